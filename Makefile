@@ -1,0 +1,71 @@
+# The two commands: `make run` and `make test`. `make help` lists the rest.
+.DEFAULT_GOAL := help
+JOBS ?= $(shell nproc)
+RELEASE := build/release
+PROGRAM := $(RELEASE)/rightsize
+
+.PHONY: help setup build run test bench validate fmt fmt-check tidy asan tsan coverage fuzz install deb clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
+
+setup: ## install missing Debian packages for building and testing
+	@tools/setup build test
+
+build: ## install what is missing and build the release program
+	@tools/setup build test
+	@tools/build release
+
+run: build ## build, then the main job on the embedded example
+	@echo "==> $(PROGRAM) prices --best-per gpu --min-memory 16GiB --sort usd-per-tflop-hour"
+	@$(PROGRAM) prices --best-per gpu --min-memory 16GiB --sort usd-per-tflop-hour
+
+test: build ## build, then every test
+	@echo "==> testing"
+	@ctest --test-dir $(RELEASE) --output-on-failure -j$(JOBS)
+
+bench: build ## the benchmarks of the hot paths
+	@cmake --build $(RELEASE) --target benchmarks -j$(JOBS) -- --quiet
+	@for b in $(RELEASE)/bench/*_bench; do $$b; done
+
+validate: build ## score the models on measured data; rewrites docs/accuracy.md
+	@tools/validate $(PROGRAM)
+
+fmt: ## format every C++ file
+	@tools/setup dev
+	@git ls-files '*.h' '*.cc' | xargs clang-format -i
+
+fmt-check: ## fail if a C++ file is not formatted
+	@tools/setup dev
+	@git ls-files '*.h' '*.cc' | xargs clang-format --dry-run -Werror
+
+tidy: ## clang-tidy over the whole tree, warnings are errors
+	@tools/setup build test dev
+	@tools/build tidy
+
+asan: ## every test under the address and undefined-behaviour sanitizers
+	@tools/setup build test
+	@tools/build asan && ctest --test-dir build/asan --output-on-failure -j$(JOBS)
+
+tsan: ## every test under the thread sanitizer
+	@tools/setup build test
+	@tools/build tsan && ctest --test-dir build/tsan --output-on-failure -j$(JOBS)
+
+coverage: ## line coverage of the tests, as text
+	@tools/setup build test dev
+	@tools/build coverage && ctest --test-dir build/coverage -j$(JOBS)
+	@gcovr -r . --filter src/ --exclude '.*_test.cc' build/coverage
+
+fuzz: ## run every fuzz target for a minute each
+	@tools/setup build test dev
+	@tools/build fuzz && tools/fuzz 60
+
+install: build ## install the program under PREFIX (default /usr/local)
+	@cmake --install $(RELEASE) --prefix $(or $(PREFIX),/usr/local)
+
+deb: build ## a Debian package in build/release
+	@tools/setup dev
+	@cd $(RELEASE) && cpack -G DEB
+
+clean: ## remove every build
+	rm -rf build

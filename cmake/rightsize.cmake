@@ -1,0 +1,85 @@
+# How a room is built: one folder = one static library = one namespace, with its tests beside the code.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+endif()
+
+option(RIGHTSIZE_FUZZ "build the fuzz targets (needs clang)" OFF)
+
+add_library(rightsize_flags INTERFACE)
+target_include_directories(rightsize_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)
+target_compile_options(rightsize_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror)
+# g++ 12 sees overlapping copies in std::string::insert and += where there are none (GCC bug 105651).
+target_compile_options(rightsize_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+
+# rightsize_room(NAME [DEPS room...] [LIBS target...] [EMBED folder])
+# Makes the library rightsize::NAME from src/NAME and, from the *_test.cc beside the sources, the test NAME_test.
+# EMBED puts every file of a folder into the library, read with embedded_file().
+function(rightsize_room name)
+  cmake_parse_arguments(ROOM "" "EMBED" "DEPS;LIBS" ${ARGN})
+  set(folder ${PROJECT_SOURCE_DIR}/src/${name})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cc)
+  file(GLOB_RECURSE tests CONFIGURE_DEPENDS ${folder}/*_test.cc)
+  if(tests)
+    list(REMOVE_ITEM sources ${tests})
+  endif()
+  list(TRANSFORM ROOM_DEPS PREPEND rightsize_room_ OUTPUT_VARIABLE dep_targets)
+
+  add_library(rightsize_room_${name} STATIC ${sources})
+  add_library(rightsize::${name} ALIAS rightsize_room_${name})
+  target_link_libraries(rightsize_room_${name} PUBLIC rightsize_flags ${dep_targets} ${ROOM_LIBS})
+  if(ROOM_EMBED)
+    rightsize_embed(rightsize_room_${name} ${ROOM_EMBED})
+  endif()
+
+  if(tests AND BUILD_TESTING)
+    add_executable(${name}_test ${tests})
+    target_link_libraries(${name}_test PRIVATE rightsize_room_${name} GTest::gmock GTest::gtest_main rapidcheck)
+    target_compile_definitions(${name}_test PRIVATE RIGHTSIZE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    add_test(NAME unit.${name} COMMAND ${name}_test --gtest_brief=1)
+    # Property tests draw the same cases every time, so that a failure can be seen again.
+    set_tests_properties(unit.${name} PROPERTIES ENVIRONMENT RC_PARAMS=seed=1)
+  endif()
+endfunction()
+
+# Writes a source file that includes every file of `folder` byte for byte, with a table of names.
+function(rightsize_embed target folder)
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/${folder} ${PROJECT_SOURCE_DIR}/${folder}/*)
+  set(assembly "")
+  set(declarations "")
+  set(rows "")
+  set(index 0)
+  set(paths "")
+  foreach(file IN LISTS files)
+    if(file MATCHES "\\.md$")
+      continue()
+    endif()
+    string(APPEND assembly "asm(\".section .rodata\\n.global embedded_${index}_begin\\n.global embedded_${index}_end\\n"
+      "embedded_${index}_begin:\\n.incbin \\\"${PROJECT_SOURCE_DIR}/${folder}/${file}\\\"\\n"
+      "embedded_${index}_end:\\n.byte 0\\n.previous\\n\");\n")
+    string(APPEND declarations "extern \"C\" const char embedded_${index}_begin[], embedded_${index}_end[];\n")
+    string(APPEND rows "    {\"${file}\", {embedded_${index}_begin, "
+      "static_cast<std::size_t>(embedded_${index}_end - embedded_${index}_begin)}},\n")
+    list(APPEND paths ${PROJECT_SOURCE_DIR}/${folder}/${file})
+    math(EXPR index "${index} + 1")
+  endforeach()
+  set(generated ${PROJECT_BINARY_DIR}/embedded_${target}.cc)
+  file(CONFIGURE OUTPUT ${generated} @ONLY CONTENT "// Made by cmake/rightsize.cmake.
+#include \"base/embedded.h\"
+@assembly@@declarations@namespace rightsize {
+const std::vector<EmbeddedFile>& embedded_files() {
+  static const std::vector<EmbeddedFile> files = {
+@rows@  };
+  return files;
+}
+}  // namespace rightsize
+")
+  set_source_files_properties(${generated} PROPERTIES OBJECT_DEPENDS "${paths}")
+  target_sources(${target} PRIVATE ${generated})
+endfunction()
