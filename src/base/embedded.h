@@ -1,0 +1,20 @@
+// The files of data/ inside the program, byte for byte.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace rightsize {
+
+struct EmbeddedFile {
+  std::string_view name;  // relative to data/, "prices/aws.csv"
+  std::string_view content;
+};
+
+// Every file, in name order.
+const std::vector<EmbeddedFile>& embedded_files();
+
+// The content of one; empty when there is none of that name.
+std::string_view embedded_file(std::string_view name);
+
+}  // namespace rightsize

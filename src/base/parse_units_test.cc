@@ -1,0 +1,59 @@
+#include "base/parse_units.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "base/format.h"
+
+namespace rightsize {
+namespace {
+
+TEST(ParseUnits, ReadsWhatDataFilesSay) {
+  EXPECT_DOUBLE_EQ(in_gib(*parse_bytes("80GiB")), 80);
+  EXPECT_DOUBLE_EQ(in_mib(*parse_bytes("22888 MiB")), 22888);
+  EXPECT_DOUBLE_EQ(in_bytes(*parse_bytes("80GB")), 80e9);
+  EXPECT_DOUBLE_EQ(in_gb_per_s(*parse_bandwidth("3.35TB/s")), 3350);
+  EXPECT_DOUBLE_EQ(in_gbit_per_s(*parse_bandwidth("3200Gbit/s")), 3200);
+  EXPECT_DOUBLE_EQ(in_tflop_per_s(*parse_flops("989.4TFLOP/s")), 989.4);
+  EXPECT_DOUBLE_EQ(in_usd_per_hour(*parse_usd_per_hour("2.49USD/h")), 2.49);
+  EXPECT_DOUBLE_EQ(in_days(*parse_duration("14d")), 14);
+  EXPECT_DOUBLE_EQ(in_milliseconds(*parse_duration("10ms")), 10);
+  EXPECT_DOUBLE_EQ(in_requests_per_s(*parse_request_rate("60/min")), 1);
+  EXPECT_DOUBLE_EQ(in_usd(*parse_usd("$5k")), 5000);
+  EXPECT_DOUBLE_EQ(*parse_count("1.5B"), 1.5e9);
+  EXPECT_EQ(*parse_integer("6,738,415,616"), 6738415616);
+}
+
+struct Wrong {
+  const char* text;
+  const char* message;
+};
+
+TEST(ParseUnits, RefusesWithAReason) {
+  for (const Wrong& wrong : {Wrong{"80", "has no unit"}, Wrong{"80GiBs", "unknown unit 'GiBs'"}, Wrong{"", "not a number"},
+                             Wrong{"nan GiB", "not a finite number"}, Wrong{"inf GiB", "not a finite number"},
+                             Wrong{"-3GiB", "is negative"}, Wrong{"1e999GiB", "out of range"}, Wrong{"GiB", "not a number"}}) {
+    auto result = parse_bytes(wrong.text);
+    ASSERT_FALSE(result) << wrong.text;
+    EXPECT_THAT(result.error().message, testing::HasSubstr(wrong.message)) << wrong.text;
+  }
+  EXPECT_THAT(parse_bytes("80").error().hints, testing::Contains(testing::HasSubstr("GiB, MiB")));
+  EXPECT_FALSE(parse_count("1.5"));
+  EXPECT_FALSE(parse_integer("99999999999999999999"));
+  EXPECT_FALSE(parse_integer("12x"));
+}
+
+RC_GTEST_PROP(ParseUnits, NeverFailsOnWhatFormatWrites, ()) {
+  const double value = *rc::gen::map(rc::gen::inRange<std::int64_t>(1, 4'000'000'000'000), [](auto n) { return static_cast<double>(n); });
+  const std::string text = format_bytes(bytes(value));
+  Result<Bytes> back = parse_bytes(text);
+  if (!back) {  // thousands separators appear only above the largest unit
+    RC_ASSERT(text.find(',') != std::string::npos);
+    return;
+  }
+  RC_ASSERT(std::abs(in_bytes(*back) / value - 1) < 0.006);
+}
+
+}  // namespace
+}  // namespace rightsize

@@ -1,0 +1,83 @@
+#include "base/result.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace rightsize {
+namespace {
+
+constexpr std::size_t kExcerptWidth = 160;
+
+// The part of the line around the column that a terminal can show, and the column inside that part.
+struct Window {
+  std::string text;
+  std::size_t column;  // from 0
+};
+
+Window window_of(std::string_view line, std::size_t column) {
+  std::size_t begin = 0;
+  if (column > kExcerptWidth - 40) begin = column - (kExcerptWidth - 40);
+  std::string text(line.substr(std::min(begin, line.size()), kExcerptWidth));
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';  // tabs and control bytes would move the caret
+  }
+  return {std::move(text), column - begin};
+}
+
+}  // namespace
+
+Place place_in(std::string_view file, std::string_view text, std::size_t offset, std::size_t length) {
+  offset = std::min(offset, text.size());
+  std::size_t line_start = text.rfind('\n', offset == 0 ? 0 : offset - 1);
+  line_start = (offset == 0 || line_start == std::string_view::npos) ? 0 : line_start + 1;
+  std::size_t line_end = text.find('\n', offset);
+  if (line_end == std::string_view::npos) line_end = text.size();
+  std::string_view line = text.substr(line_start, line_end - line_start);
+  if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+
+  Place place;
+  place.file = file;
+  place.line = 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(line_start), '\n'));
+  place.column = 1 + static_cast<int>(offset - line_start);
+  place.length = static_cast<int>(std::max<std::size_t>(1, std::min(length, line_end - offset)));
+  place.excerpt = line;
+  return place;
+}
+
+std::string describe(const Error& error) {
+  std::string out = error.code == ErrorCode::kBug ? "error: internal: " : "error: ";
+  const Place& place = error.place;
+  if (!place.file.empty()) {
+    out += place.file;
+    if (place.line > 0) out += fmt::format(":{}", place.line);
+    if (place.column > 0) out += fmt::format(":{}", place.column);
+    out += ": ";
+  }
+  out += error.message + '\n';
+  if (place.line > 0 && place.column > 0 && !place.excerpt.empty()) {
+    Window window = window_of(place.excerpt, static_cast<std::size_t>(place.column - 1));
+    std::size_t room = window.text.size() > window.column ? window.text.size() - window.column : 1;
+    std::size_t underline = std::min(static_cast<std::size_t>(place.length), room);
+    out += fmt::format("  {}\n  {}^{}\n", window.text, std::string(window.column, ' '), std::string(underline - 1, '~'));
+  }
+  for (const std::string& hint : error.hints) out += "hint: " + hint + '\n';
+  return out;
+}
+
+std::string describe(const Errors& errors) {
+  std::string out;
+  for (const Error& error : errors) out += describe(error);
+  return out;
+}
+
+int exit_code(const Error& error) {
+  switch (error.code) {
+    case ErrorCode::kBadInput: return 1;
+    case ErrorCode::kUnreadableSource: return 3;
+    case ErrorCode::kBug: return 70;
+  }
+  return 70;
+}
+
+}  // namespace rightsize

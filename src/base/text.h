@@ -1,0 +1,21 @@
+// Small helpers on text.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rightsize {
+
+// Without spaces, tabs and line ends at either end.
+std::string_view trim(std::string_view text);
+
+// The parts between separators, trimmed; empty parts are dropped, so "" gives none.
+std::vector<std::string_view> split_list(std::string_view text, char separator);
+
+std::string to_lower(std::string_view text);
+
+// Columns a terminal shows for UTF-8 text: code points, without colour codes. Wide scripts are not used by our tables.
+std::size_t display_width(std::string_view utf8);
+
+}  // namespace rightsize
