@@ -1,0 +1,152 @@
+// The catalogue: GPUs, how they can be cut, machines that hold them, and what those cost. Facts, each with its source
+// and date; nothing here computes.
+//
+//   auto catalog = load_catalog(overlay_directory);      // built-in facts, overlaid by the user's own files
+//   auto gpu = catalog->find_gpu("A100-SXM4-80GB");      // names, aliases; an unknown name gets a suggestion
+//
+// Unknown is std::nullopt, never zero.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/date.h"
+#include "base/result.h"
+#include "base/units.h"
+
+namespace rightsize::catalog {
+
+// Where a row came from.
+struct Provenance {
+  std::vector<std::string> sources;     // keys of Catalog::sources
+  std::optional<Date> date;             // when the fact was read there
+  std::vector<std::string> unverified;  // columns of the row no readable source confirms
+  std::string note;
+  std::string file;  // "data/gpus.csv" for a built-in row, the overlay file's path for a user's
+  int line = 0;
+};
+
+struct Source {
+  std::string key;
+  std::string title;
+  std::string address;
+  std::string licence;
+  std::optional<Date> retrieved;
+  std::string note;
+};
+
+enum class NumberFormat { kFp64, kFp32, kTf32, kFp16, kBf16, kFp8, kInt8, kFp4 };
+inline constexpr int kNumberFormats = 8;
+std::string_view name_of(NumberFormat format);
+
+// Peak arithmetic of one number format.
+struct Peak {
+  bool supported = false;                 // false: the hardware does not have this format
+  std::optional<FlopsPerSecond> dense;    // nothing: it has, but the rate is unknown
+  std::optional<FlopsPerSecond> sparse;   // structured 2:4 sparsity, kept apart
+  std::optional<FlopsPerSecond> measured; // best matrix product anyone has measured
+};
+
+struct Gpu {
+  std::string name;
+  std::string vendor;
+  std::string architecture;
+  std::optional<int> year;
+  Bytes memory;                          // as sold
+  std::optional<Bytes> usable_memory;    // what the driver reports as total
+  std::string memory_type;
+  BytesPerSecond bandwidth;
+  Peak peaks[kNumberFormats];
+  std::optional<BytesPerSecond> nvlink;  // both directions together, per GPU
+  std::string nvlink_kind;               // switch, mesh, bridge, c2c, fabric, none
+  std::string pcie;                      // "4.0x16"
+  std::optional<Watts> tdp;
+  std::optional<Watts> idle_power;
+  std::optional<int> sms;
+  std::string compute_capability;
+  int mig_instances = 0;                 // 0: cannot be partitioned
+  std::vector<std::string> aliases;
+  Provenance provenance;
+
+  const Peak& peak(NumberFormat format) const { return peaks[static_cast<int>(format)]; }
+  // What a program can allocate from: the driver's figure where known, else the capacity as sold.
+  Bytes capacity() const { return usable_memory.value_or(memory); }
+  // The fastest dense 16-bit matrix rate: bf16, or fp16 on hardware without bf16.
+  std::optional<FlopsPerSecond> half_rate() const;
+};
+
+// One way to cut a GPU. A slice of `memory_slices` may begin at each of `placements`.
+struct MigProfile {
+  std::string gpu;
+  std::string profile;  // "1g.10gb"
+  int id = 0;
+  int instances = 0;  // at most this many at once
+  Bytes memory;
+  int compute_slices = 0;
+  int memory_slices = 0;
+  std::optional<int> sms;
+  std::vector<int> placements;
+  bool media = false;  // a "+me" variant
+  Provenance provenance;
+};
+
+struct Machine {
+  std::string provider;
+  std::string instance;
+  std::string gpu;
+  int gpus = 0;
+  std::optional<double> vcpus;
+  std::optional<Bytes> memory;
+  std::optional<Bytes> local_ssd;
+  std::string interconnect;  // between its GPUs: nvswitch, nvlink, nvlink-pairs, pcie, none
+  std::optional<BytesPerSecond> network;
+  std::string fabric;
+  bool retired = false;
+  Provenance provenance;
+};
+
+enum class Purchase { kOnDemand, kSpot, kOneYear, kThreeYears };
+std::string_view name_of(Purchase purchase);
+std::optional<Purchase> parse_purchase(std::string_view name);
+
+struct Price {
+  std::string provider;
+  std::string instance;
+  std::string region;  // "any" where a provider prices all regions alike
+  Purchase purchase = Purchase::kOnDemand;
+  UsdPerSecond machine_price;
+  Provenance provenance;
+};
+
+class Catalog {
+ public:
+  std::vector<Source> sources;
+  std::vector<Gpu> gpus;
+  std::vector<MigProfile> mig;
+  std::vector<Machine> machines;
+  std::vector<Price> prices;
+
+  // One GPU by name or alias. Case, '-', '_' and spaces do not matter. An unknown or ambiguous name fails with a hint.
+  Result<const Gpu*> find_gpu(std::string_view name) const;
+
+  // Every GPU a filter means: a name, an alias, or a family such as "a100" or "h100" (the first parts of a name).
+  Result<std::vector<const Gpu*>> match_gpus(std::string_view filter) const;
+
+  const Machine* find_machine(std::string_view provider, std::string_view instance) const;
+  const Source* find_source(std::string_view key) const;
+
+  std::vector<std::string> gpu_names() const;
+};
+
+// Where the user's own facts are: `flag` when given, else $RIGHTSIZE_CATALOG, else rightsize/catalog under the XDG
+// configuration folder if that exists; empty when there is none. A folder named by flag or variable must exist.
+Result<std::string> overlay_directory(std::string_view flag);
+
+// The built-in facts, then those of the overlay folder (the same file names and columns; any of the files may be
+// missing) row by row: a row with the same key replaces the built-in row, where columns the overlay file does not have
+// keep their value; a new key adds a row. Any mistake anywhere means no catalogue, and every mistake is reported.
+Checked<Catalog> load_catalog(const std::string& overlay);
+
+}  // namespace rightsize::catalog

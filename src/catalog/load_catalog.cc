@@ -1,0 +1,293 @@
+// From the files of data/ and the user's overlay to a Catalog.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/embedded.h"
+#include "base/file.h"
+#include "base/format.h"
+#include "base/parse_units.h"
+#include "base/suggest.h"
+#include "catalog/catalog.h"
+#include "catalog/fact_table.h"
+
+namespace rightsize::catalog {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A row that replaces another has its own origin, and a price of a machine its own price per GPU.
+const FactSchema kSources{{"key", "title", "address", "licence", "retrieved", "note"}, {"key"}, {}};
+const FactSchema kGpus{{"name",        "vendor",       "architecture", "year",        "memory",
+                        "usable_memory", "memory_type", "bandwidth",    "fp64",        "fp32",
+                        "tf32",        "fp16",         "bf16",         "fp8",         "int8",
+                        "fp4",         "sparse_fp16",  "sparse_fp8",   "sparse_int8", "sparse_fp4",
+                        "nvlink",      "nvlink_kind",  "pcie",         "tdp",         "idle_power",
+                        "sms",         "compute_capability", "mig_instances", "measured_bf16", "measured_fp8",
+                        "aliases",     "source",       "date",         "unverified",  "note"},
+                       {"name"},
+                       {"source", "date", "unverified", "note"}};
+const FactSchema kMig{{"gpu", "profile", "id", "instances", "memory", "compute_slices", "memory_slices", "sms",
+                       "placements", "media", "source", "date", "unverified", "note"},
+                      {"gpu", "profile"},
+                      {"source", "date", "unverified", "note"}};
+const FactSchema kMachines{{"provider", "instance", "gpu", "gpus", "vcpus", "memory", "local_ssd", "interconnect",
+                            "network", "fabric", "status", "source", "date", "unverified", "note"},
+                           {"provider", "instance"},
+                           {"source", "date", "unverified", "note"}};
+const FactSchema kPrices{{"instance", "region", "purchase", "price", "per_gpu", "source", "date", "unverified", "note"},
+                         {"instance", "region", "purchase"},
+                         {"per_gpu", "source", "date", "unverified", "note"}};
+
+Source read_source(FactReader reader) {
+  return {reader.required_text("key"), reader.required_text("title"), reader.text("address"),
+          reader.text("licence"),      reader.date("retrieved"),      reader.text("note")};
+}
+
+std::optional<FlopsPerSecond> read_rate(FactReader& reader, const std::string& column) {
+  return reader.quantity<FlopsPerSecond>(column, parse_flops, tflop_per_s(0.05), tflop_per_s(100'000), format_flops);
+}
+
+// The three rates of a number format. "none" in the dense column: the hardware does not have it.
+Peak read_peak(FactReader& reader, NumberFormat format) {
+  const std::string name(name_of(format));
+  Peak peak;
+  if (reader.text(name) == "none") return peak;
+  peak.supported = true;
+  peak.dense = read_rate(reader, name);
+  const std::string sparse = "sparse_" + name;
+  if (std::find(kGpus.columns.begin(), kGpus.columns.end(), sparse) != kGpus.columns.end() &&
+      reader.text(sparse) != "none") {
+    peak.sparse = read_rate(reader, sparse);
+  }
+  if (format == NumberFormat::kBf16) peak.measured = read_rate(reader, "measured_bf16");
+  if (format == NumberFormat::kFp8) peak.measured = read_rate(reader, "measured_fp8");
+  return peak;
+}
+
+Gpu read_gpu(FactReader reader) {
+  Gpu gpu;
+  gpu.name = reader.required_text("name");
+  gpu.vendor = reader.required_text("vendor");
+  gpu.architecture = reader.text("architecture");
+  gpu.year = reader.integer("year", 2010, 2100);
+  gpu.memory = reader.required_quantity<Bytes>("memory", parse_bytes, gib(1), gib(4096), format_bytes);
+  gpu.usable_memory = reader.quantity<Bytes>("usable_memory", parse_bytes, gib(1), gpu.memory * 1.02, format_bytes);
+  gpu.memory_type = reader.text("memory_type");
+  gpu.bandwidth = reader.required_quantity<BytesPerSecond>("bandwidth", parse_bandwidth, gb_per_s(10),
+                                                           gb_per_s(100'000), format_bandwidth);
+  for (int i = 0; i < kNumberFormats; ++i) gpu.peaks[i] = read_peak(reader, static_cast<NumberFormat>(i));
+  if (reader.text("nvlink") != "none") {
+    gpu.nvlink = reader.quantity<BytesPerSecond>("nvlink", parse_bandwidth, gb_per_s(10), gb_per_s(20'000), format_bandwidth);
+  }
+  gpu.nvlink_kind = reader.text("nvlink_kind");
+  gpu.pcie = reader.text("pcie");
+  gpu.tdp = reader.quantity<Watts>("tdp", parse_power, watts(10), watts(5000), format_power);
+  gpu.idle_power = reader.quantity<Watts>("idle_power", parse_power, watts(1), watts(1000), format_power);
+  gpu.sms = reader.integer("sms", 1, 2000);
+  gpu.compute_capability = reader.text("compute_capability");
+  gpu.mig_instances = reader.text("mig_instances") == "none" ? 0 : reader.integer("mig_instances", 0, 16).value_or(0);
+  gpu.aliases = reader.list("aliases");
+  gpu.provenance = reader.provenance();
+  return gpu;
+}
+
+void check_gpu(FactReader& reader, const std::string& name, const Catalog& catalog) {
+  auto known = [&](const Gpu& gpu) { return gpu.name == name; };
+  if (name.empty() || std::any_of(catalog.gpus.begin(), catalog.gpus.end(), known)) return;
+  reader.mistake("gpu", bad_input(fmt::format("unknown GPU '{}'", name)).with_hint(did_you_mean(name, catalog.gpu_names())));
+}
+
+std::vector<MigProfile> read_mig(FactReader reader, const Catalog& catalog) {
+  MigProfile profile;
+  profile.profile = reader.required_text("profile");
+  profile.id = reader.integer("id", 0, 1000).value_or(-1);
+  profile.instances = reader.required_integer("instances", 1, 16);
+  profile.memory = reader.required_quantity<Bytes>("memory", parse_bytes, gib(1), gib(4096), format_bytes);
+  profile.compute_slices = reader.required_integer("compute_slices", 1, 16);
+  profile.memory_slices = reader.required_integer("memory_slices", 1, 16);
+  profile.sms = reader.integer("sms", 1, 2000);
+  for (const std::string& start : reader.list("placements")) {
+    Result<std::int64_t> slice = parse_integer(start);
+    if (!slice || *slice < 0 || *slice > 15) {
+      reader.mistake("placements", bad_input(fmt::format("'{}' is not a slice number", start)));
+      continue;
+    }
+    profile.placements.push_back(static_cast<int>(*slice));
+  }
+  profile.media = reader.integer("media", 0, 1).value_or(0) == 1;
+  profile.provenance = reader.provenance();
+  std::vector<MigProfile> profiles;
+  for (const std::string& gpu : reader.list("gpu")) {
+    check_gpu(reader, gpu, catalog);
+    profile.gpu = gpu;
+    profiles.push_back(profile);
+  }
+  return profiles;
+}
+
+Machine read_machine(FactReader reader, const Catalog& catalog) {
+  static const std::vector<std::string> kInterconnects{"nvswitch", "nvlink", "nvlink-pairs", "pcie", "fabric", "none"};
+  static const std::vector<std::string> kStatus{"current", "retired"};
+  Machine machine;
+  machine.provider = reader.required_text("provider");
+  machine.instance = reader.required_text("instance");
+  machine.gpu = reader.required_text("gpu");
+  check_gpu(reader, machine.gpu, catalog);
+  machine.gpus = reader.required_integer("gpus", 1, 128);
+  machine.vcpus = reader.integer("vcpus", 1, 4096);
+  machine.memory = reader.quantity<Bytes>("memory", parse_bytes, gib(1), gib(65536), format_bytes);
+  machine.local_ssd = reader.text("local_ssd") == "none"
+                          ? Bytes{}
+                          : reader.quantity<Bytes>("local_ssd", parse_bytes, gb(1), gb(1e6), format_bytes);
+  machine.interconnect = reader.text("interconnect").empty() ? "" : reader.choice("interconnect", kInterconnects);
+  machine.network =
+      reader.quantity<BytesPerSecond>("network", parse_bandwidth, gbit_per_s(0.1), gbit_per_s(100'000), format_network);
+  machine.fabric = reader.text("fabric");
+  machine.retired = reader.text("status").empty() ? false : reader.choice("status", kStatus) == "retired";
+  machine.provenance = reader.provenance();
+  return machine;
+}
+
+std::string show_hourly(UsdPerSecond price) { return format_usd_per_hour(in_usd_per_hour(price)) + "/h"; }
+
+Price read_price(FactReader reader, const std::string& provider, const Catalog& catalog) {
+  static const std::vector<std::string> kPurchases{"on-demand", "spot", "1y", "3y"};
+  Price price;
+  price.provider = provider;
+  price.instance = reader.required_text("instance");
+  price.region = reader.required_text("region");
+  price.purchase = parse_purchase(reader.choice("purchase", kPurchases)).value_or(Purchase::kOnDemand);
+  price.machine_price = reader.required_quantity<UsdPerSecond>("price", parse_usd_per_hour, usd_per_hour(0.005),
+                                                               usd_per_hour(2000), show_hourly);
+  auto per_gpu = reader.quantity<UsdPerSecond>("per_gpu", parse_usd_per_hour, usd_per_hour(0.005), usd_per_hour(100), show_hourly);
+  price.provenance = reader.provenance();
+
+  const Machine* machine = catalog.find_machine(provider, price.instance);
+  if (machine == nullptr) {
+    std::vector<std::string> names;
+    for (const Machine& known : catalog.machines) {
+      if (known.provider == provider) names.push_back(known.instance);
+    }
+    reader.mistake("instance", bad_input(fmt::format("{} has no machine '{}'", provider, price.instance))
+                                   .with_hint(did_you_mean(price.instance, names))
+                                   .with_hint("add it to machines.csv first"));
+  } else if (per_gpu && std::fabs(*per_gpu * machine->gpus / price.machine_price - 1) > 0.005) {
+    reader.mistake("per_gpu", bad_input(fmt::format("{} per GPU times {} GPUs is not {}", show_hourly(*per_gpu),
+                                                    machine->gpus, show_hourly(price.machine_price))));
+  }
+  return price;
+}
+
+void check_sources_exist(const Provenance& provenance, const Catalog& catalog, Errors& errors) {
+  if (!provenance.file.starts_with("data/")) return;  // the user's rows need no bibliography
+  for (const std::string& key : provenance.sources) {
+    if (catalog.find_source(key) != nullptr) continue;
+    errors.push_back(bad_input(fmt::format("source '{}' is not in sources.csv", key))
+                         .at(Place{provenance.file, provenance.line, 0, 1, {}}));
+  }
+}
+
+void check_references(const Catalog& catalog, Errors& errors) {
+  for (const Gpu& gpu : catalog.gpus) check_sources_exist(gpu.provenance, catalog, errors);
+  for (const MigProfile& profile : catalog.mig) check_sources_exist(profile.provenance, catalog, errors);
+  for (const Machine& machine : catalog.machines) check_sources_exist(machine.provenance, catalog, errors);
+  for (const Price& price : catalog.prices) check_sources_exist(price.provenance, catalog, errors);
+}
+
+// The files of one kind: the built-in one and the overlay's, if it has one.
+class Loader {
+ public:
+  explicit Loader(std::string overlay) : overlay_(std::move(overlay)) {}
+
+  FactTable table(const FactSchema& schema, const std::string& name) {
+    FactTable table(schema, errors);
+    if (std::string_view text = embedded_file(name); !text.empty()) table.add("data/" + name, std::string(text), false);
+    if (overlay_.empty()) return table;
+    const fs::path path = fs::path(overlay_) / name;
+    std::error_code ignored;
+    if (!fs::exists(path, ignored)) return table;
+    Result<std::string> text = read_file(path.string());
+    if (text) {
+      table.add(path.string(), *std::move(text), true);
+    } else {
+      errors.push_back(std::move(text).error());
+    }
+    return table;
+  }
+
+  // "aws", "gcp" ...: every provider with a price file in either place.
+  std::vector<std::string> providers() const {
+    std::vector<std::string> names;
+    auto add = [&](const fs::path& file) {
+      if (file.extension() == ".csv") names.push_back(file.stem().string());
+    };
+    for (const EmbeddedFile& file : embedded_files()) {
+      if (file.name.starts_with("prices/")) add(fs::path(file.name));
+    }
+    std::error_code ignored;
+    if (!overlay_.empty()) {
+      for (const auto& entry : fs::directory_iterator(fs::path(overlay_) / "prices", ignored)) add(entry.path());
+    }
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
+  }
+
+  Errors errors;
+
+ private:
+  std::string overlay_;
+};
+
+}  // namespace
+
+Checked<Catalog> load_catalog(const std::string& overlay) {
+  Loader loader(overlay);
+  Catalog catalog;
+  FactTable sources = loader.table(kSources, "sources.csv");
+  for (const FactRow& row : sources.rows()) catalog.sources.push_back(read_source({row, loader.errors}));
+  FactTable gpus = loader.table(kGpus, "gpus.csv");
+  for (const FactRow& row : gpus.rows()) catalog.gpus.push_back(read_gpu({row, loader.errors}));
+  FactTable mig = loader.table(kMig, "mig.csv");
+  for (const FactRow& row : mig.rows()) {
+    for (MigProfile& profile : read_mig({row, loader.errors}, catalog)) catalog.mig.push_back(std::move(profile));
+  }
+  FactTable machines = loader.table(kMachines, "machines.csv");
+  for (const FactRow& row : machines.rows()) catalog.machines.push_back(read_machine({row, loader.errors}, catalog));
+  for (const std::string& provider : loader.providers()) {
+    FactTable prices = loader.table(kPrices, "prices/" + provider + ".csv");
+    for (const FactRow& row : prices.rows()) catalog.prices.push_back(read_price({row, loader.errors}, provider, catalog));
+  }
+  check_references(catalog, loader.errors);
+  if (!loader.errors.empty()) return fail(std::move(loader.errors));
+  return catalog;
+}
+
+Result<std::string> overlay_directory(std::string_view flag) {
+  std::error_code ignored;
+  auto named = [&](std::string path, std::string_view how) -> Result<std::string> {
+    if (fs::is_directory(path, ignored)) return path;
+    return fail(unreadable(fmt::format("{} names '{}', which is not a folder", how, path)));
+  };
+  if (!flag.empty()) return named(std::string(flag), "--catalog");
+  if (const char* variable = std::getenv("RIGHTSIZE_CATALOG"); variable != nullptr && *variable != '\0') {
+    return named(variable, "RIGHTSIZE_CATALOG");
+  }
+  fs::path config;
+  if (const char* xdg = std::getenv("XDG_CONFIG_HOME"); xdg != nullptr && *xdg != '\0') {
+    config = xdg;
+  } else if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') {
+    config = fs::path(home) / ".config";
+  } else {
+    return std::string{};
+  }
+  config = config / "rightsize" / "catalog";
+  return fs::is_directory(config, ignored) ? config.string() : std::string{};
+}
+
+}  // namespace rightsize::catalog
