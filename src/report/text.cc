@@ -1,0 +1,93 @@
+// For the terminal: aligned columns, wrapped sentences.
+#include <algorithm>
+#include <span>
+
+#include "base/format.h"
+#include "base/text.h"
+#include "report/renderers.h"
+
+namespace rightsize::report {
+namespace {
+
+std::string bold(const std::string& text, const Style& style) {
+  return style.colour ? "\x1b[1m" + text + "\x1b[0m" : text;
+}
+
+// Breaks at spaces so that no line is longer than the width, unless a word is; lines keep the paragraph's indent.
+std::string wrap(std::string_view text, std::size_t width) {
+  std::string out;
+  while (!text.empty()) {
+    std::size_t newline = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, newline);
+    text.remove_prefix(std::min(newline + 1, text.size()));
+    const std::string indent(std::min(line.find_first_not_of(' '), line.size()), ' ');
+    std::size_t column = indent.size();
+    out += indent;
+    bool first = true;
+    for (std::string_view word : split_list(line, ' ')) {
+      std::size_t size = display_width(word);
+      if (!first && column + 1 + size > width) {
+        out += '\n' + indent;
+        column = indent.size();
+        first = true;
+      }
+      if (!first) out += ' ', ++column;
+      out += word;
+      column += size;
+      first = false;
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+std::string padded(const std::string& text, std::size_t width, Align align, bool last) {
+  std::size_t have = display_width(text);
+  std::string space(width > have ? width - have : 0, ' ');
+  if (align == Align::kRight) return space + text;
+  return last ? text : text + space;
+}
+
+std::string render_table(const Table& table, const Style& style) {
+  const bool all = table.most_shown == 0 || table.rows.size() <= table.most_shown;
+  const std::span shown(table.rows.data(), all ? table.rows.size() : table.most_shown);
+  std::vector<std::size_t> widths;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    std::size_t width = display_width(table.columns[i].title);
+    for (const auto& row : shown) width = std::max(width, display_width(row[i].shown));
+    widths.push_back(width);
+  }
+  std::string out = table.title.empty() ? "" : bold(table.title, style) + '\n';
+  std::string header;
+  for (std::size_t i = 0; i < widths.size(); ++i) {
+    header += (i == 0 ? "" : "  ") + padded(table.columns[i].title, widths[i], table.columns[i].align, i + 1 == widths.size());
+  }
+  out += bold(header, style) + '\n';
+  for (const auto& row : shown) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      out += (i == 0 ? "" : "  ") + padded(row[i].shown, widths[i], table.columns[i].align, i + 1 == row.size());
+    }
+    out += '\n';
+  }
+  if (shown.size() < table.rows.size()) {
+    out += "... and " + format_count(static_cast<double>(table.rows.size() - shown.size())) + " more\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string render_text(const Report& report, const Style& style) {
+  std::string out = report.title.empty() ? "" : bold(report.title, style) + '\n';
+  for (const Block& block : report.blocks) {
+    if (!out.empty()) out += '\n';
+    if (const Table* table = std::get_if<Table>(&block)) {
+      out += render_table(*table, style);
+    } else {
+      out += wrap(std::get<Paragraph>(block).text, style.width);
+    }
+  }
+  return out;
+}
+
+}  // namespace rightsize::report
