@@ -82,14 +82,17 @@ Checked<Csv> Csv::parse(std::string file, std::string text) {
                            .with_hint("a quote inside a quoted cell is written twice"));
       break;
     }
-    line += static_cast<int>(std::count(all.begin() + static_cast<std::ptrdiff_t>(start), all.begin() + static_cast<std::ptrdiff_t>(pos), '\n'));
+    line += static_cast<int>(std::count(all.begin() + static_cast<std::ptrdiff_t>(start),
+                                        all.begin() + static_cast<std::ptrdiff_t>(pos), '\n'));
     if (!have_header) {
       have_header = true;
       csv.header_.assign(row.cells.begin(), row.cells.end());
       csv.header_offsets_ = row.offsets;
       for (std::size_t i = 0; i < csv.header_.size(); ++i) {
-        if (std::find(csv.header_.begin(), csv.header_.begin() + static_cast<std::ptrdiff_t>(i), csv.header_[i]) != csv.header_.begin() + static_cast<std::ptrdiff_t>(i)) {
-          errors.push_back(bad_input(fmt::format("column '{}' is named twice", csv.header_[i])).at(csv.header_place(i)));
+        if (std::find(csv.header_.begin(), csv.header_.begin() + static_cast<std::ptrdiff_t>(i), csv.header_[i]) !=
+            csv.header_.begin() + static_cast<std::ptrdiff_t>(i)) {
+          errors.push_back(
+              bad_input(fmt::format("column '{}' is named twice", csv.header_[i])).at(csv.header_place(i)));
         }
       }
     } else if (row.cells.size() != csv.header_.size()) {

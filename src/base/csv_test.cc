@@ -31,7 +31,8 @@ TEST(Csv, ReportsEveryMistakeWithItsLine) {
 }
 
 TEST(Csv, UnclosedQuoteAndEmptyFile) {
-  EXPECT_THAT(describe(Csv::parse("f", "a,b\n1,\"2\n").error()), testing::HasSubstr("f:2:3: this quote is never closed"));
+  EXPECT_THAT(describe(Csv::parse("f", "a,b\n1,\"2\n").error()),
+              testing::HasSubstr("f:2:3: this quote is never closed"));
   EXPECT_THAT(describe(Csv::parse("f", "# only a comment\n").error()), testing::HasSubstr("no header row"));
 }
 
@@ -54,7 +55,8 @@ RC_GTEST_PROP(Csv, ReadsBackWhatItQuotes, (std::vector<std::string> cells)) {
   for (std::size_t i = 0; i < cells.size(); ++i) {
     std::string_view want = cells[i];
     // Cells are trimmed, as data files are edited by hand.
-    while (!want.empty() && std::string_view(" \t\r\n").find(want.back()) != std::string_view::npos) want.remove_suffix(1);
+    while (!want.empty() && std::string_view(" \t\r\n").find(want.back()) != std::string_view::npos)
+      want.remove_suffix(1);
     RC_ASSERT(csv->cell(csv->rows()[0], "c" + std::to_string(i)) == "x" + std::string(want));
   }
 }

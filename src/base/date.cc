@@ -22,7 +22,8 @@ Result<Date> parse_date(std::string_view text) {
   std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
                                    std::chrono::day(static_cast<unsigned>(day))};
   if (!shaped || !date.ok()) {
-    return fail(bad_input(fmt::format("'{}' is not a date", text.substr(0, 40))).with_hint("dates look like 2026-08-22"));
+    return fail(
+        bad_input(fmt::format("'{}' is not a date", text.substr(0, 40))).with_hint("dates look like 2026-08-22"));
   }
   return Date{static_cast<int>(std::chrono::sys_days(date).time_since_epoch().count())};
 }

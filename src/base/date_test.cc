@@ -14,7 +14,8 @@ TEST(Date, RoundTripsAndCountsDays) {
 }
 
 TEST(Date, RefusesDaysThatDoNotExist) {
-  for (const char* wrong : {"2026-02-30", "2026-13-01", "26-01-01", "2026/01/01", "", "2026-1-1", "2026-01-0x", "0000-00-00"}) {
+  for (const char* wrong :
+       {"2026-02-30", "2026-13-01", "26-01-01", "2026/01/01", "", "2026-1-1", "2026-01-0x", "0000-00-00"}) {
     EXPECT_FALSE(parse_date(wrong)) << wrong;
   }
 }

@@ -76,14 +76,16 @@ std::string format_bytes(Bytes v) {
 }
 
 std::string format_bandwidth(BytesPerSecond v) {
-  static constexpr std::array<Scale, 5> kScales{{{1e12, "TB/s"}, {1e9, "GB/s"}, {1e6, "MB/s"}, {1e3, "kB/s"}, {1, "B/s"}}};
+  static constexpr std::array<Scale, 5> kScales{
+      {{1e12, "TB/s"}, {1e9, "GB/s"}, {1e6, "MB/s"}, {1e3, "kB/s"}, {1, "B/s"}}};
   return scaled(in_bytes_per_s(v), kScales);
 }
 
 std::string format_network(BytesPerSecond v) { return format_number(in_gbit_per_s(v)) + " Gbit/s"; }
 
 std::string format_flops(FlopsPerSecond v) {
-  static constexpr std::array<Scale, 4> kScales{{{1e15, "PFLOP/s"}, {1e12, "TFLOP/s"}, {1e9, "GFLOP/s"}, {1e6, "MFLOP/s"}}};
+  static constexpr std::array<Scale, 4> kScales{
+      {{1e15, "PFLOP/s"}, {1e12, "TFLOP/s"}, {1e9, "GFLOP/s"}, {1e6, "MFLOP/s"}}};
   return scaled(in_flop_per_s(v), kScales);
 }
 
@@ -118,8 +120,7 @@ std::string format_duration(Seconds v) {
     double part;
     const char* part_name;
   };
-  static constexpr std::array<Pair, 3> kPairs{
-      {{86400, "d", 3600, "h"}, {3600, "h", 60, "min"}, {60, "min", 1, "s"}}};
+  static constexpr std::array<Pair, 3> kPairs{{{86400, "d", 3600, "h"}, {3600, "h", 60, "min"}, {60, "min", 1, "s"}}};
   for (const Pair& pair : kPairs) {
     if (std::fabs(s) < pair.unit) continue;
     double parts = std::round(s / pair.part);

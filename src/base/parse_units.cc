@@ -69,14 +69,21 @@ constexpr double kKi = 1024.0;
 }  // namespace
 
 Result<Bytes> parse_bytes(std::string_view text) {
-  static constexpr Unit kUnits[] = {{"GiB", kKi * kKi * kKi}, {"MiB", kKi * kKi}, {"KiB", kKi}, {"TiB", kKi * kKi * kKi * kKi},
-                                    {"GB", 1e9},  {"MB", 1e6},  {"kB", 1e3},  {"TB", 1e12}, {"B", 1}};
+  static constexpr Unit kUnits[] = {{"GiB", kKi * kKi * kKi},
+                                    {"MiB", kKi * kKi},
+                                    {"KiB", kKi},
+                                    {"TiB", kKi * kKi * kKi * kKi},
+                                    {"GB", 1e9},
+                                    {"MB", 1e6},
+                                    {"kB", 1e3},
+                                    {"TB", 1e12},
+                                    {"B", 1}};
   return parse(text, kUnits).map(bytes);
 }
 
 Result<BytesPerSecond> parse_bandwidth(std::string_view text) {
-  static constexpr Unit kUnits[] = {{"GB/s", 1e9}, {"TB/s", 1e12}, {"MB/s", 1e6}, {"Gbit/s", 1e9 / 8}, {"Mbit/s", 1e6 / 8},
-                                    {"Tbit/s", 1e12 / 8}};
+  static constexpr Unit kUnits[] = {{"GB/s", 1e9},       {"TB/s", 1e12},      {"MB/s", 1e6},
+                                    {"Gbit/s", 1e9 / 8}, {"Mbit/s", 1e6 / 8}, {"Tbit/s", 1e12 / 8}};
   return parse(text, kUnits).map(bytes_per_s);
 }
 
@@ -106,13 +113,13 @@ Result<Usd> parse_usd(std::string_view text) {
 }
 
 Result<Seconds> parse_duration(std::string_view text) {
-  static constexpr Unit kUnits[] = {{"s", 1},    {"ms", 1e-3}, {"us", 1e-6},  {"ns", 1e-9},
+  static constexpr Unit kUnits[] = {{"s", 1},    {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9},
                                     {"min", 60}, {"h", 3600},  {"d", 86400}, {"w", 604800}};
   return parse(text, kUnits).map(seconds);
 }
 
 Result<RequestsPerSecond> parse_request_rate(std::string_view text) {
-  static constexpr Unit kUnits[] = {{"/s", 1},          {"/min", 1.0 / 60}, {"/h", 1.0 / 3600},
+  static constexpr Unit kUnits[] = {{"/s", 1},           {"/min", 1.0 / 60}, {"/h", 1.0 / 3600},
                                     {"/d", 1.0 / 86400}, {"req/s", 1},       {"rps", 1}};
   return parse(text, kUnits).map(requests_per_s);
 }

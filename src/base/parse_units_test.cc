@@ -31,9 +31,10 @@ struct Wrong {
 };
 
 TEST(ParseUnits, RefusesWithAReason) {
-  for (const Wrong& wrong : {Wrong{"80", "has no unit"}, Wrong{"80GiBs", "unknown unit 'GiBs'"}, Wrong{"", "not a number"},
-                             Wrong{"nan GiB", "not a finite number"}, Wrong{"inf GiB", "not a finite number"},
-                             Wrong{"-3GiB", "is negative"}, Wrong{"1e999GiB", "out of range"}, Wrong{"GiB", "not a number"}}) {
+  for (const Wrong& wrong :
+       {Wrong{"80", "has no unit"}, Wrong{"80GiBs", "unknown unit 'GiBs'"}, Wrong{"", "not a number"},
+        Wrong{"nan GiB", "not a finite number"}, Wrong{"inf GiB", "not a finite number"}, Wrong{"-3GiB", "is negative"},
+        Wrong{"1e999GiB", "out of range"}, Wrong{"GiB", "not a number"}}) {
     auto result = parse_bytes(wrong.text);
     ASSERT_FALSE(result) << wrong.text;
     EXPECT_THAT(result.error().message, testing::HasSubstr(wrong.message)) << wrong.text;
@@ -45,7 +46,8 @@ TEST(ParseUnits, RefusesWithAReason) {
 }
 
 RC_GTEST_PROP(ParseUnits, NeverFailsOnWhatFormatWrites, ()) {
-  const double value = *rc::gen::map(rc::gen::inRange<std::int64_t>(1, 4'000'000'000'000), [](auto n) { return static_cast<double>(n); });
+  const double value = *rc::gen::map(rc::gen::inRange<std::int64_t>(1, 4'000'000'000'000),
+                                     [](auto n) { return static_cast<double>(n); });
   const std::string text = format_bytes(bytes(value));
   Result<Bytes> back = parse_bytes(text);
   if (!back) {  // thousands separators appear only above the largest unit

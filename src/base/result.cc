@@ -38,7 +38,8 @@ Place place_in(std::string_view file, std::string_view text, std::size_t offset,
 
   Place place;
   place.file = file;
-  place.line = 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(line_start), '\n'));
+  place.line =
+      1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(line_start), '\n'));
   place.column = 1 + static_cast<int>(offset - line_start);
   place.length = static_cast<int>(std::max<std::size_t>(1, std::min(length, line_end - offset)));
   place.excerpt = line;
@@ -59,7 +60,8 @@ std::string describe(const Error& error) {
     Window window = window_of(place.excerpt, static_cast<std::size_t>(place.column - 1));
     std::size_t room = window.text.size() > window.column ? window.text.size() - window.column : 1;
     std::size_t underline = std::min(static_cast<std::size_t>(place.length), room);
-    out += fmt::format("  {}\n  {}^{}\n", window.text, std::string(window.column, ' '), std::string(underline - 1, '~'));
+    out +=
+        fmt::format("  {}\n  {}^{}\n", window.text, std::string(window.column, ' '), std::string(underline - 1, '~'));
   }
   for (const std::string& hint : error.hints) out += "hint: " + hint + '\n';
   return out;
@@ -73,9 +75,12 @@ std::string describe(const Errors& errors) {
 
 int exit_code(const Error& error) {
   switch (error.code) {
-    case ErrorCode::kBadInput: return 1;
-    case ErrorCode::kUnreadableSource: return 3;
-    case ErrorCode::kBug: return 70;
+    case ErrorCode::kBadInput:
+      return 1;
+    case ErrorCode::kUnreadableSource:
+      return 3;
+    case ErrorCode::kBug:
+      return 70;
   }
   return 70;
 }

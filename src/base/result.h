@@ -16,9 +16,9 @@ namespace rightsize {
 
 // Few codes, each with the exit code the program ends with.
 enum class ErrorCode {
-  kBadInput,           // the user's text or flags; exit 1
-  kUnreadableSource,   // a file, server or device could not be read; exit 3
-  kBug,                // ours; exit 70
+  kBadInput,          // the user's text or flags; exit 1
+  kUnreadableSource,  // a file, server or device could not be read; exit 3
+  kBug,               // ours; exit 70
 };
 
 // A place in a text the user can open. Lines and columns count from 1; 0 means unknown. `excerpt` is the line itself,
@@ -81,8 +81,8 @@ int exit_code(const Error& error);
 // RIGHTSIZE_TRY(auto x, expression): x = the value of a Result, or return its error from this function.
 #define RIGHTSIZE_TRY_JOIN2(a, b) a##b
 #define RIGHTSIZE_TRY_JOIN(a, b) RIGHTSIZE_TRY_JOIN2(a, b)
-#define RIGHTSIZE_TRY(declaration, ...)                                                       \
-  auto RIGHTSIZE_TRY_JOIN(try_, __LINE__) = (__VA_ARGS__);                                    \
-  if (!RIGHTSIZE_TRY_JOIN(try_, __LINE__))                                                    \
-    return ::tl::make_unexpected(std::move(RIGHTSIZE_TRY_JOIN(try_, __LINE__)).error());      \
+#define RIGHTSIZE_TRY(declaration, ...)                                                  \
+  auto RIGHTSIZE_TRY_JOIN(try_, __LINE__) = (__VA_ARGS__);                               \
+  if (!RIGHTSIZE_TRY_JOIN(try_, __LINE__))                                               \
+    return ::tl::make_unexpected(std::move(RIGHTSIZE_TRY_JOIN(try_, __LINE__)).error()); \
   declaration = *std::move(RIGHTSIZE_TRY_JOIN(try_, __LINE__))

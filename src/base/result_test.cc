@@ -7,7 +7,8 @@ namespace {
 
 TEST(Diagnostics, ShowPlaceCaretAndHint) {
   const std::string text = "model: x\ngpu: h10\n";
-  Error error = bad_input("unknown GPU 'h10'").at(place_in("w.yaml", text, 14, 3)).with_hint("did you mean 'h100-sxm'?");
+  Error error =
+      bad_input("unknown GPU 'h10'").at(place_in("w.yaml", text, 14, 3)).with_hint("did you mean 'h100-sxm'?");
   EXPECT_EQ(describe(error),
             "error: w.yaml:2:6: unknown GPU 'h10'\n"
             "  gpu: h10\n"

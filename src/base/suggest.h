@@ -12,7 +12,8 @@ namespace rightsize {
 int edit_distance(std::string_view a, std::string_view b);
 
 // The best candidates for a mistyped name: those it is the beginning of, else those the fewest edits away, if these are
-// at most a third of its length; ties in the order given. Comparison ignores case and the separators '-', '_', '.' and space.
+// at most a third of its length; ties in the order given. Comparison ignores case and the separators '-', '_', '.' and
+// space.
 std::vector<std::string> suggest(std::string_view typed, std::span<const std::string> candidates, std::size_t most = 3);
 
 // "did you mean 'x'?" or "did you mean 'x', 'y' or 'z'?", or nothing when no candidate is near.

@@ -21,9 +21,7 @@ struct Dimension {
 
   constexpr bool operator==(const Dimension&) const = default;
 
-  constexpr Dimension operator+(const Dimension& o) const {
-    return combine(o, +1);
-  }
+  constexpr Dimension operator+(const Dimension& o) const { return combine(o, +1); }
   constexpr Dimension operator-(const Dimension& o) const { return combine(o, -1); }
 
  private:
@@ -98,8 +96,8 @@ using FlopsPerSecond = Quantity<Dimension{.flop = 1, .second = -1}>;
 using FlopsPerByte = Quantity<Dimension{.byte = -1, .flop = 1}>;
 using TokensPerSecond = Quantity<Dimension{.second = -1, .token = 1}>;
 using RequestsPerSecond = Quantity<Dimension{.second = -1, .request = 1}>;
-using UsdPerSecond = Quantity<Dimension{.second = -1, .usd = 1}>;                  // a whole machine's price
-using UsdPerGpuSecond = Quantity<Dimension{.second = -1, .usd = 1, .gpu = -1}>;    // one GPU's share of it
+using UsdPerSecond = Quantity<Dimension{.second = -1, .usd = 1}>;                // a whole machine's price
+using UsdPerGpuSecond = Quantity<Dimension{.second = -1, .usd = 1, .gpu = -1}>;  // one GPU's share of it
 using UsdPerToken = Quantity<Dimension{.usd = 1, .token = -1}>;
 
 // Makers.

@@ -10,9 +10,13 @@ namespace {
 
 // What must not compile, as concepts.
 template <class A, class B>
-concept Addable = requires(A a, B b) { a + b; };
+concept Addable = requires(A a, B b) {
+  a + b;
+};
 template <class A, class B, class Q>
-concept QuotientIs = requires(A a, B b) { { a / b } -> std::same_as<Q>; };
+concept QuotientIs = requires(A a, B b) {
+  { a / b } -> std::same_as<Q>;
+};
 
 static_assert(Addable<Bytes, Bytes>);
 static_assert(!Addable<Bytes, Tokens>);

@@ -10,7 +10,8 @@
 namespace rightsize::catalog {
 
 std::string_view name_of(NumberFormat format) {
-  static constexpr std::string_view kNames[kNumberFormats] = {"fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "int8", "fp4"};
+  static constexpr std::string_view kNames[kNumberFormats] = {"fp64", "fp32", "tf32", "fp16",
+                                                              "bf16", "fp8",  "int8", "fp4"};
   return kNames[static_cast<int>(format)];
 }
 

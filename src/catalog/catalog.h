@@ -43,10 +43,10 @@ std::string_view name_of(NumberFormat format);
 
 // Peak arithmetic of one number format.
 struct Peak {
-  bool supported = false;                 // false: the hardware does not have this format
-  std::optional<FlopsPerSecond> dense;    // nothing: it has, but the rate is unknown
-  std::optional<FlopsPerSecond> sparse;   // structured 2:4 sparsity, kept apart
-  std::optional<FlopsPerSecond> measured; // best matrix product anyone has measured
+  bool supported = false;                  // false: the hardware does not have this format
+  std::optional<FlopsPerSecond> dense;     // nothing: it has, but the rate is unknown
+  std::optional<FlopsPerSecond> sparse;    // structured 2:4 sparsity, kept apart
+  std::optional<FlopsPerSecond> measured;  // best matrix product anyone has measured
 };
 
 struct Gpu {
@@ -54,8 +54,8 @@ struct Gpu {
   std::string vendor;
   std::string architecture;
   std::optional<int> year;
-  Bytes memory;                          // as sold
-  std::optional<Bytes> usable_memory;    // what the driver reports as total
+  Bytes memory;                        // as sold
+  std::optional<Bytes> usable_memory;  // what the driver reports as total
   std::string memory_type;
   BytesPerSecond bandwidth;
   Peak peaks[kNumberFormats];
@@ -66,7 +66,7 @@ struct Gpu {
   std::optional<Watts> idle_power;
   std::optional<int> sms;
   std::string compute_capability;
-  int mig_instances = 0;                 // 0: cannot be partitioned
+  int mig_instances = 0;  // 0: cannot be partitioned
   std::vector<std::string> aliases;
   Provenance provenance;
 

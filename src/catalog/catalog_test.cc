@@ -31,19 +31,25 @@ const Gpu& gpu(std::string_view name) { return **built_in().find_gpu(name); }
 
 TEST(Catalogue, HasEveryGpuOfTheContract) {
   for (const char* name :
-       {"t4", "v100-16gb-sxm", "v100-32gb-sxm", "a10", "a10g", "a30", "a40", "a100-40gb-sxm", "a100-40gb-pcie",
-        "a100-80gb-sxm", "a100-80gb-pcie", "l4", "l40", "l40s", "rtx-3090", "rtx-4090", "rtx-5090", "rtx-6000-ada",
-        "rtx-pro-6000", "h100-sxm", "h100-pcie", "h100-nvl", "h200-sxm", "h200-nvl", "gh200-96gb", "gh200-144gb",
-        "b200-sxm", "b300-sxm", "gb200", "gb300", "mi250x", "mi300x", "mi325x", "mi355x"}) {
+       {"t4",           "v100-16gb-sxm", "v100-32gb-sxm",  "a10",           "a10g",           "a30",
+        "a40",          "a100-40gb-sxm", "a100-40gb-pcie", "a100-80gb-sxm", "a100-80gb-pcie", "l4",
+        "l40",          "l40s",          "rtx-3090",       "rtx-4090",      "rtx-5090",       "rtx-6000-ada",
+        "rtx-pro-6000", "h100-sxm",      "h100-pcie",      "h100-nvl",      "h200-sxm",       "h200-nvl",
+        "gh200-96gb",   "gh200-144gb",   "b200-sxm",       "b300-sxm",      "gb200",          "gb300",
+        "mi250x",       "mi300x",        "mi325x",         "mi355x"}) {
     EXPECT_TRUE(built_in().find_gpu(name)) << name;
   }
 }
 
 TEST(Catalogue, ProviderSpellingsAreAliases) {
-  const std::map<std::string, std::string> spellings{
-      {"A100-SXM4-80GB", "a100-80gb-sxm"}, {"NVIDIA H100 80GB HBM3", "h100-sxm"}, {"nvidia-tesla-t4", "t4"},
-      {"NVIDIA A10G", "a10g"},             {"nvidia h200", "h200-sxm"},           {"NVIDIA L40S", "l40s"},
-      {"Tesla V100-SXM2-16GB", "v100-16gb-sxm"}, {"H100_SXM", "h100-sxm"}};
+  const std::map<std::string, std::string> spellings{{"A100-SXM4-80GB", "a100-80gb-sxm"},
+                                                     {"NVIDIA H100 80GB HBM3", "h100-sxm"},
+                                                     {"nvidia-tesla-t4", "t4"},
+                                                     {"NVIDIA A10G", "a10g"},
+                                                     {"nvidia h200", "h200-sxm"},
+                                                     {"NVIDIA L40S", "l40s"},
+                                                     {"Tesla V100-SXM2-16GB", "v100-16gb-sxm"},
+                                                     {"H100_SXM", "h100-sxm"}};
   for (const auto& [spelling, name] : spellings) {
     Result<const Gpu*> found = built_in().find_gpu(spelling);
     ASSERT_TRUE(found) << spelling;
@@ -219,7 +225,9 @@ TEST(Overlay, RowsReplaceByKeyAndMissingColumnsInherit) {
   EXPECT_NE(catalog->find_machine("acme", "box-8"), nullptr);
   int replaced = 0;
   for (const Price& p : catalog->prices) {
-    if (p.provider != "aws" || p.instance != "p5.48xlarge" || p.region != "us-east-1" || p.purchase != Purchase::kOnDemand) continue;
+    if (p.provider != "aws" || p.instance != "p5.48xlarge" || p.region != "us-east-1" ||
+        p.purchase != Purchase::kOnDemand)
+      continue;
     EXPECT_DOUBLE_EQ(in_usd_per_hour(p.machine_price), 30);
     EXPECT_THAT(p.provenance.file, HasSubstr("prices/aws.csv"));
     EXPECT_FALSE(p.provenance.date) << "the user's price is not as old as the one it replaces";
@@ -233,23 +241,26 @@ TEST(Overlay, RowsReplaceByKeyAndMissingColumnsInherit) {
 TEST(Overlay, EveryMistakeIsListedWithItsPlace) {
   Overlay overlay;
   overlay.write("gpus.csv", "name,memory,bandwith\nh100-sxm,80GiB,1GB/s\n")
-      .write("machines.csv", "provider,instance,gpu,gpus,network\nacme,a,h10,8,100\nacme,b,h100-sxm,-1,100Gbit/s\nacme,b,h100-sxm,1,\n")
+      .write("machines.csv",
+             "provider,instance,gpu,gpus,network\nacme,a,h10,8,100\nacme,b,h100-sxm,-1,100Gbit/s\nacme,b,h100-sxm,1,\n")
       .write("prices/acme.csv", "instance,region,purchase,price,date\nc,any,on-demnd,20,2026-02-30\n");
   Checked<Catalog> catalog = load_catalog(overlay.path());
   ASSERT_FALSE(catalog);
   const std::string text = describe(catalog.error());
   for (const char* expected :
        {"gpus.csv:1:13: unknown column 'bandwith'", "did you mean 'bandwidth'?", "machines.csv:2:14: '100' has no unit",
-        "machines.csv:3:17: gpus of -1 is not between 1 and 128", "the same provider and instance stands in line 3 already",
-        "machines.csv:2:8: unknown GPU 'h10'", "prices/acme.csv:2:7: 'on-demnd' is not a known purchase", "'20' has no unit",
-        "'2026-02-30' is not a date", "acme has no machine 'c'"}) {
+        "machines.csv:3:17: gpus of -1 is not between 1 and 128",
+        "the same provider and instance stands in line 3 already", "machines.csv:2:8: unknown GPU 'h10'",
+        "prices/acme.csv:2:7: 'on-demnd' is not a known purchase", "'20' has no unit", "'2026-02-30' is not a date",
+        "acme has no machine 'c'"}) {
     EXPECT_THAT(text, HasSubstr(expected));
   }
 }
 
 TEST(Overlay, AMachinePriceThatDisagreesWithItsGpuPriceIsRefused) {
   Overlay overlay;
-  overlay.write("prices/aws.csv", "instance,region,purchase,price,per_gpu\np5.48xlarge,us-east-1,on-demand,55.04USD/h,55.04USD/h\n");
+  overlay.write("prices/aws.csv",
+                "instance,region,purchase,price,per_gpu\np5.48xlarge,us-east-1,on-demand,55.04USD/h,55.04USD/h\n");
   Checked<Catalog> catalog = load_catalog(overlay.path());
   ASSERT_FALSE(catalog);
   EXPECT_THAT(describe(catalog.error()), HasSubstr("per GPU times 8 GPUs is not"));

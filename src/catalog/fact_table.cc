@@ -67,9 +67,9 @@ void FactTable::add(const std::string& file, std::string text, bool overlay) {
       fact.inherit(other, schema_);
       other = fact;
     } else {
-      errors_.push_back(bad_input(fmt::format("the same {} stands in line {} already", fmt::join(schema_.key, " and "),
-                                              other.line()))
-                            .at(fact.place(schema_.key[0])));
+      errors_.push_back(
+          bad_input(fmt::format("the same {} stands in line {} already", fmt::join(schema_.key, " and "), other.line()))
+              .at(fact.place(schema_.key[0])));
     }
   }
 }

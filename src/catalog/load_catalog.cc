@@ -22,13 +22,18 @@ namespace fs = std::filesystem;
 
 // A row that replaces another has its own origin, and a price of a machine its own price per GPU.
 const FactSchema kSources{{"key", "title", "address", "licence", "retrieved", "note"}, {"key"}, {}};
-const FactSchema kGpus{{"name",        "vendor",       "architecture", "year",        "memory",
-                        "usable_memory", "memory_type", "bandwidth",    "fp64",        "fp32",
-                        "tf32",        "fp16",         "bf16",         "fp8",         "int8",
-                        "fp4",         "sparse_fp16",  "sparse_fp8",   "sparse_int8", "sparse_fp4",
-                        "nvlink",      "nvlink_kind",  "pcie",         "tdp",         "idle_power",
-                        "sms",         "compute_capability", "mig_instances", "measured_bf16", "measured_fp8",
-                        "aliases",     "source",       "date",         "unverified",  "note"},
+const FactSchema kGpus{{"name",          "vendor",        "architecture",
+                        "year",          "memory",        "usable_memory",
+                        "memory_type",   "bandwidth",     "fp64",
+                        "fp32",          "tf32",          "fp16",
+                        "bf16",          "fp8",           "int8",
+                        "fp4",           "sparse_fp16",   "sparse_fp8",
+                        "sparse_int8",   "sparse_fp4",    "nvlink",
+                        "nvlink_kind",   "pcie",          "tdp",
+                        "idle_power",    "sms",           "compute_capability",
+                        "mig_instances", "measured_bf16", "measured_fp8",
+                        "aliases",       "source",        "date",
+                        "unverified",    "note"},
                        {"name"},
                        {"source", "date", "unverified", "note"}};
 const FactSchema kMig{{"gpu", "profile", "id", "instances", "memory", "compute_slices", "memory_slices", "sms",
@@ -82,7 +87,8 @@ Gpu read_gpu(FactReader reader) {
                                                            gb_per_s(100'000), format_bandwidth);
   for (int i = 0; i < kNumberFormats; ++i) gpu.peaks[i] = read_peak(reader, static_cast<NumberFormat>(i));
   if (reader.text("nvlink") != "none") {
-    gpu.nvlink = reader.quantity<BytesPerSecond>("nvlink", parse_bandwidth, gb_per_s(10), gb_per_s(20'000), format_bandwidth);
+    gpu.nvlink =
+        reader.quantity<BytesPerSecond>("nvlink", parse_bandwidth, gb_per_s(10), gb_per_s(20'000), format_bandwidth);
   }
   gpu.nvlink_kind = reader.text("nvlink_kind");
   gpu.pcie = reader.text("pcie");
@@ -99,7 +105,8 @@ Gpu read_gpu(FactReader reader) {
 void check_gpu(FactReader& reader, const std::string& name, const Catalog& catalog) {
   auto known = [&](const Gpu& gpu) { return gpu.name == name; };
   if (name.empty() || std::any_of(catalog.gpus.begin(), catalog.gpus.end(), known)) return;
-  reader.mistake("gpu", bad_input(fmt::format("unknown GPU '{}'", name)).with_hint(did_you_mean(name, catalog.gpu_names())));
+  reader.mistake("gpu",
+                 bad_input(fmt::format("unknown GPU '{}'", name)).with_hint(did_you_mean(name, catalog.gpu_names())));
 }
 
 std::vector<MigProfile> read_mig(FactReader reader, const Catalog& catalog) {
@@ -164,7 +171,8 @@ Price read_price(FactReader reader, const std::string& provider, const Catalog& 
   price.purchase = parse_purchase(reader.choice("purchase", kPurchases)).value_or(Purchase::kOnDemand);
   price.machine_price = reader.required_quantity<UsdPerSecond>("price", parse_usd_per_hour, usd_per_hour(0.005),
                                                                usd_per_hour(2000), show_hourly);
-  auto per_gpu = reader.quantity<UsdPerSecond>("per_gpu", parse_usd_per_hour, usd_per_hour(0.005), usd_per_hour(100), show_hourly);
+  auto per_gpu =
+      reader.quantity<UsdPerSecond>("per_gpu", parse_usd_per_hour, usd_per_hour(0.005), usd_per_hour(100), show_hourly);
   price.provenance = reader.provenance();
 
   const Machine* machine = catalog.find_machine(provider, price.instance);
@@ -261,7 +269,8 @@ Checked<Catalog> load_catalog(const std::string& overlay) {
   for (const FactRow& row : machines.rows()) catalog.machines.push_back(read_machine({row, loader.errors}, catalog));
   for (const std::string& provider : loader.providers()) {
     FactTable prices = loader.table(kPrices, "prices/" + provider + ".csv");
-    for (const FactRow& row : prices.rows()) catalog.prices.push_back(read_price({row, loader.errors}, provider, catalog));
+    for (const FactRow& row : prices.rows())
+      catalog.prices.push_back(read_price({row, loader.errors}, provider, catalog));
   }
   check_references(catalog, loader.errors);
   if (!loader.errors.empty()) return fail(std::move(loader.errors));

@@ -12,6 +12,13 @@ namespace rightsize::report {
 
 std::string exact_number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : std::string{}; }
 
+Json json_number(double value) {
+  constexpr double kExactBelow = 9007199254740992.0;  // 2^53: beyond it a double is no longer every whole number
+  if (!std::isfinite(value)) return nullptr;
+  if (value == std::floor(value) && std::fabs(value) < kExactBelow) return static_cast<std::int64_t>(value);
+  return value;
+}
+
 Cell text_cell(std::string_view text) { return {std::string(text), std::string(text)}; }
 Cell number_cell(std::string shown, double exact) { return {std::move(shown), exact_number(exact)}; }
 Cell unknown_cell() { return {"-", ""}; }
@@ -46,11 +53,16 @@ std::string render_csv(const Report& report) {
 
 std::string render(const Report& report, Format format, const Style& style) {
   switch (format) {
-    case Format::kText: return render_text(report, style);
-    case Format::kJson: return report.document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
-    case Format::kCsv: return render_csv(report);
-    case Format::kMarkdown: return render_markdown(report);
-    case Format::kHtml: return render_html(report);
+    case Format::kText:
+      return render_text(report, style);
+    case Format::kJson:
+      return report.document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+    case Format::kCsv:
+      return render_csv(report);
+    case Format::kMarkdown:
+      return render_markdown(report);
+    case Format::kHtml:
+      return render_html(report);
   }
   return {};
 }

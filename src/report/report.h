@@ -4,6 +4,7 @@
 // commands fill both from the same values. Renderers know nothing of GPUs.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -45,7 +46,24 @@ struct Paragraph {
   std::string text;
 };
 
-using Block = std::variant<Paragraph, Table>;
+// Parts that add up to a total, drawn against lines it must stay under. Text draws each part where the last one ended;
+// HTML one bar in colours. Values share one unit; `shown` is how a person reads them.
+struct StackedBar {
+  struct Segment {
+    std::string label;
+    std::string shown;
+    double value = 0;
+  };
+  struct Line {
+    std::string label;
+    double value = 0;
+  };
+  std::string title;
+  std::vector<Segment> segments;
+  std::vector<Line> lines;  // in ascending order
+};
+
+using Block = std::variant<Paragraph, Table, StackedBar>;
 
 struct Report {
   std::string title;
@@ -65,6 +83,17 @@ struct Style {
 
 // The whole report in one format, ending in a newline. CSV holds the tables only, a blank line between two.
 std::string render(const Report& report, Format format, const Style& style = {});
+
+// A JSON number: whole values without a point, null for NaN and infinities.
+Json json_number(double value);
+template <class Quantity>
+Json json_number(const std::optional<Quantity>& value, double (*reader)(Quantity)) {
+  return value ? json_number(reader(*value)) : Json(nullptr);
+}
+template <class Number>
+Json json_number(const std::optional<Number>& value) {
+  return value ? json_number(static_cast<double>(*value)) : Json(nullptr);
+}
 
 // The shortest text that reads back as the same double; "" for NaN and infinities.
 std::string exact_number(double value);

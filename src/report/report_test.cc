@@ -64,6 +64,9 @@ TEST(Report, NumbersReadBackAsThemselves) {
   EXPECT_EQ(exact_number(0.1), "0.1");
   EXPECT_EQ(exact_number(6738415616.0), "6738415616");
   EXPECT_EQ(exact_number(NAN), "");
+  EXPECT_EQ(json_number(17179869184.0).dump(), "17179869184");
+  EXPECT_EQ(json_number(0.3).dump(), "0.3");
+  EXPECT_EQ(json_number(INFINITY).dump(), "null");
 }
 
 TEST(Report, FormatNamesAreSuggested) {

@@ -1,9 +1,11 @@
 // For the terminal: aligned columns, wrapped sentences.
+#include "base/text.h"
+
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 #include "base/format.h"
-#include "base/text.h"
 #include "report/renderers.h"
 
 namespace rightsize::report {
@@ -60,7 +62,8 @@ std::string render_table(const Table& table, const Style& style) {
   std::string out = table.title.empty() ? "" : bold(table.title, style) + '\n';
   std::string header;
   for (std::size_t i = 0; i < widths.size(); ++i) {
-    header += (i == 0 ? "" : "  ") + padded(table.columns[i].title, widths[i], table.columns[i].align, i + 1 == widths.size());
+    header += (i == 0 ? "" : "  ") +
+              padded(table.columns[i].title, widths[i], table.columns[i].align, i + 1 == widths.size());
   }
   out += bold(header, style) + '\n';
   for (const auto& row : shown) {
@@ -75,6 +78,49 @@ std::string render_table(const Table& table, const Style& style) {
   return out;
 }
 
+// One row a segment, each beginning where the last ended, over a ruler with the lines.
+std::string render_bar(const StackedBar& bar, const Style& style) {
+  double total = 0;
+  std::size_t label_width = 0, shown_width = 0;
+  for (const StackedBar::Segment& segment : bar.segments) {
+    total += segment.value;
+    label_width = std::max(label_width, display_width(segment.label));
+    shown_width = std::max(shown_width, display_width(segment.shown));
+  }
+  double scale_end = total;
+  for (const StackedBar::Line& line : bar.lines) scale_end = std::max(scale_end, line.value);
+  const std::size_t left = label_width + shown_width + 4;
+  const double room = static_cast<double>(style.width > left + 20 ? style.width - left - 2 : 20);
+  if (!(scale_end > 0)) return {};
+  auto column = [&](double value) { return static_cast<std::size_t>(std::lround(value / scale_end * room)); };
+
+  std::string out = bar.title.empty() ? "" : bold(bar.title, style) + '\n';
+  double begin = 0;
+  for (const StackedBar::Segment& segment : bar.segments) {
+    const std::size_t from = column(begin), to = std::max(column(begin + segment.value), from + 1);
+    out += padded(segment.label, label_width, Align::kLeft, false) + "  " +
+           padded(segment.shown, shown_width, Align::kRight, false) + "  " + std::string(from, ' ');
+    for (std::size_t i = from; i < to; ++i) out += "█";
+    out += '\n';
+    begin += segment.value;
+  }
+  std::string ruler(static_cast<std::size_t>(room) + 1, ' ');
+  std::vector<std::string> names;  // written in as many rows as they need
+  for (const StackedBar::Line& line : bar.lines) {
+    const std::size_t at = column(line.value);
+    ruler[at] = '|';
+    const std::size_t width = display_width(line.label);
+    const std::size_t start = at + 1 >= width ? at + 1 - width : 0;
+    auto fits = [&](const std::string& row) { return row.empty() || row.size() + 2 <= start; };
+    auto row = std::find_if(names.begin(), names.end(), fits);
+    if (row == names.end()) row = names.insert(names.end(), "");
+    *row += std::string(start - row->size(), ' ') + line.label;
+  }
+  if (!bar.lines.empty()) out += std::string(left, ' ') + ruler + '\n';
+  for (const std::string& row : names) out += std::string(left, ' ') + row + '\n';
+  return out;
+}
+
 }  // namespace
 
 std::string render_text(const Report& report, const Style& style) {
@@ -83,6 +129,8 @@ std::string render_text(const Report& report, const Style& style) {
     if (!out.empty()) out += '\n';
     if (const Table* table = std::get_if<Table>(&block)) {
       out += render_table(*table, style);
+    } else if (const StackedBar* bar = std::get_if<StackedBar>(&block)) {
+      out += render_bar(*bar, style);
     } else {
       out += wrap(std::get<Paragraph>(block).text, style.width);
     }

@@ -1,0 +1,48 @@
+// What every command has in common: the table of commands, shared flags, and how a report reaches the terminal.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "base/result.h"
+#include "catalog/catalog.h"
+#include "report/report.h"
+
+namespace rightsize::app {
+
+// Exit codes, as documented in --help.
+inline constexpr int kDone = 0;
+inline constexpr int kNoFeasibleAnswer = 2;
+
+// What a command ends with: a report and an exit code, or everything that was wrong.
+struct Outcome {
+  report::Report report;
+  int exit_code = kDone;
+};
+using Run = std::function<Checked<Outcome>()>;
+
+// One row of the command table. `add` declares the flags on `command` and returns what to run once they are parsed;
+// the flags' storage lives in the returned closure.
+struct Command {
+  const char* name;
+  const char* summary;
+  Run (*add)(CLI::App& command);
+};
+
+Run add_gpus(CLI::App& command);
+Run add_models(CLI::App& command);
+Run add_prices(CLI::App& command);
+
+// The catalogue for this run: the built-in one and the overlay the user named.
+Checked<catalog::Catalog> open_catalog(const std::string& flag);
+
+// Declares --catalog, which every command that reads the catalogue has.
+void add_catalog_flag(CLI::App& command, std::string& directory);
+
+// A single error as a list, for commands that return Checked.
+Errors one(Error error);
+
+}  // namespace rightsize::app

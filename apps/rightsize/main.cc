@@ -1,0 +1,131 @@
+// rightsize: parses the command line, runs one command, prints its report. The only place that prints errors and
+// chooses an exit code.
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <map>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/suggest.h"
+#include "command.h"
+#include "report/report.h"
+
+namespace rightsize::app {
+namespace {
+
+constexpr Command kCommands[] = {
+    {"gpus", "the GPUs of the catalogue: memory, bandwidth, speed per number format", add_gpus},
+    {"models", "model shapes: parameters, layers, heads; built-in or from a config.json", add_models},
+    {"prices", "what machines cost: per hour, per GPU, per TFLOP, per GB/s; how old each price is", add_prices},
+};
+
+constexpr const char* kFooter =
+    "\nExit codes: 0 done, 1 bad input, 2 no feasible answer, 3 a source could not be read, 70 a bug of ours.\n"
+    "'rightsize COMMAND --help' explains a command.";
+
+// The long names of a command's flags, for suggestions.
+std::vector<std::string> flag_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+// CLI11's exceptions, said in our words.
+Error explain(const CLI::ParseError& failure, const CLI::App& root) {
+  const auto chosen = root.get_subcommands();
+  const CLI::App& app = chosen.empty() ? root : *chosen.front();
+  std::vector<std::string> extras = chosen.empty() ? root.remaining() : app.remaining();
+  if (!extras.empty()) {
+    const std::string& word = extras.front();
+    if (word.starts_with("-")) {
+      return bad_input(fmt::format("unknown flag '{}'", word))
+          .with_hint(did_you_mean(word.substr(0, word.find('=')), flag_names(app)))
+          .with_hint(fmt::format("'rightsize {}--help' lists the flags", chosen.empty() ? "" : app.get_name() + " "));
+    }
+    if (chosen.empty()) {
+      std::vector<std::string> names;
+      for (const Command& command : kCommands) names.emplace_back(command.name);
+      return bad_input(fmt::format("unknown command '{}'", word))
+          .with_hint(did_you_mean(word, names))
+          .with_hint("'rightsize --help' lists the commands");
+    }
+    return bad_input(fmt::format("'{}' takes no argument '{}'", app.get_name(), word))
+        .with_hint(fmt::format("'rightsize {} --help' shows what it takes", app.get_name()));
+  }
+  return bad_input(failure.what());
+}
+
+// Unknown words must reach explain() instead of stopping CLI11 early.
+void declare_root(CLI::App& root, std::map<const CLI::App*, Run>& runs) {
+  root.name("rightsize");
+  root.set_version_flag("--version", std::string("rightsize ") + RIGHTSIZE_VERSION);
+  root.set_help_flag("-h,--help", "show this help");
+  root.footer(kFooter);
+  root.require_subcommand(0, 1);
+  for (const Command& command : kCommands) {
+    CLI::App* sub = root.add_subcommand(command.name, command.summary);
+    sub->set_help_flag("-h,--help", "show this help");
+    runs[sub] = command.add(*sub);
+  }
+}
+
+report::Style terminal_style() {
+  report::Style style;
+  style.colour = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+  return style;
+}
+
+int run(int argc, char** argv) {
+  CLI::App root{"Which GPU a workload needs, from whom, on what terms, for the least money."};
+  std::map<const CLI::App*, Run> runs;
+  declare_root(root, runs);
+  std::string format_name = "text";
+  for (const auto& [sub, unused] : runs) {
+    const_cast<CLI::App*>(sub)->add_option("--format", format_name, "text, json, csv, md or html")->default_str("text");
+  }
+  try {
+    root.parse(argc, argv);
+  } catch (const CLI::Success& asked) {  // --help and --version
+    return root.exit(asked);
+  } catch (const CLI::ParseError& failure) {
+    std::cerr << describe(explain(failure, root));
+    return exit_code(bad_input(""));
+  }
+  if (root.get_subcommands().empty()) {
+    std::cerr << root.help();
+    return exit_code(bad_input(""));
+  }
+  Result<report::Format> format = report::parse_format(format_name);
+  if (!format) {
+    std::cerr << describe(format.error());
+    return exit_code(format.error());
+  }
+  Checked<Outcome> outcome = runs[root.get_subcommands().front()]();
+  if (!outcome) {
+    std::cerr << describe(outcome.error());
+    return exit_code(outcome.error().front());
+  }
+  std::string text = report::render(outcome->report, *format, terminal_style());
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    std::cerr << "error: cannot write the output\n";
+    return exit_code(unreadable(""));
+  }
+  return outcome->exit_code;
+}
+
+}  // namespace
+}  // namespace rightsize::app
+
+int main(int argc, char** argv) {
+  try {
+    return rightsize::app::run(argc, argv);
+  } catch (const std::exception& unexpected) {
+    std::cerr << rightsize::describe(
+        rightsize::bug(unexpected.what()).with_hint("please report this, with the command"));
+    return 70;
+  }
+}

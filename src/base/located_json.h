@@ -1,0 +1,138 @@
+// JSON in which every value knows where it stands, so that a mistake in a user's file is shown at its line and column.
+//
+// parse() gives a small tree. JsonObject wraps one object of it with typed getters that append an Error for each value
+// of the wrong type or out of range and go on, so that one run shows every mistake. null counts as absent everywhere.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace rightsize {
+
+enum class JsonType { kNull, kBool, kNumber, kString, kArray, kObject };
+
+struct JsonMember;
+
+struct JsonValue {
+  JsonType type = JsonType::kNull;
+  bool boolean = false;
+  double number = 0;
+  std::optional<std::int64_t> integer;  // numbers that are whole and fit: 3, 3.0, 3e2
+  std::string text;                     // strings, unescaped
+  std::vector<JsonValue> items;         // arrays
+  std::vector<JsonMember> members;      // objects, in the order of the text, no name twice
+  std::size_t offset = 0;               // of the first character in the text
+  std::size_t length = 1;               // characters to underline; 1 for arrays and objects
+
+  // The member of that name, or null. Also null for anything but an object.
+  const JsonMember* find(std::string_view name) const;
+};
+
+struct JsonMember {
+  std::string name;
+  std::size_t offset = 0;  // of the name's opening quote
+  std::size_t length = 0;  // with its quotes
+  JsonValue value;
+};
+
+// "an object", "the string 'abc'", "-3": how an error speaks of a value.
+std::string describe_value(const JsonValue& value);
+
+// A parsed text. Moving it keeps views and references into it valid.
+class LocatedJson {
+ public:
+  // Fails on text that is not JSON (the place is where reading stopped), on a name given twice in one object, on
+  // nesting deeper than 64 and on texts over 64 MiB. A byte-order mark is ignored. `file` is used in places only.
+  static Checked<LocatedJson> parse(std::string file, std::string text);
+
+  const JsonValue& root() const { return content_->root; }
+  const std::string& file() const { return content_->file; }
+
+  Place place(const JsonValue& value) const;
+  Place place(const JsonMember& member) const;  // of its name
+
+ private:
+  struct Content {
+    std::string file;
+    std::string text;
+    JsonValue root;
+  };
+  std::shared_ptr<const Content> content_;
+};
+
+// The names a field goes by, the one that errors use first: {"n_embd", "hidden_size"}.
+class FieldNames {
+ public:
+  FieldNames(const char* name) : names_{name} {}
+  FieldNames(std::string_view name) : names_{name} {}
+  FieldNames(std::initializer_list<std::string_view> names) : names_(names) {}
+  std::string_view first() const { return names_.front(); }
+  auto begin() const { return names_.begin(); }
+  auto end() const { return names_.end(); }
+
+ private:
+  std::vector<std::string_view> names_;
+};
+
+// One object of a document, read field by field. Mistakes go to the `errors` given, which must outlive it.
+class JsonObject {
+ public:
+  JsonObject(const LocatedJson& document, const JsonValue& object, Errors& errors);
+
+  // Absent, null, or wrong (then an Error was noted): nothing.
+  std::optional<std::int64_t> get_int(const FieldNames& names, std::int64_t min, std::int64_t max) const;
+  std::optional<double> get_number(const FieldNames& names, double min, double max) const;
+  std::optional<bool> get_bool(const FieldNames& names) const;
+  std::optional<std::string> get_string(const FieldNames& names) const;
+  std::optional<JsonObject> get_object(const FieldNames& names) const;
+  JsonObject get_object_or_empty(const FieldNames& names) const;  // without members when absent: all defaults apply
+  std::optional<std::vector<std::int64_t>> get_ints(const FieldNames& names, std::int64_t min, std::int64_t max) const;
+  std::optional<std::vector<std::string>> get_strings(const FieldNames& names) const;
+
+  // A value that must be there. When it is absent or wrong an Error is noted and `min` comes back, so that reading can
+  // go on without a second mistake following from the first.
+  std::int64_t require_int(const FieldNames& names, std::int64_t min, std::int64_t max) const;
+
+  // The member itself, whatever its type; null when absent or null.
+  const JsonMember* find(const FieldNames& names) const;
+  bool has(const FieldNames& names) const { return find(names) != nullptr; }
+
+  // Notes a mistake about a field that is there (at its value), or about the object when the field is absent. Says
+  // nothing when that value has a mistake already: a second would only follow from the first.
+  void fail_at(const FieldNames& names, std::string message, std::string hint = {}) const;
+
+  // Whether a mistake was noted at the field's value, or the field is required and missing.
+  bool is_wrong(const FieldNames& names) const;
+
+  // Notes an Error for each member nobody asked for whose name is one slip away from a field that was asked for and is
+  // absent. Call after reading: a misspelt optional field would otherwise be dropped without a word.
+  void refuse_misspelt() const;
+
+  Place place() const { return document_->place(*object_); }
+  const JsonValue& value() const { return *object_; }
+
+ private:
+  void note(Place place, std::string message, std::string hint = {}) const;
+  void note_missing(const FieldNames& names) const;
+  void note_wrong(const JsonMember& member, const std::string& wanted) const;
+
+  const LocatedJson* document_;
+  const JsonValue* object_;
+  Errors* errors_;
+  // Shared by copies of this view.
+  struct Asked {
+    std::vector<std::string> names;    // every name asked for so far
+    std::vector<std::string> absent;   // those of fields that are there under none of their names
+    std::vector<std::string> missing;  // first names of required fields that are absent
+  };
+  std::shared_ptr<Asked> asked_;
+};
+
+}  // namespace rightsize

@@ -1,0 +1,19 @@
+// Any bytes as a config.json: read_model() must answer with a shape whose sums hold, or with errors that can be shown.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "workload/read_model.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace rightsize;
+  Checked<workload::ModelShape> shape =
+      workload::read_model("fuzz.json", std::string(reinterpret_cast<const char*>(data), size));
+  if (!shape) {
+    if (shape.error().empty() || describe(shape.error()).empty()) std::abort();
+    return 0;
+  }
+  if (shape->active_parameters() > shape->parameters() || shape->parameters() < 0) std::abort();
+  return 0;
+}
