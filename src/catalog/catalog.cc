@@ -68,8 +68,8 @@ Result<std::vector<const Gpu*>> Catalog::match_gpus(std::string_view filter) con
 Result<const Gpu*> Catalog::find_gpu(std::string_view name) const {
   RIGHTSIZE_TRY(std::vector<const Gpu*> found, match_gpus(name));
   if (found.size() == 1) return found[0];
-  std::vector<std::string> names;
-  for (const Gpu* gpu : found) names.push_back(gpu->name);
+  std::vector<std::string> names(found.size());
+  std::transform(found.begin(), found.end(), names.begin(), [](const Gpu* gpu) { return gpu->name; });
   return fail(bad_input(fmt::format("'{}' could be any of {}", name, fmt::join(names, ", ")))
                   .with_hint("write the whole name"));
 }

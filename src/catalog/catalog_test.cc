@@ -19,12 +19,12 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 
 const Catalog& built_in() {
-  static const Catalog catalog = [] {
+  static const Catalog kCatalog = [] {
     Checked<Catalog> loaded = load_catalog("");
     if (!loaded) ADD_FAILURE() << describe(loaded.error());
     return loaded ? *std::move(loaded) : Catalog{};
   }();
-  return catalog;
+  return kCatalog;
 }
 
 const Gpu& gpu(std::string_view name) { return **built_in().find_gpu(name); }

@@ -192,8 +192,8 @@ std::vector<SettingRule> make_rules() {
 }
 
 const std::vector<SettingRule>& rules() {
-  static const std::vector<SettingRule> all = make_rules();
-  return all;
+  static const std::vector<SettingRule> kAll = make_rules();
+  return kAll;
 }
 
 bool is_one_of(Precision precision, std::initializer_list<Precision> set) {
@@ -286,12 +286,12 @@ void check_parallel(const Job& job, Contradictions& wrong) {
 }  // namespace
 
 const std::vector<SettingInfo>& job_settings() {
-  static const std::vector<SettingInfo> all = [] {
+  static const std::vector<SettingInfo> kAll = [] {
     std::vector<SettingInfo> infos;
     for (const SettingRule& rule : rules()) infos.push_back(rule.info);
     return infos;
   }();
-  return all;
+  return kAll;
 }
 
 Checked<Job> parse_job(const std::vector<Setting>& settings) {
