@@ -33,6 +33,7 @@ struct Command {
 };
 
 Run add_gpus(CLI::App& command);
+Run add_memory(CLI::App& command);
 Run add_models(CLI::App& command);
 Run add_prices(CLI::App& command);
 

@@ -17,6 +17,7 @@ namespace {
 
 constexpr Command kCommands[] = {
     {"gpus", "the GPUs of the catalogue: memory, bandwidth, speed per number format", add_gpus},
+    {"memory", "what a job needs on a GPU, where it goes, whether it fits, and what frees some", add_memory},
     {"models", "model shapes: parameters, layers, heads; built-in or from a config.json", add_models},
     {"prices", "what machines cost: per hour, per GPU, per TFLOP, per GB/s; how old each price is", add_prices},
 };

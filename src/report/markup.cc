@@ -41,6 +41,13 @@ std::string escape_html(const std::string& text) {
   return out;
 }
 
+// Line ends of a paragraph, kept.
+std::string with_breaks(const std::string& html) {
+  std::string out;
+  for (char c : html) out += c == '\n' ? std::string("<br>\n") : std::string(1, c);
+  return out;
+}
+
 std::string markdown_table(const Table& table) {
   std::string out = table.title.empty() ? "" : "## " + table.title + "\n\n";
   std::string rule = "|";
@@ -60,16 +67,19 @@ std::string markdown_table(const Table& table) {
 
 std::string html_table(const Table& table) {
   std::string out = table.title.empty() ? "" : "<h2>" + escape_html(table.title) + "</h2>\n";
-  auto open = [](const char* tag, Align align) {
-    return std::string("<") + tag + (align == Align::kRight ? " class=\"n\">" : ">");
+  constexpr std::size_t kSentence = 40;  // longer cells may break over lines, shorter ones never at their hyphens
+  auto open = [](const char* tag, Align align, const std::string& text) {
+    const char* kind = align == Align::kRight ? " class=\"n\">" : text.size() > kSentence ? " class=\"w\">" : ">";
+    return std::string("<") + tag + kind;
   };
   out += "<table>\n<thead><tr>";
-  for (const Column& column : table.columns) out += open("th", column.align) + escape_html(column.title) + "</th>";
+  for (const Column& column : table.columns)
+    out += open("th", column.align, column.title) + escape_html(column.title) + "</th>";
   out += "</tr></thead>\n<tbody>\n";
   for (const auto& row : table.rows) {
     out += "<tr>";
     for (std::size_t i = 0; i < row.size(); ++i) {
-      out += open("td", table.columns[i].align) + escape_html(row[i].shown) + "</td>";
+      out += open("td", table.columns[i].align, row[i].shown) + escape_html(row[i].shown) + "</td>";
     }
     out += "</tr>\n";
   }
@@ -124,9 +134,10 @@ std::string svg_bar(const StackedBar& bar) {
 }
 
 constexpr const char* kPageStyle =
-    "body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:72rem;padding:0 1rem;color:#1b1f24}"
+    "body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:80rem;padding:0 1rem;color:#1b1f24}"
     "table{border-collapse:collapse;margin:1rem 0;width:100%}"
-    "th,td{padding:.3rem .6rem;border-bottom:1px solid #d8dee4;text-align:left}"
+    "th,td{padding:.3rem .6rem;border-bottom:1px solid "
+    "#d8dee4;text-align:left;white-space:nowrap}td.w{white-space:normal}"
     "th.n,td.n{text-align:right;font-variant-numeric:tabular-nums}"
     ".key{margin-right:1.2rem;white-space:nowrap}.key i{display:inline-block;width:.8em;height:.8em;margin-right:.4em}"
     "thead th{border-bottom:2px solid #8c959f}tbody tr:hover{background:#f6f8fa}"
@@ -162,7 +173,7 @@ std::string render_html(const Report& report) {
     } else if (const StackedBar* bar = std::get_if<StackedBar>(&block)) {
       out += svg_bar(*bar);
     } else {
-      out += "<p>" + escape_html(std::get<Paragraph>(block).text) + "</p>\n";
+      out += "<p>" + with_breaks(escape_html(std::get<Paragraph>(block).text)) + "</p>\n";
     }
   }
   return out + "</body>\n</html>\n";

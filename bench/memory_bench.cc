@@ -1,0 +1,53 @@
+// The planner asks for memory once per configuration: without the allocator in well under a microsecond (a curve compiled
+// once per model and settings), with it in about a millisecond.
+#include <benchmark/benchmark.h>
+
+#include "memory/memory.h"
+#include "memory/tape/training_tape.h"
+#include "workload/presets.h"
+
+namespace {
+
+using namespace rightsize;
+
+workload::Job fine_tune(std::int64_t batch) {
+  workload::Job job;
+  job.batch = batch;
+  job.sequence = 2048;
+  return job;
+}
+
+void peak_from_curve(benchmark::State& state) {
+  const auto model = workload::find_model("llama-2-7b");
+  const memory::tape::TrainingCurve curve(*model, fine_tune(1));
+  double batch = 1;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(curve.at(batch));
+    batch = batch < 64 ? batch + 1 : 1;
+  }
+}
+BENCHMARK(peak_from_curve);
+
+void compile_curve(benchmark::State& state) {
+  const auto model = workload::find_model("llama-2-7b");
+  for (auto _ : state) benchmark::DoNotOptimize(memory::tape::TrainingCurve(*model, fine_tune(1)));
+}
+BENCHMARK(compile_curve)->Unit(benchmark::kMicrosecond);
+
+void replay_with_allocator(benchmark::State& state) {
+  const auto model = workload::find_model("llama-2-7b");
+  const workload::Job job = fine_tune(4);
+  for (auto _ : state) benchmark::DoNotOptimize(memory::tape::replay_training(*model, job));
+}
+BENCHMARK(replay_with_allocator)->Unit(benchmark::kMicrosecond);
+
+void serving_need(benchmark::State& state) {
+  const auto model = workload::find_model("llama-3.1-70b");
+  workload::Job job;
+  job.kind = workload::JobKind::kServe;
+  job.stack = workload::Stack::kVllm;
+  for (auto _ : state) benchmark::DoNotOptimize(memory::estimate_memory(*model, job, nullptr));
+}
+BENCHMARK(serving_need);
+
+}  // namespace

@@ -1,0 +1,51 @@
+#include "memory/kv_cache.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "memory/weight_bytes.h"
+
+namespace rightsize::memory {
+namespace {
+
+// Elements one layer caches for one token on one GPU.
+double elements_per_token_and_layer(const workload::ModelShape& model, int tensor) {
+  if (model.latent) return static_cast<double>(model.latent->kv_rank + model.latent->rope_dim);
+  const int heads = std::max(1, (model.kv_heads + tensor - 1) / tensor);
+  return 2.0 * heads * model.head_dim;
+}
+
+// Layers whose attention sees the whole sequence, of those on the fullest pipeline stage.
+struct LayerKinds {
+  double full = 0, windowed = 0;
+};
+
+LayerKinds layers_on_a_stage(const workload::ModelShape& model, int pipeline) {
+  const double stage = std::ceil(static_cast<double>(model.layers) / pipeline);
+  if (model.sliding_window <= 0) return {stage, 0};
+  const double full = model.full_attention_every > 0 ? std::ceil(stage / model.full_attention_every) : 0;
+  return {full, stage - full};
+}
+
+double in_pages(double tokens, std::int64_t page) {
+  const auto size = static_cast<double>(page);
+  return std::ceil(tokens / size) * size;
+}
+
+}  // namespace
+
+Bytes kv_sequence_bytes(const workload::ModelShape& model, std::int64_t tokens, const KvLayout& layout) {
+  const LayerKinds layers = layers_on_a_stage(model, layout.pipeline);
+  const auto all = static_cast<double>(tokens);
+  const double window = std::min(all, static_cast<double>(model.sliding_window));
+  const double held = layers.full * in_pages(all, layout.page) + layers.windowed * in_pages(window, layout.page);
+  return bytes(held * elements_per_token_and_layer(model, layout.tensor) * bytes_per_element(layout.format));
+}
+
+Bytes kv_token_bytes(const workload::ModelShape& model, const KvLayout& layout) {
+  const LayerKinds layers = layers_on_a_stage(model, layout.pipeline);
+  return bytes((layers.full + layers.windowed) * elements_per_token_and_layer(model, layout.tensor) *
+               bytes_per_element(layout.format));
+}
+
+}  // namespace rightsize::memory

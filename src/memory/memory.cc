@@ -1,0 +1,104 @@
+#include "memory/memory.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "memory/serve.h"
+#include "memory/train.h"
+
+namespace rightsize::memory {
+
+std::string_view name_of(Part part) {
+  static constexpr std::string_view kNames[kParts] = {"weights", "gradients", "optimizer", "activations",
+                                                      "logits",  "kv_cache",  "buffers",   "runtime"};
+  return kNames[static_cast<int>(part)];
+}
+
+std::string_view name_of(Verdict verdict) {
+  static constexpr std::string_view kNames[] = {"fits", "tight", "no"};
+  return kNames[static_cast<int>(verdict)];
+}
+
+Bytes Parts::total() const {
+  Bytes sum;
+  for (Bytes part : bytes) sum += part;
+  return sum;
+}
+
+namespace {
+
+std::int64_t tokens_of(const workload::Job& job) {
+  return job.kind == workload::JobKind::kServe ? job.serve.isl + job.serve.osl : job.sequence;
+}
+
+bool is_beyond_positions(const workload::ModelShape& model, const workload::Job& job) {
+  return model.image_size == 0 && model.context > 0 && tokens_of(job) > model.context;
+}
+
+}  // namespace
+
+MemoryNeed estimate_memory(const workload::ModelShape& model, const workload::Job& job, const catalog::Gpu* gpu) {
+  MemoryNeed need =
+      job.kind == workload::JobKind::kServe ? estimate_serving(model, job, gpu) : estimate_training(model, job);
+  if (is_beyond_positions(model, job)) {
+    need.warnings.push_back(
+        fmt::format("{} tokens are beyond the {} positions {} was made for: it needs a longer rotary scale",
+                    tokens_of(job), model.context, model.name));
+  }
+  return need;
+}
+
+Fit fits(const MemoryNeed& need, const catalog::Gpu& gpu) {
+  Fit fit;
+  fit.capacity = gpu.capacity();
+  fit.headroom = fit.capacity - need.device;
+  // The 80 % interval of a normal distribution is 1.2816 standard deviations to each side; the side that matters is
+  // the one the capacity lies on.
+  constexpr double kEightyPercent = 1.2816;
+  const Bytes side = fit.headroom >= Bytes{} ? need.high - need.device : need.device - need.low;
+  const Bytes deviation = side / kEightyPercent;
+  fit.oom_probability = deviation > Bytes{} ? 0.5 * std::erfc(fit.headroom / deviation / std::sqrt(2.0))
+                                            : (fit.headroom >= Bytes{} ? 0 : 1);
+  fit.verdict = need.high <= fit.capacity     ? Verdict::kFits
+                : need.device <= fit.capacity ? Verdict::kTight
+                                              : Verdict::kNo;
+  return fit;
+}
+
+std::int64_t default_sequence(const workload::ModelShape& model) {
+  constexpr std::int64_t kUsual = 2048;
+  if (model.image_size > 0) return 1;
+  return model.context > 0 ? std::min(model.context, kUsual) : kUsual;
+}
+
+Errors check_job(const workload::ModelShape& model, const workload::Job& job) {
+  Errors errors;
+  const workload::Parallelism& p = job.parallel;
+  auto wrong = [&](std::string message, std::string hint) {
+    errors.push_back(bad_input(std::move(message)).with_hint(std::move(hint)));
+  };
+  if (is_beyond_positions(model, job) && model.positions == workload::Positions::kLearned) {
+    wrong(fmt::format("{} tokens are beyond the {} positions of {}", tokens_of(job), model.context, model.name),
+          fmt::format("use at most {}", model.context));
+  }
+  if (p.tensor > 1 && model.heads > 0 && model.heads % p.tensor != 0) {
+    wrong(fmt::format("tensor parallelism of {} does not divide the {} attention heads of {}", p.tensor, model.heads,
+                      model.name),
+          "use a divisor of the heads");
+  }
+  if (p.tensor > 1 && model.heads == 0)
+    wrong(fmt::format("{} has no attention heads to split", model.name), "use --tp 1");
+  if (p.pipeline * p.pipeline_interleave > std::max(1, model.layers + model.encoder_layers)) {
+    wrong(fmt::format("{} pipeline stages for {} layers", p.pipeline * p.pipeline_interleave, model.layers),
+          "use fewer stages");
+  }
+  if (p.expert > 1 && !model.experts) wrong(fmt::format("{} has no experts to spread", model.name), "use --ep 1");
+  if (p.expert > 1 && model.experts && model.experts->count % p.expert != 0) {
+    wrong(fmt::format("expert parallelism of {} does not divide {} experts", p.expert, model.experts->count),
+          "use a divisor");
+  }
+  return errors;
+}
+
+}  // namespace rightsize::memory

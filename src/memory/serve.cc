@@ -1,0 +1,134 @@
+#include "memory/serve.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/format.h"
+#include "memory/kv_cache.h"
+#include "memory/weight_bytes.h"
+
+namespace rightsize::memory {
+namespace {
+
+using workload::Job;
+using workload::ModelShape;
+using workload::Precision;
+using workload::Stack;
+
+// An engine's habits. Batched tokens and sequences are the defaults its profiling run reserves workspace for; the rule
+// says what the memory share is a share of.
+struct Engine {
+  Stack stack;
+  std::int64_t page;            // tokens in a cache block
+  std::int64_t batched_tokens;  // of one forward pass
+  std::int64_t sequences;       // whose logits are held at once, in fp32
+  Bytes graphs;                 // CUDA graphs, outside the share
+  enum Rule { kShareOfGpu, kShareOfFree, kNoBudget } rule;
+};
+
+// vLLM 0.10+ (V1): gpu_memory_utilization of the whole GPU less everything that is not cache, blocks of 16, 8,192
+// batched tokens, 256 sequences. SGLang: mem_fraction_static of the GPU for weights and cache, tokens one by one.
+// TensorRT-LLM: free_gpu_memory_fraction of what is left after the engine is loaded, blocks of 32.
+// Hugging Face generate: no budget, the cache grows with the batch.
+const Engine& engine_of(Stack stack) {
+  static const Engine kEngines[] = {
+      {Stack::kVllm, 16, 8192, 256, mib(600), Engine::kShareOfGpu},
+      {Stack::kSglang, 1, 8192, 256, mib(900), Engine::kShareOfGpu},
+      {Stack::kTrtLlm, 32, 8192, 256, mib(400), Engine::kShareOfFree},
+      {Stack::kHf, 1, 0, 0, Bytes{}, Engine::kNoBudget},
+  };
+  for (const Engine& engine : kEngines) {
+    if (engine.stack == stack) return engine;
+  }
+  return kEngines[0];
+}
+
+// Driver context and the libraries' own device memory; communicators when GPUs work together (NCCL's buffers and
+// kernels: 342 MB for two GPUs, 392 MB for more, as AIConfigurator's system files have them).
+Bytes context_bytes(const Job& job) {
+  const int together = job.parallel.tensor * job.parallel.pipeline;
+  return mib(600) + (together > 2 ? mib(392) : together > 1 ? mib(342) : Bytes{});
+}
+
+// The live tensors of one transformer layer over `tokens`: residual, normed input, the wider of qkv+out and of
+// gate+up+product; plus logits in 16 and 32 bits of the sequences sampled at once.
+Bytes workspace_bytes(const ModelShape& model, const Job& job, const Engine& engine) {
+  const double tokens = engine.batched_tokens > 0 ? static_cast<double>(engine.batched_tokens)
+                                                  : static_cast<double>(job.serve.concurrency * job.serve.isl);
+  const double sequences = static_cast<double>(engine.sequences > 0 ? engine.sequences : job.serve.concurrency);
+  const double hidden = static_cast<double>(model.hidden);
+  const double tensor = job.parallel.tensor;
+  const double attention = (2.0 * model.heads + 2.0 * model.kv_heads) * model.head_dim / tensor;
+  double ffn = static_cast<double>(model.intermediate);
+  if (model.experts) {
+    ffn = std::max(ffn, static_cast<double>(model.experts->intermediate * model.experts->per_token +
+                                            model.experts->shared_intermediate));
+  }
+  const double mlp = (model.gated_mlp ? 3.0 : 2.0) * ffn / tensor;
+  return bytes(2 * tokens * (3 * hidden + std::max(attention, mlp)) +
+               6 * sequences * static_cast<double>(model.vocabulary) / tensor);
+}
+
+// What the engine may fill with cache on this GPU.
+Bytes kv_budget(const Engine& engine, const Job& job, const catalog::Gpu& gpu, Bytes not_cache) {
+  const Bytes capacity = gpu.capacity();
+  Bytes budget;
+  switch (engine.rule) {
+    case Engine::kShareOfGpu:
+      budget = capacity * job.serve.memory_share - not_cache;
+      break;
+    case Engine::kShareOfFree:
+      budget = (capacity - not_cache) * job.serve.memory_share;
+      break;
+    case Engine::kNoBudget:
+      budget = capacity - not_cache;
+      break;
+  }
+  return std::max(budget, Bytes{});
+}
+
+}  // namespace
+
+MemoryNeed estimate_serving(const ModelShape& model, const Job& job, const catalog::Gpu* gpu) {
+  const Engine& engine = engine_of(job.stack);
+  const workload::ServeSettings& serve = job.serve;
+  KvLayout layout;
+  layout.format = serve.kv_precision.value_or(Precision::kBf16);
+  layout.tensor = job.parallel.tensor;
+  layout.pipeline = job.parallel.pipeline;
+  layout.page = engine.page;
+
+  MemoryNeed need;
+  const std::int64_t context = serve.isl + serve.osl;
+  const Bytes per_sequence = kv_sequence_bytes(model, context, layout);
+  need.kv_per_token = kv_token_bytes(model, layout);
+  need.parts[Part::kWeights] = model_weight_bytes(model, job.precision, job.parallel, serve.quantize_embeddings);
+  need.parts[Part::kActivations] = workspace_bytes(model, job, engine);
+  need.parts[Part::kBuffers] = engine.graphs;
+  need.parts[Part::kRuntime] = context_bytes(job);
+  const Bytes not_cache = need.parts.total();
+  need.parts[Part::kKvCache] = per_sequence * static_cast<double>(serve.concurrency);
+
+  need.peak_allocated = need.parts[Part::kWeights] + need.parts[Part::kActivations] + need.parts[Part::kKvCache];
+  need.reserved = need.peak_allocated + need.parts[Part::kBuffers];
+  need.device = need.parts.total();
+  if (gpu != nullptr) {
+    const Bytes budget = kv_budget(engine, job, *gpu, not_cache - engine.graphs);
+    const double most = std::floor(budget / per_sequence);
+    need.max_concurrency = static_cast<std::int64_t>(most);
+    if (most < static_cast<double>(serve.concurrency)) {
+      need.warnings.push_back(
+          fmt::format("the KV cache of {} holds {:.0f} sequences of {} tokens, not {}: the rest waits in the queue",
+                      gpu->name, most, context, serve.concurrency));
+    }
+  }
+  // Workspace, graphs and libraries are known to about a third; weights and cache are counted.
+  const Bytes unsure = need.parts[Part::kActivations] + need.parts[Part::kBuffers] + need.parts[Part::kRuntime];
+  need.low = need.device - unsure * 0.35;
+  need.high = need.device + unsure * 0.5;
+  return need;
+}
+
+}  // namespace rightsize::memory

@@ -1,0 +1,137 @@
+#include "memory/serve.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "memory/kv_cache.h"
+#include "memory/weight_bytes.h"
+#include "workload/presets.h"
+
+namespace rightsize::memory {
+namespace {
+
+using workload::Job;
+using workload::JobKind;
+using workload::ModelShape;
+using workload::Precision;
+using workload::Stack;
+
+const ModelShape& model(const std::string& name) {
+  static std::map<std::string, ModelShape> shapes;
+  auto found = shapes.find(name);
+  if (found == shapes.end()) found = shapes.emplace(name, *workload::find_model(name)).first;
+  return found->second;
+}
+
+Job serving(Precision precision = Precision::kBf16) {
+  Job job;
+  job.kind = JobKind::kServe;
+  job.stack = Stack::kVllm;
+  job.precision = precision;
+  return job;
+}
+
+catalog::Gpu gpu_of(Bytes memory) {
+  catalog::Gpu gpu;
+  gpu.name = "test";
+  gpu.memory = memory;
+  return gpu;
+}
+
+TEST(WeightBytes, SixteenBitsIsTwoBytesAParameterToTheByte) {
+  for (const char* name : {"llama-3.1-8b", "gpt2", "mixtral-8x7b", "bert-large"}) {
+    const Bytes held = model_weight_bytes(model(name), Precision::kBf16, {}, false);
+    EXPECT_DOUBLE_EQ(in_bytes(held), 2.0 * static_cast<double>(model(name).parameters())) << name;
+  }
+}
+
+// Llama-3.1-8B: linears in the layers are 32 x (2 x 4096^2 + 2 x 1024 x 4096 + 3 x 14336 x 4096) = 6,979,321,856
+// parameters; embedding, head and norms are the other 1,050,939,392, which stay at two bytes.
+TEST(WeightBytes, QuantizedWorkedByHand) {
+  const ModelShape& llama = model("llama-3.1-8b");
+  constexpr double kLinear = 6'979'321'856.0, kRest = 1'050'939'392.0;
+  constexpr double kRows = 32.0 * (4096 + 1024 + 1024 + 4096 + 14336 + 14336 + 4096);
+  EXPECT_DOUBLE_EQ(in_bytes(model_weight_bytes(llama, Precision::kFp8, {}, false)), kLinear + 4 * kRows + 2 * kRest);
+  EXPECT_DOUBLE_EQ(in_bytes(model_weight_bytes(llama, Precision::kInt4, {}, false)),
+                   kLinear / 2 + kLinear / 128 * 2.5 + 2 * kRest);
+  // NVFP4: half a byte and one byte per 16, one fp32 for each of 7 x 32 matrices.
+  EXPECT_DOUBLE_EQ(in_bytes(model_weight_bytes(llama, Precision::kFp4, {}, false)),
+                   kLinear * 0.5625 + 4 * 7 * 32 + 2 * kRest);
+  // nf4 with double quantization: half a byte, one byte per 64, four per 64 x 256, and 1,092 bytes of code books each.
+  EXPECT_DOUBLE_EQ(in_bytes(model_weight_bytes(llama, Precision::kNf4, {}, false)),
+                   kLinear / 2 + kLinear / 64 + 4 * kLinear / 64 / 256 + 1092.0 * 7 * 32 + 2 * kRest);
+}
+
+TEST(WeightBytes, ParallelismDividesWhatIsSplit) {
+  workload::Parallelism parallel;
+  parallel.gpus = parallel.tensor = 8;
+  const ModelShape& llama = model("llama-3.1-70b");
+  const double whole = in_bytes(model_weight_bytes(llama, Precision::kBf16, {}, false));
+  const double part = in_bytes(model_weight_bytes(llama, Precision::kBf16, parallel, false));
+  EXPECT_NEAR(part / whole, 1.0 / 8, 0.0005) << "only the norms are repeated";
+}
+
+// Llama-3.1-8B: 2 x 32 layers x 8 key heads x 128 x 2 bytes = 131,072 bytes a token.
+TEST(KvCache, GroupedHeadsWorkedByHand) {
+  EXPECT_DOUBLE_EQ(in_bytes(kv_token_bytes(model("llama-3.1-8b"), {})), 131072);
+  KvLayout fp8{Precision::kFp8, 4, 1, 1};
+  EXPECT_DOUBLE_EQ(in_bytes(kv_token_bytes(model("llama-3.1-8b"), fp8)), 131072 / 2.0 / 4);
+  KvLayout sixteen_gpus{Precision::kBf16, 16, 1, 1};
+  EXPECT_DOUBLE_EQ(in_bytes(kv_token_bytes(model("llama-3.1-8b"), sixteen_gpus)), 131072 / 8.0)
+      << "a GPU holds a whole head at least";
+}
+
+// DeepSeek-V3: 61 layers x (512 + 64) x 2 bytes, the same on every GPU of a tensor group.
+TEST(KvCache, LatentAttentionIsNotSplit) {
+  KvLayout eight{Precision::kBf16, 8, 1, 1};
+  EXPECT_DOUBLE_EQ(in_bytes(kv_token_bytes(model("deepseek-v3"), eight)), 61.0 * 576 * 2);
+}
+
+TEST(KvCache, PagesRoundUpAndWindowsCutOff) {
+  KvLayout paged{Precision::kBf16, 1, 1, 16};
+  EXPECT_DOUBLE_EQ(in_bytes(kv_sequence_bytes(model("llama-3.1-8b"), 17, paged)), 32 * 131072.0);
+  // Mistral-7B v0.1 keeps 4,096 tokens however long the sequence.
+  const ModelShape& mistral = model("mistral-7b-v0.1");
+  EXPECT_EQ(kv_sequence_bytes(mistral, 30000, {}), kv_sequence_bytes(mistral, 4096, {}));
+}
+
+TEST(Serving, ConcurrencyFollowsTheEnginesBudget) {
+  Job job = serving();
+  job.serve.isl = 1000;
+  job.serve.osl = 24;
+  const catalog::Gpu gpu = gpu_of(gib(80));
+  const MemoryNeed need = estimate_serving(model("llama-3.1-8b"), job, &gpu);
+  ASSERT_TRUE(need.max_concurrency);
+  // 0.9 x 80 GiB less weights, workspace and context, in sequences of 1,024 tokens x 128 KiB.
+  const Bytes cache =
+      gib(72) - need.parts[Part::kWeights] - need.parts[Part::kActivations] - need.parts[Part::kRuntime];
+  EXPECT_EQ(*need.max_concurrency, static_cast<std::int64_t>(cache / mib(128)));
+  job.serve.memory_share = 0.5;
+  EXPECT_LT(*estimate_serving(model("llama-3.1-8b"), job, &gpu).max_concurrency, *need.max_concurrency);
+}
+
+TEST(Serving, SaysWhenTheCacheIsTooSmall) {
+  Job job = serving();
+  job.serve.concurrency = 10000;
+  const catalog::Gpu gpu = gpu_of(gib(24));
+  EXPECT_THAT(estimate_serving(model("llama-3.1-8b"), job, &gpu).warnings,
+              testing::Contains(testing::HasSubstr("waits in the queue")));
+}
+
+RC_GTEST_PROP(Serving, GrowsWithContextAndConcurrency, ()) {
+  Job job = serving();
+  job.serve.isl = *rc::gen::inRange<std::int64_t>(1, 8192);
+  job.serve.concurrency = *rc::gen::inRange<std::int64_t>(1, 512);
+  const MemoryNeed need = estimate_serving(model("llama-3.1-8b"), job, nullptr);
+  RC_ASSERT(need.low < need.device && need.device < need.high);
+  Job more = job;
+  more.serve.concurrency += 1;
+  RC_ASSERT(estimate_serving(model("llama-3.1-8b"), more, nullptr).device > need.device);
+  more = job;
+  more.serve.isl += 16;
+  RC_ASSERT(estimate_serving(model("llama-3.1-8b"), more, nullptr).device > need.device);
+}
+
+}  // namespace
+}  // namespace rightsize::memory

@@ -1,0 +1,101 @@
+#include "memory/tape/plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace rightsize::memory::tape {
+namespace {
+
+using workload::Job;
+using workload::Method;
+using workload::Precision;
+using workload::Stack;
+
+Count divided(Count n, int by) { return std::max<Count>(1, (n + by - 1) / by); }
+
+void set_widths(const Job& job, Plan& plan) {
+  const bool adapters = job.train.method != Method::kFull;
+  switch (job.precision) {
+    case Precision::kAmpBf16:
+    case Precision::kAmpFp16:
+      plan.width = plan.stored_width = plan.state_width = kSingle;
+      plan.autocast = true;
+      break;
+    case Precision::kFp32: plan.width = plan.stored_width = plan.state_width = kSingle; break;
+    case Precision::kFp8: plan.fp8 = true; [[fallthrough]];
+    case Precision::kMixedBf16:
+      plan.state_width = kSingle;
+      if (plan.sharded_parameters()) {
+        // FSDP keeps its shards in 32 bits, which are the master weights, and gathers 16-bit copies.
+        plan.stored_width = kSingle;
+        plan.gradient_width = kSingle;
+      } else if (!adapters) {
+        plan.master_weights = true;
+        plan.gradient_width = kSingle;
+      }
+      break;
+    default: break;
+  }
+  plan.train_weights = !adapters;
+  plan.lora_rank = adapters ? job.train.lora_rank : 0;
+  plan.lora_attention_only = job.train.lora_targets == workload::LoraTargets::kAttention;
+  plan.quantized_base = job.train.method == Method::kQlora;
+  if (plan.quantized_base) plan.width = plan.stored_width = kHalf;
+  if (job.train.optimizer_states) {
+    using workload::StateFormat;
+    const StateFormat format = *job.train.optimizer_states;
+    plan.state_width = format == StateFormat::kFp32 ? kSingle : format == StateFormat::kBf16 ? kHalf : kByte;
+  }
+}
+
+// 1F1B: the first stage starts as many micro-batches as there are stages before it sees a gradient. With v virtual
+// stages a share (p - 1) / (p v) more (Narayanan et al. 2021, "Efficient large-scale language model training").
+double micro_batches_in_flight(const Job& job, bool last_stage) {
+  const double stages = job.parallel.pipeline, virtual_stages = job.parallel.pipeline_interleave;
+  if (stages <= 1) return 1;
+  if (last_stage) return virtual_stages > 1 ? 1 + (stages - 1) / (stages * virtual_stages) : 1;
+  const double most = virtual_stages > 1 ? stages * (1 + (stages - 1) / (stages * virtual_stages)) : stages;
+  return std::min(most, static_cast<double>(std::max(1, job.train.accumulation)));
+}
+
+}  // namespace
+
+Plan make_plan(const workload::ModelShape& model, const Job& job, bool last_stage) {
+  const workload::Parallelism& parallel = job.parallel;
+  Plan plan;
+  plan.batch = std::max<Count>(1, job.batch);
+  plan.all_tokens = std::max<Count>(1, job.sequence);
+  plan.tokens = divided(plan.all_tokens, parallel.context);
+  plan.tensor = std::max(1, parallel.tensor);
+  plan.expert = std::max(1, parallel.expert);
+  plan.sequence_split = parallel.tensor > 1 && parallel.sequence_parallel;
+  // Context-parallel GPUs hold the same weights and share the shards.
+  plan.shards = std::max(1, parallel.data() * parallel.context);
+  plan.zero = parallel.zero;
+  plan.layers = static_cast<int>(divided(model.layers, parallel.pipeline));
+  // Convolutional models count layers in their own ways and are never cut.
+  if (!model.stages.empty()) plan.layers = std::numeric_limits<int>::max() / 2;
+  plan.encoder_layers = static_cast<int>(model.encoder_layers > 0 ? divided(model.encoder_layers, parallel.pipeline) : 0);
+  plan.first_stage = parallel.pipeline == 1 || !last_stage;
+  plan.last_stage = parallel.pipeline == 1 || last_stage;
+  plan.in_flight = micro_batches_in_flight(job, last_stage && parallel.pipeline > 1);
+  plan.recompute = job.train.recompute;
+  plan.attention = job.train.attention;
+  plan.cross_entropy = job.train.cross_entropy;
+  plan.stack = job.stack;
+  plan.fused_kernels = job.train.fused_kernels || job.stack == Stack::kMegatron;
+  plan.offload_activations = job.train.offload_activations;
+  plan.offload_states = job.train.offload != workload::Offload::kNone;
+  plan.offload_parameters = job.train.offload == workload::Offload::kParameters;
+  plan.optimizer_in_backward = job.train.optimizer_in_backward;
+  plan.accumulates = job.train.accumulation > 1;
+  plan.optimizer = job.train.optimizer;
+  // torchvision's recipes build torch.optim.AdamW as it comes; transformers' trainer asks for the fused one.
+  plan.step_over_lists = model.kind == workload::ModelKind::kConvNet || !model.stages.empty() ||
+                         (model.kind == workload::ModelKind::kVisionTransformer && model.fused_qkv);
+  set_widths(job, plan);
+  return plan;
+}
+
+}  // namespace rightsize::memory::tape

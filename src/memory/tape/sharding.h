@@ -1,0 +1,47 @@
+// Weights and gradients that live in pieces: ZeRO-2 and -3 (FSDP), and weights kept in host memory.
+//
+// Weights are gathered for the layer at work and the next one, and gradients of a layer are summed and scattered when
+// the backward pass leaves it, as FSDP2 does. What is gathered counts as buffers.
+#pragma once
+
+#include <vector>
+
+#include "memory/tape/model.h"
+
+namespace rightsize::memory::tape {
+
+class Sharding : public LayerHooks, public LayerWatcher {
+ public:
+  Sharding(Recorder& recorder, const Weights& weights, const Plan& plan);
+
+  static bool is_needed(const Plan& plan) { return plan.gathers() || plan.sharded_gradients(); }
+
+  void before_forward();
+  void before_layer(int layer) override;
+  void after_layer(int layer) override;
+  void before_head() override;
+  void backward_moves(int from, int to) override;
+  void after_backward();
+  void drop_gradients();
+  bool has_gradients() const { return reduced_; }
+
+ private:
+  void gather(int layer);
+  void release(int layer);
+  void reduce(int layer);
+  Count gathered_elements(int layer) const;
+  std::size_t slot(int layer) const { return static_cast<std::size_t>(layer + 1); }
+
+  Recorder& recorder_;
+  const Weights& weights_;
+  const Plan& plan_;
+  std::vector<std::vector<int>> leaves_;  // by layer, those outside of layers first
+  std::vector<Tensor> gathered_;          // by layer
+  std::vector<Tensor> shards_;            // of gradients, by leaf
+  Tensor end_matrix_;                     // embedding or head while it is at work
+  Tensor in_transit_;                     // the last sum that went out, kept until the next
+  Count largest_end_ = 0;
+  bool reduced_ = false;
+};
+
+}  // namespace rightsize::memory::tape

@@ -1,0 +1,67 @@
+// The training peak by replay: one GPU's iterations run through the Recorder and the CachingAllocator.
+//
+//   TrainingPeak peak = replay_training(shape, job);     // a millisecond for a 32-layer model
+//   TrainingCurve curve(shape, job);                     // the same for any batch,
+//   curve.at(16).peak_allocated;                         // in some nanoseconds
+//
+// Reproduces torch's own peak (torch.cuda.max_memory_allocated) for the families with exact builders; docs/models.md has
+// the measured errors.
+#pragma once
+
+#include <array>
+
+#include "base/units.h"
+#include "memory/memory.h"
+#include "memory/tape/recorder.h"
+#include "workload/job.h"
+#include "workload/model_shape.h"
+
+namespace rightsize::memory::tape {
+
+struct TrainingPeak {
+  Bytes peak_allocated;
+  Bytes peak_reserved;  // held by the caching allocator at the end of the run
+  Parts parts;          // at the peak; their sum is peak_allocated
+  std::array<Bytes, kPhases> phase_peaks;  // forward, backward, step of a steady iteration
+  bool exact = true;          // false: the nearest known family stands in
+  bool out_of_memory = false;  // a capacity was given and did not suffice
+};
+
+struct ReplayOptions {
+  bool allocator = true;   // false: reserved is not known, and a third of the time
+  Bytes capacity;          // of the GPU; 0: without limit
+  int layers = 0;          // cut the model to so many layers (encoder and decoder each); 0: all
+  std::vector<Event>* events = nullptr;
+};
+
+// The job's need on the fullest GPU. job.batch and job.sequence must be set (images: sequence is ignored).
+TrainingPeak replay_training(const workload::ModelShape& model, const workload::Job& job,
+                             const ReplayOptions& options = {});
+
+// Peaks as functions of the batch alone, for planners: compiled from replays of a few layers at two batch sizes, since
+// every peak of a (phase, zone) is affine in the layers and in the batch.
+class TrainingCurve {
+ public:
+  TrainingCurve(const workload::ModelShape& model, const workload::Job& job);
+
+  struct Point {
+    Bytes peak_allocated;
+    Phase phase = Phase::kForward;  // when it is reached
+  };
+  Point at(double batch) const;
+  bool exact() const { return exact_; }
+  // The largest batch whose peak stays within `limit`; 0 when not even one fits.
+  double largest_batch(Bytes limit) const;
+
+ private:
+  struct Line {
+    double fixed = 0, per_sample = 0;
+    Phase phase = Phase::kForward;
+  };
+  void add_lines(const workload::ModelShape& model, const workload::Job& job, bool last_stage);
+
+  std::vector<Line> lines_;
+  bool exact_ = true;
+};
+
+}  // namespace rightsize::memory::tape

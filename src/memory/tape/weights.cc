@@ -1,0 +1,263 @@
+#include "memory/tape/weights.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "memory/weight_bytes.h"
+
+namespace rightsize::memory::tape {
+namespace {
+
+using workload::Weight;
+using workload::WeightRole;
+
+constexpr std::size_t kNotFound = static_cast<std::size_t>(-1);
+
+// The second matrix of a pair: cut along its inputs by tensor parallelism, so that outputs and bias stay whole.
+bool is_row_parallel(const Weight& weight) {
+  constexpr std::array kEndings = {"o_proj",  "out_proj",      "attention.dense", "self_attention.dense", "c_proj", "down_proj",
+                                   "fc2",     "fc_out",        "dense_4h_to_h",   "output.dense",         ".wo",    ".o",
+                                   "out_lin", "ffn.lin2",      "to_out.0",        "ff.net.2",             "pwconv2"};
+  return std::any_of(kEndings.begin(), kEndings.end(),
+                     [&](const char* ending) { return weight.name.ends_with(ending); });
+}
+
+bool is_split(const Weight& weight, const workload::ModelShape& model) {
+  switch (weight.role) {
+    case WeightRole::kTokenEmbedding:
+    case WeightRole::kMlp:
+    case WeightRole::kExpert: return true;
+    case WeightRole::kAttention: return weight.name.find("_a_proj") == std::string::npos;  // latents are held whole
+    case WeightRole::kHead: return weight.rows == model.vocabulary;
+    default: return false;
+  }
+}
+
+Count ceil_divide(Count n, Count by) { return (n + by - 1) / by; }
+
+}  // namespace
+
+Weights::Local Weights::local(const Weight& weight) const {
+  Local local{weight.rows, weight.cols, weight.has_bias ? weight.rows : 0, weight.stacked ? weight.per_block : 1};
+  if (weight.role == WeightRole::kExpert) local.copies = ceil_divide(local.copies, plan_.expert);
+  if (plan_.tensor > 1 && is_split(weight, model_)) {
+    if (is_row_parallel(weight)) {
+      local.cols = ceil_divide(local.cols, plan_.tensor);
+    } else {
+      // A key or value head is held whole even where there are fewer of them than GPUs.
+      const bool keys = weight.name.ends_with("k_proj") || weight.name.ends_with("v_proj");
+      local.rows = std::max<Count>(ceil_divide(local.rows, plan_.tensor), keys ? model_.head_dim : 1);
+      local.biases = std::min(local.biases, local.rows);
+    }
+  }
+  return local;
+}
+
+void Weights::add_leaf(Count elements, Count stored_bytes, const ParameterInfo& info, bool trainable) {
+  Tensor stored = recorder_.make(stored_bytes, kByte, Layout::kPlain, Part::kWeights);
+  Tensor value = recorder_.alias(stored, elements, Layout::kPlain);
+  value.width = info.adapter ? (plan_.stack == workload::Stack::kHf ? kSingle : plan_.width) : plan_.width;
+  recorder_.add_parameter(std::move(value), trainable);
+  infos_.push_back(info);
+  adapters_.push_back(-1);
+}
+
+void Weights::add_weight(const Weight& weight, int layer) {
+  const Local size = local(weight);
+  ParameterInfo info;
+  info.role = weight.role;
+  info.layer = layer;
+  info.rows = size.rows * size.copies;
+  info.cols = size.cols;
+  info.elements = size.elements();
+  info.shared = weight.role == WeightRole::kTokenEmbedding && model_.tied_embeddings;
+  const bool quantized = plan_.quantized_base && weight.linear && weight.role != WeightRole::kHead;
+  auto stored = [&](Count elements) {
+    if (plan_.offload_parameters) return Count{1};
+    const Count kept = plan_.sharded_parameters() ? sharded(elements) : elements;
+    return std::max<Count>(1, kept * plan_.stored_width);
+  };
+  const std::int64_t tensors = weight.stacked ? 1 : weight.per_block;
+  for (std::int64_t i = 0; i < tensors; ++i) {
+    Count stored_bytes = stored(info.elements);
+    if (quantized) {
+      Weight matrix = weight;
+      matrix.rows = size.rows;
+      matrix.cols = size.cols;
+      matrix.has_bias = false;
+      matrix.copies = size.copies;
+      const Count whole = static_cast<Count>(in_bytes(weight_bytes(matrix, workload::Precision::kNf4, 1, false)));
+      stored_bytes = plan_.offload_parameters ? 1 : plan_.sharded_parameters() ? sharded(whole) : whole;
+    }
+    add_leaf(info.elements, stored_bytes, info, plan_.train_weights);
+    if (size.biases == 0) continue;
+    ParameterInfo bias = info;
+    bias.elements = bias.rows = size.biases * size.copies;
+    bias.cols = 1;
+    add_leaf(bias.elements, stored(bias.elements), bias, plan_.train_weights);
+  }
+}
+
+// Layers beyond the plan's number are not on this GPU (pipeline stages, tapes cut short); neither is the other end of the
+// model, except that a tied head needs the embedding on the last stage too.
+bool Weights::is_here(std::size_t index, std::size_t first_block, std::size_t last_block) const {
+  if (index < first_block) {
+    return plan_.first_stage || (model_.tied_embeddings && model_.weights[index].role == WeightRole::kTokenEmbedding);
+  }
+  return index <= last_block || plan_.last_stage;
+}
+
+Weights::Weights(Recorder& recorder, const workload::ModelShape& model, const Plan& plan)
+    : recorder_(recorder), model_(model), plan_(plan) {
+  const std::vector<Weight>& weights = model.weights;
+  entries_.resize(weights.size());
+  std::size_t first_block = weights.size(), last_block = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (weights[i].block == 0) continue;
+    first_block = std::min(first_block, i);
+    last_block = i;
+  }
+  int layers_left = plan.layers, encoder_left = plan.encoder_layers;
+  for (std::size_t begin = 0; begin < weights.size();) {
+    std::size_t end = begin + 1;
+    while (weights[begin].block != 0 && end < weights.size() && weights[end].block == weights[begin].block) ++end;
+    const bool block = weights[begin].block != 0;
+    std::int64_t repeats = weights[begin].copies / std::max<std::int64_t>(1, weights[begin].per_block);
+    const bool counted = block && !weights[begin].images_only;
+    int& left = model.encoder_layers > 0 && weights[begin].name.starts_with("encoder.") ? encoder_left : layers_left;
+    if (counted) repeats = std::min<std::int64_t>(repeats, left);
+    if (!block && !is_here(begin, first_block, last_block)) repeats = 0;
+    if (counted) left -= static_cast<int>(repeats);
+    const int leaves_before = recorder.parameters();
+    for (std::int64_t r = 0; r < repeats; ++r) {
+      if (counted) layers_.push_back({begin, end, static_cast<int>(r), static_cast<int>(layers_.size())});
+      const int layer = counted ? static_cast<int>(layers_.size()) - 1 : -1;
+      for (std::size_t i = begin; i < end; ++i) {
+        if (r == 0) entries_[i].first_leaf = recorder.parameters();
+        add_weight(weights[i], layer);
+      }
+      if (r != 0) continue;
+      for (std::size_t i = begin; i < end; ++i) entries_[i].leaves_per_repeat = recorder.parameters() - leaves_before;
+    }
+    begin = end;
+  }
+  if (plan.lora_rank > 0) add_adapters();
+}
+
+// 0: none. "all-linear" leaves out the output layer, but not the transform before it; since peft 0.21 it adapts stacked
+// experts and their router too, the fused gate and up with twice the rank.
+Count Weights::adapter_rank(const Weight& weight) const {
+  const Count rank = plan_.lora_rank;
+  if (plan_.lora_attention_only) return weight.linear && weight.role == WeightRole::kAttention ? rank : 0;
+  if (weight.role == WeightRole::kRouter) return rank;
+  if (weight.stacked) return weight.name.ends_with("gate_up_proj") ? 2 * rank : rank;
+  if (!weight.linear) return 0;
+  const bool output = weight.role == WeightRole::kHead && (weight.rows != model_.hidden || weight.rows == model_.vocabulary);
+  return output ? 0 : rank;
+}
+
+// peft adds its adapters when the model is complete, module by module.
+void Weights::add_adapters() {
+  auto add = [this](std::size_t index, int repeat, int layer) {
+    const Weight& weight = model_.weights[index];
+    const Entry& entry = entries_[index];
+    const Count rank = adapter_rank(weight);
+    if (entry.first_leaf < 0 || rank == 0) return;
+    const Local size = local(weight);
+    adapters_[static_cast<std::size_t>(entry.first_leaf + repeat * entry.leaves_per_repeat)] = recorder_.parameters();
+    const std::uint8_t width = plan_.stack == workload::Stack::kHf ? kSingle : plan_.width;
+    for (Count outer : {size.cols, size.rows}) {
+      ParameterInfo info;
+      info.role = weight.role;
+      info.layer = layer;
+      info.rows = outer;
+      info.cols = rank * size.copies;
+      info.elements = info.rows * info.cols;
+      info.adapter = true;
+      const Count kept = plan_.sharded_parameters() ? sharded(info.elements) : info.elements;
+      add_leaf(info.elements, kept * width, info, true);
+    }
+  };
+  for (std::size_t begin = 0, next_layer = 0; begin < model_.weights.size();) {
+    if (model_.weights[begin].block == 0 || next_layer >= layers_.size() || layers_[next_layer].begin != begin) {
+      add(begin, 0, -1);
+      ++begin;
+      continue;
+    }
+    const std::size_t end = layers_[next_layer].end;
+    for (; next_layer < layers_.size() && layers_[next_layer].begin == begin; ++next_layer) {
+      const Layer& layer = layers_[next_layer];
+      for (std::size_t i = begin; i < end; ++i) add(i, layer.repeat, layer.index);
+    }
+    begin = end;
+  }
+}
+
+std::vector<Layer> Weights::layers(std::string_view prefix) const {
+  std::vector<Layer> chosen;
+  for (const Layer& layer : layers_) {
+    if (model_.weights[layer.begin].name.starts_with(prefix)) chosen.push_back(layer);
+  }
+  return chosen;
+}
+
+std::size_t Weights::find(std::size_t begin, std::size_t end, std::string_view name) const {
+  for (std::size_t i = begin; i < end; ++i) {
+    if (model_.weights[i].name == name) return entries_[i].first_leaf < 0 ? kNotFound : i;
+  }
+  return kNotFound;
+}
+
+Linear Weights::linear_at(std::size_t index, int repeat) const {
+  if (index == kNotFound) return {};
+  const Weight& weight = model_.weights[index];
+  const Entry& entry = entries_[index];
+  Linear linear;
+  linear.weight = entry.first_leaf + repeat * entry.leaves_per_repeat;
+  if (weight.has_bias) linear.bias = linear.weight + 1;
+  linear.adapter_a = adapters_[static_cast<std::size_t>(linear.weight)];
+  if (linear.adapter_a >= 0) linear.adapter_b = linear.adapter_a + 1;
+  linear.outputs = local(weight).rows;
+  linear.quantized = plan_.quantized_base && weight.linear && weight.role != WeightRole::kHead;
+  return linear;
+}
+
+namespace {
+
+// Weights outside of blocks are few; a name may also stand in a block, so blocks are skipped by the caller's range.
+std::size_t find_outside(const std::vector<Weight>& weights, std::string_view name) {
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (weights[i].block == 0 && weights[i].name == name) return i;
+  }
+  return kNotFound;
+}
+
+}  // namespace
+
+Linear Weights::linear(const Layer& layer, std::string_view name) const {
+  return linear_at(find(layer.begin, layer.end, name), layer.repeat);
+}
+
+Linear Weights::linear(std::string_view name) const {
+  const std::size_t index = find_outside(model_.weights, name);
+  return index == kNotFound || entries_[index].first_leaf < 0 ? Linear{} : linear_at(index, 0);
+}
+
+NormWeights Weights::norm(const Layer& layer, std::string_view name) const {
+  const Linear found = linear(layer, name);
+  return {found.weight, found.bias};
+}
+
+NormWeights Weights::norm(std::string_view name) const {
+  const Linear found = linear(name);
+  return {found.weight, found.bias};
+}
+
+bool Weights::has(const Layer& layer, std::string_view name) const {
+  return find(layer.begin, layer.end, name) != kNotFound;
+}
+
+bool Weights::has(std::string_view name) const { return static_cast<bool>(linear(name)); }
+
+}  // namespace rightsize::memory::tape
