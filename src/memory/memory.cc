@@ -28,12 +28,14 @@ Bytes Parts::total() const {
 
 namespace {
 
-std::int64_t tokens_of(const workload::Job& job) {
-  return job.kind == workload::JobKind::kServe ? job.serve.isl + job.serve.osl : job.sequence;
+// Encoders are served whole sequences; only models that generate have tokens in and out.
+std::int64_t tokens_of(const workload::ModelShape& model, const workload::Job& job) {
+  const bool generates = job.kind == workload::JobKind::kServe && model.kind != workload::ModelKind::kEncoder;
+  return generates ? job.serve.isl + job.serve.osl : job.sequence;
 }
 
 bool is_beyond_positions(const workload::ModelShape& model, const workload::Job& job) {
-  return model.image_size == 0 && model.context > 0 && tokens_of(job) > model.context;
+  return model.image_size == 0 && model.context > 0 && tokens_of(model, job) > model.context;
 }
 
 }  // namespace
@@ -43,8 +45,8 @@ MemoryNeed estimate_memory(const workload::ModelShape& model, const workload::Jo
       job.kind == workload::JobKind::kServe ? estimate_serving(model, job, gpu) : estimate_training(model, job);
   if (is_beyond_positions(model, job)) {
     need.warnings.push_back(
-        fmt::format("{} tokens are beyond the {} positions {} was made for: it needs a longer rotary scale",
-                    tokens_of(job), model.context, model.name));
+        fmt::format("{} tokens are beyond the {} positions {} was made for: it needs a longer table or rotary scale",
+                    tokens_of(model, job), model.context, model.name));
   }
   return need;
 }
@@ -78,8 +80,10 @@ Errors check_job(const workload::ModelShape& model, const workload::Job& job) {
   auto wrong = [&](std::string message, std::string hint) {
     errors.push_back(bad_input(std::move(message)).with_hint(std::move(hint)));
   };
-  if (is_beyond_positions(model, job) && model.positions == workload::Positions::kLearned) {
-    wrong(fmt::format("{} tokens are beyond the {} positions of {}", tokens_of(job), model.context, model.name),
+  // Whoever trains every weight can give the model a longer table; a finished one has the positions it was given.
+  const bool finished = job.kind == workload::JobKind::kServe || job.train.method != workload::Method::kFull;
+  if (finished && is_beyond_positions(model, job) && model.positions == workload::Positions::kLearned) {
+    wrong(fmt::format("{} tokens are beyond the {} positions of {}", tokens_of(model, job), model.context, model.name),
           fmt::format("use at most {}", model.context));
   }
   if (p.tensor > 1 && model.heads > 0 && model.heads % p.tensor != 0) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "memory/tape/training_tape.h"
+#include "memory/weight_bytes.h"
 
 namespace rightsize::memory {
 namespace {
@@ -49,6 +50,15 @@ MemoryNeed estimate_training(const workload::ModelShape& model, const Job& asked
   need.peak_allocated = peak.peak_allocated;
   need.reserved = peak.peak_reserved;
   need.parts = peak.parts;
+  // Weights to the byte; how far the allocator rounds them up counts with what else it holds.
+  if (job.train.method == workload::Method::kFull && job.parallel.gpus == 1 &&
+      job.train.offload != workload::Offload::kParameters) {
+    const Bytes exact = model_weight_bytes(
+        model, job.precision == workload::Precision::kFp8 ? workload::Precision::kBf16 : job.precision, job.parallel,
+        false);
+    need.parts[Part::kBuffers] += need.parts[Part::kWeights] - exact;
+    need.parts[Part::kWeights] = exact;
+  }
   // What the allocator holds beyond what is live: rounding, split blocks, segments kept for the next iteration.
   need.parts[Part::kBuffers] += need.reserved - need.peak_allocated;
   need.parts[Part::kRuntime] = runtime_bytes(job);

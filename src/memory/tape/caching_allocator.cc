@@ -6,7 +6,7 @@
 namespace rightsize::memory::tape {
 namespace {
 
-constexpr std::int64_t kMib = 1024 * 1024;
+constexpr std::int64_t kMib = std::int64_t{1} << 20;
 constexpr std::int64_t kGranule = 512;            // kMinBlockSize
 constexpr std::int64_t kSmallSize = kMib;         // largest "small" block
 constexpr std::int64_t kSmallSegment = 2 * kMib;  // kSmallBuffer
@@ -159,7 +159,8 @@ CachingAllocator::Handle CachingAllocator::new_segment(std::int64_t rounded, boo
   return handle;
 }
 
-// Small blocks give back any rest; large ones only a rest of more than 1 MiB, so that a block may stay larger than asked.
+// Small blocks give back any rest; large ones only a rest of more than 1 MiB, so that a block may stay larger than
+// asked.
 void CachingAllocator::split(Handle handle, std::int64_t rounded) {
   const std::int64_t rest = at(handle).size - rounded;
   const bool worth_it = at(handle).small ? rest >= kGranule : rest > kSmallSize;

@@ -11,8 +11,6 @@ using workload::CrossEntropy;
 using workload::Recompute;
 using workload::Stack;
 
-constexpr int kLossChunks = 8;  // torchtune's and torchtitan's default
-
 }  // namespace
 
 Model::Model(Recorder& recorder, const workload::ModelShape& shape, const Plan& plan)
@@ -28,9 +26,9 @@ Tensor Model::run_layers(Tensor given, int first, int count, std::span<const Ten
   Tensor x = std::move(given);
   for (int i = 0; i < count; ++i) {
     const int index = first + i;
-    const Zone zone = i == 0 ? (second ? Zone::kSecondFirst : Zone::kFirst)
-                             : i + 1 == count ? (second ? Zone::kSecondLast : Zone::kLast)
-                                              : (second ? Zone::kSecondMiddle : Zone::kMiddle);
+    const Zone zone = i == 0           ? (second ? Zone::kSecondFirst : Zone::kFirst)
+                      : i + 1 == count ? (second ? Zone::kSecondLast : Zone::kLast)
+                                       : (second ? Zone::kSecondMiddle : Zone::kMiddle);
     recorder_.enter(zone, index);
     if (hooks_) hooks_->before_layer(index);
     TensorArray inputs;
@@ -50,6 +48,12 @@ void Model::finish_layers() {
   if (!plan_.checkpoints()) release_shared();
 }
 
+Tensor Model::received() {
+  Tensor x = recorder_.make(plan_.residual_rows() * shape_.hidden, plan_.autocast ? kHalf : plan_.width);
+  recorder_.require_gradient(x);
+  return x;
+}
+
 void Model::start_gradient(Tensor& x) {
   if (plan_.lora_rank > 0 && plan_.checkpoints()) recorder_.require_gradient(x);
 }
@@ -62,7 +66,7 @@ Tensor Model::apply(const Linear& layer, Tensor given, bool reshaped_gradient) {
   options.reshaped_gradient = reshaped_gradient;
   options.cached_cast = cached_casts_;
   options.quantized = layer.quantized;
-  options.saves = gathered_from_;
+  if (gathered_from_ && x.storage() == gathered_) options.saves = &gathered_from_;
   Tensor y = linear(x, parameter(layer.weight), parameter(layer.bias), options);
   if (layer.adapter_a < 0) return y;
 
@@ -83,22 +87,32 @@ Tensor Model::apply(const Linear& layer, Tensor given, bool reshaped_gradient) {
 
 Tensor Model::activate(Tensor x) const {
   switch (shape_.activation) {
-    case workload::Activation::kSilu: return silu(std::move(x));
-    case workload::Activation::kRelu: return relu(std::move(x));
-    case workload::Activation::kGeluNew: return gelu_new(std::move(x));
-    case workload::Activation::kQuickGelu: return quick_gelu(std::move(x));
-    default: return gelu(std::move(x));
+    case workload::Activation::kSilu:
+      return silu(std::move(x));
+    case workload::Activation::kRelu:
+      return relu(std::move(x));
+    case workload::Activation::kGeluNew:
+      return gelu_new(std::move(x));
+    case workload::Activation::kQuickGelu:
+      return quick_gelu(std::move(x));
+    default:
+      return gelu(std::move(x));
   }
 }
 
 Tensor Model::gather(Tensor x) {
   if (!plan_.sequence_split) return x;
   const Count n = x.elements * plan_.tensor;
-  return gather_rows(std::move(x), n);
+  // Megatron saves a GPU's own rows and gathers them again in the backward; DTensor saves what was gathered.
+  if (plan_.stack == Stack::kMegatron) gathered_from_ = x;
+  Tensor whole = gather_rows(std::move(x), n);
+  gathered_ = whole.storage();
+  return whole;
 }
 
 Tensor Model::scatter(Tensor x) {
   if (!plan_.sequence_split) return x;
+  gathered_from_.reset();
   const Count n = x.elements / plan_.tensor;
   return scatter_rows(std::move(x), n);
 }
@@ -142,19 +156,23 @@ Tensor Model::head_loss(Tensor given, int weight_leaf, int bias_leaf, bool causa
   Tensor weight = parameter(weight_leaf);
   LinearOptions options;
   options.outputs = vocabulary();
-  const bool softcapped = shape_.logit_softcap > 0;
+  const bool softcapped = shape_.logit_softcap > 0 || scaled_logits;
   if (plan_.cross_entropy == CrossEntropy::kFused && !softcapped && bias_leaf < 0) {
     return fused_linear_cross_entropy(x, weight, rows, vocabulary());
+  }
+  if (plan_.cross_entropy != CrossEntropy::kEager) {
+    return chunked_linear_cross_entropy(x, weight, parameter(bias_leaf), rows, vocabulary(), plan_.fused_kernels);
   }
   Tensor logits = linear(x, std::move(weight), parameter(bias_leaf), options);
   if (!causal) x.reset();  // was a temporary of the expression
   if (scaled_logits) logits = multiply_constant(std::move(logits));
-  if (softcapped) {
+  if (shape_.logit_softcap > 0) {
     logits = multiply_constant(std::move(logits));
     logits = tanh(std::move(logits));
     logits = multiply_constant(std::move(logits));
   }
-  if (plan_.cross_entropy != CrossEntropy::kEager) return chunked_cross_entropy(logits, rows, kLossChunks);
+  // torchtitan's training loop still has a name for the logits when the backward begins.
+  if (plan_.stack == Stack::kTorchTitan) held_logits_ = logits;
   if (plan_.stack == Stack::kMegatron) return vocabulary_parallel_cross_entropy(logits, rows);
   return causal ? causal_cross_entropy(logits, rows) : cross_entropy(logits, rows, false);
 }

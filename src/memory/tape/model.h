@@ -48,6 +48,8 @@ class Model : public Segment {
   Tensor run_layers(Tensor x, int first, int count, std::span<const Tensor> others = {}, bool second = false);
   // The end of the layers: what they shared goes, unless checkpoints still need it.
   void finish_layers();
+  // What a pipeline stage that is not the first gets from the one before it.
+  Tensor received();
   // Adapters with checkpointing: the embedding's output is asked for a gradient so that one reaches the layers.
   void start_gradient(Tensor& x);
 
@@ -81,7 +83,9 @@ class Model : public Segment {
   bool cached_casts_ = true;  // false: weights reach products as views, which autocast does not cache (falcon)
 
  private:
-  const Tensor* gathered_from_ = nullptr;
+  std::int32_t gathered_ = -1;  // storage of the rows last gathered, and what they were gathered from
+  Tensor gathered_from_;
+  Tensor held_logits_;
   LayerHooks* hooks_ = nullptr;
 };
 

@@ -160,8 +160,9 @@ Tensor cross_entropy(Tensor logits, Count rows, bool shifted);
 Tensor causal_cross_entropy(Tensor logits, Count rows);
 // Megatron: 32-bit logits become probabilities and then their own gradient in place.
 Tensor vocabulary_parallel_cross_entropy(Tensor logits, Count rows);
-// Head and loss in `chunks` pieces: 16-bit logits stay, 32-bit ones exist for one piece at a time.
-Tensor chunked_cross_entropy(Tensor logits, Count rows, int chunks);
+// Head and loss in eight pieces (torchtune, torchtitan): 16-bit logits of all pieces stay until their turn in the
+// backward, 32-bit ones exist for one piece at a time, once where the loss is compiled and twice where it is not.
+Tensor chunked_linear_cross_entropy(Tensor x, Tensor weight, Tensor bias, Count rows, Count vocabulary, bool compiled);
 // Liger: head, loss and the gradients of both in the forward, a few rows of logits at a time.
 Tensor fused_linear_cross_entropy(Tensor x, Tensor weight, Count rows, Count vocabulary);
 

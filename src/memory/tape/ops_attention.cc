@@ -62,16 +62,18 @@ Tensor add_bias(Tensor given_scores, Tensor given_bias) {
   OpState state;
   state.n[0] = bias.elements;
   state.width[0] = bias.width;
-  r.record([](BackwardCall& call) {
-    const Tensor& g = call.grads[0];
-    Tensor bias_gradient;
-    if (call.wants(1)) {
-      bias_gradient = g.width != call.state.width[0] ? call.recorder.make(g.elements, call.state.width[0]) : g;
-      if (g.elements != call.state.n[0]) bias_gradient = call.recorder.make(call.state.n[0], call.state.width[0]);
-    }
-    call.results[0] = g;
-    call.results[1] = std::move(bias_gradient);
-  }, state, {&scores, &bias}, {&y});
+  r.record(
+      [](BackwardCall& call) {
+        const Tensor& g = call.grads[0];
+        Tensor bias_gradient;
+        if (call.wants(1)) {
+          bias_gradient = g.width != call.state.width[0] ? call.recorder.make(g.elements, call.state.width[0]) : g;
+          if (g.elements != call.state.n[0]) bias_gradient = call.recorder.make(call.state.n[0], call.state.width[0]);
+        }
+        call.results[0] = g;
+        call.results[1] = std::move(bias_gradient);
+      },
+      state, {&scores, &bias}, {&y});
   return y;
 }
 
@@ -132,24 +134,24 @@ Tensor eager_attention(Tensor given_q, Tensor given_k, Tensor given_v, const Att
 Tensor recomputed_attention(Tensor given_q, Tensor given_k, Tensor given_v, const AttentionShape& shape) {
   Tensor q = std::move(given_q), k = std::move(given_k), v = std::move(given_v);
   Recorder& r = q.recorder();
-  {
-    Tensor scores = r.make(shape.scores(), q.width), probabilities = r.make(shape.scores(), q.width);
-  }
+  { Tensor scores = r.make(shape.scores(), q.width), probabilities = r.make(shape.scores(), q.width); }
   if (q.needs_grad || k.needs_grad || v.needs_grad) r.keep({&q, &k, &v});
   Tensor out = r.make(shape.outputs(), q.width, q.layout);
   OpState state;
   state.n = {q.elements, k.elements, shape.scores(), 0};
   state.width[0] = q.width;
   state.layout = {q.layout, k.layout, v.layout};
-  r.record([](BackwardCall& call) {
-    Recorder& recorder = call.recorder;
-    const OpState& s = call.state;
-    Tensor scores = recorder.make(s.n[2], s.width[0]), probabilities = recorder.make(s.n[2], s.width[0]);
-    Tensor gradient = recorder.make(s.n[2], s.width[0]);
-    for (std::size_t i = 0; i < 3; ++i) {
-      call.results[i] = recorder.make(s.n[i == 0 ? 0 : 1], s.width[0], s.layout[i]);
-    }
-  }, state, {&q, &k, &v}, {&out});
+  r.record(
+      [](BackwardCall& call) {
+        Recorder& recorder = call.recorder;
+        const OpState& s = call.state;
+        Tensor scores = recorder.make(s.n[2], s.width[0]), probabilities = recorder.make(s.n[2], s.width[0]);
+        Tensor gradient = recorder.make(s.n[2], s.width[0]);
+        for (std::size_t i = 0; i < 3; ++i) {
+          call.results[i] = recorder.make(s.n[i == 0 ? 0 : 1], s.width[0], s.layout[i]);
+        }
+      },
+      state, {&q, &k, &v}, {&out});
   return out;
 }
 

@@ -49,24 +49,58 @@ Tensor vocabulary_parallel_cross_entropy(Tensor given, Count rows) {
   return loss;
 }
 
-// n: 0 logits, 1 those of one chunk.
-Tensor chunked_cross_entropy(Tensor given, Count rows, int chunks) {
-  Tensor logits = std::move(given);
-  Recorder& r = logits.recorder();
+namespace {
+
+constexpr std::size_t kChunks = 8;
+
+// n: 0 input, 1 weight, 2 bias, 3 logits of a chunk. width: 0 of logits; flag: compiled.
+void chunked_backward(BackwardCall& call) {
+  Recorder& r = call.recorder;
+  const OpState& state = call.state;
+  const std::uint8_t width = state.width[0];
+  if (call.wants(0)) call.results[0] = r.make(state.n[0], width);
+  for (std::size_t i = kChunks; i-- > 0;) {
+    Tensor gradient = r.make(state.n[3], width);
+    {
+      Tensor wide = r.make(state.n[3], kSingle), more;
+      if (!state.flag) more = r.make(state.n[3], kSingle);
+    }
+    call.saved[i].reset();
+    if (!call.wants(1)) continue;
+    Tensor product = r.make(state.n[1], width);
+    if (!call.results[1]) call.results[1] = std::move(product);
+  }
+  if (call.wants(2)) call.results[2] = r.make(state.n[2], width);
+}
+
+}  // namespace
+
+Tensor chunked_linear_cross_entropy(Tensor given, Tensor given_weight, Tensor given_bias, Count rows, Count vocabulary,
+                                    bool compiled) {
+  Tensor x = std::move(given), weight = std::move(given_weight), bias = std::move(given_bias);
+  Recorder& r = x.recorder();
+  if (bias) bias = r.cast_for_product(std::move(bias));
+  weight = r.cast_for_product(std::move(weight));
+  x = r.cast_for_product(std::move(x));
+  const Count chunk = (rows + static_cast<Count>(kChunks) - 1) / static_cast<Count>(kChunks) * vocabulary;
   Tensor labels = r.make(rows, kLong);
-  const Count chunk = (logits.elements + chunks - 1) / chunks;
-  { Tensor wide = r.make(chunk, kSingle), probabilities = r.make(chunk, kSingle); }
-  r.keep({&logits, &labels});
+  std::array<Tensor, kChunks> logits;
+  std::array<const Tensor*, kChunks + 2> kept{};
+  for (std::size_t i = 0; i < kChunks; ++i) {
+    logits[i] = r.make(chunk, x.width);
+    kept[i] = &logits[i];
+    Tensor wide = r.make(chunk, kSingle), more;
+    if (!compiled) more = r.make(chunk, kSingle);
+  }
+  kept[kChunks] = weight.needs_grad ? &x : nullptr;
+  kept[kChunks + 1] = &labels;
+  r.keep(kept);
   Tensor loss = r.make(1, kSingle);
   OpState state;
-  state.n = {logits.elements, chunk, 0, 0};
-  state.width[0] = logits.width;
-  r.record([](BackwardCall& call) {
-    Recorder& recorder = call.recorder;
-    call.results[0] = recorder.make(call.state.n[0], call.state.width[0]);
-    Tensor wide = recorder.make(call.state.n[1], kSingle), probabilities = recorder.make(call.state.n[1], kSingle);
-    Tensor gradient = recorder.make(call.state.n[1], kSingle);
-  }, state, {&logits}, {&loss});
+  state.n = {x.elements, weight.elements, bias ? bias.elements : 0, chunk};
+  state.width[0] = x.width;
+  state.flag = compiled;
+  r.record(chunked_backward, state, {&x, &weight, &bias}, {&loss});
   return loss;
 }
 
@@ -93,12 +127,14 @@ Tensor fused_linear_cross_entropy(Tensor given, Tensor given_weight, Count rows,
   state.n = {x.elements, weight.elements, 0, 0};
   state.width = {x.width, weight.width, 0, 0};
   // Both gradients are there already and are scaled in place.
-  r.record([](BackwardCall& call) {
-    std::size_t next = 0;
-    for (std::size_t i : {0, 1}) {
-      if (call.wants(i)) call.results[i] = std::move(call.saved[next++]);
-    }
-  }, state, {&x, &weight}, {&loss});
+  r.record(
+      [](BackwardCall& call) {
+        std::size_t next = 0;
+        for (std::size_t i : {0, 1}) {
+          if (call.wants(i)) call.results[i] = std::move(call.saved[next++]);
+        }
+      },
+      state, {&x, &weight}, {&loss});
   return loss;
 }
 

@@ -96,11 +96,13 @@ Tensor batched_product(Tensor first, Tensor second, Count n, bool autocast) {
   Tensor y = r.make(n, a.width);
   OpState state;
   state.n = {a.elements, b.elements, 0, 0};
-  r.record([](BackwardCall& call) {
-    for (std::size_t i : {1, 0}) {
-      if (call.wants(i)) call.results[i] = call.recorder.make(call.state.n[i], call.grads[0].width);
-    }
-  }, state, {&a, &b}, {&y});
+  r.record(
+      [](BackwardCall& call) {
+        for (std::size_t i : {1, 0}) {
+          if (call.wants(i)) call.results[i] = call.recorder.make(call.state.n[i], call.grads[0].width);
+        }
+      },
+      state, {&a, &b}, {&y});
   return y;
 }
 
@@ -111,12 +113,14 @@ Tensor batched_product_raw(Tensor first, Tensor second, Count n) {
   Tensor y = r.make(n, a.width);
   OpState state;
   state.n = {a.elements, b.elements, 0, 0};
-  r.record([](BackwardCall& call) {
-    Tensor g = call.recorder.make(call.grads[0].elements, call.grads[0].width);
-    for (std::size_t i : {1, 0}) {
-      if (call.wants(i)) call.results[i] = call.recorder.make(call.state.n[i], kSingle);
-    }
-  }, state, {&a, &b}, {&y});
+  r.record(
+      [](BackwardCall& call) {
+        Tensor g = call.recorder.make(call.grads[0].elements, call.grads[0].width);
+        for (std::size_t i : {1, 0}) {
+          if (call.wants(i)) call.results[i] = call.recorder.make(call.state.n[i], kSingle);
+        }
+      },
+      state, {&a, &b}, {&y});
   return y;
 }
 
@@ -127,11 +131,13 @@ Tensor grouped_product(Tensor given, Tensor given_weight, Count n) {
   Tensor y = r.make_product(n, x.width);
   OpState state;
   state.n = {x.elements, weight.elements, 0, 0};
-  r.record([](BackwardCall& call) {
-    for (std::size_t i : {1, 0}) {
-      if (call.wants(i)) call.results[i] = call.recorder.make(call.state.n[i], call.grads[0].width);
-    }
-  }, state, {&x, &weight}, {&y});
+  r.record(
+      [](BackwardCall& call) {
+        for (std::size_t i : {1, 0}) {
+          if (call.wants(i)) call.results[i] = call.recorder.make(call.state.n[i], call.grads[0].width);
+        }
+      },
+      state, {&x, &weight}, {&y});
   return y;
 }
 
@@ -141,9 +147,8 @@ Tensor embedding(Count rows, Tensor given_table, Count width) {
   Tensor y = r.make(rows * width, table.width);
   OpState state;
   state.n[0] = table.elements;
-  r.record([](BackwardCall& call) {
-    call.results[0] = call.recorder.make(call.state.n[0], call.grads[0].width);
-  }, state, {&table}, {&y});
+  r.record([](BackwardCall& call) { call.results[0] = call.recorder.make(call.state.n[0], call.grads[0].width); },
+           state, {&table}, {&y});
   return y;
 }
 
@@ -161,9 +166,11 @@ Tensor merged_adapter(Tensor given_weight, Tensor given_a, Tensor given_b) {
   { Tensor part = r.make(wide, weight.width); }
   OpState state;
   state.n = {a.elements, b.elements, 0, 0};
-  r.record([](BackwardCall& call) {
-    for (std::size_t i : {0, 1}) call.results[i] = call.recorder.make(call.state.n[i], call.grads[0].width);
-  }, state, {&a, &b}, {&y});
+  r.record(
+      [](BackwardCall& call) {
+        for (std::size_t i : {0, 1}) call.results[i] = call.recorder.make(call.state.n[i], call.grads[0].width);
+      },
+      state, {&a, &b}, {&y});
   return y;
 }
 

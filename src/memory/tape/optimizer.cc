@@ -69,7 +69,9 @@ void OptimizerStates::make_states(const ParameterInfo& info) {
       add(n, width);
       return;
     case Optimizer::kSgdMomentum:
-    case Optimizer::kLion: add(n, width); return;
+    case Optimizer::kLion:
+      add(n, width);
+      return;
     case Optimizer::kAdafactor:
       // Row and column sums of squares in 32 bits instead of a full second moment (Shazeer and Stern 2018).
       if (is_matrix(info)) {
@@ -84,7 +86,8 @@ void OptimizerStates::make_states(const ParameterInfo& info) {
       if (!is_for_muon(info)) add(n, width);
       return;
     case Optimizer::kAdamWPaged8bit:  // in managed memory, which the driver moves out when space is short
-    case Optimizer::kSgd: return;
+    case Optimizer::kSgd:
+      return;
   }
 }
 
@@ -93,7 +96,8 @@ void OptimizerStates::run_temporaries(const ParameterInfo& largest) {
   if (plan_.optimizer == Optimizer::kAdamW && plan_.step_over_lists && !plan_.optimizer_in_backward) {
     std::vector<Tensor> roots;  // of all second moments
     for (const ParameterInfo& info : weights_.infos()) {
-      roots.push_back(recorder_.make(plan_.sharded_states() ? weights_.sharded(info.elements) : info.elements, plan_.state_width));
+      roots.push_back(
+          recorder_.make(plan_.sharded_states() ? weights_.sharded(info.elements) : info.elements, plan_.state_width));
     }
   } else if (plan_.optimizer == Optimizer::kAdafactor) {
     Tensor squares = recorder_.make(largest.elements, kSingle), update = recorder_.make(largest.elements, kSingle);

@@ -22,8 +22,12 @@ void set_widths(const Job& job, Plan& plan) {
       plan.width = plan.stored_width = plan.state_width = kSingle;
       plan.autocast = true;
       break;
-    case Precision::kFp32: plan.width = plan.stored_width = plan.state_width = kSingle; break;
-    case Precision::kFp8: plan.fp8 = true; [[fallthrough]];
+    case Precision::kFp32:
+      plan.width = plan.stored_width = plan.state_width = kSingle;
+      break;
+    case Precision::kFp8:
+      plan.fp8 = true;
+      [[fallthrough]];
     case Precision::kMixedBf16:
       plan.state_width = kSingle;
       if (plan.sharded_parameters()) {
@@ -35,7 +39,8 @@ void set_widths(const Job& job, Plan& plan) {
         plan.gradient_width = kSingle;
       }
       break;
-    default: break;
+    default:
+      break;
   }
   plan.train_weights = !adapters;
   plan.lora_rank = adapters ? job.train.lora_rank : 0;
@@ -76,9 +81,12 @@ Plan make_plan(const workload::ModelShape& model, const Job& job, bool last_stag
   plan.layers = static_cast<int>(divided(model.layers, parallel.pipeline));
   // Convolutional models count layers in their own ways and are never cut.
   if (!model.stages.empty()) plan.layers = std::numeric_limits<int>::max() / 2;
-  plan.encoder_layers = static_cast<int>(model.encoder_layers > 0 ? divided(model.encoder_layers, parallel.pipeline) : 0);
-  plan.first_stage = parallel.pipeline == 1 || !last_stage;
-  plan.last_stage = parallel.pipeline == 1 || last_stage;
+  plan.encoder_layers =
+      static_cast<int>(model.encoder_layers > 0 ? divided(model.encoder_layers, parallel.pipeline) : 0);
+  // Stages have one end of the model where it is a single stack of layers; otherwise both are counted everywhere.
+  const bool one_stack = model.encoder_layers == 0 && model.image_size == 0;
+  plan.first_stage = parallel.pipeline == 1 || !last_stage || !one_stack;
+  plan.last_stage = parallel.pipeline == 1 || last_stage || !one_stack;
   plan.in_flight = micro_batches_in_flight(job, last_stage && parallel.pipeline > 1);
   plan.recompute = job.train.recompute;
   plan.attention = job.train.attention;

@@ -10,21 +10,21 @@ namespace rightsize::memory::tape {
 
 struct Plan {
   Count batch = 1;
-  Count tokens = 1;        // of a sequence on this GPU (context parallelism divides it)
-  Count all_tokens = 1;    // of the whole sequence
-  int tensor = 1;          // GPUs that share every matrix
+  Count tokens = 1;      // of a sequence on this GPU (context parallelism divides it)
+  Count all_tokens = 1;  // of the whole sequence
+  int tensor = 1;        // GPUs that share every matrix
   int expert = 1;
   bool sequence_split = false;  // norms and residuals hold 1 / tensor of the tokens
-  int shards = 1;          // data-parallel GPUs
+  int shards = 1;               // data-parallel GPUs
   int zero = 0;
-  int layers = 0;          // to run; the model's own number unless the tape is cut short to be extrapolated
+  int layers = 0;  // to run; the model's own number unless the tape is cut short to be extrapolated
   int encoder_layers = 0;
   bool first_stage = true, last_stage = true;
-  double in_flight = 1;    // micro-batches whose activations a pipeline stage holds at once
+  double in_flight = 1;  // micro-batches whose activations a pipeline stage holds at once
 
-  std::uint8_t width = kHalf;           // of weights as operations see them
-  std::uint8_t stored_width = kHalf;    // of weights as they are kept (sharded 32-bit weights are gathered in 16)
-  std::uint8_t gradient_width = 0;      // of gradients kept apart from those autograd makes; 0: autograd's own
+  std::uint8_t width = kHalf;         // of weights as operations see them
+  std::uint8_t stored_width = kHalf;  // of weights as they are kept (sharded 32-bit weights are gathered in 16)
+  std::uint8_t gradient_width = 0;    // of gradients kept apart from those autograd makes; 0: autograd's own
   std::uint8_t state_width = kHalf;
   bool master_weights = false;
   bool autocast = false;
@@ -40,10 +40,10 @@ struct Plan {
   bool fused_kernels = false;
   bool offload_activations = false;
   bool offload_states = false;
-  bool offload_parameters = false;     // weights come from host memory layer by layer, gradients go there
+  bool offload_parameters = false;  // weights come from host memory layer by layer, gradients go there
   bool optimizer_in_backward = false;
-  bool accumulates = false;            // more than one pass a step: gradients stay through the forward
-  bool step_over_lists = false;        // torch's default AdamW works on all tensors at once; fused AdamW needs no room
+  bool accumulates = false;      // more than one pass a step: gradients stay through the forward
+  bool step_over_lists = false;  // torch's default AdamW works on all tensors at once; fused AdamW needs no room
   workload::Optimizer optimizer = workload::Optimizer::kAdamW;
   bool fp8 = false;
 

@@ -89,7 +89,9 @@ std::int32_t Recorder::new_storage(Count bytes, Part part) {
   return index;
 }
 
-Tensor Recorder::make(Count elements, std::uint8_t width, Layout layout) { return make(elements, width, layout, part_); }
+Tensor Recorder::make(Count elements, std::uint8_t width, Layout layout) {
+  return make(elements, width, layout, part_);
+}
 
 Tensor Recorder::make(Count elements, std::uint8_t width, Layout layout, Part part) {
   Tensor tensor;
@@ -180,10 +182,12 @@ Tensor Recorder::cast_for_product(Tensor tensor, bool cached) {
     Tensor half = make(from.elements, kHalf, from.layout);
     OpState state;
     state.width[0] = from.width;
-    record([](BackwardCall& call) {
-      const Tensor& gradient = call.grads[0];
-      call.results[0] = call.recorder.make(gradient.elements, call.state.width[0], gradient.layout);
-    }, state, {&from}, {&half});
+    record(
+        [](BackwardCall& call) {
+          const Tensor& gradient = call.grads[0];
+          call.results[0] = call.recorder.make(gradient.elements, call.state.width[0], gradient.layout);
+        },
+        state, {&from}, {&half});
     return half;
   };
   if (!cached || !tensor.is_parameter || !tensor.needs_grad) return to_half(tensor);
@@ -202,7 +206,7 @@ void Recorder::forget_casts() {
 
 // ---------------------------------------------------------------- the tape
 
-void Recorder::keep(std::initializer_list<const Tensor*> tensors) {
+void Recorder::keep(std::span<const Tensor* const> tensors) {
   if (!grad_enabled) return;
   int kept = 0;
   for (const Tensor* tensor : tensors) {

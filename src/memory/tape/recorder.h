@@ -30,7 +30,8 @@ using Count = std::int64_t;
 // Bytes of an element.
 inline constexpr std::uint8_t kByte = 1, kHalf = 2, kSingle = 4, kLong = 8;
 
-// How the memory of a tensor lies behind its shape: in order, or as (batch, tokens, heads, width) seen with heads first.
+// How the memory of a tensor lies behind its shape: in order, or as (batch, tokens, heads, width) seen with heads
+// first.
 enum class Layout : std::uint8_t { kPlain, kHeads };
 
 // One training iteration's phases, and where in the model work goes on. Peaks are kept for each pair, because each is
@@ -45,12 +46,12 @@ class Recorder;
 // What is known of a tensor besides its storage.
 struct TensorFacts {
   Count elements = 0;
-  std::int32_t node = -1;  // that made it, -1: none
-  std::int32_t leaf = -1;  // where its gradient gathers when no node made it
-  std::uint8_t output = 0; // of that node
-  std::uint8_t width = 0;  // bytes of an element
+  std::int32_t node = -1;   // that made it, -1: none
+  std::int32_t leaf = -1;   // where its gradient gathers when no node made it
+  std::uint8_t output = 0;  // of that node
+  std::uint8_t width = 0;   // bytes of an element
   Layout layout = Layout::kPlain;
-  bool reshaped = false;     // a gradient seen through a view: the engine does not add into it in place
+  bool reshaped = false;  // a gradient seen through a view: the engine does not add into it in place
   bool needs_grad = false;
   bool is_parameter = false;
 
@@ -71,6 +72,8 @@ class Tensor : public TensorFacts {
   void reset();
   explicit operator bool() const { return recorder_ != nullptr; }
   Recorder& recorder() const { return *recorder_; }
+  // Names the storage while it lives.
+  std::int32_t storage() const { return storage_; }
 
  private:
   friend class Recorder;
@@ -165,7 +168,8 @@ class Recorder {
 
   // --- the tape
   // What the operation saves, at the moment it does; record() ties it to the node. Null and empty entries do not count.
-  void keep(std::initializer_list<const Tensor*> tensors);
+  void keep(std::initializer_list<const Tensor*> tensors) { keep(std::span(tensors.begin(), tensors.size())); }
+  void keep(std::span<const Tensor* const> tensors);
   void record(Backward function, const OpState& state, std::initializer_list<const Tensor*> inputs,
               std::initializer_list<Tensor*> outputs);
   // torch.utils.checkpoint (not reentrant) of one segment.
@@ -178,11 +182,11 @@ class Recorder {
   // --- modes
   bool autocast = false;  // of 32-bit operands of matrix products to 16 bits
   bool grad_enabled = true;
-  bool keep_products = false;      // selective recomputation: a checkpoint keeps the outputs of matrix products
-  int keep_every_product = 1;      // ... or every n-th
+  bool keep_products = false;          // selective recomputation: a checkpoint keeps the outputs of matrix products
+  int keep_every_product = 1;          // ... or every n-th
   std::uint8_t saved_input_width = 0;  // fp8: linear layers save their input in this width; 0: as it is
-  bool single_sample = false;  // a batch of one: some copies are views then
-  int multiprocessors = 132;   // of the GPU: the scratch of row sums grows with them
+  bool single_sample = false;          // a batch of one: some copies are views then
+  int multiprocessors = 132;           // of the GPU: the scratch of row sums grows with them
   Tensor cast_for_product(Tensor tensor, bool cached = true);
   void forget_casts();
 

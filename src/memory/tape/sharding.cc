@@ -32,7 +32,7 @@ void Sharding::gather(int layer) {
 }
 
 void Sharding::release(int layer) {
-  if (layer >= 0) gathered_[slot(layer)].reset();
+  if (layer >= 0 && slot(layer) < gathered_.size()) gathered_[slot(layer)].reset();
 }
 
 void Sharding::before_forward() {
@@ -62,6 +62,7 @@ void Sharding::backward_moves(int from, int to) {
 // Full gradients of a layer go into one buffer, which is summed over the GPUs; a share of the sums comes back.
 void Sharding::reduce(int layer) {
   if (!plan_.sharded_gradients() && !plan_.offload_parameters) return;
+  if (slot(layer) >= leaves_.size()) return;  // U-Nets number their units in their own way
   Count sum = 0;
   for (int leaf : leaves_[slot(layer)]) {
     const Tensor& gradient = recorder_.gradient(leaf);
@@ -84,7 +85,7 @@ void Sharding::reduce(int layer) {
 }
 
 void Sharding::after_backward() {
-  reduce(-1);
+  for (int layer = static_cast<int>(leaves_.size()) - 2; layer >= -1; --layer) reduce(layer);
   for (Tensor& gathered : gathered_) gathered.reset();
   end_matrix_.reset();
   in_transit_.reset();

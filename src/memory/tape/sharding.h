@@ -30,7 +30,7 @@ class Sharding : public LayerHooks, public LayerWatcher {
   void release(int layer);
   void reduce(int layer);
   Count gathered_elements(int layer) const;
-  std::size_t slot(int layer) const { return static_cast<std::size_t>(layer + 1); }
+  std::size_t slot(int layer) const { return static_cast<std::size_t>(layer) + 1; }  // -1 is the first
 
   Recorder& recorder_;
   const Weights& weights_;

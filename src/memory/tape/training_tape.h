@@ -4,8 +4,8 @@
 //   TrainingCurve curve(shape, job);                     // the same for any batch,
 //   curve.at(16).peak_allocated;                         // in some nanoseconds
 //
-// Reproduces torch's own peak (torch.cuda.max_memory_allocated) for the families with exact builders; docs/models.md has
-// the measured errors.
+// Reproduces torch's own peak (torch.cuda.max_memory_allocated) for the families with exact builders; docs/models.md
+// has the measured errors.
 #pragma once
 
 #include <array>
@@ -20,17 +20,17 @@ namespace rightsize::memory::tape {
 
 struct TrainingPeak {
   Bytes peak_allocated;
-  Bytes peak_reserved;  // held by the caching allocator at the end of the run
-  Parts parts;          // at the peak; their sum is peak_allocated
+  Bytes peak_reserved;                     // held by the caching allocator at the end of the run
+  Parts parts;                             // at the peak; their sum is peak_allocated
   std::array<Bytes, kPhases> phase_peaks;  // forward, backward, step of a steady iteration
-  bool exact = true;          // false: the nearest known family stands in
-  bool out_of_memory = false;  // a capacity was given and did not suffice
+  bool exact = true;                       // false: the nearest known family stands in
+  bool out_of_memory = false;              // a capacity was given and did not suffice
 };
 
 struct ReplayOptions {
-  bool allocator = true;   // false: reserved is not known, and a third of the time
-  Bytes capacity;          // of the GPU; 0: without limit
-  int layers = 0;          // cut the model to so many layers (encoder and decoder each); 0: all
+  bool allocator = true;  // false: reserved is not known, and a third of the time
+  Bytes capacity;         // of the GPU; 0: without limit
+  int layers = 0;         // cut the model to so many layers (encoder and decoder each); 0: all
   std::vector<Event>* events = nullptr;
 };
 
@@ -38,29 +38,35 @@ struct ReplayOptions {
 TrainingPeak replay_training(const workload::ModelShape& model, const workload::Job& job,
                              const ReplayOptions& options = {});
 
-// Peaks as functions of the batch alone, for planners: compiled from replays of a few layers at two batch sizes, since
-// every peak of a (phase, zone) is affine in the layers and in the batch.
+// Peaks as functions of the batch alone, for planners: compiled from replays of a few layers at a few batch sizes,
+// since the peak of every (phase, zone) is affine in the layers, and nearly so in the batch.
 class TrainingCurve {
  public:
+  // job.batch is not looked at.
   TrainingCurve(const workload::ModelShape& model, const workload::Job& job);
 
   struct Point {
     Bytes peak_allocated;
     Phase phase = Phase::kForward;  // when it is reached
   };
+  // Any batch from 1 on; between the sizes replayed the nearest below and above are joined by a line.
   Point at(double batch) const;
+  // The largest whole batch whose peak stays within `limit`; 0 when not even one fits.
+  std::int64_t largest_batch(Bytes limit) const;
   bool exact() const { return exact_; }
-  // The largest batch whose peak stays within `limit`; 0 when not even one fits.
-  double largest_batch(Bytes limit) const;
 
  private:
   struct Line {
     double fixed = 0, per_sample = 0;
     Phase phase = Phase::kForward;
   };
-  void add_lines(const workload::ModelShape& model, const workload::Job& job, bool last_stage);
+  // Lines that are highest somewhere between two batches.
+  struct Stretch {
+    double from = 1;
+    std::vector<Line> lines;
+  };
 
-  std::vector<Line> lines_;
+  std::vector<Stretch> stretches_;
   bool exact_ = true;
 };
 

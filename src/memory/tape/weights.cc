@@ -16,9 +16,23 @@ constexpr std::size_t kNotFound = static_cast<std::size_t>(-1);
 
 // The second matrix of a pair: cut along its inputs by tensor parallelism, so that outputs and bias stay whole.
 bool is_row_parallel(const Weight& weight) {
-  constexpr std::array kEndings = {"o_proj",  "out_proj",      "attention.dense", "self_attention.dense", "c_proj", "down_proj",
-                                   "fc2",     "fc_out",        "dense_4h_to_h",   "output.dense",         ".wo",    ".o",
-                                   "out_lin", "ffn.lin2",      "to_out.0",        "ff.net.2",             "pwconv2"};
+  constexpr std::array kEndings = {"o_proj",
+                                   "out_proj",
+                                   "attention.dense",
+                                   "self_attention.dense",
+                                   "c_proj",
+                                   "down_proj",
+                                   "fc2",
+                                   "fc_out",
+                                   "dense_4h_to_h",
+                                   "output.dense",
+                                   ".wo",
+                                   ".o",
+                                   "out_lin",
+                                   "ffn.lin2",
+                                   "to_out.0",
+                                   "ff.net.2",
+                                   "pwconv2"};
   return std::any_of(kEndings.begin(), kEndings.end(),
                      [&](const char* ending) { return weight.name.ends_with(ending); });
 }
@@ -27,10 +41,14 @@ bool is_split(const Weight& weight, const workload::ModelShape& model) {
   switch (weight.role) {
     case WeightRole::kTokenEmbedding:
     case WeightRole::kMlp:
-    case WeightRole::kExpert: return true;
-    case WeightRole::kAttention: return weight.name.find("_a_proj") == std::string::npos;  // latents are held whole
-    case WeightRole::kHead: return weight.rows == model.vocabulary;
-    default: return false;
+    case WeightRole::kExpert:
+      return true;
+    case WeightRole::kAttention:
+      return weight.name.find("_a_proj") == std::string::npos;  // latents are held whole
+    case WeightRole::kHead:
+      return weight.rows == model.vocabulary;
+    default:
+      return false;
   }
 }
 
@@ -99,13 +117,37 @@ void Weights::add_weight(const Weight& weight, int layer) {
   }
 }
 
-// Layers beyond the plan's number are not on this GPU (pipeline stages, tapes cut short); neither is the other end of the
-// model, except that a tied head needs the embedding on the last stage too.
+// Layers beyond the plan's number are not on this GPU (pipeline stages, tapes cut short); neither is the other end of
+// the model, except that a tied head needs the embedding on the last stage too.
 bool Weights::is_here(std::size_t index, std::size_t first_block, std::size_t last_block) const {
   if (index < first_block) {
     return plan_.first_stage || (model_.tied_embeddings && model_.weights[index].role == WeightRole::kTokenEmbedding);
   }
   return index <= last_block || plan_.last_stage;
+}
+
+std::int64_t Weights::repeats_here(std::size_t begin, int& layers_left) const {
+  const Weight& first = model_.weights[begin];
+  const std::int64_t repeats = first.copies / std::max<std::int64_t>(1, first.per_block);
+  if (first.images_only) return repeats;
+  const std::int64_t here = std::min<std::int64_t>(repeats, layers_left);
+  layers_left -= static_cast<int>(here);
+  return here;
+}
+
+void Weights::add_block(std::size_t begin, std::size_t end, std::int64_t repeats) {
+  const bool is_layer = model_.weights[begin].block != 0 && !model_.weights[begin].images_only;
+  const int leaves_before = recorder_.parameters();
+  for (std::int64_t r = 0; r < repeats; ++r) {
+    if (is_layer) layers_.push_back({begin, end, static_cast<int>(r), static_cast<int>(layers_.size())});
+    const int layer = is_layer ? static_cast<int>(layers_.size()) - 1 : -1;
+    for (std::size_t i = begin; i < end; ++i) {
+      if (r == 0) entries_[i].first_leaf = recorder_.parameters();
+      add_weight(model_.weights[i], layer);
+    }
+    if (r != 0) continue;
+    for (std::size_t i = begin; i < end; ++i) entries_[i].leaves_per_repeat = recorder_.parameters() - leaves_before;
+  }
 }
 
 Weights::Weights(Recorder& recorder, const workload::ModelShape& model, const Plan& plan)
@@ -122,24 +164,12 @@ Weights::Weights(Recorder& recorder, const workload::ModelShape& model, const Pl
   for (std::size_t begin = 0; begin < weights.size();) {
     std::size_t end = begin + 1;
     while (weights[begin].block != 0 && end < weights.size() && weights[end].block == weights[begin].block) ++end;
-    const bool block = weights[begin].block != 0;
-    std::int64_t repeats = weights[begin].copies / std::max<std::int64_t>(1, weights[begin].per_block);
-    const bool counted = block && !weights[begin].images_only;
-    int& left = model.encoder_layers > 0 && weights[begin].name.starts_with("encoder.") ? encoder_left : layers_left;
-    if (counted) repeats = std::min<std::int64_t>(repeats, left);
-    if (!block && !is_here(begin, first_block, last_block)) repeats = 0;
-    if (counted) left -= static_cast<int>(repeats);
-    const int leaves_before = recorder.parameters();
-    for (std::int64_t r = 0; r < repeats; ++r) {
-      if (counted) layers_.push_back({begin, end, static_cast<int>(r), static_cast<int>(layers_.size())});
-      const int layer = counted ? static_cast<int>(layers_.size()) - 1 : -1;
-      for (std::size_t i = begin; i < end; ++i) {
-        if (r == 0) entries_[i].first_leaf = recorder.parameters();
-        add_weight(weights[i], layer);
-      }
-      if (r != 0) continue;
-      for (std::size_t i = begin; i < end; ++i) entries_[i].leaves_per_repeat = recorder.parameters() - leaves_before;
+    std::int64_t repeats = is_here(begin, first_block, last_block) ? 1 : 0;
+    if (weights[begin].block != 0) {
+      const bool encoder = model.encoder_layers > 0 && weights[begin].name.starts_with("encoder.");
+      repeats = repeats_here(begin, encoder ? encoder_left : layers_left);
     }
+    add_block(begin, end, repeats);
     begin = end;
   }
   if (plan.lora_rank > 0) add_adapters();
@@ -153,42 +183,45 @@ Count Weights::adapter_rank(const Weight& weight) const {
   if (weight.role == WeightRole::kRouter) return rank;
   if (weight.stacked) return weight.name.ends_with("gate_up_proj") ? 2 * rank : rank;
   if (!weight.linear) return 0;
-  const bool output = weight.role == WeightRole::kHead && (weight.rows != model_.hidden || weight.rows == model_.vocabulary);
+  const bool output =
+      weight.role == WeightRole::kHead && (weight.rows != model_.hidden || weight.rows == model_.vocabulary);
   return output ? 0 : rank;
+}
+
+void Weights::add_adapter(std::size_t index, int repeat, int layer) {
+  const Weight& weight = model_.weights[index];
+  const Entry& entry = entries_[index];
+  const Count rank = adapter_rank(weight);
+  if (entry.first_leaf < 0 || rank == 0) return;
+  const Local size = local(weight);
+  const int leaf = entry.first_leaf + repeat * entry.leaves_per_repeat;
+  adapters_[static_cast<std::size_t>(leaf)] = recorder_.parameters();
+  const std::uint8_t width = plan_.stack == workload::Stack::kHf ? kSingle : plan_.width;
+  for (Count outer : {size.cols, size.rows}) {
+    ParameterInfo info;
+    info.role = weight.role;
+    info.layer = layer;
+    info.rows = outer;
+    info.cols = rank * size.copies;
+    info.elements = info.rows * info.cols;
+    info.adapter = true;
+    const Count kept = plan_.sharded_parameters() ? sharded(info.elements) : info.elements;
+    add_leaf(info.elements, kept * width, info, true);
+  }
 }
 
 // peft adds its adapters when the model is complete, module by module.
 void Weights::add_adapters() {
-  auto add = [this](std::size_t index, int repeat, int layer) {
-    const Weight& weight = model_.weights[index];
-    const Entry& entry = entries_[index];
-    const Count rank = adapter_rank(weight);
-    if (entry.first_leaf < 0 || rank == 0) return;
-    const Local size = local(weight);
-    adapters_[static_cast<std::size_t>(entry.first_leaf + repeat * entry.leaves_per_repeat)] = recorder_.parameters();
-    const std::uint8_t width = plan_.stack == workload::Stack::kHf ? kSingle : plan_.width;
-    for (Count outer : {size.cols, size.rows}) {
-      ParameterInfo info;
-      info.role = weight.role;
-      info.layer = layer;
-      info.rows = outer;
-      info.cols = rank * size.copies;
-      info.elements = info.rows * info.cols;
-      info.adapter = true;
-      const Count kept = plan_.sharded_parameters() ? sharded(info.elements) : info.elements;
-      add_leaf(info.elements, kept * width, info, true);
-    }
-  };
   for (std::size_t begin = 0, next_layer = 0; begin < model_.weights.size();) {
     if (model_.weights[begin].block == 0 || next_layer >= layers_.size() || layers_[next_layer].begin != begin) {
-      add(begin, 0, -1);
+      add_adapter(begin, 0, -1);
       ++begin;
       continue;
     }
     const std::size_t end = layers_[next_layer].end;
     for (; next_layer < layers_.size() && layers_[next_layer].begin == begin; ++next_layer) {
       const Layer& layer = layers_[next_layer];
-      for (std::size_t i = begin; i < end; ++i) add(i, layer.repeat, layer.index);
+      for (std::size_t i = begin; i < end; ++i) add_adapter(i, layer.repeat, layer.index);
     }
     begin = end;
   }

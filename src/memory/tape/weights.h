@@ -67,7 +67,7 @@ class Weights {
 
  private:
   struct Entry {
-    int first_leaf = -1;      // of the first occurrence
+    int first_leaf = -1;  // of the first occurrence
     int leaves_per_repeat = 0;
   };
   struct Local {
@@ -81,6 +81,10 @@ class Weights {
   void add_adapters();
   Count adapter_rank(const workload::Weight& weight) const;
   bool is_here(std::size_t index, std::size_t first_block, std::size_t last_block) const;
+  // How often the weights from `begin` on occur on this GPU; takes layers off the ones left to place.
+  std::int64_t repeats_here(std::size_t begin, int& layers_left) const;
+  void add_block(std::size_t begin, std::size_t end, std::int64_t repeats);
+  void add_adapter(std::size_t index, int repeat, int layer);
   std::size_t find(std::size_t begin, std::size_t end, std::string_view name) const;
   Linear linear_at(std::size_t index, int repeat) const;
 

@@ -28,13 +28,14 @@ class Mpt : public Model {
     recorder_.set_part(Part::kActivations);
     const int table = weights_.linear("wte").weight;
     Tensor x = body(table);
+    if (!plan_.last_stage) return x;
     const Linear own = weights_.linear("lm_head");
     return head_loss(std::move(x), own ? own.weight : table, -1, true);
   }
 
  private:
   Tensor body(int table) {
-    Tensor x = embedding(plan_.rows(), parameter(table), shape_.hidden);
+    Tensor x = plan_.first_stage ? embedding(plan_.rows(), parameter(table), shape_.hidden) : received();
     if (const int positions = weights_.linear("wpe").weight; positions >= 0) {
       x = add(std::move(x), embedding(plan_.tokens, parameter(positions), shape_.hidden));
     }
@@ -45,9 +46,9 @@ class Mpt : public Model {
       Tensor ones = recorder_.make(square, kByte), wide = recorder_.make(plan_.batch * square, x.width);
       mask_ = recorder_.make(plan_.batch * square, kByte);
     }
-    start_gradient(x);
+    if (plan_.first_stage) start_gradient(x);
     x = run_layers(std::move(x), 0, static_cast<int>(layers_.size()));
-    x = norm_layer(weights_.norm("norm_f"), std::move(x), plan_.rows());
+    if (plan_.last_stage) x = norm_layer(weights_.norm("norm_f"), std::move(x), plan_.rows());
     finish_layers();
     return x;
   }
@@ -123,22 +124,28 @@ class Bloom : public Model {
     recorder_.set_part(Part::kActivations);
     const int table = weights_.linear("word_embeddings").weight;
     Tensor x = body(table);
+    if (!plan_.last_stage) return x;
     const Linear own = weights_.linear("lm_head");
     return head_loss(std::move(x), own ? own.weight : table, -1, true);
   }
 
  private:
   Tensor body(int table) {
-    Tensor embedded = embedding(plan_.rows(), parameter(table), shape_.hidden);
-    Tensor x = norm_layer(weights_.norm("word_embeddings_layernorm"), embedded, plan_.rows());
+    Tensor embedded, x;
+    if (plan_.first_stage) {
+      embedded = embedding(plan_.rows(), parameter(table), shape_.hidden);
+      x = norm_layer(weights_.norm("word_embeddings_layernorm"), embedded, plan_.rows());
+    } else {
+      x = received();
+    }
     const Count square = plan_.batch * plan_.tokens * plan_.tokens;
     Tensor alibi = recorder_.make(plan_.rows() * heads(), x.width);
     Tensor ones = recorder_.make(square, kByte);
     mask_ = recorder_.make(square, x.width);
     ones.reset();
-    start_gradient(x);
+    if (plan_.first_stage) start_gradient(x);
     x = run_layers(std::move(x), 0, static_cast<int>(layers_.size()));
-    x = norm_layer(weights_.norm("ln_f"), std::move(x), plan_.rows());
+    if (plan_.last_stage) x = norm_layer(weights_.norm("ln_f"), std::move(x), plan_.rows());
     finish_layers();
     return x;
   }

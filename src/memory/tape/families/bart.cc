@@ -80,18 +80,21 @@ class Bart : public Model {
   Tensor listen() {
     const Count frames = plan_.batch * encoder_tokens_;
     Tensor audio = recorder_.make(frames * 2 * shape_.channels, plan_.autocast ? kHalf : plan_.width);
-    auto convolve = [&](Tensor input, const char* name, Count positions) {
+    auto convolve = [&](Tensor given, const char* name, Count positions) {
+      Tensor input = std::move(given);
       const Linear conv = weights_.linear(name);
       Tensor weight = recorder_.cast_for_product(parameter(conv.weight));
       if (weight.needs_grad) recorder_.keep({&input});
       Tensor y = recorder_.make(positions * shape_.hidden, input.width);
       OpState state;
       state.n = {input.elements, weight.elements, 0, 0};
-      recorder_.record([](BackwardCall& call) {
-        for (std::size_t i : {0, 1}) {
-          if (call.wants(i)) call.results[i] = call.recorder.make(call.state.n[i], call.grads[0].width);
-        }
-      }, state, {&input, &weight}, {&y});
+      recorder_.record(
+          [](BackwardCall& call) {
+            for (std::size_t i : {0, 1}) {
+              if (call.wants(i)) call.results[i] = call.recorder.make(call.state.n[i], call.grads[0].width);
+            }
+          },
+          state, {&input, &weight}, {&y});
       return gelu(std::move(y));
     };
     Tensor x = convolve(std::move(audio), "encoder.conv1", frames * 2);

@@ -29,10 +29,11 @@ class Bert : public Model {
     recorder_.set_part(Part::kActivations);
     Tensor token_types;
     if (!distilled_) token_types = recorder_.make(plan_.rows(), kLong);
-    Tensor x = embeddings();
-    start_gradient(x);
+    Tensor x = plan_.first_stage ? embeddings() : received();
+    if (plan_.first_stage) start_gradient(x);
     x = run_layers(std::move(x), 0, static_cast<int>(layers_.size()));
     token_types.reset();
+    if (!plan_.last_stage) return x;
     return head(std::move(x));
   }
 
@@ -113,10 +114,10 @@ class Bert : public Model {
     struct Names {
       const char *transform, *norm, *bias, *decoder;
     };
-    constexpr Names kMasked[] = {
-        {"cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm", "cls.predictions.bias", "cls.predictions.decoder"},
-        {"lm_head.dense", "lm_head.layer_norm", "lm_head.bias", "lm_head.decoder"},
-        {"vocab_transform", "vocab_layer_norm", "vocab_bias", "vocab_decoder"}};
+    constexpr Names kMasked[] = {{"cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm",
+                                  "cls.predictions.bias", "cls.predictions.decoder"},
+                                 {"lm_head.dense", "lm_head.layer_norm", "lm_head.bias", "lm_head.decoder"},
+                                 {"vocab_transform", "vocab_layer_norm", "vocab_bias", "vocab_decoder"}};
     for (const Names& names : kMasked) {
       const Linear transform = weights_.linear(names.transform);
       if (!transform) continue;

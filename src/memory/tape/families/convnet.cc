@@ -49,7 +49,8 @@ class ConvNet : public Model {
       TensorArray inputs;
       inputs[0] = x;
       const std::span<Tensor> span(inputs.data(), 1);
-      x = plan_.checkpoints() ? recorder_.checkpoint(*this, static_cast<int>(i), span) : run_layer(static_cast<int>(i), span);
+      x = plan_.checkpoints() ? recorder_.checkpoint(*this, static_cast<int>(i), span)
+                              : run_layer(static_cast<int>(i), span);
     }
     return x;
   }
@@ -146,9 +147,11 @@ class EfficientNet : public ConvNet {
     Tensor x = std::move(given);
     const Count inner = weight_of(layer, "squeeze_excite.expand").rows * plan_.batch;
     Tensor pooled = average_pool(x, inner);
-    pooled = convolve(weights_.linear(layer, "squeeze_excite.reduce"), weight_of(layer, "squeeze_excite.reduce"), std::move(pooled));
+    pooled = convolve(weights_.linear(layer, "squeeze_excite.reduce"), weight_of(layer, "squeeze_excite.reduce"),
+                      std::move(pooled));
     pooled = silu_in_place(std::move(pooled));
-    pooled = convolve(weights_.linear(layer, "squeeze_excite.expand"), weight_of(layer, "squeeze_excite.expand"), std::move(pooled));
+    pooled = convolve(weights_.linear(layer, "squeeze_excite.expand"), weight_of(layer, "squeeze_excite.expand"),
+                      std::move(pooled));
     pooled = tanh(std::move(pooled));  // a sigmoid: saves its result too
     return multiply(std::move(pooled), std::move(x));
   }

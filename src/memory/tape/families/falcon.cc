@@ -31,6 +31,7 @@ class Falcon : public Model {
     recorder_.set_part(Part::kActivations);
     const int table = weights_.linear("word_embeddings").weight;
     Tensor x = body(table);
+    if (!plan_.last_stage) return x;
     const Linear own = weights_.linear("lm_head");
     return head_loss(std::move(x), own ? own.weight : table, -1, true);
   }
@@ -43,13 +44,13 @@ class Falcon : public Model {
   };
 
   Tensor body(int table) {
-    Tensor x = embedding(plan_.rows(), parameter(table), shape_.hidden);
+    Tensor x = plan_.first_stage ? embedding(plan_.rows(), parameter(table), shape_.hidden) : received();
     if (!alibi_) rotary_ = rotary_tables(recorder_, plan_.tokens, shape_.head_dim, x.width);
     const Count square = plan_.batch * plan_.tokens * plan_.tokens;
     mask_ = recorder_.make(alibi_ ? square * heads() * x.width : square, kByte);
-    start_gradient(x);
+    if (plan_.first_stage) start_gradient(x);
     x = run_layers(std::move(x), 0, static_cast<int>(layers_.size()));
-    x = norm_layer(weights_.norm("ln_f"), std::move(x), plan_.rows());
+    if (plan_.last_stage) x = norm_layer(weights_.norm("ln_f"), std::move(x), plan_.rows());
     finish_layers();
     return x;
   }

@@ -30,6 +30,7 @@ class Gpt2 : public Model {
     recorder_.set_part(Part::kActivations);
     const int table = weights_.linear("wte").weight;
     Tensor x = body(table);
+    if (!plan_.last_stage) return x;
     const Linear own = weights_.linear("lm_head");
     return head_loss(std::move(x), own ? own.weight : table, -1, true);
   }
@@ -41,16 +42,22 @@ class Gpt2 : public Model {
   };
 
   Tensor body(int table) {
-    Tensor tokens = embedding(plan_.rows(), parameter(table), shape_.hidden);
-    Tensor positions = embedding(plan_.tokens, parameter(weights_.linear("wpe").weight), shape_.hidden);
-    Tensor x = add(tokens, positions);
-    probe_mask(recorder_, plan_.rows());
-    x = dropout(std::move(x), shape_.dropout);
-    start_gradient(x);
+    Tensor tokens, positions, x;
+    if (plan_.first_stage) {
+      tokens = embedding(plan_.rows(), parameter(table), shape_.hidden);
+      positions = embedding(plan_.tokens, parameter(weights_.linear("wpe").weight), shape_.hidden);
+      x = add(tokens, positions);
+      probe_mask(recorder_, plan_.rows());
+      x = dropout(std::move(x), shape_.dropout);
+      start_gradient(x);
+    } else {
+      x = received();
+    }
     x = run_layers(std::move(x), 0, static_cast<int>(layers_.size()));
     tokens.reset();
     positions.reset();
     finish_layers();
+    if (!plan_.last_stage) return x;
     return norm_layer(weights_.norm("ln_f"), std::move(x), plan_.rows());
   }
 
@@ -89,12 +96,14 @@ class Gpt2 : public Model {
   }
 
   // GPT-Neo multiplies queries and keys in 32 bits and masks the scores with torch.where.
-  Tensor wide_attention(Tensor q, Tensor k, Tensor v) {
+  Tensor wide_attention(Tensor q, Tensor k, const Tensor& v) {
     const std::uint8_t width = v.width;
     Tensor wide_q = cast(std::move(q), kSingle), wide_k = cast(std::move(k), kSingle);
-    Tensor scores = batched_product(copy_per_head(wide_q, false), copy_per_head(wide_k, true), attention_shape().scores());
+    Tensor scores =
+        batched_product(copy_per_head(wide_q, false), copy_per_head(wide_k, true), attention_shape().scores());
     scores = masked_fill(std::move(scores), recorder_.make(plan_.tokens * plan_.tokens, kByte));
-    scores = softmax(std::move(scores), scores.width);
+    const std::uint8_t score_width = scores.width;
+    scores = softmax(std::move(scores), score_width);
     scores = cast(std::move(scores), width);
     scores = dropout(std::move(scores), shape_.attention_dropout);
     Tensor out = batched_product(scores, copy_per_head(v, false), attention_shape().outputs());

@@ -22,7 +22,7 @@ class NeoX : public Model {
       w.down = weights_.linear(layer, w.qkv ? "mlp.dense_4h_to_h" : "mlp.fc_out");
       layers_.push_back(w);
     }
-    gptj_ = weights_.has("wte");
+    gptj_ = shape.family == "gptj";
   }
 
   Tensor forward() override {
@@ -30,6 +30,7 @@ class NeoX : public Model {
     recorder_.set_part(Part::kActivations);
     const int table = weights_.linear(gptj_ ? "wte" : "embed_in").weight;
     Tensor x = body(table);
+    if (!plan_.last_stage) return x;
     const Linear own = weights_.linear("lm_head");
     return head_loss(std::move(x), own ? own.weight : table, own.bias, true);
   }
@@ -41,13 +42,14 @@ class NeoX : public Model {
   };
 
   Tensor body(int table) {
-    Tensor embedded = embedding(plan_.rows(), parameter(table), shape_.hidden);
-    start_gradient(embedded);
+    Tensor embedded = plan_.first_stage ? embedding(plan_.rows(), parameter(table), shape_.hidden) : received();
+    if (plan_.first_stage) start_gradient(embedded);
     Tensor positions = recorder_.make(plan_.tokens, kLong);
     probe_mask(recorder_, plan_.rows());
     rotary_ = rotary_tables(recorder_, plan_.tokens, shape_.rotary_dim, embedded.width);
     Tensor x = run_layers(embedded, 0, static_cast<int>(layers_.size()));
-    x = norm_layer(weights_.norm(gptj_ ? "ln_f" : "final_layer_norm"), std::move(x), plan_.rows());
+    if (plan_.last_stage)
+      x = norm_layer(weights_.norm(gptj_ ? "ln_f" : "final_layer_norm"), std::move(x), plan_.rows());
     finish_layers();
     return x;
   }
@@ -123,7 +125,8 @@ class NeoX : public Model {
     Tensor scores = batched_product(copy_per_head(q, false), copy_per_head(k, true), attention_shape().scores());
     scores = multiply_constant(std::move(scores));
     scores = add_constant(std::move(scores));  // the mask
-    scores = softmax(std::move(scores), scores.width);
+    const std::uint8_t score_width = scores.width;
+    scores = softmax(std::move(scores), score_width);
     scores = cast(std::move(scores), width);
     scores = dropout(std::move(scores), shape_.attention_dropout);
     Tensor out = batched_product(scores, copy_per_head(v, false), attention_shape().outputs());

@@ -47,12 +47,14 @@ Tensor statistics_norm(Tensor given, Tensor given_weight, Tensor given_bias, Cou
   r.keep({&x, &mean, &deviation});
   OpState state;
   state.n[0] = weight ? weight.elements : 0;
-  r.record([](BackwardCall& call) {
-    if (call.wants(0)) call.results[0] = call.recorder.make(call.grads[0].elements, call.grads[0].width);
-    for (std::size_t i : {1, 2}) {
-      if (call.wants(i)) call.results[i] = call.recorder.make(call.state.n[0], kSingle);
-    }
-  }, state, {&x, &weight, &bias}, {&y});
+  r.record(
+      [](BackwardCall& call) {
+        if (call.wants(0)) call.results[0] = call.recorder.make(call.grads[0].elements, call.grads[0].width);
+        for (std::size_t i : {1, 2}) {
+          if (call.wants(i)) call.results[i] = call.recorder.make(call.state.n[0], kSingle);
+        }
+      },
+      state, {&x, &weight, &bias}, {&y});
   return y;
 }
 
@@ -94,8 +96,8 @@ Tensor max_pool(Tensor given, Count n) {
   if (x.needs_grad) r.keep({&x, &indices});
   OpState state;
   state.n[0] = x.elements;
-  r.record([](BackwardCall& call) { call.results[0] = call.recorder.make(call.state.n[0], call.grads[0].width); }, state,
-           {&x}, {&y});
+  r.record([](BackwardCall& call) { call.results[0] = call.recorder.make(call.state.n[0], call.grads[0].width); },
+           state, {&x}, {&y});
   return y;
 }
 
@@ -105,8 +107,8 @@ Tensor average_pool(Tensor given, Count n) {
   Tensor y = r.make(n, x.width);
   OpState state;
   state.n[0] = x.elements;
-  r.record([](BackwardCall& call) { call.results[0] = call.recorder.make(call.state.n[0], call.grads[0].width); }, state,
-           {&x}, {&y});
+  r.record([](BackwardCall& call) { call.results[0] = call.recorder.make(call.state.n[0], call.grads[0].width); },
+           state, {&x}, {&y});
   return y;
 }
 

@@ -28,7 +28,9 @@ LlamaLike::Style LlamaLike::style_of_family() const {
     style.rotary = RotaryStyle::kConcatenateLate;
   }
   if (shape_.qk_norm) {
-    style.qk_norm = gemma ? QkNorm::kPerHeadTransposed : family.starts_with("olmo") ? QkNorm::kFullWidth : QkNorm::kPerHead;
+    style.qk_norm = gemma                        ? QkNorm::kPerHeadTransposed
+                    : family.starts_with("olmo") ? QkNorm::kFullWidth
+                                                 : QkNorm::kPerHead;
   }
   style.narrow_router = family != "mixtral";
   return style;
@@ -102,8 +104,7 @@ Tensor LlamaLike::body() {
     if (style_.scaled_embedding) embedded = multiply_constant(std::move(embedded));
     start_gradient(embedded);
   } else {
-    embedded = recorder_.make(rows * shape_.hidden, plan_.autocast ? kHalf : plan_.width);
-    recorder_.require_gradient(embedded);
+    embedded = received();
   }
   Tensor positions = recorder_.make(plan_.tokens, kLong);
   probe_mask(recorder_, plan_.rows());
@@ -138,10 +139,14 @@ Tensor LlamaLike::norm(Tensor x, const NormWeights& weights, Count rows) {
   Tensor weight = parameter(weights.weight);
   if (plan_.fused_kernels) return fused_rms_norm(std::move(x), std::move(weight), rows);
   switch (style_.norm) {
-    case NormStyle::kGemma: return gemma_norm(std::move(x), std::move(weight), rows);
-    case NormStyle::kOlmo: return olmo_norm(std::move(x), std::move(weight), rows);
-    case NormStyle::kCohere: return cohere_norm(std::move(x), std::move(weight), rows);
-    default: return rms_norm(std::move(x), std::move(weight), rows);
+    case NormStyle::kGemma:
+      return gemma_norm(std::move(x), std::move(weight), rows);
+    case NormStyle::kOlmo:
+      return olmo_norm(std::move(x), std::move(weight), rows);
+    case NormStyle::kCohere:
+      return cohere_norm(std::move(x), std::move(weight), rows);
+    default:
+      return rms_norm(std::move(x), std::move(weight), rows);
   }
 }
 
@@ -150,9 +155,12 @@ Tensor LlamaLike::norm(Tensor x, const NormWeights& weights, Count rows) {
 Tensor LlamaLike::run_layer(int number, std::span<Tensor> inputs) {
   const LayerWeights& layer = layers_[static_cast<std::size_t>(number)];
   switch (style_.block) {
-    case Block::kPostNorm: return post_norm_block(inputs[0], layer);
-    case Block::kParallel: return parallel_block(inputs[0], layer);
-    default: return sequential_block(inputs[0], layer);
+    case Block::kPostNorm:
+      return post_norm_block(inputs[0], layer);
+    case Block::kParallel:
+      return parallel_block(inputs[0], layer);
+    default:
+      return sequential_block(inputs[0], layer);
   }
 }
 
@@ -221,30 +229,35 @@ Tensor LlamaLike::attention(Tensor given, const LayerWeights& layer) {
     rotate_both(q, k);
     return scatter(apply(layer.o, windowed_attend(q, k, v, layer.window)));
   }
-  auto project = [&](const Linear& linear, const NormWeights& weights, Count norm_rows) {
-    Tensor y = apply(linear, x);
-    if (style_.qk_norm == QkNorm::kFullWidth) norm_rows = rows;
-    const bool before = style_.qk_norm == QkNorm::kPerHead || style_.qk_norm == QkNorm::kFullWidth;
-    if (before && weights.weight >= 0) y = norm(std::move(y), weights, norm_rows);
-    return y;
-  };
-  q = project(layer.q, layer.q_norm, rows * heads());
-  if (style_.qk_norm != QkNorm::kFullWidth) q = split_heads(std::move(q));
-  k = project(layer.k, layer.k_norm, rows * kv_heads());
-  if (style_.qk_norm != QkNorm::kFullWidth) k = split_heads(std::move(k));
-  v = apply(layer.v, x);
-  if (style_.qk_norm == QkNorm::kFullWidth) {
-    q = split_heads(std::move(q));
-    k = split_heads(std::move(k));
-  }
-  v = split_heads(std::move(v));
-  if (style_.qk_norm == QkNorm::kPerHeadTransposed) {
-    q = norm(std::move(q), layer.q_norm, rows * heads());
-    k = norm(std::move(k), layer.k_norm, rows * kv_heads());
-  }
+  project(x, layer, q, k, v);
   rotate_both(q, k);
   Tensor out = windowed_attend(q, k, v, layer.window);
   return scatter(apply(layer.o, out));
+}
+
+// q, k and v, heads first, with the norms some families put on q and k before or after that.
+void LlamaLike::project(const Tensor& x, const LayerWeights& layer, Tensor& q, Tensor& k, Tensor& v) {
+  const Count rows = plan_.rows(), q_rows = rows * heads(), k_rows = rows * kv_heads();
+  q = apply(layer.q, x);
+  if (style_.qk_norm == QkNorm::kFullWidth) {
+    q = norm(std::move(q), layer.q_norm, rows);
+    k = norm(apply(layer.k, x), layer.k_norm, rows);
+    v = apply(layer.v, x);
+    q = split_heads(std::move(q));
+    k = split_heads(std::move(k));
+    v = split_heads(std::move(v));
+    return;
+  }
+  const bool before = style_.qk_norm == QkNorm::kPerHead;
+  if (before) q = norm(std::move(q), layer.q_norm, q_rows);
+  q = split_heads(std::move(q));
+  k = apply(layer.k, x);
+  if (before) k = norm(std::move(k), layer.k_norm, k_rows);
+  k = split_heads(std::move(k));
+  v = split_heads(apply(layer.v, x));
+  if (style_.qk_norm != QkNorm::kPerHeadTransposed) return;
+  q = norm(std::move(q), layer.q_norm, q_rows);
+  k = norm(std::move(k), layer.k_norm, k_rows);
 }
 
 // A layer whose window the sequence reaches gets a mask: keys and values are repeated for all heads (a view when there

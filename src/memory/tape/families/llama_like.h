@@ -49,6 +49,7 @@ class LlamaLike : public Model {
   void release_shared() override { rotary_ = {}; }
 
   virtual Tensor attention(Tensor x, const LayerWeights& layer);
+  void project(const Tensor& x, const LayerWeights& layer, Tensor& q, Tensor& k, Tensor& v);
   Tensor mlp(Tensor x, const LayerWeights& layer);
   Tensor dense_mlp(Tensor x, const Linear& gate, const Linear& up, const Linear& down);
   Tensor mixture(Tensor x, const LayerWeights& layer);  // mixture.cc

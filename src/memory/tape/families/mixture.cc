@@ -28,7 +28,8 @@ Tensor LlamaLike::routed_experts(Tensor given, const LayerWeights& layer) {
   if (style_.narrow_router) chosen = cast(std::move(chosen), entry_width);
   Tensor out_weight = weight_of(layer.experts_out), in_weight = weight_of(layer.experts_in);
 
-  Tensor ids = recorder_.make(routed, kLong), order = recorder_.make(routed, kLong), rows_of = recorder_.make(routed, kLong);
+  Tensor ids = recorder_.make(routed, kLong), order = recorder_.make(routed, kLong),
+         rows_of = recorder_.make(routed, kLong);
   Tensor selected = index(x, routed * width, rows_of);
   Tensor shares = index(chosen, routed, order);
   Tensor counts = recorder_.make(routed, kSingle), offsets = recorder_.make(experts.count, kSingle);

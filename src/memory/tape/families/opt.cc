@@ -28,6 +28,7 @@ class Opt : public Model {
     recorder_.set_part(Part::kActivations);
     const int table = weights_.linear("embed_tokens").weight;
     Tensor x = body(table);
+    if (!plan_.last_stage) return x;
     const Linear own = weights_.linear("lm_head");
     return head_loss(std::move(x), own ? own.weight : table, -1, true);
   }
@@ -39,23 +40,29 @@ class Opt : public Model {
   };
 
   Tensor body(int table) {
-    const Linear project_in = weights_.linear("project_in"), project_out = weights_.linear("project_out");
-    Tensor tokens = recorder_.parameter(table);
-    const Count width = tokens.elements / vocabulary();
-    tokens = embedding(plan_.rows(), std::move(tokens), width);
-    if (project_in) tokens = apply(project_in, std::move(tokens));
-    Tensor mask = recorder_.make(plan_.rows(), kLong);
-    probe_mask(recorder_, plan_.rows());
-    Tensor positions = embedding(plan_.rows(), parameter(weights_.linear("embed_positions").weight), shape_.hidden);
-    Tensor x = add(tokens, positions);
-    start_gradient(x);
+    Tensor tokens, mask, positions, x;
+    if (plan_.first_stage) {
+      const Linear project_in = weights_.linear("project_in");
+      tokens = recorder_.parameter(table);
+      const Count width = tokens.elements / vocabulary();
+      tokens = embedding(plan_.rows(), std::move(tokens), width);
+      tokens = apply(project_in, std::move(tokens));
+      mask = recorder_.make(plan_.rows(), kLong);
+      probe_mask(recorder_, plan_.rows());
+      positions = embedding(plan_.rows(), parameter(weights_.linear("embed_positions").weight), shape_.hidden);
+      x = add(tokens, positions);
+      start_gradient(x);
+    } else {
+      x = received();
+    }
     x = run_layers(std::move(x), 0, static_cast<int>(layers_.size()));
     tokens.reset();
     positions.reset();
     finish_layers();
+    if (!plan_.last_stage) return x;
     const NormWeights last = weights_.norm("final_layer_norm");
     if (last.weight >= 0) x = norm_layer(last, std::move(x), plan_.rows());
-    return project_out ? apply(project_out, std::move(x)) : x;
+    return apply(weights_.linear("project_out"), std::move(x));
   }
 
   Tensor run_layer(int index, std::span<Tensor> inputs) override {

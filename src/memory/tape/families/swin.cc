@@ -29,7 +29,8 @@ class Swin : public Model {
     const Linear patches = weights_.linear("embeddings.patch_embeddings.projection");
     const Count first = positions(shape_.patch_size);
     const Count padded = x.elements / shape_.channels * 8;
-    x = convolution(std::move(x), parameter(patches.weight), parameter(patches.bias), first * shape_.stages.front().channels, padded);
+    x = convolution(std::move(x), parameter(patches.weight), parameter(patches.bias),
+                    first * shape_.stages.front().channels, padded);
     x = norm_layer(weights_.norm("embeddings.norm"), std::move(x), first);
     x = run_stages(std::move(x));
     x = norm_layer(weights_.norm("layernorm"), std::move(x), positions(shape_.stages.back().scale));
@@ -53,7 +54,8 @@ class Swin : public Model {
       TensorArray inputs;
       inputs[0] = x;
       const std::span<Tensor> span(inputs.data(), 1);
-      x = plan_.checkpoints() ? recorder_.checkpoint(*this, static_cast<int>(i), span) : run_layer(static_cast<int>(i), span);
+      x = plan_.checkpoints() ? recorder_.checkpoint(*this, static_cast<int>(i), span)
+                              : run_layer(static_cast<int>(i), span);
     }
     recorder_.enter(Zone::kEnd, -1);
     return x;
@@ -101,7 +103,8 @@ class Swin : public Model {
     Tensor weights = batched_product(q, k, scores);
     weights = add(std::move(weights), index(std::move(table), window * window * head_count));
     if (shifted) weights = add_constant(std::move(weights));
-    weights = softmax(std::move(weights), weights.width);
+    const std::uint8_t width = weights.width;
+    weights = softmax(std::move(weights), width);
     Tensor out = batched_product(weights, v, v.elements);
     out = copy_both_ways(std::move(out));
     out = apply(weights_.linear(layer, "attention.output.dense"), std::move(out));

@@ -1,4 +1,5 @@
-// T5, Flan-T5, mT5, UMT5: relative position biases that need gradients, which keeps self-attention out of fused kernels.
+// T5, Flan-T5, mT5, UMT5: relative position biases that need gradients, which keeps self-attention out of fused
+// kernels.
 #include <utility>
 
 #include "memory/tape/families/builders.h"
@@ -19,10 +20,12 @@ Tensor relative_bias(Tensor given, Count n, Count tokens) {
   if (table.needs_grad) r.keep({&buckets});
   OpState state;
   state.n = {table.elements, n, 0, 0};
-  r.record([](BackwardCall& call) {
-    Tensor permuted = call.recorder.make(call.state.n[1], call.grads[0].width);
-    call.results[0] = call.recorder.make(call.state.n[0], call.grads[0].width);
-  }, state, {&table}, {&y});
+  r.record(
+      [](BackwardCall& call) {
+        Tensor permuted = call.recorder.make(call.state.n[1], call.grads[0].width);
+        call.results[0] = call.recorder.make(call.state.n[0], call.grads[0].width);
+      },
+      state, {&table}, {&y});
   return y;
 }
 
@@ -47,15 +50,7 @@ class T5 : public Model {
     if (scaled) y = multiply_constant(std::move(y));
     const Linear own = weights_.linear("lm_head");
     // T5 hands its logits to the loss as they are.
-    LinearOptions options;
-    options.outputs = vocabulary();
-    Tensor weight = parameter(own ? own.weight : weights_.linear("shared").weight);
-    if (plan_.cross_entropy == workload::CrossEntropy::kFused) {
-      return fused_linear_cross_entropy(y, std::move(weight), plan_.rows(), vocabulary());
-    }
-    Tensor logits = linear(y, std::move(weight), {}, options);
-    if (plan_.cross_entropy == workload::CrossEntropy::kChunked) return chunked_cross_entropy(logits, plan_.rows(), 8);
-    return cross_entropy(logits, plan_.rows(), false);
+    return head_loss(y, own ? own.weight : weights_.linear("shared").weight, -1, false);
   }
 
  private:
@@ -72,8 +67,9 @@ class T5 : public Model {
   };
 
   AttentionWeights attention_weights(const Layer& layer, const std::string& name) const {
-    return {weights_.linear(layer, name + ".q"), weights_.linear(layer, name + ".k"), weights_.linear(layer, name + ".v"),
-            weights_.linear(layer, name + ".o"), weights_.norm(layer, name + ".layer_norm")};
+    return {weights_.linear(layer, name + ".q"), weights_.linear(layer, name + ".k"),
+            weights_.linear(layer, name + ".v"), weights_.linear(layer, name + ".o"),
+            weights_.norm(layer, name + ".layer_norm")};
   }
 
   void add_layers(const std::string& prefix) {

@@ -1,5 +1,5 @@
-// The U-Nets of Stable Diffusion as diffusers trains them: residual blocks and transformers down to the coarsest grid and
-// up again, where each block also reads what its twin left on the way down.
+// The U-Nets of Stable Diffusion as diffusers trains them: residual blocks and transformers down to the coarsest grid
+// and up again, where each block also reads what its twin left on the way down.
 #include <algorithm>
 #include <utility>
 
@@ -84,7 +84,8 @@ class Unet : public Model {
   Tensor convolve(std::size_t index, Tensor x) {
     const Linear conv = weights_.linear_at(index);
     const Count padded = x.elements;
-    return convolution(std::move(x), parameter(conv.weight), parameter(conv.bias), positions(index) * at(index).rows, padded);
+    return convolution(std::move(x), parameter(conv.weight), parameter(conv.bias), positions(index) * at(index).rows,
+                       padded);
   }
   Tensor normalize(std::size_t index, Tensor x) {
     const NormWeights norm = weights_.norm_at(index);
@@ -106,7 +107,8 @@ class Unet : public Model {
     const bool down = name.starts_with("down"), up = name.starts_with("up");
     recorder_.enter(Zone::kMiddle, static_cast<int>(i));
     if (unit.kind == Kind::kResample) {
-      if (up) x = expand_copy(std::move(x), x.elements * 4, Expand::kAlways);  // interpolation
+      const Count doubled = x.elements * 4;
+      if (up) x = expand_copy(std::move(x), doubled, Expand::kAlways);  // interpolation
       x = convolve(unit.weight, std::move(x));
       if (down) skips_.push_back(x);
       return x;
@@ -120,7 +122,8 @@ class Unet : public Model {
     inputs[0] = x;
     inputs[1] = time;
     const std::span<Tensor> span(inputs.data(), 2);
-    x = plan_.checkpoints() ? recorder_.checkpoint(*this, static_cast<int>(i), span) : run_layer(static_cast<int>(i), span);
+    x = plan_.checkpoints() ? recorder_.checkpoint(*this, static_cast<int>(i), span)
+                            : run_layer(static_cast<int>(i), span);
     const bool transformer_follows = i + 1 < units_.size() && units_[i + 1].kind == Kind::kTransformer;
     if (down && !(unit.kind == Kind::kResidual && transformer_follows)) skips_.push_back(x);
     return x;
@@ -128,7 +131,8 @@ class Unet : public Model {
 
   Tensor run_layer(int number, std::span<Tensor> inputs) override {
     const Unit& unit = units_[static_cast<std::size_t>(number)];
-    return unit.kind == Kind::kResidual ? residual(unit.weight, inputs[0], inputs[1]) : transformer(unit.weight, inputs[0]);
+    return unit.kind == Kind::kResidual ? residual(unit.weight, inputs[0], inputs[1])
+                                        : transformer(unit.weight, inputs[0]);
   }
 
   Tensor residual(std::size_t first, Tensor given, Tensor time) {

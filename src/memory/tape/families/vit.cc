@@ -43,7 +43,8 @@ class Vit : public Model {
     if (plan_.width == kHalf) x = cast(std::move(x), kHalf);
     const Linear projection = weights_.linear("embeddings.patch_embeddings.projection");
     const Count padded = x.elements / shape_.channels * 8;
-    x = convolution(std::move(x), parameter(projection.weight), parameter(projection.bias), plan_.batch * patches_ * width, padded);
+    x = convolution(std::move(x), parameter(projection.weight), parameter(projection.bias),
+                    plan_.batch * patches_ * width, padded);
     x = view_copied_back(std::move(x));
     Tensor extra = recorder_.alias(parameter(weights_.linear("embeddings.cls_token").weight),
                                    plan_.batch * (tokens_ - patches_) * width, Layout::kPlain);

@@ -1,0 +1,97 @@
+#include "memory/tape/session.h"
+
+#include <utility>
+
+namespace rightsize::memory::tape {
+namespace {
+
+constexpr Count kCublasWorkspace = Count{32} << 20;  // one for the forward's thread, one for autograd's; never freed
+constexpr int kIterations = 2;                       // the second has the optimizer's states; a third changes nothing
+
+}  // namespace
+
+Session::Session(const workload::ModelShape& model, const Plan& plan, CachingAllocator* allocator,
+                 std::vector<Event>* events)
+    : plan_(plan), recorder_(allocator) {
+  using workload::Stack;
+  recorder_.log_events(events);
+  recorder_.single_sample = plan.batch == 1;
+  recorder_.keep_products = plan.recompute == workload::Recompute::kSelective;
+  recorder_.keep_every_product = plan.stack == Stack::kTorchTitan ? 2 : 1;  // torchtitan keeps every second product
+  // Transformer Engine saves inputs in fp8; torchtitan's float8 casts them again in the backward.
+  if (plan.fp8 && plan.stack != Stack::kTorchTitan) recorder_.saved_input_width = kByte;
+  built_ = build_model(recorder_, model, plan_);
+  if (Sharding::is_needed(plan)) {
+    sharding_ = std::make_unique<Sharding>(recorder_, built_.model->weights(), plan_);
+    built_.model->set_hooks(sharding_.get());
+    recorder_.set_watcher(sharding_.get());
+  }
+  states_ = std::make_unique<OptimizerStates>(recorder_, built_.model->weights(), plan_);
+  if (plan.fp8 && plan.stack != Stack::kTorchTitan) cache_fp8_weights();
+  states_->prepare();
+  inputs_ = built_.model->make_inputs();
+  if (plan.stack == Stack::kHf && plan.zero == 0 && plan.shards > 1) make_buckets();
+}
+
+void Session::run() {
+  for (int i = 0; i < kIterations; ++i) {
+    if (i + 1 == kIterations) {
+      recorder_.reset_peaks();
+      add_micro_batches_in_flight();
+    }
+    pass();
+    if (plan_.accumulates) pass();
+    states_->step(sharding_ && sharding_->has_gradients());
+    const bool buffered = plan_.gradient_width != 0 && !plan_.sharded_gradients();
+    if (!buffered) recorder_.drop_gradients();
+    if (sharding_) sharding_->drop_gradients();
+  }
+}
+
+void Session::pass() {
+  recorder_.enter(Phase::kForward);
+  recorder_.autocast = plan_.autocast;
+  if (!forward_workspace_) forward_workspace_ = workspace();
+  if (sharding_) sharding_->before_forward();
+  const Count before = recorder_.live().total;
+  result_ = built_.model->forward();
+  recorder_.autocast = false;
+  recorder_.forget_casts();
+  saved_by_forward_ = recorder_.live().total - before;
+
+  recorder_.enter(Phase::kBackward);
+  Tensor seed = recorder_.seed_gradient(result_);
+  if (!backward_workspace_) backward_workspace_ = workspace();
+  recorder_.run_backward();
+  if (sharding_) sharding_->after_backward();
+  recorder_.settle_gradients();
+}
+
+Tensor Session::workspace() { return recorder_.make(kCublasWorkspace, kByte, Layout::kPlain, Part::kBuffers); }
+
+// Transformer Engine keeps an fp8 copy of every matrix, and its transpose.
+void Session::cache_fp8_weights() {
+  for (const ParameterInfo& info : built_.model->weights().infos()) {
+    if (info.cols <= 1 || info.layer < 0) continue;
+    extras_.push_back(recorder_.make(2 * info.elements, kByte, Layout::kPlain, Part::kWeights));
+  }
+}
+
+// DistributedDataParallel copies gradients into buckets of its own to send them.
+void Session::make_buckets() {
+  const std::vector<ParameterInfo>& infos = built_.model->weights().infos();
+  for (std::size_t i = 0; i < infos.size(); ++i) {
+    if (!recorder_.trainable(static_cast<int>(i))) continue;
+    const std::uint8_t width = recorder_.parameter(static_cast<int>(i)).width;
+    extras_.push_back(recorder_.make(infos[i].elements, width, Layout::kPlain, Part::kBuffers));
+  }
+}
+
+// The other micro-batches of a pipeline are in the middle of their way while this one runs.
+void Session::add_micro_batches_in_flight() {
+  if (plan_.in_flight <= 1 || saved_by_forward_ <= 0) return;
+  const Count bytes = static_cast<Count>((plan_.in_flight - 1) * static_cast<double>(saved_by_forward_));
+  if (bytes > 0) extras_.push_back(recorder_.make(bytes, kByte, Layout::kPlain, Part::kActivations));
+}
+
+}  // namespace rightsize::memory::tape

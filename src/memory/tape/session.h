@@ -1,0 +1,40 @@
+// One GPU's training run on the tape: the loop of forward, backward and step.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "memory/tape/model.h"
+#include "memory/tape/optimizer.h"
+#include "memory/tape/sharding.h"
+
+namespace rightsize::memory::tape {
+
+class Session {
+ public:
+  Session(const workload::ModelShape& model, const Plan& plan, CachingAllocator* allocator, std::vector<Event>* events);
+
+  // Two iterations; peaks are those of the second, which has the optimizer's states.
+  void run();
+
+  const Recorder& recorder() const { return recorder_; }
+  bool exact() const { return built_.exact; }
+
+ private:
+  void pass();
+  Tensor workspace();
+  void cache_fp8_weights();
+  void make_buckets();
+  void add_micro_batches_in_flight();
+
+  Plan plan_;
+  Recorder recorder_;
+  BuiltModel built_;
+  std::unique_ptr<Sharding> sharding_;
+  std::unique_ptr<OptimizerStates> states_;
+  std::vector<Tensor> extras_;
+  Tensor inputs_, forward_workspace_, backward_workspace_, result_;
+  Count saved_by_forward_ = 0;
+};
+
+}  // namespace rightsize::memory::tape

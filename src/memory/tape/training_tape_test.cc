@@ -1,0 +1,253 @@
+#include "memory/tape/training_tape.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "base/csv.h"
+#include "base/file.h"
+#include "workload/read_model.h"
+
+namespace rightsize::memory::tape {
+namespace {
+
+using workload::Job;
+using workload::ModelShape;
+
+const std::string kFixtures = std::string(RIGHTSIZE_SOURCE_DIR) + "/tests/fixtures/memory/";
+
+const ModelShape& model(const std::string& name) {
+  static std::map<std::string, ModelShape> models;
+  auto found = models.find(name);
+  if (found != models.end()) return found->second;
+  const std::string path = kFixtures + "models/" + name + ".json";
+  Result<std::string> text = read_file(path);
+  EXPECT_TRUE(text) << path;
+  Checked<ModelShape> shape = workload::read_model(path, text.value_or("{}"));
+  EXPECT_TRUE(shape) << name << (shape ? "" : describe(shape.error()));
+  return models.emplace(name, shape.value_or(ModelShape{})).first->second;
+}
+
+Job training_job(std::int64_t batch, std::int64_t sequence) {
+  Job job;
+  job.batch = batch;
+  job.sequence = sequence;
+  return job;
+}
+
+struct Errors {
+  double sum = 0, worst = 0;
+  int count = 0;
+  std::string worst_row;
+
+  void add(double predicted, double measured, const std::string& row) {
+    const double error = std::abs(predicted / measured - 1);
+    sum += error;
+    ++count;
+    if (error <= worst) return;
+    worst = error;
+    worst_row = row;
+  }
+  double mean() const { return count > 0 ? sum / count : 1; }
+};
+
+Csv fixture(const std::string& name) {
+  Checked<Csv> csv = Csv::parse(name, read_file(kFixtures + name).value_or(""));
+  EXPECT_TRUE(csv) << name;
+  return std::move(*csv);
+}
+
+double number(const Csv& csv, const CsvRow& row, const char* column) {
+  return std::stod(std::string(csv.cell(row, column)));
+}
+
+TEST(TrainingTape, ReproducesLanguageModelsOnAnH200) {
+  const Csv csv = fixture("h200-training.csv");
+  Errors allocated, reserved;
+  for (const CsvRow& row : csv.rows()) {
+    const std::string name(csv.cell(row, "model")), mode(csv.cell(row, "mode"));
+    Job job = training_job(static_cast<std::int64_t>(number(csv, row, "batch")),
+                           std::max<std::int64_t>(1, static_cast<std::int64_t>(number(csv, row, "sequence"))));
+    if (mode == "amp") job.precision = workload::Precision::kAmpBf16;
+    if (mode == "lora") job.train.method = workload::Method::kLora;
+    if (csv.cell(row, "optimizer") == "sgd-momentum") job.train.optimizer = workload::Optimizer::kSgdMomentum;
+    if (csv.cell(row, "checkpoint") == "yes") job.train.recompute = workload::Recompute::kFull;
+    ReplayOptions options;
+    options.capacity = gib(139.2);
+    const TrainingPeak peak = replay_training(model(name), job, options);
+    EXPECT_TRUE(peak.exact) << name;
+    EXPECT_FALSE(peak.out_of_memory) << name;
+    const std::string label = name + " line " + std::to_string(row.line);
+    allocated.add(in_gib(peak.peak_allocated), number(csv, row, "allocated"), label);
+    reserved.add(in_gib(peak.peak_reserved), number(csv, row, "reserved"), label);
+    EXPECT_NEAR(in_bytes(peak.parts.total()), in_bytes(peak.peak_allocated), 1) << label;
+  }
+  EXPECT_GE(allocated.count, 100);
+  EXPECT_LE(allocated.mean(), 0.002);
+  EXPECT_LE(allocated.worst, 0.03) << allocated.worst_row;
+  EXPECT_LE(reserved.mean(), 0.015);
+  EXPECT_LE(reserved.worst, 0.1) << reserved.worst_row;
+}
+
+TEST(TrainingTape, ReproducesImageModelsOnAnH200) {
+  const Csv csv = fixture("h200-vision.csv");
+  Errors allocated, reserved;
+  for (const CsvRow& row : csv.rows()) {
+    const std::string name(csv.cell(row, "model"));
+    Job job = training_job(static_cast<std::int64_t>(number(csv, row, "batch")), 1);
+    job.precision = workload::Precision::kAmpBf16;
+    if (csv.cell(row, "optimizer") == "sgd-momentum") job.train.optimizer = workload::Optimizer::kSgdMomentum;
+    const TrainingPeak peak = replay_training(model(name), job);
+    const std::string label = name + " line " + std::to_string(row.line);
+    allocated.add(in_gib(peak.peak_allocated), number(csv, row, "allocated"), label);
+    reserved.add(in_gib(peak.peak_reserved), number(csv, row, "reserved"), label);
+  }
+  EXPECT_LE(allocated.mean(), 0.01);
+  EXPECT_LE(allocated.worst, 0.05) << allocated.worst_row;
+  EXPECT_LE(reserved.mean(), 0.05);  // cuDNN's workspaces for small ResNets are larger than modelled
+}
+
+TEST(TrainingTape, WeightsGradientsAndStatesAreExact) {
+  const ModelShape& shape = model("llama3.2-1b");
+  const double parameters = static_cast<double>(shape.parameters());
+  // At the step of a tiny batch: 2 bytes each for weights and gradients, 4 for states.
+  Job job = training_job(1, 8);
+  const TrainingPeak peak = replay_training(shape, job);
+  EXPECT_NEAR(in_bytes(peak.parts[Part::kWeights]), 2 * parameters, 0.02 * parameters);
+  EXPECT_NEAR(in_bytes(peak.parts[Part::kGradients]), 2 * parameters, 0.1 * parameters);
+  EXPECT_NEAR(in_bytes(peak.parts[Part::kOptimizer]), 4 * parameters, 0.05 * parameters);
+}
+
+// The size of what is kept once gradients and logits are out of the way.
+Bytes forward_activations(const ModelShape& shape, Job job) {
+  ReplayOptions options;
+  options.allocator = false;
+  job.train.cross_entropy = workload::CrossEntropy::kFused;
+  return replay_training(shape, job, options).phase_peaks[static_cast<std::size_t>(Phase::kForward)];
+}
+
+const char* const kSamples[] = {"llama3.2-1b",    "gpt2",         "bert-base", "t5-base",
+                                "qwen3moe-small", "falcon-1b-mq", "mpt-760m"};
+
+std::string any_model() {
+  return *rc::gen::elementOf(std::vector<std::string>(std::begin(kSamples), std::end(kSamples)));
+}
+
+Bytes raw_peak(const ModelShape& shape, const Job& job) {
+  ReplayOptions options;
+  options.allocator = false;
+  return replay_training(shape, job, options).peak_allocated;
+}
+
+RC_GTEST_PROP(TrainingTape, GrowsWithBatchAndSequence, ()) {
+  const ModelShape& shape = model(any_model());
+  Job job = training_job(*rc::gen::inRange(1, 9), *rc::gen::inRange(16, 400));
+  if (*rc::gen::arbitrary<bool>()) job.train.recompute = workload::Recompute::kFull;
+  const Bytes peak = raw_peak(shape, job);
+  Job larger = job, longer = job;
+  larger.batch += 1;
+  longer.sequence += 64;
+  // A batch of one reads some operands as views, so the step from there is not compared.
+  if (job.batch > 1) RC_ASSERT(raw_peak(shape, larger) >= peak);
+  RC_ASSERT(raw_peak(shape, longer) >= peak);
+}
+
+RC_GTEST_PROP(TrainingTape, CheckpointsNeverSaveMore, ()) {
+  const ModelShape& shape = model(any_model());
+  Job job = training_job(*rc::gen::inRange(1, 9), *rc::gen::inRange(64, 400));
+  const Bytes none = forward_activations(shape, job);
+  job.train.recompute = workload::Recompute::kSelective;
+  const Bytes selective = forward_activations(shape, job);
+  job.train.recompute = workload::Recompute::kFull;
+  const Bytes full = forward_activations(shape, job);
+  RC_ASSERT(full <= selective);
+  RC_ASSERT(selective <= none * 1.0001);
+}
+
+RC_GTEST_PROP(TrainingTape, MoreGpusUnderZeroNeverNeedMore, ()) {
+  const ModelShape& shape = model("llama3.2-1b");
+  Job job = training_job(*rc::gen::inRange(1, 5), 256);
+  job.precision = *rc::gen::element(workload::Precision::kBf16, workload::Precision::kMixedBf16);
+  job.parallel.zero = *rc::gen::inRange(1, 4);
+  job.parallel.gpus = 2;
+  Bytes before = raw_peak(shape, job);
+  for (int gpus : {4, 8, 64}) {
+    job.parallel.gpus = gpus;
+    const Bytes now = raw_peak(shape, job);
+    RC_ASSERT(now <= before);
+    before = now;
+  }
+}
+
+TEST(TrainingTape, EveryWayOfSavingSaves) {
+  const ModelShape& shape = model("llama3.2-3b");
+  const Job plain = training_job(4, 1024);
+  auto changed = [&](auto change) {
+    Job job = plain;
+    change(job);
+    return raw_peak(shape, job);
+  };
+  const Bytes peak = raw_peak(shape, plain);
+  EXPECT_LT(changed([](Job& j) {
+              j.train.method = workload::Method::kLora;
+              j.train.lora_targets = workload::LoraTargets::kAttention;
+            }),
+            peak);
+  EXPECT_LT(changed([](Job& j) { j.train.fused_kernels = true; }), peak);
+  EXPECT_LT(changed([](Job& j) { j.train.cross_entropy = workload::CrossEntropy::kChunked; }), peak);
+  EXPECT_LT(changed([](Job& j) { j.train.cross_entropy = workload::CrossEntropy::kFused; }), peak);
+  EXPECT_LT(changed([](Job& j) { j.train.optimizer = workload::Optimizer::kAdamW8bit; }), peak);
+  EXPECT_LT(changed([](Job& j) { j.train.optimizer = workload::Optimizer::kAdafactor; }), peak);
+  EXPECT_LT(changed([](Job& j) { j.train.offload = workload::Offload::kOptimizer; }), peak);
+  EXPECT_LT(changed([](Job& j) { j.train.offload = workload::Offload::kParameters; }), peak);
+  EXPECT_LT(changed([](Job& j) { j.train.offload_activations = true; }), peak);
+  EXPECT_LE(changed([](Job& j) { j.train.optimizer_in_backward = true; }), peak);
+  EXPECT_GT(changed([](Job& j) { j.train.accumulation = 4; }), peak);
+  EXPECT_GT(changed([](Job& j) { j.train.attention = workload::Attention::kEager; }), peak);
+  EXPECT_GT(changed([](Job& j) { j.precision = workload::Precision::kAmpBf16; }), peak);
+  EXPECT_LT(changed([](Job& j) { j.parallel.gpus = j.parallel.tensor = 4; }), peak * 0.35);
+  EXPECT_LT(changed([](Job& j) { j.parallel.gpus = j.parallel.pipeline = 4; }), peak * 0.6);
+}
+
+TEST(TrainingTape, QloraHoldsABaseOfHalfAByte) {
+  const ModelShape& shape = model("llama2-7b");
+  Job job = training_job(1, 128);
+  job.train.method = workload::Method::kQlora;
+  const TrainingPeak peak = replay_training(shape, job);
+  // 6.48e9 linear weights at 0.516 bytes, 0.26e9 others and 40e6 adapters at 2 and 4.
+  EXPECT_NEAR(in_gib(peak.parts[Part::kWeights]), 3.75, 0.08);
+}
+
+TEST(TrainingCurve, AgreesWithTheReplay) {
+  for (const char* name :
+       {"llama3.2-1b", "gpt2-medium", "bert-large", "qwen2.5-0.5b", "t5-base", "opt-1.3b", "resnet50"}) {
+    for (bool checkpoint : {false, true}) {
+      Job job = training_job(1, 512);
+      if (checkpoint) job.train.recompute = workload::Recompute::kFull;
+      const TrainingCurve curve(model(name), job);
+      for (std::int64_t batch : {1, 2, 5, 7, 13, 24, 48, 100, 200, 300}) {
+        job.batch = batch;
+        const Bytes replayed = raw_peak(model(name), job);
+        EXPECT_NEAR(in_gib(curve.at(static_cast<double>(batch)).peak_allocated) / in_gib(replayed), 1, 0.005)
+            << name << " batch " << batch << (checkpoint ? " checkpointed" : "");
+      }
+    }
+  }
+}
+
+TEST(TrainingCurve, FindsTheLargestBatch) {
+  Job job = training_job(1, 1024);
+  const TrainingCurve curve(model("llama3.2-1b"), job);
+  const std::int64_t batch = curve.largest_batch(gib(75));
+  EXPECT_GT(batch, 1);
+  EXPECT_LE(in_gib(curve.at(static_cast<double>(batch)).peak_allocated), 75);
+  EXPECT_GT(in_gib(curve.at(static_cast<double>(batch + 1)).peak_allocated), 75);
+  EXPECT_EQ(curve.largest_batch(gib(1)), 0);
+}
+
+}  // namespace
+}  // namespace rightsize::memory::tape
