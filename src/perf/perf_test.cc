@@ -1,0 +1,339 @@
+#include "perf/perf.h"
+
+#include <algorithm>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "base/csv.h"
+#include "base/file.h"
+#include "base/parse_units.h"
+#include "base/text.h"
+#include "memory/memory.h"
+#include "workload/presets.h"
+
+namespace rightsize::perf {
+namespace {
+
+using workload::Job;
+using workload::JobKind;
+
+const Constants& constants() {
+  static const Constants kConstants = *load_constants("");
+  return kConstants;
+}
+const catalog::Catalog& the_catalog() {
+  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
+  return kCatalog;
+}
+
+// A case: a model, settings as "name=value" words with gpu among them.
+struct Case {
+  workload::ModelShape model;
+  Job job;
+  const catalog::Gpu* gpu = nullptr;
+
+  Case(const std::string& name, const std::string& words, JobKind kind = JobKind::kTrain) {
+    model = *workload::find_model(name);
+    std::vector<workload::Setting> settings{{"job", kind == JobKind::kServe ? "serve" : "train", {}}};
+    for (std::string_view word : split_list(words, ' ')) {
+      const std::size_t equals = word.find('=');
+      const std::string key(word.substr(0, equals)), value(word.substr(equals + 1));
+      if (key == "gpu") {
+        gpu = *the_catalog().find_gpu(value);
+      } else {
+        settings.push_back({key, value, {}});
+      }
+    }
+    Checked<Job> parsed = workload::parse_job(settings);
+    EXPECT_TRUE(parsed) << (parsed ? "" : rightsize::describe(parsed.error()));
+    job = *parsed;
+    if (job.sequence == 0) job.sequence = memory::default_sequence(model);
+  }
+
+  Result<TrainEstimate> train() const {
+    return estimate_training(constants(), work_of(model), job, gpu_speed(constants(), *gpu), default_cluster(*gpu));
+  }
+  Result<ServeEstimate> serve(double rate = 0) const {
+    ServeLoad load;
+    load.kv_tokens = kv_token_capacity(model, job, *gpu);
+    load.rate = requests_per_s(rate);
+    return estimate_serving(constants(), work_of(model), job, gpu_speed(constants(), *gpu), default_cluster(*gpu),
+                            load);
+  }
+  Result<BatchEstimate> batch() const {
+    return estimate_batch(constants(), work_of(model), job, gpu_speed(constants(), *gpu));
+  }
+};
+
+Seconds predicted(const std::string& kind, const std::string& model, const std::string& settings) {
+  const Case c(model, settings, kind == "train" ? JobKind::kTrain : JobKind::kServe);
+  if (kind == "train") return c.train()->step;
+  if (kind == "batch") return c.batch()->batch;
+  const ServeEstimate e = *c.serve();
+  return kind == "tpot" ? e.tpot : kind == "ttft" ? e.ttft : kind == "decode" ? e.decode_step : e.prefill;
+}
+
+// The equations of docs/speed.md were written twice, in two languages; both must say the same. The second used rounder
+// parameter counts and its own cache capacity, hence the tolerance.
+TEST(Parity, EveryVectorWithinHalfAPercent) {
+  const std::string path = std::string(RIGHTSIZE_SOURCE_DIR) + "/tests/fixtures/perf/vectors.csv";
+  const Csv csv = *Csv::parse(path, *read_file(path));
+  ASSERT_GT(csv.rows().size(), 60u);
+  for (const CsvRow& row : csv.rows()) {
+    const double expected = *parse_number(csv.cell(row, "seconds"));
+    const Seconds got = predicted(std::string(csv.cell(row, "kind")), std::string(csv.cell(row, "model")),
+                                  std::string(csv.cell(row, "settings")));
+    EXPECT_NEAR(in_seconds(got) / expected, 1.0, 0.005) << "line " << row.line << ": " << csv.cell(row, "kind") << " "
+                                                        << csv.cell(row, "model") << " " << csv.cell(row, "settings");
+  }
+}
+
+double sum_of(const TimeParts& parts) {
+  double sum = 0;
+  for (const TimePart& part : parts) sum += in_seconds(part.time);
+  return sum;
+}
+
+TEST(Training, PartsAddUpToTheStep) {
+  for (const char* words :
+       {"gpu=h200-sxm batch=4 seq=1024", "gpu=h200-sxm stack=llm-foundry gpus=8 zero=3 batch=4 seq=2048",
+        "gpu=h100-sxm stack=torchtitan gpus=64 tp=8 pp=2 zero=1 batch=2 seq=4096 accumulate=8",
+        "gpu=b200-sxm stack=megatron gpus=16 tp=4 pp=2 batch=1 seq=4096 precision=fp8 accumulate=16",
+        "gpu=a10g batch=1 seq=512 method=lora gpus=4"}) {
+    const TrainEstimate e = *Case("llama-3.2-1b", words).train();
+    if (std::string_view(words).find("llm-foundry") != std::string_view::npos) {
+      EXPECT_NEAR(sum_of(e.parts) / in_seconds(e.step), 1, 0.02) << words;  // the loss at scale is in no part
+    } else {
+      EXPECT_NEAR(sum_of(e.parts) / in_seconds(e.step), 1, 0.03) << words;
+    }
+    EXPECT_GT(e.mfu, 0.001) << words;
+    EXPECT_LT(e.mfu, 0.9) << words;
+    EXPECT_LT(e.interval.low, 1) << words;
+    EXPECT_GT(e.interval.high, 1) << words;
+  }
+}
+
+TEST(Training, AdaptersSkipTheWeightGradients) {
+  const TrainEstimate full = *Case("llama-2-7b", "gpu=h200-sxm batch=4 seq=2048 stack=torchtitan").train();
+  const TrainEstimate lora = *Case("llama-2-7b", "gpu=h200-sxm batch=4 seq=2048 stack=torchtitan method=lora").train();
+  EXPECT_LT(lora.step, full.step * 0.8);
+  EXPECT_GT(lora.step, full.step * 0.5);
+}
+
+TEST(Training, QuantizedBasesCostTime) {
+  const TrainEstimate lora = *Case("llama-2-7b", "gpu=h200-sxm batch=1 seq=512 method=lora").train();
+  const TrainEstimate qlora = *Case("llama-2-7b", "gpu=h200-sxm batch=1 seq=512 method=qlora").train();
+  EXPECT_GT(qlora.step, lora.step);
+}
+
+TEST(Training, RecomputeAddsAForwardPass) {
+  const TrainEstimate plain = *Case("llama-2-7b", "gpu=h200-sxm batch=8 seq=2048").train();
+  const TrainEstimate redone = *Case("llama-2-7b", "gpu=h200-sxm batch=8 seq=2048 recompute=full").train();
+  EXPECT_GT(redone.step / plain.step, 1.15);
+  EXPECT_LT(redone.step / plain.step, 1.35);
+  const TrainEstimate some = *Case("llama-2-7b", "gpu=h200-sxm batch=8 seq=2048 recompute=selective").train();
+  EXPECT_GT(some.step, plain.step);
+  EXPECT_LT(some.step, redone.step);
+}
+
+TEST(Training, ScoresInPiecesAreSlower) {
+  const TrainEstimate fused = *Case("llama-2-7b", "gpu=h200-sxm batch=2 seq=4096").train();
+  const TrainEstimate pieces = *Case("llama-2-7b", "gpu=h200-sxm batch=2 seq=4096 attention=eager").train();
+  EXPECT_GT(pieces.step, fused.step * 1.3);
+}
+
+TEST(Training, WhatIsNotModelledIsSaid) {
+  auto has = [](const TrainEstimate& e, NoteKind kind) {
+    return std::any_of(e.notes.begin(), e.notes.end(), [&](const Note& note) { return note.kind == kind; });
+  };
+  EXPECT_TRUE(has(*Case("gpt2", "gpu=h200-sxm offload=optimizer").train(), NoteKind::kOffloadIgnored));
+  EXPECT_TRUE(has(*Case("gpt2", "gpu=h200-sxm optimizer=muon").train(), NoteKind::kMuonIgnored));
+  EXPECT_TRUE(has(*Case("gpt2", "gpu=h200-sxm fused-kernels=yes").train(), NoteKind::kFusedIgnored));
+}
+
+TEST(Training, SmallModelsWaitForTheHost) {
+  const TrainEstimate e = *Case("gpt2", "gpu=h200-sxm batch=1 seq=128").train();
+  EXPECT_EQ(e.bound, Bound::kHost);
+  EXPECT_EQ(e.notes[0].kind, NoteKind::kHostDepends);
+}
+
+TEST(Training, SlowNetworksBind) {
+  Case c("llama-2-7b", "gpu=a10g gpus=16 zero=3 stack=torchtitan batch=1 seq=512");
+  const TrainEstimate e = *c.train();
+  EXPECT_EQ(e.bound, Bound::kCommunication);
+  bool said = false;
+  for (const Note& note : e.notes) said = said || note.kind == NoteKind::kNetworkAssumed;
+  EXPECT_TRUE(said);
+}
+
+TEST(Training, MissingFormatsAreSaid) {
+  const Result<TrainEstimate> fp8 = Case("llama-2-7b", "gpu=a100-80gb-sxm stack=llm-foundry precision=fp8").train();
+  ASSERT_FALSE(fp8);
+  EXPECT_THAT(fp8.error().message, testing::HasSubstr("no fp8"));
+  const TrainEstimate t4 = *Case("gpt2", "gpu=t4 batch=4 seq=512").train();
+  EXPECT_EQ(t4.notes[t4.notes.size() - 1].kind, NoteKind::kHalfInsteadOfBf16);
+  EXPECT_EQ(t4.basis, Basis::kSpecification);
+  EXPECT_FALSE(Case("llama-2-7b", "gpu=h200-sxm gpus=2 tp=2").train());  // the hf stack has no tensor parallelism
+}
+
+TEST(Training, WiderWhereLessIsKnown) {
+  const double measured = Case("llama-2-7b", "gpu=h200-sxm batch=8 seq=2048").train()->interval.high;
+  const double transferred = Case("llama-2-7b", "gpu=a10g batch=8 seq=2048").train()->interval.high;
+  const double specification = Case("llama-2-7b", "gpu=mi300x batch=8 seq=2048").train()->interval.high;
+  EXPECT_LT(measured, transferred);
+  EXPECT_LT(transferred, specification);
+}
+
+TEST(Training, BubblesShrinkWithMicroBatches) {
+  const char* base = "gpu=h100-sxm stack=megatron gpus=32 tp=4 pp=8 batch=1 seq=4096 accumulate=";
+  const TrainEstimate few = *Case("llama-3.1-70b", base + std::string("8")).train();
+  const TrainEstimate many = *Case("llama-3.1-70b", base + std::string("64")).train();
+  EXPECT_GT(many.tokens_per_gpu, few.tokens_per_gpu * 1.5);
+}
+
+RC_GTEST_PROP(TrainingProperty, MoreTokensAreNeverFaster, ()) {
+  static const Case base("llama-3.2-1b", "gpu=h200-sxm");
+  Case c = base;
+  c.gpu = &the_catalog().gpus[*rc::gen::inRange<std::size_t>(0, the_catalog().gpus.size())];
+  c.job.batch = *rc::gen::inRange(1, 64);
+  c.job.sequence = *rc::gen::inRange(16, 8192);
+  c.job.train.recompute = *rc::gen::arbitrary<bool>() ? workload::Recompute::kFull : workload::Recompute::kNone;
+  const Result<TrainEstimate> once = c.train();
+  if (!once) return;
+  c.job.batch *= 2;
+  RC_ASSERT(c.train()->step >= once->step * 0.999);
+  c.job.batch /= 2;
+  c.job.sequence *= 2;
+  RC_ASSERT(c.train()->step >= once->step * 0.999);
+}
+
+TEST(Serving, PartsAddUp) {
+  for (const char* words :
+       {"gpu=h100-sxm concurrency=16 isl=1024 osl=128", "gpu=b200-sxm gpus=8 tp=8 concurrency=64 isl=2048 osl=512",
+        "gpu=h200-sxm stack=hf batch=4 isl=512 osl=64"}) {
+    const ServeEstimate e = *Case("llama-3.1-8b", words, JobKind::kServe).serve();
+    EXPECT_NEAR(sum_of(e.parts), in_seconds(e.tpot), 1e-9) << words;
+    EXPECT_NEAR(sum_of(e.prefill_parts), in_seconds(e.prefill), 1e-9) << words;
+  }
+}
+
+TEST(Serving, FewRequestsReadWeightsManyCompute) {
+  EXPECT_EQ(Case("llama-3.1-8b", "gpu=h100-sxm concurrency=1", JobKind::kServe).serve()->bound, Bound::kMemory);
+  const ServeEstimate one = *Case("llama-3.1-8b", "gpu=a100-80gb-sxm concurrency=1", JobKind::kServe).serve();
+  // 16 GB of weights at 2 TB/s and 76 %: no faster than 10 ms a token.
+  EXPECT_GT(in_milliseconds(one.tpot), 9.5);
+  EXPECT_LT(in_milliseconds(one.tpot), 14);
+}
+
+TEST(Serving, TheCacheCapsTheBatch) {
+  const ServeEstimate e =
+      *Case("llama-3.1-8b", "gpu=l4 precision=fp8 concurrency=500 isl=4096 osl=512", JobKind::kServe).serve();
+  EXPECT_LT(e.running, 100);
+  EXPECT_EQ(e.notes[0].kind, NoteKind::kCacheLimits);
+  const ServeEstimate fewer =
+      *Case("llama-3.1-8b", "gpu=l4 precision=fp8 concurrency=4 isl=4096 osl=512", JobKind::kServe).serve();
+  EXPECT_GT(e.ttft, fewer.ttft * 10);  // most requests wait
+}
+
+TEST(Serving, ModelsThatDoNotFitAreRefused) {
+  const Result<ServeEstimate> e = Case("llama-3.1-70b", "gpu=l40s concurrency=1", JobKind::kServe).serve();
+  ASSERT_FALSE(e);
+  EXPECT_THAT(e.error().message, testing::HasSubstr("no room for a KV cache"));
+}
+
+TEST(Serving, WeightsInAFormatTheGpuLacks) {
+  const ServeEstimate a100 = *Case("llama-3.1-8b", "gpu=a100-80gb-sxm precision=fp8", JobKind::kServe).serve();
+  EXPECT_EQ(a100.notes[0].kind, NoteKind::kWeightOnly);
+  EXPECT_FALSE(Case("llama-3.2-1b", "gpu=t4 precision=fp8", JobKind::kServe).serve());
+}
+
+TEST(Serving, SlotWaitIsAnOption) {
+  const Case c("llama-3.1-8b", "gpu=h100-sxm stack=trtllm concurrency=8 osl=128", JobKind::kServe);
+  const ServeEstimate with = *c.serve();
+  ServeLoad load;
+  load.kv_tokens = kv_token_capacity(c.model, c.job, *c.gpu);
+  load.slot_rule = false;
+  const ServeEstimate without = *estimate_serving(constants(), work_of(c.model), c.job, gpu_speed(constants(), *c.gpu),
+                                                  default_cluster(*c.gpu), load);
+  EXPECT_GT(with.ttft, without.ttft);
+  EXPECT_EQ(with.tpot, without.tpot);
+}
+
+TEST(Serving, OpenLoopFollowsLittlesLaw) {
+  const Case c("llama-3.1-8b", "gpu=h100-sxm isl=1024 osl=256", JobKind::kServe);
+  const ServeEstimate calm = *c.serve(1), busy = *c.serve(4);
+  EXPECT_TRUE(calm.stable);
+  EXPECT_LT(calm.running, busy.running);
+  EXPECT_LT(calm.utilization, busy.utilization);
+  const double time = in_seconds(busy.ttft + busy.tpot * (256 * 0.95));
+  EXPECT_NEAR(busy.running, 4 * time, 0.15 * busy.running);
+  EXPECT_FALSE(c.serve(1000)->stable);
+}
+
+TEST(Serving, ExpertsAreReadAsTokensChooseThem) {
+  const ServeEstimate one = *Case("mixtral-8x7b", "gpu=h200-sxm gpus=2 tp=2 concurrency=1", JobKind::kServe).serve();
+  const ServeEstimate many = *Case("mixtral-8x7b", "gpu=h200-sxm gpus=2 tp=2 concurrency=32", JobKind::kServe).serve();
+  // One token reads 2 of 8 experts, 32 read nearly all.
+  EXPECT_GT(many.decode_step / one.decode_step, 1.8);
+}
+
+RC_GTEST_PROP(ServingProperty, LongerAndMoreIsNeverFaster, ()) {
+  static const Case base("llama-3.1-8b", "gpu=h100-sxm", JobKind::kServe);
+  Case c = base;
+  static const char* const kGpus[] = {"a100-80gb-sxm", "h100-sxm", "h200-sxm", "b200-sxm", "mi300x"};
+  c.gpu = *the_catalog().find_gpu(kGpus[*rc::gen::inRange(0, 5)]);
+  c.job.serve.isl = *rc::gen::inRange(16, 8000);
+  c.job.serve.osl = *rc::gen::inRange(1, 2000);
+  c.job.serve.concurrency = *rc::gen::inRange(1, 64);
+  c.job.stack = static_cast<workload::Stack>(*rc::gen::inRange(4, 7));
+  const ServeEstimate once = *c.serve();
+  Case longer = c;
+  longer.job.serve.isl *= 2;
+  RC_ASSERT(longer.serve()->prefill >= once.prefill * 0.999);
+  RC_ASSERT(longer.serve()->tpot >= once.tpot * 0.999);
+  Case more = c;
+  more.job.serve.concurrency *= 2;
+  RC_ASSERT(more.serve()->decode_step >= once.decode_step * 0.999);
+}
+
+TEST(Batches, ImagesAndEncoders) {
+  const BatchEstimate resnet = *Case("resnet-50", "gpu=h200-sxm batch=128 stack=hf", JobKind::kServe).batch();
+  EXPECT_NEAR(in_milliseconds(resnet.batch), 9.8, 0.2);
+  EXPECT_EQ(resnet.basis, Basis::kMeasured);
+  const BatchEstimate bert = *Case("bert-base", "gpu=h200-sxm batch=64 seq=128 stack=hf", JobKind::kServe).batch();
+  EXPECT_GT(bert.samples_per_second, 1000);
+  EXPECT_TRUE(serves_batches(work_of(*workload::find_model("vit-b-16"))));
+  EXPECT_FALSE(serves_batches(work_of(*workload::find_model("gpt2"))));
+}
+
+TEST(Batches, EveryImageModelHasOperations) {
+  for (const char* name : {"resnet-18", "resnet-152", "convnext-b", "swin-b", "efficientnet-b0", "efficientnet-b7",
+                           "vit-h-14", "sdxl-unet", "sd-1.5-unet"}) {
+    const Case c(name, "gpu=h200-sxm batch=8 stack=hf", JobKind::kServe);
+    EXPECT_GT(in_milliseconds(c.batch()->batch), 0.1) << name;
+    const Case train(name, "gpu=h200-sxm batch=8 precision=amp-bf16");
+    EXPECT_GT(train.train()->step, c.batch()->batch) << name;
+  }
+}
+
+TEST(Roofline, OpsAddUpToTheModelsFlops) {
+  const Case c("llama-2-7b", "gpu=h100-sxm batch=1 seq=2048");
+  double flops = 0;
+  for (const RooflineOp& op : roofline_ops(work_of(c.model), c.job, gpu_speed(constants(), *c.gpu), 1, 2048, 2048)) {
+    if (op.name != "norms and activations") flops += in_flop(op.each.flops) * op.count;
+  }
+  // 2 FLOP a parameter and token, without the embedding, and causal attention: 2 x 2048^2 x 4096 x 32 layers.
+  const double expected = 2.0 * 2048 * (6738415616.0 - 32000 * 4096.0) + 2.0 * 2048 * 2048 * 4096.0 * 32;
+  EXPECT_NEAR(flops / expected, 1, 0.001);
+}
+
+TEST(Notes, EveryKindHasAText) {
+  for (int i = 0; i <= static_cast<int>(NoteKind::kEagerDecode); ++i) {
+    EXPECT_FALSE(describe(Note{static_cast<NoteKind>(i), 4}).empty()) << i;
+  }
+}
+
+}  // namespace
+}  // namespace rightsize::perf

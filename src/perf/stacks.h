@@ -1,0 +1,80 @@
+// The constants of each stack, as data/stacks.csv names them. Every one is explained in docs/speed.md; shares are of a
+// GPU's peaks, factors multiply predicted times.
+#pragma once
+
+#include "base/units.h"
+
+namespace rightsize::perf {
+
+// Serving engines.
+struct EngineConstants {
+  double decode_matmul = 1, decode_attention = 1, decode_all_reduce = 1, decode_elementwise = 1;
+  double prefill_matmul = 1, prefill_attention = 1, prefill_all_reduce = 1, prefill_elementwise = 1;
+  Seconds layer_launch, step_launch;            // gaps between kernels, per layer and per step
+  Seconds host_step, host_layer, host_request;  // the scheduler's own time
+  double prefill_interference = 0;              // share of other requests' prefills that falls into this one's decode
+  Seconds request_overhead;                     // network, tokenizer, first scheduling
+  double prefill_wait = 1;                      // own prefill, seen from outside
+  double burst_wait = 0;                        // share of the running requests' prefills a new one waits for
+  double slot_wait = 0;      // requests that wait for a slot where the engine's batch is the concurrency
+  double fp8_kv = 0;         // overrides the GPU's factor; 0 keeps it
+  double length_share = 1;   // mean length / nominal length
+  double reserve_share = 1;  // of the answer, when a request is admitted
+  double tpot_width = 0, ttft_width = 0;
+};
+
+// Eager PyTorch (Hugging Face transformers).
+struct EagerConstants {
+  double matmul_rate = 0;
+  double odd_width = 1, even_width = 1;  // outputs not a multiple of eight fall off the fast kernels
+  double forward_bandwidth = 0, backward_bandwidth = 0, lora_bandwidth = 0;
+  Seconds kernel_launch;  // GPU time of a kernel beyond its bytes
+  double attention_rate = 0, attention_backward = 1, attention_head_gamma = 0, attention_mask = 1;
+  double attention_wide_head = 1, attention_occupancy = 0;
+  double fp32_rate = 0, fp32_expert_rate = 0;
+  double math_scores_forward = 0, math_scores_backward = 0;    // bytes per score, fp32 attention in pieces
+  double eager_scores_forward = 0, eager_scores_backward = 0;  // bytes per score, 16-bit attention in pieces
+  double expert_rate = 1, merged_expert_bytes = 0;
+  double view_cost = 0;  // host time of a call without a kernel, against one with
+  Seconds host_forward, host_layer, host_backward, host_cast, host_checkpoint, host_tensor;
+  Seconds host_infer, host_infer_layer;
+  double optimizer_bandwidth = 0, optimizer_bandwidth_fp32 = 0;
+  double decode_repeat_bandwidth = 0, decode_attention_bandwidth = 0;
+  Seconds decode_kernel;
+  double encoder_graph = 1;
+  double train_gpu_width = 0, train_host_width = 0, prefill_gpu_width = 0, prefill_host_width = 0;
+};
+
+// Sharded data parallel trainers with fused kernels: llm-foundry, torchtitan.
+struct ShardedConstants {
+  double matmul_rate = 1, matmul_rate_hopper = 1;     // of the sustained rate
+  double attention_ampere = 1, attention_hopper = 1;  // time against today's kernels
+  double elementwise = 0;                             // passes over the residual stream, a layer and direction
+  double elementwise_compiled = 0;                    // the same under torch.compile
+  double logits_bytes = 0;                            // per logit: loss and its gradient
+  double network_rate = 1, scale_loss = 0;
+  double fp8_rate = 0;
+  double train_width = 0;
+};
+
+struct MegatronConstants {
+  double rate_bf16 = 0, rate_fp8 = 0, rate_fp4 = 0, attention_rate = 0, elementwise = 0;
+  double expert_rate = 1, all_to_all = 0, tensor_exposed = 0;
+  Seconds expert_layer;
+  double dense_width = 0, expert_width = 0;
+};
+
+// Image models in torchvision.
+struct VisionConstants {
+  double bandwidth = 0;
+  double conv_rate = 0, conv_copies = 1, conv_depth = 1, conv_width = 1;
+  double grouped_rate = 0, conv_weight_gradient = 1, conv_input_gradient = 1;
+  double depthwise = 1, depthwise_kernel = 1, depthwise_backward = 1;
+  double linear_rate = 0, attention_rate = 0, window_scores = 0, dropout = 1;
+  double channels_last_copies = 1, channels_last_rate = 0, channels_last_weight_gradient = 1;
+  double channels_last_depthwise = 1;
+  Seconds kernel_launch, host_forward, host_infer, host_backward;
+  double width = 0;
+};
+
+}  // namespace rightsize::perf
