@@ -1,0 +1,154 @@
+// The same workloads without MIG: shared whole GPUs, or a GPU each.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "mig/plan.h"
+#include "solve/packing.h"
+
+namespace rightsize::mig {
+namespace {
+
+using catalog::Catalog;
+using catalog::Gpu;
+
+void count_gpus(Alternative& alternative, const std::map<std::string, std::size_t>& counts) {
+  for (const auto& [name, count] : counts) {
+    alternative.gpus.emplace_back(name, count);
+    alternative.gpu_count += count;
+  }
+  std::stable_sort(alternative.gpus.begin(), alternative.gpus.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+}
+
+Alternative from_plan(std::string name, std::string what, std::string isolation, const Plan& plan,
+                      const std::vector<GpuType>& types) {
+  Alternative alternative{std::move(name),   std::move(what),         plan.unplaceable.empty(), {}, {}, 0,
+                          plan.usd_per_hour, plan.bound_usd_per_hour, std::move(isolation)};
+  if (!alternative.feasible) alternative.why_not = plan.unplaceable[0].reason;
+  std::map<std::string, std::size_t> counts;
+  for (const PlannedGpu& gpu : plan.gpus) ++counts[types[gpu.type].gpu->name];
+  count_gpus(alternative, counts);
+  return alternative;
+}
+
+// Whole GPUs shared by several processes. With `exclusive_latency` a workload that promises a latency gets a GPU of its
+// own: its time would be its neighbours' too.
+Alternative shared_gpus(std::string name, std::string what, std::string isolation, const WorkloadFile& file,
+                        const std::vector<GpuType>& types, const Catalog& catalog, bool exclusive_latency,
+                        double seconds) {
+  Alternative alternative;
+  alternative.name = std::move(name), alternative.what = std::move(what), alternative.isolation = std::move(isolation);
+  std::vector<solve::Item> items;
+  std::map<std::string, std::string> seen;
+  for (std::size_t w = 0; w < file.workloads.size(); ++w) {
+    const Workload& workload = file.workloads[w];
+    solve::Item item;
+    for (const GpuType& type : types) {
+      item.need.emplace_back();
+      if (!misfit(workload, room_of(*type.gpu), *type.gpu, catalog).empty()) continue;
+      const Need need = need_on(workload, *type.gpu, catalog);
+      const bool alone = exclusive_latency && workload.latency;
+      item.need.back() = {in_gib(need.memory), alone ? 1 : need.sms, alone ? 1 : need.bandwidth};
+    }
+    if (workload.spread && workload.replicas > 1) item.apart = static_cast<int>(w);
+    for (int r = 0; r < workload.replicas; ++r) items.push_back(item);
+  }
+  std::vector<solve::BinType> bins;
+  for (const GpuType& type : types) {
+    bins.push_back({type.usd_per_hour, {in_gib(type.gpu->capacity()), 1, 1}, kMostMpsClients});
+  }
+  solve::Options options;
+  options.seconds = seconds;
+  options.exact_items = 60;  // only a comparison: the heuristic and its bound do for more
+  const solve::Packing packing = solve::pack(items, bins, options);
+  if (!packing.homeless.empty()) {
+    alternative.why_not = "a workload fits no allowed GPU whole";
+    return alternative;
+  }
+  alternative.feasible = true;
+  alternative.usd_per_hour = packing.cost;
+  alternative.bound_usd_per_hour = packing.bound;
+  std::map<std::string, std::size_t> counts;
+  for (const solve::Bin& bin : packing.bins) ++counts[types[bin.type].gpu->name];
+  count_gpus(alternative, counts);
+  return alternative;
+}
+
+Alternative one_each(std::string name, std::string what, const WorkloadFile& file, const std::vector<GpuType>& types,
+                     const Catalog& catalog) {
+  Alternative alternative;
+  alternative.name = std::move(name), alternative.what = std::move(what), alternative.isolation = "complete";
+  std::map<std::string, std::size_t> counts;
+  for (const Workload& workload : file.workloads) {
+    const GpuType* best = nullptr;
+    for (const GpuType& type : types) {
+      if (best != nullptr && type.usd_per_hour >= best->usd_per_hour) continue;
+      if (misfit(workload, room_of(*type.gpu), *type.gpu, catalog).empty()) best = &type;
+    }
+    if (best == nullptr) {
+      alternative.why_not = fmt::format("'{}' fits none of them whole", workload.name);
+      return alternative;
+    }
+    counts[best->gpu->name] += static_cast<std::size_t>(workload.replicas);
+    alternative.usd_per_hour += best->usd_per_hour * workload.replicas;
+  }
+  alternative.feasible = true;
+  alternative.bound_usd_per_hour = alternative.usd_per_hour;
+  count_gpus(alternative, counts);
+  return alternative;
+}
+
+// What could share if everyone agreed to: the jobs that leave half of the smallest slice unused.
+WorkloadFile with_small_ones_sharing(const WorkloadFile& file, const std::vector<GpuType>& types,
+                                     const Catalog& catalog) {
+  WorkloadFile sharing = file;
+  for (Workload& workload : sharing.workloads) {
+    for (const GpuType& type : types) {
+      const Room room = room_of(*type.geometry, type.geometry->plain_profiles().front());
+      const Need need = need_on(workload, *type.gpu, catalog);
+      if (need.memory * 2 <= room.memory && need.sms * 2 <= room.sms && need.bandwidth * 2 <= room.bandwidth) {
+        workload.share = true;
+      }
+    }
+  }
+  return sharing;
+}
+
+}  // namespace
+
+std::vector<Alternative> compare_alternatives(const WorkloadFile& file, const std::vector<GpuType>& types,
+                                              const Catalog& catalog, catalog::Purchase purchase, const Plan& mig,
+                                              const PlanOptions& options) {
+  std::vector<Alternative> all;
+  all.push_back(from_plan("mig", options.share ? "MIG as planned, sharers sharing slices" : "MIG, a slice each",
+                          "memory, bandwidth, SMs and faults", mig, types));
+  if (!options.share && mig.unplaceable.empty()) {
+    PlanOptions sharing = options;
+    sharing.share = true;
+    sharing.seconds = options.seconds / 4;
+    const WorkloadFile eager = with_small_ones_sharing(file, types, catalog);
+    const bool any =
+        std::any_of(eager.workloads.begin(), eager.workloads.end(), [](const Workload& w) { return w.share; });
+    if (any) {
+      all.push_back(from_plan("mig+mps", "MIG, the small ones sharing slices by MPS",
+                              "between slices as MIG, inside a shared slice none",
+                              plan_slices(eager, types, catalog, sharing), types));
+    }
+  }
+  all.push_back(shared_gpus("mps", "whole GPUs shared by MPS", "memory limits only; a fault can stop all", file, types,
+                            catalog, false, options.seconds / 16));
+  all.push_back(shared_gpus("time-slicing", "whole GPUs in turns; a promise needs its own",
+                            "none: memory and time are shared", file, types, catalog, true, options.seconds / 16));
+  all.push_back(one_each("gpu-each", "one allowed GPU each", file, types, catalog));
+  std::vector<GpuType> catalogue;
+  for (const Gpu& gpu : catalog.gpus) {
+    if (std::optional<GpuType> offer = cheapest_offer(catalog, gpu, purchase)) catalogue.push_back(std::move(*offer));
+  }
+  all.push_back(one_each("smaller-gpu-each", "the cheapest GPU each, any of the catalogue", file, catalogue, catalog));
+  return all;
+}
+
+}  // namespace rightsize::mig

@@ -1,0 +1,48 @@
+// The optimisation inside plan_slices(): units into slices, slices onto GPUs.
+#pragma once
+
+#include <vector>
+
+#include "mig/plan.h"
+
+namespace rightsize::mig {
+
+// What goes into one slice: one replica, or several that share it.
+struct Unit {
+  std::vector<Replica> replicas;
+  std::vector<std::vector<bool>> allowed;  // [type][position in plain_profiles()]
+  std::vector<int> apart;                  // units with a number in common never share a GPU
+  int together = -1;                       // units with the same number (0 or more) are on one GPU
+};
+
+struct AssignedGpu {
+  std::size_t type = 0;
+  std::vector<std::pair<std::size_t, std::size_t>> slots;  // position in plain_profiles(), unit
+};
+
+struct Assignment {
+  bool feasible = false;
+  std::vector<AssignedGpu> gpus;
+  double cost = 0;
+  double bound = 0;
+};
+
+// Every unit must be allowed somewhere. Not feasible only when a group fits no GPU together.
+Assignment assign(const std::vector<Unit>& units, const std::vector<GpuType>& types, double seconds);
+
+// The maximal layouts of every type as counts by plain profile.
+std::vector<std::vector<std::vector<int>>> maximal_layouts(const std::vector<GpuType>& types);
+
+// For tests and small instances: the exact model with numbered GPUs, at most `most_gpus`.
+Assignment assign_numbered(const std::vector<Unit>& units, const std::vector<GpuType>& types, std::size_t most_gpus,
+                           double seconds);
+
+// Puts the units `left` beside what is assigned already, every rule kept, on new GPUs where they must be. False when a
+// group fits nowhere.
+bool add_first_fit(const std::vector<Unit>& units, const std::vector<GpuType>& types,
+                   const std::vector<std::size_t>& left, Assignment& assignment);
+
+// First fit with every rule kept: an answer for any size. Empty when a group fits nowhere.
+Assignment assign_first_fit(const std::vector<Unit>& units, const std::vector<GpuType>& types);
+
+}  // namespace rightsize::mig

@@ -1,0 +1,99 @@
+// Which GPUs, cut how, with which workload in which slice, for the least money.
+//
+//   Plan plan = plan_slices(file, types, catalog, {});
+//   plan.usd_per_hour, plan.bound_usd_per_hour           // equal when proved optimal
+//
+// The exact model counts GPUs per maximal layout and workloads per kind of slice, so that GPUs alike and workloads
+// alike are never told apart: its size depends on the number of GPU types and of different needs, not of workloads.
+// `spread` and `affinity` are then met by choosing among equal slices; where that fails, a model with numbered GPUs
+// (small instances) or a first-fit (large ones) answers, with the bound of the first model.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "catalog/catalog.h"
+#include "mig/geometry.h"
+#include "mig/workloads.h"
+
+namespace rightsize::mig {
+
+// A GPU that may be bought.
+struct GpuType {
+  const catalog::Gpu* gpu = nullptr;
+  std::optional<Geometry> geometry;  // nothing: cannot be cut
+  double usd_per_hour = 0;           // of one
+  std::string price_from;            // "lambda gpu_1x_a10, us-east-1, on-demand, 2026-11-14"
+};
+
+// The cheapest offer per GPU-hour of a purchase option among machines still sold; nothing when the catalogue has none.
+std::optional<GpuType> cheapest_offer(const catalog::Catalog& catalog, const catalog::Gpu& gpu,
+                                      catalog::Purchase purchase);
+
+// One copy of a workload: its index in the file, and which copy.
+struct Replica {
+  std::size_t workload = 0;
+  int number = 0;
+
+  auto operator<=>(const Replica&) const = default;
+};
+
+struct PlannedInstance {
+  Instance where;
+  std::vector<Replica> replicas;  // more than one: they share it through MPS
+};
+
+struct PlannedGpu {
+  std::size_t type = 0;
+  std::vector<PlannedInstance> instances;  // by start
+};
+
+// A workload no slice of the allowed GPUs holds.
+struct Unplaceable {
+  std::size_t workload = 0;
+  std::string reason;     // against the largest slice allowed
+  std::string would_fit;  // the cheapest whole GPU of the catalogue that would, with its price; empty when none
+};
+
+struct Plan {
+  std::vector<PlannedGpu> gpus;
+  std::vector<Unplaceable> unplaceable;  // not empty: nothing was planned
+  double usd_per_hour = 0;
+  double bound_usd_per_hour = 0;  // no plan costs less
+
+  bool proved() const { return usd_per_hour <= bound_usd_per_hour * (1 + 1e-9); }
+  double gap() const { return bound_usd_per_hour > 0 ? usd_per_hour / bound_usd_per_hour - 1 : 0; }
+};
+
+inline constexpr double kHoursPerMonth = 730;
+inline constexpr std::size_t kMostMpsClients = 48;  // of one GPU or instance (CUDA MPS documentation)
+
+struct PlanOptions {
+  bool share = false;  // workloads that allow it may share a slice through MPS
+  double seconds = 8;  // for the models that can take long
+};
+
+Plan plan_slices(const WorkloadFile& file, const std::vector<GpuType>& types, const catalog::Catalog& catalog,
+                 const PlanOptions& options);
+
+// Another way to run the same workloads, to compare with.
+struct Alternative {
+  std::string name;  // "mig", "mps", ...
+  std::string what;  // one line for people
+  bool feasible = false;
+  std::string why_not;                                    // when not feasible
+  std::vector<std::pair<std::string, std::size_t>> gpus;  // type and count, dearest first
+  std::size_t gpu_count = 0;
+  double usd_per_hour = 0;
+  double bound_usd_per_hour = 0;
+  std::string isolation;  // what one workload can do to another
+};
+
+// MIG, MIG with MPS in shared slices, MPS and time-slicing on whole GPUs, one GPU each, and a smaller GPU each (any of
+// the catalogue). `mig` is the plan made already.
+std::vector<Alternative> compare_alternatives(const WorkloadFile& file, const std::vector<GpuType>& types,
+                                              const catalog::Catalog& catalog, catalog::Purchase purchase,
+                                              const Plan& mig, const PlanOptions& options);
+
+}  // namespace rightsize::mig

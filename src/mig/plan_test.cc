@@ -1,0 +1,329 @@
+#include "mig/plan.h"
+
+#include <functional>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "mig/assign.h"
+#include "mig/handover.h"
+
+namespace rightsize::mig {
+namespace {
+
+using testing::HasSubstr;
+
+const catalog::Catalog& facts() {
+  static const catalog::Catalog catalog = *catalog::load_catalog("");
+  return catalog;
+}
+
+GpuType type_of(const std::string& name, double usd_per_hour) {
+  const catalog::Gpu* gpu = *facts().find_gpu(name);
+  return {gpu, Geometry::of(facts(), *gpu), usd_per_hour, "test"};
+}
+
+WorkloadFile read(const std::string& yaml) {
+  Checked<WorkloadFile> file = read_workloads("w.yaml", yaml, facts(), Ratio::fraction(0));
+  EXPECT_TRUE(file) << (file ? "" : describe(file.error()));
+  return file ? *file : WorkloadFile{};
+}
+
+std::string mistakes(const std::string& yaml) {
+  Checked<WorkloadFile> file = read_workloads("w.yaml", yaml, facts(), Ratio::fraction(0));
+  return file ? "none" : describe(file.error());
+}
+
+// Everything a plan promises: each replica once, in a slice that holds it, slices that fit their GPU, apart and
+// together.
+void expect_valid(const Plan& plan, const WorkloadFile& file, const std::vector<GpuType>& types) {
+  std::map<Replica, int> seen;
+  std::map<std::string, std::set<std::size_t>> groups;
+  double cost = 0;
+  for (std::size_t g = 0; g < plan.gpus.size(); ++g) {
+    const GpuType& type = types[plan.gpus[g].type];
+    cost += type.usd_per_hour;
+    Layout layout;
+    std::set<std::size_t> here;
+    for (const PlannedInstance& instance : plan.gpus[g].instances) {
+      EXPECT_TRUE(type.geometry->may_join(layout, instance.where));
+      layout.push_back(instance.where);
+      const Room room = room_of(*type.geometry, instance.where.profile);
+      Bytes memory;
+      double sms = 0;
+      for (const Replica& replica : instance.replicas) {
+        const Workload& w = file.workloads[replica.workload];
+        ++seen[replica];
+        EXPECT_EQ(misfit(w, room, *type.gpu, facts()), "");
+        EXPECT_TRUE(here.insert(replica.workload).second || !w.spread);
+        if (!w.affinity.empty()) groups[w.affinity].insert(g);
+        memory += w.memory;
+        sms += need_on(w, *type.gpu, facts()).sms;
+      }
+      EXPECT_LE(in_gib(memory), in_gib(room.memory) * (1 + 1e-6));
+      EXPECT_LE(sms, room.sms * (1 + 1e-6));
+    }
+  }
+  EXPECT_EQ(seen.size(), file.replicas());
+  for (const auto& [replica, times] : seen) EXPECT_EQ(times, 1);
+  for (const auto& [name, gpus] : groups) EXPECT_EQ(gpus.size(), 1u) << name;
+  EXPECT_NEAR(plan.usd_per_hour, cost, 1e-9);
+  EXPECT_LE(plan.bound_usd_per_hour, plan.usd_per_hour * (1 + 1e-9));
+}
+
+// Seven of the smallest, two 3g and a 4g + 3g fill three GPUs exactly.
+TEST(Plan, KnownOptimum) {
+  const WorkloadFile file = read(
+      "workloads:\n- {name: small, memory: 9GiB, load: 10%, replicas: 7}\n- {name: large, memory: 30GiB, load: 30%, "
+      "replicas: 4}\n");
+  const std::vector<GpuType> types{type_of("a100-80gb-sxm", 2)};
+  const Plan plan = plan_slices(file, types, facts(), {});
+  expect_valid(plan, file, types);
+  EXPECT_EQ(plan.gpus.size(), 3u);
+  EXPECT_TRUE(plan.proved());
+}
+
+TEST(Plan, TheCheaperTypeWinsByWhatItHolds) {
+  const WorkloadFile file = read("workloads:\n- {name: a, memory: 20GiB, replicas: 6}\n");
+  // An A30 holds one at 0.5, an H200 with 32.5 GiB slices four at 1.9: four cost 1.9, two more 1.0.
+  const std::vector<GpuType> types{type_of("h200-sxm", 1.9), type_of("a30", 0.5)};
+  const Plan plan = plan_slices(file, types, facts(), {});
+  expect_valid(plan, file, types);
+  EXPECT_NEAR(plan.usd_per_hour, 2.9, 1e-9);
+  EXPECT_TRUE(plan.proved());
+}
+
+TEST(Plan, ReplicasSpreadAndGroupsStayTogether) {
+  const WorkloadFile file = read(
+      "workloads:\n- {name: s, memory: 5GiB, replicas: 3, spread: true}\n"
+      "- {name: a, memory: 30GiB, affinity: x}\n- {name: b, memory: 30GiB, affinity: x}\n- {name: c, memory: 9GiB, "
+      "replicas: 4}\n");
+  const std::vector<GpuType> types{type_of("h100-sxm", 1)};
+  const Plan plan = plan_slices(file, types, facts(), {});
+  expect_valid(plan, file, types);
+  EXPECT_EQ(plan.gpus.size(), 4u);  // the group fills one, the three replicas need three more
+  EXPECT_TRUE(plan.proved());
+}
+
+TEST(Plan, SharersShareASlice) {
+  const WorkloadFile file = read("workloads:\n- {name: tiny, memory: 1GiB, load: 1%, replicas: 40, share: true}\n");
+  const std::vector<GpuType> types{type_of("h100-sxm", 1)};
+  EXPECT_EQ(plan_slices(file, types, facts(), {}).gpus.size(), 6u);
+  PlanOptions sharing;
+  sharing.share = true;
+  const Plan plan = plan_slices(file, types, facts(), sharing);
+  expect_valid(plan, file, types);
+  EXPECT_EQ(plan.gpus.size(), 1u);
+  EXPECT_TRUE(plan.proved());
+}
+
+TEST(Plan, SaysWhatFitsNowhereAndWhatWould) {
+  const WorkloadFile file = read("workloads:\n- {name: ok, memory: 5GiB}\n- {name: huge, memory: 120GiB}\n");
+  const Plan plan = plan_slices(file, {type_of("a100-80gb-sxm", 1)}, facts(), {});
+  ASSERT_EQ(plan.unplaceable.size(), 1u);
+  EXPECT_EQ(plan.unplaceable[0].workload, 1u);
+  EXPECT_THAT(plan.unplaceable[0].reason, HasSubstr("needs 120 GiB"));
+  EXPECT_THAT(plan.unplaceable[0].would_fit, HasSubstr("a whole "));
+}
+
+TEST(Plan, AGroupTooLargeForOneGpuIsNamed) {
+  const WorkloadFile file =
+      read("workloads:\n- {name: a, memory: 60GiB, affinity: x}\n- {name: b, memory: 60GiB, affinity: x}\n");
+  const Plan plan = plan_slices(file, {type_of("a100-80gb-sxm", 1)}, facts(), {});
+  ASSERT_EQ(plan.unplaceable.size(), 1u);
+  EXPECT_THAT(plan.unplaceable[0].reason, HasSubstr("group 'x'"));
+}
+
+// Latency: 10 ms alone on the GPU is 80 ms in an eighth of its bandwidth.
+TEST(Plan, APromiseAsksForALargerSlice) {
+  const std::string base = "workloads:\n- {name: a, memory: 5GiB, rate: 0.1/s, service: 10ms, latency: ";
+  const std::vector<GpuType> types{type_of("h100-sxm", 1)};
+  auto profile = [&](const std::string& latency) {
+    const Plan plan = plan_slices(read(base + latency + "}\n"), types, facts(), {});
+    return types[0].geometry->profile(plan.gpus.at(0).instances.at(0).where.profile).profile;
+  };
+  EXPECT_EQ(profile("100ms"), "1g.10gb");
+  EXPECT_EQ(profile("60ms"), "1g.20gb");  // 26 of 132 SMs, a quarter of the bandwidth: 51 ms
+  EXPECT_EQ(profile("25ms"), "3g.40gb");
+  EXPECT_EQ(profile("11ms"), "7g.80gb");
+}
+
+// Every way to give the units to GPUs and slices.
+double brute_force(const std::vector<Unit>& units, const std::vector<GpuType>& types) {
+  std::vector<std::set<std::vector<int>>> feasible(types.size());
+  for (std::size_t t = 0; t < types.size(); ++t) {
+    for (const Combination& c : types[t].geometry->combinations()) feasible[t].insert(c.counts);
+  }
+  struct Open {
+    std::size_t type;
+    std::vector<int> counts;
+    std::vector<std::size_t> units;
+  };
+  std::vector<Open> gpus;
+  double best = std::numeric_limits<double>::infinity(), cost = 0;
+  std::function<void(std::size_t)> place = [&](std::size_t u) {
+    if (cost >= best) return;
+    if (u == units.size()) {
+      best = cost;
+      return;
+    }
+    auto try_gpu = [&](Open& gpu) {
+      for (std::size_t other : gpu.units) {
+        for (int a : units[u].apart) {
+          for (int b : units[other].apart) {
+            if (a == b) return;
+          }
+        }
+      }
+      for (std::size_t p = 0; p < gpu.counts.size(); ++p) {
+        if (!units[u].allowed[gpu.type][p]) continue;
+        const std::size_t at = static_cast<std::size_t>(&gpu - gpus.data());
+        ++gpus[at].counts[p];
+        gpus[at].units.push_back(u);
+        if (feasible[gpus[at].type].count(gpus[at].counts) > 0) place(u + 1);
+        gpus[at].units.pop_back();
+        --gpus[at].counts[p];
+      }
+    };
+    // A group's second member goes where the first is, and only there.
+    for (std::size_t g = 0; g < gpus.size(); ++g) {
+      bool mate = false, elsewhere = false;
+      for (std::size_t h = 0; h < gpus.size(); ++h) {
+        for (std::size_t other : gpus[h].units) {
+          if (units[u].together >= 0 && units[other].together == units[u].together) (h == g ? mate : elsewhere) = true;
+        }
+      }
+      if (mate || !elsewhere) try_gpu(gpus[g]);
+    }
+    for (std::size_t h = 0; h < gpus.size(); ++h) {
+      for (std::size_t other : gpus[h].units) {
+        if (units[u].together >= 0 && units[other].together == units[u].together) return;
+      }
+    }
+    for (std::size_t t = 0; t < types.size(); ++t) {
+      gpus.push_back({t, std::vector<int>(types[t].geometry->plain_profiles().size(), 0), {}});
+      cost += types[t].usd_per_hour;
+      try_gpu(gpus.back());
+      cost -= types[t].usd_per_hour;
+      gpus.pop_back();
+    }
+  };
+  gpus.reserve(64);  // references into it stay good while it grows
+  place(0);
+  return best;
+}
+
+RC_GTEST_PROP(Plan, AgreesWithBruteForce, ()) {
+  static const std::vector<std::string> kNames{"h100-sxm", "a30", "h200-sxm"};
+  std::vector<GpuType> types;
+  const int type_count = *rc::gen::inRange(1, 3);
+  for (int t = 0; t < type_count; ++t) {
+    types.push_back(type_of(kNames[static_cast<std::size_t>(t)], *rc::gen::inRange(1, 6)));
+  }
+  std::string yaml = "workloads:\n";
+  int replicas = 0;
+  for (int w = 0; replicas < 4; ++w) {
+    const int copies = *rc::gen::inRange(1, 4);
+    const int rule = *rc::gen::inRange(0, 4);
+    replicas += copies;
+    yaml += fmt::format("- {{name: w{}, memory: {}GiB, load: {}%, replicas: {}{}}}\n", w,
+                        *rc::gen::element(3, 5, 9, 11, 18, 22, 35, 39, 60), *rc::gen::inRange(0, 45), copies,
+                        rule == 0                  ? ", spread: true"
+                        : rule == 1 && copies == 1 ? ", affinity: g"
+                                                   : "");
+  }
+  const WorkloadFile file = read(yaml);
+  const Plan plan = plan_slices(file, types, facts(), {});
+  if (!plan.unplaceable.empty()) return;  // a group that fits nowhere
+  expect_valid(plan, file, types);
+  // The same units as the planner makes, from the public rules only.
+  std::vector<Unit> units;
+  for (std::size_t w = 0; w < file.workloads.size(); ++w) {
+    Unit unit{{{w, 0}}, {}, {}, file.workloads[w].affinity.empty() ? -1 : 0};
+    if (file.workloads[w].spread) unit.apart.push_back(static_cast<int>(w));
+    for (const GpuType& type : types) {
+      unit.allowed.emplace_back();
+      for (int p : type.geometry->plain_profiles()) {
+        unit.allowed.back().push_back(
+            misfit(file.workloads[w], room_of(*type.geometry, p), *type.gpu, facts()).empty());
+      }
+    }
+    for (int r = 0; r < file.workloads[w].replicas; ++r) units.push_back(unit);
+  }
+  const double best = brute_force(units, types);
+  RC_ASSERT(plan.bound_usd_per_hour <= best * (1 + 1e-6));
+  RC_ASSERT(plan.usd_per_hour >= best * (1 - 1e-6));
+  RC_ASSERT(plan.proved());
+  RC_ASSERT(plan.usd_per_hour <= best * (1 + 1e-6));
+}
+
+TEST(Plan, AlternativesAreOrderedByWhatTheyAre) {
+  const WorkloadFile file = read("workloads:\n- {name: a, memory: 4GiB, load: 5%, replicas: 10}\n");
+  const std::vector<GpuType> types{type_of("h100-sxm", 2)};
+  const Plan plan = plan_slices(file, types, facts(), {});
+  const std::vector<Alternative> all =
+      compare_alternatives(file, types, facts(), catalog::Purchase::kOnDemand, plan, {});
+  std::map<std::string, Alternative> by_name;
+  for (const Alternative& a : all) by_name[a.name] = a;
+  EXPECT_EQ(by_name["mig"].gpu_count, 2u);
+  EXPECT_EQ(by_name["mig+mps"].gpu_count, 1u);
+  EXPECT_EQ(by_name["mps"].gpu_count, 1u);
+  EXPECT_EQ(by_name["gpu-each"].gpu_count, 10u);
+  EXPECT_TRUE(by_name["smaller-gpu-each"].feasible);
+}
+
+TEST(Workloads, EveryMistakeAtItsPlace) {
+  const std::string found = mistakes(
+      "workloads:\n- name: a\n  memory: 5\n- name: a\n  memory: 5GiB\n  repicas: 2\n- memory: 1GiB\n- name: B_1\n  "
+      "memory: 1GiB\n"
+      "- name: c\n- name: d\n  memory: 1GiB\n  latency: 5ms\n- name: e\n  model: llama-9\n");
+  EXPECT_THAT(found, HasSubstr("w.yaml:3:11"));
+  EXPECT_THAT(found, HasSubstr("two workloads are named 'a'"));
+  EXPECT_THAT(found, HasSubstr("did you mean 'replicas'?"));
+  EXPECT_THAT(found, HasSubstr("a workload without a name"));
+  EXPECT_THAT(found, HasSubstr("'B_1' cannot be a name"));
+  EXPECT_THAT(found, HasSubstr("'c' says neither its memory nor its model"));
+  EXPECT_THAT(found, HasSubstr("'d' promises a latency without a service time"));
+  EXPECT_THAT(found, HasSubstr("llama-9"));
+}
+
+TEST(Workloads, ContradictionsAndStrangeFiles) {
+  EXPECT_THAT(mistakes("workloads:\n- {name: a, memory: 1GiB, replicas: 2, spread: true, affinity: x}\n"),
+              HasSubstr("wants its replicas apart"));
+  EXPECT_THAT(mistakes("workloads:\n- {name: a, memory: 1GiB, memory: 2GiB}\n"),
+              HasSubstr("'memory' is written twice"));
+  EXPECT_THAT(mistakes("- a\n"), HasSubstr("must begin with 'workloads:'"));
+  EXPECT_THAT(mistakes("workloads: [&x {name: a}, *x]\n"), HasSubstr("aliases"));
+  EXPECT_THAT(mistakes("workloads:\n  - {name: a"), HasSubstr("not YAML we can read"));
+  EXPECT_THAT(mistakes("workloads: []\n"), HasSubstr("at least one"));
+  EXPECT_THAT(mistakes("gpus: [h10]\nworkloads:\n- {name: a, memory: 1GiB}\n"), HasSubstr("w.yaml:1:8"));
+}
+
+TEST(Workloads, MemoryComesFromTheModel) {
+  const WorkloadFile file = read(
+      "workloads:\n- {name: a, model: qwen2.5-1.5b, isl: 500, osl: 100, concurrency: 4, rate: 2/s, service: 50ms}\n");
+  ASSERT_EQ(file.workloads.size(), 1u);
+  EXPECT_GT(in_gib(file.workloads[0].memory), 3);
+  EXPECT_LT(in_gib(file.workloads[0].memory), 12);
+  EXPECT_NEAR(file.workloads[0].load.fraction(), 0.1, 1e-9);
+}
+
+TEST(Handover, SaysTheSameInEveryLanguage) {
+  const WorkloadFile file = read("workloads:\n- {name: a, memory: 30GiB, replicas: 2}\n- {name: b, memory: 5GiB}\n");
+  const std::vector<GpuType> types{type_of("h100-sxm", 1)};
+  const Plan plan = plan_slices(file, types, facts(), {});
+  const Handover handover = hand_over(plan, file, types, 8);
+  EXPECT_THAT(handover.mig_parted, HasSubstr("version: v1\nmig-configs:\n  planned:"));
+  EXPECT_THAT(handover.mig_parted, HasSubstr("\"3g.40gb\": "));
+  EXPECT_THAT(handover.config_map, HasSubstr("    version: v1\n    mig-configs:"));
+  EXPECT_THAT(handover.nvidia_smi, HasSubstr("nvidia-smi mig -i 0 -cgi 9:"));
+  EXPECT_THAT(handover.kubernetes, HasSubstr("nvidia.com/mig-3g.40gb: 1"));
+  EXPECT_THAT(handover.dra, HasSubstr("profile == '1g.10gb'"));
+}
+
+}  // namespace
+}  // namespace rightsize::mig

@@ -1,0 +1,239 @@
+#include "mig/repack.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "solve/mip.h"
+
+namespace rightsize::mig {
+namespace {
+
+using solve::kInfinity;
+
+// A workload's place now.
+struct Used {
+  std::size_t gpu;
+  RunningInstance running;
+};
+
+// Stay or go: a column for every instance that may stay, and one for every place something new may begin. Per GPU and
+// memory slice at most one of them; per profile as many as there are now.
+class MoveModel {
+ public:
+  MoveModel(const std::vector<Used>& used, std::size_t gpus, const Geometry& geometry, const RepackGoal& goal)
+      : used_(used), geometry_(geometry) {
+    std::map<int, double> demand;
+    for (const Used& u : used) ++demand[u.running.where.profile];
+    for (const Instance& wanted : goal.make_room) ++demand[wanted.profile];
+    std::map<int, int> demand_rows;
+    for (const auto& [profile, number] : demand) demand_rows[profile] = model_.add_row(number, number);
+    const bool fewer_gpus = goal.make_room.empty() && goal.free_gpus;
+    const double gpu_cost = fewer_gpus ? static_cast<double>(used.size()) + 1 : 0;
+    for (std::size_t g = 0; g < gpus; ++g) add_gpu(g, gpu_cost, demand_rows);
+  }
+
+  solve::Solution solve(double seconds) const {
+    solve::Limits limits;
+    limits.seconds = seconds;
+    return solve::solve(model_, limits);
+  }
+
+  bool stays(const solve::Solution& solution, std::size_t index) const { return value(solution, stay_[index]); }
+  std::vector<std::pair<std::size_t, Instance>> begun(const solve::Solution& solution) const {
+    std::vector<std::pair<std::size_t, Instance>> found;
+    for (const auto& [column, place] : begin_) {
+      if (value(solution, column)) found.push_back(place);
+    }
+    return found;
+  }
+
+ private:
+  static bool value(const solve::Solution& solution, int column) {
+    return solution.values[static_cast<std::size_t>(column)] > 0.5;
+  }
+
+  void add_gpu(std::size_t g, double gpu_cost, const std::map<int, int>& demand_rows) {
+    const int in_use = model_.add_column(gpu_cost, 0, 1, true);
+    std::vector<int> slices(static_cast<std::size_t>(geometry_.memory_slices()));
+    for (int& row : slices) {
+      row = model_.add_row(-kInfinity, 0);
+      model_.add_entry(row, in_use, -1);
+    }
+    const int compute = model_.add_row(-kInfinity, geometry_.compute_slices());
+    std::map<int, int> limits;
+    for (const auto& [profile, row] : demand_rows) {
+      limits[profile] = model_.add_row(-kInfinity, geometry_.profile(profile).instances);
+    }
+    auto occupy = [&](int column, const Instance& where) {
+      const catalog::MigProfile& profile = geometry_.profile(where.profile);
+      for (int s = where.start; s < where.start + profile.memory_slices; ++s) {
+        model_.add_entry(slices[static_cast<std::size_t>(s)], column, 1);
+      }
+      model_.add_entry(compute, column, profile.compute_slices);
+      model_.add_entry(limits[where.profile], column, 1);
+      model_.add_entry(demand_rows.at(where.profile), column, 1);
+    };
+    for (const Used& u : used_) {
+      if (u.gpu != g) continue;
+      stay_.push_back(model_.add_column(0, 0, 1, true));
+      occupy(stay_.back(), u.running.where);
+    }
+    // Whoever does not stay begins somewhere: every beginning costs one move. What room is made for begins too, a
+    // constant that changes no choice.
+    for (const auto& [profile, row] : demand_rows) {
+      for (int start : geometry_.profile(profile).placements) {
+        const int column = model_.add_column(1, 0, 1, true);
+        begin_.push_back({column, {g, {profile, start}}});
+        occupy(column, {profile, start});
+      }
+    }
+  }
+
+  const std::vector<Used>& used_;
+  const Geometry& geometry_;
+  solve::Model model_;
+  std::vector<int> stay_;  // by index of used_, which is ordered by GPU
+  std::vector<std::pair<int, std::pair<std::size_t, Instance>>> begin_;
+};
+
+// The order: a move is done when its new place is free; when none is, someone steps aside for a while, or stops.
+class Ordering {
+ public:
+  Ordering(std::vector<Layout> occupied, const Geometry& geometry)
+      : occupied_(std::move(occupied)), geometry_(geometry) {}
+
+  std::vector<Step> run(std::vector<Step> moves) {
+    std::vector<Step> order;
+    while (!moves.empty()) {
+      auto ready = std::find_if(moves.begin(), moves.end(), [&](const Step& step) { return is_free(step); });
+      if (ready != moves.end()) {
+        ready->temporary = false;
+        carry_out(*ready, order);
+        moves.erase(ready);
+        continue;
+      }
+      step_aside(moves, order);
+    }
+    return order;
+  }
+
+ private:
+  // May the new slice be there while the old one still is?
+  bool is_free(const Step& step) const {
+    return geometry_.may_join(occupied_[step.to_gpu], {step.profile, step.to_start});
+  }
+
+  void carry_out(const Step& step, std::vector<Step>& order) {
+    occupied_[step.to_gpu].push_back({step.profile, step.to_start});
+    if (step.from_start >= 0) leave(step);
+    order.push_back(step);
+  }
+  void leave(const Step& step) {
+    Layout& old = occupied_[step.from_gpu];
+    const auto at = std::find(old.begin(), old.end(), Instance{step.profile, step.from_start});
+    if (at != old.end()) old.erase(at);
+  }
+
+  // One of the moves goes to any free slice first; if there is none, the first stops and begins again at the end.
+  void step_aside(std::vector<Step>& moves, std::vector<Step>& order) {
+    for (Step& step : moves) {
+      if (step.from_start < 0 || step.temporary) continue;
+      for (std::size_t g = 0; g < occupied_.size(); ++g) {
+        for (int start : geometry_.profile(step.profile).placements) {
+          if (blocks(moves, g, start, step.profile) || !geometry_.may_join(occupied_[g], {step.profile, start}))
+            continue;
+          Step aside = step;
+          aside.to_gpu = g, aside.to_start = start, aside.temporary = true;
+          carry_out(aside, order);
+          step.from_gpu = g, step.from_start = start;
+          step.temporary = true;  // once each, so that this ends
+          return;
+        }
+      }
+    }
+    auto stop = std::find_if(moves.begin(), moves.end(), [](const Step& step) { return step.from_start >= 0; });
+    if (stop == moves.end()) {  // everyone has stopped: whatever is left can begin
+      order.insert(order.end(), moves.begin(), moves.end());
+      moves.clear();
+      return;
+    }
+    Step removal = *stop;
+    removal.kind = Step::Kind::kRemove;
+    removal.interrupts = true;
+    leave(removal);
+    order.push_back(removal);
+    stop->from_start = -1;
+    stop->interrupts = true;
+    stop->kind = Step::Kind::kCreate;
+  }
+
+  // Would stepping aside to there only block another move?
+  bool blocks(const std::vector<Step>& moves, std::size_t gpu, int start, int profile) const {
+    const int end = start + geometry_.profile(profile).memory_slices;
+    return std::any_of(moves.begin(), moves.end(), [&](const Step& step) {
+      return step.to_gpu == gpu && step.to_start < end &&
+             start < step.to_start + geometry_.profile(step.profile).memory_slices;
+    });
+  }
+
+  std::vector<Layout> occupied_;
+  const Geometry& geometry_;
+};
+
+std::size_t in_use(const Fleet& fleet) {
+  return static_cast<std::size_t>(
+      std::count_if(fleet.begin(), fleet.end(), [](const RunningGpu& gpu) { return !gpu.instances.empty(); }));
+}
+
+}  // namespace
+
+Repacking repack(const Fleet& fleet, const Geometry& geometry, const RepackGoal& goal) {
+  Repacking result;
+  result.gpus_before = in_use(fleet);
+  std::vector<Used> used;
+  std::vector<Layout> occupied(fleet.size());
+  for (std::size_t g = 0; g < fleet.size(); ++g) {
+    result.after.push_back({fleet[g].name, {}});
+    for (const RunningInstance& running : fleet[g].instances) {
+      if (running.workload.empty()) {
+        result.steps.push_back(
+            {Step::Kind::kRemove, "", running.where.profile, g, g, running.where.start, -1, false, false});
+        continue;
+      }
+      used.push_back({g, running});
+      occupied[g].push_back(running.where);
+    }
+  }
+  const MoveModel model(used, fleet.size(), geometry, goal);
+  const solve::Solution solution = model.solve(goal.seconds);
+  if (solution.values.empty()) return result;
+  result.feasible = true;
+  result.proved = solution.status == solve::Status::kOptimal;
+
+  std::vector<std::pair<std::size_t, Instance>> begun = model.begun(solution);
+  std::vector<Step> moves;
+  for (std::size_t i = 0; i < used.size(); ++i) {
+    const Instance where = used[i].running.where;
+    if (model.stays(solution, i)) {
+      result.after[used[i].gpu].instances.push_back(used[i].running);
+      continue;
+    }
+    // Any beginning of its profile will do; one on its own GPU is as good as another, so the first.
+    const auto to =
+        std::find_if(begun.begin(), begun.end(), [&](const auto& b) { return b.second.profile == where.profile; });
+    if (to == begun.end()) continue;
+    result.after[to->first].instances.push_back({to->second, used[i].running.workload});
+    moves.push_back({Step::Kind::kMove, used[i].running.workload, where.profile, used[i].gpu, to->first, where.start,
+                     to->second.start, false, false});
+    begun.erase(to);
+  }
+  result.moves = moves.size();
+  result.room = std::move(begun);
+  std::vector<Step> ordered = Ordering(std::move(occupied), geometry).run(std::move(moves));
+  result.steps.insert(result.steps.end(), ordered.begin(), ordered.end());
+  result.gpus_after = in_use(result.after);
+  return result;
+}
+
+}  // namespace rightsize::mig

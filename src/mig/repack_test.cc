@@ -1,0 +1,150 @@
+#include "mig/repack.h"
+
+#include <map>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+namespace rightsize::mig {
+namespace {
+
+using testing::HasSubstr;
+
+const Geometry& h100() {
+  static const catalog::Catalog catalog = *catalog::load_catalog("");
+  static const Geometry geometry = *Geometry::of(catalog, **catalog.find_gpu("h100-sxm"));
+  return geometry;
+}
+
+Fleet fleet(const std::string& text) {
+  Checked<Fleet> read = read_current("now.txt", text, h100());
+  EXPECT_TRUE(read) << (read ? "" : describe(read.error()));
+  return read ? *read : Fleet{};
+}
+
+// Carries the steps out one by one: nothing may ever overlap, and the end must be what was promised.
+void expect_safe(const Repacking& result, const Fleet& before) {
+  std::vector<std::map<int, std::string>> now(before.size());  // by start
+  auto layout = [&](std::size_t g, const std::map<std::pair<std::size_t, int>, int>& profiles) {
+    Layout there;
+    for (const auto& [start, name] : now[g]) there.push_back({profiles.at({g, start}), start});
+    return there;
+  };
+  std::map<std::pair<std::size_t, int>, int> profiles;
+  for (std::size_t g = 0; g < before.size(); ++g) {
+    for (const RunningInstance& i : before[g].instances)
+      now[g][i.where.start] = i.workload, profiles[{g, i.where.start}] = i.where.profile;
+  }
+  for (const Step& step : result.steps) {
+    if (step.kind != Step::Kind::kRemove) {
+      EXPECT_TRUE(h100().may_join(layout(step.to_gpu, profiles), {step.profile, step.to_start}));
+      now[step.to_gpu][step.to_start] = step.workload;
+      profiles[{step.to_gpu, step.to_start}] = step.profile;
+    }
+    if (step.kind != Step::Kind::kCreate) {
+      EXPECT_EQ(now[step.from_gpu][step.from_start], step.workload);
+      now[step.from_gpu].erase(step.from_start);
+    }
+  }
+  for (std::size_t g = 0; g < before.size(); ++g) {
+    std::map<int, std::string> promised;
+    for (const RunningInstance& i : result.after[g].instances) promised[i.where.start] = i.workload;
+    EXPECT_EQ(now[g], promised);
+  }
+}
+
+TEST(Current, ReadsTheDriversTable) {
+  const Fleet now = fleet(
+      "+-------------------------------------------------------+\n"
+      "| GPU instances:                                        |\n"
+      "| GPU   Name             Profile  Instance   Placement  |\n"
+      "|                          ID       ID       Start:Size |\n"
+      "|=======================================================|\n"
+      "|   0  MIG 1g.10gb         19        9          4:1     |\n"
+      "+-------------------------------------------------------+\n"
+      "|   0  MIG 3g.39gb          9        2          0:4     |\n"
+      "+-------------------------------------------------------+\n"
+      "|   1  MIG 7g.80gb          0        0          0:8     |\n");
+  ASSERT_EQ(now.size(), 2u);
+  EXPECT_EQ(now[0].instances.size(), 2u);
+  EXPECT_EQ(now[0].instances[0].workload, "gpu0-gi9");
+  EXPECT_EQ(h100().profile(now[0].instances[1].where.profile).profile, "3g.40gb");
+}
+
+TEST(Current, ReadsYamlAndLines) {
+  const Fleet yaml =
+      fleet("gpus:\n- name: n1\n  instances:\n  - {profile: 1g.10gb, start: 3, workload: a}\n- instances: []\n");
+  ASSERT_EQ(yaml.size(), 2u);
+  EXPECT_EQ(yaml[0].name, "n1");
+  EXPECT_EQ(fleet("1g.10gb@3=a\n-\n").size(), 2u);
+  const Checked<Fleet> overlap = read_current("now.txt", "3g.40gb@0=a, 1g.10gb@2=b\n2g.20gb@1\n1g.10gb\n", h100());
+  ASSERT_FALSE(overlap);
+  EXPECT_EQ(overlap.error().size(), 3u);
+  EXPECT_THAT(overlap.error()[0].message, HasSubstr("does not fit beside"));
+  EXPECT_EQ(overlap.error()[0].place.column, 14);
+}
+
+TEST(Repack, EmptiesAGpuWithOneMove) {
+  const Fleet now = fleet("3g.40gb@0=a, 1g.10gb@4=b\n1g.10gb@0=c\n");
+  const Repacking result = repack(now, h100(), {});
+  ASSERT_TRUE(result.feasible);
+  EXPECT_TRUE(result.proved);
+  EXPECT_EQ(result.moves, 1u);
+  EXPECT_EQ(result.gpus_after, 1u);
+  expect_safe(result, now);
+}
+
+TEST(Repack, MakesRoomWithTheFewestMoves) {
+  const Fleet now = fleet("1g.10gb@1=a, 1g.10gb@5=b\n");
+  const Repacking result = repack(now, h100(), {*parse_layout("3g.40gb", h100()), true, 8});
+  ASSERT_TRUE(result.feasible);
+  EXPECT_EQ(result.moves, 1u);
+  ASSERT_EQ(result.room.size(), 1u);
+  expect_safe(result, now);
+  EXPECT_FALSE(repack(now, h100(), {*parse_layout("7g.80gb", h100()), true, 8}).feasible);
+}
+
+TEST(Repack, UnusedInstancesGoFirst) {
+  const Fleet now = fleet("1g.10gb@1, 1g.10gb@5=b\n");
+  const Repacking result = repack(now, h100(), {*parse_layout("3g.40gb", h100()), true, 8});
+  ASSERT_TRUE(result.feasible);
+  EXPECT_EQ(result.moves, 0u);
+  ASSERT_EQ(result.steps.size(), 1u);
+  EXPECT_EQ(result.steps[0].kind, Step::Kind::kRemove);
+  expect_safe(result, now);
+}
+
+// A full GPU must let its 2g at 2 change places with nothing to spare: someone stops, and the plan says so.
+TEST(Repack, SaysWhoMustStop) {
+  const Fleet now = fleet("2g.20gb@2=a, 1g.10gb@0=b, 1g.10gb@1=c, 2g.20gb@4=d, 1g.10gb@6=e\n");
+  const Repacking result = repack(now, h100(), {{}, true, 8});
+  EXPECT_EQ(result.moves, 0u);
+  expect_safe(result, now);
+}
+
+RC_GTEST_PROP(Repack, StepsNeverOverlapAndNobodyIsLost, ()) {
+  Fleet now;
+  const int gpus = *rc::gen::inRange(1, 4);
+  int names = 0;
+  for (int g = 0; g < gpus; ++g) {
+    now.push_back({std::to_string(g), {}});
+    const int tries = *rc::gen::inRange(0, 6);
+    for (int k = 0; k < tries; ++k) {
+      const int profile = *rc::gen::elementOf(h100().plain_profiles());
+      const int start = *rc::gen::elementOf(h100().profile(profile).placements);
+      if (!h100().may_join(now.back().layout(), {profile, start})) continue;
+      now.back().instances.push_back({{profile, start}, "w" + std::to_string(names++)});
+    }
+  }
+  RepackGoal goal;
+  if (*rc::gen::inRange(0, 2) == 1) goal.make_room = {{*rc::gen::elementOf(h100().plain_profiles()), -1}};
+  const Repacking result = repack(now, h100(), goal);
+  if (!result.feasible) return;
+  expect_safe(result, now);
+  RC_ASSERT(result.gpus_after <= result.gpus_before || !goal.make_room.empty());
+  for (const auto& [gpu, instance] : result.room) RC_ASSERT(h100().may_join(result.after[gpu].layout(), instance));
+}
+
+}  // namespace
+}  // namespace rightsize::mig

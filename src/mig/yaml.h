@@ -1,0 +1,47 @@
+// YAML text with a place for every mistake. The only file that calls yaml-cpp and meets its exceptions is yaml.cc.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace rightsize::mig {
+
+// A value of a document: a scalar, a list, or a mapping in the order of the file.
+struct YamlValue {
+  enum class Kind { kNull, kScalar, kList, kMapping };
+  Kind kind = Kind::kNull;
+  std::string scalar;
+  std::vector<YamlValue> list;
+  std::vector<std::pair<YamlValue, YamlValue>> mapping;
+  std::size_t line = 0, column = 0;  // from 0, as yaml-cpp counts
+
+  // The value of a key, or nullptr.
+  const YamlValue* find(std::string_view key) const;
+};
+
+class YamlDocument {
+ public:
+  // One document; aliases, tags and documents after the first are refused, since no file of ours needs them and an
+  // alias can make a small file enormous.
+  static Result<YamlDocument> parse(std::string file, std::string text);
+
+  const YamlValue& root() const { return root_; }
+  Place place(const YamlValue& value) const;
+
+ private:
+  std::string file_, text_;
+  std::vector<std::size_t> line_starts_;
+  YamlValue root_;
+};
+
+// Calls `read(key, value)` for every entry; keys that are no scalars, and keys written twice, become errors.
+void for_each_entry(const YamlDocument& document, const YamlValue& mapping, Errors& errors,
+                    const std::function<void(const YamlValue& key, const YamlValue& value)>& read);
+
+std::string_view name_of(YamlValue::Kind kind);
+
+}  // namespace rightsize::mig

@@ -1,0 +1,155 @@
+#include "solve/mip.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include <Cbc_C_Interface.h>
+#include <Clp_C_Interface.h>
+
+namespace rightsize::solve {
+
+int Model::add_column(double cost, double lower, double upper, bool whole) {
+  columns_.push_back({cost, lower, upper, whole});
+  return static_cast<int>(columns_.size()) - 1;
+}
+
+int Model::add_row(double lower, double upper) {
+  rows_.push_back({lower, upper});
+  return static_cast<int>(rows_.size()) - 1;
+}
+
+void Model::add_entry(int row, int column, double value) {
+  if (value != 0) entries_.push_back({row, column, value});
+}
+
+namespace {
+
+// The model as both libraries want it: the matrix column by column.
+struct Packed {
+  std::vector<int> starts, rows;
+  std::vector<double> values, cost, column_lower, column_upper, row_lower, row_upper;
+
+  explicit Packed(const Model& model) {
+    std::vector<Model::Entry> entries = model.entries();
+    std::sort(entries.begin(), entries.end(), [](const Model::Entry& a, const Model::Entry& b) {
+      return a.column != b.column ? a.column < b.column : a.row < b.row;
+    });
+    std::size_t at = 0;
+    for (std::size_t column = 0; column < model.columns().size(); ++column) {
+      starts.push_back(static_cast<int>(rows.size()));
+      for (; at < entries.size() && entries[at].column == static_cast<int>(column); ++at) {
+        const bool again = static_cast<int>(rows.size()) > starts.back() && rows.back() == entries[at].row;
+        if (again) {
+          values.back() += entries[at].value;
+        } else {
+          rows.push_back(entries[at].row);
+          values.push_back(entries[at].value);
+        }
+      }
+      cost.push_back(model.columns()[column].cost);
+      column_lower.push_back(model.columns()[column].lower);
+      column_upper.push_back(model.columns()[column].upper);
+    }
+    starts.push_back(static_cast<int>(rows.size()));
+    for (const Model::Row& row : model.rows()) {
+      row_lower.push_back(row.lower);
+      row_upper.push_back(row.upper);
+    }
+  }
+};
+
+std::vector<double> copy_of(const double* values, std::size_t count) {
+  return values == nullptr ? std::vector<double>{} : std::vector<double>(values, values + count);
+}
+
+double cost_of(const Model& model, const std::vector<double>& values) {
+  double total = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) total += model.columns()[i].cost * values[i];
+  return total;
+}
+
+// An answer without columns or rows needs no solver, and CBC does not like to be asked.
+Solution trivial(const Model& model) {
+  Solution solution{Status::kOptimal, 0, 0, {}};
+  for (const Model::Column& column : model.columns())
+    solution.values.push_back(column.cost < 0 ? column.upper : column.lower);
+  for (const Model::Row& row : model.rows()) {
+    if (row.lower > 0 || row.upper < 0) return {Status::kInfeasible, 0, 0, {}};
+  }
+  solution.objective = solution.bound = cost_of(model, solution.values);
+  return solution;
+}
+
+using CbcModel = std::unique_ptr<Cbc_Model, void (*)(Cbc_Model*)>;
+
+CbcModel make_cbc(const Model& model, const Limits& limits) {
+  CbcModel cbc(Cbc_newModel(), [](Cbc_Model* m) { Cbc_deleteModel(m); });
+  Packed packed(model);
+  Cbc_loadProblem(cbc.get(), static_cast<int>(model.columns().size()), static_cast<int>(model.rows().size()),
+                  packed.starts.data(), packed.rows.data(), packed.values.data(), packed.column_lower.data(),
+                  packed.column_upper.data(), packed.cost.data(), packed.row_lower.data(), packed.row_upper.data());
+  for (std::size_t i = 0; i < model.columns().size(); ++i) {
+    if (model.columns()[i].whole) Cbc_setInteger(cbc.get(), static_cast<int>(i));
+  }
+  Cbc_setLogLevel(cbc.get(), 0);
+  Cbc_setParameter(cbc.get(), "log", "0");
+  Cbc_setParameter(cbc.get(), "threads", "0");
+  Cbc_setParameter(cbc.get(), "timeMode", "elapsed");
+  Cbc_setMaximumSeconds(cbc.get(), limits.seconds);
+  Cbc_setAllowableFractionGap(cbc.get(), limits.relative_gap);
+  if (limits.start.size() == model.columns().size()) {
+    std::vector<int> index(limits.start.size());
+    for (std::size_t i = 0; i < index.size(); ++i) index[i] = static_cast<int>(i);
+    Cbc_setMIPStartI(cbc.get(), static_cast<int>(index.size()), index.data(), limits.start.data());
+  }
+  return cbc;
+}
+
+}  // namespace
+
+Solution solve(const Model& model, const Limits& limits) {
+  if (model.columns().empty() || model.entries().empty()) return trivial(model);
+  CbcModel cbc = make_cbc(model, limits);
+  Cbc_solve(cbc.get());
+  Solution solution;
+  if (Cbc_isProvenInfeasible(cbc.get()) != 0) return {Status::kInfeasible, 0, 0, {}};
+  solution.bound = Cbc_getBestPossibleObjValue(cbc.get());
+  solution.values = copy_of(Cbc_bestSolution(cbc.get()), model.columns().size());
+  if (solution.values.empty()) return solution;
+  for (std::size_t i = 0; i < solution.values.size(); ++i) {
+    if (model.columns()[i].whole) solution.values[i] = std::round(solution.values[i]);
+  }
+  solution.objective = cost_of(model, solution.values);
+  solution.status = Cbc_isProvenOptimal(cbc.get()) != 0 ? Status::kOptimal : Status::kFeasible;
+  // Proved within the gap asked for: with a gap of nothing the answer itself is the bound.
+  if (solution.status == Status::kOptimal && limits.relative_gap == 0) solution.bound = solution.objective;
+  solution.bound = std::min(solution.bound, solution.objective);
+  return solution;
+}
+
+LinearSolution solve_relaxation(const Model& model) {
+  LinearSolution solution;
+  if (model.columns().empty() || model.entries().empty()) {
+    Solution simple = trivial(model);
+    return {simple.status, simple.objective, simple.values, std::vector<double>(model.rows().size(), 0.0)};
+  }
+  std::unique_ptr<Clp_Simplex, void (*)(Clp_Simplex*)> clp(Clp_newModel(), [](Clp_Simplex* m) { Clp_deleteModel(m); });
+  Clp_setLogLevel(clp.get(), 0);
+  Packed packed(model);
+  Clp_loadProblem(clp.get(), static_cast<int>(model.columns().size()), static_cast<int>(model.rows().size()),
+                  packed.starts.data(), packed.rows.data(), packed.values.data(), packed.column_lower.data(),
+                  packed.column_upper.data(), packed.cost.data(), packed.row_lower.data(), packed.row_upper.data());
+  Clp_primal(clp.get(), 0);
+  const int status = Clp_status(clp.get());
+  solution.status = status == 0 ? Status::kOptimal : status == 1 ? Status::kInfeasible : Status::kUnknown;
+  if (solution.status != Status::kOptimal) return solution;
+  solution.objective = Clp_objectiveValue(clp.get());
+  solution.values = copy_of(Clp_primalColumnSolution(clp.get()), model.columns().size());
+  solution.prices = copy_of(Clp_dualRowSolution(clp.get()), model.rows().size());
+  return solution;
+}
+
+}  // namespace rightsize::solve
