@@ -1,0 +1,110 @@
+#include "sim/arrivals.h"
+
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rightsize::sim {
+namespace {
+
+using testing::HasSubstr;
+
+std::vector<Arrival> draw(const ArrivalProcess& process, std::size_t count, std::uint64_t seed = 1,
+                          const RequestShape& shape = {}) {
+  std::vector<Arrival> all(count);
+  all.resize(open_stream(process, seed, shape)->fill(all));
+  return all;
+}
+
+double measured_rate(const std::vector<Arrival>& arrivals) {
+  return static_cast<double>(arrivals.size()) / in_seconds(from_sim_time(arrivals.back().at));
+}
+
+TEST(Arrivals, EveryProcessHasItsMeanRateAndIsInOrder) {
+  const ArrivalProcess processes[] = {Poisson{1000}, Mmpp{100, 900, seconds(0.2), seconds(0.1)},
+                                      Diurnal{500, 1.8, seconds(10)}};
+  for (const ArrivalProcess& process : processes) {
+    const auto arrivals = draw(process, 400'000);
+    EXPECT_NEAR(measured_rate(arrivals) / *mean_rate(process), 1, 0.02) << process.index();
+    for (std::size_t i = 1; i < arrivals.size(); ++i) ASSERT_LE(arrivals[i - 1].at, arrivals[i].at);
+    EXPECT_EQ(arrivals, draw(process, 400'000));  // the same seed, the same bytes
+    EXPECT_NE(arrivals, draw(process, 400'000, 2));
+    EXPECT_NEAR(*mean_rate(scaled(process, 2)), 2 * *mean_rate(process), 1e-9);
+  }
+}
+
+// The variance of counts over their mean is 1 for Poisson and above it for bursts.
+TEST(Arrivals, BurstsAreBurstier) {
+  auto dispersion = [](const std::vector<Arrival>& arrivals) {
+    std::vector<double> counts(static_cast<std::size_t>(arrivals.back().at / 100'000'000) + 1);
+    for (const Arrival& a : arrivals) ++counts[static_cast<std::size_t>(a.at / 100'000'000)];
+    double mean = 0, variance = 0;
+    for (double c : counts) mean += c / static_cast<double>(counts.size());
+    for (double c : counts) variance += (c - mean) * (c - mean) / static_cast<double>(counts.size());
+    return variance / mean;
+  };
+  EXPECT_NEAR(dispersion(draw(Poisson{500}, 200'000)), 1, 0.1);
+  EXPECT_GT(dispersion(draw(Mmpp{100, 900, seconds(1), seconds(1)}, 200'000)), 5);
+}
+
+TEST(Arrivals, ExponentialLengthsHaveTheirMean) {
+  double size = 0, output = 0;
+  const auto arrivals = draw(Poisson{10}, 100'000, 3, {500, 100, true});
+  for (const Arrival& a : arrivals) size += a.size, output += a.output;
+  EXPECT_NEAR(size / 1e5, 500, 6);
+  EXPECT_NEAR(output / 1e5, 100, 2);
+}
+
+TEST(ParseArrivals, TakesWhatItDocuments) {
+  EXPECT_EQ(*mean_rate(*parse_arrivals("poisson:250")), 250);
+  EXPECT_NEAR(*mean_rate(*parse_arrivals("poisson:120/min")), 2, 1e-9);
+  EXPECT_NEAR(*mean_rate(*parse_arrivals("mmpp:100,900,9s,1s")), 180, 1e-9);
+  EXPECT_NEAR(*peak_rate(*parse_arrivals("diurnal:200,1.5")), 300, 1e-9);
+}
+
+TEST(ParseArrivals, RefusesTheRestWithAHint) {
+  for (const char* bad : {"", "poisson", "poisson:", "poisson:0", "poisson:-1", "poisson:nan", "mmpp:1,2",
+                          "diurnal:5,3", "trace:", "poison:3", "trace:/nonexistent/file.csv"}) {
+    EXPECT_FALSE(parse_arrivals(bad)) << bad;
+  }
+  EXPECT_THAT(describe(parse_arrivals("poison:3").error()), HasSubstr("did you mean 'poisson'"));
+}
+
+TEST(ParseTrace, ReadsAzureTimestampsToTheMicrosecond) {
+  auto trace = parse_trace("azure.csv",
+                           "TIMESTAMP,ContextTokens,GeneratedTokens\n2024-01-31 23:59:59.9000000,100,10\n"
+                           "2024-02-01 00:00:00.1500000,200,20\n");
+  ASSERT_TRUE(trace) << describe(trace.error());
+  ASSERT_EQ(trace->arrivals.size(), 2u);
+  EXPECT_EQ(trace->arrivals[0], (Arrival{0, 100, 10}));
+  EXPECT_NEAR(static_cast<double>(trace->arrivals[1].at), 0.25e9, 1000);
+  EXPECT_TRUE(trace->has_tokens);
+}
+
+TEST(ParseTrace, ReadsTheGenericForm) {
+  auto trace = parse_trace("t.csv", "t,size\n5,1\n5.5,3\n");
+  ASSERT_TRUE(trace);
+  EXPECT_EQ(trace->arrivals[1], (Arrival{500'000'000, 3, 1}));
+  EXPECT_FALSE(trace->has_tokens);
+  EXPECT_NEAR(*mean_rate(std::make_shared<const Trace>(*trace)), 2, 1e-9);
+  EXPECT_TRUE(parse_trace("t.csv", "t\n0\n"));
+}
+
+TEST(ParseTrace, GivesLineAndReason) {
+  auto said = [](const std::string& text) {
+    auto trace = parse_trace("t.csv", text);
+    return trace ? std::string() : describe(trace.error());
+  };
+  EXPECT_THAT(said("t\n2\n1\n"), HasSubstr("t.csv:3:1: '1' is earlier than the line above"));
+  EXPECT_THAT(said("t\n-1\n"), HasSubstr("t.csv:2:1: the time -1 is negative"));
+  EXPECT_THAT(said("t\nnan\n"), HasSubstr("'nan' is not a time"));
+  EXPECT_THAT(said("t,size\n0,0\n"), HasSubstr("size is a whole number from 1"));
+  EXPECT_THAT(said(""), HasSubstr("empty"));
+  EXPECT_THAT(said("t\n"), HasSubstr("empty"));
+  EXPECT_THAT(said("when\n1\n"), HasSubstr("no column 't'"));
+  EXPECT_THAT(said("TIMESTAMP,ContextTokens,GeneratedTokens\nyesterday,1,1\n"), HasSubstr("'yesterday' is not a time"));
+}
+
+}  // namespace
+}  // namespace rightsize::sim

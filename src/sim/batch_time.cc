@@ -1,0 +1,147 @@
+#include "sim/batch_time.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/csv.h"
+#include "base/parse_units.h"
+#include "base/suggest.h"
+
+namespace rightsize::sim {
+namespace {
+
+constexpr std::int64_t kLargestBatch = 65536;
+constexpr double kLongestMilliseconds = 1e9;  // eleven days: beyond it the unit is wrong
+
+// Reads cells of one row and collects what is wrong with them.
+class RowReader {
+ public:
+  RowReader(const Csv& csv, const CsvRow& row, Errors& errors) : csv_(csv), row_(row), errors_(errors) {}
+
+  bool ok() const { return ok_; }
+  bool has(std::string_view column) const { return !csv_.cell(row_, column).empty(); }
+
+  int batch(std::string_view column) {
+    Result<std::int64_t> value = parse_integer(csv_.cell(row_, column));
+    if (value && *value >= 1 && *value <= kLargestBatch) return static_cast<int>(*value);
+    complain(column,
+             fmt::format("a batch is a whole number from 1 to {}, not '{}'", kLargestBatch, csv_.cell(row_, column)));
+    return 0;
+  }
+  double positive(std::string_view column, double most) {
+    Result<double> value = parse_number(csv_.cell(row_, column));
+    if (value && *value > 0 && *value <= most) return *value;
+    complain(column, fmt::format("'{}' is not a positive time", csv_.cell(row_, column)));
+    return 0;
+  }
+  double at_least_zero(std::string_view column) {
+    if (!has(column)) return 0;
+    Result<double> value = parse_number(csv_.cell(row_, column));
+    if (value && *value >= 0 && *value <= kLongestMilliseconds * 1e3) return *value;
+    complain(column, fmt::format("'{}' is not a time", csv_.cell(row_, column)));
+    return 0;
+  }
+  void complain(std::string_view column, std::string message) {
+    errors_.push_back(bad_input(std::move(message)).at(csv_.place(row_, column)));
+    ok_ = false;
+  }
+
+ private:
+  const Csv& csv_;
+  const CsvRow& row_;
+  Errors& errors_;
+  bool ok_ = true;
+};
+
+using Rows = std::map<int, TableTime::Row>;
+
+void read_plain_row(RowReader& reader, Rows& rows) {
+  const int batch = reader.batch("batch");
+  const double p50 = reader.positive("ms_p50", kLongestMilliseconds);
+  const double p90 = reader.has("ms_p90") ? reader.positive("ms_p90", kLongestMilliseconds) : p50;
+  if (reader.ok() && p90 < p50) reader.complain("ms_p90", "the 90th percentile is below the median");
+  if (reader.ok() && rows.count(batch) > 0) reader.complain("batch", fmt::format("batch {} is listed twice", batch));
+  if (reader.ok()) rows[batch] = {batch, {milliseconds(p50), milliseconds(p90)}};
+}
+
+constexpr const char* kComputeColumns[] = {"Server Compute Input", "Server Compute Infer", "Server Compute Output"};
+
+void read_perf_analyzer_row(RowReader& reader, std::map<int, double>& concurrency, Rows& rows) {
+  const int batch = reader.has("Batch") ? reader.batch("Batch") : 1;
+  const double load = reader.has("Concurrency") ? reader.positive("Concurrency", 1e9) : 1;
+  double microseconds_taken = 0;
+  for (const char* column : kComputeColumns) microseconds_taken += reader.at_least_zero(column);
+  if (reader.ok() && !(microseconds_taken > 0)) reader.complain(kComputeColumns[1], "the compute time is zero");
+  if (!reader.ok()) return;
+  auto [seen, fresh] = concurrency.try_emplace(batch, load);
+  if (!fresh && load >= seen->second) return;
+  seen->second = load;
+  rows[batch] = {batch, {microseconds(microseconds_taken), microseconds(microseconds_taken)}};
+}
+
+Error unknown_columns(const Csv& csv, const std::string& file) {
+  return bad_input(fmt::format("{}: no columns 'batch' and 'ms_p50'", file))
+      .with_hint(csv.header().empty() ? "" : did_you_mean("ms_p50", csv.header()))
+      .with_hint("a service table begins with 'batch,ms_p50,ms_p90'; perf_analyzer's CSV is read too");
+}
+
+}  // namespace
+
+Checked<std::vector<TableTime::Row>> parse_service_table(const std::string& file, std::string text) {
+  RIGHTSIZE_TRY(const Csv csv, Csv::parse(file, std::move(text)));
+  const bool plain = csv.column("batch") && csv.column("ms_p50");
+  const bool perf_analyzer = csv.column("Server Compute Infer").has_value();
+  if (!plain && !perf_analyzer) return fail(Errors{unknown_columns(csv, file)});
+  Errors errors;
+  Rows rows;
+  std::map<int, double> concurrency;
+  for (const CsvRow& row : csv.rows()) {
+    RowReader reader(csv, row, errors);
+    if (plain) {
+      read_plain_row(reader, rows);
+    } else {
+      read_perf_analyzer_row(reader, concurrency, rows);
+    }
+  }
+  if (errors.empty() && rows.empty()) errors.push_back(bad_input(fmt::format("{}: the table has no rows", file)));
+  if (!errors.empty()) return fail(std::move(errors));
+  std::vector<TableTime::Row> sorted;
+  for (const auto& [batch, row] : rows) sorted.push_back(row);
+  return sorted;
+}
+
+BatchSeconds TableTime::time_of(int batch) const {
+  const auto above =
+      std::lower_bound(rows_.begin(), rows_.end(), batch, [](const Row& row, int size) { return row.batch < size; });
+  if (above == rows_.end()) {  // beyond the table: in proportion, which is what a saturated GPU does
+    const double factor = static_cast<double>(batch) / rows_.back().batch;
+    return {rows_.back().time.p50 * factor, rows_.back().time.p90 * factor};
+  }
+  if (above->batch == batch || pad_ || above == rows_.begin()) return above->time;
+  const Row& below = *(above - 1);
+  const double share = static_cast<double>(batch - below.batch) / (above->batch - below.batch);
+  auto between = [share](Seconds a, Seconds b) { return a + (b - a) * share; };
+  return {between(below.time.p50, above->time.p50), between(below.time.p90, above->time.p90)};
+}
+
+ServiceTimes tabulate(const BatchTime& time, int max_batch, Seconds overhead) {
+  // median = shortest + scale ln 2, 90th percentile = shortest + scale ln 10
+  const double ln2 = std::log(2.0), ln5 = std::log(5.0);
+  ServiceTimes times;
+  times.shortest.push_back(0);
+  times.scale.push_back(0);
+  for (int batch = 1; batch <= max_batch; ++batch) {
+    const BatchSeconds taken = time.time_of(batch);
+    // A wide spread may not make the shortest time negative.
+    const double scale = std::min(in_seconds(taken.p90 - taken.p50) / ln5, in_seconds(taken.p50) / ln2);
+    const SimTime shortest = to_sim_time(taken.p50 - seconds(scale * ln2) + overhead);
+    times.shortest.push_back(std::max<SimTime>(shortest, 1));
+    times.scale.push_back(scale * 1e9);
+  }
+  return times;
+}
+
+}  // namespace rightsize::sim

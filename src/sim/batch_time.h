@@ -1,0 +1,73 @@
+// How long a batch takes: from a measured table, or from whatever implements BatchTime.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "sim/sim_time.h"
+
+namespace rightsize::sim {
+
+// Median and 90th percentile of the time one batch occupies an executor. Equal where the spread is unknown.
+struct BatchSeconds {
+  Seconds p50;
+  Seconds p90;
+};
+
+// What the simulator is handed. It is asked once for every batch size and never in the hot loop, so an implementation
+// may be slow (the speed model's is). Sizes are 1 and up; times are positive and finite.
+class BatchTime {
+ public:
+  virtual ~BatchTime() = default;
+  virtual BatchSeconds time_of(int batch) const = 0;
+  virtual int largest_batch() const = 0;  // beyond it nothing is known
+};
+
+// A measured table. Between listed sizes the time is interpolated, or with `pad` a batch is run as the next listed size
+// (what a server with captured graphs or compiled profiles does). Below the smallest listed size its time is used.
+class TableTime : public BatchTime {
+ public:
+  struct Row {
+    int batch = 0;
+    BatchSeconds time;
+  };
+  // Rows in ascending order of batch, at least one.
+  TableTime(std::vector<Row> rows, bool pad) : rows_(std::move(rows)), pad_(pad) {}
+
+  BatchSeconds time_of(int batch) const override;
+  int largest_batch() const override { return rows_.back().batch; }
+  const std::vector<Row>& rows() const { return rows_; }
+
+ private:
+  std::vector<Row> rows_;
+  bool pad_;
+};
+
+// Reads a service table: `batch,ms_p50[,ms_p90]`, or what Triton's perf_analyzer writes with `-f FILE.csv`, whose times
+// are microseconds. perf_analyzer does not name the batch: put a `Batch` column (the value of -b) before its own when
+// joining several runs; without one the rows are of batch 1. Its time is the server's compute time (input, inference
+// and output) at the lowest concurrency listed. Other columns are ignored. Every row that cannot be used is reported
+// with its place: a batch that is not a whole number from 1 to 65536, a time that is not positive, a p90 below its p50,
+// a size listed twice, an empty table.
+Checked<std::vector<TableTime::Row>> parse_service_table(const std::string& file, std::string text);
+
+// Times of 1..max_batch in nanoseconds, looked up in the hot loop; `scale` is the mean of the exponential spread.
+// The spread is a shifted exponential that has the given median and 90th percentile: skewed to the right as measured
+// times are. Its mean lies (1 - ln 2) scale above the median.
+struct ServiceTimes {
+  std::vector<SimTime> shortest;  // index is the batch size; [0] is unused
+  std::vector<double> scale;
+
+  int max_batch() const { return static_cast<int>(shortest.size()) - 1; }
+  double mean(int batch) const {
+    return static_cast<double>(shortest[static_cast<std::size_t>(batch)]) + scale[static_cast<std::size_t>(batch)];
+  }
+  // Requests an executor finishes per second when every batch has the given size.
+  double rate(int batch) const { return batch * 1e9 / mean(batch); }
+};
+
+// `overhead` is added to every batch: what the server does around the call that was measured.
+ServiceTimes tabulate(const BatchTime& time, int max_batch, Seconds overhead = Seconds{});
+
+}  // namespace rightsize::sim

@@ -1,0 +1,66 @@
+#include "sim/continuous_batching.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rightsize::sim {
+
+void plan_step(const StepView& view, const ContinuousConfig& config, StepPlan& plan) {
+  plan.preempt = 0;
+  plan.admitted = 0;
+  plan.chunks.clear();
+  if (view.decoding > view.kv_free) {  // each needs room for one token
+    plan.preempt = 1;
+    return;
+  }
+  std::int64_t budget = config.token_budget - view.decoding;
+  std::int64_t room = view.kv_free - view.decoding;
+  for (std::int64_t left : view.prefilling) {
+    const std::int64_t chunk = std::max<std::int64_t>(0, std::min({left, budget, room}));
+    plan.chunks.push_back(chunk);
+    budget -= chunk;
+    room -= chunk;
+  }
+  // Prompts begun have the rest of theirs reserved: admission must not take it.
+  for (std::size_t i = 0; i < view.prefilling.size(); ++i) room -= view.prefilling[i] - plan.chunks[i];
+  const auto running = view.decoding + static_cast<std::int64_t>(view.prefilling.size());
+  for (std::int64_t prompt : view.waiting) {
+    const bool full = running + static_cast<std::int64_t>(plan.admitted) >= config.max_sequences;
+    if (full || budget <= 0 || prompt > room) break;
+    if (!config.chunked_prefill && prompt > budget) break;
+    const std::int64_t chunk = std::min(prompt, budget);
+    plan.chunks.push_back(chunk);
+    ++plan.admitted;
+    budget -= chunk;
+    room -= prompt;
+  }
+}
+
+double capacity(const ContinuousServer& server, const RequestShape& shape) {
+  const ContinuousConfig& c = server.batching;
+  const double per_sequence = shape.size + shape.output / 2;  // mean cache of a sequence half way through its answer
+  const double fits = std::floor(static_cast<double>(c.kv_tokens) / per_sequence);
+  const double batch =
+      std::max(1.0, std::min({static_cast<double>(c.max_sequences), fits, static_cast<double>(c.token_budget)}));
+  double total = 0;
+  for (const StepCost& cost : server.replicas) {
+    // One request costs its prompt and, per output token, its share of a step.
+    const double step = cost.base + cost.sequence * batch + cost.context * batch * per_sequence;
+    total += 1e9 / (shape.size * cost.prefill + shape.output * step / batch);
+  }
+  return total;
+}
+
+RequestShape mean_shape(const ArrivalProcess& arrivals, const RequestShape& shape) {
+  const auto* trace = std::get_if<std::shared_ptr<const Trace>>(&arrivals);
+  if (trace == nullptr || !(*trace)->has_tokens) return shape;
+  RequestShape mean{0, 0, false};
+  const double count = static_cast<double>((*trace)->arrivals.size());
+  for (const Arrival& arrival : (*trace)->arrivals) {
+    mean.size += arrival.size / count;
+    mean.output += arrival.output / count;
+  }
+  return mean;
+}
+
+}  // namespace rightsize::sim

@@ -1,0 +1,79 @@
+// Continuous batching for language models, in the manner of vLLM: every step gives each running sequence one token and
+// spends what is left of a token budget on prompts. The policy is a pure function; the simulator skips over runs of
+// equal steps.
+//
+// What is modelled: token budget, chunked prefill (or whole prompts only), a limit on sequences, KV-cache capacity in
+// tokens, admission in order of arrival when the whole prompt fits the free cache, preemption of the newest sequence by
+// recomputation when the cache is full. What is not: the cache's block size (at most block-1 tokens a sequence), prefix
+// caching, speculative decoding.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "sim/arrivals.h"
+#include "sim/quantiles.h"
+#include "sim/simulate.h"
+
+namespace rightsize::sim {
+
+struct ContinuousConfig {
+  std::int64_t token_budget = 8192;    // tokens a step (--max-num-batched-tokens)
+  std::int64_t max_sequences = 256;    // running at once (--max-num-seqs)
+  std::int64_t kv_tokens = 1'000'000;  // what the cache holds
+  bool chunked_prefill = true;         // false: a prompt is processed whole or not at all
+};
+
+// The time of one step, linear in what it does: base + prefill * prompt tokens + sequence * decoding sequences +
+// context * tokens those have in the cache. Nanoseconds. Reading the weights is the base, reading the cache the
+// context.
+struct StepCost {
+  double base = 0, prefill = 0, sequence = 0, context = 0;
+};
+
+// What the scheduler sees at the start of a step.
+struct StepView {
+  std::int64_t decoding = 0;                      // sequences past their prompt
+  std::int64_t kv_free = 0;                       // tokens
+  std::span<const std::int64_t> prefilling = {};  // prompt tokens left of sequences begun, oldest first
+  std::span<const std::int64_t> waiting = {};     // prompt tokens of sequences not begun, in order
+};
+
+struct StepPlan {
+  std::int64_t preempt = 0;          // so many of the newest sequences must give way first; then plan again
+  std::vector<std::int64_t> chunks;  // prompt tokens for each of `prefilling`, then for each admitted
+  std::size_t admitted = 0;          // from the front of `waiting`
+};
+
+// Decides one step. Decoding sequences come first, then prompts begun, then new ones. `plan` is overwritten (it is an
+// argument so that its storage is reused).
+void plan_step(const StepView& view, const ContinuousConfig& config, StepPlan& plan);
+
+struct ContinuousServer {
+  std::vector<StepCost> replicas;  // may differ; a request goes to the one with the fewest outstanding tokens of work
+  ContinuousConfig batching = {};
+};
+
+struct ContinuousProfile {
+  LatencyProfile all;      // end to end; mean_batch is the mean number of sequences in a step
+  StatisticValues ttft{};  // until the first token, nanoseconds
+  StatisticValues tpot{};  // per token after the first
+  StatisticValues ttft_half_width{}, tpot_half_width{};
+  std::uint64_t steps = 0, preemptions = 0;
+  double output_tokens_per_second = 0;
+};
+
+// Requests a second at most, for requests of the mean shape: the batch as full as limits and cache allow, every step
+// carrying its share of prompts.
+double capacity(const ContinuousServer& server, const RequestShape& shape);
+// The mean prompt and output of a trace; the shape itself for the others.
+RequestShape mean_shape(const ArrivalProcess& arrivals, const RequestShape& shape);
+
+// Nothing when the load is at or above capacity. A request that can never fit (its tokens exceed the cache, or its
+// prompt the budget without chunks) is rejected on arrival.
+std::optional<ContinuousProfile> simulate(const ContinuousServer& server, const ArrivalProcess& arrivals,
+                                          const RequestShape& shape, const RunLength& length);
+
+}  // namespace rightsize::sim

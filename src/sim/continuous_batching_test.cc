@@ -1,0 +1,119 @@
+#include "sim/continuous_batching.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+namespace rightsize::sim {
+namespace {
+
+using Tokens64 = std::vector<std::int64_t>;
+
+StepPlan plan(std::int64_t decoding, std::int64_t kv_free, const Tokens64& prefilling, const Tokens64& waiting,
+              const ContinuousConfig& config) {
+  StepPlan out;
+  plan_step({decoding, kv_free, prefilling, waiting}, config, out);
+  return out;
+}
+
+TEST(PlanStep, CaseByCase) {
+  const ContinuousConfig config{100, 4, 1000, true};
+  StepPlan p = plan(0, 1000, {}, {60, 60}, config);  // the second prompt gets what is left of the budget
+  EXPECT_EQ(p.admitted, 2u);
+  EXPECT_EQ(p.chunks, (Tokens64{60, 40}));
+  p = plan(2, 1000, {20}, {60}, config);  // decoding takes 2, the prompt begun 20, the new one 60
+  EXPECT_EQ(p.chunks, (Tokens64{20, 60}));
+  p = plan(2, 1000, {200}, {10}, config);  // a long prompt takes the whole budget
+  EXPECT_EQ(p.chunks, (Tokens64{98}));
+  EXPECT_EQ(p.admitted, 0u);
+  p = plan(4, 1000, {}, {10}, config);  // as many sequences as allowed
+  EXPECT_EQ(p.admitted, 0u);
+  p = plan(1, 50, {}, {60, 10}, config);  // the first in line does not fit the cache: nobody overtakes
+  EXPECT_EQ(p.admitted, 0u);
+  p = plan(3, 2, {}, {10}, config);  // no room for a token each
+  EXPECT_EQ(p.preempt, 1);
+  p = plan(1, 100, {80}, {30}, config);  // what the prompt begun still needs is not given away
+  EXPECT_EQ(p.admitted, 0u);
+}
+
+TEST(PlanStep, WholePromptsOnlyWithoutChunks) {
+  ContinuousConfig config{100, 4, 1000, false};
+  EXPECT_EQ(plan(0, 1000, {}, {60, 60}, config).admitted, 1u);
+  EXPECT_EQ(plan(50, 1000, {}, {60}, config).admitted, 0u);
+}
+
+// One request alone, by hand: prompt of 10 tokens at 1 us each and a step of 100 us, then 4 tokens more, each a step of
+// 100 us + 5 us for the sequence + 1 us for every token in the cache (10, 11, 12, 13).
+TEST(SimulateContinuous, OneRequestByHand) {
+  Trace trace;
+  trace.arrivals = {{0, 10, 5}};
+  trace.has_tokens = true;
+  const ContinuousServer server{{{100e3, 1e3, 5e3, 1e3}}, {}};
+  const auto p = simulate(server, std::make_shared<const Trace>(trace), {}, {});
+  ASSERT_TRUE(p);
+  EXPECT_EQ(p->all.completed, 1u);
+  EXPECT_NEAR(value_of(p->ttft, Statistic::kMean), 110e3, 1);
+  EXPECT_NEAR(value_of(p->all.latency, Statistic::kMean), 110e3 + 4 * 105e3 + 46e3, 1);
+  EXPECT_NEAR(value_of(p->tpot, Statistic::kMean), 105e3 + 11.5e3, 1);
+  EXPECT_EQ(p->steps, 5u);
+}
+
+// A second request arrives during the first step: it is noticed at that step's end.
+TEST(SimulateContinuous, ARequestJoinsAtTheNextStep) {
+  Trace trace;
+  trace.arrivals = {{0, 10, 100}, {1'000, 10, 1}};
+  trace.has_tokens = true;
+  const ContinuousServer server{{{100e3, 0, 0, 0}}, {}};
+  const auto p = simulate(server, std::make_shared<const Trace>(trace), {}, {});
+  ASSERT_TRUE(p);
+  // The first: 100 steps of 100 us. The second: waits 99 us, one step.
+  EXPECT_EQ(p->all.latency_sum, 100 * 100'000 + 99'000 + 100'000);
+  EXPECT_EQ(p->steps, 100u);
+}
+
+// Cache for 30 tokens, two sequences of 10 + 10: together they need 38, so the newer gives way once and starts again.
+TEST(SimulateContinuous, AFullCachePreemptsTheNewest) {
+  Trace trace;
+  trace.arrivals = {{0, 10, 10}, {1, 10, 10}};
+  trace.has_tokens = true;
+  const ContinuousServer server{{{100e3, 0, 0, 0}}, {8192, 8, 30, true}};
+  const auto p = simulate(server, std::make_shared<const Trace>(trace), {}, {});
+  ASSERT_TRUE(p);
+  EXPECT_EQ(p->all.completed, 2u);
+  EXPECT_EQ(p->preemptions, 1u);
+  EXPECT_EQ(p->all.presence, p->all.latency_sum);
+}
+
+TEST(SimulateContinuous, WhatCanNeverFitIsRejected) {
+  Trace trace;
+  trace.arrivals = {{0, 100, 10}, {1, 10, 10}};
+  trace.has_tokens = true;
+  const ContinuousServer server{{{100e3, 0, 0, 0}}, {8192, 8, 50, true}};
+  const auto p = simulate(server, std::make_shared<const Trace>(trace), {}, {});
+  ASSERT_TRUE(p);
+  EXPECT_EQ(p->all.rejected, 1u);
+  EXPECT_EQ(p->all.completed, 1u);
+}
+
+RC_GTEST_PROP(SimulateContinuous, LittlesLawAndNobodyIsLost, ()) {
+  ContinuousServer server;
+  for (int i = *rc::gen::inRange(1, 4); i > 0; --i) server.replicas.push_back({5e6 * i, 10e3, 20e3, 3});
+  server.batching = {*rc::gen::element<std::int64_t>(64, 512, 8192), *rc::gen::element<std::int64_t>(1, 8, 256),
+                     *rc::gen::element<std::int64_t>(2000, 20'000, 1'000'000), *rc::gen::arbitrary<bool>()};
+  const RequestShape shape{300, 50, true};
+  const double rate = capacity(server, shape) * *rc::gen::element(0.2, 0.7, 0.95);
+  const auto p = simulate(server, Poisson{rate}, shape,
+                          {2000, static_cast<std::uint64_t>(*rc::gen::inRange(1, 100)), 0, Statistic::kP99});
+  RC_ASSERT(p.has_value());
+  RC_ASSERT(p->all.completed + p->all.rejected == p->all.requests);
+  RC_ASSERT(p->all.presence == p->all.latency_sum);
+  RC_ASSERT(p->all.utilization <= 1.0 + 1e-9);
+}
+
+TEST(SimulateContinuous, OverloadIsRefused) {
+  const ContinuousServer server{{{6e6, 15e3, 20e3, 4}}, {}};
+  const RequestShape shape{500, 200, false};
+  EXPECT_FALSE(simulate(server, Poisson{capacity(server, shape) * 1.01}, shape, {}));
+}
+
+}  // namespace
+}  // namespace rightsize::sim

@@ -1,0 +1,105 @@
+#include "sim/quantiles.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace rightsize::sim {
+namespace {
+
+constexpr std::size_t kMostRuns = 40;
+constexpr std::size_t kLeastRuns = 10;
+
+// Two-sided 95 % points of Student's t for 9..39 degrees of freedom, within 0.3 %: the Cornish-Fisher expansion.
+double student_t(double freedom) {
+  constexpr double z = 1.959964;
+  return z + (z * z * z + z) / (4 * freedom) +
+         (5 * z * z * z * z * z + 16 * z * z * z + 3 * z) / (96 * freedom * freedom);
+}
+
+StatisticValues statistics_of(const LogHistogram& histogram, std::int64_t sum) {
+  const double count = static_cast<double>(std::max<std::uint64_t>(histogram.count(), 1));
+  return {static_cast<double>(sum) / count, histogram.quantile(0.50), histogram.quantile(0.90),
+          histogram.quantile(0.95), histogram.quantile(0.99)};
+}
+
+}  // namespace
+
+double LogHistogram::lower_edge(std::size_t bucket) {
+  constexpr std::size_t kLinear = std::size_t{1} << kBits;
+  if (bucket < 2 * kLinear) return static_cast<double>(bucket);
+  const std::size_t shift = (bucket >> kBits) - 1;
+  const std::size_t leading = bucket - (shift << kBits);
+  return std::ldexp(static_cast<double>(leading), static_cast<int>(shift));
+}
+
+double LogHistogram::quantile(double q) const {
+  if (count_ == 0) return 0;
+  const double wanted = std::clamp(q, 0.0, 1.0) * static_cast<double>(count_);
+  double seen = 0;
+  for (std::size_t i = low_; i <= high_; ++i) {
+    const double here = static_cast<double>(counts_[i]);
+    if (here > 0 && seen + here >= wanted) {
+      // A bucket that holds one value (all below 512) is exact; in a wider one the values are taken as evenly spread.
+      const double from = lower_edge(i), width = lower_edge(i + 1) - from;
+      return width <= 1 ? from : from + width * std::clamp((wanted - seen) / here, 0.0, 1.0);
+    }
+    seen += here;
+  }
+  return lower_edge(high_ + 1);
+}
+
+void LogHistogram::take(LogHistogram& other) {
+  for (std::size_t i = other.low_; i <= other.high_ && other.count_ > 0; ++i) counts_[i] += other.counts_[i];
+  if (other.count_ > 0) {
+    low_ = std::min(low_, other.low_);
+    high_ = std::max(high_, other.high_);
+    count_ += other.count_;
+  }
+  other.clear();
+}
+
+void LogHistogram::clear() {
+  if (count_ > 0)
+    std::fill(counts_.begin() + static_cast<std::ptrdiff_t>(low_),
+              counts_.begin() + static_cast<std::ptrdiff_t>(high_) + 1, 0);
+  count_ = 0;
+  low_ = kBuckets;
+  high_ = 0;
+}
+
+void LatencyStatistics::close_run() {
+  runs_.push_back(statistics_of(recent_, recent_sum_));
+  total_.take(recent_);
+  sum_ += recent_sum_;
+  recent_sum_ = 0;
+  if (runs_.size() < kMostRuns) return;
+  for (std::size_t i = 0; i < kMostRuns / 2; ++i) {
+    for (std::size_t k = 0; k < kStatistics; ++k) runs_[i][k] = 0.5 * (runs_[2 * i][k] + runs_[2 * i + 1][k]);
+  }
+  runs_.resize(kMostRuns / 2);
+  run_length_ *= 2;
+}
+
+StatisticValues LatencyStatistics::values() {
+  total_.take(recent_);  // the open run stays out of the intervals
+  sum_ += recent_sum_;
+  recent_sum_ = 0;
+  return statistics_of(total_, sum_);
+}
+
+StatisticValues LatencyStatistics::half_widths() const {
+  StatisticValues widths;
+  widths.fill(std::numeric_limits<double>::quiet_NaN());
+  if (runs_.size() < kLeastRuns) return widths;
+  const double n = static_cast<double>(runs_.size());
+  for (std::size_t k = 0; k < kStatistics; ++k) {
+    double mean = 0, squares = 0;
+    for (const StatisticValues& run : runs_) mean += run[k] / n;
+    for (const StatisticValues& run : runs_) squares += (run[k] - mean) * (run[k] - mean);
+    widths[k] = student_t(n - 1) * std::sqrt(squares / (n - 1) / n);
+  }
+  return widths;
+}
+
+}  // namespace rightsize::sim

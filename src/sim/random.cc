@@ -1,0 +1,26 @@
+#include "sim/random.h"
+
+#include <cmath>
+
+namespace rightsize::sim {
+
+// 256 layers of equal area v under e^-x; x[0] is the width the lowest layer would have if it were a rectangle.
+Random::Tables::Tables() : x{}, y{} {
+  constexpr double kArea = 0.0039496598225815571993;
+  x[0] = kArea / std::exp(-kTail);
+  x[1] = kTail;
+  for (std::size_t i = 2; i < 256; ++i) x[i] = -std::log(kArea / x[i - 1] + std::exp(-x[i - 1]));
+  x[256] = 0;
+  for (std::size_t i = 0; i <= 256; ++i) y[i] = std::exp(-x[i]);
+}
+
+const Random::Tables Random::kTables;
+
+// Memoryless: what lies beyond the lowest layer is again exponential.
+double Random::tail() { return -std::log1p(-uniform()); }
+
+bool Random::in_wedge(std::size_t layer, double x) {
+  return kTables.y[layer] + uniform() * (kTables.y[layer + 1] - kTables.y[layer]) < std::exp(-x);
+}
+
+}  // namespace rightsize::sim

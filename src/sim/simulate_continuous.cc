@@ -1,0 +1,396 @@
+// Runs continuous batching. Steps that only decode differ by one token a sequence, so that the time of k of them has a
+// closed form; only steps that admit, process prompts or end a sequence are taken one by one.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <deque>
+
+#include "sim/continuous_batching.h"
+
+namespace rightsize::sim {
+namespace {
+
+struct Sequence {
+  SimTime arrived = 0;
+  SimTime first_token = kNever;
+  std::int64_t prompt = 0;     // tokens to process before the next output token; grows when it is preempted
+  std::int64_t processed = 0;  // of the prompt
+  std::int64_t output = 0;     // tokens to generate in all
+  std::int64_t generated = 0;  // as of joined_step
+  std::int64_t joined_step = 0;
+  std::uint64_t admitted = 0;  // order of admission; the newest gives way first
+  std::uint32_t version = 0;   // told apart from an earlier user of the slot
+  bool decoding = false;
+  double work = 0;  // what the router counted for it
+};
+
+// The end of a sequence, in the replica's count of decode steps.
+struct Finish {
+  std::int64_t step = 0;
+  std::uint32_t slot = 0, version = 0;
+  bool operator<(const Finish& o) const { return step > o.step; }  // the heap keeps the earliest on top
+};
+
+struct Totals {
+  LatencyStatistics latency, ttft, tpot;
+  std::uint64_t steps = 0, preemptions = 0, output_tokens = 0;
+  std::int64_t present = 0, presence = 0;
+  SimTime last_change = 0;
+  double sequence_steps = 0;
+  SimTime busy = 0;
+
+  void integrate(SimTime now) {
+    presence += present * (now - last_change);
+    last_change = now;
+  }
+};
+
+class Replica {
+ public:
+  Replica(const StepCost& cost, const ContinuousConfig& config, Totals& totals)
+      : cost_(cost), config_(config), totals_(&totals), kv_free_(config.kv_tokens) {
+    config_.max_sequences = std::min(config_.max_sequences, config_.token_budget);  // each takes one token a step
+  }
+
+  SimTime next() const { return step_ends_; }
+  double work() const { return work_; }
+
+  void arrive(const Arrival& arrival, SimTime now) {
+    const std::uint32_t slot = take_slot();
+    Sequence& s = sequences_[slot];
+    s.arrived = now;
+    s.prompt = arrival.size;
+    s.output = arrival.output;
+    waiting_.push_back(slot);
+    s.work = work_of(s);
+    work_ += s.work;
+    if (step_ends_ == kNever) begin(now, kNever);
+  }
+
+  // A step (or a run of equal ones) ends now. `horizon` is when the next request may arrive: no run goes past the first
+  // step boundary after it, so that it is noticed when it would be.
+  void end_step(SimTime horizon) {
+    const SimTime now = step_ends_;
+    decode_step_ += run_steps_;
+    kv_free_ -= run_steps_ * decoding_;
+    context_ += run_steps_ * decoding_;
+    while (!finishes_.empty() && finishes_.front().step <= decode_step_) finish_top(now);
+    finish_prompts(now);
+    totals_->latency.checkpoint();
+    begin(now, horizon);
+  }
+
+ private:
+  double work_of(const Sequence& s) const {
+    constexpr double kTypicalBatch = 16;  // sequences a step's base is shared among
+    return static_cast<double>(s.prompt) * cost_.prefill +
+           static_cast<double>(s.output) * (cost_.sequence + cost_.base / kTypicalBatch);
+  }
+
+  std::uint32_t take_slot() {
+    if (free_.empty()) {
+      sequences_.emplace_back();
+      return static_cast<std::uint32_t>(sequences_.size() - 1);
+    }
+    const std::uint32_t slot = free_.back();
+    free_.pop_back();
+    const std::uint32_t version = sequences_[slot].version + 1;
+    sequences_[slot] = {};
+    sequences_[slot].version = version;
+    return slot;
+  }
+
+  void begin(SimTime now, SimTime horizon) {
+    for (;;) {
+      gather_view();
+      plan_step({decoding_, kv_free_, prefilling_left_, waiting_prompts_}, config_, plan_);
+      if (plan_.preempt == 0) break;
+      preempt_newest();
+    }
+    admit();
+    std::int64_t prompt_tokens = 0;
+    for (std::size_t i = 0; i < prefilling_.size(); ++i) {
+      sequences_[prefilling_[i]].processed += plan_.chunks[i];
+      prompt_tokens += plan_.chunks[i];
+    }
+    kv_free_ -= prompt_tokens;
+    if (decoding_ == 0 && prompt_tokens == 0) {
+      step_ends_ = kNever;
+      return;
+    }
+    run_steps_ = prompt_tokens > 0 ? 1 : equal_steps(now, horizon);
+    const double n = static_cast<double>(decoding_);
+    const SimTime taken =
+        run_time(run_steps_) + static_cast<SimTime>(cost_.prefill * static_cast<double>(prompt_tokens) + 0.5);
+    step_ends_ = now + std::max<SimTime>(taken, 1);
+    totals_->steps += static_cast<std::uint64_t>(run_steps_);
+    totals_->sequence_steps += static_cast<double>(run_steps_) * (n + static_cast<double>(prefilling_.size()));
+    totals_->busy += step_ends_ - now;
+  }
+
+  // k decode-only steps: the context grows by the number of sequences each time.
+  SimTime run_time(std::int64_t k) const {
+    const double n = static_cast<double>(decoding_), steps = static_cast<double>(k);
+    const double first = cost_.base + cost_.sequence * n + cost_.context * static_cast<double>(context_);
+    return static_cast<SimTime>(steps * first + cost_.context * n * steps * (steps - 1) / 2 + 0.5);
+  }
+
+  // How many steps pass before anything but the clock changes: a sequence ends, the cache is full, or somebody arrives
+  // who could be admitted.
+  std::int64_t equal_steps(SimTime now, SimTime horizon) {
+    drop_stale_finishes();
+    std::int64_t k = finishes_.empty() ? 1 : finishes_.front().step - decode_step_;
+    k = std::min(k, kv_free_ / decoding_);
+    k = std::max<std::int64_t>(k, 1);
+    const bool arrivals_matter = waiting_.empty() && decoding_ < config_.max_sequences;
+    if (!arrivals_matter || horizon == kNever || run_time(k) <= horizon - now) return k;
+    std::int64_t low = 1, high = k;  // the first boundary at or after the arrival
+    const SimTime wanted = horizon - now;
+    const SimTime one = std::max<SimTime>(run_time(1), 1);
+    high = std::min(high, wanted / one + 1);  // steps only get longer
+    while (low < high) {
+      const std::int64_t middle = (low + high) / 2;
+      (run_time(middle) >= wanted ? high : low) = run_time(middle) >= wanted ? middle : middle + 1;
+    }
+    return low;
+  }
+
+  void gather_view() {
+    prefilling_left_.clear();
+    for (std::uint32_t slot : prefilling_)
+      prefilling_left_.push_back(sequences_[slot].prompt - sequences_[slot].processed);
+    waiting_prompts_.clear();
+    std::int64_t sum = 0;
+    for (std::uint32_t slot : waiting_) {  // no more than could be admitted
+      if (sum >= config_.token_budget) break;
+      if (decoding_ + static_cast<std::int64_t>(prefilling_.size() + waiting_prompts_.size()) >= config_.max_sequences)
+        break;
+      waiting_prompts_.push_back(sequences_[slot].prompt);
+      sum += sequences_[slot].prompt;
+    }
+  }
+
+  void admit() {
+    for (std::size_t i = 0; i < plan_.admitted; ++i) {
+      sequences_[waiting_.front()].admitted = ++admissions_;
+      prefilling_.push_back(waiting_.front());
+      waiting_.pop_front();
+    }
+  }
+
+  // Sequences whose prompt is done give their first token at the end of this step.
+  void finish_prompts(SimTime now) {
+    std::size_t kept = 0;
+    for (std::uint32_t slot : prefilling_) {
+      Sequence& s = sequences_[slot];
+      if (s.processed < s.prompt) {
+        prefilling_[kept++] = slot;
+        continue;
+      }
+      if (s.first_token == kNever) {
+        s.first_token = now;
+        totals_->ttft.add(now - s.arrived);
+        totals_->ttft.checkpoint();
+      }
+      s.generated += 1;
+      start_decoding(slot, now);
+    }
+    prefilling_.resize(kept);
+  }
+
+  void start_decoding(std::uint32_t slot, SimTime now) {
+    Sequence& s = sequences_[slot];
+    s.decoding = true;
+    s.joined_step = decode_step_;
+    ++decoding_;
+    context_ += s.prompt;
+    if (s.generated >= s.output) return leave(slot, now);
+    finishes_.push_back({decode_step_ + s.output - s.generated, slot, s.version});
+    std::push_heap(finishes_.begin(), finishes_.end());
+  }
+
+  void drop_stale_finishes() {
+    while (!finishes_.empty() && stale(finishes_.front())) pop_finish();
+  }
+  bool stale(const Finish& f) const { return sequences_[f.slot].version != f.version || !sequences_[f.slot].decoding; }
+  void pop_finish() {
+    std::pop_heap(finishes_.begin(), finishes_.end());
+    finishes_.pop_back();
+  }
+  void finish_top(SimTime now) {
+    const Finish f = finishes_.front();
+    pop_finish();
+    if (!stale(f)) leave(f.slot, now);
+  }
+
+  // Tokens of a decoding sequence in the cache: its prompt and what it has decoded since.
+  std::int64_t cached(const Sequence& s) const {
+    return s.decoding ? s.prompt + decode_step_ - s.joined_step : s.processed;
+  }
+
+  void leave(std::uint32_t slot, SimTime now) {
+    Sequence& s = sequences_[slot];
+    kv_free_ += cached(s);
+    context_ -= cached(s);
+    --decoding_;
+    s.decoding = false;
+    work_ -= s.work;
+    totals_->latency.add(now - s.arrived);
+    if (s.output > 1) {
+      totals_->tpot.add((now - s.first_token) / (s.output - 1));
+      totals_->tpot.checkpoint();
+    }
+    totals_->output_tokens += static_cast<std::uint64_t>(s.output);
+    totals_->integrate(now);
+    --totals_->present;
+    free_.push_back(slot);
+  }
+
+  // Recomputation: the sequence goes back to the front of the line with what it has said so far as part of its prompt.
+  void preempt_newest() {
+    std::uint32_t newest = 0;
+    std::uint64_t latest = 0;
+    for (std::uint32_t slot = 0; slot < sequences_.size(); ++slot) {
+      const Sequence& s = sequences_[slot];
+      const bool running = s.decoding || std::find(prefilling_.begin(), prefilling_.end(), slot) != prefilling_.end();
+      if (running && s.admitted > latest) latest = s.admitted, newest = slot;
+    }
+    Sequence& s = sequences_[newest];
+    kv_free_ += cached(s);
+    if (s.decoding) {
+      const std::int64_t said = decode_step_ - s.joined_step;
+      context_ -= cached(s);
+      s.prompt += said + 1;  // and the token that was about to enter the cache
+      s.generated += said;
+      --decoding_;
+      s.decoding = false;
+      ++s.version;
+    } else {
+      prefilling_.erase(std::find(prefilling_.begin(), prefilling_.end(), newest));
+    }
+    s.processed = 0;
+    waiting_.push_front(newest);
+    ++totals_->preemptions;
+  }
+
+  StepCost cost_;
+  ContinuousConfig config_;
+  Totals* totals_;
+  std::int64_t kv_free_;
+  std::int64_t decoding_ = 0, context_ = 0, decode_step_ = 0, run_steps_ = 0;
+  SimTime step_ends_ = kNever;
+  double work_ = 0;
+  std::uint64_t admissions_ = 0;
+  std::vector<Sequence> sequences_;
+  std::vector<std::uint32_t> free_, prefilling_;
+  std::deque<std::uint32_t> waiting_;
+  std::vector<Finish> finishes_;
+  std::vector<std::int64_t> prefilling_left_, waiting_prompts_;
+  StepPlan plan_;
+};
+
+bool can_ever_run(const Arrival& arrival, const ContinuousConfig& config) {
+  const std::int64_t tokens = std::int64_t{arrival.size} + arrival.output;
+  return tokens <= config.kv_tokens && (config.chunked_prefill || arrival.size <= config.token_budget);
+}
+
+class Engine {
+ public:
+  Engine(const ContinuousServer& server, const ArrivalProcess& arrivals, const RequestShape& shape,
+         const RunLength& length)
+      : server_(server), length_(length), stream_(open_stream(arrivals, length.seed, shape)) {
+    for (const StepCost& cost : server.replicas) replicas_.emplace_back(cost, server.batching, totals_);
+  }
+
+  ContinuousProfile run() {
+    std::array<Arrival, 512> block;
+    bool more = true;
+    while (more && seen_ < length_.requests) {
+      const std::size_t want = std::min<std::uint64_t>(block.size(), length_.requests - seen_);
+      const std::size_t got = stream_->fill(std::span(block.data(), want));
+      for (const Arrival& arrival : std::span(block.data(), got)) arrive(arrival);
+      seen_ += got;
+      more = got == want && !tight_enough();
+    }
+    advance(kNever);
+    return profile();
+  }
+
+ private:
+  void arrive(const Arrival& arrival) {
+    advance(arrival.at);
+    if (!can_ever_run(arrival, server_.batching)) {
+      ++rejected_;
+      return;
+    }
+    totals_.integrate(arrival.at);
+    ++totals_.present;
+    least_loaded().arrive(arrival, arrival.at);
+  }
+
+  Replica& least_loaded() {
+    auto less = [](const Replica& a, const Replica& b) { return a.work() < b.work(); };
+    return *std::min_element(replicas_.begin(), replicas_.end(), less);
+  }
+
+  // Steps that begin before `until` know when the next request comes, so that they stop at the boundary after it.
+  void advance(SimTime until) {
+    for (;;) {
+      Replica* first = &replicas_[0];
+      for (Replica& replica : replicas_) {
+        if (replica.next() < first->next()) first = &replica;
+      }
+      if (first->next() == kNever || first->next() > until) return;
+      first->end_step(until);
+    }
+  }
+
+  bool tight_enough() {
+    if (length_.tight_enough <= 0) return false;
+    const double half = value_of(totals_.latency.half_widths(), length_.watched);
+    tight_ = half <= length_.tight_enough * value_of(totals_.latency.values(), length_.watched);
+    return tight_;
+  }
+
+  ContinuousProfile profile() {
+    ContinuousProfile p;
+    p.all.requests = seen_;
+    p.all.completed = totals_.latency.count();
+    p.all.rejected = rejected_;
+    p.all.batches = p.steps = totals_.steps;
+    p.all.latency_sum = totals_.latency.sum();
+    p.all.presence = totals_.presence;
+    p.all.latency = totals_.latency.values();
+    p.all.half_width = totals_.latency.half_widths();
+    p.all.elapsed = totals_.last_change;
+    p.all.tight = tight_;
+    p.ttft = totals_.ttft.values();
+    p.tpot = totals_.tpot.values();
+    p.ttft_half_width = totals_.ttft.half_widths();
+    p.tpot_half_width = totals_.tpot.half_widths();
+    p.preemptions = totals_.preemptions;
+    const double elapsed = static_cast<double>(std::max<SimTime>(p.all.elapsed, 1));
+    if (p.steps > 0) p.all.mean_batch = totals_.sequence_steps / static_cast<double>(p.steps);
+    p.all.utilization = static_cast<double>(totals_.busy) / elapsed / static_cast<double>(replicas_.size());
+    p.output_tokens_per_second = static_cast<double>(totals_.output_tokens) / elapsed * 1e9;
+    return p;
+  }
+
+  const ContinuousServer& server_;
+  const RunLength& length_;
+  std::unique_ptr<ArrivalStream> stream_;
+  Totals totals_;
+  std::vector<Replica> replicas_;
+  std::uint64_t seen_ = 0, rejected_ = 0;
+  bool tight_ = false;
+};
+
+}  // namespace
+
+std::optional<ContinuousProfile> simulate(const ContinuousServer& server, const ArrivalProcess& arrivals,
+                                          const RequestShape& shape, const RunLength& length) {
+  if (overloads(arrivals, capacity(server, mean_shape(arrivals, shape)))) return std::nullopt;
+  return Engine(server, arrivals, shape, length).run();
+}
+
+}  // namespace rightsize::sim

@@ -1,0 +1,139 @@
+// Reads recorded arrivals. The text is outside input of any size and quality, so every line is checked.
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/csv.h"
+#include "base/date.h"
+#include "base/parse_units.h"
+#include "base/text.h"
+#include "sim/arrivals.h"
+
+namespace rightsize::sim {
+namespace {
+
+constexpr std::size_t kMostMistakes = 20;
+constexpr double kLongestSeconds = 3.2e8;  // ten years
+
+std::optional<double> number(std::string_view text) {
+  Result<double> value = parse_number(trim(text));
+  return value ? std::optional(*value) : std::nullopt;
+}
+
+// "HH:MM:SS.fraction" as seconds of the day.
+std::optional<double> parse_clock(std::string_view text) {
+  const auto parts = split_list(text, ':');
+  if (parts.size() != 3) return std::nullopt;
+  const auto h = number(parts[0]), m = number(parts[1]), s = number(parts[2]);
+  if (!h || !m || !s || *h < 0 || *h > 23 || *m < 0 || *m > 59 || *s < 0 || *s >= 61) return std::nullopt;
+  return *h * 3600 + *m * 60 + *s;
+}
+
+// "2023-11-16 18:17:03.9799600", with 'T' for the space and an ending 'Z' or "+00:00" allowed. Seconds since `origin`,
+// which is set by the first call: a double holds a microsecond of seconds since 1970 but no nanosecond.
+std::optional<double> parse_timestamp(std::string_view text, std::optional<Date>& origin) {
+  constexpr std::size_t kDateLength = 10;
+  if (text.size() <= kDateLength + 1) return std::nullopt;
+  Result<Date> date = parse_date(text.substr(0, kDateLength));
+  std::string_view clock = text.substr(kDateLength + 1);
+  if (clock.ends_with('Z')) clock.remove_suffix(1);
+  if (clock.ends_with("+00:00")) clock.remove_suffix(6);
+  const std::optional<double> of_day = parse_clock(clock);
+  if (!date || !of_day) return std::nullopt;
+  if (!origin) origin = *date;
+  return (*date - *origin) * 86400.0 + *of_day;
+}
+
+struct Columns {
+  std::string time, size, output;
+  bool timestamps = false;
+};
+
+std::optional<Columns> columns_of(const Csv& csv) {
+  if (csv.column("TIMESTAMP")) return Columns{"TIMESTAMP", "ContextTokens", "GeneratedTokens", true};
+  if (csv.column("t")) return Columns{"t", "size", "output", false};
+  return std::nullopt;
+}
+
+class TraceReader {
+ public:
+  TraceReader(const Csv& csv, Columns columns) : csv_(csv), columns_(std::move(columns)) {
+    has_size_ = csv.column(columns_.size).has_value();
+    has_output_ = csv.column(columns_.output).has_value();
+  }
+
+  Checked<Trace> read() {
+    Trace trace;
+    trace.has_tokens = has_size_ && has_output_;
+    for (const CsvRow& row : csv_.rows()) {
+      if (errors_.size() >= kMostMistakes) break;
+      read_row(row, trace);
+    }
+    if (errors_.empty() && trace.arrivals.empty()) {
+      errors_.push_back(bad_input(fmt::format("{}: the trace is empty", csv_.file())));
+    }
+    if (!errors_.empty()) return fail(std::move(errors_));
+    return trace;
+  }
+
+ private:
+  void read_row(const CsvRow& row, Trace& trace) {
+    const std::string_view text = csv_.cell(row, columns_.time);
+    const std::optional<double> t = columns_.timestamps ? parse_timestamp(text, origin_) : number(text);
+    if (!t || !std::isfinite(*t)) {
+      return complain(row, columns_.time,
+                      fmt::format("'{}' is not a time{}", text,
+                                  columns_.timestamps ? " such as 2023-11-16 18:17:03.98" : " in seconds"));
+    }
+    if (*t < 0) return complain(row, columns_.time, fmt::format("the time {} is negative", text));
+    if (previous_ && *t < *previous_) {
+      return complain(row, columns_.time, fmt::format("'{}' is earlier than the line above: not sorted by time", text));
+    }
+    if (!first_) first_ = *t;
+    if (*t - *first_ > kLongestSeconds) return complain(row, columns_.time, "more than ten years after the first");
+    previous_ = *t;
+    Arrival arrival{to_sim_time(seconds(*t - *first_)), 1, 1};
+    if (has_size_ && !read_count(row, columns_.size, arrival.size)) return;
+    if (has_output_ && !read_count(row, columns_.output, arrival.output)) return;
+    trace.arrivals.push_back(arrival);
+  }
+
+  bool read_count(const CsvRow& row, const std::string& column, std::int32_t& value) {
+    Result<std::int64_t> count = parse_integer(csv_.cell(row, column));
+    if (count && *count >= 1 && *count <= 1'000'000'000) {
+      value = static_cast<std::int32_t>(*count);
+      return true;
+    }
+    complain(row, column, fmt::format("{} is a whole number from 1, not '{}'", column, csv_.cell(row, column)));
+    return false;
+  }
+
+  void complain(const CsvRow& row, const std::string& column, std::string message) {
+    errors_.push_back(bad_input(std::move(message)).at(csv_.place(row, column)));
+  }
+
+  const Csv& csv_;
+  Columns columns_;
+  bool has_size_ = false, has_output_ = false;
+  std::optional<Date> origin_;
+  std::optional<double> first_, previous_;
+  Errors errors_;
+};
+
+}  // namespace
+
+Checked<Trace> parse_trace(const std::string& file, std::string text) {
+  if (trim(text).empty()) return fail(Errors{bad_input(fmt::format("{}: the trace is empty", file))});
+  RIGHTSIZE_TRY(const Csv csv, Csv::parse(file, std::move(text)));
+  const std::optional<Columns> columns = columns_of(csv);
+  if (!columns) {
+    return fail(Errors{bad_input(fmt::format("{}: no column 't' or 'TIMESTAMP'", file))
+                           .with_hint("a trace begins with 't,size' (seconds, items) or with "
+                                      "'TIMESTAMP,ContextTokens,GeneratedTokens'")});
+  }
+  Checked<Trace> trace = TraceReader(csv, *columns).read();
+  if (trace) trace->file = file;
+  return trace;
+}
+
+}  // namespace rightsize::sim
