@@ -11,8 +11,8 @@ A file holds cases one after the other:
     error: unknown GPU 'h10'
     END
 
-STDIN may stand before STDOUT. A line `SORT` after RUN makes no promise of order; `MATCH` instead of STDOUT holds
-lines that must occur in this order, anything between. Usage: run_cases.py PROGRAM [--bless] [FILE...]
+STDIN may stand before STDOUT. `MATCH` instead of STDOUT holds
+beginnings of lines that must occur in this order, anything between. Usage: run_cases.py PROGRAM [--bless] [FILE...]
 --bless rewrites EXIT, STDOUT and STDERR with what the program prints; read the difference before committing it."""
 import os
 import pathlib
@@ -65,7 +65,7 @@ def differences(case, code, out, err):
     if 'MATCH' in case:
         lines = iter(out)
         for want in case['MATCH']:
-            if not any(want == line for line in lines):
+            if not any(line.startswith(want) for line in lines):
                 yield f'no line (in this order): {want}'
                 break
     for name, got in (('STDOUT', out), ('STDERR', err)):
@@ -82,7 +82,8 @@ def differences(case, code, out, err):
 
 
 def write(path, cases, results):
-    comment = [line for line in path.read_text().splitlines() if line.startswith('#')]
+    before_cases = path.read_text().split('NAME ', 1)[0]
+    comment = [line for line in before_cases.splitlines() if line.startswith('#')]
     text = '\n'.join(comment) + ('\n\n' if comment else '')
     for case, (code, out, err) in zip(cases, results):
         text += f"NAME    {case['NAME']}\nRUN     {case['RUN']}\nEXIT    {code}\n"

@@ -32,10 +32,15 @@ struct Command {
   Run (*add)(CLI::App& command);
 };
 
+Run add_estimate(CLI::App& command);
+Run add_calibrate(CLI::App& command);
+Run add_batch(CLI::App& command);
 Run add_gpus(CLI::App& command);
 Run add_memory(CLI::App& command);
+Run add_mig(CLI::App& command);
 Run add_models(CLI::App& command);
 Run add_prices(CLI::App& command);
+Run add_window(CLI::App& command);
 
 // The catalogue for this run: the built-in one and the overlay the user named.
 Checked<catalog::Catalog> open_catalog(const std::string& flag);

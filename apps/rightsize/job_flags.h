@@ -25,4 +25,7 @@ struct ModelAndJob {
 };
 Checked<ModelAndJob> read_job(const JobFlags& flags);
 
+// "Training llama-2-7b in bf16 with adamw, batch 8 x 2048 tokens": how a sentence about the job begins.
+std::string describe_job(const workload::ModelShape& model, const workload::Job& job);
+
 }  // namespace rightsize::app

@@ -16,10 +16,15 @@ namespace rightsize::app {
 namespace {
 
 constexpr Command kCommands[] = {
+    {"estimate", "how fast a job runs on a GPU, what binds it, and how sure that is", add_estimate},
+    {"batch", "latency of a batching server, and the cheapest setting that keeps a promise", add_batch},
+    {"calibrate", "your own measurements teach the speed model your stack on your GPU", add_calibrate},
     {"gpus", "the GPUs of the catalogue: memory, bandwidth, speed per number format", add_gpus},
     {"memory", "what a job needs on a GPU, where it goes, whether it fits, and what frees some", add_memory},
+    {"mig", "many small models on few GPUs: slices, layouts, repacking, and what sharing saves", add_mig},
     {"models", "model shapes: parameters, layers, heads; built-in or from a config.json", add_models},
     {"prices", "what machines cost: per hour, per GPU, per TFLOP, per GB/s; how old each price is", add_prices},
+    {"window", "work that can wait: GPUs, schedule and cost in windows, against real time", add_window},
 };
 
 constexpr const char* kFooter =

@@ -43,33 +43,6 @@ Result<std::vector<const Gpu*>> candidates(const catalog::Catalog& catalog, cons
   return gpus;
 }
 
-std::string describe_job(const ModelShape& model, const Job& job) {
-  std::string text;
-  if (job.kind == JobKind::kServe) {
-    text = fmt::format("Serving {} in {} with {}: {} requests in flight, {} tokens in, {} out", model.name,
-                       workload::name_of(job.precision), workload::name_of(job.stack), job.serve.concurrency,
-                       job.serve.isl, job.serve.osl);
-  } else {
-    const bool adapters = job.train.method != workload::Method::kFull;
-    text =
-        fmt::format("{} {} in {} with {}, batch {}{}",
-                    adapters ? fmt::format("Training {} adapters of", workload::name_of(job.train.method)) : "Training",
-                    model.name, workload::name_of(job.precision), workload::name_of(job.train.optimizer), job.batch,
-                    model.image_size > 0 ? "" : fmt::format(" x {} tokens", job.sequence));
-    if (job.train.recompute != workload::Recompute::kNone) {
-      text += fmt::format(", {} recompute", workload::name_of(job.train.recompute));
-    }
-  }
-  const workload::Parallelism& p = job.parallel;
-  if (p.gpus > 1) {
-    text += fmt::format(", on {} GPUs", p.gpus);
-    if (p.tensor > 1) text += fmt::format(", tp {}", p.tensor);
-    if (p.pipeline > 1) text += fmt::format(", pp {}", p.pipeline);
-    if (p.zero > 0) text += fmt::format(", ZeRO {}", p.zero);
-  }
-  return text;
-}
-
 std::string headline(const MemoryNeed& need, const Job& job, const std::vector<const Gpu*>& gpus) {
   std::string text =
       fmt::format("needs {}{} (80 % sure of {} to {}).", format_bytes(need.device),

@@ -144,6 +144,9 @@ class Catalog {
 // configuration folder if that exists; empty when there is none. A folder named by flag or variable must exist.
 Result<std::string> overlay_directory(std::string_view flag);
 
+// Where the user's own facts are to be written: the folder overlay_directory() would name, whether it exists or not.
+Result<std::string> overlay_target(std::string_view flag);
+
 // The built-in facts, then those of the overlay folder (the same file names and columns; any of the files may be
 // missing) row by row: a row with the same key replaces the built-in row, where columns the overlay file does not have
 // keep their value; a new key adds a row. Any mistake anywhere means no catalogue, and every mistake is reported.

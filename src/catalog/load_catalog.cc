@@ -277,6 +277,28 @@ Checked<Catalog> load_catalog(const std::string& overlay) {
   return catalog;
 }
 
+namespace {
+
+const char* environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+// rightsize/catalog under the XDG configuration folder; empty without a home.
+std::string usual_overlay() {
+  fs::path config;
+  if (const char* xdg = environment("XDG_CONFIG_HOME")) {
+    config = xdg;
+  } else if (const char* home = environment("HOME")) {
+    config = fs::path(home) / ".config";
+  } else {
+    return {};
+  }
+  return (config / "rightsize" / "catalog").string();
+}
+
+}  // namespace
+
 Result<std::string> overlay_directory(std::string_view flag) {
   std::error_code ignored;
   auto named = [&](std::string path, std::string_view how) -> Result<std::string> {
@@ -284,19 +306,17 @@ Result<std::string> overlay_directory(std::string_view flag) {
     return fail(unreadable(fmt::format("{} names '{}', which is not a folder", how, path)));
   };
   if (!flag.empty()) return named(std::string(flag), "--catalog");
-  if (const char* variable = std::getenv("RIGHTSIZE_CATALOG"); variable != nullptr && *variable != '\0') {
-    return named(variable, "RIGHTSIZE_CATALOG");
-  }
-  fs::path config;
-  if (const char* xdg = std::getenv("XDG_CONFIG_HOME"); xdg != nullptr && *xdg != '\0') {
-    config = xdg;
-  } else if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') {
-    config = fs::path(home) / ".config";
-  } else {
-    return std::string{};
-  }
-  config = config / "rightsize" / "catalog";
-  return fs::is_directory(config, ignored) ? config.string() : std::string{};
+  if (const char* variable = environment("RIGHTSIZE_CATALOG")) return named(variable, "RIGHTSIZE_CATALOG");
+  const std::string usual = usual_overlay();
+  return fs::is_directory(usual, ignored) ? usual : std::string{};
+}
+
+Result<std::string> overlay_target(std::string_view flag) {
+  if (!flag.empty()) return std::string(flag);
+  if (const char* variable = environment("RIGHTSIZE_CATALOG")) return std::string(variable);
+  const std::string usual = usual_overlay();
+  if (usual.empty()) return fail(bad_input("there is no home folder to write to").with_hint("name one with --catalog"));
+  return usual;
 }
 
 }  // namespace rightsize::catalog

@@ -154,6 +154,12 @@ std::string render_markdown(const Report& report) {
       out += markdown_table(*table);
     } else if (const StackedBar* bar = std::get_if<StackedBar>(&block)) {
       out += markdown_bar(*bar);
+    } else if (const LineChart* chart = std::get_if<LineChart>(&block)) {
+      out += (chart->title.empty() ? "" : "## " + chart->title + "\n\n") + markdown_line_chart(*chart);
+    } else if (const Lanes* lanes = std::get_if<Lanes>(&block)) {
+      out += (lanes->title.empty() ? "" : "## " + lanes->title + "\n\n") + markdown_lanes(*lanes);
+    } else if (const Verbatim* verbatim = std::get_if<Verbatim>(&block)) {
+      out += (verbatim->title.empty() ? "" : "## " + verbatim->title + "\n\n") + "```\n" + verbatim->text + "```\n";
     } else {
       out += std::get<Paragraph>(block).text + '\n';
     }
@@ -172,6 +178,13 @@ std::string render_html(const Report& report) {
       out += html_table(*table);
     } else if (const StackedBar* bar = std::get_if<StackedBar>(&block)) {
       out += svg_bar(*bar);
+    } else if (const LineChart* chart = std::get_if<LineChart>(&block)) {
+      out += (chart->title.empty() ? "" : "<h2>" + escape_html(chart->title) + "</h2>\n") + svg_line_chart(*chart);
+    } else if (const Lanes* lanes = std::get_if<Lanes>(&block)) {
+      out += (lanes->title.empty() ? "" : "<h2>" + escape_html(lanes->title) + "</h2>\n") + svg_lanes(*lanes);
+    } else if (const Verbatim* verbatim = std::get_if<Verbatim>(&block)) {
+      out += (verbatim->title.empty() ? "" : "<h2>" + escape_html(verbatim->title) + "</h2>\n") + "<pre>" +
+             escape_html(verbatim->text) + "</pre>\n";
     } else {
       out += "<p>" + with_breaks(escape_html(std::get<Paragraph>(block).text)) + "</p>\n";
     }

@@ -63,7 +63,44 @@ struct StackedBar {
   std::vector<Line> lines;  // in ascending order
 };
 
-using Block = std::variant<Paragraph, Table, StackedBar>;
+// Curves over one axis. Text draws them with a letter each; HTML as SVG. Points ascend in x; values that are not finite
+// are left out.
+struct LineChart {
+  struct Point {
+    double x = 0, y = 0;
+  };
+  struct Series {
+    std::string label;
+    std::vector<Point> points;
+  };
+  std::string title, x_label, y_label;
+  std::vector<Series> series;
+  std::optional<double> y_limit;  // a line nothing should go above
+  bool logarithmic = false;       // both axes; what is not above zero is left out
+};
+
+// Text that must keep its line breaks and spaces: a configuration file to copy.
+struct Verbatim {
+  std::string title, text;
+};
+
+// Things of equal length cut into units, each holding pieces side by side: what a GPU's slices are given to. Text draws
+// a row a lane, HTML an SVG. Pieces ascend by start and do not overlap; units between them are free.
+struct Lanes {
+  struct Piece {
+    std::string label, detail;  // the detail is drawn where there is room for it
+    int start = 0, size = 1;
+  };
+  struct Lane {
+    std::string label;
+    std::vector<Piece> pieces;
+  };
+  std::string title;
+  int units = 1;
+  std::vector<Lane> lanes;
+};
+
+using Block = std::variant<Paragraph, Table, StackedBar, LineChart, Verbatim, Lanes>;
 
 struct Report {
   std::string title;
@@ -83,6 +120,9 @@ struct Style {
 
 // The whole report in one format, ending in a newline. CSV holds the tables only, a blank line between two.
 std::string render(const Report& report, Format format, const Style& style = {});
+
+// The picture of one lanes block as a file of its own.
+std::string render_svg(const Lanes& lanes);
 
 // A JSON number: whole values without a point, null for NaN and infinities.
 Json json_number(double value);

@@ -74,5 +74,20 @@ TEST(Report, FormatNamesAreSuggested) {
   EXPECT_EQ(parse_format("jsn").error().hints[0], "did you mean 'json'?");
 }
 
+TEST(LineChart, LogarithmicAxesLeaveOutWhatIsNotAboveZero) {
+  LineChart chart;
+  chart.logarithmic = true;
+  chart.series = {{"roof", {{0.0, 5.0}, {1.0, 10.0}, {100.0, 1000.0}}}, {"op", {{10.0, 100.0}}}};
+  Report report;
+  report.blocks.emplace_back(chart);
+  const std::string text = render(report, Format::kText);
+  EXPECT_NE(text.find("1,000 |"), std::string::npos) << text;
+  EXPECT_NE(text.find(" 10 |"), std::string::npos) << text;  // the axis does not begin at zero
+  EXPECT_NE(text.find('b'), std::string::npos);
+  const std::string html = render(report, Format::kHtml);
+  EXPECT_EQ(html.find("nan"), std::string::npos);
+  EXPECT_EQ(html.find("inf"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace rightsize::report

@@ -131,6 +131,12 @@ std::string render_text(const Report& report, const Style& style) {
       out += render_table(*table, style);
     } else if (const StackedBar* bar = std::get_if<StackedBar>(&block)) {
       out += render_bar(*bar, style);
+    } else if (const LineChart* chart = std::get_if<LineChart>(&block)) {
+      out += (chart->title.empty() ? "" : bold(chart->title, style) + '\n') + text_line_chart(*chart, style.width);
+    } else if (const Lanes* lanes = std::get_if<Lanes>(&block)) {
+      out += (lanes->title.empty() ? "" : bold(lanes->title, style) + '\n') + text_lanes(*lanes, style.width);
+    } else if (const Verbatim* verbatim = std::get_if<Verbatim>(&block)) {
+      out += (verbatim->title.empty() ? "" : bold(verbatim->title, style) + '\n') + verbatim->text;
     } else {
       out += wrap(std::get<Paragraph>(block).text, style.width);
     }

@@ -1,0 +1,62 @@
+// The flags of `rightsize batch`, and what they mean once read.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "command.h"
+#include "sim/search.h"
+
+namespace rightsize::app {
+
+struct BatchFlags {
+  std::vector<std::string> service, step_time, price;
+  std::string model, gpu, arrivals, policy = "dynamic", max_batch, max_delay, instances = "1", fleet, slo;
+  std::string preferred, timeout, timeout_action = "reject", priorities, overhead, requests = "200k", emit, replicas;
+  std::string lengths = "fixed", token_budget = "8192", kv_tokens = "1M", isl = "512", osl = "128",
+              purchase = "on-demand";
+  std::string max_queue, catalog, name = "model";
+  double overlap = 0;
+  std::uint64_t seed = 1;
+  bool pad = false, no_chunked_prefill = false;
+};
+
+// One kind of GPU that can serve, with its times and price.
+struct BatchOffer {
+  std::string gpu;                       // empty: the user did not say
+  std::optional<double> usd_per_hour;    // of one GPU; nothing: unknown
+  std::string price_source;              // "aws p5.48xlarge us-east-1", or "--price"
+  std::unique_ptr<sim::BatchTime> time;  // dynamic batching
+  std::vector<int> sizes;                // batch sizes worth trying
+  sim::StepCost step;                    // continuous batching
+};
+
+struct BatchInput {
+  std::vector<BatchOffer> offers;
+  sim::ArrivalProcess arrivals;
+  std::string arrivals_text;
+  bool continuous = false;
+  sim::DynamicBatchConfig batching;
+  sim::QueuePolicy queue;
+  std::vector<double> priorities;
+  sim::ContinuousConfig llm;
+  sim::RequestShape shape;
+  std::vector<int> max_batches, instances, replicas;  // as given; empty: not given
+  std::vector<sim::SimTime> delays;
+  std::vector<std::pair<std::size_t, int>> fleet;  // offer and how many GPUs of it
+  std::optional<sim::Promise> promise;
+  std::vector<std::string> emit;
+  Seconds overhead;
+  double overlap = 0;
+  std::uint64_t requests = 0, seed = 1;
+  std::string name;
+
+  int largest_batch() const;  // of all offers' tables and the flag
+};
+
+void declare(CLI::App& command, BatchFlags& flags);
+Checked<BatchInput> read_input(const BatchFlags& flags);
+
+}  // namespace rightsize::app

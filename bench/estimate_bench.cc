@@ -1,0 +1,99 @@
+// One estimate: the planner makes a million of them, so each must stay under 20 microseconds.
+#include <cstdlib>
+#include <new>
+
+#include <benchmark/benchmark.h>
+
+#include "perf/perf.h"
+#include "workload/presets.h"
+
+namespace {
+long allocations = 0;
+}
+
+// Not inlined: g++ 12 then takes malloc inside new for a mismatch with delete.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  ++allocations;
+  if (void* memory = std::malloc(size)) return memory;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace {
+
+using namespace rightsize;
+
+// Runs the body and shows how often it allocated.
+template <class Body>
+void count_allocations(benchmark::State& state, Body body) {
+  long inside = 0;
+  for (auto _ : state) {
+    const long before = allocations;
+    benchmark::DoNotOptimize(body());
+    inside += allocations - before;
+  }
+  state.counters["allocations"] = benchmark::Counter(static_cast<double>(inside), benchmark::Counter::kAvgIterations);
+}
+
+struct Setup {
+  perf::Constants constants = *perf::load_constants("");
+  catalog::Catalog catalog = *catalog::load_catalog("");
+  perf::GpuSpeed gpu;
+  perf::ModelWork work;
+  perf::Cluster cluster;
+  workload::Job job;
+
+  Setup(const char* model, const char* gpu_name) {
+    const catalog::Gpu& found = **catalog.find_gpu(gpu_name);
+    gpu = perf::gpu_speed(constants, found);
+    cluster = perf::default_cluster(found);
+    work = perf::work_of(*workload::find_model(model));
+    job.batch = 4;
+    job.sequence = 2048;
+  }
+};
+
+void train(benchmark::State& state, const char* model, workload::Stack stack) {
+  Setup setup(model, "h100-sxm");
+  setup.job.stack = stack;
+  count_allocations(
+      state, [&] { return perf::estimate_training(setup.constants, setup.work, setup.job, setup.gpu, setup.cluster); });
+}
+BENCHMARK_CAPTURE(train, hf_llama, "llama-3.1-8b", workload::Stack::kHf);
+BENCHMARK_CAPTURE(train, hf_mixtral, "mixtral-8x7b", workload::Stack::kHf);
+BENCHMARK_CAPTURE(train, llm_foundry, "llama-3.1-8b", workload::Stack::kLlmFoundry);
+BENCHMARK_CAPTURE(train, megatron, "llama-3.1-70b", workload::Stack::kMegatron);
+BENCHMARK_CAPTURE(train, resnet_50, "resnet-50", workload::Stack::kHf);
+BENCHMARK_CAPTURE(train, swin_b, "swin-b", workload::Stack::kHf);
+
+void serve(benchmark::State& state, workload::Stack stack, double rate) {
+  Setup setup("llama-3.1-70b", "h100-sxm");
+  setup.job.kind = workload::JobKind::kServe;
+  setup.job.stack = stack;
+  setup.job.parallel.gpus = setup.job.parallel.tensor = 8;
+  setup.job.serve.concurrency = 32;
+  perf::ServeLoad load;
+  load.kv_tokens = 1e6;
+  load.rate = requests_per_s(rate);
+  count_allocations(state, [&] {
+    return perf::estimate_serving(setup.constants, setup.work, setup.job, setup.gpu, setup.cluster, load);
+  });
+}
+BENCHMARK_CAPTURE(serve, vllm_closed, workload::Stack::kVllm, 0);
+BENCHMARK_CAPTURE(serve, vllm_open, workload::Stack::kVllm, 2);
+BENCHMARK_CAPTURE(serve, hf, workload::Stack::kHf, 0);
+
+void prepare_gpu(benchmark::State& state) {
+  Setup setup("llama-3.1-8b", "h100-sxm");
+  const catalog::Gpu& gpu = **setup.catalog.find_gpu("a10g");
+  for (auto _ : state) benchmark::DoNotOptimize(perf::gpu_speed(setup.constants, gpu));
+}
+BENCHMARK(prepare_gpu);
+
+void load_constants(benchmark::State& state) {
+  for (auto _ : state) benchmark::DoNotOptimize(perf::load_constants(""));
+}
+BENCHMARK(load_constants)->Unit(benchmark::kMillisecond);
+
+}  // namespace

@@ -1,0 +1,51 @@
+// Planning slices: 50 and 200 workloads to the proved optimum, 10,000, with and without replicas to keep apart.
+#include <benchmark/benchmark.h>
+
+#include "mig/plan.h"
+
+namespace {
+
+using namespace rightsize;
+
+mig::WorkloadFile workloads(std::int64_t count, bool rules) {
+  mig::WorkloadFile file;
+  unsigned state = 1;
+  auto draw = [&](unsigned below) {
+    state = state * 1664525u + 1013904223u;
+    return (state >> 8) % below;
+  };
+  for (std::int64_t i = 0; i < count; ++i) {
+    mig::Workload w;
+    w.name = "w" + std::to_string(i);
+    w.memory = gib(1.0 + draw(700) / 10.0);
+    w.load = Ratio::percent(draw(60));
+    if (rules && draw(5) == 0) w.replicas = 3, w.spread = true;
+    file.workloads.push_back(w);
+  }
+  return file;
+}
+
+void plan(benchmark::State& state, bool rules, const std::vector<std::string>& names) {
+  const catalog::Catalog catalog = *catalog::load_catalog("");
+  std::vector<mig::GpuType> types;
+  double price = 2;
+  for (const std::string& name : names) {
+    const catalog::Gpu* gpu = *catalog.find_gpu(name);
+    types.push_back({gpu, mig::Geometry::of(catalog, *gpu), price, "bench"});
+    price *= 1.4;
+  }
+  const mig::WorkloadFile file = workloads(state.range(0), rules);
+  mig::Plan result;
+  for (auto _ : state) result = mig::plan_slices(file, types, catalog, {});
+  state.counters["gpus"] = static_cast<double>(result.gpus.size());
+  state.counters["gap_percent"] = 100 * result.gap();
+}
+
+void one_type(benchmark::State& state) { plan(state, false, {"h100-sxm"}); }
+void one_type_apart(benchmark::State& state) { plan(state, true, {"h100-sxm"}); }
+void three_types(benchmark::State& state) { plan(state, false, {"a100-80gb-sxm", "h100-sxm", "h200-sxm"}); }
+BENCHMARK(one_type)->Arg(50)->Arg(200)->Arg(10'000)->Unit(benchmark::kMillisecond);
+BENCHMARK(one_type_apart)->Arg(50)->Arg(200)->Arg(10'000)->Unit(benchmark::kMillisecond);
+BENCHMARK(three_types)->Arg(50)->Arg(200)->Arg(10'000)->Unit(benchmark::kMillisecond);
+
+}  // namespace

@@ -1,0 +1,105 @@
+// Simulated requests a second: the dynamic batcher, continuous batching, a whole search; beside SimPy on the same
+// model.
+#include <chrono>
+#include <cstdio>
+#include <string>
+
+#include <benchmark/benchmark.h>
+
+#include "sim/search.h"
+
+namespace {
+
+using namespace rightsize;
+using namespace rightsize::sim;
+
+// The model of bench/simpy_batcher.py: 2 ms + 0.35 ms an item.
+ServiceTimes linear_times(int max_batch) {
+  ServiceTimes times{{0}, {0}};
+  for (int b = 1; b <= max_batch; ++b) {
+    times.shortest.push_back(2'000'000 + 350'000 * b);
+    times.scale.push_back(0);
+  }
+  return times;
+}
+
+Server batching_server(int gpus) {
+  Server server;
+  server.gpus.assign(static_cast<std::size_t>(gpus), {linear_times(32), 1, 0});
+  server.batching = {32, {}, 5'000'000};
+  return server;
+}
+
+double our_rate = 0;  // of the last dynamic_batcher run, for the comparison
+
+void dynamic_batcher(benchmark::State& state) {
+  const Server server = batching_server(static_cast<int>(state.range(0)));
+  const Poisson arrivals{1500.0 * static_cast<double>(state.range(0))};
+  constexpr std::uint64_t kRequests = 2'000'000;
+  double seconds_taken = 0;
+  LatencyProfile profile;
+  for (auto _ : state) {
+    const auto start = std::chrono::steady_clock::now();
+    profile = *simulate(server, arrivals, {kRequests, 1, 0, Statistic::kP99});
+    seconds_taken += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kRequests));
+  state.counters["mean_ms"] = value_of(profile.latency, Statistic::kMean) * 1e-6;
+  state.counters["mean_batch"] = profile.mean_batch;
+  if (state.range(0) == 1) our_rate = static_cast<double>(state.iterations()) * kRequests / seconds_taken;
+}
+BENCHMARK(dynamic_batcher)->Arg(1)->Arg(8)->Unit(benchmark::kMillisecond);
+
+void simpy_dynamic_batcher(benchmark::State& state) {
+  double rate = 0, mean = 0, batch = 0;
+  for (auto _ : state) {
+    const std::string command =
+        std::string("/usr/bin/python3 ") + RIGHTSIZE_SOURCE_DIR + "/bench/simpy_batcher.py 100000 1";
+    FILE* pipe = popen(command.c_str(), "r");
+    const bool read = pipe != nullptr && std::fscanf(pipe, "%lf %lf %lf", &rate, &mean, &batch) == 3;
+    if (pipe != nullptr) pclose(pipe);
+    if (!read) return state.SkipWithError("needs the package python3-simpy3");
+    state.SetIterationTime(100000 / rate);
+  }
+  state.SetItemsProcessed(state.iterations() * 100000);
+  state.counters["mean_ms"] = mean;
+  state.counters["mean_batch"] = batch;
+  state.counters["ours_over_simpy"] = our_rate / rate;
+}
+BENCHMARK(simpy_dynamic_batcher)->Iterations(1)->UseManualTime()->Unit(benchmark::kMillisecond);
+
+void continuous_batching(benchmark::State& state) {
+  const ContinuousServer server{{{6e6, 15e3, 20e3, 4}}, {}};
+  constexpr std::uint64_t kRequests = 200'000;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(simulate(server, Poisson{static_cast<double>(state.range(0))}, {500, 200, true},
+                                      {kRequests, 1, 0, Statistic::kP99}));
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kRequests));
+}
+BENCHMARK(continuous_batching)->Arg(20)->Arg(50)->Unit(benchmark::kMillisecond);
+
+// 5,040 settings of two kinds of GPU, on two threads.
+void search_5000_settings(benchmark::State& state) {
+  const Promise promise{Metric::kP99, 40'000'000};
+  const DynamicProblem problem({linear_times(32), linear_times(32)}, 0, Poisson{6000}, promise);
+  std::vector<Candidate> candidates;
+  for (std::size_t offer = 0; offer < 2; ++offer) {
+    for (int gpus = 3; gpus <= 22; ++gpus) {
+      for (int batch : {1, 2, 4, 8, 16, 24, 32}) {
+        for (SimTime delay = 0; delay <= 16'000'000; delay += 2'000'000) {
+          for (int executors : {1, 2}) {
+            candidates.push_back({offer, gpus, batch, executors, delay, 0, gpus * (2.0 + static_cast<double>(offer))});
+          }
+        }
+      }
+    }
+  }
+  SearchResult found;
+  for (auto _ : state) found = search(problem, candidates, promise, {});
+  state.counters["settings"] = static_cast<double>(candidates.size());
+  state.counters["simulated"] = static_cast<double>(found.simulated);
+}
+BENCHMARK(search_5000_settings)->Iterations(1)->UseRealTime()->Unit(benchmark::kMillisecond);
+
+}  // namespace

@@ -1,0 +1,134 @@
+// Lanes: units in a row, and the pieces that take them.
+#include <algorithm>
+#include <iterator>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "report/renderers.h"
+
+namespace rightsize::report {
+namespace {
+
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (char c : text) {
+    if (c == '&')
+      out += "&amp;";
+    else if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else if (c == '"')
+      out += "&quot;";
+    else
+      out += c;
+  }
+  return out;
+}
+
+// To exactly `width` columns; the last one becomes an ellipsis where the text is longer. Cuts between code points.
+std::string fitted(const std::string& text, std::size_t width) {
+  std::size_t have = display_width(text);
+  if (have <= width) return text + std::string(width - have, ' ');
+  if (width == 0) return {};
+  std::string out;
+  std::size_t columns = 0;
+  for (std::size_t i = 0; i < text.size() && columns + 1 < width; ++columns) {
+    std::size_t next = i + 1;
+    while (next < text.size() && (static_cast<unsigned char>(text[next]) & 0xC0) == 0x80) ++next;
+    out += text.substr(i, next - i);
+    i = next;
+  }
+  return out + "…";
+}
+
+std::string both(const Lanes::Piece& piece) {
+  return piece.detail.empty() ? piece.label : piece.label + " " + piece.detail;
+}
+
+}  // namespace
+
+std::string text_lanes(const Lanes& lanes, std::size_t width) {
+  std::size_t label_width = 0;
+  for (const Lanes::Lane& lane : lanes.lanes) label_width = std::max(label_width, display_width(lane.label));
+  const std::size_t units = static_cast<std::size_t>(std::max(1, lanes.units));
+  const std::size_t unit = std::max<std::size_t>(4, width > label_width + 3 ? (width - label_width - 3) / units : 4);
+  std::string out;
+  for (const Lanes::Lane& lane : lanes.lanes) {
+    out += fitted(lane.label, label_width) + "  ";
+    int at = 0;
+    auto free_until = [&](int end) {
+      for (; at < end; ++at) {
+        out += "|";
+        for (std::size_t i = 1; i < unit; ++i) out += "·";
+      }
+    };
+    for (const Lanes::Piece& piece : lane.pieces) {
+      free_until(piece.start);
+      out += "|" + fitted(both(piece), unit * static_cast<std::size_t>(piece.size) - 1);
+      at = piece.start + piece.size;
+    }
+    free_until(lanes.units);
+    out += "|\n";
+  }
+  return out;
+}
+
+std::string markdown_lanes(const Lanes& lanes) {
+  std::string out;
+  for (const Lanes::Lane& lane : lanes.lanes) {
+    out += "- " + lane.label + ":";
+    for (const Lanes::Piece& piece : lane.pieces) {
+      out += fmt::format("{} [{}-{}] {}", &piece == &lane.pieces.front() ? "" : ",", piece.start,
+                         piece.start + piece.size - 1, both(piece));
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+std::string svg_lanes(const Lanes& lanes) {
+  static constexpr const char* kColours[] = {"#2f6db5", "#3d9a5f", "#7d5fb2", "#c76aa8",
+                                             "#e0823d", "#b5483a", "#8a6d4f"};
+  constexpr double kWidth = 960, kLeft = 190, kRow = 44, kBox = 34;
+  const double unit = (kWidth - kLeft - 10) / std::max(1, lanes.units);
+  std::map<std::string, std::size_t> colour_of;  // alike labels in the same colour
+  std::string shapes;
+  double top = 6;
+  for (const Lanes::Lane& lane : lanes.lanes) {
+    shapes += fmt::format(
+        "<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"end\" font-size=\"13\" fill=\"currentColor\">{}</text>\n",
+        kLeft - 10, top + kBox / 2 + 4, escaped(lane.label));
+    for (int u = 0; u < lanes.units; ++u) {
+      shapes += fmt::format(
+          "<rect x=\"{:.1f}\" y=\"{:.0f}\" width=\"{:.1f}\" height=\"{}\" fill=\"none\" stroke=\"#8c959f\" "
+          "stroke-dasharray=\"2 3\"/>\n",
+          kLeft + unit * u, top, unit, kBox);
+    }
+    for (const Lanes::Piece& piece : lane.pieces) {
+      const std::size_t index = colour_of.try_emplace(piece.label, colour_of.size()).first->second;
+      const double x = kLeft + unit * piece.start, w = unit * piece.size;
+      const auto letters = static_cast<std::size_t>(std::max(1.0, (w - 8) / 6.5));
+      shapes += fmt::format(
+          "<g><title>{}</title><rect x=\"{:.1f}\" y=\"{:.0f}\" width=\"{:.1f}\" height=\"{}\" rx=\"4\" fill=\"{}\"/>\n",
+          escaped(both(piece)), x + 1, top, w - 2, kBox, kColours[index % std::size(kColours)]);
+      shapes += fmt::format(
+          "<text x=\"{:.1f}\" y=\"{:.0f}\" font-size=\"11\" fill=\"#fff\">{}</text>"
+          "<text x=\"{:.1f}\" y=\"{:.0f}\" font-size=\"11\" fill=\"#fff\">{}</text></g>\n",
+          x + 5, top + 14, escaped(std::string(trim(fitted(piece.label, letters)))), x + 5, top + 28,
+          escaped(std::string(trim(fitted(piece.detail, letters)))));
+    }
+    top += kRow;
+  }
+  return fmt::format(
+             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {:.0f}\" width=\"100%\" role=\"img\" "
+             "font-family=\"system-ui,sans-serif\">\n",
+             kWidth, top) +
+         shapes + "</svg>\n";
+}
+
+std::string render_svg(const Lanes& lanes) { return svg_lanes(lanes); }
+
+}  // namespace rightsize::report

@@ -1,0 +1,22 @@
+// Any bytes as a file of measurements for `rightsize calibrate`: rows with places, or errors that can be shown; what is
+// read can be fitted.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "perf/calibration.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace rightsize;
+  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
+  static const perf::Constants kConstants = *perf::load_constants("");
+  auto rows = perf::read_measurements("fuzz.csv", std::string(reinterpret_cast<const char*>(data), size), kCatalog);
+  if (!rows) {
+    if (rows.error().empty() || describe(rows.error()).empty()) std::abort();
+    return 0;
+  }
+  if (rows->size() > 4) return 0;  // a fit takes milliseconds
+  auto fits = perf::fit_calibrations(kConstants, *rows);
+  if (!fits && describe(fits.error()).empty()) std::abort();
+  return 0;
+}
