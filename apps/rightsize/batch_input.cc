@@ -8,6 +8,8 @@
 #include "base/parse_units.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "perf/perf.h"
+#include "workload/presets.h"
 
 namespace rightsize::app {
 namespace {
@@ -41,14 +43,40 @@ Result<std::int64_t> parse_positive(const std::string& text, const char* flag) {
   return fail(bad_input(fmt::format("{} takes a whole number from 1, not '{}'", flag, text)));
 }
 
-// ---- Where the speed model will be plugged in -------------------------------------------------------------------
-// --model NAME --gpu NAME wants a BatchTime whose time_of(batch) asks the speed room for one forward pass. Until that
-// room is linked here, a measured table is needed.
-Result<std::unique_ptr<sim::BatchTime>> predict_batch_time(const std::string& model, const std::string& gpu) {
-  return fail(bad_input(fmt::format("cannot predict the batch times of '{}' on '{}' yet", model, gpu))
-                  .with_hint("give measured times: --service FILE.csv with the columns batch,ms_p50[,ms_p90]"));
+// Batch times from the speed model: one forward pass at each power of two up to 256, between which times interpolate.
+Checked<BatchOffer> predict_batch_times(const BatchFlags& flags, const catalog::Catalog& catalog) {
+  constexpr int kLargest = 256;
+  RIGHTSIZE_TRY(const workload::ModelShape shape, workload::find_model(flags.model));
+  Result<const catalog::Gpu*> gpu = catalog.find_gpu(flags.gpu);
+  if (!gpu) return fail(one(gpu.error()));
+  Result<std::string> overlay = catalog::overlay_directory(flags.catalog);
+  if (!overlay) return fail(one(overlay.error()));
+  RIGHTSIZE_TRY(const perf::Constants constants, perf::load_constants(*overlay));
+  const perf::ModelWork work = perf::work_of(shape);
+  if (!perf::serves_batches(work)) {
+    return fail(
+        one(bad_input(fmt::format("{} makes tokens one by one: its requests do not come in batches", shape.name))
+                .with_hint("use --policy continuous with --step-time, or 'rightsize estimate --job serve'")));
+  }
+  Result<std::int64_t> tokens = parse_positive(flags.isl, "--isl");
+  if (!tokens) return fail(one(tokens.error()));
+  workload::Job job;
+  job.kind = workload::JobKind::kServe;
+  job.sequence = *tokens;
+  const perf::GpuSpeed speed = perf::gpu_speed(constants, **gpu);
+  std::vector<sim::TableTime::Row> rows;
+  for (int batch = 1; batch <= kLargest; batch *= 2) {
+    job.batch = batch;
+    const Result<perf::BatchEstimate> estimate =
+        perf::estimate_batch(constants, work, perf::fitted_to(work, job), speed);
+    if (!estimate) return fail(one(estimate.error()));
+    rows.push_back({batch, {estimate->batch, estimate->batch}});
+  }
+  BatchOffer offer;
+  offer.gpu = (*gpu)->name;
+  offer.time = std::make_unique<sim::TableTime>(std::move(rows), flags.pad);
+  return offer;
 }
-// -----------------------------------------------------------------------------------------------------------------
 
 // "GPU=rest" or "rest". A path may hold '=', so only a known GPU name in front counts.
 std::pair<std::string, std::string> split_gpu(const std::string& text, const catalog::Catalog& catalog) {
@@ -154,11 +182,8 @@ Checked<std::vector<BatchOffer>> read_offers(const BatchFlags& flags, bool conti
     offers.back().step = *step;
   }
   if (offers.empty() && !flags.model.empty() && !continuous) {
-    auto predicted = predict_batch_time(flags.model, flags.gpu);
-    if (!predicted) return fail(one(predicted.error()));
-    offers.emplace_back();
-    offers.back().gpu = flags.gpu;
-    offers.back().time = *std::move(predicted);
+    RIGHTSIZE_TRY(BatchOffer predicted, predict_batch_times(flags, catalog));
+    offers.push_back(std::move(predicted));
   }
   if (offers.empty()) {
     return fail(one(continuous
@@ -327,7 +352,7 @@ void declare(CLI::App& command, BatchFlags& f) {
                      "continuous: [GPU=]base=6ms,prefill=15us,sequence=20us,context=4ns; may repeat");
   command.add_option("--token-budget", f.token_budget, "continuous: tokens a step")->default_str("8192");
   command.add_option("--kv-tokens", f.kv_tokens, "continuous: tokens the cache of a replica holds")->default_str("1M");
-  command.add_option("--isl", f.isl, "continuous: prompt tokens")->default_str("512");
+  command.add_option("--isl", f.isl, "prompt tokens; with --model tokens of a sample")->default_str("512");
   command.add_option("--osl", f.osl, "continuous: tokens generated")->default_str("128");
   command.add_option("--lengths", f.lengths, "continuous: fixed or exponential around --isl and --osl")
       ->default_str("fixed");
