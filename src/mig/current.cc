@@ -259,8 +259,7 @@ Checked<std::vector<ListedProfile>> read_profile_list(const std::string& file, c
           std::find_if(profiles.begin(), profiles.end(), [&](const ListedProfile& p) { return id && p.id == *id; });
       if (profile == profiles.end()) {
         mistake("placements of a profile that is not in the list above");
-      } else if (!profile->placements.empty() ||
-                 !read_placements(line.text, *profile)) {
+      } else if (!profile->placements.empty() || !read_placements(line.text, *profile)) {
         mistake("placements that cannot be read");
       }
     }

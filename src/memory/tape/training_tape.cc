@@ -33,7 +33,7 @@ TrainingPeak replay_training(const workload::ModelShape& model, const workload::
                              const ReplayOptions& options) {
   auto stage = [&](bool last) {
     Plan plan = make_plan(model, job, last);
-    if (options.layers > 0) {
+    if (options.layers > 0 && model.stages.empty()) {
       plan.layers = std::min(plan.layers, options.layers);
       plan.encoder_layers = std::min(plan.encoder_layers, options.layers);
     }

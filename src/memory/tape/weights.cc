@@ -243,7 +243,7 @@ std::size_t Weights::find(std::size_t begin, std::size_t end, std::string_view n
 }
 
 Linear Weights::linear_at(std::size_t index, int repeat) const {
-  if (index == kNotFound) return {};
+  if (index == kNotFound || entries_[index].first_leaf < 0) return {};  // not in the model, or on another stage
   const Weight& weight = model_.weights[index];
   const Entry& entry = entries_[index];
   Linear linear;
