@@ -1,9 +1,11 @@
 // rightsize: parses the command line, runs one command, prints its report. The only place that prints errors and
 // chooses an exit code.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
 #include <map>
+#include <span>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -66,7 +68,7 @@ Error explain(const CLI::ParseError& failure, const CLI::App& root) {
 }
 
 // Unknown words must reach explain() instead of stopping CLI11 early.
-void declare_root(CLI::App& root, std::map<const CLI::App*, Run>& runs) {
+void declare_root(CLI::App& root, std::map<const CLI::App*, Run>& runs, std::span<char*> words) {
   root.name("rightsize");
   root.set_version_flag("--version", std::string("rightsize ") + RIGHTSIZE_VERSION);
   root.set_help_flag("-h,--help", "show this help");
@@ -75,7 +77,10 @@ void declare_root(CLI::App& root, std::map<const CLI::App*, Run>& runs) {
   for (const Command& command : kCommands) {
     CLI::App* sub = root.add_subcommand(command.name, command.summary);
     sub->set_help_flag("-h,--help", "show this help");
-    runs[sub] = command.add(*sub);
+    // Only the command that is asked for declares its flags: those of all of them take longer than most answers.
+    const bool named = std::any_of(words.begin(), words.end(),
+                                   [&](const char* word) { return std::string_view(word) == command.name; });
+    if (named) runs[sub] = command.add(*sub);
   }
 }
 
@@ -88,7 +93,7 @@ report::Style terminal_style() {
 int run(int argc, char** argv) {
   CLI::App root{"Which GPU a workload needs, from whom, on what terms, for the least money."};
   std::map<const CLI::App*, Run> runs;
-  declare_root(root, runs);
+  declare_root(root, runs, std::span(argv, static_cast<std::size_t>(argc)));
   std::string format_name = "text";
   for (const auto& [sub, unused] : runs) {
     const_cast<CLI::App*>(sub)->add_option("--format", format_name, "text, json, csv, md or html")->default_str("text");

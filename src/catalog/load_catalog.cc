@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <map>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -162,7 +162,12 @@ Machine read_machine(FactReader reader, const Catalog& catalog) {
 
 std::string show_hourly(UsdPerSecond price) { return format_usd_per_hour(in_usd_per_hour(price)) + "/h"; }
 
-Price read_price(FactReader reader, const std::string& provider, const Catalog& catalog) {
+// Machines by provider and name: every price looks its machine up.
+using MachineIndex = std::unordered_map<std::string, const Machine*>;
+
+std::string machine_key(const std::string& provider, const std::string& instance) { return provider + '\n' + instance; }
+
+Price read_price(FactReader reader, const std::string& provider, const Catalog& catalog, const MachineIndex& machines) {
   static const std::vector<std::string> kPurchases{"on-demand", "spot", "1y", "3y"};
   Price price;
   price.provider = provider;
@@ -175,7 +180,8 @@ Price read_price(FactReader reader, const std::string& provider, const Catalog& 
       reader.quantity<UsdPerSecond>("per_gpu", parse_usd_per_hour, usd_per_hour(0.005), usd_per_hour(100), show_hourly);
   price.provenance = reader.provenance();
 
-  const Machine* machine = catalog.find_machine(provider, price.instance);
+  const auto found = machines.find(machine_key(provider, price.instance));
+  const Machine* machine = found == machines.end() ? nullptr : found->second;
   if (machine == nullptr) {
     std::vector<std::string> names;
     for (const Machine& known : catalog.machines) {
@@ -267,10 +273,13 @@ Checked<Catalog> load_catalog(const std::string& overlay) {
   }
   FactTable machines = loader.table(kMachines, "machines.csv");
   for (const FactRow& row : machines.rows()) catalog.machines.push_back(read_machine({row, loader.errors}, catalog));
+  MachineIndex index;
+  for (const Machine& machine : catalog.machines)
+    index.emplace(machine_key(machine.provider, machine.instance), &machine);
   for (const std::string& provider : loader.providers()) {
     FactTable prices = loader.table(kPrices, "prices/" + provider + ".csv");
     for (const FactRow& row : prices.rows())
-      catalog.prices.push_back(read_price({row, loader.errors}, provider, catalog));
+      catalog.prices.push_back(read_price({row, loader.errors}, provider, catalog, index));
   }
   check_references(catalog, loader.errors);
   if (!loader.errors.empty()) return fail(std::move(loader.errors));

@@ -11,8 +11,8 @@ namespace rightsize::mig {
 using solve::kInfinity;
 using Allowed = std::vector<std::vector<bool>>;
 
-std::vector<std::vector<std::vector<int>>> maximal_layouts(const std::vector<GpuType>& types) {
-  std::vector<std::vector<std::vector<int>>> layouts;
+LayoutsByType maximal_layouts(const std::vector<GpuType>& types) {
+  LayoutsByType layouts;
   for (const GpuType& type : types) {
     layouts.emplace_back();
     for (const Combination& combination : type.geometry->combinations()) {
@@ -58,11 +58,13 @@ std::size_t largest_apart(const std::vector<Unit>& units) {
   return most;
 }
 
+// With `fixed` GPUs, which kind goes where in whole numbers; without, the GPUs, and quotas that may be fractions: for
+// whole GPUs a whole quota always exists (a transport problem), and the search need not look for it.
 class CountingModel {
  public:
-  CountingModel(const std::vector<Kind>& kinds, const std::vector<GpuType>& types,
-                const std::vector<std::vector<std::vector<int>>>& layouts, std::size_t least_gpus)
-      : kinds_(kinds), types_(types), layouts_(layouts) {
+  CountingModel(const std::vector<Kind>& kinds, const std::vector<GpuType>& types, const LayoutsByType& layouts,
+                std::size_t least_gpus, const std::vector<std::vector<int>>* fixed)
+      : types_(types), whole_quota_(fixed != nullptr) {
     const int total = least_gpus > 1 ? model_.add_row(static_cast<double>(least_gpus), kInfinity) : -1;
     for (std::size_t t = 0; t < types.size(); ++t) {
       std::vector<int> supply;
@@ -71,8 +73,10 @@ class CountingModel {
       }
       supply_.push_back(supply);
       gpu_columns_.emplace_back();
-      for (const std::vector<int>& layout : layouts[t]) {
-        const int column = model_.add_column(types[t].usd_per_hour, 0, kInfinity, true);
+      for (std::size_t l = 0; l < layouts[t].size(); ++l) {
+        const std::vector<int>& layout = layouts[t][l];
+        const double least = fixed != nullptr ? (*fixed)[t][l] : 0, most = fixed != nullptr ? least : kInfinity;
+        const int column = model_.add_column(types[t].usd_per_hour, least, most, true);
         gpu_columns_.back().push_back(column);
         if (total >= 0) model_.add_entry(total, column, 1);
         for (std::size_t p = 0; p < supply.size(); ++p) model_.add_entry(supply[p], column, -layout[p]);
@@ -115,7 +119,7 @@ class CountingModel {
       for (std::size_t p = 0; p < kind.allowed[t].size(); ++p) {
         int column = -1;
         if (kind.allowed[t][p]) {
-          column = model_.add_column(0, 0, number, true);
+          column = model_.add_column(0, 0, number, whole_quota_);
           model_.add_entry(placed, column, 1);
           model_.add_entry(supply_[t][p], column, 1);
         }
@@ -124,19 +128,27 @@ class CountingModel {
     }
   }
 
-  const std::vector<Kind>& kinds_;
   const std::vector<GpuType>& types_;
-  const std::vector<std::vector<std::vector<int>>>& layouts_;
+  bool whole_quota_ = false;
   solve::Model model_;
   std::vector<std::vector<int>> supply_, gpu_columns_;
   std::vector<std::vector<std::vector<int>>> quota_columns_;
 };
 
+Counted count(const std::vector<Kind>& kinds, const std::vector<GpuType>& types, const LayoutsByType& layouts,
+              std::size_t least_gpus, double seconds) {
+  const Counted gpus = CountingModel(kinds, types, layouts, least_gpus, nullptr).solve(seconds);
+  if (!gpus.solved) return gpus;
+  Counted counted = CountingModel(kinds, types, layouts, least_gpus, &gpus.gpus).solve(seconds);
+  counted.bound = gpus.bound;
+  return counted;
+}
+
 // From counts to GPUs with names in their slices.
 class Realisation {
  public:
   Realisation(const std::vector<Unit>& units, const std::vector<Kind>& kinds, const Counted& counted,
-              const std::vector<std::vector<std::vector<int>>>& layouts)
+              const LayoutsByType& layouts)
       : units_(units), quota_(counted.quota), kind_of_(units.size()) {
     for (std::size_t k = 0; k < kinds.size(); ++k) {
       for (std::size_t u : kinds[k].units) kind_of_[u] = k;
@@ -280,9 +292,11 @@ void drop_empty(Assignment& assignment, const std::vector<GpuType>& types) {
 }  // namespace
 
 Assignment assign(const std::vector<Unit>& units, const std::vector<GpuType>& types, double seconds) {
-  const auto layouts = maximal_layouts(types);
   const std::vector<Kind> kinds = kinds_of(units);
-  const Counted counted = CountingModel(kinds, types, layouts, largest_apart(units)).solve(seconds);
+  std::vector<Allowed> needs;
+  for (const Kind& kind : kinds) needs.push_back(kind.allowed);
+  const LayoutsByType layouts = useful_layouts(needs, types);
+  const Counted counted = count(kinds, types, layouts, largest_apart(units), seconds);
   Assignment best;
   if (counted.solved) {
     Realisation realisation(units, kinds, counted, layouts);

@@ -30,8 +30,17 @@ struct Assignment {
 // Every unit must be allowed somewhere. Not feasible only when a group fits no GPU together.
 Assignment assign(const std::vector<Unit>& units, const std::vector<GpuType>& types, double seconds);
 
-// The maximal layouts of every type as counts by plain profile.
-std::vector<std::vector<std::vector<int>>> maximal_layouts(const std::vector<GpuType>& types);
+// [type][layout][position in plain_profiles()]: how many of that slice.
+using LayoutsByType = std::vector<std::vector<std::vector<int>>>;
+
+// The maximal layouts of every type.
+LayoutsByType maximal_layouts(const std::vector<GpuType>& types);
+
+// Those of them worth considering for these needs ([kind][type][plain profile]: may it go there): a layout is left out
+// when another, no dearer, has for each of its slices one of its own that every kind finds at least as good. The
+// optimum stays; a dozen layouts are left of 28.
+LayoutsByType useful_layouts(const std::vector<std::vector<std::vector<bool>>>& needs,
+                             const std::vector<GpuType>& types);
 
 // For tests and small instances: the exact model with numbered GPUs, at most `most_gpus`.
 Assignment assign_numbered(const std::vector<Unit>& units, const std::vector<GpuType>& types, std::size_t most_gpus,
