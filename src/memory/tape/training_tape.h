@@ -28,7 +28,7 @@ struct TrainingPeak {
 };
 
 struct ReplayOptions {
-  bool allocator = true;  // false: reserved is not known, and a third of the time
+  bool allocator = true;  // false: reserved is not known, in half the time
   Bytes capacity;         // of the GPU; 0: without limit
   int layers = 0;         // cut the model to so many layers (encoder and decoder each; not image models); 0: all
   std::vector<Event>* events = nullptr;
