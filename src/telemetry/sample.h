@@ -1,0 +1,96 @@
+// What a GPU was doing at one moment, in one canonical unit whatever the source said. Missing stays missing.
+//
+// Sources differ in what they can see, in units (0-1, 0-100, MiB, mJ) and in names; each reader in this room turns its
+// text into Samples and hands them to a SampleSink, one at a time, so that endless input needs bounded memory.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace rightsize::telemetry {
+
+// Every quantity a source may report. Shares are 0-1.
+enum class Metric : std::uint8_t {
+  kGpuUtil,         // share of time any kernel ran (nvidia-smi's "utilization.gpu")
+  kMemoryUtil,      // share of time memory was being read or written; not bandwidth
+  kMemoryUsed,      // bytes
+  kMemoryTotal,     // bytes
+  kPower,           // watts
+  kPowerLimit,      // watts
+  kEnergy,          // joules since the driver was loaded; a counter
+  kSmClock,         // hertz
+  kMemoryClock,     // hertz
+  kTemperature,     // degrees Celsius
+  kThrottle,        // NVML's clock event reasons, a bit set
+  kGraphicsActive,  // share of time the compute or graphics engine was active
+  kSmActive,        // share of SM-cycles with at least one warp resident
+  kSmOccupancy,     // warps resident against the most there could be
+  kTensorActive,    // share of cycles the tensor pipes were active, any format
+  kDramActive,      // share of cycles the memory interface was moving data: bandwidth against its peak
+  kFp64Active,
+  kFp32Active,
+  kFp16Active,
+  kIntegerActive,
+  kHmmaActive,  // tensor pipe, floating point
+  kImmaActive,  // tensor pipe, integer
+  kDfmaActive,  // tensor pipe, fp64
+  kPcieRx,      // bytes a second into the GPU
+  kPcieTx,
+  kNvlinkRx,
+  kNvlinkTx,
+};
+inline constexpr std::size_t kMetrics = 27;
+
+// The name in JSON and in recordings' documentation: "sm_active", "memory_used_bytes".
+std::string_view name_of(Metric metric);
+
+// One reading. `time` is seconds since the Unix epoch, or since the beginning of a recording without dates.
+struct Sample {
+  double time = 0;
+
+  std::optional<double> get(Metric metric) const {
+    return has(metric) ? std::optional(values_[index(metric)]) : std::nullopt;
+  }
+  bool has(Metric metric) const { return (present_ >> index(metric) & 1U) != 0; }
+  void set(Metric metric, double value) {
+    values_[index(metric)] = value;
+    present_ |= 1U << index(metric);
+  }
+  void clear(Metric metric) { present_ &= ~(1U << index(metric)); }
+  bool empty() const { return present_ == 0; }
+
+ private:
+  static std::size_t index(Metric metric) { return static_cast<std::size_t>(metric); }
+  std::uint32_t present_ = 0;
+  std::array<double, kMetrics> values_{};
+};
+
+// Whose reading it is: a GPU, or one MIG instance of it. Empty means the source did not say.
+struct Device {
+  int index = 0;
+  std::string uuid = {};
+  std::string name = {};                           // as the driver says: "NVIDIA H200"
+  std::string host = {};                           // host name, instance id
+  std::string mig_profile = {};                    // "1g.10gb" when this is an instance
+  std::string mig_id = {};                         // GPU_I_ID
+  std::map<std::string, std::string> labels = {};  // pod, namespace, container, job, user, machine type, region ...
+
+  // One text for one device, stable over a file: the uuid where known, else host and index; with the MIG instance.
+  std::string key() const;
+};
+
+// Receives samples as they are read. A reader interns a device once (open) and then names it by the number it got; the
+// samples of one device arrive in file order, which need not be time order.
+class SampleSink {
+ public:
+  virtual ~SampleSink() = default;
+  virtual int open(const Device& device) = 0;
+  virtual void add(int device, const Sample& sample) = 0;
+};
+
+}  // namespace rightsize::telemetry
