@@ -18,6 +18,8 @@ namespace rightsize::app {
 namespace {
 
 constexpr Command kCommands[] = {
+    {"recommend", "which GPU, how many, from whom, on what terms, with which settings, for the least money",
+     add_recommend},
     {"estimate", "how fast a job runs on a GPU, what binds it, and how sure that is", add_estimate},
     {"batch", "latency of a batching server, and the cheapest setting that keeps a promise", add_batch},
     {"calibrate", "your own measurements teach the speed model your stack on your GPU", add_calibrate},

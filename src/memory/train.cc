@@ -1,6 +1,7 @@
 #include "memory/train.h"
 
 #include <algorithm>
+#include <array>
 
 #include "memory/tape/training_tape.h"
 #include "memory/weight_bytes.h"
@@ -27,6 +28,12 @@ bool keeps_gradients(const workload::ModelShape& model) {
   return (model.image_size > 0 && !hugging_face_vit) || (model.image_size == 0 && model.labels > 0);
 }
 
+Job as_looped(const workload::ModelShape& model, Job job) {
+  if (keeps_gradients(model) && !job.train.optimizer_in_backward)
+    job.train.accumulation = std::max(2, job.train.accumulation);
+  return job;
+}
+
 // Factors on the likely value that bound 80 % of what was measured: docs/models.md#how-sure. What was measured against
 // torch itself is narrow; other stacks and several GPUs are known from published peaks only; a model whose family has
 // no tape of its own borrows the nearest.
@@ -34,8 +41,8 @@ struct Spread {
   double low, high;
 };
 
-Spread spread_of(const workload::ModelShape& model, const tape::TrainingPeak& peak, const Job& job) {
-  if (!peak.exact) return {0.88, 1.12};
+Spread spread_of(const workload::ModelShape& model, bool exact, const Job& job) {
+  if (!exact) return {0.88, 1.12};
   if (keeps_gradients(model)) return {0.93, 1.12};  // loops differ: cuDNN's workspaces, copies kept for evaluation
   const bool as_measured = job.stack == Stack::kHf && job.parallel.gpus == 1 &&
                            job.train.offload == workload::Offload::kNone && !job.train.offload_activations &&
@@ -46,9 +53,7 @@ Spread spread_of(const workload::ModelShape& model, const tape::TrainingPeak& pe
 }  // namespace
 
 MemoryNeed estimate_training(const workload::ModelShape& model, const Job& asked) {
-  Job job = asked;
-  if (keeps_gradients(model) && !job.train.optimizer_in_backward)
-    job.train.accumulation = std::max(2, job.train.accumulation);
+  const Job job = as_looped(model, asked);
   const tape::TrainingPeak peak = tape::replay_training(model, job);
   MemoryNeed need;
   need.peak_allocated = peak.peak_allocated;
@@ -67,7 +72,7 @@ MemoryNeed estimate_training(const workload::ModelShape& model, const Job& asked
   need.parts[Part::kBuffers] += need.reserved - need.peak_allocated;
   need.parts[Part::kRuntime] = runtime_bytes(job);
   need.device = need.parts.total();
-  const Spread spread = spread_of(model, peak, job);
+  const Spread spread = spread_of(model, peak.exact, job);
   need.low = need.device * spread.low;
   need.high = need.device * spread.high;
   if (!peak.exact) {
@@ -75,6 +80,24 @@ MemoryNeed estimate_training(const workload::ModelShape& model, const Job& asked
                             "' yet: the nearest one stands in, and the interval is wider");
   }
   return need;
+}
+
+namespace {
+
+constexpr std::array<std::int64_t, 5> kSearchBatches = {1, 2, 4, 16, 64};
+
+// Reserved / live was 1.03 at the least in 121 runs.
+constexpr double kLeastReserve = 1.03;
+
+}  // namespace
+
+TrainingNeeds::TrainingNeeds(const workload::ModelShape& model, const Job& job)
+    : curve_(model, as_looped(model, job), kSearchBatches),
+      runtime_(runtime_bytes(job)),
+      spread_(spread_of(model, curve_.exact(), job).high) {}
+
+Bytes TrainingNeeds::high(double batch) const {
+  return (curve_.at(batch).peak_allocated * kLeastReserve + runtime_) * spread_;
 }
 
 }  // namespace rightsize::memory

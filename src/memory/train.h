@@ -2,9 +2,26 @@
 #pragma once
 
 #include "memory/memory.h"
+#include "memory/tape/training_tape.h"
 
 namespace rightsize::memory {
 
 MemoryNeed estimate_training(const workload::ModelShape& model, const workload::Job& job);
+
+// The same for any batch in nanoseconds, for searches: live memory from a compiled curve, and what the allocator holds
+// beyond it at the least that was seen. A little below estimate_training, which has the last word.
+class TrainingNeeds {
+ public:
+  // job.batch is not looked at.
+  TrainingNeeds(const workload::ModelShape& model, const workload::Job& job);
+
+  // The high bound of what nvidia-smi would show.
+  Bytes high(double batch) const;
+
+ private:
+  tape::TrainingCurve curve_;
+  Bytes runtime_;
+  double spread_ = 1;
+};
 
 }  // namespace rightsize::memory

@@ -9,7 +9,7 @@
 #include "base/format.h"
 #include "base/parse_units.h"
 #include "base/text.h"
-#include "mig/yaml.h"
+#include "base/yaml.h"
 
 namespace rightsize::mig {
 

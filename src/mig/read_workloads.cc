@@ -8,9 +8,9 @@
 #include "base/parse_units.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "base/yaml.h"
 #include "memory/memory.h"
 #include "mig/workloads.h"
-#include "mig/yaml.h"
 #include "workload/presets.h"
 
 namespace rightsize::mig {

@@ -7,9 +7,6 @@
 namespace rightsize::memory::tape {
 namespace {
 
-// Peaks bend where one temporary overtakes another, mostly at small batches.
-constexpr std::array<std::int64_t, 8> kBatches = {1, 2, 3, 4, 8, 16, 64, 256};
-
 // With three layers there is a first, a middle and a last one; a fourth shows what one more costs.
 constexpr int kFew = 3;
 
@@ -55,17 +52,18 @@ Peaks extrapolated_peaks(const workload::ModelShape& model, Plan plan, bool& exa
 
 }  // namespace
 
-TrainingCurve::TrainingCurve(const workload::ModelShape& model, const workload::Job& job) {
+TrainingCurve::TrainingCurve(const workload::ModelShape& model, const workload::Job& job,
+                             std::span<const std::int64_t> batches) {
   std::vector<std::vector<Peaks>> stages;  // by batch, by end of the pipeline
-  for (std::int64_t batch : kBatches) {
+  for (std::int64_t batch : batches) {
     workload::Job sized = job;
     sized.batch = batch;
     std::vector<Peaks>& ends = stages.emplace_back();
     ends.push_back(extrapolated_peaks(model, make_plan(model, sized, false), exact_));
     if (job.parallel.pipeline > 1) ends.push_back(extrapolated_peaks(model, make_plan(model, sized, true), exact_));
   }
-  for (std::size_t k = 0; k + 1 < kBatches.size(); ++k) {
-    const double from = static_cast<double>(kBatches[k]), to = static_cast<double>(kBatches[k + 1]);
+  for (std::size_t k = 0; k + 1 < batches.size(); ++k) {
+    const double from = static_cast<double>(batches[k]), to = static_cast<double>(batches[k + 1]);
     std::vector<Line> lines;
     for (std::size_t end = 0; end < stages[k].size(); ++end) {
       for (std::size_t i = 0; i < Peaks().size(); ++i) {
@@ -75,7 +73,7 @@ TrainingCurve::TrainingCurve(const workload::ModelShape& model, const workload::
     }
     // Only what is highest at some batch of the stretch matters; the last stretch has no end.
     auto value = [](const Line& line, double batch) { return line.fixed + line.per_sample * batch; };
-    const double far = k + 2 == kBatches.size() ? 1e6 : to;
+    const double far = k + 2 == batches.size() ? 1e6 : to;
     Stretch stretch{from, {}};
     for (const Line& line : lines) {
       const bool below = std::any_of(lines.begin(), lines.end(), [&](const Line& other) {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 
 #include "base/units.h"
 #include "memory/memory.h"
@@ -42,8 +43,12 @@ TrainingPeak replay_training(const workload::ModelShape& model, const workload::
 // since the peak of every (phase, zone) is affine in the layers, and nearly so in the batch.
 class TrainingCurve {
  public:
-  // job.batch is not looked at.
-  TrainingCurve(const workload::ModelShape& model, const workload::Job& job);
+  // Peaks bend where one temporary overtakes another, mostly at small batches: these are replayed.
+  static constexpr std::array<std::int64_t, 8> kBatches = {1, 2, 3, 4, 8, 16, 64, 256};
+
+  // job.batch is not looked at. `batches` ascend from 1; fewer compile faster and bend less often.
+  TrainingCurve(const workload::ModelShape& model, const workload::Job& job,
+                std::span<const std::int64_t> batches = kBatches);
 
   struct Point {
     Bytes peak_allocated;

@@ -1,4 +1,4 @@
-#include "mig/yaml.h"
+#include "base/yaml.h"
 
 #include <set>
 
@@ -6,7 +6,7 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
-namespace rightsize::mig {
+namespace rightsize {
 namespace {
 
 struct Refused {
@@ -154,4 +154,4 @@ void for_each_entry(const YamlDocument& document, const YamlValue& mapping, Erro
   }
 }
 
-}  // namespace rightsize::mig
+}  // namespace rightsize

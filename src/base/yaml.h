@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 
-namespace rightsize::mig {
+namespace rightsize {
 
 // A value of a document: a scalar, a list, or a mapping in the order of the file.
 struct YamlValue {
@@ -44,4 +44,4 @@ void for_each_entry(const YamlDocument& document, const YamlValue& mapping, Erro
 
 std::string_view name_of(YamlValue::Kind kind);
 
-}  // namespace rightsize::mig
+}  // namespace rightsize

@@ -1,0 +1,63 @@
+#include "market/running_time.h"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+namespace rightsize::market {
+namespace {
+
+using catalog::Purchase;
+
+TEST(RunningTime, OnlyStartUpWithoutInterruptions) {
+  Assumptions none;
+  none.failures_per_gpu_hour = 0;
+  const auto time = running_time(hours(10), gb(100), Purchase::kOnDemand, 1, 8, none);
+  ASSERT_TRUE(time);
+  EXPECT_NEAR(in_hours(time->total()), 10 + 10.0 / 60, 1e-9);
+}
+
+// One spot machine, 0.05 interruptions an hour, 100 s to save: t = sqrt(2 x 100 x 72,000) = 3,794.7 s;
+// saving 100 / 3794.7 = 2.635 %, redoing (1897.4 + 600) / 72,000 = 3.469 %; useful 93.896 %.
+TEST(RunningTime, YoungsIntervalByHand) {
+  Assumptions spot;
+  spot.failures_per_gpu_hour = 0;
+  const auto time = running_time(hours(100), gb(100), Purchase::kSpot, 1, 8, spot);
+  ASSERT_TRUE(time);
+  EXPECT_NEAR(in_hours(time->saving), 100 * 0.026352 / 0.938963, 0.01);
+  EXPECT_NEAR(in_hours(time->redoing), 100 * 0.034686 / 0.938963, 0.01);
+}
+
+TEST(RunningTime, MoreMachinesAreInterruptedMoreOften) {
+  const Assumptions spot;
+  double last = 0;
+  for (int machines = 1; machines <= 32; machines *= 2) {
+    const auto time = running_time(hours(100), gb(50), Purchase::kSpot, machines, machines * 8, spot);
+    ASSERT_TRUE(time);
+    EXPECT_GT(in_hours(time->redoing), last);
+    last = in_hours(time->redoing);
+  }
+  EXPECT_FALSE(running_time(hours(100), gb(500), Purchase::kSpot, 4096, 32768, spot));
+}
+
+// 8 x 700 W + 1,500 W = 7.1 kW, x 1.3 = 9.23 kW x 0.12 = $1.1076; $280,000 / (4 x 8,760 x 0.7) = $11.4155.
+TEST(HourlyCost, WriteOffAndPowerByHand) {
+  catalog::Gpu gpu;
+  gpu.tdp = watts(700);
+  OwnHardware own;
+  own.price = usd(280000);
+  ASSERT_TRUE(hourly_cost(own, gpu));
+  EXPECT_NEAR(in_usd_per_hour(*hourly_cost(own, gpu)), 11.4155 + 1.1076, 1e-3);
+  gpu.tdp.reset();
+  EXPECT_FALSE(hourly_cost(own, gpu));
+}
+
+TEST(SideCosts, AMonthOfStorageAndOneMoveOut) {
+  Assumptions a;
+  a.storage = gb(1000);
+  a.egress = gb(10);
+  EXPECT_NEAR(in_usd(side_costs(hours(730), a)), 80 + 0.9, 1e-9);
+}
+
+}  // namespace
+}  // namespace rightsize::market

@@ -1,0 +1,40 @@
+// Options at a price: what a user could order, within the limits, best first.
+#pragma once
+
+#include <vector>
+
+#include "plan/search.h"
+
+namespace rightsize::plan {
+
+// An option on one offer. Points into the search's result and the classes.
+struct Candidate {
+  const Option* option = nullptr;
+  const MachineClass* machines = nullptr;
+  const market::Offer* offer = nullptr;
+  market::RunningTime time;
+  Usd side_cost;
+  Usd cost;
+
+  double hours() const { return in_hours(time.total()); }
+  // Seconds a user waits: for the job's end, or for an answer.
+  double wait(const Request& request) const;
+};
+
+// Bytes a training job saves: what is trained, with the optimizer's states.
+Bytes checkpoint_bytes(const perf::ModelWork& work, const workload::Job& job);
+
+// Every option on every offer of its class that keeps to the limits; what does not becomes an obstacle.
+std::vector<Candidate> price_options(const Request& request, const std::vector<MachineClass>& classes,
+                                     const perf::ModelWork& work, const SearchResult& found, Obstacles& obstacles);
+
+// Whether `a` is the better one. A total order: names decide between equals.
+bool is_better(const Request& request, const Candidate& a, const Candidate& b);
+
+// The best of each provider, GPU and terms, best first.
+std::vector<Candidate> best_of_each_kind(const Request& request, std::vector<Candidate> candidates);
+
+// Those no other beats in both cost and waiting, cheapest first.
+std::vector<Candidate> pareto_front(const Request& request, std::vector<Candidate> candidates);
+
+}  // namespace rightsize::plan

@@ -1,0 +1,19 @@
+// Changes of the request worth knowing of: what else could be trained or promised, and where that leads.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plan/request.h"
+
+namespace rightsize::plan {
+
+struct PossibleChange {
+  std::string what, flags, effect;
+  Request request;  // the changed one
+};
+
+// Those that apply to this request, the one that alters the result least first.
+std::vector<PossibleChange> possible_changes(const Request& request);
+
+}  // namespace rightsize::plan

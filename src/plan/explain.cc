@@ -1,0 +1,105 @@
+#include "plan/explain.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include <fmt/format.h>
+
+#include "base/format.h"
+
+namespace rightsize::plan {
+namespace {
+
+// A small generator of our own: the same draws on every machine (SplitMix64, Steele et al. 2014).
+class Draws {
+ public:
+  double normal() {
+    const double u = uniform(), v = uniform();
+    return std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v);
+  }
+
+ private:
+  double uniform() {
+    state_ += 0x9E3779B97F4A7C15ULL;
+    std::uint64_t z = state_;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
+    return (static_cast<double>((z ^ (z >> 31)) >> 11) + 0.5) * 0x1.0p-53;
+  }
+  std::uint64_t state_ = 1;
+};
+
+double score(const Request& request, const Candidate& c) {
+  const double cost = in_usd(c.cost), wait = c.wait(request);
+  return request.objective == Objective::kCost ? cost : request.objective == Objective::kTime ? wait : cost * wait;
+}
+
+}  // namespace
+
+double confidence_of(const Request& request, const std::vector<Candidate>& kinds) {
+  struct Rival {
+    double score, deviation;
+  };
+  std::vector<Rival> rivals;
+  std::vector<const catalog::Gpu*> seen;
+  constexpr double kEightyPercent = 1.2816;  // standard deviations of the 80 % interval
+  for (const Candidate& c : kinds) {
+    if (std::find(seen.begin(), seen.end(), c.machines->gpu) != seen.end()) continue;
+    seen.push_back(c.machines->gpu);
+    const double power = request.objective == Objective::kCostTime ? 2 : 1;
+    rivals.push_back({score(request, c), power * std::log(c.option->interval.high) / kEightyPercent});
+  }
+  if (rivals.size() < 2) return rivals.empty() ? 0 : 1;
+  Draws draws;
+  constexpr int kDraws = 2000;
+  int kept = 0;
+  for (int i = 0; i < kDraws; ++i) {
+    double first = 0, best_other = 1e300;
+    for (std::size_t r = 0; r < rivals.size(); ++r) {
+      const double drawn = rivals[r].score * std::exp(rivals[r].deviation * draws.normal());
+      if (r == 0)
+        first = drawn;
+      else
+        best_other = std::min(best_other, drawn);
+    }
+    kept += first <= best_other ? 1 : 0;
+  }
+  return static_cast<double>(kept) / kDraws;
+}
+
+std::string name_plan(const Candidate& c) {
+  return fmt::format("{} x {} ({} x {}) at {}, {}", c.option->machines, c.offer->machine->instance,
+                     c.offer->machine->gpus, c.machines->gpu->name, c.offer->machine->provider,
+                     catalog::name_of(c.offer->price->purchase));
+}
+
+std::vector<Breakpoint> breakpoints_of(const Request& request, const std::vector<Candidate>& kinds,
+                                       const std::vector<Candidate>& front) {
+  std::vector<Breakpoint> points;
+  if (kinds.empty()) return points;
+  const Candidate& first = kinds.front();
+  for (const Candidate& other : kinds) {
+    if (other.machines->gpu == first.machines->gpu || request.objective == Objective::kTime) continue;
+    const double ratio = in_usd(other.cost) / in_usd(first.cost);
+    points.push_back({fmt::format("{} costs {} more an hour, or {} {} less", first.machines->gpu->name,
+                                  format_percent(Ratio::fraction(ratio - 1)), other.machines->gpu->name,
+                                  format_percent(Ratio::fraction(1 - 1 / ratio))),
+                      fmt::format("{} for {}", name_plan(other), format_usd(other.cost))});
+    break;
+  }
+  if (request.work.kind == WorkKind::kServing || request.objective != Objective::kCost) return points;
+  // Each point of the front is the answer for deadlines between its own hours and those of the one before it.
+  constexpr std::size_t kMost = 3;
+  double before = first.hours();
+  for (const Candidate& faster : front) {
+    if (faster.hours() >= first.hours() || points.size() > kMost) continue;
+    points.push_back({fmt::format("the deadline is under {}", format_duration(hours(before))),
+                      fmt::format("{} for {} in {}", name_plan(faster), format_usd(faster.cost),
+                                  format_duration(faster.time.total()))});
+    before = faster.hours();
+  }
+  return points;
+}
+
+}  // namespace rightsize::plan

@@ -1,0 +1,21 @@
+// Why the answer is what it is: how sure, when it changes, what else could be changed.
+#pragma once
+
+#include <map>
+
+#include "plan/candidates.h"
+
+namespace rightsize::plan {
+
+// The probability that the first candidate's GPU is the best one when every GPU's speed is off by its error bar,
+// independently: 2,000 draws, the same every time. `kinds` are best first.
+double confidence_of(const Request& request, const std::vector<Candidate>& kinds);
+
+// Deadlines, prices and budgets at which another plan would be first.
+std::vector<Breakpoint> breakpoints_of(const Request& request, const std::vector<Candidate>& kinds,
+                                       const std::vector<Candidate>& front);
+
+// "2 x p5.48xlarge (8 x h100-sxm) at aws, on-demand".
+std::string name_plan(const Candidate& candidate);
+
+}  // namespace rightsize::plan

@@ -1,0 +1,74 @@
+#include "plan/hardware.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace rightsize::plan {
+namespace {
+
+auto key_of(const market::Offer& offer, const perf::Cluster& cluster) {
+  // Machines of the user's own are a class each: their number is limited.
+  const std::string own = offer.machine->provider == market::kOwnProvider ? offer.machine->instance : std::string();
+  return std::tuple(offer.gpu->name, offer.machine->gpus, cluster.linked, in_bytes_per_s(cluster.network_per_gpu),
+                    cluster.network_known, own);
+}
+
+void add_offer(MachineClass& machines, const market::Offer& offer) {
+  ++machines.all_offers;
+  for (market::Offer& known : machines.offers) {
+    if (known.machine != offer.machine || known.price->purchase != offer.price->purchase) continue;
+    if (offer.rate() < known.rate()) known = offer;
+    return;
+  }
+  machines.offers.push_back(offer);
+}
+
+}  // namespace
+
+std::vector<MachineClass> machine_classes(const std::vector<market::Offer>& offers, const perf::Constants& constants,
+                                          const std::vector<market::OwnHardware>& own) {
+  std::vector<MachineClass> classes;
+  std::map<decltype(key_of(offers[0], {})), std::size_t> found;
+  std::map<const catalog::Gpu*, perf::GpuSpeed> speeds;
+  for (const market::Offer& offer : offers) {
+    const perf::Cluster cluster = perf::cluster_of(*offer.machine, *offer.gpu);
+    const auto [place, fresh] = found.try_emplace(key_of(offer, cluster), classes.size());
+    if (fresh) {
+      const auto speed = speeds.find(offer.gpu);
+      MachineClass made;
+      made.gpu = offer.gpu;
+      made.speed = speed != speeds.end()
+                       ? speed->second
+                       : speeds.emplace(offer.gpu, perf::gpu_speed(constants, *offer.gpu)).first->second;
+      made.cluster = cluster;
+      made.gpus = offer.machine->gpus;
+      made.networked = cluster.network_known;
+      for (const market::OwnHardware& mine : own) {
+        if (market::own_instance(mine) == offer.machine->instance) made.most_machines = mine.machines;
+      }
+      classes.push_back(std::move(made));
+    }
+    add_offer(classes[place->second], offer);
+  }
+  return classes;
+}
+
+std::vector<int> machine_counts(const MachineClass& machines, const Limits& limits, bool work_together) {
+  const int most_gpus = limits.gpus.value_or(limits.max_gpus);
+  int most = std::max(1, most_gpus / machines.gpus);
+  if (work_together && !machines.networked) most = 1;
+  if (machines.most_machines > 0) most = std::min(most, machines.most_machines);
+  if (limits.gpus) {
+    const int wanted = (*limits.gpus + machines.gpus - 1) / machines.gpus;
+    return wanted <= std::max(1, most) ? std::vector<int>{wanted} : std::vector<int>{};
+  }
+  std::vector<int> counts;
+  for (int n = 1; n <= most; n *= 2) {
+    counts.push_back(n);
+    if (n > 1 && n + n / 2 <= most) counts.push_back(n + n / 2);
+  }
+  return counts;
+}
+
+}  // namespace rightsize::plan

@@ -1,0 +1,34 @@
+// Machines that are alike for the work, and in which numbers they may be taken.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "market/offers.h"
+#include "market/running_time.h"
+#include "perf/perf.h"
+#include "plan/request.h"
+
+namespace rightsize::plan {
+
+// Machines with the same GPUs, links and network: the work runs the same on all of them, only the price differs.
+struct MachineClass {
+  const catalog::Gpu* gpu = nullptr;
+  perf::GpuSpeed speed;
+  perf::Cluster cluster;
+  int gpus = 1;                       // of one machine
+  bool networked = false;             // several can work on one job: the network between them is known
+  int most_machines = 0;              // 0: no limit
+  std::vector<market::Offer> offers;  // the cheapest region of each machine and terms
+  double all_offers = 0;              // before regions were compared
+};
+
+// In the order of the offers.
+std::vector<MachineClass> machine_classes(const std::vector<market::Offer>& offers, const perf::Constants& constants,
+                                          const std::vector<market::OwnHardware>& own);
+
+// How many machines of this class are tried together: one, and as far as `most` GPUs go powers of two and three times
+// powers of two; machines whose network nobody documents work alone. With exactly `wanted` GPUs: as few as hold them.
+std::vector<int> machine_counts(const MachineClass& machines, const Limits& limits, bool work_together);
+
+}  // namespace rightsize::plan

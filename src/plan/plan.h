@@ -1,0 +1,110 @@
+// The planner: which machines, how many, on which terms, with which settings.
+//
+//   Recommendation r = recommend(request, catalog, constants);
+//   r.plans.front();        // the best within every limit, or none: then r.rejected says why and what would help
+//
+// The search covers every offer x number of machines x setting. What it does not compute in full it excludes by a
+// proof (docs/recommend.md): no configuration is left out by a rule of thumb. The same request and catalogue give the
+// same answer, whatever the order of the catalogue's rows.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "catalog/catalog.h"
+#include "memory/memory.h"
+#include "perf/perf.h"
+#include "plan/request.h"
+
+namespace rightsize::plan {
+
+// Everything about one way to run the work.
+struct Plan {
+  market::Offer offer;
+  int machines = 1;
+  int gpus = 1;       // that work; machines may hold more
+  workload::Job job;  // with every setting chosen
+
+  double units_per_second = 0;   // tokens or samples of training, requests of an offline job, answer tokens of serving
+  market::RunningTime time;      // serving: a month
+  Usd cost;                      // of the whole work; serving: a month
+  Usd side_cost;                 // storage and egress, in `cost`
+  perf::Interval cost_interval;  // factors on cost and hours
+
+  memory::MemoryNeed memory;  // of the fullest GPU
+  memory::Fit fit;
+  perf::Bound bound = perf::Bound::kCompute;
+  perf::Basis basis = perf::Basis::kMeasured;
+  perf::Notes notes;
+  double mfu = 0;
+
+  // Serving.
+  int replicas = 0;
+  double running = 0;  // requests decoded together on a replica
+  Seconds ttft, tpot;
+  double utilization = 0;  // load against what the replicas can take within the promise
+
+  UsdPerSecond rate() const { return offer.rate() * machines; }
+  double usd_per_million_units() const { return in_usd_per_hour(rate()) / 3600.0 / units_per_second * 1e6; }
+};
+
+// Why options fell out, together: one row a stage and GPU.
+enum class Stage { kPrice, kFormat, kLayout, kMemory, kNetwork, kInterruptions, kPromise, kDeadline, kBudget };
+std::string_view name_of(Stage stage);
+
+struct Rejection {
+  Stage stage = Stage::kMemory;
+  std::string gpu;
+  std::string what;         // "a10g, up to 64 GPUs"
+  std::string need, have;   // of the configuration that came nearest
+  double count = 0;         // configurations
+  std::string nearest_fix;  // empty: nothing that was tried helps
+};
+
+// A change of the request that leads elsewhere, and where.
+struct Change {
+  std::string what;    // "LoRA instead of full training"
+  std::string flags;   // "--method lora"
+  std::string effect;  // what it does to the result, empty when nothing
+  Plan plan;           // the best under it
+};
+
+// When the answer becomes another.
+struct Breakpoint {
+  std::string when;  // "a deadline under 3 d 4 h"
+  std::string then;  // "2 x p5.48xlarge for $1,234"
+};
+
+// Several kinds of machines together, where that is cheaper than any one kind.
+struct MixPart {
+  Plan plan;         // one kind; its load is its share
+  double share = 0;  // of the requests
+};
+
+// Where the time of the search went, and how much it looked at.
+struct Effort {
+  double configurations = 0;  // offers x machines x settings decided
+  double priced = 0;          // of them computed in full
+  double bounded = 0;         // excluded: at best no better than another on the same machines
+  double unfit = 0;           // excluded: memory, format, layout
+  double estimates = 0;       // calls of the speed model
+  double curves = 0;          // memory curves compiled
+  double search_seconds = 0, verify_seconds = 0, explain_seconds = 0;
+};
+
+struct Recommendation {
+  std::vector<Plan> plans;   // best first, at most request.top; one a machine type, number and terms
+  std::vector<Plan> pareto;  // cost against time, cheapest first
+  std::vector<Rejection> rejected;
+  std::vector<Change> changes;
+  std::vector<Breakpoint> breakpoints;
+  std::vector<MixPart> mix;  // serving
+  double feasible = 0;       // plans within every limit, before the cut to `top`
+  double confidence = 0;     // probability that the first plan's GPU is the best, given the error bars
+  std::vector<std::string> warnings;
+  Effort effort;
+};
+
+Recommendation recommend(const Request& request, const catalog::Catalog& catalog, const perf::Constants& constants);
+
+}  // namespace rightsize::plan

@@ -1,0 +1,510 @@
+#include "plan/read_request.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/parse_units.h"
+#include "base/suggest.h"
+#include "base/text.h"
+#include "memory/memory.h"
+#include "perf/perf.h"
+#include "workload/presets.h"
+
+namespace rightsize::plan {
+namespace {
+
+using workload::Job;
+using workload::JobKind;
+using workload::Setting;
+using workload::Stack;
+
+// What the settings say before they are put together.
+struct Draft {
+  const catalog::Catalog& catalog;
+  Request request;
+  std::string model;
+  double tokens = 0, samples = 0, epochs = 0, dataset_tokens = 0, dataset_samples = 0, items = 0;
+  bool batch_given = false;
+  market::OwnHardware own;
+};
+
+using Apply = std::function<Result<>(Draft&, const std::string&)>;
+struct Rule {
+  workload::SettingInfo info;
+  Apply apply;
+};
+
+Rule rule(const char* name, const char* values, const char* meaning, Apply apply) {
+  return {{name, values, meaning}, std::move(apply)};
+}
+
+// A value that a parser of ours reads, stored where `to` says.
+template <class Parse, class To>
+Rule parsed(const char* name, const char* values, const char* meaning, Parse parse, To to) {
+  return rule(name, values, meaning, [parse, to](Draft& draft, const std::string& text) -> Result<> {
+    auto value = parse(text);
+    if (!value) return fail(std::move(value).error());
+    to(draft) = *value;
+    return {};
+  });
+}
+
+template <class To>
+Rule amount(const char* name, const char* meaning, To to) {
+  return rule(name, "N", meaning, [to, name](Draft& draft, const std::string& text) -> Result<> {
+    RIGHTSIZE_TRY(double value, parse_count(text));
+    if (!(value >= 1)) return fail(bad_input(fmt::format("{} must be at least 1", name)));
+    to(draft) = value;
+    return {};
+  });
+}
+
+template <class To>
+Rule positive(const char* name, const char* meaning, To to) {
+  return rule(name, "X", meaning, [to, name](Draft& draft, const std::string& text) -> Result<> {
+    RIGHTSIZE_TRY(double value, parse_number(text));
+    if (!(value > 0)) return fail(bad_input(fmt::format("{} must be above zero", name)));
+    to(draft) = value;
+    return {};
+  });
+}
+
+Result<> read_objective(Draft& draft, const std::string& text) {
+  for (Objective objective : {Objective::kCost, Objective::kTime, Objective::kCostTime}) {
+    if (name_of(objective) != to_lower(text)) continue;
+    draft.request.objective = objective;
+    return {};
+  }
+  return fail(bad_input(fmt::format("'{}' is no objective", text)).with_hint("known are cost, time, cost-time"));
+}
+
+// Names of a list that must be among `known`.
+Result<std::vector<std::string>> known_names(const std::string& text, const std::set<std::string>& known,
+                                             const char* what) {
+  std::vector<std::string> names;
+  for (std::string_view part : split_list(text, ',')) {
+    const std::string name = to_lower(part);
+    if (!known.contains(name)) {
+      const std::vector<std::string> all(known.begin(), known.end());
+      Error error = bad_input(fmt::format("unknown {} '{}'", what, part)).with_hint(did_you_mean(name, all));
+      if (all.size() <= 12) error = std::move(error).with_hint(fmt::format("known are {}", fmt::join(all, ", ")));
+      return fail(std::move(error));
+    }
+    names.push_back(name);
+  }
+  return names;
+}
+
+Result<> read_providers(Draft& draft, const std::string& text) {
+  std::set<std::string> known{market::kOwnProvider};
+  for (const catalog::Machine& machine : draft.catalog.machines) known.insert(machine.provider);
+  RIGHTSIZE_TRY(draft.request.filter.providers, known_names(text, known, "provider"));
+  return {};
+}
+
+Result<> read_regions(Draft& draft, const std::string& text) {
+  std::set<std::string> known;
+  for (const catalog::Price& price : draft.catalog.prices) known.insert(price.region);
+  RIGHTSIZE_TRY(draft.request.filter.regions, known_names(text, known, "region"));
+  return {};
+}
+
+Result<> read_purchases(Draft& draft, const std::string& text) {
+  static const std::vector<std::string> kTerms{"on-demand", "spot", "1y", "3y"};
+  for (std::string_view part : split_list(text, ',')) {
+    const auto purchase = catalog::parse_purchase(to_lower(part));
+    if (!purchase) {
+      return fail(bad_input(fmt::format("unknown terms '{}'", part))
+                      .with_hint(did_you_mean(part, kTerms))
+                      .with_hint("known are on-demand, spot, 1y, 3y"));
+    }
+    draft.request.filter.purchases.push_back(*purchase);
+  }
+  return {};
+}
+
+Result<> read_gpus(Draft& draft, const std::string& text) {
+  for (std::string_view part : split_list(text, ',')) {
+    RIGHTSIZE_TRY(std::vector<const catalog::Gpu*> gpus, draft.catalog.match_gpus(part));
+    for (const catalog::Gpu* gpu : gpus) draft.request.filter.gpus.push_back(gpu->name);
+  }
+  return {};
+}
+
+// "1024:256=0.7,8192:512=0.3".
+Result<> read_mix(Draft& draft, const std::string& text) {
+  double sum = 0;
+  for (std::string_view part : split_list(text, ',')) {
+    const std::size_t colon = part.find(':'), equals = part.find('=');
+    if (colon == std::string_view::npos || equals == std::string_view::npos || colon > equals) {
+      return fail(
+          bad_input(fmt::format("'{}' is not ISL:OSL=SHARE", part)).with_hint("for example 1024:256=0.7,8192:512=0.3"));
+    }
+    RIGHTSIZE_TRY(double isl, parse_count(part.substr(0, colon)));
+    RIGHTSIZE_TRY(double osl, parse_count(part.substr(colon + 1, equals - colon - 1)));
+    RIGHTSIZE_TRY(double share, parse_number(trim(part.substr(equals + 1))));
+    if (!(isl >= 1) || !(share > 0)) return fail(bad_input(fmt::format("'{}' has nothing in it", part)));
+    draft.request.work.mix.push_back({static_cast<std::int64_t>(isl), static_cast<std::int64_t>(osl), share});
+    sum += share;
+  }
+  for (RequestSize& size : draft.request.work.mix) size.share /= sum;
+  return {};
+}
+
+// "8xh100-sxm=280000USD": GPUs of one machine, and its price.
+Result<> read_own(Draft& draft, const std::string& text) {
+  const std::size_t x = text.find('x'), equals = text.rfind('=');
+  const auto wrong = [&] {
+    return fail(
+        bad_input(fmt::format("'{}' is not COUNTxGPU=PRICE", text)).with_hint("for example 8xh100-sxm=280000USD"));
+  };
+  if (x == std::string::npos || equals == std::string::npos || equals < x) return wrong();
+  RIGHTSIZE_TRY(std::int64_t count, parse_integer(text.substr(0, x)));
+  if (count < 1 || count > 1024) return wrong();
+  RIGHTSIZE_TRY(const catalog::Gpu* gpu, draft.catalog.find_gpu(text.substr(x + 1, equals - x - 1)));
+  RIGHTSIZE_TRY(Usd price, parse_usd(text.substr(equals + 1)));
+  draft.own.gpu = gpu->name;
+  draft.own.gpus = static_cast<int>(count);
+  draft.own.price = price;
+  return {};
+}
+
+Result<> read_interruptions(Draft& draft, const std::string& text) {
+  RIGHTSIZE_TRY(RequestsPerSecond rate, parse_request_rate(text));
+  draft.request.assumptions.spot_interruptions_per_hour = in_requests_per_s(rate) * 3600;
+  return {};
+}
+
+std::vector<Rule> make_rules() {
+  std::vector<Rule> rules;
+  const auto add = [&](Rule made) { rules.push_back(std::move(made)); };
+  add(rule("name", "TEXT", "what the workload is called in reports", [](Draft& d, const std::string& text) -> Result<> {
+    d.request.name = text;
+    return {};
+  }));
+  add(rule("model", "NAME|FILE", "built-in name (see 'rightsize models') or path of a Hugging Face config.json",
+           [](Draft& d, const std::string& text) -> Result<> {
+             d.model = text;
+             return {};
+           }));
+  add(amount("tokens", "train: tokens to train on, e.g. 1B", [](Draft& d) -> double& { return d.tokens; }));
+  add(amount("samples", "train: sequences or images to train on", [](Draft& d) -> double& { return d.samples; }));
+  add(positive("epochs", "train: times over the data set", [](Draft& d) -> double& { return d.epochs; }));
+  add(amount("dataset-tokens", "train: tokens of the data set", [](Draft& d) -> double& { return d.dataset_tokens; }));
+  add(amount("dataset-samples", "train: sequences or images of the data set",
+             [](Draft& d) -> double& { return d.dataset_samples; }));
+  add(parsed("rate", "N/s", "serve: requests that arrive, e.g. 20/s", parse_request_rate,
+             [](Draft& d) -> RequestsPerSecond& { return d.request.work.rate; }));
+  add(rule("mix", "LIST", "serve: sizes of requests with their shares, e.g. 1024:256=0.7,8192:512=0.3", read_mix));
+  add(parsed("ttft-slo", "TIME", "serve: at most so long to the first token (or to the answer, without tokens)",
+             parse_duration, [](Draft& d) -> std::optional<Seconds>& { return d.request.limits.ttft; }));
+  add(parsed("tpot-slo", "TIME", "serve: at most so long for each further token", parse_duration,
+             [](Draft& d) -> std::optional<Seconds>& { return d.request.limits.tpot; }));
+  add(amount("items", "offline: requests to work through, nobody waiting",
+             [](Draft& d) -> double& { return d.items; }));
+  add(parsed("per-item", "TIME", "offline: measured time of an item on the one --gpu, instead of an estimate",
+             parse_duration, [](Draft& d) -> std::optional<Seconds>& { return d.request.work.per_item; }));
+  add(parsed("deadline", "TIME", "it must be done within, e.g. 14d", parse_duration,
+             [](Draft& d) -> std::optional<Seconds>& { return d.request.limits.deadline; }));
+  add(parsed("budget", "USD", "it must not cost more than, e.g. 500USD (serve: a month)", parse_usd,
+             [](Draft& d) -> std::optional<Usd>& { return d.request.limits.budget; }));
+  add(rule("objective", "cost|time|cost-time", "what the best plan is best at (default cost)", read_objective));
+  add(rule("providers", "LIST", "only these, e.g. aws,gcp", read_providers));
+  add(rule("regions", "LIST", "only these", read_regions));
+  add(rule("purchase", "LIST", "terms: on-demand, spot, 1y, 3y (default: on-demand and spot; serve: on-demand)",
+           read_purchases));
+  add(rule("gpu", "LIST", "only these GPUs or families, e.g. h100-sxm,l40s or a100", read_gpus));
+  add(rule("max-gpus", "N", "at most so many GPUs (default 64)", [](Draft& d, const std::string& text) -> Result<> {
+    RIGHTSIZE_TRY(double most, parse_count(text));
+    if (most < 1 || most > 65536)
+      return fail(bad_input(fmt::format("max-gpus of {} is not between 1 and 65,536", text)));
+    d.request.limits.max_gpus = static_cast<int>(most);
+    return {};
+  }));
+  add(rule("global-batch", "N", "train: samples of one optimizer step (default 128, images 256)",
+           [](Draft& d, const std::string& text) -> Result<> {
+             RIGHTSIZE_TRY(double samples, parse_count(text));
+             if (samples < 1 || samples > 1e7) return fail(bad_input("global-batch is not between 1 and 10M"));
+             d.request.global_batch = static_cast<std::int64_t>(samples);
+             d.batch_given = true;
+             return {};
+           }));
+  add(rule("top", "N", "plans to show (default 10)", [](Draft& d, const std::string& text) -> Result<> {
+    RIGHTSIZE_TRY(double top, parse_count(text));
+    if (top < 1 || top > 1000) return fail(bad_input("top is not between 1 and 1000"));
+    d.request.top = static_cast<int>(top);
+    return {};
+  }));
+  add(parsed("startup", "TIME", "from order to first step (default 10min)", parse_duration,
+             [](Draft& d) -> Seconds& { return d.request.assumptions.startup; }));
+  add(parsed("restart", "TIME", "after an interruption (default 10min)", parse_duration,
+             [](Draft& d) -> Seconds& { return d.request.assumptions.restart; }));
+  add(rule("interruptions", "N/h", "of one spot machine (default 0.05/h)", read_interruptions));
+  add(parsed("checkpoint-rate", "GB/s", "at which a checkpoint is written (default 1GB/s)", parse_bandwidth,
+             [](Draft& d) -> BytesPerSecond& { return d.request.assumptions.checkpoint_rate; }));
+  add(parsed("storage", "BYTES", "kept for the length of the job, e.g. 2TB", parse_bytes,
+             [](Draft& d) -> Bytes& { return d.request.assumptions.storage; }));
+  add(positive("storage-price", "USD per GB and month (default 0.08)",
+               [](Draft& d) -> double& { return d.request.assumptions.storage_usd_per_gb_month; }));
+  add(parsed("egress", "BYTES", "moved out of the cloud once", parse_bytes,
+             [](Draft& d) -> Bytes& { return d.request.assumptions.egress; }));
+  add(positive("egress-price", "USD per GB (default 0.09)",
+               [](Draft& d) -> double& { return d.request.assumptions.egress_usd_per_gb; }));
+  add(rule("on-prem", "NxGPU=USD", "a machine of your own and its price, e.g. 8xh100-sxm=280000USD", read_own));
+  add(rule("on-prem-machines", "N", "how many of it there are (default 1)",
+           [](Draft& d, const std::string& text) -> Result<> {
+             RIGHTSIZE_TRY(double count, parse_count(text));
+             if (count < 1 || count > 10000) return fail(bad_input("on-prem-machines is not between 1 and 10,000"));
+             d.own.machines = static_cast<int>(count);
+             return {};
+           }));
+  add(positive("kwh-price", "on-prem: USD for a kilowatt-hour (default 0.12)",
+               [](Draft& d) -> double& { return d.own.usd_per_kwh; }));
+  add(positive("amortise-years", "on-prem: until the machine is written off (default 4)",
+               [](Draft& d) -> double& { return d.own.years; }));
+  add(positive("busy-share", "on-prem: share of those years it works (default 0.7)",
+               [](Draft& d) -> double& { return d.own.busy; }));
+  add(positive("pue", "on-prem: power of the building over power of the machine (default 1.3)",
+               [](Draft& d) -> double& { return d.own.power_usage_effectiveness; }));
+  return rules;
+}
+
+const std::vector<Rule>& rules() {
+  static const std::vector<Rule> kAll = make_rules();
+  return kAll;
+}
+
+Error placed(Error error, const Setting& setting) {
+  if (setting.place.line == 0) error.message = "--" + setting.name + ": " + error.message;
+  return std::move(error).at(setting.place);
+}
+
+// Settings of the job that may be lists.
+bool is_choice(std::string_view name) {
+  static constexpr std::string_view kChoices[] = {"method", "precision", "recompute", "batch", "tp", "pp", "zero"};
+  return std::find(std::begin(kChoices), std::end(kChoices), name) != std::end(kChoices);
+}
+
+// Each value of a list, read as the job with that value.
+template <class Field>
+auto listed(const std::vector<Setting>& job_settings, std::string_view name, Errors& errors, Field field) {
+  std::vector<std::decay_t<decltype(field(Job()))>> values;
+  for (const Setting& setting : job_settings) {
+    if (setting.name != name) continue;
+    for (std::string_view part : split_list(setting.value, ',')) {
+      // Only the job's kind, method and stack decide which values are possible.
+      std::vector<Setting> alone;
+      for (const Setting& other : job_settings) {
+        if (other.name == "job" || other.name == "stack") alone.push_back(other);
+      }
+      alone.push_back({setting.name, std::string(part), setting.place});
+      if (name == "tp" || name == "pp") alone.push_back({"gpus", std::string(part), setting.place});
+      if (Checked<Job> job = workload::parse_job(alone))
+        values.push_back(field(*job));
+      else
+        errors.insert(errors.end(), job.error().begin(), job.error().end());
+    }
+  }
+  return values;
+}
+
+std::vector<std::int64_t> doubling(std::int64_t most) {
+  std::vector<std::int64_t> values;
+  for (std::int64_t n = 1; n <= most; n *= 2) values.push_back(n);
+  return values;
+}
+
+// What the user left open, as this stack can have it.
+void fill_choices(Request& request) {
+  Choices& c = request.choices;
+  const Stack stack = request.job.stack;
+  const bool split_stack = stack == Stack::kMegatron || stack == Stack::kTorchTitan;
+  const bool train = request.job.kind == JobKind::kTrain;
+  const bool image = request.model.image_size > 0;
+  if (c.methods.empty()) c.methods = {workload::Method::kFull};
+  if (c.recomputes.empty()) {
+    using workload::Recompute;
+    c.recomputes = {Recompute::kNone};
+    if (split_stack) c.recomputes.push_back(Recompute::kSelective);
+    if (!image) c.recomputes.push_back(Recompute::kFull);
+  }
+  constexpr std::int64_t kLargestPass = 512;
+  if (c.batches.empty()) c.batches = doubling(train ? std::min(request.global_batch, kLargestPass) : 256);
+  if (c.tensor.empty()) c.tensor = (train && !split_stack) || image ? std::vector{1} : std::vector{1, 2, 4, 8};
+  if (c.pipeline.empty()) c.pipeline = train && split_stack ? std::vector{1, 2, 4, 8} : std::vector{1};
+  if (c.zero.empty()) {
+    if (stack == Stack::kMegatron)
+      c.zero = {0, 1};  // its distributed optimizer
+    else
+      c.zero = train ? std::vector{0, 1, 2, 3} : std::vector{0};
+  }
+}
+
+// The amount of work, in the unit of the model.
+Result<double> training_amount(const Draft& draft) {
+  const bool image = draft.request.model.image_size > 0;
+  const double sequence = static_cast<double>(draft.request.job.sequence);
+  const double set_samples = draft.dataset_samples > 0 ? draft.dataset_samples : draft.dataset_tokens / sequence;
+  const double samples = draft.samples > 0 ? draft.samples : draft.epochs * set_samples;
+  if (image && (draft.tokens > 0 || draft.dataset_tokens > 0))
+    return fail(bad_input(fmt::format("{} has images, not tokens", draft.request.model.name))
+                    .with_hint("use --samples, or --epochs with --dataset-samples"));
+  if (draft.tokens > 0 && samples > 0)
+    return fail(bad_input("the amount of work is given twice").with_hint("use --tokens, --samples or --epochs alone"));
+  const double amount = draft.tokens > 0 ? draft.tokens : image ? samples : samples * sequence;
+  if (!(amount > 0)) {
+    return fail(bad_input("how much is there to train on?")
+                    .with_hint(image ? "use --samples 90M, or --epochs 90 --dataset-samples 1.28M"
+                                     : "use --tokens 1B, or --epochs 3 --dataset-tokens 100M"));
+  }
+  return amount;
+}
+
+Result<> set_work(Draft& draft) {
+  Work& work = draft.request.work;
+  const bool online = work.rate > RequestsPerSecond{} || !work.mix.empty();
+  if (draft.request.job.kind == JobKind::kTrain) {
+    if (online || draft.items > 0)
+      return fail(bad_input("a rate, mix or items belong to serving").with_hint("add --job serve"));
+    RIGHTSIZE_TRY(work.amount, training_amount(draft));
+    return {};
+  }
+  if (draft.tokens + draft.samples + draft.epochs > 0)
+    return fail(bad_input("tokens, samples and epochs belong to training")
+                    .with_hint("for a pass of serving over data nobody waits for, use --items"));
+  if (draft.items > 0 && online)
+    return fail(bad_input("items are worked through offline, a rate arrives").with_hint("use one of the two"));
+  work.kind = draft.items > 0 ? WorkKind::kOffline : WorkKind::kServing;
+  work.amount = draft.items;
+  if (!work.per_item) return {};
+  if (work.kind != WorkKind::kOffline) return fail(bad_input("per-item needs --items: how many are there?"));
+  if (draft.request.filter.gpus.size() != 1)
+    return fail(bad_input("per-item was measured on one GPU: which?").with_hint("add --gpu, e.g. --gpu l4"));
+  if (!(*work.per_item > Seconds{})) return fail(bad_input("per-item must take some time"));
+
+  return {};
+}
+
+void set_purchases(Request& request) {
+  if (!request.filter.purchases.empty()) return;
+  using catalog::Purchase;
+  request.filter.purchases = {Purchase::kOnDemand};
+  if (request.work.kind != WorkKind::kServing) request.filter.purchases.push_back(Purchase::kSpot);
+}
+
+// Sorts settings into those of the job and those of the request, applying the latter.
+std::vector<Setting> apply_settings(const std::vector<Setting>& settings, Draft& draft, Errors& errors) {
+  std::vector<Setting> job_settings;
+  std::set<std::string> seen;
+  for (const Setting& setting : settings) {
+    if (!seen.insert(setting.name).second) {
+      errors.push_back(placed(bad_input(fmt::format("'{}' is given twice", setting.name)), setting));
+      continue;
+    }
+    const auto found =
+        std::find_if(rules().begin(), rules().end(), [&](const Rule& r) { return r.info.name == setting.name; });
+    if (found == rules().end()) {
+      job_settings.push_back(setting);
+    } else if (Result<> applied = found->apply(draft, setting.value); !applied) {
+      errors.push_back(placed(std::move(applied).error(), setting));
+    }
+  }
+  return job_settings;
+}
+
+void check_names(const std::vector<Setting>& job_settings, Errors& errors) {
+  std::vector<std::string> names;
+  for (const workload::SettingInfo& info : workload::job_settings()) names.push_back(info.name);
+  const std::size_t own = names.size();
+  for (const Rule& r : rules()) names.push_back(r.info.name);
+  for (const Setting& setting : job_settings) {
+    if (std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(own), setting.name) !=
+        names.begin() + static_cast<std::ptrdiff_t>(own))
+      continue;
+    errors.push_back(bad_input(fmt::format("unknown setting '{}'", setting.name))
+                         .at(setting.place)
+                         .with_hint(did_you_mean(setting.name, names)));
+  }
+}
+
+// The job without what varies; `gpus` becomes a limit.
+Checked<Job> fixed_job(const std::vector<Setting>& job_settings, Draft& draft) {
+  std::vector<Setting> fixed;
+  for (const Setting& setting : job_settings) {
+    if (is_choice(setting.name)) continue;
+    fixed.push_back(setting);
+  }
+  RIGHTSIZE_TRY(Job job, workload::parse_job(fixed));
+  if (job.parallel.gpus > 1 || std::any_of(fixed.begin(), fixed.end(), [](auto& s) { return s.name == "gpus"; }))
+    draft.request.limits.gpus = job.parallel.gpus;
+  job.parallel.gpus = 1;
+  return job;
+}
+
+}  // namespace
+
+workload::Precision usual_precision(const Job& job, workload::Method method) {
+  using workload::Precision;
+  if (job.kind == JobKind::kServe || method != workload::Method::kFull) return Precision::kBf16;
+  return job.stack == Stack::kMegatron || job.stack == Stack::kTorchTitan ? Precision::kMixedBf16 : Precision::kAmpBf16;
+}
+
+std::vector<workload::Precision> precisions_for(const Request& request, workload::Method method) {
+  if (!request.choices.precisions.empty()) return request.choices.precisions;
+  return {usual_precision(request.job, method)};
+}
+
+const std::vector<workload::SettingInfo>& request_settings() {
+  static const std::vector<workload::SettingInfo> kAll = [] {
+    std::vector<workload::SettingInfo> infos;
+    for (const Rule& r : rules()) infos.push_back(r.info);
+    return infos;
+  }();
+  return kAll;
+}
+
+Checked<Request> read_request(const std::vector<Setting>& settings, const catalog::Catalog& catalog) {
+  Draft draft{catalog, {}, {}, 0, 0, 0, 0, 0, 0, false, {}};
+  Errors errors;
+  const std::vector<Setting> job_settings = apply_settings(settings, draft, errors);
+  check_names(job_settings, errors);
+  if (draft.model.empty() && !draft.request.work.per_item)
+    errors.push_back(
+        bad_input("which model? --model is missing").with_hint("'rightsize models' lists the built-in ones"));
+  if (!errors.empty()) return fail(std::move(errors));
+
+  Request& request = draft.request;
+  if (Checked<Job> job = fixed_job(job_settings, draft))
+    request.job = *job;
+  else
+    errors = std::move(job).error();
+  Choices& c = request.choices;
+  c.methods = listed(job_settings, "method", errors, [](const Job& j) { return j.train.method; });
+  c.precisions = listed(job_settings, "precision", errors, [](const Job& j) { return j.precision; });
+  c.recomputes = listed(job_settings, "recompute", errors, [](const Job& j) { return j.train.recompute; });
+  c.batches = listed(job_settings, "batch", errors, [](const Job& j) { return j.batch; });
+  c.tensor = listed(job_settings, "tp", errors, [](const Job& j) { return j.parallel.tensor; });
+  c.pipeline = listed(job_settings, "pp", errors, [](const Job& j) { return j.parallel.pipeline; });
+  c.zero = listed(job_settings, "zero", errors, [](const Job& j) { return j.parallel.zero; });
+  if (!errors.empty()) return fail(std::move(errors));
+
+  if (!draft.model.empty()) {
+    RIGHTSIZE_TRY(request.model, workload::find_model(draft.model));
+    if (request.job.sequence == 0) request.job.sequence = memory::default_sequence(request.model);
+    if (Errors wrong = memory::check_job(request.model, request.job); !wrong.empty()) return fail(std::move(wrong));
+    request.job = perf::fitted_to(perf::work_of(request.model), request.job);
+  }
+  constexpr std::int64_t kImagesPerStep = 256;
+  if (!draft.batch_given && request.model.image_size > 0) request.global_batch = kImagesPerStep;
+  if (Result<> work = set_work(draft); !work) return fail(Errors{std::move(work).error()});
+  set_purchases(request);
+  fill_choices(request);
+  if (!draft.own.gpu.empty()) request.own.push_back(draft.own);
+  if (request.name.empty()) request.name = request.model.name;
+  return std::move(request);
+}
+
+}  // namespace rightsize::plan

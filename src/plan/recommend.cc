@@ -1,0 +1,335 @@
+// The planner, top to bottom: offers, classes, search, price, rank, verify, explain.
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/format.h"
+#include "plan/candidates.h"
+#include "plan/changes.h"
+#include "plan/explain.h"
+#include "plan/mix.h"
+#include "plan/plan.h"
+
+namespace rightsize::plan {
+namespace {
+
+using workload::Job;
+
+class Stopwatch {
+ public:
+  // Seconds since the last lap.
+  double lap() {
+    const auto now = std::chrono::steady_clock::now();
+    const double passed = std::chrono::duration<double>(now - last_).count();
+    last_ = now;
+    return passed;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+// Settings of a job that were found too large on a GPU.
+auto exclusion_key(const Job& job, const catalog::Gpu& gpu) {
+  const workload::Parallelism& p = job.parallel;
+  return std::tuple(gpu.name, job.train.method, job.precision, job.train.recompute, p.tensor, p.pipeline, p.zero,
+                    p.gpus, job.batch);
+}
+
+// One request taken through the search; everything candidates point to lives here.
+class Planning {
+ public:
+  Planning(const Request& request, const catalog::Catalog& catalog, const perf::Constants& constants,
+           const perf::ModelWork& work)
+      : request_(request),
+        constants_(constants),
+        work_(work),
+        memory_(request.model),
+        offers_(market::offers(catalog, request.filter)),
+        classes_(machine_classes(offers_, constants, request.own)) {
+    found_ = search(nullptr);
+    rank();
+  }
+
+  // Looks closely at the memory of the first `plans` and of the front; what does not fit is taken out and the search
+  // of that GPU done again.
+  void verify(std::size_t plans, bool front) {
+    if (request_.work.kind != WorkKind::kTraining) return;
+    while (const Candidate* wrong = first_unfit(plans, front)) exclude(*wrong);
+  }
+
+  // The best candidate on a GPU that fits, or none.
+  const Candidate* best_on(std::string_view gpu) {
+    while (true) {
+      const auto found =
+          std::find_if(kinds_.begin(), kinds_.end(), [&](const Candidate& c) { return c.machines->gpu->name == gpu; });
+      if (found == kinds_.end()) return nullptr;
+      if (request_.work.kind != WorkKind::kTraining || fits(*found)) return &*found;
+      exclude(*found);
+    }
+  }
+
+  Plan build(const Candidate& candidate, int machines_of_mix = 0) {
+    const Option& option = *candidate.option;
+    Plan plan;
+    plan.offer = *candidate.offer;
+    plan.machines = machines_of_mix > 0 ? machines_of_mix : option.machines;
+    plan.gpus = machines_of_mix > 0 ? machines_of_mix * option.gpus / option.machines : option.gpus;
+    plan.job = option.job;
+    plan.units_per_second = option.units_per_second;
+    plan.time = candidate.time;
+    plan.cost = candidate.cost;
+    plan.side_cost = candidate.side_cost;
+    plan.cost_interval = option.interval;
+    plan.replicas = option.replicas;
+    plan.running = option.running;
+    plan.utilization = option.utilization;
+    plan.ttft = option.ttft;
+    plan.tpot = option.tpot;
+    if (!request_.work.per_item) describe_run(candidate, plan);
+    return plan;
+  }
+
+  const std::vector<Candidate>& kinds() const { return kinds_; }
+  const std::vector<Candidate>& front() const { return front_; }
+  const Obstacles& obstacles() const { return obstacles_; }
+  const Request& request() const { return request_; }
+  const std::vector<market::Offer>& offers() const { return offers_; }
+  double feasible() const { return static_cast<double>(candidates_.size()); }
+  Effort effort() const {
+    Effort effort = found_.effort;
+    effort.curves = memory_.compiled();
+    return effort;
+  }
+
+ private:
+  SearchResult search(const catalog::Gpu* only) {
+    if (request_.work.kind != WorkKind::kTraining) return search_serving(request_, classes_, constants_, work_);
+    const Excluded excluded = [this](const Job& job, const catalog::Gpu& gpu) {
+      return !excluded_.empty() && excluded_.contains(exclusion_key(job, gpu));
+    };
+    return search_training(request_, classes_, constants_, work_, memory_, excluded, only);
+  }
+
+  void rank() {
+    obstacles_ = found_.obstacles;
+    candidates_ = price_options(request_, classes_, work_, found_, obstacles_);
+    kinds_ = best_of_each_kind(request_, candidates_);
+    front_ = pareto_front(request_, candidates_);
+  }
+
+  bool fits(const Candidate& c) {
+    const memory::MemoryNeed& need = memory_.need(c.option->job, *c.machines->gpu);
+    return memory::fits(need, *c.machines->gpu).verdict == memory::Verdict::kFits;
+  }
+
+  const Candidate* first_unfit(std::size_t plans, bool front) {
+    for (std::size_t i = 0; i < std::min(plans, kinds_.size()); ++i) {
+      if (!fits(kinds_[i])) return &kinds_[i];
+    }
+    if (!front) return nullptr;
+    for (const Candidate& c : front_) {
+      if (!fits(c)) return &c;
+    }
+    return nullptr;
+  }
+
+  void exclude(const Candidate& candidate) {
+    const catalog::Gpu* gpu = candidate.machines->gpu;
+    excluded_.insert(exclusion_key(candidate.option->job, *gpu));
+    SearchResult again = search(gpu);
+    std::erase_if(found_.options, [&](const Option& o) { return classes_[o.machines_class].gpu == gpu; });
+    for (Option& option : again.options) found_.options.push_back(std::move(option));
+    found_.effort.estimates += again.effort.estimates;
+    rank();
+  }
+
+  void describe_run(const Candidate& candidate, Plan& plan) {
+    const MachineClass& machines = *candidate.machines;
+    plan.memory = memory_.need(plan.job, *machines.gpu);
+    plan.fit = memory::fits(plan.memory, *machines.gpu);
+    const auto take = [&](const auto& estimate) {
+      if (!estimate) return;
+      plan.bound = estimate->bound;
+      plan.basis = estimate->basis;
+      plan.notes = estimate->notes;
+    };
+    if (request_.work.kind == WorkKind::kTraining) {
+      const auto estimate = perf::estimate_training(constants_, work_, plan.job, machines.speed, machines.cluster);
+      take(estimate);
+      if (estimate) plan.mfu = estimate->mfu;
+    } else if (perf::serves_batches(work_)) {
+      take(perf::estimate_batch(constants_, work_, plan.job, machines.speed));
+    } else {
+      perf::ServeLoad load;
+      load.kv_tokens = perf::kv_token_capacity(request_.model, plan.job, *machines.gpu);
+      load.slot_rule = false;
+      take(perf::estimate_serving(constants_, work_, plan.job, machines.speed, machines.cluster, load));
+    }
+  }
+
+  const Request& request_;
+  const perf::Constants& constants_;
+  const perf::ModelWork& work_;
+  MemoryTable memory_;
+  std::vector<market::Offer> offers_;
+  std::vector<MachineClass> classes_;
+  std::set<decltype(exclusion_key(Job(), catalog::Gpu()))> excluded_;
+  SearchResult found_;
+  Obstacles obstacles_;
+  std::vector<Candidate> candidates_, kinds_, front_;
+};
+
+// A changed request and its own planning.
+struct Explored {
+  PossibleChange change;
+  std::unique_ptr<Planning> planning;
+};
+
+std::vector<Explored> explore(const Request& request, const catalog::Catalog& catalog, const perf::Constants& constants,
+                              const perf::ModelWork& work) {
+  std::vector<Explored> explored;
+  for (PossibleChange& change : possible_changes(request)) explored.push_back({std::move(change), nullptr});
+  for (Explored& one : explored) {
+    one.planning = std::make_unique<Planning>(one.change.request, catalog, constants, work);
+    one.planning->verify(1, false);
+  }
+  return explored;
+}
+
+// "61 % less" or "12 % more".
+std::string compared(double ratio) {
+  return fmt::format("{} {}", format_percent(Ratio::fraction(std::abs(1 - ratio))), ratio < 1 ? "less" : "more");
+}
+
+std::string slower(double ratio) {
+  if (ratio > 0.95 && ratio < 1.05) return "as fast";
+  return ratio > 1 ? fmt::format("{}x slower", format_number(ratio, 2))
+                   : fmt::format("{}x faster", format_number(1 / ratio, 2));
+}
+
+// What the first change that admits this GPU would make of it.
+std::string nearest_fix(const std::string& gpu, const Plan* first, std::vector<Explored>& explored) {
+  for (Explored& one : explored) {
+    const Candidate* best = one.planning->best_on(gpu);
+    if (best == nullptr) continue;
+    std::string text = fmt::format("{}: {} for {}", one.change.flags, name_plan(*best), format_usd(best->cost));
+    if (first != nullptr) {
+      text += fmt::format(", {}", compared(best->cost / first->cost));
+      const Request& request = one.change.request;
+      if (request.work.kind != WorkKind::kServing)
+        text += fmt::format(", {}", slower(best->time.total() / first->time.total()));
+    }
+    return text;
+  }
+  return {};
+}
+
+bool is_wanted(const Request& request, const catalog::Gpu& gpu) {
+  const std::vector<std::string>& wanted = request.filter.gpus;
+  return wanted.empty() || std::find(wanted.begin(), wanted.end(), gpu.name) != wanted.end();
+}
+
+// GPUs nobody sells on these terms, then every obstacle; GPUs that are out altogether come first.
+std::vector<Rejection> rejections(const Planning& planning, const catalog::Catalog& catalog) {
+  std::set<std::string> sold, feasible;
+  for (const market::Offer& offer : planning.offers()) sold.insert(offer.gpu->name);
+  for (const Candidate& kind : planning.kinds()) feasible.insert(kind.machines->gpu->name);
+  std::vector<Rejection> out, in_part;
+  for (const auto& [key, obstacle] : planning.obstacles()) {
+    const auto& [gpu, stage] = key;
+    const bool partly = feasible.contains(gpu);
+    Rejection row{stage, gpu, partly ? gpu + ", some settings" : gpu, obstacle.need, obstacle.have, obstacle.count, {}};
+    (partly ? in_part : out).push_back(std::move(row));
+  }
+  std::vector<std::string> unsold;
+  for (const catalog::Gpu& gpu : catalog.gpus) {
+    if (is_wanted(planning.request(), gpu) && !sold.contains(gpu.name)) unsold.push_back(gpu.name);
+  }
+  std::sort(unsold.begin(), unsold.end());
+  for (const std::string& gpu : unsold)
+    out.push_back({Stage::kPrice, gpu, gpu, "a price with source and date", "none on these terms", 1, {}});
+  out.insert(out.end(), in_part.begin(), in_part.end());
+  return out;
+}
+
+void add_fixes(const Planning& planning, std::vector<Rejection>& rejected, const Plan* first,
+               std::vector<Explored>& explored) {
+  std::map<std::string, std::string> known;
+  std::set<std::string> feasible;
+  for (const Candidate& kind : planning.kinds()) feasible.insert(kind.machines->gpu->name);
+  for (Rejection& row : rejected) {
+    if (row.stage == Stage::kPrice) {
+      row.nearest_fix = "a price of your own in --catalog DIR/prices.csv, or other --providers and --purchase";
+      continue;
+    }
+    if (feasible.contains(row.gpu)) continue;
+    const auto found = known.find(row.gpu);
+    row.nearest_fix = found != known.end() ? found->second : nearest_fix(row.gpu, first, explored);
+    known[row.gpu] = row.nearest_fix;
+  }
+}
+
+std::vector<Plan> build_all(Planning& planning, const std::vector<Candidate>& candidates, std::size_t most) {
+  std::vector<Plan> plans;
+  for (const Candidate& c : candidates) {
+    if (plans.size() == most) break;
+    plans.push_back(planning.build(c));
+  }
+  return plans;
+}
+
+void add_changes(Recommendation& result, std::vector<Explored>& explored) {
+  for (Explored& one : explored) {
+    if (one.planning->kinds().empty()) continue;
+    result.changes.push_back(
+        {one.change.what, one.change.flags, one.change.effect, one.planning->build(one.planning->kinds().front())});
+  }
+}
+
+}  // namespace
+
+std::string_view name_of(Objective objective) {
+  static constexpr std::string_view kNames[] = {"cost", "time", "cost-time"};
+  return kNames[static_cast<int>(objective)];
+}
+
+std::string_view name_of(Stage stage) {
+  static constexpr std::string_view kNames[] = {"price",         "format",  "layout",   "memory", "network",
+                                                "interruptions", "promise", "deadline", "budget"};
+  return kNames[static_cast<int>(stage)];
+}
+
+Recommendation recommend(const Request& request, const catalog::Catalog& catalog, const perf::Constants& constants) {
+  Recommendation result;
+  Stopwatch watch;
+  const perf::ModelWork work = perf::work_of(request.model);
+  Planning planning(request, catalog, constants, work);
+  result.effort = planning.effort();
+  result.effort.search_seconds = watch.lap();
+
+  planning.verify(static_cast<std::size_t>(request.top), true);
+  result.plans = build_all(planning, planning.kinds(), static_cast<std::size_t>(request.top));
+  result.pareto = build_all(planning, planning.front(), 100);
+  result.feasible = planning.feasible();
+  result.effort.verify_seconds = watch.lap();
+
+  const Plan* first = result.plans.empty() ? nullptr : &result.plans.front();
+  std::vector<Explored> explored = explore(request, catalog, constants, work);
+  result.rejected = rejections(planning, catalog);
+  add_fixes(planning, result.rejected, first, explored);
+  add_changes(result, explored);
+  result.breakpoints = breakpoints_of(request, planning.kinds(), planning.front());
+  result.confidence = confidence_of(request, planning.kinds());
+  if (request.work.kind == WorkKind::kServing) {
+    for (const MixChoice& part : cheapest_mix(request, planning.kinds()))
+      result.mix.push_back({planning.build(*part.kind, part.machines), part.share});
+  }
+  result.effort.explain_seconds = watch.lap();
+  return result;
+}
+
+}  // namespace rightsize::plan

@@ -1,0 +1,79 @@
+// What the planner is asked: the work, what may vary, what must hold, and what is assumed.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "market/offers.h"
+#include "market/running_time.h"
+#include "workload/job.h"
+#include "workload/model_shape.h"
+
+namespace rightsize::plan {
+
+// What the best plan is best at, among those within every limit.
+enum class Objective { kCost, kTime, kCostTime };
+std::string_view name_of(Objective objective);
+
+// What there is to do. A training run has an amount; serving has a rate, or neither, and then a plan is as large as its
+// smallest machine; an offline job has items.
+enum class WorkKind { kTraining, kServing, kOffline };
+
+// A kind of request and its share of the traffic; shares sum to 1.
+struct RequestSize {
+  std::int64_t isl = 0, osl = 0;
+  double share = 1;
+};
+
+struct Work {
+  WorkKind kind = WorkKind::kTraining;
+  double amount = 0;       // training: tokens, or samples of a model that is not a language model; offline: requests
+  RequestsPerSecond rate;  // serving; zero: as much as the machine takes
+  std::vector<RequestSize> mix = {};     // serving; empty: all requests are of the job's isl and osl
+  std::optional<Seconds> per_item = {};  // offline: measured on the one GPU asked for, instead of a model's estimate
+};
+
+// Settings the search may choose; every list but `precisions` has at least one entry. Earlier entries win ties.
+struct Choices {
+  std::vector<workload::Method> methods = {};
+  std::vector<workload::Precision> precisions = {};  // empty: the usual one of each method, see usual_precision()
+  std::vector<workload::Recompute> recomputes = {};
+  std::vector<std::int64_t> batches = {};  // per GPU in one pass
+  std::vector<int> tensor = {}, pipeline = {}, zero = {};
+};
+
+struct Limits {
+  std::optional<Seconds> deadline = {};
+  std::optional<Usd> budget = {};
+  std::optional<Seconds> ttft = {}, tpot = {};  // serving; for models that answer in one pass ttft is the latency
+  int max_gpus = 64;
+  std::optional<int> gpus = {};  // exactly so many
+};
+
+struct Request {
+  std::string name;
+  workload::ModelShape model;
+  workload::Job job;  // what does not vary
+  Work work;
+  Choices choices;
+  Limits limits;
+  Objective objective = Objective::kCost;
+  std::int64_t global_batch = 128;  // training: samples of one optimizer step
+  market::OfferFilter filter;
+  std::vector<market::OwnHardware> own;  // machines of the user's, beside what can be bought
+  market::Assumptions assumptions;
+  int top = 10;
+};
+
+// The number format a careful user takes without saying so. Training every weight: 16-bit arithmetic over 32-bit master
+// weights and states, as the stack does that; adapters: a frozen 16-bit base; serving: 16 bits.
+workload::Precision usual_precision(const workload::Job& job, workload::Method method);
+std::vector<workload::Precision> precisions_for(const Request& request, workload::Method method);
+
+// Hours of a month: serving is paid by it.
+inline constexpr double kHoursPerMonth = 730;
+
+}  // namespace rightsize::plan

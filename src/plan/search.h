@@ -1,0 +1,62 @@
+// The searches: for every class of machines and every number of them, the settings that run the work fastest there.
+// The price of an hour is the same whatever the settings, so the fastest settings are the cheapest.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "plan/hardware.h"
+#include "plan/memory_table.h"
+#include "plan/plan.h"
+
+namespace rightsize::plan {
+
+// The best way to use some machines of one class.
+struct Option {
+  std::size_t machines_class = 0;
+  int machines = 1;
+  int gpus = 1;
+  workload::Job job;
+  double units_per_second = 0;
+  perf::Interval interval;  // of units_per_second and times
+  // Serving and offline.
+  int replicas = 0;
+  double running = 0;
+  double utilization = 0;
+  Seconds ttft, tpot;
+  std::vector<double> machine_takes = {};  // serving: requests per second of one machine, by size of request
+};
+
+// Why configurations of one GPU fell out: how many, and which came nearest.
+struct Obstacle {
+  double count = 0;
+  double distance = 1e300;  // of the nearest: need over have
+  std::string need, have;
+
+  // Takes note of a configuration; the texts are only made when it is nearer than all before.
+  void meet(double configurations, double how_far, const std::function<std::pair<std::string, std::string>()>& texts);
+};
+using Obstacles = std::map<std::pair<std::string, Stage>, Obstacle>;  // by GPU name
+
+struct SearchResult {
+  std::vector<Option> options;
+  Obstacles obstacles;
+  Effort effort;
+};
+
+// Whether a setting on a GPU turned out not to fit when it was looked at closely; such ones are not offered again.
+using Excluded = std::function<bool(const workload::Job&, const catalog::Gpu&)>;
+
+// `only`: the classes of one GPU; nullptr: all.
+SearchResult search_training(const Request& request, const std::vector<MachineClass>& classes,
+                             const perf::Constants& constants, const perf::ModelWork& work, MemoryTable& memory,
+                             const Excluded& excluded, const catalog::Gpu* only = nullptr);
+
+// Serving within its promise and offline jobs. Replicas are alike; serving options hold as many machines as the load
+// needs.
+SearchResult search_serving(const Request& request, const std::vector<MachineClass>& classes,
+                            const perf::Constants& constants, const perf::ModelWork& work);
+
+}  // namespace rightsize::plan

@@ -1,0 +1,217 @@
+// Training: branch and bound over settings, for each class and number of machines.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/format.h"
+#include "plan/search.h"
+
+namespace rightsize::plan {
+namespace {
+
+using workload::Job;
+
+// Settings of a job on one GPU kind, and the least time they can take: GPU-seconds a unit of work when nothing is lost
+// to the optimizer, the network or a pipeline's bubble. However the job is spread, it takes at least this.
+struct Core {
+  Job job;
+  double least = 0;
+};
+
+// Steps so large that what happens once a step does not count.
+constexpr int kEndlessAccumulation = 1 << 20;
+
+perf::Cluster ideal_cluster(const perf::Cluster& cluster) {
+  perf::Cluster ideal = cluster;
+  ideal.node_gpus = 1 << 10;
+  ideal.linked = true;
+  return ideal;
+}
+
+class TrainingSearch {
+ public:
+  TrainingSearch(const Request& request, const std::vector<MachineClass>& classes, const perf::Constants& constants,
+                 const perf::ModelWork& work, MemoryTable& memory, const Excluded& excluded, const catalog::Gpu* only)
+      : only_(only),
+        request_(request),
+        classes_(classes),
+        constants_(constants),
+        work_(work),
+        memory_(memory),
+        excluded_(excluded) {}
+
+  SearchResult run() {
+    for (std::size_t c = 0; c < classes_.size(); ++c) {
+      if (only_ != nullptr && classes_[c].gpu != only_) continue;
+      const bool same_gpu = c > 0 && classes_[c - 1].gpu == classes_[c].gpu;
+      if (!same_gpu) make_cores(classes_[c]);
+      search_class(c);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  double per_second(const perf::TrainEstimate& estimate) const {
+    return work_.image ? estimate.samples_per_second_per_gpu : in_tokens_per_s(estimate.tokens_per_gpu);
+  }
+
+  Obstacle& obstacle(const MachineClass& machines, Stage stage) {
+    return result_.obstacles[{machines.gpu->name, stage}];
+  }
+
+  bool splits(int tensor, int pipeline) const {
+    if (tensor > 1 && (request_.model.heads == 0 || request_.model.heads % tensor != 0)) return false;
+    return pipeline == 1 || request_.model.layers % pipeline == 0;
+  }
+
+  // Every setting of the job but those of data parallelism, the fastest first.
+  void make_cores(const MachineClass& machines) {
+    cores_.clear();
+    const perf::Cluster ideal = ideal_cluster(machines.cluster);
+    for (workload::Method method : request_.choices.methods) {
+      for (workload::Precision precision : precisions_for(request_, method)) {
+        for (workload::Recompute recompute : request_.choices.recomputes) {
+          for (int tensor : request_.choices.tensor) {
+            for (int pipeline : request_.choices.pipeline) {
+              if (!splits(tensor, pipeline)) continue;
+              Job job = request_.job;
+              job.train.method = method;
+              job.precision = precision;
+              job.train.recompute = recompute;
+              job.parallel.tensor = tensor;
+              job.parallel.pipeline = pipeline;
+              add_cores(machines, ideal, job);
+            }
+          }
+        }
+      }
+    }
+    std::stable_sort(cores_.begin(), cores_.end(), [](const Core& a, const Core& b) { return a.least < b.least; });
+  }
+
+  void add_cores(const MachineClass& machines, const perf::Cluster& ideal, Job job) {
+    job.parallel.gpus = job.parallel.tensor * job.parallel.pipeline;
+    job.parallel.zero = 0;
+    job.train.accumulation = kEndlessAccumulation;
+    for (std::int64_t batch : request_.choices.batches) {
+      job.batch = batch;
+      const Result<perf::TrainEstimate> estimate =
+          perf::estimate_training(constants_, work_, job, machines.speed, ideal);
+      ++result_.effort.estimates;
+      if (!estimate) {
+        obstacle(machines, Stage::kFormat).meet(1, 1, [&] {
+          return std::pair(estimate.error().message, std::string());
+        });
+        return;
+      }
+      cores_.push_back({job, 1.0 / per_second(*estimate)});
+    }
+  }
+
+  void search_class(std::size_t index) {
+    const MachineClass& machines = classes_[index];
+    if (!machines.networked && !request_.limits.gpus) {
+      obstacle(machines, Stage::kNetwork).meet(machines.all_offers * static_cast<double>(cores_.size()), 1, [] {
+        return std::pair(std::string("a network between machines"), std::string("none documented: each works alone"));
+      });
+    }
+    for (int count : machine_counts(machines, request_.limits, true)) search_machines(index, count);
+  }
+
+  // The fastest settings on `count` machines. Cores come in the order of their least time: once that is no better than
+  // what is already found, nothing after it can be.
+  void search_machines(std::size_t index, int count) {
+    const MachineClass& machines = classes_[index];
+    const int gpus = request_.limits.gpus.value_or(count * machines.gpus);
+    Option best;
+    double least = 1e300;
+    std::size_t looked_at = 0;
+    const double zeros = gpus > 1 ? static_cast<double>(request_.choices.zero.size()) : 1;
+    for (const Core& core : cores_) {
+      if (core.least >= least) break;
+      ++looked_at;
+      Job job = core.job;
+      if (!lay_out(machines, gpus, job)) continue;
+      for (int zero : request_.choices.zero) {
+        if (zero > 0 && job.parallel.data() == 1) continue;
+        job.parallel.zero = zero;
+        if (!fits(machines, job)) continue;
+        const Result<perf::TrainEstimate> estimate =
+            perf::estimate_training(constants_, work_, job, machines.speed, machines.cluster);
+        ++result_.effort.estimates;
+        if (!estimate) continue;
+        const double time = 1.0 / per_second(*estimate);
+        if (time >= least) continue;
+        least = time;
+        best = {index, count, gpus, job, gpus / time, estimate->interval, 0, 0, 0, {}, {}, {}};
+      }
+    }
+    const double all = static_cast<double>(cores_.size()) * zeros * machines.all_offers;
+    result_.effort.configurations += all;
+    result_.effort.bounded += static_cast<double>(cores_.size() - looked_at) * zeros * machines.all_offers;
+    if (best.units_per_second > 0) result_.options.push_back(std::move(best));
+  }
+
+  // Replicas and micro-batches; false where the GPUs cannot be divided so.
+  bool lay_out(const MachineClass& machines, int gpus, Job& job) {
+    const int replica = job.parallel.tensor * job.parallel.pipeline;
+    // Tensor parallelism across machines waits for the network in every layer.
+    const bool divides = gpus % replica == 0 && job.parallel.tensor <= machines.gpus;
+    const std::int64_t together = divides ? job.batch * (gpus / replica) : 0;
+    if (!divides || together > request_.global_batch) {
+      unfit(machines);
+      return false;
+    }
+    job.parallel.gpus = gpus;
+    job.train.accumulation = static_cast<int>((request_.global_batch + together - 1) / together);
+    return true;
+  }
+
+  void unfit(const MachineClass& machines) { result_.effort.unfit += machines.all_offers; }
+
+  bool fits(const MachineClass& machines, const Job& job) {
+    const Bytes capacity = machines.gpu->capacity();
+    Bytes need = memory_.floor(job);
+    if (need <= capacity) need = memory_.high(job);
+    if (need <= capacity && !excluded_(job, *machines.gpu)) {
+      result_.effort.priced += machines.all_offers;
+      return true;
+    }
+    unfit(machines);
+    obstacle(machines, Stage::kMemory).meet(machines.all_offers, need / capacity, [&] {
+      return std::pair(fmt::format("{} on each of {} GPU{}", format_bytes(need), job.parallel.gpus,
+                                   job.parallel.gpus == 1 ? "" : "s"),
+                       format_bytes(capacity));
+    });
+    return false;
+  }
+
+  const catalog::Gpu* only_;
+  const Request& request_;
+  const std::vector<MachineClass>& classes_;
+  const perf::Constants& constants_;
+  const perf::ModelWork& work_;
+  MemoryTable& memory_;
+  const Excluded& excluded_;
+  std::vector<Core> cores_;  // of the GPU at hand
+  SearchResult result_;
+};
+
+}  // namespace
+
+void Obstacle::meet(double configurations, double how_far,
+                    const std::function<std::pair<std::string, std::string>()>& texts) {
+  count += configurations;
+  if (how_far >= distance) return;
+  distance = how_far;
+  std::tie(need, have) = texts();
+}
+
+SearchResult search_training(const Request& request, const std::vector<MachineClass>& classes,
+                             const perf::Constants& constants, const perf::ModelWork& work, MemoryTable& memory,
+                             const Excluded& excluded, const catalog::Gpu* only) {
+  return TrainingSearch(request, classes, constants, work, memory, excluded, only).run();
+}
+
+}  // namespace rightsize::plan

@@ -1,0 +1,88 @@
+// Workload files: YAML with a place for every mistake.
+#include <fmt/format.h>
+
+#include "base/yaml.h"
+#include "plan/read_request.h"
+
+namespace rightsize::plan {
+namespace {
+
+using workload::Setting;
+using Settings = std::vector<Setting>;
+
+// One mapping as settings; a list of scalars becomes "a,b".
+Settings read_settings(const YamlDocument& document, const YamlValue& mapping, Errors& errors) {
+  Settings settings;
+  for_each_entry(document, mapping, errors, [&](const YamlValue& key, const YamlValue& value) {
+    std::string text = value.scalar;
+    if (value.kind == YamlValue::Kind::kList) {
+      for (const YamlValue& item : value.list) {
+        if (item.kind != YamlValue::Kind::kScalar) {
+          errors.push_back(bad_input(fmt::format("'{}' takes a list of plain values", key.scalar)).at(document.place(item)));
+        }
+        text += (text.empty() ? "" : ",") + item.scalar;
+      }
+    } else if (value.kind != YamlValue::Kind::kScalar) {
+      errors.push_back(bad_input(fmt::format("'{}' takes a value, not {}", key.scalar, name_of(value.kind)))
+                           .at(document.place(value.kind == YamlValue::Kind::kNull ? key : value)));
+      return;
+    }
+    settings.push_back({key.scalar, text, document.place(value)});
+  });
+  return settings;
+}
+
+// A workload's own settings go before the defaults.
+Settings merged(Settings own, const Settings& defaults) {
+  const std::size_t mine = own.size();
+  for (const Setting& common : defaults) {
+    bool given = false;
+    for (std::size_t i = 0; i < mine; ++i) given |= own[i].name == common.name;
+    if (!given) own.push_back(common);
+  }
+  return own;
+}
+
+}  // namespace
+
+Checked<std::vector<Settings>> read_workload_file(const std::string& file, std::string text) {
+  Result<YamlDocument> document = YamlDocument::parse(file, std::move(text));
+  if (!document) return fail(Errors{std::move(document).error()});
+  const YamlValue& root = document->root();
+  if (root.kind != YamlValue::Kind::kMapping) {
+    return fail(Errors{bad_input(fmt::format("a workload file is a mapping of settings, this is {}", name_of(root.kind)))
+                           .at(document->place(root))
+                           .with_hint("'rightsize init' writes one to begin with")});
+  }
+  Errors errors;
+  const YamlValue* list = root.find("workloads");
+  std::vector<Settings> workloads;
+  if (list == nullptr) {
+    workloads.push_back(read_settings(*document, root, errors));
+  } else {
+    Settings defaults;
+    for_each_entry(*document, root, errors, [&](const YamlValue& key, const YamlValue& value) {
+      if (key.scalar == "workloads") return;
+      if (key.scalar == "defaults" && value.kind == YamlValue::Kind::kMapping) {
+        defaults = read_settings(*document, value, errors);
+        return;
+      }
+      errors.push_back(bad_input(fmt::format("'{}' does not belong beside 'workloads'", key.scalar))
+                           .at(document->place(key))
+                           .with_hint("settings for all workloads go under 'defaults:'"));
+    });
+    if (list->kind != YamlValue::Kind::kList || list->list.empty())
+      errors.push_back(bad_input("'workloads' is a list of at least one workload").at(document->place(*list)));
+    for (const YamlValue& item : list->list) {
+      if (item.kind != YamlValue::Kind::kMapping) {
+        errors.push_back(bad_input("a workload is a mapping of settings").at(document->place(item)));
+        continue;
+      }
+      workloads.push_back(merged(read_settings(*document, item, errors), defaults));
+    }
+  }
+  if (!errors.empty()) return fail(std::move(errors));
+  return workloads;
+}
+
+}  // namespace rightsize::plan
