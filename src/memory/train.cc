@@ -1,7 +1,6 @@
 #include "memory/train.h"
 
 #include <algorithm>
-#include <array>
 
 #include "memory/tape/training_tape.h"
 #include "memory/weight_bytes.h"
@@ -84,20 +83,18 @@ MemoryNeed estimate_training(const workload::ModelShape& model, const Job& asked
 
 namespace {
 
-constexpr std::array<std::int64_t, 5> kSearchBatches = {1, 2, 4, 16, 64};
-
 // Reserved / live was 1.03 at the least in 121 runs.
 constexpr double kLeastReserve = 1.03;
 
 }  // namespace
 
 TrainingNeeds::TrainingNeeds(const workload::ModelShape& model, const Job& job)
-    : curve_(model, as_looped(model, job), kSearchBatches),
+    : surface_(model, as_looped(model, job)),
       runtime_(runtime_bytes(job)),
-      spread_(spread_of(model, curve_.exact(), job).high) {}
+      spread_(spread_of(model, surface_.exact(), job).high) {}
 
-Bytes TrainingNeeds::high(double batch) const {
-  return (curve_.at(batch).peak_allocated * kLeastReserve + runtime_) * spread_;
+Bytes TrainingNeeds::high(double batch, double replicas) const {
+  return (surface_.at(batch, replicas) * kLeastReserve + runtime_) * spread_;
 }
 
 }  // namespace rightsize::memory

@@ -8,18 +8,19 @@ namespace rightsize::memory {
 
 MemoryNeed estimate_training(const workload::ModelShape& model, const workload::Job& job);
 
-// The same for any batch in nanoseconds, for searches: live memory from a compiled curve, and what the allocator holds
-// beyond it at the least that was seen. A little below estimate_training, which has the last word.
+// The same for any batch and number of replicas in nanoseconds, for searches: live memory from a compiled surface, and
+// what the allocator holds beyond it at the least that was seen. A little below estimate_training, which has the last
+// word.
 class TrainingNeeds {
  public:
-  // job.batch is not looked at.
+  // job.batch is not looked at, and job.parallel.gpus only for whether there are several replicas.
   TrainingNeeds(const workload::ModelShape& model, const workload::Job& job);
 
-  // The high bound of what nvidia-smi would show.
-  Bytes high(double batch) const;
+  // The high bound of what nvidia-smi would show; `replicas` is the number of data-parallel groups.
+  Bytes high(double batch, double replicas) const;
 
  private:
-  tape::TrainingCurve curve_;
+  tape::TrainingSurface surface_;
   Bytes runtime_;
   double spread_ = 1;
 };

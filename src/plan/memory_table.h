@@ -16,8 +16,7 @@ class MemoryTable {
   explicit MemoryTable(const workload::ModelShape& model)
       : model_(model), parameters_(static_cast<double>(model.parameters())) {}
 
-  // A training job's high bound on one GPU. Compiled for a few numbers of shards; between two of them the line joining
-  // their values, which is never below the truth (a maximum of functions linear in 1 / shards is convex).
+  // A training job's high bound on one GPU.
   Bytes high(const workload::Job& job);
 
   // A bound from below without compiling anything: weights, gradients and optimizer states alone.
@@ -26,16 +25,16 @@ class MemoryTable {
   // The need as `rightsize memory` has it.
   const memory::MemoryNeed& need(const workload::Job& job, const catalog::Gpu& gpu);
 
-  double compiled() const { return static_cast<double>(curves_.size()); }
+  double compiled() const { return static_cast<double>(surfaces_.size()); }
 
  private:
-  using CurveKey = std::tuple<int, int, int, int, int, int, bool, int>;
-  using NeedKey = std::tuple<CurveKey, std::int64_t, int, int, std::string>;
-  const memory::TrainingNeeds& curve(const workload::Job& job, int shards);
+  using Settings = std::tuple<int, int, int, int, int, int, bool, bool>;
+  using NeedKey = std::tuple<Settings, int, std::int64_t, int, int, std::string>;
+  static Settings settings_of(const workload::Job& job);
 
   const workload::ModelShape& model_;
   double parameters_;
-  std::map<CurveKey, std::unique_ptr<memory::TrainingNeeds>> curves_;
+  std::map<Settings, std::unique_ptr<memory::TrainingNeeds>> surfaces_;
   std::map<NeedKey, memory::MemoryNeed> needs_;
 };
 

@@ -49,7 +49,18 @@ struct Plan {
 };
 
 // Why options fell out, together: one row a stage and GPU.
-enum class Stage { kPrice, kFormat, kLayout, kMemory, kNetwork, kInterruptions, kPromise, kDeadline, kBudget };
+enum class Stage {
+  kPrice,
+  kSoftware,
+  kFormat,
+  kLayout,
+  kMemory,
+  kNetwork,
+  kInterruptions,
+  kPromise,
+  kDeadline,
+  kBudget
+};
 std::string_view name_of(Stage stage);
 
 struct Rejection {

@@ -1,6 +1,7 @@
 // The planner, top to bottom: offers, classes, search, price, rank, verify, explain.
 #include <algorithm>
 #include <chrono>
+#include <future>
 #include <memory>
 #include <set>
 
@@ -48,8 +49,9 @@ class Planning {
         constants_(constants),
         work_(work),
         memory_(request.model),
-        offers_(market::offers(catalog, request.filter)),
-        classes_(machine_classes(offers_, constants, request.own)) {
+        offers_(market::offers(catalog, request.filter)) {
+    drop_foreign_chips();
+    classes_ = machine_classes(offers_, constants, request.own);
     found_ = search(nullptr);
     rank();
   }
@@ -106,6 +108,19 @@ class Planning {
   }
 
  private:
+  // The stacks that are modelled run on CUDA and ROCm.
+  void drop_foreign_chips() {
+    std::erase_if(offers_, [this](const market::Offer& offer) {
+      const bool runs = offer.gpu->vendor == "NVIDIA" || offer.gpu->vendor == "AMD";
+      if (!runs) {
+        foreign_[{offer.gpu->name, Stage::kSoftware}].meet(1, 1, [&] {
+          return std::pair(std::string(workload::name_of(request_.job.stack)), std::string("CUDA and ROCm only"));
+        });
+      }
+      return !runs;
+    });
+  }
+
   SearchResult search(const catalog::Gpu* only) {
     if (request_.work.kind != WorkKind::kTraining) return search_serving(request_, classes_, constants_, work_);
     const Excluded excluded = [this](const Job& job, const catalog::Gpu& gpu) {
@@ -116,6 +131,7 @@ class Planning {
 
   void rank() {
     obstacles_ = found_.obstacles;
+    obstacles_.insert(foreign_.begin(), foreign_.end());
     candidates_ = price_options(request_, classes_, work_, found_, obstacles_);
     kinds_ = best_of_each_kind(request_, candidates_);
     front_ = pareto_front(request_, candidates_);
@@ -179,7 +195,7 @@ class Planning {
   std::vector<MachineClass> classes_;
   std::set<decltype(exclusion_key(Job(), catalog::Gpu()))> excluded_;
   SearchResult found_;
-  Obstacles obstacles_;
+  Obstacles foreign_, obstacles_;
   std::vector<Candidate> candidates_, kinds_, front_;
 };
 
@@ -193,10 +209,14 @@ std::vector<Explored> explore(const Request& request, const catalog::Catalog& ca
                               const perf::ModelWork& work) {
   std::vector<Explored> explored;
   for (PossibleChange& change : possible_changes(request)) explored.push_back({std::move(change), nullptr});
+  std::vector<std::future<void>> running;
   for (Explored& one : explored) {
-    one.planning = std::make_unique<Planning>(one.change.request, catalog, constants, work);
-    one.planning->verify(1, false);
+    running.push_back(std::async(std::launch::async, [&] {
+      one.planning = std::make_unique<Planning>(one.change.request, catalog, constants, work);
+      one.planning->verify(1, false);
+    }));
   }
+  for (std::future<void>& each : running) each.get();
   return explored;
 }
 
@@ -237,6 +257,7 @@ bool is_wanted(const Request& request, const catalog::Gpu& gpu) {
 std::vector<Rejection> rejections(const Planning& planning, const catalog::Catalog& catalog) {
   std::set<std::string> sold, feasible;
   for (const market::Offer& offer : planning.offers()) sold.insert(offer.gpu->name);
+  for (const auto& [key, obstacle] : planning.obstacles()) sold.insert(key.first);
   for (const Candidate& kind : planning.kinds()) feasible.insert(kind.machines->gpu->name);
   std::vector<Rejection> out, in_part;
   for (const auto& [key, obstacle] : planning.obstacles()) {
@@ -298,8 +319,8 @@ std::string_view name_of(Objective objective) {
 }
 
 std::string_view name_of(Stage stage) {
-  static constexpr std::string_view kNames[] = {"price",         "format",  "layout",   "memory", "network",
-                                                "interruptions", "promise", "deadline", "budget"};
+  static constexpr std::string_view kNames[] = {"price",   "software",      "format",  "layout",   "memory",
+                                                "network", "interruptions", "promise", "deadline", "budget"};
   return kNames[static_cast<int>(stage)];
 }
 

@@ -18,7 +18,8 @@ Settings read_settings(const YamlDocument& document, const YamlValue& mapping, E
     if (value.kind == YamlValue::Kind::kList) {
       for (const YamlValue& item : value.list) {
         if (item.kind != YamlValue::Kind::kScalar) {
-          errors.push_back(bad_input(fmt::format("'{}' takes a list of plain values", key.scalar)).at(document.place(item)));
+          errors.push_back(
+              bad_input(fmt::format("'{}' takes a list of plain values", key.scalar)).at(document.place(item)));
         }
         text += (text.empty() ? "" : ",") + item.scalar;
       }
@@ -50,9 +51,10 @@ Checked<std::vector<Settings>> read_workload_file(const std::string& file, std::
   if (!document) return fail(Errors{std::move(document).error()});
   const YamlValue& root = document->root();
   if (root.kind != YamlValue::Kind::kMapping) {
-    return fail(Errors{bad_input(fmt::format("a workload file is a mapping of settings, this is {}", name_of(root.kind)))
-                           .at(document->place(root))
-                           .with_hint("'rightsize init' writes one to begin with")});
+    return fail(
+        Errors{bad_input(fmt::format("a workload file is a mapping of settings, this is {}", name_of(root.kind)))
+                   .at(document->place(root))
+                   .with_hint("'rightsize init' writes one to begin with")});
   }
   Errors errors;
   const YamlValue* list = root.find("workloads");

@@ -1,3 +1,4 @@
+// Peaks compiled into lines and planes.
 #include <algorithm>
 #include <cmath>
 
@@ -6,6 +7,9 @@
 
 namespace rightsize::memory::tape {
 namespace {
+
+// Peaks bend where one temporary overtakes another, mostly at small batches.
+constexpr std::array<std::int64_t, 8> kBatches = {1, 2, 3, 4, 8, 16, 64, 256};
 
 // With three layers there is a first, a middle and a last one; a fourth shows what one more costs.
 constexpr int kFew = 3;
@@ -50,20 +54,32 @@ Peaks extrapolated_peaks(const workload::ModelShape& model, Plan plan, bool& exa
   return few;
 }
 
+// By end of the pipeline; one where there is none.
+using Ends = std::vector<Peaks>;
+
+Ends peaks_at(const workload::ModelShape& model, workload::Job job, std::int64_t batch, bool& exact) {
+  job.batch = batch;
+  Ends ends{extrapolated_peaks(model, make_plan(model, job, false), exact)};
+  if (job.parallel.pipeline > 1) ends.push_back(extrapolated_peaks(model, make_plan(model, job, true), exact));
+  return ends;
+}
+
+// The corners of a TrainingSurface.
+constexpr std::array<std::int64_t, 3> kSurfaceBatches = {1, 4, 64};
+constexpr int kFewShards = 2, kManyShards = 1024;
+
+workload::Job with_replicas(workload::Job job, int replicas) {
+  job.parallel.gpus = replicas * job.parallel.tensor * job.parallel.pipeline * job.parallel.context;
+  return job;
+}
+
 }  // namespace
 
-TrainingCurve::TrainingCurve(const workload::ModelShape& model, const workload::Job& job,
-                             std::span<const std::int64_t> batches) {
-  std::vector<std::vector<Peaks>> stages;  // by batch, by end of the pipeline
-  for (std::int64_t batch : batches) {
-    workload::Job sized = job;
-    sized.batch = batch;
-    std::vector<Peaks>& ends = stages.emplace_back();
-    ends.push_back(extrapolated_peaks(model, make_plan(model, sized, false), exact_));
-    if (job.parallel.pipeline > 1) ends.push_back(extrapolated_peaks(model, make_plan(model, sized, true), exact_));
-  }
-  for (std::size_t k = 0; k + 1 < batches.size(); ++k) {
-    const double from = static_cast<double>(batches[k]), to = static_cast<double>(batches[k + 1]);
+TrainingCurve::TrainingCurve(const workload::ModelShape& model, const workload::Job& job) {
+  std::vector<Ends> stages;  // by batch
+  for (std::int64_t batch : kBatches) stages.push_back(peaks_at(model, job, batch, exact_));
+  for (std::size_t k = 0; k + 1 < kBatches.size(); ++k) {
+    const double from = static_cast<double>(kBatches[k]), to = static_cast<double>(kBatches[k + 1]);
     std::vector<Line> lines;
     for (std::size_t end = 0; end < stages[k].size(); ++end) {
       for (std::size_t i = 0; i < Peaks().size(); ++i) {
@@ -73,7 +89,7 @@ TrainingCurve::TrainingCurve(const workload::ModelShape& model, const workload::
     }
     // Only what is highest at some batch of the stretch matters; the last stretch has no end.
     auto value = [](const Line& line, double batch) { return line.fixed + line.per_sample * batch; };
-    const double far = k + 2 == batches.size() ? 1e6 : to;
+    const double far = k + 2 == kBatches.size() ? 1e6 : to;
     Stretch stretch{from, {}};
     for (const Line& line : lines) {
       const bool below = std::any_of(lines.begin(), lines.end(), [&](const Line& other) {
@@ -109,6 +125,51 @@ std::int64_t TrainingCurve::largest_batch(Bytes limit) const {
     (at(static_cast<double>(middle)).peak_allocated <= limit ? low : high) = middle;
   }
   return low;
+}
+
+TrainingSurface::TrainingSurface(const workload::ModelShape& model, const workload::Job& job) {
+  sharded_ = job.parallel.zero > 0 && job.parallel.data() > 1;
+  const int few = std::min(kFewShards, std::max(1, job.parallel.data()));
+  std::vector<Ends> at_few, at_many;  // by batch
+  for (std::int64_t batch : kSurfaceBatches) {
+    at_few.push_back(peaks_at(model, with_replicas(job, few), batch, exact_));
+    at_many.push_back(sharded_ ? peaks_at(model, with_replicas(job, kManyShards), batch, exact_) : at_few.back());
+  }
+  for (std::size_t k = 0; k + 1 < kSurfaceBatches.size(); ++k) {
+    Stretch stretch{static_cast<double>(kSurfaceBatches[k]), static_cast<double>(kSurfaceBatches[k + 1]), {}};
+    std::vector<Plane> planes;
+    for (std::size_t end = 0; end < at_few[k].size(); ++end) {
+      for (std::size_t i = 0; i < Peaks().size(); ++i) {
+        planes.push_back({at_few[k][end][i], at_few[k + 1][end][i], at_many[k][end][i], at_many[k + 1][end][i]});
+      }
+    }
+    // A plane below another at every corner is below it everywhere between them.
+    for (const Plane& plane : planes) {
+      const bool below = std::any_of(planes.begin(), planes.end(), [&](const Plane& other) {
+        const bool under = other.few_low >= plane.few_low && other.few_high >= plane.few_high &&
+                           other.many_low >= plane.many_low && other.many_high >= plane.many_high;
+        const bool same = other.few_low == plane.few_low && other.few_high == plane.few_high &&
+                          other.many_low == plane.many_low && other.many_high == plane.many_high;
+        return under && (!same || &other < &plane);
+      });
+      if (!below) stretch.planes.push_back(plane);
+    }
+    stretches_.push_back(std::move(stretch));
+  }
+}
+
+Bytes TrainingSurface::at(double batch, double shards) const {
+  const Stretch& stretch = stretches_[batch < stretches_[1].from ? 0 : 1];
+  const double along = (batch - stretch.from) / (stretch.to - stretch.from);
+  const double share =
+      sharded_ ? std::max(0.0, (1 / shards - 1.0 / kManyShards) / (1.0 / kFewShards - 1.0 / kManyShards)) : 1;
+  double highest = 0;
+  for (const Plane& plane : stretch.planes) {
+    const double few = plane.few_low + (plane.few_high - plane.few_low) * along;
+    const double many = plane.many_low + (plane.many_high - plane.many_low) * along;
+    highest = std::max(highest, few * share + many * (1 - share));
+  }
+  return bytes(highest);
 }
 
 }  // namespace rightsize::memory::tape

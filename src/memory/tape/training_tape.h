@@ -9,7 +9,6 @@
 #pragma once
 
 #include <array>
-#include <span>
 
 #include "base/units.h"
 #include "memory/memory.h"
@@ -43,12 +42,8 @@ TrainingPeak replay_training(const workload::ModelShape& model, const workload::
 // since the peak of every (phase, zone) is affine in the layers, and nearly so in the batch.
 class TrainingCurve {
  public:
-  // Peaks bend where one temporary overtakes another, mostly at small batches: these are replayed.
-  static constexpr std::array<std::int64_t, 8> kBatches = {1, 2, 3, 4, 8, 16, 64, 256};
-
-  // job.batch is not looked at. `batches` ascend from 1; fewer compile faster and bend less often.
-  TrainingCurve(const workload::ModelShape& model, const workload::Job& job,
-                std::span<const std::int64_t> batches = kBatches);
+  // job.batch is not looked at.
+  TrainingCurve(const workload::ModelShape& model, const workload::Job& job);
 
   struct Point {
     Bytes peak_allocated;
@@ -72,6 +67,32 @@ class TrainingCurve {
   };
 
   std::vector<Stretch> stretches_;
+  bool exact_ = true;
+};
+
+// Peaks as functions of the batch and of the number of GPUs that share the shards, for searches: a third of a curve's
+// work for any number of them. What is sharded shrinks as 1 / shards, so every (phase, zone) is joined by a plane;
+// rougher in the batch than a TrainingCurve, within 2 % of the replay.
+class TrainingSurface {
+ public:
+  // job.batch is not looked at, and job.parallel.gpus only for whether there are several replicas.
+  TrainingSurface(const workload::ModelShape& model, const workload::Job& job);
+
+  Bytes at(double batch, double shards) const;
+  bool exact() const { return exact_; }
+
+ private:
+  // A peak at the corners: two batches, few and many shards.
+  struct Plane {
+    double few_low = 0, few_high = 0, many_low = 0, many_high = 0;
+  };
+  struct Stretch {
+    double from = 1, to = 1;
+    std::vector<Plane> planes;
+  };
+
+  std::vector<Stretch> stretches_;
+  bool sharded_ = false;
   bool exact_ = true;
 };
 
