@@ -14,7 +14,7 @@ namespace {
 struct Flags {
   std::string file, catalog;
   std::map<std::string, std::string> settings;
-  RecommendOptions options;
+  bool stats = false;
 };
 
 // The workloads of the file, or one of flags alone; flags win over the file.
@@ -47,7 +47,7 @@ Checked<Outcome> run(const Flags& flags) {
       if (Result<> added = market::add_own_hardware(catalog, own); !added) return fail(one(std::move(added).error()));
     }
     const plan::Recommendation found = plan::recommend(request, catalog, constants);
-    outcome.report = report_of(request, found, catalog, flags.options);
+    outcome.report = report_of(request, found, catalog, flags.stats);
     if (found.plans.empty()) outcome.exit_code = kNoFeasibleAnswer;
   }
   return outcome;
@@ -67,7 +67,7 @@ Run add_recommend(CLI::App& command) {
   };
   for (const workload::SettingInfo& info : plan::request_settings()) add(info);
   for (const workload::SettingInfo& info : workload::job_settings()) add(info);
-  command.add_flag("--stats", flags->options.stats, "how much was looked at, and how long each stage took");
+  command.add_flag("--stats", flags->stats, "how much was looked at, and how long each stage took");
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run(*flags); };
 }

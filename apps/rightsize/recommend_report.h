@@ -6,11 +6,11 @@
 
 namespace rightsize::app {
 
-struct RecommendOptions {
-  bool stats = false;
-};
-
+// Everything about one workload. With `stats`: how much was looked at and how long each stage took.
 report::Report report_of(const plan::Request& request, const plan::Recommendation& found,
-                         const catalog::Catalog& catalog, const RecommendOptions& options);
+                         const catalog::Catalog& catalog, bool stats);
+
+report::Json document_of(const plan::Request& request, const plan::Recommendation& found,
+                         const catalog::Catalog& catalog);
 
 }  // namespace rightsize::app

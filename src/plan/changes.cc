@@ -86,13 +86,35 @@ void add_terms(const Request& request, std::vector<PossibleChange>& changes) {
   terms(Purchase::kThreeYears, "a commitment of three years", "paid whether used or not");
 }
 
+void add_limits(const Request& request, std::vector<PossibleChange>& changes) {
+  const auto without = [&](const char* what, std::string flags, auto change) {
+    PossibleChange made{what, std::move(flags), "", request};
+    change(made.request.limits);
+    changes.push_back(std::move(made));
+  };
+  constexpr int kMany = 1024;
+  if (request.limits.max_gpus < kMany && !request.limits.gpus) {
+    without("more GPUs", "--max-gpus " + std::to_string(kMany), [](Limits& l) { l.max_gpus = kMany; });
+  }
+  if (request.limits.deadline) without("a later deadline", "no --deadline", [](Limits& l) { l.deadline.reset(); });
+  if (request.limits.budget) without("a larger budget", "no --budget", [](Limits& l) { l.budget.reset(); });
+  if (request.limits.deadline || request.limits.budget) {
+    without("more GPUs and neither deadline nor budget", "--max-gpus " + std::to_string(kMany), [](Limits& l) {
+      l.max_gpus = kMany;
+      l.deadline.reset();
+      l.budget.reset();
+    });
+  }
+}
+
 }  // namespace
 
-std::vector<PossibleChange> possible_changes(const Request& asked) {
+std::vector<PossibleChange> possible_changes(const Request& asked, bool nothing_found) {
   Request request = asked;
   // Plain and fully sharded show where a change leads; the stages between them take as long again to compile.
   if (request.choices.zero.size() > 2) request.choices.zero = {0, 3};
   std::vector<PossibleChange> changes;
+  if (nothing_found) add_limits(request, changes);
   add_terms(request, changes);
   if (request.work.per_item) return changes;
   request.work.kind == WorkKind::kTraining ? add_training(request, changes) : add_serving(request, changes);

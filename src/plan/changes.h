@@ -13,7 +13,8 @@ struct PossibleChange {
   Request request;  // the changed one
 };
 
-// Those that apply to this request, the one that alters the result least first.
-std::vector<PossibleChange> possible_changes(const Request& request);
+// Those that apply to this request, the one that alters the result least first. Where nothing was found also giving up
+// limits.
+std::vector<PossibleChange> possible_changes(const Request& request, bool nothing_found);
 
 }  // namespace rightsize::plan

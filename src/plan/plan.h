@@ -48,14 +48,14 @@ struct Plan {
   double usd_per_million_units() const { return in_usd_per_hour(rate()) / 3600.0 / units_per_second * 1e6; }
 };
 
-// Why options fell out, together: one row a stage and GPU.
+// Why options fell out, together: one row a stage and GPU. Stages are in the order in which an option meets them.
 enum class Stage {
   kPrice,
   kSoftware,
   kFormat,
-  kLayout,
-  kMemory,
   kNetwork,
+  kMemory,
+  kLayout,
   kInterruptions,
   kPromise,
   kDeadline,

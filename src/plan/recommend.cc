@@ -137,7 +137,10 @@ class Planning {
     front_ = pareto_front(request_, candidates_);
   }
 
+  // What the allocator holds beyond live memory was at most a quarter; where that leaves room no replay is needed.
   bool fits(const Candidate& c) {
+    constexpr double kMostReserve = 1.25;
+    if (memory_.high(c.option->job) * kMostReserve <= c.machines->gpu->capacity()) return true;
     const memory::MemoryNeed& need = memory_.need(c.option->job, *c.machines->gpu);
     return memory::fits(need, *c.machines->gpu).verdict == memory::Verdict::kFits;
   }
@@ -206,17 +209,14 @@ struct Explored {
 };
 
 std::vector<Explored> explore(const Request& request, const catalog::Catalog& catalog, const perf::Constants& constants,
-                              const perf::ModelWork& work) {
+                              const perf::ModelWork& work, bool nothing_found) {
   std::vector<Explored> explored;
-  for (PossibleChange& change : possible_changes(request)) explored.push_back({std::move(change), nullptr});
-  std::vector<std::future<void>> running;
+  for (PossibleChange& change : possible_changes(request, nothing_found))
+    explored.push_back({std::move(change), nullptr});
   for (Explored& one : explored) {
-    running.push_back(std::async(std::launch::async, [&] {
-      one.planning = std::make_unique<Planning>(one.change.request, catalog, constants, work);
-      one.planning->verify(1, false);
-    }));
+    one.planning = std::make_unique<Planning>(one.change.request, catalog, constants, work);
+    one.planning->verify(1, false);
   }
-  for (std::future<void>& each : running) each.get();
   return explored;
 }
 
@@ -262,7 +262,10 @@ std::vector<Rejection> rejections(const Planning& planning, const catalog::Catal
   std::vector<Rejection> out, in_part;
   for (const auto& [key, obstacle] : planning.obstacles()) {
     const auto& [gpu, stage] = key;
-    const bool partly = feasible.contains(gpu);
+    // Of a GPU that is out altogether the last stage any option reached decides; what fell out before is a part of it.
+    const auto next = planning.obstacles().upper_bound(key);
+    const bool decides = next == planning.obstacles().end() || next->first.first != gpu;
+    const bool partly = feasible.contains(gpu) || !decides;
     Rejection row{stage, gpu, partly ? gpu + ", some settings" : gpu, obstacle.need, obstacle.have, obstacle.count, {}};
     (partly ? in_part : out).push_back(std::move(row));
   }
@@ -319,8 +322,8 @@ std::string_view name_of(Objective objective) {
 }
 
 std::string_view name_of(Stage stage) {
-  static constexpr std::string_view kNames[] = {"price",   "software",      "format",  "layout",   "memory",
-                                                "network", "interruptions", "promise", "deadline", "budget"};
+  static constexpr std::string_view kNames[] = {"price",  "software",      "format",  "network",  "memory",
+                                                "layout", "interruptions", "promise", "deadline", "budget"};
   return kNames[static_cast<int>(stage)];
 }
 
@@ -332,6 +335,10 @@ Recommendation recommend(const Request& request, const catalog::Catalog& catalog
   result.effort = planning.effort();
   result.effort.search_seconds = watch.lap();
 
+  // Changes are explored beside the close look at memory: neither needs the other.
+  std::future<std::vector<Explored>> exploring = std::async(
+      std::launch::async,
+      [&, nothing = planning.kinds().empty()] { return explore(request, catalog, constants, work, nothing); });
   planning.verify(static_cast<std::size_t>(request.top), true);
   result.plans = build_all(planning, planning.kinds(), static_cast<std::size_t>(request.top));
   result.pareto = build_all(planning, planning.front(), 100);
@@ -339,7 +346,7 @@ Recommendation recommend(const Request& request, const catalog::Catalog& catalog
   result.effort.verify_seconds = watch.lap();
 
   const Plan* first = result.plans.empty() ? nullptr : &result.plans.front();
-  std::vector<Explored> explored = explore(request, catalog, constants, work);
+  std::vector<Explored> explored = exploring.get();
   result.rejected = rejections(planning, catalog);
   add_fixes(planning, result.rejected, first, explored);
   add_changes(result, explored);

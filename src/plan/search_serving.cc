@@ -187,6 +187,8 @@ class ServingSearch {
       sized.serve.concurrency = together;
       const Result<perf::ServeEstimate> e = estimate(machines, sized, kv_tokens, 0);
       if (!e) return none(machines, job, Stage::kFormat, 1, e.error().message, "").requests_per_second;
+      const bool cache_is_full = e->max_concurrency < static_cast<double>(together);
+      if (cache_is_full && best > 0) break;
       if (e->requests_per_second <= best * 1.001) break;
       best = e->requests_per_second;
       chosen = sized;

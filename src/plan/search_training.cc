@@ -173,13 +173,16 @@ class TrainingSearch {
   bool fits(const MachineClass& machines, const Job& job) {
     const Bytes capacity = machines.gpu->capacity();
     Bytes need = memory_.floor(job);
-    if (need <= capacity) need = memory_.high(job);
+    const bool hopeless = need > capacity;
+    if (!hopeless) need = memory_.high(job);
     if (need <= capacity && !excluded_(job, *machines.gpu)) {
       result_.effort.priced += machines.all_offers;
       return true;
     }
     unfit(machines);
-    obstacle(machines, Stage::kMemory).meet(machines.all_offers, need / capacity, [&] {
+    // What falls short by its weights and states alone is never the nearest.
+    constexpr double kFar = 1e6;
+    obstacle(machines, Stage::kMemory).meet(machines.all_offers, need / capacity * (hopeless ? kFar : 1), [&] {
       return std::pair(fmt::format("{} on each of {} GPU{}", format_bytes(need), job.parallel.gpus,
                                    job.parallel.gpus == 1 ? "" : "s"),
                        format_bytes(capacity));

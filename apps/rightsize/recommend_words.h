@@ -1,0 +1,40 @@
+// The sentences about plans that reports, decision records and JSON share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plan/plan.h"
+
+namespace rightsize::app {
+
+// "Train llama-2-7b on 1 B tokens within 14 d", "Serve llama-3.1-70b at 20 requests/s".
+std::string describe_request(const plan::Request& request);
+
+// "1 x a4-highgpu-8g (8 x b200-sxm) from gcp in europe-west1, spot".
+std::string describe_machines(const plan::Plan& plan);
+
+// "full training in amp-bf16 with hf, micro-batch 8 on each of 8 GPUs, ...".
+std::string describe_settings(const plan::Request& request, const plan::Plan& plan);
+
+// What binds it, and how far the next limit is.
+std::string describe_margins(const plan::Request& request, const plan::Plan& plan);
+
+// "170,096 tokens/s".
+std::string describe_speed(const plan::Request& request, const plan::Plan& plan);
+
+// "$31.81 ($26.90 to $37.60)"; serving: a month.
+std::string describe_cost(const plan::Request& request, const plan::Plan& plan);
+
+// Where its price comes from.
+std::string price_source(const plan::Plan& plan, const catalog::Catalog& catalog);
+std::string price_date(const plan::Plan& plan);
+
+// Why this plan stands where it does: its settings, what binds it, how it compares with the first.
+std::vector<std::string> reasons(const plan::Request& request, const plan::Plan& plan, const plan::Plan& first,
+                                 const catalog::Catalog& catalog);
+
+// "61 % less", "12 % more".
+std::string compare(double ratio);
+
+}  // namespace rightsize::app
