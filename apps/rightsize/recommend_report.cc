@@ -76,7 +76,7 @@ std::string runner_up(const Request& request, const Recommendation& found) {
       const double gpus = p.offer.machine->gpus * p.machines;
       return request.work.kind == WorkKind::kServing
                  ? fmt::format("{} GPU{}", gpus, gpus == 1 ? "" : "s")
-                 : fmt::format("{} of them", format_number(in_hours(p.time.total()) * gpus));
+                 : format_number(in_hours(p.time.total()) * gpus);
     };
     text += fmt::format(": a GPU-hour costs {} instead of {}, and it needs {} instead of {}. ",
                         format_usd(usd(in_usd_per_gpu_hour(other->offer.rate_per_gpu()))),

@@ -446,15 +446,21 @@ Checked<Job> fixed_job(const std::vector<Setting>& job_settings, Draft& draft) {
 
 }  // namespace
 
-workload::Precision usual_precision(const Job& job, workload::Method method) {
+std::vector<workload::Precision> precisions_for(const Request& request, workload::Method method) {
   using workload::Precision;
-  if (job.kind == JobKind::kServe || method != workload::Method::kFull) return Precision::kBf16;
-  return job.stack == Stack::kMegatron || job.stack == Stack::kTorchTitan ? Precision::kMixedBf16 : Precision::kAmpBf16;
+  if (!request.choices.precisions.empty()) return request.choices.precisions;
+  const Job& job = request.job;
+  if (job.kind == JobKind::kServe || method != workload::Method::kFull) return {Precision::kBf16};
+  if (job.stack == Stack::kMegatron || job.stack == Stack::kTorchTitan) return {Precision::kMixedBf16};
+  if (request.model.image_size > 0) return {Precision::kAmpBf16};
+  return {Precision::kAmpBf16, Precision::kMixedBf16};
 }
 
-std::vector<workload::Precision> precisions_for(const Request& request, workload::Method method) {
-  if (!request.choices.precisions.empty()) return request.choices.precisions;
-  return {usual_precision(request.job, method)};
+bool is_usual(const Request& request, const Job& job) {
+  const bool open = request.choices.precisions.empty() && job.train.method == workload::Method::kFull &&
+                    precisions_for(request, job.train.method).size() > 1;
+  if (!open) return true;
+  return (job.precision == workload::Precision::kMixedBf16) == (job.parallel.zero > 0);
 }
 
 const std::vector<workload::SettingInfo>& request_settings() {

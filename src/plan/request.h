@@ -39,7 +39,7 @@ struct Work {
 // Settings the search may choose; every list but `precisions` has at least one entry. Earlier entries win ties.
 struct Choices {
   std::vector<workload::Method> methods = {};
-  std::vector<workload::Precision> precisions = {};  // empty: the usual one of each method, see usual_precision()
+  std::vector<workload::Precision> precisions = {};  // empty: the usual ones, see precisions_for()
   std::vector<workload::Recompute> recomputes = {};
   std::vector<std::int64_t> batches = {};  // per GPU in one pass
   std::vector<int> tensor = {}, pipeline = {}, zero = {};
@@ -68,10 +68,13 @@ struct Request {
   int top = 10;
 };
 
-// The number format a careful user takes without saying so. Training every weight: 16-bit arithmetic over 32-bit master
-// weights and states, as the stack does that; adapters: a frozen 16-bit base; serving: 16 bits.
-workload::Precision usual_precision(const workload::Job& job, workload::Method method);
+// The number formats a careful user takes without saying so, where `choices.precisions` is empty. Training every
+// weight: 16-bit arithmetic over 32-bit master weights and states; adapters: a frozen 16-bit base; serving: 16 bits.
 std::vector<workload::Precision> precisions_for(const Request& request, workload::Method method);
+
+// Whether the stack does it so: autocast over 32-bit weights belongs to plain data parallelism, 16-bit weights beside
+// their 32-bit masters to sharded optimizers. A precision the user named is taken as it is.
+bool is_usual(const Request& request, const workload::Job& job);
 
 // Hours of a month: serving is paid by it.
 inline constexpr double kHoursPerMonth = 730;

@@ -136,7 +136,7 @@ class TrainingSearch {
       for (int zero : request_.choices.zero) {
         if (zero > 0 && job.parallel.data() == 1) continue;
         job.parallel.zero = zero;
-        if (!fits(machines, job)) continue;
+        if (!is_usual(request_, job) || !fits(machines, job)) continue;
         const Result<perf::TrainEstimate> estimate =
             perf::estimate_training(constants_, work_, job, machines.speed, machines.cluster);
         ++result_.effort.estimates;

@@ -20,7 +20,13 @@ void set_widths(const Job& job, Plan& plan) {
     case Precision::kAmpBf16:
     case Precision::kAmpFp16:
       plan.width = plan.stored_width = plan.state_width = kSingle;
-      plan.autocast = true;
+      // FSDP's mixed precision takes the place of autocast: 32-bit shards, gathered in 16 bits, so that no 16-bit
+      // copies of all weights are kept through the forward pass.
+      plan.autocast = !plan.sharded_parameters();
+      if (plan.sharded_parameters()) {
+        plan.width = kHalf;
+        plan.gradient_width = kSingle;
+      }
       break;
     case Precision::kFp32:
       plan.width = plan.stored_width = plan.state_width = kSingle;
