@@ -60,12 +60,6 @@ Axes axes_of(const LineChart& chart) {
   return axes;
 }
 
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (char c : text) out += c == '<' ? "&lt;" : c == '&' ? "&amp;" : std::string(1, c);
-  return out;
-}
-
 // A character grid that curves are drawn into, the first row on top.
 class Grid {
  public:
@@ -97,7 +91,7 @@ void draw(Grid& grid, const LineChart& chart, const LineChart::Series& series, c
   for (const LineChart::Point& point : series.points) {
     if (!drawable(chart, point)) continue;
     const double x = axes.at_x(point.x), y = axes.at_y(point.y);
-    if (last != nullptr) {
+    if (last != nullptr && series.joined) {
       grid.line(axes.at_x(last->x), axes.at_y(last->y), x, y, mark);
     } else {
       grid.put(x, y, mark);
@@ -107,6 +101,40 @@ void draw(Grid& grid, const LineChart& chart, const LineChart::Series& series, c
 }
 
 constexpr const char* kColours[] = {"#2f6db5", "#e0823d", "#3d9a5f", "#b5483a", "#7d5fb2", "#8a6d4f"};
+
+// Labels beside their points, each where it covers no earlier one; a label without such a place is left out.
+class PointLabels {
+ public:
+  explicit PointLabels(double right_edge) : right_edge_(right_edge) {}
+
+  // An empty text where there is no room.
+  std::string place(double x, double y, const std::string& label) {
+    const double width = 6.2 * static_cast<double>(display_width(label));
+    for (double dy : {-6.0, 14.0, -18.0, 26.0}) {
+      for (double left : {x + 6, x - 6 - width}) {
+        const Box box{left, y + dy - 10, left + width, y + dy + 2};
+        if (box.left < 0 || box.right > right_edge_ || box.top < 0) continue;
+        if (std::any_of(taken_.begin(), taken_.end(), [&](const Box& other) { return box.meets(other); })) continue;
+        taken_.push_back(box);
+        return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"11\" fill=\"currentColor\">{}</text>\n", left,
+                           y + dy, escape_html(label));
+      }
+    }
+    return {};
+  }
+
+ private:
+  struct Box {
+    double left, top, right, bottom;
+    bool meets(const Box& o) const { return left < o.right && o.left < right && top < o.bottom && o.top < bottom; }
+  };
+  double right_edge_;
+  std::vector<Box> taken_;
+};
+
+std::string point_name(const LineChart::Series& series, const LineChart::Point& point) {
+  return escape_html(point.label.empty() ? series.label : series.label + ", " + point.label);
+}
 
 }  // namespace
 
@@ -159,13 +187,14 @@ std::string svg_line_chart(const LineChart& chart) {
   shapes += fmt::format(
       "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\" font-size=\"13\" fill=\"currentColor\">{}</text>\n"
       "<text x=\"{}\" y=\"14\" font-size=\"13\" fill=\"currentColor\">{}</text>\n",
-      kWidth / 2, kHeight - 10, escaped(chart.x_label), 8, escaped(chart.y_label));
+      kWidth / 2, kHeight - 10, escape_html(chart.x_label), 8, escape_html(chart.y_label));
   if (chart.y_limit) {
     shapes += fmt::format(
         "<line x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\" stroke=\"currentColor\" stroke-dasharray=\"4 "
         "4\"/>\n",
         kLeft, kWidth - kRight, at_y(*chart.y_limit));
   }
+  PointLabels labels(kWidth);
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
     const char* colour = kColours[i % std::size(kColours)];
     std::string path, dots;
@@ -174,12 +203,15 @@ std::string svg_line_chart(const LineChart& chart) {
       path += fmt::format("{}{:.1f},{:.1f}", path.empty() ? "" : " ", at_x(point.x), at_y(point.y));
       dots += fmt::format(
           "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"><title>{}: {}, {}</title></circle>\n", at_x(point.x),
-          at_y(point.y), colour, escaped(chart.series[i].label), format_number(point.x), format_number(point.y));
+          at_y(point.y), colour, point_name(chart.series[i], point), format_number(point.x), format_number(point.y));
+      if (!point.label.empty()) dots += labels.place(at_x(point.x), at_y(point.y), point.label);
     }
-    shapes +=
-        fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>\n", path, colour) + dots;
+    if (chart.series[i].joined) {
+      shapes += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>\n", path, colour);
+    }
+    shapes += dots;
     legend += fmt::format("<span class=\"key\"><i style=\"background:{}\"></i>{}</span>\n", colour,
-                          escaped(chart.series[i].label));
+                          escape_html(chart.series[i].label));
   }
   return fmt::format("<svg viewBox=\"0 0 {} {}\" width=\"100%\" role=\"img\" font-family=\"system-ui,sans-serif\">\n",
                      kWidth, kHeight) +
@@ -191,7 +223,9 @@ std::string markdown_line_chart(const LineChart& chart) {
   for (const LineChart::Series& series : chart.series) {
     out += "- " + series.label + ":";
     for (const LineChart::Point& point : series.points) {
-      if (drawable(chart, point)) out += fmt::format(" ({}, {})", format_number(point.x), format_number(point.y));
+      if (!drawable(chart, point)) continue;
+      out += fmt::format(" {}({}, {})", point.label.empty() ? "" : point.label + " ", format_number(point.x),
+                         format_number(point.y));
     }
     out += "\n";
   }

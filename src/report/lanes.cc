@@ -11,39 +11,6 @@
 namespace rightsize::report {
 namespace {
 
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (char c : text) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '"')
-      out += "&quot;";
-    else
-      out += c;
-  }
-  return out;
-}
-
-// To exactly `width` columns; the last one becomes an ellipsis where the text is longer. Cuts between code points.
-std::string fitted(const std::string& text, std::size_t width) {
-  std::size_t have = display_width(text);
-  if (have <= width) return text + std::string(width - have, ' ');
-  if (width == 0) return {};
-  std::string out;
-  std::size_t columns = 0;
-  for (std::size_t i = 0; i < text.size() && columns + 1 < width; ++columns) {
-    std::size_t next = i + 1;
-    while (next < text.size() && (static_cast<unsigned char>(text[next]) & 0xC0) == 0x80) ++next;
-    out += text.substr(i, next - i);
-    i = next;
-  }
-  return out + "…";
-}
-
 std::string both(const Lanes::Piece& piece) {
   return piece.detail.empty() ? piece.label : piece.label + " " + piece.detail;
 }
@@ -100,7 +67,7 @@ std::string svg_lanes(const Lanes& lanes) {
   for (const Lanes::Lane& lane : lanes.lanes) {
     shapes += fmt::format(
         "<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"end\" font-size=\"13\" fill=\"currentColor\">{}</text>\n",
-        kLeft - 10, top + kBox / 2 + 4, escaped(lane.label));
+        kLeft - 10, top + kBox / 2 + 4, escape_html(lane.label));
     for (int u = 0; u < lanes.units; ++u) {
       shapes += fmt::format(
           "<rect x=\"{:.1f}\" y=\"{:.0f}\" width=\"{:.1f}\" height=\"{}\" fill=\"none\" stroke=\"#8c959f\" "
@@ -113,12 +80,12 @@ std::string svg_lanes(const Lanes& lanes) {
       const auto letters = static_cast<std::size_t>(std::max(1.0, (w - 8) / 6.5));
       shapes += fmt::format(
           "<g><title>{}</title><rect x=\"{:.1f}\" y=\"{:.0f}\" width=\"{:.1f}\" height=\"{}\" rx=\"4\" fill=\"{}\"/>\n",
-          escaped(both(piece)), x + 1, top, w - 2, kBox, kColours[index % std::size(kColours)]);
+          escape_html(both(piece)), x + 1, top, w - 2, kBox, kColours[index % std::size(kColours)]);
       shapes += fmt::format(
           "<text x=\"{:.1f}\" y=\"{:.0f}\" font-size=\"11\" fill=\"#fff\">{}</text>"
           "<text x=\"{:.1f}\" y=\"{:.0f}\" font-size=\"11\" fill=\"#fff\">{}</text></g>\n",
-          x + 5, top + 14, escaped(std::string(trim(fitted(piece.label, letters)))), x + 5, top + 28,
-          escaped(std::string(trim(fitted(piece.detail, letters)))));
+          x + 5, top + 14, escape_html(std::string(trim(fitted(piece.label, letters)))), x + 5, top + 28,
+          escape_html(std::string(trim(fitted(piece.detail, letters)))));
     }
     top += kRow;
   }

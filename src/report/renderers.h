@@ -12,10 +12,27 @@ std::string render_csv(const Report& report);
 std::string render_markdown(const Report& report);
 std::string render_html(const Report& report);
 
-// chart.cc: a LineChart as rows of characters, as an <svg>, and as a Markdown table.
+// markup.cc: text that is none of the format's own signs.
+std::string escape_html(const std::string& text);
+std::string escape_markdown(const std::string& text);
+
+// text.cc: filled with spaces to a width, unless it stands last in its line.
+std::string padded(const std::string& text, std::size_t width, Align align, bool last);
+// To exactly `width` columns; the last one becomes an ellipsis where the text is longer. Cuts between code points.
+std::string fitted(const std::string& text, std::size_t width);
+
+// chart.cc: a LineChart as rows of characters, as an <svg>, and as a Markdown list.
 std::string text_line_chart(const LineChart& chart, std::size_t width);
 std::string svg_line_chart(const LineChart& chart);
 std::string markdown_line_chart(const LineChart& chart);
+
+// bars.cc: the same for Bars and StackedBar.
+std::string text_bars(const Bars& bars, std::size_t width);
+std::string svg_bars(const Bars& bars);
+std::string markdown_bars(const Bars& bars);
+std::string text_stacked_bar(const StackedBar& bar, std::size_t width);
+std::string svg_stacked_bar(const StackedBar& bar);
+std::string markdown_stacked_bar(const StackedBar& bar);
 
 // lanes.cc: the same for Lanes.
 std::string text_lanes(const Lanes& lanes, std::size_t width);

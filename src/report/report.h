@@ -46,6 +46,11 @@ struct Paragraph {
   std::string text;
 };
 
+// Begins a section: the blocks after it belong to it.
+struct Heading {
+  std::string text;
+};
+
 // Parts that add up to a total, drawn against lines it must stay under. Text draws each part where the last one ended;
 // HTML one bar in colours. Values share one unit; `shown` is how a person reads them.
 struct StackedBar {
@@ -63,15 +68,32 @@ struct StackedBar {
   std::vector<Line> lines;  // in ascending order
 };
 
-// Curves over one axis. Text draws them with a letter each; HTML as SVG. Points ascend in x; values that are not finite
-// are left out.
+// Things compared by one number: a horizontal bar each, all from zero, in the order given. Values share one unit, named
+// by `unit`; `shown` is how a person reads them. A value that is not finite or not above zero has no bar. Text cuts
+// labels and details that would leave no room for bars; HTML shows them whole.
+struct Bars {
+  struct Row {
+    std::string label;
+    std::string shown;
+    double value = 0;
+    std::string detail = {};  // beside the number: what the bar stands on
+  };
+  std::string title, unit;
+  std::vector<Row> rows;
+};
+
+// Curves over one axis. Text draws them with a letter each; HTML as SVG. Joined points ascend in x; values that are not
+// finite are left out. A point's own label is drawn beside it in HTML where it hides no other, and named when the mouse
+// is over it; text leaves it out.
 struct LineChart {
   struct Point {
     double x = 0, y = 0;
+    std::string label = {};
   };
   struct Series {
     std::string label;
     std::vector<Point> points;
+    bool joined = true;  // false: points alone, in any order
   };
   std::string title, x_label, y_label;
   std::vector<Series> series;
@@ -100,12 +122,14 @@ struct Lanes {
   std::vector<Lane> lanes;
 };
 
-using Block = std::variant<Paragraph, Table, StackedBar, LineChart, Verbatim, Lanes>;
+using Block = std::variant<Paragraph, Heading, Table, StackedBar, Bars, LineChart, Verbatim, Lanes>;
 
 struct Report {
   std::string title;
   std::vector<Block> blocks;
-  Json document;  // begins with "schema"
+  std::vector<Block> pictures = {};  // after the blocks, in HTML alone: more charts than a terminal should scroll past
+  std::vector<Block> record = {};    // what Markdown shows instead of the blocks: a decision to keep with the project
+  Json document = {};                // begins with "schema"
 };
 
 enum class Format { kText, kJson, kCsv, kMarkdown, kHtml };

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/text.h"
+
 namespace rightsize::report {
 namespace {
 
@@ -72,6 +74,77 @@ TEST(Report, NumbersReadBackAsThemselves) {
 TEST(Report, FormatNamesAreSuggested) {
   EXPECT_EQ(*parse_format("md"), Format::kMarkdown);
   EXPECT_EQ(parse_format("jsn").error().hints[0], "did you mean 'json'?");
+}
+
+// At 60 columns: labels 4, numbers 6, two gaps of two: 46 remain for bars; half of the longest has 23.
+TEST(Bars, TextDrawsToScaleWithinTheWidth) {
+  Report report;
+  Bars bars{"Tokens for a dollar", "M tokens/$", {{"l40s", "10.0 M", 10}, {"t4", "5.0 M", 5}, {"v100", "-", NAN}}};
+  report.blocks = {bars};
+  Style style;
+  style.width = 60;
+  std::string full, half;
+  for (int i = 0; i < 46; ++i) full += "█";
+  for (int i = 0; i < 23; ++i) half += "█";
+  EXPECT_EQ(render(report, Format::kText, style),
+            "Tokens for a dollar\nM tokens/$\nl40s  10.0 M  " + full + "\nt4     5.0 M  " + half + "\nv100       -\n");
+}
+
+TEST(Bars, LongDetailsAreCutInTextAndWholeInHtml) {
+  Report report;
+  const std::string detail = "2 x p5.48xlarge (8 x h100-sxm) at aws, on-demand, with a great many words after it";
+  report.blocks = {Bars{"", "", {{"h100-sxm", "$1", 1, detail}}}};
+  EXPECT_LE(display_width(render(report, Format::kText)), 101u);
+  EXPECT_EQ(render(report, Format::kText).find(detail), std::string::npos);
+  EXPECT_NE(render(report, Format::kHtml).find(detail), std::string::npos);
+  EXPECT_NE(render(report, Format::kMarkdown).find("- h100-sxm: $1 (" + detail + ")"), std::string::npos);
+}
+
+TEST(Report, HeadingsBeginSections) {
+  Report report;
+  report.blocks = {Heading{"Why <this>"}};
+  EXPECT_EQ(render(report, Format::kText), "Why <this>\n");
+  EXPECT_EQ(render(report, Format::kMarkdown), "## Why <this>\n");
+  EXPECT_NE(render(report, Format::kHtml).find("<h2>Why &lt;this&gt;</h2>"), std::string::npos);
+}
+
+TEST(Report, PicturesAreForPagesAndTheRecordForMarkdown) {
+  Report report;
+  report.blocks = {Paragraph{"body"}};
+  report.pictures = {Paragraph{"picture"}};
+  report.record = {Paragraph{"record"}};
+  EXPECT_EQ(render(report, Format::kText), "body\n");
+  EXPECT_EQ(render(report, Format::kMarkdown), "record\n");
+  const std::string page = render(report, Format::kHtml);
+  EXPECT_LT(page.find("<p>body</p>"), page.find("<p>picture</p>"));
+  EXPECT_EQ(page.find("record"), std::string::npos);
+}
+
+TEST(LineChart, PointsAloneAreNotJoinedAndCarryLabels) {
+  LineChart chart;
+  chart.series = {{"best", {{1, 1, "l4"}, {2, 2, "a100"}}}, {"others", {{2, 1, "t4"}, {1, 2}}, false}};
+  Report report;
+  report.blocks = {chart};
+  const std::string html = render(report, Format::kHtml);
+  EXPECT_EQ(html.find("<polyline"), html.rfind("<polyline"));
+  EXPECT_NE(html.find(">l4</text>"), std::string::npos);
+  EXPECT_NE(html.find("<title>others, t4: 2, 1</title>"), std::string::npos);
+  EXPECT_EQ(render(report, Format::kText).find("l4"), std::string::npos);
+}
+
+TEST(LineChart, LabelsThatWouldCoverOthersAreLeftOut) {
+  LineChart chart;
+  LineChart::Series crowd{"crowd", {}, false};
+  for (int i = 0; i < 40; ++i) crowd.points.push_back({1, 1, "the same place"});
+  crowd.points.push_back({2, 2, ""});
+  chart.series = {crowd};
+  Report report;
+  report.blocks = {chart};
+  const std::string html = render(report, Format::kHtml);
+  std::size_t labels = 0;
+  for (std::size_t at = 0; (at = html.find(">the same place<", at)) != std::string::npos; ++at) ++labels;
+  EXPECT_GE(labels, 1u);
+  EXPECT_LE(labels, 8u);  // four heights on two sides
 }
 
 TEST(LineChart, LogarithmicAxesLeaveOutWhatIsNotAboveZero) {

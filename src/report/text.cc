@@ -2,7 +2,6 @@
 #include "base/text.h"
 
 #include <algorithm>
-#include <cmath>
 #include <span>
 
 #include "base/format.h"
@@ -43,13 +42,6 @@ std::string wrap(std::string_view text, std::size_t width) {
   return out;
 }
 
-std::string padded(const std::string& text, std::size_t width, Align align, bool last) {
-  std::size_t have = display_width(text);
-  std::string space(width > have ? width - have : 0, ' ');
-  if (align == Align::kRight) return space + text;
-  return last ? text : text + space;
-}
-
 std::string render_table(const Table& table, const Style& style) {
   const bool all = table.most_shown == 0 || table.rows.size() <= table.most_shown;
   const std::span shown(table.rows.data(), all ? table.rows.size() : table.most_shown);
@@ -59,13 +51,12 @@ std::string render_table(const Table& table, const Style& style) {
     for (const auto& row : shown) width = std::max(width, display_width(row[i].shown));
     widths.push_back(width);
   }
-  std::string out = table.title.empty() ? "" : bold(table.title, style) + '\n';
   std::string header;
   for (std::size_t i = 0; i < widths.size(); ++i) {
     header += (i == 0 ? "" : "  ") +
               padded(table.columns[i].title, widths[i], table.columns[i].align, i + 1 == widths.size());
   }
-  out += bold(header, style) + '\n';
+  std::string out = bold(header, style) + '\n';
   for (const auto& row : shown) {
     for (std::size_t i = 0; i < row.size(); ++i) {
       out += (i == 0 ? "" : "  ") + padded(row[i].shown, widths[i], table.columns[i].align, i + 1 == row.size());
@@ -78,68 +69,58 @@ std::string render_table(const Table& table, const Style& style) {
   return out;
 }
 
-// One row a segment, each beginning where the last ended, over a ruler with the lines.
-std::string render_bar(const StackedBar& bar, const Style& style) {
-  double total = 0;
-  std::size_t label_width = 0, shown_width = 0;
-  for (const StackedBar::Segment& segment : bar.segments) {
-    total += segment.value;
-    label_width = std::max(label_width, display_width(segment.label));
-    shown_width = std::max(shown_width, display_width(segment.shown));
-  }
-  double scale_end = total;
-  for (const StackedBar::Line& line : bar.lines) scale_end = std::max(scale_end, line.value);
-  const std::size_t left = label_width + shown_width + 4;
-  const double room = static_cast<double>(style.width > left + 20 ? style.width - left - 2 : 20);
-  if (!(scale_end > 0)) return {};
-  auto column = [&](double value) { return static_cast<std::size_t>(std::lround(value / scale_end * room)); };
+// One block on the terminal, whatever its kind.
+struct BlockText {
+  const Style& style;
 
-  std::string out = bar.title.empty() ? "" : bold(bar.title, style) + '\n';
-  double begin = 0;
-  for (const StackedBar::Segment& segment : bar.segments) {
-    const std::size_t from = column(begin), to = std::max(column(begin + segment.value), from + 1);
-    out += padded(segment.label, label_width, Align::kLeft, false) + "  " +
-           padded(segment.shown, shown_width, Align::kRight, false) + "  " + std::string(from, ' ');
-    for (std::size_t i = from; i < to; ++i) out += "█";
-    out += '\n';
-    begin += segment.value;
+  std::string operator()(const Paragraph& paragraph) const { return wrap(paragraph.text, style.width); }
+  std::string operator()(const Heading& heading) const { return bold(heading.text, style) + '\n'; }
+  std::string operator()(const Table& table) const { return title(table) + render_table(table, style); }
+  std::string operator()(const StackedBar& bar) const {
+    const std::string drawn = text_stacked_bar(bar, style.width);
+    return drawn.empty() ? drawn : title(bar) + drawn;
   }
-  std::string ruler(static_cast<std::size_t>(room) + 1, ' ');
-  std::vector<std::string> names;  // written in as many rows as they need
-  for (const StackedBar::Line& line : bar.lines) {
-    const std::size_t at = column(line.value);
-    ruler[at] = '|';
-    const std::size_t width = display_width(line.label);
-    const std::size_t start = at + 1 >= width ? at + 1 - width : 0;
-    auto fits = [&](const std::string& row) { return row.empty() || row.size() + 2 <= start; };
-    auto row = std::find_if(names.begin(), names.end(), fits);
-    if (row == names.end()) row = names.insert(names.end(), "");
-    *row += std::string(start - row->size(), ' ') + line.label;
+  std::string operator()(const Bars& bars) const { return title(bars) + text_bars(bars, style.width); }
+  std::string operator()(const LineChart& chart) const { return title(chart) + text_line_chart(chart, style.width); }
+  std::string operator()(const Verbatim& verbatim) const { return title(verbatim) + verbatim.text; }
+  std::string operator()(const Lanes& lanes) const { return title(lanes) + text_lanes(lanes, style.width); }
+
+ private:
+  template <class Titled>
+  std::string title(const Titled& block) const {
+    return block.title.empty() ? "" : bold(block.title, style) + '\n';
   }
-  if (!bar.lines.empty()) out += std::string(left, ' ') + ruler + '\n';
-  for (const std::string& row : names) out += std::string(left, ' ') + row + '\n';
-  return out;
-}
+};
 
 }  // namespace
+
+std::string padded(const std::string& text, std::size_t width, Align align, bool last) {
+  std::size_t have = display_width(text);
+  std::string space(width > have ? width - have : 0, ' ');
+  if (align == Align::kRight) return space + text;
+  return last ? text : text + space;
+}
+
+std::string fitted(const std::string& text, std::size_t width) {
+  std::size_t have = display_width(text);
+  if (have <= width) return text + std::string(width - have, ' ');
+  if (width == 0) return {};
+  std::string out;
+  std::size_t columns = 0;
+  for (std::size_t i = 0; i < text.size() && columns + 1 < width; ++columns) {
+    std::size_t next = i + 1;
+    while (next < text.size() && (static_cast<unsigned char>(text[next]) & 0xC0) == 0x80) ++next;
+    out += text.substr(i, next - i);
+    i = next;
+  }
+  return out + "…";
+}
 
 std::string render_text(const Report& report, const Style& style) {
   std::string out = report.title.empty() ? "" : bold(report.title, style) + '\n';
   for (const Block& block : report.blocks) {
     if (!out.empty()) out += '\n';
-    if (const Table* table = std::get_if<Table>(&block)) {
-      out += render_table(*table, style);
-    } else if (const StackedBar* bar = std::get_if<StackedBar>(&block)) {
-      out += render_bar(*bar, style);
-    } else if (const LineChart* chart = std::get_if<LineChart>(&block)) {
-      out += (chart->title.empty() ? "" : bold(chart->title, style) + '\n') + text_line_chart(*chart, style.width);
-    } else if (const Lanes* lanes = std::get_if<Lanes>(&block)) {
-      out += (lanes->title.empty() ? "" : bold(lanes->title, style) + '\n') + text_lanes(*lanes, style.width);
-    } else if (const Verbatim* verbatim = std::get_if<Verbatim>(&block)) {
-      out += (verbatim->title.empty() ? "" : bold(verbatim->title, style) + '\n') + verbatim->text;
-    } else {
-      out += wrap(std::get<Paragraph>(block).text, style.width);
-    }
+    out += std::visit(BlockText{style}, block);
   }
   return out;
 }
