@@ -90,7 +90,7 @@ Result<std::vector<std::string>> known_names(const std::string& text, const std:
     if (!known.contains(name)) {
       const std::vector<std::string> all(known.begin(), known.end());
       Error error = bad_input(fmt::format("unknown {} '{}'", what, part)).with_hint(did_you_mean(name, all));
-      if (all.size() <= 12) error = std::move(error).with_hint(fmt::format("known are {}", fmt::join(all, ", ")));
+      if (all.size() <= 12) error.hints.push_back(fmt::format("known are {}", fmt::join(all, ", ")));
       return fail(std::move(error));
     }
     names.push_back(name);

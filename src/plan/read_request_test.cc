@@ -1,0 +1,104 @@
+#include "plan/read_request.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rightsize::plan {
+namespace {
+
+using testing::HasSubstr;
+using workload::Setting;
+
+const catalog::Catalog& built_in() {
+  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
+  return kCatalog;
+}
+
+Checked<Request> read(std::vector<std::pair<std::string, std::string>> settings) {
+  std::vector<Setting> list;
+  for (auto& [name, value] : settings) list.push_back({name, value, {}});
+  return read_request(list, built_in());
+}
+
+std::string mistakes(std::vector<std::pair<std::string, std::string>> settings) {
+  const Checked<Request> request = read(std::move(settings));
+  return request ? "none" : describe(request.error());
+}
+
+TEST(ReadRequest, AmountsOfWork) {
+  EXPECT_EQ(read({{"model", "gpt2"}, {"tokens", "1B"}})->work.amount, 1e9);
+  EXPECT_EQ(read({{"model", "gpt2"}, {"epochs", "3"}, {"dataset-tokens", "100M"}})->work.amount, 3e8);
+  EXPECT_EQ(read({{"model", "resnet-50"}, {"epochs", "90"}, {"dataset-samples", "1M"}})->work.amount, 9e7);
+  EXPECT_EQ(read({{"model", "gpt2"}, {"samples", "10"}, {"seq", "512"}})->work.amount, 5120);
+  EXPECT_EQ(read({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"items", "5k"}})->work.kind, WorkKind::kOffline);
+}
+
+TEST(ReadRequest, WhatIsMissingOrContradictsIsSaid) {
+  EXPECT_THAT(mistakes({{"tokens", "1B"}}), HasSubstr("which model?"));
+  EXPECT_THAT(mistakes({{"model", "gpt2"}}), HasSubstr("how much is there to train on?"));
+  EXPECT_THAT(mistakes({{"model", "resnet-50"}, {"tokens", "1B"}}), HasSubstr("has images, not tokens"));
+  EXPECT_THAT(mistakes({{"model", "gpt2"}, {"tokens", "1B"}, {"rate", "3/s"}}), HasSubstr("belong to serving"));
+  EXPECT_THAT(mistakes({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"tokens", "1B"}}),
+              HasSubstr("belong to training"));
+  EXPECT_THAT(mistakes({{"job", "serve"}, {"items", "5"}, {"per-item", "1s"}}), HasSubstr("which?"));
+  EXPECT_THAT(mistakes({{"model", "gpt2"}, {"tokens", "1B"}, {"tokens", "2B"}}), HasSubstr("given twice"));
+}
+
+TEST(ReadRequest, WrongNamesGetASuggestion) {
+  EXPECT_THAT(mistakes({{"model", "gpt2"}, {"tokens", "1B"}, {"providers", "awss"}}), HasSubstr("did you mean 'aws'"));
+  EXPECT_THAT(mistakes({{"model", "gpt2"}, {"tokens", "1B"}, {"dedline", "3d"}}), HasSubstr("did you mean 'deadline'"));
+  EXPECT_THAT(mistakes({{"model", "gpt2"}, {"tokens", "1B"}, {"purchase", "spott"}}), HasSubstr("did you mean 'spot'"));
+  EXPECT_THAT(mistakes({{"model", "gpt2"}, {"tokens", "1B"}, {"precision", "bf61"}}), HasSubstr("bf16"));
+  EXPECT_THAT(mistakes({{"model", "gpt2"}, {"tokens", "1B"}, {"objective", "speed"}}), HasSubstr("cost-time"));
+}
+
+TEST(ReadRequest, ListsBecomeChoices) {
+  const Checked<Request> request =
+      read({{"model", "gpt2"}, {"tokens", "1B"}, {"method", "full,lora"}, {"zero", "0,3"}, {"batch", "2,8"}});
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->choices.methods.size(), 2U);
+  EXPECT_EQ(request->choices.zero, (std::vector<int>{0, 3}));
+  EXPECT_EQ(request->choices.batches, (std::vector<std::int64_t>{2, 8}));
+}
+
+TEST(ReadRequest, TermsDependOnTheWork) {
+  using catalog::Purchase;
+  EXPECT_EQ(read({{"model", "gpt2"}, {"tokens", "1B"}})->filter.purchases.size(), 2U);
+  EXPECT_EQ(read({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"rate", "1/s"}})->filter.purchases,
+            (std::vector<Purchase>{Purchase::kOnDemand}));
+}
+
+TEST(ReadRequest, MixesAreSharesOfOne) {
+  const Checked<Request> request = read({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"mix", "100:10=3,500:50=1"}});
+  ASSERT_TRUE(request);
+  EXPECT_NEAR(request->work.mix[0].share, 0.75, 1e-12);
+  EXPECT_THAT(mistakes({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"mix", "100=3"}}), HasSubstr("ISL:OSL=SHARE"));
+}
+
+TEST(WorkloadFile, OneWorkloadOrSeveralOverDefaults) {
+  const auto one = read_workload_file("w.yaml", "model: gpt2\ntokens: 1B\nproviders: [aws, gcp]\n");
+  ASSERT_TRUE(one);
+  ASSERT_EQ(one->size(), 1U);
+  EXPECT_EQ((*one)[0][2].value, "aws,gcp");
+  EXPECT_EQ((*one)[0][2].place.line, 3);
+  const auto two = read_workload_file(
+      "w.yaml", "defaults: {tokens: 1B, seq: 512}\nworkloads:\n  - {model: gpt2}\n  - {model: gpt2-xl, seq: 1024}\n");
+  ASSERT_TRUE(two);
+  ASSERT_EQ(two->size(), 2U);
+  EXPECT_EQ((*two)[0].size(), 3U);
+  EXPECT_EQ((*two)[1].size(), 3U);
+}
+
+TEST(WorkloadFile, MistakesHaveAPlace) {
+  const auto wrong = read_workload_file("w.yaml", "model: gpt2\ntokens: {a: 1}\nseq: 1\nseq: 2\n");
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().size(), 2U);
+  EXPECT_EQ(wrong.error()[0].place.line, 2);
+  EXPECT_THAT(describe(read_workload_file("w.yaml", "- a\n").error()), HasSubstr("mapping of settings"));
+  EXPECT_THAT(describe(read_workload_file("w.yaml", "workloads: []\n").error()), HasSubstr("at least one"));
+  EXPECT_THAT(describe(read_workload_file("w.yaml", "modle: x\nworkloads: [{model: a}]\n").error()),
+              HasSubstr("'defaults:'"));
+}
+
+}  // namespace
+}  // namespace rightsize::plan

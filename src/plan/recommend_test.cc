@@ -1,0 +1,287 @@
+#include <algorithm>
+#include <random>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "memory/memory.h"
+#include "plan/candidates.h"
+#include "plan/plan.h"
+#include "plan/read_request.h"
+
+namespace rightsize::plan {
+namespace {
+
+using workload::Setting;
+
+const catalog::Catalog& built_in() {
+  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
+  return kCatalog;
+}
+const perf::Constants& constants() {
+  static const perf::Constants kConstants = *perf::load_constants("");
+  return kConstants;
+}
+
+// The machines of a few GPUs and providers: small enough to try everything.
+catalog::Catalog small_catalog() {
+  catalog::Catalog small = built_in();
+  std::erase_if(small.machines, [](const catalog::Machine& m) {
+    const bool gpu = m.gpu == "l40s" || m.gpu == "a100-80gb-sxm" || m.gpu == "h100-sxm" || m.gpu == "a10g";
+    return !gpu || (m.provider != "aws" && m.provider != "lambda");
+  });
+  std::erase_if(small.prices, [&](const catalog::Price& p) {
+    return small.find_machine(p.provider, p.instance) == nullptr ||
+           (p.region != "us-east-1" && p.region != "us-west-2" && p.region != "any");
+  });
+  return small;
+}
+
+Request request_of(std::vector<std::pair<std::string, std::string>> settings,
+                   const catalog::Catalog& catalog = built_in()) {
+  std::vector<Setting> list;
+  for (auto& [name, value] : settings) list.push_back({name, value, {}});
+  Checked<Request> request = read_request(list, catalog);
+  EXPECT_TRUE(request) << describe(request.error());
+  return *request;
+}
+
+std::string name_of(const Plan& p) {
+  return fmt::format("{} x {} {} {} {} zero {} batch {} {} {}", p.machines, p.offer.machine->provider,
+                     p.offer.machine->instance, p.offer.price->region, catalog::name_of(p.offer.price->purchase),
+                     p.job.parallel.zero, p.job.batch, workload::name_of(p.job.train.recompute),
+                     workload::name_of(p.job.precision));
+}
+
+std::vector<std::string> names_of(const Recommendation& r) {
+  std::vector<std::string> names;
+  for (const Plan& p : r.plans) names.push_back(name_of(p));
+  return names;
+}
+
+// Every offer, number of machines and setting, each computed in full: the least that a job costs.
+double cheapest_by_brute_force(const Request& request, const catalog::Catalog& catalog) {
+  const perf::ModelWork work = perf::work_of(request.model);
+  MemoryTable memory(request.model);  // remembers exact needs: they are the same on every GPU
+  double best = 1e300;
+  for (const market::Offer& offer : market::offers(catalog, request.filter)) {
+    const perf::GpuSpeed speed = perf::gpu_speed(constants(), *offer.gpu);
+    const perf::Cluster cluster = perf::cluster_of(*offer.machine, *offer.gpu);
+    const std::vector<MachineClass> alone = machine_classes({offer}, constants(), {});
+    for (int machines : machine_counts(alone.front(), request.limits, true)) {
+      for (workload::Precision precision : precisions_for(request, workload::Method::kFull)) {
+        for (workload::Recompute recompute : request.choices.recomputes) {
+          for (std::int64_t batch : request.choices.batches) {
+            for (int zero : request.choices.zero) {
+              workload::Job job = request.job;
+              job.precision = precision;
+              job.train.recompute = recompute;
+              job.batch = batch;
+              job.parallel.gpus = machines * offer.machine->gpus;
+              job.parallel.zero = zero;
+              const std::int64_t together = batch * job.parallel.gpus;
+              if (together > request.global_batch || (zero > 0 && job.parallel.gpus == 1)) continue;
+              if (!is_usual(request, job)) continue;
+              job.train.accumulation = static_cast<int>((request.global_batch + together - 1) / together);
+              const memory::MemoryNeed& need = memory.need(job, *offer.gpu);
+              if (memory::fits(need, *offer.gpu).verdict != memory::Verdict::kFits) continue;
+              const auto estimate = perf::estimate_training(constants(), work, job, speed, cluster);
+              if (!estimate) continue;
+              const Seconds busy =
+                  seconds(request.work.amount / (in_tokens_per_s(estimate->tokens_per_gpu) * job.parallel.gpus));
+              const auto time = market::running_time(busy, checkpoint_bytes(work, job), offer.price->purchase, machines,
+                                                     job.parallel.gpus, request.assumptions);
+              if (!time || (request.limits.deadline && time->total() > *request.limits.deadline)) continue;
+              best = std::min(best, in_usd(offer.rate() * machines * time->total()));
+            }
+          }
+        }
+      }
+    }
+  }
+  return best;
+}
+
+TEST(Recommend, AgreesWithBruteForce) {
+  const catalog::Catalog catalog = small_catalog();
+  for (const char* deadline : {"1000d", "4h"}) {
+    for (const char* model : {"gpt2-large", "llama-3.2-1b"}) {
+      const Request request = request_of({{"model", model},
+                                          {"tokens", "300M"},
+                                          {"seq", "1024"},
+                                          {"deadline", deadline},
+                                          {"global-batch", "32"},
+                                          {"max-gpus", "16"},
+                                          {"batch", "1,4,16"}},
+                                         catalog);
+      const Recommendation found = recommend(request, catalog, constants());
+      const double best = cheapest_by_brute_force(request, catalog);
+      if (found.plans.empty()) {
+        EXPECT_EQ(best, 1e300) << model << " " << deadline;
+      } else {
+        EXPECT_NEAR(in_usd(found.plans.front().cost), best, best * 1e-9)
+            << model << " " << deadline << ": " << name_of(found.plans.front());
+      }
+    }
+  }
+}
+
+TEST(Recommend, OrderOfTheCataloguesRowsDoesNotMatter) {
+  for (const Request& request :
+       {request_of({{"model", "llama-3.2-1b"}, {"tokens", "1B"}}),
+        request_of({{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "30/s"}, {"tpot-slo", "40ms"}})}) {
+    const std::vector<std::string> before = names_of(recommend(request, built_in(), constants()));
+    catalog::Catalog shuffled = built_in();
+    std::mt19937 random(7);
+    std::shuffle(shuffled.gpus.begin(), shuffled.gpus.end(), random);
+    std::shuffle(shuffled.machines.begin(), shuffled.machines.end(), random);
+    std::shuffle(shuffled.prices.begin(), shuffled.prices.end(), random);
+    EXPECT_EQ(names_of(recommend(request, shuffled, constants())), before);
+  }
+}
+
+// Whatever is shown fits, has a price with source and date, keeps to the limits, and adds up.
+TEST(Recommend, EveryPlanIsBuyableAndFits) {
+  const Request request =
+      request_of({{"model", "llama-2-7b"}, {"tokens", "1B"}, {"seq", "2048"}, {"deadline", "14d"}, {"top", "60"}});
+  const Recommendation found = recommend(request, built_in(), constants());
+  ASSERT_GE(found.plans.size(), 20U);
+  for (const std::vector<Plan>& list : {found.plans, found.pareto}) {
+    for (const Plan& p : list) {
+      EXPECT_EQ(p.fit.verdict, memory::Verdict::kFits) << name_of(p);
+      EXPECT_FALSE(p.offer.price->provenance.sources.empty()) << name_of(p);
+      EXPECT_TRUE(p.offer.price->provenance.date) << name_of(p);
+      EXPECT_LE(p.time.total(), days(14)) << name_of(p);
+      EXPECT_NEAR(in_usd(p.cost), in_usd(p.rate() * p.time.total()), 1e-6 * in_usd(p.cost)) << name_of(p);
+      EXPECT_LE(p.job.batch * p.job.parallel.data(), request.global_batch);
+    }
+  }
+  for (std::size_t i = 1; i < found.plans.size(); ++i) EXPECT_LE(found.plans[i - 1].cost, found.plans[i].cost);
+}
+
+TEST(Recommend, ParetoFrontIsCheaperOrSooner) {
+  const Recommendation found =
+      recommend(request_of({{"model", "llama-3.2-1b"}, {"tokens", "5B"}}), built_in(), constants());
+  ASSERT_GE(found.pareto.size(), 2U);
+  for (std::size_t i = 1; i < found.pareto.size(); ++i) {
+    EXPECT_GT(found.pareto[i].cost, found.pareto[i - 1].cost);
+    EXPECT_LT(found.pareto[i].time.total(), found.pareto[i - 1].time.total());
+  }
+}
+
+TEST(Recommend, TighterDeadlinesNeverCostLess) {
+  double last = 0;
+  for (const char* deadline : {"30d", "3d", "12h", "4h", "2h"}) {
+    const Recommendation found = recommend(
+        request_of({{"model", "llama-3.2-1b"}, {"tokens", "5B"}, {"deadline", deadline}}), built_in(), constants());
+    if (found.plans.empty()) break;
+    EXPECT_GE(in_usd(found.plans.front().cost), last) << deadline;
+    last = in_usd(found.plans.front().cost);
+  }
+  EXPECT_GT(last, 0);
+}
+
+TEST(Recommend, ObjectivesDiffer) {
+  const auto best = [&](const char* objective) {
+    return recommend(request_of({{"model", "llama-3.2-1b"}, {"tokens", "5B"}, {"objective", objective}}), built_in(),
+                     constants())
+        .plans.front();
+  };
+  const Plan cheap = best("cost"), fast = best("time"), both = best("cost-time");
+  EXPECT_LT(fast.time.total(), cheap.time.total());
+  EXPECT_GT(fast.cost, cheap.cost);
+  const auto product = [](const Plan& p) { return in_usd(p.cost) * in_hours(p.time.total()); };
+  EXPECT_LE(product(both), product(cheap));
+  EXPECT_LE(product(both), product(fast));
+}
+
+TEST(Recommend, NothingFeasibleSaysWhyAndWhatHelps) {
+  const Recommendation found =
+      recommend(request_of({{"model", "llama-3.1-70b"}, {"tokens", "1B"}, {"gpu", "a10g"}, {"max-gpus", "8"}}),
+                built_in(), constants());
+  EXPECT_TRUE(found.plans.empty());
+  ASSERT_FALSE(found.rejected.empty());
+  EXPECT_EQ(found.rejected.front().stage, Stage::kMemory);
+  EXPECT_NE(found.rejected.front().nearest_fix, "");
+  EXPECT_FALSE(found.changes.empty());
+}
+
+TEST(Recommend, AMachineOfOnesOwnCompetes) {
+  catalog::Catalog catalog = built_in();
+  const Request request = request_of(
+      {{"model", "llama-3.2-1b"}, {"tokens", "5B"}, {"on-prem", "8xh100-sxm=80000USD"}, {"providers", "own,aws"}},
+      catalog);
+  ASSERT_TRUE(market::add_own_hardware(catalog, request.own.front()));
+  const Recommendation found = recommend(request, catalog, constants());
+  ASSERT_FALSE(found.plans.empty());
+  EXPECT_EQ(found.plans.front().offer.machine->provider, "own");
+  EXPECT_EQ(found.plans.front().machines, 1);
+}
+
+// Serving: the replicas carry the load within the promise.
+TEST(Recommend, ServingKeepsItsPromise) {
+  const Request request = request_of({{"model", "llama-3.1-8b"},
+                                      {"job", "serve"},
+                                      {"isl", "1024"},
+                                      {"osl", "256"},
+                                      {"rate", "50/s"},
+                                      {"ttft-slo", "800ms"},
+                                      {"tpot-slo", "30ms"}});
+  const Recommendation found = recommend(request, built_in(), constants());
+  ASSERT_FALSE(found.plans.empty());
+  for (const Plan& p : found.plans) {
+    EXPECT_LE(p.ttft, milliseconds(800)) << name_of(p);
+    EXPECT_LE(p.tpot, milliseconds(30)) << name_of(p);
+    EXPECT_LE(p.utilization, 1 + 1e-9);
+    EXPECT_NEAR(p.units_per_second, 50 * 256, 1);
+    EXPECT_LE(p.gpus, p.machines * p.offer.machine->gpus);
+  }
+}
+
+TEST(Recommend, MoreTrafficNeverCostsLess) {
+  double last = 0;
+  for (const char* rate : {"1/s", "10/s", "40/s", "160/s"}) {
+    const Recommendation found =
+        recommend(request_of({{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", rate}, {"max-gpus", "256"}}),
+                  built_in(), constants());
+    ASSERT_FALSE(found.plans.empty()) << rate;
+    EXPECT_GE(in_usd(found.plans.front().cost), last) << rate;
+    last = in_usd(found.plans.front().cost);
+  }
+}
+
+// A mix is only told when it is cheaper than any one kind, and it carries everything.
+TEST(Recommend, AMixIsCheaperThanOneKind) {
+  const Recommendation found = recommend(request_of({{"model", "llama-3.1-8b"},
+                                                     {"job", "serve"},
+                                                     {"rate", "37/s"},
+                                                     {"tpot-slo", "60ms"},
+                                                     {"mix", "512:128=0.8,8192:512=0.2"}}),
+                                         built_in(), constants());
+  ASSERT_FALSE(found.plans.empty());
+  if (found.mix.empty()) GTEST_SKIP() << "one kind is cheapest with today's prices";
+  double share = 0, hourly = 0;
+  for (const MixPart& part : found.mix) share += part.share, hourly += in_usd_per_hour(part.plan.rate());
+  EXPECT_NEAR(share, 1, 1e-6);
+  EXPECT_LT(hourly, in_usd_per_hour(found.plans.front().rate()));
+}
+
+TEST(Recommend, OfflineItemsFinishInTime) {
+  const Request request = request_of({{"model", "llama-3.1-8b"},
+                                      {"job", "serve"},
+                                      {"isl", "1000"},
+                                      {"osl", "100"},
+                                      {"items", "1M"},
+                                      {"deadline", "8h"}});
+  const Recommendation found = recommend(request, built_in(), constants());
+  ASSERT_FALSE(found.plans.empty());
+  for (const Plan& p : found.plans) {
+    EXPECT_LE(p.time.total(), hours(8));
+    EXPECT_NEAR(in_seconds(p.time.work) * p.units_per_second, 1e6, 1);
+    EXPECT_NE(p.fit.verdict, memory::Verdict::kNo) << name_of(p);
+  }
+}
+
+}  // namespace
+}  // namespace rightsize::plan
