@@ -159,6 +159,7 @@ TEST(SkyPilot, TaskOfATrainingPlan) {
   // 1B tokens in steps of 128 sequences of 4,096 tokens would be 1,908: whatever the sequence, rounded up.
   const double step = 128.0 * static_cast<double>(a.best().job.sequence);
   EXPECT_THAT(run, HasSubstr("--max_steps " + std::to_string(static_cast<long>(std::ceil(1e9 / step)))));
+  EXPECT_THAT(run, HasSubstr("--save_steps "));
   EXPECT_THAT(text, HasSubstr("sky jobs launch"));
 }
 
@@ -296,15 +297,16 @@ TEST(HandOver, EveryPlanGoesToSlurmAndKubernetes) {
       {{"model", "llama-3.1-8b"},
        {"tokens", "1B"},
        {"method", "full,lora,qlora"},
+       {"gpu", "l4,l40s,h100-sxm,mi300x"},
        {"top", "25"},
        {"name", "1: \"x\"\n{{}}"}},
-      {{"model", "llama-3.1-70b"}, {"tokens", "1B"}, {"stack", "megatron"}, {"max-gpus", "128"}},
-      {{"model", "llama-3.1-8b"}, {"tokens", "1B"}, {"stack", "torchtitan"}},
-      {{"model", "llama-3.1-8b"}, {"tokens", "1B"}, {"stack", "llm-foundry"}},
-      {{"model", "resnet-50"}, {"epochs", "90"}, {"dataset-samples", "1.28M"}},
+      {{"model", "llama-3.1-70b"}, {"tokens", "1B"}, {"stack", "megatron"}, {"gpu", "h100-sxm"}, {"max-gpus", "32"}},
+      {{"model", "llama-3.1-8b"}, {"tokens", "1B"}, {"stack", "torchtitan"}, {"gpu", "a100"}},
+      {{"model", "llama-3.1-8b"}, {"tokens", "1B"}, {"stack", "llm-foundry"}, {"gpu", "a100"}},
+      {{"model", "resnet-50"}, {"epochs", "90"}, {"dataset-samples", "1.28M"}, {"gpu", "t4,a100"}},
       {{"model", "llama-3.1-70b"}, {"job", "serve"}, {"rate", "5/s"}, {"precision", "bf16,fp8,int4"}},
-      {{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "5/s"}, {"stack", "trtllm"}},
-      {{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "5/s"}, {"stack", "sglang"}},
+      {{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "5/s"}, {"stack", "trtllm"}, {"gpu", "l40s,h100-sxm"}},
+      {{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "5/s"}, {"stack", "sglang"}, {"gpu", "l40s"}},
       {{"model", "bert-base"}, {"job", "serve"}, {"rate", "500/s"}, {"ttft-slo", "100ms"}},
       {{"model", "llama-3.1-8b"}, {"job", "serve"}, {"items", "1M"}},
       {{"job", "serve"}, {"items", "1M"}, {"per-item", "20ms"}, {"gpu", "l4"}},

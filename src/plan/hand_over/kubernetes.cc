@@ -45,9 +45,7 @@ std::string node_choice(const Plan& plan) {
 }
 
 std::string container(const Request& request, const Plan& plan, const Launcher& launcher, int gpus) {
-  const bool engine = plan.job.kind == workload::JobKind::kServe && !request.work.per_item;
-  std::string out =
-      fmt::format("- name: work\n  image: {}\n  env:\n", engine ? "vllm/vllm-openai:latest" : "pytorch/pytorch:latest");
+  std::string out = fmt::format("- name: work\n  image: {}\n  env:\n", software_of(request, plan).image);
   for (const Input& input : inputs_of(request, plan))
     out += fmt::format("    - name: {}\n      value: {}\n", input.name, quoted(input.value));
   out += "  command: [\"bash\", \"-c\"]\n  args:\n    - |\n";
@@ -119,8 +117,10 @@ std::string to_kubernetes(const Request& request, const Plan& plan) {
              request, plan,
              std::string(served ? "A Kubernetes Deployment and its Service" : "A Kubernetes Job") +
                  ". Start: kubectl apply -f THIS_FILE",
-             {"image: one with your command's software", "volumes: where data and results are, on storage that stays",
-              "nodeSelector: needs GPU feature discovery; take it out where nodes carry no such labels"}) +
+             inputs_and(request, plan,
+                        {"image: one with your command's software",
+                         "volumes: where data and results are, on storage that stays",
+                         "nodeSelector: needs GPU feature discovery; take it out where nodes carry no such labels"})) +
          (served ? deployment(request, plan, name) : job(request, plan, name));
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -34,7 +35,7 @@ std::string settings_sentence(const Request& request, const Plan& plan) {
   const workload::Job& job = plan.job;
   if (job.kind == workload::JobKind::kTrain) {
     std::string text =
-        fmt::format("Settings: {} training in {}, {} a GPU in one pass, {} passes a step, recompute {}, ZeRO {}",
+        fmt::format("Settings: {} training in {}, micro-batch {}, accumulation {}, recompute {}, ZeRO {}",
                     workload::name_of(job.train.method), workload::name_of(job.precision), job.batch,
                     job.train.accumulation, workload::name_of(job.train.recompute), job.parallel.zero);
     if (job.parallel.tensor > 1) text += fmt::format(", tp {}", job.parallel.tensor);
@@ -42,8 +43,8 @@ std::string settings_sentence(const Request& request, const Plan& plan) {
     return text + ".";
   }
   if (request.work.per_item) return "Settings: one worker a GPU.";
-  return fmt::format("Settings: {} replicas of {} GPUs in {}.", std::max(1, plan.replicas), job.parallel.tensor,
-                     workload::name_of(job.precision));
+  return fmt::format("Settings: {}, {} x tensor parallel {}.", workload::name_of(job.precision),
+                     std::max(1, plan.replicas), job.parallel.tensor);
 }
 
 }  // namespace
@@ -98,13 +99,17 @@ std::string header(const Request& request, const Plan& plan, const std::string& 
       settings_sentence(request, plan)};
   if (is_committed(plan)) lines.emplace_back("The price is that of a commitment: buy it first, or pay more.");
   lines.emplace_back("Fill in:");
-  for (const Input& input : inputs_of(request, plan)) {
-    lines.push_back(fmt::format("  {}: {}", input.name, input.meaning));
-  }
   for (const std::string& line : fill_in) lines.push_back("  " + line);
   std::string out;
   for (const std::string& line : lines) out += "# " + one_line(line) + "\n";
   return out;
+}
+
+std::vector<std::string> inputs_and(const Request& request, const Plan& plan, std::vector<std::string> more) {
+  std::vector<std::string> lines;
+  for (const Input& input : inputs_of(request, plan)) lines.push_back(fmt::format("{}: {}", input.name, input.meaning));
+  lines.insert(lines.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  return lines;
 }
 
 bool is_spot(const Plan& plan) { return plan.offer.price->purchase == catalog::Purchase::kSpot; }

@@ -24,7 +24,7 @@ std::string quoted(std::string_view text);
 std::string indented(const std::string& text, std::string_view by);
 
 // The comments a file begins with: what it is and how it is started, the plan, its cost, its settings, and what must be
-// filled in beside the inputs of the work (each item a line).
+// filled in (each item a line).
 std::string header(const Request& request, const Plan& plan, const std::string& what,
                    const std::vector<std::string>& fill_in);
 
@@ -40,6 +40,15 @@ struct Input {
   std::string name, value, meaning;
 };
 std::vector<Input> inputs_of(const Request& request, const Plan& plan);
+
+// The lines of a header that name the inputs, and then `more`.
+std::vector<std::string> inputs_and(const Request& request, const Plan& plan, std::vector<std::string> more);
+
+// What the command needs: a container image, or a command that installs it.
+struct Software {
+  std::string image, install;
+};
+Software software_of(const Request& request, const Plan& plan);
 
 // How processes learn of each other, as shell expressions. One replica: `replicas` engines run beside each other on a
 // machine, else each machine, pod or task starts its own.

@@ -108,19 +108,18 @@ std::string to_skypilot(const Request& request, const Plan& plan) {
   const bool served = is_served(request);
   const std::string name = object_name(request);
   const std::string start = served          ? "sky serve up -n " + name + " THIS_FILE"
-                            : is_spot(plan) ? "sky jobs launch THIS_FILE: it comes back after an interruption"
+                            : is_spot(plan) ? "sky jobs launch THIS_FILE (it comes back after an interruption)"
                                             : "sky launch -c " + name + " --down THIS_FILE";
   std::string out =
       header(request, plan, "A SkyPilot " + std::string(served ? "service" : "task") + ". Start: " + start,
-             {"setup: what your command needs installed"});
+             inputs_and(request, plan, {"setup: what your command needs installed"}));
   out += fmt::format("name: {}\n", name);
   if (!served) out += fmt::format("num_nodes: {}\n", plan.machines);
   out += resources(request, plan);
   if (served) out += service(plan);
   out += "envs:\n";
   for (const Input& input : inputs_of(request, plan)) out += fmt::format("  {}: {}\n", input.name, quoted(input.value));
-  const bool engine = plan.job.kind == workload::JobKind::kServe && !request.work.per_item;
-  out += fmt::format("setup: |\n  {}\n", engine ? "pip install vllm" : "pip install -r requirements.txt");
+  out += fmt::format("setup: |\n  {}\n", software_of(request, plan).install);
   const Launcher launcher{"$SKYPILOT_NODE_RANK", "$(echo \"$SKYPILOT_NODE_IPS\" | head -n1)", machine_replicas(plan)};
   out += "run: |\n" + indented("set -eu\n" + work_command(request, plan, launcher), "  ");
   return out;

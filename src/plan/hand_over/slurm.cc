@@ -29,8 +29,9 @@ std::string single_quoted(std::string_view text) {
 std::string to_slurm(const Request& request, const Plan& plan) {
   const std::string name = object_name(request);
   std::string out = "#!/bin/bash\n";
-  out += header(request, plan, "A Slurm batch script. Start: sbatch THIS_FILE",
-                {"partition, account, and a constraint for the GPU, as your cluster names them"});
+  out += header(
+      request, plan, "A Slurm batch script. Start: sbatch THIS_FILE",
+      inputs_and(request, plan, {"partition, account, and a constraint for the GPU, as your cluster names them"}));
   out += fmt::format("#SBATCH --job-name={}\n#SBATCH --nodes={}\n#SBATCH --ntasks-per-node=1\n", name, plan.machines);
   out += fmt::format("#SBATCH --gpus-per-node={}\n", working_gpus(plan));
   if (plan.offer.machine->vcpus)

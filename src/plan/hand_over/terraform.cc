@@ -39,7 +39,7 @@ std::string aws(const Request& request, const Plan& plan) {
       "resource \"aws_instance\" \"work\" {{\n  count         = {}\n  ami           = var.image\n"
       "  instance_type = {}\n  key_name      = var.key_name\n  subnet_id     = var.subnet_id\n",
       plan.machines, quoted(plan.offer.machine->instance));
-  if (together) out += "  placement_group = aws_placement_group.work.id\n";
+  if (together) out += "\n  placement_group = aws_placement_group.work.id\n";
   if (is_spot(plan))
     out += fmt::format(
         "\n  instance_market_options {{\n    market_type = \"spot\"\n    spot_options {{\n"
@@ -128,7 +128,7 @@ Result<std::string> to_terraform(const Request& request, const Plan& plan) {
   const std::string& provider = plan.offer.machine->provider;
   const std::string head =
       header(request, plan, "Terraform: the machines of a plan. Start: terraform init, then terraform apply",
-             {"the variables below: terraform asks for them"}) +
+             inputs_and(request, plan, {"the variables below: terraform asks for them"})) +
       "# On every machine, with the inputs above in the environment, RANK its number and HEAD the first address:\n" +
       indented(work_command(request, plan, {"$RANK", "$HEAD", machine_replicas(plan)}), "#   ") + "\n";
   if (provider == "aws") return head + aws(request, plan);

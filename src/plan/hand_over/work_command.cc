@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "perf/perf.h"
+#include "plan/candidates.h"
 #include "plan/hand_over/parts.h"
 
 namespace rightsize::plan {
@@ -36,6 +37,15 @@ std::int64_t steps(const Request& request, const Plan& plan) {
   const double sequence = request.model.image_size > 0 ? 1.0 : static_cast<double>(plan.job.sequence);
   const double each = static_cast<double>(request.global_batch) * std::max(1.0, sequence);
   return std::max<std::int64_t>(1, std::llround(std::ceil(request.work.amount / each)));
+}
+
+// Steps between checkpoints, as often as the plan's hours have it.
+std::int64_t steps_between_saves(const Request& request, const Plan& plan) {
+  const Seconds save = checkpoint_bytes(perf::work_of(request.model), plan.job) / request.assumptions.checkpoint_rate;
+  const double saves = plan.time.saving / save;
+  const double between =
+      static_cast<double>(steps(request, plan)) / (std::isfinite(saves) ? std::max(1.0, saves) : 1.0);
+  return std::max<std::int64_t>(1, std::llround(between));
 }
 
 std::string torchrun(const Plan& plan, const Launcher& launcher) {
@@ -91,6 +101,7 @@ std::string train_hf(const Request& request, const Plan& plan, const Launcher& l
   line.add("--per_device_train_batch_size", job.batch);
   line.add("--gradient_accumulation_steps", job.train.accumulation);
   line.add("--max_steps", steps(request, plan));
+  line.add("--save_strategy steps --save_steps", steps_between_saves(request, plan));
   if (request.model.image_size == 0) line.add("--max_length", job.sequence);
   line.add("--optim", hf_optimizer(job.train.optimizer));
   add_hf_precision(line, job.precision);
@@ -120,6 +131,7 @@ std::string train_megatron(const Request& request, const Plan& plan, const Launc
   line.add("--global-batch-size", request.global_batch);
   line.add("--seq-length", job.sequence);
   line.add("--train-iters", steps(request, plan));
+  line.add("--save-interval", steps_between_saves(request, plan));
   line.add("--bf16");
   if (job.precision == Precision::kFp8) line.add("--fp8-format hybrid");
   if (job.parallel.zero > 0) line.add("--use-distributed-optimizer");
@@ -141,6 +153,7 @@ std::string train_torchtitan(const Request& request, const Plan& plan, const Lau
   line.add("--training.global_batch_size", request.global_batch);
   line.add("--training.seq_len", job.sequence);
   line.add("--training.steps", steps(request, plan));
+  line.add("--checkpoint.enable --checkpoint.interval", steps_between_saves(request, plan));
   line.add("--parallelism.tensor_parallel_degree", job.parallel.tensor);
   line.add("--parallelism.pipeline_parallel_degree", job.parallel.pipeline);
   line.add("--parallelism.data_parallel_shard_degree", job.parallel.zero > 0 ? data : 1);
@@ -162,6 +175,7 @@ std::string train_llm_foundry(const Request& request, const Plan& plan, const La
   line.add("model.pretrained_model_name_or_path=\"$MODEL\" variables.data_local=\"$DATA\" save_folder=\"$OUTPUT\"");
   line.add(fmt::format("device_train_microbatch_size={} global_train_batch_size={}", job.batch, request.global_batch));
   line.add(fmt::format("variables.max_seq_len={} max_duration={}ba", job.sequence, steps(request, plan)));
+  line.add(fmt::format("save_interval={}ba autoresume=true", steps_between_saves(request, plan)));
   line.add(fmt::format("precision={}", workload::name_of(job.precision)));
   line.add(fmt::format("fsdp_config.sharding_strategy={}", kSharding[job.parallel.zero]));
   line.add(fmt::format("fsdp_config.activation_checkpointing={}", job.train.recompute != Recompute::kNone));
@@ -272,8 +286,8 @@ std::string checkpoint_meaning(const Plan& plan) {
   const Precision p = plan.job.precision;
   const bool own_format = p == Precision::kInt4 || p == Precision::kInt8 || p == Precision::kFp4;
   if (plan.job.kind == workload::JobKind::kServe && own_format)
-    return fmt::format("checkpoint quantized to {}: a Hugging Face name or a folder", workload::name_of(p));
-  return "checkpoint: a Hugging Face name or a folder";
+    return fmt::format("a checkpoint quantized to {}, by its Hugging Face name or its folder", workload::name_of(p));
+  return "the checkpoint, by its Hugging Face name or its folder";
 }
 
 }  // namespace
@@ -298,6 +312,16 @@ std::vector<Input> inputs_of(const Request& request, const Plan& plan) {
     inputs.push_back({"SERVE_SCRIPT", "serve.py", "your server: gathers requests into batches, answers /health"});
   }
   return inputs;
+}
+
+Software software_of(const Request& request, const Plan& plan) {
+  const bool amd = plan.offer.gpu->vendor == "AMD";
+  const bool plain = plan.job.kind == workload::JobKind::kTrain || request.work.per_item || in_batches(request);
+  if (plain) return {amd ? "rocm/pytorch:latest" : "pytorch/pytorch:latest", "pip install -r requirements.txt"};
+  if (plan.job.stack == Stack::kSglang) return {"lmsysorg/sglang:latest", "pip install \"sglang[all]\""};
+  if (plan.job.stack == Stack::kTrtLlm)
+    return {"nvcr.io/nvidia/tensorrt-llm/release:latest", "pip install tensorrt_llm"};
+  return {amd ? "rocm/vllm:latest" : "vllm/vllm-openai:latest", "pip install vllm"};
 }
 
 std::string work_command(const Request& request, const Plan& plan, const Launcher& launcher) {
