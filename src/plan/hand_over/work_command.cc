@@ -1,0 +1,342 @@
+// The command of each stack, with the plan's settings in its own flags. Flag names: TRL's sft script over
+// transformers.TrainingArguments, Megatron-LM's and torchtitan's arguments, llm-foundry's YAML keys, `vllm serve`,
+// SGLang's launch_server and trtllm-serve, as documented in 2026.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "perf/perf.h"
+#include "plan/candidates.h"
+#include "plan/hand_over/parts.h"
+
+namespace rightsize::plan {
+namespace {
+
+using workload::Precision;
+using workload::Recompute;
+using workload::Stack;
+
+// Words of one command, a line each.
+class CommandLine {
+ public:
+  void add(std::string words) { lines_.push_back(std::move(words)); }
+  template <class Value>
+  void add(const char* flag, const Value& value) {
+    lines_.push_back(fmt::format("{} {}", flag, value));
+  }
+  std::string text() const { return fmt::format("{}\n", fmt::join(lines_, " \\\n  ")); }
+
+ private:
+  std::vector<std::string> lines_;
+};
+
+bool in_batches(const Request& request) { return perf::serves_batches(perf::work_of(request.model)); }
+
+std::int64_t steps(const Request& request, const Plan& plan) {
+  const double sequence = request.model.image_size > 0 ? 1.0 : static_cast<double>(plan.job.sequence);
+  const double each = static_cast<double>(request.global_batch) * std::max(1.0, sequence);
+  return std::max<std::int64_t>(1, std::llround(std::ceil(request.work.amount / each)));
+}
+
+// Steps between checkpoints, as often as the plan's hours have it.
+std::int64_t steps_between_saves(const Request& request, const Plan& plan) {
+  const Seconds save = checkpoint_bytes(perf::work_of(request.model), plan.job) / request.assumptions.checkpoint_rate;
+  const double saves = plan.time.saving / save;
+  const double between =
+      static_cast<double>(steps(request, plan)) / (std::isfinite(saves) ? std::max(1.0, saves) : 1.0);
+  return std::max<std::int64_t>(1, std::llround(between));
+}
+
+std::string torchrun(const Plan& plan, const Launcher& launcher) {
+  if (plan.machines == 1) return fmt::format("torchrun --standalone --nproc-per-node={}", working_gpus(plan));
+  return fmt::format(
+      "torchrun --nnodes={} --nproc-per-node={} --node-rank=\"{}\" \\\n  --master-addr=\"{}\" --master-port=29500",
+      plan.machines, working_gpus(plan), launcher.rank, launcher.head);
+}
+
+const char* hf_optimizer(workload::Optimizer optimizer) {
+  using workload::Optimizer;
+  switch (optimizer) {
+    case Optimizer::kAdamW8bit:
+      return "adamw_bnb_8bit";
+    case Optimizer::kAdamWPaged8bit:
+      return "paged_adamw_8bit";
+    case Optimizer::kSgd:
+    case Optimizer::kSgdMomentum:
+      return "sgd";
+    case Optimizer::kAdafactor:
+      return "adafactor";
+    case Optimizer::kLion:
+      return "lion_32bit";
+    default:
+      return "adamw_torch";
+  }
+}
+
+// FSDP has no stage that shards optimizer states alone; DeepSpeed has.
+constexpr const char* kZeroOne =
+    "cat > zero1.json <<'JSON'\n"
+    "{\"zero_optimization\": {\"stage\": 1}, \"bf16\": {\"enabled\": \"auto\"},\n"
+    " \"train_micro_batch_size_per_gpu\": \"auto\", \"gradient_accumulation_steps\": \"auto\"}\n"
+    "JSON\n";
+
+void add_hf_sharding(CommandLine& line, const workload::Job& job) {
+  if (job.parallel.zero == 1) line.add("--deepspeed zero1.json");
+  if (job.parallel.zero == 2) line.add("--fsdp 'shard_grad_op auto_wrap'");
+  if (job.parallel.zero == 3) line.add("--fsdp 'full_shard auto_wrap'");
+}
+
+void add_hf_precision(CommandLine& line, Precision precision) {
+  if (precision == Precision::kBf16) line.add("--dtype bfloat16");
+  if (precision == Precision::kAmpBf16 || precision == Precision::kMixedBf16) line.add("--bf16 true");
+  if (precision == Precision::kAmpFp16) line.add("--fp16 true");
+}
+
+std::string train_hf(const Request& request, const Plan& plan, const Launcher& launcher) {
+  const workload::Job& job = plan.job;
+  CommandLine line;
+  line.add(torchrun(plan, launcher) + " \"$TRAIN_SCRIPT\"");
+  line.add("--model_name_or_path \"$MODEL\" --dataset_name \"$DATA\" --output_dir \"$OUTPUT\"");
+  line.add("--per_device_train_batch_size", job.batch);
+  line.add("--gradient_accumulation_steps", job.train.accumulation);
+  line.add("--max_steps", steps(request, plan));
+  line.add("--save_strategy steps --save_steps", steps_between_saves(request, plan));
+  if (request.model.image_size == 0) line.add("--max_length", job.sequence);
+  line.add("--optim", hf_optimizer(job.train.optimizer));
+  add_hf_precision(line, job.precision);
+  line.add("--gradient_checkpointing", job.train.recompute != Recompute::kNone);
+  add_hf_sharding(line, job);
+  if (job.train.method != workload::Method::kFull) {
+    line.add("--use_peft true --lora_r", job.train.lora_rank);
+    line.add(job.train.lora_targets == workload::LoraTargets::kAllLinear
+                 ? "--lora_target_modules all-linear"
+                 : "--lora_target_modules q_proj k_proj v_proj o_proj");
+  }
+  if (job.train.method == workload::Method::kQlora) line.add("--load_in_4bit true");
+  return (job.parallel.zero == 1 ? kZeroOne : "") + line.text();
+}
+
+std::string train_megatron(const Request& request, const Plan& plan, const Launcher& launcher) {
+  const workload::Job& job = plan.job;
+  CommandLine line;
+  line.add(torchrun(plan, launcher) + " \"$TRAIN_SCRIPT\"");
+  line.add("--load \"$MODEL\" --use-checkpoint-args --data-path \"$DATA\" --save \"$OUTPUT\"");
+  line.add("--tensor-model-parallel-size", job.parallel.tensor);
+  line.add("--pipeline-model-parallel-size", job.parallel.pipeline);
+  if (job.parallel.context > 1) line.add("--context-parallel-size", job.parallel.context);
+  if (job.parallel.expert > 1) line.add("--expert-model-parallel-size", job.parallel.expert);
+  if (job.parallel.tensor > 1 && job.parallel.sequence_parallel) line.add("--sequence-parallel");
+  line.add("--micro-batch-size", job.batch);
+  line.add("--global-batch-size", request.global_batch);
+  line.add("--seq-length", job.sequence);
+  line.add("--train-iters", steps(request, plan));
+  line.add("--save-interval", steps_between_saves(request, plan));
+  line.add("--bf16");
+  if (job.precision == Precision::kFp8) line.add("--fp8-format hybrid");
+  if (job.parallel.zero > 0) line.add("--use-distributed-optimizer");
+  if (job.train.recompute == Recompute::kSelective) line.add("--recompute-granularity selective");
+  if (job.train.recompute == Recompute::kFull)
+    line.add("--recompute-granularity full --recompute-method uniform --recompute-num-layers 1");
+  return line.text();
+}
+
+std::string train_torchtitan(const Request& request, const Plan& plan, const Launcher& launcher) {
+  const workload::Job& job = plan.job;
+  const int model_gpus = job.parallel.tensor * job.parallel.pipeline * job.parallel.context;
+  const int data = std::max(1, plan.gpus / model_gpus);
+  CommandLine line;
+  line.add(torchrun(plan, launcher) + " -m torchtitan.train");
+  line.add("--job.config_file \"$TRAIN_SCRIPT\" --training.dataset_path \"$DATA\" --job.dump_folder \"$OUTPUT\"");
+  line.add("--checkpoint.initial_load_path \"$MODEL\"");
+  line.add("--training.local_batch_size", job.batch);
+  line.add("--training.global_batch_size", request.global_batch);
+  line.add("--training.seq_len", job.sequence);
+  line.add("--training.steps", steps(request, plan));
+  line.add("--checkpoint.enable --checkpoint.interval", steps_between_saves(request, plan));
+  line.add("--parallelism.tensor_parallel_degree", job.parallel.tensor);
+  line.add("--parallelism.pipeline_parallel_degree", job.parallel.pipeline);
+  line.add("--parallelism.data_parallel_shard_degree", job.parallel.zero > 0 ? data : 1);
+  line.add("--parallelism.data_parallel_replicate_degree", job.parallel.zero > 0 ? 1 : data);
+  line.add("--activation_checkpoint.mode", workload::name_of(job.train.recompute));
+  return line.text();
+}
+
+std::string train_llm_foundry(const Request& request, const Plan& plan, const Launcher& launcher) {
+  static constexpr const char* kSharding[] = {"NO_SHARD", "SHARD_GRAD_OP", "SHARD_GRAD_OP", "FULL_SHARD"};
+  const workload::Job& job = plan.job;
+  CommandLine line;
+  line.add(plan.machines == 1
+               ? fmt::format("composer -n {} train.py \"$TRAIN_SCRIPT\"", working_gpus(plan))
+               : fmt::format(
+                     "composer -n {} --world_size {} --node_rank \"{}\" \\\n  --master_addr \"{}\" --master_port 29500 "
+                     "train.py \"$TRAIN_SCRIPT\"",
+                     working_gpus(plan), plan.gpus, launcher.rank, launcher.head));
+  line.add("model.pretrained_model_name_or_path=\"$MODEL\" variables.data_local=\"$DATA\" save_folder=\"$OUTPUT\"");
+  line.add(fmt::format("device_train_microbatch_size={} global_train_batch_size={}", job.batch, request.global_batch));
+  line.add(fmt::format("variables.max_seq_len={} max_duration={}ba", job.sequence, steps(request, plan)));
+  line.add(fmt::format("save_interval={}ba autoresume=true", steps_between_saves(request, plan)));
+  line.add(fmt::format("precision={}", workload::name_of(job.precision)));
+  line.add(fmt::format("fsdp_config.sharding_strategy={}", kSharding[job.parallel.zero]));
+  line.add(fmt::format("fsdp_config.activation_checkpointing={}", job.train.recompute != Recompute::kNone));
+  return line.text();
+}
+
+std::int64_t longest_request(const Request& request, const Plan& plan) {
+  std::int64_t longest = plan.job.serve.isl + plan.job.serve.osl;
+  for (const RequestSize& size : request.work.mix) longest = std::max(longest, size.isl + size.osl);
+  return longest;
+}
+
+// Offline the plan's own number; a server may take as many as its cache holds, so that bursts do not queue.
+std::int64_t most_running(const Request& request, const Plan& plan) {
+  constexpr std::int64_t kMost = 1024;
+  std::int64_t most = plan.job.serve.concurrency;
+  if (is_served(request) && plan.memory.max_concurrency) most = std::max(most, *plan.memory.max_concurrency);
+  return std::clamp<std::int64_t>(most, 1, kMost);
+}
+
+// Formats that the checkpoint brings itself (int4, int8, fp4) need no flag.
+void add_vllm_flags(CommandLine& line, const Request& request, const Plan& plan) {
+  const workload::Job& job = plan.job;
+  line.add("--tensor-parallel-size", job.parallel.tensor);
+  line.add("--max-num-seqs", most_running(request, plan));
+  line.add("--max-model-len", longest_request(request, plan));
+  line.add("--gpu-memory-utilization", job.serve.memory_share);
+  if (job.precision == Precision::kBf16) line.add("--dtype bfloat16");
+  if (job.precision == Precision::kFp16) line.add("--dtype float16");
+  if (job.precision == Precision::kFp8) line.add("--quantization fp8");
+  if (job.precision == Precision::kNf4) line.add("--quantization bitsandbytes");
+  if (perf::kv_format(job) == Precision::kFp8) line.add("--kv-cache-dtype fp8");
+}
+
+std::string serve_vllm(const Request& request, const Plan& plan, int replicas) {
+  CommandLine line;
+  line.add(fmt::format("vllm serve \"$MODEL\" --host 0.0.0.0 --port {}", kPort));
+  add_vllm_flags(line, request, plan);
+  if (replicas > 1) line.add("--data-parallel-size", replicas);
+  return line.text();
+}
+
+std::string serve_sglang(const Request& request, const Plan& plan, int replicas) {
+  CommandLine line;
+  line.add(fmt::format("python -m sglang.launch_server --model-path \"$MODEL\" --host 0.0.0.0 --port {}", kPort));
+  line.add("--tp", plan.job.parallel.tensor);
+  if (replicas > 1) line.add("--dp", replicas);
+  line.add("--max-running-requests", most_running(request, plan));
+  line.add("--context-length", longest_request(request, plan));
+  line.add("--mem-fraction-static", plan.job.serve.memory_share);
+  if (plan.job.precision == Precision::kFp8) line.add("--quantization fp8");
+  return line.text();
+}
+
+// Engines side by side on a machine, each on GPUs of its own; `replica` counts them over all machines.
+std::string side_by_side(const std::string& command, int replicas, int tensor, const std::string& rank) {
+  if (replicas == 1) return fmt::format("replica={}\n{}", rank, command);
+  return fmt::format(
+      "pids=()\n"
+      "for i in $(seq 0 {0}); do\n"
+      "  replica=$(( {1} * {2} + i ))\n"
+      "  export CUDA_VISIBLE_DEVICES=$(seq -s, $(( i * {3} )) $(( i * {3} + {3} - 1 )))\n"
+      "{4}"
+      "  pids+=(\"$!\")\n"
+      "done\n"
+      "for pid in \"${{pids[@]}}\"; do wait \"$pid\"; done\n",
+      replicas - 1, rank, replicas, tensor, indented(command.substr(0, command.size() - 1) + " &\n", "  "));
+}
+
+std::string serve_trtllm(const Request& request, const Plan& plan, const Launcher& launcher) {
+  CommandLine line;
+  const bool several = launcher.replicas > 1;
+  line.add(fmt::format("trtllm-serve \"$MODEL\" --host 0.0.0.0 --port {}",
+                       several ? fmt::format("$(( {} + i ))", kPort) : fmt::format("{}", kPort)));
+  line.add("--tp_size", plan.job.parallel.tensor);
+  line.add("--max_batch_size", most_running(request, plan));
+  line.add("--max_seq_len", longest_request(request, plan));
+  if (!several) return line.text();
+  return side_by_side(line.text(), launcher.replicas, plan.job.parallel.tensor, launcher.rank);
+}
+
+std::string offline(const Request& request, const Plan& plan, const Launcher& launcher) {
+  CommandLine line;
+  if (request.work.per_item || in_batches(request)) {
+    line.add("python \"$WORK_SCRIPT\" --input \"$INPUT/part-$replica\" --output \"$OUTPUT/part-$replica\"");
+    if (!request.work.per_item) line.add(fmt::format("--model \"$MODEL\" --batch-size {}", plan.job.batch));
+  } else {
+    line.add("vllm run-batch --model \"$MODEL\"");
+    line.add("-i \"$INPUT/part-$replica.jsonl\" -o \"$OUTPUT/part-$replica.jsonl\"");
+    add_vllm_flags(line, request, plan);
+  }
+  return side_by_side(line.text(), launcher.replicas, plan.job.parallel.tensor, launcher.rank);
+}
+
+std::string serve(const Request& request, const Plan& plan, const Launcher& launcher) {
+  if (in_batches(request)) {
+    CommandLine line;
+    line.add(fmt::format("python \"$SERVE_SCRIPT\" --model \"$MODEL\" --host 0.0.0.0 --port {}", kPort));
+    line.add(fmt::format("--batch-size {} --gpus {}", plan.job.batch, launcher.replicas));
+    return line.text();
+  }
+  if (plan.job.stack == Stack::kSglang) return serve_sglang(request, plan, launcher.replicas);
+  if (plan.job.stack == Stack::kTrtLlm) return serve_trtllm(request, plan, launcher);
+  return serve_vllm(request, plan, launcher.replicas);
+}
+
+std::string checkpoint_meaning(const Plan& plan) {
+  const Precision p = plan.job.precision;
+  const bool own_format = p == Precision::kInt4 || p == Precision::kInt8 || p == Precision::kFp4;
+  if (plan.job.kind == workload::JobKind::kServe && own_format)
+    return fmt::format("a checkpoint quantized to {}, by its Hugging Face name or its folder", workload::name_of(p));
+  return "the checkpoint, by its Hugging Face name or its folder";
+}
+
+}  // namespace
+
+std::vector<Input> inputs_of(const Request& request, const Plan& plan) {
+  std::vector<Input> inputs;
+  if (!request.model.name.empty()) inputs.push_back({"MODEL", request.model.name, checkpoint_meaning(plan)});
+  if (request.work.kind == WorkKind::kTraining) {
+    const bool config = plan.job.stack == Stack::kTorchTitan || plan.job.stack == Stack::kLlmFoundry;
+    inputs.push_back(config ? Input{"TRAIN_SCRIPT", "train.config", "the stack's configuration file of the model"}
+                            : Input{"TRAIN_SCRIPT", "train.py", "your training script"});
+    inputs.push_back({"DATA", "./data", "what is trained on"});
+    inputs.push_back({"OUTPUT", "./output", "where checkpoints go; must outlive the machines"});
+  } else if (request.work.kind == WorkKind::kOffline) {
+    if (request.work.per_item || in_batches(request))
+      inputs.push_back({"WORK_SCRIPT", "work.py", "your script: --input and --output of one part"});
+    inputs.push_back({"INPUT", "./input",
+                      fmt::format("the items in {} parts, part-0 to part-{}", std::max(1, plan.replicas),
+                                  std::max(1, plan.replicas) - 1)});
+    inputs.push_back({"OUTPUT", "./output", "where results go; must outlive the machines"});
+  } else if (in_batches(request)) {
+    inputs.push_back({"SERVE_SCRIPT", "serve.py", "your server: gathers requests into batches, answers /health"});
+  }
+  return inputs;
+}
+
+Software software_of(const Request& request, const Plan& plan) {
+  const bool amd = plan.offer.gpu->vendor == "AMD";
+  const bool plain = plan.job.kind == workload::JobKind::kTrain || request.work.per_item || in_batches(request);
+  if (plain) return {amd ? "rocm/pytorch:latest" : "pytorch/pytorch:latest", "pip install -r requirements.txt"};
+  if (plan.job.stack == Stack::kSglang) return {"lmsysorg/sglang:latest", "pip install \"sglang[all]\""};
+  if (plan.job.stack == Stack::kTrtLlm)
+    return {"nvcr.io/nvidia/tensorrt-llm/release:latest", "pip install tensorrt_llm"};
+  return {amd ? "rocm/vllm:latest" : "vllm/vllm-openai:latest", "pip install vllm"};
+}
+
+std::string work_command(const Request& request, const Plan& plan, const Launcher& launcher) {
+  if (request.work.kind == WorkKind::kOffline) return offline(request, plan, launcher);
+  if (request.work.kind == WorkKind::kServing) return serve(request, plan, launcher);
+  switch (plan.job.stack) {
+    case Stack::kMegatron:
+      return train_megatron(request, plan, launcher);
+    case Stack::kTorchTitan:
+      return train_torchtitan(request, plan, launcher);
+    case Stack::kLlmFoundry:
+      return train_llm_foundry(request, plan, launcher);
+    default:
+      return train_hf(request, plan, launcher);
+  }
+}
+
+}  // namespace rightsize::plan

@@ -1,0 +1,329 @@
+#include "plan/hand_over.h"
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/text.h"
+#include "base/yaml.h"
+#include "plan/hand_over/parts.h"
+#include "plan/read_request.h"
+
+namespace rightsize::plan {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+const catalog::Catalog& facts() {
+  static const catalog::Catalog kAll = *catalog::load_catalog("");
+  return kAll;
+}
+
+const perf::Constants& constants() {
+  static const perf::Constants kAll = *perf::load_constants("");
+  return kAll;
+}
+
+struct Answer {
+  Request request;
+  Recommendation found;
+  const Plan& best() const { return found.plans.at(0); }
+};
+
+Answer answer(const std::vector<std::pair<std::string, std::string>>& given) {
+  std::vector<workload::Setting> settings;
+  for (const auto& [name, value] : given) settings.push_back({name, value, {}});
+  Checked<Request> request = read_request(settings, facts());
+  EXPECT_TRUE(request) << describe(request.error());
+  Answer made{*request, {}};
+  made.found = recommend(made.request, facts(), constants());
+  EXPECT_FALSE(made.found.plans.empty());
+  return made;
+}
+
+// Training on several machines: 16 GPUs of machines with 8, at one provider.
+Answer large_training() {
+  return answer({{"model", "llama-3.1-8b"},
+                 {"tokens", "1B"},
+                 {"gpu", "h100-sxm"},
+                 {"gpus", "16"},
+                 {"providers", "aws"},
+                 {"purchase", "spot"}});
+}
+
+Answer serving() {
+  return answer(
+      {{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "20/s"}, {"ttft-slo", "1s"}, {"tpot-slo", "50ms"}});
+}
+
+// The documents of a file; the header's comments stay with the first.
+std::vector<YamlValue> documents(const std::string& text) {
+  std::vector<YamlValue> all;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t end = std::min(text.find("\n---\n", at), text.size());
+    Result<YamlDocument> parsed = YamlDocument::parse("made", text.substr(at, end - at) + "\n");
+    EXPECT_TRUE(parsed) << describe(parsed.error()) << text;
+    if (parsed) all.push_back(parsed->root());
+    at = end + 5;
+  }
+  return all;
+}
+
+// "spec/template/spec/containers/0/image"; no name on the way may hold a '/'.
+std::string field(const YamlValue& root, const std::string& path) {
+  const YamlValue* at = &root;
+  for (std::string_view part : split_list(path, '/')) {
+    if (at->kind == YamlValue::Kind::kList) {
+      const auto index = static_cast<std::size_t>(std::atoi(std::string(part).c_str()));
+      if (index >= at->list.size()) return "(none)";
+      at = &at->list[index];
+    } else if (at = at->find(part); at == nullptr) {
+      return "(none)";
+    }
+  }
+  return at->scalar;
+}
+
+::testing::AssertionResult is_bash(const std::string& script) {
+  const std::string file = ::testing::TempDir() + "hand_over_script.sh";
+  std::ofstream(file) << script;
+  if (std::system(("bash -n " + file).c_str()) == 0) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << "bash cannot read:\n" << script;
+}
+
+::testing::AssertionResult is_balanced(const std::string& hcl) {
+  int depth = 0;
+  std::size_t quotes = 0;
+  for (char c : hcl) {
+    depth += c == '{' ? 1 : c == '}' ? -1 : 0;
+    quotes += c == '"' ? 1 : 0;
+    if (depth < 0) return ::testing::AssertionFailure() << "closed too often:\n" << hcl;
+  }
+  if (depth == 0 && quotes % 2 == 0) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << "not closed:\n" << hcl;
+}
+
+std::string without_comments(const std::string& text) {
+  std::string out;
+  for (std::string_view line : split_list(text, '\n')) {
+    if (!line.starts_with("#")) out += std::string(line) + "\n";
+  }
+  return out;
+}
+
+TEST(Target, NamesAreReadAndSuggested) {
+  EXPECT_EQ(*parse_target("skypilot"), Target::kSkyPilot);
+  EXPECT_EQ(*parse_target("K8s"), Target::kKubernetes);
+  EXPECT_EQ(parse_target("slrum").error().hints[0], "did you mean 'slurm'?");
+}
+
+TEST(ObjectName, IsWhatKubernetesTakes) {
+  Request request;
+  const auto name = [&](std::string text) {
+    request.name = std::move(text);
+    return object_name(request);
+  };
+  EXPECT_EQ(name("llama-3.1-8b"), "llama-3-1-8b");
+  EXPECT_EQ(name("  My Model / v2!"), "my-model-v2");
+  EXPECT_EQ(name("7B fine-tune"), "work-7b-fine-tune");
+  EXPECT_EQ(name(""), "work");
+  EXPECT_EQ(name("Überläufer\n---"), "berl-ufer");
+  EXPECT_EQ(name(std::string(49, 'a') + " b"), std::string(49, 'a'));
+}
+
+TEST(SkyPilot, TaskOfATrainingPlan) {
+  const Answer a = large_training();
+  const std::string text = *hand_over(Target::kSkyPilot, a.request, a.best());
+  const YamlValue task = documents(text).at(0);
+  const market::Offer& offer = a.best().offer;
+  EXPECT_EQ(field(task, "num_nodes"), std::to_string(a.best().machines));
+  EXPECT_EQ(field(task, "resources/infra"), "aws/" + offer.price->region);
+  EXPECT_EQ(field(task, "resources/accelerators"), "H100:" + std::to_string(offer.machine->gpus));
+  EXPECT_EQ(field(task, "resources/instance_type"), offer.machine->instance);
+  EXPECT_EQ(field(task, "resources/use_spot"), "true");
+  const double price = in_usd_per_hour(offer.rate());
+  EXPECT_NEAR(std::atof(field(task, "resources/max_hourly_cost").c_str()), price * 1.2, 0.011);
+  const std::string run = field(task, "run");
+  EXPECT_TRUE(is_bash(run));
+  EXPECT_THAT(run, HasSubstr("--node-rank=\"$SKYPILOT_NODE_RANK\""));
+  EXPECT_THAT(run, HasSubstr("--per_device_train_batch_size " + std::to_string(a.best().job.batch)));
+  EXPECT_THAT(run, HasSubstr("--gradient_accumulation_steps " + std::to_string(a.best().job.train.accumulation)));
+  // 1B tokens in steps of 128 sequences of 4,096 tokens would be 1,908: whatever the sequence, rounded up.
+  const double step = 128.0 * static_cast<double>(a.best().job.sequence);
+  EXPECT_THAT(run, HasSubstr("--max_steps " + std::to_string(static_cast<long>(std::ceil(1e9 / step)))));
+  EXPECT_THAT(run, HasSubstr("--save_steps "));
+  EXPECT_THAT(text, HasSubstr("sky jobs launch"));
+}
+
+TEST(SkyPilot, ServiceOfAServingPlan) {
+  const Answer a = serving();
+  const YamlValue task = documents(*hand_over(Target::kSkyPilot, a.request, a.best())).at(0);
+  EXPECT_EQ(field(task, "service/replicas"), std::to_string(a.best().machines));
+  EXPECT_EQ(field(task, "service/readiness_probe/path"), "/health");
+  EXPECT_EQ(field(task, "resources/ports"), "8000");
+  EXPECT_EQ(field(task, "envs/MODEL"), "llama-3.1-8b");
+  EXPECT_THAT(field(task, "run"), HasSubstr("vllm serve \"$MODEL\""));
+  EXPECT_THAT(field(task, "run"), HasSubstr("--max-model-len 1280"));  // 1,024 in, 256 out
+}
+
+TEST(SkyPilot, CommittedPlansHaveNoHighestPrice) {
+  const Answer a = answer({{"model", "bert-base"}, {"samples", "1M"}, {"purchase", "1y,3y"}});
+  const std::string text = *hand_over(Target::kSkyPilot, a.request, a.best());
+  EXPECT_EQ(field(documents(text).at(0), "resources/max_hourly_cost"), "(none)");
+  EXPECT_THAT(text, HasSubstr("commitment"));
+}
+
+TEST(Kubernetes, JobOfATrainingPlanFindsItsOtherMachines) {
+  const Answer a = large_training();
+  const std::vector<YamlValue> all = documents(*hand_over(Target::kKubernetes, a.request, a.best()));
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(field(all[0], "spec/clusterIP"), "None");
+  const YamlValue& job = all[1];
+  EXPECT_EQ(field(job, "kind"), "Job");
+  EXPECT_EQ(field(job, "spec/completionMode"), "Indexed");
+  EXPECT_EQ(field(job, "spec/completions"), std::to_string(a.best().machines));
+  EXPECT_EQ(field(job, "spec/template/spec/subdomain"), field(all[0], "metadata/name"));
+  const YamlValue* selector = job.find("spec")->find("template")->find("spec")->find("nodeSelector");
+  ASSERT_NE(selector, nullptr);
+  EXPECT_EQ(selector->find("nvidia.com/gpu.product")->scalar, "NVIDIA-H100-80GB-HBM3");
+  EXPECT_EQ(selector->find("karpenter.sh/capacity-type")->scalar, "spot");
+  const YamlValue& container = job.find("spec")->find("template")->find("spec")->find("containers")->list.at(0);
+  EXPECT_EQ(container.find("resources")->find("limits")->find("nvidia.com/gpu")->scalar,
+            std::to_string(16 / a.best().machines));
+  EXPECT_TRUE(is_bash(field(container, "args/0")));
+  EXPECT_THAT(field(container, "args/0"), HasSubstr("--master-addr=\"llama-3-1-8b-0.llama-3-1-8b\""));
+}
+
+TEST(Kubernetes, DeploymentOfAServingPlan) {
+  const Answer a = serving();
+  const std::vector<YamlValue> all = documents(*hand_over(Target::kKubernetes, a.request, a.best()));
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(field(all[0], "kind"), "Deployment");
+  EXPECT_EQ(field(all[0], "spec/replicas"), std::to_string(a.best().replicas));
+  EXPECT_EQ(field(all[0], "spec/template/spec/containers/0/readinessProbe/httpGet/path"), "/health");
+  EXPECT_EQ(field(all[1], "spec/selector/app"), field(all[0], "spec/template/metadata/labels/app"));
+  EXPECT_EQ(field(all[1], "spec/ports/0/targetPort"), "8000");
+}
+
+TEST(Karpenter, NodePoolMakesOnlyThePlansMachines) {
+  const Answer a = large_training();
+  const YamlValue pool = documents(*hand_over(Target::kKarpenter, a.request, a.best())).at(0);
+  EXPECT_EQ(field(pool, "apiVersion"), "karpenter.sh/v1");
+  EXPECT_EQ(field(pool, "spec/template/spec/nodeClassRef/kind"), "EC2NodeClass");
+  const YamlValue& list = *pool.find("spec")->find("template")->find("spec")->find("requirements");
+  std::map<std::string, std::string> values;
+  for (const YamlValue& item : list.list) values[item.find("key")->scalar] = item.find("values")->list.at(0).scalar;
+  EXPECT_EQ(values["node.kubernetes.io/instance-type"], a.best().offer.machine->instance);
+  EXPECT_EQ(values["karpenter.sh/capacity-type"], "spot");
+  EXPECT_EQ(values["topology.kubernetes.io/region"], a.best().offer.price->region);
+  EXPECT_EQ(pool.find("spec")->find("limits")->find("nvidia.com/gpu")->scalar,
+            std::to_string(a.best().machines * a.best().offer.machine->gpus));
+}
+
+TEST(Karpenter, OtherProvidersAreToldWhatWorks) {
+  const Answer a = answer({{"model", "bert-base"}, {"samples", "1M"}, {"providers", "lambda"}});
+  for (Target target : {Target::kKarpenter, Target::kTerraform}) {
+    const Result<std::string> made = hand_over(target, a.request, a.best());
+    ASSERT_FALSE(made);
+    EXPECT_THAT(made.error().hints.back(), HasSubstr("kubernetes and slurm"));
+  }
+}
+
+// 80 % high end and a tenth more: never less than a quarter of an hour, never less than the plan's own hours.
+TEST(Slurm, ScriptOfATrainingPlan) {
+  const Answer a = large_training();
+  const std::string script = *hand_over(Target::kSlurm, a.request, a.best());
+  EXPECT_TRUE(is_bash(script));
+  EXPECT_THAT(script, StartsWith("#!/bin/bash\n"));
+  EXPECT_THAT(script, HasSubstr("#SBATCH --nodes=" + std::to_string(a.best().machines) + "\n"));
+  EXPECT_THAT(script, HasSubstr("#SBATCH --gpus-per-node=" + std::to_string(16 / a.best().machines) + "\n"));
+  int days = 0, hours_ = 0, minutes = 0;
+  const std::size_t at = script.find("--time=");
+  ASSERT_EQ(std::sscanf(script.c_str() + at, "--time=%d-%d:%d", &days, &hours_, &minutes), 3);
+  const double limit = days * 24 + hours_ + minutes / 60.0;
+  EXPECT_GE(limit, in_hours(a.best().time.total()));
+  EXPECT_LE(limit, in_hours(a.best().time.total()) * a.best().cost_interval.high * 1.1 + 0.3);
+}
+
+TEST(Terraform, EachCloudHasItsOwnWords) {
+  for (const auto& [provider, words] : std::map<std::string, std::vector<std::string>>{
+           {"aws", {"resource \"aws_instance\" \"work\"", "market_type = \"spot\""}},
+           {"gcp", {"resource \"google_compute_instance\" \"work\"", "\"SPOT\"", "var.zone"}},
+           {"azure", {"resource \"azurerm_linux_virtual_machine\" \"work\"", "priority              = \"Spot\""}}}) {
+    const Answer a =
+        answer({{"model", "bert-base"}, {"samples", "1M"}, {"providers", provider}, {"purchase", "on-demand"}});
+    Plan plan = a.best();  // as if at spot: not every cloud's spot prices are known
+    catalog::Price spot = *plan.offer.price;
+    spot.purchase = catalog::Purchase::kSpot;
+    plan.offer.price = &spot;
+    const std::string text = *hand_over(Target::kTerraform, a.request, plan);
+    EXPECT_TRUE(is_balanced(text));
+    for (const std::string& word : words) EXPECT_THAT(text, HasSubstr(word));
+    EXPECT_THAT(text,
+                HasSubstr(a.best().offer.machine->instance.substr(0, a.best().offer.machine->instance.find('+'))));
+  }
+}
+
+void check_file(Target target, const std::string& text) {
+  EXPECT_THAT(text, HasSubstr("# Expected: "));
+  EXPECT_THAT(text, HasSubstr("# Price: "));
+  EXPECT_THAT(text, EndsWith("\n"));
+  switch (target) {
+    case Target::kSlurm:
+      EXPECT_TRUE(is_bash(text));
+      break;
+    case Target::kTerraform:
+      EXPECT_TRUE(is_balanced(without_comments(text)));
+      break;
+    case Target::kSkyPilot:
+      EXPECT_TRUE(is_bash(field(documents(text).at(0), "run")));
+      break;
+    default:
+      EXPECT_GE(documents(text).size(), 1u);
+  }
+}
+
+// Whatever the plan: files can be read by what reads them, say what they cost, and leave nothing unsaid.
+TEST(HandOver, EveryPlanGoesToSlurmAndKubernetes) {
+  const std::vector<std::vector<std::pair<std::string, std::string>>> requests = {
+      {{"model", "llama-3.1-8b"},
+       {"tokens", "1B"},
+       {"method", "full,lora,qlora"},
+       {"gpu", "l4,l40s,h100-sxm,mi300x"},
+       {"top", "25"},
+       {"name", "1: \"x\"\n{{}}"}},
+      {{"model", "llama-3.1-70b"}, {"tokens", "1B"}, {"stack", "megatron"}, {"gpu", "h100-sxm"}, {"max-gpus", "32"}},
+      {{"model", "llama-3.1-8b"}, {"tokens", "1B"}, {"stack", "torchtitan"}, {"gpu", "a100"}},
+      {{"model", "llama-3.1-8b"}, {"tokens", "1B"}, {"stack", "llm-foundry"}, {"gpu", "a100"}},
+      {{"model", "resnet-50"}, {"epochs", "90"}, {"dataset-samples", "1.28M"}, {"gpu", "t4,a100"}},
+      {{"model", "llama-3.1-70b"}, {"job", "serve"}, {"rate", "5/s"}, {"precision", "bf16,fp8,int4"}},
+      {{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "5/s"}, {"stack", "trtllm"}, {"gpu", "l40s,h100-sxm"}},
+      {{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "5/s"}, {"stack", "sglang"}, {"gpu", "l40s"}},
+      {{"model", "bert-base"}, {"job", "serve"}, {"rate", "500/s"}, {"ttft-slo", "100ms"}},
+      {{"model", "llama-3.1-8b"}, {"job", "serve"}, {"items", "1M"}},
+      {{"job", "serve"}, {"items", "1M"}, {"per-item", "20ms"}, {"gpu", "l4"}},
+  };
+  for (const auto& settings : requests) {
+    const Answer a = answer(settings);
+    for (const Plan& plan : a.found.plans) {
+      for (Target target :
+           {Target::kSkyPilot, Target::kKubernetes, Target::kKarpenter, Target::kSlurm, Target::kTerraform}) {
+        const Result<std::string> made = hand_over(target, a.request, plan);
+        const bool must = target != Target::kKarpenter && target != Target::kTerraform;
+        ASSERT_TRUE(made || !must) << describe(made.error());
+        if (made) check_file(target, *made);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rightsize::plan
