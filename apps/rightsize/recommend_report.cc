@@ -22,12 +22,6 @@ using report::Report;
 using report::Table;
 using report::text_cell;
 
-// Names of machines can be long; a table keeps their beginning, CSV all of it.
-Cell name_cell(const std::string& name) {
-  constexpr std::size_t kWidest = 27;
-  return {name.size() <= kWidest ? name : name.substr(0, kWidest - 1) + "…", name};
-}
-
 Cell usd_cell(Usd v) { return number_cell(format_usd(v), in_usd(v)); }
 Cell time_cell(Seconds v) { return number_cell(format_duration(v), in_seconds(v)); }
 
@@ -74,9 +68,8 @@ std::string runner_up(const Request& request, const Recommendation& found) {
     }
     const auto hours_of = [&](const Plan& p) {
       const double gpus = p.offer.machine->gpus * p.machines;
-      return request.work.kind == WorkKind::kServing
-                 ? fmt::format("{} GPU{}", gpus, gpus == 1 ? "" : "s")
-                 : format_number(in_hours(p.time.total()) * gpus);
+      return request.work.kind == WorkKind::kServing ? fmt::format("{} GPU{}", gpus, gpus == 1 ? "" : "s")
+                                                     : format_number(in_hours(p.time.total()) * gpus);
     };
     text += fmt::format(": a GPU-hour costs {} instead of {}, and it needs {} instead of {}. ",
                         format_usd(usd(in_usd_per_gpu_hour(other->offer.rate_per_gpu()))),
@@ -101,7 +94,7 @@ Table plans_table(const Request& request, const std::string& title, const std::v
   table.title = title;
   table.columns = {{"#", "rank", Align::kRight},
                    {"GPUs", "gpus", Align::kLeft},
-                   {"machines", "machines", Align::kLeft},
+                   {"machines", "machines", Align::kLeft, 27},
                    {"provider", "provider", Align::kLeft},
                    {"terms", "purchase", Align::kLeft}};
   if (serving) {
@@ -118,7 +111,7 @@ Table plans_table(const Request& request, const std::string& title, const std::v
     ++rank;
     std::vector<Cell> row = {
         number_cell(std::to_string(rank), rank), text_cell(fmt::format("{} x {}", p.gpus, p.offer.gpu->name)),
-        name_cell(fmt::format("{} x {}", p.machines, p.offer.machine->instance)), text_cell(p.offer.machine->provider),
+        text_cell(fmt::format("{} x {}", p.machines, p.offer.machine->instance)), text_cell(p.offer.machine->provider),
         text_cell(catalog::name_of(p.offer.price->purchase))};
     if (serving) {
       row.push_back(p.ttft > Seconds{} ? time_cell(p.ttft) : report::unknown_cell());

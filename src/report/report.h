@@ -24,6 +24,7 @@ struct Column {
   std::string title;  // for people: "$/GPU-h"
   std::string name;   // for CSV: "usd_per_gpu_hour"
   Align align = Align::kLeft;
+  std::size_t widest = 0;  // text cuts longer cells here; 0: never
 };
 
 // `shown` for people; `exact` for CSV (plain SI, full precision, empty when unknown).

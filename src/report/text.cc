@@ -42,13 +42,18 @@ std::string wrap(std::string_view text, std::size_t width) {
   return out;
 }
 
+std::string shown_in(const Column& column, const Cell& cell) {
+  const bool cut = column.widest > 0 && display_width(cell.shown) > column.widest;
+  return cut ? fitted(cell.shown, column.widest) : cell.shown;
+}
+
 std::string render_table(const Table& table, const Style& style) {
   const bool all = table.most_shown == 0 || table.rows.size() <= table.most_shown;
   const std::span shown(table.rows.data(), all ? table.rows.size() : table.most_shown);
   std::vector<std::size_t> widths;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     std::size_t width = display_width(table.columns[i].title);
-    for (const auto& row : shown) width = std::max(width, display_width(row[i].shown));
+    for (const auto& row : shown) width = std::max(width, display_width(shown_in(table.columns[i], row[i])));
     widths.push_back(width);
   }
   std::string header;
@@ -59,7 +64,8 @@ std::string render_table(const Table& table, const Style& style) {
   std::string out = bold(header, style) + '\n';
   for (const auto& row : shown) {
     for (std::size_t i = 0; i < row.size(); ++i) {
-      out += (i == 0 ? "" : "  ") + padded(row[i].shown, widths[i], table.columns[i].align, i + 1 == row.size());
+      out += (i == 0 ? "" : "  ") +
+             padded(shown_in(table.columns[i], row[i]), widths[i], table.columns[i].align, i + 1 == row.size());
     }
     out += '\n';
   }
