@@ -17,8 +17,8 @@ build: ## install what is missing and build the release program
 	@tools/build release
 
 run: build ## build, then the main job on the embedded example
-	@echo "==> $(PROGRAM) prices --best-per gpu --min-memory 16GiB --sort usd-per-tflop-hour"
-	@$(PROGRAM) prices --best-per gpu --min-memory 16GiB --sort usd-per-tflop-hour
+	@echo "==> $(PROGRAM) recommend examples/recommend/finetune-7b.yaml"
+	@$(PROGRAM) recommend examples/recommend/finetune-7b.yaml
 
 test: build ## build, then every test
 	@echo "==> testing"

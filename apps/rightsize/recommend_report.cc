@@ -136,8 +136,13 @@ void add_rejections(Report& report, const Recommendation& found) {
                    {"has", "have", Align::kLeft},
                    {"options", "count", Align::kRight}};
   std::vector<std::string> told;
-  std::string fixes;
+  std::string fixes, unsold;
   for (const plan::Rejection& r : found.rejected) {
+    if (r.what != r.gpu) continue;  // some settings of a GPU that is in, or an earlier stage of one that is out
+    if (r.stage == plan::Stage::kPrice) {
+      unsold += (unsold.empty() ? "" : ", ") + r.gpu;
+      continue;
+    }
     table.rows.push_back({text_cell(r.what), text_cell(plan::name_of(r.stage)), text_cell(r.need), text_cell(r.have),
                           number_cell(format_count(r.count), r.count)});
     const bool new_fix = !r.nearest_fix.empty() && r.stage != plan::Stage::kPrice &&
@@ -150,6 +155,7 @@ void add_rejections(Report& report, const Recommendation& found) {
   table.most_shown = 8;
   if (!table.rows.empty()) report.blocks.emplace_back(std::move(table));
   if (!fixes.empty()) report.blocks.emplace_back(Paragraph{"What would let them in:\n" + fixes});
+  if (!unsold.empty()) report.blocks.emplace_back(Paragraph{"Without a price on these terms: " + unsold + "."});
 }
 
 void add_changes(Report& report, const Recommendation& found) {
