@@ -117,8 +117,8 @@ std::vector<std::string> consequences(const Request& request, const Recommendati
     lines.push_back("The machines can be taken back: the job must save and start again by itself.");
   for (const plan::Breakpoint& b : found.breakpoints) lines.push_back(fmt::format("When {}: {}.", b.when, b.then));
   for (const plan::Change& c : found.changes) {
-    lines.push_back(fmt::format("Not chosen: {} ({}), {} for {}. {}", c.what, c.flags, describe_machines(c.plan),
-                                format_usd(c.plan.cost), c.effect));
+    lines.push_back(fmt::format("Not chosen: {} ({}), {} for {}{}", c.what, c.flags, describe_machines(c.plan),
+                                format_usd(c.plan.cost), c.effect.empty() ? "" : "; " + c.effect));
   }
   return lines;
 }

@@ -83,9 +83,11 @@ std::string runner_up(const Request& request, const Recommendation& found) {
     text += fmt::format("Without interruptions: {} for {}, {}. ", describe_machines(*steady), format_usd(steady->cost),
                         compare(steady->cost / first.cost));
   }
-  text += fmt::format("With every GPU's speed off by its error bar, {} stays the best in {} of cases.",
-                      first.offer.gpu->name, format_percent(Ratio::fraction(found.confidence)));
-  return text;
+  if (next_gpu(found) != nullptr) {
+    text += fmt::format("With every GPU's speed off by its error bar, {} stays the best in {} of cases.",
+                        first.offer.gpu->name, format_percent(Ratio::fraction(found.confidence)));
+  }
+  return text.empty() ? "No other GPU was looked at." : text;
 }
 
 Table plans_table(const Request& request, const std::string& title, const std::vector<Plan>& plans) {

@@ -64,8 +64,10 @@ std::vector<Candidate> price_options(const Request& request, const std::vector<M
     for (const market::Offer& offer : machines.offers) {
       Candidate candidate{&option, &machines, &offer, {busy, {}, {}, {}}, {}, {}};
       if (!serving) {
-        const auto time = market::running_time(busy, checkpoint, offer.price->purchase, option.machines, option.gpus,
-                                               request.assumptions);
+        // Machines of an offline job work alone: losing one stops only that one.
+        const int tied = request.work.kind == WorkKind::kOffline ? 1 : option.machines;
+        const auto time = market::running_time(busy, checkpoint, offer.price->purchase, tied,
+                                               option.gpus * tied / option.machines, request.assumptions);
         if (!time) {
           obstacles[{machines.gpu->name, Stage::kInterruptions}].meet(1, 1, [] {
             return std::pair(std::string("time to save between interruptions"), std::string("too little"));

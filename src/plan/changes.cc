@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
-#include "base/format.h"
+#include <fmt/format.h>
+
+#include "perf/perf.h"
 
 namespace rightsize::plan {
 namespace {
@@ -54,19 +56,22 @@ void add_serving(const Request& request, std::vector<PossibleChange>& changes) {
     made.request.choices.precisions = {value};
     changes.push_back(std::move(made));
   };
-  precision(Precision::kFp8, "fp8 weights", "--precision fp8",
-            "usually within 1 % of the 16-bit model; check your own tasks");
-  precision(Precision::kInt4, "4-bit weights (AWQ, GPTQ)", "--precision int4",
-            "a few percent on hard tasks; check your own");
+  const bool at_once = perf::serves_batches(perf::work_of(request.model));  // BERT, images: no engine for such formats
+  if (!at_once)
+    precision(Precision::kFp8, "fp8 weights", "--precision fp8",
+              "usually within 1 % of the 16-bit model; check your own tasks");
+  if (!at_once)
+    precision(Precision::kInt4, "4-bit weights (AWQ, GPTQ)", "--precision int4",
+              "a few percent on hard tasks; check your own");
   const auto promise = [&](std::optional<Seconds> Limits::*limit, const char* name, const char* flag) {
     if (!(request.limits.*limit)) return;
     PossibleChange made{std::string("twice the ") + name, "", "answers come later", request};
     const Seconds twice = *(request.limits.*limit) * 2.0;
-    made.flags = std::string(flag) + " " + format_number(in_milliseconds(twice)) + "ms";
+    made.flags = std::string(flag) + " " + fmt::format("{:g}ms", in_milliseconds(twice));
     made.request.limits.*limit = twice;
     changes.push_back(std::move(made));
   };
-  promise(&Limits::ttft, "time to the first token", "--ttft-slo");
+  promise(&Limits::ttft, at_once ? "time to an answer" : "time to the first token", "--ttft-slo");
   promise(&Limits::tpot, "time for each token", "--tpot-slo");
 }
 
