@@ -35,7 +35,9 @@ struct Command {
 Run add_estimate(CLI::App& command);
 Run add_calibrate(CLI::App& command);
 Run add_batch(CLI::App& command);
+Run add_checklist(CLI::App& command);
 Run add_gpus(CLI::App& command);
+Run add_init(CLI::App& command);
 Run add_memory(CLI::App& command);
 Run add_mig(CLI::App& command);
 Run add_models(CLI::App& command);

@@ -20,6 +20,9 @@ namespace {
 constexpr Command kCommands[] = {
     {"recommend", "which GPU, how many, from whom, on what terms, with which settings, for the least money",
      add_recommend},
+    {"init", "a workload file to begin with, from flags or from answers to a few questions", add_init},
+    {"checklist", "profile, bottleneck, size, cloud, commitment: what is known, and what to measure next",
+     add_checklist},
     {"estimate", "how fast a job runs on a GPU, what binds it, and how sure that is", add_estimate},
     {"batch", "latency of a batching server, and the cheapest setting that keeps a promise", add_batch},
     {"calibrate", "your own measurements teach the speed model your stack on your GPU", add_calibrate},

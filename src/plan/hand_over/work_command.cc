@@ -74,17 +74,25 @@ const char* hf_optimizer(workload::Optimizer optimizer) {
   }
 }
 
-// FSDP has no stage that shards optimizer states alone; DeepSpeed has.
-constexpr const char* kZeroOne =
-    "cat > zero1.json <<'JSON'\n"
-    "{\"zero_optimization\": {\"stage\": 1}, \"bf16\": {\"enabled\": \"auto\"},\n"
-    " \"train_micro_batch_size_per_gpu\": \"auto\", \"gradient_accumulation_steps\": \"auto\"}\n"
-    "JSON\n";
+// FSDP has no stage that shards optimizer states alone, and no 16-bit weights over 32-bit master copies; DeepSpeed has.
+bool by_deepspeed(const workload::Job& job) { return job.parallel.zero == 1 || job.precision == Precision::kMixedBf16; }
+
+std::string deepspeed_config(const workload::Job& job) {
+  return fmt::format(
+      "cat > deepspeed.json <<'JSON'\n"
+      "{{\"zero_optimization\": {{\"stage\": {}}}, \"bf16\": {{\"enabled\": {}}},\n"
+      " \"train_micro_batch_size_per_gpu\": \"auto\", \"gradient_accumulation_steps\": \"auto\"}}\n"
+      "JSON\n",
+      job.parallel.zero, job.precision == Precision::kMixedBf16 ? "true" : "\"auto\"");
+}
 
 void add_hf_sharding(CommandLine& line, const workload::Job& job) {
-  if (job.parallel.zero == 1) line.add("--deepspeed zero1.json");
-  if (job.parallel.zero == 2) line.add("--fsdp 'shard_grad_op auto_wrap'");
-  if (job.parallel.zero == 3) line.add("--fsdp 'full_shard auto_wrap'");
+  if (by_deepspeed(job))
+    line.add("--deepspeed deepspeed.json");
+  else if (job.parallel.zero == 2)
+    line.add("--fsdp 'shard_grad_op auto_wrap'");
+  else if (job.parallel.zero == 3)
+    line.add("--fsdp 'full_shard auto_wrap'");
 }
 
 void add_hf_precision(CommandLine& line, Precision precision) {
@@ -114,7 +122,7 @@ std::string train_hf(const Request& request, const Plan& plan, const Launcher& l
                  : "--lora_target_modules q_proj k_proj v_proj o_proj");
   }
   if (job.train.method == workload::Method::kQlora) line.add("--load_in_4bit true");
-  return (job.parallel.zero == 1 ? kZeroOne : "") + line.text();
+  return (by_deepspeed(job) ? deepspeed_config(job) : std::string{}) + line.text();
 }
 
 std::string train_megatron(const Request& request, const Plan& plan, const Launcher& launcher) {

@@ -1,0 +1,126 @@
+#include "plan/write_workload_file.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "plan/hand_over/parts.h"
+
+namespace rightsize::plan {
+namespace {
+
+using workload::Setting;
+using workload::SettingInfo;
+
+struct Section {
+  const char* title;
+  std::vector<std::string_view> names;
+};
+
+// In the order a person thinks of them; what is in none of them comes last.
+const std::vector<Section>& sections() {
+  static const std::vector<Section> kAll = {
+      {"The work",
+       {"name", "model", "job", "method", "tokens", "samples", "epochs", "dataset-tokens", "dataset-samples", "seq",
+        "global-batch", "items", "per-item", "rate", "isl", "osl", "mix"}},
+      {"What must hold", {"deadline", "budget", "ttft-slo", "tpot-slo", "max-gpus", "gpus"}},
+      {"Where", {"objective", "providers", "regions", "purchase", "gpu"}},
+      {"How: left open, the best is chosen; a list [a, b] leaves these",
+       {"precision", "stack", "batch", "recompute", "optimizer", "tp", "pp", "zero", "kv-precision"}},
+      {"A machine of your own", {"on-prem", "on-prem-machines", "kwh-price", "amortise-years", "busy-share", "pue"}},
+      {"What is assumed",
+       {"startup", "restart", "interruptions", "checkpoint-rate", "storage", "storage-price", "egress", "egress-price",
+        "top"}}};
+  return kAll;
+}
+
+std::vector<SettingInfo> all_settings() {
+  std::vector<SettingInfo> all = request_settings();
+  const auto& job = workload::job_settings();
+  all.insert(all.end(), job.begin(), job.end());
+  return all;
+}
+
+const Setting* find(const std::vector<Setting>& settings, std::string_view name) {
+  const auto found = std::find_if(settings.begin(), settings.end(), [&](const Setting& s) { return s.name == name; });
+  return found == settings.end() ? nullptr : &*found;
+}
+
+// Meanings begin with the work they belong to: "train: ...", "serve: ...", "offline: ...".
+bool suits(const SettingInfo& info, const std::vector<Setting>& settings) {
+  const Setting* job = find(settings, "job");
+  const bool serve = job != nullptr && to_lower(job->value) == "serve";
+  const bool offline = serve && find(settings, "items") != nullptr;
+  const std::string_view meaning = info.meaning;
+  if (meaning.starts_with("train")) return !serve || meaning.find("serve:") != std::string_view::npos;
+  if (meaning.starts_with("offline:")) return offline;
+  if (meaning.starts_with("serve: requests that arrive") || info.name == "mix" || info.name.ends_with("-slo"))
+    return serve && !offline;
+  if (meaning.starts_with("serve:")) return serve;
+  return true;
+}
+
+std::string scalar(const std::string& value) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/,+$-";
+  const bool plain = !value.empty() && value.find_first_not_of(kPlain) == std::string::npos && value.front() != '-' &&
+                     value.front() != ',' && to_lower(value) != "null";
+  return plain ? value : quoted(value);
+}
+
+// The meaning, without the work it belongs to where that is clear, behind the values that must be known.
+std::string explanation(const SettingInfo& info) {
+  std::string_view meaning = info.meaning;
+  for (std::string_view work : {"train: ", "serve: ", "offline: ", "on-prem: "}) {
+    if (meaning.starts_with(work) && meaning.find("serve:", work.size()) == std::string_view::npos)
+      meaning.remove_prefix(work.size());
+  }
+  if (meaning == "train") meaning = {};
+  if (info.values == "TEXT" || info.values == "N" || info.values == "X") return std::string(meaning);
+  return info.values + (meaning.empty() ? "" : ": ") + std::string(meaning);
+}
+
+// "deadline: 14d                # TIME: it must be done within", folded before it is longer than a screen is wide.
+std::string line(const SettingInfo& info, const Setting* given) {
+  constexpr std::size_t kColumn = 26, kWidth = 100;
+  std::string text = given != nullptr ? info.name + ": " + scalar(given->value) : "# " + info.name + ":";
+  const std::string first = explanation(info);
+  text.resize(std::max(kColumn, text.size() + 1), ' ');
+  std::string out;
+  for (std::string_view word : split_list(first, ' ')) {
+    const bool begins = text.find("  # ") == std::string::npos && text.find_last_not_of(' ') < text.size() - 1;
+    if (!begins && text.size() + 1 + word.size() > kWidth) {
+      out += text + "\n";
+      text = std::string(kColumn, ' ') + "#  ";
+    }
+    text += (begins ? "# " : " ") + std::string(word);
+  }
+  return out + text + "\n";
+}
+
+}  // namespace
+
+std::string write_workload_file(const std::vector<Setting>& settings) {
+  std::vector<SettingInfo> left = all_settings();
+  std::string out =
+      "# A workload for rightsize: rightsize recommend THIS_FILE\n"
+      "# Take away a '#' and give a value to say more. Flags of the command win over this file.\n";
+  const auto take = [&](std::string_view name, bool only_given) {
+    const auto info = std::find_if(left.begin(), left.end(), [&](const SettingInfo& i) { return i.name == name; });
+    if (info == left.end()) return;
+    const Setting* given = find(settings, name);
+    if (given != nullptr || (!only_given && suits(*info, settings))) out += line(*info, given);
+    left.erase(info);
+  };
+  for (const Section& section : sections()) {
+    out += fmt::format("\n# {}\n", section.title);
+    for (std::string_view name : section.names) take(name, false);
+  }
+  const std::size_t before = out.size();
+  while (!left.empty()) take(std::string(left.front().name), true);
+  if (out.size() > before)
+    out.insert(before, "\n# More settings of the job ('rightsize recommend --help' lists all)\n");
+  return out;
+}
+
+}  // namespace rightsize::plan

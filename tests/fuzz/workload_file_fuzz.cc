@@ -1,0 +1,29 @@
+// Workload files: whatever the bytes, an answer or located errors, and never a request out of range.
+#include <cstdint>
+#include <cstdlib>
+
+#include "plan/read_request.h"
+#include "plan/write_workload_file.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace rightsize;
+  static const catalog::Catalog kFacts = *catalog::load_catalog("");
+  const auto workloads = plan::read_workload_file("fuzz", std::string(reinterpret_cast<const char*>(data), size));
+  if (!workloads) {
+    if (workloads.error().empty()) std::abort();
+    return 0;
+  }
+  for (const auto& settings : *workloads) {
+    // A model's name may be a path: what is on this disk is not the file's business here.
+    bool file = false;
+    for (const auto& setting : settings)
+      file |= setting.name == "model" && setting.value.find('/') != std::string::npos;
+    if (file) continue;
+    const auto request = plan::read_request(settings, kFacts);
+    if (!request) continue;
+    if (request->work.amount < 0 || request->limits.max_gpus < 1 || request->choices.batches.empty()) std::abort();
+    // What can be asked can be written down.
+    if (!plan::read_workload_file("again", plan::write_workload_file(settings))) std::abort();
+  }
+  return 0;
+}
