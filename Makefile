@@ -17,8 +17,8 @@ build: ## install what is missing and build the release program
 	@tools/build release
 
 run: build ## build, then the main job on the embedded example
-	@echo "==> $(PROGRAM) recommend examples/recommend/finetune-7b.yaml"
-	@$(PROGRAM) recommend examples/recommend/finetune-7b.yaml
+	@echo "==> $(PROGRAM) recommend examples/recommend/fine-tune-7b.yaml"
+	@$(PROGRAM) recommend examples/recommend/fine-tune-7b.yaml
 
 test: build ## build, then every test
 	@echo "==> testing"
