@@ -168,7 +168,7 @@ Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(catalog::Catalog catalog, open_catalog(flags.catalog));
   Result<Settings> settings = settings_of(flags, catalog);
   if (!settings) return fail(one(std::move(settings).error()));
-  RIGHTSIZE_TRY(plan::Request request, plan::read_request(*settings, catalog));
+  if (auto request = plan::read_request(*settings, catalog); !request) return fail(std::move(request).error());
   const std::string text = plan::write_workload_file(*settings);
   Outcome outcome;
   outcome.report.document = {{"schema", "rightsize/init/1"}, {"file", nullptr}, {"text", text}};
@@ -178,8 +178,7 @@ Checked<Outcome> run(const Flags& flags) {
   }
   if (Result<> written = write(flags, text); !written) return fail(one(std::move(written).error()));
   outcome.report.document["file"] = flags.output;
-  outcome.report.blocks = {report::Paragraph{fmt::format("Wrote {}, a workload named {}. Next: rightsize recommend {}",
-                                                         flags.output, request.name, flags.output)}};
+  outcome.report.blocks = {report::Paragraph{fmt::format("Wrote {0}\nNext: rightsize recommend {0}", flags.output)}};
   return outcome;
 }
 
