@@ -4,40 +4,20 @@
 
 #include <fmt/format.h>
 
-#include "base/file.h"
-#include "command.h"
 #include "plan/hand_over.h"
-#include "plan/read_request.h"
 #include "recommend_pages.h"
 #include "recommend_report.h"
+#include "workload_input.h"
 
 namespace rightsize::app {
 namespace {
 
 struct Flags {
-  std::string file, catalog;
-  std::map<std::string, std::string> settings;
-  std::string emit;
+  WorkloadFlags workload;
+  std::string catalog, emit;
   int plan = 1;
   bool stats = false;
 };
-
-// The workloads of the file, or one of flags alone; flags win over the file.
-Checked<std::vector<std::vector<workload::Setting>>> read_workloads(const Flags& flags) {
-  std::vector<std::vector<workload::Setting>> workloads(1);
-  if (!flags.file.empty()) {
-    Result<std::string> text = read_file(flags.file);
-    if (!text) return fail(one(std::move(text).error()));
-    RIGHTSIZE_TRY(workloads, plan::read_workload_file(flags.file == "-" ? "standard input" : flags.file, *text));
-  }
-  for (auto& settings : workloads) {
-    for (const auto& [name, value] : flags.settings) {
-      std::erase_if(settings, [&](const workload::Setting& s) { return s.name == name; });
-      settings.push_back({name, value, {}});
-    }
-  }
-  return workloads;
-}
 
 // The plan of one rank for the tool that will run it, and nothing else: to be piped into a file.
 Checked<report::Report> hand_over_report(const Flags& flags, const plan::Request& request,
@@ -77,7 +57,7 @@ Checked<Outcome> run(const Flags& flags) {
   if (!overlay) return fail(one(std::move(overlay).error()));
   RIGHTSIZE_TRY(catalog::Catalog catalog, catalog::load_catalog(*overlay));
   RIGHTSIZE_TRY(perf::Constants constants, perf::load_constants(*overlay));
-  RIGHTSIZE_TRY(auto workloads, read_workloads(flags));
+  RIGHTSIZE_TRY(auto workloads, read_workloads(flags.workload));
   Outcome outcome;
   std::vector<report::Report> reports;
   for (const auto& settings : workloads) {
@@ -106,16 +86,7 @@ Checked<Outcome> run(const Flags& flags) {
 
 Run add_recommend(CLI::App& command) {
   auto flags = std::make_shared<Flags>();
-  command.add_option("workload", flags->file, "a workload file (see 'rightsize init'), or - for standard input");
-  const auto add = [&](const workload::SettingInfo& info) {
-    command
-        .add_option_function<std::string>(
-            "--" + info.name, [flags, name = info.name](const std::string& text) { flags->settings[name] = text; },
-            info.meaning)
-        ->type_name(info.values);
-  };
-  for (const workload::SettingInfo& info : plan::request_settings()) add(info);
-  for (const workload::SettingInfo& info : workload::job_settings()) add(info);
+  add_workload_flags(command, flags->workload);
   command.add_option("--emit", flags->emit,
                      "write the plan for the tool that will run it: skypilot, kubernetes, karpenter, slurm, terraform");
   command.add_option("--plan", flags->plan, "which plan --emit writes, by its number")->default_str("1");
