@@ -116,8 +116,11 @@ void add_limits(const Request& request, std::vector<PossibleChange>& changes) {
 
 std::vector<PossibleChange> possible_changes(const Request& asked, bool nothing_found) {
   Request request = asked;
-  // Plain and fully sharded show where a change leads; the stages between them take as long again to compile.
+  // The ends of each choice show where a change leads; what lies between takes several times as long to compile.
   if (request.choices.zero.size() > 2) request.choices.zero = {0, 3};
+  for (std::vector<int>* split : {&request.choices.tensor, &request.choices.pipeline}) {
+    if (split->size() > 2 && request.work.kind == WorkKind::kTraining) *split = {split->front(), split->back()};
+  }
   std::vector<PossibleChange> changes;
   if (nothing_found) add_limits(request, changes);
   add_terms(request, changes);

@@ -43,7 +43,10 @@ MemoryTable::Settings MemoryTable::settings_of(const Job& job) {
           p.data() > 1};
 }
 
-Bytes MemoryTable::high(const Job& job) {
+Bytes MemoryTable::high(const Job& asked) {
+  Job job = asked;
+  // Stacks that keep gradients apart have them through the forward pass whether they accumulate or not.
+  if (job.stack != workload::Stack::kHf) job.train.accumulation = std::max(2, job.train.accumulation);
   std::unique_ptr<memory::TrainingNeeds>& surface = surfaces_[settings_of(job)];
   if (!surface) surface = std::make_unique<memory::TrainingNeeds>(model_, job);
   return surface->high(static_cast<double>(job.batch), job.parallel.data());

@@ -338,6 +338,8 @@ void fill_choices(Request& request) {
   if (c.zero.empty()) {
     if (stack == Stack::kMegatron)
       c.zero = {0, 1};  // its distributed optimizer
+    else if (stack == Stack::kTorchTitan)
+      c.zero = {0, 3};  // plain, or FSDP
     else
       c.zero = train ? std::vector{0, 1, 2, 3} : std::vector{0};
   }

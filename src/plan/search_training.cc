@@ -1,6 +1,7 @@
 // Training: branch and bound over settings, for each class and number of machines.
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -132,7 +133,7 @@ class TrainingSearch {
       if (core.least >= least) break;
       ++looked_at;
       Job job = core.job;
-      if (!lay_out(machines, gpus, job)) continue;
+      if (!lay_out(machines, gpus, job) || !can_fit(machines, job)) continue;
       for (int zero : request_.choices.zero) {
         if (zero > 0 && job.parallel.data() == 1) continue;
         job.parallel.zero = zero;
@@ -140,6 +141,7 @@ class TrainingSearch {
         const Result<perf::TrainEstimate> estimate =
             perf::estimate_training(constants_, work_, job, machines.speed, machines.cluster);
         ++result_.effort.estimates;
+        result_.effort.priced += machines.all_offers;
         if (!estimate) continue;
         const double time = 1.0 / per_second(*estimate);
         if (time >= least) continue;
@@ -168,6 +170,34 @@ class TrainingSearch {
     return true;
   }
 
+  // Whether the settings can fit at all: with the smallest batch, sharded as far as may be, and first under the most
+  // recompute. Splitting, sharding and recomputing more never need more memory, so where this fails all else does.
+  bool can_fit(const MachineClass& machines, Job job) {
+    job.batch = request_.choices.batches.front();
+    const std::int64_t together = job.batch * job.parallel.data();
+    job.train.accumulation = static_cast<int>((request_.global_batch + together - 1) / together);
+    job.parallel.zero = 0;
+    for (int zero : request_.choices.zero) {
+      Job sharded = job;
+      sharded.parallel.zero = zero;
+      if ((zero == 0 || job.parallel.data() > 1) && is_usual(request_, sharded)) job = sharded;
+    }
+    Job least = job;
+    least.train.recompute = request_.choices.recomputes.back();
+    return is_small_enough(machines, least) && is_small_enough(machines, job);
+  }
+
+  bool is_small_enough(const MachineClass& machines, const Job& job) {
+    const auto key = std::tuple(machines.gpu, job.train.method, job.precision, job.train.recompute, job.parallel.tensor,
+                                job.parallel.pipeline, job.parallel.gpus);
+    const auto found = small_enough_.find(key);
+    if (found != small_enough_.end()) {
+      if (!found->second) unfit(machines);
+      return found->second;
+    }
+    return small_enough_[key] = fits(machines, job);
+  }
+
   void unfit(const MachineClass& machines) { result_.effort.unfit += machines.all_offers; }
 
   bool fits(const MachineClass& machines, const Job& job) {
@@ -175,10 +205,7 @@ class TrainingSearch {
     Bytes need = memory_.floor(job);
     const bool hopeless = need > capacity;
     if (!hopeless) need = memory_.high(job);
-    if (need <= capacity && !excluded_(job, *machines.gpu)) {
-      result_.effort.priced += machines.all_offers;
-      return true;
-    }
+    if (need <= capacity && !excluded_(job, *machines.gpu)) return true;
     unfit(machines);
     // What falls short by its weights and states alone is never the nearest.
     constexpr double kFar = 1e6;
@@ -198,6 +225,9 @@ class TrainingSearch {
   MemoryTable& memory_;
   const Excluded& excluded_;
   std::vector<Core> cores_;  // of the GPU at hand
+  std::map<std::tuple<const catalog::Gpu*, workload::Method, workload::Precision, workload::Recompute, int, int, int>,
+           bool>
+      small_enough_;
   SearchResult result_;
 };
 
