@@ -133,7 +133,14 @@ class TrainingSearch {
       if (core.least >= least) break;
       ++looked_at;
       Job job = core.job;
-      if (!lay_out(machines, gpus, job) || !can_fit(machines, job)) continue;
+      if (!lay_out(machines, gpus, job)) {
+        unfit(machines, zeros);
+        continue;
+      }
+      if (!can_fit(machines, job)) {
+        too_large(machines, zeros);
+        continue;
+      }
       for (int zero : request_.choices.zero) {
         if (zero > 0 && job.parallel.data() == 1) continue;
         job.parallel.zero = zero;
@@ -161,10 +168,7 @@ class TrainingSearch {
     // Tensor parallelism across machines waits for the network in every layer.
     const bool divides = gpus % replica == 0 && job.parallel.tensor <= machines.gpus;
     const std::int64_t together = divides ? job.batch * (gpus / replica) : 0;
-    if (!divides || together > request_.global_batch) {
-      unfit(machines);
-      return false;
-    }
+    if (!divides || together > request_.global_batch) return false;
     job.parallel.gpus = gpus;
     job.train.accumulation = static_cast<int>((request_.global_batch + together - 1) / together);
     return true;
@@ -191,25 +195,34 @@ class TrainingSearch {
     const auto key = std::tuple(machines.gpu, job.train.method, job.precision, job.train.recompute, job.parallel.tensor,
                                 job.parallel.pipeline, job.parallel.gpus);
     const auto found = small_enough_.find(key);
-    if (found != small_enough_.end()) {
-      if (!found->second) unfit(machines);
-      return found->second;
-    }
-    return small_enough_[key] = fits(machines, job);
+    if (found != small_enough_.end()) return found->second;
+    const bool within = is_within(machines, job);
+    small_enough_.emplace(key, within);
+    return within;
   }
 
-  void unfit(const MachineClass& machines) { result_.effort.unfit += machines.all_offers; }
+  void unfit(const MachineClass& machines, double settings) { result_.effort.unfit += machines.all_offers * settings; }
+
+  void too_large(const MachineClass& machines, double settings) {
+    unfit(machines, settings);
+    obstacle(machines, Stage::kMemory).count += machines.all_offers * settings;
+  }
 
   bool fits(const MachineClass& machines, const Job& job) {
+    const bool within = is_within(machines, job);
+    if (!within) too_large(machines, 1);
+    return within;
+  }
+
+  bool is_within(const MachineClass& machines, const Job& job) {
     const Bytes capacity = machines.gpu->capacity();
     Bytes need = memory_.floor(job);
     const bool hopeless = need > capacity;
     if (!hopeless) need = memory_.high(job);
     if (need <= capacity && !excluded_(job, *machines.gpu)) return true;
-    unfit(machines);
     // What falls short by its weights and states alone is never the nearest.
     constexpr double kFar = 1e6;
-    obstacle(machines, Stage::kMemory).meet(machines.all_offers, need / capacity * (hopeless ? kFar : 1), [&] {
+    obstacle(machines, Stage::kMemory).meet(0, need / capacity * (hopeless ? kFar : 1), [&] {
       return std::pair(fmt::format("{} on each of {} GPU{}", format_bytes(need), job.parallel.gpus,
                                    job.parallel.gpus == 1 ? "" : "s"),
                        format_bytes(capacity));
