@@ -161,7 +161,7 @@ std::vector<Curve> curves_of(const TopGpu& gpu) {
 }
 
 void curve_lines(std::vector<Line>& lines, const TopGpu& gpu, const TopSize& size) {
-  constexpr std::size_t kLabel = 8, kValue = 9;
+  constexpr std::size_t kLabel = 9, kValue = 9;
   const auto columns = static_cast<std::size_t>(std::max(1, size.columns));
   const std::size_t each = columns >= 80 ? columns / 2 : columns;
   const std::size_t width = each > kLabel + kValue + 4 ? each - kLabel - kValue - 3 : 4;
@@ -175,7 +175,7 @@ void curve_lines(std::vector<Line>& lines, const TopGpu& gpu, const TopSize& siz
       lines.push_back(line);
       line = {};
     }
-    line.add(fmt::format("  {:<6}", curves[i].label), kDim);
+    line.add(fmt::format("  {:<7}", curves[i].label), kDim);
     line.add(sparkline(curves[i].values, width, size.blocks), "36");
     line.add(fmt::format("{:>{}}", curves[i].now, kValue));
   }
@@ -254,7 +254,7 @@ std::string draw_top(const TopScreen& screen, const TopSize& size) {
     out += "\n";
     ++used;
     for (const Line& line : lines) {
-      if (used >= rows) break;
+      if (used + spare >= rows) break;
       out += line.render(size);
       ++used;
     }
