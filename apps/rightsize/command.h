@@ -41,8 +41,10 @@ Run add_init(CLI::App& command);
 Run add_memory(CLI::App& command);
 Run add_mig(CLI::App& command);
 Run add_models(CLI::App& command);
+Run add_profile(CLI::App& command);
 Run add_prices(CLI::App& command);
 Run add_recommend(CLI::App& command);
+Run add_top(CLI::App& command);
 Run add_window(CLI::App& command);
 
 // The catalogue for this run: the built-in one and the overlay the user named.
