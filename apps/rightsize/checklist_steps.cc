@@ -138,7 +138,7 @@ Step size_of_plan(const Known& known, const plan::Plan& plan) {
 
 Step size_step(const Known& known) {
   const plan::Plan* plan = best_plan(known);
-  if (plan != nullptr && !known.advice->request.work.per_item) return size_of_plan(known, *plan);
+  if (plan != nullptr && !known.advice->request.work.is_measured()) return size_of_plan(known, *plan);
   Step step{"size"};
   if (!known.profile.empty() && known.profile.front().memory_peak) {
     constexpr double kHeadroom = 1.1;

@@ -65,7 +65,7 @@ Json plan_json(const Request& request, const Plan& p, const Plan& first, const c
   add_settings(request, p, j);
   if (request.work.kind != WorkKind::kTraining) add_serving(p, j);
   add_costs(request, p, j);
-  if (!request.work.per_item) {
+  if (!request.work.is_measured()) {
     j["memory_bytes"] = json_number(in_bytes(p.memory.device));
     j["memory_high_bytes"] = json_number(in_bytes(p.memory.high));
     j["capacity_bytes"] = json_number(in_bytes(p.fit.capacity));

@@ -50,10 +50,12 @@ report::LineChart front_chart(const Request& request, const Recommendation& foun
 
 report::Bars work_per_dollar(const Request& request, const Recommendation& found) {
   report::Bars bars;
-  const bool requests = request.work.kind == WorkKind::kOffline;
-  const bool images = request.model.image_size > 0;
-  bars.unit = requests ? "requests per dollar" : images ? "images per dollar" : "tokens per dollar";
-  bars.title = requests ? "Requests per dollar" : images ? "Images per dollar" : "Tokens per dollar";
+  const std::string unit = !request.work.profiled_gpu.empty()        ? request.work.profiled_gpu + " seconds"
+                           : request.work.kind == WorkKind::kOffline ? "requests"
+                           : request.model.image_size > 0            ? "images"
+                                                                     : "tokens";
+  bars.unit = unit + " per dollar";
+  bars.title = "Work for a dollar";
   for (const Plan& p : found.plans) {
     const double each = request.work.kind == WorkKind::kServing ? 1e6 / p.usd_per_million_units()
                                                                 : request.work.amount / in_usd(p.cost);
@@ -149,7 +151,7 @@ void add_pictures(Report& report, const Request& request, const Recommendation& 
   if (found.plans.empty()) return;
   report.pictures.emplace_back(front_chart(request, found));
   report.pictures.emplace_back(work_per_dollar(request, found));
-  if (request.work.per_item) return;
+  if (request.work.is_measured()) return;
   report.pictures.emplace_back(memory_bar(found.plans.front()));
   add_roofline_of(report, request, found.plans.front(), constants);
 }

@@ -111,6 +111,10 @@ std::string describe_request(const plan::Request& request) {
           limits_of(request));
     }
     case WorkKind::kOffline:
+      if (!request.work.profiled_gpu.empty()) {
+        return fmt::format("Run what was profiled on {}, {} of it{}", request.work.profiled_gpu,
+                           format_duration(seconds(request.work.amount)), limits_of(request));
+      }
       return fmt::format("Work through {} requests{}{}", format_magnitude(request.work.amount),
                          model.empty() ? "" : " with " + model, limits_of(request));
   }
@@ -126,16 +130,21 @@ std::string describe_machines(const plan::Plan& plan) {
 }
 
 std::string describe_settings(const plan::Request& request, const plan::Plan& plan) {
-  if (request.work.per_item) return fmt::format("{} measured for each item", format_duration(*request.work.per_item));
+  if (request.work.is_measured()) return "as measured: " + request.work.measured_how;
   return request.work.kind == WorkKind::kTraining ? training_settings(request, plan) : serving_settings(plan);
 }
 
 std::string describe_speed(const plan::Request& request, const plan::Plan& plan) {
+  if (!request.work.profiled_gpu.empty())
+    return fmt::format("{}x the speed of one {}", format_number(plan.units_per_second), request.work.profiled_gpu);
   return fmt::format("{} {}/s", format_number(plan.units_per_second, 4), unit_of(request));
 }
 
 std::string describe_margins(const plan::Request& request, const plan::Plan& plan) {
-  if (request.work.per_item) return "No model was given: memory was not checked.";
+  if (request.work.is_measured())
+    return request.work.profiled_gpu.empty()
+               ? "No model was given: memory was not checked."
+               : "It holds what the profile held in memory; several GPUs share the work as separate runs.";
   std::string text =
       fmt::format("It is {}. Memory: {} of {} on each GPU ({} at the high end), {} to spare.", bound_sentence(plan),
                   format_bytes(plan.memory.device), format_bytes(plan.fit.capacity), format_bytes(plan.memory.high),
@@ -182,7 +191,7 @@ std::vector<std::string> reasons(const plan::Request& request, const plan::Plan&
                                  const catalog::Catalog& catalog) {
   std::vector<std::string> list;
   list.push_back("the fastest settings that fit: " + describe_settings(request, plan));
-  if (!request.work.per_item) list.push_back(bound_sentence(plan));
+  if (!request.work.is_measured()) list.push_back(bound_sentence(plan));
   if (&plan != &first) {
     const double price =
         in_usd_per_gpu_hour(plan.offer.rate_per_gpu()) / in_usd_per_gpu_hour(first.offer.rate_per_gpu());

@@ -124,7 +124,7 @@ std::vector<PossibleChange> possible_changes(const Request& asked, bool nothing_
   std::vector<PossibleChange> changes;
   if (nothing_found) add_limits(request, changes);
   add_terms(request, changes);
-  if (request.work.per_item) return changes;
+  if (request.work.is_measured()) return changes;
   request.work.kind == WorkKind::kTraining ? add_training(request, changes) : add_serving(request, changes);
   return changes;
 }

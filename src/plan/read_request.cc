@@ -6,11 +6,14 @@
 
 #include <fmt/format.h>
 
+#include "base/file.h"
+#include "base/format.h"
 #include "base/parse_units.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "memory/memory.h"
 #include "perf/perf.h"
+#include "plan/read_profile.h"
 #include "workload/presets.h"
 
 namespace rightsize::plan {
@@ -23,11 +26,16 @@ using workload::Stack;
 
 // What the settings say before they are put together.
 struct Draft {
+  explicit Draft(const catalog::Catalog& facts) : catalog(facts) {}
+
   const catalog::Catalog& catalog;
   Request request;
   std::string model;
   double tokens = 0, samples = 0, epochs = 0, dataset_tokens = 0, dataset_samples = 0, items = 0;
   bool batch_given = false;
+  std::string profile;
+  Seconds gpu_time = hours(kHoursPerMonth);
+  std::optional<Seconds> per_item;
   market::OwnHardware own;
 };
 
@@ -206,7 +214,14 @@ std::vector<Rule> make_rules() {
   add(amount("items", "offline: requests to work through, nobody waiting",
              [](Draft& d) -> double& { return d.items; }));
   add(parsed("per-item", "TIME", "offline: measured time of an item on the one --gpu, instead of an estimate",
-             parse_duration, [](Draft& d) -> std::optional<Seconds>& { return d.request.work.per_item; }));
+             parse_duration, [](Draft& d) -> std::optional<Seconds>& { return d.per_item; }));
+  add(rule("profile", "FILE", "what 'rightsize profile --format json' wrote: plan for this very work, measured",
+           [](Draft& d, const std::string& text) -> Result<> {
+             d.profile = text;
+             return {};
+           }));
+  add(parsed("gpu-hours", "TIME", "profile: how much of it there is, in time of the profiled GPU (default 730h)",
+             parse_duration, [](Draft& d) -> Seconds& { return d.gpu_time; }));
   add(parsed("deadline", "TIME", "it must be done within, e.g. 14d", parse_duration,
              [](Draft& d) -> std::optional<Seconds>& { return d.request.limits.deadline; }));
   add(parsed("budget", "USD", "it must not cost more than, e.g. 500USD (serve: a month)", parse_usd,
@@ -381,11 +396,14 @@ Result<> set_work(Draft& draft) {
     return fail(bad_input("items are worked through offline, a rate arrives").with_hint("use one of the two"));
   work.kind = draft.items > 0 ? WorkKind::kOffline : WorkKind::kServing;
   work.amount = draft.items;
-  if (!work.per_item) return {};
+  if (!draft.per_item) return {};
   if (work.kind != WorkKind::kOffline) return fail(bad_input("per-item needs --items: how many are there?"));
   if (draft.request.filter.gpus.size() != 1)
     return fail(bad_input("per-item was measured on one GPU: which?").with_hint("add --gpu, e.g. --gpu l4"));
-  if (!(*work.per_item > Seconds{})) return fail(bad_input("per-item must take some time"));
+  if (!(*draft.per_item > Seconds{})) return fail(bad_input("per-item must take some time"));
+  const std::string& gpu = draft.request.filter.gpus.front();
+  work.measured = {{gpu, 1 / in_seconds(*draft.per_item)}};
+  work.measured_how = fmt::format("{} an item on {}", format_duration(*draft.per_item), gpu);
 
   return {};
 }
@@ -475,11 +493,11 @@ const std::vector<workload::SettingInfo>& request_settings() {
 }
 
 Checked<Request> read_request(const std::vector<Setting>& settings, const catalog::Catalog& catalog) {
-  Draft draft{catalog, {}, {}, 0, 0, 0, 0, 0, 0, false, {}};
+  Draft draft(catalog);
   Errors errors;
   const std::vector<Setting> job_settings = apply_settings(settings, draft, errors);
   check_names(job_settings, errors);
-  if (draft.model.empty() && !draft.request.work.per_item)
+  if (draft.model.empty() && !draft.per_item && draft.profile.empty())
     errors.push_back(
         bad_input("which model? --model is missing").with_hint("'rightsize models' lists the built-in ones"));
   if (!errors.empty()) return fail(std::move(errors));
@@ -507,7 +525,14 @@ Checked<Request> read_request(const std::vector<Setting>& settings, const catalo
   }
   constexpr std::int64_t kImagesPerStep = 256;
   if (!draft.batch_given && request.model.image_size > 0) request.global_batch = kImagesPerStep;
-  if (Result<> work = set_work(draft); !work) return fail(Errors{std::move(work).error()});
+  if (!draft.profile.empty()) {
+    Result<std::string> text = read_file(draft.profile);
+    if (!text) return fail(Errors{std::move(text).error()});
+    RIGHTSIZE_TRY(request.work, read_profile(draft.profile, *std::move(text), in_hours(draft.gpu_time)));
+    request.job.kind = JobKind::kServe;
+  } else if (Result<> work = set_work(draft); !work) {
+    return fail(Errors{std::move(work).error()});
+  }
   set_purchases(request);
   fill_choices(request);
   if (!draft.own.gpu.empty()) request.own.push_back(draft.own);

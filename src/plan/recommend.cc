@@ -91,7 +91,7 @@ class Planning {
     plan.utilization = option.utilization;
     plan.ttft = option.ttft;
     plan.tpot = option.tpot;
-    if (!request_.work.per_item) describe_run(candidate, plan);
+    if (!request_.work.is_measured()) describe_run(candidate, plan);
     return plan;
   }
 

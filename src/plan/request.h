@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "market/offers.h"
 #include "market/running_time.h"
+#include "perf/perf.h"
 #include "workload/job.h"
 #include "workload/model_shape.h"
 
@@ -28,12 +29,25 @@ struct RequestSize {
   double share = 1;
 };
 
+// How fast a GPU does the work as it was measured, instead of a model's estimate.
+struct MeasuredRate {
+  std::string gpu;
+  double units_per_second = 0;  // of one GPU
+  perf::Interval interval = {};
+  bool fits = true;  // the memory that was seen
+};
+
 struct Work {
   WorkKind kind = WorkKind::kTraining;
   double amount = 0;       // training: tokens, or samples of a model that is not a language model; offline: requests
   RequestsPerSecond rate;  // serving; zero: as much as the machine takes
-  std::vector<RequestSize> mix = {};     // serving; empty: all requests are of the job's isl and osl
-  std::optional<Seconds> per_item = {};  // offline: measured on the one GPU asked for, instead of a model's estimate
+  std::vector<RequestSize> mix = {};        // serving; empty: all requests are of the job's isl and osl
+  std::vector<MeasuredRate> measured = {};  // offline: GPUs that are not named are not looked at; empty: estimated
+  std::string measured_how = {};            // "120 ms an item on l4", "a profile of 5 min on h200-sxm"
+
+  std::string profiled_gpu = {};  // then a unit is a second of this GPU's work; empty: a unit is an item
+
+  bool is_measured() const { return !measured.empty(); }
 };
 
 // Settings the search may choose; every list but `precisions` has at least one entry. Earlier entries win ties.

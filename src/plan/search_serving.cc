@@ -76,16 +76,27 @@ class ServingSearch {
     const std::pair key(static_cast<int>(job.precision), job.parallel.tensor);
     auto found = capacities_.find(key);
     if (found == capacities_.end()) {
-      Capacity made = request_.work.per_item ? measured(job)
-                      : in_batches()         ? batch_capacity(machines, job)
-                                             : token_capacity(machines, job);
+      Capacity made = request_.work.is_measured() ? measured(machines, job)
+                      : in_batches()              ? batch_capacity(machines, job)
+                                                  : token_capacity(machines, job);
       found = capacities_.emplace(key, std::move(made)).first;
     }
     return found->second;
   }
 
-  Capacity measured(const Job& job) const {
-    return {job.parallel.tensor == 1 ? 1.0 / in_seconds(*request_.work.per_item) : 0, job};
+  Capacity measured(const MachineClass& machines, const Job& job) {
+    const MeasuredRate* rate = rate_on(machines);
+    if (rate == nullptr || job.parallel.tensor != 1) return {0, job};
+    if (!rate->fits)
+      return none(machines, job, Stage::kMemory, 1, "the memory it held", format_bytes(machines.gpu->capacity()));
+    return {rate->units_per_second, job};
+  }
+
+  const MeasuredRate* rate_on(const MachineClass& machines) const {
+    const std::vector<MeasuredRate>& rates = request_.work.measured;
+    const auto found = std::find_if(rates.begin(), rates.end(),
+                                    [&](const MeasuredRate& rate) { return rate.gpu == machines.gpu->name; });
+    return found == rates.end() ? nullptr : &*found;
   }
 
   Capacity none(const MachineClass& machines, const Job& job, Stage stage, double distance, std::string need,
@@ -320,7 +331,7 @@ class ServingSearch {
   }
 
   perf::Interval interval_of(const MachineClass& machines, const Job& job) {
-    if (request_.work.per_item) return {};
+    if (const MeasuredRate* rate = rate_on(machines)) return rate->interval;
     if (in_batches()) return perf::estimate_batch(constants_, work_, job, machines.speed)->interval;
     const auto e = estimate(machines, job, perf::kv_token_capacity(request_.model, job, *machines.gpu), 0);
     return e ? e->tpot_interval : perf::Interval{};

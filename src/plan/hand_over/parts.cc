@@ -42,7 +42,7 @@ std::string settings_sentence(const Request& request, const Plan& plan) {
     if (job.parallel.pipeline > 1) text += fmt::format(", pp {}", job.parallel.pipeline);
     return text + ".";
   }
-  if (request.work.per_item) return "Settings: one worker a GPU.";
+  if (request.work.is_measured()) return "Settings: one worker a GPU.";
   return fmt::format("Settings: {}, {} x tensor parallel {}.", workload::name_of(job.precision),
                      std::max(1, plan.replicas), job.parallel.tensor);
 }

@@ -267,9 +267,9 @@ std::string serve_trtllm(const Request& request, const Plan& plan, const Launche
 
 std::string offline(const Request& request, const Plan& plan, const Launcher& launcher) {
   CommandLine line;
-  if (request.work.per_item || in_batches(request)) {
+  if (request.work.is_measured() || in_batches(request)) {
     line.add("python \"$WORK_SCRIPT\" --input \"$INPUT/part-$replica\" --output \"$OUTPUT/part-$replica\"");
-    if (!request.work.per_item) line.add(fmt::format("--model \"$MODEL\" --batch-size {}", plan.job.batch));
+    if (!request.work.is_measured()) line.add(fmt::format("--model \"$MODEL\" --batch-size {}", plan.job.batch));
   } else {
     line.add("vllm run-batch --model \"$MODEL\"");
     line.add("-i \"$INPUT/part-$replica.jsonl\" -o \"$OUTPUT/part-$replica.jsonl\"");
@@ -310,7 +310,7 @@ std::vector<Input> inputs_of(const Request& request, const Plan& plan) {
     inputs.push_back({"DATA", "./data", "what is trained on"});
     inputs.push_back({"OUTPUT", "./output", "where checkpoints go; must outlive the machines"});
   } else if (request.work.kind == WorkKind::kOffline) {
-    if (request.work.per_item || in_batches(request))
+    if (request.work.is_measured() || in_batches(request))
       inputs.push_back({"WORK_SCRIPT", "work.py", "your script: --input and --output of one part"});
     inputs.push_back({"INPUT", "./input",
                       fmt::format("the items in {} parts, part-0 to part-{}", std::max(1, plan.replicas),
@@ -324,7 +324,7 @@ std::vector<Input> inputs_of(const Request& request, const Plan& plan) {
 
 Software software_of(const Request& request, const Plan& plan) {
   const bool amd = plan.offer.gpu->vendor == "AMD";
-  const bool plain = plan.job.kind == workload::JobKind::kTrain || request.work.per_item || in_batches(request);
+  const bool plain = plan.job.kind == workload::JobKind::kTrain || request.work.is_measured() || in_batches(request);
   if (plain) return {amd ? "rocm/pytorch:latest" : "pytorch/pytorch:latest", "pip install -r requirements.txt"};
   if (plan.job.stack == Stack::kSglang) return {"lmsysorg/sglang:latest", "pip install \"sglang[all]\""};
   if (plan.job.stack == Stack::kTrtLlm)

@@ -1,0 +1,12 @@
+// Profiles as JSON: any bytes give the work or mistakes, never a crash.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "plan/read_profile.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  (void)rightsize::plan::read_profile("fuzz.json", text, 1);
+  return 0;
+}
