@@ -1,0 +1,259 @@
+// Prometheus exposition text as dcgm-exporter writes it: one line a metric and device. The lines of one scrape make one
+// sample a device; the next scrape begins when a metric comes round again.
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "telemetry/formats/line_reader.h"
+#include "telemetry/metric_names.h"
+
+namespace rightsize::telemetry {
+namespace {
+
+// Which label holds what, over the exporter's versions and settings; Prometheus adds "exported_" to names it also has.
+void take_label(Device& device, std::string_view name, std::string value) {
+  if (name == "gpu" || name == "minor_number" || name == "index") {
+    if (auto index = leading_number(value); index && *index >= 0 && *index < 1e6)
+      device.index = static_cast<int>(*index);
+  } else if (name == "UUID" || name == "uuid" || name == "gpu_uuid") {
+    device.uuid = std::move(value);
+  } else if (name == "modelName" || name == "model_name" || name == "name") {
+    device.name = std::move(value);
+  } else if (name == "Hostname" || name == "hostname" || name == "host" || name == "instance") {
+    if (device.host.empty() || name != "instance") device.host = std::move(value);
+  } else if (name == "GPU_I_PROFILE") {
+    device.mig_profile = std::move(value);
+  } else if (name == "GPU_I_ID") {
+    device.mig_id = std::move(value);
+  } else if (!value.empty()) {
+    constexpr std::string_view kExported = "exported_";
+    if (name.starts_with(kExported)) name.remove_prefix(kExported.size());
+    if (name == "pod_name") name = "pod";
+    if (name == "pod_namespace") name = "namespace";
+    if (name == "container_name") name = "container";
+    device.labels.insert_or_assign(std::string(name), std::move(value));
+  }
+}
+
+class ExpositionReader final : public LineReader {
+ public:
+  explicit ExpositionReader(Intake& intake) : intake_(intake) {}
+
+  void line(std::string_view text) override {
+    if (text.empty()) return;
+    if (text.front() == '#') return comment(text);
+    const std::size_t name_end = text.find_first_of("{ ");
+    if (name_end == std::string_view::npos) return intake_.refuse(text, text, "a metric without a value");
+    if (!select(text.substr(0, name_end))) return;  // not ours to read
+    value_line(text, name_end);
+  }
+
+  void finish() override { flush(); }
+
+ private:
+  struct Series {  // one set of labels, as it stands in the text
+    std::string labels;
+    std::size_t device = 0;
+    std::size_t next = 0;  // the set that followed it last time
+  };
+  struct Pending {  // the sample of a device in this scrape
+    int device = 0;
+    Sample sample;
+    std::optional<double> free, reserved;
+    bool timed = false, shared = false;
+  };
+  struct Name {
+    std::string text;
+    std::optional<MetricSpec> spec;
+    std::optional<MemoryPartSpec> part;
+    ShareScale scale;
+    std::uint64_t scrape = 0;  // the last it occurred in
+    std::size_t next = 0;      // the name that followed it
+  };
+
+  // A metric announced a second time begins a scrape, even where it is the only one.
+  void comment(std::string_view text) {
+    constexpr std::string_view kHelp = "# HELP ";
+    if (!text.starts_with(kHelp)) return;
+    const std::string_view rest = text.substr(kHelp.size());
+    const std::string_view name = rest.substr(0, rest.find(' '));
+    if (current_ < names_.size() && names_[current_].text == name) {
+      flush();
+      names_[current_].scrape = scrape_;
+    }
+  }
+
+  // Makes `name` the current metric; false when it is none of ours.
+  bool select(std::string_view name) {
+    if (current_ >= names_.size() || names_[current_].text != name) {
+      const std::size_t before = current_;
+      current_ = find_name(name);
+      if (before < names_.size()) names_[before].next = current_;
+      Name& now = names_[current_];
+      if (now.spec || now.part) {
+        if (now.scrape == scrape_) flush();
+        now.scrape = scrape_;
+      }
+    }
+    return names_[current_].spec || names_[current_].part;
+  }
+
+  std::size_t find_name(std::string_view name) {
+    const std::size_t guess = current_ < names_.size() ? names_[current_].next : 0;
+    if (guess < names_.size() && names_[guess].text == name) return guess;
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      if (names_[i].text == name) return i;
+    }
+    constexpr std::size_t kMostNames = 4096;  // an exporter has some hundred; endless new names must not fill memory
+    if (names_.size() >= kMostNames) names_.clear();
+    names_.push_back(
+        {std::string(name), find_metric(Vocabulary::kDcgm, name), find_memory_part(Vocabulary::kDcgm, name), {}, 0, 0});
+    return names_.size() - 1;
+  }
+
+  void value_line(std::string_view text, std::size_t name_end) {
+    std::string_view labels, rest = text.substr(name_end);
+    if (rest.front() == '{') {
+      const std::size_t close = end_of_labels(rest);
+      if (close == std::string_view::npos) return intake_.refuse(text, rest, "the labels do not end");
+      labels = rest.substr(1, close - 1);
+      rest.remove_prefix(close + 1);
+    }
+    const char* end = nullptr;
+    auto raw = leading_number(rest.data(), rest.data() + rest.size(), end);
+    if (!raw) {
+      const std::string_view word = trim(rest);
+      if (!word.starts_with("NaN") && !word.starts_with("+Inf") && !word.starts_with("-Inf")) {
+        intake_.refuse(text, rest, "no number behind the metric");
+      }
+      return;
+    }
+    const std::size_t series = find_series(labels);
+    if (series == kNone) return intake_.refuse(text, labels, "these labels cannot be read");
+    Pending& pending = pending_[series_[series].device];
+    const std::string_view after(end, static_cast<std::size_t>(rest.data() + rest.size() - end));
+    if (!trim(after).empty()) stamp(pending, trim(after));
+    store(text, pending, *raw);
+  }
+
+  // A '}' inside a quoted value does not end the labels.
+  static std::size_t end_of_labels(std::string_view text) {
+    const std::size_t close = text.rfind('}');
+    if (close == std::string_view::npos || (close + 1 < text.size() && text[close + 1] != ' ')) {
+      return std::string_view::npos;
+    }
+    return close;
+  }
+
+  // Milliseconds since the epoch behind the value: another time is another scrape.
+  void stamp(Pending& pending, std::string_view text) {
+    auto milliseconds = leading_number(text);
+    if (!milliseconds || is_blank(*milliseconds / 1e3)) return;
+    const double time = *milliseconds / 1e3;
+    if (pending.timed && pending.sample.time != time) {
+      flush();
+      names_[current_].scrape = scrape_;
+    }
+    pending.sample.time = time;
+    pending.timed = true;
+  }
+
+  void store(std::string_view text, Pending& pending, double raw) {
+    Name& name = names_[current_];
+    if (name.part) {
+      auto& part = name.part->part == MemoryPart::kFree ? pending.free : pending.reserved;
+      if (!is_blank(raw) && raw >= 0) part = raw * name.part->scale;
+      return;
+    }
+    const MetricSpec& spec = *name.spec;
+    if (pending.sample.has(spec.metric)) {
+      // Two pods that share a GPU each carry its metrics: the same value again is no news.
+      if (!pending.shared) intake_.refuse(text, text, "the same metric of the same GPU twice in one scrape");
+      pending.shared = true;
+      return;
+    }
+    auto value = spec.unsure ? name.scale.read(raw) : canonical(spec, raw);
+    if (value) pending.sample.set(spec.metric, *value);
+  }
+
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+  // The same sets of labels follow each other in the same order, metric for metric.
+  std::size_t find_series(std::string_view labels) {
+    const std::size_t guess = last_series_ < series_.size() ? series_[last_series_].next : kNone;
+    if (guess < series_.size() && series_[guess].labels == labels) return last_series_ = guess;
+    const std::size_t before = last_series_;
+    auto found = by_labels_.find(std::string(labels));
+    const std::size_t at = found != by_labels_.end() ? found->second : new_series(labels);
+    if (at == kNone) return kNone;
+    if (before < series_.size()) series_[before].next = at;
+    return last_series_ = at;
+  }
+
+  std::size_t new_series(std::string_view labels) {
+    if (series_.size() >= Intake::kMostDevices) return kNone;
+    auto device = parse_labels(labels);
+    if (!device) return kNone;
+    const int opened = intake_.open(*device);
+    if (opened < 0) return kNone;
+    std::size_t at = 0;
+    while (at < pending_.size() && pending_[at].device != opened) ++at;
+    if (at == pending_.size()) pending_.push_back({opened, {}, {}, {}, false, false});
+    series_.push_back({std::string(labels), at, 0});
+    by_labels_.emplace(std::string(labels), series_.size() - 1);
+    return series_.size() - 1;
+  }
+
+  static std::optional<Device> parse_labels(std::string_view text) {
+    Device device;
+    while (!text.empty()) {
+      const std::size_t equals = text.find("=\"");
+      if (equals == std::string_view::npos) return std::nullopt;
+      const std::string_view name = trim(text.substr(0, equals));
+      text.remove_prefix(equals + 2);
+      std::string value;
+      std::size_t i = 0;
+      for (; i < text.size() && text[i] != '"'; ++i) {
+        if (text[i] == '\\' && i + 1 < text.size()) ++i;
+        value += text[i];
+      }
+      if (i == text.size()) return std::nullopt;
+      take_label(device, name, std::move(value));
+      text.remove_prefix(i + 1);
+      while (!text.empty() && (text.front() == ',' || text.front() == ' ')) text.remove_prefix(1);
+    }
+    return device;
+  }
+
+  // Ends the scrape: every device's sample goes out.
+  void flush() {
+    for (Pending& pending : pending_) {
+      Sample& sample = pending.sample;
+      if (!pending.timed) sample.time = intake_.step() * static_cast<double>(scrape_ - 1);
+      const auto used = sample.get(Metric::kMemoryUsed);
+      if (used && pending.free && !sample.has(Metric::kMemoryTotal)) {
+        sample.set(Metric::kMemoryTotal, *used + *pending.free + pending.reserved.value_or(0));
+      }
+      intake_.add(pending.device, sample);
+      pending = {pending.device, {}, {}, {}, false, false};
+    }
+    ++scrape_;
+  }
+
+  Intake& intake_;
+  std::vector<Name> names_;
+  std::vector<Series> series_;
+  std::vector<Pending> pending_;
+  std::unordered_map<std::string, std::size_t> by_labels_;
+  std::size_t current_ = kNone, last_series_ = kNone;
+  std::uint64_t scrape_ = 1;
+};
+
+}  // namespace
+
+std::unique_ptr<LineReader> make_exposition_reader(Intake& intake) {
+  return std::make_unique<ExpositionReader>(intake);
+}
+
+}  // namespace rightsize::telemetry

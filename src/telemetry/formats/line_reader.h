@@ -1,0 +1,60 @@
+// What the readers of one format each share: lines come in, samples and refusals go out.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "telemetry/read.h"
+
+namespace rightsize::telemetry {
+
+// Where a reader puts what it found. Devices are told apart by Device::key(); a text may name at most kMostDevices.
+class Intake {
+ public:
+  Intake(std::string_view file, SampleSink& sink, ReadSummary& summary, double step)
+      : file_(file), sink_(sink), summary_(summary), step_(step) {}
+
+  static constexpr std::size_t kMostDevices = 200000;
+  static constexpr std::size_t kReasons = 5;
+
+  // The sink's number for this device, or -1 when there are too many.
+  int open(const Device& device);
+  // Empty samples are dropped: a line of blanks says nothing.
+  void add(int device, const Sample& sample);
+  void refuse(std::string_view line, std::string_view what, std::string message);
+  double step() const { return step_; }
+
+ private:
+  std::string_view file_;
+  SampleSink& sink_;
+  ReadSummary& summary_;
+  double step_;
+  std::unordered_map<std::string, int> devices_;
+};
+
+class LineReader {
+ public:
+  virtual ~LineReader() = default;
+  virtual void line(std::string_view line) = 0;  // without its end
+  virtual void finish() {}
+};
+
+std::unique_ptr<LineReader> make_csv_reader(Intake& intake, bool recording);
+std::unique_ptr<LineReader> make_dmon_reader(Intake& intake);
+std::unique_ptr<LineReader> make_dcgmi_reader(Intake& intake);
+std::unique_ptr<LineReader> make_exposition_reader(Intake& intake);
+std::unique_ptr<LineReader> make_xml_reader(Intake& intake);
+
+// The number `text` begins with, spaces before it skipped; `end` is set behind it. Nothing when there is none.
+// Hexadecimal with 0x in front is a number, too (nvidia-smi's event reasons).
+std::optional<double> leading_number(const char* begin, const char* last, const char*& end);
+std::optional<double> leading_number(std::string_view text);
+
+// Seconds since the Unix epoch. The clock is taken for UTC: none of the tools says its zone.
+std::optional<double> parse_smi_time(std::string_view text);                          // "2026/11/15 00:35:40.211"
+std::optional<double> parse_dmon_time(std::string_view date, std::string_view time);  // "20261115", "00:35:43"
+std::optional<double> parse_xml_time(std::string_view text);                          // "Sun Nov 15 00:35:47 2026"
+
+}  // namespace rightsize::telemetry

@@ -1,0 +1,196 @@
+// nvidia-smi -q -x: an element a line, once or repeated. Only the elements named below are looked at, by their path
+// inside <gpu>; the rest may be anything, so that other versions of the schema do no harm.
+#include <vector>
+
+#include "base/text.h"
+#include "telemetry/formats/line_reader.h"
+#include "telemetry/metric_names.h"
+
+namespace rightsize::telemetry {
+namespace {
+
+struct Leaf {
+  std::string_view path;
+  MetricSpec spec;
+};
+
+constexpr double kMiB = 1024.0 * 1024.0;
+// Older drivers say power_readings, newer gpu_power_readings; event reasons have been renamed, too.
+constexpr Leaf kLeaves[] = {
+    {"utilization/gpu_util", {Metric::kGpuUtil, 0.01}},
+    {"utilization/memory_util", {Metric::kMemoryUtil, 0.01}},
+    {"fb_memory_usage/used", {Metric::kMemoryUsed, kMiB}},
+    {"fb_memory_usage/total", {Metric::kMemoryTotal, kMiB}},
+    {"gpu_power_readings/power_draw", {Metric::kPower, 1}},
+    {"gpu_power_readings/average_power_draw", {Metric::kPower, 1}},
+    {"gpu_power_readings/instant_power_draw", {Metric::kPower, 1}},
+    {"gpu_power_readings/current_power_limit", {Metric::kPowerLimit, 1}},
+    {"power_readings/power_draw", {Metric::kPower, 1}},
+    {"power_readings/power_limit", {Metric::kPowerLimit, 1}},
+    {"clocks/sm_clock", {Metric::kSmClock, 1e6}},
+    {"clocks/mem_clock", {Metric::kMemoryClock, 1e6}},
+    {"temperature/gpu_temp", {Metric::kTemperature, 1}},
+    {"pci/rx_util", {Metric::kPcieRx, 1e3}},
+    {"pci/tx_util", {Metric::kPcieTx, 1e3}},
+};
+
+struct Reason {
+  std::string_view element;  // behind "clocks_event_reason_" or "clocks_throttle_reason_"
+  unsigned bit;
+};
+constexpr Reason kReasons[] = {
+    {"gpu_idle", 0x1},
+    {"applications_clocks_setting", 0x2},
+    {"sw_power_cap", 0x4},
+    {"hw_slowdown", 0x8},
+    {"sync_boost", 0x10},
+    {"sw_thermal_slowdown", 0x20},
+    {"hw_thermal_slowdown", 0x40},
+    {"hw_power_brake_slowdown", 0x80},
+    {"display_clocks_setting", 0x100},
+};
+
+class XmlReader final : public LineReader {
+ public:
+  explicit XmlReader(Intake& intake) : intake_(intake) {}
+
+  void line(std::string_view text) override {
+    text = trim(text);
+    while (!text.empty()) {
+      const std::size_t open = text.find('<');
+      if (open == std::string_view::npos) return;
+      const std::size_t close = text.find('>', open);
+      if (close == std::string_view::npos) return intake_.refuse(text, text, "an element does not end");
+      tag(text.substr(open + 1, close - open - 1));
+      text.remove_prefix(close + 1);
+      if (const std::size_t next = text.find('<'); next != std::string_view::npos && next > 0) {
+        content(trim(text.substr(0, next)));
+        text.remove_prefix(next);
+      }
+    }
+  }
+
+ private:
+  void tag(std::string_view text) {
+    if (text.empty() || text.front() == '?' || text.front() == '!' || text.back() == '/') return;
+    if (text.front() == '/') return closed(text.substr(1));
+    constexpr std::size_t kDeepest = 64;
+    if (path_.size() < kDeepest) path_.emplace_back(text.substr(0, text.find(' ')));
+    if (path_.back() == "nvidia_smi_log") begin_log();
+    if (path_.back() == "gpu") begin_gpu();
+    if (path_.back() == "mig_device") begin_instance();
+  }
+
+  void closed(std::string_view name) {
+    if (name == "gpu" && in_gpu_) end_gpu();
+    if (name == "mig_device" && in_instance_) end_instance();
+    // A text cut short and begun again leaves elements open: unwind to the one that is closed.
+    for (std::size_t i = path_.size(); i-- > 0;) {
+      if (path_[i] == name) return path_.resize(i);
+    }
+  }
+
+  void begin_log() {
+    path_ = {"nvidia_smi_log"};
+    in_gpu_ = in_instance_ = false;
+    time_ = intake_.step() * static_cast<double>(logs_++);
+  }
+
+  void begin_gpu() {
+    in_gpu_ = true;
+    device_ = {};
+    device_.index = index_in_log();
+    sample_ = {};
+    throttle_.reset();
+  }
+
+  void end_gpu() {
+    in_gpu_ = false;
+    if (throttle_) sample_.set(Metric::kThrottle, *throttle_);
+    sample_.time = time_;
+    if (const int opened = intake_.open(device_); opened >= 0) intake_.add(opened, sample_);
+    gpus_ = device_.index + 1;
+  }
+
+  void begin_instance() {
+    in_instance_ = true;
+    instance_ = device_;
+    instance_sample_ = {};
+  }
+
+  void end_instance() {
+    in_instance_ = false;
+    instance_.uuid = device_.uuid;  // comes after the instances in some versions, so it may be empty: the index holds
+    instance_sample_.time = time_;
+    if (const int opened = intake_.open(instance_); opened >= 0) intake_.add(opened, instance_sample_);
+  }
+
+  // nvidia-smi lists GPUs in order but does not number them.
+  int index_in_log() {
+    if (logs_ != counted_log_) {
+      counted_log_ = logs_;
+      gpus_ = 0;
+    }
+    return gpus_;
+  }
+
+  void content(std::string_view text) {
+    if (path_.empty()) return;
+    const std::string& leaf = path_.back();
+    if (!in_gpu_) {
+      if (leaf == "timestamp") {
+        if (auto time = parse_xml_time(text)) time_ = *time;
+      }
+      return;
+    }
+    if (in_instance_) return instance_content(leaf, text);
+    if (leaf == "uuid") device_.uuid = std::string(text);
+    if (leaf == "product_name") device_.name = std::string(text);
+    if (path_.size() < 2) return;
+    reason(leaf, text);
+    metric(path_[path_.size() - 2], leaf, text, sample_);
+  }
+
+  void instance_content(const std::string& leaf, std::string_view text) {
+    if (leaf == "gpu_instance_id") instance_.mig_id = std::string(text);
+    if (leaf == "used" || leaf == "total") metric(path_[path_.size() - 2], leaf, text, instance_sample_);
+  }
+
+  void reason(std::string_view leaf, std::string_view text) {
+    for (std::string_view prefix : {"clocks_event_reason_", "clocks_throttle_reason_"}) {
+      if (!leaf.starts_with(prefix)) continue;
+      for (const Reason& reason : kReasons) {
+        if (leaf.substr(prefix.size()) != reason.element) continue;
+        throttle_ = throttle_.value_or(0) + (text == "Active" ? reason.bit : 0);
+      }
+    }
+  }
+
+  static void metric(std::string_view parent, std::string_view leaf, std::string_view text, Sample& sample) {
+    if (is_blank(text)) return;
+    for (const Leaf& known : kLeaves) {
+      const std::size_t slash = known.path.find('/');
+      if (known.path.substr(0, slash) != parent || known.path.substr(slash + 1) != leaf) continue;
+      if (sample.has(known.spec.metric)) return;  // the average comes before the instantaneous power
+      if (auto raw = leading_number(text)) {
+        if (auto value = canonical(known.spec, *raw)) sample.set(known.spec.metric, *value);
+      }
+    }
+  }
+
+  Intake& intake_;
+  std::vector<std::string> path_;
+  Device device_, instance_;
+  Sample sample_, instance_sample_;
+  std::optional<double> throttle_;
+  bool in_gpu_ = false, in_instance_ = false;
+  double time_ = 0;
+  int gpus_ = 0;
+  std::uint64_t logs_ = 0, counted_log_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<LineReader> make_xml_reader(Intake& intake) { return std::make_unique<XmlReader>(intake); }
+
+}  // namespace rightsize::telemetry

@@ -1,0 +1,250 @@
+#include "telemetry/read.h"
+
+#include <cstring>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "telemetry/formats/line_reader.h"
+
+namespace rightsize::telemetry {
+namespace {
+
+constexpr std::size_t kChunk = 1u << 20;
+constexpr std::size_t kEnoughToDetect = 16u << 10;
+
+std::string_view line_of(std::string_view& rest) {
+  const std::size_t end = rest.find('\n');
+  std::string_view line = rest.substr(0, end);
+  rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+  if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+  return line;
+}
+
+bool names_metric(std::string_view line) {
+  const std::size_t end = line.find_first_of("{ ");
+  if (end == std::string_view::npos || end == 0) return false;
+  for (char c : line.substr(0, end)) {
+    const bool fits =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == ':';
+    if (!fits) return false;
+  }
+  return line[end] == '{' || line.starts_with("nvidia_") || line.starts_with("DCGM_");
+}
+
+Format format_of_line(std::string_view line) {
+  const std::string lower = to_lower(line);
+  if (line.front() == '#') {
+    if (lower.find("entity") != std::string::npos) return Format::kDcgmiDmon;
+    if (line.starts_with("# HELP") || line.starts_with("# TYPE")) return Format::kExposition;
+    if (lower.find("gpu") != std::string::npos && lower.find("pid") == std::string::npos) return Format::kSmiDmon;
+    return Format::kUnknown;
+  }
+  if (names_metric(line)) return Format::kExposition;
+  if (line.find(',') == std::string_view::npos) return Format::kUnknown;
+  const std::string framed = "," + lower;
+  if (framed.find(",t_s,") != std::string::npos || lower.find("_pct") != std::string::npos) return Format::kRecording;
+  for (std::string_view known : {"utilization.", "memory.used", "power.draw", "clocks."}) {
+    if (lower.find(known) != std::string::npos) return Format::kSmiQuery;
+  }
+  return Format::kUnknown;
+}
+
+std::unique_ptr<LineReader> make_reader(Format format, Intake& intake) {
+  switch (format) {
+    case Format::kRecording:
+      return make_csv_reader(intake, true);
+    case Format::kSmiQuery:
+      return make_csv_reader(intake, false);
+    case Format::kSmiDmon:
+      return make_dmon_reader(intake);
+    case Format::kSmiXml:
+      return make_xml_reader(intake);
+    case Format::kDcgmiDmon:
+      return make_dcgmi_reader(intake);
+    case Format::kExposition:
+      return make_exposition_reader(intake);
+    default:
+      return nullptr;
+  }
+}
+
+Error cannot_read(std::string_view name, Format format) {
+  if (format == Format::kJson) {
+    return bad_input(fmt::format("'{}' is JSON: an answer of some monitoring API, not samples in text", name))
+        .with_hint("'rightsize fleet --from FILE' reads such files");
+  }
+  return bad_input(fmt::format("'{}' is in no format we know", name))
+      .with_hint(
+          "nvidia-smi --query-gpu=... --format=csv (with its header), nvidia-smi dmon, nvidia-smi -q -x, dcgmi "
+          "dmon, dcgm-exporter's text, and recordings of 'rightsize profile --record' are read");
+}
+
+// The bytes of a source cut into lines, in a buffer that does not grow.
+class Lines {
+ public:
+  explicit Lines(ByteSource& source) : source_(source), buffer_(2 * kChunk) {}
+
+  // More bytes behind those not yet taken; false at the end.
+  Result<bool> fill() {
+    if (begin_ > 0) {
+      std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+      end_ -= begin_;
+      begin_ = 0;
+    }
+    RIGHTSIZE_TRY(const std::size_t got, source_.read(std::span(buffer_).subspan(end_, buffer_.size() - end_)));
+    end_ += got;
+    bytes_ += got;
+    return got > 0;
+  }
+
+  std::string_view pending() const { return {buffer_.data() + begin_, end_ - begin_}; }
+  bool full() const { return end_ - begin_ == buffer_.size(); }
+  void drop(std::size_t size) { begin_ += size; }
+  std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  ByteSource& source_;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0, end_ = 0;
+  std::uint64_t bytes_ = 0;
+};
+
+void hand_over(std::string_view line, LineReader& reader, ReadSummary& summary) {
+  ++summary.lines;
+  if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+  reader.line(line);
+}
+
+// Every whole line there is.
+void take_lines(Lines& lines, LineReader& reader, ReadSummary& summary) {
+  const std::string_view text = lines.pending();
+  std::size_t at = 0;
+  for (;;) {
+    const void* end = std::memchr(text.data() + at, '\n', text.size() - at);
+    if (end == nullptr) break;
+    const auto stop = static_cast<std::size_t>(static_cast<const char*>(end) - text.data());
+    hand_over(text.substr(at, stop - at), reader, summary);
+    at = stop + 1;
+  }
+  lines.drop(at);
+}
+
+Result<> read_all(Lines& lines, Intake& intake, LineReader& reader, ReadSummary& summary) {
+  bool skipping = false;  // the rest of a line longer than the buffer
+  for (;;) {
+    if (skipping) {
+      const std::size_t end = lines.pending().find('\n');
+      skipping = end == std::string_view::npos;
+      lines.drop(skipping ? lines.pending().size() : end + 1);
+    }
+    if (!skipping) take_lines(lines, reader, summary);
+    if (lines.full()) {
+      intake.refuse(lines.pending(), {}, "a line longer than 2 MiB");
+      skipping = true;
+      continue;
+    }
+    RIGHTSIZE_TRY(const bool more, lines.fill());
+    if (!more) break;
+  }
+  if (!lines.pending().empty() && !skipping) hand_over(lines.pending(), reader, summary);
+  reader.finish();
+  return {};
+}
+
+}  // namespace
+
+std::string_view name_of(Format format) {
+  switch (format) {
+    case Format::kUnknown:
+      return "unknown";
+    case Format::kRecording:
+      return "recording";
+    case Format::kSmiQuery:
+      return "nvidia-smi csv";
+    case Format::kSmiDmon:
+      return "nvidia-smi dmon";
+    case Format::kSmiXml:
+      return "nvidia-smi xml";
+    case Format::kDcgmiDmon:
+      return "dcgmi dmon";
+    case Format::kExposition:
+      return "exposition text";
+    case Format::kJson:
+      return "JSON";
+  }
+  return "unknown";
+}
+
+Format detect_format(std::string_view beginning) {
+  if (beginning.starts_with("\xEF\xBB\xBF")) beginning.remove_prefix(3);
+  while (!beginning.empty()) {
+    const std::string_view line = trim(line_of(beginning));
+    if (line.empty()) continue;
+    if (line.front() == '{' || line.front() == '[') return Format::kJson;
+    if (line.front() == '<') return Format::kSmiXml;
+    if (const Format format = format_of_line(line); format != Format::kUnknown) return format;
+    if (line.front() != '#') return Format::kUnknown;  // a first row that is no header
+  }
+  return Format::kUnknown;
+}
+
+int Intake::open(const Device& device) {
+  const std::string key = device.key();
+  if (auto found = devices_.find(key); found != devices_.end()) return found->second;
+  if (devices_.size() >= kMostDevices) return -1;
+  const int opened = sink_.open(device);
+  devices_.emplace(key, opened);
+  return opened;
+}
+
+void Intake::add(int device, const Sample& sample) {
+  if (sample.empty()) return;
+  ++summary_.samples;
+  sink_.add(device, sample);
+}
+
+void Intake::refuse(std::string_view line, std::string_view what, std::string message) {
+  ++summary_.refused;
+  if (summary_.reasons.size() >= kReasons) return;
+  Place place;
+  place.file = std::string(file_);
+  place.line = static_cast<int>(summary_.lines);
+  constexpr std::size_t kShown = 100;
+  place.excerpt = std::string(line.substr(0, kShown));
+  const std::size_t column = what.empty() ? 0 : static_cast<std::size_t>(what.data() - line.data());
+  place.column = static_cast<int>(std::min(column, kShown)) + 1;
+  place.length = static_cast<int>(std::max<std::size_t>(1, std::min(what.size(), kShown - std::min(column, kShown))));
+  summary_.reasons.push_back(bad_input(std::move(message)).at(std::move(place)));
+}
+
+Result<ReadSummary> read_samples(std::string_view name, ByteSource& source, SampleSink& sink,
+                                 const ReadOptions& options) {
+  ReadSummary summary;
+  Lines lines(source);
+  summary.format = options.format;
+  while (summary.format == Format::kUnknown) {
+    RIGHTSIZE_TRY(const bool more, lines.fill());
+    const std::string_view head = lines.pending();
+    // A line cut in two could be taken for something else.
+    if (!more || head.size() >= kEnoughToDetect || head.find('\n') != std::string_view::npos) {
+      summary.format = detect_format(head);
+      if (!more || head.size() >= kEnoughToDetect) break;
+    }
+  }
+  if (lines.pending().starts_with("\xEF\xBB\xBF")) lines.drop(3);
+  Intake intake(name, sink, summary, options.step);
+  std::unique_ptr<LineReader> reader = make_reader(summary.format, intake);
+  if (reader == nullptr) {
+    if (trim(lines.pending()).empty()) return fail(bad_input(fmt::format("'{}' is empty", name)));
+    return fail(cannot_read(name, summary.format));
+  }
+  RIGHTSIZE_TRY([[maybe_unused]] auto done, read_all(lines, intake, *reader, summary).map([] { return true; }));
+  summary.bytes = lines.bytes();
+  if (summary.samples > 0) return summary;
+  if (!summary.reasons.empty()) return fail(summary.reasons.front());
+  return fail(bad_input(fmt::format("'{}' ({}) holds no sample", name, name_of(summary.format))));
+}
+
+}  // namespace rightsize::telemetry

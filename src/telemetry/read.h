@@ -1,0 +1,56 @@
+// The front door of the text formats: any file a monitoring tool wrote -> Samples.
+//
+//   RIGHTSIZE_TRY(auto source, open_bytes("gpu.csv"));                    // "-" is standard input
+//   RIGHTSIZE_TRY(ReadSummary summary, read_samples("gpu.csv", *source, sink));
+//
+// The format is found from the first bytes. Memory is bounded whatever the length of the input: a sample is handed to
+// the sink as soon as it is complete. Lines that make no sense are refused one by one, counted, and the first of them
+// explained; what could be read is kept.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "telemetry/byte_source.h"
+#include "telemetry/sample.h"
+
+namespace rightsize::telemetry {
+
+enum class Format {
+  kUnknown,
+  kRecording,   // our CSV, see recording.h
+  kSmiQuery,    // nvidia-smi --query-gpu=... --format=csv
+  kSmiDmon,     // nvidia-smi dmon
+  kSmiXml,      // nvidia-smi -q -x, once or repeated with -l
+  kDcgmiDmon,   // dcgmi dmon
+  kExposition,  // dcgm-exporter's text and that of others, one scrape or many after each other
+  kJson,        // some API's answer: not read here
+};
+std::string_view name_of(Format format);
+
+// What the first bytes of a text look like. A few kilobytes are enough; fewer may give kUnknown.
+Format detect_format(std::string_view beginning);
+
+struct ReadOptions {
+  Format format = Format::kUnknown;  // unknown: find out
+  double step = 1;                   // seconds between scrapes and rows that carry no time
+};
+
+struct ReadSummary {
+  Format format = Format::kUnknown;
+  std::uint64_t bytes = 0;
+  std::uint64_t lines = 0;
+  std::uint64_t samples = 0;
+  std::uint64_t refused = 0;  // lines that were not understood
+  Errors reasons;             // of the first few of them, with their place
+};
+
+// Reads everything. Fails when the source cannot be read, when the format is unknown or JSON, and when not one sample
+// was found; then the error says why, with the place of the first refusal. `name` is used in places only.
+Result<ReadSummary> read_samples(std::string_view name, ByteSource& source, SampleSink& sink,
+                                 const ReadOptions& options = {});
+
+}  // namespace rightsize::telemetry
