@@ -40,6 +40,7 @@ Run add_gpus(CLI::App& command);
 Run add_memory(CLI::App& command);
 Run add_mig(CLI::App& command);
 Run add_models(CLI::App& command);
+Run add_profile(CLI::App& command);
 Run add_prices(CLI::App& command);
 Run add_window(CLI::App& command);
 

@@ -27,6 +27,7 @@ constexpr Command kCommands[] = {
     {"mig", "many small models on few GPUs: slices, layouts, repacking, and what sharing saves", add_mig},
     {"models", "model shapes: parameters, layers, heads; built-in or from a config.json", add_models},
     {"prices", "what machines cost: per hour, per GPU, per TFLOP, per GB/s; how old each price is", add_prices},
+    {"profile", "what a workload really does to a GPU: what binds it, what it wastes, what to do", add_profile},
     {"window", "work that can wait: GPUs, schedule and cost in windows, against real time", add_window},
 };
 

@@ -1,0 +1,268 @@
+// The rules. Each asks one physical question; docs/profile.md gives the derivation and the measured values behind the
+// thresholds.
+#include <algorithm>
+
+#include "diagnose/diagnose.h"
+#include "diagnose/signals.h"
+
+namespace rightsize::diagnose {
+namespace {
+
+struct Ruling {
+  Verdict verdict = Verdict::kUnknown;
+  double margin = 1;  // 0-1: how far from the next verdict
+};
+
+constexpr double kMiB = 1024.0 * 1024.0;
+// The driver itself holds up to about 600 MiB, an open context some 500 more.
+constexpr double kDriverMemory = 900 * kMiB;
+
+double clamp01(double value) { return std::clamp(value, 0.0, 1.0); }
+
+// Is anything happening at all?
+std::optional<Ruling> idle_rule(const Summary& summary, const Signals& signals) {
+  const bool known = signals.engine || signals.sm || signals.reported || signals.link;
+  if (!known) return Ruling{Verdict::kUnknown, 0};
+  const double working = std::max({signals.busy, signals.link.value_or(0) > 0.05 ? *signals.link : 0.0,
+                                   signals.engine ? 0.0 : signals.dram.value_or(0)});
+  constexpr double kNothing = 0.003;
+  const bool never = summary.on_off ? summary.on_off->idle_share > 0.97 && working < 0.01 : working < kNothing;
+  // nvidia-smi counts copies, which the engine counter does not.
+  const bool copying = signals.reported.value_or(0) > 0.2 && signals.link.value_or(0) > 0.02;
+  if (!(never || working < kNothing) || copying) return std::nullopt;
+  if (signals.memory_held && *signals.memory_held > kDriverMemory) return Ruling{Verdict::kIdleHeld, 1};
+  return Ruling{Verdict::kIdle, signals.memory_held ? 1.0 : 0.4};
+}
+
+// Is the link what is busiest?
+std::optional<Ruling> transfer_rule(const Signals& signals) {
+  const double other = std::max({signals.dram.value_or(0) / kFullDram, signals.pipes.value_or(0) / kFullPipe});
+  if (signals.link && *signals.link >= 0.25 && *signals.link > other) {
+    return Ruling{Verdict::kTransferBound, clamp01((*signals.link - other) / 0.5)};
+  }
+  // Busy by nvidia-smi, which counts copies, while the engine does nothing.
+  if (signals.engine && signals.reported.value_or(0) >= 0.5 && *signals.engine < 0.05 && !signals.link) {
+    return Ruling{Verdict::kTransferBound, 0.5};
+  }
+  return std::nullopt;
+}
+
+// Do stretches of work and of nothing take turns?
+std::optional<Ruling> on_off_rule(const Summary& summary, const Signals& signals) {
+  if (!summary.on_off) return std::nullopt;
+  const OnOff& on_off = *summary.on_off;
+  const bool often = on_off.idle_share >= 0.3 || (on_off.idle_share >= 0.1 && signals.busy <= 0.6);
+  if (!often || on_off.changes < 1) return std::nullopt;
+  // Each stretch of work fills little of its samples: a request now and then.
+  constexpr double kLight = 0.25;
+  const auto engine = summary.of(Metric::kGraphicsActive);
+  const double peak = engine ? engine->p95 : on_off.active_level;
+  if (on_off.active_level < kLight && peak < 0.3) {
+    return Ruling{Verdict::kUnderused, clamp01((0.3 - peak) / 0.15)};
+  }
+  constexpr double kBurst = 1;  // seconds: no data loader's step takes longer, no burst of work less
+  if (on_off.idle_run_s >= kBurst) return Ruling{Verdict::kBursty, clamp01(on_off.idle_run_s / kBurst - 0.5)};
+  return Ruling{Verdict::kInputBound, clamp01(on_off.idle_share / 0.5)};
+}
+
+// Seconds without work for each launch; nothing without PCIe counters.
+std::optional<double> gap_per_launch(const Signals& signals) {
+  if (!signals.launches || *signals.launches <= 0) return std::nullopt;
+  return (1 - signals.busy) / *signals.launches;
+}
+
+// How full the GPU is while the engine is busy.
+double filling(const Signals& signals) {
+  if (signals.busy <= 0) return 0;
+  if (signals.sm) return *signals.sm / signals.busy;
+  // Kernels that fill the SMs move data or compute; 10 % of either while busy is as good as full for this question.
+  const double used = std::max(signals.dram.value_or(0), signals.pipes.value_or(0)) / signals.busy;
+  return std::min(1.0, used * 5);
+}
+
+// The engine is often free, evenly at this sampling: does the host launch without pause, or wait for something?
+Ruling part_time_rule(const Signals& signals) {
+  const double fill = filling(signals);
+  constexpr double kTiny = 0.2;  // of the SMs
+  if (auto gap = gap_per_launch(signals)) {
+    if (*gap < kLaunchGap)
+      return {Verdict::kLaunchBound, clamp01((kLaunchGap - *gap) / kLaunchGap + (fill < kTiny ? 0.3 : 0))};
+  } else if (fill < kTiny && signals.busy > 0.12) {
+    return {Verdict::kLaunchBound, 0.5};
+  }
+  constexpr double kWork = 0.3;  // of the time: more than a trickle of requests
+  if (signals.busy >= kWork && fill >= 0.5) return {Verdict::kInputBound, clamp01((signals.busy - kWork) / 0.2)};
+  return {Verdict::kUnderused, clamp01((1 - signals.busy) * 1.2)};
+}
+
+// The engine is busy: which limit is nearest?
+Ruling full_time_rule(const Signals& signals) {
+  const double compute = signals.pipes.value_or(0) / kFullPipe, memory = signals.dram.value_or(0) / kFullDram;
+  const double most = std::max(compute, memory);
+  // Neither is near while few SMs hold work: kernels too small for the GPU, one after the other.
+  constexpr double kLow = 0.25;
+  if (most < kLow && signals.sm && *signals.sm < 0.4)
+    return {Verdict::kLaunchBound, clamp01((kLow - most) / kLow + 0.2)};
+  if (most < 0.05 && !signals.sm) return {Verdict::kLaunchBound, 0.4};
+  // Launches without pause, and a third of the time lost between them.
+  auto gap = gap_per_launch(signals);
+  if (most < 0.35 && signals.busy < 0.75 && gap && *gap < kLaunchGap) return {Verdict::kLaunchBound, 0.6};
+  const double margin = most > 0 ? clamp01(std::abs(compute - memory) / most) * clamp01(most / 0.4) : 0;
+  return {compute >= memory ? Verdict::kComputeBound : Verdict::kMemoryBound, margin};
+}
+
+// nvidia-smi alone: time in which something ran, time in which memory was touched, power.
+Ruling bare_rule(const Signals& signals) {
+  const double busy = signals.busy;
+  const double touched = busy > 0 ? signals.memory_util.value_or(0) / busy : 0;
+  const bool cool = signals.power && *signals.power < 0.35;
+  if (busy < 0.6) {
+    if (signals.memory_util && touched < 0.02 && busy > 0.12) return {Verdict::kLaunchBound, 0.5};
+    return {busy < 0.3 ? Verdict::kUnderused : Verdict::kInputBound, 0.5};
+  }
+  if (!signals.memory_util && !signals.power) return {Verdict::kComputeBound, 0};
+  if (signals.memory_util && touched < 0.06 && (cool || !signals.power)) {
+    return {touched < 0.01 ? Verdict::kLaunchBound : Verdict::kTransferBound, 0.4};
+  }
+  if (touched >= 0.75) return {Verdict::kMemoryBound, 0.8};
+  if (signals.power && *signals.power >= 0.85) return {Verdict::kComputeBound, 0.7};
+  if (touched >= 0.45) return {Verdict::kMemoryBound, 0.5};
+  return {Verdict::kComputeBound, 0.3};
+}
+
+Ruling rule(const Summary& summary, const Signals& signals) {
+  if (auto ruling = idle_rule(summary, signals)) return *ruling;
+  if (auto ruling = transfer_rule(signals)) return *ruling;
+  if (auto ruling = on_off_rule(summary, signals)) return *ruling;
+  if (!signals.counters()) return bare_rule(signals);
+  constexpr double kMostly = 0.6;  // of the time
+  return signals.busy < kMostly ? part_time_rule(signals) : full_time_rule(signals);
+}
+
+bool about_idleness(Verdict verdict) {
+  return verdict == Verdict::kIdle || verdict == Verdict::kIdleHeld || verdict == Verdict::kBursty;
+}
+
+double confidence_of(const Ruling& ruling, const Summary& summary, const Signals& signals) {
+  if (ruling.verdict == Verdict::kUnknown) return 0;
+  double ceiling = 0.55;
+  if (signals.dram && signals.pipes) ceiling = signals.sm ? 0.97 : 0.85;
+  if (about_idleness(ruling.verdict)) ceiling = std::max(ceiling, 0.9);
+  double confidence = ceiling * (0.55 + 0.45 * ruling.margin);
+  if (summary.samples < 10 || summary.seconds < 2) confidence *= 0.7;
+  return confidence;
+}
+
+std::vector<std::string> surer(const Ruling& ruling, const Summary& summary, const Signals& signals) {
+  std::vector<std::string> ways;
+  if (!signals.dram || !signals.pipes) {
+    ways.emplace_back(
+        "DRAM and tensor activity (DCGM fields 1004 and 1005, or this program on the machine itself: NVML's GPM on "
+        "Hopper and later)");
+  } else if (!signals.sm && !about_idleness(ruling.verdict)) {
+    ways.emplace_back("SM activity (DCGM field 1002, off by default in dcgm-exporter)");
+  }
+  if (!signals.link) ways.emplace_back("PCIe traffic (DCGM fields 1009 and 1010): it shows copies and kernel launches");
+  if (summary.samples < 10 || summary.seconds < 2) ways.emplace_back("a longer recording");
+  if (summary.interval > 1 && ruling.verdict != Verdict::kIdle) {
+    ways.emplace_back("sampling ten times a second: waits of a fraction of a second do not show at this interval");
+  }
+  return ways;
+}
+
+// The part of the time that bought nothing.
+void measure_waste(Diagnosis& diagnosis, const Signals& signals) {
+  const TimeShares& shares = diagnosis.shares;
+  switch (diagnosis.verdict) {
+    case Verdict::kIdle:
+    case Verdict::kIdleHeld:
+      diagnosis.wasted = 1;
+      diagnosis.wasted_why = "nothing runs";
+      return;
+    case Verdict::kLaunchBound:
+      diagnosis.wasted = clamp01(1 - signals.sm.value_or(shares.compute + shares.memory + shares.stall));
+      diagnosis.wasted_why = "SMs are empty between and around small kernels";
+      return;
+    case Verdict::kTransferBound:
+      diagnosis.wasted = clamp01(1 - signals.busy);
+      diagnosis.wasted_why = "the GPU waits while data is copied";
+      return;
+    case Verdict::kUnknown:
+      return;
+    default:
+      diagnosis.wasted = clamp01(shares.wait + shares.transfer);
+      diagnosis.wasted_why = "nothing runs in that part of the time";
+  }
+}
+
+}  // namespace
+
+std::string_view name_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kComputeBound:
+      return "compute-bound";
+    case Verdict::kMemoryBound:
+      return "memory-bound";
+    case Verdict::kLaunchBound:
+      return "launch-bound";
+    case Verdict::kInputBound:
+      return "input-bound";
+    case Verdict::kTransferBound:
+      return "transfer-bound";
+    case Verdict::kUnderused:
+      return "underused";
+    case Verdict::kBursty:
+      return "bursty";
+    case Verdict::kIdleHeld:
+      return "idle-held";
+    case Verdict::kIdle:
+      return "idle";
+    case Verdict::kUnknown:
+      return "unknown";
+  }
+  return "unknown";
+}
+
+std::string_view explain(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kComputeBound:
+      return "the arithmetic units are the limit";
+    case Verdict::kMemoryBound:
+      return "reading and writing device memory is the limit";
+    case Verdict::kLaunchBound:
+      return "kernels are so small that the time goes into starting them";
+    case Verdict::kInputBound:
+      return "the GPU works in steps and waits for data between them";
+    case Verdict::kTransferBound:
+      return "copies between host and GPU are the limit";
+    case Verdict::kUnderused:
+      return "there is steady but little work for this GPU";
+    case Verdict::kBursty:
+      return "it works for seconds and then does nothing for seconds";
+    case Verdict::kIdleHeld:
+      return "memory is held, but nothing runs";
+    case Verdict::kIdle:
+      return "nothing runs and nothing is held";
+    case Verdict::kUnknown:
+      return "the source says nothing about activity";
+  }
+  return "";
+}
+
+Diagnosis classify(const Summary& summary, const Hardware& hardware) {
+  const Signals signals = read_signals(summary, hardware);
+  const Ruling ruling = rule(summary, signals);
+  Diagnosis diagnosis;
+  diagnosis.verdict = ruling.verdict;
+  diagnosis.confidence = confidence_of(ruling, summary, signals);
+  diagnosis.shares = split_time(signals);
+  diagnosis.roofline = place_on_roofline(summary, signals, hardware);
+  diagnosis.surer = surer(ruling, summary, signals);
+  measure_waste(diagnosis, signals);
+  diagnosis.evidence = evidence_for(ruling.verdict, summary, signals, hardware);
+  diagnosis.article = article_rule(ruling.verdict, signals);
+  diagnosis.actions = actions_for(diagnosis, summary, signals, hardware);
+  return diagnosis;
+}
+
+}  // namespace rightsize::diagnose

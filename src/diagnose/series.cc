@@ -1,0 +1,179 @@
+#include "diagnose/series.h"
+
+#include <algorithm>
+
+namespace rightsize::diagnose {
+namespace {
+
+// Adds `next` into a mean of `count` samples; counters and times take the latest.
+void fold(Sample& mean, const Sample& next, std::size_t count) {
+  for (std::size_t i = 0; i < telemetry::kMetrics; ++i) {
+    const auto metric = static_cast<Metric>(i);
+    auto value = next.get(metric);
+    if (!value) continue;
+    auto before = mean.get(metric);
+    const bool latest = metric == Metric::kEnergy || metric == Metric::kThrottle;
+    const double n = static_cast<double>(count);
+    mean.set(metric, !before || latest ? *value : (*before * n + *value) / (n + 1));
+  }
+  mean.time = next.time;
+}
+
+struct Run {
+  bool idle = false;
+  std::size_t first = 0, last = 0;
+};
+
+double level_of(const Sample& sample) { return activity(sample).value_or(0); }
+
+double mean_level(const std::vector<Sample>& samples, std::size_t first, std::size_t last) {
+  double sum = 0;
+  for (std::size_t i = first; i < last; ++i) sum += level_of(samples[i]);
+  return last > first ? sum / static_cast<double>(last - first) : 0;
+}
+
+// What is low against the work of this recording: start-up does a little, too.
+double threshold(const std::vector<Sample>& samples) {
+  std::vector<double> levels;
+  for (const Sample& sample : samples) {
+    if (level_of(sample) >= kIdleActivity) levels.push_back(level_of(sample));
+  }
+  if (levels.empty()) return kIdleActivity;
+  auto middle = levels.begin() + static_cast<std::ptrdiff_t>(levels.size() / 2);
+  std::nth_element(levels.begin(), middle, levels.end());
+  return std::max(kIdleActivity, 0.2 * *middle);
+}
+
+std::vector<Run> runs_of(const std::vector<Sample>& samples) {
+  const double low = threshold(samples);
+  std::vector<Run> runs;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const bool idle = level_of(samples[i]) < low;
+    if (runs.empty() || runs.back().idle != idle) runs.push_back({idle, i, i});
+    runs.back().last = i + 1;
+  }
+  return runs;
+}
+
+double duration(const std::vector<Sample>& samples, std::size_t first, std::size_t last) {
+  if (samples.empty() || last <= first) return 0;
+  const double end = last < samples.size() ? samples[last].time : samples.back().time;
+  return std::max(0.0, end - samples[first].time);
+}
+
+// Work that comes and goes: idle too often between first and last work for pauses to be exceptions.
+bool alternates(const std::vector<Run>& runs) {
+  std::size_t idle = 0, all = 0;
+  for (std::size_t i = 1; i + 1 < runs.size(); ++i) {
+    const std::size_t size = runs[i].last - runs[i].first;
+    all += size;
+    if (runs[i].idle) idle += size;
+  }
+  return all > 0 && static_cast<double>(idle) > 0.25 * static_cast<double>(all);
+}
+
+// Writing a checkpoint copies weights to the host while nothing else runs.
+PhaseKind pause_kind(const std::vector<Sample>& samples, const Run& run) {
+  double copied = 0;
+  for (std::size_t i = run.first; i < run.last; ++i)
+    copied = std::max(copied, samples[i].get(Metric::kPcieTx).value_or(0));
+  constexpr double kWriting = 0.3e9;  // bytes a second
+  return copied > kWriting ? PhaseKind::kCheckpoint : PhaseKind::kPause;
+}
+
+Phase make_phase(PhaseKind kind, const std::vector<Sample>& samples, std::size_t first, std::size_t last) {
+  const double origin = samples.front().time;
+  const double end = last < samples.size() ? samples[last].time : samples.back().time;
+  return {kind, samples[first].time - origin, end - origin, mean_level(samples, first, last), first, last};
+}
+
+// Where the steady part begins and ends, in runs: without the idleness at both ends where that was no part of the work.
+std::pair<std::size_t, std::size_t> steady_runs(const std::vector<Sample>& samples, const std::vector<Run>& runs,
+                                                bool from_start) {
+  std::size_t first = 0, last = runs.size();
+  const double whole = duration(samples, 0, samples.size());
+  constexpr double kEdge = 0.25;  // of a recording: more at an end may be part of a pattern
+  auto is_edge = [&](const Run& run) { return from_start || duration(samples, run.first, run.last) < kEdge * whole; };
+  if (runs.size() < 2) return {first, last};
+  const bool pattern = alternates(runs);
+  if (runs.front().idle && is_edge(runs.front()) && !(pattern && !from_start)) ++first;
+  if (runs.back().idle && is_edge(runs.back()) && !pattern && last - first > 1) --last;
+  return {first, last};
+}
+
+}  // namespace
+
+void Series::add(const Sample& sample) {
+  if (merged_ == 0) {
+    pending_ = sample;
+  } else {
+    fold(pending_, sample, merged_);
+  }
+  if (++merged_ < merge_) return;
+  merged_ = 0;
+  samples_.push_back(pending_);
+  if (samples_.size() < kMost) return;
+  for (std::size_t i = 0; i + 1 < samples_.size(); i += 2) {
+    fold(samples_[i], samples_[i + 1], 1);
+    samples_[i / 2] = samples_[i];
+  }
+  samples_.resize(samples_.size() / 2);
+  merge_ *= 2;
+}
+
+std::string_view name_of(PhaseKind kind) {
+  switch (kind) {
+    case PhaseKind::kStartUp:
+      return "start-up";
+    case PhaseKind::kSteady:
+      return "steady";
+    case PhaseKind::kCheckpoint:
+      return "checkpoint";
+    case PhaseKind::kPause:
+      return "pause";
+    case PhaseKind::kIdle:
+      return "idle";
+  }
+  return "";
+}
+
+std::vector<Phase> find_phases(const std::vector<Sample>& samples, bool from_start) {
+  if (samples.empty()) return {};
+  const std::vector<Run> runs = runs_of(samples);
+  if (runs.size() == 1) {
+    return {make_phase(runs[0].idle ? PhaseKind::kIdle : PhaseKind::kSteady, samples, 0, samples.size())};
+  }
+  const auto [first, last] = steady_runs(samples, runs, from_start);
+  std::vector<Phase> phases;
+  if (first > 0) phases.push_back(make_phase(PhaseKind::kStartUp, samples, 0, runs[first].first));
+  const bool pattern = alternates(runs);
+  constexpr double kPause = 1;  // seconds
+  for (std::size_t i = first; i < last; ++i) {
+    const Run& run = runs[i];
+    const bool inside = i > first && i + 1 < last;
+    const bool pause = run.idle && inside && !pattern && duration(samples, run.first, run.last) >= kPause;
+    const PhaseKind kind = pause ? pause_kind(samples, run) : PhaseKind::kSteady;
+    if (!phases.empty() && phases.back().kind == kind && phases.back().last == run.first) {
+      phases.back() = make_phase(kind, samples, phases.back().first, run.last);
+    } else {
+      phases.push_back(make_phase(kind, samples, run.first, run.last));
+    }
+  }
+  if (last < runs.size()) phases.push_back(make_phase(PhaseKind::kIdle, samples, runs[last].first, samples.size()));
+  return phases;
+}
+
+Summary summarize_steady(const std::vector<Sample>& samples, const std::vector<Phase>& phases) {
+  Accumulator steady, whole;
+  bool any = false;
+  for (const Phase& phase : phases) {
+    if (phase.kind != PhaseKind::kSteady) continue;
+    any = true;
+    for (std::size_t i = phase.first; i < phase.last; ++i) steady.add(samples[i]);
+  }
+  if (any) return steady.summary();
+  for (const Sample& sample : samples) whole.add(sample);
+  return whole.summary();
+}
+
+}  // namespace rightsize::diagnose

@@ -1,0 +1,42 @@
+// A recording in bounded memory, the phases in it, and the part of it that a verdict should be about.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diagnose/summary.h"
+
+namespace rightsize::diagnose {
+
+// Samples in time order. When there are too many, neighbours are averaged: the picture gets coarser, not longer.
+class Series {
+ public:
+  void add(const Sample& sample);
+  const std::vector<Sample>& samples() const { return samples_; }
+
+ private:
+  static constexpr std::size_t kMost = 16384;
+  std::vector<Sample> samples_;
+  Sample pending_;
+  std::size_t merged_ = 0, merge_ = 1;  // samples in `pending_`; samples to one kept
+};
+
+enum class PhaseKind { kStartUp, kSteady, kCheckpoint, kPause, kIdle };
+std::string_view name_of(PhaseKind kind);
+
+struct Phase {
+  PhaseKind kind = PhaseKind::kSteady;
+  double begin = 0, end = 0;        // seconds from the first sample
+  double activity = 0;              // mean
+  std::size_t first = 0, last = 0;  // samples, `last` excluded
+};
+
+// The phases of a recording, without gaps, in order. Work that comes and goes all the time is one steady phase.
+// `from_start`: the recording begins with the program, so that what comes before its work is start-up, however long.
+std::vector<Phase> find_phases(const std::vector<Sample>& samples, bool from_start);
+
+// Statistics of the steady phases: what the verdict is about.
+Summary summarize_steady(const std::vector<Sample>& samples, const std::vector<Phase>& phases);
+
+}  // namespace rightsize::diagnose

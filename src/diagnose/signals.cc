@@ -1,0 +1,120 @@
+#include "diagnose/signals.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/parse_units.h"
+
+namespace rightsize::diagnose {
+namespace {
+
+// "5.0x16": usable bytes a second in one direction, after the link's encoding.
+std::optional<BytesPerSecond> link_rate(std::string_view pcie) {
+  const std::size_t x = pcie.find('x');
+  if (x == std::string_view::npos) return std::nullopt;
+  auto lanes = parse_number(pcie.substr(x + 1));
+  auto generation = parse_number(pcie.substr(0, x));
+  if (!lanes || !generation || *generation < 1 || *generation > 7) return std::nullopt;
+  constexpr double kThirdGeneration = 0.985;  // GB/s a lane; every generation doubles it
+  return gb_per_s(kThirdGeneration * std::exp2(*generation - 3) * *lanes);
+}
+
+std::optional<double> largest(std::initializer_list<std::optional<double>> values) {
+  std::optional<double> most;
+  for (const auto& value : values) {
+    if (value && (!most || *value > *most)) most = value;
+  }
+  return most;
+}
+
+// Without a known link, the slowest generation at 16 lanes that could carry what was seen.
+double link_for(double bytes_per_second) {
+  double rate = 15.8e9;
+  while (rate < bytes_per_second) rate *= 2;
+  return rate;
+}
+
+// Multiply-adds a tensor core does in a cycle are powers of two, so the peak tells them without the clock it is quoted
+// at: the power of two nearest to peak / (SMs x 1.8 GHz).
+std::optional<double> flop_per_cycle(const Hardware& hardware) {
+  if (!hardware.matrix || !hardware.sms || *hardware.sms <= 0) return std::nullopt;
+  constexpr double kTypicalClock = 1.8e9;
+  const double each = in_flop_per_s(*hardware.matrix) / (*hardware.sms * kTypicalClock);
+  return std::exp2(std::round(std::log2(each))) * *hardware.sms;
+}
+
+}  // namespace
+
+Hardware hardware_of(const catalog::Gpu& gpu) {
+  return {gpu.name, gpu.half_rate(), gpu.bandwidth, link_rate(gpu.pcie), gpu.tdp, gpu.capacity(), gpu.sms};
+}
+
+Signals read_signals(const Summary& summary, const Hardware& hardware) {
+  Signals signals;
+  signals.engine = summary.mean(Metric::kGraphicsActive);
+  signals.reported = summary.mean(Metric::kGpuUtil);
+  signals.sm = summary.mean(Metric::kSmActive);
+  signals.dram = summary.mean(Metric::kDramActive);
+  signals.tensor = largest({summary.mean(Metric::kTensorActive), summary.mean(Metric::kHmmaActive),
+                            summary.mean(Metric::kImmaActive), summary.mean(Metric::kDfmaActive)});
+  signals.pipes = largest({signals.tensor, summary.mean(Metric::kFp32Active), summary.mean(Metric::kFp16Active),
+                           summary.mean(Metric::kFp64Active)});
+  // Integer work goes with every kernel's addressing; only a lot of it is a load of its own.
+  if (auto integer = summary.mean(Metric::kIntegerActive); integer && *integer > 0.6) {
+    signals.pipes = largest({signals.pipes, integer});
+  }
+  signals.memory_util = summary.mean(Metric::kMemoryUtil);
+  signals.memory_held = summary.mean(Metric::kMemoryUsed);
+  const auto in = summary.mean(Metric::kPcieRx), out = summary.mean(Metric::kPcieTx);
+  if (in || out) {
+    signals.link_bytes = std::max(in.value_or(0), out.value_or(0));
+    signals.link =
+        *signals.link_bytes / (hardware.link ? in_bytes_per_s(*hardware.link) : link_for(*signals.link_bytes));
+  }
+  if (in) signals.launches = *in / kBytesPerLaunch;
+  std::optional<double> limit = summary.mean(Metric::kPowerLimit);
+  if (!limit && hardware.power) limit = in_watts(*hardware.power);
+  if (auto watts = summary.mean(Metric::kPower); watts && limit && *limit > 0) signals.power = *watts / *limit;
+  signals.busy = signals.engine.value_or(signals.sm.value_or(signals.reported.value_or(0)));
+  return signals;
+}
+
+TimeShares split_time(const Signals& signals) {
+  TimeShares shares;
+  const double busy = std::clamp(signals.busy, 0.0, 1.0);
+  double compute = std::min(busy, signals.pipes.value_or(0) / kFullPipe);
+  double memory = std::min(busy, signals.dram.value_or(0) / kFullDram);
+  shares.overlap = std::max(0.0, compute + memory - busy);
+  (compute > memory ? memory : compute) -= shares.overlap;
+  const double rest = busy - compute - memory;
+  // SMs without a warp while the engine is busy: kernels are being started or drained. Unknown: half of the rest.
+  shares.launch = signals.sm ? std::min(rest, std::max(0.0, busy - *signals.sm)) : rest / 2;
+  shares.stall = rest - shares.launch;
+  shares.compute = compute;
+  shares.memory = memory;
+  shares.transfer = std::min(1 - busy, std::max(0.0, signals.link.value_or(0)));
+  shares.wait = 1 - busy - shares.transfer;
+  return shares;
+}
+
+Roofline place_on_roofline(const Summary& summary, const Signals& signals, const Hardware& hardware) {
+  Roofline roofline;
+  std::optional<FlopsPerSecond> peak = hardware.matrix;
+  const auto clock = summary.mean(Metric::kSmClock);
+  // The tensor counter counts cycles: at a lower clock they do less than the peak says.
+  if (auto each = flop_per_cycle(hardware); each && clock && *clock > 0) peak = flop_per_s(*each * *clock);
+  if (signals.tensor && peak) roofline.achieved = *signals.tensor * *peak;
+  if (signals.dram && hardware.bandwidth) roofline.traffic = *signals.dram * *hardware.bandwidth;
+  if (hardware.matrix && hardware.bandwidth) roofline.ridge = in_flop_per_byte(*hardware.matrix / *hardware.bandwidth);
+  if (roofline.achieved && roofline.traffic && in_bytes_per_s(*roofline.traffic) > 1e9) {
+    roofline.intensity = in_flop_per_byte(*roofline.achieved / *roofline.traffic);
+    const double limit =
+        std::min(in_flop_per_s(*hardware.matrix), *roofline.intensity * in_bytes_per_s(*hardware.bandwidth));
+    if (limit > 0) roofline.of_limit = in_flop_per_s(*roofline.achieved) / limit;
+  }
+  return roofline;
+}
+
+}  // namespace rightsize::diagnose

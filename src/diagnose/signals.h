@@ -1,0 +1,53 @@
+// The numbers the rules speak of, read out of a Summary once.
+#pragma once
+
+#include <optional>
+
+#include "diagnose/diagnose.h"
+
+namespace rightsize::diagnose {
+
+// Means over time, 0-1, unless said otherwise.
+struct Signals {
+  std::optional<double> engine;    // the compute engine ran something
+  std::optional<double> reported;  // nvidia-smi's utilisation; counts copies, too
+  std::optional<double> sm;        // SMs held a warp
+  std::optional<double> dram;      // of peak bandwidth
+  std::optional<double> pipes;     // the busiest arithmetic pipe: tensor, fp16, fp32, fp64
+  std::optional<double> tensor;
+  std::optional<double> link;        // PCIe, of one direction's rate
+  std::optional<double> link_bytes;  // bytes a second, the larger direction
+  std::optional<double> launches;    // kernels a second, from the commands the GPU fetches over PCIe
+  std::optional<double> power;       // of the limit
+  std::optional<double> memory_util;
+  std::optional<double> memory_held;  // bytes
+
+  double busy = 0;  // the best there is for "something ran": engine, SMs, reported
+  bool counters() const { return dram || pipes || sm; }
+};
+
+Signals read_signals(const Summary& summary, const Hardware& hardware);
+
+// What kernels reach of a full DRAM counter and of a full pipe: a copy kernel was measured at 88-92 % on an H200, large
+// matrix products at 93-97 %.
+inline constexpr double kFullDram = 0.92;
+inline constexpr double kFullPipe = 0.95;
+
+// Bytes of commands and arguments the GPU fetches for a kernel launched from the host. Measured on an H200 (driver
+// 580): 0.8-1 KB with PyTorch, little of it from arguments. A CUDA graph fetches far less, so it shows as few launches.
+inline constexpr double kBytesPerLaunch = 900;
+
+// A host launches a kernel every 2.5 to 10 us. Longer gaps between two launches mean it does something else.
+inline constexpr double kLaunchGap = 20e-6;
+
+TimeShares split_time(const Signals& signals);
+Roofline place_on_roofline(const Summary& summary, const Signals& signals, const Hardware& hardware);
+
+// What the other parts of a Diagnosis are written from.
+std::vector<std::string> evidence_for(Verdict verdict, const Summary& summary, const Signals& signals,
+                                      const Hardware& hardware);
+std::vector<Action> actions_for(const Diagnosis& diagnosis, const Summary& summary, const Signals& signals,
+                                const Hardware& hardware);
+std::optional<RuleOfThumb> article_rule(Verdict verdict, const Signals& signals);
+
+}  // namespace rightsize::diagnose
