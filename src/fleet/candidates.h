@@ -20,6 +20,7 @@ struct CureInput {
   const std::vector<GpuRow>& gpus;
   const PriceBook& book;
   const Thresholds& thresholds;
+  bool across_teams = false;  // whether jobs of different teams may share a GPU
 };
 
 std::vector<Candidate> find_stops(const CureInput& input);

@@ -31,7 +31,8 @@ std::map<GroupKey, std::vector<std::size_t>> groups_of(const CureInput& input, b
     const GpuRow& gpu = input.gpus[i];
     if (!has_room(gpu) || gpu.price.share < 1 || gpu.usd_per_month() <= 0 || gpu.memory_peak() <= 0) continue;
     if (by_workload && gpu.owner().workload.empty()) continue;
-    groups[{gpu.owner().team, gpu_name(gpu), by_workload ? gpu.owner().workload : ""}].push_back(i);
+    const std::string team = input.across_teams ? "" : gpu.owner().team;
+    groups[{team, gpu_name(gpu), by_workload ? gpu.owner().workload : ""}].push_back(i);
   }
   std::erase_if(groups, [](const auto& entry) { return entry.second.size() < 2; });
   return groups;
@@ -81,13 +82,15 @@ Candidate shared_candidate(ActionKind kind, const CureInput& input, const std::v
   c.action.to = count_of(keep, name);
   c.action.owner = input.gpus[gpus.front()].owner().team;
   if (c.action.owner.empty()) c.action.owner = input.gpus[gpus.front()].owner().shown();
+  if (input.across_teams) c.action.owner = "several teams";
   return c;
 }
 
-void describe_consolidation(Action& action) {
+void describe_consolidation(Action& action, bool across_teams) {
   action.what = fmt::format("run the jobs of {} side by side on {} instead of {}", action.owner, action.to, action.from);
-  action.risk =
-      "medium: jobs on one GPU slow each other at peaks and share a failure; use MPS or time slicing, one trust domain";
+  action.risk = across_teams
+                    ? "high: jobs of different teams on one GPU share its memory protection and its failures; ask them first"
+                    : "medium: jobs on one GPU slow each other at peaks and share a failure; use MPS or time slicing";
   action.check = "memory peaks add up below the limit in this window; watch latency for a day with two jobs on one GPU";
   action.rollback = "one job a GPU again: remove the sharing from the node's device plugin configuration";
 }
@@ -117,8 +120,8 @@ std::vector<Candidate> find_consolidations(const CureInput& input) {
       }
       std::sort(together.begin(), together.end());
       Candidate c = shared_candidate(ActionKind::kConsolidate, input, together, kept);
-      describe_consolidation(c.action);
-      c.action.confidence *= 0.7;
+      describe_consolidation(c.action, input.across_teams);
+      c.action.confidence *= input.across_teams ? 0.5 : 0.7;
       found.push_back(std::move(c));
     }
   }
@@ -127,6 +130,7 @@ std::vector<Candidate> find_consolidations(const CureInput& input) {
 
 std::vector<Candidate> find_replica_cuts(const CureInput& input) {
   std::vector<Candidate> found;
+  if (input.across_teams) return found;
   for (const auto& [key, gpus] : groups_of(input, true)) {
     // What all replicas do together, at the busiest time.
     const std::size_t steps = std::max<std::size_t>(1, input.gpus[gpus[0]].use.profile.steps());

@@ -38,6 +38,11 @@ double parkable_share(const GpuRow& gpu, double hours_least) {
   return all > 0 ? parked / all : 0;
 }
 
+// GeForce cards: their driver's licence keeps them out of data centres, so a data-centre GPU is not exchanged for one.
+bool is_consumer(const catalog::Gpu& gpu) {
+  return gpu.name.starts_with("rtx-") && gpu.name.find_first_not_of("0123456789", 4) == std::string::npos;
+}
+
 using GroupKey = std::tuple<std::string, std::string, std::string>;
 
 struct Group {
@@ -131,7 +136,7 @@ std::optional<Smaller> find_smaller(const GpuRow& gpu, const CureInput& input, d
   std::optional<Smaller> best;
   for (const market::Offer& offer : input.book.on_demand()) {
     const catalog::Gpu& other = *offer.gpu;
-    if (other.name == now->name || other.vendor != now->vendor) continue;
+    if (other.name == now->name || other.vendor != now->vendor || (is_consumer(other) && !is_consumer(*now))) continue;
     if (gpu.price.machine != nullptr && offer.machine->provider != gpu.price.machine->provider) continue;
     if (offer.rate_per_gpu() >= *gpu.price.rate * 0.95) continue;
     if (best && offer.rate_per_gpu() >= best->offer.rate_per_gpu()) continue;
@@ -234,11 +239,14 @@ std::optional<Discount> discount_of(const GpuRow& gpu, const PriceBook& book) {
 
 std::vector<Candidate> find_commitments(const CureInput& input, const std::vector<bool>& taken) {
   std::map<std::pair<std::string, std::string>, Group> groups;
+  std::map<std::pair<const catalog::Gpu*, const catalog::Machine*>, std::optional<Discount>> discounts;
   for (std::size_t i = 0; i < input.gpus.size(); ++i) {
     const GpuRow& gpu = input.gpus[i];
     const bool stable = gpu.presence >= input.thresholds.stable_share && gpu.use.idle_share < 0.5;
     if (taken[i] || !stable || gpu.price.purchase != catalog::Purchase::kOnDemand || gpu.price.share < 1) continue;
-    const std::optional<Discount> discount = discount_of(gpu, input.book);
+    auto [known, is_new] = discounts.try_emplace({gpu.price.gpu, gpu.price.machine});
+    if (is_new) known->second = discount_of(gpu, input.book);
+    const std::optional<Discount>& discount = known->second;
     if (!discount) continue;
     Group& group = groups[{gpu_name(gpu), discount->source}];
     group.add(i, gpu.usd_per_month() * (1 - discount->ratio), 0.6);

@@ -39,7 +39,6 @@ std::vector<Candidate> find_all(const CureInput& input) {
     for (Candidate& candidate : find(input)) all.push_back(std::move(candidate));
   }
   std::erase_if(all, [](const Candidate& c) { return c.action.usd_per_month < kLeastUsd; });
-  // Stopping what is idle comes before sharing it; otherwise the dollars decide.
   std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
     return a.action.usd_per_month > b.action.usd_per_month;
   });
@@ -80,22 +79,20 @@ std::vector<GpuRow> remaining(const std::vector<GpuRow>& gpus, const std::vector
 std::vector<Action> plan_actions(const std::vector<GpuRow>& gpus, const PriceBook& book, const Thresholds& thresholds) {
   std::vector<Action> actions;
   std::vector<bool> taken(gpus.size(), false);
-  constexpr int kRounds = 3;  // a cure that lost some of its GPUs is looked for again among the rest
+  // A cure that lost some of its GPUs is looked for again among the rest; only then may teams share.
+  constexpr int kRounds = 3;
   for (int round = 0; round < kRounds; ++round) {
     const std::vector<GpuRow> rest = round == 0 ? std::vector<GpuRow>{} : remaining(gpus, taken);
-    const CureInput input{round == 0 ? gpus : rest, book, thresholds};
-    bool lost = false;
+    const CureInput input{round == 0 ? gpus : rest, book, thresholds, round == kRounds - 1};
     for (Candidate& candidate : find_all(input)) {
       if (without_taken(candidate, taken)) {
         accept(std::move(candidate), actions, taken);
       } else {
-        lost = lost || !candidate.action.gpus.empty();
         if (round == 0) note_loser(candidate, actions);
       }
     }
-    if (!lost) break;
   }
-  const CureInput whole{gpus, book, thresholds};
+  const CureInput whole{gpus, book, thresholds, false};
   for (Candidate& candidate : find_commitments(whole, taken)) {
     if (candidate.action.usd_per_month >= kLeastUsd) accept(std::move(candidate), actions, taken);
   }

@@ -248,10 +248,16 @@ bool SeriesToSamples::open(const SeriesHead& head) {
 }
 
 void SeriesToSamples::give(double time, double value) {
-  const std::optional<double> known = canonical({meaning_.metric, meaning_.scale, false}, value);
-  if (!known) return;
   sample_.time = time;
-  sample_.set(meaning_.metric, *known);
+  // Values no rule of blanks and limits could refuse take the short way.
+  const double direct = value * meaning_.scale;
+  if (direct >= 0 && direct <= 1 && value < 1e6) {
+    sample_.set(meaning_.metric, direct);
+  } else {
+    const std::optional<double> known = canonical({meaning_.metric, meaning_.scale, false}, value);
+    if (!known) return;
+    sample_.set(meaning_.metric, *known);
+  }
   sink_.add(device_, sample_);
 }
 

@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,8 +46,15 @@ class JsonStream {
   bool read_string(std::string& text);
   void skip();
 
-  // [time, "value"]: Prometheus's pair, the innermost loop of everything.
+  // [time, "value"]: Prometheus's pair.
   bool read_pair(double& time, double& value);
+
+  // [[time, "value"], ...]: the innermost loop of everything. Fills the beginning of `into`;
+  // false when that was the end of the list (its ']' is then consumed). Call after enter_array().
+  struct Pair {
+    double time = 0, value = 0;
+  };
+  bool read_pairs(std::span<Pair> into, std::size_t& count);
 
   // The document goes on after a line end with another one (NDJSON): forgets the nesting.
   bool next_document();
@@ -63,6 +71,7 @@ class JsonStream {
   bool next(char closing);
   bool skip_string();
   bool read_escape(std::string& text);
+  const char* usual_pair(const char* at, const char* end, Pair& pair) const;
   void fail_here(std::string message);
 
   ByteSource& source_;

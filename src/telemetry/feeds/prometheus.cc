@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -129,17 +130,17 @@ class Reader {
 
   // [[time, "value"], ...], or VictoriaMetrics's plain [value, ...].
   void read_values() {
-    bool paired = true, first = true;
-    double time = 0, value = 0;
-    for (json_.enter_array(); json_.next_item();) {
-      if (first) paired = json_.peek() == '[';
-      first = false;
-      if (paired) {
-        if (json_.read_pair(time, value)) give(time, value);
-      } else {
-        values_.push_back(json_.read_number().value_or(std::nan("")));
+    if (!json_.enter_array()) return;
+    if (json_.peek() == '[') {
+      std::array<JsonStream::Pair, 256> pairs;
+      for (bool more = true; more;) {
+        std::size_t count = 0;
+        more = json_.read_pairs(pairs, count);
+        for (std::size_t i = 0; i < count; ++i) give(pairs[i].time, pairs[i].value);
       }
+      return;
     }
+    while (json_.next_item()) values_.push_back(json_.read_number().value_or(std::nan("")));
   }
 
   void read_plain(std::vector<double>& into) {
