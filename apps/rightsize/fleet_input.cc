@@ -148,11 +148,10 @@ Checked<FleetResult> read_server(const FleetFlags& flags, const Times& times, co
   options.url = flags.prometheus;
   options.auth = std::move(auth);
   options.policy.tries = std::max(1, flags.tries);
-  if (Result<Seconds> limit = parse_duration(flags.timeout)) {
-    options.policy.limit = *limit;
-  } else {
-    return fail(one(std::move(limit).error()));
-  }
+  Result<Seconds> limit = parse_duration(flags.timeout), wait = parse_duration(flags.retry_wait);
+  if (!limit || !wait) return fail(one(std::move(limit ? wait : limit).error()));
+  options.policy.limit = *limit;
+  options.policy.first_wait = *wait;
   options.window = times.window;
   options.step = times.step;
   options.end = times.end;
@@ -274,6 +273,7 @@ void add_fleet_flags(CLI::App& command, FleetFlags& f) {
   command.add_option("--resume", f.resume, "folder that keeps the server's answers: a run that was cut off goes on");
   command.add_option("--timeout", f.timeout, "for one answer of the server")->default_str("120s");
   command.add_option("--tries", f.tries, "how often a question is asked before it is given up")->default_str("5");
+  command.add_option("--retry-wait", f.retry_wait, "before the second try; doubles with each")->default_str("250ms");
   command.add_option("--bearer-file", f.bearer_file, "file with a bearer token (or $RIGHTSIZE_BEARER)");
   command.add_option("--user", f.user, "user name, with the password from --password-file");
   command.add_option("--password-file", f.password_file, "file with the password (or $RIGHTSIZE_PASSWORD)");
