@@ -154,18 +154,21 @@ struct GpuTally {
   void extend_front(std::size_t by);
 };
 
-// Two neighbouring steps become one; steps stay aligned with the clock.
+// Neighbouring steps become one; steps stay aligned with the clock.
 void GpuTally::coarsen() {
-  const bool odd = (origin & 1) != 0;
+  const double wider = wider_step(width);
+  const auto factor = static_cast<std::int64_t>(std::llround(wider / width));
+  const auto ahead = static_cast<std::size_t>(origin - origin / factor * factor);  // of the first step in its new one
+  const auto by = static_cast<std::size_t>(factor);
   for (std::vector<Cell>& row : rows) {
     if (row.empty()) continue;
-    std::vector<Cell> wide((row.size() + (odd ? 2 : 1)) / 2);
-    for (std::size_t i = 0; i < row.size(); ++i) wide[(i + (odd ? 1 : 0)) / 2].merge(row[i]);
+    std::vector<Cell> wide((row.size() + ahead + by - 1) / by);
+    for (std::size_t i = 0; i < row.size(); ++i) wide[(i + ahead) / by].merge(row[i]);
     row = std::move(wide);
   }
-  steps = (steps + (odd ? 2 : 1)) / 2;
-  origin = origin >> 1;
-  width *= 2;
+  steps = (steps + ahead + by - 1) / by;
+  origin /= factor;
+  width = wider;
 }
 
 void GpuTally::extend_front(std::size_t by) {

@@ -14,7 +14,7 @@ namespace {
 
 using diagnose::Verdict;
 
-constexpr std::size_t kSharedSteps = 48;   // of the time axis when jobs are packed
+constexpr std::size_t kSharedSteps = 200;   // of the time axis when jobs are packed, at most
 constexpr std::size_t kMostTogether = 400;  // GPUs packed at once
 
 struct GroupKey {
@@ -38,12 +38,13 @@ std::map<GroupKey, std::vector<std::size_t>> groups_of(const CureInput& input, b
   return groups;
 }
 
-// Largest values of a curve in `steps` equal pieces of the common time axis; missing steps count as nothing.
+// Largest values of a curve in at most `steps` equal pieces of the common time axis; missing steps count as nothing.
 std::vector<double> peaks_of(const std::vector<float>& curve, std::size_t steps) {
   std::vector<double> peaks(steps, 0.0);
+  const std::size_t piece = (curve.size() + steps - 1) / steps;
   for (std::size_t i = 0; i < curve.size(); ++i) {
     if (std::isnan(curve[i])) continue;
-    double& peak = peaks[i * steps / curve.size()];
+    double& peak = peaks[i / piece];
     peak = std::max(peak, static_cast<double>(curve[i]));
   }
   return peaks;

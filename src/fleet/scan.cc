@@ -105,8 +105,8 @@ class Scanner {
     frame_.window = options_.window;
     frame_.step = options_.step > 0 ? options_.step : 60;
     frame_.idle = options_.idle;
-    // At most 256 steps, a whole number of minutes.
-    frame_.curve_step = std::max(300.0, std::ceil(options_.window / 256 / 300) * 300);
+    constexpr double kMostSteps = 340;  // half-hours of a week
+    frame_.curve_step = std::max(300.0, step_at_least(options_.window / kMostSteps));
     return {};
   }
 

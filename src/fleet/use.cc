@@ -89,6 +89,19 @@ std::optional<Metric> GpuUse::activity() const {
   return std::nullopt;
 }
 
+double wider_step(double width) {
+  for (double step : {1, 2, 4, 12, 60, 300, 900, 1800, 3600, 7200, 14400, 28800, 86400}) {
+    if (step > width) return step;
+  }
+  return width * 2;
+}
+
+double step_at_least(double width) {
+  double step = 1;
+  while (step < width) step = wider_step(step);
+  return step;
+}
+
 void align(std::vector<GpuUse>& gpus) {
   double width = 0, last = 0, start = std::numeric_limits<double>::infinity();
   for (const GpuUse& gpu : gpus) {

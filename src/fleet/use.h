@@ -92,6 +92,11 @@ struct IdleRule {
   double held_above_bytes = 1024.0 * 1024 * 1024;  // an empty driver shows up to 0.7 GiB on large GPUs
 };
 
+// The widths a step can have divide each other and the day, so that hours of the day stay apart: 1, 2, 4, 12 and 60 s, 5,
+// 15 and 30 min, 1, 2, 4, 8 and 24 h, then doubling. The next one after `width`, and the first that is at least `width`.
+double wider_step(double width);
+double step_at_least(double width);
+
 // Brings all profiles to one width (the widest) and one time axis, so that step i means the same hour everywhere.
 void align(std::vector<GpuUse>& gpus);
 
