@@ -1,0 +1,294 @@
+// Readings of NVML as Samples: the plain calls everywhere, GPM's counters on Hopper and later.
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "telemetry/live.h"
+#include "telemetry/nvml/library.h"
+
+namespace rightsize::telemetry {
+namespace {
+
+using nvml::Api;
+using nvml::kSuccess;
+
+constexpr double kMiB = 1024.0 * 1024.0;
+
+struct Counter {
+  unsigned id;
+  Metric metric;
+  double scale;
+};
+// Percents, and MiB a second.
+constexpr Counter kCounters[] = {
+    {nvml::kGpmGraphics, Metric::kGraphicsActive, 0.01}, {nvml::kGpmSm, Metric::kSmActive, 0.01},
+    {nvml::kGpmOccupancy, Metric::kSmOccupancy, 0.01},   {nvml::kGpmInteger, Metric::kIntegerActive, 0.01},
+    {nvml::kGpmTensor, Metric::kTensorActive, 0.01},     {nvml::kGpmDfma, Metric::kDfmaActive, 0.01},
+    {nvml::kGpmHmma, Metric::kHmmaActive, 0.01},         {nvml::kGpmImma, Metric::kImmaActive, 0.01},
+    {nvml::kGpmDram, Metric::kDramActive, 0.01},         {nvml::kGpmFp64, Metric::kFp64Active, 0.01},
+    {nvml::kGpmFp32, Metric::kFp32Active, 0.01},         {nvml::kGpmFp16, Metric::kFp16Active, 0.01},
+    {nvml::kGpmPcieTx, Metric::kPcieTx, kMiB},           {nvml::kGpmPcieRx, Metric::kPcieRx, kMiB},
+    {nvml::kGpmNvlinkRx, Metric::kNvlinkRx, kMiB},       {nvml::kGpmNvlinkTx, Metric::kNvlinkTx, kMiB},
+};
+
+// One GPU or one MIG instance of it.
+struct Watched {
+  nvml::Device gpu = nullptr;     // the whole GPU
+  nvml::Device handle = nullptr;  // the instance, or the GPU
+  std::optional<unsigned> instance;
+  nvml::GpmSample before = nullptr, now = nullptr;
+  bool has_before = false;
+  bool no_nvlink = false;
+};
+
+std::string text_of(nvml::Return (*get)(nvml::Device, char*, unsigned), nvml::Device device) {
+  char text[96] = {};
+  return get != nullptr && get(device, text, sizeof text) == kSuccess ? text : "";
+}
+
+class NvmlSource final : public LiveSource {
+ public:
+  explicit NvmlSource(std::unique_ptr<nvml::Library> library) : library_(std::move(library)) {
+    for (unsigned i = 0; i < library_->device_count(); ++i) add_gpu(i);
+  }
+  ~NvmlSource() override {
+    for (Watched& watched : watched_) {
+      if (watched.before != nullptr) api().gpm_free(watched.before);
+      if (watched.now != nullptr) api().gpm_free(watched.now);
+    }
+  }
+  NvmlSource(const NvmlSource&) = delete;
+  NvmlSource& operator=(const NvmlSource&) = delete;
+
+  const std::vector<Device>& devices() const override { return devices_; }
+
+  Result<Sample> read(std::size_t device, double time) override {
+    Watched& watched = watched_[device];
+    Sample sample;
+    sample.time = time;
+    nvml::Memory memory{};
+    const nvml::Return code = api().memory(watched.handle, &memory);
+    if (code == nvml::kGpuIsLost) {
+      return fail(unreadable(fmt::format("GPU {} no longer answers: it has fallen off the bus", devices_[device].index))
+                      .with_hint("the machine needs a reboot; 'dmesg' says more"));
+    }
+    if (code == kSuccess) {
+      sample.set(Metric::kMemoryUsed, static_cast<double>(memory.used));
+      sample.set(Metric::kMemoryTotal, static_cast<double>(memory.total));
+    }
+    read_plain(watched, sample);
+    read_counters(watched, sample);
+    return sample;
+  }
+
+  std::vector<GpuProcess> processes(std::size_t device) override {
+    const Watched& watched = watched_[device];
+    std::vector<GpuProcess> found;
+    if (api().processes == nullptr) return found;
+    std::vector<nvml::ProcessInfo> infos(64);
+    auto count = static_cast<unsigned>(infos.size());
+    nvml::Return code = api().processes(watched.handle, &count, infos.data());
+    if (code == nvml::kInsufficientSize) {
+      infos.resize(count + 16);
+      count = static_cast<unsigned>(infos.size());
+      code = api().processes(watched.handle, &count, infos.data());
+    }
+    if (code != kSuccess) return found;
+    for (unsigned i = 0; i < count; ++i) {
+      GpuProcess process{infos[i].pid, std::nullopt, name_of_process(infos[i].pid)};
+      constexpr unsigned long long kNotAvailable = ~0ULL;
+      if (infos[i].used_memory != kNotAvailable) process.memory = static_cast<double>(infos[i].used_memory);
+      found.push_back(std::move(process));
+    }
+    return found;
+  }
+
+  std::string describe() const override {
+    bool gpm = false;
+    for (const Watched& watched : watched_) gpm = gpm || watched.before != nullptr;
+    return fmt::format("NVML, driver {}, {} GPM counters", library_->driver_version(), gpm ? "with" : "without");
+  }
+
+ private:
+  const Api& api() const { return library_->api(); }
+
+  void add_gpu(unsigned index) {
+    nvml::Device handle = nullptr;
+    if (api().handle(index, &handle) != kSuccess) return;
+    Device device;
+    device.index = static_cast<int>(index);
+    device.name = text_of(api().name, handle);
+    device.uuid = text_of(api().uuid, handle);
+    unsigned current = 0, pending = 0;
+    const bool cut =
+        api().mig_mode != nullptr && api().mig_mode(handle, &current, &pending) == kSuccess && current == 1;
+    if (!cut || !add_instances(device, handle))
+      watch(device, {handle, handle, std::nullopt, nullptr, nullptr, false, false});
+  }
+
+  // False when the GPU is in MIG mode but not cut.
+  bool add_instances(const Device& device, nvml::Device gpu) {
+    unsigned most = 0;
+    if (api().mig_count == nullptr || api().mig_count(gpu, &most) != kSuccess) return false;
+    bool any = false;
+    for (unsigned i = 0; i < most; ++i) {
+      nvml::Device handle = nullptr;
+      unsigned id = 0;
+      if (api().mig_handle(gpu, i, &handle) != kSuccess || api().mig_instance_id(handle, &id) != kSuccess) continue;
+      Device instance = device;
+      instance.mig_id = std::to_string(id);
+      // "NVIDIA H200 MIG 1g.18gb"
+      const std::string name = text_of(api().name, handle);
+      if (const std::size_t at = name.find("MIG "); at != std::string::npos) instance.mig_profile = name.substr(at + 4);
+      watch(instance, {gpu, handle, id, nullptr, nullptr, false, false});
+      any = true;
+    }
+    return any;
+  }
+
+  void watch(const Device& device, Watched watched) {
+    nvml::GpmSupport support{nvml::kGpmVersion, 0};
+    const bool counters = api().gpm_support != nullptr && api().gpm_alloc != nullptr && api().gpm_metrics != nullptr &&
+                          api().gpm_support(watched.gpu, &support) == kSuccess && support.supported != 0;
+    if (counters) {
+      if (api().gpm_alloc(&watched.before) != kSuccess) watched.before = nullptr;
+      if (api().gpm_alloc(&watched.now) != kSuccess) watched.now = nullptr;
+    }
+    devices_.push_back(device);
+    watched_.push_back(watched);
+  }
+
+  // What NVML has had for long. MIG instances have no utilisation; power and clocks are the whole GPU's.
+  void read_plain(const Watched& watched, Sample& sample) {
+    unsigned value = 0;
+    unsigned long long large = 0;
+    nvml::Utilization utilization{};
+    if (!watched.instance && api().utilization != nullptr && api().utilization(watched.gpu, &utilization) == kSuccess) {
+      sample.set(Metric::kGpuUtil, utilization.gpu / 100.0);
+      sample.set(Metric::kMemoryUtil, utilization.memory / 100.0);
+    }
+    if (api().power != nullptr && api().power(watched.gpu, &value) == kSuccess) sample.set(Metric::kPower, value / 1e3);
+    if (api().power_limit != nullptr && api().power_limit(watched.gpu, &value) == kSuccess) {
+      sample.set(Metric::kPowerLimit, value / 1e3);
+    }
+    if (api().energy != nullptr && api().energy(watched.gpu, &large) == kSuccess) {
+      sample.set(Metric::kEnergy, static_cast<double>(large) / 1e3);
+    }
+    if (api().clock != nullptr) {
+      if (api().clock(watched.gpu, nvml::kClockSm, &value) == kSuccess) sample.set(Metric::kSmClock, value * 1e6);
+      if (api().clock(watched.gpu, nvml::kClockMemory, &value) == kSuccess)
+        sample.set(Metric::kMemoryClock, value * 1e6);
+    }
+    if (api().temperature != nullptr && api().temperature(watched.gpu, nvml::kTemperatureGpu, &value) == kSuccess) {
+      sample.set(Metric::kTemperature, value);
+    }
+    if (api().throttle != nullptr && api().throttle(watched.gpu, &large) == kSuccess) {
+      sample.set(Metric::kThrottle, static_cast<double>(large));
+    }
+    // Without GPM the driver watches the link for 20 ms in each of these calls: only when sampling slowly.
+    constexpr double kSlow = 0.9;
+    if (watched.before == nullptr && api().pcie != nullptr && sample.time - last_link_ >= kSlow) {
+      last_link_ = sample.time;
+      if (api().pcie(watched.gpu, nvml::kPcieRx, &value) == kSuccess) sample.set(Metric::kPcieRx, value * 1e3);
+      if (api().pcie(watched.gpu, nvml::kPcieTx, &value) == kSuccess) sample.set(Metric::kPcieTx, value * 1e3);
+    }
+  }
+
+  void read_counters(Watched& watched, Sample& sample) {
+    if (watched.before == nullptr || watched.now == nullptr) return;
+    const nvml::Return code = watched.instance ? api().gpm_mig_sample(watched.gpu, *watched.instance, watched.now)
+                                               : api().gpm_sample(watched.gpu, watched.now);
+    if (code != kSuccess) return;
+    if (watched.has_before) {
+      request_.version = nvml::kGpmVersion;
+      request_.first = watched.before;
+      request_.second = watched.now;
+      request_.count = 0;
+      for (const Counter& counter : kCounters) {
+        const bool nvlink = counter.metric == Metric::kNvlinkRx || counter.metric == Metric::kNvlinkTx;
+        if (!(nvlink && watched.no_nvlink)) request_.metrics[request_.count++].id = counter.id;
+      }
+      if (api().gpm_metrics(&request_) == kSuccess) take_counters(watched, sample);
+    }
+    watched.has_before = true;
+    std::swap(watched.before, watched.now);
+  }
+
+  void take_counters(Watched& watched, Sample& sample) const {
+    for (unsigned i = 0; i < request_.count; ++i) {
+      const nvml::GpmMetric& got = request_.metrics[i];
+      if (got.id == nvml::kGpmNvlinkRx && got.status != kSuccess) watched.no_nvlink = true;
+      if (got.status != kSuccess || !(got.value >= 0)) continue;
+      for (const Counter& counter : kCounters) {
+        if (counter.id == got.id) sample.set(counter.metric, got.value * counter.scale);
+      }
+    }
+  }
+
+  static std::string name_of_process(unsigned pid) {
+    std::ifstream file(fmt::format("/proc/{}/comm", pid));
+    std::string name;
+    std::getline(file, name);
+    return name;
+  }
+
+  std::unique_ptr<nvml::Library> library_;
+  std::vector<Device> devices_;
+  std::vector<Watched> watched_;
+  nvml::GpmMetricsGet request_{};
+  double last_link_ = -1e9;
+};
+
+MigLayout layout_of(const Api& api, nvml::Device handle, Device device) {
+  MigLayout layout;
+  layout.gpu = std::move(device);
+  unsigned current = 0, pending = 0;
+  layout.enabled = api.mig_mode != nullptr && api.mig_mode(handle, &current, &pending) == kSuccess && current == 1;
+  if (!layout.enabled || api.instance_profile == nullptr || api.instances == nullptr) return layout;
+  constexpr unsigned kProfiles = 32;  // more than there are kinds of instance
+  for (unsigned kind = 0; kind < kProfiles; ++kind) {
+    nvml::GpuInstanceProfile profile{};
+    profile.version = nvml::kGpuInstanceProfileVersion;
+    if (api.instance_profile(handle, kind, &profile) != kSuccess) continue;
+    std::vector<nvml::GpuInstance> instances(16, nullptr);
+    unsigned count = 0;
+    if (api.instances(handle, profile.id, instances.data(), &count) != kSuccess) continue;
+    for (unsigned i = 0; i < count && i < instances.size(); ++i) {
+      nvml::GpuInstanceInfo info{};
+      if (api.instance_info(instances[i], &info) != kSuccess) continue;
+      std::string_view name(profile.name);
+      if (name.starts_with("MIG ")) name.remove_prefix(4);
+      layout.instances.push_back({std::string(name), static_cast<int>(info.id), static_cast<int>(info.placement.start),
+                                  static_cast<int>(info.placement.size)});
+    }
+  }
+  return layout;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<LiveSource>> open_nvml() {
+  RIGHTSIZE_TRY(auto library, nvml::Library::load());
+  auto source = std::make_unique<NvmlSource>(std::move(library));
+  if (source->devices().empty()) return fail(unreadable("no GPU of this machine can be opened"));
+  return source;
+}
+
+Result<std::vector<MigLayout>> read_mig_layout() {
+  RIGHTSIZE_TRY(auto library, nvml::Library::load());
+  const Api& api = library->api();
+  std::vector<MigLayout> layouts;
+  for (unsigned i = 0; i < library->device_count(); ++i) {
+    nvml::Device handle = nullptr;
+    if (api.handle(i, &handle) != kSuccess) continue;
+    Device device;
+    device.index = static_cast<int>(i);
+    device.name = text_of(api.name, handle);
+    device.uuid = text_of(api.uuid, handle);
+    layouts.push_back(layout_of(api, handle, std::move(device)));
+  }
+  return layouts;
+}
+
+}  // namespace rightsize::telemetry

@@ -1,0 +1,34 @@
+// Our own recordings: a CSV file that read_samples() reads back, one row a GPU and reading.
+//
+// The first 21 columns are fixed (docs/profile.md); the rest may grow. A cell is empty where the source had nothing.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "telemetry/sample.h"
+
+namespace rightsize::telemetry {
+
+class RecordingWriter final : public SampleSink {
+ public:
+  // Creates the file, or fails with the system's reason. "-" is standard output.
+  static Result<std::unique_ptr<RecordingWriter>> create(const std::string& path);
+  ~RecordingWriter() override;
+  RecordingWriter(const RecordingWriter&) = delete;
+  RecordingWriter& operator=(const RecordingWriter&) = delete;
+
+  int open(const Device& device) override;
+  void add(int device, const Sample& sample) override;
+
+  // Everything out to the file; fails when the disk did not take it.
+  Result<> finish();
+
+ private:
+  struct State;
+  explicit RecordingWriter(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace rightsize::telemetry
