@@ -212,15 +212,20 @@ Checked<FleetResult> read_files(const FleetFlags& flags, const Times& times, con
     result.misleading.push_back(fmt::format("{} GPUs above the limit were left out", sum.gpus_left_out()));
   }
   gpus = sum.finish();
+  if (!gpus.empty()) {
+    std::vector<std::string> present;
+    for (const auto& [name, value] : gpus.front().device.labels) present.push_back(name);
+    result.labels = fleet::label_names(present, names);
+  }
   return result;
 }
 
 // When the totals must not be taken for the fleet's.
-void judge_trust(FleetResult& result) {
+void judge_trust(FleetResult& result, bool from_files) {
   if (result.share_read < 0.9) {
     result.misleading.push_back(
         fmt::format("only {} of the {} could be read", format_percent(Ratio::fraction(result.share_read)),
-                    result.sources.empty() || result.labels.host.empty() ? "input" : "fleet"));
+                    from_files ? "files" : "hosts"));
   }
   std::size_t silent = 0;
   for (const fleet::GpuRow& gpu : result.analysis.gpus) silent += gpu.use.activity() ? 0 : 1;
@@ -253,7 +258,7 @@ Checked<FleetResult> run_fleet(const FleetFlags& flags, const catalog::Catalog& 
   notes.insert(notes.end(), result.analysis.notes.begin(), result.analysis.notes.end());
   result.analysis.notes = std::move(notes);
   result.thresholds = thresholds;
-  judge_trust(result);
+  judge_trust(result, !flags.from.empty());
   return result;
 }
 

@@ -18,6 +18,9 @@ struct EmitInput {
 // Recording and alerting rules as YAML: activity, idle and held GPUs, their dollars an hour, alerts on each.
 std::string emit_rules(const EmitInput& input);
 
+// Verdicts and dollars as Prometheus's exposition text: what `rightsize exporter` publishes.
+std::string emit_metrics(const FleetAnalysis& analysis, double share_read, bool trusted);
+
 // A Grafana dashboard as JSON over the recorded series and the found metrics.
 std::string emit_grafana(const EmitInput& input);
 

@@ -49,8 +49,8 @@ void record_prices(Rules& rules, const EmitInput& input) {
   }
   for (const auto& [model, rate] : rates) {
     rules.text += fmt::format(
-        "      - record: rightsize:gpu_usd_per_hour\n        expr: vector({})\n        labels:\n          modelName: {}\n",
-        rate, Rules::quoted(model));
+        "      - record: rightsize:gpu_usd_per_hour\n        expr: vector({})\n        labels:\n          {}: {}\n", rate,
+        input.labels.model, Rules::quoted(model));
   }
 }
 
@@ -60,6 +60,8 @@ std::string emit_rules(const EmitInput& input) {
   const std::optional<Metric> activity = activity_metric(input.sources);
   if (!activity) return "# no activity metric was found: nothing to record\n";
   const IdleRule& idle = input.thresholds.idle;
+  const std::string host = input.labels.host.empty() ? "instance" : input.labels.host;
+  const std::string& model = input.labels.model;
   Rules record, alert;
   record.record("rightsize:gpu_activity", scaled(input.sources.at(*activity)));
   record.record("rightsize:gpu_idle", fmt::format("rightsize:gpu_activity <= bool {}", idle.active_above));
@@ -72,18 +74,19 @@ std::string emit_rules(const EmitInput& input) {
                   fmt::format("rightsize:gpu_idle * (rightsize:gpu_memory_used_bytes > bool {:.0f})", idle.held_above_bytes));
     record.record("rightsize:gpu_idle_held_share:1d", "avg_over_time(rightsize:gpu_idle_held[1d])");
     alert.alert("GpuHeldIdle", "rightsize:gpu_idle_held_share:1d > 0.95", "1h",
-                "GPU {{ $labels.gpu }} on {{ $labels." + input.labels.host + " }} is held and does nothing",
+                "GPU {{ $labels.gpu }} on {{ $labels." + host + " }} is held and does nothing",
                 "A process has held memory for a day without work: stop it, or scale its workload to zero.");
   }
   record_prices(record, input);
   record.record("rightsize:gpu_idle_usd_per_hour",
-                "rightsize:gpu_idle_share:1h * on(modelName) group_left() rightsize:gpu_usd_per_hour");
+                fmt::format("rightsize:gpu_idle_share:1h * on({}) group_left() rightsize:gpu_usd_per_hour", model));
   alert.alert("GpuIdle", fmt::format("rightsize:gpu_idle_share:1d > {}", input.thresholds.stop_idle_share), "1h",
-              "GPU {{ $labels.gpu }} on {{ $labels." + input.labels.host + " }} was idle for a day",
+              "GPU {{ $labels.gpu }} on {{ $labels." + host + " }} was idle for a day",
               "Give the GPU back, or let other jobs use it.");
   alert.alert("FleetIdleSpend",
-              "sum(rightsize:gpu_idle_usd_per_hour) / sum(count by (modelName) (rightsize:gpu_activity) "
-              "* on(modelName) rightsize:gpu_usd_per_hour) > 0.3",
+              fmt::format("sum(rightsize:gpu_idle_usd_per_hour) / sum(count by ({0}) (rightsize:gpu_activity) * on({0}) "
+                          "rightsize:gpu_usd_per_hour) > 0.3",
+                          model),
               "6h", "More than 30 % of the fleet's dollars go into idle GPUs", "Run rightsize fleet for the actions that save most.");
   return "groups:\n  - name: rightsize-record\n    interval: 1m\n    rules:\n" + record.text +
          "  - name: rightsize-alert\n    rules:\n" + alert.text;

@@ -26,6 +26,7 @@ using Sources = std::map<Metric, MetricSource>;
 struct LabelNames {
   std::string host;  // "Hostname"; empty when there is none
   std::string gpu;   // "UUID", else "gpu"
+  std::string model = "modelName";
 };
 
 // The GPUs of one round of questions.

@@ -151,7 +151,7 @@ class Scanner {
     http::Form form = period();
     form.emplace_back("match[]", series);
     RIGHTSIZE_TRY(const std::vector<std::string> labels, asker.list("/api/v1/labels", form));
-    scan_.labels = {telemetry::host_label(labels, options_.names), telemetry::gpu_label(labels, options_.names)};
+    scan_.labels = label_names(labels, options_.names);
     for (const std::string& label : {scan_.labels.host, scan_.labels.gpu}) {
       if (label.empty()) continue;
       RIGHTSIZE_TRY(std::vector<std::string> values, asker.list("/api/v1/label/" + label + "/values", form));
@@ -322,6 +322,12 @@ class Scanner {
 };
 
 }  // namespace
+
+LabelNames label_names(const std::vector<std::string>& present, const telemetry::NameMap& names) {
+  LabelNames found{telemetry::host_label(present, names), telemetry::gpu_label(present, names)};
+  if (const std::string model = telemetry::model_label(present, names); !model.empty()) found.model = model;
+  return found;
+}
 
 Result<Scan> scan_server(const ServerOptions& options) { return Scanner(options).run(); }
 

@@ -54,6 +54,9 @@ struct Scan {
   Progress traffic;
 };
 
+// Which of the labels of a series tell what.
+LabelNames label_names(const std::vector<std::string>& present, const telemetry::NameMap& names);
+
 // Fails when the server cannot be reached or has no GPU metrics at all (the error says which names were looked for).
 Result<Scan> scan_server(const ServerOptions& options);
 

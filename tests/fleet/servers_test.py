@@ -56,7 +56,16 @@ def main():
         fleet.write_json(file)
         file.flush()
         reference = analyse(program, '--from', file.name)
+        rules = subprocess.run([program, 'fleet', '--from', file.name, '--emit', 'rules'], capture_output=True).stdout
+        board = subprocess.run([program, 'fleet', '--from', file.name, '--emit', 'grafana'], capture_output=True).stdout
     check('file', reference, fleet)
+    panels = json.loads(board)['panels']
+    assert len(panels) >= 8 and len({p['id'] for p in panels}) == len(panels)
+    if servers.PROMTOOL:
+        with tempfile.NamedTemporaryFile('wb', suffix='.yml') as file:
+            file.write(rules)
+            file.flush()
+            subprocess.run([servers.PROMTOOL, 'check', 'rules', file.name], check=True, stdout=subprocess.DEVNULL)
     if servers.PROMETHEUS and servers.PROMTOOL:
         with servers.prometheus(fleet) as base:
             check('Prometheus', analyse(program, '--prometheus', base, *window), fleet, reference)

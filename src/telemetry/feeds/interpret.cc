@@ -232,6 +232,10 @@ std::string gpu_label(const std::vector<std::string>& present, const NameMap& ma
   return uuid.empty() ? chosen_label(present, "index", map) : uuid;
 }
 
+std::string model_label(const std::vector<std::string>& present, const NameMap& map) {
+  return chosen_label(present, "model", map);
+}
+
 bool SeriesToSamples::open(const SeriesHead& head) {
   const std::optional<Meaning> meaning = meaning_of(head.metric, head.labels, map_);
   if (!meaning) {

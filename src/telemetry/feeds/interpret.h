@@ -52,6 +52,7 @@ Device device_of(const Labels& labels, const NameMap& map);
 // Which label of `present` tells hosts (or GPUs) apart on this store; empty when none does.
 std::string host_label(const std::vector<std::string>& present, const NameMap& map);
 std::string gpu_label(const std::vector<std::string>& present, const NameMap& map);
+std::string model_label(const std::vector<std::string>& present, const NameMap& map);
 
 // Hands the points of series on as samples of one metric each.
 class SeriesToSamples : public SeriesSink {

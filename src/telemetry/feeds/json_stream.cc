@@ -263,18 +263,16 @@ bool JsonStream::skip_string() {
   if (!expect('"')) return false;
   while (true) {
     while (begin_ < end_ && buffer_[begin_] != '"' && buffer_[begin_] != '\\') ++begin_;
-    if (begin_ == end_ && !ensure(1)) {
-      fail_here("a string without its closing quote");
-      return false;
-    }
-    if (buffer_[begin_] == '"') {
+    if (begin_ < end_ && buffer_[begin_] == '"') {
       ++begin_;
       return true;
     }
-    if (buffer_[begin_] == '\\') {
-      if (!ensure(2)) continue;
-      begin_ += 2;
+    const bool escaped = begin_ < end_;
+    if (!ensure(escaped ? 2 : 1)) {
+      fail_here("a string without its closing quote");
+      return false;
     }
+    begin_ += escaped ? 2 : 0;
   }
 }
 
