@@ -13,13 +13,13 @@ namespace rightsize::app {
 
 struct FleetFlags {
   std::vector<std::string> from, prices, names;
-  std::string prometheus, window = "7d", step, end, match, resume, timeout = "120s", retry_wait = "250ms";
+  std::string prometheus, jobs, window = "7d", step, end, match, resume, timeout = "120s", retry_wait = "250ms";
   std::size_t shard = 128;
   int parallel = 2, tries = 5;
   std::string bearer_file, user, password_file, certificate, key, authority, org_id;
   std::vector<std::string> headers;
   bool insecure = false, progress = false;
-  std::string idle_below = "1%", held_above = "1GiB", target = "85%", sharing = "80%", memory_headroom = "90%";
+  std::string idle_below = "0.5%", held_above = "1GiB", target = "85%", sharing = "80%", memory_headroom = "90%";
   std::string stop_above = "90%", park_hours = "4h";
   std::string catalog;
 };

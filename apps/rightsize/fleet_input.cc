@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "fleet.h"
 #include "fleet/accumulate.h"
+#include "fleet/attribute.h"
 #include "fleet/scan.h"
 #include "telemetry/feeds/read_feed.h"
 
@@ -220,6 +221,15 @@ Checked<FleetResult> read_files(const FleetFlags& flags, const Times& times, con
   return result;
 }
 
+Result<> join_jobs(const std::string& path, std::vector<fleet::GpuUse>& gpus, FleetResult& result) {
+  RIGHTSIZE_TRY(std::unique_ptr<telemetry::ByteSource> source, telemetry::open_feed(path));
+  RIGHTSIZE_TRY(const telemetry::JobTable table, telemetry::read_jobs(*source, path));
+  const fleet::Attribution done = fleet::attribute_jobs(gpus, table);
+  result.read.push_back(fmt::format("{} GPU jobs: {} GPUs matched by job, {} by host and time", table.jobs.size(), done.by_job,
+                                    done.by_time));
+  return {};
+}
+
 // When the totals must not be taken for the fleet's.
 void judge_trust(FleetResult& result, bool from_files) {
   if (result.share_read < 0.9) {
@@ -252,6 +262,9 @@ Checked<FleetResult> run_fleet(const FleetFlags& flags, const catalog::Catalog& 
   std::vector<fleet::GpuUse> gpus;
   RIGHTSIZE_TRY(FleetResult result, flags.from.empty() ? read_server(flags, times, thresholds, names, gpus)
                                                        : read_files(flags, times, thresholds, names, gpus));
+  if (!flags.jobs.empty()) {
+    if (Result<> joined = join_jobs(flags.jobs, gpus, result); !joined) return fail(one(std::move(joined).error()));
+  }
   const fleet::PriceBook book(catalog, std::move(prices));
   std::vector<std::string> notes = std::move(result.analysis.notes);
   result.analysis = fleet::analyse(std::move(gpus), book, thresholds);
@@ -273,6 +286,7 @@ void add_fleet_flags(CLI::App& command, FleetFlags& f) {
   command.add_option("--match", f.match, "more label matchers for the server: 'cluster=\"a\",env=\"prod\"'");
   command.add_option("--name", f.names, "a name of yours: gpu_util=MY_METRIC*0.01 or host=MY_LABEL; repeat");
   command.add_option("--price", f.prices, "what you pay an hour: h100-sxm=2.49, p5.48xlarge=55, '*=2'; repeat");
+  command.add_option("--jobs", f.jobs, "Slurm's accounting (sacct -P): names users where the metrics do not");
   command.add_option("--shard", f.shard, "GPUs per round of questions")->default_str("128");
   command.add_option("--parallel", f.parallel, "rounds at a time")->default_str("2");
   command.add_option("--resume", f.resume, "folder that keeps the server's answers: a run that was cut off goes on");
@@ -289,7 +303,7 @@ void add_fleet_flags(CLI::App& command, FleetFlags& f) {
   command.add_option("--org-id", f.org_id, "tenant for Mimir, Cortex, Grafana Cloud (X-Scope-OrgID)");
   command.add_option("--header", f.headers, "another header, 'Name: value'; repeat");
   command.add_flag("--progress", f.progress, "show progress on standard error even when it is no terminal");
-  command.add_option("--idle-below", f.idle_below, "activity at or below this is idle")->default_str("1%");
+  command.add_option("--idle-below", f.idle_below, "activity at or below this is idle")->default_str("0.5%");
   command.add_option("--held-above", f.held_above, "memory above this is held by somebody")->default_str("1GiB");
   command.add_option("--target", f.target, "a GPU this active is full")->default_str("85%");
   command.add_option("--sharing", f.sharing, "how full jobs sharing a GPU may make it together")->default_str("80%");

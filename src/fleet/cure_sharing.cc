@@ -149,8 +149,9 @@ std::vector<Candidate> find_replica_cuts(const CureInput& input) {
     Candidate c = shared_candidate(batching ? ActionKind::kBatch : ActionKind::kConsolidate, input, gpus, keep);
     Action& a = c.action;
     a.owner = input.gpus[gpus[0]].owner().shown();
-    a.what = batching ? fmt::format("batch the requests of {}: {} replicas do the work of {}", a.owner, keep, gpus.size())
-                      : fmt::format("run {} replicas of {} instead of {}", keep, a.owner, gpus.size());
+    const std::string replicas = fmt::format("{} replica{}", keep, keep == 1 ? "" : "s");
+    a.what = batching ? fmt::format("batch the requests of {}: {} do the work of {}", a.owner, replicas, gpus.size())
+                      : fmt::format("run {} of {} instead of {}", replicas, a.owner, gpus.size());
     a.risk = batching ? "medium: every request waits for its batch, up to the delay you allow ('rightsize batch' says how long)"
                       : "medium: less room for a sudden peak and for a node that fails; never below two where it matters";
     a.check = fmt::format("together they never used more than {:.1f} GPUs in this window; take one away, watch latency, repeat",

@@ -70,9 +70,9 @@ std::string emit_metrics(const FleetAnalysis& a, double share_read, bool trusted
   for (const LedgerLine& line : a.ledger) {
     page.sample("rightsize_fleet_usd", fmt::format("category={}", quoted(name_of(line.category))), line.usd);
   }
-  page.family("rightsize_fleet_gpu_hours", "GPU-hours of the window by where they went");
+  page.family("rightsize_fleet_gpu_seconds", "GPU-seconds of the window by where they went");
   for (const LedgerLine& line : a.ledger) {
-    page.sample("rightsize_fleet_gpu_hours", fmt::format("category={}", quoted(name_of(line.category))), line.gpu_hours);
+    page.sample("rightsize_fleet_gpu_seconds", fmt::format("category={}", quoted(name_of(line.category))), line.gpu_hours * 3600);
   }
   page.family("rightsize_owner_usd", "dollars of the window by owner");
   for (const OwnerLine& line : a.owners) page.sample("rightsize_owner_usd", "owner=" + quoted(line.owner), line.usd);

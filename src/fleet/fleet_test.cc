@@ -7,6 +7,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "fleet/accumulate.h"
+#include "fleet/attribute.h"
 #include "fleet/candidates.h"
 #include "fleet/emit.h"
 
@@ -328,7 +329,7 @@ TEST(Actions, ReplicasBeyondThePeak) {
   // 8 x 0.08 = 0.64 of one GPU at its busiest: one replica within 80 %.
   EXPECT_GT(a.ledger[static_cast<std::size_t>(Category::kOverprovisioned)].usd, 0);
   ASSERT_FALSE(a.actions.empty());
-  EXPECT_EQ(a.actions[0].what, "run 1 replicas of a/chat instead of 8");
+  EXPECT_EQ(a.actions[0].what, "run 1 replica of a/chat instead of 8");
 }
 
 TEST(Analyse, PartitionedGpusAddUpToOne) {
@@ -354,6 +355,29 @@ TEST(Analyse, SharedGpusAreSplitByTime) {
   ASSERT_EQ(a.owners.size(), 2u);
   EXPECT_NEAR(a.owners[0].usd + a.owners[1].usd, a.totals.spend_usd, 1e-9);
   EXPECT_NEAR(a.totals.gpu_hours, 24, 0.1);
+}
+
+TEST(Attribute, JobsByIdAndByTime) {
+  Accumulator sum({});
+  live(sum, {.uuid = "A", .team = ""}, kDay, mornings);
+  std::vector<GpuUse> gpus = sum.finish();
+  gpus.push_back(gpus[0]);
+  gpus[1].device.uuid = "B";
+  gpus[1].tenancies = {{{.instance = "7"}, 86400, 0, kStart, kStart + 86400}};
+  telemetry::JobTable table;
+  // Twelve hours of the first GPU, of which it worked eight.
+  table.jobs.push_back({"7", "ann", "vision", "train", "", kStart, kStart + 12 * 3600, {{"n1", 0, {}, {}, {}}}});
+  gpus[0].device.host = "n1.cluster.local";
+  const Attribution done = attribute_jobs(gpus, table);
+  EXPECT_EQ(done.by_time, 1u);
+  EXPECT_EQ(done.by_job, 1u);
+  ASSERT_EQ(gpus[0].tenancies.size(), 2u);
+  const Tenancy& job = gpus[0].tenancies[gpus[0].tenancies[0].owner.empty() ? 1 : 0];
+  EXPECT_EQ(job.owner.shown(), "vision/train");
+  EXPECT_NEAR(job.seconds, 12 * 3600, 61);
+  EXPECT_NEAR(job.idle_seconds, 4 * 3600, 301);
+  EXPECT_NEAR(gpus[0].tenancies[0].seconds + gpus[0].tenancies[1].seconds, 86400, 1);
+  EXPECT_EQ(gpus[1].tenancies[0].owner.user, "ann");
 }
 
 TEST(Emit, RulesSpeakOfTheNamesThatWereFound) {

@@ -88,7 +88,7 @@ inline constexpr Metric kActivityMetrics[] = {Metric::kSmActive, Metric::kGraphi
 
 // When a reading counts as no work, and memory as held.
 struct IdleRule {
-  double active_above = 0.01;                      // share of time; at or below is idle
+  double active_above = 0.005;                     // share of time; at or below is idle
   double held_above_bytes = 1024.0 * 1024 * 1024;  // an empty driver shows up to 0.7 GiB on large GPUs
 };
 
