@@ -228,10 +228,9 @@ def small_train():
 LOADS = {
     'compute-gemm-bf16': lambda: gemm(torch.bfloat16), 'compute-gemm-fp8': gemm_fp8, 'compute-gemm-int8': gemm_int8,
     'compute-gemm-tf32': gemm_tf32, 'compute-gemm-fp32': gemm_fp32, 'compute-prefill': prefill,
-    'memory-decode-b1': lambda: decode(1), 'memory-decode-b8': lambda: decode(8), 'memory-decode-b32': lambda: decode(32),
-    'memory-decode-b64-long': lambda: decode(64, 2048),
+    'launch-decode-eager-b1': lambda: decode(1), 'launch-decode-eager-b8': lambda: decode(8), 'launch-decode-eager-b32': lambda: decode(32),
+    'launch-decode-eager-b64': lambda: decode(64, 2048),
     'memory-decode-graph-b1': lambda: decode_graph(1), 'memory-decode-graph-b32': lambda: decode_graph(32),
-    'launch-decode-small': lambda: decode(1, 128, llama(16, 1024)),
     'compute-llm-train': llm_train, 'memory-resnet50-train': resnet, 'input-resnet50-stalled-100ms': lambda: resnet(0.1, 64),
     'input-resnet50-stalled-400ms': lambda: resnet(0.4), 'input-resnet50-stalled-30ms': lambda: resnet(0.03, 64),
     'underused-bert-50ms': lambda: bert(0.05), 'underused-bert-200ms': lambda: bert(0.2), 'underused-bert-15ms': lambda: bert(0.015),
@@ -261,7 +260,7 @@ def record_all(program, folder):
             del step
         except Exception as e:
             print(f'{name}: {type(e).__name__}: {str(e)[:200]}', flush=True)
-        if name in ('memory-decode-graph-b32', 'compute-llm-train', 'launch-decode-small', 'held-20gib'):
+        if name in ('memory-decode-graph-b32', 'compute-llm-train', 'held-20gib'):
             _models.clear()
         torch.cuda.empty_cache()
 

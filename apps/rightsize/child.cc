@@ -93,7 +93,15 @@ Result<int> run_command(const std::vector<std::string>& words, bool quiet_output
   return status;
 }
 
-bool process_exists(unsigned pid) { return kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM; }
+// A process that has ended but whose parent has not looked yet is over for us.
+bool process_exists(unsigned pid) {
+  if (kill(static_cast<pid_t>(pid), 0) != 0 && errno != EPERM) return false;
+  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  std::string line;
+  std::getline(file, line);
+  const std::size_t close = line.rfind(')');
+  return close == std::string::npos || close + 2 >= line.size() || line[close + 2] != 'Z';
+}
 
 void wait_for(unsigned pid, double seconds) {
   using Clock = std::chrono::steady_clock;

@@ -43,6 +43,7 @@ Run add_mig(CLI::App& command);
 Run add_models(CLI::App& command);
 Run add_profile(CLI::App& command);
 Run add_prices(CLI::App& command);
+Run add_top(CLI::App& command);
 Run add_window(CLI::App& command);
 
 // The catalogue for this run: the built-in one and the overlay the user named.

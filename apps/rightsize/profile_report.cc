@@ -66,7 +66,7 @@ report::Table metrics_table(const GpuProfile& gpu) {
                    {"max", "max", Align::kRight}};
   for (const ShownMetric& shown : kShown) {
     const auto& statistics = gpu.whole.of(shown.metric);
-    if (!statistics) continue;
+    if (!statistics || (shown.metric == Metric::kNvlinkRx && statistics->max == 0)) continue;
     auto cell = [&](double v) { return report::number_cell(shown.show(v), v); };
     table.rows.push_back({report::text_cell(shown.title), cell(statistics->mean), cell(statistics->p50),
                           cell(statistics->p95), cell(statistics->max)});
@@ -114,7 +114,7 @@ report::Table projection_table(const std::vector<Projection>& projections) {
   table.most_shown = 10;
   table.columns = {{"GPU", "gpu", Align::kLeft},
                    {"speed", "speed", Align::kRight},
-                   {"80 % between", "speed_low", Align::kRight},
+                   {"between", "speed_low", Align::kRight},
                    {"busy", "busy", Align::kRight},
                    {"$/GPU-h", "usd_per_gpu_hour", Align::kRight},
                    {"cost", "cost_ratio", Align::kRight},
@@ -134,19 +134,31 @@ report::Table projection_table(const std::vector<Projection>& projections) {
   return table;
 }
 
-// The sentence the profile ends in.
+std::string offer_text(const Projection& p) {
+  return fmt::format("{} at {}, on demand, {} a GPU-hour", p.offer->machine->instance, p.offer->machine->provider,
+                     format_usd_per_hour(in_usd_per_gpu_hour(p.offer->rate_per_gpu())));
+}
+
+// The sentences the profile ends in: the least cost, and the least cost without losing speed.
 std::string best_elsewhere(const std::vector<Projection>& projections, const GpuProfile& gpu) {
+  const Projection* cheapest = nullptr;
+  const Projection* no_slower = nullptr;
   for (const Projection& p : projections) {
     if (!p.fits || !p.cost) continue;
-    if (*p.cost >= 0.97) {
-      return fmt::format("No other GPU of the catalogue does this work for less than {}.", gpu.gpu->name);
-    }
-    return fmt::format("This would run {} as fast on {} at {} of the cost ({} at {}, on demand, {} a GPU-hour).",
-                       speed_text(p), p.gpu->name, percent(*p.cost), p.offer->machine->instance,
-                       p.offer->machine->provider,
-                       "$" + format_usd_per_hour(in_usd_per_gpu_hour(p.offer->rate_per_gpu())));
+    if (cheapest == nullptr) cheapest = &p;
+    if (no_slower == nullptr && p.speed >= 0.95) no_slower = &p;
   }
-  return "No other GPU of the catalogue with a price holds this much memory.";
+  if (cheapest == nullptr) return "No other GPU of the catalogue with a price holds this much memory.";
+  if (*cheapest->cost >= 0.97) {
+    return fmt::format("No other GPU of the catalogue does this work for less than {}.", gpu.gpu->name);
+  }
+  std::string text = fmt::format("This would run {} as fast on {} at {} of the cost ({}).", speed_text(*cheapest),
+                                 cheapest->gpu->name, percent(*cheapest->cost), offer_text(*cheapest));
+  if (no_slower != nullptr && no_slower != cheapest && *no_slower->cost < 0.97) {
+    text += fmt::format(" Without losing speed: {} at {} ({}).", no_slower->gpu->name, percent(*no_slower->cost),
+                        offer_text(*no_slower));
+  }
+  return text;
 }
 
 Json metrics_json(const diagnose::Summary& summary) {
@@ -249,7 +261,7 @@ void describe_gpu(report::Report& out, const GpuProfile& gpu, const std::vector<
                   explain(found.verdict), join(found.evidence)));
   if (found.wasted >= 0.1) say(fmt::format("{} of the time is wasted: {}.", percent(found.wasted), found.wasted_why));
   if (found.verdict != diagnose::Verdict::kIdle && found.verdict != diagnose::Verdict::kIdleHeld &&
-      found.verdict != diagnose::Verdict::kUnknown) {
+      found.verdict != diagnose::Verdict::kUnknown && gpu.steady.of(Metric::kDramActive)) {
     out.blocks.emplace_back(shares_bar(found.shares));
   }
   if (!found.actions.empty()) {

@@ -47,52 +47,54 @@ std::optional<Ruling> transfer_rule(const Signals& signals) {
   return std::nullopt;
 }
 
+// How full the GPU is while the engine is busy.
+double filling(const Signals& signals) {
+  if (signals.busy <= 0) return 0;
+  if (signals.sm) return *signals.sm / signals.busy;
+  // Kernels that fill the SMs move data or compute: 30 % of either while busy is as good as full for this question.
+  const double used = std::max(signals.dram.value_or(0), signals.pipes.value_or(0)) / signals.busy;
+  return std::min(1.0, used * 2);
+}
+constexpr double kFilled = 0.6;  // work of the size of this GPU, as long as it runs
+
 // Do stretches of work and of nothing take turns?
 std::optional<Ruling> on_off_rule(const Summary& summary, const Signals& signals) {
   if (!summary.on_off) return std::nullopt;
   const OnOff& on_off = *summary.on_off;
   const bool often = on_off.idle_share >= 0.3 || (on_off.idle_share >= 0.1 && signals.busy <= 0.6);
   if (!often || on_off.changes < 1) return std::nullopt;
-  // Each stretch of work fills little of its samples: a request now and then.
-  constexpr double kLight = 0.25;
-  const auto engine = summary.of(Metric::kGraphicsActive);
-  const double peak = engine ? engine->p95 : on_off.active_level;
-  if (on_off.active_level < kLight && peak < 0.3) {
-    return Ruling{Verdict::kUnderused, clamp01((0.3 - peak) / 0.15)};
+  // Each stretch fills little of its samples, and of the GPU: a small request now and then.
+  constexpr double kLight = 0.3;
+  const double fill = filling(signals);
+  const bool small = signals.counters() ? fill < kFilled : on_off.active_level < 0.25;
+  if (small && on_off.active_level < kLight) {
+    return Ruling{Verdict::kUnderused, clamp01((kLight - on_off.active_level) / 0.15)};
   }
   constexpr double kBurst = 1;  // seconds: no data loader's step takes longer, no burst of work less
   if (on_off.idle_run_s >= kBurst) return Ruling{Verdict::kBursty, clamp01(on_off.idle_run_s / kBurst - 0.5)};
   return Ruling{Verdict::kInputBound, clamp01(on_off.idle_share / 0.5)};
 }
 
-// Seconds without work for each launch; nothing without PCIe counters.
-std::optional<double> gap_per_launch(const Signals& signals) {
+// Does the host do nothing but launch? Nothing without PCIe counters. Between launches lie gaps, and the kernels
+// between them are so short that the host, not the GPU, sets the pace.
+std::optional<bool> only_launches(const Signals& signals) {
   if (!signals.launches || *signals.launches <= 0) return std::nullopt;
-  return (1 - signals.busy) / *signals.launches;
-}
-
-// How full the GPU is while the engine is busy.
-double filling(const Signals& signals) {
-  if (signals.busy <= 0) return 0;
-  if (signals.sm) return *signals.sm / signals.busy;
-  // Kernels that fill the SMs move data or compute; 10 % of either while busy is as good as full for this question.
-  const double used = std::max(signals.dram.value_or(0), signals.pipes.value_or(0)) / signals.busy;
-  return std::min(1.0, used * 5);
+  const double gap = (1 - signals.busy) / *signals.launches, kernel = signals.busy / *signals.launches;
+  return (gap < kLaunchGap && kernel < kShortKernel) || (gap < kSlowLaunchGap && kernel < kTinyKernel);
 }
 
 // The engine is often free, evenly at this sampling: does the host launch without pause, or wait for something?
 Ruling part_time_rule(const Signals& signals) {
   const double fill = filling(signals);
-  constexpr double kTiny = 0.2;  // of the SMs
-  if (auto gap = gap_per_launch(signals)) {
-    if (*gap < kLaunchGap)
-      return {Verdict::kLaunchBound, clamp01((kLaunchGap - *gap) / kLaunchGap + (fill < kTiny ? 0.3 : 0))};
-  } else if (fill < kTiny && signals.busy > 0.12) {
+  const double tiny = signals.sm ? 0.2 : 0.1;  // of the SMs
+  if (auto launching = only_launches(signals)) {
+    if (*launching) return {Verdict::kLaunchBound, clamp01(1.2 - fill)};
+  } else if (fill < tiny && signals.busy > 0.12) {
     return {Verdict::kLaunchBound, 0.5};
   }
-  constexpr double kWork = 0.3;  // of the time: more than a trickle of requests
-  if (signals.busy >= kWork && fill >= 0.5) return {Verdict::kInputBound, clamp01((signals.busy - kWork) / 0.2)};
-  return {Verdict::kUnderused, clamp01((1 - signals.busy) * 1.2)};
+  // Work that fills the GPU while it runs waits for data; work that does not is too small for it.
+  if (fill >= kFilled && signals.busy >= 0.05) return {Verdict::kInputBound, clamp01((fill - kFilled) / 0.3 + 0.2)};
+  return {Verdict::kUnderused, clamp01((kFilled - fill) / 0.3 + 0.3)};
 }
 
 // The engine is busy: which limit is nearest?
@@ -103,10 +105,12 @@ Ruling full_time_rule(const Signals& signals) {
   constexpr double kLow = 0.25;
   if (most < kLow && signals.sm && *signals.sm < 0.4)
     return {Verdict::kLaunchBound, clamp01((kLow - most) / kLow + 0.2)};
+  if (!signals.sm && most < kLow && signals.power.value_or(0) > 0.8) {
+    return {Verdict::kComputeBound, 0.4};  // so much power goes into a pipe this source does not show
+  }
   if (most < 0.05 && !signals.sm) return {Verdict::kLaunchBound, 0.4};
   // Launches without pause, and a third of the time lost between them.
-  auto gap = gap_per_launch(signals);
-  if (most < 0.35 && signals.busy < 0.75 && gap && *gap < kLaunchGap) return {Verdict::kLaunchBound, 0.6};
+  if (most < 0.35 && signals.busy < 0.75 && only_launches(signals).value_or(false)) return {Verdict::kLaunchBound, 0.6};
   const double margin = most > 0 ? clamp01(std::abs(compute - memory) / most) * clamp01(most / 0.4) : 0;
   return {compute >= memory ? Verdict::kComputeBound : Verdict::kMemoryBound, margin};
 }

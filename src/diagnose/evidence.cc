@@ -34,7 +34,7 @@ std::string memory_reading(const Signals& signals) {
     return fmt::format("while SMs hold work, memory runs at {} of its peak",
                        percent(std::min(1.0, *signals.dram / *signals.sm)));
   }
-  return "memory is the busiest part";
+  return "memory is nearest to its limit";
 }
 
 std::string gap_reading(const Signals& signals) {
@@ -140,6 +140,45 @@ std::string how_many_fit(const Summary& summary, const Signals& signals, const H
   return fit < 2 ? "" : fmt::format("about {:.0f} such loads fit on this GPU ({})", std::floor(fit), limit);
 }
 
+// What faster arithmetic brings, where the counters say how much of the time it is.
+std::vector<Action> compute_actions(const TimeShares& shares, const Summary& summary, const Signals& signals) {
+  std::string quantize = "8-bit matrix products (fp8, int8) double the arithmetic rate";
+  if (signals.pipes) {
+    quantize += fmt::format(": up to {:.2f}x where products are {} of the time", 1 / (1 - shares.compute / 2),
+                            percent(shares.compute));
+  }
+  std::vector<Action> actions = {
+      {"quantize", std::move(quantize)},
+      {"smaller-gpu", "a GPU with more arithmetic a dollar is worth a look; more memory or bandwidth is not"}};
+  if (summary.power_capped.value_or(0) > 0.3 || signals.power.value_or(0) > 0.96) {
+    actions.push_back({"power", "it runs at the power limit: a higher limit or a cooler GPU raises clocks"});
+  }
+  return actions;
+}
+
+std::vector<Action> memory_actions(const TimeShares& shares, const Signals& signals) {
+  std::string batch = "serve more at once: weights are read once for all";
+  if (signals.pipes && signals.dram) {
+    const double room = 0.8 * *signals.dram / std::max(0.01, *signals.pipes);
+    if (room >= 2) {
+      batch += fmt::format(". Arithmetic is used to {}, so the batch can grow about {:.0f}x before that is the limit",
+                           percent(*signals.pipes), std::floor(room));
+    }
+  }
+  std::vector<Action> actions = {{"batch", std::move(batch)}};
+  std::string quantize = "8-bit weights halve what is read";
+  if (signals.dram) quantize += fmt::format(": up to {:.2f}x", 1 / (1 - shares.memory / 2));
+  actions.push_back({"quantize", std::move(quantize)});
+  if (signals.sm && shares.launch > 0.2) {
+    actions.push_back(
+        {"graphs", fmt::format("between kernels SMs are empty {} of the time: CUDA graphs, torch.compile or fewer, "
+                               "larger kernels bring up to {:.1f}x",
+                               percent(shares.launch), 1 / (1 - shares.launch))});
+  }
+  actions.push_back({"smaller-gpu", "look for bandwidth a dollar; a GPU with more arithmetic changes nothing"});
+  return actions;
+}
+
 }  // namespace
 
 std::vector<std::string> evidence_for(Verdict verdict, const Summary& summary, const Signals& signals,
@@ -172,26 +211,10 @@ std::vector<Action> actions_for(const Diagnosis& diagnosis, const Summary& summa
                                        : fit + "; 'rightsize mig' plans it"};
   };
   switch (diagnosis.verdict) {
-    case Verdict::kComputeBound: {
-      std::vector<Action> actions = {
-          {"quantize", "8-bit matrix products (fp8, int8) double the arithmetic rate: " +
-                           fmt::format("up to {:.2f}x where matrix products are {} of the time",
-                                       1 / (1 - shares.compute / 2), percent(shares.compute))},
-          {"smaller-gpu", "a GPU with more arithmetic a dollar is worth a look; more memory or bandwidth is not"}};
-      if (summary.power_capped.value_or(0) > 0.3 || signals.power.value_or(0) > 0.96) {
-        actions.push_back({"power", "it runs at the power limit: a higher limit or cooler GPU raises clocks"});
-      }
-      return actions;
-    }
+    case Verdict::kComputeBound:
+      return compute_actions(shares, summary, signals);
     case Verdict::kMemoryBound:
-      return {
-          {"batch", fmt::format("serve more at once: weights are read once for all. Arithmetic is used to {}, so the "
-                                "batch can grow about {:.0f}x before it becomes the limit",
-                                percent(signals.pipes.value_or(0)),
-                                std::max(1.0, std::floor(0.8 * signals.dram.value_or(0.8) /
-                                                         std::max(0.01, signals.pipes.value_or(0.1)))))},
-          {"quantize", fmt::format("8-bit weights halve what is read: up to {:.2f}x", 1 / (1 - shares.memory / 2))},
-          {"smaller-gpu", "look for bandwidth a dollar; a GPU with more arithmetic changes nothing"}};
+      return memory_actions(shares, signals);
     case Verdict::kLaunchBound:
       return {{"graphs", fmt::format("CUDA graphs or torch.compile take the launches away: up to {:.1f}x",
                                      std::min(20.0, 1 / std::max(0.05, fill_of(signals))))},

@@ -24,20 +24,25 @@ struct Run {
   std::size_t first = 0, last = 0;
 };
 
-double level_of(const Sample& sample) { return activity(sample).value_or(0); }
+// The activity of every sample. Counters are missing in the first reading: what nvidia-smi says then is about the time
+// before, so the next reading stands for it.
+std::vector<double> levels_of(const std::vector<Sample>& samples) {
+  std::vector<double> levels;
+  for (const Sample& sample : samples) levels.push_back(activity(sample).value_or(0));
+  const auto counts = [](const Sample& sample) { return sample.has(Metric::kGraphicsActive); };
+  if (samples.size() > 1 && !counts(samples[0]) && counts(samples[1])) levels[0] = levels[1];
+  return levels;
+}
 
 double mean_level(const std::vector<Sample>& samples, std::size_t first, std::size_t last) {
   double sum = 0;
-  for (std::size_t i = first; i < last; ++i) sum += level_of(samples[i]);
+  for (std::size_t i = first; i < last; ++i) sum += activity(samples[i]).value_or(0);
   return last > first ? sum / static_cast<double>(last - first) : 0;
 }
 
 // What is low against the work of this recording: start-up does a little, too.
-double threshold(const std::vector<Sample>& samples) {
-  std::vector<double> levels;
-  for (const Sample& sample : samples) {
-    if (level_of(sample) >= kIdleActivity) levels.push_back(level_of(sample));
-  }
+double threshold(std::vector<double> levels) {
+  std::erase_if(levels, [](double level) { return level < kIdleActivity; });
   if (levels.empty()) return kIdleActivity;
   auto middle = levels.begin() + static_cast<std::ptrdiff_t>(levels.size() / 2);
   std::nth_element(levels.begin(), middle, levels.end());
@@ -45,10 +50,11 @@ double threshold(const std::vector<Sample>& samples) {
 }
 
 std::vector<Run> runs_of(const std::vector<Sample>& samples) {
-  const double low = threshold(samples);
+  const std::vector<double> levels = levels_of(samples);
+  const double low = threshold(levels);
   std::vector<Run> runs;
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    const bool idle = level_of(samples[i]) < low;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const bool idle = levels[i] < low;
     if (runs.empty() || runs.back().idle != idle) runs.push_back({idle, i, i});
     runs.back().last = i + 1;
   }
@@ -87,13 +93,28 @@ Phase make_phase(PhaseKind kind, const std::vector<Sample>& samples, std::size_t
   return {kind, samples[first].time - origin, end - origin, mean_level(samples, first, last), first, last};
 }
 
+// Before a program has its memory, and after it gave it back, it does not work in bursts: it has not begun, or is over.
+bool without_memory(const std::vector<Sample>& samples, const Run& run) {
+  double most = 0;
+  std::optional<double> least;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    auto used = samples[i].get(Metric::kMemoryUsed);
+    if (!used) continue;
+    most = std::max(most, *used);
+    if (i >= run.first && i < run.last) least = std::min(least.value_or(*used), *used);
+  }
+  return least && *least < most / 2;
+}
+
 // Where the steady part begins and ends, in runs: without the idleness at both ends where that was no part of the work.
 std::pair<std::size_t, std::size_t> steady_runs(const std::vector<Sample>& samples, const std::vector<Run>& runs,
                                                 bool from_start) {
   std::size_t first = 0, last = runs.size();
   const double whole = duration(samples, 0, samples.size());
   constexpr double kEdge = 0.25;  // of a recording: more at an end may be part of a pattern
-  auto is_edge = [&](const Run& run) { return from_start || duration(samples, run.first, run.last) < kEdge * whole; };
+  auto is_edge = [&](const Run& run) {
+    return from_start || duration(samples, run.first, run.last) < kEdge * whole || without_memory(samples, run);
+  };
   if (runs.size() < 2) return {first, last};
   const bool pattern = alternates(runs);
   if (runs.front().idle && is_edge(runs.front()) && !(pattern && !from_start)) ++first;

@@ -33,12 +33,15 @@ Signals read_signals(const Summary& summary, const Hardware& hardware);
 inline constexpr double kFullDram = 0.92;
 inline constexpr double kFullPipe = 0.95;
 
-// Bytes of commands and arguments the GPU fetches for a kernel launched from the host. Measured on an H200 (driver
-// 580): 0.8-1 KB with PyTorch, little of it from arguments. A CUDA graph fetches far less, so it shows as few launches.
-inline constexpr double kBytesPerLaunch = 900;
+// Bytes the GPU fetches over PCIe for a kernel launched from the host: 1.8 KB for the smallest kernels of PyTorch, up
+// to 2.4 KB for others (H200, driver 580, 2026-11). A CUDA graph fetches far less, so it shows as few launches.
+inline constexpr double kBytesPerLaunch = 2000;
 
-// A host launches a kernel every 2.5 to 10 us. Longer gaps between two launches mean it does something else.
-inline constexpr double kLaunchGap = 20e-6;
+// A host that does nothing but launch leaves 5 to 25 us between kernels, a slow one (Python between every two) 40.
+// Longer gaps mean that it waits for something.
+inline constexpr double kLaunchGap = 25e-6, kSlowLaunchGap = 40e-6;
+// Kernels longer than these would keep the GPU busy if the host only launched.
+inline constexpr double kShortKernel = 12e-6, kTinyKernel = 6e-6;
 
 TimeShares split_time(const Signals& signals);
 Roofline place_on_roofline(const Summary& summary, const Signals& signals, const Hardware& hardware);

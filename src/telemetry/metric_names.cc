@@ -264,7 +264,9 @@ bool is_blank(double raw) {
 
 bool is_blank(std::string_view text) {
   const std::string_view word = trim(text);
-  return word.empty() || word.front() == '[' || word == "-" || to_lower(word) == "n/a" || to_lower(word) == "nan";
+  if (word.empty() || word.front() == '[' || word == "-") return true;
+  if (word.size() != 3 || (word[0] != 'n' && word[0] != 'N')) return false;
+  return to_lower(word) == "n/a" || to_lower(word) == "nan";
 }
 
 std::optional<double> canonical(const MetricSpec& spec, double raw) {

@@ -1,4 +1,6 @@
 // Our recordings and nvidia-smi's csv: a header that names the columns, then a row a GPU and moment.
+#include <algorithm>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -17,8 +19,15 @@ enum class Role : std::uint8_t { kIgnored, kTime, kIndex, kUuid, kName, kHost, k
 
 struct Column {
   Role role = Role::kIgnored;
-  MetricSpec spec;
+  MetricSpec spec = {};
+  double most = -1;  // raw values up to this need no second look
 };
+
+// Blanks begin above 2^31 - 16, and shares end at 1; what lies above goes the careful way.
+double plain_limit(const MetricSpec& spec) {
+  constexpr double kBelowBlanks = 2e9;
+  return std::min(kBelowBlanks, canonical(spec, 1.02 / spec.scale) == 1.0 ? 1 / spec.scale : kBelowBlanks);
+}
 
 class CsvReader final : public LineReader {
  public:
@@ -72,12 +81,12 @@ class CsvReader final : public LineReader {
   }
 
   Column column(std::string_view name) const {
-    if (auto spec = find_metric(vocabulary(), name)) return {Role::kMetric, *spec};
-    if (name == "t_s" || name == "timestamp") return {Role::kTime, {}};
-    if (name == "gpu" || name == "index") return {Role::kIndex, {}};
-    if (name == "uuid" || name == "gpu_uuid") return {Role::kUuid, {}};
-    if (name == "name" || name == "gpu_name") return {Role::kName, {}};
-    if (name == "host") return {Role::kHost, {}};
+    if (auto spec = find_metric(vocabulary(), name)) return {Role::kMetric, *spec, plain_limit(*spec)};
+    if (name == "t_s" || name == "timestamp") return {Role::kTime, {}, -1};
+    if (name == "gpu" || name == "index") return {Role::kIndex, {}, -1};
+    if (name == "uuid" || name == "gpu_uuid") return {Role::kUuid, {}, -1};
+    if (name == "name" || name == "gpu_name") return {Role::kName, {}, -1};
+    if (name == "host") return {Role::kHost, {}, -1};
     return {};
   }
 
@@ -92,7 +101,17 @@ class CsvReader final : public LineReader {
       const char* cell = at;
       double value = kMissing;
       if (column.role == Role::kMetric || column.role == Role::kTime) {
-        value = leading_number(at, last, at).value_or(kMissing);
+        if (const char* behind = plain_number(at, last, value)) {
+          at = behind;
+        } else {
+          value = leading_number(at, last, at).value_or(kMissing);
+        }
+        // Nearly every cell: a number within what any source writes, and a comma.
+        if (column.role == Role::kMetric && at != last && *at == ',' && value >= 0 && value <= column.most) {
+          state.sample.set(column.spec.metric, value * column.spec.scale);
+          ++at;
+          continue;
+        }
       }
       if (at == last || *at != ',') {
         const void* comma = std::char_traits<char>::find(at, static_cast<std::size_t>(last - at), ',');
@@ -143,11 +162,15 @@ class CsvReader final : public LineReader {
     std::size_t number = 0;
     bool more = true;
     for (; number < columns_.size() && more; ++number) {
-      const std::size_t comma = rest.find(',');
+      const void* end = std::memchr(rest.data(), ',', rest.size());
+      const std::size_t comma = end == nullptr ? std::string_view::npos
+                                               : static_cast<std::size_t>(static_cast<const char*>(end) - rest.data());
       const std::string_view cell = trim(rest.substr(0, comma));
       const Column& column = columns_[number];
       double value = kMissing;
-      if (column.role == Role::kMetric && !is_blank(cell)) value = leading_number(cell).value_or(kMissing);
+      if (column.role == Role::kMetric && !cell.empty() && cell.front() != '[') {
+        value = leading_number(cell).value_or(kMissing);
+      }
       if (column.role == Role::kTime) value = parse_smi_time(cell).value_or(kMissing);
       if (!take(column, cell, value, state)) return intake_.refuse(text, cell, "this is no time nvidia-smi writes");
       more = comma != std::string_view::npos;

@@ -1,4 +1,3 @@
-#include <array>
 #include <charconv>
 #include <chrono>
 #include <cstdint>
@@ -8,11 +7,6 @@
 
 namespace rightsize::telemetry {
 namespace {
-
-constexpr std::array<double, 19> kPowers = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8, 1e9,
-                                            1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18};
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // Anything the quick way does not take: exponents, many digits, "inf", hexadecimal.
 std::optional<double> slow_number(const char* begin, const char* last, const char*& end) {
@@ -64,29 +58,14 @@ std::optional<int> whole(std::string_view digits) {
 
 }  // namespace
 
-// Most numbers here have few digits: a 64-bit mantissa divided once by a power of ten is exact then (both are exact
-// doubles below 2^53 and 10^22) and several times faster than a general reader.
 std::optional<double> leading_number(const char* begin, const char* last, const char*& end) {
   while (begin != last && *begin == ' ') ++begin;
-  const char* at = begin;
-  const bool negative = at != last && *at == '-';
-  if (negative) ++at;
-  std::uint64_t mantissa = 0;
-  const char* digits = at;
-  while (at != last && is_digit(*at)) mantissa = mantissa * 10 + static_cast<std::uint64_t>(*at++ - '0');
-  std::size_t count = static_cast<std::size_t>(at - digits);
-  std::size_t decimals = 0;
-  if (at != last && *at == '.') {
-    const char* point = at++;
-    while (at != last && is_digit(*at)) mantissa = mantissa * 10 + static_cast<std::uint64_t>(*at++ - '0');
-    decimals = static_cast<std::size_t>(at - point) - 1;
-    count += decimals;
+  double value = 0;
+  if (const char* behind = plain_number(begin, last, value)) {
+    end = behind;
+    return value;
   }
-  const bool more = at != last && (*at == 'e' || *at == 'E' || *at == 'x' || *at == 'X');
-  if (count == 0 || count > 15 || more) return slow_number(begin, last, end);
-  end = at;
-  const double value = static_cast<double>(mantissa) / kPowers[decimals];
-  return negative ? -value : value;
+  return slow_number(begin, last, end);
 }
 
 std::optional<double> leading_number(std::string_view text) {
@@ -96,7 +75,7 @@ std::optional<double> leading_number(std::string_view text) {
 
 std::optional<double> parse_smi_time(std::string_view text) {
   text = trim(text);
-  if (text.size() < 19 || text[4] != '/' || text[7] != '/') return std::nullopt;
+  if (text.size() < 19 || text[4] != '/' || text[7] != '/' || text[10] != ' ') return std::nullopt;
   auto year = whole(text.substr(0, 4)), month = whole(text.substr(5, 2)), day = whole(text.substr(8, 2));
   auto seconds = second_of_day(text.substr(11));
   if (!year || !month || !day || !seconds) return std::nullopt;

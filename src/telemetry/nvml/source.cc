@@ -19,26 +19,38 @@ struct Counter {
   unsigned id;
   Metric metric;
   double scale;
+  bool often = false;  // in every reading; the others once a second
 };
-// Percents, and MiB a second.
+// Percents, and MiB a second. Each costs the driver 0.1 ms of processor time, so only those that tell loads apart at a
+// fine grain are read often.
 constexpr Counter kCounters[] = {
-    {nvml::kGpmGraphics, Metric::kGraphicsActive, 0.01}, {nvml::kGpmSm, Metric::kSmActive, 0.01},
-    {nvml::kGpmOccupancy, Metric::kSmOccupancy, 0.01},   {nvml::kGpmInteger, Metric::kIntegerActive, 0.01},
-    {nvml::kGpmTensor, Metric::kTensorActive, 0.01},     {nvml::kGpmDfma, Metric::kDfmaActive, 0.01},
-    {nvml::kGpmHmma, Metric::kHmmaActive, 0.01},         {nvml::kGpmImma, Metric::kImmaActive, 0.01},
-    {nvml::kGpmDram, Metric::kDramActive, 0.01},         {nvml::kGpmFp64, Metric::kFp64Active, 0.01},
-    {nvml::kGpmFp32, Metric::kFp32Active, 0.01},         {nvml::kGpmFp16, Metric::kFp16Active, 0.01},
-    {nvml::kGpmPcieTx, Metric::kPcieTx, kMiB},           {nvml::kGpmPcieRx, Metric::kPcieRx, kMiB},
-    {nvml::kGpmNvlinkRx, Metric::kNvlinkRx, kMiB},       {nvml::kGpmNvlinkTx, Metric::kNvlinkTx, kMiB},
+    {nvml::kGpmGraphics, Metric::kGraphicsActive, 0.01, true},
+    {nvml::kGpmSm, Metric::kSmActive, 0.01, true},
+    {nvml::kGpmOccupancy, Metric::kSmOccupancy, 0.01},
+    {nvml::kGpmInteger, Metric::kIntegerActive, 0.01},
+    {nvml::kGpmTensor, Metric::kTensorActive, 0.01, true},
+    {nvml::kGpmDfma, Metric::kDfmaActive, 0.01},
+    {nvml::kGpmHmma, Metric::kHmmaActive, 0.01},
+    {nvml::kGpmImma, Metric::kImmaActive, 0.01},
+    {nvml::kGpmDram, Metric::kDramActive, 0.01, true},
+    {nvml::kGpmFp64, Metric::kFp64Active, 0.01},
+    {nvml::kGpmFp32, Metric::kFp32Active, 0.01},
+    {nvml::kGpmFp16, Metric::kFp16Active, 0.01},
+    {nvml::kGpmPcieTx, Metric::kPcieTx, kMiB, true},
+    {nvml::kGpmPcieRx, Metric::kPcieRx, kMiB, true},
+    {nvml::kGpmNvlinkRx, Metric::kNvlinkRx, kMiB},
+    {nvml::kGpmNvlinkTx, Metric::kNvlinkTx, kMiB},
 };
 
 // One GPU or one MIG instance of it.
 struct Watched {
   nvml::Device gpu = nullptr;     // the whole GPU
   nvml::Device handle = nullptr;  // the instance, or the GPU
-  std::optional<unsigned> instance;
+  std::optional<unsigned> instance = {};
   nvml::GpmSample before = nullptr, now = nullptr;
+  nvml::GpmSample second = nullptr;  // that of the counters read once a second
   bool has_before = false;
+  double next_slow = -1e9, next_energy = -1e9;  // when the dearer readings are due
   bool no_nvlink = false;
 };
 
@@ -56,6 +68,7 @@ class NvmlSource final : public LiveSource {
     for (Watched& watched : watched_) {
       if (watched.before != nullptr) api().gpm_free(watched.before);
       if (watched.now != nullptr) api().gpm_free(watched.now);
+      if (watched.second != nullptr) api().gpm_free(watched.second);
     }
   }
   NvmlSource(const NvmlSource&) = delete;
@@ -67,18 +80,24 @@ class NvmlSource final : public LiveSource {
     Watched& watched = watched_[device];
     Sample sample;
     sample.time = time;
-    nvml::Memory memory{};
-    const nvml::Return code = api().memory(watched.handle, &memory);
-    if (code == nvml::kGpuIsLost) {
-      return fail(unreadable(fmt::format("GPU {} no longer answers: it has fallen off the bus", devices_[device].index))
-                      .with_hint("the machine needs a reboot; 'dmesg' says more"));
+    const bool slow = time >= watched.next_slow;
+    if (slow || watched.before == nullptr) {
+      nvml::Memory memory{};
+      const nvml::Return code = api().memory(watched.handle, &memory);
+      if (code == nvml::kGpuIsLost) {
+        return fail(
+            unreadable(fmt::format("GPU {} no longer answers: it has fallen off the bus", devices_[device].index))
+                .with_hint("the machine needs a reboot; 'dmesg' says more"));
+      }
+      if (code == kSuccess) {
+        sample.set(Metric::kMemoryUsed, static_cast<double>(memory.used));
+        sample.set(Metric::kMemoryTotal, static_cast<double>(memory.total));
+      }
     }
-    if (code == kSuccess) {
-      sample.set(Metric::kMemoryUsed, static_cast<double>(memory.used));
-      sample.set(Metric::kMemoryTotal, static_cast<double>(memory.total));
-    }
-    read_plain(watched, sample);
-    read_counters(watched, sample);
+    read_plain(watched, sample, slow);
+    read_counters(watched, sample, slow);
+    constexpr double kSlow = 0.95;  // seconds
+    if (slow) watched.next_slow = time + kSlow;
     return sample;
   }
 
@@ -123,8 +142,7 @@ class NvmlSource final : public LiveSource {
     unsigned current = 0, pending = 0;
     const bool cut =
         api().mig_mode != nullptr && api().mig_mode(handle, &current, &pending) == kSuccess && current == 1;
-    if (!cut || !add_instances(device, handle))
-      watch(device, {handle, handle, std::nullopt, nullptr, nullptr, false, false});
+    if (!cut || !add_instances(device, handle)) watch(device, Watched{.gpu = handle, .handle = handle});
   }
 
   // False when the GPU is in MIG mode but not cut.
@@ -141,7 +159,7 @@ class NvmlSource final : public LiveSource {
       // "NVIDIA H200 MIG 1g.18gb"
       const std::string name = text_of(api().name, handle);
       if (const std::size_t at = name.find("MIG "); at != std::string::npos) instance.mig_profile = name.substr(at + 4);
-      watch(instance, {gpu, handle, id, nullptr, nullptr, false, false});
+      watch(instance, Watched{.gpu = gpu, .handle = handle, .instance = id});
       any = true;
     }
     return any;
@@ -154,26 +172,34 @@ class NvmlSource final : public LiveSource {
     if (counters) {
       if (api().gpm_alloc(&watched.before) != kSuccess) watched.before = nullptr;
       if (api().gpm_alloc(&watched.now) != kSuccess) watched.now = nullptr;
+      if (api().gpm_alloc(&watched.second) != kSuccess) watched.second = nullptr;
     }
     devices_.push_back(device);
     watched_.push_back(watched);
   }
 
-  // What NVML has had for long. MIG instances have no utilisation; power and clocks are the whole GPU's.
-  void read_plain(const Watched& watched, Sample& sample) {
+  // What NVML has had for long. MIG instances have no utilisation; power and clocks are the whole GPU's. Without
+  // GPM, utilisation is all there is at a fine grain.
+  void read_plain(Watched& watched, Sample& sample, bool slow) {
     unsigned value = 0;
     unsigned long long large = 0;
     nvml::Utilization utilization{};
-    if (!watched.instance && api().utilization != nullptr && api().utilization(watched.gpu, &utilization) == kSuccess) {
+    const bool wanted = !watched.instance && (slow || watched.before == nullptr);
+    if (wanted && api().utilization != nullptr && api().utilization(watched.gpu, &utilization) == kSuccess) {
       sample.set(Metric::kGpuUtil, utilization.gpu / 100.0);
       sample.set(Metric::kMemoryUtil, utilization.memory / 100.0);
     }
     if (api().power != nullptr && api().power(watched.gpu, &value) == kSuccess) sample.set(Metric::kPower, value / 1e3);
+    if (!slow) return;
     if (api().power_limit != nullptr && api().power_limit(watched.gpu, &value) == kSuccess) {
       sample.set(Metric::kPowerLimit, value / 1e3);
     }
-    if (api().energy != nullptr && api().energy(watched.gpu, &large) == kSuccess) {
+    // This one call takes the driver 4 ms.
+    constexpr double kEnergy = 10;  // seconds
+    if (sample.time >= watched.next_energy && api().energy != nullptr &&
+        api().energy(watched.gpu, &large) == kSuccess) {
       sample.set(Metric::kEnergy, static_cast<double>(large) / 1e3);
+      watched.next_energy = sample.time + kEnergy;
     }
     if (api().clock != nullptr) {
       if (api().clock(watched.gpu, nvml::kClockSm, &value) == kSuccess) sample.set(Metric::kSmClock, value * 1e6);
@@ -186,33 +212,40 @@ class NvmlSource final : public LiveSource {
     if (api().throttle != nullptr && api().throttle(watched.gpu, &large) == kSuccess) {
       sample.set(Metric::kThrottle, static_cast<double>(large));
     }
-    // Without GPM the driver watches the link for 20 ms in each of these calls: only when sampling slowly.
-    constexpr double kSlow = 0.9;
-    if (watched.before == nullptr && api().pcie != nullptr && sample.time - last_link_ >= kSlow) {
-      last_link_ = sample.time;
-      if (api().pcie(watched.gpu, nvml::kPcieRx, &value) == kSuccess) sample.set(Metric::kPcieRx, value * 1e3);
-      if (api().pcie(watched.gpu, nvml::kPcieTx, &value) == kSuccess) sample.set(Metric::kPcieTx, value * 1e3);
-    }
+    // Without GPM the driver watches the link for 20 ms in each of these calls.
+    if (watched.before != nullptr || api().pcie == nullptr) return;
+    if (api().pcie(watched.gpu, nvml::kPcieRx, &value) == kSuccess) sample.set(Metric::kPcieRx, value * 1e3);
+    if (api().pcie(watched.gpu, nvml::kPcieTx, &value) == kSuccess) sample.set(Metric::kPcieTx, value * 1e3);
   }
 
-  void read_counters(Watched& watched, Sample& sample) {
-    if (watched.before == nullptr || watched.now == nullptr) return;
-    const nvml::Return code = watched.instance ? api().gpm_mig_sample(watched.gpu, *watched.instance, watched.now)
-                                               : api().gpm_sample(watched.gpu, watched.now);
-    if (code != kSuccess) return;
+  nvml::Return take_gpm(const Watched& watched, nvml::GpmSample into) const {
+    return watched.instance ? api().gpm_mig_sample(watched.gpu, *watched.instance, into)
+                            : api().gpm_sample(watched.gpu, into);
+  }
+
+  // Counters between two of the driver's samples: some since the last reading, the others since the last second.
+  void read_counters(Watched& watched, Sample& sample, bool slow) {
+    if (watched.before == nullptr || watched.now == nullptr || watched.second == nullptr) return;
+    if (take_gpm(watched, watched.now) != kSuccess) return;
     if (watched.has_before) {
-      request_.version = nvml::kGpmVersion;
-      request_.first = watched.before;
-      request_.second = watched.now;
-      request_.count = 0;
-      for (const Counter& counter : kCounters) {
-        const bool nvlink = counter.metric == Metric::kNvlinkRx || counter.metric == Metric::kNvlinkTx;
-        if (!(nvlink && watched.no_nvlink)) request_.metrics[request_.count++].id = counter.id;
-      }
-      if (api().gpm_metrics(&request_) == kSuccess) take_counters(watched, sample);
+      ask(watched, watched.before, sample, true);
+      if (slow) ask(watched, watched.second, sample, false);
     }
+    if (slow || !watched.has_before) take_gpm(watched, watched.second);
     watched.has_before = true;
     std::swap(watched.before, watched.now);
+  }
+
+  void ask(Watched& watched, nvml::GpmSample since, Sample& sample, bool often) {
+    request_.version = nvml::kGpmVersion;
+    request_.first = since;
+    request_.second = watched.now;
+    request_.count = 0;
+    for (const Counter& counter : kCounters) {
+      const bool nvlink = counter.metric == Metric::kNvlinkRx || counter.metric == Metric::kNvlinkTx;
+      if (counter.often == often && !(nvlink && watched.no_nvlink)) request_.metrics[request_.count++].id = counter.id;
+    }
+    if (api().gpm_metrics(&request_) == kSuccess) take_counters(watched, sample);
   }
 
   void take_counters(Watched& watched, Sample& sample) const {
@@ -237,7 +270,6 @@ class NvmlSource final : public LiveSource {
   std::vector<Device> devices_;
   std::vector<Watched> watched_;
   nvml::GpmMetricsGet request_{};
-  double last_link_ = -1e9;
 };
 
 MigLayout layout_of(const Api& api, nvml::Device handle, Device device) {
