@@ -54,7 +54,10 @@ void measure_again(const Flags& flags, const catalog::Catalog& catalog, double s
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     if (std::chrono::steady_clock::now() < next) continue;
     if (Result<std::string> text = measure(flags, catalog)) {
-      page.set(*text + fmt::format("# TYPE rightsize_failed_measurements_total counter\nrightsize_failed_measurements_total {}\n", failures));
+      page.set(
+          *text +
+          fmt::format("# TYPE rightsize_failed_measurements_total counter\nrightsize_failed_measurements_total {}\n",
+                      failures));
     } else {
       ++failures;
       std::fputs(describe(text.error()).c_str(), stderr);
@@ -94,7 +97,8 @@ Checked<Outcome> run(const Flags& flags) {
 Run add_exporter(CLI::App& command) {
   auto flags = std::make_shared<Flags>();
   add_fleet_flags(command, flags->fleet);
-  command.add_option("--listen", flags->listen, "address and port; port 0 takes a free one")->default_str("127.0.0.1:9477");
+  command.add_option("--listen", flags->listen, "address and port; port 0 takes a free one")
+      ->default_str("127.0.0.1:9477");
   command.add_option("--every", flags->every, "time between two measurements")->default_str("15min");
   command.add_flag("--once", flags->once, "measure once, print the metrics and end (for a textfile collector)");
   return [flags] { return run(*flags); };

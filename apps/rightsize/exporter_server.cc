@@ -31,7 +31,8 @@ Result<std::string> MetricsServer::start(const std::string& listen) {
   const std::size_t colon = listen.rfind(':');
   Result<std::int64_t> port = parse_integer(colon == std::string::npos ? "" : listen.substr(colon + 1));
   if (!port || *port < 0 || *port > 65535) {
-    return fail(bad_input(fmt::format("--listen '{}': address:port expected", listen)).with_hint("for example 0.0.0.0:9477"));
+    return fail(
+        bad_input(fmt::format("--listen '{}': address:port expected", listen)).with_hint("for example 0.0.0.0:9477"));
   }
   const std::string host = listen.substr(0, colon);
   int bound = static_cast<int>(*port);

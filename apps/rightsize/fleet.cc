@@ -1,4 +1,6 @@
 // rightsize fleet: what a fleet's GPUs cost, how much of it is wasted, who wastes it, and what saves most.
+#include "fleet.h"
+
 #include <memory>
 
 #include <fmt/format.h>
@@ -6,7 +8,6 @@
 #include "base/parse_units.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "fleet.h"
 #include "fleet/emit.h"
 
 namespace rightsize::app {
@@ -28,8 +29,8 @@ struct Limit {
 
 Result<Limit> parse_limit(const std::string& text) {
   const std::size_t above = text.find('>');
-  static const std::vector<std::string> kNames = {"waste", "idle", "idle-held", "inefficient", "oversized",
-                                                  "overprovisioned", "waste_usd", "savings_usd"};
+  static const std::vector<std::string> kNames = {
+      "waste", "idle", "idle-held", "inefficient", "oversized", "overprovisioned", "waste_usd", "savings_usd"};
   const std::string name(trim(text.substr(0, above)));
   if (above == std::string::npos || std::find(kNames.begin(), kNames.end(), name) == kNames.end()) {
     return fail(bad_input(fmt::format("--fail-on '{}': such as waste>30% or waste_usd>5000 expected", text))

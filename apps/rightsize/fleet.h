@@ -30,7 +30,7 @@ void add_fleet_flags(CLI::App& command, FleetFlags& flags);
 // What was read and judged.
 struct FleetResult {
   fleet::FleetAnalysis analysis;
-  fleet::Sources sources;      // names on the server, or in the files of stores
+  fleet::Sources sources;  // names on the server, or in the files of stores
   fleet::LabelNames labels;
   std::vector<std::string> read;      // "Prometheus at http://..., 120 requests", "3 files: nvidia-smi csv"
   std::vector<std::string> failures;  // what could not be read

@@ -104,7 +104,8 @@ Result<double> parse_end(const std::string& text) {
   if (text.empty()) return 0.0;
   if (const std::optional<double> time = telemetry::parse_iso_time(text)) return *time;
   if (Result<double> seconds_since = parse_number(text); seconds_since && *seconds_since > 1e8) return *seconds_since;
-  return fail(bad_input(fmt::format("--end '{}': a time expected", text)).with_hint("for example 2026-11-01T00:00:00Z"));
+  return fail(
+      bad_input(fmt::format("--end '{}': a time expected", text)).with_hint("for example 2026-11-01T00:00:00Z"));
 }
 
 struct Times {
@@ -172,10 +173,11 @@ Checked<FleetResult> read_server(const FleetFlags& flags, const Times& times, co
   result.share_read = scan->share_read;
   result.analysis.notes = scan->notes;
   result.read.push_back(fmt::format("{}: {}, {} requests, {} asked again", http::shown_url(flags.prometheus),
-                                    format_duration(seconds(times.window)), scan->traffic.requests, scan->traffic.retries));
+                                    format_duration(seconds(times.window)), scan->traffic.requests,
+                                    scan->traffic.retries));
   if (scan->looked_closer > 0) {
-    result.analysis.notes.push_back(fmt::format("{} GPUs were read reading by reading: their aggregates were not numbers",
-                                                scan->looked_closer));
+    result.analysis.notes.push_back(
+        fmt::format("{} GPUs were read reading by reading: their aggregates were not numbers", scan->looked_closer));
   }
   gpus = std::move(scan->gpus);
   return result;
@@ -203,8 +205,8 @@ Checked<FleetResult> read_files(const FleetFlags& flags, const Times& times, con
   result.share_read = all > 0 ? static_cast<double>(outcome->files) / static_cast<double>(all) : 1;
   std::string kinds;
   for (const std::string& kind : outcome->kinds) kinds += (kinds.empty() ? "" : ", ") + kind;
-  result.read.push_back(fmt::format("{} file{} ({}), {} readings", outcome->files, outcome->files == 1 ? "" : "s", kinds,
-                                    format_count(static_cast<double>(sum.readings()))));
+  result.read.push_back(fmt::format("{} file{} ({}), {} readings", outcome->files, outcome->files == 1 ? "" : "s",
+                                    kinds, format_count(static_cast<double>(sum.readings()))));
   if (sum.refused() > 0) {
     result.analysis.notes.push_back(fmt::format("{} readings were out of any sensible range and left out",
                                                 format_count(static_cast<double>(sum.refused()))));
@@ -225,17 +227,17 @@ Result<> join_jobs(const std::string& path, std::vector<fleet::GpuUse>& gpus, Fl
   RIGHTSIZE_TRY(std::unique_ptr<telemetry::ByteSource> source, telemetry::open_feed(path));
   RIGHTSIZE_TRY(const telemetry::JobTable table, telemetry::read_jobs(*source, path));
   const fleet::Attribution done = fleet::attribute_jobs(gpus, table);
-  result.read.push_back(fmt::format("{} GPU jobs: {} GPUs matched by job, {} by host and time", table.jobs.size(), done.by_job,
-                                    done.by_time));
+  result.read.push_back(fmt::format("{} GPU jobs: {} GPUs matched by job, {} by host and time", table.jobs.size(),
+                                    done.by_job, done.by_time));
   return {};
 }
 
 // When the totals must not be taken for the fleet's.
 void judge_trust(FleetResult& result, bool from_files) {
   if (result.share_read < 0.9) {
-    result.misleading.push_back(
-        fmt::format("only {} of the {} could be read", format_percent(Ratio::fraction(result.share_read)),
-                    from_files ? "files" : "hosts"));
+    result.misleading.push_back(fmt::format("only {} of the {} could be read",
+                                            format_percent(Ratio::fraction(result.share_read)),
+                                            from_files ? "files" : "hosts"));
   }
   std::size_t silent = 0;
   for (const fleet::GpuRow& gpu : result.analysis.gpus) silent += gpu.use.activity() ? 0 : 1;

@@ -53,7 +53,9 @@ Json gpu_json(const GpuRow& gpu) {
   const auto& device = gpu.use.device;
   Json owners = Json::array();
   for (const fleet::Tenancy& t : gpu.use.tenancies) {
-    owners.push_back({{"owner", t.owner.shown()}, {"seconds", json_number(t.seconds)}, {"idle_seconds", json_number(t.idle_seconds)}});
+    owners.push_back({{"owner", t.owner.shown()},
+                      {"seconds", json_number(t.seconds)},
+                      {"idle_seconds", json_number(t.idle_seconds)}});
   }
   return {{"id", device.key()},
           {"host", device.host},
@@ -157,7 +159,8 @@ report::StackedBar bar_of(const FleetAnalysis& a) {
   for (const fleet::LedgerLine& line : a.ledger) {
     if (line.usd <= 0) continue;
     bar.segments.push_back({std::string(fleet::name_of(line.category)),
-                            fmt::format("{} ({})", dollars(line.usd), percent(line.usd / a.totals.spend_usd)), line.usd});
+                            fmt::format("{} ({})", dollars(line.usd), percent(line.usd / a.totals.spend_usd)),
+                            line.usd});
   }
   bar.lines.push_back({"spent " + dollars(a.totals.spend_usd), a.totals.spend_usd});
   return bar;
@@ -166,15 +169,16 @@ report::StackedBar bar_of(const FleetAnalysis& a) {
 report::Table ledger_table(const FleetAnalysis& a) {
   report::Table table;
   table.title = "Ledger";
-  table.columns = {{"part", "category", Align::kLeft},     {"GPU-hours", "gpu_hours", Align::kRight},
-                   {"dollars", "usd", Align::kRight},      {"share", "share", Align::kRight},
-                   {"GPUs", "gpus", Align::kRight},        {"sure", "confidence", Align::kRight}};
+  table.columns = {{"part", "category", Align::kLeft}, {"GPU-hours", "gpu_hours", Align::kRight},
+                   {"dollars", "usd", Align::kRight},  {"share", "share", Align::kRight},
+                   {"GPUs", "gpus", Align::kRight},    {"sure", "confidence", Align::kRight}};
   for (const fleet::LedgerLine& line : a.ledger) {
     const double share = a.totals.gpu_hours > 0 ? line.gpu_hours / a.totals.gpu_hours : 0;
-    table.rows.push_back({text_cell(fleet::name_of(line.category)), number_cell(format_number(line.gpu_hours), line.gpu_hours),
-                          usd_cell(line.usd), number_cell(percent(share), share),
-                          number_cell(format_count(static_cast<double>(line.gpus)), static_cast<double>(line.gpus)),
-                          line.gpus > 0 ? number_cell(percent(line.confidence), line.confidence) : report::unknown_cell()});
+    table.rows.push_back(
+        {text_cell(fleet::name_of(line.category)), number_cell(format_number(line.gpu_hours), line.gpu_hours),
+         usd_cell(line.usd), number_cell(percent(share), share),
+         number_cell(format_count(static_cast<double>(line.gpus)), static_cast<double>(line.gpus)),
+         line.gpus > 0 ? number_cell(percent(line.confidence), line.confidence) : report::unknown_cell()});
   }
   return table;
 }
@@ -182,9 +186,9 @@ report::Table ledger_table(const FleetAnalysis& a) {
 report::Table owners_table(const FleetAnalysis& a, std::size_t top) {
   report::Table table;
   table.title = "Who wastes it";
-  table.columns = {{"owner", "owner", Align::kLeft},      {"GPUs", "gpus", Align::kRight},
+  table.columns = {{"owner", "owner", Align::kLeft},          {"GPUs", "gpus", Align::kRight},
                    {"GPU-hours", "gpu_hours", Align::kRight}, {"idle GPU-h", "idle_gpu_hours", Align::kRight},
-                   {"spent", "spend_usd", Align::kRight}, {"wasted", "waste_usd", Align::kRight},
+                   {"spent", "spend_usd", Align::kRight},     {"wasted", "waste_usd", Align::kRight},
                    {"share", "waste_share", Align::kRight}};
   table.most_shown = top;
   for (const fleet::OwnerLine& line : a.owners) {
@@ -192,8 +196,10 @@ report::Table owners_table(const FleetAnalysis& a, std::size_t top) {
     table.rows.push_back({{cut(line.owner, 36), line.owner},
                           number_cell(format_count(static_cast<double>(line.gpus)), static_cast<double>(line.gpus)),
                           number_cell(format_number(line.gpu_hours), line.gpu_hours),
-                          number_cell(format_number(line.idle_gpu_hours), line.idle_gpu_hours), usd_cell(line.usd),
-                          usd_cell(line.waste_usd), number_cell(percent(share), share)});
+                          number_cell(format_number(line.idle_gpu_hours), line.idle_gpu_hours),
+                          usd_cell(line.usd),
+                          usd_cell(line.waste_usd),
+                          number_cell(percent(share), share)});
   }
   return table;
 }
@@ -201,15 +207,19 @@ report::Table owners_table(const FleetAnalysis& a, std::size_t top) {
 report::Table actions_table(const FleetAnalysis& a, std::size_t top) {
   report::Table table;
   table.title = "What saves most";
-  table.columns = {{"#", "rank", Align::kRight},        {"kind", "kind", Align::kLeft},
-                   {"what", "what", Align::kLeft},      {"$/month", "saving_usd_per_month", Align::kRight},
+  table.columns = {{"#", "rank", Align::kRight},
+                   {"kind", "kind", Align::kLeft},
+                   {"what", "what", Align::kLeft},
+                   {"$/month", "saving_usd_per_month", Align::kRight},
                    {"sure", "confidence", Align::kRight}};
   table.most_shown = top;
   for (std::size_t i = 0; i < a.actions.size(); ++i) {
     const Action& action = a.actions[i];
     table.rows.push_back({number_cell(std::to_string(i + 1), static_cast<double>(i + 1)),
-                          text_cell(fleet::name_of(action.kind)), {cut(action.what, 62), action.what},
-                          usd_cell(action.usd_per_month), number_cell(percent(action.confidence), action.confidence)});
+                          text_cell(fleet::name_of(action.kind)),
+                          {cut(action.what, 62), action.what},
+                          usd_cell(action.usd_per_month),
+                          number_cell(percent(action.confidence), action.confidence)});
   }
   return table;
 }
@@ -217,27 +227,30 @@ report::Table actions_table(const FleetAnalysis& a, std::size_t top) {
 report::Table gpus_table(const FleetAnalysis& a, std::size_t top) {
   report::Table table;
   table.title = "GPUs with the most waste";
-  table.columns = {{"GPU", "id", Align::kLeft},        {"kind", "name", Align::kLeft},
-                   {"owner", "owner", Align::kLeft},   {"verdict", "verdict", Align::kLeft},
+  table.columns = {{"GPU", "id", Align::kLeft},           {"kind", "name", Align::kLeft},
+                   {"owner", "owner", Align::kLeft},      {"verdict", "verdict", Align::kLeft},
                    {"active", "activity", Align::kRight}, {"idle", "idle_share", Align::kRight},
                    {"spent", "spend_usd", Align::kRight}, {"wasted", "waste_usd", Align::kRight}};
   table.most_shown = top;
   std::vector<const GpuRow*> rows;
   for (const GpuRow& gpu : a.gpus) rows.push_back(&gpu);
   std::stable_sort(rows.begin(), rows.end(), [](const GpuRow* x, const GpuRow* y) {
-    return x->waste_usd().value_or(x->gpu_hours * x->waste_share()) > y->waste_usd().value_or(y->gpu_hours * y->waste_share());
+    return x->waste_usd().value_or(x->gpu_hours * x->waste_share()) >
+           y->waste_usd().value_or(y->gpu_hours * y->waste_share());
   });
   for (const GpuRow* gpu : rows) {
     const std::string id = gpu->use.device.key();
     const auto activity = gpu->use.activity();
     const double level = activity ? gpu->use.metric(*activity)->mean : 0;
-    table.rows.push_back({{cut(id, 18), id},
-                          text_cell(cut(gpu->price.gpu != nullptr ? gpu->price.gpu->name : gpu->use.device.name, 14)),
-                          {cut(gpu->owner().shown(), 22), gpu->owner().shown()},
-                          text_cell(diagnose::name_of(gpu->verdict)),
-                          activity ? number_cell(percent(level), level) : report::unknown_cell(),
-                          activity ? number_cell(percent(gpu->use.idle_share), gpu->use.idle_share) : report::unknown_cell(),
-                          usd_cell(gpu->spend_usd), usd_cell(gpu->waste_usd())});
+    table.rows.push_back(
+        {{cut(id, 18), id},
+         text_cell(cut(gpu->price.gpu != nullptr ? gpu->price.gpu->name : gpu->use.device.name, 14)),
+         {cut(gpu->owner().shown(), 22), gpu->owner().shown()},
+         text_cell(diagnose::name_of(gpu->verdict)),
+         activity ? number_cell(percent(level), level) : report::unknown_cell(),
+         activity ? number_cell(percent(gpu->use.idle_share), gpu->use.idle_share) : report::unknown_cell(),
+         usd_cell(gpu->spend_usd),
+         usd_cell(gpu->waste_usd())});
   }
   return table;
 }
@@ -245,9 +258,9 @@ report::Table gpus_table(const FleetAnalysis& a, std::size_t top) {
 void add_details(report::Report& report, const FleetAnalysis& a, std::size_t top) {
   for (std::size_t i = 0; i < std::min({top, a.actions.size(), std::size_t{3}}); ++i) {
     const Action& action = a.actions[i];
-    report.blocks.emplace_back(report::Paragraph{fmt::format("{}. {}. From {} to {}. Risk: {}. Check: {}. Back: {}.", i + 1,
-                                                             action.what, action.from, action.to, action.risk, action.check,
-                                                             action.rollback)});
+    report.blocks.emplace_back(
+        report::Paragraph{fmt::format("{}. {}. From {} to {}. Risk: {}. Check: {}. Back: {}.", i + 1, action.what,
+                                      action.from, action.to, action.risk, action.check, action.rollback)});
   }
 }
 
@@ -260,12 +273,14 @@ report::Report fleet_report(const FleetResult& result, std::size_t top) {
   report.title = "Fleet";
   report.document = document_of(result);
   auto say = [&](std::string text) { report.blocks.emplace_back(report::Paragraph{std::move(text)}); };
-  for (const std::string& why : result.misleading) say("CAREFUL: " + why + ". These numbers are not the whole fleet's.");
-  say(fmt::format("{} GPUs, {} GPU-hours in {}: {} spent, {} of it wasted ({}). At this rate {} a month; the actions below "
-                  "save {} of it.",
-                  format_count(static_cast<double>(t.gpus)), format_number(t.gpu_hours), format_duration(seconds(t.window_seconds)),
-                  dollars(t.spend_usd), dollars(t.waste_usd), percent(t.waste_share()), dollars(t.usd_per_month),
-                  dollars(t.savings_usd_per_month)));
+  for (const std::string& why : result.misleading)
+    say("CAREFUL: " + why + ". These numbers are not the whole fleet's.");
+  say(fmt::format(
+      "{} GPUs, {} GPU-hours in {}: {} spent, {} of it wasted ({}). At this rate {} a month; the actions below "
+      "save {} of it.",
+      format_count(static_cast<double>(t.gpus)), format_number(t.gpu_hours), format_duration(seconds(t.window_seconds)),
+      dollars(t.spend_usd), dollars(t.waste_usd), percent(t.waste_share()), dollars(t.usd_per_month),
+      dollars(t.savings_usd_per_month)));
   if (t.spend_usd > 0) report.blocks.emplace_back(bar_of(a));
   report.blocks.emplace_back(ledger_table(a));
   report.blocks.emplace_back(owners_table(a, top));

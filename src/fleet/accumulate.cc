@@ -18,12 +18,18 @@ constexpr double kYear2000 = 946684800;
 // Metrics with a curve over time, and their row; -1 for the others.
 constexpr int row_of(Metric metric) {
   switch (metric) {
-    case Metric::kSmActive: return 0;
-    case Metric::kGraphicsActive: return 1;
-    case Metric::kGpuUtil: return 2;
-    case Metric::kDramActive: return 3;
-    case Metric::kMemoryUsed: return 4;
-    default: return -1;
+    case Metric::kSmActive:
+      return 0;
+    case Metric::kGraphicsActive:
+      return 1;
+    case Metric::kGpuUtil:
+      return 2;
+    case Metric::kDramActive:
+      return 3;
+    case Metric::kMemoryUsed:
+      return 4;
+    default:
+      return -1;
   }
 }
 constexpr std::size_t kRows = 5;
@@ -189,7 +195,8 @@ std::size_t GpuTally::step_at(double time) {
   // Feeds that give the newest first would insert at the front with every reading: some room ahead of time.
   constexpr std::int64_t kAhead = 32;
   while (index < origin || index - origin >= static_cast<std::int64_t>(kMostSteps)) {
-    if (index < origin && origin - index + kAhead + static_cast<std::int64_t>(steps) <= static_cast<std::int64_t>(kMostSteps)) {
+    if (index < origin &&
+        origin - index + kAhead + static_cast<std::int64_t>(steps) <= static_cast<std::int64_t>(kMostSteps)) {
       extend_front(static_cast<std::size_t>(origin - index + kAhead));
       break;
     }
@@ -303,7 +310,8 @@ std::vector<Tenancy> tenancies_of(const GpuTally& gpu, int activity, double seco
     const double idle = activity >= 0 ? static_cast<double>(tally.idle[static_cast<std::size_t>(activity)]) : 0;
     result.push_back({tally.owner, seconds * share, seconds * idle / all, tally.first, tally.last});
   }
-  std::stable_sort(result.begin(), result.end(), [](const Tenancy& a, const Tenancy& b) { return a.seconds > b.seconds; });
+  std::stable_sort(result.begin(), result.end(),
+                   [](const Tenancy& a, const Tenancy& b) { return a.seconds > b.seconds; });
   return result;
 }
 
@@ -370,9 +378,7 @@ struct Accumulator::State {
   }
 };
 
-Accumulator::Accumulator(AccumulateOptions options) : state_(std::make_unique<State>()) {
-  state_->options = options;
-}
+Accumulator::Accumulator(AccumulateOptions options) : state_(std::make_unique<State>()) { state_->options = options; }
 Accumulator::~Accumulator() = default;
 
 int Accumulator::open(const Device& device) {

@@ -16,8 +16,8 @@ namespace rightsize::fleet {
 
 struct AccumulateOptions {
   IdleRule idle = {};
-  double step = 0;              // seconds between readings; 0: found from the data
-  double from = 0, until = 0;   // only readings in [from, until); 0: no limit
+  double step = 0;                  // seconds between readings; 0: found from the data
+  double from = 0, until = 0;       // only readings in [from, until); 0: no limit
   std::size_t most_gpus = 200'000;  // more are counted, not kept
 };
 

@@ -56,11 +56,13 @@ std::vector<std::string> make_notes(const std::vector<GpuRow>& gpus) {
                                 count_of(unpriced, "GPU"), names.begin()->first));
   }
   if (assumed > 0) {
-    notes.push_back(fmt::format("the price of {} is assumed from the cheapest on-demand offer ({}): give yours with --price",
-                                count_of(assumed, "GPU"), example));
+    notes.push_back(
+        fmt::format("the price of {} is assumed from the cheapest on-demand offer ({}): give yours with --price",
+                    count_of(assumed, "GPU"), example));
   }
   if (silent > 0) {
-    notes.push_back(fmt::format("{} report no activity metric: nothing can be said about their waste", count_of(silent, "GPU")));
+    notes.push_back(
+        fmt::format("{} report no activity metric: nothing can be said about their waste", count_of(silent, "GPU")));
   }
   if (doubled > 0) {
     notes.push_back(fmt::format("{} are reported by several series at once (replicas, two scrape jobs): counted once",
@@ -106,8 +108,8 @@ std::vector<OwnerLine> make_owners(const std::vector<GpuRow>& gpus) {
       active += t.seconds - std::min(t.idle_seconds, t.seconds);
     }
     if (all <= 0) continue;
-    const double idle_waste = gpu.share[static_cast<std::size_t>(Category::kIdle)] +
-                              gpu.share[static_cast<std::size_t>(Category::kIdleHeld)];
+    const double idle_waste =
+        gpu.share[static_cast<std::size_t>(Category::kIdle)] + gpu.share[static_cast<std::size_t>(Category::kIdleHeld)];
     const double active_waste = gpu.waste_share() - idle_waste;
     std::map<std::string, bool> counted;
     for (const Tenancy& t : tenancies) {
@@ -133,10 +135,10 @@ std::vector<OwnerLine> make_owners(const std::vector<GpuRow>& gpus) {
 
 FleetAnalysis analyse(std::vector<GpuUse> gpus, const PriceBook& book, const Thresholds& thresholds) {
   FleetAnalysis analysis;
-  analysis.gpus = judge(std::move(gpus), book, thresholds);        // what each GPU did, and what it cost
-  mark_overprovisioned(analysis.gpus, thresholds);                 // replicas too many
-  analysis.ledger = make_ledger(analysis.gpus);                    // where the dollars went
-  analysis.owners = make_owners(analysis.gpus);                    // and whose they are
+  analysis.gpus = judge(std::move(gpus), book, thresholds);          // what each GPU did, and what it cost
+  mark_overprovisioned(analysis.gpus, thresholds);                   // replicas too many
+  analysis.ledger = make_ledger(analysis.gpus);                      // where the dollars went
+  analysis.owners = make_owners(analysis.gpus);                      // and whose they are
   analysis.actions = plan_actions(analysis.gpus, book, thresholds);  // what to do, no dollar twice
   analysis.totals = make_totals(analysis.gpus);
   for (const Action& action : analysis.actions) analysis.totals.savings_usd_per_month += action.usd_per_month;

@@ -71,8 +71,8 @@ Error refused(int status, const std::string& url, const std::string& body) {
 
 bool is_too_much(const Error& error) {
   const std::string text = to_lower(error.message);
-  for (const char* sign : {"too many", "exceed", "maxsamples", "max-samples", "memory", "timeout", "timed out",
-                           "limit", "more than", "answered 413", "answered 422", "answered 503", "too long"}) {
+  for (const char* sign : {"too many", "exceed", "maxsamples", "max-samples", "memory", "timeout", "timed out", "limit",
+                           "more than", "answered 413", "answered 422", "answered 503", "too long"}) {
     if (text.find(sign) != std::string::npos) return true;
   }
   return false;

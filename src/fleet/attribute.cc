@@ -31,7 +31,8 @@ void add_tenancies(GpuUse& gpu, const std::vector<const Job*>& jobs) {
     const double from = std::max(job->start, gpu.first), until = std::min(job->end, gpu.last + gpu.step);
     if (until <= from) continue;
     const double length = until - from;
-    found.push_back({owner_of_job(*job), length, std::min(length, idle_seconds(gpu.profile, from, until)), from, until});
+    found.push_back(
+        {owner_of_job(*job), length, std::min(length, idle_seconds(gpu.profile, from, until)), from, until});
     all += length;
   }
   if (found.empty()) return;
@@ -46,7 +47,8 @@ void add_tenancies(GpuUse& gpu, const std::vector<const Job*>& jobs) {
   if (const double rest = gpu.seconds - all * shrink; rest > gpu.step) {
     found.push_back({{}, rest, std::clamp(idle, 0.0, rest), gpu.first, gpu.last});
   }
-  std::stable_sort(found.begin(), found.end(), [](const Tenancy& a, const Tenancy& b) { return a.seconds > b.seconds; });
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Tenancy& a, const Tenancy& b) { return a.seconds > b.seconds; });
   gpu.tenancies = std::move(found);
 }
 

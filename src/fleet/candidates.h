@@ -36,7 +36,8 @@ struct Smaller {
   market::Offer offer;
   double load = 0;  // what the new GPU's busiest resource would be used at the work's 95th percentile
 };
-std::optional<Smaller> find_smaller(const GpuRow& gpu, const CureInput& input, double memory_factor, double traffic_factor);
+std::optional<Smaller> find_smaller(const GpuRow& gpu, const CureInput& input, double memory_factor,
+                                    double traffic_factor);
 
 // A GPU that works but does not fill its GPU: a candidate for sharing or a smaller one.
 bool has_room(const GpuRow& gpu);
@@ -44,7 +45,7 @@ bool has_room(const GpuRow& gpu);
 double busy_level(const GpuRow& gpu);
 double dram_level(const GpuRow& gpu);
 
-std::string money(double usd);  // "$1,234"
+std::string money(double usd);                                    // "$1,234"
 std::string count_of(std::size_t count, std::string_view thing);  // "1 GPU", "3 GPUs"
 std::string gpu_name(const GpuRow& gpu);
 

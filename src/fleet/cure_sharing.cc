@@ -88,10 +88,12 @@ Candidate shared_candidate(ActionKind kind, const CureInput& input, const std::v
 }
 
 void describe_consolidation(Action& action, bool across_teams) {
-  action.what = fmt::format("run the jobs of {} side by side on {} instead of {}", action.owner, action.to, action.from);
-  action.risk = across_teams
-                    ? "high: jobs of different teams on one GPU share its memory protection and its failures; ask them first"
-                    : "medium: jobs on one GPU slow each other at peaks and share a failure; use MPS or time slicing";
+  action.what =
+      fmt::format("run the jobs of {} side by side on {} instead of {}", action.owner, action.to, action.from);
+  action.risk =
+      across_teams
+          ? "high: jobs of different teams on one GPU share its memory protection and its failures; ask them first"
+          : "medium: jobs on one GPU slow each other at peaks and share a failure; use MPS or time slicing";
   action.check = "memory peaks add up below the limit in this window; watch latency for a day with two jobs on one GPU";
   action.rollback = "one job a GPU again: remove the sharing from the node's device plugin configuration";
 }
@@ -102,9 +104,11 @@ std::vector<Candidate> find_consolidations(const CureInput& input) {
   std::vector<Candidate> found;
   for (auto& [key, gpus] : groups_of(input, false)) {
     for (std::size_t from = 0; from < gpus.size(); from += kMostTogether) {
-      const std::vector<std::size_t> part(gpus.begin() + static_cast<std::ptrdiff_t>(from),
-                                          gpus.begin() + static_cast<std::ptrdiff_t>(std::min(gpus.size(), from + kMostTogether)));
-      const std::size_t steps = std::min(kSharedSteps, std::max<std::size_t>(1, input.gpus[part[0]].use.profile.steps()));
+      const std::vector<std::size_t> part(
+          gpus.begin() + static_cast<std::ptrdiff_t>(from),
+          gpus.begin() + static_cast<std::ptrdiff_t>(std::min(gpus.size(), from + kMostTogether)));
+      const std::size_t steps =
+          std::min(kSharedSteps, std::max<std::size_t>(1, input.gpus[part[0]].use.profile.steps()));
       std::vector<solve::Item> items;
       for (std::size_t i : part) items.push_back(item_of(input.gpus[i], input.thresholds, steps));
       const solve::BinType bin{1, std::vector<double>(1 + 2 * steps, 1.0), 0};
@@ -141,21 +145,23 @@ std::vector<Candidate> find_replica_cuts(const CureInput& input) {
       for (std::size_t s = 0; s < steps; ++s) sum[s] += peaks[s];
     }
     const double peak = *std::max_element(sum.begin(), sum.end());
-    const auto keep = std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(peak / input.thresholds.sharing_headroom)));
+    const auto keep =
+        std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(peak / input.thresholds.sharing_headroom)));
     if (keep >= gpus.size()) continue;
-    const bool batching = std::any_of(gpus.begin(), gpus.end(), [&](std::size_t i) {
-      return input.gpus[i].verdict == Verdict::kLaunchBound;
-    });
+    const bool batching = std::any_of(gpus.begin(), gpus.end(),
+                                      [&](std::size_t i) { return input.gpus[i].verdict == Verdict::kLaunchBound; });
     Candidate c = shared_candidate(batching ? ActionKind::kBatch : ActionKind::kConsolidate, input, gpus, keep);
     Action& a = c.action;
     a.owner = input.gpus[gpus[0]].owner().shown();
     const std::string replicas = fmt::format("{} replica{}", keep, keep == 1 ? "" : "s");
     a.what = batching ? fmt::format("batch the requests of {}: {} do the work of {}", a.owner, replicas, gpus.size())
                       : fmt::format("run {} of {} instead of {}", replicas, a.owner, gpus.size());
-    a.risk = batching ? "medium: every request waits for its batch, up to the delay you allow ('rightsize batch' says how long)"
-                      : "medium: less room for a sudden peak and for a node that fails; never below two where it matters";
-    a.check = fmt::format("together they never used more than {:.1f} GPUs in this window; take one away, watch latency, repeat",
-                          peak);
+    a.risk =
+        batching
+            ? "medium: every request waits for its batch, up to the delay you allow ('rightsize batch' says how long)"
+            : "medium: less room for a sudden peak and for a node that fails; never below two where it matters";
+    a.check = fmt::format(
+        "together they never used more than {:.1f} GPUs in this window; take one away, watch latency, repeat", peak);
     a.rollback = "scale the deployment back up";
     c.action.confidence *= batching ? 0.5 : 0.7;
     found.push_back(std::move(c));

@@ -173,7 +173,8 @@ std::vector<Candidate> find_downsizes(const CureInput& input) {
     c.action.from = count_of(group.gpus.size(), from);
     c.action.to = count_of(group.gpus.size(), to) + " (" + group.detail + ")";
     c.action.what = fmt::format("move {} from {} to {}", owner, c.action.from, to);
-    c.action.risk = "medium: peaks take longer on the smaller GPU; kernels and precision it lacks (fp8, bf16) fall back";
+    c.action.risk =
+        "medium: peaks take longer on the smaller GPU; kernels and precision it lacks (fp8, bf16) fall back";
     c.action.check = fmt::format("run the workload on one {} for a day: latency, memory peak, errors", to);
     c.action.rollback = fmt::format("keep one {} node until the week is over; move back by node selector", from);
     found.push_back(std::move(c));
@@ -201,7 +202,8 @@ std::vector<Candidate> find_quantizations(const CureInput& input) {
     c.action.from = count_of(group.gpus.size(), from);
     c.action.to = fmt::format("8-bit weights on {}", count_of(group.gpus.size(), to));
     c.action.what = fmt::format("quantize {} to 8 bits: it then fits {}", owner, to);
-    c.action.risk = "medium: answers change a little; only for inference, and only where weights are most of the traffic";
+    c.action.risk =
+        "medium: answers change a little; only for inference, and only where weights are most of the traffic";
     c.action.check = "score the quantized model on your own evaluation set, and measure tokens a second on one GPU";
     c.action.rollback = "serve the former weights again: keep them and their node pool for two weeks";
     found.push_back(std::move(c));
@@ -259,7 +261,8 @@ std::vector<Candidate> find_commitments(const CureInput& input, const std::vecto
     c.action.from = "on demand";
     c.action.to = fmt::format("1 year ({} less: {})", group.detail, key.second);
     c.action.what = fmt::format("commit to {} that were busy all the time", many);
-    c.action.risk = "medium: paid for a year whether used or not; do the other actions first, then commit to what is left";
+    c.action.risk =
+        "medium: paid for a year whether used or not; do the other actions first, then commit to what is left";
     c.action.check = "the load was as steady in the last three months as in this window";
     c.action.rollback = "none before the term ends; begin with half of them";
     found.push_back(std::move(c));

@@ -46,8 +46,8 @@ std::string emit_grafana(const EmitInput& input) {
   panels.add("timeseries", "Activity by host", "percentunit", 12, 8, "avg by (" + host + ") (rightsize:gpu_activity)",
              "{{" + host + "}}");
   if (input.sources.contains(Metric::kMemoryUsed)) {
-    panels.add("timeseries", "Held without work, by namespace", "none", 12, 8, "sum by (namespace) (rightsize:gpu_idle_held)",
-               "{{namespace}}");
+    panels.add("timeseries", "Held without work, by namespace", "none", 12, 8,
+               "sum by (namespace) (rightsize:gpu_idle_held)", "{{namespace}}");
     panels.add("timeseries", "Memory used", "bytes", 12, 8, "rightsize:gpu_memory_used_bytes", each);
   }
   for (const auto& [metric, title] : {std::pair{Metric::kTensorActive, "Tensor pipes active"},
@@ -58,7 +58,8 @@ std::string emit_grafana(const EmitInput& input) {
     panels.add("timeseries", title, metric == Metric::kPower ? "watt" : "percentunit", 12, 8,
                fmt::format("{} * {}", source->second.name, source->second.scale), each);
   }
-  panels.add("table", "Idle share of the last day", "percentunit", 24, 8, "sort_desc(rightsize:gpu_idle_share:1d)", each);
+  panels.add("table", "Idle share of the last day", "percentunit", 24, 8, "sort_desc(rightsize:gpu_idle_share:1d)",
+             each);
   const Json dashboard = {
       {"title", "GPU fleet: waste"},
       {"uid", "rightsize-fleet"},
@@ -68,7 +69,9 @@ std::string emit_grafana(const EmitInput& input) {
       {"time", {{"from", "now-7d"}, {"to", "now"}}},
       {"refresh", "5m"},
       {"templating",
-       {{"list", Json::array({{{"name", "datasource"}, {"type", "datasource"}, {"query", "prometheus"}, {"label", "Data source"}}})}}},
+       {{"list",
+         Json::array(
+             {{{"name", "datasource"}, {"type", "datasource"}, {"query", "prometheus"}, {"label", "Data source"}}})}}},
       {"panels", std::move(panels.list)}};
   return dashboard.dump(2) + "\n";
 }

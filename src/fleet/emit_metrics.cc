@@ -39,7 +39,8 @@ std::string labels_of(const GpuRow& gpu) {
 void emit_gpus(Page& page, const FleetAnalysis& a) {
   page.family("rightsize_gpu_verdict", "1 for the verdict of this GPU over the window");
   for (const GpuRow& gpu : a.gpus) {
-    page.sample("rightsize_gpu_verdict", fmt::format("{},verdict={}", labels_of(gpu), quoted(diagnose::name_of(gpu.verdict))), 1);
+    page.sample("rightsize_gpu_verdict",
+                fmt::format("{},verdict={}", labels_of(gpu), quoted(diagnose::name_of(gpu.verdict))), 1);
   }
   page.family("rightsize_gpu_confidence_ratio", "how sure the verdict is");
   for (const GpuRow& gpu : a.gpus) page.sample("rightsize_gpu_confidence_ratio", labels_of(gpu), gpu.confidence);
@@ -72,12 +73,14 @@ std::string emit_metrics(const FleetAnalysis& a, double share_read, bool trusted
   }
   page.family("rightsize_fleet_gpu_seconds", "GPU-seconds of the window by where they went");
   for (const LedgerLine& line : a.ledger) {
-    page.sample("rightsize_fleet_gpu_seconds", fmt::format("category={}", quoted(name_of(line.category))), line.gpu_hours * 3600);
+    page.sample("rightsize_fleet_gpu_seconds", fmt::format("category={}", quoted(name_of(line.category))),
+                line.gpu_hours * 3600);
   }
   page.family("rightsize_owner_usd", "dollars of the window by owner");
   for (const OwnerLine& line : a.owners) page.sample("rightsize_owner_usd", "owner=" + quoted(line.owner), line.usd);
   page.family("rightsize_owner_waste_usd", "wasted dollars of the window by owner");
-  for (const OwnerLine& line : a.owners) page.sample("rightsize_owner_waste_usd", "owner=" + quoted(line.owner), line.waste_usd);
+  for (const OwnerLine& line : a.owners)
+    page.sample("rightsize_owner_waste_usd", "owner=" + quoted(line.owner), line.waste_usd);
   page.family("rightsize_savings_usd_per_month", "what the actions of a kind save, no dollar twice");
   for (ActionKind kind : {ActionKind::kStop, ActionKind::kConsolidate, ActionKind::kMig, ActionKind::kBatch,
                           ActionKind::kDownsize, ActionKind::kQuantize, ActionKind::kCommit}) {

@@ -45,12 +45,13 @@ struct Rules {
 void record_prices(Rules& rules, const EmitInput& input) {
   std::map<std::string, double> rates;
   for (const GpuRow& gpu : input.analysis.gpus) {
-    if (gpu.price.rate && !gpu.use.device.name.empty()) rates[gpu.use.device.name] = in_usd_per_gpu_hour(*gpu.price.rate);
+    if (gpu.price.rate && !gpu.use.device.name.empty())
+      rates[gpu.use.device.name] = in_usd_per_gpu_hour(*gpu.price.rate);
   }
   for (const auto& [model, rate] : rates) {
     rules.text += fmt::format(
-        "      - record: rightsize:gpu_usd_per_hour\n        expr: vector({})\n        labels:\n          {}: {}\n", rate,
-        input.labels.model, Rules::quoted(model));
+        "      - record: rightsize:gpu_usd_per_hour\n        expr: vector({})\n        labels:\n          {}: {}\n",
+        rate, input.labels.model, Rules::quoted(model));
   }
 }
 
@@ -70,8 +71,9 @@ std::string emit_rules(const EmitInput& input) {
   const auto memory = input.sources.find(Metric::kMemoryUsed);
   if (memory != input.sources.end()) {
     record.record("rightsize:gpu_memory_used_bytes", scaled(memory->second));
-    record.record("rightsize:gpu_idle_held",
-                  fmt::format("rightsize:gpu_idle * (rightsize:gpu_memory_used_bytes > bool {:.0f})", idle.held_above_bytes));
+    record.record(
+        "rightsize:gpu_idle_held",
+        fmt::format("rightsize:gpu_idle * (rightsize:gpu_memory_used_bytes > bool {:.0f})", idle.held_above_bytes));
     record.record("rightsize:gpu_idle_held_share:1d", "avg_over_time(rightsize:gpu_idle_held[1d])");
     alert.alert("GpuHeldIdle", "rightsize:gpu_idle_held_share:1d > 0.95", "1h",
                 "GPU {{ $labels.gpu }} on {{ $labels." + host + " }} is held and does nothing",
@@ -83,11 +85,13 @@ std::string emit_rules(const EmitInput& input) {
   alert.alert("GpuIdle", fmt::format("rightsize:gpu_idle_share:1d > {}", input.thresholds.stop_idle_share), "1h",
               "GPU {{ $labels.gpu }} on {{ $labels." + host + " }} was idle for a day",
               "Give the GPU back, or let other jobs use it.");
-  alert.alert("FleetIdleSpend",
-              fmt::format("sum(rightsize:gpu_idle_usd_per_hour) / sum(count by ({0}) (rightsize:gpu_activity) * on({0}) "
-                          "rightsize:gpu_usd_per_hour) > 0.3",
-                          model),
-              "6h", "More than 30 % of the fleet's dollars go into idle GPUs", "Run rightsize fleet for the actions that save most.");
+  alert.alert(
+      "FleetIdleSpend",
+      fmt::format("sum(rightsize:gpu_idle_usd_per_hour) / sum(count by ({0}) (rightsize:gpu_activity) * on({0}) "
+                  "rightsize:gpu_usd_per_hour) > 0.3",
+                  model),
+      "6h", "More than 30 % of the fleet's dollars go into idle GPUs",
+      "Run rightsize fleet for the actions that save most.");
   return "groups:\n  - name: rightsize-record\n    interval: 1m\n    rules:\n" + record.text +
          "  - name: rightsize-alert\n    rules:\n" + alert.text;
 }

@@ -31,13 +31,13 @@ std::string_view rule_of(Category category);  // one sentence: when time falls h
 
 struct Thresholds {
   IdleRule idle = {};
-  double target_activity = 0.85;    // a GPU this active is full: the upper end of the article's good zone
-  double memory_headroom = 0.90;    // of a GPU's memory that may be planned with
-  double sharing_headroom = 0.80;   // of activity and bandwidth that several jobs together may reach
-  double stop_idle_share = 0.90;    // idle for more of the time: a candidate to stop
-  double park_hours = 4;            // idle stretches at least this long can be parked
-  double park_share = 0.25;         // ... when they make up this share of the time
-  double stable_share = 0.95;       // there for this share of the time, and active: a candidate for a commitment
+  double target_activity = 0.85;   // a GPU this active is full: the upper end of the article's good zone
+  double memory_headroom = 0.90;   // of a GPU's memory that may be planned with
+  double sharing_headroom = 0.80;  // of activity and bandwidth that several jobs together may reach
+  double stop_idle_share = 0.90;   // idle for more of the time: a candidate to stop
+  double park_hours = 4;           // idle stretches at least this long can be parked
+  double park_share = 0.25;        // ... when they make up this share of the time
+  double stable_share = 0.95;      // there for this share of the time, and active: a candidate for a commitment
 };
 
 // One GPU, MIG instance, or what is left of a partitioned GPU.
@@ -47,10 +47,10 @@ struct GpuRow {
   diagnose::Verdict verdict = diagnose::Verdict::kIdle;
   double confidence = 0;  // 0-1
   std::vector<std::string> evidence;
-  double gpu_hours = 0;            // of a whole GPU: a MIG instance's hours times its share
-  std::optional<double> spend_usd;  // nothing: no price
+  double gpu_hours = 0;                     // of a whole GPU: a MIG instance's hours times its share
+  std::optional<double> spend_usd;          // nothing: no price
   std::array<double, kCategories> share{};  // of its time; adds up to 1
-  double presence = 1;             // share of the fleet's window in which it reported
+  double presence = 1;                      // share of the fleet's window in which it reported
 
   double waste_share() const { return 1 - share[static_cast<std::size_t>(Category::kUseful)]; }
   std::optional<double> usd(Category category) const;
@@ -58,7 +58,7 @@ struct GpuRow {
   double usd_per_month() const;  // at this presence; 0 without a price
   const Owner& owner() const;    // the one with the most time
   Bytes memory_capacity() const;
-  double memory_peak() const;    // bytes; 0 when unknown
+  double memory_peak() const;  // bytes; 0 when unknown
 };
 
 struct LedgerLine {

@@ -42,7 +42,8 @@ struct Life {
 };
 
 void live(Accumulator& sum, const Life& life, int minutes, double (*activity)(int)) {
-  Device device{.uuid = life.uuid, .name = life.model, .host = "n1", .mig_profile = life.mig_profile, .mig_id = life.mig_id};
+  Device device{
+      .uuid = life.uuid, .name = life.model, .host = "n1", .mig_profile = life.mig_profile, .mig_id = life.mig_id};
   if (!life.team.empty()) device.labels = {{"namespace", life.team}, {"pod", life.pod}};
   const int number = sum.open(device);
   for (int m = 0; m < minutes; ++m) {
@@ -159,8 +160,13 @@ TEST(Use, WorkloadsOfPods) {
 }
 
 TEST(Use, OwnersFromLabels) {
-  auto owner = [](std::map<std::string, std::string> labels) { return owner_of({.labels = std::move(labels)}).shown(); };
-  EXPECT_EQ(owner({{"exported_namespace", "ml"}, {"exported_pod", "chat-0"}, {"pod", "nvidia-dcgm-exporter-abcde"}, {"namespace", "gpu-operator"}}),
+  auto owner = [](std::map<std::string, std::string> labels) {
+    return owner_of({.labels = std::move(labels)}).shown();
+  };
+  EXPECT_EQ(owner({{"exported_namespace", "ml"},
+                   {"exported_pod", "chat-0"},
+                   {"pod", "nvidia-dcgm-exporter-abcde"},
+                   {"namespace", "gpu-operator"}}),
             "ml/chat");
   EXPECT_EQ(owner({{"pod", "nvidia-dcgm-exporter-x2x5z"}, {"namespace", "gpu-operator"}}), "(nobody)");
   EXPECT_EQ(owner({{"user", "ann"}, {"account", "vision"}, {"jobid", "7"}, {"job_name", "train"}}), "vision/train");
@@ -177,7 +183,8 @@ TEST(Prices, GivenMachineAssumedUnknown) {
   EXPECT_NEAR(in_usd(*h200.cost(3600)), 5, 1e-9);
   const GpuPrice p5 = book.price({.name = "NVIDIA H100 80GB HBM3", .labels = {{"instance_type", "p5.48xlarge"}}});
   EXPECT_NEAR(in_usd(*p5.cost(3600)), 44.0 / 8, 1e-9);
-  const GpuPrice p4 = book.price({.labels = {{"node_kubernetes_io_instance_type", "p4d.24xlarge"}, {"region", "us-east-1"}}});
+  const GpuPrice p4 =
+      book.price({.labels = {{"node_kubernetes_io_instance_type", "p4d.24xlarge"}, {"region", "us-east-1"}}});
   EXPECT_EQ(p4.basis, PriceBasis::kMachine);
   EXPECT_EQ(p4.gpu->name, "a100-40gb-sxm");
   const GpuPrice t4 = book.price({.name = "Tesla T4"});
@@ -204,7 +211,8 @@ std::vector<GpuUse> mixed_fleet() {
   live(sum, {.uuid = "GPU-busy"}, kDay, busy);
   live(sum, {.uuid = "GPU-held", .pod = "notebook-0", .memory = 40 * kGiB}, kDay, nothing);
   live(sum, {.uuid = "GPU-free", .team = "", .memory = 0.5 * kGiB}, kDay, nothing);
-  live(sum, {.uuid = "GPU-trickle", .team = "b", .pod = "api-0", .memory = 6 * kGiB, .tensor = 0.1, .dram = 0.2}, kDay, trickle);
+  live(sum, {.uuid = "GPU-trickle", .team = "b", .pod = "api-0", .memory = 6 * kGiB, .tensor = 0.1, .dram = 0.2}, kDay,
+       trickle);
   return sum.finish();
 }
 
@@ -306,7 +314,12 @@ TEST(Consolidate, PeaksThatMeetDoNotShare) {
 TEST(Actions, ManySmallJobsGoIntoSlicesOrFewerReplicas) {
   Accumulator sum({});
   for (int i = 0; i < 7; ++i) {
-    live(sum, {.uuid = "GPU-" + std::to_string(i), .pod = "svc" + std::string(1, static_cast<char>('a' + i)), .memory = 7 * kGiB, .tensor = 0.05, .dram = 0.05},
+    live(sum,
+         {.uuid = "GPU-" + std::to_string(i),
+          .pod = "svc" + std::string(1, static_cast<char>('a' + i)),
+          .memory = 7 * kGiB,
+          .tensor = 0.05,
+          .dram = 0.05},
          kDay, trickle);
   }
   const PriceBook book = book_at(2);
@@ -321,7 +334,12 @@ TEST(Actions, ManySmallJobsGoIntoSlicesOrFewerReplicas) {
 TEST(Actions, ReplicasBeyondThePeak) {
   Accumulator sum({});
   for (int i = 0; i < 8; ++i) {
-    live(sum, {.uuid = "GPU-" + std::to_string(i), .pod = "chat-7d4b9c6f5-" + std::string("x2x5") + static_cast<char>('b' + i % 3), .memory = 50 * kGiB, .tensor = 0.05, .dram = 0.05},
+    live(sum,
+         {.uuid = "GPU-" + std::to_string(i),
+          .pod = "chat-7d4b9c6f5-" + std::string("x2x5") + static_cast<char>('b' + i % 3),
+          .memory = 50 * kGiB,
+          .tensor = 0.05,
+          .dram = 0.05},
          kDay, trickle);
   }
   const PriceBook book = book_at(2);
@@ -335,7 +353,8 @@ TEST(Actions, ReplicasBeyondThePeak) {
 TEST(Analyse, PartitionedGpusAddUpToOne) {
   Accumulator sum({});
   for (int i = 0; i < 3; ++i) {
-    live(sum, {.uuid = "GPU-0", .memory = 5 * kGiB, .mig_profile = "1g.10gb", .mig_id = std::to_string(7 + i)}, kDay, busy);
+    live(sum, {.uuid = "GPU-0", .memory = 5 * kGiB, .mig_profile = "1g.10gb", .mig_id = std::to_string(7 + i)}, kDay,
+         busy);
   }
   live(sum, {.uuid = "GPU-0", .team = ""}, kDay, busy);  // the whole GPU reports, too
   const PriceBook book = book_at(7);

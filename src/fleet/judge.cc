@@ -117,9 +117,8 @@ void settle_partitioned(std::vector<GpuRow>& gpus) {
     share(rest, Category::kIdle) = 1;
     rests.push_back(std::move(rest));
   }
-  std::erase_if(gpus, [&](const GpuRow& gpu) {
-    return gpu.use.device.mig_id.empty() && used.contains(gpu.use.device.key());
-  });
+  std::erase_if(
+      gpus, [&](const GpuRow& gpu) { return gpu.use.device.mig_id.empty() && used.contains(gpu.use.device.key()); });
   for (GpuRow& rest : rests) gpus.push_back(std::move(rest));
 }
 
@@ -157,7 +156,8 @@ void mark_overprovisioned(std::vector<GpuRow>& gpus, const Thresholds& threshold
     for (std::size_t i : members) {
       const std::vector<float>& curve = gpus[i].use.profile.activity.max;
       sum.resize(std::max(sum.size(), curve.size()), 0.0);
-      for (std::size_t s = 0; s < curve.size(); ++s) sum[s] += std::isnan(curve[s]) ? 0.0 : static_cast<double>(curve[s]);
+      for (std::size_t s = 0; s < curve.size(); ++s)
+        sum[s] += std::isnan(curve[s]) ? 0.0 : static_cast<double>(curve[s]);
     }
     if (sum.empty()) continue;
     const double peak = *std::max_element(sum.begin(), sum.end());
@@ -176,7 +176,8 @@ void mark_overprovisioned(std::vector<GpuRow>& gpus, const Thresholds& threshold
 }
 
 std::string_view name_of(Category category) {
-  static constexpr std::string_view kNames[] = {"useful", "idle", "idle-held", "inefficient", "oversized", "overprovisioned"};
+  static constexpr std::string_view kNames[] = {"useful",      "idle",      "idle-held",
+                                                "inefficient", "oversized", "overprovisioned"};
   return kNames[static_cast<std::size_t>(category)];
 }
 

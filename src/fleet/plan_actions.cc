@@ -35,7 +35,8 @@ bool without_taken(Candidate& candidate, const std::vector<bool>& taken) {
 
 std::vector<Candidate> find_all(const CureInput& input) {
   std::vector<Candidate> all;
-  for (auto* find : {find_stops, find_replica_cuts, find_consolidations, find_partitions, find_downsizes, find_quantizations}) {
+  for (auto* find :
+       {find_stops, find_replica_cuts, find_consolidations, find_partitions, find_downsizes, find_quantizations}) {
     for (Candidate& candidate : find(input)) all.push_back(std::move(candidate));
   }
   std::erase_if(all, [](const Candidate& c) { return c.action.usd_per_month < kLeastUsd; });
@@ -139,7 +140,8 @@ std::string gpu_name(const GpuRow& gpu) {
 }
 
 std::string_view name_of(ActionKind kind) {
-  static constexpr std::string_view kNames[] = {"stop", "consolidate", "mig", "batch", "downsize", "quantize", "commit"};
+  static constexpr std::string_view kNames[] = {"stop",     "consolidate", "mig",   "batch",
+                                                "downsize", "quantize",    "commit"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

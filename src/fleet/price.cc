@@ -24,7 +24,8 @@ std::string label(const telemetry::Device& device, std::initializer_list<const c
 }
 
 std::string region_label(const telemetry::Device& device) {
-  std::string region = label(device, {"region", "topology_kubernetes_io_region", "label_topology_kubernetes_io_region"});
+  std::string region =
+      label(device, {"region", "topology_kubernetes_io_region", "label_topology_kubernetes_io_region"});
   if (!region.empty()) return region;
   region = label(device, {"zone", "topology_kubernetes_io_zone", "AvailabilityZone", "availability_zone"});
   // "us-east-1a" is a zone of us-east-1, "us-central1-a" one of us-central1.
@@ -94,10 +95,14 @@ std::string price_source(const catalog::Price& price) {
 
 std::string_view name_of(PriceBasis basis) {
   switch (basis) {
-    case PriceBasis::kGiven: return "given";
-    case PriceBasis::kMachine: return "machine";
-    case PriceBasis::kAssumed: return "assumed";
-    case PriceBasis::kUnknown: break;
+    case PriceBasis::kGiven:
+      return "given";
+    case PriceBasis::kMachine:
+      return "machine";
+    case PriceBasis::kAssumed:
+      return "assumed";
+    case PriceBasis::kUnknown:
+      break;
   }
   return "unknown";
 }

@@ -66,8 +66,8 @@ class PriceBook {
   std::vector<market::Offer> on_demand_;
 };
 
-// What of a whole GPU a MIG instance is: the larger of its compute and its memory share, as the catalogue has them, else
-// as its name says ("3g.40gb": 3 of 7). 1 for a device that is no instance.
+// What of a whole GPU a MIG instance is: the larger of its compute and its memory share, as the catalogue has them,
+// else as its name says ("3g.40gb": 3 of 7). 1 for a device that is no instance.
 double mig_share(const telemetry::Device& device, const catalog::Gpu* gpu, const catalog::Catalog& catalog);
 
 // The instance type a device's labels name, under any of the names exporters and clouds use; empty when none.

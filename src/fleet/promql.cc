@@ -51,11 +51,16 @@ std::string over_time(Aggregate aggregate, const MetricSource& source, const Que
                       double seconds) {
   const std::string range = fmt::format("{}[{}]", selector(source.name, frame, shard), duration_text(seconds));
   switch (aggregate) {
-    case Aggregate::kMean: return fmt::format("avg_over_time({})", range);
-    case Aggregate::kMax: return fmt::format("max_over_time({})", range);
-    case Aggregate::kP50: return fmt::format("quantile_over_time(0.5, {})", range);
-    case Aggregate::kP95: return fmt::format("quantile_over_time(0.95, {})", range);
-    case Aggregate::kCount: break;
+    case Aggregate::kMean:
+      return fmt::format("avg_over_time({})", range);
+    case Aggregate::kMax:
+      return fmt::format("max_over_time({})", range);
+    case Aggregate::kP50:
+      return fmt::format("quantile_over_time(0.5, {})", range);
+    case Aggregate::kP95:
+      return fmt::format("quantile_over_time(0.95, {})", range);
+    case Aggregate::kCount:
+      break;
   }
   return fmt::format("count_over_time({})", range);
 }
@@ -72,10 +77,10 @@ std::string idle_changes(const MetricSource& activity, const QueryFrame& frame, 
 
 std::string held_share(const MetricSource& activity, const MetricSource& memory, const QueryFrame& frame,
                        const Shard& shard) {
-  return fmt::format("avg_over_time((({} <= bool {}) * ({} > bool {}))[{}:{}])",
-                     selector(activity.name, frame, shard), frame.idle.active_above / activity.scale,
-                     selector(memory.name, frame, shard), frame.idle.held_above_bytes / memory.scale,
-                     duration_text(frame.window), duration_text(frame.step));
+  return fmt::format("avg_over_time((({} <= bool {}) * ({} > bool {}))[{}:{}])", selector(activity.name, frame, shard),
+                     frame.idle.active_above / activity.scale, selector(memory.name, frame, shard),
+                     frame.idle.held_above_bytes / memory.scale, duration_text(frame.window),
+                     duration_text(frame.step));
 }
 
 }  // namespace rightsize::fleet

@@ -47,8 +47,8 @@ void settle_scales(Asker& asker, Sources& sources, const telemetry::NameMap& map
   for (auto& [metric, source] : sources) {
     const std::optional<telemetry::Meaning> meaning = telemetry::meaning_of(source.name, {}, map);
     if (!meaning || !meaning->ambiguous) continue;
-    const std::string query = fmt::format(
-        "max({})", over_time(Aggregate::kMax, source, frame, {}, std::min(frame.window, 86400.0)));
+    const std::string query =
+        fmt::format("max({})", over_time(Aggregate::kMax, source, frame, {}, std::min(frame.window, 86400.0)));
     Result<std::vector<VectorRow>> largest = asker.vector(query, end);
     if (largest && !largest->empty() && largest->front().value > 1.05) source.scale *= 0.01;
   }
@@ -91,7 +91,8 @@ class Scanner {
       std::error_code problem;
       std::filesystem::create_directories(options_.resume, problem);
       const std::string file = options_.resume + "/window";
-      const std::string wanted = fmt::format("{} {} {} ", http::shown_url(options_.url), options_.window, options_.matchers);
+      const std::string wanted =
+          fmt::format("{} {} {} ", http::shown_url(options_.url), options_.window, options_.matchers);
       Result<std::string> kept = read_file(file, 1 << 16);
       if (kept && kept->starts_with(wanted)) {
         end = std::strtod(kept->c_str() + wanted.size(), nullptr);
@@ -159,7 +160,8 @@ class Scanner {
       std::sort(values.begin(), values.end());
       hosts_ = values.size();
       // Hosts usually hold eight GPUs.
-      const std::size_t each = std::max<std::size_t>(1, label == scan_.labels.host ? options_.shard / 8 : options_.shard);
+      const std::size_t each =
+          std::max<std::size_t>(1, label == scan_.labels.host ? options_.shard / 8 : options_.shard);
       for (std::size_t i = 0; i < values.size(); i += each) {
         const auto begin = values.begin() + static_cast<std::ptrdiff_t>(i);
         const auto end = values.begin() + static_cast<std::ptrdiff_t>(std::min(i + each, values.size()));
@@ -176,8 +178,8 @@ class Scanner {
   void find_step(Asker& asker) {
     if (options_.step > 0) return;
     for (std::size_t i = 0; i < std::min<std::size_t>(todo_.size(), 3); ++i) {
-      const std::string query =
-          fmt::format("quantile(0.5, {})", over_time(Aggregate::kCount, scan_.sources[activity_], frame_, todo_[i], 3600));
+      const std::string query = fmt::format(
+          "quantile(0.5, {})", over_time(Aggregate::kCount, scan_.sources[activity_], frame_, todo_[i], 3600));
       ValueSink counts;
       Result<telemetry::FeedReport> report = asker.range(query, scan_.from + 3600, scan_.until, 3600, counts);
       if (!report || counts.values.empty()) continue;
@@ -254,11 +256,12 @@ class Scanner {
   }
 
   void fail_shard(const Shard& shard, const Error& error) {
-    const std::string which = shard.values.empty()       ? std::string("the whole fleet")
-                              : shard.values.size() == 1 ? shard.values.front()
-                                                         : fmt::format("{} to {} ({} {})", shard.values.front(),
-                                                                       shard.values.back(), shard.values.size(),
-                                                                       shard.label == scan_.labels.host ? "hosts" : "GPUs");
+    const std::string which =
+        shard.values.empty() ? std::string("the whole fleet")
+        : shard.values.size() == 1
+            ? shard.values.front()
+            : fmt::format("{} to {} ({} {})", shard.values.front(), shard.values.back(), shard.values.size(),
+                          shard.label == scan_.labels.host ? "hosts" : "GPUs");
     scan_.failures.push_back(fmt::format("{}: {}", which, error.message));
   }
 
@@ -277,14 +280,15 @@ class Scanner {
     for (GpuUse& gpu : scan_.gpus) {
       if (gpu.metric(activity_) && gpu.seconds > 0) continue;
       if (++unclear > kMost) continue;
-      if (Result<GpuUse> raw = read_raw(asker, gpu.device,
-                                        {frame_, scan_.sources, activity_, options_.names, scan_.from, scan_.until},
-                                        scan_.labels)) {
+      if (Result<GpuUse> raw =
+              read_raw(asker, gpu.device, {frame_, scan_.sources, activity_, options_.names, scan_.from, scan_.until},
+                       scan_.labels)) {
         gpu = *std::move(raw);
         ++scan_.looked_closer;
       }
     }
-    if (unclear > kMost) note(fmt::format("{} GPUs with unclear aggregates were not looked at closer", unclear - kMost));
+    if (unclear > kMost)
+      note(fmt::format("{} GPUs with unclear aggregates were not looked at closer", unclear - kMost));
   }
 
   Result<Scan> finish() {

@@ -250,7 +250,9 @@ class ShardScan {
     use.first = frame_.until;
     for (std::size_t i = 0; i < profile.activity.max.size(); ++i) {
       const float most = profile.activity.max[i];
-      profile.idle.push_back(std::isnan(most) ? none : most <= static_cast<float>(frame_.query.idle.active_above) ? 1.0F : 0.0F);
+      profile.idle.push_back(std::isnan(most)                                             ? none
+                             : most <= static_cast<float>(frame_.query.idle.active_above) ? 1.0F
+                                                                                          : 0.0F);
       if (std::isnan(most)) continue;
       const double begin = profile.start + static_cast<double>(i) * profile.width;
       use.first = std::min(use.first, begin);
@@ -277,15 +279,16 @@ Result<GpuUse> read_raw(Asker& asker, const Device& device, const ShardFrame& fr
   Shard one{labels.gpu, {found->second}};
   QueryFrame query = frame.query;
   if (const auto host = device.labels.find(labels.host); host != device.labels.end()) {
-    query.matchers += fmt::format("{}{}=\"{}\"", query.matchers.empty() ? "" : ",", labels.host, escape_quoted(host->second));
+    query.matchers +=
+        fmt::format("{}{}=\"{}\"", query.matchers.empty() ? "" : ",", labels.host, escape_quoted(host->second));
   }
   for (const auto& [metric, source] : frame.sources) {
     // The series of a raw answer carry their name, so the usual interpretation applies.
     for (double end = frame.until; end > frame.from; end -= 86400) {
       telemetry::SeriesToSamples sink(sum, frame.names);
       const double length = std::min(86400.0, end - frame.from);
-      Result<telemetry::FeedReport> report = asker.instant(
-          fmt::format("{}[{}]", selector(source.name, query, one), duration_text(length)), end, sink);
+      Result<telemetry::FeedReport> report =
+          asker.instant(fmt::format("{}[{}]", selector(source.name, query, one), duration_text(length)), end, sink);
       if (!report) return fail(std::move(report).error());
     }
   }

@@ -33,11 +33,11 @@ struct Curve {
 };
 
 struct Profile {
-  double start = 0;  // seconds since 1970 of the first step, a multiple of the width
-  double width = 0;  // seconds a step
-  Curve activity;    // the best evidence of work there is: sm_active, graphics_active or gpu_util
-  Curve dram;        // share of peak bandwidth
-  Curve memory;      // bytes used
+  double start = 0;         // seconds since 1970 of the first step, a multiple of the width
+  double width = 0;         // seconds a step
+  Curve activity;           // the best evidence of work there is: sm_active, graphics_active or gpu_util
+  Curve dram;               // share of peak bandwidth
+  Curve memory;             // bytes used
   std::vector<float> idle;  // share of the step's readings without activity
 
   std::size_t steps() const { return activity.mean.size(); }
@@ -66,13 +66,13 @@ struct Tenancy {
 
 struct GpuUse {
   Device device;
-  double seconds = 0;      // observed: readings times the step between them
+  double seconds = 0;  // observed: readings times the step between them
   double first = 0, last = 0;
-  double step = 0;         // seconds between two readings
+  double step = 0;  // seconds between two readings
   std::array<std::optional<MetricUse>, telemetry::kMetrics> metrics;
-  double idle_share = 0;   // of the readings: no activity
-  double held_share = 0;   // of the readings: no activity while memory was held
-  double changes = 0;      // between idle and active, from one reading to the next
+  double idle_share = 0;     // of the readings: no activity
+  double held_share = 0;     // of the readings: no activity while memory was held
+  double changes = 0;        // between idle and active, from one reading to the next
   bool joint_exact = false;  // held_share was counted reading by reading, not step by step
   bool duplicated = false;   // several series reported the same thing
   Profile profile;
@@ -92,8 +92,9 @@ struct IdleRule {
   double held_above_bytes = 1024.0 * 1024 * 1024;  // an empty driver shows up to 0.7 GiB on large GPUs
 };
 
-// The widths a step can have divide each other and the day, so that hours of the day stay apart: 1, 2, 4, 12 and 60 s, 5,
-// 15 and 30 min, 1, 2, 4, 8 and 24 h, then doubling. The next one after `width`, and the first that is at least `width`.
+// The widths a step can have divide each other and the day, so that hours of the day stay apart: 1, 2, 4, 12 and 60 s,
+// 5, 15 and 30 min, 1, 2, 4, 8 and 24 h, then doubling. The next one after `width`, and the first that is at least
+// `width`.
 double wider_step(double width);
 double step_at_least(double width);
 

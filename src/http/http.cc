@@ -155,8 +155,8 @@ struct Client::State {
 
   // A little randomness keeps several clients from asking again at the same moment.
   void wait_before(int next_try, double asked) {
-    const double grown = in_seconds(policy.first_wait) * std::exp2(next_try - 1) *
-                         std::uniform_real_distribution(0.75, 1.25)(jitter);
+    const double grown =
+        in_seconds(policy.first_wait) * std::exp2(next_try - 1) * std::uniform_real_distribution(0.75, 1.25)(jitter);
     const double wait = std::min(std::max(grown, asked), in_seconds(policy.longest_wait));
     std::this_thread::sleep_for(std::chrono::duration<double>(wait));
     if (traffic != nullptr) ++traffic->retries;
@@ -171,7 +171,8 @@ struct Client::State {
         error.hints.emplace_back("is the address right, and can this machine reach it?");
         break;
       case CURLE_OPERATION_TIMEDOUT:
-        error.hints.emplace_back("a slow server: give it longer with --timeout, or ask for less with --window or --shard");
+        error.hints.emplace_back(
+            "a slow server: give it longer with --timeout, or ask for less with --window or --shard");
         break;
       case CURLE_PEER_FAILED_VERIFICATION:
         error.hints.emplace_back("name the authority that signed the server's certificate with --ca");

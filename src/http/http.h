@@ -25,8 +25,8 @@ namespace rightsize::http {
 struct Auth {
   std::string bearer;
   std::string user, password;
-  std::string certificate, key, authority;  // files: client certificate and its key, the CA to trust
-  bool insecure = false;                    // do not check the server's certificate
+  std::string certificate, key, authority;                   // files: client certificate and its key, the CA to trust
+  bool insecure = false;                                     // do not check the server's certificate
   std::vector<std::pair<std::string, std::string>> headers;  // X-Scope-OrgID and the like
 };
 

@@ -22,8 +22,9 @@ TEST(Http, RetryAfter) {
 
 TEST(Http, NobodyThere) {
   Traffic traffic;
-  Client client({.bearer = "secret", .user = {}, .password = {}, .certificate = {}, .key = {}, .authority = {}, .headers = {}},
-                {.tries = 3, .first_wait = milliseconds(1)}, &traffic);
+  Client client(
+      {.bearer = "secret", .user = {}, .password = {}, .certificate = {}, .key = {}, .authority = {}, .headers = {}},
+      {.tries = 3, .first_wait = milliseconds(1)}, &traffic);
   Result<Answer> answer = client.get("http://127.0.0.1:1/", {{"a", "b c"}});
   ASSERT_FALSE(answer);
   EXPECT_EQ(exit_code(answer.error()), 3);

@@ -163,9 +163,10 @@ Checked<CloudWatchQueries> parse_cloudwatch_queries(const std::string& file, std
   const JsonValue* list = &json.root();
   if (const JsonMember* member = list->find("MetricDataQueries")) list = &member->value;
   if (list->type != JsonType::kArray) {
-    errors.push_back(bad_input("no list of MetricDataQueries here")
-                         .at(json.place(json.root()))
-                         .with_hint("give the file that 'aws cloudwatch get-metric-data --metric-data-queries' was given"));
+    errors.push_back(
+        bad_input("no list of MetricDataQueries here")
+            .at(json.place(json.root()))
+            .with_hint("give the file that 'aws cloudwatch get-metric-data --metric-data-queries' was given"));
     return fail(std::move(errors));
   }
   for (const JsonValue& item : list->items) read_query(json, item, errors, queries);

@@ -49,7 +49,8 @@ Kept read(const std::string& text, Read reader, FeedReport* report = nullptr) {
 }
 
 Kept read_prometheus(const std::string& text, FeedReport* report = nullptr) {
-  return read(text, [](ByteSource& s, SeriesSink& k) { return read_prometheus_json(s, "t", k); }, report);
+  return read(
+      text, [](ByteSource& s, SeriesSink& k) { return read_prometheus_json(s, "t", k); }, report);
 }
 
 TEST(Prometheus, MatrixVectorAndWarnings) {
@@ -169,8 +170,14 @@ TEST(IsoTime, ZonesAndFractions) {
 }
 
 TEST(Interpret, DevicesByEverySpelling) {
-  const Device dcgm = device_of({{"gpu", "3"}, {"UUID", "GPU-1"}, {"modelName", "NVIDIA H100"}, {"Hostname", "n1"},
-                                 {"instance", "10.0.0.1:9400"}, {"GPU_I_ID", "7"}, {"GPU_I_PROFILE", "1g.10gb"}}, {});
+  const Device dcgm = device_of({{"gpu", "3"},
+                                 {"UUID", "GPU-1"},
+                                 {"modelName", "NVIDIA H100"},
+                                 {"Hostname", "n1"},
+                                 {"instance", "10.0.0.1:9400"},
+                                 {"GPU_I_ID", "7"},
+                                 {"GPU_I_PROFILE", "1g.10gb"}},
+                                {});
   EXPECT_EQ(dcgm.index, 3);
   EXPECT_EQ(dcgm.host, "n1");
   EXPECT_EQ(dcgm.name, "NVIDIA H100");
@@ -273,8 +280,9 @@ TEST(ReadFeeds, ManyFilesOneSink) {
     std::ofstream(folder / name, std::ios::binary) << text;
     return (folder / name).string();
   };
-  const std::string smi = "timestamp, index, utilization.gpu [%], memory.used [MiB]\n"
-                          "2026/01/01 00:00:00.000, 0, 50 %, 1000 MiB\n2026/01/01 00:00:30.000, 0, 70 %, 1000 MiB\n";
+  const std::string smi =
+      "timestamp, index, utilization.gpu [%], memory.used [MiB]\n"
+      "2026/01/01 00:00:00.000, 0, 50 %, 1000 MiB\n2026/01/01 00:00:30.000, 0, 70 %, 1000 MiB\n";
   const std::vector<std::string> paths = {
       write("node-1.csv.gz", gzip(smi)), write("node-2.csv", smi),
       write("prom.json.zst", zstd(R"({"status":"success","data":{"resultType":"matrix","result":[

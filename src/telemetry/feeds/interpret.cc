@@ -79,15 +79,23 @@ struct LabelWord {
   std::initializer_list<const char*> names;
 };
 const LabelWord kLabelWords[] = {
-    {"host", {"Hostname", "hostname", "host_name", "kubernetes_node", "node", "nodename", "host", "InstanceId",
-              "instance_id", "instanceid", "node_name", "instance", "resource"}},
+    {"host",
+     {"Hostname", "hostname", "host_name", "kubernetes_node", "node", "nodename", "host", "InstanceId", "instance_id",
+      "instanceid", "node_name", "instance", "resource"}},
     {"uuid", {"UUID", "uuid", "gpu_uuid", "GPU_UUID"}},
     {"index", {"gpu", "GPU", "index", "gpu_number", "minor_number", "gpu_id", "GpuDevice", "device"}},
     {"model", {"modelName", "model_name", "gpu_model", "model", "name", "accelerator_type", "gpu_name"}},
     {"mig_profile", {"GPU_I_PROFILE", "gpu_i_profile", "mig_profile"}},
     {"mig_id", {"GPU_I_ID", "gpu_i_id", "gpu_instance_id"}},
-    {"namespace", {}}, {"pod", {}}, {"container", {}}, {"job", {}}, {"user", {}}, {"account", {}},
-    {"instance_type", {}}, {"provider", {}}, {"region", {}},
+    {"namespace", {}},
+    {"pod", {}},
+    {"container", {}},
+    {"job", {}},
+    {"user", {}},
+    {"account", {}},
+    {"instance_type", {}},
+    {"provider", {}},
+    {"region", {}},
 };
 
 const std::string* find_label(const Labels& labels, const char* word, const NameMap& map) {
@@ -160,7 +168,8 @@ Result<> add_name(NameMap& map, const std::string& flag) {
   double scale = 1;
   if (const std::size_t star = theirs.rfind('*'); star != std::string::npos) {
     Result<double> factor = parse_number(std::string_view(theirs).substr(star + 1));
-    if (!factor || *factor <= 0) return fail(bad_input(fmt::format("--name '{}': a factor above 0 expected after '*'", flag)));
+    if (!factor || *factor <= 0)
+      return fail(bad_input(fmt::format("--name '{}': a factor above 0 expected after '*'", flag)));
     scale = *factor;
     theirs.resize(star);
   }
@@ -218,7 +227,8 @@ Device device_of(const Labels& labels, const NameMap& map) {
   if (const std::string* index = find_label(labels, "index", map)) device.index = std::max(0, number_at_end(*index));
   device.labels = labels;
   for (const auto& [word, theirs] : map.labels) {
-    if (const auto found = labels.find(theirs); found != labels.end()) device.labels.insert_or_assign(word, found->second);
+    if (const auto found = labels.find(theirs); found != labels.end())
+      device.labels.insert_or_assign(word, found->second);
   }
   return device;
 }
@@ -282,7 +292,8 @@ void SeriesToSamples::close() {
       if (after > before && high >= low) give(after, (high - low) / (after - before));  // smaller: it began anew
     }
   } else if (meaning_.ambiguous) {
-    const bool percent = std::any_of(held_back_.begin(), held_back_.end(), [](const auto& p) { return p.second > 1.05; });
+    const bool percent =
+        std::any_of(held_back_.begin(), held_back_.end(), [](const auto& p) { return p.second > 1.05; });
     if (percent) meaning_.scale *= 0.01;
     for (const auto& [time, value] : held_back_) give(time, value);
   }

@@ -1,8 +1,8 @@
 // What a series of a metrics store means: which device, which metric, in which unit.
 //
 // Names are found by looking: DCGM's old and new names, other exporters', the clouds' own; labels under every spelling
-// seen in the field (Hostname and hostname, UUID and uuid, exported_pod). What is not found so is named by the user with
-// a NameMap.
+// seen in the field (Hostname and hostname, UUID and uuid, exported_pod). What is not found so is named by the user
+// with a NameMap.
 #pragma once
 
 #include <map>

@@ -26,7 +26,8 @@ class Drip : public ByteSource {
 };
 
 TEST(JsonStream, WalksNestedText) {
-  Drip source(R"( {"a": [1, -2.5e3, "3", null], "b": {"c": "x\"\\\u00e9\ud83d\ude00"}, "d": [[1,"NaN"], [2.5, "+Inf"]]} )");
+  Drip source(
+      R"( {"a": [1, -2.5e3, "3", null], "b": {"c": "x\"\\\u00e9\ud83d\ude00"}, "d": [[1,"NaN"], [2.5, "+Inf"]]} )");
   JsonStream json(source, "t");
   std::string name, text;
   std::vector<std::optional<double>> numbers;
@@ -53,7 +54,8 @@ TEST(JsonStream, WalksNestedText) {
 }
 
 TEST(JsonStream, SaysWhereItStopped) {
-  for (const char* text : {"{\"a\" 1}", "{\"a\": [1, 2", "{\"a\": \"x", "{\"a\": tru\x01}", "[1,,2]", "{\"a\": \"\\q\"}"}) {
+  for (const char* text :
+       {"{\"a\" 1}", "{\"a\": [1, 2", "{\"a\": \"x", "{\"a\": tru\x01}", "[1,,2]", "{\"a\": \"\\q\"}"}) {
     std::unique_ptr<ByteSource> source = bytes_of(text);
     JsonStream json(*source, "t.json");
     json.skip();
@@ -88,7 +90,9 @@ TEST(JsonStream, RefusesWhatIsTooDeep) {
 
 TEST(JsonStream, PairsInBlocksAreThePairs) {
   std::string text = "[";
-  for (int i = 0; i < 2000; ++i) text += (i > 0 ? (i % 7 == 0 ? " , " : ",") : "") + ("[" + std::to_string(1760000000 + 30 * i)) + ",\"0." + std::to_string(i) + "\"]";
+  for (int i = 0; i < 2000; ++i)
+    text += (i > 0 ? (i % 7 == 0 ? " , " : ",") : "") + ("[" + std::to_string(1760000000 + 30 * i)) + ",\"0." +
+            std::to_string(i) + "\"]";
   text += "]";
   Drip drip(text);
   JsonStream json(drip, "t");

@@ -114,7 +114,8 @@ class Reading {
 
   Result<> read_text(const std::string& path, ByteSource& source) {
     NamedHost sink(sink_, several_ ? stem_of(path) : "");
-    RIGHTSIZE_TRY(const ReadSummary summary, read_samples(path, source, sink, {.format = Format::kUnknown, .step = options_.step}));
+    RIGHTSIZE_TRY(const ReadSummary summary,
+                  read_samples(path, source, sink, {.format = Format::kUnknown, .step = options_.step}));
     kind(std::string(name_of(summary.format)));
     outcome_.readings += summary.samples;
     if (summary.refused > 0) note(fmt::format("{}: {} lines were not understood", path, summary.refused));

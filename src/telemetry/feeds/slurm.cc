@@ -165,7 +165,8 @@ Row read_row(const Header& header, std::string_view line, Job& job) {
   if (const auto text = tres(cell("TRESUsageInAve"), "gres/gpumem")) used = number_of(*text);
   const auto each = static_cast<std::size_t>(std::max(1.0, all / static_cast<double>(hosts.size())));
   for (const std::string& host : hosts) {
-    for (std::size_t i = 0; i < std::min<std::size_t>(each, 64); ++i) job.gpus.push_back({host, -1, busy, used, std::nullopt});
+    for (std::size_t i = 0; i < std::min<std::size_t>(each, 64); ++i)
+      job.gpus.push_back({host, -1, busy, used, std::nullopt});
   }
   return Row::kJob;
 }
@@ -222,10 +223,17 @@ Result<JobTable> read_jobs(ByteSource& source, const std::string& file) {
     }
     Job job;
     switch (read_row(header, line, job)) {
-      case Row::kJob: table.jobs.push_back(std::move(job)); break;
-      case Row::kNoGpu: ++table.without_gpu; break;
-      case Row::kNonsense: ++table.refused; break;
-      case Row::kStep: break;
+      case Row::kJob:
+        table.jobs.push_back(std::move(job));
+        break;
+      case Row::kNoGpu:
+        ++table.without_gpu;
+        break;
+      case Row::kNonsense:
+        ++table.refused;
+        break;
+      case Row::kStep:
+        break;
     }
     return true;
   };

@@ -1,6 +1,7 @@
 // Slurm's accounting: who had which GPUs when, and how busy jobstats or Slurm itself saw them.
 //
-//   sacct -P -a -S 2026-11-01 -o JobID,User,Account,JobName,Start,End,ElapsedRaw,AllocTRES,NodeList,TRESUsageInAve,AdminComment
+//   sacct -P -a -S 2026-11-01 -o
+//   JobID,User,Account,JobName,Start,End,ElapsedRaw,AllocTRES,NodeList,TRESUsageInAve,AdminComment
 //
 // The table is read by its header, so columns may be in any order and others may stand between; JobID, Start and
 // AllocTRES must be there. jobstats stores a job's GPUs by host and index in AdminComment ("JS1:" and packed JSON);
@@ -20,9 +21,9 @@ namespace rightsize::telemetry {
 
 struct JobGpu {
   std::string host;
-  int index = -1;  // -1: which of the host's GPUs is not known
-  std::optional<double> utilization;                  // mean, 0-1
-  std::optional<double> used_bytes, total_bytes;      // largest, capacity
+  int index = -1;                                 // -1: which of the host's GPUs is not known
+  std::optional<double> utilization;              // mean, 0-1
+  std::optional<double> used_bytes, total_bytes;  // largest, capacity
 };
 
 struct Job {
@@ -32,9 +33,9 @@ struct Job {
 };
 
 struct JobTable {
-  std::vector<Job> jobs;      // those with GPUs, steps left out
+  std::vector<Job> jobs;  // those with GPUs, steps left out
   std::size_t without_gpu = 0;
-  std::size_t refused = 0;    // rows that make no sense
+  std::size_t refused = 0;  // rows that make no sense
 };
 
 // At most 64 MiB a line, any number of lines.

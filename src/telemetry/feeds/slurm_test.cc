@@ -29,7 +29,8 @@ TEST(Slurm, HostLists) {
 TEST(Slurm, JobsWithTheirGpus) {
   const JobTable table = read(
       "JobID|User|Account|JobName|Start|End|ElapsedRaw|AllocTRES|NodeList|TRESUsageInAve|AdminComment\n"
-      "1|ann|vision|train|2026-01-01T00:00:00|2026-01-01T01:00:00|3600|cpu=8,gres/gpu:a100=2,gres/gpu=2|n[1-2]|gres/gpumem=1024M,gres/gpuutil=40|\n"
+      "1|ann|vision|train|2026-01-01T00:00:00|2026-01-01T01:00:00|3600|cpu=8,gres/gpu:a100=2,gres/gpu=2|n[1-2]|gres/"
+      "gpumem=1024M,gres/gpuutil=40|\n"
       "1.batch||||2026-01-01T00:00:00|2026-01-01T01:00:00|3600|cpu=8|n1||\n"
       "2|bob|nlp|notebook|2026-01-01T00:00:00|Unknown|7200|gres/gpu=1|n3||\n"
       "3|bob|nlp|cpu|2026-01-01T00:00:00|2026-01-01T01:00:00|3600|cpu=8|n3||\n"
@@ -52,7 +53,8 @@ TEST(Slurm, JobsWithTheirGpus) {
 
 TEST(Slurm, JobstatsKnowsEveryGpu) {
   const JobTable table = read(std::string("JobID|Start|End|AllocTRES|NodeList|AdminComment\n"
-                                          "9|2026-01-01T00:00:00|2026-01-01T01:00:00|gres/gpu=2|n1|") + kComment + "\n");
+                                          "9|2026-01-01T00:00:00|2026-01-01T01:00:00|gres/gpu=2|n1|") +
+                              kComment + "\n");
   ASSERT_EQ(table.jobs.size(), 1u);
   ASSERT_EQ(table.jobs[0].gpus.size(), 2u);
   EXPECT_EQ(table.jobs[0].gpus[1].index, 1);

@@ -16,7 +16,8 @@ constexpr std::size_t kPiece = 256U << 10;
 
 class PutBackSource : public ByteSource {
  public:
-  PutBackSource(std::string first, std::unique_ptr<ByteSource> rest) : first_(std::move(first)), rest_(std::move(rest)) {}
+  PutBackSource(std::string first, std::unique_ptr<ByteSource> rest)
+      : first_(std::move(first)), rest_(std::move(rest)) {}
   Result<std::size_t> read(std::span<char> to) override {
     if (at_ == first_.size()) return rest_->read(to);
     const std::size_t got = std::min(to.size(), first_.size() - at_);
