@@ -353,10 +353,11 @@ struct Accumulator::State {
     return static_cast<int>(gpu.tenancies.size() - 1);
   }
 
-  GpuUse finish(const GpuTally& gpu) const {
+  GpuUse finish(GpuTally& gpu) const {
     GpuUse use;
     use.device = gpu.device;
     measure_time(use, gpu, options.step);
+    while (gpu.steps > 1 && gpu.width < use.step) gpu.coarsen();  // every step has a reading, or nobody read
     for (std::size_t i = 0; i < telemetry::kMetrics; ++i) {
       if (gpu.tallies[i]) use.metrics[i] = metric_use(*gpu.tallies[i], static_cast<Metric>(i));
     }

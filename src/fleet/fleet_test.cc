@@ -376,13 +376,30 @@ TEST(Analyse, SharedGpusAreSplitByTime) {
   EXPECT_NEAR(a.totals.gpu_hours, 24, 0.1);
 }
 
+TEST(Actions, WhatIsIdleForHoursIsParked) {
+  // Half-hourly readings, from which steps of five minutes would have gaps: idle from 8 to 24 h, two thirds of the day.
+  Accumulator sum({});
+  const int number = sum.open({.uuid = "GPU-0", .name = "NVIDIA H100 80GB HBM3", .labels = {{"namespace", "a"}, {"pod", "x-0"}}});
+  for (int i = 0; i < 48; ++i) {
+    sum.add(number, Metric::kGraphicsActive, kStart + 1800.0 * i, i < 16 ? 0.9 : 0.0);
+    sum.add(number, Metric::kMemoryUsed, kStart + 1800.0 * i, 30 * kGiB);
+  }
+  const PriceBook book = book_at(2);
+  const std::vector<GpuRow> gpus = judge(sum.finish(), book, {});
+  const Thresholds thresholds;
+  const std::vector<Candidate> found = find_stops({gpus, book, thresholds});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NEAR(found[0].action.usd_per_month, 1460 * 2.0 / 3, 1);
+  EXPECT_EQ(found[0].action.to, "scaled to zero when idle");
+}
+
 TEST(Attribute, JobsByIdAndByTime) {
   Accumulator sum({});
   live(sum, {.uuid = "A", .team = ""}, kDay, mornings);
   std::vector<GpuUse> gpus = sum.finish();
   gpus.push_back(gpus[0]);
   gpus[1].device.uuid = "B";
-  gpus[1].tenancies = {{{.instance = "7"}, 86400, 0, kStart, kStart + 86400}};
+  gpus[1].tenancies = {{{"", "", "", "7"}, 86400, 0, kStart, kStart + 86400}};
   telemetry::JobTable table;
   // Twelve hours of the first GPU, of which it worked eight.
   table.jobs.push_back({"7", "ann", "vision", "train", "", kStart, kStart + 12 * 3600, {{"n1", 0, {}, {}, {}}}});
