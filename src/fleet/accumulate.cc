@@ -36,7 +36,7 @@ constexpr std::size_t kRows = 5;
 constexpr std::size_t kActivityRows = 3;
 constexpr std::size_t kMemoryRow = 4, kDramRow = 3;
 
-bool is_share(Metric metric) {
+constexpr bool is_share(Metric metric) {
   switch (metric) {
     case Metric::kGpuUtil:
     case Metric::kMemoryUtil:
@@ -59,7 +59,7 @@ bool is_share(Metric metric) {
 }
 
 // What a reading of this metric can at most be; more is a sentinel or a broken exporter.
-double most_of(Metric metric) {
+constexpr double most_of(Metric metric) {
   if (is_share(metric)) return 1.5;  // DCGM counts up to a few per cent over 1 on MIG instances
   switch (metric) {
     case Metric::kMemoryUsed:
@@ -72,6 +72,21 @@ double most_of(Metric metric) {
       return 1e18;
   }
 }
+
+// The same by number: this is looked up for every reading.
+struct Kind {
+  double most = 0;
+  int row = -1;
+  bool share = false;
+};
+constexpr auto kKinds = [] {
+  std::array<Kind, telemetry::kMetrics> kinds{};
+  for (std::size_t i = 0; i < telemetry::kMetrics; ++i) {
+    const auto metric = static_cast<Metric>(i);
+    kinds[i] = {most_of(metric), row_of(metric), is_share(metric)};
+  }
+  return kinds;
+}();
 
 // One step of one curve. Counts stay below 2^16: when one would not, all sums are halved, which keeps the means.
 struct Cell {
@@ -417,10 +432,11 @@ void Accumulator::add(int device, Metric metric, double time, double value) {
   const State::Handle handle = state_->handles[static_cast<std::size_t>(device)];
   if (handle.gpu < 0) return;
   const AccumulateOptions& options = state_->options;
+  const Kind kind = kKinds[static_cast<std::size_t>(metric)];
   if ((options.from > 0 && time < options.from) || (options.until > 0 && time >= options.until)) return;
   // Times are seconds since 1970, or since the beginning of a recording; between the two lies nothing.
   const bool dated = time >= kYear2000;
-  if (!(value >= 0) || value > most_of(metric) || (!dated && (time < 0 || time > 86400.0 * 400)) || time > 1e11) {
+  if (!(value >= 0) || value > kind.most || (!dated && (time < 0 || time > 86400.0 * 400)) || time > 1e11) {
     ++state_->refused;
     return;
   }
@@ -434,10 +450,10 @@ void Accumulator::add(int device, Metric metric, double time, double value) {
   tally.sum += value;
   ++tally.count;
   ++state_->readings;
-  if (is_share(metric)) {
+  if (kind.share) {
     ++tally.histogram[std::min(kBuckets - 1, static_cast<std::size_t>(value * kBuckets))];
   }
-  const int row = row_of(metric);
+  const int row = kind.row;
   TenancyTally& tenancy = gpu.tenancies[static_cast<std::size_t>(handle.tenancy)];
   tenancy.first = tenancy.readings == 0 ? time : std::min(tenancy.first, time);
   tenancy.last = tenancy.readings == 0 ? time : std::max(tenancy.last, time);

@@ -379,7 +379,8 @@ TEST(Analyse, SharedGpusAreSplitByTime) {
 TEST(Actions, WhatIsIdleForHoursIsParked) {
   // Half-hourly readings, from which steps of five minutes would have gaps: idle from 8 to 24 h, two thirds of the day.
   Accumulator sum({});
-  const int number = sum.open({.uuid = "GPU-0", .name = "NVIDIA H100 80GB HBM3", .labels = {{"namespace", "a"}, {"pod", "x-0"}}});
+  const int number =
+      sum.open({.uuid = "GPU-0", .name = "NVIDIA H100 80GB HBM3", .labels = {{"namespace", "a"}, {"pod", "x-0"}}});
   for (int i = 0; i < 48; ++i) {
     sum.add(number, Metric::kGraphicsActive, kStart + 1800.0 * i, i < 16 ? 0.9 : 0.0);
     sum.add(number, Metric::kMemoryUsed, kStart + 1800.0 * i, 30 * kGiB);
