@@ -93,8 +93,12 @@ void Accumulator::add(const Sample& sample) {
   }
   add_throttle(sample);
   if (auto energy = sample.get(Metric::kEnergy)) {
-    if (!first_energy_ || *energy < *last_energy_) first_energy_ = energy;  // a reloaded driver counts from zero
+    if (!first_energy_ || *energy < *last_energy_) {  // a reloaded driver counts from zero
+      first_energy_ = energy;
+      first_energy_time_ = sample.time;
+    }
     last_energy_ = energy;
+    last_energy_time_ = sample.time;
   }
 }
 
@@ -126,7 +130,8 @@ Summary Accumulator::summary() const {
     summary.power_capped = static_cast<double>(power_capped_) / static_cast<double>(throttle_known_);
     summary.thermally_capped = static_cast<double>(thermally_capped_) / static_cast<double>(throttle_known_);
   }
-  if (first_energy_ && *last_energy_ > *first_energy_) {
+  // The counter is exact, but read rarely: it counts only where its readings span the time.
+  if (first_energy_ && *last_energy_ > *first_energy_ && last_energy_time_ - first_energy_time_ > 0.98 * seconds_) {
     summary.joules = *last_energy_ - *first_energy_;
   } else if (power_joules_ > 0) {
     summary.joules = power_joules_;
