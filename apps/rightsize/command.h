@@ -36,6 +36,8 @@ Run add_estimate(CLI::App& command);
 Run add_calibrate(CLI::App& command);
 Run add_batch(CLI::App& command);
 Run add_checklist(CLI::App& command);
+Run add_exporter(CLI::App& command);
+Run add_fleet(CLI::App& command);
 Run add_gpus(CLI::App& command);
 Run add_init(CLI::App& command);
 Run add_memory(CLI::App& command);

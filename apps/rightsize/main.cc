@@ -26,6 +26,8 @@ constexpr Command kCommands[] = {
     {"estimate", "how fast a job runs on a GPU, what binds it, and how sure that is", add_estimate},
     {"batch", "latency of a batching server, and the cheapest setting that keeps a promise", add_batch},
     {"calibrate", "your own measurements teach the speed model your stack on your GPU", add_calibrate},
+    {"exporter", "a fleet's verdicts and dollars as Prometheus metrics", add_exporter},
+    {"fleet", "what a fleet's GPUs cost, how much of it is wasted, who wastes it, and what saves most", add_fleet},
     {"gpus", "the GPUs of the catalogue: memory, bandwidth, speed per number format", add_gpus},
     {"memory", "what a job needs on a GPU, where it goes, whether it fits, and what frees some", add_memory},
     {"mig", "many small models on few GPUs: slices, layouts, repacking, and what sharing saves", add_mig},

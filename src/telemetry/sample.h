@@ -63,6 +63,8 @@ struct Sample {
   }
   void clear(Metric metric) { present_ &= ~(1U << index(metric)); }
   bool empty() const { return present_ == 0; }
+  // Bit i: the metric with number i is there.
+  std::uint32_t present() const { return present_; }
 
  private:
   static std::size_t index(Metric metric) { return static_cast<std::size_t>(metric); }

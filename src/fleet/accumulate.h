@@ -1,0 +1,49 @@
+// Samples of any number of GPUs, in any order, as they stream out of files -> GpuUse. Memory is per GPU (about 20 kB),
+// not per sample.
+//
+//   Accumulator sum(rule);
+//   read_telemetry(path, sum);            // any number of files
+//   std::vector<GpuUse> gpus = sum.finish();
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "fleet/use.h"
+
+namespace rightsize::fleet {
+
+struct AccumulateOptions {
+  IdleRule idle = {};
+  double step = 0;                  // seconds between readings; 0: found from the data
+  double from = 0, until = 0;       // only readings in [from, until); 0: no limit
+  std::size_t most_gpus = 200'000;  // more are counted, not kept
+};
+
+class Accumulator : public telemetry::SampleSink {
+ public:
+  explicit Accumulator(AccumulateOptions options);
+  ~Accumulator() override;
+  Accumulator(Accumulator&&) = delete;
+  Accumulator& operator=(Accumulator&&) = delete;
+
+  int open(const Device& device) override;
+  void add(int device, const telemetry::Sample& sample) override;
+
+  // One reading of one metric: what add() does for each metric of a sample, for sources that know one at a time.
+  void add(int device, Metric metric, double time, double value);
+
+  std::size_t readings() const;
+  std::size_t refused() const;        // readings out of any sensible range, in the future or before 2000
+  std::size_t gpus_left_out() const;  // above most_gpus
+
+  // Everything seen, by host, index and MIG instance. No GPU is left afterwards; the counters above stay.
+  std::vector<GpuUse> finish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace rightsize::fleet

@@ -1,0 +1,88 @@
+#include "fleet/attribute.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace rightsize::fleet {
+namespace {
+
+using telemetry::Job;
+
+std::string short_host(const std::string& host) { return host.substr(0, host.find('.')); }
+
+Owner owner_of_job(const Job& job) { return {job.account, job.name, job.user, job.id}; }
+
+// Idle seconds of a stretch, from the steps it covers.
+double idle_seconds(const Profile& profile, double from, double until) {
+  double idle = 0;
+  for (std::size_t i = 0; i < profile.idle.size(); ++i) {
+    const double begin = profile.start + static_cast<double>(i) * profile.width;
+    const double overlap = std::min(until, begin + profile.width) - std::max(from, begin);
+    if (overlap > 0 && !std::isnan(profile.idle[i])) idle += overlap * static_cast<double>(profile.idle[i]);
+  }
+  return idle;
+}
+
+void add_tenancies(GpuUse& gpu, const std::vector<const Job*>& jobs) {
+  std::vector<Tenancy> found;
+  double all = 0;
+  for (const Job* job : jobs) {
+    const double from = std::max(job->start, gpu.first), until = std::min(job->end, gpu.last + gpu.step);
+    if (until <= from) continue;
+    const double length = until - from;
+    found.push_back(
+        {owner_of_job(*job), length, std::min(length, idle_seconds(gpu.profile, from, until)), from, until});
+    all += length;
+  }
+  if (found.empty()) return;
+  // Jobs can share a GPU; together they have at most the time it was observed.
+  const double shrink = all > gpu.seconds ? gpu.seconds / all : 1;
+  double idle = gpu.seconds * gpu.idle_share;
+  for (Tenancy& t : found) {
+    t.seconds *= shrink;
+    t.idle_seconds *= shrink;
+    idle -= t.idle_seconds;
+  }
+  if (const double rest = gpu.seconds - all * shrink; rest > gpu.step) {
+    found.push_back({{}, rest, std::clamp(idle, 0.0, rest), gpu.first, gpu.last});
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Tenancy& a, const Tenancy& b) { return a.seconds > b.seconds; });
+  gpu.tenancies = std::move(found);
+}
+
+}  // namespace
+
+Attribution attribute_jobs(std::vector<GpuUse>& gpus, const telemetry::JobTable& table) {
+  std::map<std::string, const Job*> by_id;
+  std::map<std::pair<std::string, int>, std::vector<const Job*>> by_gpu;
+  std::map<std::string, std::size_t> gpus_of_host;
+  for (const Job& job : table.jobs) {
+    by_id[job.id] = &job;
+    for (const telemetry::JobGpu& gpu : job.gpus) by_gpu[{short_host(gpu.host), gpu.index}].push_back(&job);
+  }
+  for (const GpuUse& gpu : gpus) ++gpus_of_host[short_host(gpu.device.host)];
+  Attribution done;
+  for (GpuUse& gpu : gpus) {
+    bool named = false, nobody = true;
+    for (Tenancy& t : gpu.tenancies) {
+      nobody = nobody && t.owner.empty();
+      const auto job = by_id.find(t.owner.instance);
+      if (t.owner.instance.empty() || job == by_id.end()) continue;
+      t.owner = owner_of_job(*job->second);
+      named = true;
+    }
+    done.by_job += named ? 1 : 0;
+    if (!nobody) continue;
+    const std::string host = short_host(gpu.device.host);
+    auto jobs = by_gpu.find({host, gpu.device.index});
+    if (jobs == by_gpu.end() && gpus_of_host[host] == 1) jobs = by_gpu.find({host, -1});
+    if (jobs == by_gpu.end()) continue;
+    add_tenancies(gpu, jobs->second);
+    ++done.by_time;
+  }
+  return done;
+}
+
+}  // namespace rightsize::fleet

@@ -1,0 +1,27 @@
+// What a team's own Prometheus and Grafana can keep watching, written for the metric and label names that were found.
+#pragma once
+
+#include <string>
+
+#include "fleet/fleet.h"
+#include "fleet/promql.h"
+
+namespace rightsize::fleet {
+
+struct EmitInput {
+  const Sources& sources;
+  const LabelNames& labels;
+  const Thresholds& thresholds;
+  const FleetAnalysis& analysis;
+};
+
+// Recording and alerting rules as YAML: activity, idle and held GPUs, their dollars an hour, alerts on each.
+std::string emit_rules(const EmitInput& input);
+
+// Verdicts and dollars as Prometheus's exposition text: what `rightsize exporter` publishes.
+std::string emit_metrics(const FleetAnalysis& analysis, double share_read, bool trusted);
+
+// A Grafana dashboard as JSON over the recorded series and the found metrics.
+std::string emit_grafana(const EmitInput& input);
+
+}  // namespace rightsize::fleet

@@ -1,0 +1,226 @@
+// Use and price -> verdict, and where the time went.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/format.h"
+#include "fleet/candidates.h"
+#include "fleet/fleet.h"
+
+namespace rightsize::fleet {
+namespace {
+
+using diagnose::Verdict;
+
+double& share(GpuRow& gpu, Category category) { return gpu.share[static_cast<std::size_t>(category)]; }
+
+diagnose::MetricStatistics statistics(const MetricUse& use) {
+  return {use.mean, use.p50.value_or(use.mean), use.p95.value_or(use.max), use.max};
+}
+
+// What diagnose knows of a stretch of samples, from what we kept of them.
+diagnose::Summary summary_of(const GpuUse& use) {
+  diagnose::Summary summary;
+  summary.seconds = use.seconds;
+  summary.interval = use.step;
+  summary.samples = use.step > 0 ? static_cast<std::uint64_t>(use.seconds / use.step + 0.5) : 0;
+  for (std::size_t i = 0; i < telemetry::kMetrics; ++i) {
+    if (use.metrics[i]) summary.set(static_cast<Metric>(i), statistics(*use.metrics[i]));
+  }
+  const std::optional<Metric> activity = use.activity();
+  if (!activity) return summary;
+  diagnose::OnOff turns;
+  turns.idle_share = use.idle_share;
+  turns.active_level = use.idle_share < 1 ? std::min(1.0, use.metric(*activity)->mean / (1 - use.idle_share)) : 0;
+  turns.changes = static_cast<std::uint64_t>(use.changes);
+  const double stretches = std::max(1.0, (use.changes + 1) / 2);
+  if (use.idle_share > 0) turns.idle_run_s = use.seconds * use.idle_share / stretches;
+  if (use.idle_share < 1) turns.active_run_s = use.seconds * (1 - use.idle_share) / stretches;
+  summary.on_off = turns;
+  return summary;
+}
+
+// Which part of the ledger the waste of active time belongs to.
+Category category_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kUnderused:
+    case Verdict::kBursty:
+      return Category::kOversized;
+    case Verdict::kIdle:
+      return Category::kIdle;
+    case Verdict::kIdleHeld:
+      return Category::kIdleHeld;
+    default:
+      return Category::kInefficient;
+  }
+}
+
+void split_time(GpuRow& gpu, const diagnose::Diagnosis& found) {
+  const double idle = std::clamp(gpu.use.idle_share, 0.0, 1.0);
+  const double held = std::clamp(gpu.use.held_share, 0.0, idle);
+  share(gpu, Category::kIdleHeld) = held;
+  share(gpu, Category::kIdle) = idle - held;
+  const double wasted = std::clamp(found.wasted - idle, 0.0, 1 - idle);
+  share(gpu, category_of(found.verdict)) += wasted;
+  share(gpu, Category::kUseful) = std::max(0.0, 1 - idle - wasted);
+}
+
+GpuRow judge_one(GpuUse use, const PriceBook& book) {
+  GpuRow row;
+  row.price = book.price(use.device);
+  const diagnose::Hardware hardware =
+      row.price.gpu != nullptr ? diagnose::hardware_of(*row.price.gpu) : diagnose::Hardware{};
+  const diagnose::Diagnosis found = diagnose::classify(summary_of(use), hardware);
+  row.verdict = found.verdict;
+  row.confidence = found.confidence;
+  row.evidence = found.evidence;
+  row.use = std::move(use);
+  row.gpu_hours = row.use.seconds / 3600 * row.price.share;
+  if (const std::optional<Usd> cost = row.price.cost(row.use.seconds)) row.spend_usd = in_usd(*cost);
+  split_time(row, found);
+  return row;
+}
+
+// A partitioned GPU whose instances report has a row for the part no instance was made of; the GPU's own series, which
+// see the instances' work again, give way to it.
+void settle_partitioned(std::vector<GpuRow>& gpus) {
+  std::map<std::string, double> used;
+  std::map<std::string, const GpuRow*> sample;
+  for (const GpuRow& gpu : gpus) {
+    if (gpu.use.device.mig_id.empty()) continue;
+    Device whole = gpu.use.device;
+    whole.mig_id.clear();
+    used[whole.key()] += gpu.price.share;
+    sample[whole.key()] = &gpu;
+  }
+  if (used.empty()) return;
+  std::vector<GpuRow> rests;
+  for (const auto& [key, share_used] : used) {
+    if (share_used > 0.99) continue;
+    GpuRow rest = *sample[key];
+    rest.use.device.mig_id = "free";
+    rest.use.device.mig_profile.clear();
+    rest.use.tenancies.clear();
+    rest.use.metrics = {};
+    rest.use.idle_share = 1;
+    rest.use.held_share = 0;
+    rest.use.profile = {};
+    rest.price.share = 1 - share_used;
+    rest.gpu_hours = rest.use.seconds / 3600 * rest.price.share;
+    if (const std::optional<Usd> cost = rest.price.cost(rest.use.seconds)) rest.spend_usd = in_usd(*cost);
+    rest.verdict = Verdict::kIdle;
+    rest.confidence = 0.8;
+    rest.evidence = {"no MIG instance was made of this part of the GPU"};
+    rest.share = {};
+    share(rest, Category::kIdle) = 1;
+    rests.push_back(std::move(rest));
+  }
+  std::erase_if(
+      gpus, [&](const GpuRow& gpu) { return gpu.use.device.mig_id.empty() && used.contains(gpu.use.device.key()); });
+  for (GpuRow& rest : rests) gpus.push_back(std::move(rest));
+}
+
+}  // namespace
+
+std::vector<GpuRow> judge(std::vector<GpuUse> gpus, const PriceBook& book, const Thresholds& thresholds) {
+  (void)thresholds;
+  align(gpus);
+  double first = 0, last = 0;
+  for (const GpuUse& gpu : gpus) {
+    if (gpu.seconds <= 0) continue;
+    first = first == 0 ? gpu.first : std::min(first, gpu.first);
+    last = std::max(last, gpu.last + gpu.step);
+  }
+  std::vector<GpuRow> rows;
+  for (GpuUse& gpu : gpus) {
+    rows.push_back(judge_one(std::move(gpu), book));
+    if (last > first) rows.back().presence = std::min(1.0, rows.back().use.seconds / (last - first));
+  }
+  settle_partitioned(rows);
+  return rows;
+}
+
+// Replicas of one workload that together never need so many GPUs: the surplus share of their active time that was
+// counted as oversized or inefficient is theirs by number, not by size.
+void mark_overprovisioned(std::vector<GpuRow>& gpus, const Thresholds& thresholds) {
+  std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> groups;
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    const Owner& owner = gpus[i].owner();
+    if (!owner.workload.empty() && has_room(gpus[i])) groups[{owner.shown(), gpu_name(gpus[i])}].push_back(i);
+  }
+  for (const auto& [key, members] : groups) {
+    if (members.size() < 2) continue;
+    std::vector<double> sum;
+    for (std::size_t i : members) {
+      const std::vector<float>& curve = gpus[i].use.profile.activity.max;
+      sum.resize(std::max(sum.size(), curve.size()), 0.0);
+      for (std::size_t s = 0; s < curve.size(); ++s)
+        sum[s] += std::isnan(curve[s]) ? 0.0 : static_cast<double>(curve[s]);
+    }
+    if (sum.empty()) continue;
+    const double peak = *std::max_element(sum.begin(), sum.end());
+    const double needed = std::max(1.0, std::ceil(peak / thresholds.sharing_headroom));
+    const double surplus = 1 - needed / static_cast<double>(members.size());
+    if (surplus <= 0) continue;
+    for (std::size_t i : members) {
+      GpuRow& gpu = gpus[i];
+      for (Category from : {Category::kOversized, Category::kInefficient}) {
+        const double moved = share(gpu, from) * surplus;
+        share(gpu, from) -= moved;
+        share(gpu, Category::kOverprovisioned) += moved;
+      }
+    }
+  }
+}
+
+std::string_view name_of(Category category) {
+  static constexpr std::string_view kNames[] = {"useful",      "idle",      "idle-held",
+                                                "inefficient", "oversized", "overprovisioned"};
+  return kNames[static_cast<std::size_t>(category)];
+}
+
+std::string_view rule_of(Category category) {
+  static constexpr std::string_view kRules[] = {
+      "time in which the GPU did work at the rate its limit allows",
+      "no activity, and no more memory used than an empty driver shows",
+      "no activity while a process held memory",
+      "active, but launches, input, copies or a memory limit kept most of the arithmetic waiting",
+      "active at a level, or for a part of the time, that a smaller GPU or a share of this one would serve",
+      "replicas beyond what the busiest moment of all of them together needs",
+  };
+  return kRules[static_cast<std::size_t>(category)];
+}
+
+std::optional<double> GpuRow::usd(Category category) const {
+  if (!spend_usd) return std::nullopt;
+  return *spend_usd * share[static_cast<std::size_t>(category)];
+}
+
+std::optional<double> GpuRow::waste_usd() const {
+  if (!spend_usd) return std::nullopt;
+  return *spend_usd * waste_share();
+}
+
+double GpuRow::usd_per_month() const {
+  if (!price.rate) return 0;
+  return in_usd(*price.rate * rightsize::gpus(price.share) * hours(kHoursPerMonth)) * presence;
+}
+
+const Owner& GpuRow::owner() const {
+  static const Owner nobody;
+  return use.tenancies.empty() ? nobody : use.tenancies.front().owner;
+}
+
+Bytes GpuRow::memory_capacity() const {
+  if (const std::optional<MetricUse>& total = use.metric(Metric::kMemoryTotal)) return bytes(total->max);
+  return price.gpu != nullptr ? price.gpu->capacity() * price.share : bytes(0);
+}
+
+double GpuRow::memory_peak() const {
+  const std::optional<MetricUse>& used = use.metric(Metric::kMemoryUsed);
+  return used ? used->max : 0;
+}
+
+}  // namespace rightsize::fleet

@@ -1,0 +1,156 @@
+#include "fleet/use.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+namespace rightsize::fleet {
+namespace {
+
+constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+
+bool is_random(std::string_view part, std::size_t least, std::size_t most) {
+  // Kubernetes draws from these letters and digits, without vowels, so that no words arise.
+  return part.size() >= least && part.size() <= most &&
+         part.find_first_not_of("bcdfghjklmnpqrstvwxz2456789") == std::string_view::npos;
+}
+
+bool is_number(std::string_view part) {
+  return !part.empty() && part.size() <= 5 && part.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// A replica set's hash is a number written in the same letters, or in hexadecimal by older versions.
+bool is_hash(std::string_view part) {
+  return is_random(part, 6, 10) || (part.size() >= 8 && part.size() <= 10 &&
+                                    part.find_first_not_of("0123456789abcdef") == std::string_view::npos &&
+                                    part.find_first_of("0123456789") != std::string_view::npos);
+}
+
+std::string label(const Device& device, std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    const auto found = device.labels.find(name);
+    if (found != device.labels.end() && !found->second.empty()) return found->second;
+  }
+  return {};
+}
+
+// Spreads or gathers `from` (width w, first step at index `offset` of the new axis when widened by `factor`).
+std::vector<float> resample(const std::vector<float>& from, std::size_t skip, std::size_t factor, std::size_t lead,
+                            std::size_t steps, bool largest) {
+  if (from.empty()) return {};
+  std::vector<float> to(steps, kNone);
+  std::vector<float> count(steps, 0);
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    const std::size_t at = lead + (i + skip) / factor;
+    if (at >= steps || std::isnan(from[i])) continue;
+    if (count[at] == 0) {
+      to[at] = from[i];
+    } else {
+      to[at] = largest ? std::max(to[at], from[i]) : to[at] + from[i];
+    }
+    count[at] += 1;
+  }
+  for (std::size_t i = 0; i < steps && !largest; ++i) {
+    if (count[i] > 1) to[i] /= count[i];
+  }
+  return to;
+}
+
+void move_profile(Profile& profile, double start, double width, std::size_t steps) {
+  const auto factor = static_cast<std::size_t>(std::llround(width / profile.width));
+  const double coarse = std::floor(profile.start / width) * width;
+  const auto skip = static_cast<std::size_t>(std::llround((profile.start - coarse) / profile.width));
+  const auto lead = static_cast<std::size_t>(std::llround((coarse - start) / width));
+  for (Curve* curve : {&profile.activity, &profile.dram, &profile.memory}) {
+    curve->mean = resample(curve->mean, skip, factor, lead, steps, false);
+    curve->max = resample(curve->max, skip, factor, lead, steps, true);
+  }
+  profile.idle = resample(profile.idle, skip, factor, lead, steps, false);
+  profile.start = start;
+  profile.width = width;
+}
+
+}  // namespace
+
+std::string Owner::shown() const {
+  if (!team.empty() && !workload.empty()) return team + "/" + workload;
+  if (!team.empty() && !user.empty()) return team + "/" + user;
+  for (const std::string* part : {&team, &workload, &user, &instance}) {
+    if (!part->empty()) return *part;
+  }
+  return "(nobody)";
+}
+
+std::optional<Metric> GpuUse::activity() const {
+  for (Metric m : kActivityMetrics) {
+    if (metric(m)) return m;
+  }
+  return std::nullopt;
+}
+
+double wider_step(double width) {
+  for (double step : {1, 2, 4, 12, 60, 300, 900, 1800, 3600, 7200, 14400, 28800, 86400}) {
+    if (step > width) return step;
+  }
+  return width * 2;
+}
+
+double step_at_least(double width) {
+  double step = 1;
+  while (step < width) step = wider_step(step);
+  return step;
+}
+
+void align(std::vector<GpuUse>& gpus) {
+  double width = 0, last = 0, start = std::numeric_limits<double>::infinity();
+  for (const GpuUse& gpu : gpus) {
+    if (gpu.profile.steps() > 0) width = std::max(width, gpu.profile.width);
+  }
+  if (width <= 0) return;
+  for (const GpuUse& gpu : gpus) {
+    if (gpu.profile.steps() == 0) continue;
+    start = std::min(start, std::floor(gpu.profile.start / width) * width);
+    last = std::max(last, gpu.profile.start + gpu.profile.width * static_cast<double>(gpu.profile.steps()));
+  }
+  const auto steps = static_cast<std::size_t>(std::ceil((last - start) / width));
+  for (GpuUse& gpu : gpus) {
+    if (gpu.profile.steps() > 0) move_profile(gpu.profile, start, width, steps);
+  }
+}
+
+std::string workload_of_pod(const std::string& pod) {
+  std::string_view name = pod;
+  const std::size_t dash = name.rfind('-');
+  if (dash == std::string_view::npos || dash == 0) return pod;
+  const std::string_view end = name.substr(dash + 1);
+  if (is_number(end)) return std::string(name.substr(0, dash));  // stateful set, indexed job
+  if (!is_random(end, 5, 5)) return pod;
+  name = name.substr(0, dash);
+  const std::size_t second = name.rfind('-');
+  if (second != std::string_view::npos && second > 0 && is_hash(name.substr(second + 1))) name = name.substr(0, second);
+  return std::string(name);
+}
+
+Owner owner_of(const Device& device) {
+  Owner owner;
+  owner.team = label(device, {"exported_namespace", "pod_namespace", "namespace", "account", "slurm_account"});
+  owner.user = label(device, {"user", "userid", "username", "slurm_user"});
+  const std::string pod = label(device, {"exported_pod", "pod_name", "pod"});
+  // Without honorLabels `pod` and `namespace` are the exporter's own.
+  const bool exporter = label(device, {"exported_pod"}).empty() && pod.find("dcgm-exporter") != std::string::npos;
+  if (exporter) {
+    owner.team.clear();
+  } else if (!pod.empty()) {
+    owner.instance = pod;
+    owner.workload = workload_of_pod(pod);
+  }
+  if (const std::string job = label(device, {"hpc_job", "jobid", "slurm_job_id", "job_id"}); owner.instance.empty()) {
+    owner.instance = job;
+    owner.workload = label(device, {"job_name", "jobname", "exported_container"});
+    if (owner.workload.empty() && !job.empty()) owner.workload = "job " + job;
+  }
+  return owner;
+}
+
+}  // namespace rightsize::fleet

@@ -1,0 +1,110 @@
+// What one GPU did over the time that was looked at, in a size that does not depend on how long that was.
+//
+// Two producers fill it: accumulate.h from samples of files, scan.h from aggregates a metrics server computed. Shares
+// are 0-1, memory in bytes, power in watts; what the source did not report stays missing.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "telemetry/sample.h"
+
+namespace rightsize::fleet {
+
+using telemetry::Device;
+using telemetry::Metric;
+
+// One metric over the whole time.
+struct MetricUse {
+  double mean = 0;
+  std::optional<double> p50, p95;
+  double max = 0;
+};
+
+// A metric over time in steps of equal width, the same steps for all GPUs of a fleet once aligned (see align). Steps
+// nobody reported are NaN.
+struct Curve {
+  std::vector<float> mean, max;
+
+  bool empty() const { return mean.empty(); }
+};
+
+struct Profile {
+  double start = 0;         // seconds since 1970 of the first step, a multiple of the width
+  double width = 0;         // seconds a step
+  Curve activity;           // the best evidence of work there is: sm_active, graphics_active or gpu_util
+  Curve dram;               // share of peak bandwidth
+  Curve memory;             // bytes used
+  std::vector<float> idle;  // share of the step's readings without activity
+
+  std::size_t steps() const { return activity.mean.size(); }
+};
+
+// Who a GPU worked for, as far as labels tell. Empty parts are unknown.
+struct Owner {
+  std::string team;      // namespace, Slurm account
+  std::string workload;  // pod without its random ends, Slurm job name
+  std::string user;      // Slurm user
+  std::string instance;  // the pod or job itself
+
+  auto operator<=>(const Owner&) const = default;
+  // "team/workload", "user", or "(nobody)".
+  std::string shown() const;
+  bool empty() const { return team.empty() && workload.empty() && user.empty() && instance.empty(); }
+};
+
+// One owner's time on a GPU. The times of all tenancies of a GPU add up to what it was observed for.
+struct Tenancy {
+  Owner owner;
+  double seconds = 0;
+  double idle_seconds = 0;
+  double first = 0, last = 0;
+};
+
+struct GpuUse {
+  Device device;
+  double seconds = 0;  // observed: readings times the step between them
+  double first = 0, last = 0;
+  double step = 0;  // seconds between two readings
+  std::array<std::optional<MetricUse>, telemetry::kMetrics> metrics;
+  double idle_share = 0;     // of the readings: no activity
+  double held_share = 0;     // of the readings: no activity while memory was held
+  double changes = 0;        // between idle and active, from one reading to the next
+  bool joint_exact = false;  // held_share was counted reading by reading, not step by step
+  bool duplicated = false;   // several series reported the same thing
+  Profile profile;
+  std::vector<Tenancy> tenancies;  // longest first
+
+  const std::optional<MetricUse>& metric(Metric m) const { return metrics[static_cast<std::size_t>(m)]; }
+  // The metric the idle share and Profile::activity speak of; nothing when the source reported no activity at all.
+  std::optional<Metric> activity() const;
+};
+
+// The metrics that show activity, the most telling first.
+inline constexpr Metric kActivityMetrics[] = {Metric::kSmActive, Metric::kGraphicsActive, Metric::kGpuUtil};
+
+// When a reading counts as no work, and memory as held.
+struct IdleRule {
+  double active_above = 0.005;                     // share of time; at or below is idle
+  double held_above_bytes = 1024.0 * 1024 * 1024;  // an empty driver shows up to 0.7 GiB on large GPUs
+};
+
+// The widths a step can have divide each other and the day, so that hours of the day stay apart: 1, 2, 4, 12 and 60 s,
+// 5, 15 and 30 min, 1, 2, 4, 8 and 24 h, then doubling. The next one after `width`, and the first that is at least
+// `width`.
+double wider_step(double width);
+double step_at_least(double width);
+
+// Brings all profiles to one width (the widest) and one time axis, so that step i means the same hour everywhere.
+void align(std::vector<GpuUse>& gpus);
+
+// The owner that labels speak of: Kubernetes names with and without "exported_", Slurm job, user and account.
+Owner owner_of(const Device& device);
+
+// A pod's name without what controllers append: "chat-7d4b9c6f5-x2x1z" -> "chat", "train-0" -> "train".
+std::string workload_of_pod(const std::string& pod);
+
+}  // namespace rightsize::fleet

@@ -1,0 +1,243 @@
+#include "http/http.h"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <ctime>
+#include <random>
+#include <thread>
+
+#include <curl/curl.h>
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace rightsize::http {
+namespace {
+
+// Once a process, before any thread asks.
+void start_curl() {
+  static const CURLcode started = curl_global_init(CURL_GLOBAL_DEFAULT);
+  (void)started;
+}
+
+struct Received {
+  std::string body;
+  double retry_after = 0;
+  std::size_t most = 0;
+  bool too_long = false;
+};
+
+std::size_t take_body(char* data, std::size_t, std::size_t count, void* user) {
+  auto& received = *static_cast<Received*>(user);
+  if (received.body.size() + count > received.most) {
+    received.too_long = true;
+    return 0;
+  }
+  received.body.append(data, count);
+  return count;
+}
+
+std::size_t take_header(char* data, std::size_t, std::size_t count, void* user) {
+  const std::string_view line(data, count);
+  const std::size_t colon = line.find(':');
+  if (colon != std::string_view::npos && to_lower(line.substr(0, colon)) == "retry-after") {
+    static_cast<Received*>(user)->retry_after = retry_after_seconds(trim(line.substr(colon + 1)));
+  }
+  return count;
+}
+
+bool means_later(int status) {
+  return status == 429 || status == 500 || status == 502 || status == 503 || status == 504;
+}
+
+// Failures of the network that another try may cure; a wrong certificate or URL is wrong again.
+bool may_pass(CURLcode code) {
+  switch (code) {
+    case CURLE_COULDNT_CONNECT:
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_OPERATION_TIMEDOUT:
+    case CURLE_GOT_NOTHING:
+    case CURLE_RECV_ERROR:
+    case CURLE_SEND_ERROR:
+    case CURLE_PARTIAL_FILE:
+    case CURLE_HTTP2:
+    case CURLE_HTTP2_STREAM:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::string encode(CURL* curl, const Form& form) {
+  std::string text;
+  for (const auto& [name, value] : form) {
+    char* escaped = curl_easy_escape(curl, value.c_str(), static_cast<int>(value.size()));
+    text += fmt::format("{}{}={}", text.empty() ? "" : "&", name, escaped != nullptr ? escaped : "");
+    curl_free(escaped);
+  }
+  return text;
+}
+
+}  // namespace
+
+struct Client::State {
+  Auth auth;
+  Policy policy;
+  Traffic* traffic = nullptr;
+  CURL* curl = nullptr;
+  std::minstd_rand jitter{std::random_device{}()};
+
+  State(Auth a, Policy p, Traffic* t) : auth(std::move(a)), policy(p), traffic(t) {
+    start_curl();
+    curl = curl_easy_init();
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() { curl_easy_cleanup(curl); }
+
+  void set_auth() {
+    auto set = [&](CURLoption option, const std::string& text) {
+      if (!text.empty()) curl_easy_setopt(curl, option, text.c_str());
+    };
+    if (!auth.bearer.empty()) {
+      curl_easy_setopt(curl, CURLOPT_HTTPAUTH, CURLAUTH_BEARER);
+      set(CURLOPT_XOAUTH2_BEARER, auth.bearer);
+    } else if (!auth.user.empty()) {
+      curl_easy_setopt(curl, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
+      set(CURLOPT_USERNAME, auth.user);
+      set(CURLOPT_PASSWORD, auth.password);
+    }
+    set(CURLOPT_SSLCERT, auth.certificate);
+    set(CURLOPT_SSLKEY, auth.key);
+    set(CURLOPT_CAINFO, auth.authority);
+    if (auth.insecure) {
+      curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 0L);
+      curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L);
+    }
+  }
+
+  // One try.
+  CURLcode perform(const std::string& url, const std::string* form, Received& received) {
+    curl_easy_reset(curl);
+    set_auth();
+    curl_slist* headers = nullptr;
+    for (const auto& [name, value] : auth.headers) headers = curl_slist_append(headers, (name + ": " + value).c_str());
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+    curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
+    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
+    curl_easy_setopt(curl, CURLOPT_MAXREDIRS, 5L);
+    curl_easy_setopt(curl, CURLOPT_POSTREDIR, static_cast<long>(CURL_REDIR_POST_ALL));
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_ACCEPT_ENCODING, "");
+    curl_easy_setopt(curl, CURLOPT_USERAGENT, "rightsize");
+    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(in_milliseconds(policy.connect_limit)));
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(in_milliseconds(policy.limit)));
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, &received);
+    curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header);
+    curl_easy_setopt(curl, CURLOPT_HEADERDATA, &received);
+    if (form != nullptr) {
+      curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, static_cast<long>(form->size()));
+      curl_easy_setopt(curl, CURLOPT_POSTFIELDS, form->c_str());
+    }
+    const CURLcode code = curl_easy_perform(curl);
+    curl_slist_free_all(headers);
+    if (traffic != nullptr) {
+      ++traffic->requests;
+      traffic->bytes += received.body.size();
+    }
+    return code;
+  }
+
+  // A little randomness keeps several clients from asking again at the same moment.
+  void wait_before(int next_try, double asked) {
+    const double grown =
+        in_seconds(policy.first_wait) * std::exp2(next_try - 1) * std::uniform_real_distribution(0.75, 1.25)(jitter);
+    const double wait = std::min(std::max(grown, asked), in_seconds(policy.longest_wait));
+    std::this_thread::sleep_for(std::chrono::duration<double>(wait));
+    if (traffic != nullptr) ++traffic->retries;
+  }
+
+  Error explain(CURLcode code, const std::string& url, int tries) const {
+    const std::string times = tries > 1 ? fmt::format(" ({} tries)", tries) : "";
+    Error error = unreadable(fmt::format("no answer from {}: {}{}", shown_url(url), curl_easy_strerror(code), times));
+    switch (code) {
+      case CURLE_COULDNT_CONNECT:
+      case CURLE_COULDNT_RESOLVE_HOST:
+        error.hints.emplace_back("is the address right, and can this machine reach it?");
+        break;
+      case CURLE_OPERATION_TIMEDOUT:
+        error.hints.emplace_back(
+            "a slow server: give it longer with --timeout, or ask for less with --window or --shard");
+        break;
+      case CURLE_PEER_FAILED_VERIFICATION:
+        error.hints.emplace_back("name the authority that signed the server's certificate with --ca");
+        break;
+      default:
+        break;
+    }
+    return error;
+  }
+
+  Result<Answer> ask(const std::string& url, const std::string* form) {
+    for (int attempt = 1;; ++attempt) {
+      Received received;
+      received.most = policy.most_bytes;
+      const CURLcode code = perform(url, form, received);
+      if (received.too_long) {
+        return fail(unreadable(fmt::format("{} answers with more than {} MiB", shown_url(url), policy.most_bytes >> 20))
+                        .with_hint("ask for less at once with --shard or a larger --step"));
+      }
+      long status = 0;
+      curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+      const bool again = code != CURLE_OK ? may_pass(code) : means_later(static_cast<int>(status));
+      if (again && attempt < policy.tries) {
+        wait_before(attempt, received.retry_after);
+        continue;
+      }
+      if (code != CURLE_OK) return fail(explain(code, url, attempt));
+      return Answer{static_cast<int>(status), std::move(received.body)};
+    }
+  }
+};
+
+Client::Client(Auth auth, Policy policy, Traffic* traffic)
+    : state_(std::make_unique<State>(std::move(auth), policy, traffic)) {}
+Client::Client(Client&&) noexcept = default;
+Client& Client::operator=(Client&&) noexcept = default;
+Client::~Client() = default;
+
+Result<Answer> Client::get(const std::string& url, const Form& query) {
+  const std::string encoded = encode(state_->curl, query);
+  return state_->ask(encoded.empty() ? url : url + "?" + encoded, nullptr);
+}
+
+Result<Answer> Client::post_form(const std::string& url, const Form& form) {
+  const std::string encoded = encode(state_->curl, form);
+  return state_->ask(url, &encoded);
+}
+
+std::string shown_url(std::string_view url) {
+  url = url.substr(0, url.find_first_of("?#"));
+  const std::size_t scheme = url.find("://");
+  const std::size_t host = scheme == std::string_view::npos ? 0 : scheme + 3;
+  const std::size_t path = url.find('/', host);
+  const std::size_t at = url.substr(0, path).rfind('@');
+  if (at == std::string_view::npos || at < host) return std::string(url);
+  return std::string(url.substr(0, host)) + std::string(url.substr(at + 1));
+}
+
+double retry_after_seconds(std::string_view value) {
+  double number = 0;
+  const auto [stop, problem] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (problem == std::errc() && stop == value.data() + value.size()) return std::max(number, 0.0);
+  const std::time_t when = curl_getdate(std::string(value).c_str(), nullptr);
+  if (when < 0) return 0;
+  return std::max(0.0, static_cast<double>(when - std::time(nullptr)));
+}
+
+}  // namespace rightsize::http

@@ -1,0 +1,81 @@
+// Exports of metrics stores as JSON: Prometheus and everything that answers like it, Amazon CloudWatch, Google Cloud
+// Monitoring, Azure Monitor.
+//
+// All of them hold named series of points; the readers here hand these on as they stand, one series at a time, so that
+// a document of any length needs the memory of one series. What a name and its labels mean (which GPU, which metric,
+// which unit) is the business of interpret.h.
+//
+// Damaged text is an Error; points that are not numbers (NaN, staleness markers, blanks) are left out and counted.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "telemetry/byte_source.h"
+
+namespace rightsize::telemetry {
+
+using Labels = std::map<std::string, std::string>;
+
+struct SeriesHead {
+  std::string metric;  // "DCGM_FI_DEV_GPU_UTIL", "nvidia_smi_utilization_gpu", "agent.googleapis.com/gpu/utilization"
+  Labels labels;       // dimensions, resource and metric labels in one map
+  bool cumulative = false;  // a counter whose points are totals since a start
+};
+
+// Receives series. Points of one series come in the order of the text, which may be newest first.
+class SeriesSink {
+ public:
+  virtual ~SeriesSink() = default;
+  // Whether the series is wanted; when not, its points are skipped and close() is not called.
+  virtual bool open(const SeriesHead& head) = 0;
+  virtual void point(double time, double value) = 0;
+  virtual void close() = 0;
+};
+
+// What a feed said about itself.
+struct FeedReport {
+  std::size_t series = 0;
+  std::size_t points = 0;
+  std::size_t missing = 0;            // points without a number
+  bool partial = false;               // the store says that its answer is not complete
+  std::vector<std::string> warnings;  // the store's own words, each once
+};
+
+// A Prometheus HTTP answer (matrix, vector; also a bare list of series) or VictoriaMetrics's export (a series a line).
+// An answer with "status": "error" fails with the server's message.
+Result<FeedReport> read_prometheus_json(ByteSource& source, const std::string& file, SeriesSink& sink);
+
+// CloudWatch names its results by query id only: what they are stands in the query file (MetricDataQueries).
+struct CloudWatchQueries {
+  std::map<std::string, SeriesHead> by_id;
+};
+Checked<CloudWatchQueries> parse_cloudwatch_queries(const std::string& file, std::string text);
+
+// GetMetricData (one page or many, one after the other), GetMetricStatistics. Without a query file the Label must hold
+// what a point belongs to: "nvidia_smi_utilization_gpu InstanceId=i-1 index=0".
+Result<FeedReport> read_cloudwatch_json(ByteSource& source, const std::string& file, const CloudWatchQueries& queries,
+                                        SeriesSink& sink);
+
+// projects.timeSeries.list, pages one after the other.
+Result<FeedReport> read_google_json(ByteSource& source, const std::string& file, SeriesSink& sink);
+
+// The metrics REST answer of Azure Monitor, one resource or the batch form.
+Result<FeedReport> read_azure_json(ByteSource& source, const std::string& file, SeriesSink& sink);
+
+enum class JsonFeed { kPrometheus, kCloudWatch, kCloudWatchQueries, kGoogle, kAzure, kUnknown };
+
+// Which feed a text is, from its first few KiB.
+JsonFeed detect_json_feed(std::string_view beginning);
+
+// Seconds since 1970 of "2026-01-01T00:05:00Z", "...+02:00", with fractions, with a space instead of the T; nothing
+// when it is no such time.
+std::optional<double> parse_iso_time(std::string_view text);
+
+}  // namespace rightsize::telemetry

@@ -1,0 +1,82 @@
+// What a series of a metrics store means: which device, which metric, in which unit.
+//
+// Names are found by looking: DCGM's old and new names, other exporters', the clouds' own; labels under every spelling
+// seen in the field (Hostname and hostname, UUID and uuid, exported_pod). What is not found so is named by the user
+// with a NameMap.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "telemetry/feeds/feeds.h"
+#include "telemetry/sample.h"
+
+namespace rightsize::telemetry {
+
+// The user's own names. `metrics`: the store's name -> our metric and the factor to its canonical unit. `labels`: one
+// of the words of kLabelWords -> the store's label.
+struct NameMap {
+  struct Target {
+    Metric metric;
+    double scale = 1;
+  };
+  std::map<std::string, Target> metrics;
+  std::map<std::string, std::string> labels;
+};
+
+// "gpu_util=my_gpu_busy_percent*0.01" for a metric, "host=node_name" for a label; every mistake is reported, unknown
+// words get a suggestion.
+Checked<NameMap> parse_name_map(const std::vector<std::string>& flags);
+
+// The words a label can be named for: host, uuid, index, model, namespace, pod, container, job, user, account,
+// instance_type, provider, region, mig_profile, mig_id.
+const std::vector<std::string>& label_words();
+
+struct Meaning {
+  Metric metric;
+  double scale = 1;        // canonical = reported x scale
+  bool ambiguous = false;  // a share whose name does not tell 0-1 from 0-100: any reading above 1 means the latter
+  bool counter = false;    // a total: the metric is its rate
+};
+
+// Nothing when no metric of ours goes by that name (with these labels: Google tells used from free memory by one).
+std::optional<Meaning> meaning_of(const std::string& name, const Labels& labels, const NameMap& map);
+
+// The device that labels speak of. Owner labels keep their store's names, with the user's own added under ours.
+Device device_of(const Labels& labels, const NameMap& map);
+
+// Which label of `present` tells hosts (or GPUs) apart on this store; empty when none does.
+std::string host_label(const std::vector<std::string>& present, const NameMap& map);
+std::string gpu_label(const std::vector<std::string>& present, const NameMap& map);
+std::string model_label(const std::vector<std::string>& present, const NameMap& map);
+
+// Hands the points of series on as samples of one metric each.
+class SeriesToSamples : public SeriesSink {
+ public:
+  SeriesToSamples(SampleSink& sink, const NameMap& map) : sink_(sink), map_(map) {}
+
+  bool open(const SeriesHead& head) override;
+  void point(double time, double value) override;
+  void close() override;
+
+  const std::map<std::string, std::size_t>& unknown() const { return unknown_; }  // names nobody knows, and how often
+  const std::map<std::string, Metric>& known() const { return known_; }
+
+ private:
+  void give(double time, double value);
+
+  SampleSink& sink_;
+  const NameMap& map_;
+  std::map<std::string, std::size_t> unknown_;
+  std::map<std::string, Metric> known_;
+  Meaning meaning_{};
+  int device_ = -1;
+  Sample sample_;
+  std::vector<std::pair<double, double>> held_back_;  // of an ambiguous or a cumulative series, until it is whole
+};
+
+}  // namespace rightsize::telemetry

@@ -1,0 +1,139 @@
+#include "telemetry/feeds/json_stream.h"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "telemetry/byte_source.h"
+
+namespace rightsize::telemetry {
+namespace {
+
+// A source that gives one byte at a time: every boundary is met.
+class Drip : public ByteSource {
+ public:
+  explicit Drip(std::string text) : text_(std::move(text)) {}
+  Result<std::size_t> read(std::span<char> to) override {
+    if (at_ == text_.size() || to.empty()) return 0;
+    to[0] = text_[at_++];
+    return 1;
+  }
+
+ private:
+  std::string text_;
+  std::size_t at_ = 0;
+};
+
+TEST(JsonStream, WalksNestedText) {
+  Drip source(
+      R"( {"a": [1, -2.5e3, "3", null], "b": {"c": "x\"\\\u00e9\ud83d\ude00"}, "d": [[1,"NaN"], [2.5, "+Inf"]]} )");
+  JsonStream json(source, "t");
+  std::string name, text;
+  std::vector<std::optional<double>> numbers;
+  std::vector<std::pair<double, double>> pairs;
+  for (json.enter_object(); json.next_member(name);) {
+    if (name == "a") {
+      for (json.enter_array(); json.next_item();) numbers.push_back(json.read_number());
+    } else if (name == "b") {
+      for (json.enter_object(); json.next_member(name);) json.read_string(text);
+    } else {
+      for (json.enter_array(); json.next_item();) {
+        double time = 0, value = 0;
+        if (json.read_pair(time, value)) pairs.emplace_back(time, value);
+      }
+    }
+  }
+  ASSERT_FALSE(json.failed()) << json.error().message;
+  EXPECT_EQ(numbers, (std::vector<std::optional<double>>{1, -2500, 3, std::nullopt}));
+  EXPECT_EQ(text, "x\"\\\xC3\xA9\xF0\x9F\x98\x80");
+  ASSERT_EQ(pairs.size(), 2u);
+  EXPECT_TRUE(std::isnan(pairs[0].second));
+  EXPECT_TRUE(std::isinf(pairs[1].second));
+  EXPECT_TRUE(json.at_end());
+}
+
+TEST(JsonStream, SaysWhereItStopped) {
+  for (const char* text :
+       {"{\"a\" 1}", "{\"a\": [1, 2", "{\"a\": \"x", "{\"a\": tru\x01}", "[1,,2]", "{\"a\": \"\\q\"}"}) {
+    std::unique_ptr<ByteSource> source = bytes_of(text);
+    JsonStream json(*source, "t.json");
+    json.skip();
+    std::string name;
+    std::unique_ptr<ByteSource> again = bytes_of(text);
+    JsonStream walked(*again, "t.json");
+    if (walked.peek() == '{') {
+      for (walked.enter_object(); walked.next_member(name);) {
+        if (walked.peek() == '"') {
+          walked.read_string(name);
+        } else if (walked.peek() == '[') {
+          for (walked.enter_array(); walked.next_item();) walked.read_number();
+        } else {
+          walked.read_number();
+        }
+      }
+    } else {
+      for (walked.enter_array(); walked.next_item();) walked.read_number();
+    }
+    ASSERT_TRUE(walked.failed()) << text;
+    EXPECT_NE(walked.error().message.find("t.json: at byte"), std::string::npos) << walked.error().message;
+  }
+}
+
+TEST(JsonStream, RefusesWhatIsTooDeep) {
+  const std::string deep(200, '[');
+  std::unique_ptr<ByteSource> source = bytes_of(deep);
+  JsonStream json(*source, "t");
+  json.skip();
+  EXPECT_TRUE(json.failed());
+}
+
+TEST(JsonStream, PairsInBlocksAreThePairs) {
+  std::string text = "[";
+  for (int i = 0; i < 2000; ++i)
+    text += (i > 0 ? (i % 7 == 0 ? " , " : ",") : "") + ("[" + std::to_string(1760000000 + 30 * i)) + ",\"0." +
+            std::to_string(i) + "\"]";
+  text += "]";
+  Drip drip(text);
+  JsonStream json(drip, "t");
+  ASSERT_TRUE(json.enter_array());
+  std::vector<JsonStream::Pair> all;
+  std::array<JsonStream::Pair, 64> block;
+  for (bool more = true; more;) {
+    std::size_t count = 0;
+    more = json.read_pairs(block, count);
+    all.insert(all.end(), block.begin(), block.begin() + static_cast<std::ptrdiff_t>(count));
+  }
+  ASSERT_FALSE(json.failed());
+  ASSERT_EQ(all.size(), 2000u);
+  EXPECT_EQ(all[1999].time, 1760000000 + 30 * 1999);
+  EXPECT_EQ(all[1999].value, 0.1999);
+  EXPECT_TRUE(json.at_end());
+}
+
+// Short decimals take a way of their own: it must give what the library gives.
+RC_GTEST_PROP(ParseDecimal, IsTheLibrarysNumber, (std::int64_t whole, std::uint32_t part)) {
+  const std::string text = std::to_string(whole) + "." + std::to_string(part);
+  double ours = 0;
+  const char* stop = parse_decimal(text.data(), text.data() + text.size(), ours);
+  RC_ASSERT(stop == text.data() + text.size());
+  RC_ASSERT(ours == std::strtod(text.c_str(), nullptr));
+}
+
+TEST(ParseDecimal, EdgeCases) {
+  auto parse = [](std::string_view text) {
+    double value = -1;
+    const char* stop = parse_decimal(text.data(), text.data() + text.size(), value);
+    return stop == nullptr ? std::pair(-1.0, std::ptrdiff_t{-1}) : std::pair(value, stop - text.data());
+  };
+  EXPECT_EQ(parse("1760000000,"), std::pair(1760000000.0, std::ptrdiff_t{10}));
+  EXPECT_EQ(parse("12345678"), std::pair(12345678.0, std::ptrdiff_t{8}));
+  EXPECT_EQ(parse("9223372036854775794"), std::pair(9223372036854775794.0, std::ptrdiff_t{19}));
+  EXPECT_EQ(parse("1e-7").first, 1e-7);
+  EXPECT_EQ(parse("-0.25").first, -0.25);
+  EXPECT_EQ(parse("x").second, -1);
+  EXPECT_EQ(parse("").second, -1);
+}
+
+}  // namespace
+}  // namespace rightsize::telemetry

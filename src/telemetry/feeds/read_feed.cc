@@ -1,0 +1,194 @@
+#include "telemetry/feeds/read_feed.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "telemetry/feeds/uncompress.h"
+#include "telemetry/read.h"
+
+namespace rightsize::telemetry {
+namespace {
+
+constexpr std::size_t kLook = 64U << 10;
+
+// Logs of nvidia-smi do not say which machine they are of: the file's name does, where there are several.
+class NamedHost : public SampleSink {
+ public:
+  NamedHost(SampleSink& sink, std::string host) : sink_(sink), host_(std::move(host)) {}
+  int open(const Device& device) override {
+    if (!device.host.empty() || host_.empty()) return sink_.open(device);
+    Device named = device;
+    named.host = host_;
+    return sink_.open(named);
+  }
+  void add(int device, const Sample& sample) override { sink_.add(device, sample); }
+
+ private:
+  SampleSink& sink_;
+  std::string host_;
+};
+
+// "logs/node-7.csv.gz" -> "node-7"
+std::string stem_of(const std::string& path) {
+  std::filesystem::path name = std::filesystem::path(path).filename();
+  while (name.has_extension() && name.stem() != name) name = name.stem();
+  return path == "-" ? "stdin" : name.string();
+}
+
+bool looks_like_sacct(std::string_view beginning) {
+  const std::string_view line = beginning.substr(0, beginning.find('\n'));
+  return line.find('|') != std::string_view::npos && line.find("JobID") != std::string_view::npos;
+}
+
+class Reading {
+ public:
+  Reading(const FeedOptions& options, SampleSink& sink, bool several)
+      : options_(options), sink_(sink), several_(several) {}
+
+  void read(const std::string& path) {
+    if (Result<> done = read_one(path); !done) fail_file(path, std::move(done).error());
+  }
+
+  // A query file of CloudWatch: true when the path was one.
+  bool read_queries(const std::string& path) {
+    if (path == "-") return false;
+    Result<std::unique_ptr<ByteSource>> source = open_feed(path);
+    if (!source) return false;
+    Result<std::string> first = read_beginning(**source, kLook);
+    if (!first || detect_json_feed(*first) != JsonFeed::kCloudWatchQueries) return false;
+    std::unique_ptr<ByteSource> whole = put_back(*std::move(first), *std::move(source));
+    Result<std::string> text = read_all(*whole, 64U << 20);
+    if (!text) {
+      fail_file(path, std::move(text).error());
+      return true;
+    }
+    Checked<CloudWatchQueries> queries = parse_cloudwatch_queries(path, *std::move(text));
+    if (!queries) {
+      fail_file(path, queries.error().front());
+    } else {
+      queries_.by_id.merge(queries->by_id);
+    }
+    return true;
+  }
+
+  Result<FeedOutcome> finish() {
+    if (outcome_.readings == 0 && first_error_) return fail(std::move(*first_error_));
+    return std::move(outcome_);
+  }
+
+ private:
+  void fail_file(const std::string& path, Error error) {
+    outcome_.failures.push_back(fmt::format("{}: {}", path, error.message));
+    if (!first_error_) first_error_ = std::move(error);
+  }
+
+  Result<> read_one(const std::string& path) {
+    RIGHTSIZE_TRY(std::unique_ptr<ByteSource> source, open_feed(path));
+    RIGHTSIZE_TRY(std::string first, read_beginning(*source, kLook));
+    if (first.empty()) return fail(bad_input("the file is empty"));
+    const JsonFeed feed = detect_json_feed(first);
+    const bool slurm = looks_like_sacct(first);
+    std::unique_ptr<ByteSource> whole = put_back(std::move(first), std::move(source));
+    ++outcome_.files;
+    if (slurm) return read_slurm(path, *whole);
+    return feed == JsonFeed::kUnknown ? read_text(path, *whole) : read_json(path, feed, *whole);
+  }
+
+  Result<> read_slurm(const std::string& path, ByteSource& source) {
+    RIGHTSIZE_TRY(const JobTable table, read_jobs(source, path));
+    kind("sacct");
+    samples_of(table, sink_);
+    std::size_t measured = 0;
+    for (const Job& job : table.jobs) measured += !job.gpus.empty() && job.gpus.front().utilization ? 1 : 0;
+    outcome_.readings += measured;
+    if (measured < table.jobs.size()) {
+      note(fmt::format("{}: {} of {} GPU jobs carry no utilisation (neither jobstats nor gres/gpuutil)", path,
+                       table.jobs.size() - measured, table.jobs.size()));
+    }
+    if (table.refused > 0) note(fmt::format("{}: {} rows make no sense", path, table.refused));
+    note("GPUs that no job used do not appear in Slurm's accounting: idle time between jobs is not seen");
+    return {};
+  }
+
+  Result<> read_text(const std::string& path, ByteSource& source) {
+    NamedHost sink(sink_, several_ ? stem_of(path) : "");
+    RIGHTSIZE_TRY(const ReadSummary summary,
+                  read_samples(path, source, sink, {.format = Format::kUnknown, .step = options_.step}));
+    kind(std::string(name_of(summary.format)));
+    outcome_.readings += summary.samples;
+    if (summary.refused > 0) note(fmt::format("{}: {} lines were not understood", path, summary.refused));
+    return {};
+  }
+
+  Result<> read_json(const std::string& path, JsonFeed feed, ByteSource& source) {
+    SeriesToSamples series(sink_, options_.names);
+    Result<FeedReport> report = read_series(path, feed, source, series);
+    if (!report) return fail(std::move(report).error());
+    outcome_.missing += report->missing;
+    outcome_.metrics.insert(series.known().begin(), series.known().end());
+    if (series.known().empty()) {
+      return fail(bad_input(fmt::format("none of its {} series is a GPU metric", report->series))
+                      .with_hint("name yours with --name gpu_util=MY_METRIC*0.01"));
+    }
+    outcome_.readings += report->points;
+    if (report->partial) note(fmt::format("{}: the store calls this answer partial", path));
+    for (const std::string& warning : report->warnings) note(fmt::format("{}: {}", path, warning));
+    return {};
+  }
+
+  Result<FeedReport> read_series(const std::string& path, JsonFeed feed, ByteSource& source, SeriesSink& sink) {
+    switch (feed) {
+      case JsonFeed::kCloudWatch:
+        kind("CloudWatch");
+        return read_cloudwatch_json(source, path, queries_, sink);
+      case JsonFeed::kGoogle:
+        kind("Google Cloud Monitoring");
+        return read_google_json(source, path, sink);
+      case JsonFeed::kAzure:
+        kind("Azure Monitor");
+        return read_azure_json(source, path, sink);
+      default:
+        kind("Prometheus JSON");
+        return read_prometheus_json(source, path, sink);
+    }
+  }
+
+  void kind(std::string name) {
+    if (std::find(outcome_.kinds.begin(), outcome_.kinds.end(), name) == outcome_.kinds.end()) {
+      outcome_.kinds.push_back(std::move(name));
+    }
+  }
+  void note(std::string text) {
+    if (std::find(outcome_.notes.begin(), outcome_.notes.end(), text) == outcome_.notes.end()) {
+      outcome_.notes.push_back(std::move(text));
+    }
+  }
+
+  const FeedOptions& options_;
+  SampleSink& sink_;
+  bool several_;
+  CloudWatchQueries queries_;
+  FeedOutcome outcome_;
+  std::optional<Error> first_error_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ByteSource>> open_feed(const std::string& path) {
+  RIGHTSIZE_TRY(std::unique_ptr<ByteSource> source, open_bytes(path));
+  return uncompress(path, std::move(source));
+}
+
+Result<FeedOutcome> read_feeds(const std::vector<std::string>& paths, const FeedOptions& options, SampleSink& sink) {
+  Reading reading(options, sink, paths.size() > 1);
+  std::vector<std::string> rest;
+  for (const std::string& path : paths) {
+    if (!reading.read_queries(path)) rest.push_back(path);
+  }
+  for (const std::string& path : rest) reading.read(path);
+  return reading.finish();
+}
+
+}  // namespace rightsize::telemetry

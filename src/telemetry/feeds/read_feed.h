@@ -1,0 +1,42 @@
+// The front door of files: any number of them, of any kind we know, plain or compressed -> Samples.
+//
+//   FeedReader reader(sink, options);
+//   for (path : paths) reader.read(path);         // each file's kind is found from its beginning
+//
+// A CloudWatch query file names what results mean, so it is read before the others whatever their order.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "telemetry/feeds/feeds.h"
+#include "telemetry/feeds/interpret.h"
+#include "telemetry/feeds/slurm.h"
+#include "telemetry/sample.h"
+
+namespace rightsize::telemetry {
+
+struct FeedOptions {
+  NameMap names;
+  double step = 30;  // seconds between readings of texts that carry no time
+};
+
+// What was read and what was not.
+struct FeedOutcome {
+  std::size_t files = 0;
+  std::size_t readings = 0, missing = 0;  // numbers, and places where one was expected
+  std::vector<std::string> kinds;         // of the files, each once: "Prometheus JSON", "nvidia-smi csv"
+  std::vector<std::string> notes;         // partial pages, unknown names, refused lines
+  std::vector<std::string> failures;      // files that could not be read, and why
+  std::map<std::string, Metric> metrics;  // of stores: the names that were understood
+};
+
+// Reads every path ("-" is standard input) into the sink. Fails only when not one file gave a reading; the first
+// failure is then the error.
+Result<FeedOutcome> read_feeds(const std::vector<std::string>& paths, const FeedOptions& options, SampleSink& sink);
+
+// A compressed or plain file, ready to be read.
+Result<std::unique_ptr<ByteSource>> open_feed(const std::string& path);
+
+}  // namespace rightsize::telemetry

@@ -1,0 +1,72 @@
+#include "telemetry/feeds/slurm.h"
+
+#include <gtest/gtest.h>
+
+namespace rightsize::telemetry {
+namespace {
+
+// {"nodes":{"n1":{"gpu_utilization":{"0":95.0,"1":5.0},"gpu_used_memory":{"0":1073741824,"1":2147483648},
+//  "gpu_total_memory":{"0":85899345920,"1":85899345920}}},"gpus":2,"total_time":3600}, packed with gzip and base64.
+constexpr const char* kComment =
+    "JS1:H4sIAAAAAAACA12OwQrDIBBEfyV4LmXVNWp/JgQiRYgaGnNogv/ejU1KyWV3GN7s7MZiGtzMHs3GIq/rOS3dkv3o1z77FKsH"
+    "NK26w61hO0SqkKzk7IYuuJBe7x/JQUuN3Ag8eMFRo5EtmjOWU+7Ha84oY61EZcVZ9OeUcmT3ZwXJ74nsgyNDtgDlA8e4JJHNAAAA";
+
+JobTable read(const std::string& text, bool works = true) {
+  std::unique_ptr<ByteSource> source = bytes_of(text);
+  Result<JobTable> table = read_jobs(*source, "sacct.txt");
+  EXPECT_EQ(table.has_value(), works);
+  return table ? *table : JobTable{};
+}
+
+TEST(Slurm, HostLists) {
+  EXPECT_EQ(expand_hosts("n1"), std::vector<std::string>{"n1"});
+  EXPECT_EQ(expand_hosts("node[08-10,12],login"),
+            (std::vector<std::string>{"node08", "node09", "node10", "node12", "login"}));
+  EXPECT_TRUE(expand_hosts("").empty());
+  EXPECT_LE(expand_hosts("n[0-99999999]").size(), 10'000u);
+}
+
+TEST(Slurm, JobsWithTheirGpus) {
+  const JobTable table = read(
+      "JobID|User|Account|JobName|Start|End|ElapsedRaw|AllocTRES|NodeList|TRESUsageInAve|AdminComment\n"
+      "1|ann|vision|train|2026-01-01T00:00:00|2026-01-01T01:00:00|3600|cpu=8,gres/gpu:a100=2,gres/gpu=2|n[1-2]|gres/"
+      "gpumem=1024M,gres/gpuutil=40|\n"
+      "1.batch||||2026-01-01T00:00:00|2026-01-01T01:00:00|3600|cpu=8|n1||\n"
+      "2|bob|nlp|notebook|2026-01-01T00:00:00|Unknown|7200|gres/gpu=1|n3||\n"
+      "3|bob|nlp|cpu|2026-01-01T00:00:00|2026-01-01T01:00:00|3600|cpu=8|n3||\n"
+      "4|bob|nlp|pending|Unknown|Unknown|0|gres/gpu=1|None||\n");
+  ASSERT_EQ(table.jobs.size(), 2u);
+  EXPECT_EQ(table.without_gpu, 1u);
+  EXPECT_EQ(table.refused, 1u);
+  const Job& job = table.jobs[0];
+  EXPECT_EQ(job.gpu_model, "a100");
+  EXPECT_EQ(job.user, "ann");
+  ASSERT_EQ(job.gpus.size(), 2u);
+  EXPECT_EQ(job.gpus[1].host, "n2");
+  EXPECT_DOUBLE_EQ(*job.gpus[0].utilization, 0.4);
+  EXPECT_DOUBLE_EQ(*job.gpus[0].used_bytes, 1024.0 * 1024 * 1024);
+  EXPECT_EQ(table.jobs[1].end - table.jobs[1].start, 7200);
+  EXPECT_FALSE(table.jobs[1].gpus[0].utilization);
+  read("a|b\n1|2\n", false);
+  read("", false);
+}
+
+TEST(Slurm, JobstatsKnowsEveryGpu) {
+  const JobTable table = read(std::string("JobID|Start|End|AllocTRES|NodeList|AdminComment\n"
+                                          "9|2026-01-01T00:00:00|2026-01-01T01:00:00|gres/gpu=2|n1|") +
+                              kComment + "\n");
+  ASSERT_EQ(table.jobs.size(), 1u);
+  ASSERT_EQ(table.jobs[0].gpus.size(), 2u);
+  EXPECT_EQ(table.jobs[0].gpus[1].index, 1);
+  EXPECT_DOUBLE_EQ(*table.jobs[0].gpus[0].utilization, 0.95);
+  EXPECT_DOUBLE_EQ(*table.jobs[0].gpus[1].used_bytes, 2147483648.0);
+}
+
+TEST(Slurm, DamagedCommentsAreNoComments) {
+  EXPECT_FALSE(unpack_jobstats("JS1:None"));
+  EXPECT_FALSE(unpack_jobstats("JS1:AAAA"));
+  EXPECT_FALSE(unpack_jobstats("hello"));
+}
+
+}  // namespace
+}  // namespace rightsize::telemetry

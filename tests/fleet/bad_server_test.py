@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""rightsize fleet against a server that misbehaves: what is missing is said, what can be finished is, and the exit code
+is 3 when the answer would mislead. Usage: bad_server_test.py PROGRAM"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from bad_server import BadServer
+
+PROGRAM = sys.argv[1]
+
+
+def run(server, *args, **env):
+    command = [PROGRAM, 'fleet', '--prometheus', server.url, '--window', '1h', '--price', 'h100-sxm=2',
+               '--retry-wait', '5ms', '--format', 'json', *args]
+    if '--shard' not in args:
+        command += ['--shard', '8']
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **env})
+    return done, json.loads(done.stdout) if done.stdout.startswith('{') else None
+
+
+def check(mode, code, *args, gpus=16, **env):
+    with BadServer(mode, gpus) as server:
+        done, found = run(server, *args, **env)
+        assert done.returncode == code, '%s: exit %d instead of %d: %s' % (mode, done.returncode, code, done.stderr[:500])
+        print('%-12s exit %d  %s' % (mode, code, done.stderr.split('\n')[0][:120]))
+        return server, done, found
+
+
+def notes(found):
+    return ' | '.join(found['notes'] + found['misleading'] + found['failures'])
+
+
+def main():
+    _, _, good = check('ok', 0)
+    assert good['totals']['gpus'] == 16 and good['totals']['gpu_hours'] == 16, good['totals']
+
+    for mode in ('busy', 'flaky'):  # asked again until it answers: the same result
+        server, _, found = check(mode, 0)
+        assert found['totals'] == good['totals'], mode
+        assert 'asked again' in found['read'][0] and ', 0 asked again' not in found['read'][0], found['read']
+
+    _, done, _ = check('broken', 3, '--tries', '2')
+    assert 'disk on fire' in done.stderr, done.stderr
+    _, done, _ = check('html', 3, '--tries', '1')
+    _, done, _ = check('auth', 3, '--tries', '1')
+    assert 'hint: credentials' in done.stderr, done.stderr
+
+    # The token comes from the environment or a file and is printed nowhere.
+    _, done, found = check('auth', 0, RIGHTSIZE_BEARER='s3cret-token')
+    assert 's3cret' not in done.stdout + done.stderr
+    with tempfile.NamedTemporaryFile('w') as token:
+        token.write('s3cret-token\n')
+        token.flush()
+        check('auth', 0, '--bearer-file', token.name)
+    server, _, _ = check('ok', 0, '--org-id', 'team-a', '--user', 'me', RIGHTSIZE_PASSWORD='pw')
+    headers = server.seen[-1][1]
+    assert headers.get('X-Scope-OrgID') == 'team-a' and headers.get('Authorization') == 'Basic bWU6cHc=', headers
+
+    # Down half way, or too slow: what was read is kept and the rest is named.
+    _, done, found = check('truncated', 3, '--tries', '1')
+    assert found['totals']['gpus'] == 8 and 'node-0001' in notes(found), notes(found)
+    _, done, found = check('slow', 3, '--tries', '1', '--timeout', '300ms', gpus=8)
+    _, done, found = check('down', 3, '--tries', '1')
+
+    _, _, found = check('partial', 3)
+    assert 'partial' in notes(found) and 'store gateway 3' in notes(found), notes(found)
+    _, _, found = check('nan', 0)
+    assert found['totals']['gpus'] == 16 and 'reading by reading' in notes(found), notes(found)
+    wanted = {g['id']: g['verdict'] for g in good['gpus']}
+    assert {g['id']: g['verdict'] for g in found['gpus']} == wanted, found['gpus'][0]
+    _, _, found = check('duplicate', 0)
+    assert found['totals']['gpu_hours'] == 16 and 'several series' in notes(found), (found['totals'], notes(found))
+    _, _, found = check('no-memory', 0)
+    assert 'memory_used_bytes' in notes(found), notes(found)
+    _, done, _ = check('no-activity', 3)
+    assert 'no metric of GPU activity' in done.stderr and '--name' in done.stderr, done.stderr
+    _, _, found = check('skew', 0)
+    assert 'ahead of' in notes(found), notes(found)
+    _, _, found = check('huge', 0, '--shard', '1000', gpus=32)  # halved until the server agrees
+    assert found['totals']['gpus'] == 32, found['totals']
+
+    # Nobody there at all.
+    done = subprocess.run([PROGRAM, 'fleet', '--prometheus', 'http://user:pw@127.0.0.1:9', '--tries', '1'], capture_output=True,
+                          text=True)
+    assert done.returncode == 3 and 'pw' not in done.stderr and 'hint:' in done.stderr, done.stderr
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,33 @@
+// Any text as --name, --price and label values inside PromQL: understood, or explained.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "fleet/price.h"
+#include "fleet/promql.h"
+#include "http/http.h"
+#include "telemetry/feeds/interpret.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace rightsize;
+  static const catalog::Catalog catalog = *catalog::load_catalog("");
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  if (auto names = telemetry::parse_name_map({text}); !names && describe(names.error()).empty()) std::abort();
+  if (auto prices = fleet::parse_prices({text}, catalog); !prices && describe(prices.error()).empty()) std::abort();
+  (void)fleet::workload_of_pod(text);
+  (void)http::shown_url(text);
+  (void)http::retry_after_seconds(text);
+  // Quotes inside a selector stay inside: only the two around the value are bare.
+  const std::string chosen = fleet::selector("M", {}, {"host", {text}});
+  std::size_t bare = 0;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    if (chosen[i] == '\\') {
+      ++i;
+    } else if (chosen[i] == '"') {
+      ++bare;
+    }
+  }
+  if (bare != 2) std::abort();
+  return 0;
+}

@@ -1,0 +1,67 @@
+// Any bytes as every JSON feed: finite points of opened series, or an error that can be shown.
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "telemetry/feeds/feeds.h"
+#include "telemetry/feeds/interpret.h"
+
+namespace {
+
+using namespace rightsize;
+
+class Watch : public telemetry::SeriesSink {
+ public:
+  bool open(const telemetry::SeriesHead& head) override {
+    (void)telemetry::device_of(head.labels, {}).key();
+    (void)telemetry::meaning_of(head.metric, head.labels, {});
+    open_ = true;
+    return true;
+  }
+  void point(double time, double value) override {
+    if (!open_ || !std::isfinite(time) || !std::isfinite(value)) std::abort();
+  }
+  void close() override { open_ = false; }
+
+ private:
+  bool open_ = false;
+};
+
+class Drop : public telemetry::SampleSink {
+ public:
+  int open(const telemetry::Device&) override { return count_++; }
+  void add(int device, const telemetry::Sample& sample) override {
+    if (device < 0 || device >= count_ || sample.empty()) std::abort();
+  }
+
+ private:
+  int count_ = 0;
+};
+
+void judge(const Result<telemetry::FeedReport>& report) {
+  if (!report && describe(report.error()).empty()) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  (void)telemetry::detect_json_feed(text);
+  (void)telemetry::parse_iso_time(text);
+  telemetry::CloudWatchQueries queries;
+  if (auto parsed = telemetry::parse_cloudwatch_queries("fuzz.json", text)) queries = *parsed;
+  auto source = [&] { return telemetry::bytes_of(text); };
+  Watch watch;
+  judge(telemetry::read_prometheus_json(*source(), "fuzz", watch));
+  judge(telemetry::read_cloudwatch_json(*source(), "fuzz", queries, watch));
+  judge(telemetry::read_google_json(*source(), "fuzz", watch));
+  judge(telemetry::read_azure_json(*source(), "fuzz", watch));
+  Drop drop;
+  telemetry::NameMap names;
+  telemetry::SeriesToSamples samples(drop, names);
+  judge(telemetry::read_prometheus_json(*source(), "fuzz", samples));
+  judge(telemetry::read_google_json(*source(), "fuzz", samples));
+  return 0;
+}

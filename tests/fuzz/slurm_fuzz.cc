@@ -1,0 +1,24 @@
+// Any bytes as sacct's table, a host list and a jobstats comment: jobs with GPUs and a length, or an error.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "telemetry/feeds/slurm.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace rightsize;
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  if (telemetry::expand_hosts(text).size() > 10'000) std::abort();
+  (void)telemetry::unpack_jobstats(text);
+  auto source = telemetry::bytes_of(text);
+  auto table = telemetry::read_jobs(*source, "fuzz");
+  if (!table) {
+    if (describe(table.error()).empty()) std::abort();
+    return 0;
+  }
+  for (const telemetry::Job& job : table->jobs) {
+    if (job.end <= job.start || job.gpus.empty()) std::abort();
+  }
+  return 0;
+}
