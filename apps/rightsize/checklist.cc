@@ -13,13 +13,14 @@ namespace {
 
 struct Flags {
   WorkloadFlags workload;
-  std::string profile, fleet, catalog;
+  std::string fleet, catalog;
 };
 
 // The workload's recommendation, or nothing where no workload is given.
-Checked<std::optional<Advice>> advise(const Flags& flags, catalog::Catalog& catalog, const perf::Constants& constants) {
-  if (flags.workload.file.empty() && flags.workload.settings.empty()) return std::nullopt;
-  RIGHTSIZE_TRY(auto workloads, read_workloads(flags.workload));
+Checked<std::optional<Advice>> advise(const WorkloadFlags& workload, catalog::Catalog& catalog,
+                                      const perf::Constants& constants) {
+  if (workload.file.empty() && workload.settings.empty()) return std::nullopt;
+  RIGHTSIZE_TRY(auto workloads, read_workloads(workload));
   if (workloads.size() > 1)
     return fail(one(bad_input(fmt::format("a checklist is for one workload, the file has {}", workloads.size()))
                         .with_hint("'rightsize recommend' takes them all")));
@@ -59,13 +60,15 @@ Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(catalog::Catalog catalog, catalog::load_catalog(*overlay));
   RIGHTSIZE_TRY(perf::Constants constants, perf::load_constants(*overlay));
   Known known{catalog};
-  if (!flags.profile.empty()) {
-    RIGHTSIZE_TRY(known.profile, read_profile(flags.profile));
+  // Here a profile answers its own steps beside the workload; alone it is no workload.
+  WorkloadFlags workload = flags.workload;
+  if (const auto profile = workload.settings.extract("profile"); !profile.empty()) {
+    RIGHTSIZE_TRY(known.profile, read_profile(profile.mapped()));
   }
   if (!flags.fleet.empty()) {
     RIGHTSIZE_TRY(known.fleet, read_fleet(flags.fleet));
   }
-  RIGHTSIZE_TRY(known.advice, advise(flags, catalog, constants));
+  RIGHTSIZE_TRY(known.advice, advise(workload, catalog, constants));
   Outcome outcome;
   outcome.report = report_of_steps(known, checklist_steps(known));
   if (known.advice && known.advice->found.plans.empty()) outcome.exit_code = kNoFeasibleAnswer;
@@ -77,7 +80,6 @@ Checked<Outcome> run(const Flags& flags) {
 Run add_checklist(CLI::App& command) {
   auto flags = std::make_shared<Flags>();
   add_workload_flags(command, flags->workload);
-  command.add_option("--profile", flags->profile, "what 'rightsize profile --format json' wrote")->type_name("FILE");
   command.add_option("--fleet", flags->fleet, "what 'rightsize fleet --format json' wrote")->type_name("FILE");
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run(*flags); };
