@@ -234,6 +234,7 @@ Json document_of(const Planned& p) {
                    {"lower_bound", dollars(p.plan.bound_usd_per_hour * mig::kHoursPerMonth)},
                    {"gap", p.plan.proved() ? Json(0) : report::json_number(p.plan.gap())},
                    {"proved_optimal", p.plan.proved()},
+                   {"out_of_time", p.plan.out_of_time},
                    {"prices", Json::array()},
                    {"alternatives", Json::array()},
                    {"mig_parted", p.handover.mig_parted},
@@ -262,6 +263,7 @@ std::string headline(const Planned& p) {
   text += p.plan.proved() ? " No plan over these GPUs costs less (proved)."
                           : fmt::format(" None costs less than {} (gap {}).", per_month(p.plan.bound_usd_per_hour),
                                         format_percent(Ratio::fraction(p.plan.gap())));
+  if (p.plan.out_of_time) text += " The time ran out before the search ended: another run may find another plan.";
   return text;
 }
 
