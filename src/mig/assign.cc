@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "mig/transport.h"
 #include "solve/mip.h"
 
 namespace rightsize::mig {
@@ -26,11 +27,7 @@ LayoutsByType maximal_layouts(const std::vector<GpuType>& types) {
 
 namespace {
 
-// Units that may go into the same slices: one row of the model each.
-struct Kind {
-  Allowed allowed;
-  std::vector<std::size_t> units;
-};
+using Kind = UnitKind;  // one row of the model each
 
 std::vector<Kind> kinds_of(const std::vector<Unit>& units) {
   std::map<Allowed, std::size_t> seen;
@@ -133,101 +130,25 @@ class CountingModel {
   std::vector<std::vector<int>> supply_, gpu_columns_;
 };
 
-// How many of each kind go into each sort of slice, for given GPUs: kind after kind along paths that move earlier ones
-// aside (Ford and Fulkerson, 1956). Small slices are tried first.
-class Transport {
- public:
-  Transport(const std::vector<Kind>& kinds, const LayoutsByType& layouts, const std::vector<std::vector<int>>& gpus) {
-    for (std::size_t t = 0; t < layouts.size(); ++t) {
-      const std::size_t profiles = kinds[0].allowed[t].size();
-      for (std::size_t p = 0; p < profiles; ++p) {
-        int slices = 0;
-        for (std::size_t l = 0; l < layouts[t].size(); ++l) slices += gpus[t][l] * layouts[t][l][p];
-        free_.push_back(slices);
-        sorts_.emplace_back(t, p);
-      }
-    }
-    taken_.assign(kinds.size(), std::vector<int>(free_.size(), 0));
-    for (const Kind& kind : kinds) {
-      allowed_.emplace_back();
-      for (const auto& [t, p] : sorts_) allowed_.back().push_back(kind.allowed[t][p]);
-    }
-    for (std::size_t k = 0; k < kinds.size(); ++k) {
-      for (int left = static_cast<int>(kinds[k].units.size()); left > 0;) {
-        const int moved = send(k, left);
-        if (moved == 0) return;  // cannot be, for GPUs the model found
-        left -= moved;
-      }
+// [type][plain profile]: how many slices these GPUs have.
+std::vector<std::vector<int>> slices_of(const std::vector<Kind>& kinds, const LayoutsByType& layouts,
+                                        const Counted& counted) {
+  std::vector<std::vector<int>> slices;
+  for (std::size_t t = 0; t < layouts.size(); ++t) {
+    slices.emplace_back(kinds[0].allowed[t].size(), 0);
+    for (std::size_t l = 0; l < layouts[t].size(); ++l) {
+      for (std::size_t p = 0; p < slices[t].size(); ++p) slices[t][p] += counted.gpus[t][l] * layouts[t][l][p];
     }
   }
-
-  // [kind][type][plain profile]
-  std::vector<std::vector<std::vector<int>>> quota() const {
-    std::vector<std::vector<std::vector<int>>> quota;
-    for (const std::vector<int>& of_kind : taken_) {
-      quota.emplace_back();
-      for (std::size_t s = 0; s < sorts_.size(); ++s) {
-        if (sorts_[s].first == quota.back().size()) quota.back().emplace_back();
-        quota.back().back().push_back(of_kind[s]);
-      }
-    }
-    return quota;
-  }
-
- private:
-  // The shortest way from a kind to a free slice: into a sort, out of it the kind that is there, and so on.
-  int send(std::size_t kind, int most) {
-    struct Step {
-      std::size_t kind = 0;
-      int from = -1;  // the sort that `kind` left, by the index of the step before
-    };
-    std::vector<Step> steps{{kind, -1}};
-    std::vector<int> reached_by(free_.size(), -1), came_from(free_.size(), -1);
-    std::vector<bool> seen_kind(taken_.size(), false);
-    seen_kind[kind] = true;
-    for (std::size_t at = 0; at < steps.size(); ++at) {
-      for (std::size_t s = 0; s < free_.size(); ++s) {
-        if (!allowed_[steps[at].kind][s] || reached_by[s] >= 0) continue;
-        reached_by[s] = static_cast<int>(steps[at].kind);
-        came_from[s] = steps[at].from;
-        if (free_[s] > 0) return push(s, most, reached_by, came_from);
-        for (std::size_t other = 0; other < taken_.size(); ++other) {
-          if (seen_kind[other] || taken_[other][s] == 0) continue;
-          seen_kind[other] = true;
-          steps.push_back({other, static_cast<int>(s)});
-        }
-      }
-    }
-    return 0;
-  }
-
-  int push(std::size_t end, int most, const std::vector<int>& reached_by, const std::vector<int>& came_from) {
-    most = std::min(most, free_[end]);
-    for (std::size_t s = end; came_from[s] >= 0; s = static_cast<std::size_t>(came_from[s])) {
-      most = std::min(most, taken_[static_cast<std::size_t>(reached_by[s])][static_cast<std::size_t>(came_from[s])]);
-    }
-    free_[end] -= most;
-    for (int s = static_cast<int>(end); s >= 0; s = came_from[static_cast<std::size_t>(s)]) {
-      const auto sort = static_cast<std::size_t>(s);
-      std::vector<int>& of_kind = taken_[static_cast<std::size_t>(reached_by[sort])];
-      of_kind[sort] += most;
-      if (came_from[sort] >= 0) of_kind[static_cast<std::size_t>(came_from[sort])] -= most;
-    }
-    return most;
-  }
-
-  std::vector<int> free_;                                   // by sort of slice
-  std::vector<std::pair<std::size_t, std::size_t>> sorts_;  // type and plain profile
-  std::vector<std::vector<int>> taken_;                     // [kind][sort]
-  std::vector<std::vector<bool>> allowed_;                  // [kind][sort]
-};
+  return slices;
+}
 
 // From counts to GPUs with names in their slices.
 class Realisation {
  public:
   Realisation(const std::vector<Unit>& units, const std::vector<Kind>& kinds, const Counted& counted,
               const LayoutsByType& layouts)
-      : units_(units), quota_(Transport(kinds, layouts, counted.gpus).quota()), kind_of_(units.size()) {
+      : units_(units), quota_(share_out(kinds, slices_of(kinds, layouts, counted))), kind_of_(units.size()) {
     for (std::size_t k = 0; k < kinds.size(); ++k) {
       for (std::size_t u : kinds[k].units) kind_of_[u] = k;
     }

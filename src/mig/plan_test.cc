@@ -11,6 +11,7 @@
 
 #include "mig/assign.h"
 #include "mig/handover.h"
+#include "mig/transport.h"
 
 namespace rightsize::mig {
 namespace {
@@ -289,6 +290,15 @@ TEST(Plan, TheSameEveryTime) {
     }
     EXPECT_EQ(seen.size(), 1u);
   }
+}
+
+// Two kinds over three sorts of slice: the first, which may go anywhere, must leave the middle sort to the second,
+// which may go nowhere else.
+TEST(ShareOut, MovesEarlierOnesAside) {
+  const std::vector<UnitKind> kinds{{{{true, true, true}}, {0, 1, 2}}, {{{false, true, false}}, {3, 4}}};
+  const auto quota = share_out(kinds, {{1, 2, 2}});
+  EXPECT_EQ(quota[0][0], (std::vector<int>{1, 0, 2}));
+  EXPECT_EQ(quota[1][0], (std::vector<int>{0, 2, 0}));
 }
 
 // Three replicas to be kept apart and two workloads to be kept together: two GPUs do not do, three do.
