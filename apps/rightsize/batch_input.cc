@@ -254,7 +254,7 @@ Result<> read_fleet(const std::string& text, BatchInput& input) {
 
 std::string BatchOffer::name() const {
   const std::string kind = gpu.empty() ? "GPU" : gpu;
-  return gpus_each == 1 ? kind : fmt::format("{}x {}", gpus_each, kind);
+  return gpus_each == 1 ? kind : fmt::format("{} (tp {})", kind, gpus_each);
 }
 
 int BatchInput::largest_batch() const {

@@ -34,7 +34,7 @@ struct BatchOffer {
   sim::StepCost step;                    // continuous batching
   std::optional<perf::StepFit> fit;      // where the step comes from the speed model
 
-  std::string name() const;  // "h100-sxm", "2x h100-sxm"
+  std::string name() const;  // "h100-sxm", "h100-sxm (tp 2)"
 };
 
 struct BatchInput {

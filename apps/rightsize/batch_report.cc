@@ -65,8 +65,11 @@ std::string rate_shown(const sim::ArrivalProcess& arrivals) {
 }
 
 std::string replicas_shown(int count, const BatchOffer& offer) {
-  return fmt::format("{} {}{}{}", count, offer.gpus_each > 1 ? "x " : "", offer.name(),
-                     count == 1 || !offer.gpu.empty() ? "" : "s");
+  const std::string kind = offer.gpu.empty() ? "GPU" : offer.gpu;
+  if (offer.gpus_each > 1) {
+    return fmt::format("{} replica{} of {} {}", count, count == 1 ? "" : "s", offer.gpus_each, kind);
+  }
+  return fmt::format("{} {}{}", count, kind, count == 1 || !offer.gpu.empty() ? "" : "s");
 }
 
 std::string gpus_shown(const BatchInput& input, const sim::Candidate& c) {
@@ -361,9 +364,7 @@ report::Table frontier_table(const BatchInput& input, const sim::SearchResult& f
     const double cost = monthly(input, c);
     table.rows.push_back(
         {report::number_cell(std::to_string(gpu_count(input, c)), gpu_count(input, c)),
-         report::text_cell(input.offers[c.offer].gpus_each > 1
-                               ? fmt::format("{} (tp {})", input.offers[c.offer].gpu, input.offers[c.offer].gpus_each)
-                               : input.offers[c.offer].gpu),
+         report::text_cell(input.offers[c.offer].gpu.empty() ? "" : input.offers[c.offer].name()),
          report::number_cell(std::to_string(c.max_batch), c.max_batch),
          report::number_cell(shown(static_cast<double>(c.delay)), static_cast<double>(c.delay) * 1e-9),
          report::number_cell(std::to_string(c.executors), c.executors),
