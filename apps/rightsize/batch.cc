@@ -220,6 +220,10 @@ sim::SearchResult search_all(const BatchInput& input, const sim::SearchProblem& 
   sim::SearchOptions options;
   options.seed = input.seed;
   options.confirming_requests = input.requests;
+  if (input.continuous) {  // each request takes many steps
+    options.screening_requests = 1'500;
+    options.confirming_requests = std::min<std::uint64_t>(input.requests, 50'000);
+  }
   sim::SearchResult found = sim::search(problem, std::move(candidates), *input.promise, options);
   if (!found.best) return found;
   const std::vector<Candidate> mixed = mixed_candidates(input, rates, found.best->candidate);
