@@ -25,7 +25,7 @@ mig::WorkloadFile workloads(std::int64_t count, bool rules) {
   return file;
 }
 
-void plan(benchmark::State& state, bool rules, const std::vector<std::string>& names) {
+void plan(benchmark::State& state, bool rules, const std::vector<std::string>& names, bool alternatives = false) {
   const catalog::Catalog catalog = *catalog::load_catalog("");
   std::vector<mig::GpuType> types;
   double price = 2;
@@ -36,7 +36,13 @@ void plan(benchmark::State& state, bool rules, const std::vector<std::string>& n
   }
   const mig::WorkloadFile file = workloads(state.range(0), rules);
   mig::Plan result;
-  for (auto _ : state) result = mig::plan_slices(file, types, catalog, {});
+  for (auto _ : state) {
+    result = mig::plan_slices(file, types, catalog, {});
+    if (alternatives) {
+      benchmark::DoNotOptimize(
+          mig::compare_alternatives(file, types, catalog, catalog::Purchase::kOnDemand, result, {}));
+    }
+  }
   state.counters["gpus"] = static_cast<double>(result.gpus.size());
   state.counters["gap_percent"] = 100 * result.gap();
 }
@@ -44,6 +50,13 @@ void plan(benchmark::State& state, bool rules, const std::vector<std::string>& n
 void one_type(benchmark::State& state) { plan(state, false, {"h100-sxm"}); }
 void one_type_apart(benchmark::State& state) { plan(state, true, {"h100-sxm"}); }
 void three_types(benchmark::State& state) { plan(state, false, {"a100-80gb-sxm", "h100-sxm", "h200-sxm"}); }
+// As the command runs it, with the five other ways.
+void one_type_all_ways(benchmark::State& state) { plan(state, true, {"h100-sxm"}, true); }
+void three_types_all_ways(benchmark::State& state) {
+  plan(state, true, {"a100-80gb-sxm", "h100-sxm", "h200-sxm"}, true);
+}
+BENCHMARK(one_type_all_ways)->Arg(50)->Arg(200)->Unit(benchmark::kMillisecond);
+BENCHMARK(three_types_all_ways)->Arg(50)->Arg(200)->Unit(benchmark::kMillisecond);
 BENCHMARK(one_type)->Arg(50)->Arg(200)->Arg(10'000)->Unit(benchmark::kMillisecond);
 BENCHMARK(one_type_apart)->Arg(50)->Arg(200)->Arg(10'000)->Unit(benchmark::kMillisecond);
 BENCHMARK(three_types)->Arg(50)->Arg(200)->Arg(10'000)->Unit(benchmark::kMillisecond);

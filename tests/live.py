@@ -28,6 +28,24 @@ def run(*words, **more):
     return subprocess.run([PROGRAM, *words], capture_output=True, text=True, env=environment(**more), timeout=60)
 
 
+class Mig(unittest.TestCase):
+    def test_the_layout_of_this_machine(self):
+        done = run('mig', '--gpu', 'h200-sxm', '--current', 'nvml', '--format', 'json', FAKE_NVML='mig')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn('3g.71gb', done.stdout)
+        self.assertEqual(run('mig', '--current', 'nvml', '--format', 'json', FAKE_NVML='mig').stdout, done.stdout)
+        done = run('mig', '--gpu', 'h200-sxm', '--current', 'nvml', '--check', '7g.141gb', FAKE_NVML='mig')
+        self.assertEqual(done.returncode, 2, done.stderr)
+
+    def test_without_mig_mode_and_without_nvml(self):
+        done = run('mig', '--gpu', 'h200-sxm', '--current', 'nvml')
+        self.assertEqual(done.returncode, 3)
+        self.assertIn('no GPU of this machine is in MIG mode', done.stderr)
+        done = run('mig', '--gpu', 'h200-sxm', '--current', 'nvml', RIGHTSIZE_NVML='/nowhere/libnvidia-ml.so')
+        self.assertEqual(done.returncode, 3)
+        self.assertIn('hint:', done.stderr)
+
+
 class Profile(unittest.TestCase):
     def test_the_commands_exit_code_is_passed_on_and_its_output_shown(self):
         done = run('profile', '--', 'sh', '-c', 'echo hello; sleep 0.7; exit 7')

@@ -104,9 +104,10 @@ Checked<Outcome> run_continuous(const BatchInput& input) {
                    auto run = sim::simulate(server, arrivals, input.shape, length);
                    return run ? Latency(run->all) : Latency();
                  }));
-  add_hand_over(outcome, input, {}, 1, server.batching,
-                {input.name, input.offers[0].gpu, static_cast<int>(server.replicas.size()), 1, 1,
-                 sim::mean_rate(input.arrivals).value_or(0) / static_cast<double>(server.replicas.size())});
+  add_hand_over(
+      outcome, input, {}, 1, with_cache_of(server.batching, input.offers[0]),
+      {input.name, input.offers[0].gpu, static_cast<int>(server.replicas.size()), 1, input.offers[0].gpus_each,
+       sim::mean_rate(input.arrivals).value_or(0) / static_cast<double>(server.replicas.size())});
   return outcome;
 }
 
@@ -135,9 +136,9 @@ std::vector<int> replicas_to_try(const BatchInput& input, double best_rate, doub
   return counts;
 }
 
+// Without a price GPUs are counted: the fewest is the cheapest.
 double price_of(const BatchInput& input, std::size_t offer, int replicas) {
-  // Without a price GPUs are counted: the fewest is the cheapest.
-  return replicas * input.offers[offer].usd_per_hour.value_or(1.0);
+  return replicas * input.offers[offer].usd_per_hour.value_or(input.offers[offer].gpus_each);
 }
 
 std::vector<Candidate> dynamic_candidates(const BatchInput& input, const std::vector<sim::ServiceTimes>& times) {
@@ -181,27 +182,85 @@ std::vector<Candidate> continuous_candidates(const BatchInput& input) {
   return candidates;
 }
 
-Checked<Outcome> run_search(const BatchInput& input) {
-  const sim::Promise promise = *input.promise;
+// Two kinds of GPU behind one router, for what whole replicas of one kind leave over: fewer of the first than it would
+// take alone, and as many of the second as carry the rest, up to three more. Only those cheaper than the best of one
+// kind are of interest, with its settings and those beside it. `rates` are requests a second of one replica.
+std::vector<Candidate> mixed_candidates(const BatchInput& input, const std::vector<double>& rates,
+                                        const Candidate& best) {
+  std::vector<Candidate> candidates;
+  if (!input.replicas.empty() || input.offers.size() < 2) return candidates;
+  constexpr std::size_t kMost = 4'000;
+  const double load = sim::mean_rate(input.arrivals).value_or(0);
+  for (std::size_t a = 0; a < input.offers.size(); ++a) {
+    for (std::size_t b = 0; b < input.offers.size(); ++b) {
+      if (a == b) continue;
+      const int alone = static_cast<int>(std::min(64.0, std::ceil(load / rates[a])));
+      for (int first = std::max(1, alone - 8); first <= alone; ++first) {
+        const int fewest = std::max(1, static_cast<int>(std::ceil((load - first * rates[a]) / rates[b])));
+        for (int second = fewest; second < fewest + 4; ++second) {
+          Candidate mixed = best;
+          mixed.offer = a, mixed.replicas = first, mixed.other_offer = b, mixed.other_replicas = second;
+          mixed.usd_per_hour = price_of(input, a, first) + price_of(input, b, second);
+          if (mixed.usd_per_hour >= best.usd_per_hour * (1 - 1e-9)) continue;
+          for (int size : {best.max_batch / 2, best.max_batch, best.max_batch * 2}) {
+            mixed.max_batch = size;
+            const bool known = input.continuous || size <= input.largest_batch();
+            if (size >= 1 && known && candidates.size() < kMost) candidates.push_back(mixed);
+          }
+        }
+      }
+    }
+  }
+  return candidates;
+}
+
+// Kinds of GPU by themselves, then, where that found an answer, mixtures that are cheaper.
+sim::SearchResult search_all(const BatchInput& input, const sim::SearchProblem& problem,
+                             std::vector<Candidate> candidates, const std::vector<double>& rates) {
   sim::SearchOptions options;
   options.seed = input.seed;
   options.confirming_requests = input.requests;
+  if (input.continuous) {  // each request takes many steps
+    options.screening_requests = 1'500;
+    options.confirming_requests = std::min<std::uint64_t>(input.requests, 50'000);
+  }
+  sim::SearchResult found = sim::search(problem, std::move(candidates), *input.promise, options);
+  if (!found.best) return found;
+  const std::vector<Candidate> mixed = mixed_candidates(input, rates, found.best->candidate);
+  if (mixed.empty()) return found;
+  const sim::SearchResult more = sim::search(problem, mixed, *input.promise, options);
+  found.considered += more.considered, found.unstable += more.unstable, found.bounded += more.bounded;
+  found.simulated += more.simulated, found.confirmed += more.confirmed;
+  if (more.best) found.best = more.best;
+  return found;
+}
+
+Checked<Outcome> run_search(const BatchInput& input) {
   std::unique_ptr<sim::SearchProblem> problem;
   std::vector<Candidate> candidates;
+  std::vector<double> rates;
   if (input.continuous) {
     std::vector<sim::StepCost> costs;
-    for (const BatchOffer& offer : input.offers) costs.push_back(offer.step);
-    problem = std::make_unique<sim::ContinuousProblem>(costs, input.llm, input.shape, input.arrivals, promise);
+    const sim::RequestShape shape = sim::mean_shape(input.arrivals, input.shape);
+    for (const BatchOffer& offer : input.offers) {
+      costs.push_back(offer.step);
+      rates.push_back(sim::capacity({{offer.step}, input.llm}, shape));
+    }
+    problem = std::make_unique<sim::ContinuousProblem>(costs, input.llm, input.shape, input.arrivals, *input.promise);
     candidates = continuous_candidates(input);
   } else {
     std::vector<sim::ServiceTimes> times;
     const int most = std::max(input.largest_batch(), input.max_batches.empty() ? 1 : input.max_batches.back());
-    for (const BatchOffer& offer : input.offers) times.push_back(sim::tabulate(*offer.time, most, input.overhead));
+    for (const BatchOffer& offer : input.offers) {
+      times.push_back(sim::tabulate(*offer.time, most, input.overhead));
+      rates.push_back(times.back().rate(most));
+    }
     candidates = dynamic_candidates(input, times);
-    problem = std::make_unique<sim::DynamicProblem>(times, input.overlap, input.arrivals, promise);
+    problem = std::make_unique<sim::DynamicProblem>(times, input.overlap, input.arrivals, *input.promise, input.queue,
+                                                    input.priorities);
   }
   const auto start = std::chrono::steady_clock::now();
-  const sim::SearchResult found = sim::search(*problem, std::move(candidates), promise, options);
+  const sim::SearchResult found = search_all(input, *problem, std::move(candidates), rates);
   return searched_outcome(input, found, seconds_since(start));
 }
 

@@ -8,15 +8,12 @@
 #include "base/parse_units.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "perf/perf.h"
-#include "workload/presets.h"
 
 namespace rightsize::app {
-namespace {
 
 using sim::SimTime;
 
-Result<std::vector<int>> parse_sizes(const std::string& text, const char* flag) {
+Result<std::vector<int>> parse_sizes(const std::string& text, std::string_view flag) {
   std::vector<int> sizes;
   for (std::string_view word : split_list(text, ',')) {
     Result<double> value = parse_count(word);
@@ -30,52 +27,19 @@ Result<std::vector<int>> parse_sizes(const std::string& text, const char* flag) 
   return sizes;
 }
 
-Result<SimTime> parse_time(std::string_view text, const char* flag) {
-  Result<Seconds> value = parse_duration(text);
-  if (!value) return fail(Error(value.error()).with_hint(fmt::format("{} takes a time, e.g. 5ms", flag)));
-  if (*value > days(365)) return fail(bad_input(fmt::format("{} of more than a year: '{}'", flag, text)));
-  return sim::to_sim_time(*value);
-}
-
-Result<std::int64_t> parse_positive(const std::string& text, const char* flag) {
+Result<std::int64_t> parse_positive(const std::string& text, std::string_view flag) {
   Result<double> value = parse_count(text);
   if (value && *value >= 1 && *value <= 1e12) return static_cast<std::int64_t>(*value);
   return fail(bad_input(fmt::format("{} takes a whole number from 1, not '{}'", flag, text)));
 }
 
-// Batch times from the speed model: one forward pass at each power of two up to 256, between which times interpolate.
-Checked<BatchOffer> predict_batch_times(const BatchFlags& flags, const catalog::Catalog& catalog) {
-  constexpr int kLargest = 256;
-  RIGHTSIZE_TRY(const workload::ModelShape shape, workload::find_model(flags.model));
-  Result<const catalog::Gpu*> gpu = catalog.find_gpu(flags.gpu);
-  if (!gpu) return fail(one(gpu.error()));
-  Result<std::string> overlay = catalog::overlay_directory(flags.catalog);
-  if (!overlay) return fail(one(overlay.error()));
-  RIGHTSIZE_TRY(const perf::Constants constants, perf::load_constants(*overlay));
-  const perf::ModelWork work = perf::work_of(shape);
-  if (!perf::serves_batches(work)) {
-    return fail(
-        one(bad_input(fmt::format("{} makes tokens one by one: its requests do not come in batches", shape.name))
-                .with_hint("use --policy continuous with --step-time, or 'rightsize estimate --job serve'")));
-  }
-  Result<std::int64_t> tokens = parse_positive(flags.isl, "--isl");
-  if (!tokens) return fail(one(tokens.error()));
-  workload::Job job;
-  job.kind = workload::JobKind::kServe;
-  job.sequence = *tokens;
-  const perf::GpuSpeed speed = perf::gpu_speed(constants, **gpu);
-  std::vector<sim::TableTime::Row> rows;
-  for (int batch = 1; batch <= kLargest; batch *= 2) {
-    job.batch = batch;
-    const Result<perf::BatchEstimate> estimate =
-        perf::estimate_batch(constants, work, perf::fitted_to(work, job), speed);
-    if (!estimate) return fail(one(estimate.error()));
-    rows.push_back({batch, {estimate->batch, estimate->batch}});
-  }
-  BatchOffer offer;
-  offer.gpu = (*gpu)->name;
-  offer.time = std::make_unique<sim::TableTime>(std::move(rows), flags.pad);
-  return offer;
+namespace {
+
+Result<SimTime> parse_time(std::string_view text, const char* flag) {
+  Result<Seconds> value = parse_duration(text);
+  if (!value) return fail(Error(value.error()).with_hint(fmt::format("{} takes a time, e.g. 5ms", flag)));
+  if (*value > days(365)) return fail(bad_input(fmt::format("{} of more than a year: '{}'", flag, text)));
+  return sim::to_sim_time(*value);
 }
 
 // "GPU=rest" or "rest". A path may hold '=', so only a known GPU name in front counts.
@@ -141,6 +105,9 @@ Result<> set_prices(std::vector<BatchOffer>& offers, const BatchFlags& flags, co
     }
     if (!used) return fail(bad_input(fmt::format("--price names '{}', which is not among the GPUs here", gpu)));
   }
+  for (BatchOffer& offer : offers) {
+    if (offer.usd_per_hour) *offer.usd_per_hour *= offer.gpus_each;
+  }
   return {};
 }
 
@@ -161,7 +128,8 @@ Checked<BatchOffer> read_service(const std::string& text, const BatchFlags& flag
   return offer;
 }
 
-Checked<std::vector<BatchOffer>> read_offers(const BatchFlags& flags, bool continuous) {
+// `continuous` becomes what the model needs where --policy does not say.
+Checked<std::vector<BatchOffer>> read_offers(const BatchFlags& flags, bool& continuous) {
   RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog));
   std::vector<BatchOffer> offers;
   for (const std::string& text : continuous ? std::vector<std::string>{} : flags.service) {
@@ -181,18 +149,26 @@ Checked<std::vector<BatchOffer>> read_offers(const BatchFlags& flags, bool conti
     offers.back().gpu = gpu;
     offers.back().step = *step;
   }
-  if (offers.empty() && !flags.model.empty() && !continuous) {
-    RIGHTSIZE_TRY(BatchOffer predicted, predict_batch_times(flags, catalog));
-    offers.push_back(std::move(predicted));
+  if (offers.empty() && !flags.model.empty()) {
+    RIGHTSIZE_TRY(offers, predict_offers(flags, catalog, continuous));
   }
   if (offers.empty()) {
     return fail(one(continuous
                         ? bad_input("continuous batching needs the time of a step")
-                              .with_hint("--step-time base=6ms,prefill=15us,sequence=20us,context=4ns")
+                              .with_hint("--model llama-3.1-8b --gpu h100-sxm predicts it")
+                              .with_hint("--step-time base=6ms,prefill=15us,sequence=20us,context=4ns is your own")
                         : bad_input("no batch times").with_hint("--service FILE.csv with batch,ms_p50[,ms_p90]")));
   }
   if (Result<> priced = set_prices(offers, flags, catalog); !priced) return fail(one(priced.error()));
   return offers;
+}
+
+Result<double> parse_share(const std::string& text, std::string_view flag) {
+  const bool percent = text.ends_with('%');
+  const Result<double> number = parse_number(trim(std::string_view(text).substr(0, text.size() - (percent ? 1 : 0))));
+  const double share = number ? (percent ? *number / 100 : *number) : -1;
+  if (share >= 0 && share <= 1) return share;
+  return fail(bad_input(fmt::format("{} takes a share such as 0.1%, not '{}'", flag, text)));
 }
 
 Result<> read_queue(const BatchFlags& flags, BatchInput& input) {
@@ -206,6 +182,11 @@ Result<> read_queue(const BatchFlags& flags, BatchInput& input) {
   if (!flags.max_queue.empty()) {
     RIGHTSIZE_TRY(const std::int64_t most, parse_positive(flags.max_queue, "--max-queue"));
     input.queue.max_queue = static_cast<std::size_t>(most);
+  }
+  input.queue.allow_override = flags.timeout_override;
+  if (flags.timeout_override && input.queue.timeout == 0) {
+    return fail(bad_input("--timeout-override shortens --timeout, and there is none")
+                    .with_hint("a server without a timeout ignores those of requests: give --timeout too"));
   }
   double sum = 0;
   for (std::string_view word : split_list(flags.priorities, ',')) {
@@ -235,7 +216,9 @@ Result<> read_settings(const BatchFlags& flags, BatchInput& input) {
   RIGHTSIZE_TRY(const std::int64_t requests, parse_positive(flags.requests, "--requests"));
   input.requests = static_cast<std::uint64_t>(requests);
   RIGHTSIZE_TRY(input.llm.token_budget, parse_positive(flags.token_budget, "--token-budget"));
-  RIGHTSIZE_TRY(input.llm.kv_tokens, parse_positive(flags.kv_tokens, "--kv-tokens"));
+  if (!flags.kv_tokens.empty()) {
+    RIGHTSIZE_TRY(input.llm.kv_tokens, parse_positive(flags.kv_tokens, "--kv-tokens"));
+  }
   RIGHTSIZE_TRY(const std::int64_t isl, parse_positive(flags.isl, "--isl"));
   RIGHTSIZE_TRY(const std::int64_t osl, parse_positive(flags.osl, "--osl"));
   if (flags.lengths != "fixed" && flags.lengths != "exponential") {
@@ -245,6 +228,7 @@ Result<> read_settings(const BatchFlags& flags, BatchInput& input) {
   input.llm.chunked_prefill = !flags.no_chunked_prefill;
   if (!flags.slo.empty()) {
     RIGHTSIZE_TRY(input.promise, sim::parse_promise(flags.slo));
+    RIGHTSIZE_TRY(input.promise->most_rejected, parse_share(flags.max_rejected, "--max-rejected"));
   }
   return read_queue(flags, input);
 }
@@ -268,6 +252,11 @@ Result<> read_fleet(const std::string& text, BatchInput& input) {
 
 }  // namespace
 
+std::string BatchOffer::name() const {
+  const std::string kind = gpu.empty() ? "GPU" : gpu;
+  return gpus_each == 1 ? kind : fmt::format("{} (tp {})", kind, gpus_each);
+}
+
 int BatchInput::largest_batch() const {
   int most = 1;
   for (const BatchOffer& offer : offers) {
@@ -280,7 +269,7 @@ Checked<BatchInput> read_input(const BatchFlags& flags) {
   static const std::vector<std::string> kPolicies{"dynamic", "none", "continuous"};
   static const std::vector<std::string> kTargets{"triton", "vllm", "trtllm", "kserve", "kubernetes"};
   BatchInput input;
-  if (std::find(kPolicies.begin(), kPolicies.end(), flags.policy) == kPolicies.end()) {
+  if (!flags.policy.empty() && std::find(kPolicies.begin(), kPolicies.end(), flags.policy) == kPolicies.end()) {
     return fail(one(bad_input(fmt::format("unknown policy '{}'", flags.policy))
                         .with_hint(did_you_mean(flags.policy, kPolicies))
                         .with_hint("policies are dynamic, none and continuous")));
@@ -293,7 +282,7 @@ Checked<BatchInput> read_input(const BatchFlags& flags) {
     }
     input.emit.emplace_back(word);
   }
-  input.continuous = flags.policy == "continuous";
+  input.continuous = flags.policy == "continuous" || (flags.policy.empty() && !flags.step_time.empty());
   input.seed = flags.seed;
   input.name = flags.name;
   input.arrivals_text = flags.arrivals;
@@ -303,6 +292,13 @@ Checked<BatchInput> read_input(const BatchFlags& flags) {
     return fail(one(bad_input("no arrivals").with_hint("--arrivals poisson:100, mmpp:..., diurnal:... or trace:FILE")));
   }
   RIGHTSIZE_TRY(input.offers, read_offers(flags, input.continuous));
+  if (input.continuous) {
+    const bool limits = !input.queue.never_acts() || !input.priorities.empty();
+    if (limits) return fail(one(bad_input("--timeout, --max-queue and --priorities belong to --policy dynamic")));
+    if (!flags.kv_tokens.empty()) {
+      for (BatchOffer& offer : input.offers) offer.step.kv_tokens = 0;  // the user knows better than the memory model
+    }
+  }
   RIGHTSIZE_TRY(input.arrivals, sim::parse_arrivals(flags.arrivals));
   if (Result<> fleet = read_fleet(flags.fleet, input); !fleet) return fail(one(fleet.error()));
   const bool asks_tokens = input.promise && input.promise->metric >= sim::Metric::kTtft;
@@ -317,12 +313,16 @@ void declare(CLI::App& command, BatchFlags& f) {
                      "measured batch times, [GPU=]FILE.csv: batch,ms_p50[,ms_p90] or perf_analyzer's CSV; may repeat");
   command.add_flag("--pad", f.pad,
                    "a batch runs as the next listed size (captured graphs); else times are interpolated");
-  command.add_option("--model", f.model, "predict batch times of this model instead (with --gpu)");
-  command.add_option("--gpu", f.gpu, "the GPU the times belong to");
+  command.add_option("--model", f.model, "predict the times of this model instead (with --gpu)");
+  command.add_option("--gpu", f.gpu, "the GPU the times belong to; with --model a list to search over");
+  command.add_option("--tp", f.tp, "language models: GPUs a replica is split over; a list to search over");
+  command.add_option("--stack", f.stack, "language models: vllm, trtllm or sglang")->default_str("vllm");
+  command.add_option("--precision", f.precision, "language models: of the weights")->default_str("bf16");
+  command.add_option("--kv-precision", f.kv_precision, "language models: of the KV cache");
   command.add_option("--arrivals", f.arrivals,
                      "poisson:RATE, mmpp:CALM,BURST,10s,1s, diurnal:MEAN,PEAK[,24h] or trace:FILE");
   command.add_option("--policy", f.policy, "dynamic (Triton's batcher), none, or continuous (LLMs)")
-      ->default_str("dynamic");
+      ->default_str("as the model needs, else dynamic");
   command.add_option("--max-batch", f.max_batch, "largest batch, or sequences at once; a list to search over");
   command.add_option("--max-delay", f.max_delay,
                      "how long a request may wait for others, e.g. 10ms; a list to search over");
@@ -337,6 +337,8 @@ void declare(CLI::App& command, BatchFlags& f) {
   command.add_option("--fleet", f.fleet, "different GPUs behind one router: h100-sxm:1,l4:2");
   command.add_option("--timeout", f.timeout, "longest wait in the queue");
   command.add_option("--timeout-action", f.timeout_action, "reject or delay")->default_str("reject");
+  command.add_flag("--timeout-override", f.timeout_override,
+                   "requests of a trace may have a shorter one (column timeout_ms; Triton's allow_timeout_override)");
   command.add_option("--max-queue", f.max_queue, "requests that may wait; more are rejected");
   command.add_option("--priorities", f.priorities,
                      "share of requests of each priority level, the first served first: 0.2,0.8");
@@ -345,13 +347,16 @@ void declare(CLI::App& command, BatchFlags& f) {
   command.add_option("--seed", f.seed, "of the random numbers; equal seeds give equal results")->default_str("1");
   command.add_option("--slo", f.slo,
                      "search for the cheapest setting that keeps p99=100ms (mean, p50, p90, p95, p99, ttft, tpot)");
+  command.add_option("--max-rejected", f.max_rejected, "with --slo: share of requests that may be turned away")
+      ->default_str("0.1%");
   command.add_option("--price", f.price, "GPU=2.49USD/h instead of the catalogue's cheapest; may repeat");
   command.add_option("--purchase", f.purchase, "terms of catalogue prices: on-demand, spot, 1y, 3y")
       ->default_str("on-demand");
   command.add_option("--step-time", f.step_time,
                      "continuous: [GPU=]base=6ms,prefill=15us,sequence=20us,context=4ns; may repeat");
   command.add_option("--token-budget", f.token_budget, "continuous: tokens a step")->default_str("8192");
-  command.add_option("--kv-tokens", f.kv_tokens, "continuous: tokens the cache of a replica holds")->default_str("1M");
+  command.add_option("--kv-tokens", f.kv_tokens, "continuous: tokens the cache of a replica holds")
+      ->default_str("of the model, else 1M");
   command.add_option("--isl", f.isl, "prompt tokens; with --model tokens of a sample")->default_str("512");
   command.add_option("--osl", f.osl, "continuous: tokens generated")->default_str("128");
   command.add_option("--lengths", f.lengths, "continuous: fixed or exponential around --isl and --osl")

@@ -64,8 +64,66 @@ std::string rate_shown(const sim::ArrivalProcess& arrivals) {
   return rate ? format_number(*rate) + " requests/s" : "one request";
 }
 
-std::string gpus_shown(int count, const std::string& gpu) {
-  return fmt::format("{} {}{}", count, gpu.empty() ? "GPU" : gpu, count == 1 || !gpu.empty() ? "" : "s");
+std::string replicas_shown(int count, const BatchOffer& offer) {
+  const std::string kind = offer.gpu.empty() ? "GPU" : offer.gpu;
+  if (offer.gpus_each > 1) {
+    return fmt::format("{} replica{} of {} {}", count, count == 1 ? "" : "s", offer.gpus_each, kind);
+  }
+  return fmt::format("{} {}{}", count, kind, count == 1 || !offer.gpu.empty() ? "" : "s");
+}
+
+std::string gpus_shown(const BatchInput& input, const sim::Candidate& c) {
+  std::string text = replicas_shown(c.replicas, input.offers[c.offer]);
+  if (c.other_replicas > 0) text += " and " + replicas_shown(c.other_replicas, input.offers[c.other_offer]);
+  return text;
+}
+
+int gpu_count(const BatchInput& input, const sim::Candidate& c) {
+  return c.replicas * input.offers[c.offer].gpus_each + c.other_replicas * input.offers[c.other_offer].gpus_each;
+}
+
+// Where the times come from, when the speed model made them.
+std::string fit_sentence(const BatchInput& input) {
+  std::string text;
+  for (const BatchOffer& offer : input.offers) {
+    if (!offer.fit) continue;
+    const perf::StepFit& fit = *offer.fit;
+    text += fmt::format(
+        "\n  {}: {} + {} a sequence + {} per 1,000 tokens of context, {} per 1,000 prompt tokens, {} a "
+        "request; within {} of the speed model, prompts of half and twice the length {}; cache {} tokens",
+        offer.name(), shown(offer.step.base), shown(offer.step.sequence), shown(offer.step.context * 1000),
+        shown(offer.step.prefill * 1000), shown(offer.step.request),
+        format_percent(Ratio::fraction(fit.worst_step_error)), format_percent(Ratio::fraction(fit.worst_prompt_error)),
+        format_count(static_cast<double>(offer.step.kv_tokens)));
+  }
+  if (text.empty()) return text;
+  const perf::StepFit& first = *input.offers[0].fit;
+  return fmt::format("Steps from the speed model, which is right within {} (TPOT) and {} (TTFT) in four of five cases:",
+                     format_percent(Ratio::fraction(first.tpot_interval.high - 1)),
+                     format_percent(Ratio::fraction(first.ttft_interval.high - 1))) +
+         text;
+}
+
+void add_fit(Outcome& outcome, const BatchInput& input) {
+  Json fits = Json::array();
+  for (const BatchOffer& offer : input.offers) {
+    if (!offer.fit) continue;
+    fits.push_back({{"gpu", offer.gpu},
+                    {"tp", offer.gpus_each},
+                    {"base_ms", in_ms(offer.step.base)},
+                    {"sequence_ms", in_ms(offer.step.sequence)},
+                    {"context_token_ms", in_ms(offer.step.context)},
+                    {"prompt_token_ms", in_ms(offer.step.prefill)},
+                    {"request_ms", in_ms(offer.step.request)},
+                    {"kv_tokens", offer.step.kv_tokens},
+                    {"worst_step_error", offer.fit->worst_step_error},
+                    {"worst_prompt_error", offer.fit->worst_prompt_error},
+                    {"tpot_interval", {offer.fit->tpot_interval.low, offer.fit->tpot_interval.high}},
+                    {"ttft_interval", {offer.fit->ttft_interval.low, offer.fit->ttft_interval.high}}});
+  }
+  if (fits.empty()) return;
+  outcome.report.document["step_fits"] = std::move(fits);
+  outcome.report.blocks.emplace_back(report::Paragraph{fit_sentence(input)});
 }
 
 std::string load_sentence(const BatchInput& input, double capacity) {
@@ -129,6 +187,7 @@ Outcome continuous_outcome(const BatchInput& input, const sim::ContinuousServer&
   outcome.report.blocks.emplace_back(latency_table(
       {{"whole request", &p.all.latency}, {"first token (TTFT)", &p.ttft}, {"each further token (TPOT)", &p.tpot}},
       p.all.half_width));
+  add_fit(outcome, input);
   return outcome;
 }
 
@@ -171,6 +230,11 @@ void add_load_curve(Outcome& outcome, const std::vector<LoadPoint>& curve) {
   outcome.report.blocks.emplace_back(std::move(chart));
 }
 
+sim::ContinuousConfig with_cache_of(sim::ContinuousConfig config, const BatchOffer& offer) {
+  if (offer.step.kv_tokens > 0) config.kv_tokens = offer.step.kv_tokens;
+  return config;
+}
+
 void add_hand_over(Outcome& outcome, const BatchInput& input, sim::DynamicBatchConfig batching, int max_batch,
                    sim::ContinuousConfig llm, const sim::Deployment& deployment) {
   batching.max_batch = max_batch;
@@ -193,18 +257,23 @@ void add_hand_over(Outcome& outcome, const BatchInput& input, sim::DynamicBatchC
 namespace {
 
 double monthly(const BatchInput& input, const sim::Candidate& c) {
-  return input.offers[c.offer].usd_per_hour.value_or(NAN) * c.replicas * kHoursPerMonth;
+  const double first = input.offers[c.offer].usd_per_hour.value_or(NAN) * c.replicas;
+  if (c.other_replicas == 0) return first * kHoursPerMonth;
+  return (first + input.offers[c.other_offer].usd_per_hour.value_or(NAN) * c.other_replicas) * kHoursPerMonth;
 }
 
 std::string dollars(double usd_amount) { return std::isfinite(usd_amount) ? format_usd(usd(usd_amount)) : "-"; }
 
 Json json_of(const BatchInput& input, const sim::Assessed& a) {
   const sim::Candidate& c = a.candidate;
-  Json out{{"gpu", input.offers[c.offer].gpu},
-           {"gpus", c.replicas},
-           {"max_batch", c.max_batch},
-           {"max_delay_ms", in_ms(static_cast<double>(c.delay))},
+  Json out{{"gpu", input.offers[c.offer].gpu}, {"gpus", gpu_count(input, c)},
+           {"replicas", c.replicas},           {"tp", input.offers[c.offer].gpus_each},
+           {"max_batch", c.max_batch},         {"max_delay_ms", in_ms(static_cast<double>(c.delay))},
            {"instances", c.executors}};
+  if (c.other_replicas > 0) {
+    const BatchOffer& other = input.offers[c.other_offer];
+    out["beside"] = {{"gpu", other.gpu}, {"replicas", c.other_replicas}, {"tp", other.gpus_each}};
+  }
   if (input.continuous) out["token_budget"] = c.token_budget;
   out["usd_per_month"] = report::json_number(monthly(input, c));
   out["metric"] = sim::name_of(input.promise->metric);
@@ -217,13 +286,14 @@ Json json_of(const BatchInput& input, const sim::Assessed& a) {
   }
   out["mean_batch"] = a.profile.mean_batch;
   out["utilization"] = a.profile.utilization;
+  out["rejected_share"] = a.rejected_share();
   out["price_source"] = input.offers[c.offer].price_source;
   return out;
 }
 
 std::string plan_sentence(const BatchInput& input, const sim::Assessed& a) {
   const sim::Candidate& c = a.candidate;
-  std::string text = gpus_shown(c.replicas, input.offers[c.offer].gpu);
+  std::string text = gpus_shown(input, c);
   if (input.continuous) {
     text += fmt::format(", {} sequences at once, {} tokens a step", c.max_batch,
                         format_count(static_cast<double>(c.token_budget)));
@@ -236,6 +306,8 @@ std::string plan_sentence(const BatchInput& input, const sim::Assessed& a) {
   text += fmt::format(": {} {}", sim::name_of(input.promise->metric), shown(a.value));
   if (std::isfinite(a.half_width)) text += fmt::format(" ± {}", shown(a.half_width));
   text += fmt::format(", {} busy", format_percent(Ratio::fraction(a.profile.utilization)));
+  if (a.profile.rejected > 0)
+    text += fmt::format(", {} of the requests turned away", format_percent(Ratio::fraction(a.rejected_share())));
   if (std::isfinite(monthly(input, c))) text += fmt::format(", {} a month", dollars(monthly(input, c)));
   return text + ".";
 }
@@ -243,17 +315,17 @@ std::string plan_sentence(const BatchInput& input, const sim::Assessed& a) {
 // "Relaxing p99 from 50 ms to 83 ms frees 3 of 4 GPUs, $6,600 a month."
 std::string step_sentence(const BatchInput& input, const sim::Assessed& from, const sim::Assessed& to) {
   const double saved = monthly(input, from.candidate) - monthly(input, to.candidate);
-  const bool same_gpu = from.candidate.offer == to.candidate.offer;
+  const bool same_gpu = from.candidate.offer == to.candidate.offer && from.candidate.other_replicas == 0;
   // Rounded up to what a person would promise.
   const double limit = in_ms(to.value + (std::isfinite(to.half_width) ? to.half_width : 0));
   const double unit = std::pow(10.0, std::floor(std::log10(limit)) - 1);
   const double promised = std::ceil(limit / unit) * unit;
   std::string text = fmt::format("Relaxing {} from {} to {} ", sim::name_of(input.promise->metric),
                                  shown(static_cast<double>(input.promise->limit)), shown(promised * 1e6));
-  text +=
-      same_gpu
-          ? fmt::format("frees {} of {} GPUs", from.candidate.replicas - to.candidate.replicas, from.candidate.replicas)
-          : fmt::format("takes {} instead", gpus_shown(to.candidate.replicas, input.offers[to.candidate.offer].gpu));
+  text += same_gpu
+              ? fmt::format("frees {} of {} GPUs", gpu_count(input, from.candidate) - gpu_count(input, to.candidate),
+                            gpu_count(input, from.candidate))
+              : fmt::format("takes {} instead", gpus_shown(input, to.candidate));
   if (std::isfinite(saved)) text += fmt::format(", {} a month", dollars(saved));
   return text + ".";
 }
@@ -266,7 +338,7 @@ std::string relax_sentences(const BatchInput& input, const sim::SearchResult& fo
     if (point->candidate.usd_per_hour >= price || point->meets(*input.promise)) continue;
     if (steps.size() < 3) text += "\n" + step_sentence(input, *found.best, *point);
     steps.push_back({{"value_ms", in_ms(point->value)},
-                     {"gpus", point->candidate.replicas},
+                     {"gpus", gpu_count(input, point->candidate)},
                      {"saving_usd_per_month",
                       report::json_number(monthly(input, found.best->candidate) - monthly(input, point->candidate))}});
   }
@@ -291,7 +363,8 @@ report::Table frontier_table(const BatchInput& input, const sim::SearchResult& f
     const sim::Candidate& c = a.candidate;
     const double cost = monthly(input, c);
     table.rows.push_back(
-        {report::number_cell(std::to_string(c.replicas), c.replicas), report::text_cell(input.offers[c.offer].gpu),
+        {report::number_cell(std::to_string(gpu_count(input, c)), gpu_count(input, c)),
+         report::text_cell(input.offers[c.offer].gpu.empty() ? "" : input.offers[c.offer].name()),
          report::number_cell(std::to_string(c.max_batch), c.max_batch),
          report::number_cell(shown(static_cast<double>(c.delay)), static_cast<double>(c.delay) * 1e-9),
          report::number_cell(std::to_string(c.executors), c.executors),
@@ -370,10 +443,11 @@ Outcome searched_outcome(const BatchInput& input, const sim::SearchResult& found
     sim::ContinuousConfig llm = input.llm;
     llm.max_sequences = c.max_batch;
     if (input.continuous) llm.token_budget = c.token_budget;
-    add_hand_over(outcome, input, {c.max_batch, {}, c.delay}, c.max_batch, llm,
-                  {input.name, input.offers[c.offer].gpu, c.replicas, c.executors, 1,
-                   sim::mean_rate(input.arrivals).value_or(0) / c.replicas});
+    add_hand_over(outcome, input, {c.max_batch, {}, c.delay}, c.max_batch, with_cache_of(llm, input.offers[c.offer]),
+                  {input.name, input.offers[c.offer].gpu, c.replicas, c.executors, input.offers[c.offer].gpus_each,
+                   sim::mean_rate(input.arrivals).value_or(0) / c.all_replicas()});
   }
+  add_fit(outcome, input);
   return outcome;
 }
 

@@ -23,6 +23,8 @@ Outcome unstable_outcome(const BatchInput& input, double capacity, const std::st
 Outcome searched_outcome(const BatchInput& input, const sim::SearchResult& found, double wall_seconds);
 
 void add_load_curve(Outcome& outcome, const std::vector<LoadPoint>& curve);
+// The limits with the cache of this offer, where the memory model told it.
+sim::ContinuousConfig with_cache_of(sim::ContinuousConfig config, const BatchOffer& offer);
 // What --emit asks for, and for dynamic batching the document's triton_config.
 void add_hand_over(Outcome& outcome, const BatchInput& input, sim::DynamicBatchConfig batching, int max_batch,
                    sim::ContinuousConfig llm, const sim::Deployment& deployment);

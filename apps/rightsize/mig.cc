@@ -11,8 +11,10 @@
 #include "base/format.h"
 #include "base/parse_units.h"
 #include "base/text.h"
+#include "diagnose/observer.h"
 #include "mig/handover.h"
 #include "mig/plan.h"
+#include "telemetry/live.h"
 
 namespace rightsize::app {
 namespace {
@@ -234,6 +236,7 @@ Json document_of(const Planned& p) {
                    {"lower_bound", dollars(p.plan.bound_usd_per_hour * mig::kHoursPerMonth)},
                    {"gap", p.plan.proved() ? Json(0) : report::json_number(p.plan.gap())},
                    {"proved_optimal", p.plan.proved()},
+                   {"out_of_time", p.plan.out_of_time},
                    {"prices", Json::array()},
                    {"alternatives", Json::array()},
                    {"mig_parted", p.handover.mig_parted},
@@ -262,6 +265,7 @@ std::string headline(const Planned& p) {
   text += p.plan.proved() ? " No plan over these GPUs costs less (proved)."
                           : fmt::format(" None costs less than {} (gap {}).", per_month(p.plan.bound_usd_per_hour),
                                         format_percent(Ratio::fraction(p.plan.gap())));
+  if (p.plan.out_of_time) text += " The time ran out before the search ended: another run may find another plan.";
   return text;
 }
 
@@ -384,6 +388,22 @@ Checked<Outcome> plan_workloads(const MigFlags& flags, const catalog::Catalog& c
   return make_outcome(planned, flags.out);
 }
 
+// The one named, or with `--current nvml` the first of this machine that is cut.
+Result<const Gpu*> gpu_asked_about(const MigFlags& flags, const catalog::Catalog& catalog) {
+  if (flags.gpus.size() == 1) return catalog.find_gpu(flags.gpus[0]);
+  if (!flags.gpus.empty() || flags.current != "nvml") {
+    return fail(bad_input("that needs one GPU").with_hint("--gpu h100-sxm"));
+  }
+  RIGHTSIZE_TRY(const std::vector<telemetry::MigLayout> layouts, telemetry::read_mig_layout());
+  for (const telemetry::MigLayout& layout : layouts) {
+    if (!layout.enabled) continue;
+    if (const Gpu* gpu = diagnose::identify(catalog, layout.gpu)) return gpu;
+    return fail(bad_input(fmt::format("the catalogue does not know '{}'", layout.gpu.name))
+                    .with_hint("say which it is: --gpu h100-sxm"));
+  }
+  return fail(unreadable("no GPU of this machine is in MIG mode").with_hint("nvidia-smi -i 0 -mig 1 turns it on"));
+}
+
 Checked<Outcome> run(const MigFlags& flags) {
   RIGHTSIZE_TRY(catalog::Catalog catalog, open_catalog(flags.catalog));
   const bool about_one =
@@ -398,8 +418,7 @@ Checked<Outcome> run(const MigFlags& flags) {
     }
     return plan_workloads(flags, catalog);
   }
-  if (flags.gpus.size() != 1) return fail(one(bad_input("that needs one GPU").with_hint("--gpu h100-sxm")));
-  const Result<const Gpu*> gpu = catalog.find_gpu(flags.gpus[0]);
+  const Result<const Gpu*> gpu = gpu_asked_about(flags, catalog);
   if (!gpu) return fail(one(gpu.error()));
   const std::optional<Geometry> geometry = Geometry::of(catalog, **gpu);
   if (!geometry) return fail(one(not_partitionable(**gpu, catalog)));
@@ -434,8 +453,10 @@ Run add_mig(CLI::App& command) {
   command.add_flag("--list-layouts", flags->list_layouts, "every set of slices that fits on --gpu");
   command.add_option("--check", flags->check,
                      "does this layout fit (beside --current), where, in which order: 3g.40gb,2x1g.10gb");
-  command.add_option("--current", flags->current,
-                     "what is on the GPUs now: 'nvidia-smi mig -lgi' text, YAML, or a layout a line");
+  command.add_option(
+      "--current", flags->current,
+      "what is on the GPUs now: nvml (asks this machine's driver), or a file: 'nvidia-smi mig -lgi' text, "
+      "YAML, or a layout a line");
   command.add_flag("--repack", flags->repack, "free GPUs of --current with the fewest moves, in a safe order");
   command.add_option("--make-room", flags->make_room,
                      "with --repack: slices that must fit afterwards, instead of freeing GPUs");

@@ -9,6 +9,7 @@
 #include "mig/current.h"
 #include "mig/handover.h"
 #include "mig/repack.h"
+#include "telemetry/live.h"
 
 namespace rightsize::app {
 namespace {
@@ -41,7 +42,34 @@ report::Lanes picture(const Fleet& fleet, const Geometry& geometry, std::string 
   return lanes;
 }
 
+// The GPUs of this machine as the driver has cut them. Who uses an instance NVML does not say: each counts as used,
+// under the name the table of `nvidia-smi mig -lgi` would give it.
+Checked<Fleet> fleet_here(const Geometry& geometry) {
+  const Result<std::vector<telemetry::MigLayout>> layouts = telemetry::read_mig_layout();
+  if (!layouts) return fail(one(layouts.error()));
+  Fleet fleet;
+  for (const telemetry::MigLayout& layout : *layouts) {
+    if (!layout.enabled) continue;
+    mig::RunningGpu gpu{std::to_string(layout.gpu.index), {}};
+    for (const telemetry::MigInstance& instance : layout.instances) {
+      const Result<int> profile = geometry.find_profile(instance.profile);
+      if (!profile) return fail(one(profile.error()));
+      const mig::Instance where{*profile, instance.start};
+      if (!geometry.may_join(gpu.layout(), where)) {
+        return fail(one(bad_input(fmt::format("GPU {} has {} at {}, which cannot be on one {}", layout.gpu.index,
+                                              instance.profile, instance.start, geometry.gpu().name))
+                            .with_hint(fmt::format("is it another GPU? The driver calls it '{}'", layout.gpu.name))));
+      }
+      gpu.instances.push_back({where, fmt::format("gpu{}-gi{}", layout.gpu.index, instance.id)});
+    }
+    fleet.push_back(std::move(gpu));
+  }
+  if (!fleet.empty()) return fleet;
+  return fail(one(unreadable("no GPU of this machine is in MIG mode").with_hint("nvidia-smi -i 0 -mig 1 turns it on")));
+}
+
 Checked<Fleet> read_fleet(const Geometry& geometry, const MigFlags& flags) {
+  if (flags.current == "nvml") return fleet_here(geometry);
   const Result<std::string> text = read_file(flags.current);
   if (!text) return fail(one(text.error()));
   return mig::read_current(flags.current, *text, geometry);

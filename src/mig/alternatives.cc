@@ -128,7 +128,6 @@ std::vector<Alternative> compare_alternatives(const WorkloadFile& file, const st
   if (!options.share && mig.unplaceable.empty()) {
     PlanOptions sharing = options;
     sharing.share = true;
-    sharing.seconds = options.seconds / 4;
     const WorkloadFile eager = with_small_ones_sharing(file, types, catalog);
     const bool any =
         std::any_of(eager.workloads.begin(), eager.workloads.end(), [](const Workload& w) { return w.share; });
@@ -139,9 +138,9 @@ std::vector<Alternative> compare_alternatives(const WorkloadFile& file, const st
     }
   }
   all.push_back(shared_gpus("mps", "whole GPUs shared by MPS", "memory limits only; a fault can stop all", file, types,
-                            catalog, false, options.seconds / 16));
+                            catalog, false, options.seconds));
   all.push_back(shared_gpus("time-slicing", "whole GPUs in turns; a promise needs its own",
-                            "none: memory and time are shared", file, types, catalog, true, options.seconds / 16));
+                            "none: memory and time are shared", file, types, catalog, true, options.seconds));
   all.push_back(one_each("gpu-each", "one allowed GPU each", file, types, catalog));
   std::vector<GpuType> catalogue;
   for (const Gpu& gpu : catalog.gpus) {

@@ -1,9 +1,12 @@
 #include "mig/assign.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 
+#include "mig/transport.h"
 #include "solve/mip.h"
 
 namespace rightsize::mig {
@@ -24,11 +27,7 @@ LayoutsByType maximal_layouts(const std::vector<GpuType>& types) {
 
 namespace {
 
-// Units that may go into the same slices: one row of the model each.
-struct Kind {
-  Allowed allowed;
-  std::vector<std::size_t> units;
-};
+using Kind = UnitKind;  // one row of the model each
 
 std::vector<Kind> kinds_of(const std::vector<Unit>& units) {
   std::map<Allowed, std::size_t> seen;
@@ -41,12 +40,11 @@ std::vector<Kind> kinds_of(const std::vector<Unit>& units) {
   return kinds;
 }
 
-// How many GPUs of each type and layout, and how many of each kind in each sort of slice.
+// How many GPUs of each type and layout.
 struct Counted {
-  bool solved = false;
+  bool solved = false, out_of_time = false;
   double cost = 0, bound = 0;
-  std::vector<std::vector<int>> gpus;                // [type][layout]
-  std::vector<std::vector<std::vector<int>>> quota;  // [kind][type][plain profile]
+  std::vector<std::vector<int>> gpus;  // [type][layout]
 };
 
 std::size_t largest_apart(const std::vector<Unit>& units) {
@@ -58,13 +56,13 @@ std::size_t largest_apart(const std::vector<Unit>& units) {
   return most;
 }
 
-// With `fixed` GPUs, which kind goes where in whole numbers; without, the GPUs, and quotas that may be fractions: for
-// whole GPUs a whole quota always exists (a transport problem), and the search need not look for it.
+// How many GPUs of each type and layout. Quotas may be fractions here: for whole GPUs whole ones always exist (a
+// transport problem), and the search need not look for them.
 class CountingModel {
  public:
   CountingModel(const std::vector<Kind>& kinds, const std::vector<GpuType>& types, const LayoutsByType& layouts,
-                std::size_t least_gpus, const std::vector<std::vector<int>>* fixed)
-      : types_(types), whole_quota_(fixed != nullptr) {
+                std::size_t least_gpus)
+      : types_(types) {
     const int total = least_gpus > 1 ? model_.add_row(static_cast<double>(least_gpus), kInfinity) : -1;
     for (std::size_t t = 0; t < types.size(); ++t) {
       std::vector<int> supply;
@@ -73,10 +71,8 @@ class CountingModel {
       }
       supply_.push_back(supply);
       gpu_columns_.emplace_back();
-      for (std::size_t l = 0; l < layouts[t].size(); ++l) {
-        const std::vector<int>& layout = layouts[t][l];
-        const double least = fixed != nullptr ? (*fixed)[t][l] : 0, most = fixed != nullptr ? least : kInfinity;
-        const int column = model_.add_column(types[t].usd_per_hour, least, most, true);
+      for (const std::vector<int>& layout : layouts[t]) {
+        const int column = model_.add_column(types[t].usd_per_hour, 0, kInfinity, true);
         gpu_columns_.back().push_back(column);
         if (total >= 0) model_.add_entry(total, column, 1);
         for (std::size_t p = 0; p < supply.size(); ++p) model_.add_entry(supply[p], column, -layout[p]);
@@ -85,25 +81,31 @@ class CountingModel {
     for (const Kind& kind : kinds) add_kind(kind);
   }
 
-  Counted solve(double seconds) const {
+  // What no answer costs less than, at once.
+  double relaxed_bound() const {
+    const solve::LinearSolution relaxed = solve::solve_relaxation(model_);
+    if (relaxed.status != solve::Status::kOptimal) return 0;
+    const double bound = relaxed.objective * (1 - 1e-9);
+    const bool one_price = std::all_of(types_.begin(), types_.end(),
+                                       [&](const GpuType& t) { return t.usd_per_hour == types_[0].usd_per_hour; });
+    return one_price ? std::ceil(bound / types_[0].usd_per_hour - 1e-6) * types_[0].usd_per_hour : bound;
+  }
+
+  Counted solve(const Effort& effort) const {
     Counted counted;
     solve::Limits limits;
-    limits.seconds = seconds;
+    limits.nodes = effort.nodes;
+    limits.seconds = effort.seconds;
     const solve::Solution solution = solve::solve(model_, limits);
     counted.bound = solution.bound;
+    counted.out_of_time = solution.out_of_time;
     if (solution.values.empty()) return counted;
     counted.solved = true;
     counted.cost = solution.objective;
-    auto whole = [&](int column) { return static_cast<int>(solution.values[static_cast<std::size_t>(column)]); };
     for (const std::vector<int>& columns : gpu_columns_) {
       counted.gpus.emplace_back();
-      for (int column : columns) counted.gpus.back().push_back(whole(column));
-    }
-    for (const auto& by_type : quota_columns_) {
-      counted.quota.emplace_back();
-      for (const std::vector<int>& columns : by_type) {
-        counted.quota.back().emplace_back();
-        for (int column : columns) counted.quota.back().back().push_back(column < 0 ? 0 : whole(column));
+      for (int column : columns) {
+        counted.gpus.back().push_back(static_cast<int>(solution.values[static_cast<std::size_t>(column)]));
       }
     }
     return counted;
@@ -113,35 +115,32 @@ class CountingModel {
   void add_kind(const Kind& kind) {
     const double number = static_cast<double>(kind.units.size());
     const int placed = model_.add_row(number, number);
-    quota_columns_.emplace_back();
     for (std::size_t t = 0; t < types_.size(); ++t) {
-      quota_columns_.back().emplace_back();
       for (std::size_t p = 0; p < kind.allowed[t].size(); ++p) {
-        int column = -1;
-        if (kind.allowed[t][p]) {
-          column = model_.add_column(0, 0, number, whole_quota_);
-          model_.add_entry(placed, column, 1);
-          model_.add_entry(supply_[t][p], column, 1);
-        }
-        quota_columns_.back().back().push_back(column);
+        if (!kind.allowed[t][p]) continue;
+        const int column = model_.add_column(0, 0, number, false);
+        model_.add_entry(placed, column, 1);
+        model_.add_entry(supply_[t][p], column, 1);
       }
     }
   }
 
   const std::vector<GpuType>& types_;
-  bool whole_quota_ = false;
   solve::Model model_;
   std::vector<std::vector<int>> supply_, gpu_columns_;
-  std::vector<std::vector<std::vector<int>>> quota_columns_;
 };
 
-Counted count(const std::vector<Kind>& kinds, const std::vector<GpuType>& types, const LayoutsByType& layouts,
-              std::size_t least_gpus, double seconds) {
-  const Counted gpus = CountingModel(kinds, types, layouts, least_gpus, nullptr).solve(seconds);
-  if (!gpus.solved) return gpus;
-  Counted counted = CountingModel(kinds, types, layouts, least_gpus, &gpus.gpus).solve(seconds);
-  counted.bound = gpus.bound;
-  return counted;
+// [type][plain profile]: how many slices these GPUs have.
+std::vector<std::vector<int>> slices_of(const std::vector<Kind>& kinds, const LayoutsByType& layouts,
+                                        const Counted& counted) {
+  std::vector<std::vector<int>> slices;
+  for (std::size_t t = 0; t < layouts.size(); ++t) {
+    slices.emplace_back(kinds[0].allowed[t].size(), 0);
+    for (std::size_t l = 0; l < layouts[t].size(); ++l) {
+      for (std::size_t p = 0; p < slices[t].size(); ++p) slices[t][p] += counted.gpus[t][l] * layouts[t][l][p];
+    }
+  }
+  return slices;
 }
 
 // From counts to GPUs with names in their slices.
@@ -149,7 +148,7 @@ class Realisation {
  public:
   Realisation(const std::vector<Unit>& units, const std::vector<Kind>& kinds, const Counted& counted,
               const LayoutsByType& layouts)
-      : units_(units), quota_(counted.quota), kind_of_(units.size()) {
+      : units_(units), quota_(share_out(kinds, slices_of(kinds, layouts, counted))), kind_of_(units.size()) {
     for (std::size_t k = 0; k < kinds.size(); ++k) {
       for (std::size_t u : kinds[k].units) kind_of_[u] = k;
     }
@@ -289,34 +288,68 @@ void drop_empty(Assignment& assignment, const std::vector<GpuType>& types) {
   assignment.cost = cost_of(assignment.gpus, types);
 }
 
+// The numbers of GPUs decide the cost. Where a search in fixed order places all units on them, that is the answer: it
+// is the same whichever of the equal answers the model gave. Else its layouts are filled.
+Assignment realise(const std::vector<Unit>& units, const std::vector<Kind>& kinds, const std::vector<GpuType>& types,
+                   const LayoutsByType& layouts, const Counted& counted) {
+  Assignment assignment;
+  std::vector<std::size_t> gpus;
+  for (const std::vector<int>& of_type : counted.gpus) {
+    gpus.push_back(static_cast<std::size_t>(std::accumulate(of_type.begin(), of_type.end(), 0)));
+  }
+  if (std::optional<std::vector<AssignedGpu>> found = assign_to(units, types, gpus)) {
+    assignment.gpus = *std::move(found);
+    assignment.feasible = true;
+    drop_empty(assignment, types);
+    return assignment;
+  }
+  Realisation realisation(units, kinds, counted, layouts);
+  const std::vector<std::size_t> left = realisation.run();
+  assignment.gpus = realisation.take();
+  drop_empty(assignment, types);
+  assignment.feasible = left.empty() || add_first_fit(units, types, left, assignment);
+  return assignment;
+}
+
+// Where the rules cost more than the bound, the model with numbered GPUs tells whether they must.
+void improve_by_numbers(Assignment& best, const std::vector<Unit>& units, const std::vector<GpuType>& types,
+                        double seconds) {
+  constexpr std::size_t kNumberedUnits = 60;
+  if (units.size() > kNumberedUnits) return;
+  double cheapest = kInfinity;
+  for (const GpuType& type : types) cheapest = std::min(cheapest, type.usd_per_hour);
+  Assignment numbered = assign_numbered(units, types, static_cast<std::size_t>(best.cost / cheapest + 1e-6), seconds);
+  const double bound = std::max(best.bound, numbered.bound);
+  const bool out_of_time = best.out_of_time || numbered.out_of_time;
+  if (numbered.feasible && numbered.cost < best.cost * (1 - 1e-9)) {
+    std::vector<std::size_t> gpus(types.size(), 0);
+    for (const AssignedGpu& gpu : numbered.gpus) ++gpus[gpu.type];
+    if (std::optional<std::vector<AssignedGpu>> found = assign_to(units, types, gpus)) {
+      numbered.gpus = *std::move(found);
+    }
+    best = std::move(numbered);
+  }
+  best.bound = std::min(bound, best.cost);
+  best.out_of_time = out_of_time;
+}
+
 }  // namespace
 
-Assignment assign(const std::vector<Unit>& units, const std::vector<GpuType>& types, double seconds) {
+Assignment assign(const std::vector<Unit>& units, const std::vector<GpuType>& types, const Effort& effort) {
   const std::vector<Kind> kinds = kinds_of(units);
   std::vector<Allowed> needs;
   for (const Kind& kind : kinds) needs.push_back(kind.allowed);
   const LayoutsByType layouts = useful_layouts(needs, types);
-  const Counted counted = count(kinds, types, layouts, largest_apart(units), seconds);
+  const CountingModel model(kinds, types, layouts, largest_apart(units));
+  if (effort.ceiling < kInfinity && model.relaxed_bound() >= effort.ceiling * (1 - 1e-9)) return {};
+  const Counted counted = model.solve(effort);
+  if (counted.solved && counted.cost >= effort.ceiling * (1 - 1e-9)) return {};
   Assignment best;
-  if (counted.solved) {
-    Realisation realisation(units, kinds, counted, layouts);
-    const std::vector<std::size_t> left = realisation.run();
-    best.gpus = realisation.take();
-    drop_empty(best, types);
-    best.feasible = left.empty() || add_first_fit(units, types, left, best);
-  }
+  if (counted.solved) best = realise(units, kinds, types, layouts, counted);
   if (!best.feasible) best = assign_first_fit(units, types);
   best.bound = std::min(counted.bound, best.cost);
-  constexpr std::size_t kNumberedUnits = 60;
-  if (best.feasible && best.cost > best.bound * (1 + 1e-9) && units.size() <= kNumberedUnits) {
-    double cheapest = kInfinity;
-    for (const GpuType& type : types) cheapest = std::min(cheapest, type.usd_per_hour);
-    const Assignment numbered =
-        assign_numbered(units, types, static_cast<std::size_t>(best.cost / cheapest + 1e-6), seconds);
-    const double bound = std::max(best.bound, numbered.bound);
-    if (numbered.feasible && numbered.cost < best.cost) best = numbered;
-    best.bound = std::min(bound, best.cost);
-  }
+  best.out_of_time = counted.out_of_time;
+  if (best.feasible && best.cost > best.bound * (1 + 1e-9)) improve_by_numbers(best, units, types, effort.seconds);
   return best;
 }
 

@@ -1,6 +1,8 @@
 // The optimisation inside plan_slices(): units into slices, slices onto GPUs.
 #pragma once
 
+#include <limits>
+#include <optional>
 #include <vector>
 
 #include "mig/plan.h"
@@ -25,10 +27,24 @@ struct Assignment {
   std::vector<AssignedGpu> gpus;
   double cost = 0;
   double bound = 0;
+  bool out_of_time = false;  // the seconds ran out first: another run may answer otherwise
 };
 
-// Every unit must be allowed somewhere. Not feasible only when a group fits no GPU together.
-Assignment assign(const std::vector<Unit>& units, const std::vector<GpuType>& types, double seconds);
+// How hard to look.
+struct Effort {
+  int nodes = 2'000;                                         // of the search tree over numbers of GPUs
+  double seconds = 60;                                       // in case these take long
+  double ceiling = std::numeric_limits<double>::infinity();  // an answer that costs as much is of no use
+};
+
+// Every unit must be allowed somewhere. Not feasible when a group fits no GPU together, or when no answer can cost less
+// than the ceiling (none is looked for then).
+Assignment assign(const std::vector<Unit>& units, const std::vector<GpuType>& types, const Effort& effort);
+
+// The units on so many GPUs of each type, every rule kept; nothing when none is found in a bounded number of steps.
+// Does not depend on how the numbers were found, nor on the machine.
+std::optional<std::vector<AssignedGpu>> assign_to(const std::vector<Unit>& units, const std::vector<GpuType>& types,
+                                                  const std::vector<std::size_t>& gpus);
 
 // [type][layout][position in plain_profiles()]: how many of that slice.
 using LayoutsByType = std::vector<std::vector<std::vector<int>>>;

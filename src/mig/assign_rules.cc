@@ -174,10 +174,12 @@ class NumberedModel {
 
   Assignment solve(double seconds) const {
     solve::Limits limits;
+    limits.nodes = kMostNodes;
     limits.seconds = seconds;
     const solve::Solution solution = solve::solve(model_, limits);
     Assignment assignment;
     assignment.bound = solution.bound;
+    assignment.out_of_time = solution.out_of_time;
     if (solution.values.empty()) return assignment;
     assignment.feasible = true;
     for (const Numbered& gpu : gpus_) {
@@ -195,6 +197,8 @@ class NumberedModel {
   }
 
  private:
+  static constexpr int kMostNodes = 1'000;
+
   struct Choice {
     std::size_t unit, type, profile;
     int column;

@@ -59,6 +59,7 @@ std::optional<Geometry> Geometry::of(const catalog::Catalog& catalog, const cata
     }
   }
   if (geometry.plain_.empty()) return std::nullopt;
+  geometry.combinations_ = geometry.find_combinations();
   return geometry;
 }
 
@@ -106,6 +107,7 @@ bool Geometry::may_join(const Layout& occupied, const Instance& candidate) const
     if (overlap(mine, candidate.start, theirs, other.start)) return false;
     compute += theirs.compute_slices;
     same += other.profile == candidate.profile ? 1 : 0;
+    if (!mine.media || !theirs.media) continue;
     // All media engines can be given once only.
     const bool mine_all = mine.profile.ends_with("+me.all"), theirs_all = theirs.profile.ends_with("+me.all");
     const bool both = mine.profile.find("+me") != std::string::npos && theirs.profile.find("+me") != std::string::npos;
@@ -167,15 +169,39 @@ std::optional<Layout> Geometry::place(const Layout& wanted, const Layout& occupi
   return result;
 }
 
-bool Geometry::place_counts(std::vector<int> counts) const {
-  Layout wanted;
-  for (std::size_t i = 0; i < plain_.size(); ++i) {
-    for (int n = 0; n < counts[i]; ++n) wanted.push_back({plain_[i], -1});
+namespace {
+
+// Whether instances of these sizes and starts can lie beside each other; the last first. `taken` has a bit a slice.
+struct Piece {
+  int size = 0;
+  const std::vector<int>* starts = nullptr;
+};
+bool lie_beside(const std::vector<Piece>& pieces, std::size_t left, std::uint64_t taken) {
+  if (left == 0) return true;
+  const Piece& piece = pieces[left - 1];
+  for (int start : *piece.starts) {
+    const std::uint64_t mine = ((std::uint64_t{1} << piece.size) - 1) << start;
+    if ((taken & mine) == 0 && lie_beside(pieces, left - 1, taken | mine)) return true;
   }
-  return place(wanted).has_value();
+  return false;
 }
 
-std::vector<Combination> Geometry::combinations() const {
+}  // namespace
+
+// place() without asking which of the ways is the best.
+bool Geometry::fits_together(const std::vector<int>& counts) const {
+  std::vector<Piece> pieces;
+  int memory = 0, compute = 0;
+  for (std::size_t i = 0; i < plain_.size(); ++i) {
+    const MigProfile& one = profile(plain_[i]);
+    if (counts[i] > one.instances) return false;
+    memory += counts[i] * one.memory_slices, compute += counts[i] * one.compute_slices;
+    pieces.insert(pieces.end(), static_cast<std::size_t>(counts[i]), {one.memory_slices, &one.placements});
+  }
+  return memory <= memory_slices_ && compute <= compute_slices_ && lie_beside(pieces, pieces.size(), 0);
+}
+
+std::vector<Combination> Geometry::find_combinations() const {
   // Grows every feasible multiset by one: a part of what fits fits, so none is missed.
   std::set<std::vector<int>, std::greater<>> known;  // largest profile last in plain_, so compare reversed
   std::vector<std::vector<int>> grow{std::vector<int>(plain_.size(), 0)};
@@ -190,7 +216,7 @@ std::vector<Combination> Geometry::combinations() const {
       const std::vector<int> key(next.rbegin(), next.rend());
       if (known.count(key) > 0) {
         more = true;
-      } else if (place_counts(next)) {
+      } else if (fits_together(next)) {
         more = true;
         known.insert(key);
         grow.push_back(next);

@@ -62,7 +62,7 @@ class Geometry {
 
   // Every multiset of plain profiles that can be placed on an empty GPU, the empty one not counted, in order of
   // counts from the largest profile down.
-  std::vector<Combination> combinations() const;
+  const std::vector<Combination>& combinations() const { return combinations_; }
 
   // How many more of a profile fit beside `occupied`; with `moved`, if the rest could be placed anew.
   int free_for(int profile, const Layout& occupied, bool moved) const;
@@ -73,13 +73,15 @@ class Geometry {
  private:
   bool extend(Layout& placed, std::vector<Instance>& rest) const;
   int openness(const Layout& placed) const;
-  bool place_counts(std::vector<int> counts) const;
+  bool fits_together(const std::vector<int>& counts) const;
+  std::vector<Combination> find_combinations() const;
 
   const catalog::Gpu* gpu_ = nullptr;
   std::vector<catalog::MigProfile> profiles_;
   std::vector<int> plain_;
   int memory_slices_ = 0;
   int compute_slices_ = 0;
+  std::vector<Combination> combinations_;
 };
 
 // "3g.40gb, 2x1g.10gb, 1g.10gb@4": names, counts ("2x1g.10gb", "1g.10gb*2", "1g.10gb: 2"), and starts after '@'.

@@ -33,15 +33,21 @@ std::optional<GpuType> cheapest_offer(const Catalog& catalog, const Gpu& gpu, ca
     const catalog::Machine* machine = found->second;
     const double each = in_usd_per_hour(price.machine_price) / machine->gpus;
     if (best && each >= best->usd_per_hour) continue;
-    best = GpuType{&gpu, Geometry::of(catalog, gpu), each,
+    best = GpuType{&gpu, std::nullopt, each,
                    fmt::format("{} {} ({} GPU{}), {}, {}{}", price.provider, price.instance, machine->gpus,
                                machine->gpus == 1 ? "" : "s", price.region, catalog::name_of(price.purchase),
                                price.provenance.date ? ", " + format_date(*price.provenance.date) : "")};
   }
+  if (best) best->geometry = Geometry::of(catalog, gpu);
   return best;
 }
 
 namespace {
+
+constexpr std::size_t kMany = 1000;  // replicas: beyond, an optimum is worth less than the time to prove it
+constexpr int kNodes = 2'000;
+constexpr double kNoCeiling = std::numeric_limits<double>::infinity();
+constexpr int kSharingNodes = 50;  // many sorts of slice are tried, and one bound holds for all
 
 class Planner {
  public:
@@ -61,7 +67,7 @@ class Planner {
     if (!plan.unplaceable.empty() || file_.workloads.empty()) return plan;
     number_groups();
     const std::vector<Unit> units = exclusive_units();
-    Assignment best = assign(units, types_, options_.seconds);
+    Assignment best = assign(units, types_, {nodes(kNodes), options_.seconds, kNoCeiling});
     std::vector<Unit> best_units = units;
     if (options_.share && anyone_shares()) improve_by_sharing(best, best_units);
     if (!best.feasible) {
@@ -70,6 +76,7 @@ class Planner {
     }
     plan.usd_per_hour = best.cost;
     plan.bound_usd_per_hour = best.bound;
+    plan.out_of_time = best.out_of_time;
     for (const AssignedGpu& gpu : best.gpus) plan.gpus.push_back(place(gpu, best_units));
     std::stable_sort(plan.gpus.begin(), plan.gpus.end(),
                      [](const PlannedGpu& a, const PlannedGpu& b) { return a.type < b.type; });
@@ -133,6 +140,8 @@ class Planner {
     }
   }
 
+  int nodes(int usual) const { return file_.replicas() > kMany ? usual / 10 : usual; }
+
   Unit unit_for(std::size_t w, int number) const {
     Unit unit{{{w, number}}, allowed_[w], {}, together_[w]};
     if (file_.workloads[w].spread && file_.workloads[w].replicas > 1) unit.apart.push_back(static_cast<int>(w));
@@ -161,14 +170,17 @@ class Planner {
   // at will.
   void improve_by_sharing(Assignment& best, std::vector<Unit>& best_units) const {
     const double bound = sharing_bound();
-    constexpr std::size_t kMany = 1000, kTriedThen = 2;  // with many replicas the small slices decide
+    constexpr std::size_t kTriedThen = 2;  // with many replicas the small slices decide
     for (std::size_t t = 0; t < types_.size(); ++t) {
       const std::vector<int>& plain = types_[t].geometry->plain_profiles();
       for (std::size_t p = 0; p < (file_.replicas() > kMany ? std::min(kTriedThen, plain.size()) : plain.size()); ++p) {
         std::vector<Unit> units = shared_units(t, plain[p]);
         if (units.empty()) continue;
-        Assignment found = assign(units, types_, options_.seconds / 4);
+        Assignment found =
+            assign(units, types_, {nodes(kSharingNodes), options_.seconds, best.feasible ? best.cost : kNoCeiling});
+        best.out_of_time = best.out_of_time || found.out_of_time;
         if (!found.feasible || (best.feasible && found.cost >= best.cost * (1 - 1e-9))) continue;
+        found.out_of_time = best.out_of_time;
         best = std::move(found);
         best_units = std::move(units);
       }
@@ -210,7 +222,10 @@ class Planner {
     const Room room = room_of(*types_[t].geometry, profile);
     const solve::BinType bin{1, {in_gib(room.memory), room.sms, room.bandwidth}, kMostMpsClients};
     solve::Options options;
-    options.seconds = options_.seconds / 8;
+    options.seconds = options_.seconds;
+    options.exact_items = 60;
+    options.rounds = 60;
+    options.nodes = kSharingNodes;
     for (const solve::Bin& filled : solve::pack(items, {bin}, options).bins) {
       std::vector<Replica> replicas;
       for (std::size_t i : filled.items) replicas.push_back(sharers[i]);
@@ -326,7 +341,8 @@ class Planner {
       }
     }
     solve::Limits limits;
-    limits.seconds = options_.seconds / 4;
+    limits.nodes = nodes(kSharingNodes);
+    limits.seconds = options_.seconds;
     const solve::Solution solution = solve::solve(model, limits);
     return std::max(0.0, solution.bound * (1 - 1e-9));
   }

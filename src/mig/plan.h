@@ -61,6 +61,7 @@ struct Plan {
   std::vector<Unplaceable> unplaceable;  // not empty: nothing was planned
   double usd_per_hour = 0;
   double bound_usd_per_hour = 0;  // no plan costs less
+  bool out_of_time = false;       // the seconds ran out: on another machine the plan may be another
 
   bool proved() const { return usd_per_hour <= bound_usd_per_hour * (1 + 1e-9); }
   double gap() const { return bound_usd_per_hour > 0 ? usd_per_hour / bound_usd_per_hour - 1 : 0; }
@@ -70,8 +71,8 @@ inline constexpr double kHoursPerMonth = 730;
 inline constexpr std::size_t kMostMpsClients = 48;  // of one GPU or instance (CUDA MPS documentation)
 
 struct PlanOptions {
-  bool share = false;  // workloads that allow it may share a slice through MPS
-  double seconds = 8;  // for the models that can take long
+  bool share = false;   // workloads that allow it may share a slice through MPS
+  double seconds = 60;  // of each model at most; they end by their own limits long before, the same on every machine
 };
 
 Plan plan_slices(const WorkloadFile& file, const std::vector<GpuType>& types, const catalog::Catalog& catalog,

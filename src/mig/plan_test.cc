@@ -11,6 +11,7 @@
 
 #include "mig/assign.h"
 #include "mig/handover.h"
+#include "mig/transport.h"
 
 namespace rightsize::mig {
 namespace {
@@ -259,6 +260,66 @@ RC_GTEST_PROP(Plan, AgreesWithBruteForce, ()) {
   RC_ASSERT(plan.usd_per_hour >= best * (1 - 1e-6));
   RC_ASSERT(plan.proved());
   RC_ASSERT(plan.usd_per_hour <= best * (1 + 1e-6));
+}
+
+// Rules, groups, sharing and two types at once; every time the same plan, to the letter.
+TEST(Plan, TheSameEveryTime) {
+  const WorkloadFile file = read(
+      "workloads:\n- {name: a, memory: 3GiB, load: 5%, replicas: 3, spread: true, share: true}\n"
+      "- {name: b, memory: 14GiB, load: 10%, affinity: x}\n- {name: c, memory: 6GiB, load: 4%, affinity: x}\n"
+      "- {name: d, memory: 30GiB, load: 30%}\n- {name: e, memory: 9GiB, load: 12%, replicas: 5}\n"
+      "- {name: f, memory: 18GiB, load: 20%, replicas: 2}\n");
+  const std::vector<GpuType> types{type_of("a100-80gb-sxm", 1.6), type_of("h100-sxm", 3)};
+  for (bool share : {false, true}) {
+    PlanOptions options;
+    options.share = share;
+    std::set<std::string> seen;
+    for (int run = 0; run < 5; ++run) {
+      const Plan plan = plan_slices(file, types, facts(), options);
+      EXPECT_TRUE(plan.proved());
+      EXPECT_FALSE(plan.out_of_time);
+      const Handover handover = hand_over(plan, file, types, 8);
+      std::string text = handover.nvidia_smi + handover.kubernetes;
+      for (const PlannedGpu& gpu : plan.gpus) {
+        for (const PlannedInstance& i : gpu.instances) {
+          text += fmt::format("{}@{}:", i.where.profile, i.where.start);
+          for (const Replica& r : i.replicas) text += fmt::format("{}/{} ", r.workload, r.number);
+        }
+      }
+      seen.insert(text);
+    }
+    EXPECT_EQ(seen.size(), 1u);
+  }
+}
+
+// Two kinds over three sorts of slice: the first, which may go anywhere, must leave the middle sort to the second,
+// which may go nowhere else.
+TEST(ShareOut, MovesEarlierOnesAside) {
+  const std::vector<UnitKind> kinds{{{{true, true, true}}, {0, 1, 2}}, {{{false, true, false}}, {3, 4}}};
+  const auto quota = share_out(kinds, {{1, 2, 2}});
+  EXPECT_EQ(quota[0][0], (std::vector<int>{1, 0, 2}));
+  EXPECT_EQ(quota[1][0], (std::vector<int>{0, 2, 0}));
+}
+
+// Three replicas to be kept apart and two workloads to be kept together: two GPUs do not do, three do.
+TEST(AssignTo, KeepsRulesOrSaysNo) {
+  const std::vector<GpuType> types{type_of("h100-sxm", 1)};
+  const std::vector<std::vector<bool>> anywhere{std::vector<bool>(types[0].geometry->plain_profiles().size(), true)};
+  std::vector<Unit> units;
+  for (int r = 0; r < 3; ++r) units.push_back({{{0, r}}, anywhere, {0}, -1});
+  for (std::size_t w = 1; w < 3; ++w) units.push_back({{{w, 0}}, anywhere, {}, 0});
+  EXPECT_FALSE(assign_to(units, types, {2}));  // three to be kept apart
+  const auto found = assign_to(units, types, {3});
+  ASSERT_TRUE(found);
+  std::size_t placed = 0, mates = 0;
+  for (const AssignedGpu& gpu : *found) {
+    std::size_t here = 0;
+    placed += gpu.slots.size();
+    for (const auto& [profile, unit] : gpu.slots) here += units[unit].together == 0 ? 1 : 0;
+    mates = std::max(mates, here);
+  }
+  EXPECT_EQ(placed, 5u);
+  EXPECT_EQ(mates, 2u);
 }
 
 TEST(Plan, AlternativesAreOrderedByWhatTheyAre) {

@@ -138,6 +138,26 @@ double kv_token_capacity(const workload::ModelShape& model, const workload::Job&
 Result<ServeEstimate> estimate_serving(const Constants& constants, const ModelWork& work, const workload::Job& job,
                                        const GpuSpeed& gpu, const Cluster& cluster, const ServeLoad& load);
 
+// A step of a serving engine as straight lines, for simulators of continuous batching: base + prompt_token x prompt
+// tokens + sequence x decoding sequences + context_token x tokens these have in the cache. `request` passes outside the
+// steps, before the first token (network, tokenizer).
+struct StepFit {
+  Seconds base, prompt_token, sequence, context_token, request;
+  Seconds experts;              // n sequences read 1 - (1 - expert_chance)^n of the experts, all of which take so long
+  double expert_chance = 0;     // 0: no mixture of experts
+  double worst_step_error = 0;  // of decode steps between one and `most_running` requests, as a share
+  double worst_prompt_error = 0;  // of prompts half and twice as long as job.serve.isl
+  Interval tpot_interval, ttft_interval;
+  Basis basis = Basis::kMeasured;
+};
+
+// Fitted by least squares of relative errors to the same steps estimate_serving() adds up, around prompts of
+// job.serve.isl and answers of job.serve.osl tokens, for one replica. Fails as estimate_serving() does, and for the hf
+// stack, which has no continuous batching.
+Result<StepFit> fit_engine_step(const Constants& constants, const ModelWork& work, const workload::Job& job,
+                                const GpuSpeed& gpu, const Cluster& cluster, const ServeLoad& load,
+                                double most_running);
+
 // One forward pass of `job.batch` samples through a model that is not a language model.
 struct BatchEstimate {
   Seconds batch;

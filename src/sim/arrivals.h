@@ -21,6 +21,7 @@ struct Arrival {
   SimTime at = 0;
   std::int32_t size = 1;
   std::int32_t output = 1;
+  std::int32_t timeout_us = 0;  // the request's own longest wait in the queue; 0: none given
 
   bool operator==(const Arrival&) const = default;
 };
@@ -44,7 +45,8 @@ struct Diurnal {
 struct Trace {
   std::string file;
   std::vector<Arrival> arrivals;
-  bool has_tokens = false;  // sizes are prompt and output tokens
+  bool has_tokens = false;    // sizes are prompt and output tokens
+  bool has_timeouts = false;  // some request has a timeout of its own
 };
 using ArrivalProcess = std::variant<Poisson, Mmpp, Diurnal, std::shared_ptr<const Trace>>;
 
@@ -64,8 +66,9 @@ ArrivalProcess scaled(const ArrivalProcess& process, double factor);
 Checked<ArrivalProcess> parse_arrivals(std::string_view text);
 
 // A trace's text: columns TIMESTAMP,ContextTokens,GeneratedTokens (the Azure LLM inference traces) or t[,size[,output]]
-// with t in seconds. Refused, with the line and the reason: a time that is no number, negative, NaN or before the one
-// above it; a size that is not a whole number from 1; an empty trace. Reports at most twenty mistakes.
+// with t in seconds. A column timeout_ms gives requests a timeout of their own; an empty cell gives none. Refused, with
+// the line and the reason: a time that is no number, negative, NaN or before the one above it; a size that is not a
+// whole number from 1; an empty trace. Reports at most twenty mistakes.
 Checked<Trace> parse_trace(const std::string& file, std::string text);
 
 // Token counts of synthetic requests: fixed, or exponential around the mean (at least 1).

@@ -91,6 +91,17 @@ TEST(ParseTrace, ReadsTheGenericForm) {
   EXPECT_TRUE(parse_trace("t.csv", "t\n0\n"));
 }
 
+TEST(ParseTrace, RequestsMayHaveTimeouts) {
+  auto trace = parse_trace("t.csv", "t,size,timeout_ms\n0,1,2.5\n1,1,\n");
+  ASSERT_TRUE(trace);
+  EXPECT_TRUE(trace->has_timeouts);
+  EXPECT_EQ(trace->arrivals[0].timeout_us, 2500);
+  EXPECT_EQ(trace->arrivals[1].timeout_us, 0);
+  for (const char* bad : {"0", "-1", "soon", "1e9", "nan"}) {
+    EXPECT_FALSE(parse_trace("t.csv", std::string("t,timeout_ms\n0,") + bad + "\n")) << bad;
+  }
+}
+
 TEST(ParseTrace, GivesLineAndReason) {
   auto said = [](const std::string& text) {
     auto trace = parse_trace("t.csv", text);

@@ -8,6 +8,7 @@
 // caching, speculative decoding.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -31,6 +32,16 @@ struct ContinuousConfig {
 // context.
 struct StepCost {
   double base = 0, prefill = 0, sequence = 0, context = 0;
+  double request = 0;          // outside the steps, before the first token: network, tokenizer
+  std::int64_t kv_tokens = 0;  // what the cache of this replica holds; 0: as ContinuousConfig says
+  // Mixtures of experts: n sequences read 1 - (1 - expert_chance)^n of the experts, which takes so much of `experts`.
+  double experts = 0, expert_chance = 0;
+
+  // A decode step of n sequences with so many tokens in the cache.
+  double decode(double n, double tokens) const {
+    const double read = experts > 0 ? experts * (1 - std::pow(1 - expert_chance, n)) : 0;
+    return base + read + sequence * n + context * tokens;
+  }
 };
 
 // What the scheduler sees at the start of a step.
@@ -52,7 +63,8 @@ struct StepPlan {
 void plan_step(const StepView& view, const ContinuousConfig& config, StepPlan& plan);
 
 struct ContinuousServer {
-  std::vector<StepCost> replicas;  // may differ; a request goes to the one with the fewest outstanding tokens of work
+  // May differ. A request goes to the one with the least work outstanding, in time, among those it fits.
+  std::vector<StepCost> replicas;
   ContinuousConfig batching = {};
 };
 
@@ -71,8 +83,8 @@ double capacity(const ContinuousServer& server, const RequestShape& shape);
 // The mean prompt and output of a trace; the shape itself for the others.
 RequestShape mean_shape(const ArrivalProcess& arrivals, const RequestShape& shape);
 
-// Nothing when the load is at or above capacity. A request that can never fit (its tokens exceed the cache, or its
-// prompt the budget without chunks) is rejected on arrival.
+// Nothing when the load is at or above capacity. A request that can never fit (its tokens exceed the cache, or
+// without chunks the budget) is rejected on arrival.
 std::optional<ContinuousProfile> simulate(const ContinuousServer& server, const ArrivalProcess& arrivals,
                                           const RequestShape& shape, const RunLength& length);
 

@@ -57,6 +57,34 @@ TEST(SimulateContinuous, OneRequestByHand) {
   EXPECT_EQ(p->steps, 5u);
 }
 
+// What passes outside the steps is part of the first token and of the whole, not of the tokens after it.
+TEST(SimulateContinuous, TimeOutsideTheSteps) {
+  Trace trace;
+  trace.arrivals = {{0, 10, 5}};
+  trace.has_tokens = true;
+  const ContinuousServer server{{{100e3, 1e3, 5e3, 1e3, 7e6}}, {}};
+  const auto p = simulate(server, std::make_shared<const Trace>(trace), {}, {});
+  ASSERT_TRUE(p);
+  EXPECT_NEAR(value_of(p->ttft, Statistic::kMean), 7e6 + 110e3, 1);
+  EXPECT_NEAR(value_of(p->tpot, Statistic::kMean), 105e3 + 11.5e3, 1);
+  EXPECT_EQ(p->all.latency_sum, p->all.presence);
+}
+
+// Of two replicas only the second holds a request of 50 tokens; the first, idle and faster, gets the small one.
+TEST(SimulateContinuous, CachesMayDiffer) {
+  Trace trace;
+  trace.arrivals = {{0, 40, 10}, {1, 5, 5}, {2, 4000, 10}};
+  trace.has_tokens = true;
+  ContinuousServer server{{{1e3, 1, 1, 0, 0, 20}, {1e6, 1, 1, 0, 0, 100}}, {}};
+  const auto p = simulate(server, std::make_shared<const Trace>(trace), {}, {});
+  ASSERT_TRUE(p);
+  EXPECT_EQ(p->all.completed, 2u);
+  EXPECT_EQ(p->all.rejected, 1u);
+  EXPECT_GT(value_of(p->all.latency, Statistic::kMean), 5e6);  // ten steps of 1 ms, and five of 1 us
+  server.replicas.pop_back();
+  EXPECT_EQ(simulate(server, std::make_shared<const Trace>(trace), {}, {})->all.rejected, 2u);
+}
+
 // A second request arrives during the first step: it is noticed at that step's end.
 TEST(SimulateContinuous, ARequestJoinsAtTheNextStep) {
   Trace trace;

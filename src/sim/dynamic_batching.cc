@@ -97,7 +97,8 @@ bool PolicyQueue::push(const QueuedRequest& request, int level) {
   Level& line = levels_[static_cast<std::size_t>(level)];
   if (policy_.max_queue != 0 && line.unexpired.size() + line.delayed.size() >= policy_.max_queue) return false;
   QueuedRequest queued = request;
-  if (policy_.timeout != 0) queued.timeout = request.arrived + policy_.timeout;
+  const bool own = policy_.allow_override && request.timeout != 0 && request.timeout < policy_.timeout;
+  queued.timeout = policy_.timeout == 0 ? 0 : request.arrived + (own ? request.timeout : policy_.timeout);
   line.unexpired.push_back(queued);
   ++size_;
   return true;
@@ -106,19 +107,23 @@ bool PolicyQueue::push(const QueuedRequest& request, int level) {
 std::size_t PolicyQueue::expire(SimTime now, std::vector<SimTime>& rejected) {
   if (policy_.timeout == 0) return 0;
   std::size_t count = 0;
-  for (Level& line : levels_) {
-    // Every request of a level has the same timeout, so the expired ones stand at the front.
-    const auto alive = std::find_if(line.unexpired.begin(), line.unexpired.end(),
-                                    [now](const QueuedRequest& r) { return now <= r.timeout; });
-    for (auto expired = line.unexpired.begin(); expired != alive; ++expired) {
-      if (policy_.on_timeout == QueuePolicy::OnTimeout::kDelay) {
-        line.delayed.push_back({expired->arrived, 0, expired->size});
-      } else {
-        rejected.push_back(expired->arrived);
-        ++count;
-      }
+  auto leaves = [&](Level& line, const QueuedRequest& request) {
+    if (now <= request.timeout) return false;
+    if (policy_.on_timeout == QueuePolicy::OnTimeout::kDelay) {
+      line.delayed.push_back({request.arrived, 0, request.size});
+    } else {
+      rejected.push_back(request.arrived);
+      ++count;
     }
-    line.unexpired.erase(line.unexpired.begin(), alive);
+    return true;
+  };
+  for (Level& line : levels_) {
+    if (policy_.allow_override) {
+      std::erase_if(line.unexpired, [&](const QueuedRequest& request) { return leaves(line, request); });
+      continue;
+    }
+    // Every request of a level has the same timeout, so the expired ones stand at the front.
+    while (!line.unexpired.empty() && leaves(line, line.unexpired.front())) line.unexpired.pop_front();
   }
   size_ -= count;
   return count;

@@ -28,7 +28,7 @@ struct DynamicBatchConfig {
 // What a batcher sees of a waiting request.
 struct QueuedRequest {
   SimTime arrived = 0;
-  SimTime timeout = 0;  // when it expires; 0: never
+  SimTime timeout = 0;  // when it expires; 0: never. Given to push(): how long it may wait, 0 for as the policy says
   std::int32_t size = 1;
 };
 
@@ -54,6 +54,9 @@ struct QueuePolicy {
   SimTime timeout = 0;  // 0: none
   OnTimeout on_timeout = OnTimeout::kReject;
   std::size_t max_queue = 0;  // requests of one level; 0: no limit
+  // Triton's allow_timeout_override: a request's own timeout counts where it is shorter than `timeout`. It cannot be
+  // longer, and without a `timeout` it counts for nothing (core, scheduler_utils.cc, PolicyQueue::Enqueue).
+  bool allow_override = false;
 
   bool never_acts() const { return timeout == 0 && max_queue == 0; }
 };
@@ -67,8 +70,8 @@ class PolicyQueue {
   bool push(const QueuedRequest& request, int level);
   std::size_t size() const { return size_; }
 
-  // Applies timeouts: expired requests are rejected, or moved behind the others of their level. Returns how many were
-  // rejected and appends when they had arrived.
+  // Applies timeouts: expired requests are rejected, or moved behind the others of their level, wherever they stand.
+  // Returns how many were rejected and appends when they had arrived.
   std::size_t expire(SimTime now, std::vector<SimTime>& rejected);
 
   // The waiting requests in the order of service, at most `most` of them. Valid until the next change.

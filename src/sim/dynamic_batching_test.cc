@@ -119,5 +119,27 @@ TEST(PolicyQueue, TimeoutsRejectOrDelay) {
   EXPECT_EQ(patient.front(2)[1].timeout, 0);
 }
 
+// Triton: a request's own timeout counts only where it is shorter than the default, and only if the server allows it.
+TEST(PolicyQueue, ARequestsOwnTimeoutOnlyShortens) {
+  std::vector<SimTime> rejected;
+  QueuePolicy policy{10, QueuePolicy::OnTimeout::kReject, 0, true};
+  PolicyQueue queue(policy, 1);
+  queue.push({0, 0, 1}, 0);   // the default: until 10
+  queue.push({1, 50, 1}, 0);  // cannot be longer: until 11
+  queue.push({2, 3, 1}, 0);   // shorter, behind the others: until 5
+  EXPECT_EQ(queue.expire(6, rejected), 1u);
+  EXPECT_EQ(rejected, std::vector<SimTime>{2});
+  EXPECT_EQ(queue.expire(11, rejected), 1u);
+  EXPECT_EQ(queue.expire(12, rejected), 1u);
+
+  policy.allow_override = false;
+  PolicyQueue strict(policy, 1);
+  strict.push({2, 3, 1}, 0);
+  EXPECT_EQ(strict.expire(12, rejected), 0u);
+  PolicyQueue endless({0, QueuePolicy::OnTimeout::kReject, 0, true}, 1);  // nothing to shorten
+  endless.push({2, 3, 1}, 0);
+  EXPECT_EQ(endless.expire(100, rejected), 0u);
+}
+
 }  // namespace
 }  // namespace rightsize::sim

@@ -39,6 +39,7 @@ std::string triton_config(const Deployment& d, const DynamicBatchConfig& batchin
       out += fmt::format("    timeout_action: {}\n    default_timeout_microseconds: {}\n",
                          queue.on_timeout == QueuePolicy::OnTimeout::kDelay ? "DELAY" : "REJECT",
                          in_microseconds(queue.timeout));
+      if (queue.allow_override) out += "    allow_timeout_override: true\n";
     }
     if (queue.max_queue != 0) out += fmt::format("    max_queue_size: {}\n", queue.max_queue);
     out += "  }\n";
@@ -48,18 +49,21 @@ std::string triton_config(const Deployment& d, const DynamicBatchConfig& batchin
 
 std::string vllm_command(const Deployment& d, const ContinuousConfig& config) {
   return fmt::format(
-      "vllm serve {} --max-num-seqs {} --max-num-batched-tokens {} {}\n# {} replica{} on {}; the cache must hold "
+      "vllm serve {}{} --max-num-seqs {} --max-num-batched-tokens {} {}\n# {} replica{} on {}; the cache must hold "
       "{} tokens (vLLM prints 'GPU KV cache size' when it starts)\n",
-      d.name, config.max_sequences, config.token_budget,
+      d.name, d.gpus_per_replica > 1 ? fmt::format(" --tensor-parallel-size {}", d.gpus_per_replica) : "",
+      config.max_sequences, config.token_budget,
       config.chunked_prefill ? "--enable-chunked-prefill" : "--no-enable-chunked-prefill", d.replicas,
       d.replicas == 1 ? "" : "s", d.gpu.empty() ? "the GPU" : d.gpu, config.kv_tokens);
 }
 
 std::string trtllm_command(const Deployment& d, const ContinuousConfig& config) {
   return fmt::format(
-      "trtllm-serve {} --max_batch_size {} --max_num_tokens {} --extra_llm_api_options options.yaml\n# options.yaml:\n"
+      "trtllm-serve {}{} --max_batch_size {} --max_num_tokens {} --extra_llm_api_options options.yaml\n# "
+      "options.yaml:\n"
       "enable_chunked_prefill: {}\nkv_cache_config:\n  max_tokens: {}\n",
-      d.name, config.max_sequences, config.token_budget, config.chunked_prefill, config.kv_tokens);
+      d.name, d.gpus_per_replica > 1 ? fmt::format(" --tp_size {}", d.gpus_per_replica) : "", config.max_sequences,
+      config.token_budget, config.chunked_prefill, config.kv_tokens);
 }
 
 std::string kserve_manifest(const Deployment& d) {

@@ -17,6 +17,7 @@ namespace {
 constexpr std::string_view kMetricNames[] = {"mean", "p50", "p90", "p95", "p99", "ttft", "tpot"};
 constexpr double kOfInterest = 10;        // settings that cannot come within so many times the promise are left out
 constexpr std::size_t kPerPrice = 3;      // the best of the screening at each price are confirmed
+constexpr double kRejectedDoubt = 2;      // the same for the share that is turned away
 constexpr double kScreeningDoubt = 1.15;  // how far a short run may be off
 
 Statistic statistic_of(Metric metric) {
@@ -86,6 +87,8 @@ std::vector<Candidate> worth_confirming(const std::vector<Assessed>& screened, c
   double best_here = best_below;
   std::size_t here = 0;
   for (const Assessed& run : screened) {
+    // What clearly turns away too many is no answer, however fast the rest is served.
+    if (run.rejected_share() > kRejectedDoubt * promise.most_rejected + 0.001) continue;
     if (run.candidate.usd_per_hour != price) {
       best_below = std::min(best_below, best_here);
       price = run.candidate.usd_per_hour;
@@ -141,6 +144,10 @@ Server DynamicProblem::server_of(const Candidate& candidate) const {
   Server server;
   server.gpus.assign(static_cast<std::size_t>(candidate.replicas),
                      {times_[candidate.offer], candidate.executors, overlap_});
+  server.gpus.insert(server.gpus.end(), static_cast<std::size_t>(candidate.other_replicas),
+                     {times_[candidate.other_offer], candidate.executors, overlap_});
+  server.queue = queue_;
+  server.priorities = priorities_;
   server.batching = {candidate.max_batch, {}, candidate.delay};
   return server;
 }
@@ -159,6 +166,8 @@ std::optional<Assessed> DynamicProblem::assess(const Candidate& candidate, const
 ContinuousServer ContinuousProblem::server_of(const Candidate& candidate) const {
   ContinuousServer server;
   server.replicas.assign(static_cast<std::size_t>(candidate.replicas), costs_[candidate.offer]);
+  server.replicas.insert(server.replicas.end(), static_cast<std::size_t>(candidate.other_replicas),
+                         costs_[candidate.other_offer]);
   server.batching = config_;
   server.batching.max_sequences = candidate.max_batch;
   server.batching.token_budget = candidate.token_budget;
@@ -170,7 +179,9 @@ double ContinuousProblem::lower_bound(const Candidate& candidate) const {
   if (overloads(arrivals_, capacity(server_of(candidate), shape))) {
     return std::numeric_limits<double>::infinity();
   }
-  return costs_[candidate.offer].base;  // no first token, and no next one, without a step
+  // No first token, and no next one, without a step.
+  const double base = costs_[candidate.offer].base;
+  return candidate.other_replicas > 0 ? std::min(base, costs_[candidate.other_offer].base) : base;
 }
 
 std::optional<Assessed> ContinuousProblem::assess(const Candidate& candidate, const RunLength& length) const {

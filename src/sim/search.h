@@ -20,6 +20,7 @@ std::string_view name_of(Metric metric);
 struct Promise {
   Metric metric = Metric::kP99;
   SimTime limit = 0;
+  double most_rejected = 0.001;  // share of requests a limit or timeout may turn away
 };
 // "p99=100ms"; a wrong name gets a suggestion.
 Result<Promise> parse_promise(std::string_view text);
@@ -31,6 +32,11 @@ struct Candidate {
   SimTime delay = 0;
   std::int64_t token_budget = 0;
   double usd_per_hour = 0;  // of all replicas
+  // A second kind behind the same router, where it is cheaper.
+  std::size_t other_offer = 0;
+  int other_replicas = 0;
+
+  int all_replicas() const { return replicas + other_replicas; }
 };
 
 struct Assessed {
@@ -39,8 +45,12 @@ struct Assessed {
   double half_width = 0;  // of its 95 % interval; NaN when the run was short
   LatencyProfile profile;
   StatisticValues ttft{}, tpot{};  // continuous batching only
+  double rejected_share() const {
+    return profile.requests > 0 ? static_cast<double>(profile.rejected) / static_cast<double>(profile.requests) : 0;
+  }
   bool meets(const Promise& promise) const {
-    return value + (half_width == half_width ? half_width : 0) <= static_cast<double>(promise.limit);
+    return rejected_share() <= promise.most_rejected &&
+           value + (half_width == half_width ? half_width : 0) <= static_cast<double>(promise.limit);
   }
 };
 
@@ -55,9 +65,15 @@ class SearchProblem {
 
 class DynamicProblem : public SearchProblem {
  public:
-  // `times` are per offer, up to the largest batch any candidate has.
-  DynamicProblem(std::vector<ServiceTimes> times, double overlap, ArrivalProcess arrivals, Promise promise)
-      : times_(std::move(times)), overlap_(overlap), arrivals_(std::move(arrivals)), promise_(promise) {}
+  // `times` are per offer, up to the largest batch any candidate has; `queue` and `priorities` hold for all of them.
+  DynamicProblem(std::vector<ServiceTimes> times, double overlap, ArrivalProcess arrivals, Promise promise,
+                 QueuePolicy queue = {}, std::vector<double> priorities = {})
+      : times_(std::move(times)),
+        overlap_(overlap),
+        arrivals_(std::move(arrivals)),
+        promise_(promise),
+        queue_(queue),
+        priorities_(std::move(priorities)) {}
   double lower_bound(const Candidate& candidate) const override;
   std::optional<Assessed> assess(const Candidate& candidate, const RunLength& length) const override;
   Server server_of(const Candidate& candidate) const;
@@ -67,6 +83,8 @@ class DynamicProblem : public SearchProblem {
   double overlap_;
   ArrivalProcess arrivals_;
   Promise promise_;
+  QueuePolicy queue_;
+  std::vector<double> priorities_;
 };
 
 class ContinuousProblem : public SearchProblem {

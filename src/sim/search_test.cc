@@ -71,6 +71,50 @@ TEST(Search, AnImpossiblePromiseHasNoPlan) {
   EXPECT_FALSE(found.unbatched);
 }
 
+// One GPU of batches of one does 100 a second; with room for four waiting, of 120 a second a good part is turned away,
+// and those served wait at most 50 ms: fast, but not what was promised.
+TEST(Search, TurningRequestsAwayIsNotKeepingThePromise) {
+  Promise promise{Metric::kP99, 60'000'000, 0.01};
+  const QueuePolicy limit{0, QueuePolicy::OnTimeout::kReject, 4};
+  const DynamicProblem problem({times_to(1)}, 0, Poisson{120}, promise, limit);
+  const auto alone = problem.assess({0, 1, 1, 1, 0, 0, 2.0}, {50'000, 1, 0, Statistic::kP99});
+  ASSERT_TRUE(alone);
+  EXPECT_GT(alone->rejected_share(), 0.15);
+  EXPECT_LT(alone->value, 60e6);
+  EXPECT_FALSE(alone->meets(promise));
+  const SearchResult found = search(problem, grid(4, {1}, {0}), promise, {});
+  ASSERT_TRUE(found.best);
+  EXPECT_GT(found.best->candidate.replicas, 1);
+  EXPECT_LE(found.best->rejected_share(), 0.01);
+  promise.most_rejected = 1;
+  EXPECT_EQ(search(problem, grid(4, {1}, {0}), promise, {}).best->candidate.replicas, 1);
+}
+
+TEST(Search, PrioritiesCount) {
+  const Promise promise{Metric::kP99, 200'000'000};
+  const DynamicProblem plain({times_to(1)}, 0, Poisson{80}, promise);
+  const DynamicProblem levels({times_to(1)}, 0, Poisson{80}, promise, {}, {0.2, 0.8});
+  const Candidate one{0, 1, 1, 1, 0, 0, 2.0};
+  const RunLength length{50'000, 1, 0, Statistic::kP99};
+  EXPECT_GT(levels.assess(one, length)->value, plain.assess(one, length)->value);  // the many wait for the few
+}
+
+// A slow and a fast GPU behind one router: the least loaded one is the one that would be done first.
+TEST(Search, TwoKindsOfGpuInOneCandidate) {
+  ServiceTimes slow = times_to(1);
+  slow.shortest[1] *= 4;
+  const Promise promise{Metric::kP99, 100'000'000};
+  const DynamicProblem problem({times_to(1), slow}, 0, Poisson{90}, promise);
+  Candidate mixed{0, 1, 1, 1, 0, 0, 3.0};
+  mixed.other_offer = 1, mixed.other_replicas = 1;
+  const Server server = problem.server_of(mixed);
+  ASSERT_EQ(server.gpus.size(), 2u);
+  EXPECT_NEAR(capacity(server), 125, 1e-6);
+  const RunLength length{50'000, 1, 0, Statistic::kMean};
+  const Candidate alone{0, 1, 1, 1, 0, 0, 2.0};
+  EXPECT_LT(problem.assess(mixed, length)->profile.latency[0], problem.assess(alone, length)->profile.latency[0]);
+}
+
 TEST(Promise, ReadsAndRefuses) {
   const auto promise = parse_promise("p95=50ms");
   ASSERT_TRUE(promise);

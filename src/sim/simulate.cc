@@ -53,7 +53,8 @@ class FullQueue {
       : config_(server.batching), queue_(server.queue, std::max(1, static_cast<int>(server.priorities.size()))) {}
 
   bool push(const Arrival& arrival, int level) {
-    return queue_.push({arrival.at, 0, std::min(arrival.size, config_.max_batch)}, level);
+    return queue_.push({arrival.at, SimTime{arrival.timeout_us} * 1000, std::min(arrival.size, config_.max_batch)},
+                       level);
   }
   std::size_t size() const { return queue_.size(); }
   std::size_t expire(SimTime now, std::vector<SimTime>& rejected) { return queue_.expire(now, rejected); }

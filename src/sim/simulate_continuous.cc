@@ -48,12 +48,20 @@ struct Totals {
 class Replica {
  public:
   Replica(const StepCost& cost, const ContinuousConfig& config, Totals& totals)
-      : cost_(cost), config_(config), totals_(&totals), kv_free_(config.kv_tokens) {
+      : cost_(cost), config_(config), totals_(&totals), request_(static_cast<SimTime>(cost.request)) {
+    if (cost.kv_tokens > 0) config_.kv_tokens = cost.kv_tokens;
+    kv_free_ = config_.kv_tokens;
     config_.max_sequences = std::min(config_.max_sequences, config_.token_budget);  // each takes one token a step
   }
 
   SimTime next() const { return step_ends_; }
   double work() const { return work_; }
+  // Without chunks the budget must hold prompt and answer: one that gives way comes back with all it has said as its
+  // prompt (vLLM demands the same of its longest sequence).
+  bool can_ever_run(const Arrival& arrival) const {
+    const std::int64_t tokens = std::int64_t{arrival.size} + arrival.output;
+    return tokens <= config_.kv_tokens && (config_.chunked_prefill || tokens <= config_.token_budget);
+  }
 
   void arrive(const Arrival& arrival, SimTime now) {
     const std::uint32_t slot = take_slot();
@@ -131,7 +139,7 @@ class Replica {
   // k decode-only steps: the context grows by the number of sequences each time.
   SimTime run_time(std::int64_t k) const {
     const double n = static_cast<double>(decoding_), steps = static_cast<double>(k);
-    const double first = cost_.base + cost_.sequence * n + cost_.context * static_cast<double>(context_);
+    const double first = cost_.decode(n, static_cast<double>(context_));
     return static_cast<SimTime>(steps * first + cost_.context * n * steps * (steps - 1) / 2 + 0.5);
   }
 
@@ -189,7 +197,7 @@ class Replica {
       }
       if (s.first_token == kNever) {
         s.first_token = now;
-        totals_->ttft.add(now - s.arrived);
+        totals_->ttft.add(now - s.arrived + request_);
         totals_->ttft.checkpoint();
       }
       s.generated += 1;
@@ -235,7 +243,8 @@ class Replica {
     --decoding_;
     s.decoding = false;
     work_ -= s.work;
-    totals_->latency.add(now - s.arrived);
+    totals_->latency.add(now - s.arrived + request_);
+    totals_->presence += request_;
     if (s.output > 1) {
       totals_->tpot.add((now - s.first_token) / (s.output - 1));
       totals_->tpot.checkpoint();
@@ -276,7 +285,8 @@ class Replica {
   StepCost cost_;
   ContinuousConfig config_;
   Totals* totals_;
-  std::int64_t kv_free_;
+  SimTime request_;  // passes outside the steps
+  std::int64_t kv_free_ = 0;
   std::int64_t decoding_ = 0, context_ = 0, decode_step_ = 0, run_steps_ = 0;
   SimTime step_ends_ = kNever;
   double work_ = 0;
@@ -289,16 +299,11 @@ class Replica {
   StepPlan plan_;
 };
 
-bool can_ever_run(const Arrival& arrival, const ContinuousConfig& config) {
-  const std::int64_t tokens = std::int64_t{arrival.size} + arrival.output;
-  return tokens <= config.kv_tokens && (config.chunked_prefill || arrival.size <= config.token_budget);
-}
-
 class Engine {
  public:
   Engine(const ContinuousServer& server, const ArrivalProcess& arrivals, const RequestShape& shape,
          const RunLength& length)
-      : server_(server), length_(length), stream_(open_stream(arrivals, length.seed, shape)) {
+      : length_(length), stream_(open_stream(arrivals, length.seed, shape)) {
     for (const StepCost& cost : server.replicas) replicas_.emplace_back(cost, server.batching, totals_);
   }
 
@@ -319,18 +324,22 @@ class Engine {
  private:
   void arrive(const Arrival& arrival) {
     advance(arrival.at);
-    if (!can_ever_run(arrival, server_.batching)) {
+    Replica* chosen = least_loaded_for(arrival);
+    if (chosen == nullptr) {
       ++rejected_;
       return;
     }
     totals_.integrate(arrival.at);
     ++totals_.present;
-    least_loaded().arrive(arrival, arrival.at);
+    chosen->arrive(arrival, arrival.at);
   }
 
-  Replica& least_loaded() {
-    auto less = [](const Replica& a, const Replica& b) { return a.work() < b.work(); };
-    return *std::min_element(replicas_.begin(), replicas_.end(), less);
+  Replica* least_loaded_for(const Arrival& arrival) {
+    Replica* least = nullptr;
+    for (Replica& replica : replicas_) {
+      if (replica.can_ever_run(arrival) && (least == nullptr || replica.work() < least->work())) least = &replica;
+    }
+    return least;
   }
 
   // Steps that begin before `until` know when the next request comes, so that they stop at the boundary after it.
@@ -376,7 +385,6 @@ class Engine {
     return p;
   }
 
-  const ContinuousServer& server_;
   const RunLength& length_;
   std::unique_ptr<ArrivalStream> stream_;
   Totals totals_;

@@ -13,6 +13,7 @@ namespace rightsize::sim {
 namespace {
 
 constexpr std::size_t kMostMistakes = 20;
+constexpr const char* kTimeoutColumn = "timeout_ms";
 constexpr double kLongestSeconds = 3.2e8;  // ten years
 
 std::optional<double> number(std::string_view text) {
@@ -60,6 +61,7 @@ class TraceReader {
   TraceReader(const Csv& csv, Columns columns) : csv_(csv), columns_(std::move(columns)) {
     has_size_ = csv.column(columns_.size).has_value();
     has_output_ = csv.column(columns_.output).has_value();
+    has_timeout_ = csv.column(kTimeoutColumn).has_value();
   }
 
   Checked<Trace> read() {
@@ -92,9 +94,11 @@ class TraceReader {
     if (!first_) first_ = *t;
     if (*t - *first_ > kLongestSeconds) return complain(row, columns_.time, "more than ten years after the first");
     previous_ = *t;
-    Arrival arrival{to_sim_time(seconds(*t - *first_)), 1, 1};
+    Arrival arrival{to_sim_time(seconds(*t - *first_)), 1, 1, 0};
     if (has_size_ && !read_count(row, columns_.size, arrival.size)) return;
     if (has_output_ && !read_count(row, columns_.output, arrival.output)) return;
+    if (has_timeout_ && !read_timeout(row, arrival.timeout_us)) return;
+    trace.has_timeouts = trace.has_timeouts || arrival.timeout_us > 0;
     trace.arrivals.push_back(arrival);
   }
 
@@ -108,13 +112,27 @@ class TraceReader {
     return false;
   }
 
+  bool read_timeout(const CsvRow& row, std::int32_t& microseconds) {
+    const std::string_view text = trim(csv_.cell(row, kTimeoutColumn));
+    if (text.empty()) return true;
+    const std::optional<double> ms = number(text);
+    if (ms && *ms >= 0.001 && *ms <= 2'000'000) {
+      microseconds = static_cast<std::int32_t>(std::lround(*ms * 1000));
+      return true;
+    }
+    complain(
+        row, kTimeoutColumn,
+        fmt::format("{} is a time in milliseconds from 0.001 to 2000000, or empty, not '{}'", kTimeoutColumn, text));
+    return false;
+  }
+
   void complain(const CsvRow& row, const std::string& column, std::string message) {
     errors_.push_back(bad_input(std::move(message)).at(csv_.place(row, column)));
   }
 
   const Csv& csv_;
   Columns columns_;
-  bool has_size_ = false, has_output_ = false;
+  bool has_size_ = false, has_output_ = false, has_timeout_ = false;
   std::optional<Date> origin_;
   std::optional<double> first_, previous_;
   Errors errors_;

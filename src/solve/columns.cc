@@ -47,7 +47,7 @@ class ColumnGeneration {
 
   void run(Packing& packing) {
     start_from(packing);
-    for (;;) {
+    for (int round = 0; round < options_.rounds; ++round) {
       const LinearSolution master = solve_relaxation(master_model(false));
       if (master.status != Status::kOptimal) return;
       const Priced priced = price(master.prices);
@@ -55,6 +55,7 @@ class ColumnGeneration {
       if (packing.proved() || !priced.improving || out_of_time()) break;
     }
     if (!packing.proved()) whole_master(packing);
+    packing.out_of_time = packing.out_of_time || out_of_time();
   }
 
  private:
@@ -65,7 +66,7 @@ class ColumnGeneration {
     double bound(double objective) const { return complete ? objective / worst_ratio * (1 - 1e-9) : 0; }
   };
 
-  bool out_of_time() const { return elapsed() > options_.seconds * 0.6; }
+  bool out_of_time() const { return elapsed() > options_.seconds; }
   double elapsed() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count(); }
 
   void start_from(const Packing& packing) {
@@ -103,7 +104,8 @@ class ColumnGeneration {
       }
       Model model = knapsack(t, prices);
       Limits limits;
-      limits.seconds = std::max(0.2, options_.seconds * 0.6 - elapsed());
+      limits.nodes = options_.nodes;
+      limits.seconds = std::max(0.2, options_.seconds - elapsed());
       const Solution solution = solve(model, limits);
       if (solution.status != Status::kOptimal) {
         priced.complete = false;
@@ -188,6 +190,7 @@ class ColumnGeneration {
   // The best whole number of every content found: an answer, and the best one if it meets the bound.
   void whole_master(Packing& packing) const {
     Limits limits;
+    limits.nodes = options_.nodes;
     limits.seconds = std::max(0.5, options_.seconds - elapsed());
     const Solution solution = solve(master_model(true), limits);
     if (solution.values.empty() || solution.objective >= packing.cost * (1 - 1e-9)) return;

@@ -8,7 +8,7 @@
 namespace rightsize::solve {
 
 // Improves `packing` (a feasible one) and raises its bound: the linear master over contents is solved with contents
-// priced in by a multi-dimensional knapsack, its value is a bound (Farley's when time runs out first), and the whole
+// priced in by a multi-dimensional knapsack, its value is a bound (Farley's when the rounds end first), and the whole
 // master over the contents found gives the answer.
 void improve_by_columns(const std::vector<Item>& items, const std::vector<BinType>& bins,
                         const std::vector<std::size_t>& chosen, const Options& options, Packing& packing);

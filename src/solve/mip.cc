@@ -1,6 +1,7 @@
 #include "solve/mip.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <memory>
@@ -73,11 +74,11 @@ double cost_of(const Model& model, const std::vector<double>& values) {
 
 // An answer without columns or rows needs no solver, and CBC does not like to be asked.
 Solution trivial(const Model& model) {
-  Solution solution{Status::kOptimal, 0, 0, {}};
+  Solution solution{Status::kOptimal, 0, 0, {}, false};
   for (const Model::Column& column : model.columns())
     solution.values.push_back(column.cost < 0 ? column.upper : column.lower);
   for (const Model::Row& row : model.rows()) {
-    if (row.lower > 0 || row.upper < 0) return {Status::kInfeasible, 0, 0, {}};
+    if (row.lower > 0 || row.upper < 0) return {Status::kInfeasible, 0, 0, {}, false};
   }
   solution.objective = solution.bound = cost_of(model, solution.values);
   return solution;
@@ -98,6 +99,7 @@ CbcModel make_cbc(const Model& model, const Limits& limits) {
   Cbc_setParameter(cbc.get(), "log", "0");
   Cbc_setParameter(cbc.get(), "threads", "0");
   Cbc_setParameter(cbc.get(), "timeMode", "elapsed");
+  Cbc_setMaximumNodes(cbc.get(), limits.nodes);
   Cbc_setMaximumSeconds(cbc.get(), limits.seconds);
   Cbc_setAllowableFractionGap(cbc.get(), limits.relative_gap);
   if (limits.start.size() == model.columns().size()) {
@@ -113,9 +115,13 @@ CbcModel make_cbc(const Model& model, const Limits& limits) {
 Solution solve(const Model& model, const Limits& limits) {
   if (model.columns().empty() || model.entries().empty()) return trivial(model);
   CbcModel cbc = make_cbc(model, limits);
+  const auto began = std::chrono::steady_clock::now();
   Cbc_solve(cbc.get());
   Solution solution;
-  if (Cbc_isProvenInfeasible(cbc.get()) != 0) return {Status::kInfeasible, 0, 0, {}};
+  if (Cbc_isProvenInfeasible(cbc.get()) != 0) return {Status::kInfeasible, 0, 0, {}, false};
+  solution.out_of_time =
+      Cbc_isProvenOptimal(cbc.get()) == 0 &&
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count() > limits.seconds;
   solution.bound = Cbc_getBestPossibleObjValue(cbc.get());
   solution.values = copy_of(Cbc_bestSolution(cbc.get()), model.columns().size());
   if (solution.values.empty()) return solution;

@@ -6,7 +6,8 @@
 //   model.add_entry(r, x, 2.0);
 //   Solution s = solve(model, {});                        // s.status, s.values, s.bound
 //
-// Deterministic: the same model gives the same answer. CBC's own output is silenced.
+// Deterministic: the same model gives the same answer, unless the seconds run out (Solution::out_of_time). CBC's own
+// output is silenced.
 #pragma once
 
 #include <limits>
@@ -46,7 +47,8 @@ class Model {
 };
 
 struct Limits {
-  double seconds = 20;        // wall time; when it runs out the best answer so far is returned with its bound
+  int nodes = 20'000;         // of the search tree; then the best answer so far is returned with its bound
+  double seconds = 60;        // of wall time, in case nodes take long: what is answered then depends on the machine
   double relative_gap = 0;    // good enough when within this share of the bound
   std::vector<double> start;  // a feasible answer to begin from, one value a column; empty for none
 };
@@ -63,6 +65,7 @@ struct Solution {
   double objective = 0;
   double bound = 0;            // no answer can cost less
   std::vector<double> values;  // one a column; whole columns are exactly whole. Empty without an answer
+  bool out_of_time = false;    // the seconds ended the search, not its nodes: another run may answer otherwise
 };
 
 // The cheapest answer of the mixed-integer program.

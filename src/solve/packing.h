@@ -37,7 +37,8 @@ struct Packing {
   std::vector<Bin> bins;
   std::vector<std::size_t> homeless;  // items that fit no bin even alone; the rest is packed without them
   double cost = 0;
-  double bound = 0;  // no packing costs less
+  double bound = 0;          // no packing costs less
+  bool out_of_time = false;  // the seconds ran out first: another run may answer otherwise
 
   bool proved() const { return cost <= bound * (1 + 1e-9) + 1e-9; }
   double gap() const { return bound > 0 ? cost / bound - 1 : 0; }
@@ -45,7 +46,9 @@ struct Packing {
 
 struct Options {
   std::size_t exact_items = 300;  // up to so many, column generation
-  double seconds = 8;             // for it; when they run out the best so far is returned with its bound
+  int rounds = 400;               // of it; then the best so far is returned with its bound
+  int nodes = 2'000;              // of each search tree in it
+  double seconds = 60;            // in case these take long: what is answered then depends on the machine
 };
 
 Packing pack(const std::vector<Item>& items, const std::vector<BinType>& bins, const Options& options);

@@ -138,6 +138,19 @@ TEST(ReadModel, MistralWindowIsTheDefaultWhenAbsentAndNoneWhenNull) {
   EXPECT_EQ(read("{" + sizes + R"(, "sliding_window": 77})")->sliding_window, 77);
 }
 
+// GlmConfig and Glm4Config of transformers 5.17: attention_bias is true where config.json does not say. q has 32 heads
+// of 128, k and v 2 each: 4096 + 2 x 256 biases a layer.
+TEST(ReadModel, GlmHasBiasesUnlessItSaysNot) {
+  for (const char* type : {"glm", "glm4"}) {
+    const std::string sizes = std::string("{\"model_type\": \"") + type +
+                              "\", \"hidden_size\": 4096, \"num_hidden_layers\": 40, \"num_attention_heads\": 32";
+    const auto silent = read_model("config.json", sizes + "}");
+    const auto without = read_model("config.json", sizes + ", \"attention_bias\": false}");
+    ASSERT_TRUE(silent && without) << type;
+    EXPECT_EQ(silent->parameters() - without->parameters(), 40 * (4096 + 2 * 256)) << type;
+  }
+}
+
 TEST(ReadModel, EveryFamilyReadsFromItsSizesAlone) {
   const std::string sizes =
       R"("hidden_size": 768, "d_model": 768, "dim": 768, "embed_dim": 96, "num_hidden_layers": 2, "num_layers": 2,

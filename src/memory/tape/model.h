@@ -70,6 +70,19 @@ class Model : public Segment {
 
   // The language-model head and its loss over `rows` rows. `causal`: labels are shifted and logits go to 32 bits.
   Tensor head_loss(Tensor x, int weight_leaf, int bias_leaf, bool causal, bool scaled_logits = false);
+
+  // The pass of a decoder whose head is a matrix of its own ("lm_head") or the embedding table again: `body` runs from
+  // the table of this name to the last layer's output.
+  template <class Body>
+  Tensor table_to_head(const char* embeddings, const Body& body) {
+    recorder_.enter(Zone::kStart, -1);
+    recorder_.set_part(Part::kActivations);
+    const int table = weights_.linear(embeddings).weight;
+    Tensor x = body(table);
+    if (!plan_.last_stage) return x;
+    const Linear own = weights_.linear("lm_head");
+    return head_loss(std::move(x), own ? own.weight : table, -1, true);
+  }
   void enter_head();
 
   Count heads() const;

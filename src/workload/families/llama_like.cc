@@ -166,7 +166,7 @@ DecoderStyle glm_style(const Config& config) {
   style.head_dim = 128;
   style.context = 131'072;
   style.rotary_fraction = 0.5;
-  style.qkv_bias = config.flag("attention_bias", false);
+  style.qkv_bias = config.flag("attention_bias", true);  // GlmConfig and Glm4Config have it where a file does not say
   style.fused_gate_up = true;
   return style;
 }

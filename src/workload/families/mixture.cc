@@ -79,6 +79,18 @@ void finish_qwen_moe(const Config& config, const DecoderStyle& style, ModelShape
   add_decoder(config, style, shape, [&](Inventory& inventory) { add_qwen_layers(inventory, shape, style, sparse); });
 }
 
+// Every layer is sparse: attention, a router without bias, gated experts.
+void add_mixture_decoder(const Config& config, const DecoderStyle& style, ModelShape& shape) {
+  add_decoder(config, style, shape, [&](Inventory& inventory) {
+    inventory.begin_block(shape.layers);
+    add_attention(inventory, shape, style);
+    add_router(inventory, shape, "mlp.gate", false);
+    add_gated_experts(inventory, shape, false);
+    add_layer_norms(inventory, shape, style);
+    inventory.end_block();
+  });
+}
+
 }  // namespace
 
 void read_mixtral(const Config& config, ModelShape& shape) {
@@ -90,14 +102,7 @@ void read_mixtral(const Config& config, ModelShape& shape) {
   shape.sliding_window = config.size("sliding_window", 0, kLongestContext);
   shape.experts = read_experts(config, {"num_local_experts", "num_experts"}, 8, 2);
   shape.experts->intermediate = shape.intermediate;
-  add_decoder(config, style, shape, [&](Inventory& inventory) {
-    inventory.begin_block(shape.layers);
-    add_attention(inventory, shape, style);
-    add_router(inventory, shape, "mlp.gate", false);
-    add_gated_experts(inventory, shape, false);
-    add_layer_norms(inventory, shape, style);
-    inventory.end_block();
-  });
+  add_mixture_decoder(config, style, shape);
 }
 
 void read_qwen2_moe(const Config& config, ModelShape& shape) {
@@ -141,14 +146,7 @@ void read_olmoe(const Config& config, ModelShape& shape) {
   read_decoder_sizes(config, style, shape);
   shape.experts = read_experts(config, {"num_experts", "num_local_experts"}, 64, 8);
   shape.experts->intermediate = shape.intermediate;
-  add_decoder(config, style, shape, [&](Inventory& inventory) {
-    inventory.begin_block(shape.layers);
-    add_attention(inventory, shape, style);
-    add_router(inventory, shape, "mlp.gate", false);
-    add_gated_experts(inventory, shape, false);
-    add_layer_norms(inventory, shape, style);
-    inventory.end_block();
-  });
+  add_mixture_decoder(config, style, shape);
 }
 
 void read_gpt_oss(const Config& config, ModelShape& shape) {

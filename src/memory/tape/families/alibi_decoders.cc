@@ -24,13 +24,7 @@ class Mpt : public Model {
   }
 
   Tensor forward() override {
-    recorder_.enter(Zone::kStart, -1);
-    recorder_.set_part(Part::kActivations);
-    const int table = weights_.linear("wte").weight;
-    Tensor x = body(table);
-    if (!plan_.last_stage) return x;
-    const Linear own = weights_.linear("lm_head");
-    return head_loss(std::move(x), own ? own.weight : table, -1, true);
+    return table_to_head("wte", [this](int table) { return body(table); });
   }
 
  private:
@@ -120,13 +114,7 @@ class Bloom : public Model {
   }
 
   Tensor forward() override {
-    recorder_.enter(Zone::kStart, -1);
-    recorder_.set_part(Part::kActivations);
-    const int table = weights_.linear("word_embeddings").weight;
-    Tensor x = body(table);
-    if (!plan_.last_stage) return x;
-    const Linear own = weights_.linear("lm_head");
-    return head_loss(std::move(x), own ? own.weight : table, -1, true);
+    return table_to_head("word_embeddings", [this](int table) { return body(table); });
   }
 
  private:

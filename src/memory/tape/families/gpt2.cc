@@ -26,13 +26,7 @@ class Gpt2 : public Model {
   }
 
   Tensor forward() override {
-    recorder_.enter(Zone::kStart, -1);
-    recorder_.set_part(Part::kActivations);
-    const int table = weights_.linear("wte").weight;
-    Tensor x = body(table);
-    if (!plan_.last_stage) return x;
-    const Linear own = weights_.linear("lm_head");
-    return head_loss(std::move(x), own ? own.weight : table, -1, true);
+    return table_to_head("wte", [this](int table) { return body(table); });
   }
 
  private:

@@ -1,0 +1,166 @@
+// A number of GPUs of each type is known to do, rules aside: which unit goes where, every rule kept, the same answer
+// on every machine. Depth first in a fixed order, so that it does not matter how the number was found.
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+#include "mig/assign.h"
+
+namespace rightsize::mig {
+namespace {
+
+constexpr int kShare = 840;  // memory and compute slices of any GPU are counted in such parts of it
+
+// Units that go onto one GPU together, and the least they take of it.
+struct Job {
+  std::vector<std::size_t> units;
+  int memory = 0, compute = 0;
+  bool like_previous = false;  // trading places with the job before changes nothing
+};
+
+struct Open {
+  std::size_t type = 0;
+  std::vector<int> counts;  // by plain profile
+  std::vector<int> apart;   // sorted
+  std::vector<std::pair<std::size_t, std::size_t>> slots;
+
+  auto state() const { return std::tie(type, counts, apart); }
+};
+
+class Search {
+ public:
+  Search(const std::vector<Unit>& units, const std::vector<GpuType>& types, const std::vector<std::size_t>& gpus)
+      : units_(units), types_(types) {
+    for (const GpuType& type : types) {
+      fits_.emplace_back();
+      for (const Combination& combination : type.geometry->combinations()) {
+        fits_.back().push_back(code(combination.counts));
+      }
+      std::sort(fits_.back().begin(), fits_.back().end());
+    }
+    for (std::size_t t = 0; t < types.size(); ++t) {
+      const std::vector<int> none(types[t].geometry->plain_profiles().size(), 0);
+      gpus_.insert(gpus_.end(), gpus[t], {t, none, {}, {}});
+    }
+    make_jobs();
+  }
+
+  bool run() {
+    int memory = static_cast<int>(gpus_.size()) * kShare, compute = memory;
+    for (const Job& job : jobs_) memory -= job.memory, compute -= job.compute;
+    return memory >= 0 && compute >= 0 && place(0, 0, memory, compute);
+  }
+
+  std::vector<AssignedGpu> take() {
+    std::vector<AssignedGpu> taken;
+    for (Open& gpu : gpus_) {
+      if (!gpu.slots.empty()) taken.push_back({gpu.type, std::move(gpu.slots)});
+    }
+    return taken;
+  }
+
+ private:
+  static constexpr int kMostSteps = 20'000;
+
+  static std::uint64_t code(const std::vector<int>& counts) {
+    std::uint64_t sum = 0;
+    for (int count : counts) sum = sum << 5 | static_cast<std::uint64_t>(count);
+    return sum;
+  }
+
+  std::pair<int, int> share_of(std::size_t type, std::size_t p) const {
+    const Geometry& geometry = *types_[type].geometry;
+    const catalog::MigProfile& profile = geometry.profile(geometry.plain_profiles()[p]);
+    return {profile.memory_slices * kShare / geometry.memory_slices(),
+            profile.compute_slices * kShare / geometry.compute_slices()};
+  }
+
+  // Large before small, those with rules before those without, and alike ones beside each other.
+  auto rank(const Job& job) const {
+    const Unit& first = units_[job.units[0]];
+    return std::tuple(std::max(job.memory, job.compute), job.memory + job.compute, job.units.size(), first.apart,
+                      first.allowed);
+  }
+
+  void make_jobs() {
+    std::map<int, std::size_t> group_job;
+    for (std::size_t u = 0; u < units_.size(); ++u) {
+      const int group = units_[u].together;
+      const auto [at, fresh] =
+          group < 0 ? std::pair{group_job.end(), true} : group_job.try_emplace(group, jobs_.size());
+      Job& job = fresh ? jobs_.emplace_back() : jobs_[at->second];
+      int memory = kShare, compute = kShare;
+      for (std::size_t t = 0; t < types_.size(); ++t) {
+        for (std::size_t p = 0; p < units_[u].allowed[t].size(); ++p) {
+          if (!units_[u].allowed[t][p]) continue;
+          memory = std::min(memory, share_of(t, p).first), compute = std::min(compute, share_of(t, p).second);
+        }
+      }
+      job.units.push_back(u), job.memory += memory, job.compute += compute;
+    }
+    std::stable_sort(jobs_.begin(), jobs_.end(), [&](const Job& a, const Job& b) { return rank(a) > rank(b); });
+    for (std::size_t j = 1; j < jobs_.size(); ++j) {
+      const Unit &a = units_[jobs_[j - 1].units[0]], &b = units_[jobs_[j].units[0]];
+      jobs_[j].like_previous = a.together < 0 && b.together < 0 && a.allowed == b.allowed && a.apart == b.apart;
+    }
+  }
+
+  bool place(std::size_t j, std::size_t previous, int memory, int compute) {
+    if (j == jobs_.size()) return true;
+    for (std::size_t g = jobs_[j].like_previous ? previous : 0; g < gpus_.size(); ++g) {
+      if (++steps_ > kMostSteps) return false;
+      const bool seen = std::any_of(gpus_.begin(), gpus_.begin() + static_cast<std::ptrdiff_t>(g),
+                                    [&](const Open& other) { return other.state() == gpus_[g].state(); });
+      if (!seen && put(j, 0, g, memory, compute)) return true;
+    }
+    return false;
+  }
+
+  // The job's units from `at` on, each in its smallest slice first. `memory` and `compute` may be wasted yet.
+  bool put(std::size_t j, std::size_t at, std::size_t g, int memory, int compute) {
+    const Job& job = jobs_[j];
+    if (at == job.units.size()) return place(j + 1, g, memory + job.memory, compute + job.compute);
+    const Unit& unit = units_[job.units[at]];
+    const Open before = gpus_[g];
+    for (int id : unit.apart) {
+      if (std::binary_search(before.apart.begin(), before.apart.end(), id)) return false;
+    }
+    for (std::size_t p = 0; p < before.counts.size(); ++p) {
+      const auto [more_memory, more_compute] = share_of(before.type, p);
+      if (!unit.allowed[before.type][p] || memory + job.memory < more_memory || compute + job.compute < more_compute)
+        continue;
+      Open& gpu = gpus_[g];
+      ++gpu.counts[p];
+      if (std::binary_search(fits_[gpu.type].begin(), fits_[gpu.type].end(), code(gpu.counts))) {
+        gpu.apart.insert(gpu.apart.end(), unit.apart.begin(), unit.apart.end());
+        std::sort(gpu.apart.begin(), gpu.apart.end());
+        gpu.slots.emplace_back(p, job.units[at]);
+        if (put(j, at + 1, g, memory - more_memory, compute - more_compute)) return true;
+      }
+      gpus_[g] = before;
+    }
+    return false;
+  }
+
+  const std::vector<Unit>& units_;
+  const std::vector<GpuType>& types_;
+  std::vector<std::vector<std::uint64_t>> fits_;  // [type]: codes of the combinations, sorted
+  std::vector<Open> gpus_;
+  std::vector<Job> jobs_;
+  int steps_ = 0;
+};
+
+}  // namespace
+
+std::optional<std::vector<AssignedGpu>> assign_to(const std::vector<Unit>& units, const std::vector<GpuType>& types,
+                                                  const std::vector<std::size_t>& gpus) {
+  constexpr std::size_t kMostUnits = 150;  // beyond, the order below seldom reaches the optimum
+  if (units.size() > kMostUnits) return std::nullopt;
+  Search search(units, types, gpus);
+  if (!search.run()) return std::nullopt;
+  return search.take();
+}
+
+}  // namespace rightsize::mig
