@@ -63,7 +63,8 @@ std::vector<MixChoice> cheapest_mix(const Request& request, const std::vector<Ca
     model.add_entry(busy, number[j], -1);
     model.add_entry(all_gpus, number[j], useful[j]->machines->gpus);
   }
-  const solve::Solution solution = solve::solve(model, {.nodes = 5000, .seconds = 60, .relative_gap = 1e-4, .start = {}});
+  const solve::Solution solution =
+      solve::solve(model, {.nodes = 5000, .seconds = 60, .relative_gap = 1e-4, .start = {}});
   const double alone = hourly(kinds.front()) * kinds.front().option->machines;
   constexpr double kWorthIt = 0.995;
   if (solution.values.empty() || solution.objective > alone * kWorthIt) return {};
