@@ -135,6 +135,7 @@ Json document_of(const Request& request, const plan::Recommendation& found, cons
     }
   }
   j["confidence"] = found.plans.empty() ? Json(nullptr) : json_number(found.confidence);
+  j["warnings"] = found.warnings;
   j["feasible"] = json_number(found.feasible);
   j["assumptions"] = assumptions_json(request);
   j["considered"] = json_number(found.effort.configurations);

@@ -198,8 +198,10 @@ void add_mix(Report& report, const Recommendation& found) {
                                                    format_usd(rate), compare(rate / found.plans.front().cost), parts)});
 }
 
-void add_notes(Report& report, const Plan& first) {
+void add_notes(Report& report, const Recommendation& found) {
+  const Plan& first = found.plans.front();
   std::string text;
+  for (const std::string& warning : found.warnings) text += fmt::format("  {}.\n", warning);
   for (const perf::Note& note : first.notes) text += fmt::format("  {}.\n", perf::describe(note));
   for (const std::string& warning : first.memory.warnings) text += fmt::format("  {}.\n", warning);
   if (first.basis == perf::Basis::kSpecification)
@@ -269,7 +271,7 @@ Report report_of(const Request& request, const Recommendation& found, const cata
   add_breakpoints(report, found);
   add_changes(report, found);
   add_rejections(report, found);
-  if (!found.plans.empty()) add_notes(report, found.plans.front());
+  if (!found.plans.empty()) add_notes(report, found);
   if (stats) add_stats(report, found);
   return report;
 }

@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "base/date.h"
 #include "plan/candidates.h"
 
 namespace rightsize::plan {
@@ -14,6 +15,9 @@ double confidence_of(const Request& request, const std::vector<Candidate>& kinds
 // Deadlines, prices and budgets at which another plan would be first.
 std::vector<Breakpoint> breakpoints_of(const Request& request, const std::vector<Candidate>& kinds,
                                        const std::vector<Candidate>& front);
+
+// What a buyer should know about the price of a plan: nobody confirms it, it is old, or other regions ask much more.
+std::vector<std::string> price_warnings(const market::Offer& offer, const catalog::Catalog& catalog, Date today);
 
 // "2 x p5.48xlarge (8 x h100-sxm) at aws, on-demand".
 std::string name_plan(const Candidate& candidate);

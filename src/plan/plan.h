@@ -109,10 +109,10 @@ struct Recommendation {
   std::vector<Rejection> rejected;
   std::vector<Change> changes;
   std::vector<Breakpoint> breakpoints;
-  std::vector<MixPart> mix;  // serving
-  double feasible = 0;       // plans within every limit, before the cut to `top`
-  double confidence = 0;     // probability that the first plan's GPU is the best, given the error bars
-  std::vector<std::string> warnings;
+  std::vector<MixPart> mix;           // serving
+  double feasible = 0;                // plans within every limit, before the cut to `top`
+  double confidence = 0;              // probability that the first plan's GPU is the best, given the error bars
+  std::vector<std::string> warnings;  // about the first plan
   Effort effort;
 };
 

@@ -352,6 +352,7 @@ Recommendation recommend(const Request& request, const catalog::Catalog& catalog
   add_changes(result, explored);
   result.breakpoints = breakpoints_of(request, planning.kinds(), planning.front());
   result.confidence = confidence_of(request, planning.kinds());
+  if (first != nullptr) result.warnings = price_warnings(first->offer, catalog, today());
   if (request.work.kind == WorkKind::kServing) {
     for (const MixChoice& part : cheapest_mix(request, planning.kinds()))
       result.mix.push_back({planning.build(*part.kind, part.machines), part.share});
