@@ -29,7 +29,9 @@ struct Run {
 std::vector<double> levels_of(const std::vector<Sample>& samples) {
   std::vector<double> levels;
   for (const Sample& sample : samples) levels.push_back(activity(sample).value_or(0));
-  const auto counts = [](const Sample& sample) { return sample.has(Metric::kGraphicsActive); };
+  const auto counts = [](const Sample& sample) {
+    return sample.has(Metric::kGraphicsActive) || sample.has(Metric::kSmActive);
+  };
   if (samples.size() > 1 && !counts(samples[0]) && counts(samples[1])) levels[0] = levels[1];
   return levels;
 }
@@ -104,6 +106,23 @@ bool without_memory(const std::vector<Sample>& samples, const Run& run) {
     if (i >= run.first && i < run.last) least = std::min(least.value_or(*used), *used);
   }
   return least && *least < most / 2;
+}
+
+// An engine counter read less often than the others covers the time since its last reading: the first one in a phase
+// tells of the phase before, too.
+bool covers_time_before(const std::vector<Sample>& samples, std::size_t first, std::size_t at) {
+  if (first == 0 || !samples[at].has(Metric::kGraphicsActive) || samples[first - 1].has(Metric::kGraphicsActive)) {
+    return false;
+  }
+  for (std::size_t i = first; i < at; ++i) {
+    if (samples[i].has(Metric::kGraphicsActive)) return false;
+  }
+  return true;
+}
+
+Sample without_engine(Sample sample) {
+  sample.clear(Metric::kGraphicsActive);
+  return sample;
 }
 
 // Where the steady part begins and ends, in runs: without the idleness at both ends where that was no part of the work.
@@ -190,7 +209,9 @@ Summary summarize_steady(const std::vector<Sample>& samples, const std::vector<P
   for (const Phase& phase : phases) {
     if (phase.kind != PhaseKind::kSteady) continue;
     any = true;
-    for (std::size_t i = phase.first; i < phase.last; ++i) steady.add(samples[i]);
+    for (std::size_t i = phase.first; i < phase.last; ++i) {
+      steady.add(covers_time_before(samples, phase.first, i) ? without_engine(samples[i]) : samples[i]);
+    }
   }
   if (any) return steady.summary();
   for (const Sample& sample : samples) whole.add(sample);
