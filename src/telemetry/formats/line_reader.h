@@ -37,7 +37,8 @@ class Intake {
 class LineReader {
  public:
   virtual ~LineReader() = default;
-  virtual void line(std::string_view line) = 0;  // without its end
+  // Without its end; kSlack bytes (cell_scan.h) behind it are readable.
+  virtual void line(std::string_view line) = 0;
   virtual void finish() {}
 };
 
