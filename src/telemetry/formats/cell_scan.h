@@ -16,6 +16,10 @@ namespace rightsize::telemetry {
 
 inline constexpr std::size_t kSlack = 16;
 
+// Not within the functions that use it: there it would be built anew for every cell.
+inline constexpr double kPowersOfTen[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                          1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+
 namespace cell_scan {
 
 inline constexpr std::uint64_t kOnes = 0x0101010101010101, kZeros = 0x30 * kOnes;
@@ -110,7 +114,6 @@ inline std::size_t short_cell_size(std::uint64_t cell) {
 // other cell. The mantissa and the power of ten are exact doubles then, and their quotient is the nearest double.
 [[gnu::always_inline]] inline const char* number_cell(const char* at, const char* last, double& value) {
   using namespace cell_scan;
-  constexpr double kPowers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
   const auto rest = static_cast<std::size_t>(last - at);
   const std::uint64_t word = load(at);
   std::size_t size = first_of(word, ',');
@@ -123,7 +126,7 @@ inline std::size_t short_cell_size(std::uint64_t cell) {
     if (digits == 0) return nullptr;
     const std::uint64_t aligned = (joined << (64 - 8 * digits)) | (kZeros & low_bytes(8 - digits));
     if (!all_digits(aligned)) return nullptr;
-    value = static_cast<double>(eight_digits(aligned)) / kPowers[whole ? 0 : digits - point];
+    value = static_cast<double>(eight_digits(aligned)) / kPowersOfTen[whole ? 0 : digits - point];
     return at + size;
   }
   Text16 text{word, load(at + 8)};
@@ -137,7 +140,7 @@ inline std::size_t short_cell_size(std::uint64_t cell) {
   text.align(digits);
   if (!all_digits(text.high) || !all_digits(text.low)) return nullptr;
   const std::uint64_t mantissa = eight_digits(text.high) + eight_digits(text.low) * 100000000;
-  value = static_cast<double>(mantissa) / kPowers[whole ? 0 : digits - point];
+  value = static_cast<double>(mantissa) / kPowersOfTen[whole ? 0 : digits - point];
   return at + size;
 }
 

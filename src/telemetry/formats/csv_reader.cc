@@ -24,6 +24,8 @@ struct Column {
   // The last short cell of this column and its value: clocks, limits and pipes at rest are the same row after row.
   std::uint64_t cell = 0;
   double value = 0;
+
+  bool is_number() const { return role == Role::kMetric || role == Role::kTime; }
 };
 
 // Blanks begin above 2^31 - 16, and shares end at 1; what lies above goes the careful way.
@@ -135,7 +137,7 @@ class CsvReader final : public LineReader {
       Column& column = columns_[number];
       const char* cell = at;
       double value = kMissing;
-      if (column.role == Role::kMetric || column.role == Role::kTime) {
+      if (column.is_number()) {
         const std::uint64_t key = column.role == Role::kMetric ? short_cell(at, last) : 0;
         if (key != 0 && key == column.cell) {
           state.sample.set(column.spec.metric, column.value);
@@ -161,7 +163,8 @@ class CsvReader final : public LineReader {
       }
       if (at == last || *at != ',') {
         const char* end = find_comma(at, last);
-        if (end != at && !is_blank(std::string_view(at, static_cast<std::size_t>(end - at)))) value = kMissing;
+        const std::string_view behind(at, static_cast<std::size_t>(end - at));
+        if (column.is_number() && !behind.empty() && !is_blank(behind)) value = kMissing;
         at = end;
       }
       if (!take(column, {cell, static_cast<std::size_t>(at - cell)}, value, state)) {
@@ -217,7 +220,8 @@ class CsvReader final : public LineReader {
       if (plain) {
         state.sample.set(column.spec.metric, value * column.spec.scale);
       } else {
-        const std::string_view cell = trim({at, static_cast<std::size_t>(end - at)});
+        std::string_view cell(at, static_cast<std::size_t>(end - at));
+        if (!cell.empty() && (cell.front() <= ' ' || cell.back() <= ' ')) cell = trim(cell);
         if (column.role == Role::kMetric) value = padded_number(cell);
         if (column.role == Role::kTime) value = times_.read(cell).value_or(kMissing);
         if (!take(column, cell, value, state)) return intake_.refuse(text, cell, "this is no time nvidia-smi writes");
