@@ -32,7 +32,7 @@ constexpr Counter kCounters[] = {
     {nvml::kGpmPcieRx, Metric::kPcieRx, kMiB},         {nvml::kGpmNvlinkRx, Metric::kNvlinkRx, kMiB},
     {nvml::kGpmNvlinkTx, Metric::kNvlinkTx, kMiB},
 };
-// For this one alone it asks the GPU again, which takes 1 to 2 ms of processor time (H200, driver 580): once a second.
+// For this one alone it spends 1 to 2 ms in the kernel (H200, driver 580): once a second.
 constexpr Counter kEngine[] = {{nvml::kGpmGraphics, Metric::kGraphicsActive, 0.01}};
 
 // One GPU or one MIG instance of it.
