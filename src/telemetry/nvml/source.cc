@@ -15,6 +15,7 @@ using nvml::Api;
 using nvml::kSuccess;
 
 constexpr double kMiB = 1024.0 * 1024.0;
+constexpr double kSlow = 0.95;  // seconds between the dearer readings: once a second
 
 struct Counter {
   unsigned id;
@@ -43,7 +44,7 @@ struct Watched {
   nvml::GpmSample before = nullptr, now = nullptr;
   nvml::GpmSample second = nullptr;  // where the counter read once a second began
   bool has_before = false;
-  double next_slow = -1e9, next_energy = -1e9;  // when the dearer readings are due
+  double next_slow = -1e9, next_energy = -1e9, next_engine = -1e9;  // when the dearer readings are due
 };
 
 std::string text_of(nvml::Return (*get)(nvml::Device, char*, unsigned), nvml::Device device) {
@@ -87,8 +88,7 @@ class NvmlSource final : public LiveSource {
       }
     }
     read_plain(watched, sample, slow);
-    read_counters(watched, sample, slow);
-    constexpr double kSlow = 0.95;  // seconds
+    read_counters(watched, sample);
     if (slow) watched.next_slow = time + kSlow;
     return sample;
   }
@@ -215,15 +215,16 @@ class NvmlSource final : public LiveSource {
                             : api().gpm_sample(watched.gpu, into);
   }
 
-  // Counters between two of the driver's samples: all but one since the last reading, that one since the last second.
-  void read_counters(Watched& watched, Sample& sample, bool slow) {
+  // Counters between two of the driver's samples: all but one since the last reading, that one since the last second
+  // (and soon after the start, so that a short run has it).
+  void read_counters(Watched& watched, Sample& sample) {
     if (watched.before == nullptr || watched.now == nullptr || watched.second == nullptr) return;
     if (take_gpm(watched, watched.now) != kSuccess) return;
-    if (watched.has_before) {
-      ask(watched, watched.before, kCounters, sample);
-      if (slow) ask(watched, watched.second, kEngine, sample);
-    }
-    if (slow || !watched.has_before) take_gpm(watched, watched.second);
+    if (watched.has_before) ask(watched, watched.before, kCounters, sample);
+    const bool due = watched.has_before && sample.time >= watched.next_engine;
+    if (due) ask(watched, watched.second, kEngine, sample);
+    if (due) watched.next_engine = sample.time + kSlow;
+    if (due || !watched.has_before) take_gpm(watched, watched.second);
     watched.has_before = true;
     std::swap(watched.before, watched.now);
   }
