@@ -43,6 +43,23 @@ std::string recording() {
   return text;
 }
 
+// Every counter differs from row to row, in length, too.
+std::string varied_recording() {
+  std::string text =
+      "t_s,gpu,gpu_util_pct,mem_util_pct,fb_used_mib,power_w,sm_mhz,graphics_pct,sm_pct,sm_occupancy_pct,integer_pct,"
+      "tensor_pct,dfma_pct,hmma_pct,imma_pct,dram_bw_pct,fp64_pct,fp32_pct,fp16_pct,pcie_tx_mibs,pcie_rx_mibs\n";
+  for (int i = 0; i < 100000; ++i) {
+    const double share = 0.001 * (i * 7919 % 100000);
+    text += fmt::format(
+        "{:.3f},{},{},{},1625,{:.1f},1470,{:.3f},{:.3f},{:.3f},{:.3f},{:.3f},0.000,{:.3f},0.000,{:.3f},0.000,0.000,0."
+        "000,"
+        "{:.3f},{:.3f}\n",
+        0.1 * i, i % 8, i % 101, i % 37, 200 + share, share, 0.9 * share, 0.1 * share, 0.05 * share, 0.8 * share,
+        0.7 * share, 0.2 * share, 0.3 * share, 3 * share);
+  }
+  return text;
+}
+
 std::string smi_csv() {
   std::string text =
       "timestamp, index, uuid, name, utilization.gpu [%], utilization.memory [%], memory.total [MiB], memory.used "
@@ -80,9 +97,11 @@ std::string exposition() {
 }
 
 void csv_recording(benchmark::State& state) { read_text(state, recording()); }
+void csv_recording_varied(benchmark::State& state) { read_text(state, varied_recording()); }
 void csv_nvidia_smi(benchmark::State& state) { read_text(state, smi_csv()); }
 void exposition_text(benchmark::State& state) { read_text(state, exposition()); }
 BENCHMARK(csv_recording)->Unit(benchmark::kMillisecond);
+BENCHMARK(csv_recording_varied)->Unit(benchmark::kMillisecond);
 BENCHMARK(csv_nvidia_smi)->Unit(benchmark::kMillisecond);
 BENCHMARK(exposition_text)->Unit(benchmark::kMillisecond);
 

@@ -268,5 +268,40 @@ TEST(Project, WaitingDoesNotScaleAndMemoryMustFit) {
   }
 }
 
+Sample reading(double time, double sm, double memory) {
+  Sample sample;
+  sample.time = time;
+  sample.set(Metric::kSmActive, sm);
+  sample.set(Metric::kMemoryUsed, memory);
+  return sample;
+}
+
+// 4 s of start-up, 0.1 s in which 40 GB are filled, 10 s of nothing. The engine's counter comes once a second, and the
+// first behind the filling covers it.
+TEST(Phases, MemoryFilledOnceAndThenHeldIsHolding) {
+  std::vector<Sample> samples;
+  for (int i = 0; i < 140; ++i) {
+    samples.push_back(reading(0.1 * i, i == 40 ? 0.12 : 0, i < 40 ? 6e8 : 4e10));
+    if (i % 10 == 5) samples.back().set(Metric::kGraphicsActive, i == 45 ? 0.02 : 0);
+  }
+  const std::vector<Phase> phases = find_phases(samples, true);
+  ASSERT_EQ(phases.size(), 2u);
+  EXPECT_EQ(phases[1].kind, PhaseKind::kSteady);
+  EXPECT_NEAR(phases[1].begin, 4.1, 1e-9);
+  const Summary steady = summarize_steady(samples, phases);
+  EXPECT_EQ(steady.mean(Metric::kGraphicsActive), 0) << "the reading at 4.5 s tells of the time before";
+  EXPECT_EQ(classify(steady, Hardware{}).verdict, Verdict::kIdleHeld);
+}
+
+TEST(Activity, SmsSayWhetherAnythingRan) {
+  Sample sample = reading(0, 0, 1e9);
+  sample.set(Metric::kGraphicsActive, 0.3);  // of the whole last second
+  EXPECT_EQ(activity(sample), 0);
+  sample.set(Metric::kSmActive, 0.0003);  // the smallest kernels
+  EXPECT_EQ(activity(sample), 0.3);
+  sample.clear(Metric::kGraphicsActive);
+  EXPECT_EQ(activity(sample), kIdleActivity) << "not idle";
+}
+
 }  // namespace
 }  // namespace rightsize::diagnose

@@ -29,15 +29,11 @@ struct Run {
 std::vector<double> levels_of(const std::vector<Sample>& samples) {
   std::vector<double> levels;
   for (const Sample& sample : samples) levels.push_back(activity(sample).value_or(0));
-  const auto counts = [](const Sample& sample) { return sample.has(Metric::kGraphicsActive); };
+  const auto counts = [](const Sample& sample) {
+    return sample.has(Metric::kGraphicsActive) || sample.has(Metric::kSmActive);
+  };
   if (samples.size() > 1 && !counts(samples[0]) && counts(samples[1])) levels[0] = levels[1];
   return levels;
-}
-
-double mean_level(const std::vector<Sample>& samples, std::size_t first, std::size_t last) {
-  double sum = 0;
-  for (std::size_t i = first; i < last; ++i) sum += activity(samples[i]).value_or(0);
-  return last > first ? sum / static_cast<double>(last - first) : 0;
 }
 
 // What is low against the work of this recording: start-up does a little, too.
@@ -87,6 +83,33 @@ PhaseKind pause_kind(const std::vector<Sample>& samples, const Run& run) {
   return copied > kWriting ? PhaseKind::kCheckpoint : PhaseKind::kPause;
 }
 
+// An engine counter read less often than the others covers the time since its last reading: the first one in a phase
+// tells of the phase before, too.
+bool covers_time_before(const std::vector<Sample>& samples, std::size_t first, std::size_t at) {
+  if (first == 0 || !samples[at].has(Metric::kGraphicsActive) || samples[first - 1].has(Metric::kGraphicsActive)) {
+    return false;
+  }
+  for (std::size_t i = first; i < at; ++i) {
+    if (samples[i].has(Metric::kGraphicsActive)) return false;
+  }
+  return true;
+}
+
+// How much ran on average; a program's kernels may fill few SMs, so the engine's share counts where it is known.
+double mean_level(const std::vector<Sample>& samples, std::size_t first, std::size_t last) {
+  double sum = 0, engine = 0;
+  std::size_t engines = 0;
+  for (std::size_t i = first; i < last; ++i) {
+    sum += activity(samples[i]).value_or(0);
+    if (auto value = samples[i].get(Metric::kGraphicsActive); value && !covers_time_before(samples, first, i)) {
+      engine += *value;
+      ++engines;
+    }
+  }
+  const double mean = last > first ? sum / static_cast<double>(last - first) : 0;
+  return engines > 0 ? std::max(mean, engine / static_cast<double>(engines)) : mean;
+}
+
 Phase make_phase(PhaseKind kind, const std::vector<Sample>& samples, std::size_t first, std::size_t last) {
   const double origin = samples.front().time;
   const double end = last < samples.size() ? samples[last].time : samples.back().time;
@@ -106,6 +129,11 @@ bool without_memory(const std::vector<Sample>& samples, const Run& run) {
   return least && *least < most / 2;
 }
 
+Sample without_engine(Sample sample) {
+  sample.clear(Metric::kGraphicsActive);
+  return sample;
+}
+
 // Where the steady part begins and ends, in runs: without the idleness at both ends where that was no part of the work.
 std::pair<std::size_t, std::size_t> steady_runs(const std::vector<Sample>& samples, const std::vector<Run>& runs,
                                                 bool from_start) {
@@ -120,6 +148,19 @@ std::pair<std::size_t, std::size_t> steady_runs(const std::vector<Sample>& sampl
   if (runs.front().idle && is_edge(runs.front()) && !(pattern && !from_start)) ++first;
   if (runs.back().idle && is_edge(runs.back()) && !pattern && last - first > 1) --last;
   return {first, last};
+}
+
+// A program that fills its memory once and then only holds it: that moment was start-up, and holding is what it does.
+// True when the recording ends with such idleness.
+bool ends_holding(const std::vector<Sample>& samples, const std::vector<Run>& runs) {
+  const Run& end = runs.back();
+  if (!end.idle || without_memory(samples, end)) return false;
+  double worked = 0;
+  for (const Run& run : runs) worked += run.idle ? 0 : duration(samples, run.first, run.last);
+  const std::size_t began = runs.front().idle ? runs[1].first : 0;
+  constexpr double kMoment = 1, kMostly = 0.9;  // seconds; of the time since the first work
+  return worked < kMoment &&
+         duration(samples, end.first, end.last) > kMostly * duration(samples, began, samples.size());
 }
 
 }  // namespace
@@ -164,6 +205,11 @@ std::vector<Phase> find_phases(const std::vector<Sample>& samples, bool from_sta
   if (runs.size() == 1) {
     return {make_phase(runs[0].idle ? PhaseKind::kIdle : PhaseKind::kSteady, samples, 0, samples.size())};
   }
+  if (ends_holding(samples, runs)) {
+    const std::size_t idle = runs.back().first;
+    return {make_phase(PhaseKind::kStartUp, samples, 0, idle),
+            make_phase(PhaseKind::kSteady, samples, idle, samples.size())};
+  }
   const auto [first, last] = steady_runs(samples, runs, from_start);
   std::vector<Phase> phases;
   if (first > 0) phases.push_back(make_phase(PhaseKind::kStartUp, samples, 0, runs[first].first));
@@ -190,7 +236,9 @@ Summary summarize_steady(const std::vector<Sample>& samples, const std::vector<P
   for (const Phase& phase : phases) {
     if (phase.kind != PhaseKind::kSteady) continue;
     any = true;
-    for (std::size_t i = phase.first; i < phase.last; ++i) steady.add(samples[i]);
+    for (std::size_t i = phase.first; i < phase.last; ++i) {
+      steady.add(covers_time_before(samples, phase.first, i) ? without_engine(samples[i]) : samples[i]);
+    }
   }
   if (any) return steady.summary();
   for (const Sample& sample : samples) whole.add(sample);

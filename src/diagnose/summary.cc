@@ -21,7 +21,12 @@ double quantile(std::vector<float> values, double q) {
 
 std::optional<double> activity(const Sample& sample) {
   std::optional<double> level = sample.get(Metric::kGraphicsActive);
-  if (!level) level = sample.get(Metric::kSmActive);
+  // The engine counter may be that of a longer time than the sample's, so SMs have the last word on whether anything
+  // ran: a GPU with nothing to do shows 0, the smallest kernels launched without pause 0.03 %.
+  constexpr double kAnything = 1e-4;
+  if (auto sm = sample.get(Metric::kSmActive)) {
+    level = *sm < kAnything ? 0 : std::max(kIdleActivity, level.value_or(*sm));
+  }
   if (!level) level = sample.get(Metric::kGpuUtil);
   // Copies do not count as engine time. 1 GB/s and less is kernel launches and polling.
   constexpr double kCopying = 1e9, kFullLink = 25e9;
@@ -102,6 +107,17 @@ void Accumulator::add(const Sample& sample) {
   }
 }
 
+// The engine's share of the time in which anything ran. Its counter may be read less often than the others and then
+// covers the time since its last reading, idle or not: it is spread over the samples that were not idle.
+double Accumulator::active_level() const {
+  if (levels_ == idle_) return 0;
+  const auto active = static_cast<double>(levels_ - idle_);
+  const Column& engine = columns_[static_cast<std::size_t>(Metric::kGraphicsActive)];
+  const bool sparse = engine.count > 0 && 2 * engine.count < levels_;
+  if (!sparse) return active_sum_ / active;
+  return std::min(1.0, engine.sum / static_cast<double>(engine.count) * static_cast<double>(levels_) / active);
+}
+
 Summary Accumulator::summary() const {
   Summary summary;
   summary.samples = samples_;
@@ -117,7 +133,7 @@ Summary Accumulator::summary() const {
   if (levels_ > 0) {
     OnOff on_off;
     on_off.idle_share = static_cast<double>(idle_) / static_cast<double>(levels_);
-    on_off.active_level = levels_ > idle_ ? active_sum_ / static_cast<double>(levels_ - idle_) : 0;
+    on_off.active_level = active_level();
     // The stretch at the end counts like the others: it was cut short at either end of the recording alike.
     std::vector<float> idle = idle_runs_.drawn, active = active_runs_.drawn;
     if (idling_) (*idling_ ? idle : active).push_back(static_cast<float>(run_s_));

@@ -51,7 +51,8 @@ struct Summary {
 };
 
 // Activity of one sample: the share of its time in which the GPU ran or copied something, or nothing when the source
-// does not say. Engine counters are believed before nvidia-smi's utilisation, which is refreshed more slowly.
+// does not say. Counters are believed before nvidia-smi's utilisation, which is refreshed more slowly: SMs say whether
+// anything ran, the engine for how long.
 std::optional<double> activity(const Sample& sample);
 
 // A sample below this did nothing: GPUs with an open context show 0.006 %.
@@ -80,6 +81,7 @@ class Accumulator {
   void add_time(const Sample& sample);
   void add_activity(double level, double seconds);
   void add_throttle(const Sample& sample);
+  double active_level() const;
   void draw(std::vector<float>& drawn, std::uint64_t seen, double value);
 
   std::array<Column, telemetry::kMetrics> columns_;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "telemetry/formats/cell_scan.h"
 #include "telemetry/formats/line_reader.h"
 
 namespace rightsize::telemetry {
@@ -84,7 +85,7 @@ Error cannot_read(std::string_view name, Format format) {
 // The bytes of a source cut into lines, in a buffer that does not grow.
 class Lines {
  public:
-  explicit Lines(ByteSource& source) : source_(source), buffer_(2 * kChunk) {}
+  explicit Lines(ByteSource& source) : source_(source), buffer_(kCapacity + kSlack) {}
 
   // More bytes behind those not yet taken; false at the end.
   Result<bool> fill() {
@@ -93,18 +94,19 @@ class Lines {
       end_ -= begin_;
       begin_ = 0;
     }
-    RIGHTSIZE_TRY(const std::size_t got, source_.read(std::span(buffer_).subspan(end_, buffer_.size() - end_)));
+    RIGHTSIZE_TRY(const std::size_t got, source_.read(std::span(buffer_).subspan(end_, kCapacity - end_)));
     end_ += got;
     bytes_ += got;
     return got > 0;
   }
 
   std::string_view pending() const { return {buffer_.data() + begin_, end_ - begin_}; }
-  bool full() const { return end_ - begin_ == buffer_.size(); }
+  bool full() const { return end_ - begin_ == kCapacity; }
   void drop(std::size_t size) { begin_ += size; }
   std::uint64_t bytes() const { return bytes_; }
 
  private:
+  static constexpr std::size_t kCapacity = 2 * kChunk;
   ByteSource& source_;
   std::vector<char> buffer_;
   std::size_t begin_ = 0, end_ = 0;

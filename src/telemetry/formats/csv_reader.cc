@@ -1,12 +1,12 @@
 // Our recordings and nvidia-smi's csv: a header that names the columns, then a row a GPU and moment.
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "telemetry/formats/cell_scan.h"
 #include "telemetry/formats/line_reader.h"
 #include "telemetry/metric_names.h"
 
@@ -21,6 +21,11 @@ struct Column {
   Role role = Role::kIgnored;
   MetricSpec spec = {};
   double most = -1;  // raw values up to this need no second look
+  // The last short cell of this column and its value: clocks, limits and pipes at rest are the same row after row.
+  std::uint64_t cell = 0;
+  double value = 0;
+
+  bool is_number() const { return role == Role::kMetric || role == Role::kTime; }
 };
 
 // Blanks begin above 2^31 - 16, and shares end at 1; what lies above goes the careful way.
@@ -28,6 +33,36 @@ double plain_limit(const MetricSpec& spec) {
   constexpr double kBelowBlanks = 2e9;
   return std::min(kBelowBlanks, canonical(spec, 1.02 / spec.scale) == 1.0 ? 1 / spec.scale : kBelowBlanks);
 }
+
+// nvidia-smi's times, of which all but the seconds are mostly those of the row before.
+class SmiTimes {
+ public:
+  std::optional<double> read(std::string_view text) {
+    constexpr std::size_t kMinutes = 17;  // "2026/11/15 00:35:"
+    double seconds = 0;
+    if (text.size() >= kMinutes + 2 && text.substr(0, kMinutes) == before_ &&
+        plain_number(text.data() + kMinutes, text.data() + text.size(), seconds) != nullptr && seconds < 61) {
+      return day_ + (second_of_day_ + seconds);
+    }
+    const std::optional<double> time = parse_smi_time(text);
+    if (time && text[13] == ':' && text[16] == ':') remember(text.substr(0, kMinutes));
+    return time;
+  }
+
+ private:
+  void remember(std::string_view minutes) {
+    const std::string begin(minutes.substr(0, 11));
+    const auto day = parse_smi_time(begin + "00:00:00"), whole = parse_smi_time(std::string(minutes) + "00");
+    before_.clear();
+    if (!day || !whole) return;
+    before_ = minutes;
+    day_ = *day;
+    second_of_day_ = *whole - *day;
+  }
+
+  std::string before_;
+  double day_ = 0, second_of_day_ = 0;
+};
 
 class CsvReader final : public LineReader {
  public:
@@ -81,12 +116,14 @@ class CsvReader final : public LineReader {
   }
 
   Column column(std::string_view name) const {
-    if (auto spec = find_metric(vocabulary(), name)) return {Role::kMetric, *spec, plain_limit(*spec)};
-    if (name == "t_s" || name == "timestamp") return {Role::kTime, {}, -1};
-    if (name == "gpu" || name == "index") return {Role::kIndex, {}, -1};
-    if (name == "uuid" || name == "gpu_uuid") return {Role::kUuid, {}, -1};
-    if (name == "name" || name == "gpu_name") return {Role::kName, {}, -1};
-    if (name == "host") return {Role::kHost, {}, -1};
+    if (auto spec = find_metric(vocabulary(), name)) {
+      return {.role = Role::kMetric, .spec = *spec, .most = plain_limit(*spec)};
+    }
+    if (name == "t_s" || name == "timestamp") return {.role = Role::kTime};
+    if (name == "gpu" || name == "index") return {.role = Role::kIndex};
+    if (name == "uuid" || name == "gpu_uuid") return {.role = Role::kUuid};
+    if (name == "name" || name == "gpu_name") return {.role = Role::kName};
+    if (name == "host") return {.role = Role::kHost};
     return {};
   }
 
@@ -97,26 +134,37 @@ class CsvReader final : public LineReader {
     const char* last = at + text.size();
     std::size_t number = 0;
     for (; number < columns_.size(); ++number) {
-      const Column& column = columns_[number];
+      Column& column = columns_[number];
       const char* cell = at;
       double value = kMissing;
-      if (column.role == Role::kMetric || column.role == Role::kTime) {
-        if (const char* behind = plain_number(at, last, value)) {
+      if (column.is_number()) {
+        const std::uint64_t key = column.role == Role::kMetric ? short_cell(at, last) : 0;
+        if (key != 0 && key == column.cell) {
+          state.sample.set(column.spec.metric, column.value);
+          at += short_cell_size(key);
+          continue;
+        }
+        const char* behind = number_cell(at, last, value);
+        // Nearly every other cell: a number within what any source writes.
+        if (behind != nullptr && column.role == Role::kMetric && value <= column.most) {
+          column.cell = key;
+          column.value = value * column.spec.scale;
+          state.sample.set(column.spec.metric, column.value);
+          at = behind;
+          if (at == last) break;
+          ++at;
+          continue;
+        }
+        if (behind != nullptr) {
           at = behind;
         } else {
           value = leading_number(at, last, at).value_or(kMissing);
         }
-        // Nearly every cell: a number within what any source writes, and a comma.
-        if (column.role == Role::kMetric && at != last && *at == ',' && value >= 0 && value <= column.most) {
-          state.sample.set(column.spec.metric, value * column.spec.scale);
-          ++at;
-          continue;
-        }
       }
       if (at == last || *at != ',') {
-        const void* comma = std::char_traits<char>::find(at, static_cast<std::size_t>(last - at), ',');
-        const char* end = comma != nullptr ? static_cast<const char*>(comma) : last;
-        if (end != at && !is_blank(std::string_view(at, static_cast<std::size_t>(end - at)))) value = kMissing;
+        const char* end = find_comma(at, last);
+        const std::string_view behind(at, static_cast<std::size_t>(end - at));
+        if (column.is_number() && !behind.empty() && !is_blank(behind)) value = kMissing;
         at = end;
       }
       if (!take(column, {cell, static_cast<std::size_t>(at - cell)}, value, state)) {
@@ -158,25 +206,34 @@ class CsvReader final : public LineReader {
   // nvidia-smi: ", " between cells, units behind numbers, "[N/A]" where there is nothing.
   void padded_row(std::string_view text) {
     RowState state;
-    std::string_view rest = text;
+    const char* at = text.data();
+    const char* last = at + text.size();
     std::size_t number = 0;
     bool more = true;
     for (; number < columns_.size() && more; ++number) {
-      const void* end = std::memchr(rest.data(), ',', rest.size());
-      const std::size_t comma = end == nullptr ? std::string_view::npos
-                                               : static_cast<std::size_t>(static_cast<const char*>(end) - rest.data());
-      const std::string_view cell = trim(rest.substr(0, comma));
       const Column& column = columns_[number];
+      while (at != last && *at == ' ') ++at;
       double value = kMissing;
-      if (column.role == Role::kMetric && !cell.empty() && cell.front() != '[') {
-        value = leading_number(cell).value_or(kMissing);
+      const char* behind = column.role == Role::kMetric ? plain_number(at, last, value) : nullptr;
+      const bool plain = behind != nullptr && value <= column.most;
+      const char* end = find_comma(behind != nullptr ? behind : at, last);
+      if (plain) {
+        state.sample.set(column.spec.metric, value * column.spec.scale);
+      } else {
+        std::string_view cell(at, static_cast<std::size_t>(end - at));
+        if (!cell.empty() && (cell.front() <= ' ' || cell.back() <= ' ')) cell = trim(cell);
+        if (column.role == Role::kMetric) value = padded_number(cell);
+        if (column.role == Role::kTime) value = times_.read(cell).value_or(kMissing);
+        if (!take(column, cell, value, state)) return intake_.refuse(text, cell, "this is no time nvidia-smi writes");
       }
-      if (column.role == Role::kTime) value = parse_smi_time(cell).value_or(kMissing);
-      if (!take(column, cell, value, state)) return intake_.refuse(text, cell, "this is no time nvidia-smi writes");
-      more = comma != std::string_view::npos;
-      if (more) rest.remove_prefix(comma + 1);
+      more = end != last;
+      at = more ? end + 1 : last;
     }
     finish_row(text, number, more, state);
+  }
+
+  static double padded_number(std::string_view cell) {
+    return cell.empty() || cell.front() == '[' ? kMissing : leading_number(cell).value_or(kMissing);
   }
 
   void finish_row(std::string_view text, std::size_t cells, bool more, RowState& state) {
@@ -228,6 +285,7 @@ class CsvReader final : public LineReader {
   std::vector<Known> known_;
   std::vector<std::uint64_t> rows_;
   std::size_t next_ = 0;
+  SmiTimes times_;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "telemetry/formats/cell_scan.h"
 #include "telemetry/read.h"
 
 namespace rightsize::telemetry {
@@ -37,7 +38,8 @@ class Intake {
 class LineReader {
  public:
   virtual ~LineReader() = default;
-  virtual void line(std::string_view line) = 0;  // without its end
+  // Without its end; kSlack bytes (cell_scan.h) behind it are readable.
+  virtual void line(std::string_view line) = 0;
   virtual void finish() {}
 };
 
@@ -51,7 +53,6 @@ std::unique_ptr<LineReader> make_xml_reader(Intake& intake);
 // mantissa divided once by a power of ten is exact then (both are exact doubles), and several times faster than a
 // general reader.
 inline const char* plain_number(const char* at, const char* last, double& value) {
-  constexpr double kPowers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
   const char* begin = at;
   std::uint64_t mantissa = 0;
   unsigned digit = 0;
@@ -65,7 +66,7 @@ inline const char* plain_number(const char* at, const char* last, double& value)
   const std::ptrdiff_t digits = at - begin;
   if (digits == 0 || digits > 15 || (digits == 1 && decimals == 0 && at[-1] == '.')) return nullptr;
   if (at != last && (*at == 'e' || *at == 'E' || *at == 'x' || *at == 'X')) return nullptr;
-  value = decimals == 0 ? static_cast<double>(mantissa) : static_cast<double>(mantissa) / kPowers[decimals];
+  value = decimals == 0 ? static_cast<double>(mantissa) : static_cast<double>(mantissa) / kPowersOfTen[decimals];
   return at;
 }
 
