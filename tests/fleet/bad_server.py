@@ -4,7 +4,8 @@ Modes: ok, down-after-N (closes connections after N requests), busy (429 with Re
 third request 503), broken (always 500), slow (never answers in time), partial (warnings and isPartial), nan (means are
 NaN, raw readings have NaN in them), duplicate (every GPU twice, from two replicas), no-memory (no FB_USED), no-activity,
 skew (its clock is an hour ahead), huge (one host too many samples: 422 unless asked for a single host), html (a login page),
-auth (401 without the token), truncated (JSON cut short for one host)."""
+auth (401 without the token), truncated (JSON cut short for one host), million (a host label with a value for each of 10^6
+series)."""
 import http.server
 import json
 import re
@@ -87,6 +88,8 @@ class BadServer:
             return send(200, self.ok(sorted(labels(0)) + (['replica'] if mode == 'duplicate' else [])))
         if path.endswith('/values'):
             name = path.split('/')[-2]
+            if mode == 'million':
+                return send(200, self.ok(['pod-%07d.gpu.example' % i for i in range(1000000)]))
             return send(200, self.ok(sorted({labels(g)[name] for g in range(self.gpus)})))
         query = form['query'][0]
         if query == 'time()':

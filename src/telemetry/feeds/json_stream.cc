@@ -45,7 +45,7 @@ struct PairSizes {
 };
 
 // "1760000000,": ten digits are what nearly all times have.
-inline bool ten_digits(const char* at, double& value) {
+[[gnu::always_inline]] inline bool ten_digits(const char* at, double& value) {
   const std::uint64_t first = cell_scan::load(at);
   if (!cell_scan::all_digits(first) || !is_digit(at[8]) || !is_digit(at[9]) || at[10] != ',') return false;
   const auto rest = static_cast<std::uint64_t>((at[8] - '0') * 10 + (at[9] - '0'));
@@ -55,7 +55,7 @@ inline bool ten_digits(const char* at, double& value) {
 
 // The usual spelling of a pair without spaces: the place behind it, or null when it is spelt otherwise. kSlack bytes
 // behind `end` must be readable.
-inline const char* usual_pair(const char* at, const char* end, PairSizes& sizes, Point& pair) {
+[[gnu::always_inline]] inline const char* usual_pair(const char* at, const char* end, PairSizes& sizes, Point& pair) {
   if (end - at < 8 || *at != '[') return nullptr;
   const char* after = at + 11;
   if (!ten_digits(at + 1, pair.time)) {

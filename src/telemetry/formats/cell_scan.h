@@ -99,7 +99,7 @@ inline constexpr double kPowers[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7
                                      1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
 
 // number_text() of 1-8 characters.
-inline bool short_number(const char* at, std::size_t size, double& value) {
+[[gnu::always_inline]] inline bool short_number(const char* at, std::size_t size, double& value) {
   std::uint64_t word = load(at);
   const std::size_t point = first_of(word, '.');
   const bool whole = point >= size;
@@ -146,7 +146,7 @@ inline const char* number_cell(const char* at, const char* last, double& value) 
 
 // A number with `mark` behind it: its end, or null. Where the mark was behind the number before (`size`, which is kept
 // up to date) is looked first: a guess that is usually right lets the processor go on with what follows.
-inline const char* number_before(char mark, const char* at, std::size_t& size, double& value) {
+[[gnu::always_inline]] inline const char* number_before(char mark, const char* at, std::size_t& size, double& value) {
   if (at[size] != mark) {
     const cell_scan::Text16 text{cell_scan::load(at), cell_scan::load(at + 8)};
     const std::size_t found = text.first(mark);
