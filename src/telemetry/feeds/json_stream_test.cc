@@ -137,6 +137,9 @@ RC_GTEST_PROP(NumberBefore, IsTheLibrarysNumber, ()) {
   auto guess = *rc::gen::inRange<std::size_t>(0, 16);
   const char* stop = number_before('"', text.data(), guess, ours);
   RC_ASSERT((stop != nullptr) == (size <= 15 && some_digit));
+  double cell = -1;  // the same text as the last cell of a line
+  RC_ASSERT((number_cell(text.data(), text.data() + size, cell) != nullptr) == (stop != nullptr));
+  RC_ASSERT(cell == ours);
   if (stop == nullptr) return;
   RC_ASSERT(stop == text.data() + size);
   double theirs = 0;

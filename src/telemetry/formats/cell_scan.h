@@ -6,6 +6,7 @@
 // Words are loaded whole, so kSlack bytes behind a line must be readable; what is in them does not matter.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +15,10 @@
 namespace rightsize::telemetry {
 
 inline constexpr std::size_t kSlack = 16;
+
+// Not within the functions that use it: there it would be built anew for every cell.
+inline constexpr double kPowersOfTen[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                          1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
 
 namespace cell_scan {
 
@@ -93,10 +98,19 @@ inline const char* find_comma(const char* at, const char* last) {
   return last;
 }
 
-namespace cell_scan {
+// A cell of one to seven characters with its comma, as a number to compare with others; 0 for any other cell.
+inline std::uint64_t short_cell(const char* at, const char* last) {
+  const std::uint64_t word = cell_scan::load(at);
+  const std::size_t size = cell_scan::first_of(word, ',');
+  if (size == 0 || size > 7 || size >= static_cast<std::size_t>(last - at)) return 0;
+  return word & (~std::uint64_t{0} >> (56 - 8 * size));
+}
+// With its comma.
+inline std::size_t short_cell_size(std::uint64_t cell) {
+  return 8 - static_cast<std::size_t>(std::countl_zero(cell)) / 8;
+}
 
-inline constexpr double kPowers[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                     1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+namespace cell_scan {
 
 // number_text() of 1-8 characters.
 [[gnu::always_inline]] inline bool short_number(const char* at, std::size_t size, double& value) {
@@ -109,7 +123,7 @@ inline constexpr double kPowers[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7
   word = (word << (64 - 8 * digits)) | (kZeros & low_bytes(8 - digits));
   if (!all_digits(word)) return false;
   value = static_cast<double>(eight_digits(word));
-  if (!whole) value /= kPowers[digits - point];
+  if (!whole) value /= kPowersOfTen[digits - point];
   return true;
 }
 
@@ -123,7 +137,7 @@ inline bool long_number(const char* at, std::size_t size, double& value) {
   text.align(digits);
   if (!all_digits(text.high) || !all_digits(text.low)) return false;
   value = static_cast<double>(eight_digits(text.low) * 100000000 + eight_digits(text.high));
-  if (!whole) value /= kPowers[digits - point];
+  if (!whole) value /= kPowersOfTen[digits - point];
   return true;
 }
 
@@ -131,16 +145,17 @@ inline bool long_number(const char* at, std::size_t size, double& value) {
 
 // Text of `size` characters that is nothing but a decimal number, of at most 15; false for any other. The mantissa and
 // the power of ten are exact doubles then, and their quotient is the nearest double.
-inline bool number_text(const char* at, std::size_t size, double& value) {
+[[gnu::always_inline]] inline bool number_text(const char* at, std::size_t size, double& value) {
   if (size - 1 < 8) return cell_scan::short_number(at, size, value);
   return size - 1 < 15 && cell_scan::long_number(at, size, value);
 }
 
 // A cell that is such a number: its end (a comma, or `last`), or null for any other cell.
-inline const char* number_cell(const char* at, const char* last, double& value) {
-  const cell_scan::Text16 text{cell_scan::load(at), cell_scan::load(at + 8)};
-  std::size_t size = text.first(',');
-  if (const auto rest = static_cast<std::size_t>(last - at); size > rest) size = rest;
+[[gnu::always_inline]] inline const char* number_cell(const char* at, const char* last, double& value) {
+  const auto rest = static_cast<std::size_t>(last - at);
+  std::size_t size = cell_scan::first_of(cell_scan::load(at), ',');
+  if (size == 8) size += cell_scan::first_of(cell_scan::load(at + 8), ',');
+  size = std::min(size, rest);
   return number_text(at, size, value) ? at + size : nullptr;
 }
 
