@@ -30,7 +30,7 @@ class BadServer:
 
     def __init__(self, mode, gpus=16, window=3600):
         self.mode, self.gpus, self.window = mode, gpus, window
-        self.requests, self.seen = 0, []
+        self.requests, self.seen, self.put_off = 0, [], set()
 
     def __enter__(self):
         outer = self
@@ -74,9 +74,9 @@ class BadServer:
             return send(500, '{"status":"error","errorType":"internal","error":"disk on fire"}')
         if mode == 'slow' and self.requests > 4:
             time.sleep(1)
-        if mode == 'busy' and self.requests % 4 == 1:
+        if mode == 'busy' and self.requests % 4 == 1 and self.first_time(path, form):
             return send(429, 'slow down', **{'Retry-After': '0'})
-        if mode == 'flaky' and self.requests % 3 == 0:
+        if mode == 'flaky' and self.requests % 3 == 0 and self.first_time(path, form):
             return send(503, 'upstream')
         if mode == 'down' and self.requests > 12:
             handler.close_connection = True
@@ -104,6 +104,14 @@ class BadServer:
         if mode == 'truncated' and wanted and 'node-0001' in wanted:
             body = body[:len(body) // 2]
         send(200, body)
+
+    def first_time(self, path, form):
+        """No question is put off twice: with several clients, chance would let one run out of tries."""
+        question = path + repr(sorted(form.items()))
+        if question in self.put_off:
+            return False
+        self.put_off.add(question)
+        return True
 
     def has(self, metric):
         if self.mode == 'no-memory':
