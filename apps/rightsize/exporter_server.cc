@@ -21,6 +21,11 @@ MetricsServer::MetricsServer(std::function<std::string()> page) : state_(std::ma
   state_->server.Get("/", [](const httplib::Request&, httplib::Response& response) {
     response.set_content("<a href=\"/metrics\">metrics</a>\n", "text/html");
   });
+  // The library would share the port with another program that listens there, and each would get some of the requests.
+  state_->server.set_socket_options([](socket_t socket) {
+    const int yes = 1;
+    setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  });
   state_->server.set_read_timeout(5);
   state_->server.set_write_timeout(30);
 }

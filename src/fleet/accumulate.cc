@@ -126,12 +126,15 @@ struct Tally {
   std::uint8_t gap_count = 0;
   std::array<std::uint32_t, kBuckets> histogram{};  // of shares
 
-  void note_time(double time) {
+  void add(double time, double value) {
     const double gap = std::abs(time - previous);
     if (count > 0 && gap_count < gaps.size() && gap > 0) gaps[gap_count++] = static_cast<float>(gap);
     first = count == 0 ? time : std::min(first, time);
     last = count == 0 ? time : std::max(last, time);
     previous = time;
+    max = count == 0 ? value : std::max(max, value);
+    sum += value;
+    ++count;
   }
   double step() const {
     if (gap_count == 0) return 0;
@@ -157,6 +160,12 @@ struct TenancyTally {
   std::array<std::uint64_t, kActivityRows> count{}, idle{};
   std::uint64_t readings = 0;
   double first = 0, last = 0;
+
+  void note_time(double time) {
+    first = readings == 0 ? time : std::min(first, time);
+    last = readings == 0 ? time : std::max(last, time);
+    ++readings;
+  }
 };
 
 struct GpuTally {
@@ -347,6 +356,69 @@ void measure_time(GpuUse& use, const GpuTally& gpu, double fixed_step) {
   }
 }
 
+// Adds readings of one metric of one GPU and owner. What does not change from one to the next is looked up once.
+class Adder {
+ public:
+  Adder(const AccumulateOptions& options, GpuTally& gpu, TenancyTally& tenancy, Metric metric)
+      : options_(options),
+        gpu_(gpu),
+        tenancy_(tenancy),
+        kind_(kKinds[static_cast<std::size_t>(metric)]),
+        slot_(gpu.tallies[static_cast<std::size_t>(metric)]),
+        activity_(kind_.row >= 0 && kind_.row < static_cast<int>(kActivityRows)) {}
+
+  std::size_t readings = 0, refused = 0;
+
+  void add(double time, double value) {
+    if ((options_.from > 0 && time < options_.from) || (options_.until > 0 && time >= options_.until)) return;
+    // Times are seconds since 1970, or since the beginning of a recording; between the two lies nothing.
+    const bool dated = time >= kYear2000;
+    if (!(value >= 0) || value > kind_.most || (!dated && (time < 0 || time > 86400.0 * 400)) || time > 1e11) {
+      ++refused;
+      return;
+    }
+    if (!slot_) slot_ = std::make_unique<Tally>();
+    Tally& tally = *slot_;
+    if (tally.count > 0 && tally.previous == time) return;  // the same reading from a second series
+    tally.add(time, value);
+    if (kind_.share) ++tally.histogram[std::min(kBuckets - 1, static_cast<std::size_t>(value * kBuckets))];
+    ++readings;
+    tenancy_.note_time(time);
+    if (kind_.row >= 0) add_to_curve(time, value);
+  }
+
+ private:
+  void add_to_curve(double time, double value) {
+    const bool idle = activity_ && value <= options_.idle.active_above;
+    if (!(time >= begin_ && time < end_)) find_cell(time);
+    cell_->add(value, idle);
+    if (!activity_) return;
+    const auto row = static_cast<std::size_t>(kind_.row);
+    if (gpu_.was_idle[row] >= 0 && (gpu_.was_idle[row] == 1) != idle) ++gpu_.changes[row];
+    gpu_.was_idle[row] = idle ? 1 : 0;
+    ++tenancy_.count[row];
+    tenancy_.idle[row] += idle ? 1 : 0;
+  }
+
+  void find_cell(double time) {
+    const std::size_t step = gpu_.step_at(time);
+    std::vector<Cell>& cells = gpu_.rows[static_cast<std::size_t>(kind_.row)];
+    if (cells.size() <= step) cells.resize(gpu_.steps);
+    cell_ = &cells[step];
+    begin_ = static_cast<double>(gpu_.origin + static_cast<std::int64_t>(step)) * gpu_.width;
+    end_ = begin_ + gpu_.width;
+  }
+
+  const AccumulateOptions& options_;
+  GpuTally& gpu_;
+  TenancyTally& tenancy_;
+  const Kind kind_;
+  std::unique_ptr<Tally>& slot_;
+  const bool activity_;
+  Cell* cell_ = nullptr;  // of the times from begin_ to before end_
+  double begin_ = 0, end_ = 0;
+};
+
 }  // namespace
 
 struct Accumulator::State {
@@ -429,49 +501,18 @@ void Accumulator::add(int device, const telemetry::Sample& sample) {
 }
 
 void Accumulator::add(int device, Metric metric, double time, double value) {
+  const telemetry::Point point{time, value};
+  add_points(device, metric, {&point, 1});
+}
+
+void Accumulator::add_points(int device, Metric metric, std::span<const telemetry::Point> points) {
   const State::Handle handle = state_->handles[static_cast<std::size_t>(device)];
   if (handle.gpu < 0) return;
-  const AccumulateOptions& options = state_->options;
-  const Kind kind = kKinds[static_cast<std::size_t>(metric)];
-  if ((options.from > 0 && time < options.from) || (options.until > 0 && time >= options.until)) return;
-  // Times are seconds since 1970, or since the beginning of a recording; between the two lies nothing.
-  const bool dated = time >= kYear2000;
-  if (!(value >= 0) || value > kind.most || (!dated && (time < 0 || time > 86400.0 * 400)) || time > 1e11) {
-    ++state_->refused;
-    return;
-  }
   GpuTally& gpu = *state_->gpus[static_cast<std::size_t>(handle.gpu)];
-  std::unique_ptr<Tally>& slot = gpu.tallies[static_cast<std::size_t>(metric)];
-  if (!slot) slot = std::make_unique<Tally>();
-  Tally& tally = *slot;
-  if (tally.count > 0 && tally.previous == time) return;  // the same reading from a second series
-  tally.note_time(time);
-  tally.max = tally.count == 0 ? value : std::max(tally.max, value);
-  tally.sum += value;
-  ++tally.count;
-  ++state_->readings;
-  if (kind.share) {
-    ++tally.histogram[std::min(kBuckets - 1, static_cast<std::size_t>(value * kBuckets))];
-  }
-  const int row = kind.row;
-  TenancyTally& tenancy = gpu.tenancies[static_cast<std::size_t>(handle.tenancy)];
-  tenancy.first = tenancy.readings == 0 ? time : std::min(tenancy.first, time);
-  tenancy.last = tenancy.readings == 0 ? time : std::max(tenancy.last, time);
-  ++tenancy.readings;
-  if (row < 0) return;
-  const bool activity = row < static_cast<int>(kActivityRows);
-  const bool idle = activity && value <= options.idle.active_above;
-  const std::size_t step = gpu.step_at(time);
-  std::vector<Cell>& cells = gpu.rows[static_cast<std::size_t>(row)];
-  if (cells.size() <= step) cells.resize(gpu.steps);
-  cells[step].add(value, idle);
-  if (activity) {
-    const auto at = static_cast<std::size_t>(row);
-    if (gpu.was_idle[at] >= 0 && (gpu.was_idle[at] == 1) != idle) ++gpu.changes[at];
-    gpu.was_idle[at] = idle ? 1 : 0;
-    ++tenancy.count[static_cast<std::size_t>(row)];
-    tenancy.idle[static_cast<std::size_t>(row)] += idle ? 1 : 0;
-  }
+  Adder adder(state_->options, gpu, gpu.tenancies[static_cast<std::size_t>(handle.tenancy)], metric);
+  for (const telemetry::Point& point : points) adder.add(point.time, point.value);
+  state_->readings += adder.readings;
+  state_->refused += adder.refused;
 }
 
 std::size_t Accumulator::readings() const { return state_->readings; }

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "fleet/use.h"
@@ -31,8 +32,9 @@ class Accumulator : public telemetry::SampleSink {
   int open(const Device& device) override;
   void add(int device, const telemetry::Sample& sample) override;
 
-  // One reading of one metric: what add() does for each metric of a sample, for sources that know one at a time.
+  // One reading of one metric.
   void add(int device, Metric metric, double time, double value);
+  void add_points(int device, Metric metric, std::span<const telemetry::Point> points) override;
 
   std::size_t readings() const;
   std::size_t refused() const;        // readings out of any sensible range, in the future or before 2000

@@ -1,6 +1,7 @@
 // Cures looked for one kind at a time; plan_actions() then resolves which of them may stand together.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,14 @@ struct Smaller {
 };
 std::optional<Smaller> find_smaller(const GpuRow& gpu, const CureInput& input, double memory_factor,
                                     double traffic_factor);
+
+// What diagnose knows of a stretch of samples, from what we kept of them.
+diagnose::Summary summary_of(const GpuUse& use);
+
+// How many times longer the active time would be on other GPUs, by name, from what it was spent on (diagnose's
+// projection, at its slow end). Empty where counters do not tell arithmetic from traffic, or where the work takes what
+// time it can get and would only be slower.
+std::map<std::string, double> projected_growth(const GpuRow& gpu, const catalog::Catalog& catalog);
 
 // A GPU that works but does not fill its GPU: a candidate for sharing or a smaller one.
 bool has_room(const GpuRow& gpu);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "diagnose/project.h"
 #include "fleet/candidates.h"
 
 namespace rightsize::fleet {
@@ -129,11 +130,29 @@ std::vector<Candidate> find_stops(const CureInput& input) {
   return found;
 }
 
+std::map<std::string, double> projected_growth(const GpuRow& gpu, const catalog::Catalog& catalog) {
+  const bool paced = gpu.verdict == Verdict::kUnderused || gpu.verdict == Verdict::kBursty;
+  const bool told = gpu.use.metric(Metric::kDramActive) && gpu.use.metric(Metric::kTensorActive);
+  const double busy = 1 - gpu.time.wait;
+  if (gpu.price.gpu == nullptr || !paced || !told || busy <= 0) return {};
+  const diagnose::Summary summary = summary_of(gpu.use);
+  diagnose::Diagnosis diagnosis;
+  diagnosis.verdict = gpu.verdict;
+  diagnosis.shares = gpu.time;
+  std::map<std::string, double> growth;
+  for (const diagnose::Projection& there : diagnose::project({&summary, &diagnosis, gpu.price.gpu}, catalog, {})) {
+    // A GPU that would be busy all the time has no number that could be scaled to a peak.
+    if (there.busy < 1) growth[there.gpu->name] = there.busy / busy * (there.speed / there.low);
+  }
+  return growth;
+}
+
 std::optional<Smaller> find_smaller(const GpuRow& gpu, const CureInput& input, double memory_factor,
                                     double traffic_factor) {
   const catalog::Gpu* now = gpu.price.gpu;
   if (now == nullptr || !gpu.price.rate || gpu.memory_peak() <= 0 || gpu.price.share < 1) return std::nullopt;
   std::optional<Smaller> best;
+  const std::map<std::string, double> projected = projected_growth(gpu, input.book.catalog());
   for (const market::Offer& offer : input.book.on_demand()) {
     const catalog::Gpu& other = *offer.gpu;
     if (other.name == now->name || other.vendor != now->vendor || (is_consumer(other) && !is_consumer(*now))) continue;
@@ -142,10 +161,14 @@ std::optional<Smaller> find_smaller(const GpuRow& gpu, const CureInput& input, d
     if (best && offer.rate_per_gpu() >= best->offer.rate_per_gpu()) continue;
     if (bytes(gpu.memory_peak() * memory_factor) > other.capacity() * input.thresholds.memory_headroom) continue;
     if (!now->half_rate() || !other.half_rate()) continue;
-    // Busy time is arithmetic or traffic or both: it grows at most by the larger of the two ratios.
+    // Busy time is arithmetic or traffic or both: it grows at most by the larger of the two ratios, and by less where
+    // counters tell how much of it is which.
     const double arithmetic = *now->half_rate() / *other.half_rate();
     const double traffic = now->bandwidth / other.bandwidth * traffic_factor;
-    const double busy = busy_level(gpu) * std::max(arithmetic, traffic);
+    double growth = std::max(arithmetic, traffic);
+    if (const auto known = projected.find(other.name); known != projected.end())
+      growth = std::min(growth, known->second);
+    const double busy = busy_level(gpu) * growth;
     const double load = std::max(busy, dram_level(gpu) * traffic);
     if (load > input.thresholds.target_activity) continue;
     best = Smaller{offer, load};

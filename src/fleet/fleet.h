@@ -47,6 +47,7 @@ struct GpuRow {
   diagnose::Verdict verdict = diagnose::Verdict::kIdle;
   double confidence = 0;  // 0-1
   std::vector<std::string> evidence;
+  diagnose::TimeShares time;                // what the active time was spent on, as far as counters tell
   double gpu_hours = 0;                     // of a whole GPU: a MIG instance's hours times its share
   std::optional<double> spend_usd;          // nothing: no price
   std::array<double, kCategories> share{};  // of its time; adds up to 1

@@ -117,6 +117,28 @@ TEST(Accumulator, RefusesNonsense) {
   EXPECT_EQ(sum.readings(), 0u);
 }
 
+// Readings in blocks are the readings one by one, in any order and with gaps of any size.
+RC_GTEST_PROP(Accumulator, BlocksAreTheReadings, ()) {
+  const auto seconds = *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 40 * 86400));
+  std::vector<telemetry::Point> points;
+  for (int s : seconds) points.push_back({kStart + s, (s * 37 % 107) / 50.0 - 0.1});  // some of them nonsense
+  Accumulator one({}), many({});
+  const int a = one.open({.uuid = "G"}), b = many.open({.uuid = "G"});
+  for (const telemetry::Point& p : points) one.add(a, Metric::kSmActive, p.time, p.value);
+  many.add_points(b, Metric::kSmActive, points);
+  RC_ASSERT(one.readings() == many.readings());
+  RC_ASSERT(one.refused() == many.refused());
+  const GpuUse left = one.finish().at(0), right = many.finish().at(0);
+  RC_ASSERT(left.seconds == right.seconds);
+  RC_ASSERT(left.idle_share == right.idle_share);
+  RC_ASSERT(left.changes == right.changes);
+  RC_ASSERT(left.profile.steps() == right.profile.steps());
+  for (std::size_t i = 0; i < left.profile.steps(); ++i) {
+    const float x = left.profile.activity.mean[i], y = right.profile.activity.mean[i];
+    RC_ASSERT(x == y || (std::isnan(x) && std::isnan(y)));
+  }
+}
+
 // A bin's mean stays what it was, whatever the number of readings and the order in which steps are merged.
 RC_GTEST_PROP(Accumulator, CurveKeepsTheMean, ()) {
   const int count = *rc::gen::inRange(1, 3000);
@@ -242,6 +264,28 @@ TEST(Analyse, EveryCaseInItsPlace) {
   for (const Action& action : a.actions) kinds.insert(std::string(name_of(action.kind)));
   EXPECT_TRUE(kinds.contains("stop"));
   EXPECT_TRUE(kinds.contains("downsize"));
+}
+
+// A slower GPU takes longer for what is arithmetic and traffic, not for starting kernels: less than the worst ratio.
+TEST(Downsize, GrowthFollowsWhatTheTimeWasSpentOn) {
+  const PriceBook book = book_at(2);
+  FleetAnalysis a = analyse(mixed_fleet(), book, {});
+  GpuRow trickling = row(a, "GPU-trickle");
+  const std::map<std::string, double> growth = projected_growth(trickling, facts());
+  const catalog::Gpu& here = *trickling.price.gpu;
+  int below_bound = 0;
+  for (const auto& [name, times] : growth) {
+    const catalog::Gpu& there = **facts().find_gpu(name);
+    const double arithmetic = *here.half_rate() / *there.half_rate(), traffic = here.bandwidth / there.bandwidth;
+    if (arithmetic < 1 || traffic < 1) continue;
+    EXPECT_GE(times, 1) << name;
+    EXPECT_LE(times, std::max(arithmetic, traffic) * 1.2 * 1.0001) << name;  // a fifth for what peaks do not tell
+    below_bound += times < std::max(arithmetic, traffic) ? 1 : 0;
+  }
+  EXPECT_GT(below_bound, 5);
+  EXPECT_TRUE(projected_growth(row(a, "GPU-busy"), facts()).empty());  // it would only be slower
+  trickling.use.metrics[static_cast<std::size_t>(Metric::kTensorActive)].reset();
+  EXPECT_TRUE(projected_growth(trickling, facts()).empty());  // nobody knows what it did: the bound stands
 }
 
 // The ledger adds up, owners add up, and no dollar is saved twice, whatever the fleet.

@@ -20,7 +20,8 @@ diagnose::MetricStatistics statistics(const MetricUse& use) {
   return {use.mean, use.p50.value_or(use.mean), use.p95.value_or(use.max), use.max};
 }
 
-// What diagnose knows of a stretch of samples, from what we kept of them.
+}  // namespace
+
 diagnose::Summary summary_of(const GpuUse& use) {
   diagnose::Summary summary;
   summary.seconds = use.seconds;
@@ -41,6 +42,8 @@ diagnose::Summary summary_of(const GpuUse& use) {
   summary.on_off = turns;
   return summary;
 }
+
+namespace {
 
 // Which part of the ledger the waste of active time belongs to.
 Category category_of(Verdict verdict) {
@@ -76,6 +79,7 @@ GpuRow judge_one(GpuUse use, const PriceBook& book) {
   row.verdict = found.verdict;
   row.confidence = found.confidence;
   row.evidence = found.evidence;
+  row.time = found.shares;
   row.use = std::move(use);
   row.gpu_hours = row.use.seconds / 3600 * row.price.share;
   if (const std::optional<Usd> cost = row.price.cost(row.use.seconds)) row.spend_usd = in_usd(*cost);

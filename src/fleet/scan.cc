@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/format.h"
 #include "fleet/accumulate.h"
 #include "fleet/asker.h"
 #include "fleet/scan_shard.h"
@@ -59,6 +60,18 @@ std::optional<Metric> activity_of(const Sources& sources) {
     if (sources.contains(metric)) return metric;
   }
   return std::nullopt;
+}
+
+// No fleet has so many hosts or GPUs: a label that changes with every pod or restart does, and asking about each of its
+// values would keep a server busy for days.
+constexpr std::size_t kMostValues = 200'000;
+
+Error too_many(const std::string& label, std::size_t values) {
+  return unreadable(fmt::format("the label '{}' has {} values in this window; at most {} are asked about", label,
+                                format_count(static_cast<double>(values)),
+                                format_count(static_cast<double>(kMostValues))))
+      .with_hint("look at a part of the fleet with --match 'cluster=\"a\"', or at less time with --window")
+      .with_hint("if another label tells hosts apart, name it: --name host=LABEL");
 }
 
 class Scanner {
@@ -157,6 +170,7 @@ class Scanner {
       if (label.empty()) continue;
       RIGHTSIZE_TRY(std::vector<std::string> values, asker.list("/api/v1/label/" + label + "/values", form));
       if (values.empty() || (values.size() == 1 && label == scan_.labels.host && !scan_.labels.gpu.empty())) continue;
+      if (values.size() > kMostValues) return fail(too_many(label, values.size()));
       std::sort(values.begin(), values.end());
       hosts_ = values.size();
       // Hosts usually hold eight GPUs.

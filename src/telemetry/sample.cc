@@ -40,4 +40,13 @@ std::string Device::key() const {
   return mig_id.empty() ? gpu : gpu + "/" + mig_id;
 }
 
+void SampleSink::add_points(int device, Metric metric, std::span<const Point> points) {
+  Sample sample;
+  for (const Point& point : points) {
+    sample.time = point.time;
+    sample.set(metric, point.value);
+    add(device, sample);
+  }
+}
+
 }  // namespace rightsize::telemetry

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -72,6 +73,13 @@ struct Sample {
   std::array<double, kMetrics> values_{};
 };
 
+// A reading of a single metric, for sources that keep each in a series of its own.
+struct Point {
+  double time = 0, value = 0;
+
+  auto operator<=>(const Point&) const = default;
+};
+
 // Whose reading it is: a GPU, or one MIG instance of it. Empty means the source did not say.
 struct Device {
   int index = 0;
@@ -93,6 +101,9 @@ class SampleSink {
   virtual ~SampleSink() = default;
   virtual int open(const Device& device) = 0;
   virtual void add(int device, const Sample& sample) = 0;
+  // Readings of one metric in canonical units: the same as a sample each, which is what it does unless a sink knows a
+  // quicker way.
+  virtual void add_points(int device, Metric metric, std::span<const Point> points);
 };
 
 }  // namespace rightsize::telemetry

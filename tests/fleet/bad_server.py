@@ -4,7 +4,8 @@ Modes: ok, down-after-N (closes connections after N requests), busy (429 with Re
 third request 503), broken (always 500), slow (never answers in time), partial (warnings and isPartial), nan (means are
 NaN, raw readings have NaN in them), duplicate (every GPU twice, from two replicas), no-memory (no FB_USED), no-activity,
 skew (its clock is an hour ahead), huge (one host too many samples: 422 unless asked for a single host), html (a login page),
-auth (401 without the token), truncated (JSON cut short for one host)."""
+auth (401 without the token), truncated (JSON cut short for one host), million (a host label with a value for each of 10^6
+series)."""
 import http.server
 import json
 import re
@@ -29,7 +30,7 @@ class BadServer:
 
     def __init__(self, mode, gpus=16, window=3600):
         self.mode, self.gpus, self.window = mode, gpus, window
-        self.requests, self.seen = 0, []
+        self.requests, self.seen, self.put_off = 0, [], set()
 
     def __enter__(self):
         outer = self
@@ -73,9 +74,9 @@ class BadServer:
             return send(500, '{"status":"error","errorType":"internal","error":"disk on fire"}')
         if mode == 'slow' and self.requests > 4:
             time.sleep(1)
-        if mode == 'busy' and self.requests % 4 == 1:
+        if mode == 'busy' and self.requests % 4 == 1 and self.first_time(path, form):
             return send(429, 'slow down', **{'Retry-After': '0'})
-        if mode == 'flaky' and self.requests % 3 == 0:
+        if mode == 'flaky' and self.requests % 3 == 0 and self.first_time(path, form):
             return send(503, 'upstream')
         if mode == 'down' and self.requests > 12:
             handler.close_connection = True
@@ -87,6 +88,8 @@ class BadServer:
             return send(200, self.ok(sorted(labels(0)) + (['replica'] if mode == 'duplicate' else [])))
         if path.endswith('/values'):
             name = path.split('/')[-2]
+            if mode == 'million':
+                return send(200, self.ok(['pod-%07d.gpu.example' % i for i in range(1000000)]))
             return send(200, self.ok(sorted({labels(g)[name] for g in range(self.gpus)})))
         query = form['query'][0]
         if query == 'time()':
@@ -101,6 +104,14 @@ class BadServer:
         if mode == 'truncated' and wanted and 'node-0001' in wanted:
             body = body[:len(body) // 2]
         send(200, body)
+
+    def first_time(self, path, form):
+        """No question is put off twice: with several clients, chance would let one run out of tries."""
+        question = path + repr(sorted(form.items()))
+        if question in self.put_off:
+            return False
+        self.put_off.add(question)
+        return True
 
     def has(self, metric):
         if self.mode == 'no-memory':

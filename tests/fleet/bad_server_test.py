@@ -3,6 +3,7 @@
 is 3 when the answer would mislead. Usage: bad_server_test.py PROGRAM"""
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -82,6 +83,14 @@ def main():
     assert 'ahead of' in notes(found), notes(found)
     _, _, found = check('huge', 0, '--shard', '1000', gpus=32)  # halved until the server agrees
     assert found['totals']['gpus'] == 32, found['totals']
+
+    # A million series behind the label that should tell hosts apart: said at once, in bounded memory, and not asked about.
+    server, done, _ = check('million', 3)
+    assert "'Hostname' has 1,000,000 values" in done.stderr and '--match' in done.stderr, done.stderr
+    assert server.requests < 10, server.requests
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024  # of the largest of all runs above
+    print('%-12s %d MiB' % ('', peak))
+    assert peak < 300, 'it took %d MiB for an answer of 24 MiB' % peak
 
     # Nobody there at all.
     done = subprocess.run([PROGRAM, 'fleet', '--prometheus', 'http://user:pw@127.0.0.1:9', '--tries', '1'], capture_output=True,

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,7 @@
 
 #include "base/result.h"
 #include "telemetry/byte_source.h"
+#include "telemetry/sample.h"
 
 namespace rightsize::telemetry {
 
@@ -36,6 +38,10 @@ class SeriesSink {
   // Whether the series is wanted; when not, its points are skipped and close() is not called.
   virtual bool open(const SeriesHead& head) = 0;
   virtual void point(double time, double value) = 0;
+  // Several at once, by default one after the other.
+  virtual void points(std::span<const Point> several) {
+    for (const Point& p : several) point(p.time, p.value);
+  }
   virtual void close() = 0;
 };
 

@@ -256,46 +256,52 @@ bool SeriesToSamples::open(const SeriesHead& head) {
   meaning_.counter = meaning_.counter || (head.cumulative && meaning_.metric != Metric::kEnergy);
   known_.insert_or_assign(head.metric, meaning_.metric);
   device_ = sink_.open(device_of(head.labels, map_));
-  sample_ = {};
   held_back_.clear();
   return true;
 }
 
-void SeriesToSamples::give(double time, double value) {
-  sample_.time = time;
-  // Values no rule of blanks and limits could refuse take the short way.
-  const double direct = value * meaning_.scale;
-  if (direct >= 0 && direct <= 1 && value < 1e6) {
-    sample_.set(meaning_.metric, direct);
-  } else {
-    const std::optional<double> known = canonical({meaning_.metric, meaning_.scale, false}, value);
-    if (!known) return;
-    sample_.set(meaning_.metric, *known);
+void SeriesToSamples::give(std::span<const Point> points) {
+  ready_.clear();
+  for (const auto& [time, value] : points) {
+    // Values no rule of blanks and limits could refuse take the short way.
+    const double direct = value * meaning_.scale;
+    if (direct >= 0 && direct <= 1 && value < 1e6) {
+      ready_.push_back({time, direct});
+    } else if (const auto known = canonical({meaning_.metric, meaning_.scale, false}, value)) {
+      ready_.push_back({time, *known});
+    }
   }
-  sink_.add(device_, sample_);
+  if (!ready_.empty()) sink_.add_points(device_, meaning_.metric, ready_);
 }
 
 void SeriesToSamples::point(double time, double value) {
+  const Point point{time, value};
+  points({&point, 1});
+}
+
+void SeriesToSamples::points(std::span<const Point> several) {
   if (meaning_.ambiguous || meaning_.counter) {
-    held_back_.emplace_back(time, value);
+    held_back_.insert(held_back_.end(), several.begin(), several.end());
   } else {
-    give(time, value);
+    give(several);
   }
 }
 
 void SeriesToSamples::close() {
   if (meaning_.counter) {
     std::sort(held_back_.begin(), held_back_.end());
+    std::vector<Point> rates;
     for (std::size_t i = 1; i < held_back_.size(); ++i) {
       const auto& [before, low] = held_back_[i - 1];
       const auto& [after, high] = held_back_[i];
-      if (after > before && high >= low) give(after, (high - low) / (after - before));  // smaller: it began anew
+      if (after > before && high >= low) rates.push_back({after, (high - low) / (after - before)});  // smaller: anew
     }
+    give(rates);
   } else if (meaning_.ambiguous) {
     const bool percent =
-        std::any_of(held_back_.begin(), held_back_.end(), [](const auto& p) { return p.second > 1.05; });
+        std::any_of(held_back_.begin(), held_back_.end(), [](const Point& p) { return p.value > 1.05; });
     if (percent) meaning_.scale *= 0.01;
-    for (const auto& [time, value] : held_back_) give(time, value);
+    give(held_back_);
   }
   held_back_.clear();
   held_back_.shrink_to_fit();

@@ -61,13 +61,14 @@ class SeriesToSamples : public SeriesSink {
 
   bool open(const SeriesHead& head) override;
   void point(double time, double value) override;
+  void points(std::span<const Point> several) override;
   void close() override;
 
   const std::map<std::string, std::size_t>& unknown() const { return unknown_; }  // names nobody knows, and how often
   const std::map<std::string, Metric>& known() const { return known_; }
 
  private:
-  void give(double time, double value);
+  void give(std::span<const Point> points);
 
   SampleSink& sink_;
   const NameMap& map_;
@@ -75,8 +76,8 @@ class SeriesToSamples : public SeriesSink {
   std::map<std::string, Metric> known_;
   Meaning meaning_{};
   int device_ = -1;
-  Sample sample_;
-  std::vector<std::pair<double, double>> held_back_;  // of an ambiguous or a cumulative series, until it is whole
+  std::vector<Point> ready_;      // in canonical units, for the sink
+  std::vector<Point> held_back_;  // of an ambiguous or a cumulative series, until it is whole
 };
 
 }  // namespace rightsize::telemetry

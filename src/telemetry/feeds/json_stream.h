@@ -22,6 +22,7 @@
 
 #include "base/result.h"
 #include "telemetry/byte_source.h"
+#include "telemetry/sample.h"
 
 namespace rightsize::telemetry {
 
@@ -51,10 +52,7 @@ class JsonStream {
 
   // [[time, "value"], ...]: the innermost loop of everything. Fills the beginning of `into`;
   // false when that was the end of the list (its ']' is then consumed). Call after enter_array().
-  struct Pair {
-    double time = 0, value = 0;
-  };
-  bool read_pairs(std::span<Pair> into, std::size_t& count);
+  bool read_pairs(std::span<Point> into, std::size_t& count);
 
   // The document goes on after a line end with another one (NDJSON): forgets the nesting.
   bool next_document();
@@ -71,13 +69,12 @@ class JsonStream {
   bool next(char closing);
   bool skip_string();
   bool read_escape(std::string& text);
-  const char* usual_pair(const char* at, const char* end, Pair& pair) const;
   void fail_here(std::string message);
 
   ByteSource& source_;
   std::string file_;
   std::vector<char> buffer_;
-  std::size_t begin_ = 0, end_ = 0;  // the unread bytes of buffer_; always followed by a zero
+  std::size_t begin_ = 0, end_ = 0;  // the unread bytes of buffer_; kSlack zeros follow
   std::size_t consumed_ = 0;         // bytes of the document before buffer_[0]
   bool exhausted_ = false;
   std::vector<bool> first_;  // by depth: no item was read yet

@@ -1,11 +1,14 @@
 #include "telemetry/feeds/json_stream.h"
 
+#include <array>
+#include <charconv>
 #include <cmath>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include "telemetry/byte_source.h"
+#include "telemetry/formats/cell_scan.h"
 
 namespace rightsize::telemetry {
 namespace {
@@ -97,8 +100,8 @@ TEST(JsonStream, PairsInBlocksAreThePairs) {
   Drip drip(text);
   JsonStream json(drip, "t");
   ASSERT_TRUE(json.enter_array());
-  std::vector<JsonStream::Pair> all;
-  std::array<JsonStream::Pair, 64> block;
+  std::vector<Point> all;
+  std::array<Point, 64> block;
   for (bool more = true; more;) {
     std::size_t count = 0;
     more = json.read_pairs(block, count);
@@ -118,6 +121,68 @@ RC_GTEST_PROP(ParseDecimal, IsTheLibrarysNumber, (std::int64_t whole, std::uint3
   const char* stop = parse_decimal(text.data(), text.data() + text.size(), ours);
   RC_ASSERT(stop == text.data() + text.size());
   RC_ASSERT(ours == std::strtod(text.c_str(), nullptr));
+}
+
+// Numbers a word at a time: whatever the lengths before and behind the point, and whatever was guessed, the library's.
+RC_GTEST_PROP(NumberBefore, IsTheLibrarysNumber, ()) {
+  const auto digits = [](int most) {
+    return *rc::gen::container<std::string>(*rc::gen::inRange(0, most), rc::gen::inRange('0', ':'));
+  };
+  const std::string whole = digits(17);
+  std::string text = whole + (*rc::gen::arbitrary<bool>() ? "." + digits(10) : "");
+  const auto size = text.size();
+  const bool some_digit = text.find_first_not_of('.') != std::string::npos;
+  text += "\"]" + std::string(kSlack, '7');
+  double ours = -1;
+  auto guess = *rc::gen::inRange<std::size_t>(0, 16);
+  const char* stop = number_before('"', text.data(), guess, ours);
+  RC_ASSERT((stop != nullptr) == (size <= 15 && some_digit));
+  double cell = -1;  // the same text as the last cell of a line
+  RC_ASSERT((number_cell(text.data(), text.data() + size, cell) != nullptr) == (stop != nullptr));
+  RC_ASSERT(cell == ours);
+  if (stop == nullptr) return;
+  RC_ASSERT(stop == text.data() + size);
+  double theirs = 0;
+  std::from_chars(text.data(), stop, theirs);
+  RC_ASSERT(ours == theirs);
+}
+
+TEST(NumberBefore, AnythingElseIsLeftToOthers) {
+  for (const std::string text : {"-1", "1e5", "NaN", "+Inf", "1.2.3", " 1", "", ".", "12345678a", "1234567:9"}) {
+    double value = -1;
+    std::size_t guess = text.size();
+    EXPECT_EQ(number_before('"', (text + "\"" + std::string(kSlack, '1')).data(), guess, value), nullptr) << text;
+    EXPECT_EQ(value, -1) << text;
+  }
+}
+
+// Pairs of every spelling in one list: each is read as the ordinary way reads it.
+RC_GTEST_PROP(JsonStream, PairsOfAnySpellingAreThePairs, ()) {
+  const auto times =
+      rc::gen::element<std::string>("1760000000", "1760000030.781", "0", "17600000301", "1.76e9", "5.25");
+  const auto values = rc::gen::element<std::string>("0", "0.9850", "98", "-1.5", "1e-7", "NaN", "+Inf", "79872.125",
+                                                    "0.30000000000000004", "123456789012345", "655.1");
+  const auto list = *rc::gen::container<std::vector<std::pair<std::string, std::string>>>(rc::gen::pair(times, values));
+  std::string text = "[";
+  for (const auto& [time, value] : list) text += (text.size() > 1 ? ",[" : "[") + time + ",\"" + value + "\"]";
+  text += "]";
+  Drip drip(text);
+  JsonStream json(drip, "t");
+  json.enter_array();
+  std::vector<Point> all;
+  std::array<Point, 7> block;
+  for (bool more = true; more;) {
+    std::size_t count = 0;
+    more = json.read_pairs(block, count);
+    all.insert(all.end(), block.begin(), block.begin() + static_cast<std::ptrdiff_t>(count));
+  }
+  RC_ASSERT(!json.failed());
+  RC_ASSERT(all.size() == list.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const double value = *parse_sample_value(list[i].second);
+    RC_ASSERT(all[i].time == std::strtod(list[i].first.c_str(), nullptr));
+    RC_ASSERT(all[i].value == value || (std::isnan(value) && std::isnan(all[i].value)));
+  }
 }
 
 TEST(ParseDecimal, EdgeCases) {

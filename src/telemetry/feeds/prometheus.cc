@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -99,8 +100,8 @@ class Reader {
         read_plain(times_);
         for (double& time : times_) time /= 1000;  // VictoriaMetrics exports milliseconds
       } else if (name == "value") {
-        double time = 0, value = 0;
-        if (json_.read_pair(time, value)) give(time, value);
+        Point pair;
+        if (json_.read_pair(pair.time, pair.value)) give({&pair, 1});
       } else {
         read_values();
       }
@@ -124,7 +125,7 @@ class Reader {
     has_head_ = true;
     ++report_.series;
     open_ = sink_.open(head_);
-    for (const auto& [time, value] : early_) give(time, value);
+    give(early_);
     early_.clear();
   }
 
@@ -132,11 +133,11 @@ class Reader {
   void read_values() {
     if (!json_.enter_array()) return;
     if (json_.peek() == '[') {
-      std::array<JsonStream::Pair, 256> pairs;
+      std::array<Point, 256> pairs;
       for (bool more = true; more;) {
         std::size_t count = 0;
         more = json_.read_pairs(pairs, count);
-        for (std::size_t i = 0; i < count; ++i) give(pairs[i].time, pairs[i].value);
+        give(std::span(pairs).first(count));
       }
       return;
     }
@@ -147,22 +148,25 @@ class Reader {
     for (json_.enter_array(); json_.next_item();) into.push_back(json_.read_number().value_or(std::nan("")));
   }
 
-  void give(double time, double value) {
+  void give(std::span<Point> points) {
     if (!has_head_) {  // values before labels: nobody writes that, but JSON allows it
-      early_.emplace_back(time, value);
+      early_.insert(early_.end(), points.begin(), points.end());
       return;
     }
-    if (!std::isfinite(value) || !std::isfinite(time)) {
-      ++report_.missing;
-      return;
-    }
-    ++report_.points;
-    if (open_) sink_.point(time, value);
+    const auto end = std::remove_if(points.begin(), points.end(), [](const Point& point) {
+      return !std::isfinite(point.value) || !std::isfinite(point.time);
+    });
+    const auto kept = static_cast<std::size_t>(end - points.begin());
+    report_.missing += points.size() - kept;
+    report_.points += kept;
+    if (open_ && kept > 0) sink_.points(points.first(kept));
   }
 
   void end_series() {
     const std::size_t count = std::min(times_.size(), values_.size());
-    for (std::size_t i = 0; i < count; ++i) give(times_[i], values_[i]);
+    std::vector<Point> points(count);
+    for (std::size_t i = 0; i < count; ++i) points[i] = {times_[i], values_[i]};
+    give(points);
     if (open_) sink_.close();
     begin_series();
   }
@@ -191,7 +195,7 @@ class Reader {
   FeedReport report_;
   SeriesHead head_;
   bool has_head_ = false, open_ = false;
-  std::vector<std::pair<double, double>> early_;
+  std::vector<Point> early_;
   std::vector<double> times_, values_;
 };
 

@@ -1,7 +1,7 @@
-// Cells of comma-separated text, eight characters at a time.
+// Cells of comma-separated text and of JSON, eight characters at a time.
 //
 // A cell of a recording is a number of a few digits; read a character at a time, its unpredictable length costs more
-// than its value. Here the comma is found and the digits are added up within one or two machine words.
+// than its value. Here the mark behind it is found and the digits are added up within one or two machine words.
 //
 // Words are loaded whole, so kSlack bytes behind a line must be readable; what is in them does not matter.
 #pragma once
@@ -110,38 +110,65 @@ inline std::size_t short_cell_size(std::uint64_t cell) {
   return 8 - static_cast<std::size_t>(std::countl_zero(cell)) / 8;
 }
 
-// A cell that is nothing but a decimal number of at most 15 characters: its end (a comma, or `last`), or null for any
-// other cell. The mantissa and the power of ten are exact doubles then, and their quotient is the nearest double.
-[[gnu::always_inline]] inline const char* number_cell(const char* at, const char* last, double& value) {
-  using namespace cell_scan;
-  const auto rest = static_cast<std::size_t>(last - at);
-  const std::uint64_t word = load(at);
-  std::size_t size = first_of(word, ',');
-  if (size < 8 && size <= rest) {  // most cells
-    const std::size_t point = first_of(word, '.');
-    const bool whole = point >= size;
-    const std::uint64_t kept = low_bytes(point & 7);
-    const std::uint64_t joined = whole ? word : (word & kept) | ((word >> 8) & ~kept);
-    const std::size_t digits = whole ? size : size - 1;
-    if (digits == 0) return nullptr;
-    const std::uint64_t aligned = (joined << (64 - 8 * digits)) | (kZeros & low_bytes(8 - digits));
-    if (!all_digits(aligned)) return nullptr;
-    value = static_cast<double>(eight_digits(aligned)) / kPowersOfTen[whole ? 0 : digits - point];
-    return at + size;
-  }
-  Text16 text{word, load(at + 8)};
-  size = std::min(text.first(','), rest);
-  if (size == 0 || size > 15) return nullptr;
+namespace cell_scan {
+
+// number_text() of 1-8 characters.
+[[gnu::always_inline]] inline bool short_number(const char* at, std::size_t size, double& value) {
+  std::uint64_t word = load(at);
+  const std::size_t point = first_of(word, '.');
+  const bool whole = point >= size;
+  const std::size_t digits = whole ? size : size - 1;
+  if (digits == 0) return false;
+  if (!whole) word = (word & low_bytes(point)) | ((word >> 8) & ~low_bytes(point));
+  word = (word << (64 - 8 * digits)) | (kZeros & low_bytes(8 - digits));
+  if (!all_digits(word)) return false;
+  value = static_cast<double>(eight_digits(word));
+  if (!whole) value /= kPowersOfTen[digits - point];
+  return true;
+}
+
+// number_text() of 9-15 characters.
+inline bool long_number(const char* at, std::size_t size, double& value) {
+  Text16 text{load(at), load(at + 8)};
   const std::size_t point = text.first('.');
   const bool whole = point >= size;
   const std::size_t digits = whole ? size : size - 1;
-  if (digits == 0) return nullptr;
   if (!whole) text.remove(point);
   text.align(digits);
-  if (!all_digits(text.high) || !all_digits(text.low)) return nullptr;
-  const std::uint64_t mantissa = eight_digits(text.high) + eight_digits(text.low) * 100000000;
-  value = static_cast<double>(mantissa) / kPowersOfTen[whole ? 0 : digits - point];
-  return at + size;
+  if (!all_digits(text.high) || !all_digits(text.low)) return false;
+  value = static_cast<double>(eight_digits(text.low) * 100000000 + eight_digits(text.high));
+  if (!whole) value /= kPowersOfTen[digits - point];
+  return true;
+}
+
+}  // namespace cell_scan
+
+// Text of `size` characters that is nothing but a decimal number, of at most 15; false for any other. The mantissa and
+// the power of ten are exact doubles then, and their quotient is the nearest double.
+[[gnu::always_inline]] inline bool number_text(const char* at, std::size_t size, double& value) {
+  if (size - 1 < 8) return cell_scan::short_number(at, size, value);
+  return size - 1 < 15 && cell_scan::long_number(at, size, value);
+}
+
+// A cell that is such a number: its end (a comma, or `last`), or null for any other cell.
+[[gnu::always_inline]] inline const char* number_cell(const char* at, const char* last, double& value) {
+  const auto rest = static_cast<std::size_t>(last - at);
+  std::size_t size = cell_scan::first_of(cell_scan::load(at), ',');
+  if (size == 8) size += cell_scan::first_of(cell_scan::load(at + 8), ',');
+  size = std::min(size, rest);
+  return number_text(at, size, value) ? at + size : nullptr;
+}
+
+// A number with `mark` behind it: its end, or null. Where the mark was behind the number before (`size`, which is kept
+// up to date) is looked first: a guess that is usually right lets the processor go on with what follows.
+[[gnu::always_inline]] inline const char* number_before(char mark, const char* at, std::size_t& size, double& value) {
+  if (at[size] != mark) {
+    const cell_scan::Text16 text{cell_scan::load(at), cell_scan::load(at + 8)};
+    const std::size_t found = text.first(mark);
+    if (found > 15) return nullptr;
+    size = found;
+  }
+  return number_text(at, size, value) ? at + size : nullptr;
 }
 
 }  // namespace rightsize::telemetry

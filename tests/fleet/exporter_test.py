@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""rightsize exporter over HTTP: what /metrics says is exposition text that our own reader and promtool (where it is
+installed) accept, it is measured again, and the program ends when asked to. Usage: exporter_test.py PROGRAM"""
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import fleet_data
+import servers
+
+PROGRAM = sys.argv[1]
+SAMPLE = re.compile(r'([a-zA-Z_:][a-zA-Z0-9_:]*)(\{(?:[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\n]|\\["\\n])*",?)*\})? (\S+)')
+
+
+def samples(text):
+    """{name with labels: value}; every line that is no comment must be a sample, and none may be said twice."""
+    found = {}
+    for line in text.splitlines():
+        if line.startswith('#') or not line:
+            continue
+        match = SAMPLE.fullmatch(line)
+        assert match, 'no sample: ' + line
+        key = match.group(1) + (match.group(2) or '')
+        assert key not in found, 'twice: ' + key
+        found[key] = float(match.group(3))
+    return found
+
+
+def write_fleet(path, gpus):
+    with open(path + '.new', 'w') as out:
+        fleet_data.Fleet(gpus, 86400, 300, 1790000000).write_json(out)
+    os.rename(path + '.new', path)
+
+
+def wait_until(true, seconds=20):
+    end = time.time() + seconds
+    while not true():
+        assert time.time() < end, 'it did not happen in %d s' % seconds
+        time.sleep(0.05)
+
+
+def check_page(base):
+    text = servers.get(base + '/metrics').decode()
+    found = samples(text)
+    assert found['rightsize_fleet_gpus'] == 8, text[:500]
+    spent = sum(v for k, v in found.items() if k.startswith('rightsize_fleet_usd{'))
+    assert abs(spent - 8 * 24 * 2.5) < 0.01, spent
+    verdicts = [k for k in found if k.startswith('rightsize_gpu_verdict{') and found[k] == 1]
+    assert len(verdicts) == 8 and any('verdict="idle-held"' in v for v in verdicts), verdicts
+    if servers.PROMTOOL:
+        done = subprocess.run([servers.PROMTOOL, 'check', 'metrics'], input=text, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+    # Our own reader knows the text for what it is, and that no GPU's readings are in it.
+    done = subprocess.run([PROGRAM, 'fleet', '--from', '-'], input=text, capture_output=True, text=True)
+    assert done.returncode in (1, 3) and 'at byte' not in done.stderr and 'line' not in done.stderr, done.stderr
+    assert b'/metrics' in servers.get(base + '/')
+    try:
+        servers.get(base + '/nothing-here')
+        raise AssertionError('a page that is not there was found')
+    except urllib.error.HTTPError as error:
+        assert error.code == 404, error
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, 'fleet.json')
+        write_fleet(path, 8)
+        exporter = subprocess.Popen([PROGRAM, 'exporter', '--from', path, '--price', 'h100-sxm=2.5', '--listen', '127.0.0.1:0',
+                                     '--every', '200ms'], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        try:
+            said = exporter.stderr.readline()
+            base = re.search(r'http://127\.0\.0\.1:\d+', said).group(0)
+            check_page(base)
+            taken = subprocess.run([PROGRAM, 'exporter', '--from', path, '--listen', base[len('http://'):]],
+                                   capture_output=True, text=True, timeout=60)
+            assert taken.returncode == 3 and 'is the port taken?' in taken.stderr, taken.stderr
+            write_fleet(path, 16)  # measured again: the new GPUs are there
+            wait_until(lambda: samples(servers.get(base + '/metrics').decode())['rightsize_fleet_gpus'] == 16)
+            os.rename(path, path + '.gone')  # a failed measurement keeps the last numbers
+            assert 'fleet.json' in exporter.stderr.readline()
+            assert samples(servers.get(base + '/metrics').decode())['rightsize_fleet_gpus'] == 16
+            exporter.send_signal(signal.SIGTERM)
+            assert exporter.wait(10) == 0, exporter.returncode
+        finally:
+            if exporter.poll() is None:
+                exporter.kill()
+                exporter.wait()
+
+
+if __name__ == '__main__':
+    main()
