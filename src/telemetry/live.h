@@ -26,7 +26,8 @@ class LiveSource {
   virtual const std::vector<Device>& devices() const = 0;
 
   // One reading. Counters over time (GPM) cover the time since the last reading of this device and are missing in the
-  // first; the engine's, which is dear, is read once a second and covers that second. Fails when the GPU no longer answers: that GPU only, the others go on.
+  // first; the engine's, which is dear, is read once a second and covers that second. Fails when the GPU no longer
+  // answers: that GPU only, the others go on.
   virtual Result<Sample> read(std::size_t device, double time) = 0;
 
   virtual std::vector<GpuProcess> processes(std::size_t device) = 0;

@@ -198,7 +198,8 @@ TEST(Interpret, DevicesByEverySpelling) {
 
 TEST(Interpret, ScaleOfAnAmbiguousShareComesFromItsValues) {
   KeptSamples samples;
-  SeriesToSamples sink(samples, {});
+  const NameMap map;
+  SeriesToSamples sink(samples, map);
   for (const double top : {0.9, 90.0}) {
     ASSERT_TRUE(sink.open({"DCGM_FI_DEV_GPU_UTIL_RATIO", {{"gpu", "0"}}}));
     sink.point(1, 0);
@@ -214,7 +215,8 @@ TEST(Interpret, ScaleOfAnAmbiguousShareComesFromItsValues) {
 
 TEST(Interpret, CountersBecomeRatesAndBlanksAreDropped) {
   KeptSamples samples;
-  SeriesToSamples sink(samples, {});
+  const NameMap map;
+  SeriesToSamples sink(samples, map);
   ASSERT_TRUE(sink.open({"workload.googleapis.com/gpu.dcgm.pcie.io", {{"direction", "receive"}}, true}));
   sink.point(20, 3000);  // newest first
   sink.point(10, 1000);

@@ -57,7 +57,9 @@ std::string model_label(const std::vector<std::string>& present, const NameMap& 
 // Hands the points of series on as samples of one metric each.
 class SeriesToSamples : public SeriesSink {
  public:
+  // Both must outlive it.
   SeriesToSamples(SampleSink& sink, const NameMap& map) : sink_(sink), map_(map) {}
+  SeriesToSamples(SampleSink& sink, NameMap&& map) = delete;
 
   bool open(const SeriesHead& head) override;
   void point(double time, double value) override;
