@@ -4,8 +4,8 @@
 
 #include <benchmark/benchmark.h>
 
+#include "model/presets.h"
 #include "perf/perf.h"
-#include "workload/presets.h"
 
 namespace {
 long allocations = 0;
@@ -42,34 +42,34 @@ struct Setup {
   perf::GpuSpeed gpu;
   perf::ModelWork work;
   perf::Cluster cluster;
-  workload::Job job;
+  model::Job job;
 
   Setup(const char* model, const char* gpu_name) {
     const catalog::Gpu& found = **catalog.find_gpu(gpu_name);
     gpu = perf::gpu_speed(constants, found);
     cluster = perf::default_cluster(found);
-    work = perf::work_of(*workload::find_model(model));
+    work = perf::work_of(*model::find_model(model));
     job.batch = 4;
     job.sequence = 2048;
   }
 };
 
-void train(benchmark::State& state, const char* model, workload::Stack stack) {
+void train(benchmark::State& state, const char* model, model::Stack stack) {
   Setup setup(model, "h100-sxm");
   setup.job.stack = stack;
   count_allocations(
       state, [&] { return perf::estimate_training(setup.constants, setup.work, setup.job, setup.gpu, setup.cluster); });
 }
-BENCHMARK_CAPTURE(train, hf_llama, "llama-3.1-8b", workload::Stack::kHf);
-BENCHMARK_CAPTURE(train, hf_mixtral, "mixtral-8x7b", workload::Stack::kHf);
-BENCHMARK_CAPTURE(train, llm_foundry, "llama-3.1-8b", workload::Stack::kLlmFoundry);
-BENCHMARK_CAPTURE(train, megatron, "llama-3.1-70b", workload::Stack::kMegatron);
-BENCHMARK_CAPTURE(train, resnet_50, "resnet-50", workload::Stack::kHf);
-BENCHMARK_CAPTURE(train, swin_b, "swin-b", workload::Stack::kHf);
+BENCHMARK_CAPTURE(train, hf_llama, "llama-3.1-8b", model::Stack::kHf);
+BENCHMARK_CAPTURE(train, hf_mixtral, "mixtral-8x7b", model::Stack::kHf);
+BENCHMARK_CAPTURE(train, llm_foundry, "llama-3.1-8b", model::Stack::kLlmFoundry);
+BENCHMARK_CAPTURE(train, megatron, "llama-3.1-70b", model::Stack::kMegatron);
+BENCHMARK_CAPTURE(train, resnet_50, "resnet-50", model::Stack::kHf);
+BENCHMARK_CAPTURE(train, swin_b, "swin-b", model::Stack::kHf);
 
-void serve(benchmark::State& state, workload::Stack stack, double rate) {
+void serve(benchmark::State& state, model::Stack stack, double rate) {
   Setup setup("llama-3.1-70b", "h100-sxm");
-  setup.job.kind = workload::JobKind::kServe;
+  setup.job.kind = model::JobKind::kServe;
   setup.job.stack = stack;
   setup.job.parallel.gpus = setup.job.parallel.tensor = 8;
   setup.job.serve.concurrency = 32;
@@ -80,9 +80,9 @@ void serve(benchmark::State& state, workload::Stack stack, double rate) {
     return perf::estimate_serving(setup.constants, setup.work, setup.job, setup.gpu, setup.cluster, load);
   });
 }
-BENCHMARK_CAPTURE(serve, vllm_closed, workload::Stack::kVllm, 0);
-BENCHMARK_CAPTURE(serve, vllm_open, workload::Stack::kVllm, 2);
-BENCHMARK_CAPTURE(serve, hf, workload::Stack::kHf, 0);
+BENCHMARK_CAPTURE(serve, vllm_closed, model::Stack::kVllm, 0);
+BENCHMARK_CAPTURE(serve, vllm_open, model::Stack::kVllm, 2);
+BENCHMARK_CAPTURE(serve, hf, model::Stack::kHf, 0);
 
 void prepare_gpu(benchmark::State& state) {
   Setup setup("llama-3.1-8b", "h100-sxm");

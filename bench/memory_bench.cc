@@ -4,21 +4,21 @@
 
 #include "memory/memory.h"
 #include "memory/tape/training_tape.h"
-#include "workload/presets.h"
+#include "model/presets.h"
 
 namespace {
 
 using namespace rightsize;
 
-workload::Job fine_tune(std::int64_t batch) {
-  workload::Job job;
+model::Job fine_tune(std::int64_t batch) {
+  model::Job job;
   job.batch = batch;
   job.sequence = 2048;
   return job;
 }
 
 void peak_from_curve(benchmark::State& state) {
-  const auto model = workload::find_model("llama-2-7b");
+  const auto model = model::find_model("llama-2-7b");
   const memory::tape::TrainingCurve curve(*model, fine_tune(1));
   double batch = 1;
   for (auto _ : state) {
@@ -29,23 +29,23 @@ void peak_from_curve(benchmark::State& state) {
 BENCHMARK(peak_from_curve);
 
 void compile_curve(benchmark::State& state) {
-  const auto model = workload::find_model("llama-2-7b");
+  const auto model = model::find_model("llama-2-7b");
   for (auto _ : state) benchmark::DoNotOptimize(memory::tape::TrainingCurve(*model, fine_tune(1)));
 }
 BENCHMARK(compile_curve)->Unit(benchmark::kMicrosecond);
 
 void replay_with_allocator(benchmark::State& state) {
-  const auto model = workload::find_model("llama-2-7b");
-  const workload::Job job = fine_tune(4);
+  const auto model = model::find_model("llama-2-7b");
+  const model::Job job = fine_tune(4);
   for (auto _ : state) benchmark::DoNotOptimize(memory::tape::replay_training(*model, job));
 }
 BENCHMARK(replay_with_allocator)->Unit(benchmark::kMicrosecond);
 
 void serving_need(benchmark::State& state) {
-  const auto model = workload::find_model("llama-3.1-70b");
-  workload::Job job;
-  job.kind = workload::JobKind::kServe;
-  job.stack = workload::Stack::kVllm;
+  const auto model = model::find_model("llama-3.1-70b");
+  model::Job job;
+  job.kind = model::JobKind::kServe;
+  job.stack = model::Stack::kVllm;
   for (auto _ : state) benchmark::DoNotOptimize(memory::estimate_memory(*model, job, nullptr));
 }
 BENCHMARK(serving_need);

@@ -18,7 +18,7 @@ const Setup& setup() {
   return kSetup;
 }
 
-plan::Request request_of(std::initializer_list<workload::Setting> settings) {
+plan::Request request_of(std::initializer_list<model::Setting> settings) {
   return *plan::read_request(settings, setup().catalog);
 }
 
@@ -33,7 +33,7 @@ void search(benchmark::State& state, const plan::Request& request) {
     const plan::SearchResult found =
         request.work.kind == plan::WorkKind::kTraining
             ? plan::search_training(request, classes, setup().constants, work, memory,
-                                    [](const workload::Job&, const catalog::Gpu&) { return false; })
+                                    [](const model::Job&, const catalog::Gpu&) { return false; })
             : plan::search_serving(request, classes, setup().constants, work);
     configurations += found.effort.configurations;
   }

@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include "model/presets.h"
 #include "perf/perf.h"
 #include "sim/continuous_batching.h"
-#include "workload/presets.h"
 
 namespace rightsize {
 namespace {
@@ -24,27 +24,27 @@ struct Case {
   const char* model;
   const char* gpu;
   int tensor;
-  workload::Stack stack;
+  model::Stack stack;
   std::int64_t isl, osl;
 };
-const Case kCases[] = {{"llama-3.1-8b", "h100-sxm", 1, workload::Stack::kVllm, 1024, 256},
-                       {"llama-3.1-8b", "h200-sxm", 1, workload::Stack::kTrtLlm, 512, 600},
-                       {"llama-3.1-70b", "h100-sxm", 4, workload::Stack::kVllm, 2048, 256},
-                       {"mixtral-8x7b", "h100-sxm", 2, workload::Stack::kVllm, 512, 256},
-                       {"qwen2.5-1.5b", "l4", 1, workload::Stack::kVllm, 512, 128}};
+const Case kCases[] = {{"llama-3.1-8b", "h100-sxm", 1, model::Stack::kVllm, 1024, 256},
+                       {"llama-3.1-8b", "h200-sxm", 1, model::Stack::kTrtLlm, 512, 600},
+                       {"llama-3.1-70b", "h100-sxm", 4, model::Stack::kVllm, 2048, 256},
+                       {"mixtral-8x7b", "h100-sxm", 2, model::Stack::kVllm, 512, 256},
+                       {"qwen2.5-1.5b", "l4", 1, model::Stack::kVllm, 512, 128}};
 
 struct Fitted {
-  workload::ModelShape shape;
-  workload::Job job;
+  model::ModelShape shape;
+  model::Job job;
   perf::ModelWork work;
   perf::GpuSpeed speed;
   perf::Cluster cluster;
   perf::ServeLoad load;
   perf::StepFit fit;
 
-  explicit Fitted(const Case& c) : shape(*workload::find_model(c.model)) {
+  explicit Fitted(const Case& c) : shape(*model::find_model(c.model)) {
     const catalog::Gpu& gpu = **facts().find_gpu(c.gpu);
-    job.kind = workload::JobKind::kServe;
+    job.kind = model::JobKind::kServe;
     job.stack = c.stack;
     job.parallel.gpus = job.parallel.tensor = c.tensor;
     job.serve.isl = c.isl, job.serve.osl = c.osl;

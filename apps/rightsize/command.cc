@@ -1,4 +1,4 @@
-#include "command.h"
+#include "rightsize/command.h"
 
 namespace rightsize::app {
 

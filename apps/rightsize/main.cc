@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/suggest.h"
-#include "command.h"
 #include "report/report.h"
+#include "rightsize/command.h"
 
 namespace rightsize::app {
 namespace {

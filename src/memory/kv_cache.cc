@@ -9,7 +9,7 @@ namespace rightsize::memory {
 namespace {
 
 // Elements one layer caches for one token on one GPU.
-double elements_per_token_and_layer(const workload::ModelShape& model, int tensor) {
+double elements_per_token_and_layer(const model::ModelShape& model, int tensor) {
   if (model.latent) return static_cast<double>(model.latent->kv_rank + model.latent->rope_dim);
   const int heads = std::max(1, (model.kv_heads + tensor - 1) / tensor);
   return 2.0 * heads * model.head_dim;
@@ -20,7 +20,7 @@ struct LayerKinds {
   double full = 0, windowed = 0;
 };
 
-LayerKinds layers_on_a_stage(const workload::ModelShape& model, int pipeline) {
+LayerKinds layers_on_a_stage(const model::ModelShape& model, int pipeline) {
   const double stage = std::ceil(static_cast<double>(model.layers) / pipeline);
   if (model.sliding_window <= 0) return {stage, 0};
   const double full = model.full_attention_every > 0 ? std::ceil(stage / model.full_attention_every) : 0;
@@ -34,7 +34,7 @@ double in_pages(double tokens, std::int64_t page) {
 
 }  // namespace
 
-Bytes kv_sequence_bytes(const workload::ModelShape& model, std::int64_t tokens, const KvLayout& layout) {
+Bytes kv_sequence_bytes(const model::ModelShape& model, std::int64_t tokens, const KvLayout& layout) {
   const LayerKinds layers = layers_on_a_stage(model, layout.pipeline);
   const auto all = static_cast<double>(tokens);
   const double window = std::min(all, static_cast<double>(model.sliding_window));
@@ -42,7 +42,7 @@ Bytes kv_sequence_bytes(const workload::ModelShape& model, std::int64_t tokens, 
   return bytes(held * elements_per_token_and_layer(model, layout.tensor) * bytes_per_element(layout.format));
 }
 
-Bytes kv_token_bytes(const workload::ModelShape& model, const KvLayout& layout) {
+Bytes kv_token_bytes(const model::ModelShape& model, const KvLayout& layout) {
   const LayerKinds layers = layers_on_a_stage(model, layout.pipeline);
   return bytes((layers.full + layers.windowed) * elements_per_token_and_layer(model, layout.tensor) *
                bytes_per_element(layout.format));

@@ -4,14 +4,14 @@
 #include <cstdint>
 
 #include "base/units.h"
-#include "workload/job.h"
-#include "workload/model_shape.h"
+#include "model/job.h"
+#include "model/model_shape.h"
 
 namespace rightsize::memory {
 
 // How an engine lays its cache out.
 struct KvLayout {
-  workload::Precision format = workload::Precision::kBf16;
+  model::Precision format = model::Precision::kBf16;
   int tensor = 1;
   int pipeline = 1;
   std::int64_t page = 1;  // tokens; a sequence holds whole pages
@@ -19,9 +19,9 @@ struct KvLayout {
 
 // One sequence of `tokens` on one GPU. Grouped heads are stored once per key head (at least one per GPU); latent
 // attention stores its compressed vector on every GPU; layers with a sliding window hold no more than the window.
-Bytes kv_sequence_bytes(const workload::ModelShape& model, std::int64_t tokens, const KvLayout& layout);
+Bytes kv_sequence_bytes(const model::ModelShape& model, std::int64_t tokens, const KvLayout& layout);
 
 // The growth of that with one more token, ignoring windows and pages.
-Bytes kv_token_bytes(const workload::ModelShape& model, const KvLayout& layout);
+Bytes kv_token_bytes(const model::ModelShape& model, const KvLayout& layout);
 
 }  // namespace rightsize::memory

@@ -6,14 +6,14 @@
 namespace rightsize::memory {
 namespace {
 
-using workload::Job;
-using workload::JobKind;
-using workload::Method;
-using workload::ModelKind;
-using workload::ModelShape;
-using workload::Optimizer;
-using workload::Precision;
-using workload::Recompute;
+using model::Job;
+using model::JobKind;
+using model::Method;
+using model::ModelKind;
+using model::ModelShape;
+using model::Optimizer;
+using model::Precision;
+using model::Recompute;
 
 bool trains(const Job& job) { return job.kind == JobKind::kTrain; }
 bool full(const Job& job) { return trains(job) && job.train.method == Method::kFull; }
@@ -33,11 +33,11 @@ const std::vector<Lever> kLevers = {
      }},
     {"chunked cross-entropy", "--cross-entropy chunked", 1.0, "", "torchtune ablation: +2 % tokens/s",
      [](Job j) {
-       j.train.cross_entropy = workload::CrossEntropy::kChunked;
+       j.train.cross_entropy = model::CrossEntropy::kChunked;
        return j;
      },
      [](const ModelShape& m, const Job& j) {
-       return trains(j) && language(m) && j.train.cross_entropy == workload::CrossEntropy::kEager;
+       return trains(j) && language(m) && j.train.cross_entropy == model::CrossEntropy::kEager;
      }},
     {"half the micro-batch, accumulated", "--batch N/2 --accumulate 2", 1.05, "",
      "smaller matrices run less efficiently",
@@ -102,10 +102,10 @@ const std::vector<Lever> kLevers = {
     {"optimizer in host memory", "--offload optimizer", 1.5, "",
      "PCIe carries gradients out and weights back every step",
      [](Job j) {
-       j.train.offload = workload::Offload::kOptimizer;
+       j.train.offload = model::Offload::kOptimizer;
        return j;
      },
-     [](const ModelShape&, const Job& j) { return full(j) && j.train.offload == workload::Offload::kNone; }},
+     [](const ModelShape&, const Job& j) { return full(j) && j.train.offload == model::Offload::kNone; }},
     {"shard over the GPUs (ZeRO-3)", "--zero 3", 1.1, "", "FSDP gathers every layer twice a step",
      [](Job j) {
        j.parallel.zero = 3;

@@ -15,12 +15,12 @@ struct Lever {
   double slowdown = 1;   // expected factor on the time per step
   std::string accuracy;  // what it does to the result, empty when nothing
   std::string source;    // where slowdown and accuracy come from
-  workload::Job (*apply)(workload::Job);
-  bool (*applies)(const workload::ModelShape&, const workload::Job&);  // not already pulled, and makes sense
+  model::Job (*apply)(model::Job);
+  bool (*applies)(const model::ModelShape&, const model::Job&);  // not already pulled, and makes sense
 };
 
 // Every lever that applies to this job.
-std::vector<Lever> levers_for(const workload::ModelShape& model, const workload::Job& job);
+std::vector<Lever> levers_for(const model::ModelShape& model, const model::Job& job);
 
 struct LeverEffect {
   std::vector<Lever> pulled;
@@ -30,11 +30,11 @@ struct LeverEffect {
 };
 
 // Each lever alone, the one that saves most first.
-std::vector<LeverEffect> each_lever(const workload::ModelShape& model, const workload::Job& job);
+std::vector<LeverEffect> each_lever(const model::ModelShape& model, const model::Job& job);
 
 // The combination with the least slowdown (then the fewest levers) whose high bound fits `gpu`; nothing when none does.
 // With `same_result` only levers that leave the trained or served model as it is.
-std::optional<LeverEffect> cheapest_fit(const workload::ModelShape& model, const workload::Job& job,
-                                        const catalog::Gpu& gpu, bool same_result);
+std::optional<LeverEffect> cheapest_fit(const model::ModelShape& model, const model::Job& job, const catalog::Gpu& gpu,
+                                        bool same_result);
 
 }  // namespace rightsize::memory

@@ -29,20 +29,20 @@ Bytes Parts::total() const {
 namespace {
 
 // Encoders are served whole sequences; only models that generate have tokens in and out.
-std::int64_t tokens_of(const workload::ModelShape& model, const workload::Job& job) {
-  const bool generates = job.kind == workload::JobKind::kServe && model.kind != workload::ModelKind::kEncoder;
+std::int64_t tokens_of(const model::ModelShape& model, const model::Job& job) {
+  const bool generates = job.kind == model::JobKind::kServe && model.kind != model::ModelKind::kEncoder;
   return generates ? job.serve.isl + job.serve.osl : job.sequence;
 }
 
-bool is_beyond_positions(const workload::ModelShape& model, const workload::Job& job) {
+bool is_beyond_positions(const model::ModelShape& model, const model::Job& job) {
   return model.image_size == 0 && model.context > 0 && tokens_of(model, job) > model.context;
 }
 
 }  // namespace
 
-MemoryNeed estimate_memory(const workload::ModelShape& model, const workload::Job& job, const catalog::Gpu* gpu) {
+MemoryNeed estimate_memory(const model::ModelShape& model, const model::Job& job, const catalog::Gpu* gpu) {
   MemoryNeed need =
-      job.kind == workload::JobKind::kServe ? estimate_serving(model, job, gpu) : estimate_training(model, job);
+      job.kind == model::JobKind::kServe ? estimate_serving(model, job, gpu) : estimate_training(model, job);
   if (is_beyond_positions(model, job)) {
     need.warnings.push_back(
         fmt::format("{} tokens are beyond the {} positions {} was made for: it needs a longer table or rotary scale",
@@ -68,21 +68,21 @@ Fit fits(const MemoryNeed& need, const catalog::Gpu& gpu) {
   return fit;
 }
 
-std::int64_t default_sequence(const workload::ModelShape& model) {
+std::int64_t default_sequence(const model::ModelShape& model) {
   constexpr std::int64_t kUsual = 2048;
   if (model.image_size > 0) return 1;
   return model.context > 0 ? std::min(model.context, kUsual) : kUsual;
 }
 
-Errors check_job(const workload::ModelShape& model, const workload::Job& job) {
+Errors check_job(const model::ModelShape& model, const model::Job& job) {
   Errors errors;
-  const workload::Parallelism& p = job.parallel;
+  const model::Parallelism& p = job.parallel;
   auto wrong = [&](std::string message, std::string hint) {
     errors.push_back(bad_input(std::move(message)).with_hint(std::move(hint)));
   };
   // Whoever trains every weight can give the model a longer table; a finished one has the positions it was given.
-  const bool finished = job.kind == workload::JobKind::kServe || job.train.method != workload::Method::kFull;
-  if (finished && is_beyond_positions(model, job) && model.positions == workload::Positions::kLearned) {
+  const bool finished = job.kind == model::JobKind::kServe || job.train.method != model::Method::kFull;
+  if (finished && is_beyond_positions(model, job) && model.positions == model::Positions::kLearned) {
     wrong(fmt::format("{} tokens are beyond the {} positions of {}", tokens_of(model, job), model.context, model.name),
           fmt::format("use at most {}", model.context));
   }

@@ -15,8 +15,8 @@
 
 #include "base/units.h"
 #include "catalog/catalog.h"
-#include "workload/job.h"
-#include "workload/model_shape.h"
+#include "model/job.h"
+#include "model/model_shape.h"
 
 namespace rightsize::memory {
 
@@ -50,7 +50,7 @@ struct MemoryNeed {
 
 // The need on one GPU of `job.parallel.gpus`. `gpu` is needed only where an engine's budget depends on it (serving's
 // maximum concurrency and preallocation).
-MemoryNeed estimate_memory(const workload::ModelShape& model, const workload::Job& job, const catalog::Gpu* gpu);
+MemoryNeed estimate_memory(const model::ModelShape& model, const model::Job& job, const catalog::Gpu* gpu);
 
 enum class Verdict { kFits, kTight, kNo };
 std::string_view name_of(Verdict verdict);
@@ -68,9 +68,9 @@ Fit fits(const MemoryNeed& need, const catalog::Gpu& gpu);
 // What contradicts the model: tensor parallelism that does not divide the heads, sequences beyond learned positions,
 // more pipeline stages than layers, expert parallelism without experts. (Rotary positions can be stretched: a sequence
 // beyond them is a warning of the estimate.)
-Errors check_job(const workload::ModelShape& model, const workload::Job& job);
+Errors check_job(const model::ModelShape& model, const model::Job& job);
 
 // Tokens (or image patches) of one sample when the user names none.
-std::int64_t default_sequence(const workload::ModelShape& model);
+std::int64_t default_sequence(const model::ModelShape& model);
 
 }  // namespace rightsize::memory

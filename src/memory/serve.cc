@@ -12,10 +12,10 @@
 namespace rightsize::memory {
 namespace {
 
-using workload::Job;
-using workload::ModelShape;
-using workload::Precision;
-using workload::Stack;
+using model::Job;
+using model::ModelShape;
+using model::Precision;
+using model::Stack;
 
 // An engine's habits. Batched tokens and sequences are the defaults its profiling run reserves workspace for; the rule
 // says what the memory share is a share of.
@@ -93,7 +93,7 @@ Bytes kv_budget(const Engine& engine, const Job& job, const catalog::Gpu& gpu, B
 
 MemoryNeed estimate_serving(const ModelShape& model, const Job& job, const catalog::Gpu* gpu) {
   const Engine& engine = engine_of(job.stack);
-  const workload::ServeSettings& serve = job.serve;
+  const model::ServeSettings& serve = job.serve;
   KvLayout layout;
   layout.format = serve.kv_precision.value_or(Precision::kBf16);
   layout.tensor = job.parallel.tensor;

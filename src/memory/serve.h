@@ -5,6 +5,6 @@
 
 namespace rightsize::memory {
 
-MemoryNeed estimate_serving(const workload::ModelShape& model, const workload::Job& job, const catalog::Gpu* gpu);
+MemoryNeed estimate_serving(const model::ModelShape& model, const model::Job& job, const catalog::Gpu* gpu);
 
 }  // namespace rightsize::memory

@@ -6,21 +6,21 @@
 
 #include "memory/kv_cache.h"
 #include "memory/weight_bytes.h"
-#include "workload/presets.h"
+#include "model/presets.h"
 
 namespace rightsize::memory {
 namespace {
 
-using workload::Job;
-using workload::JobKind;
-using workload::ModelShape;
-using workload::Precision;
-using workload::Stack;
+using model::Job;
+using model::JobKind;
+using model::ModelShape;
+using model::Precision;
+using model::Stack;
 
 const ModelShape& model(const std::string& name) {
   static std::map<std::string, ModelShape> shapes;
   auto found = shapes.find(name);
-  if (found == shapes.end()) found = shapes.emplace(name, *workload::find_model(name)).first;
+  if (found == shapes.end()) found = shapes.emplace(name, *model::find_model(name)).first;
   return found->second;
 }
 
@@ -64,7 +64,7 @@ TEST(WeightBytes, QuantizedWorkedByHand) {
 }
 
 TEST(WeightBytes, ParallelismDividesWhatIsSplit) {
-  workload::Parallelism parallel;
+  model::Parallelism parallel;
   parallel.gpus = parallel.tensor = 8;
   const ModelShape& llama = model("llama-3.1-70b");
   const double whole = in_bytes(model_weight_bytes(llama, Precision::kBf16, {}, false));

@@ -8,8 +8,8 @@
 namespace rightsize::memory {
 namespace {
 
-using workload::Job;
-using workload::Stack;
+using model::Job;
+using model::Stack;
 
 // nvidia-smi less what the allocator holds: driver context, kernels of the libraries, cuDNN and cuBLAS handles. The
 // same within 20 MiB over 132 runs on an H200 (driver 580, torch 2.11); NCCL's communicators come on top (342 MB for
@@ -22,12 +22,12 @@ Bytes runtime_bytes(const Job& job) {
 // Plain loops over images and labels zero the gradients between forward and backward, as the ImageNet example and
 // torchvision's reference scripts do: last step's gradients are there during the forward pass. Hugging Face's vision
 // transformers come with its Trainer, which zeroes them after the step.
-bool keeps_gradients(const workload::ModelShape& model) {
-  const bool hugging_face_vit = model.kind == workload::ModelKind::kVisionTransformer && !model.fused_qkv;
+bool keeps_gradients(const model::ModelShape& model) {
+  const bool hugging_face_vit = model.kind == model::ModelKind::kVisionTransformer && !model.fused_qkv;
   return (model.image_size > 0 && !hugging_face_vit) || (model.image_size == 0 && model.labels > 0);
 }
 
-Job as_looped(const workload::ModelShape& model, Job job) {
+Job as_looped(const model::ModelShape& model, Job job) {
   if (keeps_gradients(model) && !job.train.optimizer_in_backward)
     job.train.accumulation = std::max(2, job.train.accumulation);
   return job;
@@ -40,18 +40,18 @@ struct Spread {
   double low, high;
 };
 
-Spread spread_of(const workload::ModelShape& model, bool exact, const Job& job) {
+Spread spread_of(const model::ModelShape& model, bool exact, const Job& job) {
   if (!exact) return {0.88, 1.12};
   if (keeps_gradients(model)) return {0.93, 1.12};  // loops differ: cuDNN's workspaces, copies kept for evaluation
   const bool as_measured = job.stack == Stack::kHf && job.parallel.gpus == 1 &&
-                           job.train.offload == workload::Offload::kNone && !job.train.offload_activations &&
-                           job.train.method != workload::Method::kQlora;
+                           job.train.offload == model::Offload::kNone && !job.train.offload_activations &&
+                           job.train.method != model::Method::kQlora;
   return as_measured ? Spread{0.975, 1.03} : Spread{0.92, 1.1};
 }
 
 }  // namespace
 
-MemoryNeed estimate_training(const workload::ModelShape& model, const Job& asked) {
+MemoryNeed estimate_training(const model::ModelShape& model, const Job& asked) {
   const Job job = as_looped(model, asked);
   const tape::TrainingPeak peak = tape::replay_training(model, job);
   MemoryNeed need;
@@ -59,11 +59,10 @@ MemoryNeed estimate_training(const workload::ModelShape& model, const Job& asked
   need.reserved = peak.peak_reserved;
   need.parts = peak.parts;
   // Weights to the byte; how far the allocator rounds them up counts with what else it holds.
-  if (job.train.method == workload::Method::kFull && job.parallel.gpus == 1 &&
-      job.train.offload != workload::Offload::kParameters) {
+  if (job.train.method == model::Method::kFull && job.parallel.gpus == 1 &&
+      job.train.offload != model::Offload::kParameters) {
     const Bytes exact = model_weight_bytes(
-        model, job.precision == workload::Precision::kFp8 ? workload::Precision::kBf16 : job.precision, job.parallel,
-        false);
+        model, job.precision == model::Precision::kFp8 ? model::Precision::kBf16 : job.precision, job.parallel, false);
     need.parts[Part::kBuffers] += need.parts[Part::kWeights] - exact;
     need.parts[Part::kWeights] = exact;
   }
@@ -88,7 +87,7 @@ constexpr double kLeastReserve = 1.03;
 
 }  // namespace
 
-TrainingNeeds::TrainingNeeds(const workload::ModelShape& model, const Job& job)
+TrainingNeeds::TrainingNeeds(const model::ModelShape& model, const Job& job)
     : surface_(model, as_looped(model, job)),
       runtime_(runtime_bytes(job)),
       spread_(spread_of(model, surface_.exact(), job).high) {}

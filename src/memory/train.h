@@ -6,7 +6,7 @@
 
 namespace rightsize::memory {
 
-MemoryNeed estimate_training(const workload::ModelShape& model, const workload::Job& job);
+MemoryNeed estimate_training(const model::ModelShape& model, const model::Job& job);
 
 // The same for any batch and number of replicas in nanoseconds, for searches: live memory from a compiled surface, and
 // what the allocator holds beyond it at the least that was seen. A little below estimate_training, which has the last
@@ -14,7 +14,7 @@ MemoryNeed estimate_training(const workload::ModelShape& model, const workload::
 class TrainingNeeds {
  public:
   // job.batch is not looked at, and job.parallel.gpus only for whether there are several replicas.
-  TrainingNeeds(const workload::ModelShape& model, const workload::Job& job);
+  TrainingNeeds(const model::ModelShape& model, const model::Job& job);
 
   // The high bound of what nvidia-smi would show; `replicas` is the number of data-parallel groups.
   Bytes high(double batch, double replicas) const;

@@ -5,9 +5,9 @@
 namespace rightsize::memory {
 namespace {
 
-using workload::Precision;
-using workload::Weight;
-using workload::WeightRole;
+using model::Precision;
+using model::Weight;
+using model::WeightRole;
 
 double blocks(double elements, double size) { return std::ceil(elements / size); }
 
@@ -67,7 +67,7 @@ Bytes weight_bytes(const Weight& weight, Precision format, int tensor, bool embe
   return bytes((matrix + bias) * static_cast<double>(weight.copies));
 }
 
-Bytes model_weight_bytes(const workload::ModelShape& model, Precision format, const workload::Parallelism& parallel,
+Bytes model_weight_bytes(const model::ModelShape& model, Precision format, const model::Parallelism& parallel,
                          bool embeddings) {
   Bytes layers, ends;
   for (const Weight& weight : model.weights) {

@@ -11,7 +11,7 @@
 #include "base/yaml.h"
 #include "memory/memory.h"
 #include "mig/workloads.h"
-#include "workload/presets.h"
+#include "model/presets.h"
 
 namespace rightsize::mig {
 namespace {
@@ -131,7 +131,7 @@ class Reader {
     w.place = document_.place(entry);
     const YamlValue* named = entry.find("name");
     if (named != nullptr) w.place = document_.place(*named);
-    std::vector<workload::Setting> settings;
+    std::vector<model::Setting> settings;
     const std::size_t before = errors_.size();
     for_each_entry(document_, entry, errors_,
                    [&](const YamlValue& key, const YamlValue& value) { read_entry(key, value, w, settings); });
@@ -141,7 +141,7 @@ class Reader {
     if (errors_.size() == before) file_.workloads.push_back(std::move(w));
   }
 
-  void read_entry(const YamlValue& key, const YamlValue& value, Workload& w, std::vector<workload::Setting>& settings) {
+  void read_entry(const YamlValue& key, const YamlValue& value, Workload& w, std::vector<model::Setting>& settings) {
     const std::string& name = key.scalar;
     auto word = [](const std::string& text) -> Result<std::string> { return text; };
     if (name == "name") return take(value, word, w.name);
@@ -161,7 +161,7 @@ class Reader {
           value, [&](const std::string& text) { return known_gpu(text); }, w.measured_on);
     }
     if (name == "replicas") return take(value, parse_replicas, w.replicas);
-    for (const workload::SettingInfo& info : workload::job_settings()) {
+    for (const model::SettingInfo& info : model::job_settings()) {
       if (info.name != name) continue;
       std::string text;
       take(value, word, text);
@@ -169,7 +169,7 @@ class Reader {
       return;
     }
     std::vector<std::string> known = kOwnKeys;
-    for (const workload::SettingInfo& info : workload::job_settings()) known.push_back(info.name);
+    for (const model::SettingInfo& info : model::job_settings()) known.push_back(info.name);
     unknown(key, known);
   }
 
@@ -194,7 +194,7 @@ class Reader {
     }
   }
 
-  void fill_memory(const YamlValue& entry, Workload& w, const std::vector<workload::Setting>& settings) {
+  void fill_memory(const YamlValue& entry, Workload& w, const std::vector<model::Setting>& settings) {
     const bool given = entry.find("memory") != nullptr;
     if (given && !(w.memory > Bytes{})) return mistake(*entry.find("memory"), "the memory must be more than nothing");
     if (!settings.empty() && w.model.empty()) {
@@ -209,7 +209,7 @@ class Reader {
                      "add 'memory: 8GiB' or 'model: NAME'");
     }
     std::string key = w.model;
-    for (const workload::Setting& setting : settings) key += fmt::format("\n{}={}", setting.name, setting.value);
+    for (const model::Setting& setting : settings) key += fmt::format("\n{}={}", setting.name, setting.value);
     if (const auto known = estimated_.find(key); known != estimated_.end()) {
       w.memory = known->second;
     } else if (estimate(entry, w, settings)) {
@@ -218,13 +218,13 @@ class Reader {
   }
 
   // The upper end of the estimate: a slice that is a little too small fails at the worst moment.
-  bool estimate(const YamlValue& entry, Workload& w, std::vector<workload::Setting> settings) {
+  bool estimate(const YamlValue& entry, Workload& w, std::vector<model::Setting> settings) {
     const bool says_job =
-        std::any_of(settings.begin(), settings.end(), [](const workload::Setting& s) { return s.name == "job"; });
+        std::any_of(settings.begin(), settings.end(), [](const model::Setting& s) { return s.name == "job"; });
     if (!says_job) settings.push_back({"job", "serve", {}});
-    Checked<workload::ModelShape> model = workload::find_model(w.model);
+    Checked<model::ModelShape> model = model::find_model(w.model);
     if (!model) return add_errors(std::move(model).error(), *entry.find("model"));
-    Checked<workload::Job> job = workload::parse_job(settings);
+    Checked<model::Job> job = model::parse_job(settings);
     if (!job) return add_errors(std::move(job).error(), *entry.find("model"));
     if (job->sequence == 0) job->sequence = memory::default_sequence(*model);
     if (Errors found = memory::check_job(*model, *job); !found.empty()) {

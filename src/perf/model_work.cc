@@ -6,10 +6,10 @@
 namespace rightsize::perf {
 namespace {
 
-using workload::ModelKind;
-using workload::ModelShape;
-using workload::Weight;
-using workload::WeightRole;
+using model::ModelKind;
+using model::ModelShape;
+using model::Weight;
+using model::WeightRole;
 
 void read_sizes(const ModelShape& shape, ModelWork& work) {
   work.layers = shape.layers;
@@ -31,10 +31,10 @@ void read_sizes(const ModelShape& shape, ModelWork& work) {
 void read_style(const ModelShape& shape, ModelWork& work) {
   work.decoder = shape.kind == ModelKind::kDecoder;
   work.encoder_decoder = shape.kind == ModelKind::kEncoderDecoder;
-  work.rms_norm = shape.norm == workload::Norm::kRms;
+  work.rms_norm = shape.norm == model::Norm::kRms;
   work.gemma_norm = shape.family.starts_with("gemma");
   work.norms = shape.norms_per_layer;
-  work.rotary_share = shape.positions == workload::Positions::kRotary && shape.head_dim > 0
+  work.rotary_share = shape.positions == model::Positions::kRotary && shape.head_dim > 0
                           ? static_cast<double>(shape.rotary_dim) / shape.head_dim
                           : 0;
   work.gated = shape.gated_mlp;
@@ -45,7 +45,7 @@ void read_style(const ModelShape& shape, ModelWork& work) {
   work.qk_norm = shape.qk_norm;
   work.dropout = shape.dropout > 0;
   work.logit_softcap = shape.logit_softcap > 0;
-  if (shape.activation == workload::Activation::kGeluNew) work.activation = ActivationKind::kGeluNew;
+  if (shape.activation == model::Activation::kGeluNew) work.activation = ActivationKind::kGeluNew;
   if (shape.family == "bloom") work.activation = ActivationKind::kBloomGelu;
 }
 
@@ -57,7 +57,7 @@ AttentionKind attention_of(const ModelShape& shape) {
   if (family == "t5" || family == "mt5" || family == "umt5") return AttentionKind::kFp32Math;
   if (family == "falcon") {
     if (shape.kv_heads == 1) return AttentionKind::kFp32Math;
-    return shape.positions == workload::Positions::kAlibi ? AttentionKind::kMasked : AttentionKind::kFlash;
+    return shape.positions == model::Positions::kAlibi ? AttentionKind::kMasked : AttentionKind::kFlash;
   }
   return AttentionKind::kFlash;
 }

@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "perf/image_ops.h"
-#include "workload/model_shape.h"
+#include "model/model_shape.h"
+#include "perf/stacks/image_ops.h"
 
 namespace rightsize::perf {
 
@@ -56,7 +56,7 @@ struct ModelWork {
   double kv_width() const { return kv_rank > 0 ? kv_rank + rope_dim : 2 * kv_heads * head_dim; }
 };
 
-ModelWork work_of(const workload::ModelShape& shape);
+ModelWork work_of(const model::ModelShape& shape);
 
 // Training FLOPs of one pass over `tokens` of sequences of `sequence`, as model FLOPs utilisation counts them: 6 a
 // parameter and token, less 2 where the weights are frozen, and attention scores (Chowdhery et al. 2022, appendix B).

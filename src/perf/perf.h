@@ -17,12 +17,12 @@
 
 #include "base/result.h"
 #include "base/units.h"
-#include "perf/collectives.h"
-#include "perf/constants.h"
-#include "perf/gpu_speed.h"
+#include "model/job.h"
+#include "perf/calibration/constants.h"
+#include "perf/kernels/collectives.h"
+#include "perf/kernels/gpu_speed.h"
+#include "perf/kernels/roofline.h"
 #include "perf/model_work.h"
-#include "perf/roofline.h"
-#include "workload/job.h"
 
 namespace rightsize::perf {
 
@@ -100,7 +100,7 @@ struct TrainEstimate {
 };
 
 // Training: fails where the stack or the GPU cannot run the job as asked, with the reason.
-Result<TrainEstimate> estimate_training(const Constants& constants, const ModelWork& work, const workload::Job& job,
+Result<TrainEstimate> estimate_training(const Constants& constants, const ModelWork& work, const model::Job& job,
                                         const GpuSpeed& gpu, const Cluster& cluster);
 
 struct ServeEstimate {
@@ -130,12 +130,12 @@ struct ServeLoad {
 
 // Bytes of one element of the cache: as asked, or the engine's habit (vLLM and TensorRT-LLM keep 8 bits under fp8 and
 // fp4 weights).
-workload::Precision kv_format(const workload::Job& job);
+model::Precision kv_format(const model::Job& job);
 
 // Tokens of KV cache one replica of this job holds on this GPU, from the memory model; 0 when the weights do not fit.
-double kv_token_capacity(const workload::ModelShape& model, const workload::Job& job, const catalog::Gpu& gpu);
+double kv_token_capacity(const model::ModelShape& model, const model::Job& job, const catalog::Gpu& gpu);
 
-Result<ServeEstimate> estimate_serving(const Constants& constants, const ModelWork& work, const workload::Job& job,
+Result<ServeEstimate> estimate_serving(const Constants& constants, const ModelWork& work, const model::Job& job,
                                        const GpuSpeed& gpu, const Cluster& cluster, const ServeLoad& load);
 
 // A step of a serving engine as straight lines, for simulators of continuous batching: base + prompt_token x prompt
@@ -154,7 +154,7 @@ struct StepFit {
 // Fitted by least squares of relative errors to the same steps estimate_serving() adds up, around prompts of
 // job.serve.isl and answers of job.serve.osl tokens, for one replica. Fails as estimate_serving() does, and for the hf
 // stack, which has no continuous batching.
-Result<StepFit> fit_engine_step(const Constants& constants, const ModelWork& work, const workload::Job& job,
+Result<StepFit> fit_engine_step(const Constants& constants, const ModelWork& work, const model::Job& job,
                                 const GpuSpeed& gpu, const Cluster& cluster, const ServeLoad& load,
                                 double most_running);
 
@@ -169,7 +169,7 @@ struct BatchEstimate {
   Basis basis = Basis::kMeasured;
   Notes notes;
 };
-Result<BatchEstimate> estimate_batch(const Constants& constants, const ModelWork& work, const workload::Job& job,
+Result<BatchEstimate> estimate_batch(const Constants& constants, const ModelWork& work, const model::Job& job,
                                      const GpuSpeed& gpu);
 
 // Whether serving this model means batches of samples (BERT, images) and not tokens one by one.
@@ -177,7 +177,7 @@ bool serves_batches(const ModelWork& work);
 
 // The job as this model can have it: engines that generate tokens have no part in serving batches, which is plain
 // PyTorch whatever the stack says.
-workload::Job fitted_to(const ModelWork& work, workload::Job job);
+model::Job fitted_to(const ModelWork& work, model::Job job);
 
 // An operation for the roofline picture.
 struct RooflineOp {
@@ -186,7 +186,7 @@ struct RooflineOp {
   double count = 1;  // how often it runs
 };
 // The operations of one forward pass of `tokens` new tokens over sequences of `context`.
-std::vector<RooflineOp> roofline_ops(const ModelWork& work, const workload::Job& job, const GpuSpeed& gpu, double batch,
+std::vector<RooflineOp> roofline_ops(const ModelWork& work, const model::Job& job, const GpuSpeed& gpu, double batch,
                                      double new_tokens, double context);
 
 }  // namespace rightsize::perf

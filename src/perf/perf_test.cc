@@ -11,13 +11,13 @@
 #include "base/parse_units.h"
 #include "base/text.h"
 #include "memory/memory.h"
-#include "workload/presets.h"
+#include "model/presets.h"
 
 namespace rightsize::perf {
 namespace {
 
-using workload::Job;
-using workload::JobKind;
+using model::Job;
+using model::JobKind;
 
 const Constants& constants() {
   static const Constants kConstants = *load_constants("");
@@ -30,13 +30,13 @@ const catalog::Catalog& the_catalog() {
 
 // A case: a model, settings as "name=value" words with gpu among them.
 struct Case {
-  workload::ModelShape model;
+  model::ModelShape model;
   Job job;
   const catalog::Gpu* gpu = nullptr;
 
   Case(const std::string& name, const std::string& words, JobKind kind = JobKind::kTrain) {
-    model = *workload::find_model(name);
-    std::vector<workload::Setting> settings{{"job", kind == JobKind::kServe ? "serve" : "train", {}}};
+    model = *model::find_model(name);
+    std::vector<model::Setting> settings{{"job", kind == JobKind::kServe ? "serve" : "train", {}}};
     for (std::string_view word : split_list(words, ' ')) {
       const std::size_t equals = word.find('=');
       const std::string key(word.substr(0, equals)), value(word.substr(equals + 1));
@@ -46,7 +46,7 @@ struct Case {
         settings.push_back({key, value, {}});
       }
     }
-    Checked<Job> parsed = workload::parse_job(settings);
+    Checked<Job> parsed = model::parse_job(settings);
     EXPECT_TRUE(parsed) << (parsed ? "" : rightsize::describe(parsed.error()));
     job = *parsed;
     if (job.sequence == 0) job.sequence = memory::default_sequence(model);
@@ -199,7 +199,7 @@ RC_GTEST_PROP(TrainingProperty, MoreTokensAreNeverFaster, ()) {
   c.gpu = &the_catalog().gpus[*rc::gen::inRange<std::size_t>(0, the_catalog().gpus.size())];
   c.job.batch = *rc::gen::inRange(1, 64);
   c.job.sequence = *rc::gen::inRange(16, 8192);
-  c.job.train.recompute = *rc::gen::arbitrary<bool>() ? workload::Recompute::kFull : workload::Recompute::kNone;
+  c.job.train.recompute = *rc::gen::arbitrary<bool>() ? model::Recompute::kFull : model::Recompute::kNone;
   const Result<TrainEstimate> once = c.train();
   if (!once) return;
   c.job.batch *= 2;
@@ -287,7 +287,7 @@ RC_GTEST_PROP(ServingProperty, LongerAndMoreIsNeverFaster, ()) {
   c.job.serve.isl = *rc::gen::inRange(16, 8000);
   c.job.serve.osl = *rc::gen::inRange(1, 2000);
   c.job.serve.concurrency = *rc::gen::inRange(1, 64);
-  c.job.stack = static_cast<workload::Stack>(*rc::gen::inRange(4, 7));
+  c.job.stack = static_cast<model::Stack>(*rc::gen::inRange(4, 7));
   const ServeEstimate once = *c.serve();
   Case longer = c;
   longer.job.serve.isl *= 2;
@@ -304,8 +304,8 @@ TEST(Batches, ImagesAndEncoders) {
   EXPECT_EQ(resnet.basis, Basis::kMeasured);
   const BatchEstimate bert = *Case("bert-base", "gpu=h200-sxm batch=64 seq=128 stack=hf", JobKind::kServe).batch();
   EXPECT_GT(bert.samples_per_second, 1000);
-  EXPECT_TRUE(serves_batches(work_of(*workload::find_model("vit-b-16"))));
-  EXPECT_FALSE(serves_batches(work_of(*workload::find_model("gpt2"))));
+  EXPECT_TRUE(serves_batches(work_of(*model::find_model("vit-b-16"))));
+  EXPECT_FALSE(serves_batches(work_of(*model::find_model("gpt2"))));
 }
 
 TEST(Batches, EveryImageModelHasOperations) {

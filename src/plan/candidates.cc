@@ -9,7 +9,7 @@
 namespace rightsize::plan {
 namespace {
 
-using workload::Precision;
+using model::Precision;
 
 auto names_of(const Candidate& c) {
   return std::tie(c.option->gpus, c.option->machines, c.offer->machine->provider, c.offer->machine->instance,
@@ -41,9 +41,9 @@ double Candidate::wait(const Request& request) const {
 }
 
 // AdamW keeps two moments beside each weight; a master copy where weights are narrower than it.
-Bytes checkpoint_bytes(const perf::ModelWork& work, const workload::Job& job) {
-  if (job.kind != workload::JobKind::kTrain) return Bytes{};
-  if (job.train.method != workload::Method::kFull) {
+Bytes checkpoint_bytes(const perf::ModelWork& work, const model::Job& job) {
+  if (job.kind != model::JobKind::kTrain) return Bytes{};
+  if (job.train.method != model::Method::kFull) {
     const double width = work.lora_width_attention + work.lora_width_other;
     return bytes(12.0 * job.train.lora_rank * width);
   }

@@ -22,7 +22,7 @@ struct Candidate {
 };
 
 // Bytes a training job saves: what is trained, with the optimizer's states.
-Bytes checkpoint_bytes(const perf::ModelWork& work, const workload::Job& job);
+Bytes checkpoint_bytes(const perf::ModelWork& work, const model::Job& job);
 
 // Every option on every offer of its class that keeps to the limits; what does not becomes an obstacle.
 std::vector<Candidate> price_options(const Request& request, const std::vector<MachineClass>& classes,

@@ -9,8 +9,8 @@
 namespace rightsize::plan {
 namespace {
 
-using workload::Method;
-using workload::Precision;
+using model::Method;
+using model::Precision;
 
 template <class T>
 bool has(const std::vector<T>& list, T value) {
@@ -24,9 +24,9 @@ void add_training(const Request& request, std::vector<PossibleChange>& changes) 
     change(made.request);
     changes.push_back(std::move(made));
   };
-  if (full && request.job.train.optimizer == workload::Optimizer::kAdamW) {
+  if (full && request.job.train.optimizer == model::Optimizer::kAdamW) {
     add("8-bit optimizer states", "--optimizer adamw-8bit", "same quality in published runs (Dettmers et al. 2022)",
-        [](Request& r) { r.job.train.optimizer = workload::Optimizer::kAdamW8bit; });
+        [](Request& r) { r.job.train.optimizer = model::Optimizer::kAdamW8bit; });
   }
   if (full && !has(precisions_for(request, Method::kFull), Precision::kBf16)) {
     add("pure bf16 training", "--precision bf16", "weights and optimizer states in 16 bits: small updates can be lost",

@@ -38,7 +38,7 @@ struct Answer {
 };
 
 Answer answer(const std::vector<std::pair<std::string, std::string>>& given) {
-  std::vector<workload::Setting> settings;
+  std::vector<model::Setting> settings;
   for (const auto& [name, value] : given) settings.push_back({name, value, {}});
   Checked<Request> request = read_request(settings, facts());
   EXPECT_TRUE(request) << describe(request.error());

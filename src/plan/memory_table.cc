@@ -5,9 +5,9 @@
 namespace rightsize::plan {
 namespace {
 
-using workload::Job;
-using workload::Method;
-using workload::Precision;
+using model::Job;
+using model::Method;
+using model::Precision;
 
 // Bytes a parameter that is trained: kept, gradient, optimizer states. Never more than the tape has.
 struct PerParameter {
@@ -15,7 +15,7 @@ struct PerParameter {
 };
 
 PerParameter per_parameter(const Job& job) {
-  const bool narrow_states = job.train.optimizer != workload::Optimizer::kAdamW || job.train.optimizer_states;
+  const bool narrow_states = job.train.optimizer != model::Optimizer::kAdamW || job.train.optimizer_states;
   switch (job.precision) {
     case Precision::kAmpBf16:
     case Precision::kAmpFp16:
@@ -32,7 +32,7 @@ PerParameter per_parameter(const Job& job) {
 }  // namespace
 
 MemoryTable::Settings MemoryTable::settings_of(const Job& job) {
-  const workload::Parallelism& p = job.parallel;
+  const model::Parallelism& p = job.parallel;
   return {static_cast<int>(job.train.method),
           static_cast<int>(job.precision),
           static_cast<int>(job.train.recompute),
@@ -46,7 +46,7 @@ MemoryTable::Settings MemoryTable::settings_of(const Job& job) {
 Bytes MemoryTable::high(const Job& asked) {
   Job job = asked;
   // Stacks that keep gradients apart have them through the forward pass whether they accumulate or not.
-  if (job.stack != workload::Stack::kHf) job.train.accumulation = std::max(2, job.train.accumulation);
+  if (job.stack != model::Stack::kHf) job.train.accumulation = std::max(2, job.train.accumulation);
   std::unique_ptr<memory::TrainingNeeds>& surface = surfaces_[settings_of(job)];
   if (!surface) surface = std::make_unique<memory::TrainingNeeds>(model_, job);
   return surface->high(static_cast<double>(job.batch), job.parallel.data());
@@ -56,11 +56,11 @@ Bytes MemoryTable::floor(const Job& job) const {
   const double parameters = parameters_ / (job.parallel.tensor * job.parallel.pipeline);
   const int zero = job.parallel.zero;
   const double shards = std::max(1, job.parallel.data());
-  if (job.train.method != Method::kFull || job.train.offload != workload::Offload::kNone ||
+  if (job.train.method != Method::kFull || job.train.offload != model::Offload::kNone ||
       job.train.optimizer_in_backward || model_.experts) {
     constexpr double kQuantized = 0.5;
     const double width = job.train.method == Method::kQlora ? kQuantized : 2.0;
-    return job.train.offload == workload::Offload::kParameters || model_.experts
+    return job.train.offload == model::Offload::kParameters || model_.experts
                ? Bytes{}
                : bytes(parameters * width / (zero >= 3 ? shards : 1));
   }
@@ -70,7 +70,7 @@ Bytes MemoryTable::floor(const Job& job) const {
 }
 
 const memory::MemoryNeed& MemoryTable::need(const Job& job, const catalog::Gpu& gpu) {
-  const bool serves = job.kind == workload::JobKind::kServe;
+  const bool serves = job.kind == model::JobKind::kServe;
   const int depth = serves ? static_cast<int>(job.serve.concurrency)
                            : std::min(job.train.accumulation, std::max(2, job.parallel.pipeline));
   const NeedKey key{settings_of(job),

@@ -7,32 +7,32 @@
 
 #include "memory/memory.h"
 #include "memory/train.h"
-#include "workload/job.h"
+#include "model/job.h"
 
 namespace rightsize::plan {
 
 class MemoryTable {
  public:
-  explicit MemoryTable(const workload::ModelShape& model)
+  explicit MemoryTable(const model::ModelShape& model)
       : model_(model), parameters_(static_cast<double>(model.parameters())) {}
 
   // A training job's high bound on one GPU.
-  Bytes high(const workload::Job& job);
+  Bytes high(const model::Job& job);
 
   // A bound from below without compiling anything: weights, gradients and optimizer states alone.
-  Bytes floor(const workload::Job& job) const;
+  Bytes floor(const model::Job& job) const;
 
   // The need as `rightsize memory` has it.
-  const memory::MemoryNeed& need(const workload::Job& job, const catalog::Gpu& gpu);
+  const memory::MemoryNeed& need(const model::Job& job, const catalog::Gpu& gpu);
 
   double compiled() const { return static_cast<double>(surfaces_.size()); }
 
  private:
   using Settings = std::tuple<int, int, int, int, int, int, bool, bool>;
   using NeedKey = std::tuple<Settings, int, std::int64_t, int, int, std::string>;
-  static Settings settings_of(const workload::Job& job);
+  static Settings settings_of(const model::Job& job);
 
-  const workload::ModelShape& model_;
+  const model::ModelShape& model_;
   double parameters_;
   std::map<Settings, std::unique_ptr<memory::TrainingNeeds>> surfaces_;
   std::map<NeedKey, memory::MemoryNeed> needs_;

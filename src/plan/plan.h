@@ -22,8 +22,8 @@ namespace rightsize::plan {
 struct Plan {
   market::Offer offer;
   int machines = 1;
-  int gpus = 1;       // that work; machines may hold more
-  workload::Job job;  // with every setting chosen
+  int gpus = 1;    // that work; machines may hold more
+  model::Job job;  // with every setting chosen
 
   double units_per_second = 0;   // tokens or samples of training, requests of an offline job, answer tokens of serving
   market::RunningTime time;      // serving: a month

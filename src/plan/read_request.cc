@@ -12,17 +12,17 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "memory/memory.h"
+#include "model/presets.h"
 #include "perf/perf.h"
 #include "plan/read_profile.h"
-#include "workload/presets.h"
 
 namespace rightsize::plan {
 namespace {
 
-using workload::Job;
-using workload::JobKind;
-using workload::Setting;
-using workload::Stack;
+using model::Job;
+using model::JobKind;
+using model::Setting;
+using model::Stack;
 
 // What the settings say before they are put together.
 struct Draft {
@@ -41,7 +41,7 @@ struct Draft {
 
 using Apply = std::function<Result<>(Draft&, const std::string&)>;
 struct Rule {
-  workload::SettingInfo info;
+  model::SettingInfo info;
   Apply apply;
 };
 
@@ -317,7 +317,7 @@ auto listed(const std::vector<Setting>& job_settings, std::string_view name, Err
       }
       alone.push_back({setting.name, std::string(part), setting.place});
       if (name == "tp" || name == "pp") alone.push_back({"gpus", std::string(part), setting.place});
-      if (Checked<Job> job = workload::parse_job(alone))
+      if (Checked<Job> job = model::parse_job(alone))
         values.push_back(field(*job));
       else
         errors.insert(errors.end(), job.error().begin(), job.error().end());
@@ -339,9 +339,9 @@ void fill_choices(Request& request) {
   const bool split_stack = stack == Stack::kMegatron || stack == Stack::kTorchTitan;
   const bool train = request.job.kind == JobKind::kTrain;
   const bool image = request.model.image_size > 0;
-  if (c.methods.empty()) c.methods = {workload::Method::kFull};
+  if (c.methods.empty()) c.methods = {model::Method::kFull};
   if (c.recomputes.empty()) {
-    using workload::Recompute;
+    using model::Recompute;
     c.recomputes = {Recompute::kNone};
     if (split_stack) c.recomputes.push_back(Recompute::kSelective);
     if (!image) c.recomputes.push_back(Recompute::kFull);
@@ -437,7 +437,7 @@ std::vector<Setting> apply_settings(const std::vector<Setting>& settings, Draft&
 
 void check_names(const std::vector<Setting>& job_settings, Errors& errors) {
   std::vector<std::string> names;
-  for (const workload::SettingInfo& info : workload::job_settings()) names.push_back(info.name);
+  for (const model::SettingInfo& info : model::job_settings()) names.push_back(info.name);
   const std::size_t own = names.size();
   for (const Rule& r : rules()) names.push_back(r.info.name);
   for (const Setting& setting : job_settings) {
@@ -457,7 +457,7 @@ Checked<Job> fixed_job(const std::vector<Setting>& job_settings, Draft& draft) {
     if (is_choice(setting.name)) continue;
     fixed.push_back(setting);
   }
-  RIGHTSIZE_TRY(Job job, workload::parse_job(fixed));
+  RIGHTSIZE_TRY(Job job, model::parse_job(fixed));
   if (job.parallel.gpus > 1 || std::any_of(fixed.begin(), fixed.end(), [](auto& s) { return s.name == "gpus"; }))
     draft.request.limits.gpus = job.parallel.gpus;
   job.parallel.gpus = 1;
@@ -466,26 +466,26 @@ Checked<Job> fixed_job(const std::vector<Setting>& job_settings, Draft& draft) {
 
 }  // namespace
 
-std::vector<workload::Precision> precisions_for(const Request& request, workload::Method method) {
-  using workload::Precision;
+std::vector<model::Precision> precisions_for(const Request& request, model::Method method) {
+  using model::Precision;
   if (!request.choices.precisions.empty()) return request.choices.precisions;
   const Job& job = request.job;
-  if (job.kind == JobKind::kServe || method != workload::Method::kFull) return {Precision::kBf16};
+  if (job.kind == JobKind::kServe || method != model::Method::kFull) return {Precision::kBf16};
   if (job.stack == Stack::kMegatron || job.stack == Stack::kTorchTitan) return {Precision::kMixedBf16};
   if (request.model.image_size > 0) return {Precision::kAmpBf16};
   return {Precision::kAmpBf16, Precision::kMixedBf16};
 }
 
 bool is_usual(const Request& request, const Job& job) {
-  const bool open = request.choices.precisions.empty() && job.train.method == workload::Method::kFull &&
+  const bool open = request.choices.precisions.empty() && job.train.method == model::Method::kFull &&
                     precisions_for(request, job.train.method).size() > 1;
   if (!open) return true;
-  return (job.precision == workload::Precision::kMixedBf16) == (job.parallel.zero > 0);
+  return (job.precision == model::Precision::kMixedBf16) == (job.parallel.zero > 0);
 }
 
-const std::vector<workload::SettingInfo>& request_settings() {
-  static const std::vector<workload::SettingInfo> kAll = [] {
-    std::vector<workload::SettingInfo> infos;
+const std::vector<model::SettingInfo>& request_settings() {
+  static const std::vector<model::SettingInfo> kAll = [] {
+    std::vector<model::SettingInfo> infos;
     for (const Rule& r : rules()) infos.push_back(r.info);
     return infos;
   }();
@@ -518,7 +518,7 @@ Checked<Request> read_request(const std::vector<Setting>& settings, const catalo
   if (!errors.empty()) return fail(std::move(errors));
 
   if (!draft.model.empty()) {
-    RIGHTSIZE_TRY(request.model, workload::find_model(draft.model));
+    RIGHTSIZE_TRY(request.model, model::find_model(draft.model));
     if (request.job.sequence == 0) request.job.sequence = memory::default_sequence(request.model);
     if (Errors wrong = memory::check_job(request.model, request.job); !wrong.empty()) return fail(std::move(wrong));
     request.job = perf::fitted_to(perf::work_of(request.model), request.job);

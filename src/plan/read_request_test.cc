@@ -6,8 +6,8 @@
 namespace rightsize::plan {
 namespace {
 
+using model::Setting;
 using testing::HasSubstr;
-using workload::Setting;
 
 const catalog::Catalog& built_in() {
   static const catalog::Catalog kCatalog = *catalog::load_catalog("");

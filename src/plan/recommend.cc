@@ -17,7 +17,7 @@
 namespace rightsize::plan {
 namespace {
 
-using workload::Job;
+using model::Job;
 
 class Stopwatch {
  public:
@@ -35,7 +35,7 @@ class Stopwatch {
 
 // Settings of a job that were found too large on a GPU.
 auto exclusion_key(const Job& job, const catalog::Gpu& gpu) {
-  const workload::Parallelism& p = job.parallel;
+  const model::Parallelism& p = job.parallel;
   return std::tuple(gpu.name, job.train.method, job.precision, job.train.recompute, p.tensor, p.pipeline, p.zero,
                     p.gpus, job.batch);
 }
@@ -114,7 +114,7 @@ class Planning {
       const bool runs = offer.gpu->vendor == "NVIDIA" || offer.gpu->vendor == "AMD";
       if (!runs) {
         foreign_[{offer.gpu->name, Stage::kSoftware}].meet(1, 1, [&] {
-          return std::pair(std::string(workload::name_of(request_.job.stack)), std::string("CUDA and ROCm only"));
+          return std::pair(std::string(model::name_of(request_.job.stack)), std::string("CUDA and ROCm only"));
         });
       }
       return !runs;

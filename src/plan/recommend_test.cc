@@ -13,7 +13,7 @@
 namespace rightsize::plan {
 namespace {
 
-using workload::Setting;
+using model::Setting;
 
 const catalog::Catalog& built_in() {
   static const catalog::Catalog kCatalog = *catalog::load_catalog("");
@@ -50,8 +50,8 @@ Request request_of(std::vector<std::pair<std::string, std::string>> settings,
 std::string name_of(const Plan& p) {
   return fmt::format("{} x {} {} {} {} zero {} batch {} {} {}", p.machines, p.offer.machine->provider,
                      p.offer.machine->instance, p.offer.price->region, catalog::name_of(p.offer.price->purchase),
-                     p.job.parallel.zero, p.job.batch, workload::name_of(p.job.train.recompute),
-                     workload::name_of(p.job.precision));
+                     p.job.parallel.zero, p.job.batch, model::name_of(p.job.train.recompute),
+                     model::name_of(p.job.precision));
 }
 
 std::vector<std::string> names_of(const Recommendation& r) {
@@ -70,11 +70,11 @@ double cheapest_by_brute_force(const Request& request, const catalog::Catalog& c
     const perf::Cluster cluster = perf::cluster_of(*offer.machine, *offer.gpu);
     const std::vector<MachineClass> alone = machine_classes({offer}, constants(), {});
     for (int machines : machine_counts(alone.front(), request.limits, true)) {
-      for (workload::Precision precision : precisions_for(request, workload::Method::kFull)) {
-        for (workload::Recompute recompute : request.choices.recomputes) {
+      for (model::Precision precision : precisions_for(request, model::Method::kFull)) {
+        for (model::Recompute recompute : request.choices.recomputes) {
           for (std::int64_t batch : request.choices.batches) {
             for (int zero : request.choices.zero) {
-              workload::Job job = request.job;
+              model::Job job = request.job;
               job.precision = precision;
               job.train.recompute = recompute;
               job.batch = batch;

@@ -9,9 +9,9 @@
 #include "base/units.h"
 #include "market/offers.h"
 #include "market/running_time.h"
+#include "model/job.h"
+#include "model/model_shape.h"
 #include "perf/perf.h"
-#include "workload/job.h"
-#include "workload/model_shape.h"
 
 namespace rightsize::plan {
 
@@ -52,9 +52,9 @@ struct Work {
 
 // Settings the search may choose; every list but `precisions` has at least one entry. Earlier entries win ties.
 struct Choices {
-  std::vector<workload::Method> methods = {};
-  std::vector<workload::Precision> precisions = {};  // empty: the usual ones, see precisions_for()
-  std::vector<workload::Recompute> recomputes = {};
+  std::vector<model::Method> methods = {};
+  std::vector<model::Precision> precisions = {};  // empty: the usual ones, see precisions_for()
+  std::vector<model::Recompute> recomputes = {};
   std::vector<std::int64_t> batches = {};  // per GPU in one pass
   std::vector<int> tensor = {}, pipeline = {}, zero = {};
 };
@@ -69,8 +69,8 @@ struct Limits {
 
 struct Request {
   std::string name;
-  workload::ModelShape model;
-  workload::Job job;  // what does not vary
+  model::ModelShape model;
+  model::Job job;  // what does not vary
   Work work;
   Choices choices;
   Limits limits;
@@ -84,11 +84,11 @@ struct Request {
 
 // The number formats a careful user takes without saying so, where `choices.precisions` is empty. Training every
 // weight: 16-bit arithmetic over 32-bit master weights and states; adapters: a frozen 16-bit base; serving: 16 bits.
-std::vector<workload::Precision> precisions_for(const Request& request, workload::Method method);
+std::vector<model::Precision> precisions_for(const Request& request, model::Method method);
 
 // Whether the stack does it so: autocast over 32-bit weights belongs to plain data parallelism, 16-bit weights beside
 // their 32-bit masters to sharded optimizers. A precision the user named is taken as it is.
-bool is_usual(const Request& request, const workload::Job& job);
+bool is_usual(const Request& request, const model::Job& job);
 
 // Hours of a month: serving is paid by it.
 inline constexpr double kHoursPerMonth = 730;

@@ -18,7 +18,7 @@ struct Option {
   std::size_t machines_class = 0;
   int machines = 1;
   int gpus = 1;
-  workload::Job job;
+  model::Job job;
   double units_per_second = 0;
   perf::Interval interval;  // of units_per_second and times
   // Serving and offline.
@@ -47,7 +47,7 @@ struct SearchResult {
 };
 
 // Whether a setting on a GPU turned out not to fit when it was looked at closely; such ones are not offered again.
-using Excluded = std::function<bool(const workload::Job&, const catalog::Gpu&)>;
+using Excluded = std::function<bool(const model::Job&, const catalog::Gpu&)>;
 
 // `only`: the classes of one GPU; nullptr: all.
 SearchResult search_training(const Request& request, const std::vector<MachineClass>& classes,

@@ -10,7 +10,7 @@
 namespace rightsize::plan {
 namespace {
 
-using workload::Job;
+using model::Job;
 
 // Above this share of what an engine can do at most, queues grow with every fluctuation of the traffic.
 constexpr double kBusiest = 0.9;
@@ -57,7 +57,7 @@ class ServingSearch {
   // Calls `with` for every split and format a replica on these machines may have.
   template <class With>
   void for_each_replica(const MachineClass& machines, const With& with) {
-    for (workload::Precision precision : precisions_for(request_, workload::Method::kFull)) {
+    for (model::Precision precision : precisions_for(request_, model::Method::kFull)) {
       for (int tensor : request_.choices.tensor) {
         const bool splits = tensor == 1 || (request_.model.heads > 0 && request_.model.heads % tensor == 0);
         if (!splits || tensor > machines.gpus || (request_.limits.gpus && *request_.limits.gpus % tensor != 0))
@@ -134,7 +134,7 @@ class ServingSearch {
     const Bytes capacity = machines.gpu->capacity() * job.serve.memory_share;
     none(machines, job, Stage::kMemory, need / capacity,
          fmt::format("{} on each of {} GPU{} in {}", format_bytes(need), job.parallel.tensor,
-                     job.parallel.tensor == 1 ? "" : "s", workload::name_of(job.precision)),
+                     job.parallel.tensor == 1 ? "" : "s", model::name_of(job.precision)),
          format_bytes(capacity));
     return 0;
   }

@@ -11,7 +11,7 @@
 namespace rightsize::plan {
 namespace {
 
-using workload::Job;
+using model::Job;
 
 // Settings of a job on one GPU kind, and the least time they can take: GPU-seconds a unit of work when nothing is lost
 // to the optimizer, the network or a pipeline's bubble. However the job is spread, it takes at least this.
@@ -70,9 +70,9 @@ class TrainingSearch {
   void make_cores(const MachineClass& machines) {
     cores_.clear();
     const perf::Cluster ideal = ideal_cluster(machines.cluster);
-    for (workload::Method method : request_.choices.methods) {
-      for (workload::Precision precision : precisions_for(request_, method)) {
-        for (workload::Recompute recompute : request_.choices.recomputes) {
+    for (model::Method method : request_.choices.methods) {
+      for (model::Precision precision : precisions_for(request_, method)) {
+        for (model::Recompute recompute : request_.choices.recomputes) {
           for (int tensor : request_.choices.tensor) {
             for (int pipeline : request_.choices.pipeline) {
               if (!splits(tensor, pipeline)) continue;
@@ -238,8 +238,7 @@ class TrainingSearch {
   MemoryTable& memory_;
   const Excluded& excluded_;
   std::vector<Core> cores_;  // of the GPU at hand
-  std::map<std::tuple<const catalog::Gpu*, workload::Method, workload::Precision, workload::Recompute, int, int, int>,
-           bool>
+  std::map<std::tuple<const catalog::Gpu*, model::Method, model::Precision, model::Recompute, int, int, int>, bool>
       small_enough_;
   SearchResult result_;
 };

@@ -7,7 +7,7 @@
 namespace rightsize::plan {
 namespace {
 
-using workload::Setting;
+using model::Setting;
 using Settings = std::vector<Setting>;
 
 // One mapping as settings; a list of scalars becomes "a,b".

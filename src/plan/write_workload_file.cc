@@ -10,8 +10,8 @@
 namespace rightsize::plan {
 namespace {
 
-using workload::Setting;
-using workload::SettingInfo;
+using model::Setting;
+using model::SettingInfo;
 
 struct Section {
   const char* title;
@@ -37,7 +37,7 @@ const std::vector<Section>& sections() {
 
 std::vector<SettingInfo> all_settings() {
   std::vector<SettingInfo> all = request_settings();
-  const auto& job = workload::job_settings();
+  const auto& job = model::job_settings();
   all.insert(all.end(), job.begin(), job.end());
   return all;
 }

@@ -11,7 +11,7 @@
 namespace rightsize::plan {
 namespace {
 
-using workload::Setting;
+using model::Setting;
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
 Pairs read_back(const std::vector<Setting>& settings) {

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "perf/calibration.h"
+#include "perf/calibration/calibration.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace rightsize;

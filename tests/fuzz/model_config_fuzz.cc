@@ -4,12 +4,12 @@
 #include <cstdlib>
 #include <string>
 
-#include "workload/read_model.h"
+#include "model/read_model.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace rightsize;
-  Checked<workload::ModelShape> shape =
-      workload::read_model("fuzz.json", std::string(reinterpret_cast<const char*>(data), size));
+  Checked<model::ModelShape> shape =
+      model::read_model("fuzz.json", std::string(reinterpret_cast<const char*>(data), size));
   if (!shape) {
     if (shape.error().empty() || describe(shape.error()).empty()) std::abort();
     return 0;

@@ -6,14 +6,14 @@
 namespace rightsize::memory::tape {
 namespace {
 
-using workload::Attention;
-using workload::CrossEntropy;
-using workload::Recompute;
-using workload::Stack;
+using model::Attention;
+using model::CrossEntropy;
+using model::Recompute;
+using model::Stack;
 
 }  // namespace
 
-Model::Model(Recorder& recorder, const workload::ModelShape& shape, const Plan& plan)
+Model::Model(Recorder& recorder, const model::ModelShape& shape, const Plan& plan)
     : recorder_(recorder), shape_(shape), plan_(plan), weights_(recorder, shape, plan) {}
 
 Count Model::heads() const { return std::max<Count>(1, (shape_.heads + plan_.tensor - 1) / plan_.tensor); }
@@ -87,13 +87,13 @@ Tensor Model::apply(const Linear& layer, Tensor given, bool reshaped_gradient) {
 
 Tensor Model::activate(Tensor x) const {
   switch (shape_.activation) {
-    case workload::Activation::kSilu:
+    case model::Activation::kSilu:
       return silu(std::move(x));
-    case workload::Activation::kRelu:
+    case model::Activation::kRelu:
       return relu(std::move(x));
-    case workload::Activation::kGeluNew:
+    case model::Activation::kGeluNew:
       return gelu_new(std::move(x));
-    case workload::Activation::kQuickGelu:
+    case model::Activation::kQuickGelu:
       return quick_gelu(std::move(x));
     default:
       return gelu(std::move(x));

@@ -23,7 +23,7 @@ class LayerHooks {
 
 class Model : public Segment {
  public:
-  Model(Recorder& recorder, const workload::ModelShape& shape, const Plan& plan);
+  Model(Recorder& recorder, const model::ModelShape& shape, const Plan& plan);
 
   // One forward pass: the loss, or on a pipeline stage that is not the last, what is sent on.
   virtual Tensor forward() = 0;
@@ -90,7 +90,7 @@ class Model : public Segment {
   Count vocabulary() const;
 
   Recorder& recorder_;
-  const workload::ModelShape& shape_;
+  const model::ModelShape& shape_;
   const Plan& plan_;
   Weights weights_;
   bool cached_casts_ = true;  // false: weights reach products as views, which autocast does not cache (falcon)
@@ -108,6 +108,6 @@ struct BuiltModel {
 };
 
 // The builder for a family; every family the workload room knows gets one.
-BuiltModel build_model(Recorder& recorder, const workload::ModelShape& shape, const Plan& plan);
+BuiltModel build_model(Recorder& recorder, const model::ModelShape& shape, const Plan& plan);
 
 }  // namespace rightsize::memory::tape

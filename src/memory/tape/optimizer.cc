@@ -5,8 +5,8 @@
 namespace rightsize::memory::tape {
 namespace {
 
-using workload::Optimizer;
-using workload::WeightRole;
+using model::Optimizer;
+using model::WeightRole;
 
 // bitsandbytes keeps the states of small tensors in 32 bits, and its users those of embeddings.
 constexpr Count kSmallest8bit = 4096;
@@ -50,7 +50,7 @@ void OptimizerStates::prepare() {
 
 void OptimizerStates::make_states(const ParameterInfo& info) {
   const Count n = plan_.sharded_states() ? weights_.sharded(info.elements) : info.elements;
-  std::uint8_t width = info.adapter && plan_.stack == workload::Stack::kHf ? kSingle : plan_.state_width;
+  std::uint8_t width = info.adapter && plan_.stack == model::Stack::kHf ? kSingle : plan_.state_width;
   const bool quantized = plan_.optimizer == Optimizer::kAdamW8bit || plan_.state_width == kByte;
   if (quantized && plan_.optimizer != Optimizer::kAdafactor) {
     if (n < kSmallest8bit || info.role == WeightRole::kTokenEmbedding) {

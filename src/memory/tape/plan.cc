@@ -7,10 +7,10 @@
 namespace rightsize::memory::tape {
 namespace {
 
-using workload::Job;
-using workload::Method;
-using workload::Precision;
-using workload::Stack;
+using model::Job;
+using model::Method;
+using model::Precision;
+using model::Stack;
 
 Count divided(Count n, int by) { return std::max<Count>(1, (n + by - 1) / by); }
 
@@ -50,11 +50,11 @@ void set_widths(const Job& job, Plan& plan) {
   }
   plan.train_weights = !adapters;
   plan.lora_rank = adapters ? job.train.lora_rank : 0;
-  plan.lora_attention_only = job.train.lora_targets == workload::LoraTargets::kAttention;
+  plan.lora_attention_only = job.train.lora_targets == model::LoraTargets::kAttention;
   plan.quantized_base = job.train.method == Method::kQlora;
   if (plan.quantized_base) plan.width = plan.stored_width = kHalf;
   if (job.train.optimizer_states) {
-    using workload::StateFormat;
+    using model::StateFormat;
     const StateFormat format = *job.train.optimizer_states;
     plan.state_width = format == StateFormat::kFp32 ? kSingle : format == StateFormat::kBf16 ? kHalf : kByte;
   }
@@ -72,8 +72,8 @@ double micro_batches_in_flight(const Job& job, bool last_stage) {
 
 }  // namespace
 
-Plan make_plan(const workload::ModelShape& model, const Job& job, bool last_stage) {
-  const workload::Parallelism& parallel = job.parallel;
+Plan make_plan(const model::ModelShape& model, const Job& job, bool last_stage) {
+  const model::Parallelism& parallel = job.parallel;
   Plan plan;
   plan.batch = std::max<Count>(1, job.batch);
   plan.all_tokens = std::max<Count>(1, job.sequence);
@@ -100,14 +100,14 @@ Plan make_plan(const workload::ModelShape& model, const Job& job, bool last_stag
   plan.stack = job.stack;
   plan.fused_kernels = job.train.fused_kernels || job.stack == Stack::kMegatron;
   plan.offload_activations = job.train.offload_activations;
-  plan.offload_states = job.train.offload != workload::Offload::kNone;
-  plan.offload_parameters = job.train.offload == workload::Offload::kParameters;
+  plan.offload_states = job.train.offload != model::Offload::kNone;
+  plan.offload_parameters = job.train.offload == model::Offload::kParameters;
   plan.optimizer_in_backward = job.train.optimizer_in_backward;
   plan.accumulates = job.train.accumulation > 1;
   plan.optimizer = job.train.optimizer;
   // torchvision's recipes build torch.optim.AdamW as it comes; transformers' trainer asks for the fused one.
-  plan.step_over_lists = model.kind == workload::ModelKind::kConvNet || !model.stages.empty() ||
-                         (model.kind == workload::ModelKind::kVisionTransformer && model.fused_qkv);
+  plan.step_over_lists = model.kind == model::ModelKind::kConvNet || !model.stages.empty() ||
+                         (model.kind == model::ModelKind::kVisionTransformer && model.fused_qkv);
   set_widths(job, plan);
   return plan;
 }

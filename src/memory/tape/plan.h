@@ -3,8 +3,8 @@
 #pragma once
 
 #include "memory/tape/recorder.h"
-#include "workload/job.h"
-#include "workload/model_shape.h"
+#include "model/job.h"
+#include "model/model_shape.h"
 
 namespace rightsize::memory::tape {
 
@@ -33,10 +33,10 @@ struct Plan {
   bool lora_attention_only = false;
   bool quantized_base = false;
 
-  workload::Recompute recompute = workload::Recompute::kNone;
-  workload::Attention attention = workload::Attention::kSdpa;
-  workload::CrossEntropy cross_entropy = workload::CrossEntropy::kEager;
-  workload::Stack stack = workload::Stack::kHf;
+  model::Recompute recompute = model::Recompute::kNone;
+  model::Attention attention = model::Attention::kSdpa;
+  model::CrossEntropy cross_entropy = model::CrossEntropy::kEager;
+  model::Stack stack = model::Stack::kHf;
   bool fused_kernels = false;
   bool offload_activations = false;
   bool offload_states = false;
@@ -44,12 +44,12 @@ struct Plan {
   bool optimizer_in_backward = false;
   bool accumulates = false;      // more than one pass a step: gradients stay through the forward
   bool step_over_lists = false;  // torch's default AdamW works on all tensors at once; fused AdamW needs no room
-  workload::Optimizer optimizer = workload::Optimizer::kAdamW;
+  model::Optimizer optimizer = model::Optimizer::kAdamW;
   bool fp8 = false;
 
   bool checkpoints() const {
-    return recompute == workload::Recompute::kFull ||
-           (recompute == workload::Recompute::kSelective && stack != workload::Stack::kMegatron);
+    return recompute == model::Recompute::kFull ||
+           (recompute == model::Recompute::kSelective && stack != model::Stack::kMegatron);
   }
   Count rows() const { return batch * tokens; }
   // Rows of the residual stream.
@@ -62,6 +62,6 @@ struct Plan {
 };
 
 // The plan of the fullest GPU. `last_stage` chooses which end of a pipeline is looked at.
-Plan make_plan(const workload::ModelShape& model, const workload::Job& job, bool last_stage);
+Plan make_plan(const model::ModelShape& model, const model::Job& job, bool last_stage);
 
 }  // namespace rightsize::memory::tape

@@ -10,13 +10,13 @@ constexpr int kIterations = 2;                       // the second has the optim
 
 }  // namespace
 
-Session::Session(const workload::ModelShape& model, const Plan& plan, CachingAllocator* allocator,
+Session::Session(const model::ModelShape& model, const Plan& plan, CachingAllocator* allocator,
                  std::vector<Event>* events)
     : plan_(plan), recorder_(allocator) {
-  using workload::Stack;
+  using model::Stack;
   recorder_.log_events(events);
   recorder_.single_sample = plan.batch == 1;
-  recorder_.keep_products = plan.recompute == workload::Recompute::kSelective;
+  recorder_.keep_products = plan.recompute == model::Recompute::kSelective;
   recorder_.keep_every_product = plan.stack == Stack::kTorchTitan ? 2 : 1;  // torchtitan keeps every second product
   // Transformer Engine saves inputs in fp8; torchtitan's float8 casts them again in the backward.
   if (plan.fp8 && plan.stack != Stack::kTorchTitan) recorder_.saved_input_width = kByte;

@@ -12,7 +12,7 @@ namespace rightsize::memory::tape {
 
 class Session {
  public:
-  Session(const workload::ModelShape& model, const Plan& plan, CachingAllocator* allocator, std::vector<Event>* events);
+  Session(const model::ModelShape& model, const Plan& plan, CachingAllocator* allocator, std::vector<Event>* events);
 
   // Two iterations; peaks are those of the second, which has the optimizer's states.
   void run();

@@ -16,7 +16,7 @@ constexpr int kFew = 3;
 
 using Peaks = std::array<double, std::size_t{kPhases} * kZones>;
 
-Peaks peaks_of(const workload::ModelShape& model, const Plan& plan, bool& exact) {
+Peaks peaks_of(const model::ModelShape& model, const Plan& plan, bool& exact) {
   Session session(model, plan, nullptr, nullptr);
   session.run();
   exact = exact && session.exact();
@@ -29,11 +29,11 @@ Peaks peaks_of(const workload::ModelShape& model, const Plan& plan, bool& exact)
 }
 
 // Layers may be left out when they are all alike: one block repeated, or one for each stack.
-bool can_be_cut(const workload::ModelShape& model, const Plan& plan) {
+bool can_be_cut(const model::ModelShape& model, const Plan& plan) {
   if (!model.stages.empty() || plan.layers <= kFew + 1) return false;
   if (model.encoder_layers > 0) return plan.encoder_layers == plan.layers;
   int blocks = 0, last = 0;
-  for (const workload::Weight& weight : model.weights) {
+  for (const model::Weight& weight : model.weights) {
     if (weight.block != last && weight.block != 0 && !weight.images_only) ++blocks;
     last = weight.block;
   }
@@ -41,7 +41,7 @@ bool can_be_cut(const workload::ModelShape& model, const Plan& plan) {
   return blocks == 1 && (model.full_attention_every == 0 || plan.all_tokens < model.sliding_window);
 }
 
-Peaks extrapolated_peaks(const workload::ModelShape& model, Plan plan, bool& exact) {
+Peaks extrapolated_peaks(const model::ModelShape& model, Plan plan, bool& exact) {
   if (!can_be_cut(model, plan)) return peaks_of(model, plan, exact);
   const int layers = plan.layers;
   auto cut = [&](int to) {
@@ -57,7 +57,7 @@ Peaks extrapolated_peaks(const workload::ModelShape& model, Plan plan, bool& exa
 // By end of the pipeline; one where there is none.
 using Ends = std::vector<Peaks>;
 
-Ends peaks_at(const workload::ModelShape& model, workload::Job job, std::int64_t batch, bool& exact) {
+Ends peaks_at(const model::ModelShape& model, model::Job job, std::int64_t batch, bool& exact) {
   job.batch = batch;
   Ends ends{extrapolated_peaks(model, make_plan(model, job, false), exact)};
   if (job.parallel.pipeline > 1) ends.push_back(extrapolated_peaks(model, make_plan(model, job, true), exact));
@@ -68,14 +68,14 @@ Ends peaks_at(const workload::ModelShape& model, workload::Job job, std::int64_t
 constexpr std::array<std::int64_t, 3> kSurfaceBatches = {1, 4, 64};
 constexpr int kFewShards = 2, kManyShards = 1024;
 
-workload::Job with_replicas(workload::Job job, int replicas) {
+model::Job with_replicas(model::Job job, int replicas) {
   job.parallel.gpus = replicas * job.parallel.tensor * job.parallel.pipeline * job.parallel.context;
   return job;
 }
 
 }  // namespace
 
-TrainingCurve::TrainingCurve(const workload::ModelShape& model, const workload::Job& job) {
+TrainingCurve::TrainingCurve(const model::ModelShape& model, const model::Job& job) {
   std::vector<Ends> stages;  // by batch
   for (std::int64_t batch : kBatches) stages.push_back(peaks_at(model, job, batch, exact_));
   for (std::size_t k = 0; k + 1 < kBatches.size(); ++k) {
@@ -127,7 +127,7 @@ std::int64_t TrainingCurve::largest_batch(Bytes limit) const {
   return low;
 }
 
-TrainingSurface::TrainingSurface(const workload::ModelShape& model, const workload::Job& job) {
+TrainingSurface::TrainingSurface(const model::ModelShape& model, const model::Job& job) {
   sharded_ = job.parallel.zero > 0 && job.parallel.data() > 1;
   const int few = std::min(kFewShards, std::max(1, job.parallel.data()));
   std::vector<Ends> at_few, at_many;  // by batch

@@ -7,7 +7,7 @@
 namespace rightsize::memory::tape {
 namespace {
 
-TrainingPeak replay_stage(const workload::ModelShape& model, const Plan& plan, const ReplayOptions& options) {
+TrainingPeak replay_stage(const model::ModelShape& model, const Plan& plan, const ReplayOptions& options) {
   const Count capacity = static_cast<Count>(in_bytes(options.capacity));
   CachingAllocator allocator(capacity > 0 ? capacity : CachingAllocator::kUnlimited);
   TrainingPeak peak;
@@ -29,8 +29,7 @@ TrainingPeak replay_stage(const workload::ModelShape& model, const Plan& plan, c
 
 }  // namespace
 
-TrainingPeak replay_training(const workload::ModelShape& model, const workload::Job& job,
-                             const ReplayOptions& options) {
+TrainingPeak replay_training(const model::ModelShape& model, const model::Job& job, const ReplayOptions& options) {
   auto stage = [&](bool last) {
     Plan plan = make_plan(model, job, last);
     if (options.layers > 0 && model.stages.empty()) {

@@ -13,8 +13,8 @@
 #include "base/units.h"
 #include "memory/memory.h"
 #include "memory/tape/recorder.h"
-#include "workload/job.h"
-#include "workload/model_shape.h"
+#include "model/job.h"
+#include "model/model_shape.h"
 
 namespace rightsize::memory::tape {
 
@@ -35,15 +35,14 @@ struct ReplayOptions {
 };
 
 // The job's need on the fullest GPU. job.batch and job.sequence must be set (images: sequence is ignored).
-TrainingPeak replay_training(const workload::ModelShape& model, const workload::Job& job,
-                             const ReplayOptions& options = {});
+TrainingPeak replay_training(const model::ModelShape& model, const model::Job& job, const ReplayOptions& options = {});
 
 // Peaks as functions of the batch alone, for planners: compiled from replays of a few layers at a few batch sizes,
 // since the peak of every (phase, zone) is affine in the layers, and nearly so in the batch.
 class TrainingCurve {
  public:
   // job.batch is not looked at.
-  TrainingCurve(const workload::ModelShape& model, const workload::Job& job);
+  TrainingCurve(const model::ModelShape& model, const model::Job& job);
 
   struct Point {
     Bytes peak_allocated;
@@ -76,7 +75,7 @@ class TrainingCurve {
 class TrainingSurface {
  public:
   // job.batch is not looked at, and job.parallel.gpus only for whether there are several replicas.
-  TrainingSurface(const workload::ModelShape& model, const workload::Job& job);
+  TrainingSurface(const model::ModelShape& model, const model::Job& job);
 
   Bytes at(double batch, double shards) const;
   bool exact() const { return exact_; }

@@ -10,13 +10,13 @@
 
 #include "base/csv.h"
 #include "base/file.h"
-#include "workload/read_model.h"
+#include "model/read_model.h"
 
 namespace rightsize::memory::tape {
 namespace {
 
-using workload::Job;
-using workload::ModelShape;
+using model::Job;
+using model::ModelShape;
 
 const std::string kFixtures = std::string(RIGHTSIZE_SOURCE_DIR) + "/tests/fixtures/memory/";
 
@@ -27,7 +27,7 @@ const ModelShape& model(const std::string& name) {
   const std::string path = kFixtures + "models/" + name + ".json";
   Result<std::string> text = read_file(path);
   EXPECT_TRUE(text) << path;
-  Checked<ModelShape> shape = workload::read_model(path, text.value_or("{}"));
+  Checked<ModelShape> shape = model::read_model(path, text.value_or("{}"));
   EXPECT_TRUE(shape) << name << (shape ? "" : describe(shape.error()));
   return models.emplace(name, shape.value_or(ModelShape{})).first->second;
 }
@@ -72,10 +72,10 @@ TEST(TrainingTape, ReproducesLanguageModelsOnAnH200) {
     const std::string name(csv.cell(row, "model")), mode(csv.cell(row, "mode"));
     Job job = training_job(static_cast<std::int64_t>(number(csv, row, "batch")),
                            std::max<std::int64_t>(1, static_cast<std::int64_t>(number(csv, row, "sequence"))));
-    if (mode == "amp") job.precision = workload::Precision::kAmpBf16;
-    if (mode == "lora") job.train.method = workload::Method::kLora;
-    if (csv.cell(row, "optimizer") == "sgd-momentum") job.train.optimizer = workload::Optimizer::kSgdMomentum;
-    if (csv.cell(row, "checkpoint") == "yes") job.train.recompute = workload::Recompute::kFull;
+    if (mode == "amp") job.precision = model::Precision::kAmpBf16;
+    if (mode == "lora") job.train.method = model::Method::kLora;
+    if (csv.cell(row, "optimizer") == "sgd-momentum") job.train.optimizer = model::Optimizer::kSgdMomentum;
+    if (csv.cell(row, "checkpoint") == "yes") job.train.recompute = model::Recompute::kFull;
     ReplayOptions options;
     options.capacity = gib(139.2);
     const TrainingPeak peak = replay_training(model(name), job, options);
@@ -99,8 +99,8 @@ TEST(TrainingTape, ReproducesImageModelsOnAnH200) {
   for (const CsvRow& row : csv.rows()) {
     const std::string name(csv.cell(row, "model"));
     Job job = training_job(static_cast<std::int64_t>(number(csv, row, "batch")), 1);
-    job.precision = workload::Precision::kAmpBf16;
-    if (csv.cell(row, "optimizer") == "sgd-momentum") job.train.optimizer = workload::Optimizer::kSgdMomentum;
+    job.precision = model::Precision::kAmpBf16;
+    if (csv.cell(row, "optimizer") == "sgd-momentum") job.train.optimizer = model::Optimizer::kSgdMomentum;
     const TrainingPeak peak = replay_training(model(name), job);
     const std::string label = name + " line " + std::to_string(row.line);
     allocated.add(in_gib(peak.peak_allocated), number(csv, row, "allocated"), label);
@@ -126,7 +126,7 @@ TEST(TrainingTape, WeightsGradientsAndStatesAreExact) {
 Bytes forward_activations(const ModelShape& shape, Job job) {
   ReplayOptions options;
   options.allocator = false;
-  job.train.cross_entropy = workload::CrossEntropy::kFused;
+  job.train.cross_entropy = model::CrossEntropy::kFused;
   return replay_training(shape, job, options).phase_peaks[static_cast<std::size_t>(Phase::kForward)];
 }
 
@@ -146,7 +146,7 @@ Bytes raw_peak(const ModelShape& shape, const Job& job) {
 RC_GTEST_PROP(TrainingTape, GrowsWithBatchAndSequence, ()) {
   const ModelShape& shape = model(any_model());
   Job job = training_job(*rc::gen::inRange(1, 9), *rc::gen::inRange(16, 400));
-  if (*rc::gen::arbitrary<bool>()) job.train.recompute = workload::Recompute::kFull;
+  if (*rc::gen::arbitrary<bool>()) job.train.recompute = model::Recompute::kFull;
   const Bytes peak = raw_peak(shape, job);
   Job larger = job, longer = job;
   larger.batch += 1;
@@ -160,9 +160,9 @@ RC_GTEST_PROP(TrainingTape, CheckpointsNeverSaveMore, ()) {
   const ModelShape& shape = model(any_model());
   Job job = training_job(*rc::gen::inRange(1, 9), *rc::gen::inRange(64, 400));
   const Bytes none = forward_activations(shape, job);
-  job.train.recompute = workload::Recompute::kSelective;
+  job.train.recompute = model::Recompute::kSelective;
   const Bytes selective = forward_activations(shape, job);
-  job.train.recompute = workload::Recompute::kFull;
+  job.train.recompute = model::Recompute::kFull;
   const Bytes full = forward_activations(shape, job);
   RC_ASSERT(full <= selective);
   RC_ASSERT(selective <= none * 1.0001);
@@ -171,7 +171,7 @@ RC_GTEST_PROP(TrainingTape, CheckpointsNeverSaveMore, ()) {
 RC_GTEST_PROP(TrainingTape, MoreGpusUnderZeroNeverNeedMore, ()) {
   const ModelShape& shape = model("llama3.2-1b");
   Job job = training_job(*rc::gen::inRange(1, 5), 256);
-  job.precision = *rc::gen::element(workload::Precision::kBf16, workload::Precision::kMixedBf16);
+  job.precision = *rc::gen::element(model::Precision::kBf16, model::Precision::kMixedBf16);
   job.parallel.zero = *rc::gen::inRange(1, 4);
   job.parallel.gpus = 2;
   Bytes before = raw_peak(shape, job);
@@ -193,22 +193,22 @@ TEST(TrainingTape, EveryWayOfSavingSaves) {
   };
   const Bytes peak = raw_peak(shape, plain);
   EXPECT_LT(changed([](Job& j) {
-              j.train.method = workload::Method::kLora;
-              j.train.lora_targets = workload::LoraTargets::kAttention;
+              j.train.method = model::Method::kLora;
+              j.train.lora_targets = model::LoraTargets::kAttention;
             }),
             peak);
   EXPECT_LT(changed([](Job& j) { j.train.fused_kernels = true; }), peak);
-  EXPECT_LT(changed([](Job& j) { j.train.cross_entropy = workload::CrossEntropy::kChunked; }), peak);
-  EXPECT_LT(changed([](Job& j) { j.train.cross_entropy = workload::CrossEntropy::kFused; }), peak);
-  EXPECT_LT(changed([](Job& j) { j.train.optimizer = workload::Optimizer::kAdamW8bit; }), peak);
-  EXPECT_LT(changed([](Job& j) { j.train.optimizer = workload::Optimizer::kAdafactor; }), peak);
-  EXPECT_LT(changed([](Job& j) { j.train.offload = workload::Offload::kOptimizer; }), peak);
-  EXPECT_LT(changed([](Job& j) { j.train.offload = workload::Offload::kParameters; }), peak);
+  EXPECT_LT(changed([](Job& j) { j.train.cross_entropy = model::CrossEntropy::kChunked; }), peak);
+  EXPECT_LT(changed([](Job& j) { j.train.cross_entropy = model::CrossEntropy::kFused; }), peak);
+  EXPECT_LT(changed([](Job& j) { j.train.optimizer = model::Optimizer::kAdamW8bit; }), peak);
+  EXPECT_LT(changed([](Job& j) { j.train.optimizer = model::Optimizer::kAdafactor; }), peak);
+  EXPECT_LT(changed([](Job& j) { j.train.offload = model::Offload::kOptimizer; }), peak);
+  EXPECT_LT(changed([](Job& j) { j.train.offload = model::Offload::kParameters; }), peak);
   EXPECT_LT(changed([](Job& j) { j.train.offload_activations = true; }), peak);
   EXPECT_LE(changed([](Job& j) { j.train.optimizer_in_backward = true; }), peak);
   EXPECT_GT(changed([](Job& j) { j.train.accumulation = 4; }), peak);
-  EXPECT_GT(changed([](Job& j) { j.train.attention = workload::Attention::kEager; }), peak);
-  EXPECT_GT(changed([](Job& j) { j.precision = workload::Precision::kAmpBf16; }), peak);
+  EXPECT_GT(changed([](Job& j) { j.train.attention = model::Attention::kEager; }), peak);
+  EXPECT_GT(changed([](Job& j) { j.precision = model::Precision::kAmpBf16; }), peak);
   EXPECT_LT(changed([](Job& j) { j.parallel.gpus = j.parallel.tensor = 4; }), peak * 0.35);
   EXPECT_LT(changed([](Job& j) { j.parallel.gpus = j.parallel.pipeline = 4; }), peak * 0.6);
 }
@@ -216,7 +216,7 @@ TEST(TrainingTape, EveryWayOfSavingSaves) {
 TEST(TrainingTape, QloraHoldsABaseOfHalfAByte) {
   const ModelShape& shape = model("llama2-7b");
   Job job = training_job(1, 128);
-  job.train.method = workload::Method::kQlora;
+  job.train.method = model::Method::kQlora;
   const TrainingPeak peak = replay_training(shape, job);
   // 6.48e9 linear weights at 0.516 bytes, 0.26e9 others and 40e6 adapters at 2 and 4.
   EXPECT_NEAR(in_gib(peak.parts[Part::kWeights]), 3.75, 0.08);
@@ -227,7 +227,7 @@ TEST(TrainingCurve, AgreesWithTheReplay) {
        {"llama3.2-1b", "gpt2-medium", "bert-large", "qwen2.5-0.5b", "t5-base", "opt-1.3b", "resnet50"}) {
     for (bool checkpoint : {false, true}) {
       Job job = training_job(1, 512);
-      if (checkpoint) job.train.recompute = workload::Recompute::kFull;
+      if (checkpoint) job.train.recompute = model::Recompute::kFull;
       const TrainingCurve curve(model(name), job);
       for (std::int64_t batch : {1, 2, 5, 7, 13, 24, 48, 100, 200, 300}) {
         job.batch = batch;

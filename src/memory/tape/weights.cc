@@ -9,8 +9,8 @@
 namespace rightsize::memory::tape {
 namespace {
 
-using workload::Weight;
-using workload::WeightRole;
+using model::Weight;
+using model::WeightRole;
 
 constexpr std::size_t kNotFound = static_cast<std::size_t>(-1);
 
@@ -37,7 +37,7 @@ bool is_row_parallel(const Weight& weight) {
                      [&](const char* ending) { return weight.name.ends_with(ending); });
 }
 
-bool is_split(const Weight& weight, const workload::ModelShape& model) {
+bool is_split(const Weight& weight, const model::ModelShape& model) {
   switch (weight.role) {
     case WeightRole::kTokenEmbedding:
     case WeightRole::kMlp:
@@ -75,7 +75,7 @@ Weights::Local Weights::local(const Weight& weight) const {
 void Weights::add_leaf(Count elements, Count stored_bytes, const ParameterInfo& info, bool trainable) {
   Tensor stored = recorder_.make(stored_bytes, kByte, Layout::kPlain, Part::kWeights);
   Tensor value = recorder_.alias(stored, elements, Layout::kPlain);
-  value.width = info.adapter ? (plan_.stack == workload::Stack::kHf ? kSingle : plan_.width) : plan_.width;
+  value.width = info.adapter ? (plan_.stack == model::Stack::kHf ? kSingle : plan_.width) : plan_.width;
   recorder_.add_parameter(std::move(value), trainable);
   infos_.push_back(info);
   adapters_.push_back(-1);
@@ -105,7 +105,7 @@ void Weights::add_weight(const Weight& weight, int layer) {
       matrix.cols = size.cols;
       matrix.has_bias = false;
       matrix.copies = size.copies;
-      const Count whole = static_cast<Count>(in_bytes(weight_bytes(matrix, workload::Precision::kNf4, 1, false)));
+      const Count whole = static_cast<Count>(in_bytes(weight_bytes(matrix, model::Precision::kNf4, 1, false)));
       stored_bytes = plan_.offload_parameters ? 1 : plan_.sharded_parameters() ? sharded(whole) : whole;
     }
     add_leaf(info.elements, stored_bytes, info, plan_.train_weights);
@@ -150,7 +150,7 @@ void Weights::add_block(std::size_t begin, std::size_t end, std::int64_t repeats
   }
 }
 
-Weights::Weights(Recorder& recorder, const workload::ModelShape& model, const Plan& plan)
+Weights::Weights(Recorder& recorder, const model::ModelShape& model, const Plan& plan)
     : recorder_(recorder), model_(model), plan_(plan) {
   const std::vector<Weight>& weights = model.weights;
   entries_.resize(weights.size());
@@ -196,7 +196,7 @@ void Weights::add_adapter(std::size_t index, int repeat, int layer) {
   const Local size = local(weight);
   const int leaf = entry.first_leaf + repeat * entry.leaves_per_repeat;
   adapters_[static_cast<std::size_t>(leaf)] = recorder_.parameters();
-  const std::uint8_t width = plan_.stack == workload::Stack::kHf ? kSingle : plan_.width;
+  const std::uint8_t width = plan_.stack == model::Stack::kHf ? kSingle : plan_.width;
   for (Count outer : {size.cols, size.rows}) {
     ParameterInfo info;
     info.role = weight.role;

@@ -7,7 +7,7 @@
 
 #include "memory/tape/plan.h"
 #include "memory/tape/recorder.h"
-#include "workload/model_shape.h"
+#include "model/model_shape.h"
 
 namespace rightsize::memory::tape {
 
@@ -35,7 +35,7 @@ struct Layer {
 struct ParameterInfo {
   Count elements = 0;  // on this GPU, before sharding
   Count rows = 0, cols = 1;
-  workload::WeightRole role = workload::WeightRole::kOther;
+  model::WeightRole role = model::WeightRole::kOther;
   int layer = -1;
   bool adapter = false;
   bool shared = false;  // used twice: tied embeddings
@@ -43,7 +43,7 @@ struct ParameterInfo {
 
 class Weights {
  public:
-  Weights(Recorder& recorder, const workload::ModelShape& model, const Plan& plan);
+  Weights(Recorder& recorder, const model::ModelShape& model, const Plan& plan);
 
   // Layers in order; with a prefix those whose first weight's name begins with it ("decoder.").
   std::vector<Layer> layers(std::string_view prefix = "") const;
@@ -75,11 +75,11 @@ class Weights {
     Count elements() const { return rows * cols * copies; }
   };
 
-  Local local(const workload::Weight& weight) const;
-  void add_weight(const workload::Weight& weight, int layer);
+  Local local(const model::Weight& weight) const;
+  void add_weight(const model::Weight& weight, int layer);
   void add_leaf(Count elements, Count stored_bytes, const ParameterInfo& info, bool trainable);
   void add_adapters();
-  Count adapter_rank(const workload::Weight& weight) const;
+  Count adapter_rank(const model::Weight& weight) const;
   bool is_here(std::size_t index, std::size_t first_block, std::size_t last_block) const;
   // How often the weights from `begin` on occur on this GPU; takes layers off the ones left to place.
   std::int64_t repeats_here(std::size_t begin, int& layers_left) const;
@@ -89,7 +89,7 @@ class Weights {
   Linear linear_at(std::size_t index, int repeat) const;
 
   Recorder& recorder_;
-  const workload::ModelShape& model_;
+  const model::ModelShape& model_;
   const Plan& plan_;
   std::vector<Entry> entries_;  // beside model_.weights
   std::vector<Layer> layers_;

@@ -32,18 +32,18 @@ std::string cost_sentence(const Request& request, const Plan& plan) {
 }
 
 std::string settings_sentence(const Request& request, const Plan& plan) {
-  const workload::Job& job = plan.job;
-  if (job.kind == workload::JobKind::kTrain) {
+  const model::Job& job = plan.job;
+  if (job.kind == model::JobKind::kTrain) {
     std::string text =
         fmt::format("Settings: {} training in {}, micro-batch {}, accumulation {}, recompute {}, ZeRO {}",
-                    workload::name_of(job.train.method), workload::name_of(job.precision), job.batch,
-                    job.train.accumulation, workload::name_of(job.train.recompute), job.parallel.zero);
+                    model::name_of(job.train.method), model::name_of(job.precision), job.batch, job.train.accumulation,
+                    model::name_of(job.train.recompute), job.parallel.zero);
     if (job.parallel.tensor > 1) text += fmt::format(", tp {}", job.parallel.tensor);
     if (job.parallel.pipeline > 1) text += fmt::format(", pp {}", job.parallel.pipeline);
     return text + ".";
   }
   if (request.work.is_measured()) return "Settings: one worker a GPU.";
-  return fmt::format("Settings: {}, {} x tensor parallel {}.", workload::name_of(job.precision),
+  return fmt::format("Settings: {}, {} x tensor parallel {}.", model::name_of(job.precision),
                      std::max(1, plan.replicas), job.parallel.tensor);
 }
 

@@ -13,9 +13,9 @@
 namespace rightsize::plan {
 namespace {
 
-using workload::Precision;
-using workload::Recompute;
-using workload::Stack;
+using model::Precision;
+using model::Recompute;
+using model::Stack;
 
 // Words of one command, a line each.
 class CommandLine {
@@ -55,8 +55,8 @@ std::string torchrun(const Plan& plan, const Launcher& launcher) {
       plan.machines, working_gpus(plan), launcher.rank, launcher.head);
 }
 
-const char* hf_optimizer(workload::Optimizer optimizer) {
-  using workload::Optimizer;
+const char* hf_optimizer(model::Optimizer optimizer) {
+  using model::Optimizer;
   switch (optimizer) {
     case Optimizer::kAdamW8bit:
       return "adamw_bnb_8bit";
@@ -75,9 +75,9 @@ const char* hf_optimizer(workload::Optimizer optimizer) {
 }
 
 // FSDP has no stage that shards optimizer states alone, and no 16-bit weights over 32-bit master copies; DeepSpeed has.
-bool by_deepspeed(const workload::Job& job) { return job.parallel.zero == 1 || job.precision == Precision::kMixedBf16; }
+bool by_deepspeed(const model::Job& job) { return job.parallel.zero == 1 || job.precision == Precision::kMixedBf16; }
 
-std::string deepspeed_config(const workload::Job& job) {
+std::string deepspeed_config(const model::Job& job) {
   return fmt::format(
       "cat > deepspeed.json <<'JSON'\n"
       "{{\"zero_optimization\": {{\"stage\": {}}}, \"bf16\": {{\"enabled\": {}}},\n"
@@ -86,7 +86,7 @@ std::string deepspeed_config(const workload::Job& job) {
       job.parallel.zero, job.precision == Precision::kMixedBf16 ? "true" : "\"auto\"");
 }
 
-void add_hf_sharding(CommandLine& line, const workload::Job& job) {
+void add_hf_sharding(CommandLine& line, const model::Job& job) {
   if (by_deepspeed(job))
     line.add("--deepspeed deepspeed.json");
   else if (job.parallel.zero == 2)
@@ -102,7 +102,7 @@ void add_hf_precision(CommandLine& line, Precision precision) {
 }
 
 std::string train_hf(const Request& request, const Plan& plan, const Launcher& launcher) {
-  const workload::Job& job = plan.job;
+  const model::Job& job = plan.job;
   CommandLine line;
   line.add(torchrun(plan, launcher) + " \"$TRAIN_SCRIPT\"");
   line.add("--model_name_or_path \"$MODEL\" --dataset_name \"$DATA\" --output_dir \"$OUTPUT\"");
@@ -115,18 +115,18 @@ std::string train_hf(const Request& request, const Plan& plan, const Launcher& l
   add_hf_precision(line, job.precision);
   line.add("--gradient_checkpointing", job.train.recompute != Recompute::kNone);
   add_hf_sharding(line, job);
-  if (job.train.method != workload::Method::kFull) {
+  if (job.train.method != model::Method::kFull) {
     line.add("--use_peft true --lora_r", job.train.lora_rank);
-    line.add(job.train.lora_targets == workload::LoraTargets::kAllLinear
+    line.add(job.train.lora_targets == model::LoraTargets::kAllLinear
                  ? "--lora_target_modules all-linear"
                  : "--lora_target_modules q_proj k_proj v_proj o_proj");
   }
-  if (job.train.method == workload::Method::kQlora) line.add("--load_in_4bit true");
+  if (job.train.method == model::Method::kQlora) line.add("--load_in_4bit true");
   return (by_deepspeed(job) ? deepspeed_config(job) : std::string{}) + line.text();
 }
 
 std::string train_megatron(const Request& request, const Plan& plan, const Launcher& launcher) {
-  const workload::Job& job = plan.job;
+  const model::Job& job = plan.job;
   CommandLine line;
   line.add(torchrun(plan, launcher) + " \"$TRAIN_SCRIPT\"");
   line.add("--load \"$MODEL\" --use-checkpoint-args --data-path \"$DATA\" --save \"$OUTPUT\"");
@@ -150,7 +150,7 @@ std::string train_megatron(const Request& request, const Plan& plan, const Launc
 }
 
 std::string train_torchtitan(const Request& request, const Plan& plan, const Launcher& launcher) {
-  const workload::Job& job = plan.job;
+  const model::Job& job = plan.job;
   const int model_gpus = job.parallel.tensor * job.parallel.pipeline * job.parallel.context;
   const int data = std::max(1, plan.gpus / model_gpus);
   CommandLine line;
@@ -166,13 +166,13 @@ std::string train_torchtitan(const Request& request, const Plan& plan, const Lau
   line.add("--parallelism.pipeline_parallel_degree", job.parallel.pipeline);
   line.add("--parallelism.data_parallel_shard_degree", job.parallel.zero > 0 ? data : 1);
   line.add("--parallelism.data_parallel_replicate_degree", job.parallel.zero > 0 ? 1 : data);
-  line.add("--activation_checkpoint.mode", workload::name_of(job.train.recompute));
+  line.add("--activation_checkpoint.mode", model::name_of(job.train.recompute));
   return line.text();
 }
 
 std::string train_llm_foundry(const Request& request, const Plan& plan, const Launcher& launcher) {
   static constexpr const char* kSharding[] = {"NO_SHARD", "SHARD_GRAD_OP", "SHARD_GRAD_OP", "FULL_SHARD"};
-  const workload::Job& job = plan.job;
+  const model::Job& job = plan.job;
   CommandLine line;
   line.add(plan.machines == 1
                ? fmt::format("composer -n {} train.py \"$TRAIN_SCRIPT\"", working_gpus(plan))
@@ -184,7 +184,7 @@ std::string train_llm_foundry(const Request& request, const Plan& plan, const La
   line.add(fmt::format("device_train_microbatch_size={} global_train_batch_size={}", job.batch, request.global_batch));
   line.add(fmt::format("variables.max_seq_len={} max_duration={}ba", job.sequence, steps(request, plan)));
   line.add(fmt::format("save_interval={}ba autoresume=true", steps_between_saves(request, plan)));
-  line.add(fmt::format("precision={}", workload::name_of(job.precision)));
+  line.add(fmt::format("precision={}", model::name_of(job.precision)));
   line.add(fmt::format("fsdp_config.sharding_strategy={}", kSharding[job.parallel.zero]));
   line.add(fmt::format("fsdp_config.activation_checkpointing={}", job.train.recompute != Recompute::kNone));
   return line.text();
@@ -206,7 +206,7 @@ std::int64_t most_running(const Request& request, const Plan& plan) {
 
 // Formats that the checkpoint brings itself (int4, int8, fp4) need no flag.
 void add_vllm_flags(CommandLine& line, const Request& request, const Plan& plan) {
-  const workload::Job& job = plan.job;
+  const model::Job& job = plan.job;
   line.add("--tensor-parallel-size", job.parallel.tensor);
   line.add("--max-num-seqs", most_running(request, plan));
   line.add("--max-model-len", longest_request(request, plan));
@@ -293,8 +293,8 @@ std::string serve(const Request& request, const Plan& plan, const Launcher& laun
 std::string checkpoint_meaning(const Plan& plan) {
   const Precision p = plan.job.precision;
   const bool own_format = p == Precision::kInt4 || p == Precision::kInt8 || p == Precision::kFp4;
-  if (plan.job.kind == workload::JobKind::kServe && own_format)
-    return fmt::format("a checkpoint quantized to {}, by its Hugging Face name or its folder", workload::name_of(p));
+  if (plan.job.kind == model::JobKind::kServe && own_format)
+    return fmt::format("a checkpoint quantized to {}, by its Hugging Face name or its folder", model::name_of(p));
   return "the checkpoint, by its Hugging Face name or its folder";
 }
 
@@ -324,7 +324,7 @@ std::vector<Input> inputs_of(const Request& request, const Plan& plan) {
 
 Software software_of(const Request& request, const Plan& plan) {
   const bool amd = plan.offer.gpu->vendor == "AMD";
-  const bool plain = plan.job.kind == workload::JobKind::kTrain || request.work.is_measured() || in_batches(request);
+  const bool plain = plan.job.kind == model::JobKind::kTrain || request.work.is_measured() || in_batches(request);
   if (plain) return {amd ? "rocm/pytorch:latest" : "pytorch/pytorch:latest", "pip install -r requirements.txt"};
   if (plan.job.stack == Stack::kSglang) return {"lmsysorg/sglang:latest", "pip install \"sglang[all]\""};
   if (plan.job.stack == Stack::kTrtLlm)

@@ -13,14 +13,14 @@ struct LayerWeights {
 
 class Mpt : public Model {
  public:
-  Mpt(Recorder& recorder, const workload::ModelShape& shape, const Plan& plan) : Model(recorder, shape, plan) {
+  Mpt(Recorder& recorder, const model::ModelShape& shape, const Plan& plan) : Model(recorder, shape, plan) {
     for (const Layer& layer : weights_.layers()) {
       layers_.push_back({weights_.norm(layer, "norm_1"), weights_.norm(layer, "norm_2"),
                          weights_.linear(layer, "attn.Wqkv"), weights_.linear(layer, "attn.out_proj"),
                          weights_.linear(layer, "ffn.up_proj"), weights_.linear(layer, "ffn.down_proj")});
     }
     // llm-foundry's own class runs flash attention.
-    fused_ = plan.stack == workload::Stack::kLlmFoundry || plan.attention == workload::Attention::kFlash;
+    fused_ = plan.stack == model::Stack::kLlmFoundry || plan.attention == model::Attention::kFlash;
   }
 
   Tensor forward() override {
@@ -104,7 +104,7 @@ class Mpt : public Model {
 
 class Bloom : public Model {
  public:
-  Bloom(Recorder& recorder, const workload::ModelShape& shape, const Plan& plan) : Model(recorder, shape, plan) {
+  Bloom(Recorder& recorder, const model::ModelShape& shape, const Plan& plan) : Model(recorder, shape, plan) {
     for (const Layer& layer : weights_.layers()) {
       layers_.push_back({weights_.norm(layer, "input_layernorm"), weights_.norm(layer, "post_attention_layernorm"),
                          weights_.linear(layer, "self_attention.query_key_value"),
@@ -180,11 +180,11 @@ class Bloom : public Model {
 
 }  // namespace
 
-ModelPtr make_mpt(Recorder& recorder, const workload::ModelShape& shape, const Plan& plan) {
+ModelPtr make_mpt(Recorder& recorder, const model::ModelShape& shape, const Plan& plan) {
   return std::make_unique<Mpt>(recorder, shape, plan);
 }
 
-ModelPtr make_bloom(Recorder& recorder, const workload::ModelShape& shape, const Plan& plan) {
+ModelPtr make_bloom(Recorder& recorder, const model::ModelShape& shape, const Plan& plan) {
   return std::make_unique<Bloom>(recorder, shape, plan);
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 class Bart : public Model {
  public:
-  Bart(Recorder& recorder, const workload::ModelShape& shape, const Plan& plan) : Model(recorder, shape, plan) {
+  Bart(Recorder& recorder, const model::ModelShape& shape, const Plan& plan) : Model(recorder, shape, plan) {
     speech_ = shape.family == "whisper";
     encoder_tokens_ = speech_ ? shape.encoder_context : plan.tokens;
     add_layers("encoder.");
@@ -174,7 +174,7 @@ class Bart : public Model {
 
 }  // namespace
 
-ModelPtr make_bart(Recorder& recorder, const workload::ModelShape& shape, const Plan& plan) {
+ModelPtr make_bart(Recorder& recorder, const model::ModelShape& shape, const Plan& plan) {
   return std::make_unique<Bart>(recorder, shape, plan);
 }
 

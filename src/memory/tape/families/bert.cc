@@ -8,7 +8,7 @@ namespace {
 
 class Bert : public Model {
  public:
-  Bert(Recorder& recorder, const workload::ModelShape& shape, const Plan& plan) : Model(recorder, shape, plan) {
+  Bert(Recorder& recorder, const model::ModelShape& shape, const Plan& plan) : Model(recorder, shape, plan) {
     distilled_ = shape.family == "distilbert";
     for (const Layer& layer : weights_.layers()) {
       LayerWeights w;
@@ -156,7 +156,7 @@ class Bert : public Model {
 
 }  // namespace
 
-ModelPtr make_bert(Recorder& recorder, const workload::ModelShape& shape, const Plan& plan) {
+ModelPtr make_bert(Recorder& recorder, const model::ModelShape& shape, const Plan& plan) {
   return std::make_unique<Bert>(recorder, shape, plan);
 }
 

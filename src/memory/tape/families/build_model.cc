@@ -5,7 +5,7 @@
 namespace rightsize::memory::tape {
 namespace {
 
-using Maker = ModelPtr (*)(Recorder&, const workload::ModelShape&, const Plan&);
+using Maker = ModelPtr (*)(Recorder&, const model::ModelShape&, const Plan&);
 
 struct Row {
   const char* family;
@@ -72,7 +72,7 @@ constexpr std::array kBuilders = {
 
 }  // namespace
 
-BuiltModel build_model(Recorder& recorder, const workload::ModelShape& shape, const Plan& plan) {
+BuiltModel build_model(Recorder& recorder, const model::ModelShape& shape, const Plan& plan) {
   for (const Row& row : kBuilders) {
     if (shape.family == row.family) return {row.make(recorder, shape, plan), row.exact};
   }

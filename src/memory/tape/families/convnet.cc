@@ -9,7 +9,7 @@ namespace {
 
 class ConvNet : public Model {
  public:
-  ConvNet(Recorder& recorder, const workload::ModelShape& shape, const Plan& plan) : Model(recorder, shape, plan) {
+  ConvNet(Recorder& recorder, const model::ModelShape& shape, const Plan& plan) : Model(recorder, shape, plan) {
     layers_ = weights_.layers();
   }
 
@@ -55,41 +55,41 @@ class ConvNet : public Model {
     return x;
   }
 
-  Count grid(const workload::Weight& weight) const {
+  Count grid(const model::Weight& weight) const {
     const Count side = weight.scale > 0 ? (shape_.image_size + weight.scale - 1) / weight.scale : 1;
     return plan_.batch * side * side;
   }
 
-  const workload::Weight& weight_of(const Layer& layer, std::string_view name) const {
+  const model::Weight& weight_of(const Layer& layer, std::string_view name) const {
     for (std::size_t i = layer.begin; i < layer.end; ++i) {
       if (shape_.weights[i].name == name) return shape_.weights[i];
     }
     return shape_.weights[layer.begin];
   }
-  const workload::Weight& weight_of(std::string_view name) const {
-    for (const workload::Weight& weight : shape_.weights) {
+  const model::Weight& weight_of(std::string_view name) const {
+    for (const model::Weight& weight : shape_.weights) {
       if (weight.block == 0 && weight.name == name) return weight;
     }
     return shape_.weights.front();
   }
 
-  Tensor convolve(const Linear& conv, const workload::Weight& weight, Tensor x) {
+  Tensor convolve(const Linear& conv, const model::Weight& weight, Tensor x) {
     const Count inputs = weight.cols * weight.groups / (Count{weight.kernel} * weight.kernel);
     const Count padded = weight.groups > 1 || weight.scale == 0 ? 0 : x.elements / inputs * ((inputs + 7) / 8 * 8);
     return convolution(std::move(x), parameter(conv.weight), parameter(conv.bias), grid(weight) * weight.rows, padded);
   }
-  Tensor normalize(const NormWeights& norm, const workload::Weight& weight, Tensor x) {
+  Tensor normalize(const NormWeights& norm, const model::Weight& weight, Tensor x) {
     return batch_norm(std::move(x), parameter(norm.weight), parameter(norm.bias), weight.rows);
   }
 
   // Convolution and batch norm of a layer, or of the model's ends.
   Tensor conv_norm(const Layer& layer, const std::string& name, Tensor x) {
-    const workload::Weight& weight = weight_of(layer, name);
+    const model::Weight& weight = weight_of(layer, name);
     Tensor y = convolve(weights_.linear(layer, name), weight, std::move(x));
     return normalize(weights_.norm(layer, name + ".normalization"), weight, std::move(y));
   }
   Tensor conv_norm(const std::string& name, Tensor x) {
-    const workload::Weight& weight = weight_of(name);
+    const model::Weight& weight = weight_of(name);
     Tensor y = convolve(weights_.linear(name), weight, std::move(x));
     return normalize(weights_.norm(name + ".normalization"), weight, std::move(y));
   }
@@ -168,7 +168,7 @@ class ConvNext : public ConvNet {
 
  private:
   Tensor stem(Tensor given) override {
-    const workload::Weight& weight = weight_of("embeddings.patch_embeddings");
+    const model::Weight& weight = weight_of("embeddings.patch_embeddings");
     Tensor x = convolve(weights_.linear("embeddings.patch_embeddings"), weight, std::move(given));
     return norm_layer(weights_.norm("embeddings.layernorm"), std::move(x), grid(weight));
   }
@@ -179,7 +179,7 @@ class ConvNext : public ConvNet {
     if (i == 0 || layers_[i].repeat != 0) return x;
     std::size_t at = layers_[i].begin;
     while (at > 0 && shape_.weights[at].name != "downsampling_layer.conv") --at;
-    const workload::Weight& weight = shape_.weights[at];
+    const model::Weight& weight = shape_.weights[at];
     const Count rows = grid(shape_.weights[at - 1]);
     x = norm_layer(weights_.norm_at(at - 1), std::move(x), rows);
     return convolve(weights_.linear_at(at), weight, std::move(x));
@@ -187,7 +187,7 @@ class ConvNext : public ConvNet {
 
   Tensor run_layer(int number, std::span<Tensor> inputs) override {
     const Layer& layer = layers_[static_cast<std::size_t>(number)];
-    const workload::Weight& depthwise = weight_of(layer, "dwconv");
+    const model::Weight& depthwise = weight_of(layer, "dwconv");
     Tensor x = inputs[0];
     Tensor y = convolve(weights_.linear(layer, "dwconv"), depthwise, x);
     y = norm_layer(weights_.norm(layer, "layernorm"), std::move(y), grid(depthwise));
@@ -210,7 +210,7 @@ class ConvNext : public ConvNet {
 
 }  // namespace
 
-ModelPtr make_convnet(Recorder& recorder, const workload::ModelShape& shape, const Plan& plan) {
+ModelPtr make_convnet(Recorder& recorder, const model::ModelShape& shape, const Plan& plan) {
   if (shape.family == "convnext") return std::make_unique<ConvNext>(recorder, shape, plan);
   if (shape.family == "efficientnet") return std::make_unique<EfficientNet>(recorder, shape, plan);
   return std::make_unique<ResNet>(recorder, shape, plan);

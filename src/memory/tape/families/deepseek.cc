@@ -8,7 +8,7 @@ namespace {
 
 class Deepseek : public LlamaLike {
  public:
-  Deepseek(Recorder& recorder, const workload::ModelShape& shape, const Plan& plan) : LlamaLike(recorder, shape, plan) {
+  Deepseek(Recorder& recorder, const model::ModelShape& shape, const Plan& plan) : LlamaLike(recorder, shape, plan) {
     style_.rotary = RotaryStyle::kWhole;
     for (const Layer& layer : weights_.layers()) {
       LatentWeights w;
@@ -32,7 +32,7 @@ class Deepseek : public LlamaLike {
   Tensor attention(Tensor given, const LayerWeights& layer) override {
     Tensor x = gather(std::move(given));
     const LatentWeights& w = latents_[static_cast<std::size_t>(&layer - layers_.data())];
-    const workload::LatentAttention& latent = *shape_.latent;
+    const model::LatentAttention& latent = *shape_.latent;
     const Count rows = plan_.rows(), a = heads();
     const Count nope = latent.nope_dim, rope = latent.rope_dim, value = latent.value_dim;
 
@@ -62,7 +62,7 @@ class Deepseek : public LlamaLike {
 
 }  // namespace
 
-ModelPtr make_deepseek(Recorder& recorder, const workload::ModelShape& shape, const Plan& plan) {
+ModelPtr make_deepseek(Recorder& recorder, const model::ModelShape& shape, const Plan& plan) {
   return std::make_unique<Deepseek>(recorder, shape, plan);
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 class Falcon : public Model {
  public:
-  Falcon(Recorder& recorder, const workload::ModelShape& shape, const Plan& plan) : Model(recorder, shape, plan) {
+  Falcon(Recorder& recorder, const model::ModelShape& shape, const Plan& plan) : Model(recorder, shape, plan) {
     cached_casts_ = false;  // FalconLinear multiplies by weight.T
     for (const Layer& layer : weights_.layers()) {
       LayerWeights w;
@@ -23,7 +23,7 @@ class Falcon : public Model {
     kind_ = shape.kv_heads == 1 && shape.heads > 1 ? Kind::kOneKey
             : shape.kv_heads < shape.heads         ? Kind::kGroups
                                                    : Kind::kEachHead;
-    alibi_ = shape.positions == workload::Positions::kAlibi;
+    alibi_ = shape.positions == model::Positions::kAlibi;
   }
 
   Tensor forward() override {
@@ -107,7 +107,7 @@ class Falcon : public Model {
     }
     AttentionShape shape = attention_shape();
     Tensor out;
-    if (plan_.attention != workload::Attention::kSdpa) {
+    if (plan_.attention != model::Attention::kSdpa) {
       out = attend(q, k, v, shape);
     } else if (kind_ == Kind::kOneKey) {
       // One key for all heads and no grouping asked for: torch falls back to the written-out form.
@@ -129,7 +129,7 @@ class Falcon : public Model {
 
 }  // namespace
 
-ModelPtr make_falcon(Recorder& recorder, const workload::ModelShape& shape, const Plan& plan) {
+ModelPtr make_falcon(Recorder& recorder, const model::ModelShape& shape, const Plan& plan) {
   return std::make_unique<Falcon>(recorder, shape, plan);
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 class Gpt2 : public Model {
  public:
-  Gpt2(Recorder& recorder, const workload::ModelShape& shape, const Plan& plan) : Model(recorder, shape, plan) {
+  Gpt2(Recorder& recorder, const model::ModelShape& shape, const Plan& plan) : Model(recorder, shape, plan) {
     for (const Layer& layer : weights_.layers()) {
       LayerWeights w;
       w.norm1 = weights_.norm(layer, "ln_1");
@@ -118,7 +118,7 @@ class Gpt2 : public Model {
 
 }  // namespace
 
-ModelPtr make_gpt2(Recorder& recorder, const workload::ModelShape& shape, const Plan& plan) {
+ModelPtr make_gpt2(Recorder& recorder, const model::ModelShape& shape, const Plan& plan) {
   return std::make_unique<Gpt2>(recorder, shape, plan);
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 class NeoX : public Model {
  public:
-  NeoX(Recorder& recorder, const workload::ModelShape& shape, const Plan& plan) : Model(recorder, shape, plan) {
+  NeoX(Recorder& recorder, const model::ModelShape& shape, const Plan& plan) : Model(recorder, shape, plan) {
     for (const Layer& layer : weights_.layers()) {
       LayerWeights w;
       w.qkv = weights_.linear(layer, "attention.query_key_value");
@@ -140,7 +140,7 @@ class NeoX : public Model {
 
 }  // namespace
 
-ModelPtr make_gpt_neox(Recorder& recorder, const workload::ModelShape& shape, const Plan& plan) {
+ModelPtr make_gpt_neox(Recorder& recorder, const model::ModelShape& shape, const Plan& plan) {
   return std::make_unique<NeoX>(recorder, shape, plan);
 }
 

@@ -18,7 +18,7 @@ LlamaLike::Style LlamaLike::style_of_family() const {
   } else if (family.starts_with("cohere")) {
     style.norm = NormStyle::kCohere;
     style.wide_rotation = style.scaled_logits = true;
-  } else if (shape_.norm == workload::Norm::kLayer) {
+  } else if (shape_.norm == model::Norm::kLayer) {
     style.norm = NormStyle::kLayer;
   }
   if (shape_.parallel_block) style.block = Block::kParallel;
@@ -79,7 +79,7 @@ LlamaLike::LayerWeights LlamaLike::layer_weights(const Layer& layer) const {
   return w;
 }
 
-LlamaLike::LlamaLike(Recorder& recorder, const workload::ModelShape& shape, const Plan& plan)
+LlamaLike::LlamaLike(Recorder& recorder, const model::ModelShape& shape, const Plan& plan)
     : Model(recorder, shape, plan), style_(style_of_family()) {
   for (const Layer& layer : weights_.layers()) layers_.push_back(layer_weights(layer));
   embedding_ = weights_.linear("embed_tokens").weight;
@@ -265,7 +265,7 @@ void LlamaLike::project(const Tensor& x, const LayerWeights& layer, Tensor& q, T
 Tensor LlamaLike::windowed_attend(Tensor given_q, Tensor given_k, Tensor given_v, Count window) {
   Tensor q = std::move(given_q), k = std::move(given_k), v = std::move(given_v);
   AttentionShape shape = attention_shape();
-  if (window > 0 && plan_.all_tokens >= window && plan_.attention == workload::Attention::kSdpa) {
+  if (window > 0 && plan_.all_tokens >= window && plan_.attention == model::Attention::kSdpa) {
     if (shape.kv_heads != shape.heads) {
       const Expand how = shape.kv_heads == 1 ? Expand::kNever : Expand::kAlways;
       k = expand_copy(std::move(k), q.elements, how);
@@ -355,7 +355,7 @@ Tensor LlamaLike::dense_mlp(Tensor given, const Linear& gate, const Linear& up, 
   return apply(down, std::move(product));
 }
 
-ModelPtr make_llama_like(Recorder& recorder, const workload::ModelShape& shape, const Plan& plan) {
+ModelPtr make_llama_like(Recorder& recorder, const model::ModelShape& shape, const Plan& plan) {
   return std::make_unique<LlamaLike>(recorder, shape, plan);
 }
 

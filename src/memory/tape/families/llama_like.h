@@ -10,7 +10,7 @@ namespace rightsize::memory::tape {
 
 class LlamaLike : public Model {
  public:
-  LlamaLike(Recorder& recorder, const workload::ModelShape& shape, const Plan& plan);
+  LlamaLike(Recorder& recorder, const model::ModelShape& shape, const Plan& plan);
   Tensor forward() override;
 
  protected:

@@ -7,7 +7,7 @@ namespace rightsize::memory::tape {
 
 Tensor LlamaLike::routed_experts(Tensor given, const LayerWeights& layer) {
   Tensor x = std::move(given);
-  const workload::Experts& experts = *shape_.experts;
+  const model::Experts& experts = *shape_.experts;
   const Count rows = plan_.rows(), routed = rows * experts.per_token;
   const Count width = shape_.hidden, inner = experts.intermediate / plan_.tensor;
   const std::uint8_t entry_width = x.width;

@@ -8,7 +8,7 @@ namespace {
 
 class Opt : public Model {
  public:
-  Opt(Recorder& recorder, const workload::ModelShape& shape, const Plan& plan) : Model(recorder, shape, plan) {
+  Opt(Recorder& recorder, const model::ModelShape& shape, const Plan& plan) : Model(recorder, shape, plan) {
     for (const Layer& layer : weights_.layers()) {
       LayerWeights w;
       w.q = weights_.linear(layer, "self_attn.q_proj");
@@ -92,7 +92,7 @@ class Opt : public Model {
 
 }  // namespace
 
-ModelPtr make_opt(Recorder& recorder, const workload::ModelShape& shape, const Plan& plan) {
+ModelPtr make_opt(Recorder& recorder, const model::ModelShape& shape, const Plan& plan) {
   return std::make_unique<Opt>(recorder, shape, plan);
 }
 

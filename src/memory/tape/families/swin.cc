@@ -11,7 +11,7 @@ namespace {
 
 class Swin : public Model {
  public:
-  Swin(Recorder& recorder, const workload::ModelShape& shape, const Plan& plan) : Model(recorder, shape, plan) {
+  Swin(Recorder& recorder, const model::ModelShape& shape, const Plan& plan) : Model(recorder, shape, plan) {
     layers_ = weights_.layers();
   }
 
@@ -71,7 +71,7 @@ class Swin : public Model {
 
   Tensor run_layer(int number, std::span<Tensor> inputs) override {
     const Layer& layer = layers_[static_cast<std::size_t>(number)];
-    const workload::Weight& first = shape_.weights[layer.begin];
+    const model::Weight& first = shape_.weights[layer.begin];
     const Count rows = positions(first.scale);
     Tensor x = inputs[0];
     Tensor residual = x;
@@ -89,7 +89,7 @@ class Swin : public Model {
   Tensor windows(Tensor given, const Layer& layer, Count rows, bool shifted) {
     const Linear bias = weights_.linear(layer, "attention.relative_position_bias_table");
     Tensor table = parameter(bias.weight);
-    const workload::Weight& shape = shape_.weights[layer.begin + 1];
+    const model::Weight& shape = shape_.weights[layer.begin + 1];
     const Count side = static_cast<Count>(std::lround((std::sqrt(static_cast<double>(shape.rows)) + 1) / 2));
     const Count window = side * side, head_count = shape.cols, scores = rows * window * head_count;
     Tensor x = std::move(given);
@@ -119,7 +119,7 @@ class Swin : public Model {
 
 }  // namespace
 
-ModelPtr make_swin(Recorder& recorder, const workload::ModelShape& shape, const Plan& plan) {
+ModelPtr make_swin(Recorder& recorder, const model::ModelShape& shape, const Plan& plan) {
   return std::make_unique<Swin>(recorder, shape, plan);
 }
 

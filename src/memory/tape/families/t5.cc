@@ -31,7 +31,7 @@ Tensor relative_bias(Tensor given, Count n, Count tokens) {
 
 class T5 : public Model {
  public:
-  T5(Recorder& recorder, const workload::ModelShape& shape, const Plan& plan) : Model(recorder, shape, plan) {
+  T5(Recorder& recorder, const model::ModelShape& shape, const Plan& plan) : Model(recorder, shape, plan) {
     add_layers("encoder.");
     encoder_count_ = static_cast<int>(layers_.size());
     add_layers("decoder.");
@@ -168,7 +168,7 @@ class T5 : public Model {
 
 }  // namespace
 
-ModelPtr make_t5(Recorder& recorder, const workload::ModelShape& shape, const Plan& plan) {
+ModelPtr make_t5(Recorder& recorder, const model::ModelShape& shape, const Plan& plan) {
   return std::make_unique<T5>(recorder, shape, plan);
 }
 

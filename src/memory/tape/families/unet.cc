@@ -14,7 +14,7 @@ constexpr Count kPromptTokens = 77;
 
 class Unet : public Model {
  public:
-  Unet(Recorder& recorder, const workload::ModelShape& shape, const Plan& plan) : Model(recorder, shape, plan) {
+  Unet(Recorder& recorder, const model::ModelShape& shape, const Plan& plan) : Model(recorder, shape, plan) {
     for (std::size_t i = 0; i < shape.weights.size(); ++i) {
       const std::string& name = shape.weights[i].name;
       if (name.ends_with("resnets.norm1")) units_.push_back({Kind::kResidual, i});
@@ -62,7 +62,7 @@ class Unet : public Model {
     std::size_t weight;  // its first in the inventory
   };
 
-  const workload::Weight& at(std::size_t index) const { return shape_.weights[index]; }
+  const model::Weight& at(std::size_t index) const { return shape_.weights[index]; }
   std::size_t find(std::string_view name) const {
     for (std::size_t i = 0; i < shape_.weights.size(); ++i) {
       if (at(i).name == name) return i;
@@ -75,7 +75,7 @@ class Unet : public Model {
     return plan_.batch * side * side;
   }
   Count prompt_width() const {
-    for (const workload::Weight& weight : shape_.weights) {
+    for (const model::Weight& weight : shape_.weights) {
       if (weight.name.ends_with("attn2.to_k")) return weight.cols;
     }
     return 768;
@@ -201,7 +201,7 @@ class Unet : public Model {
 
 }  // namespace
 
-ModelPtr make_unet(Recorder& recorder, const workload::ModelShape& shape, const Plan& plan) {
+ModelPtr make_unet(Recorder& recorder, const model::ModelShape& shape, const Plan& plan) {
   return std::make_unique<Unet>(recorder, shape, plan);
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 class Vit : public Model {
  public:
-  Vit(Recorder& recorder, const workload::ModelShape& shape, const Plan& plan) : Model(recorder, shape, plan) {
+  Vit(Recorder& recorder, const model::ModelShape& shape, const Plan& plan) : Model(recorder, shape, plan) {
     for (const Layer& layer : weights_.layers()) {
       LayerWeights w;
       w.qkv = weights_.linear(layer, "attention.in_proj");
@@ -115,7 +115,7 @@ class Vit : public Model {
 
 }  // namespace
 
-ModelPtr make_vit(Recorder& recorder, const workload::ModelShape& shape, const Plan& plan) {
+ModelPtr make_vit(Recorder& recorder, const model::ModelShape& shape, const Plan& plan) {
   return std::make_unique<Vit>(recorder, shape, plan);
 }
 

@@ -1,0 +1,370 @@
+#include "rightsize/batch/input.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/file.h"
+#include "base/format.h"
+#include "base/parse_units.h"
+#include "base/suggest.h"
+#include "base/text.h"
+
+namespace rightsize::app {
+
+using sim::SimTime;
+
+Result<std::vector<int>> parse_sizes(const std::string& text, std::string_view flag) {
+  std::vector<int> sizes;
+  for (std::string_view word : split_list(text, ',')) {
+    Result<double> value = parse_count(word);
+    if (!value || *value < 1 || *value > 65536) {
+      return fail(bad_input(fmt::format("{} takes whole numbers from 1 to 65,536, not '{}'", flag, word)));
+    }
+    sizes.push_back(static_cast<int>(*value));
+  }
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return sizes;
+}
+
+Result<std::int64_t> parse_positive(const std::string& text, std::string_view flag) {
+  Result<double> value = parse_count(text);
+  if (value && *value >= 1 && *value <= 1e12) return static_cast<std::int64_t>(*value);
+  return fail(bad_input(fmt::format("{} takes a whole number from 1, not '{}'", flag, text)));
+}
+
+namespace {
+
+Result<SimTime> parse_time(std::string_view text, const char* flag) {
+  Result<Seconds> value = parse_duration(text);
+  if (!value) return fail(Error(value.error()).with_hint(fmt::format("{} takes a time, e.g. 5ms", flag)));
+  if (*value > days(365)) return fail(bad_input(fmt::format("{} of more than a year: '{}'", flag, text)));
+  return sim::to_sim_time(*value);
+}
+
+// "GPU=rest" or "rest". A path may hold '=', so only a known GPU name in front counts.
+std::pair<std::string, std::string> split_gpu(const std::string& text, const catalog::Catalog& catalog) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos) return {"", text};
+  Result<const catalog::Gpu*> gpu = catalog.find_gpu(text.substr(0, equals));
+  return gpu ? std::pair{(*gpu)->name, text.substr(equals + 1)} : std::pair{std::string{}, text};
+}
+
+Result<sim::StepCost> parse_step_cost(const std::string& text) {
+  sim::StepCost cost;
+  const std::map<std::string, double sim::StepCost::*> fields{{"base", &sim::StepCost::base},
+                                                              {"prefill", &sim::StepCost::prefill},
+                                                              {"sequence", &sim::StepCost::sequence},
+                                                              {"context", &sim::StepCost::context}};
+  for (std::string_view part : split_list(text, ',')) {
+    const std::size_t equals = part.find('=');
+    const auto field = fields.find(std::string(trim(part.substr(0, equals))));
+    if (equals == std::string_view::npos || field == fields.end()) {
+      return fail(bad_input(fmt::format("'{}' is no part of a step time", part))
+                      .with_hint("--step-time base=6ms,prefill=15us,sequence=20us,context=4ns"));
+    }
+    RIGHTSIZE_TRY(const Seconds value, parse_duration(part.substr(equals + 1)));
+    cost.*(field->second) = in_seconds(value) * 1e9;
+  }
+  if (!(cost.base > 0)) return fail(bad_input("a step time needs a base above zero: base=6ms"));
+  return cost;
+}
+
+// The cheapest GPU-hour in the catalogue on the given terms.
+void find_price(BatchOffer& offer, const catalog::Catalog& catalog, catalog::Purchase purchase) {
+  for (const catalog::Price& price : catalog.prices) {
+    const catalog::Machine* machine = catalog.find_machine(price.provider, price.instance);
+    if (machine == nullptr || machine->retired || machine->gpu != offer.gpu || price.purchase != purchase) continue;
+    const double per_gpu = in_usd_per_hour(price.machine_price) / machine->gpus;
+    if (offer.usd_per_hour && *offer.usd_per_hour <= per_gpu) continue;
+    offer.usd_per_hour = per_gpu;
+    offer.price_source = fmt::format("{} {} {}, {}", price.provider, price.instance, price.region, name_of(purchase));
+  }
+}
+
+Result<> set_prices(std::vector<BatchOffer>& offers, const BatchFlags& flags, const catalog::Catalog& catalog) {
+  const std::optional<catalog::Purchase> purchase = catalog::parse_purchase(flags.purchase);
+  if (!purchase) {
+    return fail(bad_input(fmt::format("unknown purchase option '{}'", flags.purchase))
+                    .with_hint("known are on-demand, spot, 1y, 3y"));
+  }
+  for (BatchOffer& offer : offers) {
+    if (!offer.gpu.empty()) find_price(offer, catalog, *purchase);
+  }
+  for (const std::string& text : flags.price) {
+    const auto [gpu, amount] = split_gpu(text, catalog);
+    const bool bare = amount.find_first_not_of("0123456789.") == std::string::npos;
+    Result<UsdPerSecond> price = parse_usd_per_hour(bare ? amount + "USD/h" : amount);
+    if (!price) return fail(Error(price.error()).with_hint("--price takes GPU=2.49USD/h"));
+    bool used = false;
+    for (BatchOffer& offer : offers) {
+      if (!gpu.empty() && offer.gpu != gpu) continue;
+      offer.usd_per_hour = in_usd_per_hour(*price);
+      offer.price_source = "--price";
+      used = true;
+    }
+    if (!used) return fail(bad_input(fmt::format("--price names '{}', which is not among the GPUs here", gpu)));
+  }
+  for (BatchOffer& offer : offers) {
+    if (offer.usd_per_hour) *offer.usd_per_hour *= offer.gpus_each;
+  }
+  return {};
+}
+
+Checked<BatchOffer> read_service(const std::string& text, const BatchFlags& flags, const catalog::Catalog& catalog) {
+  auto [gpu, file] = split_gpu(text, catalog);
+  if (gpu.empty() && !flags.gpu.empty()) {
+    Result<const catalog::Gpu*> named = catalog.find_gpu(flags.gpu);
+    if (!named) return fail(one(named.error()));
+    gpu = (*named)->name;
+  }
+  Result<std::string> content = read_file(file);
+  if (!content) return fail(one(content.error()));
+  RIGHTSIZE_TRY(std::vector<sim::TableTime::Row> rows, sim::parse_service_table(file, *std::move(content)));
+  BatchOffer offer;
+  offer.gpu = gpu;
+  for (const sim::TableTime::Row& row : rows) offer.sizes.push_back(row.batch);
+  offer.time = std::make_unique<sim::TableTime>(std::move(rows), flags.pad);
+  return offer;
+}
+
+// `continuous` becomes what the model needs where --policy does not say.
+Checked<std::vector<BatchOffer>> read_offers(const BatchFlags& flags, bool& continuous) {
+  RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog));
+  std::vector<BatchOffer> offers;
+  for (const std::string& text : continuous ? std::vector<std::string>{} : flags.service) {
+    RIGHTSIZE_TRY(BatchOffer offer, read_service(text, flags, catalog));
+    offers.push_back(std::move(offer));
+  }
+  for (const std::string& text : continuous ? flags.step_time : std::vector<std::string>{}) {
+    auto [gpu, cost] = split_gpu(text, catalog);
+    Result<sim::StepCost> step = parse_step_cost(cost);
+    if (!step) return fail(one(step.error()));
+    if (gpu.empty() && !flags.gpu.empty()) {
+      Result<const catalog::Gpu*> named = catalog.find_gpu(flags.gpu);
+      if (!named) return fail(one(named.error()));
+      gpu = (*named)->name;
+    }
+    offers.emplace_back();
+    offers.back().gpu = gpu;
+    offers.back().step = *step;
+  }
+  if (offers.empty() && !flags.model.empty()) {
+    RIGHTSIZE_TRY(offers, predict_offers(flags, catalog, continuous));
+  }
+  if (offers.empty()) {
+    return fail(one(continuous
+                        ? bad_input("continuous batching needs the time of a step")
+                              .with_hint("--model llama-3.1-8b --gpu h100-sxm predicts it")
+                              .with_hint("--step-time base=6ms,prefill=15us,sequence=20us,context=4ns is your own")
+                        : bad_input("no batch times").with_hint("--service FILE.csv with batch,ms_p50[,ms_p90]")));
+  }
+  if (Result<> priced = set_prices(offers, flags, catalog); !priced) return fail(one(priced.error()));
+  return offers;
+}
+
+Result<double> parse_share(const std::string& text, std::string_view flag) {
+  const bool percent = text.ends_with('%');
+  const Result<double> number = parse_number(trim(std::string_view(text).substr(0, text.size() - (percent ? 1 : 0))));
+  const double share = number ? (percent ? *number / 100 : *number) : -1;
+  if (share >= 0 && share <= 1) return share;
+  return fail(bad_input(fmt::format("{} takes a share such as 0.1%, not '{}'", flag, text)));
+}
+
+Result<> read_queue(const BatchFlags& flags, BatchInput& input) {
+  if (!flags.timeout.empty()) {
+    RIGHTSIZE_TRY(input.queue.timeout, parse_time(flags.timeout, "--timeout"));
+  }
+  if (flags.timeout_action != "reject" && flags.timeout_action != "delay") {
+    return fail(bad_input(fmt::format("--timeout-action is reject or delay, not '{}'", flags.timeout_action)));
+  }
+  if (flags.timeout_action == "delay") input.queue.on_timeout = sim::QueuePolicy::OnTimeout::kDelay;
+  if (!flags.max_queue.empty()) {
+    RIGHTSIZE_TRY(const std::int64_t most, parse_positive(flags.max_queue, "--max-queue"));
+    input.queue.max_queue = static_cast<std::size_t>(most);
+  }
+  input.queue.allow_override = flags.timeout_override;
+  if (flags.timeout_override && input.queue.timeout == 0) {
+    return fail(bad_input("--timeout-override shortens --timeout, and there is none")
+                    .with_hint("a server without a timeout ignores those of requests: give --timeout too"));
+  }
+  double sum = 0;
+  for (std::string_view word : split_list(flags.priorities, ',')) {
+    RIGHTSIZE_TRY(const double share, parse_number(word));
+    if (!(share >= 0)) return fail(bad_input(fmt::format("a share of requests cannot be '{}'", word)));
+    input.priorities.push_back(share);
+    sum += share;
+  }
+  for (double& share : input.priorities) share /= sum;
+  return {};
+}
+
+Result<> read_settings(const BatchFlags& flags, BatchInput& input) {
+  RIGHTSIZE_TRY(input.max_batches, parse_sizes(flags.max_batch, "--max-batch"));
+  RIGHTSIZE_TRY(input.instances, parse_sizes(flags.instances, "--instances"));
+  RIGHTSIZE_TRY(input.replicas, parse_sizes(flags.replicas, "--replicas"));
+  RIGHTSIZE_TRY(input.batching.preferred_sizes, parse_sizes(flags.preferred, "--preferred"));
+  for (std::string_view word : split_list(flags.max_delay, ',')) {
+    RIGHTSIZE_TRY(const SimTime delay, parse_time(word, "--max-delay"));
+    input.delays.push_back(delay);
+  }
+  if (!flags.overhead.empty()) {
+    RIGHTSIZE_TRY(input.overhead, parse_duration(flags.overhead));
+  }
+  if (!(flags.overlap >= 0 && flags.overlap <= 1)) return fail(bad_input("--instance-overlap lies between 0 and 1"));
+  input.overlap = flags.overlap;
+  RIGHTSIZE_TRY(const std::int64_t requests, parse_positive(flags.requests, "--requests"));
+  input.requests = static_cast<std::uint64_t>(requests);
+  RIGHTSIZE_TRY(input.llm.token_budget, parse_positive(flags.token_budget, "--token-budget"));
+  if (!flags.kv_tokens.empty()) {
+    RIGHTSIZE_TRY(input.llm.kv_tokens, parse_positive(flags.kv_tokens, "--kv-tokens"));
+  }
+  RIGHTSIZE_TRY(const std::int64_t isl, parse_positive(flags.isl, "--isl"));
+  RIGHTSIZE_TRY(const std::int64_t osl, parse_positive(flags.osl, "--osl"));
+  if (flags.lengths != "fixed" && flags.lengths != "exponential") {
+    return fail(bad_input(fmt::format("--lengths is fixed or exponential, not '{}'", flags.lengths)));
+  }
+  input.shape = {static_cast<double>(isl), static_cast<double>(osl), flags.lengths == "exponential"};
+  input.llm.chunked_prefill = !flags.no_chunked_prefill;
+  if (!flags.slo.empty()) {
+    RIGHTSIZE_TRY(input.promise, sim::parse_promise(flags.slo));
+    RIGHTSIZE_TRY(input.promise->most_rejected, parse_share(flags.max_rejected, "--max-rejected"));
+  }
+  return read_queue(flags, input);
+}
+
+Result<> read_fleet(const std::string& text, BatchInput& input) {
+  for (std::string_view part : split_list(text, ',')) {
+    const std::size_t colon = part.find(':');
+    const std::string gpu(part.substr(0, colon));
+    Result<std::int64_t> count =
+        colon == std::string_view::npos ? Result<std::int64_t>(1) : parse_integer(part.substr(colon + 1));
+    auto offer =
+        std::find_if(input.offers.begin(), input.offers.end(), [&](const BatchOffer& o) { return o.gpu == gpu; });
+    if (offer == input.offers.end() || !count || *count < 1 || *count > 1024) {
+      return fail(bad_input(fmt::format("--fleet cannot use '{}'", part))
+                      .with_hint("--fleet h100-sxm:1,l4:2, each GPU with its own --service GPU=FILE"));
+    }
+    input.fleet.emplace_back(static_cast<std::size_t>(offer - input.offers.begin()), static_cast<int>(*count));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string BatchOffer::name() const {
+  const std::string kind = gpu.empty() ? "GPU" : gpu;
+  return gpus_each == 1 ? kind : fmt::format("{} (tp {})", kind, gpus_each);
+}
+
+int BatchInput::largest_batch() const {
+  int most = 1;
+  for (const BatchOffer& offer : offers) {
+    if (offer.time) most = std::max(most, offer.time->largest_batch());
+  }
+  return most;
+}
+
+Checked<BatchInput> read_input(const BatchFlags& flags) {
+  static const std::vector<std::string> kPolicies{"dynamic", "none", "continuous"};
+  static const std::vector<std::string> kTargets{"triton", "vllm", "trtllm", "kserve", "kubernetes"};
+  BatchInput input;
+  if (!flags.policy.empty() && std::find(kPolicies.begin(), kPolicies.end(), flags.policy) == kPolicies.end()) {
+    return fail(one(bad_input(fmt::format("unknown policy '{}'", flags.policy))
+                        .with_hint(did_you_mean(flags.policy, kPolicies))
+                        .with_hint("policies are dynamic, none and continuous")));
+  }
+  for (std::string_view word : split_list(flags.emit, ',')) {
+    if (std::find(kTargets.begin(), kTargets.end(), word) == kTargets.end()) {
+      return fail(one(bad_input(fmt::format("--emit does not know '{}'", word))
+                          .with_hint(did_you_mean(word, kTargets))
+                          .with_hint(fmt::format("targets are {}", fmt::join(kTargets, ", ")))));
+    }
+    input.emit.emplace_back(word);
+  }
+  input.continuous = flags.policy == "continuous" || (flags.policy.empty() && !flags.step_time.empty());
+  input.seed = flags.seed;
+  input.name = flags.name;
+  input.arrivals_text = flags.arrivals;
+  if (Result<> settings = read_settings(flags, input); !settings) return fail(one(settings.error()));
+  if (flags.policy == "none") input.max_batches = {1};
+  if (flags.arrivals.empty()) {
+    return fail(one(bad_input("no arrivals").with_hint("--arrivals poisson:100, mmpp:..., diurnal:... or trace:FILE")));
+  }
+  RIGHTSIZE_TRY(input.offers, read_offers(flags, input.continuous));
+  if (input.continuous) {
+    const bool limits = !input.queue.never_acts() || !input.priorities.empty();
+    if (limits) return fail(one(bad_input("--timeout, --max-queue and --priorities belong to --policy dynamic")));
+    if (!flags.kv_tokens.empty()) {
+      for (BatchOffer& offer : input.offers) offer.step.kv_tokens = 0;  // the user knows better than the memory model
+    }
+  }
+  RIGHTSIZE_TRY(input.arrivals, sim::parse_arrivals(flags.arrivals));
+  if (Result<> fleet = read_fleet(flags.fleet, input); !fleet) return fail(one(fleet.error()));
+  const bool asks_tokens = input.promise && input.promise->metric >= sim::Metric::kTtft;
+  if (asks_tokens && !input.continuous) {
+    return fail(one(bad_input("ttft and tpot are promises of --policy continuous")));
+  }
+  return input;
+}
+
+void declare(CLI::App& command, BatchFlags& f) {
+  command.add_option("--service", f.service,
+                     "measured batch times, [GPU=]FILE.csv: batch,ms_p50[,ms_p90] or perf_analyzer's CSV; may repeat");
+  command.add_flag("--pad", f.pad,
+                   "a batch runs as the next listed size (captured graphs); else times are interpolated");
+  command.add_option("--model", f.model, "predict the times of this model instead (with --gpu)");
+  command.add_option("--gpu", f.gpu, "the GPU the times belong to; with --model a list to search over");
+  command.add_option("--tp", f.tp, "language models: GPUs a replica is split over; a list to search over");
+  command.add_option("--stack", f.stack, "language models: vllm, trtllm or sglang")->default_str("vllm");
+  command.add_option("--precision", f.precision, "language models: of the weights")->default_str("bf16");
+  command.add_option("--kv-precision", f.kv_precision, "language models: of the KV cache");
+  command.add_option("--arrivals", f.arrivals,
+                     "poisson:RATE, mmpp:CALM,BURST,10s,1s, diurnal:MEAN,PEAK[,24h] or trace:FILE");
+  command.add_option("--policy", f.policy, "dynamic (Triton's batcher), none, or continuous (LLMs)")
+      ->default_str("as the model needs, else dynamic");
+  command.add_option("--max-batch", f.max_batch, "largest batch, or sequences at once; a list to search over");
+  command.add_option("--max-delay", f.max_delay,
+                     "how long a request may wait for others, e.g. 10ms; a list to search over");
+  command.add_option("--preferred", f.preferred, "preferred batch sizes, comma-separated");
+  command.add_option("--instances", f.instances, "model instances on each GPU; a list to search over")
+      ->default_str("1");
+  command
+      .add_option("--instance-overlap", f.overlap,
+                  "0: instances share the GPU evenly, 1: they do not hinder one another")
+      ->default_str("0");
+  command.add_option("--replicas", f.replicas, "GPUs, each with its own queue; a list to search over");
+  command.add_option("--fleet", f.fleet, "different GPUs behind one router: h100-sxm:1,l4:2");
+  command.add_option("--timeout", f.timeout, "longest wait in the queue");
+  command.add_option("--timeout-action", f.timeout_action, "reject or delay")->default_str("reject");
+  command.add_flag("--timeout-override", f.timeout_override,
+                   "requests of a trace may have a shorter one (column timeout_ms; Triton's allow_timeout_override)");
+  command.add_option("--max-queue", f.max_queue, "requests that may wait; more are rejected");
+  command.add_option("--priorities", f.priorities,
+                     "share of requests of each priority level, the first served first: 0.2,0.8");
+  command.add_option("--overhead", f.overhead, "time the server adds to every batch, e.g. 50us");
+  command.add_option("--requests", f.requests, "how many to simulate")->default_str("200k");
+  command.add_option("--seed", f.seed, "of the random numbers; equal seeds give equal results")->default_str("1");
+  command.add_option("--slo", f.slo,
+                     "search for the cheapest setting that keeps p99=100ms (mean, p50, p90, p95, p99, ttft, tpot)");
+  command.add_option("--max-rejected", f.max_rejected, "with --slo: share of requests that may be turned away")
+      ->default_str("0.1%");
+  command.add_option("--price", f.price, "GPU=2.49USD/h instead of the catalogue's cheapest; may repeat");
+  command.add_option("--purchase", f.purchase, "terms of catalogue prices: on-demand, spot, 1y, 3y")
+      ->default_str("on-demand");
+  command.add_option("--step-time", f.step_time,
+                     "continuous: [GPU=]base=6ms,prefill=15us,sequence=20us,context=4ns; may repeat");
+  command.add_option("--token-budget", f.token_budget, "continuous: tokens a step")->default_str("8192");
+  command.add_option("--kv-tokens", f.kv_tokens, "continuous: tokens the cache of a replica holds")
+      ->default_str("of the model, else 1M");
+  command.add_option("--isl", f.isl, "prompt tokens; with --model tokens of a sample")->default_str("512");
+  command.add_option("--osl", f.osl, "continuous: tokens generated")->default_str("128");
+  command.add_option("--lengths", f.lengths, "continuous: fixed or exponential around --isl and --osl")
+      ->default_str("fixed");
+  command.add_flag("--no-chunked-prefill", f.no_chunked_prefill, "continuous: prompts are processed whole");
+  command.add_option("--emit", f.emit, "configurations to write: triton, vllm, trtllm, kserve, kubernetes");
+  command.add_option("--name", f.name, "the model's name in those")->default_str("model");
+  add_catalog_flag(command, f.catalog);
+}
+
+}  // namespace rightsize::app

@@ -1,0 +1,97 @@
+// Reads back what profile and fleet wrote for scripts.
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "base/located_json.h"
+#include "rightsize/checklist/steps.h"
+#include "rightsize/command.h"
+
+namespace rightsize::app {
+namespace {
+
+constexpr double kMost = 1e18;
+
+// The document of a command, with its schema checked.
+Checked<LocatedJson> read_document(const std::string& file, const std::string& command) {
+  Result<std::string> text = read_file(file);
+  if (!text) return fail(one(std::move(text).error()));
+  RIGHTSIZE_TRY(LocatedJson document, LocatedJson::parse(file, *std::move(text)));
+  const JsonMember* schema = document.root().find("schema");
+  const std::string wanted = "rightsize/" + command + "/1";
+  if (schema == nullptr || schema->value.text != wanted) {
+    return fail(
+        one(bad_input(fmt::format("this is not what 'rightsize {}' writes: its \"schema\" is not {}", command, wanted))
+                .at(document.place(document.root()))
+                .with_hint(fmt::format("rightsize {} ... --format json > FILE", command))));
+  }
+  return document;
+}
+
+// Texts of a list, whether they stand there as themselves or as {"text": ...}.
+std::vector<std::string> texts(const JsonObject& object, const char* name) {
+  std::vector<std::string> found;
+  const JsonMember* list = object.find(name);
+  if (list == nullptr) return found;
+  for (const JsonValue& item : list->value.items) {
+    const JsonMember* inner = item.find("text");
+    const std::string& text = inner != nullptr ? inner->value.text : item.text;
+    if (!text.empty()) found.push_back(text);
+  }
+  return found;
+}
+
+std::optional<double> metric(const JsonObject& gpu, const char* name, const char* what, double most) {
+  const JsonObject one_metric = gpu.get_object_or_empty("metrics").get_object_or_empty(name);
+  return one_metric.get_number(what, 0, most);
+}
+
+MeasuredGpu read_gpu(const JsonObject& gpu) {
+  MeasuredGpu read;
+  read.name = gpu.get_string("name").value_or("GPU");
+  read.verdict = gpu.get_string("verdict").value_or("");
+  read.confidence = gpu.get_number("confidence", 0, 1);
+  read.seconds = gpu.get_number("seconds", 0, kMost);
+  read.sm_active = metric(gpu, "sm_active", "mean", 1);
+  read.gpu_util = metric(gpu, "gpu_util", "mean", 1);
+  if (const auto peak = metric(gpu, "memory_used_bytes", "max", kMost)) read.memory_peak = bytes(*peak);
+  read.evidence = texts(gpu, "evidence");
+  read.actions = texts(gpu, "actions");
+  return read;
+}
+
+}  // namespace
+
+Checked<std::vector<MeasuredGpu>> read_profile(const std::string& file) {
+  RIGHTSIZE_TRY(LocatedJson document, read_document(file, "profile"));
+  Errors errors;
+  std::vector<MeasuredGpu> gpus;
+  const JsonObject root(document, document.root(), errors);
+  const JsonMember* list = root.find("gpus");
+  if (list == nullptr || list->value.items.empty()) root.fail_at("gpus", "no GPU was profiled");
+  if (list != nullptr) {
+    for (const JsonValue& item : list->value.items) gpus.push_back(read_gpu(JsonObject(document, item, errors)));
+  }
+  if (!errors.empty()) return fail(std::move(errors));
+  return gpus;
+}
+
+Checked<MeasuredFleet> read_fleet(const std::string& file) {
+  RIGHTSIZE_TRY(LocatedJson document, read_document(file, "fleet"));
+  Errors errors;
+  const JsonObject root(document, document.root(), errors);
+  const JsonObject totals = root.get_object_or_empty("totals");
+  MeasuredFleet fleet;
+  fleet.gpus = totals.get_number("gpus", 0, kMost).value_or(0);
+  fleet.spend_usd = totals.get_number("spend_usd", 0, kMost);
+  fleet.waste_usd = totals.get_number("waste_usd", 0, kMost);
+  fleet.gpu_hours = totals.get_number("gpu_hours", 0, kMost);
+  fleet.idle_gpu_hours = totals.get_number("idle_gpu_hours", 0, kMost);
+  if (const JsonMember* actions = root.find("actions"); actions != nullptr && !actions->value.items.empty()) {
+    const JsonMember* what = actions->value.items.front().find("what");
+    if (what != nullptr) fleet.first_action = what->value.text;
+  }
+  if (!errors.empty()) return fail(std::move(errors));
+  return fleet;
+}
+
+}  // namespace rightsize::app

@@ -1,0 +1,271 @@
+#include "rightsize/checklist/steps.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/format.h"
+#include "market/offers.h"
+#include "memory/memory.h"
+#include "rightsize/recommend/words.h"
+
+namespace rightsize::app {
+namespace {
+
+using catalog::Purchase;
+
+const plan::Plan* best_plan(const Known& known) {
+  return known.advice && !known.advice->found.plans.empty() ? &known.advice->found.plans.front() : nullptr;
+}
+
+constexpr const char* kSayWorkload =
+    "describe the work: rightsize init --output work.yaml, then rightsize checklist work.yaml";
+constexpr const char* kMeasure =
+    "run it under the profiler with a usual batch: rightsize profile --format json -- YOUR COMMAND > profile.json, "
+    "then add --profile profile.json";
+
+std::string percent_of(double share) { return format_percent(Ratio::fraction(share)); }
+
+std::string use_of(const MeasuredGpu& gpu) {
+  std::string text = gpu.name + ":";
+  if (gpu.sm_active) text += fmt::format(" SM activity {},", percent_of(*gpu.sm_active));
+  if (gpu.gpu_util) text += fmt::format(" GPU utilization {},", percent_of(*gpu.gpu_util));
+  if (gpu.memory_peak) text += fmt::format(" at most {} of memory,", format_bytes(*gpu.memory_peak));
+  if (gpu.seconds) text += fmt::format(" over {},", format_duration(seconds(*gpu.seconds)));
+  text.pop_back();
+  return text;
+}
+
+std::string fleet_sentence(const MeasuredFleet& fleet) {
+  std::string text = fmt::format("a fleet of {} GPUs", format_count(fleet.gpus));
+  if (fleet.spend_usd) text += fmt::format(", {} spent", format_usd(usd(*fleet.spend_usd)));
+  if (fleet.waste_usd && fleet.spend_usd && *fleet.spend_usd > 0)
+    text += fmt::format(", {} of it ({}) wasted", format_usd(usd(*fleet.waste_usd)),
+                        percent_of(*fleet.waste_usd / *fleet.spend_usd));
+  return text;
+}
+
+Step profile_step(const Known& known) {
+  Step step{"profile"};
+  if (!known.profile.empty()) {
+    step.done = true;
+    step.answer = "Measured. " + use_of(known.profile.front()) + ".";
+    for (std::size_t i = 1; i < known.profile.size(); ++i) step.evidence.push_back(use_of(known.profile[i]));
+  } else if (known.fleet) {
+    step.done = true;
+    step.answer = "Measured from outside: " + fleet_sentence(*known.fleet) + ".";
+    step.next = kMeasure;
+  } else {
+    step.answer = "Not measured: SM activity, peak memory and throughput at a usual batch size.";
+    step.next = kMeasure;
+  }
+  if (known.fleet && !known.profile.empty()) step.evidence.push_back(fleet_sentence(*known.fleet));
+  if (known.fleet && !known.fleet->first_action.empty()) step.evidence.push_back(known.fleet->first_action);
+  return step;
+}
+
+Step bottleneck_step(const Known& known) {
+  Step step{"bottleneck"};
+  if (!known.profile.empty() && !known.profile.front().verdict.empty()) {
+    const MeasuredGpu& gpu = known.profile.front();
+    step.done = true;
+    step.answer = "Measured: " + gpu.verdict +
+                  (gpu.confidence ? fmt::format(" ({} sure)", percent_of(*gpu.confidence)) : std::string{}) + ".";
+    step.evidence = gpu.evidence;
+    if (!gpu.actions.empty()) step.next = gpu.actions.front();
+  } else if (const plan::Plan* plan = best_plan(known)) {
+    step.done = true;
+    step.answer = fmt::format("By the speed model, not measured: {} is what binds it on {}.",
+                              perf::name_of(plan->bound), plan->offer.gpu->name);
+    step.evidence.push_back(fmt::format("how the model knows this GPU: {}", perf::name_of(plan->basis)));
+    step.next = kMeasure;
+  } else {
+    step.answer = "Unknown: compute, memory bandwidth, the host, or waiting for data.";
+    step.next = kMeasure;
+  }
+  return step;
+}
+
+// The smallest GPU that programs for CUDA or ROCm run on and that holds what is needed.
+const catalog::Gpu* smallest(const catalog::Catalog& catalog, const std::function<bool(const catalog::Gpu&)>& holds) {
+  const catalog::Gpu* best = nullptr;
+  for (const catalog::Gpu& gpu : catalog.gpus) {
+    if (gpu.vendor != "NVIDIA" && gpu.vendor != "AMD") continue;
+    if ((best == nullptr || gpu.capacity() < best->capacity()) && holds(gpu)) best = &gpu;
+  }
+  return best;
+}
+
+std::string smallest_sentence(const catalog::Gpu* gpu) {
+  if (gpu == nullptr) return "No GPU of the catalogue holds that.";
+  return fmt::format("The smallest GPU that holds it is {} ({}).", gpu->name, format_bytes(gpu->capacity()));
+}
+
+// The plan whose GPU has the least memory: other settings may fit where the best ones do not.
+const plan::Plan& smallest_of(const std::vector<plan::Plan>& plans) {
+  return *std::min_element(plans.begin(), plans.end(), [](const plan::Plan& a, const plan::Plan& b) {
+    return a.offer.gpu->capacity() < b.offer.gpu->capacity();
+  });
+}
+
+Step size_of_plan(const Known& known, const plan::Plan& plan) {
+  const plan::Request& request = known.advice->request;
+  Step step{"size", true, {}};
+  const bool serve = plan.job.kind == model::JobKind::kServe;
+  const auto holds = [&](const catalog::Gpu& gpu) {
+    const memory::MemoryNeed need = serve ? memory::estimate_memory(request.model, plan.job, &gpu) : plan.memory;
+    return memory::fits(need, gpu).verdict == memory::Verdict::kFits;
+  };
+  step.answer = fmt::format("{} on {} ({} at the high end). {}", format_bytes(plan.memory.device),
+                            plan.gpus == 1 ? "1 GPU" : fmt::format("each of {} GPUs", plan.gpus),
+                            format_bytes(plan.memory.high), smallest_sentence(smallest(known.catalog, holds)));
+  step.evidence.push_back(
+      fmt::format("the cheapest way is {}: {}", plan.offer.gpu->name, describe_settings(request, plan)));
+  if (const plan::Plan& small = smallest_of(known.advice->found.plans); small.offer.gpu != plan.offer.gpu)
+    step.evidence.push_back(fmt::format("the smallest GPU among the best plans is {}: {}, {}", small.offer.gpu->name,
+                                        describe_settings(request, small), describe_cost(request, small)));
+  for (const plan::Change& change : known.advice->found.changes) {
+    if (change.plan.cost < plan.cost && step.evidence.size() < 5)
+      step.evidence.push_back(fmt::format("{} ({}): {} instead of {}{}", change.what, change.flags,
+                                          format_usd(change.plan.cost), format_usd(plan.cost),
+                                          change.effect.empty() ? "" : "; " + change.effect));
+  }
+  step.next = fmt::format("where the memory goes and what frees some: rightsize memory --model {}", request.model.name);
+  return step;
+}
+
+Step size_step(const Known& known) {
+  const plan::Plan* plan = best_plan(known);
+  if (plan != nullptr && !known.advice->request.work.is_measured()) return size_of_plan(known, *plan);
+  Step step{"size"};
+  if (!known.profile.empty() && known.profile.front().memory_peak) {
+    constexpr double kHeadroom = 1.1;
+    const Bytes need = *known.profile.front().memory_peak * kHeadroom;
+    step.done = true;
+    step.answer = fmt::format(
+        "{} were in use at most, {} with a tenth to spare. {}", format_bytes(*known.profile.front().memory_peak),
+        format_bytes(need),
+        smallest_sentence(smallest(known.catalog, [&](const catalog::Gpu& gpu) { return gpu.capacity() >= need; })));
+    step.evidence.emplace_back("frameworks keep memory they no longer use: the work itself may need less");
+  } else {
+    step.answer = known.advice ? "Nothing keeps to every limit." : "Unknown: how much memory the work needs.";
+  }
+  step.next = known.advice ? "rightsize recommend says what falls out where, and what would help" : kSayWorkload;
+  return step;
+}
+
+Step cloud_step(const Known& known) {
+  Step step{"cloud"};
+  const plan::Plan* plan = best_plan(known);
+  if (plan == nullptr) {
+    step.answer = known.advice ? "Nothing keeps to every limit." : "Unknown: what to buy depends on the work.";
+    step.next = known.advice ? "rightsize recommend says what falls out where, and what would help" : kSayWorkload;
+    return step;
+  }
+  const plan::Request& request = known.advice->request;
+  step.done = true;
+  step.answer = fmt::format("Rent {}: {}.", describe_machines(*plan), describe_cost(request, *plan));
+  step.evidence.push_back(fmt::format("{} an hour, from {} of {}", format_usd_per_hour(in_usd_per_hour(plan->rate())),
+                                      price_source(*plan, known.catalog), price_date(*plan)));
+  step.evidence.push_back(fmt::format(
+      "{} options keep to every limit; {} stays the best GPU in {} of cases when speeds "
+      "are off by their error bars",
+      format_count(known.advice->found.feasible), plan->offer.gpu->name, percent_of(known.advice->found.confidence)));
+  step.next = "all of them, and why not the others: rightsize recommend with the same workload";
+  return step;
+}
+
+// In the plan's region where there is one, else the cheapest.
+const catalog::Price* price_of(const catalog::Catalog& catalog, const plan::Plan& plan, Purchase purchase) {
+  const catalog::Price* best = nullptr;
+  const std::string& region = plan.offer.price->region;
+  const auto rank = [&](const catalog::Price& p) {
+    return std::pair(p.region != region, in_usd_per_hour(p.machine_price));
+  };
+  for (const catalog::Price& price : catalog.prices) {
+    if (price.provider != plan.offer.machine->provider || price.instance != plan.offer.machine->instance ||
+        price.purchase != purchase)
+      continue;
+    if (best == nullptr || rank(price) < rank(*best)) best = &price;
+  }
+  return best;
+}
+
+// A commitment is paid for every hour, on demand only for those used: they cost the same at 730 h x the ratio of rates.
+std::string break_even(const catalog::Price& on_demand, const catalog::Price& committed) {
+  const double hours_a_month = plan::kHoursPerMonth * (committed.machine_price / on_demand.machine_price);
+  return fmt::format("{}: {} an hour in {} against {} on demand in {}: {}", catalog::name_of(committed.purchase),
+                     format_usd_per_hour(in_usd_per_hour(committed.machine_price)), committed.region,
+                     format_usd_per_hour(in_usd_per_hour(on_demand.machine_price)), on_demand.region,
+                     hours_a_month < plan::kHoursPerMonth
+                         ? fmt::format("pays from {:.0f} of the month's 730 hours", hours_a_month)
+                         : std::string("never pays"));
+}
+
+// Where this GPU can be committed to, when its own machine cannot.
+std::string commitment_elsewhere(const Known& known, const plan::Plan& plan) {
+  market::OfferFilter filter;
+  filter.gpus = {plan.offer.gpu->name};
+  filter.purchases = {Purchase::kOneYear, Purchase::kThreeYears};
+  const auto best = market::cheapest_gpu(market::offers(known.catalog, filter), plan.offer.gpu->name);
+  if (!best) return fmt::format("no commitment to any {} is in the catalogue", plan.offer.gpu->name);
+  return fmt::format("the cheapest commitment to a {} elsewhere: {} at {} in {}, {}, {} a GPU and hour",
+                     plan.offer.gpu->name, best->machine->instance, best->machine->provider, best->price->region,
+                     catalog::name_of(best->price->purchase),
+                     format_usd_per_hour(in_usd_per_gpu_hour(best->rate_per_gpu())));
+}
+
+Step commit_step(const Known& known) {
+  Step step{"commit"};
+  const plan::Plan* plan = best_plan(known);
+  if (plan == nullptr) {
+    step.answer = "Unknown: a commitment is to a machine, and none is chosen.";
+    step.next = kSayWorkload;
+    return step;
+  }
+  const bool served = known.advice->request.work.kind == plan::WorkKind::kServing;
+  const std::string& instance = plan->offer.machine->instance;
+  const catalog::Price* on_demand = price_of(known.catalog, *plan, Purchase::kOnDemand);
+  bool any = false, pays = false;
+  for (Purchase purchase : {Purchase::kOneYear, Purchase::kThreeYears}) {
+    const catalog::Price* committed = price_of(known.catalog, *plan, purchase);
+    if (committed == nullptr || on_demand == nullptr) {
+      step.evidence.push_back(fmt::format("{}: no {} price of {} is known", catalog::name_of(purchase),
+                                          committed == nullptr ? "such" : "on-demand", instance));
+      continue;
+    }
+    any = true;
+    pays |= committed->machine_price < on_demand->machine_price;
+    step.evidence.push_back(break_even(*on_demand, *committed));
+  }
+  if (plan->offer.price->purchase != Purchase::kOnDemand)
+    step.evidence.push_back(fmt::format("the plan itself pays {} an hour for a machine, {}",
+                                        format_usd_per_hour(in_usd_per_hour(plan->offer.rate())),
+                                        catalog::name_of(plan->offer.price->purchase)));
+  if (!any) step.evidence.push_back(commitment_elsewhere(known, *plan));
+  step.done = any;
+  if (!any) {
+    step.answer = fmt::format("Unknown for {}: the catalogue has no price of a commitment.", instance);
+    step.next = "ask the provider and put its price into your own catalogue (--catalog), prices/NAME.csv";
+  } else if (served && pays) {
+    step.answer = "Serving runs every hour: commit, if it will run as long as the commitment does.";
+  } else if (served) {
+    step.answer = "No: the committed price is not lower.";
+  } else {
+    step.answer =
+        fmt::format("Not for this work alone: it runs {}. Only if such work fills the hours below every month.",
+                    format_duration(plan->time.total()));
+  }
+  if (any) step.next = "see how steady the use is before committing: rightsize fleet --from YOUR METRICS";
+  return step;
+}
+
+}  // namespace
+
+std::vector<Step> checklist_steps(const Known& known) {
+  return {profile_step(known), bottleneck_step(known), size_step(known), cloud_step(known), commit_step(known)};
+}
+
+}  // namespace rightsize::app

@@ -1,0 +1,186 @@
+// rightsize estimate: how fast, what binds it, how sure.
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "base/format.h"
+#include "base/parse_units.h"
+#include "base/text.h"
+#include "memory/memory.h"
+#include "rightsize/estimate/report.h"
+
+namespace rightsize::app {
+namespace {
+
+struct Flags {
+  JobFlags job;
+  std::string catalog, machine, network, rate, sweep, slot_wait = "yes";
+  bool roofline = false;
+};
+
+// "p5.48xlarge" or "aws/p5.48xlarge".
+Result<const catalog::Machine*> find_machine(const catalog::Catalog& catalog, const std::string& name) {
+  const std::size_t slash = name.find('/');
+  for (const catalog::Machine& machine : catalog.machines) {
+    const bool same = slash == std::string::npos
+                          ? machine.instance == name
+                          : machine.provider == name.substr(0, slash) && machine.instance == name.substr(slash + 1);
+    if (same) return &machine;
+  }
+  return fail(bad_input(fmt::format("unknown machine '{}'", name)).with_hint("'rightsize prices' lists machines"));
+}
+
+Result<> read_cluster(const catalog::Catalog& catalog, const Flags& flags, SpeedInput& input) {
+  input.cluster = perf::default_cluster(*input.gpu);
+  if (!flags.machine.empty()) {
+    RIGHTSIZE_TRY(const catalog::Machine* machine, find_machine(catalog, flags.machine));
+    if (machine->gpu != input.gpu->name) {
+      return fail(bad_input(fmt::format("{} holds {}, not {}", machine->instance, machine->gpu, input.gpu->name))
+                      .with_hint(fmt::format("use --gpu {}", machine->gpu)));
+    }
+    input.cluster = perf::cluster_of(*machine, *input.gpu);
+  }
+  if (!flags.network.empty()) {
+    RIGHTSIZE_TRY(BytesPerSecond network, parse_bandwidth(flags.network));
+    if (!(network > BytesPerSecond{})) return fail(bad_input("--network must be more than nothing"));
+    input.cluster.network_per_gpu = network / input.cluster.node_gpus;
+    input.cluster.network_known = true;
+  }
+  return {};
+}
+
+// With --machine alone the GPU is the machine's.
+Result<const catalog::Gpu*> find_gpu(const catalog::Catalog& catalog, const Flags& flags) {
+  if (!flags.job.gpu.empty()) return catalog.find_gpu(flags.job.gpu);
+  if (flags.machine.empty())
+    return fail(bad_input("--gpu is missing").with_hint("'rightsize gpus' lists the names; or give --machine"));
+  RIGHTSIZE_TRY(const catalog::Machine* machine, find_machine(catalog, flags.machine));
+  return catalog.find_gpu(machine->gpu);
+}
+
+Result<> read_load(const Flags& flags, SpeedInput& input) {
+  if (!flags.rate.empty()) {
+    RIGHTSIZE_TRY(input.rate, parse_request_rate(flags.rate));
+  }
+  const std::string word = to_lower(flags.slot_wait);
+  if (word != "yes" && word != "no") return fail(bad_input("--slot-wait takes yes or no"));
+  input.slot_wait = word == "yes";
+  return {};
+}
+
+Checked<SpeedInput> read_input(const catalog::Catalog& catalog, const perf::Constants& constants, const Flags& flags,
+                               const JobFlags& job) {
+  RIGHTSIZE_TRY(ModelAndJob read, read_job(job));
+  Result<const catalog::Gpu*> gpu = find_gpu(catalog, flags);
+  if (!gpu) return fail(one(gpu.error()));
+  SpeedInput input;
+  input.model = std::move(read.model);
+  input.gpu = *gpu;
+  input.work = perf::work_of(input.model);
+  input.job = perf::fitted_to(input.work, read.job);
+  input.speed = perf::gpu_speed(constants, **gpu);
+  if (Result<> cluster = read_cluster(catalog, flags, input); !cluster) return fail(one(cluster.error()));
+  if (Result<> load = read_load(flags, input); !load) return fail(one(load.error()));
+  return input;
+}
+
+// "batch=1..256" (doubling) or "batch=1,2,4".
+struct Sweep {
+  std::string setting;
+  std::vector<std::string> values;
+};
+
+Result<Sweep> parse_sweep(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos)
+    return fail(bad_input(fmt::format("--sweep '{}' has no '='", text)).with_hint("write --sweep batch=1..256"));
+  Sweep sweep;
+  sweep.setting = text.substr(0, equals);
+  const std::string range = text.substr(equals + 1);
+  const std::size_t dots = range.find("..");
+  if (dots == std::string::npos) {
+    for (std::string_view value : split_list(range, ',')) sweep.values.emplace_back(value);
+  } else {
+    RIGHTSIZE_TRY(double from, parse_count(range.substr(0, dots)));
+    RIGHTSIZE_TRY(double to, parse_count(range.substr(dots + 2)));
+    if (from < 1 || to < from) return fail(bad_input(fmt::format("'{}' is no range from small to large", range)));
+    for (double value = from; value < to; value *= 2) sweep.values.push_back(fmt::format("{:.0f}", value));
+    sweep.values.push_back(fmt::format("{:.0f}", to));
+  }
+  if (sweep.values.empty() || sweep.values.size() > 200)
+    return fail(bad_input(fmt::format("--sweep takes 1 to 200 values, not {}", sweep.values.size())));
+  return sweep;
+}
+
+Checked<std::vector<SweepRow>> run_sweep(const catalog::Catalog& catalog, const perf::Constants& constants,
+                                         const Flags& flags, const Sweep& sweep) {
+  std::vector<SweepRow> rows;
+  for (const std::string& value : sweep.values) {
+    JobFlags job = flags.job;
+    job.settings[sweep.setting] = value;
+    RIGHTSIZE_TRY(SpeedInput input, read_input(catalog, constants, flags, job));
+    rows.push_back({value, estimate_speed(constants, input)});
+  }
+  return rows;
+}
+
+// A speed is worth nothing where the job would run out of memory.
+void warn_of_memory(report::Report& report, const SpeedInput& input) {
+  if (input.job.kind != model::JobKind::kTrain) return;
+  const memory::MemoryNeed need = memory::estimate_memory(input.model, input.job, input.gpu);
+  if (memory::fits(need, *input.gpu).verdict != memory::Verdict::kNo) return;
+  const std::string text = fmt::format(
+      "it would run out of memory: {} are needed on each GPU and {} has {}; 'rightsize memory' says what "
+      "frees some",
+      format_bytes(need.device), input.gpu->name, format_bytes(input.gpu->capacity()));
+  report.document["warnings"].push_back(text);
+  report.blocks.emplace_back(report::Paragraph{"warning: " + text + "."});
+}
+
+Checked<Outcome> run(const Flags& flags) {
+  Result<std::string> overlay = catalog::overlay_directory(flags.catalog);
+  if (!overlay) return fail(one(std::move(overlay).error()));
+  RIGHTSIZE_TRY(catalog::Catalog catalog, catalog::load_catalog(*overlay));
+  RIGHTSIZE_TRY(perf::Constants constants, perf::load_constants(*overlay));
+  RIGHTSIZE_TRY(SpeedInput input, read_input(catalog, constants, flags, flags.job));
+  Outcome outcome;
+  Result<SpeedEstimate> estimate = estimate_speed(constants, input);
+  if (!estimate) {
+    outcome.report = infeasible_report(input, estimate.error());
+    outcome.exit_code = kNoFeasibleAnswer;
+    return outcome;
+  }
+  outcome.report = report_of(input, *estimate);
+  warn_of_memory(outcome.report, input);
+  if (!flags.sweep.empty()) {
+    Result<Sweep> sweep = parse_sweep(flags.sweep);
+    if (!sweep) return fail(one(sweep.error()));
+    RIGHTSIZE_TRY(std::vector<SweepRow> rows, run_sweep(catalog, constants, flags, *sweep));
+    add_sweep(outcome.report, sweep->setting, rows);
+  }
+  if (flags.roofline) add_roofline(outcome.report, input);
+  return outcome;
+}
+
+}  // namespace
+
+Run add_estimate(CLI::App& command) {
+  auto flags = std::make_shared<Flags>();
+  add_job_flags(command, flags->job);
+  command.add_option("--machine", flags->machine,
+                     "the machine the GPUs stand in, e.g. aws/p5.48xlarge: its links and network");
+  command.add_option("--network", flags->network, "network of one machine, e.g. 3200Gbit/s, instead of the usual one");
+  command.add_option("--rate", flags->rate, "serve: requests arriving, e.g. 20/s, instead of --concurrency in flight");
+  command
+      .add_option("--slot-wait", flags->slot_wait,
+                  "trtllm, answers up to 512 tokens: the engine's maximum batch is the concurrency, so a request "
+                  "waits for a slot (yes or no)")
+      ->default_str("yes");
+  command.add_option("--sweep", flags->sweep, "a table over one setting, e.g. batch=1..256 (doubling) or isl=512,2k");
+  command.add_flag("--roofline", flags->roofline, "draw the operations under the GPU's roofline");
+  add_catalog_flag(command, flags->catalog);
+  return [flags] { return run(*flags); };
+}
+
+}  // namespace rightsize::app

@@ -1,0 +1,236 @@
+#include "rightsize/estimate/report.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/format.h"
+
+namespace rightsize::app {
+namespace {
+
+using perf::BatchEstimate;
+using perf::ServeEstimate;
+using perf::TrainEstimate;
+using report::Align;
+using report::Json;
+
+Json parts_json(const perf::TimeParts& parts) {
+  Json list = Json::array();
+  for (const perf::TimePart& part : parts) list.push_back({{"name", part.name}, {"seconds", in_seconds(part.time)}});
+  return list;
+}
+
+template <class Notes>
+std::vector<std::string> texts_of(const Notes& notes) {
+  std::vector<std::string> texts;
+  for (const perf::Note& note : notes) texts.push_back(perf::describe(note));
+  return texts;
+}
+
+Json head(const SpeedInput& input) {
+  return {{"schema", "rightsize/estimate/1"},
+          {"model", input.model.name},
+          {"job", input.job.kind == model::JobKind::kServe ? "serve" : "train"},
+          {"stack", model::name_of(input.job.stack)},
+          {"precision", model::name_of(input.job.precision)},
+          {"gpu", input.gpu->name},
+          {"gpus", input.job.parallel.gpus},
+          {"feasible", true}};
+}
+
+Json bounds(double value, const perf::Interval& interval) {
+  return {{"low", value * interval.low}, {"high", value * interval.high}};
+}
+
+report::Table parts_table(const std::string& title, const perf::TimeParts& parts) {
+  Seconds total;
+  for (const perf::TimePart& part : parts) total += part.time;
+  report::Table table;
+  table.title = title;
+  table.columns = {
+      {"part", "part", Align::kLeft}, {"time", "seconds", Align::kRight}, {"share", "share", Align::kRight}};
+  for (const perf::TimePart& part : parts) {
+    constexpr double kLeastShown = 0.0005;
+    const double share = total > Seconds{} ? part.time / total : 0;
+    if (share < kLeastShown) continue;
+    table.rows.push_back({report::text_cell(part.name),
+                          report::number_cell(format_duration(part.time), in_seconds(part.time)),
+                          report::number_cell(format_percent(Ratio::fraction(share)), share)});
+  }
+  return table;
+}
+
+std::string basis_sentence(perf::Basis basis, const SpeedInput& input) {
+  const std::string_view stack = model::name_of(input.job.stack);
+  switch (basis) {
+    case perf::Basis::kMeasured:
+      return fmt::format("Basis: measured; {} on {} is among the runs the model was fitted on.", stack,
+                         input.gpu->name);
+    case perf::Basis::kCalibrated:
+      return fmt::format("Basis: calibrated with your own measurements of {} on {}.", stack, input.gpu->name);
+    case perf::Basis::kTransferred:
+      return fmt::format("Basis: transferred; carried over to {} on {} from what was measured on its relatives.", stack,
+                         input.gpu->name);
+    case perf::Basis::kSpecification:
+      return fmt::format("Basis: specification; {} is known by its data sheet only.", input.gpu->name);
+  }
+  return {};
+}
+
+void add_notes(report::Report& report, const std::vector<std::string>& notes, perf::Basis basis,
+               const SpeedInput& input) {
+  std::string text = basis_sentence(basis, input);
+  for (const std::string& note : notes) text += "\nnote: " + note;
+  report.blocks.emplace_back(report::Paragraph{std::move(text)});
+}
+
+// "Training ... on h100-sxm", "Training ... on 8 GPUs, ZeRO 3 (h100-sxm)".
+std::string subject(const SpeedInput& input, const model::Job& job) {
+  return describe_job(input.model, job) +
+         fmt::format(fmt::runtime(job.parallel.gpus > 1 ? " ({})" : " on {}"), input.gpu->name);
+}
+
+// "1,234", or three digits below a hundred.
+std::string rate(double value) { return value >= 100 ? format_count(std::round(value)) : format_number(value); }
+
+void report_train(report::Report& report, const SpeedInput& input, const TrainEstimate& e) {
+  const bool samples = input.work.image;
+  const double per_gpu = samples ? e.samples_per_second_per_gpu : in_tokens_per_s(e.tokens_per_gpu);
+  std::string text =
+      fmt::format("{} runs at {} {}/s per GPU (80 % sure of {} to {}), bound by {}. A step takes {}",
+                  subject(input, input.job), rate(per_gpu), samples ? "samples" : "tok", rate(per_gpu * e.interval.low),
+                  rate(per_gpu * e.interval.high), perf::name_of(e.bound), format_duration(e.step));
+  text += e.mfu > 0 ? fmt::format(" at {} of the GPU's peak.", format_percent(Ratio::fraction(e.mfu))) : ".";
+  report.blocks.emplace_back(report::Paragraph{std::move(text)});
+  report.blocks.emplace_back(parts_table("", e.parts));
+  add_notes(report, texts_of(e.notes), e.basis, input);
+  Json& d = report.document;
+  if (!samples) d["tokens_per_second_per_gpu"] = in_tokens_per_s(e.tokens_per_gpu);
+  d["samples_per_second_per_gpu"] = e.samples_per_second_per_gpu;
+  d["step_seconds"] = in_seconds(e.step);
+  if (e.mfu > 0) d["mfu"] = e.mfu;
+  d["bound"] = perf::name_of(e.bound);
+  d["parts"] = parts_json(e.parts);
+  d["device_seconds"] = in_seconds(e.device);
+  if (e.host > Seconds{}) d["host_seconds"] = in_seconds(e.host);
+  d["low"] = per_gpu * e.interval.low;
+  d["high"] = per_gpu * e.interval.high;
+  d["step_interval"] = bounds(in_seconds(e.step), e.interval);
+  d["basis"] = perf::name_of(e.basis);
+  d["warnings"] = texts_of(e.notes);
+}
+
+std::string latency_range(Seconds value, const perf::Interval& interval) {
+  return fmt::format("{} ({} to {})", format_duration(value), format_duration(value * interval.low),
+                     format_duration(value * interval.high));
+}
+
+std::string open_loop_sentence(const SpeedInput& input, const ServeEstimate& e) {
+  if (!e.stable) {
+    return fmt::format(
+        " {} requests/s are more than it can serve (load {}): the queue grows without end; at most {} "
+        "requests/s are possible.",
+        format_number(in_requests_per_s(input.rate)), format_percent(Ratio::fraction(e.utilization)),
+        format_number(in_requests_per_s(input.rate) / e.utilization));
+  }
+  return fmt::format(
+      " At {} requests/s about {} run together, {} of what it can serve (queueing formula, Poisson "
+      "arrivals).",
+      format_number(in_requests_per_s(input.rate)), format_number(e.running),
+      format_percent(Ratio::fraction(e.utilization)));
+}
+
+void serve_document(Json& d, const SpeedInput& input, const ServeEstimate& e) {
+  d["prefill_seconds"] = in_seconds(e.prefill);
+  d["decode_step_seconds"] = in_seconds(e.decode_step);
+  d["ttft_seconds"] = in_seconds(e.ttft);
+  d["tpot_seconds"] = in_seconds(e.tpot);
+  d["output_tokens_per_second_per_gpu"] = in_tokens_per_s(e.output_per_gpu);
+  d["requests_per_second"] = e.requests_per_second;
+  d["max_concurrency"] = report::json_number(std::floor(e.max_concurrency));
+  d["running"] = report::json_number(e.running);
+  if (input.rate > RequestsPerSecond{}) {
+    d["rate_requests_per_second"] = in_requests_per_s(input.rate);
+    d["utilization"] = e.utilization;
+    d["stable"] = e.stable;
+  }
+  d["bound"] = perf::name_of(e.bound);
+  d["parts"] = parts_json(e.parts);
+  d["prefill_parts"] = parts_json(e.prefill_parts);
+  d["low"] = in_seconds(e.tpot) * e.tpot_interval.low;
+  d["high"] = in_seconds(e.tpot) * e.tpot_interval.high;
+  d["ttft_interval"] = bounds(in_seconds(e.ttft), e.ttft_interval);
+  d["tpot_interval"] = bounds(in_seconds(e.tpot), e.tpot_interval);
+  d["basis"] = perf::name_of(e.basis);
+  d["warnings"] = texts_of(e.notes);
+}
+
+void report_serve(report::Report& report, const SpeedInput& input, const ServeEstimate& e) {
+  model::Job job = input.job;
+  const double replicas = static_cast<double>(job.parallel.gpus) / (job.parallel.tensor * job.parallel.pipeline);
+  if (input.rate > RequestsPerSecond{}) job.serve.concurrency = std::lround(e.running * replicas);
+  if (job.stack == model::Stack::kHf) job.serve.concurrency = std::max(job.serve.concurrency, job.batch);
+  std::string text = fmt::format(
+      "{} gives the first token after {} and then one every {} (80 % ranges), {} output tok/s per GPU, bound by {}.",
+      subject(input, job), latency_range(e.ttft, e.ttft_interval), latency_range(e.tpot, e.tpot_interval),
+      rate(in_tokens_per_s(e.output_per_gpu)), perf::name_of(e.bound));
+  if (input.rate > RequestsPerSecond{}) text += open_loop_sentence(input, e);
+  text += fmt::format(" The KV cache holds {} such requests.", format_count(std::floor(e.max_concurrency)));
+  report.blocks.emplace_back(report::Paragraph{std::move(text)});
+  report.blocks.emplace_back(parts_table("One output token", e.parts));
+  report.blocks.emplace_back(parts_table("Prefill of one prompt", e.prefill_parts));
+  add_notes(report, texts_of(e.notes), e.basis, input);
+  serve_document(report.document, input, e);
+}
+
+void report_batch(report::Report& report, const SpeedInput& input, const BatchEstimate& e) {
+  const bool tokens = !input.work.image;
+  report.blocks.emplace_back(report::Paragraph{fmt::format(
+      "One pass of {} in {} over a batch of {}{} takes {} on {} (80 % sure of {} to {}): {} samples/s, bound by {}.",
+      input.model.name, model::name_of(input.job.precision), input.job.batch,
+      tokens ? fmt::format(" x {} tokens", input.job.sequence) : "", format_duration(e.batch), input.gpu->name,
+      format_duration(e.batch * e.interval.low), format_duration(e.batch * e.interval.high), rate(e.samples_per_second),
+      perf::name_of(e.bound))});
+  report.blocks.emplace_back(parts_table("", e.parts));
+  add_notes(report, texts_of(e.notes), e.basis, input);
+  Json& d = report.document;
+  d["batch_seconds"] = in_seconds(e.batch);
+  d["samples_per_second_per_gpu"] = e.samples_per_second;
+  d["device_seconds"] = in_seconds(e.device);
+  d["host_seconds"] = in_seconds(e.host);
+  d["bound"] = perf::name_of(e.bound);
+  d["parts"] = parts_json(e.parts);
+  d["low"] = in_seconds(e.batch) * e.interval.low;
+  d["high"] = in_seconds(e.batch) * e.interval.high;
+  d["basis"] = perf::name_of(e.basis);
+  d["warnings"] = texts_of(e.notes);
+}
+
+}  // namespace
+
+report::Report report_of(const SpeedInput& input, const SpeedEstimate& estimate) {
+  report::Report report;
+  report.title = "Speed";
+  report.document = head(input);
+  if (estimate.train) report_train(report, input, *estimate.train);
+  if (estimate.serve) report_serve(report, input, *estimate.serve);
+  if (estimate.batch) report_batch(report, input, *estimate.batch);
+  return report;
+}
+
+report::Report infeasible_report(const SpeedInput& input, const Error& reason) {
+  report::Report report;
+  report.title = "Speed";
+  report.document = head(input);
+  report.document["feasible"] = false;
+  report.document["reason"] = reason.message;
+  report.document["hints"] = reason.hints;
+  std::string text = fmt::format("{} cannot run: {}.", subject(input, input.job), reason.message);
+  for (const std::string& hint : reason.hints) text += "\nhint: " + hint;
+  report.blocks.emplace_back(report::Paragraph{std::move(text)});
+  return report;
+}
+
+}  // namespace rightsize::app

@@ -1,0 +1,110 @@
+// rightsize fleet: what a fleet's GPUs cost, how much of it is wasted, who wastes it, and what saves most.
+#include "rightsize/fleet/fleet.h"
+
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "base/parse_units.h"
+#include "base/suggest.h"
+#include "base/text.h"
+#include "fleet/emit.h"
+
+namespace rightsize::app {
+namespace {
+
+struct Flags {
+  FleetFlags fleet;
+  std::string emit;
+  std::vector<std::string> fail_on;
+  std::size_t top = 10;
+};
+
+// "waste>30%", "idle>20%", "waste_usd>5000".
+struct Limit {
+  std::string what;
+  double most = 0;
+  bool is_share = true;
+};
+
+Result<Limit> parse_limit(const std::string& text) {
+  const std::size_t above = text.find('>');
+  static const std::vector<std::string> kNames = {
+      "waste", "idle", "idle-held", "inefficient", "oversized", "overprovisioned", "waste_usd", "savings_usd"};
+  const std::string name(trim(text.substr(0, above)));
+  if (above == std::string::npos || std::find(kNames.begin(), kNames.end(), name) == kNames.end()) {
+    return fail(bad_input(fmt::format("--fail-on '{}': such as waste>30% or waste_usd>5000 expected", text))
+                    .with_hint(did_you_mean(name, kNames)));
+  }
+  std::string_view number = trim(std::string_view(text).substr(above + 1));
+  const bool percent = number.ends_with('%');
+  if (percent) number.remove_suffix(1);
+  RIGHTSIZE_TRY(const double value, parse_number(trim(number)));
+  return Limit{name, percent ? value / 100 : value, !name.ends_with("_usd")};
+}
+
+double measured(const Limit& limit, const fleet::FleetAnalysis& a) {
+  if (limit.what == "waste") return a.totals.waste_share();
+  if (limit.what == "waste_usd") return a.totals.waste_usd;
+  if (limit.what == "savings_usd") return a.totals.savings_usd_per_month;
+  for (const fleet::LedgerLine& line : a.ledger) {
+    if (fleet::name_of(line.category) == limit.what && a.totals.spend_usd > 0) return line.usd / a.totals.spend_usd;
+  }
+  return 0;
+}
+
+Checked<std::vector<Limit>> parse_limits(const std::vector<std::string>& texts) {
+  std::vector<Limit> limits;
+  Errors errors;
+  for (const std::string& text : texts) {
+    if (Result<Limit> limit = parse_limit(text)) {
+      limits.push_back(*std::move(limit));
+    } else {
+      errors.push_back(std::move(limit).error());
+    }
+  }
+  if (!errors.empty()) return fail(std::move(errors));
+  return limits;
+}
+
+Checked<Outcome> run(const Flags& flags) {
+  RIGHTSIZE_TRY(const std::vector<Limit> limits, parse_limits(flags.fail_on));
+  if (!flags.emit.empty() && flags.emit != "rules" && flags.emit != "grafana") {
+    return fail(one(bad_input(fmt::format("--emit '{}': rules or grafana expected", flags.emit))));
+  }
+  RIGHTSIZE_TRY(catalog::Catalog catalog, open_catalog(flags.fleet.catalog));
+  RIGHTSIZE_TRY(const FleetResult result, run_fleet(flags.fleet, catalog));
+
+  Outcome outcome;
+  outcome.report = fleet_report(result, flags.top);
+  if (!result.misleading.empty()) outcome.exit_code = exit_code(unreadable(""));
+  if (!flags.emit.empty()) {
+    const fleet::EmitInput input{result.sources, result.labels, result.thresholds, result.analysis};
+    const std::string text = flags.emit == "rules" ? fleet::emit_rules(input) : fleet::emit_grafana(input);
+    outcome.report.blocks = {report::Verbatim{"", text}};
+    outcome.report.title.clear();
+    outcome.report.document["emitted"] = text;
+  }
+  for (const Limit& limit : limits) {
+    const double value = measured(limit, result.analysis);
+    if (value <= limit.most) continue;
+    outcome.exit_code = kNoFeasibleAnswer;
+    const std::string shown = limit.is_share ? fmt::format("{:.1f} % > {:.1f} %", value * 100, limit.most * 100)
+                                             : fmt::format("${:.0f} > ${:.0f}", value, limit.most);
+    std::fputs(fmt::format("fail-on: {} {}\n", limit.what, shown).c_str(), stderr);
+  }
+  return outcome;
+}
+
+}  // namespace
+
+Run add_fleet(CLI::App& command) {
+  auto flags = std::make_shared<Flags>();
+  add_fleet_flags(command, flags->fleet);
+  command.add_option("--top", flags->top, "rows of each table shown as text")->default_str("10");
+  command.add_option("--emit", flags->emit, "instead of the report: rules (Prometheus) or grafana (a dashboard)");
+  command.add_option("--fail-on", flags->fail_on, "end with code 2 when above: 'waste>30%', 'waste_usd>5000'; repeat");
+  return [flags] { return run(*flags); };
+}
+
+}  // namespace rightsize::app

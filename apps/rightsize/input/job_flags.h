@@ -1,0 +1,31 @@
+// The flags that memory, estimate and recommend share: the model, the job's settings, the GPU.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "model/job.h"
+#include "model/model_shape.h"
+#include "rightsize/command.h"
+
+namespace rightsize::app {
+
+struct JobFlags {
+  std::string model;
+  std::string gpu;
+  std::map<std::string, std::string> settings;  // by name, as given; absent when not
+};
+
+void add_job_flags(CLI::App& command, JobFlags& flags);
+
+// The model and the job as one, checked against each other. Sequence lengths the user left out are filled in.
+struct ModelAndJob {
+  model::ModelShape model;
+  model::Job job;
+};
+Checked<ModelAndJob> read_job(const JobFlags& flags);
+
+// "Training llama-2-7b in bf16 with adamw, batch 8 x 2048 tokens": how a sentence about the job begins.
+std::string describe_job(const model::ModelShape& model, const model::Job& job);
+
+}  // namespace rightsize::app

@@ -1,0 +1,22 @@
+#include "rightsize/input/speed_input.h"
+
+namespace rightsize::app {
+
+Result<SpeedEstimate> estimate_speed(const perf::Constants& constants, const SpeedInput& input) {
+  SpeedEstimate result;
+  if (input.job.kind == model::JobKind::kTrain) {
+    RIGHTSIZE_TRY(result.train, perf::estimate_training(constants, input.work, input.job, input.speed, input.cluster));
+  } else if (perf::serves_batches(input.work)) {
+    RIGHTSIZE_TRY(result.batch, perf::estimate_batch(constants, input.work, input.job, input.speed));
+  } else {
+    perf::ServeLoad load;
+    load.kv_tokens = perf::kv_token_capacity(input.model, input.job, *input.gpu);
+    load.rate = input.rate;
+    load.slot_rule = input.slot_wait;
+    RIGHTSIZE_TRY(result.serve,
+                  perf::estimate_serving(constants, input.work, input.job, input.speed, input.cluster, load));
+  }
+  return result;
+}
+
+}  // namespace rightsize::app

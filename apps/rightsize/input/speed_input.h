@@ -1,0 +1,30 @@
+// What estimate and calibrate share: everything an estimate needs, read once.
+#pragma once
+
+#include "perf/perf.h"
+#include "rightsize/input/job_flags.h"
+
+namespace rightsize::app {
+
+// One estimate of any kind; the member that applies is set.
+struct SpeedEstimate {
+  std::optional<perf::TrainEstimate> train;
+  std::optional<perf::ServeEstimate> serve;
+  std::optional<perf::BatchEstimate> batch;
+};
+
+struct SpeedInput {
+  model::ModelShape model;
+  model::Job job;
+  const catalog::Gpu* gpu = nullptr;
+  perf::ModelWork work;
+  perf::GpuSpeed speed;
+  perf::Cluster cluster;
+  RequestsPerSecond rate;  // open loop; zero: closed
+  bool slot_wait = true;
+};
+
+// The estimate, or why the job cannot run so.
+Result<SpeedEstimate> estimate_speed(const perf::Constants& constants, const SpeedInput& input);
+
+}  // namespace rightsize::app

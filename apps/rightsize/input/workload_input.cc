@@ -1,0 +1,40 @@
+#include "rightsize/input/workload_input.h"
+
+#include "base/file.h"
+
+namespace rightsize::app {
+
+void add_setting_flags(CLI::App& command, WorkloadFlags& flags) {
+  const auto add = [&](const model::SettingInfo& info) {
+    command
+        .add_option_function<std::string>(
+            "--" + info.name, [&flags, name = info.name](const std::string& text) { flags.settings[name] = text; },
+            info.meaning)
+        ->type_name(info.values);
+  };
+  for (const model::SettingInfo& info : plan::request_settings()) add(info);
+  for (const model::SettingInfo& info : model::job_settings()) add(info);
+}
+
+void add_workload_flags(CLI::App& command, WorkloadFlags& flags) {
+  command.add_option("workload", flags.file, "a workload file (see 'rightsize init'), or - for standard input");
+  add_setting_flags(command, flags);
+}
+
+Checked<std::vector<std::vector<model::Setting>>> read_workloads(const WorkloadFlags& flags) {
+  std::vector<std::vector<model::Setting>> workloads(1);
+  if (!flags.file.empty()) {
+    Result<std::string> text = read_file(flags.file);
+    if (!text) return fail(one(std::move(text).error()));
+    RIGHTSIZE_TRY(workloads, plan::read_workload_file(flags.file == "-" ? "standard input" : flags.file, *text));
+  }
+  for (auto& settings : workloads) {
+    for (const auto& [name, value] : flags.settings) {
+      std::erase_if(settings, [&](const model::Setting& s) { return s.name == name; });
+      settings.push_back({name, value, {}});
+    }
+  }
+  return workloads;
+}
+
+}  // namespace rightsize::app

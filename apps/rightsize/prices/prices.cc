@@ -1,0 +1,342 @@
+// rightsize prices: where a GPU is cheapest, by whatever it is bought for, and how old that price is.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/format.h"
+#include "base/parse_units.h"
+#include "base/suggest.h"
+#include "base/text.h"
+#include "rightsize/command.h"
+
+namespace rightsize::app {
+namespace {
+
+using catalog::Gpu;
+using catalog::Machine;
+using catalog::Price;
+using report::Align;
+using report::Cell;
+using report::Json;
+
+struct Flags {
+  std::string gpu, provider, region, purchase, min_memory, sort = "usd-per-gpu-hour", best_per, catalog;
+  int top = -1;
+  bool retired = false;
+};
+
+// A price with what it buys. Dollars are per hour.
+struct Offer {
+  const Price* price = nullptr;
+  const Machine* machine = nullptr;
+  const Gpu* gpu = nullptr;
+  double per_hour = 0;
+  double per_gpu = 0;
+  double per_tflop = NAN;  // of the fastest dense 16-bit format
+  double per_gbs = 0;      // of memory bandwidth
+  double per_gib = 0;      // of memory
+  double age_days = NAN;
+};
+
+Offer make_offer(const Price& price, const Machine& machine, const Gpu& gpu, Date now) {
+  Offer offer{&price, &machine, &gpu};
+  offer.per_hour = in_usd_per_hour(price.machine_price);
+  offer.per_gpu = offer.per_hour / machine.gpus;
+  if (auto rate = gpu.half_rate()) offer.per_tflop = offer.per_gpu / in_tflop_per_s(*rate);
+  offer.per_gbs = offer.per_gpu / in_gb_per_s(gpu.bandwidth);
+  offer.per_gib = offer.per_gpu / in_gib(gpu.memory);
+  if (price.provenance.date) offer.age_days = now - *price.provenance.date;
+  return offer;
+}
+
+struct SortKey {
+  const char* name;
+  double Offer::*value;  // smaller comes first; unknown last
+};
+constexpr SortKey kSortKeys[] = {
+    {"usd-per-gpu-hour", &Offer::per_gpu},     {"usd-per-hour", &Offer::per_hour},
+    {"usd-per-tflop-hour", &Offer::per_tflop}, {"usd-per-gbs-hour", &Offer::per_gbs},
+    {"usd-per-gib-hour", &Offer::per_gib},     {"age", &Offer::age_days},
+};
+
+Result<const SortKey*> find_sort_key(const std::string& name) {
+  std::vector<std::string> names;
+  for (const SortKey& key : kSortKeys) {
+    if (key.name == name) return &key;
+    names.emplace_back(key.name);
+  }
+  return fail(bad_input(fmt::format("cannot sort by '{}'", name))
+                  .with_hint(did_you_mean(name, names))
+                  .with_hint(fmt::format("keys are {}", fmt::join(names, ", "))));
+}
+
+// Deterministic whatever the order of the catalogue: ties go by name.
+bool sorts_before(const Offer& a, const Offer& b, double Offer::*key) {
+  double x = a.*key, y = b.*key;
+  if (std::isnan(x) != std::isnan(y)) return std::isnan(y);
+  if (x != y && !std::isnan(x)) return x < y;
+  auto identity = [](const Offer& o) {
+    return std::tie(o.price->provider, o.price->instance, o.price->region, o.price->purchase);
+  };
+  return identity(a) < identity(b);
+}
+
+// The words of a comma-separated flag, each checked against what exists.
+Result<std::set<std::string>> choose(const std::string& flag, const std::string& what,
+                                     const std::set<std::string>& known, bool prefixes) {
+  std::set<std::string> chosen;
+  const std::vector<std::string> names(known.begin(), known.end());
+  for (std::string_view word : split_list(flag, ',')) {
+    const std::string wanted = to_lower(word);
+    const std::size_t before = chosen.size();
+    for (const std::string& name : names) {
+      const std::string have = to_lower(name);
+      if (have == wanted || (prefixes && have.starts_with(wanted))) chosen.insert(name);
+    }
+    if (chosen.size() == before) {
+      std::string listed = names.size() <= 12 ? fmt::format("known are {}", fmt::join(names, ", ")) : "";
+      return fail(
+          bad_input(fmt::format("unknown {} '{}'", what, word)).with_hint(did_you_mean(word, names)).with_hint(listed));
+    }
+  }
+  return chosen;
+}
+
+std::set<std::string> all_of(const catalog::Catalog& catalog, std::string Price::*field) {
+  std::set<std::string> names;
+  for (const Price& price : catalog.prices) names.insert(price.*field);
+  return names;
+}
+
+Result<std::vector<Offer>> select(const Flags& flags, const catalog::Catalog& catalog) {
+  std::set<std::string> gpus;
+  if (!flags.gpu.empty()) {
+    for (std::string_view name : split_list(flags.gpu, ',')) {
+      RIGHTSIZE_TRY(std::vector<const Gpu*> matched, catalog.match_gpus(name));
+      for (const Gpu* gpu : matched) gpus.insert(gpu->name);
+    }
+  }
+  RIGHTSIZE_TRY(auto providers, choose(flags.provider, "provider", all_of(catalog, &Price::provider), false));
+  RIGHTSIZE_TRY(auto regions, choose(flags.region, "region", all_of(catalog, &Price::region), true));
+  RIGHTSIZE_TRY(auto purchases, choose(flags.purchase, "purchase option", {"on-demand", "spot", "1y", "3y"}, false));
+  Bytes least;
+  if (!flags.min_memory.empty()) {
+    RIGHTSIZE_TRY(least, parse_bytes(flags.min_memory));
+  }
+
+  std::map<std::string_view, const Gpu*> gpu_by_name;
+  for (const Gpu& gpu : catalog.gpus) gpu_by_name[gpu.name] = &gpu;
+  std::map<std::pair<std::string_view, std::string_view>, const Machine*> machine_by_name;
+  for (const Machine& machine : catalog.machines) machine_by_name[{machine.provider, machine.instance}] = &machine;
+
+  const Date now = today();
+  std::vector<Offer> offers;
+  for (const Price& price : catalog.prices) {
+    const Machine& machine = *machine_by_name.at({price.provider, price.instance});
+    const Gpu& gpu = *gpu_by_name.at(machine.gpu);
+    const bool wanted = (flags.retired || !machine.retired) && (gpus.empty() || gpus.count(gpu.name) > 0) &&
+                        (providers.empty() || providers.count(price.provider) > 0) &&
+                        (regions.empty() || price.region == "any" || regions.count(price.region) > 0) &&
+                        (purchases.empty() || purchases.count(std::string(catalog::name_of(price.purchase))) > 0) &&
+                        gpu.memory >= least;
+    if (wanted) offers.push_back(make_offer(price, machine, gpu, now));
+  }
+  return offers;
+}
+
+// Of offers already in order, the first of each group.
+Result<> keep_best(std::vector<Offer>& offers, const std::string& per) {
+  static const std::vector<std::string> kGroups{"gpu", "provider", "instance", "region"};
+  if (per.empty()) return {};
+  if (std::find(kGroups.begin(), kGroups.end(), per) == kGroups.end()) {
+    return fail(bad_input(fmt::format("--best-per takes {}, not '{}'", fmt::join(kGroups, ", "), per))
+                    .with_hint(did_you_mean(per, kGroups)));
+  }
+  std::set<std::string> seen;
+  std::erase_if(offers, [&](const Offer& offer) {
+    const std::string& group = per == "gpu"        ? offer.gpu->name
+                               : per == "provider" ? offer.price->provider
+                               : per == "region"   ? offer.price->region
+                                                   : offer.price->instance;
+    return !seen.insert(group).second;
+  });
+  return {};
+}
+
+Cell dollars_cell(double value) {
+  return std::isnan(value) ? report::unknown_cell() : report::number_cell(format_usd_per_hour(value), value);
+}
+
+Cell small_dollars_cell(double value) {
+  return std::isnan(value) ? report::unknown_cell() : report::number_cell("$" + format_number(value), value);
+}
+
+report::Table table_of(const std::vector<Offer>& offers, int top) {
+  report::Table table;
+  table.columns = {{"provider", "provider", Align::kLeft},
+                   {"instance", "instance", Align::kLeft},
+                   {"GPUs", "gpus", Align::kRight},
+                   {"GPU", "gpu", Align::kLeft},
+                   {"region", "region", Align::kLeft},
+                   {"terms", "purchase", Align::kLeft},
+                   {"$/h", "usd_per_hour", Align::kRight},
+                   {"$/GPU-h", "usd_per_gpu_hour", Align::kRight},
+                   {"$/TFLOP-h", "usd_per_tflop_hour", Align::kRight},
+                   {"$/GB/s-h", "usd_per_gbs_hour", Align::kRight},
+                   {"$/GiB-h", "usd_per_gib_hour", Align::kRight},
+                   {"age", "age_days", Align::kRight}};
+  table.most_shown = top < 0 ? 40 : static_cast<std::size_t>(top);
+  for (const Offer& o : offers) {
+    table.rows.push_back(
+        {report::text_cell(o.price->provider), report::text_cell(o.price->instance),
+         report::number_cell(std::to_string(o.machine->gpus), o.machine->gpus), report::text_cell(o.gpu->name),
+         report::text_cell(o.price->region), report::text_cell(catalog::name_of(o.price->purchase)),
+         dollars_cell(o.per_hour), dollars_cell(o.per_gpu), small_dollars_cell(o.per_tflop),
+         small_dollars_cell(o.per_gbs), small_dollars_cell(o.per_gib),
+         std::isnan(o.age_days) ? report::unknown_cell()
+                                : report::number_cell(fmt::format("{:.0f} d", o.age_days), o.age_days)});
+  }
+  return table;
+}
+
+Json json_of(const Offer& o) {
+  const catalog::Provenance& from = o.price->provenance;
+  return {{"provider", o.price->provider},
+          {"instance", o.price->instance},
+          {"gpu", o.gpu->name},
+          {"gpus", o.machine->gpus},
+          {"region", o.price->region},
+          {"purchase", catalog::name_of(o.price->purchase)},
+          {"usd_per_hour", o.per_hour},
+          {"usd_per_gpu_hour", o.per_gpu},
+          {"usd_per_tflop_hour", report::json_number(o.per_tflop)},
+          {"usd_per_gbs_hour", o.per_gbs},
+          {"usd_per_gib_hour", o.per_gib},
+          {"vcpus", report::json_number(o.machine->vcpus)},
+          {"memory_bytes", report::json_number(o.machine->memory, in_bytes)},
+          {"local_ssd_bytes", report::json_number(o.machine->local_ssd, in_bytes)},
+          {"interconnect", o.machine->interconnect},
+          {"network_bytes_per_second", report::json_number(o.machine->network, in_bytes_per_s)},
+          {"fabric", o.machine->fabric},
+          {"source", from.sources.empty() ? from.file : fmt::format("{}", fmt::join(from.sources, ", "))},
+          {"date", from.date ? Json(format_date(*from.date)) : Json(nullptr)},
+          {"age_days", report::json_number(o.age_days)},
+          {"unverified", !from.unverified.empty()},
+          {"note", from.note},
+          {"file", from.file},
+          {"line", from.line}};
+}
+
+// How old each provider's prices are, newest and oldest.
+struct Age {
+  double newest = INFINITY, oldest = 0;
+  int prices = 0;
+};
+
+std::map<std::string, Age> ages(const std::vector<Offer>& offers) {
+  std::map<std::string, Age> by_provider;
+  for (const Offer& o : offers) {
+    Age& age = by_provider[o.price->provider];
+    ++age.prices;
+    if (std::isnan(o.age_days)) continue;
+    age.newest = std::min(age.newest, o.age_days);
+    age.oldest = std::max(age.oldest, o.age_days);
+  }
+  return by_provider;
+}
+
+std::string age_sentence(const std::map<std::string, Age>& by_provider) {
+  constexpr double kStale = 180;
+  std::vector<std::string> parts;
+  for (const auto& [provider, age] : by_provider) {
+    if (std::isinf(age.newest)) {
+      parts.push_back(provider + " undated");
+      continue;
+    }
+    std::string days = age.newest == age.oldest ? fmt::format("{:.0f}", age.oldest)
+                                                : fmt::format("{:.0f}-{:.0f}", age.newest, age.oldest);
+    parts.push_back(fmt::format("{} {} days{}", provider, days, age.newest > kStale ? " (stale)" : ""));
+  }
+  return fmt::format("Age of the prices: {}.", fmt::join(parts, ", "));
+}
+
+// Prices that came from the user's own files, so that nobody mistakes them for ours.
+std::string overlay_sentence(const std::vector<Offer>& offers) {
+  std::set<std::string> files;
+  for (const Offer& o : offers) {
+    if (!o.price->provenance.file.starts_with("data/")) files.insert(o.price->provenance.file);
+  }
+  return files.empty() ? "" : fmt::format("Some prices come from your own files: {}.", fmt::join(files, ", "));
+}
+
+Outcome make_outcome(const std::vector<Offer>& offers, const Flags& flags) {
+  Outcome outcome;
+  outcome.report.title = "Prices";
+  Json& document = outcome.report.document;
+  document = {{"schema", "rightsize/prices/1"}, {"prices", Json::array()}, {"providers", Json::array()}};
+  for (const Offer& offer : offers) document["prices"].push_back(json_of(offer));
+  const std::map<std::string, Age> by_provider = ages(offers);
+  for (const auto& [provider, age] : by_provider) {
+    document["providers"].push_back(
+        {{"provider", provider},
+         {"prices", age.prices},
+         {"newest_age_days", report::json_number(age.newest)},
+         {"oldest_age_days", report::json_number(std::isinf(age.newest) ? NAN : age.oldest)}});
+  }
+  if (offers.empty()) {
+    outcome.report.blocks.emplace_back(report::Paragraph{"No price in the catalogue matches these filters."});
+    outcome.exit_code = kNoFeasibleAnswer;
+    return outcome;
+  }
+  outcome.report.blocks.emplace_back(table_of(offers, flags.top));
+  std::string notes = age_sentence(by_provider) +
+                      " $/TFLOP-h counts dense bf16 (fp16 where there is no bf16) peaks, $/GB/s-h memory bandwidth, "
+                      "$/GiB-h GPU memory.";
+  if (std::string own = overlay_sentence(offers); !own.empty()) notes += "\n" + own;
+  outcome.report.blocks.emplace_back(report::Paragraph{std::move(notes)});
+  return outcome;
+}
+
+Checked<Outcome> run(const Flags& flags) {
+  RIGHTSIZE_TRY(catalog::Catalog catalog, open_catalog(flags.catalog));
+  Result<const SortKey*> key = find_sort_key(flags.sort);
+  if (!key) return fail(one(key.error()));
+  Result<std::vector<Offer>> offers = select(flags, catalog);
+  if (!offers) return fail(one(offers.error()));
+  std::sort(offers->begin(), offers->end(),
+            [&](const Offer& a, const Offer& b) { return sorts_before(a, b, (*key)->value); });
+  if (Result<> kept = keep_best(*offers, flags.best_per); !kept) return fail(one(kept.error()));
+  if (flags.top > 0 && offers->size() > static_cast<std::size_t>(flags.top)) {
+    offers->resize(static_cast<std::size_t>(flags.top));
+  }
+  return make_outcome(*offers, flags);
+}
+
+}  // namespace
+
+Run add_prices(CLI::App& command) {
+  auto flags = std::make_shared<Flags>();
+  command.add_option("--gpu", flags->gpu, "GPU names, aliases or families, comma-separated: a100, h100-sxm");
+  command.add_option("--provider", flags->provider, "providers, comma-separated: aws, gcp, azure, lambda ...");
+  command.add_option("--region", flags->region, "regions or their beginnings, comma-separated: us-east-1, europe");
+  command.add_option("--purchase", flags->purchase, "on-demand, spot, 1y, 3y, comma-separated");
+  command.add_option("--min-memory", flags->min_memory, "only GPUs with at least this much memory, e.g. 40GiB");
+  command
+      .add_option("--sort", flags->sort,
+                  "usd-per-gpu-hour, usd-per-hour, usd-per-tflop-hour, usd-per-gbs-hour, usd-per-gib-hour or age")
+      ->default_str("usd-per-gpu-hour");
+  command.add_option("--best-per", flags->best_per, "only the first of each gpu, provider, instance or region");
+  command.add_option("--top", flags->top, "how many rows; 0 for all (default: 40 in text, all elsewhere)")
+      ->check([](const std::string& text) {
+        return parse_count(text) ? std::string{} : "'" + text + "' is not a whole number from 0 up";
+      });
+  command.add_flag("--retired", flags->retired, "also machines that can no longer be bought");
+  add_catalog_flag(command, flags->catalog);
+  return [flags] { return run(*flags); };
+}
+
+}  // namespace rightsize::app

@@ -1,0 +1,343 @@
+#include "rightsize/profile/report.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "market/offers.h"
+
+namespace rightsize::app {
+namespace {
+
+using diagnose::Diagnosis;
+using diagnose::GpuProfile;
+using diagnose::Metric;
+using diagnose::Projection;
+using report::Align;
+using report::Json;
+
+std::string percent(double share) { return format_percent(Ratio::fraction(share)); }
+
+std::string title_of(const GpuProfile& gpu) {
+  std::string title = fmt::format("GPU {}", gpu.device.index);
+  if (!gpu.device.host.empty()) title = gpu.device.host + " " + title;
+  if (!gpu.device.mig_id.empty()) title += fmt::format(" instance {}", gpu.device.mig_id);
+  const std::string name = !gpu.device.name.empty() ? gpu.device.name : gpu.gpu != nullptr ? gpu.gpu->name : "";
+  return name.empty() ? title : fmt::format("{} ({})", title, name);
+}
+
+std::string join(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += (text.empty() ? "" : "\n") + ("  " + line);
+  return text;
+}
+
+struct ShownMetric {
+  Metric metric;
+  const char* title;
+  std::string (*show)(double);
+};
+
+std::string show_share(double v) { return percent(v); }
+std::string show_rate(double v) { return format_bandwidth(bytes_per_s(v)); }
+
+constexpr ShownMetric kShown[] = {
+    {Metric::kGpuUtil, "utilisation (nvidia-smi)", show_share},
+    {Metric::kGraphicsActive, "engine active", show_share},
+    {Metric::kSmActive, "SM active", show_share},
+    {Metric::kSmOccupancy, "SM occupancy", show_share},
+    {Metric::kTensorActive, "tensor active", show_share},
+    {Metric::kDramActive, "DRAM active", show_share},
+    {Metric::kFp32Active, "fp32 active", show_share},
+    {Metric::kPcieRx, "PCIe in", show_rate},
+    {Metric::kPcieTx, "PCIe out", show_rate},
+    {Metric::kNvlinkRx, "NVLink in", show_rate},
+    {Metric::kPower, "power", [](double v) { return format_power(watts(v)); }},
+    {Metric::kSmClock, "SM clock", [](double v) { return fmt::format("{:.0f} MHz", v / 1e6); }},
+    {Metric::kTemperature, "temperature", [](double v) { return fmt::format("{:.0f} C", v); }},
+    {Metric::kMemoryUsed, "memory used", [](double v) { return format_bytes(bytes(v)); }},
+};
+
+report::Table metrics_table(const GpuProfile& gpu) {
+  report::Table table;
+  table.columns = {{"metric", "metric", Align::kLeft},
+                   {"mean", "mean", Align::kRight},
+                   {"p50", "p50", Align::kRight},
+                   {"p95", "p95", Align::kRight},
+                   {"max", "max", Align::kRight}};
+  for (const ShownMetric& shown : kShown) {
+    const auto& statistics = gpu.whole.of(shown.metric);
+    if (!statistics || (shown.metric == Metric::kNvlinkRx && statistics->max == 0)) continue;
+    auto cell = [&](double v) { return report::number_cell(shown.show(v), v); };
+    table.rows.push_back({report::text_cell(shown.title), cell(statistics->mean), cell(statistics->p50),
+                          cell(statistics->p95), cell(statistics->max)});
+  }
+  return table;
+}
+
+report::Table phases_table(const GpuProfile& gpu) {
+  report::Table table;
+  table.title = "Phases";
+  table.most_shown = 12;
+  table.columns = {{"phase", "phase", Align::kLeft},
+                   {"from", "begin_seconds", Align::kRight},
+                   {"to", "end_seconds", Align::kRight},
+                   {"active", "activity", Align::kRight}};
+  for (const diagnose::Phase& phase : gpu.phases) {
+    table.rows.push_back({report::text_cell(name_of(phase.kind)),
+                          report::number_cell(fmt::format("{:.1f} s", phase.begin), phase.begin),
+                          report::number_cell(fmt::format("{:.1f} s", phase.end), phase.end),
+                          report::number_cell(percent(phase.activity), phase.activity)});
+  }
+  return table;
+}
+
+report::StackedBar shares_bar(const diagnose::TimeShares& shares) {
+  report::StackedBar bar;
+  bar.title = "Where the time goes";
+  auto add = [&](const char* label, double share) {
+    if (share >= 0.005) bar.segments.push_back({label, percent(share), share});
+  };
+  add("arithmetic", shares.compute);
+  add("memory", shares.memory);
+  add("copies", shares.transfer);
+  add("launches", shares.launch);
+  add("stalls", shares.stall);
+  add("waiting", shares.wait);
+  return bar;
+}
+
+std::string speed_text(const Projection& projection) { return fmt::format("{:.2f}x", projection.speed); }
+
+report::Table projection_table(const std::vector<Projection>& projections) {
+  report::Table table;
+  table.title = "The same work elsewhere";
+  table.most_shown = 10;
+  table.columns = {{"GPU", "gpu", Align::kLeft},
+                   {"speed", "speed", Align::kRight},
+                   {"between", "speed_low", Align::kRight},
+                   {"busy", "busy", Align::kRight},
+                   {"$/GPU-h", "usd_per_gpu_hour", Align::kRight},
+                   {"cost", "cost_ratio", Align::kRight},
+                   {"cheapest at", "offer", Align::kLeft}};
+  for (const Projection& p : projections) {
+    if (!p.fits) continue;
+    table.rows.push_back(
+        {report::text_cell(p.gpu->name), report::number_cell(speed_text(p), p.speed),
+         report::number_cell(fmt::format("{:.2f}-{:.2f}x", p.low, p.high), p.low),
+         report::number_cell(percent(p.busy), p.busy),
+         p.offer ? report::number_cell(format_usd_per_hour(in_usd_per_gpu_hour(p.offer->rate_per_gpu())),
+                                       in_usd_per_gpu_hour(p.offer->rate_per_gpu()))
+                 : report::unknown_cell(),
+         p.cost ? report::number_cell(percent(*p.cost), *p.cost) : report::unknown_cell(),
+         report::text_cell(p.offer ? p.offer->machine->provider + " " + p.offer->machine->instance : "")});
+  }
+  return table;
+}
+
+std::string offer_text(const Projection& p) {
+  return fmt::format("{} at {}, on demand, {} a GPU-hour", p.offer->machine->instance, p.offer->machine->provider,
+                     format_usd_per_hour(in_usd_per_gpu_hour(p.offer->rate_per_gpu())));
+}
+
+// The sentences the profile ends in: the least cost, and the least cost without losing speed.
+std::string best_elsewhere(const std::vector<Projection>& projections, const GpuProfile& gpu) {
+  const Projection* cheapest = nullptr;
+  const Projection* no_slower = nullptr;
+  for (const Projection& p : projections) {
+    if (!p.fits || !p.cost) continue;
+    if (cheapest == nullptr) cheapest = &p;
+    if (no_slower == nullptr && p.speed >= 0.95) no_slower = &p;
+  }
+  if (cheapest == nullptr) return "No other GPU of the catalogue with a price holds this much memory.";
+  if (*cheapest->cost >= 0.97) {
+    return fmt::format("No other GPU of the catalogue does this work for less than {}.", gpu.gpu->name);
+  }
+  std::string text = fmt::format("This would run {} as fast on {} at {} of the cost ({}).", speed_text(*cheapest),
+                                 cheapest->gpu->name, percent(*cheapest->cost), offer_text(*cheapest));
+  if (no_slower != nullptr && no_slower != cheapest && *no_slower->cost < 0.97) {
+    text += fmt::format(" Without losing speed: {} at {} ({}).", no_slower->gpu->name, percent(*no_slower->cost),
+                        offer_text(*no_slower));
+  }
+  return text;
+}
+
+Json metrics_json(const diagnose::Summary& summary) {
+  Json metrics = Json::object();
+  for (std::size_t i = 0; i < telemetry::kMetrics; ++i) {
+    const auto& s = summary.metrics[i];
+    if (!s) continue;
+    metrics[std::string(telemetry::name_of(static_cast<Metric>(i)))] = {{"mean", report::json_number(s->mean)},
+                                                                        {"p50", report::json_number(s->p50)},
+                                                                        {"p95", report::json_number(s->p95)},
+                                                                        {"max", report::json_number(s->max)}};
+  }
+  return metrics;
+}
+
+Json phases_json(const GpuProfile& gpu) {
+  Json phases = Json::array();
+  for (const diagnose::Phase& phase : gpu.phases) {
+    phases.push_back({{"phase", name_of(phase.kind)},
+                      {"begin_seconds", report::json_number(phase.begin)},
+                      {"end_seconds", report::json_number(phase.end)},
+                      {"activity", report::json_number(phase.activity)}});
+  }
+  return phases;
+}
+
+Json roofline_json(const diagnose::Roofline& roofline) {
+  return {{"achieved_flops_per_second", report::json_number(roofline.achieved, in_flop_per_s)},
+          {"bytes_per_second", report::json_number(roofline.traffic, in_bytes_per_s)},
+          {"intensity_flops_per_byte", report::json_number(roofline.intensity)},
+          {"ridge_flops_per_byte", report::json_number(roofline.ridge)},
+          {"of_limit", report::json_number(roofline.of_limit)}};
+}
+
+Json projections_json(const std::vector<Projection>& projections) {
+  Json all = Json::array();
+  for (const Projection& p : projections) {
+    all.push_back({{"gpu", p.gpu->name},
+                   {"speed", report::json_number(p.speed)},
+                   {"low", report::json_number(p.low)},
+                   {"high", report::json_number(p.high)},
+                   {"busy", report::json_number(p.busy)},
+                   {"fits", p.fits},
+                   {"usd_per_gpu_hour",
+                    p.offer ? report::json_number(in_usd_per_gpu_hour(p.offer->rate_per_gpu())) : Json(nullptr)},
+                   {"provider", p.offer ? Json(p.offer->machine->provider) : Json(nullptr)},
+                   {"instance", p.offer ? Json(p.offer->machine->instance) : Json(nullptr)},
+                   {"cost_ratio", report::json_number(p.cost)}});
+  }
+  return all;
+}
+
+Json shares_json(const diagnose::TimeShares& shares) {
+  return {{"compute", report::json_number(shares.compute)},   {"memory", report::json_number(shares.memory)},
+          {"transfer", report::json_number(shares.transfer)}, {"launch", report::json_number(shares.launch)},
+          {"stall", report::json_number(shares.stall)},       {"wait", report::json_number(shares.wait)},
+          {"overlap", report::json_number(shares.overlap)}};
+}
+
+Json gpu_json(const GpuProfile& gpu, const std::vector<Projection>& projections) {
+  const Diagnosis& found = gpu.diagnosis;
+  Json actions = Json::array();
+  for (const diagnose::Action& action : found.actions)
+    actions.push_back({{"kind", action.kind}, {"text", action.text}});
+  Json json = {{"index", gpu.device.index},
+               {"uuid", gpu.device.uuid},
+               {"name", gpu.device.name},
+               {"host", gpu.device.host},
+               {"mig_id", gpu.device.mig_id},
+               {"gpu", gpu.gpu != nullptr ? Json(gpu.gpu->name) : Json(nullptr)},
+               {"seconds", report::json_number(gpu.whole.seconds)},
+               {"samples", gpu.whole.samples},
+               {"interval_seconds", report::json_number(gpu.whole.interval)},
+               {"metrics", metrics_json(gpu.whole)},
+               {"verdict", name_of(found.verdict)},
+               {"confidence", report::json_number(found.confidence)},
+               {"evidence", found.evidence},
+               {"actions", std::move(actions)},
+               {"surer", found.surer},
+               {"wasted", report::json_number(found.wasted)},
+               {"wasted_why", found.wasted_why},
+               {"shares", shares_json(found.shares)},
+               {"roofline", roofline_json(found.roofline)},
+               {"joules", report::json_number(gpu.whole.joules)},
+               {"power_capped", report::json_number(gpu.whole.power_capped)},
+               {"thermally_capped", report::json_number(gpu.whole.thermally_capped)},
+               {"phases", phases_json(gpu)},
+               {"steady_metrics", metrics_json(gpu.steady)},
+               {"projections", projections_json(projections)}};
+  if (found.article) {
+    json["article"] = {{"says", found.article->says}, {"agrees", found.article->agrees}, {"why", found.article->why}};
+  }
+  return json;
+}
+
+void describe_gpu(report::Report& out, const GpuProfile& gpu, const std::vector<Projection>& projections) {
+  const Diagnosis& found = gpu.diagnosis;
+  auto say = [&](std::string text) { out.blocks.emplace_back(report::Paragraph{std::move(text)}); };
+  say(fmt::format("{}: {}, {} sure: {}.\n{}", title_of(gpu), name_of(found.verdict), percent(found.confidence),
+                  explain(found.verdict), join(found.evidence)));
+  if (found.wasted >= 0.1) say(fmt::format("{} of the time is wasted: {}.", percent(found.wasted), found.wasted_why));
+  if (found.verdict != diagnose::Verdict::kIdle && found.verdict != diagnose::Verdict::kIdleHeld &&
+      found.verdict != diagnose::Verdict::kUnknown && gpu.steady.of(Metric::kDramActive)) {
+    out.blocks.emplace_back(shares_bar(found.shares));
+  }
+  if (!found.actions.empty()) {
+    std::vector<std::string> lines;
+    for (const diagnose::Action& action : found.actions) lines.push_back(action.text);
+    say("What to do\n" + join(lines));
+  }
+  if (found.article && !found.article->agrees) {
+    say(fmt::format(
+        "The rule \"SM activity below 60 % means memory-bound, above 85 % compute-bound\" would say: {}. We do "
+        "not: {}.",
+        found.article->says, found.article->why));
+  }
+  if (!found.surer.empty()) say("To be surer\n" + join(found.surer));
+  out.blocks.emplace_back(metrics_table(gpu));
+  if (gpu.phases.size() > 1) out.blocks.emplace_back(phases_table(gpu));
+  if (gpu.whole.joules && gpu.whole.seconds > 0) {
+    say(fmt::format("{} over {}: {} of energy, {} on average.",
+                    format_count(static_cast<double>(gpu.whole.samples)) + " samples",
+                    format_duration(seconds(gpu.whole.seconds)), format_number(*gpu.whole.joules / 1e3) + " kJ",
+                    format_power(watts(*gpu.whole.joules / gpu.whole.seconds))));
+  }
+  if (!projections.empty()) {
+    out.blocks.emplace_back(projection_table(projections));
+    say(best_elsewhere(projections, gpu));
+  } else if (gpu.gpu == nullptr) {
+    say("Which GPU this is the source does not say: --gpu NAME adds the roofline, and this work's speed and cost on "
+        "other "
+        "GPUs.");
+  }
+}
+
+Json source_json(const ProfileSource& source) {
+  Json json = {{"name", source.name}, {"format", source.format}, {"lines", source.lines}, {"refused", source.refused}};
+  if (source.wall_seconds) json["wall_seconds"] = report::json_number(*source.wall_seconds);
+  if (source.sampler_seconds) json["sampler_seconds"] = report::json_number(*source.sampler_seconds);
+  if (!source.command.empty()) json["command"] = source.command;
+  if (source.exit_status) json["exit_status"] = *source.exit_status;
+  return json;
+}
+
+void describe_source(report::Report& out, const ProfileSource& source) {
+  std::string text = source.notes.empty() ? "" : join(source.notes);
+  auto add = [&](const std::string& line) { text += (text.empty() ? "" : "\n") + line; };
+  if (source.sampler_seconds && source.wall_seconds && *source.wall_seconds > 0) {
+    add(fmt::format("Sampling took {} of one processor core.",
+                    percent(*source.sampler_seconds / *source.wall_seconds)));
+  }
+  if (source.exit_status && *source.exit_status != 0)
+    add(fmt::format("The command ended with status {}.", *source.exit_status));
+  if (source.refused > 0) {
+    add(fmt::format("{} of {} lines were refused; the first: line {}: {}.",
+                    format_count(static_cast<double>(source.refused)), format_count(static_cast<double>(source.lines)),
+                    source.reasons.front().place.line, source.reasons.front().message));
+  }
+  if (!text.empty()) out.blocks.emplace_back(report::Paragraph{std::move(text)});
+}
+
+}  // namespace
+
+report::Report profile_report(const std::vector<GpuProfile>& gpus, const ProfileSource& source,
+                              const catalog::Catalog& catalog) {
+  report::Report out;
+  out.title = "Profile";
+  out.document = {{"schema", "rightsize/profile/1"}, {"source", source_json(source)}, {"gpus", Json::array()}};
+  market::OfferFilter filter;
+  filter.purchases = {catalog::Purchase::kOnDemand};
+  const std::vector<market::Offer> offers = market::offers(catalog, filter);
+  for (const GpuProfile& gpu : gpus) {
+    std::vector<Projection> projections;
+    if (gpu.gpu != nullptr) projections = diagnose::project({&gpu.steady, &gpu.diagnosis, gpu.gpu}, catalog, offers);
+    describe_gpu(out, gpu, projections);
+    out.document["gpus"].push_back(gpu_json(gpu, projections));
+  }
+  describe_source(out, source);
+  return out;
+}
+
+}  // namespace rightsize::app

@@ -1,0 +1,146 @@
+// The JSON document of a recommendation.
+#include "base/date.h"
+#include "rightsize/recommend/report.h"
+#include "rightsize/recommend/words.h"
+
+namespace rightsize::app {
+namespace {
+
+using plan::Plan;
+using plan::Request;
+using plan::WorkKind;
+using report::Json;
+using report::json_number;
+
+void add_settings(const Request& request, const Plan& p, Json& j) {
+  if (request.work.kind == WorkKind::kTraining) j["method"] = model::name_of(p.job.train.method);
+  j["precision"] = model::name_of(p.job.precision);
+  j["stack"] = model::name_of(p.job.stack);
+  j["micro_batch"] = p.job.batch;
+  if (request.work.kind == WorkKind::kTraining) {
+    j["accumulation"] = p.job.train.accumulation;
+    j["recompute"] = model::name_of(p.job.train.recompute);
+  }
+  j["tp"] = p.job.parallel.tensor;
+  j["pp"] = p.job.parallel.pipeline;
+  j["zero"] = p.job.parallel.zero;
+}
+
+void add_serving(const Plan& p, Json& j) {
+  j["replicas"] = p.replicas;
+  j["requests_at_once"] = json_number(p.running);
+  if (p.ttft > Seconds{}) j["ttft_seconds"] = json_number(in_seconds(p.ttft));
+  if (p.tpot > Seconds{}) j["tpot_seconds"] = json_number(in_seconds(p.tpot));
+  j["utilization"] = json_number(p.utilization);
+}
+
+void add_costs(const Request& request, const Plan& p, Json& j) {
+  const char* units = request.work.kind == WorkKind::kOffline   ? "requests_per_second"
+                      : request.work.kind == WorkKind::kServing ? "output_tokens_per_second"
+                      : request.model.image_size > 0            ? "samples_per_second"
+                                                                : "tokens_per_second";
+  j[units] = json_number(p.units_per_second);
+  if (!j.contains("tokens_per_second")) j["tokens_per_second"] = json_number(p.units_per_second);
+  j["hours"] = json_number(in_hours(p.time.total()));
+  j["work_seconds"] = json_number(in_seconds(p.time.work));
+  j["startup_seconds"] = json_number(in_seconds(p.time.startup));
+  j["checkpoint_seconds"] = json_number(in_seconds(p.time.saving));
+  j["rework_seconds"] = json_number(in_seconds(p.time.redoing));
+  j["usd_per_hour"] = json_number(in_usd_per_hour(p.rate()));
+  j["usd_total"] = json_number(in_usd(p.cost));
+  if (p.side_cost > Usd{}) j["storage_and_egress_usd"] = json_number(in_usd(p.side_cost));
+  j["usd_per_million_tokens"] = json_number(p.usd_per_million_units());
+}
+
+Json plan_json(const Request& request, const Plan& p, const Plan& first, const catalog::Catalog& catalog, int rank) {
+  Json j;
+  j["rank"] = rank;
+  j["gpu"] = p.offer.gpu->name;
+  j["gpus"] = p.gpus;
+  j["provider"] = p.offer.machine->provider;
+  j["instance"] = p.offer.machine->instance;
+  j["instances"] = p.machines;
+  j["region"] = p.offer.price->region;
+  j["purchase"] = catalog::name_of(p.offer.price->purchase);
+  add_settings(request, p, j);
+  if (request.work.kind != WorkKind::kTraining) add_serving(p, j);
+  add_costs(request, p, j);
+  if (!request.work.is_measured()) {
+    j["memory_bytes"] = json_number(in_bytes(p.memory.device));
+    j["memory_high_bytes"] = json_number(in_bytes(p.memory.high));
+    j["capacity_bytes"] = json_number(in_bytes(p.fit.capacity));
+    j["bound"] = perf::name_of(p.bound);
+    if (p.mfu > 0) j["mfu"] = json_number(p.mfu);
+    j["basis"] = perf::name_of(p.basis);
+  }
+  j["low"] = json_number(in_usd(p.cost) * p.cost_interval.low);
+  j["high"] = json_number(in_usd(p.cost) * p.cost_interval.high);
+  j["why"] = reasons(request, p, first, catalog);
+  j["price_source"] = price_source(p, catalog);
+  j["price_date"] = price_date(p);
+  return j;
+}
+
+Json plan_list(const Request& request, const std::vector<Plan>& plans, const Plan* first,
+               const catalog::Catalog& catalog) {
+  Json list = Json::array();
+  int rank = 0;
+  for (const Plan& p : plans) list.push_back(plan_json(request, p, first == nullptr ? p : *first, catalog, ++rank));
+  return list;
+}
+
+Json assumptions_json(const Request& request) {
+  const market::Assumptions& a = request.assumptions;
+  return {{"global_batch", request.global_batch},
+          {"startup_seconds", json_number(in_seconds(a.startup))},
+          {"restart_seconds", json_number(in_seconds(a.restart))},
+          {"spot_interruptions_per_machine_hour", a.spot_interruptions_per_hour},
+          {"failures_per_gpu_hour", a.failures_per_gpu_hour},
+          {"checkpoint_bytes_per_second", json_number(in_bytes_per_s(a.checkpoint_rate))},
+          {"max_gpus", request.limits.max_gpus}};
+}
+
+}  // namespace
+
+Json document_of(const Request& request, const plan::Recommendation& found, const catalog::Catalog& catalog) {
+  Json j;
+  j["schema"] = "rightsize/recommend/1";
+  j["name"] = request.name;
+  j["what"] = describe_request(request);
+  j["objective"] = plan::name_of(request.objective);
+  const Plan* first = found.plans.empty() ? nullptr : &found.plans.front();
+  j["plans"] = plan_list(request, found.plans, first, catalog);
+  j["pareto"] = plan_list(request, found.pareto, first, catalog);
+  j["rejected"] = Json::array();
+  for (const plan::Rejection& r : found.rejected) {
+    Json row = {{"what", r.what}, {"gpu", r.gpu},   {"stage", plan::name_of(r.stage)},
+                {"need", r.need}, {"have", r.have}, {"count", json_number(r.count)}};
+    row["nearest_fix"] = r.nearest_fix.empty() ? Json(nullptr) : Json(r.nearest_fix);
+    j["rejected"].push_back(std::move(row));
+  }
+  j["changes"] = Json::array();
+  for (const plan::Change& c : found.changes) {
+    j["changes"].push_back({{"what", c.what},
+                            {"flags", c.flags},
+                            {"effect", c.effect},
+                            {"plan", plan_json(request, c.plan, first == nullptr ? c.plan : *first, catalog, 1)}});
+  }
+  j["breakpoints"] = Json::array();
+  for (const plan::Breakpoint& b : found.breakpoints) j["breakpoints"].push_back({{"when", b.when}, {"then", b.then}});
+  if (!found.mix.empty()) {
+    for (const plan::MixPart& part : found.mix) {
+      Json row = plan_json(request, part.plan, part.plan, catalog, 1);
+      row["share"] = json_number(part.share);
+      j["mix"].push_back(std::move(row));
+    }
+  }
+  j["confidence"] = found.plans.empty() ? Json(nullptr) : json_number(found.confidence);
+  j["warnings"] = found.warnings;
+  j["feasible"] = json_number(found.feasible);
+  j["assumptions"] = assumptions_json(request);
+  j["considered"] = json_number(found.effort.configurations);
+  j["seconds"] = json_number(found.effort.search_seconds);
+  return j;
+}
+
+}  // namespace rightsize::app

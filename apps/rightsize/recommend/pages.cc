@@ -1,0 +1,187 @@
+#include "rightsize/recommend/pages.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/date.h"
+#include "base/format.h"
+#include "rightsize/estimate/report.h"
+#include "rightsize/recommend/words.h"
+
+namespace rightsize::app {
+namespace {
+
+using plan::Plan;
+using plan::Recommendation;
+using plan::Request;
+using plan::WorkKind;
+using report::Heading;
+using report::Paragraph;
+using report::Report;
+
+std::string short_name(const Plan& p) {
+  return fmt::format("{} x {}, {} {}", p.gpus, p.offer.gpu->name, p.offer.machine->provider,
+                     catalog::name_of(p.offer.price->purchase));
+}
+
+// Hours of a job, seconds of an answer.
+double wait_of(const Request& request, const Plan& p) {
+  if (request.work.kind != WorkKind::kServing) return in_hours(p.time.total());
+  return in_seconds(p.ttft + p.tpot * static_cast<double>(p.job.serve.osl));
+}
+
+report::LineChart front_chart(const Request& request, const Recommendation& found) {
+  report::LineChart chart;
+  const bool serving = request.work.kind == WorkKind::kServing;
+  chart.title = serving ? "Cost against the time of an answer" : "Cost against time";
+  chart.x_label = serving ? "seconds an answer" : "hours";
+  chart.y_label = serving ? "USD a month" : "USD";
+  chart.logarithmic = true;
+  report::LineChart::Series front{"none is both cheaper and sooner", {}};
+  for (const Plan& p : found.pareto) front.points.push_back({wait_of(request, p), in_usd(p.cost), short_name(p)});
+  std::sort(front.points.begin(), front.points.end(), [](const auto& a, const auto& b) { return a.x < b.x; });
+  report::LineChart::Series others{"the best of each provider, GPU and terms", {}};
+  others.joined = false;
+  for (const Plan& p : found.plans) others.points.push_back({wait_of(request, p), in_usd(p.cost), short_name(p)});
+  chart.series = {std::move(front), std::move(others)};
+  return chart;
+}
+
+report::Bars work_per_dollar(const Request& request, const Recommendation& found) {
+  report::Bars bars;
+  const std::string unit = !request.work.profiled_gpu.empty()        ? request.work.profiled_gpu + " seconds"
+                           : request.work.kind == WorkKind::kOffline ? "requests"
+                           : request.model.image_size > 0            ? "images"
+                                                                     : "tokens";
+  bars.unit = unit + " per dollar";
+  bars.title = "Work for a dollar";
+  for (const Plan& p : found.plans) {
+    const double each = request.work.kind == WorkKind::kServing ? 1e6 / p.usd_per_million_units()
+                                                                : request.work.amount / in_usd(p.cost);
+    bars.rows.push_back({short_name(p), format_magnitude(each), each, p.offer.machine->instance});
+  }
+  return bars;
+}
+
+report::StackedBar memory_bar(const Plan& first) {
+  report::StackedBar bar;
+  bar.title = fmt::format("Memory on each {}", first.offer.gpu->name);
+  for (int i = 0; i < memory::kParts; ++i) {
+    const auto part = static_cast<memory::Part>(i);
+    const Bytes bytes = first.memory.parts[part];
+    if (bytes > Bytes{})
+      bar.segments.push_back({std::string(memory::name_of(part)), format_bytes(bytes), in_gib(bytes)});
+  }
+  bar.lines.push_back({fmt::format("high bound {}", format_bytes(first.memory.high)), in_gib(first.memory.high)});
+  bar.lines.push_back({fmt::format("capacity {}", format_bytes(first.fit.capacity)), in_gib(first.fit.capacity)});
+  return bar;
+}
+
+void add_roofline_of(Report& report, const Request& request, const Plan& first, const perf::Constants& constants) {
+  SpeedInput input;
+  input.model = request.model;
+  input.job = first.job;
+  input.gpu = first.offer.gpu;
+  input.work = perf::work_of(request.model);
+  input.speed = perf::gpu_speed(constants, *first.offer.gpu);
+  input.cluster = perf::cluster_of(*first.offer.machine, *first.offer.gpu);
+  Report scratch;
+  add_roofline(scratch, input);
+  for (report::Block& block : scratch.blocks) report.pictures.push_back(std::move(block));
+}
+
+std::string prices_of_catalogue(const catalog::Catalog& catalog) {
+  std::optional<Date> oldest, newest;
+  for (const catalog::Price& price : catalog.prices) {
+    if (!price.provenance.date) continue;
+    oldest = std::min(oldest.value_or(*price.provenance.date), *price.provenance.date);
+    newest = std::max(newest.value_or(*price.provenance.date), *price.provenance.date);
+  }
+  const std::string when =
+      newest ? fmt::format(" read between {} and {}", format_date(*oldest), format_date(*newest)) : "";
+  return fmt::format("rightsize {}, {} machines and {} prices{}", RIGHTSIZE_VERSION,
+                     format_count(static_cast<double>(catalog.machines.size())),
+                     format_count(static_cast<double>(catalog.prices.size())), when);
+}
+
+std::string bullets(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += "- " + line + "\n";
+  if (!text.empty()) text.pop_back();
+  return text;
+}
+
+std::vector<std::string> consequences(const Request& request, const Recommendation& found) {
+  const Plan& first = found.plans.front();
+  std::vector<std::string> lines{describe_margins(request, first)};
+  if (first.offer.price->purchase == catalog::Purchase::kSpot)
+    lines.push_back("The machines can be taken back: the job must save and start again by itself.");
+  for (const std::string& warning : found.warnings) lines.push_back("Know: " + warning + ".");
+  for (const plan::Breakpoint& b : found.breakpoints) lines.push_back(fmt::format("When {}: {}.", b.when, b.then));
+  for (const plan::Change& c : found.changes) {
+    lines.push_back(fmt::format("Not chosen: {} ({}), {} for {}{}", c.what, c.flags, describe_machines(c.plan),
+                                format_usd(c.plan.cost), c.effect.empty() ? "" : "; " + c.effect));
+  }
+  return lines;
+}
+
+std::vector<std::string> evidence(const Request& request, const Recommendation& found,
+                                  const catalog::Catalog& catalog) {
+  const Plan& first = found.plans.front();
+  std::vector<std::string> lines;
+  lines.push_back(fmt::format("Price: {} an hour for each machine, {}, {}",
+                              format_usd_per_hour(in_usd_per_hour(first.offer.rate())), price_source(first, catalog),
+                              price_date(first)));
+  lines.push_back(fmt::format("Speed: {}, basis {}; it stays the best in {} of cases within the error bars",
+                              describe_speed(request, first), perf::name_of(first.basis),
+                              format_percent(Ratio::fraction(found.confidence))));
+  lines.push_back(fmt::format("Search: {} configurations", format_count(found.effort.configurations)));
+  const market::Assumptions& a = request.assumptions;
+  lines.push_back(fmt::format("Assumed: {} start-up, {} spot interruptions a machine-hour, {} samples a step",
+                              format_duration(a.startup), format_number(a.spot_interruptions_per_hour),
+                              format_count(static_cast<double>(request.global_batch))));
+  lines.push_back("Catalogue: " + prices_of_catalogue(catalog));
+  return lines;
+}
+
+}  // namespace
+
+void add_pictures(Report& report, const Request& request, const Recommendation& found,
+                  const perf::Constants& constants) {
+  if (found.plans.empty()) return;
+  report.pictures.emplace_back(front_chart(request, found));
+  report.pictures.emplace_back(work_per_dollar(request, found));
+  if (request.work.is_measured()) return;
+  report.pictures.emplace_back(memory_bar(found.plans.front()));
+  add_roofline_of(report, request, found.plans.front(), constants);
+}
+
+void add_record(Report& report, const Request& request, const Recommendation& found, const catalog::Catalog& catalog) {
+  std::vector<report::Block>& record = report.record;
+  record.emplace_back(Paragraph{fmt::format("Date: {}. Status: proposed.", format_date(today()))});
+  record.emplace_back(Heading{"Context"});
+  record.emplace_back(Paragraph{fmt::format("{}. The best plan is the one with the least {}.",
+                                            describe_request(request), plan::name_of(request.objective))});
+  record.emplace_back(Heading{"Decision"});
+  if (found.plans.empty()) {
+    record.emplace_back(Paragraph{"None yet: no plan keeps to every limit."});
+  } else {
+    const Plan& first = found.plans.front();
+    record.emplace_back(Paragraph{
+        fmt::format("{}: {}{}. Settings: {}.", describe_machines(first),
+                    request.work.kind == WorkKind::kServing ? "" : format_duration(first.time.total()) + " for ",
+                    describe_cost(request, first), describe_settings(request, first))});
+  }
+  record.emplace_back(Heading{"Options"});
+  for (const report::Block& block : report.blocks) {
+    if (std::holds_alternative<report::Table>(block)) record.push_back(block);
+  }
+  if (found.plans.empty()) return;
+  record.emplace_back(Heading{"Consequences"});
+  record.emplace_back(Paragraph{bullets(consequences(request, found))});
+  record.emplace_back(Heading{"Evidence"});
+  record.emplace_back(Paragraph{bullets(evidence(request, found, catalog))});
+}
+
+}  // namespace rightsize::app

@@ -1,0 +1,98 @@
+// rightsize recommend: which GPU, how many, from whom, on which terms, with which settings.
+#include <iterator>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "plan/hand_over.h"
+#include "rightsize/input/workload_input.h"
+#include "rightsize/recommend/pages.h"
+#include "rightsize/recommend/report.h"
+
+namespace rightsize::app {
+namespace {
+
+struct Flags {
+  WorkloadFlags workload;
+  std::string catalog, emit;
+  int plan = 1;
+  bool stats = false;
+};
+
+// The plan of one rank for the tool that will run it, and nothing else: to be piped into a file.
+Checked<report::Report> hand_over_report(const Flags& flags, const plan::Request& request,
+                                         const plan::Recommendation& found) {
+  Result<plan::Target> target = plan::parse_target(flags.emit);
+  if (!target) return fail(one(std::move(target).error()));
+  if (flags.plan < 1 || static_cast<std::size_t>(flags.plan) > found.plans.size()) {
+    return fail(one(bad_input(fmt::format("there is no plan {}: {} were found", flags.plan, found.plans.size()))
+                        .with_hint("--top shows more")));
+  }
+  Result<std::string> text = plan::hand_over(*target, request, found.plans[static_cast<std::size_t>(flags.plan) - 1]);
+  if (!text) return fail(one(std::move(text).error()));
+  report::Report report;
+  report.document = {{"schema", "rightsize/recommend/1"}, {"emit", {{std::string(plan::name_of(*target)), *text}}}};
+  report.blocks.emplace_back(report::Verbatim{"", *std::move(text)});
+  return report;
+}
+
+// Several workloads: each whole, and what they cost together.
+report::Report together(std::vector<report::Report> reports) {
+  if (reports.size() == 1) return std::move(reports.front());
+  report::Report all;
+  all.title = fmt::format("{} workloads", reports.size());
+  all.document = {{"schema", "rightsize/recommend/1"}, {"workloads", report::Json::array()}};
+  for (report::Report& each : reports) {
+    for (auto* list : {&all.blocks, &all.pictures, &all.record}) list->emplace_back(report::Heading{each.title});
+    std::move(each.blocks.begin(), each.blocks.end(), std::back_inserter(all.blocks));
+    std::move(each.pictures.begin(), each.pictures.end(), std::back_inserter(all.pictures));
+    std::move(each.record.begin(), each.record.end(), std::back_inserter(all.record));
+    all.document["workloads"].push_back(std::move(each.document));
+  }
+  return all;
+}
+
+Checked<Outcome> run(const Flags& flags) {
+  Result<std::string> overlay = catalog::overlay_directory(flags.catalog);
+  if (!overlay) return fail(one(std::move(overlay).error()));
+  RIGHTSIZE_TRY(catalog::Catalog catalog, catalog::load_catalog(*overlay));
+  RIGHTSIZE_TRY(perf::Constants constants, perf::load_constants(*overlay));
+  RIGHTSIZE_TRY(auto workloads, read_workloads(flags.workload));
+  Outcome outcome;
+  std::vector<report::Report> reports;
+  for (const auto& settings : workloads) {
+    RIGHTSIZE_TRY(plan::Request request, plan::read_request(settings, catalog));
+    catalog::Catalog own = catalog;
+    for (const market::OwnHardware& mine : request.own) {
+      if (Result<> added = market::add_own_hardware(own, mine); !added) return fail(one(std::move(added).error()));
+    }
+    const plan::Recommendation found = plan::recommend(request, own, constants);
+    if (found.plans.empty()) outcome.exit_code = kNoFeasibleAnswer;
+    if (!flags.emit.empty() && !found.plans.empty()) {
+      RIGHTSIZE_TRY(report::Report only, hand_over_report(flags, request, found));
+      reports.push_back(std::move(only));
+      continue;
+    }
+    report::Report report = report_of(request, found, own, flags.stats);
+    add_pictures(report, request, found, constants);
+    add_record(report, request, found, own);
+    reports.push_back(std::move(report));
+  }
+  outcome.report = together(std::move(reports));
+  return outcome;
+}
+
+}  // namespace
+
+Run add_recommend(CLI::App& command) {
+  auto flags = std::make_shared<Flags>();
+  add_workload_flags(command, flags->workload);
+  command.add_option("--emit", flags->emit,
+                     "write the plan for the tool that will run it: skypilot, kubernetes, karpenter, slurm, terraform");
+  command.add_option("--plan", flags->plan, "which plan --emit writes, by its number")->default_str("1");
+  command.add_flag("--stats", flags->stats, "how much was looked at, and how long each stage took");
+  add_catalog_flag(command, flags->catalog);
+  return [flags] { return run(*flags); };
+}
+
+}  // namespace rightsize::app

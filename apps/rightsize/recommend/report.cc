@@ -1,0 +1,279 @@
+#include "rightsize/recommend/report.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/format.h"
+#include "rightsize/recommend/words.h"
+
+namespace rightsize::app {
+namespace {
+
+using plan::Plan;
+using plan::Recommendation;
+using plan::Request;
+using plan::WorkKind;
+using report::Align;
+using report::Cell;
+using report::number_cell;
+using report::Paragraph;
+using report::Report;
+using report::Table;
+using report::text_cell;
+
+Cell usd_cell(Usd v) { return number_cell(format_usd(v), in_usd(v)); }
+Cell time_cell(Seconds v) { return number_cell(format_duration(v), in_seconds(v)); }
+
+// The answer in plain words.
+std::string answer(const Request& request, const Plan& plan) {
+  std::string text = fmt::format("{} {}: ", plan.offer.machine->provider == market::kOwnProvider ? "Use" : "Rent",
+                                 describe_machines(plan));
+  if (request.work.kind == WorkKind::kServing) {
+    text += describe_cost(request, plan);
+    if (request.model.image_size == 0 && plan.tpot > Seconds{})
+      text += fmt::format(", ${} a million answer tokens", format_number(plan.usd_per_million_units()));
+  } else {
+    text += fmt::format("done in {} for {}", format_duration(plan.time.total()), describe_cost(request, plan));
+  }
+  return text + ".";
+}
+
+std::string where_hours_go(const Plan& plan) {
+  std::string text = fmt::format("Of the hours paid for, {} are work, {} start-up", format_duration(plan.time.work),
+                                 format_duration(plan.time.startup));
+  if (plan.time.saving + plan.time.redoing > seconds(1)) {
+    text += fmt::format(", {} saving, {} interruptions and work done again", format_duration(plan.time.saving),
+                        format_duration(plan.time.redoing));
+  }
+  return text + ".";
+}
+
+const Plan* next_gpu(const Recommendation& found) {
+  const auto other = std::find_if(found.plans.begin(), found.plans.end(),
+                                  [&](const Plan& p) { return p.offer.gpu != found.plans.front().offer.gpu; });
+  return other == found.plans.end() ? nullptr : &*other;
+}
+
+std::string runner_up(const Request& request, const Recommendation& found) {
+  const Plan& first = found.plans.front();
+  std::string text;
+  if (const Plan* other = next_gpu(found)) {
+    text = fmt::format("The next best GPU: {}, {}", describe_machines(*other), compare(other->cost / first.cost));
+    if (request.work.kind != WorkKind::kServing) {
+      const double slower = other->time.total() / first.time.total();
+      text += slower > 1.05   ? fmt::format(" and {}x as long", format_number(slower, 2))
+              : slower < 0.95 ? fmt::format(" but {}x as fast", format_number(1 / slower, 2))
+                              : " and as fast";
+    }
+    const auto hours_of = [&](const Plan& p) {
+      const double gpus = p.offer.machine->gpus * p.machines;
+      return request.work.kind == WorkKind::kServing ? fmt::format("{} GPU{}", gpus, gpus == 1 ? "" : "s")
+                                                     : format_number(in_hours(p.time.total()) * gpus);
+    };
+    text += fmt::format(": a GPU-hour costs {} instead of {}, and it needs {} instead of {}. ",
+                        format_usd(usd(in_usd_per_gpu_hour(other->offer.rate_per_gpu()))),
+                        format_usd(usd(in_usd_per_gpu_hour(first.offer.rate_per_gpu()))), hours_of(*other),
+                        hours_of(first));
+  }
+  const auto steady = std::find_if(found.plans.begin(), found.plans.end(), [](const Plan& p) {
+    return p.offer.price->purchase == catalog::Purchase::kOnDemand;
+  });
+  if (first.offer.price->purchase == catalog::Purchase::kSpot && steady != found.plans.end()) {
+    text += fmt::format("Without interruptions: {} for {}, {}. ", describe_machines(*steady), format_usd(steady->cost),
+                        compare(steady->cost / first.cost));
+  }
+  if (next_gpu(found) != nullptr) {
+    text += fmt::format("With every GPU's speed off by its error bar, {} stays the best in {} of cases.",
+                        first.offer.gpu->name, format_percent(Ratio::fraction(found.confidence)));
+  }
+  return text.empty() ? "No other GPU was looked at." : text;
+}
+
+Table plans_table(const Request& request, const std::string& title, const std::vector<Plan>& plans) {
+  const bool serving = request.work.kind == WorkKind::kServing;
+  Table table;
+  table.title = title;
+  table.columns = {{"#", "rank", Align::kRight},
+                   {"GPUs", "gpus", Align::kLeft},
+                   {"machines", "machines", Align::kLeft, 27},
+                   {"provider", "provider", Align::kLeft},
+                   {"terms", "purchase", Align::kLeft}};
+  if (serving) {
+    table.columns.push_back({"first answer", "ttft_seconds", Align::kRight});
+    table.columns.push_back({"each token", "tpot_seconds", Align::kRight});
+    table.columns.push_back({"a month", "usd_total", Align::kRight});
+  } else {
+    table.columns.push_back({"time", "seconds", Align::kRight});
+    table.columns.push_back({"$/h", "usd_per_hour", Align::kRight});
+    table.columns.push_back({"total", "usd_total", Align::kRight});
+  }
+  int rank = 0;
+  for (const Plan& p : plans) {
+    ++rank;
+    std::vector<Cell> row = {
+        number_cell(std::to_string(rank), rank), text_cell(fmt::format("{} x {}", p.gpus, p.offer.gpu->name)),
+        text_cell(fmt::format("{} x {}", p.machines, p.offer.machine->instance)), text_cell(p.offer.machine->provider),
+        text_cell(catalog::name_of(p.offer.price->purchase))};
+    if (serving) {
+      row.push_back(p.ttft > Seconds{} ? time_cell(p.ttft) : report::unknown_cell());
+      row.push_back(p.tpot > Seconds{} ? time_cell(p.tpot) : report::unknown_cell());
+    } else {
+      row.push_back(time_cell(p.time.total()));
+      row.push_back(number_cell(format_usd_per_hour(in_usd_per_hour(p.rate())), in_usd_per_hour(p.rate())));
+    }
+    row.push_back(usd_cell(p.cost));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+// Those that are out altogether, and what would let them in.
+void add_rejections(Report& report, const Recommendation& found) {
+  Table table;
+  table.title = "Why not these";
+  table.columns = {{"GPU", "gpu", Align::kLeft},
+                   {"falls out by", "stage", Align::kLeft},
+                   {"needs", "need", Align::kLeft},
+                   {"has", "have", Align::kLeft},
+                   {"options", "count", Align::kRight}};
+  std::vector<std::string> told;
+  std::string fixes, unsold;
+  for (const plan::Rejection& r : found.rejected) {
+    if (r.what != r.gpu) continue;  // some settings of a GPU that is in, or an earlier stage of one that is out
+    if (r.stage == plan::Stage::kPrice) {
+      unsold += (unsold.empty() ? "" : ", ") + r.gpu;
+      continue;
+    }
+    table.rows.push_back({text_cell(r.what), text_cell(plan::name_of(r.stage)), text_cell(r.need), text_cell(r.have),
+                          number_cell(format_count(r.count), r.count)});
+    const bool new_fix = !r.nearest_fix.empty() && r.stage != plan::Stage::kPrice &&
+                         std::find(told.begin(), told.end(), r.gpu) == told.end();
+    constexpr std::size_t kMostFixes = 6;
+    if (!new_fix || told.size() == kMostFixes) continue;
+    told.push_back(r.gpu);
+    fixes += fmt::format("  {} fits with {}.\n", r.gpu, r.nearest_fix);
+  }
+  table.most_shown = 8;
+  if (!table.rows.empty()) report.blocks.emplace_back(std::move(table));
+  if (!fixes.empty()) report.blocks.emplace_back(Paragraph{"What would let them in:\n" + fixes});
+  if (!unsold.empty()) report.blocks.emplace_back(Paragraph{"Without a price on these terms: " + unsold + "."});
+}
+
+void add_changes(Report& report, const Recommendation& found) {
+  if (found.changes.empty()) return;
+  Table table;
+  table.title = "What else could change";
+  table.columns = {{"change", "change", Align::kLeft},
+                   {"flags", "flags", Align::kLeft},
+                   {"then", "gpus", Align::kLeft},
+                   {"total", "usd_total", Align::kRight},
+                   {"against the first", "ratio", Align::kRight}};
+  for (const plan::Change& c : found.changes) {
+    const double ratio = found.plans.empty() ? 0 : c.plan.cost / found.plans.front().cost;
+    table.rows.push_back({text_cell(c.what), text_cell(c.flags),
+                          text_cell(fmt::format("{} x {}", c.plan.gpus, c.plan.offer.gpu->name)), usd_cell(c.plan.cost),
+                          found.plans.empty() ? report::unknown_cell() : number_cell(compare(ratio), ratio)});
+  }
+  report.blocks.emplace_back(std::move(table));
+}
+
+void add_breakpoints(Report& report, const Recommendation& found) {
+  if (found.breakpoints.empty()) return;
+  std::string text = "The answer becomes another when:\n";
+  for (const plan::Breakpoint& b : found.breakpoints) text += fmt::format("  {}: then {}.\n", b.when, b.then);
+  report.blocks.emplace_back(Paragraph{text});
+}
+
+void add_mix(Report& report, const Recommendation& found) {
+  if (found.mix.empty()) return;
+  std::string parts;
+  Usd rate;
+  for (const plan::MixPart& part : found.mix) {
+    parts += fmt::format("  {} for {} of the requests\n", describe_machines(part.plan),
+                         format_percent(Ratio::fraction(part.share)));
+    rate += usd(in_usd_per_hour(part.plan.rate()) * plan::kHoursPerMonth);
+  }
+  report.blocks.emplace_back(Paragraph{fmt::format("Cheaper still, two kinds behind one router: {} a month, {}.\n{}",
+                                                   format_usd(rate), compare(rate / found.plans.front().cost), parts)});
+}
+
+void add_notes(Report& report, const Recommendation& found) {
+  const Plan& first = found.plans.front();
+  std::string text;
+  for (const std::string& warning : found.warnings) text += fmt::format("  {}.\n", warning);
+  for (const perf::Note& note : first.notes) text += fmt::format("  {}.\n", perf::describe(note));
+  for (const std::string& warning : first.memory.warnings) text += fmt::format("  {}.\n", warning);
+  if (first.basis == perf::Basis::kSpecification)
+    text += fmt::format("  Nothing was measured on {}: its speed is read off the data sheet, with wide error bars.\n",
+                        first.offer.gpu->name);
+  if (!text.empty()) report.blocks.emplace_back(Paragraph{"Know about the first plan:\n" + text});
+}
+
+void add_stats(Report& report, const Recommendation& found) {
+  const plan::Effort& e = found.effort;
+  report.blocks.emplace_back(Paragraph{fmt::format(
+      "{} configurations in {} ({} a second): {} computed, {} bounded out, the rest too large or not divisible. {} "
+      "speed estimates, {} memory surfaces. Then {} to check the memory of what is shown, {} to explain.",
+      format_count(e.configurations), format_duration(seconds(e.search_seconds)),
+      format_magnitude(e.configurations / e.search_seconds), format_count(e.priced), format_count(e.bounded),
+      format_count(e.estimates), format_count(e.curves), format_duration(seconds(e.verify_seconds)),
+      format_duration(seconds(e.explain_seconds)))});
+  report.document["stats"] = {{"priced", e.priced},
+                              {"bounded", e.bounded},
+                              {"unfit", e.unfit},
+                              {"estimates", e.estimates},
+                              {"memory_surfaces", e.curves},
+                              {"search_seconds", e.search_seconds},
+                              {"verify_seconds", e.verify_seconds},
+                              {"explain_seconds", e.explain_seconds}};
+}
+
+}  // namespace
+
+Report report_of(const Request& request, const Recommendation& found, const catalog::Catalog& catalog, bool stats) {
+  Report report;
+  report.title = describe_request(request);
+  report.document = document_of(request, found, catalog);
+  if (found.plans.empty()) {
+    report.blocks.emplace_back(Paragraph{
+        found.changes.empty()
+            ? "No plan keeps to every limit, and none of the usual changes helps."
+            : fmt::format(
+                  "No plan keeps to every limit. The nearest that works, {} ({}): {}{}.", found.changes.front().what,
+                  found.changes.front().flags, describe_machines(found.changes.front().plan),
+                  request.work.kind == WorkKind::kServing
+                      ? " for " + describe_cost(request, found.changes.front().plan)
+                      : fmt::format(", done in {} for {}", format_duration(found.changes.front().plan.time.total()),
+                                    describe_cost(request, found.changes.front().plan)))});
+  } else {
+    const Plan& first = found.plans.front();
+    report.blocks.emplace_back(Paragraph{answer(request, first)});
+    report.blocks.emplace_back(
+        Paragraph{fmt::format("Settings: {}. {}. {}", describe_settings(request, first), describe_speed(request, first),
+                              describe_margins(request, first))});
+    if (request.work.kind != WorkKind::kServing) report.blocks.emplace_back(Paragraph{where_hours_go(first)});
+    report.blocks.emplace_back(Paragraph{runner_up(request, found)});
+    report.blocks.emplace_back(
+        plans_table(request,
+                    fmt::format("The best of each provider, GPU and terms ({} options keep to every limit)",
+                                format_count(found.feasible)),
+                    found.plans));
+    add_mix(report, found);
+    if (found.pareto.size() > 1) {
+      Table front = plans_table(
+          request, request.work.kind == WorkKind::kServing ? "Faster answers for more money" : "Sooner for more money",
+          found.pareto);
+      front.most_shown = 8;
+      report.blocks.emplace_back(std::move(front));
+    }
+  }
+  add_breakpoints(report, found);
+  add_changes(report, found);
+  add_rejections(report, found);
+  if (!found.plans.empty()) add_notes(report, found);
+  if (stats) add_stats(report, found);
+  return report;
+}
+
+}  // namespace rightsize::app

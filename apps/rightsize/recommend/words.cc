@@ -1,0 +1,210 @@
+#include "rightsize/recommend/words.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/date.h"
+#include "base/format.h"
+
+namespace rightsize::app {
+namespace {
+
+using plan::WorkKind;
+
+// BERT and image models answer in one pass, without tokens.
+bool answers_at_once(const plan::Request& request) {
+  return request.job.kind == model::JobKind::kServe && perf::serves_batches(perf::work_of(request.model));
+}
+
+std::string_view unit_of(const plan::Request& request) {
+  if (request.work.kind == WorkKind::kOffline || answers_at_once(request)) return "requests";
+  if (request.work.kind == WorkKind::kTraining && request.model.image_size > 0) return "images";
+  return "tokens";
+}
+
+std::string plural(double n, std::string_view word) {
+  return fmt::format("{} {}{}", format_count(n), word, n == 1 ? "" : "s");
+}
+
+std::string limits_of(const plan::Request& request) {
+  std::string text;
+  const plan::Limits& limits = request.limits;
+  if (limits.deadline) text += fmt::format(" within {}", format_duration(*limits.deadline));
+  if (limits.budget) text += fmt::format(" for at most {}", format_usd(*limits.budget));
+  if (limits.ttft) {
+    text += fmt::format(", {} within {}", answers_at_once(request) ? "answers" : "first token",
+                        format_duration(*limits.ttft));
+  }
+  if (limits.tpot) text += fmt::format(", each token within {}", format_duration(*limits.tpot));
+  return text;
+}
+
+std::string bound_sentence(const plan::Plan& plan) {
+  switch (plan.bound) {
+    case perf::Bound::kCompute:
+      return plan.mfu > 0
+                 ? fmt::format("bound by arithmetic at {} of the GPU's peak", format_percent(Ratio::fraction(plan.mfu)))
+                 : "bound by arithmetic";
+    case perf::Bound::kMemory:
+      return "bound by memory bandwidth: a GPU with more TFLOP/s alone would not help";
+    case perf::Bound::kCommunication:
+      return "bound by communication between GPUs";
+    case perf::Bound::kHost:
+      return "bound by the host that launches kernels: a faster GPU would not help";
+  }
+  return {};
+}
+
+std::string training_settings(const plan::Request& request, const plan::Plan& plan) {
+  const model::Job& job = plan.job;
+  const model::Parallelism& p = job.parallel;
+  std::string text = fmt::format(
+      "{} in {} with {}, micro-batch {}",
+      job.train.method == model::Method::kFull ? "full training" : std::string(model::name_of(job.train.method)),
+      model::name_of(job.precision), model::name_of(job.stack), job.batch);
+  if (plan.gpus > 1)
+    text += fmt::format(" on each of {}", plural(p.data(), p.tensor * p.pipeline > 1 ? "replica" : "GPU"));
+  if (job.train.accumulation > 1) text += fmt::format(", {} accumulation steps", job.train.accumulation);
+  const double samples = static_cast<double>(job.batch) * p.data() * job.train.accumulation;
+  text += request.model.image_size > 0 ? fmt::format(" ({} images a step)", format_count(samples))
+                                       : fmt::format(" ({} sequences of {} tokens a step)", format_count(samples),
+                                                     format_count(static_cast<double>(job.sequence)));
+  if (p.tensor > 1) text += fmt::format(", tensor parallel {}", p.tensor);
+  if (p.pipeline > 1) text += fmt::format(", pipeline {}", p.pipeline);
+  if (p.zero > 0) text += fmt::format(", ZeRO {}", p.zero);
+  text += job.train.recompute == model::Recompute::kNone
+              ? ", no recompute"
+              : fmt::format(", {} recompute", model::name_of(job.train.recompute));
+  return text;
+}
+
+std::string serving_settings(const plan::Plan& plan) {
+  const model::Job& job = plan.job;
+  std::string text = fmt::format("{} in {} with {}", plural(plan.replicas, "replica"), model::name_of(job.precision),
+                                 model::name_of(job.stack));
+  if (job.parallel.tensor > 1) text += fmt::format(", tensor parallel {}", job.parallel.tensor);
+  if (job.batch > 1) text += fmt::format(", batches of up to {}", job.batch);
+  if (plan.running > 0) text += fmt::format(", {} requests at once on each", format_number(std::ceil(plan.running), 4));
+  return text;
+}
+
+}  // namespace
+
+std::string compare(double ratio) {
+  if (std::abs(1 - ratio) < 0.005) return "the same";
+  if (ratio >= 3) return fmt::format("{}x as much", format_number(ratio, 2));
+  return fmt::format("{} {}", format_percent(Ratio::fraction(std::abs(1 - ratio))), ratio < 1 ? "less" : "more");
+}
+
+std::string describe_request(const plan::Request& request) {
+  const std::string& model = request.model.name;
+  switch (request.work.kind) {
+    case WorkKind::kTraining:
+      return fmt::format("Train {} on {} {}{}", model, format_magnitude(request.work.amount), unit_of(request),
+                         limits_of(request));
+    case WorkKind::kServing: {
+      const double rate = in_requests_per_s(request.work.rate);
+      return fmt::format(
+          "Serve {}{}{}", model,
+          rate > 0 ? fmt::format(" at {} requests/s", format_number(rate)) : " at the least cost a token",
+          limits_of(request));
+    }
+    case WorkKind::kOffline:
+      if (!request.work.profiled_gpu.empty()) {
+        return fmt::format("Run what was profiled on {}, {} of it{}", request.work.profiled_gpu,
+                           format_duration(seconds(request.work.amount)), limits_of(request));
+      }
+      return fmt::format("Work through {} requests{}{}", format_magnitude(request.work.amount),
+                         model.empty() ? "" : " with " + model, limits_of(request));
+  }
+  return {};
+}
+
+std::string describe_machines(const plan::Plan& plan) {
+  const catalog::Machine& machine = *plan.offer.machine;
+  const std::string& region = plan.offer.price->region;
+  return fmt::format("{} x {} ({} x {}) from {}{}, {}", plan.machines, machine.instance, machine.gpus,
+                     plan.offer.gpu->name, machine.provider, region == "any" ? "" : " in " + region,
+                     catalog::name_of(plan.offer.price->purchase));
+}
+
+std::string describe_settings(const plan::Request& request, const plan::Plan& plan) {
+  if (request.work.is_measured()) return "as measured: " + request.work.measured_how;
+  return request.work.kind == WorkKind::kTraining ? training_settings(request, plan) : serving_settings(plan);
+}
+
+std::string describe_speed(const plan::Request& request, const plan::Plan& plan) {
+  if (!request.work.profiled_gpu.empty())
+    return fmt::format("{}x the speed of one {}", format_number(plan.units_per_second), request.work.profiled_gpu);
+  return fmt::format("{} {}/s", format_number(plan.units_per_second, 4), unit_of(request));
+}
+
+std::string describe_margins(const plan::Request& request, const plan::Plan& plan) {
+  if (request.work.is_measured())
+    return request.work.profiled_gpu.empty()
+               ? "No model was given: memory was not checked."
+               : "It holds what the profile held in memory; several GPUs share the work as separate runs.";
+  std::string text =
+      fmt::format("It is {}. Memory: {} of {} on each GPU ({} at the high end), {} to spare.", bound_sentence(plan),
+                  format_bytes(plan.memory.device), format_bytes(plan.fit.capacity), format_bytes(plan.memory.high),
+                  format_percent(Ratio::fraction(1 - plan.memory.high / plan.fit.capacity)));
+  const plan::Limits& limits = request.limits;
+  if (limits.deadline) {
+    text += fmt::format(" The deadline leaves {}.", format_duration(*limits.deadline - plan.time.total()));
+  }
+  if (limits.budget) text += fmt::format(" The budget leaves {}.", format_usd(*limits.budget - plan.cost));
+  if (request.work.kind == WorkKind::kServing) {
+    text +=
+        plan.tpot > Seconds{}
+            ? fmt::format(" First token after {}, then one every {}; {} of what the replicas take within the promise.",
+                          format_duration(plan.ttft), format_duration(plan.tpot),
+                          format_percent(Ratio::fraction(plan.utilization)))
+            : fmt::format(" An answer after {}; {} of what the replicas take within the promise.",
+                          format_duration(plan.ttft), format_percent(Ratio::fraction(plan.utilization)));
+  }
+  return text;
+}
+
+std::string describe_cost(const plan::Request& request, const plan::Plan& plan) {
+  const char* each = request.work.kind == WorkKind::kServing ? " a month" : "";
+  if (plan.cost_interval.high <= 1) return fmt::format("{}{}", format_usd(plan.cost), each);
+  // A month of serving costs what it costs; what is uncertain is how much the machines carry.
+  if (request.work.kind == WorkKind::kServing) return fmt::format("{} a month", format_usd(plan.cost));
+  return fmt::format("{} ({} to {})", format_usd(plan.cost), format_usd(plan.cost * plan.cost_interval.low),
+                     format_usd(plan.cost * plan.cost_interval.high));
+}
+
+std::string price_source(const plan::Plan& plan, const catalog::Catalog& catalog) {
+  const std::vector<std::string>& keys = plan.offer.price->provenance.sources;
+  if (keys.empty()) return plan.offer.price->provenance.file;
+  const catalog::Source* source = catalog.find_source(keys.front());
+  return source == nullptr ? keys.front() : source->title;
+}
+
+std::string price_date(const plan::Plan& plan) {
+  const auto& date = plan.offer.price->provenance.date;
+  return date ? format_date(*date) : std::string();
+}
+
+std::vector<std::string> reasons(const plan::Request& request, const plan::Plan& plan, const plan::Plan& first,
+                                 const catalog::Catalog& catalog) {
+  std::vector<std::string> list;
+  list.push_back("the fastest settings that fit: " + describe_settings(request, plan));
+  if (!request.work.is_measured()) list.push_back(bound_sentence(plan));
+  if (&plan != &first) {
+    const double price =
+        in_usd_per_gpu_hour(plan.offer.rate_per_gpu()) / in_usd_per_gpu_hour(first.offer.rate_per_gpu());
+    const double hours = plan.cost / first.cost / price;
+    list.push_back(fmt::format("{} than the first: a GPU-hour costs {}x as much and it takes {}x as many",
+                               compare(plan.cost / first.cost), format_number(price, 2), format_number(hours, 2)));
+  }
+  if (plan.basis == perf::Basis::kSpecification)
+    list.push_back("its speed is read off the data sheet; nothing was measured on this GPU");
+  list.push_back(fmt::format("{} an hour for each machine, {}, {}",
+                             format_usd_per_hour(in_usd_per_hour(plan.offer.rate())), price_source(plan, catalog),
+                             price_date(plan)));
+  return list;
+}
+
+}  // namespace rightsize::app

@@ -1,0 +1,271 @@
+#include "rightsize/top/view.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/format.h"
+#include "base/text.h"
+
+namespace rightsize::app {
+namespace {
+
+using telemetry::Metric;
+using telemetry::Sample;
+
+std::string percent(double share) { return format_percent(Ratio::fraction(share)); }
+
+// Text in pieces, so that it can be cut to a width without breaking colours.
+class Line {
+ public:
+  Line& add(std::string text, const char* colour = "") {
+    pieces_.push_back({std::move(text), colour});
+    return *this;
+  }
+  Line& pad_to(std::size_t column) {
+    std::size_t width = 0;
+    for (const Piece& piece : pieces_) width += display_width(piece.text);
+    return add(std::string(column > width ? column - width : 1, ' '));
+  }
+  std::string render(const TopSize& size) const {
+    std::string out;
+    auto room = static_cast<std::size_t>(std::max(1, size.columns));
+    for (const Piece& piece : pieces_) {
+      const std::string shown = cut(piece.text, room);
+      room -= std::min(room, display_width(shown));
+      const bool coloured = size.colour && *piece.colour != '\0';
+      out += coloured ? fmt::format("\x1b[{}m{}\x1b[0m", piece.colour, shown) : shown;
+    }
+    while (!out.empty() && out.back() == ' ') out.pop_back();
+    return out + "\n";
+  }
+
+ private:
+  struct Piece {
+    std::string text;
+    const char* colour;
+  };
+  // The first `columns` characters of UTF-8 text.
+  static std::string cut(const std::string& text, std::size_t columns) {
+    std::size_t seen = 0, at = 0;
+    for (; at < text.size(); ++at) {
+      const bool begins = (static_cast<unsigned char>(text[at]) & 0xC0) != 0x80;
+      if (begins && seen++ == columns) break;
+    }
+    return text.substr(0, at);
+  }
+  std::vector<Piece> pieces_;
+};
+
+constexpr const char* kBold = "1";
+constexpr const char* kDim = "2";
+
+const char* colour_of(diagnose::Verdict verdict) {
+  using diagnose::Verdict;
+  switch (verdict) {
+    case Verdict::kComputeBound:
+    case Verdict::kMemoryBound:
+      return "32";  // at work
+    case Verdict::kIdle:
+    case Verdict::kIdleHeld:
+      return "31";
+    case Verdict::kUnknown:
+      return "2";
+    default:
+      return "33";
+  }
+}
+
+std::string money(double dollars) { return format_usd_per_hour(dollars); }
+
+double wasted(const TopGpu& gpu) { return gpu.usd_per_hour.value_or(0) * gpu.diagnosis.wasted; }
+
+Line headline(const TopScreen& screen) {
+  double spent = 0, lost = 0;
+  bool priced = false;
+  for (const TopGpu& gpu : screen.gpus) {
+    spent += gpu.usd_per_hour.value_or(0);
+    lost += wasted(gpu);
+    priced = priced || gpu.usd_per_hour;
+  }
+  Line line;
+  line.add("rightsize top", kBold)
+      .add(fmt::format("  {}  {} GPU{}", screen.title, screen.gpus.size(), screen.gpus.size() == 1 ? "" : "s"));
+  if (priced) {
+    line.add(fmt::format("  {} an hour, ", money(spent)));
+    line.add(fmt::format("{} of it wasted", money(lost)), lost > 0.2 * spent ? "31" : "");
+  }
+  return line;
+}
+
+Line gpu_line(const TopGpu& gpu) {
+  Line line;
+  std::string name = fmt::format("GPU {}", gpu.device.index);
+  if (!gpu.device.mig_id.empty()) name += fmt::format(".{}", gpu.device.mig_id);
+  if (!gpu.device.host.empty()) name = gpu.device.host + " " + name;
+  line.add(
+      fmt::format("{} {}  ", name, gpu.device.name.empty() && gpu.gpu != nullptr ? gpu.gpu->name : gpu.device.name),
+      kBold);
+  line.add(std::string(name_of(gpu.diagnosis.verdict)), colour_of(gpu.diagnosis.verdict));
+  line.add(fmt::format(" ({} sure)", percent(gpu.diagnosis.confidence)), kDim);
+  if (gpu.usd_per_hour) {
+    line.add(fmt::format("  {} an hour, {} wasted", money(*gpu.usd_per_hour), money(wasted(gpu))));
+  }
+  return line;
+}
+
+struct Curve {
+  const char* label;
+  std::vector<std::optional<double>> values;
+  std::string now;
+};
+
+Curve curve_of(const TopGpu& gpu, const char* label, Metric metric, double full, std::string (*show)(double)) {
+  Curve curve{label, {}, "-"};
+  for (const Sample& sample : gpu.recent) {
+    auto value = sample.get(metric);
+    curve.values.push_back(value ? std::optional(std::clamp(*value / full, 0.0, 1.0)) : std::nullopt);
+    if (value) curve.now = show(*value);
+  }
+  return curve;
+}
+
+double power_limit(const TopGpu& gpu) {
+  for (auto sample = gpu.recent.rbegin(); sample != gpu.recent.rend(); ++sample) {
+    if (auto limit = sample->get(Metric::kPowerLimit)) return *limit;
+  }
+  return gpu.gpu != nullptr && gpu.gpu->tdp ? in_watts(*gpu.gpu->tdp) : 700;
+}
+
+bool has(const TopGpu& gpu, Metric metric) {
+  return std::any_of(gpu.recent.begin(), gpu.recent.end(), [&](const Sample& sample) { return sample.has(metric); });
+}
+
+// The four curves: what a source without counters has takes their place.
+std::vector<Curve> curves_of(const TopGpu& gpu) {
+  std::vector<Curve> curves;
+  if (has(gpu, Metric::kSmActive)) {
+    curves.push_back(curve_of(gpu, "SM", Metric::kSmActive, 1, percent));
+  } else if (has(gpu, Metric::kGraphicsActive)) {
+    curves.push_back(curve_of(gpu, "engine", Metric::kGraphicsActive, 1, percent));
+  } else {
+    curves.push_back(curve_of(gpu, "busy", Metric::kGpuUtil, 1, percent));
+  }
+  curves.push_back(curve_of(gpu, "tensor", Metric::kTensorActive, 1, percent));
+  curves.push_back(has(gpu, Metric::kDramActive) ? curve_of(gpu, "DRAM", Metric::kDramActive, 1, percent)
+                                                 : curve_of(gpu, "memory", Metric::kMemoryUtil, 1, percent));
+  curves.push_back(
+      curve_of(gpu, "power", Metric::kPower, power_limit(gpu), [](double v) { return format_power(watts(v)); }));
+  return curves;
+}
+
+void curve_lines(std::vector<Line>& lines, const TopGpu& gpu, const TopSize& size) {
+  constexpr std::size_t kLabel = 9, kValue = 9;
+  const auto columns = static_cast<std::size_t>(std::max(1, size.columns));
+  const std::size_t each = columns >= 80 ? columns / 2 : columns;
+  const std::size_t width = each > kLabel + kValue + 4 ? each - kLabel - kValue - 3 : 4;
+  const std::vector<Curve> curves = curves_of(gpu);
+  Line line;
+  for (std::size_t i = 0; i < curves.size(); ++i) {
+    const std::size_t column = (i % 2) * each;
+    if (i % 2 == 1 && each < columns) {
+      line.pad_to(column);
+    } else if (i > 0) {
+      lines.push_back(line);
+      line = {};
+    }
+    line.add(fmt::format("  {:<7}", curves[i].label), kDim);
+    line.add(sparkline(curves[i].values, width, size.blocks), "36");
+    line.add(fmt::format("{:>{}}", curves[i].now, kValue));
+  }
+  lines.push_back(line);
+}
+
+std::string latest(const TopGpu& gpu, Metric metric, std::string (*show)(double)) {
+  for (auto sample = gpu.recent.rbegin(); sample != gpu.recent.rend(); ++sample) {
+    if (auto value = sample->get(metric)) return show(*value);
+  }
+  return "";
+}
+
+Line details(const TopGpu& gpu) {
+  std::string text;
+  auto add = [&](const std::string& part) {
+    if (!part.empty()) text += (text.empty() ? "  " : "   ") + part;
+  };
+  std::string memory = latest(gpu, Metric::kMemoryUsed, [](double v) { return format_bytes(bytes(v)); });
+  std::string total = latest(gpu, Metric::kMemoryTotal, [](double v) { return format_bytes(bytes(v)); });
+  if (total.empty() && gpu.gpu != nullptr) total = format_bytes(gpu.gpu->capacity());
+  if (!memory.empty()) add("memory " + memory + (total.empty() ? "" : " of " + total));
+  add(latest(gpu, Metric::kSmClock, [](double v) { return fmt::format("{:.0f} MHz", v / 1e6); }));
+  add(latest(gpu, Metric::kTemperature, [](double v) { return fmt::format("{:.0f} C", v); }));
+  add(latest(gpu, Metric::kPcieRx, [](double v) { return "PCIe in " + format_bandwidth(bytes_per_s(v)); }));
+  add(latest(gpu, Metric::kPcieTx, [](double v) { return "out " + format_bandwidth(bytes_per_s(v)); }));
+  Line line;
+  line.add(text);
+  return line;
+}
+
+std::vector<Line> gpu_lines(const TopGpu& gpu, const TopSize& size) {
+  std::vector<Line> lines = {gpu_line(gpu)};
+  curve_lines(lines, gpu, size);
+  lines.push_back(details(gpu));
+  if (!gpu.diagnosis.evidence.empty()) {
+    lines.emplace_back();
+    lines.back().add("  " + gpu.diagnosis.evidence.front(), kDim);
+  }
+  for (const telemetry::GpuProcess& process : gpu.processes) {
+    lines.emplace_back();
+    lines.back().add(fmt::format("  process {:<8} {:<16} {}", process.pid, process.name.empty() ? "?" : process.name,
+                                 process.memory ? format_bytes(bytes(*process.memory)) : "-"));
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string sparkline(const std::vector<std::optional<double>>& values, std::size_t width, bool blocks) {
+  static constexpr const char* kBlocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  static constexpr const char* kLetters[] = {"_", ".", ":", "-", "=", "+", "*", "#"};
+  std::string out;
+  const std::size_t shown = std::min(values.size(), width);
+  out.append(width - shown, ' ');
+  for (std::size_t i = values.size() - shown; i < values.size(); ++i) {
+    if (!values[i]) {
+      out += ' ';
+      continue;
+    }
+    const auto step = static_cast<std::size_t>(std::clamp(*values[i] * 8, 0.0, 7.0));
+    out += blocks ? kBlocks[step] : kLetters[step];
+  }
+  return out;
+}
+
+std::string draw_top(const TopScreen& screen, const TopSize& size) {
+  std::string out = headline(screen).render(size);
+  const auto rows = static_cast<std::size_t>(std::max(2, size.rows));
+  std::size_t used = 1, drawn = 0;
+  for (const TopGpu& gpu : screen.gpus) {
+    const std::vector<Line> lines = gpu_lines(gpu, size);
+    const bool last = drawn + 1 == screen.gpus.size();
+    const std::size_t spare = last ? 0 : 1;  // for the line that counts the rest
+    if (used + 1 + lines.size() + spare > rows && drawn > 0) break;
+    out += "\n";
+    ++used;
+    for (const Line& line : lines) {
+      if (used + spare >= rows) break;
+      out += line.render(size);
+      ++used;
+    }
+    ++drawn;
+  }
+  if (drawn < screen.gpus.size() && used < rows) {
+    Line rest;
+    rest.add(fmt::format("... and {} more; a taller window shows them", screen.gpus.size() - drawn), kDim);
+    out += rest.render(size);
+  }
+  return out;
+}
+
+}  // namespace rightsize::app

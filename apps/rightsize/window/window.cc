@@ -1,0 +1,366 @@
+// rightsize window: work that can wait, done in windows; how many GPUs, when, for how much, against doing it at once.
+#include "sim/window.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "base/file.h"
+#include "base/format.h"
+#include "base/parse_units.h"
+#include "base/text.h"
+#include "rightsize/command.h"
+#include "sim/search.h"
+
+namespace rightsize::app {
+namespace {
+
+using report::Align;
+using report::Json;
+
+constexpr double kDaysPerMonth = 730.0 / 24;
+
+struct Flags {
+  std::string volume, window = "4h", deadline, item_time, service, gpu, item_memory, fixed_memory, startup = "2min";
+  std::string price, spot_price, slo, chunk = "5min", catalog;
+  double peak = 1, interruptions = 0.05;
+  bool pad = false;
+};
+
+// What the flags mean.
+struct Problem {
+  sim::WindowWork work;
+  std::string gpu;
+  int batch = 1;   // of the offline runs
+  Seconds single;  // one item alone, for the real-time option
+  std::unique_ptr<sim::TableTime> table;
+  std::optional<double> on_demand, spot;  // dollars a GPU-hour
+  std::string on_demand_source, spot_source;
+  sim::Promise promise;
+};
+
+// Items a day: "1M/d", "12/s".
+Result<double> parse_volume(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string::npos) {
+    return fail(bad_input(fmt::format("'{}' is not a volume", text))
+                    .with_hint("--volume takes items over time: 1M/d, 40k/h, 12/s"));
+  }
+  RIGHTSIZE_TRY(const double count, parse_count(text.substr(0, slash)));
+  RIGHTSIZE_TRY(const Seconds per, parse_duration("1" + text.substr(slash + 1)));
+  if (!(count > 0)) return fail(bad_input("a volume of nothing needs no GPU"));
+  return count * (days(1) / per);
+}
+
+void find_prices(Problem& problem, const catalog::Catalog& catalog) {
+  for (const catalog::Price& price : catalog.prices) {
+    const catalog::Machine* machine = catalog.find_machine(price.provider, price.instance);
+    if (machine == nullptr || machine->retired || machine->gpu != problem.gpu) continue;
+    const bool spot = price.purchase == catalog::Purchase::kSpot;
+    if (!spot && price.purchase != catalog::Purchase::kOnDemand) continue;
+    std::optional<double>& best = spot ? problem.spot : problem.on_demand;
+    const double per_gpu = in_usd_per_hour(price.machine_price) / machine->gpus;
+    if (best && *best <= per_gpu) continue;
+    best = per_gpu;
+    (spot ? problem.spot_source : problem.on_demand_source) = price.provider + " " + price.instance;
+  }
+}
+
+Result<> read_prices(const Flags& flags, const catalog::Catalog& catalog, Problem& problem) {
+  if (!problem.gpu.empty()) find_prices(problem, catalog);
+  auto override_with = [](const std::string& text, std::optional<double>& price, std::string& source) -> Result<> {
+    if (text.empty()) return {};
+    const bool bare = text.find_first_not_of("0123456789.") == std::string::npos;
+    RIGHTSIZE_TRY(const UsdPerSecond given, parse_usd_per_hour(bare ? text + "USD/h" : text));
+    price = in_usd_per_hour(given);
+    source = "given";
+    return {};
+  };
+  if (Result<> done = override_with(flags.price, problem.on_demand, problem.on_demand_source); !done) return done;
+  return override_with(flags.spot_price, problem.spot, problem.spot_source);
+}
+
+// The largest batch the memory allows; nothing fits: an error that says how much is missing.
+Result<int> largest_batch(const Flags& flags, const catalog::Catalog& catalog, const Problem& problem, int most) {
+  if (flags.item_memory.empty()) return most;
+  if (problem.gpu.empty()) return fail(bad_input("--item-memory needs --gpu, whose memory it is"));
+  RIGHTSIZE_TRY(const Bytes item, parse_bytes(flags.item_memory));
+  Bytes fixed;
+  if (!flags.fixed_memory.empty()) {
+    RIGHTSIZE_TRY(fixed, parse_bytes(flags.fixed_memory));
+  }
+  RIGHTSIZE_TRY(const catalog::Gpu* gpu, catalog.find_gpu(problem.gpu));
+  const double fits = item > bytes(0) ? std::floor((gpu->capacity() - fixed) / item) : most;
+  if (fits < 1) {
+    return fail(bad_input(fmt::format("one item with the model needs {}, and {} has {}", format_bytes(fixed + item),
+                                      gpu->name, format_bytes(gpu->capacity()))));
+  }
+  return std::min(most, static_cast<int>(std::min(fits, 65536.0)));
+}
+
+Checked<Problem> read_times(const Flags& flags, const catalog::Catalog& catalog, Problem problem) {
+  if (flags.service.empty()) {
+    Result<Seconds> time = parse_duration(flags.item_time);
+    if (!time)
+      return fail(one(Error(time.error()).with_hint("--item-time 80ms, or --service FILE.csv with batch times")));
+    if (!(*time > seconds(0))) return fail(one(bad_input("an item takes some time")));
+    Result<int> fits = largest_batch(flags, catalog, problem, 1);
+    if (!fits) return fail(one(fits.error()));
+    problem.single = problem.work.item_time = *time;
+    problem.table = std::make_unique<sim::TableTime>(std::vector<sim::TableTime::Row>{{1, {*time, *time}}}, false);
+    return problem;
+  }
+  Result<std::string> text = read_file(flags.service);
+  if (!text) return fail(one(text.error()));
+  RIGHTSIZE_TRY(std::vector<sim::TableTime::Row> rows, sim::parse_service_table(flags.service, *std::move(text)));
+  problem.table = std::make_unique<sim::TableTime>(std::move(rows), flags.pad);
+  Result<int> most = largest_batch(flags, catalog, problem, problem.table->largest_batch());
+  if (!most) return fail(one(most.error()));
+  problem.single = problem.table->time_of(1).p50;
+  problem.work.item_time = problem.single;
+  for (int batch = 1; batch <= *most; ++batch) {
+    const Seconds each = problem.table->time_of(batch).p50 / batch;
+    if (each <= problem.work.item_time) problem.work.item_time = each, problem.batch = batch;
+  }
+  return problem;
+}
+
+Result<> read_work(const Flags& flags, const catalog::Catalog& catalog, Problem& problem) {
+  if (flags.volume.empty()) return fail(bad_input("no volume").with_hint("--volume 1M/d"));
+  RIGHTSIZE_TRY(problem.work.items_per_day, parse_volume(flags.volume));
+  RIGHTSIZE_TRY(problem.work.window, parse_duration(flags.window));
+  if (!(problem.work.window > seconds(0)) || problem.work.window > days(1)) {
+    return fail(bad_input(fmt::format("a window lasts up to a day, not '{}'", flags.window)));
+  }
+  problem.work.deadline = problem.work.window;
+  if (!flags.deadline.empty()) {
+    RIGHTSIZE_TRY(problem.work.deadline, parse_duration(flags.deadline));
+  }
+  RIGHTSIZE_TRY(problem.work.startup, parse_duration(flags.startup));
+  if (!flags.gpu.empty()) {
+    RIGHTSIZE_TRY(const catalog::Gpu* gpu, catalog.find_gpu(flags.gpu));
+    problem.gpu = gpu->name;
+  }
+  if (!(flags.peak >= 1 && flags.peak <= 100)) return fail(bad_input("--peak lies between 1 and 100"));
+  if (!(flags.interruptions >= 0 && flags.interruptions <= 60))
+    return fail(bad_input("--interruptions lies between 0 and 60 an hour"));
+  return read_prices(flags, catalog, problem);
+}
+
+// GPUs that serve every item as it comes, at the busiest hour, within the promise.
+std::optional<sim::Assessed> real_time(const Problem& problem, const Flags& flags) {
+  const double rate = problem.work.items_per_day / 86400 * flags.peak;
+  const sim::Poisson arrivals{rate};
+  const int most = problem.table->largest_batch();
+  std::vector<sim::Candidate> candidates;
+  const int fewest = std::max(1, static_cast<int>(rate * in_seconds(problem.work.item_time)));
+  const int enough = 2 + static_cast<int>(std::ceil(1.6 * rate * in_seconds(problem.single)));
+  for (int gpus_used = fewest; gpus_used <= std::min(enough + 4, fewest + 512); ++gpus_used) {
+    for (const sim::TableTime::Row& row : problem.table->rows()) {
+      for (double share : {0.0, 0.1, 0.3}) {
+        const auto delay = static_cast<sim::SimTime>(share * static_cast<double>(problem.promise.limit));
+        if (row.batch > 1 || delay == 0)
+          candidates.push_back({0, gpus_used, row.batch, 1, delay, 0, static_cast<double>(gpus_used)});
+      }
+    }
+  }
+  const sim::DynamicProblem search({sim::tabulate(*problem.table, most)}, 0, arrivals, problem.promise);
+  return sim::search(search, std::move(candidates), problem.promise, {}).best;
+}
+
+struct Option {
+  std::string name;
+  int gpus = 0;
+  double gpu_hours = 0;            // a month
+  std::optional<double> per_hour;  // dollars
+  Seconds latency;
+  double utilization = 0;
+  std::string note;
+  double monthly() const { return per_hour ? gpu_hours * *per_hour : NAN; }
+};
+
+std::vector<Option> options_of(const Problem& problem, const Flags& flags, const sim::WindowPlan& plan,
+                               const std::optional<sim::Assessed>& live) {
+  std::vector<Option> options;
+  const double month_hours = 24 * kDaysPerMonth;
+  if (live) {
+    // Busy over the day, not at its peak.
+    options.push_back({"real time", live->candidate.replicas, live->candidate.replicas * month_hours, problem.on_demand,
+                       sim::from_sim_time(static_cast<sim::SimTime>(live->value)),
+                       live->profile.utilization / flags.peak,
+                       fmt::format("{} {}", sim::name_of(problem.promise.metric),
+                                   format_duration(sim::from_sim_time(problem.promise.limit)))});
+  }
+  const Seconds worst = problem.work.window + plan.latest;
+  const double run_hours = plan.gpu_hours_per_day * kDaysPerMonth;
+  options.push_back(
+      {"windows, GPUs kept", plan.gpus, plan.gpus * month_hours, problem.on_demand, worst, plan.utilization, ""});
+  options.push_back({"windows, rented for the runs", plan.gpus, run_hours, problem.on_demand, worst, 1, ""});
+  Result<Seconds> chunk = parse_duration(flags.chunk);
+  const double redo = sim::spot_overhead(flags.interruptions, problem.work.startup, chunk ? *chunk : seconds(0));
+  options.push_back({"windows, spot for the runs", plan.gpus, run_hours * redo, problem.spot, worst, 1 / redo,
+                     fmt::format("{} interruptions an hour redo {}", format_number(flags.interruptions),
+                                 format_percent(Ratio::fraction(redo - 1)))});
+  return options;
+}
+
+report::Table table_of(const std::vector<Option>& options) {
+  report::Table table;
+  table.columns = {{"option", "option", Align::kLeft},
+                   {"GPUs", "gpus", Align::kRight},
+                   {"GPU-h/month", "gpu_hours_per_month", Align::kRight},
+                   {"$/GPU-h", "usd_per_gpu_hour", Align::kRight},
+                   {"$/month", "usd_per_month", Align::kRight},
+                   {"item done within", "latency_seconds", Align::kRight},
+                   {"busy", "utilization", Align::kRight},
+                   {"note", "note", Align::kLeft}};
+  for (const Option& o : options) {
+    table.rows.push_back(
+        {report::text_cell(o.name), report::number_cell(std::to_string(o.gpus), o.gpus),
+         report::number_cell(format_count(std::round(o.gpu_hours)), o.gpu_hours),
+         o.per_hour ? report::number_cell(format_usd_per_hour(*o.per_hour), *o.per_hour) : report::unknown_cell(),
+         o.per_hour ? report::number_cell(format_usd(usd(o.monthly())), o.monthly()) : report::unknown_cell(),
+         report::number_cell(format_duration(o.latency), in_seconds(o.latency)),
+         report::number_cell(format_percent(Ratio::fraction(o.utilization)), o.utilization),
+         report::text_cell(o.note)});
+  }
+  return table;
+}
+
+std::string clock(Seconds t) {
+  const long minutes = std::lround(in_seconds(t) / 60) % (24 * 60);
+  return fmt::format("{:02}:{:02}", minutes / 60, minutes % 60);
+}
+
+report::Table schedule_of(const sim::WindowPlan& plan) {
+  report::Table table;
+  table.title = "The day";
+  table.columns = {{"window closes", "closes", Align::kLeft},
+                   {"items", "items", Align::kRight},
+                   {"GPUs", "gpus", Align::kRight},
+                   {"starts", "starts", Align::kLeft},
+                   {"done", "ends", Align::kLeft}};
+  table.most_shown = 24;
+  for (const sim::WindowRun& run : plan.day) {
+    table.rows.push_back({report::text_cell(clock(run.closes)),
+                          report::number_cell(format_count(std::round(run.items)), run.items),
+                          report::number_cell(std::to_string(plan.gpus), plan.gpus),
+                          report::text_cell(clock(run.starts)), report::text_cell(clock(run.ends))});
+  }
+  return table;
+}
+
+Json json_of(const Problem& problem, const sim::WindowPlan& plan, const std::vector<Option>& options) {
+  Json out{{"schema", "rightsize/window/1"},
+           {"items_per_day", problem.work.items_per_day},
+           {"gpu", problem.gpu},
+           {"batch", problem.batch},
+           {"item_seconds", in_seconds(problem.work.item_time)},
+           {"gpus", plan.gpus},
+           {"items_per_window", plan.items_per_window},
+           {"busy_seconds", in_seconds(plan.busy)},
+           {"options", Json::array()},
+           {"schedule", Json::array()}};
+  for (const Option& o : options) {
+    out["options"].push_back({{"name", o.name},
+                              {"gpus", o.gpus},
+                              {"gpu_hours_per_month", o.gpu_hours},
+                              {"usd_per_month", report::json_number(o.monthly())},
+                              {"latency_seconds", in_seconds(o.latency)},
+                              {"utilization", o.utilization}});
+  }
+  for (const sim::WindowRun& run : plan.day) {
+    out["schedule"].push_back({{"closes", clock(run.closes)},
+                               {"starts", clock(run.starts)},
+                               {"ends", clock(run.ends)},
+                               {"items", run.items},
+                               {"gpus", plan.gpus}});
+  }
+  return out;
+}
+
+std::string summary(const Problem& problem, const sim::WindowPlan& plan, const std::vector<Option>& options,
+                    bool live) {
+  std::string text = fmt::format(
+      "{} items a day, {} each on {} in batches of {}: {} items every {}, {} GPU{} busy for {} of it, the last item "
+      "done {} "
+      "after the window closes.",
+      format_count(problem.work.items_per_day), format_duration(problem.work.item_time),
+      problem.gpu.empty() ? "the GPU" : problem.gpu, problem.batch, format_count(std::round(plan.items_per_window)),
+      format_duration(problem.work.window), plan.gpus, plan.gpus == 1 ? "" : "s", format_duration(plan.busy),
+      format_duration(plan.latest));
+  if (!live) return text + "\nThe real-time option was not found: no number of GPUs tried keeps its promise.";
+  const double saved = options.front().monthly() - options[1].monthly();
+  if (std::isfinite(saved) && saved > 0) {
+    text += fmt::format("\nWaiting saves {} a month against real time ({} of {} GPUs)", format_usd(usd(saved)),
+                        options.front().gpus - options[1].gpus, options.front().gpus);
+    double least = options[1].monthly();
+    for (const Option& o : options) least = std::isfinite(o.monthly()) ? std::min(least, o.monthly()) : least;
+    if (least < options[1].monthly()) {
+      text += fmt::format("; up to {} when GPUs are only there for the runs",
+                          format_usd(usd(options.front().monthly() - least)));
+    }
+    text += ".";
+  } else if (std::isfinite(saved)) {
+    text += "\nWaiting saves no GPU here: real time needs no more of them.";
+  }
+  return text;
+}
+
+Checked<Outcome> run(const Flags& flags) {
+  RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog));
+  Problem started;
+  if (Result<> work = read_work(flags, catalog, started); !work) return fail(one(work.error()));
+  RIGHTSIZE_TRY(Problem problem, read_times(flags, catalog, std::move(started)));
+  problem.promise = {sim::Metric::kP99, sim::to_sim_time(problem.single * 3)};
+  if (!flags.slo.empty()) {
+    Result<sim::Promise> promise = sim::parse_promise(flags.slo);
+    if (!promise) return fail(one(promise.error()));
+    problem.promise = *promise;
+  }
+  const std::optional<sim::WindowPlan> plan = sim::plan_window(problem.work);
+  Outcome outcome;
+  outcome.report.title = "Work in windows";
+  if (!plan) {
+    outcome.exit_code = kNoFeasibleAnswer;
+    outcome.report.document = {{"schema", "rightsize/window/1"}, {"gpus", nullptr}};
+    outcome.report.blocks.emplace_back(report::Paragraph{fmt::format(
+        "Not possible: starting a GPU takes {} and the work must be done {} after the window closes.",
+        format_duration(problem.work.startup), format_duration(std::min(problem.work.deadline, problem.work.window)))});
+    return outcome;
+  }
+  const std::optional<sim::Assessed> live = real_time(problem, flags);
+  const std::vector<Option> options = options_of(problem, flags, *plan, live);
+  outcome.report.document = json_of(problem, *plan, options);
+  outcome.report.blocks.emplace_back(report::Paragraph{summary(problem, *plan, options, live.has_value())});
+  outcome.report.blocks.emplace_back(table_of(options));
+  outcome.report.blocks.emplace_back(schedule_of(*plan));
+  return outcome;
+}
+
+}  // namespace
+
+Run add_window(CLI::App& command) {
+  auto f = std::make_shared<Flags>();
+  command.add_option("--volume", f->volume, "how much there is to do: 1M/d, 40k/h, 12/s");
+  command.add_option("--window", f->window, "how long work is collected")->default_str("4h");
+  command.add_option("--deadline", f->deadline, "done so long after a window closes (default: before the next closes)");
+  command.add_option("--item-time", f->item_time, "GPU time of one item, e.g. 80ms");
+  command.add_option("--service", f->service, "or measured batch times, FILE.csv: batch,ms_p50[,ms_p90]");
+  command.add_flag("--pad", f->pad, "a batch runs as the next listed size");
+  command.add_option("--gpu", f->gpu, "the GPU, for its price and memory");
+  command.add_option("--item-memory", f->item_memory, "memory of one item of a batch, e.g. 50MiB");
+  command.add_option("--fixed-memory", f->fixed_memory, "memory of the model and the runtime, e.g. 4GiB");
+  command.add_option("--startup", f->startup, "from asking for a GPU to its first item")->default_str("2min");
+  command.add_option("--peak", f->peak, "real time: the busiest hour over the mean")->default_str("1");
+  command.add_option("--slo", f->slo, "real time: the promise, e.g. p99=250ms (default: p99 of three item times)");
+  command.add_option("--price", f->price, "dollars an hour of a GPU instead of the catalogue's cheapest");
+  command.add_option("--spot-price", f->spot_price, "the same on spot");
+  command.add_option("--interruptions", f->interruptions, "spot: how often an hour a GPU is taken away")
+      ->default_str("0.05");
+  command.add_option("--chunk", f->chunk, "spot: how much work is saved at a time")->default_str("5min");
+  add_catalog_flag(command, f->catalog);
+  return [f] { return run(*f); };
+}
+
+}  // namespace rightsize::app

@@ -1,0 +1,121 @@
+// What the user wants to run: the job and its settings, apart from the model and the hardware.
+//
+// Flags and YAML files both become a list of Settings (a name and a text, with a place when it came from a file), and
+// parse_job() turns that list into a Job, reporting every mistake at once.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace rightsize::model {
+
+enum class JobKind { kTrain, kServe };
+enum class Method { kFull, kLora, kQlora };
+enum class LoraTargets { kAllLinear, kAttention };
+
+// Number formats of a job. Training formats say how weights, gradients and optimizer states are kept.
+enum class Precision {
+  kBf16,       // train: everything bf16, optimizer states too. serve: bf16 weights
+  kFp16,       // serve only
+  kAmpBf16,    // fp32 weights, gradients and states under bf16 autocast
+  kAmpFp16,    // the same under fp16 autocast with loss scaling
+  kMixedBf16,  // bf16 weights, fp32 master copy and states (Megatron, DeepSpeed)
+  kFp32,
+  kFp8,   // train: fp8 matrix products over kMixedBf16. serve: fp8 weights
+  kInt8,  // serve: weights
+  kInt4,  // serve: AWQ / GPTQ, groups of 128 with 16-bit scales
+  kNf4,   // serve and the base of QLoRA: bitsandbytes blocks of 64, doubly quantized scales
+  kFp4,   // serve: NVFP4 / MXFP4 blocks with 8-bit scales
+};
+
+enum class Optimizer { kAdamW, kAdamW8bit, kAdamWPaged8bit, kSgd, kSgdMomentum, kAdafactor, kLion, kMuon };
+enum class StateFormat { kFp32, kBf16, kInt8 };
+enum class Recompute { kNone, kSelective, kFull };
+enum class Attention { kEager, kSdpa, kFlash };
+enum class CrossEntropy { kEager, kChunked, kFused };
+enum class Offload { kNone, kOptimizer, kParameters };
+
+// The software whose habits are modelled.
+enum class Stack { kHf, kTorchTitan, kMegatron, kLlmFoundry, kVllm, kTrtLlm, kSglang };
+
+struct Parallelism {
+  int gpus = 1;
+  int tensor = 1;
+  int pipeline = 1;
+  int context = 1;
+  int expert = 1;
+  int pipeline_interleave = 1;    // virtual stages a GPU holds
+  bool sequence_parallel = true;  // with tensor parallelism: norms and dropouts are split over it too
+  int zero = 0;                   // 0 plain data parallel, 1 states, 2 + gradients, 3 + parameters (FSDP full shard)
+
+  int data() const { return gpus / (tensor * pipeline * context); }
+};
+
+struct TrainSettings {
+  Method method = Method::kFull;
+  int lora_rank = 16;
+  LoraTargets lora_targets = LoraTargets::kAllLinear;
+  Optimizer optimizer = Optimizer::kAdamW;
+  std::optional<StateFormat> optimizer_states;  // nothing: as the precision has it
+  Recompute recompute = Recompute::kNone;
+  Attention attention = Attention::kSdpa;
+  CrossEntropy cross_entropy = CrossEntropy::kEager;
+  bool fused_kernels = false;          // one kernel for SwiGLU, one for norms (Liger, Apex, torch.compile)
+  bool optimizer_in_backward = false;  // each gradient is used and freed as soon as it is there
+  int accumulation = 1;
+  Offload offload = Offload::kNone;  // to host memory
+  bool offload_activations = false;
+};
+
+struct ServeSettings {
+  std::int64_t isl = 1024;
+  std::int64_t osl = 256;
+  std::int64_t concurrency = 1;
+  std::optional<Precision> kv_precision;  // nothing: 16 bits
+  double memory_share = 0.9;              // of the GPU the engine may take (vLLM's gpu-memory-utilization and kin)
+  bool quantize_embeddings = false;       // embeddings and head stay 16-bit unless said
+};
+
+struct Job {
+  JobKind kind = JobKind::kTrain;
+  Precision precision = Precision::kBf16;
+  Stack stack = Stack::kHf;
+  std::int64_t batch = 1;     // sequences (or images) per GPU in one pass
+  std::int64_t sequence = 0;  // tokens; 0: the caller fills in what the model suggests
+  TrainSettings train;
+  ServeSettings serve;
+  Parallelism parallel;
+};
+
+// "lora-rank" = "16", and where it stood if it came from a file.
+struct Setting {
+  std::string name;
+  std::string value;
+  Place place;
+};
+
+// One setting a job may have: its name, the values it takes, and what it means. Help texts and files are made from it.
+struct SettingInfo {
+  std::string name;
+  std::string values;
+  std::string meaning;
+};
+const std::vector<SettingInfo>& job_settings();
+
+// The job these settings describe, or every mistake: unknown names and values (with suggestions), numbers out of
+// range, the same setting twice, combinations that contradict each other (QLoRA over fp32, gpus that tp x pp x cp do
+// not divide, a training precision for serving).
+Checked<Job> parse_job(const std::vector<Setting>& settings);
+
+std::string_view name_of(Precision precision);
+std::string_view name_of(Method method);
+std::string_view name_of(Optimizer optimizer);
+std::string_view name_of(Recompute recompute);
+std::string_view name_of(Stack stack);
+std::string_view name_of(CrossEntropy cross_entropy);
+
+}  // namespace rightsize::model

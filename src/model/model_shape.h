@@ -1,0 +1,152 @@
+// The shape of a model: everything memory and speed depend on, and nothing else.
+//
+// A shape is read from a Hugging Face config.json (or a built-in preset, which is the same JSON) by read_model(). It
+// has two views of one model: the few numbers formulas speak of (layers, hidden, heads ...), and the inventory of its
+// weight tensors, from which parameter counts, LoRA adapters, quantized bytes and matrix products all follow. The
+// inventory is exact: its sum is what the framework counts, tied weights once.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rightsize::model {
+
+enum class ModelKind {
+  kDecoder,         // causal language models
+  kEncoder,         // BERT and the like
+  kEncoderDecoder,  // T5, Whisper
+  kVisionTransformer,
+  kConvNet,  // ResNet, ConvNeXt, EfficientNet
+  kDiffusionUNet,
+};
+
+// What a tensor is for. Decides what LoRA adapts, what quantization shrinks, what is read in a decode step.
+enum class WeightRole {
+  kTokenEmbedding,
+  kPositionEmbedding,  // learned positions, token types
+  kAttention,          // linear: q, k, v, o and their low-rank factors
+  kMlp,                // linear: dense up, gate, down; shared experts too
+  kExpert,             // linear, held by every expert: only top_k of `experts` work on a token
+  kRouter,
+  kNorm,
+  kHead,  // linear: logits or classes; absent when tied to the token embedding
+  kConv,
+  kOther,
+};
+
+// `copies` tensors of the same shape. A linear or convolution has rows = outputs, cols = inputs (times kernel area for
+// convolutions, divided by groups); a vector has cols = 1. A bias of `rows` elements comes with it when has_bias.
+//
+// Weights stand in the framework's order. Neighbours with the same non-zero `block` form a block (one layer) that the
+// framework repeats copies / per_block times before it goes on: tensor_elements() unrolls that.
+struct Weight {
+  std::string name;  // as in the framework, layer numbers left out: "self_attn.q_proj"
+  WeightRole role = WeightRole::kOther;
+  std::int64_t rows = 0;
+  std::int64_t cols = 1;
+  bool has_bias = false;
+  std::int64_t copies = 1;
+  bool linear = false;  // a matrix product that torch.nn.Linear (or Conv1D) computes: LoRA and quantization apply
+
+  int block = 0;               // 0: stands alone
+  std::int64_t per_block = 1;  // copies within one block: the experts of a layer
+  bool stacked = false;        // those copies are one tensor (and one bias): experts since transformers 5
+  bool images_only = false;    // the image tower of a multimodal model: idle on text
+
+  // Convolutions, and the norms between them.
+  int kernel = 0;  // side, 0 when not a convolution; cols = inputs / groups * kernel^2 (kernel in audio, 1-D)
+  int stride = 1;
+  int groups = 1;
+  int scale = 0;  // image side / side of the grid the output lies on; 0 when pooled or not on a grid
+
+  std::int64_t elements_per_copy() const { return rows * cols + (has_bias ? rows : 0); }
+  std::int64_t elements() const { return elements_per_copy() * copies; }
+};
+
+enum class Norm { kLayer, kRms, kBatch, kGroup };
+enum class Activation { kSilu, kGelu, kGeluTanh, kGeluNew, kRelu, kQuickGelu };
+enum class Positions { kRotary, kLearned, kAlibi, kRelative, kSinusoidal, kNone };
+
+struct Experts {
+  int count = 0;
+  int per_token = 0;                     // top_k
+  std::int64_t intermediate = 0;         // of one expert
+  int shared = 0;                        // always-on experts
+  std::int64_t shared_intermediate = 0;  // all shared experts together
+  int dense_layers = 0;                  // layers with an ordinary MLP instead
+};
+
+// Multi-head latent attention (DeepSeek): the cache holds kv_rank + rope dimensions per token and layer.
+struct LatentAttention {
+  std::int64_t q_rank = 0;  // 0: q is not factored
+  std::int64_t kv_rank = 0;
+  int nope_dim = 0, rope_dim = 0, value_dim = 0;
+};
+
+// One resolution of a convolutional model: `blocks` of the same kind at `channels` on a grid `scale` times coarser
+// than the image.
+struct ConvStage {
+  int blocks = 0;
+  std::int64_t channels = 0;
+  std::int64_t inner_channels = 0;  // inside the bottleneck or expansion
+  int scale = 1;
+};
+
+struct ModelShape {
+  std::string name;          // preset name, or the file's
+  std::string family;        // model_type: "llama", "gpt2", "resnet" ...
+  std::string architecture;  // the class with its head: "LlamaForCausalLM", "BertForSequenceClassification"
+  ModelKind kind = ModelKind::kDecoder;
+
+  int layers = 0;          // of the decoder, or of the encoder where there is only one
+  int encoder_layers = 0;  // encoder-decoder models only
+  std::int64_t hidden = 0;
+  int heads = 0;
+  int kv_heads = 0;
+  int head_dim = 0;
+  std::int64_t intermediate = 0;  // of the dense MLP
+  std::int64_t vocabulary = 0;
+  std::int64_t context = 0;          // longest sequence the positions allow; 0 when unlimited or not a sequence model
+  std::int64_t encoder_context = 0;  // audio frames after the convolutions (Whisper); 0: as `context`
+  int rotary_dim = 0;                // of head_dim, rotated by position; 0 unless positions are rotary
+  int labels = 0;                    // outputs of a classifier head, 0 when there is none
+
+  bool gated_mlp = false;       // SwiGLU, GeGLU
+  bool fused_qkv = false;       // one matrix for q, k and v
+  bool fused_gate_up = false;   // one matrix for gate and up (phi3)
+  bool parallel_block = false;  // attention and MLP read the same norm (gpt_neox, falcon)
+  bool tied_embeddings = false;
+  bool qk_norm = false;
+  Norm norm = Norm::kRms;
+  int norms_per_layer = 2;
+  Activation activation = Activation::kSilu;
+  Positions positions = Positions::kRotary;
+  double dropout = 0;  // hidden states
+  double attention_dropout = 0;
+  std::int64_t sliding_window = 0;  // 0: full attention everywhere
+  int full_attention_every = 0;     // with a window: every n-th layer is full; 0 with a window: none is
+  double attention_softcap = 0;     // gemma2: forces eager-style attention scores
+  double logit_softcap = 0;
+
+  std::optional<Experts> experts;
+  std::optional<LatentAttention> latent;
+
+  // Images: vision transformers, convnets, U-Nets.
+  int image_size = 0;
+  int patch_size = 0;
+  int channels = 0;
+  std::vector<ConvStage> stages;
+
+  std::vector<Weight> weights;
+
+  std::int64_t parameters() const;         // every one held in memory, tied once
+  std::int64_t active_parameters() const;  // those that work on one token: per_token of the experts
+};
+
+// The number of elements of every tensor the framework allocates, weights and biases apart, in its order. The sum is
+// parameters().
+std::vector<std::int64_t> tensor_elements(const ModelShape& shape);
+
+}  // namespace rightsize::model

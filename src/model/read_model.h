@@ -1,0 +1,30 @@
+// From a Hugging Face config.json to a ModelShape with exact parameter counts.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/located_json.h"
+#include "base/result.h"
+#include "model/model_shape.h"
+
+namespace rightsize::model {
+
+struct ModelFamily {
+  std::string_view name;         // model_type
+  std::string_view description;  // one line for `rightsize models`
+};
+
+// Every family read_model() knows, the ones people ask for first.
+std::vector<ModelFamily> model_families();
+
+// Reads a configuration. Absent fields take the default of the family's configuration class, except the sizes that
+// make the model: layers and width. Fails with every mistake at once, each at its place in `file`.
+Checked<ModelShape> read_model(std::string file, std::string json_text);
+
+// The same for an object inside a document that is parsed already; `name` becomes the shape's.
+Checked<ModelShape> read_model(const LocatedJson& document, const JsonValue& config, std::string name);
+
+}  // namespace rightsize::model

@@ -1,0 +1,220 @@
+#include "perf/calibration/calibration.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "perf/stacks/estimate_parts.h"
+
+namespace rightsize::perf {
+namespace {
+
+using model::JobKind;
+
+// A measured metric and its prediction.
+struct Metric {
+  const char* name;
+  Seconds measured, predicted;
+  double width;
+};
+using Metrics = FixedList<Metric, 4>;
+
+Result<Metrics> predict(const Constants& constants, const Measurement& m, const GpuSpeed& gpu) {
+  Metrics metrics;
+  auto add = [&](const char* name, const std::optional<Seconds>& measured, Seconds predicted,
+                 const Interval& interval) {
+    if (measured) metrics.push_back({name, *measured, predicted, std::log(interval.high)});
+  };
+  if (m.step) {
+    RIGHTSIZE_TRY(TrainEstimate e, estimate_training(constants, m.work, m.job, gpu, m.cluster));
+    add("step", m.step, e.step, e.interval);
+  } else if (m.batch) {
+    RIGHTSIZE_TRY(BatchEstimate e, estimate_batch(constants, m.work, m.job, gpu));
+    add("batch", m.batch, e.batch, e.interval);
+  } else {
+    ServeLoad load;
+    load.kv_tokens = m.kv_tokens;
+    RIGHTSIZE_TRY(ServeEstimate e, estimate_serving(constants, m.work, m.job, gpu, m.cluster, load));
+    add("ttft", m.ttft, e.ttft, e.ttft_interval);
+    add("tpot", m.tpot, e.tpot, e.tpot_interval);
+    add("prefill", m.prefill, e.prefill, e.ttft_interval);
+  }
+  return metrics;
+}
+
+// Measurements of one stack, job and GPU.
+struct Group {
+  model::Stack stack;
+  JobKind job;
+  const catalog::Gpu* gpu;
+  std::vector<const Measurement*> rows;
+};
+
+std::vector<Group> groups_of(const std::vector<Measurement>& measurements) {
+  std::vector<Group> groups;
+  for (const Measurement& m : measurements) {
+    auto found = std::find_if(groups.begin(), groups.end(), [&](const Group& g) {
+      return g.stack == m.job.stack && g.job == m.job.kind && g.gpu == m.gpu;
+    });
+    if (found == groups.end()) found = groups.insert(groups.end(), {m.job.stack, m.job.kind, m.gpu, {}});
+    found->rows.push_back(&m);
+  }
+  return groups;
+}
+
+// Logarithms of the three factors.
+struct Factors {
+  double device = 0, host = 0, prefill = 0;
+};
+
+class Fitter {
+ public:
+  Fitter(const Constants& constants, const Group& group)
+      : constants_(constants), group_(group), gpu_(gpu_speed(constants, *group.gpu)) {}
+
+  // Sum over points of a loss that grows like the square of small errors and like the size of large ones (soft L1),
+  // plus a pull towards one: a factor e^0.3 costs as much as an error of 5 %.
+  double cost(const Factors& f) {
+    constexpr double kScale = 0.05, kPull = 0.3;
+    set(f);
+    double sum = 0;
+    for (const Measurement* m : group_.rows) {
+      const Result<Metrics> metrics = predict(constants_, *m, gpu_);
+      if (!metrics) return 1e30;
+      for (const Metric& metric : *metrics) {
+        const double error = std::log(metric.predicted / metric.measured) / kScale;
+        sum += 2.0 * (std::sqrt(1.0 + error * error) - 1.0);
+      }
+    }
+    for (double x : {f.device, f.host, f.prefill}) sum += x / kPull * (x / kPull);
+    return sum;
+  }
+
+  Factors fit() {
+    Factors best;
+    for (int round = 0; round < 8; ++round) {
+      improve(best, &Factors::device);
+      improve(best, &Factors::host);
+      if (group_.job == JobKind::kServe) improve(best, &Factors::prefill);
+    }
+    set(best);
+    return best;
+  }
+
+  const GpuSpeed& gpu() const { return gpu_; }
+
+ private:
+  void set(const Factors& f) {
+    const auto slot = static_cast<std::size_t>(slot_of(group_.stack)), job = static_cast<std::size_t>(group_.job);
+    Calibration& own = gpu_.calibration[slot][job];
+    own = {true, std::exp(f.device), std::exp(f.host), std::exp(f.prefill), 0.1, 1};
+  }
+
+  // Golden-section search along one factor, over a tenth to ten times.
+  void improve(Factors& best, double Factors::*which) {
+    constexpr double kGolden = 0.6180339887498949, kRange = 2.3;
+    auto at = [&](double x) {
+      Factors f = best;
+      f.*which = x;
+      return cost(f);
+    };
+    double low = -kRange, high = kRange;
+    double a = high - kGolden * (high - low), b = low + kGolden * (high - low);
+    double at_a = at(a), at_b = at(b);
+    for (int i = 0; i < 32; ++i) {
+      if (at_a < at_b) {
+        high = b, b = a, at_b = at_a;
+        a = high - kGolden * (high - low);
+        at_a = at(a);
+      } else {
+        low = a, a = b, at_a = at_b;
+        b = low + kGolden * (high - low);
+        at_b = at(b);
+      }
+    }
+    const double found = 0.5 * (low + high);
+    // A factor the points say nothing about stays where it is.
+    if (at(found) < cost(best)) best.*which = found;
+  }
+
+  const Constants& constants_;
+  const Group& group_;
+  GpuSpeed gpu_;
+};
+
+// Half the width the stack had counts as two more points, so that a single lucky row does not promise certainty.
+double width_after(const std::vector<CalibrationPoint>& points, double width_before) {
+  constexpr double kEighty = 1.2816;
+  const double before = 0.5 * width_before / kEighty;
+  double sum = 2 * before * before;
+  for (const CalibrationPoint& p : points) sum += std::pow(std::log(p.after / p.measured), 2);
+  const double freedom = std::max(0.0, static_cast<double>(points.size()) - 1.0) + 2.0;
+  return std::max(0.02, kEighty * std::sqrt(sum / freedom));
+}
+
+double mean_error(const std::vector<CalibrationPoint>& points, Seconds CalibrationPoint::*which) {
+  double sum = 0;
+  for (const CalibrationPoint& p : points) sum += std::fabs(p.*which / p.measured - 1.0);
+  return points.empty() ? 0 : sum / static_cast<double>(points.size());
+}
+
+Error at_line(Error error, int line) {
+  error.message = fmt::format("line {}: {}", line, error.message);
+  return error;
+}
+
+Result<CalibrationFit> fit_group(const Constants& constants, const Group& group) {
+  CalibrationFit fit;
+  const GpuSpeed as_is = gpu_speed(constants, *group.gpu);
+  GpuSpeed plain = as_is;  // an earlier calibration is replaced, so its width says nothing
+  plain.calibration = {};
+  for (const Measurement* m : group.rows) {
+    Result<Metrics> metrics = predict(constants, *m, as_is);
+    if (!metrics) return fail(at_line(std::move(metrics).error(), m->line));
+    for (const Metric& metric : *metrics) {
+      fit.points.push_back({m->line, m->model, metric.name, metric.measured, metric.predicted, {}});
+    }
+    RIGHTSIZE_TRY(Metrics uncalibrated, predict(constants, *m, plain));
+    for (const Metric& metric : uncalibrated) fit.width_before = std::max(fit.width_before, metric.width);
+  }
+  Fitter fitter(constants, group);
+  const Factors found = fitter.fit();
+  std::size_t next = 0;
+  for (const Measurement* m : group.rows) {
+    RIGHTSIZE_TRY(Metrics metrics, predict(constants, *m, fitter.gpu()));
+    for (const Metric& metric : metrics) fit.points[next++].after = metric.predicted;
+  }
+  fit.error_before = mean_error(fit.points, &CalibrationPoint::before);
+  fit.error_after = mean_error(fit.points, &CalibrationPoint::after);
+  fit.row.stack = group.stack;
+  fit.row.job = group.job;
+  fit.row.gpu = group.gpu->name;
+  fit.row.factors = {true,
+                     std::exp(found.device),
+                     std::exp(found.host),
+                     std::exp(found.prefill),
+                     width_after(fit.points, fit.width_before),
+                     static_cast<int>(fit.points.size())};
+  return fit;
+}
+
+}  // namespace
+
+Checked<std::vector<CalibrationFit>> fit_calibrations(const Constants& constants,
+                                                      const std::vector<Measurement>& measurements) {
+  std::vector<CalibrationFit> fits;
+  Errors errors;
+  for (const Group& group : groups_of(measurements)) {
+    Result<CalibrationFit> fit = fit_group(constants, group);
+    if (fit) {
+      fits.push_back(*std::move(fit));
+    } else {
+      errors.push_back(std::move(fit).error());
+    }
+  }
+  if (!errors.empty()) return fail(std::move(errors));
+  return fits;
+}
+
+}  // namespace rightsize::perf

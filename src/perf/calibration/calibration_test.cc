@@ -1,0 +1,156 @@
+#include "perf/calibration/calibration.h"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+
+namespace rightsize::perf {
+namespace {
+
+const Constants& constants() {
+  static const Constants kConstants = *load_constants("");
+  return kConstants;
+}
+const catalog::Catalog& the_catalog() {
+  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
+  return kCatalog;
+}
+
+Checked<std::vector<Measurement>> read(const std::string& text) {
+  return read_measurements("mine.csv", text, the_catalog());
+}
+
+constexpr const char* kHeader = "model,gpu,job,stack,batch,seq,tokens_per_second_per_gpu\n";
+
+TEST(Measurements, RatesBecomeSteps) {
+  const auto rows = read(std::string(kHeader) + "llama-3.2-1b,h200-sxm,train,hf,8,1024,16384\n");
+  ASSERT_TRUE(rows) << describe(rows.error());
+  ASSERT_EQ(rows->size(), 1u);
+  EXPECT_DOUBLE_EQ(in_seconds(*rows->front().step), 0.5);  // 8 x 1024 tokens at 16,384 a second
+  EXPECT_EQ(rows->front().line, 2);
+}
+
+TEST(Measurements, WholeJobRatesAreSharedByTheGpus) {
+  const auto rows = read(
+      "model,gpu,gpus,zero,stack,batch,seq,tokens_per_second\n"
+      "llama-2-7b,h100-sxm,8,3,torchtitan,4,2048,65536\n");
+  ASSERT_TRUE(rows) << describe(rows.error());
+  EXPECT_DOUBLE_EQ(in_seconds(*rows->front().step), 1.0);  // 8 x 4 x 2048 tokens at 65,536 a second
+}
+
+TEST(Measurements, EveryMistakeAtItsPlace) {
+  const auto rows = read(std::string(kHeader) +
+                         "llama-9,h200-sxm,train,hf,8,1024,16384\n"
+                         "llama-3.2-1b,h20,train,hf,8,1024,16384\n"
+                         "llama-3.2-1b,h200-sxm,train,hg,8,1024,16384\n"
+                         "llama-3.2-1b,h200-sxm,train,hf,8,1024,fast\n"
+                         "llama-3.2-1b,h200-sxm,train,hf,8,1024,\n"
+                         "llama-3.2-1b,h200-sxm,train,hf,8,1024,-4\n"
+                         "-,h200-sxm,train,hf,8,1024,4\n");
+  ASSERT_FALSE(rows);
+  const std::string text = describe(rows.error());
+  for (const char* said : {"mine.csv:2:", "mine.csv:3:", "mine.csv:4:", "mine.csv:5:", "mine.csv:6:", "mine.csv:7:",
+                           "mine.csv:8:", "did you mean"}) {
+    EXPECT_THAT(text, testing::HasSubstr(said));
+  }
+}
+
+TEST(Measurements, UnknownColumnsAndEmptyFiles) {
+  const auto wrong = read("model,gpu,tokens_per_secnd\nllama-3.2-1b,h200-sxm,4\n");
+  ASSERT_FALSE(wrong);
+  EXPECT_THAT(describe(wrong.error()), testing::HasSubstr("did you mean 'tokens_per_second'"));
+  EXPECT_FALSE(read("model,gpu,step_ms\n"));
+  EXPECT_FALSE(read(""));
+}
+
+// Rows whose times are the model's own, `factor` times as long.
+std::string rows_scaled(double factor, std::initializer_list<int> batches) {
+  std::string text = "model,gpu,batch,seq,step_ms\n";
+  const catalog::Gpu& gpu = **the_catalog().find_gpu("h100-sxm");
+  for (int batch : batches) {
+    const auto one = *read(fmt::format("model,gpu,batch,seq,step_ms\nllama-3.2-1b,h100-sxm,{},2048,1\n", batch));
+    const TrainEstimate e = *estimate_training(constants(), one.front().work, one.front().job,
+                                               gpu_speed(constants(), gpu), one.front().cluster);
+    text += fmt::format("llama-3.2-1b,h100-sxm,{},2048,{:.6f}\n", batch, in_milliseconds(e.step) * factor);
+  }
+  return text;
+}
+
+TEST(Calibration, FindsAFactorFromOnePoint) {
+  const auto fits = fit_calibrations(constants(), *read(rows_scaled(1.3, {8})));
+  ASSERT_TRUE(fits) << describe(fits.error());
+  const CalibrationFit& fit = fits->front();
+  EXPECT_NEAR(fit.row.factors.device, 1.3, 0.04);
+  EXPECT_NEAR(fit.error_before, 0.23, 0.01);
+  EXPECT_LT(fit.error_after, 0.03);
+  EXPECT_LT(fit.row.factors.width, fit.width_before);
+  EXPECT_EQ(fit.row.factors.points, 1);
+}
+
+TEST(Calibration, OneOutlierDoesNotDecide) {
+  std::string text = rows_scaled(1.2, {4, 8, 16, 32});
+  text += "llama-3.2-1b,h100-sxm,12,2048,9000\n";  // the profiler was on
+  const auto fits = fit_calibrations(constants(), *read(text));
+  ASSERT_TRUE(fits);
+  EXPECT_NEAR(fits->front().row.factors.device, 1.2, 0.06);
+}
+
+TEST(Calibration, ServingFitsPrefillAndDecodeApart) {
+  const auto fits = fit_calibrations(constants(), *read("model,gpu,job,stack,isl,osl,concurrency,ttft_ms,tpot_ms\n"
+                                                        "llama-3.1-8b,a100-80gb-sxm,serve,vllm,2048,256,8,400,16\n"
+                                                        "llama-3.1-8b,a100-80gb-sxm,serve,vllm,1024,256,1,190,12.5\n"));
+  ASSERT_TRUE(fits) << describe(fits.error());
+  const CalibrationFit& fit = fits->front();
+  EXPECT_EQ(fit.points.size(), 4u);
+  EXPECT_LT(fit.error_after, fit.error_before);
+}
+
+TEST(Calibration, ReadBackAndUsed) {
+  const std::string folder = testing::TempDir() + "/rightsize_calibration";
+  std::filesystem::create_directories(folder);
+  const auto fits = fit_calibrations(constants(), *read(rows_scaled(1.25, {8, 16})));
+  ASSERT_TRUE(write_file(folder + "/" + kCalibrationFile, calibration_csv({fits->front().row})));
+  const auto overlaid = load_constants(folder);
+  ASSERT_TRUE(overlaid) << describe(overlaid.error());
+  const Measurement m = read(rows_scaled(1.0, {8}))->front();
+  const catalog::Gpu& gpu = **the_catalog().find_gpu("h100-sxm");
+  const TrainEstimate before = *estimate_training(constants(), m.work, m.job, gpu_speed(constants(), gpu), m.cluster);
+  const TrainEstimate after = *estimate_training(*overlaid, m.work, m.job, gpu_speed(*overlaid, gpu), m.cluster);
+  EXPECT_EQ(after.basis, Basis::kCalibrated);
+  EXPECT_NEAR(after.step / before.step, 1.25, 0.03);
+  EXPECT_LT(after.interval.high, before.interval.high);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Constants, MistakesInAnOverlayAreReported) {
+  const std::string folder = testing::TempDir() + "/rightsize_broken_constants";
+  std::filesystem::create_directories(folder);
+  ASSERT_TRUE(write_file(folder + "/stacks.csv", "stack,constant,value\nhf,matmul_rat,0.7\nhg,matmul_rate,0.7\n"));
+  ASSERT_TRUE(write_file(folder + "/efficiency.csv", "gpu,kernel,rate\nl4,matmul-bf16,fast\nl4,matmul-bf17,1\n"));
+  const auto broken = load_constants(folder);
+  ASSERT_FALSE(broken);
+  const std::string text = describe(broken.error());
+  EXPECT_THAT(text, testing::HasSubstr("has no constant 'matmul_rat'"));
+  EXPECT_THAT(text, testing::HasSubstr("'hg' is not a known stack"));
+  EXPECT_THAT(text, testing::HasSubstr("unknown kernel 'matmul-bf17'"));
+  EXPECT_THAT(text, testing::HasSubstr("efficiency.csv:2:"));
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Constants, AnOverlayReplacesOneConstant) {
+  const std::string folder = testing::TempDir() + "/rightsize_own_constants";
+  std::filesystem::create_directories(folder);
+  ASSERT_TRUE(write_file(folder + "/stacks.csv", "stack,constant,value\nhf,matmul_rate,0.5\n"));
+  const auto own = load_constants(folder);
+  ASSERT_TRUE(own) << describe(own.error());
+  EXPECT_DOUBLE_EQ(own->eager.matmul_rate, 0.5);
+  EXPECT_EQ(own->eager.host_forward, constants().eager.host_forward);
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace rightsize::perf

@@ -1,0 +1,175 @@
+// The file `rightsize calibrate` takes.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/csv.h"
+#include "base/parse_units.h"
+#include "base/suggest.h"
+#include "memory/memory.h"
+#include "model/presets.h"
+#include "perf/calibration/calibration.h"
+
+namespace rightsize::perf {
+namespace {
+
+using model::Job;
+using model::Setting;
+
+constexpr std::string_view kMeasured[] = {"tokens_per_second",
+                                          "tokens_per_second_per_gpu",
+                                          "samples_per_second_per_gpu",
+                                          "step_ms",
+                                          "batch_ms",
+                                          "ttft_ms",
+                                          "tpot_ms",
+                                          "prefill_ms"};
+
+void check_columns(const Csv& csv, Errors& errors) {
+  std::vector<std::string> names{"model", "gpu"};
+  for (const model::SettingInfo& info : model::job_settings()) names.push_back(info.name);
+  names.insert(names.end(), std::begin(kMeasured), std::end(kMeasured));
+  for (std::size_t i = 0; i < csv.header().size(); ++i) {
+    if (std::find(names.begin(), names.end(), csv.header()[i]) != names.end()) continue;
+    errors.push_back(bad_input(fmt::format("unknown column '{}'", csv.header()[i]))
+                         .at(csv.header_place(i))
+                         .with_hint(did_you_mean(csv.header()[i], names)));
+  }
+  for (const char* needed : {"model", "gpu"}) {
+    if (!csv.column(needed)) errors.push_back(bad_input(fmt::format("column '{}' is missing", needed)));
+  }
+}
+
+// One row being understood; mistakes are collected with their place.
+class RowReader {
+ public:
+  RowReader(const Csv& csv, const CsvRow& row, Errors& errors) : csv_(csv), row_(row), errors_(errors) {}
+
+  void wrong(std::string_view column, Error error) { errors_.push_back(std::move(error).at(csv_.place(row_, column))); }
+
+  std::vector<Setting> settings() const {
+    std::vector<Setting> list;
+    for (const model::SettingInfo& info : model::job_settings()) {
+      const std::string_view cell = csv_.cell(row_, info.name);
+      if (!cell.empty()) list.push_back({info.name, std::string(cell), csv_.place(row_, info.name)});
+    }
+    return list;
+  }
+
+  // A positive number, or nothing.
+  std::optional<double> measured(std::string_view column) {
+    const std::string_view cell = csv_.cell(row_, column);
+    if (cell.empty()) return std::nullopt;
+    Result<double> value = parse_number(cell);
+    if (!value) {
+      wrong(column, std::move(value).error());
+      return std::nullopt;
+    }
+    if (!(*value > 1e-9 && *value < 1e12)) {
+      wrong(column, bad_input(fmt::format("{} of {} cannot have been measured", column, cell)));
+      return std::nullopt;
+    }
+    return value.value();
+  }
+
+ private:
+  const Csv& csv_;
+  const CsvRow& row_;
+  Errors& errors_;
+};
+
+// Rates become the time of a step.
+std::optional<Seconds> step_of(RowReader& reader, const Job& job, bool image) {
+  if (auto ms = reader.measured("step_ms")) return milliseconds(*ms);
+  const model::Parallelism& p = job.parallel;
+  const double replica = static_cast<double>(p.tensor) * p.pipeline * p.context;
+  const double samples = static_cast<double>(job.batch) * job.train.accumulation / replica;  // of one GPU
+  const double tokens = image ? 0 : samples * static_cast<double>(job.sequence);
+  if (auto rate = reader.measured("samples_per_second_per_gpu")) return seconds(samples / *rate);
+  if (auto rate = reader.measured("tokens_per_second_per_gpu")) return seconds(tokens / *rate);
+  if (auto rate = reader.measured("tokens_per_second")) return seconds(tokens * p.gpus / *rate);
+  return std::nullopt;
+}
+
+void read_measured(RowReader& reader, Measurement& m) {
+  auto time = [&](const char* column) -> std::optional<Seconds> {
+    if (auto ms = reader.measured(column)) return milliseconds(*ms);
+    return std::nullopt;
+  };
+  if (m.job.kind == model::JobKind::kTrain) {
+    m.step = step_of(reader, m.job, m.work.image);
+    if (m.step && !(*m.step > Seconds{})) m.step.reset();
+  } else if (serves_batches(m.work)) {
+    m.batch = time("batch_ms");
+    if (auto rate = reader.measured("samples_per_second_per_gpu"); rate && !m.batch)
+      m.batch = seconds(static_cast<double>(m.job.batch) / *rate);
+  } else {
+    m.ttft = time("ttft_ms");
+    m.tpot = time("tpot_ms");
+    m.prefill = time("prefill_ms");
+  }
+  if (m.step || m.batch || m.ttft || m.tpot || m.prefill) return;
+  reader.wrong("model", bad_input("this row measures nothing its job has")
+                            .with_hint(m.job.kind == model::JobKind::kTrain
+                                           ? "training is measured by tokens_per_second_per_gpu or step_ms"
+                                           : "serving is measured by ttft_ms and tpot_ms, or batch_ms"));
+}
+
+std::optional<Measurement> read_row(const Csv& csv, const CsvRow& row, const catalog::Catalog& catalog,
+                                    Errors& errors) {
+  RowReader reader(csv, row, errors);
+  const std::size_t before = errors.size();
+  Result<const catalog::Gpu*> gpu = catalog.find_gpu(csv.cell(row, "gpu"));
+  if (!gpu) reader.wrong("gpu", gpu.error());
+  const std::string_view name = csv.cell(row, "model");
+  Checked<model::ModelShape> model =
+      name == "-" ? fail(Errors{bad_input("a model cannot come from standard input here")}) : model::find_model(name);
+  if (!model) {
+    for (Error error : model.error()) {
+      error.place.line > 0 ? errors.push_back(std::move(error)) : reader.wrong("model", std::move(error));
+    }
+  }
+  Checked<Job> job = model::parse_job(reader.settings());
+  if (!job) errors.insert(errors.end(), job.error().begin(), job.error().end());
+  if (errors.size() != before) return std::nullopt;
+
+  Measurement m;
+  m.line = row.line;
+  m.model = model->name;
+  m.gpu = *gpu;
+  m.job = *job;
+  if (m.job.sequence == 0) m.job.sequence = memory::default_sequence(*model);
+  for (Error& error : memory::check_job(*model, m.job)) reader.wrong("model", std::move(error));
+  if (errors.size() != before) return std::nullopt;
+  m.work = work_of(*model);
+  m.job = fitted_to(m.work, m.job);
+  m.cluster = default_cluster(**gpu);
+  if (m.job.kind == model::JobKind::kServe && !serves_batches(m.work))
+    m.kv_tokens = kv_token_capacity(*model, m.job, **gpu);
+  read_measured(reader, m);
+  return m;
+}
+
+}  // namespace
+
+Checked<std::vector<Measurement>> read_measurements(const std::string& file, std::string text,
+                                                    const catalog::Catalog& catalog) {
+  RIGHTSIZE_TRY(Csv csv, Csv::parse(file, std::move(text)));
+  Errors errors;
+  check_columns(csv, errors);
+  if (!errors.empty()) return fail(std::move(errors));
+  if (csv.rows().empty() || csv.rows().size() > kMostMeasurements) {
+    errors.push_back(bad_input(
+        fmt::format("'{}' has {} measurements; 1 to {} are taken", file, csv.rows().size(), kMostMeasurements)));
+    return fail(std::move(errors));
+  }
+  std::vector<Measurement> measurements;
+  for (const CsvRow& row : csv.rows()) {
+    if (auto measurement = read_row(csv, row, catalog, errors)) measurements.push_back(*std::move(measurement));
+  }
+  if (!errors.empty()) return fail(std::move(errors));
+  return measurements;
+}
+
+}  // namespace rightsize::perf

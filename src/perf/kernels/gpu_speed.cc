@@ -1,0 +1,238 @@
+// Which curves hold for a GPU, and how those of an unmeasured one are made.
+#include "perf/kernels/gpu_speed.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "perf/calibration/constants.h"
+
+namespace rightsize::perf {
+namespace {
+
+using catalog::Gpu;
+using catalog::NumberFormat;
+
+constexpr const char* kEagerReference = "h200-sxm";  // the eager and image profiles were fitted on it
+
+const MeasuredGpu* find_measured(const Constants& constants, std::string_view name) {
+  auto found = constants.measured.find(std::string(name));
+  if (found == constants.measured.end()) return nullptr;
+  if (found->second.same_chip.empty()) return &found->second;
+  found = constants.measured.find(found->second.same_chip);
+  return found == constants.measured.end() || !found->second.same_chip.empty() ? nullptr : &found->second;
+}
+
+// The measured GPU of an architecture, with its watts per dense 16-bit TFLOP and 16-bit share of peak.
+struct Sibling {
+  std::string_view architecture, name;
+  double watts_per_tflop;
+};
+constexpr Sibling kSiblings[] = {
+    {"Ampere", "a100-80gb-sxm", 1.28},     {"Ada", "l40s", 0.97},
+    {"Hopper", "h100-sxm", 0.71},          {"Blackwell", "b200-sxm", 0.44},
+    {"Blackwell Ultra", "b200-sxm", 0.44},
+};
+
+const Sibling* sibling_of(const Gpu& gpu) {
+  for (const Sibling& sibling : kSiblings) {
+    if (sibling.architecture == gpu.architecture) return &sibling;
+  }
+  return nullptr;
+}
+
+FlopsPerSecond rate_of(const Gpu& gpu, NumberFormat format, FlopsPerSecond otherwise) {
+  const catalog::Peak& peak = gpu.peak(format);
+  return peak.supported ? peak.dense.value_or(otherwise) : otherwise;
+}
+
+void fill_peaks(const Gpu& gpu, GpuSpeed& speed) {
+  speed.sms = gpu.sms.value_or(128);  // unknown outside GPUs proper; only weighs the loss of small products
+  speed.bandwidth = gpu.bandwidth;
+  speed.half = gpu.half_rate().value_or(FlopsPerSecond{});
+  speed.has_half = speed.half > FlopsPerSecond{};
+  speed.has_bf16 = gpu.peak(NumberFormat::kBf16).supported;
+  speed.has_fp8 = gpu.peak(NumberFormat::kFp8).supported;
+  speed.has_fp4 = gpu.peak(NumberFormat::kFp4).supported;
+  speed.fp8 = rate_of(gpu, NumberFormat::kFp8, speed.half);
+  speed.fp4 = rate_of(gpu, NumberFormat::kFp4, speed.fp8);
+  speed.fp32 = rate_of(gpu, NumberFormat::kFp32, speed.half / 8.0);
+  speed.tf32 = rate_of(gpu, NumberFormat::kTf32, speed.fp32);
+  speed.hopper_or_later = gpu.vendor == "NVIDIA" && gpu.architecture != "Ampere" && gpu.architecture != "Ada" &&
+                          gpu.year.value_or(0) >= 2022;
+  // Marlin and its kin need Ampere's asynchronous copies; ROCm has kernels of its own.
+  speed.weight_only_kernels = gpu.vendor == "NVIDIA" ? speed.has_bf16 : gpu.vendor == "AMD";
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values.empty() ? 0 : values[values.size() / 2];
+}
+
+// The middle of the measured GPUs, one constant at a time.
+MatmulCurve median_matmul(const Constants& constants, MatmulFormat format) {
+  std::vector<double> rate, bandwidth, latency, q, occupancy, ramp;
+  for (const auto& [name, gpu] : constants.measured) {
+    const MatmulCurve& curve = gpu.matmul[static_cast<std::size_t>(format)];
+    if (!(curve.rate > 0)) continue;
+    rate.push_back(curve.rate);
+    bandwidth.push_back(curve.bandwidth);
+    latency.push_back(in_seconds(curve.latency));
+    q.push_back(curve.q);
+    occupancy.push_back(curve.occupancy);
+    ramp.push_back(curve.k_ramp);
+  }
+  MatmulCurve curve;
+  curve.rate = median(rate);
+  curve.bandwidth = median(bandwidth);
+  curve.latency = seconds(median(latency));
+  curve.q = std::max(1.0, median(q));
+  curve.occupancy = median(occupancy);
+  curve.k_ramp = median(ramp);
+  return curve;
+}
+
+// The share of the 16-bit peak a large product reaches. Known for some GPUs by measurement; else it falls with the
+// power a TFLOP has to make do with, as between measured siblings (exponent 0.6: judgement, docs/speed.md).
+double transferred_rate(const Gpu& gpu, const Sibling* sibling, double sibling_rate) {
+  const catalog::Peak& bf16 = gpu.peak(NumberFormat::kBf16);
+  if (bf16.measured && bf16.dense) return *bf16.measured / *bf16.dense;
+  if (sibling != nullptr) {
+    const auto half = gpu.half_rate();
+    if (!gpu.tdp || !half) return sibling_rate;
+    const double watts_per_tflop = in_watts(*gpu.tdp) / in_tflop_per_s(*half);
+    return sibling_rate * std::pow(std::min(1.0, watts_per_tflop / sibling->watts_per_tflop), 0.6);
+  }
+  if (gpu.architecture == "Volta") return 0.80;
+  if (gpu.architecture == "Turing") return 0.45;  // a T4 has 70 W
+  return 0.6;
+}
+
+// Links of cards without a switch between them: PCIe, one direction, about 40 % of the lane rate once a group shares
+// it.
+void fill_pcie_links(const Gpu& gpu, GpuSpeed& speed) {
+  const double generation = gpu.pcie.empty() ? 4.0 : gpu.pcie[0] - '0';
+  const BytesPerSecond pair = gb_per_s(12.0 * std::pow(2.0, generation - 4.0));
+  const double shared[kGroupSizes] = {1.0, 0.7, 0.5};
+  for (std::size_t i = 0; i < kGroupSizes; ++i) {
+    const LinkCurve curve{microseconds(10.0 + 6.0 * static_cast<double>(i)), pair * shared[i], 0.3};
+    speed.engine_all_reduce[i] = curve;
+    for (LinkCurves& curves : speed.collectives) curves[i] = curve;
+  }
+  speed.fsdp_link = pair * shared[kGroupSizes - 1];
+}
+
+// Links scaled from a measured GPU's by the nominal rates.
+void fill_scaled_links(const MeasuredGpu& measured, double scale, GpuSpeed& speed) {
+  speed.engine_all_reduce = measured.engine_all_reduce;
+  speed.collectives = measured.collectives;
+  for (LinkCurve& curve : speed.engine_all_reduce) curve.bus = curve.bus * scale;
+  for (LinkCurves& curves : speed.collectives) {
+    for (LinkCurve& curve : curves) curve.bus = curve.bus * scale;
+  }
+  const BytesPerSecond gather = measured.collectives[static_cast<std::size_t>(Collective::kAllGather)].back().bus;
+  speed.fsdp_link = (measured.fsdp_link > BytesPerSecond{} ? measured.fsdp_link : gather) * scale;
+}
+
+bool has_switched_links(const Gpu& gpu) {
+  return gpu.nvlink && (gpu.nvlink_kind == "switch" || gpu.nvlink_kind == "fabric" || gpu.nvlink_kind == "mesh");
+}
+
+void fill_links(const Gpu& gpu, const Constants& constants, GpuSpeed& speed) {
+  const MeasuredGpu* h100 = find_measured(constants, "h100-sxm");
+  if (!has_switched_links(gpu) || h100 == nullptr) return fill_pcie_links(gpu, speed);
+  constexpr double kH100Links = 900.0;
+  fill_scaled_links(*h100, in_gb_per_s(*gpu.nvlink) / kH100Links, speed);
+}
+
+void use_measured(const MeasuredGpu& measured, GpuSpeed& speed) {
+  speed.sustained = measured.sustained;
+  speed.matmul = measured.matmul;
+  speed.prefill = measured.prefill;
+  speed.decode = measured.decode;
+  fill_scaled_links(measured, 1.0, speed);
+}
+
+// Formats the sibling was not measured in take the middle of those that were, scaled alike.
+void fill_missing_formats(const Constants& constants, double scale, GpuSpeed& speed) {
+  for (int i = 0; i < kMatmulFormats; ++i) {
+    MatmulCurve& curve = speed.matmul[static_cast<std::size_t>(i)];
+    if (curve.rate > 0) continue;
+    curve = median_matmul(constants, static_cast<MatmulFormat>(i));
+    curve.rate *= scale;
+  }
+}
+
+// e_m of HBM and of GDDR: what the measured GPUs with each reach in 16-bit products.
+double memory_share(const Gpu& gpu) { return gpu.memory_type.starts_with("GDDR") ? 0.81 : 0.80; }
+
+void transfer(const Gpu& gpu, const Constants& constants, GpuSpeed& speed) {
+  const Sibling* sibling = sibling_of(gpu);
+  const MeasuredGpu* measured = sibling != nullptr ? find_measured(constants, sibling->name) : nullptr;
+  speed.basis = measured != nullptr ? Basis::kTransferred : Basis::kSpecification;
+  MatmulCurve& half = speed.matmul[static_cast<int>(MatmulFormat::kHalf)];
+  double rate = 0, scale = 1;
+  if (measured != nullptr) {
+    use_measured(*measured, speed);
+    rate = transferred_rate(gpu, sibling, half.rate);
+    scale = rate / half.rate;
+  } else {
+    half = median_matmul(constants, MatmulFormat::kHalf);
+    rate = transferred_rate(gpu, nullptr, half.rate);
+    scale = rate / half.rate;
+    if (const MeasuredGpu* older = find_measured(constants, "a100-80gb-sxm")) {
+      speed.prefill = older->prefill;
+      speed.decode = older->decode;
+    }
+    half.bandwidth = memory_share(gpu);
+    // FlashAttention 2 needs Ampere; before it, attention reaches about half as much.
+    if (!speed.has_bf16) speed.prefill.rate *= 0.5;
+  }
+  const bool other_memory = measured != nullptr && sibling->name != "l40s" && gpu.memory_type.starts_with("GDDR");
+  if (other_memory) half.bandwidth = memory_share(gpu);
+  for (MatmulCurve& curve : speed.matmul) curve.rate *= scale;
+  speed.prefill.rate *= std::min(1.0, scale);
+  fill_missing_formats(constants, scale, speed);
+  const catalog::Peak& bf16 = gpu.peak(NumberFormat::kBf16);
+  speed.sustained = bf16.measured && bf16.dense ? *bf16.measured / *bf16.dense
+                    : measured != nullptr       ? measured->sustained * scale
+                                                : rate * 0.95;
+  fill_links(gpu, constants, speed);
+}
+
+void fill_stacks(const Gpu& gpu, const Constants& constants, GpuSpeed& speed) {
+  for (std::size_t slot = 0; slot < kStackSlots; ++slot) {
+    const std::vector<std::string>& names = constants.measured_on[slot];
+    speed.stack_measured[slot] = std::find(names.begin(), names.end(), gpu.name) != names.end();
+  }
+  for (const CalibrationRow& row : constants.calibrations) {
+    if (row.gpu != gpu.name) continue;
+    speed.calibration[static_cast<std::size_t>(slot_of(row.stack))][static_cast<std::size_t>(row.job)] = row.factors;
+  }
+}
+
+}  // namespace
+
+std::string_view name_of(Basis basis) {
+  static constexpr std::string_view kNames[] = {"measured", "calibrated", "transferred", "specification"};
+  return kNames[static_cast<int>(basis)];
+}
+
+GpuSpeed gpu_speed(const Constants& constants, const Gpu& gpu) {
+  GpuSpeed speed;
+  fill_peaks(gpu, speed);
+  if (const MeasuredGpu* measured = find_measured(constants, gpu.name)) {
+    speed.basis = Basis::kMeasured;
+    use_measured(*measured, speed);
+    fill_missing_formats(constants, 1.0, speed);
+  } else {
+    transfer(gpu, constants, speed);
+  }
+  fill_stacks(gpu, constants, speed);
+  if (const MeasuredGpu* reference = find_measured(constants, kEagerReference)) {
+    speed.rate_scale = speed.sustained / reference->sustained;
+    speed.attention_scale = speed.prefill.rate / reference->prefill.rate;
+  }
+  return speed;
+}
+
+}  // namespace rightsize::perf

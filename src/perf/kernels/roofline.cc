@@ -1,0 +1,111 @@
+#include "perf/kernels/roofline.h"
+
+#include <algorithm>
+
+namespace rightsize::perf {
+namespace {
+
+struct ElementBytes {
+  double weight, activation, output;
+};
+
+// 4-bit formats carry their scales: NVFP4 one byte for 16 elements, AWQ and GPTQ 16 bits for 128 and a zero point.
+ElementBytes element_bytes(WeightFormat format) {
+  switch (format) {
+    case WeightFormat::kHalf:
+      return {2, 2, 2};
+    case WeightFormat::kFp8:
+      return {1, 1, 2};
+    case WeightFormat::kFp4:
+      return {0.5625, 0.5625, 2};
+    case WeightFormat::kInt8:
+      return {1, 2, 2};
+    case WeightFormat::kInt4:
+      return {0.53, 2, 2};
+    case WeightFormat::kFp32:
+      return {4, 4, 4};
+  }
+  return {2, 2, 2};
+}
+
+struct Engine {
+  const MatmulCurve* curve;
+  FlopsPerSecond peak;
+};
+
+Engine engine_of(const GpuSpeed& gpu, WeightFormat format) {
+  switch (format) {
+    case WeightFormat::kFp8:
+      return {&gpu.matmul[static_cast<int>(MatmulFormat::kFp8)], gpu.fp8};
+    case WeightFormat::kFp4:
+      return {&gpu.matmul[static_cast<int>(MatmulFormat::kFp4)], gpu.fp4};
+    case WeightFormat::kFp32:
+      return {&gpu.matmul[static_cast<int>(MatmulFormat::kHalf)], gpu.fp32};
+    default:
+      return {&gpu.matmul[static_cast<int>(MatmulFormat::kHalf)], gpu.half};
+  }
+}
+
+}  // namespace
+
+// F = 2mnk, B = w n k + x m k + y m n
+// compute = F / (rate P) (1 + occupancy SM 128^2 / (m n)) (1 + k_ramp / k)      partly filled waves of 128 x 128 tiles
+// memory  = B / (bandwidth BW) (1 + small_weights 1e6 / (n k))                  small weights end before bandwidth
+// builds
+OpTime matmul_time(const GpuSpeed& gpu, const Matmul& size, WeightFormat format, double rate) {
+  constexpr double kTile = 128.0 * 128.0;
+  const ElementBytes width = element_bytes(format);
+  const Engine engine = engine_of(gpu, format);
+  const MatmulCurve& curve = *engine.curve;
+  OpTime op;
+  op.flops = flop(2.0 * size.m * size.n * size.k);
+  op.traffic =
+      bytes(width.weight * size.n * size.k + width.activation * size.m * size.k + width.output * size.m * size.n);
+  op.compute = op.flops / (engine.peak * (rate > 0 ? rate : curve.rate)) *
+               (1.0 + curve.occupancy * gpu.sms * kTile / (size.m * size.n)) * (1.0 + curve.k_ramp / size.k);
+  op.memory = op.traffic / (gpu.bandwidth * curve.bandwidth) * (1.0 + curve.small_weights * 1e6 / (size.n * size.k));
+  op.time = soft_max(op.compute, op.memory, curve.q) + curve.latency;
+  return op;
+}
+
+OpTime grouped_matmul_time(const GpuSpeed& gpu, double groups, const Matmul& each, WeightFormat format, double rate) {
+  OpTime all = matmul_time(gpu, each, format, rate) * groups;
+  all.time -= engine_of(gpu, format).curve->latency * (groups - 1.0);
+  return all;
+}
+
+// FlashAttention: F = 4 b s^2 a d, half of it causal; reads q, k, v and writes the output once.
+OpTime prefill_attention_time(const GpuSpeed& gpu, const PrefillAttention& a) {
+  constexpr double kSharpness = 1.5, kBlock = 128.0;
+  const PrefillCurve& curve = gpu.prefill;
+  OpTime op;
+  op.flops = flop((a.causal ? 2.0 : 4.0) * a.batch * a.sequence * a.sequence * a.heads * a.head_dim);
+  op.traffic = bytes(4.0 * a.batch * a.sequence * a.head_dim * (a.heads + a.kv_heads));
+  op.compute = op.flops / (gpu.half * curve.rate) * std::pow(128.0 / a.head_dim, curve.head_gamma) *
+               (1.0 + curve.short_sequence / a.sequence) *
+               (1.0 + curve.occupancy * gpu.sms / (a.batch * a.heads * std::ceil(a.sequence / kBlock)));
+  op.memory = op.traffic / (gpu.bandwidth * curve.bandwidth);
+  op.time = soft_max(op.compute, op.memory, kSharpness) + curve.latency;
+  return op;
+}
+
+// One query a sequence: the cache is read once, F = 4 b ctx a d. Multi-head latent attention in its absorbed form reads
+// one compressed vector a token and computes against all of it (DeepSeek-V2, arXiv 2405.04434, section 2.1).
+OpTime decode_attention_time(const GpuSpeed& gpu, const DecodeAttention& a) {
+  constexpr double kSharpness = 1.5, kSplit = 256.0;
+  const DecodeCurve& curve = gpu.decode;
+  const bool latent = a.latent_width > 0;
+  const double cached = latent ? a.latent_width : 2.0 * a.kv_heads * a.head_dim;
+  const double streams = latent ? 1.0 : a.kv_heads;
+  const double slow_bytes = a.kv_bytes < 2 ? (a.fp8_factor > 0 ? a.fp8_factor : curve.fp8_kv) : 1.0;
+  OpTime op;
+  op.traffic = bytes(a.kv_bytes * a.batch * a.context * cached + 4.0 * a.batch * a.heads * a.head_dim);
+  op.flops = flop((latent ? 4.0 * a.latent_width : 4.0 * a.head_dim) * a.batch * a.context * a.heads);
+  op.memory = op.traffic / (gpu.bandwidth * curve.bandwidth) * slow_bytes *
+              (1.0 + curve.occupancy * gpu.sms / (a.batch * streams * std::ceil(a.context / kSplit)));
+  op.compute = op.flops / (gpu.half * curve.rate);
+  op.time = soft_max(op.memory, op.compute, kSharpness) + curve.latency;
+  return op;
+}
+
+}  // namespace rightsize::perf

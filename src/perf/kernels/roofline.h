@@ -1,0 +1,68 @@
+// Time of one GPU operation: a smooth roofline with utilisation that depends on size.
+//
+// Every operation takes soft_max(compute, memory) + latency. Fitted on measured kernels; errors in docs/speed.md.
+#pragma once
+
+#include <cmath>
+
+#include "perf/kernels/gpu_speed.h"
+
+namespace rightsize::perf {
+
+// (x^q + y^q)^(1/q): close to the larger where they differ, more where they are alike. q = 1 adds, large q takes the
+// maximum.
+inline Seconds soft_max(Seconds x, Seconds y, double q) {
+  const Seconds most = x > y ? x : y;
+  if (!(most > Seconds{})) return Seconds{};
+  const double ratio = (x > y ? y : x) / most;
+  return most * std::pow(1.0 + std::pow(ratio, q), 1.0 / q);
+}
+
+// The work of an operation, and its time alone on the GPU.
+struct OpTime {
+  Flops flops;
+  Bytes traffic;
+  Seconds compute, memory;  // each as if the other were free
+  Seconds time;
+
+  OpTime& operator+=(const OpTime& o) {
+    flops += o.flops, traffic += o.traffic, compute += o.compute, memory += o.memory, time += o.time;
+    return *this;
+  }
+  OpTime operator*(double n) const { return {flops * n, traffic * n, compute * n, memory * n, time * n}; }
+};
+
+// Element formats of a product: which peak, and bytes of a weight, of an activation, of an output.
+enum class WeightFormat { kHalf, kFp8, kFp4, kInt8, kInt4, kFp32 };
+
+struct Matmul {
+  double m = 0, n = 0, k = 0;  // activations m x k, weight n x k, output m x n
+};
+
+// `rate` overrides the curve's share of peak arithmetic (sustained clocks, other kernels); 0 keeps it.
+OpTime matmul_time(const GpuSpeed& gpu, const Matmul& size, WeightFormat format, double rate = 0);
+
+// As many products of this size as there are experts, in one grouped kernel: one latency.
+OpTime grouped_matmul_time(const GpuSpeed& gpu, double groups, const Matmul& each, WeightFormat format,
+                           double rate = 0);
+
+struct PrefillAttention {
+  double batch = 1, sequence = 0, heads = 0, kv_heads = 0, head_dim = 0;
+  bool causal = true;
+};
+OpTime prefill_attention_time(const GpuSpeed& gpu, const PrefillAttention& attention);
+
+struct DecodeAttention {
+  double batch = 1, context = 0, heads = 0, kv_heads = 0, head_dim = 0;
+  double kv_bytes = 2;      // of one cache element
+  double fp8_factor = 0;    // overrides the GPU's fp8_kv; 0 keeps it
+  double latent_width = 0;  // elements a token and layer of a latent cache; 0: 2 x kv_heads x head_dim
+};
+OpTime decode_attention_time(const GpuSpeed& gpu, const DecodeAttention& attention);
+
+// Elementwise passes: `traffic` at a share of the bandwidth.
+inline Seconds traffic_time(const GpuSpeed& gpu, Bytes traffic, double share) {
+  return traffic / (gpu.bandwidth * share);
+}
+
+}  // namespace rightsize::perf

@@ -1,0 +1,219 @@
+#include "perf/stacks/eager_ops.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rightsize::perf {
+
+EagerCost& EagerCost::operator+=(const EagerCost& o) {
+  auto add = [](Direction& a, const Direction& b) {
+    a.traffic += b.traffic, a.kernels += b.kernels, a.casts += b.casts;
+    a.matmul += b.matmul, a.attention += b.attention, a.lora += b.lora;
+  };
+  add(forward, o.forward);
+  add(backward, o.backward);
+  views += o.views;
+  return *this;
+}
+
+void EagerOps::pass(double n, double forward_bytes, double backward_bytes, double forward_kernels,
+                    double backward_kernels) {
+  cost_.forward.traffic += bytes(n * forward_bytes);
+  cost_.forward.kernels += forward_kernels;
+  if (!mode_.gradients) return;
+  cost_.backward.traffic += bytes(n * backward_bytes);
+  cost_.backward.kernels += backward_kernels;
+}
+
+void EagerOps::cast(double n, double from, double to) {
+  if (from != to) pass(n, from + to, from + to);
+}
+
+void EagerOps::backward_bytes(double n, double kernels) {
+  if (!mode_.gradients) return;
+  cost_.backward.traffic += bytes(n);
+  cost_.backward.kernels += kernels;
+}
+
+void EagerOps::accumulate(double n, double e) { backward_bytes(3 * e * n, 1); }
+
+// x.float(), pow, mean, add and rsqrt, x * rsqrt, then the weight: before the cast back in gemma, after it elsewhere.
+void EagerOps::rms_norm(double rows, double width, double e, bool gemma) {
+  const double n = rows * width, w = mode_.weights ? 1 : 0;
+  cast(n, e, 4);
+  pass(n, 8, 20, 1, 2);
+  pass(n, 4, 0, 1, 1);
+  pass(0, 0, 0, 2, 3);
+  pass(n, 8, 24, 1, 3);
+  accumulate(n, 4);
+  if (gemma) {
+    pass(n, 8, 8 + 12 * w, 2, 2 + 2 * w);
+    cast(n, 4, e);
+  } else {
+    cast(n, 4, e);
+    pass(n, 2 * e, 2 * e + 4 * e * w, 1, 1 + 2 * w);
+  }
+}
+
+// One fused kernel; autocast runs it in fp32.
+double EagerOps::layer_norm(double rows, double width, double e) {
+  const double n = rows * width;
+  if (mode_.amp) {
+    cast(n, e, 4);
+    e = 4;
+  }
+  pass(n, 2 * e, 3 * e + (mode_.weights ? 2 * e : 0), 1, 2);
+  return e;
+}
+
+// Outputs that are no multiple of eight (GPT-2's 50,257 logits) miss the aligned kernels.
+double EagerOps::rate_for(double outputs) const {
+  const auto n = static_cast<long long>(outputs);
+  if (n % 8 == 0) return linear_rate();
+  return linear_rate() * (n % 2 != 0 ? c_.odd_width : c_.even_width);
+}
+
+OpTime EagerOps::product(double m, double n, double k, double rate) const {
+  if (mode_.full32) return matmul_time(gpu_, {m, n, k}, WeightFormat::kFp32, c_.fp32_rate);
+  return matmul_time(gpu_, {m, n, k}, WeightFormat::kHalf, rate);
+}
+
+void EagerOps::linear(double rows, double inputs, double outputs, bool bias, double e, double rank) {
+  if (mode_.amp && rank == 0) {
+    if (e == 4) {
+      cost_.forward.traffic += bytes(6 * rows * inputs);
+      cost_.forward.casts += 1;
+      if (mode_.gradients) cost_.backward.traffic += bytes(6 * rows * inputs), cost_.backward.casts += 1;
+    }
+    cost_.forward.traffic += bytes(6 * inputs * outputs);
+    cost_.forward.casts += 1;
+    if (mode_.weights) cost_.backward.traffic += bytes(6 * inputs * outputs), cost_.backward.casts += 1;
+  }
+  const double rate = rate_for(outputs);
+  if (mode_.quantized) expand_weights(inputs * outputs);
+  cost_.forward.matmul += product(rows, outputs, inputs, rate).time;
+  cost_.forward.kernels += 1;
+  cost_.views += 2;
+  if (mode_.gradients) {
+    cost_.backward.matmul += product(rows, inputs, outputs, rate).time;
+    cost_.backward.kernels += 1;
+  }
+  if (mode_.weights && mode_.gradients) {
+    cost_.backward.matmul += product(inputs, outputs, rows, rate).time;
+    cost_.backward.kernels += 2;
+    if (bias) backward_bytes(2 * rows * outputs, 1);
+  }
+  if (rank > 0) adapter(rows, inputs, outputs, rank);
+}
+
+// nf4 blocks are expanded to 16 bits before each product, in both directions (bitsandbytes keeps no copy).
+void EagerOps::expand_weights(double elements) { pass(elements, 2.53, 2.53, 2, 2); }
+
+// PEFT keeps its factors in fp32: the input is cast up, two thin products, scaled, added, cast back.
+void EagerOps::adapter(double rows, double inputs, double outputs, double rank) {
+  (void)rank;  // thin products are bound by reading x and writing y: the rank does not show
+  const BytesPerSecond speed = gpu_.bandwidth * c_.lora_bandwidth;
+  cast(rows * inputs, 2, 4);
+  cost_.forward.lora += bytes(4 * rows * (inputs + outputs)) / speed;
+  cost_.forward.kernels += 2;
+  pass(rows * outputs, 8, 8);
+  pass(rows * outputs, 10, 6);
+  cast(rows * outputs, 4, 2);
+  cost_.backward.lora += bytes(12 * rows * (inputs + outputs)) / speed;
+  cost_.backward.kernels += 7;
+  accumulate(rows * inputs, 2);
+  cost_.views += 4;
+}
+
+// x * cos + rotate_half(x) * sin in pieces; `cos_bytes` is 4 under autocast, which lifts the result to fp32.
+void EagerOps::rotary(double n, double cos_bytes) {
+  const double e = 2, out = std::max(e, cos_bytes);
+  pass(n, e + out, 2 * out);
+  pass(n / 2, 2 * e, 2 * out);
+  pass(n, 2 * e, 2 * out);
+  pass(n, e + out, 2 * out);
+  pass(n, 3 * out, 0, 1, 0);
+  backward_bytes(n * 10 * out, 5);
+  cost_.views += 6;
+  if (out != e) {
+    backward_bytes(n * (e + out), 2);
+    cast(n, out, e);
+  }
+}
+
+// F = 4 b a s^2 d, half when causal without a mask; the backward computes 2.5 times as much.
+void EagerOps::flash_attention(const EagerAttention& a) {
+  constexpr double kBlock = 128.0;
+  const double rows = a.batch * a.sequence;
+  const Flops work =
+      flop(4.0 * a.batch * a.heads * a.sequence * a.sequence * a.head_dim * (a.causal && !a.masked ? 0.5 : 1.0));
+  double rate =
+      c_.attention_rate * gpu_.attention_scale * std::pow(std::min(a.head_dim, 128.0) / 128.0, c_.attention_head_gamma);
+  if (a.masked) rate *= c_.attention_mask;
+  if (a.head_dim > 128) rate *= c_.attention_wide_head;
+  const double waves = 1.0 + c_.attention_occupancy * gpu_.sms / (a.batch * a.heads * std::ceil(a.sequence / kBlock));
+  cost_.forward.attention += work / (gpu_.half * rate) * waves + microseconds(4);
+  cost_.forward.kernels += 1;
+  cost_.views += 8;
+  if (mode_.gradients) {
+    cost_.backward.attention += work * 2.5 / (gpu_.half * rate * c_.attention_backward) * waves + microseconds(8);
+    backward_bytes(rows * a.heads * a.head_dim * 12, 3);
+  }
+  if (a.masked && a.kv_heads != a.heads) pass(2 * rows * a.heads * a.head_dim, 4, 4, 2, 2);
+}
+
+void EagerOps::eager_attention(const EagerAttention& a) {
+  constexpr double kBatchedRate = 0.35;
+  const double rows = a.batch * a.sequence, scores = a.batch * a.heads * a.sequence * a.sequence;
+  const Flops work = flop(4.0 * scores * a.head_dim);
+  cost_.forward.attention += work / (gpu_.half * kBatchedRate);
+  cost_.forward.kernels += 2;
+  if (mode_.gradients) {
+    cost_.backward.attention += work * 2.0 / (gpu_.half * kBatchedRate);
+    cost_.backward.kernels += 4;
+  }
+  pass(scores, c_.eager_scores_forward, c_.eager_scores_backward, 6, 6);
+  pass(rows * a.heads * a.head_dim * 3, 4, 4, 3, 3);
+  cost_.views += 10;
+}
+
+void EagerOps::math_attention(const EagerAttention& a) {
+  const double rows = a.batch * a.sequence, scores = a.batch * a.heads * a.sequence * a.sequence;
+  const Flops work = flop(4.0 * scores * a.head_dim);
+  cost_.forward.attention += work / (gpu_.fp32 * c_.fp32_rate);
+  if (mode_.gradients) cost_.backward.attention += work * 2.0 / (gpu_.fp32 * c_.fp32_rate);
+  pass(rows * a.heads * a.head_dim * 3, 6, 6, 3, 3);
+  pass(rows * a.heads * a.head_dim * 2, 8, 8, 4, 4);
+  pass(scores, c_.math_scores_forward, c_.math_scores_backward, 8, 8);
+  cost_.views += 10;
+}
+
+// transformers 5 sorts tokens by expert and runs one grouped product. Under autocast the grouped product stays fp32;
+// PEFT adapts stacked experts by merging whole expert tensors.
+void EagerOps::expert_mlp(double tokens, double experts, double per_token, double f, double h) {
+  const double routed = tokens * per_token;
+  const Matmul up{std::max(1.0, routed / experts), 2 * f, h}, down{up.m, h, f};
+  const double rate = linear_rate() * c_.expert_rate;
+  const bool lora = mode_.lora_other > 0;
+  Seconds once = grouped_matmul_time(gpu_, experts, up, WeightFormat::kHalf, rate).time +
+                 grouped_matmul_time(gpu_, experts, down, WeightFormat::kHalf, rate).time;
+  if ((mode_.amp && !lora) || mode_.full32) {
+    once = flop(6.0 * routed * f * h) / (gpu_.fp32 * c_.fp32_expert_rate);
+    cost_.forward.kernels += experts * 3;
+    if (mode_.gradients) cost_.backward.kernels += experts * 4;
+  }
+  cost_.forward.matmul += once;
+  if (mode_.gradients) cost_.backward.matmul += once * 2.0;
+  if (lora) pass(experts * 3 * f * h, c_.merged_expert_bytes, c_.merged_expert_bytes, 8, 8);
+  pass(routed * h, 4, 8, 12, 10);
+  pass(routed * 2 * f, 5, 5);
+  pass(routed * f, 10, 18, 2, 4);
+  pass(routed * h, 5, 5);
+  pass(routed * h, 6, 10, 2, 3);
+  pass(routed * h, 4, 4);
+  pass(routed * h, 3, 4);
+  cost_.views += 20;
+  accumulate(tokens * h, 2);
+}
+
+}  // namespace rightsize::perf

@@ -1,0 +1,177 @@
+#include "perf/stacks/estimate_parts.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/format.h"
+
+namespace rightsize::perf {
+
+using model::Job;
+using model::JobKind;
+using model::Method;
+using model::Optimizer;
+using model::Precision;
+
+std::string_view name_of(Bound bound) {
+  static constexpr std::string_view kNames[] = {"compute", "memory", "communication", "host"};
+  return kNames[static_cast<int>(bound)];
+}
+
+// AdamW reads weight, gradient and two moments and writes all but the gradient: 7 elements. The others by their states.
+double optimizer_bytes(const Job& job, bool half_precision) {
+  const double e = half_precision ? 2 : 4;
+  switch (job.train.optimizer) {
+    case Optimizer::kAdamW:
+      return 7 * e;
+    case Optimizer::kAdamW8bit:
+    case Optimizer::kAdamWPaged8bit:
+      return 3 * e + 4;
+    case Optimizer::kSgd:
+      return 3 * e;
+    case Optimizer::kSgdMomentum:
+      return half_precision ? 12 : 20;
+    case Optimizer::kLion:
+    case Optimizer::kMuon:
+      return 5 * e;
+    case Optimizer::kAdafactor:
+      return 8 * e;  // several passes over the gradient for its row and column means
+  }
+  return 7 * e;
+}
+
+double trained_parameters(const ModelWork& work, const Job& job) {
+  if (job.train.method == Method::kFull) return work.parameters;
+  const double width = work.lora_width_attention +
+                       (job.train.lora_targets == model::LoraTargets::kAllLinear ? work.lora_width_other : 0);
+  return job.train.lora_rank * width;
+}
+
+// Plain data parallelism and ZeRO 1 and 2 move every gradient twice (reduce, then gather what was updated); ZeRO 3
+// gathers parameters in the forward and the backward pass and scatters gradients (Rajbhandari et al. 2020, section 7).
+// Frozen weights have no gradients.
+DataParallel data_parallel_time(const ModelWork& work, const Job& job, const GpuSpeed& gpu, const Cluster& cluster,
+                                double network_rate, double held_share) {
+  const int group = job.parallel.data();
+  DataParallel result;
+  if (group <= 1) return result;
+  const double element =
+      job.precision == Precision::kAmpBf16 || job.precision == Precision::kAmpFp16 || job.precision == Precision::kFp32
+          ? (job.stack == model::Stack::kLlmFoundry ? 2.0 : 4.0)
+          : 2.0;
+  const double trained = trained_parameters(work, job);
+  double elements = 0;
+  if (job.parallel.zero == 3) {
+    elements = 2 * work.parameters + trained;
+    result.passes = 3;
+  } else {
+    elements = 2 * trained;
+    result.passes = 2;
+  }
+  result.moved = bytes(elements * element * held_share * (group - 1.0) / group);
+  result.time = result.moved / sharding_rate(gpu, cluster, job.parallel.gpus, network_rate);
+  return result;
+}
+
+void note_hardware(const Job& job, const GpuSpeed& gpu, const Cluster& cluster, Notes& notes) {
+  const bool wants_bf16 = job.precision == Precision::kBf16 || job.precision == Precision::kAmpBf16 ||
+                          job.precision == Precision::kMixedBf16;
+  if (wants_bf16 && !gpu.has_bf16) notes.push_back({NoteKind::kHalfInsteadOfBf16, 0});
+  const bool lacks =
+      (job.precision == Precision::kFp8 && !gpu.has_fp8) || (job.precision == Precision::kFp4 && !gpu.has_fp4);
+  if (lacks && job.kind == JobKind::kServe) notes.push_back({NoteKind::kWeightOnly, 0});
+  if (job.parallel.gpus > cluster.node_gpus && !cluster.network_known && job.kind == JobKind::kTrain)
+    notes.push_back({NoteKind::kNetworkAssumed, in_gb_per_s(cluster.network_per_gpu)});
+  if (job.parallel.tensor > cluster.node_gpus)
+    notes.push_back({NoteKind::kTensorAcrossMachines, static_cast<double>(cluster.node_gpus)});
+  if (job.parallel.tensor > 1 && !cluster.linked) notes.push_back({NoteKind::kNoFastLinks, 0});
+}
+
+const Calibration& calibration_of(const GpuSpeed& gpu, int slot, JobKind kind) {
+  return gpu.calibration[static_cast<std::size_t>(slot)][static_cast<std::size_t>(kind)];
+}
+
+// Widths add as independent errors. 0.15 for a stack or GPU of a measured family and 0.30 otherwise are judgement:
+// nothing was measured end to end on such GPUs.
+Confidence confidence_of(const GpuSpeed& gpu, int slot, JobKind kind, double width) {
+  if (const Calibration& own = calibration_of(gpu, slot, kind); own.known) return {Basis::kCalibrated, own.width};
+  if (gpu.basis == Basis::kSpecification) return {Basis::kSpecification, std::hypot(width, 0.30)};
+  if (gpu.basis == Basis::kMeasured && gpu.stack_measured[static_cast<std::size_t>(slot)])
+    return {Basis::kMeasured, width};
+  return {Basis::kTransferred, std::hypot(width, 0.15)};
+}
+
+Interval interval_of(double width) { return {std::exp(-width), std::exp(width)}; }
+
+Bound bound_of(Seconds arithmetic, Seconds device, Seconds host, Seconds communication) {
+  if (host > device && host > communication) return Bound::kHost;
+  if (communication > device) return Bound::kCommunication;
+  return arithmetic > device * 0.5 ? Bound::kCompute : Bound::kMemory;
+}
+
+WeightFormat weight_format(Precision precision, const GpuSpeed& gpu) {
+  switch (precision) {
+    case Precision::kFp8:
+      return gpu.has_fp8 ? WeightFormat::kFp8 : WeightFormat::kInt8;
+    case Precision::kFp4:
+      return gpu.has_fp4 ? WeightFormat::kFp4 : WeightFormat::kInt4;
+    case Precision::kInt8:
+      return WeightFormat::kInt8;
+    case Precision::kInt4:
+    case Precision::kNf4:
+      return WeightFormat::kInt4;
+    case Precision::kFp32:
+      return WeightFormat::kFp32;
+    default:
+      return WeightFormat::kHalf;
+  }
+}
+
+std::string describe(const Note& note) {
+  switch (note.kind) {
+    case NoteKind::kHalfInsteadOfBf16:
+      return "the GPU has no bf16 arithmetic: fp16 rates are used, and training then needs loss scaling";
+    case NoteKind::kWeightOnly:
+      return "the GPU lacks this number format: weights are stored in it, arithmetic runs in 16 bits";
+    case NoteKind::kNetworkAssumed:
+      return fmt::format("the network between machines is assumed at {} GB/s a GPU; --machine or --network says better",
+                         format_number(note.value));
+    case NoteKind::kTensorAcrossMachines:
+      return fmt::format("tensor parallelism spans machines of {:.0f} GPUs: every layer waits for the network",
+                         note.value);
+    case NoteKind::kNoFastLinks:
+      return "tensor parallelism without NVLink: every layer waits for PCIe";
+    case NoteKind::kCacheLimits:
+      return fmt::format("the KV cache holds {} requests at once: the others wait in the queue",
+                         format_number(std::floor(note.value), 6));
+    case NoteKind::kSlotWait:
+      return "a new request waits for a slot, as measured with the engine's maximum batch equal to the concurrency; "
+             "--slot-wait no drops that";
+    case NoteKind::kHostDepends:
+      return "the host's CPU is the limit: another machine may differ by a third";
+    case NoteKind::kUntestedStack:
+      return "no measurement of this combination stands behind the profile: the interval is wider";
+    case NoteKind::kMixtureUnsure:
+      return "speeds of mixtures of experts differ up to twofold between releases of the stack";
+    case NoteKind::kMuonIgnored:
+      return "muon's orthogonalization is not in the time of the optimizer";
+    case NoteKind::kOffloadIgnored:
+      return "copies to and from host memory are not in the time";
+    case NoteKind::kAttentionWindowIgnored:
+      return "the attention window is not in the time: longer sequences are counted in full";
+    case NoteKind::kQuantizedAdapters:
+      return "weights are expanded from nf4 in every pass";
+    case NoteKind::kFusedIgnored:
+      return "fused kernels and losses are not in this profile: the job would run somewhat faster";
+    case NoteKind::kExpertParallelIgnored:
+      return "expert parallelism is not in the time: experts are split like the other weights";
+    case NoteKind::kEagerDecode:
+      return fmt::format("a decode step is one CUDA graph with a static cache; without a graph it takes about {} ms",
+                         format_number(note.value));
+  }
+  return {};
+}
+
+}  // namespace rightsize::perf

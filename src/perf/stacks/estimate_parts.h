@@ -1,0 +1,59 @@
+// Shared by the estimators of this room; not for callers.
+#pragma once
+
+#include "perf/perf.h"
+
+namespace rightsize::perf {
+
+// Training by stack.
+Result<TrainEstimate> train_eager(const Constants& constants, const ModelWork& work, const model::Job& job,
+                                  const GpuSpeed& gpu, const Cluster& cluster);
+Result<TrainEstimate> train_sharded(const ShardedConstants& constants, const ModelWork& work, const model::Job& job,
+                                    const GpuSpeed& gpu, const Cluster& cluster);
+Result<TrainEstimate> train_megatron(const MegatronConstants& constants, const ModelWork& work, const model::Job& job,
+                                     const GpuSpeed& gpu, const Cluster& cluster);
+Result<TrainEstimate> train_images(const Constants& constants, const ModelWork& work, const model::Job& job,
+                                   const GpuSpeed& gpu, const Cluster& cluster);
+
+Result<ServeEstimate> serve_eager(const Constants& constants, const ModelWork& work, const model::Job& job,
+                                  const GpuSpeed& gpu, const ServeLoad& load);
+BatchEstimate batch_eager(const EagerConstants& constants, const ModelWork& work, const model::Job& job,
+                          const GpuSpeed& gpu);
+BatchEstimate batch_images(const Constants& constants, const ModelWork& work, const model::Job& job,
+                           const GpuSpeed& gpu);
+
+// What the optimizer reads and writes of one trained parameter.
+double optimizer_bytes(const model::Job& job, bool half_precision);
+
+// Trained parameters: all, or the adapters.
+double trained_parameters(const ModelWork& work, const model::Job& job);
+
+// Gradients (and sharded parameters) one step moves, and the time of it.
+struct DataParallel {
+  double passes = 0;  // over all parameters: gathers and reductions
+  Bytes moved;        // of one GPU
+  Seconds time;
+};
+DataParallel data_parallel_time(const ModelWork& work, const model::Job& job, const GpuSpeed& gpu,
+                                const Cluster& cluster, double network_rate, double held_share);
+
+// What is said of the hardware: missing formats, assumed networks, tensor parallelism without links.
+void note_hardware(const model::Job& job, const GpuSpeed& gpu, const Cluster& cluster, Notes& notes);
+
+// The basis and width of an estimate of a stack on a GPU. `width` is the stack's own |log error| at 80 %.
+struct Confidence {
+  Basis basis;
+  double width;
+};
+Confidence confidence_of(const GpuSpeed& gpu, int slot, model::JobKind kind, double width);
+Interval interval_of(double width);
+
+// compute or memory, whichever the GPU's time is mostly made of; host or communication where they exceed it.
+Bound bound_of(Seconds arithmetic, Seconds device, Seconds host, Seconds communication);
+
+// The weights' format in products on this GPU.
+WeightFormat weight_format(model::Precision precision, const GpuSpeed& gpu);
+
+const Calibration& calibration_of(const GpuSpeed& gpu, int slot, model::JobKind kind);
+
+}  // namespace rightsize::perf

@@ -1,0 +1,189 @@
+// Inference in eager PyTorch: one forward pass of a batch, decode steps inside a CUDA graph, encoders.
+#include <algorithm>
+#include <cmath>
+
+#include "memory/weight_bytes.h"
+#include "perf/stacks/eager_layer.h"
+#include "perf/stacks/estimate_parts.h"
+
+namespace rightsize::perf {
+namespace {
+
+using model::Job;
+using model::JobKind;
+
+constexpr double kOverlap = 6.0;
+
+EagerMode inference_mode() {
+  EagerMode mode;
+  mode.gradients = false;
+  mode.weights = false;
+  return mode;
+}
+
+struct Pass {
+  Seconds device, host, arithmetic;
+  Seconds matmul, attention, elementwise, launches;
+};
+
+// All layers over batch x sequence, with the cache written.
+Pass forward_layers(const EagerConstants& c, const ModelWork& work, const GpuSpeed& gpu, const EagerBatch& batch,
+                    bool cache) {
+  const EagerMode mode = inference_mode();
+  Pass pass;
+  const LayerCounts layers = layers_of(work);
+  for (const LayerCount& some : {layers.first, layers.second}) {
+    if (!(some.count > 0)) continue;
+    EagerCost cost = eager_layer(gpu, c, mode, work, some.kind, batch);
+    if (cache) {
+      cost.forward.traffic += bytes(4 * batch.tokens() * work.kv_width());
+      cost.forward.kernels += 2;
+    }
+    pass.matmul += cost.forward.matmul * some.count;
+    pass.attention += cost.forward.attention * some.count;
+    pass.elementwise += traffic_time(gpu, cost.forward.traffic, c.forward_bandwidth) * some.count;
+    pass.launches += c.kernel_launch * (cost.forward.kernels * some.count);
+    pass.host += (c.host_infer * (cost.forward.kernels + c.view_cost * cost.views) + c.host_infer_layer) * some.count;
+  }
+  pass.host += milliseconds(0.5);
+  return pass;
+}
+
+void finish(Pass& pass) {
+  pass.arithmetic = pass.matmul + pass.attention;
+  pass.device = pass.arithmetic + pass.elementwise + pass.launches;
+}
+
+// Only the last token's logits are computed by generate(); a masked-language head computes all, after its transform.
+Seconds output_time(const EagerConstants& c, const ModelWork& work, const GpuSpeed& gpu, const EagerBatch& batch) {
+  const double rate = c.matmul_rate * gpu.rate_scale;
+  const double h = work.hidden;
+  auto product = [&](double rows, double n) { return matmul_time(gpu, {rows, n, h}, WeightFormat::kHalf, rate).time; };
+  switch (work.head) {
+    case OutputHead::kLanguageModel:
+      return product(batch.batch, work.vocabulary);
+    case OutputHead::kMaskedModel:
+      return product(batch.tokens(), h) + product(batch.tokens(), work.vocabulary);
+    case OutputHead::kClassifier:
+      return product(batch.batch, std::max(8.0, work.labels));
+    case OutputHead::kNone:
+      return Seconds{};
+  }
+  return Seconds{};
+}
+
+// One token through a CUDA graph with a static cache: products at m = batch, the whole cache repeated for grouped heads
+// and read by attention; launches only.
+struct Decode {
+  Seconds matmul, attention, launches;
+  Seconds total() const { return matmul + attention + launches; }
+};
+
+Decode graph_decode(const EagerConstants& c, const ModelWork& work, const GpuSpeed& gpu, double batch, double context) {
+  Decode decode;
+  const EagerMode mode = inference_mode();
+  const LayerCounts layers = layers_of(work);
+  double kernels = 0, count = 0;
+  for (const LayerCount& some : {layers.first, layers.second}) {
+    if (!(some.count > 0) || some.kind == LayerKind::kEncoder) continue;
+    const EagerCost cost = eager_layer(gpu, c, mode, work, some.kind, {batch, 1});
+    decode.matmul += cost.forward.matmul * some.count;
+    kernels += cost.forward.kernels * some.count;
+    count += some.count;
+  }
+  const double elements = 2 * batch * context * work.heads * work.head_dim;
+  Seconds attention = traffic_time(gpu, bytes(2 * elements), c.decode_attention_bandwidth);
+  if (work.kv_heads != work.heads) {
+    attention += traffic_time(gpu, bytes(2 * elements * (1 + work.kv_heads / work.heads)), c.decode_repeat_bandwidth);
+  }
+  decode.attention = attention * count;
+  decode.launches = c.decode_kernel * kernels;
+  decode.matmul += matmul_time(gpu, {batch, work.vocabulary, work.hidden}, WeightFormat::kHalf).time;
+  return decode;
+}
+
+}  // namespace
+
+Result<ServeEstimate> serve_eager(const Constants& constants, const ModelWork& work, const Job& job,
+                                  const GpuSpeed& gpu, const ServeLoad& load) {
+  (void)load;
+  const EagerConstants& c = constants.eager;
+  const int slot = slot_of(model::Stack::kHf);
+  const Calibration& own = calibration_of(gpu, slot, JobKind::kServe);
+  const double batch = static_cast<double>(std::max(job.batch, job.serve.concurrency));
+  const EagerBatch prompt{batch, static_cast<double>(job.serve.isl)};
+  Pass pass = forward_layers(c, work, gpu, prompt, true);
+  pass.matmul += output_time(c, work, gpu, prompt);
+  finish(pass);
+  const Seconds device = pass.device * own.prefill, host = pass.host * own.host;
+
+  ServeEstimate estimate;
+  estimate.prefill = soft_max(device, host, kOverlap);
+  const Decode decode = graph_decode(c, work, gpu, batch, static_cast<double>(job.serve.isl));
+  estimate.decode_step = decode.total() * own.device;
+  estimate.ttft = estimate.prefill;
+  const double answer = std::max<double>(1.0, static_cast<double>(job.serve.osl));
+  const Decode middle = graph_decode(c, work, gpu, batch, static_cast<double>(job.serve.isl) + answer / 2);
+  estimate.tpot = middle.total() * own.device;
+  estimate.running = batch;
+  estimate.max_concurrency = load.kv_tokens / (static_cast<double>(job.serve.isl) + answer);
+  const double seconds_a_batch = in_seconds(estimate.prefill + estimate.tpot * answer);
+  estimate.requests_per_second = batch / seconds_a_batch * job.parallel.gpus;
+  estimate.output_per_gpu = tokens_per_s(batch * answer / seconds_a_batch);
+  estimate.parts.push_back({"matrix products", middle.matmul * own.device});
+  estimate.parts.push_back({"attention over the cache", middle.attention * own.device});
+  estimate.parts.push_back({"kernel launches", middle.launches * own.device});
+  estimate.prefill_parts.push_back({"matrix products", pass.matmul * own.prefill});
+  estimate.prefill_parts.push_back({"attention", pass.attention * own.prefill});
+  estimate.prefill_parts.push_back({"elementwise", pass.elementwise * own.prefill});
+  estimate.prefill_parts.push_back({"kernel launches", pass.launches * own.prefill});
+  estimate.prefill_parts.push_back({"waiting for the host", estimate.prefill - device});
+  estimate.bound = host > device                         ? Bound::kHost
+                   : pass.arithmetic > pass.device * 0.5 ? Bound::kCompute
+                                                         : Bound::kMemory;
+  const Confidence prefill =
+      confidence_of(gpu, slot, JobKind::kServe, host > device ? c.prefill_host_width : c.prefill_gpu_width);
+  const Confidence step = confidence_of(gpu, slot, JobKind::kServe, c.prefill_gpu_width);
+  estimate.basis = prefill.basis;
+  estimate.ttft_interval = interval_of(prefill.width);
+  estimate.tpot_interval = interval_of(step.width);
+  estimate.notes.push_back({NoteKind::kEagerDecode, in_milliseconds(host)});
+  if (host > device) estimate.notes.push_back({NoteKind::kHostDepends, 0});
+  if (job.precision != model::Precision::kBf16 && job.precision != model::Precision::kFp16)
+    estimate.notes.push_back({NoteKind::kUntestedStack, 0});
+  return estimate;
+}
+
+BatchEstimate batch_eager(const EagerConstants& c, const ModelWork& work, const Job& job, const GpuSpeed& gpu) {
+  const int slot = slot_of(model::Stack::kHf);
+  const Calibration& own = calibration_of(gpu, slot, JobKind::kServe);
+  const EagerBatch batch{static_cast<double>(job.batch), static_cast<double>(job.sequence)};
+  Pass pass = forward_layers(c, work, gpu, batch, false);
+  pass.matmul += output_time(c, work, gpu, batch);
+  finish(pass);
+  BatchEstimate estimate;
+  estimate.device = pass.device * own.device;
+  estimate.host = pass.host * own.host;
+  // A CUDA graph frees the encoder from the host but, as measured, doubles its GPU time.
+  const Seconds eager = soft_max(estimate.device, estimate.host, kOverlap);
+  const Seconds graph = estimate.device * c.encoder_graph;
+  estimate.batch = std::min(eager, graph);
+  estimate.parts.push_back({"matrix products", pass.matmul * own.device});
+  estimate.parts.push_back({"attention", pass.attention * own.device});
+  estimate.parts.push_back({"elementwise", pass.elementwise * own.device});
+  estimate.parts.push_back({"kernel launches", pass.launches * own.device});
+  estimate.parts.push_back(
+      {eager < graph ? "waiting for the host" : "overhead of the CUDA graph", estimate.batch - estimate.device});
+  estimate.bound = estimate.host > estimate.device       ? Bound::kHost
+                   : pass.arithmetic > pass.device * 0.5 ? Bound::kCompute
+                                                         : Bound::kMemory;
+  const bool host_bound = estimate.bound == Bound::kHost;
+  const Confidence confidence =
+      confidence_of(gpu, slot, JobKind::kServe, host_bound ? c.prefill_host_width : c.prefill_gpu_width);
+  estimate.basis = confidence.basis;
+  estimate.interval = interval_of(confidence.width);
+  if (host_bound) estimate.notes.push_back({NoteKind::kHostDepends, 0});
+  return estimate;
+}
+
+}  // namespace rightsize::perf

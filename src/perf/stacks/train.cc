@@ -1,0 +1,72 @@
+// Training: checks what the hardware can do, asks the stack's profile, fills in the rates.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "perf/stacks/estimate_parts.h"
+
+namespace rightsize::perf {
+namespace {
+
+using model::Job;
+using model::Precision;
+using model::Stack;
+
+Result<> check_format(const Job& job, const GpuSpeed& gpu) {
+  if (!gpu.has_half)
+    return fail(bad_input("the catalogue has no 16-bit rate for this GPU: its speed cannot be estimated"));
+  if (job.precision == Precision::kFp8 && !gpu.has_fp8) {
+    return fail(bad_input("this GPU has no fp8 arithmetic: training in fp8 cannot run on it")
+                    .with_hint("fp8 needs Ada, Hopper or later; use --precision bf16"));
+  }
+  return {};
+}
+
+Result<TrainEstimate> ask_stack(const Constants& constants, const ModelWork& work, const Job& job, const GpuSpeed& gpu,
+                                const Cluster& cluster) {
+  if (work.image) return train_images(constants, work, job, gpu, cluster);
+  switch (job.stack) {
+    case Stack::kLlmFoundry:
+      return train_sharded(constants.llm_foundry, work, job, gpu, cluster);
+    case Stack::kTorchTitan:
+      return train_sharded(constants.torchtitan, work, job, gpu, cluster);
+    case Stack::kMegatron:
+      return train_megatron(constants.megatron, work, job, gpu, cluster);
+    default:
+      return train_eager(constants, work, job, gpu, cluster);
+  }
+}
+
+}  // namespace
+
+Result<TrainEstimate> estimate_training(const Constants& constants, const ModelWork& work, const Job& job,
+                                        const GpuSpeed& gpu, const Cluster& cluster) {
+  if (Result<> possible = check_format(job, gpu); !possible) return fail(std::move(possible).error());
+  RIGHTSIZE_TRY(TrainEstimate estimate, ask_stack(constants, work, job, gpu, cluster));
+  // A replica is tensor x pipeline x context GPUs that share a micro-batch.
+  const model::Parallelism& p = job.parallel;
+  const double replica = static_cast<double>(p.tensor) * p.pipeline * p.context;
+  const double samples = static_cast<double>(job.batch) * job.train.accumulation / replica;
+  const double sequence = work.image ? 1.0 : static_cast<double>(job.sequence);
+  estimate.tokens_per_gpu = tokens(samples * sequence) / estimate.step;
+  estimate.samples_per_second_per_gpu = samples / in_seconds(estimate.step);
+  const FlopsPerSecond peak = job.precision == Precision::kFp8    ? gpu.fp8
+                              : job.precision == Precision::kFp32 ? gpu.fp32
+                                                                  : gpu.half;
+  const bool frozen = job.train.method != model::Method::kFull;
+  if (!work.image) {
+    estimate.mfu =
+        model_flops(work, samples * sequence, sequence, frozen) / (in_flop_per_s(peak) * in_seconds(estimate.step));
+  }
+  if (job.train.offload != model::Offload::kNone || job.train.offload_activations)
+    estimate.notes.push_back({NoteKind::kOffloadIgnored, 0});
+  if (job.train.optimizer == model::Optimizer::kMuon) estimate.notes.push_back({NoteKind::kMuonIgnored, 0});
+  const bool whole_model = job.stack != Stack::kHf && !work.image;
+  if (whole_model && work.window > 0 && static_cast<double>(job.sequence) > work.window)
+    estimate.notes.push_back({NoteKind::kAttentionWindowIgnored, 0});
+  note_hardware(job, gpu, cluster, estimate.notes);
+  return estimate;
+}
+
+}  // namespace rightsize::perf

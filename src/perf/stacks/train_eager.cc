@@ -1,0 +1,173 @@
+// Training in eager PyTorch: the GPU works through kernels while the host queues them; the slower of the two decides.
+#include <algorithm>
+#include <cmath>
+
+#include "perf/stacks/eager_layer.h"
+#include "perf/stacks/estimate_parts.h"
+
+namespace rightsize::perf {
+namespace {
+
+using model::Job;
+using model::Method;
+using model::Precision;
+using model::Recompute;
+
+constexpr double kOverlap = 6.0;         // sharpness of device against host
+constexpr double kNetworkOverlap = 3.0;  // of compute against communication
+
+EagerMode mode_of(const Job& job) {
+  EagerMode mode;
+  const bool adapters = job.train.method != Method::kFull;
+  mode.amp = job.precision == Precision::kAmpBf16 || job.precision == Precision::kAmpFp16;
+  mode.full32 = job.precision == Precision::kFp32;
+  if (adapters) mode.amp = false;  // the frozen base is 16-bit whatever the adapters are
+  mode.weights = !adapters;
+  mode.quantized = job.train.method == Method::kQlora;
+  mode.eager_scores = job.train.attention == model::Attention::kEager;
+  if (adapters) {
+    mode.lora_attention = job.train.lora_rank;
+    if (job.train.lora_targets == model::LoraTargets::kAllLinear) mode.lora_other = job.train.lora_rank;
+  }
+  return mode;
+}
+
+// Device and host time of a micro-batch's two directions, and of the optimizer.
+struct Phases {
+  Seconds forward, backward, recompute, optimizer;
+  Seconds arithmetic;  // products and attention among them
+  Seconds host_forward, host_backward, host_optimizer;
+
+  Seconds device(double passes) const { return (forward + backward + recompute) * passes + optimizer; }
+  Seconds host(double passes) const { return (host_forward + host_backward) * passes + host_optimizer; }
+};
+
+struct Sides {
+  const EagerConstants& c;
+  const GpuSpeed& gpu;
+  double traffic_factor;  // 2 when everything is fp32
+
+  Seconds forward(const EagerCost& cost) const {
+    EagerCost::Direction d = cost.forward;
+    d.traffic = d.traffic * traffic_factor;
+    return device_time(d, gpu, c, c.forward_bandwidth);
+  }
+  Seconds backward(const EagerCost& cost) const {
+    EagerCost::Direction d = cost.backward;
+    d.traffic = d.traffic * traffic_factor;
+    return device_time(d, gpu, c, c.backward_bandwidth);
+  }
+};
+
+Seconds arithmetic_of(const EagerCost& cost) {
+  return cost.forward.matmul + cost.forward.attention + cost.backward.matmul + cost.backward.attention;
+}
+
+void add_layers(Phases& phases, const Sides& sides, const EagerCost& layer, double count, double redone) {
+  const EagerConstants& c = sides.c;
+  const Seconds forward = sides.forward(layer);
+  phases.forward += forward * count;
+  phases.backward += sides.backward(layer) * count;
+  phases.arithmetic += arithmetic_of(layer) * count;
+  const Seconds host = (c.host_forward * (layer.forward.kernels + c.view_cost * layer.views) +
+                        c.host_cast * layer.forward.casts + c.host_layer) *
+                       count;
+  phases.host_forward += host;
+  phases.host_backward += (c.host_backward * layer.backward.kernels + c.host_cast * layer.backward.casts) * count;
+  if (!(redone > 0)) return;
+  phases.recompute += forward * (count * redone);
+  phases.arithmetic += (layer.forward.matmul + layer.forward.attention) * (count * redone);
+  phases.host_forward += c.host_checkpoint * (count * redone);
+  phases.host_backward += (host + c.host_checkpoint * count) * redone;
+}
+
+// The share of a layer's forward pass that runs again; selective recompute repeats attention alone.
+double redone_share(Recompute recompute) {
+  constexpr double kAttentionAlone = 0.15;
+  return recompute == Recompute::kFull ? 1.0 : recompute == Recompute::kSelective ? kAttentionAlone : 0.0;
+}
+
+// Tensors the optimizer loops over: adapters of seven linears, or the weights and norms of a layer.
+double optimizer_tensors(const ModelWork& work, const EagerMode& mode) {
+  const double per_layer = !mode.weights ? 14 : work.rms_norm ? 9 : 12 + (work.bias ? 4 : 0);
+  return work.layers * per_layer * (work.encoder_decoder ? 2.2 : 1) + 4;
+}
+
+Phases phases_of(const EagerConstants& c, const ModelWork& work, const Job& job, const GpuSpeed& gpu) {
+  const EagerMode mode = mode_of(job);
+  const EagerBatch batch{static_cast<double>(job.batch), static_cast<double>(job.sequence)};
+  const Sides sides{c, gpu, mode.full32 ? 2.0 : 1.0};
+  const double redone = redone_share(job.train.recompute);
+  Phases phases;
+  const LayerCounts layers = layers_of(work);
+  for (const LayerCount& some : {layers.first, layers.second}) {
+    if (!(some.count > 0)) continue;
+    add_layers(phases, sides, eager_layer(gpu, c, mode, work, some.kind, batch), some.count, redone);
+  }
+  const EagerCost head = eager_head(gpu, c, mode, work, batch);
+  phases.forward += sides.forward(head);
+  phases.backward += sides.backward(head);
+  phases.arithmetic += arithmetic_of(head);
+  const Seconds head_host = c.host_forward * (head.forward.kernels + 12);
+  phases.host_forward += head_host;
+  if (redone == 1.0) phases.host_backward += head_host;  // the checkpoint's second walk through the modules
+  phases.host_backward += c.host_backward * (head.backward.kernels + 10);
+
+  const bool half = job.precision == Precision::kBf16 && mode.weights;
+  const double shards = job.parallel.zero > 0 ? job.parallel.data() : 1;
+  phases.optimizer = traffic_time(gpu, bytes(trained_parameters(work, job) / shards * optimizer_bytes(job, half)),
+                                  half ? c.optimizer_bandwidth : c.optimizer_bandwidth_fp32);
+  phases.host_optimizer = c.host_tensor * optimizer_tensors(work, mode) + milliseconds(0.8);
+  return phases;
+}
+
+Result<> check(const Job& job) {
+  if (job.parallel.tensor * job.parallel.pipeline * job.parallel.context > 1) {
+    return fail(
+        bad_input("the hf stack is modelled with data parallelism only")
+            .with_hint("use --stack torchtitan or --stack megatron for tensor, pipeline or context parallelism"));
+  }
+  if (job.precision == Precision::kFp8)
+    return fail(
+        bad_input("the hf stack has no fp8 training to model").with_hint("use --stack llm-foundry or megatron"));
+  return {};
+}
+
+}  // namespace
+
+Result<TrainEstimate> train_eager(const Constants& constants, const ModelWork& work, const Job& job,
+                                  const GpuSpeed& gpu, const Cluster& cluster) {
+  if (Result<> possible = check(job); !possible) return fail(std::move(possible).error());
+  const EagerConstants& c = constants.eager;
+  const int slot = slot_of(model::Stack::kHf);
+  const Calibration& own = calibration_of(gpu, slot, model::JobKind::kTrain);
+  const Phases phases = phases_of(c, work, job, gpu);
+  const double passes = job.train.accumulation;
+  const DataParallel network = data_parallel_time(work, job, gpu, cluster, 1.0, 1.0);
+
+  TrainEstimate estimate;
+  estimate.device = phases.device(passes) * own.device;
+  estimate.host = phases.host(passes) * own.host;
+  const Seconds alone = soft_max(estimate.device, estimate.host, kOverlap);
+  const Seconds moved = network.time * (job.parallel.zero == 3 ? passes : 1.0);
+  estimate.step = soft_max(alone, moved, kNetworkOverlap);
+  estimate.parts.push_back({"forward", phases.forward * passes * own.device});
+  estimate.parts.push_back({"backward", phases.backward * passes * own.device});
+  if (phases.recompute > Seconds{}) estimate.parts.push_back({"recompute", phases.recompute * passes * own.device});
+  estimate.parts.push_back({"optimizer", phases.optimizer * own.device});
+  if (alone > estimate.device * 1.0005) estimate.parts.push_back({"waiting for the host", alone - estimate.device});
+  if (moved > Seconds{}) estimate.parts.push_back({"waiting for the network", estimate.step - alone});
+
+  estimate.bound = bound_of(phases.arithmetic * passes * own.device, estimate.device, estimate.host, moved);
+  const double width = estimate.bound == Bound::kHost ? c.train_host_width : c.train_gpu_width;
+  const Confidence confidence = confidence_of(gpu, slot, model::JobKind::kTrain, width);
+  estimate.basis = confidence.basis;
+  estimate.interval = interval_of(confidence.width);
+  if (estimate.bound == Bound::kHost) estimate.notes.push_back({NoteKind::kHostDepends, 0});
+  if (job.train.method == Method::kQlora) estimate.notes.push_back({NoteKind::kQuantizedAdapters, 0});
+  if (job.train.fused_kernels || job.train.cross_entropy != model::CrossEntropy::kEager)
+    estimate.notes.push_back({NoteKind::kFusedIgnored, 0});
+  return estimate;
+}
+
+}  // namespace rightsize::perf

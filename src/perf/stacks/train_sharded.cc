@@ -1,0 +1,227 @@
+// Sharded data parallel training with fused kernels (llm-foundry, torchtitan), and its tensor, pipeline and context
+// parallel forms.
+#include <algorithm>
+#include <cmath>
+
+#include "perf/stacks/estimate_parts.h"
+
+namespace rightsize::perf {
+namespace {
+
+using model::Job;
+using model::Precision;
+
+constexpr double kElementwiseShare = 0.8;  // of the bandwidth
+constexpr double kCastShare = 0.6;
+constexpr double kNetworkOverlap = 3.0;
+
+// One GPU's part of a micro-batch.
+struct Split {
+  double tokens, batch, sequence;  // after context parallelism
+  double tensor, layers;
+};
+
+Split split_of(const ModelWork& work, const Job& job) {
+  const model::Parallelism& p = job.parallel;
+  Split split{};
+  split.batch = static_cast<double>(job.batch);
+  split.sequence = static_cast<double>(job.sequence);
+  split.tokens = split.batch * split.sequence / p.context;
+  split.tensor = p.tensor;
+  split.layers = (work.layers + work.encoder_layers) / p.pipeline;
+  return split;
+}
+
+// Forward, and both backward products, of one linear.
+struct LinearTime {
+  Seconds forward, backward;
+  LinearTime& operator+=(const LinearTime& o) {
+    forward += o.forward, backward += o.backward;
+    return *this;
+  }
+  LinearTime operator*(double n) const { return {forward * n, backward * n}; }
+};
+
+class ShardedLayer {
+ public:
+  ShardedLayer(const ShardedConstants& constants, const ModelWork& work, const Job& job, const GpuSpeed& gpu)
+      : c_(constants), work_(work), job_(job), gpu_(gpu), split_(split_of(work, job)) {
+    const double arch = gpu.hopper_or_later ? c_.matmul_rate_hopper : 1.0;
+    rate_ = gpu.sustained * c_.matmul_rate * arch;
+  }
+
+  // `n` outputs and `k` inputs on this GPU. Frozen weights need no weight gradient.
+  LinearTime linear(double n, double k, double rows, bool fp8) const {
+    const WeightFormat format = fp8 ? WeightFormat::kFp8 : WeightFormat::kHalf;
+    const double rate = fp8 ? c_.fp8_rate * c_.matmul_rate : rate_;
+    const bool frozen = job_.train.method != model::Method::kFull;
+    auto time = [&](double a, double b, double d) { return matmul_time(gpu_, {a, b, d}, format, rate).time; };
+    LinearTime result{time(rows, n, k), time(rows, k, n)};
+    if (!frozen) result.backward += time(k, n, rows);
+    return result;
+  }
+
+  // Casts to fp8 around each linear: input, output gradient, weight.
+  Seconds casts(double n, double k, double rows, bool recompute) const {
+    return traffic_time(gpu_, bytes(4 * rows * k * (recompute ? 2 : 1) + 6 * rows * n + 4 * n * k), kCastShare);
+  }
+
+  LinearTime linears(bool experts) const {
+    const double t = split_.tensor, h = work_.hidden, rows = split_.tokens;
+    const double q = work_.heads * work_.head_dim, kv = work_.kv_heads * work_.head_dim;
+    LinearTime sum = one((q + 2 * kv) / t, h, rows);
+    sum += one(h, q / t, rows);
+    const double up = work_.gated ? 2.0 : 1.0;
+    if (!experts) {
+      sum += one(up * work_.intermediate / t, h, rows);
+      sum += one(h, work_.intermediate / t, rows);
+      return sum;
+    }
+    const double groups = work_.experts / job_.parallel.expert;
+    const double routed = std::max(1.0, rows * work_.experts_per_token / work_.experts * job_.parallel.expert);
+    sum += one(up * work_.expert_intermediate / t, h, routed) * groups;
+    sum += one(h, work_.expert_intermediate / t, routed) * groups;
+    if (work_.shared_intermediate > 0) {
+      sum += one(up * work_.shared_intermediate / t, h, rows);
+      sum += one(h, work_.shared_intermediate / t, rows);
+    }
+    return sum;
+  }
+
+  Seconds attention() const {
+    PrefillAttention a;
+    a.batch = split_.batch;
+    a.sequence = split_.sequence;
+    a.heads = work_.heads / split_.tensor;
+    a.kv_heads = std::max(1.0, work_.kv_heads / split_.tensor);
+    a.head_dim = work_.head_dim;
+    a.causal = work_.decoder;
+    const double factor = gpu_.hopper_or_later ? c_.attention_hopper : c_.attention_ampere;
+    return prefill_attention_time(gpu_, a).time * (factor / job_.parallel.context);
+  }
+
+  Seconds elementwise() const {
+    const bool compiled = job_.train.fused_kernels && c_.elementwise_compiled > 0;
+    const double spread = job_.parallel.sequence_parallel ? split_.tensor : 1.0;
+    return traffic_time(
+        gpu_, bytes(split_.tokens * work_.hidden * 2 * (compiled ? c_.elementwise_compiled : c_.elementwise) / spread),
+        kElementwiseShare);
+  }
+
+  // Logits stay 16-bit; the loss passes over them several times.
+  LinearTime logits() const {
+    const double v = work_.vocabulary / split_.tensor;
+    LinearTime sum = linear(v, work_.hidden, split_.tokens, false);
+    sum.backward += traffic_time(gpu_, bytes(split_.tokens * v * c_.logits_bytes), kElementwiseShare);
+    return sum;
+  }
+
+  const Split& split() const { return split_; }
+
+ private:
+  LinearTime one(double n, double k, double rows) const {
+    if (job_.precision != Precision::kFp8) return linear(n, k, rows, false);
+    LinearTime result = linear(n, k, rows, true);
+    result.backward += casts(n, k, rows, job_.train.recompute == model::Recompute::kFull);
+    return result;
+  }
+
+  const ShardedConstants& c_;
+  const ModelWork& work_;
+  const Job& job_;
+  const GpuSpeed& gpu_;
+  Split split_;
+  double rate_ = 0;
+};
+
+// Collectives inside a micro-batch: tensor parallel layers gather and scatter activations (four times a layer, six with
+// recompute), context parallel ones pass keys and values around, experts exchange tokens.
+Seconds activation_exchange(const ModelWork& work, const Job& job, const GpuSpeed& gpu, const Cluster& cluster,
+                            const Split& split) {
+  const model::Parallelism& p = job.parallel;
+  const double redone = job.train.recompute == model::Recompute::kFull ? 1.5 : 1.0;
+  const Bytes activations = bytes(2 * split.tokens * work.hidden);
+  Seconds time = collective_time(gpu, cluster, Collective::kAllReduce, p.tensor, activations) * (4 * redone);
+  const Bytes keys = bytes(4 * split.tokens * p.context * work.kv_heads * work.head_dim / p.tensor);
+  time += collective_time(gpu, cluster, Collective::kAllGather, p.context, keys) * (3 * redone);
+  if (work.experts > 0 && p.expert > 1) {
+    time += collective_time(gpu, cluster, Collective::kAllToAll, p.expert, activations * work.experts_per_token) *
+            (4 * redone);
+  }
+  return time * split.layers;
+}
+
+void finish(TrainEstimate& estimate, const ShardedConstants& c, const Job& job, const GpuSpeed& gpu,
+            const ModelWork& work) {
+  const int slot = slot_of(job.stack);
+  Confidence confidence = confidence_of(gpu, slot, model::JobKind::kTrain, c.train_width);
+  const model::Parallelism& p = job.parallel;
+  const bool beyond_rows = p.tensor * p.pipeline * p.context * p.expert > 1 || work.experts > 0 ||
+                           job.precision == Precision::kFp8 || job.train.method != model::Method::kFull;
+  if (beyond_rows && confidence.basis != Basis::kCalibrated) {
+    confidence.width = std::hypot(confidence.width, 0.2);
+    confidence.basis = std::max(confidence.basis, Basis::kTransferred);
+    estimate.notes.push_back({NoteKind::kUntestedStack, 0});
+  }
+  estimate.basis = confidence.basis;
+  estimate.interval = interval_of(confidence.width);
+}
+
+}  // namespace
+
+// compute   = L (forward (2 with full recompute) + backward) + logits
+// moved     = gathers and reductions of the sharded parameters, hidden behind compute as far as they can be
+// step      = (soft_max_3(compute, moved) (1 + loss log2(N / 8)) + exchanges) x micro-batches (1 + bubble) + optimizer
+// The bubble of an interleaved pipeline is (p - 1) / (m v) (Narayanan et al. 2021, section 2.2).
+Result<TrainEstimate> train_sharded(const ShardedConstants& c, const ModelWork& work, const Job& job,
+                                    const GpuSpeed& gpu, const Cluster& cluster) {
+  const ShardedLayer layer(c, work, job, gpu);
+  const Split& split = layer.split();
+  const model::Parallelism& p = job.parallel;
+  const Calibration& own = calibration_of(gpu, slot_of(job.stack), model::JobKind::kTrain);
+  const double dense = split.layers - work.expert_layers() / p.pipeline;
+  const Seconds attention = layer.attention(), passes = layer.elementwise();
+  LinearTime linears{};
+  if (dense > 0) linears += layer.linears(false) * dense;
+  if (work.experts > 0) linears += layer.linears(true) * (split.layers - dense);
+  const LinearTime logits = layer.logits() * (1.0 / p.pipeline);
+
+  const Seconds layers_forward = linears.forward + (attention + passes) * split.layers;
+  const Seconds forward = (layers_forward + logits.forward) * own.device;
+  const Seconds backward =
+      (linears.backward + (attention * 2.5 + passes * 2.0) * split.layers + logits.backward) * own.device;
+  const double redone = job.train.recompute == model::Recompute::kFull        ? 1.0
+                        : job.train.recompute == model::Recompute::kSelective ? 0.15
+                                                                              : 0.0;
+  const Seconds recompute = layers_forward * (redone * own.device);
+  const Seconds compute = forward + backward + recompute;
+  const double held = 1.0 / (p.tensor * p.pipeline);
+  const DataParallel network = data_parallel_time(work, job, gpu, cluster, c.network_rate, held);
+  const Seconds exchange = activation_exchange(work, job, gpu, cluster, split);
+  const double scale = 1.0 + c.scale_loss * std::max(0.0, std::log2(p.gpus / 8.0));
+  const double micro = job.train.accumulation;
+  const double bubble = (p.pipeline - 1.0) / (micro * p.pipeline_interleave);
+  const double shards = p.zero > 0 ? p.data() : 1.0;
+  const Seconds optimizer = traffic_time(
+      gpu, bytes(trained_parameters(work, job) * held / shards * optimizer_bytes(job, false)), kElementwiseShare);
+
+  TrainEstimate estimate;
+  const Seconds busy = (soft_max(compute, network.time, kNetworkOverlap) * scale + exchange) * micro;
+  estimate.step = busy * (1.0 + bubble) + optimizer;
+  estimate.device = compute * micro + optimizer;
+  estimate.parts.push_back({"forward", forward * micro});
+  estimate.parts.push_back({"backward", backward * micro});
+  if (redone > 0) estimate.parts.push_back({"recompute", recompute * micro});
+  estimate.parts.push_back({"optimizer", optimizer});
+  if (exchange > Seconds{}) estimate.parts.push_back({"exchange of activations", exchange * micro});
+  const Seconds waiting = busy - (compute + exchange) * micro;
+  if (p.gpus > 1) estimate.parts.push_back({"waiting for the network", waiting});
+  if (bubble > 0) estimate.parts.push_back({"pipeline bubble", busy * bubble});
+  const Seconds arithmetic =
+      (linears.forward * (1 + redone) + linears.backward + attention * ((3.5 + redone) * split.layers)) * own.device;
+  estimate.bound = bound_of(arithmetic, compute, Seconds{}, network.time + exchange);
+  finish(estimate, c, job, gpu, work);
+  return estimate;
+}
+
+}  // namespace rightsize::perf
