@@ -1,4 +1,4 @@
-#include "memory/tape/families/image_ops.h"
+#include "memory/tape/ops_images.h"
 
 #include <utility>
 
@@ -34,6 +34,24 @@ Tensor convolution(Tensor given, Tensor given_weight, Tensor given_bias, Count n
   state.n = {x.elements, weight.elements, bias ? bias.elements : 0, padded_input > 0 ? padded_input + n : 0};
   if (padded_input > 0) Tensor workspace = r.make(state.n[3], x.width);
   r.record(convolution_backward, state, {&x, &weight, &bias}, {&y});
+  return y;
+}
+
+Tensor convolution_over_time(Tensor given, Tensor given_weight, Count n) {
+  Tensor x = std::move(given), weight = std::move(given_weight);
+  Recorder& r = x.recorder();
+  weight = r.cast_for_product(std::move(weight));
+  if (weight.needs_grad) r.keep({&x});
+  Tensor y = r.make(n, x.width);
+  OpState state;
+  state.n = {x.elements, weight.elements, 0, 0};
+  r.record(
+      [](BackwardCall& call) {
+        for (std::size_t i : {0, 1}) {
+          if (call.wants(i)) call.results[i] = call.recorder.make(call.state.n[i], call.grads[0].width);
+        }
+      },
+      state, {&x, &weight}, {&y});
   return y;
 }
 

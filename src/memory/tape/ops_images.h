@@ -1,4 +1,4 @@
-// Operations of image models.
+// Operations of image and audio models.
 #pragma once
 
 #include "memory/tape/ops.h"
@@ -9,6 +9,8 @@ namespace rightsize::memory::tape {
 // what it reads and writes in a workspace, where `padded_input` elements (channels in multiples of eight) stand for the
 // input; 0: a depthwise convolution, which torch computes without.
 Tensor convolution(Tensor x, Tensor weight, Tensor bias, Count n, Count padded_input);
+// torch.nn.Conv1d to n outputs: saves its input.
+Tensor convolution_over_time(Tensor x, Tensor weight, Count n);
 // torch.nn.BatchNorm2d in training: saves its input and two numbers a channel.
 Tensor batch_norm(Tensor x, Tensor weight, Tensor bias, Count channels);
 // torch.nn.GroupNorm: saves its input and two numbers a group.
