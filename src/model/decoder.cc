@@ -137,8 +137,8 @@ void Decoder::declare_attention(Layer& layer) {
   layer.o = inventory_.output(style_.output_name, role, shape_.hidden, q, style_.output_bias);
   if (style_.qk_norm == QkNorm::kNone) return;
   const bool shared = style_.qk_norm == QkNorm::kPerHead || style_.qk_norm == QkNorm::kPerHeadAfter;
-  layer.q_norm = inventory_.norm("self_attn.q_norm", shared ? shape_.head_dim : q, false);
-  layer.k_norm = inventory_.norm("self_attn.k_norm", shared ? shape_.head_dim : kv, false);
+  layer.q_norm = inventory_.norm(style_.q_norm_name, shared ? shape_.head_dim : q, style_.norm_bias && shared);
+  layer.k_norm = inventory_.norm(style_.k_norm_name, shared ? shape_.head_dim : kv, style_.norm_bias && shared);
 }
 
 Decoder::Mlp Decoder::declare_mlp(const std::string& prefix, std::int64_t intermediate) {

@@ -54,6 +54,7 @@ struct DecoderStyle {
   bool norm_weight = true, norm_bias = false;
 
   // What the framework calls the weights that families name differently.
+  std::string q_norm_name = "self_attn.q_norm", k_norm_name = "self_attn.k_norm";
   std::string output_name = "self_attn.o_proj", up_name = "up_proj", down_name = "down_proj", final_norm = "norm";
   std::string router_name = "mlp.gate", shared_name = "mlp.shared_expert";
   // In the order of the framework's modules, and in the order the forward pass comes by them.

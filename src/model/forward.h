@@ -49,7 +49,7 @@ struct Size {
 inline constexpr Size kOnce{};
 inline constexpr Size kSamples{1, 1, 1, 0, 0};
 inline constexpr Size kPositions{1, 1, 0, 1, 0};  // of one sequence
-inline constexpr Size kTokens{1, 1, 1, 1, 0};       // tokens of all sequences
+inline constexpr Size kTokens{1, 1, 1, 1, 0};     // tokens of all sequences
 inline constexpr Size kResidual{1, 1, 1, 1, 0, false, true};
 inline constexpr Size kSquare{1, 1, 0, 2, 0};  // positions by positions
 inline constexpr Size kSampleSquare{1, 1, 1, 2, 0};
@@ -202,6 +202,7 @@ struct Program {
   std::vector<Op> ops;
   std::vector<Size> sizes;  // by value
   std::vector<std::int32_t> inputs;
+  bool owns_inputs = false;  // they are handed over, and may end inside
   std::array<std::int32_t, 2> results{kNoValue, kNoValue};
 };
 

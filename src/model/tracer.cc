@@ -25,7 +25,7 @@ Value::Value(const Value& other) : tracer_(other.tracer_), id_(other.id_) {
 }
 
 void Value::reset() {
-  if (tracer_ && is_local(id_)) {
+  if (tracer_ && !tracer_->finished_ && is_local(id_)) {
     int& left = tracer_->references_[tracer_->program_][static_cast<std::size_t>(id_)];
     if (--left == 0) {
       Op op;
@@ -45,10 +45,11 @@ const Size& Value::size() const {
 
 // ---------------------------------------------------------------- programs
 
-std::int32_t Tracer::begin_program(std::initializer_list<Size> inputs) {
+std::int32_t Tracer::begin_program(std::initializer_list<Size> inputs, bool owned) {
   const std::int32_t outer = static_cast<std::int32_t>(program_);
   program_ = forward_.programs.size();
   forward_.programs.emplace_back();
+  current().owns_inputs = owned;
   references_.emplace_back();
   for (const Size& size : inputs) {
     current().inputs.push_back(static_cast<std::int32_t>(current().sizes.size()));
@@ -58,12 +59,12 @@ std::int32_t Tracer::begin_program(std::initializer_list<Size> inputs) {
   return outer;
 }
 
-// The caller's array holds its inputs to the end of the program, as a frame would: they count as borrowed.
 std::array<Value, 4> Tracer::program_inputs() {
   std::array<Value, 4> values;
   for (std::size_t i = 0; i < current().inputs.size(); ++i) {
     const std::int32_t id = current().inputs[i];
-    references_[program_][static_cast<std::size_t>(id)] += 2;  // one for the array, one that never ends
+    // One for the array, and one that never ends where the caller keeps its own.
+    references_[program_][static_cast<std::size_t>(id)] += current().owns_inputs ? 1 : 2;
     values[i] = Value(this, id);
   }
   return values;
@@ -84,6 +85,7 @@ std::int32_t Tracer::close_program(std::int32_t outer) {
 
 Forward Tracer::finish(Value result) {
   end_program(std::move(result));
+  finished_ = true;
   forward_.shared = static_cast<std::int32_t>(shared_sizes_.size());
   if (forward_.inputs.empty()) forward_.inputs.push_back({kTokens, Width::kLong});
   return std::move(forward_);
@@ -495,6 +497,7 @@ Value Tracer::copy(Value x, CopyKind how) {
 }
 
 Value Tracer::gather_rows(Value x) {
+  if (!x.size().residual) return x;  // a family that knows no sequence parallelism
   Size size = x.size();
   size.residual = false;
   return resized(OpKind::kGatherRows, std::move(x), size);

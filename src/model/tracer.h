@@ -53,7 +53,7 @@ class Tracer {
  public:
   explicit Tracer(ModelShape& shape) : shape_(shape) { forward_.programs.emplace_back(); }
 
-  // The list; nothing may be traced after.
+  // The list; nothing may be traced after. Values that are still named live to the end of the pass.
   Forward finish(Value result);
 
   Forward& forward() { return forward_; }
@@ -63,17 +63,17 @@ class Tracer {
   // A program of its own: inputs of these sizes, `body` their use.
   template <class Body>
   std::int32_t program(std::initializer_list<Size> inputs, const Body& body) {
-    const std::int32_t outer = begin_program(inputs);
+    const std::int32_t outer = begin_program(inputs, false);
     {
       std::array<Value, 4> values = program_inputs();
       end_program(body(values));
     }
     return close_program(outer);
   }
-  // The same with two results, of which the second only has to live.
+  // How attention is written out: q, k and v come in and may end inside; the result, and probabilities that live on.
   template <class Body>
-  std::int32_t program_of_two(std::initializer_list<Size> inputs, const Body& body) {
-    const std::int32_t outer = begin_program(inputs);
+  std::int32_t written_attention(const Size& q, const Size& kv, const Body& body) {
+    const std::int32_t outer = begin_program({q, kv, kv}, true);
     {
       std::array<Value, 4> values = program_inputs();
       auto [result, kept] = body(values);
@@ -85,6 +85,9 @@ class Tracer {
   std::int32_t add_stack(bool second = false);
   // The next layers of a stack: the block of weights that begins at `first`, one program an occurrence.
   void add_layers(std::int32_t stack, WeightRef first, std::vector<std::int32_t> programs);
+  void add_layers(std::int32_t stack, WeightRef first, int count, std::int32_t program) {
+    add_layers(stack, first, std::vector<std::int32_t>(static_cast<std::size_t>(count), program));
+  }
   Value layers(std::int32_t stack, Value x, Value second = {}, Value third = {});
   // One checkpointed stretch; `repeat` of its weights' block.
   Value segment(std::int32_t program, int repeat, Value x, Value second = {});
@@ -198,7 +201,7 @@ class Tracer {
   friend class Value;
 
   Program& current() { return forward_.programs[program_]; }
-  std::int32_t begin_program(std::initializer_list<Size> inputs);
+  std::int32_t begin_program(std::initializer_list<Size> inputs, bool owned);
   std::array<Value, 4> program_inputs();
   void end_program(Value result, Value kept = {});
   std::int32_t close_program(std::int32_t outer);
@@ -216,6 +219,7 @@ class Tracer {
   ModelShape& shape_;
   Forward forward_;
   std::size_t program_ = 0;
+  bool finished_ = false;
   std::vector<std::vector<int>> references_{1};  // by program and value
   std::vector<Size> shared_sizes_;
 };

@@ -102,7 +102,8 @@ TensorArray ModelRun::run_program(int number, int repeat, std::span<Tensor> inpu
   Frame frame{program, {}, repeat};
   frame.values.resize(program.sizes.size());
   for (std::size_t i = 0; i < program.inputs.size() && i < inputs.size(); ++i) {
-    frame.values[static_cast<std::size_t>(program.inputs[i])] = inputs[i];
+    Tensor& value = frame.values[static_cast<std::size_t>(program.inputs[i])];
+    value = program.owns_inputs ? std::move(inputs[i]) : inputs[i];
   }
   for (std::size_t i = 0; i < program.ops.size(); ++i) {
     const Op& op = program.ops[i];
