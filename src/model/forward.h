@@ -193,7 +193,7 @@ struct Op {
   WeightRef weight, bias;
   std::array<Operand, 4> in{};
   std::array<std::int32_t, 3> out{kNoValue, kNoValue, kNoValue};
-  Size rows;             // of a norm or loss; elements of what kProbeMask and kRotaryTables make
+  Size rows;             // of a norm or loss; multiply-adds of a product; what kProbeMask and kRotaryTables make
   bool unfused = false;  // only where attention is written out
   double p = 0;          // of a dropout
 };

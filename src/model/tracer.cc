@@ -276,9 +276,10 @@ Value Tracer::convolution_over_time(WeightRef weight, Value x, const Size& posit
   return emit(op, positions.times(shape_.weights[static_cast<std::size_t>(weight.index)].rows));
 }
 
-Value Tracer::product(Value a, Value b, const Size& size) {
+Value Tracer::product(Value a, Value b, const Size& size, const Size& multiplies) {
   Op op;
   op.kind = OpKind::kProduct;
+  op.rows = multiplies;
   op.in[0] = take(a);
   op.in[1] = take(b);
   return emit(op, size);

@@ -134,7 +134,8 @@ class Tracer {
   Value convolution(WeightRef weight, Value x, const Size& positions);
   // Over time, with the kernel's columns along one axis.
   Value convolution_over_time(WeightRef weight, Value x, const Size& positions);
-  Value product(Value a, Value b, const Size& size);
+  // Batched, of two activations; `multiplies` counts its multiply-adds.
+  Value product(Value a, Value b, const Size& size, const Size& multiplies);
   Value attention(Value q, Value k, Value v, const AttentionOp& how, Value bias = {});
   // The second value holds the probabilities where they are written out.
   std::pair<Value, Value> attention_keeping(Value q, Value k, Value v, const AttentionOp& how);

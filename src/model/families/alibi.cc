@@ -159,11 +159,12 @@ class Mpt : public AlibiDecoder {
   std::int32_t scores_program() {
     const Size wide = kTokens.split_into(shape_.heads, shape_.head_dim);
     const Size narrow = kTokens.split_into(shape_.kv_heads, shape_.head_dim);
+    const Size square = kSampleSquare.split_into(shape_.heads, 1), work = square.times(shape_.head_dim);
     return f_.written_attention(wide, narrow, [&](std::span<Value> in) {
       Value scores;
       {
         Value q = f_.copy(in[0], CopyKind::kPerHead), k = f_.copy(in[1], CopyKind::kPerHeadViewBack);
-        scores = f_.product(q, k, kSampleSquare.split_into(shape_.heads, 1));
+        scores = f_.product(q, k, square, work);
       }
       scores = f_.scale(std::move(scores));
       scores = f_.add(std::move(scores), alibi_, Width::kSingle);
@@ -173,7 +174,7 @@ class Mpt : public AlibiDecoder {
       Value out;
       {
         Value v = f_.copy(in[2], CopyKind::kPerHead);
-        out = f_.product(probabilities, v, wide);
+        out = f_.product(probabilities, v, wide, work);
       }
       out = f_.copy(std::move(out));
       return std::pair(std::move(out), std::move(probabilities));
@@ -263,12 +264,13 @@ class Bloom : public AlibiDecoder {
 
   std::int32_t scores_program() {
     const Size each = kTokens.split_into(shape_.heads, shape_.head_dim);
+    const Size square = kSampleSquare.split_into(shape_.heads, 1), work = square.times(shape_.head_dim);
     return f_.written_attention(each, each, [&](std::span<Value> in) {
-      Value scores = f_.product(in[0], in[1], kSampleSquare.split_into(shape_.heads, 1));
+      Value scores = f_.product(in[0], in[1], square, work);
       Value masked = f_.add(scores, mask_);
       Value probabilities = f_.softmax(masked, Width::kSingle);
       probabilities = f_.cast(std::move(probabilities), Width::kProduct);
-      Value out = f_.product(probabilities, in[2], each);
+      Value out = f_.product(probabilities, in[2], each, work);
       out = f_.copy(std::move(out), CopyKind::kBothWays);
       return std::pair(std::move(out), std::move(probabilities));
     });

@@ -118,16 +118,16 @@ class Gpt2 {
   // GPT-Neo multiplies queries and keys in 32 bits and masks the scores with torch.where.
   std::int32_t wide_scores() {
     const Size heads = kTokens.split_into(shape_.heads, shape_.head_dim);
-    const Size square = kSampleSquare.split_into(shape_.heads, 1);
+    const Size square = kSampleSquare.split_into(shape_.heads, 1), work = square.times(shape_.head_dim);
     return f_.written_attention(heads, heads, [&](std::span<Value> in) {
       Value wide_q = f_.cast(in[0], Width::kSingle), wide_k = f_.cast(in[1], Width::kSingle);
       Value scores =
-          f_.product(f_.copy(wide_q, CopyKind::kPerHead), f_.copy(wide_k, CopyKind::kPerHeadViewBack), square);
+          f_.product(f_.copy(wide_q, CopyKind::kPerHead), f_.copy(wide_k, CopyKind::kPerHeadViewBack), square, work);
       scores = f_.masked_fill(std::move(scores), f_.make(kSquare, Width::kByte));
       scores = f_.softmax(std::move(scores), Width::kAsIs);
       scores = f_.cast(std::move(scores), Width::kProduct);
       scores = f_.dropout(std::move(scores), shape_.attention_dropout);
-      Value out = f_.product(scores, f_.copy(in[2], CopyKind::kPerHead), heads);
+      Value out = f_.product(scores, f_.copy(in[2], CopyKind::kPerHead), heads, work);
       out = f_.copy(std::move(out), CopyKind::kBothWays);
       return std::pair(std::move(out), Value());
     });

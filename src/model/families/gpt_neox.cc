@@ -149,17 +149,17 @@ class NeoX {
 
   std::int32_t wide_scores() {
     const Size heads = kTokens.split_into(shape_.heads, shape_.head_dim);
-    const Size square = kSampleSquare.split_into(shape_.heads, 1);
+    const Size square = kSampleSquare.split_into(shape_.heads, 1), work = square.times(shape_.head_dim);
     return f_.written_attention(heads, heads, [&](std::span<Value> in) {
       Value k = f_.cast(std::move(in[1]), Width::kSingle);
       Value q = f_.cast(std::move(in[0]), Width::kSingle);
-      Value scores = f_.product(f_.copy(q, CopyKind::kPerHead), f_.copy(k, CopyKind::kPerHeadViewBack), square);
+      Value scores = f_.product(f_.copy(q, CopyKind::kPerHead), f_.copy(k, CopyKind::kPerHeadViewBack), square, work);
       scores = f_.scale(std::move(scores));
       scores = f_.add_constant(std::move(scores));  // the mask
       scores = f_.softmax(std::move(scores), Width::kAsIs);
       scores = f_.cast(std::move(scores), Width::kProduct);
       scores = f_.dropout(std::move(scores), shape_.attention_dropout);
-      Value out = f_.product(scores, f_.copy(in[2], CopyKind::kPerHead), heads);
+      Value out = f_.product(scores, f_.copy(in[2], CopyKind::kPerHead), heads, work);
       out = f_.copy(std::move(out), CopyKind::kBothWays);
       return std::pair(std::move(out), Value());
     });

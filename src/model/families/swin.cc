@@ -171,6 +171,7 @@ class Swin {
     const Block& w = stage.block;
     const std::int64_t area = layout_.window * layout_.window;
     const Size rows = grid(stage.scale), scores = rows.times(area * stage.heads);
+    const Size multiplies = rows.times(area * stage.width);
     Value x = std::move(given);
     if (shifted) x = f_.copy(std::move(x), CopyKind::kBothWays);  // roll
     x = f_.copy(std::move(x), CopyKind::kBothWays);               // partition
@@ -179,11 +180,11 @@ class Swin {
     Value k = f_.copy(f_.linear(w.k, x), CopyKind::kBothWays);
     Value v = f_.copy(f_.linear(w.v, x), CopyKind::kBothWays);
     q = f_.scale(std::move(q));
-    Value weights = f_.product(q, k, scores);
+    Value weights = f_.product(q, k, scores, multiplies);
     weights = f_.add(std::move(weights), f_.index(f_.parameter(w.table), kOnce.times(area * area * stage.heads)));
     if (shifted) weights = f_.add_constant(std::move(weights));
     weights = f_.softmax(std::move(weights), Width::kAsIs);
-    Value out = f_.product(weights, v, rows.times(stage.width));
+    Value out = f_.product(weights, v, rows.times(stage.width), multiplies);
     out = f_.copy(std::move(out), CopyKind::kBothWays);
     out = f_.linear(w.o, std::move(out));
     out = f_.copy(std::move(out), CopyKind::kBothWays);               // back from windows
