@@ -184,6 +184,7 @@ void read_cohere(const Config& config, ModelShape& shape) {
 
 void read_cohere2(const Config& config, ModelShape& shape) {
   DecoderStyle style = cohere_style(config);
+  style.exact = false;
   shape.parallel_block = true;
   read_decoder_sizes(config, style, shape);
   shape.sliding_window = config.size("sliding_window", 4'096, kLongestContext);
