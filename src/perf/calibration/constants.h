@@ -49,6 +49,10 @@ struct Constants {
 // The built-in constants, then the overlay folder's (empty: none). Every mistake of every file is reported.
 Checked<Constants> load_constants(const std::string& overlay);
 
+// `base` with the rows of these texts, which look like data/efficiency.csv and data/stacks.csv, in place of its own; an
+// empty text changes nothing. What a fit does with a constant before it is written.
+Checked<Constants> with_rows(Constants base, std::string efficiency, std::string stacks);
+
 // The name of a calibration file inside an overlay folder.
 inline constexpr const char* kCalibrationFile = "calibration.csv";
 
