@@ -25,7 +25,7 @@ using namespace rightsize;
 struct Options {
   std::string root = ".", out;
   std::vector<std::string> stages;
-  bool take = false, dry = false, validate = false, quick = false;
+  bool take = false, dry = false, validate = false, quick = false, record = false;
 };
 
 Options options_of(int count, char** words) {
@@ -37,6 +37,8 @@ Options options_of(int count, char** words) {
       options.take = true;
     else if (word == "--dry")
       options.dry = true;
+    else if (word == "--record" && more)
+      options.quick = options.record = true, options.out = words[++i];
     else if (word == "--stage" && more)
       options.stages.emplace_back(words[++i]);
     else if (word == "--validate" || word == "--quick") {
@@ -63,7 +65,8 @@ Checked<> run(const Options& options) {
     RIGHTSIZE_TRY(const std::vector<fit::Validated> rows,
                   fit::validate(stages, *measurements, table, options.validate));
     std::fputs(fit::as_text(rows).c_str(), stdout);
-    if (!options.out.empty()) std::ofstream(options.out) << fit::as_markdown(rows);
+    if (!options.out.empty())
+      std::ofstream(options.out) << (options.record ? fit::as_csv(rows) : fit::as_markdown(rows));
     return {};
   }
   const std::string date =

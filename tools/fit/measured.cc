@@ -24,15 +24,16 @@ double number(const Csv& csv, const CsvRow& row, std::string_view column) {
 
 std::optional<WeightFormat> format_of(std::string_view name) {
   if (name == "bf16") return WeightFormat::kHalf;
-  if (name == "fp8") return WeightFormat::kFp8;
+  if (name == "fp8" || name == "fp8-block") return WeightFormat::kFp8;
   if (name == "fp4") return WeightFormat::kFp4;
-  if (name == "int4") return WeightFormat::kInt4;
+  if (name == "int4" || name == "mxfp4") return WeightFormat::kInt4;  // 4 bits and their scales over 16-bit arithmetic
   return std::nullopt;
 }
 
 Result<Kernel> matmul_row(const Csv& csv, const CsvRow& row) {
   const auto format = format_of(csv.cell(row, "format"));
-  if (!format) return fail(bad_input(fmt::format("products in {}", csv.cell(row, "format"))));
+  if (!format || csv.cell(row, "format") == "fp8-block")
+    return fail(bad_input(fmt::format("products in {}", csv.cell(row, "format"))));
   return MatmulRow{{number(csv, row, "m"), number(csv, row, "n"), number(csv, row, "k")}, *format};
 }
 

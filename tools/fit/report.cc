@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "base/csv.h"
+
 namespace rightsize::fit {
 namespace {
 
@@ -195,6 +197,18 @@ std::string as_markdown(const std::vector<Validated>& rows) {
     text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", row.capability, row.metric, row.as_is.n,
                         markdown_score(row.as_is), inside, markdown_score(row.no_model), markdown_score(row.no_gpu),
                         row.refused == 0 ? "" : std::to_string(row.refused));
+  }
+  return text;
+}
+
+std::string as_csv(const std::vector<Validated>& rows) {
+  std::string text =
+      "# Errors of the speed model on data/measurements when they were last looked at, as shares: `fit . --record` of "
+      "tools/fit.\n"
+      "capability,metric,n,mean,median,inside\n";
+  for (const Validated& row : rows) {
+    text += fmt::format("{},{},{},{:.4f},{:.4f},{:.2f}\n", csv_cell(row.capability), row.metric, row.as_is.n,
+                        row.as_is.mean, row.as_is.median, row.as_is.inside);
   }
   return text;
 }

@@ -21,6 +21,8 @@ Checked<std::vector<Validated>> validate(const std::vector<Stage>& stages, const
 
 std::string as_text(const std::vector<Validated>& rows);
 std::string as_markdown(const std::vector<Validated>& rows);
+// Shares, not percents: capability, metric, n, mean, median, inside.
+std::string as_csv(const std::vector<Validated>& rows);
 
 // What fitting one stage for one owner came to. `taken` where the refit, on rows it did not see, beats the constants as
 // they were on all of them.

@@ -215,6 +215,17 @@ MatmulCurve read_matmul(FactReader& reader, const FactRow& row) {
   return curve;
 }
 
+// "matmul-fp8", "experts-bf16": the curve of that name.
+MatmulCurve* matmul_of(std::string_view kernel, MeasuredGpu& gpu) {
+  static constexpr std::string_view kFormats[kMatmulFormats] = {"bf16", "fp8", "fp4"};
+  for (auto [stem, curves] : {std::pair{std::string_view("matmul-"), &gpu.matmul}, {"experts-", &gpu.experts}}) {
+    for (std::size_t i = 0; i < kMatmulFormats; ++i) {
+      if (kernel.starts_with(stem) && kernel.substr(stem.size()) == kFormats[i]) return &(*curves)[i];
+    }
+  }
+  return nullptr;
+}
+
 void read_kernel(const FactRow& row, Constants& constants, Errors& errors) {
   FactReader reader(row, errors);
   MeasuredGpu& gpu = constants.measured[reader.required_text("gpu")];
@@ -225,12 +236,8 @@ void read_kernel(const FactRow& row, Constants& constants, Errors& errors) {
     gpu.sustained = number_cell(reader, row, "rate");
   } else if (kernel == "fsdp-link") {
     gpu.fsdp_link = read_link(reader, row).bus;
-  } else if (kernel == "matmul-bf16") {
-    gpu.matmul[static_cast<int>(MatmulFormat::kHalf)] = read_matmul(reader, row);
-  } else if (kernel == "matmul-fp8") {
-    gpu.matmul[static_cast<int>(MatmulFormat::kFp8)] = read_matmul(reader, row);
-  } else if (kernel == "matmul-fp4") {
-    gpu.matmul[static_cast<int>(MatmulFormat::kFp4)] = read_matmul(reader, row);
+  } else if (MatmulCurve* curve = matmul_of(kernel, gpu)) {
+    *curve = read_matmul(reader, row);
   } else if (kernel == "prefill-attention") {
     gpu.prefill = {number_cell(reader, row, "rate"),
                    number_cell(reader, row, "bandwidth"),

@@ -25,7 +25,7 @@ struct MatmulCurve {
   double q = 3;              // how sharply compute and memory time combine
   double occupancy = 0;      // loss to partly filled waves
   double k_ramp = 0;         // loss at small k
-  double small_weights = 0;  // millions of elements at which a weight reaches half its bandwidth
+  double small_weights = 0;  // millions of elements: a weight of that size reaches half its bandwidth
 };
 
 struct PrefillCurve {
@@ -86,6 +86,7 @@ struct GpuSpeed {
 
   double sustained = 0;  // share of the 16-bit peak that long runs hold: clocks fall under load
   std::array<MatmulCurve, kMatmulFormats> matmul;
+  std::array<MatmulCurve, kMatmulFormats> experts;  // of grouped products
   PrefillCurve prefill;
   DecodeCurve decode;
   LinkCurves engine_all_reduce;
