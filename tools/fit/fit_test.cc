@@ -97,7 +97,7 @@ TEST(ConstantTable, KeepsUnitsAndEverythingElse) {
   table.set(launch, 9.5);
   EXPECT_DOUBLE_EQ(*table.get(launch), 9.5);
   const perf::Constants before = *world().table.constants(), after = *table.constants();
-  EXPECT_DOUBLE_EQ(in_microseconds(after.vllm.layer_launch), 9.5);
+  EXPECT_DOUBLE_EQ(in_milliseconds(after.vllm.layer_launch), 9.5e-3);
   EXPECT_EQ(after.vllm.decode_matmul, before.vllm.decode_matmul);
   const perf::Constants one_row = *table.constants(before, {launch});
   EXPECT_EQ(one_row.vllm.layer_launch, after.vllm.layer_launch);
