@@ -25,8 +25,8 @@ double number(const Csv& csv, const CsvRow& row, std::string_view column) {
 std::optional<WeightFormat> format_of(std::string_view name) {
   if (name == "bf16") return WeightFormat::kHalf;
   if (name == "fp8" || name == "fp8-block") return WeightFormat::kFp8;
-  if (name == "fp4") return WeightFormat::kFp4;
-  if (name == "int4" || name == "mxfp4") return WeightFormat::kInt4;  // 4 bits and their scales over 16-bit arithmetic
+  if (name == "fp4" || name == "fp4-fp8") return WeightFormat::kFp4;
+  if (name == "int4" || name == "int4-mx") return WeightFormat::kInt4;
   return std::nullopt;
 }
 

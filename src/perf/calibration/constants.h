@@ -18,7 +18,8 @@ namespace rightsize::perf {
 struct MeasuredGpu {
   std::string same_chip;  // another GPU whose curves hold here too; then the rest is unset
   double sustained = 0;
-  std::array<MatmulCurve, kMatmulFormats> matmul, experts;  // rate 0 where not measured
+  std::array<MatmulCurve, kMatmulFormats> matmul;  // rate 0 where not measured
+  ExpertCurves experts;                            // likewise
   PrefillCurve prefill;
   DecodeCurve decode;
   LinkCurves engine_all_reduce;

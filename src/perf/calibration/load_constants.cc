@@ -215,15 +215,15 @@ MatmulCurve read_matmul(FactReader& reader, const FactRow& row) {
   return curve;
 }
 
-// "matmul-fp8", "experts-bf16": the curve of that name.
+// "matmul-fp8", "experts-int4": the curve of that name.
 MatmulCurve* matmul_of(std::string_view kernel, MeasuredGpu& gpu) {
-  static constexpr std::string_view kFormats[kMatmulFormats] = {"bf16", "fp8", "fp4"};
-  for (auto [stem, curves] : {std::pair{std::string_view("matmul-"), &gpu.matmul}, {"experts-", &gpu.experts}}) {
-    for (std::size_t i = 0; i < kMatmulFormats; ++i) {
-      if (kernel.starts_with(stem) && kernel.substr(stem.size()) == kFormats[i]) return &(*curves)[i];
-    }
-  }
-  return nullptr;
+  static constexpr std::string_view kFormats[kExpertFormats] = {"bf16", "fp8", "fp4", "int4"};
+  const bool experts = kernel.starts_with("experts-");
+  if (!experts && !kernel.starts_with("matmul-")) return nullptr;
+  const auto format = std::find(std::begin(kFormats), std::end(kFormats), kernel.substr(kernel.find('-') + 1));
+  const auto index = static_cast<std::size_t>(format - std::begin(kFormats));
+  if (experts) return index < kExpertFormats ? &gpu.experts[index] : nullptr;
+  return index < kMatmulFormats ? &gpu.matmul[index] : nullptr;
 }
 
 void read_kernel(const FactRow& row, Constants& constants, Errors& errors) {

@@ -157,7 +157,7 @@ void use_measured(const MeasuredGpu& measured, GpuSpeed& speed) {
 }
 
 // Grouped products nobody measured are as single ones, except that experts do not stay in the cache: shares of the
-// bandwidth above those of large reads (0.85, as measured grouped products) come from weights that do.
+// bandwidth above those of large reads (0.85; fitted ones are .7 to 1) come from weights that do.
 void fill_missing_experts(GpuSpeed& speed) {
   constexpr double kStreaming = 0.85;
   for (std::size_t i = 0; i < kMatmulFormats; ++i) {
@@ -165,6 +165,8 @@ void fill_missing_experts(GpuSpeed& speed) {
     speed.experts[i] = speed.matmul[i];
     speed.experts[i].bandwidth = std::min(kStreaming, speed.matmul[i].bandwidth);
   }
+  MatmulCurve& narrow = speed.experts.back();
+  if (!(narrow.rate > 0)) narrow = speed.experts[static_cast<std::size_t>(MatmulFormat::kHalf)];
 }
 
 // Formats the sibling was not measured in take the middle of those that were, scaled alike.

@@ -51,6 +51,10 @@ struct LinkCurve {
 enum class MatmulFormat { kHalf, kFp8, kFp4 };
 inline constexpr int kMatmulFormats = 3;
 
+// Grouped products have one curve more: engines run 4-bit experts over 16-bit arithmetic by kernels of their own.
+inline constexpr int kExpertFormats = kMatmulFormats + 1;
+using ExpertCurves = std::array<MatmulCurve, kExpertFormats>;
+
 enum class Collective { kAllReduce, kAllGather, kReduceScatter, kAllToAll };
 inline constexpr int kCollectives = 4;
 
@@ -86,7 +90,7 @@ struct GpuSpeed {
 
   double sustained = 0;  // share of the 16-bit peak that long runs hold: clocks fall under load
   std::array<MatmulCurve, kMatmulFormats> matmul;
-  std::array<MatmulCurve, kMatmulFormats> experts;  // of grouped products
+  ExpertCurves experts;  // of grouped products
   PrefillCurve prefill;
   DecodeCurve decode;
   LinkCurves engine_all_reduce;

@@ -76,7 +76,9 @@ OpTime matmul_time(const GpuSpeed& gpu, const Matmul& size, WeightFormat format,
 OpTime grouped_matmul_time(const GpuSpeed& gpu, double groups, const Matmul& each, WeightFormat format, double rate) {
   constexpr double kRows = 16;
   const Engine engine = engine_of(gpu, format);
-  const MatmulCurve& curve = gpu.experts[static_cast<std::size_t>(engine.curve - gpu.matmul.data())];
+  const std::size_t kind =
+      format == WeightFormat::kInt4 ? kExpertFormats - 1 : static_cast<std::size_t>(engine.curve - gpu.matmul.data());
+  const MatmulCurve& curve = gpu.experts[kind];
   const Matmul padded{std::max(kRows, each.m), each.n, each.k};
   OpTime op = product_time(gpu, engine, curve, element_bytes(format), groups, padded, rate);
   op.flops = flop(groups * 2.0 * each.m * each.n * each.k);
