@@ -25,8 +25,11 @@ Rows owner_rows(const Stage& stage, const std::string& owner, const Measurements
   return rows_of(stage, measurements, constants, stage.target.starts_with("efficiency/") ? owner : "");
 }
 
+// What says most about rows nobody saw: another model, else another GPU, else other samples.
 LeaveOut kind_of(const Stage& stage, const Rows& rows) {
-  return !stage.of_kernels() && can_leave_out(rows, LeaveOut::kModel) ? LeaveOut::kModel : LeaveOut::kSample;
+  if (stage.of_kernels()) return LeaveOut::kSample;
+  if (can_leave_out(rows, LeaveOut::kModel)) return LeaveOut::kModel;
+  return can_leave_out(rows, LeaveOut::kGpu) ? LeaveOut::kGpu : LeaveOut::kSample;
 }
 
 // What a fit minimises, a row: the loss of errors in units of what is expected.
@@ -48,10 +51,14 @@ std::string joined(const std::vector<std::string>& names) {
   return text;
 }
 
-void write_stage(const Stage& stage, const std::string& owner, const Outcomes& left_out, std::size_t rows,
-                 const std::string& date, ConstantTable& table) {
+void write_how(const Stage& stage, const std::string& owner, std::size_t rows, const std::string& date,
+               ConstantTable& table) {
   const std::string how = fmt::format("make fit: {} rows of {}, {}", rows, joined(stage.files), date);
   for (const ConstantName& name : names_of(stage, owner)) table.set_how(name, how);
+}
+
+void write_widths(const Stage& stage, const std::string& owner, const Outcomes& left_out, const std::string& date,
+                  ConstantTable& table) {
   for (const StageWidth& width : stage.widths) {
     Outcomes some;
     for (const Outcome& o : left_out) {
@@ -76,12 +83,16 @@ Checked<Fitted> fit_owner(const Stage& stage, const std::string& owner, const Me
   RIGHTSIZE_TRY(ConstantTable changed, fit_stage(stage, owner, rows, table, true));
   RIGHTSIZE_TRY(const perf::Constants after, changed.constants());
   const Outcomes refit = evaluate(stage, rows, after);
-  RIGHTSIZE_TRY(const Outcomes unseen, leave_out(stage, owner, rows, table, kind_of(stage, rows)));
+  const LeaveOut kind = kind_of(stage, rows);
+  RIGHTSIZE_TRY(const Outcomes unseen, leave_out(stage, owner, rows, table, kind));
   fitted.before = score_of(now), fitted.refit = score_of(refit), fitted.left_out = score_of(unseen);
-  fitted.taken = take || cost(stage, unseen) < cost(stage, now);
+  const bool proved = stage.of_kernels() || kind != LeaveOut::kSample;  // one model on one GPU proves nothing
+  fitted.taken = take || (proved && cost(stage, unseen) < cost(stage, now));
   if (fitted.taken) {
     table = std::move(changed);
-    write_stage(stage, owner, unseen, rows.size(), date, table);
+    write_how(stage, owner, rows.size(), date, table);
+    // Samples of the same models say nothing of a model nobody saw: such widths stay as they are.
+    if (kind == LeaveOut::kModel) write_widths(stage, owner, unseen, date, table);
   }
   return fitted;
 }

@@ -19,7 +19,7 @@ GpuSpeed ideal_gpu() {
   gpu.bandwidth = gb_per_s(1000);
   gpu.sms = 100;
   for (MatmulCurve& curve : gpu.matmul) curve = {1.0, 1.0, microseconds(0), 100.0, 0, 0, 0};
-  gpu.experts = gpu.matmul;
+  gpu.experts.fill(gpu.matmul[0]);
   gpu.prefill = {1.0, 1.0, Seconds{}, 0, 0, 0};
   gpu.decode = {1.0, 1.0, Seconds{}, 0, 1};
   for (std::size_t i = 0; i < kGroupSizes; ++i) {
