@@ -75,7 +75,7 @@ function(rightsize_embed target folder)
   set(index 0)
   set(paths "")
   foreach(file IN LISTS files)
-    if(file MATCHES "\\.md$")
+    if(file MATCHES "\\.md$|^measurements/")  # measurements are for fitting, the program does not read them
       continue()
     endif()
     string(APPEND assembly "asm(\".section .rodata\\n.global embedded_${index}_begin\\n.global embedded_${index}_end\\n"
