@@ -249,13 +249,17 @@ std::string age_sentence(const std::map<std::string, Age>& by_provider) {
 
 // Prices that came from the user's own files, so that nobody mistakes them for ours.
 std::string overlay_sentence(const std::vector<Row>& offers) {
-  std::set<std::string> places;
+  std::set<std::string> files, flags;
   for (const Row& o : offers) {
     const catalog::Provenance& from = o.price->provenance;
-    if (o.is_own()) places.insert(from.note);
-    if (!o.is_own() && !from.file.starts_with("data/")) places.insert(from.file);
+    if (o.is_own()) flags.insert(from.note);
+    if (!o.is_own() && !from.file.starts_with("data/")) files.insert(from.file);
   }
-  return places.empty() ? "" : fmt::format("Some prices are your own: {}.", fmt::join(places, ", "));
+  std::string text;
+  if (!files.empty()) text = fmt::format("Some prices come from your own files: {}.", fmt::join(files, ", "));
+  if (!flags.empty())
+    text += fmt::format("{}Some prices are yours: {}.", text.empty() ? "" : " ", fmt::join(flags, ", "));
+  return text;
 }
 
 Outcome make_outcome(const std::vector<Row>& offers, const Flags& flags) {
