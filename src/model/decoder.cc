@@ -51,13 +51,6 @@ void read_decoder_sizes(const Config& config, const DecoderStyle& style, ModelSh
   shape.attention_dropout = config.dropout("attention_dropout", 0.0);
   shape.gated_mlp = style.gated;
   shape.fused_qkv = style.fused_qkv;
-  shape.fused_gate_up = style.fused_gate_up;
-  shape.qk_norm = style.qk_norm != QkNorm::kNone;
-  shape.norm =
-      style.norm == NormKind::kLayer || style.norm == NormKind::kLayerWide || style.norm == NormKind::kLayerSpelled
-          ? Norm::kLayer
-          : Norm::kRms;
-  shape.norms_per_layer = static_cast<int>(style.layer_norms.size());
   shape.positions = Positions::kRotary;
   shape.rotary_dim = static_cast<int>(shape.head_dim * rotary_fraction(config, style.rotary_fraction));
 }
