@@ -50,7 +50,7 @@ std::vector<MixChoice> cheapest_mix(const Request& request, const std::vector<Pr
   std::vector<int> number, load;
   for (const PricedOption* kind : useful) number.push_back(model.add_column(hourly(*kind), 0, 4096, true));
   for (double rate : rates) {
-    const int served = model.add_row(rate, solve::kInfinity);
+    const int served = model.add_row(rate, rate);
     for (std::size_t j = 0; j < useful.size(); ++j) {
       load.push_back(model.add_column(0, 0, rate, false));
       model.add_entry(served, load.back(), 1);

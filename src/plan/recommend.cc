@@ -334,8 +334,20 @@ std::vector<Rejection> rejections(const Planning& planning, const catalog::Catal
   return out;
 }
 
+// The change alone, where the plan it leads to is not worth the time it takes to simulate.
+std::string nearest_flags(const std::string& gpu, const std::vector<Explored>& explored) {
+  for (const Explored& one : explored) {
+    const std::vector<PricedOption>& kinds = one.planning->kinds();
+    if (std::any_of(kinds.begin(), kinds.end(), [&](const PricedOption& c) { return c.machines->gpu->name == gpu; }))
+      return one.change.flags;
+  }
+  return {};
+}
+
 void add_fixes(const Planning& planning, std::vector<Rejection>& rejected, const Plan* first,
                std::vector<Explored>& explored) {
+  constexpr std::size_t kSimulated = 6;  // as many as a page shows
+  const bool serving = planning.request().work.kind == WorkKind::kServing;
   std::map<std::string, std::string> known;
   std::set<std::string> feasible;
   for (const PricedOption& kind : planning.kinds()) feasible.insert(kind.machines->gpu->name);
@@ -346,7 +358,9 @@ void add_fixes(const Planning& planning, std::vector<Rejection>& rejected, const
     }
     if (feasible.contains(row.gpu)) continue;
     const auto found = known.find(row.gpu);
-    row.nearest_fix = found != known.end() ? found->second : nearest_fix(row.gpu, first, explored);
+    row.nearest_fix = found != known.end()                    ? found->second
+                      : serving && known.size() >= kSimulated ? nearest_flags(row.gpu, explored)
+                                                              : nearest_fix(row.gpu, first, explored);
     known[row.gpu] = row.nearest_fix;
   }
 }

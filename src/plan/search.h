@@ -31,8 +31,8 @@ struct Option {
   double requests_per_second = 0;                // that arrive
   double load = 0;                               // of the capacity, 0-1
   double busy = 0;                               // share of the time with work on the GPU
-  Seconds ttft, tpot;                            // at the SLO's percentile; without tokens ttft is the latency
-  Seconds latency;                               // of a whole request, mean
+  Seconds ttft = {}, tpot = {};                  // at the SLO's percentile; without tokens ttft is the latency
+  Seconds latency = {};                          // of a whole request, mean
   std::int64_t sequences = 0, token_budget = 0;  // the engine's limits
   std::vector<double> machine_takes = {};        // requests per second of one machine, by size of request
 };

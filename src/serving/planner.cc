@@ -135,9 +135,9 @@ std::optional<Assessment> Planner::assess(const Configuration& c, const sim::Run
   return a;
 }
 
-// Enough that the way up from an empty server is a small part: many times the requests in flight (Little's law).
-std::uint64_t Planner::first_look(const Configuration& c) const {
-  constexpr double kFewest = 4'000, kTurnovers = 10, kMost = 64'000;
+// Enough that the way up from an empty server is a small part: several times the requests in flight (Little's law).
+std::uint64_t Planner::run_of(const Configuration& c, double turnovers, std::uint64_t fewest) const {
+  constexpr double kMost = 64'000;
   const double rate = sim::mean_rate(service_.arrivals).value_or(0);
   double in_flight = 0;
   for (const Group& group : c.groups) {
@@ -146,113 +146,123 @@ std::uint64_t Planner::first_look(const Configuration& c) const {
     in_flight += group.count * (replica.continuous ? running_at(service_, replica, c.engine, share)
                                                    : share * replica.times.mean(c.batching.max_batch) * 1e-9);
   }
-  return static_cast<std::uint64_t>(std::clamp(kTurnovers * in_flight, kFewest, kMost));
+  return std::max(fewest, static_cast<std::uint64_t>(std::min(turnovers * in_flight, kMost)));
 }
 
 std::optional<Assessment> Planner::confirm(const Configuration& c) const {
-  constexpr double kHopeless = 1.2;  // more than a short run may be off
+  constexpr double kHopeless = 1.2, kClear = 0.7;  // further from the limit than a short run may be off
   constexpr std::uint64_t kLonger = 4, kMost = 256'000;
-  std::uint64_t requests = first_look(c);
+  std::uint64_t requests = run_of(c, 10, 4'000);
   std::optional<Assessment> a = assess(c, {requests, seed_, 0, Statistic::kP99});
   if (!a || a->excess(service_) > kHopeless) return std::nullopt;
-  for (;;) {
+  const auto undecided = [&](const Slo& slo) {
+    const double half = in_seconds(a->half_width(slo)), off = in_seconds(a->value(slo) - slo.limit);
+    return a->value(slo) > slo.limit * kClear && (!std::isfinite(half) || std::abs(off) <= half);
+  };
+  while (std::any_of(service_.slos.begin(), service_.slos.end(), undecided)) {
+    if (requests == kMost || a->profile.requests < requests) break;  // a trace may end before
     requests = std::min(requests * kLonger, kMost);
     a = assess(c, {requests, seed_, 0, Statistic::kP99});
     if (!a) return std::nullopt;
-    const bool undecided = std::any_of(service_.slos.begin(), service_.slos.end(), [&](const Slo& slo) {
-      const double half = in_seconds(a->half_width(slo)), off = in_seconds(a->value(slo) - slo.limit);
-      return !std::isfinite(half) || std::abs(off) <= half;
-    });
-    if (undecided && requests < kMost && a->profile.requests == requests) continue;
-    return a->keeps(service_) ? a : std::nullopt;
   }
+  return a->keeps(service_) ? a : std::nullopt;
 }
 
 namespace {
 
-// Limits worth trying, the engine's usual ones first.
-std::vector<Configuration> settings_of(const Replica& replica, const Service& service, const Group& group) {
-  std::vector<Configuration> all;
-  Configuration c;
-  c.groups = {group};
-  if (replica.continuous) {
-    for (std::int64_t sequences : {256, 128, 64, 32, 16}) {
-      for (std::int64_t budget : {8192, 2048, 512}) {
-        c.engine.max_sequences = sequences, c.engine.token_budget = budget;
-        all.push_back(c);
-      }
-    }
-    return all;
-  }
-  Seconds tightest = seconds(kInfinite);
-  for (const Slo& slo : service.slos) tightest = std::min(tightest, slo.limit);
-  for (double share : {0.0, 0.05, 0.2}) {
-    for (auto size = replica.sizes.rbegin(); size != replica.sizes.rend(); ++size) {
-      if (share > 0 && (*size == 1 || service.slos.empty())) continue;
-      c.batching.max_batch = *size;
-      c.batching.max_delay = share > 0 ? sim::to_sim_time(tightest * share) : 0;
-      all.push_back(c);
-    }
-  }
-  return all;
+// Limits of an engine worth trying: the usual ones, then smaller steps and fewer sequences, which shorten TPOT and let
+// others wait longer.
+constexpr std::pair<std::int64_t, std::int64_t> kEngineLimits[] = {{256, 8192}, {256, 2048}, {256, 512},
+                                                                   {128, 2048}, {64, 512},   {32, 512}};
+
+bool breaks_tpot(const Assessment& a, const Service& service) {
+  return std::any_of(service.slos.begin(), service.slos.end(),
+                     [&](const Slo& slo) { return slo.quantity == Quantity::kTpot && a.value(slo) > slo.limit; });
 }
 
-// Smaller steps shorten TPOT and make others wait longer: they cannot help a TTFT that is already too long.
-bool only_waits(const Assessment& a, const Service& service) {
-  return std::none_of(service.slos.begin(), service.slos.end(),
-                      [&](const Slo& slo) { return slo.quantity == Quantity::kTpot && a.value(slo) > slo.limit; });
-}
+constexpr double kGlanceTurnovers = 3;
+constexpr std::uint64_t kGlance = 1'000;
+constexpr double kGlanceDoubt = 1.3;  // how far so short a run may be off
 
 }  // namespace
 
-std::optional<Assessment> Planner::kept_by(std::size_t index, int count) const {
-  constexpr double kHopeful = 1.05;  // how far a short run may be off
-  constexpr double kOutOfReach = 1.5;
-  double least = kInfinite;
-  std::vector<std::pair<double, Configuration>> hopeful;
-  for (const Configuration& c : settings_of(replicas_[index], service_, {index, count})) {
-    if (bound(c) > 1) continue;
-    if (c.batching.max_delay > 0 && least > kOutOfReach) break;  // waiting for others does not save that much
-    const auto look = assess(c, {first_look(c), seed_, 0, Statistic::kP99});
-    if (!look) continue;
-    const double excess = look->excess(service_);
-    least = std::min(least, excess);
-    if (excess <= kHopeful) hopeful.emplace_back(excess, c);
-    const bool usual = replicas_[index].continuous && hopeful.size() == 1 && excess <= 1;
-    if (usual || (replicas_[index].continuous && excess > kHopeful && only_waits(*look, service_))) break;
-  }
-  std::stable_sort(hopeful.begin(), hopeful.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  constexpr std::size_t kConfirmed = 3;
-  for (std::size_t i = 0; i < std::min(kConfirmed, hopeful.size()); ++i) {
-    if (auto confirmed = confirm(hopeful[i].second)) return confirmed;
+std::optional<Assessment> Planner::kept_by_engine(std::size_t index, int count) const {
+  Configuration c;
+  c.groups = {{index, count}};
+  for (const auto& [sequences, budget] : kEngineLimits) {
+    c.engine.max_sequences = sequences, c.engine.token_budget = budget;
+    if (bound(c) > 1) return std::nullopt;
+    const auto glance = assess(c, {run_of(c, kGlanceTurnovers, kGlance), seed_, 0, Statistic::kP99});
+    if (!glance) return std::nullopt;
+    if (glance->excess(service_) <= kGlanceDoubt) {
+      if (auto confirmed = confirm(c)) return confirmed;
+    }
+    // Others can only help TPOT; where that is near its limit a longer run may break it.
+    if (!breaks_tpot(*glance, service_) && glance->excess(service_) > 1) return std::nullopt;
   }
   return std::nullopt;
 }
 
-// More replicas never wait longer: doubling the distance finds a number that is enough, halving it the fewest.
+// Of the sizes without delay the one that answers soonest; waiting for others where that comes near.
+std::optional<Assessment> Planner::kept_by_batches(std::size_t index, int count) const {
+  constexpr double kOutOfReach = 1.5;  // waiting for others does not save that much
+  Seconds tightest = seconds(kInfinite);
+  for (const Slo& slo : service_.slos) tightest = std::min(tightest, slo.limit);
+  for (double share : {0.0, 0.05, 0.2}) {
+    if (share > 0 && service_.slos.empty()) break;
+    Configuration c, best;
+    c.groups = {{index, count}};
+    c.batching.max_delay = share > 0 ? sim::to_sim_time(tightest * share) : 0;
+    double least = kInfinite;
+    for (int size : replicas_[index].sizes) {
+      c.batching.max_batch = size;
+      if ((share > 0 && size == 1) || bound(c) > 1) continue;
+      const auto glance = assess(c, {run_of(c, kGlanceTurnovers, kGlance), seed_, 0, Statistic::kP99});
+      if (glance && glance->excess(service_) < least) least = glance->excess(service_), best = c;
+    }
+    if (least <= kGlanceDoubt) {
+      if (auto confirmed = confirm(best)) return confirmed;
+    }
+    if (least > kOutOfReach) break;
+  }
+  return std::nullopt;
+}
+
+std::optional<Assessment> Planner::kept_by(std::size_t index, int count) const {
+  return replicas_[index].continuous ? kept_by_engine(index, count) : kept_by_batches(index, count);
+}
+
+// Begins where means would be kept. More replicas never wait longer: doubling the distance finds a number that is
+// enough, halving it the fewest.
 std::optional<Assessment> Planner::fewest(std::size_t replica, const Counts& counts) const {
+  constexpr double kRoomToSpare = 0.85;
   const double rate = sim::mean_rate(service_.arrivals).value_or(0);
-  double best = 0;
-  for (const Configuration& c : settings_of(replicas_[replica], service_, {replica, 1}))
-    best = std::max(best, capacity(c));
-  const double enough = std::ceil(rate / (best * service_.max_load.value_or(1)) - 1e-9);
-  const int last = counts.most / counts.step;
-  if (!(enough <= counts.most)) return std::nullopt;
-  const int wanted = std::max({1, counts.at_least, static_cast<int>(enough)});
-  int broken = (wanted - 1) / counts.step, kept = broken + 1;  // in steps
-  std::optional<Assessment> found;
-  for (int stride = 1;; stride *= 2) {
-    if (kept > last) kept = last;
-    if (kept <= broken) return std::nullopt;
-    if ((found = kept_by(replica, kept * counts.step))) break;
-    broken = kept;
-    kept += stride;
+  const Replica& one = replicas_[replica];
+  Configuration largest;
+  largest.groups = {{replica, 1}};
+  largest.batching.max_batch = one.continuous ? 1 : one.sizes.back();
+  const double screened = screened_rate(service_, one);
+  if (!(screened > 0)) return std::nullopt;
+  const auto steps_for = [&](double each) {
+    const double replicas = std::max<double>(counts.at_least, std::ceil(rate / each - 1e-9));
+    return static_cast<int>(std::min(std::ceil(std::max(1.0, replicas) / counts.step), 1e9));
+  };
+  const int least = steps_for(capacity(largest)), last = counts.most / counts.step;
+  int kept = std::min(std::max(least, steps_for(screened)), last);
+  if (least > last) return std::nullopt;
+  std::optional<Assessment> found = kept_by(replica, kept * counts.step);
+  int broken = !found ? kept : found->excess(service_) < kRoomToSpare ? least - 1 : kept - 1;
+  for (int stride = 1; !found; stride *= 2) {
+    if (kept == last) return std::nullopt;
+    kept = std::min(kept + stride, last);
+    found = kept_by(replica, kept * counts.step);
+    if (!found) broken = kept;
   }
   while (kept - broken > 1) {
     const int middle = broken + (kept - broken) / 2;
     std::optional<Assessment> fewer = kept_by(replica, middle * counts.step);
-    if (fewer) found = std::move(fewer);
     (fewer ? kept : broken) = middle;
+    if (fewer) found = std::move(fewer);
   }
   return found;
 }

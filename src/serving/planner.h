@@ -96,8 +96,11 @@ class Planner {
   std::optional<Assessment> fewest(std::size_t replica, const Counts& counts) const;
 
  private:
+  // The first limits tried with which so many replicas keep every SLO, confirmed.
   std::optional<Assessment> kept_by(std::size_t replica, int count) const;
-  std::uint64_t first_look(const Configuration& configuration) const;
+  std::optional<Assessment> kept_by_engine(std::size_t replica, int count) const;
+  std::optional<Assessment> kept_by_batches(std::size_t replica, int count) const;
+  std::uint64_t run_of(const Configuration& configuration, double turnovers, std::uint64_t fewest) const;
   sim::Server server_of(const Configuration& configuration) const;
   sim::ContinuousServer engine_of(const Configuration& configuration) const;
   bool continuous(const Configuration& c) const { return replicas_[c.groups.front().replica].continuous; }

@@ -255,14 +255,12 @@ Report report_of(const Request& request, const Recommendation& found, const cata
                               describe_margins(request, first))});
     if (request.work.kind != WorkKind::kServing) report.blocks.emplace_back(Paragraph{where_hours_go(first)});
     report.blocks.emplace_back(Paragraph{runner_up(request, found)});
-    report.blocks.emplace_back(
-        plans_table(request,
-                    fmt::format(request.work.kind == WorkKind::kServing
-                                    ? "The best of each provider, GPU and terms ({} options screened; these are "
-                                      "simulated and keep every limit)"
-                                    : "The best of each provider, GPU and terms ({} options keep to every limit)",
-                                format_count(found.feasible)),
-                    found.plans));
+    report.blocks.emplace_back(plans_table(
+        request,
+        fmt::format("The best of each provider, GPU and terms ({} options {})", format_count(found.feasible),
+                    request.work.kind == WorkKind::kServing ? "screened; these are simulated and keep every limit"
+                                                            : "keep to every limit"),
+        found.plans));
     add_mix(report, found);
     if (found.pareto.size() > 1) {
       Table front = plans_table(
