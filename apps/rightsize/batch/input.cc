@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <map>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "base/file.h"
 #include "base/format.h"
 #include "base/parse_units.h"
