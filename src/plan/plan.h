@@ -48,6 +48,7 @@ struct Plan {
   double load = 0;                 // requests that arrive over the most the replicas can do
   double busy = 0;                 // share of the time with work on the GPU
   std::int64_t sequences = 0, token_budget = 0;  // the engine's limits, as simulated
+  Seconds delay;                                 // a batch of job.batch may wait so long for others
 
   UsdPerSecond rate() const { return offer.rate() * machines; }
   double usd_per_million_units() const { return in_usd_per_hour(rate()) / 3600.0 / units_per_second * 1e6; }

@@ -107,6 +107,7 @@ class Planning {
     plan.latency = option.latency;
     plan.sequences = option.sequences;
     plan.token_budget = option.token_budget;
+    plan.delay = option.delay;
     if (!request_.work.is_measured()) describe_run(candidate, plan);
     return plan;
   }
@@ -346,7 +347,7 @@ std::string nearest_flags(const std::string& gpu, const std::vector<Explored>& e
 
 void add_fixes(const Planning& planning, std::vector<Rejection>& rejected, const Plan* first,
                std::vector<Explored>& explored) {
-  constexpr std::size_t kSimulated = 6;  // as many as a page shows
+  constexpr std::size_t kSimulated = 3;
   const bool serving = planning.request().work.kind == WorkKind::kServing;
   std::map<std::string, std::string> known;
   std::set<std::string> feasible;

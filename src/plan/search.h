@@ -34,6 +34,7 @@ struct Option {
   Seconds ttft = {}, tpot = {};                  // at the SLO's percentile; without tokens ttft is the latency
   Seconds latency = {};                          // of a whole request, mean
   std::int64_t sequences = 0, token_budget = 0;  // the engine's limits
+  Seconds delay = {};                            // a batch may wait so long for others
   std::vector<double> machine_takes = {};        // requests per second of one machine, by size of request
 };
 

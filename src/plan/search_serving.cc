@@ -218,6 +218,7 @@ void ServingSearch::take(const serving::Assessment& found, Option& option) const
   if (batches_) {
     option.ttft = found.value(Quantity::kLatency, at);
     option.job.batch = option.job.serve.concurrency = found.configuration.batching.max_batch;
+    option.delay = sim::from_sim_time(found.configuration.batching.max_delay);
     return;
   }
   option.ttft = found.value(Quantity::kTtft, at);
@@ -256,6 +257,7 @@ bool ServingSearch::confirm_mix(const std::vector<MixChoice>& choices) {
     c.groups.push_back({option.replica, choice.machines * option.replicas_each});
     if (batches_) {
       c.batching.max_batch = std::min(c.batching.max_batch, static_cast<int>(option.job.batch));
+      c.batching.max_delay = std::max(c.batching.max_delay, sim::to_sim_time(option.delay));
     } else {
       c.engine.max_sequences = std::min(c.engine.max_sequences, option.sequences);
       c.engine.token_budget = std::min(c.engine.token_budget, option.token_budget);

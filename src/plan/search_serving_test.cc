@@ -43,6 +43,7 @@ serving::Configuration configuration_of(const Plan& plan) {
   serving::Configuration c;
   c.groups = {{0, plan.replicas}};
   c.batching.max_batch = static_cast<int>(plan.job.batch);
+  c.batching.max_delay = sim::to_sim_time(plan.delay);
   c.engine.max_sequences = plan.sequences;
   c.engine.token_budget = plan.token_budget;
   return c;

@@ -137,7 +137,7 @@ std::optional<Assessment> Planner::assess(const Configuration& c, const sim::Run
 
 // Enough that the way up from an empty server is a small part: several times the requests in flight (Little's law).
 std::uint64_t Planner::run_of(const Configuration& c, double turnovers, std::uint64_t fewest) const {
-  constexpr double kMost = 64'000;
+  constexpr double kMost = 32'000;
   const double rate = sim::mean_rate(service_.arrivals).value_or(0);
   double in_flight = 0;
   for (const Group& group : c.groups) {
@@ -151,8 +151,12 @@ std::uint64_t Planner::run_of(const Configuration& c, double turnovers, std::uin
 
 std::optional<Assessment> Planner::confirm(const Configuration& c) const {
   constexpr double kHopeless = 1.2, kClear = 0.7;  // further from the limit than a short run may be off
-  constexpr std::uint64_t kLonger = 4, kMost = 256'000;
-  std::uint64_t requests = run_of(c, 10, 4'000);
+  constexpr std::uint64_t kLonger = 4;
+  const std::uint64_t most = continuous(c) ? 64'000 : 512'000;  // of tokens each request takes many steps
+  // Near capacity waits are alike over 1 / (1 - load)^2 requests: it takes many times that to see their spread.
+  const double idle = 1 - std::min(0.999, sim::mean_rate(service_.arrivals).value_or(0) / capacity(c));
+  std::uint64_t requests =
+      std::min(most, std::max(run_of(c, 6, 4'000), static_cast<std::uint64_t>(50 / (idle * idle))));
   std::optional<Assessment> a = assess(c, {requests, seed_, 0, Statistic::kP99});
   if (!a || a->excess(service_) > kHopeless) return std::nullopt;
   const auto undecided = [&](const Slo& slo) {
@@ -160,8 +164,8 @@ std::optional<Assessment> Planner::confirm(const Configuration& c) const {
     return a->value(slo) > slo.limit * kClear && (!std::isfinite(half) || std::abs(off) <= half);
   };
   while (std::any_of(service_.slos.begin(), service_.slos.end(), undecided)) {
-    if (requests == kMost || a->profile.requests < requests) break;  // a trace may end before
-    requests = std::min(requests * kLonger, kMost);
+    if (requests == most || a->profile.requests < requests) break;  // a trace may end before
+    requests = std::min(requests * kLonger, most);
     a = assess(c, {requests, seed_, 0, Statistic::kP99});
     if (!a) return std::nullopt;
   }
@@ -235,7 +239,6 @@ std::optional<Assessment> Planner::kept_by(std::size_t index, int count) const {
 // Begins where means would be kept. More replicas never wait longer: doubling the distance finds a number that is
 // enough, halving it the fewest.
 std::optional<Assessment> Planner::fewest(std::size_t replica, const Counts& counts) const {
-  constexpr double kRoomToSpare = 0.85;
   const double rate = sim::mean_rate(service_.arrivals).value_or(0);
   const Replica& one = replicas_[replica];
   Configuration largest;
@@ -251,7 +254,15 @@ std::optional<Assessment> Planner::fewest(std::size_t replica, const Counts& cou
   int kept = std::min(std::max(least, steps_for(screened)), last);
   if (least > last) return std::nullopt;
   std::optional<Assessment> found = kept_by(replica, kept * counts.step);
-  int broken = !found ? kept : found->excess(service_) < kRoomToSpare ? least - 1 : kept - 1;
+  int broken = found ? least - 1 : kept;
+  // One less is mostly too few; where it is not, means were kept sooner than they are in truth.
+  if (found && kept - 1 > broken) {
+    std::optional<Assessment> fewer = kept_by(replica, (kept - 1) * counts.step);
+    if (fewer)
+      found = std::move(fewer), --kept;
+    else
+      broken = kept - 1;
+  }
   for (int stride = 1; !found; stride *= 2) {
     if (kept == last) return std::nullopt;
     kept = std::min(kept + stride, last);

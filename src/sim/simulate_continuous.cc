@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <deque>
+#include <limits>
 
 #include "sim/continuous_batching.h"
 
@@ -56,11 +57,10 @@ class Replica {
 
   SimTime next() const { return step_ends_; }
   double work() const { return work_; }
-  // Without chunks the budget must hold prompt and answer: one that gives way comes back with all it has said as its
-  // prompt (vLLM demands the same of its longest sequence).
-  bool can_ever_run(const Arrival& arrival) const {
-    const std::int64_t tokens = std::int64_t{arrival.size} + arrival.output;
-    return tokens <= config_.kv_tokens && (config_.chunked_prefill || tokens <= config_.token_budget);
+  // The longest request that can ever run. Without chunks the budget must hold prompt and answer: one that gives way
+  // comes back with all it has said as its prompt (vLLM demands the same of its longest sequence).
+  std::int64_t most_tokens() const {
+    return config_.chunked_prefill ? config_.kv_tokens : std::min(config_.kv_tokens, config_.token_budget);
   }
 
   void arrive(const Arrival& arrival, SimTime now) {
@@ -318,7 +318,12 @@ class Engine {
   Engine(const ContinuousServer& server, const ArrivalProcess& arrivals, const RequestShape& shape,
          const RunLength& length)
       : length_(length), stream_(open_stream(arrivals, length.seed, shape)) {
-    for (const StepCost& cost : server.replicas) replicas_.emplace_back(cost, server.batching, totals_);
+    for (const StepCost& cost : server.replicas) {
+      replicas_.emplace_back(cost, server.batching, totals_);
+      most_tokens_.push_back(replicas_.back().most_tokens());
+    }
+    next_.assign(replicas_.size(), kNever);
+    work_.assign(replicas_.size(), 0);
   }
 
   ContinuousProfile run() {
@@ -338,32 +343,39 @@ class Engine {
  private:
   void arrive(const Arrival& arrival) {
     advance(arrival.at);
-    Replica* chosen = least_loaded_for(arrival);
-    if (chosen == nullptr) {
+    const std::size_t chosen = least_loaded_for(arrival);
+    if (chosen == replicas_.size()) {
       ++rejected_;
       return;
     }
     totals_.integrate(arrival.at);
     ++totals_.present;
-    chosen->arrive(arrival, arrival.at);
+    replicas_[chosen].arrive(arrival, arrival.at);
+    look_at(chosen);
   }
 
-  Replica* least_loaded_for(const Arrival& arrival) {
-    Replica* least = nullptr;
-    for (Replica& replica : replicas_) {
-      if (replica.can_ever_run(arrival) && (least == nullptr || replica.work() < least->work())) least = &replica;
+  // The number of replicas when it can run on none.
+  std::size_t least_loaded_for(const Arrival& arrival) const {
+    const std::int64_t tokens = std::int64_t{arrival.size} + arrival.output;
+    std::size_t least = replicas_.size();
+    double lowest = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < work_.size(); ++i) {
+      if (work_[i] < lowest && tokens <= most_tokens_[i]) lowest = work_[i], least = i;
     }
     return least;
   }
 
+  void look_at(std::size_t i) {
+    next_[i] = replicas_[i].next();
+    work_[i] = replicas_[i].work();
+  }
+
   void advance(SimTime until) {
     for (;;) {
-      Replica* first = &replicas_[0];
-      for (Replica& replica : replicas_) {
-        if (replica.next() < first->next()) first = &replica;
-      }
-      if (first->next() == kNever || first->next() > until) return;
-      first->end_step();
+      const auto first = static_cast<std::size_t>(std::min_element(next_.begin(), next_.end()) - next_.begin());
+      if (next_[first] == kNever || next_[first] > until) return;
+      replicas_[first].end_step();
+      look_at(first);
     }
   }
 
@@ -402,6 +414,11 @@ class Engine {
   std::unique_ptr<ArrivalStream> stream_;
   Totals totals_;
   std::vector<Replica> replicas_;
+  // Of each replica, side by side because every event looks at all of them: when its step ends, the work outstanding
+  // there, and the longest request it can run.
+  std::vector<SimTime> next_;
+  std::vector<double> work_;
+  std::vector<std::int64_t> most_tokens_;
   std::uint64_t seen_ = 0, rejected_ = 0;
   bool tight_ = false;
 };

@@ -39,6 +39,7 @@ void add_serving(const Request& request, const Plan& p, Json& j) {
   j["busy_share"] = json_number(p.busy);
   if (p.sequences > 0) j["max_sequences"] = p.sequences;
   if (p.token_budget > 0) j["token_budget"] = p.token_budget;
+  if (p.delay > Seconds{}) j["max_delay_seconds"] = json_number(in_seconds(p.delay));
 }
 
 void add_costs(const Request& request, const Plan& p, Json& j) {

@@ -94,6 +94,7 @@ std::string serving_settings(const plan::Plan& plan) {
                                  model::name_of(job.stack));
   if (job.parallel.tensor > 1) text += fmt::format(", tensor parallel {}", job.parallel.tensor);
   if (job.batch > 1) text += fmt::format(", batches of up to {}", job.batch);
+  if (plan.delay > Seconds{}) text += fmt::format(" that wait up to {} for others", format_duration(plan.delay));
   if (plan.sequences > 0) {
     text += fmt::format(", at most {} sequences and {} tokens a step", plan.sequences,
                         format_count(static_cast<double>(plan.token_budget)));
