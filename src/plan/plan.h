@@ -1,6 +1,6 @@
 // The planner: which machines, how many, on which terms, with which settings.
 //
-//   Recommendation r = recommend(request, catalog, constants);
+//   Recommendation r = recommend(request, book, constants);
 //   r.plans.front();        // the best within every limit, or none: then r.rejected says why and what would help
 //
 // Training: every offer and setting on one, two, three, four, six, eight... machines; what is not computed in full is
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "catalog/catalog.h"
+#include "market/price_book.h"
 #include "memory/memory.h"
 #include "perf/perf.h"
 #include "plan/request.h"
@@ -50,8 +50,8 @@ struct Plan {
   std::int64_t sequences = 0, token_budget = 0;  // the engine's limits, as simulated
   Seconds delay;                                 // a batch of job.batch may wait so long for others
 
-  UsdPerSecond rate() const { return offer.rate() * machines; }
-  double usd_per_million_units() const { return in_usd_per_hour(rate()) / 3600.0 / units_per_second * 1e6; }
+  UsdPerSecond rate() const { return offer.rate() * rightsize::machines(machines); }
+  double usd_per_million_units() const { return in_usd(rate() * seconds(1e6 / units_per_second)); }
 };
 
 // Why options fell out, together: one row a stage and GPU. Stages are in the order in which an option meets them.
@@ -111,6 +111,7 @@ struct Recommendation {
   Effort effort;
 };
 
-Recommendation recommend(const Request& request, const catalog::Catalog& catalog, const perf::Constants& constants);
+// Plans point into the book and its catalogue, which must outlive them.
+Recommendation recommend(const Request& request, const market::PriceBook& book, const perf::Constants& constants);
 
 }  // namespace rightsize::plan

@@ -88,7 +88,7 @@ RC_GTEST_PROP(RecommendAndBatch, AgreeOnRandomLanguageServices, ()) {
                                       {"tpot-slo", std::to_string(*rc::gen::inRange(10, 100)) + "ms"},
                                       {"slo-percentile", *rc::gen::element<std::string>("50", "95", "99")},
                                       {"top", "4"}});
-  const Recommendation found = recommend(request, built_in(), constants());
+  const Recommendation found = recommend(request, market::PriceBook(built_in()), constants());
   RC_CLASSIFY(!found.plans.empty());
   expect_kept(request, found);
 }
@@ -101,7 +101,7 @@ RC_GTEST_PROP(RecommendAndBatch, AgreeOnRandomEncoderServices, ()) {
                                       {"ttft-slo", std::to_string(*rc::gen::inRange(5, 300)) + "ms"},
                                       {"slo-percentile", *rc::gen::element<std::string>("50", "95", "99")},
                                       {"top", "4"}});
-  const Recommendation found = recommend(request, built_in(), constants());
+  const Recommendation found = recommend(request, market::PriceBook(built_in()), constants());
   RC_CLASSIFY(!found.plans.empty());
   expect_kept(request, found);
 }
@@ -116,7 +116,7 @@ TEST(RecommendAndBatch, FindTheSameNumberOfReplicas) {
                                         {"ttft-slo", "1s"},
                                         {"tpot-slo", "60ms"},
                                         {"top", "1"}});
-    const Recommendation found = recommend(request, built_in(), constants());
+    const Recommendation found = recommend(request, market::PriceBook(built_in()), constants());
     ASSERT_FALSE(found.plans.empty()) << rate;
     const Plan& plan = found.plans.front();
     const perf::ModelWork work = perf::work_of(request.model);
@@ -153,7 +153,7 @@ TEST(RecommendAndBatch, AMixOfSizesKeepsItsLimits) {
                                       {"ttft-slo", "2s"},
                                       {"tpot-slo", "50ms"},
                                       {"top", "5"}});
-  const Recommendation found = recommend(request, built_in(), constants());
+  const Recommendation found = recommend(request, market::PriceBook(built_in()), constants());
   ASSERT_FALSE(found.plans.empty());
   for (const Plan& plan : all_shown(found)) {
     EXPECT_LE(plan.ttft, seconds(2)) << plan.offer.gpu->name;
@@ -173,7 +173,7 @@ TEST(RecommendAndBatch, AskingForMoreNeverCostsLess) {
                                                        {"tpot-slo", "30ms"},
                                                        {"slo-percentile", percentile},
                                                        {"top", "1"}}),
-                                           built_in(), constants());
+                                           market::PriceBook(built_in()), constants());
     ASSERT_FALSE(found.plans.empty()) << percentile;
     EXPECT_GE(in_usd(found.plans.front().cost), last) << percentile;
     last = in_usd(found.plans.front().cost);

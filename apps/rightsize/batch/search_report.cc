@@ -19,13 +19,11 @@ using serving::Slo;
 
 namespace {
 
-constexpr double kHoursPerMonth = 730;
-
 double monthly(const BatchInput& input, const Configuration& c) {
   double sum = 0;
   for (const serving::Group& group : c.groups)
     sum += input.offers[group.replica].usd_per_hour.value_or(NAN) * group.count;
-  return sum * kHoursPerMonth;
+  return sum * in_hours(kMonth);
 }
 
 std::string dollars(double usd_amount) { return std::isfinite(usd_amount) ? format_usd(usd(usd_amount)) : "-"; }
@@ -196,7 +194,7 @@ report::LineChart frontier_chart(const BatchInput& input, const serving::SearchR
   chart.y_limit = in_ms(slo.limit);
   chart.series.push_back({"best at this price", {}});
   for (const Assessment& a : found.frontier)
-    chart.series[0].points.push_back({a.configuration.price * (priced ? kHoursPerMonth : 1), in_ms(a.value(slo))});
+    chart.series[0].points.push_back({a.configuration.price * (priced ? in_hours(kMonth) : 1), in_ms(a.value(slo))});
   return chart;
 }
 
