@@ -3,7 +3,7 @@
 
 #include "plan/plan.h"
 #include "plan/read_request.h"
-#include "plan/search.h"
+#include "plan/search_serving.h"
 
 namespace {
 
@@ -35,7 +35,7 @@ void search(benchmark::State& state, const plan::Request& request) {
         request.work.kind == plan::WorkKind::kTraining
             ? plan::search_training(request, classes, setup().constants, work, memory,
                                     [](const model::Job&, const catalog::Gpu&) { return false; })
-            : plan::search_serving(request, classes, setup().constants, work);
+            : plan::ServingSearch(request, classes, setup().constants, work).screen();
     configurations += found.effort.configurations;
   }
   state.counters["configurations/s"] = benchmark::Counter(configurations, benchmark::Counter::kIsRate);

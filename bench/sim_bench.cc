@@ -6,7 +6,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "sim/search.h"
+#include "serving/search.h"
 
 namespace {
 
@@ -81,23 +81,33 @@ BENCHMARK(continuous_batching)->Arg(20)->Arg(50)->Unit(benchmark::kMillisecond);
 
 // 5,040 settings of two kinds of GPU, on two threads.
 void search_5000_settings(benchmark::State& state) {
-  const Promise promise{Metric::kP99, 40'000'000};
-  const DynamicProblem problem({linear_times(32), linear_times(32)}, 0, Poisson{6000}, promise);
-  std::vector<Candidate> candidates;
-  for (std::size_t offer = 0; offer < 2; ++offer) {
+  serving::Service service;
+  service.arrivals = Poisson{6000};
+  service.slos = {{serving::Quantity::kLatency, Statistic::kP99, milliseconds(40)}};
+  serving::Replica replica;
+  replica.continuous = false;
+  replica.times = linear_times(32);
+  const serving::Planner planner(service, {replica, replica});
+  std::vector<serving::Configuration> all;
+  for (std::size_t kind = 0; kind < 2; ++kind) {
     for (int gpus = 3; gpus <= 22; ++gpus) {
       for (int batch : {1, 2, 4, 8, 16, 24, 32}) {
         for (SimTime delay = 0; delay <= 16'000'000; delay += 2'000'000) {
           for (int executors : {1, 2}) {
-            candidates.push_back({offer, gpus, batch, executors, delay, 0, gpus * (2.0 + static_cast<double>(offer))});
+            serving::Configuration c;
+            c.groups = {{kind, gpus}};
+            c.batching = {batch, {}, delay};
+            c.executors = executors;
+            c.price = gpus * (2.0 + static_cast<double>(kind));
+            all.push_back(c);
           }
         }
       }
     }
   }
-  SearchResult found;
-  for (auto _ : state) found = search(problem, candidates, promise, {});
-  state.counters["settings"] = static_cast<double>(candidates.size());
+  serving::SearchResult found;
+  for (auto _ : state) found = serving::search(planner, all);
+  state.counters["settings"] = static_cast<double>(all.size());
   state.counters["simulated"] = static_cast<double>(found.simulated);
 }
 BENCHMARK(search_5000_settings)->Iterations(1)->UseRealTime()->Unit(benchmark::kMillisecond);

@@ -11,7 +11,7 @@ namespace {
 
 using model::Precision;
 
-auto names_of(const Candidate& c) {
+auto names_of(const PricedOption& c) {
   return std::tie(c.option->gpus, c.option->machines, c.offer->machine->provider, c.offer->machine->instance,
                   c.offer->price->region, c.offer->price->purchase);
 }
@@ -23,7 +23,7 @@ struct Broken {
   std::string need, have;
 };
 
-std::optional<Broken> broken_limit(const Limits& limits, const Candidate& c) {
+std::optional<Broken> broken_limit(const Limits& limits, const PricedOption& c) {
   if (limits.deadline && c.time.total() > *limits.deadline) {
     return Broken{Stage::kDeadline, c.time.total() / *limits.deadline, format_duration(c.time.total()),
                   format_duration(*limits.deadline)};
@@ -35,9 +35,9 @@ std::optional<Broken> broken_limit(const Limits& limits, const Candidate& c) {
 
 }  // namespace
 
-double Candidate::wait(const Request& request) const {
+double PricedOption::wait(const Request& request) const {
   if (request.work.kind != WorkKind::kServing) return in_seconds(time.total());
-  return in_seconds(option->ttft + option->tpot * static_cast<double>(option->job.serve.osl));
+  return in_seconds(option->latency);
 }
 
 // AdamW keeps two moments beside each weight; a master copy where weights are narrower than it.
@@ -53,16 +53,16 @@ Bytes checkpoint_bytes(const perf::ModelWork& work, const model::Job& job) {
   return bytes(each * work.parameters);
 }
 
-std::vector<Candidate> price_options(const Request& request, const std::vector<MachineClass>& classes,
-                                     const perf::ModelWork& work, const SearchResult& found, Obstacles& obstacles) {
-  std::vector<Candidate> candidates;
+std::vector<PricedOption> price_options(const Request& request, const std::vector<MachineClass>& classes,
+                                        const perf::ModelWork& work, const SearchResult& found, Obstacles& obstacles) {
+  std::vector<PricedOption> candidates;
   const bool serving = request.work.kind == WorkKind::kServing;
   for (const Option& option : found.options) {
     const MachineClass& machines = classes[option.machines_class];
     const Seconds busy = serving ? kMonth : seconds(request.work.amount / option.units_per_second);
     const Bytes checkpoint = checkpoint_bytes(work, option.job);
     for (const market::Offer& offer : machines.offers) {
-      Candidate candidate{&option, &machines, &offer, {busy, {}, {}, {}}, {}, {}};
+      PricedOption candidate{&option, &machines, &offer, {busy, {}, {}, {}}, {}, {}};
       if (!serving) {
         // Machines of an offline job work alone: losing one stops only that one.
         const int tied = request.work.kind == WorkKind::kOffline ? 1 : option.machines;
@@ -90,7 +90,7 @@ std::vector<Candidate> price_options(const Request& request, const std::vector<M
   return candidates;
 }
 
-bool is_better(const Request& request, const Candidate& a, const Candidate& b) {
+bool is_better(const Request& request, const PricedOption& a, const PricedOption& b) {
   const double cost_a = in_usd(a.cost), cost_b = in_usd(b.cost), wait_a = a.wait(request), wait_b = b.wait(request);
   const auto rest_a = std::tuple(cost_a, wait_a), rest_b = std::tuple(cost_b, wait_b);
   const auto score = [&](double cost, double wait) {
@@ -102,24 +102,24 @@ bool is_better(const Request& request, const Candidate& a, const Candidate& b) {
   return names_of(a) < names_of(b);
 }
 
-std::vector<Candidate> best_of_each_kind(const Request& request, std::vector<Candidate> candidates) {
+std::vector<PricedOption> best_of_each_kind(const Request& request, std::vector<PricedOption> candidates) {
   std::sort(candidates.begin(), candidates.end(),
-            [&](const Candidate& a, const Candidate& b) { return is_better(request, a, b); });
+            [&](const PricedOption& a, const PricedOption& b) { return is_better(request, a, b); });
   std::set<std::tuple<std::string_view, const catalog::Gpu*, catalog::Purchase>> seen;
-  std::vector<Candidate> best;
-  for (const Candidate& c : candidates) {
+  std::vector<PricedOption> best;
+  for (const PricedOption& c : candidates) {
     if (seen.emplace(c.offer->machine->provider, c.machines->gpu, c.offer->price->purchase).second) best.push_back(c);
   }
   return best;
 }
 
-std::vector<Candidate> pareto_front(const Request& request, std::vector<Candidate> candidates) {
-  std::sort(candidates.begin(), candidates.end(), [&](const Candidate& a, const Candidate& b) {
-    const auto key = [&](const Candidate& c) { return std::tuple(in_usd(c.cost), c.wait(request)); };
+std::vector<PricedOption> pareto_front(const Request& request, std::vector<PricedOption> candidates) {
+  std::sort(candidates.begin(), candidates.end(), [&](const PricedOption& a, const PricedOption& b) {
+    const auto key = [&](const PricedOption& c) { return std::tuple(in_usd(c.cost), c.wait(request)); };
     return key(a) != key(b) ? key(a) < key(b) : names_of(a) < names_of(b);
   });
-  std::vector<Candidate> front;
-  for (const Candidate& c : candidates) {
+  std::vector<PricedOption> front;
+  for (const PricedOption& c : candidates) {
     if (front.empty() || c.wait(request) < front.back().wait(request)) front.push_back(c);
   }
   return front;

@@ -8,7 +8,7 @@
 namespace rightsize::plan {
 
 // An option on one offer. Points into the search's result and the classes.
-struct Candidate {
+struct PricedOption {
   const Option* option = nullptr;
   const MachineClass* machines = nullptr;
   const market::Offer* offer = nullptr;
@@ -25,16 +25,16 @@ struct Candidate {
 Bytes checkpoint_bytes(const perf::ModelWork& work, const model::Job& job);
 
 // Every option on every offer of its class that keeps to the limits; what does not becomes an obstacle.
-std::vector<Candidate> price_options(const Request& request, const std::vector<MachineClass>& classes,
-                                     const perf::ModelWork& work, const SearchResult& found, Obstacles& obstacles);
+std::vector<PricedOption> price_options(const Request& request, const std::vector<MachineClass>& classes,
+                                        const perf::ModelWork& work, const SearchResult& found, Obstacles& obstacles);
 
 // Whether `a` is the better one. A total order: names decide between equals.
-bool is_better(const Request& request, const Candidate& a, const Candidate& b);
+bool is_better(const Request& request, const PricedOption& a, const PricedOption& b);
 
 // The best of each provider, GPU and terms, best first.
-std::vector<Candidate> best_of_each_kind(const Request& request, std::vector<Candidate> candidates);
+std::vector<PricedOption> best_of_each_kind(const Request& request, std::vector<PricedOption> candidates);
 
 // Those no other beats in both cost and waiting, cheapest first.
-std::vector<Candidate> pareto_front(const Request& request, std::vector<Candidate> candidates);
+std::vector<PricedOption> pareto_front(const Request& request, std::vector<PricedOption> candidates);
 
 }  // namespace rightsize::plan

@@ -63,7 +63,7 @@ void add_serving(const Request& request, std::vector<PossibleChange>& changes) {
   if (!at_once)
     precision(Precision::kInt4, "4-bit weights (AWQ, GPTQ)", "--precision int4",
               "a few percent on hard tasks; check your own");
-  const auto promise = [&](std::optional<Seconds> Limits::*limit, const char* name, const char* flag) {
+  const auto slo = [&](std::optional<Seconds> Limits::*limit, const char* name, const char* flag) {
     if (!(request.limits.*limit)) return;
     PossibleChange made{std::string("twice the ") + name, "", "answers come later", request};
     const Seconds twice = *(request.limits.*limit) * 2.0;
@@ -71,8 +71,8 @@ void add_serving(const Request& request, std::vector<PossibleChange>& changes) {
     made.request.limits.*limit = twice;
     changes.push_back(std::move(made));
   };
-  promise(&Limits::ttft, at_once ? "time to an answer" : "time to the first token", "--ttft-slo");
-  promise(&Limits::tpot, "time for each token", "--tpot-slo");
+  slo(&Limits::ttft, at_once ? "time to an answer" : "time to the first token", "--ttft-slo");
+  slo(&Limits::tpot, "time for each token", "--tpot-slo");
 }
 
 void add_terms(const Request& request, std::vector<PossibleChange>& changes) {

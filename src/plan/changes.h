@@ -1,4 +1,4 @@
-// Changes of the request worth knowing of: what else could be trained or promised, and where that leads.
+// Changes of the request worth knowing of: what else could be trained or asked of a service, and where that leads.
 #pragma once
 
 #include <string>

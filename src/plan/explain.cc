@@ -30,21 +30,21 @@ class Draws {
   std::uint64_t state_ = 1;
 };
 
-double score(const Request& request, const Candidate& c) {
+double score(const Request& request, const PricedOption& c) {
   const double cost = in_usd(c.cost), wait = c.wait(request);
   return request.objective == Objective::kCost ? cost : request.objective == Objective::kTime ? wait : cost * wait;
 }
 
 }  // namespace
 
-double confidence_of(const Request& request, const std::vector<Candidate>& kinds) {
+double confidence_of(const Request& request, const std::vector<PricedOption>& kinds) {
   struct Rival {
     double score, deviation;
   };
   std::vector<Rival> rivals;
   std::vector<const catalog::Gpu*> seen;
   constexpr double kEightyPercent = 1.2816;  // standard deviations of the 80 % interval
-  for (const Candidate& c : kinds) {
+  for (const PricedOption& c : kinds) {
     if (std::find(seen.begin(), seen.end(), c.machines->gpu) != seen.end()) continue;
     seen.push_back(c.machines->gpu);
     const double power = request.objective == Objective::kCostTime ? 2 : 1;
@@ -96,18 +96,18 @@ std::vector<std::string> price_warnings(const market::Offer& offer, const catalo
   return warnings;
 }
 
-std::string name_plan(const Candidate& c) {
+std::string name_plan(const PricedOption& c) {
   return fmt::format("{} x {} ({} x {}) at {}, {}", c.option->machines, c.offer->machine->instance,
                      c.offer->machine->gpus, c.machines->gpu->name, c.offer->machine->provider,
                      catalog::name_of(c.offer->price->purchase));
 }
 
-std::vector<Breakpoint> breakpoints_of(const Request& request, const std::vector<Candidate>& kinds,
-                                       const std::vector<Candidate>& front) {
+std::vector<Breakpoint> breakpoints_of(const Request& request, const std::vector<PricedOption>& kinds,
+                                       const std::vector<PricedOption>& front) {
   std::vector<Breakpoint> points;
   if (kinds.empty()) return points;
-  const Candidate& first = kinds.front();
-  for (const Candidate& other : kinds) {
+  const PricedOption& first = kinds.front();
+  for (const PricedOption& other : kinds) {
     if (other.machines->gpu == first.machines->gpu || request.objective == Objective::kTime) continue;
     const double ratio = in_usd(other.cost) / in_usd(first.cost);
     points.push_back({fmt::format("{} costs {} more an hour, or {} {} less", first.machines->gpu->name,
@@ -120,7 +120,7 @@ std::vector<Breakpoint> breakpoints_of(const Request& request, const std::vector
   // Each point of the front is the answer for deadlines between its own hours and those of the one before it.
   constexpr std::size_t kMost = 3;
   double before = first.hours();
-  for (const Candidate& faster : front) {
+  for (const PricedOption& faster : front) {
     if (faster.hours() >= first.hours() || points.size() > kMost) continue;
     points.push_back({fmt::format("the deadline is under {}", format_duration(hours(before))),
                       fmt::format("{} for {} in {}", name_plan(faster), format_usd(faster.cost),

@@ -16,10 +16,10 @@ std::vector<double> rates_by_size(const Request& request) {
   return rates;
 }
 
-double hourly(const Candidate& kind) { return in_usd_per_machine_hour(kind.offer->rate()); }
+double hourly(const PricedOption& kind) { return in_usd_per_machine_hour(kind.offer->rate()); }
 
 // Dollars an hour for the whole load if machines came in fractions.
-double fractional_cost(const Candidate& kind, const std::vector<double>& rates) {
+double fractional_cost(const PricedOption& kind, const std::vector<double>& rates) {
   double machines = 0;
   for (std::size_t i = 0; i < rates.size(); ++i) machines += rates[i] / kind.option->machine_takes[i];
   return machines * hourly(kind);
@@ -27,11 +27,12 @@ double fractional_cost(const Candidate& kind, const std::vector<double>& rates) 
 
 // One kind each of GPU and machine, at its best terms; those that cost over twice the best even in fractions and are
 // no smaller than the best cannot be part of a cheaper mix.
-std::vector<const Candidate*> useful_kinds(const std::vector<Candidate>& kinds, const std::vector<double>& rates) {
-  std::vector<const Candidate*> useful;
+std::vector<const PricedOption*> useful_kinds(const std::vector<PricedOption>& kinds,
+                                              const std::vector<double>& rates) {
+  std::vector<const PricedOption*> useful;
   double best = 1e300;
-  for (const Candidate& kind : kinds) best = std::min(best, fractional_cost(kind, rates));
-  for (const Candidate& kind : kinds) {
+  for (const PricedOption& kind : kinds) best = std::min(best, fractional_cost(kind, rates));
+  for (const PricedOption& kind : kinds) {
     if (fractional_cost(kind, rates) <= 2 * best) useful.push_back(&kind);
   }
   return useful;
@@ -39,17 +40,17 @@ std::vector<const Candidate*> useful_kinds(const std::vector<Candidate>& kinds, 
 
 }  // namespace
 
-std::vector<MixChoice> cheapest_mix(const Request& request, const std::vector<Candidate>& kinds) {
+std::vector<MixChoice> cheapest_mix(const Request& request, const std::vector<PricedOption>& kinds) {
   const std::vector<double> rates = rates_by_size(request);
   if (kinds.empty() || !(request.work.rate > RequestsPerSecond{}) || request.limits.gpus) return {};
-  const std::vector<const Candidate*> useful = useful_kinds(kinds, rates);
+  const std::vector<const PricedOption*> useful = useful_kinds(kinds, rates);
 
   // n machines of kind j; x requests per second of size i on kind j. x_ij / takes_ij machines' time each.
   solve::Model model;
   std::vector<int> number, load;
-  for (const Candidate* kind : useful) number.push_back(model.add_column(hourly(*kind), 0, 4096, true));
+  for (const PricedOption* kind : useful) number.push_back(model.add_column(hourly(*kind), 0, 4096, true));
   for (double rate : rates) {
-    const int served = model.add_row(rate, solve::kInfinity);
+    const int served = model.add_row(rate, rate);
     for (std::size_t j = 0; j < useful.size(); ++j) {
       load.push_back(model.add_column(0, 0, rate, false));
       model.add_entry(served, load.back(), 1);
@@ -66,7 +67,7 @@ std::vector<MixChoice> cheapest_mix(const Request& request, const std::vector<Ca
   const solve::Solution solution =
       solve::solve(model, {.nodes = 5000, .seconds = 60, .relative_gap = 1e-4, .start = {}});
   const double alone = hourly(kinds.front()) * kinds.front().option->machines;
-  constexpr double kWorthIt = 0.995;
+  constexpr double kWorthIt = 0.95;  // two kinds of machine are more to run than one
   if (solution.values.empty() || solution.objective > alone * kWorthIt) return {};
 
   std::vector<MixChoice> choices;

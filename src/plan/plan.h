@@ -3,9 +3,10 @@
 //   Recommendation r = recommend(request, book, constants);
 //   r.plans.front();        // the best within every limit, or none: then r.rejected says why and what would help
 //
-// The search covers every offer x number of machines x setting. What it does not compute in full it excludes by a
-// proof (docs/recommend.md): no configuration is left out by a rule of thumb. The same request and catalogue give the
-// same answer, whatever the order of the catalogue's rows.
+// Training: every offer and setting on one, two, three, four, six, eight... machines; what is not computed in full is
+// excluded by a proof (docs/recommend.md). Serving: formulas screen every offer and split, and what is shown has been
+// simulated and keeps every SLO. The same request and catalogue give the same answer, whatever the order of the
+// catalogue's rows.
 #pragma once
 
 #include <string>
@@ -40,27 +41,21 @@ struct Plan {
 
   // Serving.
   int replicas = 0;
-  double running = 0;  // requests decoded together on a replica
-  Seconds ttft, tpot;
-  double utilization = 0;  // load against what the replicas can take within the promise
+  double running = 0;              // requests that run together on a replica, mean
+  double requests_per_second = 0;  // that arrive
+  Seconds ttft, tpot;              // simulated, at the request's percentile; without tokens ttft is the latency
+  Seconds latency;                 // of a whole request, mean
+  double load = 0;                 // requests that arrive over the most the replicas can do
+  double busy = 0;                 // share of the time with work on the GPU
+  std::int64_t sequences = 0, token_budget = 0;  // the engine's limits, as simulated
+  Seconds delay;                                 // a batch of job.batch may wait so long for others
 
   UsdPerSecond rate() const { return offer.rate() * rightsize::machines(machines); }
   double usd_per_million_units() const { return in_usd(rate() * seconds(1e6 / units_per_second)); }
 };
 
 // Why options fell out, together: one row a stage and GPU. Stages are in the order in which an option meets them.
-enum class Stage {
-  kPrice,
-  kSoftware,
-  kFormat,
-  kNetwork,
-  kMemory,
-  kLayout,
-  kInterruptions,
-  kPromise,
-  kDeadline,
-  kBudget
-};
+enum class Stage { kPrice, kSoftware, kFormat, kNetwork, kMemory, kLayout, kInterruptions, kSlo, kDeadline, kBudget };
 std::string_view name_of(Stage stage);
 
 struct Rejection {

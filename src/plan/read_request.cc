@@ -222,6 +222,13 @@ Result<> read_global_batch(Draft& draft, const std::string& text, const char*) {
   return {};
 }
 
+Result<> read_max_load(Draft& draft, const std::string& text, const char*) {
+  RIGHTSIZE_TRY(const double load, parse_number(text));
+  if (!(load > 0) || load > 1) return fail(bad_input("max-load lies above 0 and is at most 1"));
+  draft.request.limits.max_load = load;
+  return {};
+}
+
 Result<> read_top(Draft& draft, const std::string& text, const char*) {
   RIGHTSIZE_TRY(const double top, parse_between(text, 1, 1000, "top is not between 1 and 1000"));
   draft.request.top = static_cast<int>(top);
@@ -247,10 +254,13 @@ constexpr Rule kRules[] = {
     {"dataset-samples", "N", "train: sequences or images of the data set", amount<FIELD(dataset_samples)>},
     {"rate", "N/s", "serve: requests that arrive, e.g. 20/s", parsed<parse_request_rate, FIELD(request.work.rate)>},
     {"mix", "LIST", "serve: sizes of requests with their shares, e.g. 1024:256=0.7,8192:512=0.3", read_mix},
-    {"ttft-slo", "TIME", "serve: at most so long to the first token (or to the answer, without tokens)",
+    {"ttft-slo", "TIME", "serve: limit on TTFT (or on the whole answer, without tokens)",
      parsed<parse_duration, FIELD(request.limits.ttft)>},
-    {"tpot-slo", "TIME", "serve: at most so long for each further token",
-     parsed<parse_duration, FIELD(request.limits.tpot)>},
+    {"tpot-slo", "TIME", "serve: limit on TPOT", parsed<parse_duration, FIELD(request.limits.tpot)>},
+    {"slo-percentile", "50|95|99", "serve: of TTFT and TPOT that the limits hold for (default 99)",
+     parsed<serving::parse_percentile, FIELD(request.limits.slo_percentile)>},
+    {"max-load", "X", "serve: share of their capacity replicas may be loaded to (default 0.9 of one, more of many)",
+     read_max_load},
     {"items", "N", "offline: requests to work through, nobody waiting", amount<FIELD(items)>},
     {"per-item", "TIME", "offline: measured time of an item on the one --gpu, instead of an estimate",
      parsed<parse_duration, FIELD(per_item)>},
@@ -399,6 +409,10 @@ Result<> set_work(Draft& draft) {
   if (draft.items > 0 && online)
     return fail(bad_input("items are worked through offline, a rate arrives").with_hint("use one of the two"));
   work.kind = draft.items > 0 ? WorkKind::kOffline : WorkKind::kServing;
+  const Limits& limits = draft.request.limits;
+  if (work.kind == WorkKind::kOffline && (limits.ttft || limits.tpot))
+    return fail(bad_input("nobody waits for an offline job: ttft-slo and tpot-slo belong to a service")
+                    .with_hint("use --deadline, or --rate instead of --items"));
   work.amount = draft.items;
   if (!draft.per_item) return {};
   if (work.kind != WorkKind::kOffline) return fail(bad_input("per-item needs --items: how many are there?"));
@@ -524,6 +538,11 @@ Checked<Request> read_request(const std::vector<Setting>& settings, const catalo
 
   if (!draft.model.empty()) {
     RIGHTSIZE_TRY(request.model, model::find_model(draft.model));
+    // A model that answers in one pass has one length, whichever flag names it.
+    const bool one_length = request.job.kind == JobKind::kServe && perf::serves_batches(perf::work_of(request.model));
+    const bool isl_given = std::any_of(job_settings.begin(), job_settings.end(),
+                                       [](const Setting& setting) { return setting.name == "isl"; });
+    if (one_length && isl_given && request.job.sequence == 0) request.job.sequence = request.job.serve.isl;
     if (request.job.sequence == 0) request.job.sequence = memory::default_sequence(request.model);
     if (Errors wrong = memory::check_job(request.model, request.job); !wrong.empty()) return fail(std::move(wrong));
     request.job = perf::fitted_to(perf::work_of(request.model), request.job);

@@ -13,6 +13,7 @@
 #include "plan/explain.h"
 #include "plan/mix.h"
 #include "plan/plan.h"
+#include "plan/search_serving.h"
 
 namespace rightsize::plan {
 namespace {
@@ -52,29 +53,39 @@ class Planning {
         offers_(book.offers(request.filter)) {
     drop_foreign_chips();
     classes_ = machine_classes(offers_, constants, request.own);
-    found_ = search(nullptr);
+    if (request.work.kind == WorkKind::kServing) serving_.emplace(request_, classes_, constants_, work_);
+    found_ = serving_ ? serving_->screen() : search(nullptr);
     rank();
   }
 
-  // Looks closely at the memory of the first `plans` and of the front; what does not fit is taken out and the search
-  // of that GPU done again.
+  // Looks closely at the first `plans` and at the front. Training: at their memory; what does not fit is taken out and
+  // the search of that GPU done again. Serving: simulates them; each takes as many machines as its SLOs then need.
   void verify(std::size_t plans, bool front) {
-    if (request_.work.kind != WorkKind::kTraining) return;
-    while (const Candidate* wrong = first_unfit(plans, front)) exclude(*wrong);
+    if (request_.work.kind == WorkKind::kTraining) {
+      while (const PricedOption* wrong = first_unfit(plans, front)) exclude(*wrong);
+    }
+    if (!serving_) return;
+    while (const PricedOption* unsure = first_unconfirmed(plans, front)) confirm(*unsure);
+    if (front_.size() > kFront) front_.resize(kFront);
   }
 
   // The best candidate on a GPU that fits, or none.
-  const Candidate* best_on(std::string_view gpu) {
+  const PricedOption* best_on(std::string_view gpu) {
     while (true) {
-      const auto found =
-          std::find_if(kinds_.begin(), kinds_.end(), [&](const Candidate& c) { return c.machines->gpu->name == gpu; });
+      const auto found = std::find_if(kinds_.begin(), kinds_.end(),
+                                      [&](const PricedOption& c) { return c.machines->gpu->name == gpu; });
       if (found == kinds_.end()) return nullptr;
-      if (request_.work.kind != WorkKind::kTraining || fits(*found)) return &*found;
-      exclude(*found);
+      if (serving_ && !found->option->confirmed) {
+        confirm(*found);
+      } else if (request_.work.kind == WorkKind::kTraining && !fits(*found)) {
+        exclude(*found);
+      } else {
+        return &*found;
+      }
     }
   }
 
-  Plan build(const Candidate& candidate, int machines_of_mix = 0) {
+  Plan build(const PricedOption& candidate, int machines_of_mix = 0) {
     const Option& option = *candidate.option;
     Plan plan;
     plan.offer = *candidate.offer;
@@ -88,15 +99,34 @@ class Planning {
     plan.cost_interval = option.interval;
     plan.replicas = option.replicas;
     plan.running = option.running;
-    plan.utilization = option.utilization;
+    plan.requests_per_second = option.requests_per_second;
+    plan.load = option.load;
+    plan.busy = option.busy;
     plan.ttft = option.ttft;
     plan.tpot = option.tpot;
+    plan.latency = option.latency;
+    plan.sequences = option.sequences;
+    plan.token_budget = option.token_budget;
+    plan.delay = option.delay;
     if (!request_.work.is_measured()) describe_run(candidate, plan);
     return plan;
   }
 
-  const std::vector<Candidate>& kinds() const { return kinds_; }
-  const std::vector<Candidate>& front() const { return front_; }
+  // Several kinds of machine behind one router where they are cheaper and, simulated together, keep every SLO.
+  std::vector<MixChoice> mix() {
+    confirmed_ = confirmed_kinds();
+    const std::vector<MixChoice> choices = cheapest_mix(request_, confirmed_);
+    return choices.empty() || serving_->confirm_mix(choices) ? choices : std::vector<MixChoice>{};
+  }
+
+  std::vector<PricedOption> confirmed_kinds() const {
+    std::vector<PricedOption> kinds = kinds_;
+    std::erase_if(kinds, [](const PricedOption& kind) { return !kind.option->confirmed; });
+    return kinds;
+  }
+
+  const std::vector<PricedOption>& kinds() const { return kinds_; }
+  const std::vector<PricedOption>& front() const { return front_; }
   const Obstacles& obstacles() const { return obstacles_; }
   const Request& request() const { return request_; }
   const std::vector<market::Offer>& offers() const { return offers_; }
@@ -122,7 +152,7 @@ class Planning {
   }
 
   SearchResult search(const catalog::Gpu* only) {
-    if (request_.work.kind != WorkKind::kTraining) return search_serving(request_, classes_, constants_, work_);
+    if (request_.work.kind == WorkKind::kOffline) return search_offline(request_, classes_, constants_, work_);
     const Excluded excluded = [this](const Job& job, const catalog::Gpu& gpu) {
       return !excluded_.empty() && excluded_.contains(exclusion_key(job, gpu));
     };
@@ -138,25 +168,25 @@ class Planning {
   }
 
   // What the allocator holds beyond live memory was at most a quarter; where that leaves room no replay is needed.
-  bool fits(const Candidate& c) {
+  bool fits(const PricedOption& c) {
     constexpr double kMostReserve = 1.25;
     if (memory_.high(c.option->job) * kMostReserve <= c.machines->gpu->capacity()) return true;
     const memory::MemoryNeed& need = memory_.need(c.option->job, *c.machines->gpu);
     return memory::fits(need, *c.machines->gpu).verdict == memory::Verdict::kFits;
   }
 
-  const Candidate* first_unfit(std::size_t plans, bool front) {
+  const PricedOption* first_unfit(std::size_t plans, bool front) {
     for (std::size_t i = 0; i < std::min(plans, kinds_.size()); ++i) {
       if (!fits(kinds_[i])) return &kinds_[i];
     }
     if (!front) return nullptr;
-    for (const Candidate& c : front_) {
+    for (const PricedOption& c : front_) {
       if (!fits(c)) return &c;
     }
     return nullptr;
   }
 
-  void exclude(const Candidate& candidate) {
+  void exclude(const PricedOption& candidate) {
     const catalog::Gpu* gpu = candidate.machines->gpu;
     excluded_.insert(exclusion_key(candidate.option->job, *gpu));
     SearchResult again = search(gpu);
@@ -166,7 +196,32 @@ class Planning {
     rank();
   }
 
-  void describe_run(const Candidate& candidate, Plan& plan) {
+  // What is shown of a service must have been simulated. Of the front only so much is shown.
+  static constexpr std::size_t kFront = 8;
+
+  const PricedOption* first_unconfirmed(std::size_t plans, bool front) const {
+    for (std::size_t i = 0; i < std::min(plans, kinds_.size()); ++i) {
+      if (!kinds_[i].option->confirmed) return &kinds_[i];
+    }
+    // The next best GPU is spoken of wherever it stands.
+    const auto other = std::find_if(kinds_.begin(), kinds_.end(), [&](const PricedOption& c) {
+      return c.machines->gpu != kinds_.front().machines->gpu;
+    });
+    if (plans > 1 && other != kinds_.end() && !other->option->confirmed) return &*other;
+    for (std::size_t i = 0; front && i < std::min(kFront, front_.size()); ++i) {
+      if (!front_[i].option->confirmed) return &front_[i];
+    }
+    return nullptr;
+  }
+
+  void confirm(const PricedOption& unsure) {
+    const auto index = unsure.option - found_.options.data();
+    if (!serving_->confirm(found_.options[static_cast<std::size_t>(index)], found_.obstacles))
+      found_.options.erase(found_.options.begin() + index);
+    rank();
+  }
+
+  void describe_run(const PricedOption& candidate, Plan& plan) {
     const MachineClass& machines = *candidate.machines;
     plan.memory = memory_.need(plan.job, *machines.gpu);
     plan.fit = memory::fits(plan.memory, *machines.gpu);
@@ -183,10 +238,9 @@ class Planning {
     } else if (perf::serves_batches(work_)) {
       take(perf::estimate_batch(constants_, work_, plan.job, machines.speed));
     } else {
-      perf::ServeLoad load;
-      load.kv_tokens = perf::kv_token_capacity(request_.model, plan.job, *machines.gpu);
-      load.slot_rule = false;
-      take(perf::estimate_serving(constants_, work_, plan.job, machines.speed, machines.cluster, load));
+      const RequestsPerSecond each = requests_per_s(plan.replicas > 0 ? plan.requests_per_second / plan.replicas : 0);
+      take(perf::estimate_serving(constants_, work_, plan.job, machines.speed, machines.cluster,
+                                  serving::load_of(request_.model, plan.job, *machines.gpu, each)));
     }
   }
 
@@ -197,9 +251,10 @@ class Planning {
   std::vector<market::Offer> offers_;
   std::vector<MachineClass> classes_;
   std::set<decltype(exclusion_key(Job(), catalog::Gpu()))> excluded_;
+  std::optional<ServingSearch> serving_;
   SearchResult found_;
   Obstacles foreign_, obstacles_;
-  std::vector<Candidate> candidates_, kinds_, front_;
+  std::vector<PricedOption> candidates_, kinds_, front_, confirmed_;
 };
 
 // A changed request and its own planning.
@@ -234,7 +289,7 @@ std::string slower(double ratio) {
 // What the first change that admits this GPU would make of it.
 std::string nearest_fix(const std::string& gpu, const Plan* first, std::vector<Explored>& explored) {
   for (Explored& one : explored) {
-    const Candidate* best = one.planning->best_on(gpu);
+    const PricedOption* best = one.planning->best_on(gpu);
     if (best == nullptr) continue;
     std::string text = fmt::format("{}: {} for {}", one.change.flags, name_plan(*best), format_usd(best->cost));
     if (first != nullptr) {
@@ -258,7 +313,7 @@ std::vector<Rejection> rejections(const Planning& planning, const catalog::Catal
   std::set<std::string> sold, feasible;
   for (const market::Offer& offer : planning.offers()) sold.insert(offer.gpu->name);
   for (const auto& [key, obstacle] : planning.obstacles()) sold.insert(key.first);
-  for (const Candidate& kind : planning.kinds()) feasible.insert(kind.machines->gpu->name);
+  for (const PricedOption& kind : planning.kinds()) feasible.insert(kind.machines->gpu->name);
   std::vector<Rejection> out, in_part;
   for (const auto& [key, obstacle] : planning.obstacles()) {
     const auto& [gpu, stage] = key;
@@ -280,11 +335,23 @@ std::vector<Rejection> rejections(const Planning& planning, const catalog::Catal
   return out;
 }
 
+// The change alone, where the plan it leads to is not worth the time it takes to simulate.
+std::string nearest_flags(const std::string& gpu, const std::vector<Explored>& explored) {
+  for (const Explored& one : explored) {
+    const std::vector<PricedOption>& kinds = one.planning->kinds();
+    if (std::any_of(kinds.begin(), kinds.end(), [&](const PricedOption& c) { return c.machines->gpu->name == gpu; }))
+      return one.change.flags;
+  }
+  return {};
+}
+
 void add_fixes(const Planning& planning, std::vector<Rejection>& rejected, const Plan* first,
                std::vector<Explored>& explored) {
+  constexpr std::size_t kSimulated = 3;
+  const bool serving = planning.request().work.kind == WorkKind::kServing;
   std::map<std::string, std::string> known;
   std::set<std::string> feasible;
-  for (const Candidate& kind : planning.kinds()) feasible.insert(kind.machines->gpu->name);
+  for (const PricedOption& kind : planning.kinds()) feasible.insert(kind.machines->gpu->name);
   for (Rejection& row : rejected) {
     if (row.stage == Stage::kPrice) {
       row.nearest_fix =
@@ -293,14 +360,16 @@ void add_fixes(const Planning& planning, std::vector<Rejection>& rejected, const
     }
     if (feasible.contains(row.gpu)) continue;
     const auto found = known.find(row.gpu);
-    row.nearest_fix = found != known.end() ? found->second : nearest_fix(row.gpu, first, explored);
+    row.nearest_fix = found != known.end()                    ? found->second
+                      : serving && known.size() >= kSimulated ? nearest_flags(row.gpu, explored)
+                                                              : nearest_fix(row.gpu, first, explored);
     known[row.gpu] = row.nearest_fix;
   }
 }
 
-std::vector<Plan> build_all(Planning& planning, const std::vector<Candidate>& candidates, std::size_t most) {
+std::vector<Plan> build_all(Planning& planning, const std::vector<PricedOption>& candidates, std::size_t most) {
   std::vector<Plan> plans;
-  for (const Candidate& c : candidates) {
+  for (const PricedOption& c : candidates) {
     if (plans.size() == most) break;
     plans.push_back(planning.build(c));
   }
@@ -323,8 +392,8 @@ std::string_view name_of(Objective objective) {
 }
 
 std::string_view name_of(Stage stage) {
-  static constexpr std::string_view kNames[] = {"price",  "software",      "format",  "network",  "memory",
-                                                "layout", "interruptions", "promise", "deadline", "budget"};
+  static constexpr std::string_view kNames[] = {"price",  "software",      "format", "network",  "memory",
+                                                "layout", "interruptions", "slo",    "deadline", "budget"};
   return kNames[static_cast<int>(stage)];
 }
 
@@ -351,11 +420,12 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
   result.rejected = rejections(planning, book.catalog());
   add_fixes(planning, result.rejected, first, explored);
   add_changes(result, explored);
-  result.breakpoints = breakpoints_of(request, planning.kinds(), planning.front());
-  result.confidence = confidence_of(request, planning.kinds());
+  const std::vector<PricedOption> kinds = planning.confirmed_kinds();
+  result.breakpoints = breakpoints_of(request, kinds, planning.front());
+  result.confidence = confidence_of(request, kinds);
   if (first != nullptr) result.warnings = price_warnings(first->offer, book.catalog(), today());
   if (request.work.kind == WorkKind::kServing) {
-    for (const MixChoice& part : cheapest_mix(request, planning.kinds()))
+    for (const MixChoice& part : planning.mix())
       result.mix.push_back({planning.build(*part.kind, part.machines), part.share});
   }
   result.effort.explain_seconds = watch.lap();

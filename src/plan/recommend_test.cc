@@ -236,8 +236,8 @@ TEST(Recommend, APriceOfOnesOwnIsWhatAPlanCosts) {
   EXPECT_TRUE(found.warnings.empty()) << "nobody doubts what the user pays";
 }
 
-// Serving: the replicas carry the load within the promise.
-TEST(Recommend, ServingKeepsItsPromise) {
+// Serving: the replicas carry the load within the SLOs.
+TEST(Recommend, ServingKeepsItsSlos) {
   const Request request = request_of({{"model", "llama-3.1-8b"},
                                       {"job", "serve"},
                                       {"isl", "1024"},
@@ -250,7 +250,7 @@ TEST(Recommend, ServingKeepsItsPromise) {
   for (const Plan& p : found.plans) {
     EXPECT_LE(p.ttft, milliseconds(800)) << name_of(p);
     EXPECT_LE(p.tpot, milliseconds(30)) << name_of(p);
-    EXPECT_LE(p.utilization, 1 + 1e-9);
+    EXPECT_LT(p.load, 1);
     EXPECT_NEAR(p.units_per_second, 50 * 256, 1);
     EXPECT_LE(p.gpus, p.machines * p.offer.machine->gpus);
   }
@@ -268,20 +268,23 @@ TEST(Recommend, MoreTrafficNeverCostsLess) {
   }
 }
 
-// A mix is only told when it is cheaper than any one kind, and it carries everything.
+// A mix is only told when it is clearly cheaper than any one kind, and it carries everything.
 TEST(Recommend, AMixIsCheaperThanOneKind) {
-  const Recommendation found = recommend(request_of({{"model", "llama-3.1-8b"},
-                                                     {"job", "serve"},
-                                                     {"rate", "37/s"},
-                                                     {"tpot-slo", "60ms"},
-                                                     {"mix", "512:128=0.8,8192:512=0.2"}}),
-                                         list_prices(), constants());
-  ASSERT_FALSE(found.plans.empty());
-  ASSERT_FALSE(found.mix.empty());
-  double share = 0, hourly = 0;
-  for (const MixPart& part : found.mix) share += part.share, hourly += in_usd_per_hour(part.plan.rate());
-  EXPECT_NEAR(share, 1, 1e-6);
-  EXPECT_LT(hourly, in_usd_per_hour(found.plans.front().rate()));
+  int told = 0;
+  for (const char* rate : {"11/s", "20/s", "29/s"}) {
+    const Recommendation found = recommend(
+        request_of(
+            {{"model", "llama-3.1-70b"}, {"job", "serve"}, {"rate", rate}, {"ttft-slo", "1s"}, {"tpot-slo", "50ms"}}),
+        list_prices(), constants());
+    ASSERT_FALSE(found.plans.empty());
+    if (found.mix.empty()) continue;
+    ++told;
+    double share = 0, hourly = 0;
+    for (const MixPart& part : found.mix) share += part.share, hourly += in_usd_per_hour(part.plan.rate());
+    EXPECT_NEAR(share, 1, 1e-6);
+    EXPECT_LT(hourly, 0.95 * in_usd_per_hour(found.plans.front().rate()));
+  }
+  EXPECT_GT(told, 0);
 }
 
 TEST(Recommend, OfflineItemsFinishInTime) {

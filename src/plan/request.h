@@ -14,6 +14,7 @@
 #include "model/job.h"
 #include "model/model_shape.h"
 #include "perf/perf.h"
+#include "serving/service.h"
 
 namespace rightsize::plan {
 
@@ -25,11 +26,7 @@ std::string_view name_of(Objective objective);
 // smallest machine; an offline job has items.
 enum class WorkKind { kTraining, kServing, kOffline };
 
-// A kind of request and its share of the traffic; shares sum to 1.
-struct RequestSize {
-  std::int64_t isl = 0, osl = 0;
-  double share = 1;
-};
+using serving::RequestSize;
 
 // How fast a GPU does the work as it was measured, instead of a model's estimate.
 struct MeasuredRate {
@@ -64,7 +61,10 @@ struct Choices {
 struct Limits {
   std::optional<Seconds> deadline = {};
   std::optional<Usd> budget = {};
-  std::optional<Seconds> ttft = {}, tpot = {};  // serving; for models that answer in one pass ttft is the latency
+  // Serving: SLOs at a percentile; for models that answer in one pass ttft is the latency.
+  std::optional<Seconds> ttft = {}, tpot = {};
+  serving::Statistic slo_percentile = serving::kDefaultPercentile;
+  std::optional<double> max_load = {};  // serving: of the replicas' capacity; nothing: serving::usual_most_load()
   int max_gpus = 64;
   std::optional<int> gpus = {};  // exactly so many
 };

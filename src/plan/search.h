@@ -23,10 +23,19 @@ struct Option {
   perf::Interval interval;  // of units_per_second and times
   // Serving and offline.
   int replicas = 0;
-  double running = 0;
-  double utilization = 0;
-  Seconds ttft, tpot;
-  std::vector<double> machine_takes = {};  // serving: requests per second of one machine, by size of request
+  double running = 0;  // requests that run together on a replica, mean
+  // Serving: as screened, and once confirmed as simulated.
+  bool confirmed = true;
+  std::size_t replica = 0;                       // of the planner of services
+  int replicas_each = 1;                         // of a machine
+  double requests_per_second = 0;                // that arrive
+  double load = 0;                               // of the capacity, 0-1
+  double busy = 0;                               // share of the time with work on the GPU
+  Seconds ttft = {}, tpot = {};                  // at the SLO's percentile; without tokens ttft is the latency
+  Seconds latency = {};                          // of a whole request, mean
+  std::int64_t sequences = 0, token_budget = 0;  // the engine's limits
+  Seconds delay = {};                            // a batch may wait so long for others
+  std::vector<double> machine_takes = {};        // requests per second of one machine, by size of request
 };
 
 // Why configurations of one GPU fell out: how many, and which came nearest.
@@ -54,9 +63,15 @@ SearchResult search_training(const Request& request, const std::vector<MachineCl
                              const perf::Constants& constants, const perf::ModelWork& work, MemoryTable& memory,
                              const Excluded& excluded, const catalog::Gpu* only = nullptr);
 
-// Serving within its promise and offline jobs. Replicas are alike; serving options hold as many machines as the load
-// needs.
-SearchResult search_serving(const Request& request, const std::vector<MachineClass>& classes,
+// Offline jobs: the fastest replicas on each number of machines.
+SearchResult search_offline(const Request& request, const std::vector<MachineClass>& classes,
                             const perf::Constants& constants, const perf::ModelWork& work);
+
+// How far a model's weights are from fitting: need over have, and both in words.
+struct MissingMemory {
+  double distance = 0;
+  std::string need, have;
+};
+MissingMemory missing_memory(const Request& request, const model::Job& job, const catalog::Gpu& gpu);
 
 }  // namespace rightsize::plan

@@ -153,7 +153,7 @@ class TrainingSearch {
         const double time = 1.0 / per_second(*estimate);
         if (time >= least) continue;
         least = time;
-        best = {index, count, gpus, job, gpus / time, estimate->interval, 0, 0, 0, {}, {}, {}};
+        best = {index, count, gpus, job, gpus / time, estimate->interval};
       }
     }
     const double all = static_cast<double>(cores_.size()) * zeros * machines.all_offers;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <deque>
+#include <limits>
 
 #include "sim/continuous_batching.h"
 
@@ -56,11 +57,10 @@ class Replica {
 
   SimTime next() const { return step_ends_; }
   double work() const { return work_; }
-  // Without chunks the budget must hold prompt and answer: one that gives way comes back with all it has said as its
-  // prompt (vLLM demands the same of its longest sequence).
-  bool can_ever_run(const Arrival& arrival) const {
-    const std::int64_t tokens = std::int64_t{arrival.size} + arrival.output;
-    return tokens <= config_.kv_tokens && (config_.chunked_prefill || tokens <= config_.token_budget);
+  // The longest request that can ever run. Without chunks the budget must hold prompt and answer: one that gives way
+  // comes back with all it has said as its prompt (vLLM demands the same of its longest sequence).
+  std::int64_t most_tokens() const {
+    return config_.chunked_prefill ? config_.kv_tokens : std::min(config_.kv_tokens, config_.token_budget);
   }
 
   void arrive(const Arrival& arrival, SimTime now) {
@@ -69,15 +69,19 @@ class Replica {
     s.arrived = now;
     s.prompt = arrival.size;
     s.output = arrival.output;
+    const bool noticed = waiting_.empty() && decoding_ < config_.max_sequences;
     waiting_.push_back(slot);
     s.work = work_of(s);
     work_ += s.work;
-    if (step_ends_ == kNever) begin(now, kNever);
+    if (step_ends_ == kNever) {
+      begin(now);
+    } else if (noticed && run_steps_ > 1) {
+      cut_run(now);
+    }
   }
 
-  // A step (or a run of equal ones) ends now. `horizon` is when the next request may arrive: no run goes past the first
-  // step boundary after it, so that it is noticed when it would be.
-  void end_step(SimTime horizon) {
+  // A step (or a run of equal ones) ends now.
+  void end_step() {
     const SimTime now = step_ends_;
     decode_step_ += run_steps_;
     kv_free_ -= run_steps_ * decoding_;
@@ -85,7 +89,7 @@ class Replica {
     while (!finishes_.empty() && finishes_.front().step <= decode_step_) finish_top(now);
     finish_prompts(now);
     totals_->latency.checkpoint();
-    begin(now, horizon);
+    begin(now);
   }
 
  private:
@@ -108,7 +112,7 @@ class Replica {
     return slot;
   }
 
-  void begin(SimTime now, SimTime horizon) {
+  void begin(SimTime now) {
     for (;;) {
       gather_view();
       plan_step({decoding_, kv_free_, prefilling_left_, waiting_prompts_}, config_, plan_);
@@ -126,14 +130,37 @@ class Replica {
       step_ends_ = kNever;
       return;
     }
-    run_steps_ = prompt_tokens > 0 ? 1 : equal_steps(now, horizon);
-    const double n = static_cast<double>(decoding_);
+    run_steps_ = prompt_tokens > 0 ? 1 : equal_steps();
     const SimTime taken =
         run_time(run_steps_) + static_cast<SimTime>(cost_.prefill * static_cast<double>(prompt_tokens) + 0.5);
+    run_began_ = now;
     step_ends_ = now + std::max<SimTime>(taken, 1);
-    totals_->steps += static_cast<std::uint64_t>(run_steps_);
-    totals_->sequence_steps += static_cast<double>(run_steps_) * (n + static_cast<double>(prefilling_.size()));
-    totals_->busy += step_ends_ - now;
+    count_run(1);
+  }
+
+  // Adds the run at hand to the totals, or with -1 takes it out again.
+  void count_run(int sign) {
+    const auto running = static_cast<double>(decoding_) + static_cast<double>(prefilling_.size());
+    totals_->steps += static_cast<std::uint64_t>(sign * run_steps_);
+    totals_->sequence_steps += static_cast<double>(sign * run_steps_) * running;
+    totals_->busy += sign * (step_ends_ - run_began_);
+  }
+
+  // Somebody arrived who could be admitted: the run ends at the first step boundary after that.
+  void cut_run(SimTime now) {
+    std::int64_t low = 1, high = run_steps_;
+    while (low < high) {
+      const std::int64_t middle = (low + high) / 2;
+      if (run_began_ + run_time(middle) > now)
+        high = middle;
+      else
+        low = middle + 1;
+    }
+    if (low == run_steps_) return;
+    count_run(-1);
+    run_steps_ = low;
+    step_ends_ = run_began_ + std::max<SimTime>(run_time(low), 1);
+    count_run(1);
   }
 
   // k decode-only steps: the context grows by the number of sequences each time.
@@ -143,24 +170,11 @@ class Replica {
     return static_cast<SimTime>(steps * first + cost_.context * n * steps * (steps - 1) / 2 + 0.5);
   }
 
-  // How many steps pass before anything but the clock changes: a sequence ends, the cache is full, or somebody arrives
-  // who could be admitted.
-  std::int64_t equal_steps(SimTime now, SimTime horizon) {
+  // How many steps pass before a sequence ends or the cache is full. Somebody who arrives meanwhile cuts the run short.
+  std::int64_t equal_steps() {
     drop_stale_finishes();
-    std::int64_t k = finishes_.empty() ? 1 : finishes_.front().step - decode_step_;
-    k = std::min(k, kv_free_ / decoding_);
-    k = std::max<std::int64_t>(k, 1);
-    const bool arrivals_matter = waiting_.empty() && decoding_ < config_.max_sequences;
-    if (!arrivals_matter || horizon == kNever || run_time(k) <= horizon - now) return k;
-    std::int64_t low = 1, high = k;  // the first boundary at or after the arrival
-    const SimTime wanted = horizon - now;
-    const SimTime one = std::max<SimTime>(run_time(1), 1);
-    high = std::min(high, wanted / one + 1);  // steps only get longer
-    while (low < high) {
-      const std::int64_t middle = (low + high) / 2;
-      (run_time(middle) >= wanted ? high : low) = run_time(middle) >= wanted ? middle : middle + 1;
-    }
-    return low;
+    const std::int64_t k = finishes_.empty() ? 1 : finishes_.front().step - decode_step_;
+    return std::max<std::int64_t>(1, std::min(k, kv_free_ / decoding_));
   }
 
   void gather_view() {
@@ -288,7 +302,7 @@ class Replica {
   SimTime request_;  // passes outside the steps
   std::int64_t kv_free_ = 0;
   std::int64_t decoding_ = 0, context_ = 0, decode_step_ = 0, run_steps_ = 0;
-  SimTime step_ends_ = kNever;
+  SimTime run_began_ = 0, step_ends_ = kNever;
   double work_ = 0;
   std::uint64_t admissions_ = 0;
   std::vector<Sequence> sequences_;
@@ -304,7 +318,12 @@ class Engine {
   Engine(const ContinuousServer& server, const ArrivalProcess& arrivals, const RequestShape& shape,
          const RunLength& length)
       : length_(length), stream_(open_stream(arrivals, length.seed, shape)) {
-    for (const StepCost& cost : server.replicas) replicas_.emplace_back(cost, server.batching, totals_);
+    for (const StepCost& cost : server.replicas) {
+      replicas_.emplace_back(cost, server.batching, totals_);
+      most_tokens_.push_back(replicas_.back().most_tokens());
+    }
+    next_.assign(replicas_.size(), kNever);
+    work_.assign(replicas_.size(), 0);
   }
 
   ContinuousProfile run() {
@@ -324,33 +343,39 @@ class Engine {
  private:
   void arrive(const Arrival& arrival) {
     advance(arrival.at);
-    Replica* chosen = least_loaded_for(arrival);
-    if (chosen == nullptr) {
+    const std::size_t chosen = least_loaded_for(arrival);
+    if (chosen == replicas_.size()) {
       ++rejected_;
       return;
     }
     totals_.integrate(arrival.at);
     ++totals_.present;
-    chosen->arrive(arrival, arrival.at);
+    replicas_[chosen].arrive(arrival, arrival.at);
+    look_at(chosen);
   }
 
-  Replica* least_loaded_for(const Arrival& arrival) {
-    Replica* least = nullptr;
-    for (Replica& replica : replicas_) {
-      if (replica.can_ever_run(arrival) && (least == nullptr || replica.work() < least->work())) least = &replica;
+  // The number of replicas when it can run on none.
+  std::size_t least_loaded_for(const Arrival& arrival) const {
+    const std::int64_t tokens = std::int64_t{arrival.size} + arrival.output;
+    std::size_t least = replicas_.size();
+    double lowest = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < work_.size(); ++i) {
+      if (work_[i] < lowest && tokens <= most_tokens_[i]) lowest = work_[i], least = i;
     }
     return least;
   }
 
-  // Steps that begin before `until` know when the next request comes, so that they stop at the boundary after it.
+  void look_at(std::size_t i) {
+    next_[i] = replicas_[i].next();
+    work_[i] = replicas_[i].work();
+  }
+
   void advance(SimTime until) {
     for (;;) {
-      Replica* first = &replicas_[0];
-      for (Replica& replica : replicas_) {
-        if (replica.next() < first->next()) first = &replica;
-      }
-      if (first->next() == kNever || first->next() > until) return;
-      first->end_step(until);
+      const auto first = static_cast<std::size_t>(std::min_element(next_.begin(), next_.end()) - next_.begin());
+      if (next_[first] == kNever || next_[first] > until) return;
+      replicas_[first].end_step();
+      look_at(first);
     }
   }
 
@@ -389,6 +414,11 @@ class Engine {
   std::unique_ptr<ArrivalStream> stream_;
   Totals totals_;
   std::vector<Replica> replicas_;
+  // Of each replica, side by side because every event looks at all of them: when its step ends, the work outstanding
+  // there, and the longest request it can run.
+  std::vector<SimTime> next_;
+  std::vector<double> work_;
+  std::vector<std::int64_t> most_tokens_;
   std::uint64_t seen_ = 0, rejected_ = 0;
   bool tight_ = false;
 };

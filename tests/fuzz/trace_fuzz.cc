@@ -4,8 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "sim/arrivals.h"
-#include "sim/search.h"
+#include "serving/service.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace rightsize;
@@ -13,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (text.find("trace:") == std::string::npos) {  // that one would read files
     if (auto process = sim::parse_arrivals(text); process && !(*sim::mean_rate(*process) > 0)) std::abort();
   }
-  (void)sim::parse_promise(text);
+  (void)serving::parse_slos(text);
   auto trace = sim::parse_trace("fuzz.csv", text);
   if (!trace) {
     if (trace.error().empty() || describe(trace.error()).empty()) std::abort();

@@ -1,4 +1,4 @@
-// rightsize batch: how long requests wait at a batching server, and the cheapest setting that keeps a promise.
+// rightsize batch: how long requests wait at a batching server, and the cheapest setting that keeps its SLOs.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -12,7 +12,7 @@
 namespace rightsize::app {
 namespace {
 
-using sim::Candidate;
+using serving::Configuration;
 using sim::SimTime;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -21,105 +21,59 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 int first_or(const std::vector<int>& values, int otherwise) { return values.empty() ? otherwise : values.front(); }
 
+serving::Planner planner_of(const BatchInput& input) {
+  std::vector<serving::Replica> replicas;
+  for (const BatchOffer& offer : input.offers) replicas.push_back(offer.replica);
+  return serving::Planner(input.service, std::move(replicas), input.seed);
+}
+
 // What the flags describe, when nothing is searched.
-sim::Server server_of(const BatchInput& input, int max_batch) {
-  sim::Server server;
-  const int executors = first_or(input.instances, 1);
-  std::vector<std::pair<std::size_t, int>> fleet = input.fleet;
-  if (fleet.empty()) fleet = {{0, first_or(input.replicas, 1)}};
-  for (const auto& [offer, count] : fleet) {
-    const sim::ServiceTimes times = sim::tabulate(*input.offers[offer].time, max_batch, input.overhead);
-    server.gpus.insert(server.gpus.end(), static_cast<std::size_t>(count), {times, executors, input.overlap});
-  }
-  server.batching = input.batching;
-  server.batching.max_batch = max_batch;
-  if (!input.delays.empty()) server.batching.max_delay = input.delays.front();
-  server.queue = input.queue;
-  server.priorities = input.priorities;
-  return server;
+Configuration configuration_of(const BatchInput& input) {
+  Configuration c = input.usual;
+  c.groups = input.fleet;
+  if (c.groups.empty()) c.groups = {{0, first_or(input.replicas, 1)}};
+  c.executors = first_or(input.instances, 1);
+  c.batching.max_batch = input.max_batches.empty() ? input.largest_batch() : input.max_batches.back();
+  if (!input.delays.empty()) c.batching.max_delay = input.delays.front();
+  c.engine.max_sequences = first_or(input.max_batches, serving::kMostSequences);
+  return c;
 }
-
-sim::ContinuousServer continuous_server_of(const BatchInput& input) {
-  sim::ContinuousServer server;
-  std::vector<std::pair<std::size_t, int>> fleet = input.fleet;
-  if (fleet.empty()) fleet = {{0, first_or(input.replicas, 1)}};
-  for (const auto& [offer, count] : fleet) {
-    server.replicas.insert(server.replicas.end(), static_cast<std::size_t>(count), input.offers[offer].step);
-  }
-  server.batching = input.llm;
-  server.batching.max_sequences = first_or(input.max_batches, 256);
-  return server;
-}
-
-constexpr double kCurveLoads[] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95};
 
 // The same traffic thinner and denser, up to near the most the server can do.
-template <class Simulate>
-std::vector<LoadPoint> load_curve(const BatchInput& input, double most, const Simulate& run) {
+std::vector<LoadPoint> load_curve(const BatchInput& input, const serving::Planner& planner, const Configuration& c) {
+  constexpr double kLoads[] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95};
   std::vector<LoadPoint> curve;
-  const std::optional<double> rate = sim::mean_rate(input.arrivals);
-  if (!rate || !(most > 0)) return curve;
+  const double most = planner.capacity(c), rate = input.rate();
+  if (!(rate > 0) || !(most > 0)) return curve;
   // Bursts and days are long: it takes many requests to see enough of them.
-  const std::uint64_t requests = std::holds_alternative<sim::Poisson>(input.arrivals) ? 20'000 : 200'000;
-  for (double load : kCurveLoads) {
-    const sim::RunLength length{requests, input.seed, 0, sim::Statistic::kP99};
-    auto profile = run(sim::scaled(input.arrivals, load * most / *rate), length);
-    if (profile) curve.push_back({load * most, profile->latency});
+  const bool steady = std::holds_alternative<sim::Poisson>(input.service.arrivals);
+  const sim::RunLength length{steady ? 20'000u : 200'000u, input.seed, 0, sim::Statistic::kP99};
+  for (double load : kLoads) {
+    if (const auto run = planner.assess(c, length, load * most / rate))
+      curve.push_back({load * most, run->profile.latency});
   }
   return curve;
 }
 
-Checked<Outcome> run_dynamic(const BatchInput& input) {
-  const int max_batch = input.max_batches.empty() ? input.largest_batch() : input.max_batches.back();
-  const sim::Server server = server_of(input, max_batch);
-  if (Result<> valid = sim::check(server.batching); !valid) return fail(one(valid.error()));
-  const double most = sim::capacity(server);
+Checked<Outcome> run_one(const BatchInput& input) {
+  const Configuration c = configuration_of(input);
+  if (Result<> valid = sim::check(c.batching); !valid) return fail(one(valid.error()));
+  const serving::Planner planner = planner_of(input);
   const auto start = std::chrono::steady_clock::now();
-  const auto profile = sim::simulate(server, input.arrivals, {input.requests, input.seed, 0, sim::Statistic::kP99});
+  const auto run = planner.assess(c, {input.requests, input.seed, 0, sim::Statistic::kP99});
   const double wall = seconds_since(start);
-  if (!profile) return unstable_outcome(input, most, fmt::format("batches of {}", max_batch));
-  Outcome outcome = simulated_outcome(input, server, *profile, most, wall);
-  add_load_curve(outcome,
-                 load_curve(input, most, [&](const sim::ArrivalProcess& arrivals, const sim::RunLength& length) {
-                   return sim::simulate(server, arrivals, length);
-                 }));
-  add_hand_over(outcome, input, server.batching, server.batching.max_batch, input.llm,
-                {input.name, input.offers[0].gpu, static_cast<int>(server.gpus.size()), first_or(input.instances, 1), 1,
-                 sim::mean_rate(input.arrivals).value_or(0) / static_cast<double>(server.gpus.size())});
-  return outcome;
-}
-
-Checked<Outcome> run_continuous(const BatchInput& input) {
-  const sim::ContinuousServer server = continuous_server_of(input);
-  const double most = sim::capacity(server, sim::mean_shape(input.arrivals, input.shape));
-  const auto start = std::chrono::steady_clock::now();
-  const auto profile =
-      sim::simulate(server, input.arrivals, input.shape, {input.requests, input.seed, 0, sim::Statistic::kP99});
-  const double wall = seconds_since(start);
-  if (!profile) return unstable_outcome(input, most, "the batch as full as its limits and the cache allow");
-  Outcome outcome = continuous_outcome(input, server, *profile, most, wall);
-  using Latency = std::optional<sim::LatencyProfile>;
-  add_load_curve(outcome,
-                 load_curve(input, most, [&](const sim::ArrivalProcess& arrivals, const sim::RunLength& length) {
-                   auto run = sim::simulate(server, arrivals, input.shape, length);
-                   return run ? Latency(run->all) : Latency();
-                 }));
-  add_hand_over(
-      outcome, input, {}, 1, with_cache_of(server.batching, input.offers[0]),
-      {input.name, input.offers[0].gpu, static_cast<int>(server.replicas.size()), 1, input.offers[0].gpus_each,
-       sim::mean_rate(input.arrivals).value_or(0) / static_cast<double>(server.replicas.size())});
-  return outcome;
+  if (!run) return unstable_outcome(input, c, planner.capacity(c));
+  return assessed_outcome(input, *run, load_curve(input, planner, c), wall);
 }
 
 // ---- Search ----
 
-// Delays worth trying: shares of the promise, for a delay near it leaves no time to compute.
+// Delays worth trying: shares of the SLO, for a delay near it leaves no time to compute.
 std::vector<SimTime> delays_to_try(const BatchInput& input) {
   if (!input.delays.empty()) return input.delays;
   std::vector<SimTime> delays{0};
-  for (double share : {0.02, 0.05, 0.1, 0.2, 0.3, 0.5}) {
-    delays.push_back(static_cast<SimTime>(share * static_cast<double>(input.promise->limit)));
-  }
+  for (double share : {0.02, 0.05, 0.1, 0.2, 0.3, 0.5})
+    delays.push_back(sim::to_sim_time(input.service.slos.front().limit * share));
   return delays;
 }
 
@@ -127,9 +81,8 @@ std::vector<SimTime> delays_to_try(const BatchInput& input) {
 std::vector<int> replicas_to_try(const BatchInput& input, double best_rate, double worst_rate) {
   if (!input.replicas.empty()) return input.replicas;
   constexpr int kMostGpus = 4096;
-  const double rate = sim::peak_rate(input.arrivals).value_or(0);
-  const double mean = sim::mean_rate(input.arrivals).value_or(0);
-  const int fewest = std::clamp(static_cast<int>(std::ceil(mean / best_rate)), 1, kMostGpus);
+  const double rate = sim::peak_rate(input.service.arrivals).value_or(0);
+  const int fewest = std::clamp(static_cast<int>(std::ceil(input.rate() / best_rate)), 1, kMostGpus);
   const int most = std::clamp(static_cast<int>(std::ceil(1.5 * rate / worst_rate)) + 2, fewest + 7, kMostGpus + 8);
   std::vector<int> counts;
   for (int n = fewest; n <= most; n = n < fewest + 8 ? n + 1 : n + std::max(1, n / 8)) counts.push_back(n);
@@ -137,60 +90,93 @@ std::vector<int> replicas_to_try(const BatchInput& input, double best_rate, doub
 }
 
 // Without a price GPUs are counted: the fewest is the cheapest.
-double price_of(const BatchInput& input, std::size_t offer, int replicas) {
-  return replicas * input.offers[offer].usd_per_hour.value_or(input.offers[offer].gpus_each);
+double price_of(const BatchInput& input, const std::vector<serving::Group>& groups) {
+  double sum = 0;
+  for (const serving::Group& group : groups) {
+    const BatchOffer& offer = input.offers[group.replica];
+    sum += group.count * offer.usd_per_hour.value_or(offer.gpus_each);
+  }
+  return sum;
 }
 
-std::vector<Candidate> dynamic_candidates(const BatchInput& input, const std::vector<sim::ServiceTimes>& times) {
-  std::vector<Candidate> candidates;
-  for (std::size_t o = 0; o < input.offers.size(); ++o) {
-    std::set<int> sizes(input.max_batches.begin(), input.max_batches.end());
-    if (sizes.empty()) sizes.insert(input.offers[o].sizes.begin(), input.offers[o].sizes.end());
-    sizes.insert(1);
-    double best = 0;
-    for (int size : sizes) best = std::max(best, times[o].rate(size));
-    for (int replicas : replicas_to_try(input, best, times[o].rate(1))) {
-      for (int size : sizes) {
-        for (int executors : input.instances) {
-          for (SimTime delay : size == 1 ? std::vector<SimTime>{0} : delays_to_try(input)) {
-            candidates.push_back({o, replicas, size, executors, delay, 0, price_of(input, o, replicas)});
-          }
-        }
+// Every size, delay and number of instances of one kind and number of replicas.
+void add_batch_settings(const BatchInput& input, Configuration c, std::vector<Configuration>& all) {
+  const serving::Replica& replica = input.offers[c.groups.front().replica].replica;
+  std::set<int> sizes(input.max_batches.begin(), input.max_batches.end());
+  if (sizes.empty()) sizes.insert(replica.sizes.begin(), replica.sizes.end());
+  sizes.insert(1);
+  for (int size : sizes) {
+    c.batching.max_batch = size;
+    for (int executors : input.instances) {
+      c.executors = executors;
+      for (SimTime delay : size == 1 ? std::vector<SimTime>{0} : delays_to_try(input)) {
+        c.batching.max_delay = delay;
+        all.push_back(c);
       }
     }
   }
-  return candidates;
 }
 
-std::vector<Candidate> continuous_candidates(const BatchInput& input) {
+void add_token_settings(const BatchInput& input, Configuration c, std::vector<Configuration>& all) {
   std::vector<int> sizes = input.max_batches;
   if (sizes.empty()) sizes = {1, 8, 16, 32, 64, 128, 256};
-  std::vector<Candidate> candidates;
-  const sim::RequestShape shape = sim::mean_shape(input.arrivals, input.shape);
-  for (std::size_t o = 0; o < input.offers.size(); ++o) {
-    sim::ContinuousServer server{{input.offers[o].step}, input.llm};
-    server.batching.max_sequences = sizes.back();
-    const double best = sim::capacity(server, shape);
-    for (int replicas : replicas_to_try(input, best, best / 4)) {
-      for (int size : sizes) {
-        for (std::int64_t budget : std::set<std::int64_t>{512, 2048, input.llm.token_budget}) {
-          candidates.push_back({o, replicas, size, 1, 0, budget, price_of(input, o, replicas)});
-        }
-      }
+  const std::int64_t usual = c.engine.token_budget;
+  for (int size : sizes) {
+    c.engine.max_sequences = size;
+    for (std::int64_t budget : std::set<std::int64_t>{512, 2048, usual}) {
+      c.engine.token_budget = budget;
+      all.push_back(c);
     }
   }
-  return candidates;
+}
+
+// Requests a second of one replica of each offer at most.
+std::vector<double> rates_of(const BatchInput& input, const serving::Planner& planner) {
+  std::vector<double> rates;
+  for (std::size_t o = 0; o < input.offers.size(); ++o) {
+    Configuration c = input.usual;
+    c.groups = {{o, 1}};
+    c.batching.preferred_sizes.clear();
+    c.batching.max_batch = input.largest_batch();
+    c.engine.max_sequences = input.max_batches.empty() ? serving::kMostSequences : input.max_batches.back();
+    rates.push_back(planner.capacity(c));
+  }
+  return rates;
+}
+
+std::vector<Configuration> configurations(const BatchInput& input, const std::vector<double>& rates) {
+  std::vector<Configuration> all;
+  for (std::size_t o = 0; o < input.offers.size(); ++o) {
+    const double worst = input.continuous ? rates[o] / 4 : input.offers[o].replica.times.rate(1);
+    for (int replicas : replicas_to_try(input, rates[o], worst)) {
+      Configuration c = input.usual;
+      c.batching.preferred_sizes.clear();
+      c.groups = {{o, replicas}};
+      c.price = price_of(input, c.groups);
+      input.continuous ? add_token_settings(input, c, all) : add_batch_settings(input, c, all);
+    }
+  }
+  return all;
+}
+
+// The limit on what runs together of a configuration.
+void limit_to(const BatchInput& input, Configuration& c, std::int64_t size) {
+  if (input.continuous)
+    c.engine.max_sequences = size;
+  else
+    c.batching.max_batch = static_cast<int>(size);
 }
 
 // Two kinds of GPU behind one router, for what whole replicas of one kind leave over: fewer of the first than it would
 // take alone, and as many of the second as carry the rest, up to three more. Only those cheaper than the best of one
-// kind are of interest, with its settings and those beside it. `rates` are requests a second of one replica.
-std::vector<Candidate> mixed_candidates(const BatchInput& input, const std::vector<double>& rates,
-                                        const Candidate& best) {
-  std::vector<Candidate> candidates;
-  if (!input.replicas.empty() || input.offers.size() < 2) return candidates;
+// kind are of interest, with its settings and those beside it.
+std::vector<Configuration> mixtures(const BatchInput& input, const std::vector<double>& rates,
+                                    const Configuration& best) {
+  std::vector<Configuration> all;
+  if (!input.replicas.empty() || input.offers.size() < 2) return all;
   constexpr std::size_t kMost = 4'000;
-  const double load = sim::mean_rate(input.arrivals).value_or(0);
+  const double load = input.rate();
+  const std::int64_t size = input.continuous ? best.engine.max_sequences : best.batching.max_batch;
   for (std::size_t a = 0; a < input.offers.size(); ++a) {
     for (std::size_t b = 0; b < input.offers.size(); ++b) {
       if (a == b) continue;
@@ -198,76 +184,50 @@ std::vector<Candidate> mixed_candidates(const BatchInput& input, const std::vect
       for (int first = std::max(1, alone - 8); first <= alone; ++first) {
         const int fewest = std::max(1, static_cast<int>(std::ceil((load - first * rates[a]) / rates[b])));
         for (int second = fewest; second < fewest + 4; ++second) {
-          Candidate mixed = best;
-          mixed.offer = a, mixed.replicas = first, mixed.other_offer = b, mixed.other_replicas = second;
-          mixed.usd_per_hour = price_of(input, a, first) + price_of(input, b, second);
-          if (mixed.usd_per_hour >= best.usd_per_hour * (1 - 1e-9)) continue;
-          for (int size : {best.max_batch / 2, best.max_batch, best.max_batch * 2}) {
-            mixed.max_batch = size;
-            const bool known = input.continuous || size <= input.largest_batch();
-            if (size >= 1 && known && candidates.size() < kMost) candidates.push_back(mixed);
+          Configuration mixed = best;
+          mixed.groups = {{a, first}, {b, second}};
+          mixed.price = price_of(input, mixed.groups);
+          if (mixed.price >= best.price * (1 - 1e-9)) continue;
+          for (std::int64_t limit : {size / 2, size, size * 2}) {
+            limit_to(input, mixed, limit);
+            const bool known = input.continuous || limit <= input.largest_batch();
+            if (limit >= 1 && known && all.size() < kMost) all.push_back(mixed);
           }
         }
       }
     }
   }
-  return candidates;
+  return all;
 }
 
 // Kinds of GPU by themselves, then, where that found an answer, mixtures that are cheaper.
-sim::SearchResult search_all(const BatchInput& input, const sim::SearchProblem& problem,
-                             std::vector<Candidate> candidates, const std::vector<double>& rates) {
-  sim::SearchOptions options;
-  options.seed = input.seed;
+Checked<Outcome> run_search(const BatchInput& input) {
+  const serving::Planner planner = planner_of(input);
+  const std::vector<double> rates = rates_of(input, planner);
+  serving::SearchOptions options;
   options.confirming_requests = input.requests;
   if (input.continuous) {  // each request takes many steps
+    constexpr std::uint64_t kEnough = 50'000;
+    const bool recorded = std::holds_alternative<std::shared_ptr<const sim::Trace>>(input.service.arrivals);
     options.screening_requests = 1'500;
-    options.confirming_requests = std::min<std::uint64_t>(input.requests, 50'000);
-  }
-  sim::SearchResult found = sim::search(problem, std::move(candidates), *input.promise, options);
-  if (!found.best) return found;
-  const std::vector<Candidate> mixed = mixed_candidates(input, rates, found.best->candidate);
-  if (mixed.empty()) return found;
-  const sim::SearchResult more = sim::search(problem, mixed, *input.promise, options);
-  found.considered += more.considered, found.unstable += more.unstable, found.bounded += more.bounded;
-  found.simulated += more.simulated, found.confirmed += more.confirmed;
-  if (more.best) found.best = more.best;
-  return found;
-}
-
-Checked<Outcome> run_search(const BatchInput& input) {
-  std::unique_ptr<sim::SearchProblem> problem;
-  std::vector<Candidate> candidates;
-  std::vector<double> rates;
-  if (input.continuous) {
-    std::vector<sim::StepCost> costs;
-    const sim::RequestShape shape = sim::mean_shape(input.arrivals, input.shape);
-    for (const BatchOffer& offer : input.offers) {
-      costs.push_back(offer.step);
-      rates.push_back(sim::capacity({{offer.step}, input.llm}, shape));
-    }
-    problem = std::make_unique<sim::ContinuousProblem>(costs, input.llm, input.shape, input.arrivals, *input.promise);
-    candidates = continuous_candidates(input);
-  } else {
-    std::vector<sim::ServiceTimes> times;
-    const int most = std::max(input.largest_batch(), input.max_batches.empty() ? 1 : input.max_batches.back());
-    for (const BatchOffer& offer : input.offers) {
-      times.push_back(sim::tabulate(*offer.time, most, input.overhead));
-      rates.push_back(times.back().rate(most));
-    }
-    candidates = dynamic_candidates(input, times);
-    problem = std::make_unique<sim::DynamicProblem>(times, input.overlap, input.arrivals, *input.promise, input.queue,
-                                                    input.priorities);
+    if (!recorded) options.confirming_requests = std::min(input.requests, kEnough);
   }
   const auto start = std::chrono::steady_clock::now();
-  const sim::SearchResult found = search_all(input, *problem, std::move(candidates), rates);
+  serving::SearchResult found = serving::search(planner, configurations(input, rates), options, input.seed);
+  if (found.best) {
+    const std::vector<Configuration> mixed = mixtures(input, rates, found.best->configuration);
+    const serving::SearchResult more =
+        mixed.empty() ? serving::SearchResult{} : serving::search(planner, mixed, options, input.seed);
+    found.considered += more.considered, found.unstable += more.unstable, found.bounded += more.bounded;
+    found.simulated += more.simulated, found.confirmed += more.confirmed;
+    if (more.best) found.best = more.best;
+  }
   return searched_outcome(input, found, seconds_since(start));
 }
 
 Checked<Outcome> run(const BatchFlags& flags) {
   RIGHTSIZE_TRY(const BatchInput input, read_input(flags));
-  if (input.promise) return run_search(input);
-  return input.continuous ? run_continuous(input) : run_dynamic(input);
+  return input.service.slos.empty() ? run_one(input) : run_search(input);
 }
 
 }  // namespace

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <map>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "base/file.h"
 #include "base/format.h"
 #include "base/parse_units.h"
@@ -13,6 +16,10 @@
 namespace rightsize::app {
 
 using sim::SimTime;
+
+namespace {
+constexpr int kNoLimit = 65536;
+}
 
 Result<std::vector<int>> parse_sizes(const std::string& text, std::string_view flag) {
   std::vector<int> sizes;
@@ -89,7 +96,8 @@ Checked<std::vector<BatchOffer>> with_prices(std::vector<BatchOffer> offers, con
   return offers;
 }
 
-Checked<BatchOffer> read_service(const std::string& text, const BatchFlags& flags, const catalog::Catalog& catalog) {
+Checked<BatchOffer> read_service(const std::string& text, const BatchFlags& flags, const catalog::Catalog& catalog,
+                                 std::vector<sim::TableTime>& tables) {
   auto [gpu, file] = split_gpu(text, catalog);
   if (gpu.empty() && !flags.gpu.empty()) {
     Result<const catalog::Gpu*> named = catalog.find_gpu(flags.gpu);
@@ -100,19 +108,37 @@ Checked<BatchOffer> read_service(const std::string& text, const BatchFlags& flag
   if (!content) return fail(one(content.error()));
   RIGHTSIZE_TRY(std::vector<sim::TableTime::Row> rows, sim::parse_service_table(file, *std::move(content)));
   BatchOffer offer;
-  offer.gpu = gpu;
-  for (const sim::TableTime::Row& row : rows) offer.sizes.push_back(row.batch);
-  offer.time = std::make_unique<sim::TableTime>(std::move(rows), flags.pad);
+  offer.gpu = offer.replica.gpu = gpu;
+  offer.replica.continuous = false;
+  for (const sim::TableTime::Row& row : rows) offer.replica.sizes.push_back(row.batch);
+  tables.emplace_back(std::move(rows), flags.pad);
   return offer;
 }
 
-// `continuous` becomes what the model needs where --policy does not say.
-Checked<std::vector<BatchOffer>> read_offers(const BatchFlags& flags, bool& continuous) {
+// All tables up to the largest batch any of them lists or the user asks for: beyond its end a table goes on in
+// proportion.
+Checked<std::vector<BatchOffer>> read_services(const BatchFlags& flags, const catalog::Catalog& catalog,
+                                               const BatchInput& input) {
+  std::vector<BatchOffer> offers;
+  std::vector<sim::TableTime> tables;
+  int most = input.max_batches.empty() ? 1 : input.max_batches.back();
+  for (const std::string& text : flags.service) {
+    RIGHTSIZE_TRY(BatchOffer offer, read_service(text, flags, catalog, tables));
+    offers.push_back(std::move(offer));
+    most = std::max(most, tables.back().largest_batch());
+  }
+  for (std::size_t i = 0; i < offers.size(); ++i)
+    offers[i].replica.times = sim::tabulate(tables[i], most, input.overhead);
+  return offers;
+}
+
+// `input.continuous` becomes what the model needs where --policy does not say.
+Checked<std::vector<BatchOffer>> read_offers(const BatchFlags& flags, BatchInput& input) {
+  const bool& continuous = input.continuous;
   RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog));
   std::vector<BatchOffer> offers;
-  for (const std::string& text : continuous ? std::vector<std::string>{} : flags.service) {
-    RIGHTSIZE_TRY(BatchOffer offer, read_service(text, flags, catalog));
-    offers.push_back(std::move(offer));
+  if (!continuous) {
+    RIGHTSIZE_TRY(offers, read_services(flags, catalog, input));
   }
   for (const std::string& text : continuous ? flags.step_time : std::vector<std::string>{}) {
     auto [gpu, cost] = split_gpu(text, catalog);
@@ -124,11 +150,11 @@ Checked<std::vector<BatchOffer>> read_offers(const BatchFlags& flags, bool& cont
       gpu = (*named)->name;
     }
     offers.emplace_back();
-    offers.back().gpu = gpu;
-    offers.back().step = *step;
+    offers.back().gpu = offers.back().replica.gpu = gpu;
+    offers.back().replica.step = *step;
   }
   if (offers.empty() && !flags.model.empty()) {
-    RIGHTSIZE_TRY(offers, predict_offers(flags, catalog, continuous));
+    RIGHTSIZE_TRY(offers, predict_offers(flags, catalog, input));
   }
   if (offers.empty()) {
     return fail(one(continuous
@@ -150,18 +176,18 @@ Result<double> parse_share(const std::string& text, std::string_view flag) {
 
 Result<> read_queue(const BatchFlags& flags, BatchInput& input) {
   if (!flags.timeout.empty()) {
-    RIGHTSIZE_TRY(input.queue.timeout, parse_time(flags.timeout, "--timeout"));
+    RIGHTSIZE_TRY(input.service.queue.timeout, parse_time(flags.timeout, "--timeout"));
   }
   if (flags.timeout_action != "reject" && flags.timeout_action != "delay") {
     return fail(bad_input(fmt::format("--timeout-action is reject or delay, not '{}'", flags.timeout_action)));
   }
-  if (flags.timeout_action == "delay") input.queue.on_timeout = sim::QueuePolicy::OnTimeout::kDelay;
+  if (flags.timeout_action == "delay") input.service.queue.on_timeout = sim::QueuePolicy::OnTimeout::kDelay;
   if (!flags.max_queue.empty()) {
     RIGHTSIZE_TRY(const std::int64_t most, parse_positive(flags.max_queue, "--max-queue"));
-    input.queue.max_queue = static_cast<std::size_t>(most);
+    input.service.queue.max_queue = static_cast<std::size_t>(most);
   }
-  input.queue.allow_override = flags.timeout_override;
-  if (flags.timeout_override && input.queue.timeout == 0) {
+  input.service.queue.allow_override = flags.timeout_override;
+  if (flags.timeout_override && input.service.queue.timeout == 0) {
     return fail(bad_input("--timeout-override shortens --timeout, and there is none")
                     .with_hint("a server without a timeout ignores those of requests: give --timeout too"));
   }
@@ -169,10 +195,30 @@ Result<> read_queue(const BatchFlags& flags, BatchInput& input) {
   for (std::string_view word : split_list(flags.priorities, ',')) {
     RIGHTSIZE_TRY(const double share, parse_number(word));
     if (!(share >= 0)) return fail(bad_input(fmt::format("a share of requests cannot be '{}'", word)));
-    input.priorities.push_back(share);
+    input.service.priorities.push_back(share);
     sum += share;
   }
-  for (double& share : input.priorities) share /= sum;
+  for (double& share : input.service.priorities) share /= sum;
+  return {};
+}
+
+Result<> read_slos(const BatchFlags& flags, BatchInput& input) {
+  if (flags.slo.empty()) {
+    const bool given = !flags.slo_percentile.empty() || !flags.max_load.empty();
+    return given
+               ? fail(bad_input("--slo-percentile and --max-load belong to a search").with_hint("add --slo p99=100ms"))
+               : Result<>{};
+  }
+  serving::Statistic otherwise = serving::kDefaultPercentile;
+  if (!flags.slo_percentile.empty()) {
+    RIGHTSIZE_TRY(otherwise, serving::parse_percentile(flags.slo_percentile));
+  }
+  RIGHTSIZE_TRY(input.service.slos, serving::parse_slos(flags.slo, otherwise));
+  RIGHTSIZE_TRY(input.service.most_rejected, parse_share(flags.max_rejected, "--max-rejected"));
+  if (!flags.max_load.empty()) {
+    RIGHTSIZE_TRY(input.service.max_load, parse_share(flags.max_load, "--max-load"));
+    if (!(*input.service.max_load > 0)) return fail(bad_input("a --max-load of nothing leaves nothing to serve with"));
+  }
   return {};
 }
 
@@ -180,7 +226,7 @@ Result<> read_settings(const BatchFlags& flags, BatchInput& input) {
   RIGHTSIZE_TRY(input.max_batches, parse_sizes(flags.max_batch, "--max-batch"));
   RIGHTSIZE_TRY(input.instances, parse_sizes(flags.instances, "--instances"));
   RIGHTSIZE_TRY(input.replicas, parse_sizes(flags.replicas, "--replicas"));
-  RIGHTSIZE_TRY(input.batching.preferred_sizes, parse_sizes(flags.preferred, "--preferred"));
+  RIGHTSIZE_TRY(input.usual.batching.preferred_sizes, parse_sizes(flags.preferred, "--preferred"));
   for (std::string_view word : split_list(flags.max_delay, ',')) {
     RIGHTSIZE_TRY(const SimTime delay, parse_time(word, "--max-delay"));
     input.delays.push_back(delay);
@@ -189,24 +235,28 @@ Result<> read_settings(const BatchFlags& flags, BatchInput& input) {
     RIGHTSIZE_TRY(input.overhead, parse_duration(flags.overhead));
   }
   if (!(flags.overlap >= 0 && flags.overlap <= 1)) return fail(bad_input("--instance-overlap lies between 0 and 1"));
-  input.overlap = flags.overlap;
-  RIGHTSIZE_TRY(const std::int64_t requests, parse_positive(flags.requests, "--requests"));
-  input.requests = static_cast<std::uint64_t>(requests);
-  RIGHTSIZE_TRY(input.llm.token_budget, parse_positive(flags.token_budget, "--token-budget"));
-  if (!flags.kv_tokens.empty()) {
-    RIGHTSIZE_TRY(input.llm.kv_tokens, parse_positive(flags.kv_tokens, "--kv-tokens"));
+  if (!flags.requests.empty()) {
+    RIGHTSIZE_TRY(const std::int64_t requests, parse_positive(flags.requests, "--requests"));
+    input.requests = static_cast<std::uint64_t>(requests);
   }
-  RIGHTSIZE_TRY(const std::int64_t isl, parse_positive(flags.isl, "--isl"));
-  RIGHTSIZE_TRY(const std::int64_t osl, parse_positive(flags.osl, "--osl"));
+  RIGHTSIZE_TRY(input.usual.engine.token_budget, parse_positive(flags.token_budget, "--token-budget"));
+  if (!flags.kv_tokens.empty()) {
+    RIGHTSIZE_TRY(input.usual.engine.kv_tokens, parse_positive(flags.kv_tokens, "--kv-tokens"));
+  }
+  model::ServeSettings lengths;  // those of every command where none are given
+  if (!flags.isl.empty()) {
+    RIGHTSIZE_TRY(lengths.isl, parse_positive(flags.isl, "--isl"));
+  }
+  if (!flags.osl.empty()) {
+    RIGHTSIZE_TRY(lengths.osl, parse_positive(flags.osl, "--osl"));
+  }
   if (flags.lengths != "fixed" && flags.lengths != "exponential") {
     return fail(bad_input(fmt::format("--lengths is fixed or exponential, not '{}'", flags.lengths)));
   }
-  input.shape = {static_cast<double>(isl), static_cast<double>(osl), flags.lengths == "exponential"};
-  input.llm.chunked_prefill = !flags.no_chunked_prefill;
-  if (!flags.slo.empty()) {
-    RIGHTSIZE_TRY(input.promise, sim::parse_promise(flags.slo));
-    RIGHTSIZE_TRY(input.promise->most_rejected, parse_share(flags.max_rejected, "--max-rejected"));
-  }
+  input.service.lengths = {static_cast<double>(lengths.isl), static_cast<double>(lengths.osl),
+                           flags.lengths == "exponential"};
+  input.usual.engine.chunked_prefill = !flags.no_chunked_prefill;
+  if (Result<> slos = read_slos(flags, input); !slos) return slos;
   return read_queue(flags, input);
 }
 
@@ -222,7 +272,7 @@ Result<> read_fleet(const std::string& text, BatchInput& input) {
       return fail(bad_input(fmt::format("--fleet cannot use '{}'", part))
                       .with_hint("--fleet h100-sxm:1,l4:2, each GPU with its own --service GPU=FILE"));
     }
-    input.fleet.emplace_back(static_cast<std::size_t>(offer - input.offers.begin()), static_cast<int>(*count));
+    input.fleet.push_back({static_cast<std::size_t>(offer - input.offers.begin()), static_cast<int>(*count)});
   }
   return {};
 }
@@ -235,11 +285,15 @@ std::string BatchOffer::name() const {
 }
 
 int BatchInput::largest_batch() const {
-  int most = 1;
-  for (const BatchOffer& offer : offers) {
-    if (offer.time) most = std::max(most, offer.time->largest_batch());
-  }
+  int most = kNoLimit;
+  for (const BatchOffer& offer : offers) most = std::min(most, offer.replica.times.max_batch());
   return most;
+}
+
+std::uint64_t BatchInput::left_out() const {
+  const auto* trace = std::get_if<std::shared_ptr<const sim::Trace>>(&service.arrivals);
+  const std::uint64_t all = trace == nullptr ? 0 : (*trace)->arrivals.size();
+  return all > requests ? all - requests : 0;
 }
 
 Checked<BatchInput> read_input(const BatchFlags& flags) {
@@ -268,20 +322,27 @@ Checked<BatchInput> read_input(const BatchFlags& flags) {
   if (flags.arrivals.empty()) {
     return fail(one(bad_input("no arrivals").with_hint("--arrivals poisson:100, mmpp:..., diurnal:... or trace:FILE")));
   }
-  RIGHTSIZE_TRY(input.offers, read_offers(flags, input.continuous));
+  RIGHTSIZE_TRY(input.offers, read_offers(flags, input));
   if (input.continuous) {
-    const bool limits = !input.queue.never_acts() || !input.priorities.empty();
+    const bool limits = !input.service.queue.never_acts() || !input.service.priorities.empty();
     if (limits) return fail(one(bad_input("--timeout, --max-queue and --priorities belong to --policy dynamic")));
-    if (!flags.kv_tokens.empty()) {
-      for (BatchOffer& offer : input.offers) offer.step.kv_tokens = 0;  // the user knows better than the memory model
-    }
   }
-  RIGHTSIZE_TRY(input.arrivals, sim::parse_arrivals(flags.arrivals));
+  for (BatchOffer& offer : input.offers) {
+    offer.replica.overlap = flags.overlap;
+    if (!flags.kv_tokens.empty()) offer.replica.step.kv_tokens = 0;  // the user knows better than the memory model
+  }
+  RIGHTSIZE_TRY(input.service.arrivals, sim::parse_arrivals(flags.arrivals));
   if (Result<> fleet = read_fleet(flags.fleet, input); !fleet) return fail(one(fleet.error()));
-  const bool asks_tokens = input.promise && input.promise->metric >= sim::Metric::kTtft;
-  if (asks_tokens && !input.continuous) {
-    return fail(one(bad_input("ttft and tpot are promises of --policy continuous")));
+  if (!input.continuous && !input.max_batches.empty() && input.max_batches.back() > input.largest_batch()) {
+    return fail(one(bad_input(fmt::format("batches of {} are not known to fit: the largest is {}",
+                                          input.max_batches.back(), input.largest_batch()))));
   }
+  const auto* trace = std::get_if<std::shared_ptr<const sim::Trace>>(&input.service.arrivals);
+  constexpr std::uint64_t kSynthetic = 200'000;
+  if (input.requests == 0) input.requests = trace == nullptr ? kSynthetic : (*trace)->arrivals.size();
+  const bool asks_tokens = std::any_of(input.service.slos.begin(), input.service.slos.end(),
+                                       [](const auto& slo) { return slo.quantity != serving::Quantity::kLatency; });
+  if (asks_tokens && !input.continuous) return fail(one(bad_input("ttft and tpot are SLOs of --policy continuous")));
   return input;
 }
 
@@ -320,10 +381,15 @@ void declare(CLI::App& command, BatchFlags& f) {
   command.add_option("--priorities", f.priorities,
                      "share of requests of each priority level, the first served first: 0.2,0.8");
   command.add_option("--overhead", f.overhead, "time the server adds to every batch, e.g. 50us");
-  command.add_option("--requests", f.requests, "how many to simulate")->default_str("200k");
+  command.add_option("--requests", f.requests, "how many to simulate")->default_str("200k; all of a trace");
   command.add_option("--seed", f.seed, "of the random numbers; equal seeds give equal results")->default_str("1");
   command.add_option("--slo", f.slo,
-                     "search for the cheapest setting that keeps p99=100ms (mean, p50, p90, p95, p99, ttft, tpot)");
+                     "search for the cheapest setting that keeps p99=100ms (mean, p50, p90, p95, p99 of latency), "
+                     "ttft=500ms, tpot-p95=40ms; several with commas");
+  command.add_option("--slo-percentile", f.slo_percentile, "of ttft and tpot where --slo names none: 50, 95, 99")
+      ->default_str("99");
+  command.add_option("--max-load", f.max_load, "with --slo: share of their capacity that replicas may be loaded to")
+      ->default_str("90 % of one, more of many");
   command.add_option("--max-rejected", f.max_rejected, "with --slo: share of requests that may be turned away")
       ->default_str("0.1%");
   add_price_flag(command, f.price);
@@ -334,8 +400,9 @@ void declare(CLI::App& command, BatchFlags& f) {
   command.add_option("--token-budget", f.token_budget, "continuous: tokens a step")->default_str("8192");
   command.add_option("--kv-tokens", f.kv_tokens, "continuous: tokens the cache of a replica holds")
       ->default_str("of the model, else 1M");
-  command.add_option("--isl", f.isl, "prompt tokens; with --model tokens of a sample")->default_str("512");
-  command.add_option("--osl", f.osl, "continuous: tokens generated")->default_str("128");
+  command.add_option("--isl", f.isl, "prompt tokens; with --model tokens of a sample")
+      ->default_str("1024; of a sample the model's");
+  command.add_option("--osl", f.osl, "continuous: tokens generated")->default_str("256");
   command.add_option("--lengths", f.lengths, "continuous: fixed or exponential around --isl and --osl")
       ->default_str("fixed");
   command.add_flag("--no-chunked-prefill", f.no_chunked_prefill, "continuous: prompts are processed whole");

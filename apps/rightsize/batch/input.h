@@ -8,16 +8,17 @@
 
 #include "perf/perf.h"
 #include "rightsize/command.h"
-#include "sim/search.h"
+#include "serving/planner.h"
 
 namespace rightsize::app {
 
 struct BatchFlags {
   std::vector<std::string> service, step_time, price;
   std::string model, gpu, arrivals, policy, max_batch, max_delay, instances = "1", fleet, slo;
-  std::string preferred, timeout, timeout_action = "reject", priorities, overhead, requests = "200k", emit, replicas;
-  std::string lengths = "fixed", token_budget = "8192", kv_tokens, isl = "512", osl = "128", purchase = "on-demand";
+  std::string preferred, timeout, timeout_action = "reject", priorities, overhead, requests, emit, replicas;
+  std::string lengths = "fixed", token_budget = "8192", kv_tokens, isl, osl, purchase = "on-demand";
   std::string max_queue, catalog, name = "model", tp, stack, precision, kv_precision, max_rejected = "0.1%";
+  std::string slo_percentile, max_load;
   double overlap = 0;
   std::uint64_t seed = 1;
   bool pad = false, no_chunked_prefill = false, timeout_override = false;
@@ -25,48 +26,42 @@ struct BatchFlags {
 
 // One kind of GPU that can serve, with its times and price.
 struct BatchOffer {
-  std::string gpu;                       // empty: the user did not say
-  int gpus_each = 1;                     // GPUs a replica takes (tensor parallelism)
-  std::optional<double> usd_per_hour;    // of one replica; nothing: unknown
-  std::string price_source;              // as the price book says it
-  std::unique_ptr<sim::BatchTime> time;  // dynamic batching
-  std::vector<int> sizes;                // batch sizes worth trying
-  sim::StepCost step;                    // continuous batching
-  std::optional<perf::StepFit> fit;      // where the step comes from the speed model
+  std::string gpu;                     // empty: the user did not say
+  int gpus_each = 1;                   // GPUs a replica takes (tensor parallelism)
+  std::optional<double> usd_per_hour;  // of one replica; nothing: unknown
+  std::string price_source;            // as the price book says it
+  serving::Replica replica;
 
   std::string name() const;  // "h100-sxm", "h100-sxm (tp 2)"
 };
 
 struct BatchInput {
   std::vector<BatchOffer> offers;
-  sim::ArrivalProcess arrivals;
+  serving::Service service;
   std::string arrivals_text;
   bool continuous = false;
-  sim::DynamicBatchConfig batching;
-  sim::QueuePolicy queue;
-  std::vector<double> priorities;
-  sim::ContinuousConfig llm;
-  sim::RequestShape shape;
+  serving::Configuration usual;                       // the limits that are not searched over
   std::vector<int> max_batches, instances, replicas;  // as given; empty: not given
   std::vector<sim::SimTime> delays;
-  std::vector<std::pair<std::size_t, int>> fleet;  // offer and how many GPUs of it
-  std::optional<sim::Promise> promise;
+  std::vector<serving::Group> fleet;  // kinds of GPU and how many of each; the first kind where nothing is said
   std::vector<std::string> emit;
   Seconds overhead;
-  double overlap = 0;
-  std::uint64_t requests = 0, seed = 1;
+  std::uint64_t requests = 0, seed = 1;  // to simulate
   std::string name;
 
-  int largest_batch() const;  // of all offers' tables and the flag
+  int largest_batch() const;  // that every offer has times for
+  double rate() const { return sim::mean_rate(service.arrivals).value_or(0); }
+  // Requests of a trace that are not replayed because --requests is smaller.
+  std::uint64_t left_out() const;
 };
 
 void declare(CLI::App& command, BatchFlags& flags);
 Checked<BatchInput> read_input(const BatchFlags& flags);
 
-// The offers --model and --gpu describe, from the speed model. `continuous` says what --policy asked for, and becomes
-// what the model needs where it asked for nothing.
+// The offers --model and --gpu describe, from the speed model. `input.continuous` says what --policy asked for, and
+// becomes what the model needs where it asked for nothing; lengths that were not given become the model's.
 Checked<std::vector<BatchOffer>> predict_offers(const BatchFlags& flags, const catalog::Catalog& catalog,
-                                                bool& continuous);
+                                                BatchInput& input);
 
 // "4,8,16": ascending whole numbers; "64k": one from 1.
 Result<std::vector<int>> parse_sizes(const std::string& text, std::string_view flag);

@@ -2,7 +2,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "base/text.h"
+#include "memory/memory.h"
 #include "model/presets.h"
 #include "perf/perf.h"
 #include "rightsize/batch/input.h"
@@ -13,67 +16,32 @@ namespace {
 using catalog::Gpu;
 
 // Everything that does not change with the GPU.
-struct Predictor {
+struct Known {
   const BatchFlags& flags;
   model::ModelShape shape;
   perf::Constants constants;
   perf::ModelWork work;
 };
 
-// One forward pass at each power of two up to 256, between which times interpolate.
-Result<BatchOffer> batch_times(const Predictor& p, const Gpu& gpu) {
-  constexpr int kLargest = 256;
-  RIGHTSIZE_TRY(const std::int64_t tokens, parse_positive(p.flags.isl, "--isl"));
-  model::Job job;
-  job.kind = model::JobKind::kServe;
-  job.sequence = tokens;
-  const perf::GpuSpeed speed = perf::gpu_speed(p.constants, gpu);
-  std::vector<sim::TableTime::Row> rows;
+BatchOffer offer_of(serving::Replica replica) {
   BatchOffer offer;
-  for (int batch = 1; batch <= kLargest; batch *= 2) {
-    job.batch = batch;
-    RIGHTSIZE_TRY(const perf::BatchEstimate estimate,
-                  perf::estimate_batch(p.constants, p.work, perf::fitted_to(p.work, job), speed));
-    rows.push_back({batch, {estimate.batch, estimate.batch}});
-    offer.sizes.push_back(batch);
-  }
-  offer.gpu = gpu.name;
-  offer.time = std::make_unique<sim::TableTime>(std::move(rows), p.flags.pad);
+  offer.gpu = replica.gpu;
+  offer.gpus_each = replica.gpus;
+  offer.replica = std::move(replica);
   return offer;
 }
 
 Checked<model::Job> serving_job(const BatchFlags& flags) {
-  std::vector<model::Setting> settings{{"job", "serve", {}}, {"isl", flags.isl, {}}, {"osl", flags.osl, {}}};
-  const std::pair<const char*, const std::string*> given[] = {
-      {"stack", &flags.stack}, {"precision", &flags.precision}, {"kv-precision", &flags.kv_precision}};
+  std::vector<model::Setting> settings{{"job", "serve", {}}};
+  const std::pair<const char*, const std::string*> given[] = {{"isl", &flags.isl},
+                                                              {"osl", &flags.osl},
+                                                              {"stack", &flags.stack},
+                                                              {"precision", &flags.precision},
+                                                              {"kv-precision", &flags.kv_precision}};
   for (const auto& [name, value] : given) {
     if (!value->empty()) settings.push_back({name, *value, {}});
   }
   return model::parse_job(settings);
-}
-
-Result<BatchOffer> step_times(const Predictor& p, model::Job job, const Gpu& gpu, int tensor) {
-  constexpr double kMostRunning = 256;  // as --max-batch has it where not given
-  job.parallel.gpus = job.parallel.tensor = tensor;
-  perf::ServeLoad load;
-  load.kv_tokens = perf::kv_token_capacity(p.shape, job, gpu);
-  RIGHTSIZE_TRY(const perf::StepFit fit,
-                perf::fit_engine_step(p.constants, p.work, job, perf::gpu_speed(p.constants, gpu),
-                                      perf::default_cluster(gpu), load, kMostRunning));
-  auto ns = [](Seconds time) { return in_seconds(time) * 1e9; };
-  BatchOffer offer;
-  offer.gpu = gpu.name;
-  offer.gpus_each = tensor;
-  offer.step = {.base = ns(fit.base),
-                .prefill = ns(fit.prompt_token),
-                .sequence = ns(fit.sequence),
-                .context = ns(fit.context_token),
-                .request = ns(fit.request),
-                .kv_tokens = static_cast<std::int64_t>(load.kv_tokens),
-                .experts = ns(fit.experts),
-                .expert_chance = fit.expert_chance};
-  offer.fit = fit;
-  return offer;
 }
 
 Result<std::vector<const Gpu*>> gpus_named(const std::string& names, const catalog::Catalog& catalog) {
@@ -90,53 +58,66 @@ Result<std::vector<const Gpu*>> gpus_named(const std::string& names, const catal
 
 // Where a search has several to choose from, those that cannot hold the model are left out; the first reason stays for
 // the case that none can.
-Checked<std::vector<BatchOffer>> language_offers(const Predictor& p, const std::vector<const Gpu*>& gpus) {
-  RIGHTSIZE_TRY(const model::Job job, serving_job(p.flags));
-  Result<std::vector<int>> asked = parse_sizes(p.flags.tp, "--tp");
+Checked<std::vector<BatchOffer>> language_offers(const Known& known, const model::Job& job,
+                                                 const std::vector<const Gpu*>& gpus) {
+  const serving::Predictor predictor{known.constants, known.shape, known.work};
+  Result<std::vector<int>> asked = parse_sizes(known.flags.tp, "--tp");
   if (!asked) return fail(one(asked.error()));
-  if (asked->empty()) *asked = p.flags.slo.empty() ? std::vector<int>{1} : std::vector<int>{1, 2, 4, 8};
+  if (asked->empty()) *asked = known.flags.slo.empty() ? std::vector<int>{1} : std::vector<int>{1, 2, 4, 8};
   std::vector<BatchOffer> offers;
   std::optional<Error> reason;
   for (const Gpu* gpu : gpus) {
+    const perf::Cluster cluster = perf::default_cluster(*gpu);
+    const perf::GpuSpeed speed = perf::gpu_speed(known.constants, *gpu);
     for (int tensor : *asked) {
-      if (tensor > 1 && tensor > perf::default_cluster(*gpu).node_gpus) continue;
-      Result<BatchOffer> offer = step_times(p, job, *gpu, tensor);
-      if (offer) offers.push_back(*std::move(offer));
-      if (!offer && !reason) reason = offer.error();
+      if (tensor > 1 && tensor > cluster.node_gpus) continue;
+      model::Job split = job;
+      split.parallel.gpus = split.parallel.tensor = tensor;
+      Result<serving::Replica> replica = serving::token_replica(predictor, split, *gpu, speed, cluster);
+      if (!replica && !reason) reason = replica.error();
+      if (replica) offers.push_back(offer_of(*std::move(replica)));
     }
   }
   if (offers.empty()) return fail(one(reason ? *reason : bad_input("no GPU has so many beside it: use less --tp")));
   return offers;
 }
 
+Checked<std::vector<BatchOffer>> batch_offers(const Known& known, model::Job job, const std::vector<const Gpu*>& gpus,
+                                              Seconds overhead) {
+  const serving::Predictor predictor{known.constants, known.shape, known.work};
+  job.sequence = known.flags.isl.empty() ? memory::default_sequence(known.shape) : job.serve.isl;
+  std::vector<BatchOffer> offers;
+  for (const Gpu* gpu : gpus) {
+    const perf::GpuSpeed speed = perf::gpu_speed(known.constants, *gpu);
+    Result<serving::Replica> replica = serving::batch_replica(predictor, job, *gpu, speed, known.flags.pad, overhead);
+    if (!replica) return fail(one(replica.error()));
+    offers.push_back(offer_of(*std::move(replica)));
+  }
+  return offers;
+}
+
 }  // namespace
 
 Checked<std::vector<BatchOffer>> predict_offers(const BatchFlags& flags, const catalog::Catalog& catalog,
-                                                bool& continuous) {
+                                                BatchInput& input) {
   RIGHTSIZE_TRY(model::ModelShape shape, model::find_model(flags.model));
   const Result<std::vector<const Gpu*>> gpus = gpus_named(flags.gpu, catalog);
   if (!gpus) return fail(one(gpus.error()));
   Result<std::string> overlay = catalog::overlay_directory(flags.catalog);
   if (!overlay) return fail(one(overlay.error()));
   RIGHTSIZE_TRY(perf::Constants constants, perf::load_constants(*overlay));
+  RIGHTSIZE_TRY(const model::Job job, serving_job(flags));
   perf::ModelWork work = perf::work_of(shape);
-  const Predictor predictor{flags, std::move(shape), std::move(constants), std::move(work)};
-  const bool batches = perf::serves_batches(predictor.work);
-  if (batches == continuous && !flags.policy.empty()) {
-    return fail(one(bad_input(fmt::format("{} {}", predictor.shape.name,
+  const Known known{flags, std::move(shape), std::move(constants), std::move(work)};
+  const bool batches = perf::serves_batches(known.work);
+  if (batches == input.continuous && !flags.policy.empty()) {
+    return fail(one(bad_input(fmt::format("{} {}", known.shape.name,
                                           batches ? "does not make tokens one by one: its requests come in batches"
                                                   : "makes tokens one by one: its requests do not come in batches"))
                         .with_hint(batches ? "use --policy dynamic" : "use --policy continuous")));
   }
-  continuous = !batches;
-  if (continuous) return language_offers(predictor, *gpus);
-  std::vector<BatchOffer> offers;
-  for (const Gpu* gpu : *gpus) {
-    Result<BatchOffer> offer = batch_times(predictor, *gpu);
-    if (!offer) return fail(one(offer.error()));
-    offers.push_back(*std::move(offer));
-  }
-  return offers;
+  input.continuous = !batches;
+  return batches ? batch_offers(known, job, *gpus, input.overhead) : language_offers(known, job, *gpus);
 }
 
 }  // namespace rightsize::app

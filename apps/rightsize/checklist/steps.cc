@@ -170,9 +170,12 @@ Step cloud_step(const Known& known) {
   step.evidence.push_back(fmt::format("{} an hour, from {} of {}", format_usd_per_hour(plan->rate()),
                                       price_source(*plan, known.catalog), price_date(*plan)));
   step.evidence.push_back(fmt::format(
-      "{} options keep to every limit; {} stays the best GPU in {} of cases when speeds "
+      "{} options {}; {} stays the best GPU in {} of cases when speeds "
       "are off by their error bars",
-      format_count(known.advice->found.feasible), plan->offer.gpu->name, percent_of(known.advice->found.confidence)));
+      format_count(known.advice->found.feasible),
+      request.work.kind == plan::WorkKind::kServing ? "were screened, and this one is simulated and keeps every limit"
+                                                    : "keep to every limit",
+      plan->offer.gpu->name, percent_of(known.advice->found.confidence)));
   step.next = "all of them, and why not the others: rightsize recommend with the same workload";
   return step;
 }

@@ -1,5 +1,7 @@
 #include "rightsize/input/speed_input.h"
 
+#include "serving/replica.h"
+
 namespace rightsize::app {
 
 Result<SpeedEstimate> estimate_speed(const perf::Constants& constants, const SpeedInput& input) {
@@ -9,10 +11,8 @@ Result<SpeedEstimate> estimate_speed(const perf::Constants& constants, const Spe
   } else if (perf::serves_batches(input.work)) {
     RIGHTSIZE_TRY(result.batch, perf::estimate_batch(constants, input.work, input.job, input.speed));
   } else {
-    perf::ServeLoad load;
-    load.kv_tokens = perf::kv_token_capacity(input.model, input.job, *input.gpu);
-    load.rate = input.rate;
-    load.slot_rule = input.slot_wait;
+    perf::ServeLoad load = serving::load_of(input.model, input.job, *input.gpu, input.rate);
+    load.slot_rule = load.slot_rule && input.slot_wait;
     RIGHTSIZE_TRY(result.serve,
                   perf::estimate_serving(constants, input.work, input.job, input.speed, input.cluster, load));
   }

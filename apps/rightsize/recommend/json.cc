@@ -26,12 +26,20 @@ void add_settings(const Request& request, const Plan& p, Json& j) {
   j["zero"] = p.job.parallel.zero;
 }
 
-void add_serving(const Plan& p, Json& j) {
+void add_serving(const Request& request, const Plan& p, Json& j) {
   j["replicas"] = p.replicas;
   j["requests_at_once"] = json_number(p.running);
+  if (p.requests_per_second > 0) j["requests_per_second"] = json_number(p.requests_per_second);
+  if (request.work.kind != WorkKind::kServing) return;
+  j["slo_percentile"] = percentile_of(request);
   if (p.ttft > Seconds{}) j["ttft_seconds"] = json_number(in_seconds(p.ttft));
   if (p.tpot > Seconds{}) j["tpot_seconds"] = json_number(in_seconds(p.tpot));
-  j["utilization"] = json_number(p.utilization);
+  j["mean_latency_seconds"] = json_number(in_seconds(p.latency));
+  j["utilization"] = json_number(p.load);
+  j["busy_share"] = json_number(p.busy);
+  if (p.sequences > 0) j["max_sequences"] = p.sequences;
+  if (p.token_budget > 0) j["token_budget"] = p.token_budget;
+  if (p.delay > Seconds{}) j["max_delay_seconds"] = json_number(in_seconds(p.delay));
 }
 
 void add_costs(const Request& request, const Plan& p, Json& j) {
@@ -63,7 +71,7 @@ Json plan_json(const Request& request, const Plan& p, const Plan& first, const c
   j["region"] = p.offer.price->region;
   j["purchase"] = catalog::name_of(p.offer.price->purchase);
   add_settings(request, p, j);
-  if (request.work.kind != WorkKind::kTraining) add_serving(p, j);
+  if (request.work.kind != WorkKind::kTraining) add_serving(request, p, j);
   add_costs(request, p, j);
   if (!request.work.is_measured()) {
     j["memory_bytes"] = json_number(in_bytes(p.memory.device));
@@ -91,13 +99,15 @@ Json plan_list(const Request& request, const std::vector<Plan>& plans, const Pla
 
 Json assumptions_json(const Request& request) {
   const market::Assumptions& a = request.assumptions;
-  return {{"global_batch", request.global_batch},
-          {"startup_seconds", json_number(in_seconds(a.startup))},
-          {"restart_seconds", json_number(in_seconds(a.restart))},
-          {"spot_interruptions_per_machine_hour", a.spot_interruptions_per_hour},
-          {"failures_per_gpu_hour", a.failures_per_gpu_hour},
-          {"checkpoint_bytes_per_second", json_number(in_bytes_per_s(a.checkpoint_rate))},
-          {"max_gpus", request.limits.max_gpus}};
+  Json j = {{"global_batch", request.global_batch},
+            {"startup_seconds", json_number(in_seconds(a.startup))},
+            {"restart_seconds", json_number(in_seconds(a.restart))},
+            {"spot_interruptions_per_machine_hour", a.spot_interruptions_per_hour},
+            {"failures_per_gpu_hour", a.failures_per_gpu_hour},
+            {"checkpoint_bytes_per_second", json_number(in_bytes_per_s(a.checkpoint_rate))},
+            {"max_gpus", request.limits.max_gpus}};
+  if (request.work.kind == WorkKind::kServing) j["slo_percentile"] = percentile_of(request);
+  return j;
 }
 
 }  // namespace

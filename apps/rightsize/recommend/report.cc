@@ -100,8 +100,9 @@ Table plans_table(const Request& request, const std::string& title, const std::v
                    {"provider", "provider", Align::kLeft},
                    {"terms", "purchase", Align::kLeft}};
   if (serving) {
-    table.columns.push_back({"first answer", "ttft_seconds", Align::kRight});
-    table.columns.push_back({"each token", "tpot_seconds", Align::kRight});
+    const int percentile = percentile_of(request);
+    table.columns.push_back({fmt::format("p{} TTFT", percentile), "ttft_seconds", Align::kRight});
+    table.columns.push_back({fmt::format("p{} TPOT", percentile), "tpot_seconds", Align::kRight});
     table.columns.push_back({"a month", "usd_total", Align::kRight});
   } else {
     table.columns.push_back({"time", "seconds", Align::kRight});
@@ -254,11 +255,12 @@ Report report_of(const Request& request, const Recommendation& found, const cata
                               describe_margins(request, first))});
     if (request.work.kind != WorkKind::kServing) report.blocks.emplace_back(Paragraph{where_hours_go(first)});
     report.blocks.emplace_back(Paragraph{runner_up(request, found)});
-    report.blocks.emplace_back(
-        plans_table(request,
-                    fmt::format("The best of each provider, GPU and terms ({} options keep to every limit)",
-                                format_count(found.feasible)),
-                    found.plans));
+    report.blocks.emplace_back(plans_table(
+        request,
+        fmt::format("The best of each provider, GPU and terms ({} options {})", format_count(found.feasible),
+                    request.work.kind == WorkKind::kServing ? "screened; these are simulated and keep every limit"
+                                                            : "keep to every limit"),
+        found.plans));
     add_mix(report, found);
     if (found.pareto.size() > 1) {
       Table front = plans_table(

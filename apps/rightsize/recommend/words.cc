@@ -33,11 +33,20 @@ std::string limits_of(const plan::Request& request) {
   if (limits.deadline) text += fmt::format(" within {}", format_duration(*limits.deadline));
   if (limits.budget) text += fmt::format(" for at most {}", format_usd(*limits.budget));
   if (limits.ttft) {
-    text += fmt::format(", {} within {}", answers_at_once(request) ? "answers" : "first token",
+    text += fmt::format(", p{} {} {}", percentile_of(request), answers_at_once(request) ? "latency" : "TTFT",
                         format_duration(*limits.ttft));
   }
-  if (limits.tpot) text += fmt::format(", each token within {}", format_duration(*limits.tpot));
+  if (limits.tpot) text += fmt::format(", p{} TPOT {}", percentile_of(request), format_duration(*limits.tpot));
   return text;
+}
+
+// How long requests are, which decides the cost more than anything else.
+std::string lengths_of(const plan::Request& request) {
+  const auto count = [](std::int64_t n) { return format_count(static_cast<double>(n)); };
+  if (request.model.image_size > 0) return {};
+  if (answers_at_once(request)) return fmt::format(" of {} tokens", count(request.job.sequence));
+  if (!request.work.mix.empty()) return fmt::format(" of {} sizes", request.work.mix.size());
+  return fmt::format(", {} tokens in, {} out", count(request.job.serve.isl), count(request.job.serve.osl));
 }
 
 std::string bound_sentence(const plan::Plan& plan) {
@@ -85,6 +94,11 @@ std::string serving_settings(const plan::Plan& plan) {
                                  model::name_of(job.stack));
   if (job.parallel.tensor > 1) text += fmt::format(", tensor parallel {}", job.parallel.tensor);
   if (job.batch > 1) text += fmt::format(", batches of up to {}", job.batch);
+  if (plan.delay > Seconds{}) text += fmt::format(" that wait up to {} for others", format_duration(plan.delay));
+  if (plan.sequences > 0) {
+    text += fmt::format(", at most {} sequences and {} tokens a step", plan.sequences,
+                        format_count(static_cast<double>(plan.token_budget)));
+  }
   if (plan.running > 0) text += fmt::format(", {} requests at once on each", format_number(std::ceil(plan.running), 4));
   return text;
 }
@@ -97,6 +111,12 @@ std::string compare(double ratio) {
   return fmt::format("{} {}", format_percent(Ratio::fraction(std::abs(1 - ratio))), ratio < 1 ? "less" : "more");
 }
 
+int percentile_of(const plan::Request& request) {
+  using serving::Statistic;
+  const Statistic at = request.limits.slo_percentile;
+  return at == Statistic::kP50 ? 50 : at == Statistic::kP95 ? 95 : 99;
+}
+
 std::string describe_request(const plan::Request& request) {
   const std::string& model = request.model.name;
   switch (request.work.kind) {
@@ -106,9 +126,9 @@ std::string describe_request(const plan::Request& request) {
     case WorkKind::kServing: {
       const double rate = in_requests_per_s(request.work.rate);
       return fmt::format(
-          "Serve {}{}{}", model,
+          "Serve {}{}{}{}", model,
           rate > 0 ? fmt::format(" at {} requests/s", format_number(rate)) : " at the least cost a token",
-          limits_of(request));
+          lengths_of(request), limits_of(request));
     }
     case WorkKind::kOffline:
       if (!request.work.profiled_gpu.empty()) {
@@ -155,13 +175,12 @@ std::string describe_margins(const plan::Request& request, const plan::Plan& pla
   }
   if (limits.budget) text += fmt::format(" The budget leaves {}.", format_usd(*limits.budget - plan.cost));
   if (request.work.kind == WorkKind::kServing) {
-    text +=
-        plan.tpot > Seconds{}
-            ? fmt::format(" First token after {}, then one every {}; {} of what the replicas take within the promise.",
-                          format_duration(plan.ttft), format_duration(plan.tpot),
-                          format_percent(Ratio::fraction(plan.utilization)))
-            : fmt::format(" An answer after {}; {} of what the replicas take within the promise.",
-                          format_duration(plan.ttft), format_percent(Ratio::fraction(plan.utilization)));
+    const std::string load = format_percent(Ratio::fraction(plan.load));
+    text += plan.tpot > Seconds{}
+                ? fmt::format(" Simulated: p{0} TTFT {1}, p{0} TPOT {2}, at {3} of capacity.", percentile_of(request),
+                              format_duration(plan.ttft), format_duration(plan.tpot), load)
+                : fmt::format(" Simulated: p{} latency {}, at {} of capacity.", percentile_of(request),
+                              format_duration(plan.ttft), load);
   }
   return text;
 }

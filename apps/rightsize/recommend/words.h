@@ -9,6 +9,9 @@
 namespace rightsize::app {
 
 // "Train llama-2-7b on 1 B tokens within 14 d", "Serve llama-3.1-70b at 20 requests/s".
+// 50, 95 or 99: where the SLOs of a service hold.
+int percentile_of(const plan::Request& request);
+
 std::string describe_request(const plan::Request& request);
 
 // "1 x a4-highgpu-8g (8 x b200-sxm) from gcp in europe-west1, spot".

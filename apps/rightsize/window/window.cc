@@ -1,9 +1,11 @@
 // rightsize window: work that can wait, done in windows; how many GPUs, when, for how much, against doing it at once.
-#include "sim/window.h"
+#include "serving/window.h"
 
 #include <algorithm>
 #include <cmath>
 #include <memory>
+
+#include <fmt/format.h>
 
 #include "base/file.h"
 #include "base/format.h"
@@ -11,7 +13,7 @@
 #include "base/text.h"
 #include "rightsize/command.h"
 #include "rightsize/input/price_flag.h"
-#include "sim/search.h"
+#include "serving/planner.h"
 
 namespace rightsize::app {
 namespace {
@@ -29,13 +31,13 @@ struct Flags {
 
 // What the flags mean.
 struct Problem {
-  sim::WindowWork work;
+  serving::WindowWork work;
   std::string gpu;
-  int batch = 1;   // of the offline runs
-  Seconds single;  // one item alone, for the real-time option
-  std::unique_ptr<sim::TableTime> table;
+  int batch = 1;             // of the offline runs
+  Seconds single;            // one item alone, for the real-time option
+  serving::Replica replica;  // of the real-time option
   std::optional<market::GpuQuote> on_demand, spot;
-  sim::Promise promise;
+  serving::Slo slo;  // of the real-time option
 };
 
 // Items a day: "1M/d", "12/s".
@@ -81,6 +83,14 @@ Result<int> largest_batch(const Flags& flags, const catalog::Catalog& catalog, c
   return std::min(most, static_cast<int>(std::min(fits, 65536.0)));
 }
 
+serving::Replica replica_of(const sim::TableTime& table) {
+  serving::Replica replica;
+  replica.continuous = false;
+  replica.times = sim::tabulate(table, table.largest_batch());
+  for (const sim::TableTime::Row& row : table.rows()) replica.sizes.push_back(row.batch);
+  return replica;
+}
+
 Checked<Problem> read_times(const Flags& flags, const catalog::Catalog& catalog, Problem problem) {
   if (flags.service.empty()) {
     Result<Seconds> time = parse_duration(flags.item_time);
@@ -90,19 +100,20 @@ Checked<Problem> read_times(const Flags& flags, const catalog::Catalog& catalog,
     Result<int> fits = largest_batch(flags, catalog, problem, 1);
     if (!fits) return fail(one(fits.error()));
     problem.single = problem.work.item_time = *time;
-    problem.table = std::make_unique<sim::TableTime>(std::vector<sim::TableTime::Row>{{1, {*time, *time}}}, false);
+    problem.replica = replica_of(sim::TableTime({{1, {*time, *time}}}, false));
     return problem;
   }
   Result<std::string> text = read_file(flags.service);
   if (!text) return fail(one(text.error()));
   RIGHTSIZE_TRY(std::vector<sim::TableTime::Row> rows, sim::parse_service_table(flags.service, *std::move(text)));
-  problem.table = std::make_unique<sim::TableTime>(std::move(rows), flags.pad);
-  Result<int> most = largest_batch(flags, catalog, problem, problem.table->largest_batch());
+  const sim::TableTime table(std::move(rows), flags.pad);
+  Result<int> most = largest_batch(flags, catalog, problem, table.largest_batch());
   if (!most) return fail(one(most.error()));
-  problem.single = problem.table->time_of(1).p50;
+  problem.replica = replica_of(table);
+  problem.single = table.time_of(1).p50;
   problem.work.item_time = problem.single;
   for (int batch = 1; batch <= *most; ++batch) {
-    const Seconds each = problem.table->time_of(batch).p50 / batch;
+    const Seconds each = table.time_of(batch).p50 / batch;
     if (each <= problem.work.item_time) problem.work.item_time = each, problem.batch = batch;
   }
   return problem;
@@ -130,25 +141,13 @@ Result<> read_work(const Flags& flags, const catalog::Catalog& catalog, Problem&
   return {};
 }
 
-// GPUs that serve every item as it comes, at the busiest hour, within the promise.
-std::optional<sim::Assessed> real_time(const Problem& problem, const Flags& flags) {
-  const double rate = problem.work.items_per_day / 86400 * flags.peak;
-  const sim::Poisson arrivals{rate};
-  const int most = problem.table->largest_batch();
-  std::vector<sim::Candidate> candidates;
-  const int fewest = std::max(1, static_cast<int>(rate * in_seconds(problem.work.item_time)));
-  const int enough = 2 + static_cast<int>(std::ceil(1.6 * rate * in_seconds(problem.single)));
-  for (int gpus_used = fewest; gpus_used <= std::min(enough + 4, fewest + 512); ++gpus_used) {
-    for (const sim::TableTime::Row& row : problem.table->rows()) {
-      for (double share : {0.0, 0.1, 0.3}) {
-        const auto delay = static_cast<sim::SimTime>(share * static_cast<double>(problem.promise.limit));
-        if (row.batch > 1 || delay == 0)
-          candidates.push_back({0, gpus_used, row.batch, 1, delay, 0, static_cast<double>(gpus_used)});
-      }
-    }
-  }
-  const sim::DynamicProblem search({sim::tabulate(*problem.table, most)}, 0, arrivals, problem.promise);
-  return sim::search(search, std::move(candidates), problem.promise, {}).best;
+// GPUs that serve every item as it comes, at the busiest hour, within the SLO.
+std::optional<serving::Assessment> real_time(const Problem& problem, const Flags& flags) {
+  constexpr int kMost = 100'000;
+  serving::Service service;
+  service.arrivals = sim::Poisson{problem.work.items_per_day / 86400 * flags.peak};
+  service.slos = {problem.slo};
+  return serving::Planner(service, {problem.replica}).fewest(0, {.step = 1, .most = kMost});
 }
 
 struct Option {
@@ -162,17 +161,16 @@ struct Option {
   double monthly() const { return price ? in_usd(price->rate * rightsize::gpus(1) * hours(gpu_hours)) : NAN; }
 };
 
-std::vector<Option> options_of(const Problem& problem, const Flags& flags, const sim::WindowPlan& plan,
-                               const std::optional<sim::Assessed>& live) {
+std::vector<Option> options_of(const Problem& problem, const Flags& flags, const serving::WindowSchedule& plan,
+                               const std::optional<serving::Assessment>& live) {
   std::vector<Option> options;
   const double month_hours = in_hours(kMonth);
   if (live) {
+    const int gpus = live->configuration.replicas();
     // Busy over the day, not at its peak.
-    options.push_back({"real time", live->candidate.replicas, live->candidate.replicas * month_hours, problem.on_demand,
-                       sim::from_sim_time(static_cast<sim::SimTime>(live->value)),
-                       live->profile.utilization / flags.peak,
-                       fmt::format("{} {}", sim::name_of(problem.promise.metric),
-                                   format_duration(sim::from_sim_time(problem.promise.limit)))});
+    options.push_back({"real time", gpus, gpus * month_hours, problem.on_demand, live->value(problem.slo),
+                       live->busy / flags.peak,
+                       fmt::format("{} {}", serving::describe(problem.slo), format_duration(problem.slo.limit))});
   }
   const Seconds worst = problem.work.window + plan.latest;
   const double run_hours = plan.gpu_hours_per_day * in_days(kMonth);
@@ -180,7 +178,7 @@ std::vector<Option> options_of(const Problem& problem, const Flags& flags, const
       {"windows, GPUs kept", plan.gpus, plan.gpus * month_hours, problem.on_demand, worst, plan.utilization, ""});
   options.push_back({"windows, rented for the runs", plan.gpus, run_hours, problem.on_demand, worst, 1, ""});
   Result<Seconds> chunk = parse_duration(flags.chunk);
-  const double redo = sim::spot_overhead(flags.interruptions, problem.work.startup, chunk ? *chunk : seconds(0));
+  const double redo = serving::spot_overhead(flags.interruptions, problem.work.startup, chunk ? *chunk : seconds(0));
   options.push_back({"windows, spot for the runs", plan.gpus, run_hours * redo, problem.spot, worst, 1 / redo,
                      fmt::format("{} interruptions an hour redo {}", format_number(flags.interruptions),
                                  format_percent(Ratio::fraction(redo - 1)))});
@@ -216,7 +214,7 @@ std::string clock(Seconds t) {
   return fmt::format("{:02}:{:02}", minutes / 60, minutes % 60);
 }
 
-report::Table schedule_of(const sim::WindowPlan& plan) {
+report::Table schedule_of(const serving::WindowSchedule& plan) {
   report::Table table;
   table.title = "The day";
   table.columns = {{"window closes", "closes", Align::kLeft},
@@ -225,7 +223,7 @@ report::Table schedule_of(const sim::WindowPlan& plan) {
                    {"starts", "starts", Align::kLeft},
                    {"done", "ends", Align::kLeft}};
   table.most_shown = 24;
-  for (const sim::WindowRun& run : plan.day) {
+  for (const serving::WindowRun& run : plan.day) {
     table.rows.push_back({report::text_cell(clock(run.closes)),
                           report::number_cell(format_count(std::round(run.items)), run.items),
                           report::number_cell(std::to_string(plan.gpus), plan.gpus),
@@ -234,7 +232,7 @@ report::Table schedule_of(const sim::WindowPlan& plan) {
   return table;
 }
 
-Json json_of(const Problem& problem, const sim::WindowPlan& plan, const std::vector<Option>& options) {
+Json json_of(const Problem& problem, const serving::WindowSchedule& plan, const std::vector<Option>& options) {
   Json out{{"schema", "rightsize/window/1"},
            {"items_per_day", problem.work.items_per_day},
            {"gpu", problem.gpu},
@@ -256,7 +254,7 @@ Json json_of(const Problem& problem, const sim::WindowPlan& plan, const std::vec
          {"latency_seconds", in_seconds(o.latency)},
          {"utilization", o.utilization}});
   }
-  for (const sim::WindowRun& run : plan.day) {
+  for (const serving::WindowRun& run : plan.day) {
     out["schedule"].push_back({{"closes", clock(run.closes)},
                                {"starts", clock(run.starts)},
                                {"ends", clock(run.ends)},
@@ -266,7 +264,7 @@ Json json_of(const Problem& problem, const sim::WindowPlan& plan, const std::vec
   return out;
 }
 
-std::string summary(const Problem& problem, const sim::WindowPlan& plan, const std::vector<Option>& options,
+std::string summary(const Problem& problem, const serving::WindowSchedule& plan, const std::vector<Option>& options,
                     bool live) {
   std::string text = fmt::format(
       "{} items a day, {} each on {} in batches of {}: {} items every {}, {} GPU{} busy for {} of it, the last item "
@@ -276,7 +274,7 @@ std::string summary(const Problem& problem, const sim::WindowPlan& plan, const s
       problem.gpu.empty() ? "the GPU" : problem.gpu, problem.batch, format_count(std::round(plan.items_per_window)),
       format_duration(problem.work.window), plan.gpus, plan.gpus == 1 ? "" : "s", format_duration(plan.busy),
       format_duration(plan.latest));
-  if (!live) return text + "\nThe real-time option was not found: no number of GPUs tried keeps its promise.";
+  if (!live) return text + "\nThe real-time option was not found: no number of GPUs keeps its SLO.";
   const double saved = options.front().monthly() - options[1].monthly();
   if (std::isfinite(saved) && saved > 0) {
     text += fmt::format("\nWaiting saves {} a month against real time ({} of {} GPUs)", format_usd(usd(saved)),
@@ -300,13 +298,15 @@ Checked<Outcome> run(const Flags& flags) {
   if (Result<> work = read_work(flags, catalog, started); !work) return fail(one(work.error()));
   RIGHTSIZE_TRY(started, with_prices(flags, catalog, std::move(started)));
   RIGHTSIZE_TRY(Problem problem, read_times(flags, catalog, std::move(started)));
-  problem.promise = {sim::Metric::kP99, sim::to_sim_time(problem.single * 3)};
+  problem.slo = {serving::Quantity::kLatency, serving::Statistic::kP99, problem.single * 3};
   if (!flags.slo.empty()) {
-    Result<sim::Promise> promise = sim::parse_promise(flags.slo);
-    if (!promise) return fail(one(promise.error()));
-    problem.promise = *promise;
+    Result<std::vector<serving::Slo>> slos = serving::parse_slos(flags.slo);
+    if (!slos) return fail(one(slos.error()));
+    problem.slo = slos->front();
+    if (slos->size() > 1 || problem.slo.quantity != serving::Quantity::kLatency)
+      return fail(one(bad_input("--slo of a window is one limit on latency").with_hint("for example p99=250ms")));
   }
-  const std::optional<sim::WindowPlan> plan = sim::plan_window(problem.work);
+  const std::optional<serving::WindowSchedule> plan = serving::schedule_window(problem.work);
   Outcome outcome;
   outcome.report.title = "Work in windows";
   if (!plan) {
@@ -317,7 +317,7 @@ Checked<Outcome> run(const Flags& flags) {
         format_duration(problem.work.startup), format_duration(std::min(problem.work.deadline, problem.work.window)))});
     return outcome;
   }
-  const std::optional<sim::Assessed> live = real_time(problem, flags);
+  const std::optional<serving::Assessment> live = real_time(problem, flags);
   const std::vector<Option> options = options_of(problem, flags, *plan, live);
   outcome.report.document = json_of(problem, *plan, options);
   outcome.report.blocks.emplace_back(report::Paragraph{summary(problem, *plan, options, live.has_value())});
@@ -341,7 +341,7 @@ Run add_window(CLI::App& command) {
   command.add_option("--fixed-memory", f->fixed_memory, "memory of the model and the runtime, e.g. 4GiB");
   command.add_option("--startup", f->startup, "from asking for a GPU to its first item")->default_str("2min");
   command.add_option("--peak", f->peak, "real time: the busiest hour over the mean")->default_str("1");
-  command.add_option("--slo", f->slo, "real time: the promise, e.g. p99=250ms (default: p99 of three item times)");
+  command.add_option("--slo", f->slo, "real time: the SLO, e.g. p99=250ms (default: p99 of three item times)");
   add_price_flag(command, f->price);
   add_price_flag(command, f->spot_price, "--spot-price", "the same for spot");
   command.add_option("--interruptions", f->interruptions, "spot: how often an hour a GPU is taken away")

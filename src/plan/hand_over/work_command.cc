@@ -196,19 +196,17 @@ std::int64_t longest_request(const Request& request, const Plan& plan) {
   return longest;
 }
 
-// Offline the plan's own number; a server may take as many as its cache holds, so that bursts do not queue.
-std::int64_t most_running(const Request& request, const Plan& plan) {
-  constexpr std::int64_t kMost = 1024;
-  std::int64_t most = plan.job.serve.concurrency;
-  if (is_served(request) && plan.memory.max_concurrency) most = std::max(most, *plan.memory.max_concurrency);
-  return std::clamp<std::int64_t>(most, 1, kMost);
+// A server runs with the limits it was simulated with, an offline job with the plan's own number.
+std::int64_t most_running(const Plan& plan) {
+  return std::max<std::int64_t>(1, plan.sequences > 0 ? plan.sequences : plan.job.serve.concurrency);
 }
 
 // Formats that the checkpoint brings itself (int4, int8, fp4) need no flag.
 void add_vllm_flags(CommandLine& line, const Request& request, const Plan& plan) {
   const model::Job& job = plan.job;
   line.add("--tensor-parallel-size", job.parallel.tensor);
-  line.add("--max-num-seqs", most_running(request, plan));
+  line.add("--max-num-seqs", most_running(plan));
+  if (plan.token_budget > 0) line.add("--max-num-batched-tokens", plan.token_budget);
   line.add("--max-model-len", longest_request(request, plan));
   line.add("--gpu-memory-utilization", job.serve.memory_share);
   if (job.precision == Precision::kBf16) line.add("--dtype bfloat16");
@@ -231,7 +229,8 @@ std::string serve_sglang(const Request& request, const Plan& plan, int replicas)
   line.add(fmt::format("python -m sglang.launch_server --model-path \"$MODEL\" --host 0.0.0.0 --port {}", kPort));
   line.add("--tp", plan.job.parallel.tensor);
   if (replicas > 1) line.add("--dp", replicas);
-  line.add("--max-running-requests", most_running(request, plan));
+  line.add("--max-running-requests", most_running(plan));
+  if (plan.token_budget > 0) line.add("--chunked-prefill-size", plan.token_budget);
   line.add("--context-length", longest_request(request, plan));
   line.add("--mem-fraction-static", plan.job.serve.memory_share);
   if (plan.job.precision == Precision::kFp8) line.add("--quantization fp8");
@@ -259,7 +258,8 @@ std::string serve_trtllm(const Request& request, const Plan& plan, const Launche
   line.add(fmt::format("trtllm-serve \"$MODEL\" --host 0.0.0.0 --port {}",
                        several ? fmt::format("$(( {} + i ))", kPort) : fmt::format("{}", kPort)));
   line.add("--tp_size", plan.job.parallel.tensor);
-  line.add("--max_batch_size", most_running(request, plan));
+  line.add("--max_batch_size", most_running(plan));
+  if (plan.token_budget > 0) line.add("--max_num_tokens", plan.token_budget);
   line.add("--max_seq_len", longest_request(request, plan));
   if (!several) return line.text();
   return side_by_side(line.text(), launcher.replicas, plan.job.parallel.tensor, launcher.rank);

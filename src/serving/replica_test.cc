@@ -1,14 +1,14 @@
-// The simulator of continuous batching, fed with steps fitted to the speed model, against the speed model's own
-// formulas.
+// Replicas whose steps are fitted to the speed model, simulated, against the speed model's own formulas.
+#include "serving/replica.h"
+
 #include <cmath>
 
 #include <gtest/gtest.h>
 
 #include "model/presets.h"
-#include "perf/perf.h"
-#include "sim/continuous_batching.h"
+#include "serving/planner.h"
 
-namespace rightsize {
+namespace rightsize::serving {
 namespace {
 
 const perf::Constants& constants() {
@@ -39,11 +39,10 @@ struct Fitted {
   perf::ModelWork work;
   perf::GpuSpeed speed;
   perf::Cluster cluster;
-  perf::ServeLoad load;
-  perf::StepFit fit;
+  const catalog::Gpu& gpu;
+  Replica replica;
 
-  explicit Fitted(const Case& c) : shape(*model::find_model(c.model)) {
-    const catalog::Gpu& gpu = **facts().find_gpu(c.gpu);
+  explicit Fitted(const Case& c) : shape(*model::find_model(c.model)), gpu(**facts().find_gpu(c.gpu)) {
     job.kind = model::JobKind::kServe;
     job.stack = c.stack;
     job.parallel.gpus = job.parallel.tensor = c.tensor;
@@ -51,36 +50,21 @@ struct Fitted {
     work = perf::work_of(shape);
     speed = perf::gpu_speed(constants(), gpu);
     cluster = perf::default_cluster(gpu);
-    load.kv_tokens = perf::kv_token_capacity(shape, job, gpu);
-    load.slot_rule = false;  // the simulator's engine admits whatever fits
-    const auto found = perf::fit_engine_step(constants(), work, job, speed, cluster, load, 256);
-    EXPECT_TRUE(found) << c.model;
-    if (found) fit = *found;
-  }
-
-  sim::ContinuousServer server() const {
-    auto ns = [](Seconds time) { return in_seconds(time) * 1e9; };
-    return {{{.base = ns(fit.base),
-              .prefill = ns(fit.prompt_token),
-              .sequence = ns(fit.sequence),
-              .context = ns(fit.context_token),
-              .request = ns(fit.request),
-              .kv_tokens = static_cast<std::int64_t>(load.kv_tokens),
-              .experts = ns(fit.experts),
-              .expert_chance = fit.expert_chance}},
-            {}};
+    const auto made = token_replica({constants(), shape, work}, job, gpu, speed, cluster);
+    EXPECT_TRUE(made) << c.model;
+    if (made) replica = *made;
   }
 };
 
 TEST(StepFit, IsCloseToTheStepsItReplaces) {
   for (const Case& c : kCases) {
     const Fitted f(c);
-    EXPECT_GT(in_seconds(f.fit.base), 0) << c.model;
-    EXPECT_GE(in_seconds(f.fit.sequence), 0) << c.model;
-    EXPECT_GE(in_seconds(f.fit.context_token), 0) << c.model;
-    EXPECT_GT(in_seconds(f.fit.prompt_token), 0) << c.model;
-    EXPECT_LT(f.fit.worst_step_error, 0.15) << c.model << " on " << c.gpu;
-    RecordProperty(std::string(c.model) + "_" + c.gpu, std::to_string(f.fit.worst_step_error));
+    EXPECT_GT(in_seconds(f.replica.fit->base), 0) << c.model;
+    EXPECT_GE(in_seconds(f.replica.fit->sequence), 0) << c.model;
+    EXPECT_GE(in_seconds(f.replica.fit->context_token), 0) << c.model;
+    EXPECT_GT(in_seconds(f.replica.fit->prompt_token), 0) << c.model;
+    EXPECT_LT(f.replica.fit->worst_step_error, 0.15) << c.model << " on " << c.gpu;
+    RecordProperty(std::string(c.model) + "_" + c.gpu, std::to_string(f.replica.fit->worst_step_error));
   }
 }
 
@@ -91,18 +75,21 @@ TEST(StepFit, IsCloseToTheStepsItReplaces) {
 TEST(StepFit, SimulationAgreesWithTheFormulas) {
   for (const Case& c : kCases) {
     const Fitted f(c);
-    const sim::RequestShape shape{static_cast<double>(c.isl) * 0.95, static_cast<double>(c.osl) * 0.95, false};
-    const double most = sim::capacity(f.server(), shape);
+    const sim::RequestShape lengths{static_cast<double>(c.isl) * 0.95, static_cast<double>(c.osl) * 0.95, false};
+    const double most = sim::capacity({{f.replica.step}, {}}, lengths);
     for (double share : {0.002, 0.2, 0.4}) {
-      perf::ServeLoad load = f.load;
-      load.rate = requests_per_s(share * most);
-      const auto formula = perf::estimate_serving(constants(), f.work, f.job, f.speed, f.cluster, load);
+      Service service;
+      service.arrivals = sim::Poisson{share * most};
+      service.lengths = lengths;
+      const auto formula = perf::estimate_serving(constants(), f.work, f.job, f.speed, f.cluster,
+                                                  load_of(f.shape, f.job, f.gpu, requests_per_s(share * most)));
       ASSERT_TRUE(formula) << c.model;
-      const auto run =
-          sim::simulate(f.server(), sim::Poisson{share * most}, shape, {4'000, 1, 0, sim::Statistic::kMean});
+      Configuration one;
+      one.groups = {{0, 1}};
+      const auto run = Planner(service, {f.replica}).assess(one, {4'000, 1, 0, Statistic::kMean});
       ASSERT_TRUE(run) << c.model;
-      const double ttft = value_of(run->ttft, sim::Statistic::kMean) * 1e-9 / in_seconds(formula->ttft);
-      const double tpot = value_of(run->tpot, sim::Statistic::kMean) * 1e-9 / in_seconds(formula->tpot);
+      const double ttft = run->value(Quantity::kTtft, Statistic::kMean) / formula->ttft;
+      const double tpot = run->value(Quantity::kTpot, Statistic::kMean) / formula->tpot;
       const std::string what = std::string(c.model) + " on " + c.gpu + " at " + std::to_string(share);
       EXPECT_GT(ttft, formula->ttft_interval.low) << what;
       EXPECT_LT(ttft, formula->ttft_interval.high) << what;
@@ -113,4 +100,4 @@ TEST(StepFit, SimulationAgreesWithTheFormulas) {
 }
 
 }  // namespace
-}  // namespace rightsize
+}  // namespace rightsize::serving

@@ -6,7 +6,7 @@
 
 #include "base/units.h"
 
-namespace rightsize::sim {
+namespace rightsize::serving {
 
 struct WindowWork {
   double items_per_day = 0;
@@ -21,7 +21,7 @@ struct WindowRun {
   double items = 0;
 };
 
-struct WindowPlan {
+struct WindowSchedule {
   int gpus = 0;
   double items_per_window = 0;
   Seconds busy;            // of each GPU, every window, with its startup
@@ -33,10 +33,10 @@ struct WindowPlan {
 
 // Nothing when no number of GPUs can do it: the startup alone takes longer than the deadline. GPUs are never needed by
 // two windows at once: the work must also be done before the next window closes.
-std::optional<WindowPlan> plan_window(const WindowWork& work);
+std::optional<WindowSchedule> schedule_window(const WindowWork& work);
 
 // GPU-hours on spot for each hour of work, when a GPU is taken away `interruptions` times an hour: each time costs
 // another startup and, on average, half of the chunk of work that was not yet saved.
 double spot_overhead(double interruptions, Seconds startup, Seconds chunk);
 
-}  // namespace rightsize::sim
+}  // namespace rightsize::serving

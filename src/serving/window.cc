@@ -1,15 +1,15 @@
-#include "sim/window.h"
+#include "serving/window.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace rightsize::sim {
+namespace rightsize::serving {
 
-std::optional<WindowPlan> plan_window(const WindowWork& work) {
+std::optional<WindowSchedule> schedule_window(const WindowWork& work) {
   const Seconds allowed = std::min(work.deadline, work.window);
   const Seconds useful = allowed - work.startup;
   if (!(useful > seconds(0)) || !(work.window > seconds(0))) return std::nullopt;
-  WindowPlan plan;
+  WindowSchedule plan;
   plan.items_per_window = work.items_per_day * (work.window / days(1));
   const Seconds total = work.item_time * plan.items_per_window;
   plan.gpus = std::max(1, static_cast<int>(std::ceil(total / useful - 1e-9)));
@@ -29,4 +29,4 @@ double spot_overhead(double interruptions, Seconds startup, Seconds chunk) {
   return 1 + interruptions * (in_hours(startup) + in_hours(chunk) / 2);
 }
 
-}  // namespace rightsize::sim
+}  // namespace rightsize::serving

@@ -1,0 +1,156 @@
+#include "rightsize/batch/report_parts.h"
+
+#include <fmt/format.h>
+
+#include "base/format.h"
+#include "sim/hand_over.h"
+
+namespace rightsize::app {
+
+using report::Json;
+using serving::Assessment;
+using serving::Configuration;
+using sim::StatisticValues;
+
+Json json_of(const StatisticValues& values) {
+  Json out = Json::object();
+  for (std::size_t i = 0; i < sim::kStatistics; ++i) out[kStatisticNames[i]] = report::json_number(in_ms(values[i]));
+  return out;
+}
+
+void put_profile(Json& document, const BatchInput& input, const Assessment& a, double wall) {
+  const sim::LatencyProfile& p = a.profile;
+  document["stable"] = true;
+  document["latency_ms"] = json_of(p.latency);
+  document["half_width_ms"] = json_of(p.half_width);
+  if (input.continuous) {
+    document["ttft_ms"] = json_of(a.ttft);
+    document["tpot_ms"] = json_of(a.tpot);
+    document["steps"] = a.steps;
+    document["preemptions"] = a.preemptions;
+    document["output_tokens_per_second"] = a.output_tokens_per_second;
+  }
+  document["mean_batch"] = p.mean_batch;
+  document["utilization"] = a.busy;
+  document["batches"] = p.batches;
+  document["rejected"] = p.rejected;
+  document["requests"] = p.requests;
+  if (input.left_out() > 0) document["requests_left_out"] = input.left_out();
+  document["capacity_per_second"] = report::json_number(a.capacity);
+  document["load"] = report::json_number(a.load);
+  document["simulated_seconds"] = in_seconds(sim::from_sim_time(p.elapsed));
+  document["quantile_relative_error"] = sim::LogHistogram::kRelativeError;
+  document["seconds"] = wall;
+}
+
+std::string rate_shown(const BatchInput& input) {
+  const std::optional<double> rate = sim::mean_rate(input.service.arrivals);
+  return rate ? format_number(*rate) + " requests/s" : "one request";
+}
+
+// A trace is replayed whole unless --requests cuts it.
+std::string cut_sentence(const BatchInput& input) {
+  if (input.left_out() == 0) return {};
+  return fmt::format(" Only the first {} requests of the trace are replayed (--requests); {} are left out.",
+                     format_count(static_cast<double>(input.requests)),
+                     format_count(static_cast<double>(input.left_out())));
+}
+
+static std::string replicas_shown(int count, const BatchOffer& offer) {
+  const std::string kind = offer.gpu.empty() ? "GPU" : offer.gpu;
+  if (offer.gpus_each > 1) {
+    return fmt::format("{} replica{} of {} {}", count, count == 1 ? "" : "s", offer.gpus_each, kind);
+  }
+  return fmt::format("{} {}{}", count, kind, count == 1 || !offer.gpu.empty() ? "" : "s");
+}
+
+std::string gpus_shown(const BatchInput& input, const Configuration& c) {
+  std::string text;
+  for (const serving::Group& group : c.groups)
+    text += (text.empty() ? "" : " and ") + replicas_shown(group.count, input.offers[group.replica]);
+  return text;
+}
+
+int gpu_count(const BatchInput& input, const Configuration& c) {
+  int sum = 0;
+  for (const serving::Group& group : c.groups) sum += group.count * input.offers[group.replica].gpus_each;
+  return sum;
+}
+
+const BatchOffer& first_offer(const BatchInput& input, const Configuration& c) {
+  return input.offers[c.groups.front().replica];
+}
+
+// Requests that run together at most.
+std::int64_t most_together(const BatchInput& input, const Configuration& c) {
+  return input.continuous ? c.engine.max_sequences : c.batching.max_batch;
+}
+
+// Where the times come from, when the speed model made them.
+static std::string fit_sentence(const BatchInput& input) {
+  std::string text;
+  for (const BatchOffer& offer : input.offers) {
+    if (!offer.replica.fit) continue;
+    const perf::StepFit& fit = *offer.replica.fit;
+    text += fmt::format(
+        "\n  {}: {} + {} a sequence + {} per 1,000 tokens of context, {} per 1,000 prompt tokens, {} a "
+        "request; within {} of the speed model, prompts of half and twice the length {}; cache {} tokens",
+        offer.name(), shown(offer.replica.step.base), shown(offer.replica.step.sequence),
+        shown(offer.replica.step.context * 1000), shown(offer.replica.step.prefill * 1000),
+        shown(offer.replica.step.request), format_percent(Ratio::fraction(fit.worst_step_error)),
+        format_percent(Ratio::fraction(fit.worst_prompt_error)),
+        format_count(static_cast<double>(offer.replica.step.kv_tokens)));
+  }
+  if (text.empty()) return text;
+  const perf::StepFit& first = *input.offers[0].replica.fit;
+  return fmt::format("Steps from the speed model, which is right within {} (TPOT) and {} (TTFT) in four of five cases:",
+                     format_percent(Ratio::fraction(first.tpot_interval.high - 1)),
+                     format_percent(Ratio::fraction(first.ttft_interval.high - 1))) +
+         text;
+}
+
+void add_fit(Outcome& outcome, const BatchInput& input) {
+  Json fits = Json::array();
+  for (const BatchOffer& offer : input.offers) {
+    if (!offer.replica.fit) continue;
+    fits.push_back({{"gpu", offer.gpu},
+                    {"tp", offer.gpus_each},
+                    {"base_ms", in_ms(offer.replica.step.base)},
+                    {"sequence_ms", in_ms(offer.replica.step.sequence)},
+                    {"context_token_ms", in_ms(offer.replica.step.context)},
+                    {"prompt_token_ms", in_ms(offer.replica.step.prefill)},
+                    {"request_ms", in_ms(offer.replica.step.request)},
+                    {"kv_tokens", offer.replica.step.kv_tokens},
+                    {"worst_step_error", offer.replica.fit->worst_step_error},
+                    {"worst_prompt_error", offer.replica.fit->worst_prompt_error},
+                    {"tpot_interval", {offer.replica.fit->tpot_interval.low, offer.replica.fit->tpot_interval.high}},
+                    {"ttft_interval", {offer.replica.fit->ttft_interval.low, offer.replica.fit->ttft_interval.high}}});
+  }
+  if (fits.empty()) return;
+  outcome.report.document["step_fits"] = std::move(fits);
+  outcome.report.blocks.emplace_back(report::Paragraph{fit_sentence(input)});
+}
+
+// What --emit asks for, and for dynamic batching the document's triton_config.
+void add_hand_over(Outcome& outcome, const BatchInput& input, const Configuration& c) {
+  const BatchOffer& offer = first_offer(input, c);
+  const sim::Deployment deployment{
+      input.name,  offer.gpu,       c.groups.size() == 1 ? c.replicas() : c.groups[0].count,
+      c.executors, offer.gpus_each, input.rate() / c.replicas()};
+  sim::ContinuousConfig engine = c.engine;
+  if (offer.replica.step.kv_tokens > 0) engine.kv_tokens = offer.replica.step.kv_tokens;
+  const std::string triton = sim::triton_config(deployment, c.batching, input.service.queue,
+                                                static_cast<int>(input.service.priorities.size()));
+  if (!input.continuous) outcome.report.document["triton_config"] = triton;
+  for (const std::string& target : input.emit) {
+    const std::string text = target == "triton"   ? triton
+                             : target == "vllm"   ? sim::vllm_command(deployment, engine)
+                             : target == "trtllm" ? sim::trtllm_command(deployment, engine)
+                             : target == "kserve" ? sim::kserve_manifest(deployment)
+                                                  : sim::kubernetes_manifest(deployment);
+    outcome.report.document["emit"][target] = text;
+    outcome.report.blocks.emplace_back(report::Verbatim{target == "triton" ? "config.pbtxt" : target, text});
+  }
+}
+
+}  // namespace rightsize::app

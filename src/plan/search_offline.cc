@@ -1,0 +1,212 @@
+// Offline jobs: nobody waits, so each replica runs as many requests at once as go through it fastest.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/format.h"
+#include "plan/search.h"
+#include "serving/replica.h"
+
+namespace rightsize::plan {
+namespace {
+
+using model::Job;
+
+// What one replica does.
+struct Capacity {
+  double requests_per_second = 0;  // 0: it cannot run so
+  Job job;
+};
+
+class OfflineSearch {
+ public:
+  OfflineSearch(const Request& request, const std::vector<MachineClass>& classes, const perf::Constants& constants,
+                const perf::ModelWork& work)
+      : request_(request), classes_(classes), constants_(constants), work_(work) {}
+
+  SearchResult run() {
+    for (std::size_t c = 0; c < classes_.size(); ++c) {
+      const bool same_gpu = c > 0 && classes_[c - 1].gpu == classes_[c].gpu;
+      if (!same_gpu) capacities_.clear();
+      search_class(c);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  bool in_batches() const { return perf::serves_batches(work_); }
+
+  Obstacle& obstacle(const MachineClass& machines, Stage stage) {
+    return result_.obstacles[{machines.gpu->name, stage}];
+  }
+
+  // Calls `with` for every split and format a replica on these machines may have.
+  template <class With>
+  void for_each_replica(const MachineClass& machines, const With& with) {
+    for (model::Precision precision : precisions_for(request_, model::Method::kFull)) {
+      for (int tensor : request_.choices.tensor) {
+        const bool splits = tensor == 1 || (request_.model.heads > 0 && request_.model.heads % tensor == 0);
+        if (!splits || tensor > machines.gpus || (request_.limits.gpus && *request_.limits.gpus % tensor != 0))
+          continue;
+        Job job = request_.job;
+        job.precision = precision;
+        job.parallel.tensor = job.parallel.gpus = tensor;
+        result_.effort.configurations += machines.all_offers;
+        with(capacity_of(machines, job));
+      }
+    }
+  }
+
+  // The same for all machines with this GPU: replicas stay inside a machine.
+  const Capacity& capacity_of(const MachineClass& machines, const Job& job) {
+    const std::pair key(static_cast<int>(job.precision), job.parallel.tensor);
+    auto found = capacities_.find(key);
+    if (found == capacities_.end()) {
+      Capacity made = request_.work.is_measured() ? measured(machines, job)
+                      : in_batches()              ? batch_capacity(machines, job)
+                                                  : token_capacity(machines, job);
+      found = capacities_.emplace(key, std::move(made)).first;
+    }
+    return found->second;
+  }
+
+  Capacity measured(const MachineClass& machines, const Job& job) {
+    const MeasuredRate* rate = rate_on(machines);
+    if (rate == nullptr || job.parallel.tensor != 1) return {0, job};
+    if (!rate->fits)
+      return none(machines, job, Stage::kMemory, 1, "the memory it held", format_bytes(machines.gpu->capacity()));
+    return {rate->units_per_second, job};
+  }
+
+  const MeasuredRate* rate_on(const MachineClass& machines) const {
+    const std::vector<MeasuredRate>& rates = request_.work.measured;
+    const auto found = std::find_if(rates.begin(), rates.end(),
+                                    [&](const MeasuredRate& rate) { return rate.gpu == machines.gpu->name; });
+    return found == rates.end() ? nullptr : &*found;
+  }
+
+  Capacity none(const MachineClass& machines, const Job& job, Stage stage, double distance, std::string need,
+                std::string have) {
+    result_.effort.unfit += machines.all_offers;
+    obstacle(machines, stage).meet(machines.all_offers, distance, [&] { return std::pair(need, have); });
+    return {0, job};
+  }
+
+  // Whether the weights leave room for a cache.
+  bool fits_weights(const MachineClass& machines, const Job& job) {
+    if (perf::kv_token_capacity(request_.model, job, *machines.gpu) > 0) return true;
+    const auto [distance, need, have] = missing_memory(request_, job, *machines.gpu);
+    none(machines, job, Stage::kMemory, distance, need, have);
+    return false;
+  }
+
+  // At job.serve.concurrency requests in flight.
+  Result<perf::ServeEstimate> estimate(const MachineClass& machines, const Job& job) {
+    ++result_.effort.estimates;
+    return perf::estimate_serving(constants_, work_, job, machines.speed, machines.cluster,
+                                  serving::load_of(request_.model, job, *machines.gpu));
+  }
+
+  Capacity token_capacity(const MachineClass& machines, const Job& job) {
+    Capacity best{0, job};
+    if (!fits_weights(machines, job)) return best;
+    for (std::int64_t together = 1; together <= 1024; together *= 2) {
+      Job sized = job;
+      sized.serve.concurrency = together;
+      const Result<perf::ServeEstimate> e = estimate(machines, sized);
+      if (!e) return none(machines, job, Stage::kFormat, 1, e.error().message, "");
+      const bool cache_is_full = e->max_concurrency < static_cast<double>(together);
+      if (cache_is_full && best.requests_per_second > 0) break;
+      if (e->requests_per_second <= best.requests_per_second * 1.001) break;
+      best = {e->requests_per_second, sized};
+    }
+    return best;
+  }
+
+  Capacity batch_capacity(const MachineClass& machines, const Job& job) {
+    Capacity best{0, job};
+    for (std::int64_t batch : request_.choices.batches) {
+      Job sized = job;
+      sized.batch = sized.serve.concurrency = batch;
+      const memory::MemoryNeed need = memory::estimate_memory(request_.model, sized, machines.gpu);
+      if (need.high > machines.gpu->capacity()) {
+        none(machines, job, Stage::kMemory, need.high / machines.gpu->capacity(), format_bytes(need.high),
+             format_bytes(machines.gpu->capacity()));
+        break;
+      }
+      const Result<perf::BatchEstimate> e = perf::estimate_batch(constants_, work_, sized, machines.speed);
+      ++result_.effort.estimates;
+      if (!e) return none(machines, job, Stage::kFormat, 1, e.error().message, "");
+      if (e->samples_per_second > best.requests_per_second) best = {e->samples_per_second, sized};
+    }
+    return best;
+  }
+
+  int replicas_per_machine(const MachineClass& machines, const Capacity& capacity) const {
+    const int usable = std::min(machines.gpus, request_.limits.gpus.value_or(machines.gpus));
+    return usable / capacity.job.parallel.tensor;
+  }
+
+  // The fastest replicas on each number of machines.
+  void search_class(std::size_t index) {
+    const MachineClass& machines = classes_[index];
+    Capacity best;
+    int best_each = 0;
+    for_each_replica(machines, [&](const Capacity& capacity) {
+      const int each = replicas_per_machine(machines, capacity);
+      if (!(capacity.requests_per_second > 0) || each == 0) return;
+      result_.effort.priced += machines.all_offers;
+      if (capacity.requests_per_second * each <= best.requests_per_second * best_each) return;
+      best = capacity;
+      best_each = each;
+    });
+    if (!(best.requests_per_second > 0)) return;
+    for (int count : machine_counts(machines, request_.limits, false)) {
+      Option option;
+      option.machines_class = index;
+      option.machines = count;
+      option.job = best.job;
+      option.replicas = count * best_each;
+      option.gpus = option.replicas * best.job.parallel.tensor;
+      option.units_per_second = best.requests_per_second * option.replicas;
+      option.running = static_cast<double>(best.job.serve.concurrency);
+      option.interval = interval_of(machines, best.job);
+      result_.options.push_back(std::move(option));
+    }
+  }
+
+  perf::Interval interval_of(const MachineClass& machines, const Job& job) {
+    if (const MeasuredRate* rate = rate_on(machines)) return rate->interval;
+    if (in_batches()) return perf::estimate_batch(constants_, work_, job, machines.speed)->interval;
+    const auto e = estimate(machines, job);
+    return e ? e->tpot_interval : perf::Interval{};
+  }
+
+  const Request& request_;
+  const std::vector<MachineClass>& classes_;
+  const perf::Constants& constants_;
+  const perf::ModelWork& work_;
+  std::map<std::pair<int, int>, Capacity> capacities_;  // of the GPU at hand, by format and split
+  SearchResult result_;
+};
+
+}  // namespace
+
+SearchResult search_offline(const Request& request, const std::vector<MachineClass>& classes,
+                            const perf::Constants& constants, const perf::ModelWork& work) {
+  return OfflineSearch(request, classes, constants, work).run();
+}
+
+MissingMemory missing_memory(const Request& request, const Job& job, const catalog::Gpu& gpu) {
+  Job one = job;
+  one.serve.concurrency = 1;
+  const Bytes need = memory::estimate_memory(request.model, one, nullptr).high;
+  const Bytes capacity = gpu.capacity() * job.serve.memory_share;
+  return {need / capacity,
+          fmt::format("{} on each of {} GPU{} in {}", format_bytes(need), job.parallel.tensor,
+                      job.parallel.tensor == 1 ? "" : "s", model::name_of(job.precision)),
+          format_bytes(capacity)};
+}
+
+}  // namespace rightsize::plan

@@ -1,0 +1,53 @@
+// Services: every kind of replica screened by formulas, and what is to be shown confirmed by the planner of services.
+#pragma once
+
+#include <map>
+
+#include "plan/mix.h"
+#include "plan/search.h"
+#include "serving/planner.h"
+
+namespace rightsize::plan {
+
+class ServingSearch {
+ public:
+  ServingSearch(const Request& request, const std::vector<MachineClass>& classes, const perf::Constants& constants,
+                const perf::ModelWork& work);
+
+  // For every class of machines, format and split: as many machines as carry the load if means decided.
+  SearchResult screen();
+
+  // The fewest machines that keep every SLO by simulation, and what they then deliver. False when no number that is
+  // allowed does: the obstacle is noted.
+  bool confirm(Option& option, Obstacles& obstacles);
+
+  // Whether different machines behind one router keep every SLO together.
+  bool confirm_mix(const std::vector<MixChoice>& choices);
+
+ private:
+  void screen_class(std::size_t index);
+  std::optional<Option> screened_option(std::size_t index, const model::Job& job);
+  Result<std::size_t> replica_on(const MachineClass& machines, const model::Job& job);
+  void note(const MachineClass& machines, Stage stage, double distance, std::string need, std::string have);
+  void note_slo(const MachineClass& machines, const model::Job& job, std::size_t replica);
+  serving::Counts counts_of(const MachineClass& machines, const Option& option) const;
+  std::optional<serving::Assessment> fewest(const Option& option, const serving::Counts& counts);
+  void take(const serving::Assessment& found, Option& option) const;
+  double answer_tokens() const;
+
+  const Request& request_;
+  const std::vector<MachineClass>& classes_;
+  const perf::Constants& constants_;
+  const perf::ModelWork& work_;
+  bool batches_;
+  std::vector<RequestSize> sizes_;
+  serving::Planner planner_;
+  std::map<std::string, Result<std::size_t>> replicas_;  // by GPU, links, format and split
+  std::map<std::tuple<std::size_t, int, int>, std::optional<serving::Assessment>> confirmed_;
+  SearchResult result_;
+};
+
+// The service a request describes; without a rate, at the one given.
+serving::Service service_of(const Request& request, const perf::ModelWork& work, double requests_per_second);
+
+}  // namespace rightsize::plan

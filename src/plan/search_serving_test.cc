@@ -1,0 +1,184 @@
+// What recommend shows of a service, against the planner of services asked directly, as `batch` asks it.
+#include "plan/search_serving.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "plan/read_request.h"
+#include "serving/search.h"
+
+namespace rightsize::plan {
+namespace {
+
+const catalog::Catalog& built_in() {
+  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
+  return kCatalog;
+}
+const perf::Constants& constants() {
+  static const perf::Constants kConstants = *perf::load_constants("");
+  return kConstants;
+}
+
+Request request_of(const std::vector<std::pair<std::string, std::string>>& settings) {
+  std::vector<model::Setting> list;
+  for (const auto& [name, value] : settings) list.push_back({name, value, {}});
+  Checked<Request> request = read_request(list, built_in());
+  EXPECT_TRUE(request) << describe(request.error());
+  return *request;
+}
+
+// The replica a plan is made of, as `batch --model --gpu --tp` makes it.
+serving::Replica replica_of(const Request& request, const perf::ModelWork& work, const Plan& plan) {
+  const catalog::Gpu& gpu = *plan.offer.gpu;
+  const perf::GpuSpeed speed = perf::gpu_speed(constants(), gpu);
+  const serving::Predictor predictor{constants(), request.model, work};
+  model::Job job = request.job;
+  job.precision = plan.job.precision;
+  job.parallel.gpus = job.parallel.tensor = plan.job.parallel.tensor;
+  if (perf::serves_batches(work)) return *serving::batch_replica(predictor, job, gpu, speed);
+  return *serving::token_replica(predictor, job, gpu, speed, perf::cluster_of(*plan.offer.machine, gpu));
+}
+
+serving::Configuration configuration_of(const Plan& plan) {
+  serving::Configuration c;
+  c.groups = {{0, plan.replicas}};
+  c.batching.max_batch = static_cast<int>(plan.job.batch);
+  c.batching.max_delay = sim::to_sim_time(plan.delay);
+  c.engine.max_sequences = plan.sequences;
+  c.engine.token_budget = plan.token_budget;
+  return c;
+}
+
+std::vector<Plan> all_shown(const Recommendation& found) {
+  std::vector<Plan> shown = found.plans;
+  shown.insert(shown.end(), found.pareto.begin(), found.pareto.end());
+  return shown;
+}
+
+// Every plan keeps every limit when the planner is asked about it again, with other random numbers and for longer.
+void expect_kept(const Request& request, const Recommendation& found) {
+  const perf::ModelWork work = perf::work_of(request.model);
+  const double rate = in_requests_per_s(request.work.rate);
+  for (const Plan& plan : all_shown(found)) {
+    const serving::Service service = service_of(request, work, rate);
+    const serving::Planner planner(service, {replica_of(request, work, plan)});
+    const auto again = planner.assess(configuration_of(plan), {60'000, 91, 0, request.limits.slo_percentile});
+    RC_ASSERT(again.has_value());
+    constexpr double kOtherSeed = 1.1;
+    for (const serving::Slo& slo : service.slos) {
+      RC_ASSERT(again->value(slo) <= slo.limit * kOtherSeed);
+      const Seconds told = slo.quantity == serving::Quantity::kTpot ? plan.tpot : plan.ttft;
+      RC_ASSERT(told <= slo.limit);
+      RC_ASSERT(told <= again->value(slo) * 1.25);
+      RC_ASSERT(told >= again->value(slo) * 0.8);
+    }
+  }
+}
+
+RC_GTEST_PROP(RecommendAndBatch, AgreeOnRandomLanguageServices, ()) {
+  const std::string model = *rc::gen::element<std::string>("llama-3.1-8b", "qwen2.5-1.5b", "mixtral-8x7b");
+  const Request request = request_of({{"model", model},
+                                      {"job", "serve"},
+                                      {"gpu", *rc::gen::element<std::string>("l4,h100-sxm", "a100-80gb-sxm", "l40s")},
+                                      {"providers", "aws,gcp"},
+                                      {"isl", std::to_string(*rc::gen::inRange(64, 4096))},
+                                      {"osl", std::to_string(*rc::gen::inRange(8, 512))},
+                                      {"rate", std::to_string(*rc::gen::inRange(1, 30)) + "/s"},
+                                      {"ttft-slo", std::to_string(*rc::gen::inRange(100, 3000)) + "ms"},
+                                      {"tpot-slo", std::to_string(*rc::gen::inRange(10, 100)) + "ms"},
+                                      {"slo-percentile", *rc::gen::element<std::string>("50", "95", "99")},
+                                      {"top", "4"}});
+  const Recommendation found = recommend(request, market::PriceBook(built_in()), constants());
+  RC_CLASSIFY(!found.plans.empty());
+  expect_kept(request, found);
+}
+
+RC_GTEST_PROP(RecommendAndBatch, AgreeOnRandomEncoderServices, ()) {
+  const Request request = request_of({{"model", *rc::gen::element<std::string>("bert-base", "bert-large", "vit-l-16")},
+                                      {"job", "serve"},
+                                      {"gpu", *rc::gen::element<std::string>("l4,rtx-4090", "t4", "h100-sxm,a10g")},
+                                      {"rate", std::to_string(*rc::gen::inRange(1, 3000)) + "/s"},
+                                      {"ttft-slo", std::to_string(*rc::gen::inRange(5, 300)) + "ms"},
+                                      {"slo-percentile", *rc::gen::element<std::string>("50", "95", "99")},
+                                      {"top", "4"}});
+  const Recommendation found = recommend(request, market::PriceBook(built_in()), constants());
+  RC_CLASSIFY(!found.plans.empty());
+  expect_kept(request, found);
+}
+
+// `batch --slo` tries many settings at length; recommend's count of replicas is no more than a machine above its best.
+TEST(RecommendAndBatch, FindTheSameNumberOfReplicas) {
+  for (const char* rate : {"5/s", "20/s", "45/s"}) {
+    const Request request = request_of({{"model", "llama-3.1-8b"},
+                                        {"job", "serve"},
+                                        {"gpu", "l40s"},
+                                        {"rate", rate},
+                                        {"ttft-slo", "1s"},
+                                        {"tpot-slo", "60ms"},
+                                        {"top", "1"}});
+    const Recommendation found = recommend(request, market::PriceBook(built_in()), constants());
+    ASSERT_FALSE(found.plans.empty()) << rate;
+    const Plan& plan = found.plans.front();
+    const perf::ModelWork work = perf::work_of(request.model);
+    const serving::Planner planner(service_of(request, work, in_requests_per_s(request.work.rate)),
+                                   {replica_of(request, work, plan)});
+    std::vector<serving::Configuration> all;
+    for (int replicas = 1; replicas <= plan.replicas + 2; ++replicas) {
+      for (std::int64_t sequences : {64, 128, 256}) {
+        for (std::int64_t budget : {512, 2048, 8192}) {
+          serving::Configuration c;
+          c.groups = {{0, replicas}};
+          c.engine.max_sequences = sequences, c.engine.token_budget = budget;
+          c.price = replicas;
+          all.push_back(c);
+        }
+      }
+    }
+    const serving::SearchResult searched =
+        serving::search(planner, all, {.screening_requests = 1'500, .confirming_requests = 50'000});
+    ASSERT_TRUE(searched.best) << rate;
+    const int each = plan.replicas / plan.machines;
+    const int best = searched.best->configuration.replicas();
+    EXPECT_LE((best + each - 1) / each, plan.machines) << rate;
+    EXPECT_LE(plan.machines, (best + each - 1) / each + 1) << rate;
+  }
+}
+
+// A mix of short and long requests: percentiles over all of them, and no plan breaks its own limits.
+TEST(RecommendAndBatch, AMixOfSizesKeepsItsLimits) {
+  const Request request = request_of({{"model", "llama-3.1-8b"},
+                                      {"job", "serve"},
+                                      {"rate", "20/s"},
+                                      {"mix", "512:256=0.8,8192:512=0.2"},
+                                      {"ttft-slo", "2s"},
+                                      {"tpot-slo", "50ms"},
+                                      {"top", "5"}});
+  const Recommendation found = recommend(request, market::PriceBook(built_in()), constants());
+  ASSERT_FALSE(found.plans.empty());
+  for (const Plan& plan : all_shown(found)) {
+    EXPECT_LE(plan.ttft, seconds(2)) << plan.offer.gpu->name;
+    EXPECT_LE(plan.tpot, milliseconds(50)) << plan.offer.gpu->name;
+    EXPECT_GT(plan.tpot, Seconds{});
+  }
+}
+
+// A higher percentile, a tighter limit or more traffic never needs less.
+TEST(RecommendAndBatch, AskingForMoreNeverCostsLess) {
+  double last = 0;
+  for (const char* percentile : {"50", "95", "99"}) {
+    const Recommendation found = recommend(request_of({{"model", "llama-3.1-8b"},
+                                                       {"job", "serve"},
+                                                       {"rate", "40/s"},
+                                                       {"ttft-slo", "400ms"},
+                                                       {"tpot-slo", "30ms"},
+                                                       {"slo-percentile", percentile},
+                                                       {"top", "1"}}),
+                                           market::PriceBook(built_in()), constants());
+    ASSERT_FALSE(found.plans.empty()) << percentile;
+    EXPECT_GE(in_usd(found.plans.front().cost), last) << percentile;
+    last = in_usd(found.plans.front().cost);
+  }
+}
+
+}  // namespace
+}  // namespace rightsize::plan

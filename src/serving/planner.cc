@@ -1,0 +1,281 @@
+#include "serving/planner.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "serving/screen.h"
+#include "sim/closed_form.h"
+
+namespace rightsize::serving {
+namespace {
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+
+Seconds from_ns(double ns) { return seconds(ns * 1e-9); }
+double finite_or(double value, double otherwise) { return std::isfinite(value) ? value : otherwise; }
+
+const sim::StatisticValues& values_of(const Assessment& a, Quantity quantity) {
+  return quantity == Quantity::kTtft ? a.ttft : quantity == Quantity::kTpot ? a.tpot : a.profile.latency;
+}
+
+}  // namespace
+
+int Configuration::replicas() const {
+  int sum = 0;
+  for (const Group& group : groups) sum += group.count;
+  return sum;
+}
+
+Seconds Assessment::value(Quantity quantity, Statistic at) const {
+  return from_ns(sim::value_of(values_of(*this, quantity), at));
+}
+
+Seconds Assessment::half_width(const Slo& slo) const {
+  const sim::StatisticValues& widths = slo.quantity == Quantity::kTtft   ? ttft_half_width
+                                       : slo.quantity == Quantity::kTpot ? tpot_half_width
+                                                                         : profile.half_width;
+  return from_ns(sim::value_of(widths, slo.at));
+}
+
+double Assessment::rejected_share() const {
+  return profile.requests > 0 ? static_cast<double>(profile.rejected) / static_cast<double>(profile.requests) : 0;
+}
+
+double Assessment::excess(const Service& service) const {
+  double worst = 0;
+  for (const Slo& slo : service.slos) worst = std::max(worst, value(slo) / slo.limit);
+  return worst;
+}
+
+bool Assessment::keeps(const Service& service) const {
+  if (rejected_share() > service.most_rejected) return false;
+  return std::all_of(service.slos.begin(), service.slos.end(), [&](const Slo& slo) {
+    return in_seconds(value(slo)) + finite_or(in_seconds(half_width(slo)), 0) <= in_seconds(slo.limit);
+  });
+}
+
+std::size_t Planner::add(Replica replica) {
+  replicas_.push_back(std::move(replica));
+  return replicas_.size() - 1;
+}
+
+sim::Server Planner::server_of(const Configuration& c) const {
+  sim::Server server;
+  for (const Group& group : c.groups) {
+    const Replica& replica = replicas_[group.replica];
+    server.gpus.insert(server.gpus.end(), static_cast<std::size_t>(group.count),
+                       {replica.times, c.executors, replica.overlap});
+  }
+  server.queue = service_.queue;
+  server.priorities = service_.priorities;
+  server.batching = c.batching;
+  return server;
+}
+
+sim::ContinuousServer Planner::engine_of(const Configuration& c) const {
+  sim::ContinuousServer server;
+  for (const Group& group : c.groups)
+    server.replicas.insert(server.replicas.end(), static_cast<std::size_t>(group.count), replicas_[group.replica].step);
+  server.batching = c.engine;
+  return server;
+}
+
+double Planner::capacity(const Configuration& c) const {
+  if (!continuous(c)) return sim::capacity(server_of(c));
+  return sim::capacity(engine_of(c), sim::mean_shape(service_.arrivals, service_.lengths));
+}
+
+double Planner::bound(const Configuration& c) const {
+  const bool sheds = !service_.queue.never_acts();
+  const double most = service_.max_load.value_or(usual_most_load(c.replicas()));
+  if (!sheds && sim::overloads(service_.arrivals, most * capacity(c))) return kInfinite;
+  double worst = 0;
+  for (const Slo& slo : service_.slos) {
+    double least = kInfinite;
+    if (continuous(c)) {
+      for (const Group& group : c.groups)
+        least = std::min(least, in_seconds(unloaded(service_, replicas_[group.replica], slo.quantity)));
+    } else {
+      least = sim::latency_lower_bound(server_of(c), service_.arrivals, slo.at) * 1e-9;
+    }
+    worst = std::max(worst, least / in_seconds(slo.limit));
+  }
+  return worst;
+}
+
+std::optional<Assessment> Planner::assess(const Configuration& c, const sim::RunLength& length, double density) const {
+  const sim::ArrivalProcess arrivals = density == 1 ? service_.arrivals : sim::scaled(service_.arrivals, density);
+  Assessment a;
+  a.configuration = c;
+  if (continuous(c)) {
+    std::optional<sim::ContinuousProfile> run = sim::simulate(engine_of(c), arrivals, service_.lengths, length);
+    if (!run) return std::nullopt;
+    a.profile = run->all;
+    a.ttft = run->ttft, a.tpot = run->tpot;
+    a.ttft_half_width = run->ttft_half_width, a.tpot_half_width = run->tpot_half_width;
+    a.steps = run->steps, a.preemptions = run->preemptions;
+    a.output_tokens_per_second = run->output_tokens_per_second;
+  } else {
+    std::optional<sim::LatencyProfile> run = sim::simulate(server_of(c), arrivals, length);
+    if (!run) return std::nullopt;
+    a.profile = *run;
+  }
+  a.capacity = capacity(c);
+  const double rate = sim::mean_rate(arrivals).value_or(0);
+  a.load = rate / a.capacity;
+  a.busy = a.profile.utilization;
+  // Of a short run the way up from an empty server and down again is a good part; work a request costs is not changed
+  // by it.
+  const bool recorded = std::holds_alternative<std::shared_ptr<const sim::Trace>>(arrivals);
+  if (!recorded && a.profile.rejected == 0 && a.profile.completed > 0) {
+    const double elapsed = in_seconds(sim::from_sim_time(a.profile.elapsed));
+    a.busy = std::min(1.0, a.busy * elapsed * rate / static_cast<double>(a.profile.completed));
+  }
+  return a;
+}
+
+// Enough that the way up from an empty server is a small part: several times the requests in flight (Little's law).
+std::uint64_t Planner::run_of(const Configuration& c, double turnovers, std::uint64_t fewest) const {
+  constexpr double kMost = 32'000;
+  const double rate = sim::mean_rate(service_.arrivals).value_or(0);
+  double in_flight = 0;
+  for (const Group& group : c.groups) {
+    const Replica& replica = replicas_[group.replica];
+    const double share = rate / c.replicas();
+    in_flight += group.count * (replica.continuous ? running_at(service_, replica, c.engine, share)
+                                                   : share * replica.times.mean(c.batching.max_batch) * 1e-9);
+  }
+  return std::max(fewest, static_cast<std::uint64_t>(std::min(turnovers * in_flight, kMost)));
+}
+
+std::optional<Assessment> Planner::confirm(const Configuration& c) const {
+  constexpr double kHopeless = 1.2, kClear = 0.7;  // further from the limit than a short run may be off
+  constexpr std::uint64_t kLonger = 4;
+  const std::uint64_t most = continuous(c) ? 64'000 : 512'000;  // of tokens each request takes many steps
+  // Near capacity waits are alike over 1 / (1 - load)^2 requests: it takes many times that to see their spread.
+  const double idle = 1 - std::min(0.999, sim::mean_rate(service_.arrivals).value_or(0) / capacity(c));
+  std::uint64_t requests =
+      std::min(most, std::max(run_of(c, 6, 4'000), static_cast<std::uint64_t>(50 / (idle * idle))));
+  std::optional<Assessment> a = assess(c, {requests, seed_, 0, Statistic::kP99});
+  if (!a || a->excess(service_) > kHopeless) return std::nullopt;
+  const auto undecided = [&](const Slo& slo) {
+    const double half = in_seconds(a->half_width(slo)), off = in_seconds(a->value(slo) - slo.limit);
+    return a->value(slo) > slo.limit * kClear && (!std::isfinite(half) || std::abs(off) <= half);
+  };
+  while (std::any_of(service_.slos.begin(), service_.slos.end(), undecided)) {
+    if (requests == most || a->profile.requests < requests) break;  // a trace may end before
+    requests = std::min(requests * kLonger, most);
+    a = assess(c, {requests, seed_, 0, Statistic::kP99});
+    if (!a) return std::nullopt;
+  }
+  return a->keeps(service_) ? a : std::nullopt;
+}
+
+namespace {
+
+// Limits of an engine worth trying: the usual ones, then smaller steps and fewer sequences, which shorten TPOT and let
+// others wait longer.
+constexpr std::pair<std::int64_t, std::int64_t> kEngineLimits[] = {{256, 8192}, {256, 2048}, {256, 512},
+                                                                   {128, 2048}, {64, 512},   {32, 512}};
+
+bool breaks_tpot(const Assessment& a, const Service& service) {
+  return std::any_of(service.slos.begin(), service.slos.end(),
+                     [&](const Slo& slo) { return slo.quantity == Quantity::kTpot && a.value(slo) > slo.limit; });
+}
+
+constexpr double kGlanceTurnovers = 3;
+constexpr std::uint64_t kGlance = 1'000;
+constexpr double kGlanceDoubt = 1.3;  // how far so short a run may be off
+
+}  // namespace
+
+std::optional<Assessment> Planner::kept_by_engine(std::size_t index, int count) const {
+  Configuration c;
+  c.groups = {{index, count}};
+  for (const auto& [sequences, budget] : kEngineLimits) {
+    c.engine.max_sequences = sequences, c.engine.token_budget = budget;
+    if (bound(c) > 1) return std::nullopt;
+    const auto glance = assess(c, {run_of(c, kGlanceTurnovers, kGlance), seed_, 0, Statistic::kP99});
+    if (!glance) return std::nullopt;
+    if (glance->excess(service_) <= kGlanceDoubt) {
+      if (auto confirmed = confirm(c)) return confirmed;
+    }
+    // Others can only help TPOT; where that is near its limit a longer run may break it.
+    if (!breaks_tpot(*glance, service_) && glance->excess(service_) > 1) return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// Of the sizes without delay the one that answers soonest; waiting for others where that comes near.
+std::optional<Assessment> Planner::kept_by_batches(std::size_t index, int count) const {
+  constexpr double kOutOfReach = 1.5;  // waiting for others does not save that much
+  Seconds tightest = seconds(kInfinite);
+  for (const Slo& slo : service_.slos) tightest = std::min(tightest, slo.limit);
+  for (double share : {0.0, 0.05, 0.2}) {
+    if (share > 0 && service_.slos.empty()) break;
+    Configuration c, best;
+    c.groups = {{index, count}};
+    c.batching.max_delay = share > 0 ? sim::to_sim_time(tightest * share) : 0;
+    double least = kInfinite;
+    for (int size : replicas_[index].sizes) {
+      c.batching.max_batch = size;
+      if ((share > 0 && size == 1) || bound(c) > 1) continue;
+      const auto glance = assess(c, {run_of(c, kGlanceTurnovers, kGlance), seed_, 0, Statistic::kP99});
+      if (glance && glance->excess(service_) < least) least = glance->excess(service_), best = c;
+    }
+    if (least <= kGlanceDoubt) {
+      if (auto confirmed = confirm(best)) return confirmed;
+    }
+    if (least > kOutOfReach) break;
+  }
+  return std::nullopt;
+}
+
+std::optional<Assessment> Planner::kept_by(std::size_t index, int count) const {
+  return replicas_[index].continuous ? kept_by_engine(index, count) : kept_by_batches(index, count);
+}
+
+// Begins where means would be kept. More replicas never wait longer: doubling the distance finds a number that is
+// enough, halving it the fewest.
+std::optional<Assessment> Planner::fewest(std::size_t replica, const Counts& counts) const {
+  const double rate = sim::mean_rate(service_.arrivals).value_or(0);
+  const Replica& one = replicas_[replica];
+  Configuration largest;
+  largest.groups = {{replica, 1}};
+  largest.batching.max_batch = one.continuous ? 1 : one.sizes.back();
+  const double screened = screened_rate(service_, one);
+  if (!(screened > 0)) return std::nullopt;
+  const auto steps_for = [&](double each) {
+    const double replicas = std::max<double>(counts.at_least, std::ceil(rate / each - 1e-9));
+    return static_cast<int>(std::min(std::ceil(std::max(1.0, replicas) / counts.step), 1e9));
+  };
+  const int least = steps_for(capacity(largest)), last = counts.most / counts.step;
+  int kept = std::min(std::max(least, steps_for(screened)), last);
+  if (least > last) return std::nullopt;
+  std::optional<Assessment> found = kept_by(replica, kept * counts.step);
+  int broken = found ? least - 1 : kept;
+  // One less is mostly too few; where it is not, means were kept sooner than they are in truth.
+  if (found && kept - 1 > broken) {
+    std::optional<Assessment> fewer = kept_by(replica, (kept - 1) * counts.step);
+    if (fewer)
+      found = std::move(fewer), --kept;
+    else
+      broken = kept - 1;
+  }
+  for (int stride = 1; !found; stride *= 2) {
+    if (kept == last) return std::nullopt;
+    kept = std::min(kept + stride, last);
+    found = kept_by(replica, kept * counts.step);
+    if (!found) broken = kept;
+  }
+  while (kept - broken > 1) {
+    const int middle = broken + (kept - broken) / 2;
+    std::optional<Assessment> fewer = kept_by(replica, middle * counts.step);
+    (fewer ? kept : broken) = middle;
+    if (fewer) found = std::move(fewer);
+  }
+  return found;
+}
+
+}  // namespace rightsize::serving

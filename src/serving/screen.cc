@@ -1,0 +1,119 @@
+#include "serving/screen.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rightsize::serving {
+namespace {
+
+Seconds from_ns(double ns) { return seconds(ns * 1e-9); }
+
+// Means of an engine at `rate` requests a nanosecond. Prompts take their share of every step; the decode steps stretch
+// by it, and Little's law gives how many sequences that keeps running.
+struct Balance {
+  double running = 0;
+  double ttft = 0, tpot = 0;  // nanoseconds
+  bool stable = false;
+};
+
+Balance balance(const sim::StepCost& cost, const sim::ContinuousConfig& engine, const sim::RequestShape& lengths,
+                double rate) {
+  const double context = lengths.size + lengths.output / 2;
+  const double cache = static_cast<double>(cost.kv_tokens > 0 ? cost.kv_tokens : engine.kv_tokens);
+  const double most = std::max(
+      1.0, std::min(static_cast<double>(std::min(engine.max_sequences, engine.token_budget)), cache / context));
+  const double prompt = lengths.size * cost.prefill, prompts = rate * prompt;
+  Balance b;
+  if (!(prompts < 1)) return b;
+  const auto tpot = [&](double running) { return cost.decode(running, running * context) / (1 - prompts); };
+  const auto needed = [&](double running) { return rate * lengths.output * tpot(running); };
+  if (needed(most) > most) return b;
+  double low = 0, high = most;
+  for (int i = 0; i < 30; ++i) {
+    const double middle = (low + high) / 2;
+    (needed(middle) > middle ? low : high) = middle;
+  }
+  b.running = high;
+  b.tpot = tpot(std::max(1.0, high));
+  const double step = cost.decode(high, high * context);
+  b.ttft = cost.request + prompt * (1 + prompts / (2 * (1 - prompts))) + step * (1 + 0.5 * std::min(1.0, high));
+  b.stable = true;
+  return b;
+}
+
+// At capacity a queue has no balance.
+constexpr double kNearlyFull = 0.99;
+
+bool keeps(const Service& service, const Balance& b, const sim::RequestShape& lengths) {
+  if (!b.stable) return false;
+  return std::all_of(service.slos.begin(), service.slos.end(), [&](const Slo& slo) {
+    const double value = slo.quantity == Quantity::kTtft   ? b.ttft
+                         : slo.quantity == Quantity::kTpot ? b.tpot
+                                                           : b.ttft + b.tpot * (lengths.output - 1);
+    return from_ns(value) <= slo.limit;
+  });
+}
+
+// A request finds a batch running, half of it done on average, and rides in the next.
+constexpr double kRideAndHalf = 1.5;
+
+double batch_rate(const Service& service, const Replica& replica) {
+  double best = 0;
+  for (int size : replica.sizes) {
+    const Seconds latency = from_ns(kRideAndHalf * replica.times.mean(size));
+    const bool kept = std::all_of(service.slos.begin(), service.slos.end(),
+                                  [&](const Slo& slo) { return size == 1 || latency <= slo.limit; });
+    if (kept) best = std::max(best, service.max_load.value_or(kNearlyFull) * replica.times.rate(size));
+  }
+  return best;
+}
+
+}  // namespace
+
+Seconds unloaded(const Service& service, const Replica& replica, Quantity quantity) {
+  if (!replica.continuous) return from_ns(static_cast<double>(replica.times.shortest[1]));
+  const sim::StepCost& cost = replica.step;
+  const bool known =
+      !service.lengths.exponential && !std::holds_alternative<std::shared_ptr<const sim::Trace>>(service.arrivals);
+  const double prompt = known ? service.lengths.size : 1, answer = known ? service.lengths.output : 1;
+  const double ttft = cost.request + cost.base + prompt * cost.prefill;
+  const double tpot = cost.decode(1, prompt);
+  constexpr double kRounding = 0.999;  // the simulator counts whole nanoseconds
+  return from_ns(kRounding * (quantity == Quantity::kTtft   ? ttft
+                              : quantity == Quantity::kTpot ? tpot
+                                                            : ttft + (answer - 1) * tpot));
+}
+
+double running_at(const Service& service, const Replica& replica, const sim::ContinuousConfig& engine, double rate) {
+  const sim::RequestShape lengths = sim::mean_shape(service.arrivals, service.lengths);
+  const Balance b = balance(replica.step, engine, lengths, rate * 1e-9);
+  return b.stable ? b.running : static_cast<double>(engine.max_sequences);
+}
+
+double screened_rate(const Service& service, const Replica& replica, const sim::RequestShape& lengths) {
+  if (!replica.continuous) return batch_rate(service, replica);
+  const sim::ContinuousConfig engine;
+  double high = service.max_load.value_or(kNearlyFull) * sim::capacity({{replica.step}, engine}, lengths), low = 0;
+  const auto kept = [&](double rate) {
+    return keeps(service, balance(replica.step, engine, lengths, rate * 1e-9), lengths);
+  };
+  if (kept(high)) return high;
+  for (int i = 0; i < 24; ++i) {
+    const double middle = (low + high) / 2;
+    (kept(middle) ? low : high) = middle;
+  }
+  return low > high * 1e-3 ? low : 0;
+}
+
+double screened_rate(const Service& service, const Replica& replica) {
+  return screened_rate(service, replica, sim::mean_shape(service.arrivals, service.lengths));
+}
+
+Seconds screened_latency(const Service& service, const Replica& replica, double rate) {
+  if (!replica.continuous) return from_ns(kRideAndHalf * replica.times.mean(1));
+  const sim::RequestShape lengths = sim::mean_shape(service.arrivals, service.lengths);
+  const Balance b = balance(replica.step, {}, lengths, rate * 1e-9);
+  return from_ns(b.ttft + b.tpot * (lengths.output - 1));
+}
+
+}  // namespace rightsize::serving
