@@ -3,23 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
-
-#include "base/parse_units.h"
+#include "perf/kernels/sustained_rates.h"
 
 namespace rightsize::diagnose {
 namespace {
-
-// "5.0x16": usable bytes a second in one direction, after the link's encoding.
-std::optional<BytesPerSecond> link_rate(std::string_view pcie) {
-  const std::size_t x = pcie.find('x');
-  if (x == std::string_view::npos) return std::nullopt;
-  auto lanes = parse_number(pcie.substr(x + 1));
-  auto generation = parse_number(pcie.substr(0, x));
-  if (!lanes || !generation || *generation < 1 || *generation > 7) return std::nullopt;
-  constexpr double kThirdGeneration = 0.985;  // GB/s a lane; every generation doubles it
-  return gb_per_s(kThirdGeneration * std::exp2(*generation - 3) * *lanes);
-}
 
 std::optional<double> largest(std::initializer_list<std::optional<double>> values) {
   std::optional<double> most;
@@ -48,7 +35,7 @@ std::optional<double> flop_per_cycle(const Hardware& hardware) {
 }  // namespace
 
 Hardware hardware_of(const catalog::Gpu& gpu) {
-  return {gpu.name, gpu.half_rate(), gpu.bandwidth, link_rate(gpu.pcie), gpu.tdp, gpu.capacity(), gpu.sms};
+  return {gpu.name, gpu.half_rate(), gpu.bandwidth, perf::host_link_rate(gpu), gpu.tdp, gpu.capacity(), gpu.sms};
 }
 
 Signals read_signals(const Summary& summary, const Hardware& hardware) {

@@ -271,21 +271,21 @@ TEST(Downsize, GrowthFollowsWhatTheTimeWasSpentOn) {
   const PriceBook book = book_at(2);
   FleetAnalysis a = analyse(mixed_fleet(), book, {});
   GpuRow trickling = row(a, "GPU-trickle");
-  const std::map<std::string, double> growth = projected_growth(trickling, facts());
+  const perf::SpeedTable speeds(facts(), *perf::load_constants(""));
+  const std::map<std::string, double> growth = projected_growth(trickling, speeds);
   const catalog::Gpu& here = *trickling.price.gpu;
   int below_bound = 0;
   for (const auto& [name, times] : growth) {
     const catalog::Gpu& there = **facts().find_gpu(name);
-    const double arithmetic = *here.half_rate() / *there.half_rate(), traffic = here.bandwidth / there.bandwidth;
-    if (arithmetic < 1 || traffic < 1) continue;
-    EXPECT_GE(times, 1) << name;
-    EXPECT_LE(times, std::max(arithmetic, traffic) * 1.2 * 1.0001) << name;  // a fifth for what peaks do not tell
-    below_bound += times < std::max(arithmetic, traffic) ? 1 : 0;
+    const perf::Slowdown slow = *perf::slowdown(*speeds.find(here), *speeds.find(there), catalog::NumberFormat::kBf16);
+    if (slow.arithmetic < 1 || slow.memory < 1) continue;
+    EXPECT_LE(times, slow.worst() * std::exp(slow.width) * 1.0001) << name;
+    below_bound += times < slow.worst() ? 1 : 0;
   }
   EXPECT_GT(below_bound, 5);
-  EXPECT_TRUE(projected_growth(row(a, "GPU-busy"), facts()).empty());  // it would only be slower
+  EXPECT_TRUE(projected_growth(row(a, "GPU-busy"), speeds).empty());  // it would only be slower
   trickling.use.metrics[static_cast<std::size_t>(Metric::kTensorActive)].reset();
-  EXPECT_TRUE(projected_growth(trickling, facts()).empty());  // nobody knows what it did: the bound stands
+  EXPECT_TRUE(projected_growth(trickling, speeds).empty());  // nobody knows what it did: the bound stands
 }
 
 // The ledger adds up, owners add up, and no dollar is saved twice, whatever the fleet.

@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "base/parse_units.h"
 #include "rightsize/command.h"
+#include "rightsize/input/speed_input.h"
 #include "rightsize/profile/child.h"
 #include "rightsize/profile/report.h"
 #include "telemetry/recording.h"
@@ -170,6 +171,7 @@ Result<Watched> watch(const Flags& flags, diagnose::Observer& observer) {
 Checked<Outcome> run(const Flags& flags) {
   if (Result<> fine = check(flags); !fine) return fail(one(fine.error()));
   RIGHTSIZE_TRY(catalog::Catalog catalog, open_catalog(flags.catalog));
+  RIGHTSIZE_TRY(const perf::Constants constants, open_constants(flags.catalog));
   const catalog::Gpu* gpu = nullptr;
   if (!flags.gpu.empty()) {
     Result<const catalog::Gpu*> found = catalog.find_gpu(flags.gpu);
@@ -204,7 +206,8 @@ Checked<Outcome> run(const Flags& flags) {
       gpus.push_back(diagnose::understand(observer.gpus()[i], catalog, gpu, !flags.command.empty()));
     }
   }
-  return Outcome{profile_report(gpus, watched.source, catalog), watched.source.exit_status.value_or(kDone)};
+  return Outcome{profile_report(gpus, watched.source, perf::SpeedTable(catalog, constants)),
+                 watched.source.exit_status.value_or(kDone)};
 }
 
 }  // namespace

@@ -106,7 +106,7 @@ report::StackedBar shares_bar(const diagnose::TimeShares& shares) {
   return bar;
 }
 
-std::string speed_text(const Projection& projection) { return fmt::format("{:.2f}x", projection.speed); }
+std::string speed_text(const Projection& projection) { return fmt::format("{:.2f}x", projection.speed.likely); }
 
 report::Table projection_table(const std::vector<Projection>& projections) {
   report::Table table;
@@ -115,6 +115,7 @@ report::Table projection_table(const std::vector<Projection>& projections) {
   table.columns = {{"GPU", "gpu", Align::kLeft},
                    {"speed", "speed", Align::kRight},
                    {"between", "speed_low", Align::kRight},
+                   {"speed known by", "basis", Align::kLeft},
                    {"busy", "busy", Align::kRight},
                    {"$/GPU-h", "usd_per_gpu_hour", Align::kRight},
                    {"cost", "cost_ratio", Align::kRight},
@@ -122,9 +123,9 @@ report::Table projection_table(const std::vector<Projection>& projections) {
   for (const Projection& p : projections) {
     if (!p.fits) continue;
     table.rows.push_back(
-        {report::text_cell(p.gpu->name), report::number_cell(speed_text(p), p.speed),
-         report::number_cell(fmt::format("{:.2f}-{:.2f}x", p.low, p.high), p.low),
-         report::number_cell(percent(p.busy), p.busy),
+        {report::text_cell(p.gpu->name), report::number_cell(speed_text(p), p.speed.likely),
+         report::number_cell(fmt::format("{:.2f}-{:.2f}x", p.speed.low, p.speed.high), p.speed.low),
+         report::text_cell(perf::name_of(p.speed.basis)), report::number_cell(percent(p.speed.busy), p.speed.busy),
          p.offer ? report::number_cell(format_usd_per_hour(in_usd_per_gpu_hour(p.offer->rate_per_gpu())),
                                        in_usd_per_gpu_hour(p.offer->rate_per_gpu()))
                  : report::unknown_cell(),
@@ -146,7 +147,7 @@ std::string best_elsewhere(const std::vector<Projection>& projections, const Gpu
   for (const Projection& p : projections) {
     if (!p.fits || !p.cost) continue;
     if (cheapest == nullptr) cheapest = &p;
-    if (no_slower == nullptr && p.speed >= 0.95) no_slower = &p;
+    if (no_slower == nullptr && p.speed.likely >= 0.95) no_slower = &p;
   }
   if (cheapest == nullptr) return "No other GPU of the catalogue with a price holds this much memory.";
   if (*cheapest->cost >= 0.97) {
@@ -197,10 +198,11 @@ Json projections_json(const std::vector<Projection>& projections) {
   Json all = Json::array();
   for (const Projection& p : projections) {
     all.push_back({{"gpu", p.gpu->name},
-                   {"speed", report::json_number(p.speed)},
-                   {"low", report::json_number(p.low)},
-                   {"high", report::json_number(p.high)},
-                   {"busy", report::json_number(p.busy)},
+                   {"speed", report::json_number(p.speed.likely)},
+                   {"low", report::json_number(p.speed.low)},
+                   {"high", report::json_number(p.speed.high)},
+                   {"busy", report::json_number(p.speed.busy)},
+                   {"basis", perf::name_of(p.speed.basis)},
                    {"fits", p.fits},
                    {"usd_per_gpu_hour",
                     p.offer ? report::json_number(in_usd_per_gpu_hour(p.offer->rate_per_gpu())) : Json(nullptr)},
@@ -323,16 +325,16 @@ void describe_source(report::Report& out, const ProfileSource& source) {
 }  // namespace
 
 report::Report profile_report(const std::vector<GpuProfile>& gpus, const ProfileSource& source,
-                              const catalog::Catalog& catalog) {
+                              const perf::SpeedTable& speeds) {
   report::Report out;
   out.title = "Profile";
   out.document = {{"schema", "rightsize/profile/1"}, {"source", source_json(source)}, {"gpus", Json::array()}};
   market::OfferFilter filter;
   filter.purchases = {catalog::Purchase::kOnDemand};
-  const std::vector<market::Offer> offers = market::offers(catalog, filter);
+  const std::vector<market::Offer> offers = market::offers(speeds.catalog(), filter);
   for (const GpuProfile& gpu : gpus) {
     std::vector<Projection> projections;
-    if (gpu.gpu != nullptr) projections = diagnose::project({&gpu.steady, &gpu.diagnosis, gpu.gpu}, catalog, offers);
+    if (gpu.gpu != nullptr) projections = diagnose::project({&gpu.steady, &gpu.diagnosis, gpu.gpu}, speeds, offers);
     describe_gpu(out, gpu, projections);
     out.document["gpus"].push_back(gpu_json(gpu, projections));
   }
