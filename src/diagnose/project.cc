@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace rightsize::diagnose {
 namespace {
@@ -82,21 +83,39 @@ WatchedWork watched_work(const Summary& summary, const Diagnosis& diagnosis) {
   return {diagnosis.shares, format_of(summary), paced_from_outside(diagnosis.verdict)};
 }
 
-std::optional<SpeedElsewhere> speed_on(const WatchedWork& work, const SustainedRates& from, const SustainedRates& to) {
-  const std::optional<Slowdown> slow = perf::slowdown(from, to, work.format);
-  if (!slow) return std::nullopt;
+SpeedElsewhere speed_on(const WatchedWork& work, const Slowdown& slow) {
   // Of the launch time most is the host's, which stays; how much nobody knows, so the interval spans all and none.
   constexpr double kDevice = 0.3;
-  const Pace likely = pace_of(work, *slow, kDevice);
-  SpeedElsewhere there{likely.speed, likely.speed, likely.speed, likely.busy, likely.busy, slow->basis};
+  const Pace likely = pace_of(work, slow, kDevice);
+  SpeedElsewhere there{likely.speed, likely.speed, likely.speed, likely.busy, likely.busy, slow.basis};
   for (const double device : {0.0, 1.0}) {
-    const Pace slowest = pace_of(work, scaled(*slow, std::exp(slow->width)), device);
+    const Pace slowest = pace_of(work, scaled(slow, std::exp(slow.width)), device);
     there.low = std::min(there.low, slowest.speed);
     there.busy_high = std::max(there.busy_high, slowest.busy);
-    there.high = std::max(there.high, pace_of(work, scaled(*slow, std::exp(-slow->width)), device).speed);
+    there.high = std::max(there.high, pace_of(work, scaled(slow, std::exp(-slow.width)), device).speed);
   }
   return there;
 }
+
+std::optional<SpeedElsewhere> speed_on(const WatchedWork& work, const SustainedRates& from, const SustainedRates& to) {
+  const std::optional<Slowdown> slow = perf::slowdown(from, to, work.format);
+  return slow ? std::optional(speed_on(work, *slow)) : std::nullopt;
+}
+
+namespace {
+
+std::optional<SpeedElsewhere> speed_of(const ProjectionInput& input, const WatchedWork& work,
+                                       const SustainedRates& from, const SustainedRates& to) {
+  if (input.known == nullptr) return speed_on(work, from, to);
+  const KnownJob& known = *input.known;
+  const Result<Slowdown> slow = perf::job_slowdown(*known.constants, known.model, known.job, from, to);
+  if (!slow) return std::nullopt;
+  WatchedWork estimated = work;  // launches are in the estimate, the host's part of them, too
+  estimated.shares.stall += std::exchange(estimated.shares.launch, 0);
+  return speed_on(estimated, *slow);
+}
+
+}  // namespace
 
 std::vector<Projection> project(const ProjectionInput& input, const perf::SpeedTable& speeds,
                                 const std::vector<market::Offer>& offers) {
@@ -108,7 +127,7 @@ std::vector<Projection> project(const ProjectionInput& input, const perf::SpeedT
   const WatchedWork work = watched_work(*input.summary, *input.diagnosis);
   for (const SustainedRates& to : speeds.all()) {
     if (&to == from) continue;
-    const std::optional<SpeedElsewhere> speed = speed_on(work, *from, to);
+    const std::optional<SpeedElsewhere> speed = speed_of(input, work, *from, to);
     if (!speed) continue;
     Projection projection{to.gpu, *speed, true, market::cheapest_gpu(offers, to.gpu->name), {}};
     constexpr double kUsable = 0.97;  // of the memory: the driver and fragments take the rest

@@ -14,7 +14,7 @@
 
 #include "diagnose/diagnose.h"
 #include "market/offers.h"
-#include "perf/kernels/sustained_rates.h"
+#include "perf/job_time.h"
 
 namespace rightsize::diagnose {
 
@@ -33,6 +33,9 @@ struct SpeedElsewhere {
   perf::Basis basis = perf::Basis::kMeasured;  // of the less known of the two GPUs
 };
 
+// From perf's factors: those of the two GPUs, or of the job itself where it is known (perf::job_slowdown).
+SpeedElsewhere speed_on(const WatchedWork& work, const perf::Slowdown& slow);
+
 // Exactly 1 on the same GPU. Nothing where perf does not know the arithmetic of one of them.
 std::optional<SpeedElsewhere> speed_on(const WatchedWork& work, const perf::SustainedRates& from,
                                        const perf::SustainedRates& to);
@@ -45,10 +48,19 @@ struct Projection {
   std::optional<double> cost;          // of the same work, against this GPU's cheapest offer
 };
 
+// What runs, where the user says it: its estimates then say what it is made of, and the counters how much of the time
+// it waited. What was measured corrects the model by the same factor everywhere, so that it cancels in a speed.
+struct KnownJob {
+  const perf::Constants* constants = nullptr;
+  model::ModelShape model;
+  model::Job job;
+};
+
 struct ProjectionInput {
   const Summary* summary = nullptr;
   const Diagnosis* diagnosis = nullptr;
   const catalog::Gpu* gpu = nullptr;  // the one it ran on
+  const KnownJob* known = nullptr;    // nothing: by the counters alone
 };
 
 // Every other GPU of the table with known rates, cheapest for the work first; those whose memory is too small, or that

@@ -7,7 +7,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "sim/closed_form.h"
-#include "sim/random.h"
+#include "base/random.h"
 
 namespace rightsize::sim {
 namespace {

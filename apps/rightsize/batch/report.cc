@@ -55,7 +55,7 @@ void put_profile(Json& document, const sim::LatencyProfile& p, double capacity, 
   document["requests"] = p.requests;
   document["capacity_per_second"] = report::json_number(capacity);
   document["simulated_seconds"] = in_seconds(sim::from_sim_time(p.elapsed));
-  document["quantile_relative_error"] = sim::LogHistogram::kRelativeError;
+  document["quantile_relative_error"] = sim::LatencyHistogram::kRelativeError;
   document["seconds"] = wall;
 }
 

@@ -83,10 +83,11 @@ report::Table phases_table(const GpuProfile& gpu) {
                    {"to", "end_seconds", Align::kRight},
                    {"active", "activity", Align::kRight}};
   for (const diagnose::Phase& phase : gpu.phases) {
-    table.rows.push_back({report::text_cell(name_of(phase.kind)),
-                          report::number_cell(fmt::format("{:.1f} s", phase.begin), phase.begin),
-                          report::number_cell(fmt::format("{:.1f} s", phase.end), phase.end),
-                          report::number_cell(percent(phase.activity), phase.activity)});
+    table.rows.push_back(
+        {report::text_cell(name_of(phase.kind)),
+         report::number_cell(fmt::format("{:.1f} s", in_seconds(phase.begin)), in_seconds(phase.begin)),
+         report::number_cell(fmt::format("{:.1f} s", in_seconds(phase.end)), in_seconds(phase.end)),
+         report::number_cell(percent(phase.activity), phase.activity)});
   }
   return table;
 }
@@ -179,8 +180,8 @@ Json phases_json(const GpuProfile& gpu) {
   Json phases = Json::array();
   for (const diagnose::Phase& phase : gpu.phases) {
     phases.push_back({{"phase", name_of(phase.kind)},
-                      {"begin_seconds", report::json_number(phase.begin)},
-                      {"end_seconds", report::json_number(phase.end)},
+                      {"begin_seconds", report::json_number(in_seconds(phase.begin))},
+                      {"end_seconds", report::json_number(in_seconds(phase.end))},
                       {"activity", report::json_number(phase.activity)}});
   }
   return phases;
@@ -220,6 +221,31 @@ Json shares_json(const diagnose::TimeShares& shares) {
           {"overlap", report::json_number(shares.overlap)}};
 }
 
+// How the model was corrected by what was measured, and what that makes of a step elsewhere.
+void describe_known(report::Report& out, const KnownWork& known, const GpuProfile& gpu,
+                    const std::vector<Projection>& projections) {
+  const diagnose::KnownJob& job = known.job;
+  const Result<perf::JobTime> estimated = perf::job_time(*job.constants, job.model, job.job, *gpu.gpu);
+  std::string text = fmt::format("Speeds elsewhere are those of the estimates of this job: {}.", known.described);
+  if (!estimated) text += fmt::format(" There is none: {}.", estimated.error().message);
+  Json json = {{"job", known.described}};
+  if (estimated && known.step) {
+    const double correction = *known.step / estimated->step;
+    text += fmt::format(
+        " A step took {}; the estimate for {} is {}, so what 'rightsize estimate' says of other GPUs "
+        "is off by about the same factor of {:.2f}.",
+        format_duration(*known.step), gpu.gpu->name, format_duration(estimated->step), correction);
+    json["step_seconds"] = in_seconds(*known.step);
+    json["estimated_step_seconds"] = in_seconds(estimated->step);
+    json["correction"] = correction;
+    json["step_seconds_elsewhere"] = Json::object();
+    for (const Projection& p : projections)
+      json["step_seconds_elsewhere"][p.gpu->name] = in_seconds(*known.step) / p.speed.likely;
+  }
+  out.blocks.emplace_back(report::Paragraph{std::move(text)});
+  out.document["known_job"] = std::move(json);
+}
+
 Json gpu_json(const GpuProfile& gpu, const std::vector<Projection>& projections) {
   const Diagnosis& found = gpu.diagnosis;
   Json actions = Json::array();
@@ -231,9 +257,9 @@ Json gpu_json(const GpuProfile& gpu, const std::vector<Projection>& projections)
                {"host", gpu.device.host},
                {"mig_id", gpu.device.mig_id},
                {"gpu", gpu.gpu != nullptr ? Json(gpu.gpu->name) : Json(nullptr)},
-               {"seconds", report::json_number(gpu.whole.seconds)},
+               {"seconds", report::json_number(in_seconds(gpu.whole.duration))},
                {"samples", gpu.whole.samples},
-               {"interval_seconds", report::json_number(gpu.whole.interval)},
+               {"interval_seconds", report::json_number(in_seconds(gpu.whole.interval))},
                {"metrics", metrics_json(gpu.whole)},
                {"verdict", name_of(found.verdict)},
                {"confidence", report::json_number(found.confidence)},
@@ -244,7 +270,7 @@ Json gpu_json(const GpuProfile& gpu, const std::vector<Projection>& projections)
                {"wasted_why", found.wasted_why},
                {"shares", shares_json(found.shares)},
                {"roofline", roofline_json(found.roofline)},
-               {"joules", report::json_number(gpu.whole.joules)},
+               {"joules", report::json_number(gpu.whole.energy, in_joules)},
                {"power_capped", report::json_number(gpu.whole.power_capped)},
                {"thermally_capped", report::json_number(gpu.whole.thermally_capped)},
                {"phases", phases_json(gpu)},
@@ -280,11 +306,11 @@ void describe_gpu(report::Report& out, const GpuProfile& gpu, const std::vector<
   if (!found.surer.empty()) say("To be surer\n" + join(found.surer));
   out.blocks.emplace_back(metrics_table(gpu));
   if (gpu.phases.size() > 1) out.blocks.emplace_back(phases_table(gpu));
-  if (gpu.whole.joules && gpu.whole.seconds > 0) {
+  if (gpu.whole.energy && gpu.whole.duration > Seconds{}) {
     say(fmt::format("{} over {}: {} of energy, {} on average.",
                     format_count(static_cast<double>(gpu.whole.samples)) + " samples",
-                    format_duration(seconds(gpu.whole.seconds)), format_number(*gpu.whole.joules / 1e3) + " kJ",
-                    format_power(watts(*gpu.whole.joules / gpu.whole.seconds))));
+                    format_duration(gpu.whole.duration), format_number(in_joules(*gpu.whole.energy) / 1e3) + " kJ",
+                    format_power(*gpu.whole.energy / gpu.whole.duration)));
   }
   if (!projections.empty()) {
     out.blocks.emplace_back(projection_table(projections));
@@ -325,7 +351,7 @@ void describe_source(report::Report& out, const ProfileSource& source) {
 }  // namespace
 
 report::Report profile_report(const std::vector<GpuProfile>& gpus, const ProfileSource& source,
-                              const perf::SpeedTable& speeds) {
+                              const perf::SpeedTable& speeds, const KnownWork* known) {
   report::Report out;
   out.title = "Profile";
   out.document = {{"schema", "rightsize/profile/1"}, {"source", source_json(source)}, {"gpus", Json::array()}};
@@ -334,8 +360,11 @@ report::Report profile_report(const std::vector<GpuProfile>& gpus, const Profile
   const std::vector<market::Offer> offers = market::offers(speeds.catalog(), filter);
   for (const GpuProfile& gpu : gpus) {
     std::vector<Projection> projections;
-    if (gpu.gpu != nullptr) projections = diagnose::project({&gpu.steady, &gpu.diagnosis, gpu.gpu}, speeds, offers);
+    if (gpu.gpu != nullptr)
+      projections = diagnose::project({&gpu.steady, &gpu.diagnosis, gpu.gpu, known != nullptr ? &known->job : nullptr},
+                                      speeds, offers);
     describe_gpu(out, gpu, projections);
+    if (known != nullptr && gpu.gpu != nullptr) describe_known(out, *known, gpu, projections);
     out.document["gpus"].push_back(gpu_json(gpu, projections));
   }
   describe_source(out, source);

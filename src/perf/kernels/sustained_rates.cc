@@ -35,13 +35,6 @@ FlopsPerSecond rate_of(const Gpu& gpu, const GpuSpeed& speed, NumberFormat forma
   return (wide ? speed.fp32 : speed.half) * speed.sustained;
 }
 
-// Measured on both GPUs, the same kernels still differ: a tenth, as the engines' and trainers' own errors between
-// measured GPUs (docs/speed.md). What an unmeasured GPU adds is what it adds to any estimate.
-double width_between(const SustainedRates& from, const SustainedRates& to) {
-  constexpr double kMeasuredPair = 0.10;
-  return std::hypot(kMeasuredPair, width_of(from.basis), width_of(to.basis));
-}
-
 }  // namespace
 
 std::optional<BytesPerSecond> host_link_rate(const Gpu& gpu) {
@@ -83,6 +76,14 @@ const SustainedRates* SpeedTable::find(const Gpu& gpu) const {
     if (rates.gpu->name == gpu.name) return &rates;
   }
   return nullptr;
+}
+
+// Measured on both GPUs, the same kernels still differ: a tenth, as the engines' and trainers' own errors between
+// measured GPUs (docs/speed.md). What an unmeasured GPU adds is what it adds to any estimate.
+double width_between(const SustainedRates& from, const SustainedRates& to) {
+  constexpr double kMeasuredPair = 0.10;
+  if (from.gpu->name == to.gpu->name) return 0;
+  return std::hypot(kMeasuredPair, width_of(from.basis), width_of(to.basis));
 }
 
 std::optional<Slowdown> slowdown(const SustainedRates& from, const SustainedRates& to, NumberFormat format) {

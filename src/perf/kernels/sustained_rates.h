@@ -53,6 +53,9 @@ struct Slowdown {
   double worst() const { return arithmetic > memory ? arithmetic : memory; }
 };
 
+// The width of a comparison of these two GPUs: nothing of a GPU with itself.
+double width_between(const SustainedRates& from, const SustainedRates& to);
+
 // Nothing where a GPU's arithmetic is unknown.
 std::optional<Slowdown> slowdown(const SustainedRates& from, const SustainedRates& to, catalog::NumberFormat format);
 
