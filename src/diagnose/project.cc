@@ -63,10 +63,14 @@ Slowdown scaled(Slowdown slow, double factor) {
   return slow;
 }
 
-std::optional<double> cost_of(double speed, const std::optional<market::Offer>& there,
-                              const std::optional<market::Offer>& here) {
+std::optional<double> cost_of(double speed, const std::optional<market::GpuQuote>& there,
+                              const std::optional<market::GpuQuote>& here) {
   if (!there || !here || speed <= 0) return std::nullopt;
-  return in_usd_per_gpu_hour(there->rate_per_gpu()) / in_usd_per_gpu_hour(here->rate_per_gpu()) / speed;
+  return there->rate / here->rate / speed;
+}
+
+std::optional<market::GpuQuote> price_of(const market::PriceBook* prices, const catalog::Gpu& gpu) {
+  return prices != nullptr ? prices->gpu(gpu, catalog::Purchase::kOnDemand) : std::nullopt;
 }
 
 void cheapest_first(std::vector<Projection>& projections) {
@@ -118,21 +122,21 @@ std::optional<SpeedElsewhere> speed_of(const ProjectionInput& input, const Watch
 }  // namespace
 
 std::vector<Projection> project(const ProjectionInput& input, const perf::SpeedTable& speeds,
-                                const std::vector<market::Offer>& offers) {
+                                const market::PriceBook* prices) {
   std::vector<Projection> projections;
   const SustainedRates* from = speeds.find(*input.gpu);
   if (from == nullptr) return projections;
-  const auto here = market::cheapest_gpu(offers, input.gpu->name);
+  const auto here = price_of(prices, *input.gpu);
   const auto& held = input.summary->of(Metric::kMemoryUsed);
   const WatchedWork work = watched_work(*input.summary, *input.diagnosis);
   for (const SustainedRates& to : speeds.all()) {
     if (&to == from) continue;
     const std::optional<SpeedElsewhere> speed = speed_of(input, work, *from, to);
     if (!speed) continue;
-    Projection projection{to.gpu, *speed, true, market::cheapest_gpu(offers, to.gpu->name), {}};
+    Projection projection{to.gpu, *speed, true, price_of(prices, *to.gpu), {}};
     constexpr double kUsable = 0.97;  // of the memory: the driver and fragments take the rest
     projection.fits = !held || bytes(held->max) <= to.gpu->capacity() * kUsable;
-    projection.cost = cost_of(speed->likely, projection.offer, here);
+    projection.cost = cost_of(speed->likely, projection.price, here);
     projections.push_back(std::move(projection));
   }
   cheapest_first(projections);

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "diagnose/diagnose.h"
-#include "market/offers.h"
+#include "market/price_book.h"
 #include "perf/job_time.h"
 
 namespace rightsize::diagnose {
@@ -43,9 +43,9 @@ std::optional<SpeedElsewhere> speed_on(const WatchedWork& work, const perf::Sust
 struct Projection {
   const catalog::Gpu* gpu = nullptr;
   SpeedElsewhere speed;
-  bool fits = true;                    // the memory that was seen
-  std::optional<market::Offer> offer;  // the cheapest; empty where nobody sells it
-  std::optional<double> cost;          // of the same work, against this GPU's cheapest offer
+  bool fits = true;                       // the memory that was seen
+  std::optional<market::GpuQuote> price;  // the user's, else the cheapest on demand; empty where nobody sells it
+  std::optional<double> cost;             // of the same work, against this GPU's price
 };
 
 // What runs, where the user says it: its estimates then say what it is made of, and the counters how much of the time
@@ -64,9 +64,9 @@ struct ProjectionInput {
 };
 
 // Every other GPU of the table with known rates, cheapest for the work first; those whose memory is too small, or that
-// no offer names, come last. When work arrives at its own pace, a GPU is as fast as this one as long as it keeps up,
-// and the cost is that of the hour.
+// have no price, come last. When work arrives at its own pace, a GPU is as fast as this one as long as it keeps up, and
+// the cost is that of the hour. Without `prices` nothing is priced.
 std::vector<Projection> project(const ProjectionInput& input, const perf::SpeedTable& speeds,
-                                const std::vector<market::Offer>& offers);
+                                const market::PriceBook* prices);
 
 }  // namespace rightsize::diagnose

@@ -25,7 +25,7 @@ const std::vector<Section>& sections() {
        {"name", "model", "job", "method", "tokens", "samples", "epochs", "dataset-tokens", "dataset-samples", "seq",
         "global-batch", "items", "per-item", "rate", "isl", "osl", "mix"}},
       {"What must hold", {"deadline", "budget", "ttft-slo", "tpot-slo", "max-gpus", "gpus"}},
-      {"Where", {"objective", "providers", "regions", "purchase", "gpu"}},
+      {"Where", {"objective", "providers", "regions", "purchase", "price", "gpu"}},
       {"How: left open, the best is chosen; a list [a, b] leaves these",
        {"precision", "stack", "batch", "recompute", "optimizer", "tp", "pp", "zero", "kv-precision"}},
       {"A machine of your own", {"on-prem", "on-prem-machines", "kwh-price", "amortise-years", "busy-share", "pue"}},

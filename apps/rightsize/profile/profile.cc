@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "base/parse_units.h"
 #include "rightsize/command.h"
+#include "rightsize/input/price_flag.h"
 #include "rightsize/input/speed_input.h"
 #include "rightsize/profile/child.h"
 #include "rightsize/profile/report.h"
@@ -20,6 +21,7 @@ struct Flags {
   std::vector<std::string> command;
   std::string replay, record, catalog, duration, step_time;
   JobFlags job;  // what runs, where the user says it; its GPU is the one watched
+  PriceFlag price;
   unsigned pid = 0;
   double hertz = 10;
   const CLI::App* app = nullptr;
@@ -192,6 +194,7 @@ Checked<Outcome> run(const Flags& flags) {
   if (Result<> fine = check(flags); !fine) return fail(one(fine.error()));
   RIGHTSIZE_TRY(catalog::Catalog catalog, open_catalog(flags.catalog));
   RIGHTSIZE_TRY(const perf::Constants constants, open_constants(flags.catalog));
+  RIGHTSIZE_TRY(const market::PriceBook prices, open_prices(catalog, flags.price));
   const catalog::Gpu* gpu = nullptr;
   if (!flags.job.gpu.empty()) {
     Result<const catalog::Gpu*> found = catalog.find_gpu(flags.job.gpu);
@@ -227,8 +230,9 @@ Checked<Outcome> run(const Flags& flags) {
       gpus.push_back(diagnose::understand(observer.gpus()[i], catalog, gpu, !flags.command.empty()));
     }
   }
-  return Outcome{profile_report(gpus, watched.source, perf::SpeedTable(catalog, constants), known ? &*known : nullptr),
-                 watched.source.exit_status.value_or(kDone)};
+  return Outcome{
+      profile_report(gpus, watched.source, perf::SpeedTable(catalog, constants), prices, known ? &*known : nullptr),
+      watched.source.exit_status.value_or(kDone)};
 }
 
 }  // namespace
@@ -251,6 +255,7 @@ Run add_profile(CLI::App& command) {
   command.get_option("--gpu")->description("which GPU it is, where the source does not say");
   command.add_option("--step-time", flags->step_time,
                      "with --model: what a step took (an optimizer step, an output token, a batch), e.g. 410ms");
+  add_price_flag(command, flags->price);
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run(*flags); };
 }

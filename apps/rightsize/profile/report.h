@@ -33,6 +33,6 @@ struct KnownWork {
 
 // `known`: nothing when only the counters tell what ran.
 report::Report profile_report(const std::vector<diagnose::GpuProfile>& gpus, const ProfileSource& source,
-                              const perf::SpeedTable& speeds, const KnownWork* known);
+                              const perf::SpeedTable& speeds, const market::PriceBook& prices, const KnownWork* known);
 
 }  // namespace rightsize::app
