@@ -28,12 +28,13 @@ ElementBytes element_bytes(WeightFormat format) {
   return {2, 2, 2};
 }
 
-struct Engine {
+// The arithmetic a product runs on: what large ones reach, of which peak.
+struct Pipe {
   const MatmulCurve* curve;
   FlopsPerSecond peak;
 };
 
-Engine engine_of(const GpuSpeed& gpu, WeightFormat format) {
+Pipe pipe_of(const GpuSpeed& gpu, WeightFormat format) {
   switch (format) {
     case WeightFormat::kFp8:
       return {&gpu.matmul[static_cast<int>(MatmulFormat::kFp8)], gpu.fp8};
@@ -55,13 +56,13 @@ Engine engine_of(const GpuSpeed& gpu, WeightFormat format) {
 OpTime matmul_time(const GpuSpeed& gpu, const Matmul& size, WeightFormat format, double rate) {
   constexpr double kTile = 128.0 * 128.0;
   const ElementBytes width = element_bytes(format);
-  const Engine engine = engine_of(gpu, format);
-  const MatmulCurve& curve = *engine.curve;
+  const Pipe pipe = pipe_of(gpu, format);
+  const MatmulCurve& curve = *pipe.curve;
   OpTime op;
   op.flops = flop(2.0 * size.m * size.n * size.k);
   op.traffic =
       bytes(width.weight * size.n * size.k + width.activation * size.m * size.k + width.output * size.m * size.n);
-  op.compute = op.flops / (engine.peak * (rate > 0 ? rate : curve.rate)) *
+  op.compute = op.flops / (pipe.peak * (rate > 0 ? rate : curve.rate)) *
                (1.0 + curve.occupancy * gpu.sms * kTile / (size.m * size.n)) * (1.0 + curve.k_ramp / size.k);
   op.memory = op.traffic / (gpu.bandwidth * curve.bandwidth) * (1.0 + curve.small_weights * 1e6 / (size.n * size.k));
   op.time = soft_max(op.compute, op.memory, curve.q) + curve.latency;
@@ -70,7 +71,7 @@ OpTime matmul_time(const GpuSpeed& gpu, const Matmul& size, WeightFormat format,
 
 OpTime grouped_matmul_time(const GpuSpeed& gpu, double groups, const Matmul& each, WeightFormat format, double rate) {
   OpTime all = matmul_time(gpu, each, format, rate) * groups;
-  all.time -= engine_of(gpu, format).curve->latency * (groups - 1.0);
+  all.time -= pipe_of(gpu, format).curve->latency * (groups - 1.0);
   return all;
 }
 
