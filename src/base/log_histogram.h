@@ -20,17 +20,14 @@ class LogHistogram {
  public:
   static constexpr double kRelativeError = 1.0 / (1 << Bits);
 
-  // Negative numbers count as 0. Must not be NaN.
+  // Negative numbers count as 0.
   void add(double value) {
     ++count_;
-    if (!(value > 0)) {
-      ++zeros_;
-      return;
-    }
-    const std::size_t bucket = bucket_of(value);
-    // One comparison for both ends: below the first, the difference wraps to something large.
-    if (bucket - first_ >= counts_.size()) widen(bucket);
-    ++counts_[bucket - first_];
+    // One comparison for everything out of the ordinary: below the first bucket the difference wraps to something
+    // large, 0 has a bucket far below all others, and a sign makes one far above.
+    const std::size_t at = bucket_of(value) - first_;
+    if (at >= size_) return add_outside(value);
+    ++counts_[at];
   }
 
   std::uint64_t count() const { return count_; }
@@ -60,7 +57,7 @@ class LogHistogram {
     for (std::size_t i = 0; i < other.counts_.size(); ++i) {
       if (other.counts_[i] == 0) continue;
       const std::size_t bucket = other.first_ + i;
-      if (bucket - first_ >= counts_.size()) widen(bucket);
+      if (bucket - first_ >= size_) widen(bucket);
       counts_[bucket - first_] += other.counts_[i];
     }
     zeros_ += other.zeros_;
@@ -80,6 +77,16 @@ class LogHistogram {
     return std::bit_cast<double>(static_cast<std::uint64_t>(bucket) << kShift);
   }
 
+  void add_outside(double value) {
+    if (!(value > 0)) {
+      ++zeros_;
+      return;
+    }
+    const std::size_t bucket = bucket_of(value);
+    widen(bucket);
+    ++counts_[bucket - first_];
+  }
+
   // Keeps an octave more than is needed, so that a range that grows slowly is not copied often.
   void widen(std::size_t bucket) {
     constexpr std::size_t kOctave = std::size_t{1} << Bits;
@@ -90,10 +97,11 @@ class LogHistogram {
       first_ = begin;
     }
     if (bucket - first_ >= counts_.size()) counts_.resize(bucket - first_ + kOctave, Count{0});
+    size_ = counts_.size();
   }
 
   std::vector<Count> counts_;
-  std::size_t first_ = 0;  // the bucket of counts_[0]
+  std::size_t first_ = 0, size_ = 0;  // the bucket of counts_[0], and how many there are
   std::uint64_t count_ = 0, zeros_ = 0;
 };
 
