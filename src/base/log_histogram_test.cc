@@ -27,7 +27,7 @@ RC_GTEST_PROP(LogHistogram, WithinItsStatedErrorOfTheSortedValues, ()) {
   Nanoseconds h;
   std::vector<std::int64_t> values;
   for (std::uint64_t v : raw) values.push_back(static_cast<std::int64_t>(v >> (1 + v % 40)));
-  for (std::int64_t v : values) h.add(static_cast<double>(v));
+  for (std::int64_t v : values) h.add_whole(v);
   std::sort(values.begin(), values.end());
   for (double q : {0.1, 0.5, 0.9, 0.99}) {
     const auto rank = static_cast<std::size_t>(std::max(1.0, std::ceil(q * static_cast<double>(values.size()))));
@@ -58,6 +58,14 @@ RC_GTEST_PROP(LogHistogram, FractionsAreWithinItsStatedErrorToo, ()) {
     const double exact = values[rank - 1];
     RC_ASSERT(std::fabs(h.quantile(q) - exact) <= exact * LogHistogram<6>::kRelativeError);
   }
+}
+
+RC_GTEST_PROP(LogHistogram, AWholeNumberHasTheBucketOfItsFloatingPointSelf, (std::uint32_t raw, std::uint8_t shift)) {
+  const std::int64_t value = static_cast<std::int64_t>(raw) << (shift % 21);  // exact in a double
+  Nanoseconds a, b;
+  a.add_whole(value);
+  b.add(static_cast<double>(value));
+  RC_ASSERT(a.quantile(0.5) == b.quantile(0.5));
 }
 
 TEST(LogHistogram, ClearingKeepsNothingAndItCanBeUsedAgain) {

@@ -29,7 +29,7 @@ class LatencyStatistics {
   explicit LatencyStatistics(std::uint64_t first_run = 1000) : run_length_(first_run) {}
 
   void add(std::int64_t value) {
-    recent_.add(static_cast<double>(value));
+    recent_.add_whole(value);
     recent_sum_ += value;
   }
   // To be called now and then; closes a run when it is long enough. True when it did.
