@@ -49,7 +49,7 @@ TEST(PossibleChanges, WhatIsAskedForAlreadyIsNoChange) {
   const auto lora =
       flags_of(possible_changes(request_of({{"model", "llama-3.2-1b"}, {"tokens", "1B"}, {"method", "lora"}}), false));
   EXPECT_THAT(lora, ElementsAre("--method qlora")) << "no full training whose optimizer or weights could be smaller";
-  const auto images = flags_of(possible_changes(request_of({{"model", "resnet50"}, {"samples", "1M"}}), false));
+  const auto images = flags_of(possible_changes(request_of({{"model", "resnet-50"}, {"samples", "1M"}}), false));
   EXPECT_THAT(images, Not(Contains("--method lora"))) << "adapters are for language models";
 }
 
