@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "diagnose/project.h"
 #include "fleet/fleet.h"
 
 namespace rightsize::fleet {
@@ -21,7 +22,8 @@ struct CureInput {
   const std::vector<GpuRow>& gpus;
   const PriceBook& book;
   const Thresholds& thresholds;
-  bool across_teams = false;  // whether jobs of different teams may share a GPU
+  const perf::SpeedTable& speeds;  // of the price book's catalogue
+  bool across_teams = false;       // whether jobs of different teams may share a GPU
 };
 
 std::vector<Candidate> find_stops(const CureInput& input);
@@ -46,7 +48,7 @@ diagnose::Summary summary_of(const GpuUse& use);
 // How many times longer the active time would be on other GPUs, by name, from what it was spent on (diagnose's
 // projection, at its slow end). Empty where counters do not tell arithmetic from traffic, or where the work takes what
 // time it can get and would only be slower.
-std::map<std::string, double> projected_growth(const GpuRow& gpu, const catalog::Catalog& catalog);
+std::map<std::string, double> projected_growth(const GpuRow& gpu, const perf::SpeedTable& speeds);
 
 // A GPU that works but does not fill its GPU: a candidate for sharing or a smaller one.
 bool has_room(const GpuRow& gpu);

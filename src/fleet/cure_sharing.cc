@@ -113,7 +113,7 @@ std::vector<Candidate> find_consolidations(const CureInput& input) {
       for (std::size_t i : part) items.push_back(item_of(input.gpus[i], input.thresholds, steps));
       const solve::BinType bin{1, std::vector<double>(1 + 2 * steps, 1.0), 0};
       const solve::Packing packing = solve::pack(items, {bin}, {.exact_items = 60, .seconds = 1});
-      const std::size_t keep = packing.bins.size() + packing.homeless.size();
+      const std::size_t keep = packing.bins.size() + packing.unplaceable.size();
       if (keep >= part.size()) continue;
       // GPUs that stay alone in their bin are not part of the action.
       std::vector<std::size_t> together;
@@ -193,7 +193,7 @@ std::vector<Candidate> find_partitions(const CureInput& input) {
     }
     if (members.size() < 2) continue;
     const mig::GpuType type{first.price.gpu, std::move(geometry), *first.price.rate, ""};
-    const mig::Plan plan = mig::plan_slices(file, {type}, input.book.catalog(), {.share = false, .seconds = 2});
+    const mig::SlicePlan plan = mig::plan_slices(file, {type}, input.speeds, {.share = false, .seconds = 2});
     if (!plan.unplaceable.empty() || plan.gpus.empty() || plan.gpus.size() >= members.size()) continue;
     Candidate c = shared_candidate(ActionKind::kMig, input, members, plan.gpus.size());
     Action& a = c.action;

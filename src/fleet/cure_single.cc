@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
-#include "diagnose/project.h"
 #include "fleet/candidates.h"
 
 namespace rightsize::fleet {
@@ -130,7 +129,7 @@ std::vector<Candidate> find_stops(const CureInput& input) {
   return found;
 }
 
-std::map<std::string, double> projected_growth(const GpuRow& gpu, const catalog::Catalog& catalog) {
+std::map<std::string, double> projected_growth(const GpuRow& gpu, const perf::SpeedTable& speeds) {
   const bool paced = gpu.verdict == Verdict::kUnderused || gpu.verdict == Verdict::kBursty;
   const bool told = gpu.use.metric(Metric::kDramActive) && gpu.use.metric(Metric::kTensorActive);
   const double busy = 1 - gpu.time.wait;
@@ -140,9 +139,9 @@ std::map<std::string, double> projected_growth(const GpuRow& gpu, const catalog:
   diagnosis.verdict = gpu.verdict;
   diagnosis.shares = gpu.time;
   std::map<std::string, double> growth;
-  for (const diagnose::Projection& there : diagnose::project({&summary, &diagnosis, gpu.price.gpu}, catalog, nullptr)) {
+  for (const diagnose::Projection& there : diagnose::project({&summary, &diagnosis, gpu.price.gpu}, speeds, nullptr)) {
     // A GPU that would be busy all the time has no number that could be scaled to a peak.
-    if (there.busy < 1) growth[there.gpu->name] = there.busy / busy * (there.speed / there.low);
+    if (there.speed.busy_high < 1) growth[there.gpu->name] = there.speed.busy_high / busy;
   }
   return growth;
 }
@@ -152,7 +151,7 @@ std::optional<Smaller> find_smaller(const GpuRow& gpu, const CureInput& input, d
   const catalog::Gpu* now = gpu.price.gpu;
   if (now == nullptr || !gpu.price.rate || gpu.memory_peak() <= 0 || gpu.price.share < 1) return std::nullopt;
   std::optional<Smaller> best;
-  const std::map<std::string, double> projected = projected_growth(gpu, input.book.catalog());
+  const std::map<std::string, double> projected = projected_growth(gpu, input.speeds);
   for (const market::Offer& offer : input.book.on_demand()) {
     const catalog::Gpu& other = *offer.gpu;
     if (other.name == now->name || other.vendor != now->vendor || (is_consumer(other) && !is_consumer(*now))) continue;
@@ -160,12 +159,14 @@ std::optional<Smaller> find_smaller(const GpuRow& gpu, const CureInput& input, d
     if (offer.rate_per_gpu() >= *gpu.price.rate * 0.95) continue;
     if (best && offer.rate_per_gpu() >= best->offer.rate_per_gpu()) continue;
     if (bytes(gpu.memory_peak() * memory_factor) > other.capacity() * input.thresholds.memory_headroom) continue;
-    if (!now->half_rate() || !other.half_rate()) continue;
+    const perf::SustainedRates *here = input.speeds.find(*now), *there = input.speeds.find(other);
+    if (here == nullptr || there == nullptr) continue;
+    const auto slow = perf::slowdown(*here, *there, catalog::NumberFormat::kBf16);
+    if (!slow) continue;
     // Busy time is arithmetic or traffic or both: it grows at most by the larger of the two ratios, and by less where
     // counters tell how much of it is which.
-    const double arithmetic = *now->half_rate() / *other.half_rate();
-    const double traffic = now->bandwidth / other.bandwidth * traffic_factor;
-    double growth = std::max(arithmetic, traffic);
+    const double traffic = slow->memory * traffic_factor;
+    double growth = std::max(slow->arithmetic, traffic);
     if (const auto known = projected.find(other.name); known != projected.end())
       growth = std::min(growth, known->second);
     const double busy = busy_level(gpu) * growth;

@@ -24,6 +24,10 @@ const catalog::Catalog& facts() {
   static const catalog::Catalog catalog = *catalog::load_catalog("");
   return catalog;
 }
+const perf::SpeedTable& speeds() {
+  static const perf::SpeedTable table(facts(), *perf::load_constants(""));
+  return table;
+}
 
 PriceBook book_at(double h100) {
   market::OwnPrices own;
@@ -270,21 +274,21 @@ TEST(Downsize, GrowthFollowsWhatTheTimeWasSpentOn) {
   const PriceBook book = book_at(2);
   FleetAnalysis a = analyse(mixed_fleet(), book, {});
   GpuRow trickling = row(a, "GPU-trickle");
-  const std::map<std::string, double> growth = projected_growth(trickling, facts());
+  const std::map<std::string, double> growth = projected_growth(trickling, speeds());
   const catalog::Gpu& here = *trickling.price.gpu;
   int below_bound = 0;
   for (const auto& [name, times] : growth) {
     const catalog::Gpu& there = **facts().find_gpu(name);
-    const double arithmetic = *here.half_rate() / *there.half_rate(), traffic = here.bandwidth / there.bandwidth;
-    if (arithmetic < 1 || traffic < 1) continue;
-    EXPECT_GE(times, 1) << name;
-    EXPECT_LE(times, std::max(arithmetic, traffic) * 1.2 * 1.0001) << name;  // a fifth for what peaks do not tell
-    below_bound += times < std::max(arithmetic, traffic) ? 1 : 0;
+    const perf::Slowdown slow =
+        *perf::slowdown(*speeds().find(here), *speeds().find(there), catalog::NumberFormat::kBf16);
+    if (slow.arithmetic < 1 || slow.memory < 1) continue;
+    EXPECT_LE(times, slow.worst() * std::exp(slow.width) * 1.0001) << name;
+    below_bound += times < slow.worst() ? 1 : 0;
   }
   EXPECT_GT(below_bound, 5);
-  EXPECT_TRUE(projected_growth(row(a, "GPU-busy"), facts()).empty());  // it would only be slower
+  EXPECT_TRUE(projected_growth(row(a, "GPU-busy"), speeds()).empty());  // it would only be slower
   trickling.use.metrics[static_cast<std::size_t>(Metric::kTensorActive)].reset();
-  EXPECT_TRUE(projected_growth(trickling, facts()).empty());  // nobody knows what it did: the bound stands
+  EXPECT_TRUE(projected_growth(trickling, speeds()).empty());  // nobody knows what it did: the bound stands
 }
 
 // The ledger adds up, owners add up, and no dollar is saved twice, whatever the fleet.
@@ -339,7 +343,7 @@ std::vector<Candidate> consolidations(double (*first)(int), double (*second)(int
   std::vector<GpuRow> gpus = judge(sum.finish(), book, {});
   for (GpuRow& gpu : gpus) gpu.verdict = Verdict::kBursty;
   static const Thresholds thresholds;
-  return find_consolidations({gpus, book, thresholds});
+  return find_consolidations({gpus, book, thresholds, speeds()});
 }
 
 TEST(Consolidate, PeaksThatMeetDoNotShare) {
@@ -368,7 +372,7 @@ TEST(Actions, ManySmallJobsGoIntoSlicesOrFewerReplicas) {
   const PriceBook book = book_at(2);
   const std::vector<GpuRow> gpus = judge(sum.finish(), book, {});
   const Thresholds thresholds;
-  const std::vector<Candidate> slices = find_partitions({gpus, book, thresholds});
+  const std::vector<Candidate> slices = find_partitions({gpus, book, thresholds, speeds()});
   ASSERT_EQ(slices.size(), 1u);
   EXPECT_EQ(slices[0].action.to, "1 h100-sxm");  // seven 1g.10gb
   EXPECT_NEAR(slices[0].action.usd_per_month, 6 * 1460, 1);
@@ -431,7 +435,7 @@ TEST(Actions, WhatIsIdleForHoursIsParked) {
   const PriceBook book = book_at(2);
   const std::vector<GpuRow> gpus = judge(sum.finish(), book, {});
   const Thresholds thresholds;
-  const std::vector<Candidate> found = find_stops({gpus, book, thresholds});
+  const std::vector<Candidate> found = find_stops({gpus, book, thresholds, speeds()});
   ASSERT_EQ(found.size(), 1u);
   EXPECT_NEAR(found[0].action.usd_per_month, 1460 * 2.0 / 3, 1);
   EXPECT_EQ(found[0].action.to, "scaled to zero when idle");

@@ -24,8 +24,8 @@ diagnose::MetricStatistics statistics(const MetricUse& use) {
 
 diagnose::Summary summary_of(const GpuUse& use) {
   diagnose::Summary summary;
-  summary.seconds = use.seconds;
-  summary.interval = use.step;
+  summary.duration = seconds(use.seconds);
+  summary.interval = seconds(use.step);
   summary.samples = use.step > 0 ? static_cast<std::uint64_t>(use.seconds / use.step + 0.5) : 0;
   for (std::size_t i = 0; i < telemetry::kMetrics; ++i) {
     if (use.metrics[i]) summary.set(static_cast<Metric>(i), statistics(*use.metrics[i]));
@@ -37,8 +37,8 @@ diagnose::Summary summary_of(const GpuUse& use) {
   turns.active_level = use.idle_share < 1 ? std::min(1.0, use.metric(*activity)->mean / (1 - use.idle_share)) : 0;
   turns.changes = static_cast<std::uint64_t>(use.changes);
   const double stretches = std::max(1.0, (use.changes + 1) / 2);
-  if (use.idle_share > 0) turns.idle_run_s = use.seconds * use.idle_share / stretches;
-  if (use.idle_share < 1) turns.active_run_s = use.seconds * (1 - use.idle_share) / stretches;
+  if (use.idle_share > 0) turns.idle_run = seconds(use.seconds * use.idle_share / stretches);
+  if (use.idle_share < 1) turns.active_run = seconds(use.seconds * (1 - use.idle_share) / stretches);
   summary.on_off = turns;
   return summary;
 }

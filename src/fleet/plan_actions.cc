@@ -80,11 +80,12 @@ std::vector<GpuRow> remaining(const std::vector<GpuRow>& gpus, const std::vector
 std::vector<Action> plan_actions(const std::vector<GpuRow>& gpus, const PriceBook& book, const Thresholds& thresholds) {
   std::vector<Action> actions;
   std::vector<bool> taken(gpus.size(), false);
+  const perf::SpeedTable speeds(book.catalog(), *perf::load_constants(""));
   // A cure that lost some of its GPUs is looked for again among the rest; only then may teams share.
   constexpr int kRounds = 3;
   for (int round = 0; round < kRounds; ++round) {
     const std::vector<GpuRow> rest = round == 0 ? std::vector<GpuRow>{} : remaining(gpus, taken);
-    const CureInput input{round == 0 ? gpus : rest, book, thresholds, round == kRounds - 1};
+    const CureInput input{round == 0 ? gpus : rest, book, thresholds, speeds, round == kRounds - 1};
     for (Candidate& candidate : find_all(input)) {
       if (without_taken(candidate, taken)) {
         accept(std::move(candidate), actions, taken);
@@ -93,7 +94,7 @@ std::vector<Action> plan_actions(const std::vector<GpuRow>& gpus, const PriceBoo
       }
     }
   }
-  const CureInput whole{gpus, book, thresholds, false};
+  const CureInput whole{gpus, book, thresholds, speeds, false};
   for (Candidate& candidate : find_commitments(whole, taken)) {
     if (candidate.action.usd_per_month >= kLeastUsd) accept(std::move(candidate), actions, taken);
   }

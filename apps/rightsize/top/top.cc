@@ -146,7 +146,7 @@ class Judge {
 
   void judge(TopGpu& gpu) const {
     gpu.gpu = gpu_ != nullptr ? gpu_ : diagnose::identify(prices_.catalog(), gpu.device);
-    diagnose::Accumulator gathered;
+    diagnose::SummaryBuilder gathered;
     for (const telemetry::Sample& sample : gpu.recent) gathered.add(sample);
     gpu.diagnosis = diagnose::classify(gathered.summary(),
                                        gpu.gpu != nullptr ? diagnose::hardware_of(*gpu.gpu) : diagnose::Hardware{});
