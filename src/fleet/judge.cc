@@ -61,6 +61,10 @@ Category category_of(Verdict verdict) {
 }
 
 void split_time(GpuRow& gpu, const diagnose::Diagnosis& found) {
+  if (!gpu.use.activity()) {
+    share(gpu, Category::kUnknown) = 1;
+    return;
+  }
   const double idle = std::clamp(gpu.use.idle_share, 0.0, 1.0);
   const double held = std::clamp(gpu.use.held_share, 0.0, idle);
   share(gpu, Category::kIdleHeld) = held;
@@ -93,7 +97,8 @@ void settle_partitioned(std::vector<GpuRow>& gpus) {
   std::map<std::string, double> used;
   std::map<std::string, const GpuRow*> sample;
   for (const GpuRow& gpu : gpus) {
-    if (gpu.use.device.mig_id.empty()) continue;
+    // A job log names the instances that jobs had, not those that were made.
+    if (gpu.use.device.mig_id.empty() || gpu.use.from_job_log) continue;
     Device whole = gpu.use.device;
     whole.mig_id.clear();
     used[whole.key()] += gpu.price.share;
@@ -104,6 +109,7 @@ void settle_partitioned(std::vector<GpuRow>& gpus) {
   for (const auto& [key, share_used] : used) {
     if (share_used > 0.99) continue;
     GpuRow rest = *sample[key];
+    rest.remainder = true;
     rest.use.device.mig_id = "free";
     rest.use.device.mig_profile.clear();
     rest.use.tenancies.clear();
@@ -128,8 +134,7 @@ void settle_partitioned(std::vector<GpuRow>& gpus) {
 
 }  // namespace
 
-std::vector<GpuRow> judge(std::vector<GpuUse> gpus, const PriceBook& book, const Thresholds& thresholds) {
-  (void)thresholds;
+std::vector<GpuRow> judge(std::vector<GpuUse> gpus, const PriceBook& book) {
   align(gpus);
   double first = 0, last = 0;
   for (const GpuUse& gpu : gpus) {
@@ -181,7 +186,8 @@ void mark_overprovisioned(std::vector<GpuRow>& gpus, const Thresholds& threshold
 
 std::string_view name_of(Category category) {
   static constexpr std::string_view kNames[] = {"useful",      "idle",      "idle-held",
-                                                "inefficient", "oversized", "overprovisioned"};
+                                                "inefficient", "oversized", "overprovisioned",
+                                                "unknown"};
   return kNames[static_cast<std::size_t>(category)];
 }
 
@@ -193,6 +199,7 @@ std::string_view rule_of(Category category) {
       "active, but launches, input, copies or a memory limit kept most of the arithmetic waiting",
       "active at a level, or for a part of the time, that a smaller GPU or a share of this one would serve",
       "replicas beyond what the busiest moment of all of them together needs",
+      "the source reported no activity: neither useful nor wasted",
   };
   return kRules[static_cast<std::size_t>(category)];
 }

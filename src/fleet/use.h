@@ -75,6 +75,7 @@ struct GpuUse {
   double changes = 0;        // between idle and active, from one reading to the next
   bool joint_exact = false;  // held_share was counted reading by reading, not step by step
   bool duplicated = false;   // several series reported the same thing
+  bool from_job_log = false; // made of a scheduler's accounting: no readings, no profile
   Profile profile;
   std::vector<Tenancy> tenancies;  // longest first
 
