@@ -89,6 +89,8 @@ std::optional<Metric> GpuUse::activity() const {
   return std::nullopt;
 }
 
+double gap_limit(double interval) { return std::max(300.0, 2.5 * interval); }
+
 double wider_step(double width) {
   for (double step : {1, 2, 4, 12, 60, 300, 900, 1800, 3600, 7200, 14400, 28800, 86400}) {
     if (step > width) return step;
