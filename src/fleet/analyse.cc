@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
-#include "fleet/candidates.h"
 #include "fleet/fleet.h"
+#include "fleet/remedies.h"
 
 namespace rightsize::fleet {
 namespace {
@@ -35,7 +35,7 @@ Totals make_totals(const std::vector<GpuRow>& gpus) {
 }
 
 std::vector<std::string> make_notes(const std::vector<GpuRow>& gpus) {
-  std::size_t unpriced = 0, assumed = 0, silent = 0, doubled = 0;
+  std::size_t unpriced = 0, assumed = 0, silent = 0, partly = 0, doubled = 0;
   std::map<std::string, std::size_t> names;
   std::string example;
   for (const GpuRow& gpu : gpus) {
@@ -48,6 +48,7 @@ std::vector<std::string> make_notes(const std::vector<GpuRow>& gpus) {
       example = gpu.price.source;
     }
     if (gpu.verdict == Verdict::kUnknown && !gpu.use.from_job_log) ++silent;
+    if (gpu.use.activity() && gpu.share_of(Category::kUnknown) > 0.01) ++partly;
     if (gpu.use.duplicated) ++doubled;
   }
   std::vector<std::string> notes;
@@ -64,11 +65,28 @@ std::vector<std::string> make_notes(const std::vector<GpuRow>& gpus) {
     notes.push_back(
         fmt::format("{} report no activity metric: nothing can be said about their waste", count_of(silent, "GPU")));
   }
+  if (partly > 0) {
+    notes.push_back(
+        fmt::format("{} report no activity for part of the time they were there: that time is counted as "
+                    "unknown, neither useful nor wasted",
+                    count_of(partly, "GPU")));
+  }
   if (doubled > 0) {
     notes.push_back(fmt::format("{} are reported by several series at once (replicas, two scrape jobs): counted once",
                                 count_of(doubled, "GPU")));
   }
   return notes;
+}
+
+}  // namespace
+
+namespace {
+
+// Idleness is seen, not inferred, whatever else the verdict rests on: as sure as diagnose is of an idle GPU, which
+// needs ten readings for it.
+double sure_of_idleness(const GpuRow& gpu) {
+  const bool few = gpu.use.step > 0 && gpu.use.seconds < 10 * gpu.use.step;
+  return std::max(gpu.confidence, few ? 0.63 : 0.9);
 }
 
 }  // namespace
@@ -85,10 +103,9 @@ std::vector<LedgerLine> make_ledger(const std::vector<GpuRow>& gpus) {
       line.gpu_hours += gpu.gpu_hours * gpu.share[c];
       const double dollars = gpu.usd(line.category).value_or(0);
       line.usd += dollars;
-      // Idleness is seen, not inferred; the rest is as sure as the verdict.
       const bool seen = line.category == Category::kIdle || line.category == Category::kIdleHeld;
       const double by = gpu.spend_usd ? dollars : gpu.gpu_hours * gpu.share[c];
-      line.confidence += by * (seen ? std::max(gpu.confidence, 0.9) : gpu.confidence);
+      line.confidence += by * (seen ? sure_of_idleness(gpu) : gpu.confidence);
       weight += by;
     }
     line.confidence = weight > 0 ? line.confidence / weight : 0;
@@ -141,10 +158,10 @@ std::vector<OwnerLine> make_owners(const std::vector<GpuRow>& gpus) {
 
 FleetAnalysis analyse(std::vector<GpuUse> gpus, const PriceBook& book, const Thresholds& thresholds) {
   FleetAnalysis analysis;
-  analysis.gpus = judge(std::move(gpus), book);      // what each GPU did, and what it cost
-  mark_overprovisioned(analysis.gpus, thresholds);   // replicas too many
-  analysis.ledger = make_ledger(analysis.gpus);      // where the dollars went
-  analysis.owners = make_owners(analysis.gpus);      // and whose they are
+  analysis.gpus = judge(std::move(gpus), book);     // what each GPU did, and what it cost
+  mark_overprovisioned(analysis.gpus, thresholds);  // replicas too many
+  analysis.ledger = make_ledger(analysis.gpus);     // where the dollars went
+  analysis.owners = make_owners(analysis.gpus);     // and whose they are
   analysis.totals = make_totals(analysis.gpus);
   ActionPlan plan = plan_actions(analysis.gpus, book, thresholds);  // what to do, no dollar twice
   analysis.actions = std::move(plan.actions);

@@ -32,16 +32,16 @@ std::string_view rule_of(Category category);  // one sentence: when time falls h
 // What the search for actions goes by; docs/fleet.md says where each comes from. `idle` is used while reading.
 struct Thresholds {
   IdleRule idle = {};
-  double target_activity = 0.85;    // a GPU this active at the 95th percentile is full
-  double memory_headroom = 0.90;    // of a GPU's memory that may be planned with
-  double sharing_headroom = 0.80;   // of activity and bandwidth that several jobs together may reach
-  double stop_idle_share = 0.90;    // idle for more of the time: may be stopped, once it has been quiet for min_age
-  Seconds park_after = hours(4);    // idle stretches at least this long can be parked
-  double park_share = 0.25;         // ... when they make up this share of the time
-  double stable_share = 0.95;       // there for this share of the time, and active: may be committed to
-  double most_overload = 0.01;      // share of the recorded time for which a new place may be too small
-  Seconds min_age = hours(24);      // nothing younger is acted on, unless it was there when the window began
-  bool across_teams = false;        // whether jobs of different or unknown teams may share a GPU without MIG
+  double target_activity = 0.85;   // a GPU this active at the 95th percentile is full
+  double memory_headroom = 0.90;   // of a GPU's memory that may be planned with
+  double sharing_headroom = 0.80;  // of activity and bandwidth that several jobs together may reach
+  double stop_idle_share = 0.90;   // idle for more of the time: may be stopped, once it has been quiet for min_age
+  Seconds park_after = hours(4);   // idle stretches at least this long can be parked
+  double park_share = 0.25;        // ... when they make up this share of the time
+  double stable_share = 0.95;      // there for this share of the time, and active: may be committed to
+  double most_overload = 0.01;     // share of the recorded time for which a new place may be too small
+  Seconds min_age = hours(24);     // nothing younger is acted on, unless it was there when the window began
+  bool across_teams = false;       // whether jobs of different or unknown teams may share a GPU without MIG
 };
 
 // One GPU, MIG instance, or what is left of a partitioned GPU.
@@ -56,7 +56,6 @@ struct GpuRow {
   std::optional<double> spend_usd;          // nothing: no price
   std::array<double, kCategories> share{};  // of its time; adds up to 1
   double presence = 1;                      // share of the fleet's window in which it reported
-  bool remainder = false;                   // the part of a partitioned GPU that no MIG instance was made of
 
   double share_of(Category category) const { return share[static_cast<std::size_t>(category)]; }
   double waste_share() const { return 1 - share_of(Category::kUseful) - share_of(Category::kUnknown); }
@@ -143,19 +142,18 @@ struct WorstStep {
 
 // What the recorded load would have done to the new place.
 struct Forecast {
-  double load_p95 = 0, load_peak = 0;            // 1 is full
+  double load_p95 = 0, load_peak = 0;               // 1 is full
   std::optional<double> latency_p95, latency_peak;  // times today's; nothing: work would pile up
-  Interval too_small;                            // share of the recorded time with a load above 1
+  Interval too_small;                               // share of the recorded time with a load above 1
   std::vector<WorstStep> worst;
 };
 
 // One workload and where it goes.
 struct Move {
   std::size_t gpu = 0;  // row of FleetAnalysis::gpus
-  std::string owner;    // "team/workload"
-  std::string instance; // the pod or job; empty: labels do not say
+  Owner owner;          // with its pod or job; empty: nobody the labels name
   std::string from;     // the GPU: "node-1/3"
-  std::string to;       // "node-4/0", "node-4/0 slice 2g.20gb", "l4 (aws g6.xlarge)", "none"
+  std::string to;       // "node-4/0", "node-4/0 slice 2g.20gb at 4", "l4 (aws g6.xlarge)", "none"
 };
 
 struct Action {
@@ -166,7 +164,7 @@ struct Action {
   std::string owner;
   double confidence = 0;
   std::vector<std::size_t> gpus;        // rows of FleetAnalysis::gpus
-  std::vector<Move> moves;              // one a GPU
+  std::vector<Move> moves;              // one a workload that runs there now
   std::optional<Forecast> forecast;     // of the GPU that fares worst; nothing: no work moves
   std::vector<std::string> commands;    // that do it, one a line
   std::string manifest;                 // a file the commands apply; empty: none is needed

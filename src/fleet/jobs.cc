@@ -36,7 +36,8 @@ struct Slot {
     use.last = std::max(use.last, job.end - kGrain);
     use.seconds += length;
     busy_until = std::max(busy_until, job.end);
-    use.tenancies.push_back({{job.account, job.name, job.user, job.id}, length, resting ? length : 0, job.start, job.end});
+    use.tenancies.push_back(
+        {{job.account, job.name, job.user, job.id}, length, resting ? length : 0, job.start, job.end});
     if (gpu.utilization) {
       measured += length;
       work += length * gpu.utilization->fraction();
@@ -58,6 +59,7 @@ struct Slot {
     if (memory > 0) set(Metric::kMemoryUsed, memory, memory);
     if (capacity > 0) set(Metric::kMemoryTotal, capacity, capacity);
     use.step = kGrain;
+    use.known_seconds = measured;
     use.idle_share = use.seconds > 0 ? idle / use.seconds : 0;
     use.held_share = use.seconds > 0 ? held / use.seconds : 0;
     std::stable_sort(use.tenancies.begin(), use.tenancies.end(),
@@ -80,9 +82,15 @@ enum class Outcome { kFine, kRunning, kFailed, kTimedOut, kCancelled, kOutOfMemo
 
 Outcome outcome_of(const Job& job) {
   static const std::map<std::string, Outcome, std::less<>> kOutcomes = {
-      {"FAILED", Outcome::kFailed},           {"BOOT_FAIL", Outcome::kNodeFailed}, {"TIMEOUT", Outcome::kTimedOut},
-      {"DEADLINE", Outcome::kTimedOut},       {"CANCELLED", Outcome::kCancelled},  {"REVOKED", Outcome::kCancelled},
-      {"OUT_OF_MEMORY", Outcome::kOutOfMemory}, {"NODE_FAIL", Outcome::kNodeFailed}, {"PREEMPTED", Outcome::kPreempted},
+      {"FAILED", Outcome::kFailed},
+      {"BOOT_FAIL", Outcome::kNodeFailed},
+      {"TIMEOUT", Outcome::kTimedOut},
+      {"DEADLINE", Outcome::kTimedOut},
+      {"CANCELLED", Outcome::kCancelled},
+      {"REVOKED", Outcome::kCancelled},
+      {"OUT_OF_MEMORY", Outcome::kOutOfMemory},
+      {"NODE_FAIL", Outcome::kNodeFailed},
+      {"PREEMPTED", Outcome::kPreempted},
       {"REQUEUED", Outcome::kPreempted},
   };
   if (job.running()) return Outcome::kRunning;
@@ -134,7 +142,8 @@ std::vector<JobLine> sorted(std::map<std::string, JobLine> lines) {
     line.name = name;
     list.push_back(std::move(line));
   }
-  std::stable_sort(list.begin(), list.end(), [](const JobLine& a, const JobLine& b) { return a.gpu_hours > b.gpu_hours; });
+  std::stable_sort(list.begin(), list.end(),
+                   [](const JobLine& a, const JobLine& b) { return a.gpu_hours > b.gpu_hours; });
   return list;
 }
 
@@ -157,7 +166,8 @@ class Issues {
   std::vector<JobIssueLine> finish() {
     std::vector<JobIssueLine> list;
     for (auto& [issue, line] : lines_) {
-      for (const auto& [hours_of_it, job] : worst_[issue]) line.examples.push_back({job->id, job->user, job->name, hours_of_it});
+      for (const auto& [hours_of_it, job] : worst_[issue])
+        line.examples.push_back({job->id, job->user, job->name, hours_of_it});
       list.push_back(std::move(line));
     }
     std::stable_sort(list.begin(), list.end(),
@@ -281,27 +291,30 @@ std::vector<std::string> job_notes(const JobTable& table, const std::vector<GpuR
   for (const Job& job : table.jobs) unmeasured += job.measured() ? 0 : 1;
   const bool only_log = std::all_of(rows.begin(), rows.end(), [](const GpuRow& row) { return row.use.from_job_log; });
   if (only_log && unmeasured > 0) {
-    notes.push_back(fmt::format("{} of {} GPU jobs carry no utilization (neither jobstats nor gres/gpuutil): their hours "
-                                "and dollars are counted, how busy their GPUs were is unknown",
-                                format_count(static_cast<double>(unmeasured)),
-                                format_count(static_cast<double>(table.jobs.size()))));
+    notes.push_back(fmt::format(
+        "{} of {} GPU jobs carry no utilization (neither jobstats nor gres/gpuutil): their hours "
+        "and dollars are counted, how busy their GPUs were is unknown",
+        format_count(static_cast<double>(unmeasured)), format_count(static_cast<double>(table.jobs.size()))));
   }
   if (only_log && !table.jobs.empty()) {
-    notes.push_back("a job log knows nothing of GPUs between jobs: the idle time of unallocated GPUs is not in these figures");
+    notes.push_back(
+        "a job log knows nothing of GPUs between jobs: the idle time of unallocated GPUs is not in these figures");
   }
   if (table.refused > 0) {
-    notes.push_back(fmt::format("{} rows of the job log could not be read and are not costed (first: {})", table.refused,
-                                table.first_refused));
+    notes.push_back(fmt::format("{} rows of the job log could not be read and are not costed (first: {})",
+                                table.refused, table.first_refused));
   }
   if (table.repeated > 0) {
-    notes.push_back(fmt::format("{} rows of the job log repeat a job that was there already: counted once", table.repeated));
+    notes.push_back(
+        fmt::format("{} rows of the job log repeat a job that was there already: counted once", table.repeated));
   }
   return notes;
 }
 
 std::string_view name_of(JobIssue issue) {
-  static constexpr std::string_view kNames[] = {"failed",    "timed-out",   "cancelled",     "out-of-memory", "node-failed",
-                                                "preempted", "gpus-unused", "too-many-gpus", "time-limit-too-long"};
+  static constexpr std::string_view kNames[] = {"failed",        "timed-out",     "cancelled",
+                                                "out-of-memory", "node-failed",   "preempted",
+                                                "gpus-unused",   "too-many-gpus", "time-limit-too-long"};
   return kNames[static_cast<std::size_t>(issue)];
 }
 

@@ -2,12 +2,13 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "base/format.h"
-#include "fleet/candidates.h"
 #include "fleet/fleet.h"
+#include "fleet/remedies.h"
 
 namespace rightsize::fleet {
 namespace {
@@ -15,6 +16,13 @@ namespace {
 using diagnose::Verdict;
 
 double& share(GpuRow& gpu, Category category) { return gpu.share[static_cast<std::size_t>(category)]; }
+
+// The share of the covered time of which activity was reported.
+double known_share(const GpuUse& use) {
+  if (!use.activity()) return 0;
+  // Sources that do not tell the two apart report activity with every reading.
+  return use.known_seconds > 0 && use.seconds > 0 ? std::min(1.0, use.known_seconds / use.seconds) : 1;
+}
 
 diagnose::MetricStatistics statistics(const MetricUse& use) {
   return {use.mean, use.p50.value_or(use.mean), use.p95.value_or(use.max), use.max};
@@ -24,21 +32,24 @@ diagnose::MetricStatistics statistics(const MetricUse& use) {
 
 diagnose::Summary summary_of(const GpuUse& use) {
   diagnose::Summary summary;
-  summary.seconds = use.seconds;
+  // Only the time with activity says anything of it.
+  const double known = known_share(use);
+  summary.seconds = use.seconds * known;
   summary.interval = use.step;
-  summary.samples = use.step > 0 ? static_cast<std::uint64_t>(use.seconds / use.step + 0.5) : 0;
+  summary.samples = use.step > 0 ? static_cast<std::uint64_t>(summary.seconds / use.step + 0.5) : 0;
   for (std::size_t i = 0; i < telemetry::kMetrics; ++i) {
     if (use.metrics[i]) summary.set(static_cast<Metric>(i), statistics(*use.metrics[i]));
   }
   const std::optional<Metric> activity = use.activity();
   if (!activity) return summary;
   diagnose::OnOff turns;
-  turns.idle_share = use.idle_share;
-  turns.active_level = use.idle_share < 1 ? std::min(1.0, use.metric(*activity)->mean / (1 - use.idle_share)) : 0;
+  const double idle = known > 0 ? std::min(1.0, use.idle_share / known) : 0;
+  turns.idle_share = idle;
+  turns.active_level = idle < 1 ? std::min(1.0, use.metric(*activity)->mean / (1 - idle)) : 0;
   turns.changes = static_cast<std::uint64_t>(use.changes);
   const double stretches = std::max(1.0, (use.changes + 1) / 2);
-  if (use.idle_share > 0) turns.idle_run_s = use.seconds * use.idle_share / stretches;
-  if (use.idle_share < 1) turns.active_run_s = use.seconds * (1 - use.idle_share) / stretches;
+  if (idle > 0) turns.idle_run_s = summary.seconds * idle / stretches;
+  if (idle < 1) turns.active_run_s = summary.seconds * (1 - idle) / stretches;
   summary.on_off = turns;
   return summary;
 }
@@ -61,17 +72,21 @@ Category category_of(Verdict verdict) {
 }
 
 void split_time(GpuRow& gpu, const diagnose::Diagnosis& found) {
-  if (!gpu.use.activity()) {
-    share(gpu, Category::kUnknown) = 1;
-    return;
-  }
-  const double idle = std::clamp(gpu.use.idle_share, 0.0, 1.0);
+  const double known = known_share(gpu.use);
+  const double idle = std::clamp(gpu.use.idle_share, 0.0, known);
   const double held = std::clamp(gpu.use.held_share, 0.0, idle);
+  share(gpu, Category::kUnknown) = 1 - known;
   share(gpu, Category::kIdleHeld) = held;
   share(gpu, Category::kIdle) = idle - held;
-  const double wasted = std::clamp(found.wasted - idle, 0.0, 1 - idle);
+  const double wasted = std::clamp(found.wasted * known - idle, 0.0, known - idle);
   share(gpu, category_of(found.verdict)) += wasted;
-  share(gpu, Category::kUseful) = std::max(0.0, 1 - idle - wasted);
+  share(gpu, Category::kUseful) = std::max(0.0, known - idle - wasted);
+}
+
+void set_cost(GpuRow& row) {
+  row.gpu_hours = row.use.seconds / 3600 * row.price.share;
+  row.spend_usd.reset();
+  if (const std::optional<Usd> cost = row.price.cost(row.use.seconds)) row.spend_usd = in_usd(*cost);
 }
 
 GpuRow judge_one(GpuUse use, const PriceBook& book) {
@@ -85,57 +100,121 @@ GpuRow judge_one(GpuUse use, const PriceBook& book) {
   row.evidence = found.evidence;
   row.time = found.shares;
   row.use = std::move(use);
-  row.gpu_hours = row.use.seconds / 3600 * row.price.share;
-  if (const std::optional<Usd> cost = row.price.cost(row.use.seconds)) row.spend_usd = in_usd(*cost);
+  set_cost(row);
   split_time(row, found);
   return row;
 }
 
-// A partitioned GPU whose instances report has a row for the part no instance was made of; the GPU's own series, which
-// see the instances' work again, give way to it.
+std::string whole_key(Device device) {
+  device.mig_id.clear();
+  return device.key();
+}
+
+// A MIG instance takes the larger of its compute and memory shares, which can add up to more than the GPU (3g and 4g of
+// a GPU with 7 and 8 slices: 8/7 - so both give way in proportion), or to less: the rest is a row of its own, idle and
+// nobody's. Both depend on which instances there were at the same time.
+class Partitions {
+ public:
+  explicit Partitions(const std::vector<GpuRow>& gpus) {
+    for (const GpuRow& gpu : gpus) {
+      // A job log names the instances that jobs had, not those that were made.
+      if (gpu.use.device.mig_id.empty() || gpu.use.from_job_log) continue;
+      const std::string key = whole_key(gpu.use.device);
+      if (gpu.use.is_free_part()) {
+        layouts_[key] = gpu.use.layouts;
+      } else {
+        shares_[key][gpu.use.device.mig_id] = gpu.price.share;
+      }
+    }
+  }
+
+  // What an instance, or the rest, is of the GPU on average over the layouts it was part of.
+  double share_of(const GpuRow& gpu) const {
+    const auto layouts = layouts_.find(whole_key(gpu.use.device));
+    if (layouts == layouts_.end()) return gpu.price.share;
+    const std::string& id = gpu.use.device.mig_id;
+    double seconds_all = 0, sum = 0;
+    for (const MigLayout& layout : layouts->second) {
+      const double used = used_by(layouts->first, layout);
+      const bool part = gpu.use.is_free_part() ||
+                        std::find(layout.instances.begin(), layout.instances.end(), id) != layout.instances.end();
+      if (!part) continue;
+      const double share_here =
+          gpu.use.is_free_part() ? std::max(0.0, 1 - used) : gpu.price.share * std::min(1.0, 1 / std::max(used, 1e-9));
+      sum += layout.seconds * share_here;
+      seconds_all += layout.seconds;
+    }
+    if (seconds_all <= 0) return gpu.use.is_free_part() ? 0 : gpu.price.share;
+    return sum / seconds_all;
+  }
+
+ private:
+  double used_by(const std::string& key, const MigLayout& layout) const {
+    const auto shares = shares_.find(key);
+    double used = 0;
+    for (const std::string& id : layout.instances) {
+      if (shares == shares_.end()) break;
+      if (const auto share = shares->second.find(id); share != shares->second.end()) used += share->second;
+    }
+    return used;
+  }
+
+  std::map<std::string, std::map<std::string, double>> shares_;
+  std::map<std::string, std::vector<MigLayout>> layouts_;
+};
+
 void settle_partitioned(std::vector<GpuRow>& gpus) {
-  std::map<std::string, double> used;
-  std::map<std::string, const GpuRow*> sample;
-  for (const GpuRow& gpu : gpus) {
-    // A job log names the instances that jobs had, not those that were made.
+  const Partitions partitions(gpus);
+  for (GpuRow& gpu : gpus) {
     if (gpu.use.device.mig_id.empty() || gpu.use.from_job_log) continue;
-    Device whole = gpu.use.device;
-    whole.mig_id.clear();
-    used[whole.key()] += gpu.price.share;
-    sample[whole.key()] = &gpu;
+    gpu.price.share = partitions.share_of(gpu);
+    set_cost(gpu);
+    if (!gpu.use.is_free_part()) continue;
+    gpu.verdict = Verdict::kIdle;
+    gpu.confidence = 0.8;
+    gpu.evidence = {"no MIG instance was made of this part of the GPU"};
+    gpu.use.idle_share = 1;
+    gpu.use.held_share = 0;
+    gpu.share = {};
+    share(gpu, Category::kIdle) = 1;
   }
-  if (used.empty()) return;
-  std::vector<GpuRow> rests;
-  for (const auto& [key, share_used] : used) {
-    if (share_used > 0.99) continue;
-    GpuRow rest = *sample[key];
-    rest.remainder = true;
-    rest.use.device.mig_id = "free";
-    rest.use.device.mig_profile.clear();
-    rest.use.tenancies.clear();
-    rest.use.metrics = {};
-    rest.use.idle_share = 1;
-    rest.use.held_share = 0;
-    rest.use.profile = {};
-    rest.price.share = 1 - share_used;
-    rest.gpu_hours = rest.use.seconds / 3600 * rest.price.share;
-    if (const std::optional<Usd> cost = rest.price.cost(rest.use.seconds)) rest.spend_usd = in_usd(*cost);
-    rest.verdict = Verdict::kIdle;
-    rest.confidence = 0.8;
-    rest.evidence = {"no MIG instance was made of this part of the GPU"};
-    rest.share = {};
-    share(rest, Category::kIdle) = 1;
-    rests.push_back(std::move(rest));
+  // A GPU that is cut completely has no rest.
+  std::erase_if(gpus, [](const GpuRow& gpu) { return gpu.use.is_free_part() && gpu.price.share < 0.01; });
+}
+
+// Where the reader did not say which instances were there when: all of them, all the time.
+void add_free_parts(std::vector<GpuUse>& gpus) {
+  std::map<std::string, GpuUse> parts;
+  std::set<std::string> told;
+  for (const GpuUse& gpu : gpus) {
+    if (gpu.is_free_part()) told.insert(whole_key(gpu.device));
+    if (gpu.device.mig_id.empty() || gpu.is_free_part() || gpu.from_job_log) continue;
+    GpuUse& part = parts[whole_key(gpu.device)];
+    if (part.layouts.empty()) {
+      part.device = gpu.device;
+      part.device.mig_id = kFreePart;
+      part.device.mig_profile.clear();
+      part.first = gpu.first;
+      part.step = gpu.step;
+      part.layouts.emplace_back();
+    }
+    part.first = std::min(part.first, gpu.first);
+    part.last = std::max(part.last, gpu.last);
+    part.seconds = std::max(part.seconds, gpu.seconds);
+    part.layouts.front().instances.push_back(gpu.device.mig_id);
+    part.layouts.front().seconds = part.seconds;
   }
-  std::erase_if(
-      gpus, [&](const GpuRow& gpu) { return gpu.use.device.mig_id.empty() && used.contains(gpu.use.device.key()); });
-  for (GpuRow& rest : rests) gpus.push_back(std::move(rest));
+  std::erase_if(parts, [&](const auto& entry) { return told.contains(entry.first); });
+  // The GPU's own series see the instances' work again.
+  std::erase_if(gpus, [&](const GpuUse& gpu) { return gpu.device.mig_id.empty() && parts.contains(gpu.device.key()); });
+  for (auto& [key, part] : parts) gpus.push_back(std::move(part));
 }
 
 }  // namespace
 
 std::vector<GpuRow> judge(std::vector<GpuUse> gpus, const PriceBook& book) {
   align(gpus);
+  add_free_parts(gpus);
   double first = 0, last = 0;
   for (const GpuUse& gpu : gpus) {
     if (gpu.seconds <= 0) continue;
@@ -185,9 +264,8 @@ void mark_overprovisioned(std::vector<GpuRow>& gpus, const Thresholds& threshold
 }
 
 std::string_view name_of(Category category) {
-  static constexpr std::string_view kNames[] = {"useful",      "idle",      "idle-held",
-                                                "inefficient", "oversized", "overprovisioned",
-                                                "unknown"};
+  static constexpr std::string_view kNames[] = {"useful",          "idle",   "idle-held", "inefficient", "oversized",
+                                                "overprovisioned", "unknown"};
   return kNames[static_cast<std::size_t>(category)];
 }
 

@@ -241,7 +241,8 @@ bool PriceBook::price_assumed(GpuPrice& price) const {
 }
 
 bool PriceBook::in_market(const market::Offer& offer) const {
-  const bool here = market_.regions.empty() || offer.price->region == "any" || contains(market_.regions, offer.price->region);
+  const bool here =
+      market_.regions.empty() || offer.price->region == "any" || contains(market_.regions, offer.price->region);
   return here && (market_.providers.empty() || contains(market_.providers, offer.price->provider));
 }
 
@@ -281,7 +282,8 @@ std::vector<Alternative> PriceBook::cheaper_than(const GpuPrice& now) const {
     // Less than a twentieth is not worth a migration.
     if (offer && offer->rate < *now.rate * 0.95) found.push_back(*offer);
   }
-  std::stable_sort(found.begin(), found.end(), [](const Alternative& a, const Alternative& b) { return a.rate < b.rate; });
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Alternative& a, const Alternative& b) { return a.rate < b.rate; });
   return found;
 }
 
@@ -294,7 +296,8 @@ std::optional<Alternative> PriceBook::commitment_for(const GpuPrice& now) const 
     const bool same_place = !now.provider.empty() && offer.price->provider == now.provider &&
                             (now.region.empty() || offer.price->region == now.region || offer.price->region == "any");
     const bool named = now.provider.empty() && now.machine == nullptr && !market_.providers.empty() && in_market(offer);
-    if (now.machine != nullptr ? !same_machine || !(same_place || now.provider.empty()) : !same_place && !named) continue;
+    if (now.machine != nullptr ? !same_machine || !(same_place || now.provider.empty()) : !same_place && !named)
+      continue;
     if (best && best->rate <= offer.rate_per_gpu()) continue;
     best = Alternative{now.gpu, offer.rate_per_gpu(), price_source(*offer.price), offer.machine, false};
   }

@@ -31,7 +31,7 @@ struct GpuPrice {
   double share = 1;                     // of it: less than 1 for a MIG instance
   PriceBasis basis = PriceBasis::kUnknown;
   catalog::Purchase purchase = catalog::Purchase::kOnDemand;
-  std::string source;  // "--price h200-sxm", "aws p5.48xlarge us-east-1 on-demand, 2026-08-22"
+  std::string source;            // "--price h200-sxm", "aws p5.48xlarge us-east-1 on-demand, 2026-08-22"
   std::string provider, region;  // whose price it is; empty: the user's own, or not known
 
   // Dollars for so many observed seconds of this device.

@@ -146,8 +146,8 @@ Running running_on(const GpuRow& gpu, const Window& window, const Thresholds& th
   const GpuUse& use = gpu.use;
   running.here = use.seconds > 0 && end_of(use) >= window.last - end_slack(use);
   find_owners(running, gpu);
-  running.old_enough = window.last - running.since >= in_seconds(thresholds.min_age) ||
-                       running.since <= window.first + end_slack(use);
+  running.old_enough =
+      window.last - running.since >= in_seconds(thresholds.min_age) || running.since <= window.first + end_slack(use);
   if (use.profile.width > 0 && running.since > use.profile.start) {
     // The step they came in belongs to them, unless somebody was there before.
     const double steps = (running.since - use.profile.start) / use.profile.width;
@@ -163,6 +163,13 @@ Running running_on(const GpuRow& gpu, const Window& window, const Thresholds& th
   find_level(use.profile.dram, running.first_step, use.metric(Metric::kDramActive), all_time, running.dram_p95,
              running.dram_peak);
   running.memory_peak = gpu.memory_peak();
+  if (running.owners.size() == 1) {
+    // The reader kept what this one owner did, reading by reading.
+    const Tenancy& owner = *running.owners.front();
+    if (owner.activity_peak) running.busy_peak = std::min(1.0, *owner.activity_peak);
+    if (owner.activity_p95) running.busy_p95 = std::min(running.busy_peak, *owner.activity_p95);
+    if (owner.memory_peak_bytes) running.memory_peak = *owner.memory_peak_bytes;
+  }
   find_idleness(running, gpu, thresholds);
   return running;
 }
@@ -235,8 +242,9 @@ Forecast make_forecast(const LoadCurve& load, const ForecastInput& input) {
     if (!std::isnan(load.max[i])) order.push_back(i);
   }
   const std::size_t shown = std::min<std::size_t>(3, order.size());
-  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown), order.end(),
-                    [&](std::size_t a, std::size_t b) { return std::pair(-load.max[a], a) < std::pair(-load.max[b], b); });
+  std::partial_sort(
+      order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown), order.end(),
+      [&](std::size_t a, std::size_t b) { return std::pair(-load.max[a], a) < std::pair(-load.max[b], b); });
   for (std::size_t i = 0; i < shown; ++i) {
     forecast.worst.push_back(
         {load.start + static_cast<double>(order[i]) * load.width, seconds(load.width), load.max[order[i]]});

@@ -23,7 +23,7 @@ struct Running {
   double since = 0;                    // when the last of them came; without owners, when the last owner left
   std::size_t first_step = 0;          // of the profile: [first_step, steps()) is their time
   double idle_share = 0, held_share = 0;
-  bool quiet = false;  // no activity in the last min_age (at most one reading in a thousand)
+  bool quiet = false;                  // no activity in the last min_age (at most one reading in a thousand)
   double busy_p95 = 1, busy_peak = 1;  // activity
   double dram_p95 = 1, dram_peak = 1;  // share of peak bandwidth; activity where there is no counter
   double memory_peak = 0;              // bytes; 0: unknown
@@ -39,7 +39,7 @@ Running running_on(const GpuRow& gpu, const Window& window, const Thresholds& th
 
 // The load per step that a new place would have seen, in its own terms: 1 is full. NaN: nothing was recorded.
 struct LoadCurve {
-  double start = 0, width = 0;   // seconds
+  double start = 0, width = 0;  // seconds
   std::vector<double> mean, max;
 
   // Takes in another workload that shares the place. Peaks of a step add up: they may have met.

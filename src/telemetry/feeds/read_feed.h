@@ -24,7 +24,7 @@ struct FeedOptions {
 
 // What was read and what was not.
 struct FeedOutcome {
-  std::size_t files = 0;  // that could be read
+  std::size_t files = 0;                  // that could be read
   std::size_t readings = 0, missing = 0;  // numbers, and places where one was expected
   std::vector<std::string> kinds;         // of the files, each once: "Prometheus JSON", "nvidia-smi csv"
   std::vector<std::string> notes;         // partial pages, unknown names, refused lines

@@ -99,7 +99,8 @@ std::optional<double> parse_time(std::string_view text) {
 std::optional<double> tres(std::string_view list, std::string_view name) {
   for (std::string_view part : split_list(list, ',')) {
     const std::size_t equals = part.find('=');
-    if (equals != std::string_view::npos && part.substr(0, equals) == name) return scaled_number(part.substr(equals + 1));
+    if (equals != std::string_view::npos && part.substr(0, equals) == name)
+      return scaled_number(part.substr(equals + 1));
   }
   return std::nullopt;
 }
@@ -229,7 +230,8 @@ class JobReader {
     job.state = row["State"].substr(0, row["State"].find(' '));
     job.gpu_model = allocation.model;
     job.mig_profile = allocation.mig_profile;
-    if (const std::optional<double> minutes = plain_number(row["TimelimitRaw"])) job.time_limit = seconds(*minutes * 60);
+    if (const std::optional<double> minutes = plain_number(row["TimelimitRaw"]))
+      job.time_limit = seconds(*minutes * 60);
     if (!job.time_limit) job.time_limit = parse_elapsed(row["Timelimit"]);
     const auto count = static_cast<std::size_t>(allocation.count);
     if (const auto inside = unpack_jobstats(row["AdminComment"])) job.gpus = gpus_of_jobstats(*inside);
@@ -303,7 +305,8 @@ void expand_range(std::string_view before, std::string_view part, std::string_vi
 }  // namespace
 
 bool Job::measured() const {
-  return !gpus.empty() && std::all_of(gpus.begin(), gpus.end(), [](const JobGpu& g) { return g.utilization.has_value(); });
+  return !gpus.empty() &&
+         std::all_of(gpus.begin(), gpus.end(), [](const JobGpu& g) { return g.utilization.has_value(); });
 }
 
 void JobTable::append(JobTable&& other) {

@@ -79,7 +79,8 @@ std::vector<JobGpu> gpus_of_jobstats(const std::string& json) {
     for (const JsonMember& member : busy->value.members) {
       JobGpu gpu{.host = node.name};
       std::from_chars(member.name.data(), member.name.data() + member.name.size(), gpu.index);
-      if (const auto share = number_at(node.value, "gpu_utilization", member.name)) gpu.utilization = Ratio::percent(*share);
+      if (const auto share = number_at(node.value, "gpu_utilization", member.name))
+        gpu.utilization = Ratio::percent(*share);
       if (const auto used = number_at(node.value, "gpu_used_memory", member.name)) gpu.used = bytes(*used);
       if (const auto total = number_at(node.value, "gpu_total_memory", member.name)) gpu.total = bytes(*total);
       gpus.push_back(std::move(gpu));
