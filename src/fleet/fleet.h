@@ -112,6 +112,8 @@ FleetAnalysis analyse(std::vector<GpuUse> gpus, const PriceBook& book, const Thr
 
 // The stages of analyse(), for tests.
 std::vector<GpuRow> judge(std::vector<GpuUse> gpus, const PriceBook& book, const Thresholds& thresholds);
+// Instances get their part of their GPU, layout by layout, and what no instance was made of the rest.
+void settle_partitioned(std::vector<GpuRow>& gpus);
 void mark_overprovisioned(std::vector<GpuRow>& gpus, const Thresholds& thresholds);
 std::vector<LedgerLine> make_ledger(const std::vector<GpuRow>& gpus);
 std::vector<OwnerLine> make_owners(const std::vector<GpuRow>& gpus);

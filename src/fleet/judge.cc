@@ -87,45 +87,6 @@ GpuRow judge_one(GpuUse use, const PriceBook& book) {
   return row;
 }
 
-// A partitioned GPU whose instances report has a row for the part no instance was made of; the GPU's own series, which
-// see the instances' work again, give way to it.
-void settle_partitioned(std::vector<GpuRow>& gpus) {
-  std::map<std::string, double> used;
-  std::map<std::string, const GpuRow*> sample;
-  for (const GpuRow& gpu : gpus) {
-    if (gpu.use.device.mig_id.empty()) continue;
-    Device whole = gpu.use.device;
-    whole.mig_id.clear();
-    used[whole.key()] += gpu.price.share;
-    sample[whole.key()] = &gpu;
-  }
-  if (used.empty()) return;
-  std::vector<GpuRow> rests;
-  for (const auto& [key, share_used] : used) {
-    if (share_used > 0.99) continue;
-    GpuRow rest = *sample[key];
-    rest.use.device.mig_id = "free";
-    rest.use.device.mig_profile.clear();
-    rest.use.tenancies.clear();
-    rest.use.metrics = {};
-    rest.use.idle_share = 1;
-    rest.use.held_share = 0;
-    rest.use.profile = {};
-    rest.price.share = 1 - share_used;
-    rest.gpu_hours = rest.use.seconds / 3600 * rest.price.share;
-    if (const std::optional<Usd> cost = rest.price.cost(rest.use.seconds)) rest.spend_usd = in_usd(*cost);
-    rest.verdict = Verdict::kIdle;
-    rest.confidence = 0.8;
-    rest.evidence = {"no MIG instance was made of this part of the GPU"};
-    rest.share = {};
-    share(rest, Category::kIdle) = 1;
-    rests.push_back(std::move(rest));
-  }
-  std::erase_if(
-      gpus, [&](const GpuRow& gpu) { return gpu.use.device.mig_id.empty() && used.contains(gpu.use.device.key()); });
-  for (GpuRow& rest : rests) gpus.push_back(std::move(rest));
-}
-
 }  // namespace
 
 std::vector<GpuRow> judge(std::vector<GpuUse> gpus, const PriceBook& book, const Thresholds& thresholds) {
