@@ -129,7 +129,7 @@ enum class ActionKind { kStop, kConsolidate, kMig, kBatch, kDownsize, kQuantize,
 std::string_view name_of(ActionKind kind);  // "stop", "consolidate", "mig", ...
 
 // A share of time, of which a curve of steps tells only bounds.
-struct Interval {
+struct ShareBounds {
   double low = 0, likely = 0, high = 0;
 };
 
@@ -144,7 +144,7 @@ struct WorstStep {
 struct Forecast {
   double load_p95 = 0, load_peak = 0;               // 1 is full
   std::optional<double> latency_p95, latency_peak;  // times today's; nothing: work would pile up
-  Interval too_small;                               // share of the recorded time with a load above 1
+  ShareBounds too_small;                            // share of the recorded time with a load above 1
   std::vector<WorstStep> worst;
 };
 
@@ -204,6 +204,8 @@ FleetAnalysis analyse(std::vector<GpuUse> gpus, const PriceBook& book, const Thr
 
 // The stages of analyse(), for tests.
 std::vector<GpuRow> judge(std::vector<GpuUse> gpus, const PriceBook& book);
+// Instances get their part of their GPU, layout by layout, and what no instance was made of the rest.
+void settle_partitioned(std::vector<GpuRow>& gpus);
 void mark_overprovisioned(std::vector<GpuRow>& gpus, const Thresholds& thresholds);
 std::vector<LedgerLine> make_ledger(const std::vector<GpuRow>& gpus);
 ActionPlan plan_actions(const std::vector<GpuRow>& gpus, const PriceBook& book, const Thresholds& thresholds);

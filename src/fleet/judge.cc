@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -105,116 +104,10 @@ GpuRow judge_one(GpuUse use, const PriceBook& book) {
   return row;
 }
 
-std::string whole_key(Device device) {
-  device.mig_id.clear();
-  return device.key();
-}
-
-// A MIG instance takes the larger of its compute and memory shares, which can add up to more than the GPU (3g and 4g of
-// a GPU with 7 and 8 slices: 8/7 - so both give way in proportion), or to less: the rest is a row of its own, idle and
-// nobody's. Both depend on which instances there were at the same time.
-class Partitions {
- public:
-  explicit Partitions(const std::vector<GpuRow>& gpus) {
-    for (const GpuRow& gpu : gpus) {
-      // A job log names the instances that jobs had, not those that were made.
-      if (gpu.use.device.mig_id.empty() || gpu.use.from_job_log) continue;
-      const std::string key = whole_key(gpu.use.device);
-      if (gpu.use.is_free_part()) {
-        layouts_[key] = gpu.use.layouts;
-      } else {
-        shares_[key][gpu.use.device.mig_id] = gpu.price.share;
-      }
-    }
-  }
-
-  // What an instance, or the rest, is of the GPU on average over the layouts it was part of.
-  double share_of(const GpuRow& gpu) const {
-    const auto layouts = layouts_.find(whole_key(gpu.use.device));
-    if (layouts == layouts_.end()) return gpu.price.share;
-    const std::string& id = gpu.use.device.mig_id;
-    double seconds_all = 0, sum = 0;
-    for (const MigLayout& layout : layouts->second) {
-      const double used = used_by(layouts->first, layout);
-      const bool part = gpu.use.is_free_part() ||
-                        std::find(layout.instances.begin(), layout.instances.end(), id) != layout.instances.end();
-      if (!part) continue;
-      const double share_here =
-          gpu.use.is_free_part() ? std::max(0.0, 1 - used) : gpu.price.share * std::min(1.0, 1 / std::max(used, 1e-9));
-      sum += layout.seconds * share_here;
-      seconds_all += layout.seconds;
-    }
-    if (seconds_all <= 0) return gpu.use.is_free_part() ? 0 : gpu.price.share;
-    return sum / seconds_all;
-  }
-
- private:
-  double used_by(const std::string& key, const MigLayout& layout) const {
-    const auto shares = shares_.find(key);
-    double used = 0;
-    for (const std::string& id : layout.instances) {
-      if (shares == shares_.end()) break;
-      if (const auto share = shares->second.find(id); share != shares->second.end()) used += share->second;
-    }
-    return used;
-  }
-
-  std::map<std::string, std::map<std::string, double>> shares_;
-  std::map<std::string, std::vector<MigLayout>> layouts_;
-};
-
-void settle_partitioned(std::vector<GpuRow>& gpus) {
-  const Partitions partitions(gpus);
-  for (GpuRow& gpu : gpus) {
-    if (gpu.use.device.mig_id.empty() || gpu.use.from_job_log) continue;
-    gpu.price.share = partitions.share_of(gpu);
-    set_cost(gpu);
-    if (!gpu.use.is_free_part()) continue;
-    gpu.verdict = Verdict::kIdle;
-    gpu.confidence = 0.8;
-    gpu.evidence = {"no MIG instance was made of this part of the GPU"};
-    gpu.use.idle_share = 1;
-    gpu.use.held_share = 0;
-    gpu.share = {};
-    share(gpu, Category::kIdle) = 1;
-  }
-  // A GPU that is cut completely has no rest.
-  std::erase_if(gpus, [](const GpuRow& gpu) { return gpu.use.is_free_part() && gpu.price.share < 0.01; });
-}
-
-// Where the reader did not say which instances were there when: all of them, all the time.
-void add_free_parts(std::vector<GpuUse>& gpus) {
-  std::map<std::string, GpuUse> parts;
-  std::set<std::string> told;
-  for (const GpuUse& gpu : gpus) {
-    if (gpu.is_free_part()) told.insert(whole_key(gpu.device));
-    if (gpu.device.mig_id.empty() || gpu.is_free_part() || gpu.from_job_log) continue;
-    GpuUse& part = parts[whole_key(gpu.device)];
-    if (part.layouts.empty()) {
-      part.device = gpu.device;
-      part.device.mig_id = kFreePart;
-      part.device.mig_profile.clear();
-      part.first = gpu.first;
-      part.step = gpu.step;
-      part.layouts.emplace_back();
-    }
-    part.first = std::min(part.first, gpu.first);
-    part.last = std::max(part.last, gpu.last);
-    part.seconds = std::max(part.seconds, gpu.seconds);
-    part.layouts.front().instances.push_back(gpu.device.mig_id);
-    part.layouts.front().seconds = part.seconds;
-  }
-  std::erase_if(parts, [&](const auto& entry) { return told.contains(entry.first); });
-  // The GPU's own series see the instances' work again.
-  std::erase_if(gpus, [&](const GpuUse& gpu) { return gpu.device.mig_id.empty() && parts.contains(gpu.device.key()); });
-  for (auto& [key, part] : parts) gpus.push_back(std::move(part));
-}
-
 }  // namespace
 
 std::vector<GpuRow> judge(std::vector<GpuUse> gpus, const PriceBook& book) {
   align(gpus);
-  add_free_parts(gpus);
   double first = 0, last = 0;
   for (const GpuUse& gpu : gpus) {
     if (gpu.seconds <= 0) continue;

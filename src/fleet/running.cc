@@ -205,8 +205,8 @@ LoadCurve dram_curve(const GpuRow& gpu, const Running& running) {
   return curve_since(gpu, running, gpu.use.profile.dram);
 }
 
-Interval time_above(const LoadCurve& load, double limit, Seconds reading, double p95) {
-  Interval above;
+ShareBounds time_above(const LoadCurve& load, double limit, Seconds reading, double p95) {
+  ShareBounds above;
   double steps = 0;
   const double one_reading = load.width > 0 ? std::min(1.0, in_seconds(reading) / load.width) : 1;
   for (std::size_t i = 0; i < load.mean.size(); ++i) {

@@ -57,7 +57,7 @@ LoadCurve dram_curve(const GpuRow& gpu, const Running& running);
 // is never above its maximum M and has the mean m is above L for at most m/L of the step (Markov), and for at least
 // (m-L)/(M-L), or one reading where M > L. `likely` is the geometric middle. `p95` (0: unknown), taken from single
 // readings, bounds the sum: at most a twentieth of the time lies above it.
-Interval time_above(const LoadCurve& load, double limit, Seconds reading, double p95);
+ShareBounds time_above(const LoadCurve& load, double limit, Seconds reading, double p95);
 
 // The forecast for a place. `growth`: how many times longer the work takes there when alone; `now_*` the load where it
 // is. Latency follows the M/G/1 queue with processor sharing, where a request of length S takes S/(1-load) whatever the

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <string_view>
+#include <tuple>
 
 namespace rightsize::fleet {
 namespace {
@@ -102,6 +103,45 @@ double step_at_least(double width) {
   double step = 1;
   while (step < width) step = wider_step(step);
   return step;
+}
+
+std::string instance_name(const Device& device) { return device.mig_id + "/" + device.mig_profile; }
+
+void finish_tenancies(GpuUse& use) {
+  constexpr std::size_t kWorst = 3;
+  const Profile& profile = use.profile;
+  for (Tenancy& tenancy : use.tenancies) {
+    std::vector<BusyStep> steps;
+    std::vector<float> memory;
+    for (std::size_t i = 0; i < std::max(profile.steps(), profile.memory.mean.size()); ++i) {
+      const double begin = profile.start + static_cast<double>(i) * profile.width;
+      if (begin + profile.width <= tenancy.first || begin >= tenancy.last) continue;
+      BusyStep step{begin, profile.width, 0, std::nullopt};
+      if (i < profile.memory.mean.size() && !std::isnan(profile.memory.mean[i])) {
+        memory.push_back(profile.memory.mean[i]);
+        step.memory_bytes = static_cast<double>(profile.memory.max[i]);
+      }
+      if (i >= profile.steps() || std::isnan(profile.activity.max[i])) continue;
+      step.activity = static_cast<double>(profile.activity.max[i]);
+      steps.push_back(step);
+    }
+    std::stable_sort(steps.begin(), steps.end(),
+                     [](const BusyStep& a, const BusyStep& b) { return a.activity > b.activity; });
+    steps.resize(std::min(steps.size(), kWorst));
+    tenancy.worst = std::move(steps);
+    if (memory.empty()) continue;
+    std::sort(memory.begin(), memory.end());
+    tenancy.memory_p95_bytes = static_cast<double>(memory[(memory.size() - 1) * 95 / 100]);
+  }
+  std::stable_sort(use.tenancies.begin(), use.tenancies.end(),
+                   [](const Tenancy& a, const Tenancy& b) { return a.seconds > b.seconds; });
+}
+
+void sort_by_place(std::vector<GpuUse>& gpus) {
+  std::sort(gpus.begin(), gpus.end(), [](const GpuUse& a, const GpuUse& b) {
+    return std::tie(a.device.host, a.device.index, a.device.uuid, a.device.mig_id, a.device.mig_profile) <
+           std::tie(b.device.host, b.device.index, b.device.uuid, b.device.mig_id, b.device.mig_profile);
+  });
 }
 
 void align(std::vector<GpuUse>& gpus) {

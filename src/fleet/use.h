@@ -82,7 +82,7 @@ struct Tenancy {
 
 // How long a partitioned GPU had one set of MIG instances at the same time.
 struct MigLayout {
-  std::vector<std::string> instances;  // Device::mig_id of each
+  std::vector<std::string> instances;  // instance_name() of each
   double seconds = 0;
 };
 
@@ -133,6 +133,23 @@ struct IdleRule {
 // `width`.
 double wider_step(double width);
 double step_at_least(double width);
+
+// Tells MIG instances of one GPU apart, also where an id was given to another profile later: "3/1g.10gb".
+std::string instance_name(const Device& device);
+
+// Puts tenancies in order, the longest first, and fills in what the profile tells of them: the busiest steps while they
+// were there, and the 95th percentile of memory.
+void finish_tenancies(GpuUse& use);
+
+// Moves GPUs whose times lie more than a year from most of the fleet's into the fleet's time, and notes it in
+// GpuUse::clock_off: their hours are real, their clock is not.
+void correct_clocks(std::vector<GpuUse>& gpus);
+
+// By host, index and MIG instance.
+void sort_by_place(std::vector<GpuUse>& gpus);
+
+// What a reader has to know of how hours were counted: what was filled, dropped, moved, and not known.
+std::vector<std::string> accounting_notes(const std::vector<GpuUse>& gpus);
 
 // Brings all profiles to one width (the widest) and one time axis, so that step i means the same hour everywhere.
 void align(std::vector<GpuUse>& gpus);

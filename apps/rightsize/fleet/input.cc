@@ -241,7 +241,7 @@ Checked<FleetResult> read_files(const FleetFlags& flags, const Times& times, con
   result.read.push_back(fmt::format("{} file{} ({}), {} readings", outcome->files, outcome->files == 1 ? "" : "s",
                                     kinds, format_count(static_cast<double>(sum.readings()))));
   if (sum.refused() > 0) {
-    result.analysis.notes.push_back(fmt::format("{} readings were out of any sensible range and left out",
+    result.analysis.notes.push_back(fmt::format("{} readings carry no possible time and were dropped",
                                                 format_count(static_cast<double>(sum.refused()))));
   }
   if (sum.gpus_left_out() > 0) {
@@ -348,6 +348,7 @@ Checked<FleetResult> run_fleet(const FleetFlags& flags, const catalog::Catalog& 
   join_jobs(jobs, thresholds, gpus, result);
   const fleet::PriceBook book(catalog, std::move(prices), std::move(market));
   std::vector<std::string> notes = std::move(result.analysis.notes);
+  for (std::string& note : fleet::accounting_notes(gpus)) notes.push_back(std::move(note));
   result.analysis = fleet::analyse(std::move(gpus), book, thresholds);
   notes.insert(notes.end(), result.analysis.notes.begin(), result.analysis.notes.end());
   result.analysis.notes = std::move(notes);

@@ -269,6 +269,8 @@ void SeriesToSamples::give(std::span<const Point> points) {
       ready_.push_back({time, direct});
     } else if (const auto known = canonical({meaning_.metric, meaning_.scale, false}, value)) {
       ready_.push_back({time, *known});
+    } else {
+      sink_.add_unusable(device_, meaning_.metric, time);
     }
   }
   if (!ready_.empty()) sink_.add_points(device_, meaning_.metric, ready_);

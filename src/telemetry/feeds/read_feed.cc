@@ -24,6 +24,10 @@ class NamedHost : public SampleSink {
     return sink_.open(named);
   }
   void add(int device, const Sample& sample) override { sink_.add(device, sample); }
+  void add_points(int device, Metric metric, std::span<const Point> points) override {
+    sink_.add_points(device, metric, points);
+  }
+  void add_unusable(int device, Metric metric, double time) override { sink_.add_unusable(device, metric, time); }
 
  private:
   SampleSink& sink_;

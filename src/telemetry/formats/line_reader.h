@@ -22,8 +22,11 @@ class Intake {
 
   // The sink's number for this device, or -1 when there are too many.
   int open(const Device& device);
-  // Empty samples are dropped: a line of blanks says nothing.
-  void add(int device, const Sample& sample);
+  // The same without looking whether it was opened before: for readers that know.
+  int open_series(const Device& device);
+  // Empty samples are dropped: a line of blanks says nothing. `unusable` is a set of metrics (bit i: number i) whose
+  // values were there but cannot be.
+  void add(int device, const Sample& sample, std::uint32_t unusable = 0);
   void refuse(std::string_view line, std::string_view what, std::string message);
   double step() const { return step_; }
 
@@ -33,6 +36,7 @@ class Intake {
   ReadSummary& summary_;
   double step_;
   std::unordered_map<std::string, int> devices_;
+  std::size_t opened_ = 0;
 };
 
 class LineReader {
