@@ -171,7 +171,7 @@ void describe_mig(Action& a) {
   a.commands.push_back("sh slices.sh   # the manifest, on the drained node");
 }
 
-void describe_smaller(Action& a, const Remedy& first, const RemedyInput& input, bool quantized) {
+void describe_smaller(Action& a, const Remedy& first, bool quantized) {
   const std::string name = first.instead->gpu->name;
   a.to = fmt::format("{}{}", quantized ? "8-bit weights on " : "", count_of(a.gpus.size(), first.to));
   a.what = quantized ? fmt::format("quantize {} to 8 bits: it then fits {}", a.owner, name)
@@ -245,7 +245,7 @@ Action describe(const std::vector<const Remedy*>& remedies, const RemedyInput& i
       break;
     case RemedyKind::kDownsize:
     case RemedyKind::kQuantize:
-      describe_smaller(a, first, input, first.kind == RemedyKind::kQuantize);
+      describe_smaller(a, first, first.kind == RemedyKind::kQuantize);
       break;
     case RemedyKind::kCommit:
       describe_commit(a, first);
