@@ -33,5 +33,33 @@ TEST(Attribute, JobsByIdAndByTime) {
   EXPECT_EQ(gpus[1].tenancies[0].owner.user, "ann");
 }
 
+// Three of a node's four GPUs, nobody knows which: three quarters of the node's hours.
+TEST(Attribute, JobsOnSharedNodesHaveEqualPartsOfTheirGpus) {
+  Accumulator sum({});
+  for (int i = 0; i < 4; ++i) live(sum, {.uuid = "G" + std::to_string(i), .team = "", .index = i}, kDay, busy);
+  std::vector<GpuUse> gpus = sum.finish();
+  telemetry::JobTable table;
+  telemetry::Job job{.id = "7", .user = "ann", .account = "vision", .name = "train"};
+  job.start = kStart;
+  job.end = kStart + 12 * 3600;
+  job.elapsed = hours(12);
+  job.gpus.assign(3, {.host = "n1"});
+  table.jobs.push_back(job);
+  job.id = "8";
+  job.account = "nlp";
+  job.gpus.assign(1, {.host = "n1"});
+  table.jobs.push_back(job);
+  EXPECT_EQ(attribute_jobs(gpus, table).by_time, 4u);
+  const PriceBook book = book_at(1);
+  const FleetAnalysis a = analyse(std::move(gpus), book, {});
+  double vision = 0, nlp = 0, nobody = 0;
+  for (const OwnerLine& line : a.owners) {
+    (line.team == "vision" ? vision : line.team == "nlp" ? nlp : nobody) += line.gpu_hours;
+  }
+  EXPECT_NEAR(vision, 36, 0.1);
+  EXPECT_NEAR(nlp, 12, 0.1);
+  EXPECT_NEAR(nobody, 48, 0.1);
+}
+
 }  // namespace
 }  // namespace rightsize::fleet

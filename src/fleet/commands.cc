@@ -27,7 +27,9 @@ Orchestrator orchestrator_of(const Owner& owner) {
 }
 
 std::string kubernetes_object(const Owner& owner) {
-  if (owner.workload.empty() || owner.workload == owner.instance) return "pod/" + owner.instance;
+  // A workload that was named by a label (Ray, SkyPilot) is no object of that name.
+  if (owner.workload == owner.instance || owner.workload != workload_of_pod(owner.instance))
+    return "pod/" + owner.instance;
   const std::string_view end =
       std::string_view(owner.instance).substr(std::min(owner.instance.size(), owner.workload.size()));
   if (end.size() > 1 && is_digits(end.substr(1))) return "statefulset/" + owner.workload;

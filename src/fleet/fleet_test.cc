@@ -138,6 +138,10 @@ TEST(Use, OwnersFromLabels) {
   EXPECT_EQ(owner({{"pod", "nvidia-dcgm-exporter-x2x5z"}, {"namespace", "gpu-operator"}}), "(nobody)");
   EXPECT_EQ(owner({{"user", "ann"}, {"account", "vision"}, {"jobid", "7"}, {"job_name", "train"}}), "vision/train");
   EXPECT_EQ(owner({{"hpc_job", "99"}}), "job 99");
+  EXPECT_EQ(owner({{"namespace", "ml"}, {"pod", "raycluster-x-worker-gpu-k2k5z"}, {"label_ray_io_cluster", "sweep"}}),
+            "ml/sweep");
+  EXPECT_EQ(owner({{"namespace", "sky"}, {"pod", "sky-1a2b-ann-head"}, {"skypilot_cluster_name", "finetune"}}),
+            "sky/finetune");
   EXPECT_EQ(owner({{"job", "dcgm"}}), "(nobody)");  // Prometheus's own label
 }
 

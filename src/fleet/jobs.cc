@@ -102,8 +102,8 @@ Outcome outcome_of(const Job& job) {
 struct Costed {
   const Job& job;
   double gpu_hours = 0;
-  std::optional<double> idle_gpu_hours;  // of its GPUs that were measured
-  std::optional<double> usd;
+  std::optional<double> idle_gpu_hours = {};  // of its GPUs that were measured
+  std::optional<double> usd = {};
   std::size_t idle_gpus = 0;
 
   double usd_of(double hours_of_it) const { return gpu_hours > 0 ? usd.value_or(0) * hours_of_it / gpu_hours : 0; }

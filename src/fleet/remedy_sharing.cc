@@ -275,6 +275,10 @@ std::vector<Remedy> find_replica_cuts(const RemedyInput& input) {
 
 namespace {
 
+// Workloads that need nearly the same are the same to the planner, whose model grows with the number of different
+// needs: rounded up, so that no slice gets too small.
+double round_up(double value, double step) { return std::ceil(value / step - 1e-9) * step; }
+
 // One workload for the planner of slices: sized so that the slice would have been too small for no more than the share
 // of time that may be, and with the same headroom as any other sharing.
 mig::Workload slice_workload(const RemedyInput& input, std::size_t row) {
@@ -284,9 +288,11 @@ mig::Workload slice_workload(const RemedyInput& input, std::size_t row) {
   const double overload = input.thresholds.most_overload;
   mig::Workload w;
   w.name = fmt::format("gpu-{}", row);
-  w.memory = bytes(running.memory_peak * 1.05);
-  w.load = Ratio::fraction(level_for(activity_curve(gpu, running), overload, step, running.busy_p95));
-  w.bandwidth = Ratio::fraction(level_for(dram_curve(gpu, running), overload, step, running.dram_p95));
+  constexpr double kShare = 0.02;
+  w.memory = gib(round_up(in_gib(bytes(running.memory_peak * 1.05)), 0.5));
+  w.load = Ratio::fraction(round_up(level_for(activity_curve(gpu, running), overload, step, running.busy_p95), kShare));
+  w.bandwidth =
+      Ratio::fraction(round_up(level_for(dram_curve(gpu, running), overload, step, running.dram_p95), kShare));
   w.headroom = Ratio::fraction(1 - input.thresholds.sharing_headroom);
   return w;
 }

@@ -68,7 +68,7 @@ struct ForecastInput {
   double now_p95 = 0, now_peak = 0;
   double growth = 1;
   bool paced = true;
-  Seconds reading;  // between two readings
+  Seconds reading = {};  // between two readings
 };
 Forecast make_forecast(const LoadCurve& load, const ForecastInput& input);
 

@@ -22,22 +22,22 @@
 namespace rightsize::telemetry {
 
 struct JobGpu {
-  std::string host;
+  std::string host = {};
   int index = -1;                              // -1: which of the host's GPUs is not known
   std::optional<Ratio> utilization = {};       // mean over the job
   std::optional<Bytes> used = {}, total = {};  // largest, capacity
 };
 
 struct Job {
-  std::string id;  // "4001", "4001_3" (a task of an array), "4001+0" (a part of a heterogeneous job)
-  std::string user, account, partition, name;
-  std::string state;                  // "COMPLETED", "CANCELLED" (without who did it), ...; empty: not in the table
-  std::string gpu_model;              // as gres.conf calls it: "a100"; empty: not typed
-  std::string mig_profile;            // "3g.20gb" where the type names one
-  double start = 0, end = 0;          // seconds since 1970; the end of a running job is when the log was made
-  Seconds elapsed;                    // what is paid for: suspended time is not in it
-  std::optional<Seconds> time_limit;  // nothing: none, or not in the table
-  std::vector<JobGpu> gpus;           // as many as were allocated
+  std::string id = {};  // "4001", "4001_3" (a task of an array), "4001+0" (a part of a heterogeneous job)
+  std::string user = {}, account = {}, partition = {}, name = {};
+  std::string state = {};        // "COMPLETED", "CANCELLED" (without who did it), ...; empty: not in the table
+  std::string gpu_model = {};    // as gres.conf calls it: "a100"; empty: not typed
+  std::string mig_profile = {};  // "3g.20gb" where the type names one
+  double start = 0, end = 0;     // seconds since 1970; the end of a running job is when the log was made
+  Seconds elapsed = {};          // what is paid for: suspended time is not in it
+  std::optional<Seconds> time_limit = {};  // nothing: none, or not in the table
+  std::vector<JobGpu> gpus = {};           // as many as were allocated
 
   bool running() const { return state == "RUNNING" || state == "SUSPENDED" || state == "COMPLETING"; }
   bool measured() const;  // every GPU has a utilization
