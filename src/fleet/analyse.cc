@@ -35,7 +35,7 @@ Totals make_totals(const std::vector<GpuRow>& gpus) {
 }
 
 std::vector<std::string> make_notes(const std::vector<GpuRow>& gpus) {
-  std::size_t unpriced = 0, assumed = 0, silent = 0, partly = 0, doubled = 0;
+  std::size_t unpriced = 0, assumed = 0, silent = 0, doubled = 0;
   std::map<std::string, std::size_t> names;
   std::string example;
   for (const GpuRow& gpu : gpus) {
@@ -48,7 +48,6 @@ std::vector<std::string> make_notes(const std::vector<GpuRow>& gpus) {
       example = gpu.price.source;
     }
     if (gpu.verdict == Verdict::kUnknown && !gpu.use.from_job_log) ++silent;
-    if (gpu.use.activity() && gpu.share_of(Category::kUnknown) > 0.01) ++partly;
     if (gpu.use.duplicated) ++doubled;
   }
   std::vector<std::string> notes;
@@ -64,12 +63,6 @@ std::vector<std::string> make_notes(const std::vector<GpuRow>& gpus) {
   if (silent > 0) {
     notes.push_back(
         fmt::format("{} report no activity metric: nothing can be said about their waste", count_of(silent, "GPU")));
-  }
-  if (partly > 0) {
-    notes.push_back(
-        fmt::format("{} report no activity for part of the time they were there: that time is counted as "
-                    "unknown, neither useful nor wasted",
-                    count_of(partly, "GPU")));
   }
   if (doubled > 0) {
     notes.push_back(fmt::format("{} are reported by several series at once (replicas, two scrape jobs): counted once",

@@ -28,7 +28,9 @@ std::string computed_risk(const Forecast& f) {
 }
 
 std::string level(const std::optional<Forecast>& f, bool at_least_medium) {
-  if (f && f->load_peak > 1 && f->too_small.likely > 0) return "high";
+  // Answers that take more than three times as long are another service.
+  const bool slow = f && (!f->latency_p95 || *f->latency_p95 > 3);
+  if (slow || (f && f->too_small.likely > 0)) return "high";
   return at_least_medium || (f && f->load_peak > 0.85) ? "medium" : "low";
 }
 
@@ -183,6 +185,7 @@ void describe_smaller(Action& a, const Remedy& first, bool quantized) {
                       : fmt::format(
                             "run the workload on one {} for a day: latency, memory peak, errors, number formats", name);
   a.rollback = fmt::format("keep one {} node until the week is over; move back by node selector", first.gpu);
+  if (first.instead->moves_provider) return;  // another cluster: no command of this one does it
   std::set<Owner> workloads;
   for (Move move : a.moves) {
     const Owner whole = move.owner;

@@ -57,8 +57,9 @@ TEST(Prices, AlternativesAreRealOffersOfTheSameProvider) {
     EXPECT_FALSE(other.machine->instance.ends_with("_COMMUNITY")) << other.source;
     EXPECT_TRUE(other.moves_provider);
   }
-  const GpuPrice at_aws = book.price({.labels = {{"instance_type", "p4d.24xlarge"}, {"region", "us-east-1"}}});
-  const std::vector<Alternative> of_aws = book.cheaper_than(at_aws);
+  const PriceBook list(facts(), {});
+  const GpuPrice at_aws = list.price({.labels = {{"instance_type", "p4d.24xlarge"}, {"region", "us-east-1"}}});
+  const std::vector<Alternative> of_aws = list.cheaper_than(at_aws);
   ASSERT_FALSE(of_aws.empty());
   for (const Alternative& other : of_aws) EXPECT_EQ(other.machine->provider, "aws");
   // Cheapest first.

@@ -345,10 +345,10 @@ Checked<FleetResult> run_fleet(const FleetFlags& flags, const catalog::Catalog& 
     if (Result<> read = read_job_log(flags.jobs, jobs); !read) return fail(one(std::move(read).error()));
   }
   if (times.end > 0) fleet::clip_jobs(jobs, times.end - times.window, times.end);
-  join_jobs(jobs, thresholds, gpus, result);
-  const fleet::PriceBook book(catalog, std::move(prices), std::move(market));
   std::vector<std::string> notes = std::move(result.analysis.notes);
   for (std::string& note : fleet::accounting_notes(gpus)) notes.push_back(std::move(note));
+  join_jobs(jobs, thresholds, gpus, result);
+  const fleet::PriceBook book(catalog, std::move(prices), std::move(market));
   result.analysis = fleet::analyse(std::move(gpus), book, thresholds);
   notes.insert(notes.end(), result.analysis.notes.begin(), result.analysis.notes.end());
   result.analysis.notes = std::move(notes);

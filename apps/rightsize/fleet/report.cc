@@ -156,7 +156,8 @@ void add_details(report::Report& report, const FleetAnalysis& a, std::size_t top
       moves += fmt::format("{}{} ({}) to {}", m == 0 ? "" : ", ", who, move.from, move.to);
     }
     if (action.moves.size() > kMoves) moves += fmt::format(" and {} more", action.moves.size() - kMoves);
-    if (!moves.empty()) text += " Moves: " + moves + ".";
+    const bool moves_work = !action.moves.empty() && !action.moves.front().owner.empty();
+    if (moves_work) text += " Moves: " + moves + ".";
     for (std::size_t c = 0; c < std::min(kCommands, action.commands.size()); ++c)
       text += " Run: " + action.commands[c] + ".";
     report.blocks.emplace_back(
@@ -209,6 +210,16 @@ report::Table issue_table(const fleet::JobLedger& jobs) {
   return table;
 }
 
+std::string headline(const FleetAnalysis& a) {
+  const fleet::Totals& t = a.totals;
+  std::string text = fmt::format("{} GPUs, {} GPU-hours in {}: {} spent, {} of it wasted ({}). At this rate {} a month",
+                                 format_count(static_cast<double>(t.gpus)), format_number(t.gpu_hours),
+                                 format_duration(seconds(t.window_seconds)), dollars(t.spend_usd), dollars(t.waste_usd),
+                                 percent(t.waste_share()), dollars(t.usd_per_month));
+  if (a.actions.empty()) return text + ".";
+  return text + fmt::format("; the actions below save {} of it.", dollars(t.savings_usd_per_month));
+}
+
 // How good the plan is, in dollars.
 std::string savings_note(const fleet::Totals& t) {
   if (t.remedies == 0) return "";
@@ -241,12 +252,7 @@ report::Report fleet_report(const FleetResult& result, std::size_t top) {
   auto say = [&](std::string text) { report.blocks.emplace_back(report::Paragraph{std::move(text)}); };
   for (const std::string& why : result.misleading)
     say("CAREFUL: " + why + ". These numbers are not the whole fleet's.");
-  say(fmt::format(
-      "{} GPUs, {} GPU-hours in {}: {} spent, {} of it wasted ({}). At this rate {} a month; the actions below "
-      "save {} of it.",
-      format_count(static_cast<double>(t.gpus)), format_number(t.gpu_hours), format_duration(seconds(t.window_seconds)),
-      dollars(t.spend_usd), dollars(t.waste_usd), percent(t.waste_share()), dollars(t.usd_per_month),
-      dollars(t.savings_usd_per_month)));
+  say(headline(a));
   if (t.spend_usd > 0) report.blocks.emplace_back(bar_of(a));
   report.blocks.emplace_back(ledger_table(a));
   report.blocks.emplace_back(owners_table("Who wastes it", "owner", a.owners, top));
