@@ -25,7 +25,8 @@ void find_owners(Running& running, const GpuRow& gpu) {
   double left = gpu.use.first;
   for (const Tenancy& tenancy : gpu.use.tenancies) {
     if (tenancy.owner.empty()) continue;
-    if (tenancy.last + gpu.use.step >= end - slack) {
+    // A source that does not say when an owner left leaves it there: nobody's GPU is only one that is known to be.
+    if (tenancy.last <= 0 || tenancy.last + gpu.use.step >= end - slack) {
       running.owners.push_back(&tenancy);
     } else {
       left = std::max(left, tenancy.last);
