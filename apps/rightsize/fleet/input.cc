@@ -175,10 +175,6 @@ Checked<FleetResult> read_server(const FleetFlags& flags, const Times& times, co
   result.read.push_back(fmt::format("{}: {}, {} requests, {} asked again", http::shown_url(flags.prometheus),
                                     format_duration(seconds(times.window)), scan->traffic.requests,
                                     scan->traffic.retries));
-  if (scan->looked_closer > 0) {
-    result.analysis.notes.push_back(
-        fmt::format("{} GPUs were read reading by reading: their aggregates were not numbers", scan->looked_closer));
-  }
   gpus = std::move(scan->gpus);
   return result;
 }
@@ -237,7 +233,7 @@ void judge_trust(FleetResult& result, bool from_files) {
   if (result.share_read < 0.9) {
     result.misleading.push_back(fmt::format("only {} of the {} could be read",
                                             format_percent(Ratio::fraction(result.share_read)),
-                                            from_files ? "files" : "hosts"));
+                                            from_files ? "files" : "GPUs"));
   }
   std::size_t silent = 0;
   for (const fleet::GpuRow& gpu : result.analysis.gpus) {
@@ -292,7 +288,7 @@ void add_fleet_flags(CLI::App& command, FleetFlags& f) {
   command.add_option("--name", f.names, "a name of yours: gpu_util=MY_METRIC*0.01 or host=MY_LABEL; repeat");
   command.add_option("--price", f.prices, "what you pay an hour: h100-sxm=2.49, p5.48xlarge=55, '*=2'; repeat");
   command.add_option("--jobs", f.jobs, "Slurm's accounting (sacct -P): names users where the metrics do not");
-  command.add_option("--shard", f.shard, "GPUs per round of questions")->default_str("128");
+  command.add_option("--shard", f.shard, "GPUs per round of questions")->default_str("96");
   command.add_option("--parallel", f.parallel, "rounds at a time")->default_str("2");
   command.add_option("--resume", f.resume, "folder that keeps the server's answers: a run that was cut off goes on");
   command.add_option("--timeout", f.timeout, "for one answer of the server")->default_str("120s");
