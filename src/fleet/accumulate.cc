@@ -11,7 +11,8 @@ namespace rightsize::fleet {
 namespace {
 
 constexpr double kYear = 365 * 86400.0;
-constexpr double kLatest = 1e11;  // the year 5138: more is no time in seconds
+constexpr double kLoneReading = 30;  // seconds, where no series has two readings
+constexpr double kLatest = 1e11;     // the year 5138: more is no time in seconds
 
 // Adds readings of one metric of one part and series. What does not change from one to the next is looked up once.
 class Adder {
@@ -152,7 +153,7 @@ struct Accumulator::State {
         if (const double own = series.present.usual_interval(); own > 0) intervals.push_back(own);
       }
     }
-    if (intervals.empty()) return options.step;
+    if (intervals.empty()) return options.step > 0 ? options.step : kLoneReading;
     const auto middle = intervals.begin() + static_cast<std::ptrdiff_t>(intervals.size() / 2);
     std::nth_element(intervals.begin(), middle, intervals.end());
     return *middle;
