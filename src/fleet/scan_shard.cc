@@ -151,6 +151,7 @@ class ShardScan {
     auto& by_owner = readings_[std::tuple(place.gpu, place.part, metric)];
     double& readings = by_owner[{owner_of(place.device), place.device.host}];
     if (readings > 0) place.gpu->duplicated = true;
+    if (is_activity(metric)) place.gpu->has_activity = true;
     readings = std::max(readings, row.value);
     double all = 0;
     for (const auto& [who, count] : by_owner) all += count;
@@ -246,22 +247,39 @@ class ShardScan {
   }
 
   // Moments into one of the cells of a GPU, a part or an owner; several rows of the same are one another's copies.
-  template <class Find>
-  Done ask_moments(const std::string& inner, const Grain& grain, const Find& find) {
-    return ask_cells(count_moments(inner, frame_.axis.width, grain.step), grain.step,
-                     [&](const Place& place, std::size_t cell, double value) {
-                       Cells* cells = find(place);
-                       if (cells == nullptr) return;
-                       cells->resize(frame_.axis.count, 0);
-                       (*cells)[cell] = std::max((*cells)[cell], static_cast<float>(value));
-                     });
+  template <class Find, class Expects>
+  Done ask_moments(const std::string& query, const Grain& grain, const Find& find, const Expects& expects) {
+    for (int attempt = 1; attempt <= 2; ++attempt) {
+      std::set<const GpuCells*> answered;
+      RIGHTSIZE_TRY([[maybe_unused]] const bool done,
+                    ask_cells(query, grain.step, [&](const Place& place, std::size_t cell, double value) {
+                      answered.insert(place.gpu);
+                      Cells* cells = find(place);
+                      if (cells == nullptr) return;
+                      cells->resize(frame_.axis.count, 0);
+                      (*cells)[cell] = std::max((*cells)[cell], static_cast<float>(value));
+                    }));
+      if (!any_wanted([&](const GpuCells& gpu) { return expects(gpu) && !answered.contains(&gpu); })) return true;
+    }
+    // In a cluster an answer can be lost without a word: what is missing would be taken for hours not used.
+    return tl::make_unexpected(QueryError{
+        unreadable("the server has readings of a GPU and answers a question about them with nothing, twice"), false});
   }
-  Done ask_gpus(const std::string& inner, const Grain& grain, Cells GpuCells::*cells) {
-    return ask_moments(inner, grain, [&](const Place& p) { return &(p.gpu->*cells); });
+  template <class Expects>
+  Done ask_gpus(const std::string& inner, const Grain& grain, Cells GpuCells::*cells, const Expects& expects) {
+    return ask_moments(
+        count_moments(inner, frame_.axis.width, grain.step), grain, [&](const Place& p) { return &(p.gpu->*cells); },
+        expects);
   }
-  Done ask_owners(const std::string& inner, const Grain& grain, Cells OwnerCells::*cells) {
-    return ask_moments(inner, grain, [&](const Place& p) { return p.owner != nullptr ? &(p.owner->*cells) : nullptr; });
+  template <class Expects>
+  Done ask_owners(const std::string& query, const Grain& grain, Cells OwnerCells::*cells, const Expects& expects) {
+    return ask_moments(
+        query, grain, [&](const Place& p) { return p.owner != nullptr ? &(p.owner->*cells) : nullptr; }, expects);
   }
+
+  static bool always(const GpuCells&) { return true; }
+  static bool never(const GpuCells&) { return false; }
+  static bool reports_activity(const GpuCells& gpu) { return gpu.has_activity; }
 
   // The GPUs of one class.
   Done ask(const Grain& grain, const std::set<std::string>& keys) {
@@ -307,8 +325,8 @@ class ShardScan {
   Done ask_presence(const Grain& grain) {
     const double full = frame_.axis.width / grain.step;
     with_memory_ = false;
-    RIGHTSIZE_TRY([[maybe_unused]] const bool active,
-                  ask_gpus(present(signs_of_life(), grain.connected, shard_.gpu), grain, &GpuCells::present));
+    RIGHTSIZE_TRY([[maybe_unused]] const bool active, ask_gpus(present(signs_of_life(), grain.connected, shard_.gpu),
+                                                               grain, &GpuCells::present, reports_activity));
     for (const std::string& key : *wanted_) gpus_.at(key).active = gpus_.at(key).present;
     auto incomplete = [&](const GpuCells& gpu) {
       return gpu.present.empty() || std::any_of(gpu.present.begin(), gpu.present.end(),
@@ -317,12 +335,13 @@ class ShardScan {
     if (frame_.sources.contains(Metric::kMemoryUsed) && any_wanted(incomplete)) {
       with_memory_ = true;
       RIGHTSIZE_TRY([[maybe_unused]] const bool any,
-                    ask_gpus(present(signs_of_life(), grain.connected, shard_.gpu), grain, &GpuCells::present));
+                    ask_gpus(present(signs_of_life(), grain.connected, shard_.gpu), grain, &GpuCells::present, always));
     }
     if (!any_wanted([&](const GpuCells& gpu) { return has_breaks(gpu, frame_.axis, grain); })) return true;
     // Looking back one step further adds one moment behind every stretch that ended.
-    RIGHTSIZE_TRY([[maybe_unused]] const bool further,
-                  ask_gpus(present(signs_of_life(), grain.connected + grain.step, shard_.gpu), grain, &GpuCells::ends));
+    RIGHTSIZE_TRY(
+        [[maybe_unused]] const bool further,
+        ask_gpus(present(signs_of_life(), grain.connected + grain.step, shard_.gpu), grain, &GpuCells::ends, always));
     for (const std::string& key : *wanted_) {
       GpuCells& gpu = gpus_.at(key);
       gpu.ends.resize(frame_.axis.count, 0);
@@ -336,17 +355,19 @@ class ShardScan {
     const LabelList part = joined(shard_.gpu, shard_.part), owner = joined(part, shard_.owner);
     if (any_wanted([](const GpuCells& gpu) { return gpu.is_partitioned(); })) {
       RIGHTSIZE_TRY([[maybe_unused]] const bool any,
-                    ask_gpus(present(signs_of_life(), grain.lookback, shard_.gpu), grain, &GpuCells::seen));
+                    ask_gpus(present(signs_of_life(), grain.lookback, shard_.gpu), grain, &GpuCells::seen, always));
       RIGHTSIZE_TRY([[maybe_unused]] const bool each,
-                    ask_moments(present(signs_of_life(), grain.lookback, part), grain,
-                                [](const Place& p) { return p.part != nullptr ? &p.part->seen : nullptr; }));
+                    ask_moments(
+                        count_moments(present(signs_of_life(), grain.lookback, part), frame_.axis.width, grain.step),
+                        grain, [](const Place& p) { return p.part != nullptr ? &p.part->seen : nullptr; }, always));
       asked_.only = fmt::format("{}{}{}!=\"\"", shard_.only, shard_.only.empty() ? "" : ",", shard_.part.front());
       const std::string instances = present(signs_of_life(), grain.lookback, shard_.gpu);
       asked_.only = shard_.only;
-      RIGHTSIZE_TRY([[maybe_unused]] const bool parted, ask_gpus(instances, grain, &GpuCells::partitioned));
+      RIGHTSIZE_TRY([[maybe_unused]] const bool parted, ask_gpus(instances, grain, &GpuCells::partitioned, never));
     }
     const std::string owners = present(signs_of_life(), grain.lookback, owner);
-    RIGHTSIZE_TRY([[maybe_unused]] const bool seen, ask_owners(owners, grain, &OwnerCells::seen));
+    RIGHTSIZE_TRY([[maybe_unused]] const bool seen,
+                  ask_owners(count_moments(owners, frame_.axis.width, grain.step), grain, &OwnerCells::seen, always));
     if (!any_wanted([&](const GpuCells& gpu) { return has_overlaps(gpu, frame_.axis, grain); })) return true;
     RIGHTSIZE_TRY([[maybe_unused]] const bool shared,
                   ask_cells(sum_moments(shares(owners, part), frame_.axis.width, grain.step), grain.step,
@@ -362,16 +383,22 @@ class ShardScan {
   Done ask_activity(const Grain& grain) {
     const LabelList owner = joined(joined(shard_.gpu, shard_.part), shard_.owner);
     const std::string active = activity(activity_gauges(), grain, owner);
-    RIGHTSIZE_TRY([[maybe_unused]] const bool known, ask_owners(active, grain, &OwnerCells::known));
-    RIGHTSIZE_TRY([[maybe_unused]] const bool idle,
-                  ask_owners(fmt::format("({} <= {})", active, frame_.idle.active_above), grain, &OwnerCells::idle));
+    const double width = frame_.axis.width;
+    RIGHTSIZE_TRY([[maybe_unused]] const bool known,
+                  ask_owners(count_moments(active, width, grain.step), grain, &OwnerCells::known,
+                             [&](const GpuCells& gpu) { return gpu.has_activity && !grain.dirty; }));
+    const std::string idle = fmt::format("({} <= bool {})", active, frame_.idle.active_above);
+    RIGHTSIZE_TRY([[maybe_unused]] const bool resting,
+                  ask_owners(sum_moments(idle, width, grain.step), grain, &OwnerCells::idle,
+                             [&](const GpuCells& gpu) { return gpu.has_activity && !grain.dirty; }));
     if (grain.dirty) {
       for (const std::string& key : *wanted_) gpus_.at(key).active.clear();
-      RIGHTSIZE_TRY([[maybe_unused]] const bool good,
-                    ask_gpus(plausible(activity_gauges(), grain.connected, shard_.gpu), grain, &GpuCells::active));
+      RIGHTSIZE_TRY(
+          [[maybe_unused]] const bool good,
+          ask_gpus(plausible(activity_gauges(), grain.connected, shard_.gpu), grain, &GpuCells::active, never));
     }
     // How often idle and active took turns is for the picture only: once a minute is enough.
-    const std::string turns = fmt::format("changes(({} <= bool {})[{}:{}])", active, frame_.idle.active_above,
+    const std::string turns = fmt::format("changes({}[{}:{}])", idle,
                                           duration_text(std::min(window(), kMostMoments * 60)), duration_text(60));
     if (Answered<std::vector<VectorRow>> rows = client_.instant(turns, frame_.axis.until())) {
       for (const VectorRow& row : *rows) {

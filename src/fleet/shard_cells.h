@@ -55,7 +55,9 @@ struct GpuCells {
   Cells active;                            // moments with a possible value of activity, with the long look back
   double readings = 0;                     // of the metric with the most
   double interval = 0;                     // seconds between two of them, the longer ones
-  bool dirty = false, duplicated = false, is_shared = false;
+  bool has_activity = false;               // a metric of it is reported
+  bool dirty = false;                      // with values that cannot be
+  bool duplicated = false, is_shared = false;
 
   bool is_partitioned() const { return parts.size() > 1 || !parts.contains(""); }
 };
