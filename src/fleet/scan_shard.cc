@@ -3,22 +3,18 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
-#include <tuple>
 
 #include <fmt/format.h>
+
+#include "fleet/shard_series.h"
 
 namespace rightsize::fleet {
 namespace {
 
 using Done = Answered<bool>;  // true
+using Place = ShardSeries::Place;
 
 constexpr double kMostMoments = 20'000;  // of one series in one question; VictoriaMetrics refuses 30,000
-constexpr double kMostBytes = 4e12;      // a GPU with more memory is none
-constexpr double kConnected = 300;
-
-bool is_activity(Metric metric) {
-  return std::find(std::begin(kActivityMetrics), std::end(kActivityMetrics), metric) != std::end(kActivityMetrics);
-}
 
 // Clocks, temperatures and counters do not change what a GPU is judged by.
 bool is_useful(Metric metric) {
@@ -39,177 +35,33 @@ bool has_curve(Metric metric) {
   return is_activity(metric) || metric == Metric::kDramActive || metric == Metric::kMemoryUsed;
 }
 
-// How often the moments of a class of GPUs are looked at: as often as they are read, within bounds.
-Grain grain_for(double interval, bool dirty) {
-  Grain grain;
-  grain.dirty = dirty;
-  for (double step : {15.0, 20.0, 30.0, 60.0}) {
-    if (interval >= step) grain.step = step;
-  }
-  grain.connected = std::max(kConnected, std::ceil(gap_limit(interval) / 60) * 60);
-  grain.lookback = std::clamp(std::ceil(1.5 * interval), 2 * grain.step, grain.connected);
-  if (interval >= grain.step && interval < 2 * grain.step) grain.lookback = std::ceil(1.5 * interval);
-  return grain;
-}
-
 // Asks about one shard, and keeps what is answered by GPU.
 class ShardScan {
  public:
   ShardScan(PrometheusClient& client, const Shard& shard, const ShardFrame& frame)
-      : client_(client), shard_(shard), frame_(frame) {}
+      : client_(client), shard_(shard), frame_(frame), series_(frame.names) {}
 
   Answered<ShardAnswer> run() {
-    for (const auto& [metric, source] : frame_.sources) {
-      if (!is_activity(metric) && metric != Metric::kMemoryUsed) continue;
-      RIGHTSIZE_TRY([[maybe_unused]] const bool done, discover(metric, source));
-    }
+    RIGHTSIZE_TRY([[maybe_unused]] const bool found, discover(client_, shard_, frame_, series_));
     ShardAnswer answer;
     for (const std::string& value : shard_.values) {
-      if (!heard_.contains(value)) answer.silent.push_back(value);
+      if (!series_.heard.contains(value)) answer.silent.push_back(value);
     }
-    for (auto& [grain, keys] : classes()) {
-      RIGHTSIZE_TRY([[maybe_unused]] const bool done, ask(grain, keys));
-      for (const std::string& key : keys) {
-        for (GpuUse& use : account(gpus_.at(key), frame_.axis, grain, frame_.idle))
+    for (const GpuClass& similar : classes_of(series_, shard_)) {
+      RIGHTSIZE_TRY([[maybe_unused]] const bool done, ask(similar.grain, similar.gpus));
+      for (const std::string& key : similar.gpus) {
+        for (GpuUse& use : account(series_.gpus.at(key), frame_.axis, similar.grain, frame_.idle)) {
           answer.gpus.push_back(std::move(use));
+        }
       }
     }
     return answer;
   }
 
  private:
-  // Where a row of an answer belongs.
-  struct Place {
-    GpuCells* gpu = nullptr;
-    PartCells* part = nullptr;
-    OwnerCells* owner = nullptr;
-    Device device;
-  };
-
   double window() const { return frame_.axis.until() - frame_.axis.from; }
 
-  // Answers grouped by fewer labels than a series has belong to a GPU or a part as a whole: then the rest is null.
-  Place place_of(const telemetry::Labels& labels) {
-    Place place;
-    place.device = telemetry::device_of(labels, frame_.names);
-    Device whole = place.device;
-    whole.mig_id.clear();
-    const std::string key = whole.key();
-    const auto gpu = gpus_.find(key);
-    if (gpu == gpus_.end() || (wanted_ != nullptr && !wanted_->contains(key))) return place;
-    place.gpu = &gpu->second;
-    const auto part = place.gpu->parts.find(place.device.mig_id.empty() ? "" : instance_name(place.device));
-    if (part == place.gpu->parts.end()) return place;
-    place.part = &part->second;
-    const auto owner = place.part->owners.find(owner_of(place.device));
-    if (owner != place.part->owners.end()) place.owner = &owner->second;
-    return place;
-  }
-
-  Place new_place(const telemetry::Labels& labels) {
-    const Device device = telemetry::device_of(labels, frame_.names);
-    Device whole = device;
-    whole.mig_id.clear();
-    gpus_[whole.key()].parts[device.mig_id.empty() ? "" : instance_name(device)].owners[owner_of(device)];
-    return place_of(labels);
-  }
-
   std::string select(const MetricSource& source) const { return selector(source.name, frame_.matchers, asked_); }
-
-  // Which series there are, how often they are read, and whether they have values that cannot be.
-  Done discover(Metric metric, const MetricSource& source) {
-    asked_ = shard_;
-    const std::string series = select(source);
-    const double until = frame_.axis.until();
-    RIGHTSIZE_TRY(const std::vector<VectorRow> counts,
-                  client_.instant(over_time("count_over_time", series, window()), until));
-    for (const VectorRow& row : counts) note_series(metric, row);
-    if (counts.empty()) return true;
-    if (is_activity(metric) || !has_activity()) {
-      RIGHTSIZE_TRY(const std::vector<VectorRow> often,
-                    client_.instant(fmt::format("quantile_over_time(0.25, count_over_time({}[10m])[{}:10m])", series,
-                                                duration_text(window())),
-                                    until));
-      for (const VectorRow& row : often) {
-        GpuCells* gpu = place_of(row.labels).gpu;
-        if (gpu == nullptr || row.value <= 0) continue;
-        const double interval = frame_.interval > 0 ? frame_.interval : 600 / row.value;
-        gpu->interval = gpu->interval > 0 ? std::min(gpu->interval, interval) : interval;
-      }
-    }
-    return find_impossible(metric, source, series, counts.size());
-  }
-
-  void note_series(Metric metric, const VectorRow& row) {
-    const Place place = new_place(row.labels);
-    if (const auto value = row.labels.find(shard_.label); value != row.labels.end()) heard_.insert(value->second);
-    Device& device = place.part->device;
-    if (device.labels.empty()) device = place.device;
-    if (device.host.empty()) device.host = place.device.host;
-    device.labels.insert(place.device.labels.begin(), place.device.labels.end());
-    // Two series with the same owner say the same thing twice: replicas of the server, or two scrape jobs.
-    auto& by_owner = readings_[std::tuple(place.gpu, place.part, metric)];
-    double& readings = by_owner[{owner_of(place.device), place.device.host}];
-    if (readings > 0) place.gpu->duplicated = true;
-    if (is_activity(metric)) place.gpu->has_activity = true;
-    readings = std::max(readings, row.value);
-    double all = 0;
-    for (const auto& [who, count] : by_owner) all += count;
-    place.gpu->readings = std::max(place.gpu->readings, all);
-  }
-
-  bool has_activity() const {
-    return std::all_of(gpus_.begin(), gpus_.end(), [](const auto& gpu) { return gpu.second.interval > 0; });
-  }
-
-  Done find_impossible(Metric metric, const MetricSource& source, const std::string& series, std::size_t rows) {
-    const double most = is_activity(metric) ? 1.05 : kMostBytes;
-    std::size_t answered = 0;
-    for (const char* function : {"max_over_time", "min_over_time"}) {
-      RIGHTSIZE_TRY(const std::vector<VectorRow> extremes,
-                    client_.instant(over_time(function, series, window()), frame_.axis.until()));
-      answered += extremes.size();
-      for (const VectorRow& row : extremes) {
-        const Place place = place_of(row.labels);
-        if (place.gpu == nullptr) continue;
-        const double value = row.value * source.scale;
-        if (value > most || value < 0) {
-          place.gpu->dirty = true;
-        } else if (place.owner != nullptr && function[1] == 'a') {
-          double& peak = is_activity(metric) ? place.owner->peak : place.owner->memory_peak;
-          peak = std::max(peak, value);
-        }
-      }
-    }
-    // A series of nothing but NaN has no largest value.
-    if (answered < 2 * rows) {
-      for (auto& [key, gpu] : gpus_) gpu.dirty = true;
-    }
-    return true;
-  }
-
-  // GPUs that are read about equally often, and alike in what has to be asked, go together.
-  std::vector<std::pair<Grain, std::set<std::string>>> classes() {
-    std::vector<std::pair<Grain, std::set<std::string>>> found;
-    const bool by_gpu = shard_.gpu.size() == 1 && shard_.gpu.front() == shard_.label;
-    std::map<std::tuple<double, double, bool, bool>, std::size_t> index;
-    double shortest = 0;
-    bool any_dirty = false;
-    for (auto& [key, gpu] : gpus_) {
-      if (gpu.interval <= 0) gpu.interval = 60;
-      shortest = shortest > 0 ? std::min(shortest, gpu.interval) : gpu.interval;
-      any_dirty = any_dirty || gpu.dirty;
-    }
-    for (const auto& [key, gpu] : gpus_) {
-      // Labels that name more than one GPU cannot be asked about one by one.
-      const Grain grain = by_gpu ? grain_for(gpu.interval, gpu.dirty) : grain_for(shortest, any_dirty);
-      const auto [at, added] =
-          index.try_emplace({grain.step, grain.lookback, grain.dirty, by_gpu && gpu.is_partitioned()}, found.size());
-      if (added) found.push_back({grain, {}});
-      found[at->second].second.insert(key);
-    }
-    return found;
-  }
 
   // A question about every cell, put in pieces of time the server can bear.
   template <class Take>
@@ -235,7 +87,7 @@ class ShardScan {
     }
     if (!rows) return tl::make_unexpected(std::move(rows).error());
     for (const RangeRow& row : *rows) {
-      const Place place = place_of(row.labels);
+      const Place place = series_.place_of(row.labels, wanted_);
       if (place.gpu == nullptr) continue;
       for (const telemetry::Point& point : row.points) {
         const double cell = std::round((point.time - axis.from) / axis.width) - 1;
@@ -319,7 +171,8 @@ class ShardScan {
 
   template <class Test>
   bool any_wanted(const Test& test) const {
-    return std::any_of(wanted_->begin(), wanted_->end(), [&](const std::string& key) { return test(gpus_.at(key)); });
+    return std::any_of(wanted_->begin(), wanted_->end(),
+                       [&](const std::string& key) { return test(series_.gpus.at(key)); });
   }
 
   Done ask_presence(const Grain& grain) {
@@ -327,7 +180,7 @@ class ShardScan {
     with_memory_ = false;
     RIGHTSIZE_TRY([[maybe_unused]] const bool active, ask_gpus(present(signs_of_life(), grain.connected, shard_.gpu),
                                                                grain, &GpuCells::present, reports_activity));
-    for (const std::string& key : *wanted_) gpus_.at(key).active = gpus_.at(key).present;
+    for (const std::string& key : *wanted_) series_.gpus.at(key).active = series_.gpus.at(key).present;
     auto incomplete = [&](const GpuCells& gpu) {
       return gpu.present.empty() || std::any_of(gpu.present.begin(), gpu.present.end(),
                                                 [&](float m) { return static_cast<double>(m) < full; });
@@ -343,7 +196,7 @@ class ShardScan {
         [[maybe_unused]] const bool further,
         ask_gpus(present(signs_of_life(), grain.connected + grain.step, shard_.gpu), grain, &GpuCells::ends, always));
     for (const std::string& key : *wanted_) {
-      GpuCells& gpu = gpus_.at(key);
+      GpuCells& gpu = series_.gpus.at(key);
       gpu.ends.resize(frame_.axis.count, 0);
       gpu.present.resize(frame_.axis.count, 0);
       for (std::size_t i = 0; i < frame_.axis.count; ++i) gpu.ends[i] = std::max(0.0F, gpu.ends[i] - gpu.present[i]);
@@ -392,7 +245,7 @@ class ShardScan {
                   ask_owners(sum_moments(idle, width, grain.step), grain, &OwnerCells::idle,
                              [&](const GpuCells& gpu) { return gpu.has_activity && !grain.dirty; }));
     if (grain.dirty) {
-      for (const std::string& key : *wanted_) gpus_.at(key).active.clear();
+      for (const std::string& key : *wanted_) series_.gpus.at(key).active.clear();
       RIGHTSIZE_TRY(
           [[maybe_unused]] const bool good,
           ask_gpus(plausible(activity_gauges(), grain.connected, shard_.gpu), grain, &GpuCells::active, never));
@@ -402,7 +255,7 @@ class ShardScan {
                                           duration_text(std::min(window(), kMostMoments * 60)), duration_text(60));
     if (Answered<std::vector<VectorRow>> rows = client_.instant(turns, frame_.axis.until())) {
       for (const VectorRow& row : *rows) {
-        if (PartCells* part = place_of(row.labels).part) part->changes += row.value;
+        if (PartCells* part = series_.place_of(row.labels, wanted_).part) part->changes += row.value;
       }
     }
     return true;
@@ -448,7 +301,7 @@ class ShardScan {
       RIGHTSIZE_TRY(const std::vector<VectorRow> rows,
                     client_.instant(over_time(function, select(source), window()), frame_.axis.until()));
       for (const VectorRow& row : rows) {
-        const Place place = place_of(row.labels);
+        const Place place = series_.place_of(row.labels, wanted_);
         const double value = row.value * source.scale;
         const bool share = metric != Metric::kMemoryTotal && metric != Metric::kPower && metric < Metric::kPcieRx;
         if (place.owner == nullptr || value < 0 || (share && value > 1.05) || value > 1e15) continue;
@@ -487,7 +340,7 @@ class ShardScan {
                                     frame_.axis.until()));
       std::map<const PartCells*, double> weights;
       for (const VectorRow& row : rows) {
-        const Place place = place_of(row.labels);
+        const Place place = series_.place_of(row.labels, wanted_);
         const double value = row.value * source.scale;
         if (place.owner == nullptr || value < 0 || value > 1.05) continue;
         std::optional<MetricUse>& use = place.part->metrics[static_cast<std::size_t>(metric)];
@@ -506,10 +359,7 @@ class ShardScan {
   PrometheusClient& client_;
   const Shard& shard_;
   const ShardFrame& frame_;
-  std::map<std::string, GpuCells> gpus_;
-  std::map<std::tuple<const GpuCells*, const PartCells*, Metric>, std::map<std::pair<Owner, std::string>, double>>
-      readings_;
-  std::set<std::string> heard_;                    // values of the shard's label in the answers
+  ShardSeries series_;
   Shard asked_;                                    // the part of the shard that is asked about now
   const std::set<std::string>* wanted_ = nullptr;  // the GPUs of it; null: all
   bool with_memory_ = false;

@@ -122,7 +122,8 @@ class Fleet:
             at += 2 + self.random.choice((6.5, 8, 9.5, 15)) / 60
 
     def nonsense(self):
-        self.add(0, self.hours, 60, self.pod(), 0, bad=self.random.choice(('2147483632', '250', '-1')))
+        first = not any(s.bad for s in self.stretches)
+        self.add(0, self.hours, 60, self.pod(), 0, bad=self.random.choice(('2147483632', '250', '-1')) if first else 'NaN')
 
     def twice(self):
         pod, activity = self.pod(), self.busy()
