@@ -74,6 +74,22 @@ const Kind kSteadyKinds[] = {
     {"an empty GPU", {0.0, 0, 0, 0, 1, 0, 0.6}, Verdict::kIdle},
 };
 
+// Three readings of 690 W are 690 W on average, whether from power or from the energy counter.
+TEST(Summary, MeanPowerIsOverTheTimeCovered) {
+  for (const bool counter : {false, true}) {
+    Accumulator gathered;
+    for (int i = 0; i < 3; ++i) {
+      Sample sample;
+      sample.time = 100 + i;
+      sample.set(Metric::kPower, 690);
+      if (counter) sample.set(Metric::kEnergy, 5e6 + 690.0 * i);
+      gathered.add(sample);
+    }
+    const Summary summary = gathered.summary();
+    EXPECT_NEAR(*summary.joules / summary.seconds, 690, 1e-9);
+  }
+}
+
 TEST(Classify, SteadyLoads) {
   for (const Kind& kind : kSteadyKinds) {
     EXPECT_EQ(verdict_of(record(6, [&](double) { return kind.level; })), kind.verdict) << kind.name;

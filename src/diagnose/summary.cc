@@ -63,7 +63,10 @@ void Accumulator::add_time(const Sample& sample) {
   }
   add_value(intervals_, step);
   seconds_ += step;
-  if (auto watts = sample.get(Metric::kPower)) power_joules_ += *watts * step;
+  if (auto watts = sample.get(Metric::kPower)) {
+    power_joules_ += *watts * step;
+    power_seconds_ += step;
+  }
   if (auto level = activity(sample)) add_activity(*level, step);
 }
 
@@ -148,9 +151,11 @@ Summary Accumulator::summary() const {
   }
   // The counter is exact, but read rarely: it counts only where its readings span the time.
   if (first_energy_ && *last_energy_ > *first_energy_ && last_energy_time_ - first_energy_time_ > 0.98 * seconds_) {
-    summary.joules = *last_energy_ - *first_energy_;
+    const double watts = (*last_energy_ - *first_energy_) / (last_energy_time_ - first_energy_time_);
+    summary.joules = watts * summary.seconds;
   } else if (power_joules_ > 0) {
-    summary.joules = power_joules_;
+    // Three readings have two times between them and cover three: the mean over the two holds for all.
+    summary.joules = power_joules_ / power_seconds_ * summary.seconds;
   }
   return summary;
 }

@@ -95,7 +95,7 @@ class Accumulator {
   std::uint64_t throttle_known_ = 0, power_capped_ = 0, thermally_capped_ = 0;
   std::optional<double> first_energy_, last_energy_;
   double first_energy_time_ = 0, last_energy_time_ = 0;
-  double power_joules_ = 0;
+  double power_joules_ = 0, power_seconds_ = 0;
   std::uint64_t random_ = 0x9E3779B97F4A7C15u;  // the same draw every time
 };
 

@@ -11,7 +11,8 @@ namespace rightsize::fleet {
 namespace {
 
 constexpr double kYear = 365 * 86400.0;
-constexpr double kLatest = 1e11;  // the year 5138: more is no time in seconds
+constexpr double kLoneReading = 30;  // seconds, where no series has two readings
+constexpr double kLatest = 1e11;     // the year 5138: more is no time in seconds
 
 // Adds readings of one metric of one part and series. What does not change from one to the next is looked up once.
 class Adder {
@@ -87,9 +88,11 @@ std::uint64_t identity_of(const Device& device) {
 
 struct Accumulator::State {
   AccumulateOptions options;
+  static constexpr std::size_t kTogether = 8;
   struct Handle {
     int part = -1;
     std::size_t series = 0;
+    std::vector<telemetry::Sample> waiting = {};
   };
   std::vector<Handle> handles;
   std::unordered_map<std::uint64_t, int> by_identity;
@@ -124,7 +127,35 @@ struct Accumulator::State {
     part.device.labels.insert(device.labels.begin(), device.labels.end());
     part.series.emplace_back();
     part.series.back().owner = owner_of_part(part, owner_of(device));
-    return {found->second, part.series.size() - 1};
+    return {found->second, part.series.size() - 1, {}};
+  }
+
+  void add_waiting(Handle& handle) {
+    if (handle.waiting.empty()) return;
+    PartTally& part = *parts[static_cast<std::size_t>(handle.part)];
+    SeriesTally& series = part.series[handle.series];
+    std::uint32_t metrics = 0;
+    std::array<std::optional<double>, kTogether> times;
+    for (std::size_t i = 0; i < handle.waiting.size(); ++i) {
+      times[i] = taken(part, handle.waiting[i].time);
+      if (!times[i]) continue;
+      series.present.add(*times[i]);
+      metrics |= handle.waiting[i].present();
+    }
+    for (; metrics != 0; metrics &= metrics - 1) {
+      const auto metric = static_cast<Metric>(std::countr_zero(metrics));
+      Adder adder(options.idle, part, series, metric);
+      for (std::size_t i = 0; i < handle.waiting.size(); ++i) {
+        const std::optional<double> value = handle.waiting[i].get(metric);
+        if (times[i] && value) adder.add(*times[i], *value) ? ++readings : ++part.dropped;
+      }
+    }
+    handle.waiting.clear();
+  }
+  void add_all_waiting() {
+    for (Handle& handle : handles) {
+      if (handle.part >= 0) add_waiting(handle);
+    }
   }
 
   // The time to count, or nothing for what is no time or not asked for. A clock that jumps by more than a year within
@@ -152,7 +183,7 @@ struct Accumulator::State {
         if (const double own = series.present.usual_interval(); own > 0) intervals.push_back(own);
       }
     }
-    if (intervals.empty()) return options.step;
+    if (intervals.empty()) return options.step > 0 ? options.step : kLoneReading;
     const auto middle = intervals.begin() + static_cast<std::ptrdiff_t>(intervals.size() / 2);
     std::nth_element(intervals.begin(), middle, intervals.end());
     return *middle;
@@ -171,19 +202,13 @@ int Accumulator::open(const Device& device) {
   return found->second;
 }
 
+// Lines of a log take turns over all GPUs, and what is kept of them fits no cache: a few samples of a GPU are put by
+// and added together, metric by metric.
 void Accumulator::add(int device, const telemetry::Sample& sample) {
-  const State::Handle handle = state_->handles[static_cast<std::size_t>(device)];
+  State::Handle& handle = state_->handles[static_cast<std::size_t>(device)];
   if (handle.part < 0) return;
-  PartTally& part = *state_->parts[static_cast<std::size_t>(handle.part)];
-  const std::optional<double> time = state_->taken(part, sample.time);
-  if (!time) return;
-  SeriesTally& series = part.series[handle.series];
-  series.present.add(*time);
-  for (std::uint32_t rest = sample.present(); rest != 0; rest &= rest - 1) {
-    const auto metric = static_cast<Metric>(std::countr_zero(rest));
-    const bool good = Adder(state_->options.idle, part, series, metric).add(*time, *sample.get(metric));
-    good ? ++state_->readings : ++part.dropped;
-  }
+  handle.waiting.push_back(sample);
+  if (handle.waiting.size() == State::kTogether) state_->add_waiting(handle);
 }
 
 void Accumulator::add(int device, Metric metric, double time, double value) {
@@ -192,8 +217,9 @@ void Accumulator::add(int device, Metric metric, double time, double value) {
 }
 
 void Accumulator::add_points(int device, Metric metric, std::span<const telemetry::Point> points) {
-  const State::Handle handle = state_->handles[static_cast<std::size_t>(device)];
+  State::Handle& handle = state_->handles[static_cast<std::size_t>(device)];
   if (handle.part < 0) return;
+  state_->add_waiting(handle);
   PartTally& part = *state_->parts[static_cast<std::size_t>(handle.part)];
   SeriesTally& series = part.series[handle.series];
   Adder adder(state_->options.idle, part, series, metric);
@@ -206,8 +232,9 @@ void Accumulator::add_points(int device, Metric metric, std::span<const telemetr
 }
 
 void Accumulator::add_unusable(int device, Metric, double time) {
-  const State::Handle handle = state_->handles[static_cast<std::size_t>(device)];
+  State::Handle& handle = state_->handles[static_cast<std::size_t>(device)];
   if (handle.part < 0) return;
+  state_->add_waiting(handle);
   PartTally& part = *state_->parts[static_cast<std::size_t>(handle.part)];
   const std::optional<double> taken = state_->taken(part, time);
   if (!taken) return;
@@ -215,11 +242,19 @@ void Accumulator::add_unusable(int device, Metric, double time) {
   ++part.dropped;
 }
 
-std::size_t Accumulator::readings() const { return state_->readings; }
-std::size_t Accumulator::refused() const { return state_->refused; }
+std::size_t Accumulator::readings() const {
+  state_->add_all_waiting();
+  return state_->readings;
+}
+std::size_t Accumulator::refused() const {
+  state_->add_all_waiting();
+  return state_->refused;
+}
 std::size_t Accumulator::gpus_left_out() const { return state_->left_out; }
 
 std::vector<GpuUse> Accumulator::finish() {
+  state_->add_all_waiting();
+  state_->handles = {};
   const double fallback = state_->usual_interval();
   // Instances and the GPU they are made of belong together.
   std::unordered_map<std::string, std::size_t> physical;

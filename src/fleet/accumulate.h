@@ -17,7 +17,7 @@ namespace rightsize::fleet {
 
 struct AccumulateOptions {
   IdleRule idle = {};
-  double step = 0;                  // seconds a lone reading stands for where no other tells
+  double step = 0;                  // seconds a lone reading stands for where no series has two; 0: 30
   double from = 0, until = 0;       // only readings in [from, until); 0: no limit
   std::size_t most_gpus = 200'000;  // more are counted, not kept
 };

@@ -130,6 +130,11 @@ std::size_t CurveRows::find_step(double time) {
     steps_ = 1;
     return 0;
   }
+  // Readings a minute apart need no steps of a second: the second reading tells.
+  while (steps_ == 1 && width_ < 60 && std::abs(index - origin_) > 1) {
+    coarsen();
+    index = static_cast<std::int64_t>(std::floor(time / width_));
+  }
   constexpr auto kMost = static_cast<std::int64_t>(kMostSteps);
   while (index < origin_ || index - origin_ >= kMost) {
     if (index < origin_) {

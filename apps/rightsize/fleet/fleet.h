@@ -14,7 +14,7 @@ namespace rightsize::app {
 struct FleetFlags {
   std::vector<std::string> from, prices, names;
   std::string prometheus, jobs, window = "7d", step, end, match, resume, timeout = "120s", retry_wait = "250ms";
-  std::size_t shard = 128;
+  std::size_t shard = 96;
   int parallel = 2, tries = 5;
   std::string bearer_file, user, password_file, certificate, key, authority, org_id;
   std::vector<std::string> headers;

@@ -206,10 +206,6 @@ Checked<FleetResult> read_server(const FleetFlags& flags, const Times& times, co
   result.read.push_back(fmt::format("{}: {}, {} requests, {} asked again", http::shown_url(flags.prometheus),
                                     format_duration(seconds(times.window)), scan->traffic.requests,
                                     scan->traffic.retries));
-  if (scan->looked_closer > 0) {
-    result.analysis.notes.push_back(
-        fmt::format("{} GPUs were read reading by reading: their aggregates were not numbers", scan->looked_closer));
-  }
   gpus = std::move(scan->gpus);
   return result;
 }
@@ -309,7 +305,7 @@ void judge_trust(FleetResult& result, bool from_files) {
   if (result.share_read < 0.9) {
     result.misleading.push_back(fmt::format("only {} of the {} could be read",
                                             format_percent(Ratio::fraction(result.share_read)),
-                                            from_files ? "files" : "hosts"));
+                                            from_files ? "files" : "GPUs"));
   }
   // What no MIG instance was made of has nothing to report, and a job log is not expected to.
   std::size_t silent = 0, all = 0;
@@ -379,7 +375,7 @@ void add_fleet_flags(CLI::App& command, FleetFlags& f) {
   command.add_option("--by", f.by_labels, "also by this label: label_app, ray_io_cluster, ...; repeat");
   command.add_option("--provider", f.providers, "where smaller GPUs and commitments may be bought; repeat");
   command.add_option("--region", f.regions, "in which regions; repeat");
-  command.add_option("--shard", f.shard, "GPUs per round of questions")->default_str("128");
+  command.add_option("--shard", f.shard, "GPUs per round of questions")->default_str("96");
   command.add_option("--parallel", f.parallel, "rounds at a time")->default_str("2");
   command.add_option("--resume", f.resume, "folder that keeps the server's answers: a run that was cut off goes on");
   command.add_option("--timeout", f.timeout, "for one answer of the server")->default_str("120s");

@@ -15,6 +15,7 @@
 #include "base/parse_units.h"
 #include "base/text.h"
 #include "diagnose/observer.h"
+#include "diagnose/series.h"
 #include "market/offers.h"
 #include "rightsize/command.h"
 #include "rightsize/profile/child.h"
@@ -29,6 +30,7 @@ using report::Json;
 using Clock = std::chrono::steady_clock;
 
 constexpr double kWindow = 30;            // seconds the verdict looks back
+constexpr double kLasting = 5;            // seconds of the same that make it what the GPU does now
 constexpr std::size_t kMostRecent = 600;  // samples kept of each GPU
 
 struct Flags {
@@ -150,9 +152,7 @@ class Judge {
 
   void judge(TopGpu& gpu) const {
     gpu.gpu = gpu_ != nullptr ? gpu_ : diagnose::identify(catalog_, gpu.device);
-    diagnose::Accumulator gathered;
-    for (const telemetry::Sample& sample : gpu.recent) gathered.add(sample);
-    gpu.diagnosis = diagnose::classify(gathered.summary(),
+    gpu.diagnosis = diagnose::classify(summary_of_now(gpu),
                                        gpu.gpu != nullptr ? diagnose::hardware_of(*gpu.gpu) : diagnose::Hardware{});
     if (flags_.price > 0) {
       gpu.usd_per_hour = flags_.price;
@@ -164,6 +164,21 @@ class Judge {
   }
 
  private:
+  // What the GPU does now: since the last lasting change within the time that is looked back. A job that began its work
+  // five seconds ago is judged by these, not by the start-up before.
+  static diagnose::Summary summary_of_now(const TopGpu& gpu) {
+    const std::vector<telemetry::Sample> samples(gpu.recent.begin(), gpu.recent.end());
+    const std::vector<diagnose::Phase> phases = diagnose::find_phases(samples, false);
+    std::size_t first = 0;
+    for (const diagnose::Phase& phase : phases) {
+      const bool lasting = phase.end - phase.begin >= kLasting;
+      if (lasting && phase.kind != diagnose::PhaseKind::kCheckpoint) first = phase.first;
+    }
+    diagnose::Accumulator gathered;
+    for (std::size_t i = first; i < samples.size(); ++i) gathered.add(samples[i]);
+    return gathered.summary();
+  }
+
   const Flags& flags_;
   const catalog::Catalog& catalog_;
   const catalog::Gpu* gpu_;

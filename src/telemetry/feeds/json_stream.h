@@ -82,10 +82,6 @@ class JsonStream {
   std::optional<Error> error_;
 };
 
-// A decimal number at `at` (no spaces, not NaN), the position after it; null when there is none. Exact: what
-// std::from_chars gives, but short decimals without an exponent take a quarter of its time.
-const char* parse_decimal(const char* at, const char* end, double& value);
-
 // "NaN", "+Inf", "-Inf", "12.5" as stores write them.
 std::optional<double> parse_sample_value(std::string_view text);
 
