@@ -216,6 +216,4 @@ using OwnerKey = std::function<std::string(const Owner& owner, const Device& dev
 std::vector<OwnerLine> make_owners(const std::vector<GpuRow>& gpus, const OwnerKey& key);
 std::vector<OwnerLine> make_owners(const std::vector<GpuRow>& gpus);  // by Owner::shown()
 
-inline constexpr double kHoursPerMonth = 730;
-
 }  // namespace rightsize::fleet

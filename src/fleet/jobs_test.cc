@@ -38,7 +38,7 @@ TEST(Jobs, CostTheirGpusTimesTheirTimeWhateverBecameOfThem) {
   table.jobs = {job("1", "COMPLETED", 0, 2, 4), job("2", "FAILED", 0, 1, 2), job("3", "TIMEOUT", 1, 3, 1),
                 job("4", "RUNNING", 2, 1, 1)};
   table.jobs[1].user = "bob";
-  const PriceBook book(facts(), *parse_prices({"a100=2"}, facts()));
+  const PriceBook book(facts(), *market::parse_own_prices({"a100=2"}, facts()));
   const JobLedger ledger = make_job_ledger(table, book, {}, {});
   EXPECT_DOUBLE_EQ(ledger.gpu_hours, 8 + 2 + 3 + 1);
   EXPECT_NEAR(ledger.usd, 28, 1e-9);
@@ -60,7 +60,7 @@ TEST(Jobs, WhatWasRequestedAndNotUsed) {
   for (telemetry::JobGpu& gpu : table.jobs[1].gpus) gpu.utilization = Ratio::fraction(0);
   table.jobs[1].gpus[0].utilization = Ratio::fraction(0.9);
   table.jobs[2].time_limit = hours(48);
-  const PriceBook book(facts(), *parse_prices({"*=1"}, facts()));
+  const PriceBook book(facts(), *market::parse_own_prices({"*=1"}, facts()));
   const JobLedger ledger = make_job_ledger(table, book, {}, {});
   ASSERT_EQ(ledger.issues.size(), 3u);
   EXPECT_EQ(ledger.issues[0].issue, JobIssue::kGpusUnused);
@@ -86,7 +86,7 @@ RC_GTEST_PROP(Jobs, HoursOfGpusAreTheHoursOfJobs, ()) {
     idle += percent == 0 ? in_hours(j.gpu_time()) : 0;
     table.jobs.push_back(j);
   }
-  const PriceBook book(facts(), *parse_prices({"*=2.25"}, facts()));
+  const PriceBook book(facts(), *market::parse_own_prices({"*=2.25"}, facts()));
   const FleetAnalysis a = analyse(gpus_of_jobs(table, {}), book, {});
   const JobLedger ledger = make_job_ledger(table, book, {}, a.gpus);
   RC_ASSERT(std::abs(a.totals.gpu_hours - sum) < 1e-6);
@@ -125,7 +125,7 @@ TEST(Jobs, OnlyRunningJobsAreStopped) {
   JobTable table;
   table.jobs = {job("7", "COMPLETED", 0, 20, 1), job("8", "RUNNING", 20, 40, 1, "n2")};
   for (Job& j : table.jobs) j.gpus[0].utilization = Ratio::fraction(0);
-  const PriceBook book(facts(), *parse_prices({"*=2"}, facts()));
+  const PriceBook book(facts(), *market::parse_own_prices({"*=2"}, facts()));
   const FleetAnalysis a = analyse(gpus_of_jobs(table, {}), book, {});
   ASSERT_EQ(a.actions.size(), 1u);
   EXPECT_EQ(a.actions[0].commands, std::vector<std::string>{"scancel 8"});

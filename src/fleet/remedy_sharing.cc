@@ -361,7 +361,7 @@ void partition(const RemedyInput& input, const std::vector<std::size_t>& rows, c
   }
   if (members.size() < 2) return;
   const GpuPrice& price = input.gpus[rows.front()].price;
-  const mig::GpuType type{price.gpu, geometry, in_usd_per_gpu_hour(*price.rate), ""};
+  const mig::GpuType type{price.gpu, geometry, *price.rate, price.source};
   const mig::Plan plan = mig::plan_slices(file, {type}, input.book.catalog(), {.share = false, .seconds = 2});
   if (!plan.unplaceable.empty()) return;
   for (const mig::PlannedGpu& planned : plan.gpus) {

@@ -178,7 +178,7 @@ std::map<std::string, double> projected_growth(const GpuRow& gpu, const catalog:
   diagnosis.verdict = gpu.verdict;
   diagnosis.shares = gpu.time;
   std::map<std::string, double> growth;
-  for (const diagnose::Projection& there : diagnose::project({&summary, &diagnosis, gpu.price.gpu}, catalog, {})) {
+  for (const diagnose::Projection& there : diagnose::project({&summary, &diagnosis, gpu.price.gpu}, catalog, nullptr)) {
     // A GPU that would be busy all the time has no number that could be scaled to a peak.
     if (there.busy < 1) growth[there.gpu->name] = there.busy / busy * (there.speed / there.low);
   }

@@ -21,9 +21,9 @@ inline const catalog::Catalog& facts() {
 }
 
 inline PriceBook book_at(double h100) {
-  GivenPrices given;
-  given.gpus["h100-sxm"] = h100;
-  return {facts(), given};
+  market::OwnPrices own;
+  own.gpus["h100-sxm"] = usd_per_gpu_hour(h100);
+  return {facts(), own};
 }
 
 // A GPU's life in readings a minute apart: activity by minute, with matching tensor and bandwidth use.

@@ -70,6 +70,7 @@ double confidence_of(const Request& request, const std::vector<Candidate>& kinds
 
 std::vector<std::string> price_warnings(const market::Offer& offer, const catalog::Catalog& catalog, Date today) {
   std::vector<std::string> warnings;
+  if (offer.is_own()) return warnings;
   const catalog::Provenance& origin = offer.price->provenance;
   if (std::find(origin.unverified.begin(), origin.unverified.end(), "price") != origin.unverified.end())
     warnings.push_back(
@@ -77,21 +78,20 @@ std::vector<std::string> price_warnings(const market::Offer& offer, const catalo
   constexpr int kOld = 90;
   if (origin.date && today - *origin.date > kOld)
     warnings.push_back(fmt::format("its price was read {} days ago", today - *origin.date));
-  std::vector<double> elsewhere;
+  std::vector<UsdPerMachineSecond> elsewhere;
   for (const catalog::Price& price : catalog.prices) {
     const bool alike = price.provider == offer.price->provider && price.instance == offer.price->instance &&
                        price.purchase == offer.price->purchase && price.region != offer.price->region;
-    if (alike) elsewhere.push_back(in_usd_per_hour(price.machine_price));
+    if (alike) elsewhere.push_back(price.machine_price);
   }
   if (elsewhere.empty()) return warnings;
   std::nth_element(elsewhere.begin(), elsewhere.begin() + static_cast<std::ptrdiff_t>(elsewhere.size() / 2),
                    elsewhere.end());
-  const double middle = elsewhere[elsewhere.size() / 2];
+  const UsdPerMachineSecond middle = elsewhere[elsewhere.size() / 2];
   constexpr double kMuchMore = 1.5;
-  if (middle > kMuchMore * in_usd_per_hour(offer.rate())) {
+  if (middle > kMuchMore * offer.rate()) {
     warnings.push_back(fmt::format("other regions ask {} an hour in the middle, {}x as much: such a price may not last",
-                                   format_usd_per_hour(middle),
-                                   format_number(middle / in_usd_per_hour(offer.rate()), 2)));
+                                   format_usd_per_hour(middle), format_number(middle / offer.rate(), 2)));
   }
   return warnings;
 }

@@ -26,24 +26,26 @@ extern "C" void stop_exporter(int) { stopped = 1; }
 
 double now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
-Result<std::string> measure(const Flags& flags, const catalog::Catalog& catalog) {
-  Checked<FleetResult> result = run_fleet(flags.fleet, catalog);
-  if (!result) return fail(result.error().front());
-  return fleet::emit_metrics(result->analysis, result->share_read, result->misleading.empty());
+Checked<std::string> measure(const Flags& flags, const catalog::Catalog& catalog) {
+  RIGHTSIZE_TRY(const FleetResult result, run_fleet(flags.fleet, catalog));
+  return fleet::emit_metrics(result.analysis, result.share_read, result.misleading.empty());
 }
 
-// Measures once and publishes what came of it; a failure is also said on standard error.
-Result<> measure_and_publish(const Flags& flags, const catalog::Catalog& catalog, fleet::Published& page) {
+// Measures once and publishes what came of it; what went wrong, if anything.
+Errors measure_and_publish(const Flags& flags, const catalog::Catalog& catalog, fleet::Published& page) {
   const auto begun = std::chrono::steady_clock::now();
-  Result<std::string> text = measure(flags, catalog);
+  Checked<std::string> text = measure(flags, catalog);
   if (!text) {
-    page.failed(text.error().message, now());
-    std::fputs(describe(text.error()).c_str(), stderr);
-    return fail(std::move(text).error());
+    page.failed(text.error().front().message, now());
+    return std::move(text).error();
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
   page.succeeded(*std::move(text), now(), seconds(took.count()));
   return {};
+}
+
+void say(const Errors& errors) {
+  if (!errors.empty()) std::fputs(describe(errors).c_str(), stderr);
 }
 
 void keep_measuring(const Flags& flags, const catalog::Catalog& catalog, Seconds every, fleet::Published& page) {
@@ -52,17 +54,16 @@ void keep_measuring(const Flags& flags, const catalog::Catalog& catalog, Seconds
   while (stopped == 0) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     if (std::chrono::steady_clock::now() < next) continue;
-    (void)measure_and_publish(flags, catalog, page);
+    say(measure_and_publish(flags, catalog, page));
     next = std::chrono::steady_clock::now() + pause;
   }
 }
 
 Checked<Outcome> print_once(const Flags& flags, const catalog::Catalog& catalog) {
-  Result<std::string> text = measure(flags, catalog);
-  if (!text) return fail(one(std::move(text).error()));
+  RIGHTSIZE_TRY(const std::string text, measure(flags, catalog));
   Outcome outcome;
-  outcome.report.blocks.emplace_back(report::Verbatim{"", *text});
-  outcome.report.document = {{"schema", "rightsize/exporter/1"}, {"metrics", *text}};
+  outcome.report.blocks.emplace_back(report::Verbatim{"", text});
+  outcome.report.document = {{"schema", "rightsize/exporter/1"}, {"metrics", text}};
   return outcome;
 }
 
@@ -76,10 +77,9 @@ Checked<Outcome> run(const Flags& flags) {
 
   fleet::Published page(*stale);
   // A source that is down may come back; a flag that is wrong does not.
-  if (Result<> first = measure_and_publish(flags, catalog, page);
-      !first && first.error().code == ErrorCode::kBadInput) {
-    return fail(one(std::move(first).error()));
-  }
+  Errors first = measure_and_publish(flags, catalog, page);
+  if (!first.empty() && first.front().code == ErrorCode::kBadInput) return fail(std::move(first));
+  say(first);
   std::signal(SIGINT, stop_exporter);
   std::signal(SIGTERM, stop_exporter);
   MetricsServer server([&page] { return page.metrics(now()); },
