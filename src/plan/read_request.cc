@@ -48,8 +48,7 @@ struct Rule {
   Apply apply;
 };
 
-// The ways most settings are read; Field says where the value goes. Plain functions, so that the table of rules is a
-// constant: as closures they were the slowest file of the program to compile.
+// The ways most settings are read; Field says where the value goes. Plain functions: the table of rules is a constant.
 template <auto Parse, auto Field>
 Result<> parsed(Draft& draft, const std::string& text, const char*) {
   auto value = Parse(text);

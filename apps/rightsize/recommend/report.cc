@@ -27,8 +27,8 @@ Cell time_cell(Seconds v) { return number_cell(format_duration(v), in_seconds(v)
 
 // The answer in plain words.
 std::string answer(const Request& request, const Plan& plan) {
-  std::string text = fmt::format("{} {}: ", plan.offer.machine->provider == market::kOwn ? "Use" : "Rent",
-                                 describe_machines(plan));
+  std::string text =
+      fmt::format("{} {}: ", plan.offer.machine->provider == market::kOwn ? "Use" : "Rent", describe_machines(plan));
   if (request.work.kind == WorkKind::kServing) {
     text += describe_cost(request, plan);
     if (request.model.image_size == 0 && plan.tpot > Seconds{})
