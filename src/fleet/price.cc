@@ -85,6 +85,18 @@ Result<> add_price(GivenPrices& given, const std::string& flag, const catalog::C
   return {};
 }
 
+// Peer-hosted machines (RunPod's community cloud): no promise of uptime or privacy, so no place for a team's work.
+bool is_peer_hosted(const market::Offer& offer) { return offer.machine->instance.ends_with("_COMMUNITY"); }
+
+// GeForce cards: their driver's licence keeps them out of data centres, so a data-centre GPU is not exchanged for one.
+bool is_consumer(const catalog::Gpu& gpu) {
+  return gpu.name.starts_with("rtx-") && gpu.name.find_first_not_of("0123456789", 4) == std::string::npos;
+}
+
+bool contains(const std::vector<std::string>& list, const std::string& word) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
+
 std::string price_source(const catalog::Price& price) {
   std::string text = fmt::format("{} {} {} {}", price.provider, price.instance, price.region, name_of(price.purchase));
   if (price.provenance.date) text += ", " + format_date(*price.provenance.date);
@@ -145,9 +157,29 @@ double mig_share(const telemetry::Device& device, const catalog::Gpu* gpu, const
   return std::min(1.0, slices / 7.0);
 }
 
-PriceBook::PriceBook(const catalog::Catalog& catalog, GivenPrices given)
-    : catalog_(&catalog), given_(std::move(given)) {
+PriceBook::PriceBook(const catalog::Catalog& catalog, GivenPrices given, Market market)
+    : catalog_(&catalog), given_(std::move(given)), market_(std::move(market)) {
   on_demand_ = market::offers(catalog, {.purchases = {Purchase::kOnDemand}});
+  std::erase_if(on_demand_, is_peer_hosted);
+  committed_ = market::offers(catalog, {.purchases = {Purchase::kOneYear}});
+}
+
+std::optional<double> PriceBook::own_price(const catalog::Gpu& gpu) const {
+  const auto found = given_.gpus.find(gpu.name);
+  return found == given_.gpus.end() ? std::nullopt : std::optional(found->second);
+}
+
+// Slurm's types are families ("a100"): priced where all members the user priced cost the same.
+std::optional<double> PriceBook::family_price(const std::string& name) const {
+  const Result<std::vector<const catalog::Gpu*>> members = catalog_->match_gpus(name);
+  if (name.empty() || !members) return std::nullopt;
+  std::optional<double> price;
+  for (const catalog::Gpu* member : *members) {
+    const std::optional<double> own = own_price(*member);
+    if (!own || (price && *price != *own)) return std::nullopt;
+    price = own;
+  }
+  return price;
 }
 
 bool PriceBook::price_given(GpuPrice& price, const telemetry::Device& device) const {
@@ -159,6 +191,9 @@ bool PriceBook::price_given(GpuPrice& price, const telemetry::Device& device) co
   } else if (price.gpu != nullptr && given_.gpus.contains(price.gpu->name)) {
     price.rate = usd_per_gpu_hour(given_.gpus.at(price.gpu->name));
     price.source = "--price " + price.gpu->name;
+  } else if (const std::optional<double> family = price.gpu == nullptr ? family_price(device.name) : std::nullopt) {
+    price.rate = usd_per_gpu_hour(*family);
+    price.source = "--price " + device.name;
   } else if (given_.rest) {
     price.rate = usd_per_gpu_hour(*given_.rest);
     price.source = "--price *";
@@ -182,6 +217,8 @@ bool PriceBook::price_machine(GpuPrice& price, const telemetry::Device& device) 
   }
   if (best == nullptr) return false;
   price.rate = best->machine_price / gpus(price.machine->gpus);
+  price.provider = best->provider;
+  price.region = best->region;
   price.basis = PriceBasis::kMachine;
   price.source = price_source(*best);
   return true;
@@ -189,13 +226,82 @@ bool PriceBook::price_machine(GpuPrice& price, const telemetry::Device& device) 
 
 bool PriceBook::price_assumed(GpuPrice& price) const {
   if (price.gpu == nullptr) return false;
-  const std::optional<market::Offer> offer = market::cheapest_gpu(on_demand_, price.gpu->name);
+  std::vector<market::Offer> wanted = on_demand_;
+  std::erase_if(wanted, [&](const market::Offer& o) { return !in_market(o); });
+  std::optional<market::Offer> offer = market::cheapest_gpu(wanted, price.gpu->name);
+  if (!offer) offer = market::cheapest_gpu(on_demand_, price.gpu->name);
   if (!offer) return false;
   price.rate = offer->rate_per_gpu();
   price.basis = PriceBasis::kAssumed;
   price.purchase = Purchase::kOnDemand;
   price.source = price_source(*offer->price);
+  price.provider = offer->price->provider;
+  price.region = offer->price->region;
   return true;
+}
+
+bool PriceBook::in_market(const market::Offer& offer) const {
+  const bool here =
+      market_.regions.empty() || offer.price->region == "any" || contains(market_.regions, offer.price->region);
+  return here && (market_.providers.empty() || contains(market_.providers, offer.price->provider));
+}
+
+std::optional<Alternative> PriceBook::cheapest(const catalog::Gpu& gpu, const GpuPrice& now) const {
+  if (const std::optional<double> own = own_price(gpu)) {
+    return Alternative{&gpu, usd_per_gpu_hour(*own), "--price " + gpu.name, nullptr, false};
+  }
+  const std::string& home = now.machine != nullptr ? now.machine->provider : now.provider;
+  std::optional<Alternative> best;
+  for (const market::Offer& offer : on_demand_) {
+    if (offer.gpu != &gpu || !in_market(offer)) continue;
+    const std::string& provider = offer.price->provider;
+    if (market_.providers.empty() && !home.empty() && provider != home) continue;
+    if (market_.providers.empty() && home.empty() && !is_cheaper_kind(gpu, *now.gpu, provider)) continue;
+    if (best && best->rate <= offer.rate_per_gpu()) continue;
+    best = Alternative{&gpu, offer.rate_per_gpu(), price_source(*offer.price), offer.machine, provider != home};
+  }
+  return best;
+}
+
+// Whether this provider itself asks less for `other` than for `now`.
+bool PriceBook::is_cheaper_kind(const catalog::Gpu& other, const catalog::Gpu& now, const std::string& provider) const {
+  std::vector<market::Offer> theirs = on_demand_;
+  std::erase_if(theirs, [&](const market::Offer& o) { return o.price->provider != provider; });
+  const std::optional<market::Offer> a = market::cheapest_gpu(theirs, other.name);
+  const std::optional<market::Offer> b = market::cheapest_gpu(theirs, now.name);
+  return a && b && a->rate_per_gpu() < b->rate_per_gpu();
+}
+
+std::vector<Alternative> PriceBook::cheaper_than(const GpuPrice& now) const {
+  std::vector<Alternative> found;
+  if (now.gpu == nullptr || !now.rate) return found;
+  for (const catalog::Gpu& gpu : catalog_->gpus) {
+    if (gpu.name == now.gpu->name || gpu.vendor != now.gpu->vendor) continue;
+    if (is_consumer(gpu) && !is_consumer(*now.gpu)) continue;
+    const std::optional<Alternative> offer = cheapest(gpu, now);
+    // Less than a twentieth is not worth a migration.
+    if (offer && offer->rate < *now.rate * 0.95) found.push_back(*offer);
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Alternative& a, const Alternative& b) { return a.rate < b.rate; });
+  return found;
+}
+
+std::optional<Alternative> PriceBook::commitment_for(const GpuPrice& now) const {
+  if (now.gpu == nullptr || !now.rate || now.purchase != Purchase::kOnDemand) return std::nullopt;
+  std::optional<Alternative> best;
+  for (const market::Offer& offer : committed_) {
+    if (offer.gpu != now.gpu || is_peer_hosted(offer) || offer.rate_per_gpu() >= *now.rate) continue;
+    const bool same_machine = now.machine != nullptr && offer.machine == now.machine;
+    const bool same_place = !now.provider.empty() && offer.price->provider == now.provider &&
+                            (now.region.empty() || offer.price->region == now.region || offer.price->region == "any");
+    const bool named = now.provider.empty() && now.machine == nullptr && !market_.providers.empty() && in_market(offer);
+    if (now.machine != nullptr ? !same_machine || !(same_place || now.provider.empty()) : !same_place && !named)
+      continue;
+    if (best && best->rate <= offer.rate_per_gpu()) continue;
+    best = Alternative{now.gpu, offer.rate_per_gpu(), price_source(*offer.price), offer.machine, false};
+  }
+  return best;
 }
 
 GpuPrice PriceBook::price(const telemetry::Device& device) const {

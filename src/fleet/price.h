@@ -3,6 +3,8 @@
 // In this order: what the user says (--price h200-sxm=5 for a GPU, --price p5.48xlarge=55 for a machine, *=2 for
 // everything else); the machine its labels name, on the terms they name; the cheapest on-demand offer of the catalogue
 // for that GPU, which is an assumption and marked so. A GPU nobody can price is counted in hours only.
+//
+// Also what it could be exchanged for, and what a commitment for it costs: real offers or the user's own prices only.
 #pragma once
 
 #include <map>
@@ -29,7 +31,8 @@ struct GpuPrice {
   double share = 1;                     // of it: less than 1 for a MIG instance
   PriceBasis basis = PriceBasis::kUnknown;
   catalog::Purchase purchase = catalog::Purchase::kOnDemand;
-  std::string source;  // "--price h200-sxm", "aws p5.48xlarge us-east-1 on-demand, 2026-08-22"
+  std::string source;            // "--price h200-sxm", "aws p5.48xlarge us-east-1 on-demand, 2026-08-22"
+  std::string provider, region;  // whose price it is; empty: the user's own, or not known
 
   // Dollars for so many observed seconds of this device.
   std::optional<Usd> cost(double observed_seconds) const;
@@ -46,24 +49,53 @@ struct GivenPrices {
 // suggestion; every mistake is reported.
 Checked<GivenPrices> parse_prices(const std::vector<std::string>& flags, const catalog::Catalog& catalog);
 
+// Where alternatives may be bought; empty: wherever the GPU in question is, or anywhere when that is not known.
+struct Market {
+  std::vector<std::string> providers = {}, regions = {};
+};
+
+// What a GPU can be exchanged for, or committed to.
+struct Alternative {
+  const catalog::Gpu* gpu = nullptr;
+  UsdPerGpuSecond rate;
+  std::string source;                         // "--price l4", "aws g6.xlarge us-east-1 on-demand, 2026-08-22"
+  const catalog::Machine* machine = nullptr;  // nothing: the user's own
+  bool moves_provider = false;                // another provider than the one it is at, or nobody knows where it is
+};
+
 class PriceBook {
  public:
   // The catalogue must outlive the book.
-  PriceBook(const catalog::Catalog& catalog, GivenPrices given);
+  PriceBook(const catalog::Catalog& catalog, GivenPrices given, Market market = {});
 
   GpuPrice price(const telemetry::Device& device) const;
 
-  const std::vector<market::Offer>& on_demand() const { return on_demand_; }
+  // GPUs of the same vendor that cost less an hour, the cheapest way to get each: at the user's own price, else at the
+  // market's providers and regions, else at the provider the GPU is at. Where that is not known, any provider that
+  // sells the GPU in question, too, and asks less for the other: a difference between GPUs, not between providers.
+  // Peer-hosted machines are left out.
+  std::vector<Alternative> cheaper_than(const GpuPrice& now) const;
+
+  // A year's commitment for this GPU: the offer of its own provider for the same machine, or, where the user pays a
+  // price of their own, of the provider they name (Market). Never a discount of one applied to the price of another.
+  std::optional<Alternative> commitment_for(const GpuPrice& now) const;
+
   const catalog::Catalog& catalog() const { return *catalog_; }
 
  private:
   bool price_given(GpuPrice& price, const telemetry::Device& device) const;
   bool price_machine(GpuPrice& price, const telemetry::Device& device) const;
   bool price_assumed(GpuPrice& price) const;
+  std::optional<double> own_price(const catalog::Gpu& gpu) const;
+  std::optional<double> family_price(const std::string& name) const;
+  bool in_market(const market::Offer& offer) const;
+  bool is_cheaper_kind(const catalog::Gpu& other, const catalog::Gpu& now, const std::string& provider) const;
+  std::optional<Alternative> cheapest(const catalog::Gpu& gpu, const GpuPrice& now) const;
 
   const catalog::Catalog* catalog_;
   GivenPrices given_;
-  std::vector<market::Offer> on_demand_;
+  Market market_;
+  std::vector<market::Offer> on_demand_, committed_;
 };
 
 // What of a whole GPU a MIG instance is: the larger of its compute and its memory share, as the catalogue has them,

@@ -192,6 +192,13 @@ Owner owner_of(const Device& device) {
     owner.workload = label(device, {"job_name", "jobname", "exported_container"});
     if (owner.workload.empty() && !job.empty()) owner.workload = "job " + job;
   }
+  // Pods of Ray and SkyPilot are named by their operator; their labels say what the user called the job.
+  const std::string job_name =
+      label(device, {"ray_io_originated_from_cr_name", "label_ray_io_originated_from_cr_name", "ray_io_cluster",
+                     "label_ray_io_cluster", "skypilot_cluster_name", "label_skypilot_cluster_name", "skypilot_cluster",
+                     "label_skypilot_cluster"});
+  if (!exporter && !job_name.empty()) owner.workload = job_name;
+  if (owner.user.empty()) owner.user = label(device, {"skypilot_user", "label_skypilot_user"});
   return owner;
 }
 

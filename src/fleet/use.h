@@ -99,11 +99,12 @@ struct GpuUse {
   std::uint64_t dropped = 0;   // readings that were blank or impossible; the GPU was there all the same
   double clock_off = 0;        // the GPU's clock was so many seconds ahead of the fleet's; its times were moved
   std::array<std::optional<MetricUse>, telemetry::kMetrics> metrics;
-  double idle_share = 0;     // of the covered time: no activity
-  double held_share = 0;     // of the covered time: no activity while memory was held
-  double changes = 0;        // between idle and active, from one reading to the next
-  bool joint_exact = false;  // held_share was counted reading by reading, not step by step
-  bool duplicated = false;   // several series reported the same thing
+  double idle_share = 0;      // of the covered time: no activity
+  double held_share = 0;      // of the covered time: no activity while memory was held
+  double changes = 0;         // between idle and active, from one reading to the next
+  bool joint_exact = false;   // held_share was counted reading by reading, not step by step
+  bool duplicated = false;    // several series reported the same thing
+  bool from_job_log = false;  // made of a scheduler's accounting: no readings, no profile
   Profile profile;
   std::vector<Tenancy> tenancies;  // longest first
   std::vector<MigLayout> layouts;  // only where device.mig_id is kFreePart: what the GPU was partitioned into
