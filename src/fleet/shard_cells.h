@@ -54,7 +54,8 @@ struct GpuCells {
   Cells seen, partitioned;                 // moments with the short look back: of anything, of any instance
   Cells active;                            // moments with a possible value of activity, with the long look back
   double readings = 0;                     // of the metric with the most
-  double interval = 0;                     // seconds between two of them, the longer ones
+  double interval = 0;                     // seconds between two of them, of the series that is read most often
+  double longest_interval = 0;             // of the series that is read most rarely
   bool has_activity = false;               // a metric of it is reported
   bool dirty = false;                      // with values that cannot be
   bool duplicated = false, is_shared = false;

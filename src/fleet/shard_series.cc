@@ -67,7 +67,7 @@ class Discovery {
     const bool all_known =
         std::all_of(into_.gpus.begin(), into_.gpus.end(), [](const auto& gpu) { return gpu.second.interval > 0; });
     if (is_activity(metric) || !all_known) {
-      RIGHTSIZE_TRY([[maybe_unused]] const bool done, find_intervals(series));
+      RIGHTSIZE_TRY([[maybe_unused]] const bool done, find_intervals(series, counts));
     }
     return find_impossible(metric, source, series, counts);
   }
@@ -76,8 +76,12 @@ class Discovery {
   double window() const { return frame_.axis.until() - frame_.axis.from; }
   Answered<std::vector<VectorRow>> ask(const std::string& query) { return client_.instant(query, frame_.axis.until()); }
 
-  // From the readings of ten minutes, in the slower quarter of the time.
-  Answered<bool> find_intervals(const std::string& series) {
+  // From the readings of ten minutes, in the slower quarter of the time. Series that lasted only minutes tell of the
+  // shortest interval, not of the longest: they fill no ten minutes.
+  Answered<bool> find_intervals(const std::string& series, const std::vector<VectorRow>& counts) {
+    constexpr double kLasting = 3 * 3600;
+    std::map<telemetry::Labels, double> readings;
+    for (const VectorRow& row : counts) readings[row.labels] = row.value;
     RIGHTSIZE_TRY(const std::vector<VectorRow> rows,
                   ask(fmt::format("quantile_over_time(0.25, count_over_time({}[10m])[{}:10m])", series,
                                   duration_text(window()))));
@@ -86,6 +90,8 @@ class Discovery {
       if (gpu == nullptr || row.value <= 0) continue;
       const double interval = frame_.interval > 0 ? frame_.interval : 600 / row.value;
       gpu->interval = gpu->interval > 0 ? std::min(gpu->interval, interval) : interval;
+      if (readings[row.labels] * interval >= kLasting)
+        gpu->longest_interval = std::max(gpu->longest_interval, interval);
     }
     return true;
   }
@@ -126,7 +132,7 @@ class Discovery {
 };
 
 // Moments are looked at as often as the GPUs are read, within bounds.
-Grain grain_for(double interval, bool dirty) {
+Grain grain_for(double interval, double longest, bool dirty) {
   constexpr double kConnected = 300;
   Grain grain;
   grain.dirty = dirty;
@@ -134,8 +140,8 @@ Grain grain_for(double interval, bool dirty) {
     if (interval >= step) grain.step = step;
   }
   grain.connected = std::max(kConnected, std::ceil(gap_limit(interval) / 60) * 60);
-  // Half an interval more than one: a reading that is a little late leaves no hole.
-  grain.lookback = std::min(grain.connected, std::max(std::ceil(1.5 * interval), 1.5 * grain.step));
+  // Half an interval more than one: a reading that is a little late leaves no hole, in none of the GPU's series.
+  grain.lookback = std::min(grain.connected, std::max(std::ceil(1.5 * std::max(interval, longest)), 1.5 * grain.step));
   return grain;
 }
 
@@ -152,18 +158,20 @@ Answered<bool> discover(PrometheusClient& client, const Shard& shard, const Shar
 
 std::vector<GpuClass> classes_of(ShardSeries& series, const Shard& shard) {
   const bool by_gpu = shard.gpu.size() == 1 && shard.gpu.front() == shard.label;
-  double shortest = 0;
+  double shortest = 0, longest = 0;
   bool any_dirty = false;
   for (auto& [key, gpu] : series.gpus) {
     if (gpu.interval <= 0) gpu.interval = 60;
     shortest = shortest > 0 ? std::min(shortest, gpu.interval) : gpu.interval;
+    longest = std::max(longest, gpu.longest_interval);
     any_dirty = any_dirty || gpu.dirty;
   }
   std::vector<GpuClass> classes;
   std::map<std::tuple<double, double, bool, bool>, std::size_t> index;
   for (const auto& [key, gpu] : series.gpus) {
     // Labels that name more than one GPU cannot be asked about one by one.
-    const Grain grain = by_gpu ? grain_for(gpu.interval, gpu.dirty) : grain_for(shortest, any_dirty);
+    const Grain grain =
+        by_gpu ? grain_for(gpu.interval, gpu.longest_interval, gpu.dirty) : grain_for(shortest, longest, any_dirty);
     const auto [at, added] =
         index.try_emplace({grain.step, grain.lookback, grain.dirty, by_gpu && gpu.is_partitioned()}, classes.size());
     if (added) classes.push_back({grain, {}});

@@ -37,7 +37,7 @@ class Stretch:
 
 class Fleet:
     KINDS = ('steady', 'faster', 'churn', 'silent', 'moves', 'no_host', 'pods', 'shared', 'partitioned', 'missed', 'outages',
-             'nonsense', 'twice')
+             'nonsense', 'twice', 'unowned')
 
     def __init__(self, seed, begin, hours=24):
         self.random, self.begin, self.hours, self.stretches = random.Random(seed), begin, hours, []
@@ -129,6 +129,11 @@ class Fleet:
         pod, activity = self.pod(), self.busy()
         self.add(0, self.hours, 60, pod, activity)
         self.add(0, self.hours, 15, pod, activity, job='second')
+
+    def unowned(self):  # a second exporter, read more often, knows no pods
+        activity = self.busy()
+        self.add(0, self.hours, 60, 'train-0', activity)
+        self.add(0, self.hours, 30, '', activity, job='second')
 
     # --- what is true ---
 

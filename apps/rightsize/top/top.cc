@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <termios.h>

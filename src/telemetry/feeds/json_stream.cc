@@ -84,7 +84,6 @@ bool JsonStream::ensure(std::size_t bytes) {
     exhausted_ = *got == 0;
     end_ += *got;
   }
-  std::memset(buffer_.data() + end_, 0, kSlack);
   return end_ - begin_ >= bytes;
 }
 
