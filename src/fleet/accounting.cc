@@ -7,12 +7,13 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "base/units.h"
 #include "fleet/use.h"
 
 namespace rightsize::fleet {
 namespace {
 
-constexpr double kYear = 365 * 86400.0;
+constexpr double kClockOff = in_seconds(kYear);  // times further from the fleet's are a wrong clock
 
 std::string gpus_text(std::size_t count) { return fmt::format("{} GPU{}", count, count == 1 ? "" : "s"); }
 
@@ -28,7 +29,7 @@ std::vector<Era> eras_of(const std::vector<GpuUse>& gpus) {
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return gpus[a].first < gpus[b].first; });
   std::vector<Era> eras;
   for (std::size_t i : order) {
-    if (eras.empty() || gpus[i].first - eras.back().last > kYear) eras.push_back({gpus[i].first, gpus[i].last, {}});
+    if (eras.empty() || gpus[i].first - eras.back().last > kClockOff) eras.push_back({gpus[i].first, gpus[i].last, {}});
     eras.back().last = std::max(eras.back().last, gpus[i].last);
     eras.back().gpus.push_back(i);
   }
@@ -104,10 +105,11 @@ std::vector<std::string> accounting_notes(const std::vector<GpuUse>& gpus) {
   }
   for (const auto& [host, clock] : clocks) {
     if (notes.size() > 20) break;
-    notes.push_back(fmt::format(
-        "the clock of {} is {:.1f} years {} the fleet's ({}): its hours are counted, in the fleet's "
-        "window",
-        host, std::abs(clock.first) / kYear, clock.first > 0 ? "ahead of" : "behind", gpus_text(clock.second.size())));
+    notes.push_back(
+        fmt::format("the clock of {} is {:.1f} years {} the fleet's ({}): its hours are counted, in the fleet's "
+                    "window",
+                    host, std::abs(clock.first) / kClockOff, clock.first > 0 ? "ahead of" : "behind",
+                    gpus_text(clock.second.size())));
   }
   return notes;
 }

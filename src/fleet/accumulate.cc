@@ -5,14 +5,15 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "base/units.h"
 #include "fleet/part_tally.h"
 
 namespace rightsize::fleet {
 namespace {
 
-constexpr double kYear = 365 * 86400.0;
-constexpr double kLoneReading = 30;  // seconds, where no series has two readings
-constexpr double kLatest = 1e11;     // the year 5138: more is no time in seconds
+constexpr double kClockOff = in_seconds(kYear);  // times further from the fleet's are a wrong clock
+constexpr double kLoneReading = 30;              // seconds, where no series has two readings
+constexpr double kLatest = 1e11;                 // the year 5138: more is no time in seconds
 
 // Adds readings of one metric of one part and series. What does not change from one to the next is looked up once.
 class Adder {
@@ -167,7 +168,7 @@ struct Accumulator::State {
       return std::nullopt;
     }
     double shifted = time + part.shift;
-    if (part.newest > 0 && std::abs(shifted - part.newest) > kYear) {
+    if (part.newest > 0 && std::abs(shifted - part.newest) > kClockOff) {
       part.shift = part.newest + 60 - time;
       part.jumped = true;
       shifted = time + part.shift;
