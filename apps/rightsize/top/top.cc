@@ -30,8 +30,8 @@ namespace {
 using report::Json;
 using Clock = std::chrono::steady_clock;
 
-constexpr double kWindow = 30;  // seconds the verdict looks back
-constexpr Seconds kLasting = seconds(5);
+constexpr double kWindow = 30;            // seconds the verdict looks back
+constexpr Seconds kLasting = seconds(5);  // of the same make it what the GPU does now
 constexpr std::size_t kMostRecent = 600;  // samples kept of each GPU
 
 struct Flags {
