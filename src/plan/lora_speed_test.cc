@@ -63,7 +63,8 @@ std::optional<double> recommended_rate(const Case& c, Settings settings) {
   }
   const Checked<Request> request = read_request(settings, facts());
   RC_ASSERT(request.has_value());
-  const Recommendation found = recommend(*request, facts(), constants());
+  static const market::PriceBook prices(facts());
+  const Recommendation found = recommend(*request, prices, constants());
   return found.plans.empty() ? std::nullopt : std::optional(found.plans.front().units_per_second);
 }
 
