@@ -130,7 +130,6 @@ constexpr Usd usd(double v) { return Usd::from_base(v); }
 constexpr Tokens tokens(double v) { return Tokens::from_base(v); }
 constexpr Requests requests(double v) { return Requests::from_base(v); }
 constexpr Gpus gpus(double v) { return Gpus::from_base(v); }
-constexpr Joules joules(double v) { return Joules::from_base(v); }
 constexpr Machines machines(double v) { return Machines::from_base(v); }
 constexpr GpusPerMachine gpus_per_machine(double v) { return GpusPerMachine::from_base(v); }
 constexpr Watts watts(double v) { return Watts::from_base(v); }
@@ -158,7 +157,6 @@ constexpr double in_usd(Usd v) { return v.in_base(); }
 constexpr double in_tokens(Tokens v) { return v.in_base(); }
 constexpr double in_requests(Requests v) { return v.in_base(); }
 constexpr double in_gpus(Gpus v) { return v.in_base(); }
-constexpr double in_joules(Joules v) { return v.in_base(); }
 constexpr double in_machines(Machines v) { return v.in_base(); }
 constexpr double in_watts(Watts v) { return v.in_base(); }
 constexpr double in_bytes_per_s(BytesPerSecond v) { return v.in_base(); }

@@ -126,7 +126,7 @@ OnOff SummaryBuilder::on_off() const {
 std::optional<Joules> SummaryBuilder::energy(Seconds duration) const {
   const Seconds spanned = seconds(last_energy_time_ - first_energy_time_);
   if (first_energy_ && *last_energy_ > *first_energy_ && spanned > covered_ * 0.98)
-    return joules(*last_energy_ - *first_energy_) / spanned * duration;
+    return watts(*last_energy_ - *first_energy_) * seconds(1) / spanned * duration;
   if (power_energy_ > Joules{}) return power_energy_ / power_time_ * duration;
   return std::nullopt;
 }

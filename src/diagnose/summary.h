@@ -30,6 +30,9 @@ struct OnOff {
   std::uint64_t changes = 0;  // between the two
 };
 
+// Joules are watt-seconds.
+inline double in_joules(Joules energy) { return in_watts(energy / seconds(1)); }
+
 struct Summary {
   Seconds duration;
   Seconds interval;  // between samples, the usual one

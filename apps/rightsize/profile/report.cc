@@ -280,7 +280,7 @@ Json gpu_json(const GpuProfile& gpu, const std::vector<Projection>& projections)
                {"wasted_why", found.wasted_why},
                {"shares", shares_json(found.shares)},
                {"roofline", roofline_json(found.roofline)},
-               {"joules", report::json_number(gpu.whole.energy, in_joules)},
+               {"joules", report::json_number(gpu.whole.energy, diagnose::in_joules)},
                {"power_capped", report::json_number(gpu.whole.power_capped)},
                {"thermally_capped", report::json_number(gpu.whole.thermally_capped)},
                {"phases", phases_json(gpu)},
@@ -317,10 +317,10 @@ void describe_gpu(report::Report& out, const GpuProfile& gpu, const std::vector<
   out.blocks.emplace_back(metrics_table(gpu));
   if (gpu.phases.size() > 1) out.blocks.emplace_back(phases_table(gpu));
   if (gpu.whole.energy && gpu.whole.duration > Seconds{}) {
-    say(fmt::format("{} over {}: {} of energy, {} on average.",
-                    format_count(static_cast<double>(gpu.whole.samples)) + " samples",
-                    format_duration(gpu.whole.duration), format_number(in_joules(*gpu.whole.energy) / 1e3) + " kJ",
-                    format_power(*gpu.whole.energy / gpu.whole.duration)));
+    say(fmt::format(
+        "{} over {}: {} of energy, {} on average.", format_count(static_cast<double>(gpu.whole.samples)) + " samples",
+        format_duration(gpu.whole.duration), format_number(diagnose::in_joules(*gpu.whole.energy) / 1e3) + " kJ",
+        format_power(*gpu.whole.energy / gpu.whole.duration)));
   }
   if (!projections.empty()) {
     out.blocks.emplace_back(projection_table(projections));
