@@ -236,11 +236,6 @@ std::string_view name_of(Basis basis) {
   return kNames[static_cast<int>(basis)];
 }
 
-double width_of(Basis basis) {
-  static constexpr double kWidths[] = {0, 0, 0.15, 0.30};
-  return kWidths[static_cast<int>(basis)];
-}
-
 GpuSpeed gpu_speed(const Constants& constants, const Gpu& gpu) {
   GpuSpeed speed;
   fill_peaks(gpu, speed);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "perf/kernels/sustained_rates.h"
 
 namespace rightsize::perf {
 
