@@ -38,18 +38,22 @@ TEST(Activity, SmsSayWhetherAnythingRan) {
   EXPECT_EQ(activity(sample), kIdleActivity) << "not idle";
 }
 
-// Three readings of 690 W, a second apart: 690 W for the three seconds they stand for.
+// Three readings of 690 W, a second apart: 690 W for the three seconds they stand for, whether from power or from the
+// energy counter.
 TEST(SummaryBuilder, MeanPowerIsThatOfTheTimeCovered) {
-  SummaryBuilder gathered;
-  for (int i = 0; i < 3; ++i) {
-    Sample sample;
-    sample.time = i;
-    sample.set(Metric::kPower, 690);
-    gathered.add(sample);
+  for (const bool counter : {false, true}) {
+    SummaryBuilder gathered;
+    for (int i = 0; i < 3; ++i) {
+      Sample sample;
+      sample.time = 100 + i;
+      sample.set(Metric::kPower, 690);
+      if (counter) sample.set(Metric::kEnergy, 5e6 + 690.0 * i);
+      gathered.add(sample);
+    }
+    const Summary summary = gathered.summary();
+    EXPECT_NEAR(in_seconds(summary.duration), 3, 1e-9);
+    EXPECT_NEAR(in_watts(*summary.energy / summary.duration), 690, 1e-6);
   }
-  const Summary summary = gathered.summary();
-  EXPECT_DOUBLE_EQ(in_seconds(summary.duration), 3);
-  EXPECT_DOUBLE_EQ(in_watts(*summary.energy / summary.duration), 690);
 }
 
 // A second of work, two of nothing, five times: runs of one and two seconds.
