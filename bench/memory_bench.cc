@@ -1,4 +1,4 @@
-// The planner asks for memory once per configuration: without the allocator in well under a microsecond (a curve
+// The planner asks for memory once per configuration: without the allocator in well under a microsecond (a surface
 // compiled once per model and settings), with it in about a millisecond.
 #include <benchmark/benchmark.h>
 
@@ -17,22 +17,22 @@ model::Job fine_tune(std::int64_t batch) {
   return job;
 }
 
-void peak_from_curve(benchmark::State& state) {
+void peak_from_surface(benchmark::State& state) {
   const auto model = model::find_model("llama-2-7b");
-  const memory::tape::TrainingCurve curve(*model, fine_tune(1));
+  const memory::tape::TrainingSurface surface(*model, fine_tune(1));
   double batch = 1;
   for (auto _ : state) {
-    benchmark::DoNotOptimize(curve.at(batch));
+    benchmark::DoNotOptimize(surface.at(batch, 1));
     batch = batch < 64 ? batch + 1 : 1;
   }
 }
-BENCHMARK(peak_from_curve);
+BENCHMARK(peak_from_surface);
 
-void compile_curve(benchmark::State& state) {
+void compile_surface(benchmark::State& state) {
   const auto model = model::find_model("llama-2-7b");
-  for (auto _ : state) benchmark::DoNotOptimize(memory::tape::TrainingCurve(*model, fine_tune(1)));
+  for (auto _ : state) benchmark::DoNotOptimize(memory::tape::TrainingSurface(*model, fine_tune(1)));
 }
-BENCHMARK(compile_curve)->Unit(benchmark::kMicrosecond);
+BENCHMARK(compile_surface)->Unit(benchmark::kMicrosecond);
 
 void replay_with_allocator(benchmark::State& state) {
   const auto model = model::find_model("llama-2-7b");

@@ -21,7 +21,6 @@ void read_gpt_sizes(const Config& config, ModelShape& shape, int heads, std::int
   shape.activation = config.activation("activation_function", activation);
   shape.dropout = config.dropout("resid_pdrop", 0.1);
   shape.attention_dropout = config.dropout("attn_pdrop", 0.1);
-  shape.norm = Norm::kLayer;
 }
 
 }  // namespace rightsize::model

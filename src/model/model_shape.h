@@ -79,7 +79,6 @@ struct Weight {
   std::int64_t elements() const { return elements_per_copy() * copies; }
 };
 
-enum class Norm { kLayer, kRms, kBatch, kGroup };
 enum class Positions { kRotary, kLearned, kAlibi, kRelative, kSinusoidal, kNone };
 
 struct Experts {
@@ -128,19 +127,14 @@ struct ModelShape {
 
   bool gated_mlp = false;       // SwiGLU, GeGLU
   bool fused_qkv = false;       // one matrix for q, k and v
-  bool fused_gate_up = false;   // one matrix for gate and up (phi3)
   bool parallel_block = false;  // attention and MLP read the same norm (gpt_neox, falcon)
   bool tied_embeddings = false;
-  bool qk_norm = false;
-  Norm norm = Norm::kRms;
-  int norms_per_layer = 2;
   Activation activation = Activation::kSilu;
   Positions positions = Positions::kRotary;
   double dropout = 0;  // hidden states
   double attention_dropout = 0;
   std::int64_t sliding_window = 0;  // 0: full attention everywhere
   int full_attention_every = 0;     // with a window: every n-th layer is full; 0 with a window: none is
-  double attention_softcap = 0;     // gemma2: forces eager-style attention scores
   double logit_softcap = 0;
 
   std::optional<Experts> experts;

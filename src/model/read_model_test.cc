@@ -277,5 +277,26 @@ TEST(ReadModel, AnyByteChangedIsReadOrRefused) {
   }
 }
 
+// arXiv 2402.16819, section 2: 3.2 billion embedding and 12.5 billion other parameters.
+TEST(Nemotron, CountsAsPublished) {
+  const std::int64_t all = count(R"({"model_type": "nemotron", "hidden_size": 6144, "num_hidden_layers": 32,
+      "num_attention_heads": 48, "num_key_value_heads": 8, "intermediate_size": 24576, "vocab_size": 256000,
+      "hidden_act": "relu2", "partial_rotary_factor": 0.5})");
+  const std::int64_t embeddings = 2LL * 256'000 * 6'144;
+  EXPECT_NEAR(static_cast<double>(embeddings), 3.2e9, 0.06e9);
+  EXPECT_NEAR(static_cast<double>(all - embeddings), 12.5e9, 0.05e9);
+}
+
+// 230 billion parameters, 10 billion of them active (the model's page in the transformers documentation).
+TEST(MiniMax, CountsAsPublished) {
+  Checked<ModelShape> shape = read(R"({"model_type": "minimax_m2", "hidden_size": 3072, "num_hidden_layers": 62,
+      "num_attention_heads": 48, "num_key_value_heads": 8, "head_dim": 128, "intermediate_size": 1536,
+      "vocab_size": 200064, "num_local_experts": 256, "num_experts_per_tok": 8, "rotary_dim": 64})");
+  ASSERT_TRUE(shape) << describe(shape.error());
+  EXPECT_NEAR(static_cast<double>(shape->parameters()), 229e9, 1e9);
+  EXPECT_NEAR(static_cast<double>(shape->active_parameters()), 10e9, 1.5e9);
+  EXPECT_EQ(shape->rotary_dim, 64);
+}
+
 }  // namespace
 }  // namespace rightsize::model

@@ -246,8 +246,10 @@ void add_sums(const LayerWork& layer, ModelWork& work) {
 }  // namespace
 
 ModelWork work_of(const ModelShape& shape) {
-  const Forward& forward = *shape.forward;
   ModelWork work;
+  work.decoder = shape.kind == ModelKind::kDecoder;
+  if (shape.forward == nullptr) return work;
+  const Forward& forward = *shape.forward;
   read_sizes(shape, work);
   work.attentions = forward.attentions;
   work.mixtures = forward.experts;

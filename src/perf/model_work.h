@@ -107,7 +107,7 @@ struct ModelWork {
   std::vector<std::vector<WorkOp>> written;  // how attention is written out
 };
 
-// `shape` must have a forward pass.
+// A shape without a forward pass (work that was measured, and names no model) has no operations and no sizes.
 ModelWork work_of(const model::ModelShape& shape);
 
 // Training FLOPs of one pass over `tokens` of sequences of `sequence`, as model FLOPs utilisation counts them: 6 a

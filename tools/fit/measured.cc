@@ -124,9 +124,9 @@ Checked<perf::Measurement> Measurements::read_job(const std::string& root, const
   const std::string name(csv.cell(row, "model"));
   auto model = models_.find(name);
   if (model == models_.end()) {
-    std::string path = name;
+    std::string path = name;  // a preset, unless it names a file
     for (const char* folder : {"/tests/fixtures/memory/models/", "/data/measurements/models/"}) {
-      if (std::filesystem::exists(root + folder + name + ".json")) path = root + folder + name + ".json";
+      if (name.ends_with(".json") && std::filesystem::exists(root + folder + name)) path = root + folder + name;
     }
     model = models_.emplace(name, model::find_model(path)).first;
   }

@@ -1,8 +1,8 @@
 // The training peak by replay: one GPU's iterations run through the Recorder and the CachingAllocator.
 //
 //   TrainingPeak peak = replay_training(shape, job);     // a millisecond for a 32-layer model
-//   TrainingCurve curve(shape, job);                     // the same for any batch,
-//   curve.at(16).peak_allocated;                         // in some nanoseconds
+//   TrainingSurface surface(shape, job);                 // the same for any batch and number of shards,
+//   surface.at(16, 8);                                   // in some nanoseconds
 //
 // Reproduces torch's own peak (torch.cuda.max_memory_allocated) for the families with exact builders; docs/models.md
 // has the measured errors.
@@ -37,41 +37,9 @@ struct ReplayOptions {
 // The job's need on the fullest GPU. job.batch and job.sequence must be set (images: sequence is ignored).
 TrainingPeak replay_training(const model::ModelShape& model, const model::Job& job, const ReplayOptions& options = {});
 
-// Peaks as functions of the batch alone, for planners: compiled from replays of a few layers at a few batch sizes,
-// since the peak of every (phase, zone) is affine in the layers, and nearly so in the batch.
-class TrainingCurve {
- public:
-  // job.batch is not looked at.
-  TrainingCurve(const model::ModelShape& model, const model::Job& job);
-
-  struct Point {
-    Bytes peak_allocated;
-    Phase phase = Phase::kForward;  // when it is reached
-  };
-  // Any batch from 1 on; between the sizes replayed the nearest below and above are joined by a line.
-  Point at(double batch) const;
-  // The largest whole batch whose peak stays within `limit`; 0 when not even one fits.
-  std::int64_t largest_batch(Bytes limit) const;
-  bool exact() const { return exact_; }
-
- private:
-  struct Line {
-    double fixed = 0, per_sample = 0;
-    Phase phase = Phase::kForward;
-  };
-  // Lines that are highest somewhere between two batches.
-  struct Stretch {
-    double from = 1;
-    std::vector<Line> lines;
-  };
-
-  std::vector<Stretch> stretches_;
-  bool exact_ = true;
-};
-
-// Peaks as functions of the batch and of the number of GPUs that share the shards, for searches: a third of a curve's
-// work for any number of them. What is sharded shrinks as 1 / shards, so every (phase, zone) is joined by a plane;
-// rougher in the batch than a TrainingCurve, within 2 % of the replay.
+// Peaks as functions of the batch and of the number of GPUs that share the shards, for searches: compiled from replays
+// of a few layers at the corners, since the peak of every (phase, zone) is affine in the layers and nearly so in the
+// batch. What is sharded shrinks as 1 / shards, so every (phase, zone) is joined by a plane. Within 2 % of the replay.
 class TrainingSurface {
  public:
   // job.batch is not looked at, and job.parallel.gpus only for whether there are several replicas.

@@ -297,11 +297,9 @@ void read_mpt(const Config& config, ModelShape& shape) {
   shape.activation = Activation::kGelu;
   shape.dropout = config.dropout("resid_pdrop", 0.0);
   shape.attention_dropout = attention.dropout("attn_pdrop", 0.0);
-  shape.norm = Norm::kLayer;
   shape.fused_qkv = true;
   shape.tied_embeddings = config.flag("tie_word_embeddings", true);
   MptLayout layout = read_mpt_layout(config, attention, shape);
-  shape.qk_norm = layout.qk_norm;
   Mpt(config, shape).write(layout);
 }
 
@@ -319,7 +317,6 @@ void read_bloom(const Config& config, ModelShape& shape) {
   shape.activation = Activation::kGeluTanh;
   shape.dropout = config.dropout("hidden_dropout", 0.0);
   shape.attention_dropout = config.dropout("attention_dropout", 0.0);
-  shape.norm = Norm::kLayer;
   shape.positions = Positions::kAlibi;
   shape.fused_qkv = true;
   shape.tied_embeddings = config.flag("tie_word_embeddings", true);

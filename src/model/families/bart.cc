@@ -241,7 +241,6 @@ Layout read_bart_sizes(const Config& config, ModelShape& shape, int heads, std::
   config.divide(shape.hidden, {"d_model", "hidden_size"}, encoder_heads, "encoder_attention_heads");
   shape.activation = config.activation("activation_function", "gelu");
   shape.attention_dropout = config.dropout("attention_dropout", 0.0);
-  shape.norm = Norm::kLayer;
   shape.positions = Positions::kLearned;
   shape.tied_embeddings = config.flag("tie_word_embeddings", true);
   Layout layout{};

@@ -248,7 +248,6 @@ void read_bert_sizes(const Config& config, ModelShape& shape, std::int64_t vocab
   shape.activation = config.activation("hidden_act", "gelu");
   shape.dropout = config.dropout("hidden_dropout_prob", 0.1);
   shape.attention_dropout = config.dropout("attention_probs_dropout_prob", 0.1);
-  shape.norm = Norm::kLayer;
   shape.positions = Positions::kLearned;
   shape.tied_embeddings = config.flag("tie_word_embeddings", true);
 }
@@ -277,7 +276,6 @@ void read_distilbert(const Config& config, ModelShape& shape) {
   shape.activation = config.activation("activation", "gelu");
   shape.dropout = config.dropout("dropout", 0.1);
   shape.attention_dropout = config.dropout("attention_dropout", 0.1);
-  shape.norm = Norm::kLayer;
   shape.positions = Positions::kLearned;
   shape.tied_embeddings = config.flag("tie_word_embeddings", true);
   Bert(config, shape, Kind::kDistilled).write();

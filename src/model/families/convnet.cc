@@ -28,11 +28,10 @@ bool read_stages(const Config& config, const Stages& fallback, Stages& stages) {
   return false;
 }
 
-void read_image(const Config& config, ModelShape& shape, Norm norm, int image_size = 224) {
+void read_image(const Config& config, ModelShape& shape, int image_size = 224) {
   shape.kind = ModelKind::kConvNet;
   shape.image_size = config.count("image_size", image_size, 1, kLargestImage);
   shape.channels = config.count("num_channels", 3, 1, kWidest);
-  shape.norm = norm;
   shape.positions = Positions::kNone;
 }
 
@@ -201,7 +200,7 @@ class ResNet : public ConvNet {
 
 void read_resnet(const Config& config, ModelShape& shape) {
   Stages stages;
-  read_image(config, shape, Norm::kBatch);
+  read_image(config, shape);
   if (!read_stages(config, {{256, 512, 1'024, 2'048}, {3, 4, 6, 3}}, stages)) return;
   std::string type = config.json().get_string("layer_type").value_or("bottleneck");
   if (type != "bottleneck" && type != "basic") {
@@ -302,7 +301,7 @@ class ConvNext : public ConvNet {
 
 void read_convnext(const Config& config, ModelShape& shape) {
   Stages stages;
-  read_image(config, shape, Norm::kLayer);
+  read_image(config, shape);
   if (!read_stages(config, {{96, 192, 384, 768}, {3, 3, 9, 3}}, stages)) return;
   shape.activation = config.activation("hidden_act", "gelu");
   shape.patch_size = config.count("patch_size", 4, 1, 1'024);
@@ -432,7 +431,7 @@ class EfficientNet : public ConvNet {
 };
 
 void read_efficientnet(const Config& config, ModelShape& shape) {
-  read_image(config, shape, Norm::kBatch, 600);
+  read_image(config, shape, 600);
   shape.activation = config.activation("hidden_act", "swish");
   EfficientNet(config, shape).write();
 }

@@ -182,13 +182,11 @@ void read_falcon(const Config& config, ModelShape& shape) {
   shape.activation = config.activation("activation", "gelu");
   shape.dropout = config.dropout("hidden_dropout", 0.0);
   shape.attention_dropout = config.dropout("attention_dropout", 0.0);
-  shape.norm = Norm::kLayer;
   shape.positions = config.flag("alibi", false) ? Positions::kAlibi : Positions::kRotary;
   if (shape.positions == Positions::kRotary) shape.rotary_dim = shape.head_dim;
   shape.fused_qkv = true;
   shape.tied_embeddings = config.flag("tie_word_embeddings", true);
   std::vector<std::string> norms = falcon_norms(config, new_decoder, shape.parallel_block);
-  shape.norms_per_layer = static_cast<int>(norms.size());
   Falcon(config, shape).write(norms, bias);
 }
 

@@ -54,7 +54,6 @@ void read_gemma2(const Config& config, ModelShape& shape) {
   read_decoder_sizes(config, style, shape);
   shape.sliding_window = config.size("sliding_window", 4'096, kLongestContext);
   shape.full_attention_every = full_attention_period(config, 2);
-  shape.attention_softcap = config.number("attn_logit_softcapping", 50.0, 0.0, 1e6);
   shape.logit_softcap = config.number("final_logit_softcapping", 30.0, 0.0, 1e6);
   Decoder(config, style, shape).write();
 }
@@ -72,7 +71,6 @@ DecoderStyle read_gemma3_sizes(const Config& config, ModelShape& shape) {
   read_decoder_sizes(config, style, shape);
   shape.sliding_window = config.size("sliding_window", 4'096, kLongestContext);
   shape.full_attention_every = full_attention_period(config, 6);
-  shape.attention_softcap = config.number("attn_logit_softcapping", 0.0, 0.0, 1e6);
   shape.logit_softcap = config.number("final_logit_softcapping", 0.0, 0.0, 1e6);
   return style;
 }

@@ -179,7 +179,6 @@ void read_gpt_neo(const Config& config, ModelShape& shape) {
   shape.activation = config.activation("activation_function", "gelu_new");
   shape.dropout = config.dropout("resid_dropout", 0.0);
   shape.attention_dropout = config.dropout("attention_dropout", 0.0);
-  shape.norm = Norm::kLayer;
   shape.positions = Positions::kLearned;
   shape.sliding_window = config.size("window_size", 256, kLongestContext);
   shape.full_attention_every = 2;

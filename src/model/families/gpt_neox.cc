@@ -181,7 +181,6 @@ void read_gptj(const Config& config, ModelShape& shape) {
   shape.vocabulary = config.size("vocab_size", 50'400, kLargestVocabulary);
   shape.rotary_dim = config.count("rotary_dim", 64, 1, kWidestHead);
   shape.parallel_block = true;
-  shape.norms_per_layer = 1;
   shape.tied_embeddings = config.flag("tie_word_embeddings", false);
   NeoX(config, shape, true).write(false);
 }

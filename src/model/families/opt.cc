@@ -136,7 +136,6 @@ void read_opt(const Config& config, ModelShape& shape) {
   shape.activation = config.activation("activation_function", "relu");
   shape.dropout = config.dropout("dropout", 0.1);
   shape.attention_dropout = config.dropout("attention_dropout", 0.0);
-  shape.norm = Norm::kLayer;
   shape.positions = Positions::kLearned;
   shape.tied_embeddings = config.flag("tie_word_embeddings", true);
 

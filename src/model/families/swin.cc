@@ -208,7 +208,6 @@ void read_swin(const Config& config, ModelShape& shape) {
   shape.activation = config.activation("hidden_act", "gelu");
   shape.dropout = config.dropout("hidden_dropout_prob", 0.0);
   shape.attention_dropout = config.dropout("attention_probs_dropout_prob", 0.0);
-  shape.norm = Norm::kLayer;
   shape.positions = Positions::kRelative;
   Swin(config, shape, layout).write(embedding);
 }

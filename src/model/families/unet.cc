@@ -338,8 +338,7 @@ void fill_shape(const Config& config, const Layout& layout, ModelShape& shape) {
   shape.intermediate = 4 * shape.hidden;
   shape.image_size = config.count("sample_size", 64, 1, kLargestImage);
   shape.channels = config.count("in_channels", 4, 1, kWidest);
-  shape.gated_mlp = shape.fused_gate_up = true;
-  shape.norm = Norm::kGroup;
+  shape.gated_mlp = true;
   shape.activation = Activation::kSilu;
   shape.positions = Positions::kNone;
 }

@@ -141,7 +141,6 @@ void read_vit(const Config& config, ModelShape& shape) {
   shape.activation = config.activation("hidden_act", "gelu");
   shape.dropout = config.dropout("hidden_dropout_prob", 0.0);
   shape.attention_dropout = config.dropout("attention_probs_dropout_prob", 0.0);
-  shape.norm = Norm::kLayer;
   shape.positions = Positions::kLearned;
   read_patches(config, shape, 16);
   // torchvision's ViT keeps q, k and v in one matrix; otherwise it is the same model.

@@ -130,7 +130,7 @@ Checked<model::ModelShape> model_of(const Csv& csv, const CsvRow& row) {
   if (model) return model;
   Errors errors = std::move(model).error();
   for (Error& error : errors) {
-    if (error.place.line <= 0) error = std::move(error).at(csv.place(row, "model"));
+    if (error.place.line <= 0) error.place = csv.place(row, "model");
   }
   return fail(std::move(errors));
 }

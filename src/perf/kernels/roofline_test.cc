@@ -206,7 +206,8 @@ TEST(GpuSpeed, BasisSaysHowItIsKnown) {
   EXPECT_EQ(speed_of("h100-sxm").basis, Basis::kMeasured);
   EXPECT_EQ(speed_of("a100-40gb-sxm").basis, Basis::kMeasured);  // the chip of the 80 GB card
   EXPECT_EQ(speed_of("a10g").basis, Basis::kTransferred);
-  EXPECT_EQ(speed_of("gb200").basis, Basis::kTransferred);
+  EXPECT_EQ(speed_of("gb200").basis, Basis::kMeasured);
+  EXPECT_EQ(speed_of("rtx-5090").basis, Basis::kTransferred);
   EXPECT_EQ(speed_of("mi300x").basis, Basis::kSpecification);
   EXPECT_EQ(speed_of("t4").basis, Basis::kSpecification);
 }

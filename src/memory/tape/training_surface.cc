@@ -1,4 +1,4 @@
-// Peaks compiled into lines and planes.
+// Peaks compiled into planes.
 #include <algorithm>
 #include <cmath>
 
@@ -7,9 +7,6 @@
 
 namespace rightsize::memory::tape {
 namespace {
-
-// Peaks bend where one temporary overtakes another, mostly at small batches.
-constexpr std::array<std::int64_t, 8> kBatches = {1, 2, 3, 4, 8, 16, 64, 256};
 
 // With three layers there is a first, a middle and a last one; a fourth shows what one more costs.
 constexpr int kFew = 3;
@@ -74,58 +71,6 @@ model::Job with_replicas(model::Job job, int replicas) {
 }
 
 }  // namespace
-
-TrainingCurve::TrainingCurve(const model::ModelShape& model, const model::Job& job) {
-  std::vector<Ends> stages;  // by batch
-  for (std::int64_t batch : kBatches) stages.push_back(peaks_at(model, job, batch, exact_));
-  for (std::size_t k = 0; k + 1 < kBatches.size(); ++k) {
-    const double from = static_cast<double>(kBatches[k]), to = static_cast<double>(kBatches[k + 1]);
-    std::vector<Line> lines;
-    for (std::size_t end = 0; end < stages[k].size(); ++end) {
-      for (std::size_t i = 0; i < Peaks().size(); ++i) {
-        const double low = stages[k][end][i], slope = (stages[k + 1][end][i] - low) / (to - from);
-        lines.push_back({low - slope * from, slope, static_cast<Phase>(i / kZones)});
-      }
-    }
-    // Only what is highest at some batch of the stretch matters; the last stretch has no end.
-    auto value = [](const Line& line, double batch) { return line.fixed + line.per_sample * batch; };
-    const double far = k + 2 == kBatches.size() ? 1e6 : to;
-    Stretch stretch{from, {}};
-    for (const Line& line : lines) {
-      const bool below = std::any_of(lines.begin(), lines.end(), [&](const Line& other) {
-        const double at_from = value(other, from) - value(line, from), at_far = value(other, far) - value(line, far);
-        return at_from >= 0 && at_far >= 0 && (at_from > 0 || at_far > 0 || &other < &line);
-      });
-      if (!below) stretch.lines.push_back(line);
-    }
-    stretches_.push_back(std::move(stretch));
-  }
-}
-
-TrainingCurve::Point TrainingCurve::at(double batch) const {
-  std::size_t k = stretches_.size() - 1;
-  while (k > 0 && stretches_[k].from > batch) --k;
-  double highest = 0;
-  Phase phase = Phase::kForward;
-  for (const Line& line : stretches_[k].lines) {
-    const double value = line.fixed + line.per_sample * batch;
-    if (value <= highest) continue;
-    highest = value;
-    phase = line.phase;
-  }
-  return {bytes(highest), phase};
-}
-
-std::int64_t TrainingCurve::largest_batch(Bytes limit) const {
-  if (at(1).peak_allocated > limit) return 0;
-  std::int64_t low = 1, high = 2;
-  while (high < (std::int64_t{1} << 40) && at(static_cast<double>(high)).peak_allocated <= limit) high *= 2;
-  while (high - low > 1) {
-    const std::int64_t middle = low + (high - low) / 2;
-    (at(static_cast<double>(middle)).peak_allocated <= limit ? low : high) = middle;
-  }
-  return low;
-}
 
 TrainingSurface::TrainingSurface(const model::ModelShape& model, const model::Job& job) {
   sharded_ = job.parallel.zero > 0 && job.parallel.data() > 1;
