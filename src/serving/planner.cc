@@ -83,7 +83,7 @@ sim::ContinuousServer Planner::engine_of(const Configuration& c) const {
 
 double Planner::capacity(const Configuration& c) const {
   if (!continuous(c)) return sim::capacity(server_of(c));
-  return sim::capacity(engine_of(c), sim::mean_shape(service_.arrivals, service_.lengths));
+  return sim::capacity(engine_of(c), mean_of(service_));
 }
 
 double Planner::bound(const Configuration& c) const {

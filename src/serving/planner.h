@@ -70,7 +70,9 @@ class Planner {
  public:
   // Replicas all answer in batches or all make tokens.
   explicit Planner(Service service, std::vector<Replica> replicas = {}, std::uint64_t seed = 1)
-      : service_(std::move(service)), replicas_(std::move(replicas)), seed_(seed) {}
+      : service_(std::move(service)), replicas_(std::move(replicas)), seed_(seed) {
+    service_.mean_lengths = mean_of(service_);
+  }
 
   const Service& service() const { return service_; }
   const std::vector<Replica>& replicas() const { return replicas_; }

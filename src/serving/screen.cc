@@ -85,7 +85,7 @@ Seconds unloaded(const Service& service, const Replica& replica, Quantity quanti
 }
 
 double running_at(const Service& service, const Replica& replica, const sim::ContinuousConfig& engine, double rate) {
-  const sim::RequestShape lengths = sim::mean_shape(service.arrivals, service.lengths);
+  const sim::RequestShape lengths = mean_of(service);
   const Balance b = balance(replica.step, engine, lengths, rate * 1e-9);
   return b.stable ? b.running : static_cast<double>(engine.max_sequences);
 }
@@ -106,12 +106,12 @@ double screened_rate(const Service& service, const Replica& replica, const sim::
 }
 
 double screened_rate(const Service& service, const Replica& replica) {
-  return screened_rate(service, replica, sim::mean_shape(service.arrivals, service.lengths));
+  return screened_rate(service, replica, mean_of(service));
 }
 
 Seconds screened_latency(const Service& service, const Replica& replica, double rate) {
   if (!replica.continuous) return from_ns(kRideAndHalf * replica.times.mean(1));
-  const sim::RequestShape lengths = sim::mean_shape(service.arrivals, service.lengths);
+  const sim::RequestShape lengths = mean_of(service);
   const Balance b = balance(replica.step, {}, lengths, rate * 1e-9);
   return from_ns(b.ttft + b.tpot * (lengths.output - 1));
 }

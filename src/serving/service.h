@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/arrivals.h"
+#include "sim/continuous_batching.h"
 #include "sim/dynamic_batching.h"
 #include "sim/quantiles.h"
 
@@ -50,13 +51,17 @@ double usual_most_load(int replicas);
 
 struct Service {
   sim::ArrivalProcess arrivals = sim::Poisson{1};
-  sim::RequestShape lengths = {};       // of synthetic arrivals; a trace has its own
-  std::vector<Slo> slos = {};           // all of them hold; none: only `max_load` does
-  double most_rejected = 0.001;         // share of requests that a limit or timeout may turn away
+  sim::RequestShape lengths = {};                      // of synthetic arrivals; a trace has its own
+  std::optional<sim::RequestShape> mean_lengths = {};  // over all requests; nothing: see mean_of()
+  std::vector<Slo> slos = {};                          // all of them hold; none: only `max_load` does
+  double most_rejected = 0.001;                        // share of requests that a limit or timeout may turn away
   std::optional<double> max_load = {};  // of the capacity, 0-1; not applied where a limit or timeout sheds load
   sim::QueuePolicy queue = {};          // models that answer in one pass
   std::vector<double> priorities = {};
 };
+
+// The mean lengths of a service's requests. A planner counts a trace's once and keeps them.
+sim::RequestShape mean_of(const Service& service);
 
 // Poisson arrivals of requests that have each size with its share. Equal seeds give equal traffic.
 sim::ArrivalProcess mixed_arrivals(double requests_per_second, const std::vector<RequestSize>& mix,
