@@ -163,7 +163,7 @@ TEST(ReadSamples, ExpositionOneSampleADeviceAndScrape) {
   EXPECT_EQ(reading.summary->format, Format::kExposition);
   EXPECT_EQ(reading.summary->refused, 0u);
   ASSERT_EQ(reading.got.samples.size(), 4u);
-  ASSERT_EQ(reading.got.devices.size(), 2u) << "labels differ, the GPU does not";
+  ASSERT_EQ(reading.got.devices.size(), 3u) << "one without the pod, whose metrics go with the pod's";
   EXPECT_EQ(reading.got.devices[0].labels.at("pod"), "p}1");
   EXPECT_EQ(reading.got.devices[0].host, "n1");
   EXPECT_DOUBLE_EQ(value(reading, 0, Metric::kGpuUtil), 0.97);

@@ -17,7 +17,8 @@ namespace {
 constexpr std::size_t kBuffer = 1U << 20;
 constexpr std::size_t kLongest = 1U << 20;  // a string or number
 constexpr std::size_t kDeepest = 64;
-constexpr std::size_t kPair = 160;  // "[1760000000.123,"-1.2345678901234567e-308"]," with room
+constexpr std::size_t kEndMark = 1;  // a zero behind the text: loops over strings need not look for its end
+constexpr std::size_t kPair = 160;   // "[1760000000.123,"-1.2345678901234567e-308"]," with room
 
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
@@ -62,7 +63,7 @@ std::optional<double> parse_sample_value(std::string_view text) {
 }
 
 JsonStream::JsonStream(ByteSource& source, std::string file)
-    : source_(source), file_(std::move(file)), buffer_(kBuffer) {
+    : source_(source), file_(std::move(file)), buffer_(kBuffer + kEndMark) {
   if (ensure(3) && std::memcmp(buffer_.data(), "\xEF\xBB\xBF", 3) == 0) begin_ += 3;
 }
 
@@ -74,9 +75,9 @@ bool JsonStream::ensure(std::size_t bytes) {
   consumed_ += begin_;
   end_ -= begin_;
   begin_ = 0;
-  if (bytes > buffer_.size()) buffer_.resize(bytes + kBuffer);
+  if (bytes > buffer_.size() - kEndMark) buffer_.resize(bytes + kBuffer + kEndMark);
   while (end_ < bytes && !exhausted_) {
-    Result<std::size_t> got = source_.read(std::span(buffer_).subspan(end_, buffer_.size() - end_));
+    Result<std::size_t> got = source_.read(std::span(buffer_).subspan(end_, buffer_.size() - kEndMark - end_));
     if (!got) {
       error_ = std::move(got).error();
       break;
@@ -84,6 +85,7 @@ bool JsonStream::ensure(std::size_t bytes) {
     exhausted_ = *got == 0;
     end_ += *got;
   }
+  buffer_[end_] = '\0';
   return end_ - begin_ >= bytes;
 }
 

@@ -74,7 +74,7 @@ class JsonStream {
   ByteSource& source_;
   std::string file_;
   std::vector<char> buffer_;
-  std::size_t begin_ = 0, end_ = 0;  // the unread bytes of buffer_
+  std::size_t begin_ = 0, end_ = 0;  // the unread bytes of buffer_; a zero follows
   std::size_t consumed_ = 0;         // bytes of the document before buffer_[0]
   bool exhausted_ = false;
   std::vector<bool> first_;  // by depth: no item was read yet

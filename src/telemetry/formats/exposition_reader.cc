@@ -1,7 +1,9 @@
 // Prometheus exposition text as dcgm-exporter writes it: one line a metric and device. The lines of one scrape make one
 // sample a device and owner (pods that share a GPU each carry its metrics). Where lines carry their time, the lines of
 // one time are a sample, in whatever order they come; else the next scrape begins when a metric comes round again.
+#include <bit>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -54,6 +56,8 @@ class ExpositionReader final : public LineReader {
   void finish() override { flush(); }
 
  private:
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
   struct Series {  // one set of labels, as it stands in the text
     std::string labels;
     std::size_t device = 0;
@@ -65,6 +69,8 @@ class ExpositionReader final : public LineReader {
     std::uint32_t unusable = 0;  // metrics whose values cannot be
     std::optional<double> free = {}, reserved = {};
     bool timed = false, repeated = false;
+    bool owned = false;           // labels name an owner
+    std::size_t sibling = kNone;  // of the same device: the one without an owner, or the last one with
   };
   struct Name {
     std::string text;
@@ -184,8 +190,6 @@ class ExpositionReader final : public LineReader {
     }
   }
 
-  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-
   // The same sets of labels follow each other in the same order, metric for metric.
   std::size_t find_series(std::string_view labels) {
     const std::size_t guess = last_series_ < series_.size() ? series_[last_series_].next : kNone;
@@ -209,7 +213,7 @@ class ExpositionReader final : public LineReader {
         by_owner_.erase(found);
         return kNone;
       }
-      pending_.push_back({.device = opened});
+      add_pending(*device, opened);
     }
     series_.push_back({std::string(labels), found->second, 0});
     by_labels_.emplace(std::string(labels), series_.size() - 1);
@@ -247,6 +251,34 @@ class ExpositionReader final : public LineReader {
     return text;
   }
 
+  void add_pending(const Device& device, int opened) {
+    const std::string key = device.key() + "\n" + device.mig_profile;
+    const std::string named = device_and_owner(device);
+    const bool owned = named.find_first_not_of('\n', key.size()) != std::string::npos;
+    auto& [bare, last_owned] = siblings_.try_emplace(key, kNone, kNone).first->second;
+    (owned ? last_owned : bare) = pending_.size();
+    const std::size_t sibling = owned ? bare : last_owned;
+    if (sibling != kNone) pending_[sibling].sibling = pending_.size();
+    pending_.push_back({.device = opened, .owned = owned, .sibling = sibling});
+  }
+
+  // Exporters do not put the pod on every metric: what a device reports without an owner at the same time belongs to
+  // the owner's sample, as far as that does not have it.
+  void join_sibling(Pending& pending) {
+    if (pending.sibling == kNone) return;
+    Pending& other = pending_[pending.sibling];
+    Pending &owned = pending.owned ? pending : other, &bare = pending.owned ? other : pending;
+    if (owned.sample.empty() || owned.timed != bare.timed) return;
+    if (owned.timed && owned.sample.time != bare.sample.time) return;
+    for (std::uint32_t rest = bare.sample.present() & ~owned.sample.present(); rest != 0; rest &= rest - 1) {
+      const auto metric = static_cast<Metric>(std::countr_zero(rest));
+      owned.sample.set(metric, *bare.sample.get(metric));
+      bare.sample.clear(metric);
+    }
+    if (!owned.free) owned.free = std::exchange(bare.free, std::nullopt);
+    if (!owned.reserved) owned.reserved = std::exchange(bare.reserved, std::nullopt);
+  }
+
   // Ends the scrape: every sample goes out.
   void flush() {
     for (Pending& pending : pending_) hand_over(pending);
@@ -254,6 +286,7 @@ class ExpositionReader final : public LineReader {
   }
 
   void hand_over(Pending& pending) {
+    join_sibling(pending);
     Sample& sample = pending.sample;
     if (!pending.timed) sample.time = intake_.step() * static_cast<double>(scrape_ - 1);
     const auto used = sample.get(Metric::kMemoryUsed);
@@ -261,7 +294,7 @@ class ExpositionReader final : public LineReader {
       sample.set(Metric::kMemoryTotal, *used + *pending.free + pending.reserved.value_or(0));
     }
     intake_.add(pending.device, sample, pending.unusable);
-    pending = {.device = pending.device};
+    pending = {.device = pending.device, .owned = pending.owned, .sibling = pending.sibling};
   }
 
   Intake& intake_;
@@ -269,7 +302,8 @@ class ExpositionReader final : public LineReader {
   std::vector<Series> series_;
   std::vector<Pending> pending_;
   std::unordered_map<std::string, std::size_t> by_labels_, by_owner_;
-  bool timed_ = false;  // lines carry their time
+  std::unordered_map<std::string, std::pair<std::size_t, std::size_t>> siblings_;  // by device: without owner, with one
+  bool timed_ = false;                                                             // lines carry their time
   std::size_t current_ = kNone, last_series_ = kNone;
   std::uint64_t scrape_ = 1;
 };
