@@ -100,7 +100,8 @@ class ShardScan {
 
   // Moments into one of the cells of a GPU, a part or an owner; several rows of the same are one another's copies.
   template <class Find, class Expects>
-  Done ask_moments(const std::string& query, const Grain& grain, const Find& find, const Expects& expects) {
+  Done ask_moments(const std::string& query, const Grain& grain, const Find& find, const Expects& expects,
+                   bool required = true) {
     for (int attempt = 1; attempt <= 2; ++attempt) {
       std::set<const GpuCells*> answered;
       RIGHTSIZE_TRY([[maybe_unused]] const bool done,
@@ -113,15 +114,17 @@ class ShardScan {
                     }));
       if (!any_wanted([&](const GpuCells& gpu) { return expects(gpu) && !answered.contains(&gpu); })) return true;
     }
+    if (!required) return true;
     // In a cluster an answer can be lost without a word: what is missing would be taken for hours not used.
     return tl::make_unexpected(QueryError{
         unreadable("the server has readings of a GPU and answers a question about them with nothing, twice"), false});
   }
   template <class Expects>
-  Done ask_gpus(const std::string& inner, const Grain& grain, Cells GpuCells::*cells, const Expects& expects) {
+  Done ask_gpus(const std::string& inner, const Grain& grain, Cells GpuCells::*cells, const Expects& expects,
+                bool required = true) {
     return ask_moments(
         count_moments(inner, frame_.axis.width, grain.step), grain, [&](const Place& p) { return &(p.gpu->*cells); },
-        expects);
+        expects, required);
   }
   template <class Expects>
   Done ask_owners(const std::string& query, const Grain& grain, Cells OwnerCells::*cells, const Expects& expects) {
@@ -246,9 +249,9 @@ class ShardScan {
                              [&](const GpuCells& gpu) { return gpu.has_activity && !grain.dirty; }));
     if (grain.dirty) {
       for (const std::string& key : *wanted_) series_.gpus.at(key).active.clear();
-      RIGHTSIZE_TRY(
-          [[maybe_unused]] const bool good,
-          ask_gpus(plausible(activity_gauges(), grain.connected, shard_.gpu), grain, &GpuCells::active, never));
+      RIGHTSIZE_TRY([[maybe_unused]] const bool good,
+                    ask_gpus(plausible(activity_gauges(), grain.connected, shard_.gpu), grain, &GpuCells::active,
+                             reports_activity, false));
     }
     // How often idle and active took turns is for the picture only: once a minute is enough.
     const std::string turns = fmt::format("changes({}[{}:{}])", idle,

@@ -74,7 +74,12 @@ class Discovery {
 
  private:
   double window() const { return frame_.axis.until() - frame_.axis.from; }
-  Answered<std::vector<VectorRow>> ask(const std::string& query) { return client_.instant(query, frame_.axis.until()); }
+  // Nothing about GPUs that are known may be an answer that was lost: it is asked for once more.
+  Answered<std::vector<VectorRow>> ask(const std::string& query) {
+    Answered<std::vector<VectorRow>> rows = client_.instant(query, frame_.axis.until());
+    if (rows && rows->empty() && !into_.gpus.empty()) rows = client_.instant(query, frame_.axis.until());
+    return rows;
+  }
 
   // From the readings of ten minutes, in the slower quarter of the time. Series that lasted only minutes tell of the
   // shortest interval, not of the longest: they fill no ten minutes.
