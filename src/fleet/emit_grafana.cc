@@ -1,12 +1,10 @@
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "fleet/emit.h"
 
 namespace rightsize::fleet {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json target(const std::string& expression, const std::string& legend) {
   return {{"refId", "A"}, {"expr", expression}, {"legendFormat", legend}, {"datasource", {{"uid", "${datasource}"}}}};
@@ -73,7 +71,7 @@ std::string emit_grafana(const EmitInput& input) {
          Json::array(
              {{{"name", "datasource"}, {"type", "datasource"}, {"query", "prometheus"}, {"label", "Data source"}}})}}},
       {"panels", std::move(panels.list)}};
-  return dashboard.dump(2) + "\n";
+  return dashboard.dump() + "\n";
 }
 
 }  // namespace rightsize::fleet

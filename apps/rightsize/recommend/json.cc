@@ -40,7 +40,7 @@ void add_costs(const Request& request, const Plan& p, Json& j) {
                       : request.model.image_size > 0            ? "samples_per_second"
                                                                 : "tokens_per_second";
   j[units] = json_number(p.units_per_second);
-  if (!j.contains("tokens_per_second")) j["tokens_per_second"] = json_number(p.units_per_second);
+  j["tokens_per_second"] = json_number(p.units_per_second);
   j["hours"] = json_number(in_hours(p.time.total()));
   j["work_seconds"] = json_number(in_seconds(p.time.work));
   j["startup_seconds"] = json_number(in_seconds(p.time.startup));
