@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include <fmt/format.h>
+
 #include "base/file.h"
 #include "base/format.h"
 #include "base/parse_units.h"
@@ -308,7 +310,7 @@ Checked<BatchInput> read_input(const BatchFlags& flags) {
   return input;
 }
 
-void declare(CLI::App& command, BatchFlags& f) {
+void declare(FlagSet& command, BatchFlags& f) {
   command.add_option("--service", f.service,
                      "measured batch times, [GPU=]FILE.csv: batch,ms_p50[,ms_p90] or perf_analyzer's CSV; may repeat");
   command.add_flag("--pad", f.pad,

@@ -60,7 +60,7 @@ struct BatchInput {
   int largest_batch() const;  // of all offers' tables and the flag
 };
 
-void declare(CLI::App& command, BatchFlags& flags);
+void declare(FlagSet& command, BatchFlags& flags);
 Checked<BatchInput> read_input(const BatchFlags& flags);
 
 // The offers --model and --gpu describe, from the speed model. `continuous` says what --policy asked for, and becomes

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "base/text.h"
 #include "model/presets.h"
 #include "perf/perf.h"

@@ -135,7 +135,7 @@ Checked<Outcome> run(const Flags& flags) {
 
 }  // namespace
 
-Run add_calibrate(CLI::App& command) {
+Run add_calibrate(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   command
       .add_option(

@@ -165,7 +165,7 @@ Checked<Outcome> run(const Flags& flags) {
 
 }  // namespace
 
-Run add_estimate(CLI::App& command) {
+Run add_estimate(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   add_job_flags(command, flags->job);
   command.add_option("--machine", flags->machine,

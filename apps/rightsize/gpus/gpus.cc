@@ -199,7 +199,7 @@ Checked<Outcome> run(const Flags& flags) {
 
 }  // namespace
 
-Run add_gpus(CLI::App& command) {
+Run add_gpus(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   command.add_option("--gpu", flags->gpu, "one GPU by name or alias, or a family such as a100");
   command.add_option("--vendor", flags->vendor, "NVIDIA, AMD, Intel, Google, AWS");

@@ -184,7 +184,7 @@ Checked<Outcome> run(const Flags& flags) {
 
 }  // namespace
 
-Run add_init(CLI::App& command) {
+Run add_init(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   add_setting_flags(command, flags->workload);
   command.add_option("--output,-o", flags->output, "where to write; without it, to standard output")->type_name("FILE");

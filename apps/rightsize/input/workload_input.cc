@@ -4,10 +4,10 @@
 
 namespace rightsize::app {
 
-void add_setting_flags(CLI::App& command, WorkloadFlags& flags) {
+void add_setting_flags(FlagSet& command, WorkloadFlags& flags) {
   const auto add = [&](const model::SettingInfo& info) {
     command
-        .add_option_function<std::string>(
+        .add_option_function(
             "--" + info.name, [&flags, name = info.name](const std::string& text) { flags.settings[name] = text; },
             info.meaning)
         ->type_name(info.values);
@@ -16,7 +16,7 @@ void add_setting_flags(CLI::App& command, WorkloadFlags& flags) {
   for (const model::SettingInfo& info : model::job_settings()) add(info);
 }
 
-void add_workload_flags(CLI::App& command, WorkloadFlags& flags) {
+void add_workload_flags(FlagSet& command, WorkloadFlags& flags) {
   command.add_option("workload", flags.file, "a workload file (see 'rightsize init'), or - for standard input");
   add_setting_flags(command, flags);
 }

@@ -290,7 +290,7 @@ Checked<Outcome> run(const Flags& flags) {
 
 }  // namespace
 
-Run add_memory(CLI::App& command) {
+Run add_memory(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   add_job_flags(command, flags->job);
   command.add_flag("--levers", flags->levers, "show what each lever frees and the cheapest combination that fits");

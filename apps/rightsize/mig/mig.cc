@@ -431,7 +431,7 @@ Checked<Outcome> run(const MigFlags& flags) {
 
 }  // namespace
 
-Run add_mig(CLI::App& command) {
+Run add_mig(FlagSet& command) {
   auto flags = std::make_shared<MigFlags>();
   command.add_option("WORKLOADS", flags->workloads,
                      "the workloads to place, a YAML file ('-' for standard input; see examples/mig)");
@@ -447,7 +447,7 @@ Run add_mig(CLI::App& command) {
   command.add_flag("--share", flags->share, "let workloads marked 'share: true' share a slice through MPS");
   command.add_option("--gpus-per-node", flags->gpus_per_node, "GPUs a machine holds, for the files of --out")
       ->default_str("8")
-      ->check(CLI::Range(1, 64));
+      ->range(1, 64);
   command.add_option("--out", flags->out,
                      "folder for mig-parted, GPU operator, nvidia-smi, Kubernetes and DRA files and SVG pictures");
   command.add_flag("--list-layouts", flags->list_layouts, "every set of slices that fits on --gpu");

@@ -165,7 +165,7 @@ Checked<Outcome> run(const Flags& flags) {
 
 }  // namespace
 
-Run add_models(CLI::App& command) {
+Run add_models(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   command.add_option("--model", flags->model, "one model: a built-in name, or the path of a Hugging Face config.json");
   command.add_option("--family", flags->family, "only built-in models of one family, e.g. llama");

@@ -4,6 +4,8 @@
 #include <memory>
 #include <thread>
 
+#include <fmt/format.h>
+
 #include "base/format.h"
 #include "base/parse_units.h"
 #include "rightsize/command.h"
@@ -20,13 +22,10 @@ struct Flags {
   std::string replay, record, gpu, catalog, duration;
   unsigned pid = 0;
   double hertz = 10;
-  const CLI::App* app = nullptr;
+  const FlagSet* all = nullptr;
 
   bool live() const { return replay.empty(); }
-  bool text() const {
-    const CLI::Option* format = app->get_option_no_throw("--format");
-    return format == nullptr || format->count() == 0 || format->as<std::string>() == "text";
-  }
+  bool text() const { return all->given("--format").empty() || all->given("--format") == "text"; }
 };
 
 // To the observer and to the file, where there is one.
@@ -209,9 +208,9 @@ Checked<Outcome> run(const Flags& flags) {
 
 }  // namespace
 
-Run add_profile(CLI::App& command) {
+Run add_profile(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
-  flags->app = &command;
+  flags->all = &command;
   command.add_option("command", flags->command, "what to run and watch, behind --");
   command.add_option("--pid", flags->pid, "watch a process that runs already, until it ends");
   command.add_option(

@@ -84,7 +84,7 @@ Checked<Outcome> run(const Flags& flags) {
 
 }  // namespace
 
-Run add_recommend(CLI::App& command) {
+Run add_recommend(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   add_workload_flags(command, flags->workload);
   command.add_option("--emit", flags->emit,

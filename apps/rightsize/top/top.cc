@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <termios.h>
@@ -339,7 +340,7 @@ Checked<Outcome> run(const Flags& flags) {
 
 }  // namespace
 
-Run add_top(CLI::App& command) {
+Run add_top(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   command.add_flag("--once", flags->once, "print one picture and end (also when the output is no terminal)");
   command.add_option("--replay", flags->replay, "no GPU: play a recording, or what a monitoring tool wrote");
