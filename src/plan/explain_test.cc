@@ -6,8 +6,6 @@
 namespace rightsize::plan {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
 
 catalog::Catalog three_regions() {
@@ -27,15 +25,22 @@ market::Offer offer_of(const catalog::Price& price) { return {nullptr, nullptr, 
 TEST(PriceWarnings, ARegionFarBelowTheOthers) {
   const catalog::Catalog catalog = three_regions();
   const Date today = *parse_date("2026-11-15");
-  EXPECT_THAT(price_warnings(offer_of(catalog.prices[0]), catalog, today), ElementsAre(HasSubstr("2.4x as much")));
+  const std::vector<PriceWarning> warnings = price_warnings(offer_of(catalog.prices[0]), catalog, today);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_EQ(warnings[0].kind, PriceWarning::Kind::kFarBelowOtherRegions);
+  EXPECT_DOUBLE_EQ(in_usd_per_hour(warnings[0].elsewhere), 24);
+  EXPECT_DOUBLE_EQ(warnings[0].times, 2.4);
   EXPECT_THAT(price_warnings(offer_of(catalog.prices[1]), catalog, today), IsEmpty());
 }
 
 TEST(PriceWarnings, OldAndUnconfirmedPrices) {
   catalog::Catalog catalog = three_regions();
   catalog.prices[2].provenance.unverified = {"price"};
-  EXPECT_THAT(price_warnings(offer_of(catalog.prices[2]), catalog, *parse_date("2027-03-01")),
-              ElementsAre(HasSubstr("nobody else confirms"), HasSubstr("120 days ago")));
+  const auto warnings = price_warnings(offer_of(catalog.prices[2]), catalog, *parse_date("2027-03-01"));
+  ASSERT_EQ(warnings.size(), 2u);
+  EXPECT_EQ(warnings[0].kind, PriceWarning::Kind::kUnconfirmed);
+  EXPECT_EQ(warnings[1].kind, PriceWarning::Kind::kOld);
+  EXPECT_EQ(warnings[1].age_days, 120);
 }
 
 }  // namespace

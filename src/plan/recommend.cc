@@ -220,32 +220,12 @@ std::vector<Explored> explore(const Request& request, const catalog::Catalog& ca
   return explored;
 }
 
-// "61 % less" or "12 % more".
-std::string compared(double ratio) {
-  return fmt::format("{} {}", format_percent(Ratio::fraction(std::abs(1 - ratio))), ratio < 1 ? "less" : "more");
-}
-
-std::string slower(double ratio) {
-  if (ratio > 0.95 && ratio < 1.05) return "as fast";
-  return ratio > 1 ? fmt::format("{}x slower", format_number(ratio, 2))
-                   : fmt::format("{}x faster", format_number(1 / ratio, 2));
-}
-
-// What the first change that admits this GPU would make of it.
-std::string nearest_fix(const std::string& gpu, const Plan* first, std::vector<Explored>& explored) {
+// The first change that admits this GPU, and what it would make of it.
+std::optional<Fix> nearest_fix(const std::string& gpu, std::vector<Explored>& explored) {
   for (Explored& one : explored) {
-    const Candidate* best = one.planning->best_on(gpu);
-    if (best == nullptr) continue;
-    std::string text = fmt::format("{}: {} for {}", one.change.flags, name_plan(*best), format_usd(best->cost));
-    if (first != nullptr) {
-      text += fmt::format(", {}", compared(best->cost / first->cost));
-      const Request& request = one.change.request;
-      if (request.work.kind != WorkKind::kServing)
-        text += fmt::format(", {}", slower(best->time.total() / first->time.total()));
-    }
-    return text;
+    if (const Candidate* best = one.planning->best_on(gpu)) return Fix{one.change.flags, outline_of(*best)};
   }
-  return {};
+  return std::nullopt;
 }
 
 bool is_wanted(const Request& request, const catalog::Gpu& gpu) {
@@ -266,7 +246,7 @@ std::vector<Rejection> rejections(const Planning& planning, const catalog::Catal
     const auto next = planning.obstacles().upper_bound(key);
     const bool decides = next == planning.obstacles().end() || next->first.first != gpu;
     const bool partly = feasible.contains(gpu) || !decides;
-    Rejection row{stage, gpu, partly ? gpu + ", some settings" : gpu, obstacle.need, obstacle.have, obstacle.count, {}};
+    Rejection row{stage, gpu, partly, obstacle.need, obstacle.have, obstacle.count, {}};
     (partly ? in_part : out).push_back(std::move(row));
   }
   std::vector<std::string> unsold;
@@ -275,25 +255,19 @@ std::vector<Rejection> rejections(const Planning& planning, const catalog::Catal
   }
   std::sort(unsold.begin(), unsold.end());
   for (const std::string& gpu : unsold)
-    out.push_back({Stage::kPrice, gpu, gpu, "a price with source and date", "none on these terms", 1, {}});
+    out.push_back({Stage::kPrice, gpu, false, "a price with source and date", "none on these terms", 1, {}});
   out.insert(out.end(), in_part.begin(), in_part.end());
   return out;
 }
 
-void add_fixes(const Planning& planning, std::vector<Rejection>& rejected, const Plan* first,
-               std::vector<Explored>& explored) {
-  std::map<std::string, std::string> known;
-  std::set<std::string> feasible;
-  for (const Candidate& kind : planning.kinds()) feasible.insert(kind.machines->gpu->name);
+void add_fixes(const Planning& planning, std::vector<Rejection>& rejected, std::vector<Explored>& explored) {
+  std::map<std::string, std::optional<Fix>> known;
+  for (const Candidate& kind : planning.kinds()) known[kind.machines->gpu->name] = std::nullopt;  // nothing to fix
   for (Rejection& row : rejected) {
-    if (row.stage == Stage::kPrice) {
-      row.nearest_fix = "a price of your own in --catalog DIR/prices.csv, or other --providers and --purchase";
-      continue;
-    }
-    if (feasible.contains(row.gpu)) continue;
-    const auto found = known.find(row.gpu);
-    row.nearest_fix = found != known.end() ? found->second : nearest_fix(row.gpu, first, explored);
-    known[row.gpu] = row.nearest_fix;
+    if (row.stage == Stage::kPrice) continue;
+    const auto [entry, is_new] = known.try_emplace(row.gpu);
+    if (is_new) entry->second = nearest_fix(row.gpu, explored);
+    row.fix = entry->second;
   }
 }
 
@@ -309,8 +283,7 @@ std::vector<Plan> build_all(Planning& planning, const std::vector<Candidate>& ca
 void add_changes(Recommendation& result, std::vector<Explored>& explored) {
   for (Explored& one : explored) {
     if (one.planning->kinds().empty()) continue;
-    result.changes.push_back(
-        {one.change.what, one.change.flags, one.change.effect, one.planning->build(one.planning->kinds().front())});
+    result.changes.push_back({one.change.kind, one.change.flags, one.planning->build(one.planning->kinds().front())});
   }
 }
 
@@ -348,7 +321,7 @@ Recommendation recommend(const Request& request, const catalog::Catalog& catalog
   const Plan* first = result.plans.empty() ? nullptr : &result.plans.front();
   std::vector<Explored> explored = exploring.get();
   result.rejected = rejections(planning, catalog);
-  add_fixes(planning, result.rejected, first, explored);
+  add_fixes(planning, result.rejected, explored);
   add_changes(result, explored);
   result.breakpoints = breakpoints_of(request, planning.kinds(), planning.front());
   result.confidence = confidence_of(request, planning.kinds());
