@@ -15,9 +15,8 @@ Errors one(Error error) {
 }
 
 Checked<catalog::Catalog> open_catalog(const std::string& flag) {
-  Result<std::string> overlay = catalog::overlay_directory(flag);
-  if (!overlay) return fail(one(std::move(overlay).error()));
-  return catalog::load_catalog(*overlay);
+  RIGHTSIZE_TRY(std::string overlay, catalog::overlay_directory(flag));
+  return catalog::load_catalog(overlay);
 }
 
 }  // namespace rightsize::app

@@ -2,6 +2,13 @@
 
 namespace rightsize::app {
 
+Checked<Facts> open_facts(const std::string& catalog_flag) {
+  RIGHTSIZE_TRY(std::string overlay, catalog::overlay_directory(catalog_flag));
+  RIGHTSIZE_TRY(catalog::Catalog catalog, catalog::load_catalog(overlay));
+  RIGHTSIZE_TRY(perf::Constants constants, perf::load_constants(overlay));
+  return Facts{std::move(catalog), std::move(constants)};
+}
+
 Result<SpeedEstimate> estimate_speed(const perf::Constants& constants, const SpeedInput& input) {
   SpeedEstimate result;
   if (input.job.kind == model::JobKind::kTrain) {

@@ -24,9 +24,8 @@ void add_workload_flags(FlagSet& command, WorkloadFlags& flags) {
 Checked<std::vector<std::vector<model::Setting>>> read_workloads(const WorkloadFlags& flags) {
   std::vector<std::vector<model::Setting>> workloads(1);
   if (!flags.file.empty()) {
-    Result<std::string> text = read_file(flags.file);
-    if (!text) return fail(one(std::move(text).error()));
-    RIGHTSIZE_TRY(workloads, plan::read_workload_file(flags.file == "-" ? "standard input" : flags.file, *text));
+    RIGHTSIZE_TRY(std::string text, read_file(flags.file));
+    RIGHTSIZE_TRY(workloads, plan::read_workload_file(flags.file == "-" ? "standard input" : flags.file, text));
   }
   for (auto& settings : workloads) {
     for (const auto& [name, value] : flags.settings) {

@@ -361,29 +361,25 @@ Result<Ratio> parse_headroom(const std::string& text) {
 Checked<Outcome> plan_workloads(const MigFlags& flags, const catalog::Catalog& catalog) {
   const std::optional<catalog::Purchase> purchase = catalog::parse_purchase(flags.purchase);
   if (!purchase)
-    return fail(one(
-        bad_input(fmt::format("unknown purchase option '{}'", flags.purchase)).with_hint("on-demand, spot, 1y or 3y")));
-  const Result<Ratio> headroom = parse_headroom(flags.headroom);
-  if (!headroom) return fail(one(headroom.error()));
-  const Result<std::string> text = read_file(flags.workloads);
-  if (!text) return fail(one(text.error()));
-  RIGHTSIZE_TRY(const mig::WorkloadFile file, mig::read_workloads(flags.workloads, *text, catalog, *headroom));
-  const Result<std::vector<GpuType>> types = allowed_types(flags, file, catalog, *purchase);
-  if (!types) return fail(one(types.error()));
-  if (types->empty())
-    return fail(one(bad_input("no GPU that can be cut has a price").with_hint("name one: --gpu h100-sxm")));
+    return fail(
+        bad_input(fmt::format("unknown purchase option '{}'", flags.purchase)).with_hint("on-demand, spot, 1y or 3y"));
+  RIGHTSIZE_TRY(const Ratio headroom, parse_headroom(flags.headroom));
+  RIGHTSIZE_TRY(const std::string text, read_file(flags.workloads));
+  RIGHTSIZE_TRY(const mig::WorkloadFile file, mig::read_workloads(flags.workloads, text, catalog, headroom));
+  RIGHTSIZE_TRY(const std::vector<GpuType> types, allowed_types(flags, file, catalog, *purchase));
+  if (types.empty()) return fail(bad_input("no GPU that can be cut has a price").with_hint("name one: --gpu h100-sxm"));
 
   mig::PlanOptions options;
   options.share = flags.share;
-  const Plan plan = mig::plan_slices(file, *types, catalog, options);
+  const Plan plan = mig::plan_slices(file, types, catalog, options);
   if (!plan.unplaceable.empty()) return nothing_fits(file, plan);
   const std::vector<mig::Alternative> alternatives =
-      mig::compare_alternatives(file, *types, catalog, *purchase, plan, options);
+      mig::compare_alternatives(file, types, catalog, *purchase, plan, options);
   const auto per_node = static_cast<std::size_t>(std::max(1, flags.gpus_per_node));
-  const mig::Handover handover = mig::hand_over(plan, file, *types, per_node);
-  const Planned planned{file, *types, plan, alternatives, handover, per_node};
+  const mig::Handover handover = mig::hand_over(plan, file, types, per_node);
+  const Planned planned{file, types, plan, alternatives, handover, per_node};
   if (!flags.out.empty()) {
-    if (Result<> written = write_files(flags.out, planned); !written) return fail(one(written.error()));
+    if (Result<> written = write_files(flags.out, planned); !written) return fail(written.error());
   }
   return make_outcome(planned, flags.out);
 }
@@ -410,18 +406,17 @@ Checked<Outcome> run(const MigFlags& flags) {
       flags.list_layouts || flags.repack || !flags.check.empty() || !flags.current.empty() || !flags.verify.empty();
   if (!about_one) {
     if (flags.workloads.empty()) {
-      return fail(one(
+      return fail(
           bad_input("what shall be planned?")
               .with_hint("give a file: rightsize mig WORKLOADS.yaml --gpu h100-sxm")
               .with_hint(
-                  "or ask about one GPU: --list-layouts, --check LAYOUT, --current FILE [--repack], --verify FILE")));
+                  "or ask about one GPU: --list-layouts, --check LAYOUT, --current FILE [--repack], --verify FILE"));
     }
     return plan_workloads(flags, catalog);
   }
-  const Result<const Gpu*> gpu = gpu_asked_about(flags, catalog);
-  if (!gpu) return fail(one(gpu.error()));
-  const std::optional<Geometry> geometry = Geometry::of(catalog, **gpu);
-  if (!geometry) return fail(one(not_partitionable(**gpu, catalog)));
+  RIGHTSIZE_TRY(const Gpu* gpu, gpu_asked_about(flags, catalog));
+  const std::optional<Geometry> geometry = Geometry::of(catalog, *gpu);
+  if (!geometry) return fail(not_partitionable(*gpu, catalog));
   if (flags.list_layouts) return list_layouts(*geometry);
   if (!flags.verify.empty()) return verify_table(*geometry, flags);
   if (flags.repack) return repack_fleet(*geometry, flags);
