@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 RELEASE := build/release
 PROGRAM := $(RELEASE)/rightsize
 
-.PHONY: help setup build run test bench validate fmt fmt-check tidy asan tsan coverage fuzz install deb clean
+.PHONY: help setup build run test bench fit validate fmt fmt-check tidy asan tsan coverage fuzz install deb clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -32,8 +32,13 @@ bench: ## the benchmarks of the hot paths
 	@cmake --build $(RELEASE) --target benchmarks -j$(JOBS) -- --quiet
 	@for b in $(RELEASE)/bench/*_bench; do $$b; done
 
-validate: build ## score the models on measured data; rewrites docs/accuracy.md
-	@tools/validate $(PROGRAM)
+fit: build ## fit the constants of the speed model to data/measurements; rewrites data/efficiency.csv and stacks.csv
+	@cmake --build $(RELEASE) --target fit -j$(JOBS) -- --quiet
+	@$(RELEASE)/tools/fit/fit .
+
+validate: build ## score the models on measured data, also with models and GPUs left out; rewrites docs/accuracy.md
+	@cmake --build $(RELEASE) --target fit -j$(JOBS) -- --quiet
+	@tools/validate $(PROGRAM) $(RELEASE)/tools/fit/fit
 
 fmt: ## format every C++ file
 	@tools/setup dev

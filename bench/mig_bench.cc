@@ -31,16 +31,17 @@ void plan(benchmark::State& state, bool rules, const std::vector<std::string>& n
   double price = 2;
   for (const std::string& name : names) {
     const catalog::Gpu* gpu = *catalog.find_gpu(name);
-    types.push_back({gpu, mig::Geometry::of(catalog, *gpu), price, "bench"});
+    types.push_back({gpu, mig::Geometry::of(catalog, *gpu), usd_per_gpu_hour(price), "bench"});
     price *= 1.4;
   }
+  const market::PriceBook prices(catalog);
   const mig::WorkloadFile file = workloads(state.range(0), rules);
   mig::Plan result;
   for (auto _ : state) {
     result = mig::plan_slices(file, types, catalog, {});
     if (alternatives) {
       benchmark::DoNotOptimize(
-          mig::compare_alternatives(file, types, catalog, catalog::Purchase::kOnDemand, result, {}));
+          mig::compare_alternatives(file, types, catalog, catalog::Purchase::kOnDemand, result, {.prices = &prices}));
     }
   }
   state.counters["gpus"] = static_cast<double>(result.gpus.size());

@@ -11,6 +11,7 @@ using namespace rightsize;
 
 struct Setup {
   catalog::Catalog catalog = *catalog::load_catalog("");
+  market::PriceBook book{catalog};
   perf::Constants constants = *perf::load_constants("");
 };
 const Setup& setup() {
@@ -27,7 +28,7 @@ void search(benchmark::State& state, const plan::Request& request) {
   const perf::ModelWork work = perf::work_of(request.model);
   double configurations = 0;
   for (auto _ : state) {
-    const auto offers = market::offers(setup().catalog, request.filter);
+    const auto offers = setup().book.offers(request.filter);
     const auto classes = plan::machine_classes(offers, setup().constants, {});
     plan::MemoryTable memory(request.model);
     const plan::SearchResult found =
@@ -57,7 +58,7 @@ BENCHMARK(search_serving_70b)->Unit(benchmark::kMillisecond);
 // With the close look at memory, the explanation and the changes.
 void whole_recommendation_7b(benchmark::State& state) {
   const plan::Request request = request_of({{"model", "llama-2-7b", {}}, {"tokens", "1B", {}}, {"seq", "2048", {}}});
-  for (auto _ : state) benchmark::DoNotOptimize(plan::recommend(request, setup().catalog, setup().constants));
+  for (auto _ : state) benchmark::DoNotOptimize(plan::recommend(request, setup().book, setup().constants));
 }
 BENCHMARK(whole_recommendation_7b)->Unit(benchmark::kMillisecond)->UseRealTime();
 

@@ -101,7 +101,7 @@ function(rightsize_embed target folder)
   set(index 0)
   set(paths "")
   foreach(file IN LISTS files)
-    if(file MATCHES "\\.md$")
+    if(file MATCHES "\\.md$|^measurements/")  # measurements are for fitting, the program does not read them
       continue()
     endif()
     string(APPEND assembly "asm(\".section .rodata\\n.global embedded_${index}_begin\\n.global embedded_${index}_end\\n"
@@ -125,5 +125,38 @@ const std::vector<EmbeddedFile>& embedded_files() {
 }  // namespace rightsize
 ")
   set_source_files_properties(${generated} PROPERTIES OBJECT_DEPENDS "${paths}")
+  target_sources(${target} PRIVATE ${generated})
+endfunction()
+
+# The table of model families: every file of `folder` defines a function of its own name that lists those it describes.
+function(rightsize_family_table target folder)
+  file(GLOB files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/${folder} ${PROJECT_SOURCE_DIR}/${folder}/*.cc)
+  set(declarations "")
+  set(calls "")
+  foreach(file IN LISTS files)
+    get_filename_component(name ${file} NAME_WE)
+    string(APPEND declarations "Families ${name}();\n")
+    string(APPEND calls "${name}, ")
+  endforeach()
+  set(generated ${PROJECT_BINARY_DIR}/family_table.cc)
+  file(CONFIGURE OUTPUT ${generated} @ONLY CONTENT "// Made by cmake/rightsize.cmake.
+#include <algorithm>
+
+#include \"model/families.h\"
+namespace rightsize::model {
+@declarations@
+const Families& all_families() {
+  static const Families table = [] {
+    Families all;
+    for (Families (*list)() : {@calls@}) {
+      for (Family& family : list()) all.push_back(std::move(family));
+    }
+    std::sort(all.begin(), all.end(), [](const Family& a, const Family& b) { return a.name < b.name; });
+    return all;
+  }();
+  return table;
+}
+}  // namespace rightsize::model
+")
   target_sources(${target} PRIVATE ${generated})
 endfunction()

@@ -19,6 +19,11 @@ Flag* Flag::required() {
   return this;
 }
 
+Flag* Flag::one_value_each() {
+  option_.allow_extra_args(false);
+  return this;
+}
+
 Flag* Flag::delimiter(char between) {
   option_.delimiter(between);
   return this;

@@ -20,11 +20,12 @@ class Flag {
  public:
   explicit Flag(CLI::Option& option) : option_(option) {}
 
-  Flag* default_str(const std::string& shown);                         // the default --help shows
-  Flag* type_name(const std::string& shown);                           // what --help shows for the value
-  Flag* required();                                                    // refused when absent
-  Flag* delimiter(char between);                                       // lists may also be given as one word
-  Flag* range(int least, int most);                                    // refused outside
+  Flag* default_str(const std::string& shown);  // the default --help shows
+  Flag* type_name(const std::string& shown);    // what --help shows for the value
+  Flag* required();                             // refused when absent
+  Flag* one_value_each();                       // of a list: what follows the value is an argument, not another value
+  Flag* delimiter(char between);                // lists may also be given as one word
+  Flag* range(int least, int most);             // refused outside
   Flag* check(std::function<std::string(const std::string&)> refuse);  // refused with what it returns, unless empty
 
  private:

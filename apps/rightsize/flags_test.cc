@@ -83,6 +83,16 @@ TEST_F(Flags, ListsMayBeOneWord) {
   EXPECT_THAT(gpus, ElementsAre("l4", "t4", "a10g"));
 }
 
+TEST_F(Flags, AListOfOneValueEachLeavesTheArgumentAlone) {
+  std::vector<std::string> prices;
+  std::string file;
+  flags.add_option("--price", prices, "")->one_value_each();
+  flags.add_option("file", file, "");
+  EXPECT_EQ(parse("--price 2 workload.yaml"), "");
+  EXPECT_THAT(prices, ElementsAre("2"));
+  EXPECT_EQ(file, "workload.yaml");
+}
+
 TEST_F(Flags, WhatIsWrongIsRefused) {
   std::string model;
   int nodes = 1;

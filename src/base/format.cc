@@ -108,6 +108,10 @@ std::string format_usd_per_hour(double dollars) {
   return fmt::format("${:.{}f}", dollars, std::max(3, decimals_for(dollars, 3)));
 }
 
+std::string format_usd_per_hour(UsdPerGpuSecond v) { return format_usd_per_hour(in_usd_per_gpu_hour(v)); }
+std::string format_usd_per_hour(UsdPerMachineSecond v) { return format_usd_per_hour(in_usd_per_machine_hour(v)); }
+std::string format_usd_per_hour(UsdPerSecond v) { return format_usd_per_hour(in_usd_per_hour(v)); }
+
 std::string format_duration(Seconds v) {
   double s = in_seconds(v);
   if (!std::isfinite(s)) return "unknown";

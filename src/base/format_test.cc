@@ -34,6 +34,8 @@ TEST(Format, MoneyKeepsWhatMatters) {
   EXPECT_EQ(format_usd(usd(-5)), "-$5.00");
   EXPECT_EQ(format_usd_per_hour(6.88), "$6.88");
   EXPECT_EQ(format_usd_per_hour(0.526), "$0.526");
+  EXPECT_EQ(format_usd_per_hour(usd_per_gpu_hour(0.526)), "$0.526");
+  EXPECT_EQ(format_usd_per_hour(usd_per_machine_hour(55.04)), "$55.04");
 }
 
 TEST(Format, DurationsReadAloud) {

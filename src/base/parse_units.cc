@@ -97,11 +97,21 @@ Result<Watts> parse_power(std::string_view text) {
   return parse(text, kUnits).map(watts);
 }
 
-Result<UsdPerSecond> parse_usd_per_hour(std::string_view text) {
-  static constexpr Unit kUnits[] = {{"USD/h", 1}, {"$/h", 1}};
+namespace {
+
+Result<double> parse_dollars_an_hour(std::string_view text) {
+  static constexpr Unit kUnits[] = {{"USD/h", 1}, {"$/h", 1}}, kDollarUnits[] = {{"USD/h", 1}, {"$/h", 1}, {"/h", 1}};
   text = trim(text);
-  if (text.starts_with('$')) text.remove_prefix(1);
-  return parse(text, kUnits).map(usd_per_hour);
+  return text.starts_with('$') ? parse(text.substr(1), kDollarUnits) : parse(text, kUnits);
+}
+
+}  // namespace
+
+Result<UsdPerGpuSecond> parse_usd_per_gpu_hour(std::string_view text) {
+  return parse_dollars_an_hour(text).map(usd_per_gpu_hour);
+}
+Result<UsdPerMachineSecond> parse_usd_per_machine_hour(std::string_view text) {
+  return parse_dollars_an_hour(text).map(usd_per_machine_hour);
 }
 
 Result<Usd> parse_usd(std::string_view text) {

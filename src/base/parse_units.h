@@ -13,14 +13,15 @@
 
 namespace rightsize {
 
-Result<Bytes> parse_bytes(std::string_view text);                     // B KiB MiB GiB TiB kB MB GB TB
-Result<BytesPerSecond> parse_bandwidth(std::string_view text);        // MB/s GB/s TB/s, Mbit/s Gbit/s
-Result<FlopsPerSecond> parse_flops(std::string_view text);            // GFLOP/s TFLOP/s PFLOP/s
-Result<Watts> parse_power(std::string_view text);                     // W kW
-Result<UsdPerSecond> parse_usd_per_hour(std::string_view text);       // USD/h
-Result<Usd> parse_usd(std::string_view text);                         // USD, $12.50, 10k USD
-Result<Seconds> parse_duration(std::string_view text);                // ns us ms s min h d w
-Result<RequestsPerSecond> parse_request_rate(std::string_view text);  // /s /min /h /d, req/s
+Result<Bytes> parse_bytes(std::string_view text);                               // B KiB MiB GiB TiB kB MB GB TB
+Result<BytesPerSecond> parse_bandwidth(std::string_view text);                  // MB/s GB/s TB/s, Mbit/s Gbit/s
+Result<FlopsPerSecond> parse_flops(std::string_view text);                      // GFLOP/s TFLOP/s PFLOP/s
+Result<Watts> parse_power(std::string_view text);                               // W kW
+Result<UsdPerGpuSecond> parse_usd_per_gpu_hour(std::string_view text);          // USD/h, $2.49/h
+Result<UsdPerMachineSecond> parse_usd_per_machine_hour(std::string_view text);  // the same, of a whole machine
+Result<Usd> parse_usd(std::string_view text);                                   // USD, $12.50, 10k USD
+Result<Seconds> parse_duration(std::string_view text);                          // ns us ms s min h d w
+Result<RequestsPerSecond> parse_request_rate(std::string_view text);            // /s /min /h /d, req/s
 Result<double> parse_count(std::string_view text);          // 2048, 1.5k, 20M, 1B, 3T: a whole number of things
 Result<double> parse_number(std::string_view text);         // a finite decimal number and nothing else
 Result<std::int64_t> parse_integer(std::string_view text);  // digits only, commas or underscores between

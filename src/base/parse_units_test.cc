@@ -16,7 +16,8 @@ TEST(ParseUnits, ReadsWhatDataFilesSay) {
   EXPECT_DOUBLE_EQ(in_gb_per_s(*parse_bandwidth("3.35TB/s")), 3350);
   EXPECT_DOUBLE_EQ(in_gbit_per_s(*parse_bandwidth("3200Gbit/s")), 3200);
   EXPECT_DOUBLE_EQ(in_tflop_per_s(*parse_flops("989.4TFLOP/s")), 989.4);
-  EXPECT_DOUBLE_EQ(in_usd_per_hour(*parse_usd_per_hour("2.49USD/h")), 2.49);
+  EXPECT_DOUBLE_EQ(in_usd_per_machine_hour(*parse_usd_per_machine_hour("55.04USD/h")), 55.04);
+  EXPECT_DOUBLE_EQ(in_usd_per_gpu_hour(*parse_usd_per_gpu_hour("$2.49/h")), 2.49);
   EXPECT_DOUBLE_EQ(in_days(*parse_duration("14d")), 14);
   EXPECT_DOUBLE_EQ(in_milliseconds(*parse_duration("10ms")), 10);
   EXPECT_DOUBLE_EQ(in_requests_per_s(*parse_request_rate("60/min")), 1);

@@ -4,11 +4,16 @@
 //   Seconds t = need / gb_per_s(2039);          // Bytes / BytesPerSecond is Seconds, anything else does not compile
 //   double shown = in_milliseconds(t);
 //
-// Every dimension has one base unit (byte, flop, second, dollar, token, request, gpu, joule) kept as a double, so
-// there is no hour type and no GiB type: scale lives in the makers and readers below. `gpu` is a dimension so that a
-// dollar per GPU-hour cannot be added to a dollar per machine-hour; `token` and `request` so that rates of different
-// things cannot be compared. A quantity is eight bytes, trivially copyable and free at run time: that, and compile
-// time, is why this is not Boost.Units.
+// Every dimension has one base unit (byte, flop, second, dollar, token, request, gpu, machine, joule) kept as a double,
+// so there is no hour type and no GiB type: scale lives in the makers and readers below. `gpu` and `machine` are
+// dimensions so that dollars per GPU-hour, per machine-hour and per hour of a whole cluster do not mix:
+//
+//   UsdPerMachineSecond box = usd_per_gpu_hour(2.49) * gpus_per_machine(8);
+//   UsdPerSecond cluster = box * machines(4);            // box + cluster does not compile
+//   Usd bill = cluster * kMonth;
+//
+// `token` and `request` are dimensions so that rates of different things cannot be compared. A quantity is eight bytes,
+// trivially copyable and free at run time: that, and compile time, is why this is not Boost.Units.
 #pragma once
 
 #include <compare>
@@ -17,7 +22,7 @@ namespace rightsize {
 
 // Exponents of the base dimensions; Dimension{.byte = 1, .second = -1} is bytes per second.
 struct Dimension {
-  signed char byte = 0, flop = 0, second = 0, usd = 0, token = 0, request = 0, gpu = 0, joule = 0;
+  signed char byte = 0, flop = 0, second = 0, usd = 0, token = 0, request = 0, gpu = 0, machine = 0, joule = 0;
 
   constexpr bool operator==(const Dimension&) const = default;
 
@@ -27,8 +32,9 @@ struct Dimension {
  private:
   constexpr Dimension combine(const Dimension& o, int sign) const {
     auto add = [sign](signed char a, signed char b) { return static_cast<signed char>(a + sign * b); };
-    return {add(byte, o.byte),   add(flop, o.flop),       add(second, o.second), add(usd, o.usd),
-            add(token, o.token), add(request, o.request), add(gpu, o.gpu),       add(joule, o.joule)};
+    return {add(byte, o.byte), add(flop, o.flop),       add(second, o.second),
+            add(usd, o.usd),   add(token, o.token),     add(request, o.request),
+            add(gpu, o.gpu),   add(machine, o.machine), add(joule, o.joule)};
   }
 };
 
@@ -89,6 +95,8 @@ using Usd = Quantity<Dimension{.usd = 1}>;
 using Tokens = Quantity<Dimension{.token = 1}>;
 using Requests = Quantity<Dimension{.request = 1}>;
 using Gpus = Quantity<Dimension{.gpu = 1}>;
+using Machines = Quantity<Dimension{.machine = 1}>;
+using GpusPerMachine = Quantity<Dimension{.gpu = 1, .machine = -1}>;
 using Joules = Quantity<Dimension{.joule = 1}>;
 using Watts = Quantity<Dimension{.second = -1, .joule = 1}>;
 using BytesPerSecond = Quantity<Dimension{.byte = 1, .second = -1}>;
@@ -96,8 +104,9 @@ using FlopsPerSecond = Quantity<Dimension{.flop = 1, .second = -1}>;
 using FlopsPerByte = Quantity<Dimension{.byte = -1, .flop = 1}>;
 using TokensPerSecond = Quantity<Dimension{.second = -1, .token = 1}>;
 using RequestsPerSecond = Quantity<Dimension{.second = -1, .request = 1}>;
-using UsdPerSecond = Quantity<Dimension{.second = -1, .usd = 1}>;                // a whole machine's price
-using UsdPerGpuSecond = Quantity<Dimension{.second = -1, .usd = 1, .gpu = -1}>;  // one GPU's share of it
+using UsdPerGpuSecond = Quantity<Dimension{.second = -1, .usd = 1, .gpu = -1}>;          // the price of one GPU
+using UsdPerMachineSecond = Quantity<Dimension{.second = -1, .usd = 1, .machine = -1}>;  // ... of one machine
+using UsdPerSecond = Quantity<Dimension{.second = -1, .usd = 1}>;                        // ... of all that is rented
 using UsdPerToken = Quantity<Dimension{.usd = 1, .token = -1}>;
 
 // Makers.
@@ -113,10 +122,16 @@ constexpr Seconds milliseconds(double v) { return seconds(v * 1e-3); }
 constexpr Seconds microseconds(double v) { return seconds(v * 1e-6); }
 constexpr Seconds hours(double v) { return seconds(v * 3600.0); }
 constexpr Seconds days(double v) { return hours(v * 24.0); }
+// A year is 365 days and a month its twelfth, 730 hours: the month of the clouds' own price calculators. Nothing else
+// in the program says how long either is.
+inline constexpr Seconds kYear = days(365);
+inline constexpr Seconds kMonth = kYear / 12;
 constexpr Usd usd(double v) { return Usd::from_base(v); }
 constexpr Tokens tokens(double v) { return Tokens::from_base(v); }
 constexpr Requests requests(double v) { return Requests::from_base(v); }
 constexpr Gpus gpus(double v) { return Gpus::from_base(v); }
+constexpr Machines machines(double v) { return Machines::from_base(v); }
+constexpr GpusPerMachine gpus_per_machine(double v) { return GpusPerMachine::from_base(v); }
 constexpr Watts watts(double v) { return Watts::from_base(v); }
 constexpr BytesPerSecond bytes_per_s(double v) { return BytesPerSecond::from_base(v); }
 constexpr BytesPerSecond gb_per_s(double v) { return bytes_per_s(v * 1e9); }
@@ -126,6 +141,7 @@ constexpr FlopsPerSecond tflop_per_s(double v) { return flop_per_s(v * 1e12); }
 constexpr TokensPerSecond tokens_per_s(double v) { return TokensPerSecond::from_base(v); }
 constexpr RequestsPerSecond requests_per_s(double v) { return RequestsPerSecond::from_base(v); }
 constexpr UsdPerSecond usd_per_hour(double v) { return UsdPerSecond::from_base(v / 3600.0); }
+constexpr UsdPerMachineSecond usd_per_machine_hour(double v) { return UsdPerMachineSecond::from_base(v / 3600.0); }
 constexpr UsdPerGpuSecond usd_per_gpu_hour(double v) { return UsdPerGpuSecond::from_base(v / 3600.0); }
 
 // Readers.
@@ -141,6 +157,7 @@ constexpr double in_usd(Usd v) { return v.in_base(); }
 constexpr double in_tokens(Tokens v) { return v.in_base(); }
 constexpr double in_requests(Requests v) { return v.in_base(); }
 constexpr double in_gpus(Gpus v) { return v.in_base(); }
+constexpr double in_machines(Machines v) { return v.in_base(); }
 constexpr double in_watts(Watts v) { return v.in_base(); }
 constexpr double in_bytes_per_s(BytesPerSecond v) { return v.in_base(); }
 constexpr double in_gb_per_s(BytesPerSecond v) { return v.in_base() / 1e9; }
@@ -151,6 +168,7 @@ constexpr double in_flop_per_byte(FlopsPerByte v) { return v.in_base(); }
 constexpr double in_tokens_per_s(TokensPerSecond v) { return v.in_base(); }
 constexpr double in_requests_per_s(RequestsPerSecond v) { return v.in_base(); }
 constexpr double in_usd_per_hour(UsdPerSecond v) { return v.in_base() * 3600.0; }
+constexpr double in_usd_per_machine_hour(UsdPerMachineSecond v) { return v.in_base() * 3600.0; }
 constexpr double in_usd_per_gpu_hour(UsdPerGpuSecond v) { return v.in_base() * 3600.0; }
 
 // A share of a whole. Telemetry mixes 0-1 and 0-100; this type makes the reader say which.

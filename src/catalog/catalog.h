@@ -116,7 +116,7 @@ struct Price {
   std::string instance;
   std::string region;  // "any" where a provider prices all regions alike
   Purchase purchase = Purchase::kOnDemand;
-  UsdPerSecond machine_price;
+  UsdPerMachineSecond machine_price;
   Provenance provenance;
 };
 

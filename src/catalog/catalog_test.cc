@@ -159,7 +159,7 @@ TEST(Catalogue, MachinesArePlausible) {
 }
 
 TEST(Catalogue, SpotAndCommitmentsCostNoMoreThanOnDemand) {
-  std::map<std::string, UsdPerSecond> on_demand;
+  std::map<std::string, UsdPerMachineSecond> on_demand;
   auto key = [](const Price& p) { return p.provider + " " + p.instance + " " + p.region; };
   for (const Price& p : built_in().prices) {
     if (p.purchase == Purchase::kOnDemand) on_demand[key(p)] = p.machine_price;
@@ -228,7 +228,7 @@ TEST(Overlay, RowsReplaceByKeyAndMissingColumnsInherit) {
     if (p.provider != "aws" || p.instance != "p5.48xlarge" || p.region != "us-east-1" ||
         p.purchase != Purchase::kOnDemand)
       continue;
-    EXPECT_DOUBLE_EQ(in_usd_per_hour(p.machine_price), 30);
+    EXPECT_DOUBLE_EQ(in_usd_per_machine_hour(p.machine_price), 30);
     EXPECT_THAT(p.provenance.file, HasSubstr("prices/aws.csv"));
     EXPECT_FALSE(p.provenance.date) << "the user's price is not as old as the one it replaces";
     EXPECT_THAT(p.provenance.file, testing::Not(testing::StartsWith("data/")));

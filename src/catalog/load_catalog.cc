@@ -160,7 +160,10 @@ Machine read_machine(FactReader reader, const Catalog& catalog) {
   return machine;
 }
 
-std::string show_hourly(UsdPerSecond price) { return format_usd_per_hour(in_usd_per_hour(price)) + "/h"; }
+template <class Rate>
+std::string show_hourly(Rate price) {
+  return format_usd_per_hour(price) + "/h";
+}
 
 // Machines by provider and name: every price looks its machine up.
 using MachineIndex = std::unordered_map<std::string, const Machine*>;
@@ -174,10 +177,11 @@ Price read_price(FactReader reader, const std::string& provider, const Catalog& 
   price.instance = reader.required_text("instance");
   price.region = reader.required_text("region");
   price.purchase = parse_purchase(reader.choice("purchase", kPurchases)).value_or(Purchase::kOnDemand);
-  price.machine_price = reader.required_quantity<UsdPerSecond>("price", parse_usd_per_hour, usd_per_hour(0.005),
-                                                               usd_per_hour(2000), show_hourly);
-  auto per_gpu =
-      reader.quantity<UsdPerSecond>("per_gpu", parse_usd_per_hour, usd_per_hour(0.005), usd_per_hour(100), show_hourly);
+  price.machine_price =
+      reader.required_quantity<UsdPerMachineSecond>("price", parse_usd_per_machine_hour, usd_per_machine_hour(0.005),
+                                                    usd_per_machine_hour(2000), show_hourly<UsdPerMachineSecond>);
+  auto per_gpu = reader.quantity<UsdPerGpuSecond>("per_gpu", parse_usd_per_gpu_hour, usd_per_gpu_hour(0.005),
+                                                  usd_per_gpu_hour(100), show_hourly<UsdPerGpuSecond>);
   price.provenance = reader.provenance();
 
   const auto found = machines.find(machine_key(provider, price.instance));
@@ -190,7 +194,7 @@ Price read_price(FactReader reader, const std::string& provider, const Catalog& 
     reader.mistake("instance", bad_input(fmt::format("{} has no machine '{}'", provider, price.instance))
                                    .with_hint(did_you_mean(price.instance, names))
                                    .with_hint("add it to machines.csv first"));
-  } else if (per_gpu && std::fabs(*per_gpu * machine->gpus / price.machine_price - 1) > 0.005) {
+  } else if (per_gpu && std::fabs(*per_gpu * gpus_per_machine(machine->gpus) / price.machine_price - 1) > 0.005) {
     reader.mistake("per_gpu", bad_input(fmt::format("{} per GPU times {} GPUs is not {}", show_hourly(*per_gpu),
                                                     machine->gpus, show_hourly(price.machine_price))));
   }

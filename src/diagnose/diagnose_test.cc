@@ -232,11 +232,12 @@ TEST(Series, StaysSmallAndKeepsTheMean) {
 // A memory-bound load scales with bandwidth, whatever the arithmetic.
 TEST(Project, MemoryBoundWorkScalesWithBandwidth) {
   const catalog::Catalog catalog = *catalog::load_catalog("");
+  const market::PriceBook prices(catalog);
   const catalog::Gpu* h200 = *catalog.find_gpu("h200-sxm");
   auto samples = record(6, [](double) { return Level{0.99, 0.98, 0.91, 0.02, 30}; });
   const Summary summary = summarize_steady(samples, find_phases(samples, false));
   const Diagnosis found = classify(summary, hardware_of(*h200));
-  const auto all = project({&summary, &found, h200}, catalog, market::offers(catalog, {}));
+  const auto all = project({&summary, &found, h200}, catalog, &prices);
   bool seen = false;
   for (const Projection& p : all) {
     if (p.gpu->name != "h100-sxm") continue;
@@ -251,13 +252,14 @@ TEST(Project, MemoryBoundWorkScalesWithBandwidth) {
 
 TEST(Project, WaitingDoesNotScaleAndMemoryMustFit) {
   const catalog::Catalog catalog = *catalog::load_catalog("");
+  const market::PriceBook prices(catalog);
   const catalog::Gpu* h200 = *catalog.find_gpu("h200-sxm");
   auto draw = [](double t) { return std::fmod(t, 0.4) < 0.1 ? on(0.4) : Level{0, 0, 0, 0, 1, 0, 60}; };
   auto samples = record(8, draw);
   const Summary summary = summarize_steady(samples, find_phases(samples, false));
   const Diagnosis found = classify(summary, hardware_of(*h200));
   EXPECT_EQ(found.verdict, Verdict::kInputBound);
-  for (const Projection& p : project({&summary, &found, h200}, catalog, market::offers(catalog, {}))) {
+  for (const Projection& p : project({&summary, &found, h200}, catalog, &prices)) {
     // A tenth of the time is work: even five times slower hardware loses less than half.
     if (p.gpu->bandwidth > h200->bandwidth / 5 && p.gpu->half_rate() && *p.gpu->half_rate() > *h200->half_rate() / 5) {
       EXPECT_GT(p.speed, 0.6) << p.gpu->name;

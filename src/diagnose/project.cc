@@ -66,18 +66,22 @@ double speed_of(const Diagnosis& diagnosis, const Stretch& stretch, double fixed
   return total > 0 ? 1 / total : 1;
 }
 
-std::optional<double> cost_of(double speed, const std::optional<market::Offer>& there,
-                              const std::optional<market::Offer>& here) {
+std::optional<double> cost_of(double speed, const std::optional<market::GpuQuote>& there,
+                              const std::optional<market::GpuQuote>& here) {
   if (!there || !here || speed <= 0) return std::nullopt;
-  return in_usd_per_gpu_hour(there->rate_per_gpu()) / in_usd_per_gpu_hour(here->rate_per_gpu()) / speed;
+  return there->rate / here->rate / speed;
+}
+
+std::optional<market::GpuQuote> price_of(const market::PriceBook* prices, const Gpu& gpu) {
+  return prices != nullptr ? prices->gpu(gpu, catalog::Purchase::kOnDemand) : std::nullopt;
 }
 
 }  // namespace
 
 std::vector<Projection> project(const ProjectionInput& input, const catalog::Catalog& catalog,
-                                const std::vector<market::Offer>& offers) {
+                                const market::PriceBook* prices) {
   std::vector<Projection> projections;
-  const auto here = market::cheapest_gpu(offers, input.gpu->name);
+  const auto here = price_of(prices, *input.gpu);
   const auto& held = input.summary->of(Metric::kMemoryUsed);
   const NumberFormat format = format_of(*input.summary);
   for (const Gpu& gpu : catalog.gpus) {
@@ -96,8 +100,8 @@ std::vector<Projection> project(const ProjectionInput& input, const catalog::Cat
     projection.high = std::max({a, b, projection.speed}) * (1 + kSpread);
     if (paced_from_outside(input.diagnosis->verdict)) projection.high = std::min(projection.high, 1.0);
     projection.fits = !held || bytes(held->max) <= gpu.capacity() * 0.97;
-    projection.offer = market::cheapest_gpu(offers, gpu.name);
-    projection.cost = cost_of(projection.speed, projection.offer, here);
+    projection.price = price_of(prices, gpu);
+    projection.cost = cost_of(projection.speed, projection.price, here);
     projections.push_back(projection);
   }
   std::stable_sort(projections.begin(), projections.end(), [](const Projection& a, const Projection& b) {

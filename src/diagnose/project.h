@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "diagnose/diagnose.h"
-#include "market/offers.h"
+#include "market/price_book.h"
 
 namespace rightsize::diagnose {
 
@@ -17,10 +17,10 @@ struct Projection {
   const catalog::Gpu* gpu = nullptr;
   double speed = 1;  // against this GPU: work done in the same time
   double low = 1, high = 1;
-  double busy = 0;                     // share of the time it would run something
-  bool fits = true;                    // the memory that was seen
-  std::optional<market::Offer> offer;  // the cheapest; empty where nobody sells it
-  std::optional<double> cost;          // of the same work, against this GPU's cheapest offer
+  double busy = 0;                        // share of the time it would run something
+  bool fits = true;                       // the memory that was seen
+  std::optional<market::GpuQuote> price;  // the user's, else the cheapest on demand; empty where nobody sells it
+  std::optional<double> cost;             // of the same work, against this GPU's price
 };
 
 struct ProjectionInput {
@@ -30,9 +30,9 @@ struct ProjectionInput {
 };
 
 // Every other GPU of the catalogue with known rates, cheapest for the work first; those whose memory is too small, or
-// that no offer names, come last. When work arrives at its own pace (underused, bursty), a GPU is as fast as this one
-// as long as it keeps up, and the cost is that of the hour.
+// that have no price, come last. When work arrives at its own pace (underused, bursty), a GPU is as fast as this one
+// as long as it keeps up, and the cost is that of the hour. Without `prices` nothing is priced.
 std::vector<Projection> project(const ProjectionInput& input, const catalog::Catalog& catalog,
-                                const std::vector<market::Offer>& offers);
+                                const market::PriceBook* prices);
 
 }  // namespace rightsize::diagnose

@@ -192,7 +192,7 @@ std::vector<Candidate> find_partitions(const CureInput& input) {
       members.push_back(i);
     }
     if (members.size() < 2) continue;
-    const mig::GpuType type{first.price.gpu, std::move(geometry), in_usd_per_gpu_hour(*first.price.rate), ""};
+    const mig::GpuType type{first.price.gpu, std::move(geometry), *first.price.rate, ""};
     const mig::Plan plan = mig::plan_slices(file, {type}, input.book.catalog(), {.share = false, .seconds = 2});
     if (!plan.unplaceable.empty() || plan.gpus.empty() || plan.gpus.size() >= members.size()) continue;
     Candidate c = shared_candidate(ActionKind::kMig, input, members, plan.gpus.size());

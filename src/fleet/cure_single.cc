@@ -140,7 +140,7 @@ std::map<std::string, double> projected_growth(const GpuRow& gpu, const catalog:
   diagnosis.verdict = gpu.verdict;
   diagnosis.shares = gpu.time;
   std::map<std::string, double> growth;
-  for (const diagnose::Projection& there : diagnose::project({&summary, &diagnosis, gpu.price.gpu}, catalog, {})) {
+  for (const diagnose::Projection& there : diagnose::project({&summary, &diagnosis, gpu.price.gpu}, catalog, nullptr)) {
     // A GPU that would be busy all the time has no number that could be scaled to a peak.
     if (there.busy < 1) growth[there.gpu->name] = there.busy / busy * (there.speed / there.low);
   }
@@ -245,16 +245,17 @@ struct Discount {
 // discount any provider lists, which promises least.
 std::optional<Discount> discount_of(const GpuRow& gpu, const PriceBook& book) {
   std::optional<Discount> best;
-  for (const market::Offer& offer : book.on_demand()) {
-    if (gpu.price.gpu == nullptr || offer.gpu->name != gpu.price.gpu->name) continue;
-    if (gpu.price.machine != nullptr && offer.machine != gpu.price.machine) continue;
-    for (const catalog::Price& row : book.catalog().prices) {
-      if (row.purchase != catalog::Purchase::kOneYear || row.provider != offer.price->provider) continue;
-      if (row.instance != offer.price->instance || row.region != offer.price->region) continue;
-      const double ratio = row.machine_price / offer.price->machine_price;
-      if (ratio < 1 && (!best || ratio > best->ratio)) {
-        best = Discount{ratio, fmt::format("{} {}, 1 year", row.provider, row.instance)};
-      }
+  if (gpu.price.gpu == nullptr) return best;
+  const market::PriceBook& prices = book.prices();
+  for (const market::Offer& year :
+       prices.offers({.purchases = {catalog::Purchase::kOneYear}, .gpus = {gpu.price.gpu->name}})) {
+    const catalog::Price& row = *year.price;
+    if (gpu.price.machine != nullptr && year.machine != gpu.price.machine) continue;
+    const auto on_demand = prices.list_price(*year.machine, catalog::Purchase::kOnDemand, row.region);
+    if (!on_demand || on_demand->offer->price->region != row.region) continue;
+    const double ratio = year.rate() / on_demand->rate;
+    if (ratio < 1 && (!best || ratio > best->ratio)) {
+      best = Discount{ratio, fmt::format("{} {}, 1 year", row.provider, row.instance)};
     }
   }
   return best;

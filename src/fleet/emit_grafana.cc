@@ -40,7 +40,8 @@ std::string emit_grafana(const EmitInput& input) {
   panels.add("stat", "GPUs", "none", 6, 8, "count(rightsize:gpu_activity)", "");
   panels.add("stat", "Idle now", "percentunit", 6, 8, "avg(rightsize:gpu_idle)", "");
   panels.add("stat", "Idle dollars an hour", "currencyUSD", 6, 8, "sum(rightsize:gpu_idle_usd_per_hour)", "");
-  panels.add("stat", "Idle dollars a month", "currencyUSD", 6, 8, "730 * sum(rightsize:gpu_idle_usd_per_hour)", "");
+  panels.add("stat", "Idle dollars a month", "currencyUSD", 6, 8,
+             fmt::format("{} * sum(rightsize:gpu_idle_usd_per_hour)", in_hours(kMonth)), "");
   panels.add("timeseries", "Activity by host", "percentunit", 12, 8, "avg by (" + host + ") (rightsize:gpu_activity)",
              "{{" + host + "}}");
   if (input.sources.contains(Metric::kMemoryUsed)) {

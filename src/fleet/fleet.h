@@ -117,6 +117,4 @@ std::vector<LedgerLine> make_ledger(const std::vector<GpuRow>& gpus);
 std::vector<OwnerLine> make_owners(const std::vector<GpuRow>& gpus);
 std::vector<Action> plan_actions(const std::vector<GpuRow>& gpus, const PriceBook& book, const Thresholds& thresholds);
 
-inline constexpr double kHoursPerMonth = 730;
-
 }  // namespace rightsize::fleet

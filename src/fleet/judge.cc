@@ -209,7 +209,7 @@ std::optional<double> GpuRow::waste_usd() const {
 
 double GpuRow::usd_per_month() const {
   if (!price.rate) return 0;
-  return in_usd(*price.rate * rightsize::gpus(price.share) * hours(kHoursPerMonth)) * presence;
+  return in_usd(*price.rate * rightsize::gpus(price.share) * kMonth) * presence;
 }
 
 const Owner& GpuRow::owner() const {

@@ -2,12 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 
-#include <fmt/format.h>
-
-#include "base/parse_units.h"
-#include "base/suggest.h"
 #include "base/text.h"
 
 namespace rightsize::fleet {
@@ -41,54 +36,18 @@ Purchase purchase_label(const telemetry::Device& device) {
   return catalog::parse_purchase(terms).value_or(Purchase::kOnDemand);
 }
 
-// "5", "5USD/h", "$5".
-Result<double> parse_rate(std::string_view text) {
-  if (text.starts_with('$')) text.remove_prefix(1);
-  if (Result<double> plain = parse_number(text)) {
-    if (*plain < 0) return fail(bad_input("a price below zero"));
-    return *plain;
-  }
-  RIGHTSIZE_TRY(const UsdPerSecond rate, parse_usd_per_hour(text));
-  return in_usd_per_hour(rate);
+void take(GpuPrice& price, const market::GpuQuote& quote, PriceBasis basis) {
+  price.rate = quote.rate;
+  price.basis = quote.is_own() ? PriceBasis::kGiven : basis;
+  price.source = quote.source();
 }
 
-std::vector<std::string> known_names(const catalog::Catalog& catalog) {
-  std::vector<std::string> names = catalog.gpu_names();
-  for (const catalog::Machine& machine : catalog.machines) names.push_back(machine.instance);
-  return names;
-}
-
-Result<> add_price(GivenPrices& given, const std::string& flag, const catalog::Catalog& catalog) {
-  const std::size_t equals = flag.rfind('=');
-  if (equals == std::string::npos) {
-    return fail(bad_input(fmt::format("--price '{}': a name, '=' and dollars an hour expected", flag))
-                    .with_hint("for example --price h100-sxm=2.49 or --price p5.48xlarge=55.04"));
-  }
-  const std::string name(trim(std::string_view(flag).substr(0, equals)));
-  Result<double> rate = parse_rate(trim(std::string_view(flag).substr(equals + 1)));
-  if (!rate) return fail(bad_input(fmt::format("--price '{}': {}", flag, rate.error().message)));
-  if (name == "*") {
-    given.rest = *rate;
-    return {};
-  }
-  for (const catalog::Machine& machine : catalog.machines) {
-    if (to_lower(machine.instance) != to_lower(name)) continue;
-    given.machines[to_lower(name)] = *rate;
-    return {};
-  }
-  Result<std::vector<const catalog::Gpu*>> gpus = catalog.match_gpus(name);
-  if (!gpus) {
-    return fail(bad_input(fmt::format("--price '{}': no GPU or machine of that name", name))
-                    .with_hint(did_you_mean(name, known_names(catalog))));
-  }
-  for (const catalog::Gpu* gpu : *gpus) given.gpus[gpu->name] = *rate;
-  return {};
-}
-
-std::string price_source(const catalog::Price& price) {
-  std::string text = fmt::format("{} {} {} {}", price.provider, price.instance, price.region, name_of(price.purchase));
-  if (price.provenance.date) text += ", " + format_date(*price.provenance.date);
-  return text;
+const catalog::Machine* find_machine(const telemetry::Device& device, const catalog::Catalog& catalog) {
+  const std::string type = to_lower(machine_label(device));
+  const auto found = std::find_if(catalog.machines.begin(), catalog.machines.end(), [&](const catalog::Machine& m) {
+    return !type.empty() && to_lower(m.instance) == type;
+  });
+  return found == catalog.machines.end() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -110,16 +69,6 @@ std::string_view name_of(PriceBasis basis) {
 std::optional<Usd> GpuPrice::cost(double observed_seconds) const {
   if (!rate) return std::nullopt;
   return *rate * gpus(share) * seconds(observed_seconds);
-}
-
-Checked<GivenPrices> parse_prices(const std::vector<std::string>& flags, const catalog::Catalog& catalog) {
-  GivenPrices given;
-  Errors errors;
-  for (const std::string& flag : flags) {
-    if (Result<> added = add_price(given, flag, catalog); !added) errors.push_back(std::move(added).error());
-  }
-  if (!errors.empty()) return fail(std::move(errors));
-  return given;
 }
 
 std::string machine_label(const telemetry::Device& device) {
@@ -145,73 +94,26 @@ double mig_share(const telemetry::Device& device, const catalog::Gpu* gpu, const
   return std::min(1.0, slices / 7.0);
 }
 
-PriceBook::PriceBook(const catalog::Catalog& catalog, GivenPrices given)
-    : catalog_(&catalog), given_(std::move(given)) {
-  on_demand_ = market::offers(catalog, {.purchases = {Purchase::kOnDemand}});
-}
-
-bool PriceBook::price_given(GpuPrice& price, const telemetry::Device& device) const {
-  const std::string machine = to_lower(machine_label(device));
-  if (const auto found = given_.machines.find(machine); found != given_.machines.end()) {
-    const int count = price.machine != nullptr ? price.machine->gpus : 1;
-    price.rate = usd_per_gpu_hour(found->second / count);
-    price.source = "--price " + machine;
-  } else if (price.gpu != nullptr && given_.gpus.contains(price.gpu->name)) {
-    price.rate = usd_per_gpu_hour(given_.gpus.at(price.gpu->name));
-    price.source = "--price " + price.gpu->name;
-  } else if (given_.rest) {
-    price.rate = usd_per_gpu_hour(*given_.rest);
-    price.source = "--price *";
-  }
-  if (!price.rate) return false;
-  price.basis = PriceBasis::kGiven;
-  return true;
-}
-
-bool PriceBook::price_machine(GpuPrice& price, const telemetry::Device& device) const {
-  if (price.machine == nullptr) return false;
-  const std::string region = region_label(device);
-  const catalog::Price* best = nullptr;
-  for (const catalog::Price& row : catalog_->prices) {
-    if (row.provider != price.machine->provider || row.instance != price.machine->instance) continue;
-    if (row.purchase != price.purchase) continue;
-    const bool here = row.region == region;
-    const bool better = best == nullptr || (here && best->region != region) ||
-                        (best->region != region && row.machine_price < best->machine_price);
-    if (better) best = &row;
-  }
-  if (best == nullptr) return false;
-  price.rate = best->machine_price / gpus(price.machine->gpus);
-  price.basis = PriceBasis::kMachine;
-  price.source = price_source(*best);
-  return true;
-}
-
-bool PriceBook::price_assumed(GpuPrice& price) const {
-  if (price.gpu == nullptr) return false;
-  const std::optional<market::Offer> offer = market::cheapest_gpu(on_demand_, price.gpu->name);
-  if (!offer) return false;
-  price.rate = offer->rate_per_gpu();
-  price.basis = PriceBasis::kAssumed;
-  price.purchase = Purchase::kOnDemand;
-  price.source = price_source(*offer->price);
-  return true;
-}
-
 GpuPrice PriceBook::price(const telemetry::Device& device) const {
   GpuPrice price;
-  if (Result<const catalog::Gpu*> gpu = catalog_->find_gpu(device.name)) price.gpu = *gpu;
-  if (const std::string type = to_lower(machine_label(device)); !type.empty()) {
-    for (const catalog::Machine& machine : catalog_->machines) {
-      if (to_lower(machine.instance) == type) price.machine = &machine;
-    }
-    if (price.gpu == nullptr && price.machine != nullptr) {
-      if (Result<const catalog::Gpu*> gpu = catalog_->find_gpu(price.machine->gpu)) price.gpu = *gpu;
-    }
+  price.machine = find_machine(device, catalog());
+  if (Result<const catalog::Gpu*> gpu = catalog().find_gpu(device.name)) price.gpu = *gpu;
+  if (price.gpu == nullptr && price.machine != nullptr) {
+    if (Result<const catalog::Gpu*> gpu = catalog().find_gpu(price.machine->gpu)) price.gpu = *gpu;
   }
   price.purchase = purchase_label(device);
-  price.share = mig_share(device, price.gpu, *catalog_);
-  if (price_given(price, device) || price_machine(price, device) || price_assumed(price)) return price;
+  price.share = mig_share(device, price.gpu, catalog());
+  if (price.machine != nullptr) {
+    if (const auto quote = book_.machine(*price.machine, price.purchase, region_label(device))) {
+      const UsdPerGpuSecond each = quote->rate / gpus_per_machine(price.machine->gpus);
+      take(price, {each, quote->offer, quote->own}, PriceBasis::kMachine);
+      return price;
+    }
+  }
+  const auto quote = price.gpu != nullptr ? book_.gpu(*price.gpu, Purchase::kOnDemand) : book_.own_gpu(device.name);
+  if (!quote) return price;
+  take(price, *quote, PriceBasis::kAssumed);
+  if (!quote->is_own()) price.purchase = Purchase::kOnDemand;
   return price;
 }
 

@@ -1,20 +1,16 @@
-// What an hour of each GPU costs, and how we know.
-//
-// In this order: what the user says (--price h200-sxm=5 for a GPU, --price p5.48xlarge=55 for a machine, *=2 for
-// everything else); the machine its labels name, on the terms they name; the cheapest on-demand offer of the catalogue
-// for that GPU, which is an assumption and marked so. A GPU nobody can price is counted in hours only.
+// What an hour of each GPU of a fleet costs: the price book's answer for the machine and terms its labels name; else,
+// for the GPU, the user's own price or the cheapest on-demand offer of the catalogue, which is an assumption and marked
+// so. A GPU nobody can price is counted in hours only.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
 #include "base/units.h"
 #include "catalog/catalog.h"
-#include "market/offers.h"
+#include "market/price_book.h"
 #include "telemetry/sample.h"
 
 namespace rightsize::fleet {
@@ -29,40 +25,28 @@ struct GpuPrice {
   double share = 1;                     // of it: less than 1 for a MIG instance
   PriceBasis basis = PriceBasis::kUnknown;
   catalog::Purchase purchase = catalog::Purchase::kOnDemand;
-  std::string source;  // "--price h200-sxm", "aws p5.48xlarge us-east-1 on-demand, 2026-08-22"
+  std::string source;  // as the price book says it: "own: --price h200-sxm", "aws p5.48xlarge (8 GPUs), ..."
 
   // Dollars for so many observed seconds of this device.
   std::optional<Usd> cost(double observed_seconds) const;
 };
 
-// The user's own prices. Keys as typed.
-struct GivenPrices {
-  std::map<std::string, double> gpus;      // catalogue name -> dollars a GPU-hour
-  std::map<std::string, double> machines;  // lower-case instance type -> dollars a machine-hour
-  std::optional<double> rest;              // "*"
-};
-
-// "h200-sxm=5", "a100=2.1USD/h" (a family prices all its members), "p5.48xlarge=55", "*=2". Unknown names get a
-// suggestion; every mistake is reported.
-Checked<GivenPrices> parse_prices(const std::vector<std::string>& flags, const catalog::Catalog& catalog);
-
+// The market's price book, asked by devices.
 class PriceBook {
  public:
   // The catalogue must outlive the book.
-  PriceBook(const catalog::Catalog& catalog, GivenPrices given);
+  PriceBook(const catalog::Catalog& catalog, market::OwnPrices own)
+      : book_(catalog, std::move(own)), on_demand_(book_.offers({.purchases = {catalog::Purchase::kOnDemand}})) {}
 
+  // By the device's name and labels.
   GpuPrice price(const telemetry::Device& device) const;
 
   const std::vector<market::Offer>& on_demand() const { return on_demand_; }
-  const catalog::Catalog& catalog() const { return *catalog_; }
+  const market::PriceBook& prices() const { return book_; }
+  const catalog::Catalog& catalog() const { return book_.catalog(); }
 
  private:
-  bool price_given(GpuPrice& price, const telemetry::Device& device) const;
-  bool price_machine(GpuPrice& price, const telemetry::Device& device) const;
-  bool price_assumed(GpuPrice& price) const;
-
-  const catalog::Catalog* catalog_;
-  GivenPrices given_;
+  market::PriceBook book_;
   std::vector<market::Offer> on_demand_;
 };
 

@@ -4,21 +4,14 @@
 #include <map>
 #include <tuple>
 
+#include <fmt/format.h>
+
 namespace rightsize::market {
 namespace {
 
 template <class T>
-bool lets_through(const std::vector<T>& wanted, const T& value) {
+bool is_among(const std::vector<T>& wanted, const T& value) {
   return wanted.empty() || std::find(wanted.begin(), wanted.end(), value) != wanted.end();
-}
-
-bool lets_through(const OfferFilter& filter, const catalog::Price& price) {
-  return lets_through(filter.providers, price.provider) && lets_through(filter.purchases, price.purchase) &&
-         (price.region == "any" || lets_through(filter.regions, price.region));
-}
-
-bool lets_through(const OfferFilter& filter, const catalog::Machine& machine) {
-  return lets_through(filter.gpus, machine.gpu) && (filter.retired || !machine.retired);
 }
 
 auto order(const Offer& offer) {
@@ -28,31 +21,41 @@ auto order(const Offer& offer) {
 
 }  // namespace
 
-std::vector<Offer> offers(const catalog::Catalog& catalog, const OfferFilter& filter) {
+bool Offer::is_own() const {
+  const std::vector<std::string>& sources = price->provenance.sources;
+  return !sources.empty() && sources.front() == kOwn;
+}
+
+std::string describe(const Offer& offer) {
+  const std::optional<Date>& date = offer.price->provenance.date;
+  return fmt::format("{} {} ({} GPU{}), {}, {}{}", offer.machine->provider, offer.machine->instance,
+                     offer.machine->gpus, offer.machine->gpus == 1 ? "" : "s", offer.price->region,
+                     catalog::name_of(offer.price->purchase), date ? ", " + format_date(*date) : "");
+}
+
+bool OfferFilter::lets_through(const Offer& offer) const {
+  return (retired || !offer.machine->retired) && is_among(purchases, offer.price->purchase) &&
+         is_among(gpus, offer.machine->gpu) && is_among(providers, offer.price->provider) &&
+         (offer.price->region == "any" || is_among(regions, offer.price->region));
+}
+
+std::vector<Offer> list_offers(const catalog::Catalog& catalog) {
   std::map<std::string_view, const catalog::Gpu*> gpus;
   for (const catalog::Gpu& gpu : catalog.gpus) gpus[gpu.name] = &gpu;
   std::map<std::pair<std::string_view, std::string_view>, const catalog::Machine*> machines;
-  for (const catalog::Machine& machine : catalog.machines) {
-    if (lets_through(filter, machine)) machines[{machine.provider, machine.instance}] = &machine;
-  }
+  for (const catalog::Machine& machine : catalog.machines) machines[{machine.provider, machine.instance}] = &machine;
   std::vector<Offer> found;
   for (const catalog::Price& price : catalog.prices) {
     const auto machine = machines.find({price.provider, price.instance});
-    if (machine == machines.end() || !lets_through(filter, price)) continue;
+    if (machine == machines.end()) continue;
     found.push_back({gpus.at(machine->second->gpu), machine->second, &price});
   }
-  std::sort(found.begin(), found.end(), [](const Offer& a, const Offer& b) { return order(a) < order(b); });
+  sort_offers(found);
   return found;
 }
 
-std::optional<Offer> cheapest_gpu(const std::vector<Offer>& offers, std::string_view gpu) {
-  std::optional<Offer> best;
-  for (const Offer& offer : offers) {
-    if (offer.gpu->name != gpu) continue;
-    const auto rank = [](const Offer& o) { return std::pair(in_usd_per_gpu_hour(o.rate_per_gpu()), o.machine->gpus); };
-    if (!best || rank(offer) < rank(*best)) best = offer;
-  }
-  return best;
+void sort_offers(std::vector<Offer>& offers) {
+  std::sort(offers.begin(), offers.end(), [](const Offer& a, const Offer& b) { return order(a) < order(b); });
 }
 
 }  // namespace rightsize::market

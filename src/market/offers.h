@@ -1,14 +1,8 @@
-// What can be bought: every machine of the catalogue in every region on every terms, and what that costs.
-//
-//   auto buyable = offers(catalog, {.purchases = {Purchase::kOnDemand}});
-//   auto best = cheapest_gpu(buyable, "l40s");        // the offer with the lowest price of one GPU
-//
-// A machine without a price is not an offer: no plan may rest on a price nobody can name the source of.
+// What can be bought: a machine of the catalogue in a region on some terms, and what that costs. price_book.h finds
+// them.
 #pragma once
 
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/units.h"
@@ -16,14 +10,21 @@
 
 namespace rightsize::market {
 
+// The provider of machines of one's own, and the source of prices of one's own.
+inline constexpr const char* kOwn = "own";
+
 struct Offer {
   const catalog::Gpu* gpu = nullptr;
   const catalog::Machine* machine = nullptr;
   const catalog::Price* price = nullptr;
 
-  UsdPerSecond rate() const { return price->machine_price; }
-  UsdPerGpuSecond rate_per_gpu() const { return price->machine_price / gpus(machine->gpus); }
+  UsdPerMachineSecond rate() const { return price->machine_price; }
+  UsdPerGpuSecond rate_per_gpu() const { return rate() / gpus_per_machine(machine->gpus); }
+  bool is_own() const;  // at the user's own price
 };
+
+// "aws p5.48xlarge (8 GPUs), us-east-1, on-demand, 2026-08-22".
+std::string describe(const Offer& offer);
 
 // Which offers to look at; an empty list means all. Names are the catalogue's own.
 struct OfferFilter {
@@ -32,13 +33,14 @@ struct OfferFilter {
   std::vector<catalog::Purchase> purchases = {};
   std::vector<std::string> gpus = {};
   bool retired = false;  // also machines that can no longer be had
+
+  bool lets_through(const Offer& offer) const;
 };
 
-// Every offer the filter lets through, ordered by GPU, provider, instance, region and purchase: the order of the
-// catalogue's rows does not matter. Offers point into the catalogue, which must outlive them.
-std::vector<Offer> offers(const catalog::Catalog& catalog, const OfferFilter& filter);
-
-// The offer whose share for one GPU of this kind is lowest; ties go to the smaller machine, then to the order above.
-std::optional<Offer> cheapest_gpu(const std::vector<Offer>& offers, std::string_view gpu);
+// Every offer of the catalogue, of retired machines too, ordered by GPU, provider, instance, region and purchase: the
+// order of the catalogue's rows does not matter. A machine without a price is not an offer: no plan may rest on a price
+// nobody can name the source of.
+std::vector<Offer> list_offers(const catalog::Catalog& catalog);
+void sort_offers(std::vector<Offer>& offers);
 
 }  // namespace rightsize::market

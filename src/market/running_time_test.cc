@@ -40,23 +40,11 @@ TEST(RunningTime, MoreMachinesAreInterruptedMoreOften) {
   EXPECT_FALSE(running_time(hours(100), gb(500), Purchase::kSpot, 4096, 32768, spot));
 }
 
-// 8 x 700 W + 1,500 W = 7.1 kW, x 1.3 = 9.23 kW x 0.12 = $1.1076; $280,000 / (4 x 8,760 x 0.7) = $11.4155.
-TEST(HourlyCost, WriteOffAndPowerByHand) {
-  catalog::Gpu gpu;
-  gpu.tdp = watts(700);
-  OwnHardware own;
-  own.price = usd(280000);
-  ASSERT_TRUE(hourly_cost(own, gpu));
-  EXPECT_NEAR(in_usd_per_hour(*hourly_cost(own, gpu)), 11.4155 + 1.1076, 1e-3);
-  gpu.tdp.reset();
-  EXPECT_FALSE(hourly_cost(own, gpu));
-}
-
 TEST(SideCosts, AMonthOfStorageAndOneMoveOut) {
   Assumptions a;
   a.storage = gb(1000);
   a.egress = gb(10);
-  EXPECT_NEAR(in_usd(side_costs(hours(730), a)), 80 + 0.9, 1e-9);
+  EXPECT_NEAR(in_usd(side_costs(kMonth, a)), 80 + 0.9, 1e-9);
 }
 
 }  // namespace

@@ -25,8 +25,8 @@ void count_gpus(Alternative& alternative, const std::map<std::string, std::size_
 
 Alternative from_plan(std::string name, std::string what, std::string isolation, const Plan& plan,
                       const std::vector<GpuType>& types) {
-  Alternative alternative{std::move(name),   std::move(what),         plan.unplaceable.empty(), {}, {}, 0,
-                          plan.usd_per_hour, plan.bound_usd_per_hour, std::move(isolation)};
+  Alternative alternative{std::move(name), std::move(what), plan.unplaceable.empty(), {}, {}, 0,
+                          plan.rate,       plan.least_rate, std::move(isolation)};
   if (!alternative.feasible) alternative.why_not = plan.unplaceable[0].reason;
   std::map<std::string, std::size_t> counts;
   for (const PlannedGpu& gpu : plan.gpus) ++counts[types[gpu.type].gpu->name];
@@ -58,7 +58,7 @@ Alternative shared_gpus(std::string name, std::string what, std::string isolatio
   }
   std::vector<solve::BinType> bins;
   for (const GpuType& type : types) {
-    bins.push_back({type.usd_per_hour, {in_gib(type.gpu->capacity()), 1, 1}, kMostMpsClients});
+    bins.push_back({type.usd_per_hour(), {in_gib(type.gpu->capacity()), 1, 1}, kMostMpsClients});
   }
   solve::Options options;
   options.seconds = seconds;
@@ -69,8 +69,8 @@ Alternative shared_gpus(std::string name, std::string what, std::string isolatio
     return alternative;
   }
   alternative.feasible = true;
-  alternative.usd_per_hour = packing.cost;
-  alternative.bound_usd_per_hour = packing.bound;
+  alternative.rate = usd_per_hour(packing.cost);
+  alternative.least_rate = usd_per_hour(packing.bound);
   std::map<std::string, std::size_t> counts;
   for (const solve::Bin& bin : packing.bins) ++counts[types[bin.type].gpu->name];
   count_gpus(alternative, counts);
@@ -85,7 +85,7 @@ Alternative one_each(std::string name, std::string what, const WorkloadFile& fil
   for (const Workload& workload : file.workloads) {
     const GpuType* best = nullptr;
     for (const GpuType& type : types) {
-      if (best != nullptr && type.usd_per_hour >= best->usd_per_hour) continue;
+      if (best != nullptr && type.rate >= best->rate) continue;
       if (misfit(workload, room_of(*type.gpu), *type.gpu, catalog).empty()) best = &type;
     }
     if (best == nullptr) {
@@ -93,10 +93,10 @@ Alternative one_each(std::string name, std::string what, const WorkloadFile& fil
       return alternative;
     }
     counts[best->gpu->name] += static_cast<std::size_t>(workload.replicas);
-    alternative.usd_per_hour += best->usd_per_hour * workload.replicas;
+    alternative.rate += best->rate * gpus(workload.replicas);
   }
   alternative.feasible = true;
-  alternative.bound_usd_per_hour = alternative.usd_per_hour;
+  alternative.least_rate = alternative.rate;
   count_gpus(alternative, counts);
   return alternative;
 }
@@ -144,7 +144,9 @@ std::vector<Alternative> compare_alternatives(const WorkloadFile& file, const st
   all.push_back(one_each("gpu-each", "one allowed GPU each", file, types, catalog));
   std::vector<GpuType> catalogue;
   for (const Gpu& gpu : catalog.gpus) {
-    if (std::optional<GpuType> offer = cheapest_offer(catalog, gpu, purchase)) catalogue.push_back(std::move(*offer));
+    std::optional<GpuType> type =
+        options.prices != nullptr ? priced_type(*options.prices, gpu, purchase) : std::nullopt;
+    if (type) catalogue.push_back(*std::move(type));
   }
   all.push_back(one_each("smaller-gpu-each", "the cheapest GPU each, any of the catalogue", file, catalogue, catalog));
   return all;

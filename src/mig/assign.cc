@@ -72,7 +72,7 @@ class CountingModel {
       supply_.push_back(supply);
       gpu_columns_.emplace_back();
       for (const std::vector<int>& layout : layouts[t]) {
-        const int column = model_.add_column(types[t].usd_per_hour, 0, kInfinity, true);
+        const int column = model_.add_column(types[t].usd_per_hour(), 0, kInfinity, true);
         gpu_columns_.back().push_back(column);
         if (total >= 0) model_.add_entry(total, column, 1);
         for (std::size_t p = 0; p < supply.size(); ++p) model_.add_entry(supply[p], column, -layout[p]);
@@ -87,8 +87,8 @@ class CountingModel {
     if (relaxed.status != solve::Status::kOptimal) return 0;
     const double bound = relaxed.objective * (1 - 1e-9);
     const bool one_price = std::all_of(types_.begin(), types_.end(),
-                                       [&](const GpuType& t) { return t.usd_per_hour == types_[0].usd_per_hour; });
-    return one_price ? std::ceil(bound / types_[0].usd_per_hour - 1e-6) * types_[0].usd_per_hour : bound;
+                                       [&](const GpuType& t) { return t.usd_per_hour() == types_[0].usd_per_hour(); });
+    return one_price ? std::ceil(bound / types_[0].usd_per_hour() - 1e-6) * types_[0].usd_per_hour() : bound;
   }
 
   Counted solve(const Effort& effort) const {
@@ -279,7 +279,7 @@ class Realisation {
 
 double cost_of(const std::vector<AssignedGpu>& gpus, const std::vector<GpuType>& types) {
   double cost = 0;
-  for (const AssignedGpu& gpu : gpus) cost += types[gpu.type].usd_per_hour;
+  for (const AssignedGpu& gpu : gpus) cost += types[gpu.type].usd_per_hour();
   return cost;
 }
 
@@ -317,7 +317,7 @@ void improve_by_numbers(Assignment& best, const std::vector<Unit>& units, const 
   constexpr std::size_t kNumberedUnits = 60;
   if (units.size() > kNumberedUnits) return;
   double cheapest = kInfinity;
-  for (const GpuType& type : types) cheapest = std::min(cheapest, type.usd_per_hour);
+  for (const GpuType& type : types) cheapest = std::min(cheapest, type.usd_per_hour());
   Assignment numbered = assign_numbered(units, types, static_cast<std::size_t>(best.cost / cheapest + 1e-6), seconds);
   const double bound = std::max(best.bound, numbered.bound);
   const bool out_of_time = best.out_of_time || numbered.out_of_time;

@@ -138,7 +138,7 @@ class FirstFit {
     std::vector<std::size_t> by_price;
     for (std::size_t t = 0; t < types_.size(); ++t) by_price.push_back(t);
     std::stable_sort(by_price.begin(), by_price.end(),
-                     [&](std::size_t a, std::size_t b) { return types_[a].usd_per_hour < types_[b].usd_per_hour; });
+                     [&](std::size_t a, std::size_t b) { return types_[a].usd_per_hour() < types_[b].usd_per_hour(); });
     order.insert(order.end(), by_price.begin(), by_price.end());
     for (std::size_t t : order) {
       OpenGpu gpu{{t, {}}, std::vector<int>(types_[t].geometry->plain_profiles().size(), 0), {}, false};
@@ -190,7 +190,7 @@ class NumberedModel {
         assigned.slots.emplace_back(choice.profile, choice.unit);
       }
       if (assigned.slots.empty()) continue;
-      assignment.cost += types_[assigned.type].usd_per_hour;
+      assignment.cost += types_[assigned.type].usd_per_hour();
       assignment.gpus.push_back(std::move(assigned));
     }
     return assignment;
@@ -217,10 +217,10 @@ class NumberedModel {
       std::vector<int> supply(types_[t].geometry->plain_profiles().size());
       for (int& row : supply) row = model_.add_row(-kInfinity, 0);
       for (const std::vector<int>& layout : layouts_[t]) {
-        const int column = model_.add_column(types_[t].usd_per_hour, 0, 1, true);
+        const int column = model_.add_column(types_[t].usd_per_hour(), 0, 1, true);
         model_.add_entry(one_layout, column, 1);
-        model_.add_entry(dearer, column, types_[t].usd_per_hour);
-        if (previous >= 0) model_.add_entry(previous, column, -types_[t].usd_per_hour);
+        model_.add_entry(dearer, column, types_[t].usd_per_hour());
+        if (previous >= 0) model_.add_entry(previous, column, -types_[t].usd_per_hour());
         for (std::size_t p = 0; p < supply.size(); ++p) model_.add_entry(supply[p], column, -layout[p]);
       }
       add_units(t, supply);
@@ -285,7 +285,7 @@ bool add_first_fit(const std::vector<Unit>& units, const std::vector<GpuType>& t
     std::vector<AssignedGpu> gpus = before;
     if (!first_fit.run(left, t, gpus)) continue;
     double cost = 0;
-    for (const AssignedGpu& gpu : gpus) cost += types[gpu.type].usd_per_hour;
+    for (const AssignedGpu& gpu : gpus) cost += types[gpu.type].usd_per_hour();
     if (found && cost >= assignment.cost) continue;
     found = true;
     assignment.cost = cost;

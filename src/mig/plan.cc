@@ -17,29 +17,10 @@ namespace rightsize::mig {
 using catalog::Catalog;
 using catalog::Gpu;
 
-std::optional<GpuType> cheapest_offer(const Catalog& catalog, const Gpu& gpu, catalog::Purchase purchase) {
-  // Few machines hold a GPU, but prices are many: look those up among these only.
-  std::map<std::pair<std::string_view, std::string_view>, const catalog::Machine*> machines;
-  for (const catalog::Machine& machine : catalog.machines) {
-    if (machine.gpu == gpu.name && !machine.retired && machine.gpus >= 1) {
-      machines[{machine.provider, machine.instance}] = &machine;
-    }
-  }
-  std::optional<GpuType> best;
-  for (const catalog::Price& price : catalog.prices) {
-    if (price.purchase != purchase) continue;
-    const auto found = machines.find({price.provider, price.instance});
-    if (found == machines.end()) continue;
-    const catalog::Machine* machine = found->second;
-    const double each = in_usd_per_hour(price.machine_price) / machine->gpus;
-    if (best && each >= best->usd_per_hour) continue;
-    best = GpuType{&gpu, std::nullopt, each,
-                   fmt::format("{} {} ({} GPU{}), {}, {}{}", price.provider, price.instance, machine->gpus,
-                               machine->gpus == 1 ? "" : "s", price.region, catalog::name_of(price.purchase),
-                               price.provenance.date ? ", " + format_date(*price.provenance.date) : "")};
-  }
-  if (best) best->geometry = Geometry::of(catalog, gpu);
-  return best;
+std::optional<GpuType> priced_type(const market::PriceBook& prices, const Gpu& gpu, catalog::Purchase purchase) {
+  const auto quote = prices.gpu(gpu, purchase);
+  if (!quote) return std::nullopt;
+  return GpuType{&gpu, Geometry::of(prices.catalog(), gpu), quote->rate, quote->source()};
 }
 
 namespace {
@@ -74,8 +55,8 @@ class Planner {
       explain_group(plan);
       return plan;
     }
-    plan.usd_per_hour = best.cost;
-    plan.bound_usd_per_hour = best.bound;
+    plan.rate = usd_per_hour(best.cost);
+    plan.least_rate = usd_per_hour(best.bound);
     plan.out_of_time = best.out_of_time;
     for (const AssignedGpu& gpu : best.gpus) plan.gpus.push_back(place(gpu, best_units));
     std::stable_sort(plan.gpus.begin(), plan.gpus.end(),
@@ -123,12 +104,12 @@ class Planner {
   std::string cheapest_that_fits(const Workload& workload) const {
     std::optional<GpuType> best;
     for (const Gpu& gpu : catalog_.gpus) {
-      if (!misfit(workload, room_of(gpu), gpu, catalog_).empty()) continue;
-      std::optional<GpuType> offer = cheapest_offer(catalog_, gpu, catalog::Purchase::kOnDemand);
-      if (offer && (!best || offer->usd_per_hour < best->usd_per_hour)) best = std::move(offer);
+      if (options_.prices == nullptr || !misfit(workload, room_of(gpu), gpu, catalog_).empty()) continue;
+      std::optional<GpuType> type = priced_type(*options_.prices, gpu, catalog::Purchase::kOnDemand);
+      if (type && (!best || type->rate < best->rate)) best = std::move(type);
     }
     if (!best) return {};
-    return fmt::format("a whole {} at {}/h", best->gpu->name, format_usd_per_hour(best->usd_per_hour));
+    return fmt::format("a whole {} at {}/h", best->gpu->name, format_usd_per_hour(best->rate));
   }
 
   void number_groups() {
@@ -320,7 +301,7 @@ class Planner {
         }
       }
       for (const std::vector<int>& layout : layouts[t]) {
-        const int column = model.add_column(types_[t].usd_per_hour, 0, solve::kInfinity, true);
+        const int column = model.add_column(types_[t].usd_per_hour(), 0, solve::kInfinity, true);
         model.add_entry(at_least, column, 1);
         for (std::size_t p = 0; p < layout.size(); ++p) model.add_entry(supply[t][p], column, -layout[p]);
       }

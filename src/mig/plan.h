@@ -1,7 +1,7 @@
 // Which GPUs, cut how, with which workload in which slice, for the least money.
 //
 //   Plan plan = plan_slices(file, types, catalog, {});
-//   plan.usd_per_hour, plan.bound_usd_per_hour           // equal when proved optimal
+//   plan.rate, plan.least_rate                            // equal when proved optimal
 //
 // The exact model counts GPUs per maximal layout and workloads per kind of slice, so that GPUs alike and workloads
 // alike are never told apart: its size depends on the number of GPU types and of different needs, not of workloads.
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "catalog/catalog.h"
+#include "market/price_book.h"
 #include "mig/geometry.h"
 #include "mig/workloads.h"
 
@@ -23,13 +24,15 @@ namespace rightsize::mig {
 struct GpuType {
   const catalog::Gpu* gpu = nullptr;
   std::optional<Geometry> geometry;  // nothing: cannot be cut
-  double usd_per_hour = 0;           // of one
-  std::string price_from;            // "lambda gpu_1x_a10, us-east-1, on-demand, 2026-11-14"
+  UsdPerGpuSecond rate;
+  std::string price_from;  // as the price book says it
+
+  double usd_per_hour() const { return in_usd_per_gpu_hour(rate); }  // for solvers, whose costs are plain numbers
 };
 
-// The cheapest offer per GPU-hour of a purchase option among machines still sold; nothing when the catalogue has none.
-std::optional<GpuType> cheapest_offer(const catalog::Catalog& catalog, const catalog::Gpu& gpu,
-                                      catalog::Purchase purchase);
+// The GPU at its price in the book; nothing when it has none on these terms.
+std::optional<GpuType> priced_type(const market::PriceBook& prices, const catalog::Gpu& gpu,
+                                   catalog::Purchase purchase);
 
 // One copy of a workload: its index in the file, and which copy.
 struct Replica {
@@ -59,20 +62,20 @@ struct Unplaceable {
 struct Plan {
   std::vector<PlannedGpu> gpus;
   std::vector<Unplaceable> unplaceable;  // not empty: nothing was planned
-  double usd_per_hour = 0;
-  double bound_usd_per_hour = 0;  // no plan costs less
-  bool out_of_time = false;       // the seconds ran out: on another machine the plan may be another
+  UsdPerSecond rate;
+  UsdPerSecond least_rate;   // no plan costs less
+  bool out_of_time = false;  // the seconds ran out: on another machine the plan may be another
 
-  bool proved() const { return usd_per_hour <= bound_usd_per_hour * (1 + 1e-9); }
-  double gap() const { return bound_usd_per_hour > 0 ? usd_per_hour / bound_usd_per_hour - 1 : 0; }
+  bool proved() const { return rate <= least_rate * (1 + 1e-9); }
+  double gap() const { return least_rate > UsdPerSecond{} ? rate / least_rate - 1 : 0; }
 };
 
-inline constexpr double kHoursPerMonth = 730;
 inline constexpr std::size_t kMostMpsClients = 48;  // of one GPU or instance (CUDA MPS documentation)
 
 struct PlanOptions {
   bool share = false;   // workloads that allow it may share a slice through MPS
   double seconds = 60;  // of each model at most; they end by their own limits long before, the same on every machine
+  const market::PriceBook* prices = nullptr;  // of GPUs beside the allowed ones; without it none are suggested
 };
 
 Plan plan_slices(const WorkloadFile& file, const std::vector<GpuType>& types, const catalog::Catalog& catalog,
@@ -86,8 +89,7 @@ struct Alternative {
   std::string why_not;                                    // when not feasible
   std::vector<std::pair<std::string, std::size_t>> gpus;  // type and count, dearest first
   std::size_t gpu_count = 0;
-  double usd_per_hour = 0;
-  double bound_usd_per_hour = 0;
+  UsdPerSecond rate, least_rate;
   std::string isolation;  // what one workload can do to another
 };
 

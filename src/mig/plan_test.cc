@@ -25,7 +25,7 @@ const catalog::Catalog& facts() {
 
 GpuType type_of(const std::string& name, double usd_per_hour) {
   const catalog::Gpu* gpu = *facts().find_gpu(name);
-  return {gpu, Geometry::of(facts(), *gpu), usd_per_hour, "test"};
+  return {gpu, Geometry::of(facts(), *gpu), usd_per_gpu_hour(usd_per_hour), "test"};
 }
 
 WorkloadFile read(const std::string& yaml) {
@@ -47,7 +47,7 @@ void expect_valid(const Plan& plan, const WorkloadFile& file, const std::vector<
   double cost = 0;
   for (std::size_t g = 0; g < plan.gpus.size(); ++g) {
     const GpuType& type = types[plan.gpus[g].type];
-    cost += type.usd_per_hour;
+    cost += type.usd_per_hour();
     Layout layout;
     std::set<std::size_t> here;
     for (const PlannedInstance& instance : plan.gpus[g].instances) {
@@ -72,8 +72,8 @@ void expect_valid(const Plan& plan, const WorkloadFile& file, const std::vector<
   EXPECT_EQ(seen.size(), file.replicas());
   for (const auto& [replica, times] : seen) EXPECT_EQ(times, 1);
   for (const auto& [name, gpus] : groups) EXPECT_EQ(gpus.size(), 1u) << name;
-  EXPECT_NEAR(plan.usd_per_hour, cost, 1e-9);
-  EXPECT_LE(plan.bound_usd_per_hour, plan.usd_per_hour * (1 + 1e-9));
+  EXPECT_NEAR(in_usd_per_hour(plan.rate), cost, 1e-9);
+  EXPECT_LE(in_usd_per_hour(plan.least_rate), in_usd_per_hour(plan.rate) * (1 + 1e-9));
 }
 
 // Seven of the smallest, two 3g and a 4g + 3g fill three GPUs exactly.
@@ -94,7 +94,7 @@ TEST(Plan, TheCheaperTypeWinsByWhatItHolds) {
   const std::vector<GpuType> types{type_of("h200-sxm", 1.9), type_of("a30", 0.5)};
   const Plan plan = plan_slices(file, types, facts(), {});
   expect_valid(plan, file, types);
-  EXPECT_NEAR(plan.usd_per_hour, 2.9, 1e-9);
+  EXPECT_NEAR(in_usd_per_hour(plan.rate), 2.9, 1e-9);
   EXPECT_TRUE(plan.proved());
 }
 
@@ -124,7 +124,8 @@ TEST(Plan, SharersShareASlice) {
 
 TEST(Plan, SaysWhatFitsNowhereAndWhatWould) {
   const WorkloadFile file = read("workloads:\n- {name: ok, memory: 5GiB}\n- {name: huge, memory: 120GiB}\n");
-  const Plan plan = plan_slices(file, {type_of("a100-80gb-sxm", 1)}, facts(), {});
+  const market::PriceBook prices(facts());
+  const Plan plan = plan_slices(file, {type_of("a100-80gb-sxm", 1)}, facts(), {.prices = &prices});
   ASSERT_EQ(plan.unplaceable.size(), 1u);
   EXPECT_EQ(plan.unplaceable[0].workload, 1u);
   EXPECT_THAT(plan.unplaceable[0].reason, HasSubstr("needs 120 GiB"));
@@ -207,9 +208,9 @@ double brute_force(const std::vector<Unit>& units, const std::vector<GpuType>& t
     }
     for (std::size_t t = 0; t < types.size(); ++t) {
       gpus.push_back({t, std::vector<int>(types[t].geometry->plain_profiles().size(), 0), {}});
-      cost += types[t].usd_per_hour;
+      cost += types[t].usd_per_hour();
       try_gpu(gpus.back());
-      cost -= types[t].usd_per_hour;
+      cost -= types[t].usd_per_hour();
       gpus.pop_back();
     }
   };
@@ -256,10 +257,10 @@ RC_GTEST_PROP(Plan, AgreesWithBruteForce, ()) {
     for (int r = 0; r < file.workloads[w].replicas; ++r) units.push_back(unit);
   }
   const double best = brute_force(units, types);
-  RC_ASSERT(plan.bound_usd_per_hour <= best * (1 + 1e-6));
-  RC_ASSERT(plan.usd_per_hour >= best * (1 - 1e-6));
+  RC_ASSERT(in_usd_per_hour(plan.least_rate) <= best * (1 + 1e-6));
+  RC_ASSERT(in_usd_per_hour(plan.rate) >= best * (1 - 1e-6));
   RC_ASSERT(plan.proved());
-  RC_ASSERT(plan.usd_per_hour <= best * (1 + 1e-6));
+  RC_ASSERT(in_usd_per_hour(plan.rate) <= best * (1 + 1e-6));
 }
 
 // Rules, groups, sharing and two types at once; every time the same plan, to the letter.
@@ -326,8 +327,9 @@ TEST(Plan, AlternativesAreOrderedByWhatTheyAre) {
   const WorkloadFile file = read("workloads:\n- {name: a, memory: 4GiB, load: 5%, replicas: 10}\n");
   const std::vector<GpuType> types{type_of("h100-sxm", 2)};
   const Plan plan = plan_slices(file, types, facts(), {});
+  const market::PriceBook prices(facts());
   const std::vector<Alternative> all =
-      compare_alternatives(file, types, facts(), catalog::Purchase::kOnDemand, plan, {});
+      compare_alternatives(file, types, facts(), catalog::Purchase::kOnDemand, plan, {.prices = &prices});
   std::map<std::string, Alternative> by_name;
   for (const Alternative& a : all) by_name[a.name] = a;
   EXPECT_EQ(by_name["mig"].gpu_count, 2u);

@@ -62,7 +62,7 @@ LayoutsByType useful_layouts(const Needs& needs, const std::vector<GpuType>& typ
         candidate.slices.insert(candidate.slices.end(), static_cast<std::size_t>(counts[p]), p);
       // Of two that cover each other the one met first stays: whatever leaves is covered by something that stays.
       auto beats = [&](const Candidate& b, const Candidate& a) {
-        return types[b.type].usd_per_hour <= types[a.type].usd_per_hour && covers(needs, a, b);
+        return types[b.type].usd_per_hour() <= types[a.type].usd_per_hour() && covers(needs, a, b);
       };
       bool covered = false;
       for (const Candidate& other : kept) covered = covered || beats(other, candidate);

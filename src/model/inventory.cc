@@ -17,28 +17,46 @@ void Inventory::end_block() {
   repeats_ = 1;
 }
 
-Weight& Inventory::add(Weight weight) {
+WeightRef Inventory::add(Weight weight) {
+  // A block that never occurs holds nothing; dropping it keeps zero-sized weights out of every later sum.
+  if (repeats_ <= 0) return {};
   weight.block = block_;
   weight.scale = scale_;
   weight.copies = repeats_ * weight.per_block;
-  // A block that never occurs holds nothing; dropping it keeps zero-sized weights out of every later sum.
-  if (repeats_ > 0) return weights_.emplace_back(std::move(weight));
-  static thread_local Weight dropped;
-  return dropped = std::move(weight);
+  weights_.push_back(std::move(weight));
+  return {static_cast<std::int32_t>(weights_.size() - 1), block_ == 0 ? std::int32_t{0} : WeightRef::kOfLayer};
 }
 
-Weight& Inventory::linear(std::string name, WeightRole role, std::int64_t outputs, std::int64_t inputs, bool bias) {
+WeightRef Inventory::add_matrix(std::string name, WeightRole role, std::int64_t rows, std::int64_t cols, bool bias,
+                                Split split) {
   Weight weight;
   weight.name = std::move(name);
   weight.role = role;
-  weight.rows = outputs;
-  weight.cols = inputs;
+  weight.rows = rows;
+  weight.cols = cols;
   weight.has_bias = bias;
   weight.linear = true;
+  weight.split = split;
   return add(std::move(weight));
 }
 
-Weight& Inventory::experts(std::string name, std::int64_t count, std::int64_t outputs, std::int64_t inputs, bool bias) {
+WeightRef Inventory::linear(std::string name, WeightRole role, std::int64_t outputs, std::int64_t inputs, bool bias) {
+  const bool divided = role == WeightRole::kAttention || role == WeightRole::kMlp;
+  return add_matrix(std::move(name), role, outputs, inputs, bias, divided ? Split::kColumns : Split::kWhole);
+}
+
+WeightRef Inventory::output(std::string name, WeightRole role, std::int64_t outputs, std::int64_t inputs, bool bias) {
+  return add_matrix(std::move(name), role, outputs, inputs, bias, Split::kRows);
+}
+
+WeightRef Inventory::keys(std::string name, std::int64_t outputs, std::int64_t inputs, bool bias, std::int64_t unit) {
+  const WeightRef ref = linear(std::move(name), WeightRole::kAttention, outputs, inputs, bias);
+  if (ref) weights_.back().unit = unit;
+  return ref;
+}
+
+WeightRef Inventory::experts(std::string name, std::int64_t count, std::int64_t outputs, std::int64_t inputs, bool bias,
+                             Split split, int joined) {
   Weight weight;
   weight.name = std::move(name);
   weight.role = WeightRole::kExpert;
@@ -48,10 +66,18 @@ Weight& Inventory::experts(std::string name, std::int64_t count, std::int64_t ou
   weight.linear = true;
   weight.per_block = count;
   weight.stacked = true;
+  weight.split = split;
+  weight.joined = joined;
   return add(std::move(weight));
 }
 
-Weight& Inventory::norm(std::string name, std::int64_t width, bool bias) {
+WeightRef Inventory::router(std::string name, std::int64_t outputs, std::int64_t inputs, bool bias) {
+  const WeightRef ref = add_matrix(std::move(name), WeightRole::kRouter, outputs, inputs, bias, Split::kWhole);
+  if (ref) weights_.back().linear = false;
+  return ref;
+}
+
+WeightRef Inventory::norm(std::string name, std::int64_t width, bool bias) {
   Weight weight;
   weight.name = std::move(name);
   weight.role = WeightRole::kNorm;
@@ -60,7 +86,7 @@ Weight& Inventory::norm(std::string name, std::int64_t width, bool bias) {
   return add(std::move(weight));
 }
 
-Weight& Inventory::vector(std::string name, WeightRole role, std::int64_t size) {
+WeightRef Inventory::vector(std::string name, WeightRole role, std::int64_t size) {
   Weight weight;
   weight.name = std::move(name);
   weight.role = role;
@@ -68,17 +94,18 @@ Weight& Inventory::vector(std::string name, WeightRole role, std::int64_t size) 
   return add(std::move(weight));
 }
 
-Weight& Inventory::embedding(std::string name, WeightRole role, std::int64_t rows, std::int64_t width) {
+WeightRef Inventory::embedding(std::string name, WeightRole role, std::int64_t rows, std::int64_t width) {
   Weight weight;
   weight.name = std::move(name);
   weight.role = role;
   weight.rows = rows;
   weight.cols = width;
+  if (role == WeightRole::kTokenEmbedding) weight.split = Split::kColumns;
   return add(std::move(weight));
 }
 
-Weight& Inventory::conv(std::string name, std::int64_t outputs, std::int64_t inputs, int kernel,
-                        const ConvOptions& options) {
+WeightRef Inventory::conv(std::string name, std::int64_t outputs, std::int64_t inputs, int kernel,
+                          const ConvOptions& options) {
   Weight weight;
   weight.name = std::move(name);
   weight.role = WeightRole::kConv;
@@ -89,6 +116,16 @@ Weight& Inventory::conv(std::string name, std::int64_t outputs, std::int64_t inp
   weight.stride = options.stride;
   weight.groups = static_cast<int>(options.groups);
   return add(std::move(weight));
+}
+
+WeightRef Inventory::logits(std::string name, std::int64_t outputs, std::int64_t inputs, bool bias) {
+  return add_matrix(std::move(name), WeightRole::kHead, outputs, inputs, bias, Split::kColumns);
+}
+
+WeightRef Inventory::logits_bias(std::string name, std::int64_t outputs) {
+  const WeightRef ref = vector(std::move(name), WeightRole::kHead, outputs);
+  if (ref) weights_.back().split = Split::kColumns;
+  return ref;
 }
 
 }  // namespace rightsize::model

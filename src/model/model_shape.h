@@ -7,9 +7,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "model/forward.h"
 
 namespace rightsize::model {
 
@@ -36,6 +39,13 @@ enum class WeightRole {
   kOther,
 };
 
+// How tensor parallelism divides a weight among GPUs.
+enum class Split {
+  kWhole,    // every GPU has it all
+  kColumns,  // by outputs (rows of the matrix): the first of a pair
+  kRows,     // by inputs: the second of a pair, whose results are summed
+};
+
 // `copies` tensors of the same shape. A linear or convolution has rows = outputs, cols = inputs (times kernel area for
 // convolutions, divided by groups); a vector has cols = 1. A bias of `rows` elements comes with it when has_bias.
 //
@@ -49,6 +59,10 @@ struct Weight {
   bool has_bias = false;
   std::int64_t copies = 1;
   bool linear = false;  // a matrix product that torch.nn.Linear (or Conv1D) computes: LoRA and quantization apply
+
+  Split split = Split::kWhole;
+  std::int64_t unit = 1;  // outputs that stay together: a key head
+  int joined = 1;         // matrices side by side in one tensor: gate and up of experts
 
   int block = 0;               // 0: stands alone
   std::int64_t per_block = 1;  // copies within one block: the experts of a layer
@@ -66,7 +80,6 @@ struct Weight {
 };
 
 enum class Norm { kLayer, kRms, kBatch, kGroup };
-enum class Activation { kSilu, kGelu, kGeluTanh, kGeluNew, kRelu, kQuickGelu };
 enum class Positions { kRotary, kLearned, kAlibi, kRelative, kSinusoidal, kNone };
 
 struct Experts {
@@ -140,6 +153,7 @@ struct ModelShape {
   std::vector<ConvStage> stages;
 
   std::vector<Weight> weights;
+  std::shared_ptr<const Forward> forward;  // what it computes, over these weights
 
   std::int64_t parameters() const;         // every one held in memory, tied once
   std::int64_t active_parameters() const;  // those that work on one token: per_token of the experts

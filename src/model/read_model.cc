@@ -1,116 +1,34 @@
 #include "model/read_model.h"
 
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 
 #include "base/suggest.h"
 #include "model/config.h"
-#include "model/families/families.h"
+#include "model/families.h"
 
 namespace rightsize::model {
 namespace {
 
-struct FamilyEntry {
-  ModelFamily family;
-  void (*read)(const Config& config, ModelShape& shape);
-};
-
-constexpr std::array kFamilies = {
-    FamilyEntry{{"llama", "Llama 1-3 and what copies them: grouped-query attention, SwiGLU"}, read_llama},
-    FamilyEntry{{"mistral", "Mistral 7B, Nemo, Small: Llama with a sliding window or wide heads"}, read_mistral},
-    FamilyEntry{{"mixtral", "Mixtral: Mistral with 8 experts, 2 a token"}, read_mixtral},
-    FamilyEntry{{"qwen2", "Qwen 1.5, 2 and 2.5: Llama with biases on q, k and v"}, read_qwen2},
-    FamilyEntry{{"qwen3", "Qwen 3 dense: norms on q and k instead of biases"}, read_qwen3},
-    FamilyEntry{{"qwen2_moe", "Qwen 1.5 and 2 mixtures, with a shared expert"}, read_qwen2_moe},
-    FamilyEntry{{"qwen3_moe", "Qwen 3 mixtures: 128 small experts, 8 a token"}, read_qwen3_moe},
-    FamilyEntry{{"gemma", "Gemma: wide heads, tied embeddings, GeGLU"}, read_gemma},
-    FamilyEntry{{"gemma2", "Gemma 2: four norms a layer, every other layer windowed, soft caps"}, read_gemma2},
-    FamilyEntry{{"gemma3", "Gemma 3 with its SigLIP image tower, or text alone"}, read_gemma3},
-    FamilyEntry{{"gemma3_text", "Gemma 3, text alone"}, read_gemma3_text},
-    FamilyEntry{{"phi", "Phi 1 to 2: parallel attention and MLP, biases throughout"}, read_phi},
-    FamilyEntry{{"phi3", "Phi 3 and 4: fused q/k/v and gate/up"}, read_phi3},
-    FamilyEntry{{"gpt2", "GPT-2: learned positions, fused q/k/v"}, read_gpt2},
-    FamilyEntry{{"gpt_neo", "GPT-Neo: every other layer local"}, read_gpt_neo},
-    FamilyEntry{{"gpt_neox", "GPT-NeoX and Pythia: parallel block, partly rotary"}, read_gpt_neox},
-    FamilyEntry{{"gptj", "GPT-J: parallel block, one norm"}, read_gptj},
-    FamilyEntry{{"gpt_bigcode", "StarCoder: GPT-2 with one key and value for all heads"}, read_gpt_bigcode},
-    FamilyEntry{{"gpt_oss", "gpt-oss: experts with biases, attention sinks, windows"}, read_gpt_oss},
-    FamilyEntry{{"opt", "OPT: GPT-3 sizes, learned positions, ReLU"}, read_opt},
-    FamilyEntry{{"mpt", "MPT, of transformers (MptForCausalLM) and of llm-foundry (MPTForCausalLM)"}, read_mpt},
-    FamilyEntry{{"bloom", "BLOOM: ALiBi, a norm after the embedding"}, read_bloom},
-    FamilyEntry{{"falcon", "Falcon 7B (one key for all heads), 40B and 180B (groups), RW"}, read_falcon},
-    FamilyEntry{{"deepseek_v2", "DeepSeek V2: latent attention, experts beside shared ones"}, read_deepseek_v2},
-    FamilyEntry{{"deepseek_v3", "DeepSeek V3 and R1: V2 with 256 experts, 8 a token"}, read_deepseek_v3},
-    FamilyEntry{{"granite", "Granite 3: Llama with other multipliers"}, read_granite},
-    FamilyEntry{{"smollm3", "SmolLM 3: Llama, some layers without rotation"}, read_smollm3},
-    FamilyEntry{{"olmo", "OLMo: norms without weights"}, read_olmo},
-    FamilyEntry{{"olmo2", "OLMo 2: norms after each part, on q and k too"}, read_olmo2},
-    FamilyEntry{{"starcoder2", "StarCoder 2: biases, layer norms, plain MLP"}, read_starcoder2},
-    FamilyEntry{{"stablelm", "StableLM: layer norms, partly rotary"}, read_stablelm},
-    FamilyEntry{{"cohere", "Command R: parallel block, tied embeddings"}, read_cohere},
-    FamilyEntry{{"cohere2", "Command R7B: every fourth layer full"}, read_cohere2},
-    FamilyEntry{{"glm", "GLM-4: fused gate/up, half rotary"}, read_glm},
-    FamilyEntry{{"glm4", "GLM-4-0414: four norms a layer"}, read_glm4},
-    FamilyEntry{{"olmoe", "OLMoE: OLMo 2 attention, 64 experts, 8 a token"}, read_olmoe},
-    FamilyEntry{{"bert", "BERT with its masked-LM, pre-training or classifier heads"}, read_bert},
-    FamilyEntry{{"roberta", "RoBERTa"}, read_roberta},
-    FamilyEntry{{"xlm-roberta", "XLM-RoBERTa"}, read_roberta},
-    FamilyEntry{{"camembert", "CamemBERT"}, read_roberta},
-    FamilyEntry{{"distilbert", "DistilBERT"}, read_distilbert},
-    FamilyEntry{{"t5", "T5, Flan-T5: relative positions"}, read_t5},
-    FamilyEntry{{"mt5", "mT5"}, read_t5},
-    FamilyEntry{{"umt5", "UMT5: position biases in every layer"}, read_t5},
-    FamilyEntry{{"bart", "BART"}, read_bart},
-    FamilyEntry{{"whisper", "Whisper: audio encoder, text decoder"}, read_whisper},
-    FamilyEntry{{"vit", "Vision transformers, of transformers or torchvision"}, read_vit},
-    FamilyEntry{{"deit", "DeiT: ViT with a distillation token"}, read_vit},
-    FamilyEntry{{"swin", "Swin: windowed vision transformers"}, read_swin},
-    FamilyEntry{{"resnet", "ResNet 18 to 152"}, read_resnet},
-    FamilyEntry{{"convnext", "ConvNeXt tiny to large"}, read_convnext},
-    FamilyEntry{{"efficientnet", "EfficientNet B0 to B7"}, read_efficientnet},
-    FamilyEntry{{"unet2d_condition", "Stable Diffusion 1, 2 and XL U-Nets (diffusers UNet2DConditionModel)"},
-                read_unet},
-};
-
-struct OtherName {
-  std::string_view name, family;
-};
-
-// Spellings found in published files.
-constexpr std::array kOtherNames = {
-    OtherName{"RefinedWebModel", "falcon"},  OtherName{"RefinedWeb", "falcon"},
-    OtherName{"kimi_k2", "deepseek_v3"},     OtherName{"gpt-neox", "gpt_neox"},
-    OtherName{"xlm_roberta", "xlm-roberta"}, OtherName{"hf_mpt", "mpt"},
-};
-
-std::string_view canonical(std::string_view model_type) {
-  for (const OtherName& other : kOtherNames) {
-    if (other.name == model_type) return other.family;
-  }
-  return model_type;
-}
-
-const FamilyEntry* find_family(std::string_view model_type) {
-  std::string_view name = canonical(model_type);
-  for (const FamilyEntry& entry : kFamilies) {
-    if (entry.family.name == name) return &entry;
+const Family* find_family(std::string_view model_type) {
+  for (const Family& family : all_families()) {
+    const auto& others = family.other_names;
+    if (family.name == model_type || std::find(others.begin(), others.end(), model_type) != others.end())
+      return &family;
   }
   return nullptr;
 }
 
 std::vector<std::string> family_names() {
   std::vector<std::string> names;
-  names.reserve(kFamilies.size());
-  for (const FamilyEntry& entry : kFamilies) names.emplace_back(entry.family.name);
+  for (const Family& family : all_families()) names.emplace_back(family.name);
   return names;
 }
 
 std::string list_families() {
-  std::string text = "supported: ";
-  for (const FamilyEntry& entry : kFamilies) fmt::format_to(std::back_inserter(text), "{} ", entry.family.name);
-  text.pop_back();
+  std::string text = "supported:";
+  for (const Family& family : all_families()) fmt::format_to(std::back_inserter(text), " {}", family.name);
   return text;
 }
 
@@ -124,8 +42,11 @@ std::string family_of_class(std::string_view architecture) {
   return best;
 }
 
-const FamilyEntry* choose_family(const JsonObject& json, const std::string& architecture) {
-  if (json.get_string("_class_name").value_or("") == "UNet2DConditionModel") return find_family("unet2d_condition");
+const Family* choose_family(const JsonObject& json, const std::string& architecture) {
+  const std::string class_name = json.get_string("_class_name").value_or("");
+  for (const Family& family : all_families()) {
+    if (!family.class_name.empty() && family.class_name == class_name) return &family;
+  }
   if (!json.has("model_type")) {
     std::string guess = family_of_class(architecture);
     json.fail_at(
@@ -135,7 +56,7 @@ const FamilyEntry* choose_family(const JsonObject& json, const std::string& arch
   }
   std::optional<std::string> model_type = json.get_string("model_type");
   if (!model_type) return nullptr;
-  if (const FamilyEntry* entry = find_family(*model_type)) return entry;
+  if (const Family* entry = find_family(*model_type)) return entry;
   std::string hint = did_you_mean(*model_type, family_names());
   json.fail_at("model_type", fmt::format("unknown model_type '{}'", model_type->substr(0, 64)),
                hint.empty() ? list_families() : hint);
@@ -171,8 +92,7 @@ std::string base_name(std::string_view path) { return std::string(path.substr(pa
 
 std::vector<ModelFamily> model_families() {
   std::vector<ModelFamily> families;
-  families.reserve(kFamilies.size());
-  for (const FamilyEntry& entry : kFamilies) families.push_back(entry.family);
+  for (const Family& family : all_families()) families.push_back({family.name, family.summary});
   return families;
 }
 
@@ -187,9 +107,9 @@ Checked<ModelShape> read_model(const LocatedJson& document, const JsonValue& con
   shape.name = std::move(name);
   std::vector<std::string> classes = json.get_strings("architectures").value_or(std::vector<std::string>{});
   if (!classes.empty()) shape.architecture = classes.front();
-  const FamilyEntry* entry = choose_family(json, shape.architecture);
+  const Family* entry = choose_family(json, shape.architecture);
   if (entry) {
-    shape.family = entry->family.name;
+    shape.family = entry->name;
     entry->read(Config(json), shape);
     json.refuse_misspelt();
   }

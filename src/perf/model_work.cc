@@ -1,123 +1,302 @@
 #include "perf/model_work.h"
 
 #include <algorithm>
-#include <string_view>
+#include <map>
 
 namespace rightsize::perf {
 namespace {
 
+using model::Forward;
 using model::ModelKind;
 using model::ModelShape;
+using model::Op;
+using model::Operand;
+using model::OpKind;
+using model::Program;
+using model::Size;
 using model::Weight;
 using model::WeightRole;
 
-void read_sizes(const ModelShape& shape, ModelWork& work) {
-  work.layers = shape.layers;
-  work.encoder_layers = shape.encoder_layers;
-  work.hidden = static_cast<double>(shape.hidden);
-  work.heads = shape.heads;
-  work.kv_heads = shape.kv_heads;
-  work.head_dim = shape.head_dim;
-  work.intermediate = static_cast<double>(shape.intermediate);
-  work.vocabulary = static_cast<double>(shape.vocabulary);
-  work.encoder_context = static_cast<double>(shape.encoder_context);
-  work.parameters = static_cast<double>(shape.parameters());
-  work.active_parameters = static_cast<double>(shape.active_parameters());
-  work.labels = shape.labels;
-  work.window = static_cast<double>(shape.sliding_window);
-  work.full_every = shape.full_attention_every;
+Extent extent_of(const Size& size) { return {size.each(), size.batch, size.tokens + size.keys}; }
+
+Extent divided(Extent extent, double by) {
+  extent.each /= by;
+  return extent;
 }
 
-void read_style(const ModelShape& shape, ModelWork& work) {
-  work.decoder = shape.kind == ModelKind::kDecoder;
-  work.encoder_decoder = shape.kind == ModelKind::kEncoderDecoder;
-  work.rms_norm = shape.norm == model::Norm::kRms;
-  work.gemma_norm = shape.family.starts_with("gemma");
-  work.norms = shape.norms_per_layer;
-  work.rotary_share = shape.positions == model::Positions::kRotary && shape.head_dim > 0
-                          ? static_cast<double>(shape.rotary_dim) / shape.head_dim
-                          : 0;
-  work.gated = shape.gated_mlp;
-  work.fused_qkv = shape.fused_qkv;
-  work.fused_gate_up = shape.fused_gate_up;
-  work.parallel_block = shape.parallel_block;
-  work.tied = shape.tied_embeddings;
-  work.qk_norm = shape.qk_norm;
-  work.dropout = shape.dropout > 0;
-  work.logit_softcap = shape.logit_softcap > 0;
-  if (shape.activation == model::Activation::kGeluNew) work.activation = ActivationKind::kGeluNew;
-  if (shape.family == "bloom") work.activation = ActivationKind::kBloomGelu;
-}
-
-// Which attention transformers runs: ALiBi in MPT and BLOOM is added to explicit scores; Falcon with a single key head
-// and T5, whose bias is fp32, fall back to fp32 products.
-AttentionKind attention_of(const ModelShape& shape) {
-  const std::string_view family = shape.family;
-  if (family == "mpt" || family == "bloom") return AttentionKind::kEager;
-  if (family == "t5" || family == "mt5" || family == "umt5") return AttentionKind::kFp32Math;
-  if (family == "falcon") {
-    if (shape.kv_heads == 1) return AttentionKind::kFp32Math;
-    return shape.positions == model::Positions::kAlibi ? AttentionKind::kMasked : AttentionKind::kFlash;
+// Compiles one program: widths of values, who reads what how often, and the operations that cost time.
+class Compiler {
+ public:
+  Compiler(const ModelShape& shape, const Program& program, const std::vector<int>& written)
+      : shape_(shape), forward_(*shape.forward), program_(program), written_(written) {
+    widths_.assign(program.sizes.size(), Wideness::kResidual);
+    readers_.assign(program.sizes.size(), 0);
+    for (const Op& op : program.ops) count_readers(op);
   }
-  return AttentionKind::kFlash;
+
+  void compile(std::vector<WorkOp>& ops) {
+    for (const Op& op : program_.ops) {
+      if (is_free(op.kind)) continue;
+      WorkOp work = translate(op);
+      if (op.out[0] >= 0 && op.out[0] < model::kFirstShared) {
+        widths_[index(op.out[0])] = work.out;
+        for (std::size_t i = 1; i < op.out.size(); ++i) {
+          if (op.out[i] != model::kNoValue && op.out[i] < model::kFirstShared) widths_[index(op.out[i])] = work.out;
+        }
+        work.joins = std::max(0, readers_[index(op.out[0])] - 1);
+      }
+      ops.push_back(work);
+    }
+  }
+
+  double input_joins() const {
+    return program_.inputs.empty() ? 0 : std::max(0, readers_[index(program_.inputs[0])] - 1);
+  }
+
+ private:
+  static std::size_t index(std::int32_t value) { return static_cast<std::size_t>(value); }
+
+  // Places in the model, and layers, which are compiled on their own.
+  static bool is_free(OpKind kind) {
+    return kind < OpKind::kMake || kind == OpKind::kProbeMask || kind == OpKind::kRotaryTables;
+  }
+
+  // A view has no time of its own: its readers count as readers of what it shows.
+  void count_readers(const Op& op) {
+    if (op.kind == OpKind::kFree || op.kind == OpKind::kMake || op.kind == OpKind::kWantGradient ||
+        op.kind == OpKind::kEndStage || op.kind == OpKind::kLastStage) {
+      return;
+    }
+    for (const Operand& operand : op.in) {
+      if (operand && operand.value < model::kFirstShared) ++readers_[index(operand.value)];
+    }
+  }
+
+  Wideness width_of(const Operand& operand) const {
+    if (!operand) return Wideness::kNarrow;
+    if (operand.value >= model::kFirstShared) return Wideness::kResidual;
+    return widths_[index(operand.value)];
+  }
+
+  const Size& size_of(const Operand& operand) const {
+    if (!operand || operand.value >= model::kFirstInput) return model::kOnce;
+    return operand.value >= model::kFirstShared ? model::kOnce : program_.sizes[index(operand.value)];
+  }
+
+  Wideness result_width(const Op& op, const WorkOp& work) const {
+    switch (op.kind) {
+      case OpKind::kLinear:
+      case OpKind::kConvolution:
+      case OpKind::kProduct:
+      case OpKind::kAttention:
+      case OpKind::kCastForProduct:
+        return Wideness::kNarrow;
+      case OpKind::kEmbedding:
+      case OpKind::kParameter:
+        return Wideness::kResidual;
+      case OpKind::kNorm:
+        // Autocast runs torch's own norms in 32 bits; written-out ones give back what they got.
+        return op.norm == model::NormKind::kLayer || op.norm == model::NormKind::kGroup ? Wideness::kResidual : work.in;
+      case OpKind::kRotate:
+        return Wideness::kResidual;  // the tables are as wide as the embeddings
+      case OpKind::kCast:
+      case OpKind::kSoftmax:
+        if (op.width == model::Width::kSingle) return Wideness::kWide;
+        if (op.width == model::Width::kProduct || op.width == model::Width::kHalf) return Wideness::kNarrow;
+        if (op.width == model::Width::kStored) return Wideness::kResidual;
+        return work.in;
+      case OpKind::kAdd:
+      case OpKind::kMultiply:
+        return std::max(work.in, work.other);
+      default:
+        return work.in;
+    }
+  }
+
+  WorkOp translate(const Op& op) const {
+    WorkOp work;
+    work.kind = op.kind;
+    work.norm = op.norm;
+    work.activation = op.activation;
+    work.copy = op.copy;
+    work.flag = op.flag;
+    work.in = width_of(op.in[0]);
+    work.other = width_of(op.in[1]);
+    work.aux = op.aux;
+    work.rows = extent_of(op.rows);
+    work.whole = extent_of(size_of(op.in[0]));
+    if (op.out[0] >= 0 && op.out[0] < model::kFirstShared) {
+      work.elements = extent_of(program_.sizes[index(op.out[0])]);
+    }
+    if (op.weight) read_weight(op, shape_.weights[index(op.weight.index)], work);
+    if (op.kind == OpKind::kAttention && forward_.attentions[index(op.aux)].written >= 0) {
+      work.written = written_[index(forward_.attentions[index(op.aux)].written)];
+    }
+    work.out = result_width(op, work);
+    return work;
+  }
+
+  void read_weight(const Op& op, const Weight& weight, WorkOp& work) const {
+    work.of_attention = weight.role == WeightRole::kAttention;
+    work.bias = weight.has_bias;
+    work.inputs = static_cast<double>(weight.cols);
+    work.outputs = static_cast<double>(weight.rows);
+    if (op.kind == OpKind::kLinear) work.rows = divided(work.elements, work.outputs);
+    if (op.kind != OpKind::kConvolution) return;
+    work.kernel = weight.kernel;
+    work.groups = weight.groups;
+    work.inputs = static_cast<double>(weight.cols) * weight.groups /
+                  (op.flag ? weight.kernel : static_cast<double>(weight.kernel) * weight.kernel);
+    work.rows = divided(work.elements, work.outputs);
+  }
+
+  const ModelShape& shape_;
+  const Forward& forward_;
+  const Program& program_;
+  const std::vector<int>& written_;
+  std::vector<Wideness> widths_;
+  std::vector<int> readers_;
+};
+
+Product::Part part_of(const Weight& weight) {
+  const bool output = weight.split == model::Split::kRows;
+  if (weight.role == WeightRole::kMlp) return output ? Product::Part::kDown : Product::Part::kUp;
+  if (weight.role != WeightRole::kAttention) return Product::Part::kOther;
+  if (weight.split == model::Split::kWhole) return Product::Part::kLatent;
+  return output ? Product::Part::kAttentionOutput : Product::Part::kQkv;
+}
+
+// The rewrite of a tuned stack: products of the same part that read the same value become one.
+void fuse(const ModelShape& shape, const Program& program, LayerWork& layer) {
+  std::map<std::pair<std::int32_t, Product::Part>, std::size_t> by_input;
+  for (const Op& op : program.ops) {
+    if (op.kind == OpKind::kAttention) layer.attentions.push_back(op.aux);
+    if (op.kind == OpKind::kExperts) layer.experts = op.aux;
+    if (op.weight) layer.tensors += shape.weights[static_cast<std::size_t>(op.weight.index)].has_bias ? 2 : 1;
+    if (op.kind != OpKind::kLinear) continue;
+    const Weight& weight = shape.weights[static_cast<std::size_t>(op.weight.index)];
+    const Product::Part part = part_of(weight);
+    const auto [found, is_new] = by_input.try_emplace({op.in[0].value, part}, layer.products.size());
+    if (is_new) {
+      Product product;
+      product.part = part;
+      product.split = weight.split;
+      product.inputs = static_cast<double>(weight.cols);
+      layer.products.push_back(product);
+    }
+    Product& product = layer.products[found->second];
+    if (weight.unit > 1) {
+      product.key_matrices += 1;
+      product.key_outputs = static_cast<double>(weight.rows);
+      product.key_unit = static_cast<double>(weight.unit);
+    } else {
+      product.outputs += static_cast<double>(weight.rows);
+    }
+  }
 }
 
 OutputHead head_of(const ModelShape& shape) {
   if (shape.labels > 0) return OutputHead::kClassifier;
   if (shape.kind == ModelKind::kDecoder || shape.kind == ModelKind::kEncoderDecoder) return OutputHead::kLanguageModel;
-  for (const Weight& weight : shape.weights) {
-    if (weight.role == WeightRole::kHead) return OutputHead::kMaskedModel;
+  for (const Op& op : shape.forward->programs.front().ops) {
+    if (op.kind == OpKind::kLanguageLoss) return OutputHead::kMaskedModel;
   }
   return OutputHead::kNone;
 }
 
-void read_weights(const ModelShape& shape, ModelWork& work) {
+void read_sizes(const ModelShape& shape, ModelWork& work) {
+  work.decoder = shape.kind == ModelKind::kDecoder;
+  work.encoder_decoder = shape.kind == ModelKind::kEncoderDecoder;
+  work.image = shape.kind == ModelKind::kVisionTransformer || shape.kind == ModelKind::kConvNet ||
+               shape.kind == ModelKind::kDiffusionUNet;
+  work.hidden = static_cast<double>(shape.hidden);
+  work.vocabulary = static_cast<double>(shape.vocabulary);
+  work.labels = shape.labels;
+  work.parameters = static_cast<double>(shape.parameters());
+  work.active_parameters = static_cast<double>(shape.active_parameters());
+  work.head_parameters = work.vocabulary * work.hidden;
+  work.tied = shape.tied_embeddings;
+  work.logit_softcap = shape.forward->logit_softcap > 0;
+  work.head = head_of(shape);
   for (const Weight& weight : shape.weights) {
-    if (weight.role == WeightRole::kMlp && weight.has_bias) work.bias = true;
     if (!weight.linear || weight.stacked || weight.role == WeightRole::kHead) continue;
     const double width = static_cast<double>((weight.rows + weight.cols) * weight.copies);
     (weight.role == WeightRole::kAttention ? work.lora_width_attention : work.lora_width_other) += width;
   }
 }
 
-void read_mixture(const ModelShape& shape, ModelWork& work) {
-  if (shape.experts) {
-    work.experts = shape.experts->count;
-    work.experts_per_token = shape.experts->per_token;
-    work.expert_intermediate = static_cast<double>(shape.experts->intermediate);
-    work.shared_intermediate = static_cast<double>(shape.experts->shared_intermediate);
-    work.dense_layers = shape.experts->dense_layers;
+// Sums over layers of what a few formulas speak of.
+void add_sums(const LayerWork& layer, ModelWork& work) {
+  work.layers += layer.count;
+  for (int number : layer.attentions) {
+    const model::AttentionOp& a = work.attentions[static_cast<std::size_t>(number)];
+    work.attention_width += layer.count * static_cast<double>(a.heads * (a.head_dim + a.value_dim)) / 2;
+    work.key_width = static_cast<double>(a.latent_width > 0 ? a.latent_width : 2 * a.kv_heads * a.head_dim);
+    if (a.window > 0 && (work.window == 0 || static_cast<double>(a.window) < work.window)) {
+      work.window = static_cast<double>(a.window);
+    }
   }
-  if (shape.latent) {
-    work.q_rank = static_cast<double>(shape.latent->q_rank);
-    work.kv_rank = static_cast<double>(shape.latent->kv_rank);
-    work.nope_dim = shape.latent->nope_dim;
-    work.rope_dim = shape.latent->rope_dim;
-    work.value_dim = shape.latent->value_dim;
-  }
+  if (layer.experts < 0) return;
+  const model::ExpertsOp& experts = work.mixtures[static_cast<std::size_t>(layer.experts)];
+  work.experts = static_cast<double>(experts.count);
+  work.experts_per_token = static_cast<double>(experts.per_token);
+  work.expert_layers += layer.count;
 }
 
 }  // namespace
 
 ModelWork work_of(const ModelShape& shape) {
+  const Forward& forward = *shape.forward;
   ModelWork work;
   read_sizes(shape, work);
-  read_style(shape, work);
-  read_weights(shape, work);
-  read_mixture(shape, work);
-  work.attention = attention_of(shape);
-  work.head = head_of(shape);
-  work.image = shape.kind == ModelKind::kVisionTransformer || shape.kind == ModelKind::kConvNet ||
-               shape.kind == ModelKind::kDiffusionUNet;
-  if (work.image) work.images = image_ops(shape);
+  work.attentions = forward.attentions;
+  work.mixtures = forward.experts;
+
+  std::vector<int> written(forward.programs.size(), -1);
+  for (const model::AttentionOp& attention : forward.attentions) {
+    if (attention.written < 0) continue;
+    int& place = written[static_cast<std::size_t>(attention.written)];
+    if (place >= 0) continue;
+    place = static_cast<int>(work.written.size());
+    work.written.emplace_back();
+  }
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    if (written[i] < 0) continue;
+    Compiler(shape, forward.programs[i], written).compile(work.written[static_cast<std::size_t>(written[i])]);
+  }
+
+  std::map<std::int32_t, double> counts;
+  std::map<std::int32_t, bool> encoder;
+  for (const model::LayerStack& stack : forward.stacks) {
+    for (const model::LayerRun& run : stack.runs) {
+      for (std::int32_t program : run.programs) {
+        counts[program] += 1;
+        encoder[program] = !stack.second && forward.stacks.size() > 1;
+      }
+    }
+  }
+  for (const Op& op : forward.programs.front().ops) {
+    if (op.kind == OpKind::kSegment) counts[op.aux] += 1;
+  }
+  for (const auto& [number, count] : counts) {
+    const Program& program = forward.programs[static_cast<std::size_t>(number)];
+    LayerWork layer;
+    layer.count = count;
+    layer.encoder = encoder[number];
+    Compiler compiler(shape, program, written);
+    compiler.compile(layer.ops);
+    layer.input_joins = compiler.input_joins();
+    fuse(shape, program, layer);
+    add_sums(layer, work);
+    work.kinds.push_back(std::move(layer));
+  }
+  Compiler(shape, forward.programs.front(), written).compile(work.ends);
   return work;
 }
 
 double model_flops(const ModelWork& work, double tokens, double sequence, bool frozen) {
   const double passes = frozen ? 2.0 : 3.0;
-  const double layers = work.layers + work.encoder_layers;
-  const double scores = 4.0 * layers * work.heads * work.head_dim * sequence;
-  return passes * tokens * (2.0 * work.active_parameters + scores);
+  return passes * tokens * (2.0 * work.active_parameters + 4.0 * work.attention_width * sequence);
 }
 
 }  // namespace rightsize::perf

@@ -1,61 +1,113 @@
-// What speed needs of a model: the sizes of its layers and how the framework computes them, without text.
+// What speed needs of a model: its forward pass in numbers, compiled once a model and read by every estimate.
 //
-// Made once a model; every estimate reads it. Counts are doubles because formulas divide them among GPUs.
+// Two views of the same list of operations. Eager frameworks run it as it is written: `ops`, one after the other. Tuned
+// stacks (serving engines, Megatron, llm-foundry) run a rewrite: products that read the same rows become one, what is
+// elementwise disappears into their ends; that is `products`, `attentions`, `experts` and a few widths.
 #pragma once
 
 #include <vector>
 
 #include "model/model_shape.h"
-#include "perf/stacks/image_ops.h"
 
 namespace rightsize::perf {
 
-// How eager PyTorch computes attention scores.
-enum class AttentionKind {
-  kFlash,     // one fused kernel
-  kMasked,    // fused, with an additive mask (ALiBi): no causal saving
-  kEager,     // 16-bit products and a chain of kernels over the scores (MPT, BLOOM)
-  kFp32Math,  // the same in fp32 (Falcon with one key head, T5)
+// each x batch^b x tokens^t.
+struct Extent {
+  double each = 0;
+  int batch = 0, tokens = 0;
+
+  double at(double b, double t) const {
+    double n = each;
+    for (int i = 0; i < batch; ++i) n *= b;
+    for (int i = 0; i < tokens; ++i) n *= t;
+    return n;
+  }
 };
 
-enum class ActivationKind { kFused, kGeluNew, kBloomGelu };
+// Bytes of an element, as far as they are the model's doing.
+enum class Wideness : std::uint8_t {
+  kNarrow,    // 16 bits, whatever products put out
+  kResidual,  // 32 bits under autocast: embeddings, norms and what is added to them
+  kWide,      // 32 bits always
+};
+
+// One operation of the eager framework.
+struct WorkOp {
+  model::OpKind kind = model::OpKind::kCopy;
+  model::NormKind norm = model::NormKind::kLayer;
+  model::Activation activation = model::Activation::kSilu;
+  model::CopyKind copy = model::CopyKind::kForward;
+  Wideness in = Wideness::kNarrow, other = Wideness::kNarrow, out = Wideness::kNarrow;
+  bool flag = false;          // as in model::Op
+  bool of_attention = false;  // a linear layer that LoRA's "attention" adapts
+  bool bias = false;
+  int aux = -1;                    // of ModelWork::attentions, ::mixtures
+  int written = -1;                // of ModelWork::written, where attention is written out
+  double inputs = 0, outputs = 0;  // of a linear layer; channels of a convolution
+  double kernel = 1, groups = 1;   // of a convolution
+  Extent rows;                     // of a product or norm
+  Extent elements;                 // of the result
+  Extent whole;                    // of the first operand
+  double joins = 0;                // sums of gradients because the result is read more than once
+};
+
+// A matrix product of a tuned stack.
+struct Product {
+  enum class Part : std::uint8_t { kQkv, kLatent, kAttentionOutput, kUp, kDown, kOther };
+  Part part = Part::kOther;
+  model::Split split = model::Split::kWhole;
+  double inputs = 0;
+  double outputs = 0;                                      // beside keys and values
+  double key_matrices = 0, key_outputs = 0, key_unit = 0;  // matrices of keys and values, whose heads stay whole
+
+  double inputs_on(double tensor) const { return split == model::Split::kRows ? inputs / tensor : inputs; }
+  double outputs_on(double tensor) const {
+    if (split != model::Split::kColumns) return outputs + key_matrices * key_outputs;
+    const double keys = key_outputs / tensor > key_unit ? key_outputs / tensor : key_unit;
+    return outputs / tensor + key_matrices * keys;
+  }
+};
+
+// Layers that are alike, `count` of them.
+struct LayerWork {
+  double count = 0;
+  bool encoder = false;
+  std::vector<WorkOp> ops;
+  double input_joins = 0;
+
+  std::vector<Product> products;
+  std::vector<int> attentions;
+  int experts = -1;
+  double tensors = 0;  // of weights
+};
 
 enum class OutputHead { kNone, kLanguageModel, kMaskedModel, kClassifier };
 
 struct ModelWork {
   bool decoder = true;  // attends to the past only and keeps a cache
   bool encoder_decoder = false;
-  bool image = false;  // computed from `images`
-  double layers = 0, encoder_layers = 0;
-  double hidden = 0, heads = 0, kv_heads = 0, head_dim = 0, intermediate = 0, vocabulary = 0;
-  double encoder_context = 0;  // tokens of the encoder where they are not those of the decoder; 0: the same
-  double parameters = 0, active_parameters = 0;
+  bool image = false;  // samples are images
+  double layers = 0;   // of all stacks
+  double hidden = 0, vocabulary = 0, labels = 0;
+  double parameters = 0, active_parameters = 0, head_parameters = 0;
   double lora_width_attention = 0, lora_width_other = 0;  // adapters have rank times this many elements
-
-  bool rms_norm = true, gemma_norm = false;
-  double norms = 2;
-  double rotary_share = 0;
-  bool gated = false, fused_qkv = false, fused_gate_up = false, parallel_block = false, tied = false;
-  bool qk_norm = false, bias = false, dropout = false, logit_softcap = false;
-  ActivationKind activation = ActivationKind::kFused;
-  AttentionKind attention = AttentionKind::kFlash;
-  double window = 0, full_every = 0;
+  bool tied = false, logit_softcap = false;
   OutputHead head = OutputHead::kLanguageModel;
-  double labels = 0;
+  double attention_width = 0;  // heads x (head width + value width) / 2, summed over all layers
+  double key_width = 0;        // elements of keys and values a token, of one layer
+  double window = 0;           // the narrowest; 0: none
 
-  double experts = 0, experts_per_token = 0, expert_intermediate = 0, shared_intermediate = 0, dense_layers = 0;
+  // Of the layers with experts; zero where there are none.
+  double experts = 0, experts_per_token = 0, expert_layers = 0;
 
-  // Latent attention; kv_rank 0 where there is none.
-  double q_rank = 0, kv_rank = 0, nope_dim = 0, rope_dim = 0, value_dim = 0;
-
-  ImageOps images;
-
-  double latent_width() const { return kv_rank > 0 ? kv_rank + rope_dim : 0; }
-  double expert_layers() const { return experts > 0 ? layers - dense_layers : 0; }
-  // Elements a token of one layer puts into the cache.
-  double kv_width() const { return kv_rank > 0 ? kv_rank + rope_dim : 2 * kv_heads * head_dim; }
+  std::vector<LayerWork> kinds;
+  std::vector<WorkOp> ends;  // before, between and behind the layers
+  std::vector<model::AttentionOp> attentions;
+  std::vector<model::ExpertsOp> mixtures;
+  std::vector<std::vector<WorkOp>> written;  // how attention is written out
 };
 
+// `shape` must have a forward pass.
 ModelWork work_of(const model::ModelShape& shape);
 
 // Training FLOPs of one pass over `tokens` of sequences of `sequence`, as model FLOPs utilisation counts them: 6 a

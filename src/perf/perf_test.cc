@@ -67,29 +67,6 @@ struct Case {
   }
 };
 
-Seconds predicted(const std::string& kind, const std::string& model, const std::string& settings) {
-  const Case c(model, settings, kind == "train" ? JobKind::kTrain : JobKind::kServe);
-  if (kind == "train") return c.train()->step;
-  if (kind == "batch") return c.batch()->batch;
-  const ServeEstimate e = *c.serve();
-  return kind == "tpot" ? e.tpot : kind == "ttft" ? e.ttft : kind == "decode" ? e.decode_step : e.prefill;
-}
-
-// The equations of docs/speed.md were written twice, in two languages; both must say the same. The second used rounder
-// parameter counts and its own cache capacity, hence the tolerance.
-TEST(Parity, EveryVectorWithinHalfAPercent) {
-  const std::string path = std::string(RIGHTSIZE_SOURCE_DIR) + "/tests/fixtures/perf/vectors.csv";
-  const Csv csv = *Csv::parse(path, *read_file(path));
-  ASSERT_GT(csv.rows().size(), 60u);
-  for (const CsvRow& row : csv.rows()) {
-    const double expected = *parse_number(csv.cell(row, "seconds"));
-    const Seconds got = predicted(std::string(csv.cell(row, "kind")), std::string(csv.cell(row, "model")),
-                                  std::string(csv.cell(row, "settings")));
-    EXPECT_NEAR(in_seconds(got) / expected, 1.0, 0.005) << "line " << row.line << ": " << csv.cell(row, "kind") << " "
-                                                        << csv.cell(row, "model") << " " << csv.cell(row, "settings");
-  }
-}
-
 double sum_of(const TimeParts& parts) {
   double sum = 0;
   for (const TimePart& part : parts) sum += in_seconds(part.time);

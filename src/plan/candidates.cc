@@ -59,7 +59,7 @@ std::vector<Candidate> price_options(const Request& request, const std::vector<M
   const bool serving = request.work.kind == WorkKind::kServing;
   for (const Option& option : found.options) {
     const MachineClass& machines = classes[option.machines_class];
-    const Seconds busy = serving ? hours(kHoursPerMonth) : seconds(request.work.amount / option.units_per_second);
+    const Seconds busy = serving ? kMonth : seconds(request.work.amount / option.units_per_second);
     const Bytes checkpoint = checkpoint_bytes(work, option.job);
     for (const market::Offer& offer : machines.offers) {
       Candidate candidate{&option, &machines, &offer, {busy, {}, {}, {}}, {}, {}};
@@ -77,7 +77,8 @@ std::vector<Candidate> price_options(const Request& request, const std::vector<M
         candidate.time = *time;
       }
       candidate.side_cost = market::side_costs(candidate.time.total(), request.assumptions);
-      candidate.cost = offer.rate() * option.machines * candidate.time.total() + candidate.side_cost;
+      candidate.cost =
+          offer.rate() * rightsize::machines(option.machines) * candidate.time.total() + candidate.side_cost;
       if (const auto broken = broken_limit(request.limits, candidate)) {
         obstacles[{machines.gpu->name, broken->stage}].meet(1, broken->distance,
                                                             [&] { return std::pair(broken->need, broken->have); });

@@ -66,13 +66,14 @@ double confidence_of(const Request& request, const std::vector<Candidate>& kinds
 
 std::vector<PriceWarning> price_warnings(const market::Offer& offer, const catalog::Catalog& catalog, Date today) {
   std::vector<PriceWarning> warnings;
+  if (offer.is_own()) return warnings;
   const catalog::Provenance& origin = offer.price->provenance;
   if (std::find(origin.unverified.begin(), origin.unverified.end(), "price") != origin.unverified.end())
     warnings.push_back({.kind = PriceWarning::Kind::kUnconfirmed});
   constexpr int kOld = 90;
   if (origin.date && today - *origin.date > kOld)
     warnings.push_back({.kind = PriceWarning::Kind::kOld, .age_days = static_cast<int>(today - *origin.date)});
-  std::vector<UsdPerSecond> elsewhere;
+  std::vector<UsdPerMachineSecond> elsewhere;
   for (const catalog::Price& price : catalog.prices) {
     const bool alike = price.provider == offer.price->provider && price.instance == offer.price->instance &&
                        price.purchase == offer.price->purchase && price.region != offer.price->region;

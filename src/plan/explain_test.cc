@@ -1,5 +1,8 @@
 #include "plan/explain.h"
 
+#include <cmath>
+#include <memory>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +15,8 @@ catalog::Catalog three_regions() {
   catalog::Catalog catalog;
   for (const auto& [region, usd] : {std::pair("a", 10.0), std::pair("b", 20.0), std::pair("c", 24.0)}) {
     catalog::Price price;
-    price.provider = "cloud", price.instance = "m", price.region = region, price.machine_price = usd_per_hour(usd);
+    price.provider = "cloud", price.instance = "m", price.region = region,
+    price.machine_price = usd_per_machine_hour(usd);
     price.provenance.date = *parse_date("2026-11-01");
     catalog.prices.push_back(price);
   }
@@ -28,7 +32,7 @@ TEST(PriceWarnings, ARegionFarBelowTheOthers) {
   const std::vector<PriceWarning> warnings = price_warnings(offer_of(catalog.prices[0]), catalog, today);
   ASSERT_EQ(warnings.size(), 1u);
   EXPECT_EQ(warnings[0].kind, PriceWarning::Kind::kFarBelowOtherRegions);
-  EXPECT_DOUBLE_EQ(in_usd_per_hour(warnings[0].elsewhere), 24);
+  EXPECT_DOUBLE_EQ(in_usd_per_machine_hour(warnings[0].elsewhere), 24);
   EXPECT_DOUBLE_EQ(warnings[0].times, 2.4);
   EXPECT_THAT(price_warnings(offer_of(catalog.prices[1]), catalog, today), IsEmpty());
 }
@@ -41,6 +45,115 @@ TEST(PriceWarnings, OldAndUnconfirmedPrices) {
   EXPECT_EQ(warnings[0].kind, PriceWarning::Kind::kUnconfirmed);
   EXPECT_EQ(warnings[1].kind, PriceWarning::Kind::kOld);
   EXPECT_EQ(warnings[1].age_days, 120);
+}
+
+TEST(PriceWarnings, NobodyDoubtsWhatTheUserPays) {
+  catalog::Catalog catalog = three_regions();
+  catalog.prices[0].provenance.sources = {market::kOwn};
+  EXPECT_THAT(price_warnings(offer_of(catalog.prices[0]), catalog, *parse_date("2027-03-01")), IsEmpty());
+}
+
+// Candidates of a training job, each on a machine of its own.
+class Rivals {
+ public:
+  // `spread`: the upper end of the 80 % interval of cost and time over the likely value.
+  void add(const std::string& gpu, double usd_total, double hours_long, double spread = 1) {
+    Kind& kind = *kinds_.emplace_back(std::make_unique<Kind>());
+    kind.gpu.name = gpu;
+    kind.machine.provider = "cloud", kind.machine.instance = "m-" + gpu, kind.machine.gpus = 8;
+    kind.offer = {&kind.gpu, &kind.machine, &kind.price};
+    kind.machines.gpu = same_gpu(gpu);
+    kind.option.interval.high = spread;
+    candidates_.push_back(
+        {&kind.option, &kind.machines, &kind.offer, {hours(hours_long), {}, {}, {}}, {}, usd(usd_total)});
+  }
+  const std::vector<Candidate>& all() const { return candidates_; }
+
+ private:
+  struct Kind {
+    catalog::Gpu gpu;
+    catalog::Machine machine;
+    catalog::Price price;
+    market::Offer offer;
+    MachineClass machines;
+    Option option;
+  };
+  const catalog::Gpu* same_gpu(const std::string& name) const {
+    for (const auto& kind : kinds_) {
+      if (kind->gpu.name == name) return &kind->gpu;
+    }
+    return nullptr;
+  }
+  std::vector<std::unique_ptr<Kind>> kinds_;
+  std::vector<Candidate> candidates_;
+};
+
+// Two log-normal costs with deviations of 0.1 and medians e^(0.1 x sqrt 2) apart: the first is less in Phi(1) = 84.1 %.
+TEST(Confidence, OfTwoWithKnownErrorBars) {
+  const double spread = std::exp(0.1 * 1.2816);
+  Rivals rivals;
+  rivals.add("a", 100, 10, spread);
+  rivals.add("b", 100 * std::exp(0.1 * std::sqrt(2.0)), 10, spread);
+  EXPECT_NEAR(confidence_of({}, rivals.all()), 0.841, 0.03);
+  // Cost times time errs twice as much: Phi(1/2) at the same medians of the product.
+  Request both;
+  both.objective = Objective::kCostTime;
+  EXPECT_NEAR(confidence_of(both, rivals.all()), 0.691, 0.03);
+}
+
+TEST(Confidence, OnlyOtherGpusAreRivals) {
+  EXPECT_EQ(confidence_of({}, {}), 0);
+  Rivals rivals;
+  rivals.add("a", 100, 10, 2);
+  rivals.add("a", 101, 10, 2);
+  EXPECT_EQ(confidence_of({}, rivals.all()), 1);
+  rivals.add("b", 1e6, 10, 1.1);
+  EXPECT_GT(confidence_of({}, rivals.all()), 0.99);
+}
+
+TEST(Confidence, FallsWithTheErrorBars) {
+  double last = 1;
+  for (double spread : {1.05, 1.2, 1.5, 2.0, 4.0}) {
+    Rivals rivals;
+    rivals.add("a", 100, 10, spread);
+    rivals.add("b", 120, 10, spread);
+    const double now = confidence_of({}, rivals.all());
+    EXPECT_LT(now, last) << spread;
+    EXPECT_GT(now, 0.5) << spread;
+    last = now;
+  }
+}
+
+// b costs 125 to a's 100: a 25 % dearer or b 20 % cheaper makes them equal.
+TEST(Breakpoints, ThePriceAtWhichAnotherGpuWins) {
+  Rivals rivals;
+  rivals.add("a", 100, 10);
+  rivals.add("a", 110, 10);
+  rivals.add("b", 125, 10);
+  const std::vector<Breakpoint> found = breakpoints_of({}, rivals.all(), {rivals.all().front()});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_DOUBLE_EQ(found[0].cost_ratio, 1.25);
+  EXPECT_EQ(found[0].then.offer.gpu->name, "b");
+  EXPECT_EQ(found[0].then.cost, usd(125));
+  EXPECT_THAT(breakpoints_of({}, {}, {}), IsEmpty());
+}
+
+// The front from cheap to fast: each answers deadlines from its own hours up to those of the one before.
+TEST(Breakpoints, EveryFasterPlanHasItsDeadline) {
+  Rivals rivals;
+  rivals.add("a", 100, 10);
+  rivals.add("b", 150, 5);
+  rivals.add("c", 300, 2);
+  std::vector<Breakpoint> found = breakpoints_of({}, rivals.all(), rivals.all());
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_EQ(found[1].cost_ratio, 0);
+  EXPECT_DOUBLE_EQ(in_hours(found[1].deadline_under), 10);
+  EXPECT_EQ(found[1].then.offer.gpu->name, "b");
+  EXPECT_DOUBLE_EQ(in_hours(found[2].deadline_under), 5);
+  EXPECT_EQ(found[2].then.offer.gpu->name, "c");
+  Request serving;
+  serving.work.kind = WorkKind::kServing;
+  EXPECT_EQ(breakpoints_of(serving, rivals.all(), rivals.all()).size(), 1U) << "a service has no deadline";
 }
 
 }  // namespace

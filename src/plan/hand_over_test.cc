@@ -26,6 +26,11 @@ const catalog::Catalog& facts() {
   return kAll;
 }
 
+const market::PriceBook& book() {
+  static const market::PriceBook kBook(facts());
+  return kBook;
+}
+
 const perf::Constants& constants() {
   static const perf::Constants kAll = *perf::load_constants("");
   return kAll;
@@ -43,7 +48,7 @@ Answer answer(const std::vector<std::pair<std::string, std::string>>& given) {
   Checked<Request> request = read_request(settings, facts());
   EXPECT_TRUE(request) << describe(request.error());
   Answer made{*request, {}};
-  made.found = recommend(made.request, facts(), constants());
+  made.found = recommend(made.request, book(), constants());
   EXPECT_FALSE(made.found.plans.empty());
   return made;
 }
@@ -149,7 +154,7 @@ TEST(SkyPilot, TaskOfATrainingPlan) {
   EXPECT_EQ(field(task, "resources/accelerators"), "H100:" + std::to_string(offer.machine->gpus));
   EXPECT_EQ(field(task, "resources/instance_type"), offer.machine->instance);
   EXPECT_EQ(field(task, "resources/use_spot"), "true");
-  const double price = in_usd_per_hour(offer.rate());
+  const double price = in_usd_per_machine_hour(offer.rate());
   EXPECT_NEAR(std::atof(field(task, "resources/max_hourly_cost").c_str()), price * 1.2, 0.011);
   const std::string run = field(task, "run");
   EXPECT_TRUE(is_bash(run));

@@ -9,7 +9,7 @@ namespace {
 
 auto key_of(const market::Offer& offer, const perf::Cluster& cluster) {
   // Machines of the user's own are a class each: their number is limited.
-  const std::string own = offer.machine->provider == market::kOwnProvider ? offer.machine->instance : std::string();
+  const std::string own = offer.machine->provider == market::kOwn ? offer.machine->instance : std::string();
   return std::tuple(offer.gpu->name, offer.machine->gpus, cluster.linked, in_bytes_per_s(cluster.network_per_gpu),
                     cluster.network_known, own);
 }

@@ -16,7 +16,7 @@ std::vector<double> rates_by_size(const Request& request) {
   return rates;
 }
 
-double hourly(const Candidate& kind) { return in_usd_per_hour(kind.offer->rate()); }
+double hourly(const Candidate& kind) { return in_usd_per_machine_hour(kind.offer->rate()); }
 
 // Dollars an hour for the whole load if machines came in fractions.
 double fractional_cost(const Candidate& kind, const std::vector<double>& rates) {

@@ -1,6 +1,6 @@
 // The planner: which machines, how many, on which terms, with which settings.
 //
-//   Recommendation r = recommend(request, catalog, constants);
+//   Recommendation r = recommend(request, book, constants);
 //   r.plans.front();        // the best within every limit, or none: then r.rejected says why and what would help
 //
 // The search covers every offer x number of machines x setting. What it does not compute in full it excludes by a
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "catalog/catalog.h"
+#include "market/price_book.h"
 #include "memory/memory.h"
 #include "perf/perf.h"
 #include "plan/request.h"
@@ -45,8 +45,8 @@ struct Plan {
   Seconds ttft, tpot;
   double utilization = 0;  // load against what the replicas can take within the promise
 
-  UsdPerSecond rate() const { return offer.rate() * machines; }
-  double usd_per_million_units() const { return in_usd_per_hour(rate()) / 3600.0 / units_per_second * 1e6; }
+  UsdPerSecond rate() const { return offer.rate() * rightsize::machines(machines); }
+  double usd_per_million_units() const { return in_usd(rate() * seconds(1e6 / units_per_second)); }
 };
 
 // Why options fell out, together: one row a stage and GPU. Stages are in the order in which an option meets them.
@@ -126,9 +126,9 @@ struct Breakpoint {
 struct PriceWarning {
   enum class Kind { kUnconfirmed, kOld, kFarBelowOtherRegions };
   Kind kind = Kind::kUnconfirmed;
-  int age_days = 0;             // kOld
-  UsdPerSecond elsewhere = {};  // kFarBelowOtherRegions: the median of the other regions
-  double times = 0;             // the same over this price
+  int age_days = 0;                    // kOld
+  UsdPerMachineSecond elsewhere = {};  // kFarBelowOtherRegions: the median of the other regions
+  double times = 0;                    // the same over this price
 };
 
 // Several kinds of machines together, where that is cheaper than any one kind.
@@ -163,6 +163,7 @@ struct Recommendation {
   const Plan* best() const { return plans.empty() ? nullptr : &plans.front(); }
 };
 
-Recommendation recommend(const Request& request, const catalog::Catalog& catalog, const perf::Constants& constants);
+// Plans point into the book and its catalogue, which must outlive them.
+Recommendation recommend(const Request& request, const market::PriceBook& book, const perf::Constants& constants);
 
 }  // namespace rightsize::plan

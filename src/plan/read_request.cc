@@ -1,7 +1,6 @@
 #include "plan/read_request.h"
 
 #include <algorithm>
-#include <functional>
 #include <set>
 
 #include <fmt/format.h>
@@ -34,53 +33,62 @@ struct Draft {
   double tokens = 0, samples = 0, epochs = 0, dataset_tokens = 0, dataset_samples = 0, items = 0;
   bool batch_given = false;
   std::string profile;
-  Seconds gpu_time = hours(kHoursPerMonth);
+  Seconds gpu_time = kMonth;
   std::optional<Seconds> per_item;
   market::OwnHardware own;
+  Errors more;  // of a setting with several mistakes, behind the first
 };
 
-using Apply = std::function<Result<>(Draft&, const std::string&)>;
+// How a setting is read: its text, and its name for what is said about it.
+using Apply = Result<> (*)(Draft& draft, const std::string& text, const char* name);
 struct Rule {
-  model::SettingInfo info;
+  const char* name;
+  const char* values;
+  const char* meaning;
   Apply apply;
 };
 
-Rule rule(const char* name, const char* values, const char* meaning, Apply apply) {
-  return {{name, values, meaning}, std::move(apply)};
+// The ways most settings are read; Field says where the value goes. Plain functions: the table of rules is a constant.
+template <auto Parse, auto Field>
+Result<> parsed(Draft& draft, const std::string& text, const char*) {
+  auto value = Parse(text);
+  if (!value) return fail(std::move(value).error());
+  Field(draft) = *value;
+  return {};
 }
 
-// A value that a parser of ours reads, stored where `to` says.
-template <class Parse, class To>
-Rule parsed(const char* name, const char* values, const char* meaning, Parse parse, To to) {
-  return rule(name, values, meaning, [parse, to](Draft& draft, const std::string& text) -> Result<> {
-    auto value = parse(text);
-    if (!value) return fail(std::move(value).error());
-    to(draft) = *value;
-    return {};
-  });
+Result<> store_number(double& to, const Result<double>& value, bool fine, const char* name, const char* limit) {
+  if (!value) return fail(value.error());
+  if (!fine) return fail(bad_input(fmt::format("{} must be {}", name, limit)));
+  to = *value;
+  return {};
 }
 
-template <class To>
-Rule amount(const char* name, const char* meaning, To to) {
-  return rule(name, "N", meaning, [to, name](Draft& draft, const std::string& text) -> Result<> {
-    RIGHTSIZE_TRY(double value, parse_count(text));
-    if (!(value >= 1)) return fail(bad_input(fmt::format("{} must be at least 1", name)));
-    to(draft) = value;
-    return {};
-  });
+template <auto Field>
+Result<> amount(Draft& draft, const std::string& text, const char* name) {
+  const Result<double> value = parse_count(text);
+  return store_number(Field(draft), value, value && *value >= 1, name, "at least 1");
 }
 
-template <class To>
-Rule positive(const char* name, const char* meaning, To to) {
-  return rule(name, "X", meaning, [to, name](Draft& draft, const std::string& text) -> Result<> {
-    RIGHTSIZE_TRY(double value, parse_number(text));
-    if (!(value > 0)) return fail(bad_input(fmt::format("{} must be above zero", name)));
-    to(draft) = value;
-    return {};
-  });
+template <auto Field>
+Result<> positive(Draft& draft, const std::string& text, const char* name) {
+  const Result<double> value = parse_number(text);
+  return store_number(Field(draft), value, value && *value > 0, name, "above zero");
 }
 
-Result<> read_objective(Draft& draft, const std::string& text) {
+template <auto Field>
+Result<> text_of(Draft& draft, const std::string& text, const char*) {
+  Field(draft) = text;
+  return {};
+}
+
+Result<double> parse_between(const std::string& text, double least, double most, const char* wrong) {
+  RIGHTSIZE_TRY(const double value, parse_count(text));
+  if (value < least || value > most) return fail(bad_input(wrong));
+  return value;
+}
+
+Result<> read_objective(Draft& draft, const std::string& text, const char*) {
   for (Objective objective : {Objective::kCost, Objective::kTime, Objective::kCostTime}) {
     if (name_of(objective) != to_lower(text)) continue;
     draft.request.objective = objective;
@@ -106,21 +114,21 @@ Result<std::vector<std::string>> known_names(const std::string& text, const std:
   return names;
 }
 
-Result<> read_providers(Draft& draft, const std::string& text) {
-  std::set<std::string> known{market::kOwnProvider};
+Result<> read_providers(Draft& draft, const std::string& text, const char*) {
+  std::set<std::string> known{market::kOwn};
   for (const catalog::Machine& machine : draft.catalog.machines) known.insert(machine.provider);
   RIGHTSIZE_TRY(draft.request.filter.providers, known_names(text, known, "provider"));
   return {};
 }
 
-Result<> read_regions(Draft& draft, const std::string& text) {
+Result<> read_regions(Draft& draft, const std::string& text, const char*) {
   std::set<std::string> known;
   for (const catalog::Price& price : draft.catalog.prices) known.insert(price.region);
   RIGHTSIZE_TRY(draft.request.filter.regions, known_names(text, known, "region"));
   return {};
 }
 
-Result<> read_purchases(Draft& draft, const std::string& text) {
+Result<> read_purchases(Draft& draft, const std::string& text, const char*) {
   static const std::vector<std::string> kTerms{"on-demand", "spot", "1y", "3y"};
   for (std::string_view part : split_list(text, ',')) {
     const auto purchase = catalog::parse_purchase(to_lower(part));
@@ -134,7 +142,7 @@ Result<> read_purchases(Draft& draft, const std::string& text) {
   return {};
 }
 
-Result<> read_gpus(Draft& draft, const std::string& text) {
+Result<> read_gpus(Draft& draft, const std::string& text, const char*) {
   for (std::string_view part : split_list(text, ',')) {
     RIGHTSIZE_TRY(std::vector<const catalog::Gpu*> gpus, draft.catalog.match_gpus(part));
     for (const catalog::Gpu* gpu : gpus) draft.request.filter.gpus.push_back(gpu->name);
@@ -143,7 +151,7 @@ Result<> read_gpus(Draft& draft, const std::string& text) {
 }
 
 // "1024:256=0.7,8192:512=0.3".
-Result<> read_mix(Draft& draft, const std::string& text) {
+Result<> read_mix(Draft& draft, const std::string& text, const char*) {
   double sum = 0;
   for (std::string_view part : split_list(text, ',')) {
     const std::size_t colon = part.find(':'), equals = part.find('=');
@@ -163,7 +171,7 @@ Result<> read_mix(Draft& draft, const std::string& text) {
 }
 
 // "8xh100-sxm=280000USD": GPUs of one machine, and its price.
-Result<> read_own(Draft& draft, const std::string& text) {
+Result<> read_own(Draft& draft, const std::string& text, const char*) {
   const std::size_t x = text.find('x'), equals = text.rfind('=');
   const auto wrong = [&] {
     return fail(
@@ -180,120 +188,116 @@ Result<> read_own(Draft& draft, const std::string& text) {
   return {};
 }
 
-Result<> read_interruptions(Draft& draft, const std::string& text) {
+Result<> read_interruptions(Draft& draft, const std::string& text, const char*) {
   RIGHTSIZE_TRY(RequestsPerSecond rate, parse_request_rate(text));
   draft.request.assumptions.spot_interruptions_per_hour = in_requests_per_s(rate) * 3600;
   return {};
 }
 
-std::vector<Rule> make_rules() {
-  std::vector<Rule> rules;
-  const auto add = [&](Rule made) { rules.push_back(std::move(made)); };
-  add(rule("name", "TEXT", "what the workload is called in reports", [](Draft& d, const std::string& text) -> Result<> {
-    d.request.name = text;
+Result<> read_prices(Draft& draft, const std::string& text, const char*) {
+  std::vector<std::string> prices;
+  for (std::string_view part : split_list(text, ',')) prices.emplace_back(part);
+  Checked<market::OwnPrices> own = market::parse_own_prices(prices, draft.catalog);
+  if (own) {
+    draft.request.prices = *std::move(own);
     return {};
-  }));
-  add(rule("model", "NAME|FILE", "built-in name (see 'rightsize models') or path of a Hugging Face config.json",
-           [](Draft& d, const std::string& text) -> Result<> {
-             d.model = text;
-             return {};
-           }));
-  add(amount("tokens", "train: tokens to train on, e.g. 1B", [](Draft& d) -> double& { return d.tokens; }));
-  add(amount("samples", "train: sequences or images to train on", [](Draft& d) -> double& { return d.samples; }));
-  add(positive("epochs", "train: times over the data set", [](Draft& d) -> double& { return d.epochs; }));
-  add(amount("dataset-tokens", "train: tokens of the data set", [](Draft& d) -> double& { return d.dataset_tokens; }));
-  add(amount("dataset-samples", "train: sequences or images of the data set",
-             [](Draft& d) -> double& { return d.dataset_samples; }));
-  add(parsed("rate", "N/s", "serve: requests that arrive, e.g. 20/s", parse_request_rate,
-             [](Draft& d) -> RequestsPerSecond& { return d.request.work.rate; }));
-  add(rule("mix", "LIST", "serve: sizes of requests with their shares, e.g. 1024:256=0.7,8192:512=0.3", read_mix));
-  add(parsed("ttft-slo", "TIME", "serve: at most so long to the first token (or to the answer, without tokens)",
-             parse_duration, [](Draft& d) -> std::optional<Seconds>& { return d.request.limits.ttft; }));
-  add(parsed("tpot-slo", "TIME", "serve: at most so long for each further token", parse_duration,
-             [](Draft& d) -> std::optional<Seconds>& { return d.request.limits.tpot; }));
-  add(amount("items", "offline: requests to work through, nobody waiting",
-             [](Draft& d) -> double& { return d.items; }));
-  add(parsed("per-item", "TIME", "offline: measured time of an item on the one --gpu, instead of an estimate",
-             parse_duration, [](Draft& d) -> std::optional<Seconds>& { return d.per_item; }));
-  add(rule("profile", "FILE", "what 'rightsize profile --format json' wrote: plan for this very work, measured",
-           [](Draft& d, const std::string& text) -> Result<> {
-             d.profile = text;
-             return {};
-           }));
-  add(parsed("gpu-hours", "TIME", "profile: how much of it there is, in time of the profiled GPU (default 730h)",
-             parse_duration, [](Draft& d) -> Seconds& { return d.gpu_time; }));
-  add(parsed("deadline", "TIME", "it must be done within, e.g. 14d", parse_duration,
-             [](Draft& d) -> std::optional<Seconds>& { return d.request.limits.deadline; }));
-  add(parsed("budget", "USD", "it must not cost more than, e.g. 500USD (serve: a month)", parse_usd,
-             [](Draft& d) -> std::optional<Usd>& { return d.request.limits.budget; }));
-  add(rule("objective", "cost|time|cost-time", "what the best plan is best at (default cost)", read_objective));
-  add(rule("providers", "LIST", "only these, e.g. aws,gcp", read_providers));
-  add(rule("regions", "LIST", "only these", read_regions));
-  add(rule("purchase", "LIST", "terms: on-demand, spot, 1y, 3y (default: on-demand and spot; serve: on-demand)",
-           read_purchases));
-  add(rule("gpu", "LIST", "only these GPUs or families, e.g. h100-sxm,l40s or a100", read_gpus));
-  add(rule("max-gpus", "N", "at most so many GPUs (default 64)", [](Draft& d, const std::string& text) -> Result<> {
-    RIGHTSIZE_TRY(double most, parse_count(text));
-    if (most < 1 || most > 65536)
-      return fail(bad_input(fmt::format("max-gpus of {} is not between 1 and 65,536", text)));
-    d.request.limits.max_gpus = static_cast<int>(most);
-    return {};
-  }));
-  add(rule("global-batch", "N", "train: samples of one optimizer step (default 128, images 256)",
-           [](Draft& d, const std::string& text) -> Result<> {
-             RIGHTSIZE_TRY(double samples, parse_count(text));
-             if (samples < 1 || samples > 1e7) return fail(bad_input("global-batch is not between 1 and 10M"));
-             d.request.global_batch = static_cast<std::int64_t>(samples);
-             d.batch_given = true;
-             return {};
-           }));
-  add(rule("top", "N", "plans to show (default 10)", [](Draft& d, const std::string& text) -> Result<> {
-    RIGHTSIZE_TRY(double top, parse_count(text));
-    if (top < 1 || top > 1000) return fail(bad_input("top is not between 1 and 1000"));
-    d.request.top = static_cast<int>(top);
-    return {};
-  }));
-  add(parsed("startup", "TIME", "from order to first step (default 10min)", parse_duration,
-             [](Draft& d) -> Seconds& { return d.request.assumptions.startup; }));
-  add(parsed("restart", "TIME", "after an interruption (default 10min)", parse_duration,
-             [](Draft& d) -> Seconds& { return d.request.assumptions.restart; }));
-  add(rule("interruptions", "N/h", "of one spot machine (default 0.05/h)", read_interruptions));
-  add(parsed("checkpoint-rate", "GB/s", "at which a checkpoint is written (default 1GB/s)", parse_bandwidth,
-             [](Draft& d) -> BytesPerSecond& { return d.request.assumptions.checkpoint_rate; }));
-  add(parsed("storage", "BYTES", "kept for the length of the job, e.g. 2TB", parse_bytes,
-             [](Draft& d) -> Bytes& { return d.request.assumptions.storage; }));
-  add(positive("storage-price", "USD per GB and month (default 0.08)",
-               [](Draft& d) -> double& { return d.request.assumptions.storage_usd_per_gb_month; }));
-  add(parsed("egress", "BYTES", "moved out of the cloud once", parse_bytes,
-             [](Draft& d) -> Bytes& { return d.request.assumptions.egress; }));
-  add(positive("egress-price", "USD per GB (default 0.09)",
-               [](Draft& d) -> double& { return d.request.assumptions.egress_usd_per_gb; }));
-  add(rule("on-prem", "NxGPU=USD", "a machine of your own and its price, e.g. 8xh100-sxm=280000USD", read_own));
-  add(rule("on-prem-machines", "N", "how many of it there are (default 1)",
-           [](Draft& d, const std::string& text) -> Result<> {
-             RIGHTSIZE_TRY(double count, parse_count(text));
-             if (count < 1 || count > 10000) return fail(bad_input("on-prem-machines is not between 1 and 10,000"));
-             d.own.machines = static_cast<int>(count);
-             return {};
-           }));
-  add(positive("kwh-price", "on-prem: USD for a kilowatt-hour (default 0.12)",
-               [](Draft& d) -> double& { return d.own.usd_per_kwh; }));
-  add(positive("amortise-years", "on-prem: until the machine is written off (default 4)",
-               [](Draft& d) -> double& { return d.own.years; }));
-  add(positive("busy-share", "on-prem: share of those years it works (default 0.7)",
-               [](Draft& d) -> double& { return d.own.busy; }));
-  add(positive("pue", "on-prem: power of the building over power of the machine (default 1.3)",
-               [](Draft& d) -> double& { return d.own.power_usage_effectiveness; }));
-  return rules;
+  }
+  draft.more = std::move(own).error();
+  Error first = std::move(draft.more.front());
+  draft.more.erase(draft.more.begin());
+  return fail(std::move(first));
 }
 
-const std::vector<Rule>& rules() {
-  static const std::vector<Rule> kAll = make_rules();
-  return kAll;
+Result<> read_max_gpus(Draft& draft, const std::string& text, const char*) {
+  RIGHTSIZE_TRY(const double most, parse_count(text));
+  if (most < 1 || most > 65536) return fail(bad_input(fmt::format("max-gpus of {} is not between 1 and 65,536", text)));
+  draft.request.limits.max_gpus = static_cast<int>(most);
+  return {};
 }
+
+Result<> read_global_batch(Draft& draft, const std::string& text, const char*) {
+  RIGHTSIZE_TRY(const double samples, parse_between(text, 1, 1e7, "global-batch is not between 1 and 10M"));
+  draft.request.global_batch = static_cast<std::int64_t>(samples);
+  draft.batch_given = true;
+  return {};
+}
+
+Result<> read_top(Draft& draft, const std::string& text, const char*) {
+  RIGHTSIZE_TRY(const double top, parse_between(text, 1, 1000, "top is not between 1 and 1000"));
+  draft.request.top = static_cast<int>(top);
+  return {};
+}
+
+Result<> read_own_machines(Draft& draft, const std::string& text, const char*) {
+  RIGHTSIZE_TRY(const double count, parse_between(text, 1, 1e4, "on-prem-machines is not between 1 and 10,000"));
+  draft.own.machines = static_cast<int>(count);
+  return {};
+}
+
+#define FIELD(member) \
+  [](Draft & d) -> auto& { return d.member; }
+constexpr Rule kRules[] = {
+    {"name", "TEXT", "what the workload is called in reports", text_of<FIELD(request.name)>},
+    {"model", "NAME|FILE", "built-in name (see 'rightsize models') or path of a Hugging Face config.json",
+     text_of<FIELD(model)>},
+    {"tokens", "N", "train: tokens to train on, e.g. 1B", amount<FIELD(tokens)>},
+    {"samples", "N", "train: sequences or images to train on", amount<FIELD(samples)>},
+    {"epochs", "X", "train: times over the data set", positive<FIELD(epochs)>},
+    {"dataset-tokens", "N", "train: tokens of the data set", amount<FIELD(dataset_tokens)>},
+    {"dataset-samples", "N", "train: sequences or images of the data set", amount<FIELD(dataset_samples)>},
+    {"rate", "N/s", "serve: requests that arrive, e.g. 20/s", parsed<parse_request_rate, FIELD(request.work.rate)>},
+    {"mix", "LIST", "serve: sizes of requests with their shares, e.g. 1024:256=0.7,8192:512=0.3", read_mix},
+    {"ttft-slo", "TIME", "serve: at most so long to the first token (or to the answer, without tokens)",
+     parsed<parse_duration, FIELD(request.limits.ttft)>},
+    {"tpot-slo", "TIME", "serve: at most so long for each further token",
+     parsed<parse_duration, FIELD(request.limits.tpot)>},
+    {"items", "N", "offline: requests to work through, nobody waiting", amount<FIELD(items)>},
+    {"per-item", "TIME", "offline: measured time of an item on the one --gpu, instead of an estimate",
+     parsed<parse_duration, FIELD(per_item)>},
+    {"profile", "FILE", "what 'rightsize profile --format json' wrote: plan for this very work, measured",
+     text_of<FIELD(profile)>},
+    {"gpu-hours", "TIME", "profile: how much of it there is, in time of the profiled GPU (default: a month)",
+     parsed<parse_duration, FIELD(gpu_time)>},
+    {"deadline", "TIME", "it must be done within, e.g. 14d", parsed<parse_duration, FIELD(request.limits.deadline)>},
+    {"budget", "USD", "it must not cost more than, e.g. 500USD (serve: a month)",
+     parsed<parse_usd, FIELD(request.limits.budget)>},
+    {"objective", "cost|time|cost-time", "what the best plan is best at (default cost)", read_objective},
+    {"providers", "LIST", "only these, e.g. aws,gcp", read_providers},
+    {"regions", "LIST", "only these", read_regions},
+    {"purchase", "LIST", "terms: on-demand, spot, 1y, 3y (default: on-demand and spot; serve: on-demand)",
+     read_purchases},
+    {"price", "LIST", "what you pay an hour, instead of on-demand list prices: h100-sxm=2.49, p5.48xlarge=55",
+     read_prices},
+    {"gpu", "LIST", "only these GPUs or families, e.g. h100-sxm,l40s or a100", read_gpus},
+    {"max-gpus", "N", "at most so many GPUs (default 64)", read_max_gpus},
+    {"global-batch", "N", "train: samples of one optimizer step (default 128, images 256)", read_global_batch},
+    {"top", "N", "plans to show (default 10)", read_top},
+    {"startup", "TIME", "from order to first step (default 10min)",
+     parsed<parse_duration, FIELD(request.assumptions.startup)>},
+    {"restart", "TIME", "after an interruption (default 10min)",
+     parsed<parse_duration, FIELD(request.assumptions.restart)>},
+    {"interruptions", "N/h", "of one spot machine (default 0.05/h)", read_interruptions},
+    {"checkpoint-rate", "GB/s", "at which a checkpoint is written (default 1GB/s)",
+     parsed<parse_bandwidth, FIELD(request.assumptions.checkpoint_rate)>},
+    {"storage", "BYTES", "kept for the length of the job, e.g. 2TB",
+     parsed<parse_bytes, FIELD(request.assumptions.storage)>},
+    {"storage-price", "X", "USD per GB and month (default 0.08)",
+     positive<FIELD(request.assumptions.storage_usd_per_gb_month)>},
+    {"egress", "BYTES", "moved out of the cloud once", parsed<parse_bytes, FIELD(request.assumptions.egress)>},
+    {"egress-price", "X", "USD per GB (default 0.09)", positive<FIELD(request.assumptions.egress_usd_per_gb)>},
+    {"on-prem", "NxGPU=USD", "a machine of your own and its price, e.g. 8xh100-sxm=280000USD", read_own},
+    {"on-prem-machines", "N", "how many of it there are (default 1)", read_own_machines},
+    {"kwh-price", "X", "on-prem: USD for a kilowatt-hour (default 0.12)", positive<FIELD(own.usd_per_kwh)>},
+    {"amortise-years", "X", "on-prem: until the machine is written off (default 4)", positive<FIELD(own.years)>},
+    {"busy-share", "X", "on-prem: share of those years it works (default 0.7)", positive<FIELD(own.busy)>},
+    {"pue", "X", "on-prem: power of the building over power of the machine (default 1.3)",
+     positive<FIELD(own.power_usage_effectiveness)>},
+};
+#undef FIELD
 
 Error placed(Error error, const Setting& setting) {
-  if (setting.place.line == 0) error.message = "--" + setting.name + ": " + error.message;
+  const std::string flag = "--" + setting.name;
+  if (setting.place.line == 0 && !error.message.starts_with(flag)) error.message = flag + ": " + error.message;
   return std::move(error).at(setting.place);
 }
 
@@ -425,11 +429,12 @@ std::vector<Setting> apply_settings(const std::vector<Setting>& settings, Draft&
       continue;
     }
     const auto found =
-        std::find_if(rules().begin(), rules().end(), [&](const Rule& r) { return r.info.name == setting.name; });
-    if (found == rules().end()) {
+        std::find_if(std::begin(kRules), std::end(kRules), [&](const Rule& r) { return r.name == setting.name; });
+    if (found == std::end(kRules)) {
       job_settings.push_back(setting);
-    } else if (Result<> applied = found->apply(draft, setting.value); !applied) {
+    } else if (Result<> applied = found->apply(draft, setting.value, found->name); !applied) {
       errors.push_back(placed(std::move(applied).error(), setting));
+      for (Error& more : std::exchange(draft.more, {})) errors.push_back(placed(std::move(more), setting));
     }
   }
   return job_settings;
@@ -439,7 +444,7 @@ void check_names(const std::vector<Setting>& job_settings, Errors& errors) {
   std::vector<std::string> names;
   for (const model::SettingInfo& info : model::job_settings()) names.push_back(info.name);
   const std::size_t own = names.size();
-  for (const Rule& r : rules()) names.push_back(r.info.name);
+  for (const Rule& r : kRules) names.emplace_back(r.name);
   for (const Setting& setting : job_settings) {
     if (std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(own), setting.name) !=
         names.begin() + static_cast<std::ptrdiff_t>(own))
@@ -486,7 +491,7 @@ bool is_usual(const Request& request, const Job& job) {
 const std::vector<model::SettingInfo>& request_settings() {
   static const std::vector<model::SettingInfo> kAll = [] {
     std::vector<model::SettingInfo> infos;
-    for (const Rule& r : rules()) infos.push_back(r.info);
+    for (const Rule& r : kRules) infos.push_back({r.name, r.values, r.meaning});
     return infos;
   }();
   return kAll;

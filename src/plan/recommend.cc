@@ -43,13 +43,13 @@ auto exclusion_key(const Job& job, const catalog::Gpu& gpu) {
 // One request taken through the search; everything candidates point to lives here.
 class Planning {
  public:
-  Planning(const Request& request, const catalog::Catalog& catalog, const perf::Constants& constants,
+  Planning(const Request& request, const market::PriceBook& book, const perf::Constants& constants,
            const perf::ModelWork& work)
       : request_(request),
         constants_(constants),
         work_(work),
         memory_(request.model),
-        offers_(market::offers(catalog, request.filter)) {
+        offers_(book.offers(request.filter)) {
     drop_foreign_chips();
     classes_ = machine_classes(offers_, constants, request.own);
     found_ = search(nullptr);
@@ -208,13 +208,13 @@ struct Explored {
   std::unique_ptr<Planning> planning;
 };
 
-std::vector<Explored> explore(const Request& request, const catalog::Catalog& catalog, const perf::Constants& constants,
+std::vector<Explored> explore(const Request& request, const market::PriceBook& book, const perf::Constants& constants,
                               const perf::ModelWork& work, bool nothing_found) {
   std::vector<Explored> explored;
   for (PossibleChange& change : possible_changes(request, nothing_found))
     explored.push_back({std::move(change), nullptr});
   for (Explored& one : explored) {
-    one.planning = std::make_unique<Planning>(one.change.request, catalog, constants, work);
+    one.planning = std::make_unique<Planning>(one.change.request, book, constants, work);
     one.planning->verify(1, false);
   }
   return explored;
@@ -300,18 +300,18 @@ std::string_view name_of(Stage stage) {
   return kNames[static_cast<int>(stage)];
 }
 
-Recommendation recommend(const Request& request, const catalog::Catalog& catalog, const perf::Constants& constants) {
+Recommendation recommend(const Request& request, const market::PriceBook& book, const perf::Constants& constants) {
   Recommendation result;
   Stopwatch watch;
   const perf::ModelWork work = perf::work_of(request.model);
-  Planning planning(request, catalog, constants, work);
+  Planning planning(request, book, constants, work);
   result.effort = planning.effort();
   result.effort.search_seconds = watch.lap();
 
   // Changes are explored beside the close look at memory: neither needs the other.
-  std::future<std::vector<Explored>> exploring = std::async(
-      std::launch::async,
-      [&, nothing = planning.kinds().empty()] { return explore(request, catalog, constants, work, nothing); });
+  std::future<std::vector<Explored>> exploring =
+      std::async(std::launch::async,
+                 [&, nothing = planning.kinds().empty()] { return explore(request, book, constants, work, nothing); });
   planning.verify(static_cast<std::size_t>(request.top), true);
   result.plans = build_all(planning, planning.kinds(), static_cast<std::size_t>(request.top));
   result.pareto = build_all(planning, planning.front(), 100);
@@ -320,12 +320,12 @@ Recommendation recommend(const Request& request, const catalog::Catalog& catalog
 
   const Plan* first = result.plans.empty() ? nullptr : &result.plans.front();
   std::vector<Explored> explored = exploring.get();
-  result.rejected = rejections(planning, catalog);
+  result.rejected = rejections(planning, book.catalog());
   add_fixes(planning, result.rejected, explored);
   add_changes(result, explored);
   result.breakpoints = breakpoints_of(request, planning.kinds(), planning.front());
   result.confidence = confidence_of(request, planning.kinds());
-  if (first != nullptr) result.warnings = price_warnings(first->offer, catalog, today());
+  if (first != nullptr) result.warnings = price_warnings(first->offer, book.catalog(), today());
   if (request.work.kind == WorkKind::kServing) {
     for (const MixChoice& part : cheapest_mix(request, planning.kinds()))
       result.mix.push_back({planning.build(*part.kind, part.machines), part.share});

@@ -19,6 +19,10 @@ const catalog::Catalog& built_in() {
   static const catalog::Catalog kCatalog = *catalog::load_catalog("");
   return kCatalog;
 }
+const market::PriceBook& list_prices() {
+  static const market::PriceBook kBook(built_in());
+  return kBook;
+}
 const perf::Constants& constants() {
   static const perf::Constants kConstants = *perf::load_constants("");
   return kConstants;
@@ -65,7 +69,7 @@ double cheapest_by_brute_force(const Request& request, const catalog::Catalog& c
   const perf::ModelWork work = perf::work_of(request.model);
   MemoryTable memory(request.model);  // remembers exact needs: they are the same on every GPU
   double best = 1e300;
-  for (const market::Offer& offer : market::offers(catalog, request.filter)) {
+  for (const market::Offer& offer : market::PriceBook(catalog).offers(request.filter)) {
     const perf::GpuSpeed speed = perf::gpu_speed(constants(), *offer.gpu);
     const perf::Cluster cluster = perf::cluster_of(*offer.machine, *offer.gpu);
     const std::vector<MachineClass> alone = machine_classes({offer}, constants(), {});
@@ -93,7 +97,7 @@ double cheapest_by_brute_force(const Request& request, const catalog::Catalog& c
               const auto time = market::running_time(busy, checkpoint_bytes(work, job), offer.price->purchase, machines,
                                                      job.parallel.gpus, request.assumptions);
               if (!time || (request.limits.deadline && time->total() > *request.limits.deadline)) continue;
-              best = std::min(best, in_usd(offer.rate() * machines * time->total()));
+              best = std::min(best, in_usd(offer.rate() * rightsize::machines(machines) * time->total()));
             }
           }
         }
@@ -115,7 +119,7 @@ TEST(Recommend, AgreesWithBruteForce) {
                                           {"max-gpus", "16"},
                                           {"batch", "1,4,16"}},
                                          catalog);
-      const Recommendation found = recommend(request, catalog, constants());
+      const Recommendation found = recommend(request, market::PriceBook(catalog), constants());
       const double best = cheapest_by_brute_force(request, catalog);
       if (found.plans.empty()) {
         EXPECT_EQ(best, 1e300) << model << " " << deadline;
@@ -131,13 +135,13 @@ TEST(Recommend, OrderOfTheCataloguesRowsDoesNotMatter) {
   for (const Request& request :
        {request_of({{"model", "llama-3.2-1b"}, {"tokens", "1B"}}),
         request_of({{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "30/s"}, {"tpot-slo", "40ms"}})}) {
-    const std::vector<std::string> before = names_of(recommend(request, built_in(), constants()));
+    const std::vector<std::string> before = names_of(recommend(request, list_prices(), constants()));
     catalog::Catalog shuffled = built_in();
     std::mt19937 random(7);
     std::shuffle(shuffled.gpus.begin(), shuffled.gpus.end(), random);
     std::shuffle(shuffled.machines.begin(), shuffled.machines.end(), random);
     std::shuffle(shuffled.prices.begin(), shuffled.prices.end(), random);
-    EXPECT_EQ(names_of(recommend(request, shuffled, constants())), before);
+    EXPECT_EQ(names_of(recommend(request, market::PriceBook(shuffled), constants())), before);
   }
 }
 
@@ -145,7 +149,7 @@ TEST(Recommend, OrderOfTheCataloguesRowsDoesNotMatter) {
 TEST(Recommend, EveryPlanIsBuyableAndFits) {
   const Request request =
       request_of({{"model", "llama-2-7b"}, {"tokens", "1B"}, {"seq", "2048"}, {"deadline", "14d"}, {"top", "60"}});
-  const Recommendation found = recommend(request, built_in(), constants());
+  const Recommendation found = recommend(request, list_prices(), constants());
   ASSERT_GE(found.plans.size(), 20U);
   for (const std::vector<Plan>& list : {found.plans, found.pareto}) {
     for (const Plan& p : list) {
@@ -162,7 +166,7 @@ TEST(Recommend, EveryPlanIsBuyableAndFits) {
 
 TEST(Recommend, ParetoFrontIsCheaperOrSooner) {
   const Recommendation found =
-      recommend(request_of({{"model", "llama-3.2-1b"}, {"tokens", "5B"}}), built_in(), constants());
+      recommend(request_of({{"model", "llama-3.2-1b"}, {"tokens", "5B"}}), list_prices(), constants());
   ASSERT_GE(found.pareto.size(), 2U);
   for (std::size_t i = 1; i < found.pareto.size(); ++i) {
     EXPECT_GT(found.pareto[i].cost, found.pareto[i - 1].cost);
@@ -174,7 +178,7 @@ TEST(Recommend, TighterDeadlinesNeverCostLess) {
   double last = 0;
   for (const char* deadline : {"30d", "3d", "12h", "4h", "2h"}) {
     const Recommendation found = recommend(
-        request_of({{"model", "llama-3.2-1b"}, {"tokens", "5B"}, {"deadline", deadline}}), built_in(), constants());
+        request_of({{"model", "llama-3.2-1b"}, {"tokens", "5B"}, {"deadline", deadline}}), list_prices(), constants());
     if (found.plans.empty()) break;
     EXPECT_GE(in_usd(found.plans.front().cost), last) << deadline;
     last = in_usd(found.plans.front().cost);
@@ -184,7 +188,7 @@ TEST(Recommend, TighterDeadlinesNeverCostLess) {
 
 TEST(Recommend, ObjectivesDiffer) {
   const auto best = [&](const char* objective) {
-    return recommend(request_of({{"model", "llama-3.2-1b"}, {"tokens", "5B"}, {"objective", objective}}), built_in(),
+    return recommend(request_of({{"model", "llama-3.2-1b"}, {"tokens", "5B"}, {"objective", objective}}), list_prices(),
                      constants())
         .plans.front();
   };
@@ -199,7 +203,7 @@ TEST(Recommend, ObjectivesDiffer) {
 TEST(Recommend, NothingFeasibleSaysWhyAndWhatHelps) {
   const Recommendation found =
       recommend(request_of({{"model", "llama-3.1-70b"}, {"tokens", "1B"}, {"gpu", "a10g"}, {"max-gpus", "8"}}),
-                built_in(), constants());
+                list_prices(), constants());
   EXPECT_TRUE(found.plans.empty());
   ASSERT_FALSE(found.rejected.empty());
   EXPECT_EQ(found.rejected.front().stage, Stage::kMemory);
@@ -213,10 +217,23 @@ TEST(Recommend, AMachineOfOnesOwnCompetes) {
       {{"model", "llama-3.2-1b"}, {"tokens", "5B"}, {"on-prem", "8xh100-sxm=80000USD"}, {"providers", "own,aws"}},
       catalog);
   ASSERT_TRUE(market::add_own_hardware(catalog, request.own.front()));
-  const Recommendation found = recommend(request, catalog, constants());
+  const Recommendation found = recommend(request, market::PriceBook(catalog), constants());
   ASSERT_FALSE(found.plans.empty());
   EXPECT_EQ(found.plans.front().offer.machine->provider, "own");
   EXPECT_EQ(found.plans.front().machines, 1);
+}
+
+// $8 a machine-hour is far below any list price of eight H100: the plan is on it, at that price.
+TEST(Recommend, APriceOfOnesOwnIsWhatAPlanCosts) {
+  const Request request = request_of({{"model", "llama-3.2-1b"}, {"tokens", "5B"}, {"price", "p5.48xlarge=$8"}});
+  const market::PriceBook book(built_in(), request.prices);
+  const Recommendation found = recommend(request, book, constants());
+  ASSERT_FALSE(found.plans.empty());
+  const Plan& best = found.plans.front();
+  EXPECT_EQ(best.offer.machine->instance, "p5.48xlarge");
+  EXPECT_TRUE(best.offer.is_own());
+  EXPECT_NEAR(in_usd_per_hour(best.rate()), 8 * best.machines, 1e-9);
+  EXPECT_TRUE(found.warnings.empty()) << "nobody doubts what the user pays";
 }
 
 // Serving: the replicas carry the load within the promise.
@@ -228,7 +245,7 @@ TEST(Recommend, ServingKeepsItsPromise) {
                                       {"rate", "50/s"},
                                       {"ttft-slo", "800ms"},
                                       {"tpot-slo", "30ms"}});
-  const Recommendation found = recommend(request, built_in(), constants());
+  const Recommendation found = recommend(request, list_prices(), constants());
   ASSERT_FALSE(found.plans.empty());
   for (const Plan& p : found.plans) {
     EXPECT_LE(p.ttft, milliseconds(800)) << name_of(p);
@@ -244,7 +261,7 @@ TEST(Recommend, MoreTrafficNeverCostsLess) {
   for (const char* rate : {"1/s", "10/s", "40/s", "160/s"}) {
     const Recommendation found =
         recommend(request_of({{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", rate}, {"max-gpus", "256"}}),
-                  built_in(), constants());
+                  list_prices(), constants());
     ASSERT_FALSE(found.plans.empty()) << rate;
     EXPECT_GE(in_usd(found.plans.front().cost), last) << rate;
     last = in_usd(found.plans.front().cost);
@@ -258,7 +275,7 @@ TEST(Recommend, AMixIsCheaperThanOneKind) {
                                                      {"rate", "37/s"},
                                                      {"tpot-slo", "60ms"},
                                                      {"mix", "512:128=0.8,8192:512=0.2"}}),
-                                         built_in(), constants());
+                                         list_prices(), constants());
   ASSERT_FALSE(found.plans.empty());
   ASSERT_FALSE(found.mix.empty());
   double share = 0, hourly = 0;
@@ -274,7 +291,7 @@ TEST(Recommend, OfflineItemsFinishInTime) {
                                       {"osl", "100"},
                                       {"items", "1M"},
                                       {"deadline", "8h"}});
-  const Recommendation found = recommend(request, built_in(), constants());
+  const Recommendation found = recommend(request, list_prices(), constants());
   ASSERT_FALSE(found.plans.empty());
   for (const Plan& p : found.plans) {
     EXPECT_LE(p.time.total(), hours(8));

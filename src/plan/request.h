@@ -8,6 +8,8 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "market/offers.h"
+#include "market/own_hardware.h"
+#include "market/own_prices.h"
 #include "market/running_time.h"
 #include "model/job.h"
 #include "model/model_shape.h"
@@ -78,6 +80,7 @@ struct Request {
   std::int64_t global_batch = 128;  // training: samples of one optimizer step
   market::OfferFilter filter;
   std::vector<market::OwnHardware> own;  // machines of the user's, beside what can be bought
+  market::OwnPrices prices;              // what the user pays where that is not the list price
   market::Assumptions assumptions;
   int top = 10;
 };
@@ -89,8 +92,5 @@ std::vector<model::Precision> precisions_for(const Request& request, model::Meth
 // Whether the stack does it so: autocast over 32-bit weights belongs to plain data parallelism, 16-bit weights beside
 // their 32-bit masters to sharded optimizers. A precision the user named is taken as it is.
 bool is_usual(const Request& request, const model::Job& job);
-
-// Hours of a month: serving is paid by it.
-inline constexpr double kHoursPerMonth = 730;
 
 }  // namespace rightsize::plan

@@ -25,7 +25,7 @@ const std::vector<Section>& sections() {
        {"name", "model", "job", "method", "tokens", "samples", "epochs", "dataset-tokens", "dataset-samples", "seq",
         "global-batch", "items", "per-item", "rate", "isl", "osl", "mix"}},
       {"What must hold", {"deadline", "budget", "ttft-slo", "tpot-slo", "max-gpus", "gpus"}},
-      {"Where", {"objective", "providers", "regions", "purchase", "gpu"}},
+      {"Where", {"objective", "providers", "regions", "purchase", "price", "gpu"}},
       {"How: left open, the best is chosen; a list [a, b] leaves these",
        {"precision", "stack", "batch", "recompute", "optimizer", "tp", "pp", "zero", "kv-precision"}},
       {"A machine of your own", {"on-prem", "on-prem-machines", "kwh-price", "amortise-years", "busy-share", "pue"}},
@@ -47,18 +47,23 @@ const Setting* find(const std::vector<Setting>& settings, std::string_view name)
   return found == settings.end() ? nullptr : &*found;
 }
 
-// Meanings begin with the work they belong to: "train: ...", "serve: ...", "offline: ...".
-bool suits(const SettingInfo& info, const std::vector<Setting>& settings) {
+// Settings of one kind of work only, which are not shown for the others.
+constexpr std::string_view kTraining[] = {"method",         "tokens",          "samples", "epochs",
+                                          "dataset-tokens", "dataset-samples", "seq",     "global-batch",
+                                          "recompute",      "optimizer",       "zero"};
+constexpr std::string_view kServing[] = {"isl", "osl", "kv-precision"};
+constexpr std::string_view kOnline[] = {"rate", "mix", "ttft-slo", "tpot-slo"};
+constexpr std::string_view kOffline[] = {"items", "per-item"};
+
+bool suits(std::string_view name, const std::vector<Setting>& settings) {
+  const auto is_of = [&](const auto& list) {
+    return std::find(std::begin(list), std::end(list), name) != std::end(list);
+  };
   const Setting* job = find(settings, "job");
   const bool serve = job != nullptr && to_lower(job->value) == "serve";
   const bool offline = serve && find(settings, "items") != nullptr;
-  const std::string_view meaning = info.meaning;
-  if (meaning.starts_with("train")) return !serve || meaning.find("serve:") != std::string_view::npos;
-  if (meaning.starts_with("offline:")) return offline;
-  if (meaning.starts_with("serve: requests that arrive") || info.name == "mix" || info.name.ends_with("-slo"))
-    return serve && !offline;
-  if (meaning.starts_with("serve:")) return serve;
-  return true;
+  return (!is_of(kTraining) || !serve) && (!is_of(kServing) || serve) && (!is_of(kOnline) || (serve && !offline)) &&
+         (!is_of(kOffline) || offline);
 }
 
 std::string scalar(const std::string& value) {
@@ -109,7 +114,7 @@ std::string write_workload_file(const std::vector<Setting>& settings) {
     const auto info = std::find_if(left.begin(), left.end(), [&](const SettingInfo& i) { return i.name == name; });
     if (info == left.end()) return;
     const Setting* given = find(settings, name);
-    if (given != nullptr || (!only_given && suits(*info, settings))) out += line(*info, given);
+    if (given != nullptr || (!only_given && suits(name, settings))) out += line(*info, given);
     left.erase(info);
   };
   for (const Section& section : sections()) {

@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       (void)rightsize::parse_bytes(cell);
       (void)rightsize::parse_bandwidth(cell);
       (void)rightsize::parse_flops(cell);
-      (void)rightsize::parse_usd_per_hour(cell);
+      (void)rightsize::parse_usd_per_machine_hour(cell);
       (void)rightsize::parse_duration(cell);
       (void)rightsize::parse_count(cell);
       (void)rightsize::parse_integer(cell);

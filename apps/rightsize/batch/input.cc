@@ -10,6 +10,7 @@
 #include "base/parse_units.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "rightsize/input/price_flag.h"
 
 namespace rightsize::app {
 
@@ -40,7 +41,7 @@ namespace {
 Result<SimTime> parse_time(std::string_view text, const char* flag) {
   Result<Seconds> value = parse_duration(text);
   if (!value) return fail(Error(value.error()).with_hint(fmt::format("{} takes a time, e.g. 5ms", flag)));
-  if (*value > days(365)) return fail(bad_input(fmt::format("{} of more than a year: '{}'", flag, text)));
+  if (*value > kYear) return fail(bad_input(fmt::format("{} of more than a year: '{}'", flag, text)));
   return sim::to_sim_time(*value);
 }
 
@@ -72,45 +73,22 @@ Result<sim::StepCost> parse_step_cost(const std::string& text) {
   return cost;
 }
 
-// The cheapest GPU-hour in the catalogue on the given terms.
-void find_price(BatchOffer& offer, const catalog::Catalog& catalog, catalog::Purchase purchase) {
-  for (const catalog::Price& price : catalog.prices) {
-    const catalog::Machine* machine = catalog.find_machine(price.provider, price.instance);
-    if (machine == nullptr || machine->retired || machine->gpu != offer.gpu || price.purchase != purchase) continue;
-    const double per_gpu = in_usd_per_hour(price.machine_price) / machine->gpus;
-    if (offer.usd_per_hour && *offer.usd_per_hour <= per_gpu) continue;
-    offer.usd_per_hour = per_gpu;
-    offer.price_source = fmt::format("{} {} {}, {}", price.provider, price.instance, price.region, name_of(purchase));
-  }
-}
-
-Result<> set_prices(std::vector<BatchOffer>& offers, const BatchFlags& flags, const catalog::Catalog& catalog) {
+Checked<std::vector<BatchOffer>> with_prices(std::vector<BatchOffer> offers, const BatchFlags& flags,
+                                             const catalog::Catalog& catalog) {
   const std::optional<catalog::Purchase> purchase = catalog::parse_purchase(flags.purchase);
   if (!purchase) {
-    return fail(bad_input(fmt::format("unknown purchase option '{}'", flags.purchase))
-                    .with_hint("known are on-demand, spot, 1y, 3y"));
+    return fail(one(bad_input(fmt::format("unknown purchase option '{}'", flags.purchase))
+                        .with_hint("known are on-demand, spot, 1y, 3y")));
   }
+  RIGHTSIZE_TRY(const market::PriceBook book, open_prices(catalog, flags.price));
   for (BatchOffer& offer : offers) {
-    if (!offer.gpu.empty()) find_price(offer, catalog, *purchase);
+    const Result<const catalog::Gpu*> gpu = catalog.find_gpu(offer.gpu);
+    const auto quote = gpu ? book.gpu(**gpu, *purchase) : book.own_gpu(offer.gpu);
+    if (!quote) continue;
+    offer.usd_per_hour = in_usd_per_hour(quote->rate * gpus(offer.gpus_each));
+    offer.price_source = quote->source();
   }
-  for (const std::string& text : flags.price) {
-    const auto [gpu, amount] = split_gpu(text, catalog);
-    const bool bare = amount.find_first_not_of("0123456789.") == std::string::npos;
-    Result<UsdPerSecond> price = parse_usd_per_hour(bare ? amount + "USD/h" : amount);
-    if (!price) return fail(Error(price.error()).with_hint("--price takes GPU=2.49USD/h"));
-    bool used = false;
-    for (BatchOffer& offer : offers) {
-      if (!gpu.empty() && offer.gpu != gpu) continue;
-      offer.usd_per_hour = in_usd_per_hour(*price);
-      offer.price_source = "--price";
-      used = true;
-    }
-    if (!used) return fail(bad_input(fmt::format("--price names '{}', which is not among the GPUs here", gpu)));
-  }
-  for (BatchOffer& offer : offers) {
-    if (offer.usd_per_hour) *offer.usd_per_hour *= offer.gpus_each;
-  }
-  return {};
+  return offers;
 }
 
 Checked<BatchOffer> read_service(const std::string& text, const BatchFlags& flags, const catalog::Catalog& catalog) {
@@ -161,8 +139,7 @@ Checked<std::vector<BatchOffer>> read_offers(const BatchFlags& flags, bool& cont
                               .with_hint("--step-time base=6ms,prefill=15us,sequence=20us,context=4ns is your own")
                         : bad_input("no batch times").with_hint("--service FILE.csv with batch,ms_p50[,ms_p90]")));
   }
-  if (Result<> priced = set_prices(offers, flags, catalog); !priced) return fail(one(priced.error()));
-  return offers;
+  return with_prices(std::move(offers), flags, catalog);
 }
 
 Result<double> parse_share(const std::string& text, std::string_view flag) {
@@ -351,7 +328,7 @@ void declare(FlagSet& command, BatchFlags& f) {
                      "search for the cheapest setting that keeps p99=100ms (mean, p50, p90, p95, p99, ttft, tpot)");
   command.add_option("--max-rejected", f.max_rejected, "with --slo: share of requests that may be turned away")
       ->default_str("0.1%");
-  command.add_option("--price", f.price, "GPU=2.49USD/h instead of the catalogue's cheapest; may repeat");
+  add_price_flag(command, f.price);
   command.add_option("--purchase", f.purchase, "terms of catalogue prices: on-demand, spot, 1y, 3y")
       ->default_str("on-demand");
   command.add_option("--step-time", f.step_time,

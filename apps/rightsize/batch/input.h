@@ -28,7 +28,7 @@ struct BatchOffer {
   std::string gpu;                       // empty: the user did not say
   int gpus_each = 1;                     // GPUs a replica takes (tensor parallelism)
   std::optional<double> usd_per_hour;    // of one replica; nothing: unknown
-  std::string price_source;              // "aws p5.48xlarge us-east-1", or "--price"
+  std::string price_source;              // as the price book says it
   std::unique_ptr<sim::BatchTime> time;  // dynamic batching
   std::vector<int> sizes;                // batch sizes worth trying
   sim::StepCost step;                    // continuous batching

@@ -15,7 +15,6 @@ using report::Json;
 using sim::SimTime;
 using sim::StatisticValues;
 
-constexpr double kHoursPerMonth = 730;
 constexpr const char* kStatisticNames[] = {"mean", "p50", "p90", "p95", "p99"};
 
 std::string shown(double ns) { return format_duration(seconds(ns * 1e-9)); }
@@ -260,8 +259,8 @@ namespace {
 
 double monthly(const BatchInput& input, const sim::Candidate& c) {
   const double first = input.offers[c.offer].usd_per_hour.value_or(NAN) * c.replicas;
-  if (c.other_replicas == 0) return first * kHoursPerMonth;
-  return (first + input.offers[c.other_offer].usd_per_hour.value_or(NAN) * c.other_replicas) * kHoursPerMonth;
+  if (c.other_replicas == 0) return first * in_hours(kMonth);
+  return (first + input.offers[c.other_offer].usd_per_hour.value_or(NAN) * c.other_replicas) * in_hours(kMonth);
 }
 
 std::string dollars(double usd_amount) { return std::isfinite(usd_amount) ? format_usd(usd(usd_amount)) : "-"; }
@@ -388,7 +387,7 @@ report::LineChart frontier_chart(const BatchInput& input, const sim::SearchResul
   chart.y_limit = in_ms(static_cast<double>(input.promise->limit));
   chart.series.push_back({"best at this price", {}});
   for (const sim::Assessed& a : found.frontier) {
-    chart.series[0].points.push_back({a.candidate.usd_per_hour * (priced ? kHoursPerMonth : 1), in_ms(a.value)});
+    chart.series[0].points.push_back({a.candidate.usd_per_hour * (priced ? in_hours(kMonth) : 1), in_ms(a.value)});
   }
   return chart;
 }

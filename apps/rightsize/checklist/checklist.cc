@@ -18,7 +18,7 @@ struct Flags {
 
 // The workload's recommendation, or nothing where no workload is given.
 Checked<std::optional<Advice>> advise(const WorkloadFlags& workload, catalog::Catalog& catalog,
-                                      const perf::Constants& constants) {
+                                      const perf::Constants& constants, std::optional<market::PriceBook>& prices) {
   if (workload.file.empty() && workload.settings.empty()) return std::nullopt;
   RIGHTSIZE_TRY(auto workloads, read_workloads(workload));
   if (workloads.size() > 1)
@@ -28,7 +28,8 @@ Checked<std::optional<Advice>> advise(const WorkloadFlags& workload, catalog::Ca
   for (const market::OwnHardware& own : request.own) {
     if (Result<> added = market::add_own_hardware(catalog, own); !added) return fail(one(std::move(added).error()));
   }
-  plan::Recommendation found = plan::recommend(request, catalog, constants);
+  prices.emplace(catalog, request.prices);
+  plan::Recommendation found = plan::recommend(request, *prices, constants);
   return Advice{std::move(request), std::move(found)};
 }
 
@@ -68,7 +69,7 @@ Checked<Outcome> run(const Flags& flags) {
   if (!flags.fleet.empty()) {
     RIGHTSIZE_TRY(known.fleet, read_fleet(flags.fleet));
   }
-  RIGHTSIZE_TRY(known.advice, advise(workload, catalog, constants));
+  RIGHTSIZE_TRY(known.advice, advise(workload, catalog, constants, known.prices));
   Outcome outcome;
   outcome.report = report_of_steps(known, checklist_steps(known));
   if (known.advice && known.advice->found.plans.empty()) outcome.exit_code = kNoFeasibleAnswer;

@@ -168,7 +168,7 @@ Step cloud_step(const Known& known) {
   const plan::Request& request = known.advice->request;
   step.done = true;
   step.answer = fmt::format("Rent {}: {}.", describe_machines(*plan), describe_cost(request, *plan));
-  step.evidence.push_back(fmt::format("{} an hour, from {} of {}", format_usd_per_hour(in_usd_per_hour(plan->rate())),
+  step.evidence.push_back(fmt::format("{} an hour, from {} of {}", format_usd_per_hour(plan->rate()),
                                       price_source(*plan, known.catalog), price_date(*plan)));
   step.evidence.push_back(fmt::format(
       "{} options keep to every limit; {} stays the best GPU in {} of cases when speeds "
@@ -178,44 +178,29 @@ Step cloud_step(const Known& known) {
   return step;
 }
 
-// In the plan's region where there is one, else the cheapest.
-const catalog::Price* price_of(const catalog::Catalog& catalog, const plan::Plan& plan, Purchase purchase) {
-  const catalog::Price* best = nullptr;
-  const std::string& region = plan.offer.price->region;
-  const auto rank = [&](const catalog::Price& p) {
-    return std::pair(p.region != region, in_usd_per_hour(p.machine_price));
+// A commitment is paid for every hour, on demand only for those used: they cost the same at the month's hours times the
+// ratio of rates.
+std::string break_even(const market::MachineQuote& on_demand, const market::MachineQuote& committed) {
+  const double hours_a_month = in_hours(kMonth) * (committed.rate / on_demand.rate);
+  const auto where = [](const market::MachineQuote& quote) {
+    return quote.is_own() ? "your own price" : quote.offer->price->region;
   };
-  for (const catalog::Price& price : catalog.prices) {
-    if (price.provider != plan.offer.machine->provider || price.instance != plan.offer.machine->instance ||
-        price.purchase != purchase)
-      continue;
-    if (best == nullptr || rank(price) < rank(*best)) best = &price;
-  }
-  return best;
-}
-
-// A commitment is paid for every hour, on demand only for those used: they cost the same at 730 h x the ratio of rates.
-std::string break_even(const catalog::Price& on_demand, const catalog::Price& committed) {
-  const double hours_a_month = plan::kHoursPerMonth * (committed.machine_price / on_demand.machine_price);
-  return fmt::format("{}: {} an hour in {} against {} on demand in {}: {}", catalog::name_of(committed.purchase),
-                     format_usd_per_hour(in_usd_per_hour(committed.machine_price)), committed.region,
-                     format_usd_per_hour(in_usd_per_hour(on_demand.machine_price)), on_demand.region,
-                     hours_a_month < plan::kHoursPerMonth
-                         ? fmt::format("pays from {:.0f} of the month's 730 hours", hours_a_month)
+  return fmt::format("{}: {} an hour in {} against {} on demand in {}: {}",
+                     catalog::name_of(committed.offer->price->purchase), format_usd_per_hour(committed.rate),
+                     where(committed), format_usd_per_hour(on_demand.rate), where(on_demand),
+                     hours_a_month < in_hours(kMonth)
+                         ? fmt::format("pays from {:.0f} of the month's {} hours", hours_a_month, in_hours(kMonth))
                          : std::string("never pays"));
 }
 
 // Where this GPU can be committed to, when its own machine cannot.
 std::string commitment_elsewhere(const Known& known, const plan::Plan& plan) {
-  market::OfferFilter filter;
-  filter.gpus = {plan.offer.gpu->name};
-  filter.purchases = {Purchase::kOneYear, Purchase::kThreeYears};
-  const auto best = market::cheapest_gpu(market::offers(known.catalog, filter), plan.offer.gpu->name);
-  if (!best) return fmt::format("no commitment to any {} is in the catalogue", plan.offer.gpu->name);
-  return fmt::format("the cheapest commitment to a {} elsewhere: {} at {} in {}, {}, {} a GPU and hour",
-                     plan.offer.gpu->name, best->machine->instance, best->machine->provider, best->price->region,
-                     catalog::name_of(best->price->purchase),
-                     format_usd_per_hour(in_usd_per_gpu_hour(best->rate_per_gpu())));
+  const std::string& gpu = plan.offer.gpu->name;
+  const auto best = known.prices->cheapest_offer(gpu, {.purchases = {Purchase::kOneYear, Purchase::kThreeYears}});
+  if (!best) return fmt::format("no commitment to any {} is in the catalogue", gpu);
+  return fmt::format("the cheapest commitment to a {} elsewhere: {} at {} in {}, {}, {} a GPU and hour", gpu,
+                     best->machine->instance, best->machine->provider, best->price->region,
+                     catalog::name_of(best->price->purchase), format_usd_per_hour(best->rate_per_gpu()));
 }
 
 Step commit_step(const Known& known) {
@@ -228,22 +213,24 @@ Step commit_step(const Known& known) {
   }
   const bool served = known.advice->request.work.kind == plan::WorkKind::kServing;
   const std::string& instance = plan->offer.machine->instance;
-  const catalog::Price* on_demand = price_of(known.catalog, *plan, Purchase::kOnDemand);
+  const catalog::Machine& machine = *plan->offer.machine;
+  const std::string& region = plan->offer.price->region;
+  const auto on_demand = known.prices->machine(machine, Purchase::kOnDemand, region);
   bool any = false, pays = false;
   for (Purchase purchase : {Purchase::kOneYear, Purchase::kThreeYears}) {
-    const catalog::Price* committed = price_of(known.catalog, *plan, purchase);
-    if (committed == nullptr || on_demand == nullptr) {
+    const auto committed = known.prices->list_price(machine, purchase, region);
+    if (!committed || !on_demand) {
       step.evidence.push_back(fmt::format("{}: no {} price of {} is known", catalog::name_of(purchase),
-                                          committed == nullptr ? "such" : "on-demand", instance));
+                                          !committed ? "such" : "on-demand", instance));
       continue;
     }
     any = true;
-    pays |= committed->machine_price < on_demand->machine_price;
+    pays |= committed->rate < on_demand->rate;
     step.evidence.push_back(break_even(*on_demand, *committed));
   }
   if (plan->offer.price->purchase != Purchase::kOnDemand)
     step.evidence.push_back(fmt::format("the plan itself pays {} an hour for a machine, {}",
-                                        format_usd_per_hour(in_usd_per_hour(plan->offer.rate())),
+                                        format_usd_per_hour(plan->offer.rate()),
                                         catalog::name_of(plan->offer.price->purchase)));
   if (!any) step.evidence.push_back(commitment_elsewhere(known, *plan));
   step.done = any;

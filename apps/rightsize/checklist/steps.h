@@ -43,6 +43,7 @@ struct Advice {
 
 struct Known {
   const catalog::Catalog& catalog;
+  std::optional<market::PriceBook> prices = {};  // with the workload's own prices; set when there is advice
   std::vector<MeasuredGpu> profile = {};
   std::optional<MeasuredFleet> fleet = {};
   std::optional<Advice> advice = {};

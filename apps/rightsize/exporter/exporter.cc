@@ -41,10 +41,9 @@ struct Page {
 };
 
 // One measurement; a failure is a metric, too, and the last numbers stay.
-Result<std::string> measure(const Flags& flags, const catalog::Catalog& catalog) {
-  Checked<FleetResult> result = run_fleet(flags.fleet, catalog);
-  if (!result) return fail(result.error().front());
-  return fleet::emit_metrics(result->analysis, result->share_read, result->misleading.empty());
+Checked<std::string> measure(const Flags& flags, const catalog::Catalog& catalog) {
+  RIGHTSIZE_TRY(const FleetResult result, run_fleet(flags.fleet, catalog));
+  return fleet::emit_metrics(result.analysis, result.share_read, result.misleading.empty());
 }
 
 void measure_again(const Flags& flags, const catalog::Catalog& catalog, double seconds_between, Page& page) {
@@ -53,7 +52,7 @@ void measure_again(const Flags& flags, const catalog::Catalog& catalog, double s
   while (stopped == 0) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     if (std::chrono::steady_clock::now() < next) continue;
-    if (Result<std::string> text = measure(flags, catalog)) {
+    if (Checked<std::string> text = measure(flags, catalog)) {
       page.set(
           *text +
           fmt::format("# TYPE rightsize_failed_measurements_total counter\nrightsize_failed_measurements_total {}\n",
@@ -70,16 +69,15 @@ Checked<Outcome> run(const Flags& flags) {
   Result<Seconds> every = parse_duration(flags.every);
   if (!every) return fail(one(std::move(every).error()));
   RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.fleet.catalog));
-  Result<std::string> first = measure(flags, catalog);
-  if (!first) return fail(one(std::move(first).error()));
+  RIGHTSIZE_TRY(std::string first, measure(flags, catalog));
   Outcome outcome;
   if (flags.once) {
-    outcome.report.blocks.emplace_back(report::Verbatim{"", *first});
-    outcome.report.document = {{"schema", "rightsize/exporter/1"}, {"metrics", *first}};
+    outcome.report.blocks.emplace_back(report::Verbatim{"", first});
+    outcome.report.document = {{"schema", "rightsize/exporter/1"}, {"metrics", first}};
     return outcome;
   }
   Page page;
-  page.set(*std::move(first));
+  page.set(std::move(first));
   std::signal(SIGINT, stop_exporter);
   std::signal(SIGTERM, stop_exporter);
   MetricsServer server([&page] { return page.get(); });

@@ -14,6 +14,7 @@
 #include "fleet/attribute.h"
 #include "fleet/scan.h"
 #include "rightsize/fleet/fleet.h"
+#include "rightsize/input/price_flag.h"
 #include "telemetry/feeds/read_feed.h"
 
 namespace rightsize::app {
@@ -260,7 +261,7 @@ Checked<FleetResult> run_fleet(const FleetFlags& flags, const catalog::Catalog& 
   RIGHTSIZE_TRY(const fleet::Thresholds thresholds, read_thresholds(flags));
   RIGHTSIZE_TRY(const Times times, read_times(flags));
   RIGHTSIZE_TRY(const telemetry::NameMap names, telemetry::parse_name_map(flags.names));
-  RIGHTSIZE_TRY(fleet::GivenPrices prices, fleet::parse_prices(flags.prices, catalog));
+  RIGHTSIZE_TRY(market::OwnPrices prices, market::parse_own_prices(flags.prices, catalog));
   std::vector<fleet::GpuUse> gpus;
   RIGHTSIZE_TRY(FleetResult result, flags.from.empty() ? read_server(flags, times, thresholds, names, gpus)
                                                        : read_files(flags, times, thresholds, names, gpus));
@@ -287,7 +288,7 @@ void add_fleet_flags(FlagSet& command, FleetFlags& f) {
   command.add_option("--step", f.step, "time between two readings; found by looking when not given");
   command.add_option("--match", f.match, "more label matchers for the server: 'cluster=\"a\",env=\"prod\"'");
   command.add_option("--name", f.names, "a name of yours: gpu_util=MY_METRIC*0.01 or host=MY_LABEL; repeat");
-  command.add_option("--price", f.prices, "what you pay an hour: h100-sxm=2.49, p5.48xlarge=55, '*=2'; repeat");
+  add_price_flag(command, f.prices);
   command.add_option("--jobs", f.jobs, "Slurm's accounting (sacct -P): names users where the metrics do not");
   command.add_option("--shard", f.shard, "GPUs per round of questions")->default_str("128");
   command.add_option("--parallel", f.parallel, "rounds at a time")->default_str("2");

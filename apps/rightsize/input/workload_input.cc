@@ -1,5 +1,7 @@
 #include "rightsize/input/workload_input.h"
 
+#include <fmt/format.h>
+
 #include "base/file.h"
 
 namespace rightsize::app {
@@ -12,7 +14,10 @@ void add_setting_flags(FlagSet& command, WorkloadFlags& flags) {
             info.meaning)
         ->type_name(info.values);
   };
-  for (const model::SettingInfo& info : plan::request_settings()) add(info);
+  for (const model::SettingInfo& info : plan::request_settings()) {
+    if (info.name != "price") add(info);
+  }
+  add_price_flag(command, flags.prices);
   for (const model::SettingInfo& info : model::job_settings()) add(info);
 }
 
@@ -27,8 +32,10 @@ Checked<std::vector<std::vector<model::Setting>>> read_workloads(const WorkloadF
     RIGHTSIZE_TRY(std::string text, read_file(flags.file));
     RIGHTSIZE_TRY(workloads, plan::read_workload_file(flags.file == "-" ? "standard input" : flags.file, text));
   }
+  std::map<std::string, std::string> given = flags.settings;
+  if (!flags.prices.empty()) given["price"] = fmt::format("{}", fmt::join(flags.prices, ","));
   for (auto& settings : workloads) {
-    for (const auto& [name, value] : flags.settings) {
+    for (const auto& [name, value] : given) {
       std::erase_if(settings, [&](const model::Setting& s) { return s.name == name; });
       settings.push_back({name, value, {}});
     }

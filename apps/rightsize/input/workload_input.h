@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "plan/read_request.h"
-#include "rightsize/command.h"
+#include "rightsize/input/price_flag.h"
 
 namespace rightsize::app {
 
 struct WorkloadFlags {
   std::string file;                             // "-": standard input; empty: flags alone
   std::map<std::string, std::string> settings;  // by name, as given; absent when not
+  PriceFlag prices;                             // --price, which is a setting, too, but may be repeated
 };
 
 // A flag for every setting of a request and its job. `flags` must outlive the parsing.

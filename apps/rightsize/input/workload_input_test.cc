@@ -28,7 +28,7 @@ class WorkloadInput : public testing::Test {
 };
 
 TEST_F(WorkloadInput, FlagsAloneAreOneWorkload) {
-  const auto workloads = read_workloads({"", {{"model", "llama-2-7b"}}});
+  const auto workloads = read_workloads({"", {{"model", "llama-2-7b"}}, {}});
   ASSERT_TRUE(workloads);
   ASSERT_EQ(workloads->size(), 1u);
   EXPECT_EQ(value_of(workloads->front(), "model"), "llama-2-7b");
@@ -36,7 +36,7 @@ TEST_F(WorkloadInput, FlagsAloneAreOneWorkload) {
 
 TEST_F(WorkloadInput, FlagsWinOverEveryWorkloadOfTheFile) {
   const std::string path = file("workloads:\n  - {model: a, tokens: 1B}\n  - {model: b, tokens: 2B}\n");
-  const auto workloads = read_workloads({path, {{"tokens", "3B"}}});
+  const auto workloads = read_workloads({path, {{"tokens", "3B"}}, {}});
   ASSERT_TRUE(workloads) << describe(workloads.error());
   ASSERT_EQ(workloads->size(), 2u);
   EXPECT_EQ(value_of((*workloads)[0], "model"), "a");
@@ -45,12 +45,12 @@ TEST_F(WorkloadInput, FlagsWinOverEveryWorkloadOfTheFile) {
 }
 
 TEST_F(WorkloadInput, AFileThatIsNotThereIsNamed) {
-  const auto workloads = read_workloads({"/nowhere/workload.yaml", {}});
+  const auto workloads = read_workloads({"/nowhere/workload.yaml", {}, {}});
   ASSERT_FALSE(workloads);
   EXPECT_THAT(describe(workloads.error()), HasSubstr("/nowhere/workload.yaml"));
 }
 
-TEST_F(WorkloadInput, AFileThatIsNoMappingIsRefused) { EXPECT_FALSE(read_workloads({file("- 1\n- 2\n"), {}})); }
+TEST_F(WorkloadInput, AFileThatIsNoMappingIsRefused) { EXPECT_FALSE(read_workloads({file("- 1\n- 2\n"), {}, {}})); }
 
 }  // namespace
 }  // namespace rightsize::app

@@ -27,27 +27,8 @@ using report::Align;
 using report::Json;
 
 Json dollars(double value) { return report::json_number(std::round(value * 100) / 100); }
-std::string per_month(double usd_per_hour) { return format_usd(usd(usd_per_hour * mig::kHoursPerMonth)); }
-
-// "--price h100-sxm=2.49USD/h", also "h100-sxm=2.49".
-Result<std::pair<std::string, double>> parse_price(const std::string& text, const catalog::Catalog& catalog) {
-  const std::size_t equals = text.find('=');
-  if (equals == std::string::npos) {
-    return fail(
-        bad_input(fmt::format("--price takes GPU=USD/H, not '{}'", text)).with_hint("--price h100-sxm=2.49USD/h"));
-  }
-  RIGHTSIZE_TRY(const Gpu* gpu, catalog.find_gpu(text.substr(0, equals)));
-  const std::string amount = text.substr(equals + 1);
-  const Result<double> bare = parse_number(amount);
-  if (bare) {
-    if (*bare > 0) return std::pair{gpu->name, *bare};
-    return fail(bad_input(fmt::format("a price must be more than nothing, not '{}'", amount)));
-  }
-  RIGHTSIZE_TRY(const UsdPerSecond price, parse_usd_per_hour(amount));
-  if (!(in_usd_per_hour(price) > 0))
-    return fail(bad_input(fmt::format("a price must be more than nothing, not '{}'", amount)));
-  return std::pair{gpu->name, in_usd_per_hour(price)};
-}
+std::string per_month(UsdPerSecond rate) { return format_usd(rate * kMonth); }
+double in_usd_per_month(UsdPerSecond rate) { return in_usd(rate * kMonth); }
 
 Result<std::vector<const Gpu*>> named_gpus(const std::vector<std::string>& names, const catalog::Catalog& catalog) {
   std::vector<const Gpu*> gpus;
@@ -75,32 +56,25 @@ Error not_partitionable(const Gpu& gpu, const catalog::Catalog& catalog) {
 
 // The allowed GPUs with their prices: those of the command line, else of the file, else all that can be cut and bought.
 Result<std::vector<GpuType>> allowed_types(const MigFlags& flags, const mig::WorkloadFile& file,
-                                           const catalog::Catalog& catalog, catalog::Purchase purchase) {
+                                           const market::PriceBook& prices, catalog::Purchase purchase) {
+  const catalog::Catalog& catalog = prices.catalog();
   const bool named = !flags.gpus.empty() || !file.gpus.empty();
   RIGHTSIZE_TRY(std::vector<const Gpu*> gpus, named_gpus(flags.gpus.empty() ? file.gpus : flags.gpus, catalog));
   if (!named) {
     for (const Gpu& gpu : catalog.gpus) gpus.push_back(&gpu);
-  }
-  std::map<std::string, double> own_prices;
-  for (const std::string& text : flags.prices) {
-    RIGHTSIZE_TRY(const auto price, parse_price(text, catalog));
-    own_prices[price.first] = price.second;
   }
   std::vector<GpuType> types;
   for (const Gpu* gpu : gpus) {
     std::optional<Geometry> geometry = Geometry::of(catalog, *gpu);
     if (!geometry && !named) continue;
     if (!geometry) return fail(not_partitionable(*gpu, catalog));
-    std::optional<GpuType> offer = mig::cheapest_offer(catalog, *gpu, purchase);
-    if (const auto own = own_prices.find(gpu->name); own != own_prices.end()) {
-      offer = GpuType{gpu, std::move(geometry), own->second, "--price"};
-    }
-    if (!offer && !named) continue;
-    if (!offer) {
+    std::optional<GpuType> type = mig::priced_type(prices, *gpu, purchase);
+    if (!type && !named) continue;
+    if (!type) {
       return fail(bad_input(fmt::format("the catalogue has no {} price for {}", catalog::name_of(purchase), gpu->name))
                       .with_hint(fmt::format("give yours: --price {}=2.50USD/h", gpu->name)));
     }
-    types.push_back(std::move(*offer));
+    types.push_back(*std::move(type));
   }
   return types;
 }
@@ -189,9 +163,8 @@ report::Table alternatives_table(const std::vector<mig::Alternative>& alternativ
         {report::text_cell(a.what),
          report::number_cell(format_count(static_cast<double>(a.gpu_count)), static_cast<double>(a.gpu_count)),
          report::text_cell(fmt::format("{}", fmt::join(counts, ", "))),
-         report::number_cell(per_month(a.usd_per_hour), a.usd_per_hour * mig::kHoursPerMonth),
-         report::number_cell(per_month(a.bound_usd_per_hour), a.bound_usd_per_hour * mig::kHoursPerMonth),
-         report::text_cell(a.isolation)});
+         report::number_cell(per_month(a.rate), in_usd_per_month(a.rate)),
+         report::number_cell(per_month(a.least_rate), in_usd_per_month(a.least_rate)), report::text_cell(a.isolation)});
   }
   return table;
 }
@@ -223,8 +196,8 @@ Json json_of(const mig::Alternative& a) {
           {"why_not", a.why_not},
           {"gpu_count", a.feasible ? Json(a.gpu_count) : Json(nullptr)},
           {"gpus", std::move(gpus)},
-          {"usd_per_month", a.feasible ? dollars(a.usd_per_hour * mig::kHoursPerMonth) : Json(nullptr)},
-          {"lower_bound", a.feasible ? dollars(a.bound_usd_per_hour * mig::kHoursPerMonth) : Json(nullptr)},
+          {"usd_per_month", a.feasible ? dollars(in_usd_per_month(a.rate)) : Json(nullptr)},
+          {"lower_bound", a.feasible ? dollars(in_usd_per_month(a.least_rate)) : Json(nullptr)},
           {"isolation", a.isolation}};
 }
 
@@ -232,8 +205,8 @@ Json document_of(const Planned& p) {
   Json document = {{"schema", "rightsize/mig/1"},
                    {"gpu_count", p.plan.gpus.size()},
                    {"gpus", Json::array()},
-                   {"usd_per_month", dollars(p.plan.usd_per_hour * mig::kHoursPerMonth)},
-                   {"lower_bound", dollars(p.plan.bound_usd_per_hour * mig::kHoursPerMonth)},
+                   {"usd_per_month", dollars(in_usd_per_month(p.plan.rate))},
+                   {"lower_bound", dollars(in_usd_per_month(p.plan.least_rate))},
                    {"gap", p.plan.proved() ? Json(0) : report::json_number(p.plan.gap())},
                    {"proved_optimal", p.plan.proved()},
                    {"out_of_time", p.plan.out_of_time},
@@ -246,8 +219,9 @@ Json document_of(const Planned& p) {
                    {"dra", p.handover.dra}};
   for (std::size_t g = 0; g < p.plan.gpus.size(); ++g) document["gpus"].push_back(json_of(p, g));
   for (const GpuType& type : p.types) {
-    document["prices"].push_back(
-        {{"gpu", type.gpu->name}, {"usd_per_hour", type.usd_per_hour}, {"source", type.price_from}});
+    document["prices"].push_back({{"gpu", type.gpu->name},
+                                  {"usd_per_hour", report::json_number(type.usd_per_hour())},
+                                  {"source", type.price_from}});
   }
   for (const mig::Alternative& a : p.alternatives) document["alternatives"].push_back(json_of(a));
   return document;
@@ -258,21 +232,20 @@ std::string headline(const Planned& p) {
   for (const mig::PlannedGpu& gpu : p.plan.gpus) ++counts[gpu.type];
   std::vector<std::string> parts;
   for (const auto& [type, count] : counts) parts.push_back(fmt::format("{} {}", count, p.types[type].gpu->name));
-  std::string text =
-      fmt::format("{} workload{} in {} replica{} need {}: {} a month.", p.file.workloads.size(),
-                  p.file.workloads.size() == 1 ? "" : "s", p.file.replicas(), p.file.replicas() == 1 ? "" : "s",
-                  fmt::join(parts, " and "), per_month(p.plan.usd_per_hour));
+  std::string text = fmt::format("{} workload{} in {} replica{} need {}: {} a month.", p.file.workloads.size(),
+                                 p.file.workloads.size() == 1 ? "" : "s", p.file.replicas(),
+                                 p.file.replicas() == 1 ? "" : "s", fmt::join(parts, " and "), per_month(p.plan.rate));
   text += p.plan.proved() ? " No plan over these GPUs costs less (proved)."
-                          : fmt::format(" None costs less than {} (gap {}).", per_month(p.plan.bound_usd_per_hour),
+                          : fmt::format(" None costs less than {} (gap {}).", per_month(p.plan.least_rate),
                                         format_percent(Ratio::fraction(p.plan.gap())));
   if (p.plan.out_of_time) text += " The time ran out before the search ended: another run may find another plan.";
   return text;
 }
 
 std::string price_notes(const Planned& p) {
-  std::string text = fmt::format("Prices per GPU-hour, {} hours a month:", mig::kHoursPerMonth);
+  std::string text = fmt::format("Prices per GPU-hour, {} hours a month:", in_hours(kMonth));
   for (const GpuType& type : p.types) {
-    text += fmt::format("\n  {} {}: {}", type.gpu->name, format_usd_per_hour(type.usd_per_hour), type.price_from);
+    text += fmt::format("\n  {} {}: {}", type.gpu->name, format_usd_per_hour(type.rate), type.price_from);
   }
   return text;
 }
@@ -366,11 +339,13 @@ Checked<Outcome> plan_workloads(const MigFlags& flags, const catalog::Catalog& c
   RIGHTSIZE_TRY(const Ratio headroom, parse_headroom(flags.headroom));
   RIGHTSIZE_TRY(const std::string text, read_file(flags.workloads));
   RIGHTSIZE_TRY(const mig::WorkloadFile file, mig::read_workloads(flags.workloads, text, catalog, headroom));
-  RIGHTSIZE_TRY(const std::vector<GpuType> types, allowed_types(flags, file, catalog, *purchase));
+  RIGHTSIZE_TRY(const market::PriceBook prices, open_prices(catalog, flags.prices));
+  RIGHTSIZE_TRY(const std::vector<GpuType> types, allowed_types(flags, file, prices, *purchase));
   if (types.empty()) return fail(bad_input("no GPU that can be cut has a price").with_hint("name one: --gpu h100-sxm"));
 
   mig::PlanOptions options;
   options.share = flags.share;
+  options.prices = &prices;
   const Plan plan = mig::plan_slices(file, types, catalog, options);
   if (!plan.unplaceable.empty()) return nothing_fits(file, plan);
   const std::vector<mig::Alternative> alternatives =
@@ -434,7 +409,7 @@ Run add_mig(FlagSet& command) {
       .add_option("--gpu", flags->gpus,
                   "GPUs that may be used, comma-separated (default: the file's, else all that can be cut)")
       ->delimiter(',');
-  command.add_option("--price", flags->prices, "your own price: h100-sxm=2.49USD/h; may be repeated")->delimiter(',');
+  add_price_flag(command, flags->prices);
   command.add_option("--purchase", flags->purchase, "on-demand, spot, 1y or 3y: which catalogue prices count")
       ->default_str("on-demand");
   command.add_option("--headroom", flags->headroom, "kept free above the mean load, where a workload names none")

@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "mig/geometry.h"
-#include "rightsize/command.h"
+#include "rightsize/input/price_flag.h"
 
 namespace rightsize::app {
 
 struct MigFlags {
   std::string workloads;
   std::vector<std::string> gpus;
-  std::vector<std::string> prices;
+  PriceFlag prices;
   std::string purchase = "on-demand", headroom = "20%";
   std::string check, current, make_room, verify, out, catalog;
   int gpus_per_node = 8;

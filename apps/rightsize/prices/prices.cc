@@ -11,13 +11,12 @@
 #include "base/parse_units.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "rightsize/command.h"
+#include "rightsize/input/price_flag.h"
 
 namespace rightsize::app {
 namespace {
 
 using catalog::Gpu;
-using catalog::Machine;
 using catalog::Price;
 using report::Align;
 using report::Cell;
@@ -25,15 +24,13 @@ using report::Json;
 
 struct Flags {
   std::string gpu, provider, region, purchase, min_memory, sort = "usd-per-gpu-hour", best_per, catalog;
+  PriceFlag price;
   int top = -1;
   bool retired = false;
 };
 
-// A price with what it buys. Dollars are per hour.
-struct Offer {
-  const Price* price = nullptr;
-  const Machine* machine = nullptr;
-  const Gpu* gpu = nullptr;
+// An offer by whatever it is bought for. Dollars are per hour.
+struct Row : market::Offer {
   double per_hour = 0;
   double per_gpu = 0;
   double per_tflop = NAN;  // of the fastest dense 16-bit format
@@ -42,25 +39,24 @@ struct Offer {
   double age_days = NAN;
 };
 
-Offer make_offer(const Price& price, const Machine& machine, const Gpu& gpu, Date now) {
-  Offer offer{&price, &machine, &gpu};
-  offer.per_hour = in_usd_per_hour(price.machine_price);
-  offer.per_gpu = offer.per_hour / machine.gpus;
-  if (auto rate = gpu.half_rate()) offer.per_tflop = offer.per_gpu / in_tflop_per_s(*rate);
-  offer.per_gbs = offer.per_gpu / in_gb_per_s(gpu.bandwidth);
-  offer.per_gib = offer.per_gpu / in_gib(gpu.memory);
-  if (price.provenance.date) offer.age_days = now - *price.provenance.date;
-  return offer;
+Row make_row(const market::Offer& offer, Date now) {
+  Row row{offer};
+  row.per_hour = in_usd_per_machine_hour(offer.rate());
+  row.per_gpu = in_usd_per_gpu_hour(offer.rate_per_gpu());
+  if (auto rate = offer.gpu->half_rate()) row.per_tflop = row.per_gpu / in_tflop_per_s(*rate);
+  row.per_gbs = row.per_gpu / in_gb_per_s(offer.gpu->bandwidth);
+  row.per_gib = row.per_gpu / in_gib(offer.gpu->memory);
+  if (offer.price->provenance.date) row.age_days = now - *offer.price->provenance.date;
+  return row;
 }
 
 struct SortKey {
   const char* name;
-  double Offer::*value;  // smaller comes first; unknown last
+  double Row::*value;  // smaller comes first; unknown last
 };
 constexpr SortKey kSortKeys[] = {
-    {"usd-per-gpu-hour", &Offer::per_gpu},     {"usd-per-hour", &Offer::per_hour},
-    {"usd-per-tflop-hour", &Offer::per_tflop}, {"usd-per-gbs-hour", &Offer::per_gbs},
-    {"usd-per-gib-hour", &Offer::per_gib},     {"age", &Offer::age_days},
+    {"usd-per-gpu-hour", &Row::per_gpu}, {"usd-per-hour", &Row::per_hour},    {"usd-per-tflop-hour", &Row::per_tflop},
+    {"usd-per-gbs-hour", &Row::per_gbs}, {"usd-per-gib-hour", &Row::per_gib}, {"age", &Row::age_days},
 };
 
 Result<const SortKey*> find_sort_key(const std::string& name) {
@@ -75,27 +71,27 @@ Result<const SortKey*> find_sort_key(const std::string& name) {
 }
 
 // Deterministic whatever the order of the catalogue: ties go by name.
-bool sorts_before(const Offer& a, const Offer& b, double Offer::*key) {
+bool sorts_before(const Row& a, const Row& b, double Row::*key) {
   double x = a.*key, y = b.*key;
   if (std::isnan(x) != std::isnan(y)) return std::isnan(y);
   if (x != y && !std::isnan(x)) return x < y;
-  auto identity = [](const Offer& o) {
+  auto identity = [](const Row& o) {
     return std::tie(o.price->provider, o.price->instance, o.price->region, o.price->purchase);
   };
   return identity(a) < identity(b);
 }
 
 // The words of a comma-separated flag, each checked against what exists.
-Result<std::set<std::string>> choose(const std::string& flag, const std::string& what,
-                                     const std::set<std::string>& known, bool prefixes) {
-  std::set<std::string> chosen;
+Result<std::vector<std::string>> choose(const std::string& flag, const std::string& what,
+                                        const std::set<std::string>& known, bool prefixes) {
+  std::vector<std::string> chosen;
   const std::vector<std::string> names(known.begin(), known.end());
   for (std::string_view word : split_list(flag, ',')) {
     const std::string wanted = to_lower(word);
     const std::size_t before = chosen.size();
     for (const std::string& name : names) {
       const std::string have = to_lower(name);
-      if (have == wanted || (prefixes && have.starts_with(wanted))) chosen.insert(name);
+      if (have == wanted || (prefixes && have.starts_with(wanted))) chosen.push_back(name);
     }
     if (chosen.size() == before) {
       std::string listed = names.size() <= 12 ? fmt::format("known are {}", fmt::join(names, ", ")) : "";
@@ -112,44 +108,31 @@ std::set<std::string> all_of(const catalog::Catalog& catalog, std::string Price:
   return names;
 }
 
-Result<std::vector<Offer>> select(const Flags& flags, const catalog::Catalog& catalog) {
-  std::set<std::string> gpus;
-  if (!flags.gpu.empty()) {
-    for (std::string_view name : split_list(flags.gpu, ',')) {
-      RIGHTSIZE_TRY(std::vector<const Gpu*> matched, catalog.match_gpus(name));
-      for (const Gpu* gpu : matched) gpus.insert(gpu->name);
-    }
+Result<std::vector<Row>> select(const Flags& flags, const market::PriceBook& book) {
+  const catalog::Catalog& catalog = book.catalog();
+  market::OfferFilter filter;
+  filter.retired = flags.retired;
+  for (std::string_view name : split_list(flags.gpu, ',')) {
+    RIGHTSIZE_TRY(std::vector<const Gpu*> matched, catalog.match_gpus(name));
+    for (const Gpu* gpu : matched) filter.gpus.push_back(gpu->name);
   }
-  RIGHTSIZE_TRY(auto providers, choose(flags.provider, "provider", all_of(catalog, &Price::provider), false));
-  RIGHTSIZE_TRY(auto regions, choose(flags.region, "region", all_of(catalog, &Price::region), true));
-  RIGHTSIZE_TRY(auto purchases, choose(flags.purchase, "purchase option", {"on-demand", "spot", "1y", "3y"}, false));
+  RIGHTSIZE_TRY(filter.providers, choose(flags.provider, "provider", all_of(catalog, &Price::provider), false));
+  RIGHTSIZE_TRY(filter.regions, choose(flags.region, "region", all_of(catalog, &Price::region), true));
+  RIGHTSIZE_TRY(auto terms, choose(flags.purchase, "purchase option", {"on-demand", "spot", "1y", "3y"}, false));
+  for (const std::string& name : terms) filter.purchases.push_back(*catalog::parse_purchase(name));
   Bytes least;
   if (!flags.min_memory.empty()) {
     RIGHTSIZE_TRY(least, parse_bytes(flags.min_memory));
   }
-
-  std::map<std::string_view, const Gpu*> gpu_by_name;
-  for (const Gpu& gpu : catalog.gpus) gpu_by_name[gpu.name] = &gpu;
-  std::map<std::pair<std::string_view, std::string_view>, const Machine*> machine_by_name;
-  for (const Machine& machine : catalog.machines) machine_by_name[{machine.provider, machine.instance}] = &machine;
-
-  const Date now = today();
-  std::vector<Offer> offers;
-  for (const Price& price : catalog.prices) {
-    const Machine& machine = *machine_by_name.at({price.provider, price.instance});
-    const Gpu& gpu = *gpu_by_name.at(machine.gpu);
-    const bool wanted = (flags.retired || !machine.retired) && (gpus.empty() || gpus.count(gpu.name) > 0) &&
-                        (providers.empty() || providers.count(price.provider) > 0) &&
-                        (regions.empty() || price.region == "any" || regions.count(price.region) > 0) &&
-                        (purchases.empty() || purchases.count(std::string(catalog::name_of(price.purchase))) > 0) &&
-                        gpu.memory >= least;
-    if (wanted) offers.push_back(make_offer(price, machine, gpu, now));
+  std::vector<Row> rows;
+  for (const market::Offer& offer : book.offers(filter)) {
+    if (offer.gpu->memory >= least) rows.push_back(make_row(offer, today()));
   }
-  return offers;
+  return rows;
 }
 
 // Of offers already in order, the first of each group.
-Result<> keep_best(std::vector<Offer>& offers, const std::string& per) {
+Result<> keep_best(std::vector<Row>& offers, const std::string& per) {
   static const std::vector<std::string> kGroups{"gpu", "provider", "instance", "region"};
   if (per.empty()) return {};
   if (std::find(kGroups.begin(), kGroups.end(), per) == kGroups.end()) {
@@ -157,7 +140,7 @@ Result<> keep_best(std::vector<Offer>& offers, const std::string& per) {
                     .with_hint(did_you_mean(per, kGroups)));
   }
   std::set<std::string> seen;
-  std::erase_if(offers, [&](const Offer& offer) {
+  std::erase_if(offers, [&](const Row& offer) {
     const std::string& group = per == "gpu"        ? offer.gpu->name
                                : per == "provider" ? offer.price->provider
                                : per == "region"   ? offer.price->region
@@ -175,7 +158,7 @@ Cell small_dollars_cell(double value) {
   return std::isnan(value) ? report::unknown_cell() : report::number_cell("$" + format_number(value), value);
 }
 
-report::Table table_of(const std::vector<Offer>& offers, int top) {
+report::Table table_of(const std::vector<Row>& offers, int top) {
   report::Table table;
   table.columns = {{"provider", "provider", Align::kLeft},
                    {"instance", "instance", Align::kLeft},
@@ -190,7 +173,7 @@ report::Table table_of(const std::vector<Offer>& offers, int top) {
                    {"$/GiB-h", "usd_per_gib_hour", Align::kRight},
                    {"age", "age_days", Align::kRight}};
   table.most_shown = top < 0 ? 40 : static_cast<std::size_t>(top);
-  for (const Offer& o : offers) {
+  for (const Row& o : offers) {
     table.rows.push_back(
         {report::text_cell(o.price->provider), report::text_cell(o.price->instance),
          report::number_cell(std::to_string(o.machine->gpus), o.machine->gpus), report::text_cell(o.gpu->name),
@@ -203,7 +186,7 @@ report::Table table_of(const std::vector<Offer>& offers, int top) {
   return table;
 }
 
-Json json_of(const Offer& o) {
+Json json_of(const Row& o) {
   const catalog::Provenance& from = o.price->provenance;
   return {{"provider", o.price->provider},
           {"instance", o.price->instance},
@@ -237,9 +220,9 @@ struct Age {
   int prices = 0;
 };
 
-std::map<std::string, Age> ages(const std::vector<Offer>& offers) {
+std::map<std::string, Age> ages(const std::vector<Row>& offers) {
   std::map<std::string, Age> by_provider;
-  for (const Offer& o : offers) {
+  for (const Row& o : offers) {
     Age& age = by_provider[o.price->provider];
     ++age.prices;
     if (std::isnan(o.age_days)) continue;
@@ -265,20 +248,26 @@ std::string age_sentence(const std::map<std::string, Age>& by_provider) {
 }
 
 // Prices that came from the user's own files, so that nobody mistakes them for ours.
-std::string overlay_sentence(const std::vector<Offer>& offers) {
-  std::set<std::string> files;
-  for (const Offer& o : offers) {
-    if (!o.price->provenance.file.starts_with("data/")) files.insert(o.price->provenance.file);
+std::string overlay_sentence(const std::vector<Row>& offers) {
+  std::set<std::string> files, flags;
+  for (const Row& o : offers) {
+    const catalog::Provenance& from = o.price->provenance;
+    if (o.is_own()) flags.insert(from.note);
+    if (!o.is_own() && !from.file.starts_with("data/")) files.insert(from.file);
   }
-  return files.empty() ? "" : fmt::format("Some prices come from your own files: {}.", fmt::join(files, ", "));
+  std::string text;
+  if (!files.empty()) text = fmt::format("Some prices come from your own files: {}.", fmt::join(files, ", "));
+  if (!flags.empty())
+    text += fmt::format("{}Some prices are yours: {}.", text.empty() ? "" : " ", fmt::join(flags, ", "));
+  return text;
 }
 
-Outcome make_outcome(const std::vector<Offer>& offers, const Flags& flags) {
+Outcome make_outcome(const std::vector<Row>& offers, const Flags& flags) {
   Outcome outcome;
   outcome.report.title = "Prices";
   Json& document = outcome.report.document;
   document = {{"schema", "rightsize/prices/1"}, {"prices", Json::array()}, {"providers", Json::array()}};
-  for (const Offer& offer : offers) document["prices"].push_back(json_of(offer));
+  for (const Row& offer : offers) document["prices"].push_back(json_of(offer));
   const std::map<std::string, Age> by_provider = ages(offers);
   for (const auto& [provider, age] : by_provider) {
     document["providers"].push_back(
@@ -303,12 +292,13 @@ Outcome make_outcome(const std::vector<Offer>& offers, const Flags& flags) {
 
 Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(catalog::Catalog catalog, open_catalog(flags.catalog));
+  RIGHTSIZE_TRY(const market::PriceBook book, open_prices(catalog, flags.price));
   Result<const SortKey*> key = find_sort_key(flags.sort);
   if (!key) return fail(one(key.error()));
-  Result<std::vector<Offer>> offers = select(flags, catalog);
+  Result<std::vector<Row>> offers = select(flags, book);
   if (!offers) return fail(one(offers.error()));
   std::sort(offers->begin(), offers->end(),
-            [&](const Offer& a, const Offer& b) { return sorts_before(a, b, (*key)->value); });
+            [&](const Row& a, const Row& b) { return sorts_before(a, b, (*key)->value); });
   if (Result<> kept = keep_best(*offers, flags.best_per); !kept) return fail(one(kept.error()));
   if (flags.top > 0 && offers->size() > static_cast<std::size_t>(flags.top)) {
     offers->resize(static_cast<std::size_t>(flags.top));
@@ -335,6 +325,7 @@ Run add_prices(FlagSet& command) {
         return parse_count(text) ? std::string{} : "'" + text + "' is not a whole number from 0 up";
       });
   command.add_flag("--retired", flags->retired, "also machines that can no longer be bought");
+  add_price_flag(command, flags->price);
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run(*flags); };
 }

@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "base/parse_units.h"
 #include "rightsize/command.h"
+#include "rightsize/input/price_flag.h"
 #include "rightsize/profile/child.h"
 #include "rightsize/profile/report.h"
 #include "telemetry/recording.h"
@@ -20,6 +21,7 @@ namespace {
 struct Flags {
   std::vector<std::string> command;
   std::string replay, record, gpu, catalog, duration;
+  PriceFlag price;
   unsigned pid = 0;
   double hertz = 10;
   const FlagSet* all = nullptr;
@@ -169,6 +171,7 @@ Result<Watched> watch(const Flags& flags, diagnose::Observer& observer) {
 Checked<Outcome> run(const Flags& flags) {
   if (Result<> fine = check(flags); !fine) return fail(one(fine.error()));
   RIGHTSIZE_TRY(catalog::Catalog catalog, open_catalog(flags.catalog));
+  RIGHTSIZE_TRY(const market::PriceBook prices, open_prices(catalog, flags.price));
   const catalog::Gpu* gpu = nullptr;
   if (!flags.gpu.empty()) {
     Result<const catalog::Gpu*> found = catalog.find_gpu(flags.gpu);
@@ -203,7 +206,7 @@ Checked<Outcome> run(const Flags& flags) {
       gpus.push_back(diagnose::understand(observer.gpus()[i], catalog, gpu, !flags.command.empty()));
     }
   }
-  return Outcome{profile_report(gpus, watched.source, catalog), watched.source.exit_status.value_or(kDone)};
+  return Outcome{profile_report(gpus, watched.source, prices), watched.source.exit_status.value_or(kDone)};
 }
 
 }  // namespace
@@ -221,6 +224,7 @@ Run add_profile(FlagSet& command) {
   command.add_option("--duration", flags->duration,
                      "without a command: how long to watch, e.g. 30s (else until Ctrl-C)");
   command.add_option("--gpu", flags->gpu, "which GPU it is, where the source does not say");
+  add_price_flag(command, flags->price);
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run(*flags); };
 }

@@ -110,6 +110,13 @@ report::StackedBar shares_bar(const diagnose::TimeShares& shares) {
 
 std::string speed_text(const Projection& projection) { return fmt::format("{:.2f}x", projection.speed); }
 
+// Whose price it is.
+std::string where(const Projection& p) {
+  if (!p.price) return "";
+  if (p.price->is_own()) return p.price->source();
+  return p.price->offer->machine->provider + " " + p.price->offer->machine->instance;
+}
+
 report::Table projection_table(const std::vector<Projection>& projections) {
   report::Table table;
   table.title = "The same work elsewhere";
@@ -127,18 +134,19 @@ report::Table projection_table(const std::vector<Projection>& projections) {
         {report::text_cell(p.gpu->name), report::number_cell(speed_text(p), p.speed),
          report::number_cell(fmt::format("{:.2f}-{:.2f}x", p.low, p.high), p.low),
          report::number_cell(percent(p.busy), p.busy),
-         p.offer ? report::number_cell(format_usd_per_hour(in_usd_per_gpu_hour(p.offer->rate_per_gpu())),
-                                       in_usd_per_gpu_hour(p.offer->rate_per_gpu()))
+         p.price ? report::number_cell(format_usd_per_hour(p.price->rate), in_usd_per_gpu_hour(p.price->rate))
                  : report::unknown_cell(),
          p.cost ? report::number_cell(percent(*p.cost), *p.cost) : report::unknown_cell(),
-         report::text_cell(p.offer ? p.offer->machine->provider + " " + p.offer->machine->instance : "")});
+         report::text_cell(where(p))});
   }
   return table;
 }
 
 std::string offer_text(const Projection& p) {
-  return fmt::format("{} at {}, on demand, {} a GPU-hour", p.offer->machine->instance, p.offer->machine->provider,
-                     format_usd_per_hour(in_usd_per_gpu_hour(p.offer->rate_per_gpu())));
+  const std::string rate = format_usd_per_hour(p.price->rate);
+  if (p.price->is_own()) return fmt::format("at your price of {} a GPU-hour", rate);
+  const catalog::Machine& machine = *p.price->offer->machine;
+  return fmt::format("{} at {}, on demand, {} a GPU-hour", machine.instance, machine.provider, rate);
 }
 
 // The sentences the profile ends in: the least cost, and the least cost without losing speed.
@@ -198,17 +206,19 @@ Json roofline_json(const diagnose::Roofline& roofline) {
 Json projections_json(const std::vector<Projection>& projections) {
   Json all = Json::array();
   for (const Projection& p : projections) {
-    all.push_back({{"gpu", p.gpu->name},
-                   {"speed", report::json_number(p.speed)},
-                   {"low", report::json_number(p.low)},
-                   {"high", report::json_number(p.high)},
-                   {"busy", report::json_number(p.busy)},
-                   {"fits", p.fits},
-                   {"usd_per_gpu_hour",
-                    p.offer ? report::json_number(in_usd_per_gpu_hour(p.offer->rate_per_gpu())) : Json(nullptr)},
-                   {"provider", p.offer ? Json(p.offer->machine->provider) : Json(nullptr)},
-                   {"instance", p.offer ? Json(p.offer->machine->instance) : Json(nullptr)},
-                   {"cost_ratio", report::json_number(p.cost)}});
+    const market::Offer* offer = p.price && p.price->offer ? &*p.price->offer : nullptr;
+    all.push_back(
+        {{"gpu", p.gpu->name},
+         {"speed", report::json_number(p.speed)},
+         {"low", report::json_number(p.low)},
+         {"high", report::json_number(p.high)},
+         {"busy", report::json_number(p.busy)},
+         {"fits", p.fits},
+         {"usd_per_gpu_hour", p.price ? report::json_number(in_usd_per_gpu_hour(p.price->rate)) : Json(nullptr)},
+         {"provider", offer != nullptr ? Json(offer->machine->provider) : Json(nullptr)},
+         {"instance", offer != nullptr ? Json(offer->machine->instance) : Json(nullptr)},
+         {"price_source", p.price ? Json(p.price->source()) : Json(nullptr)},
+         {"cost_ratio", report::json_number(p.cost)}});
   }
   return all;
 }
@@ -325,16 +335,15 @@ void describe_source(report::Report& out, const ProfileSource& source) {
 }  // namespace
 
 report::Report profile_report(const std::vector<GpuProfile>& gpus, const ProfileSource& source,
-                              const catalog::Catalog& catalog) {
+                              const market::PriceBook& prices) {
   report::Report out;
   out.title = "Profile";
   out.document = {{"schema", "rightsize/profile/1"}, {"source", source_json(source)}, {"gpus", Json::array()}};
-  market::OfferFilter filter;
-  filter.purchases = {catalog::Purchase::kOnDemand};
-  const std::vector<market::Offer> offers = market::offers(catalog, filter);
   for (const GpuProfile& gpu : gpus) {
     std::vector<Projection> projections;
-    if (gpu.gpu != nullptr) projections = diagnose::project({&gpu.steady, &gpu.diagnosis, gpu.gpu}, catalog, offers);
+    if (gpu.gpu != nullptr) {
+      projections = diagnose::project({&gpu.steady, &gpu.diagnosis, gpu.gpu}, prices.catalog(), &prices);
+    }
     describe_gpu(out, gpu, projections);
     out.document["gpus"].push_back(gpu_json(gpu, projections));
   }

@@ -25,6 +25,6 @@ struct ProfileSource {
 };
 
 report::Report profile_report(const std::vector<diagnose::GpuProfile>& gpus, const ProfileSource& source,
-                              const catalog::Catalog& catalog);
+                              const market::PriceBook& prices);
 
 }  // namespace rightsize::app

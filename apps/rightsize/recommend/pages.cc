@@ -134,9 +134,8 @@ std::vector<std::string> evidence(const Request& request, const Recommendation& 
                                   const catalog::Catalog& catalog) {
   const Plan& first = found.plans.front();
   std::vector<std::string> lines;
-  lines.push_back(fmt::format("Price: {} an hour for each machine, {}, {}",
-                              format_usd_per_hour(in_usd_per_hour(first.offer.rate())), price_source(first, catalog),
-                              price_date(first)));
+  lines.push_back(fmt::format("Price: {} an hour for each machine, {}, {}", format_usd_per_hour(first.offer.rate()),
+                              price_source(first, catalog), price_date(first)));
   lines.push_back(fmt::format("Speed: {}, basis {}; it stays the best in {} of cases within the error bars",
                               describe_speed(request, first), perf::name_of(first.basis),
                               format_percent(Ratio::fraction(found.confidence))));

@@ -64,7 +64,8 @@ Checked<Outcome> run(const Flags& flags) {
     for (const market::OwnHardware& mine : request.own) {
       if (Result<> added = market::add_own_hardware(own, mine); !added) return fail(std::move(added).error());
     }
-    const plan::Recommendation found = plan::recommend(request, own, constants);
+    const market::PriceBook book(own, request.prices);
+    const plan::Recommendation found = plan::recommend(request, book, constants);
     if (found.plans.empty()) outcome.exit_code = kNoFeasibleAnswer;
     if (!flags.emit.empty() && !found.plans.empty()) {
       RIGHTSIZE_TRY(report::Report only, hand_over_report(flags, request, found));

@@ -27,8 +27,8 @@ Cell time_cell(Seconds v) { return number_cell(format_duration(v), in_seconds(v)
 
 // The answer in plain words.
 std::string answer(const Request& request, const Plan& plan) {
-  std::string text = fmt::format("{} {}: ", plan.offer.machine->provider == market::kOwnProvider ? "Use" : "Rent",
-                                 describe_machines(plan));
+  std::string text =
+      fmt::format("{} {}: ", plan.offer.machine->provider == market::kOwn ? "Use" : "Rent", describe_machines(plan));
   if (request.work.kind == WorkKind::kServing) {
     text += describe_cost(request, plan);
     if (request.model.image_size == 0 && plan.tpot > Seconds{})
@@ -131,7 +131,7 @@ Table plans_table(const Request& request, const std::string& title, const std::v
       row.push_back(p.tpot > Seconds{} ? time_cell(p.tpot) : report::unknown_cell());
     } else {
       row.push_back(time_cell(p.time.total()));
-      row.push_back(number_cell(format_usd_per_hour(in_usd_per_hour(p.rate())), in_usd_per_hour(p.rate())));
+      row.push_back(number_cell(format_usd_per_hour(p.rate()), in_usd_per_hour(p.rate())));
     }
     row.push_back(usd_cell(p.cost));
     table.rows.push_back(std::move(row));
@@ -205,7 +205,7 @@ void add_mix(Report& report, const Recommendation& found) {
   for (const plan::MixPart& part : found.mix) {
     parts += fmt::format("  {} for {} of the requests\n", describe_machines(part.plan),
                          format_percent(Ratio::fraction(part.share)));
-    rate += usd(in_usd_per_hour(part.plan.rate()) * plan::kHoursPerMonth);
+    rate += part.plan.rate() * kMonth;
   }
   report.blocks.emplace_back(Paragraph{fmt::format("Cheaper still, two kinds behind one router: {} a month, {}.\n{}",
                                                    format_usd(rate), compare(rate / found.plans.front().cost), parts)});

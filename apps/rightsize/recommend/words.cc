@@ -147,7 +147,7 @@ ChangeWords describe_change(const plan::Request& request, plan::ChangeKind kind)
 
 std::string describe_fix(const plan::Request& request, const plan::Rejection& rejection, const plan::Plan* first) {
   if (rejection.stage == plan::Stage::kPrice)
-    return "a price of your own in --catalog DIR/prices.csv, or other --providers and --purchase";
+    return "a price of your own (--price for a machine, --catalog DIR/prices.csv), or other --providers and --purchase";
   if (!rejection.fix) return {};
   const plan::PlanOutline& then = rejection.fix->plan;
   std::string text = fmt::format("{}: {} for {}", rejection.fix->flags, describe_outline(then), format_usd(then.cost));
@@ -180,7 +180,7 @@ std::string describe_warning(const plan::PriceWarning& warning) {
       return fmt::format("its price was read {} days ago", warning.age_days);
     case plan::PriceWarning::Kind::kFarBelowOtherRegions:
       return fmt::format("other regions ask {} an hour in the middle, {}x as much: such a price may not last",
-                         format_usd_per_hour(in_usd_per_hour(warning.elsewhere)), format_number(warning.times, 2));
+                         format_usd_per_hour(warning.elsewhere), format_number(warning.times, 2));
   }
   return {};
 }
@@ -264,10 +264,12 @@ std::string describe_cost(const plan::Request& request, const plan::Plan& plan) 
 }
 
 std::string price_source(const plan::Plan& plan, const catalog::Catalog& catalog) {
-  const std::vector<std::string>& keys = plan.offer.price->provenance.sources;
-  if (keys.empty()) return plan.offer.price->provenance.file;
+  const catalog::Provenance& from = plan.offer.price->provenance;
+  const std::vector<std::string>& keys = from.sources;
+  if (keys.empty()) return from.file;
   const catalog::Source* source = catalog.find_source(keys.front());
-  return source == nullptr ? keys.front() : source->title;
+  if (source != nullptr) return source->title;
+  return plan.offer.is_own() ? fmt::format("{}: {}", keys.front(), from.note) : keys.front();
 }
 
 std::string price_date(const plan::Plan& plan) {
@@ -281,17 +283,15 @@ std::vector<std::string> reasons(const plan::Request& request, const plan::Plan&
   list.push_back("the fastest settings that fit: " + describe_settings(request, plan));
   if (!request.work.is_measured()) list.push_back(bound_sentence(plan));
   if (&plan != &first) {
-    const double price =
-        in_usd_per_gpu_hour(plan.offer.rate_per_gpu()) / in_usd_per_gpu_hour(first.offer.rate_per_gpu());
+    const double price = plan.offer.rate_per_gpu() / first.offer.rate_per_gpu();
     const double hours = plan.cost / first.cost / price;
     list.push_back(fmt::format("{} than the first: a GPU-hour costs {}x as much and it takes {}x as many",
                                compare(plan.cost / first.cost), format_number(price, 2), format_number(hours, 2)));
   }
   if (plan.basis == perf::Basis::kSpecification)
     list.push_back("its speed is read off the data sheet; nothing was measured on this GPU");
-  list.push_back(fmt::format("{} an hour for each machine, {}, {}",
-                             format_usd_per_hour(in_usd_per_hour(plan.offer.rate())), price_source(plan, catalog),
-                             price_date(plan)));
+  list.push_back(fmt::format("{} an hour for each machine, {}, {}", format_usd_per_hour(plan.offer.rate()),
+                             price_source(plan, catalog), price_date(plan)));
   return list;
 }
 

@@ -83,9 +83,10 @@ TEST_F(RecommendWords, ABreakpointOfTimeSaysTheDeadline) {
 TEST_F(RecommendWords, WarningsAboutAPrice) {
   EXPECT_THAT(describe_warning({.kind = PriceWarning::Kind::kUnconfirmed}), HasSubstr("nobody else confirms"));
   EXPECT_EQ(describe_warning({.kind = PriceWarning::Kind::kOld, .age_days = 120}), "its price was read 120 days ago");
-  EXPECT_THAT(describe_warning(
-                  {.kind = PriceWarning::Kind::kFarBelowOtherRegions, .elsewhere = usd_per_hour(24), .times = 2.4}),
-              HasSubstr("2.4x as much"));
+  EXPECT_THAT(
+      describe_warning(
+          {.kind = PriceWarning::Kind::kFarBelowOtherRegions, .elsewhere = usd_per_machine_hour(24), .times = 2.4}),
+      HasSubstr("2.4x as much"));
 }
 
 TEST_F(RecommendWords, AComparisonIsAPercentageOrAFactor) {

@@ -16,8 +16,8 @@
 #include "base/parse_units.h"
 #include "base/text.h"
 #include "diagnose/observer.h"
-#include "market/offers.h"
 #include "rightsize/command.h"
+#include "rightsize/input/price_flag.h"
 #include "rightsize/profile/child.h"
 #include "rightsize/top/view.h"
 #include "telemetry/read.h"
@@ -35,7 +35,8 @@ constexpr std::size_t kMostRecent = 600;  // samples kept of each GPU
 struct Flags {
   bool once = false;
   std::string replay, gpu, catalog, interval = "1s";
-  double speed = 1, hertz = 10, price = 0;
+  double speed = 1, hertz = 10;
+  PriceFlag price;
 };
 
 // The recent past of every GPU; filled by the sampler's thread, read by the screen.
@@ -142,33 +143,22 @@ std::string clock_text() {
 // Everything but the samples of a screen: verdicts, prices, hardware.
 class Judge {
  public:
-  Judge(const Flags& flags, const catalog::Catalog& catalog, const catalog::Gpu* gpu)
-      : flags_(flags), catalog_(catalog), gpu_(gpu) {
-    market::OfferFilter filter;
-    filter.purchases = {catalog::Purchase::kOnDemand};
-    offers_ = market::offers(catalog, filter);
-  }
+  Judge(const market::PriceBook& prices, const catalog::Gpu* gpu) : prices_(prices), gpu_(gpu) {}
 
   void judge(TopGpu& gpu) const {
-    gpu.gpu = gpu_ != nullptr ? gpu_ : diagnose::identify(catalog_, gpu.device);
+    gpu.gpu = gpu_ != nullptr ? gpu_ : diagnose::identify(prices_.catalog(), gpu.device);
     diagnose::Accumulator gathered;
     for (const telemetry::Sample& sample : gpu.recent) gathered.add(sample);
     gpu.diagnosis = diagnose::classify(gathered.summary(),
                                        gpu.gpu != nullptr ? diagnose::hardware_of(*gpu.gpu) : diagnose::Hardware{});
-    if (flags_.price > 0) {
-      gpu.usd_per_hour = flags_.price;
-    } else if (gpu.gpu != nullptr) {
-      if (auto offer = market::cheapest_gpu(offers_, gpu.gpu->name)) {
-        gpu.usd_per_hour = in_usd_per_gpu_hour(offer->rate_per_gpu());
-      }
-    }
+    const auto quote =
+        gpu.gpu != nullptr ? prices_.gpu(*gpu.gpu, catalog::Purchase::kOnDemand) : prices_.own_gpu(gpu.device.name);
+    if (quote) gpu.price = quote->rate;
   }
 
  private:
-  const Flags& flags_;
-  const catalog::Catalog& catalog_;
+  const market::PriceBook& prices_;
   const catalog::Gpu* gpu_;
-  std::vector<market::Offer> offers_;
 };
 
 Json json_of(const TopScreen& screen) {
@@ -193,7 +183,7 @@ Json json_of(const TopScreen& screen) {
                     {"verdict", name_of(gpu.diagnosis.verdict)},
                     {"confidence", report::json_number(gpu.diagnosis.confidence)},
                     {"wasted", report::json_number(gpu.diagnosis.wasted)},
-                    {"usd_per_hour", report::json_number(gpu.usd_per_hour)},
+                    {"usd_per_hour", report::json_number(gpu.price, in_usd_per_gpu_hour)},
                     {"now", std::move(now)},
                     {"processes", std::move(processes)}});
   }
@@ -312,6 +302,7 @@ Result<double> parse_interval(const std::string& text) {
 
 Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(catalog::Catalog catalog, open_catalog(flags.catalog));
+  RIGHTSIZE_TRY(const market::PriceBook prices, open_prices(catalog, flags.price));
   const catalog::Gpu* gpu = nullptr;
   if (!flags.gpu.empty()) {
     Result<const catalog::Gpu*> found = catalog.find_gpu(flags.gpu);
@@ -325,7 +316,7 @@ Checked<Outcome> run(const Flags& flags) {
   }
   Result<std::unique_ptr<Feed>> feed = open_feed(flags);
   if (!feed) return fail(one(feed.error()));
-  const Judge judge(flags, catalog, gpu);
+  const Judge judge(prices, gpu);
   InterruptGuard guard;
   if (!flags.once && isatty(STDOUT_FILENO) != 0 && isatty(STDIN_FILENO) != 0) {
     return last_picture(watch(**feed, judge, *interval));
@@ -347,7 +338,7 @@ Run add_top(FlagSet& command) {
   command.add_option("--speed", flags->speed, "how many times faster than it was recorded")->default_str("1");
   command.add_option("--interval", flags->interval, "time between pictures")->default_str("1s");
   command.add_option("--hz", flags->hertz, "readings a second, 1 to 100")->default_str("10");
-  command.add_option("--price", flags->price, "what one GPU costs you an hour, in dollars; else the cheapest offer");
+  add_price_flag(command, flags->price);
   command.add_option("--gpu", flags->gpu, "which GPU it is, where the source does not say");
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run(*flags); };

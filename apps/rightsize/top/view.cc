@@ -77,24 +77,22 @@ const char* colour_of(diagnose::Verdict verdict) {
   }
 }
 
-std::string money(double dollars) { return format_usd_per_hour(dollars); }
-
-double wasted(const TopGpu& gpu) { return gpu.usd_per_hour.value_or(0) * gpu.diagnosis.wasted; }
+UsdPerGpuSecond price_of(const TopGpu& gpu) { return gpu.price.value_or(UsdPerGpuSecond{}); }
 
 Line headline(const TopScreen& screen) {
-  double spent = 0, lost = 0;
+  UsdPerSecond spent, lost;
   bool priced = false;
   for (const TopGpu& gpu : screen.gpus) {
-    spent += gpu.usd_per_hour.value_or(0);
-    lost += wasted(gpu);
-    priced = priced || gpu.usd_per_hour;
+    spent += price_of(gpu) * gpus(1);
+    lost += price_of(gpu) * gpus(1) * gpu.diagnosis.wasted;
+    priced = priced || gpu.price;
   }
   Line line;
   line.add("rightsize top", kBold)
       .add(fmt::format("  {}  {} GPU{}", screen.title, screen.gpus.size(), screen.gpus.size() == 1 ? "" : "s"));
   if (priced) {
-    line.add(fmt::format("  {} an hour, ", money(spent)));
-    line.add(fmt::format("{} of it wasted", money(lost)), lost > 0.2 * spent ? "31" : "");
+    line.add(fmt::format("  {} an hour, ", format_usd_per_hour(spent)));
+    line.add(fmt::format("{} of it wasted", format_usd_per_hour(lost)), lost > 0.2 * spent ? "31" : "");
   }
   return line;
 }
@@ -109,8 +107,9 @@ Line gpu_line(const TopGpu& gpu) {
       kBold);
   line.add(std::string(name_of(gpu.diagnosis.verdict)), colour_of(gpu.diagnosis.verdict));
   line.add(fmt::format(" ({} sure)", percent(gpu.diagnosis.confidence)), kDim);
-  if (gpu.usd_per_hour) {
-    line.add(fmt::format("  {} an hour, {} wasted", money(*gpu.usd_per_hour), money(wasted(gpu))));
+  if (gpu.price) {
+    line.add(fmt::format("  {} an hour, {} wasted", format_usd_per_hour(*gpu.price),
+                         format_usd_per_hour(*gpu.price * gpu.diagnosis.wasted)));
   }
   return line;
 }

@@ -18,7 +18,7 @@ struct TopGpu {
   const catalog::Gpu* gpu = nullptr;
   std::deque<telemetry::Sample> recent;
   diagnose::Diagnosis diagnosis;
-  std::optional<double> usd_per_hour;
+  std::optional<UsdPerGpuSecond> price;
   std::vector<telemetry::GpuProcess> processes;
 };
 

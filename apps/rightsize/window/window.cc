@@ -12,6 +12,7 @@
 #include "base/parse_units.h"
 #include "base/text.h"
 #include "rightsize/command.h"
+#include "rightsize/input/price_flag.h"
 #include "sim/search.h"
 
 namespace rightsize::app {
@@ -20,11 +21,10 @@ namespace {
 using report::Align;
 using report::Json;
 
-constexpr double kDaysPerMonth = 730.0 / 24;
-
 struct Flags {
   std::string volume, window = "4h", deadline, item_time, service, gpu, item_memory, fixed_memory, startup = "2min";
-  std::string price, spot_price, slo, chunk = "5min", catalog;
+  PriceFlag price, spot_price;
+  std::string slo, chunk = "5min", catalog;
   double peak = 1, interruptions = 0.05;
   bool pad = false;
 };
@@ -36,8 +36,7 @@ struct Problem {
   int batch = 1;   // of the offline runs
   Seconds single;  // one item alone, for the real-time option
   std::unique_ptr<sim::TableTime> table;
-  std::optional<double> on_demand, spot;  // dollars a GPU-hour
-  std::string on_demand_source, spot_source;
+  std::optional<market::GpuQuote> on_demand, spot;
   sim::Promise promise;
 };
 
@@ -54,32 +53,16 @@ Result<double> parse_volume(const std::string& text) {
   return count * (days(1) / per);
 }
 
-void find_prices(Problem& problem, const catalog::Catalog& catalog) {
-  for (const catalog::Price& price : catalog.prices) {
-    const catalog::Machine* machine = catalog.find_machine(price.provider, price.instance);
-    if (machine == nullptr || machine->retired || machine->gpu != problem.gpu) continue;
-    const bool spot = price.purchase == catalog::Purchase::kSpot;
-    if (!spot && price.purchase != catalog::Purchase::kOnDemand) continue;
-    std::optional<double>& best = spot ? problem.spot : problem.on_demand;
-    const double per_gpu = in_usd_per_hour(price.machine_price) / machine->gpus;
-    if (best && *best <= per_gpu) continue;
-    best = per_gpu;
-    (spot ? problem.spot_source : problem.on_demand_source) = price.provider + " " + price.instance;
-  }
-}
-
-Result<> read_prices(const Flags& flags, const catalog::Catalog& catalog, Problem& problem) {
-  if (!problem.gpu.empty()) find_prices(problem, catalog);
-  auto override_with = [](const std::string& text, std::optional<double>& price, std::string& source) -> Result<> {
-    if (text.empty()) return {};
-    const bool bare = text.find_first_not_of("0123456789.") == std::string::npos;
-    RIGHTSIZE_TRY(const UsdPerSecond given, parse_usd_per_hour(bare ? text + "USD/h" : text));
-    price = in_usd_per_hour(given);
-    source = "given";
-    return {};
+Checked<Problem> with_prices(const Flags& flags, const catalog::Catalog& catalog, Problem problem) {
+  RIGHTSIZE_TRY(const market::PriceBook on_demand, open_prices(catalog, flags.price));
+  RIGHTSIZE_TRY(const market::PriceBook spot, open_prices(catalog, flags.spot_price, "--spot-price"));
+  const Result<const catalog::Gpu*> gpu = catalog.find_gpu(problem.gpu);
+  const auto ask = [&](const market::PriceBook& book, catalog::Purchase purchase) {
+    return gpu ? book.gpu(**gpu, purchase) : book.own_gpu("");
   };
-  if (Result<> done = override_with(flags.price, problem.on_demand, problem.on_demand_source); !done) return done;
-  return override_with(flags.spot_price, problem.spot, problem.spot_source);
+  problem.on_demand = ask(on_demand, catalog::Purchase::kOnDemand);
+  problem.spot = ask(spot, catalog::Purchase::kSpot);
+  return problem;
 }
 
 // The largest batch the memory allows; nothing fits: an error that says how much is missing.
@@ -146,7 +129,7 @@ Result<> read_work(const Flags& flags, const catalog::Catalog& catalog, Problem&
   if (!(flags.peak >= 1 && flags.peak <= 100)) return fail(bad_input("--peak lies between 1 and 100"));
   if (!(flags.interruptions >= 0 && flags.interruptions <= 60))
     return fail(bad_input("--interruptions lies between 0 and 60 an hour"));
-  return read_prices(flags, catalog, problem);
+  return {};
 }
 
 // GPUs that serve every item as it comes, at the busiest hour, within the promise.
@@ -173,18 +156,18 @@ std::optional<sim::Assessed> real_time(const Problem& problem, const Flags& flag
 struct Option {
   std::string name;
   int gpus = 0;
-  double gpu_hours = 0;            // a month
-  std::optional<double> per_hour;  // dollars
+  double gpu_hours = 0;  // a month
+  std::optional<market::GpuQuote> price;
   Seconds latency;
   double utilization = 0;
   std::string note;
-  double monthly() const { return per_hour ? gpu_hours * *per_hour : NAN; }
+  double monthly() const { return price ? in_usd(price->rate * rightsize::gpus(1) * hours(gpu_hours)) : NAN; }
 };
 
 std::vector<Option> options_of(const Problem& problem, const Flags& flags, const sim::WindowPlan& plan,
                                const std::optional<sim::Assessed>& live) {
   std::vector<Option> options;
-  const double month_hours = 24 * kDaysPerMonth;
+  const double month_hours = in_hours(kMonth);
   if (live) {
     // Busy over the day, not at its peak.
     options.push_back({"real time", live->candidate.replicas, live->candidate.replicas * month_hours, problem.on_demand,
@@ -194,7 +177,7 @@ std::vector<Option> options_of(const Problem& problem, const Flags& flags, const
                                    format_duration(sim::from_sim_time(problem.promise.limit)))});
   }
   const Seconds worst = problem.work.window + plan.latest;
-  const double run_hours = plan.gpu_hours_per_day * kDaysPerMonth;
+  const double run_hours = plan.gpu_hours_per_day * in_days(kMonth);
   options.push_back(
       {"windows, GPUs kept", plan.gpus, plan.gpus * month_hours, problem.on_demand, worst, plan.utilization, ""});
   options.push_back({"windows, rented for the runs", plan.gpus, run_hours, problem.on_demand, worst, 1, ""});
@@ -220,8 +203,9 @@ report::Table table_of(const std::vector<Option>& options) {
     table.rows.push_back(
         {report::text_cell(o.name), report::number_cell(std::to_string(o.gpus), o.gpus),
          report::number_cell(format_count(std::round(o.gpu_hours)), o.gpu_hours),
-         o.per_hour ? report::number_cell(format_usd_per_hour(*o.per_hour), *o.per_hour) : report::unknown_cell(),
-         o.per_hour ? report::number_cell(format_usd(usd(o.monthly())), o.monthly()) : report::unknown_cell(),
+         o.price ? report::number_cell(format_usd_per_hour(o.price->rate), in_usd_per_gpu_hour(o.price->rate))
+                 : report::unknown_cell(),
+         o.price ? report::number_cell(format_usd(usd(o.monthly())), o.monthly()) : report::unknown_cell(),
          report::number_cell(format_duration(o.latency), in_seconds(o.latency)),
          report::number_cell(format_percent(Ratio::fraction(o.utilization)), o.utilization),
          report::text_cell(o.note)});
@@ -264,12 +248,15 @@ Json json_of(const Problem& problem, const sim::WindowPlan& plan, const std::vec
            {"options", Json::array()},
            {"schedule", Json::array()}};
   for (const Option& o : options) {
-    out["options"].push_back({{"name", o.name},
-                              {"gpus", o.gpus},
-                              {"gpu_hours_per_month", o.gpu_hours},
-                              {"usd_per_month", report::json_number(o.monthly())},
-                              {"latency_seconds", in_seconds(o.latency)},
-                              {"utilization", o.utilization}});
+    out["options"].push_back(
+        {{"name", o.name},
+         {"gpus", o.gpus},
+         {"gpu_hours_per_month", o.gpu_hours},
+         {"usd_per_gpu_hour", o.price ? report::json_number(in_usd_per_gpu_hour(o.price->rate)) : Json(nullptr)},
+         {"price_source", o.price ? Json(o.price->source()) : Json(nullptr)},
+         {"usd_per_month", report::json_number(o.monthly())},
+         {"latency_seconds", in_seconds(o.latency)},
+         {"utilization", o.utilization}});
   }
   for (const sim::WindowRun& run : plan.day) {
     out["schedule"].push_back({{"closes", clock(run.closes)},
@@ -313,6 +300,7 @@ Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog));
   Problem started;
   if (Result<> work = read_work(flags, catalog, started); !work) return fail(one(work.error()));
+  RIGHTSIZE_TRY(started, with_prices(flags, catalog, std::move(started)));
   RIGHTSIZE_TRY(Problem problem, read_times(flags, catalog, std::move(started)));
   problem.promise = {sim::Metric::kP99, sim::to_sim_time(problem.single * 3)};
   if (!flags.slo.empty()) {
@@ -356,8 +344,8 @@ Run add_window(FlagSet& command) {
   command.add_option("--startup", f->startup, "from asking for a GPU to its first item")->default_str("2min");
   command.add_option("--peak", f->peak, "real time: the busiest hour over the mean")->default_str("1");
   command.add_option("--slo", f->slo, "real time: the promise, e.g. p99=250ms (default: p99 of three item times)");
-  command.add_option("--price", f->price, "dollars an hour of a GPU instead of the catalogue's cheapest");
-  command.add_option("--spot-price", f->spot_price, "the same on spot");
+  add_price_flag(command, f->price);
+  add_price_flag(command, f->spot_price, "--spot-price", "the same for spot");
   command.add_option("--interruptions", f->interruptions, "spot: how often an hour a GPU is taken away")
       ->default_str("0.05");
   command.add_option("--chunk", f->chunk, "spot: how much work is saved at a time")->default_str("5min");

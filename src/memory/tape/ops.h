@@ -145,6 +145,8 @@ Tensor recomputed_attention(Tensor q, Tensor k, Tensor v, const AttentionShape& 
 
 // rotate_half and the two products of rotary positions.
 Tensor rotate(Tensor x, const Tensor& cosine, const Tensor& sine);
+// T5Attention.compute_bias: buckets from integer distances, then a lookup of n elements.
+Tensor relative_bias(Tensor table, Count n, Count tokens);
 struct Rotary {
   Tensor cosine, sine;
 };
@@ -163,6 +165,8 @@ Tensor vocabulary_parallel_cross_entropy(Tensor logits, Count rows);
 // Head and loss in eight pieces (torchtune, torchtitan): 16-bit logits of all pieces stay until their turn in the
 // backward, 32-bit ones exist for one piece at a time, once where the loss is compiled and twice where it is not.
 Tensor chunked_linear_cross_entropy(Tensor x, Tensor weight, Tensor bias, Count rows, Count vocabulary, bool compiled);
+// Mean squared error in 32 bits: the difference is saved.
+Tensor squared_loss(Tensor x);
 // Liger: head, loss and the gradients of both in the forward, a few rows of logits at a time.
 Tensor fused_linear_cross_entropy(Tensor x, Tensor weight, Count rows, Count vocabulary);
 

@@ -186,4 +186,25 @@ void probe_mask(Recorder& r, Count tokens) {
   Tensor a = r.make(tokens, kLong), b = r.make(tokens, kLong), c = r.make(tokens, kLong);
 }
 
+Tensor relative_bias(Tensor given, Count n, Count tokens) {
+  Tensor table = std::move(given);
+  Recorder& r = table.recorder();
+  Tensor buckets;
+  {
+    Tensor a = r.make(tokens * tokens, kLong), b = r.make(tokens * tokens, kLong), c = r.make(tokens * tokens, kLong);
+    buckets = r.make(tokens * tokens, kLong);
+  }
+  Tensor y = r.make(n, table.width);
+  if (table.needs_grad) r.keep({&buckets});
+  OpState state;
+  state.n = {table.elements, n, 0, 0};
+  r.record(
+      [](BackwardCall& call) {
+        Tensor permuted = call.recorder.make(call.state.n[1], call.grads[0].width);
+        call.results[0] = call.recorder.make(call.state.n[0], call.grads[0].width);
+      },
+      state, {&table}, {&y});
+  return y;
+}
+
 }  // namespace rightsize::memory::tape

@@ -138,4 +138,16 @@ Tensor fused_linear_cross_entropy(Tensor given, Tensor given_weight, Count rows,
   return loss;
 }
 
+Tensor squared_loss(Tensor given) {
+  Tensor difference = add_constant(cast(std::move(given), kSingle));
+  Recorder& r = difference.recorder();
+  r.keep({&difference});
+  Tensor loss = r.make(1, kSingle);
+  OpState state;
+  state.n[0] = difference.elements;
+  r.record([](BackwardCall& call) { call.results[0] = call.recorder.make(call.state.n[0], kSingle); }, state,
+           {&difference}, {&loss});
+  return loss;
+}
+
 }  // namespace rightsize::memory::tape

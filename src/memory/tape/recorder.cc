@@ -10,7 +10,7 @@ constexpr Count kOffloadable = 1 << 20;  // smaller storages are not worth a tra
 
 }  // namespace
 
-Recorder::Recorder(CachingAllocator* allocator) : allocator_(allocator) {
+Recorder::Recorder(CachingAllocator* allocator, std::vector<Event>* events) : allocator_(allocator), events_(events) {
   constexpr std::size_t kUsual = 4096;  // nodes of a model with some tens of layers
   for (auto* list : {&saved_, &gradients_}) list->reserve(kUsual);
   storages_.reserve(kUsual);

@@ -136,7 +136,8 @@ struct LiveBytes {
 class Recorder {
  public:
   // Without an allocator sizes are rounded to 512 bytes and nothing is known of reserved bytes.
-  explicit Recorder(CachingAllocator* allocator = nullptr);
+  // `events`: every allocation and end of one goes there; null: nowhere.
+  explicit Recorder(CachingAllocator* allocator = nullptr, std::vector<Event>* events = nullptr);
   ~Recorder();
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
@@ -207,8 +208,6 @@ class Recorder {
   Count peak_in(Phase phase, Zone zone) const;
   void reset_peaks();
   bool out_of_memory() const { return out_of_memory_; }
-  // Every allocation and end of one from here on; null: none.
-  void log_events(std::vector<Event>* events) { events_ = events; }
 
  private:
   friend class Tensor;

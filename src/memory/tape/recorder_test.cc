@@ -149,9 +149,8 @@ TEST(Recorder, OffloadedActivationsComeBackForTheirLayer) {
 TEST(Recorder, TheAllocatorSeesEveryStorage) {
   CachingAllocator allocator;
   {
-    Recorder recorder(&allocator);
     std::vector<Event> events;
-    recorder.log_events(&events);
+    Recorder recorder(&allocator, &events);
     Tensor a = recorder.make(100, kSingle);
     EXPECT_EQ(allocator.allocated(), 512);
     a.reset();

@@ -12,24 +12,22 @@ constexpr int kIterations = 2;                       // the second has the optim
 
 Session::Session(const model::ModelShape& model, const Plan& plan, CachingAllocator* allocator,
                  std::vector<Event>* events)
-    : plan_(plan), recorder_(allocator) {
+    : plan_(plan), recorder_(allocator, events), model_(recorder_, model, plan_) {
   using model::Stack;
-  recorder_.log_events(events);
   recorder_.single_sample = plan.batch == 1;
   recorder_.keep_products = plan.recompute == model::Recompute::kSelective;
   recorder_.keep_every_product = plan.stack == Stack::kTorchTitan ? 2 : 1;  // torchtitan keeps every second product
   // Transformer Engine saves inputs in fp8; torchtitan's float8 casts them again in the backward.
   if (plan.fp8 && plan.stack != Stack::kTorchTitan) recorder_.saved_input_width = kByte;
-  built_ = build_model(recorder_, model, plan_);
   if (Sharding::is_needed(plan)) {
-    sharding_ = std::make_unique<Sharding>(recorder_, built_.model->weights(), plan_);
-    built_.model->set_hooks(sharding_.get());
+    sharding_ = std::make_unique<Sharding>(recorder_, model_.weights(), plan_);
+    model_.set_hooks(sharding_.get());
     recorder_.set_watcher(sharding_.get());
   }
-  states_ = std::make_unique<OptimizerStates>(recorder_, built_.model->weights(), plan_);
+  states_ = std::make_unique<OptimizerStates>(recorder_, model_.weights(), plan_);
   if (plan.fp8 && plan.stack != Stack::kTorchTitan) cache_fp8_weights();
   states_->prepare();
-  inputs_ = built_.model->make_inputs();
+  model_.make_inputs();
   if (plan.stack == Stack::kHf && plan.zero == 0 && plan.shards > 1) make_buckets();
 }
 
@@ -54,7 +52,7 @@ void Session::pass() {
   if (!forward_workspace_) forward_workspace_ = workspace();
   if (sharding_) sharding_->before_forward();
   const Count before = recorder_.live().total;
-  result_ = built_.model->forward();
+  result_ = model_.forward();
   recorder_.autocast = false;
   recorder_.forget_casts();
   saved_by_forward_ = recorder_.live().total - before;
@@ -71,7 +69,7 @@ Tensor Session::workspace() { return recorder_.make(kCublasWorkspace, kByte, Lay
 
 // Transformer Engine keeps an fp8 copy of every matrix, and its transpose.
 void Session::cache_fp8_weights() {
-  for (const ParameterInfo& info : built_.model->weights().infos()) {
+  for (const ParameterInfo& info : model_.weights().infos()) {
     if (info.cols <= 1 || info.layer < 0) continue;
     extras_.push_back(recorder_.make(2 * info.elements, kByte, Layout::kPlain, Part::kWeights));
   }
@@ -79,7 +77,7 @@ void Session::cache_fp8_weights() {
 
 // DistributedDataParallel copies gradients into buckets of its own to send them.
 void Session::make_buckets() {
-  const std::vector<ParameterInfo>& infos = built_.model->weights().infos();
+  const std::vector<ParameterInfo>& infos = model_.weights().infos();
   for (std::size_t i = 0; i < infos.size(); ++i) {
     if (!recorder_.trainable(static_cast<int>(i))) continue;
     const std::uint8_t width = recorder_.parameter(static_cast<int>(i)).width;

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "memory/tape/model.h"
+#include "memory/tape/model_run.h"
 #include "memory/tape/optimizer.h"
 #include "memory/tape/sharding.h"
 
@@ -18,7 +18,6 @@ class Session {
   void run();
 
   const Recorder& recorder() const { return recorder_; }
-  bool exact() const { return built_.exact; }
 
  private:
   void pass();
@@ -29,11 +28,11 @@ class Session {
 
   Plan plan_;
   Recorder recorder_;
-  BuiltModel built_;
+  ModelRun model_;
   std::unique_ptr<Sharding> sharding_;
   std::unique_ptr<OptimizerStates> states_;
   std::vector<Tensor> extras_;
-  Tensor inputs_, forward_workspace_, backward_workspace_, result_;
+  Tensor forward_workspace_, backward_workspace_, result_;
   Count saved_by_forward_ = 0;
 };
 

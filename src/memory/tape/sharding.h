@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "memory/tape/model.h"
+#include "memory/tape/model_run.h"
 
 namespace rightsize::memory::tape {
 

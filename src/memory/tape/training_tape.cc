@@ -20,7 +20,7 @@ TrainingPeak replay_stage(const model::ModelShape& model, const Plan& plan, cons
     for (std::size_t i = 0; i < kPhases; ++i) {
       peak.phase_peaks[i] = bytes(static_cast<double>(recorder.peak_in(static_cast<Phase>(i))));
     }
-    peak.exact = session.exact();
+    peak.exact = model.forward->exact;
     peak.out_of_memory = recorder.out_of_memory();
     peak.peak_reserved = bytes(static_cast<double>(allocator.reserved()));
   }

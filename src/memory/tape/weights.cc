@@ -1,7 +1,6 @@
 #include "memory/tape/weights.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "memory/weight_bytes.h"
@@ -12,46 +11,6 @@ namespace {
 using model::Weight;
 using model::WeightRole;
 
-constexpr std::size_t kNotFound = static_cast<std::size_t>(-1);
-
-// The second matrix of a pair: cut along its inputs by tensor parallelism, so that outputs and bias stay whole.
-bool is_row_parallel(const Weight& weight) {
-  constexpr std::array kEndings = {"o_proj",
-                                   "out_proj",
-                                   "attention.dense",
-                                   "self_attention.dense",
-                                   "c_proj",
-                                   "down_proj",
-                                   "fc2",
-                                   "fc_out",
-                                   "dense_4h_to_h",
-                                   "output.dense",
-                                   ".wo",
-                                   ".o",
-                                   "out_lin",
-                                   "ffn.lin2",
-                                   "to_out.0",
-                                   "ff.net.2",
-                                   "pwconv2"};
-  return std::any_of(kEndings.begin(), kEndings.end(),
-                     [&](const char* ending) { return weight.name.ends_with(ending); });
-}
-
-bool is_split(const Weight& weight, const model::ModelShape& model) {
-  switch (weight.role) {
-    case WeightRole::kTokenEmbedding:
-    case WeightRole::kMlp:
-    case WeightRole::kExpert:
-      return true;
-    case WeightRole::kAttention:
-      return weight.name.find("_a_proj") == std::string::npos;  // latents are held whole
-    case WeightRole::kHead:
-      return weight.rows == model.vocabulary;
-    default:
-      return false;
-  }
-}
-
 Count ceil_divide(Count n, Count by) { return (n + by - 1) / by; }
 
 }  // namespace
@@ -59,15 +18,11 @@ Count ceil_divide(Count n, Count by) { return (n + by - 1) / by; }
 Weights::Local Weights::local(const Weight& weight) const {
   Local local{weight.rows, weight.cols, weight.has_bias ? weight.rows : 0, weight.stacked ? weight.per_block : 1};
   if (weight.role == WeightRole::kExpert) local.copies = ceil_divide(local.copies, plan_.expert);
-  if (plan_.tensor > 1 && is_split(weight, model_)) {
-    if (is_row_parallel(weight)) {
-      local.cols = ceil_divide(local.cols, plan_.tensor);
-    } else {
-      // A key or value head is held whole even where there are fewer of them than GPUs.
-      const bool keys = weight.name.ends_with("k_proj") || weight.name.ends_with("v_proj");
-      local.rows = std::max<Count>(ceil_divide(local.rows, plan_.tensor), keys ? model_.head_dim : 1);
-      local.biases = std::min(local.biases, local.rows);
-    }
+  if (plan_.tensor > 1 && weight.split == model::Split::kRows) local.cols = ceil_divide(local.cols, plan_.tensor);
+  if (plan_.tensor > 1 && weight.split == model::Split::kColumns) {
+    // A key or value head is held whole even where there are fewer of them than GPUs.
+    local.rows = std::max<Count>(ceil_divide(local.rows, plan_.tensor), weight.unit);
+    local.biases = std::min(local.biases, local.rows);
   }
   return local;
 }
@@ -161,13 +116,17 @@ Weights::Weights(Recorder& recorder, const model::ModelShape& model, const Plan&
     last_block = i;
   }
   int layers_left = plan.layers, encoder_left = plan.encoder_layers;
+  // Of two stacks the first is the encoder.
+  const std::vector<model::LayerStack>& stacks = model.forward->stacks;
+  const std::size_t decoder_begin = model.encoder_layers > 0 && stacks.size() > 1 && !stacks.back().runs.empty()
+                                        ? static_cast<std::size_t>(stacks.back().runs.front().weight)
+                                        : 0;
   for (std::size_t begin = 0; begin < weights.size();) {
     std::size_t end = begin + 1;
     while (weights[begin].block != 0 && end < weights.size() && weights[end].block == weights[begin].block) ++end;
     std::int64_t repeats = is_here(begin, first_block, last_block) ? 1 : 0;
     if (weights[begin].block != 0) {
-      const bool encoder = model.encoder_layers > 0 && weights[begin].name.starts_with("encoder.");
-      repeats = repeats_here(begin, encoder ? encoder_left : layers_left);
+      repeats = repeats_here(begin, begin < decoder_begin ? encoder_left : layers_left);
     }
     add_block(begin, end, repeats);
     begin = end;
@@ -181,7 +140,7 @@ Count Weights::adapter_rank(const Weight& weight) const {
   const Count rank = plan_.lora_rank;
   if (plan_.lora_attention_only) return weight.linear && weight.role == WeightRole::kAttention ? rank : 0;
   if (weight.role == WeightRole::kRouter) return rank;
-  if (weight.stacked) return weight.name.ends_with("gate_up_proj") ? 2 * rank : rank;
+  if (weight.stacked) return weight.joined * rank;
   if (!weight.linear) return 0;
   const bool output =
       weight.role == WeightRole::kHead && (weight.rows != model_.hidden || weight.rows == model_.vocabulary);
@@ -227,23 +186,8 @@ void Weights::add_adapters() {
   }
 }
 
-std::vector<Layer> Weights::layers(std::string_view prefix) const {
-  std::vector<Layer> chosen;
-  for (const Layer& layer : layers_) {
-    if (model_.weights[layer.begin].name.starts_with(prefix)) chosen.push_back(layer);
-  }
-  return chosen;
-}
-
-std::size_t Weights::find(std::size_t begin, std::size_t end, std::string_view name) const {
-  for (std::size_t i = begin; i < end; ++i) {
-    if (model_.weights[i].name == name) return entries_[i].first_leaf < 0 ? kNotFound : i;
-  }
-  return kNotFound;
-}
-
 Linear Weights::linear_at(std::size_t index, int repeat) const {
-  if (index == kNotFound || entries_[index].first_leaf < 0) return {};  // not in the model, or on another stage
+  if (entries_[index].first_leaf < 0) return {};  // on another stage
   const Weight& weight = model_.weights[index];
   const Entry& entry = entries_[index];
   Linear linear;
@@ -255,42 +199,5 @@ Linear Weights::linear_at(std::size_t index, int repeat) const {
   linear.quantized = plan_.quantized_base && weight.linear && weight.role != WeightRole::kHead;
   return linear;
 }
-
-namespace {
-
-// Weights outside of blocks are few; a name may also stand in a block, so blocks are skipped by the caller's range.
-std::size_t find_outside(const std::vector<Weight>& weights, std::string_view name) {
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    if (weights[i].block == 0 && weights[i].name == name) return i;
-  }
-  return kNotFound;
-}
-
-}  // namespace
-
-Linear Weights::linear(const Layer& layer, std::string_view name) const {
-  return linear_at(find(layer.begin, layer.end, name), layer.repeat);
-}
-
-Linear Weights::linear(std::string_view name) const {
-  const std::size_t index = find_outside(model_.weights, name);
-  return index == kNotFound || entries_[index].first_leaf < 0 ? Linear{} : linear_at(index, 0);
-}
-
-NormWeights Weights::norm(const Layer& layer, std::string_view name) const {
-  const Linear found = linear(layer, name);
-  return {found.weight, found.bias};
-}
-
-NormWeights Weights::norm(std::string_view name) const {
-  const Linear found = linear(name);
-  return {found.weight, found.bias};
-}
-
-bool Weights::has(const Layer& layer, std::string_view name) const {
-  return find(layer.begin, layer.end, name) != kNotFound;
-}
-
-bool Weights::has(std::string_view name) const { return static_cast<bool>(linear(name)); }
 
 }  // namespace rightsize::memory::tape

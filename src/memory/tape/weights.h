@@ -1,8 +1,6 @@
-// The parameters of a model on one GPU, made from its inventory in the framework's order: what each linear layer, norm
-// and table is called there, builders ask for here.
+// The parameters of a model on one GPU, made from its inventory in the framework's order.
 #pragma once
 
-#include <string_view>
 #include <vector>
 
 #include "memory/tape/plan.h"
@@ -19,9 +17,6 @@ struct Linear {
   bool quantized = false;
 
   explicit operator bool() const { return weight >= 0; }
-};
-struct NormWeights {
-  int weight = -1, bias = -1;
 };
 
 // One layer: the weights [begin, end) of the inventory in their repeat-th occurrence.
@@ -45,22 +40,11 @@ class Weights {
  public:
   Weights(Recorder& recorder, const model::ModelShape& model, const Plan& plan);
 
-  // Layers in order; with a prefix those whose first weight's name begins with it ("decoder.").
-  std::vector<Layer> layers(std::string_view prefix = "") const;
+  // The layers on this GPU in order, those of an encoder before those of its decoder.
+  const std::vector<Layer>& layers() const { return layers_; }
 
-  // By the name in the inventory; empty when the model has no such weight. Without a layer: outside of all blocks.
-  Linear linear(const Layer& layer, std::string_view name) const;
-  Linear linear(std::string_view name) const;
-  NormWeights norm(const Layer& layer, std::string_view name) const;
-  NormWeights norm(std::string_view name) const;
-  // By place in the inventory, for names that occur more than once.
-  Linear linear_at(std::size_t index) const { return linear_at(index, 0); }
-  NormWeights norm_at(std::size_t index) const {
-    const Linear found = linear_at(index, 0);
-    return {found.weight, found.bias};
-  }
-  bool has(const Layer& layer, std::string_view name) const;
-  bool has(std::string_view name) const;
+  // By place in the inventory, in the repeat-th occurrence of its block; empty when it is on another stage.
+  Linear linear_at(std::size_t index, int repeat) const;
 
   const std::vector<ParameterInfo>& infos() const { return infos_; }  // by leaf
   Count sharded(Count elements) const { return (elements + plan_.shards - 1) / plan_.shards; }
@@ -85,8 +69,6 @@ class Weights {
   std::int64_t repeats_here(std::size_t begin, int& layers_left) const;
   void add_block(std::size_t begin, std::size_t end, std::int64_t repeats);
   void add_adapter(std::size_t index, int repeat, int layer);
-  std::size_t find(std::size_t begin, std::size_t end, std::string_view name) const;
-  Linear linear_at(std::size_t index, int repeat) const;
 
   Recorder& recorder_;
   const model::ModelShape& model_;

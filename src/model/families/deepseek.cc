@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "model/families/decoder.h"
-#include "model/families/families.h"
+#include "model/decoder.h"
+#include "model/families.h"
 
 namespace rightsize::model {
 namespace {
@@ -44,46 +44,66 @@ Experts read_deepseek_experts(const Config& config, const DeepseekDefaults& defa
   return experts;
 }
 
-void add_latent_attention(Inventory& inventory, const ModelShape& shape, bool bias) {
-  const LatentAttention& latent = *shape.latent;
-  const WeightRole role = WeightRole::kAttention;
-  const std::int64_t heads = shape.heads;
-  const std::int64_t q = heads * (latent.nope_dim + latent.rope_dim);
-  if (latent.q_rank == 0) {
-    inventory.linear("self_attn.q_proj", role, q, shape.hidden, false);
-  } else {
-    inventory.linear("self_attn.q_a_proj", role, latent.q_rank, shape.hidden, bias);
-    inventory.norm("self_attn.q_a_layernorm", latent.q_rank, false);
-    inventory.linear("self_attn.q_b_proj", role, q, latent.q_rank, false);
+// Latent attention: queries and keys through low-rank factors with a norm between; keys share one rotated part.
+class LatentDecoder : public Decoder {
+ public:
+  LatentDecoder(const Config& config, const DecoderStyle& style, ModelShape& shape) : Decoder(config, style, shape) {
+    style_.rotary_parts = RotaryParts::kWhole;  // the rotated part is a projection of its own
   }
-  inventory.linear("self_attn.kv_a_proj_with_mqa", role, latent.kv_rank + latent.rope_dim, shape.hidden, bias);
-  inventory.norm("self_attn.kv_a_layernorm", latent.kv_rank, false);
-  inventory.linear("self_attn.kv_b_proj", role, heads * (latent.nope_dim + latent.value_dim), latent.kv_rank, false);
-  inventory.linear("self_attn.o_proj", role, shape.hidden, heads * latent.value_dim, bias);
-}
 
-void add_deepseek_experts(Inventory& inventory, const ModelShape& shape, const DecoderStyle& style) {
-  const Experts& experts = *shape.experts;
-  inventory.experts("mlp.experts.gate_up_proj", experts.count, 2 * experts.intermediate, shape.hidden, false);
-  inventory.experts("mlp.experts.down_proj", experts.count, shape.hidden, experts.intermediate, false);
-  // V3's score correction is a buffer, which the framework does not count.
-  inventory.linear("mlp.gate", WeightRole::kRouter, experts.count, shape.hidden, false).linear = false;
-  if (experts.shared > 0) add_mlp(inventory, shape, style, "mlp.shared_experts", experts.shared_intermediate);
-}
+ private:
+  void declare_attention(Layer& layer) override {
+    const LatentAttention& latent = *shape_.latent;
+    const WeightRole role = WeightRole::kAttention;
+    const std::int64_t heads = shape_.heads, q = heads * (latent.nope_dim + latent.rope_dim);
+    if (latent.q_rank == 0) {
+      layer.q = layer.first = inventory_.linear("self_attn.q_proj", role, q, shape_.hidden, false);
+    } else {
+      layer.q_down = layer.first = down("self_attn.q_a_proj", latent.q_rank);
+      layer.q_down_norm = inventory_.norm("self_attn.q_a_layernorm", latent.q_rank, false);
+      layer.q_up = inventory_.linear("self_attn.q_b_proj", role, q, latent.q_rank, false);
+    }
+    layer.kv_down = down("self_attn.kv_a_proj_with_mqa", latent.kv_rank + latent.rope_dim);
+    layer.kv_norm = inventory_.norm("self_attn.kv_a_layernorm", latent.kv_rank, false);
+    layer.kv_up = inventory_.linear("self_attn.kv_b_proj", role, heads * (latent.nope_dim + latent.value_dim),
+                                    latent.kv_rank, false);
+    layer.o = inventory_.output("self_attn.o_proj", role, shape_.hidden, heads * latent.value_dim, style_.output_bias);
+  }
 
-void add_deepseek_layers(Inventory& inventory, ModelShape& shape, const DecoderStyle& style, bool bias) {
-  inventory.begin_block(shape.experts->dense_layers);
-  add_latent_attention(inventory, shape, bias);
-  add_mlp(inventory, shape, style, "mlp", shape.intermediate);
-  add_layer_norms(inventory, shape, style);
-  inventory.end_block();
+  // Latents are held whole by every GPU of a tensor-parallel group.
+  WeightRef down(const char* name, std::int64_t outputs) {
+    const WeightRef ref = inventory_.linear(name, WeightRole::kAttention, outputs, shape_.hidden, style_.output_bias);
+    if (ref) shape_.weights.back().split = Split::kWhole;
+    return ref;
+  }
 
-  inventory.begin_block(shape.layers - shape.experts->dense_layers);
-  add_latent_attention(inventory, shape, bias);
-  add_deepseek_experts(inventory, shape, style);
-  add_layer_norms(inventory, shape, style);
-  inventory.end_block();
-}
+  Value attention(Value given, const Layer& w, std::int64_t) override {
+    Value x = f_.gather_rows(std::move(given));
+    const LatentAttention& latent = *shape_.latent;
+    auto per_head = [&](std::int64_t width) { return kTokens.split_into(shape_.heads, width); };
+    Value q = w.q ? f_.linear(w.q, x) : f_.linear(w.q_up, norm(w.q_down_norm, f_.linear(w.q_down, x), kTokens));
+    q = f_.split_heads(std::move(q));
+    auto [q_pass, q_turning, q_none] = f_.split(q, per_head(latent.nope_dim), per_head(latent.rope_dim));
+    Value compressed = f_.linear(w.kv_down, x);
+    auto [latent_kv, k_turning, kv_none] =
+        f_.split(compressed, kTokens.times(latent.kv_rank), kTokens.times(latent.rope_dim));
+    Value kv = f_.linear(w.kv_up, norm(w.kv_norm, latent_kv, kTokens));
+    kv = f_.split_heads(std::move(kv));
+    auto [k_pass, v, v_none] = f_.split(kv, per_head(latent.nope_dim), per_head(latent.value_dim));
+    Value q_turned = f_.rotate(q_turning, rotary_);
+    Value k_turned = f_.rotate(k_turning, rotary_);
+    k_turned = f_.expand(std::move(k_turned), per_head(latent.rope_dim), ExpandKind::kNever);
+    q = f_.cat(q_pass, std::move(q_turned));
+    Value k = f_.cat(k_pass, std::move(k_turned));
+    AttentionOp how = attention_of(shape_);
+    how.kv_heads = how.heads;
+    how.head_dim = latent.nope_dim + latent.rope_dim;
+    how.value_dim = latent.value_dim;
+    how.latent_width = latent.kv_rank + latent.rope_dim;
+    Value out = f_.attention(q, k, v, how);
+    return f_.scatter_rows(f_.linear(w.o, out));
+  }
+};
 
 void read_deepseek(const Config& config, const DeepseekDefaults& defaults, ModelShape& shape) {
   shape.latent = read_latent(config, defaults);
@@ -98,11 +118,13 @@ void read_deepseek(const Config& config, const DeepseekDefaults& defaults, Model
   shape.head_dim = style.head_dim;
   shape.rotary_dim = shape.latent->rope_dim;
   shape.experts = read_deepseek_experts(config, defaults, shape.layers);
-  const bool bias = config.flag("attention_bias", false);
-  add_decoder(config, style, shape, [&](Inventory& inventory) { add_deepseek_layers(inventory, shape, style, bias); });
+  style.output_bias = config.flag("attention_bias", false);
+  style.shared_name = "mlp.shared_experts";
+  style.router_last = true;
+  style.exact = false;
+  const std::int64_t dense = shape.experts->dense_layers;
+  LatentDecoder(config, style, shape).write({{dense, false}, {shape.layers - dense, true}});
 }
-
-}  // namespace
 
 void read_deepseek_v2(const Config& config, ModelShape& shape) {
   DeepseekDefaults defaults{.vocabulary = 32'000,
@@ -130,6 +152,15 @@ void read_deepseek_v3(const Config& config, ModelShape& shape) {
                             .dense_layers = 3,
                             .q_rank = 1'536};
   read_deepseek(config, defaults, shape);
+}
+
+}  // namespace
+
+Families deepseek() {
+  return {
+      {"deepseek_v2", "DeepSeek V2: latent attention, experts beside shared ones", read_deepseek_v2},
+      {"deepseek_v3", "DeepSeek V3 and R1: V2 with 256 experts, 8 a token", read_deepseek_v3, {"kimi_k2"}},
+  };
 }
 
 }  // namespace rightsize::model

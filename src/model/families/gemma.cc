@@ -2,8 +2,8 @@
 // on queries and keys and, from 4B on, a SigLIP image tower.
 #include <algorithm>
 
-#include "model/families/decoder.h"
-#include "model/families/families.h"
+#include "model/decoder.h"
+#include "model/families.h"
 
 namespace rightsize::model {
 namespace {
@@ -20,6 +20,8 @@ DecoderStyle gemma_style() {
   style.activation = "gelu_pytorch_tanh";
   style.activation_names = {"hidden_activation"};
   style.tied = true;
+  style.norm = NormKind::kRmsPlusOne;
+  style.scaled_embedding = true;
   return style;
 }
 
@@ -35,13 +37,11 @@ int full_attention_period(const Config& config, int fallback) {
 const std::vector<std::string> kFourNorms = {"input_layernorm", "post_attention_layernorm", "pre_feedforward_layernorm",
                                              "post_feedforward_layernorm"};
 
-}  // namespace
-
 void read_gemma(const Config& config, ModelShape& shape) {
   DecoderStyle style = gemma_style();
   style.qkv_bias = style.output_bias = config.flag("attention_bias", false);
   read_decoder_sizes(config, style, shape);
-  add_dense_decoder(config, style, shape);
+  Decoder(config, style, shape).write();
 }
 
 void read_gemma2(const Config& config, ModelShape& shape) {
@@ -56,10 +56,10 @@ void read_gemma2(const Config& config, ModelShape& shape) {
   shape.full_attention_every = full_attention_period(config, 2);
   shape.attention_softcap = config.number("attn_logit_softcapping", 50.0, 0.0, 1e6);
   shape.logit_softcap = config.number("final_logit_softcapping", 30.0, 0.0, 1e6);
-  add_dense_decoder(config, style, shape);
+  Decoder(config, style, shape).write();
 }
 
-void read_gemma3_text(const Config& config, ModelShape& shape) {
+DecoderStyle read_gemma3_sizes(const Config& config, ModelShape& shape) {
   DecoderStyle style = gemma_style();
   style.vocabulary = 262'208;
   style.intermediate = 9'216;
@@ -67,17 +67,19 @@ void read_gemma3_text(const Config& config, ModelShape& shape) {
   style.kv_heads = 4;
   style.context = 131'072;
   style.layer_norms = kFourNorms;
-  style.qk_norm = QkNorm::kPerHead;
+  style.qk_norm = QkNorm::kPerHeadAfter;
   style.qkv_bias = style.output_bias = config.flag("attention_bias", false);
   read_decoder_sizes(config, style, shape);
   shape.sliding_window = config.size("sliding_window", 4'096, kLongestContext);
   shape.full_attention_every = full_attention_period(config, 6);
   shape.attention_softcap = config.number("attn_logit_softcapping", 0.0, 0.0, 1e6);
   shape.logit_softcap = config.number("final_logit_softcapping", 0.0, 0.0, 1e6);
-  add_dense_decoder(config, style, shape);
+  return style;
 }
 
-namespace {
+void read_gemma3_text(const Config& config, ModelShape& shape) {
+  Decoder(config, read_gemma3_sizes(config, shape), shape).write();
+}
 
 struct Siglip {
   int layers;
@@ -115,41 +117,41 @@ void add_siglip(Inventory& inventory, const Siglip& vision) {
   }
   inventory.norm("vision_tower.layer_norm2", vision.hidden, true);
   inventory.linear("vision_tower.mlp.fc1", WeightRole::kMlp, vision.intermediate, vision.hidden, true);
-  inventory.linear("vision_tower.mlp.fc2", WeightRole::kMlp, vision.hidden, vision.intermediate, true);
+  inventory.output("vision_tower.mlp.fc2", WeightRole::kMlp, vision.hidden, vision.intermediate, true);
   inventory.end_block();
   inventory.norm("vision_tower.post_layernorm", vision.hidden, true);
 }
-
-}  // namespace
 
 void read_gemma3(const Config& config, ModelShape& shape) {
   // Gemma 3 1B and text-only exports have the text fields at the top.
   if (!config.json().has("text_config")) return read_gemma3_text(config, shape);
   Config text = config.section("text_config");
-  read_gemma3_text(text, shape);
+  const DecoderStyle style = read_gemma3_sizes(text, shape);
+  if (config.head(Head::kConditionalGeneration) != Head::kCausalLm) {
+    const Siglip vision = read_siglip(config.section("vision_config"));
+    shape.image_size = vision.image;
+    shape.patch_size = vision.patch;
+    shape.channels = vision.channels;
+    Inventory inventory(shape.weights);
+    add_siglip(inventory, vision);
+    inventory.embedding("multi_modal_projector.mm_input_projection_weight", WeightRole::kOther, vision.hidden,
+                        shape.hidden);
+    inventory.norm("multi_modal_projector.mm_soft_emb_norm", vision.hidden, false);
+    for (Weight& weight : shape.weights) weight.images_only = true;
+  }
+  Decoder(text, style, shape).write();
   text.json().refuse_misspelt();
-  if (config.head(Head::kConditionalGeneration) == Head::kCausalLm) return;
+}
 
-  Siglip vision = read_siglip(config.section("vision_config"));
-  shape.image_size = vision.image;
-  shape.patch_size = vision.patch;
-  shape.channels = vision.channels;
-  std::vector<Weight> language = std::move(shape.weights);
-  shape.weights.clear();
-  Inventory inventory(shape.weights);
-  add_siglip(inventory, vision);
-  inventory.embedding("multi_modal_projector.mm_input_projection_weight", WeightRole::kOther, vision.hidden,
-                      shape.hidden);
-  inventory.norm("multi_modal_projector.mm_soft_emb_norm", vision.hidden, false);
-  int towers_last_block = 0;
-  for (Weight& weight : shape.weights) {
-    weight.images_only = true;
-    towers_last_block = std::max(towers_last_block, weight.block);
-  }
-  for (Weight& weight : language) {
-    if (weight.block != 0) weight.block += towers_last_block;
-    shape.weights.push_back(std::move(weight));
-  }
+}  // namespace
+
+Families gemma() {
+  return {
+      {"gemma", "Gemma: wide heads, tied embeddings, GeGLU", read_gemma},
+      {"gemma2", "Gemma 2: four norms a layer, every other layer windowed, soft caps", read_gemma2},
+      {"gemma3", "Gemma 3 with its SigLIP image tower, or text alone", read_gemma3},
+      {"gemma3_text", "Gemma 3, text alone", read_gemma3_text},
+  };
 }
 
 }  // namespace rightsize::model

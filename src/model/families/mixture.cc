@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "model/families/decoder.h"
-#include "model/families/families.h"
+#include "model/decoder.h"
+#include "model/families.h"
 
 namespace rightsize::model {
 namespace {
@@ -24,17 +24,6 @@ Experts read_experts(const Config& config, const FieldNames& names, int count, i
   return experts;
 }
 
-// The experts of one layer, stacked as transformers 5 keeps them: gate and up in one tensor.
-void add_gated_experts(Inventory& inventory, const ModelShape& shape, bool bias) {
-  const Experts& experts = *shape.experts;
-  inventory.experts("mlp.experts.gate_up_proj", experts.count, 2 * experts.intermediate, shape.hidden, bias);
-  inventory.experts("mlp.experts.down_proj", experts.count, shape.hidden, experts.intermediate, bias);
-}
-
-void add_router(Inventory& inventory, const ModelShape& shape, const char* name, bool bias) {
-  inventory.linear(name, WeightRole::kRouter, shape.experts->count, shape.hidden, bias).linear = false;
-}
-
 // Which layers have experts, in Qwen's terms: every decoder_sparse_step-th, except those listed.
 std::vector<bool> sparse_layers(const Config& config, const ModelShape& shape) {
   int step = config.count("decoder_sparse_step", 1, 1, kMostLayers);
@@ -48,53 +37,22 @@ std::vector<bool> sparse_layers(const Config& config, const ModelShape& shape) {
 }
 
 // Layers in order, each run of like layers as one block.
-void add_qwen_layers(Inventory& inventory, ModelShape& shape, const DecoderStyle& style,
-                     const std::vector<bool>& sparse) {
-  for (std::size_t begin = 0; begin < sparse.size();) {
-    std::size_t end = begin + 1;
-    while (end < sparse.size() && sparse[end] == sparse[begin]) ++end;
-    inventory.begin_block(static_cast<std::int64_t>(end - begin));
-    add_attention(inventory, shape, style);
-    if (sparse[begin]) {
-      add_router(inventory, shape, "mlp.gate", false);
-      add_gated_experts(inventory, shape, false);
-      if (shape.experts->shared > 0) {
-        add_mlp(inventory, shape, style, "mlp.shared_expert", shape.experts->shared_intermediate);
-        inventory.linear("mlp.shared_expert_gate", WeightRole::kRouter, 1, shape.hidden, false);
-      }
-    } else {
-      add_mlp(inventory, shape, style, "mlp", shape.intermediate);
-    }
-    add_layer_norms(inventory, shape, style);
-    inventory.end_block();
-    begin = end;
-  }
-}
-
-void finish_qwen_moe(const Config& config, const DecoderStyle& style, ModelShape& shape) {
-  std::vector<bool> sparse = sparse_layers(config, shape);
+void write_qwen_moe(const Config& config, const DecoderStyle& style, ModelShape& shape) {
+  const std::vector<bool> sparse = sparse_layers(config, shape);
   shape.experts->dense_layers = static_cast<int>(std::count(sparse.begin(), sparse.end(), false));
   if (config.flag("use_sliding_window", false))
     shape.sliding_window = config.size("sliding_window", 4'096, kLongestContext);
-  add_decoder(config, style, shape, [&](Inventory& inventory) { add_qwen_layers(inventory, shape, style, sparse); });
+  std::vector<Decoder::Run> runs;
+  for (bool experts : sparse) {
+    if (runs.empty() || runs.back().experts != experts) runs.push_back({0, experts});
+    ++runs.back().layers;
+  }
+  Decoder(config, style, shape).write(runs);
 }
-
-// Every layer is sparse: attention, a router without bias, gated experts.
-void add_mixture_decoder(const Config& config, const DecoderStyle& style, ModelShape& shape) {
-  add_decoder(config, style, shape, [&](Inventory& inventory) {
-    inventory.begin_block(shape.layers);
-    add_attention(inventory, shape, style);
-    add_router(inventory, shape, "mlp.gate", false);
-    add_gated_experts(inventory, shape, false);
-    add_layer_norms(inventory, shape, style);
-    inventory.end_block();
-  });
-}
-
-}  // namespace
 
 void read_mixtral(const Config& config, ModelShape& shape) {
   DecoderStyle style;
+  style.narrow_routing_weights = false;
   style.intermediate = 14'336;
   style.kv_heads = 8;
   style.context = 131'072;
@@ -102,7 +60,7 @@ void read_mixtral(const Config& config, ModelShape& shape) {
   shape.sliding_window = config.size("sliding_window", 0, kLongestContext);
   shape.experts = read_experts(config, {"num_local_experts", "num_experts"}, 8, 2);
   shape.experts->intermediate = shape.intermediate;
-  add_mixture_decoder(config, style, shape);
+  Decoder(config, style, shape).write({{shape.layers, true}});
 }
 
 void read_qwen2_moe(const Config& config, ModelShape& shape) {
@@ -113,12 +71,14 @@ void read_qwen2_moe(const Config& config, ModelShape& shape) {
   style.kv_heads = 16;
   style.context = 32'768;
   style.qkv_bias = config.flag("qkv_bias", true);
+  style.shared_switch = true;
+  style.exact = false;
   read_decoder_sizes(config, style, shape);
   shape.experts = read_experts(config, {"num_experts", "num_local_experts"}, 60, 4);
   shape.experts->intermediate = config.size("moe_intermediate_size", 1'408, kWidestMlp);
   shape.experts->shared = 1;
   shape.experts->shared_intermediate = config.size("shared_expert_intermediate_size", 5'632, kWidestMlp);
-  finish_qwen_moe(config, style, shape);
+  write_qwen_moe(config, style, shape);
 }
 
 void read_qwen3_moe(const Config& config, ModelShape& shape) {
@@ -132,7 +92,7 @@ void read_qwen3_moe(const Config& config, ModelShape& shape) {
   read_decoder_sizes(config, style, shape);
   shape.experts = read_experts(config, {"num_experts", "num_local_experts"}, 128, 8);
   shape.experts->intermediate = config.size("moe_intermediate_size", 768, kWidestMlp);
-  finish_qwen_moe(config, style, shape);
+  write_qwen_moe(config, style, shape);
 }
 
 void read_olmoe(const Config& config, ModelShape& shape) {
@@ -143,10 +103,11 @@ void read_olmoe(const Config& config, ModelShape& shape) {
   style.context = 4'096;
   style.qkv_bias = style.output_bias = config.flag("attention_bias", false);
   style.qk_norm = QkNorm::kFullWidth;
+  style.exact = false;
   read_decoder_sizes(config, style, shape);
   shape.experts = read_experts(config, {"num_experts", "num_local_experts"}, 64, 8);
   shape.experts->intermediate = shape.intermediate;
-  add_mixture_decoder(config, style, shape);
+  Decoder(config, style, shape).write({{shape.layers, true}});
 }
 
 void read_gpt_oss(const Config& config, ModelShape& shape) {
@@ -159,19 +120,27 @@ void read_gpt_oss(const Config& config, ModelShape& shape) {
   style.context = 131'072;
   style.qkv_bias = style.output_bias = config.flag("attention_bias", true);
   style.attention_sinks = true;
+  style.router_name = "mlp.router";
+  style.router_bias = style.expert_bias = true;
+  style.exact = false;
   read_decoder_sizes(config, style, shape);
   shape.sliding_window = config.size("sliding_window", 128, kLongestContext);
   shape.full_attention_every = 2;
   shape.experts = read_experts(config, {"num_local_experts", "num_experts"}, 128, 4);
   shape.experts->intermediate = shape.intermediate;
-  add_decoder(config, style, shape, [&](Inventory& inventory) {
-    inventory.begin_block(shape.layers);
-    add_attention(inventory, shape, style);
-    add_router(inventory, shape, "mlp.router", true);
-    add_gated_experts(inventory, shape, true);
-    add_layer_norms(inventory, shape, style);
-    inventory.end_block();
-  });
+  Decoder(config, style, shape).write({{shape.layers, true}});
+}
+
+}  // namespace
+
+Families mixture() {
+  return {
+      {"mixtral", "Mixtral: Mistral with 8 experts, 2 a token", read_mixtral},
+      {"qwen2_moe", "Qwen 1.5 and 2 mixtures, with a shared expert", read_qwen2_moe},
+      {"qwen3_moe", "Qwen 3 mixtures: 128 small experts, 8 a token", read_qwen3_moe},
+      {"olmoe", "OLMoE: OLMo 2 attention, 64 experts, 8 a token", read_olmoe},
+      {"gpt_oss", "gpt-oss: experts with biases, attention sinks, windows", read_gpt_oss},
+  };
 }
 
 }  // namespace rightsize::model

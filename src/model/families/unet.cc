@@ -1,17 +1,18 @@
 // The U-Nets of Stable Diffusion 1, 2 and XL: diffusers' UNet2DConditionModel.
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
-#include "model/families/families.h"
-#include "model/inventory.h"
+#include "model/decoder.h"
+#include "model/families.h"
 
 namespace rightsize::model {
 namespace {
 
 using Sizes = std::vector<std::int64_t>;
 
-struct UnetLayout {
+struct Layout {
   Sizes channels;  // of each resolution
   Sizes depths;    // transformer blocks of each resolution
   std::vector<bool> attends_down, attends_up;
@@ -51,8 +52,8 @@ std::vector<bool> read_block_types(const Config& config, const char* name, const
   return fallback;
 }
 
-UnetLayout read_layout(const Config& config) {
-  UnetLayout layout;
+Layout read_layout(const Config& config) {
+  Layout layout;
   layout.channels = config.json().get_ints("block_out_channels", 1, kWidest).value_or(Sizes{320, 640, 1'280, 1'280});
   if (layout.channels.empty() || layout.channels.size() > 8) {
     config.json().fail_at("block_out_channels", "'block_out_channels' must hold 1 to 8 numbers");
@@ -71,123 +72,260 @@ UnetLayout read_layout(const Config& config) {
   return layout;
 }
 
-class UnetBuilder {
- public:
-  UnetBuilder(Inventory& inventory, const UnetLayout& layout) : inventory_(inventory), layout_(layout) {}
+constexpr std::int64_t kGroups = 32;
+constexpr std::int64_t kPromptTokens = 77;
 
-  void conv(const std::string& name, std::int64_t outputs, std::int64_t inputs, int kernel, int stride = 1) {
+// Residual blocks and transformers down to the coarsest grid and up again, where each block also reads what its twin
+// left on the way down. Weights are declared and used in the same order, so that both are written at once.
+class Unet {
+ public:
+  Unet(const Config& config, ModelShape& shape, const Layout& layout)
+      : config_(config), shape_(shape), layout_(layout), inventory_(shape.weights), f_(shape) {}
+
+  void write() {
+    const std::int64_t first = layout_.channels.front();
+    const Size pixels = kSamples.times(std::int64_t{shape_.channels} * shape_.image_size * shape_.image_size);
+    f_.input(pixels, Width::kSingle);  // the noise to find
+    prompt_ = f_.input(kSamples.times(kPromptTokens * layout_.text_width), Width::kStored);
+    Value latents = f_.input(pixels, Width::kSingle);
+
+    inventory_.grid(1);
+    const WeightRef conv_in = conv("conv_in", first, shape_.channels, 3);
+    const auto [time1, time2] = declare_time("time_embedding", first);
+    if (config_.json().get_string("addition_embed_type").value_or("") == "text_time") {
+      declare_time("add_embedding", config_.size("projection_class_embeddings_input_dim", 2'816));
+    }
+    Value t = f_.make(kSamples.times(first), Width::kStored);
+    t = f_.activate(f_.linear(time1, std::move(t), false), Activation::kSilu);
+    time_ = f_.linear(time2, std::move(t), false);
+    Value x = f_.convolution(conv_in, f_.cast(latents, Width::kStored));
+    skips_.push_back(x);
+    x = down(std::move(x));
+    x = middle(std::move(x));
+    x = up(std::move(x));
+    inventory_.grid(1);
+    const WeightRef norm_out = inventory_.norm("conv_norm_out", first, true);
+    const WeightRef conv_out = conv("conv_out", config_.size("out_channels", 4), first, 3);
+    f_.end();
+    x = f_.activate(group_norm(norm_out, std::move(x)), Activation::kSilu);
+    x = f_.squared_loss(f_.convolution(conv_out, std::move(x)));
+    time_.reset();
+    skips_.clear();
+    f_.forward().exact = false;
+    shape_.layers = transformer_blocks_;
+    shape_.forward = std::make_shared<const Forward>(f_.finish(std::move(x)));
+  }
+
+ private:
+  WeightRef conv(const std::string& name, std::int64_t outputs, std::int64_t inputs, int kernel, int stride = 1) {
     ConvOptions options;
     options.stride = stride;
     options.bias = true;
-    inventory_.conv(name, outputs, inputs, kernel, options);
+    return inventory_.conv(name, outputs, inputs, kernel, options);
   }
 
-  // Halves the grid by its stride, or follows a doubling by interpolation; set `scale` first.
-  void resample(const std::string& name, std::int64_t width, int stride) {
-    inventory_.grid(scale);
-    conv(name, width, width, 3, stride);
-  }
-
-  void time_embedding(const std::string& name, std::int64_t inputs) {
+  std::pair<WeightRef, WeightRef> declare_time(const std::string& name, std::int64_t inputs) {
     inventory_.grid(0);
-    inventory_.linear(name + ".linear_1", WeightRole::kOther, layout_.time_width, inputs, true);
-    inventory_.linear(name + ".linear_2", WeightRole::kOther, layout_.time_width, layout_.time_width, true);
+    const WeightRef a = inventory_.linear(name + ".linear_1", WeightRole::kOther, layout_.time_width, inputs, true);
+    const WeightRef b =
+        inventory_.linear(name + ".linear_2", WeightRole::kOther, layout_.time_width, layout_.time_width, true);
+    return {a, b};
   }
 
-  void resnet(const std::string& name, std::int64_t outputs, std::int64_t inputs) {
-    inventory_.grid(scale);
-    inventory_.norm(name + ".norm1", inputs, true);
-    conv(name + ".conv1", outputs, inputs, 3);
+  Size grid() const {
+    const std::int64_t side = (shape_.image_size + scale_ - 1) / scale_;
+    return kSamples.times(side * side);
+  }
+
+  Value group_norm(WeightRef weight, Value x) {
+    return f_.norm(NormKind::kGroup, weight, std::move(x), kSamples.times(kGroups));
+  }
+
+  // ---- blocks
+
+  Value residual(const std::string& name, std::int64_t outputs, std::int64_t inputs, Value given) {
+    Value x = std::move(given);
+    inventory_.grid(scale_);
+    const WeightRef norm1 = inventory_.norm(name + ".norm1", inputs, true);
+    const WeightRef conv1 = conv(name + ".conv1", outputs, inputs, 3);
     inventory_.grid(0);
-    inventory_.linear(name + ".time_emb_proj", WeightRole::kOther, outputs, layout_.time_width, true);
-    inventory_.grid(scale);
-    inventory_.norm(name + ".norm2", outputs, true);
-    conv(name + ".conv2", outputs, outputs, 3);
-    if (inputs != outputs) conv(name + ".conv_shortcut", outputs, inputs, 1);
+    const WeightRef time =
+        inventory_.linear(name + ".time_emb_proj", WeightRole::kOther, outputs, layout_.time_width, true);
+    inventory_.grid(scale_);
+    const WeightRef norm2 = inventory_.norm(name + ".norm2", outputs, true);
+    const WeightRef conv2 = conv(name + ".conv2", outputs, outputs, 3);
+    WeightRef shortcut;
+    if (inputs != outputs) shortcut = conv(name + ".conv_shortcut", outputs, inputs, 1);
+    const std::int32_t program = f_.program({x.size(), time_.size()}, [&](std::span<Value> in) {
+      Value z = in[0];
+      Value y = f_.activate(group_norm(norm1, z), Activation::kSilu);
+      y = f_.convolution(conv1, std::move(y));
+      Value shift = f_.linear(time, f_.activate(in[1], Activation::kSilu), false);
+      y = f_.add(std::move(y), std::move(shift));
+      y = f_.activate(group_norm(norm2, std::move(y)), Activation::kSilu);
+      y = f_.convolution(conv2, std::move(y));
+      if (shortcut) z = f_.convolution(shortcut, std::move(z));
+      Value sum = f_.add(z, std::move(y));
+      return f_.scale(std::move(sum));  // output_scale_factor
+    });
+    return f_.segment(program, 0, x, time_);
   }
 
-  void transformer(const std::string& name, std::int64_t width, std::int64_t depth) {
-    transformer_blocks += static_cast<int>(depth);
-    inventory_.grid(scale);
-    inventory_.norm(name + ".norm", width, true);
-    inventory_.linear(name + ".proj_in", WeightRole::kAttention, width, width, true);
+  struct Attention {
+    WeightRef q, k, v, o;
+  };
+  struct Block {
+    WeightRef norm1, norm2, norm3, wide, narrow;
+    Attention self, cross;
+  };
+
+  Attention declare_attention(const std::string& name, std::int64_t width, std::int64_t context, bool cross) {
+    Attention w;
+    w.q = inventory_.linear(name + ".to_q", WeightRole::kAttention, width, width, false);
+    if (cross) inventory_.grid(0);  // keys and values lie on the prompt's tokens, not on the grid
+    w.k = inventory_.linear(name + ".to_k", WeightRole::kAttention, width, context, false);
+    w.v = inventory_.linear(name + ".to_v", WeightRole::kAttention, width, context, false);
+    inventory_.grid(scale_);
+    w.o = inventory_.output(name + ".to_out.0", WeightRole::kAttention, width, width, true);
+    return w;
+  }
+
+  Value transformer(const std::string& name, std::int64_t width, std::int64_t depth, Value given) {
+    Value x = std::move(given);
+    transformer_blocks_ += static_cast<int>(depth);
+    inventory_.grid(scale_);
+    const WeightRef norm = inventory_.norm(name + ".norm", width, true);
+    const WeightRef proj_in = inventory_.linear(name + ".proj_in", WeightRole::kAttention, width, width, true);
+    Block w;
     inventory_.begin_block(depth);
-    inventory_.norm(name + ".norm1", width, true);
-    attention(name + ".attn1", width, width);
-    inventory_.norm(name + ".norm2", width, true);
-    attention(name + ".attn2", width, layout_.text_width);
-    inventory_.norm(name + ".norm3", width, true);
-    inventory_.linear(name + ".ff.net.0.proj", WeightRole::kMlp, 8 * width, width, true);  // GEGLU: gate and up
-    inventory_.linear(name + ".ff.net.2", WeightRole::kMlp, width, 4 * width, true);
+    w.norm1 = inventory_.norm(name + ".norm1", width, true);
+    w.self = declare_attention(name + ".attn1", width, width, false);
+    w.norm2 = inventory_.norm(name + ".norm2", width, true);
+    w.cross = declare_attention(name + ".attn2", width, layout_.text_width, true);
+    w.norm3 = inventory_.norm(name + ".norm3", width, true);
+    w.wide = inventory_.linear(name + ".ff.net.0.proj", WeightRole::kMlp, 8 * width, width, true);  // gate and up
+    w.narrow = inventory_.output(name + ".ff.net.2", WeightRole::kMlp, width, 4 * width, true);
     inventory_.end_block();
-    inventory_.linear(name + ".proj_out", WeightRole::kAttention, width, width, true);
+    const WeightRef proj_out = inventory_.linear(name + ".proj_out", WeightRole::kAttention, width, width, true);
+    const std::int32_t program = f_.program({x.size(), time_.size()}, [&](std::span<Value> in) {
+      Value z = in[0];
+      Value outer = z;
+      z = f_.copy(group_norm(norm, std::move(z)));
+      z = f_.linear(proj_in, std::move(z));
+      for (std::int64_t r = 0; r < depth; ++r) z = transformer_block(w, static_cast<int>(r), width, std::move(z));
+      z = f_.linear(proj_out, std::move(z));
+      return f_.add(f_.copy(std::move(z)), outer);
+    });
+    return f_.segment(program, 0, x, time_);
   }
 
-  int scale = 1;  // latent side / side of the grid being worked on
-  int transformer_blocks = 0;
-
- private:
-  void attention(const std::string& name, std::int64_t width, std::int64_t context) {
-    inventory_.linear(name + ".to_q", WeightRole::kAttention, width, width, false);
-    // Keys and values of cross-attention lie on the prompt's tokens, not on the grid.
-    if (name.ends_with("attn2")) inventory_.grid(0);
-    inventory_.linear(name + ".to_k", WeightRole::kAttention, width, context, false);
-    inventory_.linear(name + ".to_v", WeightRole::kAttention, width, context, false);
-    inventory_.grid(scale);
-    inventory_.linear(name + ".to_out.0", WeightRole::kAttention, width, width, true);
+  Value transformer_block(Block w, int repeat, std::int64_t width, Value given) {
+    for (WeightRef* ref : {&w.norm1, &w.norm2, &w.norm3, &w.wide, &w.narrow, &w.self.q, &w.self.k, &w.self.v, &w.self.o,
+                           &w.cross.q, &w.cross.k, &w.cross.v, &w.cross.o}) {
+      ref->repeat = repeat;
+    }
+    Value x = std::move(given);
+    const Size rows = grid();
+    auto norm = [&](WeightRef weight, Value y) { return f_.norm(NormKind::kLayer, weight, std::move(y), rows); };
+    auto attend = [&](WeightRef norm_weight, const Attention& a, bool cross) {
+      Value normed = norm(norm_weight, x);
+      Value source = cross ? prompt_ : normed;
+      Value q = f_.split_heads(f_.linear(a.q, normed));
+      Value k = f_.split_heads(f_.linear(a.k, source));
+      Value v = f_.split_heads(f_.linear(a.v, source));
+      AttentionOp how = attention_of(shape_);
+      how.causal = how.cached = false;
+      how.heads = how.kv_heads = std::max<std::int64_t>(1, width / std::max(1, shape_.head_dim));
+      how.query_tokens = rows.per;
+      how.key_tokens = cross ? kPromptTokens : rows.per;
+      Value out = f_.linear(a.o, f_.attention(q, k, v, how));
+      x = f_.add(std::move(out), x);
+    };
+    attend(w.norm1, w.self, false);
+    attend(w.norm2, w.cross, true);
+    Value normed = norm(w.norm3, x);
+    auto [value, gate] = f_.halves(f_.linear(w.wide, std::move(normed)));
+    Value product = f_.multiply(value, f_.activate(gate, Activation::kGelu));
+    Value fed = f_.linear(w.narrow, std::move(product));
+    return f_.add(std::move(fed), x);
   }
 
-  Inventory& inventory_;
-  const UnetLayout& layout_;
+  // ---- the way down, the coarsest grid, the way up
+
+  Value down(Value given) {
+    Value x = std::move(given);
+    std::int64_t inputs = layout_.channels.front();
+    for (std::size_t i = 0; i < layout_.channels.size(); ++i) {
+      const std::string prefix = fmt::format("down_blocks.{}", i);
+      const std::int64_t outputs = layout_.channels[i];
+      for (std::int64_t r = 0; r < layout_.resnets; ++r) {
+        x = residual(prefix + ".resnets", outputs, r == 0 ? inputs : outputs, std::move(x));
+        if (layout_.attends_down[i]) x = transformer(prefix + ".attentions", outputs, layout_.depths[i], std::move(x));
+        skips_.push_back(x);
+      }
+      if (i + 1 < layout_.channels.size()) {
+        scale_ *= 2;
+        inventory_.grid(scale_);
+        x = f_.convolution(conv(prefix + ".downsamplers.conv", outputs, outputs, 3, 2), std::move(x));
+        skips_.push_back(x);
+      }
+      inputs = outputs;
+    }
+    return x;
+  }
+
+  Value middle(Value x) {
+    const std::int64_t width = layout_.channels.back();
+    x = residual("mid_block.resnets", width, width, std::move(x));
+    x = transformer("mid_block.attentions", width, layout_.depths.back(), std::move(x));
+    return residual("mid_block.resnets", width, width, std::move(x));
+  }
+
+  // Each residual block also reads what the same resolution left on the way down.
+  Value up(Value given) {
+    Value x = std::move(given);
+    const Sizes reversed(layout_.channels.rbegin(), layout_.channels.rend());
+    const Sizes depths(layout_.depths.rbegin(), layout_.depths.rend());
+    std::int64_t previous = reversed.front();
+    for (std::size_t i = 0; i < reversed.size(); ++i) {
+      const std::string prefix = fmt::format("up_blocks.{}", i);
+      const std::int64_t outputs = reversed[i];
+      const std::int64_t last_skip = reversed[std::min(i + 1, reversed.size() - 1)];
+      for (std::int64_t r = 0; r <= layout_.resnets; ++r) {
+        const std::int64_t skip = r == layout_.resnets ? last_skip : outputs;
+        if (!skips_.empty()) {
+          Value left = std::move(skips_.back());
+          skips_.pop_back();
+          x = f_.cat(std::move(x), std::move(left));
+        }
+        x = residual(prefix + ".resnets", outputs, (r == 0 ? previous : outputs) + skip, std::move(x));
+        if (layout_.attends_up[i]) x = transformer(prefix + ".attentions", outputs, depths[i], std::move(x));
+      }
+      if (i + 1 < reversed.size()) {
+        scale_ /= 2;
+        inventory_.grid(scale_);
+        const WeightRef weight = conv(prefix + ".upsamplers.conv", outputs, outputs, 3);
+        const Size doubled = x.size().times(4);
+        x = f_.expand(std::move(x), doubled, ExpandKind::kAlways);  // interpolation
+        x = f_.convolution(weight, std::move(x));
+      }
+      previous = outputs;
+    }
+    return x;
+  }
+
+  const Config& config_;
+  ModelShape& shape_;
+  const Layout& layout_;
+  Inventory inventory_;
+  Tracer f_;
+  Value prompt_, time_;
+  std::vector<Value> skips_;
+  int scale_ = 1;  // latent side / side of the grid being worked on
+  int transformer_blocks_ = 0;
 };
 
-void add_down(UnetBuilder& builder, const UnetLayout& layout) {
-  std::int64_t inputs = layout.channels.front();
-  for (std::size_t i = 0; i < layout.channels.size(); ++i) {
-    const std::string prefix = fmt::format("down_blocks.{}", i);
-    const std::int64_t outputs = layout.channels[i];
-    for (std::int64_t r = 0; r < layout.resnets; ++r) {
-      builder.resnet(prefix + ".resnets", outputs, r == 0 ? inputs : outputs);
-      if (layout.attends_down[i]) builder.transformer(prefix + ".attentions", outputs, layout.depths[i]);
-    }
-    if (i + 1 < layout.channels.size()) {
-      builder.scale *= 2;
-      builder.resample(prefix + ".downsamplers.conv", outputs, 2);
-    }
-    inputs = outputs;
-  }
-}
-
-void add_middle(UnetBuilder& builder, const UnetLayout& layout) {
-  const std::int64_t width = layout.channels.back();
-  builder.resnet("mid_block.resnets", width, width);
-  builder.transformer("mid_block.attentions", width, layout.depths.back());
-  builder.resnet("mid_block.resnets", width, width);
-}
-
-// On the way up each ResNet also reads what the same resolution left on the way down.
-void add_up(UnetBuilder& builder, const UnetLayout& layout) {
-  const Sizes reversed(layout.channels.rbegin(), layout.channels.rend());
-  const Sizes depths(layout.depths.rbegin(), layout.depths.rend());
-  std::int64_t previous = reversed.front();
-  for (std::size_t i = 0; i < reversed.size(); ++i) {
-    const std::string prefix = fmt::format("up_blocks.{}", i);
-    const std::int64_t outputs = reversed[i];
-    const std::int64_t last_skip = reversed[std::min(i + 1, reversed.size() - 1)];
-    for (std::int64_t r = 0; r <= layout.resnets; ++r) {
-      const std::int64_t skip = r == layout.resnets ? last_skip : outputs;
-      builder.resnet(prefix + ".resnets", outputs, (r == 0 ? previous : outputs) + skip);
-      if (layout.attends_up[i]) builder.transformer(prefix + ".attentions", outputs, depths[i]);
-    }
-    if (i + 1 < reversed.size()) {
-      builder.scale /= 2;
-      builder.resample(prefix + ".upsamplers.conv", outputs, 1);
-    }
-    previous = outputs;
-  }
-}
-
-void fill_shape(const Config& config, const UnetLayout& layout, ModelShape& shape) {
+void fill_shape(const Config& config, const Layout& layout, ModelShape& shape) {
   shape.kind = ModelKind::kDiffusionUNet;
   shape.hidden = layout.channels.back();
   // diffusers calls the number of heads attention_head_dim; kept so for old files.
@@ -206,27 +344,22 @@ void fill_shape(const Config& config, const UnetLayout& layout, ModelShape& shap
   shape.positions = Positions::kNone;
 }
 
+void read_unet(const Config& config, ModelShape& shape) {
+  const Layout layout = read_layout(config);
+  fill_shape(config, layout, shape);
+  Unet(config, shape, layout).write();
+}
+
 }  // namespace
 
-void read_unet(const Config& config, ModelShape& shape) {
-  const UnetLayout layout = read_layout(config);
-  fill_shape(config, layout, shape);
-  const std::int64_t first = layout.channels.front();
-  Inventory inventory(shape.weights);
-  UnetBuilder builder(inventory, layout);
-  inventory.grid(1);
-  builder.conv("conv_in", first, shape.channels, 3);
-  builder.time_embedding("time_embedding", first);
-  if (config.json().get_string("addition_embed_type").value_or("") == "text_time") {
-    builder.time_embedding("add_embedding", config.size("projection_class_embeddings_input_dim", 2'816));
-  }
-  add_down(builder, layout);
-  add_middle(builder, layout);
-  add_up(builder, layout);
-  inventory.grid(1);
-  inventory.norm("conv_norm_out", first, true);
-  builder.conv("conv_out", config.size("out_channels", 4), first, 3);
-  shape.layers = builder.transformer_blocks;
+Families unet() {
+  return {
+      {"unet2d_condition",
+       "Stable Diffusion 1, 2 and XL U-Nets (diffusers UNet2DConditionModel)",
+       read_unet,
+       {},
+       "UNet2DConditionModel"},
+  };
 }
 
 }  // namespace rightsize::model

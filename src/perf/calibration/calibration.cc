@@ -5,43 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "perf/stacks/estimate_parts.h"
-
 namespace rightsize::perf {
 namespace {
 
 using model::JobKind;
-
-// A measured metric and its prediction.
-struct Metric {
-  const char* name;
-  Seconds measured, predicted;
-  double width;
-};
-using Metrics = FixedList<Metric, 4>;
-
-Result<Metrics> predict(const Constants& constants, const Measurement& m, const GpuSpeed& gpu) {
-  Metrics metrics;
-  auto add = [&](const char* name, const std::optional<Seconds>& measured, Seconds predicted,
-                 const Interval& interval) {
-    if (measured) metrics.push_back({name, *measured, predicted, std::log(interval.high)});
-  };
-  if (m.step) {
-    RIGHTSIZE_TRY(TrainEstimate e, estimate_training(constants, m.work, m.job, gpu, m.cluster));
-    add("step", m.step, e.step, e.interval);
-  } else if (m.batch) {
-    RIGHTSIZE_TRY(BatchEstimate e, estimate_batch(constants, m.work, m.job, gpu));
-    add("batch", m.batch, e.batch, e.interval);
-  } else {
-    ServeLoad load;
-    load.kv_tokens = m.kv_tokens;
-    RIGHTSIZE_TRY(ServeEstimate e, estimate_serving(constants, m.work, m.job, gpu, m.cluster, load));
-    add("ttft", m.ttft, e.ttft, e.ttft_interval);
-    add("tpot", m.tpot, e.tpot, e.tpot_interval);
-    add("prefill", m.prefill, e.prefill, e.ttft_interval);
-  }
-  return metrics;
-}
 
 // Measurements of one stack, job and GPU.
 struct Group {
@@ -80,9 +47,9 @@ class Fitter {
     set(f);
     double sum = 0;
     for (const Measurement* m : group_.rows) {
-      const Result<Metrics> metrics = predict(constants_, *m, gpu_);
+      const Result<Predictions> metrics = predict(constants_, *m, gpu_);
       if (!metrics) return 1e30;
-      for (const Metric& metric : *metrics) {
+      for (const Prediction& metric : *metrics) {
         const double error = std::log(metric.predicted / metric.measured) / kScale;
         sum += 2.0 * (std::sqrt(1.0 + error * error) - 1.0);
       }
@@ -170,20 +137,21 @@ Result<CalibrationFit> fit_group(const Constants& constants, const Group& group)
   GpuSpeed plain = as_is;  // an earlier calibration is replaced, so its width says nothing
   plain.calibration = {};
   for (const Measurement* m : group.rows) {
-    Result<Metrics> metrics = predict(constants, *m, as_is);
+    Result<Predictions> metrics = predict(constants, *m, as_is);
     if (!metrics) return fail(at_line(std::move(metrics).error(), m->line));
-    for (const Metric& metric : *metrics) {
-      fit.points.push_back({m->line, m->model, metric.name, metric.measured, metric.predicted, {}});
+    for (const Prediction& metric : *metrics) {
+      fit.points.push_back({m->line, m->model, metric.metric, metric.measured, metric.predicted, {}});
     }
-    RIGHTSIZE_TRY(Metrics uncalibrated, predict(constants, *m, plain));
-    for (const Metric& metric : uncalibrated) fit.width_before = std::max(fit.width_before, metric.width);
+    RIGHTSIZE_TRY(Predictions uncalibrated, predict(constants, *m, plain));
+    for (const Prediction& metric : uncalibrated)
+      fit.width_before = std::max(fit.width_before, std::log(metric.interval.high));
   }
   Fitter fitter(constants, group);
   const Factors found = fitter.fit();
   std::size_t next = 0;
   for (const Measurement* m : group.rows) {
-    RIGHTSIZE_TRY(Metrics metrics, predict(constants, *m, fitter.gpu()));
-    for (const Metric& metric : metrics) fit.points[next++].after = metric.predicted;
+    RIGHTSIZE_TRY(Predictions metrics, predict(constants, *m, fitter.gpu()));
+    for (const Prediction& metric : metrics) fit.points[next++].after = metric.predicted;
   }
   fit.error_before = mean_error(fit.points, &CalibrationPoint::before);
   fit.error_after = mean_error(fit.points, &CalibrationPoint::after);
@@ -200,6 +168,29 @@ Result<CalibrationFit> fit_group(const Constants& constants, const Group& group)
 }
 
 }  // namespace
+
+Result<Predictions> predict(const Constants& constants, const Measurement& m, const GpuSpeed& gpu) {
+  Predictions found;
+  auto add = [&](const char* metric, const std::optional<Seconds>& measured, Seconds predicted,
+                 const Interval& interval, Bound bound) {
+    if (measured) found.push_back({metric, *measured, predicted, interval, bound});
+  };
+  if (m.step) {
+    RIGHTSIZE_TRY(TrainEstimate e, estimate_training(constants, m.work, m.job, gpu, m.cluster));
+    add("step", m.step, e.step, e.interval, e.bound);
+  } else if (m.batch) {
+    RIGHTSIZE_TRY(BatchEstimate e, estimate_batch(constants, m.work, m.job, gpu));
+    add("batch", m.batch, e.batch, e.interval, e.bound);
+  } else {
+    RIGHTSIZE_TRY(ServeEstimate e, estimate_serving(constants, m.work, m.job, gpu, m.cluster, m.load));
+    add("ttft", m.ttft, e.ttft, e.ttft_interval, e.bound);
+    add("tpot", m.tpot, e.tpot, e.tpot_interval, e.bound);
+    add("prefill", m.prefill, e.prefill, e.ttft_interval, e.bound);
+    add("decode", m.decode, e.decode_step, e.tpot_interval, e.bound);
+    if (m.output) add("output", m.output, tokens(1) / e.output_per_gpu, e.tpot_interval, e.bound);
+  }
+  return found;
+}
 
 Checked<std::vector<CalibrationFit>> fit_calibrations(const Constants& constants,
                                                       const std::vector<Measurement>& measurements) {

@@ -19,6 +19,7 @@ struct MeasuredGpu {
   std::string same_chip;  // another GPU whose curves hold here too; then the rest is unset
   double sustained = 0;
   std::array<MatmulCurve, kMatmulFormats> matmul;  // rate 0 where not measured
+  ExpertCurves experts;                            // likewise
   PrefillCurve prefill;
   DecodeCurve decode;
   LinkCurves engine_all_reduce;
@@ -48,6 +49,10 @@ struct Constants {
 
 // The built-in constants, then the overlay folder's (empty: none). Every mistake of every file is reported.
 Checked<Constants> load_constants(const std::string& overlay);
+
+// `base` with the rows of these texts, which look like data/efficiency.csv and data/stacks.csv, in place of its own; an
+// empty text changes nothing. What a fit does with a constant before it is written.
+Checked<Constants> with_rows(Constants base, std::string efficiency, std::string stacks);
 
 // The name of a calibration file inside an overlay folder.
 inline constexpr const char* kCalibrationFile = "calibration.csv";

@@ -22,7 +22,8 @@ const MeasuredGpu* find_measured(const Constants& constants, std::string_view na
   return found == constants.measured.end() || !found->second.same_chip.empty() ? nullptr : &found->second;
 }
 
-// The measured GPU of an architecture, with its watts per dense 16-bit TFLOP and 16-bit share of peak.
+// The measured GPU of an architecture, with its watts per dense 16-bit TFLOP/s: TDP and peak of data/gpus.csv, e.g. 400
+// W over 312 TFLOP/s.
 struct Sibling {
   std::string_view architecture, name;
   double watts_per_tflop;
@@ -102,13 +103,15 @@ double transferred_rate(const Gpu& gpu, const Sibling* sibling, double sibling_r
     const double watts_per_tflop = in_watts(*gpu.tdp) / in_tflop_per_s(*half);
     return sibling_rate * std::pow(std::min(1.0, watts_per_tflop / sibling->watts_per_tflop), 0.6);
   }
+  // Judgement (docs/speed.md): a T4 has 70 W; anything else is taken to be as far from its peak as AMD's measured
+  // products (.51 to .63).
   if (gpu.architecture == "Volta") return 0.80;
-  if (gpu.architecture == "Turing") return 0.45;  // a T4 has 70 W
+  if (gpu.architecture == "Turing") return 0.45;
   return 0.6;
 }
 
-// Links of cards without a switch between them: PCIe, one direction, about 40 % of the lane rate once a group shares
-// it.
+// Links of cards without a switch between them: PCIe, one direction. 12 GB/s a pair is about 40 % of the lane rate of
+// Gen 4, less in larger groups that share the root. Judgement: the L40S, which was measured, has its own rows.
 void fill_pcie_links(const Gpu& gpu, GpuSpeed& speed) {
   const double generation = gpu.pcie.empty() ? 4.0 : gpu.pcie[0] - '0';
   const BytesPerSecond pair = gb_per_s(12.0 * std::pow(2.0, generation - 4.0));
@@ -140,16 +143,30 @@ bool has_switched_links(const Gpu& gpu) {
 void fill_links(const Gpu& gpu, const Constants& constants, GpuSpeed& speed) {
   const MeasuredGpu* h100 = find_measured(constants, "h100-sxm");
   if (!has_switched_links(gpu) || h100 == nullptr) return fill_pcie_links(gpu, speed);
-  constexpr double kH100Links = 900.0;
+  constexpr double kH100Links = 900.0;  // GB/s, NVLink of data/gpus.csv
   fill_scaled_links(*h100, in_gb_per_s(*gpu.nvlink) / kH100Links, speed);
 }
 
 void use_measured(const MeasuredGpu& measured, GpuSpeed& speed) {
   speed.sustained = measured.sustained;
   speed.matmul = measured.matmul;
+  speed.experts = measured.experts;
   speed.prefill = measured.prefill;
   speed.decode = measured.decode;
   fill_scaled_links(measured, 1.0, speed);
+}
+
+// Grouped products nobody measured are as single ones, except that experts do not stay in the cache: shares of the
+// bandwidth above those of large reads (0.85; fitted ones are .7 to 1) come from weights that do.
+void fill_missing_experts(GpuSpeed& speed) {
+  constexpr double kStreaming = 0.85;
+  for (std::size_t i = 0; i < kMatmulFormats; ++i) {
+    if (speed.experts[i].rate > 0) continue;
+    speed.experts[i] = speed.matmul[i];
+    speed.experts[i].bandwidth = std::min(kStreaming, speed.matmul[i].bandwidth);
+  }
+  MatmulCurve& narrow = speed.experts.back();
+  if (!(narrow.rate > 0)) narrow = speed.experts[static_cast<std::size_t>(MatmulFormat::kHalf)];
 }
 
 // Formats the sibling was not measured in take the middle of those that were, scaled alike.
@@ -162,7 +179,8 @@ void fill_missing_formats(const Constants& constants, double scale, GpuSpeed& sp
   }
 }
 
-// e_m of HBM and of GDDR: what the measured GPUs with each reach in 16-bit products.
+// e_m of HBM and of GDDR: the means of what measured GPUs with each reach in 16-bit products (`bandwidth` of their
+// matmul-bf16 rows in data/efficiency.csv).
 double memory_share(const Gpu& gpu) { return gpu.memory_type.starts_with("GDDR") ? 0.81 : 0.80; }
 
 void transfer(const Gpu& gpu, const Constants& constants, GpuSpeed& speed) {
@@ -190,12 +208,13 @@ void transfer(const Gpu& gpu, const Constants& constants, GpuSpeed& speed) {
   const bool other_memory = measured != nullptr && sibling->name != "l40s" && gpu.memory_type.starts_with("GDDR");
   if (other_memory) half.bandwidth = memory_share(gpu);
   for (MatmulCurve& curve : speed.matmul) curve.rate *= scale;
+  for (MatmulCurve& curve : speed.experts) curve.rate *= scale;
   speed.prefill.rate *= std::min(1.0, scale);
   fill_missing_formats(constants, scale, speed);
   const catalog::Peak& bf16 = gpu.peak(NumberFormat::kBf16);
   speed.sustained = bf16.measured && bf16.dense ? *bf16.measured / *bf16.dense
                     : measured != nullptr       ? measured->sustained * scale
-                                                : rate * 0.95;
+                                                : rate * 0.95;  // judgement
   fill_links(gpu, constants, speed);
 }
 
@@ -227,6 +246,7 @@ GpuSpeed gpu_speed(const Constants& constants, const Gpu& gpu) {
   } else {
     transfer(gpu, constants, speed);
   }
+  fill_missing_experts(speed);
   fill_stacks(gpu, constants, speed);
   if (const MeasuredGpu* reference = find_measured(constants, kEagerReference)) {
     speed.rate_scale = speed.sustained / reference->sustained;

@@ -119,20 +119,16 @@ constexpr Field<ShardedConstants> kShardedFields[] = {
     RIGHTSIZE_FIELD(ShardedConstants, train_width)};
 
 constexpr Field<MegatronConstants> kMegatronFields[] = {
-    RIGHTSIZE_FIELD(MegatronConstants, rate_bf16),    RIGHTSIZE_FIELD(MegatronConstants, rate_fp8),
-    RIGHTSIZE_FIELD(MegatronConstants, rate_fp4),     RIGHTSIZE_FIELD(MegatronConstants, attention_rate),
-    RIGHTSIZE_FIELD(MegatronConstants, elementwise),  RIGHTSIZE_FIELD(MegatronConstants, expert_rate),
-    RIGHTSIZE_FIELD(MegatronConstants, all_to_all),   RIGHTSIZE_FIELD(MegatronConstants, tensor_exposed),
-    RIGHTSIZE_FIELD(MegatronConstants, expert_layer), RIGHTSIZE_FIELD(MegatronConstants, dense_width),
-    RIGHTSIZE_FIELD(MegatronConstants, expert_width)};
+    RIGHTSIZE_FIELD(MegatronConstants, rate_bf16),      RIGHTSIZE_FIELD(MegatronConstants, rate_fp8),
+    RIGHTSIZE_FIELD(MegatronConstants, attention_rate), RIGHTSIZE_FIELD(MegatronConstants, elementwise),
+    RIGHTSIZE_FIELD(MegatronConstants, expert_rate),    RIGHTSIZE_FIELD(MegatronConstants, all_to_all),
+    RIGHTSIZE_FIELD(MegatronConstants, tensor_exposed), RIGHTSIZE_FIELD(MegatronConstants, expert_layer),
+    RIGHTSIZE_FIELD(MegatronConstants, dense_width),    RIGHTSIZE_FIELD(MegatronConstants, expert_width)};
 
 constexpr Field<VisionConstants> kVisionFields[] = {RIGHTSIZE_FIELD(VisionConstants, bandwidth),
-                                                    RIGHTSIZE_FIELD(VisionConstants, conv_rate),
-                                                    RIGHTSIZE_FIELD(VisionConstants, conv_copies),
                                                     RIGHTSIZE_FIELD(VisionConstants, conv_depth),
                                                     RIGHTSIZE_FIELD(VisionConstants, conv_width),
                                                     RIGHTSIZE_FIELD(VisionConstants, grouped_rate),
-                                                    RIGHTSIZE_FIELD(VisionConstants, conv_weight_gradient),
                                                     RIGHTSIZE_FIELD(VisionConstants, conv_input_gradient),
                                                     RIGHTSIZE_FIELD(VisionConstants, depthwise),
                                                     RIGHTSIZE_FIELD(VisionConstants, depthwise_kernel),
@@ -219,6 +215,17 @@ MatmulCurve read_matmul(FactReader& reader, const FactRow& row) {
   return curve;
 }
 
+// "matmul-fp8", "experts-int4": the curve of that name.
+MatmulCurve* matmul_of(std::string_view kernel, MeasuredGpu& gpu) {
+  static constexpr std::string_view kFormats[kExpertFormats] = {"bf16", "fp8", "fp4", "int4"};
+  const bool experts = kernel.starts_with("experts-");
+  if (!experts && !kernel.starts_with("matmul-")) return nullptr;
+  const auto format = std::find(std::begin(kFormats), std::end(kFormats), kernel.substr(kernel.find('-') + 1));
+  const auto index = static_cast<std::size_t>(format - std::begin(kFormats));
+  if (experts) return index < kExpertFormats ? &gpu.experts[index] : nullptr;
+  return index < kMatmulFormats ? &gpu.matmul[index] : nullptr;
+}
+
 void read_kernel(const FactRow& row, Constants& constants, Errors& errors) {
   FactReader reader(row, errors);
   MeasuredGpu& gpu = constants.measured[reader.required_text("gpu")];
@@ -229,12 +236,8 @@ void read_kernel(const FactRow& row, Constants& constants, Errors& errors) {
     gpu.sustained = number_cell(reader, row, "rate");
   } else if (kernel == "fsdp-link") {
     gpu.fsdp_link = read_link(reader, row).bus;
-  } else if (kernel == "matmul-bf16") {
-    gpu.matmul[static_cast<int>(MatmulFormat::kHalf)] = read_matmul(reader, row);
-  } else if (kernel == "matmul-fp8") {
-    gpu.matmul[static_cast<int>(MatmulFormat::kFp8)] = read_matmul(reader, row);
-  } else if (kernel == "matmul-fp4") {
-    gpu.matmul[static_cast<int>(MatmulFormat::kFp4)] = read_matmul(reader, row);
+  } else if (MatmulCurve* curve = matmul_of(kernel, gpu)) {
+    *curve = read_matmul(reader, row);
   } else if (kernel == "prefill-attention") {
     gpu.prefill = {number_cell(reader, row, "rate"),
                    number_cell(reader, row, "bandwidth"),
@@ -363,6 +366,17 @@ Checked<Constants> load_constants(const std::string& overlay) {
   for (const FactRow& row : calibration.rows()) read_calibration_row(row, constants, errors);
   if (!errors.empty()) return fail(std::move(errors));
   return constants;
+}
+
+Checked<Constants> with_rows(Constants base, std::string efficiency_text, std::string stacks_text) {
+  Errors errors;
+  FactTable efficiency(kEfficiency, errors), stacks(kStackSchema, errors);
+  if (!efficiency_text.empty()) efficiency.add("efficiency.csv", std::move(efficiency_text), false);
+  if (!stacks_text.empty()) stacks.add("stacks.csv", std::move(stacks_text), false);
+  for (const FactRow& row : efficiency.rows()) read_kernel(row, base, errors);
+  for (const FactRow& row : stacks.rows()) read_stack_row(row, base, errors);
+  if (!errors.empty()) return fail(std::move(errors));
+  return base;
 }
 
 std::string calibration_csv(const std::vector<CalibrationRow>& rows) {

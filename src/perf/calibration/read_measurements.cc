@@ -24,7 +24,9 @@ constexpr std::string_view kMeasured[] = {"tokens_per_second",
                                           "batch_ms",
                                           "ttft_ms",
                                           "tpot_ms",
-                                          "prefill_ms"};
+                                          "prefill_ms",
+                                          "decode_ms",
+                                          "output_per_second_per_gpu"};
 
 void check_columns(const Csv& csv, Errors& errors) {
   std::vector<std::string> names{"model", "gpu"};
@@ -108,50 +110,60 @@ void read_measured(RowReader& reader, Measurement& m) {
     m.ttft = time("ttft_ms");
     m.tpot = time("tpot_ms");
     m.prefill = time("prefill_ms");
+    m.decode = time("decode_ms");
+    if (auto rate = reader.measured("output_per_second_per_gpu")) m.output = seconds(1 / *rate);
+    // At full load all requests are there at once and the engine's batch is its own, not the concurrency.
+    m.load.slot_rule = !m.output.has_value();
   }
-  if (m.step || m.batch || m.ttft || m.tpot || m.prefill) return;
+  if (m.step || m.batch || m.ttft || m.tpot || m.prefill || m.decode || m.output) return;
   reader.wrong("model", bad_input("this row measures nothing its job has")
                             .with_hint(m.job.kind == model::JobKind::kTrain
                                            ? "training is measured by tokens_per_second_per_gpu or step_ms"
                                            : "serving is measured by ttft_ms and tpot_ms, or batch_ms"));
 }
 
-std::optional<Measurement> read_row(const Csv& csv, const CsvRow& row, const catalog::Catalog& catalog,
-                                    Errors& errors) {
-  RowReader reader(csv, row, errors);
-  const std::size_t before = errors.size();
-  Result<const catalog::Gpu*> gpu = catalog.find_gpu(csv.cell(row, "gpu"));
-  if (!gpu) reader.wrong("gpu", gpu.error());
+// The model a row names; "-" would be standard input.
+Checked<model::ModelShape> model_of(const Csv& csv, const CsvRow& row) {
   const std::string_view name = csv.cell(row, "model");
   Checked<model::ModelShape> model =
       name == "-" ? fail(Errors{bad_input("a model cannot come from standard input here")}) : model::find_model(name);
-  if (!model) {
-    for (Error error : model.error()) {
-      error.place.line > 0 ? errors.push_back(std::move(error)) : reader.wrong("model", std::move(error));
-    }
+  if (model) return model;
+  Errors errors = std::move(model).error();
+  for (Error& error : errors) {
+    if (error.place.line <= 0) error = std::move(error).at(csv.place(row, "model"));
   }
-  Checked<Job> job = model::parse_job(reader.settings());
-  if (!job) errors.insert(errors.end(), job.error().begin(), job.error().end());
-  if (errors.size() != before) return std::nullopt;
-
-  Measurement m;
-  m.line = row.line;
-  m.model = model->name;
-  m.gpu = *gpu;
-  m.job = *job;
-  if (m.job.sequence == 0) m.job.sequence = memory::default_sequence(*model);
-  for (Error& error : memory::check_job(*model, m.job)) reader.wrong("model", std::move(error));
-  if (errors.size() != before) return std::nullopt;
-  m.work = work_of(*model);
-  m.job = fitted_to(m.work, m.job);
-  m.cluster = default_cluster(**gpu);
-  if (m.job.kind == model::JobKind::kServe && !serves_batches(m.work))
-    m.kv_tokens = kv_token_capacity(*model, m.job, **gpu);
-  read_measured(reader, m);
-  return m;
+  return fail(std::move(errors));
 }
 
 }  // namespace
+
+Checked<Measurement> read_measurement(const Csv& csv, const CsvRow& row, const model::ModelShape& model,
+                                      const catalog::Catalog& catalog) {
+  Errors errors;
+  RowReader reader(csv, row, errors);
+  Result<const catalog::Gpu*> gpu = catalog.find_gpu(csv.cell(row, "gpu"));
+  if (!gpu) reader.wrong("gpu", gpu.error());
+  Checked<Job> job = model::parse_job(reader.settings());
+  if (!job) errors.insert(errors.end(), job.error().begin(), job.error().end());
+  if (!errors.empty()) return fail(std::move(errors));
+
+  Measurement m;
+  m.line = row.line;
+  m.model = model.name;
+  m.gpu = *gpu;
+  m.job = *job;
+  if (m.job.sequence == 0) m.job.sequence = memory::default_sequence(model);
+  for (Error& error : memory::check_job(model, m.job)) reader.wrong("model", std::move(error));
+  if (!errors.empty()) return fail(std::move(errors));
+  m.work = work_of(model);
+  m.job = fitted_to(m.work, m.job);
+  m.cluster = default_cluster(**gpu);
+  if (m.job.kind == model::JobKind::kServe && !serves_batches(m.work))
+    m.load.kv_tokens = kv_token_capacity(model, m.job, **gpu);
+  read_measured(reader, m);
+  if (!errors.empty()) return fail(std::move(errors));
+  return m;
+}
 
 Checked<std::vector<Measurement>> read_measurements(const std::string& file, std::string text,
                                                     const catalog::Catalog& catalog) {
@@ -166,7 +178,14 @@ Checked<std::vector<Measurement>> read_measurements(const std::string& file, std
   }
   std::vector<Measurement> measurements;
   for (const CsvRow& row : csv.rows()) {
-    if (auto measurement = read_row(csv, row, catalog, errors)) measurements.push_back(*std::move(measurement));
+    const Checked<model::ModelShape> model = model_of(csv, row);
+    Checked<Measurement> measurement =
+        model ? read_measurement(csv, row, *model, catalog) : Checked<Measurement>(fail(Errors(model.error())));
+    if (measurement) {
+      measurements.push_back(*std::move(measurement));
+    } else {
+      errors.insert(errors.end(), measurement.error().begin(), measurement.error().end());
+    }
   }
   if (!errors.empty()) return fail(std::move(errors));
   return measurements;

@@ -25,7 +25,7 @@ struct MatmulCurve {
   double q = 3;              // how sharply compute and memory time combine
   double occupancy = 0;      // loss to partly filled waves
   double k_ramp = 0;         // loss at small k
-  double small_weights = 0;  // millions of elements at which a weight reaches half its bandwidth
+  double small_weights = 0;  // millions of elements: a weight of that size reaches half its bandwidth
 };
 
 struct PrefillCurve {
@@ -50,6 +50,10 @@ struct LinkCurve {
 // Formats with a matrix curve of their own. Weight-only formats compute in 16 bits.
 enum class MatmulFormat { kHalf, kFp8, kFp4 };
 inline constexpr int kMatmulFormats = 3;
+
+// Grouped products have one curve more: engines run 4-bit experts over 16-bit arithmetic by kernels of their own.
+inline constexpr int kExpertFormats = kMatmulFormats + 1;
+using ExpertCurves = std::array<MatmulCurve, kExpertFormats>;
 
 enum class Collective { kAllReduce, kAllGather, kReduceScatter, kAllToAll };
 inline constexpr int kCollectives = 4;
@@ -86,6 +90,7 @@ struct GpuSpeed {
 
   double sustained = 0;  // share of the 16-bit peak that long runs hold: clocks fall under load
   std::array<MatmulCurve, kMatmulFormats> matmul;
+  ExpertCurves experts;  // of grouped products
   PrefillCurve prefill;
   DecodeCurve decode;
   LinkCurves engine_all_reduce;

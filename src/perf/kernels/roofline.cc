@@ -46,36 +46,48 @@ Engine engine_of(const GpuSpeed& gpu, WeightFormat format) {
   }
 }
 
-}  // namespace
+constexpr double kTile = 128.0 * 128.0;  // outputs one multiprocessor works on at a time
 
 // F = 2mnk, B = w n k + x m k + y m n
 // compute = F / (rate P) (1 + occupancy SM 128^2 / (m n)) (1 + k_ramp / k)      partly filled waves of 128 x 128 tiles
-// memory  = B / (bandwidth BW) (1 + small_weights 1e6 / (n k))                  small weights end before bandwidth
-// builds
-OpTime matmul_time(const GpuSpeed& gpu, const Matmul& size, WeightFormat format, double rate) {
-  constexpr double kTile = 128.0 * 128.0;
-  const ElementBytes width = element_bytes(format);
-  const Engine engine = engine_of(gpu, format);
-  const MatmulCurve& curve = *engine.curve;
+// memory  = (B + w small_weights 1e6) / (bandwidth BW)                          bandwidth takes that long to build up
+OpTime product_time(const GpuSpeed& gpu, const Engine& engine, const MatmulCurve& curve, const ElementBytes& width,
+                    double groups, const Matmul& each, double rate) {
   OpTime op;
-  op.flops = flop(2.0 * size.m * size.n * size.k);
-  op.traffic =
-      bytes(width.weight * size.n * size.k + width.activation * size.m * size.k + width.output * size.m * size.n);
+  op.flops = flop(groups * 2.0 * each.m * each.n * each.k);
+  op.traffic = bytes(
+      groups * (width.weight * each.n * each.k + width.activation * each.m * each.k + width.output * each.m * each.n));
   op.compute = op.flops / (engine.peak * (rate > 0 ? rate : curve.rate)) *
-               (1.0 + curve.occupancy * gpu.sms * kTile / (size.m * size.n)) * (1.0 + curve.k_ramp / size.k);
-  op.memory = op.traffic / (gpu.bandwidth * curve.bandwidth) * (1.0 + curve.small_weights * 1e6 / (size.n * size.k));
+               (1.0 + curve.occupancy * gpu.sms * kTile / (groups * each.m * each.n)) * (1.0 + curve.k_ramp / each.k);
+  op.memory = (op.traffic + bytes(width.weight * curve.small_weights * 1e6)) / (gpu.bandwidth * curve.bandwidth);
   op.time = soft_max(op.compute, op.memory, curve.q) + curve.latency;
   return op;
 }
 
+}  // namespace
+
+OpTime matmul_time(const GpuSpeed& gpu, const Matmul& size, WeightFormat format, double rate) {
+  const Engine engine = engine_of(gpu, format);
+  return product_time(gpu, engine, *engine.curve, element_bytes(format), 1, size, rate);
+}
+
+// One kernel works on the tiles of all experts: waves fill and bandwidth builds up over the group, not an expert at a
+// time. Few rows still occupy the 16 of a tensor-core tile.
 OpTime grouped_matmul_time(const GpuSpeed& gpu, double groups, const Matmul& each, WeightFormat format, double rate) {
-  OpTime all = matmul_time(gpu, each, format, rate) * groups;
-  all.time -= engine_of(gpu, format).curve->latency * (groups - 1.0);
-  return all;
+  constexpr double kRows = 16;
+  const Engine engine = engine_of(gpu, format);
+  const std::size_t kind =
+      format == WeightFormat::kInt4 ? kExpertFormats - 1 : static_cast<std::size_t>(engine.curve - gpu.matmul.data());
+  const MatmulCurve& curve = gpu.experts[kind];
+  const Matmul padded{std::max(kRows, each.m), each.n, each.k};
+  OpTime op = product_time(gpu, engine, curve, element_bytes(format), groups, padded, rate);
+  op.flops = flop(groups * 2.0 * each.m * each.n * each.k);
+  return op;
 }
 
 // FlashAttention: F = 4 b s^2 a d, half of it causal; reads q, k, v and writes the output once.
 OpTime prefill_attention_time(const GpuSpeed& gpu, const PrefillAttention& a) {
+  // Query rows a thread block takes (FlashAttention 2, arXiv 2307.08691); the sharpness is a choice, not fitted.
   constexpr double kSharpness = 1.5, kBlock = 128.0;
   const PrefillCurve& curve = gpu.prefill;
   OpTime op;
@@ -92,6 +104,7 @@ OpTime prefill_attention_time(const GpuSpeed& gpu, const PrefillAttention& a) {
 // One query a sequence: the cache is read once, F = 4 b ctx a d. Multi-head latent attention in its absorbed form reads
 // one compressed vector a token and computes against all of it (DeepSeek-V2, arXiv 2405.04434, section 2.1).
 OpTime decode_attention_time(const GpuSpeed& gpu, const DecodeAttention& a) {
+  // Cache tokens one block takes where the cache of a sequence is split among blocks; both are choices, not fitted.
   constexpr double kSharpness = 1.5, kSplit = 256.0;
   const DecodeCurve& curve = gpu.decode;
   const bool latent = a.latent_width > 0;

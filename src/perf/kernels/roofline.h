@@ -42,7 +42,7 @@ struct Matmul {
 // `rate` overrides the curve's share of peak arithmetic (sustained clocks, other kernels); 0 keeps it.
 OpTime matmul_time(const GpuSpeed& gpu, const Matmul& size, WeightFormat format, double rate = 0);
 
-// As many products of this size as there are experts, in one grouped kernel: one latency.
+// As many products of this size as there are experts with tokens, in one grouped kernel.
 OpTime grouped_matmul_time(const GpuSpeed& gpu, double groups, const Matmul& each, WeightFormat format,
                            double rate = 0);
 

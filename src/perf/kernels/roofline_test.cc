@@ -19,6 +19,7 @@ GpuSpeed ideal_gpu() {
   gpu.bandwidth = gb_per_s(1000);
   gpu.sms = 100;
   for (MatmulCurve& curve : gpu.matmul) curve = {1.0, 1.0, microseconds(0), 100.0, 0, 0, 0};
+  gpu.experts.fill(gpu.matmul[0]);
   gpu.prefill = {1.0, 1.0, Seconds{}, 0, 0, 0};
   gpu.decode = {1.0, 1.0, Seconds{}, 0, 1};
   for (std::size_t i = 0; i < kGroupSizes; ++i) {
@@ -71,12 +72,36 @@ TEST(Matmul, TailWavesAndShortSumsCost) {
   EXPECT_NEAR(matmul_time(gpu, size, WeightFormat::kHalf).compute / full, 1.125, 1e-9);
 }
 
-TEST(Matmul, GroupedOnesPayOneLatency) {
+TEST(Matmul, GroupedOnesPayOnceForLatencyWavesAndTheStartOfReading) {
   GpuSpeed gpu = ideal_gpu();
-  gpu.matmul[0].latency = microseconds(4);
-  const OpTime one = matmul_time(gpu, {64, 256, 512}, WeightFormat::kHalf);
-  const OpTime eight = grouped_matmul_time(gpu, 8, {64, 256, 512}, WeightFormat::kHalf);
-  EXPECT_NEAR(in_seconds(eight.time), 8 * in_seconds(one.time) - 7 * 4e-6, 1e-12);
+  const Matmul each{64, 256, 512};
+  const OpTime plain = matmul_time(gpu, each, WeightFormat::kHalf);
+  EXPECT_NEAR(grouped_matmul_time(gpu, 8, each, WeightFormat::kHalf).time / plain.time, 8, 1e-9);
+  gpu.experts[0].latency = microseconds(4);
+  EXPECT_NEAR(in_seconds(grouped_matmul_time(gpu, 8, each, WeightFormat::kHalf).time),
+              8 * in_seconds(plain.time) + 4e-6, 1e-12);
+  gpu.experts[0].small_weights = 1;  // a million elements of 2 B at 1e12 B/s: 2 us
+  EXPECT_NEAR(in_seconds(grouped_matmul_time(gpu, 8, each, WeightFormat::kHalf).memory - plain.memory * 8), 2e-6,
+              1e-12);
+  gpu.experts[0].occupancy = 0.1;  // 1 + 0.1 x 100 x 16384 / (8 x 64 x 256)
+  EXPECT_NEAR(grouped_matmul_time(gpu, 8, each, WeightFormat::kHalf).compute / (plain.compute * 8), 2.25, 1e-9);
+}
+
+TEST(Matmul, FewRowsOfAnExpertStillFillATile) {
+  const GpuSpeed gpu = ideal_gpu();
+  const OpTime one = grouped_matmul_time(gpu, 4, {1, 4096, 4096}, WeightFormat::kHalf);
+  const OpTime sixteen = grouped_matmul_time(gpu, 4, {16, 4096, 4096}, WeightFormat::kHalf);
+  EXPECT_EQ(one.compute, sixteen.compute);
+  EXPECT_DOUBLE_EQ(one.flops / sixteen.flops, 1.0 / 16);
+}
+
+// A start-up of reading is paid once, however many rows there are.
+TEST(Matmul, SmallWeightsDoNotMultiplyTheActivations) {
+  GpuSpeed gpu = ideal_gpu();
+  const Matmul tall{100'000, 512, 512};
+  const Seconds before = matmul_time(gpu, tall, WeightFormat::kFp8).memory;
+  gpu.matmul[1].small_weights = 10;
+  EXPECT_NEAR(in_seconds(matmul_time(gpu, tall, WeightFormat::kFp8).memory - before), 10e-6, 1e-12);
 }
 
 TEST(Attention, CountsHalfTheSquareWhenCausal) {

@@ -5,261 +5,218 @@
 namespace rightsize::perf {
 namespace {
 
-// One layer being put together. `e` is what norms put out: fp32 under autocast.
-class LayerBuilder {
- public:
-  LayerBuilder(const GpuSpeed& gpu, const EagerConstants& constants, const EagerMode& mode, const ModelWork& work,
-               const EagerBatch& batch)
-      : ops_(gpu, constants, mode, cost_),
-        gpu_(gpu),
-        constants_(constants),
-        mode_(mode),
-        work_(work),
-        batch_(batch),
-        t_(batch.tokens()),
-        e_(mode.residual_bytes()) {}
+using model::AttentionOp;
+using model::NormKind;
+using model::OpKind;
 
-  EagerCost build(LayerKind kind) {
-    ops_.views(4);
-    norms(kind);
-    const bool cross = kind == LayerKind::kCrossDecoder;
-    window_masks();
-    self_attention(kind);
-    if (cross) attention_block(AttentionKind::kFlash, false);
-    if (work_.dropout && mode_.gradients) {
-      ops_.pass(t_ * work_.hidden, 5, 5);
-      ops_.pass(t_ * work_.hidden, 5, 5);
+// Walks operations and adds what each costs. Bytes of forward and backward are those its kernels read and write, `e` a
+// narrow or residual element's width.
+class EagerWalk {
+ public:
+  EagerWalk(const GpuSpeed& gpu, const EagerConstants& constants, const EagerMode& mode, const ModelWork& work,
+            const EagerBatch& batch)
+      : ops_(gpu, constants, mode, cost_), mode_(mode), work_(work), batch_(batch) {}
+
+  void walk(const std::vector<WorkOp>& ops) {
+    for (const WorkOp& op : ops) {
+      add(op);
+      if (op.joins > 0) joins(at(op.elements), bytes_of(op.out), op.joins);
     }
-    residuals(cross ? 3 : 2);
-    if (kind == LayerKind::kExperts) {
-      ops_.expert_mlp(t_, work_.experts, work_.experts_per_token, work_.expert_intermediate, work_.hidden);
-      if (work_.shared_intermediate > 0) mlp(work_.shared_intermediate);
-    } else {
-      mlp(work_.intermediate);
-    }
-    return cost_;
   }
+  void joins(double n, double e, double times) {
+    for (int i = 0; i < static_cast<int>(times); ++i) ops_.accumulate(n, e);
+  }
+  void views(double n) { ops_.views(n); }
+  const EagerCost& cost() const { return cost_; }
+  double residual_bytes() const { return bytes_of(Wideness::kResidual); }
 
  private:
-  void norm() {
-    if (work_.rms_norm) {
-      ops_.rms_norm(t_, work_.hidden, e_, work_.gemma_norm);
-    } else {
-      ops_.layer_norm(t_, work_.hidden, e_);
+  double at(const Extent& extent) const { return extent.at(batch_.batch, batch_.sequence); }
+  double bytes_of(Wideness width) const {
+    return width == Wideness::kWide ? 4 : width == Wideness::kResidual ? mode_.residual_bytes() : 2;
+  }
+
+  void add(const WorkOp& op) {
+    const double n = at(op.elements), e = bytes_of(op.in), out = bytes_of(op.out), whole = at(op.whole);
+    switch (op.kind) {
+      case OpKind::kLinear:
+        return ops_.linear(at(op.rows), op.inputs, op.outputs, op.bias, e,
+                           op.of_attention ? mode_.lora_attention : mode_.lora_other);
+      case OpKind::kConvolution:  // over time, in audio models: as a product over its columns
+        return ops_.linear(at(op.rows), op.inputs * op.kernel, op.outputs, op.bias, e, 0);
+      case OpKind::kProduct:
+        return ops_.batched_product(at(op.rows));
+      case OpKind::kAttention:
+        return attention(op);
+      case OpKind::kExperts: {
+        const model::ExpertsOp& how = work_.mixtures[static_cast<std::size_t>(op.aux)];
+        return ops_.expert_mlp(batch_.tokens(), static_cast<double>(how.count), static_cast<double>(how.per_token),
+                               static_cast<double>(how.intermediate), static_cast<double>(how.hidden));
+      }
+      case OpKind::kNorm:
+        return norm(op, n, e);
+      case OpKind::kRotate:
+        return ops_.rotary(n, bytes_of(Wideness::kResidual));
+      case OpKind::kActivate:
+        return activate(op, n, e);
+      case OpKind::kAdd:
+      case OpKind::kAddInPlace:
+        ops_.pass(n, e + bytes_of(op.other) + out, 0, 1, 0);
+        if (e != bytes_of(op.other)) ops_.backward_bytes((2 + out) * n, 1);  // the narrow side's gradient is cast
+        return;
+      case OpKind::kAddConstant:
+        return ops_.pass(n, 2 * e, 0, 1, 0);
+      case OpKind::kScale:
+        return ops_.pass(n, 2 * e, 2 * e);
+      case OpKind::kMultiply:
+        return ops_.multiply(n, out);
+      case OpKind::kDropout:
+        if (mode_.gradients) ops_.pass(n, 2 * e + 1, 2 * e + 1);
+        return;
+      case OpKind::kMaskedFill:
+        return ops_.pass(n, 2 * e + 1, 2 * e + 1);
+      case OpKind::kSoftmax:
+        return ops_.pass(n, e + out, 3 * out);
+      case OpKind::kCast:
+        return ops_.cast(n, e, out);
+      case OpKind::kCopy:
+        return ops_.pass(n, 2 * e, op.copy == model::CopyKind::kForward ? 0 : 2 * e);
+      case OpKind::kExpand:
+        return ops_.pass(1, e * (n + whole), e * (n + whole));
+      case OpKind::kCat:
+        return ops_.pass(n, 2 * e, 0, 1, 0);
+      case OpKind::kSlice:
+      case OpKind::kSelect:  // the gradient is a zero tensor of the whole, with this part filled in
+        ops_.views(1);
+        return ops_.backward_bytes(e * whole + 2 * e * n, 2);
+      case OpKind::kSplit:  // one cat
+        ops_.views(3);
+        return ops_.backward_bytes(2 * e * whole, 1);
+      case OpKind::kIndex:
+        return ops_.pass(1, 2 * e * n, e * whole + 2 * e * n, 1, 2);
+      case OpKind::kSplitHeads:
+      case OpKind::kMergeHeads:
+        return ops_.views(2);
+      case OpKind::kEmbedding:
+        return embedding(op, n, out);
+      case OpKind::kLanguageLoss:
+        return language_loss(op, e);
+      case OpKind::kClassLoss:
+        return ops_.pass(whole, 8, 8, 6, 6);
+      default:
+        return;
     }
   }
 
-  void norms(LayerKind kind) {
-    const double count = kind == LayerKind::kCrossDecoder ? work_.norms + 1 : work_.norms;
-    for (int i = 0; i < static_cast<int>(count); ++i) norm();
-  }
-
-  void attention_linear(double inputs, double outputs, double e) {
-    ops_.linear(t_, inputs, outputs, work_.bias, e, mode_.lora_attention);
-  }
-
-  void project_qkv() {
-    const double q = work_.heads * work_.head_dim, kv = work_.kv_heads * work_.head_dim;
-    if (work_.kv_rank > 0) return project_latent();
-    if (work_.fused_qkv) {
-      attention_linear(work_.hidden, q + 2 * kv, e_);
-      ops_.backward_bytes(4 * t_ * (q + 2 * kv), 1 + (work_.fused_gate_up ? 2 : 0));
-      ops_.views(3);
-      return;
-    }
-    attention_linear(work_.hidden, q, e_);
-    attention_linear(work_.hidden, kv, e_);
-    attention_linear(work_.hidden, kv, e_);
-    ops_.accumulate(t_ * work_.hidden, e_);
-    ops_.accumulate(t_ * work_.hidden, e_);
-    ops_.views(6);
-  }
-
-  // DeepSeek: queries and keys through low-rank factors with a norm between.
-  void project_latent() {
-    const double per_head = work_.nope_dim + work_.rope_dim;
-    if (work_.q_rank > 0) {
-      attention_linear(work_.hidden, work_.q_rank, e_);
-      ops_.rms_norm(t_, work_.q_rank, 2, false);
-      attention_linear(work_.q_rank, work_.heads * per_head, 2);
-    } else {
-      attention_linear(work_.hidden, work_.heads * per_head, e_);
-    }
-    attention_linear(work_.hidden, work_.kv_rank + work_.rope_dim, e_);
-    ops_.rms_norm(t_, work_.kv_rank, 2, false);
-    attention_linear(work_.kv_rank, work_.heads * (work_.nope_dim + work_.value_dim), 2);
-    ops_.accumulate(t_ * work_.hidden, e_);
-    ops_.pass(t_ * work_.heads * per_head * 2, 4, 4, 2, 2);
-    ops_.views(12);
-  }
-
-  void positions() {
-    if (work_.qk_norm) {
-      ops_.rms_norm(t_ * work_.heads, work_.head_dim, 2, work_.gemma_norm);
-      ops_.rms_norm(t_ * work_.kv_heads, work_.head_dim, 2, work_.gemma_norm);
-    }
-    if (!(work_.rotary_share > 0)) return;
-    for (double heads : {work_.heads, work_.kv_heads}) {
-      ops_.rotary(t_ * heads * work_.head_dim * work_.rotary_share, mode_.amp ? 4 : 2);
-      if (work_.rotary_share < 1 || work_.fused_gate_up) ops_.pass(t_ * heads * work_.head_dim, 4, 4, 1, 3);
+  void norm(const WorkOp& op, double n, double e) {
+    switch (op.norm) {
+      case NormKind::kLayer:
+        ops_.layer_norm(1, n, e);
+        return;
+      case NormKind::kLayerWide:
+        ops_.cast(n, e, 4);
+        ops_.layer_norm(1, n, 4);
+        ops_.cast(n, 4, e);
+        return;
+      case NormKind::kLayerSpelled:
+        ops_.pass(n, 12, 16, 2, 3);  // the mean, and its subtraction
+        ops_.rms_norm(1, n, e, false);
+        return;
+      case NormKind::kBatch:
+      case NormKind::kGroup:
+        ops_.pass(n, 3 * e, 5 * e, 2, 2);
+        return;
+      default:
+        ops_.rms_norm(1, n, e, op.norm == NormKind::kRmsPlusOne);
     }
   }
 
-  EagerAttention attention(bool causal, bool masked) const {
+  // GELU written out in Python is eight kernels forward and thirteen backward; as a function of its own, twelve.
+  void activate(const WorkOp& op, double n, double e) {
+    using model::Activation;
+    switch (op.activation) {
+      case Activation::kGeluNew:
+        return ops_.pass(n, 18 * e, 31 * e, 8, 13);
+      case Activation::kGeluFunction:
+        return ops_.pass(n, 18 * e, 30 * e, 8, 12);
+      case Activation::kQuickGelu:
+        return ops_.pass(n, 7 * e, 12 * e, 3, 5);
+      case Activation::kSquaredRelu:
+        return ops_.pass(n, 4 * e, 6 * e, 2, 2);
+      default:
+        return ops_.pass(n, 2 * e, 3 * e);
+    }
+  }
+
+  void attention(const WorkOp& op) {
+    const AttentionOp& how = work_.attentions[static_cast<std::size_t>(op.aux)];
     EagerAttention a;
     a.batch = batch_.batch;
-    a.sequence = batch_.sequence;
-    a.heads = work_.heads;
-    a.kv_heads = work_.kv_rank > 0 ? work_.heads : work_.kv_heads;
-    a.head_dim = work_.kv_rank > 0 ? work_.nope_dim + work_.rope_dim : work_.head_dim;
-    a.causal = causal;
-    a.masked = masked;
-    return a;
+    a.sequence = how.query_tokens > 0 ? static_cast<double>(how.query_tokens) : batch_.sequence;
+    a.keys = how.key_tokens > 0 ? static_cast<double>(how.key_tokens) : batch_.sequence;
+    a.heads = static_cast<double>(how.heads);
+    a.kv_heads = static_cast<double>(how.kv_heads);
+    a.head_dim = static_cast<double>(how.head_dim);
+    a.value_dim = static_cast<double>(how.value_dim);
+    a.causal = how.causal;
+    if (how.kernel == AttentionOp::Kernel::kMath) return ops_.math_attention(a);
+    if (op.written >= 0) return walk(work_.written[static_cast<std::size_t>(op.written)]);
+    if (mode_.eager_scores) return ops_.eager_attention(a);
+    // Beyond its window a layer gets an additive mask, as do ALiBi and grouped falcons.
+    const bool beyond = how.window > 0 && batch_.sequence > static_cast<double>(how.window);
+    a.masked = beyond || how.masked || how.alibi;
+    if (beyond) ops_.pass(0, 0, 0, 2, 2);
+    ops_.flash_attention(a);
   }
 
-  void attention_block(AttentionKind kind, bool causal) {
-    project_qkv();
-    positions();
-    switch (kind) {
-      case AttentionKind::kFlash:
-      case AttentionKind::kMasked:
-        ops_.flash_attention(attention(causal, kind == AttentionKind::kMasked));
-        break;
-      case AttentionKind::kEager:
-        ops_.eager_attention(attention(causal, false));
-        break;
-      case AttentionKind::kFp32Math:
-        ops_.math_attention(attention(causal, false));
-        break;
-    }
-    const double width = work_.kv_rank > 0 ? work_.heads * work_.value_dim : work_.heads * work_.head_dim;
-    attention_linear(width, work_.hidden, 2);
+  // The gradient of a table is dense: zeroed, scattered into, and added to the head's where they are tied.
+  void embedding(const WorkOp& op, double n, double e) {
+    ops_.pass(n, 2 * e, 2 * e, 1, 1);
+    if (!mode_.weights) return;
+    const bool tied = work_.tied && op.outputs == work_.vocabulary;
+    ops_.backward_bytes(op.inputs * op.outputs * e * (tied ? 4 : 1), tied ? 3 : 2);
   }
 
-  void self_attention(LayerKind kind) {
-    const bool pieces = mode_.eager_scores && work_.attention != AttentionKind::kFp32Math;
-    attention_block(pieces ? AttentionKind::kEager : work_.attention, kind != LayerKind::kEncoder);
-  }
-
-  // Beyond the window the layers that have one get an additive mask: the average layer takes its share of the
-  // difference between the two kernels.
-  void window_masks() {
-    if (mode_.eager_scores || work_.window <= 0 || batch_.sequence <= work_.window ||
-        work_.attention != AttentionKind::kFlash)
-      return;
-    const double share = work_.full_every > 0 ? (work_.full_every - 1) / work_.full_every : 1;
-    EagerCost plain, masked;
-    EagerOps(gpu_, constants_, mode_, plain).flash_attention(attention(true, false));
-    EagerOps(gpu_, constants_, mode_, masked).flash_attention(attention(true, true));
-    cost_.forward.attention += (masked.forward.attention - plain.forward.attention) * share;
-    cost_.backward.attention += (masked.backward.attention - plain.backward.attention) * share;
-    cost_.forward.traffic += (masked.forward.traffic - plain.forward.traffic) * share;
-    cost_.backward.traffic += (masked.backward.traffic - plain.backward.traffic) * share;
-    ops_.pass(0, 0, 0, 2, 2);
-  }
-
-  void residuals(int count) {
-    const double n = t_ * work_.hidden;
-    for (int i = 0; i < count; ++i) {
-      ops_.pass(n, 2 * e_ + 2, 0, 1, 0);
-      ops_.accumulate(n, e_);
-    }
-    if (mode_.amp) ops_.backward_bytes(12 * n, 2);
-    if (work_.parallel_block) ops_.accumulate(n, e_);
-  }
-
-  void activate(double f) {
-    switch (work_.activation) {
-      case ActivationKind::kFused:
-        return ops_.pass(t_ * f, 4, 6, 1, 1);
-      case ActivationKind::kGeluNew:
-        return ops_.pass(t_ * f, 36, 62, 8, 13);
-      case ActivationKind::kBloomGelu:
-        return ops_.pass(t_ * f, 36, 60, 8, 12);
-    }
-  }
-
-  void mlp_linear(double inputs, double outputs, double e) {
-    ops_.linear(t_, inputs, outputs, work_.bias, e, mode_.lora_other);
-  }
-
-  void mlp(double f) {
-    const double h = work_.hidden;
-    if (work_.gated && work_.fused_gate_up) {
-      mlp_linear(h, 2 * f, e_);
-      ops_.backward_bytes(8 * t_ * f, 2);
-    } else {
-      mlp_linear(h, f, e_);
-      if (work_.gated) {
-        mlp_linear(h, f, e_);
-        ops_.accumulate(t_ * h, e_);
-      }
-    }
-    activate(f);
-    if (work_.gated) ops_.multiply(t_ * f, 2);
-    if (work_.encoder_decoder && work_.dropout) ops_.pass(t_ * f, 5, 5);
-    mlp_linear(f, h, 2);
+  void language_loss(const WorkOp& op, double e) {
+    if (!mode_.gradients) return;
+    const double tokens = batch_.tokens(), logits = tokens * op.outputs;
+    ops_.linear(tokens, op.inputs, op.outputs, op.bias, e, 0);
+    if (op.aux == 1) ops_.pass(logits, 4, 4);
+    if (work_.logit_softcap) ops_.pass(logits, 12, 16, 3, 4);
+    const bool wide = op.flag || mode_.amp;  // causal losses are computed in 32 bits
+    if (wide) ops_.cast(logits, 2, 4);
+    ops_.pass(logits, wide ? 12 : 6, wide ? 12 : 6, 2, 2);
   }
 
   EagerCost cost_;
   EagerOps ops_;
-  const GpuSpeed& gpu_;
-  const EagerConstants& constants_;
   const EagerMode& mode_;
   const ModelWork& work_;
   const EagerBatch& batch_;
-  double t_, e_;
 };
 
 }  // namespace
 
 EagerCost eager_layer(const GpuSpeed& gpu, const EagerConstants& constants, const EagerMode& mode,
-                      const ModelWork& work, LayerKind kind, const EagerBatch& batch) {
-  return LayerBuilder(gpu, constants, mode, work, batch).build(kind);
+                      const ModelWork& work, const LayerWork& layer, const EagerBatch& batch) {
+  EagerWalk walk(gpu, constants, mode, work, batch);
+  walk.views(4);
+  walk.walk(layer.ops);
+  walk.joins(batch.tokens() * work.hidden, walk.residual_bytes(), layer.input_joins);
+  return walk.cost();
 }
 
-EagerCost eager_head(const GpuSpeed& gpu, const EagerConstants& constants, const EagerMode& mode, const ModelWork& work,
+EagerCost eager_ends(const GpuSpeed& gpu, const EagerConstants& constants, const EagerMode& mode, const ModelWork& work,
                      const EagerBatch& batch) {
-  EagerCost cost;
-  EagerOps ops(gpu, constants, mode, cost);
-  const double t = batch.tokens(), h = work.hidden, r = mode.residual_bytes();
-  auto norm = [&](double e) { work.rms_norm ? ops.rms_norm(t, h, e, false) : (void)ops.layer_norm(t, h, e); };
-  if (work.head != OutputHead::kLanguageModel && work.head != OutputHead::kMaskedModel) {
-    ops.layer_norm(t, h, r);
-    ops.pass(t * h, 8, 8, 6, 6);
-    return cost;
-  }
-  const bool masked = work.head == OutputHead::kMaskedModel;
-  norm(r);
-  if (masked) {
-    ops.linear(t, h, h, true, r, mode.lora_other);
-    ops.pass(t * h, 4, 6);
-    ops.layer_norm(t, h, 2);
-  }
-  ops.linear(t, h, work.vocabulary, false, r, 0);
-  const double logits = t * work.vocabulary;
-  if (work.logit_softcap) ops.pass(logits, 12, 16, 3, 4);
-  const bool fp32_loss = !masked || mode.amp;
-  if (fp32_loss) ops.cast(logits, 2, 4);
-  const double e = fp32_loss ? 4 : 2;
-  ops.pass(logits, 3 * e, 3 * e, 2, 2);
-  ops.pass(t * h, 2 * r, 2 * r + 8, 6, 4);
-  // The embedding's gradient is dense: zeroed, scattered into, and added to the head's where they are tied.
-  if (mode.weights) ops.backward_bytes(work.vocabulary * h * r * (work.tied ? 4 : 1), 3);
-  return cost;
+  EagerWalk walk(gpu, constants, mode, work, batch);
+  walk.walk(work.ends);
+  return walk.cost();
 }
 
 Seconds device_time(const EagerCost::Direction& d, const GpuSpeed& gpu, const EagerConstants& constants,
                     double bandwidth_share) {
   return d.matmul + d.attention + d.lora + traffic_time(gpu, d.traffic, bandwidth_share) +
          constants.kernel_launch * (d.kernels + d.casts);
-}
-
-LayerCounts layers_of(const ModelWork& work) {
-  if (work.encoder_decoder)
-    return {{LayerKind::kEncoder, work.encoder_layers}, {LayerKind::kCrossDecoder, work.layers}};
-  if (!work.decoder) return {{LayerKind::kEncoder, work.layers}, {}};
-  return {{LayerKind::kDense, work.layers - work.expert_layers()}, {LayerKind::kExperts, work.expert_layers()}};
 }
 
 }  // namespace rightsize::perf

@@ -145,8 +145,7 @@ void EagerOps::rotary(double n, double cos_bytes) {
 void EagerOps::flash_attention(const EagerAttention& a) {
   constexpr double kBlock = 128.0;
   const double rows = a.batch * a.sequence;
-  const Flops work =
-      flop(4.0 * a.batch * a.heads * a.sequence * a.sequence * a.head_dim * (a.causal && !a.masked ? 0.5 : 1.0));
+  const Flops work = flop(2.0 * a.scores() * (a.head_dim + a.value_dim) * (a.causal && !a.masked ? 0.5 : 1.0));
   double rate =
       c_.attention_rate * gpu_.attention_scale * std::pow(std::min(a.head_dim, 128.0) / 128.0, c_.attention_head_gamma);
   if (a.masked) rate *= c_.attention_mask;
@@ -162,29 +161,33 @@ void EagerOps::flash_attention(const EagerAttention& a) {
   if (a.masked && a.kv_heads != a.heads) pass(2 * rows * a.heads * a.head_dim, 4, 4, 2, 2);
 }
 
-void EagerOps::eager_attention(const EagerAttention& a) {
+void EagerOps::batched_product(double multiplies) {
   constexpr double kBatchedRate = 0.35;
-  const double rows = a.batch * a.sequence, scores = a.batch * a.heads * a.sequence * a.sequence;
-  const Flops work = flop(4.0 * scores * a.head_dim);
-  cost_.forward.attention += work / (gpu_.half * kBatchedRate);
-  cost_.forward.kernels += 2;
-  if (mode_.gradients) {
-    cost_.backward.attention += work * 2.0 / (gpu_.half * kBatchedRate);
-    cost_.backward.kernels += 4;
-  }
-  pass(scores, c_.eager_scores_forward, c_.eager_scores_backward, 6, 6);
+  const Seconds time = flop(2.0 * multiplies) / (gpu_.half * kBatchedRate);
+  cost_.forward.attention += time;
+  cost_.forward.kernels += 1;
+  if (!mode_.gradients) return;
+  cost_.backward.attention += time * 2.0;
+  cost_.backward.kernels += 2;
+}
+
+void EagerOps::eager_attention(const EagerAttention& a) {
+  const double rows = a.batch * a.sequence;
+  batched_product(a.scores() * a.head_dim);
+  batched_product(a.scores() * a.value_dim);
+  pass(a.scores(), c_.eager_scores_forward, c_.eager_scores_backward, 6, 6);
   pass(rows * a.heads * a.head_dim * 3, 4, 4, 3, 3);
   cost_.views += 10;
 }
 
 void EagerOps::math_attention(const EagerAttention& a) {
-  const double rows = a.batch * a.sequence, scores = a.batch * a.heads * a.sequence * a.sequence;
-  const Flops work = flop(4.0 * scores * a.head_dim);
+  const double rows = a.batch * a.sequence;
+  const Flops work = flop(4.0 * a.scores() * a.head_dim);
   cost_.forward.attention += work / (gpu_.fp32 * c_.fp32_rate);
   if (mode_.gradients) cost_.backward.attention += work * 2.0 / (gpu_.fp32 * c_.fp32_rate);
   pass(rows * a.heads * a.head_dim * 3, 6, 6, 3, 3);
   pass(rows * a.heads * a.head_dim * 2, 8, 8, 4, 4);
-  pass(scores, c_.math_scores_forward, c_.math_scores_backward, 8, 8);
+  pass(a.scores(), c_.math_scores_forward, c_.math_scores_backward, 8, 8);
   cost_.views += 10;
 }
 

@@ -38,8 +38,10 @@ struct EagerMode {
 };
 
 struct EagerAttention {
-  double batch = 0, sequence = 0, heads = 0, kv_heads = 0, head_dim = 0;
+  double batch = 0, sequence = 0, keys = 0, heads = 0, kv_heads = 0, head_dim = 0, value_dim = 0;
   bool causal = true, masked = false;
+
+  double scores() const { return batch * heads * sequence * keys; }
 };
 
 // Adds primitives to a cost. Sizes are elements; `e` are bytes of an element.
@@ -59,6 +61,8 @@ class EagerOps {
   double layer_norm(double rows, double width, double e);
   // nn.Linear over `rows`; `e` bytes of the incoming activation. `rank` of its adapter, 0 for none.
   void linear(double rows, double inputs, double outputs, bool bias, double e, double rank);
+  // Of two activations.
+  void batched_product(double multiplies);
   void rotary(double n, double cos_bytes);
   void flash_attention(const EagerAttention& a);
   void eager_attention(const EagerAttention& a);  // 16-bit products, scores in pieces

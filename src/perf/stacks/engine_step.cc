@@ -8,121 +8,135 @@ namespace {
 
 constexpr double kElementwiseShare = 0.7;  // of the bandwidth, in norms, rotations and activations
 
-double key_heads(const ModelWork& work, const EngineLayout& layout) {
-  return std::max(1.0, work.kv_heads / layout.tensor);
-}
+// Bytes of the fused elementwise kernels, for each element of a row of hidden states and of an MLP's inner width.
+// Decode: two norms that add the residual (8 each), rotation and quantization around attention (8); the gate (6).
+// Prefill writes the cache and gathers rows besides.
+struct ElementwiseBytes {
+  double hidden, inner;
+};
+constexpr ElementwiseBytes kDecodeBytes{24, 6}, kPrefillBytes{32, 8};
 
-OpTime attention_matmuls(const ModelWork& work, const GpuSpeed& gpu, const EngineLayout& layout, double rows) {
-  const double t = layout.tensor, h = work.hidden;
-  auto product = [&](double n, double k) { return matmul_time(gpu, {rows, n, k}, layout.format); };
-  if (work.kv_rank > 0) {
-    const double per_head = work.nope_dim + work.rope_dim;
-    OpTime sum = product(work.kv_rank + work.rope_dim, h);
-    if (work.q_rank > 0) sum += product(work.q_rank, h);
-    sum += product(work.heads * per_head / t, work.q_rank > 0 ? work.q_rank : h);
-    sum += product(work.heads * (work.nope_dim + work.value_dim) / t, work.kv_rank);
-    sum += product(h, work.heads * work.value_dim / t);
-    return sum;
-  }
-  OpTime sum = product((work.heads / t + 2 * key_heads(work, layout)) * work.head_dim, h);
-  sum += product(h, work.heads * work.head_dim / t);
-  return sum;
-}
-
-OpTime mlp_matmuls(const ModelWork& work, const GpuSpeed& gpu, const EngineLayout& layout, double rows, double f) {
+OpTime product_time(const GpuSpeed& gpu, const EngineLayout& layout, const Product& product, double rows) {
   const double t = layout.tensor;
-  OpTime sum = matmul_time(gpu, {rows, (work.gated ? 2.0 : 1.0) * f / t, work.hidden}, layout.format);
-  sum += matmul_time(gpu, {rows, work.hidden, f / t}, layout.format);
-  return sum;
+  return matmul_time(gpu, {rows, product.outputs_on(t), product.inputs_on(t)}, layout.format);
 }
 
 // Tokens choose experts as if at random: of E, E (1 - (1 - k/E)^rows) are read.
-OpTime expert_matmuls(const ModelWork& work, const GpuSpeed& gpu, const EngineLayout& layout, double rows) {
-  const double chance = work.experts_per_token / work.experts;
-  const double read = std::max(1.0, work.experts * (1.0 - std::pow(1.0 - chance, rows)));
-  const double each = std::max(1.0, rows * work.experts_per_token / read);
-  const double f = work.expert_intermediate / layout.tensor;
-  OpTime sum = grouped_matmul_time(gpu, read, {each, 2 * f, work.hidden}, layout.format);
-  sum += grouped_matmul_time(gpu, read, {each, work.hidden, f}, layout.format);
-  if (work.shared_intermediate > 0) sum += mlp_matmuls(work, gpu, layout, rows, work.shared_intermediate);
+OpTime expert_products(const GpuSpeed& gpu, const EngineLayout& layout, const model::ExpertsOp& how, double rows) {
+  const double count = static_cast<double>(how.count), per_token = static_cast<double>(how.per_token);
+  const double hidden = static_cast<double>(how.hidden);
+  const double read = std::max(1.0, count * (1.0 - std::pow(1.0 - per_token / count, rows)));
+  const double each = std::max(1.0, rows * per_token / read);
+  const double inner = static_cast<double>(how.intermediate) / layout.tensor, sides = how.gated ? 2.0 : 1.0;
+  OpTime sum = grouped_matmul_time(gpu, read, {each, sides * inner, hidden}, layout.format);
+  sum += grouped_matmul_time(gpu, read, {each, hidden, inner}, layout.format);
   return sum;
 }
 
-OpTime all_matmuls(const ModelWork& work, const GpuSpeed& gpu, const EngineLayout& layout, double rows,
-                   double logit_rows) {
-  const double sparse = work.expert_layers();
+OpTime all_products(const ModelWork& work, const GpuSpeed& gpu, const EngineLayout& layout, double rows,
+                    double logit_rows) {
   OpTime sum;
-  if (work.layers > sparse) sum += layer_matmuls(work, gpu, layout, rows, false) * (work.layers - sparse);
-  if (sparse > 0) sum += layer_matmuls(work, gpu, layout, rows, true) * sparse;
+  for (const LayerWork& layer : work.kinds) sum += layer_products(work, layer, gpu, layout, rows) * layer.count;
   // The head stays 16-bit under quantized weights.
   sum += matmul_time(gpu, {logit_rows, work.vocabulary / layout.tensor, work.hidden}, WeightFormat::kHalf);
   return sum;
 }
 
-double mlp_width(const ModelWork& work) {
-  if (work.experts == 0) return work.intermediate;
-  return work.expert_intermediate * work.experts_per_token + work.shared_intermediate;
+// Elements of the MLP's inner width that work on a token.
+double inner_width(const ModelWork& work, const LayerWork& layer) {
+  double width = 0;
+  for (const Product& product : layer.products) {
+    if (product.part == Product::Part::kDown) width += product.inputs;
+  }
+  if (layer.experts < 0) return width;
+  const model::ExpertsOp& how = work.mixtures[static_cast<std::size_t>(layer.experts)];
+  return width + static_cast<double>(how.intermediate * how.per_token);
 }
 
 Seconds elementwise_time(const ModelWork& work, const GpuSpeed& gpu, const EngineLayout& layout, double rows,
-                         double hidden_bytes, double mlp_bytes) {
-  return traffic_time(
-      gpu, bytes(work.layers * rows * (hidden_bytes * work.hidden + mlp_bytes * mlp_width(work) / layout.tensor)),
-      kElementwiseShare);
+                         const ElementwiseBytes& each) {
+  double sum = 0;
+  for (const LayerWork& layer : work.kinds) {
+    sum += layer.count * (each.hidden * work.hidden + each.inner * inner_width(work, layer) / layout.tensor);
+  }
+  return traffic_time(gpu, bytes(rows * sum), kElementwiseShare);
 }
 
+// After attention and after the MLP of every layer.
 Seconds all_reduces(const ModelWork& work, const GpuSpeed& gpu, const Cluster& cluster, const EngineLayout& layout,
                     double rows) {
   return engine_all_reduce_time(gpu, cluster, layout.tensor, bytes(2 * rows * work.hidden)) * (2 * work.layers);
 }
 
-// Layers with a window read no more than it.
-double mean_context(const ModelWork& work, double context) {
-  if (work.window <= 0 || context <= work.window) return context;
-  const double full = work.full_every > 0 ? 1.0 / work.full_every : 0.0;
-  return full * context + (1.0 - full) * work.window;
+double key_heads(const model::AttentionOp& a, const EngineLayout& layout) {
+  return std::max(1.0, static_cast<double>(a.kv_heads) / layout.tensor);
 }
 
 }  // namespace
 
-OpTime layer_matmuls(const ModelWork& work, const GpuSpeed& gpu, const EngineLayout& layout, double rows,
-                     bool experts) {
-  OpTime sum = attention_matmuls(work, gpu, layout, rows);
-  sum += experts ? expert_matmuls(work, gpu, layout, rows) : mlp_matmuls(work, gpu, layout, rows, work.intermediate);
+OpTime layer_products(const ModelWork& work, const LayerWork& layer, const GpuSpeed& gpu, const EngineLayout& layout,
+                      double rows) {
+  OpTime sum;
+  for (const Product& product : layer.products) sum += product_time(gpu, layout, product, rows);
+  if (layer.experts >= 0)
+    sum += expert_products(gpu, layout, work.mixtures[static_cast<std::size_t>(layer.experts)], rows);
   return sum;
+}
+
+OpTime decode_attention(const GpuSpeed& gpu, const EngineLayout& layout, const model::AttentionOp& how, double batch,
+                        double context) {
+  DecodeAttention attention;
+  attention.batch = batch;
+  // Layers with a window read no more than it.
+  attention.context = how.window > 0 ? std::min(context, static_cast<double>(how.window)) : context;
+  attention.heads = static_cast<double>(how.heads) / layout.tensor;
+  attention.kv_heads = key_heads(how, layout);
+  attention.head_dim = static_cast<double>(how.head_dim);
+  attention.kv_bytes = layout.kv_bytes;
+  attention.fp8_factor = layout.fp8_factor;
+  attention.latent_width = static_cast<double>(how.latent_width);
+  return decode_attention_time(gpu, attention);
+}
+
+OpTime prefill_attention(const GpuSpeed& gpu, const EngineLayout& layout, const model::AttentionOp& how, double batch,
+                         double tokens) {
+  PrefillAttention attention;
+  attention.batch = batch;
+  attention.sequence = tokens;
+  attention.heads = static_cast<double>(how.heads) / layout.tensor;
+  attention.kv_heads = key_heads(how, layout);
+  attention.head_dim = static_cast<double>(how.head_dim);
+  attention.causal = how.causal;
+  return prefill_attention_time(gpu, attention);
 }
 
 EngineWork decode_work(const ModelWork& work, const GpuSpeed& gpu, const Cluster& cluster, const EngineLayout& layout,
                        double batch, double context) {
   EngineWork step;
-  step.matmul = all_matmuls(work, gpu, layout, batch, batch);
-  DecodeAttention attention;
-  attention.batch = batch;
-  attention.context = mean_context(work, context);
-  attention.heads = work.heads / layout.tensor;
-  attention.kv_heads = key_heads(work, layout);
-  attention.head_dim = work.head_dim;
-  attention.kv_bytes = layout.kv_bytes;
-  attention.fp8_factor = layout.fp8_factor;
-  attention.latent_width = work.latent_width();
-  step.attention = decode_attention_time(gpu, attention) * work.layers;
+  step.matmul = all_products(work, gpu, layout, batch, batch);
+  for (const LayerWork& layer : work.kinds) {
+    for (int number : layer.attentions) {
+      const model::AttentionOp& how = work.attentions[static_cast<std::size_t>(number)];
+      step.attention += decode_attention(gpu, layout, how, batch, context) * layer.count;
+    }
+  }
   step.all_reduce = all_reduces(work, gpu, cluster, layout, batch);
-  step.elementwise = elementwise_time(work, gpu, layout, batch, 24, 6);
+  step.elementwise = elementwise_time(work, gpu, layout, batch, kDecodeBytes);
   return step;
 }
 
 EngineWork prefill_work(const ModelWork& work, const GpuSpeed& gpu, const Cluster& cluster, const EngineLayout& layout,
                         double tokens) {
   EngineWork step;
-  step.matmul = all_matmuls(work, gpu, layout, tokens, 1);
-  PrefillAttention attention;
-  attention.sequence = tokens;
-  attention.heads = work.heads / layout.tensor;
-  attention.kv_heads = work.kv_rank > 0 ? attention.heads : key_heads(work, layout);
-  attention.head_dim = work.kv_rank > 0 ? work.nope_dim + work.rope_dim : work.head_dim;
-  step.attention = prefill_attention_time(gpu, attention) * work.layers;
+  step.matmul = all_products(work, gpu, layout, tokens, 1);
+  for (const LayerWork& layer : work.kinds) {
+    for (int number : layer.attentions) {
+      const model::AttentionOp& how = work.attentions[static_cast<std::size_t>(number)];
+      step.attention += prefill_attention(gpu, layout, how, 1, tokens) * layer.count;
+    }
+  }
   step.all_reduce = all_reduces(work, gpu, cluster, layout, tokens);
-  step.elementwise = elementwise_time(work, gpu, layout, tokens, 32, 8);
+  step.elementwise = elementwise_time(work, gpu, layout, tokens, kPrefillBytes);
   return step;
 }
 

@@ -29,7 +29,14 @@ EngineWork decode_work(const ModelWork& work, const GpuSpeed& gpu, const Cluster
 EngineWork prefill_work(const ModelWork& work, const GpuSpeed& gpu, const Cluster& cluster, const EngineLayout& layout,
                         double tokens);
 
-// The products of one layer with dense MLP (or experts) over `rows` tokens: what the two above multiply by the layers.
-OpTime layer_matmuls(const ModelWork& work, const GpuSpeed& gpu, const EngineLayout& layout, double rows, bool experts);
+// The products of one layer over `rows` tokens, experts among them.
+OpTime layer_products(const ModelWork& work, const LayerWork& layer, const GpuSpeed& gpu, const EngineLayout& layout,
+                      double rows);
+
+// The attention of one layer: one token for each of `batch` sequences, or prompts of `tokens`.
+OpTime decode_attention(const GpuSpeed& gpu, const EngineLayout& layout, const model::AttentionOp& how, double batch,
+                        double context);
+OpTime prefill_attention(const GpuSpeed& gpu, const EngineLayout& layout, const model::AttentionOp& how, double batch,
+                         double tokens);
 
 }  // namespace rightsize::perf

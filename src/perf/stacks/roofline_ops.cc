@@ -1,7 +1,9 @@
 // The operations of one forward pass with their work, for pictures and for reading.
-#include <algorithm>
+#include <string>
+#include <utility>
 
 #include "memory/weight_bytes.h"
+#include "perf/stacks/engine_step.h"
 #include "perf/stacks/estimate_parts.h"
 
 namespace rightsize::perf {
@@ -9,76 +11,93 @@ namespace {
 
 using model::Job;
 
+const char* name_of(const Product& product, double inner) {
+  switch (product.part) {
+    case Product::Part::kQkv:
+      return "q, k, v";
+    case Product::Part::kLatent:
+      return "latent projections";
+    case Product::Part::kAttentionOutput:
+      return "attention output";
+    case Product::Part::kUp:
+      return product.outputs > 1.5 * inner ? "gate and up" : "up";
+    case Product::Part::kDown:
+      return "down";
+    case Product::Part::kOther:
+      break;
+  }
+  return "other products";
+}
+
+// Kinds of layers that differ in nothing a roofline shows (windows) are joined.
 class OpCollector {
  public:
-  OpCollector(const ModelWork& work, const Job& job, const GpuSpeed& gpu, double rows)
-      : work_(work), gpu_(gpu), rows_(rows), tensor_(job.parallel.tensor) {
-    format_ = job.kind == model::JobKind::kServe ? weight_format(job.precision, gpu) : WeightFormat::kHalf;
-    if (job.precision == model::Precision::kFp8) format_ = weight_format(job.precision, gpu);
-  }
-
-  void product(const char* name, double n, double k, double count, WeightFormat format) {
-    ops_.push_back({name, matmul_time(gpu_, {rows_, n, k}, format), count});
-  }
-  void layers() {
-    const double t = tensor_, h = work_.hidden, q = work_.heads * work_.head_dim;
-    const double kv = std::max(1.0, work_.kv_heads / t) * work_.head_dim;
-    const double layers = work_.layers + work_.encoder_layers, sparse = work_.expert_layers();
-    product("q, k, v", q / t + 2 * kv, h, layers, format_);
-    product("attention output", h, q / t, layers, format_);
-    const double up = work_.gated ? 2 : 1;
-    if (layers > sparse) {
-      product(work_.gated ? "gate and up" : "up", up * work_.intermediate / t, h, layers - sparse, format_);
-      product("down", h, work_.intermediate / t, layers - sparse, format_);
+  void add(const std::string& name, const OpTime& each, double count) {
+    for (RooflineOp& op : ops_) {
+      if (op.name == name && op.each.flops == each.flops && op.each.traffic == each.traffic) {
+        op.count += count;
+        return;
+      }
     }
-    if (sparse > 0) experts(sparse);
-    ops_.push_back({"norms and activations", elementwise(), layers});
+    ops_.push_back({name, each, count});
   }
-  void logits() { product("logits", work_.vocabulary / tensor_, work_.hidden, 1, WeightFormat::kHalf); }
-  void attention(const OpTime& time) { ops_.push_back({"attention", time, work_.layers + work_.encoder_layers}); }
-
   std::vector<RooflineOp> take() { return std::move(ops_); }
 
  private:
-  void experts(double layers) {
-    const double each = std::max(1.0, rows_ * work_.experts_per_token / work_.experts);
-    const double f = work_.expert_intermediate / tensor_;
-    OpTime sum = grouped_matmul_time(gpu_, work_.experts, {each, 2 * f, work_.hidden}, format_);
-    sum += grouped_matmul_time(gpu_, work_.experts, {each, work_.hidden, f}, format_);
-    ops_.push_back({"experts", sum, layers});
-  }
-  OpTime elementwise() const {
-    OpTime op;
-    op.traffic = bytes(rows_ * (24 * work_.hidden + 6 * work_.intermediate / tensor_));
-    op.flops = flop(rows_ * (10 * work_.hidden + 6 * work_.intermediate / tensor_));
-    op.memory = op.time = traffic_time(gpu_, op.traffic, 0.7);
-    return op;
-  }
-
-  const ModelWork& work_;
-  const GpuSpeed& gpu_;
-  double rows_, tensor_;
-  WeightFormat format_ = WeightFormat::kHalf;
   std::vector<RooflineOp> ops_;
 };
+
+double inner_of(const LayerWork& layer) {
+  double inner = 0;
+  for (const Product& product : layer.products) {
+    if (product.part == Product::Part::kDown) inner += product.inputs;
+  }
+  return inner;
+}
+
+OpTime elementwise(const ModelWork& work, const GpuSpeed& gpu, double rows, double inner) {
+  OpTime op;
+  op.traffic = bytes(rows * (24 * work.hidden + 6 * inner));
+  op.flops = flop(rows * (10 * work.hidden + 6 * inner));
+  op.memory = op.time = traffic_time(gpu, op.traffic, 0.7);
+  return op;
+}
 
 }  // namespace
 
 std::vector<RooflineOp> roofline_ops(const ModelWork& work, const Job& job, const GpuSpeed& gpu, double batch,
                                      double new_tokens, double context) {
   if (work.image) return {};
-  OpCollector ops(work, job, gpu, batch * new_tokens);
-  ops.layers();
-  const double heads = work.heads / job.parallel.tensor;
-  const double kv_heads = std::max(1.0, work.kv_heads / job.parallel.tensor);
-  if (new_tokens > 1) {
-    ops.attention(prefill_attention_time(gpu, {batch, new_tokens, heads, kv_heads, work.head_dim, work.decoder}));
-  } else {
-    DecodeAttention attention{batch, context, heads, kv_heads, work.head_dim, 2, 0, work.latent_width()};
-    attention.kv_bytes = memory::bytes_per_element(kv_format(job));
-    ops.attention(decode_attention_time(gpu, attention));
+  EngineLayout layout;
+  layout.tensor = job.parallel.tensor;
+  layout.format = job.kind == model::JobKind::kServe || job.precision == model::Precision::kFp8
+                      ? weight_format(job.precision, gpu)
+                      : WeightFormat::kHalf;
+  layout.kv_bytes = memory::bytes_per_element(kv_format(job));
+  const double rows = batch * new_tokens, t = layout.tensor;
+  OpCollector ops;
+  for (const LayerWork& layer : work.kinds) {
+    for (const Product& product : layer.products) {
+      ops.add(name_of(product, inner_of(layer)),
+              matmul_time(gpu, {rows, product.outputs_on(t), product.inputs_on(t)}, layout.format), layer.count);
+    }
+    if (layer.experts >= 0) {
+      LayerWork experts;
+      experts.experts = layer.experts;
+      ops.add("experts", layer_products(work, experts, gpu, layout, rows), layer.count);
+    }
+    ops.add("norms and activations", elementwise(work, gpu, rows, inner_of(layer) / t), layer.count);
+    for (int number : layer.attentions) {
+      const model::AttentionOp& how = work.attentions[static_cast<std::size_t>(number)];
+      ops.add("attention",
+              new_tokens > 1 ? prefill_attention(gpu, layout, how, batch, new_tokens)
+                             : decode_attention(gpu, layout, how, batch, context),
+              layer.count);
+    }
   }
-  if (work.head == OutputHead::kLanguageModel || work.head == OutputHead::kMaskedModel) ops.logits();
+  if (work.head == OutputHead::kLanguageModel || work.head == OutputHead::kMaskedModel) {
+    ops.add("logits", matmul_time(gpu, {rows, work.vocabulary / t, work.hidden}, WeightFormat::kHalf), 1);
+  }
   return ops.take();
 }
 

@@ -31,20 +31,22 @@ Pass forward_layers(const EagerConstants& c, const ModelWork& work, const GpuSpe
                     bool cache) {
   const EagerMode mode = inference_mode();
   Pass pass;
-  const LayerCounts layers = layers_of(work);
-  for (const LayerCount& some : {layers.first, layers.second}) {
-    if (!(some.count > 0)) continue;
-    EagerCost cost = eager_layer(gpu, c, mode, work, some.kind, batch);
+  auto add = [&](const EagerCost& cost, double count) {
+    pass.matmul += cost.forward.matmul * count;
+    pass.attention += cost.forward.attention * count;
+    pass.elementwise += traffic_time(gpu, cost.forward.traffic, c.forward_bandwidth) * count;
+    pass.launches += c.kernel_launch * (cost.forward.kernels * count);
+    pass.host += (c.host_infer * (cost.forward.kernels + c.view_cost * cost.views) + c.host_infer_layer) * count;
+  };
+  for (const LayerWork& layer : work.kinds) {
+    EagerCost cost = eager_layer(gpu, c, mode, work, layer, batch);
     if (cache) {
-      cost.forward.traffic += bytes(4 * batch.tokens() * work.kv_width());
+      cost.forward.traffic += bytes(4 * batch.tokens() * work.key_width);
       cost.forward.kernels += 2;
     }
-    pass.matmul += cost.forward.matmul * some.count;
-    pass.attention += cost.forward.attention * some.count;
-    pass.elementwise += traffic_time(gpu, cost.forward.traffic, c.forward_bandwidth) * some.count;
-    pass.launches += c.kernel_launch * (cost.forward.kernels * some.count);
-    pass.host += (c.host_infer * (cost.forward.kernels + c.view_cost * cost.views) + c.host_infer_layer) * some.count;
+    add(cost, layer.count);
   }
+  add(eager_ends(gpu, c, mode, work, batch), 1);
   pass.host += milliseconds(0.5);
   return pass;
 }
@@ -82,21 +84,24 @@ struct Decode {
 Decode graph_decode(const EagerConstants& c, const ModelWork& work, const GpuSpeed& gpu, double batch, double context) {
   Decode decode;
   const EagerMode mode = inference_mode();
-  const LayerCounts layers = layers_of(work);
-  double kernels = 0, count = 0;
-  for (const LayerCount& some : {layers.first, layers.second}) {
-    if (!(some.count > 0) || some.kind == LayerKind::kEncoder) continue;
-    const EagerCost cost = eager_layer(gpu, c, mode, work, some.kind, {batch, 1});
-    decode.matmul += cost.forward.matmul * some.count;
-    kernels += cost.forward.kernels * some.count;
-    count += some.count;
+  double kernels = 0;
+  for (const LayerWork& layer : work.kinds) {
+    if (layer.encoder) continue;
+    const EagerCost cost = eager_layer(gpu, c, mode, work, layer, {batch, 1});
+    decode.matmul += cost.forward.matmul * layer.count;
+    kernels += cost.forward.kernels * layer.count;
+    for (int number : layer.attentions) {
+      const model::AttentionOp& a = work.attentions[static_cast<std::size_t>(number)];
+      const double tokens = a.key_tokens > 0 ? static_cast<double>(a.key_tokens) : context;
+      const double elements = 2 * batch * tokens * static_cast<double>(a.heads * a.head_dim);
+      Seconds time = traffic_time(gpu, bytes(2 * elements), c.decode_attention_bandwidth);
+      if (a.kv_heads != a.heads) {
+        const double share = static_cast<double>(a.kv_heads) / static_cast<double>(a.heads);
+        time += traffic_time(gpu, bytes(2 * elements * (1 + share)), c.decode_repeat_bandwidth);
+      }
+      decode.attention += time * layer.count;
+    }
   }
-  const double elements = 2 * batch * context * work.heads * work.head_dim;
-  Seconds attention = traffic_time(gpu, bytes(2 * elements), c.decode_attention_bandwidth);
-  if (work.kv_heads != work.heads) {
-    attention += traffic_time(gpu, bytes(2 * elements * (1 + work.kv_heads / work.heads)), c.decode_repeat_bandwidth);
-  }
-  decode.attention = attention * count;
   decode.launches = c.decode_kernel * kernels;
   decode.matmul += matmul_time(gpu, {batch, work.vocabulary, work.hidden}, WeightFormat::kHalf).time;
   return decode;

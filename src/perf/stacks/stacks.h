@@ -58,7 +58,7 @@ struct ShardedConstants {
 };
 
 struct MegatronConstants {
-  double rate_bf16 = 0, rate_fp8 = 0, rate_fp4 = 0, attention_rate = 0, elementwise = 0;
+  double rate_bf16 = 0, rate_fp8 = 0, attention_rate = 0, elementwise = 0;
   double expert_rate = 1, all_to_all = 0, tensor_exposed = 0;
   Seconds expert_layer;
   double dense_width = 0, expert_width = 0;
@@ -67,8 +67,8 @@ struct MegatronConstants {
 // Image models in torchvision.
 struct VisionConstants {
   double bandwidth = 0;
-  double conv_rate = 0, conv_copies = 1, conv_depth = 1, conv_width = 1;
-  double grouped_rate = 0, conv_weight_gradient = 1, conv_input_gradient = 1;
+  double conv_depth = 1, conv_width = 1;
+  double grouped_rate = 0, conv_input_gradient = 1;
   double depthwise = 1, depthwise_kernel = 1, depthwise_backward = 1;
   double linear_rate = 0, attention_rate = 0, window_scores = 0, dropout = 1;
   double channels_last_copies = 1, channels_last_rate = 0, channels_last_weight_gradient = 1;

@@ -87,10 +87,15 @@ double redone_share(Recompute recompute) {
   return recompute == Recompute::kFull ? 1.0 : recompute == Recompute::kSelective ? kAttentionAlone : 0.0;
 }
 
-// Tensors the optimizer loops over: adapters of seven linears, or the weights and norms of a layer.
+// Tensors the optimizer loops over: two for each adapter, or the weights, norms and biases of the layers.
 double optimizer_tensors(const ModelWork& work, const EagerMode& mode) {
-  const double per_layer = !mode.weights ? 14 : work.rms_norm ? 9 : 12 + (work.bias ? 4 : 0);
-  return work.layers * per_layer * (work.encoder_decoder ? 2.2 : 1) + 4;
+  double tensors = 4;
+  for (const LayerWork& layer : work.kinds) {
+    double adapters = 0;
+    for (const WorkOp& op : layer.ops) adapters += op.kind == model::OpKind::kLinear ? 2 : 0;
+    tensors += layer.count * (mode.weights ? layer.tensors : adapters);
+  }
+  return tensors;
 }
 
 Phases phases_of(const EagerConstants& c, const ModelWork& work, const Job& job, const GpuSpeed& gpu) {
@@ -99,12 +104,10 @@ Phases phases_of(const EagerConstants& c, const ModelWork& work, const Job& job,
   const Sides sides{c, gpu, mode.full32 ? 2.0 : 1.0};
   const double redone = redone_share(job.train.recompute);
   Phases phases;
-  const LayerCounts layers = layers_of(work);
-  for (const LayerCount& some : {layers.first, layers.second}) {
-    if (!(some.count > 0)) continue;
-    add_layers(phases, sides, eager_layer(gpu, c, mode, work, some.kind, batch), some.count, redone);
+  for (const LayerWork& layer : work.kinds) {
+    add_layers(phases, sides, eager_layer(gpu, c, mode, work, layer, batch), layer.count, redone);
   }
-  const EagerCost head = eager_head(gpu, c, mode, work, batch);
+  const EagerCost head = eager_ends(gpu, c, mode, work, batch);
   phases.forward += sides.forward(head);
   phases.backward += sides.backward(head);
   phases.arithmetic += arithmetic_of(head);

@@ -37,10 +37,10 @@ struct Work {
 
 Work flops_of(const ModelWork& work, double tokens, double sequence, bool frozen) {
   const double passes = frozen ? 2.0 : 3.0;
-  const double head = work.vocabulary * work.hidden;
+  const double head = work.head_parameters;
   const double layers = work.active_parameters - head * (work.tied ? 1.0 : 2.0);
   return {flop(2.0 * layers * tokens * passes), flop(2.0 * head * tokens * passes),
-          flop(7.0 * tokens * sequence * work.heads * work.head_dim * work.layers)};
+          flop(7.0 * tokens * sequence * work.attention_width)};
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "perf/stacks/engine_step.h"
 #include "perf/stacks/estimate_parts.h"
 
 namespace rightsize::perf {
@@ -28,7 +29,7 @@ Split split_of(const ModelWork& work, const Job& job) {
   split.sequence = static_cast<double>(job.sequence);
   split.tokens = split.batch * split.sequence / p.context;
   split.tensor = p.tensor;
-  split.layers = (work.layers + work.encoder_layers) / p.pipeline;
+  split.layers = work.layers / p.pipeline;
   return split;
 }
 
@@ -66,38 +67,31 @@ class ShardedLayer {
     return traffic_time(gpu_, bytes(4 * rows * k * (recompute ? 2 : 1) + 6 * rows * n + 4 * n * k), kCastShare);
   }
 
-  LinearTime linears(bool experts) const {
-    const double t = split_.tensor, h = work_.hidden, rows = split_.tokens;
-    const double q = work_.heads * work_.head_dim, kv = work_.kv_heads * work_.head_dim;
-    LinearTime sum = one((q + 2 * kv) / t, h, rows);
-    sum += one(h, q / t, rows);
-    const double up = work_.gated ? 2.0 : 1.0;
-    if (!experts) {
-      sum += one(up * work_.intermediate / t, h, rows);
-      sum += one(h, work_.intermediate / t, rows);
-      return sum;
-    }
-    const double groups = work_.experts / job_.parallel.expert;
-    const double routed = std::max(1.0, rows * work_.experts_per_token / work_.experts * job_.parallel.expert);
-    sum += one(up * work_.expert_intermediate / t, h, routed) * groups;
-    sum += one(h, work_.expert_intermediate / t, routed) * groups;
-    if (work_.shared_intermediate > 0) {
-      sum += one(up * work_.shared_intermediate / t, h, rows);
-      sum += one(h, work_.shared_intermediate / t, rows);
-    }
+  LinearTime linears(const LayerWork& layer) const {
+    const double t = split_.tensor, rows = split_.tokens;
+    LinearTime sum{};
+    for (const Product& product : layer.products) sum += one(product.outputs_on(t), product.inputs_on(t), rows);
+    if (layer.experts < 0) return sum;
+    const model::ExpertsOp& how = work_.mixtures[static_cast<std::size_t>(layer.experts)];
+    const double count = static_cast<double>(how.count), hidden = static_cast<double>(how.hidden);
+    const double inner = static_cast<double>(how.intermediate) / t, sides = how.gated ? 2.0 : 1.0;
+    const double groups = count / job_.parallel.expert;
+    const double routed = std::max(1.0, rows * static_cast<double>(how.per_token) / count * job_.parallel.expert);
+    sum += one(sides * inner, hidden, routed) * groups;
+    sum += one(hidden, inner, routed) * groups;
     return sum;
   }
 
-  Seconds attention() const {
-    PrefillAttention a;
-    a.batch = split_.batch;
-    a.sequence = split_.sequence;
-    a.heads = work_.heads / split_.tensor;
-    a.kv_heads = std::max(1.0, work_.kv_heads / split_.tensor);
-    a.head_dim = work_.head_dim;
-    a.causal = work_.decoder;
+  Seconds attention(const LayerWork& layer) const {
     const double factor = gpu_.hopper_or_later ? c_.attention_hopper : c_.attention_ampere;
-    return prefill_attention_time(gpu_, a).time * (factor / job_.parallel.context);
+    EngineLayout layout;
+    layout.tensor = job_.parallel.tensor;
+    Seconds sum;
+    for (int number : layer.attentions) {
+      const model::AttentionOp& how = work_.attentions[static_cast<std::size_t>(number)];
+      sum += prefill_attention(gpu_, layout, how, split_.batch, split_.sequence).time;
+    }
+    return sum * (factor / job_.parallel.context);
   }
 
   Seconds elementwise() const {
@@ -142,7 +136,7 @@ Seconds activation_exchange(const ModelWork& work, const Job& job, const GpuSpee
   const double redone = job.train.recompute == model::Recompute::kFull ? 1.5 : 1.0;
   const Bytes activations = bytes(2 * split.tokens * work.hidden);
   Seconds time = collective_time(gpu, cluster, Collective::kAllReduce, p.tensor, activations) * (4 * redone);
-  const Bytes keys = bytes(4 * split.tokens * p.context * work.kv_heads * work.head_dim / p.tensor);
+  const Bytes keys = bytes(2 * split.tokens * p.context * work.key_width / p.tensor);
   time += collective_time(gpu, cluster, Collective::kAllGather, p.context, keys) * (3 * redone);
   if (work.experts > 0 && p.expert > 1) {
     time += collective_time(gpu, cluster, Collective::kAllToAll, p.expert, activations * work.experts_per_token) *
@@ -179,17 +173,19 @@ Result<TrainEstimate> train_sharded(const ShardedConstants& c, const ModelWork& 
   const Split& split = layer.split();
   const model::Parallelism& p = job.parallel;
   const Calibration& own = calibration_of(gpu, slot_of(job.stack), model::JobKind::kTrain);
-  const double dense = split.layers - work.expert_layers() / p.pipeline;
-  const Seconds attention = layer.attention(), passes = layer.elementwise();
+  const Seconds passes = layer.elementwise();
+  Seconds attention;
   LinearTime linears{};
-  if (dense > 0) linears += layer.linears(false) * dense;
-  if (work.experts > 0) linears += layer.linears(true) * (split.layers - dense);
+  for (const LayerWork& kind : work.kinds) {
+    linears += layer.linears(kind) * (kind.count / p.pipeline);
+    attention += layer.attention(kind) * (kind.count / p.pipeline);
+  }
   const LinearTime logits = layer.logits() * (1.0 / p.pipeline);
 
-  const Seconds layers_forward = linears.forward + (attention + passes) * split.layers;
+  const Seconds layers_forward = linears.forward + attention + passes * split.layers;
   const Seconds forward = (layers_forward + logits.forward) * own.device;
   const Seconds backward =
-      (linears.backward + (attention * 2.5 + passes * 2.0) * split.layers + logits.backward) * own.device;
+      (linears.backward + attention * 2.5 + passes * (2.0 * split.layers) + logits.backward) * own.device;
   const double redone = job.train.recompute == model::Recompute::kFull        ? 1.0
                         : job.train.recompute == model::Recompute::kSelective ? 0.15
                                                                               : 0.0;
@@ -218,7 +214,7 @@ Result<TrainEstimate> train_sharded(const ShardedConstants& c, const ModelWork& 
   if (p.gpus > 1) estimate.parts.push_back({"waiting for the network", waiting});
   if (bubble > 0) estimate.parts.push_back({"pipeline bubble", busy * bubble});
   const Seconds arithmetic =
-      (linears.forward * (1 + redone) + linears.backward + attention * ((3.5 + redone) * split.layers)) * own.device;
+      (linears.forward * (1 + redone) + linears.backward + attention * (3.5 + redone)) * own.device;
   estimate.bound = bound_of(arithmetic, compute, Seconds{}, network.time + exchange);
   finish(estimate, c, job, gpu, work);
   return estimate;

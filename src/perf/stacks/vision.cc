@@ -19,138 +19,156 @@ struct ImageCost {
   double kernels = 0, kernels_backward = 0;
 };
 
-class ImageModel {
+class ImageWalk {
  public:
-  ImageModel(const VisionConstants& constants, const GpuSpeed& gpu, double batch, bool train)
-      : c_(constants), gpu_(gpu), b_(batch), train_(train), speed_(gpu.bandwidth * constants.bandwidth) {}
+  ImageWalk(const VisionConstants& constants, const GpuSpeed& gpu, const ModelWork& work, double batch, bool train)
+      : c_(constants), gpu_(gpu), work_(work), b_(batch), train_(train), speed_(gpu.bandwidth * constants.bandwidth) {}
 
-  ImageCost cost(const ImageOps& ops) {
-    for (const ImageOp& op : ops) add(op);
+  ImageCost cost() {
+    for (const LayerWork& layer : work_.kinds) {
+      repeats_ = layer.count;
+      for (const WorkOp& op : layer.ops) add(op);
+    }
+    repeats_ = 1;
+    for (const WorkOp& op : work_.ends) add(op);
     return sum_;
   }
 
  private:
+  double at(const Extent& extent) const { return extent.at(b_, 1); }
   Seconds moved(double n) const { return bytes(n) / speed_; }
 
   Seconds roofline(double flops, double traffic, double rate) const {
     return soft_max(flop(flops) / (gpu_.half * (rate * gpu_.rate_scale)), moved(traffic), 2.0);
   }
 
-  void pass(const ImageOp& op, double forward, double backward, double kernels_backward = 1) {
-    sum_.traffic += moved(forward * b_) * op.repeats;
-    sum_.traffic_backward += moved(backward * b_) * op.repeats;
-    sum_.kernels += op.repeats;
-    sum_.kernels_backward += kernels_backward * op.repeats;
+  void pass(double forward, double backward, double kernels_backward = 1) {
+    sum_.traffic += moved(forward) * repeats_;
+    sum_.traffic_backward += moved(backward) * repeats_;
+    kernels(1, kernels_backward);
+  }
+  void kernels(double forward, double backward) {
+    sum_.kernels += forward * repeats_;
+    sum_.kernels_backward += backward * repeats_;
+  }
+  void products(Seconds forward, Seconds backward) {
+    sum_.products += forward * repeats_;
+    sum_.products_backward += backward * repeats_;
   }
 
   // Autocast converts fp32 weights before every product, and their gradients after: 6 bytes an element.
   Seconds weight_cast(double elements) const { return train_ ? moved(6 * elements) : Seconds{}; }
+  double cast_kernels() const { return train_ ? 1 : 0; }
 
   // Utilisation falls with the square root of a filter's depth and of its outputs until both fill the tensor cores.
-  void convolution(const ImageOp& op) {
-    const double area = op.kernel * op.kernel, weights = op.a * op.b / op.groups * area;
-    const double flops = 2 * b_ * weights * op.side_out * op.side_out;
-    const double traffic =
-        c_.channels_last_copies * 2 * b_ * (op.a * op.side_in * op.side_in + op.b * op.side_out * op.side_out) +
-        2 * weights;
-    double rate = c_.channels_last_rate * std::sqrt(std::min(1.0, op.a / op.groups * area / c_.conv_depth)) *
-                  std::sqrt(std::min(1.0, op.b / op.groups / c_.conv_width));
+  void convolution(const WorkOp& op) {
+    const double area = op.kernel * op.kernel, weights = op.inputs * op.outputs / op.groups * area;
+    const double flops = 2 * weights * at(op.rows);
+    const double traffic = c_.channels_last_copies * 2 * (at(op.whole) + at(op.elements)) + 2 * weights;
+    double rate = c_.channels_last_rate * std::sqrt(std::min(1.0, op.inputs / op.groups * area / c_.conv_depth)) *
+                  std::sqrt(std::min(1.0, op.outputs / op.groups / c_.conv_width));
     if (op.groups > 1) rate = std::min(rate, 2 * c_.grouped_rate);
-    const bool first = op.a == 3;  // images need no gradient
+    const bool first = op.inputs == 3;  // images need no gradient
     const Seconds cast = weight_cast(weights);
-    sum_.products += (roofline(flops, traffic, rate) + cast) * op.repeats;
-    sum_.products_backward += (roofline(flops, traffic, rate * c_.channels_last_weight_gradient) +
-                               (first ? Seconds{} : roofline(flops, traffic, rate * c_.conv_input_gradient)) + cast) *
-                              op.repeats;
-    kernels(op, 1, 2);
+    products(roofline(flops, traffic, rate) + cast,
+             roofline(flops, traffic, rate * c_.channels_last_weight_gradient) +
+                 (first ? Seconds{} : roofline(flops, traffic, rate * c_.conv_input_gradient)) + cast);
+    kernels(1 + cast_kernels(), 2 + cast_kernels());
   }
 
-  void kernels(const ImageOp& op, double forward, double backward) {
-    sum_.kernels += (forward + (train_ ? 1 : 0)) * op.repeats;
-    sum_.kernels_backward += (backward + (train_ ? 1 : 0)) * op.repeats;
+  void depthwise(const WorkOp& op) {
+    const Seconds time = moved(2 * (at(op.whole) + at(op.elements))) *
+                         (c_.depthwise * c_.channels_last_depthwise * std::pow(op.kernel / 3.0, c_.depthwise_kernel));
+    sum_.traffic += time * repeats_;
+    sum_.traffic_backward += time * (c_.depthwise_backward * repeats_);
+    kernels(1, 2);
   }
 
-  void linear(const ImageOp& op) {
-    const double rows = op.a * b_, i = op.b, o = op.c, rate = c_.linear_rate * gpu_.rate_scale;
+  void linear(const WorkOp& op) {
+    const double rows = at(op.rows), i = op.inputs, o = op.outputs, rate = c_.linear_rate * gpu_.rate_scale;
     auto product = [&](double m, double n, double k) {
       return matmul_time(gpu_, {m, n, k}, WeightFormat::kHalf, rate).time;
     };
     const Seconds cast = weight_cast(i * o);
-    sum_.products += (product(rows, o, i) + cast) * op.repeats;
-    if (train_) {
-      sum_.products_backward += (product(rows, i, o) + product(i, o, rows) + cast + moved(2 * rows * o)) * op.repeats;
-    }
-    kernels(op, 1, 3);
+    products(product(rows, o, i) + cast,
+             train_ ? product(rows, i, o) + product(i, o, rows) + cast + moved(2 * rows * o) : Seconds{});
+    kernels(1 + cast_kernels(), 3 + cast_kernels());
   }
 
-  void attention(const ImageOp& op) {
-    const double scores = b_ * op.a * op.c * op.b * op.b, flops = 4 * scores * op.d;
-    if (op.kind == ImageOpKind::kAttention) {
-      const Seconds time = flop(flops) / (gpu_.half * (c_.attention_rate * gpu_.attention_scale)) + microseconds(4);
-      sum_.products += time * op.repeats;
-      sum_.products_backward += time * (3.25 * op.repeats);
-      sum_.kernels += 3 * op.repeats, sum_.kernels_backward += 4 * op.repeats;
-      return;
-    }
-    const Seconds time = flop(flops) / (gpu_.half * (0.15 * gpu_.rate_scale));
-    sum_.products += (time + moved(scores * c_.window_scores)) * op.repeats;
-    sum_.products_backward += (time * 2.0 + moved(scores * 1.3 * c_.window_scores)) * op.repeats;
-    sum_.kernels += 7 * op.repeats, sum_.kernels_backward += 9 * op.repeats;
+  void attention(const model::AttentionOp& how) {
+    const double scores = b_ * static_cast<double>(how.heads * how.query_tokens * how.key_tokens);
+    const Seconds time = flop(4 * scores * static_cast<double>(how.head_dim)) /
+                             (gpu_.half * (c_.attention_rate * gpu_.attention_scale)) +
+                         microseconds(4);
+    products(time, time * 3.25);
+    kernels(3, 4);
   }
 
-  void depthwise(const ImageOp& op) {
-    const Seconds time = moved(2 * b_ * op.a * (op.side_out * op.side_out + op.side_in * op.side_in)) *
-                         (c_.depthwise * c_.channels_last_depthwise * std::pow(op.kernel / 3.0, c_.depthwise_kernel));
-    sum_.traffic += time * op.repeats;
-    sum_.traffic_backward += time * (c_.depthwise_backward * op.repeats);
-    sum_.kernels += op.repeats, sum_.kernels_backward += 2 * op.repeats;
+  // Written out, within windows: small batched products.
+  void batched_product(const WorkOp& op) {
+    constexpr double kBatchedRate = 0.15;
+    const Seconds time = flop(2 * at(op.rows)) / (gpu_.half * (kBatchedRate * gpu_.rate_scale));
+    products(time, time * 2.0);
+    kernels(1, 2);
   }
 
   // Bytes of an element: 2, and 4 inside norms under autocast.
-  void add(const ImageOp& op) {
+  void add(const WorkOp& op) {
+    using model::NormKind;
+    using model::OpKind;
+    const double n = at(op.elements);
     switch (op.kind) {
-      case ImageOpKind::kConv:
-        return convolution(op);
-      case ImageOpKind::kDepthwise:
-        return depthwise(op);
-      case ImageOpKind::kLinear:
+      case OpKind::kConvolution:
+        return op.groups > 1 && op.groups == op.outputs ? depthwise(op) : convolution(op);
+      case OpKind::kLinear:
         return linear(op);
-      case ImageOpKind::kAttention:
-      case ImageOpKind::kWindowAttention:
-        return attention(op);
-      case ImageOpKind::kBatchNorm: {
-        const double n = op.a * op.side_out * op.side_out;
-        return pass(op, n * (train_ ? 6 : 4), n * 10);
-      }
-      case ImageOpKind::kActivation:
-        return pass(op, op.a * 4, op.a * 6);
-      case ImageOpKind::kAdd:
-        return pass(op, op.a * 6, op.a * 6);
-      case ImageOpKind::kPool:
-        return pass(op, (op.a + op.b) * 2, (op.a + op.b) * 2);
-      case ImageOpKind::kCopy:
-        return pass(op, op.a * 4, op.a * 4);
-      case ImageOpKind::kScale:
-        return pass(op, op.a * 4, op.a * 12, 3);
-      case ImageOpKind::kDropout:
-        if (train_) pass(op, op.a * 5 * c_.dropout, op.a * 5 * c_.dropout);
+      case OpKind::kAttention:
+        return attention(work_.attentions[static_cast<std::size_t>(op.aux)]);
+      case OpKind::kProduct:
+        return batched_product(op);
+      case OpKind::kNorm:
+        if (op.norm == NormKind::kBatch) return pass(n * (train_ ? 6 : 4), n * 10);
+        pass(n * (train_ ? 14 : 4), n * (train_ ? 26 : 10), 2);
+        if (train_) kernels(1, 0);
         return;
-      case ImageOpKind::kLayerNorm:
-        pass(op, op.a * (train_ ? 14 : 4), op.a * (train_ ? 26 : 10), 2);
-        if (train_) sum_.kernels += op.repeats;
+      case OpKind::kActivate:
+        return pass(n * 4, n * 6);
+      case OpKind::kAdd:
+      case OpKind::kAddInPlace:
+        return pass(n * 6, n * 6);
+      case OpKind::kMaxPool:
+      case OpKind::kAveragePool:
+        return pass((n + at(op.whole)) * 2, (n + at(op.whole)) * 2);
+      case OpKind::kCopy:
+      case OpKind::kCat:
+      case OpKind::kExpand:
+      case OpKind::kViewCopiedBack:
+        return pass(n * 4, n * 4);
+      case OpKind::kMultiply:
+        return pass(n * 4, n * 12, 3);
+      case OpKind::kScale:
+      case OpKind::kDropout:
+        if (train_) pass(n * 5 * c_.dropout, n * 5 * c_.dropout);
         return;
-      case ImageOpKind::kSmall:
-        sum_.kernels += op.a * op.repeats;
-        sum_.kernels_backward += 0.5 * op.a * op.repeats;
+      case OpKind::kAddConstant:
+      case OpKind::kSoftmax:
+        return pass(n * c_.window_scores, n * 1.3 * c_.window_scores);
+      case OpKind::kSlice:
+      case OpKind::kSelect:
+      case OpKind::kIndex:
+        return kernels(1, 1);
+      default:
         return;
     }
   }
 
   const VisionConstants& c_;
   const GpuSpeed& gpu_;
+  const ModelWork& work_;
   double b_;
   bool train_;
   BytesPerSecond speed_;
+  double repeats_ = 1;
   ImageCost sum_;
 };
 
@@ -165,7 +183,7 @@ Result<> check_images(const Job& job) {
 BatchEstimate batch_images(const Constants& constants, const ModelWork& work, const Job& job, const GpuSpeed& gpu) {
   const VisionConstants& c = constants.vision;
   const Calibration& own = calibration_of(gpu, slot_of(job.stack), JobKind::kServe);
-  const ImageCost cost = ImageModel(c, gpu, static_cast<double>(job.batch), false).cost(work.images);
+  const ImageCost cost = ImageWalk(c, gpu, work, static_cast<double>(job.batch), false).cost();
   const Seconds launches = c.kernel_launch * cost.kernels;
   BatchEstimate estimate;
   estimate.device = (cost.products + cost.traffic + launches) * own.device;
@@ -188,7 +206,7 @@ Result<TrainEstimate> train_images(const Constants& constants, const ModelWork& 
   if (Result<> possible = check_images(job); !possible) return fail(std::move(possible).error());
   const VisionConstants& c = constants.vision;
   const Calibration& own = calibration_of(gpu, slot_of(job.stack), JobKind::kTrain);
-  const ImageCost cost = ImageModel(c, gpu, static_cast<double>(job.batch), true).cost(work.images);
+  const ImageCost cost = ImageWalk(c, gpu, work, static_cast<double>(job.batch), true).cost();
   constexpr double kOptimizerShare = 0.5, kOptimizerPasses = 1.5;
   const Seconds forward = (cost.products + cost.traffic + c.kernel_launch * cost.kernels) * own.device;
   const Seconds backward =

@@ -24,7 +24,7 @@ std::string cost_sentence(const Request& request, const Plan& plan) {
   const auto dollars = [&](double factor) { return format_usd(plan.cost * factor); };
   const std::string between =
       fmt::format("80 % between {} and {}", dollars(plan.cost_interval.low), dollars(plan.cost_interval.high));
-  const std::string rate = format_usd_per_hour(in_usd_per_hour(plan.rate()));
+  const std::string rate = format_usd_per_hour(plan.rate());
   if (request.work.kind == WorkKind::kServing)
     return fmt::format("Expected: {} a month ({}), at {} an hour.", dollars(1), between, rate);
   return fmt::format("Expected: {} and {} ({}), at {} an hour.", format_duration(plan.time.total()), dollars(1),

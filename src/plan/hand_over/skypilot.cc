@@ -88,7 +88,7 @@ std::string resources(const Request& request, const Plan& plan) {
     out += fmt::format("  instance_type: {}\n", machine.instance.substr(0, machine.instance.find('+')));
   out += fmt::format("  use_spot: {}\n", is_spot(plan));
   if (is_cloud_of_skypilot(machine.provider) && !is_committed(plan)) {
-    const double dollars = std::ceil(in_usd_per_hour(plan.offer.rate()) * kPriceMargin * 100) / 100;
+    const double dollars = std::ceil(in_usd_per_machine_hour(plan.offer.rate()) * kPriceMargin * 100) / 100;
     out += fmt::format("  max_hourly_cost: {:.2f}  # of one machine: a fifth above the plan's price\n", dollars);
   }
   if (is_served(request)) out += fmt::format("  ports: {}\n", kPort);

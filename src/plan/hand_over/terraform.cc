@@ -20,7 +20,7 @@ std::string provider(const char* name, const char* source, const std::string& se
 }
 
 // What spot machines may cost an hour: a fifth above the plan's price.
-double highest_bid(const Plan& plan) { return std::ceil(in_usd_per_hour(plan.offer.rate()) * 1.2 * 100) / 100; }
+double highest_bid(const Plan& plan) { return std::ceil(in_usd_per_machine_hour(plan.offer.rate()) * 1.2 * 100) / 100; }
 
 constexpr const char* kDiskGb = "500";
 

@@ -1,0 +1,46 @@
+#include "market/own_hardware.h"
+
+#include <gtest/gtest.h>
+
+#include "market/price_book.h"
+
+namespace rightsize::market {
+namespace {
+
+// 8 x 700 W + 1,500 W = 7.1 kW, x 1.3 = 9.23 kW x 0.12 = $1.1076; $280,000 / (4 x 8,760 x 0.7) = $11.4155.
+TEST(HourlyCost, WriteOffAndPowerByHand) {
+  catalog::Gpu gpu;
+  gpu.tdp = watts(700);
+  OwnHardware own;
+  own.price = usd(280000);
+  ASSERT_TRUE(hourly_cost(own, gpu));
+  EXPECT_NEAR(in_usd_per_machine_hour(*hourly_cost(own, gpu)), 11.4155 + 1.1076, 1e-3);
+  gpu.tdp.reset();
+  EXPECT_FALSE(hourly_cost(own, gpu));
+}
+
+TEST(AddOwnHardware, CompetesInThePriceBookAtItsHourlyCost) {
+  catalog::Catalog catalog;
+  catalog.gpus.resize(1);
+  catalog.gpus[0].name = "h100-sxm";
+  catalog.gpus[0].tdp = watts(700);
+  OwnHardware own;
+  own.gpu = "h100-sxm";
+  own.price = usd(280000);
+  ASSERT_TRUE(add_own_hardware(catalog, own));
+  const PriceBook book(catalog);
+  const auto quote = book.gpu(catalog.gpus[0], catalog::Purchase::kOnDemand);
+  ASSERT_TRUE(quote && quote->offer);
+  EXPECT_NEAR(in_usd_per_gpu_hour(quote->rate), (11.4155 + 1.1076) / 8, 1e-3);
+  EXPECT_EQ(quote->offer->machine->provider, "own");
+  EXPECT_TRUE(quote->offer->is_own());
+  // What it cost to buy decides, not what is paid elsewhere for such a GPU.
+  OwnPrices rented;
+  rented.gpus["h100-sxm"] = usd_per_gpu_hour(9);
+  const PriceBook both(catalog, rented);
+  EXPECT_EQ(both.machine(catalog.machines[0], catalog::Purchase::kOnDemand, "")->rate,
+            *hourly_cost(own, catalog.gpus[0]));
+}
+
+}  // namespace
+}  // namespace rightsize::market

@@ -1,0 +1,35 @@
+// The prices a user gives, in the one syntax every command takes after --price.
+//
+//   h100-sxm=2.49          one GPU for an hour; also 2.49USD/h, $2.49, $2.49/h
+//   a100=1.90              a family: every GPU of that name's beginning that is not named itself
+//   p5.48xlarge=55.04      a whole machine, by its instance type
+//   *=2, 2                 every GPU no other price names
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "catalog/catalog.h"
+
+namespace rightsize::market {
+
+struct OwnPrices {
+  std::map<std::string, UsdPerGpuSecond, std::less<>> gpus = {};          // by the catalogue's name
+  std::map<std::string, UsdPerMachineSecond, std::less<>> machines = {};  // by instance type in lower case
+  std::optional<UsdPerGpuSecond> every_gpu = {};
+  std::string flag = "--price";  // how the user gave them, for sources and errors
+
+  bool empty() const { return gpus.empty() && machines.empty() && !every_gpu; }
+};
+
+// One price a text. Every mistake is reported: names nobody knows (with a suggestion), amounts that are no price, two
+// prices for the same thing. A price is above zero.
+Checked<OwnPrices> parse_own_prices(const std::vector<std::string>& texts, const catalog::Catalog& catalog,
+                                    std::string_view flag = "--price");
+
+}  // namespace rightsize::market

@@ -1,0 +1,159 @@
+#include "market/price_book.h"
+
+#include <algorithm>
+#include <span>
+#include <tuple>
+
+#include "base/text.h"
+
+namespace rightsize::market {
+namespace {
+
+using catalog::Purchase;
+
+std::optional<UsdPerMachineSecond> own_price_of(const catalog::Machine& machine, const OwnPrices& own) {
+  if (machine.provider == kOwn) return std::nullopt;  // it has its price already, from what it cost to buy
+  if (const auto named = own.machines.find(to_lower(machine.instance)); named != own.machines.end()) {
+    return named->second;
+  }
+  if (const auto gpu = own.gpus.find(machine.gpu); gpu != own.gpus.end()) {
+    return gpu->second * gpus_per_machine(machine.gpus);
+  }
+  if (own.every_gpu) return *own.every_gpu * gpus_per_machine(machine.gpus);
+  return std::nullopt;
+}
+
+std::string own_name(const catalog::Machine& machine, const OwnPrices& own) {
+  const std::string instance = to_lower(machine.instance);
+  const std::string name = own.machines.contains(instance)  ? instance
+                           : own.gpus.contains(machine.gpu) ? machine.gpu
+                                                            : "*";
+  return own.flag + " " + name;
+}
+
+// Those of one kind of GPU; offers are ordered by it.
+std::span<const Offer> offers_of(const std::vector<Offer>& offers, std::string_view gpu) {
+  struct ByGpu {
+    bool operator()(const Offer& offer, std::string_view name) const { return offer.gpu->name < name; }
+    bool operator()(std::string_view name, const Offer& offer) const { return name < offer.gpu->name; }
+  };
+  const auto [first, last] = std::equal_range(offers.begin(), offers.end(), gpu, ByGpu{});
+  return {first, last};
+}
+
+}  // namespace
+
+PriceBook::PriceBook(const catalog::Catalog& catalog, OwnPrices own)
+    : catalog_(&catalog), own_(std::move(own)), listed_(list_offers(catalog)), offers_(listed_) {
+  if (!own_.empty()) add_own_offers();
+}
+
+// One row a machine, for every region, in place of its on-demand rows.
+void PriceBook::add_own_offers() {
+  std::vector<Offer> mine;
+  own_rows_.reserve(catalog_->machines.size());
+  for (const catalog::Machine& machine : catalog_->machines) {
+    const std::optional<UsdPerMachineSecond> rate = own_price_of(machine, own_);
+    const Result<const catalog::Gpu*> gpu = catalog_->find_gpu(machine.gpu);
+    if (!rate || !gpu) continue;
+    catalog::Price row;
+    row.provider = machine.provider;
+    row.instance = machine.instance;
+    row.region = "any";
+    row.machine_price = *rate;
+    row.provenance.sources = {kOwn};
+    row.provenance.date = today();
+    row.provenance.note = own_name(machine, own_);
+    own_rows_.push_back(std::move(row));
+    mine.push_back({*gpu, &machine, &own_rows_.back()});
+  }
+  std::erase_if(offers_, [&](const Offer& offer) {
+    return offer.price->purchase == Purchase::kOnDemand && own_price_of(*offer.machine, own_);
+  });
+  offers_.insert(offers_.end(), mine.begin(), mine.end());
+  sort_offers(offers_);
+}
+
+std::optional<GpuQuote> PriceBook::own_price(const catalog::Gpu& gpu) const {
+  if (const auto named = own_.gpus.find(gpu.name); named != own_.gpus.end()) {
+    return GpuQuote{named->second, {}, own_.flag + " " + gpu.name};
+  }
+  std::optional<GpuQuote> best;
+  for (const catalog::Machine& machine : catalog_->machines) {
+    if (own_.machines.empty()) break;
+    const auto named = own_.machines.find(to_lower(machine.instance));
+    if (machine.gpu != gpu.name || named == own_.machines.end()) continue;
+    const UsdPerGpuSecond share = named->second / gpus_per_machine(machine.gpus);
+    if (!best || share < best->rate) best = GpuQuote{share, {}, own_.flag + " " + named->first};
+  }
+  if (!best && own_.every_gpu) best = GpuQuote{*own_.every_gpu, {}, own_.flag + " *"};
+  return best;
+}
+
+std::optional<GpuQuote> PriceBook::gpu(const catalog::Gpu& gpu, const OfferFilter& filter) const {
+  if (std::optional<GpuQuote> own = own_price(gpu)) return own;
+  const std::optional<Offer> offer = cheapest_offer(gpu.name, filter);
+  if (!offer) return std::nullopt;
+  return GpuQuote{offer->rate_per_gpu(), offer};
+}
+
+std::optional<GpuQuote> PriceBook::gpu(const catalog::Gpu& gpu, Purchase purchase) const {
+  return this->gpu(gpu, {.purchases = {purchase}});
+}
+
+std::optional<GpuQuote> PriceBook::own_gpu(std::string_view name) const {
+  std::optional<GpuQuote> found;
+  const Result<std::vector<const catalog::Gpu*>> members = catalog_->match_gpus(name);
+  for (std::size_t i = 0; members && i < members->size(); ++i) {
+    const std::optional<GpuQuote> member = own_price(*(*members)[i]);
+    const bool alike = member && (i == 0 || (found && found->rate == member->rate));
+    found = alike ? member : std::nullopt;
+    if (!alike) break;
+  }
+  if (found) return found;
+  if (!own_.every_gpu) return std::nullopt;
+  return GpuQuote{*own_.every_gpu, {}, own_.flag + " *"};
+}
+
+std::optional<MachineQuote> PriceBook::machine(const catalog::Machine& machine, Purchase purchase,
+                                               std::string_view region) const {
+  if (const std::optional<UsdPerMachineSecond> own = own_price_of(machine, own_)) {
+    return MachineQuote{*own, {}, own_name(machine, own_)};
+  }
+  return list_price(machine, purchase, region);
+}
+
+std::optional<MachineQuote> PriceBook::list_price(const catalog::Machine& machine, Purchase purchase,
+                                                  std::string_view region) const {
+  const auto rank = [region](const Offer& offer) {
+    return std::pair(offer.price->region != region && offer.price->region != "any", offer.rate());
+  };
+  const Offer* best = nullptr;
+  for (const Offer& offer : offers_of(listed_, machine.gpu)) {
+    const catalog::Price& row = *offer.price;
+    if (row.purchase != purchase || row.instance != machine.instance || row.provider != machine.provider) continue;
+    if (best == nullptr || rank(offer) < rank(*best)) best = &offer;
+  }
+  if (best == nullptr) return std::nullopt;
+  return MachineQuote{best->rate(), *best};
+}
+
+std::vector<Offer> PriceBook::offers(const OfferFilter& filter) const {
+  std::vector<Offer> found;
+  for (const Offer& offer : offers_) {
+    if (filter.lets_through(offer)) found.push_back(offer);
+  }
+  return found;
+}
+
+std::optional<Offer> PriceBook::cheapest_offer(std::string_view gpu, const OfferFilter& filter) const {
+  const auto rank = [](const Offer& offer) { return std::pair(offer.rate_per_gpu(), offer.machine->gpus); };
+  const Offer* best = nullptr;
+  for (const Offer& offer : offers_of(offers_, gpu)) {
+    if (filter.lets_through(offer) && (best == nullptr || rank(offer) < rank(*best))) best = &offer;
+  }
+  if (best == nullptr) return std::nullopt;
+  return *best;
+}
+
+}  // namespace rightsize::market

@@ -1,0 +1,86 @@
+// The price book: what an hour of a GPU or of a machine costs, and how we know. Every command that takes or prints a
+// price asks here, so that none can say something else.
+//
+//   const PriceBook book(catalog, *parse_own_prices({"h100-sxm=2.49"}, catalog));
+//   book.gpu(h100)->rate;                                    // $2.49: the user's own price
+//   book.gpu(l4, {.purchases = {Purchase::kSpot}});          // the cheapest spot offer, with its source and date
+//   book.machine(p5, Purchase::kOnDemand, "us-east-1");      // a whole machine, in its region where that has a price
+//   book.offers({.providers = {"aws"}});                     // all that can be bought there
+//
+// Two questions differ. What does *this* GPU or machine cost the user? Then an own price comes first, on whatever terms
+// and wherever it was bought. What can be *bought*? Then an own price replaces the on-demand list price of the machines
+// it is for, and all other offers stay.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/date.h"
+#include "market/offers.h"
+#include "market/own_prices.h"
+
+namespace rightsize::market {
+
+// An answer of the book. Rate is UsdPerGpuSecond or UsdPerMachineSecond.
+template <class Rate>
+struct Quote {
+  Rate rate;
+  std::optional<Offer> offer = {};  // whose price it is; nothing: the user's own
+  std::string own = {};             // which of the user's: "--price h100-sxm"; empty: the offer's
+
+  bool is_own() const { return !offer; }
+  // "aws p5.48xlarge (8 GPUs), us-east-1, on-demand, 2026-08-22", "own: --price h100-sxm".
+  std::string source() const { return offer ? describe(*offer) : "own: " + own; }
+  // When the price was read; nothing for the user's own.
+  std::optional<Date> date() const { return offer ? offer->price->provenance.date : std::nullopt; }
+};
+using GpuQuote = Quote<UsdPerGpuSecond>;
+using MachineQuote = Quote<UsdPerMachineSecond>;
+
+class PriceBook {
+ public:
+  // The catalogue must outlive the book, the book its offers.
+  explicit PriceBook(const catalog::Catalog& catalog, OwnPrices own = {});
+  PriceBook(PriceBook&&) = default;
+  PriceBook& operator=(PriceBook&&) = default;
+
+  // What one GPU of this kind costs: the own price of the GPU, of a machine that holds it (its share; the cheapest), of
+  // every GPU; else the cheapest offer the filter lets through. Nothing: nobody has a price.
+  std::optional<GpuQuote> gpu(const catalog::Gpu& gpu, const OfferFilter& filter) const;
+  std::optional<GpuQuote> gpu(const catalog::Gpu& gpu, catalog::Purchase purchase) const;
+
+  // The user's own price of a GPU that is known by an incomplete name ("a100", where all its members have one price)
+  // or by none at all.
+  std::optional<GpuQuote> own_gpu(std::string_view name) const;
+
+  // What this machine costs: its own price; its GPUs at their own price; else the list price.
+  std::optional<MachineQuote> machine(const catalog::Machine& machine, catalog::Purchase purchase,
+                                      std::string_view region) const;
+
+  // What the catalogue asks for this machine, retired or not, on these terms: in this region (or in "any"), else where
+  // it is cheapest.
+  std::optional<MachineQuote> list_price(const catalog::Machine& machine, catalog::Purchase purchase,
+                                         std::string_view region) const;
+
+  // Every offer the filter lets through, ordered by GPU, provider, instance, region and purchase: the order of the
+  // catalogue's rows does not matter.
+  std::vector<Offer> offers(const OfferFilter& filter) const;
+
+  // The offer whose share for one GPU of this kind is lowest; ties go to the smaller machine, then to the order above.
+  std::optional<Offer> cheapest_offer(std::string_view gpu, const OfferFilter& filter) const;
+
+  const catalog::Catalog& catalog() const { return *catalog_; }
+
+ private:
+  std::optional<GpuQuote> own_price(const catalog::Gpu& gpu) const;
+  void add_own_offers();
+
+  const catalog::Catalog* catalog_;
+  OwnPrices own_;
+  std::vector<catalog::Price> own_rows_;  // what the offers at own prices point to
+  std::vector<Offer> listed_, offers_;    // of the catalogue; with the user's prices. In order, retired machines too
+};
+
+}  // namespace rightsize::market

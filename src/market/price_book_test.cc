@@ -1,0 +1,265 @@
+#include "market/price_book.h"
+
+#include <algorithm>
+#include <random>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+namespace rightsize::market {
+namespace {
+
+using catalog::Catalog;
+using catalog::Purchase;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const std::vector<Purchase> kPurchases = {Purchase::kOnDemand, Purchase::kSpot, Purchase::kOneYear,
+                                          Purchase::kThreeYears};
+
+void add_gpu(Catalog& catalog, const std::string& name) { catalog.gpus.emplace_back().name = name; }
+
+void add_machine(Catalog& catalog, const std::string& name, const std::string& gpu, int gpus, bool retired = false,
+                 const std::string& provider = "cloud") {
+  catalog::Machine& made = catalog.machines.emplace_back();
+  made.provider = provider, made.instance = name, made.gpu = gpu, made.gpus = gpus, made.retired = retired;
+}
+
+void add_price(Catalog& catalog, const std::string& name, const std::string& region, Purchase purchase, double usd,
+               const std::string& provider = "cloud") {
+  catalog::Price& made = catalog.prices.emplace_back();
+  made.provider = provider, made.instance = name, made.region = region, made.purchase = purchase;
+  made.machine_price = usd_per_machine_hour(usd);
+  made.provenance.date = *parse_date("2026-08-22");
+}
+
+Catalog small_catalog() {
+  Catalog catalog;
+  add_gpu(catalog, "l4");
+  add_gpu(catalog, "a100-40gb");
+  add_gpu(catalog, "a100-80gb");
+  add_machine(catalog, "one", "l4", 1);
+  add_machine(catalog, "eight", "l4", 8);
+  add_machine(catalog, "old", "l4", 1, true);
+  add_machine(catalog, "Big.8", "a100-80gb", 8);
+  add_price(catalog, "one", "east", Purchase::kOnDemand, 0.8);
+  add_price(catalog, "one", "west", Purchase::kOnDemand, 0.7);
+  add_price(catalog, "one", "west", Purchase::kSpot, 0.3);
+  add_price(catalog, "eight", "any", Purchase::kOnDemand, 5.6);
+  add_price(catalog, "old", "east", Purchase::kOnDemand, 0.1);
+  add_price(catalog, "Big.8", "east", Purchase::kOnDemand, 30);
+  add_price(catalog, "Big.8", "west", Purchase::kOnDemand, 24);
+  add_price(catalog, "Big.8", "east", Purchase::kOneYear, 20);
+  return catalog;
+}
+
+PriceBook book_with(const Catalog& catalog, const std::vector<std::string>& prices) {
+  return PriceBook(catalog, *parse_own_prices(prices, catalog));
+}
+
+const catalog::Gpu& gpu(const Catalog& catalog, const char* name) { return **catalog.find_gpu(name); }
+const catalog::Machine& machine(const Catalog& catalog, const char* name) {
+  return *catalog.find_machine("cloud", name);
+}
+
+TEST(Offers, RetiredMachinesAreLeftOutUnlessAskedFor) {
+  const Catalog catalog = small_catalog();
+  EXPECT_EQ(PriceBook(catalog).offers({}).size(), 7U);
+  EXPECT_EQ(PriceBook(catalog).offers({.retired = true}).size(), 8U);
+}
+
+TEST(Offers, APriceForAnyRegionAnswersEveryRegion) {
+  const Catalog catalog = small_catalog();
+  const auto found = PriceBook(catalog).offers({.regions = {"west"}, .purchases = {Purchase::kOnDemand}});
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_EQ(found[0].machine->instance, "Big.8");
+  EXPECT_EQ(found[1].machine->instance, "eight");
+  EXPECT_EQ(found[2].price->region, "west");
+}
+
+TEST(Offers, OrderOfRowsDoesNotMatter) {
+  Catalog catalog = small_catalog();
+  const auto names = [](const Catalog& of) {
+    std::vector<std::string> texts;
+    for (const Offer& o : PriceBook(of).offers({})) texts.push_back(describe(o));
+    return texts;
+  };
+  const auto before = names(catalog);
+  std::mt19937 random(1);
+  std::shuffle(catalog.machines.begin(), catalog.machines.end(), random);
+  std::shuffle(catalog.prices.begin(), catalog.prices.end(), random);
+  EXPECT_EQ(names(catalog), before);
+}
+
+// Spot prices and commitments stay: they are other ways to buy the same machine.
+TEST(Offers, AnOwnPriceReplacesTheOnDemandPricesOfItsMachine) {
+  const Catalog catalog = small_catalog();
+  const PriceBook book = book_with(catalog, {"big.8=16", "l4=0.5"});
+  std::vector<std::string> own;
+  for (const Offer& offer : book.offers({})) {
+    EXPECT_EQ(offer.is_own(), offer.price->purchase == Purchase::kOnDemand) << describe(offer);
+    if (offer.is_own()) own.push_back(describe(offer));
+  }
+  ASSERT_EQ(own.size(), 3U);
+  EXPECT_THAT(own[0], StartsWith("cloud Big.8 (8 GPUs), any, on-demand"));
+  EXPECT_EQ(in_usd_per_machine_hour(book.offers({.gpus = {"l4"}}).front().rate()), 4) << "8 GPUs at 0.50";
+  EXPECT_EQ(book.offers({.purchases = {Purchase::kOneYear}}).size(), 1U);
+}
+
+// 5.6 / 8 = 0.70 as in the west: the smaller machine is taken.
+TEST(GpuPrice, EqualSharesGoToTheSmallerMachine) {
+  const Catalog catalog = small_catalog();
+  const PriceBook book(catalog);
+  const auto best = book.gpu(gpu(catalog, "l4"), Purchase::kOnDemand);
+  ASSERT_TRUE(best);
+  EXPECT_EQ(best->source(), "cloud one (1 GPU), west, on-demand, 2026-08-22");
+  EXPECT_EQ(*best->date(), *parse_date("2026-08-22"));
+  EXPECT_FALSE(best->is_own());
+  EXPECT_FALSE(book.gpu(gpu(catalog, "a100-40gb"), OfferFilter{})) << "nobody sells it";
+  EXPECT_FALSE(book.gpu(gpu(catalog, "l4"), Purchase::kThreeYears));
+}
+
+// Of the GPU, then of a machine that holds it, then of every GPU, then the catalogue.
+TEST(GpuPrice, TheMostSpecificOwnPriceComesFirst) {
+  const Catalog catalog = small_catalog();
+  const auto price = [&](const std::vector<std::string>& own, const char* name) {
+    const auto quote = book_with(catalog, own).gpu(gpu(catalog, name), Purchase::kSpot);
+    return quote ? fmt::format("{:.2f} {}", in_usd_per_gpu_hour(quote->rate), quote->source()) : "none";
+  };
+  EXPECT_EQ(price({"a100-80gb=3", "big.8=16", "9"}, "a100-80gb"), "3.00 own: --price a100-80gb");
+  EXPECT_EQ(price({"BIG.8=16", "9"}, "a100-80gb"), "2.00 own: --price big.8");
+  EXPECT_EQ(price({"one=0.9", "eight=6.4"}, "l4"), "0.80 own: --price eight");
+  EXPECT_EQ(price({"*=9"}, "a100-80gb"), "9.00 own: --price *");
+  EXPECT_EQ(price({"big.8=16"}, "l4"), "0.30 cloud one (1 GPU), west, spot, 2026-08-22");
+  EXPECT_EQ(price({"big.8=16"}, "a100-40gb"), "none");
+}
+
+TEST(OwnGpu, AFamilyWithOnePriceIsPricedByItsName) {
+  const Catalog catalog = small_catalog();
+  const auto price = [&](const std::vector<std::string>& own, const char* name) {
+    const auto quote = book_with(catalog, own).own_gpu(name);
+    return quote ? in_usd_per_gpu_hour(quote->rate) : 0;
+  };
+  EXPECT_DOUBLE_EQ(price({"a100=2"}, "a100"), 2);
+  EXPECT_DOUBLE_EQ(price({"a100=2", "a100-80gb=3"}, "a100"), 0) << "its members cost differently";
+  EXPECT_DOUBLE_EQ(price({"a100-80gb=3"}, "a100"), 0) << "one of its members has no price";
+  EXPECT_DOUBLE_EQ(price({"a100=2", "*=1"}, "Voodoo 2"), 1);
+  EXPECT_DOUBLE_EQ(price({}, "a100"), 0);
+}
+
+TEST(MachinePrice, OwnThenTheRegionThenTheCheapest) {
+  const Catalog catalog = small_catalog();
+  const catalog::Machine& big = machine(catalog, "Big.8");
+  const PriceBook book(catalog);
+  EXPECT_DOUBLE_EQ(in_usd_per_machine_hour(book.machine(big, Purchase::kOnDemand, "east")->rate), 30);
+  EXPECT_DOUBLE_EQ(in_usd_per_machine_hour(book.machine(big, Purchase::kOnDemand, "mars")->rate), 24);
+  EXPECT_FALSE(book.machine(big, Purchase::kSpot, "east"));
+  EXPECT_TRUE(book.machine(machine(catalog, "old"), Purchase::kOnDemand, "")) << "someone still runs it";
+  const PriceBook own = book_with(catalog, {"a100=2"});
+  EXPECT_DOUBLE_EQ(in_usd_per_machine_hour(own.machine(big, Purchase::kOnDemand, "east")->rate), 16);
+  EXPECT_EQ(own.machine(big, Purchase::kSpot, "east")->source(), "own: --price a100-80gb");
+  EXPECT_DOUBLE_EQ(in_usd_per_machine_hour(own.list_price(big, Purchase::kOneYear, "east")->rate), 20);
+}
+
+Catalog random_catalog() {
+  Catalog catalog;
+  const int gpus = *rc::gen::inRange(1, 5), machines = *rc::gen::inRange(1, 8), prices = *rc::gen::inRange(0, 30);
+  for (int i = 0; i < gpus; ++i) add_gpu(catalog, fmt::format("gpu-{}", i));
+  for (int i = 0; i < machines; ++i) {
+    add_machine(catalog, fmt::format("m{}", i), fmt::format("gpu-{}", *rc::gen::inRange(0, gpus)),
+                *rc::gen::element(1, 2, 4, 8),
+                *rc::gen::weightedOneOf<bool>({{4, rc::gen::just(false)}, {1, rc::gen::just(true)}}),
+                i % 2 == 0 ? "aws" : "gcp");
+  }
+  for (int i = 0; i < prices; ++i) {
+    const catalog::Machine& of = catalog.machines[*rc::gen::inRange<std::size_t>(0, catalog.machines.size())];
+    add_price(catalog, of.instance, *rc::gen::element<std::string>("any", "east", "west"),
+              *rc::gen::elementOf(kPurchases), *rc::gen::inRange(1, 50) * 0.25, of.provider);
+  }
+  return catalog;
+}
+
+OfferFilter random_filter() {
+  OfferFilter filter;
+  if (*rc::gen::arbitrary<bool>()) filter.providers = {*rc::gen::element<std::string>("aws", "gcp")};
+  if (*rc::gen::arbitrary<bool>()) filter.regions = {*rc::gen::element<std::string>("east", "west")};
+  if (*rc::gen::arbitrary<bool>()) filter.purchases = {*rc::gen::elementOf(kPurchases)};
+  filter.retired = *rc::gen::arbitrary<bool>();
+  return filter;
+}
+
+template <class T>
+bool matches(const std::vector<T>& wanted, const T& value) {
+  return wanted.empty() || wanted.front() == value;
+}
+
+// Row by row, as a reader of the tables would look it up.
+std::optional<double> cheapest_by_hand(const Catalog& catalog, const std::string& name, const OfferFilter& filter) {
+  std::optional<double> best;
+  for (const catalog::Price& row : catalog.prices) {
+    const catalog::Machine& of = *catalog.find_machine(row.provider, row.instance);
+    if (of.gpu != name || (of.retired && !filter.retired) || !matches(filter.providers, row.provider)) continue;
+    if (!matches(filter.purchases, row.purchase) || (row.region != "any" && !matches(filter.regions, row.region)))
+      continue;
+    const double each = in_usd_per_machine_hour(row.machine_price) / of.gpus;
+    best = std::min(best.value_or(each), each);
+  }
+  return best;
+}
+
+// However a command asks (one GPU, its cheapest offer, all offers, every machine's list price), it hears one price.
+RC_GTEST_PROP(PriceBook, EveryWayToAskGivesTheSamePrice, ()) {
+  const Catalog catalog = random_catalog();
+  const OfferFilter filter = random_filter();
+  const PriceBook book(catalog);
+  for (const catalog::Gpu& each : catalog.gpus) {
+    const std::optional<double> truth = cheapest_by_hand(catalog, each.name, filter);
+    const auto quote = book.gpu(each, filter);
+    const auto offer = book.cheapest_offer(each.name, filter);
+    RC_ASSERT(quote.has_value() == truth.has_value());
+    RC_ASSERT(offer.has_value() == truth.has_value());
+    std::optional<UsdPerGpuSecond> least;
+    for (const Offer& one : book.offers(filter)) {
+      if (one.gpu->name == each.name) least = std::min(least.value_or(one.rate_per_gpu()), one.rate_per_gpu());
+    }
+    RC_ASSERT(least.has_value() == truth.has_value());
+    if (!truth) continue;
+    RC_ASSERT(std::abs(in_usd_per_gpu_hour(quote->rate) - *truth) < 1e-9);
+    RC_ASSERT(quote->rate == offer->rate_per_gpu());
+    RC_ASSERT(quote->rate == *least);
+    // The machine it names asks that price itself, in the region it names.
+    const auto listed = book.list_price(*offer->machine, offer->price->purchase, offer->price->region);
+    RC_ASSERT(listed.has_value());
+    RC_ASSERT(listed->rate <= offer->rate());
+  }
+}
+
+// An own price of a GPU is that of all its machines by the number of their GPUs, whatever the filter.
+RC_GTEST_PROP(PriceBook, AnOwnPriceHoldsHoweverItIsAskedFor, ()) {
+  const Catalog catalog = random_catalog();
+  const OfferFilter filter = random_filter();
+  const double usd = *rc::gen::inRange(1, 400) * 0.05;
+  const catalog::Gpu& mine = catalog.gpus[*rc::gen::inRange<std::size_t>(0, catalog.gpus.size())];
+  const PriceBook book = book_with(catalog, {fmt::format("{}={}", mine.name, usd)});
+  RC_ASSERT(std::abs(in_usd_per_gpu_hour(book.gpu(mine, filter)->rate) - usd) < 1e-9);
+  for (const catalog::Machine& each : catalog.machines) {
+    const auto quote = book.machine(each, Purchase::kOnDemand, "east");
+    if (each.gpu != mine.name) {
+      const auto listed = PriceBook(catalog).machine(each, Purchase::kOnDemand, "east");
+      RC_ASSERT(quote.has_value() == listed.has_value());
+      if (quote) RC_ASSERT(quote->rate == listed->rate);
+      continue;
+    }
+    RC_ASSERT(quote->is_own());
+    RC_ASSERT(std::abs(in_usd_per_machine_hour(quote->rate) - usd * each.gpus) < 1e-9);
+  }
+  for (const Offer& offer : book.offers(filter)) {
+    if (offer.machine->gpu != mine.name || offer.price->purchase != Purchase::kOnDemand) continue;
+    RC_ASSERT(offer.is_own());
+    RC_ASSERT(std::abs(in_usd_per_gpu_hour(offer.rate_per_gpu()) - usd) < 1e-9);
+  }
+}
+
+}  // namespace
+}  // namespace rightsize::market

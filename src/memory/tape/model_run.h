@@ -1,0 +1,103 @@
+// Runs a model's forward pass on the tape of one GPU: walks the list of operations its family wrote, as the job wants
+// them (autocast, adapters, fused kernels, checkpointing, every way of splitting the work).
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "memory/tape/ops.h"
+#include "memory/tape/plan.h"
+#include "memory/tape/weights.h"
+
+namespace rightsize::memory::tape {
+
+// Told around every layer of the forward pass: gathering of sharded weights.
+class LayerHooks {
+ public:
+  virtual ~LayerHooks() = default;
+  virtual void before_layer(int layer) = 0;
+  virtual void after_layer(int layer) = 0;
+  virtual void before_head() = 0;
+};
+
+class ModelRun : public Segment {
+ public:
+  // `shape` must have a forward pass and outlive this.
+  ModelRun(Recorder& recorder, const model::ModelShape& shape, const Plan& plan);
+
+  // What an iteration reads, made once.
+  void make_inputs();
+  // One forward pass: the loss, or on a pipeline stage that is not the last, what is sent on.
+  Tensor forward();
+
+  const Weights& weights() const { return weights_; }
+  void set_hooks(LayerHooks* hooks) { hooks_ = hooks; }
+
+  Tensor run_segment(int index, std::span<Tensor> inputs) final;
+  void segment_done(int index) final {
+    if (index == 0) release_shared();
+  }
+
+ private:
+  // A layer of a stack, or a stretch of its own.
+  struct Stretch {
+    int program = 0;
+    int repeat = 0;
+  };
+  // The values of one program while it runs.
+  struct Frame {
+    const model::Program& program;
+    std::vector<Tensor> values;
+    int repeat = 0;
+  };
+
+  void place_layers();
+  TensorArray run_program(int program, int repeat, std::span<Tensor> inputs);
+  void run(Frame& frame, const model::Op& op);
+  void run_place(Frame& frame, const model::Op& op);
+  void run_shape(Frame& frame, const model::Op& op);
+  void run_elementwise(Frame& frame, const model::Op& op);
+  // Where to go on when a stage's operations are not on this GPU.
+  std::size_t skip_stage(Frame& frame, std::size_t begin);
+  bool is_here(const model::Op& op) const;
+
+  Tensor take(Frame& frame, const model::Op& op, std::size_t input);
+  Tensor& slot(Frame& frame, std::int32_t value);
+  Linear linear_of(const Frame& frame, model::WeightRef ref) const;
+  Count evaluate(const model::Size& size) const;
+  std::uint8_t bytes_of(model::Width width, const Tensor& like) const;
+  Tensor parameter(int leaf) const { return leaf < 0 ? Tensor() : recorder_.parameter(leaf); }
+
+  Tensor run_stack(Frame& frame, const model::Op& op);
+  Tensor run_stretch(int index, std::span<Tensor> inputs);
+  Tensor apply(const Linear& linear, Tensor x, bool reshaped_gradient);
+  Tensor convolve(const Frame& frame, const model::Op& op, Tensor x, Count n);
+  Tensor normalize(const Frame& frame, const model::Op& op, Tensor x);
+  Tensor activate(const model::Op& op, Tensor x) const;
+  Tensor attend(Frame& frame, const model::Op& op);
+  Tensor fused_or_eager(Tensor q, Tensor k, Tensor v, const AttentionShape& shape, double dropout_p);
+  Tensor route(const Frame& frame, const model::ExpertsOp& how, Tensor x);
+  Tensor gather(Tensor x);
+  Tensor scatter(Tensor x);
+  Tensor language_loss(const Frame& frame, const model::Op& op, Tensor x);
+  Tensor received();
+  void enter_head();
+  void release_shared();
+  bool runs_fused_attention() const;
+
+  Recorder& recorder_;
+  const model::ModelShape& shape_;
+  const model::Forward& forward_;
+  const Plan& plan_;
+  Weights weights_;
+  std::vector<Stretch> stretches_;        // the layers on this GPU in order, then those met along the way
+  std::vector<std::size_t> stack_begin_;  // of each stack in them
+  std::vector<Tensor> shared_, inputs_;
+  std::int32_t gathered_ = -1;  // storage of the rows last gathered, and what they were gathered from
+  Tensor gathered_from_;
+  Tensor held_logits_;
+  std::size_t next_stretch_ = 0;
+  LayerHooks* hooks_ = nullptr;
+};
+
+}  // namespace rightsize::memory::tape

@@ -1,0 +1,265 @@
+// The forward pass of a model, once: a list of operations with sizes in symbols, written by the model's family through
+// a Tracer and walked by interpreters that know no family.
+//
+// A Forward says what a framework computes, in its order, and which results live how long: enough to replay every
+// allocation of a training step (memory), to add up kernels (perf), to fuse and shard as a serving engine does, or to
+// draw a roofline. What a job adds (autocast, adapters, parallelism, checkpointing, fused kernels) is the
+// interpreter's.
+//
+// Programs are straight lines over values. A value is local to its program, shared by all (rotary tables, masks), or an
+// input of the iteration. An operand marked `last` is handed over: the operation may let go of it before it returns, as
+// a moved tensor would be. kFree ends a value whose name goes out of scope between operations.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace rightsize::model {
+
+// count x per x batch^b x tokens^t x keys^k elements, in the symbols of the job. `count` is what tensor parallelism
+// divides (heads, columns), rounded up, where `split`.
+struct Size {
+  std::int64_t count = 1, per = 1;
+  std::int8_t batch = 0, tokens = 0, keys = 0;
+  bool split = false;
+  bool residual = false;  // rows of the residual stream, which sequence parallelism divides
+
+  constexpr Size times(std::int64_t n) const {
+    Size size = *this;
+    size.per *= n;
+    return size;
+  }
+  constexpr Size divided(std::int64_t n) const {
+    Size size = *this;
+    (size.per % n == 0 ? size.per : size.count) /= n;
+    return size;
+  }
+  // `n` things of `width` elements for each, divided among GPUs.
+  constexpr Size split_into(std::int64_t n, std::int64_t width) const {
+    Size size = *this;
+    size.count *= n;
+    size.per *= width;
+    size.split = true;
+    return size;
+  }
+  constexpr double each() const { return static_cast<double>(count) * static_cast<double>(per); }
+};
+
+inline constexpr Size kOnce{};
+inline constexpr Size kSamples{1, 1, 1, 0, 0};
+inline constexpr Size kPositions{1, 1, 0, 1, 0};  // of one sequence
+inline constexpr Size kTokens{1, 1, 1, 1, 0};     // tokens of all sequences
+inline constexpr Size kResidual{1, 1, 1, 1, 0, false, true};
+inline constexpr Size kSquare{1, 1, 0, 2, 0};  // positions by positions
+inline constexpr Size kSampleSquare{1, 1, 1, 2, 0};
+
+// Bytes of an element, fixed or the job's.
+enum class Width : std::uint8_t {
+  kAsIs,  // of the operand
+  kByte,
+  kHalf,
+  kSingle,
+  kLong,
+  kStored,   // of weights as operations see them
+  kProduct,  // of what matrix products put out: 16 bits under autocast
+};
+
+enum class NormKind : std::uint8_t {
+  kLayer,         // torch.nn.LayerNorm
+  kLayerWide,     // the same in 32 bits, cast back
+  kLayerSpelled,  // written out in 32 bits
+  kRms,           // LlamaRMSNorm: in 32 bits, back, times the weight
+  kRmsPlusOne,    // times (1 + weight) in 32 bits, then back
+  kRmsWide,       // times the weight before the cast back
+  kRmsHalf,       // T5LayerNorm
+  kBatch,
+  kGroup,
+};
+
+enum class Activation : std::uint8_t {
+  kSilu,
+  kGelu,
+  kGeluTanh,
+  kGeluNew,       // written out in Python
+  kGeluFunction,  // an autograd function that saves its input only
+  kRelu,
+  kSquaredRelu,
+  kQuickGelu,
+  kSigmoid,
+  kTanh,
+};
+
+enum class OpKind : std::uint8_t {
+  // Lives of values and places in the model.
+  kFree,
+  kStart,       // the beginning of a stack of layers
+  kEnd,         // behind the last of them
+  kHead,        // what follows belongs to logits and loss
+  kFirstStage,  // up to its kEndStage only where the first layers are; elsewhere its value is received
+  kLastStage,
+  kEndStage,
+  kWantGradient,  // the embeddings, which adapters with checkpointing ask a gradient of
+  kLayers,        // a stack, layer after layer
+  kSegment,       // one checkpointed stretch outside of stacks
+  kReleaseShared,
+
+  kMake,       // a tensor without history: masks, positions, ids
+  kParameter,  // a weight as a tensor
+  kEmbedding,
+
+  kLinear,
+  kConvolution,
+  kProduct,  // batched, of two activations
+  kAttention,
+  kExperts,  // routing, the chosen experts, their weighted sum
+  kRotaryTables,
+  kRotate,
+  kRelativeBias,
+  kProbeMask,
+
+  kNorm,
+  kActivate,
+  kAdd,
+  kAddInPlace,
+  kAddConstant,
+  kScale,
+  kMultiply,
+  kDropout,
+  kMaskedFill,
+  kSoftmax,
+  kCast,
+  kCastForProduct,
+
+  kSplitHeads,
+  kMergeHeads,
+  kAsHeads,  // the same memory, named heads first
+  kSlice,
+  kSelect,
+  kSplit,  // into up to three views
+  kCat,
+  kIndex,
+  kExpand,
+  kCopy,
+  kViewCopiedBack,
+  kGatherRows,   // sequence parallelism: whole rows before a pair of matrices,
+  kScatterRows,  // a share of them after
+  kMaxPool,
+  kAveragePool,
+
+  kLanguageLoss,  // the output layer, logits and their loss
+  kClassLoss,
+  kSquaredLoss,
+};
+
+// kCopy: which directions cost memory.
+enum class CopyKind : std::uint8_t {
+  kForward,  // the gradient is a view
+  kBothWays,
+  kPerHead,          // for a batched product; a view in a batch of one
+  kPerHeadViewBack,  // the same with a gradient that is a view
+};
+enum class ExpandKind : std::uint8_t { kForProduct, kAlways, kNever };
+
+inline constexpr std::int32_t kNoValue = -1;
+inline constexpr std::int32_t kFirstShared = 1 << 24;
+inline constexpr std::int32_t kFirstInput = 1 << 25;
+
+struct Operand {
+  std::int32_t value = kNoValue;
+  bool last = false;
+
+  explicit operator bool() const { return value != kNoValue; }
+};
+
+// A weight of the model's inventory; `repeat` chooses among the occurrences of its block.
+struct WeightRef {
+  static constexpr std::int32_t kOfLayer = -1;  // the occurrence of the layer that runs
+  std::int32_t index = -1;
+  std::int32_t repeat = kOfLayer;
+
+  explicit operator bool() const { return index >= 0; }
+};
+
+struct Op {
+  OpKind kind = OpKind::kFree;
+  Width width = Width::kAsIs;
+  NormKind norm = NormKind::kLayer;
+  Activation activation = Activation::kSilu;
+  CopyKind copy = CopyKind::kForward;
+  ExpandKind expand = ExpandKind::kForProduct;
+  bool flag = false;      // by kind: see the Tracer's functions
+  std::int32_t aux = -1;  // of Forward::attentions, ::experts, ::stacks, ::programs
+  WeightRef weight, bias;
+  std::array<Operand, 4> in{};
+  std::array<std::int32_t, 3> out{kNoValue, kNoValue, kNoValue};
+  Size rows;             // of a norm or loss; multiply-adds of a product; what kProbeMask and kRotaryTables make
+  bool unfused = false;  // only where attention is written out
+  double p = 0;          // of a dropout
+};
+
+struct Program {
+  std::vector<Op> ops;
+  std::vector<Size> sizes;  // by value
+  std::vector<std::int32_t> inputs;
+  bool owns_inputs = false;  // they are handed over, and may end inside
+  std::array<std::int32_t, 2> results{kNoValue, kNoValue};
+};
+
+struct AttentionOp {
+  enum class Kernel : std::uint8_t {
+    kFused,    // one kernel, unless the job asks for written-out scores
+    kMath,     // torch's fallback in 32 bits
+    kWritten,  // `written` says how, unless the job runs a fused kernel
+  };
+  Kernel kernel = Kernel::kFused;
+  bool causal = true;
+  bool masked = false;         // an additive mask of positions by positions a sample is made and kept
+  bool alibi = false;          // positions enter as a bias on the scores
+  bool expanded_keys = false;  // keys were already repeated for every head
+  std::int64_t heads = 1, kv_heads = 1, head_dim = 1, value_dim = 1;
+  std::int64_t window = 0;        // 0: all positions
+  std::int64_t query_tokens = 0;  // 0: the job's tokens
+  std::int64_t key_tokens = 0;    // 0: the job's tokens
+  std::int64_t latent_width = 0;  // cached elements a token where keys and values are compressed; 0: they are not
+  bool cached = true;             // keys and values of past tokens are kept while decoding
+  double dropout = 0;
+  std::int32_t written = -1;  // program: q, k, v -> result, probabilities
+};
+
+struct ExpertsOp {
+  std::int64_t count = 0, per_token = 0, hidden = 0, intermediate = 0;
+  WeightRef router, router_bias_vector, in, out;
+  Activation activation = Activation::kSilu;
+  bool gated = true;
+  bool narrow_weights = true;  // routing weights go back to the hidden state's width before they are used
+};
+
+// Layers with the same weights' shapes: one program for each occurrence of the block that begins at `weight`.
+struct LayerRun {
+  std::int32_t weight = 0;
+  std::vector<std::int32_t> programs;
+};
+struct LayerStack {
+  std::vector<LayerRun> runs;
+  bool second = false;  // the decoder of an encoder-decoder model
+};
+
+struct Input {
+  Size size;
+  Width width = Width::kLong;
+};
+
+struct Forward {
+  std::vector<Program> programs;  // the first is the model
+  std::vector<LayerStack> stacks;
+  std::vector<AttentionOp> attentions;
+  std::vector<ExpertsOp> experts;
+  std::vector<Input> inputs;
+  std::int32_t shared = 0;       // how many values programs share
+  bool casts_are_cached = true;  // false: weights reach products as views, which autocast does not cache
+  bool exact = true;             // false: not yet checked against recorded allocations
+  double logit_softcap = 0;
+};
+
+}  // namespace rightsize::model

@@ -1,0 +1,90 @@
+#include "plan/changes.h"
+
+#include <algorithm>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plan/read_request.h"
+
+namespace rightsize::plan {
+namespace {
+
+using catalog::Purchase;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Not;
+
+Request request_of(const std::vector<std::pair<std::string, std::string>>& settings) {
+  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
+  std::vector<model::Setting> list;
+  for (const auto& [name, value] : settings) list.push_back({name, value, {}});
+  Checked<Request> request = read_request(list, kCatalog);
+  EXPECT_TRUE(request) << describe(request.error());
+  return *request;
+}
+
+std::vector<std::string> flags_of(const std::vector<PossibleChange>& changes) {
+  std::vector<std::string> flags;
+  for (const PossibleChange& change : changes) flags.push_back(change.flags);
+  return flags;
+}
+
+const Request& change_of(const std::vector<PossibleChange>& changes, const std::string& flags) {
+  return std::find_if(changes.begin(), changes.end(), [&](const PossibleChange& c) { return c.flags == flags; })
+      ->request;
+}
+
+TEST(PossibleChanges, OfTrainingTheOneThatAltersTheResultLeastFirst) {
+  const Request request = request_of({{"model", "llama-3.2-1b"}, {"tokens", "1B"}});
+  const auto changes = possible_changes(request, false);
+  EXPECT_THAT(flags_of(changes),
+              ElementsAre("--optimizer adamw-8bit", "--precision bf16", "--method lora", "--method qlora"));
+  EXPECT_EQ(change_of(changes, "--method lora").choices.methods, std::vector{model::Method::kLora});
+  EXPECT_EQ(change_of(changes, "--optimizer adamw-8bit").job.train.optimizer, model::Optimizer::kAdamW8bit);
+}
+
+TEST(PossibleChanges, WhatIsAskedForAlreadyIsNoChange) {
+  const auto lora =
+      flags_of(possible_changes(request_of({{"model", "llama-3.2-1b"}, {"tokens", "1B"}, {"method", "lora"}}), false));
+  EXPECT_THAT(lora, ElementsAre("--method qlora")) << "no full training whose optimizer or weights could be smaller";
+  const auto images = flags_of(possible_changes(request_of({{"model", "resnet-50"}, {"samples", "1M"}}), false));
+  EXPECT_THAT(images, Not(Contains("--method lora"))) << "adapters are for language models";
+}
+
+TEST(PossibleChanges, OfServingFormatsPromisesAndTerms) {
+  const Request request =
+      request_of({{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "5/s"}, {"ttft-slo", "200ms"}});
+  const auto changes = possible_changes(request, false);
+  EXPECT_THAT(flags_of(changes),
+              ElementsAre("--purchase 1y", "--purchase 3y", "--precision fp8", "--precision int4", "--ttft-slo 400ms"));
+  EXPECT_EQ(*change_of(changes, "--ttft-slo 400ms").limits.ttft, milliseconds(400));
+  EXPECT_EQ(change_of(changes, "--purchase 1y").filter.purchases, std::vector{Purchase::kOneYear});
+}
+
+TEST(PossibleChanges, LimitsAreGivenUpOnlyWhereNothingWasFound) {
+  const Request request =
+      request_of({{"model", "llama-3.2-1b"}, {"tokens", "1B"}, {"deadline", "1h"}, {"budget", "5USD"}});
+  const auto given_up = possible_changes(request, true);
+  ASSERT_GE(given_up.size(), 4U);
+  EXPECT_EQ(given_up[0].flags, "--max-gpus 1024");
+  EXPECT_EQ(given_up[1].flags, "no --deadline");
+  EXPECT_FALSE(given_up[1].request.limits.deadline);
+  EXPECT_TRUE(given_up[1].request.limits.budget);
+  EXPECT_EQ(given_up[2].flags, "no --budget");
+  EXPECT_FALSE(given_up[3].request.limits.deadline || given_up[3].request.limits.budget);
+  for (const PossibleChange& change : possible_changes(request, false)) {
+    EXPECT_TRUE(change.request.limits.deadline && change.request.limits.budget) << change.flags;
+  }
+}
+
+// Each change stands alone: applied to the request, everything else stays as it was asked.
+TEST(PossibleChanges, MeasuredWorkChangesOnlyItsTerms) {
+  const Request request =
+      request_of({{"items", "1M"}, {"job", "serve"}, {"per-item", "100ms"}, {"gpu", "l4"}, {"purchase", "on-demand"}});
+  EXPECT_THAT(flags_of(possible_changes(request, false)), ElementsAre("--purchase spot"));
+}
+
+}  // namespace
+}  // namespace rightsize::plan

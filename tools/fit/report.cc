@@ -1,0 +1,253 @@
+#include "report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/csv.h"
+
+namespace rightsize::fit {
+namespace {
+
+constexpr std::size_t kFewestRows = 12;  // fewer say too little to fit on
+
+std::vector<std::string> owners_of(const Stage& stage, const ConstantTable& table) {
+  if (stage.target.starts_with("efficiency/")) return table.gpus_with(stage.target.substr(stage.target.rfind('/') + 1));
+  return {stage.target.substr(stage.target.find('/') + 1)};
+}
+
+// Rows of one owner: a GPU's own for kernels, all of the stage for a stack.
+Rows owner_rows(const Stage& stage, const std::string& owner, const Measurements& measurements,
+                const perf::Constants& constants) {
+  return rows_of(stage, measurements, constants, stage.target.starts_with("efficiency/") ? owner : "");
+}
+
+// What says most about rows nobody saw: another model, else another GPU, else other samples.
+LeaveOut kind_of(const Stage& stage, const Rows& rows) {
+  if (stage.of_kernels()) return LeaveOut::kSample;
+  if (can_leave_out(rows, LeaveOut::kModel)) return LeaveOut::kModel;
+  return can_leave_out(rows, LeaveOut::kGpu) ? LeaveOut::kGpu : LeaveOut::kSample;
+}
+
+// What a fit minimises, a row: the loss of errors in units of what is expected.
+double cost(const Stage& stage, const Outcomes& outcomes) {
+  Eigen::VectorXd residuals(static_cast<Eigen::Index>(outcomes.size()));
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    double size = 0.1;
+    for (const StageMetric& metric : stage.metrics) {
+      if (metric.name == outcomes[i].metric) size = metric.size;
+    }
+    residuals[static_cast<Eigen::Index>(i)] = outcomes[i].log_error / size;
+  }
+  return robust_loss(residuals) / std::max<double>(1, static_cast<double>(outcomes.size()));
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+void write_how(const Stage& stage, const std::string& owner, std::size_t rows, const std::string& date,
+               ConstantTable& table) {
+  const std::string how = fmt::format("make fit: {} rows of {}, {}", rows, joined(stage.files), date);
+  for (const ConstantName& name : names_of(stage, owner)) table.set_how(name, how);
+}
+
+void write_widths(const Stage& stage, const std::string& owner, const Outcomes& left_out, const std::string& date,
+                  ConstantTable& table) {
+  for (const StageWidth& width : stage.widths) {
+    Outcomes some;
+    for (const Outcome& o : left_out) {
+      const bool counted = o.metric == width.metric && (!width.host || o.host) && (!width.device || !o.host);
+      if (counted) some.push_back(o);
+    }
+    if (some.size() < 8) continue;
+    const ConstantName name{false, owner, width.name};
+    table.set(name, std::round(1e3 * score_of(some).width) / 1e3);
+    table.set_how(name,
+                  fmt::format("make fit: 80 % of |log error| of {} rows left out of the fit, {}", some.size(), date));
+  }
+}
+
+Checked<Fitted> fit_owner(const Stage& stage, const std::string& owner, const Measurements& measurements,
+                          ConstantTable& table, bool take, const std::string& date) {
+  RIGHTSIZE_TRY(const perf::Constants before, table.constants());
+  const Rows rows = owner_rows(stage, owner, measurements, before);
+  Fitted fitted{stage.name, owner, static_cast<int>(rows.size()), {}, {}, {}, false};
+  if (rows.size() < kFewestRows) return fitted;
+  const Outcomes now = evaluate(stage, rows, before);
+  RIGHTSIZE_TRY(ConstantTable changed, fit_stage(stage, owner, rows, table, true));
+  RIGHTSIZE_TRY(const perf::Constants after, changed.constants());
+  const Outcomes refit = evaluate(stage, rows, after);
+  const LeaveOut kind = kind_of(stage, rows);
+  RIGHTSIZE_TRY(const Outcomes unseen, leave_out(stage, owner, rows, table, kind));
+  fitted.before = score_of(now), fitted.refit = score_of(refit), fitted.left_out = score_of(unseen);
+  const bool proved = stage.of_kernels() || kind != LeaveOut::kSample;  // one model on one GPU proves nothing
+  fitted.taken = take || (proved && cost(stage, unseen) < cost(stage, now));
+  if (fitted.taken) {
+    table = std::move(changed);
+    write_how(stage, owner, rows.size(), date, table);
+    // Samples of the same models say nothing of a model nobody saw: such widths stay as they are.
+    if (kind == LeaveOut::kModel) write_widths(stage, owner, unseen, date, table);
+  }
+  return fitted;
+}
+
+// A GPU's rows as if nobody had measured its kernels.
+Checked<Outcomes> transferred(const Stage& stage, const Measurements& measurements, const ConstantTable& table) {
+  Outcomes all;
+  for (const std::string& gpu : owners_of(stage, table)) {
+    ConstantTable without = table;
+    without.remove_gpu(gpu);
+    RIGHTSIZE_TRY(const perf::Constants constants, without.constants());
+    const Outcomes part = evaluate(stage, rows_of(stage, measurements, constants, gpu), constants);
+    all.insert(all.end(), part.begin(), part.end());
+  }
+  return all;
+}
+
+struct LeftOut {
+  Outcomes as_is, no_model, no_gpu;
+};
+
+Checked<LeftOut> validate_stage(const Stage& stage, const Measurements& measurements, const ConstantTable& table,
+                                bool refit) {
+  LeftOut found;
+  RIGHTSIZE_TRY(const perf::Constants constants, table.constants());
+  if (stage.constants.empty()) {
+    found.as_is = evaluate(stage, rows_of(stage, measurements, constants), constants);
+    return found;
+  }
+  for (const std::string& owner : owners_of(stage, table)) {
+    const Rows rows = owner_rows(stage, owner, measurements, constants);
+    const Outcomes now = evaluate(stage, rows, constants);
+    found.as_is.insert(found.as_is.end(), now.begin(), now.end());
+    if (!refit || rows.size() < kFewestRows) continue;
+    const LeaveOut kind = kind_of(stage, rows);
+    if (kind == LeaveOut::kModel || stage.of_kernels()) {
+      RIGHTSIZE_TRY(const Outcomes out, leave_out(stage, owner, rows, table, kind));
+      found.no_model.insert(found.no_model.end(), out.begin(), out.end());
+    }
+    if (!stage.of_kernels() && can_leave_out(rows, LeaveOut::kGpu)) {
+      RIGHTSIZE_TRY(const Outcomes out, leave_out(stage, owner, rows, table, LeaveOut::kGpu));
+      found.no_gpu.insert(found.no_gpu.end(), out.begin(), out.end());
+    }
+  }
+  if (refit && stage.of_kernels()) {
+    RIGHTSIZE_TRY(found.no_gpu, transferred(stage, measurements, table));
+  }
+  return found;
+}
+
+int refused_rows(const Stage& stage, const Measurements& measurements) {
+  int count = 0;
+  for (const std::string& file : stage.files) {
+    for (const auto& [why, n] : measurements.refused(file)) count += n;
+  }
+  return count;
+}
+
+std::string markdown_score(const Score& score) {
+  return score.n == 0
+             ? " | | "
+             : fmt::format("{:.1f} | {:.1f} | {:+.1f}", 100 * score.mean, 100 * score.median, 100 * score.bias);
+}
+
+}  // namespace
+
+Checked<std::vector<Validated>> validate(const std::vector<Stage>& stages, const Measurements& measurements,
+                                         const ConstantTable& table, bool refit) {
+  // Stages of one capability (the sizes of a collective) are reported together.
+  std::vector<Validated> rows;
+  std::vector<std::string> order;
+  std::map<std::string, LeftOut> found;
+  std::map<std::string, const Stage*> first;
+  for (const Stage& stage : stages) {
+    RIGHTSIZE_TRY(LeftOut part, validate_stage(stage, measurements, table, refit));
+    if (!found.contains(stage.capability)) order.push_back(stage.capability), first[stage.capability] = &stage;
+    LeftOut& sum = found[stage.capability];
+    for (auto field : {&LeftOut::as_is, &LeftOut::no_model, &LeftOut::no_gpu})
+      (sum.*field).insert((sum.*field).end(), (part.*field).begin(), (part.*field).end());
+    if (refit) std::fprintf(stderr, "  %s\n", stage.name.c_str());
+  }
+  for (const std::string& capability : order) {
+    const Stage& stage = *first[capability];
+    for (const StageMetric& metric : stage.metrics) {
+      const LeftOut& f = found[capability];
+      rows.push_back({capability, metric.name, score_of(f.as_is, metric.name), score_of(f.no_model, metric.name),
+                      score_of(f.no_gpu, metric.name), refused_rows(stage, measurements)});
+    }
+  }
+  return rows;
+}
+
+std::string as_text(const std::vector<Validated>& rows) {
+  std::string text =
+      fmt::format("{:<48} {:<8} {:>5}  {:>20} {:>6}   {:>20}   {:>20} {:>7}\n", "errors in %: mean, median, bias",
+                  "metric", "n", "as it stands", "inside", "model left out", "GPU left out", "refused");
+  for (const Validated& row : rows) {
+    const bool kernel = row.metric == "kernel";
+    text += fmt::format("{:<48} {:<8} {:>5}  {} {:>6}   {}   {} {:>7}\n", row.capability, row.metric, row.as_is.n,
+                        percents(row.as_is), kernel ? "" : fmt::format("{:.0f}", 100 * row.as_is.inside),
+                        percents(row.no_model), percents(row.no_gpu), row.refused);
+  }
+  return text;
+}
+
+std::string as_markdown(const std::vector<Validated>& rows) {
+  std::string text =
+      "| capability | metric | n | mean % | median % | bias % | inside 80 % | model left out: mean | median | bias | "
+      "GPU left "
+      "out: mean | median | bias | rows not expressible |\n|-|-|-:|-:|-:|-:|-:|-:|-:|-:|-:|-:|-:|-:|\n";
+  for (const Validated& row : rows) {
+    const std::string inside = row.metric == "kernel" ? "" : fmt::format("{:.0f} %", 100 * row.as_is.inside);
+    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", row.capability, row.metric, row.as_is.n,
+                        markdown_score(row.as_is), inside, markdown_score(row.no_model), markdown_score(row.no_gpu),
+                        row.refused == 0 ? "" : std::to_string(row.refused));
+  }
+  return text;
+}
+
+std::string as_csv(const std::vector<Validated>& rows) {
+  std::string text =
+      "# Errors of the speed model on data/measurements when they were last looked at, as shares: `fit . --record` of "
+      "tools/fit.\n"
+      "capability,metric,n,mean,median,inside\n";
+  for (const Validated& row : rows) {
+    text += fmt::format("{},{},{},{:.4f},{:.4f},{:.2f}\n", csv_cell(row.capability), row.metric, row.as_is.n,
+                        row.as_is.mean, row.as_is.median, row.as_is.inside);
+  }
+  return text;
+}
+
+Checked<std::vector<Fitted>> fit_all(const std::vector<Stage>& stages, const Measurements& measurements,
+                                     ConstantTable& table, bool take_all, const std::string& date) {
+  std::vector<Fitted> rows;
+  for (const Stage& stage : stages) {
+    if (stage.constants.empty()) continue;
+    for (const std::string& owner : owners_of(stage, table)) {
+      RIGHTSIZE_TRY(Fitted fitted, fit_owner(stage, owner, measurements, table, take_all, date));
+      std::fputs(as_text({fitted}).c_str(), stderr);
+      rows.push_back(std::move(fitted));
+    }
+  }
+  return rows;
+}
+
+std::string as_text(const std::vector<Fitted>& rows) {
+  std::string text;
+  for (const Fitted& row : rows) {
+    text += fmt::format("{:<20} {:<14} {:>4}  was {}  refit {}  left out {}  {}\n", row.stage, row.owner, row.rows,
+                        percents(row.before), percents(row.refit), percents(row.left_out),
+                        row.rows < static_cast<int>(kFewestRows) ? "too few rows"
+                        : row.taken                              ? "taken"
+                                                                 : "kept");
+  }
+  return text;
+}
+
+}  // namespace rightsize::fit
