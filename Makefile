@@ -13,18 +13,22 @@ setup: ## install missing Debian packages for building and testing
 	@tools/setup build test
 
 build: ## install what is missing and build the release program
-	@tools/setup build test
-	@tools/build release
+	@tools/setup build
+	@tools/build release rightsize
 
 run: build ## build, then the main job on the embedded example
 	@echo "==> $(PROGRAM) recommend examples/recommend/fine-tune-7b.yaml"
 	@$(PROGRAM) recommend examples/recommend/fine-tune-7b.yaml
 
-test: build ## build, then every test
+test: ## build everything, then run every test
+	@tools/setup build test
+	@tools/build release
 	@echo "==> testing"
 	@ctest --test-dir $(RELEASE) --output-on-failure -j$(JOBS)
 
-bench: build ## the benchmarks of the hot paths
+bench: ## the benchmarks of the hot paths
+	@tools/setup build test
+	@tools/build release
 	@cmake --build $(RELEASE) --target benchmarks -j$(JOBS) -- --quiet
 	@for b in $(RELEASE)/bench/*_bench; do $$b; done
 

@@ -2,7 +2,7 @@
 
 namespace rightsize::app {
 
-void add_catalog_flag(CLI::App& command, std::string& directory) {
+void add_catalog_flag(FlagSet& command, std::string& directory) {
   command.add_option("--catalog", directory,
                      "folder with your own gpus.csv, machines.csv, prices/*.csv laid over the built-in facts "
                      "(or $RIGHTSIZE_CATALOG, or rightsize/catalog in your XDG configuration folder)");
@@ -15,9 +15,8 @@ Errors one(Error error) {
 }
 
 Checked<catalog::Catalog> open_catalog(const std::string& flag) {
-  Result<std::string> overlay = catalog::overlay_directory(flag);
-  if (!overlay) return fail(one(std::move(overlay).error()));
-  return catalog::load_catalog(*overlay);
+  RIGHTSIZE_TRY(std::string overlay, catalog::overlay_directory(flag));
+  return catalog::load_catalog(overlay);
 }
 
 }  // namespace rightsize::app

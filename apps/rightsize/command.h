@@ -5,11 +5,10 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "base/result.h"
 #include "catalog/catalog.h"
 #include "report/report.h"
+#include "rightsize/flags.h"
 
 namespace rightsize::app {
 
@@ -29,31 +28,31 @@ using Run = std::function<Checked<Outcome>()>;
 struct Command {
   const char* name;
   const char* summary;
-  Run (*add)(CLI::App& command);
+  Run (*add)(FlagSet& command);
 };
 
-Run add_estimate(CLI::App& command);
-Run add_calibrate(CLI::App& command);
-Run add_batch(CLI::App& command);
-Run add_checklist(CLI::App& command);
-Run add_exporter(CLI::App& command);
-Run add_fleet(CLI::App& command);
-Run add_gpus(CLI::App& command);
-Run add_init(CLI::App& command);
-Run add_memory(CLI::App& command);
-Run add_mig(CLI::App& command);
-Run add_models(CLI::App& command);
-Run add_profile(CLI::App& command);
-Run add_prices(CLI::App& command);
-Run add_recommend(CLI::App& command);
-Run add_top(CLI::App& command);
-Run add_window(CLI::App& command);
+Run add_estimate(FlagSet& command);
+Run add_calibrate(FlagSet& command);
+Run add_batch(FlagSet& command);
+Run add_checklist(FlagSet& command);
+Run add_exporter(FlagSet& command);
+Run add_fleet(FlagSet& command);
+Run add_gpus(FlagSet& command);
+Run add_init(FlagSet& command);
+Run add_memory(FlagSet& command);
+Run add_mig(FlagSet& command);
+Run add_models(FlagSet& command);
+Run add_profile(FlagSet& command);
+Run add_prices(FlagSet& command);
+Run add_recommend(FlagSet& command);
+Run add_top(FlagSet& command);
+Run add_window(FlagSet& command);
 
 // The catalogue for this run: the built-in one and the overlay the user named.
 Checked<catalog::Catalog> open_catalog(const std::string& flag);
 
 // Declares --catalog, which every command that reads the catalogue has.
-void add_catalog_flag(CLI::App& command, std::string& directory);
+void add_catalog_flag(FlagSet& command, std::string& directory);
 
 // A single error as a list, for commands that return Checked.
 Errors one(Error error);

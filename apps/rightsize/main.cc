@@ -7,6 +7,7 @@
 #include <map>
 #include <span>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -76,8 +77,17 @@ Error explain(const CLI::ParseError& failure, const CLI::App& root) {
   return bad_input(failure.what());
 }
 
+// A command that was named, with its flags and what to run.
+struct Named {
+  explicit Named(CLI::App& command) : flags(command) {}
+
+  FlagSet flags;
+  Run run;
+};
+
 // Unknown words must reach explain() instead of stopping CLI11 early.
-void declare_root(CLI::App& root, std::map<const CLI::App*, Run>& runs, std::span<char*> words) {
+void declare_root(CLI::App& root, std::map<const CLI::App*, Named>& named, std::span<char*> words,
+                  std::string& format) {
   root.name("rightsize");
   root.set_version_flag("--version", std::string("rightsize ") + RIGHTSIZE_VERSION);
   root.set_help_flag("-h,--help", "show this help");
@@ -87,9 +97,12 @@ void declare_root(CLI::App& root, std::map<const CLI::App*, Run>& runs, std::spa
     CLI::App* sub = root.add_subcommand(command.name, command.summary);
     sub->set_help_flag("-h,--help", "show this help");
     // Only the command that is asked for declares its flags: those of all of them take longer than most answers.
-    const bool named = std::any_of(words.begin(), words.end(),
-                                   [&](const char* word) { return std::string_view(word) == command.name; });
-    if (named) runs[sub] = command.add(*sub);
+    const bool is_named = std::any_of(words.begin(), words.end(),
+                                      [&](const char* word) { return std::string_view(word) == command.name; });
+    if (!is_named) continue;
+    Named& added = named.try_emplace(sub, *sub).first->second;
+    added.run = command.add(added.flags);
+    added.flags.add_option("--format", format, "text, json, csv, md or html")->default_str("text");
   }
 }
 
@@ -101,12 +114,9 @@ report::Style terminal_style() {
 
 int run(int argc, char** argv) {
   CLI::App root{"Which GPU a workload needs, from whom, on what terms, for the least money."};
-  std::map<const CLI::App*, Run> runs;
-  declare_root(root, runs, std::span(argv, static_cast<std::size_t>(argc)));
+  std::map<const CLI::App*, Named> named;
   std::string format_name = "text";
-  for (const auto& [sub, unused] : runs) {
-    const_cast<CLI::App*>(sub)->add_option("--format", format_name, "text, json, csv, md or html")->default_str("text");
-  }
+  declare_root(root, named, std::span(argv, static_cast<std::size_t>(argc)), format_name);
   try {
     root.parse(argc, argv);
   } catch (const CLI::Success& asked) {  // --help and --version
@@ -124,7 +134,7 @@ int run(int argc, char** argv) {
     std::cerr << describe(format.error());
     return exit_code(format.error());
   }
-  Checked<Outcome> outcome = runs[root.get_subcommands().front()]();
+  Checked<Outcome> outcome = named.at(root.get_subcommands().front()).run();
   if (!outcome) {
     std::cerr << describe(outcome.error());
     return exit_code(outcome.error().front());

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
@@ -47,7 +48,7 @@ std::string format_number(double v, int significant) {
   if (!std::isfinite(v)) return "unknown";
   std::string digits = fmt::format("{:.{}f}", v, decimals_for(v, significant));
   // Rounding can add a digit (9.999 -> 10.00): take it once more.
-  double rounded = std::stod(digits);
+  double rounded = std::strtod(digits.c_str(), nullptr);
   digits = fmt::format("{:.{}f}", rounded, decimals_for(rounded, significant));
   if (digits.find('.') != std::string::npos) {
     digits.erase(digits.find_last_not_of('0') + 1);

@@ -7,6 +7,9 @@
 namespace rightsize {
 namespace {
 
+// Below what a double holds in full, std::stod throws.
+TEST(Format, TheSmallestNumberIsANumber) { EXPECT_EQ(format_number(5e-324, 1).substr(0, 5), "0.000"); }
+
 TEST(Format, BytesAreBinary) {
   EXPECT_EQ(format_bytes(gib(79.6)), "79.6 GiB");
   EXPECT_EQ(format_bytes(mib(512)), "512 MiB");

@@ -53,8 +53,12 @@ inline Error bad_input(std::string message) { return {ErrorCode::kBadInput, std:
 inline Error unreadable(std::string message) { return {ErrorCode::kUnreadableSource, std::move(message), {}, {}}; }
 inline Error bug(std::string message) { return {ErrorCode::kBug, std::move(message), {}, {}}; }
 
-// All mistakes of one input, in the order they were met.
-using Errors = std::vector<Error>;
+// All mistakes of one input, in the order they were met. One mistake alone is a list too, so that RIGHTSIZE_TRY takes
+// a Result in a function that returns Checked.
+struct Errors : std::vector<Error> {
+  Errors() = default;
+  Errors(Error error) { push_back(std::move(error)); }
+};
 
 template <class T = void>
 using Result = tl::expected<T, Error>;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "perf/kernels/sustained_rates.h"
+#include "perf/calibration/sustained_rates.h"
 
 namespace rightsize::diagnose {
 namespace {

@@ -1,13 +1,11 @@
 // A dashboard in Grafana's JSON model (schema version 38, which versions from 10.1 on read and migrate).
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "fleet/emit.h"
 
 namespace rightsize::fleet {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int kColumns = 24;  // of Grafana's grid
 constexpr int kHeight = 8;
@@ -115,7 +113,7 @@ std::string emit_grafana(const EmitInput& input) {
                           {"annotations", {{"list", Json::array()}}},
                           {"templating", {{"list", Json::array({variable})}}},
                           {"panels", std::move(panels.list)}};
-  return dashboard.dump(2) + "\n";
+  return dashboard.dump() + "\n";
 }
 
 }  // namespace rightsize::fleet

@@ -8,7 +8,7 @@
 
 #include "fleet/fleet.h"
 #include "fleet/running.h"
-#include "perf/kernels/sustained_rates.h"
+#include "perf/calibration/sustained_rates.h"
 
 namespace rightsize::fleet {
 

@@ -9,7 +9,7 @@
 
 #include "fleet/accumulate.h"
 #include "fleet/fleet.h"
-#include "perf/kernels/sustained_rates.h"
+#include "perf/calibration/sustained_rates.h"
 
 namespace rightsize::fleet {
 

@@ -21,7 +21,7 @@
 #include "base/units.h"
 #include "catalog/catalog.h"
 #include "mig/geometry.h"
-#include "perf/kernels/sustained_rates.h"
+#include "perf/calibration/sustained_rates.h"
 
 namespace rightsize::mig {
 

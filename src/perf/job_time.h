@@ -2,7 +2,7 @@
 // everybody else sees.
 #pragma once
 
-#include "perf/kernels/sustained_rates.h"
+#include "perf/calibration/sustained_rates.h"
 #include "perf/perf.h"
 
 namespace rightsize::perf {

@@ -4,13 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "plan/request.h"
+#include "plan/plan.h"
 
 namespace rightsize::plan {
 
 struct PossibleChange {
-  std::string what, flags, effect;
-  Request request;  // the changed one
+  ChangeKind kind;
+  std::string flags;  // how the user would ask for it
+  Request request;    // the changed one
 };
 
 // Those that apply to this request, the one that alters the result least first. Where nothing was found also giving up

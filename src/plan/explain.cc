@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
-
-#include "base/format.h"
 #include "base/random.h"
 
 namespace rightsize::plan {
@@ -49,16 +46,15 @@ double confidence_of(const Request& request, const std::vector<PricedOption>& ki
   return static_cast<double>(kept) / kDraws;
 }
 
-std::vector<std::string> price_warnings(const market::Offer& offer, const catalog::Catalog& catalog, Date today) {
-  std::vector<std::string> warnings;
+std::vector<PriceWarning> price_warnings(const market::Offer& offer, const catalog::Catalog& catalog, Date today) {
+  std::vector<PriceWarning> warnings;
   if (offer.is_own()) return warnings;
   const catalog::Provenance& origin = offer.price->provenance;
   if (std::find(origin.unverified.begin(), origin.unverified.end(), "price") != origin.unverified.end())
-    warnings.push_back(
-        "its price is from one source that nobody else confirms: ask the provider before you rely on it");
+    warnings.push_back({.kind = PriceWarning::Kind::kUnconfirmed});
   constexpr int kOld = 90;
   if (origin.date && today - *origin.date > kOld)
-    warnings.push_back(fmt::format("its price was read {} days ago", today - *origin.date));
+    warnings.push_back({.kind = PriceWarning::Kind::kOld, .age_days = static_cast<int>(today - *origin.date)});
   std::vector<UsdPerMachineSecond> elsewhere;
   for (const catalog::Price& price : catalog.prices) {
     const bool alike = price.provider == offer.price->provider && price.instance == offer.price->instance &&
@@ -66,22 +62,15 @@ std::vector<std::string> price_warnings(const market::Offer& offer, const catalo
     if (alike) elsewhere.push_back(price.machine_price);
   }
   if (elsewhere.empty()) return warnings;
-  std::nth_element(elsewhere.begin(), elsewhere.begin() + static_cast<std::ptrdiff_t>(elsewhere.size() / 2),
-                   elsewhere.end());
-  const UsdPerMachineSecond middle = elsewhere[elsewhere.size() / 2];
+  const auto middle = elsewhere.begin() + static_cast<std::ptrdiff_t>(elsewhere.size() / 2);
+  std::nth_element(elsewhere.begin(), middle, elsewhere.end());
   constexpr double kMuchMore = 1.5;
-  if (middle > kMuchMore * offer.rate()) {
-    warnings.push_back(fmt::format("other regions ask {} an hour in the middle, {}x as much: such a price may not last",
-                                   format_usd_per_hour(middle), format_number(middle / offer.rate(), 2)));
-  }
+  if (const double times = *middle / offer.rate(); times > kMuchMore)
+    warnings.push_back({.kind = PriceWarning::Kind::kFarBelowOtherRegions, .elsewhere = *middle, .times = times});
   return warnings;
 }
 
-std::string name_plan(const PricedOption& c) {
-  return fmt::format("{} x {} ({} x {}) at {}, {}", c.option->machines, c.offer->machine->instance,
-                     c.offer->machine->gpus, c.machines->gpu->name, c.offer->machine->provider,
-                     catalog::name_of(c.offer->price->purchase));
-}
+PlanOutline outline_of(const PricedOption& c) { return {*c.offer, c.option->machines, c.cost, c.time.total()}; }
 
 std::vector<Breakpoint> breakpoints_of(const Request& request, const std::vector<PricedOption>& kinds,
                                        const std::vector<PricedOption>& front) {
@@ -90,23 +79,17 @@ std::vector<Breakpoint> breakpoints_of(const Request& request, const std::vector
   const PricedOption& first = kinds.front();
   for (const PricedOption& other : kinds) {
     if (other.machines->gpu == first.machines->gpu || request.objective == Objective::kTime) continue;
-    const double ratio = in_usd(other.cost) / in_usd(first.cost);
-    points.push_back({fmt::format("{} costs {} more an hour, or {} {} less", first.machines->gpu->name,
-                                  format_percent(Ratio::fraction(ratio - 1)), other.machines->gpu->name,
-                                  format_percent(Ratio::fraction(1 - 1 / ratio))),
-                      fmt::format("{} for {}", name_plan(other), format_usd(other.cost))});
+    points.push_back({other.cost / first.cost, {}, outline_of(other)});
     break;
   }
   if (request.work.kind == WorkKind::kServing || request.objective != Objective::kCost) return points;
   // Each point of the front is the answer for deadlines between its own hours and those of the one before it.
   constexpr std::size_t kMost = 3;
-  double before = first.hours();
+  Seconds before = first.time.total();
   for (const PricedOption& faster : front) {
     if (faster.hours() >= first.hours() || points.size() > kMost) continue;
-    points.push_back({fmt::format("the deadline is under {}", format_duration(hours(before))),
-                      fmt::format("{} for {} in {}", name_plan(faster), format_usd(faster.cost),
-                                  format_duration(faster.time.total()))});
-    before = faster.hours();
+    points.push_back({0, before, outline_of(faster)});
+    before = faster.time.total();
   }
   return points;
 }

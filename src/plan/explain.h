@@ -17,9 +17,8 @@ std::vector<Breakpoint> breakpoints_of(const Request& request, const std::vector
                                        const std::vector<PricedOption>& front);
 
 // What a buyer should know about the price of a plan: nobody confirms it, it is old, or other regions ask much more.
-std::vector<std::string> price_warnings(const market::Offer& offer, const catalog::Catalog& catalog, Date today);
+std::vector<PriceWarning> price_warnings(const market::Offer& offer, const catalog::Catalog& catalog, Date today);
 
-// "2 x p5.48xlarge (8 x h100-sxm) at aws, on-demand".
-std::string name_plan(const PricedOption& candidate);
+PlanOutline outline_of(const PricedOption& candidate);
 
 }  // namespace rightsize::plan

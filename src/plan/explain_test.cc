@@ -9,8 +9,6 @@
 namespace rightsize::plan {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
 
 catalog::Catalog three_regions() {
@@ -31,15 +29,22 @@ market::Offer offer_of(const catalog::Price& price) { return {nullptr, nullptr, 
 TEST(PriceWarnings, ARegionFarBelowTheOthers) {
   const catalog::Catalog catalog = three_regions();
   const Date today = *parse_date("2026-11-15");
-  EXPECT_THAT(price_warnings(offer_of(catalog.prices[0]), catalog, today), ElementsAre(HasSubstr("2.4x as much")));
+  const std::vector<PriceWarning> warnings = price_warnings(offer_of(catalog.prices[0]), catalog, today);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_EQ(warnings[0].kind, PriceWarning::Kind::kFarBelowOtherRegions);
+  EXPECT_DOUBLE_EQ(in_usd_per_machine_hour(warnings[0].elsewhere), 24);
+  EXPECT_DOUBLE_EQ(warnings[0].times, 2.4);
   EXPECT_THAT(price_warnings(offer_of(catalog.prices[1]), catalog, today), IsEmpty());
 }
 
 TEST(PriceWarnings, OldAndUnconfirmedPrices) {
   catalog::Catalog catalog = three_regions();
   catalog.prices[2].provenance.unverified = {"price"};
-  EXPECT_THAT(price_warnings(offer_of(catalog.prices[2]), catalog, *parse_date("2027-03-01")),
-              ElementsAre(HasSubstr("nobody else confirms"), HasSubstr("120 days ago")));
+  const auto warnings = price_warnings(offer_of(catalog.prices[2]), catalog, *parse_date("2027-03-01"));
+  ASSERT_EQ(warnings.size(), 2u);
+  EXPECT_EQ(warnings[0].kind, PriceWarning::Kind::kUnconfirmed);
+  EXPECT_EQ(warnings[1].kind, PriceWarning::Kind::kOld);
+  EXPECT_EQ(warnings[1].age_days, 120);
 }
 
 TEST(PriceWarnings, NobodyDoubtsWhatTheUserPays) {
@@ -127,8 +132,9 @@ TEST(Breakpoints, ThePriceAtWhichAnotherGpuWins) {
   rivals.add("b", 125, 10);
   const std::vector<Breakpoint> found = breakpoints_of({}, rivals.all(), {rivals.all().front()});
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].when, "a costs 25 % more an hour, or b 20 % less");
-  EXPECT_THAT(found[0].then, HasSubstr("1 x m-b (8 x b) at cloud, on-demand for $125"));
+  EXPECT_DOUBLE_EQ(found[0].cost_ratio, 1.25);
+  EXPECT_EQ(found[0].then.offer.gpu->name, "b");
+  EXPECT_EQ(found[0].then.cost, usd(125));
   EXPECT_THAT(breakpoints_of({}, {}, {}), IsEmpty());
 }
 
@@ -140,10 +146,11 @@ TEST(Breakpoints, EveryFasterPlanHasItsDeadline) {
   rivals.add("c", 300, 2);
   std::vector<Breakpoint> found = breakpoints_of({}, rivals.all(), rivals.all());
   ASSERT_EQ(found.size(), 3U);
-  EXPECT_EQ(found[1].when, "the deadline is under 10 h");
-  EXPECT_THAT(found[1].then, HasSubstr("m-b"));
-  EXPECT_EQ(found[2].when, "the deadline is under 5 h");
-  EXPECT_THAT(found[2].then, HasSubstr("m-c"));
+  EXPECT_EQ(found[1].cost_ratio, 0);
+  EXPECT_DOUBLE_EQ(in_hours(found[1].deadline_under), 10);
+  EXPECT_EQ(found[1].then.offer.gpu->name, "b");
+  EXPECT_DOUBLE_EQ(in_hours(found[2].deadline_under), 5);
+  EXPECT_EQ(found[2].then.offer.gpu->name, "c");
   Request serving;
   serving.work.kind = WorkKind::kServing;
   EXPECT_EQ(breakpoints_of(serving, rivals.all(), rivals.all()).size(), 1U) << "a service has no deadline";

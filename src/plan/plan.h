@@ -9,6 +9,7 @@
 // catalogue's rows.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -58,27 +59,71 @@ struct Plan {
 enum class Stage { kPrice, kSoftware, kFormat, kNetwork, kMemory, kLayout, kInterruptions, kSlo, kDeadline, kBudget };
 std::string_view name_of(Stage stage);
 
+// A plan that is mentioned, not built: what is ordered, and what it comes to.
+struct PlanOutline {
+  market::Offer offer;
+  int machines = 1;
+  Usd cost;      // of the whole work; serving: a month
+  Seconds time;  // until it is done; serving: a month
+};
+
+// The change of the request that would let a GPU in, and the best plan on it then, where that was worked out.
+struct Fix {
+  std::string flags;  // "--method lora"
+  std::optional<PlanOutline> plan;
+};
+
 struct Rejection {
   Stage stage = Stage::kMemory;
   std::string gpu;
-  std::string what;         // "a10g, up to 64 GPUs"
-  std::string need, have;   // of the configuration that came nearest
-  double count = 0;         // configurations
-  std::string nearest_fix;  // empty: nothing that was tried helps
+  bool partly = false;     // some settings only, or an earlier stage of a GPU that falls out later
+  std::string need, have;  // of the configuration that came nearest
+  double count = 0;        // configurations
+  std::optional<Fix> fix;  // nothing: nothing that was tried helps, or a price is missing
+};
+
+// Changes of the request worth knowing of.
+enum class ChangeKind {
+  kEightBitOptimizer,
+  kPureBf16,
+  kLora,
+  kQlora,
+  kFp8Weights,
+  kInt4Weights,
+  kTwiceTtft,
+  kTwiceTpot,
+  kSpot,
+  kOneYear,
+  kThreeYears,
+  kMoreGpus,
+  kNoDeadline,
+  kNoBudget,
+  kNoLimits,
 };
 
 // A change of the request that leads elsewhere, and where.
 struct Change {
-  std::string what;    // "LoRA instead of full training"
-  std::string flags;   // "--method lora"
-  std::string effect;  // what it does to the result, empty when nothing
-  Plan plan;           // the best under it
+  ChangeKind kind = ChangeKind::kMoreGpus;
+  std::string flags;  // "--method lora"
+  Plan plan;          // the best under it
 };
 
-// When the answer becomes another.
+// When the answer becomes another: `then`.
 struct Breakpoint {
-  std::string when;  // "a deadline under 3 d 4 h"
-  std::string then;  // "2 x p5.48xlarge for $1,234"
+  // Another GPU becomes the cheaper one: its work costs so many times the first one's now. 0: the deadline decides.
+  double cost_ratio = 0;
+  // The deadline is nearer than this.
+  Seconds deadline_under;
+  PlanOutline then;
+};
+
+// What a buyer should know about the price of a plan.
+struct PriceWarning {
+  enum class Kind { kUnconfirmed, kOld, kFarBelowOtherRegions };
+  Kind kind = Kind::kUnconfirmed;
+  int age_days = 0;                    // kOld
+  UsdPerMachineSecond elsewhere = {};  // kFarBelowOtherRegions: the median of the other regions
+  double times = 0;                    // the same over this price
 };
 
 // Several kinds of machines together, where that is cheaper than any one kind.
@@ -104,11 +149,13 @@ struct Recommendation {
   std::vector<Rejection> rejected;
   std::vector<Change> changes;
   std::vector<Breakpoint> breakpoints;
-  std::vector<MixPart> mix;           // serving
-  double feasible = 0;                // plans within every limit, before the cut to `top`
-  double confidence = 0;              // probability that the first plan's GPU is the best, given the error bars
-  std::vector<std::string> warnings;  // about the first plan
+  std::vector<MixPart> mix;            // serving
+  double feasible = 0;                 // plans within every limit, before the cut to `top`
+  double confidence = 0;               // probability that the first plan's GPU is the best, given the error bars
+  std::vector<PriceWarning> warnings;  // about the first plan
   Effort effort;
+
+  const Plan* best() const { return plans.empty() ? nullptr : &plans.front(); }
 };
 
 // Plans point into the book and its catalogue, which must outlive them.

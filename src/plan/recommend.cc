@@ -275,32 +275,12 @@ std::vector<Explored> explore(const Request& request, const market::PriceBook& b
   return explored;
 }
 
-// "61 % less" or "12 % more".
-std::string compared(double ratio) {
-  return fmt::format("{} {}", format_percent(Ratio::fraction(std::abs(1 - ratio))), ratio < 1 ? "less" : "more");
-}
-
-std::string slower(double ratio) {
-  if (ratio > 0.95 && ratio < 1.05) return "as fast";
-  return ratio > 1 ? fmt::format("{}x slower", format_number(ratio, 2))
-                   : fmt::format("{}x faster", format_number(1 / ratio, 2));
-}
-
-// What the first change that admits this GPU would make of it.
-std::string nearest_fix(const std::string& gpu, const Plan* first, std::vector<Explored>& explored) {
+// The first change that admits this GPU, and what it would make of it.
+std::optional<Fix> nearest_fix(const std::string& gpu, std::vector<Explored>& explored) {
   for (Explored& one : explored) {
-    const PricedOption* best = one.planning->best_on(gpu);
-    if (best == nullptr) continue;
-    std::string text = fmt::format("{}: {} for {}", one.change.flags, name_plan(*best), format_usd(best->cost));
-    if (first != nullptr) {
-      text += fmt::format(", {}", compared(best->cost / first->cost));
-      const Request& request = one.change.request;
-      if (request.work.kind != WorkKind::kServing)
-        text += fmt::format(", {}", slower(best->time.total() / first->time.total()));
-    }
-    return text;
+    if (const PricedOption* best = one.planning->best_on(gpu)) return Fix{one.change.flags, outline_of(*best)};
   }
-  return {};
+  return std::nullopt;
 }
 
 bool is_wanted(const Request& request, const catalog::Gpu& gpu) {
@@ -321,7 +301,7 @@ std::vector<Rejection> rejections(const Planning& planning, const catalog::Catal
     const auto next = planning.obstacles().upper_bound(key);
     const bool decides = next == planning.obstacles().end() || next->first.first != gpu;
     const bool partly = feasible.contains(gpu) || !decides;
-    Rejection row{stage, gpu, partly ? gpu + ", some settings" : gpu, obstacle.need, obstacle.have, obstacle.count, {}};
+    Rejection row{stage, gpu, partly, obstacle.need, obstacle.have, obstacle.count, {}};
     (partly ? in_part : out).push_back(std::move(row));
   }
   std::vector<std::string> unsold;
@@ -330,40 +310,35 @@ std::vector<Rejection> rejections(const Planning& planning, const catalog::Catal
   }
   std::sort(unsold.begin(), unsold.end());
   for (const std::string& gpu : unsold)
-    out.push_back({Stage::kPrice, gpu, gpu, "a price with source and date", "none on these terms", 1, {}});
+    out.push_back({Stage::kPrice, gpu, false, "a price with source and date", "none on these terms", 1, {}});
   out.insert(out.end(), in_part.begin(), in_part.end());
   return out;
 }
 
 // The change alone, where the plan it leads to is not worth the time it takes to simulate.
-std::string nearest_flags(const std::string& gpu, const std::vector<Explored>& explored) {
+std::optional<Fix> nearest_flags(const std::string& gpu, const std::vector<Explored>& explored) {
   for (const Explored& one : explored) {
     const std::vector<PricedOption>& kinds = one.planning->kinds();
     if (std::any_of(kinds.begin(), kinds.end(), [&](const PricedOption& c) { return c.machines->gpu->name == gpu; }))
-      return one.change.flags;
+      return Fix{one.change.flags, std::nullopt};
   }
-  return {};
+  return std::nullopt;
 }
 
-void add_fixes(const Planning& planning, std::vector<Rejection>& rejected, const Plan* first,
-               std::vector<Explored>& explored) {
+void add_fixes(const Planning& planning, std::vector<Rejection>& rejected, std::vector<Explored>& explored) {
   constexpr std::size_t kSimulated = 3;
   const bool serving = planning.request().work.kind == WorkKind::kServing;
-  std::map<std::string, std::string> known;
+  std::map<std::string, std::optional<Fix>> known;
   std::set<std::string> feasible;
   for (const PricedOption& kind : planning.kinds()) feasible.insert(kind.machines->gpu->name);
   for (Rejection& row : rejected) {
-    if (row.stage == Stage::kPrice) {
-      row.nearest_fix =
-          "a price of your own (--price for a machine, --catalog DIR/prices.csv), or other --providers and --purchase";
-      continue;
+    if (row.stage == Stage::kPrice || feasible.contains(row.gpu)) continue;
+    const bool known_already = known.contains(row.gpu);
+    if (!known_already) {
+      known[row.gpu] = serving && known.size() >= kSimulated ? nearest_flags(row.gpu, explored)
+                                                             : nearest_fix(row.gpu, explored);
     }
-    if (feasible.contains(row.gpu)) continue;
-    const auto found = known.find(row.gpu);
-    row.nearest_fix = found != known.end()                    ? found->second
-                      : serving && known.size() >= kSimulated ? nearest_flags(row.gpu, explored)
-                                                              : nearest_fix(row.gpu, first, explored);
-    known[row.gpu] = row.nearest_fix;
+    row.fix = known[row.gpu];
   }
 }
 
@@ -379,8 +354,7 @@ std::vector<Plan> build_all(Planning& planning, const std::vector<PricedOption>&
 void add_changes(Recommendation& result, std::vector<Explored>& explored) {
   for (Explored& one : explored) {
     if (one.planning->kinds().empty()) continue;
-    result.changes.push_back(
-        {one.change.what, one.change.flags, one.change.effect, one.planning->build(one.planning->kinds().front())});
+    result.changes.push_back({one.change.kind, one.change.flags, one.planning->build(one.planning->kinds().front())});
   }
 }
 
@@ -418,7 +392,7 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
   const Plan* first = result.plans.empty() ? nullptr : &result.plans.front();
   std::vector<Explored> explored = exploring.get();
   result.rejected = rejections(planning, book.catalog());
-  add_fixes(planning, result.rejected, first, explored);
+  add_fixes(planning, result.rejected, explored);
   add_changes(result, explored);
   const std::vector<PricedOption> kinds = planning.confirmed_kinds();
   result.breakpoints = breakpoints_of(request, kinds, planning.front());

@@ -207,7 +207,7 @@ TEST(Recommend, NothingFeasibleSaysWhyAndWhatHelps) {
   EXPECT_TRUE(found.plans.empty());
   ASSERT_FALSE(found.rejected.empty());
   EXPECT_EQ(found.rejected.front().stage, Stage::kMemory);
-  EXPECT_NE(found.rejected.front().nearest_fix, "");
+  EXPECT_TRUE(found.rejected.front().fix.has_value());
   EXPECT_FALSE(found.changes.empty());
 }
 

@@ -56,7 +56,7 @@ std::string render(const Report& report, Format format, const Style& style) {
     case Format::kText:
       return render_text(report, style);
     case Format::kJson:
-      return report.document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+      return report.document.dump() + '\n';
     case Format::kCsv:
       return render_csv(report);
     case Format::kMarkdown:

@@ -10,13 +10,12 @@
 #include <variant>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "base/result.h"
 
 namespace rightsize::report {
 
-using Json = nlohmann::ordered_json;
+using rightsize::Json;
 
 enum class Align { kLeft, kRight };
 

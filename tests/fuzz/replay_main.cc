@@ -1,5 +1,5 @@
 // Runs a fuzz target over the files of a corpus folder, each also cut short at many places and with bytes changed:
-// what every build can do without a fuzzing engine.
+// what every build can do without a fuzzing engine. Usage: fuzz_replay TARGET FOLDER
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -7,15 +7,26 @@
 
 #include "base/file.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+// fuzz_targets.inc is made by CMake: one FUZZ_TARGET(name) a file of this folder.
+using Target = int(const std::uint8_t* data, std::size_t size);
+#define FUZZ_TARGET(name) extern "C" Target name;
+#include "fuzz_targets.inc"
+#undef FUZZ_TARGET
 
 namespace {
 
-void feed(const std::string& text) {
-  LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
+Target* find_target(std::string_view wanted) {
+#define FUZZ_TARGET(name) \
+  if (wanted == #name) return name;
+#include "fuzz_targets.inc"
+#undef FUZZ_TARGET
+  return nullptr;
 }
 
-void feed_with_damage(const std::string& text, std::mt19937& random) {
+void feed_with_damage(Target* target, const std::string& text, std::mt19937& random) {
+  const auto feed = [&](const std::string& bytes) {
+    target(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+  };
   feed(text);
   constexpr std::size_t kCuts = 200;
   for (std::size_t i = 0; i < kCuts; ++i) feed(text.substr(0, text.size() * i / kCuts));
@@ -31,15 +42,18 @@ void feed_with_damage(const std::string& text, std::mt19937& random) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  Target* target = argc == 3 ? find_target(argv[1]) : nullptr;
+  if (target == nullptr) {
+    std::fputs("usage: fuzz_replay TARGET FOLDER\n", stderr);
+    return 1;
+  }
   std::mt19937 random(1);
   int files = 0;
-  for (int i = 1; i < argc; ++i) {
-    for (const auto& entry : std::filesystem::directory_iterator(argv[i])) {
-      rightsize::Result<std::string> text = rightsize::read_file(entry.path().string());
-      if (!text) return 1;
-      feed_with_damage(*text, random);
-      ++files;
-    }
+  for (const auto& entry : std::filesystem::directory_iterator(argv[2])) {
+    rightsize::Result<std::string> text = rightsize::read_file(entry.path().string());
+    if (!text) return 1;
+    feed_with_damage(target, *text, random);
+    ++files;
   }
   std::printf("%d passed, 0 failed\n", files);
   return files == 0 ? 1 : 0;  // an empty corpus tests nothing

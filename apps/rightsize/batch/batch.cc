@@ -5,6 +5,8 @@
 #include <memory>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "base/format.h"
 #include "rightsize/batch/input.h"
 #include "rightsize/batch/report.h"
@@ -232,7 +234,7 @@ Checked<Outcome> run(const BatchFlags& flags) {
 
 }  // namespace
 
-Run add_batch(CLI::App& command) {
+Run add_batch(FlagSet& command) {
   auto flags = std::make_shared<BatchFlags>();
   declare(command, *flags);
   return [flags] { return run(*flags); };

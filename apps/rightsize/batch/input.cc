@@ -346,7 +346,7 @@ Checked<BatchInput> read_input(const BatchFlags& flags) {
   return input;
 }
 
-void declare(CLI::App& command, BatchFlags& f) {
+void declare(FlagSet& command, BatchFlags& f) {
   command.add_option("--service", f.service,
                      "measured batch times, [GPU=]FILE.csv: batch,ms_p50[,ms_p90] or perf_analyzer's CSV; may repeat");
   command.add_flag("--pad", f.pad,

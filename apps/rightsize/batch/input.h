@@ -55,7 +55,7 @@ struct BatchInput {
   std::uint64_t left_out() const;
 };
 
-void declare(CLI::App& command, BatchFlags& flags);
+void declare(FlagSet& command, BatchFlags& flags);
 Checked<BatchInput> read_input(const BatchFlags& flags);
 
 // The offers --model and --gpu describe, from the speed model. `input.continuous` says what --policy asked for, and

@@ -78,7 +78,7 @@ Checked<Outcome> run(const Flags& flags) {
 
 }  // namespace
 
-Run add_checklist(CLI::App& command) {
+Run add_checklist(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   add_workload_flags(command, flags->workload);
   command.add_option("--fleet", flags->fleet, "what 'rightsize fleet --format json' wrote")->type_name("FILE");

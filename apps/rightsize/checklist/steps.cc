@@ -127,10 +127,11 @@ Step size_of_plan(const Known& known, const plan::Plan& plan) {
     step.evidence.push_back(fmt::format("the smallest GPU among the best plans is {}: {}, {}", small.offer.gpu->name,
                                         describe_settings(request, small), describe_cost(request, small)));
   for (const plan::Change& change : known.advice->found.changes) {
+    const ChangeWords words = describe_change(request, change.kind);
     if (change.plan.cost < plan.cost && step.evidence.size() < 5)
-      step.evidence.push_back(fmt::format("{} ({}): {} instead of {}{}", change.what, change.flags,
+      step.evidence.push_back(fmt::format("{} ({}): {} instead of {}{}", words.what, change.flags,
                                           format_usd(change.plan.cost), format_usd(plan.cost),
-                                          change.effect.empty() ? "" : "; " + change.effect));
+                                          words.effect.empty() ? "" : "; " + words.effect));
   }
   step.next = fmt::format("where the memory goes and what frees some: rightsize memory --model {}", request.model.name);
   return step;

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "memory/memory.h"
 #include "rightsize/estimate/report.h"
+#include "rightsize/estimate/sweep.h"
 
 namespace rightsize::app {
 namespace {
@@ -72,45 +73,16 @@ Result<> read_load(const Flags& flags, SpeedInput& input) {
 Checked<SpeedInput> read_input(const catalog::Catalog& catalog, const perf::Constants& constants, const Flags& flags,
                                const JobFlags& job) {
   RIGHTSIZE_TRY(ModelAndJob read, read_job(job));
-  Result<const catalog::Gpu*> gpu = find_gpu(catalog, flags);
-  if (!gpu) return fail(one(gpu.error()));
+  RIGHTSIZE_TRY(const catalog::Gpu* gpu, find_gpu(catalog, flags));
   SpeedInput input;
   input.model = std::move(read.model);
-  input.gpu = *gpu;
+  input.gpu = gpu;
   input.work = perf::work_of(input.model);
   input.job = perf::fitted_to(input.work, read.job);
-  input.speed = perf::gpu_speed(constants, **gpu);
-  if (Result<> cluster = read_cluster(catalog, flags, input); !cluster) return fail(one(cluster.error()));
-  if (Result<> load = read_load(flags, input); !load) return fail(one(load.error()));
+  input.speed = perf::gpu_speed(constants, *gpu);
+  if (Result<> cluster = read_cluster(catalog, flags, input); !cluster) return fail(cluster.error());
+  if (Result<> load = read_load(flags, input); !load) return fail(load.error());
   return input;
-}
-
-// "batch=1..256" (doubling) or "batch=1,2,4".
-struct Sweep {
-  std::string setting;
-  std::vector<std::string> values;
-};
-
-Result<Sweep> parse_sweep(const std::string& text) {
-  const std::size_t equals = text.find('=');
-  if (equals == std::string::npos)
-    return fail(bad_input(fmt::format("--sweep '{}' has no '='", text)).with_hint("write --sweep batch=1..256"));
-  Sweep sweep;
-  sweep.setting = text.substr(0, equals);
-  const std::string range = text.substr(equals + 1);
-  const std::size_t dots = range.find("..");
-  if (dots == std::string::npos) {
-    for (std::string_view value : split_list(range, ',')) sweep.values.emplace_back(value);
-  } else {
-    RIGHTSIZE_TRY(double from, parse_count(range.substr(0, dots)));
-    RIGHTSIZE_TRY(double to, parse_count(range.substr(dots + 2)));
-    if (from < 1 || to < from) return fail(bad_input(fmt::format("'{}' is no range from small to large", range)));
-    for (double value = from; value < to; value *= 2) sweep.values.push_back(fmt::format("{:.0f}", value));
-    sweep.values.push_back(fmt::format("{:.0f}", to));
-  }
-  if (sweep.values.empty() || sweep.values.size() > 200)
-    return fail(bad_input(fmt::format("--sweep takes 1 to 200 values, not {}", sweep.values.size())));
-  return sweep;
 }
 
 Checked<std::vector<SweepRow>> run_sweep(const catalog::Catalog& catalog, const perf::Constants& constants,
@@ -139,10 +111,8 @@ void warn_of_memory(report::Report& report, const SpeedInput& input) {
 }
 
 Checked<Outcome> run(const Flags& flags) {
-  Result<std::string> overlay = catalog::overlay_directory(flags.catalog);
-  if (!overlay) return fail(one(std::move(overlay).error()));
-  RIGHTSIZE_TRY(catalog::Catalog catalog, catalog::load_catalog(*overlay));
-  RIGHTSIZE_TRY(perf::Constants constants, perf::load_constants(*overlay));
+  RIGHTSIZE_TRY(const Facts facts, open_facts(flags.catalog));
+  const auto& [catalog, constants] = facts;
   RIGHTSIZE_TRY(SpeedInput input, read_input(catalog, constants, flags, flags.job));
   Outcome outcome;
   Result<SpeedEstimate> estimate = estimate_speed(constants, input);
@@ -154,10 +124,9 @@ Checked<Outcome> run(const Flags& flags) {
   outcome.report = report_of(input, *estimate);
   warn_of_memory(outcome.report, input);
   if (!flags.sweep.empty()) {
-    Result<Sweep> sweep = parse_sweep(flags.sweep);
-    if (!sweep) return fail(one(sweep.error()));
-    RIGHTSIZE_TRY(std::vector<SweepRow> rows, run_sweep(catalog, constants, flags, *sweep));
-    add_sweep(outcome.report, sweep->setting, rows);
+    RIGHTSIZE_TRY(Sweep sweep, parse_sweep(flags.sweep));
+    RIGHTSIZE_TRY(std::vector<SweepRow> rows, run_sweep(catalog, constants, flags, sweep));
+    add_sweep(outcome.report, sweep.setting, rows);
   }
   if (flags.roofline) add_roofline(outcome.report, input);
   return outcome;
@@ -165,7 +134,7 @@ Checked<Outcome> run(const Flags& flags) {
 
 }  // namespace
 
-Run add_estimate(CLI::App& command) {
+Run add_estimate(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   add_job_flags(command, flags->job);
   command.add_option("--machine", flags->machine,

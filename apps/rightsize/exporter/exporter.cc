@@ -99,7 +99,7 @@ Checked<Outcome> run(const Flags& flags) {
 
 }  // namespace
 
-Run add_exporter(CLI::App& command) {
+Run add_exporter(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   add_fleet_flags(command, flags->fleet);
   command.add_option("--listen", flags->listen, "address and port; port 0 takes a free one")

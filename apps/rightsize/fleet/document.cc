@@ -220,8 +220,9 @@ Json fleet_document(const FleetResult& result) {
                       {"confidence", json_number(line.confidence)}});
   }
   for (const fleet::OwnerLine& line : a.owners) {
-    owners.push_back(owner_json(line, "owner"));
-    owners.back()["team"] = line.team.empty() ? Json(nullptr) : Json(line.team);
+    Json owner = owner_json(line, "owner");
+    owner["team"] = line.team.empty() ? Json(nullptr) : Json(line.team);
+    owners.push_back(std::move(owner));
   }
   for (const Action& action : a.actions) actions.push_back(action_json(action, a));
   for (const GpuRow& gpu : a.gpus) gpus.push_back(gpu_json(gpu));

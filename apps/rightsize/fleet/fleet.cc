@@ -98,7 +98,7 @@ Checked<Outcome> run(const Flags& flags) {
 
 }  // namespace
 
-Run add_fleet(CLI::App& command) {
+Run add_fleet(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   add_fleet_flags(command, flags->fleet);
   command.add_option("--top", flags->top, "rows of each table shown as text")->default_str("10");

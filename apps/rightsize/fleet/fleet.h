@@ -27,7 +27,7 @@ struct FleetFlags {
 };
 
 // Declares everything above on a command.
-void add_fleet_flags(CLI::App& command, FleetFlags& flags);
+void add_fleet_flags(FlagSet& command, FleetFlags& flags);
 
 // What was read and judged.
 struct FleetResult {

@@ -360,7 +360,7 @@ Checked<FleetResult> run_fleet(const FleetFlags& flags, const catalog::Catalog& 
   return result;
 }
 
-void add_fleet_flags(CLI::App& command, FleetFlags& f) {
+void add_fleet_flags(FlagSet& command, FleetFlags& f) {
   command.add_option("--from", f.from,
                      "files: nvidia-smi, dmon and dcgmi logs, exposition text, recordings, Prometheus JSON, CloudWatch "
                      "(with its query file), Google, Azure, sacct; plain, gzip or zstd; '-' is standard input");

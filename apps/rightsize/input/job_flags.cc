@@ -7,7 +7,7 @@
 
 namespace rightsize::app {
 
-void add_job_flags(CLI::App& command, JobFlags& flags) {
+void add_job_flags(FlagSet& command, JobFlags& flags) {
   command
       .add_option("--model", flags.model,
                   "built-in name (see 'rightsize models') or path of a Hugging Face config.json")
@@ -15,7 +15,7 @@ void add_job_flags(CLI::App& command, JobFlags& flags) {
   command.add_option("--gpu", flags.gpu, "GPU name, e.g. h100-sxm (see 'rightsize gpus')");
   for (const model::SettingInfo& info : model::job_settings()) {
     command
-        .add_option_function<std::string>(
+        .add_option_function(
             "--" + info.name, [&flags, name = info.name](const std::string& text) { flags.settings[name] = text; },
             info.meaning)
         ->type_name(info.values);

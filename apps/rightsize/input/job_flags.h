@@ -16,7 +16,7 @@ struct JobFlags {
   std::map<std::string, std::string> settings;  // by name, as given; absent when not
 };
 
-void add_job_flags(CLI::App& command, JobFlags& flags);
+void add_job_flags(FlagSet& command, JobFlags& flags);
 
 // The model and the job as one, checked against each other. Sequence lengths the user left out are filled in.
 struct ModelAndJob {

@@ -5,9 +5,15 @@
 namespace rightsize::app {
 
 Checked<perf::Constants> open_constants(const std::string& catalog_flag) {
-  Result<std::string> overlay = catalog::overlay_directory(catalog_flag);
-  if (!overlay) return fail(one(std::move(overlay).error()));
-  return perf::load_constants(*overlay);
+  RIGHTSIZE_TRY(std::string overlay, catalog::overlay_directory(catalog_flag));
+  return perf::load_constants(overlay);
+}
+
+Checked<Facts> open_facts(const std::string& catalog_flag) {
+  RIGHTSIZE_TRY(std::string overlay, catalog::overlay_directory(catalog_flag));
+  RIGHTSIZE_TRY(catalog::Catalog catalog, catalog::load_catalog(overlay));
+  RIGHTSIZE_TRY(perf::Constants constants, perf::load_constants(overlay));
+  return Facts{std::move(catalog), std::move(constants)};
 }
 
 Result<SpeedEstimate> estimate_speed(const perf::Constants& constants, const SpeedInput& input) {

@@ -1,10 +1,17 @@
-// What estimate and calibrate share: everything an estimate needs, read once.
+// What commands that ask for speeds share: the facts, and everything an estimate needs, read once.
 #pragma once
 
 #include "perf/perf.h"
 #include "rightsize/input/job_flags.h"
 
 namespace rightsize::app {
+
+// The catalogue and the constants of the speed model, both with the overlay of --catalog.
+struct Facts {
+  catalog::Catalog catalog;
+  perf::Constants constants;
+};
+Checked<Facts> open_facts(const std::string& catalog_flag);
 
 // One estimate of any kind; the member that applies is set.
 struct SpeedEstimate {

@@ -6,10 +6,10 @@
 
 namespace rightsize::app {
 
-void add_setting_flags(CLI::App& command, WorkloadFlags& flags) {
+void add_setting_flags(FlagSet& command, WorkloadFlags& flags) {
   const auto add = [&](const model::SettingInfo& info) {
     command
-        .add_option_function<std::string>(
+        .add_option_function(
             "--" + info.name, [&flags, name = info.name](const std::string& text) { flags.settings[name] = text; },
             info.meaning)
         ->type_name(info.values);
@@ -21,7 +21,7 @@ void add_setting_flags(CLI::App& command, WorkloadFlags& flags) {
   for (const model::SettingInfo& info : model::job_settings()) add(info);
 }
 
-void add_workload_flags(CLI::App& command, WorkloadFlags& flags) {
+void add_workload_flags(FlagSet& command, WorkloadFlags& flags) {
   command.add_option("workload", flags.file, "a workload file (see 'rightsize init'), or - for standard input");
   add_setting_flags(command, flags);
 }
@@ -29,9 +29,8 @@ void add_workload_flags(CLI::App& command, WorkloadFlags& flags) {
 Checked<std::vector<std::vector<model::Setting>>> read_workloads(const WorkloadFlags& flags) {
   std::vector<std::vector<model::Setting>> workloads(1);
   if (!flags.file.empty()) {
-    Result<std::string> text = read_file(flags.file);
-    if (!text) return fail(one(std::move(text).error()));
-    RIGHTSIZE_TRY(workloads, plan::read_workload_file(flags.file == "-" ? "standard input" : flags.file, *text));
+    RIGHTSIZE_TRY(std::string text, read_file(flags.file));
+    RIGHTSIZE_TRY(workloads, plan::read_workload_file(flags.file == "-" ? "standard input" : flags.file, text));
   }
   std::map<std::string, std::string> given = flags.settings;
   if (!flags.prices.empty()) given["price"] = fmt::format("{}", fmt::join(flags.prices, ","));

@@ -17,10 +17,10 @@ struct WorkloadFlags {
 };
 
 // A flag for every setting of a request and its job. `flags` must outlive the parsing.
-void add_setting_flags(CLI::App& command, WorkloadFlags& flags);
+void add_setting_flags(FlagSet& command, WorkloadFlags& flags);
 
 // The same and the file.
-void add_workload_flags(CLI::App& command, WorkloadFlags& flags);
+void add_workload_flags(FlagSet& command, WorkloadFlags& flags);
 
 // The workloads of the file, or one of flags alone; flags win over the file.
 Checked<std::vector<std::vector<model::Setting>>> read_workloads(const WorkloadFlags& flags);

@@ -45,34 +45,31 @@ report::Lanes picture(const Fleet& fleet, const Geometry& geometry, std::string 
 // The GPUs of this machine as the driver has cut them. Who uses an instance NVML does not say: each counts as used,
 // under the name the table of `nvidia-smi mig -lgi` would give it.
 Checked<Fleet> fleet_here(const Geometry& geometry) {
-  const Result<std::vector<telemetry::MigLayout>> layouts = telemetry::read_mig_layout();
-  if (!layouts) return fail(one(layouts.error()));
+  RIGHTSIZE_TRY(const std::vector<telemetry::MigLayout> layouts, telemetry::read_mig_layout());
   Fleet fleet;
-  for (const telemetry::MigLayout& layout : *layouts) {
+  for (const telemetry::MigLayout& layout : layouts) {
     if (!layout.enabled) continue;
     mig::RunningGpu gpu{std::to_string(layout.gpu.index), {}};
     for (const telemetry::MigInstance& instance : layout.instances) {
-      const Result<int> profile = geometry.find_profile(instance.profile);
-      if (!profile) return fail(one(profile.error()));
-      const mig::Instance where{*profile, instance.start};
+      RIGHTSIZE_TRY(const int profile, geometry.find_profile(instance.profile));
+      const mig::Instance where{profile, instance.start};
       if (!geometry.may_join(gpu.layout(), where)) {
-        return fail(one(bad_input(fmt::format("GPU {} has {} at {}, which cannot be on one {}", layout.gpu.index,
-                                              instance.profile, instance.start, geometry.gpu().name))
-                            .with_hint(fmt::format("is it another GPU? The driver calls it '{}'", layout.gpu.name))));
+        return fail(bad_input(fmt::format("GPU {} has {} at {}, which cannot be on one {}", layout.gpu.index,
+                                          instance.profile, instance.start, geometry.gpu().name))
+                        .with_hint(fmt::format("is it another GPU? The driver calls it '{}'", layout.gpu.name)));
       }
       gpu.instances.push_back({where, fmt::format("gpu{}-gi{}", layout.gpu.index, instance.id)});
     }
     fleet.push_back(std::move(gpu));
   }
   if (!fleet.empty()) return fleet;
-  return fail(one(unreadable("no GPU of this machine is in MIG mode").with_hint("nvidia-smi -i 0 -mig 1 turns it on")));
+  return fail(unreadable("no GPU of this machine is in MIG mode").with_hint("nvidia-smi -i 0 -mig 1 turns it on"));
 }
 
 Checked<Fleet> read_fleet(const Geometry& geometry, const MigFlags& flags) {
   if (flags.current == "nvml") return fleet_here(geometry);
-  const Result<std::string> text = read_file(flags.current);
-  if (!text) return fail(one(text.error()));
-  return mig::read_current(flags.current, *text, geometry);
+  RIGHTSIZE_TRY(const std::string text, read_file(flags.current));
+  return mig::read_current(flags.current, text, geometry);
 }
 
 Json json_of(const mig::Fragmentation& f, const Geometry& geometry) {
@@ -277,7 +274,7 @@ Json json_of(const mig::Step& step, const Geometry& geometry) {
 }  // namespace
 
 Checked<Outcome> repack_fleet(const Geometry& geometry, const MigFlags& flags) {
-  if (flags.current.empty()) return fail(one(bad_input("--repack needs --current FILE: what is on the GPUs now")));
+  if (flags.current.empty()) return fail(bad_input("--repack needs --current FILE: what is on the GPUs now"));
   RIGHTSIZE_TRY(const Fleet fleet, read_fleet(geometry, flags));
   mig::RepackGoal goal;
   if (!flags.make_room.empty()) {
@@ -323,9 +320,8 @@ Checked<Outcome> repack_fleet(const Geometry& geometry, const MigFlags& flags) {
 }
 
 Checked<Outcome> verify_table(const Geometry& geometry, const MigFlags& flags) {
-  const Result<std::string> text = read_file(flags.verify);
-  if (!text) return fail(one(text.error()));
-  RIGHTSIZE_TRY(const std::vector<mig::ListedProfile> listed, mig::read_profile_list(flags.verify, *text));
+  RIGHTSIZE_TRY(const std::string text, read_file(flags.verify));
+  RIGHTSIZE_TRY(const std::vector<mig::ListedProfile> listed, mig::read_profile_list(flags.verify, text));
   const std::vector<std::string> found = mig::differences(listed, geometry);
   Outcome outcome;
   outcome.report.title = fmt::format("MIG profiles of {} against {}", geometry.gpu().name, flags.verify);

@@ -335,33 +335,29 @@ Result<Ratio> parse_headroom(const std::string& text) {
 Checked<Outcome> plan_workloads(const MigFlags& flags, const catalog::Catalog& catalog) {
   const std::optional<catalog::Purchase> purchase = catalog::parse_purchase(flags.purchase);
   if (!purchase)
-    return fail(one(
-        bad_input(fmt::format("unknown purchase option '{}'", flags.purchase)).with_hint("on-demand, spot, 1y or 3y")));
-  const Result<Ratio> headroom = parse_headroom(flags.headroom);
-  if (!headroom) return fail(one(headroom.error()));
-  const Result<std::string> text = read_file(flags.workloads);
-  if (!text) return fail(one(text.error()));
-  RIGHTSIZE_TRY(const mig::WorkloadFile file, mig::read_workloads(flags.workloads, *text, catalog, *headroom));
+    return fail(
+        bad_input(fmt::format("unknown purchase option '{}'", flags.purchase)).with_hint("on-demand, spot, 1y or 3y"));
+  RIGHTSIZE_TRY(const Ratio headroom, parse_headroom(flags.headroom));
+  RIGHTSIZE_TRY(const std::string text, read_file(flags.workloads));
+  RIGHTSIZE_TRY(const mig::WorkloadFile file, mig::read_workloads(flags.workloads, text, catalog, headroom));
   RIGHTSIZE_TRY(const market::PriceBook prices, open_prices(catalog, flags.prices));
-  const Result<std::vector<GpuType>> types = allowed_types(flags, file, prices, *purchase);
-  if (!types) return fail(one(types.error()));
-  if (types->empty())
-    return fail(one(bad_input("no GPU that can be cut has a price").with_hint("name one: --gpu h100-sxm")));
+  RIGHTSIZE_TRY(const std::vector<GpuType> types, allowed_types(flags, file, prices, *purchase));
+  if (types.empty()) return fail(bad_input("no GPU that can be cut has a price").with_hint("name one: --gpu h100-sxm"));
 
   mig::PlanOptions options;
   options.share = flags.share;
   options.prices = &prices;
   RIGHTSIZE_TRY(const perf::Constants constants, open_constants(flags.catalog));
   const perf::SpeedTable speeds(catalog, constants);
-  const SlicePlan plan = mig::plan_slices(file, *types, speeds, options);
+  const SlicePlan plan = mig::plan_slices(file, types, speeds, options);
   if (!plan.unplaceable.empty()) return nothing_fits(file, plan);
   const std::vector<mig::Alternative> alternatives =
-      mig::compare_alternatives(file, *types, speeds, *purchase, plan, options);
+      mig::compare_alternatives(file, types, speeds, *purchase, plan, options);
   const auto per_node = static_cast<std::size_t>(std::max(1, flags.gpus_per_node));
-  const mig::ToolFiles tool_files = mig::hand_over(plan, file, *types, per_node);
-  const Planned planned{file, *types, plan, alternatives, tool_files, per_node};
+  const mig::ToolFiles tool_files = mig::hand_over(plan, file, types, per_node);
+  const Planned planned{file, types, plan, alternatives, tool_files, per_node};
   if (!flags.out.empty()) {
-    if (Result<> written = write_files(flags.out, planned); !written) return fail(one(written.error()));
+    if (Result<> written = write_files(flags.out, planned); !written) return fail(written.error());
   }
   return make_outcome(planned, flags.out);
 }
@@ -388,18 +384,17 @@ Checked<Outcome> run(const MigFlags& flags) {
       flags.list_layouts || flags.repack || !flags.check.empty() || !flags.current.empty() || !flags.verify.empty();
   if (!about_one) {
     if (flags.workloads.empty()) {
-      return fail(one(
+      return fail(
           bad_input("what shall be planned?")
               .with_hint("give a file: rightsize mig WORKLOADS.yaml --gpu h100-sxm")
               .with_hint(
-                  "or ask about one GPU: --list-layouts, --check LAYOUT, --current FILE [--repack], --verify FILE")));
+                  "or ask about one GPU: --list-layouts, --check LAYOUT, --current FILE [--repack], --verify FILE"));
     }
     return plan_workloads(flags, catalog);
   }
-  const Result<const Gpu*> gpu = gpu_asked_about(flags, catalog);
-  if (!gpu) return fail(one(gpu.error()));
-  const std::optional<Geometry> geometry = Geometry::of(catalog, **gpu);
-  if (!geometry) return fail(one(not_partitionable(**gpu, catalog)));
+  RIGHTSIZE_TRY(const Gpu* gpu, gpu_asked_about(flags, catalog));
+  const std::optional<Geometry> geometry = Geometry::of(catalog, *gpu);
+  if (!geometry) return fail(not_partitionable(*gpu, catalog));
   if (flags.list_layouts) return list_layouts(*geometry);
   if (!flags.verify.empty()) return verify_table(*geometry, flags);
   if (flags.repack) return repack_fleet(*geometry, flags);
@@ -409,7 +404,7 @@ Checked<Outcome> run(const MigFlags& flags) {
 
 }  // namespace
 
-Run add_mig(CLI::App& command) {
+Run add_mig(FlagSet& command) {
   auto flags = std::make_shared<MigFlags>();
   command.add_option("WORKLOADS", flags->workloads,
                      "the workloads to place, a YAML file ('-' for standard input; see examples/mig)");
@@ -425,7 +420,7 @@ Run add_mig(CLI::App& command) {
   command.add_flag("--share", flags->share, "let workloads marked 'share: true' share a slice through MPS");
   command.add_option("--gpus-per-node", flags->gpus_per_node, "GPUs a machine holds, for the files of --out")
       ->default_str("8")
-      ->check(CLI::Range(1, 64));
+      ->range(1, 64);
   command.add_option("--out", flags->out,
                      "folder for mig-parted, GPU operator, nvidia-smi, Kubernetes and DRA files and SVG pictures");
   command.add_flag("--list-layouts", flags->list_layouts, "every set of slices that fits on --gpu");

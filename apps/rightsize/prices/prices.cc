@@ -308,7 +308,7 @@ Checked<Outcome> run(const Flags& flags) {
 
 }  // namespace
 
-Run add_prices(CLI::App& command) {
+Run add_prices(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   command.add_option("--gpu", flags->gpu, "GPU names, aliases or families, comma-separated: a100, h100-sxm");
   command.add_option("--provider", flags->provider, "providers, comma-separated: aws, gcp, azure, lambda ...");

@@ -4,6 +4,8 @@
 #include <memory>
 #include <thread>
 
+#include <fmt/format.h>
+
 #include "base/format.h"
 #include "base/parse_units.h"
 #include "rightsize/command.h"
@@ -24,13 +26,10 @@ struct Flags {
   PriceFlag price;
   unsigned pid = 0;
   double hertz = 10;
-  const CLI::App* app = nullptr;
+  const FlagSet* all = nullptr;
 
   bool live() const { return replay.empty(); }
-  bool text() const {
-    const CLI::Option* format = app->get_option_no_throw("--format");
-    return format == nullptr || format->count() == 0 || format->as<std::string>() == "text";
-  }
+  bool text() const { return all->given("--format").empty() || all->given("--format") == "text"; }
 };
 
 // To the observer and to the file, where there is one.
@@ -237,9 +236,9 @@ Checked<Outcome> run(const Flags& flags) {
 
 }  // namespace
 
-Run add_profile(CLI::App& command) {
+Run add_profile(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
-  flags->app = &command;
+  flags->all = &command;
   command.add_option("command", flags->command, "what to run and watch, behind --");
   command.add_option("--pid", flags->pid, "watch a process that runs already, until it ends");
   command.add_option(
@@ -250,9 +249,9 @@ Run add_profile(CLI::App& command) {
   command.add_option("--duration", flags->duration,
                      "without a command: how long to watch, e.g. 30s (else until Ctrl-C)");
   add_job_flags(command, flags->job);
-  command.get_option("--model")->required(false)->description(
+  command.find("--model")->required(false)->help(
       "what runs, with its settings: the speed on other GPUs is then that of its estimates");
-  command.get_option("--gpu")->description("which GPU it is, where the source does not say");
+  command.find("--gpu")->help("which GPU it is, where the source does not say");
   command.add_option("--step-time", flags->step_time,
                      "with --model: what a step took (an optimizer step, an output token, a batch), e.g. 410ms");
   add_price_flag(command, flags->price);

@@ -48,7 +48,7 @@ void add_costs(const Request& request, const Plan& p, Json& j) {
                       : request.model.image_size > 0            ? "samples_per_second"
                                                                 : "tokens_per_second";
   j[units] = json_number(p.units_per_second);
-  if (!j.contains("tokens_per_second")) j["tokens_per_second"] = json_number(p.units_per_second);
+  j["tokens_per_second"] = json_number(p.units_per_second);
   j["hours"] = json_number(in_hours(p.time.total()));
   j["work_seconds"] = json_number(in_seconds(p.time.work));
   j["startup_seconds"] = json_number(in_seconds(p.time.startup));
@@ -118,25 +118,33 @@ Json document_of(const Request& request, const plan::Recommendation& found, cons
   j["name"] = request.name;
   j["what"] = describe_request(request);
   j["objective"] = plan::name_of(request.objective);
-  const Plan* first = found.plans.empty() ? nullptr : &found.plans.front();
+  const Plan* first = found.best();
   j["plans"] = plan_list(request, found.plans, first, catalog);
   j["pareto"] = plan_list(request, found.pareto, first, catalog);
   j["rejected"] = Json::array();
   for (const plan::Rejection& r : found.rejected) {
-    Json row = {{"what", r.what}, {"gpu", r.gpu},   {"stage", plan::name_of(r.stage)},
-                {"need", r.need}, {"have", r.have}, {"count", json_number(r.count)}};
-    row["nearest_fix"] = r.nearest_fix.empty() ? Json(nullptr) : Json(r.nearest_fix);
-    j["rejected"].push_back(std::move(row));
+    const std::string fix = describe_fix(request, r, first);
+    j["rejected"].push_back({{"what", r.partly ? r.gpu + ", some settings" : r.gpu},
+                             {"gpu", r.gpu},
+                             {"stage", plan::name_of(r.stage)},
+                             {"need", r.need},
+                             {"have", r.have},
+                             {"count", json_number(r.count)},
+                             {"nearest_fix", fix.empty() ? Json(nullptr) : Json(fix)}});
   }
   j["changes"] = Json::array();
   for (const plan::Change& c : found.changes) {
-    j["changes"].push_back({{"what", c.what},
+    const ChangeWords words = describe_change(request, c.kind);
+    j["changes"].push_back({{"what", words.what},
                             {"flags", c.flags},
-                            {"effect", c.effect},
+                            {"effect", words.effect},
                             {"plan", plan_json(request, c.plan, first == nullptr ? c.plan : *first, catalog, 1)}});
   }
   j["breakpoints"] = Json::array();
-  for (const plan::Breakpoint& b : found.breakpoints) j["breakpoints"].push_back({{"when", b.when}, {"then", b.then}});
+  for (const plan::Breakpoint& b : found.breakpoints) {
+    const BreakpointWords words = describe_breakpoint(b, *first);
+    j["breakpoints"].push_back({{"when", words.when}, {"then", words.then}});
+  }
   if (!found.mix.empty()) {
     for (const plan::MixPart& part : found.mix) {
       Json row = plan_json(request, part.plan, part.plan, catalog, 1);
@@ -145,7 +153,8 @@ Json document_of(const Request& request, const plan::Recommendation& found, cons
     }
   }
   j["confidence"] = found.plans.empty() ? Json(nullptr) : json_number(found.confidence);
-  j["warnings"] = found.warnings;
+  j["warnings"] = Json::array();
+  for (const plan::PriceWarning& w : found.warnings) j["warnings"].push_back(describe_warning(w));
   j["feasible"] = json_number(found.feasible);
   j["assumptions"] = assumptions_json(request);
   j["considered"] = json_number(found.effort.configurations);

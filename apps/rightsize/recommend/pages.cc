@@ -117,11 +117,15 @@ std::vector<std::string> consequences(const Request& request, const Recommendati
   std::vector<std::string> lines{describe_margins(request, first)};
   if (first.offer.price->purchase == catalog::Purchase::kSpot)
     lines.push_back("The machines can be taken back: the job must save and start again by itself.");
-  for (const std::string& warning : found.warnings) lines.push_back("Know: " + warning + ".");
-  for (const plan::Breakpoint& b : found.breakpoints) lines.push_back(fmt::format("When {}: {}.", b.when, b.then));
+  for (const plan::PriceWarning& w : found.warnings) lines.push_back("Know: " + describe_warning(w) + ".");
+  for (const plan::Breakpoint& b : found.breakpoints) {
+    const BreakpointWords words = describe_breakpoint(b, first);
+    lines.push_back(fmt::format("When {}: {}.", words.when, words.then));
+  }
   for (const plan::Change& c : found.changes) {
-    lines.push_back(fmt::format("Not chosen: {} ({}), {} for {}{}", c.what, c.flags, describe_machines(c.plan),
-                                format_usd(c.plan.cost), c.effect.empty() ? "" : "; " + c.effect));
+    const ChangeWords words = describe_change(request, c.kind);
+    lines.push_back(fmt::format("Not chosen: {} ({}), {} for {}{}", words.what, c.flags, describe_machines(c.plan),
+                                format_usd(c.plan.cost), words.effect.empty() ? "" : "; " + words.effect));
   }
   return lines;
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "plan/hand_over.h"
+#include "rightsize/input/speed_input.h"
 #include "rightsize/input/workload_input.h"
 #include "rightsize/recommend/pages.h"
 #include "rightsize/recommend/report.h"
@@ -22,17 +23,16 @@ struct Flags {
 // The plan of one rank for the tool that will run it, and nothing else: to be piped into a file.
 Checked<report::Report> hand_over_report(const Flags& flags, const plan::Request& request,
                                          const plan::Recommendation& found) {
-  Result<plan::Target> target = plan::parse_target(flags.emit);
-  if (!target) return fail(one(std::move(target).error()));
+  RIGHTSIZE_TRY(plan::Target target, plan::parse_target(flags.emit));
   if (flags.plan < 1 || static_cast<std::size_t>(flags.plan) > found.plans.size()) {
-    return fail(one(bad_input(fmt::format("there is no plan {}: {} were found", flags.plan, found.plans.size()))
-                        .with_hint("--top shows more")));
+    return fail(bad_input(fmt::format("there is no plan {}: {} were found", flags.plan, found.plans.size()))
+                    .with_hint("--top shows more"));
   }
-  Result<std::string> text = plan::hand_over(*target, request, found.plans[static_cast<std::size_t>(flags.plan) - 1]);
-  if (!text) return fail(one(std::move(text).error()));
+  RIGHTSIZE_TRY(std::string text,
+                plan::hand_over(target, request, found.plans[static_cast<std::size_t>(flags.plan) - 1]));
   report::Report report;
-  report.document = {{"schema", "rightsize/recommend/1"}, {"emit", {{std::string(plan::name_of(*target)), *text}}}};
-  report.blocks.emplace_back(report::Verbatim{"", *std::move(text)});
+  report.document = {{"schema", "rightsize/recommend/1"}, {"emit", {{std::string(plan::name_of(target)), text}}}};
+  report.blocks.emplace_back(report::Verbatim{"", std::move(text)});
   return report;
 }
 
@@ -53,10 +53,8 @@ report::Report together(std::vector<report::Report> reports) {
 }
 
 Checked<Outcome> run(const Flags& flags) {
-  Result<std::string> overlay = catalog::overlay_directory(flags.catalog);
-  if (!overlay) return fail(one(std::move(overlay).error()));
-  RIGHTSIZE_TRY(catalog::Catalog catalog, catalog::load_catalog(*overlay));
-  RIGHTSIZE_TRY(perf::Constants constants, perf::load_constants(*overlay));
+  RIGHTSIZE_TRY(const Facts facts, open_facts(flags.catalog));
+  const auto& [catalog, constants] = facts;
   RIGHTSIZE_TRY(auto workloads, read_workloads(flags.workload));
   Outcome outcome;
   std::vector<report::Report> reports;
@@ -64,7 +62,7 @@ Checked<Outcome> run(const Flags& flags) {
     RIGHTSIZE_TRY(plan::Request request, plan::read_request(settings, catalog));
     catalog::Catalog own = catalog;
     for (const market::OwnHardware& mine : request.own) {
-      if (Result<> added = market::add_own_hardware(own, mine); !added) return fail(one(std::move(added).error()));
+      if (Result<> added = market::add_own_hardware(own, mine); !added) return fail(std::move(added).error());
     }
     const market::PriceBook book(own, request.prices);
     const plan::Recommendation found = plan::recommend(request, book, constants);
@@ -85,7 +83,7 @@ Checked<Outcome> run(const Flags& flags) {
 
 }  // namespace
 
-Run add_recommend(CLI::App& command) {
+Run add_recommend(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   add_workload_flags(command, flags->workload);
   command.add_option("--emit", flags->emit,

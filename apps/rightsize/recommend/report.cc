@@ -90,6 +90,17 @@ std::string runner_up(const Request& request, const Recommendation& found) {
   return text.empty() ? "No other GPU was looked at." : text;
 }
 
+std::string no_answer(const Request& request, const Recommendation& found) {
+  if (found.changes.empty()) return "No plan keeps to every limit, and none of the usual changes helps.";
+  const plan::Change& nearest = found.changes.front();
+  const std::string done = request.work.kind == WorkKind::kServing
+                               ? ""
+                               : fmt::format(", done in {}", format_duration(nearest.plan.time.total()));
+  return fmt::format("No plan keeps to every limit. The nearest that works, {} ({}): {}{} for {}.",
+                     describe_change(request, nearest.kind).what, nearest.flags, describe_machines(nearest.plan), done,
+                     describe_cost(request, nearest.plan));
+}
+
 Table plans_table(const Request& request, const std::string& title, const std::vector<Plan>& plans) {
   const bool serving = request.work.kind == WorkKind::kServing;
   Table table;
@@ -130,7 +141,7 @@ Table plans_table(const Request& request, const std::string& title, const std::v
 }
 
 // Those that are out altogether, and what would let them in.
-void add_rejections(Report& report, const Recommendation& found) {
+void add_rejections(Report& report, const Request& request, const Recommendation& found) {
   Table table;
   table.title = "Why not these";
   table.columns = {{"GPU", "gpu", Align::kLeft},
@@ -141,19 +152,18 @@ void add_rejections(Report& report, const Recommendation& found) {
   std::vector<std::string> told;
   std::string fixes, unsold;
   for (const plan::Rejection& r : found.rejected) {
-    if (r.what != r.gpu) continue;  // some settings of a GPU that is in, or an earlier stage of one that is out
+    if (r.partly) continue;
     if (r.stage == plan::Stage::kPrice) {
       unsold += (unsold.empty() ? "" : ", ") + r.gpu;
       continue;
     }
-    table.rows.push_back({text_cell(r.what), text_cell(plan::name_of(r.stage)), text_cell(r.need), text_cell(r.have),
+    table.rows.push_back({text_cell(r.gpu), text_cell(plan::name_of(r.stage)), text_cell(r.need), text_cell(r.have),
                           number_cell(format_count(r.count), r.count)});
-    const bool new_fix = !r.nearest_fix.empty() && r.stage != plan::Stage::kPrice &&
-                         std::find(told.begin(), told.end(), r.gpu) == told.end();
+    const bool new_fix = r.fix && std::find(told.begin(), told.end(), r.gpu) == told.end();
     constexpr std::size_t kMostFixes = 6;
     if (!new_fix || told.size() == kMostFixes) continue;
     told.push_back(r.gpu);
-    fixes += fmt::format("  {} fits with {}.\n", r.gpu, r.nearest_fix);
+    fixes += fmt::format("  {} fits with {}.\n", r.gpu, describe_fix(request, r, found.best()));
   }
   table.most_shown = 8;
   if (!table.rows.empty()) report.blocks.emplace_back(std::move(table));
@@ -161,7 +171,7 @@ void add_rejections(Report& report, const Recommendation& found) {
   if (!unsold.empty()) report.blocks.emplace_back(Paragraph{"Without a price on these terms: " + unsold + "."});
 }
 
-void add_changes(Report& report, const Recommendation& found) {
+void add_changes(Report& report, const Request& request, const Recommendation& found) {
   if (found.changes.empty()) return;
   Table table;
   table.title = "What else could change";
@@ -172,7 +182,7 @@ void add_changes(Report& report, const Recommendation& found) {
                    {"against the first", "ratio", Align::kRight}};
   for (const plan::Change& c : found.changes) {
     const double ratio = found.plans.empty() ? 0 : c.plan.cost / found.plans.front().cost;
-    table.rows.push_back({text_cell(c.what), text_cell(c.flags),
+    table.rows.push_back({text_cell(describe_change(request, c.kind).what), text_cell(c.flags),
                           text_cell(fmt::format("{} x {}", c.plan.gpus, c.plan.offer.gpu->name)), usd_cell(c.plan.cost),
                           found.plans.empty() ? report::unknown_cell() : number_cell(compare(ratio), ratio)});
   }
@@ -180,9 +190,12 @@ void add_changes(Report& report, const Recommendation& found) {
 }
 
 void add_breakpoints(Report& report, const Recommendation& found) {
-  if (found.breakpoints.empty()) return;
+  if (found.breakpoints.empty() || found.plans.empty()) return;
   std::string text = "The answer becomes another when:\n";
-  for (const plan::Breakpoint& b : found.breakpoints) text += fmt::format("  {}: then {}.\n", b.when, b.then);
+  for (const plan::Breakpoint& b : found.breakpoints) {
+    const BreakpointWords words = describe_breakpoint(b, found.plans.front());
+    text += fmt::format("  {}: then {}.\n", words.when, words.then);
+  }
   report.blocks.emplace_back(Paragraph{text});
 }
 
@@ -202,7 +215,7 @@ void add_mix(Report& report, const Recommendation& found) {
 void add_notes(Report& report, const Recommendation& found) {
   const Plan& first = found.plans.front();
   std::string text;
-  for (const std::string& warning : found.warnings) text += fmt::format("  {}.\n", warning);
+  for (const plan::PriceWarning& w : found.warnings) text += fmt::format("  {}.\n", describe_warning(w));
   for (const perf::Note& note : first.notes) text += fmt::format("  {}.\n", perf::describe(note));
   for (const std::string& warning : first.memory.warnings) text += fmt::format("  {}.\n", warning);
   if (first.basis == perf::Basis::kSpecification)
@@ -237,16 +250,7 @@ Report report_of(const Request& request, const Recommendation& found, const cata
   report.title = describe_request(request);
   report.document = document_of(request, found, catalog);
   if (found.plans.empty()) {
-    report.blocks.emplace_back(Paragraph{
-        found.changes.empty()
-            ? "No plan keeps to every limit, and none of the usual changes helps."
-            : fmt::format(
-                  "No plan keeps to every limit. The nearest that works, {} ({}): {}{}.", found.changes.front().what,
-                  found.changes.front().flags, describe_machines(found.changes.front().plan),
-                  request.work.kind == WorkKind::kServing
-                      ? " for " + describe_cost(request, found.changes.front().plan)
-                      : fmt::format(", done in {} for {}", format_duration(found.changes.front().plan.time.total()),
-                                    describe_cost(request, found.changes.front().plan)))});
+    report.blocks.emplace_back(Paragraph{no_answer(request, found)});
   } else {
     const Plan& first = found.plans.front();
     report.blocks.emplace_back(Paragraph{answer(request, first)});
@@ -271,8 +275,8 @@ Report report_of(const Request& request, const Recommendation& found, const cata
     }
   }
   add_breakpoints(report, found);
-  add_changes(report, found);
-  add_rejections(report, found);
+  add_changes(report, request, found);
+  add_rejections(report, request, found);
   if (!found.plans.empty()) add_notes(report, found);
   if (stats) add_stats(report, found);
   return report;

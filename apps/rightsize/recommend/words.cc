@@ -27,6 +27,10 @@ std::string plural(double n, std::string_view word) {
   return fmt::format("{} {}{}", format_count(n), word, n == 1 ? "" : "s");
 }
 
+std::string percent_apart(double ratio) {
+  return fmt::format("{} {}", format_percent(Ratio::fraction(std::abs(1 - ratio))), ratio < 1 ? "less" : "more");
+}
+
 std::string limits_of(const plan::Request& request) {
   std::string text;
   const plan::Limits& limits = request.limits;
@@ -108,7 +112,92 @@ std::string serving_settings(const plan::Plan& plan) {
 std::string compare(double ratio) {
   if (std::abs(1 - ratio) < 0.005) return "the same";
   if (ratio >= 3) return fmt::format("{}x as much", format_number(ratio, 2));
-  return fmt::format("{} {}", format_percent(Ratio::fraction(std::abs(1 - ratio))), ratio < 1 ? "less" : "more");
+  return percent_apart(ratio);
+}
+
+std::string describe_outline(const plan::PlanOutline& plan) {
+  return fmt::format("{} x {} ({} x {}) at {}, {}", plan.machines, plan.offer.machine->instance,
+                     plan.offer.machine->gpus, plan.offer.gpu->name, plan.offer.machine->provider,
+                     catalog::name_of(plan.offer.price->purchase));
+}
+
+ChangeWords describe_change(const plan::Request& request, plan::ChangeKind kind) {
+  using plan::ChangeKind;
+  switch (kind) {
+    case ChangeKind::kEightBitOptimizer:
+      return {"8-bit optimizer states", "same quality in published runs (Dettmers et al. 2022)"};
+    case ChangeKind::kPureBf16:
+      return {"pure bf16 training", "weights and optimizer states in 16 bits: small updates can be lost"};
+    case ChangeKind::kLora:
+      return {"LoRA adapters", "adapters only: enough for most fine-tuning, not for new knowledge"};
+    case ChangeKind::kQlora:
+      return {"QLoRA adapters over an nf4 base", "as LoRA, over 4-bit weights: slower, slightly less exact"};
+    case ChangeKind::kFp8Weights:
+      return {"fp8 weights", "usually within 1 % of the 16-bit model; check your own tasks"};
+    case ChangeKind::kInt4Weights:
+      return {"4-bit weights (AWQ, GPTQ)", "a few percent on hard tasks; check your own"};
+    case ChangeKind::kTwiceTtft:
+      return {answers_at_once(request) ? "twice the time to an answer" : "twice the time to the first token",
+              "answers come later"};
+    case ChangeKind::kTwiceTpot:
+      return {"twice the time for each token", "answers come later"};
+    case ChangeKind::kSpot:
+      return {"spot machines", "interrupted now and then; the work that is done again is in the price"};
+    case ChangeKind::kOneYear:
+      return {"a commitment of one year", "paid whether used or not"};
+    case ChangeKind::kThreeYears:
+      return {"a commitment of three years", "paid whether used or not"};
+    case ChangeKind::kMoreGpus:
+      return {"more GPUs", ""};
+    case ChangeKind::kNoDeadline:
+      return {"a later deadline", ""};
+    case ChangeKind::kNoBudget:
+      return {"a larger budget", ""};
+    case ChangeKind::kNoLimits:
+      return {"more GPUs and neither deadline nor budget", ""};
+  }
+  return {};
+}
+
+std::string describe_fix(const plan::Request& request, const plan::Rejection& rejection, const plan::Plan* first) {
+  if (rejection.stage == plan::Stage::kPrice)
+    return "a price of your own (--price for a machine, --catalog DIR/prices.csv), or other --providers and --purchase";
+  if (!rejection.fix) return {};
+  if (!rejection.fix->plan) return rejection.fix->flags;
+  const plan::PlanOutline& then = *rejection.fix->plan;
+  std::string text = fmt::format("{}: {} for {}", rejection.fix->flags, describe_outline(then), format_usd(then.cost));
+  if (first == nullptr) return text;
+  text += ", " + percent_apart(then.cost / first->cost);
+  if (request.work.kind == WorkKind::kServing) return text;
+  const double slower = then.time / first->time.total();
+  return text + (slower > 0.95 && slower < 1.05 ? ", as fast"
+                 : slower > 1                   ? fmt::format(", {}x slower", format_number(slower, 2))
+                                                : fmt::format(", {}x faster", format_number(1 / slower, 2)));
+}
+
+BreakpointWords describe_breakpoint(const plan::Breakpoint& point, const plan::Plan& first) {
+  const std::string then = fmt::format("{} for {}", describe_outline(point.then), format_usd(point.then.cost));
+  if (point.cost_ratio == 0) {
+    return {fmt::format("the deadline is under {}", format_duration(point.deadline_under)),
+            fmt::format("{} in {}", then, format_duration(point.then.time))};
+  }
+  return {fmt::format("{} costs {} more an hour, or {} {} less", first.offer.gpu->name,
+                      format_percent(Ratio::fraction(point.cost_ratio - 1)), point.then.offer.gpu->name,
+                      format_percent(Ratio::fraction(1 - 1 / point.cost_ratio))),
+          then};
+}
+
+std::string describe_warning(const plan::PriceWarning& warning) {
+  switch (warning.kind) {
+    case plan::PriceWarning::Kind::kUnconfirmed:
+      return "its price is from one source that nobody else confirms: ask the provider before you rely on it";
+    case plan::PriceWarning::Kind::kOld:
+      return fmt::format("its price was read {} days ago", warning.age_days);
+    case plan::PriceWarning::Kind::kFarBelowOtherRegions:
+      return fmt::format("other regions ask {} an hour in the middle, {}x as much: such a price may not last",
+                         format_usd_per_hour(warning.elsewhere), format_number(warning.times, 2));
+  }
+  return {};
 }
 
 int percentile_of(const plan::Request& request) {

@@ -40,4 +40,26 @@ std::vector<std::string> reasons(const plan::Request& request, const plan::Plan&
 // "61 % less", "12 % more".
 std::string compare(double ratio);
 
+// "2 x p5.48xlarge (8 x h100-sxm) at aws, on-demand".
+std::string describe_outline(const plan::PlanOutline& plan);
+
+// What a change is, and what it does to the result (empty: nothing).
+struct ChangeWords {
+  std::string what, effect;
+};
+ChangeWords describe_change(const plan::Request& request, plan::ChangeKind kind);
+
+// What would let a GPU in that fell out: "--method lora: 1 x ... for $120, 61 % less"; empty where nothing does.
+// `first` is the best plan, where there is one.
+std::string describe_fix(const plan::Request& request, const plan::Rejection& rejection, const plan::Plan* first);
+
+// When the answer becomes another, and which: "the deadline is under 3 d", "1 x ... for $120 in 2 d".
+struct BreakpointWords {
+  std::string when, then;
+};
+BreakpointWords describe_breakpoint(const plan::Breakpoint& point, const plan::Plan& first);
+
+// "its price was read 120 days ago".
+std::string describe_warning(const plan::PriceWarning& warning);
+
 }  // namespace rightsize::app

@@ -346,7 +346,7 @@ Checked<Outcome> run(const Flags& flags) {
 
 }  // namespace
 
-Run add_top(CLI::App& command) {
+Run add_top(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   command.add_flag("--once", flags->once, "print one picture and end (also when the output is no terminal)");
   command.add_option("--replay", flags->replay, "no GPU: play a recording, or what a monitoring tool wrote");

@@ -328,7 +328,7 @@ Checked<Outcome> run(const Flags& flags) {
 
 }  // namespace
 
-Run add_window(CLI::App& command) {
+Run add_window(FlagSet& command) {
   auto f = std::make_shared<Flags>();
   command.add_option("--volume", f->volume, "how much there is to do: 1M/d, 40k/h, 12/s");
   command.add_option("--window", f->window, "how long work is collected")->default_str("4h");

@@ -16,6 +16,9 @@ namespace rightsize::perf {
 // How the numbers of an estimate are known, best first.
 enum class Basis { kMeasured, kCalibrated, kTransferred, kSpecification };
 std::string_view name_of(Basis basis);
+// What a number known in this way is less sure by, as |log error| at 80 %: 0.15 for a relative of a measured GPU, 0.30
+// for one known from its data sheet alone (judgement: nothing was measured end to end on such GPUs).
+double width_of(Basis basis);
 
 // Matrix product m x n x k, see matmul_time().
 struct MatmulCurve {

@@ -3,6 +3,12 @@
 #include <algorithm>
 
 namespace rightsize::perf {
+
+double width_of(Basis basis) {
+  static constexpr double kWidths[] = {0, 0, 0.15, 0.30};
+  return kWidths[static_cast<int>(basis)];
+}
+
 namespace {
 
 struct ElementBytes {

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
-#include "perf/kernels/sustained_rates.h"
 
 namespace rightsize::perf {
 

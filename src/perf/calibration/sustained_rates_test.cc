@@ -1,4 +1,4 @@
-#include "perf/kernels/sustained_rates.h"
+#include "perf/calibration/sustained_rates.h"
 
 #include <algorithm>
 #include <cmath>

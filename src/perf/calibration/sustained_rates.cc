@@ -1,4 +1,4 @@
-#include "perf/kernels/sustained_rates.h"
+#include "perf/calibration/sustained_rates.h"
 
 #include <algorithm>
 #include <cmath>
@@ -36,11 +36,6 @@ FlopsPerSecond rate_of(const Gpu& gpu, const GpuSpeed& speed, NumberFormat forma
 }
 
 }  // namespace
-
-double width_of(Basis basis) {
-  static constexpr double kWidths[] = {0, 0, 0.15, 0.30};
-  return kWidths[static_cast<int>(basis)];
-}
 
 std::optional<BytesPerSecond> host_link_rate(const Gpu& gpu) {
   const std::string_view pcie = gpu.pcie;

@@ -15,10 +15,6 @@
 
 namespace rightsize::perf {
 
-// What a number known in this way is less sure by, as |log error| at 80 %: 0.15 for a relative of a measured GPU, 0.30
-// for one known from its data sheet alone (judgement: nothing was measured end to end on such GPUs).
-double width_of(Basis basis);
-
 struct SustainedRates {
   const catalog::Gpu* gpu = nullptr;  // must outlive this
   Basis basis = Basis::kSpecification;

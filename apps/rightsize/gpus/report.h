@@ -1,0 +1,14 @@
+// GPUs of the catalogue as a table and JSON.
+#pragma once
+
+#include <vector>
+
+#include "catalog/catalog.h"
+#include "report/report.h"
+
+namespace rightsize::app {
+
+// In the order given. `catalog` has their MIG profiles.
+report::Report gpus_report(const std::vector<const catalog::Gpu*>& gpus, const catalog::Catalog& catalog);
+
+}  // namespace rightsize::app

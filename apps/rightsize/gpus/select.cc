@@ -1,0 +1,73 @@
+#include "rightsize/gpus/select.h"
+
+#include <algorithm>
+
+#include "base/parse_units.h"
+#include "base/suggest.h"
+
+namespace rightsize::app {
+namespace {
+
+using catalog::Gpu;
+
+struct SortKey {
+  const char* name;
+  double (*value)(const Gpu&);  // larger comes first
+};
+
+constexpr SortKey kSortKeys[] = {
+    {"catalogue", nullptr},
+    {"memory", [](const Gpu& g) { return in_bytes(g.memory); }},
+    {"bandwidth", [](const Gpu& g) { return in_bytes_per_s(g.bandwidth); }},
+    {"bf16", [](const Gpu& g) { return g.half_rate() ? in_flop_per_s(*g.half_rate()) : 0.0; }},
+    {"tdp", [](const Gpu& g) { return g.tdp ? in_watts(*g.tdp) : 0.0; }},
+    {"year", [](const Gpu& g) { return static_cast<double>(g.year.value_or(0)); }},
+};
+
+Result<std::vector<const Gpu*>> matching(const GpuChoice& choice, const catalog::Catalog& catalog) {
+  std::vector<const Gpu*> gpus;
+  if (choice.gpu.empty()) {
+    for (const Gpu& gpu : catalog.gpus) gpus.push_back(&gpu);
+  } else {
+    RIGHTSIZE_TRY(gpus, catalog.match_gpus(choice.gpu));
+  }
+  if (!choice.vendor.empty()) {
+    std::vector<std::string> vendors;
+    for (const Gpu& gpu : catalog.gpus) vendors.push_back(gpu.vendor);
+    std::sort(vendors.begin(), vendors.end());
+    vendors.erase(std::unique(vendors.begin(), vendors.end()), vendors.end());
+    auto is_vendor = [&](const std::string& vendor) { return fold_name(vendor) == fold_name(choice.vendor); };
+    if (std::none_of(vendors.begin(), vendors.end(), is_vendor)) {
+      return fail(bad_input("unknown vendor '" + choice.vendor + "'").with_hint(did_you_mean(choice.vendor, vendors)));
+    }
+    std::erase_if(gpus, [&](const Gpu* gpu) { return !is_vendor(gpu->vendor); });
+  }
+  if (!choice.min_memory.empty()) {
+    RIGHTSIZE_TRY(Bytes least, parse_bytes(choice.min_memory));
+    std::erase_if(gpus, [&](const Gpu* gpu) { return gpu->memory < least; });
+  }
+  return gpus;
+}
+
+Result<> sort_gpus(std::vector<const Gpu*>& gpus, const std::string& name) {
+  std::vector<std::string> names;
+  for (const SortKey& key : kSortKeys) {
+    names.emplace_back(key.name);
+    if (key.name != name) continue;
+    if (key.value == nullptr) return {};
+    std::stable_sort(gpus.begin(), gpus.end(),
+                     [&](const Gpu* a, const Gpu* b) { return key.value(*a) > key.value(*b); });
+    return {};
+  }
+  return fail(bad_input("cannot sort by '" + name + "'").with_hint(did_you_mean(name, names)));
+}
+
+}  // namespace
+
+Result<std::vector<const Gpu*>> select_gpus(const GpuChoice& choice, const catalog::Catalog& catalog) {
+  RIGHTSIZE_TRY(std::vector<const Gpu*> gpus, matching(choice, catalog));
+  if (Result<> sorted = sort_gpus(gpus, choice.sort); !sorted) return fail(std::move(sorted).error());
+  return gpus;
+}
+
+}  // namespace rightsize::app

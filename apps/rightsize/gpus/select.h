@@ -1,0 +1,20 @@
+// Which GPUs of the catalogue, in which order.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "catalog/catalog.h"
+
+namespace rightsize::app {
+
+struct GpuChoice {
+  std::string gpu, vendor, min_memory;  // empty: any
+  std::string sort = "catalogue";
+};
+
+// Those that match, in the order asked for; unknown names, vendors and orders get a suggestion.
+Result<std::vector<const catalog::Gpu*>> select_gpus(const GpuChoice& choice, const catalog::Catalog& catalog);
+
+}  // namespace rightsize::app

@@ -1,0 +1,57 @@
+#include "rightsize/gpus/select.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rightsize::app {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+catalog::Gpu gpu(const char* name, const char* vendor, Bytes memory, int year) {
+  catalog::Gpu made;
+  made.name = name, made.vendor = vendor, made.memory = memory, made.year = year;
+  return made;
+}
+
+catalog::Catalog three() {
+  catalog::Catalog catalog;
+  catalog.gpus = {gpu("l4", "NVIDIA", gib(24), 2023), gpu("mi300x", "AMD", gib(192), 2023),
+                  gpu("t4", "NVIDIA", gib(16), 2018)};
+  return catalog;
+}
+
+std::vector<std::string> names(const GpuChoice& choice) {
+  const catalog::Catalog catalog = three();
+  const std::vector<const catalog::Gpu*> gpus = select_gpus(choice, catalog).value();
+  std::vector<std::string> found;
+  for (const catalog::Gpu* each : gpus) found.push_back(each->name);
+  return found;
+}
+
+TEST(SelectGpus, EverythingInTheOrderOfTheCatalogue) { EXPECT_THAT(names({}), ElementsAre("l4", "mi300x", "t4")); }
+
+TEST(SelectGpus, AVendorIsFoundHoweverItIsWritten) {
+  EXPECT_THAT(names({.gpu = "", .vendor = "nvidia", .min_memory = ""}), ElementsAre("l4", "t4"));
+}
+
+TEST(SelectGpus, MemoryIsALowerBound) {
+  EXPECT_THAT(names({.gpu = "", .vendor = "", .min_memory = "24GiB"}), ElementsAre("l4", "mi300x"));
+}
+
+TEST(SelectGpus, TheLargestComesFirstAndEqualsKeepTheirOrder) {
+  EXPECT_THAT(names({.gpu = "", .vendor = "", .min_memory = "", .sort = "memory"}), ElementsAre("mi300x", "l4", "t4"));
+  EXPECT_THAT(names({.gpu = "", .vendor = "", .min_memory = "", .sort = "year"}), ElementsAre("l4", "mi300x", "t4"));
+}
+
+TEST(SelectGpus, MistakesGetASuggestion) {
+  const catalog::Catalog catalog = three();
+  const auto said = [&](const GpuChoice& choice) { return describe(select_gpus(choice, catalog).error()); };
+  EXPECT_THAT(said({.gpu = "", .vendor = "NVIDA", .min_memory = ""}), HasSubstr("NVIDIA"));
+  EXPECT_THAT(said({.gpu = "", .vendor = "", .min_memory = "", .sort = "memry"}), HasSubstr("memory"));
+  EXPECT_THAT(said({.gpu = "", .vendor = "", .min_memory = "24"}), HasSubstr("24"));  // no unit
+}
+
+}  // namespace
+}  // namespace rightsize::app

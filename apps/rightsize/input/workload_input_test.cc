@@ -1,0 +1,56 @@
+#include "rightsize/input/workload_input.h"
+
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rightsize::app {
+namespace {
+
+using testing::HasSubstr;
+
+std::string value_of(const std::vector<model::Setting>& settings, std::string_view name) {
+  std::string found = "absent";
+  for (const model::Setting& setting : settings) {
+    if (setting.name == name) found = setting.value;
+  }
+  return found;
+}
+
+class WorkloadInput : public testing::Test {
+ protected:
+  std::string file(const std::string& text) const {
+    const std::string path = testing::TempDir() + "workload_input_test.yaml";
+    std::ofstream(path) << text;
+    return path;
+  }
+};
+
+TEST_F(WorkloadInput, FlagsAloneAreOneWorkload) {
+  const auto workloads = read_workloads({"", {{"model", "llama-2-7b"}}, {}});
+  ASSERT_TRUE(workloads);
+  ASSERT_EQ(workloads->size(), 1u);
+  EXPECT_EQ(value_of(workloads->front(), "model"), "llama-2-7b");
+}
+
+TEST_F(WorkloadInput, FlagsWinOverEveryWorkloadOfTheFile) {
+  const std::string path = file("workloads:\n  - {model: a, tokens: 1B}\n  - {model: b, tokens: 2B}\n");
+  const auto workloads = read_workloads({path, {{"tokens", "3B"}}, {}});
+  ASSERT_TRUE(workloads) << describe(workloads.error());
+  ASSERT_EQ(workloads->size(), 2u);
+  EXPECT_EQ(value_of((*workloads)[0], "model"), "a");
+  EXPECT_EQ(value_of((*workloads)[1], "model"), "b");
+  for (const auto& settings : *workloads) EXPECT_EQ(value_of(settings, "tokens"), "3B");
+}
+
+TEST_F(WorkloadInput, AFileThatIsNotThereIsNamed) {
+  const auto workloads = read_workloads({"/nowhere/workload.yaml", {}, {}});
+  ASSERT_FALSE(workloads);
+  EXPECT_THAT(describe(workloads.error()), HasSubstr("/nowhere/workload.yaml"));
+}
+
+TEST_F(WorkloadInput, AFileThatIsNoMappingIsRefused) { EXPECT_FALSE(read_workloads({file("- 1\n- 2\n"), {}, {}})); }
+
+}  // namespace
+}  // namespace rightsize::app

@@ -1,0 +1,33 @@
+#include "rightsize/models/report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "model/presets.h"
+
+namespace rightsize::app {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(ModelSentence, ADenseModelHasOneCount) {
+  const std::string said = sentence_about(*model::find_model("llama-2-7b"));
+  EXPECT_THAT(said, HasSubstr("llama-2-7b is a llama model of 6,738,415,616 parameters"));
+  EXPECT_THAT(said, Not(HasSubstr("work on one token")));
+}
+
+TEST(ModelSentence, AMixtureSaysHowManyWorkOnOneToken) {
+  EXPECT_THAT(sentence_about(*model::find_model("mixtral-8x7b")), HasSubstr("of them work on one token."));
+}
+
+TEST(ModelReport, TheSharesOfItsWeightsAreTheWhole) {
+  const report::Report report = model_report(*model::find_model("llama-2-7b"));
+  const auto& inventory = std::get<report::Table>(report.blocks.back());
+  double sum = 0;
+  for (const auto& row : inventory.rows) sum += std::stod(row.back().exact);
+  EXPECT_NEAR(sum, 1, 1e-9);
+}
+
+}  // namespace
+}  // namespace rightsize::app

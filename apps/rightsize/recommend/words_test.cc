@@ -1,0 +1,100 @@
+#include "rightsize/recommend/words.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rightsize::app {
+namespace {
+
+using plan::ChangeKind;
+using plan::PriceWarning;
+using testing::EndsWith;
+using testing::HasSubstr;
+
+// A training job, its best plan on eight H100s, and one that is mentioned beside it.
+struct RecommendWords : testing::Test {
+  RecommendWords() {
+    h100.name = "h100-sxm", a10g.name = "a10g";
+    big.provider = "aws", big.instance = "p5.48xlarge", big.gpus = 8;
+    small.provider = "gcp", small.instance = "g2", small.gpus = 1;
+    price.purchase = catalog::Purchase::kOnDemand;
+    request.work.kind = plan::WorkKind::kTraining;
+    first.offer = {&h100, &big, &price};
+    first.cost = usd(100);
+    first.time.work = hours(10);
+    other.offer = {&a10g, &small, &price};
+    other.machines = 2;
+    other.cost = usd(50);
+    other.time = hours(30);
+  }
+  catalog::Gpu h100, a10g;
+  catalog::Machine big, small;
+  catalog::Price price;
+  plan::Request request;
+  plan::Plan first;
+  plan::PlanOutline other;
+};
+
+TEST_F(RecommendWords, AnOutlineNamesWhatIsOrdered) {
+  EXPECT_EQ(describe_outline(other), "2 x g2 (1 x a10g) at gcp, on-demand");
+}
+
+TEST_F(RecommendWords, EveryChangeHasWords) {
+  for (int i = 0; i <= static_cast<int>(ChangeKind::kNoLimits); ++i) {
+    EXPECT_NE(describe_change(request, static_cast<ChangeKind>(i)).what, "") << i;
+  }
+  EXPECT_EQ(describe_change(request, ChangeKind::kLora).what, "LoRA adapters");
+  EXPECT_THAT(describe_change(request, ChangeKind::kSpot).effect, HasSubstr("interrupted"));
+}
+
+TEST_F(RecommendWords, AFixSaysWhatToChangeAndWhatComesOfIt) {
+  plan::Rejection rejection;
+  rejection.fix = plan::Fix{"--method lora", other};
+  EXPECT_EQ(describe_fix(request, rejection, nullptr), "--method lora: 2 x g2 (1 x a10g) at gcp, on-demand for $50.00");
+  EXPECT_THAT(describe_fix(request, rejection, &first), EndsWith("for $50.00, 50 % less, 3x slower"));
+  rejection.fix->plan->time = hours(10.2);
+  EXPECT_THAT(describe_fix(request, rejection, &first), EndsWith(", as fast"));
+  rejection.fix->plan->time = hours(5);
+  EXPECT_THAT(describe_fix(request, rejection, &first), EndsWith(", 2x faster"));
+  request.work.kind = plan::WorkKind::kServing;
+  EXPECT_THAT(describe_fix(request, rejection, &first), EndsWith(", 50 % less"));
+}
+
+TEST_F(RecommendWords, WithoutAFixNothingIsSaidButAboutPrices) {
+  plan::Rejection rejection;
+  EXPECT_EQ(describe_fix(request, rejection, &first), "");
+  rejection.stage = plan::Stage::kPrice;
+  EXPECT_THAT(describe_fix(request, rejection, &first), HasSubstr("--catalog"));
+}
+
+// 25 % more for the one is 20 % less for the other: both meet at the same cost.
+TEST_F(RecommendWords, ABreakpointOfPricesSaysBothWays) {
+  const BreakpointWords words = describe_breakpoint({1.25, {}, other}, first);
+  EXPECT_EQ(words.when, "h100-sxm costs 25 % more an hour, or a10g 20 % less");
+  EXPECT_EQ(words.then, "2 x g2 (1 x a10g) at gcp, on-demand for $50.00");
+}
+
+TEST_F(RecommendWords, ABreakpointOfTimeSaysTheDeadline) {
+  const BreakpointWords words = describe_breakpoint({0, hours(10), other}, first);
+  EXPECT_THAT(words.when, HasSubstr("the deadline is under 10 h"));
+  EXPECT_THAT(words.then, HasSubstr("for $50.00 in "));
+}
+
+TEST_F(RecommendWords, WarningsAboutAPrice) {
+  EXPECT_THAT(describe_warning({.kind = PriceWarning::Kind::kUnconfirmed}), HasSubstr("nobody else confirms"));
+  EXPECT_EQ(describe_warning({.kind = PriceWarning::Kind::kOld, .age_days = 120}), "its price was read 120 days ago");
+  EXPECT_THAT(
+      describe_warning(
+          {.kind = PriceWarning::Kind::kFarBelowOtherRegions, .elsewhere = usd_per_machine_hour(24), .times = 2.4}),
+      HasSubstr("2.4x as much"));
+}
+
+TEST_F(RecommendWords, AComparisonIsAPercentageOrAFactor) {
+  EXPECT_EQ(compare(1.001), "the same");
+  EXPECT_EQ(compare(0.5), "50 % less");
+  EXPECT_EQ(compare(1.5), "50 % more");
+  EXPECT_EQ(compare(4), "4x as much");
+}
+
+}  // namespace
+}  // namespace rightsize::app
