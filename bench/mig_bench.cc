@@ -27,6 +27,7 @@ mig::WorkloadFile workloads(std::int64_t count, bool rules) {
 
 void plan(benchmark::State& state, bool rules, const std::vector<std::string>& names, bool alternatives = false) {
   const catalog::Catalog catalog = *catalog::load_catalog("");
+  const perf::SpeedTable speeds(catalog, *perf::load_constants(""));
   std::vector<mig::GpuType> types;
   double price = 2;
   for (const std::string& name : names) {
@@ -36,12 +37,12 @@ void plan(benchmark::State& state, bool rules, const std::vector<std::string>& n
   }
   const market::PriceBook prices(catalog);
   const mig::WorkloadFile file = workloads(state.range(0), rules);
-  mig::Plan result;
+  mig::SlicePlan result;
   for (auto _ : state) {
-    result = mig::plan_slices(file, types, catalog, {});
+    result = mig::plan_slices(file, types, speeds, {});
     if (alternatives) {
       benchmark::DoNotOptimize(
-          mig::compare_alternatives(file, types, catalog, catalog::Purchase::kOnDemand, result, {.prices = &prices}));
+          mig::compare_alternatives(file, types, speeds, catalog::Purchase::kOnDemand, result, {.prices = &prices}));
     }
   }
   state.counters["gpus"] = static_cast<double>(result.gpus.size());

@@ -13,9 +13,8 @@ struct Ruling {
   double margin = 1;  // 0-1: how far from the next verdict
 };
 
-constexpr double kMiB = 1024.0 * 1024.0;
 // The driver itself holds up to about 600 MiB, an open context some 500 more.
-constexpr double kDriverMemory = 900 * kMiB;
+constexpr Bytes kDriverMemory = mib(900);
 
 double clamp01(double value) { return std::clamp(value, 0.0, 1.0); }
 
@@ -70,16 +69,16 @@ std::optional<Ruling> on_off_rule(const Summary& summary, const Signals& signals
   if (small && on_off.active_level < kLight) {
     return Ruling{Verdict::kUnderused, clamp01((kLight - on_off.active_level) / 0.15)};
   }
-  constexpr double kBurst = 1;  // seconds: no data loader's step takes longer, no burst of work less
-  if (on_off.idle_run_s >= kBurst) return Ruling{Verdict::kBursty, clamp01(on_off.idle_run_s / kBurst - 0.5)};
+  constexpr Seconds kBurst = seconds(1);  // no data loader's step takes longer, no burst of work less
+  if (on_off.idle_run >= kBurst) return Ruling{Verdict::kBursty, clamp01(on_off.idle_run / kBurst - 0.5)};
   return Ruling{Verdict::kInputBound, clamp01(on_off.idle_share / 0.5)};
 }
 
 // Does the host do nothing but launch? Nothing without PCIe counters. Between launches lie gaps, and the kernels
 // between them are so short that the host, not the GPU, sets the pace.
 std::optional<bool> only_launches(const Signals& signals) {
-  if (!signals.launches || *signals.launches <= 0) return std::nullopt;
-  const double gap = (1 - signals.busy) / *signals.launches, kernel = signals.busy / *signals.launches;
+  if (!signals.launch_period) return std::nullopt;
+  const Seconds gap = *signals.launch_period * (1 - signals.busy), kernel = *signals.launch_period * signals.busy;
   return (gap < kLaunchGap && kernel < kShortKernel) || (gap < kSlowLaunchGap && kernel < kTinyKernel);
 }
 
@@ -153,7 +152,7 @@ double confidence_of(const Ruling& ruling, const Summary& summary, const Signals
   if (signals.dram && signals.pipes) ceiling = signals.sm ? 0.97 : 0.85;
   if (about_idleness(ruling.verdict)) ceiling = std::max(ceiling, 0.9);
   double confidence = ceiling * (0.55 + 0.45 * ruling.margin);
-  if (summary.samples < 10 || summary.seconds < 2) confidence *= 0.7;
+  if (summary.samples < 10 || summary.duration < seconds(2)) confidence *= 0.7;
   return confidence;
 }
 
@@ -167,8 +166,8 @@ std::vector<std::string> surer(const Ruling& ruling, const Summary& summary, con
     ways.emplace_back("SM activity (DCGM field 1002, off by default in dcgm-exporter)");
   }
   if (!signals.link) ways.emplace_back("PCIe traffic (DCGM fields 1009 and 1010): it shows copies and kernel launches");
-  if (summary.samples < 10 || summary.seconds < 2) ways.emplace_back("a longer recording");
-  if (summary.interval > 1 && ruling.verdict != Verdict::kIdle) {
+  if (summary.samples < 10 || summary.duration < seconds(2)) ways.emplace_back("a longer recording");
+  if (summary.interval > seconds(1) && ruling.verdict != Verdict::kIdle) {
     ways.emplace_back("sampling ten times a second: waits of a fraction of a second do not show at this interval");
   }
   return ways;

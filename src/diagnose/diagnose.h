@@ -1,6 +1,6 @@
 // What binds a GPU, from what its counters say; how sure that is, what it wastes, and what to do.
 //
-//   Accumulator gathered;                              // or a Summary made from a server's aggregates
+//   SummaryBuilder gathered;                           // or a Summary made from a server's aggregates
 //   for (const Sample& sample : samples) gathered.add(sample);
 //   Diagnosis found = classify(gathered.summary(), hardware_of(*gpu));
 //

@@ -38,10 +38,10 @@ std::string memory_reading(const Signals& signals) {
 }
 
 std::string gap_reading(const Signals& signals) {
-  if (!signals.launches || *signals.launches < 1) return "";
-  const double gap = (1 - signals.busy) / *signals.launches;
+  if (!signals.launch_period || *signals.launch_period > seconds(1)) return "";
   return fmt::format("about {} kernels a second by PCIe traffic, {} without work for each",
-                     format_magnitude(*signals.launches), format_duration(seconds(gap)));
+                     format_magnitude(seconds(1) / *signals.launch_period),
+                     format_duration(*signals.launch_period * (1 - signals.busy)));
 }
 
 std::string reading(Verdict verdict, const Summary& summary, const Signals& signals) {
@@ -55,7 +55,7 @@ std::string reading(Verdict verdict, const Summary& summary, const Signals& sign
     case Verdict::kInputBound:
       if (summary.on_off && summary.on_off->idle_share > 0.1) {
         return fmt::format("nothing runs in {} of the samples, {} at a time", percent(summary.on_off->idle_share),
-                           format_duration(seconds(summary.on_off->idle_run_s)));
+                           format_duration(summary.on_off->idle_run));
       }
       return "the work fills the GPU while it runs, but it runs part of the time";
     case Verdict::kTransferBound:
@@ -63,7 +63,7 @@ std::string reading(Verdict verdict, const Summary& summary, const Signals& sign
     case Verdict::kUnderused:
       return "everything is low, evenly";
     case Verdict::kBursty:
-      return fmt::format("idle for {} at a time, {} of the time", format_duration(seconds(summary.on_off->idle_run_s)),
+      return fmt::format("idle for {} at a time, {} of the time", format_duration(summary.on_off->idle_run),
                          percent(summary.on_off->idle_share));
     case Verdict::kIdleHeld:
       return "nothing ran";
@@ -244,7 +244,7 @@ std::vector<Action> actions_for(const Diagnosis& diagnosis, const Summary& summa
               consolidate()};
     case Verdict::kIdleHeld:
       return {{"stop", fmt::format("end the process that holds {}, or give the GPU back",
-                                   format_bytes(bytes(signals.memory_held.value_or(0))))}};
+                                   format_bytes(signals.memory_held.value_or(Bytes{})))}};
     case Verdict::kIdle:
       return {{"stop", "give the GPU back"}};
     case Verdict::kUnknown:

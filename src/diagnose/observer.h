@@ -12,7 +12,7 @@ namespace rightsize::diagnose {
 
 struct Observed {
   telemetry::Device device;
-  Accumulator whole;
+  SummaryBuilder whole;
   Series series;
 };
 

@@ -2,17 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace rightsize::diagnose {
 namespace {
 
-using catalog::Gpu;
 using catalog::NumberFormat;
-
-// How many times longer each kind of work takes on the other GPU.
-struct Stretch {
-  double compute = 1, memory = 1, link = 1;
-};
+using perf::Slowdown;
+using perf::SustainedRates;
 
 // The format the pipes worked in, as far as the counters tell.
 NumberFormat format_of(const Summary& summary) {
@@ -23,47 +20,47 @@ NumberFormat format_of(const Summary& summary) {
   return NumberFormat::kBf16;
 }
 
-std::optional<FlopsPerSecond> rate(const Gpu& gpu, NumberFormat format) {
-  if (format == NumberFormat::kBf16 || !gpu.peak(format).dense) return gpu.half_rate();
-  return gpu.peak(format).dense;
-}
-
-std::optional<Stretch> stretch_to(const Gpu& from, const Gpu& to, NumberFormat format) {
-  const auto a = rate(from, format), b = rate(to, format);
-  if (!a || !b) return std::nullopt;
-  Stretch stretch{*a / *b, from.bandwidth / to.bandwidth, 1};
-  const auto here = hardware_of(from).link, there = hardware_of(to).link;
-  if (here && there) stretch.link = *here / *there;
-  return stretch;
-}
-
-// Time of the parts on the other GPU. Where arithmetic and memory overlapped, the hidden one counts again once it is
-// the longer. `fixed` is the share of the launch and stall time that does not change with the GPU.
-double busy_time(const TimeShares& shares, const Stretch& stretch, double fixed) {
-  const bool compute_leads = shares.compute > shares.memory;
-  const double compute = shares.compute + (compute_leads ? 0 : shares.overlap);
-  const double memory = shares.memory + (compute_leads ? shares.overlap : 0);
-  const double work = std::max(compute * stretch.compute + (memory - shares.overlap) * stretch.memory,
-                               memory * stretch.memory + (compute - shares.overlap) * stretch.compute);
-  const double leading = compute_leads ? stretch.compute : stretch.memory;
-  return work + shares.stall * leading + shares.launch * (fixed + (1 - fixed) * leading);
-}
-
 bool paced_from_outside(Verdict verdict) {
   return verdict == Verdict::kUnderused || verdict == Verdict::kBursty || verdict == Verdict::kIdle ||
          verdict == Verdict::kIdleHeld;
 }
 
-double speed_of(const Diagnosis& diagnosis, const Stretch& stretch, double fixed, double& busy) {
-  const TimeShares& shares = diagnosis.shares;
-  const double work = busy_time(shares, stretch, fixed) + shares.transfer * stretch.link;
-  if (paced_from_outside(diagnosis.verdict)) {
-    busy = std::min(1.0, work);
-    return work > 0.9 ? 0.9 / work : 1;  // a tenth of head room
+// The time of what the GPU does on the other GPU, in units of the time watched.
+//
+// Counters say how long arithmetic and memory would take alone (c, m) and for how long they ran at once (o). The parts
+// that ran alone follow one another; of those that ran at once the longer counts. So on another GPU, where arithmetic
+// takes a times and memory b times as long, it is max(a c + b (m - o), b m + a (c - o)): what was hidden behind the
+// other shows again as soon as it is the longer. A stall (latency, synchronisation inside kernels) follows the resource
+// that leads; starting kernels is the host's time, or for the share `device` the GPU's.
+double work_time(const TimeShares& shares, const Slowdown& slow, double device) {
+  const bool arithmetic_leads = shares.compute > shares.memory;
+  const double c = shares.compute + (arithmetic_leads ? 0 : shares.overlap);
+  const double m = shares.memory + (arithmetic_leads ? shares.overlap : 0);
+  const double a = slow.arithmetic, b = slow.memory, o = shares.overlap;
+  const double leading = arithmetic_leads ? a : b;
+  return std::max(a * c + b * (m - o), b * m + a * (c - o)) + shares.stall * leading +
+         shares.launch * (1 + device * (slow.launch - 1)) + shares.transfer * slow.host_link;
+}
+
+struct Pace {
+  double speed = 1, busy = 0;
+};
+
+Pace pace_of(const WatchedWork& work, const Slowdown& slow, double device) {
+  const double time = work_time(work.shares, slow, device);
+  if (work.paced) {
+    constexpr double kKeepsUp = 0.9;  // fuller than that, or than it was, requests begin to queue
+    const double full = std::max(kKeepsUp, 1 - work.shares.wait);
+    return {time > full ? full / time : 1, std::min(1.0, time)};
   }
-  const double total = work + shares.wait;
-  busy = total > 0 ? work / total : 0;
-  return total > 0 ? 1 / total : 1;
+  const double total = time + work.shares.wait;
+  return total > 0 ? Pace{1 / total, time / total} : Pace{};
+}
+
+// Every resource slower or faster at once: what perf's width means for work whose time is a mixture of them.
+Slowdown scaled(Slowdown slow, double factor) {
+  slow.arithmetic *= factor, slow.memory *= factor, slow.launch *= factor, slow.host_link *= factor;
+  return slow;
 }
 
 std::optional<double> cost_of(double speed, const std::optional<market::GpuQuote>& there,
@@ -72,43 +69,77 @@ std::optional<double> cost_of(double speed, const std::optional<market::GpuQuote
   return there->rate / here->rate / speed;
 }
 
-std::optional<market::GpuQuote> price_of(const market::PriceBook* prices, const Gpu& gpu) {
+std::optional<market::GpuQuote> price_of(const market::PriceBook* prices, const catalog::Gpu& gpu) {
   return prices != nullptr ? prices->gpu(gpu, catalog::Purchase::kOnDemand) : std::nullopt;
 }
 
-}  // namespace
-
-std::vector<Projection> project(const ProjectionInput& input, const catalog::Catalog& catalog,
-                                const market::PriceBook* prices) {
-  std::vector<Projection> projections;
-  const auto here = price_of(prices, *input.gpu);
-  const auto& held = input.summary->of(Metric::kMemoryUsed);
-  const NumberFormat format = format_of(*input.summary);
-  for (const Gpu& gpu : catalog.gpus) {
-    if (gpu.name == input.gpu->name) continue;
-    auto stretch = stretch_to(*input.gpu, gpu, format);
-    if (!stretch) continue;
-    Projection projection;
-    projection.gpu = &gpu;
-    double ignored = 0;
-    // Launch time is the host's (fixed), or in part the GPU's own; between the two lies the truth.
-    const double a = speed_of(*input.diagnosis, *stretch, 1, ignored);
-    const double b = speed_of(*input.diagnosis, *stretch, 0, ignored);
-    projection.speed = speed_of(*input.diagnosis, *stretch, 0.7, projection.busy);
-    constexpr double kSpread = 0.2;  // kernels reach different shares of peak on different GPUs
-    projection.low = std::min({a, b, projection.speed}) / (1 + kSpread);
-    projection.high = std::max({a, b, projection.speed}) * (1 + kSpread);
-    if (paced_from_outside(input.diagnosis->verdict)) projection.high = std::min(projection.high, 1.0);
-    projection.fits = !held || bytes(held->max) <= gpu.capacity() * 0.97;
-    projection.price = price_of(prices, gpu);
-    projection.cost = cost_of(projection.speed, projection.price, here);
-    projections.push_back(projection);
-  }
+void cheapest_first(std::vector<Projection>& projections) {
   std::stable_sort(projections.begin(), projections.end(), [](const Projection& a, const Projection& b) {
     auto rank = [](const Projection& p) { return (p.fits ? 0 : 2) + (p.cost ? 0 : 1); };
     if (rank(a) != rank(b)) return rank(a) < rank(b);
     return a.cost.value_or(0) < b.cost.value_or(0);
   });
+}
+
+}  // namespace
+
+WatchedWork watched_work(const Summary& summary, const Diagnosis& diagnosis) {
+  return {diagnosis.shares, format_of(summary), paced_from_outside(diagnosis.verdict)};
+}
+
+SpeedElsewhere speed_on(const WatchedWork& work, const Slowdown& slow) {
+  // Of the launch time most is the host's, which stays; how much nobody knows, so the interval spans all and none.
+  constexpr double kDevice = 0.3;
+  const Pace likely = pace_of(work, slow, kDevice);
+  SpeedElsewhere there{likely.speed, likely.speed, likely.speed, likely.busy, likely.busy, slow.basis};
+  for (const double device : {0.0, 1.0}) {
+    const Pace slowest = pace_of(work, scaled(slow, std::exp(slow.width)), device);
+    there.low = std::min(there.low, slowest.speed);
+    there.busy_high = std::max(there.busy_high, slowest.busy);
+    there.high = std::max(there.high, pace_of(work, scaled(slow, std::exp(-slow.width)), device).speed);
+  }
+  return there;
+}
+
+std::optional<SpeedElsewhere> speed_on(const WatchedWork& work, const SustainedRates& from, const SustainedRates& to) {
+  const std::optional<Slowdown> slow = perf::slowdown(from, to, work.format);
+  return slow ? std::optional(speed_on(work, *slow)) : std::nullopt;
+}
+
+namespace {
+
+std::optional<SpeedElsewhere> speed_of(const ProjectionInput& input, const WatchedWork& work,
+                                       const SustainedRates& from, const SustainedRates& to) {
+  if (input.known == nullptr) return speed_on(work, from, to);
+  const KnownJob& known = *input.known;
+  const Result<Slowdown> slow = perf::job_slowdown(*known.constants, known.model, known.job, from, to);
+  if (!slow) return std::nullopt;
+  WatchedWork estimated = work;  // launches are in the estimate, the host's part of them, too
+  estimated.shares.stall += std::exchange(estimated.shares.launch, 0);
+  return speed_on(estimated, *slow);
+}
+
+}  // namespace
+
+std::vector<Projection> project(const ProjectionInput& input, const perf::SpeedTable& speeds,
+                                const market::PriceBook* prices) {
+  std::vector<Projection> projections;
+  const SustainedRates* from = speeds.find(*input.gpu);
+  if (from == nullptr) return projections;
+  const auto here = price_of(prices, *input.gpu);
+  const auto& held = input.summary->of(Metric::kMemoryUsed);
+  const WatchedWork work = watched_work(*input.summary, *input.diagnosis);
+  for (const SustainedRates& to : speeds.all()) {
+    if (&to == from) continue;
+    const std::optional<SpeedElsewhere> speed = speed_of(input, work, *from, to);
+    if (!speed) continue;
+    Projection projection{to.gpu, *speed, true, price_of(prices, *to.gpu), {}};
+    constexpr double kUsable = 0.97;  // of the memory: the driver and fragments take the rest
+    projection.fits = !held || bytes(held->max) <= to.gpu->capacity() * kUsable;
+    projection.cost = cost_of(speed->likely, projection.price, here);
+    projections.push_back(std::move(projection));
+  }
+  cheapest_first(projections);
   return projections;
 }
 

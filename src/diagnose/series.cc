@@ -57,10 +57,11 @@ std::vector<Run> runs_of(const std::vector<Sample>& samples) {
   return runs;
 }
 
-double duration(const std::vector<Sample>& samples, std::size_t first, std::size_t last) {
-  if (samples.empty() || last <= first) return 0;
+// From a sample to the one behind the last, or to the recording's end.
+Seconds duration(const std::vector<Sample>& samples, std::size_t first, std::size_t last) {
+  if (samples.empty() || last <= first) return Seconds{};
   const double end = last < samples.size() ? samples[last].time : samples.back().time;
-  return std::max(0.0, end - samples[first].time);
+  return seconds(std::max(0.0, end - samples[first].time));
 }
 
 // Work that comes and goes: idle too often between first and last work for pauses to be exceptions.
@@ -79,8 +80,8 @@ PhaseKind pause_kind(const std::vector<Sample>& samples, const Run& run) {
   double copied = 0;
   for (std::size_t i = run.first; i < run.last; ++i)
     copied = std::max(copied, samples[i].get(Metric::kPcieTx).value_or(0));
-  constexpr double kWriting = 0.3e9;  // bytes a second
-  return copied > kWriting ? PhaseKind::kCheckpoint : PhaseKind::kPause;
+  constexpr BytesPerSecond kWriting = gb_per_s(0.3);
+  return bytes_per_s(copied) > kWriting ? PhaseKind::kCheckpoint : PhaseKind::kPause;
 }
 
 // An engine counter read less often than the others covers the time since its last reading: the first one in a phase
@@ -113,7 +114,8 @@ double mean_level(const std::vector<Sample>& samples, std::size_t first, std::si
 Phase make_phase(PhaseKind kind, const std::vector<Sample>& samples, std::size_t first, std::size_t last) {
   const double origin = samples.front().time;
   const double end = last < samples.size() ? samples[last].time : samples.back().time;
-  return {kind, samples[first].time - origin, end - origin, mean_level(samples, first, last), first, last};
+  return {kind, seconds(samples[first].time - origin), seconds(end - origin), mean_level(samples, first, last), first,
+          last};
 }
 
 // Before a program has its memory, and after it gave it back, it does not work in bursts: it has not begun, or is over.
@@ -138,7 +140,7 @@ Sample without_engine(Sample sample) {
 std::pair<std::size_t, std::size_t> steady_runs(const std::vector<Sample>& samples, const std::vector<Run>& runs,
                                                 bool from_start) {
   std::size_t first = 0, last = runs.size();
-  const double whole = duration(samples, 0, samples.size());
+  const Seconds whole = duration(samples, 0, samples.size());
   constexpr double kEdge = 0.25;  // of a recording: more at an end may be part of a pattern
   auto is_edge = [&](const Run& run) {
     return from_start || duration(samples, run.first, run.last) < kEdge * whole || without_memory(samples, run);
@@ -155,10 +157,11 @@ std::pair<std::size_t, std::size_t> steady_runs(const std::vector<Sample>& sampl
 bool ends_holding(const std::vector<Sample>& samples, const std::vector<Run>& runs) {
   const Run& end = runs.back();
   if (!end.idle || without_memory(samples, end)) return false;
-  double worked = 0;
-  for (const Run& run : runs) worked += run.idle ? 0 : duration(samples, run.first, run.last);
+  Seconds worked;
+  for (const Run& run : runs) worked += run.idle ? Seconds{} : duration(samples, run.first, run.last);
   const std::size_t began = runs.front().idle ? runs[1].first : 0;
-  constexpr double kMoment = 1, kMostly = 0.9;  // seconds; of the time since the first work
+  constexpr Seconds kMoment = seconds(1);
+  constexpr double kMostly = 0.9;  // of the time since the first work
   return worked < kMoment &&
          duration(samples, end.first, end.last) > kMostly * duration(samples, began, samples.size());
 }
@@ -214,7 +217,7 @@ std::vector<Phase> find_phases(const std::vector<Sample>& samples, bool from_sta
   std::vector<Phase> phases;
   if (first > 0) phases.push_back(make_phase(PhaseKind::kStartUp, samples, 0, runs[first].first));
   const bool pattern = alternates(runs);
-  constexpr double kPause = 1;  // seconds
+  constexpr Seconds kPause = seconds(1);
   for (std::size_t i = first; i < last; ++i) {
     const Run& run = runs[i];
     const bool inside = i > first && i + 1 < last;
@@ -231,7 +234,7 @@ std::vector<Phase> find_phases(const std::vector<Sample>& samples, bool from_sta
 }
 
 Summary summarize_steady(const std::vector<Sample>& samples, const std::vector<Phase>& phases) {
-  Accumulator steady, whole;
+  SummaryBuilder steady, whole;
   bool any = false;
   for (const Phase& phase : phases) {
     if (phase.kind != PhaseKind::kSteady) continue;

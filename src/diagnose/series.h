@@ -27,7 +27,7 @@ std::string_view name_of(PhaseKind kind);
 
 struct Phase {
   PhaseKind kind = PhaseKind::kSteady;
-  double begin = 0, end = 0;        // seconds from the first sample
+  Seconds begin, end;               // from the first sample
   double activity = 0;              // mean
   std::size_t first = 0, last = 0;  // samples, `last` excluded
 };

@@ -3,23 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
-
-#include "base/parse_units.h"
+#include "perf/kernels/sustained_rates.h"
 
 namespace rightsize::diagnose {
 namespace {
-
-// "5.0x16": usable bytes a second in one direction, after the link's encoding.
-std::optional<BytesPerSecond> link_rate(std::string_view pcie) {
-  const std::size_t x = pcie.find('x');
-  if (x == std::string_view::npos) return std::nullopt;
-  auto lanes = parse_number(pcie.substr(x + 1));
-  auto generation = parse_number(pcie.substr(0, x));
-  if (!lanes || !generation || *generation < 1 || *generation > 7) return std::nullopt;
-  constexpr double kThirdGeneration = 0.985;  // GB/s a lane; every generation doubles it
-  return gb_per_s(kThirdGeneration * std::exp2(*generation - 3) * *lanes);
-}
 
 std::optional<double> largest(std::initializer_list<std::optional<double>> values) {
   std::optional<double> most;
@@ -30,9 +17,9 @@ std::optional<double> largest(std::initializer_list<std::optional<double>> value
 }
 
 // Without a known link, the slowest generation at 16 lanes that could carry what was seen.
-double link_for(double bytes_per_second) {
-  double rate = 15.8e9;
-  while (rate < bytes_per_second) rate *= 2;
+BytesPerSecond link_for(BytesPerSecond seen) {
+  BytesPerSecond rate = gb_per_s(15.8);
+  while (rate < seen) rate = rate * 2;
   return rate;
 }
 
@@ -48,7 +35,7 @@ std::optional<double> flop_per_cycle(const Hardware& hardware) {
 }  // namespace
 
 Hardware hardware_of(const catalog::Gpu& gpu) {
-  return {gpu.name, gpu.half_rate(), gpu.bandwidth, link_rate(gpu.pcie), gpu.tdp, gpu.capacity(), gpu.sms};
+  return {gpu.name, gpu.half_rate(), gpu.bandwidth, perf::host_link_rate(gpu), gpu.tdp, gpu.capacity(), gpu.sms};
 }
 
 Signals read_signals(const Summary& summary, const Hardware& hardware) {
@@ -66,14 +53,13 @@ Signals read_signals(const Summary& summary, const Hardware& hardware) {
     signals.pipes = largest({signals.pipes, integer});
   }
   signals.memory_util = summary.mean(Metric::kMemoryUtil);
-  signals.memory_held = summary.mean(Metric::kMemoryUsed);
+  if (auto held = summary.mean(Metric::kMemoryUsed)) signals.memory_held = bytes(*held);
   const auto in = summary.mean(Metric::kPcieRx), out = summary.mean(Metric::kPcieTx);
   if (in || out) {
-    signals.link_bytes = std::max(in.value_or(0), out.value_or(0));
-    signals.link =
-        *signals.link_bytes / (hardware.link ? in_bytes_per_s(*hardware.link) : link_for(*signals.link_bytes));
+    const BytesPerSecond larger = bytes_per_s(std::max(in.value_or(0), out.value_or(0)));
+    signals.link = larger / hardware.link.value_or(link_for(larger));
   }
-  if (in) signals.launches = *in / kBytesPerLaunch;
+  if (in && *in > 0) signals.launch_period = kBytesPerLaunch / bytes_per_s(*in);
   std::optional<double> limit = summary.mean(Metric::kPowerLimit);
   if (!limit && hardware.power) limit = in_watts(*hardware.power);
   if (auto watts = summary.mean(Metric::kPower); watts && limit && *limit > 0) signals.power = *watts / *limit;

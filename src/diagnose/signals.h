@@ -15,12 +15,11 @@ struct Signals {
   std::optional<double> dram;      // of peak bandwidth
   std::optional<double> pipes;     // the busiest arithmetic pipe: tensor, fp16, fp32, fp64
   std::optional<double> tensor;
-  std::optional<double> link;        // PCIe, of one direction's rate
-  std::optional<double> link_bytes;  // bytes a second, the larger direction
-  std::optional<double> launches;    // kernels a second, from the commands the GPU fetches over PCIe
-  std::optional<double> power;       // of the limit
+  std::optional<double> link;            // PCIe, of one direction's rate
+  std::optional<Seconds> launch_period;  // from one kernel launch to the next, from the commands fetched over PCIe
+  std::optional<double> power;           // of the limit
   std::optional<double> memory_util;
-  std::optional<double> memory_held;  // bytes
+  std::optional<Bytes> memory_held;
 
   double busy = 0;  // the best there is for "something ran": engine, SMs, reported
   bool counters() const { return dram || pipes || sm; }
@@ -35,13 +34,13 @@ inline constexpr double kFullPipe = 0.95;
 
 // Bytes the GPU fetches over PCIe for a kernel launched from the host: 1.8 KB for the smallest kernels of PyTorch, up
 // to 2.4 KB for others (H200, driver 580, 2026-11). A CUDA graph fetches far less, so it shows as few launches.
-inline constexpr double kBytesPerLaunch = 2000;
+inline constexpr Bytes kBytesPerLaunch = bytes(2000);
 
 // A host that does nothing but launch leaves 5 to 25 us between kernels, a slow one (Python between every two) 40.
 // Longer gaps mean that it waits for something.
-inline constexpr double kLaunchGap = 25e-6, kSlowLaunchGap = 40e-6;
+inline constexpr Seconds kLaunchGap = microseconds(25), kSlowLaunchGap = microseconds(40);
 // Kernels longer than these would keep the GPU busy if the host only launched.
-inline constexpr double kShortKernel = 12e-6, kTinyKernel = 6e-6;
+inline constexpr Seconds kShortKernel = microseconds(12), kTinyKernel = microseconds(6);
 
 TimeShares split_time(const Signals& signals);
 Roofline place_on_roofline(const Summary& summary, const Signals& signals, const Hardware& hardware);

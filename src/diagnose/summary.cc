@@ -10,13 +10,6 @@ namespace {
 constexpr unsigned kPowerBits = 0x4 | 0x80;
 constexpr unsigned kHeatBits = 0x20 | 0x40;
 
-double quantile(std::vector<float> values, double q) {
-  if (values.empty()) return 0;
-  const auto at = static_cast<std::size_t>(q * static_cast<double>(values.size() - 1) + 0.5);
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(at), values.end());
-  return static_cast<double>(values[at]);
-}
-
 }  // namespace
 
 std::optional<double> activity(const Sample& sample) {
@@ -35,54 +28,51 @@ std::optional<double> activity(const Sample& sample) {
   return level;
 }
 
-void Accumulator::draw(std::vector<float>& drawn, std::uint64_t seen, double value) {
-  if (drawn.size() < kDrawn) return drawn.push_back(static_cast<float>(value));
-  random_ ^= random_ << 13;
-  random_ ^= random_ >> 7;
-  random_ ^= random_ << 17;
-  if (const std::uint64_t at = random_ % seen; at < kDrawn) drawn[at] = static_cast<float>(value);
+void SummaryBuilder::Column::add(double value) {
+  min = count() == 0 ? value : std::min(min, value);
+  max = count() == 0 ? value : std::max(max, value);
+  sum += value;
+  histogram.add(value);
 }
 
-void Accumulator::add_value(Column& column, double value) {
-  ++column.count;
-  column.sum += value;
-  column.max = column.count == 1 ? value : std::max(column.max, value);
-  draw(column.drawn, column.count, value);
-}
+// A bucket is wider than what is in it: no quantile lies outside of what was seen.
+double SummaryBuilder::Column::quantile(double q) const { return std::clamp(histogram.quantile(q), min, max); }
 
-void Accumulator::add_time(const Sample& sample) {
+void SummaryBuilder::add_time(const Sample& sample) {
   const double step = samples_ == 0 ? 0 : sample.time - last_time_;
   last_time_ = sample.time;
   if (samples_++ == 0) return;
-  const double usual = intervals_.count > 0 ? intervals_.sum / static_cast<double>(intervals_.count) : step;
+  const double usual = intervals_.count() > 0 ? intervals_.mean() : step;
   constexpr double kGap = 20;  // times the usual interval: the recorder slept, or the clock was set
-  const bool jumped = step <= 0 || !std::isfinite(step) || (intervals_.count >= 5 && step > kGap * usual);
+  const bool jumped = step <= 0 || !std::isfinite(step) || (intervals_.count() >= 5 && step > kGap * usual);
   if (jumped) {
     ++clock_jumps_;
     return;
   }
-  add_value(intervals_, step);
-  seconds_ += step;
-  if (auto watts = sample.get(Metric::kPower)) power_joules_ += *watts * step;
-  if (auto level = activity(sample)) add_activity(*level, step);
+  intervals_.add(step);
+  covered_ += seconds(step);
+  if (auto power = sample.get(Metric::kPower)) {
+    power_energy_ += watts(*power) * seconds(step);
+    power_time_ += seconds(step);
+  }
+  if (auto level = activity(sample)) add_activity(*level, seconds(step));
 }
 
-void Accumulator::add_activity(double level, double seconds) {
+void SummaryBuilder::add_activity(double level, Seconds time) {
   const bool idle = level < kIdleActivity;
   ++levels_;
   if (idle) ++idle_;
   if (!idle) active_sum_ += level;
   if (idling_ && *idling_ != idle) {
     ++changes_;
-    Runs& runs = *idling_ ? idle_runs_ : active_runs_;
-    draw(runs.drawn, ++runs.count, run_s_);
-    run_s_ = 0;
+    (*idling_ ? idle_runs_ : active_runs_).add(in_seconds(run_));
+    run_ = Seconds{};
   }
   idling_ = idle;
-  run_s_ += seconds;
+  run_ += time;
 }
 
-void Accumulator::add_throttle(const Sample& sample) {
+void SummaryBuilder::add_throttle(const Sample& sample) {
   auto bits = sample.get(Metric::kThrottle);
   if (!bits || *bits > 4e9) return;
   const auto reasons = static_cast<unsigned>(*bits);
@@ -91,10 +81,10 @@ void Accumulator::add_throttle(const Sample& sample) {
   if ((reasons & kHeatBits) != 0) ++thermally_capped_;
 }
 
-void Accumulator::add(const Sample& sample) {
+void SummaryBuilder::add(const Sample& sample) {
   add_time(sample);
   for (std::size_t i = 0; i < telemetry::kMetrics; ++i) {
-    if (auto value = sample.get(static_cast<Metric>(i))) add_value(columns_[i], *value);
+    if (auto value = sample.get(static_cast<Metric>(i))) columns_[i].add(*value);
   }
   add_throttle(sample);
   if (auto energy = sample.get(Metric::kEnergy)) {
@@ -109,49 +99,55 @@ void Accumulator::add(const Sample& sample) {
 
 // The engine's share of the time in which anything ran. Its counter may be read less often than the others and then
 // covers the time since its last reading, idle or not: it is spread over the samples that were not idle.
-double Accumulator::active_level() const {
+double SummaryBuilder::active_level() const {
   if (levels_ == idle_) return 0;
   const auto active = static_cast<double>(levels_ - idle_);
   const Column& engine = columns_[static_cast<std::size_t>(Metric::kGraphicsActive)];
-  const bool sparse = engine.count > 0 && 2 * engine.count < levels_;
+  const bool sparse = engine.count() > 0 && 2 * engine.count() < levels_;
   if (!sparse) return active_sum_ / active;
-  return std::min(1.0, engine.sum / static_cast<double>(engine.count) * static_cast<double>(levels_) / active);
+  return std::min(1.0, engine.mean() * static_cast<double>(levels_) / active);
 }
 
-Summary Accumulator::summary() const {
+OnOff SummaryBuilder::on_off() const {
+  OnOff on_off;
+  on_off.idle_share = static_cast<double>(idle_) / static_cast<double>(levels_);
+  on_off.active_level = active_level();
+  // The stretch at the end counts like the others: it was cut short at either end of the recording alike.
+  Column idle = idle_runs_, active = active_runs_;
+  if (idling_) (*idling_ ? idle : active).add(in_seconds(run_));
+  on_off.idle_run = seconds(idle.quantile(0.5));
+  on_off.active_run = seconds(active.quantile(0.5));
+  on_off.changes = changes_;
+  return on_off;
+}
+
+// The counter is exact, but read rarely: it counts only where its readings span the time. Either way the mean power of
+// the time that was covered holds for all of it, the interval behind the last sample included.
+std::optional<Joules> SummaryBuilder::energy(Seconds duration) const {
+  const Seconds spanned = seconds(last_energy_time_ - first_energy_time_);
+  if (first_energy_ && *last_energy_ > *first_energy_ && spanned > covered_ * 0.98)
+    return watts(*last_energy_ - *first_energy_) * seconds(1) / spanned * duration;
+  if (power_energy_ > Joules{}) return power_energy_ / power_time_ * duration;
+  return std::nullopt;
+}
+
+Summary SummaryBuilder::summary() const {
   Summary summary;
   summary.samples = samples_;
   summary.clock_jumps = clock_jumps_;
-  summary.interval = quantile(intervals_.drawn, 0.5);
-  summary.seconds = seconds_ + (samples_ > 0 ? summary.interval : 0);
+  summary.interval = seconds(intervals_.quantile(0.5));
+  summary.duration = covered_ + (samples_ > 0 ? summary.interval : Seconds{});
   for (std::size_t i = 0; i < telemetry::kMetrics; ++i) {
     const Column& column = columns_[i];
-    if (column.count == 0) continue;
-    summary.metrics[i] = {column.sum / static_cast<double>(column.count), quantile(column.drawn, 0.5),
-                          quantile(column.drawn, 0.95), column.max};
+    if (column.count() == 0) continue;
+    summary.metrics[i] = {column.mean(), column.quantile(0.5), column.quantile(0.95), column.max};
   }
-  if (levels_ > 0) {
-    OnOff on_off;
-    on_off.idle_share = static_cast<double>(idle_) / static_cast<double>(levels_);
-    on_off.active_level = active_level();
-    // The stretch at the end counts like the others: it was cut short at either end of the recording alike.
-    std::vector<float> idle = idle_runs_.drawn, active = active_runs_.drawn;
-    if (idling_) (*idling_ ? idle : active).push_back(static_cast<float>(run_s_));
-    on_off.idle_run_s = quantile(idle, 0.5);
-    on_off.active_run_s = quantile(active, 0.5);
-    on_off.changes = changes_;
-    summary.on_off = on_off;
-  }
+  if (levels_ > 0) summary.on_off = on_off();
   if (throttle_known_ > 0) {
     summary.power_capped = static_cast<double>(power_capped_) / static_cast<double>(throttle_known_);
     summary.thermally_capped = static_cast<double>(thermally_capped_) / static_cast<double>(throttle_known_);
   }
-  // The counter is exact, but read rarely: it counts only where its readings span the time.
-  if (first_energy_ && *last_energy_ > *first_energy_ && last_energy_time_ - first_energy_time_ > 0.98 * seconds_) {
-    summary.joules = *last_energy_ - *first_energy_;
-  } else if (power_joules_ > 0) {
-    summary.joules = power_joules_;
-  }
+  summary.energy = energy(summary.duration);
   return summary;
 }
 

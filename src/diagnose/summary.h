@@ -1,14 +1,15 @@
 // What is known of a GPU over a stretch of time, small enough to keep for every GPU of a fleet.
 //
-// Filled from samples by an Accumulator, or by hand from aggregates a monitoring server computed: whatever is not known
-// stays empty, and classify() says how much less sure it is.
+// Filled from samples by a SummaryBuilder, or by hand from aggregates a monitoring server computed: whatever is not
+// known stays empty, and classify() says how much less sure it is.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
+#include "base/log_histogram.h"
+#include "base/units.h"
 #include "telemetry/sample.h"
 
 namespace rightsize::diagnose {
@@ -24,21 +25,24 @@ struct MetricStatistics {
 struct OnOff {
   double idle_share = 0;      // of the time: nothing ran and nothing was copied
   double active_level = 0;    // mean activity of the other samples
-  double idle_run_s = 0;      // median length of a stretch of idleness, seconds; 0 when there was none
-  double active_run_s = 0;    // median length of a stretch of work
+  Seconds idle_run;           // median length of a stretch of idleness; zero when there was none
+  Seconds active_run;         // median length of a stretch of work
   std::uint64_t changes = 0;  // between the two
 };
 
+// Joules are watt-seconds.
+inline double in_joules(Joules energy) { return in_watts(energy / seconds(1)); }
+
 struct Summary {
-  double seconds = 0;
-  double interval = 0;  // seconds between samples, the usual one
+  Seconds duration;
+  Seconds interval;  // between samples, the usual one
   std::uint64_t samples = 0;
   std::uint64_t clock_jumps = 0;  // samples that were not later than the one before, or came after a long gap
   std::array<std::optional<MetricStatistics>, telemetry::kMetrics> metrics{};
   std::optional<OnOff> on_off;
   std::optional<double> power_capped;      // share of samples whose clocks were held down by the power limit
   std::optional<double> thermally_capped;  // by heat
-  std::optional<double> joules;
+  std::optional<Joules> energy;            // of the whole duration
 
   const std::optional<MetricStatistics>& of(Metric metric) const { return metrics[static_cast<std::size_t>(metric)]; }
   void set(Metric metric, const MetricStatistics& statistics) {
@@ -58,45 +62,45 @@ std::optional<double> activity(const Sample& sample);
 // A sample below this did nothing: GPUs with an open context show 0.006 %.
 inline constexpr double kIdleActivity = 0.005;
 
-// Folds samples into a Summary in bounded memory: means and maxima exactly, quantiles from 512 samples drawn evenly
-// (exact up to that many).
-class Accumulator {
+// Folds samples into a Summary in bounded memory: means and maxima exactly, quantiles within 1 %.
+class SummaryBuilder {
  public:
   void add(const Sample& sample);
   Summary summary() const;
 
  private:
-  static constexpr std::size_t kDrawn = 512;
   struct Column {
-    std::uint64_t count = 0;
-    double sum = 0, max = 0;
-    std::vector<float> drawn;
-  };
-  struct Runs {
-    std::uint64_t count = 0;
-    std::vector<float> drawn;
+    double sum = 0, min = 0, max = 0;
+    LogHistogram<7> histogram;  // within 1/128 of a value
+
+    void add(double value);
+    std::uint64_t count() const { return histogram.count(); }
+    double mean() const { return count() > 0 ? sum / static_cast<double>(count()) : 0; }
+    double quantile(double q) const;
   };
 
-  void add_value(Column& column, double value);
   void add_time(const Sample& sample);
-  void add_activity(double level, double seconds);
+  void add_activity(double level, Seconds time);
   void add_throttle(const Sample& sample);
   double active_level() const;
-  void draw(std::vector<float>& drawn, std::uint64_t seen, double value);
+  OnOff on_off() const;
+  std::optional<Joules> energy(Seconds duration) const;
 
   std::array<Column, telemetry::kMetrics> columns_;
   std::uint64_t samples_ = 0, clock_jumps_ = 0;
-  double last_time_ = 0, seconds_ = 0;
+  double last_time_ = 0;  // as the samples have it: seconds since some epoch
+  Seconds covered_;       // by intervals without jumps
   Column intervals_;
   std::uint64_t levels_ = 0, idle_ = 0, changes_ = 0;
-  double active_sum_ = 0, run_s_ = 0;
+  double active_sum_ = 0;
+  Seconds run_;  // the stretch of work or idleness that is going on
   std::optional<bool> idling_;
-  Runs idle_runs_, active_runs_;
+  Column idle_runs_, active_runs_;
   std::uint64_t throttle_known_ = 0, power_capped_ = 0, thermally_capped_ = 0;
   std::optional<double> first_energy_, last_energy_;
   double first_energy_time_ = 0, last_energy_time_ = 0;
-  double power_joules_ = 0;
-  std::uint64_t random_ = 0x9E3779B97F4A7C15u;  // the same draw every time
+  Joules power_energy_;  // power times the intervals it was known in,
+  Seconds power_time_;   // and these intervals
 };
 
 }  // namespace rightsize::diagnose

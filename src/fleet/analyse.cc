@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
-#include "fleet/candidates.h"
 #include "fleet/fleet.h"
+#include "fleet/remedies.h"
 
 namespace rightsize::fleet {
 namespace {
@@ -47,7 +47,7 @@ std::vector<std::string> make_notes(const std::vector<GpuRow>& gpus) {
       ++assumed;
       example = gpu.price.source;
     }
-    if (gpu.verdict == Verdict::kUnknown) ++silent;
+    if (gpu.verdict == Verdict::kUnknown && !gpu.use.from_job_log) ++silent;
     if (gpu.use.duplicated) ++doubled;
   }
   std::vector<std::string> notes;
@@ -73,6 +73,17 @@ std::vector<std::string> make_notes(const std::vector<GpuRow>& gpus) {
 
 }  // namespace
 
+namespace {
+
+// Idleness is seen, not inferred, whatever else the verdict rests on: as sure as diagnose is of an idle GPU, which
+// needs ten readings for it.
+double sure_of_idleness(const GpuRow& gpu) {
+  const bool few = gpu.use.step > 0 && gpu.use.seconds < 10 * gpu.use.step;
+  return std::max(gpu.confidence, few ? 0.63 : 0.9);
+}
+
+}  // namespace
+
 std::vector<LedgerLine> make_ledger(const std::vector<GpuRow>& gpus) {
   std::vector<LedgerLine> ledger(kCategories);
   for (std::size_t c = 0; c < kCategories; ++c) {
@@ -85,10 +96,9 @@ std::vector<LedgerLine> make_ledger(const std::vector<GpuRow>& gpus) {
       line.gpu_hours += gpu.gpu_hours * gpu.share[c];
       const double dollars = gpu.usd(line.category).value_or(0);
       line.usd += dollars;
-      // Idleness is seen, not inferred; the rest is as sure as the verdict.
       const bool seen = line.category == Category::kIdle || line.category == Category::kIdleHeld;
       const double by = gpu.spend_usd ? dollars : gpu.gpu_hours * gpu.share[c];
-      line.confidence += by * (seen ? std::max(gpu.confidence, 0.9) : gpu.confidence);
+      line.confidence += by * (seen ? sure_of_idleness(gpu) : gpu.confidence);
       weight += by;
     }
     line.confidence = weight > 0 ? line.confidence / weight : 0;
@@ -96,7 +106,7 @@ std::vector<LedgerLine> make_ledger(const std::vector<GpuRow>& gpus) {
   return ledger;
 }
 
-std::vector<OwnerLine> make_owners(const std::vector<GpuRow>& gpus) {
+std::vector<OwnerLine> make_owners(const std::vector<GpuRow>& gpus, const OwnerKey& key) {
   std::map<std::string, OwnerLine> lines;
   for (const GpuRow& gpu : gpus) {
     std::vector<Tenancy> tenancies = gpu.use.tenancies;
@@ -108,16 +118,18 @@ std::vector<OwnerLine> make_owners(const std::vector<GpuRow>& gpus) {
       active += t.seconds - std::min(t.idle_seconds, t.seconds);
     }
     if (all <= 0) continue;
-    const double idle_waste =
-        gpu.share[static_cast<std::size_t>(Category::kIdle)] + gpu.share[static_cast<std::size_t>(Category::kIdleHeld)];
+    const double idle_waste = gpu.share_of(Category::kIdle) + gpu.share_of(Category::kIdleHeld);
     const double active_waste = gpu.waste_share() - idle_waste;
     std::map<std::string, bool> counted;
     for (const Tenancy& t : tenancies) {
-      OwnerLine& line = lines[t.owner.shown()];
-      line.owner = t.owner.shown();
+      std::string name = key(t.owner, gpu.use.device);
+      if (name.empty()) name = Owner{}.shown();
+      OwnerLine& line = lines[name];
+      line.owner = name;
       line.team = t.owner.team;
-      if (!std::exchange(counted[line.owner], true)) ++line.gpus;
+      if (!std::exchange(counted[name], true)) ++line.gpus;
       const double resting = std::min(t.idle_seconds, t.seconds);
+      // Idle waste goes to whoever was idle, the rest to whoever was active.
       const double waste = (idle > 0 ? idle_waste * resting / idle : idle_waste * t.seconds / all) +
                            (active > 0 ? active_waste * (t.seconds - resting) / active : 0);
       line.gpu_hours += gpu.gpu_hours * t.seconds / all;
@@ -133,15 +145,22 @@ std::vector<OwnerLine> make_owners(const std::vector<GpuRow>& gpus) {
   return owners;
 }
 
+std::vector<OwnerLine> make_owners(const std::vector<GpuRow>& gpus) {
+  return make_owners(gpus, [](const Owner& owner, const Device&) { return owner.shown(); });
+}
+
 FleetAnalysis analyse(std::vector<GpuUse> gpus, const PriceBook& book, const Thresholds& thresholds) {
   FleetAnalysis analysis;
-  analysis.gpus = judge(std::move(gpus), book, thresholds);          // what each GPU did, and what it cost
-  mark_overprovisioned(analysis.gpus, thresholds);                   // replicas too many
-  analysis.ledger = make_ledger(analysis.gpus);                      // where the dollars went
-  analysis.owners = make_owners(analysis.gpus);                      // and whose they are
-  analysis.actions = plan_actions(analysis.gpus, book, thresholds);  // what to do, no dollar twice
+  analysis.gpus = judge(std::move(gpus), book);     // what each GPU did, and what it cost
+  mark_overprovisioned(analysis.gpus, thresholds);  // replicas too many
+  analysis.ledger = make_ledger(analysis.gpus);     // where the dollars went
+  analysis.owners = make_owners(analysis.gpus);     // and whose they are
   analysis.totals = make_totals(analysis.gpus);
-  for (const Action& action : analysis.actions) analysis.totals.savings_usd_per_month += action.usd_per_month;
+  ActionPlan plan = plan_actions(analysis.gpus, book, thresholds);  // what to do, no dollar twice
+  analysis.actions = std::move(plan.actions);
+  analysis.totals.savings_usd_per_month = plan.usd_per_month;
+  analysis.totals.savings_bound_usd_per_month = plan.bound_usd_per_month;
+  analysis.totals.remedies = plan.considered;
   analysis.notes = make_notes(analysis.gpus);
   return analysis;
 }

@@ -24,15 +24,23 @@ double idle_seconds(const Profile& profile, double from, double until) {
   return idle;
 }
 
-void add_tenancies(GpuUse& gpu, const std::vector<const Job*>& jobs) {
+// A job that had a GPU, or one of several GPUs of which nobody knows which.
+struct Part {
+  const Job* job = nullptr;
+  double weight = 1;
+};
+
+void add_tenancies(GpuUse& gpu, const std::vector<Part>& parts) {
+  std::map<const Job*, double> weights;  // a job with three of a host's eight GPUs is there three times
+  for (const Part& part : parts) weights[part.job] += part.weight;
   std::vector<Tenancy> found;
   double all = 0;
-  for (const Job* job : jobs) {
+  for (const auto& [job, weight] : weights) {
     const double from = std::max(job->start, gpu.first), until = std::min(job->end, gpu.last + gpu.step);
     if (until <= from) continue;
-    const double length = until - from;
-    found.push_back(
-        {owner_of_job(*job), length, std::min(length, idle_seconds(gpu.profile, from, until)), from, until});
+    const double length = (until - from) * std::min(1.0, weight);
+    const double idle = idle_seconds(gpu.profile, from, until) * std::min(1.0, weight);
+    found.push_back({owner_of_job(*job), length, std::min(length, idle), from, until});
     all += length;
   }
   if (found.empty()) return;
@@ -56,13 +64,16 @@ void add_tenancies(GpuUse& gpu, const std::vector<const Job*>& jobs) {
 
 Attribution attribute_jobs(std::vector<GpuUse>& gpus, const telemetry::JobTable& table) {
   std::map<std::string, const Job*> by_id;
-  std::map<std::pair<std::string, int>, std::vector<const Job*>> by_gpu;
-  std::map<std::string, std::size_t> gpus_of_host;
+  std::map<std::pair<std::string, int>, std::vector<Part>> by_gpu;
+  std::map<std::string, double> gpus_of_host;
+  for (const GpuUse& gpu : gpus) gpus_of_host[short_host(gpu.device.host)] += 1;
   for (const Job& job : table.jobs) {
     by_id[job.id] = &job;
-    for (const telemetry::JobGpu& gpu : job.gpus) by_gpu[{short_host(gpu.host), gpu.index}].push_back(&job);
+    for (const telemetry::JobGpu& gpu : job.gpus) {
+      const std::string host = short_host(gpu.host);
+      by_gpu[{host, gpu.index}].push_back({&job, gpu.index >= 0 ? 1 : 1 / std::max(1.0, gpus_of_host[host])});
+    }
   }
-  for (const GpuUse& gpu : gpus) ++gpus_of_host[short_host(gpu.device.host)];
   Attribution done;
   for (GpuUse& gpu : gpus) {
     bool named = false, nobody = true;
@@ -76,10 +87,11 @@ Attribution attribute_jobs(std::vector<GpuUse>& gpus, const telemetry::JobTable&
     done.by_job += named ? 1 : 0;
     if (!nobody) continue;
     const std::string host = short_host(gpu.device.host);
-    auto jobs = by_gpu.find({host, gpu.device.index});
-    if (jobs == by_gpu.end() && gpus_of_host[host] == 1) jobs = by_gpu.find({host, -1});
-    if (jobs == by_gpu.end()) continue;
-    add_tenancies(gpu, jobs->second);
+    std::vector<Part> parts = by_gpu[{host, gpu.device.index}];
+    const std::vector<Part>& anywhere = by_gpu[{host, -1}];
+    parts.insert(parts.end(), anywhere.begin(), anywhere.end());
+    if (parts.empty()) continue;
+    add_tenancies(gpu, parts);
     ++done.by_time;
   }
   return done;

@@ -17,7 +17,8 @@ struct Attribution {
 
 // A tenancy whose instance is a job's id gets that job's user, account and name. A GPU nobody is named for gets the
 // jobs that had it (host without its domain, and index) as tenancies, by the time they overlap with what was observed;
-// what is left over stays nobody's. Jobs of which the index is not known count only where the host has one GPU.
+// what is left over stays nobody's. Where a log does not say which GPUs of a host a job had, it has an equal part of
+// all of them: whose hours a host's are is then right, which GPU was whose is not said.
 Attribution attribute_jobs(std::vector<GpuUse>& gpus, const telemetry::JobTable& table);
 
 }  // namespace rightsize::fleet

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "fleet/candidates.h"
 #include "fleet/emit.h"
+#include "fleet/remedies.h"
 
 namespace rightsize::fleet {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "fleet/candidates.h"
 #include "fleet/emit.h"
+#include "fleet/remedies.h"
 
 namespace rightsize::fleet {
 namespace {
@@ -62,6 +62,7 @@ std::string emit_rules(const EmitInput& input) {
   if (!activity) return "# no activity metric was found: nothing to record\n";
   const IdleRule& idle = input.thresholds.idle;
   const std::string host = input.labels.host.empty() ? "instance" : input.labels.host;
+  const std::string gpu = input.labels.gpu.empty() ? "gpu" : input.labels.gpu;
   const std::string& model = input.labels.model;
   Rules record, alert;
   record.record("rightsize:gpu_activity", scaled(input.sources.at(*activity)));
@@ -76,14 +77,14 @@ std::string emit_rules(const EmitInput& input) {
         fmt::format("rightsize:gpu_idle * (rightsize:gpu_memory_used_bytes > bool {:.0f})", idle.held_above_bytes));
     record.record("rightsize:gpu_idle_held_share:1d", "avg_over_time(rightsize:gpu_idle_held[1d])");
     alert.alert("GpuHeldIdle", "rightsize:gpu_idle_held_share:1d > 0.95", "1h",
-                "GPU {{ $labels.gpu }} on {{ $labels." + host + " }} is held and does nothing",
+                "GPU {{ $labels." + gpu + " }} on {{ $labels." + host + " }} is held and does nothing",
                 "A process has held memory for a day without work: stop it, or scale its workload to zero.");
   }
   record_prices(record, input);
   record.record("rightsize:gpu_idle_usd_per_hour",
                 fmt::format("rightsize:gpu_idle_share:1h * on({}) group_left() rightsize:gpu_usd_per_hour", model));
   alert.alert("GpuIdle", fmt::format("rightsize:gpu_idle_share:1d > {}", input.thresholds.stop_idle_share), "1h",
-              "GPU {{ $labels.gpu }} on {{ $labels." + host + " }} was idle for a day",
+              "GPU {{ $labels." + gpu + " }} on {{ $labels." + host + " }} was idle for a day",
               "Give the GPU back, or let other jobs use it.");
   alert.alert(
       "FleetIdleSpend",
@@ -92,8 +93,19 @@ std::string emit_rules(const EmitInput& input) {
                   model),
       "6h", "More than 30 % of the fleet's dollars go into idle GPUs",
       "Run rightsize fleet for the actions that save most.");
+  Rules exporter;
+  exporter.alert("RightsizeExporterFailing", "increase(rightsize_failed_measurements_total[1h]) > 0", "30m",
+                 "rightsize exporter at {{ $labels.instance }} cannot read its source",
+                 "Measurements failed in the last hour: /healthz says why.");
+  exporter.alert("RightsizeExporterStale", "time() - rightsize_last_success_timestamp_seconds > 7200", "5m",
+                 "rightsize exporter at {{ $labels.instance }} has had no success for two hours",
+                 "Its fleet values are withdrawn: look at /healthz.");
+  exporter.alert("RightsizeNumbersMislead", "rightsize_fleet_trusted == 0", "1h",
+                 "The fleet's figures of {{ $labels.instance }} are not the whole fleet's",
+                 "Hosts or metrics are missing: rightsize fleet names them.");
   return "groups:\n  - name: rightsize-record\n    interval: 1m\n    rules:\n" + record.text +
-         "  - name: rightsize-alert\n    rules:\n" + alert.text;
+         "  - name: rightsize-alert\n    rules:\n" + alert.text + "  - name: rightsize-exporter\n    rules:\n" +
+         exporter.text;
 }
 
 }  // namespace rightsize::fleet

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
-#include "fleet/candidates.h"
 #include "fleet/fleet.h"
+#include "fleet/remedies.h"
 
 namespace rightsize::fleet {
 namespace {
@@ -15,6 +15,13 @@ namespace {
 using diagnose::Verdict;
 
 double& share(GpuRow& gpu, Category category) { return gpu.share[static_cast<std::size_t>(category)]; }
+
+// The share of the covered time of which activity was reported.
+double known_share(const GpuUse& use) {
+  if (!use.activity()) return 0;
+  // Sources that do not tell the two apart report activity with every reading.
+  return use.known_seconds > 0 && use.seconds > 0 ? std::min(1.0, use.known_seconds / use.seconds) : 1;
+}
 
 diagnose::MetricStatistics statistics(const MetricUse& use) {
   return {use.mean, use.p50.value_or(use.mean), use.p95.value_or(use.max), use.max};
@@ -24,21 +31,24 @@ diagnose::MetricStatistics statistics(const MetricUse& use) {
 
 diagnose::Summary summary_of(const GpuUse& use) {
   diagnose::Summary summary;
-  summary.seconds = use.seconds;
-  summary.interval = use.step;
-  summary.samples = use.step > 0 ? static_cast<std::uint64_t>(use.seconds / use.step + 0.5) : 0;
+  // Only the time with activity says anything of it.
+  const double known = known_share(use);
+  summary.duration = seconds(use.seconds * known);
+  summary.interval = seconds(use.step);
+  summary.samples = use.step > 0 ? static_cast<std::uint64_t>(use.seconds * known / use.step + 0.5) : 0;
   for (std::size_t i = 0; i < telemetry::kMetrics; ++i) {
     if (use.metrics[i]) summary.set(static_cast<Metric>(i), statistics(*use.metrics[i]));
   }
   const std::optional<Metric> activity = use.activity();
   if (!activity) return summary;
   diagnose::OnOff turns;
-  turns.idle_share = use.idle_share;
-  turns.active_level = use.idle_share < 1 ? std::min(1.0, use.metric(*activity)->mean / (1 - use.idle_share)) : 0;
+  const double idle = known > 0 ? std::min(1.0, use.idle_share / known) : 0;
+  turns.idle_share = idle;
+  turns.active_level = idle < 1 ? std::min(1.0, use.metric(*activity)->mean / (1 - idle)) : 0;
   turns.changes = static_cast<std::uint64_t>(use.changes);
   const double stretches = std::max(1.0, (use.changes + 1) / 2);
-  if (use.idle_share > 0) turns.idle_run_s = use.seconds * use.idle_share / stretches;
-  if (use.idle_share < 1) turns.active_run_s = use.seconds * (1 - use.idle_share) / stretches;
+  if (idle > 0) turns.idle_run = summary.duration * (idle / stretches);
+  if (idle < 1) turns.active_run = summary.duration * ((1 - idle) / stretches);
   summary.on_off = turns;
   return summary;
 }
@@ -61,13 +71,21 @@ Category category_of(Verdict verdict) {
 }
 
 void split_time(GpuRow& gpu, const diagnose::Diagnosis& found) {
-  const double idle = std::clamp(gpu.use.idle_share, 0.0, 1.0);
+  const double known = known_share(gpu.use);
+  const double idle = std::clamp(gpu.use.idle_share, 0.0, known);
   const double held = std::clamp(gpu.use.held_share, 0.0, idle);
+  share(gpu, Category::kUnknown) = 1 - known;
   share(gpu, Category::kIdleHeld) = held;
   share(gpu, Category::kIdle) = idle - held;
-  const double wasted = std::clamp(found.wasted - idle, 0.0, 1 - idle);
+  const double wasted = std::clamp(found.wasted * known - idle, 0.0, known - idle);
   share(gpu, category_of(found.verdict)) += wasted;
-  share(gpu, Category::kUseful) = std::max(0.0, 1 - idle - wasted);
+  share(gpu, Category::kUseful) = std::max(0.0, known - idle - wasted);
+}
+
+void set_cost(GpuRow& row) {
+  row.gpu_hours = row.use.seconds / 3600 * row.price.share;
+  row.spend_usd.reset();
+  if (const std::optional<Usd> cost = row.price.cost(row.use.seconds)) row.spend_usd = in_usd(*cost);
 }
 
 GpuRow judge_one(GpuUse use, const PriceBook& book) {
@@ -81,55 +99,14 @@ GpuRow judge_one(GpuUse use, const PriceBook& book) {
   row.evidence = found.evidence;
   row.time = found.shares;
   row.use = std::move(use);
-  row.gpu_hours = row.use.seconds / 3600 * row.price.share;
-  if (const std::optional<Usd> cost = row.price.cost(row.use.seconds)) row.spend_usd = in_usd(*cost);
+  set_cost(row);
   split_time(row, found);
   return row;
 }
 
-// A partitioned GPU whose instances report has a row for the part no instance was made of; the GPU's own series, which
-// see the instances' work again, give way to it.
-void settle_partitioned(std::vector<GpuRow>& gpus) {
-  std::map<std::string, double> used;
-  std::map<std::string, const GpuRow*> sample;
-  for (const GpuRow& gpu : gpus) {
-    if (gpu.use.device.mig_id.empty()) continue;
-    Device whole = gpu.use.device;
-    whole.mig_id.clear();
-    used[whole.key()] += gpu.price.share;
-    sample[whole.key()] = &gpu;
-  }
-  if (used.empty()) return;
-  std::vector<GpuRow> rests;
-  for (const auto& [key, share_used] : used) {
-    if (share_used > 0.99) continue;
-    GpuRow rest = *sample[key];
-    rest.use.device.mig_id = "free";
-    rest.use.device.mig_profile.clear();
-    rest.use.tenancies.clear();
-    rest.use.metrics = {};
-    rest.use.idle_share = 1;
-    rest.use.held_share = 0;
-    rest.use.profile = {};
-    rest.price.share = 1 - share_used;
-    rest.gpu_hours = rest.use.seconds / 3600 * rest.price.share;
-    if (const std::optional<Usd> cost = rest.price.cost(rest.use.seconds)) rest.spend_usd = in_usd(*cost);
-    rest.verdict = Verdict::kIdle;
-    rest.confidence = 0.8;
-    rest.evidence = {"no MIG instance was made of this part of the GPU"};
-    rest.share = {};
-    share(rest, Category::kIdle) = 1;
-    rests.push_back(std::move(rest));
-  }
-  std::erase_if(
-      gpus, [&](const GpuRow& gpu) { return gpu.use.device.mig_id.empty() && used.contains(gpu.use.device.key()); });
-  for (GpuRow& rest : rests) gpus.push_back(std::move(rest));
-}
-
 }  // namespace
 
-std::vector<GpuRow> judge(std::vector<GpuUse> gpus, const PriceBook& book, const Thresholds& thresholds) {
-  (void)thresholds;
+std::vector<GpuRow> judge(std::vector<GpuUse> gpus, const PriceBook& book) {
   align(gpus);
   double first = 0, last = 0;
   for (const GpuUse& gpu : gpus) {
@@ -180,8 +157,8 @@ void mark_overprovisioned(std::vector<GpuRow>& gpus, const Thresholds& threshold
 }
 
 std::string_view name_of(Category category) {
-  static constexpr std::string_view kNames[] = {"useful",      "idle",      "idle-held",
-                                                "inefficient", "oversized", "overprovisioned"};
+  static constexpr std::string_view kNames[] = {"useful",          "idle",   "idle-held", "inefficient", "oversized",
+                                                "overprovisioned", "unknown"};
   return kNames[static_cast<std::size_t>(category)];
 }
 
@@ -193,6 +170,7 @@ std::string_view rule_of(Category category) {
       "active, but launches, input, copies or a memory limit kept most of the arithmetic waiting",
       "active at a level, or for a part of the time, that a smaller GPU or a share of this one would serve",
       "replicas beyond what the busiest moment of all of them together needs",
+      "the source reported no activity: neither useful nor wasted",
   };
   return kRules[static_cast<std::size_t>(category)];
 }

@@ -1,106 +1,94 @@
-// Every cure, and which of them may stand together.
+// Every remedy, the best choice among them, and the choice as actions.
 #include <algorithm>
-#include <cmath>
+#include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
 #include "base/format.h"
-#include "fleet/candidates.h"
+#include "fleet/remedies.h"
 
 namespace rightsize::fleet {
 namespace {
 
 using diagnose::Verdict;
 
-constexpr double kLeastUsd = 1;  // a month; less is not worth a line
+constexpr double kLeastUsd = 1;        // a month; less is not worth a line
+constexpr std::size_t kMostOther = 3;  // other remedies named with an action
 
-// What is left of a candidate when GPUs that already have a cure are taken away.
-bool without_taken(Candidate& candidate, const std::vector<bool>& taken) {
-  Action& action = candidate.action;
-  const bool overlaps = std::any_of(action.gpus.begin(), action.gpus.end(), [&](std::size_t i) { return taken[i]; });
-  if (!overlaps) return true;
-  if (!candidate.separable) return false;
-  std::vector<std::size_t> gpus;
-  std::vector<double> savings;
-  for (std::size_t i = 0; i < action.gpus.size(); ++i) {
-    if (taken[action.gpus[i]]) continue;
-    gpus.push_back(action.gpus[i]);
-    savings.push_back(candidate.saving_each[i]);
+std::vector<Remedy> find_all(const RemedyInput& input) {
+  std::vector<Remedy> all;
+  for (auto* find : {find_stops, find_replica_cuts, find_consolidations, find_partitions, find_downsizes,
+                     find_quantizations, find_commitments}) {
+    for (Remedy& remedy : find(input)) {
+      if (remedy.usd_per_month >= kLeastUsd) all.push_back(std::move(remedy));
+    }
   }
-  // Its words count the GPUs it began with: such a remainder is found again by itself in the next round.
-  action.gpus = std::move(gpus);
-  candidate.saving_each = std::move(savings);
-  return false;
-}
-
-std::vector<Candidate> find_all(const CureInput& input) {
-  std::vector<Candidate> all;
-  for (auto* find :
-       {find_stops, find_replica_cuts, find_consolidations, find_partitions, find_downsizes, find_quantizations}) {
-    for (Candidate& candidate : find(input)) all.push_back(std::move(candidate));
-  }
-  std::erase_if(all, [](const Candidate& c) { return c.action.usd_per_month < kLeastUsd; });
-  std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
-    return a.action.usd_per_month > b.action.usd_per_month;
-  });
   return all;
 }
 
-void accept(Candidate candidate, std::vector<Action>& actions, std::vector<bool>& taken) {
-  for (std::size_t i : candidate.action.gpus) taken[i] = true;
-  actions.push_back(std::move(candidate.action));
-}
+using ActionKey = std::tuple<RemedyKind, std::string, std::string, std::string>;
 
-// A cure that lost: the winner for its first GPU remembers it.
-void note_loser(const Candidate& loser, std::vector<Action>& actions) {
-  for (Action& action : actions) {
-    const bool shared = std::any_of(loser.action.gpus.begin(), loser.action.gpus.end(), [&](std::size_t i) {
-      return std::find(action.gpus.begin(), action.gpus.end(), i) != action.gpus.end();
-    });
-    if (!shared || action.instead_of.size() >= 3) continue;
-    action.instead_of.push_back(fmt::format("{}: {} ({} a month)", name_of(loser.action.kind), loser.action.what,
-                                            money(loser.action.usd_per_month)));
-    return;
-  }
-}
+ActionKey key_of(const Remedy& remedy) { return {remedy.kind, remedy.owner, remedy.gpu, remedy.to}; }
 
-// The rows a further round may look at: those without a cure. Rows keep their numbers; the taken ones lose their price.
-std::vector<GpuRow> remaining(const std::vector<GpuRow>& gpus, const std::vector<bool>& taken) {
-  std::vector<GpuRow> rest = gpus;
-  for (std::size_t i = 0; i < rest.size(); ++i) {
-    if (!taken[i]) continue;
-    rest[i].price.rate.reset();
-    rest[i].use.profile = {};
+// The remedies that lost to an action on its own GPUs: per kind the one that would have saved most.
+void note_others(Action& action, const std::vector<Remedy>& remedies, const std::set<std::size_t>& taken,
+                 const std::map<std::size_t, std::vector<std::size_t>>& of_gpu) {
+  std::map<ActionKind, double> saved;
+  std::set<std::size_t> counted;
+  for (std::size_t gpu : action.gpus) {
+    std::map<ActionKind, double> best;
+    for (std::size_t r : of_gpu.at(gpu)) {
+      const ActionKind kind = kind_of(remedies[r].kind);
+      if (taken.contains(r) || kind == action.kind) continue;
+      const double each = remedies[r].usd_per_month / static_cast<double>(remedies[r].gpus.size());
+      best[kind] = std::max(best[kind], each);
+    }
+    for (const auto& [kind, usd_each] : best) saved[kind] += usd_each;
   }
-  return rest;
+  std::vector<std::pair<double, ActionKind>> order;
+  for (const auto& [kind, usd_all] : saved) order.emplace_back(-usd_all, kind);
+  std::sort(order.begin(), order.end());
+  for (std::size_t i = 0; i < std::min(kMostOther, order.size()); ++i) {
+    action.instead_of.push_back(fmt::format("{}: at most {} a month for these GPUs", name_of(order[i].second),
+                                            format_usd(usd(-order[i].first))));
+  }
 }
 
 }  // namespace
 
-std::vector<Action> plan_actions(const std::vector<GpuRow>& gpus, const PriceBook& book, const Thresholds& thresholds) {
-  std::vector<Action> actions;
-  std::vector<bool> taken(gpus.size(), false);
-  // A cure that lost some of its GPUs is looked for again among the rest; only then may teams share.
-  constexpr int kRounds = 3;
-  for (int round = 0; round < kRounds; ++round) {
-    const std::vector<GpuRow> rest = round == 0 ? std::vector<GpuRow>{} : remaining(gpus, taken);
-    const CureInput input{round == 0 ? gpus : rest, book, thresholds, round == kRounds - 1};
-    for (Candidate& candidate : find_all(input)) {
-      if (without_taken(candidate, taken)) {
-        accept(std::move(candidate), actions, taken);
-      } else {
-        if (round == 0) note_loser(candidate, actions);
-      }
-    }
-  }
-  const CureInput whole{gpus, book, thresholds, false};
-  for (Candidate& candidate : find_commitments(whole, taken)) {
-    if (candidate.action.usd_per_month >= kLeastUsd) accept(std::move(candidate), actions, taken);
-  }
-  std::stable_sort(actions.begin(), actions.end(),
-                   [](const Action& a, const Action& b) { return a.usd_per_month > b.usd_per_month; });
-  return actions;
+std::vector<Running> all_running(const std::vector<GpuRow>& gpus, const Thresholds& thresholds) {
+  const Window window = window_of(gpus);
+  std::vector<Running> running;
+  for (const GpuRow& gpu : gpus) running.push_back(running_on(gpu, window, thresholds));
+  return running;
 }
+
+ActionPlan plan_actions(const std::vector<GpuRow>& gpus, const PriceBook& book, const Thresholds& thresholds) {
+  const std::vector<Running> running = all_running(gpus, thresholds);
+  const perf::SpeedTable speeds(book.catalog(), *perf::load_constants(""));
+  const RemedyInput input{gpus, running, book, thresholds, speeds};
+  const std::vector<Remedy> remedies = find_all(input);
+  const Choice choice = choose_remedies(remedies, gpus.size());
+
+  std::map<ActionKey, std::vector<const Remedy*>> joined;
+  for (std::size_t r : choice.remedies) joined[key_of(remedies[r])].push_back(&remedies[r]);
+  std::map<std::size_t, std::vector<std::size_t>> of_gpu;
+  for (std::size_t r = 0; r < remedies.size(); ++r) {
+    for (std::size_t gpu : remedies[r].gpus) of_gpu[gpu].push_back(r);
+  }
+  const std::set<std::size_t> taken(choice.remedies.begin(), choice.remedies.end());
+  ActionPlan plan{{}, choice.usd_per_month, choice.bound, remedies.size()};
+  for (const auto& [key, parts] : joined) {
+    plan.actions.push_back(describe(parts, input));
+    note_others(plan.actions.back(), remedies, taken, of_gpu);
+  }
+  std::stable_sort(plan.actions.begin(), plan.actions.end(),
+                   [](const Action& a, const Action& b) { return a.usd_per_month > b.usd_per_month; });
+  return plan;
+}
+
+bool is_paced(const GpuRow& gpu) { return gpu.verdict == Verdict::kUnderused || gpu.verdict == Verdict::kBursty; }
 
 bool has_room(const GpuRow& gpu) {
   switch (gpu.verdict) {
@@ -114,20 +102,20 @@ bool has_room(const GpuRow& gpu) {
   }
 }
 
-double busy_level(const GpuRow& gpu) {
-  const std::optional<Metric> activity = gpu.use.activity();
-  if (!activity) return 1;
-  const MetricUse& use = *gpu.use.metric(*activity);
-  return std::min(1.0, use.p95.value_or(use.max));
+std::vector<Move> moves_of(const RemedyInput& input, std::size_t gpu, const std::string& to) {
+  const std::string from = place_of(input.gpus[gpu]);
+  std::vector<Move> moves;
+  for (const Tenancy* owner : input.running[gpu].owners) moves.push_back({gpu, owner->owner, from, to});
+  if (moves.empty()) moves.push_back({gpu, {}, from, to});
+  return moves;
 }
 
-double dram_level(const GpuRow& gpu) {
-  const std::optional<MetricUse>& use = gpu.use.metric(Metric::kDramActive);
-  if (!use) return busy_level(gpu);
-  return std::min(1.0, use->p95.value_or(use->max));
+std::string place_of(const GpuRow& gpu) {
+  const Device& device = gpu.use.device;
+  const std::string place =
+      device.host.empty() ? fmt::format("GPU {}", device.index) : fmt::format("{}/{}", device.host, device.index);
+  return device.mig_id.empty() ? place : place + " MIG " + device.mig_id;
 }
-
-std::string money(double dollars) { return format_usd(usd(dollars)); }
 
 std::string count_of(std::size_t count, std::string_view thing) {
   if (thing == "GPU") return fmt::format("{} GPU{}", format_count(static_cast<double>(count)), count == 1 ? "" : "s");
@@ -137,6 +125,29 @@ std::string count_of(std::size_t count, std::string_view thing) {
 std::string gpu_name(const GpuRow& gpu) {
   if (gpu.price.gpu != nullptr) return gpu.price.gpu->name;
   return gpu.use.device.name.empty() ? "GPU" : gpu.use.device.name;
+}
+
+ActionKind kind_of(RemedyKind kind) {
+  switch (kind) {
+    case RemedyKind::kStop:
+    case RemedyKind::kGiveBack:
+    case RemedyKind::kPark:
+      return ActionKind::kStop;
+    case RemedyKind::kReplicas:
+    case RemedyKind::kSideBySide:
+      return ActionKind::kConsolidate;
+    case RemedyKind::kBatch:
+      return ActionKind::kBatch;
+    case RemedyKind::kMig:
+      return ActionKind::kMig;
+    case RemedyKind::kDownsize:
+      return ActionKind::kDownsize;
+    case RemedyKind::kQuantize:
+      return ActionKind::kQuantize;
+    case RemedyKind::kCommit:
+      break;
+  }
+  return ActionKind::kCommit;
 }
 
 std::string_view name_of(ActionKind kind) {

@@ -40,6 +40,27 @@ void take(GpuPrice& price, const market::GpuQuote& quote, PriceBasis basis) {
   price.rate = quote.rate;
   price.basis = quote.is_own() ? PriceBasis::kGiven : basis;
   price.source = quote.source();
+  if (!quote.offer) return;
+  price.provider = quote.offer->price->provider;
+  price.region = quote.offer->price->region;
+}
+
+// Peer-hosted machines (RunPod's community cloud): no promise of uptime or privacy, so no place for a team's work.
+bool is_peer_hosted(const market::Offer& offer) { return offer.machine->instance.ends_with("_COMMUNITY"); }
+
+// GeForce cards: their driver's licence keeps them out of data centres, so a data-centre GPU is not exchanged for one.
+bool is_consumer(const catalog::Gpu& gpu) {
+  return gpu.name.starts_with("rtx-") && gpu.name.find_first_not_of("0123456789", 4) == std::string::npos;
+}
+
+std::optional<UsdPerGpuSecond> cheapest_rate(const std::vector<market::Offer>& offers, const catalog::Gpu& gpu,
+                                             const std::string& provider) {
+  std::optional<UsdPerGpuSecond> best;
+  for (const market::Offer& offer : offers) {
+    if (offer.gpu != &gpu || offer.price->provider != provider) continue;
+    if (!best || offer.rate_per_gpu() < *best) best = offer.rate_per_gpu();
+  }
+  return best;
 }
 
 const catalog::Machine* find_machine(const telemetry::Device& device, const catalog::Catalog& catalog) {
@@ -94,6 +115,19 @@ double mig_share(const telemetry::Device& device, const catalog::Gpu* gpu, const
   return std::min(1.0, slices / 7.0);
 }
 
+PriceBook::PriceBook(const catalog::Catalog& catalog, market::OwnPrices own, Market market)
+    : book_(catalog, std::move(own)), market_(std::move(market)) {
+  for (const market::Offer& offer : market::list_offers(catalog)) {
+    if (offer.machine->retired || is_peer_hosted(offer)) continue;
+    if (offer.price->purchase == Purchase::kOnDemand) on_demand_.push_back(offer);
+    if (offer.price->purchase == Purchase::kOneYear) committed_.push_back(offer);
+  }
+}
+
+bool PriceBook::in_market(const market::Offer& offer) const {
+  return market::OfferFilter{.providers = market_.providers, .regions = market_.regions}.lets_through(offer);
+}
+
 GpuPrice PriceBook::price(const telemetry::Device& device) const {
   GpuPrice price;
   price.machine = find_machine(device, catalog());
@@ -110,11 +144,71 @@ GpuPrice PriceBook::price(const telemetry::Device& device) const {
       return price;
     }
   }
-  const auto quote = price.gpu != nullptr ? book_.gpu(*price.gpu, Purchase::kOnDemand) : book_.own_gpu(device.name);
+  auto quote =
+      price.gpu != nullptr
+          ? book_.gpu(*price.gpu,
+                      {.providers = market_.providers, .regions = market_.regions, .purchases = {Purchase::kOnDemand}})
+          : book_.own_gpu(device.name);
+  if (!quote && price.gpu != nullptr) quote = book_.gpu(*price.gpu, Purchase::kOnDemand);
   if (!quote) return price;
   take(price, *quote, PriceBasis::kAssumed);
   if (!quote->is_own()) price.purchase = Purchase::kOnDemand;
   return price;
+}
+
+// Whether this provider itself asks less for `other` than for `now`.
+bool PriceBook::is_cheaper_kind(const catalog::Gpu& other, const catalog::Gpu& now, const std::string& provider) const {
+  const std::optional<UsdPerGpuSecond> a = cheapest_rate(on_demand_, other, provider);
+  const std::optional<UsdPerGpuSecond> b = cheapest_rate(on_demand_, now, provider);
+  return a && b && *a < *b;
+}
+
+std::optional<Alternative> PriceBook::cheapest(const catalog::Gpu& gpu, const GpuPrice& now) const {
+  if (const auto own = book_.gpu(gpu, Purchase::kOnDemand); own && own->is_own()) {
+    return Alternative{&gpu, own->rate, own->source(), nullptr, false};
+  }
+  const std::string& home = now.machine != nullptr ? now.machine->provider : now.provider;
+  std::optional<Alternative> best;
+  for (const market::Offer& offer : on_demand_) {
+    if (offer.gpu != &gpu || !in_market(offer)) continue;
+    const std::string& provider = offer.price->provider;
+    if (market_.providers.empty() && !home.empty() && provider != home) continue;
+    if (best && best->rate <= offer.rate_per_gpu()) continue;
+    if (market_.providers.empty() && home.empty() && !is_cheaper_kind(gpu, *now.gpu, provider)) continue;
+    best = Alternative{&gpu, offer.rate_per_gpu(), market::describe(offer), offer.machine, provider != home};
+  }
+  return best;
+}
+
+std::vector<Alternative> PriceBook::cheaper_than(const GpuPrice& now) const {
+  std::vector<Alternative> found;
+  if (now.gpu == nullptr || !now.rate) return found;
+  for (const catalog::Gpu& gpu : catalog().gpus) {
+    if (gpu.name == now.gpu->name || gpu.vendor != now.gpu->vendor) continue;
+    if (is_consumer(gpu) && !is_consumer(*now.gpu)) continue;
+    const std::optional<Alternative> offer = cheapest(gpu, now);
+    // Less than a twentieth is not worth a migration.
+    if (offer && offer->rate < *now.rate * 0.95) found.push_back(*offer);
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Alternative& a, const Alternative& b) { return a.rate < b.rate; });
+  return found;
+}
+
+std::optional<Alternative> PriceBook::commitment_for(const GpuPrice& now) const {
+  if (now.gpu == nullptr || !now.rate || now.purchase != Purchase::kOnDemand) return std::nullopt;
+  std::optional<Alternative> best;
+  for (const market::Offer& offer : committed_) {
+    if (offer.gpu != now.gpu || offer.rate_per_gpu() >= *now.rate) continue;
+    const bool same_place = !now.provider.empty() && offer.price->provider == now.provider &&
+                            (now.region.empty() || offer.price->region == now.region || offer.price->region == "any");
+    const bool named = now.provider.empty() && !market_.providers.empty() && in_market(offer);
+    const bool fits = now.machine != nullptr ? offer.machine == now.machine && (same_place || now.provider.empty())
+                                             : same_place || named;
+    if (!fits || (best && best->rate <= offer.rate_per_gpu())) continue;
+    best = Alternative{now.gpu, offer.rate_per_gpu(), market::describe(offer), offer.machine, false};
+  }
+  return best;
 }
 
 }  // namespace rightsize::fleet

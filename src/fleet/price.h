@@ -1,6 +1,9 @@
 // What an hour of each GPU of a fleet costs: the price book's answer for the machine and terms its labels name; else,
 // for the GPU, the user's own price or the cheapest on-demand offer of the catalogue, which is an assumption and marked
 // so. A GPU nobody can price is counted in hours only.
+//
+// Also what a GPU could be exchanged for, and what a commitment for it costs: real offers or the user's own prices
+// only.
 #pragma once
 
 #include <optional>
@@ -25,29 +28,57 @@ struct GpuPrice {
   double share = 1;                     // of it: less than 1 for a MIG instance
   PriceBasis basis = PriceBasis::kUnknown;
   catalog::Purchase purchase = catalog::Purchase::kOnDemand;
-  std::string source;  // as the price book says it: "own: --price h200-sxm", "aws p5.48xlarge (8 GPUs), ..."
+  std::string source;            // as the price book says it: "own: --price h200-sxm", "aws p5.48xlarge (8 GPUs), ..."
+  std::string provider, region;  // whose price it is; empty: the user's own, or not known
 
   // Dollars for so many observed seconds of this device.
   std::optional<Usd> cost(double observed_seconds) const;
+};
+
+// Where alternatives may be bought; empty: wherever the GPU in question is, or anywhere when that is not known.
+struct Market {
+  std::vector<std::string> providers = {}, regions = {};
+};
+
+// What a GPU can be exchanged for, or committed to.
+struct Alternative {
+  const catalog::Gpu* gpu = nullptr;
+  UsdPerGpuSecond rate;
+  std::string source;                         // as the price book says it
+  const catalog::Machine* machine = nullptr;  // nothing: the user's own
+  bool moves_provider = false;                // another provider than the one it is at, or nobody knows where it is
 };
 
 // The market's price book, asked by devices.
 class PriceBook {
  public:
   // The catalogue must outlive the book.
-  PriceBook(const catalog::Catalog& catalog, market::OwnPrices own)
-      : book_(catalog, std::move(own)), on_demand_(book_.offers({.purchases = {catalog::Purchase::kOnDemand}})) {}
+  PriceBook(const catalog::Catalog& catalog, market::OwnPrices own, Market market = {});
 
   // By the device's name and labels.
   GpuPrice price(const telemetry::Device& device) const;
 
-  const std::vector<market::Offer>& on_demand() const { return on_demand_; }
+  // GPUs of the same vendor that cost less an hour, the cheapest way to get each: at the user's own price, else at the
+  // market's providers and regions, else at the provider the GPU is at. Where that is not known, any provider that
+  // sells the GPU in question, too, and asks less for the other: a difference between GPUs, not between providers.
+  // Peer-hosted machines are left out.
+  std::vector<Alternative> cheaper_than(const GpuPrice& now) const;
+
+  // A year's commitment for this GPU: the offer of its own provider for the same machine, or, where the user pays a
+  // price of their own, of the provider they name (Market). Never a discount of one applied to the price of another.
+  std::optional<Alternative> commitment_for(const GpuPrice& now) const;
+
   const market::PriceBook& prices() const { return book_; }
   const catalog::Catalog& catalog() const { return book_.catalog(); }
 
  private:
+  bool in_market(const market::Offer& offer) const;
+  std::optional<Alternative> cheapest(const catalog::Gpu& gpu, const GpuPrice& now) const;
+  bool is_cheaper_kind(const catalog::Gpu& other, const catalog::Gpu& now, const std::string& provider) const;
+
   market::PriceBook book_;
-  std::vector<market::Offer> on_demand_;
+  Market market_;
+  std::vector<market::Offer> on_demand_, committed_;  // list prices of machines that are sold, none peer-hosted
 };
 
 // What of a whole GPU a MIG instance is: the larger of its compute and its memory share, as the catalogue has them,

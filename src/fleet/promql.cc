@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace rightsize::fleet {
 
@@ -37,50 +38,92 @@ std::string duration_text(double seconds) {
   return fmt::format("{}s", whole);
 }
 
-std::string selector(std::string_view name, const QueryFrame& frame, const Shard& shard) {
-  std::string matchers = frame.matchers;
+std::string selector(std::string_view name, std::string_view matchers, const Shard& shard) {
+  std::string all(matchers);
+  auto add = [&](std::string_view matcher) {
+    if (!matcher.empty()) all.append(all.empty() ? "" : ",").append(matcher);
+  };
   if (!shard.label.empty()) {
     std::string values;
     for (const std::string& value : shard.values) values += (values.empty() ? "" : "|") + escape_regex(value);
-    matchers += fmt::format("{}{}=~\"{}\"", matchers.empty() ? "" : ",", shard.label, escape_quoted(values));
+    add(fmt::format("{}=~\"{}\"", shard.label, escape_quoted(values)));
   }
-  return matchers.empty() ? std::string(name) : fmt::format("{}{{{}}}", name, matchers);
+  add(shard.only);
+  return all.empty() ? std::string(name) : fmt::format("{}{{{}}}", name, all);
 }
 
-std::string over_time(Aggregate aggregate, const MetricSource& source, const QueryFrame& frame, const Shard& shard,
-                      double seconds) {
-  const std::string range = fmt::format("{}[{}]", selector(source.name, frame, shard), duration_text(seconds));
-  switch (aggregate) {
-    case Aggregate::kMean:
-      return fmt::format("avg_over_time({})", range);
-    case Aggregate::kMax:
-      return fmt::format("max_over_time({})", range);
-    case Aggregate::kP50:
-      return fmt::format("quantile_over_time(0.5, {})", range);
-    case Aggregate::kP95:
-      return fmt::format("quantile_over_time(0.95, {})", range);
-    case Aggregate::kCount:
-      break;
+std::string by(const LabelList& labels) { return fmt::format("by ({})", fmt::join(labels, ", ")); }
+
+LabelList joined(LabelList a, const LabelList& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+std::string present(const std::vector<std::string>& selectors, double range, const LabelList& labels) {
+  std::string text;
+  for (const std::string& one : selectors) {
+    text += fmt::format("{}count {} (count_over_time({}[{}]))", text.empty() ? "" : " or ", by(labels), one,
+                        duration_text(range));
   }
-  return fmt::format("count_over_time({})", range);
+  return "(" + text + ")";
 }
 
-std::string idle_share(const MetricSource& activity, const QueryFrame& frame, const Shard& shard) {
-  return fmt::format("avg_over_time(({} <= bool {})[{}:{}])", selector(activity.name, frame, shard),
-                     frame.idle.active_above / activity.scale, duration_text(frame.window), duration_text(frame.step));
+std::string activity(const std::vector<Gauge>& sources, const Grain& grain, const LabelList& labels) {
+  std::string text;
+  for (const Gauge& source : sources) {
+    std::string last = fmt::format("last_over_time({}[{}])", source.selector, duration_text(grain.lookback));
+    if (grain.dirty) last = fmt::format("(({} >= 0) <= {})", last, source.most / source.scale);
+    const std::string scaled = source.scale == 1 ? "" : fmt::format(" * {}", source.scale);
+    text += fmt::format("{}max {} ({}){}", text.empty() ? "" : " or ", by(labels), last, scaled);
+  }
+  return "(" + text + ")";
 }
 
-std::string idle_changes(const MetricSource& activity, const QueryFrame& frame, const Shard& shard) {
-  return fmt::format("changes(({} <= bool {})[{}:{}])", selector(activity.name, frame, shard),
-                     frame.idle.active_above / activity.scale, duration_text(frame.window), duration_text(frame.step));
+// At least one of the readings is not too large, and one not negative: that both are the same one is taken for granted.
+std::string plausible(const std::vector<Gauge>& sources, double range, const LabelList& labels) {
+  std::string text;
+  for (const Gauge& source : sources) {
+    text += fmt::format("{}count {} ((min_over_time({}[{}]) <= {}) and (max_over_time({}[{}]) >= 0))",
+                        text.empty() ? "" : " or ", by(labels), source.selector, duration_text(range),
+                        source.most / source.scale, source.selector, duration_text(range));
+  }
+  return "(" + text + ")";
 }
 
-std::string held_share(const MetricSource& activity, const MetricSource& memory, const QueryFrame& frame,
-                       const Shard& shard) {
-  return fmt::format("avg_over_time((({} <= bool {}) * ({} > bool {}))[{}:{}])", selector(activity.name, frame, shard),
-                     frame.idle.active_above / activity.scale, selector(memory.name, frame, shard),
-                     frame.idle.held_above_bytes / memory.scale, duration_text(frame.window),
-                     duration_text(frame.step));
+// Grouped by `part` alone, a row has exactly the labels of the row without an owner: "unless" then takes that one away.
+std::string shares(const std::string& owners, const LabelList& part) {
+  const std::string on = fmt::format("on ({})", fmt::join(part, ", "));
+  const std::string all = fmt::format("count {} ({})", by(part), owners);
+  const std::string named = fmt::format("({} unless {})", owners, all);
+  return fmt::format("(({} > bool 0) / {} group_left () count {} {} or ({} > bool 0) unless {} {})", named, on,
+                     by(part), named, all, on, named);
+}
+
+namespace {
+
+// The window ends a second early: servers differ in whether a moment at its very beginning belongs to it.
+std::string moments(std::string_view function, const std::string& inner, double width, double step) {
+  return fmt::format("{}({}[{}:{}])", function, inner, duration_text(width - 1), duration_text(step));
+}
+
+}  // namespace
+
+std::string count_moments(const std::string& inner, double width, double step) {
+  return moments("count_over_time", inner, width, step);
+}
+std::string sum_moments(const std::string& inner, double width, double step) {
+  return moments("sum_over_time", inner, width, step);
+}
+std::string mean_moments(const std::string& inner, double width, double step) {
+  return moments("avg_over_time", inner, width, step);
+}
+std::string max_moments(const std::string& inner, double width, double step) {
+  return moments("max_over_time", inner, width, step);
+}
+
+std::string over_time(std::string_view function, const std::string& selector, double seconds) {
+  const std::string_view closing = function.ends_with(' ') ? "" : "(";
+  return fmt::format("{}{}{}[{}])", function, closing, selector, duration_text(seconds));
 }
 
 }  // namespace rightsize::fleet

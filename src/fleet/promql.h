@@ -1,12 +1,12 @@
 // The questions put to a Prometheus-compatible server, as text. Everything heavy is an aggregation the server computes
-// over a bounded window of a bounded set of GPUs (a shard); only numbers per GPU travel.
+// over a bounded set of GPUs (a shard); only numbers per GPU, owner and cell of the profile travel.
 //
-// The dialect is what Prometheus 2.24 and everything later that speaks it (VictoriaMetrics, Thanos, Mimir, Grafana
-// Cloud) understand: no MetricsQL, no experimental functions.
+// The dialect is what Prometheus 2.26 and everything later that speaks it (VictoriaMetrics, Thanos, Mimir, Grafana
+// Cloud) understand: no MetricsQL, no experimental functions, no negative offsets. Instant selectors are avoided,
+// because servers differ in how far they look back; every selector names its range.
 #pragma once
 
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,39 +29,60 @@ struct LabelNames {
   std::string model = "modelName";
 };
 
-// The GPUs of one round of questions.
+using LabelList = std::vector<std::string>;
+
+// The GPUs of one round of questions, and the labels their answers are grouped by.
 struct Shard {
-  std::string label;                // the label that cuts the fleet in pieces
-  std::vector<std::string> values;  // and its values here
+  std::string label = {};                // the label that cuts the fleet in pieces
+  std::vector<std::string> values = {};  // and its values here
+  std::string only = {};                 // another matcher: UUID=""
+  LabelList gpu = {};                    // together they name a physical GPU
+  LabelList part = {};                   // and these a MIG instance of it
+  LabelList owner = {};                  // and these whose it is
 };
 
-struct QueryFrame {
-  std::string matchers;  // the user's own, without braces: cluster="a"
-  double window = 0;     // seconds
-  double step = 60;      // seconds between readings
-  double curve_step = 3600;
-  IdleRule idle;
+// How closely to look. Both follow from how often the GPUs are read.
+struct Grain {
+  double step = 15;        // seconds between the moments that are looked at
+  double lookback = 30;    // a reading counts for so many seconds after it, where it matters who or how busy
+  double connected = 300;  // ... and for so many where it matters whether the GPU was there
+  bool dirty = false;      // some readings are blank or impossible and have to be left out one by one
 };
 
 // name{matchers, label=~"a|b"}; values are escaped for a regular expression and for PromQL's quotes.
-std::string selector(std::string_view name, const QueryFrame& frame, const Shard& shard);
+std::string selector(std::string_view name, std::string_view matchers, const Shard& shard);
 
-enum class Aggregate { kMean, kMax, kP50, kP95, kCount };
+// "by (a, b)"
+std::string by(const LabelList& labels);
+LabelList joined(LabelList a, const LabelList& b);
 
-// avg_over_time(S[604800s]) and the like, in the unit the server reports.
-std::string over_time(Aggregate aggregate, const MetricSource& source, const QueryFrame& frame, const Shard& shard,
-                      double seconds);
+// Who has a reading in the last `range` seconds, by these labels; of any of the metrics.
+std::string present(const std::vector<std::string>& selectors, double range, const LabelList& labels);
 
-// Share of readings at or below the idle threshold.
-std::string idle_share(const MetricSource& activity, const QueryFrame& frame, const Shard& shard);
+// The best evidence of activity in the last `lookback` seconds in our unit, by these labels: the first source that has
+// one. Blank and impossible values are left out when the grain is dirty.
+struct Gauge {
+  std::string selector;
+  double scale = 1;    // canonical = reported x scale
+  double most = 1.05;  // a canonical value above cannot be; see telemetry::canonical
+};
+std::string activity(const std::vector<Gauge>& sources, const Grain& grain, const LabelList& labels);
 
-// How often idle and active took turns.
-std::string idle_changes(const MetricSource& activity, const QueryFrame& frame, const Shard& shard);
+// Whether a possible value was read in the last `range` seconds.
+std::string plausible(const std::vector<Gauge>& sources, double range, const LabelList& labels);
 
-// Share of readings without activity while memory was held. Both sides carry the same labels when one exporter reports
-// both, which is the case this is asked in; where they do not, the server finds no pair and the answer is empty.
-std::string held_share(const MetricSource& activity, const MetricSource& memory, const QueryFrame& frame,
-                       const Shard& shard);
+// Equal shares of a moment for all owners in `owners` (made with present()), which is grouped by `part` and more
+// labels. Rows without an owner count only where there is no other.
+std::string shares(const std::string& owners, const LabelList& part);
+
+// How many moments of the last `width` seconds `inner` has a value at; the same with the values' sum, mean, largest.
+std::string count_moments(const std::string& inner, double width, double step);
+std::string sum_moments(const std::string& inner, double width, double step);
+std::string mean_moments(const std::string& inner, double width, double step);
+std::string max_moments(const std::string& inner, double width, double step);
+
+// avg_over_time(S[604800s]) and the like.
+std::string over_time(std::string_view function, const std::string& selector, double seconds);
 
 // "7d", "90m", "45s": the largest unit that divides.
 std::string duration_text(double seconds);

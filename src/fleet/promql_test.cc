@@ -2,30 +2,25 @@
 
 #include <gtest/gtest.h>
 
-#include "fleet/asker.h"
+#include "fleet/prometheus_client.h"
 
 namespace rightsize::fleet {
 namespace {
 
 TEST(PromQl, SelectorsAreEscapedTwice) {
-  const Shard shard{"Hostname", {"node-1.example", "a\"b"}};
-  QueryFrame frame;
-  frame.matchers = "cluster=\"x\"";
-  EXPECT_EQ(selector("M", frame, shard), R"(M{cluster="x",Hostname=~"node-1\\.example|a\"b"})");
-  EXPECT_EQ(selector("M", {}, {}), "M");
+  const Shard shard{.label = "Hostname", .values = {"node-1.example", "a\"b"}, .only = "UUID=\"\""};
+  EXPECT_EQ(selector("M", "cluster=\"x\"", shard), R"(M{cluster="x",Hostname=~"node-1\\.example|a\"b",UUID=""})");
+  EXPECT_EQ(selector("M", "", {}), "M");
 }
 
-TEST(PromQl, Questions) {
-  QueryFrame frame;
-  frame.window = 7 * 86400;
-  frame.step = 30;
-  frame.idle = {0.01, 1073741824};
-  const MetricSource util{"U", 0.01}, memory{"F", 1048576};
-  EXPECT_EQ(over_time(Aggregate::kMean, util, frame, {}, frame.window), "avg_over_time(U[7d])");
-  EXPECT_EQ(over_time(Aggregate::kP95, util, frame, {}, 5400), "quantile_over_time(0.95, U[90m])");
-  // 1 % is 1 in the server's unit, 1 GiB is 1024 MiB.
-  EXPECT_EQ(idle_share(util, frame, {}), "avg_over_time((U <= bool 1)[7d:30s])");
-  EXPECT_EQ(held_share(util, memory, frame, {}), "avg_over_time(((U <= bool 1) * (F > bool 1024))[7d:30s])");
+TEST(PromQl, QuestionsNameTheirRange) {
+  EXPECT_EQ(present({"U", "F"}, 300, {"UUID"}),
+            "(count by (UUID) (count_over_time(U[5m])) or count by (UUID) (count_over_time(F[5m])))");
+  // 1.05 is 105 in the server's unit.
+  EXPECT_EQ(activity({{"U", 0.01}}, {.lookback = 45, .dirty = true}, {"UUID"}),
+            "(max by (UUID) (((last_over_time(U[45s]) >= 0) <= 105)) * 0.01)");
+  EXPECT_EQ(count_moments("X", 1800, 15), "count_over_time(X[1799s:15s])");
+  EXPECT_EQ(over_time("quantile_over_time(0.95, ", "U", 5400), "quantile_over_time(0.95, U[90m])");
 }
 
 TEST(PromQl, Durations) {
@@ -36,10 +31,9 @@ TEST(PromQl, Durations) {
   EXPECT_EQ(duration_text(0.2), "1s");
 }
 
-TEST(Asker, WhatMeansTooMuch) {
-  EXPECT_TRUE(is_too_much(unreadable("x answered 422: query processing would load too many samples into memory")));
-  EXPECT_TRUE(is_too_much(unreadable("no answer from x: Timeout was reached")));
-  EXPECT_FALSE(is_too_much(unreadable("x answered 400: parse error")));
+TEST(PrometheusClient, StatusTellsTooMuchFromWrong) {
+  for (int status : {408, 413, 422, 503, 504}) EXPECT_TRUE(means_too_much(status)) << status;
+  for (int status : {400, 401, 404, 429, 500}) EXPECT_FALSE(means_too_much(status)) << status;
 }
 
 }  // namespace

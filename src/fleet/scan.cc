@@ -13,8 +13,7 @@
 
 #include "base/file.h"
 #include "base/format.h"
-#include "fleet/accumulate.h"
-#include "fleet/asker.h"
+#include "fleet/prometheus_client.h"
 #include "fleet/scan_shard.h"
 
 namespace rightsize::fleet {
@@ -44,15 +43,29 @@ Sources choose_sources(const std::vector<std::string>& names, const telemetry::N
 }
 
 // A share whose name does not tell its scale: the largest reading of the last day does.
-void settle_scales(Asker& asker, Sources& sources, const telemetry::NameMap& map, const QueryFrame& frame, double end) {
+void settle_scales(PrometheusClient& client, Sources& sources, const telemetry::NameMap& map,
+                   const std::string& matchers, double end) {
   for (auto& [metric, source] : sources) {
     const std::optional<telemetry::Meaning> meaning = telemetry::meaning_of(source.name, {}, map);
     if (!meaning || !meaning->ambiguous) continue;
-    const std::string query =
-        fmt::format("max({})", over_time(Aggregate::kMax, source, frame, {}, std::min(frame.window, 86400.0)));
-    Result<std::vector<VectorRow>> largest = asker.vector(query, end);
+    const std::string day = over_time("max_over_time", selector(source.name, matchers, {}), 86400);
+    Answered<std::vector<VectorRow>> largest = client.instant("max(" + day + ")", end);
     if (largest && !largest->empty() && largest->front().value > 1.05) source.scale *= 0.01;
   }
+}
+
+// The labels an owner is read from; see owner_of().
+LabelList owner_labels(const std::vector<std::string>& present, const telemetry::NameMap& names) {
+  LabelList found;
+  for (const char* name : {"exported_namespace", "pod_namespace", "namespace", "account", "slurm_account", "user",
+                           "userid", "username", "slurm_user", "exported_pod", "pod_name", "pod", "hpc_job", "jobid",
+                           "slurm_job_id", "job_id", "job_name", "jobname", "exported_container"}) {
+    if (std::find(present.begin(), present.end(), name) != present.end()) found.emplace_back(name);
+  }
+  for (const char* word : {"namespace", "pod", "user", "account", "job"}) {
+    if (const auto own = names.labels.find(word); own != names.labels.end()) found.push_back(own->second);
+  }
+  return found;
 }
 
 std::optional<Metric> activity_of(const Sources& sources) {
@@ -79,20 +92,24 @@ class Scanner {
   explicit Scanner(const ServerOptions& options) : options_(options) {}
 
   Result<Scan> run() {
-    http::Client client(options_.auth, options_.policy, &traffic_);
-    RIGHTSIZE_TRY(base_, find_api(client, options_.url));
-    Asker asker(std::move(client), base_, "");
-    RIGHTSIZE_TRY(const double now, asker.clock());
+    http::Client http(options_.auth, options_.policy, &traffic_);
+    RIGHTSIZE_TRY(base_, find_api(http, options_.url));
+    PrometheusClient client(std::move(http), base_, "");
+    RIGHTSIZE_TRY(const double now, client.clock());
     if (Result<> set = set_window(now); !set) return fail(std::move(set).error());
-    if (Result<> found = discover(asker); !found) return fail(std::move(found).error());
-    if (Result<> cut = cut_shards(asker); !cut) return fail(std::move(cut).error());
-    find_step(asker);
+    if (Result<> found = discover(client); !found) return fail(std::move(found).error());
+    if (Result<> cut = cut_shards(client); !cut) return fail(std::move(cut).error());
     work();
-    look_closer();
     return finish();
   }
 
  private:
+  struct Task {
+    Shard shard;
+    bool again = false;  // nothing was heard of them the first time
+    bool whole = false;  // ... nor of any other GPU of the shard
+  };
+
   // The end of the window is kept with the answers, so that a later run asks the same questions.
   Result<> set_window(double now) {
     if (const double skew = now - static_cast<double>(std::time(nullptr)); std::abs(skew) > 60 && options_.end == 0) {
@@ -113,27 +130,34 @@ class Scanner {
         return saved;
       }
     }
-    scan_.until = end;
-    scan_.from = end - options_.window;
-    frame_.matchers = options_.matchers;
-    frame_.window = options_.window;
-    frame_.step = options_.step > 0 ? options_.step : 60;
-    frame_.idle = options_.idle;
-    constexpr double kMostSteps = 340;  // half-hours of a week
-    frame_.curve_step = std::max(300.0, step_at_least(options_.window / kMostSteps));
+    set_axis(std::ceil(end / 60) * 60);  // whole minutes: moments of all grains lie on them
     return {};
+  }
+
+  // Cells of the profile: half-hours for a week, never shorter than five minutes, and a whole number of them.
+  void set_axis(double until) {
+    constexpr double kMostCells = 340;
+    double width = std::max(300.0, step_at_least(options_.window / kMostCells));
+    for (double narrower : {1800.0, 900.0, 300.0}) {
+      if (std::fmod(options_.window, width) != 0 && narrower < width) width = narrower;
+    }
+    axis_.width = width;
+    axis_.count = static_cast<std::size_t>(std::ceil(options_.window / width));
+    axis_.from = until - width * static_cast<double>(axis_.count);
+    scan_.until = until;
+    scan_.from = axis_.from;
   }
 
   http::Form period() const {
     return {{"start", fmt::format("{:.0f}", scan_.from)}, {"end", fmt::format("{:.0f}", scan_.until)}};
   }
 
-  Result<> discover(Asker& asker) {
+  Result<> discover(PrometheusClient& client) {
     http::Form form = period();
     const std::string pattern = name_pattern(options_.names);
     form.emplace_back("match[]", fmt::format("{{__name__=~\"{}\"{}{}}}", escape_quoted(pattern),
                                              options_.matchers.empty() ? "" : ",", options_.matchers));
-    RIGHTSIZE_TRY(const std::vector<std::string> names, asker.list("/api/v1/label/__name__/values", form));
+    RIGHTSIZE_TRY(const std::vector<std::string> names, client.list("/api/v1/label/__name__/values", form));
     scan_.sources = choose_sources(names, options_.names);
     const std::optional<Metric> activity = activity_of(scan_.sources);
     if (!activity) {
@@ -143,9 +167,8 @@ class Scanner {
                                  "DCGM_FI_PROF_SM_ACTIVE), nvidia_gpu_duty_cycle and the like")
                       .with_hint("name yours with --name gpu_util=MY_METRIC*0.01, or look further back with --window"));
     }
-    activity_ = *activity;
     note_missing();
-    settle_scales(asker, scan_.sources, options_.names, frame_, scan_.until);
+    settle_scales(client, scan_.sources, options_.names, options_.matchers, scan_.until);
     return {};
   }
 
@@ -160,61 +183,83 @@ class Scanner {
     miss(Metric::kTensorActive, "compute-bound work is guessed from activity and power");
   }
 
-  Result<> cut_shards(Asker& asker) {
-    const std::string series = selector(scan_.sources[activity_].name, frame_, {});
-    http::Form form = period();
-    form.emplace_back("match[]", series);
-    RIGHTSIZE_TRY(const std::vector<std::string> labels, asker.list("/api/v1/labels", form));
-    scan_.labels = label_names(labels, options_.names);
-    for (const std::string& label : {scan_.labels.host, scan_.labels.gpu}) {
-      if (label.empty()) continue;
-      RIGHTSIZE_TRY(std::vector<std::string> values, asker.list("/api/v1/label/" + label + "/values", form));
-      if (values.empty() || (values.size() == 1 && label == scan_.labels.host && !scan_.labels.gpu.empty())) continue;
-      if (values.size() > kMostValues) return fail(too_many(label, values.size()));
-      std::sort(values.begin(), values.end());
-      hosts_ = values.size();
-      // Hosts usually hold eight GPUs.
-      const std::size_t each =
-          std::max<std::size_t>(1, label == scan_.labels.host ? options_.shard / 8 : options_.shard);
-      for (std::size_t i = 0; i < values.size(); i += each) {
-        const auto begin = values.begin() + static_cast<std::ptrdiff_t>(i);
-        const auto end = values.begin() + static_cast<std::ptrdiff_t>(std::min(i + each, values.size()));
-        todo_.push_back({label, {begin, end}});
-      }
-      return {};
+  // Every series of GPUs that tells whether they are there.
+  std::vector<std::string> signs_of_life(const std::string& only) const {
+    std::vector<std::string> selectors;
+    for (const auto& [metric, source] : scan_.sources) {
+      const bool active =
+          std::find(std::begin(kActivityMetrics), std::end(kActivityMetrics), metric) != std::end(kActivityMetrics);
+      if (!active && metric != Metric::kMemoryUsed) continue;
+      selectors.push_back(selector(source.name, options_.matchers, Shard{.only = only}));
     }
-    hosts_ = 1;
-    todo_.push_back({});
+    return selectors;
+  }
+
+  Result<std::vector<std::string>> values_of(PrometheusClient& client, const std::string& label,
+                                             const std::string& only) {
+    http::Form form = period();
+    for (const std::string& series : signs_of_life(only)) form.emplace_back("match[]", series);
+    RIGHTSIZE_TRY(std::vector<std::string> values, client.list("/api/v1/label/" + label + "/values", form));
+    std::erase(values, "");
+    if (values.size() > kMostValues) return fail(too_many(label, values.size()));
+    std::sort(values.begin(), values.end());
+    return values;
+  }
+
+  Result<bool> has_series(PrometheusClient& client, const std::string& only) {
+    const std::vector<std::string> selectors = signs_of_life(only);
+    Answered<std::vector<VectorRow>> rows =
+        client.instant(fmt::format("count({})", present(selectors, options_.window, {})), scan_.until);
+    if (!rows) return fail(std::move(rows).error().error);
+    return !rows->empty() && rows->front().value > 0;
+  }
+
+  // By GPU where GPUs have an id, so that one that changes its host stays one; by host where they do not. Series that
+  // lack the label others have are asked for, too.
+  Result<> cut_shards(PrometheusClient& client) {
+    http::Form form = period();
+    for (const std::string& series : signs_of_life("")) form.emplace_back("match[]", series);
+    RIGHTSIZE_TRY(const std::vector<std::string> labels, client.list("/api/v1/labels", form));
+    scan_.labels = label_names(labels, options_.names);
+    auto of = [&](const char* word) { return telemetry::labels_of_word(labels, word, options_.names); };
+    Shard shard;
+    shard.part = joined(of("mig_id"), of("mig_profile"));
+    shard.owner = owner_labels(labels, options_.names);
+    LabelList ids = of("uuid"), hosts = of("host");
+    if (!ids.empty()) {
+      shard.label = ids.front();
+      shard.gpu = {ids.front()};
+      RIGHTSIZE_TRY(const std::vector<std::string> values, values_of(client, shard.label, ""));
+      add_shards(shard, values, options_.shard);
+      shard.only = ids.front() + "=\"\"";
+      ids.erase(ids.begin());
+      RIGHTSIZE_TRY(const bool without, has_series(client, shard.only));
+      if (!without) return {};
+    }
+    shard.gpu = joined(joined(ids, hosts), of("index"));
+    if (!hosts.empty()) {
+      shard.label = hosts.front();
+      RIGHTSIZE_TRY(const std::vector<std::string> values, values_of(client, shard.label, shard.only));
+      add_shards(shard, values, std::max<std::size_t>(1, options_.shard / 8));  // hosts usually hold eight GPUs
+      shard.only += fmt::format("{}{}=\"\"", shard.only.empty() ? "" : ",", hosts.front());
+      RIGHTSIZE_TRY(const bool without, has_series(client, shard.only));
+      if (!without) return {};
+    }
+    shard.label.clear();
+    add_shards(shard, {}, 1);
     return {};
   }
 
-  // Readings per step of the curve in the first shard that has some.
-  void find_step(Asker& asker) {
-    if (options_.step > 0) return;
-    for (std::size_t i = 0; i < std::min<std::size_t>(todo_.size(), 3); ++i) {
-      const std::string query = fmt::format(
-          "quantile(0.5, {})", over_time(Aggregate::kCount, scan_.sources[activity_], frame_, todo_[i], 3600));
-      ValueSink counts;
-      Result<telemetry::FeedReport> report = asker.range(query, scan_.from + 3600, scan_.until, 3600, counts);
-      if (!report || counts.values.empty()) continue;
-      auto& values = counts.values;
-      std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
-      const double count = values[values.size() / 2];
-      if (count < 1) continue;
-      frame_.step = std::max(1.0, std::round(3600 / count));
-      return;
+  void add_shards(const Shard& like, const std::vector<std::string>& values, std::size_t each) {
+    listed_ += std::max<std::size_t>(1, values.size());
+    Shard shard = like;
+    if (like.label.empty()) todo_.push_back({shard});
+    for (std::size_t i = 0; i < values.size(); i += each) {
+      const auto begin = values.begin() + static_cast<std::ptrdiff_t>(i);
+      shard.values.assign(begin, values.begin() + static_cast<std::ptrdiff_t>(std::min(i + each, values.size())));
+      todo_.push_back({shard});
     }
-    note(fmt::format("the time between readings could not be found; {} is assumed (--step says otherwise)",
-                     duration_text(frame_.step)));
   }
-
-  class ValueSink : public telemetry::SeriesSink {
-   public:
-    bool open(const telemetry::SeriesHead&) override { return true; }
-    void point(double, double value) override { values.push_back(value); }
-    void close() override {}
-    std::vector<double> values;
-  };
 
   void work() {
     progress_.shards = todo_.size();
@@ -224,37 +269,65 @@ class Scanner {
   }
 
   void work_shards() {
-    Asker asker(http::Client(options_.auth, options_.policy, &traffic_), base_, options_.resume);
-    while (std::optional<Shard> shard = next_shard()) {
-      Result<std::vector<GpuUse>> gpus =
-          scan_shard(asker, *shard, {frame_, scan_.sources, activity_, options_.names, scan_.from, scan_.until});
+    PrometheusClient client(http::Client(options_.auth, options_.policy, &traffic_), base_, options_.resume);
+    while (std::optional<Task> task = next_task()) {
+      Answered<ShardAnswer> answer = scan_shard(client, task->shard,
+                                                {.sources = scan_.sources,
+                                                 .names = options_.names,
+                                                 .matchers = options_.matchers,
+                                                 .axis = axis_,
+                                                 .interval = options_.step,
+                                                 .idle = options_.idle});
       const std::lock_guard lock(mutex_);
       --running_;
-      if (gpus) {
-        read_ += shard->values.size();
-        for (GpuUse& gpu : *gpus) scan_.gpus.push_back(std::move(gpu));
-        ++progress_.done;
-      } else if (shard->values.size() > 1 && is_too_much(gpus.error())) {
-        halve(*shard);
+      if (answer) {
+        take(*task, *std::move(answer));
+      } else if (task->shard.values.size() > 1 && answer.error().too_much && !given_up_) {
+        halve(task->shard);
       } else {
         ++progress_.done;
-        fail_shard(*shard, gpus.error());
+        refused_ += answer.error().too_much ? 1 : 0;
+        fail_shard(task->shard, answer.error().error);
+        // A server that refuses single GPUs and has answered for none is not asked about every other one.
+        given_up_ = given_up_ || (refused_ >= 3 && read_ == 0);
       }
-      for (const std::string& warning : asker.warnings()) warnings_.insert(warning);
-      partial_ = partial_ || asker.partial();
+      for (const std::string& warning : client.warnings()) warnings_.insert(warning);
+      partial_ = partial_ || client.partial();
       tell();
     }
   }
 
-  std::optional<Shard> next_shard() {
+  // GPUs the server lists but says nothing of are asked for once more: an answer can be lost in a cluster. Their last
+  // reading may also lie before the window, on the same day; but not that of a whole shard.
+  void take(const Task& task, ShardAnswer answer) {
+    const std::size_t silent = answer.silent.size();
+    read_ += std::max<std::size_t>(1, task.shard.values.size()) - silent;
+    for (GpuUse& gpu : answer.gpus) scan_.gpus.push_back(std::move(gpu));
+    if (silent > 0 && !task.again) {
+      Shard rest = task.shard;
+      rest.values = std::move(answer.silent);
+      todo_.push_back({std::move(rest), true, task.shard.values.size() == silent});
+      return;
+    }
+    ++progress_.done;
+    if (silent == 0) return;
+    if (task.whole && silent == task.shard.values.size()) {
+      fail_shard(task.shard, unreadable("the server lists these GPUs and answers with no reading of them"));
+    } else {
+      read_ += silent;
+      without_readings_ += silent;
+    }
+  }
+
+  std::optional<Task> next_task() {
     while (true) {
       {
         const std::lock_guard lock(mutex_);
         if (!todo_.empty()) {
-          Shard shard = std::move(todo_.front());
+          Task task = std::move(todo_.front());
           todo_.pop_front();
           ++running_;
-          return shard;
+          return task;
         }
         if (running_ == 0) return std::nullopt;  // a running shard may still be halved
       }
@@ -264,8 +337,11 @@ class Scanner {
 
   void halve(const Shard& shard) {
     const auto middle = shard.values.begin() + static_cast<std::ptrdiff_t>(shard.values.size() / 2);
-    todo_.push_back({shard.label, {shard.values.begin(), middle}});
-    todo_.push_back({shard.label, {middle, shard.values.end()}});
+    Shard first = shard, second = shard;
+    first.values.assign(shard.values.begin(), middle);
+    second.values.assign(middle, shard.values.end());
+    todo_.push_back({std::move(first)});
+    todo_.push_back({std::move(second)});
     ++progress_.shards;
   }
 
@@ -286,53 +362,35 @@ class Scanner {
     if (options_.progress) options_.progress(progress_);
   }
 
-  // GPUs whose aggregates say nothing (NaN readings poison a mean) are read reading by reading.
-  void look_closer() {
-    constexpr std::size_t kMost = 64;
-    Asker asker(http::Client(options_.auth, options_.policy, &traffic_), base_, options_.resume);
-    std::size_t unclear = 0;
-    for (GpuUse& gpu : scan_.gpus) {
-      if (gpu.metric(activity_) && gpu.seconds > 0) continue;
-      if (++unclear > kMost) continue;
-      if (Result<GpuUse> raw =
-              read_raw(asker, gpu.device, {frame_, scan_.sources, activity_, options_.names, scan_.from, scan_.until},
-                       scan_.labels)) {
-        gpu = *std::move(raw);
-        ++scan_.looked_closer;
-      }
-    }
-    if (unclear > kMost)
-      note(fmt::format("{} GPUs with unclear aggregates were not looked at closer", unclear - kMost));
-  }
-
   Result<Scan> finish() {
     if (scan_.gpus.empty() && !scan_.failures.empty()) {
       return fail(unreadable("nothing could be read: " + scan_.failures.front()));
     }
-    scan_.share_read = hosts_ > 0 && todo_labelled() ? static_cast<double>(read_) / static_cast<double>(hosts_) : 1;
+    scan_.share_read = listed_ > 0 ? static_cast<double>(read_) / static_cast<double>(listed_) : 1;
     if (partial_) note("the server calls its answers partial: hours and dollars may be too low");
     for (const std::string& warning : warnings_) note("server: " + warning);
-    std::sort(scan_.gpus.begin(), scan_.gpus.end(), [](const GpuUse& a, const GpuUse& b) {
-      return std::tie(a.device.host, a.device.index, a.device.uuid, a.device.mig_id) <
-             std::tie(b.device.host, b.device.index, b.device.uuid, b.device.mig_id);
-    });
+    if (without_readings_ > 0) {
+      note(fmt::format("{} GPUs or hosts the server lists have no reading in this window: not counted",
+                       without_readings_));
+    }
+    sort_by_place(scan_.gpus);
     tell();
     scan_.traffic = progress_;
     return std::move(scan_);
   }
 
-  bool todo_labelled() const { return hosts_ > 1 || read_ > 0; }
   void note(std::string text) { scan_.notes.push_back(std::move(text)); }
 
   const ServerOptions& options_;
   http::Traffic traffic_;
   std::string base_;
-  QueryFrame frame_;
-  Metric activity_ = Metric::kGpuUtil;
+  CellAxis axis_;
   Scan scan_;
-  std::size_t hosts_ = 0, read_ = 0;
+  std::size_t listed_ = 0, read_ = 0;  // values of the labels shards are cut by
+  std::size_t without_readings_ = 0, refused_ = 0;
+  bool given_up_ = false;
   std::mutex mutex_;
-  std::deque<Shard> todo_;
+  std::deque<Task> todo_;
   int running_ = 0;
   Progress progress_;
   std::set<std::string> warnings_;

@@ -3,9 +3,10 @@
 //
 //   auto scan = scan_server({.url = "http://prometheus:9090", .window = 7 * 86400.0});
 //
-// The walk: find the API, the metric names and the labels; cut the fleet into shards of hosts; per shard ask for
-// aggregates (promql.h), several shards at a time; a shard the server finds too large is halved; pull raw readings only
-// of GPUs whose aggregates do not tell (Scan::looked_closer). A shard that cannot be read is left out and named.
+// The walk: find the API, the metric names and the labels; cut the fleet into shards of GPUs; per shard ask for
+// aggregates (promql.h), several shards at a time; a question the server finds too large is put about less time, then
+// about fewer GPUs, which does not change what it means. A shard that cannot be read, or of which nothing is heard
+// though the server lists its GPUs, is left out and named.
 #pragma once
 
 #include <cstddef>
@@ -32,9 +33,9 @@ struct ServerOptions {
   http::Policy policy;
   double window = 7 * 86400.0;  // seconds
   double end = 0;               // seconds since 1970; 0: now, by the server's clock
-  double step = 0;              // seconds between readings; 0: found by looking
+  double step = 0;              // seconds between readings; 0: found by looking, GPU by GPU
   std::string matchers;         // more label matchers: cluster="a",env="prod"
-  std::size_t shard = 128;      // values of the host label (or GPUs where hosts are unknown) per round of questions
+  std::size_t shard = 96;       // GPUs per round of questions
   int parallel = 2;
   std::string resume;  // a folder that keeps answers, so that a run that was cut off goes on; empty: none
   telemetry::NameMap names;
@@ -49,8 +50,7 @@ struct Scan {
   double from = 0, until = 0;
   std::vector<std::string> notes;     // what a reader must know: metrics missing, clock skew, duplicates
   std::vector<std::string> failures;  // shards that could not be read, and why
-  double share_read = 1;              // of the hosts
-  std::size_t looked_closer = 0;      // GPUs whose raw readings were pulled
+  double share_read = 1;              // of the GPUs the server lists
   Progress traffic;
 };
 

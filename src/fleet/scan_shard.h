@@ -3,27 +3,31 @@
 
 #include <vector>
 
-#include "base/result.h"
-#include "fleet/asker.h"
+#include "fleet/prometheus_client.h"
 #include "fleet/promql.h"
+#include "fleet/shard_cells.h"
 #include "fleet/use.h"
 #include "telemetry/feeds/interpret.h"
 
 namespace rightsize::fleet {
 
 struct ShardFrame {
-  const QueryFrame& query;
   const Sources& sources;
-  Metric activity;
   const telemetry::NameMap& names;
-  double from = 0, until = 0;
+  std::string matchers;  // the user's own, without braces: cluster="a"
+  CellAxis axis;
+  double interval = 0;  // between readings, when the user says so; 0: found by looking
+  IdleRule idle;
 };
 
-// The use of every GPU of the shard. Fails when a question all others rest on (how many readings there are, how active
-// they were) is not answered; what else is not answered stays missing.
-Result<std::vector<GpuUse>> scan_shard(Asker& asker, const Shard& shard, const ShardFrame& frame);
+struct ShardAnswer {
+  std::vector<GpuUse> gpus;
+  std::vector<std::string> silent;  // values of the shard's label of which nothing was heard
+};
 
-// One GPU reading by reading, a day at a time.
-Result<GpuUse> read_raw(Asker& asker, const Device& device, const ShardFrame& frame, const LabelNames& labels);
+// The use of every GPU of the shard. Fails when a question all others rest on (which readings there are, whether GPUs
+// were there, whose they were, how active) is not answered; what else is not answered stays missing. A question about
+// too much time is put again about less, which does not change what it means.
+Answered<ShardAnswer> scan_shard(PrometheusClient& client, const Shard& shard, const ShardFrame& frame);
 
 }  // namespace rightsize::fleet

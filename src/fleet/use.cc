@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <string_view>
+#include <tuple>
 
 namespace rightsize::fleet {
 namespace {
@@ -89,6 +90,8 @@ std::optional<Metric> GpuUse::activity() const {
   return std::nullopt;
 }
 
+double gap_limit(double interval) { return std::max(300.0, 2.5 * interval); }
+
 double wider_step(double width) {
   for (double step : {1, 2, 4, 12, 60, 300, 900, 1800, 3600, 7200, 14400, 28800, 86400}) {
     if (step > width) return step;
@@ -100,6 +103,45 @@ double step_at_least(double width) {
   double step = 1;
   while (step < width) step = wider_step(step);
   return step;
+}
+
+std::string instance_name(const Device& device) { return device.mig_id + "/" + device.mig_profile; }
+
+void finish_tenancies(GpuUse& use) {
+  constexpr std::size_t kWorst = 3;
+  const Profile& profile = use.profile;
+  for (Tenancy& tenancy : use.tenancies) {
+    std::vector<BusyStep> steps;
+    std::vector<float> memory;
+    for (std::size_t i = 0; i < std::max(profile.steps(), profile.memory.mean.size()); ++i) {
+      const double begin = profile.start + static_cast<double>(i) * profile.width;
+      if (begin + profile.width <= tenancy.first || begin >= tenancy.last) continue;
+      BusyStep step{begin, profile.width, 0, std::nullopt};
+      if (i < profile.memory.mean.size() && !std::isnan(profile.memory.mean[i])) {
+        memory.push_back(profile.memory.mean[i]);
+        step.memory_bytes = static_cast<double>(profile.memory.max[i]);
+      }
+      if (i >= profile.steps() || std::isnan(profile.activity.max[i])) continue;
+      step.activity = static_cast<double>(profile.activity.max[i]);
+      steps.push_back(step);
+    }
+    std::stable_sort(steps.begin(), steps.end(),
+                     [](const BusyStep& a, const BusyStep& b) { return a.activity > b.activity; });
+    steps.resize(std::min(steps.size(), kWorst));
+    tenancy.worst = std::move(steps);
+    if (memory.empty()) continue;
+    std::sort(memory.begin(), memory.end());
+    tenancy.memory_p95_bytes = static_cast<double>(memory[(memory.size() - 1) * 95 / 100]);
+  }
+  std::stable_sort(use.tenancies.begin(), use.tenancies.end(),
+                   [](const Tenancy& a, const Tenancy& b) { return a.seconds > b.seconds; });
+}
+
+void sort_by_place(std::vector<GpuUse>& gpus) {
+  std::sort(gpus.begin(), gpus.end(), [](const GpuUse& a, const GpuUse& b) {
+    return std::tie(a.device.host, a.device.index, a.device.uuid, a.device.mig_id, a.device.mig_profile) <
+           std::tie(b.device.host, b.device.index, b.device.uuid, b.device.mig_id, b.device.mig_profile);
+  });
 }
 
 void align(std::vector<GpuUse>& gpus) {
@@ -150,6 +192,13 @@ Owner owner_of(const Device& device) {
     owner.workload = label(device, {"job_name", "jobname", "exported_container"});
     if (owner.workload.empty() && !job.empty()) owner.workload = "job " + job;
   }
+  // Pods of Ray and SkyPilot are named by their operator; their labels say what the user called the job.
+  const std::string job_name =
+      label(device, {"ray_io_originated_from_cr_name", "label_ray_io_originated_from_cr_name", "ray_io_cluster",
+                     "label_ray_io_cluster", "skypilot_cluster_name", "label_skypilot_cluster_name", "skypilot_cluster",
+                     "label_skypilot_cluster"});
+  if (!exporter && !job_name.empty()) owner.workload = job_name;
+  if (owner.user.empty()) owner.user = label(device, {"skypilot_user", "label_skypilot_user"});
   return owner;
 }
 

@@ -1,7 +1,11 @@
 // What one GPU did over the time that was looked at, in a size that does not depend on how long that was.
 //
 // Two producers fill it: accumulate.h from samples of files, scan.h from aggregates a metrics server computed. Shares
-// are 0-1, memory in bytes, power in watts; what the source did not report stays missing.
+// are 0-1, memory in bytes, power in watts, times in seconds since 1970; what the source did not report stays missing.
+//
+// One definition of a GPU-hour for both: an hour of the union of the times any series tells of the GPU. A series covers
+// the time from one reading to the next while they are at most `gap_limit` apart, and one of its own intervals after
+// the last reading of a stretch. Activity, memory and ownership each count over the time they were reported.
 #pragma once
 
 #include <array>
@@ -56,27 +60,56 @@ struct Owner {
   bool empty() const { return team.empty() && workload.empty() && user.empty() && instance.empty(); }
 };
 
-// One owner's time on a GPU. The times of all tenancies of a GPU add up to what it was observed for.
+// A stretch of a profile in which a GPU was busiest.
+struct BusyStep {
+  double time = 0;      // its beginning
+  double seconds = 0;   // its length
+  double activity = 0;  // the highest reading in it
+  std::optional<double> memory_bytes;
+};
+
+// One owner's time on a GPU. The times of all tenancies of a GPU add up to what it was observed for: owners that are on
+// it at the same moment have equal parts of that moment, and what is left over is the empty owner's.
 struct Tenancy {
   Owner owner;
   double seconds = 0;
-  double idle_seconds = 0;
-  double first = 0, last = 0;
+  double idle_seconds = 0;     // without activity; unknown activity is not idle
+  double first = 0, last = 0;  // first reading, and the end of the time covered
+  std::optional<double> activity_p95 = {}, activity_peak = {};
+  std::optional<double> memory_p95_bytes = {}, memory_peak_bytes = {};
+  std::vector<BusyStep> worst = {};  // the busiest steps of the profile while it was there, at most three
 };
+
+// How long a partitioned GPU had one set of MIG instances at the same time.
+struct MigLayout {
+  std::vector<std::string> instances;  // instance_name() of each
+  double seconds = 0;
+};
+
+// The "instance" that stands for what no MIG instance was made of.
+inline constexpr const char* kFreePart = "free";
 
 struct GpuUse {
   Device device;
-  double seconds = 0;  // observed: readings times the step between them
-  double first = 0, last = 0;
-  double step = 0;  // seconds between two readings
+  double seconds = 0;          // covered; a partitioned GPU's own row counts only the time without instances
+  double first = 0, last = 0;  // first and last reading
+  double step = 0;             // seconds between two readings, the usual ones
+  double known_seconds = 0;    // covered by readings of activity
+  double filled_seconds = 0;   // covered, but between readings further apart than usual
+  std::uint64_t dropped = 0;   // readings that were blank or impossible; the GPU was there all the same
+  double clock_off = 0;        // the GPU's clock was so many seconds ahead of the fleet's; its times were moved
   std::array<std::optional<MetricUse>, telemetry::kMetrics> metrics;
-  double idle_share = 0;     // of the readings: no activity
-  double held_share = 0;     // of the readings: no activity while memory was held
-  double changes = 0;        // between idle and active, from one reading to the next
-  bool joint_exact = false;  // held_share was counted reading by reading, not step by step
-  bool duplicated = false;   // several series reported the same thing
+  double idle_share = 0;      // of the covered time: no activity
+  double held_share = 0;      // of the covered time: no activity while memory was held
+  double changes = 0;         // between idle and active, from one reading to the next
+  bool joint_exact = false;   // held_share was counted reading by reading, not step by step
+  bool duplicated = false;    // several series reported the same thing
+  bool from_job_log = false;  // made of a scheduler's accounting: no readings, no profile
   Profile profile;
   std::vector<Tenancy> tenancies;  // longest first
+  std::vector<MigLayout> layouts;  // only where device.mig_id is kFreePart: what the GPU was partitioned into
+
+  bool is_free_part() const { return device.mig_id == kFreePart; }
 
   const std::optional<MetricUse>& metric(Metric m) const { return metrics[static_cast<std::size_t>(m)]; }
   // The metric the idle share and Profile::activity speak of; nothing when the source reported no activity at all.
@@ -85,6 +118,9 @@ struct GpuUse {
 
 // The metrics that show activity, the most telling first.
 inline constexpr Metric kActivityMetrics[] = {Metric::kSmActive, Metric::kGraphicsActive, Metric::kGpuUtil};
+
+// Readings further apart than this are not connected: the longer of five minutes and 2.5 of the usual intervals.
+double gap_limit(double interval);
 
 // When a reading counts as no work, and memory as held.
 struct IdleRule {
@@ -97,6 +133,23 @@ struct IdleRule {
 // `width`.
 double wider_step(double width);
 double step_at_least(double width);
+
+// Tells MIG instances of one GPU apart, also where an id was given to another profile later: "3/1g.10gb".
+std::string instance_name(const Device& device);
+
+// Puts tenancies in order, the longest first, and fills in what the profile tells of them: the busiest steps while they
+// were there, and the 95th percentile of memory.
+void finish_tenancies(GpuUse& use);
+
+// Moves GPUs whose times lie more than a year from most of the fleet's into the fleet's time, and notes it in
+// GpuUse::clock_off: their hours are real, their clock is not.
+void correct_clocks(std::vector<GpuUse>& gpus);
+
+// By host, index and MIG instance.
+void sort_by_place(std::vector<GpuUse>& gpus);
+
+// What a reader has to know of how hours were counted: what was filled, dropped, moved, and not known.
+std::vector<std::string> accounting_notes(const std::vector<GpuUse>& gpus);
 
 // Brings all profiles to one width (the widest) and one time axis, so that step i means the same hour everywhere.
 void align(std::vector<GpuUse>& gpus);

@@ -199,6 +199,11 @@ struct Client::State {
         wait_before(attempt, received.retry_after);
         continue;
       }
+      curl_off_t connected = 0;
+      curl_easy_getinfo(curl, CURLINFO_CONNECT_TIME_T, &connected);
+      if (code == CURLE_OPERATION_TIMEDOUT && connected > 0) {
+        return Answer{408, fmt::format("no answer within {:.3g} s ({} tries)", in_seconds(policy.limit), attempt)};
+      }
       if (code != CURLE_OK) return fail(explain(code, url, attempt));
       return Answer{static_cast<int>(status), std::move(received.body)};
     }

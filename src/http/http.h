@@ -5,7 +5,8 @@
 //   auto answer = client.post_form("http://prometheus:9090/api/v1/query", {{"query", "up"}});
 //
 // A client is one connection kept open; give each thread its own. Status codes are the caller's to judge, except those
-// that mean "later" (429, 500, 502, 503, 504), which are asked again up to Policy::tries times.
+// that mean "later" (429, 500, 502, 503, 504), which are asked again up to Policy::tries times. A server that is
+// connected but does not answer in time counts as 408: a smaller question may be answered.
 #pragma once
 
 #include <atomic>

@@ -11,7 +11,6 @@
 namespace rightsize::mig {
 namespace {
 
-using catalog::Catalog;
 using catalog::Gpu;
 
 void count_gpus(Alternative& alternative, const std::map<std::string, std::size_t>& counts) {
@@ -23,7 +22,7 @@ void count_gpus(Alternative& alternative, const std::map<std::string, std::size_
                    [](const auto& a, const auto& b) { return a.second > b.second; });
 }
 
-Alternative from_plan(std::string name, std::string what, std::string isolation, const Plan& plan,
+Alternative from_plan(std::string name, std::string what, std::string isolation, const SlicePlan& plan,
                       const std::vector<GpuType>& types) {
   Alternative alternative{std::move(name), std::move(what), plan.unplaceable.empty(), {}, {}, 0,
                           plan.rate,       plan.least_rate, std::move(isolation)};
@@ -34,10 +33,10 @@ Alternative from_plan(std::string name, std::string what, std::string isolation,
   return alternative;
 }
 
-// Whole GPUs shared by several processes. With `exclusive_latency` a workload that promises a latency gets a GPU of its
+// Whole GPUs shared by several processes. With `exclusive_latency` a workload with a latency SLO gets a GPU of its
 // own: its time would be its neighbours' too.
 Alternative shared_gpus(std::string name, std::string what, std::string isolation, const WorkloadFile& file,
-                        const std::vector<GpuType>& types, const Catalog& catalog, bool exclusive_latency,
+                        const std::vector<GpuType>& types, const perf::SpeedTable& speeds, bool exclusive_latency,
                         double seconds) {
   Alternative alternative;
   alternative.name = std::move(name), alternative.what = std::move(what), alternative.isolation = std::move(isolation);
@@ -48,8 +47,8 @@ Alternative shared_gpus(std::string name, std::string what, std::string isolatio
     solve::Item item;
     for (const GpuType& type : types) {
       item.need.emplace_back();
-      if (!misfit(workload, room_of(*type.gpu), *type.gpu, catalog).empty()) continue;
-      const Need need = need_on(workload, *type.gpu, catalog);
+      if (!misfit(workload, capacity_of(*type.gpu), *type.gpu, speeds).empty()) continue;
+      const Need need = need_on(workload, *type.gpu, speeds);
       const bool alone = exclusive_latency && workload.latency;
       item.need.back() = {in_gib(need.memory), alone ? 1 : need.sms, alone ? 1 : need.bandwidth};
     }
@@ -64,7 +63,7 @@ Alternative shared_gpus(std::string name, std::string what, std::string isolatio
   options.seconds = seconds;
   options.exact_items = 60;  // only a comparison: the heuristic and its bound do for more
   const solve::Packing packing = solve::pack(items, bins, options);
-  if (!packing.homeless.empty()) {
+  if (!packing.unplaceable.empty()) {
     alternative.why_not = "a workload fits no allowed GPU whole";
     return alternative;
   }
@@ -78,7 +77,7 @@ Alternative shared_gpus(std::string name, std::string what, std::string isolatio
 }
 
 Alternative one_each(std::string name, std::string what, const WorkloadFile& file, const std::vector<GpuType>& types,
-                     const Catalog& catalog) {
+                     const perf::SpeedTable& speeds) {
   Alternative alternative;
   alternative.name = std::move(name), alternative.what = std::move(what), alternative.isolation = "complete";
   std::map<std::string, std::size_t> counts;
@@ -86,7 +85,7 @@ Alternative one_each(std::string name, std::string what, const WorkloadFile& fil
     const GpuType* best = nullptr;
     for (const GpuType& type : types) {
       if (best != nullptr && type.rate >= best->rate) continue;
-      if (misfit(workload, room_of(*type.gpu), *type.gpu, catalog).empty()) best = &type;
+      if (misfit(workload, capacity_of(*type.gpu), *type.gpu, speeds).empty()) best = &type;
     }
     if (best == nullptr) {
       alternative.why_not = fmt::format("'{}' fits none of them whole", workload.name);
@@ -103,13 +102,14 @@ Alternative one_each(std::string name, std::string what, const WorkloadFile& fil
 
 // What could share if everyone agreed to: the jobs that leave half of the smallest slice unused.
 WorkloadFile with_small_ones_sharing(const WorkloadFile& file, const std::vector<GpuType>& types,
-                                     const Catalog& catalog) {
+                                     const perf::SpeedTable& speeds) {
   WorkloadFile sharing = file;
   for (Workload& workload : sharing.workloads) {
     for (const GpuType& type : types) {
-      const Room room = room_of(*type.geometry, type.geometry->plain_profiles().front());
-      const Need need = need_on(workload, *type.gpu, catalog);
-      if (need.memory * 2 <= room.memory && need.sms * 2 <= room.sms && need.bandwidth * 2 <= room.bandwidth) {
+      const Capacity capacity = capacity_of(*type.geometry, type.geometry->plain_profiles().front());
+      const Need need = need_on(workload, *type.gpu, speeds);
+      if (need.memory * 2 <= capacity.memory && need.sms * 2 <= capacity.sms &&
+          need.bandwidth * 2 <= capacity.bandwidth) {
         workload.share = true;
       }
     }
@@ -120,35 +120,35 @@ WorkloadFile with_small_ones_sharing(const WorkloadFile& file, const std::vector
 }  // namespace
 
 std::vector<Alternative> compare_alternatives(const WorkloadFile& file, const std::vector<GpuType>& types,
-                                              const Catalog& catalog, catalog::Purchase purchase, const Plan& mig,
-                                              const PlanOptions& options) {
+                                              const perf::SpeedTable& speeds, catalog::Purchase purchase,
+                                              const SlicePlan& mig, const PlanOptions& options) {
   std::vector<Alternative> all;
   all.push_back(from_plan("mig", options.share ? "MIG as planned, sharers sharing slices" : "MIG, a slice each",
                           "memory, bandwidth, SMs and faults", mig, types));
   if (!options.share && mig.unplaceable.empty()) {
     PlanOptions sharing = options;
     sharing.share = true;
-    const WorkloadFile eager = with_small_ones_sharing(file, types, catalog);
+    const WorkloadFile eager = with_small_ones_sharing(file, types, speeds);
     const bool any =
         std::any_of(eager.workloads.begin(), eager.workloads.end(), [](const Workload& w) { return w.share; });
     if (any) {
       all.push_back(from_plan("mig+mps", "MIG, the small ones sharing slices by MPS",
                               "between slices as MIG, inside a shared slice none",
-                              plan_slices(eager, types, catalog, sharing), types));
+                              plan_slices(eager, types, speeds, sharing), types));
     }
   }
   all.push_back(shared_gpus("mps", "whole GPUs shared by MPS", "memory limits only; a fault can stop all", file, types,
-                            catalog, false, options.seconds));
-  all.push_back(shared_gpus("time-slicing", "whole GPUs in turns; a promise needs its own",
-                            "none: memory and time are shared", file, types, catalog, true, options.seconds));
-  all.push_back(one_each("gpu-each", "one allowed GPU each", file, types, catalog));
+                            speeds, false, options.seconds));
+  all.push_back(shared_gpus("time-slicing", "whole GPUs in turns; an SLO needs its own",
+                            "none: memory and time are shared", file, types, speeds, true, options.seconds));
+  all.push_back(one_each("gpu-each", "one allowed GPU each", file, types, speeds));
   std::vector<GpuType> catalogue;
-  for (const Gpu& gpu : catalog.gpus) {
+  for (const Gpu& gpu : speeds.catalog().gpus) {
     std::optional<GpuType> type =
         options.prices != nullptr ? priced_type(*options.prices, gpu, purchase) : std::nullopt;
     if (type) catalogue.push_back(*std::move(type));
   }
-  all.push_back(one_each("smaller-gpu-each", "the cheapest GPU each, any of the catalogue", file, catalogue, catalog));
+  all.push_back(one_each("smaller-gpu-each", "the cheapest GPU each, any of the catalogue", file, catalogue, speeds));
   return all;
 }
 

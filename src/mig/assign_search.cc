@@ -14,10 +14,10 @@ namespace {
 constexpr int kShare = 840;  // memory and compute slices of any GPU are counted in such parts of it
 
 // Units that go onto one GPU together, and the least they take of it.
-struct Job {
+struct Bundle {
   std::vector<std::size_t> units;
   int memory = 0, compute = 0;
-  bool like_previous = false;  // trading places with the job before changes nothing
+  bool like_previous = false;  // trading places with the bundle before changes nothing
 };
 
 struct Open {
@@ -44,12 +44,12 @@ class Search {
       const std::vector<int> none(types[t].geometry->plain_profiles().size(), 0);
       gpus_.insert(gpus_.end(), gpus[t], {t, none, {}, {}});
     }
-    make_jobs();
+    make_bundles();
   }
 
   bool run() {
     int memory = static_cast<int>(gpus_.size()) * kShare, compute = memory;
-    for (const Job& job : jobs_) memory -= job.memory, compute -= job.compute;
+    for (const Bundle& bundle : bundles_) memory -= bundle.memory, compute -= bundle.compute;
     return memory >= 0 && compute >= 0 && place(0, 0, memory, compute);
   }
 
@@ -78,19 +78,19 @@ class Search {
   }
 
   // Large before small, those with rules before those without, and alike ones beside each other.
-  auto rank(const Job& job) const {
-    const Unit& first = units_[job.units[0]];
-    return std::tuple(std::max(job.memory, job.compute), job.memory + job.compute, job.units.size(), first.apart,
-                      first.allowed);
+  auto rank(const Bundle& bundle) const {
+    const Unit& first = units_[bundle.units[0]];
+    return std::tuple(std::max(bundle.memory, bundle.compute), bundle.memory + bundle.compute, bundle.units.size(),
+                      first.apart, first.allowed);
   }
 
-  void make_jobs() {
-    std::map<int, std::size_t> group_job;
+  void make_bundles() {
+    std::map<int, std::size_t> group_bundle;
     for (std::size_t u = 0; u < units_.size(); ++u) {
       const int group = units_[u].together;
       const auto [at, fresh] =
-          group < 0 ? std::pair{group_job.end(), true} : group_job.try_emplace(group, jobs_.size());
-      Job& job = fresh ? jobs_.emplace_back() : jobs_[at->second];
+          group < 0 ? std::pair{group_bundle.end(), true} : group_bundle.try_emplace(group, bundles_.size());
+      Bundle& bundle = fresh ? bundles_.emplace_back() : bundles_[at->second];
       int memory = kShare, compute = kShare;
       for (std::size_t t = 0; t < types_.size(); ++t) {
         for (std::size_t p = 0; p < units_[u].allowed[t].size(); ++p) {
@@ -98,18 +98,22 @@ class Search {
           memory = std::min(memory, share_of(t, p).first), compute = std::min(compute, share_of(t, p).second);
         }
       }
-      job.units.push_back(u), job.memory += memory, job.compute += compute;
+      bundle.units.push_back(u), bundle.memory += memory, bundle.compute += compute;
     }
-    std::stable_sort(jobs_.begin(), jobs_.end(), [&](const Job& a, const Job& b) { return rank(a) > rank(b); });
-    for (std::size_t j = 1; j < jobs_.size(); ++j) {
-      const Unit &a = units_[jobs_[j - 1].units[0]], &b = units_[jobs_[j].units[0]];
-      jobs_[j].like_previous = a.together < 0 && b.together < 0 && a.allowed == b.allowed && a.apart == b.apart;
+    std::stable_sort(bundles_.begin(), bundles_.end(),
+                     [&](const Bundle& a, const Bundle& b) { return rank(a) > rank(b); });
+    for (std::size_t j = 1; j < bundles_.size(); ++j) {
+      const Unit &a = units_[bundles_[j - 1].units[0]], &b = units_[bundles_[j].units[0]];
+      bundles_[j].like_previous = a.together < 0 && b.together < 0 && a.allowed == b.allowed && a.apart == b.apart;
     }
   }
 
+  // Puts bundle j and all behind it onto the GPUs; `memory` and `compute` are what is left over when all are placed, so
+  // that a waste beyond them ends a branch at once. Of GPUs in the same state only the first is tried, and bundles
+  // alike are placed in order: neither loses an answer, and without them the tree is factorially wider.
   bool place(std::size_t j, std::size_t previous, int memory, int compute) {
-    if (j == jobs_.size()) return true;
-    for (std::size_t g = jobs_[j].like_previous ? previous : 0; g < gpus_.size(); ++g) {
+    if (j == bundles_.size()) return true;
+    for (std::size_t g = bundles_[j].like_previous ? previous : 0; g < gpus_.size(); ++g) {
       if (++steps_ > kMostSteps) return false;
       const bool seen = std::any_of(gpus_.begin(), gpus_.begin() + static_cast<std::ptrdiff_t>(g),
                                     [&](const Open& other) { return other.state() == gpus_[g].state(); });
@@ -120,23 +124,24 @@ class Search {
 
   // The job's units from `at` on, each in its smallest slice first. `memory` and `compute` may be wasted yet.
   bool put(std::size_t j, std::size_t at, std::size_t g, int memory, int compute) {
-    const Job& job = jobs_[j];
-    if (at == job.units.size()) return place(j + 1, g, memory + job.memory, compute + job.compute);
-    const Unit& unit = units_[job.units[at]];
+    const Bundle& bundle = bundles_[j];
+    if (at == bundle.units.size()) return place(j + 1, g, memory + bundle.memory, compute + bundle.compute);
+    const Unit& unit = units_[bundle.units[at]];
     const Open before = gpus_[g];
     for (int id : unit.apart) {
       if (std::binary_search(before.apart.begin(), before.apart.end(), id)) return false;
     }
     for (std::size_t p = 0; p < before.counts.size(); ++p) {
       const auto [more_memory, more_compute] = share_of(before.type, p);
-      if (!unit.allowed[before.type][p] || memory + job.memory < more_memory || compute + job.compute < more_compute)
+      if (!unit.allowed[before.type][p] || memory + bundle.memory < more_memory ||
+          compute + bundle.compute < more_compute)
         continue;
       Open& gpu = gpus_[g];
       ++gpu.counts[p];
       if (std::binary_search(fits_[gpu.type].begin(), fits_[gpu.type].end(), code(gpu.counts))) {
         gpu.apart.insert(gpu.apart.end(), unit.apart.begin(), unit.apart.end());
         std::sort(gpu.apart.begin(), gpu.apart.end());
-        gpu.slots.emplace_back(p, job.units[at]);
+        gpu.slots.emplace_back(p, bundle.units[at]);
         if (put(j, at + 1, g, memory - more_memory, compute - more_compute)) return true;
       }
       gpus_[g] = before;
@@ -148,7 +153,7 @@ class Search {
   const std::vector<GpuType>& types_;
   std::vector<std::vector<std::uint64_t>> fits_;  // [type]: codes of the combinations, sorted
   std::vector<Open> gpus_;
-  std::vector<Job> jobs_;
+  std::vector<Bundle> bundles_;
   int steps_ = 0;
 };
 

@@ -117,7 +117,7 @@ bool Geometry::may_join(const Layout& occupied, const Instance& candidate) const
 }
 
 // How many (profile, start) pairs are still free: what a placement leaves open for later.
-int Geometry::openness(const Layout& placed) const {
+int Geometry::free_placements(const Layout& placed) const {
   int open = 0;
   for (int index : plain_) {
     for (int start : profile(index).placements) {
@@ -132,11 +132,12 @@ bool Geometry::extend(Layout& placed, std::vector<Instance>& rest) const {
   if (rest.empty()) return true;
   const Instance next = rest.back();
   rest.pop_back();
-  std::vector<std::pair<int, int>> starts;  // (-openness, -start): the most open first, then the furthest right
+  std::vector<std::pair<int, int>>
+      starts;  // (-free placements, -start): the one that leaves most first, then the furthest right
   for (int start : profile(next.profile).placements) {
     if ((next.start >= 0 && next.start != start) || !may_join(placed, {next.profile, start})) continue;
     placed.push_back({next.profile, start});
-    starts.emplace_back(-openness(placed), -start);
+    starts.emplace_back(-free_placements(placed), -start);
     placed.pop_back();
   }
   std::sort(starts.begin(), starts.end());

@@ -72,7 +72,7 @@ class Geometry {
 
  private:
   bool extend(Layout& placed, std::vector<Instance>& rest) const;
-  int openness(const Layout& placed) const;
+  int free_placements(const Layout& placed) const;
   bool fits_together(const std::vector<int>& counts) const;
   std::vector<Combination> find_combinations() const;
 

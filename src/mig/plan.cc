@@ -32,18 +32,18 @@ constexpr int kSharingNodes = 50;  // many sorts of slice are tried, and one bou
 
 class Planner {
  public:
-  Planner(const WorkloadFile& file, const std::vector<GpuType>& types, const Catalog& catalog,
+  Planner(const WorkloadFile& file, const std::vector<GpuType>& types, const perf::SpeedTable& speeds,
           const PlanOptions& options)
-      : file_(file), types_(types), catalog_(catalog), options_(options) {
+      : file_(file), types_(types), speeds_(speeds), options_(options) {
     for (const Workload& workload : file.workloads) {
       allowed_.push_back(allowed_for(workload));
       needs_.emplace_back();
-      for (const GpuType& type : types) needs_.back().push_back(need_on(workload, *type.gpu, catalog));
+      for (const GpuType& type : types) needs_.back().push_back(need_on(workload, *type.gpu, speeds));
     }
   }
 
-  Plan run() {
-    Plan plan;
+  SlicePlan run() {
+    SlicePlan plan;
     plan.unplaceable = unplaceable();
     if (!plan.unplaceable.empty() || file_.workloads.empty()) return plan;
     number_groups();
@@ -70,7 +70,7 @@ class Planner {
     for (const GpuType& type : types_) {
       allowed.emplace_back();
       for (int profile : type.geometry->plain_profiles()) {
-        allowed.back().push_back(misfit(workload, room_of(*type.geometry, profile), *type.gpu, catalog_).empty());
+        allowed.back().push_back(misfit(workload, capacity_of(*type.geometry, profile), *type.gpu, speeds_).empty());
       }
     }
     return allowed;
@@ -94,7 +94,7 @@ class Planner {
       found.push_back(
           {w,
            fmt::format("{} in {} of {}",
-                       misfit(file_.workloads[w], room_of(*largest->geometry, whole), *largest->gpu, catalog_),
+                       misfit(file_.workloads[w], capacity_of(*largest->geometry, whole), *largest->gpu, speeds_),
                        largest->geometry->profile(whole).profile, largest->gpu->name),
            cheapest_that_fits(file_.workloads[w])});
     }
@@ -103,8 +103,8 @@ class Planner {
 
   std::string cheapest_that_fits(const Workload& workload) const {
     std::optional<GpuType> best;
-    for (const Gpu& gpu : catalog_.gpus) {
-      if (options_.prices == nullptr || !misfit(workload, room_of(gpu), gpu, catalog_).empty()) continue;
+    for (const Gpu& gpu : speeds_.catalog().gpus) {
+      if (options_.prices == nullptr || !misfit(workload, capacity_of(gpu), gpu, speeds_).empty()) continue;
       std::optional<GpuType> type = priced_type(*options_.prices, gpu, catalog::Purchase::kOnDemand);
       if (type && (!best || type->rate < best->rate)) best = std::move(type);
     }
@@ -200,8 +200,8 @@ class Planner {
       }
     }
     if (items.empty()) return {};
-    const Room room = room_of(*types_[t].geometry, profile);
-    const solve::BinType bin{1, {in_gib(room.memory), room.sms, room.bandwidth}, kMostMpsClients};
+    const Capacity capacity = capacity_of(*types_[t].geometry, profile);
+    const solve::BinType bin{1, {in_gib(capacity.memory), capacity.sms, capacity.bandwidth}, kMostMpsClients};
     solve::Options options;
     options.seconds = options_.seconds;
     options.exact_items = 60;
@@ -226,7 +226,7 @@ class Planner {
       const Geometry& geometry = *types_[t].geometry;
       unit.allowed.emplace_back();
       for (std::size_t p = 0; p < geometry.plain_profiles().size(); ++p) {
-        const Room room = room_of(geometry, geometry.plain_profiles()[p]);
+        const Capacity capacity = capacity_of(geometry, geometry.plain_profiles()[p]);
         Need sum;
         bool each = true;
         for (const Replica& replica : unit.replicas) {
@@ -235,8 +235,9 @@ class Planner {
           each = each && allowed_[replica.workload][t][p];
         }
         constexpr double kTolerance = 1e-9;
-        unit.allowed.back().push_back(each && sum.memory <= room.memory * (1 + kTolerance) &&
-                                      sum.sms <= room.sms + kTolerance && sum.bandwidth <= room.bandwidth + kTolerance);
+        unit.allowed.back().push_back(each && sum.memory <= capacity.memory * (1 + kTolerance) &&
+                                      sum.sms <= capacity.sms + kTolerance &&
+                                      sum.bandwidth <= capacity.bandwidth + kTolerance);
       }
     }
     return unit;
@@ -293,9 +294,9 @@ class Planner {
         supply[t].push_back(model.add_row(-solve::kInfinity, 0));
         const int shared = model.add_column(0, 0, solve::kInfinity, false);
         model.add_entry(supply[t].back(), shared, 1);
-        const Room room = room_of(geometry, profile);
+        const Capacity capacity = capacity_of(geometry, profile);
         inside[t].emplace_back();
-        for (double amount : {in_gib(room.memory), room.sms, room.bandwidth}) {
+        for (double amount : {in_gib(capacity.memory), capacity.sms, capacity.bandwidth}) {
           inside[t].back().push_back(model.add_row(-solve::kInfinity, 0));
           model.add_entry(inside[t].back().back(), shared, -amount);
         }
@@ -329,7 +330,7 @@ class Planner {
   }
 
   // The one way to be infeasible left: a group that fits no GPU together.
-  void explain_group(Plan& plan) const {
+  void explain_group(SlicePlan& plan) const {
     const std::vector<Unit> all = exclusive_units();
     std::set<int> explained;
     std::map<std::string, std::size_t> sizes;
@@ -380,7 +381,7 @@ class Planner {
 
   const WorkloadFile& file_;
   const std::vector<GpuType>& types_;
-  const Catalog& catalog_;
+  const perf::SpeedTable& speeds_;
   const PlanOptions& options_;
   std::vector<std::vector<std::vector<bool>>> allowed_;  // [workload][type][plain profile]
   std::vector<std::vector<Need>> needs_;                 // [workload][type]
@@ -389,9 +390,9 @@ class Planner {
 
 }  // namespace
 
-Plan plan_slices(const WorkloadFile& file, const std::vector<GpuType>& types, const Catalog& catalog,
-                 const PlanOptions& options) {
-  return types.empty() ? Plan{} : Planner(file, types, catalog, options).run();
+SlicePlan plan_slices(const WorkloadFile& file, const std::vector<GpuType>& types, const perf::SpeedTable& speeds,
+                      const PlanOptions& options) {
+  return types.empty() ? SlicePlan{} : Planner(file, types, speeds, options).run();
 }
 
 }  // namespace rightsize::mig

@@ -1,6 +1,6 @@
 // Which GPUs, cut how, with which workload in which slice, for the least money.
 //
-//   Plan plan = plan_slices(file, types, catalog, {});
+//   SlicePlan plan = plan_slices(file, types, speeds, {});
 //   plan.rate, plan.least_rate                            // equal when proved optimal
 //
 // The exact model counts GPUs per maximal layout and workloads per kind of slice, so that GPUs alike and workloads
@@ -59,7 +59,7 @@ struct Unplaceable {
   std::string would_fit;  // the cheapest whole GPU of the catalogue that would, with its price; empty when none
 };
 
-struct Plan {
+struct SlicePlan {
   std::vector<PlannedGpu> gpus;
   std::vector<Unplaceable> unplaceable;  // not empty: nothing was planned
   UsdPerSecond rate;
@@ -78,8 +78,8 @@ struct PlanOptions {
   const market::PriceBook* prices = nullptr;  // of GPUs beside the allowed ones; without it none are suggested
 };
 
-Plan plan_slices(const WorkloadFile& file, const std::vector<GpuType>& types, const catalog::Catalog& catalog,
-                 const PlanOptions& options);
+SlicePlan plan_slices(const WorkloadFile& file, const std::vector<GpuType>& types, const perf::SpeedTable& speeds,
+                      const PlanOptions& options);
 
 // Another way to run the same workloads, to compare with.
 struct Alternative {
@@ -96,7 +96,7 @@ struct Alternative {
 // MIG, MIG with MPS in shared slices, MPS and time-slicing on whole GPUs, one GPU each, and a smaller GPU each (any of
 // the catalogue). `mig` is the plan made already.
 std::vector<Alternative> compare_alternatives(const WorkloadFile& file, const std::vector<GpuType>& types,
-                                              const catalog::Catalog& catalog, catalog::Purchase purchase,
-                                              const Plan& mig, const PlanOptions& options);
+                                              const perf::SpeedTable& speeds, catalog::Purchase purchase,
+                                              const SlicePlan& mig, const PlanOptions& options);
 
 }  // namespace rightsize::mig

@@ -10,7 +10,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "mig/assign.h"
-#include "mig/handover.h"
+#include "mig/hand_over.h"
 #include "mig/transport.h"
 
 namespace rightsize::mig {
@@ -21,6 +21,10 @@ using testing::HasSubstr;
 const catalog::Catalog& facts() {
   static const catalog::Catalog catalog = *catalog::load_catalog("");
   return catalog;
+}
+const perf::SpeedTable& speeds() {
+  static const perf::SpeedTable table(facts(), *perf::load_constants(""));
+  return table;
 }
 
 GpuType type_of(const std::string& name, double usd_per_hour) {
@@ -41,7 +45,7 @@ std::string mistakes(const std::string& yaml) {
 
 // Everything a plan promises: each replica once, in a slice that holds it, slices that fit their GPU, apart and
 // together.
-void expect_valid(const Plan& plan, const WorkloadFile& file, const std::vector<GpuType>& types) {
+void expect_valid(const SlicePlan& plan, const WorkloadFile& file, const std::vector<GpuType>& types) {
   std::map<Replica, int> seen;
   std::map<std::string, std::set<std::size_t>> groups;
   double cost = 0;
@@ -53,20 +57,20 @@ void expect_valid(const Plan& plan, const WorkloadFile& file, const std::vector<
     for (const PlannedInstance& instance : plan.gpus[g].instances) {
       EXPECT_TRUE(type.geometry->may_join(layout, instance.where));
       layout.push_back(instance.where);
-      const Room room = room_of(*type.geometry, instance.where.profile);
+      const Capacity capacity = capacity_of(*type.geometry, instance.where.profile);
       Bytes memory;
       double sms = 0;
       for (const Replica& replica : instance.replicas) {
         const Workload& w = file.workloads[replica.workload];
         ++seen[replica];
-        EXPECT_EQ(misfit(w, room, *type.gpu, facts()), "");
+        EXPECT_EQ(misfit(w, capacity, *type.gpu, speeds()), "");
         EXPECT_TRUE(here.insert(replica.workload).second || !w.spread);
         if (!w.affinity.empty()) groups[w.affinity].insert(g);
         memory += w.memory;
-        sms += need_on(w, *type.gpu, facts()).sms;
+        sms += need_on(w, *type.gpu, speeds()).sms;
       }
-      EXPECT_LE(in_gib(memory), in_gib(room.memory) * (1 + 1e-6));
-      EXPECT_LE(sms, room.sms * (1 + 1e-6));
+      EXPECT_LE(in_gib(memory), in_gib(capacity.memory) * (1 + 1e-6));
+      EXPECT_LE(sms, capacity.sms * (1 + 1e-6));
     }
   }
   EXPECT_EQ(seen.size(), file.replicas());
@@ -82,7 +86,7 @@ TEST(Plan, KnownOptimum) {
       "workloads:\n- {name: small, memory: 9GiB, load: 10%, replicas: 7}\n- {name: large, memory: 30GiB, load: 30%, "
       "replicas: 4}\n");
   const std::vector<GpuType> types{type_of("a100-80gb-sxm", 2)};
-  const Plan plan = plan_slices(file, types, facts(), {});
+  const SlicePlan plan = plan_slices(file, types, speeds(), {});
   expect_valid(plan, file, types);
   EXPECT_EQ(plan.gpus.size(), 3u);
   EXPECT_TRUE(plan.proved());
@@ -92,7 +96,7 @@ TEST(Plan, TheCheaperTypeWinsByWhatItHolds) {
   const WorkloadFile file = read("workloads:\n- {name: a, memory: 20GiB, replicas: 6}\n");
   // An A30 holds one at 0.5, an H200 with 32.5 GiB slices four at 1.9: four cost 1.9, two more 1.0.
   const std::vector<GpuType> types{type_of("h200-sxm", 1.9), type_of("a30", 0.5)};
-  const Plan plan = plan_slices(file, types, facts(), {});
+  const SlicePlan plan = plan_slices(file, types, speeds(), {});
   expect_valid(plan, file, types);
   EXPECT_NEAR(in_usd_per_hour(plan.rate), 2.9, 1e-9);
   EXPECT_TRUE(plan.proved());
@@ -104,7 +108,7 @@ TEST(Plan, ReplicasSpreadAndGroupsStayTogether) {
       "- {name: a, memory: 30GiB, affinity: x}\n- {name: b, memory: 30GiB, affinity: x}\n- {name: c, memory: 9GiB, "
       "replicas: 4}\n");
   const std::vector<GpuType> types{type_of("h100-sxm", 1)};
-  const Plan plan = plan_slices(file, types, facts(), {});
+  const SlicePlan plan = plan_slices(file, types, speeds(), {});
   expect_valid(plan, file, types);
   EXPECT_EQ(plan.gpus.size(), 4u);  // the group fills one, the three replicas need three more
   EXPECT_TRUE(plan.proved());
@@ -113,10 +117,10 @@ TEST(Plan, ReplicasSpreadAndGroupsStayTogether) {
 TEST(Plan, SharersShareASlice) {
   const WorkloadFile file = read("workloads:\n- {name: tiny, memory: 1GiB, load: 1%, replicas: 40, share: true}\n");
   const std::vector<GpuType> types{type_of("h100-sxm", 1)};
-  EXPECT_EQ(plan_slices(file, types, facts(), {}).gpus.size(), 6u);
+  EXPECT_EQ(plan_slices(file, types, speeds(), {}).gpus.size(), 6u);
   PlanOptions sharing;
   sharing.share = true;
-  const Plan plan = plan_slices(file, types, facts(), sharing);
+  const SlicePlan plan = plan_slices(file, types, speeds(), sharing);
   expect_valid(plan, file, types);
   EXPECT_EQ(plan.gpus.size(), 1u);
   EXPECT_TRUE(plan.proved());
@@ -125,7 +129,7 @@ TEST(Plan, SharersShareASlice) {
 TEST(Plan, SaysWhatFitsNowhereAndWhatWould) {
   const WorkloadFile file = read("workloads:\n- {name: ok, memory: 5GiB}\n- {name: huge, memory: 120GiB}\n");
   const market::PriceBook prices(facts());
-  const Plan plan = plan_slices(file, {type_of("a100-80gb-sxm", 1)}, facts(), {.prices = &prices});
+  const SlicePlan plan = plan_slices(file, {type_of("a100-80gb-sxm", 1)}, speeds(), {.prices = &prices});
   ASSERT_EQ(plan.unplaceable.size(), 1u);
   EXPECT_EQ(plan.unplaceable[0].workload, 1u);
   EXPECT_THAT(plan.unplaceable[0].reason, HasSubstr("needs 120 GiB"));
@@ -135,7 +139,7 @@ TEST(Plan, SaysWhatFitsNowhereAndWhatWould) {
 TEST(Plan, AGroupTooLargeForOneGpuIsNamed) {
   const WorkloadFile file =
       read("workloads:\n- {name: a, memory: 60GiB, affinity: x}\n- {name: b, memory: 60GiB, affinity: x}\n");
-  const Plan plan = plan_slices(file, {type_of("a100-80gb-sxm", 1)}, facts(), {});
+  const SlicePlan plan = plan_slices(file, {type_of("a100-80gb-sxm", 1)}, speeds(), {});
   ASSERT_EQ(plan.unplaceable.size(), 1u);
   EXPECT_THAT(plan.unplaceable[0].reason, HasSubstr("group 'x'"));
 }
@@ -145,7 +149,7 @@ TEST(Plan, APromiseAsksForALargerSlice) {
   const std::string base = "workloads:\n- {name: a, memory: 5GiB, rate: 0.1/s, service: 10ms, latency: ";
   const std::vector<GpuType> types{type_of("h100-sxm", 1)};
   auto profile = [&](const std::string& latency) {
-    const Plan plan = plan_slices(read(base + latency + "}\n"), types, facts(), {});
+    const SlicePlan plan = plan_slices(read(base + latency + "}\n"), types, speeds(), {});
     return types[0].geometry->profile(plan.gpus.at(0).instances.at(0).where.profile).profile;
   };
   EXPECT_EQ(profile("100ms"), "1g.10gb");
@@ -239,7 +243,7 @@ RC_GTEST_PROP(Plan, AgreesWithBruteForce, ()) {
                                                    : "");
   }
   const WorkloadFile file = read(yaml);
-  const Plan plan = plan_slices(file, types, facts(), {});
+  const SlicePlan plan = plan_slices(file, types, speeds(), {});
   if (!plan.unplaceable.empty()) return;  // a group that fits nowhere
   expect_valid(plan, file, types);
   // The same units as the planner makes, from the public rules only.
@@ -251,7 +255,7 @@ RC_GTEST_PROP(Plan, AgreesWithBruteForce, ()) {
       unit.allowed.emplace_back();
       for (int p : type.geometry->plain_profiles()) {
         unit.allowed.back().push_back(
-            misfit(file.workloads[w], room_of(*type.geometry, p), *type.gpu, facts()).empty());
+            misfit(file.workloads[w], capacity_of(*type.geometry, p), *type.gpu, speeds()).empty());
       }
     }
     for (int r = 0; r < file.workloads[w].replicas; ++r) units.push_back(unit);
@@ -276,11 +280,11 @@ TEST(Plan, TheSameEveryTime) {
     options.share = share;
     std::set<std::string> seen;
     for (int run = 0; run < 5; ++run) {
-      const Plan plan = plan_slices(file, types, facts(), options);
+      const SlicePlan plan = plan_slices(file, types, speeds(), options);
       EXPECT_TRUE(plan.proved());
       EXPECT_FALSE(plan.out_of_time);
-      const Handover handover = hand_over(plan, file, types, 8);
-      std::string text = handover.nvidia_smi + handover.kubernetes;
+      const ToolFiles tool_files = hand_over(plan, file, types, 8);
+      std::string text = tool_files.nvidia_smi + tool_files.kubernetes;
       for (const PlannedGpu& gpu : plan.gpus) {
         for (const PlannedInstance& i : gpu.instances) {
           text += fmt::format("{}@{}:", i.where.profile, i.where.start);
@@ -326,10 +330,10 @@ TEST(AssignTo, KeepsRulesOrSaysNo) {
 TEST(Plan, AlternativesAreOrderedByWhatTheyAre) {
   const WorkloadFile file = read("workloads:\n- {name: a, memory: 4GiB, load: 5%, replicas: 10}\n");
   const std::vector<GpuType> types{type_of("h100-sxm", 2)};
-  const Plan plan = plan_slices(file, types, facts(), {});
+  const SlicePlan plan = plan_slices(file, types, speeds(), {});
   const market::PriceBook prices(facts());
   const std::vector<Alternative> all =
-      compare_alternatives(file, types, facts(), catalog::Purchase::kOnDemand, plan, {.prices = &prices});
+      compare_alternatives(file, types, speeds(), catalog::Purchase::kOnDemand, plan, {.prices = &prices});
   std::map<std::string, Alternative> by_name;
   for (const Alternative& a : all) by_name[a.name] = a;
   EXPECT_EQ(by_name["mig"].gpu_count, 2u);
@@ -375,17 +379,17 @@ TEST(Workloads, MemoryComesFromTheModel) {
   EXPECT_NEAR(file.workloads[0].load.fraction(), 0.1, 1e-9);
 }
 
-TEST(Handover, SaysTheSameInEveryLanguage) {
+TEST(HandOver, SaysTheSameInEveryLanguage) {
   const WorkloadFile file = read("workloads:\n- {name: a, memory: 30GiB, replicas: 2}\n- {name: b, memory: 5GiB}\n");
   const std::vector<GpuType> types{type_of("h100-sxm", 1)};
-  const Plan plan = plan_slices(file, types, facts(), {});
-  const Handover handover = hand_over(plan, file, types, 8);
-  EXPECT_THAT(handover.mig_parted, HasSubstr("version: v1\nmig-configs:\n  planned:"));
-  EXPECT_THAT(handover.mig_parted, HasSubstr("\"3g.40gb\": "));
-  EXPECT_THAT(handover.config_map, HasSubstr("    version: v1\n    mig-configs:"));
-  EXPECT_THAT(handover.nvidia_smi, HasSubstr("nvidia-smi mig -i 0 -cgi 9:"));
-  EXPECT_THAT(handover.kubernetes, HasSubstr("nvidia.com/mig-3g.40gb: 1"));
-  EXPECT_THAT(handover.dra, HasSubstr("profile == '1g.10gb'"));
+  const SlicePlan plan = plan_slices(file, types, speeds(), {});
+  const ToolFiles tool_files = hand_over(plan, file, types, 8);
+  EXPECT_THAT(tool_files.mig_parted, HasSubstr("version: v1\nmig-configs:\n  planned:"));
+  EXPECT_THAT(tool_files.mig_parted, HasSubstr("\"3g.40gb\": "));
+  EXPECT_THAT(tool_files.config_map, HasSubstr("    version: v1\n    mig-configs:"));
+  EXPECT_THAT(tool_files.nvidia_smi, HasSubstr("nvidia-smi mig -i 0 -cgi 9:"));
+  EXPECT_THAT(tool_files.kubernetes, HasSubstr("nvidia.com/mig-3g.40gb: 1"));
+  EXPECT_THAT(tool_files.dra, HasSubstr("profile == '1g.10gb'"));
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace {
 using Needs = std::vector<std::vector<std::vector<bool>>>;
 
 // One layout of one type, slice by slice.
-struct Candidate {
+struct Cut {
   std::size_t type = 0;
   std::vector<std::size_t> slices;  // positions in plain_profiles()
   std::vector<int> counts;
@@ -30,7 +30,7 @@ bool useless(const Needs& needs, std::size_t t, std::size_t p) {
 }
 
 // A slice of `b` for every slice of `a`, each used once: bipartite matching by augmenting paths.
-bool covers(const Needs& needs, const Candidate& a, const Candidate& b) {
+bool covers(const Needs& needs, const Cut& a, const Cut& b) {
   std::vector<int> owner(b.slices.size(), -1);
   for (std::size_t i = 0; i < a.slices.size(); ++i) {
     if (useless(needs, a.type, a.slices[i])) continue;
@@ -54,25 +54,25 @@ bool covers(const Needs& needs, const Candidate& a, const Candidate& b) {
 
 LayoutsByType useful_layouts(const Needs& needs, const std::vector<GpuType>& types) {
   const LayoutsByType all = maximal_layouts(types);
-  std::vector<Candidate> kept;
+  std::vector<Cut> kept;
   for (std::size_t t = 0; t < all.size(); ++t) {
     for (const std::vector<int>& counts : all[t]) {
-      Candidate candidate{t, {}, counts};
+      Cut cut{t, {}, counts};
       for (std::size_t p = 0; p < counts.size(); ++p)
-        candidate.slices.insert(candidate.slices.end(), static_cast<std::size_t>(counts[p]), p);
+        cut.slices.insert(cut.slices.end(), static_cast<std::size_t>(counts[p]), p);
       // Of two that cover each other the one met first stays: whatever leaves is covered by something that stays.
-      auto beats = [&](const Candidate& b, const Candidate& a) {
+      auto beats = [&](const Cut& b, const Cut& a) {
         return types[b.type].usd_per_hour() <= types[a.type].usd_per_hour() && covers(needs, a, b);
       };
       bool covered = false;
-      for (const Candidate& other : kept) covered = covered || beats(other, candidate);
+      for (const Cut& other : kept) covered = covered || beats(other, cut);
       if (covered) continue;
-      std::erase_if(kept, [&](const Candidate& other) { return beats(candidate, other); });
-      kept.push_back(std::move(candidate));
+      std::erase_if(kept, [&](const Cut& other) { return beats(cut, other); });
+      kept.push_back(std::move(cut));
     }
   }
   LayoutsByType layouts(types.size());
-  for (Candidate& candidate : kept) layouts[candidate.type].push_back(std::move(candidate.counts));
+  for (Cut& cut : kept) layouts[cut.type].push_back(std::move(cut.counts));
   return layouts;
 }
 

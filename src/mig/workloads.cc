@@ -9,21 +9,20 @@
 
 namespace rightsize::mig {
 
-using catalog::Catalog;
 using catalog::Gpu;
 
 namespace {
 
 // How much longer work takes on `gpu` than where it was measured: by the worse of arithmetic and bandwidth, since a
 // file does not say which of the two binds.
-double slowdown(const Workload& workload, const Gpu& gpu, const Catalog& catalog) {
+double slowdown(const Workload& workload, const Gpu& gpu, const perf::SpeedTable& speeds) {
   if (workload.measured_on.empty()) return 1;
-  const Result<const Gpu*> reference = catalog.find_gpu(workload.measured_on);
-  if (!reference || *reference == &gpu) return 1;
-  double factor = (*reference)->bandwidth / gpu.bandwidth;
-  const auto was = (*reference)->half_rate(), is = gpu.half_rate();
-  if (was && is) factor = std::max(factor, *was / *is);
-  return factor;
+  const Result<const Gpu*> reference = speeds.catalog().find_gpu(workload.measured_on);
+  if (!reference) return 1;
+  const perf::SustainedRates *from = speeds.find(**reference), *to = speeds.find(gpu);
+  if (from == nullptr || to == nullptr) return 1;
+  const std::optional<perf::Slowdown> slow = perf::slowdown(*from, *to, catalog::NumberFormat::kBf16);
+  return slow ? slow->worst() : from->memory / to->memory;
 }
 
 constexpr double kTolerance = 1e-9;  // 7 x 1/7 must fit
@@ -36,21 +35,22 @@ std::size_t WorkloadFile::replicas() const {
   return sum;
 }
 
-Need need_on(const Workload& workload, const Gpu& gpu, const Catalog& catalog) {
-  const double scale = slowdown(workload, gpu, catalog) * (1 + workload.headroom.fraction());
+Need need_on(const Workload& workload, const Gpu& gpu, const perf::SpeedTable& speeds) {
+  const double scale = slowdown(workload, gpu, speeds) * (1 + workload.headroom.fraction());
   return {workload.memory, workload.load.fraction() * scale, workload.bandwidth.fraction() * scale};
 }
 
-Room room_of(const Geometry& geometry, int profile) {
+Capacity capacity_of(const Geometry& geometry, int profile) {
   return {geometry.profile(profile).memory, geometry.sm_share(profile), geometry.bandwidth_share(profile)};
 }
 
-Room room_of(const Gpu& gpu) { return {gpu.capacity(), 1, 1}; }
+Capacity capacity_of(const Gpu& gpu) { return {gpu.capacity(), 1, 1}; }
 
-std::optional<Seconds> latency_in(const Workload& workload, const Room& room, const Gpu& gpu, const Catalog& catalog) {
+std::optional<Seconds> latency_in(const Workload& workload, const Capacity& capacity, const Gpu& gpu,
+                                  const perf::SpeedTable& speeds) {
   if (!workload.service) return std::nullopt;
-  const double share = std::min(room.sms, room.bandwidth);
-  const Seconds service = *workload.service * (slowdown(workload, gpu, catalog) / share);
+  const double share = std::min(capacity.sms, capacity.bandwidth);
+  const Seconds service = *workload.service * (slowdown(workload, gpu, speeds) / share);
   if (!workload.rate) return service;
   const double busy = *workload.rate / workload.replicas * service / requests(1);
   if (busy >= 1) return seconds(INFINITY);
@@ -59,25 +59,25 @@ std::optional<Seconds> latency_in(const Workload& workload, const Room& room, co
   return service * (1 + wait);
 }
 
-std::string misfit(const Workload& workload, const Room& room, const Gpu& gpu, const Catalog& catalog) {
-  const Need need = need_on(workload, gpu, catalog);
-  if (need.memory > room.memory) {
-    return fmt::format("needs {}, there are {}", format_bytes(need.memory), format_bytes(room.memory));
+std::string misfit(const Workload& workload, const Capacity& capacity, const Gpu& gpu, const perf::SpeedTable& speeds) {
+  const Need need = need_on(workload, gpu, speeds);
+  if (need.memory > capacity.memory) {
+    return fmt::format("needs {}, there are {}", format_bytes(need.memory), format_bytes(capacity.memory));
   }
-  if (need.sms > room.sms + kTolerance) {
+  if (need.sms > capacity.sms + kTolerance) {
     return fmt::format("needs {} of the SMs with its headroom, there are {}", format_percent(Ratio::fraction(need.sms)),
-                       format_percent(Ratio::fraction(room.sms)));
+                       format_percent(Ratio::fraction(capacity.sms)));
   }
-  if (need.bandwidth > room.bandwidth + kTolerance) {
+  if (need.bandwidth > capacity.bandwidth + kTolerance) {
     return fmt::format("needs {} of the bandwidth with its headroom, there are {}",
                        format_percent(Ratio::fraction(need.bandwidth)),
-                       format_percent(Ratio::fraction(room.bandwidth)));
+                       format_percent(Ratio::fraction(capacity.bandwidth)));
   }
   if (!workload.latency) return {};
-  const std::optional<Seconds> latency = latency_in(workload, room, gpu, catalog);
+  const std::optional<Seconds> latency = latency_in(workload, capacity, gpu, speeds);
   if (!latency || *latency <= *workload.latency) return {};
   if (std::isinf(in_seconds(*latency))) return "requests come faster than it can answer there";
-  return fmt::format("would answer in {}, promised are {}", format_duration(*latency),
+  return fmt::format("would answer in {} at p99, the SLO is {}", format_duration(*latency),
                      format_duration(*workload.latency));
 }
 

@@ -7,7 +7,7 @@
 //       load: 10%               # of a whole GPU's SMs, one replica, on average; or
 //       rate: 20/s              # ... requests (all replicas together) times
 //       service: 12ms           # ... the time one takes on a whole GPU
-//       latency: 80ms           # promise for 99 of 100 requests
+//       latency: 80ms           # SLO: p99 of all requests
 //       replicas: 2
 //       spread: true            # replicas on different GPUs
 //       affinity: team-a        # workloads with the same word on one GPU
@@ -21,6 +21,7 @@
 #include "base/units.h"
 #include "catalog/catalog.h"
 #include "mig/geometry.h"
+#include "perf/kernels/sustained_rates.h"
 
 namespace rightsize::mig {
 
@@ -32,7 +33,7 @@ struct Workload {
   Ratio bandwidth;                        // of a whole GPU's memory bandwidth
   std::optional<Seconds> service;         // one request alone on a whole GPU
   std::optional<RequestsPerSecond> rate;  // of all replicas together
-  std::optional<Seconds> latency;         // promised for 99 of 100 requests
+  std::optional<Seconds> latency;         // SLO: p99
   std::string measured_on;                // the GPU that load, bandwidth and service speak of; empty: any
   int replicas = 1;
   bool spread = false;   // no two replicas on one GPU
@@ -61,25 +62,25 @@ struct Need {
   double sms = 0;
   double bandwidth = 0;
 };
-Need need_on(const Workload& workload, const catalog::Gpu& gpu, const catalog::Catalog& catalog);
+Need need_on(const Workload& workload, const catalog::Gpu& gpu, const perf::SpeedTable& speeds);
 
 // A part of a GPU, or all of it.
-struct Room {
+struct Capacity {
   Bytes memory;
   double sms = 1;
   double bandwidth = 1;
 };
-Room room_of(const Geometry& geometry, int profile);
-Room room_of(const catalog::Gpu& gpu);
+Capacity capacity_of(const Geometry& geometry, int profile);
+Capacity capacity_of(const catalog::Gpu& gpu);
 
-// 99 % latency of one replica in such a room: its service stretched by the smaller share of SMs and bandwidth, and the
-// wait of a queue with steady service (Kingman's exponential tail, exact in heavy traffic). Nothing without a service
-// time; infinite when the room cannot keep up.
-std::optional<Seconds> latency_in(const Workload& workload, const Room& room, const catalog::Gpu& gpu,
-                                  const catalog::Catalog& catalog);
+// p99 latency of one replica with such a capacity: its service stretched by the smaller share of SMs and bandwidth, and
+// the wait of a queue with steady service (Kingman's exponential tail, exact in heavy traffic). Nothing without a
+// service time; infinite when the capacity cannot keep up.
+std::optional<Seconds> latency_in(const Workload& workload, const Capacity& capacity, const catalog::Gpu& gpu,
+                                  const perf::SpeedTable& speeds);
 
 // Empty when one replica fits, else the reason: "needs 12 GiB, the slice has 9.75 GiB".
-std::string misfit(const Workload& workload, const Room& room, const catalog::Gpu& gpu,
-                   const catalog::Catalog& catalog);
+std::string misfit(const Workload& workload, const Capacity& capacity, const catalog::Gpu& gpu,
+                   const perf::SpeedTable& speeds);
 
 }  // namespace rightsize::mig

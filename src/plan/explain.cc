@@ -2,33 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "base/random.h"
 
 namespace rightsize::plan {
 namespace {
-
-// A small generator of our own: the same draws on every machine (SplitMix64, Steele et al. 2014).
-class Draws {
- public:
-  double normal() {
-    const double u = uniform(), v = uniform();
-    return std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v);
-  }
-
- private:
-  double uniform() {
-    state_ += 0x9E3779B97F4A7C15ULL;
-    std::uint64_t z = state_;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
-    return (static_cast<double>((z ^ (z >> 31)) >> 11) + 0.5) * 0x1.0p-53;
-  }
-  std::uint64_t state_ = 1;
-};
 
 double score(const Request& request, const PricedOption& c) {
   const double cost = in_usd(c.cost), wait = c.wait(request);
@@ -51,13 +32,13 @@ double confidence_of(const Request& request, const std::vector<PricedOption>& ki
     rivals.push_back({score(request, c), power * std::log(c.option->interval.high) / kEightyPercent});
   }
   if (rivals.size() < 2) return rivals.empty() ? 0 : 1;
-  Draws draws;
+  Random random(1);
   constexpr int kDraws = 2000;
   int kept = 0;
   for (int i = 0; i < kDraws; ++i) {
     double first = 0, best_other = 1e300;
     for (std::size_t r = 0; r < rivals.size(); ++r) {
-      const double drawn = rivals[r].score * std::exp(rivals[r].deviation * draws.normal());
+      const double drawn = rivals[r].score * std::exp(rivals[r].deviation * random.normal());
       if (r == 0)
         first = drawn;
       else

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "base/parse_units.h"
+#include "base/random.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "sim/random.h"
 
 namespace rightsize::serving {
 namespace {
@@ -93,7 +93,7 @@ sim::ArrivalProcess mixed_arrivals(double requests_per_second, const std::vector
   trace->has_tokens = true;
   trace->arrivals.resize(kRequests);
   sim::open_stream(sim::Poisson{requests_per_second}, seed)->fill(trace->arrivals);
-  sim::Random random(~seed);
+  Random random(~seed);
   for (sim::Arrival& arrival : trace->arrivals) {
     double left = random.uniform();
     auto size = mix.begin();

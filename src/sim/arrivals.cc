@@ -10,7 +10,7 @@
 #include "base/parse_units.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "sim/random.h"
+#include "base/random.h"
 
 namespace rightsize::sim {
 namespace {

@@ -7,6 +7,9 @@
 namespace rightsize::sim {
 namespace {
 
+// The share of the time one server is busy.
+double load_of(RequestsPerSecond arrivals, Seconds service) { return arrivals * service / requests(1); }
+
 // P(X >= k) for X ~ Poisson(mean): the terms from k up, which fall once past the mean.
 double poisson_tail(double mean, int k) {
   double term = std::exp(-mean + k * std::log(mean) - std::lgamma(k + 1.0));
@@ -41,22 +44,22 @@ double batch_service_bound(const ServiceTimes& times, int max_batch, double rate
 
 }  // namespace
 
-double mm1_mean_sojourn(double arrival_rate, double mean_service) {
-  return mean_service / (1 - arrival_rate * mean_service);
+Seconds mm1_mean_sojourn(RequestsPerSecond arrivals, Seconds mean_service) {
+  return mean_service / (1 - load_of(arrivals, mean_service));
 }
 
-double mm1_sojourn_quantile(double arrival_rate, double mean_service, double q) {
-  return -std::log1p(-q) * mm1_mean_sojourn(arrival_rate, mean_service);
+Seconds mm1_sojourn_quantile(RequestsPerSecond arrivals, Seconds mean_service, double q) {
+  return -std::log1p(-q) * mm1_mean_sojourn(arrivals, mean_service);
 }
 
-double md1_mean_wait(double arrival_rate, double service) {
-  const double load = arrival_rate * service;
-  return load * service / (2 * (1 - load));
+Seconds md1_mean_wait(RequestsPerSecond arrivals, Seconds service) {
+  const double load = load_of(arrivals, service);
+  return service * (load / (2 * (1 - load)));
 }
 
 // E[W] = D sum_{i>=1} [ P(X_i >= ic) - P(X_i >= ic + 1) / load ], X_i ~ Poisson(i c load), load = rate D / c.
-double mdc_mean_wait(double arrival_rate, double service, int servers) {
-  const double load = arrival_rate * service / servers;
+Seconds mdc_mean_wait(RequestsPerSecond arrivals, Seconds service, int servers) {
+  const double load = load_of(arrivals, service) / servers;
   double wait = 0;
   for (int i = 1; i < 100000; ++i) {
     const double mean = i * servers * load;
@@ -82,7 +85,7 @@ double latency_lower_bound(const Server& server, const ArrivalProcess& arrivals,
   if (statistic != Statistic::kMean || !alike || !server.queue.never_acts()) return shortest;
   const ServiceTimes& times = server.gpus[0].times;
   if (server.batching.max_batch == 1 && executors == 1 && std::holds_alternative<Poisson>(arrivals)) {
-    return times.mean(1) + md1_mean_wait(rate * 1e-9, times.mean(1));
+    return times.mean(1) + in_seconds(md1_mean_wait(requests_per_s(rate), seconds(times.mean(1) * 1e-9))) * 1e9;
   }
   return batch_service_bound(times, server.batching.max_batch, rate * 1e-9 / executors);
 }

@@ -1,5 +1,5 @@
 // What queueing theory says in closed form: references for the simulator's tests, and bounds that spare the search a
-// simulation. Times in nanoseconds, rates per nanosecond; every function wants a stable queue (load below 1).
+// simulation. Every function wants a stable queue (load below 1).
 #pragma once
 
 #include "sim/simulate.h"
@@ -7,17 +7,17 @@
 namespace rightsize::sim {
 
 // M/M/1: mean time in the system, 1 / (service rate - arrival rate).
-double mm1_mean_sojourn(double arrival_rate, double mean_service);
+Seconds mm1_mean_sojourn(RequestsPerSecond arrivals, Seconds mean_service);
 // M/M/1: time in the system is exponential, so its quantile is -ln(1-q) times the mean.
-double mm1_sojourn_quantile(double arrival_rate, double mean_service, double q);
+Seconds mm1_sojourn_quantile(RequestsPerSecond arrivals, Seconds mean_service, double q);
 // M/D/1 (Pollaczek-Khinchine): mean wait = load * service / (2 (1 - load)).
-double md1_mean_wait(double arrival_rate, double service);
+Seconds md1_mean_wait(RequestsPerSecond arrivals, Seconds service);
 // M/D/c (Crommelin 1932): mean wait as a series over Poisson tails; exact to 1e-9.
-double mdc_mean_wait(double arrival_rate, double service, int servers);
+Seconds mdc_mean_wait(RequestsPerSecond arrivals, Seconds service, int servers);
 
-// No setting of this server can have a lower value of the statistic. Infinite at or above capacity. The mean is
-// bounded by batch service (enough throughput needs large batches, whose time their requests wait out), and without
-// batching by M/D/1. A quantile is bounded by the shortest batch time.
+// No setting of this server can have a lower value of the statistic, in nanoseconds as StatisticValues are. Infinite at
+// or above capacity. The mean is bounded by batch service (enough throughput needs large batches, whose time their
+// requests wait out), and without batching by M/D/1. A quantile is bounded by the shortest batch time.
 double latency_lower_bound(const Server& server, const ArrivalProcess& arrivals, Statistic statistic);
 
 }  // namespace rightsize::sim

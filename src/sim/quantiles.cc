@@ -17,56 +17,13 @@ double student_t(double freedom) {
          (5 * z * z * z * z * z + 16 * z * z * z + 3 * z) / (96 * freedom * freedom);
 }
 
-StatisticValues statistics_of(const LogHistogram& histogram, std::int64_t sum) {
+StatisticValues statistics_of(const LatencyHistogram& histogram, std::int64_t sum) {
   const double count = static_cast<double>(std::max<std::uint64_t>(histogram.count(), 1));
   return {static_cast<double>(sum) / count, histogram.quantile(0.50), histogram.quantile(0.90),
           histogram.quantile(0.95), histogram.quantile(0.99)};
 }
 
 }  // namespace
-
-double LogHistogram::lower_edge(std::size_t bucket) {
-  constexpr std::size_t kLinear = std::size_t{1} << kBits;
-  if (bucket < 2 * kLinear) return static_cast<double>(bucket);
-  const std::size_t shift = (bucket >> kBits) - 1;
-  const std::size_t leading = bucket - (shift << kBits);
-  return std::ldexp(static_cast<double>(leading), static_cast<int>(shift));
-}
-
-double LogHistogram::quantile(double q) const {
-  if (count_ == 0) return 0;
-  const double wanted = std::clamp(q, 0.0, 1.0) * static_cast<double>(count_);
-  double seen = 0;
-  for (std::size_t i = low_; i <= high_; ++i) {
-    const double here = static_cast<double>(counts_[i]);
-    if (here > 0 && seen + here >= wanted) {
-      // A bucket that holds one value (all below 512) is exact; in a wider one the values are taken as evenly spread.
-      const double from = lower_edge(i), width = lower_edge(i + 1) - from;
-      return width <= 1 ? from : from + width * std::clamp((wanted - seen) / here, 0.0, 1.0);
-    }
-    seen += here;
-  }
-  return lower_edge(high_ + 1);
-}
-
-void LogHistogram::take(LogHistogram& other) {
-  for (std::size_t i = other.low_; i <= other.high_ && other.count_ > 0; ++i) counts_[i] += other.counts_[i];
-  if (other.count_ > 0) {
-    low_ = std::min(low_, other.low_);
-    high_ = std::max(high_, other.high_);
-    count_ += other.count_;
-  }
-  other.clear();
-}
-
-void LogHistogram::clear() {
-  if (count_ > 0)
-    std::fill(counts_.begin() + static_cast<std::ptrdiff_t>(low_),
-              counts_.begin() + static_cast<std::ptrdiff_t>(high_) + 1, 0);
-  count_ = 0;
-  low_ = kBuckets;
-  high_ = 0;
-}
 
 void LatencyStatistics::close_run() {
   runs_.push_back(statistics_of(recent_, recent_sum_));

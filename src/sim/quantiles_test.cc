@@ -6,73 +6,10 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "sim/random.h"
+#include "base/random.h"
 
 namespace rightsize::sim {
 namespace {
-
-TEST(LogHistogram, EmptyIsZeroAndSmallValuesAreExact) {
-  LogHistogram h;
-  EXPECT_EQ(h.quantile(0.5), 0);
-  for (int i = 1; i <= 100; ++i) h.add(i);
-  EXPECT_EQ(h.quantile(0.5), 50);
-  EXPECT_EQ(h.quantile(0.99), 99);
-  EXPECT_EQ(h.quantile(1), 100);
-  h.add(-5);  // counts as 0
-  EXPECT_EQ(h.quantile(0), 0);
-}
-
-RC_GTEST_PROP(LogHistogram, WithinItsStatedErrorOfTheSortedValues, ()) {
-  const auto raw =
-      *rc::gen::nonEmpty(rc::gen::container<std::vector<std::uint64_t>>(rc::gen::arbitrary<std::uint64_t>()));
-  LogHistogram h;
-  std::vector<std::int64_t> values;
-  for (std::uint64_t v : raw) values.push_back(static_cast<std::int64_t>(v >> (1 + v % 40)));
-  for (std::int64_t v : values) h.add(v);
-  std::sort(values.begin(), values.end());
-  for (double q : {0.1, 0.5, 0.9, 0.99}) {
-    const auto rank = static_cast<std::size_t>(std::max(1.0, std::ceil(q * static_cast<double>(values.size()))));
-    const double exact = static_cast<double>(values[rank - 1]);
-    RC_ASSERT(std::fabs(h.quantile(q) - exact) <= exact * LogHistogram::kRelativeError + 1);
-  }
-}
-
-TEST(LogHistogram, TakingMovesEverything) {
-  LogHistogram a, b;
-  for (int i = 0; i < 1000; ++i) (i % 2 ? a : b).add(i * 1000);
-  a.take(b);
-  EXPECT_EQ(a.count(), 1000u);
-  EXPECT_EQ(b.count(), 0u);
-  EXPECT_NEAR(a.quantile(0.5), 500e3, 500e3 * LogHistogram::kRelativeError);
-}
-
-TEST(Random, TheExponentialHasItsMomentsAndQuantiles) {
-  Random random(7);
-  LogHistogram h;
-  double sum = 0, squares = 0;
-  constexpr int kDraws = 2'000'000;
-  for (int i = 0; i < kDraws; ++i) {
-    const double x = random.exponential();
-    sum += x;
-    squares += x * x;
-    h.add(static_cast<std::int64_t>(x * 1e9));
-  }
-  EXPECT_NEAR(sum / kDraws, 1, 0.003);
-  EXPECT_NEAR(squares / kDraws, 2, 0.02);
-  for (double q : {0.01, 0.5, 0.9, 0.999})
-    EXPECT_NEAR(h.quantile(q) * 1e-9, -std::log1p(-q), 0.01 * -std::log1p(-q) + 1e-4);
-}
-
-TEST(Random, SeedsGiveTheSameStreamAgainAndOthersAnother) {
-  Random a(1), b(1), c(2);
-  bool differs = false;
-  for (int i = 0; i < 100; ++i) {
-    const std::uint64_t x = a.next();
-    EXPECT_EQ(x, b.next());
-    differs = differs || x != c.next();
-  }
-  EXPECT_TRUE(differs);
-}
 
 // Independent values: the interval must cover the true mean about 95 times in 100.
 TEST(LatencyStatistics, IntervalsCoverTheTruth) {

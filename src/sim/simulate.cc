@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "sim/random.h"
+#include "base/random.h"
 
 namespace rightsize::sim {
 namespace {

@@ -6,13 +6,15 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "base/random.h"
 #include "sim/closed_form.h"
-#include "sim/random.h"
 
 namespace rightsize::sim {
 namespace {
 
 constexpr double kMs = 1e6;
+
+double nanoseconds(Seconds t) { return in_seconds(t) * 1e9; }
 
 ServiceTimes fixed_times(std::vector<double> ms) {
   ServiceTimes times{{0}, {0}};
@@ -38,7 +40,7 @@ LatencyProfile run(const Server& server, double rate, std::uint64_t requests = 4
 TEST(Simulate, AgreesWithMD1) {
   for (double load : {0.2, 0.5, 0.8, 0.9}) {
     const LatencyProfile p = run(one_gpu(fixed_times({1}), 1), load * 1000, 1'000'000);
-    const double expected = kMs + md1_mean_wait(load * 1e-6, kMs);
+    const double expected = kMs + nanoseconds(md1_mean_wait(requests_per_s(load * 1e3), milliseconds(1)));
     EXPECT_NEAR(value_of(p.latency, Statistic::kMean), expected, 3 * value_of(p.half_width, Statistic::kMean)) << load;
     EXPECT_NEAR(p.utilization, load, 0.01);
     EXPECT_EQ(p.mean_batch, 1);
@@ -49,10 +51,11 @@ TEST(Simulate, AgreesWithMM1InMeanAndTail) {
   ServiceTimes exponential{{0, 0}, {0, kMs}};
   for (double load : {0.3, 0.7}) {
     const LatencyProfile p = run(one_gpu(exponential, 1), load * 1000, 1'000'000);
-    EXPECT_NEAR(value_of(p.latency, Statistic::kMean), mm1_mean_sojourn(load * 1e-6, kMs),
+    EXPECT_NEAR(value_of(p.latency, Statistic::kMean),
+                nanoseconds(mm1_mean_sojourn(requests_per_s(load * 1e3), milliseconds(1))),
                 3 * value_of(p.half_width, Statistic::kMean));
     for (auto [q, which] : {std::pair{0.5, Statistic::kP50}, {0.95, Statistic::kP95}, {0.99, Statistic::kP99}}) {
-      const double expected = mm1_sojourn_quantile(load * 1e-6, kMs, q);
+      const double expected = nanoseconds(mm1_sojourn_quantile(requests_per_s(load * 1e3), milliseconds(1), q));
       EXPECT_NEAR(value_of(p.latency, which), expected, 3 * value_of(p.half_width, which) + 0.004 * expected);
     }
   }
@@ -62,7 +65,8 @@ TEST(Simulate, AgreesWithMDc) {
   for (int servers : {2, 4}) {
     const double load = 0.8;
     const LatencyProfile p = run(one_gpu(fixed_times({1}), 1, 0, servers), load * 1000 * servers, 1'000'000);
-    const double expected = kMs + mdc_mean_wait(load * servers * 1e-6, kMs, servers);
+    const double expected =
+        kMs + nanoseconds(mdc_mean_wait(requests_per_s(load * servers * 1e3), milliseconds(1), servers));
     EXPECT_NEAR(value_of(p.latency, Statistic::kMean), expected, 3 * value_of(p.half_width, Statistic::kMean))
         << servers;
   }
@@ -217,10 +221,12 @@ RC_GTEST_PROP(LowerBound, HoldsForEverySimulation, ()) {
 }
 
 TEST(ClosedForm, KnownValues) {
-  EXPECT_NEAR(md1_mean_wait(0.5, 1), 0.5, 1e-12);
-  EXPECT_NEAR(mdc_mean_wait(0.5, 1, 1), 0.5, 1e-9);                     // M/D/1 is M/D/c with one server
-  EXPECT_NEAR(mdc_mean_wait(1.6, 1, 2) / (0.5 * 16.0 / 9.0), 1, 0.03);  // half the M/M/2 wait, nearly
-  EXPECT_NEAR(mm1_mean_sojourn(0.5, 1), 2, 1e-12);
+  const Seconds second = seconds(1);
+  EXPECT_NEAR(in_seconds(md1_mean_wait(requests_per_s(0.5), second)), 0.5, 1e-12);
+  // M/D/1 is M/D/c with one server; two servers wait about half as long as in M/M/2.
+  EXPECT_NEAR(in_seconds(mdc_mean_wait(requests_per_s(0.5), second, 1)), 0.5, 1e-9);
+  EXPECT_NEAR(in_seconds(mdc_mean_wait(requests_per_s(1.6), second, 2)) / (0.5 * 16.0 / 9.0), 1, 0.03);
+  EXPECT_NEAR(in_seconds(mm1_mean_sojourn(requests_per_s(0.5), second)), 2, 1e-12);
 }
 
 }  // namespace

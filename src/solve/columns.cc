@@ -31,6 +31,11 @@ struct Content {
   bool operator<(const Content& o) const { return std::tie(type, count) < std::tie(o.type, o.count); }
 };
 
+// The master problem chooses how many bins of each content to buy so that every kind is covered. There are far too many
+// contents to list, so it begins with those of a feasible packing, and in every round its dual prices (what one more
+// item of a kind would save) are handed to a knapsack a bin type: the content worth most at these prices. Where one is
+// worth more than its bin costs, the master gets it and is solved again; where none is, the master's value is the
+// optimum of the relaxation, whatever contents were never written down.
 class ColumnGeneration {
  public:
   ColumnGeneration(const std::vector<Item>& items, const std::vector<BinType>& bins,
@@ -59,6 +64,8 @@ class ColumnGeneration {
   }
 
  private:
+  // Farley (1990): with prices p and z the most a content is worth for a dollar, p / z is feasible in the dual, so that
+  // objective / z bounds every packing even before the rounds are over.
   struct Priced {
     bool improving = false;  // a new content was found
     bool complete = true;    // every knapsack was solved to its bound
@@ -166,6 +173,7 @@ class ColumnGeneration {
     return content;
   }
 
+  // What to put into one bin of a type for the most value: capacities a row each, one of each `apart` group.
   Model knapsack(std::size_t type, const std::vector<double>& prices) const {
     Model model;
     std::vector<int> rows;

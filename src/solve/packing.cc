@@ -227,7 +227,7 @@ Packing pack(const std::vector<Item>& items, const std::vector<BinType>& bins, c
   std::vector<std::size_t> chosen;
   for (std::size_t i = 0; i < items.size(); ++i) {
     const bool home = !bins.empty() && type_for(items[i], bins, 0) < bins.size();
-    (home ? chosen : packing.homeless).push_back(i);
+    (home ? chosen : packing.unplaceable).push_back(i);
   }
   if (chosen.empty()) return packing;
   for (OpenBin& bin : best_heuristic(items, bins, chosen)) {

@@ -35,7 +35,7 @@ struct Bin {
 
 struct Packing {
   std::vector<Bin> bins;
-  std::vector<std::size_t> homeless;  // items that fit no bin even alone; the rest is packed without them
+  std::vector<std::size_t> unplaceable;  // items that fit no bin even alone; the rest is packed without them
   double cost = 0;
   double bound = 0;          // no packing costs less
   bool out_of_time = false;  // the seconds ran out first: another run may answer otherwise

@@ -68,7 +68,7 @@ void expect_valid(const Packing& packing, const std::vector<Item>& items, const 
     for (std::size_t d = 0; d < sum.size(); ++d) EXPECT_LE(sum[d], bins[bin.type].capacity[d] * (1 + 1e-6));
     EXPECT_TRUE(bins[bin.type].most_items == 0 || bin.items.size() <= bins[bin.type].most_items);
   }
-  for (std::size_t i : packing.homeless) ++seen[i];
+  for (std::size_t i : packing.unplaceable) ++seen[i];
   EXPECT_THAT(seen, testing::Each(1));
   EXPECT_THAT(packing.cost, DoubleNear(cost, 1e-9));
   EXPECT_LE(packing.bound, packing.cost * (1 + 1e-9));
@@ -133,7 +133,7 @@ RC_GTEST_PROP(Packing, AgreesWithBruteForce, ()) {
   const Packing packing = pack(items, bins, {});
   const double best = brute_force(items, bins);
   expect_valid(packing, items, bins);
-  RC_ASSERT(packing.homeless.empty());
+  RC_ASSERT(packing.unplaceable.empty());
   RC_ASSERT(packing.bound <= best * (1 + 1e-6));
   RC_ASSERT(packing.cost >= best * (1 - 1e-6));
   if (packing.proved()) RC_ASSERT(packing.cost <= best * (1 + 1e-6));
@@ -157,7 +157,7 @@ TEST(Packing, ColumnGenerationProvesWhatTheRelaxationCannot) {
 
 TEST(Packing, WhatFitsNothingIsNamed) {
   const Packing packing = pack({item({2.0}), item({0.5})}, {{1, {1}, 0}}, {});
-  EXPECT_THAT(packing.homeless, ElementsAre(0u));
+  EXPECT_THAT(packing.unplaceable, ElementsAre(0u));
   EXPECT_EQ(packing.bins.size(), 1u);
 }
 

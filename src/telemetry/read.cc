@@ -1,5 +1,6 @@
 #include "telemetry/read.h"
 
+#include <bit>
 #include <cstring>
 #include <vector>
 
@@ -195,13 +196,21 @@ Format detect_format(std::string_view beginning) {
 int Intake::open(const Device& device) {
   const std::string key = device.key();
   if (auto found = devices_.find(key); found != devices_.end()) return found->second;
-  if (devices_.size() >= kMostDevices) return -1;
-  const int opened = sink_.open(device);
-  devices_.emplace(key, opened);
+  const int opened = open_series(device);
+  if (opened >= 0) devices_.emplace(key, opened);
   return opened;
 }
 
-void Intake::add(int device, const Sample& sample) {
+int Intake::open_series(const Device& device) {
+  if (opened_ >= kMostDevices) return -1;
+  ++opened_;
+  return sink_.open(device);
+}
+
+void Intake::add(int device, const Sample& sample, std::uint32_t unusable) {
+  for (; unusable != 0; unusable &= unusable - 1) {
+    sink_.add_unusable(device, static_cast<Metric>(std::countr_zero(unusable)), sample.time);
+  }
   if (sample.empty()) return;
   ++summary_.samples;
   sink_.add(device, sample);

@@ -20,6 +20,8 @@ struct Collected : SampleSink {
     return static_cast<int>(devices.size()) - 1;
   }
   void add(int device, const Sample& sample) override { samples.emplace_back(device, sample); }
+  void add_unusable(int device, Metric metric, double time) override { unusable.emplace_back(device, metric, time); }
+  std::vector<std::tuple<int, Metric, double>> unusable;
 };
 
 struct Reading {
@@ -161,7 +163,7 @@ TEST(ReadSamples, ExpositionOneSampleADeviceAndScrape) {
   EXPECT_EQ(reading.summary->format, Format::kExposition);
   EXPECT_EQ(reading.summary->refused, 0u);
   ASSERT_EQ(reading.got.samples.size(), 4u);
-  ASSERT_EQ(reading.got.devices.size(), 2u) << "labels differ, the GPU does not";
+  ASSERT_EQ(reading.got.devices.size(), 3u) << "one without the pod, whose metrics go with the pod's";
   EXPECT_EQ(reading.got.devices[0].labels.at("pod"), "p}1");
   EXPECT_EQ(reading.got.devices[0].host, "n1");
   EXPECT_DOUBLE_EQ(value(reading, 0, Metric::kGpuUtil), 0.97);
@@ -192,6 +194,70 @@ TEST(ReadSamples, ExpositionMigInstancesAreDevices) {
   ASSERT_EQ(reading.got.devices.size(), 2u);
   EXPECT_EQ(reading.got.devices[0].mig_profile, "1g.10gb");
   EXPECT_EQ(reading.got.devices[1].key(), "GPU-a/3");
+}
+
+// Two pods that share a GPU are two series of it, in whatever order their lines come.
+TEST(ReadSamples, ExpositionLinesWithTimesMayComeInAnyOrder) {
+  const char* util = "DCGM_FI_DEV_GPU_UTIL{gpu=\"0\",UUID=\"GPU-x\",pod=\"";
+  const char* memory = "DCGM_FI_DEV_FB_USED{gpu=\"0\",UUID=\"GPU-x\",pod=\"";
+  std::string text;
+  for (const char* pod : {"a", "b", "a", "b"}) {
+    const char* time = text.size() < 200 ? "2000" : "1000";
+    text += std::string(util) + pod + "\"} 40 " + time + "\n" + memory + pod + "\"} 100 " + time + "\n";
+  }
+  auto reading = read(text);
+  ASSERT_TRUE(reading.summary);
+  EXPECT_EQ(reading.summary->refused, 0u);
+  ASSERT_EQ(reading.got.devices.size(), 2u);
+  EXPECT_EQ(reading.got.devices[1].labels.at("pod"), "b");
+  ASSERT_EQ(reading.got.samples.size(), 4u);
+  for (const auto& [device, sample] : reading.got.samples) {
+    EXPECT_TRUE(sample.has(Metric::kGpuUtil) && sample.has(Metric::kMemoryUsed));
+    EXPECT_TRUE(sample.time == 1 || sample.time == 2);
+  }
+}
+
+TEST(ReadSamples, ValuesThatCannotBeAreSaidNotForgotten) {
+  auto reading = read(
+      "DCGM_FI_DEV_GPU_UTIL{gpu=\"0\",UUID=\"G\"} NaN 1000\n"
+      "DCGM_FI_DEV_GPU_UTIL{gpu=\"0\",UUID=\"G\"} 2147483632 2000\n"
+      "DCGM_FI_DEV_GPU_UTIL{gpu=\"0\",UUID=\"G\"} 250 3000\n"
+      "DCGM_FI_DEV_GPU_UTIL{gpu=\"0\",UUID=\"G\"} 25 4000\n");
+  ASSERT_TRUE(reading.summary);
+  EXPECT_EQ(reading.got.samples.size(), 1u);
+  ASSERT_EQ(reading.got.unusable.size(), 3u);
+  EXPECT_EQ(std::get<2>(reading.got.unusable[1]), 2);
+  auto csv = read("t_s,gpu,gpu_util_pct\n0,0,250\n1,0,50\n2,0,\n");
+  ASSERT_TRUE(csv.summary);
+  EXPECT_EQ(csv.got.unusable.size(), 1u) << "an empty cell is no value at all";
+}
+
+TEST(ReadSamples, GpusOfOneFileAreToldApartByHostAndIndex) {
+  std::string text = "t_s,host,gpu,gpu_util_pct\n";
+  for (int row = 0; row < 3; ++row) {
+    for (int host = 0; host < 3000; ++host) text += std::to_string(row) + ",n" + std::to_string(host) + ",0,5\n";
+  }
+  auto reading = read(text);
+  ASSERT_TRUE(reading.summary);
+  EXPECT_EQ(reading.got.devices.size(), 3000u);
+  EXPECT_EQ(reading.got.samples.size(), 9000u);
+  EXPECT_EQ(reading.got.devices[static_cast<std::size_t>(reading.got.samples[8999].first)].host, "n2999");
+}
+
+TEST(ReadSamples, XmlLogsFollowOneAnotherAndMayBeCutShort) {
+  auto log = [](const char* util, const char* end) {
+    return std::string(
+               "<?xml version=\"1.0\" ?>\n<nvidia_smi_log>\n<gpu id=\"0\">\n<uuid>G</uuid>\n<utilization><gpu_util>") +
+           util + "</gpu_util></utilization>\n" + end;
+  };
+  const char* whole = "</gpu>\n</nvidia_smi_log>\n";
+  auto reading =
+      read(log("10 %", whole) + log("20 %", "") + log("30 %", "</gpu></oops>\n<more/>\n") + log("40 %", whole));
+  ASSERT_TRUE(reading.summary) << describe(reading.summary.error());
+  EXPECT_EQ(reading.summary->refused, 1u);
+  ASSERT_EQ(reading.got.samples.size(), 3u) << "what was closed before the mistake is kept";
+  EXPECT_DOUBLE_EQ(value(reading, 0, Metric::kGpuUtil), 0.1);
+  EXPECT_DOUBLE_EQ(value(reading, 2, Metric::kGpuUtil), 0.4);
 }
 
 TEST(ReadSamples, Xml) {

@@ -104,6 +104,8 @@ class SampleSink {
   // Readings of one metric in canonical units: the same as a sample each, which is what it does unless a sink knows a
   // quicker way.
   virtual void add_points(int device, Metric metric, std::span<const Point> points);
+  // A reading was there, but its value was a blank or cannot be: the device was seen, nothing more.
+  virtual void add_unusable(int /*device*/, Metric /*metric*/, double /*time*/) {}
 };
 
 }  // namespace rightsize::telemetry

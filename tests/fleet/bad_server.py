@@ -1,35 +1,52 @@
-"""A Prometheus-compatible server that misbehaves on purpose, for one small fleet held in memory.
+"""A Prometheus-compatible server that misbehaves on purpose: a proxy in front of a real VictoriaMetrics that holds a small
+fleet of known kinds.
 
-Modes: ok, down-after-N (closes connections after N requests), busy (429 with Retry-After, then answers), flaky (every
-third request 503), broken (always 500), slow (never answers in time), partial (warnings and isPartial), nan (means are
-NaN, raw readings have NaN in them), duplicate (every GPU twice, from two replicas), no-memory (no FB_USED), no-activity,
-skew (its clock is an hour ahead), huge (one host too many samples: 422 unless asked for a single host), html (a login page),
-auth (401 without the token), truncated (JSON cut short for one host), million (a host label with a value for each of 10^6
-series)."""
+Modes: ok, down (closes connections after some requests), busy (429 with Retry-After, then answers), flaky (every third
+request 503), broken (always 500), slow (never answers in time), partial (warnings and isPartial, as Thanos and VictoriaMetrics's
+cluster say), nan (the largest values of some GPUs are NaN), duplicate (every series twice, from two replicas: Thanos without
+deduplication), no-memory (no FB_USED), no-activity, skew (its clock is an hour ahead), huge (422 unless asked for a single GPU),
+short (422 for more than ten minutes at once), html (a login page), auth (401 without the token), truncated (JSON cut short for
+one GPU), million (a label with a value for each of 10^6 series), empty (nothing of one shard, without a word), lost (the same,
+but only the first time), mimir (everything below /prometheus, a tenant is needed, limits are 422 with Mimir's words)."""
+import contextlib
 import http.server
+import io
 import json
 import re
 import threading
 import time
+import urllib.error
 import urllib.parse
+import urllib.request
 
-from fleet_data import KINDS, METRICS, labels, kind_of
+import servers
+from fleet_data import Fleet, METRICS
 
 STEP = 30
+END = int(time.time()) // 3600 * 3600 + 7200  # of the data: four hours around now
 
 
-def value_of(kind, metric, working=True):
-    k = KINDS[kind]
-    on = 1 if working and k['duty'] > 0 else 0
-    return {METRICS[0]: round(100 * k['activity'] * on), METRICS[1]: k['activity'] * on, METRICS[2]: k['tensor'] * on,
-            METRICS[3]: k['dram'] * on, METRICS[4]: k['memory'], METRICS[5]: k['watts']}[metric]
+@contextlib.contextmanager
+def backend():
+    """A VictoriaMetrics with fleets of 8, 16 and 32 GPUs (label set), and one with two replicas; its base URL."""
+    with servers.victoria() as base:
+        for gpus in (8, 16, 32):
+            text = io.StringIO()
+            Fleet(gpus, 4 * 3600, STEP, END).write_import(text)
+            lines = text.getvalue()
+            servers.get(base + '/api/v1/import?extra_label=set=%d' % gpus, data=lines.encode())
+            if gpus == 16:
+                for replica in 'ab':
+                    servers.get(base + '/api/v1/import?extra_label=set=duplicate&extra_label=replica=' + replica, data=lines.encode())
+        servers.get(base + '/internal/force_flush')
+        yield base
 
 
 class BadServer:
-    """`with BadServer('flaky', gpus=16) as server: server.url`"""
+    """`with BadServer(base, 'flaky', gpus=16) as server: server.url`"""
 
-    def __init__(self, mode, gpus=16, window=3600):
-        self.mode, self.gpus, self.window = mode, gpus, window
+    def __init__(self, base, mode, gpus=16):
+        self.base, self.mode, self.gpus = base, mode, gpus
         self.requests, self.seen, self.put_off = 0, [], set()
 
     def __enter__(self):
@@ -59,20 +76,24 @@ class BadServer:
         self.http.shutdown()
         self.http.server_close()
 
-    # --- what it says ---
-
     def answer(self, handler, path, form):
         self.requests += 1
         self.seen.append((path, dict(handler.headers)))
         send = lambda status, body, **headers: self.send(handler, status, body, headers)
-        mode = self.mode
+        mode, query = self.mode, form.get('query', [''])[0]
         if mode == 'auth' and handler.headers.get('Authorization') != 'Bearer s3cret-token':
             return send(401, '{"status":"error","error":"no organisation"}')
+        if mode == 'mimir':
+            if not path.startswith('/prometheus/'):
+                return send(404, 'page not found')
+            if handler.headers.get('X-Scope-OrgID') != 'team-a':
+                return send(401, 'no org id')
+            path = path[len('/prometheus'):]
         if mode == 'html':
             return send(200, '<html>please log in</html>')
         if mode == 'broken':
             return send(500, '{"status":"error","errorType":"internal","error":"disk on fire"}')
-        if mode == 'slow' and self.requests > 4:
+        if mode == 'slow' and self.requests > 6:
             time.sleep(1)
         if mode == 'busy' and self.requests % 4 == 1 and self.first_time(path, form):
             return send(429, 'slow down', **{'Retry-After': '0'})
@@ -82,28 +103,51 @@ class BadServer:
             handler.close_connection = True
             handler.connection.close()
             return
-        if path.endswith('/label/__name__/values'):
-            return send(200, self.ok([m for m in METRICS if self.has(m)]))
-        if path.endswith('/api/v1/labels'):
-            return send(200, self.ok(sorted(labels(0)) + (['replica'] if mode == 'duplicate' else [])))
-        if path.endswith('/values'):
-            name = path.split('/')[-2]
-            if mode == 'million':
-                return send(200, self.ok(['pod-%07d.gpu.example' % i for i in range(1000000)]))
-            return send(200, self.ok(sorted({labels(g)[name] for g in range(self.gpus)})))
-        query = form['query'][0]
-        if query == 'time()':
-            now = time.time() + (3600 if mode == 'skew' else 0)
-            return send(200, self.ok({'resultType': 'scalar', 'result': [now, '%.3f' % now]}))
-        hosts = re.findall(r'Hostname=~?"([^"]*)"', query)
-        wanted = set(hosts[0].replace('\\', '').split('|')) if hosts else None
-        if mode == 'huge' and wanted and len(wanted) > 1:
-            return send(422, '{"status":"error","errorType":"execution","error":"query processing would load too many samples"}')
-        body = self.ok({'resultType': 'matrix' if path.endswith('range') else 'vector',
-                        'result': list(self.results(query, wanted, form, path.endswith('range')))})
-        if mode == 'truncated' and wanted and 'node-0001' in wanted:
+        if mode == 'million' and path.endswith('/values') and '__name__' not in path:
+            return send(200, json.dumps({'status': 'success', 'data': ['pod-%07d.gpu.example' % i for i in range(1000000)]}))
+        wanted = re.findall(r'UUID=~"([^"]*)"', query)
+        wanted = set(wanted[0].replace('\\', '').split('|')) if wanted else set()
+        refusal = {'huge': (len(wanted) > 1, 'query processing would load too many samples into memory in query execution'),
+                   'mimir': (len(wanted) > 4, 'err-mimir-max-chunks-per-query: the query exceeded the maximum number of chunks'),
+                   'short': (self.span(form) > 600, 'too many points for the given step: they exceed -search.maxPointsPerTimeseries')}
+        if refusal.get(mode, (False,))[0]:
+            return send(422, json.dumps({'status': 'error', 'errorType': 'execution', 'error': refusal[mode][1]}))
+        status, body = self.forward(path, form)
+        if status == 200 and body.startswith('{'):
+            body = json.dumps(self.bend(json.loads(body), path, query, wanted, form))
+        if mode == 'truncated' and 'GPU-000001' in wanted:
             body = body[:len(body) // 2]
-        send(200, body)
+        send(status, body)
+
+    def span(self, form):
+        return float(form['end'][0]) - float(form['start'][0]) if 'step' in form else 0
+
+    def forward(self, path, form):
+        form = dict(form, extra_label=['set=duplicate' if self.mode == 'duplicate' else 'set=%d' % self.gpus])
+        try:
+            with urllib.request.urlopen(self.base + path, data=urllib.parse.urlencode(form, doseq=True).encode(), timeout=60) as r:
+                return r.status, r.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+
+    def bend(self, answer, path, query, wanted, form):
+        """The answer as this server gives it."""
+        mode, data = self.mode, answer.get('data')
+        if mode == 'partial':
+            answer.update(warnings=['store gateway 3 is not reachable'], isPartial=True)
+        if mode == 'skew' and query == 'time()':
+            data['result'] = [[time.time() + 3600, '%.3f' % (time.time() + 3600)]][0]
+            data['resultType'] = 'scalar'
+        if path.endswith('/label/__name__/values'):
+            missing = {'no-memory': METRICS[4:5], 'no-activity': METRICS[:2]}.get(mode, ())
+            answer['data'] = [m for m in data if m not in missing]
+        if mode == 'nan' and query.startswith('max_over_time('):
+            for row in data['result']:
+                if 'value' in row and int(row['metric']['UUID'][-6:]) % 4 == 0:
+                    row['value'][1] = 'NaN'
+        if 'GPU-000000' in wanted and (mode == 'empty' or (mode == 'lost' and self.first_time(path, form))):
+            data['result'] = []
+        return answer
 
     def first_time(self, path, form):
         """No question is put off twice: with several clients, chance would let one run out of tries."""
@@ -112,19 +156,6 @@ class BadServer:
             return False
         self.put_off.add(question)
         return True
-
-    def has(self, metric):
-        if self.mode == 'no-memory':
-            return metric != METRICS[4]
-        if self.mode == 'no-activity':
-            return metric not in METRICS[:2]
-        return True
-
-    def ok(self, data):
-        answer = {'status': 'success', 'data': data}
-        if self.mode == 'partial':
-            answer.update(warnings=['store gateway 3 is not reachable'], isPartial=True)
-        return json.dumps(answer)
 
     def send(self, handler, status, body, headers):
         try:
@@ -136,50 +167,3 @@ class BadServer:
             handler.wfile.write(body.encode())
         except OSError:
             pass  # the client gave up
-
-    # --- a tiny part of PromQL: what the planner asks ---
-
-    def results(self, query, wanted, form, is_range):
-        metric = next((m for m in METRICS if re.search(r'\b%s\b' % m, query)), None)
-        raw = re.fullmatch(r'\w+\{.*\}\[[0-9a-z]+\]', query)
-        gpus = re.findall(r'UUID=~"([^"]*)"', query)
-        if query.startswith('quantile(0.5, count_over_time'):
-            yield self.series({}, 3600 / STEP, form, is_range)
-            return
-        for gpu in range(self.gpus):
-            found = labels(gpu)
-            if wanted is not None and found['Hostname'] not in wanted:
-                continue
-            if gpus and found['UUID'] not in gpus[0]:
-                continue
-            for replica in (('a', 'b') if self.mode == 'duplicate' else ('',)):
-                named = dict(found, replica=replica) if replica else found
-                if raw:
-                    end = float(form['time'][0])
-                    value = value_of(kind_of(gpu), metric)
-                    pairs = [[end - STEP * i, 'NaN' if i % 10 == 0 else str(value)] for i in range(self.window // STEP)]
-                    yield {'metric': dict(named, __name__=metric), 'values': pairs}
-                else:
-                    yield self.series(named, self.number(query, gpu, metric), form, is_range)
-
-    def number(self, query, gpu, metric):
-        kind = kind_of(gpu)
-        idle = KINDS[kind]['duty'] == 0
-        if query.startswith('count_over_time'):
-            return self.window / STEP
-        if query.startswith('changes'):
-            return 0
-        if ' * (' in query:
-            return 1 if idle and KINDS[kind]['memory'] > 1024 else 0
-        if '<= bool' in query:
-            return 1 if idle else 0
-        if self.mode == 'nan' and gpu % 4 == 0 and 'avg_over_time' in query:
-            return float('nan')
-        return value_of(kind, metric)
-
-    def series(self, found, value, form, is_range):
-        text = 'NaN' if value != value else repr(value)
-        if not is_range:
-            return {'metric': found, 'value': [float(form['time'][0]), text]}
-        start, end, step = (float(form[k][0]) for k in ('start', 'end', 'step'))
-        return {'metric': found, 'values': [[start + step * i, text] for i in range(int((end - start) / step) + 1)]}

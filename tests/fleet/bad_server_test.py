@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """rightsize fleet against a server that misbehaves: what is missing is said, what can be finished is, and the exit code
-is 3 when the answer would mislead. Usage: bad_server_test.py PROGRAM"""
+is 3 when the answer would mislead. Usage: bad_server_test.py PROGRAM. Skipped (exit 77) without a VictoriaMetrics."""
 import json
 import os
 import resource
@@ -9,14 +9,18 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from bad_server import BadServer
+import servers
+from bad_server import BadServer, END, backend
 
 PROGRAM = sys.argv[1]
+BASE = None
 
 
 def run(server, *args, **env):
     command = [PROGRAM, 'fleet', '--prometheus', server.url, '--window', '1h', '--price', 'h100-sxm=2',
                '--retry-wait', '5ms', '--format', 'json', *args]
+    if server.mode != 'skew':
+        command += ['--end', str(END - 3600)]
     if '--shard' not in args:
         command += ['--shard', '8']
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **env})
@@ -24,7 +28,7 @@ def run(server, *args, **env):
 
 
 def check(mode, code, *args, gpus=16, **env):
-    with BadServer(mode, gpus) as server:
+    with BadServer(BASE, mode, gpus) as server:
         done, found = run(server, *args, **env)
         assert done.returncode == code, '%s: exit %d instead of %d: %s' % (mode, done.returncode, code, done.stderr[:500])
         print('%-12s exit %d  %s' % (mode, code, done.stderr.split('\n')[0][:120]))
@@ -36,6 +40,15 @@ def notes(found):
 
 
 def main():
+    global BASE
+    if not servers.VICTORIA:
+        print('no VictoriaMetrics is installed')
+        sys.exit(77)
+    with backend() as BASE:
+        check_all()
+
+
+def check_all():
     _, _, good = check('ok', 0)
     assert good['totals']['gpus'] == 16 and good['totals']['gpu_hours'] == 16, good['totals']
 
@@ -63,14 +76,14 @@ def main():
 
     # Down half way, or too slow: what was read is kept and the rest is named.
     _, done, found = check('truncated', 3, '--tries', '1')
-    assert found['totals']['gpus'] == 8 and 'node-0001' in notes(found), notes(found)
+    assert found['totals']['gpus'] == 8 and 'GPU-000000 to GPU-000007' in notes(found), notes(found)
     _, done, found = check('slow', 3, '--tries', '1', '--timeout', '300ms', gpus=8)
     _, done, found = check('down', 3, '--tries', '1')
 
     _, _, found = check('partial', 3)
     assert 'partial' in notes(found) and 'store gateway 3' in notes(found), notes(found)
     _, _, found = check('nan', 0)
-    assert found['totals']['gpus'] == 16 and 'reading by reading' in notes(found), notes(found)
+    assert found['totals']['gpus'] == 16 and found['totals']['gpu_hours'] == 16, notes(found)
     wanted = {g['id']: g['verdict'] for g in good['gpus']}
     assert {g['id']: g['verdict'] for g in found['gpus']} == wanted, found['gpus'][0]
     _, _, found = check('duplicate', 0)
@@ -81,12 +94,22 @@ def main():
     assert 'no metric of GPU activity' in done.stderr and '--name' in done.stderr, done.stderr
     _, _, found = check('skew', 0)
     assert 'ahead of' in notes(found), notes(found)
-    _, _, found = check('huge', 0, '--shard', '1000', gpus=32)  # halved until the server agrees
-    assert found['totals']['gpus'] == 32, found['totals']
+    # What is refused is asked about fewer GPUs, or less time, and means the same.
+    _, _, found = check('huge', 0, '--shard', '1000', gpus=32)
+    assert found['totals']['gpus'] == 32 and found['totals']['gpu_hours'] == 32, found['totals']
+    for mode, args in (('short', ()), ('mimir', ('--org-id', 'team-a'))):
+        _, _, found = check(mode, 0, *args)
+        assert found['totals'] == good['totals'], (mode, found['totals'])
+
+    # An empty answer about GPUs the server lists is asked again, then an error: never zero hours.
+    _, _, found = check('lost', 0)
+    assert found['totals'] == good['totals'], found['totals']
+    _, _, found = check('empty', 3)
+    assert found['totals']['gpus'] == 8 and 'no reading of them' in notes(found), notes(found)
 
     # A million series behind the label that should tell hosts apart: said at once, in bounded memory, and not asked about.
     server, done, _ = check('million', 3)
-    assert "'Hostname' has 1,000,000 values" in done.stderr and '--match' in done.stderr, done.stderr
+    assert "'UUID' has 1,000,000 values" in done.stderr and '--match' in done.stderr, done.stderr
     assert server.requests < 10, server.requests
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024  # of the largest of all runs above
     print('%-12s %d MiB' % ('', peak))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """rightsize exporter over HTTP: what /metrics says is exposition text that our own reader and promtool (where it is
-installed) accept, it is measured again, and the program ends when asked to. Usage: exporter_test.py PROGRAM"""
+installed) accept, it is measured again, failures show at once, stale values go, and the program ends when asked to. Usage: exporter_test.py PROGRAM"""
 import os
 import re
 import signal
@@ -45,6 +45,30 @@ def wait_until(true, seconds=20):
         time.sleep(0.05)
 
 
+def status_of(url):
+    try:
+        servers.get(url)
+        return 200
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+def starts_without_a_source(folder):
+    """A source that is down does not keep the exporter from starting: it says so, and goes on trying."""
+    path = os.path.join(folder, 'later.json')
+    exporter = subprocess.Popen([PROGRAM, 'exporter', '--from', path, '--listen', '127.0.0.1:0', '--every', '200ms'],
+                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    try:
+        lines = iter(exporter.stderr.readline, '')
+        base = next(m.group(0) for m in (re.search(r'http://127\.0\.0\.1:\d+', line) for line in lines) if m)
+        assert status_of(base + '/healthz') == 503
+        write_fleet(path, 8)
+        wait_until(lambda: status_of(base + '/healthz') == 200)
+    finally:
+        exporter.kill()
+        exporter.wait()
+
+
 def check_page(base):
     text = servers.get(base + '/metrics').decode()
     found = samples(text)
@@ -72,7 +96,8 @@ def main():
         path = os.path.join(folder, 'fleet.json')
         write_fleet(path, 8)
         exporter = subprocess.Popen([PROGRAM, 'exporter', '--from', path, '--price', 'h100-sxm=2.5', '--listen', '127.0.0.1:0',
-                                     '--every', '200ms'], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                                     '--every', '200ms', '--stale-after', '1s'], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        starts_without_a_source(folder)
         try:
             said = exporter.stderr.readline()
             base = re.search(r'http://127\.0\.0\.1:\d+', said).group(0)
@@ -82,9 +107,20 @@ def main():
             assert taken.returncode == 3 and 'is the port taken?' in taken.stderr, taken.stderr
             write_fleet(path, 16)  # measured again: the new GPUs are there
             wait_until(lambda: samples(servers.get(base + '/metrics').decode())['rightsize_fleet_gpus'] == 16)
-            os.rename(path, path + '.gone')  # a failed measurement keeps the last numbers
+            assert servers.get(base + '/healthz').startswith(b'ok')
+            before = samples(servers.get(base + '/metrics').decode())
+            assert before['rightsize_failed_measurements_total'] == 0 and before['rightsize_last_measurement_success'] == 1
+            os.rename(path, path + '.gone')  # a failure is counted at once; the last numbers stay until they are stale
             assert 'fleet.json' in exporter.stderr.readline()
-            assert samples(servers.get(base + '/metrics').decode())['rightsize_fleet_gpus'] == 16
+            page = lambda: samples(servers.get(base + '/metrics').decode())
+            wait_until(lambda: page()['rightsize_failed_measurements_total'] >= 1)
+            assert page()['rightsize_last_measurement_success'] == 0
+            wait_until(lambda: 'rightsize_fleet_gpus' not in page())
+            assert page()['rightsize_last_success_timestamp_seconds'] >= before['rightsize_last_success_timestamp_seconds']
+            assert status_of(base + '/healthz') == 503
+            os.rename(path + '.gone', path)  # and it comes back
+            wait_until(lambda: page().get('rightsize_fleet_gpus') == 16)
+            assert status_of(base + '/healthz') == 200
             exporter.send_signal(signal.SIGTERM)
             assert exporter.wait(10) == 0, exporter.returncode
         finally:

@@ -47,7 +47,7 @@ const Validated* find(std::string_view capability, std::string_view metric) {
   return nullptr;
 }
 
-// tests/fixtures/perf/recorded-errors.csv is what `fit . --quick` printed when it was last looked at.
+// tests/fixtures/perf/recorded-errors.csv: the errors when they were last looked at; `fit . --record` writes them anew.
 TEST(MeasuredSpeeds, NoErrorHasGrownByHalf) {
   const std::string path = kRoot + "/tests/fixtures/perf/recorded-errors.csv";
   const Csv csv = *Csv::parse(path, *read_file(path));

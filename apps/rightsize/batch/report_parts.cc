@@ -39,7 +39,7 @@ void put_profile(Json& document, const BatchInput& input, const Assessment& a, d
   document["capacity_per_second"] = report::json_number(a.capacity);
   document["load"] = report::json_number(a.load);
   document["simulated_seconds"] = in_seconds(sim::from_sim_time(p.elapsed));
-  document["quantile_relative_error"] = sim::LogHistogram::kRelativeError;
+  document["quantile_relative_error"] = sim::LatencyHistogram::kRelativeError;
   document["seconds"] = wall;
 }
 

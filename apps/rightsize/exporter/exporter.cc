@@ -1,15 +1,14 @@
 // rightsize exporter: verdicts and dollars of a fleet as Prometheus metrics, measured again now and then.
-#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <memory>
-#include <mutex>
 #include <thread>
 
 #include <fmt/format.h>
 
 #include "base/parse_units.h"
 #include "fleet/emit.h"
+#include "fleet/published.h"
 #include "rightsize/exporter/server.h"
 #include "rightsize/fleet/fleet.h"
 
@@ -18,74 +17,82 @@ namespace {
 
 struct Flags {
   FleetFlags fleet;
-  std::string listen = "127.0.0.1:9477", every = "15min";
+  std::string listen = "127.0.0.1:9477", every = "15min", stale_after;
   bool once = false;
 };
 
 volatile std::sig_atomic_t stopped = 0;
 extern "C" void stop_exporter(int) { stopped = 1; }
 
-// What /metrics says, exchanged whole.
-struct Page {
-  std::mutex mutex;
-  std::string text = "# nothing was measured yet\n";
+double now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
-  void set(std::string next) {
-    const std::lock_guard lock(mutex);
-    text = std::move(next);
-  }
-  std::string get() {
-    const std::lock_guard lock(mutex);
-    return text;
-  }
-};
-
-// One measurement; a failure is a metric, too, and the last numbers stay.
 Checked<std::string> measure(const Flags& flags, const catalog::Catalog& catalog) {
   RIGHTSIZE_TRY(const FleetResult result, run_fleet(flags.fleet, catalog));
   return fleet::emit_metrics(result.analysis, result.share_read, result.misleading.empty());
 }
 
-void measure_again(const Flags& flags, const catalog::Catalog& catalog, double seconds_between, Page& page) {
-  double failures = 0;
-  auto next = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds_between);
+// Measures once and publishes what came of it; what went wrong, if anything.
+Errors measure_and_publish(const Flags& flags, const catalog::Catalog& catalog, fleet::Published& page) {
+  const auto begun = std::chrono::steady_clock::now();
+  Checked<std::string> text = measure(flags, catalog);
+  if (!text) {
+    page.failed(text.error().front().message, now());
+    return std::move(text).error();
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
+  page.succeeded(*std::move(text), now(), seconds(took.count()));
+  return {};
+}
+
+void say(const Errors& errors) {
+  if (!errors.empty()) std::fputs(describe(errors).c_str(), stderr);
+}
+
+void keep_measuring(const Flags& flags, const catalog::Catalog& catalog, Seconds every, fleet::Published& page) {
+  const auto pause = std::chrono::duration<double>(in_seconds(every));
+  auto next = std::chrono::steady_clock::now() + pause;
   while (stopped == 0) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     if (std::chrono::steady_clock::now() < next) continue;
-    if (Checked<std::string> text = measure(flags, catalog)) {
-      page.set(
-          *text +
-          fmt::format("# TYPE rightsize_failed_measurements_total counter\nrightsize_failed_measurements_total {}\n",
-                      failures));
-    } else {
-      ++failures;
-      std::fputs(describe(text.error()).c_str(), stderr);
-    }
-    next = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds_between);
+    say(measure_and_publish(flags, catalog, page));
+    next = std::chrono::steady_clock::now() + pause;
   }
+}
+
+Checked<Outcome> print_once(const Flags& flags, const catalog::Catalog& catalog) {
+  RIGHTSIZE_TRY(const std::string text, measure(flags, catalog));
+  Outcome outcome;
+  outcome.report.blocks.emplace_back(report::Verbatim{"", text});
+  outcome.report.document = {{"schema", "rightsize/exporter/1"}, {"metrics", text}};
+  return outcome;
 }
 
 Checked<Outcome> run(const Flags& flags) {
   Result<Seconds> every = parse_duration(flags.every);
   if (!every) return fail(one(std::move(every).error()));
+  Result<Seconds> stale = flags.stale_after.empty() ? Result<Seconds>(*every * 3) : parse_duration(flags.stale_after);
+  if (!stale) return fail(one(std::move(stale).error()));
   RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.fleet.catalog));
-  RIGHTSIZE_TRY(std::string first, measure(flags, catalog));
-  Outcome outcome;
-  if (flags.once) {
-    outcome.report.blocks.emplace_back(report::Verbatim{"", first});
-    outcome.report.document = {{"schema", "rightsize/exporter/1"}, {"metrics", first}};
-    return outcome;
-  }
-  Page page;
-  page.set(std::move(first));
+  if (flags.once) return print_once(flags, catalog);
+
+  fleet::Published page(*stale);
+  // A source that is down may come back; a flag that is wrong does not.
+  Errors first = measure_and_publish(flags, catalog, page);
+  if (!first.empty() && first.front().code == ErrorCode::kBadInput) return fail(std::move(first));
+  say(first);
   std::signal(SIGINT, stop_exporter);
   std::signal(SIGTERM, stop_exporter);
-  MetricsServer server([&page] { return page.get(); });
+  MetricsServer server([&page] { return page.metrics(now()); },
+                       [&page] {
+                         const fleet::Health health = page.health(now());
+                         return std::pair(health.good ? 200 : 503, health.text);
+                       });
   Result<std::string> address = server.start(flags.listen);
   if (!address) return fail(one(std::move(address).error()));
   std::fputs(fmt::format("metrics at http://{}/metrics, measured every {}\n", *address, flags.every).c_str(), stderr);
-  measure_again(flags, catalog, in_seconds(*every), page);
+  keep_measuring(flags, catalog, *every, page);
   server.stop();
+  Outcome outcome;
   outcome.report.document = {{"schema", "rightsize/exporter/1"}, {"address", *address}};
   return outcome;
 }
@@ -98,6 +105,9 @@ Run add_exporter(CLI::App& command) {
   command.add_option("--listen", flags->listen, "address and port; port 0 takes a free one")
       ->default_str("127.0.0.1:9477");
   command.add_option("--every", flags->every, "time between two measurements")->default_str("15min");
+  command.add_option("--stale-after", flags->stale_after,
+                     "without a success for so long, the fleet's values are withdrawn and /healthz answers 503; three "
+                     "times --every when not given");
   command.add_flag("--once", flags->once, "measure once, print the metrics and end (for a textfile collector)");
   return [flags] { return run(*flags); };
 }

@@ -14,12 +14,18 @@ struct MetricsServer::State {
   std::thread thread;
 };
 
-MetricsServer::MetricsServer(std::function<std::string()> page) : state_(std::make_unique<State>()) {
+MetricsServer::MetricsServer(std::function<std::string()> page, std::function<std::pair<int, std::string>()> health)
+    : state_(std::make_unique<State>()) {
   state_->server.Get("/metrics", [page](const httplib::Request&, httplib::Response& response) {
     response.set_content(page(), "text/plain; version=0.0.4; charset=utf-8");
   });
+  state_->server.Get("/healthz", [health](const httplib::Request&, httplib::Response& response) {
+    auto [status, text] = health();
+    response.status = status;
+    response.set_content(text, "text/plain; charset=utf-8");
+  });
   state_->server.Get("/", [](const httplib::Request&, httplib::Response& response) {
-    response.set_content("<a href=\"/metrics\">metrics</a>\n", "text/html");
+    response.set_content("<a href=\"/metrics\">metrics</a> <a href=\"/healthz\">health</a>\n", "text/html");
   });
   // The library would share the port with another program that listens there, and each would get some of the requests.
   state_->server.set_socket_options([](socket_t socket) {

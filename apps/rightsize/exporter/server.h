@@ -1,9 +1,10 @@
-// A small HTTP server with one page; the only place that knows cpp-httplib.
+// A small HTTP server with two pages, /metrics and /healthz; the only place that knows cpp-httplib.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "base/result.h"
 
@@ -11,8 +12,8 @@ namespace rightsize::app {
 
 class MetricsServer {
  public:
-  // `page` is called for every request to /metrics, from any thread.
-  explicit MetricsServer(std::function<std::string()> page);
+  // `page` is called for every request to /metrics, `health` (status code and text) for /healthz, from any thread.
+  MetricsServer(std::function<std::string()> page, std::function<std::pair<int, std::string>()> health);
   ~MetricsServer();
 
   // Listens in a thread of its own; the address with the port that was taken. "127.0.0.1:0" takes a free one.

@@ -1,7 +1,8 @@
 // The flags of `fleet` -> telemetry, from files or a server -> an analysis.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <mutex>
+#include <set>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -9,9 +10,11 @@
 #include "base/file.h"
 #include "base/format.h"
 #include "base/parse_units.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "fleet/accumulate.h"
 #include "fleet/attribute.h"
+#include "fleet/jobs.h"
 #include "fleet/scan.h"
 #include "rightsize/fleet/fleet.h"
 #include "rightsize/input/price_flag.h"
@@ -86,18 +89,46 @@ Checked<fleet::Thresholds> read_thresholds(const FleetFlags& flags) {
   share("--sharing", flags.sharing, t.sharing_headroom);
   share("--memory-headroom", flags.memory_headroom, t.memory_headroom);
   share("--stop-above", flags.stop_above, t.stop_idle_share);
+  share("--max-overload", flags.max_overload, t.most_overload);
+  t.across_teams = flags.across_teams;
   if (Result<Bytes> held = parse_bytes(flags.held_above)) {
     t.idle.held_above_bytes = in_bytes(*held);
   } else {
     errors.push_back(std::move(held).error());
   }
-  if (Result<Seconds> park = parse_duration(flags.park_hours)) {
-    t.park_hours = in_hours(*park);
-  } else {
-    errors.push_back(std::move(park).error());
-  }
+  auto duration = [&](const std::string& text, Seconds& into) {
+    if (Result<Seconds> value = parse_duration(text)) {
+      into = *value;
+    } else {
+      errors.push_back(std::move(value).error());
+    }
+  };
+  duration(flags.park_after, t.park_after);
+  duration(flags.min_age, t.min_age);
   if (!errors.empty()) return fail(std::move(errors));
   return t;
+}
+
+// Providers and regions the catalogue has prices for.
+Checked<fleet::Market> read_market(const FleetFlags& flags, const catalog::Catalog& catalog) {
+  std::set<std::string> providers, regions;
+  for (const catalog::Price& price : catalog.prices) {
+    providers.insert(price.provider);
+    regions.insert(price.region);
+  }
+  Errors errors;
+  auto check = [&](const char* flag, const std::vector<std::string>& given, const std::set<std::string>& known) {
+    const std::vector<std::string> names(known.begin(), known.end());
+    for (const std::string& name : given) {
+      if (known.contains(name)) continue;
+      errors.push_back(bad_input(fmt::format("{} '{}': no price of the catalogue is from there", flag, name))
+                           .with_hint(did_you_mean(name, names)));
+    }
+  };
+  check("--provider", flags.providers, providers);
+  check("--region", flags.regions, regions);
+  if (!errors.empty()) return fail(std::move(errors));
+  return fleet::Market{flags.providers, flags.regions};
 }
 
 // "now" in seconds since 1970, or an ISO time.
@@ -176,16 +207,13 @@ Checked<FleetResult> read_server(const FleetFlags& flags, const Times& times, co
   result.read.push_back(fmt::format("{}: {}, {} requests, {} asked again", http::shown_url(flags.prometheus),
                                     format_duration(seconds(times.window)), scan->traffic.requests,
                                     scan->traffic.retries));
-  if (scan->looked_closer > 0) {
-    result.analysis.notes.push_back(
-        fmt::format("{} GPUs were read reading by reading: their aggregates were not numbers", scan->looked_closer));
-  }
   gpus = std::move(scan->gpus);
   return result;
 }
 
 Checked<FleetResult> read_files(const FleetFlags& flags, const Times& times, const fleet::Thresholds& thresholds,
-                                const telemetry::NameMap& names, std::vector<fleet::GpuUse>& gpus) {
+                                const telemetry::NameMap& names, std::vector<fleet::GpuUse>& gpus,
+                                telemetry::JobTable& jobs) {
   fleet::AccumulateOptions options{.idle = thresholds.idle, .step = times.step};
   if (times.end > 0) {
     options.until = times.end;
@@ -195,6 +223,7 @@ Checked<FleetResult> read_files(const FleetFlags& flags, const Times& times, con
   Result<telemetry::FeedOutcome> outcome =
       telemetry::read_feeds(flags.from, {names, times.step > 0 ? times.step : 30}, sum);
   if (!outcome) return fail(one(std::move(outcome).error()));
+  jobs = std::move(outcome->jobs);
   FleetResult result;
   result.failures = outcome->failures;
   result.analysis.notes = outcome->notes;
@@ -209,7 +238,7 @@ Checked<FleetResult> read_files(const FleetFlags& flags, const Times& times, con
   result.read.push_back(fmt::format("{} file{} ({}), {} readings", outcome->files, outcome->files == 1 ? "" : "s",
                                     kinds, format_count(static_cast<double>(sum.readings()))));
   if (sum.refused() > 0) {
-    result.analysis.notes.push_back(fmt::format("{} readings were out of any sensible range and left out",
+    result.analysis.notes.push_back(fmt::format("{} readings carry no possible time and were dropped",
                                                 format_count(static_cast<double>(sum.refused()))));
   }
   if (sum.gpus_left_out() > 0) {
@@ -224,13 +253,52 @@ Checked<FleetResult> read_files(const FleetFlags& flags, const Times& times, con
   return result;
 }
 
-Result<> join_jobs(const std::string& path, std::vector<fleet::GpuUse>& gpus, FleetResult& result) {
+// The accounting a --jobs flag names, beside what --from brought.
+Result<> read_job_log(const std::string& path, telemetry::JobTable& jobs) {
   RIGHTSIZE_TRY(std::unique_ptr<telemetry::ByteSource> source, telemetry::open_feed(path));
-  RIGHTSIZE_TRY(const telemetry::JobTable table, telemetry::read_jobs(*source, path));
-  const fleet::Attribution done = fleet::attribute_jobs(gpus, table);
-  result.read.push_back(fmt::format("{} GPU jobs: {} GPUs matched by job, {} by host and time", table.jobs.size(),
-                                    done.by_job, done.by_time));
+  RIGHTSIZE_TRY(telemetry::JobTable table, telemetry::read_jobs(*source, path));
+  jobs.append(std::move(table));
   return {};
+}
+
+// Jobs laid over the GPUs that telemetry tells of; jobs on other hosts are GPUs of their own.
+void join_jobs(const telemetry::JobTable& jobs, const fleet::Thresholds& thresholds, std::vector<fleet::GpuUse>& gpus,
+               FleetResult& result) {
+  if (jobs.empty()) return;
+  std::set<std::string> covered;
+  for (const fleet::GpuUse& gpu : gpus) covered.insert(fleet::short_host(gpu.device.host));
+  std::string how;
+  if (!gpus.empty()) {
+    const fleet::Attribution done = fleet::attribute_jobs(gpus, jobs);
+    how = fmt::format(": {} GPUs matched by job, {} by host and time", done.by_job, done.by_time);
+  }
+  for (fleet::GpuUse& gpu : fleet::gpus_of_jobs(jobs, thresholds.idle, covered)) gpus.push_back(std::move(gpu));
+  result.read.push_back(fmt::format(
+      "{} GPU jobs, {} without GPUs, {} that never started{}", format_count(static_cast<double>(jobs.jobs.size())),
+      format_count(static_cast<double>(jobs.without_gpu)), format_count(static_cast<double>(jobs.never_started)), how));
+}
+
+void group_owners(const FleetFlags& flags, FleetResult& result) {
+  const std::vector<fleet::GpuRow>& gpus = result.analysis.gpus;
+  using fleet::Owner;
+  using telemetry::Device;
+  auto add = [&](const std::string& title, const fleet::OwnerKey& key) {
+    std::vector<fleet::OwnerLine> lines = fleet::make_owners(gpus, key);
+    const bool any =
+        std::any_of(lines.begin(), lines.end(), [](const auto& line) { return line.owner != Owner{}.shown(); });
+    if (any) result.groups.emplace_back(title, std::move(lines));
+  };
+  add("namespaces", [](const Owner& owner, const Device&) { return owner.team; });
+  add("workloads", [](const Owner& owner, const Device&) { return owner.workload; });
+  if (!result.analysis.jobs) add("users", [](const Owner& owner, const Device&) { return owner.user; });
+  for (const std::string& label : flags.by_labels) {
+    add(label, [&](const Owner&, const Device& device) {
+      const auto found = device.labels.find(label);
+      return found == device.labels.end() ? std::string() : found->second;
+    });
+    const bool known = !result.groups.empty() && result.groups.back().first == label;
+    if (!known) result.analysis.notes.push_back(fmt::format("--by {}: no GPU has a label of that name", label));
+  }
 }
 
 // When the totals must not be taken for the fleet's.
@@ -238,13 +306,16 @@ void judge_trust(FleetResult& result, bool from_files) {
   if (result.share_read < 0.9) {
     result.misleading.push_back(fmt::format("only {} of the {} could be read",
                                             format_percent(Ratio::fraction(result.share_read)),
-                                            from_files ? "files" : "hosts"));
+                                            from_files ? "files" : "GPUs"));
   }
-  std::size_t silent = 0;
-  for (const fleet::GpuRow& gpu : result.analysis.gpus) silent += gpu.use.activity() ? 0 : 1;
-  if (silent * 10 > result.analysis.gpus.size()) {
-    result.misleading.push_back(fmt::format("{} of {} GPUs report no activity", silent, result.analysis.gpus.size()));
+  // What no MIG instance was made of has nothing to report, and a job log is not expected to.
+  std::size_t silent = 0, all = 0;
+  for (const fleet::GpuRow& gpu : result.analysis.gpus) {
+    if (gpu.use.is_free_part() || gpu.use.from_job_log) continue;
+    ++all;
+    silent += gpu.use.activity() ? 0 : 1;
   }
+  if (silent * 10 > all) result.misleading.push_back(fmt::format("{} of {} GPUs report no activity", silent, all));
   for (const std::string& note : result.analysis.notes) {
     if (note.find("partial") != std::string::npos) result.misleading.push_back(note);
   }
@@ -262,18 +333,29 @@ Checked<FleetResult> run_fleet(const FleetFlags& flags, const catalog::Catalog& 
   RIGHTSIZE_TRY(const Times times, read_times(flags));
   RIGHTSIZE_TRY(const telemetry::NameMap names, telemetry::parse_name_map(flags.names));
   RIGHTSIZE_TRY(market::OwnPrices prices, market::parse_own_prices(flags.prices, catalog));
+  RIGHTSIZE_TRY(fleet::Market market, read_market(flags, catalog));
   std::vector<fleet::GpuUse> gpus;
+  telemetry::JobTable jobs;
   RIGHTSIZE_TRY(FleetResult result, flags.from.empty() ? read_server(flags, times, thresholds, names, gpus)
-                                                       : read_files(flags, times, thresholds, names, gpus));
+                                                       : read_files(flags, times, thresholds, names, gpus, jobs));
   if (!flags.jobs.empty()) {
-    if (Result<> joined = join_jobs(flags.jobs, gpus, result); !joined) return fail(one(std::move(joined).error()));
+    if (Result<> read = read_job_log(flags.jobs, jobs); !read) return fail(one(std::move(read).error()));
   }
-  const fleet::PriceBook book(catalog, std::move(prices));
+  if (times.end > 0) fleet::clip_jobs(jobs, times.end - times.window, times.end);
   std::vector<std::string> notes = std::move(result.analysis.notes);
+  for (std::string& note : fleet::accounting_notes(gpus)) notes.push_back(std::move(note));
+  join_jobs(jobs, thresholds, gpus, result);
+  const fleet::PriceBook book(catalog, std::move(prices), std::move(market));
   result.analysis = fleet::analyse(std::move(gpus), book, thresholds);
   notes.insert(notes.end(), result.analysis.notes.begin(), result.analysis.notes.end());
   result.analysis.notes = std::move(notes);
   result.thresholds = thresholds;
+  if (!jobs.empty()) {
+    result.analysis.jobs = fleet::make_job_ledger(jobs, book, thresholds.idle, result.analysis.gpus);
+    for (std::string& note : fleet::job_notes(jobs, result.analysis.gpus))
+      result.analysis.notes.push_back(std::move(note));
+  }
+  group_owners(flags, result);
   judge_trust(result, !flags.from.empty());
   return result;
 }
@@ -289,8 +371,12 @@ void add_fleet_flags(CLI::App& command, FleetFlags& f) {
   command.add_option("--match", f.match, "more label matchers for the server: 'cluster=\"a\",env=\"prod\"'");
   command.add_option("--name", f.names, "a name of yours: gpu_util=MY_METRIC*0.01 or host=MY_LABEL; repeat");
   add_price_flag(command, f.prices);
-  command.add_option("--jobs", f.jobs, "Slurm's accounting (sacct -P): names users where the metrics do not");
-  command.add_option("--shard", f.shard, "GPUs per round of questions")->default_str("128");
+  command.add_option("--jobs", f.jobs,
+                     "Slurm's accounting (TZ=UTC sacct -P): costs jobs, and names users where the metrics do not");
+  command.add_option("--by", f.by_labels, "also by this label: label_app, ray_io_cluster, ...; repeat");
+  command.add_option("--provider", f.providers, "where smaller GPUs and commitments may be bought; repeat");
+  command.add_option("--region", f.regions, "in which regions; repeat");
+  command.add_option("--shard", f.shard, "GPUs per round of questions")->default_str("96");
   command.add_option("--parallel", f.parallel, "rounds at a time")->default_str("2");
   command.add_option("--resume", f.resume, "folder that keeps the server's answers: a run that was cut off goes on");
   command.add_option("--timeout", f.timeout, "for one answer of the server")->default_str("120s");
@@ -311,8 +397,16 @@ void add_fleet_flags(CLI::App& command, FleetFlags& f) {
   command.add_option("--target", f.target, "a GPU this active is full")->default_str("85%");
   command.add_option("--sharing", f.sharing, "how full jobs sharing a GPU may make it together")->default_str("80%");
   command.add_option("--memory-headroom", f.memory_headroom, "share of memory to plan with")->default_str("90%");
-  command.add_option("--stop-above", f.stop_above, "idle for more of the time: stop it")->default_str("90%");
-  command.add_option("--park-after", f.park_hours, "idle stretches this long can be parked")->default_str("4h");
+  command.add_option("--stop-above", f.stop_above, "idle for more of the time, and quiet for --min-age: stop it")
+      ->default_str("90%");
+  command.add_option("--park-after", f.park_after, "idle stretches this long can be parked")->default_str("4h");
+  command.add_option("--min-age", f.min_age, "no action on what is younger, unless it was there when the window began")
+      ->default_str("24h");
+  command
+      .add_option("--max-overload", f.max_overload, "share of the recorded time for which a new place may be too small")
+      ->default_str("1%");
+  command.add_flag("--across-teams", f.across_teams,
+                   "jobs of different or unknown teams may share a GPU without MIG, too");
   add_catalog_flag(command, f.catalog);
 }
 

@@ -1,5 +1,6 @@
 // A fleet's analysis as a report.
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -10,17 +11,15 @@ namespace rightsize::app {
 namespace {
 
 using fleet::Action;
-using fleet::Category;
 using fleet::FleetAnalysis;
 using fleet::GpuRow;
 using report::Align;
 using report::Cell;
-using report::Json;
-using report::json_number;
 using report::number_cell;
 using report::text_cell;
 
-std::string dollars(double value) { return format_usd(usd(value)); }
+// Fractions of a cent are rounding of sums, not prices.
+std::string dollars(double value) { return format_usd(usd(std::abs(value) < 0.005 ? 0 : value)); }
 std::string percent(double share) { return format_percent(Ratio::fraction(share)); }
 
 Cell usd_cell(std::optional<double> value) {
@@ -29,128 +28,6 @@ Cell usd_cell(std::optional<double> value) {
 
 std::string cut(const std::string& text, std::size_t most) {
   return text.size() <= most ? text : text.substr(0, most - 1) + "~";
-}
-
-Json mean_metrics(const GpuRow& gpu) {
-  Json means = Json::object();
-  for (std::size_t i = 0; i < telemetry::kMetrics; ++i) {
-    if (const auto& use = gpu.use.metrics[i]) {
-      means[std::string(telemetry::name_of(static_cast<telemetry::Metric>(i)))] = json_number(use->mean);
-    }
-  }
-  return means;
-}
-
-Json shares_json(const GpuRow& gpu) {
-  Json shares = Json::object();
-  for (std::size_t c = 0; c < fleet::kCategories; ++c) {
-    shares[std::string(fleet::name_of(static_cast<Category>(c)))] = json_number(gpu.share[c]);
-  }
-  return shares;
-}
-
-Json gpu_json(const GpuRow& gpu) {
-  const auto& device = gpu.use.device;
-  Json owners = Json::array();
-  for (const fleet::Tenancy& t : gpu.use.tenancies) {
-    owners.push_back({{"owner", t.owner.shown()},
-                      {"seconds", json_number(t.seconds)},
-                      {"idle_seconds", json_number(t.idle_seconds)}});
-  }
-  return {{"id", device.key()},
-          {"host", device.host},
-          {"index", device.index},
-          {"name", gpu.price.gpu != nullptr ? gpu.price.gpu->name : device.name},
-          {"model", device.name},
-          {"mig_profile", device.mig_profile.empty() ? Json(nullptr) : Json(device.mig_profile)},
-          {"owner", gpu.owner().shown()},
-          {"owners", std::move(owners)},
-          {"verdict", diagnose::name_of(gpu.verdict)},
-          {"confidence", json_number(gpu.confidence)},
-          {"evidence", gpu.evidence},
-          {"seconds", json_number(gpu.use.seconds)},
-          {"gpu_hours", json_number(gpu.gpu_hours)},
-          {"gpu_share", json_number(gpu.price.share)},
-          {"mean", mean_metrics(gpu)},
-          {"memory_peak_bytes", gpu.memory_peak() > 0 ? json_number(gpu.memory_peak()) : Json(nullptr)},
-          {"idle_share", gpu.use.activity() ? json_number(gpu.use.idle_share) : Json(nullptr)},
-          {"idle_held_share", gpu.use.activity() ? json_number(gpu.use.held_share) : Json(nullptr)},
-          {"shares", shares_json(gpu)},
-          {"usd_per_gpu_hour", gpu.price.rate ? json_number(in_usd_per_gpu_hour(*gpu.price.rate)) : Json(nullptr)},
-          {"price_basis", fleet::name_of(gpu.price.basis)},
-          {"price_source", gpu.price.source},
-          {"spend_usd", json_number(gpu.spend_usd)},
-          {"waste_usd", json_number(gpu.waste_usd())}};
-}
-
-Json action_json(const Action& action, const FleetAnalysis& analysis) {
-  Json ids = Json::array();
-  for (std::size_t i : action.gpus) ids.push_back(analysis.gpus[i].use.device.key());
-  return {{"kind", fleet::name_of(action.kind)},
-          {"what", action.what},
-          {"from", action.from},
-          {"to", action.to},
-          {"saving_usd_per_month", json_number(action.usd_per_month)},
-          {"owner", action.owner},
-          {"risk", action.risk},
-          {"check", action.check},
-          {"rollback", action.rollback},
-          {"confidence", json_number(action.confidence)},
-          {"gpus", std::move(ids)},
-          {"instead_of", action.instead_of}};
-}
-
-Json totals_json(const FleetResult& result) {
-  const fleet::Totals& t = result.analysis.totals;
-  return {{"gpus", t.gpus},
-          {"gpus_priced", t.priced},
-          {"gpu_hours", json_number(t.gpu_hours)},
-          {"spend_usd", json_number(t.spend_usd)},
-          {"waste_usd", json_number(t.waste_usd)},
-          {"waste_share", json_number(t.waste_share())},
-          {"idle_gpu_hours", json_number(t.idle_gpu_hours)},
-          {"usd_per_month", json_number(t.usd_per_month)},
-          {"savings_usd_per_month", json_number(t.savings_usd_per_month)},
-          {"window_seconds", json_number(t.window_seconds)},
-          {"share_read", json_number(result.share_read)}};
-}
-
-Json document_of(const FleetResult& result) {
-  const FleetAnalysis& a = result.analysis;
-  Json document = {{"schema", "rightsize/fleet/1"}, {"totals", totals_json(result)}};
-  Json ledger = Json::array(), owners = Json::array(), actions = Json::array(), gpus = Json::array();
-  for (const fleet::LedgerLine& line : a.ledger) {
-    ledger.push_back({{"category", fleet::name_of(line.category)},
-                      {"gpu_hours", json_number(line.gpu_hours)},
-                      {"usd", json_number(line.usd)},
-                      {"share", a.totals.spend_usd > 0 ? json_number(line.usd / a.totals.spend_usd) : Json(nullptr)},
-                      {"gpus", line.gpus},
-                      {"rule", fleet::rule_of(line.category)},
-                      {"confidence", json_number(line.confidence)}});
-  }
-  for (const fleet::OwnerLine& line : a.owners) {
-    owners.push_back({{"owner", line.owner},
-                      {"team", line.team.empty() ? Json(nullptr) : Json(line.team)},
-                      {"gpus", line.gpus},
-                      {"gpu_hours", json_number(line.gpu_hours)},
-                      {"idle_gpu_hours", json_number(line.idle_gpu_hours)},
-                      {"spend_usd", json_number(line.usd)},
-                      {"waste_usd", json_number(line.waste_usd)}});
-  }
-  for (const Action& action : a.actions) actions.push_back(action_json(action, a));
-  for (const GpuRow& gpu : a.gpus) gpus.push_back(gpu_json(gpu));
-  Json metrics = Json::object();
-  for (const auto& [metric, source] : result.sources) metrics[std::string(telemetry::name_of(metric))] = source.name;
-  document["ledger"] = std::move(ledger);
-  document["owners"] = std::move(owners);
-  document["actions"] = std::move(actions);
-  document["gpus"] = std::move(gpus);
-  document["metrics_found"] = std::move(metrics);
-  document["read"] = result.read;
-  document["notes"] = a.notes;
-  document["failures"] = result.failures;
-  document["misleading"] = result.misleading;
-  return document;
 }
 
 report::StackedBar bar_of(const FleetAnalysis& a) {
@@ -173,6 +50,7 @@ report::Table ledger_table(const FleetAnalysis& a) {
                    {"dollars", "usd", Align::kRight},  {"share", "share", Align::kRight},
                    {"GPUs", "gpus", Align::kRight},    {"sure", "confidence", Align::kRight}};
   for (const fleet::LedgerLine& line : a.ledger) {
+    if (line.category == fleet::Category::kUnknown && line.gpus == 0) continue;
     const double share = a.totals.gpu_hours > 0 ? line.gpu_hours / a.totals.gpu_hours : 0;
     table.rows.push_back(
         {text_cell(fleet::name_of(line.category)), number_cell(format_number(line.gpu_hours), line.gpu_hours),
@@ -183,15 +61,19 @@ report::Table ledger_table(const FleetAnalysis& a) {
   return table;
 }
 
-report::Table owners_table(const FleetAnalysis& a, std::size_t top) {
+report::Table owners_table(const std::string& title, const std::string& name,
+                           const std::vector<fleet::OwnerLine>& lines, std::size_t top) {
   report::Table table;
-  table.title = "Who wastes it";
-  table.columns = {{"owner", "owner", Align::kLeft},          {"GPUs", "gpus", Align::kRight},
-                   {"GPU-hours", "gpu_hours", Align::kRight}, {"idle GPU-h", "idle_gpu_hours", Align::kRight},
-                   {"spent", "spend_usd", Align::kRight},     {"wasted", "waste_usd", Align::kRight},
+  table.title = title;
+  table.columns = {{name, name, Align::kLeft},
+                   {"GPUs", "gpus", Align::kRight},
+                   {"GPU-hours", "gpu_hours", Align::kRight},
+                   {"idle GPU-h", "idle_gpu_hours", Align::kRight},
+                   {"spent", "spend_usd", Align::kRight},
+                   {"wasted", "waste_usd", Align::kRight},
                    {"share", "waste_share", Align::kRight}};
   table.most_shown = top;
-  for (const fleet::OwnerLine& line : a.owners) {
+  for (const fleet::OwnerLine& line : lines) {
     const double share = line.usd > 0 ? line.waste_usd / line.usd : 0;
     table.rows.push_back({{cut(line.owner, 36), line.owner},
                           number_cell(format_count(static_cast<double>(line.gpus)), static_cast<double>(line.gpus)),
@@ -255,13 +137,108 @@ report::Table gpus_table(const FleetAnalysis& a, std::size_t top) {
   return table;
 }
 
+// The first actions in full: who goes where, what to expect, how to do and undo it.
 void add_details(report::Report& report, const FleetAnalysis& a, std::size_t top) {
+  constexpr std::size_t kMoves = 4, kCommands = 3;
   for (std::size_t i = 0; i < std::min({top, a.actions.size(), std::size_t{3}}); ++i) {
     const Action& action = a.actions[i];
+    std::string text =
+        fmt::format("{}. {}. From {} to {}. Risk: {}.", i + 1, action.what, action.from, action.to, action.risk);
+    if (action.forecast && !action.forecast->worst.empty()) {
+      const fleet::WorstStep& worst = action.forecast->worst.front();
+      text += fmt::format(" Worst: {} from {} on, for up to {}.", percent(worst.load), time_text(worst.time),
+                          format_duration(worst.width));
+    }
+    std::string moves;
+    for (std::size_t m = 0; m < std::min(kMoves, action.moves.size()); ++m) {
+      const fleet::Move& move = action.moves[m];
+      const std::string who = move.owner.instance.empty() ? move.owner.shown() : move.owner.instance;
+      moves += fmt::format("{}{} ({}) to {}", m == 0 ? "" : ", ", who, move.from, move.to);
+    }
+    if (action.moves.size() > kMoves) moves += fmt::format(" and {} more", action.moves.size() - kMoves);
+    const bool moves_work = !action.moves.empty() && !action.moves.front().owner.empty();
+    if (moves_work) text += " Moves: " + moves + ".";
+    for (std::size_t c = 0; c < std::min(kCommands, action.commands.size()); ++c)
+      text += " Run: " + action.commands[c] + ".";
     report.blocks.emplace_back(
-        report::Paragraph{fmt::format("{}. {}. From {} to {}. Risk: {}. Check: {}. Back: {}.", i + 1, action.what,
-                                      action.from, action.to, action.risk, action.check, action.rollback)});
+        report::Paragraph{text + fmt::format(" Check: {}. Back: {}.", action.check, action.rollback)});
   }
+}
+
+report::Table job_table(const char* title, const char* name, const std::vector<fleet::JobLine>& lines,
+                        const fleet::JobLedger& jobs, std::size_t top) {
+  report::Table table;
+  table.title = title;
+  table.columns = {{name, name, Align::kLeft},
+                   {"jobs", "jobs", Align::kRight},
+                   {"GPU-hours", "gpu_hours", Align::kRight},
+                   {"not used", "idle_gpu_hours", Align::kRight},
+                   {"unsuccessful", "unsuccessful_gpu_hours", Align::kRight},
+                   {"spent", "spend_usd", Align::kRight}};
+  table.most_shown = top;
+  for (const fleet::JobLine& line : lines) {
+    table.rows.push_back({{cut(line.name, 30), line.name},
+                          number_cell(format_count(static_cast<double>(line.jobs)), static_cast<double>(line.jobs)),
+                          number_cell(format_number(line.gpu_hours), line.gpu_hours),
+                          line.idle_gpu_hours ? number_cell(format_number(*line.idle_gpu_hours), *line.idle_gpu_hours)
+                                              : report::unknown_cell(),
+                          number_cell(format_number(line.unsuccessful_gpu_hours), line.unsuccessful_gpu_hours),
+                          jobs.priced > 0 ? usd_cell(line.usd) : report::unknown_cell()});
+  }
+  return table;
+}
+
+report::Table issue_table(const fleet::JobLedger& jobs) {
+  report::Table table;
+  table.title = "What jobs paid for and did not get";
+  table.columns = {{"issue", "issue", Align::kLeft},
+                   {"jobs", "jobs", Align::kRight},
+                   {"GPU-hours", "gpu_hours", Align::kRight},
+                   {"spent", "spend_usd", Align::kRight},
+                   {"largest (GPU-hours)", "example", Align::kLeft}};
+  for (const fleet::JobIssueLine& line : jobs.issues) {
+    std::string largest;
+    if (!line.examples.empty()) {
+      const fleet::JobExample& job = line.examples.front();
+      largest = fmt::format("job {} of {} ({})", job.id, job.user, format_number(job.gpu_hours));
+    }
+    table.rows.push_back({text_cell(fleet::name_of(line.issue)),
+                          number_cell(format_count(static_cast<double>(line.jobs)), static_cast<double>(line.jobs)),
+                          number_cell(format_number(line.gpu_hours), line.gpu_hours),
+                          jobs.priced > 0 ? usd_cell(line.usd) : report::unknown_cell(), text_cell(largest)});
+  }
+  return table;
+}
+
+std::string headline(const FleetAnalysis& a) {
+  const fleet::Totals& t = a.totals;
+  std::string text = fmt::format("{} GPUs, {} GPU-hours in {}: {} spent, {} of it wasted ({}). At this rate {} a month",
+                                 format_count(static_cast<double>(t.gpus)), format_number(t.gpu_hours),
+                                 format_duration(seconds(t.window_seconds)), dollars(t.spend_usd), dollars(t.waste_usd),
+                                 percent(t.waste_share()), dollars(t.usd_per_month));
+  if (a.actions.empty()) return text + ".";
+  return text + fmt::format("; the actions below save {} of it.", dollars(t.savings_usd_per_month));
+}
+
+// How good the plan is, in dollars.
+std::string savings_note(const fleet::Totals& t) {
+  if (t.remedies == 0) return "";
+  const bool proved = t.savings_bound_usd_per_month <= t.savings_usd_per_month * (1 + 1e-6) + 0.01;
+  return fmt::format(
+      "Each GPU has one action at most, so savings add up; {} of the {} remedies that were found.",
+      proved ? "no other choice saves more"
+             : fmt::format("no other choice saves more than {} a month", dollars(t.savings_bound_usd_per_month)),
+      format_count(static_cast<double>(t.remedies)));
+}
+
+void add_jobs(report::Report& report, const fleet::JobLedger& jobs, std::size_t top) {
+  report.blocks.emplace_back(job_table("By user", "user", jobs.users, jobs, top));
+  report.blocks.emplace_back(job_table("By account", "account", jobs.accounts, jobs, top));
+  if (jobs.partitions.size() > 1) {
+    report.blocks.emplace_back(job_table("By partition", "partition", jobs.partitions, jobs, top));
+  }
+  report.blocks.emplace_back(job_table("By state", "state", jobs.states, jobs, top));
+  if (!jobs.issues.empty()) report.blocks.emplace_back(issue_table(jobs));
 }
 
 }  // namespace
@@ -271,27 +248,29 @@ report::Report fleet_report(const FleetResult& result, std::size_t top) {
   const fleet::Totals& t = a.totals;
   report::Report report;
   report.title = "Fleet";
-  report.document = document_of(result);
+  report.document = fleet_document(result);
   auto say = [&](std::string text) { report.blocks.emplace_back(report::Paragraph{std::move(text)}); };
   for (const std::string& why : result.misleading)
     say("CAREFUL: " + why + ". These numbers are not the whole fleet's.");
-  say(fmt::format(
-      "{} GPUs, {} GPU-hours in {}: {} spent, {} of it wasted ({}). At this rate {} a month; the actions below "
-      "save {} of it.",
-      format_count(static_cast<double>(t.gpus)), format_number(t.gpu_hours), format_duration(seconds(t.window_seconds)),
-      dollars(t.spend_usd), dollars(t.waste_usd), percent(t.waste_share()), dollars(t.usd_per_month),
-      dollars(t.savings_usd_per_month)));
+  say(headline(a));
   if (t.spend_usd > 0) report.blocks.emplace_back(bar_of(a));
   report.blocks.emplace_back(ledger_table(a));
-  report.blocks.emplace_back(owners_table(a, top));
-  report.blocks.emplace_back(actions_table(a, top));
+  report.blocks.emplace_back(owners_table("Who wastes it", "owner", a.owners, top));
+  for (const auto& [title, lines] : result.groups) {
+    const bool asked = title != "namespaces" && title != "workloads" && title != "users";
+    if (asked) report.blocks.emplace_back(owners_table("By " + title, title, lines, top));
+  }
+  if (a.jobs) add_jobs(report, *a.jobs, top);
+  const bool only_jobs = std::all_of(a.gpus.begin(), a.gpus.end(), [](const GpuRow& g) { return g.use.from_job_log; });
+  if (!a.actions.empty() || !only_jobs) report.blocks.emplace_back(actions_table(a, top));
   add_details(report, a, top);
-  report.blocks.emplace_back(gpus_table(a, top));
+  // What a job log calls a GPU is only a number on a host.
+  if (!only_jobs) report.blocks.emplace_back(gpus_table(a, top));
   for (const std::string& failure : result.failures) say("Not read: " + failure);
   for (const std::string& note : a.notes) say("Note: " + note + ".");
   std::string read = "Read: ";
   for (const std::string& item : result.read) read += item + ". ";
-  say(read + "Savings do not overlap: each GPU has one action; commitments cover only what the others leave.");
+  say(read + savings_note(t));
   return report;
 }
 

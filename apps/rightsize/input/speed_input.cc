@@ -4,6 +4,12 @@
 
 namespace rightsize::app {
 
+Checked<perf::Constants> open_constants(const std::string& catalog_flag) {
+  Result<std::string> overlay = catalog::overlay_directory(catalog_flag);
+  if (!overlay) return fail(one(std::move(overlay).error()));
+  return perf::load_constants(*overlay);
+}
+
 Result<SpeedEstimate> estimate_speed(const perf::Constants& constants, const SpeedInput& input) {
   SpeedEstimate result;
   if (input.job.kind == model::JobKind::kTrain) {

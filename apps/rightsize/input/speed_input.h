@@ -24,6 +24,9 @@ struct SpeedInput {
   bool slot_wait = true;
 };
 
+// The speed model for this run: the built-in constants and those of the overlay the user named with --catalog.
+Checked<perf::Constants> open_constants(const std::string& catalog_flag);
+
 // The estimate, or why the job cannot run so.
 Result<SpeedEstimate> estimate_speed(const perf::Constants& constants, const SpeedInput& input);
 

@@ -7,8 +7,9 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
-#include "memory/levers.h"
-#include "rightsize/input/job_flags.h"
+#include "memory/options.h"
+#include "perf/job_time.h"
+#include "rightsize/input/speed_input.h"
 
 namespace rightsize::app {
 namespace {
@@ -16,6 +17,7 @@ namespace {
 using catalog::Gpu;
 using memory::Fit;
 using memory::MemoryNeed;
+using memory::OptionEffect;
 using memory::Verdict;
 using model::Job;
 using model::JobKind;
@@ -26,7 +28,7 @@ using report::Json;
 struct Flags {
   JobFlags job;
   std::string catalog;
-  bool levers = false;
+  bool options = false;
 };
 
 Json whole(Bytes value) { return report::json_number(std::round(in_bytes(value))); }
@@ -127,66 +129,69 @@ report::Table fits_table(const MemoryNeed& need, const std::vector<const Gpu*>& 
   return table;
 }
 
-std::string time_factor(double slowdown) {
-  return slowdown == 1  ? "same"
-         : slowdown > 1 ? fmt::format("{:.0f} % slower", (slowdown - 1) * 100)
-                        : fmt::format("{:.0f} % faster", (1 / slowdown - 1) * 100);
+std::string speed_change(const std::optional<double>& slowdown) {
+  if (!slowdown) return "not known";
+  const double percent = (*slowdown > 1 ? *slowdown : 1 / *slowdown) * 100 - 100;
+  return percent < 0.5 ? "same" : fmt::format("{:.0f} % {}", percent, *slowdown > 1 ? "slower" : "faster");
 }
 
-report::Table levers_table(const std::vector<memory::LeverEffect>& effects) {
+report::Table options_table(const std::vector<OptionEffect>& effects, const Gpu* gpu) {
   report::Table table;
-  table.title = "What frees memory, one lever at a time";
-  table.columns = {{"lever", "lever", Align::kLeft},         {"flags", "flags", Align::kLeft},
-                   {"saves", "saved_bytes", Align::kRight},  {"leaves", "device_bytes", Align::kRight},
-                   {"step time", "slowdown", Align::kRight}, {"result", "accuracy", Align::kLeft}};
-  for (const memory::LeverEffect& effect : effects) {
-    const memory::Lever& lever = effect.pulled[0];
+  table.title = "What frees memory, one option at a time";
+  if (gpu != nullptr) table.title += fmt::format(" (speed on {})", gpu->name);
+  table.columns = {{"option", "option", Align::kLeft},      {"flags", "flags", Align::kLeft},
+                   {"saves", "saved_bytes", Align::kRight}, {"leaves", "device_bytes", Align::kRight},
+                   {"speed", "slowdown", Align::kRight},    {"result", "accuracy", Align::kLeft}};
+  for (const OptionEffect& effect : effects) {
+    const memory::MemoryOption& option = effect.taken[0];
     const bool frees = effect.saved > mib(1);
-    table.rows.push_back({report::text_cell(lever.name), report::text_cell(lever.flags),
+    table.rows.push_back({report::text_cell(option.name), report::text_cell(effect.flags),
                           report::number_cell(frees ? format_bytes(effect.saved) : "nothing", in_bytes(effect.saved)),
                           report::number_cell(format_bytes(effect.need.device), in_bytes(effect.need.device)),
-                          report::number_cell(time_factor(lever.slowdown), lever.slowdown),
-                          report::Cell{lever.accuracy.empty() ? "same" : "changes", lever.accuracy}});
+                          effect.slowdown ? report::number_cell(speed_change(effect.slowdown), *effect.slowdown)
+                                          : report::unknown_cell(),
+                          report::Cell{option.accuracy.empty() ? "same" : "changes", option.accuracy}});
   }
   return table;
 }
 
-Json json_of(const memory::LeverEffect& effect) {
-  Json names = Json::array(), flags = Json::array(), notes = Json::array();
-  for (const memory::Lever& lever : effect.pulled) {
-    names.push_back(lever.name);
-    flags.push_back(lever.flags);
-    notes.push_back({{"lever", lever.name}, {"accuracy", lever.accuracy}, {"source", lever.source}});
+Json json_of(const OptionEffect& effect) {
+  Json names = Json::array(), notes = Json::array();
+  for (const memory::MemoryOption& option : effect.taken) {
+    names.push_back(option.name);
+    notes.push_back({{"option", option.name}, {"accuracy", option.accuracy}});
   }
-  return {{"levers", std::move(names)},
-          {"flags", std::move(flags)},
+  return {{"options", std::move(names)},
+          {"flags", effect.flags},
           {"saved_bytes", whole(effect.saved)},
           {"device_bytes", whole(effect.need.device)},
           {"high_bytes", whole(effect.need.high)},
-          {"slowdown", effect.slowdown},
+          {"slowdown", report::json_number(effect.slowdown)},
           {"notes", std::move(notes)}};
 }
 
-std::string step_time(double slowdown) {
-  return slowdown == 1 ? "the same time" : fmt::format("{:.2f} times as long", slowdown);
-}
-
-// Where the factors come from, and what a lever does to the result.
-std::string lever_notes(const std::vector<memory::LeverEffect>& effects) {
+// What the options do to the result, and why adapters can cost more time than they save.
+std::string option_notes(const std::vector<OptionEffect>& effects) {
   std::string text;
-  for (const memory::LeverEffect& effect : effects) {
-    const memory::Lever& lever = effect.pulled[0];
-    text += fmt::format("{}{}: {}{}.", text.empty() ? "" : "\n", lever.name,
-                        lever.accuracy.empty() ? "" : lever.accuracy + "; ", lever.source);
+  for (const OptionEffect& effect : effects) {
+    const memory::MemoryOption& option = effect.taken[0];
+    const auto add = [&](std::string_view note) {
+      text += fmt::format("{}{}: {}.", text.empty() ? "" : "\n", option.name, note);
+    };
+    if (!option.accuracy.empty()) add(option.accuracy);
+    const bool adapters = effect.job.train.method != model::Method::kFull;
+    if (adapters && effect.job.stack == model::Stack::kHf && effect.slowdown.value_or(1) > 1)
+      add("slower because PEFT keeps adapters in fp32 and casts around every one of them; autocast or bf16 adapters "
+          "avoid that");
   }
   return text;
 }
 
-std::string combination_sentence(const memory::LeverEffect& effect, const Gpu& gpu, std::string_view what) {
+std::string combination_sentence(const OptionEffect& effect, const Gpu& gpu, std::string_view what) {
   std::vector<std::string> names;
-  for (const memory::Lever& lever : effect.pulled) names.push_back(fmt::format("{} ({})", lever.name, lever.flags));
-  return fmt::format("{} fits {}: {}. It needs {}; a step takes {}.", what, gpu.name, fmt::join(names, " + "),
-                     format_bytes(effect.need.device), step_time(effect.slowdown));
+  for (const memory::MemoryOption& option : effect.taken) names.push_back(option.name);
+  return fmt::format("{} fits {}: {} ({}). It needs {}; speed: {}.", what, gpu.name, fmt::join(names, " + "),
+                     effect.flags, format_bytes(effect.need.device), speed_change(effect.slowdown));
 }
 
 // The GPU the combination is for: the one named, or the next smaller than the smallest that fits.
@@ -200,26 +205,42 @@ const Gpu* target_of(const MemoryNeed& need, const std::vector<const Gpu*>& gpus
   return smaller;
 }
 
-void add_levers(Outcome& outcome, const ModelAndJob& input, const MemoryNeed& need,
-                const std::vector<const Gpu*>& gpus) {
-  const std::vector<memory::LeverEffect> effects = memory::each_lever(input.model, input.job);
-  Json& levers = outcome.report.document["levers"];
-  levers = {{"each", Json::array()}, {"combinations", Json::array()}};
-  for (const memory::LeverEffect& effect : effects) levers["each"].push_back(json_of(effect));
-  outcome.report.blocks.emplace_back(levers_table(effects));
-  outcome.report.blocks.emplace_back(report::Paragraph{lever_notes(effects)});
+// The GPU whose speed is meant: the one named, the one to fit, or the smallest that does.
+const Gpu* speed_gpu(const MemoryNeed& need, const std::vector<const Gpu*>& gpus) {
+  if (const Gpu* target = target_of(need, gpus)) return target;
+  for (const Gpu* gpu : gpus) {
+    if (memory::fits(need, *gpu).verdict == Verdict::kFits) return gpu;
+  }
+  return nullptr;
+}
+
+void add_options(Outcome& outcome, const ModelAndJob& input, const MemoryNeed& need,
+                 const std::vector<const Gpu*>& gpus, const perf::Constants& constants) {
+  const Gpu* fast_as = speed_gpu(need, gpus);
+  const memory::TimeOf time_of = [&](const Job& job) -> std::optional<Seconds> {
+    if (fast_as == nullptr) return std::nullopt;
+    const Result<perf::JobTime> time = perf::job_time(constants, input.model, job, *fast_as);
+    return time ? std::optional(time->unit) : std::nullopt;
+  };
+  const std::vector<OptionEffect> effects = memory::each_option(input.model, input.job, time_of);
+  Json& options = outcome.report.document["options"];
+  options = {{"each", Json::array()}, {"combinations", Json::array()}};
+  for (const OptionEffect& effect : effects) options["each"].push_back(json_of(effect));
+  outcome.report.blocks.emplace_back(options_table(effects, fast_as));
+  if (std::string notes = option_notes(effects); !notes.empty())
+    outcome.report.blocks.emplace_back(report::Paragraph{std::move(notes)});
   const Gpu* target = target_of(need, gpus);
   if (target == nullptr || memory::fits(need, *target).verdict == Verdict::kFits) return;
 
   std::string text;
   for (bool same_result : {true, false}) {
-    const auto effect = memory::cheapest_fit(input.model, input.job, *target, same_result);
+    const auto effect = memory::cheapest_fit(input.model, input.job, *target, time_of, same_result);
     const std::string_view what = same_result ? "What keeps the result as it is and" : "The cheapest of all that";
     if (effect) {
       Json entry = json_of(*effect);
       entry["gpu"] = target->name;
       entry["same_result"] = same_result;
-      levers["combinations"].push_back(std::move(entry));
+      options["combinations"].push_back(std::move(entry));
     }
     if (!text.empty()) text += '\n';
     text += effect ? combination_sentence(*effect, *target, what)
@@ -284,7 +305,10 @@ Checked<Outcome> run(const Flags& flags) {
                   format_bytes(need.peak_allocated), format_bytes(need.reserved), format_bytes(need.device))});
   const bool does_not_fit = gpus->size() == 1 && memory::fits(need, *gpus->front()).verdict != Verdict::kFits;
   if (gpus->size() > 1) outcome.report.blocks.emplace_back(fits_table(need, *gpus));
-  if (flags.levers || does_not_fit) add_levers(outcome, input, need, *gpus);
+  if (flags.options || does_not_fit) {
+    RIGHTSIZE_TRY(const perf::Constants constants, open_constants(flags.catalog));
+    add_options(outcome, input, need, *gpus, constants);
+  }
   return outcome;
 }
 
@@ -293,7 +317,8 @@ Checked<Outcome> run(const Flags& flags) {
 Run add_memory(CLI::App& command) {
   auto flags = std::make_shared<Flags>();
   add_job_flags(command, flags->job);
-  command.add_flag("--levers", flags->levers, "show what each lever frees and the cheapest combination that fits");
+  command.add_flag("--options,--levers", flags->options,
+                   "show what each option frees, what it does to the speed, and the cheapest combination that fits");
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run(*flags); };
 }

@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/format.h"
 #include "mig/current.h"
-#include "mig/handover.h"
+#include "mig/hand_over.h"
 #include "mig/repack.h"
 #include "rightsize/mig/mig.h"
 #include "telemetry/live.h"

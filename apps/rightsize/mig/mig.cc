@@ -12,8 +12,9 @@
 #include "base/parse_units.h"
 #include "base/text.h"
 #include "diagnose/observer.h"
-#include "mig/handover.h"
+#include "mig/hand_over.h"
 #include "mig/plan.h"
+#include "rightsize/input/speed_input.h"
 #include "telemetry/live.h"
 
 namespace rightsize::app {
@@ -22,7 +23,7 @@ namespace {
 using catalog::Gpu;
 using mig::Geometry;
 using mig::GpuType;
-using mig::Plan;
+using mig::SlicePlan;
 using report::Align;
 using report::Json;
 
@@ -93,9 +94,9 @@ std::string names_in(const mig::WorkloadFile& file, const mig::PlannedInstance& 
 struct Planned {
   const mig::WorkloadFile& file;
   const std::vector<GpuType>& types;
-  const Plan& plan;
+  const SlicePlan& plan;
   const std::vector<mig::Alternative>& alternatives;
-  const mig::Handover& handover;
+  const mig::ToolFiles& tool_files;
   std::size_t gpus_per_node;
 };
 
@@ -212,11 +213,11 @@ Json document_of(const Planned& p) {
                    {"out_of_time", p.plan.out_of_time},
                    {"prices", Json::array()},
                    {"alternatives", Json::array()},
-                   {"mig_parted", p.handover.mig_parted},
-                   {"config_map", p.handover.config_map},
-                   {"nvidia_smi", p.handover.nvidia_smi},
-                   {"kubernetes", p.handover.kubernetes},
-                   {"dra", p.handover.dra}};
+                   {"mig_parted", p.tool_files.mig_parted},
+                   {"config_map", p.tool_files.config_map},
+                   {"nvidia_smi", p.tool_files.nvidia_smi},
+                   {"kubernetes", p.tool_files.kubernetes},
+                   {"dra", p.tool_files.dra}};
   for (std::size_t g = 0; g < p.plan.gpus.size(); ++g) document["gpus"].push_back(json_of(p, g));
   for (const GpuType& type : p.types) {
     document["prices"].push_back({{"gpu", type.gpu->name},
@@ -251,7 +252,7 @@ std::string price_notes(const Planned& p) {
 }
 
 // Exit 2: which workload, why, and what would take it.
-Outcome nothing_fits(const mig::WorkloadFile& file, const Plan& plan) {
+Outcome nothing_fits(const mig::WorkloadFile& file, const SlicePlan& plan) {
   Outcome outcome;
   outcome.exit_code = kNoFeasibleAnswer;
   outcome.report.title = "MIG plan";
@@ -277,11 +278,11 @@ Result<> write_files(const std::string& folder, const Planned& p) {
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
   if (failure) return fail(unreadable(fmt::format("cannot make the folder {}: {}", folder, failure.message())));
-  std::vector<std::pair<std::string, std::string>> files{{"mig-parted.yaml", p.handover.mig_parted},
-                                                         {"gpu-operator-configmap.yaml", p.handover.config_map},
-                                                         {"nvidia-smi.sh", p.handover.nvidia_smi},
-                                                         {"kubernetes.yaml", p.handover.kubernetes},
-                                                         {"dra.yaml", p.handover.dra}};
+  std::vector<std::pair<std::string, std::string>> files{{"mig-parted.yaml", p.tool_files.mig_parted},
+                                                         {"gpu-operator-configmap.yaml", p.tool_files.config_map},
+                                                         {"nvidia-smi.sh", p.tool_files.nvidia_smi},
+                                                         {"kubernetes.yaml", p.tool_files.kubernetes},
+                                                         {"dra.yaml", p.tool_files.dra}};
   for (std::size_t t = 0; t < p.types.size(); ++t) {
     const report::Lanes lanes = picture(p, t, p.plan.gpus.size());
     if (!lanes.lanes.empty())
@@ -308,8 +309,8 @@ Outcome make_outcome(const Planned& p, const std::string& out) {
   blocks.emplace_back(alternatives_table(p.alternatives));
   constexpr std::size_t kMostPrinted = 8;
   if (out.empty() && p.plan.gpus.size() <= kMostPrinted) {
-    blocks.emplace_back(report::Verbatim{"To create the slices", p.handover.nvidia_smi});
-    blocks.emplace_back(report::Verbatim{"For mig-parted and the GPU operator", p.handover.mig_parted});
+    blocks.emplace_back(report::Verbatim{"To create the slices", p.tool_files.nvidia_smi});
+    blocks.emplace_back(report::Verbatim{"For mig-parted and the GPU operator", p.tool_files.mig_parted});
   }
   std::string notes = price_notes(p);
   notes += out.empty()
@@ -350,13 +351,15 @@ Checked<Outcome> plan_workloads(const MigFlags& flags, const catalog::Catalog& c
   mig::PlanOptions options;
   options.share = flags.share;
   options.prices = &prices;
-  const Plan plan = mig::plan_slices(file, *types, catalog, options);
+  RIGHTSIZE_TRY(const perf::Constants constants, open_constants(flags.catalog));
+  const perf::SpeedTable speeds(catalog, constants);
+  const SlicePlan plan = mig::plan_slices(file, *types, speeds, options);
   if (!plan.unplaceable.empty()) return nothing_fits(file, plan);
   const std::vector<mig::Alternative> alternatives =
-      mig::compare_alternatives(file, *types, catalog, *purchase, plan, options);
+      mig::compare_alternatives(file, *types, speeds, *purchase, plan, options);
   const auto per_node = static_cast<std::size_t>(std::max(1, flags.gpus_per_node));
-  const mig::Handover handover = mig::hand_over(plan, file, *types, per_node);
-  const Planned planned{file, *types, plan, alternatives, handover, per_node};
+  const mig::ToolFiles tool_files = mig::hand_over(plan, file, *types, per_node);
+  const Planned planned{file, *types, plan, alternatives, tool_files, per_node};
   if (!flags.out.empty()) {
     if (Result<> written = write_files(flags.out, planned); !written) return fail(one(written.error()));
   }

@@ -8,6 +8,7 @@
 #include "base/parse_units.h"
 #include "rightsize/command.h"
 #include "rightsize/input/price_flag.h"
+#include "rightsize/input/speed_input.h"
 #include "rightsize/profile/child.h"
 #include "rightsize/profile/report.h"
 #include "telemetry/recording.h"
@@ -18,7 +19,8 @@ namespace {
 
 struct Flags {
   std::vector<std::string> command;
-  std::string replay, record, gpu, catalog, duration;
+  std::string replay, record, catalog, duration, step_time;
+  JobFlags job;  // what runs, where the user says it; its GPU is the one watched
   PriceFlag price;
   unsigned pid = 0;
   double hertz = 10;
@@ -169,16 +171,37 @@ Result<Watched> watch(const Flags& flags, diagnose::Observer& observer) {
   return watched;
 }
 
+// Settings of a job without its model, and a measured step of nobody knows what, say nothing.
+Checked<std::optional<KnownWork>> known_work(const Flags& flags, const perf::Constants& constants) {
+  if (flags.job.model.empty()) {
+    if (flags.job.settings.empty() && flags.step_time.empty()) return std::nullopt;
+    const std::string flag = flags.step_time.empty() ? flags.job.settings.begin()->first : "step-time";
+    return fail(one(bad_input(fmt::format("--{} describes a job: which model?", flag))
+                        .with_hint("add --model NAME, e.g. --model llama-3.1-8b")));
+  }
+  RIGHTSIZE_TRY(ModelAndJob input, read_job(flags.job));
+  KnownWork known{{&constants, std::move(input.model), input.job}, {}, {}};
+  known.described = describe_job(known.job.model, known.job.job);
+  if (!flags.step_time.empty()) {
+    Result<Seconds> step = parse_duration(flags.step_time);
+    if (!step) return fail(one(std::move(step).error()));
+    known.step = *step;
+  }
+  return known;
+}
+
 Checked<Outcome> run(const Flags& flags) {
   if (Result<> fine = check(flags); !fine) return fail(one(fine.error()));
   RIGHTSIZE_TRY(catalog::Catalog catalog, open_catalog(flags.catalog));
+  RIGHTSIZE_TRY(const perf::Constants constants, open_constants(flags.catalog));
   RIGHTSIZE_TRY(const market::PriceBook prices, open_prices(catalog, flags.price));
   const catalog::Gpu* gpu = nullptr;
-  if (!flags.gpu.empty()) {
-    Result<const catalog::Gpu*> found = catalog.find_gpu(flags.gpu);
+  if (!flags.job.gpu.empty()) {
+    Result<const catalog::Gpu*> found = catalog.find_gpu(flags.job.gpu);
     if (!found) return fail(one(found.error()));
     gpu = *found;
   }
+  RIGHTSIZE_TRY(const std::optional<KnownWork> known, known_work(flags, constants));
   diagnose::Observer observer;
   Watched watched;
   if (flags.live()) {
@@ -207,7 +230,9 @@ Checked<Outcome> run(const Flags& flags) {
       gpus.push_back(diagnose::understand(observer.gpus()[i], catalog, gpu, !flags.command.empty()));
     }
   }
-  return Outcome{profile_report(gpus, watched.source, prices), watched.source.exit_status.value_or(kDone)};
+  return Outcome{
+      profile_report(gpus, watched.source, perf::SpeedTable(catalog, constants), prices, known ? &*known : nullptr),
+      watched.source.exit_status.value_or(kDone)};
 }
 
 }  // namespace
@@ -224,7 +249,12 @@ Run add_profile(CLI::App& command) {
   command.add_option("--hz", flags->hertz, "readings a second, 1 to 100")->default_str("10");
   command.add_option("--duration", flags->duration,
                      "without a command: how long to watch, e.g. 30s (else until Ctrl-C)");
-  command.add_option("--gpu", flags->gpu, "which GPU it is, where the source does not say");
+  add_job_flags(command, flags->job);
+  command.get_option("--model")->required(false)->description(
+      "what runs, with its settings: the speed on other GPUs is then that of its estimates");
+  command.get_option("--gpu")->description("which GPU it is, where the source does not say");
+  command.add_option("--step-time", flags->step_time,
+                     "with --model: what a step took (an optimizer step, an output token, a batch), e.g. 410ms");
   add_price_flag(command, flags->price);
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run(*flags); };

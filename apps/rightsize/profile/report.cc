@@ -83,10 +83,11 @@ report::Table phases_table(const GpuProfile& gpu) {
                    {"to", "end_seconds", Align::kRight},
                    {"active", "activity", Align::kRight}};
   for (const diagnose::Phase& phase : gpu.phases) {
-    table.rows.push_back({report::text_cell(name_of(phase.kind)),
-                          report::number_cell(fmt::format("{:.1f} s", phase.begin), phase.begin),
-                          report::number_cell(fmt::format("{:.1f} s", phase.end), phase.end),
-                          report::number_cell(percent(phase.activity), phase.activity)});
+    table.rows.push_back(
+        {report::text_cell(name_of(phase.kind)),
+         report::number_cell(fmt::format("{:.1f} s", in_seconds(phase.begin)), in_seconds(phase.begin)),
+         report::number_cell(fmt::format("{:.1f} s", in_seconds(phase.end)), in_seconds(phase.end)),
+         report::number_cell(percent(phase.activity), phase.activity)});
   }
   return table;
 }
@@ -106,7 +107,7 @@ report::StackedBar shares_bar(const diagnose::TimeShares& shares) {
   return bar;
 }
 
-std::string speed_text(const Projection& projection) { return fmt::format("{:.2f}x", projection.speed); }
+std::string speed_text(const Projection& projection) { return fmt::format("{:.2f}x", projection.speed.likely); }
 
 // Whose price it is.
 std::string where(const Projection& p) {
@@ -122,6 +123,7 @@ report::Table projection_table(const std::vector<Projection>& projections) {
   table.columns = {{"GPU", "gpu", Align::kLeft},
                    {"speed", "speed", Align::kRight},
                    {"between", "speed_low", Align::kRight},
+                   {"speed known by", "basis", Align::kLeft},
                    {"busy", "busy", Align::kRight},
                    {"$/GPU-h", "usd_per_gpu_hour", Align::kRight},
                    {"cost", "cost_ratio", Align::kRight},
@@ -129,9 +131,9 @@ report::Table projection_table(const std::vector<Projection>& projections) {
   for (const Projection& p : projections) {
     if (!p.fits) continue;
     table.rows.push_back(
-        {report::text_cell(p.gpu->name), report::number_cell(speed_text(p), p.speed),
-         report::number_cell(fmt::format("{:.2f}-{:.2f}x", p.low, p.high), p.low),
-         report::number_cell(percent(p.busy), p.busy),
+        {report::text_cell(p.gpu->name), report::number_cell(speed_text(p), p.speed.likely),
+         report::number_cell(fmt::format("{:.2f}-{:.2f}x", p.speed.low, p.speed.high), p.speed.low),
+         report::text_cell(perf::name_of(p.speed.basis)), report::number_cell(percent(p.speed.busy), p.speed.busy),
          p.price ? report::number_cell(format_usd_per_hour(p.price->rate), in_usd_per_gpu_hour(p.price->rate))
                  : report::unknown_cell(),
          p.cost ? report::number_cell(percent(*p.cost), *p.cost) : report::unknown_cell(),
@@ -154,7 +156,7 @@ std::string best_elsewhere(const std::vector<Projection>& projections, const Gpu
   for (const Projection& p : projections) {
     if (!p.fits || !p.cost) continue;
     if (cheapest == nullptr) cheapest = &p;
-    if (no_slower == nullptr && p.speed >= 0.95) no_slower = &p;
+    if (no_slower == nullptr && p.speed.likely >= 0.95) no_slower = &p;
   }
   if (cheapest == nullptr) return "No other GPU of the catalogue with a price holds this much memory.";
   if (*cheapest->cost >= 0.97) {
@@ -186,8 +188,8 @@ Json phases_json(const GpuProfile& gpu) {
   Json phases = Json::array();
   for (const diagnose::Phase& phase : gpu.phases) {
     phases.push_back({{"phase", name_of(phase.kind)},
-                      {"begin_seconds", report::json_number(phase.begin)},
-                      {"end_seconds", report::json_number(phase.end)},
+                      {"begin_seconds", report::json_number(in_seconds(phase.begin))},
+                      {"end_seconds", report::json_number(in_seconds(phase.end))},
                       {"activity", report::json_number(phase.activity)}});
   }
   return phases;
@@ -207,10 +209,11 @@ Json projections_json(const std::vector<Projection>& projections) {
     const market::Offer* offer = p.price && p.price->offer ? &*p.price->offer : nullptr;
     all.push_back(
         {{"gpu", p.gpu->name},
-         {"speed", report::json_number(p.speed)},
-         {"low", report::json_number(p.low)},
-         {"high", report::json_number(p.high)},
-         {"busy", report::json_number(p.busy)},
+         {"speed", report::json_number(p.speed.likely)},
+         {"low", report::json_number(p.speed.low)},
+         {"high", report::json_number(p.speed.high)},
+         {"busy", report::json_number(p.speed.busy)},
+         {"basis", perf::name_of(p.speed.basis)},
          {"fits", p.fits},
          {"usd_per_gpu_hour", p.price ? report::json_number(in_usd_per_gpu_hour(p.price->rate)) : Json(nullptr)},
          {"provider", offer != nullptr ? Json(offer->machine->provider) : Json(nullptr)},
@@ -228,6 +231,31 @@ Json shares_json(const diagnose::TimeShares& shares) {
           {"overlap", report::json_number(shares.overlap)}};
 }
 
+// How the model was corrected by what was measured, and what that makes of a step elsewhere.
+void describe_known(report::Report& out, const KnownWork& known, const GpuProfile& gpu,
+                    const std::vector<Projection>& projections) {
+  const diagnose::KnownJob& job = known.job;
+  const Result<perf::JobTime> estimated = perf::job_time(*job.constants, job.model, job.job, *gpu.gpu);
+  std::string text = fmt::format("Speeds elsewhere are those of the estimates of this job: {}.", known.described);
+  if (!estimated) text += fmt::format(" There is none: {}.", estimated.error().message);
+  Json json = {{"job", known.described}};
+  if (estimated && known.step) {
+    const double correction = *known.step / estimated->step;
+    text += fmt::format(
+        " A step took {}; the estimate for {} is {}, so what 'rightsize estimate' says of other GPUs "
+        "is off by about the same factor of {:.2f}.",
+        format_duration(*known.step), gpu.gpu->name, format_duration(estimated->step), correction);
+    json["step_seconds"] = in_seconds(*known.step);
+    json["estimated_step_seconds"] = in_seconds(estimated->step);
+    json["correction"] = correction;
+    json["step_seconds_elsewhere"] = Json::object();
+    for (const Projection& p : projections)
+      json["step_seconds_elsewhere"][p.gpu->name] = in_seconds(*known.step) / p.speed.likely;
+  }
+  out.blocks.emplace_back(report::Paragraph{std::move(text)});
+  out.document["known_job"] = std::move(json);
+}
+
 Json gpu_json(const GpuProfile& gpu, const std::vector<Projection>& projections) {
   const Diagnosis& found = gpu.diagnosis;
   Json actions = Json::array();
@@ -239,9 +267,9 @@ Json gpu_json(const GpuProfile& gpu, const std::vector<Projection>& projections)
                {"host", gpu.device.host},
                {"mig_id", gpu.device.mig_id},
                {"gpu", gpu.gpu != nullptr ? Json(gpu.gpu->name) : Json(nullptr)},
-               {"seconds", report::json_number(gpu.whole.seconds)},
+               {"seconds", report::json_number(in_seconds(gpu.whole.duration))},
                {"samples", gpu.whole.samples},
-               {"interval_seconds", report::json_number(gpu.whole.interval)},
+               {"interval_seconds", report::json_number(in_seconds(gpu.whole.interval))},
                {"metrics", metrics_json(gpu.whole)},
                {"verdict", name_of(found.verdict)},
                {"confidence", report::json_number(found.confidence)},
@@ -252,7 +280,7 @@ Json gpu_json(const GpuProfile& gpu, const std::vector<Projection>& projections)
                {"wasted_why", found.wasted_why},
                {"shares", shares_json(found.shares)},
                {"roofline", roofline_json(found.roofline)},
-               {"joules", report::json_number(gpu.whole.joules)},
+               {"joules", report::json_number(gpu.whole.energy, diagnose::in_joules)},
                {"power_capped", report::json_number(gpu.whole.power_capped)},
                {"thermally_capped", report::json_number(gpu.whole.thermally_capped)},
                {"phases", phases_json(gpu)},
@@ -288,11 +316,11 @@ void describe_gpu(report::Report& out, const GpuProfile& gpu, const std::vector<
   if (!found.surer.empty()) say("To be surer\n" + join(found.surer));
   out.blocks.emplace_back(metrics_table(gpu));
   if (gpu.phases.size() > 1) out.blocks.emplace_back(phases_table(gpu));
-  if (gpu.whole.joules && gpu.whole.seconds > 0) {
-    say(fmt::format("{} over {}: {} of energy, {} on average.",
-                    format_count(static_cast<double>(gpu.whole.samples)) + " samples",
-                    format_duration(seconds(gpu.whole.seconds)), format_number(*gpu.whole.joules / 1e3) + " kJ",
-                    format_power(watts(*gpu.whole.joules / gpu.whole.seconds))));
+  if (gpu.whole.energy && gpu.whole.duration > Seconds{}) {
+    say(fmt::format(
+        "{} over {}: {} of energy, {} on average.", format_count(static_cast<double>(gpu.whole.samples)) + " samples",
+        format_duration(gpu.whole.duration), format_number(diagnose::in_joules(*gpu.whole.energy) / 1e3) + " kJ",
+        format_power(*gpu.whole.energy / gpu.whole.duration)));
   }
   if (!projections.empty()) {
     out.blocks.emplace_back(projection_table(projections));
@@ -333,16 +361,17 @@ void describe_source(report::Report& out, const ProfileSource& source) {
 }  // namespace
 
 report::Report profile_report(const std::vector<GpuProfile>& gpus, const ProfileSource& source,
-                              const market::PriceBook& prices) {
+                              const perf::SpeedTable& speeds, const market::PriceBook& prices, const KnownWork* known) {
   report::Report out;
   out.title = "Profile";
   out.document = {{"schema", "rightsize/profile/1"}, {"source", source_json(source)}, {"gpus", Json::array()}};
   for (const GpuProfile& gpu : gpus) {
     std::vector<Projection> projections;
-    if (gpu.gpu != nullptr) {
-      projections = diagnose::project({&gpu.steady, &gpu.diagnosis, gpu.gpu}, prices.catalog(), &prices);
-    }
+    if (gpu.gpu != nullptr)
+      projections = diagnose::project({&gpu.steady, &gpu.diagnosis, gpu.gpu, known != nullptr ? &known->job : nullptr},
+                                      speeds, &prices);
     describe_gpu(out, gpu, projections);
+    if (known != nullptr && gpu.gpu != nullptr) describe_known(out, *known, gpu, projections);
     out.document["gpus"].push_back(gpu_json(gpu, projections));
   }
   describe_source(out, source);

@@ -24,7 +24,15 @@ struct ProfileSource {
   std::string command;
 };
 
+// What the user says about the work, where it is known.
+struct KnownWork {
+  diagnose::KnownJob job;
+  std::string described;        // "Training llama-2-7b in bf16 with adamw, batch 8 x 2048 tokens"
+  std::optional<Seconds> step;  // measured: of an optimizer step, an output token, a batch
+};
+
+// `known`: nothing when only the counters tell what ran.
 report::Report profile_report(const std::vector<diagnose::GpuProfile>& gpus, const ProfileSource& source,
-                              const market::PriceBook& prices);
+                              const perf::SpeedTable& speeds, const market::PriceBook& prices, const KnownWork* known);
 
 }  // namespace rightsize::app

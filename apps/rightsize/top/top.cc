@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <termios.h>
@@ -15,6 +16,7 @@
 #include "base/parse_units.h"
 #include "base/text.h"
 #include "diagnose/observer.h"
+#include "diagnose/series.h"
 #include "rightsize/command.h"
 #include "rightsize/input/price_flag.h"
 #include "rightsize/profile/child.h"
@@ -29,6 +31,7 @@ using report::Json;
 using Clock = std::chrono::steady_clock;
 
 constexpr double kWindow = 30;            // seconds the verdict looks back
+constexpr Seconds kLasting = seconds(5);  // of the same make it what the GPU does now
 constexpr std::size_t kMostRecent = 600;  // samples kept of each GPU
 
 struct Flags {
@@ -146,9 +149,7 @@ class Judge {
 
   void judge(TopGpu& gpu) const {
     gpu.gpu = gpu_ != nullptr ? gpu_ : diagnose::identify(prices_.catalog(), gpu.device);
-    diagnose::Accumulator gathered;
-    for (const telemetry::Sample& sample : gpu.recent) gathered.add(sample);
-    gpu.diagnosis = diagnose::classify(gathered.summary(),
+    gpu.diagnosis = diagnose::classify(summary_of_now(gpu),
                                        gpu.gpu != nullptr ? diagnose::hardware_of(*gpu.gpu) : diagnose::Hardware{});
     const auto quote =
         gpu.gpu != nullptr ? prices_.gpu(*gpu.gpu, catalog::Purchase::kOnDemand) : prices_.own_gpu(gpu.device.name);
@@ -156,6 +157,21 @@ class Judge {
   }
 
  private:
+  // What the GPU does now: since the last lasting change within the time that is looked back. A job that began its work
+  // five seconds ago is judged by these, not by the start-up before.
+  static diagnose::Summary summary_of_now(const TopGpu& gpu) {
+    const std::vector<telemetry::Sample> samples(gpu.recent.begin(), gpu.recent.end());
+    const std::vector<diagnose::Phase> phases = diagnose::find_phases(samples, false);
+    std::size_t first = 0;
+    for (const diagnose::Phase& phase : phases) {
+      const bool lasting = phase.end - phase.begin >= kLasting;
+      if (lasting && phase.kind != diagnose::PhaseKind::kCheckpoint) first = phase.first;
+    }
+    diagnose::SummaryBuilder gathered;
+    for (std::size_t i = first; i < samples.size(); ++i) gathered.add(samples[i]);
+    return gathered.summary();
+  }
+
   const market::PriceBook& prices_;
   const catalog::Gpu* gpu_;
 };

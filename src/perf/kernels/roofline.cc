@@ -28,12 +28,13 @@ ElementBytes element_bytes(WeightFormat format) {
   return {2, 2, 2};
 }
 
-struct Engine {
+// The arithmetic a product runs on: what large ones reach, of which peak.
+struct Pipe {
   const MatmulCurve* curve;
   FlopsPerSecond peak;
 };
 
-Engine engine_of(const GpuSpeed& gpu, WeightFormat format) {
+Pipe pipe_of(const GpuSpeed& gpu, WeightFormat format) {
   switch (format) {
     case WeightFormat::kFp8:
       return {&gpu.matmul[static_cast<int>(MatmulFormat::kFp8)], gpu.fp8};
@@ -51,13 +52,13 @@ constexpr double kTile = 128.0 * 128.0;  // outputs one multiprocessor works on 
 // F = 2mnk, B = w n k + x m k + y m n
 // compute = F / (rate P) (1 + occupancy SM 128^2 / (m n)) (1 + k_ramp / k)      partly filled waves of 128 x 128 tiles
 // memory  = (B + w small_weights 1e6) / (bandwidth BW)                          bandwidth takes that long to build up
-OpTime product_time(const GpuSpeed& gpu, const Engine& engine, const MatmulCurve& curve, const ElementBytes& width,
+OpTime product_time(const GpuSpeed& gpu, const Pipe& pipe, const MatmulCurve& curve, const ElementBytes& width,
                     double groups, const Matmul& each, double rate) {
   OpTime op;
   op.flops = flop(groups * 2.0 * each.m * each.n * each.k);
   op.traffic = bytes(
       groups * (width.weight * each.n * each.k + width.activation * each.m * each.k + width.output * each.m * each.n));
-  op.compute = op.flops / (engine.peak * (rate > 0 ? rate : curve.rate)) *
+  op.compute = op.flops / (pipe.peak * (rate > 0 ? rate : curve.rate)) *
                (1.0 + curve.occupancy * gpu.sms * kTile / (groups * each.m * each.n)) * (1.0 + curve.k_ramp / each.k);
   op.memory = (op.traffic + bytes(width.weight * curve.small_weights * 1e6)) / (gpu.bandwidth * curve.bandwidth);
   op.time = soft_max(op.compute, op.memory, curve.q) + curve.latency;
@@ -67,20 +68,20 @@ OpTime product_time(const GpuSpeed& gpu, const Engine& engine, const MatmulCurve
 }  // namespace
 
 OpTime matmul_time(const GpuSpeed& gpu, const Matmul& size, WeightFormat format, double rate) {
-  const Engine engine = engine_of(gpu, format);
-  return product_time(gpu, engine, *engine.curve, element_bytes(format), 1, size, rate);
+  const Pipe pipe = pipe_of(gpu, format);
+  return product_time(gpu, pipe, *pipe.curve, element_bytes(format), 1, size, rate);
 }
 
 // One kernel works on the tiles of all experts: waves fill and bandwidth builds up over the group, not an expert at a
 // time. Few rows still occupy the 16 of a tensor-core tile.
 OpTime grouped_matmul_time(const GpuSpeed& gpu, double groups, const Matmul& each, WeightFormat format, double rate) {
   constexpr double kRows = 16;
-  const Engine engine = engine_of(gpu, format);
+  const Pipe pipe = pipe_of(gpu, format);
   const std::size_t kind =
-      format == WeightFormat::kInt4 ? kExpertFormats - 1 : static_cast<std::size_t>(engine.curve - gpu.matmul.data());
+      format == WeightFormat::kInt4 ? kExpertFormats - 1 : static_cast<std::size_t>(pipe.curve - gpu.matmul.data());
   const MatmulCurve& curve = gpu.experts[kind];
   const Matmul padded{std::max(kRows, each.m), each.n, each.k};
-  OpTime op = product_time(gpu, engine, curve, element_bytes(format), groups, padded, rate);
+  OpTime op = product_time(gpu, pipe, curve, element_bytes(format), groups, padded, rate);
   op.flops = flop(groups * 2.0 * each.m * each.n * each.k);
   return op;
 }

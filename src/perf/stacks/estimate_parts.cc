@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "perf/kernels/sustained_rates.h"
 
 namespace rightsize::perf {
 
@@ -93,14 +94,12 @@ const Calibration& calibration_of(const GpuSpeed& gpu, int slot, JobKind kind) {
   return gpu.calibration[static_cast<std::size_t>(slot)][static_cast<std::size_t>(kind)];
 }
 
-// Widths add as independent errors. 0.15 for a stack or GPU of a measured family and 0.30 otherwise are judgement:
-// nothing was measured end to end on such GPUs.
+// Widths add as independent errors.
 Confidence confidence_of(const GpuSpeed& gpu, int slot, JobKind kind, double width) {
   if (const Calibration& own = calibration_of(gpu, slot, kind); own.known) return {Basis::kCalibrated, own.width};
-  if (gpu.basis == Basis::kSpecification) return {Basis::kSpecification, std::hypot(width, 0.30)};
-  if (gpu.basis == Basis::kMeasured && gpu.stack_measured[static_cast<std::size_t>(slot)])
-    return {Basis::kMeasured, width};
-  return {Basis::kTransferred, std::hypot(width, 0.15)};
+  Basis basis = gpu.basis;
+  if (basis == Basis::kMeasured && !gpu.stack_measured[static_cast<std::size_t>(slot)]) basis = Basis::kTransferred;
+  return {basis, std::hypot(width, width_of(basis))};
 }
 
 Interval interval_of(double width) { return {std::exp(-width), std::exp(width)}; }

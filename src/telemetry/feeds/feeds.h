@@ -42,6 +42,8 @@ class SeriesSink {
   virtual void points(std::span<const Point> several) {
     for (const Point& p : several) point(p.time, p.value);
   }
+  // A point whose value is no number.
+  virtual void unusable(double /*time*/) {}
   virtual void close() = 0;
 };
 

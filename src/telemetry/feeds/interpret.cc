@@ -246,6 +246,19 @@ std::string model_label(const std::vector<std::string>& present, const NameMap& 
   return chosen_label(present, "model", map);
 }
 
+std::vector<std::string> labels_of_word(const std::vector<std::string>& present, std::string_view word,
+                                        const NameMap& map) {
+  if (const auto named = map.labels.find(std::string(word)); named != map.labels.end()) return {named->second};
+  std::vector<std::string> found;
+  for (const LabelWord& row : kLabelWords) {
+    if (row.word != word) continue;
+    for (const char* name : row.names) {
+      if (std::find(present.begin(), present.end(), name) != present.end()) found.emplace_back(name);
+    }
+  }
+  return found;
+}
+
 bool SeriesToSamples::open(const SeriesHead& head) {
   const std::optional<Meaning> meaning = meaning_of(head.metric, head.labels, map_);
   if (!meaning) {
@@ -269,6 +282,8 @@ void SeriesToSamples::give(std::span<const Point> points) {
       ready_.push_back({time, direct});
     } else if (const auto known = canonical({meaning_.metric, meaning_.scale, false}, value)) {
       ready_.push_back({time, *known});
+    } else {
+      sink_.add_unusable(device_, meaning_.metric, time);
     }
   }
   if (!ready_.empty()) sink_.add_points(device_, meaning_.metric, ready_);

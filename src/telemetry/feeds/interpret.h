@@ -53,6 +53,9 @@ Device device_of(const Labels& labels, const NameMap& map);
 std::string host_label(const std::vector<std::string>& present, const NameMap& map);
 std::string gpu_label(const std::vector<std::string>& present, const NameMap& map);
 std::string model_label(const std::vector<std::string>& present, const NameMap& map);
+// All labels of `present` that device_of() looks at for one of label_words().
+std::vector<std::string> labels_of_word(const std::vector<std::string>& present, std::string_view word,
+                                        const NameMap& map);
 
 // Hands the points of series on as samples of one metric each.
 class SeriesToSamples : public SeriesSink {
@@ -64,6 +67,7 @@ class SeriesToSamples : public SeriesSink {
   bool open(const SeriesHead& head) override;
   void point(double time, double value) override;
   void points(std::span<const Point> several) override;
+  void unusable(double time) override { sink_.add_unusable(device_, meaning_.metric, time); }
   void close() override;
 
   const std::map<std::string, std::size_t>& unknown() const { return unknown_; }  // names nobody knows, and how often

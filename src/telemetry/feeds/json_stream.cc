@@ -1,7 +1,6 @@
 #include "telemetry/feeds/json_stream.h"
 
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -10,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "telemetry/formats/cell_scan.h"
+#include "telemetry/decimal.h"
 
 namespace rightsize::telemetry {
 namespace {
@@ -18,7 +17,8 @@ namespace {
 constexpr std::size_t kBuffer = 1U << 20;
 constexpr std::size_t kLongest = 1U << 20;  // a string or number
 constexpr std::size_t kDeepest = 64;
-constexpr std::size_t kPair = 160;  // "[1760000000.123,"-1.2345678901234567e-308"]," with room
+constexpr std::size_t kEndMark = 1;  // a zero behind the text: loops over strings need not look for its end
+constexpr std::size_t kPair = 160;   // "[1760000000.123,"-1.2345678901234567e-308"]," with room
 
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
@@ -39,69 +39,17 @@ void append_utf8(std::string& text, unsigned code) {
   put(0x80 | (code & 0x3F));
 }
 
-// How many characters the numbers of the last pair had: those of the next usually have as many.
-struct PairSizes {
-  std::size_t time = 10, value = 4;
-};
-
-// "1760000000,": ten digits are what nearly all times have.
-[[gnu::always_inline]] inline bool ten_digits(const char* at, double& value) {
-  const std::uint64_t first = cell_scan::load(at);
-  if (!cell_scan::all_digits(first) || !is_digit(at[8]) || !is_digit(at[9]) || at[10] != ',') return false;
-  const auto rest = static_cast<std::uint64_t>((at[8] - '0') * 10 + (at[9] - '0'));
-  value = static_cast<double>(cell_scan::eight_digits(first) * 100 + rest);
-  return true;
-}
-
-// The usual spelling of a pair without spaces: the place behind it, or null when it is spelt otherwise. kSlack bytes
-// behind `end` must be readable.
-[[gnu::always_inline]] inline const char* usual_pair(const char* at, const char* end, PairSizes& sizes, Point& pair) {
+// The usual spelling of a pair without spaces: the place behind it, or null when it is spelt otherwise.
+[[gnu::always_inline]] inline const char* usual_pair(const char* at, const char* end, Point& pair) {
   if (end - at < 8 || *at != '[') return nullptr;
-  const char* after = at + 11;
-  if (!ten_digits(at + 1, pair.time)) {
-    after = number_before(',', at + 1, sizes.time, pair.time);
-    if (after == nullptr) after = parse_decimal(at + 1, end, pair.time);
-  }
+  const char* after = parse_decimal(at + 1, end, pair.time);
   if (after == nullptr || end - after < 4 || after[0] != ',' || after[1] != '"') return nullptr;
-  const char* value = after + 2;
-  after = number_before('"', value, sizes.value, pair.value);
-  if (after == nullptr) after = parse_decimal(value, end, pair.value);
+  after = parse_decimal(after + 2, end, pair.value);
   if (after == nullptr || end - after < 2 || after[0] != '"' || after[1] != ']') return nullptr;
   return after + 2;
 }
 
 }  // namespace
-
-const char* parse_decimal(const char* at, const char* end, double& value) {
-  const char* p = at;
-  const bool negative = p < end && *p == '-';
-  if (negative) ++p;
-  std::uint64_t digits = 0;
-  const char* first = p;
-  while (p < end && is_digit(*p)) digits = digits * 10 + static_cast<std::uint64_t>(*p++ - '0');
-  std::ptrdiff_t count = p - first;
-  std::ptrdiff_t places = 0;
-  if (count > 0 && p < end && *p == '.') {
-    const char* point = ++p;
-    while (p < end && is_digit(*p)) digits = digits * 10 + static_cast<std::uint64_t>(*p++ - '0');
-    places = p - point;
-    count += places;
-  }
-  // Below 2^53 and with a power of ten that is a double, one division rounds correctly (Clinger 1990).
-  if (count > 0 && count <= 15 && (p == end || (*p != 'e' && *p != 'E'))) {
-    static constexpr double kPowers[] = {1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                         1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
-    const double magnitude = static_cast<double>(digits) / kPowers[places];
-    value = negative ? -magnitude : magnitude;
-    return p;
-  }
-  const auto [stop, problem] = std::from_chars(at, end, value);
-  if (problem == std::errc::result_out_of_range) {
-    value = std::numeric_limits<double>::quiet_NaN();
-    return stop;
-  }
-  return problem == std::errc() ? stop : nullptr;
-}
 
 std::optional<double> parse_sample_value(std::string_view text) {
   double value = 0;
@@ -115,7 +63,7 @@ std::optional<double> parse_sample_value(std::string_view text) {
 }
 
 JsonStream::JsonStream(ByteSource& source, std::string file)
-    : source_(source), file_(std::move(file)), buffer_(kBuffer + kSlack) {
+    : source_(source), file_(std::move(file)), buffer_(kBuffer + kEndMark) {
   if (ensure(3) && std::memcmp(buffer_.data(), "\xEF\xBB\xBF", 3) == 0) begin_ += 3;
 }
 
@@ -127,9 +75,9 @@ bool JsonStream::ensure(std::size_t bytes) {
   consumed_ += begin_;
   end_ -= begin_;
   begin_ = 0;
-  if (bytes > buffer_.size() - kSlack) buffer_.resize(bytes + kBuffer + kSlack);
+  if (bytes > buffer_.size() - kEndMark) buffer_.resize(bytes + kBuffer + kEndMark);
   while (end_ < bytes && !exhausted_) {
-    Result<std::size_t> got = source_.read(std::span(buffer_).subspan(end_, buffer_.size() - kSlack - end_));
+    Result<std::size_t> got = source_.read(std::span(buffer_).subspan(end_, buffer_.size() - kEndMark - end_));
     if (!got) {
       error_ = std::move(got).error();
       break;
@@ -137,7 +85,7 @@ bool JsonStream::ensure(std::size_t bytes) {
     exhausted_ = *got == 0;
     end_ += *got;
   }
-  std::memset(buffer_.data() + end_, 0, kSlack);
+  buffer_[end_] = '\0';
   return end_ - begin_ >= bytes;
 }
 
@@ -352,7 +300,6 @@ void JsonStream::skip() {
 
 bool JsonStream::read_pairs(std::span<Point> into, std::size_t& count) {
   count = 0;
-  PairSizes sizes;
   while (count < into.size()) {
     if (!next_item()) return false;
     peek();
@@ -362,7 +309,7 @@ bool JsonStream::read_pairs(std::span<Point> into, std::size_t& count) {
     const std::size_t before = count;
     // As long as pairs follow each other in the usual spelling and the next one is in the buffer for certain.
     while (count < into.size()) {
-      const char* after = usual_pair(at, end, sizes, into[count]);
+      const char* after = usual_pair(at, end, into[count]);
       if (after == nullptr) break;
       ++count;
       at = after;
@@ -385,9 +332,8 @@ bool JsonStream::read_pair(double& time, double& value) {
   peek();
   ensure(kPair);
   Point pair;
-  PairSizes sizes;
   const char* at = buffer_.data() + begin_;
-  if (const char* after = usual_pair(at, buffer_.data() + end_, sizes, pair); after != nullptr) {
+  if (const char* after = usual_pair(at, buffer_.data() + end_, pair); after != nullptr) {
     begin_ += static_cast<std::size_t>(after - at);
     time = pair.time;
     value = pair.value;

@@ -74,17 +74,13 @@ class JsonStream {
   ByteSource& source_;
   std::string file_;
   std::vector<char> buffer_;
-  std::size_t begin_ = 0, end_ = 0;  // the unread bytes of buffer_; kSlack zeros follow
+  std::size_t begin_ = 0, end_ = 0;  // the unread bytes of buffer_; a zero follows
   std::size_t consumed_ = 0;         // bytes of the document before buffer_[0]
   bool exhausted_ = false;
   std::vector<bool> first_;  // by depth: no item was read yet
   std::string scratch_;
   std::optional<Error> error_;
 };
-
-// A decimal number at `at` (no spaces, not NaN), the position after it; null when there is none. Exact: what
-// std::from_chars gives, but short decimals without an exponent take a quarter of its time.
-const char* parse_decimal(const char* at, const char* end, double& value);
 
 // "NaN", "+Inf", "-Inf", "12.5" as stores write them.
 std::optional<double> parse_sample_value(std::string_view text);

@@ -8,7 +8,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "telemetry/byte_source.h"
-#include "telemetry/formats/cell_scan.h"
+#include "telemetry/decimal.h"
 
 namespace rightsize::telemetry {
 namespace {
@@ -123,37 +123,20 @@ RC_GTEST_PROP(ParseDecimal, IsTheLibrarysNumber, (std::int64_t whole, std::uint3
   RC_ASSERT(ours == std::strtod(text.c_str(), nullptr));
 }
 
-// Numbers a word at a time: whatever the lengths before and behind the point, and whatever was guessed, the library's.
-RC_GTEST_PROP(NumberBefore, IsTheLibrarysNumber, ()) {
+// Whatever the lengths before and behind the point: the library's, and the same as a cell of a line.
+RC_GTEST_PROP(PlainNumber, IsTheLibrarysNumber, ()) {
   const auto digits = [](int most) {
     return *rc::gen::container<std::string>(*rc::gen::inRange(0, most), rc::gen::inRange('0', ':'));
   };
-  const std::string whole = digits(17);
-  std::string text = whole + (*rc::gen::arbitrary<bool>() ? "." + digits(10) : "");
-  const auto size = text.size();
+  const std::string text = digits(17) + (*rc::gen::arbitrary<bool>() ? "." + digits(10) : "");
   const bool some_digit = text.find_first_not_of('.') != std::string::npos;
-  text += "\"]" + std::string(kSlack, '7');
-  double ours = -1;
-  auto guess = *rc::gen::inRange<std::size_t>(0, 16);
-  const char* stop = number_before('"', text.data(), guess, ours);
-  RC_ASSERT((stop != nullptr) == (size <= 15 && some_digit));
-  double cell = -1;  // the same text as the last cell of a line
-  RC_ASSERT((number_cell(text.data(), text.data() + size, cell) != nullptr) == (stop != nullptr));
-  RC_ASSERT(cell == ours);
+  double ours = -1, theirs = 0;
+  const char* stop = plain_number(text.data(), text.data() + text.size(), ours);
+  RC_ASSERT((stop != nullptr) == (text.size() <= 15 && some_digit));
   if (stop == nullptr) return;
-  RC_ASSERT(stop == text.data() + size);
-  double theirs = 0;
+  RC_ASSERT(stop == text.data() + text.size());
   std::from_chars(text.data(), stop, theirs);
   RC_ASSERT(ours == theirs);
-}
-
-TEST(NumberBefore, AnythingElseIsLeftToOthers) {
-  for (const std::string text : {"-1", "1e5", "NaN", "+Inf", "1.2.3", " 1", "", ".", "12345678a", "1234567:9"}) {
-    double value = -1;
-    std::size_t guess = text.size();
-    EXPECT_EQ(number_before('"', (text + "\"" + std::string(kSlack, '1')).data(), guess, value), nullptr) << text;
-    EXPECT_EQ(value, -1) << text;
-  }
 }
 
 // Pairs of every spelling in one list: each is read as the ordinary way reads it.

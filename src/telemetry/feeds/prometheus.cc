@@ -153,9 +153,12 @@ class Reader {
       early_.insert(early_.end(), points.begin(), points.end());
       return;
     }
-    const auto end = std::remove_if(points.begin(), points.end(), [](const Point& point) {
-      return !std::isfinite(point.value) || !std::isfinite(point.time);
-    });
+    auto is_none = [](const Point& point) { return !std::isfinite(point.value) || !std::isfinite(point.time); };
+    const auto first = std::find_if(points.begin(), points.end(), is_none);
+    for (auto bad = first; open_ && bad != points.end(); ++bad) {
+      if (is_none(*bad) && std::isfinite(bad->time)) sink_.unusable(bad->time);
+    }
+    const auto end = std::remove_if(first, points.end(), is_none);
     const auto kept = static_cast<std::size_t>(end - points.begin());
     report_.missing += points.size() - kept;
     report_.points += kept;

@@ -24,6 +24,10 @@ class NamedHost : public SampleSink {
     return sink_.open(named);
   }
   void add(int device, const Sample& sample) override { sink_.add(device, sample); }
+  void add_points(int device, Metric metric, std::span<const Point> points) override {
+    sink_.add_points(device, metric, points);
+  }
+  void add_unusable(int device, Metric metric, double time) override { sink_.add_unusable(device, metric, time); }
 
  private:
   SampleSink& sink_;
@@ -48,7 +52,11 @@ class Reading {
       : options_(options), sink_(sink), several_(several) {}
 
   void read(const std::string& path) {
-    if (Result<> done = read_one(path); !done) fail_file(path, std::move(done).error());
+    if (Result<> done = read_one(path); done) {
+      ++outcome_.files;
+    } else {
+      fail_file(path, std::move(done).error());
+    }
   }
 
   // A query file of CloudWatch: true when the path was one.
@@ -91,24 +99,15 @@ class Reading {
     const JsonFeed feed = detect_json_feed(first);
     const bool slurm = looks_like_sacct(first);
     std::unique_ptr<ByteSource> whole = put_back(std::move(first), std::move(source));
-    ++outcome_.files;
     if (slurm) return read_slurm(path, *whole);
     return feed == JsonFeed::kUnknown ? read_text(path, *whole) : read_json(path, feed, *whole);
   }
 
   Result<> read_slurm(const std::string& path, ByteSource& source) {
-    RIGHTSIZE_TRY(const JobTable table, read_jobs(source, path));
+    RIGHTSIZE_TRY(JobTable table, read_jobs(source, path));
     kind("sacct");
-    samples_of(table, sink_);
-    std::size_t measured = 0;
-    for (const Job& job : table.jobs) measured += !job.gpus.empty() && job.gpus.front().utilization ? 1 : 0;
-    outcome_.readings += measured;
-    if (measured < table.jobs.size()) {
-      note(fmt::format("{}: {} of {} GPU jobs carry no utilisation (neither jobstats nor gres/gpuutil)", path,
-                       table.jobs.size() - measured, table.jobs.size()));
-    }
-    if (table.refused > 0) note(fmt::format("{}: {} rows make no sense", path, table.refused));
-    note("GPUs that no job used do not appear in Slurm's accounting: idle time between jobs is not seen");
+    outcome_.readings += table.jobs.size();
+    outcome_.jobs.append(std::move(table));
     return {};
   }
 

@@ -24,12 +24,13 @@ struct FeedOptions {
 
 // What was read and what was not.
 struct FeedOutcome {
-  std::size_t files = 0;
+  std::size_t files = 0;                  // that could be read
   std::size_t readings = 0, missing = 0;  // numbers, and places where one was expected
   std::vector<std::string> kinds;         // of the files, each once: "Prometheus JSON", "nvidia-smi csv"
   std::vector<std::string> notes;         // partial pages, unknown names, refused lines
   std::vector<std::string> failures;      // files that could not be read, and why
   std::map<std::string, Metric> metrics;  // of stores: the names that were understood
+  JobTable jobs;                          // of Slurm's accounting: no readings, they go to no sink
 };
 
 // Reads every path ("-" is standard input) into the sink. Fails only when not one file gave a reading; the first

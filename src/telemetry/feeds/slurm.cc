@@ -1,127 +1,46 @@
 #include "telemetry/feeds/slurm.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
-#include <zlib.h>
 
-#include "base/located_json.h"
 #include "base/text.h"
 #include "telemetry/feeds/feeds.h"
-#include "telemetry/feeds/json_stream.h"
 
 namespace rightsize::telemetry {
 namespace {
 
 constexpr std::size_t kMostHosts = 10'000;
 constexpr std::size_t kLongestLine = 64U << 20;
-constexpr double kReading = 300;
 
-std::optional<std::string> decode_base64(std::string_view text) {
-  static constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  std::uint32_t bits = 0;
-  int have = 0;
-  for (char c : text) {
-    if (c == '=') break;
-    const std::size_t value = kLetters.find(c);
-    if (value == std::string_view::npos) return std::nullopt;
-    bits = bits << 6 | static_cast<std::uint32_t>(value);
-    have += 6;
-    if (have >= 8) {
-      have -= 8;
-      out.push_back(static_cast<char>(bits >> have & 0xFF));
-    }
-  }
-  return out;
-}
+// What Slurm itself saw of a job's or a step's GPUs.
+struct Usage {
+  std::optional<Ratio> utilization;
+  std::optional<Bytes> memory;
+};
 
-std::optional<std::string> gunzip(const std::string& packed) {
-  z_stream stream{};
-  if (inflateInit2(&stream, 15 + 16) != Z_OK) return std::nullopt;
-  std::string out;
-  std::array<char, 16384> piece;
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
-  stream.avail_in = static_cast<uInt>(packed.size());
-  int state = Z_OK;
-  while (state == Z_OK && out.size() < kLongestLine) {
-    stream.next_out = reinterpret_cast<Bytef*>(piece.data());
-    stream.avail_out = static_cast<uInt>(piece.size());
-    state = inflate(&stream, Z_NO_FLUSH);
-    out.append(piece.data(), piece.size() - stream.avail_out);
-  }
-  inflateEnd(&stream);
-  if (state != Z_STREAM_END) return std::nullopt;
-  return out;
-}
+// A step's row, until its job's row is known: steps may stand before it in a sorted or merged log.
+struct StepUsage {
+  double start = 0;
+  Seconds elapsed;
+  Usage usage;
+};
 
-// "billing=8,cpu=8,gres/gpu:a100=2,gres/gpu=2": the value of a name, the longest first where a type is given.
-std::optional<std::string_view> tres(std::string_view list, std::string_view name) {
-  for (std::string_view part : split_list(list, ',')) {
-    const std::size_t equals = part.find('=');
-    if (equals != std::string_view::npos && part.substr(0, equals) == name) return part.substr(equals + 1);
-  }
-  return std::nullopt;
-}
+// One line as its cells by column name.
+struct Row {
+  const std::vector<std::string>& names;
+  std::vector<std::string_view> cells;
 
-double number_of(std::string_view text) {
-  double value = 0;
-  const auto [stop, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (problem != std::errc()) return 0;
-  const std::string_view unit(stop, static_cast<std::size_t>(text.data() + text.size() - stop));
-  if (unit.starts_with('K')) return value * 1024;
-  if (unit.starts_with('M')) return value * 1024 * 1024;
-  if (unit.starts_with('G')) return value * 1024 * 1024 * 1024;
-  return value;
-}
-
-std::string gpu_model(std::string_view allocated) {
-  for (std::string_view part : split_list(allocated, ',')) {
-    constexpr std::string_view kTyped = "gres/gpu:";
-    if (part.starts_with(kTyped)) return std::string(part.substr(kTyped.size(), part.find('=') - kTyped.size()));
-  }
-  return {};
-}
-
-// {"nodes": {"host": {"gpu_utilization": {"0": 95.2}, "gpu_used_memory": {...}, "gpu_total_memory": {...}}}}
-std::vector<JobGpu> gpus_of_jobstats(const std::string& text) {
-  std::vector<JobGpu> gpus;
-  Checked<LocatedJson> json = LocatedJson::parse("AdminComment", text);
-  if (!json) return gpus;
-  const JsonMember* nodes = json->root().find("nodes");
-  if (nodes == nullptr) return gpus;
-  for (const JsonMember& node : nodes->value.members) {
-    const JsonMember* busy = node.value.find("gpu_utilization");
-    if (busy == nullptr) continue;
-    auto number = [&](const char* table, const std::string& index) -> std::optional<double> {
-      const JsonMember* member = node.value.find(table);
-      const JsonMember* value = member != nullptr ? member->value.find(index) : nullptr;
-      if (value == nullptr || value->value.type != JsonType::kNumber) return std::nullopt;
-      return value->value.number;
-    };
-    for (const JsonMember& gpu : busy->value.members) {
-      JobGpu one{node.name, static_cast<int>(number_of(gpu.name)), std::nullopt, std::nullopt, std::nullopt};
-      if (const auto percent = number("gpu_utilization", gpu.name)) one.utilization = *percent / 100;
-      one.used_bytes = number("gpu_used_memory", gpu.name);
-      one.total_bytes = number("gpu_total_memory", gpu.name);
-      gpus.push_back(std::move(one));
-    }
-  }
-  return gpus;
-}
-
-struct Header {
-  std::vector<std::string> names;
-  std::string_view cell(const std::vector<std::string_view>& cells, std::string_view name) const {
+  std::string_view operator[](std::string_view name) const {
     for (std::size_t i = 0; i < names.size() && i < cells.size(); ++i) {
       if (names[i] == name) return cells[i];
     }
     return {};
   }
-  bool has(std::string_view name) const { return std::find(names.begin(), names.end(), name) != names.end(); }
 };
 
 std::vector<std::string_view> split_cells(std::string_view line) {
@@ -134,53 +53,282 @@ std::vector<std::string_view> split_cells(std::string_view line) {
   }
 }
 
-enum class Row { kJob, kNoGpu, kStep, kNonsense };
+std::optional<double> plain_number(std::string_view text) {
+  double value = 0;
+  const auto [stop, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (problem != std::errc() || stop != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
 
-Row read_row(const Header& header, std::string_view line, Job& job) {
-  const std::vector<std::string_view> cells = split_cells(line);
-  auto cell = [&](std::string_view name) { return header.cell(cells, name); };
-  job.id = cell("JobID");
-  if (job.id.find('.') != std::string::npos) return Row::kStep;
-  const std::string_view allocated = cell("AllocTRES");
-  const std::optional<std::string_view> count = tres(allocated, "gres/gpu");
-  const std::optional<double> start = parse_iso_time(cell("Start"));
-  if (job.id.empty() || cells.size() < header.names.size()) return Row::kNonsense;
-  if (!count && gpu_model(allocated).empty()) return Row::kNoGpu;
-  if (!start) return Row::kNonsense;  // "Unknown": it has not begun
-  job.user = cell("User");
-  job.account = cell("Account");
-  job.name = cell("JobName");
-  job.gpu_model = gpu_model(allocated);
-  job.start = *start;
-  const double elapsed = number_of(cell("ElapsedRaw"));
-  job.end = parse_iso_time(cell("End")).value_or(job.start + elapsed);
-  if (job.end <= job.start) return Row::kNonsense;
-  if (const auto inside = unpack_jobstats(cell("AdminComment"))) job.gpus = gpus_of_jobstats(*inside);
-  if (!job.gpus.empty()) return Row::kJob;
-  const std::vector<std::string> hosts = expand_hosts(cell("NodeList"));
-  const double all = count ? number_of(*count) : 1;
-  if (hosts.empty() || !(all >= 1) || all > 1e6) return Row::kNonsense;
-  std::optional<double> busy, used;
-  if (const auto text = tres(cell("TRESUsageInAve"), "gres/gpuutil")) busy = std::min(1.0, number_of(*text) / 100);
-  if (const auto text = tres(cell("TRESUsageInAve"), "gres/gpumem")) used = number_of(*text);
-  const auto each = static_cast<std::size_t>(std::max(1.0, all / static_cast<double>(hosts.size())));
-  for (const std::string& host : hosts) {
-    for (std::size_t i = 0; i < std::min<std::size_t>(each, 64); ++i)
-      job.gpus.push_back({host, -1, busy, used, std::nullopt});
+// "20480M", "1.5G", "40": with Slurm's binary prefixes.
+std::optional<double> scaled_number(std::string_view text) {
+  static constexpr std::string_view kPrefixes = "KMGTP";
+  if (text.empty()) return std::nullopt;
+  const std::size_t power = kPrefixes.find(text.back());
+  if (power == std::string_view::npos) return plain_number(text);
+  const std::optional<double> value = plain_number(text.substr(0, text.size() - 1));
+  if (!value) return std::nullopt;
+  return *value * std::pow(1024.0, static_cast<double>(power + 1));
+}
+
+// "2-03:04:05", "03:04:05", "04:05" (minutes and seconds), "05".
+std::optional<Seconds> parse_elapsed(std::string_view text) {
+  double day = 0;
+  if (const std::size_t dash = text.find('-'); dash != std::string_view::npos) {
+    const std::optional<double> days_told = plain_number(text.substr(0, dash));
+    if (!days_told) return std::nullopt;
+    day = *days_told;
+    text.remove_prefix(dash + 1);
   }
-  return Row::kJob;
+  double total = 0;
+  for (std::string_view part : split_list(text, ':')) {
+    const std::optional<double> value = plain_number(part);
+    if (!value) return std::nullopt;
+    total = total * 60 + *value;
+  }
+  return text.empty() ? std::nullopt : std::optional(days(day) + seconds(total));
+}
+
+std::optional<double> parse_time(std::string_view text) {
+  if (const std::optional<double> iso = parse_iso_time(text)) return iso;
+  const std::optional<double> since_1970 = plain_number(text);
+  return since_1970 && *since_1970 > 0 ? since_1970 : std::nullopt;
+}
+
+// "billing=8,cpu=8,gres/gpu=2": the value of a name.
+std::optional<double> tres(std::string_view list, std::string_view name) {
+  for (std::string_view part : split_list(list, ',')) {
+    const std::size_t equals = part.find('=');
+    if (equals != std::string_view::npos && part.substr(0, equals) == name)
+      return scaled_number(part.substr(equals + 1));
+  }
+  return std::nullopt;
+}
+
+// How many GPUs a row was allocated, and of which type where one is given: "gres/gpu:a100=2,gres/gpu=2". A job with
+// GPUs of two types gets the name of the first: Slurm does not say which node had which.
+struct Allocation {
+  double count = 0;
+  std::string model, mig_profile;
+};
+
+// Types can name a MIG profile: "a100_3g.20gb", "nvidia_a100_1g.5gb", "1g.10gb".
+void split_mig(Allocation& allocation) {
+  std::string& model = allocation.model;
+  const std::size_t g = model.find("g.");
+  if (g == std::string::npos || g == 0 || std::isdigit(static_cast<unsigned char>(model[g - 1])) == 0) return;
+  allocation.mig_profile = model.substr(g - 1);
+  model.resize(g - 1);
+  while (!model.empty() && (model.back() == '_' || model.back() == '-' || model.back() == '.')) model.pop_back();
+}
+
+Allocation allocation_of(std::string_view list) {
+  constexpr std::string_view kTyped = "gres/gpu:";
+  Allocation found;
+  double typed = 0;
+  for (std::string_view part : split_list(list, ',')) {
+    const std::size_t equals = part.find('=');
+    if (!part.starts_with(kTyped) || equals == std::string_view::npos) continue;
+    typed += scaled_number(part.substr(equals + 1)).value_or(0);
+    if (found.model.empty()) found.model = part.substr(kTyped.size(), equals - kTyped.size());
+  }
+  found.count = std::max(typed, tres(list, "gres/gpu").value_or(0));
+  split_mig(found);
+  return found;
+}
+
+Usage usage_of(const Row& row, double gpus_per_node) {
+  Usage usage;
+  // Slurm adds up the GPUs of a task: two that are fully busy read 200.
+  if (std::optional<double> busy = tres(row["TRESUsageInAve"], "gres/gpuutil"); busy && *busy >= 0) {
+    if (*busy > 100 && gpus_per_node > 1) *busy /= gpus_per_node;
+    usage.utilization = Ratio::percent(std::min(100.0, *busy));
+  }
+  if (const auto held = tres(row["TRESUsageInAve"], "gres/gpumem"); held && *held >= 0) usage.memory = bytes(*held);
+  return usage;
+}
+
+// The GPUs of a job of which only the number and the hosts are known: spread as evenly as it goes, none lost.
+std::vector<JobGpu> spread_over(const std::vector<std::string>& hosts, std::size_t count) {
+  std::vector<JobGpu> gpus;
+  const std::size_t nodes = std::max<std::size_t>(1, hosts.size());
+  for (std::size_t n = 0; n < nodes; ++n) {
+    const std::size_t here = count / nodes + (n < count % nodes ? 1 : 0);
+    for (std::size_t i = 0; i < here; ++i) gpus.push_back({.host = hosts.empty() ? "" : hosts[n]});
+  }
+  return gpus;
+}
+
+class JobReader {
+ public:
+  // False: the first line is no header of ours.
+  bool take_line(std::string_view line) {
+    ++line_;
+    while (line.ends_with('\r')) line.remove_suffix(1);
+    if (trim(line).empty()) return true;
+    if (names_.empty()) return take_header(line);
+    const Row row{names_, split_cells(line)};
+    if (row.cells.size() != names_.size()) {
+      refuse("it has not as many columns as the header");
+    } else if (row["JobID"].find('.') != std::string_view::npos) {
+      take_step(row);
+    } else {
+      take_job(row);
+    }
+    return true;
+  }
+
+  bool has_header() const { return !names_.empty(); }
+
+  JobTable finish() {
+    for (Job& job : table_.jobs) {
+      if (!job.measured()) add_steps(job);
+    }
+    return std::move(table_);
+  }
+
+ private:
+  bool take_header(std::string_view line) {
+    for (std::string_view name : split_cells(line)) names_.emplace_back(trim(name));
+    auto has = [&](std::string_view name) { return std::find(names_.begin(), names_.end(), name) != names_.end(); };
+    return has("JobID") && has("Start") && has("AllocTRES");
+  }
+
+  void refuse(const char* why) {
+    if (table_.refused++ == 0) table_.first_refused = fmt::format("line {}: {}", line_, why);
+  }
+
+  void take_job(const Row& row) {
+    Job job;
+    job.id = row["JobID"];
+    if (job.id.empty()) return refuse("it has no JobID");
+    const Allocation allocation = allocation_of(row["AllocTRES"]);
+    const std::optional<double> start = parse_time(row["Start"]);
+    if (allocation.count < 1) return void(++table_.without_gpu);
+    if (allocation.count > kMostJobGpus) return refuse("it has more GPUs than any cluster");
+    const std::optional<double> end = parse_time(row["End"]);
+    std::optional<Seconds> elapsed = parse_elapsed(row["ElapsedRaw"]);
+    if (!elapsed) elapsed = parse_elapsed(row["Elapsed"]);
+    if (!elapsed && start && end) elapsed = seconds(*end - *start);
+    if (!start || (elapsed && in_seconds(*elapsed) == 0)) return void(++table_.never_started);
+    if (!elapsed) return refuse("it has neither an end nor an elapsed time");
+    job.start = *start;
+    job.elapsed = *elapsed;
+    job.end = end.value_or(job.start + in_seconds(*elapsed));
+    if (job.end <= job.start || job.elapsed < seconds(0)) return refuse("it ends before it starts");
+    if (!seen_.insert(fmt::format("{} {}", job.id, job.start)).second) return void(++table_.repeated);
+    describe(job, row, allocation);
+    table_.jobs.push_back(std::move(job));
+  }
+
+  static void describe(Job& job, const Row& row, const Allocation& allocation) {
+    job.user = row["User"];
+    job.account = row["Account"];
+    job.partition = row["Partition"];
+    job.name = row["JobName"];
+    // "CANCELLED by 1001"
+    job.state = row["State"].substr(0, row["State"].find(' '));
+    job.gpu_model = allocation.model;
+    job.mig_profile = allocation.mig_profile;
+    if (const std::optional<double> minutes = plain_number(row["TimelimitRaw"]))
+      job.time_limit = seconds(*minutes * 60);
+    if (!job.time_limit) job.time_limit = parse_elapsed(row["Timelimit"]);
+    const auto count = static_cast<std::size_t>(allocation.count);
+    if (const auto inside = unpack_jobstats(row["AdminComment"])) job.gpus = gpus_of_jobstats(*inside);
+    if (!job.gpus.empty()) {
+      // What was allocated is what is paid: GPUs jobstats does not know of stay without a measurement.
+      job.gpus.resize(count, JobGpu{.host = job.gpus.back().host});
+      return;
+    }
+    const std::vector<std::string> hosts = expand_hosts(row["NodeList"]);
+    job.gpus = spread_over(hosts, count);
+    set_usage(job, usage_of(row, allocation.count / static_cast<double>(std::max<std::size_t>(1, hosts.size()))));
+  }
+
+  static void set_usage(Job& job, const Usage& usage) {
+    for (JobGpu& gpu : job.gpus) {
+      if (!gpu.utilization) gpu.utilization = usage.utilization;
+      if (!gpu.used) gpu.used = usage.memory;
+    }
+  }
+
+  void take_step(const Row& row) {
+    const Allocation allocation = allocation_of(row["AllocTRES"]);
+    const Usage usage = usage_of(row, std::max(1.0, allocation.count));
+    if (!usage.utilization && !usage.memory) return;
+    std::optional<Seconds> elapsed = parse_elapsed(row["ElapsedRaw"]);
+    if (!elapsed) elapsed = parse_elapsed(row["Elapsed"]);
+    const std::string_view id = row["JobID"];
+    steps_[std::string(id.substr(0, id.find('.')))].push_back(
+        {parse_time(row["Start"]).value_or(0), elapsed.value_or(seconds(0)), usage});
+  }
+
+  // A job's utilization is its steps' by their time; batch and extern steps, which see none, carry no value.
+  void add_steps(Job& job) {
+    const auto found = steps_.find(job.id);
+    if (found == steps_.end()) return;
+    double weight = 0, busy = 0;
+    Usage usage;
+    for (const StepUsage& step : found->second) {
+      // A requeued job's runs share the id: a step belongs to the run it began in.
+      if (step.start != 0 && (step.start < job.start || step.start > job.end)) continue;
+      if (step.usage.memory) usage.memory = std::max(usage.memory.value_or(bytes(0)), *step.usage.memory);
+      if (!step.usage.utilization) continue;
+      const double by = std::max(1.0, in_seconds(step.elapsed));
+      busy += by * step.usage.utilization->fraction();
+      weight += by;
+    }
+    if (weight > 0) usage.utilization = Ratio::fraction(busy / weight);
+    set_usage(job, usage);
+  }
+
+  std::vector<std::string> names_;
+  JobTable table_;
+  std::set<std::string> seen_;
+  std::map<std::string, std::vector<StepUsage>> steps_;
+  std::size_t line_ = 0;
+};
+
+// "07-09" of "node[01-03,07-09]".
+void expand_range(std::string_view before, std::string_view part, std::string_view after,
+                  std::vector<std::string>& hosts) {
+  const std::string_view from = part.substr(0, part.find('-'));
+  const std::string_view to = part.find('-') == std::string_view::npos ? from : part.substr(part.find('-') + 1);
+  long low = 0, high = -1;
+  std::from_chars(from.data(), from.data() + from.size(), low);
+  std::from_chars(to.data(), to.data() + to.size(), high);
+  for (long n = low; n <= high && hosts.size() < kMostHosts; ++n) {
+    hosts.push_back(fmt::format("{}{:0{}}{}", before, n, std::min<std::size_t>(from.size(), 12), after));
+  }
 }
 
 }  // namespace
 
-std::optional<std::string> unpack_jobstats(std::string_view comment) {
-  if (!comment.starts_with("JS1:")) return std::nullopt;
-  const std::optional<std::string> packed = decode_base64(trim(comment.substr(4)));
-  return packed ? gunzip(*packed) : std::nullopt;
+bool Job::measured() const {
+  return !gpus.empty() &&
+         std::all_of(gpus.begin(), gpus.end(), [](const JobGpu& g) { return g.utilization.has_value(); });
+}
+
+void JobTable::append(JobTable&& other) {
+  std::set<std::pair<std::string, double>> known;
+  for (const Job& job : jobs) known.insert({job.id, job.start});
+  for (Job& job : other.jobs) {
+    if (known.contains({job.id, job.start})) {
+      ++repeated;
+    } else {
+      jobs.push_back(std::move(job));
+    }
+  }
+  without_gpu += other.without_gpu;
+  never_started += other.never_started;
+  repeated += other.repeated;
+  refused += other.refused;
+  if (first_refused.empty()) first_refused = std::move(other.first_refused);
 }
 
 std::vector<std::string> expand_hosts(std::string_view list) {
   std::vector<std::string> hosts;
+  if (list == "None assigned" || list == "None") return hosts;
   while (!list.empty() && hosts.size() < kMostHosts) {
     // One entry ends at a comma outside brackets.
     std::size_t end = 0;
@@ -195,93 +343,34 @@ std::vector<std::string> expand_hosts(std::string_view list) {
       continue;
     }
     for (std::string_view part : split_list(entry.substr(open + 1, close - open - 1), ',')) {
-      const std::string_view from = part.substr(0, part.find('-'));
-      const std::string_view to = part.find('-') == std::string_view::npos ? from : part.substr(part.find('-') + 1);
-      long low = 0, high = -1;
-      std::from_chars(from.data(), from.data() + from.size(), low);
-      std::from_chars(to.data(), to.data() + to.size(), high);
-      for (long n = low; n <= high && hosts.size() < kMostHosts; ++n) {
-        hosts.push_back(fmt::format("{}{:0{}}{}", entry.substr(0, open), n, std::min<std::size_t>(from.size(), 12),
-                                    entry.substr(close + 1)));
-      }
+      expand_range(entry.substr(0, open), part, entry.substr(close + 1), hosts);
     }
   }
   return hosts;
 }
 
 Result<JobTable> read_jobs(ByteSource& source, const std::string& file) {
-  JobTable table;
-  Header header;
+  JobReader reader;
   std::string pending;
   std::vector<char> piece(256U << 10);
-  auto take_line = [&](std::string_view line) -> bool {
-    while (line.ends_with('\r')) line.remove_suffix(1);
-    if (trim(line).empty()) return true;
-    if (header.names.empty()) {
-      for (std::string_view name : split_cells(line)) header.names.emplace_back(trim(name));
-      return header.has("JobID") && header.has("Start") && header.has("AllocTRES");
-    }
-    Job job;
-    switch (read_row(header, line, job)) {
-      case Row::kJob:
-        table.jobs.push_back(std::move(job));
-        break;
-      case Row::kNoGpu:
-        ++table.without_gpu;
-        break;
-      case Row::kNonsense:
-        ++table.refused;
-        break;
-      case Row::kStep:
-        break;
-    }
-    return true;
-  };
   bool understood = true;
   while (understood) {
     RIGHTSIZE_TRY(const std::size_t got, source.read(piece));
     pending.append(piece.data(), got);
     std::size_t from = 0;
     for (std::size_t end; understood && (end = pending.find('\n', from)) != std::string::npos; from = end + 1) {
-      understood = take_line(std::string_view(pending).substr(from, end - from));
+      understood = reader.take_line(std::string_view(pending).substr(from, end - from));
     }
     pending.erase(0, from);
     if (got == 0 || pending.size() > kLongestLine) break;
   }
-  if (understood && !pending.empty()) understood = take_line(pending);
-  if (!understood || header.names.empty()) {
+  if (understood && !pending.empty()) understood = reader.take_line(pending);
+  if (!understood || !reader.has_header()) {
     return fail(bad_input(fmt::format("{}: no table of sacct with JobID, Start and AllocTRES", file))
-                    .with_hint("sacct -P -a -o JobID,User,Account,JobName,Start,End,ElapsedRaw,AllocTRES,NodeList,"
-                               "TRESUsageInAve,AdminComment"));
+                    .with_hint("sacct -P -a -o JobID,User,Account,JobName,Partition,State,Start,End,ElapsedRaw,"
+                               "TimelimitRaw,AllocTRES,NodeList,TRESUsageInAve,AdminComment"));
   }
-  return table;
-}
-
-void samples_of(const JobTable& table, SampleSink& sink) {
-  for (const Job& job : table.jobs) {
-    int unknown_index = 0;
-    std::string last_host;
-    for (const JobGpu& gpu : job.gpus) {
-      if (!gpu.utilization) continue;
-      unknown_index = gpu.host == last_host ? unknown_index + 1 : 0;
-      last_host = gpu.host;
-      Device device;
-      device.host = gpu.host;
-      device.index = gpu.index >= 0 ? gpu.index : unknown_index;
-      device.name = job.gpu_model;
-      device.labels = {{"user", job.user}, {"account", job.account}, {"jobid", job.id}, {"job_name", job.name}};
-      const int number = sink.open(device);
-      Sample sample;
-      sample.set(Metric::kGpuUtil, std::clamp(*gpu.utilization, 0.0, 1.0));
-      if (gpu.used_bytes) sample.set(Metric::kMemoryUsed, *gpu.used_bytes);
-      if (gpu.total_bytes && *gpu.total_bytes > 0) sample.set(Metric::kMemoryTotal, *gpu.total_bytes);
-      const double readings = std::clamp(std::round((job.end - job.start) / kReading), 1.0, 1e5);
-      for (double i = 0; i < readings; ++i) {
-        sample.time = job.start + i * kReading;
-        sink.add(number, sample);
-      }
-    }
-  }
+  return reader.finish();
 }
 
 }  // namespace rightsize::telemetry

@@ -1,11 +1,13 @@
-// Slurm's accounting: who had which GPUs when, and how busy jobstats or Slurm itself saw them.
+// Slurm's accounting: who had which GPUs when, what became of the job, and how busy jobstats or Slurm itself saw them.
 //
-//   sacct -P -a -S 2026-11-01 -o
-//   JobID,User,Account,JobName,Start,End,ElapsedRaw,AllocTRES,NodeList,TRESUsageInAve,AdminComment
+//   TZ=UTC sacct -P -a -S 2026-11-01 -o
+//   JobID,User,Account,JobName,Partition,State,Start,End,ElapsedRaw,TimelimitRaw,AllocTRES,NodeList,TRESUsageInAve,
+//   AdminComment
 //
 // The table is read by its header, so columns may be in any order and others may stand between; JobID, Start and
-// AllocTRES must be there. jobstats stores a job's GPUs by host and index in AdminComment ("JS1:" and packed JSON);
-// where there is none, Slurm's own mean (gres/gpuutil) is taken, and which index a job had stays unknown.
+// AllocTRES must be there. Times are sacct's local ones (read as UTC), or seconds since 1970 (SLURM_TIME_FORMAT=%s).
+// jobstats stores a job's GPUs by host and index in AdminComment ("JS1:" and packed JSON); where there is none, Slurm's
+// own mean (gres/gpuutil) is taken from the job's row or its steps, and which index a job had stays unknown.
 #pragma once
 
 #include <optional>
@@ -14,28 +16,44 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/units.h"
 #include "telemetry/byte_source.h"
-#include "telemetry/sample.h"
 
 namespace rightsize::telemetry {
 
 struct JobGpu {
-  std::string host;
-  int index = -1;                                 // -1: which of the host's GPUs is not known
-  std::optional<double> utilization;              // mean, 0-1
-  std::optional<double> used_bytes, total_bytes;  // largest, capacity
+  std::string host = {};
+  int index = -1;                              // -1: which of the host's GPUs is not known
+  std::optional<Ratio> utilization = {};       // mean over the job
+  std::optional<Bytes> used = {}, total = {};  // largest, capacity
 };
 
 struct Job {
-  std::string id, user, account, name, gpu_model;
-  double start = 0, end = 0;  // seconds since 1970
-  std::vector<JobGpu> gpus;
+  std::string id = {};  // "4001", "4001_3" (a task of an array), "4001+0" (a part of a heterogeneous job)
+  std::string user = {}, account = {}, partition = {}, name = {};
+  std::string state = {};        // "COMPLETED", "CANCELLED" (without who did it), ...; empty: not in the table
+  std::string gpu_model = {};    // as gres.conf calls it: "a100"; empty: not typed
+  std::string mig_profile = {};  // "3g.20gb" where the type names one
+  double start = 0, end = 0;     // seconds since 1970; the end of a running job is when the log was made
+  Seconds elapsed = {};          // what is paid for: suspended time is not in it
+  std::optional<Seconds> time_limit = {};  // nothing: none, or not in the table
+  std::vector<JobGpu> gpus = {};           // as many as were allocated
+
+  bool running() const { return state == "RUNNING" || state == "SUSPENDED" || state == "COMPLETING"; }
+  bool measured() const;  // every GPU has a utilization
+  Seconds gpu_time() const { return elapsed * static_cast<double>(gpus.size()); }
 };
 
 struct JobTable {
-  std::vector<Job> jobs;  // those with GPUs, steps left out
-  std::size_t without_gpu = 0;
-  std::size_t refused = 0;  // rows that make no sense
+  std::vector<Job> jobs;          // those with GPUs that ran; each run of a requeued job is one
+  std::size_t without_gpu = 0;    // CPU jobs
+  std::size_t never_started = 0;  // pending, or cancelled before they began
+  std::size_t repeated = 0;       // rows of a job's run that was there already
+  std::size_t refused = 0;        // rows that make no sense: not costed
+  std::string first_refused;      // "line 12: it ends before it starts"
+
+  void append(JobTable&& other);
+  bool empty() const { return jobs.empty() && without_gpu + never_started + refused == 0; }
 };
 
 // At most 64 MiB a line, any number of lines.
@@ -47,8 +65,10 @@ std::vector<std::string> expand_hosts(std::string_view list);
 // jobstats' "JS1:..." comment as the JSON inside; nothing when there is none or it is damaged.
 std::optional<std::string> unpack_jobstats(std::string_view comment);
 
-// Jobs as samples: each GPU with the job's mean over its time, a reading every five minutes. For fleets of which
-// nothing else is known.
-void samples_of(const JobTable& table, SampleSink& sink);
+// The GPUs of that JSON, by host and index.
+std::vector<JobGpu> gpus_of_jobstats(const std::string& json);
+
+// The largest number of GPUs one job can have here; a row that says more is refused.
+inline constexpr std::size_t kMostJobGpus = 100'000;
 
 }  // namespace rightsize::telemetry

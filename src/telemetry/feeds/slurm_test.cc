@@ -37,14 +37,15 @@ TEST(Slurm, JobsWithTheirGpus) {
       "4|bob|nlp|pending|Unknown|Unknown|0|gres/gpu=1|None||\n");
   ASSERT_EQ(table.jobs.size(), 2u);
   EXPECT_EQ(table.without_gpu, 1u);
-  EXPECT_EQ(table.refused, 1u);
+  EXPECT_EQ(table.never_started, 1u);
+  EXPECT_EQ(table.refused, 0u);
   const Job& job = table.jobs[0];
   EXPECT_EQ(job.gpu_model, "a100");
   EXPECT_EQ(job.user, "ann");
   ASSERT_EQ(job.gpus.size(), 2u);
   EXPECT_EQ(job.gpus[1].host, "n2");
-  EXPECT_DOUBLE_EQ(*job.gpus[0].utilization, 0.4);
-  EXPECT_DOUBLE_EQ(*job.gpus[0].used_bytes, 1024.0 * 1024 * 1024);
+  EXPECT_DOUBLE_EQ(job.gpus[0].utilization->fraction(), 0.4);
+  EXPECT_DOUBLE_EQ(in_gib(*job.gpus[0].used), 1);
   EXPECT_EQ(table.jobs[1].end - table.jobs[1].start, 7200);
   EXPECT_FALSE(table.jobs[1].gpus[0].utilization);
   read("a|b\n1|2\n", false);
@@ -58,8 +59,56 @@ TEST(Slurm, JobstatsKnowsEveryGpu) {
   ASSERT_EQ(table.jobs.size(), 1u);
   ASSERT_EQ(table.jobs[0].gpus.size(), 2u);
   EXPECT_EQ(table.jobs[0].gpus[1].index, 1);
-  EXPECT_DOUBLE_EQ(*table.jobs[0].gpus[0].utilization, 0.95);
-  EXPECT_DOUBLE_EQ(*table.jobs[0].gpus[1].used_bytes, 2147483648.0);
+  EXPECT_DOUBLE_EQ(table.jobs[0].gpus[0].utilization->fraction(), 0.95);
+  EXPECT_DOUBLE_EQ(in_gib(*table.jobs[0].gpus[1].used), 2);
+}
+
+// One job of each kind of row that sacct prints.
+TEST(Slurm, StatesArraysStepsAndRequeues) {
+  const JobTable table = read(
+      "JobID|State|Partition|Start|End|ElapsedRaw|TimelimitRaw|AllocTRES|NodeList|TRESUsageInAve\n"
+      "10_3|CANCELLED by 1001|gpu|2026-01-01T00:00:00|2026-01-01T01:00:00|3600|600|gres/gpu:h100=3,gres/gpu=3|n[1-2]|\n"
+      "10_3.batch|CANCELLED||2026-01-01T00:00:00|2026-01-01T01:00:00|3600||gres/gpu=3|n1|\n"
+      "10_3.0|CANCELLED||2026-01-01T00:00:00|2026-01-01T00:30:00|1800||gres/gpu=3|n[1-2]|gres/gpumem=2G,gres/"
+      "gpuutil=90\n"
+      "10_3.1|CANCELLED||2026-01-01T00:30:00|2026-01-01T01:00:00|1800||gres/gpu=3|n[1-2]|gres/gpumem=8G,gres/"
+      "gpuutil=30\n"
+      "11+0|COMPLETED|gpu|1767225600|1767229200|01:00:00|UNLIMITED|gres/gpu:nvidia_a100_3g.20gb=1|n3|\n"
+      "12|NODE_FAIL|gpu|2026-01-01T00:00:00|2026-01-01T00:10:00|600|1-00:00:00|gres/gpu=1|n3|\n"
+      "12|COMPLETED|gpu|2026-01-01T00:20:00|2026-01-01T02:20:00|7200|1-00:00:00|gres/gpu=1|n4|\n"
+      "12|COMPLETED|gpu|2026-01-01T00:20:00|2026-01-01T02:20:00|7200|1-00:00:00|gres/gpu=1|n4|\n"
+      "13|PENDING|gpu|Unknown|Unknown|0|600|gres/gpu=1|None assigned|\n"
+      "14|CANCELLED by 7|gpu|Unknown|Unknown|0|600|billing=8,gres/gpu=4|None assigned|\n"
+      "15|COMPLETED|gpu|2026-01-01T02:00:00|2026-01-01T01:00:00||600|gres/gpu=1|n3|\n"
+      "16|COMPLETED|with|bars|in it|x|y|z|a|b|c|d\n");
+  ASSERT_EQ(table.jobs.size(), 4u);
+  const Job& array = table.jobs[0];
+  EXPECT_EQ(array.state, "CANCELLED");
+  EXPECT_EQ(array.gpus.size(), 3u);  // two on one node, one on the other: none lost
+  EXPECT_EQ(array.gpus[2].host, "n2");
+  EXPECT_NEAR(array.gpus[0].utilization->fraction(), 0.6, 1e-12);  // half an hour of 90, half an hour of 30
+  EXPECT_DOUBLE_EQ(in_gib(*array.gpus[0].used), 8);
+  EXPECT_DOUBLE_EQ(in_hours(*array.time_limit), 10);
+  EXPECT_DOUBLE_EQ(in_hours(array.gpu_time()), 3);
+  const Job& slice = table.jobs[1];
+  EXPECT_EQ(slice.gpu_model, "nvidia_a100");
+  EXPECT_EQ(slice.mig_profile, "3g.20gb");
+  EXPECT_DOUBLE_EQ(in_hours(slice.elapsed), 1);
+  EXPECT_FALSE(slice.time_limit);
+  EXPECT_EQ(table.jobs[2].state, "NODE_FAIL");  // both runs of a requeued job were paid for
+  EXPECT_DOUBLE_EQ(in_hours(table.jobs[3].elapsed), 2);
+  EXPECT_EQ(table.repeated, 1u);
+  EXPECT_EQ(table.never_started, 2u);
+  EXPECT_EQ(table.refused, 2u);
+  EXPECT_EQ(table.first_refused, "line 12: it ends before it starts");
+}
+
+TEST(Slurm, UtilizationOfSeveralGpusIsTheirSum) {
+  const JobTable table = read(
+      "JobID|Start|End|AllocTRES|NodeList|TRESUsageInAve\n"
+      "1|2026-01-01T00:00:00|2026-01-01T01:00:00|gres/gpu=4|n1|gres/gpuutil=360\n");
+  ASSERT_EQ(table.jobs.size(), 1u);
+  EXPECT_NEAR(table.jobs[0].gpus[0].utilization->fraction(), 0.9, 1e-12);
 }
 
 TEST(Slurm, DamagedCommentsAreNoComments) {

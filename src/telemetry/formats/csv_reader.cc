@@ -1,6 +1,8 @@
 // Our recordings and nvidia-smi's csv: a header that names the columns, then a row a GPU and moment.
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -79,12 +81,14 @@ class CsvReader final : public LineReader {
   }
 
  private:
-  struct Known {
-    std::string identity;
+  // A device as rows name it: by uuid, or by host and index.
+  struct DeviceCells {
+    std::string identity, host;
     int device = 0;
   };
   struct RowState {
     Sample sample;
+    std::uint32_t unusable = 0;  // metrics whose values cannot be
     bool has_time = false;
     std::string_view index, uuid, name, host;
   };
@@ -179,7 +183,11 @@ class CsvReader final : public LineReader {
   static bool take(const Column& column, std::string_view cell, double value, RowState& state) {
     switch (column.role) {
       case Role::kMetric:
-        if (auto known = canonical(column.spec, value)) state.sample.set(column.spec.metric, *known);
+        if (auto known = canonical(column.spec, value)) {
+          state.sample.set(column.spec.metric, *known);
+        } else if (!std::isnan(value)) {
+          state.unusable |= 1U << static_cast<unsigned>(column.spec.metric);
+        }
         return true;
       case Role::kTime:
         if (is_blank(value)) return false;
@@ -244,7 +252,7 @@ class CsvReader final : public LineReader {
     const int device = device_of(state);
     if (device < 0) return intake_.refuse(text, text, "the GPU's index is not a number");
     if (!state.has_time) state.sample.time = untimed(device);
-    intake_.add(device, state.sample);
+    intake_.add(device, state.sample, state.unusable);
   }
 
   // Rows of a GPU that carry no time are one step apart.
@@ -257,12 +265,13 @@ class CsvReader final : public LineReader {
   // Rows of several GPUs take turns: compared with the next one expected first.
   int device_of(const RowState& state) {
     const std::string_view identity = state.uuid.empty() ? state.index : state.uuid;
-    for (std::size_t tried = 0; tried < known_.size(); ++tried) {
-      const std::size_t at = (next_ + tried) % known_.size();
-      if (known_[at].identity == identity) {
-        next_ = (at + 1) % known_.size();
-        return known_[at].device;
-      }
+    if (next_ < devices_.size() && devices_[next_].identity == identity && devices_[next_].host == state.host) {
+      return devices_[std::exchange(next_, next_ + 1 < devices_.size() ? next_ + 1 : 0)].device;
+    }
+    key_.assign(identity).append(1, '\n').append(state.host);
+    if (const auto found = by_cells_.find(key_); found != by_cells_.end()) {
+      next_ = found->second + 1 < devices_.size() ? found->second + 1 : 0;
+      return devices_[found->second].device;
     }
     Device device;
     if (!state.index.empty()) {
@@ -274,7 +283,11 @@ class CsvReader final : public LineReader {
     device.name = std::string(trim(state.name));
     device.host = std::string(trim(state.host));
     const int opened = intake_.open(device);
-    if (opened >= 0 && known_.size() < 1024) known_.push_back({std::string(identity), opened});
+    if (opened >= 0) {
+      by_cells_.emplace(key_, devices_.size());
+      devices_.push_back({std::string(identity), std::string(state.host), opened});
+      next_ = 0;
+    }
     return opened;
   }
 
@@ -282,9 +295,11 @@ class CsvReader final : public LineReader {
   bool recording_;
   std::string header_;
   std::vector<Column> columns_;
-  std::vector<Known> known_;
+  std::vector<DeviceCells> devices_;
+  std::unordered_map<std::string, std::size_t> by_cells_;
+  std::string key_;
   std::vector<std::uint64_t> rows_;
-  std::size_t next_ = 0;
+  std::size_t next_ = 0;  // the device after the last one: rows take turns
   SmiTimes times_;
 };
 

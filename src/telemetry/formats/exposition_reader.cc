@@ -1,5 +1,9 @@
 // Prometheus exposition text as dcgm-exporter writes it: one line a metric and device. The lines of one scrape make one
-// sample a device; the next scrape begins when a metric comes round again.
+// sample a device and owner (pods that share a GPU each carry its metrics). Where lines carry their time, the lines of
+// one time are a sample, in whatever order they come; else the next scrape begins when a metric comes round again.
+#include <bit>
+#include <limits>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -52,16 +56,21 @@ class ExpositionReader final : public LineReader {
   void finish() override { flush(); }
 
  private:
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
   struct Series {  // one set of labels, as it stands in the text
     std::string labels;
     std::size_t device = 0;
     std::size_t next = 0;  // the set that followed it last time
   };
-  struct Pending {  // the sample of a device in this scrape
+  struct Pending {  // the sample of a device and owner in this scrape
     int device = 0;
-    Sample sample;
-    std::optional<double> free, reserved;
-    bool timed = false, shared = false;
+    Sample sample = {};
+    std::uint32_t unusable = 0;  // metrics whose values cannot be
+    std::optional<double> free = {}, reserved = {};
+    bool timed = false, repeated = false;
+    bool owned = false;           // labels name an owner
+    std::size_t sibling = kNone;  // of the same device: the one without an owner, or the last one with
   };
   struct Name {
     std::string text;
@@ -78,7 +87,7 @@ class ExpositionReader final : public LineReader {
     if (!text.starts_with(kHelp)) return;
     const std::string_view rest = text.substr(kHelp.size());
     const std::string_view name = rest.substr(0, rest.find(' '));
-    if (current_ < names_.size() && names_[current_].text == name) {
+    if (current_ < names_.size() && names_[current_].text == name && !timed_) {
       flush();
       names_[current_].scrape = scrape_;
     }
@@ -92,7 +101,7 @@ class ExpositionReader final : public LineReader {
       if (before < names_.size()) names_[before].next = current_;
       Name& now = names_[current_];
       if (now.spec || now.part) {
-        if (now.scrape == scrape_) flush();
+        if (now.scrape == scrape_ && !timed_) flush();
         now.scrape = scrape_;
       }
     }
@@ -123,11 +132,13 @@ class ExpositionReader final : public LineReader {
     const char* end = nullptr;
     auto raw = leading_number(rest.data(), rest.data() + rest.size(), end);
     if (!raw) {
-      const std::string_view word = trim(rest);
-      if (!word.starts_with("NaN") && !word.starts_with("+Inf") && !word.starts_with("-Inf")) {
-        intake_.refuse(text, rest, "no number behind the metric");
-      }
-      return;
+      while (!rest.empty() && rest.front() == ' ') rest.remove_prefix(1);
+      const std::size_t length = rest.starts_with("NaN")                                ? 3
+                                 : rest.starts_with("+Inf") || rest.starts_with("-Inf") ? 4
+                                                                                        : 0;
+      if (length == 0) return intake_.refuse(text, rest, "no number behind the metric");
+      raw = std::numeric_limits<double>::quiet_NaN();
+      end = rest.data() + length;
     }
     const std::size_t series = find_series(labels);
     if (series == kNone) return intake_.refuse(text, labels, "these labels cannot be read");
@@ -151,12 +162,9 @@ class ExpositionReader final : public LineReader {
     auto milliseconds = leading_number(text);
     if (!milliseconds || is_blank(*milliseconds / 1e3)) return;
     const double time = *milliseconds / 1e3;
-    if (pending.timed && pending.sample.time != time) {
-      flush();
-      names_[current_].scrape = scrape_;
-    }
+    if (pending.timed && pending.sample.time != time) hand_over(pending);
     pending.sample.time = time;
-    pending.timed = true;
+    pending.timed = timed_ = true;
   }
 
   void store(std::string_view text, Pending& pending, double raw) {
@@ -168,16 +176,19 @@ class ExpositionReader final : public LineReader {
     }
     const MetricSpec& spec = *name.spec;
     if (pending.sample.has(spec.metric)) {
-      // Two pods that share a GPU each carry its metrics: the same value again is no news.
-      if (!pending.shared) intake_.refuse(text, text, "the same metric of the same GPU twice in one scrape");
-      pending.shared = true;
+      if (!pending.repeated && !pending.timed) {
+        intake_.refuse(text, text, "the same metric of the same GPU and owner twice in one scrape");
+      }
+      pending.repeated = true;
       return;
     }
     auto value = spec.unsure ? name.scale.read(raw) : canonical(spec, raw);
-    if (value) pending.sample.set(spec.metric, *value);
+    if (value) {
+      pending.sample.set(spec.metric, *value);
+    } else if (is_blank(raw) || raw < 0 || !spec.unsure) {
+      pending.unusable |= 1U << static_cast<unsigned>(spec.metric);
+    }
   }
-
-  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
   // The same sets of labels follow each other in the same order, metric for metric.
   std::size_t find_series(std::string_view labels) {
@@ -195,12 +206,16 @@ class ExpositionReader final : public LineReader {
     if (series_.size() >= Intake::kMostDevices) return kNone;
     auto device = parse_labels(labels);
     if (!device) return kNone;
-    const int opened = intake_.open(*device);
-    if (opened < 0) return kNone;
-    std::size_t at = 0;
-    while (at < pending_.size() && pending_[at].device != opened) ++at;
-    if (at == pending_.size()) pending_.push_back({opened, {}, {}, {}, false, false});
-    series_.push_back({std::string(labels), at, 0});
+    const auto [found, is_new] = by_owner_.try_emplace(device_and_owner(*device), pending_.size());
+    if (is_new) {
+      const int opened = intake_.open_series(*device);
+      if (opened < 0) {
+        by_owner_.erase(found);
+        return kNone;
+      }
+      add_pending(*device, opened);
+    }
+    series_.push_back({std::string(labels), found->second, 0});
     by_labels_.emplace(std::string(labels), series_.size() - 1);
     return series_.size() - 1;
   }
@@ -226,26 +241,69 @@ class ExpositionReader final : public LineReader {
     return device;
   }
 
-  // Ends the scrape: every device's sample goes out.
-  void flush() {
-    for (Pending& pending : pending_) {
-      Sample& sample = pending.sample;
-      if (!pending.timed) sample.time = intake_.step() * static_cast<double>(scrape_ - 1);
-      const auto used = sample.get(Metric::kMemoryUsed);
-      if (used && pending.free && !sample.has(Metric::kMemoryTotal)) {
-        sample.set(Metric::kMemoryTotal, *used + *pending.free + pending.reserved.value_or(0));
-      }
-      intake_.add(pending.device, sample);
-      pending = {pending.device, {}, {}, {}, false, false};
+  static std::string device_and_owner(const Device& device) {
+    std::string text = device.key() + "\n" + device.mig_profile;
+    for (const char* name : {"namespace", "pod", "container", "hpc_job", "jobid", "job_id", "slurm_job_id", "user",
+                             "userid", "username", "slurm_user", "account", "slurm_account"}) {
+      text += '\n';
+      if (const auto found = device.labels.find(name); found != device.labels.end()) text += found->second;
     }
+    return text;
+  }
+
+  void add_pending(const Device& device, int opened) {
+    const std::string key = device.key() + "\n" + device.mig_profile;
+    const std::string named = device_and_owner(device);
+    const bool owned = named.find_first_not_of('\n', key.size()) != std::string::npos;
+    auto& [bare, last_owned] = siblings_.try_emplace(key, kNone, kNone).first->second;
+    (owned ? last_owned : bare) = pending_.size();
+    const std::size_t sibling = owned ? bare : last_owned;
+    if (sibling != kNone) pending_[sibling].sibling = pending_.size();
+    pending_.push_back({.device = opened, .owned = owned, .sibling = sibling});
+  }
+
+  // Exporters do not put the pod on every metric: what a device reports without an owner at the same time belongs to
+  // the owner's sample, as far as that does not have it.
+  void join_sibling(Pending& pending) {
+    if (pending.sibling == kNone) return;
+    Pending& other = pending_[pending.sibling];
+    Pending &owned = pending.owned ? pending : other, &bare = pending.owned ? other : pending;
+    if (owned.sample.empty() || owned.timed != bare.timed) return;
+    if (owned.timed && owned.sample.time != bare.sample.time) return;
+    for (std::uint32_t rest = bare.sample.present() & ~owned.sample.present(); rest != 0; rest &= rest - 1) {
+      const auto metric = static_cast<Metric>(std::countr_zero(rest));
+      owned.sample.set(metric, *bare.sample.get(metric));
+      bare.sample.clear(metric);
+    }
+    if (!owned.free) owned.free = std::exchange(bare.free, std::nullopt);
+    if (!owned.reserved) owned.reserved = std::exchange(bare.reserved, std::nullopt);
+  }
+
+  // Ends the scrape: every sample goes out.
+  void flush() {
+    for (Pending& pending : pending_) hand_over(pending);
     ++scrape_;
+  }
+
+  void hand_over(Pending& pending) {
+    join_sibling(pending);
+    Sample& sample = pending.sample;
+    if (!pending.timed) sample.time = intake_.step() * static_cast<double>(scrape_ - 1);
+    const auto used = sample.get(Metric::kMemoryUsed);
+    if (used && pending.free && !sample.has(Metric::kMemoryTotal)) {
+      sample.set(Metric::kMemoryTotal, *used + *pending.free + pending.reserved.value_or(0));
+    }
+    intake_.add(pending.device, sample, pending.unusable);
+    pending = {.device = pending.device, .owned = pending.owned, .sibling = pending.sibling};
   }
 
   Intake& intake_;
   std::vector<Name> names_;
   std::vector<Series> series_;
   std::vector<Pending> pending_;
-  std::unordered_map<std::string, std::size_t> by_labels_;
+  std::unordered_map<std::string, std::size_t> by_labels_, by_owner_;
+  std::unordered_map<std::string, std::pair<std::size_t, std::size_t>> siblings_;  // by device: without owner, with one
+  bool timed_ = false;                                                             // lines carry their time
   std::size_t current_ = kNone, last_series_ = kNone;
   std::uint64_t scrape_ = 1;
 };

@@ -22,8 +22,11 @@ class Intake {
 
   // The sink's number for this device, or -1 when there are too many.
   int open(const Device& device);
-  // Empty samples are dropped: a line of blanks says nothing.
-  void add(int device, const Sample& sample);
+  // The same without looking whether it was opened before: for readers that know.
+  int open_series(const Device& device);
+  // Empty samples are dropped: a line of blanks says nothing. `unusable` is a set of metrics (bit i: number i) whose
+  // values were there but cannot be.
+  void add(int device, const Sample& sample, std::uint32_t unusable = 0);
   void refuse(std::string_view line, std::string_view what, std::string message);
   double step() const { return step_; }
 
@@ -33,6 +36,7 @@ class Intake {
   ReadSummary& summary_;
   double step_;
   std::unordered_map<std::string, int> devices_;
+  std::size_t opened_ = 0;
 };
 
 class LineReader {
@@ -48,27 +52,6 @@ std::unique_ptr<LineReader> make_dmon_reader(Intake& intake);
 std::unique_ptr<LineReader> make_dcgmi_reader(Intake& intake);
 std::unique_ptr<LineReader> make_exposition_reader(Intake& intake);
 std::unique_ptr<LineReader> make_xml_reader(Intake& intake);
-
-// A plain decimal number of at most 15 digits at `at`: the place behind it, or null for anything else. A 64-bit
-// mantissa divided once by a power of ten is exact then (both are exact doubles), and several times faster than a
-// general reader.
-inline const char* plain_number(const char* at, const char* last, double& value) {
-  const char* begin = at;
-  std::uint64_t mantissa = 0;
-  unsigned digit = 0;
-  while (at != last && (digit = static_cast<unsigned>(*at) - '0') < 10) mantissa = mantissa * 10 + digit, ++at;
-  std::ptrdiff_t decimals = 0;
-  if (at != last && *at == '.') {
-    const char* point = ++at;
-    while (at != last && (digit = static_cast<unsigned>(*at) - '0') < 10) mantissa = mantissa * 10 + digit, ++at;
-    decimals = at - point;
-  }
-  const std::ptrdiff_t digits = at - begin;
-  if (digits == 0 || digits > 15 || (digits == 1 && decimals == 0 && at[-1] == '.')) return nullptr;
-  if (at != last && (*at == 'e' || *at == 'E' || *at == 'x' || *at == 'X')) return nullptr;
-  value = decimals == 0 ? static_cast<double>(mantissa) : static_cast<double>(mantissa) / kPowersOfTen[decimals];
-  return at;
-}
 
 // The number `text` begins with, spaces before it skipped; `end` is set behind it. Nothing when there is none.
 // Hexadecimal with 0x in front is a number, too (nvidia-smi's event reasons).

@@ -1,6 +1,11 @@
 // nvidia-smi -q -x: an element a line, once or repeated. Only the elements named below are looked at, by their path
 // inside <gpu>; the rest may be anything, so that other versions of the schema do no harm.
+#include <memory>
+#include <type_traits>
 #include <vector>
+
+#include <expat.h>
+#include <fmt/format.h>
 
 #include "base/text.h"
 #include "telemetry/formats/line_reader.h"
@@ -50,48 +55,67 @@ constexpr Reason kReasons[] = {
     {"display_clocks_setting", 0x100},
 };
 
+// Parses with expat, a line at a time. Logs follow one another, and one may be cut short by the next: every declaration
+// begins anew, and after a mistake the rest of that log is left out.
 class XmlReader final : public LineReader {
  public:
   explicit XmlReader(Intake& intake) : intake_(intake) {}
 
   void line(std::string_view text) override {
-    text = trim(text);
-    while (!text.empty()) {
-      const std::size_t open = text.find('<');
-      if (open == std::string_view::npos) return;
-      const std::size_t close = text.find('>', open);
-      if (close == std::string_view::npos) return intake_.refuse(text, text, "an element does not end");
-      tag(text.substr(open + 1, close - open - 1));
-      text.remove_prefix(close + 1);
-      if (const std::size_t next = text.find('<'); next != std::string_view::npos && next > 0) {
-        content(trim(text.substr(0, next)));
-        text.remove_prefix(next);
-      }
+    const std::string_view bare = trim(text);
+    if (bare.empty()) return;
+    const bool declared = bare.starts_with("<?xml"), root = bare.starts_with("<nvidia_smi_log");
+    if (declared || parser_ == nullptr || (root && (path_.empty() || broken_))) begin_document();
+    if (broken_) return;
+    const std::string_view fed = declared ? bare : text;
+    if (XML_Parse(parser_.get(), fed.data(), static_cast<int>(fed.size()), XML_FALSE) == XML_STATUS_OK &&
+        XML_Parse(parser_.get(), "\n", 1, XML_FALSE) == XML_STATUS_OK) {
+      return;
     }
+    broken_ = true;
+    intake_.refuse(text, bare, fmt::format("this is no XML: {}", XML_ErrorString(XML_GetErrorCode(parser_.get()))));
   }
 
  private:
-  void tag(std::string_view text) {
-    if (text.empty() || text.front() == '?' || text.front() == '!' || text.back() == '/') return;
-    if (text.front() == '/') return closed(text.substr(1));
+  struct FreeParser {
+    void operator()(XML_Parser parser) const { XML_ParserFree(parser); }
+  };
+
+  void begin_document() {
+    parser_.reset(XML_ParserCreate(nullptr));
+    path_.clear();
+    broken_ = parser_ == nullptr;
+    if (broken_) return;
+    XML_SetUserData(parser_.get(), this);
+    XML_SetElementHandler(
+        parser_.get(), [](void* self, const char* name, const char**) { static_cast<XmlReader*>(self)->opened(name); },
+        [](void* self, const char* name) { static_cast<XmlReader*>(self)->closed(name); });
+    XML_SetCharacterDataHandler(parser_.get(), [](void* self, const char* text, int length) {
+      std::string& into = static_cast<XmlReader*>(self)->text_;
+      constexpr std::size_t kLongest = 4096;  // longer texts are none we read
+      if (into.size() < kLongest) into.append(text, static_cast<std::size_t>(length));
+    });
+  }
+
+  void opened(std::string_view name) {
+    path_.emplace_back(name);
+    text_.clear();
     constexpr std::size_t kDeepest = 64;
-    if (path_.size() < kDeepest) path_.emplace_back(text.substr(0, text.find(' ')));
-    if (path_.back() == "nvidia_smi_log") begin_log();
-    if (path_.back() == "gpu") begin_gpu();
-    if (path_.back() == "mig_device") begin_instance();
+    if (path_.size() > kDeepest) broken_ = XML_StopParser(parser_.get(), XML_FALSE) == XML_STATUS_OK;
+    if (name == "nvidia_smi_log") begin_log();
+    if (name == "gpu") begin_gpu();
+    if (name == "mig_device") begin_instance();
   }
 
   void closed(std::string_view name) {
+    if (const std::string_view text = trim(text_); !text.empty()) content(text);
+    text_.clear();
     if (name == "gpu" && in_gpu_) end_gpu();
     if (name == "mig_device" && in_instance_) end_instance();
-    // A text cut short and begun again leaves elements open: unwind to the one that is closed.
-    for (std::size_t i = path_.size(); i-- > 0;) {
-      if (path_[i] == name) return path_.resize(i);
-    }
+    path_.pop_back();
   }
 
   void begin_log() {
-    path_ = {"nvidia_smi_log"};
     in_gpu_ = in_instance_ = false;
     time_ = intake_.step() * static_cast<double>(logs_++);
   }
@@ -179,7 +203,10 @@ class XmlReader final : public LineReader {
   }
 
   Intake& intake_;
-  std::vector<std::string> path_;
+  std::unique_ptr<std::remove_pointer_t<XML_Parser>, FreeParser> parser_;
+  bool broken_ = false;            // until the next log begins
+  std::vector<std::string> path_;  // of open elements
+  std::string text_;               // of the element opened last
   Device device_, instance_;
   Sample sample_, instance_sample_;
   std::optional<double> throttle_;

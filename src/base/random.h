@@ -1,11 +1,12 @@
-// A small fast generator (xoshiro256++, Blackman and Vigna 2019) with the two draws a queue needs. The standard
-// library's distributions differ between implementations; these give the same numbers everywhere.
+// The program's one source of random numbers: a small fast generator (xoshiro256++, Blackman and Vigna 2019) with the
+// two draws a queue needs. The standard library's distributions differ between implementations; these give the same
+// numbers everywhere.
 #pragma once
 
 #include <array>
 #include <cstdint>
 
-namespace rightsize::sim {
+namespace rightsize {
 
 class Random {
  public:
@@ -35,6 +36,9 @@ class Random {
   // In [0, 1), 53 bits.
   double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
 
+  // Normal with mean 0 and deviation 1 (Box and Muller 1958).
+  double normal();
+
   // Exponential with mean 1, by the ziggurat of Marsaglia and Tsang (2000): one table look-up in 98 % of draws.
   double exponential() {
     for (;;) {
@@ -63,4 +67,4 @@ class Random {
   std::array<std::uint64_t, 4> state_{};
 };
 
-}  // namespace rightsize::sim
+}  // namespace rightsize

@@ -1,4 +1,4 @@
-#include "fleet/asker.h"
+#include "fleet/prometheus_client.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,19 +16,16 @@ namespace {
 using telemetry::FeedReport;
 using telemetry::JsonStream;
 
-class VectorSink : public telemetry::SeriesSink {
+class RowSink : public telemetry::SeriesSink {
  public:
   bool open(const telemetry::SeriesHead& head) override {
-    labels_ = head.labels;
+    rows.push_back({head.labels, {}});
     return true;
   }
-  void point(double, double value) override { rows.push_back({labels_, value}); }
+  void point(double time, double value) override { rows.back().points.push_back({time, value}); }
   void close() override {}
 
-  std::vector<VectorRow> rows;
-
- private:
-  telemetry::Labels labels_;
+  std::vector<RangeRow> rows;
 };
 
 std::uint64_t hash_of(std::string_view text) {
@@ -69,44 +66,51 @@ Error refused(int status, const std::string& url, const std::string& body) {
 
 }  // namespace
 
-bool is_too_much(const Error& error) {
-  const std::string text = to_lower(error.message);
-  for (const char* sign : {"too many", "exceed", "maxsamples", "max-samples", "memory", "timeout", "timed out", "limit",
-                           "more than", "answered 413", "answered 422", "answered 503", "too long"}) {
-    if (text.find(sign) != std::string::npos) return true;
-  }
-  return false;
+bool means_too_much(int status) {
+  // Prometheus says 422 when a question would load too many samples and 503 when it took too long, VictoriaMetrics 422
+  // for all its limits, Mimir 422 and 413, proxies 504, and our own client 408.
+  return status == 408 || status == 413 || status == 422 || status == 503 || status == 504;
 }
 
-Result<std::string> Asker::ask(const std::string& path, const http::Form& form) {
+Answered<std::string> PrometheusClient::ask(const std::string& path, const http::Form& form) {
+  auto no_answer = [](Error error, bool too_much = false) {
+    return tl::make_unexpected(QueryError{std::move(error), too_much});
+  };
   std::string kept;
   if (!keep_.empty()) {
     std::string question = path;
     for (const auto& [name, value] : form) question += "\n" + name + "=" + value;
     kept = fmt::format("{}/{:016x}.json", keep_, hash_of(question));
-    if (std::filesystem::exists(kept)) return read_file(kept, 512U << 20);
+    if (std::filesystem::exists(kept)) {
+      Result<std::string> text = read_file(kept, 512U << 20);
+      if (!text) return no_answer(std::move(text).error());
+      return *std::move(text);
+    }
   }
   const std::string url = base_ + path;
   Result<http::Answer> answer = post_refused_ ? client_.get(url, form) : client_.post_form(url, form);
-  if (!answer) return fail(std::move(answer).error());
-  if (answer->status == 405 && !post_refused_) {
+  if (answer && answer->status == 405 && !post_refused_) {
     post_refused_ = true;
-    RIGHTSIZE_TRY(*answer, client_.get(url, form));
+    answer = client_.get(url, form);
   }
-  if (answer->status != 200) return fail(refused(answer->status, url, answer->body));
+  if (!answer) return no_answer(std::move(answer).error());
+  if (answer->status != 200) {
+    return no_answer(refused(answer->status, url, answer->body), means_too_much(answer->status));
+  }
   if (!kept.empty()) {
-    if (Result<> saved = write_file(kept, answer->body); !saved) return fail(std::move(saved).error());
+    if (Result<> saved = write_file(kept, answer->body); !saved) return no_answer(std::move(saved).error());
   }
   return std::move(answer->body);
 }
 
-Result<FeedReport> Asker::ask_series(const std::string& path, const http::Form& form, telemetry::SeriesSink& sink) {
+Answered<std::vector<RangeRow>> PrometheusClient::ask_series(const std::string& path, const http::Form& form) {
   RIGHTSIZE_TRY(const std::string body, ask(path, form));
   std::unique_ptr<telemetry::ByteSource> source = telemetry::bytes_of(body);
+  RowSink sink;
   Result<FeedReport> report = telemetry::read_prometheus_json(*source, http::shown_url(base_), sink);
   if (!report) {
     report.error().code = ErrorCode::kUnreadableSource;
-    return report;
+    return tl::make_unexpected(QueryError{std::move(report).error(), false});
   }
   partial_ = partial_ || report->partial;
   for (const std::string& warning : report->warnings) {
@@ -114,31 +118,28 @@ Result<FeedReport> Asker::ask_series(const std::string& path, const http::Form& 
       warnings_.push_back(warning);
     }
   }
-  return report;
-}
-
-Result<std::vector<VectorRow>> Asker::vector(const std::string& query, double time) {
-  VectorSink sink;
-  RIGHTSIZE_TRY(const FeedReport report, instant(query, time, sink));
-  (void)report;
   return std::move(sink.rows);
 }
 
-Result<FeedReport> Asker::instant(const std::string& query, double time, telemetry::SeriesSink& sink) {
-  return ask_series("/api/v1/query", {{"query", query}, {"time", fmt::format("{:.0f}", time)}}, sink);
+Answered<std::vector<VectorRow>> PrometheusClient::instant(const std::string& query, double time) {
+  RIGHTSIZE_TRY(std::vector<RangeRow> series,
+                ask_series("/api/v1/query", {{"query", query}, {"time", fmt::format("{:.0f}", time)}}));
+  std::vector<VectorRow> rows;
+  for (RangeRow& row : series) {
+    if (!row.points.empty()) rows.push_back({std::move(row.labels), row.points.back().value});
+  }
+  return rows;
 }
 
-Result<FeedReport> Asker::range(const std::string& query, double from, double until, double step,
-                                telemetry::SeriesSink& sink) {
-  return ask_series("/api/v1/query_range",
-                    {{"query", query},
-                     {"start", fmt::format("{:.0f}", from)},
-                     {"end", fmt::format("{:.0f}", until)},
-                     {"step", fmt::format("{:.0f}", step)}},
-                    sink);
+Answered<std::vector<RangeRow>> PrometheusClient::range(const std::string& query, double from, double until,
+                                                        double step) {
+  return ask_series("/api/v1/query_range", {{"query", query},
+                                            {"start", fmt::format("{:.0f}", from)},
+                                            {"end", fmt::format("{:.0f}", until)},
+                                            {"step", fmt::format("{:.0f}", step)}});
 }
 
-Result<std::vector<std::string>> Asker::list(const std::string& path, const http::Form& form) {
+Result<std::vector<std::string>> PrometheusClient::list(const std::string& path, const http::Form& form) {
   // Label endpoints take GET everywhere; POST only on some.
   Result<http::Answer> answer = client_.get(base_ + path, form);
   if (!answer) return fail(std::move(answer).error());
@@ -163,7 +164,7 @@ Result<std::vector<std::string>> Asker::list(const std::string& path, const http
 }
 
 // A scalar answer is [time, "value"]; the time is the server's.
-Result<double> Asker::clock() {
+Result<double> PrometheusClient::clock() {
   Result<http::Answer> answer = client_.get(base_ + "/api/v1/query", {{"query", "time()"}});
   if (!answer) return fail(std::move(answer).error());
   if (answer->status != 200) return fail(refused(answer->status, base_, answer->body));

@@ -1,4 +1,4 @@
-#include "mig/handover.h"
+#include "mig/hand_over.h"
 
 #include <algorithm>
 #include <map>
@@ -30,7 +30,8 @@ struct Config {
   std::vector<std::string> nodes;
 };
 
-std::vector<Config> configs_of(const Plan& plan, const std::vector<Node>& nodes, const std::vector<GpuType>& types) {
+std::vector<Config> configs_of(const SlicePlan& plan, const std::vector<Node>& nodes,
+                               const std::vector<GpuType>& types) {
   std::vector<Config> configs;
   for (const Node& node : nodes) {
     std::vector<Cut> devices;
@@ -87,7 +88,7 @@ std::string config_map(const std::vector<Config>& configs, const std::string& pa
          indented(parted, "    ");
 }
 
-std::string nvidia_smi(const Plan& plan, const std::vector<Node>& nodes, const std::vector<GpuType>& types) {
+std::string nvidia_smi(const SlicePlan& plan, const std::vector<Node>& nodes, const std::vector<GpuType>& types) {
   std::string text =
       "#!/bin/sh\n# Usage: sh THIS NODE. Needs root, and that nothing runs on the GPUs.\nset -eu\ncase \"${1:-}\" in\n";
   std::vector<std::string> names;
@@ -111,7 +112,7 @@ struct Use {
   bool shared = false;
 };
 
-std::vector<Use> uses_of(const Plan& plan, const std::vector<GpuType>& types) {
+std::vector<Use> uses_of(const SlicePlan& plan, const std::vector<GpuType>& types) {
   std::map<std::tuple<std::size_t, std::string, std::string>, Use> uses;
   for (const PlannedGpu& gpu : plan.gpus) {
     for (const PlannedInstance& instance : gpu.instances) {
@@ -178,7 +179,7 @@ std::string dra(const std::vector<Use>& uses, const WorkloadFile& file) {
 
 }  // namespace
 
-std::vector<Node> nodes_of(const Plan& plan, std::size_t gpus_per_node) {
+std::vector<Node> nodes_of(const SlicePlan& plan, std::size_t gpus_per_node) {
   std::vector<Node> nodes;
   for (std::size_t g = 0; g < plan.gpus.size(); ++g) {
     const bool fits = !nodes.empty() && nodes.back().type == plan.gpus[g].type &&
@@ -197,18 +198,18 @@ std::string create_command(const Geometry& geometry, const Layout& layout, std::
   return fmt::format("nvidia-smi mig -i {} -cgi {} -C", device, fmt::join(words, ","));
 }
 
-Handover hand_over(const Plan& plan, const WorkloadFile& file, const std::vector<GpuType>& types,
-                   std::size_t gpus_per_node) {
+ToolFiles hand_over(const SlicePlan& plan, const WorkloadFile& file, const std::vector<GpuType>& types,
+                    std::size_t gpus_per_node) {
   const std::vector<Node> nodes = nodes_of(plan, gpus_per_node);
   const std::vector<Config> configs = configs_of(plan, nodes, types);
   const std::vector<Use> uses = uses_of(plan, types);
-  Handover handover;
-  handover.mig_parted = mig_parted(configs);
-  handover.config_map = config_map(configs, handover.mig_parted);
-  handover.nvidia_smi = nvidia_smi(plan, nodes, types);
-  handover.kubernetes = kubernetes(uses, file);
-  handover.dra = dra(uses, file);
-  return handover;
+  ToolFiles tool_files;
+  tool_files.mig_parted = mig_parted(configs);
+  tool_files.config_map = config_map(configs, tool_files.mig_parted);
+  tool_files.nvidia_smi = nvidia_smi(plan, nodes, types);
+  tool_files.kubernetes = kubernetes(uses, file);
+  tool_files.dra = dra(uses, file);
+  return tool_files;
 }
 
 }  // namespace rightsize::mig

@@ -1,4 +1,4 @@
-// Questions to one Prometheus-compatible server: finds where its API is, keeps answers for a later run, and says what
+// A client of one Prometheus-compatible server: finds where its API is, keeps answers for a later run, and says what
 // went wrong in the server's own words.
 #pragma once
 
@@ -11,23 +11,38 @@
 
 namespace rightsize::fleet {
 
+// Why a question was not answered.
+struct QueryError {
+  Error error;
+  // The server would have to work or remember too much at once (by its status: 408, 413, 422, 503, 504): the same
+  // question about less may be answered.
+  bool too_much = false;
+};
+template <class T>
+using Answered = tl::expected<T, QueryError>;
+
 // One number per series.
 struct VectorRow {
   telemetry::Labels labels;
   double value = 0;
 };
 
-class Asker {
+// One series over time.
+struct RangeRow {
+  telemetry::Labels labels;
+  std::vector<telemetry::Point> points;
+};
+
+class PrometheusClient {
  public:
   // `base` is what "/api/v1/..." is appended to. `keep` is a folder for answers, or empty.
-  Asker(http::Client client, std::string base, std::string keep)
+  PrometheusClient(http::Client client, std::string base, std::string keep)
       : client_(std::move(client)), base_(std::move(base)), keep_(std::move(keep)) {}
 
-  Result<std::vector<VectorRow>> vector(const std::string& query, double time);
-  // Series over time go to the sink; the report tells whether the server called its answer partial.
-  Result<telemetry::FeedReport> range(const std::string& query, double from, double until, double step,
-                                      telemetry::SeriesSink& sink);
-  Result<telemetry::FeedReport> instant(const std::string& query, double time, telemetry::SeriesSink& sink);
+  // The value of every series at one time; those that are no number are left out.
+  Answered<std::vector<VectorRow>> instant(const std::string& query, double time);
+  // The values at `from`, `from + step`, ... up to `until`.
+  Answered<std::vector<RangeRow>> range(const std::string& query, double from, double until, double step);
   // The strings of a label or metadata endpoint.
   Result<std::vector<std::string>> list(const std::string& path, const http::Form& form);
   // Seconds since 1970 by the server's clock.
@@ -38,9 +53,8 @@ class Asker {
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
-  Result<std::string> ask(const std::string& path, const http::Form& form);
-  Result<telemetry::FeedReport> ask_series(const std::string& path, const http::Form& form,
-                                           telemetry::SeriesSink& sink);
+  Answered<std::string> ask(const std::string& path, const http::Form& form);
+  Answered<std::vector<RangeRow>> ask_series(const std::string& path, const http::Form& form);
 
   http::Client client_;
   std::string base_, keep_;
@@ -53,7 +67,7 @@ class Asker {
 // or Grafana Cloud put before it.
 Result<std::string> find_api(http::Client& client, const std::string& url);
 
-// Whether an error means "too much at once": then a smaller question may be answered.
-bool is_too_much(const Error& error);
+// Whether a status says that the question was too large, not wrong.
+bool means_too_much(int status);
 
 }  // namespace rightsize::fleet

@@ -1,8 +1,9 @@
-#include "sim/random.h"
+#include "base/random.h"
 
 #include <cmath>
+#include <numbers>
 
-namespace rightsize::sim {
+namespace rightsize {
 
 // 256 layers of equal area v under e^-x; x[0] is the width the lowest layer would have if it were a rectangle.
 Random::Tables::Tables() : x{}, y{} {
@@ -16,6 +17,11 @@ Random::Tables::Tables() : x{}, y{} {
 
 const Random::Tables Random::kTables;
 
+double Random::normal() {
+  const double radius = std::sqrt(-2 * std::log1p(-uniform()));
+  return radius * std::cos(2 * std::numbers::pi * uniform());
+}
+
 // Memoryless: what lies beyond the lowest layer is again exponential.
 double Random::tail() { return -std::log1p(-uniform()); }
 
@@ -23,4 +29,4 @@ bool Random::in_wedge(std::size_t layer, double x) {
   return kTables.y[layer] + uniform() * (kTables.y[layer + 1] - kTables.y[layer]) < std::exp(-x);
 }
 
-}  // namespace rightsize::sim
+}  // namespace rightsize

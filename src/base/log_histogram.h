@@ -1,0 +1,121 @@
+// Quantiles of a stream in bounded memory: the program's one sketch.
+//
+// Numbers are counted in buckets whose width is at most 1/2^bits of their value, so that a quantile is off by no more
+// than that share, whatever the range and however many there are. A bucket is the exponent and the leading bits of the
+// number as IEEE 754 writes it: finding it takes one shift. Only the buckets between the smallest and the largest
+// number seen are kept.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace rightsize {
+
+// `Whole`: only whole numbers are added, so that a bucket no wider than 1 holds one number and is exact.
+template <int Bits, bool Whole = false, class Count = std::uint32_t>
+class LogHistogram {
+ public:
+  static constexpr double kRelativeError = 1.0 / (1 << Bits);
+
+  // Negative numbers count as 0.
+  void add(double value) {
+    ++count_;
+    // One comparison for everything out of the ordinary: below the first bucket the difference wraps to something
+    // large, 0 has a bucket far below all others, and a sign makes one far above.
+    const std::size_t at = bucket_of(value) - first_;
+    if (at >= size_) return add_outside(value);
+    ++counts_[at];
+  }
+
+  // The same without the way through floating point: the bucket of a whole number from its leading bits.
+  void add_whole(std::int64_t value) requires Whole {
+    if (value <= 0) return add(0);
+    ++count_;
+    const auto zeros = static_cast<std::size_t>(std::countl_zero(static_cast<std::uint64_t>(value)));
+    const std::size_t leading = (static_cast<std::uint64_t>(value) << zeros) >> (63 - Bits);  // with its highest one
+    const std::size_t at = ((kExponentOfOne + 62 - zeros) << Bits) + leading - first_;
+    if (at >= size_) return add_outside(static_cast<double>(value));
+    ++counts_[at];
+  }
+
+  std::uint64_t count() const { return count_; }
+
+  // The smallest number that at least a share q of the numbers do not exceed, those of its bucket taken as evenly
+  // spread over it; 0 when empty.
+  double quantile(double q) const {
+    if (count_ == 0) return 0;
+    const double wanted = std::clamp(q, 0.0, 1.0) * static_cast<double>(count_);
+    double seen = static_cast<double>(zeros_);
+    if (zeros_ > 0 && seen >= wanted) return 0;
+    std::size_t last = 0;
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+      if (counts_[i] == 0) continue;
+      const double here = static_cast<double>(counts_[i]);
+      if (seen + here >= wanted) {
+        const double from = lower_edge(first_ + i), width = lower_edge(first_ + i + 1) - from;
+        return Whole && width <= 1 ? from : from + width * std::clamp((wanted - seen) / here, 0.0, 1.0);
+      }
+      seen += here;
+      last = i;
+    }
+    return lower_edge(first_ + last + 1);
+  }
+
+  // Adds the other's counts and empties it, which keeps its storage; cost follows the span of numbers, not how many.
+  void take(LogHistogram& other) {
+    for (std::size_t i = 0; i < other.counts_.size(); ++i) {
+      if (other.counts_[i] == 0) continue;
+      const std::size_t bucket = other.first_ + i;
+      if (bucket - first_ >= size_) widen(bucket);
+      counts_[bucket - first_] += other.counts_[i];
+    }
+    zeros_ += other.zeros_;
+    count_ += other.count_;
+    other.clear();
+  }
+  void clear() {
+    std::fill(counts_.begin(), counts_.end(), Count{0});
+    count_ = zeros_ = 0;
+  }
+
+ private:
+  static constexpr int kShift = 52 - Bits;
+  static constexpr std::size_t kExponentOfOne = 1023;  // as IEEE 754 writes that of 1
+
+  static std::size_t bucket_of(double value) { return std::bit_cast<std::uint64_t>(value) >> kShift; }
+  static double lower_edge(std::size_t bucket) {
+    return std::bit_cast<double>(static_cast<std::uint64_t>(bucket) << kShift);
+  }
+
+  void add_outside(double value) {
+    if (!(value > 0)) {
+      ++zeros_;
+      return;
+    }
+    const std::size_t bucket = bucket_of(value);
+    widen(bucket);
+    ++counts_[bucket - first_];
+  }
+
+  // Keeps a part of an octave more than is needed, so that a range that grows slowly is not copied often.
+  void widen(std::size_t bucket) {
+    constexpr std::size_t kMore = std::size_t{1} << (Bits - 3);
+    if (counts_.empty()) first_ = bucket > kMore ? bucket - kMore : 0;
+    if (bucket < first_) {
+      const std::size_t begin = bucket > kMore ? bucket - kMore : 0;
+      counts_.insert(counts_.begin(), first_ - begin, Count{0});
+      first_ = begin;
+    }
+    if (bucket - first_ >= counts_.size()) counts_.resize(bucket - first_ + kMore, Count{0});
+    size_ = counts_.size();
+  }
+
+  std::vector<Count> counts_;
+  std::size_t first_ = 0, size_ = 0;  // the bucket of counts_[0], and how many there are
+  std::uint64_t count_ = 0, zeros_ = 0;
+};
+
+}  // namespace rightsize

@@ -1,0 +1,117 @@
+// What is done with a fleet's hours after they are counted: clocks put right, and what has to be said about them.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/format.h"
+#include "base/units.h"
+#include "fleet/use.h"
+
+namespace rightsize::fleet {
+namespace {
+
+constexpr double kClockOff = in_seconds(kYear);  // times further from the fleet's are a wrong clock
+
+std::string gpus_text(std::size_t count) { return fmt::format("{} GPU{}", count, count == 1 ? "" : "s"); }
+
+// GPUs whose times hang together: no more than a year lies between one and the next.
+struct Era {
+  double first = 0, last = 0;
+  std::vector<std::size_t> gpus;
+};
+
+std::vector<Era> eras_of(const std::vector<GpuUse>& gpus) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < gpus.size(); ++i) order.push_back(i);
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return gpus[a].first < gpus[b].first; });
+  std::vector<Era> eras;
+  for (std::size_t i : order) {
+    if (eras.empty() || gpus[i].first - eras.back().last > kClockOff) eras.push_back({gpus[i].first, gpus[i].last, {}});
+    eras.back().last = std::max(eras.back().last, gpus[i].last);
+    eras.back().gpus.push_back(i);
+  }
+  return eras;
+}
+
+// Profiles stay on whole steps.
+void move_times(GpuUse& gpu, double by, const Era& into) {
+  gpu.clock_off = -by;
+  auto moved = [&](double time) { return std::clamp(time + by, into.first, std::max(into.first, into.last)); };
+  gpu.first = moved(gpu.first);
+  gpu.last = moved(gpu.last);
+  if (gpu.profile.width > 0) gpu.profile.start += std::round(by / gpu.profile.width) * gpu.profile.width;
+  for (Tenancy& t : gpu.tenancies) {
+    t.first = moved(t.first);
+    t.last = moved(t.last);
+    for (BusyStep& step : t.worst) step.time += by;
+  }
+}
+
+}  // namespace
+
+void correct_clocks(std::vector<GpuUse>& gpus) {
+  const std::vector<Era> eras = eras_of(gpus);
+  if (eras.size() < 2) return;
+  const auto most = std::max_element(eras.begin(), eras.end(),
+                                     [](const Era& a, const Era& b) { return a.gpus.size() < b.gpus.size(); });
+  for (const Era& era : eras) {
+    if (&era == &*most) continue;
+    for (std::size_t i : era.gpus) move_times(gpus[i], most->first - era.first, *most);
+  }
+}
+
+std::vector<std::string> accounting_notes(const std::vector<GpuUse>& gpus) {
+  std::vector<std::string> notes;
+  double unknown = 0, filled = 0, covered = 0;
+  std::uint64_t dropped = 0;
+  std::size_t silent = 0, with_dropped = 0;
+  std::map<std::string, std::pair<double, std::set<std::string>>> clocks;  // by host: seconds off, GPUs
+  for (const GpuUse& gpu : gpus) {
+    if (gpu.is_free_part()) continue;
+    covered += gpu.seconds;
+    filled += gpu.filled_seconds;
+    dropped += gpu.dropped;
+    with_dropped += gpu.dropped > 0 ? 1 : 0;
+    if (gpu.activity() && gpu.seconds - gpu.known_seconds > gap_limit(gpu.step)) {
+      unknown += gpu.seconds - gpu.known_seconds;
+      ++silent;
+    }
+    if (gpu.clock_off != 0) {
+      auto& [off, ids] = clocks[gpu.device.host.empty() ? gpu.device.key() : gpu.device.host];
+      off = gpu.clock_off;
+      ids.insert(gpu.device.key());
+    }
+  }
+  if (dropped > 0) {
+    notes.push_back(
+        fmt::format("{} readings of {} were blank or impossible and dropped: the GPUs count as present, their "
+                    "activity at those moments is taken from the other readings",
+                    format_count(static_cast<double>(dropped)), gpus_text(with_dropped)));
+  }
+  if (silent > 0) {
+    notes.push_back(
+        fmt::format("{} GPU-hours of {} have no activity, only other metrics: they are billed, and count as "
+                    "neither idle nor busy",
+                    format_number(unknown / 3600), gpus_text(silent)));
+  }
+  if (filled > 0.001 * covered && filled > 600) {
+    notes.push_back(
+        fmt::format("{} GPU-hours lie in gaps of at most five minutes between readings and are counted as "
+                    "present",
+                    format_number(filled / 3600)));
+  }
+  for (const auto& [host, clock] : clocks) {
+    if (notes.size() > 20) break;
+    notes.push_back(
+        fmt::format("the clock of {} is {:.1f} years {} the fleet's ({}): its hours are counted, in the fleet's "
+                    "window",
+                    host, std::abs(clock.first) / kClockOff, clock.first > 0 ? "ahead of" : "behind",
+                    gpus_text(clock.second.size())));
+  }
+  return notes;
+}
+
+}  // namespace rightsize::fleet

@@ -1,0 +1,356 @@
+// What to do: found, chosen and described.
+#include <set>
+
+#include <gmock/gmock.h>
+#include <rapidcheck/gtest.h>
+
+#include "fleet/remedies.h"
+#include "fleet/test_fleet.h"
+
+namespace rightsize::fleet {
+namespace {
+
+using diagnose::Verdict;
+using testing::HasSubstr;
+
+// A fleet judged, with all that a search for remedies needs.
+struct Judged {
+  std::vector<GpuRow> gpus;
+  Thresholds thresholds;
+  PriceBook book = book_at(2);
+  std::vector<Running> running;
+
+  explicit Judged(std::vector<GpuUse> uses, Thresholds t = {}) : thresholds(t) {
+    gpus = judge(std::move(uses), book);
+    running = all_running(gpus, thresholds);
+  }
+  RemedyInput input() const { return {gpus, running, book, thresholds, speeds()}; }
+};
+
+Remedy remedy(std::vector<std::size_t> gpus, double usd) { return {.gpus = std::move(gpus), .usd_per_month = usd}; }
+
+TEST(Choose, TheBestTogetherIsNotTheLargestFirst) {
+  // The largest single remedy blocks two that save more together.
+  const std::vector<Remedy> remedies = {remedy({0, 1, 2}, 10), remedy({0, 1}, 8), remedy({2, 3}, 7)};
+  const Choice choice = choose_remedies(remedies, 4);
+  EXPECT_EQ(choice.remedies, (std::vector<std::size_t>{1, 2}));
+  EXPECT_DOUBLE_EQ(choice.usd_per_month, 15);
+  EXPECT_NEAR(choice.bound, 15, 1e-6);
+}
+
+// Against trying every subset of the remedies.
+RC_GTEST_PROP(Choose, IsTheBestOfAllSubsets, ()) {
+  const std::size_t gpus = *rc::gen::inRange<std::size_t>(1, 6);
+  std::vector<Remedy> remedies;
+  for (int i = *rc::gen::inRange(0, 11); i > 0; --i) {
+    const auto members =
+        *rc::gen::nonEmpty(rc::gen::container<std::set<std::size_t>>(rc::gen::inRange<std::size_t>(0, gpus)));
+    remedies.push_back(remedy({members.begin(), members.end()}, *rc::gen::inRange(1, 40)));
+  }
+  double best = 0;
+  for (std::size_t mask = 0; mask < (std::size_t{1} << remedies.size()); ++mask) {
+    std::vector<int> used(gpus, 0);
+    double saved = 0;
+    for (std::size_t r = 0; r < remedies.size(); ++r) {
+      if ((mask >> r & 1U) == 0) continue;
+      saved += remedies[r].usd_per_month;
+      for (std::size_t g : remedies[r].gpus) ++used[g];
+    }
+    if (*std::max_element(used.begin(), used.end()) <= 1) best = std::max(best, saved);
+  }
+  const Choice choice = choose_remedies(remedies, gpus);
+  RC_ASSERT(std::abs(choice.usd_per_month - best) < 1e-6);
+  RC_ASSERT(choice.bound >= best - 1e-6);
+}
+
+// Random fleets for the properties below: what each GPU does and who is said to own it.
+struct Made {
+  std::vector<Life> lives;
+  std::vector<std::size_t> kinds;
+  std::vector<int> minutes;
+
+  std::vector<GpuUse> uses(bool with_labels) const {
+    static const std::vector<double (*)(int)> kActivities = {busy, nothing, trickle, mornings, evenings};
+    Accumulator sum({});
+    for (std::size_t i = 0; i < lives.size(); ++i) {
+      Life life = lives[i];
+      if (!with_labels) life.team.clear();
+      live(sum, life, minutes[i], kActivities[kinds[i]]);
+    }
+    return sum.finish();
+  }
+};
+
+Made random_fleet() {
+  Made made;
+  const int count = *rc::gen::inRange(1, 9);
+  for (int i = 0; i < count; ++i) {
+    Life life;
+    life.uuid = "GPU-" + std::to_string(i);
+    life.index = i;
+    life.team = *rc::gen::element<std::string>("a", "b");
+    life.pod = *rc::gen::element<std::string>("x-0", "y-1", "z-7d4b9c6f5-x2x5z", "chat-0");
+    life.memory = *rc::gen::element(0.4, 5.0, 20.0, 70.0) * kGiB;
+    life.tensor = *rc::gen::element(0.05, 0.6);
+    life.dram = *rc::gen::element(0.05, 0.3);
+    life.model = *rc::gen::element<std::string>("NVIDIA H100 80GB HBM3", "NVIDIA A100-SXM4-80GB");
+    made.lives.push_back(life);
+    made.kinds.push_back(*rc::gen::inRange<std::size_t>(0, 5));
+    made.minutes.push_back(kDay);
+  }
+  return made;
+}
+
+// The plan saves at least what the best action of every GPU for itself would, summed.
+RC_GTEST_PROP(Actions, SaveAtLeastTheBestOfEveryGpuAlone, ()) {
+  const Made made = random_fleet();
+  const std::vector<GpuUse> uses = made.uses(true);
+  const PriceBook book = book_at(2);
+  double alone = 0;
+  for (const GpuUse& use : uses) alone += plan_actions(judge({use}, book), book, {}).usd_per_month;
+  const ActionPlan plan = plan_actions(judge(uses, book), book, {});
+  RC_ASSERT(plan.usd_per_month >= alone - 1e-6);
+  RC_ASSERT(plan.bound_usd_per_month >= plan.usd_per_month - 1e-6);
+}
+
+// Knowing more never makes the plan worse.
+RC_GTEST_PROP(Actions, LabelsNeverLowerTheSaving, ()) {
+  const Made made = random_fleet();
+  const PriceBook book = book_at(2);
+  Thresholds thresholds;
+  thresholds.across_teams = *rc::gen::arbitrary<bool>();
+  const double without = plan_actions(judge(made.uses(false), book), book, thresholds).usd_per_month;
+  const double with = plan_actions(judge(made.uses(true), book), book, thresholds).usd_per_month;
+  RC_ASSERT(with >= without - 1e-6);
+}
+
+// Every GPU in one action at most; every action says who goes where, how risky it is, and how to undo it.
+RC_GTEST_PROP(Actions, AreComplete, ()) {
+  const Made made = random_fleet();
+  const PriceBook book = book_at(2);
+  const FleetAnalysis a = analyse(made.uses(true), book, {});
+  std::set<std::size_t> seen;
+  for (const Action& action : a.actions) {
+    for (std::size_t gpu : action.gpus) RC_ASSERT(seen.insert(gpu).second);
+    RC_ASSERT(!action.what.empty() && !action.risk.empty() && !action.check.empty() && !action.rollback.empty());
+    std::set<std::size_t> moved;
+    for (const Move& move : action.moves) moved.insert(move.gpu);
+    RC_ASSERT(action.kind == ActionKind::kCommit || moved.size() == action.gpus.size());
+    if (!action.forecast) continue;
+    RC_ASSERT(action.forecast->too_small.low <= action.forecast->too_small.likely + 1e-12);
+    RC_ASSERT(action.forecast->too_small.likely <= action.forecast->too_small.high + 1e-12);
+    RC_ASSERT(action.forecast->too_small.likely <= Thresholds{}.most_overload + 1e-9);
+    RC_ASSERT(!action.forecast->worst.empty());
+  }
+}
+
+TEST(Stop, NamesThePodAndTheCommand) {
+  Accumulator sum({});
+  live(sum, {.uuid = "A", .pod = "chat-7d4b9c6f5-x2x5z", .memory = 40 * kGiB}, kDay, nothing);
+  live(sum, {.uuid = "B", .pod = "chat-7d4b9c6f5-b2b5b", .memory = 40 * kGiB, .index = 1}, kDay, busy);
+  const PriceBook book = book_at(2);
+  const FleetAnalysis a = analyse(sum.finish(), book, {});
+  ASSERT_EQ(a.actions.size(), 1u);
+  const Action& stop = a.actions[0];
+  EXPECT_EQ(stop.kind, ActionKind::kStop);
+  ASSERT_EQ(stop.moves.size(), 1u);
+  EXPECT_EQ(stop.moves[0].owner.instance, "chat-7d4b9c6f5-x2x5z");
+  EXPECT_EQ(stop.moves[0].to, "none");
+  // The pod that works stays.
+  EXPECT_THAT(stop.commands, testing::ElementsAre("kubectl -n a annotate pod chat-7d4b9c6f5-x2x5z "
+                                                  "controller.kubernetes.io/pod-deletion-cost=-1000 --overwrite",
+                                                  "kubectl -n a scale deployment/chat --replicas=1"));
+  EXPECT_EQ(stop.rollback, "kubectl -n a scale deployment/chat --replicas=2");
+}
+
+TEST(Stop, NotWhatIsYoungHasEndedOrServedTraffic) {
+  Accumulator sum({});
+  constexpr int kWeek = 7 * kDay;
+  live(sum, {.uuid = "busy"}, kWeek, busy);
+  live(sum, {.uuid = "young", .pod = "young-0", .from_minute = kWeek - 10}, 10, nothing);
+  live(sum, {.uuid = "ended", .pod = "ended-0"}, kWeek / 2, nothing);
+  live(sum, {.uuid = "rare", .pod = "rare-0"}, kWeek, [](int m) { return m % 600 < 10 ? 0.5 : 0.0; });
+  live(sum, {.uuid = "held", .pod = "held-0"}, kWeek, nothing);
+  const Judged fleet(sum.finish());
+  std::set<std::string> stopped;
+  for (const Remedy& r : find_stops(fleet.input())) {
+    if (r.kind != RemedyKind::kPark) stopped.insert(fleet.gpus[r.gpus[0]].use.device.uuid);
+  }
+  EXPECT_EQ(stopped, std::set<std::string>{"held"});
+}
+
+TEST(Stop, OnlyWhatTheOwnerOfNowDidCounts) {
+  // Four days of work by another pod, then three days of nothing by the one that is there.
+  Accumulator sum({});
+  live(sum, {.uuid = "A", .pod = "before-0"}, 4 * kDay, busy);
+  live(sum, {.uuid = "A", .pod = "now-0", .from_minute = 4 * kDay}, 3 * kDay, nothing);
+  const Judged fleet(sum.finish());
+  const std::vector<Remedy> stops = find_stops(fleet.input());
+  ASSERT_EQ(stops.size(), 1u);
+  EXPECT_EQ(stops[0].owner, "a/now");
+  EXPECT_NEAR(stops[0].usd_per_month, 1460, 15);
+}
+
+TEST(Stop, ParksWhatIsIdleForHours) {
+  // Half-hourly readings, from which steps of five minutes would have gaps: idle from 8 to 24 h, two thirds of the day.
+  Accumulator sum({});
+  const int number =
+      sum.open({.uuid = "GPU-0", .name = "NVIDIA H100 80GB HBM3", .labels = {{"namespace", "a"}, {"pod", "x-0"}}});
+  for (int i = 0; i < 48; ++i) {
+    sum.add(number, Metric::kGraphicsActive, kStart + 1800.0 * i, i < 16 ? 0.9 : 0.0);
+    sum.add(number, Metric::kMemoryUsed, kStart + 1800.0 * i, 30 * kGiB);
+  }
+  const Judged fleet(sum.finish());
+  const std::vector<Remedy> found = find_stops(fleet.input());
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NEAR(found[0].usd_per_month, 1460 * 2.0 / 3, 1);
+  EXPECT_EQ(found[0].to, "scaled to zero when idle");
+  EXPECT_THAT(found[0].manifest, HasSubstr("start: 0 0 * * *"));
+  EXPECT_THAT(found[0].manifest, HasSubstr("end: 0 8 * * *"));
+}
+
+std::vector<Remedy> consolidations(double (*first)(int), double (*second)(int), double memory) {
+  Accumulator sum({});
+  live(sum, {.uuid = "A", .pod = "x-0", .memory = memory, .tensor = 0.2, .dram = 0.2}, 2 * kDay, first);
+  live(sum, {.uuid = "B", .pod = "y-0", .memory = memory, .tensor = 0.2, .dram = 0.2, .index = 1}, 2 * kDay, second);
+  Judged fleet(sum.finish());
+  for (GpuRow& gpu : fleet.gpus) gpu.verdict = Verdict::kBursty;
+  return find_consolidations(fleet.input());
+}
+
+TEST(Consolidate, PeaksThatMeetDoNotShare) {
+  // 0.6 and 0.6 at the same hours are more than one GPU holds; at different hours they are not.
+  EXPECT_TRUE(consolidations(mornings, mornings, 20 * kGiB).empty());
+  const std::vector<Remedy> apart = consolidations(mornings, evenings, 20 * kGiB);
+  ASSERT_EQ(apart.size(), 1u);
+  EXPECT_EQ(apart[0].gpus.size(), 2u);
+  EXPECT_NEAR(apart[0].usd_per_month, 1460, 1);  // $2 x 730 h of one GPU
+  ASSERT_EQ(apart[0].moves.size(), 2u);
+  EXPECT_EQ(apart[0].moves[0].to, apart[0].moves[1].to);
+  EXPECT_NEAR(apart[0].forecast->load_peak, 0.6, 0.01);
+  EXPECT_EQ(apart[0].forecast->too_small.high, 0);
+  // Memory is held at all hours.
+  EXPECT_TRUE(consolidations(mornings, evenings, 45 * kGiB).empty());
+}
+
+TEST(Consolidate, TeamsShareOnlyWhenAsked) {
+  auto found = [](bool across) {
+    Accumulator sum({});
+    live(sum, {.uuid = "A", .team = "a", .pod = "x-0", .memory = 20 * kGiB, .tensor = 0.2, .dram = 0.2}, kDay, trickle);
+    live(sum, {.uuid = "B", .team = "b", .pod = "y-0", .memory = 20 * kGiB, .tensor = 0.2, .dram = 0.2, .index = 1},
+         kDay, trickle);
+    Thresholds thresholds;
+    thresholds.across_teams = across;
+    const Judged fleet(sum.finish(), thresholds);
+    return find_consolidations(fleet.input()).size();
+  };
+  EXPECT_EQ(found(false), 0u);
+  EXPECT_EQ(found(true), 1u);
+}
+
+std::vector<GpuUse> seven_small(double level_at_noon) {
+  Accumulator sum({});
+  for (int i = 0; i < 7; ++i) {
+    live(sum,
+         {.uuid = "GPU-" + std::to_string(i),
+          .pod = "svc" + std::string(1, static_cast<char>('a' + i)),
+          .memory = 7 * kGiB,
+          .tensor = 0.05,
+          .dram = 0.05,
+          .index = i},
+         kDay, [=](int m) { return m / 60 == 12 ? level_at_noon : 0.08; });
+  }
+  return sum.finish();
+}
+
+TEST(Mig, SmallJobsGoIntoSlicesThatAreNamed) {
+  const Judged fleet(seven_small(0.08));
+  const std::vector<Remedy> slices = find_partitions(fleet.input());
+  ASSERT_EQ(slices.size(), 1u);
+  EXPECT_EQ(slices[0].gpus.size(), 7u);  // seven 1g.10gb
+  EXPECT_NEAR(slices[0].usd_per_month, 6 * 1460, 1);
+  ASSERT_EQ(slices[0].moves.size(), 7u);
+  std::set<std::string> places;
+  for (const Move& move : slices[0].moves) {
+    EXPECT_THAT(move.to, HasSubstr("slice 1g.10gb at "));
+    EXPECT_TRUE(places.insert(move.to).second) << move.to;
+  }
+  EXPECT_THAT(slices[0].manifest, HasSubstr("nvidia-smi mig -i"));
+  EXPECT_LT(slices[0].forecast->load_peak, 1);
+}
+
+TEST(Mig, SlicesAreSizedForTheirPeaks) {
+  // An hour a day at 40 % of the GPU would be 280 % of a seventh for 4 % of the time.
+  const Judged fleet(seven_small(0.4));
+  for (const Remedy& slices : find_partitions(fleet.input())) {
+    EXPECT_LE(slices.forecast->too_small.likely, fleet.thresholds.most_overload);
+    for (const Move& move : slices.moves) EXPECT_THAT(move.to, testing::Not(HasSubstr("1g.10gb at")));
+  }
+}
+
+TEST(Replicas, BeyondThePeak) {
+  Accumulator sum({});
+  for (int i = 0; i < 8; ++i) {
+    live(sum,
+         {.uuid = "GPU-" + std::to_string(i),
+          .pod = "chat-7d4b9c6f5-" + std::string("x2x5") + std::string(1, "bcdfghjk"[i]),
+          .memory = 50 * kGiB,
+          .tensor = 0.05,
+          .dram = 0.05,
+          .index = i},
+         kDay, trickle);
+  }
+  const PriceBook book = book_at(2);
+  FleetAnalysis a = analyse(sum.finish(), book, {});
+  // 8 x 0.08 = 0.64 of one GPU at its busiest: one replica within 80 %.
+  EXPECT_GT(a.ledger[static_cast<std::size_t>(Category::kOverprovisioned)].usd, 0);
+  ASSERT_FALSE(a.actions.empty());
+  EXPECT_EQ(a.actions[0].what, "run 1 replica of a/chat instead of 8");
+  EXPECT_EQ(a.actions[0].commands.back(), "kubectl -n a scale deployment/chat --replicas=1");
+  EXPECT_NEAR(a.actions[0].forecast->load_peak, 0.64, 0.01);
+  // M/G/1 with processor sharing: (1 - 0.08) / (1 - 0.64).
+  EXPECT_NEAR(*a.actions[0].forecast->latency_peak, 0.92 / 0.36, 0.05);
+}
+
+TEST(Downsize, PeaksThatWouldNotFitAreNoSmallMatter) {
+  auto smaller = [](double peak, int minutes) {
+    Accumulator sum({});
+    live(sum, {.uuid = "A", .memory = 6 * kGiB, .tensor = 0.2, .dram = 0.2}, kDay,
+         [=](int m) { return m % 600 < minutes ? peak : 0.08; });
+    const Judged fleet(sum.finish());
+    std::vector<Remedy> found = find_downsizes(fleet.input());
+    return found.empty() ? std::optional<Remedy>() : found[0];
+  };
+  const std::optional<Remedy> steady = smaller(0.08, 0);
+  ASSERT_TRUE(steady);
+  EXPECT_EQ(steady->forecast->too_small.high, 0);
+  EXPECT_GE(*steady->forecast->latency_p95, 1);
+  // Full for 3 % of the time: whatever is offered carries that.
+  if (const std::optional<Remedy> bursts = smaller(1.0, 18)) {
+    EXPECT_LE(bursts->forecast->too_small.likely, Thresholds{}.most_overload);
+    EXPECT_GE(bursts->forecast->load_peak, steady->forecast->load_peak);
+    EXPECT_LE(bursts->usd_per_month, steady->usd_per_month);
+  }
+}
+
+TEST(Commit, OnlyRealOffersAndOnlyWhatNoOtherActionTouches) {
+  Accumulator sum({});
+  for (int i = 0; i < 2; ++i) {
+    Device device{.index = i, .uuid = "G" + std::to_string(i), .host = "n1"};
+    device.labels = {
+        {"instance_type", "a3-highgpu-8g"}, {"region", "us-central1"}, {"pod", "train-0"}, {"namespace", "a"}};
+    const int number = sum.open(device);
+    for (int m = 0; m < kDay; ++m) sum.add(number, Metric::kGraphicsActive, kStart + 60.0 * m, i == 0 ? 0.98 : 0.0);
+  }
+  const PriceBook book(facts(), {});
+  const FleetAnalysis a = analyse(sum.finish(), book, {});
+  ASSERT_EQ(a.actions.size(), 2u);
+  const Action& commit = a.actions[0].kind == ActionKind::kCommit ? a.actions[0] : a.actions[1];
+  EXPECT_EQ(commit.kind, ActionKind::kCommit);
+  ASSERT_EQ(commit.gpus.size(), 1u);
+  EXPECT_EQ(a.gpus[commit.gpus[0]].use.device.uuid, "G0");
+  EXPECT_THAT(commit.to, HasSubstr("gcp a3-highgpu-8g"));
+}
+
+}  // namespace
+}  // namespace rightsize::fleet

@@ -1,0 +1,119 @@
+// Which remedies to take: the greatest total saving with no GPU in two of them (weighted set packing), solved exactly.
+//
+// GPUs that no remedy ties together are separate problems, so the whole is cut into connected parts first. Within a
+// part, a remedy of one GPU alone that saves less than another of the same GPU is never needed.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "fleet/remedies.h"
+#include "solve/mip.h"
+
+namespace rightsize::fleet {
+namespace {
+
+constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+// Which GPUs are tied together by remedies (union-find).
+class Parts {
+ public:
+  explicit Parts(std::size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), std::size_t{0}); }
+  std::size_t find(std::size_t i) {
+    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
+    return i;
+  }
+  void join(std::size_t a, std::size_t b) { parent_[find(a)] = find(b); }
+
+ private:
+  std::vector<std::size_t> parent_;
+};
+
+// The best remedy of each GPU alone, and the remedies of several.
+struct Shortlist {
+  std::vector<std::size_t> single;  // by GPU; kNone: none
+  std::vector<std::size_t> shared;
+};
+
+Shortlist shortlist(const std::vector<Remedy>& remedies, std::size_t gpus) {
+  Shortlist list{std::vector<std::size_t>(gpus, kNone), {}};
+  for (std::size_t r = 0; r < remedies.size(); ++r) {
+    if (remedies[r].gpus.size() > 1) {
+      list.shared.push_back(r);
+      continue;
+    }
+    std::size_t& best = list.single[remedies[r].gpus.front()];
+    if (best == kNone || remedies[r].usd_per_month > remedies[best].usd_per_month) best = r;
+  }
+  return list;
+}
+
+double saving_alone(const std::vector<Remedy>& remedies, const Shortlist& list, std::size_t gpu) {
+  return list.single[gpu] == kNone ? 0 : remedies[list.single[gpu]].usd_per_month;
+}
+
+// One connected part: a column a remedy, a row a GPU.
+void choose_in(const std::vector<Remedy>& remedies, const Shortlist& list, const std::vector<std::size_t>& shared,
+               const std::vector<std::size_t>& gpus, Choice& choice) {
+  std::vector<std::size_t> columns = shared;
+  std::vector<double> start(shared.size(), 0.0);
+  double alone = 0;
+  for (std::size_t gpu : gpus) {
+    if (list.single[gpu] == kNone) continue;
+    columns.push_back(list.single[gpu]);
+    start.push_back(1);
+    alone += saving_alone(remedies, list, gpu);
+  }
+  solve::Model model;
+  std::map<std::size_t, int> row_of;
+  for (std::size_t gpu : gpus) row_of[gpu] = model.add_row(-solve::kInfinity, 1);
+  for (std::size_t r : columns) {
+    const int column = model.add_column(-remedies[r].usd_per_month, 0, 1, true);
+    for (std::size_t gpu : remedies[r].gpus) model.add_entry(row_of[gpu], column, 1);
+  }
+  const solve::Solution best = solve::solve(model, {.nodes = 5'000, .seconds = 20, .start = start});
+  choice.bound += std::max(-best.bound, alone);
+  // Without an answer, or with one cut off early, the best of each GPU alone still stands.
+  const bool better = !best.values.empty() && -best.objective >= alone;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    if ((better ? best.values[c] : start[c]) < 0.5) continue;
+    choice.remedies.push_back(columns[c]);
+    choice.usd_per_month += remedies[columns[c]].usd_per_month;
+  }
+}
+
+}  // namespace
+
+Choice choose_remedies(const std::vector<Remedy>& remedies, std::size_t gpus) {
+  Shortlist list = shortlist(remedies, gpus);
+  // What saves less than its GPUs do one by one can be left out of any plan.
+  std::erase_if(list.shared, [&](std::size_t r) {
+    double alone = 0;
+    for (std::size_t gpu : remedies[r].gpus) alone += saving_alone(remedies, list, gpu);
+    return remedies[r].usd_per_month <= alone;
+  });
+  Parts parts(gpus);
+  std::vector<bool> tied(gpus, false);
+  for (std::size_t r : list.shared) {
+    for (std::size_t gpu : remedies[r].gpus) {
+      parts.join(remedies[r].gpus.front(), gpu);
+      tied[gpu] = true;
+    }
+  }
+  Choice choice;
+  std::map<std::size_t, std::pair<std::vector<std::size_t>, std::vector<std::size_t>>> problems;  // shared, GPUs
+  for (std::size_t r : list.shared) problems[parts.find(remedies[r].gpus.front())].first.push_back(r);
+  for (std::size_t gpu = 0; gpu < gpus; ++gpu) {
+    if (tied[gpu]) {
+      problems[parts.find(gpu)].second.push_back(gpu);
+    } else if (list.single[gpu] != kNone) {
+      choice.remedies.push_back(list.single[gpu]);
+      choice.usd_per_month += saving_alone(remedies, list, gpu);
+      choice.bound += saving_alone(remedies, list, gpu);
+    }
+  }
+  for (const auto& [part, problem] : problems) choose_in(remedies, list, problem.first, problem.second, choice);
+  std::sort(choice.remedies.begin(), choice.remedies.end());
+  return choice;
+}
+
+}  // namespace rightsize::fleet

@@ -1,0 +1,135 @@
+#include "fleet/commands.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace rightsize::fleet {
+namespace {
+
+bool is_digits(std::string_view text) { return !text.empty() && text.find_first_not_of("0123456789") == text.npos; }
+
+// "-n team " where the namespace is known.
+std::string in_namespace(const Owner& owner) { return owner.team.empty() ? "" : "-n " + owner.team + " "; }
+
+// Slurm's ids: "4001", "4001_3", "4001+0".
+bool is_job_id(std::string_view id) {
+  return is_digits(id.substr(0, id.find_first_of("_+"))) && id.find_first_not_of("0123456789_+") == id.npos;
+}
+
+}  // namespace
+
+Orchestrator orchestrator_of(const Owner& owner) {
+  if (owner.instance.empty()) return Orchestrator::kUnknown;
+  return is_job_id(owner.instance) ? Orchestrator::kSlurm : Orchestrator::kKubernetes;
+}
+
+std::string kubernetes_object(const Owner& owner) {
+  // A workload that was named by a label (Ray, SkyPilot) is no object of that name.
+  if (owner.workload == owner.instance || owner.workload != workload_of_pod(owner.instance))
+    return "pod/" + owner.instance;
+  const std::string_view end =
+      std::string_view(owner.instance).substr(std::min(owner.instance.size(), owner.workload.size()));
+  if (end.size() > 1 && is_digits(end.substr(1))) return "statefulset/" + owner.workload;
+  return "deployment/" + owner.workload;
+}
+
+std::vector<std::string> scale_commands(const Owner& owner, std::size_t replicas) {
+  if (orchestrator_of(owner) != Orchestrator::kKubernetes) return {};
+  return {fmt::format("kubectl {}scale {} --replicas={}", in_namespace(owner), kubernetes_object(owner), replicas)};
+}
+
+std::string scale_back(const Owner& owner, std::size_t replicas) {
+  const std::vector<std::string> commands = scale_commands(owner, replicas);
+  return commands.empty() ? "start the workload again" : commands.front();
+}
+
+std::vector<std::string> stop_commands(const Owner& owner) {
+  switch (orchestrator_of(owner)) {
+    case Orchestrator::kSlurm:
+      return {"scancel " + owner.instance};
+    case Orchestrator::kKubernetes:
+      if (kubernetes_object(owner).starts_with("pod/")) {
+        return {fmt::format("kubectl {}delete {}", in_namespace(owner), kubernetes_object(owner))};
+      }
+      return scale_commands(owner, 0);
+    default:
+      return {};
+  }
+}
+
+std::vector<std::string> drain_commands(const std::string& host, Orchestrator orchestrator) {
+  if (host.empty()) return {};
+  if (orchestrator == Orchestrator::kSlurm) {
+    return {fmt::format("scontrol update nodename={} state=drain reason=unused-gpus", host)};
+  }
+  if (orchestrator == Orchestrator::kKubernetes) {
+    return {fmt::format("kubectl cordon {}", host),
+            fmt::format("kubectl drain {} --ignore-daemonsets --delete-emptydir-data", host)};
+  }
+  return {};
+}
+
+std::string undrain(const std::string& host, Orchestrator orchestrator) {
+  if (orchestrator == Orchestrator::kSlurm) return fmt::format("scontrol update nodename={} state=resume", host);
+  if (orchestrator == Orchestrator::kKubernetes) return fmt::format("kubectl uncordon {}", host);
+  return "start the machine again";
+}
+
+std::string mark_for_removal(const Owner& owner, const std::string& pod) {
+  return fmt::format("kubectl {}annotate pod {} controller.kubernetes.io/pod-deletion-cost=-1000 --overwrite",
+                     in_namespace(owner), pod);
+}
+
+std::vector<std::string> reselect_commands(const Owner& owner, const Alternative& other) {
+  // "NVIDIA L4" is nvidia.com/gpu.product=NVIDIA-L4.
+  std::string label = "nvidia.com/gpu.product", value = other.gpu->name;
+  for (const std::string& alias : other.gpu->aliases) {
+    if (alias.starts_with("NVIDIA ") && value == other.gpu->name) value = alias;
+  }
+  std::replace(value.begin(), value.end(), ' ', '-');
+  if (other.machine != nullptr) {
+    label = "node.kubernetes.io/instance-type";
+    value = other.machine->instance;
+  }
+  switch (orchestrator_of(owner)) {
+    case Orchestrator::kSlurm:
+      return {fmt::format("sbatch --gres=gpu:{}:1 ...   # job {} at its next start",
+                          other.gpu->name.substr(0, other.gpu->name.find('-')), owner.instance)};
+    case Orchestrator::kKubernetes:
+      if (kubernetes_object(owner).starts_with("pod/")) {
+        return {
+            fmt::format("# {}: set nodeSelector {}: {} and create it again", kubernetes_object(owner), label, value)};
+      }
+      return {
+          fmt::format("kubectl {}patch {} -p "
+                      "'{{\"spec\":{{\"template\":{{\"spec\":{{\"nodeSelector\":{{\"{}\":\"{}\"}}}}}}}}}}'",
+                      in_namespace(owner), kubernetes_object(owner), label, value)};
+    default:
+      return {};
+  }
+}
+
+std::string keda_schedule(const Owner& owner, int from_hour, int until_hour) {
+  if (orchestrator_of(owner) != Orchestrator::kKubernetes) return {};
+  const std::string object = kubernetes_object(owner);
+  if (object.starts_with("pod/")) return {};
+  const bool stateful = object.starts_with("statefulset/");
+  return fmt::format(
+      "apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata:\n  name: {0}-hours\n{1}spec:\n  scaleTargetRef:\n"
+      "    kind: {2}\n    name: {0}\n  minReplicaCount: 0\n  triggers:\n    - type: cron\n      metadata:\n"
+      "        timezone: Etc/UTC\n        start: 0 {3} * * *\n        end: 0 {4} * * *\n        desiredReplicas: "
+      "\"1\"\n",
+      owner.workload, owner.team.empty() ? "" : "  namespace: " + owner.team + "\n",
+      stateful ? "StatefulSet" : "Deployment", from_hour, until_hour);
+}
+
+std::string time_slicing_config(std::size_t sharers) {
+  return fmt::format(
+      "version: v1\nsharing:\n  timeSlicing:\n    resources:\n      - name: nvidia.com/gpu\n        replicas: {}\n",
+      sharers);
+}
+
+}  // namespace rightsize::fleet

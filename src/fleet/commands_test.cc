@@ -1,0 +1,38 @@
+#include "fleet/commands.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rightsize::fleet {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Owner pod(std::string name) { return {"team", workload_of_pod(name), "", std::move(name)}; }
+
+TEST(Commands, TheObjectIsReadFromThePodsName) {
+  EXPECT_EQ(kubernetes_object(pod("chat-7d4b9c6f5-x2x5z")), "deployment/chat");
+  EXPECT_EQ(kubernetes_object(pod("train-3")), "statefulset/train");
+  EXPECT_EQ(kubernetes_object(pod("notebook-alice")), "pod/notebook-alice");
+}
+
+TEST(Commands, StopBySchedulerAndKind) {
+  EXPECT_THAT(stop_commands(pod("chat-7d4b9c6f5-x2x5z")),
+              ElementsAre("kubectl -n team scale deployment/chat --replicas=0"));
+  EXPECT_THAT(stop_commands(pod("notebook-alice")), ElementsAre("kubectl -n team delete pod/notebook-alice"));
+  EXPECT_THAT(stop_commands({"acct", "train", "ann", "4001_3"}), ElementsAre("scancel 4001_3"));
+  EXPECT_THAT(stop_commands({"acct", "train", "ann", "4001+0"}), ElementsAre("scancel 4001+0"));
+  EXPECT_TRUE(stop_commands({}).empty());
+}
+
+TEST(Commands, SchedulesAndSharing) {
+  const std::string manifest = keda_schedule(pod("chat-7d4b9c6f5-x2x5z"), 8, 18);
+  EXPECT_THAT(manifest, HasSubstr("kind: Deployment\n    name: chat"));
+  EXPECT_THAT(manifest, HasSubstr("start: 0 8 * * *\n        end: 0 18 * * *"));
+  EXPECT_TRUE(keda_schedule(pod("notebook-alice"), 8, 18).empty());
+  EXPECT_THAT(time_slicing_config(3), HasSubstr("replicas: 3"));
+}
+
+}  // namespace
+}  // namespace rightsize::fleet

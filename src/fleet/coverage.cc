@@ -1,0 +1,165 @@
+#include "fleet/coverage.h"
+
+#include <algorithm>
+
+#include "fleet/use.h"
+
+namespace rightsize::fleet {
+namespace {
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
+
+// Out of order, or after a break.
+void Coverage::insert(double time) {
+  const auto behind = std::upper_bound(stretches_.begin(), stretches_.end(), time,
+                                       [](double t, const Stretch& s) { return t < s.first; });
+  auto at = static_cast<std::size_t>(behind - stretches_.begin());
+  if (at > 0 && time - stretches_[at - 1].last <= kConnected) {
+    Stretch& before = stretches_[at - 1];
+    const double gap = time - before.last;
+    if (gap > 0) {
+      before.last = time;
+      before.gap = static_cast<float>(gap);
+      join(at - 1);
+    } else if (gap < 0 && (before.gap == 0 || -gap < static_cast<double>(before.gap))) {
+      before.gap = static_cast<float>(-gap);  // between the last two: nearer to the last than what was known
+    }
+  } else if (at < stretches_.size() && stretches_[at].first - time <= kConnected) {
+    Stretch& after = stretches_[at];
+    if (after.gap == 0) after.gap = static_cast<float>(after.last - time);
+    after.first = time;
+  } else {
+    stretches_.insert(behind, Stretch{time, time, 0});
+  }
+  newest_ = stretches_.size() - 1;
+}
+
+// A stretch that grew may reach the next one.
+void Coverage::join(std::size_t at) {
+  if (at + 1 >= stretches_.size()) return;
+  Stretch& before = stretches_[at];
+  const Stretch after = stretches_[at + 1];
+  if (after.first - before.last > kConnected) return;
+  before.gap = after.gap > 0 ? after.gap : static_cast<float>(after.first - before.last);
+  before.last = after.last;
+  stretches_.erase(stretches_.begin() + static_cast<std::ptrdiff_t>(at) + 1);
+}
+
+// Readings rarer than every five minutes are stretches of their own: then it is their distance that is usual.
+double Coverage::usual_interval() const {
+  std::vector<double> gaps, distances;
+  for (std::size_t i = 0; i < stretches_.size(); ++i) {
+    if (stretches_[i].gap > 0) gaps.push_back(static_cast<double>(stretches_[i].gap));
+    if (i > 0) distances.push_back(stretches_[i].first - stretches_[i - 1].first);
+  }
+  const std::size_t single = stretches_.size() - gaps.size();
+  if (gaps.empty() || (single > 2 && single > gaps.size())) return median(std::move(distances));
+  return median(std::move(gaps));
+}
+
+std::vector<Interval> Coverage::intervals(double usual) const {
+  const double limit = gap_limit(usual);
+  std::vector<Interval> covered;
+  double reach = 0;  // the last reading of the interval made last
+  for (const Stretch& s : stretches_) {
+    const double own = s.gap > 0 ? static_cast<double>(s.gap) : usual;
+    if (!covered.empty() && s.first - reach <= limit) {
+      covered.back().until = s.last + own;
+    } else {
+      covered.push_back({s.first, s.last + own});
+    }
+    reach = s.last;
+  }
+  return covered;
+}
+
+std::vector<Interval> unite(std::vector<Interval> intervals) {
+  std::sort(intervals.begin(), intervals.end());
+  std::vector<Interval> united;
+  for (const Interval& i : intervals) {
+    if (i.length() <= 0) continue;
+    if (!united.empty() && i.from <= united.back().until) {
+      united.back().until = std::max(united.back().until, i.until);
+    } else {
+      united.push_back(i);
+    }
+  }
+  return united;
+}
+
+std::vector<Interval> subtract(const std::vector<Interval>& a, const std::vector<Interval>& b) {
+  std::vector<Interval> left;
+  std::size_t first = 0;
+  for (Interval rest : a) {
+    while (first < b.size() && b[first].until <= rest.from) ++first;
+    for (std::size_t i = first; i < b.size() && b[i].from < rest.until; ++i) {
+      if (b[i].from > rest.from) left.push_back({rest.from, b[i].from});
+      rest.from = std::max(rest.from, b[i].until);
+    }
+    if (rest.length() > 0) left.push_back(rest);
+  }
+  return left;
+}
+
+double total(const std::vector<Interval>& intervals) {
+  double sum = 0;
+  for (const Interval& i : intervals) sum += i.length();
+  return sum;
+}
+
+namespace {
+
+// Something begins (+1) or ends (-1): an owner's interval, or time that counts at all.
+struct Event {
+  double time = 0;
+  int change = 0;
+  std::size_t owner = 0;
+};
+
+}  // namespace
+
+std::vector<double> share_time(const std::vector<OwnedInterval>& intervals, const std::vector<Interval>& within,
+                               std::size_t owners, std::size_t nobody) {
+  const std::size_t counts = owners;  // the number that stands for `within`
+  std::vector<Event> events;
+  events.reserve(2 * (intervals.size() + within.size()));
+  auto add = [&](const Interval& time, std::size_t owner) {
+    if (time.length() <= 0) return;
+    events.push_back({time.from, +1, owner});
+    events.push_back({time.until, -1, owner});
+  };
+  for (const OwnedInterval& i : intervals) add(i.time, i.owner);
+  for (const Interval& i : within) add(i, counts);
+  std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) { return a.time < b.time; });
+
+  std::vector<double> seconds(owners, 0.0);
+  std::vector<int> open(owners + 1, 0);
+  std::vector<std::size_t> present;  // owners with an open interval
+  double before = events.empty() ? 0 : events.front().time;
+  for (const Event& event : events) {
+    if (const double moment = event.time - before; moment > 0 && open[counts] > 0 && !present.empty()) {
+      const bool only_nobody = present.size() == 1 && present.front() == nobody;
+      const bool nobody_too = std::find(present.begin(), present.end(), nobody) != present.end();
+      const auto sharing = static_cast<double>(present.size() - (nobody_too && !only_nobody ? 1 : 0));
+      for (std::size_t owner : present) {
+        if (owner != nobody || only_nobody) seconds[owner] += moment / sharing;
+      }
+    }
+    before = event.time;
+    int& now = open[event.owner];
+    now += event.change;
+    if (event.owner == counts) continue;
+    if (event.change > 0 && now == 1) present.push_back(event.owner);
+    if (event.change < 0 && now == 0) std::erase(present, event.owner);
+  }
+  return seconds;
+}
+
+}  // namespace rightsize::fleet

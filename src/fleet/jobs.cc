@@ -1,0 +1,336 @@
+#include "fleet/jobs.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "base/format.h"
+
+namespace rightsize::fleet {
+namespace {
+
+using telemetry::Job;
+using telemetry::JobGpu;
+using telemetry::JobTable;
+
+// Readings a log does not have: the grain of the times in it.
+constexpr double kGrain = 1;
+
+bool is_idle(const JobGpu& gpu, const IdleRule& rule) {
+  return gpu.utilization && gpu.utilization->fraction() <= rule.active_above;
+}
+
+// A GPU of a host while jobs are laid onto it.
+struct Slot {
+  GpuUse use;
+  double busy_until = 0;
+  double measured = 0, work = 0, idle = 0, held = 0;  // seconds; `work` are seconds times utilization
+  double peak = 0, memory = 0, capacity = 0;
+
+  void add(const Job& job, const JobGpu& gpu, const IdleRule& rule) {
+    const double length = in_seconds(job.elapsed);
+    const bool resting = is_idle(gpu, rule);
+    use.first = use.seconds == 0 ? job.start : std::min(use.first, job.start);
+    use.last = std::max(use.last, job.end - kGrain);
+    use.seconds += length;
+    busy_until = std::max(busy_until, job.end);
+    use.tenancies.push_back(
+        {{job.account, job.name, job.user, job.id}, length, resting ? length : 0, job.start, job.end});
+    if (gpu.utilization) {
+      measured += length;
+      work += length * gpu.utilization->fraction();
+      peak = std::max(peak, gpu.utilization->fraction());
+    }
+    if (resting) {
+      idle += length;
+      held += gpu.used && in_bytes(*gpu.used) > rule.held_above_bytes ? length : 0;
+    }
+    if (gpu.used) memory = std::max(memory, in_bytes(*gpu.used));
+    if (gpu.total) capacity = std::max(capacity, in_bytes(*gpu.total));
+  }
+
+  GpuUse finish() {
+    auto set = [&](Metric metric, double mean, double most) {
+      use.metrics[static_cast<std::size_t>(metric)] = MetricUse{mean, std::nullopt, std::nullopt, most};
+    };
+    if (measured > 0) set(Metric::kGpuUtil, work / measured, peak);
+    if (memory > 0) set(Metric::kMemoryUsed, memory, memory);
+    if (capacity > 0) set(Metric::kMemoryTotal, capacity, capacity);
+    use.step = kGrain;
+    use.known_seconds = measured;
+    use.idle_share = use.seconds > 0 ? idle / use.seconds : 0;
+    use.held_share = use.seconds > 0 ? held / use.seconds : 0;
+    std::stable_sort(use.tenancies.begin(), use.tenancies.end(),
+                     [](const Tenancy& a, const Tenancy& b) { return a.seconds > b.seconds; });
+    return std::move(use);
+  }
+};
+
+// Host, GPU type and MIG profile: GPUs that are alike and can take each other's jobs.
+using HostKey = std::tuple<std::string, std::string, std::string>;
+
+Slot& slot_for(std::map<int, Slot>& host, const Job& job, const JobGpu& gpu) {
+  if (gpu.index >= 0) return host[gpu.index];
+  int index = 0;
+  while (host.contains(index) && host[index].busy_until > job.start) ++index;
+  return host[index];
+}
+
+enum class Outcome { kFine, kRunning, kFailed, kTimedOut, kCancelled, kOutOfMemory, kNodeFailed, kPreempted };
+
+Outcome outcome_of(const Job& job) {
+  static const std::map<std::string, Outcome, std::less<>> kOutcomes = {
+      {"FAILED", Outcome::kFailed},
+      {"BOOT_FAIL", Outcome::kNodeFailed},
+      {"TIMEOUT", Outcome::kTimedOut},
+      {"DEADLINE", Outcome::kTimedOut},
+      {"CANCELLED", Outcome::kCancelled},
+      {"REVOKED", Outcome::kCancelled},
+      {"OUT_OF_MEMORY", Outcome::kOutOfMemory},
+      {"NODE_FAIL", Outcome::kNodeFailed},
+      {"PREEMPTED", Outcome::kPreempted},
+      {"REQUEUED", Outcome::kPreempted},
+  };
+  if (job.running()) return Outcome::kRunning;
+  const auto found = kOutcomes.find(job.state);
+  return found == kOutcomes.end() ? Outcome::kFine : found->second;
+}
+
+// One job's figures, before they are added to its user, account, ...
+struct Costed {
+  const Job& job;
+  double gpu_hours = 0;
+  std::optional<double> idle_gpu_hours = {};  // of its GPUs that were measured
+  std::optional<double> usd = {};
+  std::size_t idle_gpus = 0;
+
+  double usd_of(double hours_of_it) const { return gpu_hours > 0 ? usd.value_or(0) * hours_of_it / gpu_hours : 0; }
+};
+
+Costed cost_of(const Job& job, const PriceBook& book, const IdleRule& idle,
+               const std::map<std::string, const GpuPrice*>& host_prices) {
+  Costed costed{job};
+  costed.gpu_hours = in_hours(job.gpu_time());
+  for (const JobGpu& gpu : job.gpus) {
+    if (!gpu.utilization) continue;
+    costed.idle_gpus += is_idle(gpu, idle) ? 1 : 0;
+    costed.idle_gpu_hours = costed.idle_gpu_hours.value_or(0) + (is_idle(gpu, idle) ? in_hours(job.elapsed) : 0);
+  }
+  GpuPrice price = book.price({.name = job.gpu_model, .mig_profile = job.mig_profile});
+  const auto host = job.gpus.empty() ? host_prices.end() : host_prices.find(short_host(job.gpus.front().host));
+  // Telemetry knows the GPU and its machine better than the log's type does.
+  if (host != host_prices.end() && job.mig_profile.empty()) price = *host->second;
+  if (const std::optional<Usd> each = price.cost(in_seconds(job.gpu_time()))) costed.usd = in_usd(*each);
+  return costed;
+}
+
+void add_to(std::map<std::string, JobLine>& lines, const std::string& name, const Costed& costed) {
+  JobLine& line = lines[name.empty() ? "(none)" : name];
+  ++line.jobs;
+  line.gpu_hours += costed.gpu_hours;
+  line.usd += costed.usd.value_or(0);
+  if (costed.idle_gpu_hours) line.idle_gpu_hours = line.idle_gpu_hours.value_or(0) + *costed.idle_gpu_hours;
+  const Outcome outcome = outcome_of(costed.job);
+  if (outcome != Outcome::kFine && outcome != Outcome::kRunning) line.unsuccessful_gpu_hours += costed.gpu_hours;
+}
+
+std::vector<JobLine> sorted(std::map<std::string, JobLine> lines) {
+  std::vector<JobLine> list;
+  for (auto& [name, line] : lines) {
+    line.name = name;
+    list.push_back(std::move(line));
+  }
+  std::stable_sort(list.begin(), list.end(),
+                   [](const JobLine& a, const JobLine& b) { return a.gpu_hours > b.gpu_hours; });
+  return list;
+}
+
+// Gathers what bought nothing, by reason, and remembers the jobs that weigh most.
+class Issues {
+ public:
+  void add(JobIssue issue, const Costed& costed, double hours_lost) {
+    if (hours_lost <= 0 && issue != JobIssue::kTimeLimitTooLong) return;
+    JobIssueLine& line = lines_[issue];
+    line.issue = issue;
+    ++line.jobs;
+    line.gpu_hours += hours_lost;
+    line.usd += costed.usd_of(hours_lost);
+    std::vector<std::pair<double, const Job*>>& worst = worst_[issue];
+    worst.emplace_back(costed.gpu_hours, &costed.job);
+    std::stable_sort(worst.begin(), worst.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    if (worst.size() > kExamples) worst.resize(kExamples);
+  }
+
+  std::vector<JobIssueLine> finish() {
+    std::vector<JobIssueLine> list;
+    for (auto& [issue, line] : lines_) {
+      for (const auto& [hours_of_it, job] : worst_[issue])
+        line.examples.push_back({job->id, job->user, job->name, hours_of_it});
+      list.push_back(std::move(line));
+    }
+    std::stable_sort(list.begin(), list.end(),
+                     [](const JobIssueLine& a, const JobIssueLine& b) { return a.gpu_hours > b.gpu_hours; });
+    return list;
+  }
+
+ private:
+  static constexpr std::size_t kExamples = 3;
+  std::map<JobIssue, JobIssueLine> lines_;
+  std::map<JobIssue, std::vector<std::pair<double, const Job*>>> worst_;
+};
+
+// A job counts under one reason only for its hours: what became of it, else what it did not use.
+void find_issues(Issues& issues, const Costed& costed) {
+  const Job& job = costed.job;
+  switch (outcome_of(job)) {
+    case Outcome::kFailed:
+      return issues.add(JobIssue::kFailed, costed, costed.gpu_hours);
+    case Outcome::kTimedOut:
+      return issues.add(JobIssue::kTimedOut, costed, costed.gpu_hours);
+    case Outcome::kCancelled:
+      return issues.add(JobIssue::kCancelled, costed, costed.gpu_hours);
+    case Outcome::kOutOfMemory:
+      return issues.add(JobIssue::kOutOfMemory, costed, costed.gpu_hours);
+    case Outcome::kNodeFailed:
+      return issues.add(JobIssue::kNodeFailed, costed, costed.gpu_hours);
+    case Outcome::kPreempted:
+      return issues.add(JobIssue::kPreempted, costed, costed.gpu_hours);
+    default:
+      break;
+  }
+  if (costed.idle_gpus > 0 && costed.idle_gpus == job.gpus.size()) {
+    issues.add(JobIssue::kGpusUnused, costed, costed.gpu_hours);
+  } else if (costed.idle_gpus > 0) {
+    issues.add(JobIssue::kTooManyGpus, costed, costed.idle_gpu_hours.value_or(0));
+  }
+  // Backfill plans with the limit: a job that asks for ten times its time waits longer and blocks others.
+  if (job.time_limit && !job.running() && job.elapsed < *job.time_limit * 0.1 && *job.time_limit > hours(1)) {
+    issues.add(JobIssue::kTimeLimitTooLong, costed, 0);
+  }
+}
+
+}  // namespace
+
+std::string short_host(const std::string& host) { return host.substr(0, host.find('.')); }
+
+void clip_jobs(JobTable& table, double from, double until) {
+  for (Job& job : table.jobs) {
+    const double start = from > 0 ? std::max(from, job.start) : job.start;
+    const double end = until > 0 ? std::min(until, job.end) : job.end;
+    if (start == job.start && end == job.end) continue;
+    job.elapsed = job.elapsed * (std::max(0.0, end - start) / (job.end - job.start));
+    job.start = start;
+    job.end = end;
+  }
+  std::erase_if(table.jobs, [](const Job& job) { return job.end <= job.start; });
+}
+
+std::vector<GpuUse> gpus_of_jobs(const JobTable& table, const IdleRule& idle, const std::set<std::string>& covered) {
+  std::vector<const Job*> jobs;
+  for (const Job& job : table.jobs) jobs.push_back(&job);
+  std::stable_sort(jobs.begin(), jobs.end(), [](const Job* a, const Job* b) { return a->start < b->start; });
+  std::map<HostKey, std::map<int, Slot>> hosts;
+  for (const Job* job : jobs) {
+    for (const JobGpu& gpu : job->gpus) {
+      if (covered.contains(short_host(gpu.host))) continue;
+      std::map<int, Slot>& host = hosts[{gpu.host, job->gpu_model, job->mig_profile}];
+      slot_for(host, *job, gpu).add(*job, gpu, idle);
+    }
+  }
+  std::vector<GpuUse> gpus;
+  for (auto& [key, slots] : hosts) {
+    const auto& [host, model, profile] = key;
+    for (auto& [index, slot] : slots) {
+      slot.use.device = {.index = index, .name = model, .host = host, .mig_profile = profile};
+      // GPUs of two types on one host have indices of their own, and instances need a name each.
+      if (!profile.empty()) slot.use.device.mig_id = fmt::format("{}-{}", profile, index);
+      slot.use.from_job_log = true;
+      gpus.push_back(slot.finish());
+    }
+  }
+  return gpus;
+}
+
+JobLedger make_job_ledger(const JobTable& table, const PriceBook& book, const IdleRule& idle,
+                          const std::vector<GpuRow>& rows) {
+  std::map<std::string, const GpuPrice*> host_prices;
+  for (const GpuRow& row : rows) {
+    if (!row.use.from_job_log && row.price.share == 1) host_prices[short_host(row.use.device.host)] = &row.price;
+  }
+  std::map<std::string, JobLine> users, accounts, partitions, states;
+  JobLedger ledger;
+  Issues issues;
+  for (const Job& job : table.jobs) {
+    const Costed costed = cost_of(job, book, idle, host_prices);
+    add_to(users, job.user, costed);
+    add_to(accounts, job.account, costed);
+    add_to(partitions, job.partition, costed);
+    add_to(states, job.state, costed);
+    find_issues(issues, costed);
+    ++ledger.jobs;
+    ledger.gpu_hours += costed.gpu_hours;
+    ledger.usd += costed.usd.value_or(0);
+    ledger.priced += costed.usd ? 1 : 0;
+    ledger.measured += job.measured() ? 1 : 0;
+  }
+  ledger.users = sorted(std::move(users));
+  ledger.accounts = sorted(std::move(accounts));
+  ledger.partitions = sorted(std::move(partitions));
+  ledger.states = sorted(std::move(states));
+  ledger.issues = issues.finish();
+  ledger.without_gpu = table.without_gpu;
+  ledger.never_started = table.never_started;
+  return ledger;
+}
+
+std::vector<std::string> job_notes(const JobTable& table, const std::vector<GpuRow>& rows) {
+  std::vector<std::string> notes;
+  std::size_t unmeasured = 0;
+  for (const Job& job : table.jobs) unmeasured += job.measured() ? 0 : 1;
+  const bool only_log = std::all_of(rows.begin(), rows.end(), [](const GpuRow& row) { return row.use.from_job_log; });
+  if (only_log && unmeasured > 0) {
+    notes.push_back(fmt::format(
+        "{} of {} GPU jobs carry no utilization (neither jobstats nor gres/gpuutil): their hours "
+        "and dollars are counted, how busy their GPUs were is unknown",
+        format_count(static_cast<double>(unmeasured)), format_count(static_cast<double>(table.jobs.size()))));
+  }
+  if (only_log && !table.jobs.empty()) {
+    notes.push_back(
+        "a job log knows nothing of GPUs between jobs: the idle time of unallocated GPUs is not in these figures");
+  }
+  if (table.refused > 0) {
+    notes.push_back(fmt::format("{} rows of the job log could not be read and are not costed (first: {})",
+                                table.refused, table.first_refused));
+  }
+  if (table.repeated > 0) {
+    notes.push_back(
+        fmt::format("{} rows of the job log repeat a job that was there already: counted once", table.repeated));
+  }
+  return notes;
+}
+
+std::string_view name_of(JobIssue issue) {
+  static constexpr std::string_view kNames[] = {"failed",        "timed-out",     "cancelled",
+                                                "out-of-memory", "node-failed",   "preempted",
+                                                "gpus-unused",   "too-many-gpus", "time-limit-too-long"};
+  return kNames[static_cast<std::size_t>(issue)];
+}
+
+std::string_view explain(JobIssue issue) {
+  static constexpr std::string_view kSentences[] = {
+      "the job failed: what it computed since its last checkpoint is lost",
+      "the job ran into its time limit: ask for more time, or checkpoint and requeue",
+      "the job was cancelled while it ran",
+      "the job ran out of host memory",
+      "a node failed under the job",
+      "the job was preempted or requeued: the run is lost unless it checkpoints",
+      "the job succeeded, but its GPUs never ran anything",
+      "some of the job's GPUs never ran anything: it asked for more than it uses",
+      "the job used less than a tenth of the time it asked for: it waits longer in the queue and blocks backfill",
+  };
+  return kSentences[static_cast<std::size_t>(issue)];
+}
+
+}  // namespace rightsize::fleet

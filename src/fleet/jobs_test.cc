@@ -1,0 +1,135 @@
+#include "fleet/jobs.h"
+
+#include <rapidcheck/gtest.h>
+
+#include "fleet/test_fleet.h"
+
+namespace rightsize::fleet {
+namespace {
+
+using telemetry::Job;
+using telemetry::JobTable;
+
+Job job(std::string id, std::string state, double start_h, double hours_long, int gpus, std::string host = "n1") {
+  Job j{.id = std::move(id),
+        .user = "ann",
+        .account = "vision",
+        .partition = "gpu",
+        .name = "train",
+        .state = std::move(state)};
+  j.gpu_model = "a100";
+  j.start = kStart + start_h * 3600;
+  j.end = j.start + hours_long * 3600;
+  j.elapsed = hours(hours_long);
+  for (int i = 0; i < gpus; ++i) j.gpus.push_back({.host = host});
+  return j;
+}
+
+const JobLine& line(const std::vector<JobLine>& lines, const std::string& name) {
+  for (const JobLine& l : lines) {
+    if (l.name == name) return l;
+  }
+  ADD_FAILURE() << name;
+  return lines.front();
+}
+
+TEST(Jobs, CostTheirGpusTimesTheirTimeWhateverBecameOfThem) {
+  JobTable table;
+  table.jobs = {job("1", "COMPLETED", 0, 2, 4), job("2", "FAILED", 0, 1, 2), job("3", "TIMEOUT", 1, 3, 1),
+                job("4", "RUNNING", 2, 1, 1)};
+  table.jobs[1].user = "bob";
+  const PriceBook book(facts(), *market::parse_own_prices({"a100=2"}, facts()));
+  const JobLedger ledger = make_job_ledger(table, book, {}, {});
+  EXPECT_DOUBLE_EQ(ledger.gpu_hours, 8 + 2 + 3 + 1);
+  EXPECT_NEAR(ledger.usd, 28, 1e-9);
+  EXPECT_DOUBLE_EQ(line(ledger.users, "bob").gpu_hours, 2);
+  EXPECT_DOUBLE_EQ(line(ledger.states, "FAILED").gpu_hours, 2);
+  EXPECT_NEAR(line(ledger.states, "COMPLETED").usd, 16, 1e-9);
+  EXPECT_DOUBLE_EQ(line(ledger.accounts, "vision").unsuccessful_gpu_hours, 5);
+  ASSERT_EQ(ledger.issues.size(), 2u);
+  EXPECT_EQ(name_of(ledger.issues[0].issue), "timed-out");
+  EXPECT_DOUBLE_EQ(ledger.issues[0].gpu_hours, 3);
+  EXPECT_EQ(ledger.issues[1].examples.at(0).id, "2");
+  EXPECT_FALSE(ledger.users[0].idle_gpu_hours);  // nothing was measured
+}
+
+TEST(Jobs, WhatWasRequestedAndNotUsed) {
+  JobTable table;
+  table.jobs = {job("1", "COMPLETED", 0, 2, 2), job("2", "COMPLETED", 0, 1, 4), job("3", "COMPLETED", 3, 1, 1)};
+  for (telemetry::JobGpu& gpu : table.jobs[0].gpus) gpu.utilization = Ratio::fraction(0);
+  for (telemetry::JobGpu& gpu : table.jobs[1].gpus) gpu.utilization = Ratio::fraction(0);
+  table.jobs[1].gpus[0].utilization = Ratio::fraction(0.9);
+  table.jobs[2].time_limit = hours(48);
+  const PriceBook book(facts(), *market::parse_own_prices({"*=1"}, facts()));
+  const JobLedger ledger = make_job_ledger(table, book, {}, {});
+  ASSERT_EQ(ledger.issues.size(), 3u);
+  EXPECT_EQ(ledger.issues[0].issue, JobIssue::kGpusUnused);
+  EXPECT_DOUBLE_EQ(ledger.issues[0].gpu_hours, 4);
+  EXPECT_EQ(ledger.issues[1].issue, JobIssue::kTooManyGpus);
+  EXPECT_DOUBLE_EQ(ledger.issues[1].gpu_hours, 3);
+  EXPECT_NEAR(ledger.issues[1].usd, 3, 1e-9);
+  EXPECT_EQ(ledger.issues[2].issue, JobIssue::kTimeLimitTooLong);
+}
+
+// Jobs that share a node do not share its first GPU, whatever their number, order and length.
+RC_GTEST_PROP(Jobs, HoursOfGpusAreTheHoursOfJobs, ()) {
+  JobTable table;
+  double sum = 0, idle = 0;
+  for (int i = *rc::gen::inRange(0, 40); i > 0; --i) {
+    Job j = job(std::to_string(i), "COMPLETED", *rc::gen::inRange(0, 200) / 10.0, *rc::gen::inRange(1, 100) / 10.0,
+                *rc::gen::inRange(1, 5), *rc::gen::element<std::string>("n1", "n2"));
+    const int percent = *rc::gen::element(-1, 0, 40);
+    for (telemetry::JobGpu& gpu : j.gpus) {
+      if (percent >= 0) gpu.utilization = Ratio::percent(percent);
+    }
+    sum += in_hours(j.gpu_time());
+    idle += percent == 0 ? in_hours(j.gpu_time()) : 0;
+    table.jobs.push_back(j);
+  }
+  const PriceBook book(facts(), *market::parse_own_prices({"*=2.25"}, facts()));
+  const FleetAnalysis a = analyse(gpus_of_jobs(table, {}), book, {});
+  const JobLedger ledger = make_job_ledger(table, book, {}, a.gpus);
+  RC_ASSERT(std::abs(a.totals.gpu_hours - sum) < 1e-6);
+  RC_ASSERT(std::abs(a.totals.spend_usd - 2.25 * sum) < 1e-6);
+  RC_ASSERT(std::abs(a.totals.idle_gpu_hours - idle) < 1e-6);
+  RC_ASSERT(std::abs(ledger.gpu_hours - sum) < 1e-6);
+  for (const std::vector<JobLine>* lines : {&ledger.users, &ledger.accounts, &ledger.partitions, &ledger.states}) {
+    double all = 0;
+    for (const JobLine& l : *lines) all += l.gpu_hours;
+    RC_ASSERT(std::abs(all - sum) < 1e-6);
+  }
+  double lost = 0;
+  for (const JobIssueLine& l : ledger.issues) lost += l.gpu_hours;
+  RC_ASSERT(lost <= sum + 1e-6);
+}
+
+TEST(Jobs, HostsWithTelemetryAreLeftToIt) {
+  JobTable table;
+  table.jobs = {job("1", "COMPLETED", 0, 2, 4, "n1.cluster.local"), job("2", "COMPLETED", 0, 1, 2, "n2")};
+  const std::vector<GpuUse> gpus = gpus_of_jobs(table, {}, {"n1"});
+  EXPECT_EQ(gpus.size(), 2u);
+  for (const GpuUse& gpu : gpus) EXPECT_EQ(gpu.device.host, "n2");
+}
+
+TEST(Jobs, ClippedToTheWindow) {
+  JobTable table;
+  table.jobs = {job("1", "COMPLETED", 0, 10, 1), job("2", "COMPLETED", 20, 1, 1)};
+  table.jobs[0].elapsed = hours(5);  // suspended for half of it
+  clip_jobs(table, kStart + 4 * 3600, kStart + 8 * 3600);
+  ASSERT_EQ(table.jobs.size(), 1u);
+  EXPECT_NEAR(in_hours(table.jobs[0].elapsed), 2, 1e-12);
+}
+
+// A job that runs and does nothing can be cancelled; one that ended cannot.
+TEST(Jobs, OnlyRunningJobsAreStopped) {
+  JobTable table;
+  table.jobs = {job("7", "COMPLETED", 0, 20, 1), job("8", "RUNNING", 20, 40, 1, "n2")};
+  for (Job& j : table.jobs) j.gpus[0].utilization = Ratio::fraction(0);
+  const PriceBook book(facts(), *market::parse_own_prices({"*=2"}, facts()));
+  const FleetAnalysis a = analyse(gpus_of_jobs(table, {}), book, {});
+  ASSERT_EQ(a.actions.size(), 1u);
+  EXPECT_EQ(a.actions[0].commands, std::vector<std::string>{"scancel 8"});
+}
+
+}  // namespace
+}  // namespace rightsize::fleet

@@ -1,0 +1,68 @@
+// A partitioned GPU in parts of itself: all parts together are one GPU at every moment, never more.
+#include <map>
+#include <string>
+
+#include "fleet/fleet.h"
+
+namespace rightsize::fleet {
+namespace {
+
+std::string physical_key(const GpuRow& row) {
+  Device whole = row.use.device;
+  whole.mig_id.clear();
+  return whole.key();
+}
+
+void set_share(GpuRow& row, double share) {
+  row.price.share = share;
+  row.gpu_hours = row.use.seconds / 3600 * share;
+  if (const std::optional<Usd> cost = row.price.cost(row.use.seconds)) row.spend_usd = in_usd(*cost);
+}
+
+void describe_free(GpuRow& row) {
+  row.verdict = diagnose::Verdict::kIdle;
+  row.confidence = 0.8;
+  row.evidence = {"no MIG instance was made of this part of the GPU"};
+  row.share = {};
+  row.share[static_cast<std::size_t>(Category::kIdle)] = 1;
+}
+
+// Four sevenths and a half are more than one: what instances that were there at the same time are too much together,
+// each gives up in proportion.
+void settle(GpuRow& free, std::map<std::string, GpuRow*>& instances) {
+  std::map<std::string, double> seconds;  // of a whole GPU
+  double rest = 0;
+  for (const MigLayout& layout : free.use.layouts) {
+    double sum = 0;
+    for (const std::string& name : layout.instances) {
+      if (instances.contains(name)) sum += instances[name]->price.share;
+    }
+    rest += std::max(0.0, 1 - sum) * layout.seconds;
+    for (const std::string& name : layout.instances) {
+      if (instances.contains(name)) seconds[name] += instances[name]->price.share / std::max(1.0, sum) * layout.seconds;
+    }
+  }
+  for (const auto& [name, row] : instances) {
+    if (row->use.seconds > 0 && seconds.contains(name)) set_share(*row, seconds[name] / row->use.seconds);
+  }
+  set_share(free, free.use.seconds > 0 ? rest / free.use.seconds : 0);
+  describe_free(free);
+}
+
+}  // namespace
+
+void settle_partitioned(std::vector<GpuRow>& gpus) {
+  std::map<std::string, std::map<std::string, GpuRow*>> instances;  // by GPU, then by instance
+  for (GpuRow& row : gpus) {
+    if (!row.use.device.mig_id.empty() && !row.use.is_free_part()) {
+      instances[physical_key(row)][instance_name(row.use.device)] = &row;
+    }
+  }
+  for (GpuRow& row : gpus) {
+    if (row.use.is_free_part()) settle(row, instances[physical_key(row)]);
+  }
+  constexpr double kRounding = 0.01;  // seven sevenths are one
+  std::erase_if(gpus, [&](const GpuRow& row) { return row.use.is_free_part() && row.price.share < kRounding; });
+}
+
+}  // namespace rightsize::fleet

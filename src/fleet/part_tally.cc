@@ -1,0 +1,176 @@
+#include "fleet/part_tally.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rightsize::fleet {
+namespace {
+
+constexpr bool is_share(Metric metric) {
+  switch (metric) {
+    case Metric::kGpuUtil:
+    case Metric::kMemoryUtil:
+    case Metric::kGraphicsActive:
+    case Metric::kSmActive:
+    case Metric::kSmOccupancy:
+    case Metric::kTensorActive:
+    case Metric::kDramActive:
+    case Metric::kFp64Active:
+    case Metric::kFp32Active:
+    case Metric::kFp16Active:
+    case Metric::kIntegerActive:
+    case Metric::kHmmaActive:
+    case Metric::kImmaActive:
+    case Metric::kDfmaActive:
+      return true;
+    default:
+      return false;
+  }
+}
+
+constexpr int row_of(Metric metric) {
+  for (std::size_t i = 0; i < kActivityRows; ++i) {
+    if (kActivityMetrics[i] == metric) return static_cast<int>(i);
+  }
+  if (metric == Metric::kDramActive) return kDramRow;
+  return metric == Metric::kMemoryUsed ? static_cast<int>(kMemoryRow) : -1;
+}
+
+constexpr double most_of(Metric metric) {
+  if (is_share(metric)) return 1.05;  // counters read over a slightly wrong interval
+  switch (metric) {
+    case Metric::kMemoryUsed:
+    case Metric::kMemoryTotal:
+      return 4e12;
+    case Metric::kPower:
+    case Metric::kPowerLimit:
+      return 5000;
+    default:
+      return 1e18;
+  }
+}
+
+// By number: this is looked up for every reading.
+constexpr auto kKinds = [] {
+  std::array<MetricKind, telemetry::kMetrics> kinds{};
+  for (std::size_t i = 0; i < telemetry::kMetrics; ++i) {
+    const auto metric = static_cast<Metric>(i);
+    kinds[i] = {most_of(metric), row_of(metric), is_share(metric)};
+  }
+  return kinds;
+}();
+
+}  // namespace
+
+const MetricKind& kind_of(Metric metric) { return kKinds[static_cast<std::size_t>(metric)]; }
+
+void Cell::halve() {
+  sum /= 2;
+  count /= 2;
+  idle /= 2;
+}
+
+void Cell::merge(Cell other) {
+  if (other.count == 0) return;
+  while (count + other.count > std::numeric_limits<std::uint16_t>::max()) {
+    halve();
+    other.halve();
+  }
+  max = count == 0 ? other.max : std::max(max, other.max);
+  sum += other.sum;
+  count = static_cast<std::uint16_t>(count + other.count);
+  idle = static_cast<std::uint16_t>(idle + other.idle);
+}
+
+// Readings whose time is not known weigh what the others do on average.
+double Tally::mean() const {
+  const double each = count > loose ? weight / static_cast<double>(count - loose) : 1;
+  return (sum + loose_sum * each) / (weight + static_cast<double>(loose) * each);
+}
+
+double Tally::quantile(double share) const {
+  double all = 0, below = 0;
+  for (float bucket : histogram) all += static_cast<double>(bucket);
+  for (std::size_t i = 0; i < kBuckets; ++i) {
+    below += static_cast<double>(histogram[i]);
+    if (below >= share * all) return std::min((static_cast<double>(i) + 0.5) / kBuckets, max);
+  }
+  return max;
+}
+
+// Neighbouring steps become one; steps stay aligned with the clock.
+void CurveRows::coarsen() {
+  const double wider = wider_step(width_);
+  const auto factor = static_cast<std::int64_t>(std::llround(wider / width_));
+  const auto ahead = static_cast<std::size_t>(origin_ - origin_ / factor * factor);  // of the first step in its new one
+  const auto by = static_cast<std::size_t>(factor);
+  for (std::vector<Cell>& row : rows_) {
+    if (row.empty()) continue;
+    std::vector<Cell> wide((row.size() + ahead + by - 1) / by);
+    for (std::size_t i = 0; i < row.size(); ++i) wide[(i + ahead) / by].merge(row[i]);
+    row = std::move(wide);
+  }
+  steps_ = (steps_ + ahead + by - 1) / by;
+  origin_ /= factor;
+  width_ = wider;
+}
+
+void CurveRows::extend_front(std::size_t by) {
+  for (std::vector<Cell>& row : rows_) {
+    if (!row.empty()) row.insert(row.begin(), by, Cell{});
+  }
+  origin_ -= static_cast<std::int64_t>(by);
+  steps_ += by;
+}
+
+std::size_t CurveRows::find_step(double time) {
+  auto index = static_cast<std::int64_t>(std::floor(time / width_));
+  if (steps_ == 0) {
+    origin_ = index;
+    steps_ = 1;
+    return 0;
+  }
+  // Readings a minute apart need no steps of a second: the second reading tells.
+  while (steps_ == 1 && width_ < 60 && std::abs(index - origin_) > 1) {
+    coarsen();
+    index = static_cast<std::int64_t>(std::floor(time / width_));
+  }
+  constexpr auto kMost = static_cast<std::int64_t>(kMostSteps);
+  while (index < origin_ || index - origin_ >= kMost) {
+    if (index < origin_) {
+      // Feeds that give the newest first would insert at the front with every reading: some room ahead of time, but
+      // not before 1970.
+      const std::int64_t missing = origin_ - index, room = kMost - static_cast<std::int64_t>(steps_);
+      if (missing <= room) {
+        extend_front(static_cast<std::size_t>(std::min({missing + 32, room, origin_})));
+        break;
+      }
+    }
+    coarsen();
+    index = static_cast<std::int64_t>(std::floor(time / width_));
+  }
+  const auto at = static_cast<std::size_t>(index - origin_);
+  steps_ = std::max(steps_, at + 1);
+  return at;
+}
+
+Cell& CurveRows::cell(std::size_t row, double time, double& begin, double& end) {
+  const std::size_t step = find_step(time);
+  std::vector<Cell>& cells = rows_[row];
+  if (cells.size() <= step) cells.resize(steps_);
+  begin = begin_of(step);
+  end = begin + width_;
+  return cells[step];
+}
+
+const Cell* CurveRows::at(std::size_t row, std::size_t step) const {
+  const std::vector<Cell>& cells = rows_[row];
+  return step < cells.size() && cells[step].count > 0 ? &cells[step] : nullptr;
+}
+
+std::size_t CurveRows::step_of(double time) const {
+  const double step = std::floor(time / width_) - static_cast<double>(origin_);
+  return static_cast<std::size_t>(std::clamp(step, 0.0, static_cast<double>(std::max<std::size_t>(steps_, 1) - 1)));
+}
+
+}  // namespace rightsize::fleet

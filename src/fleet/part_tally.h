@@ -1,0 +1,145 @@
+// What is kept of the readings of one GPU, or one MIG instance of it, while files are read: about 20 kB, however many
+// readings there are and in whatever order they come.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "fleet/coverage.h"
+#include "fleet/use.h"
+
+namespace rightsize::fleet {
+
+inline constexpr std::size_t kBuckets = 64;       // of a histogram of shares
+inline constexpr std::size_t kOwnerBuckets = 32;  // the same for one owner
+inline constexpr std::size_t kRows = 5;           // metrics with a curve over time:
+inline constexpr std::size_t kActivityRows = 3;   // those of kActivityMetrics, in their order,
+inline constexpr std::size_t kDramRow = 3, kMemoryRow = 4;
+
+// What a metric can be, and where it goes.
+struct MetricKind {
+  double most = 0;     // more is a blank or a broken exporter
+  int row = -1;        // of the curves; -1: has none
+  bool share = false;  // 0-1
+};
+const MetricKind& kind_of(Metric metric);
+
+// One step of one curve. Counts stay below 2^16: when one would not, all sums are halved, which keeps the means.
+struct Cell {
+  float sum = 0, max = 0;
+  std::uint16_t count = 0, idle = 0;
+
+  void add(double value, bool is_idle) {
+    if (count == std::numeric_limits<std::uint16_t>::max()) halve();
+    sum += static_cast<float>(value);
+    max = count == 0 ? static_cast<float>(value) : std::max(max, static_cast<float>(value));
+    ++count;
+    idle = static_cast<std::uint16_t>(idle + (is_idle ? 1 : 0));
+  }
+  void halve();
+  void merge(Cell other);
+  float mean() const { return sum / static_cast<float>(count); }
+  double idle_share() const { return static_cast<double>(idle) / static_cast<double>(count); }
+};
+
+// All readings of one metric, each weighed by the time since the one before: intervals may change, and a mean over time
+// is not a mean over readings.
+struct Tally {
+  std::uint64_t count = 0;
+  double max = 0, previous = 0;
+  double sum = 0, weight = 0;               // of readings whose time is known
+  double loose_sum = 0;                     // of the others: the first, those after a break, those out of order
+  std::uint64_t loose = 0;                  // how many
+  float interval = 0;                       // the last between two readings in order; 0: not known yet
+  std::array<float, kBuckets> histogram{};  // of shares
+
+  // Returns the seconds the reading stands for.
+  double add(double time, double value) {
+    const double gap = time - previous;
+    previous = time;
+    max = count == 0 || value > max ? value : max;
+    ++count;
+    if (count > 1 && gap > 0 && gap <= kInOrder) {
+      interval = static_cast<float>(gap);
+      sum += value * gap;
+      weight += gap;
+      return gap;
+    }
+    loose_sum += value;
+    ++loose;
+    return interval > 0 ? static_cast<double>(interval) : kInOrder / 5;
+  }
+  // Mean seconds between readings in order; 0 when there are none.
+  double usual_interval() const { return count > loose ? weight / static_cast<double>(count - loose) : 0; }
+  double mean() const;
+  // The middle of the bucket in which the quantile falls.
+  double quantile(double share) const;
+
+  static constexpr double kInOrder = 300;
+};
+
+// The curves of one device: steps of one width, as many as kMostSteps; when more are needed, neighbours become one.
+class CurveRows {
+ public:
+  static constexpr std::size_t kMostSteps = 512;
+
+  // The cell of a row for a time, and the time it reaches to.
+  Cell& cell(std::size_t row, double time, double& begin, double& end);
+  void coarsen();
+  std::size_t steps() const { return steps_; }
+  double width() const { return width_; }
+  double begin_of(std::size_t step) const {
+    return static_cast<double>(origin_ + static_cast<std::int64_t>(step)) * width_;
+  }
+  // Of a step nobody reported: nothing.
+  const Cell* at(std::size_t row, std::size_t step) const;
+  // The step that holds a time within the curves.
+  std::size_t step_of(double time) const;
+
+ private:
+  std::size_t find_step(double time);
+  void extend_front(std::size_t by);
+
+  std::array<std::vector<Cell>, kRows> rows_;
+  std::int64_t origin_ = 0;  // of the first step, in steps since 1970
+  std::size_t steps_ = 0;
+  double width_ = 1;
+};
+
+// One owner's readings of activity: seconds, and what was seen.
+struct OwnerTally {
+  Owner owner;
+  std::array<double, kActivityRows> weight{}, idle{};
+  std::array<std::unique_ptr<std::array<float, kOwnerBuckets>>, kActivityRows> histogram;
+  double activity_peak = 0, memory_peak = 0;
+};
+
+// One set of labels.
+struct SeriesTally {
+  std::size_t owner = 0;
+  Coverage present;                           // readings of anything
+  std::array<Coverage, kActivityRows> known;  // readings of activity
+};
+
+struct PartTally {
+  Device device;
+  std::array<std::unique_ptr<Tally>, telemetry::kMetrics> tallies;
+  CurveRows curves;
+  std::array<std::uint64_t, kActivityRows> changes{};
+  std::array<signed char, kActivityRows> was_idle{-1, -1, -1};
+  std::vector<OwnerTally> owners;
+  std::vector<SeriesTally> series;
+  std::uint64_t dropped = 0;
+  double shift = 0;   // added to times since its clock jumped
+  double newest = 0;  // the last time taken, shifted; 0: none yet
+  bool jumped = false;
+};
+
+// The rows of one physical GPU: itself for the time it was whole, every MIG instance, and the free part with the
+// layouts where there were instances. `parts` belong together; `fallback` seconds stand for a lone reading.
+std::vector<GpuUse> account(const std::vector<PartTally*>& parts, const IdleRule& rule, double fallback);
+
+}  // namespace rightsize::fleet

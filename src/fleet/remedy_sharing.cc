@@ -1,0 +1,389 @@
+// Remedies of several GPUs together: fewer replicas, workloads side by side, MIG instances.
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "fleet/commands.h"
+#include "fleet/remedies.h"
+#include "mig/hand_over.h"
+#include "mig/plan.h"
+#include "solve/packing.h"
+
+namespace rightsize::fleet {
+namespace {
+
+using diagnose::Verdict;
+
+constexpr std::size_t kSharedSteps = 200;   // of the time axis when workloads are packed, at most
+constexpr std::size_t kMostTogether = 200;  // GPUs packed at once
+constexpr std::size_t kAllSubsets = 10;     // groups up to this size are enumerated completely
+constexpr std::size_t kAllPairs = 40;       // ... and up to this size in pairs, beside what packing finds
+
+// GPUs whose workloads may go together. A pod cannot move to another cluster, and prices must be comparable.
+struct GroupKey {
+  std::string team, gpu, workload, cluster;
+  double usd_per_hour = 0;
+  auto operator<=>(const GroupKey&) const = default;
+};
+using Groups = std::map<GroupKey, std::vector<std::size_t>>;
+
+GroupKey kind_key(const GpuRow& gpu) {
+  const auto cluster = gpu.use.device.labels.find("cluster");
+  return {"", gpu_name(gpu), "", cluster == gpu.use.device.labels.end() ? "" : cluster->second,
+          in_usd_per_gpu_hour(*gpu.price.rate)};
+}
+
+// Whole GPUs with a price, of which the load and the memory are known, and which are not full.
+bool may_share(const RemedyInput& input, std::size_t row) {
+  const GpuRow& gpu = input.gpus[row];
+  return input.running[row].actionable() && has_room(gpu) && gpu.price.share == 1 && gpu.usd_per_month() > 0 &&
+         input.running[row].memory_peak > 0 && gpu.use.profile.steps() > 0;
+}
+
+template <class AddKey>
+Groups group(const RemedyInput& input, AddKey add_key) {
+  Groups groups;
+  for (std::size_t i = 0; i < input.gpus.size(); ++i) {
+    if (!may_share(input, i)) continue;
+    GroupKey key = kind_key(input.gpus[i]);
+    if (add_key(key, input.running[i].owner())) groups[key].push_back(i);
+  }
+  std::erase_if(groups, [](const auto& entry) { return entry.second.size() < 2; });
+  return groups;
+}
+
+// What is paid for GPUs that stay: the most expensive of them, so that no saving is promised that depends on which
+// goes.
+double dearest(const RemedyInput& input, const std::vector<std::size_t>& rows) {
+  double most = 0;
+  for (std::size_t i : rows) most = std::max(most, input.gpus[i].usd_per_month());
+  return most;
+}
+
+double all_of(const RemedyInput& input, const std::vector<std::size_t>& rows) {
+  double sum = 0;
+  for (std::size_t i : rows) sum += input.gpus[i].usd_per_month();
+  return sum;
+}
+
+double mean_confidence(const RemedyInput& input, const std::vector<std::size_t>& rows) {
+  double sum = 0;
+  for (std::size_t i : rows) sum += input.gpus[i].confidence;
+  return sum / static_cast<double>(rows.size());
+}
+
+// Largest values of a curve in at most `steps` equal pieces of the common time axis; missing steps count as nothing.
+std::vector<double> peaks_of(const std::vector<double>& curve, std::size_t steps) {
+  std::vector<double> peaks(steps, 0.0);
+  const std::size_t piece = std::max<std::size_t>(1, (curve.size() + steps - 1) / steps);
+  for (std::size_t i = 0; i < curve.size(); ++i) {
+    if (!std::isnan(curve[i])) peaks[i / piece] = std::max(peaks[i / piece], curve[i]);
+  }
+  return peaks;
+}
+
+// Memory is held for good, so its peak counts once; activity and bandwidth count in every piece of time, so that
+// workloads whose peaks meet do not share a GPU. 1 of each is all that may be used.
+std::vector<double> needs_of(const RemedyInput& input, std::size_t row, std::size_t steps) {
+  const GpuRow& gpu = input.gpus[row];
+  const Thresholds& t = input.thresholds;
+  std::vector<double> need = {input.running[row].memory_peak / (in_bytes(gpu.memory_capacity()) * t.memory_headroom)};
+  for (const LoadCurve& curve : {activity_curve(gpu, input.running[row]), dram_curve(gpu, input.running[row])}) {
+    if (curve.max.empty()) continue;
+    for (double peak : peaks_of(curve.max, steps)) need.push_back(peak / t.sharing_headroom);
+  }
+  need.resize(1 + 2 * steps, 0.0);
+  return need;
+}
+
+bool fits_together(const std::vector<std::vector<double>>& needs, const std::vector<std::size_t>& members) {
+  std::vector<double> sum(needs.front().size(), 0.0);
+  for (std::size_t m : members) {
+    for (std::size_t d = 0; d < sum.size(); ++d) {
+      sum[d] += needs[m][d];
+      if (sum[d] > 1 + 1e-9) return false;
+    }
+  }
+  return true;
+}
+
+// Sets of members (indices into `needs`) that fit one GPU.
+std::set<std::vector<std::size_t>> sets_that_fit(const std::vector<std::vector<double>>& needs) {
+  std::set<std::vector<std::size_t>> sets;
+  const std::size_t n = needs.size();
+  if (n <= kAllSubsets) {
+    for (std::size_t mask = 1; mask < (std::size_t{1} << n); ++mask) {
+      std::vector<std::size_t> members;
+      for (std::size_t i = 0; i < n; ++i) {
+        if ((mask >> i & 1U) != 0) members.push_back(i);
+      }
+      if (members.size() > 1 && fits_together(needs, members)) sets.insert(std::move(members));
+    }
+    return sets;
+  }
+  for (std::size_t i = 0; i < n && n <= kAllPairs; ++i) {
+    for (std::size_t j = i + 1; j < n; ++j) {
+      if (fits_together(needs, {i, j})) sets.insert({i, j});
+    }
+  }
+  std::vector<solve::Item> items;
+  for (const std::vector<double>& need : needs) items.push_back({{need}, -1});
+  const solve::BinType bin{1, std::vector<double>(needs.front().size(), 1.0), 0};
+  for (const solve::Bin& b : solve::pack(items, {bin}, {.exact_items = 60, .seconds = 1}).bins) {
+    if (b.items.size() > 1) sets.insert(b.items);
+  }
+  return sets;
+}
+
+// The one that stays, and the others move there: the least is moved when the fullest stays.
+std::size_t host_of(const RemedyInput& input, const std::vector<std::size_t>& rows) {
+  return *std::max_element(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) {
+    return input.running[a].memory_peak < input.running[b].memory_peak;
+  });
+}
+
+Forecast shared_forecast(const RemedyInput& input, const std::vector<std::size_t>& rows) {
+  LoadCurve load;
+  double p95 = 0, lightest_p95 = 1, lightest_peak = 1, step = 0;
+  for (std::size_t i : rows) {
+    const Running& running = input.running[i];
+    LoadCurve one = activity_curve(input.gpus[i], running);
+    one.at_least(dram_curve(input.gpus[i], running));
+    load.add(one);
+    p95 += std::max(running.busy_p95, running.dram_p95);
+    lightest_p95 = std::min(lightest_p95, running.busy_p95);
+    lightest_peak = std::min(lightest_peak, running.busy_peak);
+    step = std::max(step, input.gpus[i].use.step);
+  }
+  double peak = 0;
+  for (double value : load.max) peak = std::isnan(value) ? peak : std::max(peak, value);
+  // Percentiles do not add up: the sum's is at most the sum of theirs, and no step was above the peak.
+  return make_forecast(load, {.p95 = std::min(p95, peak),
+                              .peak = peak,
+                              .now_p95 = lightest_p95,  // who had a GPU almost to itself feels it most
+                              .now_peak = lightest_peak,
+                              .reading = seconds(step)});
+}
+
+Remedy side_by_side(const RemedyInput& input, const GroupKey& key, std::vector<std::size_t> rows) {
+  Remedy remedy{.kind = RemedyKind::kSideBySide, .gpus = std::move(rows)};
+  const std::size_t host = host_of(input, remedy.gpus);
+  remedy.usd_per_month = all_of(input, remedy.gpus) - dearest(input, remedy.gpus);
+  remedy.confidence = mean_confidence(input, remedy.gpus) * (key.team.empty() ? 0.5 : 0.7);
+  remedy.owner = key.team.empty() ? "several teams" : key.team;
+  remedy.gpu = key.gpu;
+  remedy.keeps = 1;
+  for (std::size_t i : remedy.gpus) {
+    for (Move& move : moves_of(input, i, place_of(input.gpus[host]))) remedy.moves.push_back(std::move(move));
+  }
+  remedy.forecast = shared_forecast(input, remedy.gpus);
+  remedy.manifest = orchestrator_of(input.running[host].owner()) == Orchestrator::kKubernetes
+                        ? time_slicing_config(remedy.gpus.size())
+                        : "";
+  return remedy;
+}
+
+void consolidate(const RemedyInput& input, const GroupKey& key, const std::vector<std::size_t>& rows,
+                 std::vector<Remedy>& found) {
+  const std::size_t steps = std::min(kSharedSteps, input.gpus[rows[0]].use.profile.steps());
+  std::vector<std::vector<double>> needs;
+  for (std::size_t i : rows) needs.push_back(needs_of(input, i, steps));
+  for (const std::vector<std::size_t>& members : sets_that_fit(needs)) {
+    std::vector<std::size_t> chosen;
+    for (std::size_t m : members) chosen.push_back(rows[m]);
+    found.push_back(side_by_side(input, key, std::move(chosen)));
+  }
+}
+
+// Calls use(part) for parts of at most `most` rows.
+template <class Use>
+void in_parts(const std::vector<std::size_t>& rows, std::size_t most, Use use) {
+  for (std::size_t from = 0; from < rows.size(); from += most) {
+    const auto begin = rows.begin() + static_cast<std::ptrdiff_t>(from);
+    const std::vector<std::size_t> part(begin, begin + static_cast<std::ptrdiff_t>(std::min(most, rows.size() - from)));
+    if (part.size() > 1) use(part);
+  }
+}
+
+}  // namespace
+
+std::vector<Remedy> find_consolidations(const RemedyInput& input) {
+  std::vector<Remedy> found;
+  auto look = [&](const Groups& groups) {
+    for (const auto& [key, rows] : groups) {
+      in_parts(rows, kMostTogether,
+               [&](const std::vector<std::size_t>& part) { consolidate(input, key, part, found); });
+    }
+  };
+  look(group(input, [](GroupKey& key, const Owner& owner) {
+    key.team = owner.team;
+    return !owner.team.empty();
+  }));
+  if (input.thresholds.across_teams) look(group(input, [](GroupKey&, const Owner&) { return true; }));
+  return found;
+}
+
+std::vector<Remedy> find_replica_cuts(const RemedyInput& input) {
+  std::vector<Remedy> found;
+  const Groups groups = group(input, [](GroupKey& key, const Owner& owner) {
+    key.team = owner.team;
+    key.workload = owner.workload;
+    // The parts of a Slurm job are no replicas.
+    return !owner.workload.empty() && orchestrator_of(owner) != Orchestrator::kSlurm;
+  });
+  for (const auto& [key, rows] : groups) {
+    LoadCurve all;
+    double p95 = 0, step = 0;
+    for (std::size_t i : rows) {
+      all.add(activity_curve(input.gpus[i], input.running[i]));
+      p95 += input.running[i].busy_p95;
+      step = std::max(step, input.gpus[i].use.step);
+    }
+    double peak = 0;
+    for (double value : all.max) peak = std::isnan(value) ? peak : std::max(peak, value);
+    const auto keep =
+        std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(peak / input.thresholds.sharing_headroom)));
+    if (keep >= rows.size()) continue;
+    const bool batching = std::any_of(rows.begin(), rows.end(),
+                                      [&](std::size_t i) { return input.gpus[i].verdict == Verdict::kLaunchBound; });
+    Remedy remedy{.kind = batching ? RemedyKind::kBatch : RemedyKind::kReplicas, .gpus = rows};
+    const auto many = static_cast<double>(rows.size()), few = static_cast<double>(keep);
+    remedy.usd_per_month = all_of(input, rows) - dearest(input, rows) * few;
+    if (remedy.usd_per_month <= 0) continue;
+    remedy.confidence = mean_confidence(input, rows) * (batching ? 0.5 : 0.7);
+    remedy.owner = input.running[rows[0]].owner().shown();
+    remedy.gpu = key.gpu;
+    remedy.to = fmt::format("{} replica{}", keep, keep == 1 ? "" : "s");
+    remedy.keeps = keep;
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      // The first stay where they are.
+      for (Move& move : moves_of(input, rows[r], r < keep ? place_of(input.gpus[rows[r]]) : "none"))
+        remedy.moves.push_back(std::move(move));
+    }
+    all.scale(1 / few);
+    remedy.forecast = make_forecast(all, {.p95 = std::min(p95, peak) / few,
+                                          .peak = peak / few,
+                                          .now_p95 = p95 / many,
+                                          .now_peak = peak / many,
+                                          .reading = seconds(step)});
+    found.push_back(std::move(remedy));
+  }
+  return found;
+}
+
+namespace {
+
+// Workloads that need nearly the same are the same to the planner, whose model grows with the number of different
+// needs: rounded up, so that no slice gets too small.
+double round_up(double value, double step) { return std::ceil(value / step - 1e-9) * step; }
+
+// One workload for the planner of slices: sized so that the slice would have been too small for no more than the share
+// of time that may be, and with the same headroom as any other sharing.
+mig::Workload slice_workload(const RemedyInput& input, std::size_t row) {
+  const GpuRow& gpu = input.gpus[row];
+  const Running& running = input.running[row];
+  const Seconds step = seconds(gpu.use.step);
+  const double overload = input.thresholds.most_overload;
+  mig::Workload w;
+  w.name = fmt::format("gpu-{}", row);
+  constexpr double kShare = 0.02;
+  w.memory = gib(round_up(in_gib(bytes(running.memory_peak * 1.05)), 0.5));
+  w.load = Ratio::fraction(round_up(level_for(activity_curve(gpu, running), overload, step, running.busy_p95), kShare));
+  w.bandwidth =
+      Ratio::fraction(round_up(level_for(dram_curve(gpu, running), overload, step, running.dram_p95), kShare));
+  w.headroom = Ratio::fraction(1 - input.thresholds.sharing_headroom);
+  return w;
+}
+
+Forecast slice_forecast(const RemedyInput& input, std::size_t row, const mig::Geometry& geometry, int profile) {
+  const GpuRow& gpu = input.gpus[row];
+  const Running& running = input.running[row];
+  const double sms = 1 / geometry.sm_share(profile), bandwidth = 1 / geometry.bandwidth_share(profile);
+  LoadCurve load = activity_curve(gpu, running), dram = dram_curve(gpu, running);
+  load.scale(sms);
+  dram.scale(bandwidth);
+  load.at_least(dram);
+  return make_forecast(load, {.p95 = std::max(running.busy_p95 * sms, running.dram_p95 * bandwidth),
+                              .peak = std::max(running.busy_peak * sms, running.dram_peak * bandwidth),
+                              .now_p95 = running.busy_p95,
+                              .now_peak = running.busy_peak,
+                              .growth = std::max(1.0, std::min(sms * running.busy_p95, sms)),
+                              .paced = is_paced(gpu),
+                              .reading = seconds(gpu.use.step)});
+}
+
+Remedy cut_into_slices(const RemedyInput& input, const std::vector<std::size_t>& members,
+                       const mig::PlannedGpu& planned, const mig::GpuType& type) {
+  Remedy remedy{.kind = RemedyKind::kMig};
+  for (const mig::PlannedInstance& instance : planned.instances) {
+    for (const mig::Replica& replica : instance.replicas) remedy.gpus.push_back(members[replica.workload]);
+  }
+  if (remedy.gpus.empty()) return remedy;
+  const std::size_t host = host_of(input, remedy.gpus);
+  mig::Layout layout;
+  for (const mig::PlannedInstance& instance : planned.instances) {
+    layout.push_back(instance.where);
+    for (const mig::Replica& replica : instance.replicas) {
+      const std::size_t row = members[replica.workload];
+      const std::string slice =
+          fmt::format("{} slice {} at {}", place_of(input.gpus[host]),
+                      type.geometry->profile(instance.where.profile).profile, instance.where.start);
+      for (Move& move : moves_of(input, row, slice)) remedy.moves.push_back(std::move(move));
+      const Forecast forecast = slice_forecast(input, row, *type.geometry, instance.where.profile);
+      remedy.forecast = remedy.forecast ? worse_of(*remedy.forecast, forecast) : forecast;
+    }
+  }
+  remedy.usd_per_month = all_of(input, remedy.gpus) - dearest(input, remedy.gpus);
+  remedy.confidence = mean_confidence(input, remedy.gpus) * 0.8;
+  std::set<std::string> owners;
+  for (std::size_t i : remedy.gpus) owners.insert(input.running[i].owner().team);
+  remedy.owner = owners.size() > 1 ? "several teams" : owners.begin()->empty() ? "(nobody)" : *owners.begin();
+  remedy.gpu = type.gpu->name;
+  remedy.keeps = 1;
+  const std::size_t device = static_cast<std::size_t>(std::max(0, input.gpus[host].use.device.index));
+  remedy.manifest = fmt::format("# on {}\nnvidia-smi -i {} -mig 1\n{}\n", input.gpus[host].use.device.host, device,
+                                mig::create_command(*type.geometry, layout, device));
+  return remedy;
+}
+
+void partition(const RemedyInput& input, const std::vector<std::size_t>& rows, const mig::Geometry& geometry,
+               std::vector<Remedy>& found) {
+  mig::WorkloadFile file;
+  std::vector<std::size_t> members;
+  for (std::size_t i : rows) {
+    mig::Workload w = slice_workload(input, i);
+    // What fills half a GPU or more gains nothing from a slice.
+    if (w.load.fraction() > 0.5 || w.memory > input.gpus[i].memory_capacity() * 0.5) continue;
+    file.workloads.push_back(std::move(w));
+    members.push_back(i);
+  }
+  if (members.size() < 2) return;
+  const GpuPrice& price = input.gpus[rows.front()].price;
+  const mig::GpuType type{price.gpu, geometry, *price.rate, price.source};
+  const mig::SlicePlan plan = mig::plan_slices(file, {type}, input.speeds, {.share = false, .seconds = 2});
+  if (!plan.unplaceable.empty()) return;
+  for (const mig::PlannedGpu& planned : plan.gpus) {
+    Remedy remedy = cut_into_slices(input, members, planned, type);
+    if (remedy.gpus.size() > 1) found.push_back(std::move(remedy));
+  }
+}
+
+}  // namespace
+
+// MIG instances have memory, caches and faults of their own: workloads of different teams may be on one GPU.
+std::vector<Remedy> find_partitions(const RemedyInput& input) {
+  std::vector<Remedy> found;
+  for (const auto& [key, rows] : group(input, [](GroupKey&, const Owner&) { return true; })) {
+    const catalog::Gpu* gpu = input.gpus[rows.front()].price.gpu;
+    if (gpu == nullptr || gpu->mig_instances == 0) continue;
+    const std::optional<mig::Geometry> geometry = mig::Geometry::of(input.book.catalog(), *gpu);
+    if (!geometry) continue;
+    in_parts(rows, kMostTogether,
+             [&](const std::vector<std::size_t>& part) { partition(input, part, *geometry, found); });
+  }
+  return found;
+}
+
+}  // namespace rightsize::fleet

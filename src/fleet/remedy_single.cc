@@ -1,0 +1,240 @@
+// Remedies of one GPU at a time: stop or park what runs there, a smaller GPU, smaller numbers, a commitment.
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "diagnose/project.h"
+#include "fleet/commands.h"
+#include "fleet/remedies.h"
+
+namespace rightsize::fleet {
+namespace {
+
+using diagnose::Verdict;
+
+// Share of the recorded time in idle stretches of at least `least`.
+double parkable_share(const GpuRow& gpu, const Running& running, Seconds least) {
+  const Profile& profile = gpu.use.profile;
+  double parked = 0, all = 0, run = 0;
+  auto end_run = [&] {
+    if (run * profile.width >= in_seconds(least)) parked += run;
+    run = 0;
+  };
+  for (std::size_t i = running.first_step; i < profile.idle.size(); ++i) {
+    if (std::isnan(profile.idle[i])) {
+      end_run();
+      continue;
+    }
+    all += 1;
+    if (profile.idle[i] > 0.99F) {
+      run += 1;
+    } else {
+      end_run();
+    }
+  }
+  end_run();
+  return all > 0 ? parked / all : 0;
+}
+
+// The hours of the day (UTC) outside of which it did nothing: [from, until).
+std::pair<int, int> working_hours(const GpuRow& gpu, const Running& running) {
+  const Profile& profile = gpu.use.profile;
+  int first = 24, last = 0;
+  for (std::size_t i = running.first_step; i < profile.idle.size(); ++i) {
+    if (std::isnan(profile.idle[i]) || profile.idle[i] > 0.99F) continue;
+    const double begin = std::fmod(profile.start + static_cast<double>(i) * profile.width, 86400.0) / 3600;
+    first = std::min(first, static_cast<int>(begin));
+    last = std::max(last, static_cast<int>(std::ceil(begin + profile.width / 3600)));
+  }
+  return first < std::min(last, 24) ? std::pair(first, std::min(last, 24)) : std::pair(0, 24);
+}
+
+Remedy remedy_for(RemedyKind kind, const RemedyInput& input, std::size_t row, std::string to) {
+  Remedy remedy{.kind = kind, .gpus = {row}};
+  remedy.owner = input.running[row].owner().shown();
+  remedy.gpu = gpu_name(input.gpus[row]);
+  remedy.moves = moves_of(input, row, to);
+  remedy.to = std::move(to);
+  return remedy;
+}
+
+std::optional<Remedy> stop_or_park(const RemedyInput& input, std::size_t row) {
+  const GpuRow& gpu = input.gpus[row];
+  const Running& running = input.running[row];
+  const Thresholds& t = input.thresholds;
+  if (running.idle_share >= t.stop_idle_share && running.quiet) {
+    const bool held = !running.owners.empty() || running.held_share > running.idle_share / 2;
+    Remedy stop = remedy_for(held ? RemedyKind::kStop : RemedyKind::kGiveBack, input, row, "none");
+    if (!held) stop.owner = "nobody";
+    stop.usd_per_month = gpu.usd_per_month() * running.idle_share;
+    stop.confidence = gpu.confidence;
+    return stop;
+  }
+  const double share = parkable_share(gpu, running, t.park_after);
+  if (share < t.park_share) return std::nullopt;
+  Remedy park = remedy_for(RemedyKind::kPark, input, row, "scaled to zero when idle");
+  park.usd_per_month = gpu.usd_per_month() * share;
+  park.confidence = gpu.confidence * 0.8;
+  const auto [from, until] = working_hours(gpu, running);
+  park.manifest = keda_schedule(running.owner(), from, until);
+  return park;
+}
+
+// What the work would be on one other GPU.
+struct Place {
+  double growth = 1;   // of the active time
+  double traffic = 1;  // of the bandwidth's share
+};
+
+std::optional<Place> place_on(const catalog::Gpu& now, const catalog::Gpu& other, double traffic_factor,
+                              const perf::SpeedTable& speeds, const std::map<std::string, double>& projected) {
+  const perf::SustainedRates *here = speeds.find(now), *there = speeds.find(other);
+  if (here == nullptr || there == nullptr) return std::nullopt;
+  const auto slow = perf::slowdown(*here, *there, catalog::NumberFormat::kBf16);
+  if (!slow) return std::nullopt;
+  // Busy time is arithmetic or traffic or both: it grows at most by the larger of the two ratios, and by less where
+  // counters tell how much of it is which.
+  const double traffic = slow->memory * traffic_factor;
+  Place place{std::max(slow->arithmetic, traffic), traffic};
+  if (const auto known = projected.find(other.name); known != projected.end())
+    place.growth = std::min(place.growth, known->second);
+  return place;
+}
+
+Forecast forecast_on(const Place& place, const GpuRow& gpu, const Running& running) {
+  LoadCurve load = activity_curve(gpu, running), dram = dram_curve(gpu, running);
+  load.scale(place.growth);
+  dram.scale(place.traffic);
+  load.at_least(dram);
+  return make_forecast(load, {.p95 = std::max(running.busy_p95 * place.growth, running.dram_p95 * place.traffic),
+                              .peak = std::max(running.busy_peak * place.growth, running.dram_peak * place.traffic),
+                              .now_p95 = running.busy_p95,
+                              .now_peak = running.busy_peak,
+                              .growth = place.growth,
+                              .paced = is_paced(gpu),
+                              .reading = seconds(gpu.use.step)});
+}
+
+// Prices and specifications of alternatives, the same for all GPUs of a kind and price.
+class Alternatives {
+ public:
+  explicit Alternatives(const PriceBook& book) : book_(book) {}
+  const std::vector<Alternative>& of(const GpuPrice& price) {
+    const Key key{price.gpu, price.machine, price.provider, in_usd_per_gpu_hour(*price.rate)};
+    auto [known, is_new] = known_.try_emplace(key);
+    if (is_new) known->second = book_.cheaper_than(price);
+    return known->second;
+  }
+
+ private:
+  using Key = std::tuple<const catalog::Gpu*, const catalog::Machine*, std::string, double>;
+  const PriceBook& book_;
+  std::map<Key, std::vector<Alternative>> known_;
+};
+
+// The cheapest GPU that carries the work with this share of its memory and traffic.
+std::optional<Remedy> smaller_gpu(RemedyKind kind, const RemedyInput& input, std::size_t row,
+                                  Alternatives& alternatives, double memory_factor, double traffic_factor) {
+  const GpuRow& gpu = input.gpus[row];
+  const Running& running = input.running[row];
+  if (gpu.price.gpu == nullptr || !gpu.price.rate || gpu.price.share < 1 || running.memory_peak <= 0)
+    return std::nullopt;
+  const std::map<std::string, double> projected = projected_growth(gpu, input.speeds);
+  for (const Alternative& other : alternatives.of(gpu.price)) {
+    if (bytes(running.memory_peak * memory_factor) > other.gpu->capacity() * input.thresholds.memory_headroom) continue;
+    const std::optional<Place> place = place_on(*gpu.price.gpu, *other.gpu, traffic_factor, input.speeds, projected);
+    if (!place) continue;
+    const Forecast forecast = forecast_on(*place, gpu, running);
+    if (forecast.load_p95 > input.thresholds.target_activity) continue;
+    if (forecast.too_small.likely > input.thresholds.most_overload) continue;
+    const std::string where =
+        other.machine == nullptr ? "yours" : fmt::format("{} {}", other.machine->provider, other.machine->instance);
+    Remedy remedy = remedy_for(kind, input, row, fmt::format("{} ({})", other.gpu->name, where));
+    remedy.usd_per_month = gpu.usd_per_month() * (1 - other.rate / *gpu.price.rate);
+    remedy.confidence = gpu.confidence * (kind == RemedyKind::kDownsize ? 0.7 : 0.5);
+    remedy.forecast = forecast;
+    remedy.instead = other;
+    return remedy;  // alternatives come cheapest first
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<Remedy> find_stops(const RemedyInput& input) {
+  std::vector<Remedy> found;
+  for (std::size_t i = 0; i < input.gpus.size(); ++i) {
+    if (!input.gpus[i].use.activity() || !input.running[i].actionable()) continue;
+    if (std::optional<Remedy> remedy = stop_or_park(input, i)) found.push_back(*std::move(remedy));
+  }
+  return found;
+}
+
+std::map<std::string, double> projected_growth(const GpuRow& gpu, const perf::SpeedTable& speeds) {
+  const bool told = gpu.use.metric(Metric::kDramActive) && gpu.use.metric(Metric::kTensorActive);
+  const double busy = 1 - gpu.time.wait;
+  if (gpu.price.gpu == nullptr || !is_paced(gpu) || !told || busy <= 0) return {};
+  const diagnose::Summary summary = summary_of(gpu.use);
+  diagnose::Diagnosis diagnosis;
+  diagnosis.verdict = gpu.verdict;
+  diagnosis.shares = gpu.time;
+  std::map<std::string, double> growth;
+  for (const diagnose::Projection& there : diagnose::project({&summary, &diagnosis, gpu.price.gpu}, speeds, nullptr)) {
+    // A GPU that would be busy all the time has no number that could be scaled to a peak.
+    if (there.speed.busy_high < 1) growth[there.gpu->name] = there.speed.busy_high / busy;
+  }
+  return growth;
+}
+
+std::vector<Remedy> find_downsizes(const RemedyInput& input) {
+  std::vector<Remedy> found;
+  Alternatives alternatives(input.book);
+  for (std::size_t i = 0; i < input.gpus.size(); ++i) {
+    const GpuRow& gpu = input.gpus[i];
+    if (!input.running[i].actionable() || (!has_room(gpu) && gpu.verdict != Verdict::kMemoryBound)) continue;
+    if (auto remedy = smaller_gpu(RemedyKind::kDownsize, input, i, alternatives, 1, 1))
+      found.push_back(*std::move(remedy));
+  }
+  return found;
+}
+
+// Weights in 8 bits halve what a memory-bound workload reads per token, and its weights' memory.
+std::vector<Remedy> find_quantizations(const RemedyInput& input) {
+  constexpr double kMemoryLeft = 0.6, kTrafficLeft = 0.6;  // caches and activations stay as they are
+  std::vector<Remedy> found;
+  Alternatives alternatives(input.book);
+  for (std::size_t i = 0; i < input.gpus.size(); ++i) {
+    if (!input.running[i].actionable() || input.gpus[i].verdict != Verdict::kMemoryBound) continue;
+    if (auto remedy = smaller_gpu(RemedyKind::kQuantize, input, i, alternatives, kMemoryLeft, kTrafficLeft))
+      found.push_back(*std::move(remedy));
+  }
+  return found;
+}
+
+std::vector<Remedy> find_commitments(const RemedyInput& input) {
+  std::vector<Remedy> found;
+  std::map<std::tuple<const catalog::Gpu*, const catalog::Machine*, std::string, double>, std::optional<Alternative>>
+      offers;
+  for (std::size_t i = 0; i < input.gpus.size(); ++i) {
+    const GpuRow& gpu = input.gpus[i];
+    const bool stable = gpu.presence >= input.thresholds.stable_share && gpu.use.activity() && gpu.use.idle_share < 0.5;
+    if (!input.running[i].actionable() || !stable || gpu.price.share < 1 || !gpu.price.rate || gpu.use.from_job_log)
+      continue;
+    auto [offer, is_new] = offers.try_emplace({gpu.price.gpu, gpu.price.machine, gpu.price.provider + gpu.price.region,
+                                               in_usd_per_gpu_hour(*gpu.price.rate)});
+    if (is_new) offer->second = input.book.commitment_for(gpu.price);
+    if (!offer->second) continue;
+    Remedy remedy = remedy_for(RemedyKind::kCommit, input, i, "1 year: " + offer->second->source);
+    remedy.owner.clear();  // a commitment is the fleet's
+    remedy.moves.clear();
+    remedy.usd_per_month = gpu.usd_per_month() * (1 - offer->second->rate / *gpu.price.rate);
+    remedy.confidence = 0.6;
+    remedy.instead = offer->second;
+    found.push_back(std::move(remedy));
+  }
+  return found;
+}
+
+}  // namespace rightsize::fleet

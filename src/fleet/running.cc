@@ -1,0 +1,283 @@
+#include "fleet/running.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rightsize::fleet {
+namespace {
+
+// A GPU whose last reading is older than this before the window's end is gone. Scrapes are missed and clocks are off by
+// minutes.
+double end_slack(const GpuUse& use) { return std::max(900.0, 3 * use.step); }
+
+double quantile(std::vector<double> values, double share) {
+  if (values.empty()) return 0;
+  const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(values.size()))) - 1;
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(rank), values.end());
+  return values[rank];
+}
+
+// The end of the time a GPU was observed.
+double end_of(const GpuUse& use) { return use.last + use.step; }
+
+void find_owners(Running& running, const GpuRow& gpu) {
+  const double end = end_of(gpu.use), slack = end_slack(gpu.use);
+  double left = gpu.use.first;
+  for (const Tenancy& tenancy : gpu.use.tenancies) {
+    if (tenancy.owner.empty()) continue;
+    // A source that does not say when an owner left leaves it there: nobody's GPU is only one that is known to be.
+    if (tenancy.last <= 0 || tenancy.last + gpu.use.step >= end - slack) {
+      running.owners.push_back(&tenancy);
+    } else {
+      left = std::max(left, tenancy.last);
+    }
+  }
+  running.since = left;
+  if (running.owners.empty()) return;
+  running.since = gpu.use.first;
+  for (const Tenancy* owner : running.owners) running.since = std::max(running.since, owner->first);
+}
+
+// p95 and peak of one metric since `first_step`: from single readings where the owners were there all the time, else
+// from the curve, whose means hide what is shorter than a step.
+void find_level(const Curve& curve, std::size_t first_step, const std::optional<MetricUse>& whole, bool all_time,
+                double& p95, double& peak) {
+  std::vector<double> means;
+  double most = 0;
+  for (std::size_t i = first_step; i < curve.mean.size(); ++i) {
+    if (std::isnan(curve.mean[i])) continue;
+    means.push_back(static_cast<double>(curve.mean[i]));
+    if (i < curve.max.size()) most = std::max(most, static_cast<double>(curve.max[i]));
+  }
+  if (whole && (all_time || means.empty())) {
+    peak = std::min(1.0, whole->max);
+    p95 = std::min(1.0, whole->p95.value_or(whole->max));
+  } else if (!means.empty()) {
+    peak = std::min(1.0, most);
+    p95 = std::min(peak, quantile(means, 0.95));
+  }
+}
+
+void find_idleness(Running& running, const GpuRow& gpu, const Thresholds& thresholds) {
+  const Profile& profile = gpu.use.profile;
+  double steps = 0, idle = 0, held = 0, late_steps = 0, late_idle = 0;
+  const double late = end_of(gpu.use) - in_seconds(thresholds.min_age);
+  for (std::size_t i = running.first_step; i < profile.idle.size(); ++i) {
+    if (std::isnan(profile.idle[i])) continue;
+    const auto share = static_cast<double>(profile.idle[i]);
+    steps += 1;
+    idle += share;
+    const bool holds = i < profile.memory.mean.size() && !std::isnan(profile.memory.mean[i]) &&
+                       static_cast<double>(profile.memory.mean[i]) > thresholds.idle.held_above_bytes;
+    held += holds ? share : 0;
+    if (profile.start + static_cast<double>(i + 1) * profile.width <= late) continue;
+    late_steps += 1;
+    late_idle += share;
+  }
+  if (steps > 0) {
+    running.idle_share = idle / steps;
+    running.held_share = held / steps;
+    running.quiet = late_steps > 0 && late_idle / late_steps >= 0.999;
+    return;
+  }
+  // A job log: what is known of the jobs that run now.
+  double all = 0, resting = 0;
+  for (const Tenancy* owner : running.owners) {
+    all += owner->seconds;
+    resting += owner->idle_seconds;
+  }
+  running.idle_share = all > 0 ? resting / all : gpu.use.idle_share;
+  running.held_share = gpu.use.held_share > gpu.use.idle_share / 2 ? running.idle_share : 0;
+  running.quiet = running.idle_share >= 0.999;
+}
+
+LoadCurve curve_since(const GpuRow& gpu, const Running& running, const Curve& curve) {
+  LoadCurve load{gpu.use.profile.start, gpu.use.profile.width, {}, {}};
+  for (std::size_t i = 0; i < curve.mean.size(); ++i) {
+    const bool theirs = i >= running.first_step;
+    load.mean.push_back(theirs ? static_cast<double>(curve.mean[i]) : std::nan(""));
+    load.max.push_back(theirs ? static_cast<double>(curve.max[i]) : std::nan(""));
+  }
+  return load;
+}
+
+double add_known(double a, double b) {
+  if (std::isnan(a)) return b;
+  return std::isnan(b) ? a : a + b;
+}
+
+double larger_known(double a, double b) {
+  if (std::isnan(a)) return b;
+  return std::isnan(b) ? a : std::max(a, b);
+}
+
+std::optional<double> latency(double now, double there, const ForecastInput& input) {
+  if (!input.paced) return input.growth;
+  if (there >= 1) return std::nullopt;
+  return input.growth * (1 - std::min(now, 0.99)) / (1 - there);
+}
+
+}  // namespace
+
+Window window_of(const std::vector<GpuRow>& gpus) {
+  Window window;
+  for (const GpuRow& gpu : gpus) {
+    if (gpu.use.seconds <= 0) continue;
+    window.first = window.first == 0 ? gpu.use.first : std::min(window.first, gpu.use.first);
+    window.last = std::max(window.last, end_of(gpu.use));
+  }
+  return window;
+}
+
+const Owner& Running::owner() const {
+  static const Owner nobody;
+  return owners.empty() ? nobody : owners.front()->owner;
+}
+
+std::string Running::instances() const {
+  std::string list;
+  for (const Tenancy* owner : owners) {
+    if (!owner->owner.instance.empty()) list += (list.empty() ? "" : ", ") + owner->owner.instance;
+  }
+  return list;
+}
+
+Running running_on(const GpuRow& gpu, const Window& window, const Thresholds& thresholds) {
+  Running running;
+  const GpuUse& use = gpu.use;
+  running.here = use.seconds > 0 && end_of(use) >= window.last - end_slack(use);
+  find_owners(running, gpu);
+  running.old_enough =
+      window.last - running.since >= in_seconds(thresholds.min_age) || running.since <= window.first + end_slack(use);
+  if (use.profile.width > 0 && running.since > use.profile.start) {
+    // The step they came in belongs to them, unless somebody was there before.
+    const double steps = (running.since - use.profile.start) / use.profile.width;
+    running.first_step = static_cast<std::size_t>(running.since <= use.first + use.step ? steps : std::ceil(steps));
+  }
+  const bool all_time = running.since <= use.first + 0.1 * (end_of(use) - use.first);
+  if (const std::optional<Metric> activity = use.activity()) {
+    find_level(use.profile.activity, running.first_step, use.metric(*activity), all_time, running.busy_p95,
+               running.busy_peak);
+  }
+  running.dram_p95 = running.busy_p95;
+  running.dram_peak = running.busy_peak;
+  find_level(use.profile.dram, running.first_step, use.metric(Metric::kDramActive), all_time, running.dram_p95,
+             running.dram_peak);
+  running.memory_peak = gpu.memory_peak();
+  if (running.owners.size() == 1) {
+    // The reader kept what this one owner did, reading by reading.
+    const Tenancy& owner = *running.owners.front();
+    if (owner.activity_peak) running.busy_peak = std::min(1.0, *owner.activity_peak);
+    if (owner.activity_p95) running.busy_p95 = std::min(running.busy_peak, *owner.activity_p95);
+    if (owner.memory_peak_bytes) running.memory_peak = *owner.memory_peak_bytes;
+  }
+  find_idleness(running, gpu, thresholds);
+  return running;
+}
+
+void LoadCurve::add(const LoadCurve& other) {
+  if (mean.empty()) {
+    *this = other;
+    return;
+  }
+  for (std::size_t i = 0; i < std::min(mean.size(), other.mean.size()); ++i) {
+    mean[i] = add_known(mean[i], other.mean[i]);
+    max[i] = add_known(max[i], other.max[i]);
+  }
+}
+
+void LoadCurve::scale(double factor) {
+  for (double& value : mean) value *= factor;
+  for (double& value : max) value *= factor;
+}
+
+void LoadCurve::at_least(const LoadCurve& other) {
+  for (std::size_t i = 0; i < std::min(mean.size(), other.mean.size()); ++i) {
+    mean[i] = larger_known(mean[i], other.mean[i]);
+    max[i] = larger_known(max[i], other.max[i]);
+  }
+}
+
+LoadCurve activity_curve(const GpuRow& gpu, const Running& running) {
+  return curve_since(gpu, running, gpu.use.profile.activity);
+}
+
+LoadCurve dram_curve(const GpuRow& gpu, const Running& running) {
+  return curve_since(gpu, running, gpu.use.profile.dram);
+}
+
+ShareBounds time_above(const LoadCurve& load, double limit, Seconds reading, double p95) {
+  ShareBounds above;
+  double steps = 0;
+  const double one_reading = load.width > 0 ? std::min(1.0, in_seconds(reading) / load.width) : 1;
+  for (std::size_t i = 0; i < load.mean.size(); ++i) {
+    const double m = load.mean[i], most = load.max[i];
+    if (std::isnan(m)) continue;
+    steps += 1;
+    if (!(most > limit)) continue;
+    const double high = limit > 0 ? std::min(1.0, m / limit) : 1;
+    const double low = std::min(high, std::max(one_reading, m > limit ? (m - limit) / (most - limit) : 0.0));
+    above.low += low;
+    above.high += high;
+    above.likely += std::sqrt(low * high);
+  }
+  if (steps == 0) return {0, 0, 1};
+  above = {above.low / steps, above.likely / steps, above.high / steps};
+  if (p95 > 0 && p95 <= limit) {
+    above.high = std::min(above.high, 0.05);
+    above.likely = std::min(above.likely, above.high);
+    above.low = std::min(above.low, above.likely);
+  }
+  return above;
+}
+
+Forecast make_forecast(const LoadCurve& load, const ForecastInput& input) {
+  Forecast forecast;
+  forecast.load_p95 = input.p95;
+  forecast.load_peak = input.peak;
+  forecast.latency_p95 = latency(input.now_p95, input.p95, input);
+  forecast.latency_peak = latency(input.now_peak, input.peak, input);
+  forecast.too_small = time_above(load, 1, input.reading, input.p95);
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < load.max.size(); ++i) {
+    if (!std::isnan(load.max[i])) order.push_back(i);
+  }
+  const std::size_t shown = std::min<std::size_t>(3, order.size());
+  std::partial_sort(
+      order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown), order.end(),
+      [&](std::size_t a, std::size_t b) { return std::pair(-load.max[a], a) < std::pair(-load.max[b], b); });
+  for (std::size_t i = 0; i < shown; ++i) {
+    forecast.worst.push_back(
+        {load.start + static_cast<double>(order[i]) * load.width, seconds(load.width), load.max[order[i]]});
+  }
+  return forecast;
+}
+
+double level_for(const LoadCurve& load, double overload, Seconds reading, double p95) {
+  double high = p95;
+  for (double value : load.max) high = std::isnan(value) ? high : std::max(high, value);
+  double low = p95;
+  if (time_above(load, low, reading, p95).likely <= overload) return low;
+  // The share above a level falls with the level: halve the interval until it does not matter.
+  for (int i = 0; i < 30 && high - low > 1e-4; ++i) {
+    const double middle = (low + high) / 2;
+    (time_above(load, middle, reading, p95).likely <= overload ? high : low) = middle;
+  }
+  return high;
+}
+
+Forecast worse_of(Forecast a, const Forecast& b) {
+  auto slower = [](std::optional<double> x, std::optional<double> y) {
+    return x && y ? std::optional(std::max(*x, *y)) : std::nullopt;
+  };
+  a.latency_p95 = slower(a.latency_p95, b.latency_p95);
+  a.latency_peak = slower(a.latency_peak, b.latency_peak);
+  a.load_p95 = std::max(a.load_p95, b.load_p95);
+  if (b.load_peak > a.load_peak) a.worst = b.worst;
+  a.load_peak = std::max(a.load_peak, b.load_peak);
+  a.too_small = {std::max(a.too_small.low, b.too_small.low), std::max(a.too_small.likely, b.too_small.likely),
+                 std::max(a.too_small.high, b.too_small.high)};
+  return a;
+}
+
+}  // namespace rightsize::fleet

@@ -1,0 +1,252 @@
+#include "memory/options.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace rightsize::memory {
+namespace {
+
+using model::Job;
+using model::JobKind;
+using model::Method;
+using model::ModelKind;
+using model::ModelShape;
+using model::Optimizer;
+using model::Precision;
+using model::Recompute;
+
+bool trains(const Job& job) { return job.kind == JobKind::kTrain; }
+bool full(const Job& job) { return trains(job) && job.train.method == Method::kFull; }
+bool language(const ModelShape& model) { return model.vocabulary > 0; }
+bool adam(const Job& job) { return job.train.optimizer == Optimizer::kAdamW; }
+
+const std::vector<MemoryOption> kOptions = {
+    {"full recompute", OptionKind::kOther, "",
+     [](Job j) {
+       j.train.recompute = Recompute::kFull;
+       return j;
+     },
+     [](const ModelShape& m, const Job& j) {
+       return trains(j) && j.train.recompute != Recompute::kFull && m.layers > 0;
+     }},
+    {"chunked cross-entropy", OptionKind::kOther, "",
+     [](Job j) {
+       j.train.cross_entropy = model::CrossEntropy::kChunked;
+       return j;
+     },
+     [](const ModelShape& m, const Job& j) {
+       return trains(j) && language(m) && j.train.cross_entropy == model::CrossEntropy::kEager;
+     }},
+    {"half the micro-batch, accumulated", OptionKind::kBatch, "",
+     [](Job j) {
+       j.batch /= 2;
+       j.train.accumulation *= 2;
+       return j;
+     },
+     [](const ModelShape&, const Job& j) { return trains(j) && j.batch >= 2 && !j.train.optimizer_in_backward; }},
+    {"micro-batch 1, accumulated", OptionKind::kBatch, "",
+     [](Job j) {
+       j.train.accumulation *= static_cast<int>(j.batch);
+       j.batch = 1;
+       return j;
+     },
+     [](const ModelShape&, const Job& j) { return trains(j) && j.batch >= 4 && !j.train.optimizer_in_backward; }},
+    {"optimizer in the backward pass", OptionKind::kOther, "no gradient clipping over the whole model",
+     [](Job j) {
+       j.train.optimizer_in_backward = true;
+       return j;
+     },
+     [](const ModelShape&, const Job& j) {
+       return full(j) && !j.train.optimizer_in_backward && j.train.accumulation == 1 &&
+              j.precision != Precision::kAmpFp16;
+     }},
+    {"8-bit AdamW", OptionKind::kOther,
+     "none seen in fine-tuning; keep embeddings in 32 bits when pre-training (Dettmers et al. 2022)",
+     [](Job j) {
+       j.train.optimizer = Optimizer::kAdamW8bit;
+       return j;
+     },
+     [](const ModelShape&, const Job& j) { return full(j) && adam(j) && !j.train.optimizer_states; }},
+    {"pure bf16", OptionKind::kMethod,
+     "small updates round away: use a higher learning rate or stochastic rounding (the default of torchtune)",
+     [](Job j) {
+       j.precision = Precision::kBf16;
+       return j;
+     },
+     [](const ModelShape&, const Job& j) {
+       return full(j) && (j.precision == Precision::kAmpBf16 || j.precision == Precision::kMixedBf16 ||
+                          j.precision == Precision::kFp32);
+     }},
+    {"LoRA", OptionKind::kMethod,
+     "close to full fine-tuning on instruction data, behind it on code and mathematics (Biderman et al. 2024)",
+     [](Job j) {
+       j.train.method = Method::kLora;
+       if (j.precision != Precision::kFp32) j.precision = Precision::kBf16;
+       return j;
+     },
+     [](const ModelShape& m, const Job& j) { return full(j) && language(m); }},
+    {"QLoRA, nf4 base", OptionKind::kMethod, "within noise of 16-bit LoRA on instruction data (Dettmers et al. 2023)",
+     [](Job j) {
+       j.train.method = Method::kQlora;
+       j.precision = Precision::kBf16;
+       return j;
+     },
+     [](const ModelShape& m, const Job& j) { return trains(j) && j.train.method != Method::kQlora && language(m); }},
+    {"optimizer in host memory", OptionKind::kOther, "",
+     [](Job j) {
+       j.train.offload = model::Offload::kOptimizer;
+       return j;
+     },
+     [](const ModelShape&, const Job& j) { return full(j) && j.train.offload == model::Offload::kNone; }},
+    {"shard over the GPUs (ZeRO-3)", OptionKind::kOther, "",
+     [](Job j) {
+       j.parallel.zero = 3;
+       return j;
+     },
+     [](const ModelShape&, const Job& j) { return trains(j) && j.parallel.data() > 1 && j.parallel.zero < 3; }},
+    {"fp8 weights", OptionKind::kFormat, "under 1 % on common benchmarks (vendor and vLLM evaluations)",
+     [](Job j) {
+       j.precision = Precision::kFp8;
+       return j;
+     },
+     [](const ModelShape& m, const Job& j) {
+       return !trains(j) && language(m) && (j.precision == Precision::kBf16 || j.precision == Precision::kFp16);
+     }},
+    {"int4 weights (AWQ)", OptionKind::kFormat, "1-3 % on common benchmarks, more on small models (Lin et al. 2023)",
+     [](Job j) {
+       j.precision = Precision::kInt4;
+       return j;
+     },
+     [](const ModelShape& m, const Job& j) {
+       return !trains(j) && language(m) && j.precision != Precision::kInt4 && j.precision != Precision::kNf4 &&
+              j.precision != Precision::kFp4;
+     }},
+    {"fp8 KV cache", OptionKind::kOther, "under 1 % with calibrated scales (vLLM documentation)",
+     [](Job j) {
+       j.serve.kv_precision = Precision::kFp8;
+       return j;
+     },
+     [](const ModelShape& m, const Job& j) {
+       return !trains(j) && m.kind == ModelKind::kDecoder && !j.serve.kv_precision;
+     }},
+    {"half the concurrency", OptionKind::kOther, "",
+     [](Job j) {
+       j.serve.concurrency /= 2;
+       return j;
+     },
+     [](const ModelShape&, const Job& j) { return !trains(j) && j.serve.concurrency >= 2; }},
+};
+
+// What must be typed to make `after` of `before`.
+std::string flags_between(const Job& before, const Job& after) {
+  std::string flags;
+  const auto add = [&](bool differs, std::string_view name, const auto& value) {
+    if (differs) flags += fmt::format("{}--{} {}", flags.empty() ? "" : " ", name, value);
+  };
+  const model::TrainSettings &was = before.train, &is = after.train;
+  add(was.method != is.method, "method", name_of(is.method));
+  add(before.precision != after.precision, "precision", name_of(after.precision));
+  add(was.recompute != is.recompute, "recompute", name_of(is.recompute));
+  add(was.cross_entropy != is.cross_entropy, "cross-entropy", name_of(is.cross_entropy));
+  add(was.optimizer != is.optimizer, "optimizer", name_of(is.optimizer));
+  add(was.optimizer_in_backward != is.optimizer_in_backward, "optimizer-in-backward", is.optimizer_in_backward);
+  add(was.offload != is.offload, "offload", "optimizer");
+  add(before.batch != after.batch, "batch", after.batch);
+  add(was.accumulation != is.accumulation, "accumulate", is.accumulation);
+  add(before.parallel.zero != after.parallel.zero, "zero", after.parallel.zero);
+  add(before.serve.kv_precision != after.serve.kv_precision, "kv-precision", "fp8");
+  add(before.serve.concurrency != after.serve.concurrency, "concurrency", after.serve.concurrency);
+  return flags;
+}
+
+// The options of a set one after the other, or nothing where one makes no sense after those before it.
+std::optional<Job> with_all(const ModelShape& model, Job job, const std::vector<MemoryOption>& taken) {
+  for (std::size_t i = 0; i < taken.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) {
+      if (taken[i].kind != OptionKind::kOther && taken[i].kind == taken[k].kind) return std::nullopt;
+    }
+    if (!taken[i].applies(model, job)) return std::nullopt;
+    job = taken[i].apply(job);
+  }
+  return job;
+}
+
+// A combination and what it does to the speed, before anybody has looked at its memory.
+struct Combination {
+  std::vector<MemoryOption> taken;
+  Job job;
+  std::optional<double> slowdown;
+};
+
+std::optional<double> slowdown_of(const Job& before, const Job& after, const TimeOf& time_of) {
+  const std::optional<Seconds> was = time_of(before), is = time_of(after);
+  return was && is ? std::optional(*is / *was) : std::nullopt;
+}
+
+OptionEffect effect_of(const ModelShape& model, const Job& job, const Combination& chosen, const MemoryNeed& before) {
+  OptionEffect effect{chosen.taken, chosen.job, flags_between(job, chosen.job), {}, {}, chosen.slowdown};
+  effect.need = estimate_memory(model, chosen.job, nullptr);
+  effect.saved = before.device - effect.need.device;
+  return effect;
+}
+
+// Every sensible subset, the least slowdown first, then the fewest options.
+std::vector<Combination> combinations_of(const ModelShape& model, const Job& job,
+                                         const std::vector<MemoryOption>& options, const TimeOf& time_of) {
+  std::vector<Combination> all;
+  for (unsigned set = 1; set < 1u << options.size(); ++set) {
+    Combination combination;
+    for (std::size_t i = 0; i < options.size(); ++i) {
+      if ((set >> i & 1u) != 0) combination.taken.push_back(options[i]);
+    }
+    const std::optional<Job> changed = with_all(model, job, combination.taken);
+    if (!changed) continue;
+    combination.job = *changed;
+    combination.slowdown = slowdown_of(job, *changed, time_of);
+    all.push_back(std::move(combination));
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Combination& a, const Combination& b) {
+    constexpr double kUnknown = std::numeric_limits<double>::infinity();
+    const double slow_a = a.slowdown.value_or(kUnknown), slow_b = b.slowdown.value_or(kUnknown);
+    return slow_a != slow_b ? slow_a < slow_b : a.taken.size() < b.taken.size();
+  });
+  return all;
+}
+
+}  // namespace
+
+std::vector<MemoryOption> options_for(const ModelShape& model, const Job& job) {
+  std::vector<MemoryOption> options;
+  for (const MemoryOption& option : kOptions) {
+    if (option.applies(model, job)) options.push_back(option);
+  }
+  return options;
+}
+
+std::vector<OptionEffect> each_option(const ModelShape& model, const Job& job, const TimeOf& time_of) {
+  const MemoryNeed before = estimate_memory(model, job, nullptr);
+  std::vector<OptionEffect> effects;
+  for (const MemoryOption& option : options_for(model, job)) {
+    const Job changed = option.apply(job);
+    effects.push_back(effect_of(model, job, {{option}, changed, slowdown_of(job, changed, time_of)}, before));
+  }
+  std::stable_sort(effects.begin(), effects.end(),
+                   [](const OptionEffect& a, const OptionEffect& b) { return a.saved > b.saved; });
+  return effects;
+}
+
+std::optional<OptionEffect> cheapest_fit(const ModelShape& model, const Job& job, const catalog::Gpu& gpu,
+                                         const TimeOf& time_of, bool same_result) {
+  std::vector<MemoryOption> options = options_for(model, job);
+  if (same_result) std::erase_if(options, [](const MemoryOption& option) { return !option.accuracy.empty(); });
+  const MemoryNeed before = estimate_memory(model, job, nullptr);
+  for (const Combination& combination : combinations_of(model, job, options, time_of)) {
+    OptionEffect effect = effect_of(model, job, combination, before);
+    if (effect.need.high <= gpu.capacity()) return effect;
+  }
+  return std::nullopt;
+}
+
+}  // namespace rightsize::memory

@@ -1,0 +1,44 @@
+#include "perf/job_time.h"
+
+#include <algorithm>
+
+namespace rightsize::perf {
+namespace {
+
+Result<JobTime> training_time(const Constants& constants, const ModelWork& work, const model::Job& job,
+                              const GpuSpeed& speed, const Cluster& cluster) {
+  RIGHTSIZE_TRY(const TrainEstimate e, estimate_training(constants, work, job, speed, cluster));
+  for (const Note& note : e.notes) {
+    if (note.kind == NoteKind::kOffloadIgnored) return fail(bad_input(describe(note)));
+  }
+  return JobTime{e.step, seconds(1 / e.samples_per_second_per_gpu)};
+}
+
+}  // namespace
+
+Result<JobTime> job_time(const Constants& constants, const model::ModelShape& model, const model::Job& job,
+                         const catalog::Gpu& gpu) {
+  const ModelWork work = work_of(model);
+  const GpuSpeed speed = gpu_speed(constants, gpu);
+  const Cluster cluster = default_cluster(gpu);
+  if (job.kind == model::JobKind::kTrain) return training_time(constants, work, job, speed, cluster);
+  if (serves_batches(work)) {
+    RIGHTSIZE_TRY(const BatchEstimate e, estimate_batch(constants, work, job, speed));
+    return JobTime{e.batch, seconds(1 / e.samples_per_second)};
+  }
+  ServeLoad load;  // a cache for all of it: the question is speed
+  load.kv_tokens = static_cast<double>((job.serve.isl + job.serve.osl) * job.serve.concurrency);
+  RIGHTSIZE_TRY(const ServeEstimate e, estimate_serving(constants, work, job, speed, cluster, load));
+  return JobTime{e.tpot, seconds(1 / in_tokens_per_s(e.output_per_gpu))};
+}
+
+Result<Slowdown> job_slowdown(const Constants& constants, const model::ModelShape& model, const model::Job& job,
+                              const SustainedRates& from, const SustainedRates& to) {
+  RIGHTSIZE_TRY(const JobTime here, job_time(constants, model, job, *from.gpu));
+  RIGHTSIZE_TRY(const JobTime there, job_time(constants, model, job, *to.gpu));
+  const double factor = there.unit / here.unit;
+  // Launches and copies are in the estimate: they are not scaled apart.
+  return Slowdown{factor, factor, factor, factor, width_between(from, to), std::max(from.basis, to.basis)};
+}
+
+}  // namespace rightsize::perf
