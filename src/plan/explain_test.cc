@@ -67,7 +67,7 @@ class Rivals {
     candidates_.push_back(
         {&kind.option, &kind.machines, &kind.offer, {hours(hours_long), {}, {}, {}}, {}, usd(usd_total)});
   }
-  const std::vector<Candidate>& all() const { return candidates_; }
+  const std::vector<PricedOption>& all() const { return candidates_; }
 
  private:
   struct Kind {
@@ -85,7 +85,7 @@ class Rivals {
     return nullptr;
   }
   std::vector<std::unique_ptr<Kind>> kinds_;
-  std::vector<Candidate> candidates_;
+  std::vector<PricedOption> candidates_;
 };
 
 // Two log-normal costs with deviations of 0.1 and medians e^(0.1 x sqrt 2) apart: the first is less in Phi(1) = 84.1 %.

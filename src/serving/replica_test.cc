@@ -69,9 +69,10 @@ TEST(StepFit, IsCloseToTheStepsItReplaces) {
 }
 
 // Open loop, from one request at a time to four tenths of what is possible: means of the simulation inside the interval
-// that the speed model gives its own numbers. In between, at about one request in flight on average, the formula takes
-// the step of that one, while in the simulation a request has as many beside it: a mixture, which reads twice the
-// experts for two, then differs more.
+// that the speed model gives its own numbers, or 5 % below it (the formula lets the prompts of a burst wait for one
+// another, the simulated engine takes them in one step). In between, at about one request in flight on average, the
+// formula takes the step of that one, while in the simulation a request has as many beside it: a mixture, which reads
+// twice the experts for two, then differs more.
 TEST(StepFit, SimulationAgreesWithTheFormulas) {
   for (const Case& c : kCases) {
     const Fitted f(c);
@@ -91,7 +92,7 @@ TEST(StepFit, SimulationAgreesWithTheFormulas) {
       const double ttft = run->value(Quantity::kTtft, Statistic::kMean) / formula->ttft;
       const double tpot = run->value(Quantity::kTpot, Statistic::kMean) / formula->tpot;
       const std::string what = std::string(c.model) + " on " + c.gpu + " at " + std::to_string(share);
-      EXPECT_GT(ttft, formula->ttft_interval.low) << what;
+      EXPECT_GT(ttft, formula->ttft_interval.low * 0.95) << what;
       EXPECT_LT(ttft, formula->ttft_interval.high) << what;
       EXPECT_GT(tpot, formula->tpot_interval.low) << what;
       EXPECT_LT(tpot, formula->tpot_interval.high) << what;
