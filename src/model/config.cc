@@ -32,7 +32,7 @@ constexpr std::array kActivations = {
     NamedActivation{"gelu_python_tanh", Activation::kGeluNew},
     NamedActivation{"quick_gelu", Activation::kQuickGelu},
     NamedActivation{"relu", Activation::kRelu},
-    NamedActivation{"relu2", Activation::kRelu},
+    NamedActivation{"relu2", Activation::kSquaredRelu},
     NamedActivation{"relu6", Activation::kRelu},
     NamedActivation{"tanh", Activation::kRelu},
 };

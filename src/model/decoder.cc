@@ -55,6 +55,18 @@ void read_decoder_sizes(const Config& config, const DecoderStyle& style, ModelSh
   shape.rotary_dim = static_cast<int>(shape.head_dim * rotary_fraction(config, style.rotary_fraction));
 }
 
+Experts read_experts(const Config& config, const FieldNames& names, int count, int per_token) {
+  Experts experts;
+  experts.count = config.count(names, count, 1, kMostExperts);
+  experts.per_token = config.count({"num_experts_per_tok", "experts_per_token"}, per_token, 1, kMostExperts);
+  if (experts.per_token > experts.count && !config.json().is_wrong(names)) {
+    config.json().fail_at("num_experts_per_tok", fmt::format("'num_experts_per_tok' ({}) must not exceed '{}' ({})",
+                                                             experts.per_token, names.first(), experts.count));
+    experts.per_token = experts.count;
+  }
+  return experts;
+}
+
 DecoderHead declare_decoder_head(const Config& config, Inventory& inventory, ModelShape& shape, std::int64_t width,
                                  bool bias) {
   DecoderHead head;

@@ -77,6 +77,9 @@ struct DecoderStyle {
 // Reads the sizes all of them spell alike into `shape`.
 void read_decoder_sizes(const Config& config, const DecoderStyle& style, ModelShape& shape);
 
+// How many experts there are and how many work on a token; notes a mistake where those are more.
+Experts read_experts(const Config& config, const FieldNames& names, int count, int per_token);
+
 // Heads divide evenly into groups that share keys and values; notes a mistake otherwise.
 void check_groups(const Config& config, ModelShape& shape, const FieldNames& heads, const FieldNames& kv_heads);
 

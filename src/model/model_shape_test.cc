@@ -18,7 +18,7 @@ ModelShape small_mixture() {
   inventory.begin_block(2);
   inventory.norm("norm", 3, false);
   inventory.linear("q", WeightRole::kAttention, 4, 3, true);
-  inventory.experts("up", 3, 2, 5, true);
+  inventory.experts("up", 3, 2, 5, true, Split::kColumns);
   inventory.end_block();
   inventory.linear("head", WeightRole::kHead, 10, 3, false);
   return shape;
@@ -43,7 +43,7 @@ TEST(Inventory, ABlockThatNeverOccursHoldsNothing) {
   ModelShape shape;
   Inventory inventory(shape.weights);
   inventory.begin_block(0);
-  inventory.linear("q", WeightRole::kAttention, 4, 3, true);
+  EXPECT_FALSE(inventory.linear("q", WeightRole::kAttention, 4, 3, true));
   inventory.end_block();
   EXPECT_TRUE(shape.weights.empty());
 }
@@ -55,7 +55,9 @@ TEST(Inventory, ConvolutionsCountKernelsAndGroups) {
   depthwise.groups = 96;
   depthwise.bias = true;
   inventory.grid(4);
-  const Weight& weight = inventory.conv("dwconv", 96, 96, 7, depthwise);
+  const WeightRef ref = inventory.conv("dwconv", 96, 96, 7, depthwise);
+  ASSERT_EQ(ref.index, 0);
+  const Weight& weight = shape.weights.front();
   EXPECT_EQ(weight.elements(), 96 * 49 + 96);
   EXPECT_EQ(weight.scale, 4);
 }

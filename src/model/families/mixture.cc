@@ -10,20 +10,6 @@
 namespace rightsize::model {
 namespace {
 
-const FieldNames kPerToken = "num_experts_per_tok";
-
-Experts read_experts(const Config& config, const FieldNames& names, int count, int per_token) {
-  Experts experts;
-  experts.count = config.count(names, count, 1, kMostExperts);
-  experts.per_token = config.count({"num_experts_per_tok", "experts_per_token"}, per_token, 1, kMostExperts);
-  if (experts.per_token > experts.count && !config.json().is_wrong(names)) {
-    config.json().fail_at(kPerToken, fmt::format("'num_experts_per_tok' ({}) must not exceed '{}' ({})",
-                                                 experts.per_token, names.first(), experts.count));
-    experts.per_token = experts.count;
-  }
-  return experts;
-}
-
 // Which layers have experts, in Qwen's terms: every decoder_sparse_step-th, except those listed.
 std::vector<bool> sparse_layers(const Config& config, const ModelShape& shape) {
   int step = config.count("decoder_sparse_step", 1, 1, kMostLayers);
