@@ -259,7 +259,7 @@ constexpr Rule kRules[] = {
     {"tpot-slo", "TIME", "serve: limit on TPOT", parsed<parse_duration, FIELD(request.limits.tpot)>},
     {"slo-percentile", "50|95|99", "serve: of TTFT and TPOT that the limits hold for (default 99)",
      parsed<serving::parse_percentile, FIELD(request.limits.slo_percentile)>},
-    {"max-load", "X", "serve: share of their capacity replicas may be loaded to (default 0.9 of one, more of many)",
+    {"max-load", "X", "serve: share of their capacity replicas may be loaded to (default 0.8 of one, more of many)",
      read_max_load},
     {"items", "N", "offline: requests to work through, nobody waiting", amount<FIELD(items)>},
     {"per-item", "TIME", "offline: measured time of an item on the one --gpu, instead of an estimate",

@@ -84,7 +84,7 @@ sim::RequestShape mean_of(const Service& service) {
   return service.mean_lengths ? *service.mean_lengths : sim::mean_shape(service.arrivals, service.lengths);
 }
 
-double usual_most_load(int replicas) { return 1 - 0.1 / std::sqrt(static_cast<double>(replicas)); }
+double usual_most_load(int replicas) { return 1 - 0.2 / std::sqrt(static_cast<double>(replicas)); }
 
 sim::ArrivalProcess mixed_arrivals(double requests_per_second, const std::vector<RequestSize>& mix,
                                    std::uint64_t seed) {

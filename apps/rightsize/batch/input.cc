@@ -389,7 +389,7 @@ void declare(FlagSet& command, BatchFlags& f) {
   command.add_option("--slo-percentile", f.slo_percentile, "of ttft and tpot where --slo names none: 50, 95, 99")
       ->default_str("99");
   command.add_option("--max-load", f.max_load, "with --slo: share of their capacity that replicas may be loaded to")
-      ->default_str("90 % of one, more of many");
+      ->default_str("80 % of one, more of many");
   command.add_option("--max-rejected", f.max_rejected, "with --slo: share of requests that may be turned away")
       ->default_str("0.1%");
   add_price_flag(command, f.price);
