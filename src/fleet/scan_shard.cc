@@ -80,6 +80,7 @@ class ShardScan {
     const CellAxis& axis = frame_.axis;
     auto time = [&](std::size_t cell) { return axis.from + static_cast<double>(cell) * axis.width; };
     Answered<std::vector<RangeRow>> rows = client_.range(query, time(begin + 1), time(end), axis.width);
+    if (rows && rows->empty()) rows = client_.range(query, time(begin + 1), time(end), axis.width);
     if (!rows && rows.error().too_much && end - begin > 1) {
       const std::size_t middle = begin + (end - begin) / 2;
       RIGHTSIZE_TRY([[maybe_unused]] const bool first, ask_piece(query, begin, middle, take));
@@ -96,6 +97,13 @@ class ShardScan {
       }
     }
     return true;
+  }
+
+  // One number per series. An empty answer may have been lost on its way: it is asked for once more.
+  Answered<std::vector<VectorRow>> ask_once(const std::string& query) {
+    Answered<std::vector<VectorRow>> rows = client_.instant(query, frame_.axis.until());
+    if (rows && rows->empty()) rows = client_.instant(query, frame_.axis.until());
+    return rows;
   }
 
   // Moments into one of the cells of a GPU, a part or an owner; several rows of the same are one another's copies.
@@ -256,7 +264,7 @@ class ShardScan {
     // How often idle and active took turns is for the picture only: once a minute is enough.
     const std::string turns = fmt::format("changes({}[{}:{}])", idle,
                                           duration_text(std::min(window(), kMostMoments * 60)), duration_text(60));
-    if (Answered<std::vector<VectorRow>> rows = client_.instant(turns, frame_.axis.until())) {
+    if (Answered<std::vector<VectorRow>> rows = ask_once(turns)) {
       for (const VectorRow& row : *rows) {
         if (PartCells* part = series_.place_of(row.labels, wanted_).part) part->changes += row.value;
       }
@@ -301,8 +309,7 @@ class ShardScan {
   // Metrics that only describe: one mean and one largest value of the whole window.
   Done ask_mean(Metric metric, const MetricSource& source) {
     for (const char* function : {"avg_over_time", "max_over_time"}) {
-      RIGHTSIZE_TRY(const std::vector<VectorRow> rows,
-                    client_.instant(over_time(function, select(source), window()), frame_.axis.until()));
+      RIGHTSIZE_TRY(const std::vector<VectorRow> rows, ask_once(over_time(function, select(source), window())));
       for (const VectorRow& row : rows) {
         const Place place = series_.place_of(row.labels, wanted_);
         const double value = row.value * source.scale;
@@ -339,8 +346,7 @@ class ShardScan {
     for (const double share : {0.5, 0.95}) {
       if (!(share < 0.9 ? p50 : p95)) continue;
       RIGHTSIZE_TRY(const std::vector<VectorRow> rows,
-                    client_.instant(over_time(fmt::format("quantile_over_time({}, ", share), select(source), window()),
-                                    frame_.axis.until()));
+                    ask_once(over_time(fmt::format("quantile_over_time({}, ", share), select(source), window())));
       std::map<const PartCells*, double> weights;
       for (const VectorRow& row : rows) {
         const Place place = series_.place_of(row.labels, wanted_);
