@@ -35,7 +35,8 @@ Configuration configuration_of(const BatchInput& input) {
   c.groups = input.fleet;
   if (c.groups.empty()) c.groups = {{0, first_or(input.replicas, 1)}};
   c.executors = first_or(input.instances, 1);
-  c.batching.max_batch = input.max_batches.empty() ? input.largest_batch() : input.max_batches.back();
+  if (!input.continuous)
+    c.batching.max_batch = input.max_batches.empty() ? input.largest_batch() : input.max_batches.back();
   if (!input.delays.empty()) c.batching.max_delay = input.delays.front();
   c.engine.max_sequences = first_or(input.max_batches, serving::kMostSequences);
   return c;
@@ -139,7 +140,7 @@ std::vector<double> rates_of(const BatchInput& input, const serving::Planner& pl
     Configuration c = input.usual;
     c.groups = {{o, 1}};
     c.batching.preferred_sizes.clear();
-    c.batching.max_batch = input.largest_batch();
+    if (!input.continuous) c.batching.max_batch = input.largest_batch();
     c.engine.max_sequences = input.max_batches.empty() ? serving::kMostSequences : input.max_batches.back();
     rates.push_back(planner.capacity(c));
   }

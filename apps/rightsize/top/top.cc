@@ -167,9 +167,23 @@ class Judge {
       const bool lasting = phase.end - phase.begin >= kLasting;
       if (lasting && phase.kind != diagnose::PhaseKind::kCheckpoint) first = phase.first;
     }
+    first = std::max(first, last_turn(samples));
     diagnose::SummaryBuilder gathered;
     for (std::size_t i = first; i < samples.size(); ++i) gathered.add(samples[i]);
     return gathered.summary();
+  }
+
+  // Where the GPU last went from idle to busy or back, if it has stayed so for long enough; else 0. Short phases are too
+  // few readings for find_phases().
+  static std::size_t last_turn(const std::vector<telemetry::Sample>& samples) {
+    constexpr double kBusy = 0.05;
+    const auto is_busy = [](const telemetry::Sample& sample) {
+      return sample.get(telemetry::Metric::kGpuUtil).value_or(0) > kBusy;
+    };
+    if (samples.empty()) return 0;
+    std::size_t turn = samples.size() - 1;
+    while (turn > 0 && is_busy(samples[turn - 1]) == is_busy(samples.back())) --turn;
+    return samples.back().time - samples[turn].time >= in_seconds(kLasting) ? turn : 0;
   }
 
   const market::PriceBook& prices_;
