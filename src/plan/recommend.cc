@@ -335,8 +335,8 @@ void add_fixes(const Planning& planning, std::vector<Rejection>& rejected, std::
     if (row.stage == Stage::kPrice || feasible.contains(row.gpu)) continue;
     const bool known_already = known.contains(row.gpu);
     if (!known_already) {
-      known[row.gpu] = serving && known.size() >= kSimulated ? nearest_flags(row.gpu, explored)
-                                                             : nearest_fix(row.gpu, explored);
+      known[row.gpu] =
+          serving && known.size() >= kSimulated ? nearest_flags(row.gpu, explored) : nearest_fix(row.gpu, explored);
     }
     row.fix = known[row.gpu];
   }

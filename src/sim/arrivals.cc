@@ -8,9 +8,9 @@
 
 #include "base/file.h"
 #include "base/parse_units.h"
+#include "base/random.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "base/random.h"
 
 namespace rightsize::sim {
 namespace {

@@ -164,8 +164,8 @@ const Gpu* speed_gpu(const MemoryNeed& need, const std::vector<const Gpu*>& gpus
   return nullptr;
 }
 
-void add_options(Report& report, const ModelAndJob& input, const MemoryNeed& need,
-                 const std::vector<const Gpu*>& gpus, const perf::Constants& constants) {
+void add_options(Report& report, const ModelAndJob& input, const MemoryNeed& need, const std::vector<const Gpu*>& gpus,
+                 const perf::Constants& constants) {
   const Gpu* fast_as = speed_gpu(need, gpus);
   const memory::TimeOf time_of = [&](const Job& job) -> std::optional<Seconds> {
     if (fast_as == nullptr) return std::nullopt;

@@ -173,8 +173,8 @@ class Judge {
     return gathered.summary();
   }
 
-  // Where the GPU last went from idle to busy or back, if it has stayed so for long enough; else 0. Short phases are too
-  // few readings for find_phases().
+  // Where the GPU last went from idle to busy or back, if it has stayed so for long enough; else 0. Short phases are
+  // too few readings for find_phases().
   static std::size_t last_turn(const std::vector<telemetry::Sample>& samples) {
     constexpr double kBusy = 0.05;
     const auto is_busy = [](const telemetry::Sample& sample) {
