@@ -25,7 +25,7 @@ constexpr Command kCommands[] = {
     {"checklist", "profile, bottleneck, size, cloud, commitment: what is known, and what to measure next",
      add_checklist},
     {"estimate", "how fast a job runs on a GPU, what binds it, and how sure that is", add_estimate},
-    {"batch", "latency of a batching server, and the cheapest setting that keeps a promise", add_batch},
+    {"batch", "latency of a batching server, and the cheapest setting that keeps every SLO", add_batch},
     {"calibrate", "your own measurements teach the speed model your stack on your GPU", add_calibrate},
     {"exporter", "a fleet's verdicts and dollars as Prometheus metrics", add_exporter},
     {"fleet", "what a fleet's GPUs cost, how much of it is wasted, who wastes it, and what saves most", add_fleet},

@@ -92,7 +92,9 @@ std::string values_shown(const BatchInput& input, const Assessment& a) {
   for (const Slo& slo : input.service.slos) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", serving::describe(slo), format_duration(a.value(slo)));
     const double half = in_seconds(a.half_width(slo));
-    if (std::isfinite(half)) text += fmt::format(" ± {}", format_duration(seconds(half)));
+    // Where every run comes out alike there is nothing to tell.
+    if (std::isfinite(half) && half > 1e-3 * in_seconds(a.value(slo)))
+      text += fmt::format(" ± {}", format_duration(seconds(half)));
   }
   return text;
 }
@@ -101,8 +103,9 @@ std::string plan_sentence(const BatchInput& input, const Assessment& a) {
   const Configuration& c = a.configuration;
   std::string text = gpus_shown(input, c);
   if (input.continuous) {
-    text += fmt::format(", {} sequences at once, {} tokens a step", c.engine.max_sequences,
-                        format_count(static_cast<double>(c.engine.token_budget)));
+    text +=
+        fmt::format(", {} sequence{} at once, {} tokens a step", c.engine.max_sequences,
+                    c.engine.max_sequences == 1 ? "" : "s", format_count(static_cast<double>(c.engine.token_budget)));
   } else {
     text += c.batching.max_batch == 1 ? ", one request at a time"
                                       : fmt::format(", batches up to {}, delay {}", c.batching.max_batch,

@@ -212,10 +212,11 @@ report::Table issue_table(const fleet::JobLedger& jobs) {
 
 std::string headline(const FleetAnalysis& a) {
   const fleet::Totals& t = a.totals;
-  std::string text = fmt::format("{} GPUs, {} GPU-hours in {}: {} spent, {} of it wasted ({}). At this rate {} a month",
-                                 format_count(static_cast<double>(t.gpus)), format_number(t.gpu_hours),
-                                 format_duration(seconds(t.window_seconds)), dollars(t.spend_usd), dollars(t.waste_usd),
-                                 percent(t.waste_share()), dollars(t.usd_per_month));
+  std::string text =
+      fmt::format("{} GPU{}, {} GPU-hours in {}: {} spent, {} of it wasted ({}). At this rate {} a month",
+                  format_count(static_cast<double>(t.gpus)), t.gpus == 1 ? "" : "s", format_number(t.gpu_hours),
+                  format_duration(seconds(t.window_seconds)), dollars(t.spend_usd), dollars(t.waste_usd),
+                  percent(t.waste_share()), dollars(t.usd_per_month));
   if (a.actions.empty()) return text + ".";
   return text + fmt::format("; the actions below save {} of it.", dollars(t.savings_usd_per_month));
 }
