@@ -152,9 +152,10 @@ int refused_rows(const Stage& stage, const Measurements& measurements) {
 }
 
 std::string markdown_score(const Score& score) {
-  return score.n == 0
-             ? " | | "
-             : fmt::format("{:.1f} | {:.1f} | {:+.1f}", 100 * score.mean, 100 * score.median, 100 * score.bias);
+  return score.n == 0 ? " | | "
+                      : fmt::format("{} | {:.1f} | {:+.1f}",
+                                    std::isfinite(score.mean) ? fmt::format("{:.1f}", 100 * score.mean) : "unbounded",
+                                    100 * score.median, 100 * score.bias);
 }
 
 }  // namespace
