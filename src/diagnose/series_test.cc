@@ -16,7 +16,7 @@ TEST(Series, StaysSmallAndKeepsTheMean) {
   constexpr int kSamples = 100000;
   for (int i = 0; i < kSamples; ++i) {
     Sample sample;
-    sample.time = i;
+    sample.time = unix_seconds(i);
     sample.set(Metric::kSmActive, i % 2);
     series.add(sample);
   }

@@ -14,7 +14,7 @@ TEST(SummaryBuilder, QuantilesMaximaAndClockJumps) {
   SummaryBuilder gathered;
   for (int i = 0; i < 100; ++i) {
     Sample sample;
-    sample.time = i < 50 ? i : i - 30;  // the clock was set back once
+    sample.time = unix_seconds(i < 50 ? i : i - 30);  // the clock was set back once
     sample.set(Metric::kPower, i);
     gathered.add(sample);
   }
@@ -45,7 +45,7 @@ TEST(SummaryBuilder, MeanPowerIsThatOfTheTimeCovered) {
     SummaryBuilder gathered;
     for (int i = 0; i < 3; ++i) {
       Sample sample;
-      sample.time = 100 + i;
+      sample.time = unix_seconds(100 + i);
       sample.set(Metric::kPower, 690);
       if (counter) sample.set(Metric::kEnergy, 5e6 + 690.0 * i);
       gathered.add(sample);
@@ -61,7 +61,7 @@ TEST(SummaryBuilder, StretchesOfWorkAndIdlenessAreToldApart) {
   SummaryBuilder gathered;
   for (int i = 0; i <= 150; ++i) {
     Sample sample;
-    sample.time = i * 0.1;
+    sample.time = unix_seconds(i * 0.1);
     sample.set(Metric::kSmActive, i % 30 < 10 ? 0.8 : 0);
     gathered.add(sample);
   }

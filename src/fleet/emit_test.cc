@@ -34,8 +34,8 @@ TEST(Emit, RulesSpeakOfTheNamesThatWereFound) {
 }
 
 TEST(Emit, RulesCarryThePricesThatWereUsed) {
-  const PriceBook book = book_at(2.5);
-  const FleetAnalysis a = analyse(mixed_fleet(), book, {});
+  const DevicePrices book = book_at(2.5);
+  const FleetAnalysis a = analyse(mixed_fleet(), {book, speeds()});
   const LabelNames labels{"node", "card"};
   EXPECT_THAT(emit_rules({sources(), labels, {}, a}), HasSubstr("expr: vector(2.5)"));
 }
@@ -90,10 +90,10 @@ TEST(Emit, TheDashboardIsWhatGrafanaRequires) {
 // Exposition text: every family has its help and type before its samples, all samples of a family stand together, and
 // no sample is said twice.
 TEST(Emit, MetricsAreExpositionText) {
-  const PriceBook book = book_at(2.5);
+  const DevicePrices book = book_at(2.5);
   std::vector<GpuUse> gpus = mixed_fleet();
   gpus[0].device.host = "odd \"host\"\\\n";
-  const FleetAnalysis a = analyse(std::move(gpus), book, {});
+  const FleetAnalysis a = analyse(std::move(gpus), {book, speeds()});
   const std::string text = emit_metrics(a, 1, true);
   std::istringstream lines(text);
   std::string current;

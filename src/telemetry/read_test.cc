@@ -20,7 +20,9 @@ struct Collected : SampleSink {
     return static_cast<int>(devices.size()) - 1;
   }
   void add(int device, const Sample& sample) override { samples.emplace_back(device, sample); }
-  void add_unusable(int device, Metric metric, double time) override { unusable.emplace_back(device, metric, time); }
+  void add_unusable(int device, Metric metric, TimePoint time) override {
+    unusable.emplace_back(device, metric, in_unix_seconds(time));
+  }
   std::vector<std::tuple<int, Metric, double>> unusable;
 };
 
@@ -93,7 +95,7 @@ TEST(ReadSamples, NvidiaSmiQuery) {
   EXPECT_FALSE(reading.got.samples[0].second.has(Metric::kSmClock));
   EXPECT_FALSE(reading.got.samples[1].second.has(Metric::kGpuUtil));
   // 2026-01-02 is day 20455 of the epoch.
-  EXPECT_DOUBLE_EQ(reading.got.samples[0].second.time, 20455 * 86400.0 + 1.5);
+  EXPECT_DOUBLE_EQ(in_unix_seconds(reading.got.samples[0].second.time), 20455 * 86400.0 + 1.5);
 }
 
 TEST(ReadSamples, DmonByColumnNamesWithGpmColumnsAndRepeatedHeaders) {
@@ -111,7 +113,7 @@ TEST(ReadSamples, DmonByColumnNamesWithGpmColumnsAndRepeatedHeaders) {
   EXPECT_DOUBLE_EQ(value(reading, 1, Metric::kSmActive), 0.96);
   EXPECT_DOUBLE_EQ(value(reading, 1, Metric::kDramActive), 0.17);
   EXPECT_DOUBLE_EQ(value(reading, 1, Metric::kGpuUtil), 1);
-  EXPECT_DOUBLE_EQ(reading.got.samples[1].second.time, 1);
+  EXPECT_DOUBLE_EQ(in_unix_seconds(reading.got.samples[1].second.time), 1);
 }
 
 TEST(ReadSamples, DmonWithDateAndTime) {
@@ -121,7 +123,7 @@ TEST(ReadSamples, DmonWithDateAndTime) {
       " 20260102    00:00:03       1    690    100     17     10 \n");
   ASSERT_TRUE(reading.summary);
   EXPECT_EQ(reading.got.devices[0].index, 1);
-  EXPECT_DOUBLE_EQ(reading.got.samples[0].second.time, 20455 * 86400.0 + 3);
+  EXPECT_DOUBLE_EQ(in_unix_seconds(reading.got.samples[0].second.time), 20455 * 86400.0 + 3);
   EXPECT_DOUBLE_EQ(value(reading, 0, Metric::kPcieRx), 17e6);
 }
 
@@ -171,7 +173,7 @@ TEST(ReadSamples, ExpositionOneSampleADeviceAndScrape) {
   EXPECT_DOUBLE_EQ(value(reading, 0, Metric::kEnergy), 5) << "DCGM counts millijoules";
   EXPECT_DOUBLE_EQ(value(reading, 0, Metric::kDramActive), 0.66);
   EXPECT_FALSE(reading.got.samples[0].second.has(Metric::kTensorActive)) << "a blank is missing";
-  EXPECT_DOUBLE_EQ(reading.got.samples[2].second.time, 1);
+  EXPECT_DOUBLE_EQ(in_unix_seconds(reading.got.samples[2].second.time), 1);
 }
 
 TEST(ReadSamples, ExpositionTimestampsAndNewNames) {
@@ -182,7 +184,7 @@ TEST(ReadSamples, ExpositionTimestampsAndNewNames) {
       "DCGM_FI_DEV_GPU_UTIL_RATIO{gpu=\"0\",uuid=\"GPU-a\"} 42 1000000001500\n");
   ASSERT_TRUE(reading.summary);
   ASSERT_EQ(reading.got.samples.size(), 2u);
-  EXPECT_DOUBLE_EQ(reading.got.samples[1].second.time, 1000000001.5);
+  EXPECT_DOUBLE_EQ(in_unix_seconds(reading.got.samples[1].second.time), 1000000001.5);
   EXPECT_DOUBLE_EQ(value(reading, 1, Metric::kGpuUtil), 0.42) << "that field has kept its 0-100";
   EXPECT_FALSE(reading.got.samples[0].second.has(Metric::kGpuUtil)) << "1 % or 100 %: not yet known";
 }
@@ -213,7 +215,7 @@ TEST(ReadSamples, ExpositionLinesWithTimesMayComeInAnyOrder) {
   ASSERT_EQ(reading.got.samples.size(), 4u);
   for (const auto& [device, sample] : reading.got.samples) {
     EXPECT_TRUE(sample.has(Metric::kGpuUtil) && sample.has(Metric::kMemoryUsed));
-    EXPECT_TRUE(sample.time == 1 || sample.time == 2);
+    EXPECT_TRUE(sample.time == unix_seconds(1) || sample.time == unix_seconds(2));
   }
 }
 
@@ -286,7 +288,7 @@ TEST(ReadSamples, Xml) {
   EXPECT_DOUBLE_EQ(value(reading, 0, Metric::kPower), 690.1);
   EXPECT_DOUBLE_EQ(value(reading, 0, Metric::kThrottle), 4);
   EXPECT_DOUBLE_EQ(value(reading, 0, Metric::kMemoryUsed), 10 * 1024.0 * 1024.0);
-  EXPECT_DOUBLE_EQ(reading.got.samples[0].second.time, 20455 * 86400.0 + 5);
+  EXPECT_DOUBLE_EQ(in_unix_seconds(reading.got.samples[0].second.time), 20455 * 86400.0 + 5);
 }
 
 TEST(ReadSamples, WhatCannotBeReadIsExplained) {

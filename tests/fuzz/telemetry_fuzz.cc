@@ -22,14 +22,14 @@ struct Checking : SampleSink {
     return devices++;
   }
   void add(int device, const Sample& sample) override {
-    if (device < 0 || device >= devices || sample.empty() || !std::isfinite(sample.time)) std::abort();
+    if (device < 0 || device >= devices || sample.empty() || !std::isfinite(in_unix_seconds(sample.time))) std::abort();
     for (std::size_t i = 0; i < kMetrics; ++i) {
       const auto value = sample.get(static_cast<Metric>(i));
       if (!value) continue;
       if (!std::isfinite(*value) || *value < 0) std::abort();
       sum += *value * static_cast<double>(i + 1);
     }
-    sum += sample.time;
+    sum += in_unix_seconds(sample.time);
   }
 };
 

@@ -29,7 +29,6 @@ using report::Json;
 
 Json dollars(double value) { return report::json_number(std::round(value * 100) / 100); }
 std::string per_month(UsdPerSecond rate) { return format_usd(rate * kMonth); }
-double in_usd_per_month(UsdPerSecond rate) { return in_usd(rate * kMonth); }
 
 Result<std::vector<const Gpu*>> named_gpus(const std::vector<std::string>& names, const catalog::Catalog& catalog) {
   std::vector<const Gpu*> gpus;

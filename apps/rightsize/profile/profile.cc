@@ -125,10 +125,9 @@ std::string words_of(const std::vector<std::string>& words) {
 }
 
 Result<Watched> watch(const Flags& flags, diagnose::Observer& observer) {
-  double limit = -1;
+  std::optional<Seconds> limit;
   if (!flags.duration.empty()) {
-    RIGHTSIZE_TRY(const Seconds asked, parse_duration(flags.duration));
-    limit = in_seconds(asked);
+    RIGHTSIZE_TRY(limit, parse_duration(flags.duration));
   }
   RIGHTSIZE_TRY(auto nvml, telemetry::open_nvml());
   std::unique_ptr<telemetry::RecordingWriter> recording;
@@ -139,7 +138,7 @@ Result<Watched> watch(const Flags& flags, diagnose::Observer& observer) {
   InterruptGuard guard;
   unsigned root = flags.pid;
   Watched watched;
-  telemetry::Sampler sampler(*nvml, tee, flags.hertz);
+  telemetry::Sampler sampler(*nvml, tee, seconds(1 / flags.hertz));
   TreeWatch tree(root);
   sampler.start();
   std::optional<Result<int>> status;
@@ -162,8 +161,8 @@ Result<Watched> watch(const Flags& flags, diagnose::Observer& observer) {
   source.command = words_of(flags.command);
   source.format = nvml->describe();
   if (status) source.exit_status = **status;
-  source.wall_seconds = report.seconds;
-  source.sampler_seconds = report.processor_seconds;
+  source.wall = report.wall;
+  source.sampler = report.processor;
   source.notes = report.lost;
   if (InterruptGuard::interrupted()) source.notes.emplace_back("Interrupted: this is the report up to then.");
   if (report.late > 0) source.notes.push_back(fmt::format("{} readings were late and left out.", report.late));

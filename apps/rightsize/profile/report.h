@@ -17,8 +17,8 @@ struct ProfileSource {
   std::string format;  // "recording", "NVML with GPM"
   std::uint64_t lines = 0, refused = 0;
   Errors reasons;
-  std::optional<double> sampler_seconds;  // processor time the sampling took
-  std::optional<double> wall_seconds;
+  std::optional<Seconds> sampler;  // processor time the sampling took
+  std::optional<Seconds> wall;
   std::vector<std::string> notes;
   std::optional<int> exit_status;  // of the command
   std::string command;

@@ -30,7 +30,7 @@ namespace {
 using report::Json;
 using Clock = std::chrono::steady_clock;
 
-constexpr double kWindow = 30;            // seconds the verdict looks back
+constexpr Seconds kWindow = seconds(30);  // the verdict looks back so far
 constexpr Seconds kLasting = seconds(5);  // of the same make it what the GPU does now
 constexpr std::size_t kMostRecent = 600;  // samples kept of each GPU
 
@@ -125,9 +125,9 @@ TopSize size_of_terminal(bool terminal) {
 }
 
 // A key that ends the program, waited for at most so long.
-bool asked_to_quit(double seconds) {
+bool asked_to_quit(Seconds wait) {
   pollfd input{STDIN_FILENO, POLLIN, 0};
-  if (poll(&input, 1, static_cast<int>(seconds * 1000)) <= 0) return false;
+  if (poll(&input, 1, static_cast<int>(in_milliseconds(wait))) <= 0) return false;
   char key = 0;
   if (read(STDIN_FILENO, &key, 1) <= 0) return (input.revents & POLLHUP) != 0;
   return key == 'q' || key == 'Q' || key == '\x1b';
@@ -183,7 +183,7 @@ class Judge {
     if (samples.empty()) return 0;
     std::size_t turn = samples.size() - 1;
     while (turn > 0 && is_busy(samples[turn - 1]) == is_busy(samples.back())) --turn;
-    return samples.back().time - samples[turn].time >= in_seconds(kLasting) ? turn : 0;
+    return samples.back().time - samples[turn].time >= kLasting ? turn : 0;
   }
 
   const market::PriceBook& prices_;
@@ -203,8 +203,9 @@ Json json_of(const TopScreen& screen) {
     }
     Json processes = Json::array();
     for (const telemetry::GpuProcess& process : gpu.processes) {
-      processes.push_back(
-          {{"pid", process.pid}, {"name", process.name}, {"memory_bytes", report::json_number(process.memory)}});
+      processes.push_back({{"pid", process.pid},
+                           {"name", process.name},
+                           {"memory_bytes", report::json_number(process.memory, in_bytes)}});
     }
     gpus.push_back({{"index", gpu.device.index},
                     {"uuid", gpu.device.uuid},
@@ -233,27 +234,27 @@ Outcome last_picture(const TopScreen& screen) {
 class Feed {
  public:
   virtual ~Feed() = default;
-  // The screen `elapsed` seconds after the start.
-  virtual void update(double elapsed, TopScreen& screen) = 0;
-  virtual double settle() const = 0;  // seconds until --once has something to show
+  // The screen so long after the start.
+  virtual void update(Seconds elapsed, TopScreen& screen) = 0;
+  virtual Seconds settle() const = 0;  // until --once has something to show
 };
 
 class LiveFeed final : public Feed {
  public:
-  LiveFeed(std::unique_ptr<telemetry::LiveSource> source, double hertz)
-      : source_(std::move(source)), sampler_(*source_, recent_, hertz) {
+  LiveFeed(std::unique_ptr<telemetry::LiveSource> source, Seconds period)
+      : source_(std::move(source)), sampler_(*source_, recent_, period) {
     sampler_.start();
   }
   ~LiveFeed() override { sampler_.stop(); }
   LiveFeed(const LiveFeed&) = delete;
   LiveFeed& operator=(const LiveFeed&) = delete;
 
-  void update(double, TopScreen& screen) override {
+  void update(Seconds, TopScreen& screen) override {
     screen.title = clock_text();
     screen.gpus = recent_.copy();
     for (std::size_t i = 0; i < screen.gpus.size(); ++i) screen.gpus[i].processes = source_->processes(i);
   }
-  double settle() const override { return 2.05; }
+  Seconds settle() const override { return seconds(2.05); }
 
  private:
   std::unique_ptr<telemetry::LiveSource> source_;
@@ -272,18 +273,18 @@ class ReplayFeed final : public Feed {
     }
   }
 
-  void update(double elapsed, TopScreen& screen) override {
-    const double until = begin_ + elapsed * speed_;
+  void update(Seconds elapsed, TopScreen& screen) override {
+    const TimePoint until = begin_ + elapsed * speed_;
     for (std::size_t i = 0; i < next_.size(); ++i) {
       const auto& samples = observer_.gpus()[i].series.samples();
       while (next_[i] < samples.size() && samples[next_[i]].time <= until) {
         recent_.add(static_cast<int>(i), samples[next_[i]++]);
       }
     }
-    screen.title = fmt::format("{} at {:.0f} s", name_, std::min(until, end_) - begin_);
+    screen.title = fmt::format("{} at {:.0f} s", name_, in_seconds(std::min(until, end_) - begin_));
     screen.gpus = recent_.copy();
   }
-  double settle() const override { return (end_ - begin_) / speed_ + 1; }
+  Seconds settle() const override { return (end_ - begin_) / speed_ + seconds(1); }
 
  private:
   diagnose::Observer observer_;
@@ -291,13 +292,13 @@ class ReplayFeed final : public Feed {
   double speed_;
   std::vector<std::size_t> next_;
   Recent recent_;
-  double begin_ = 1e300, end_ = -1e300;
+  TimePoint begin_ = unix_seconds(1e300), end_ = unix_seconds(-1e300);
 };
 
 Result<std::unique_ptr<Feed>> open_feed(const Flags& flags) {
   if (flags.replay.empty()) {
     RIGHTSIZE_TRY(auto source, telemetry::open_nvml());
-    return std::make_unique<LiveFeed>(std::move(source), flags.hertz);
+    return std::make_unique<LiveFeed>(std::move(source), seconds(1 / flags.hertz));
   }
   diagnose::Observer observer;
   RIGHTSIZE_TRY(auto bytes, telemetry::open_bytes(flags.replay));
@@ -306,9 +307,9 @@ Result<std::unique_ptr<Feed>> open_feed(const Flags& flags) {
   return std::make_unique<ReplayFeed>(std::move(observer), name, flags.speed);
 }
 
-double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+Seconds since(Clock::time_point begin) { return seconds(std::chrono::duration<double>(Clock::now() - begin).count()); }
 
-TopScreen watch(Feed& feed, const Judge& judge, double interval) {
+TopScreen watch(Feed& feed, const Judge& judge, Seconds interval) {
   TopScreen screen;
   Screen terminal;
   const auto begin = Clock::now();
@@ -321,12 +322,12 @@ TopScreen watch(Feed& feed, const Judge& judge, double interval) {
   return screen;
 }
 
-Result<double> parse_interval(const std::string& text) {
+Result<Seconds> parse_interval(const std::string& text) {
   RIGHTSIZE_TRY(const Seconds interval, parse_duration(text));
   if (interval < milliseconds(100) || interval > seconds(60)) {
     return fail(bad_input("--interval is between 100ms and 60s"));
   }
-  return in_seconds(interval);
+  return interval;
 }
 
 Checked<Outcome> run(const Flags& flags) {
@@ -338,7 +339,7 @@ Checked<Outcome> run(const Flags& flags) {
     if (!found) return fail(one(found.error()));
     gpu = *found;
   }
-  Result<double> interval = parse_interval(flags.interval);
+  Result<Seconds> interval = parse_interval(flags.interval);
   if (!interval) return fail(one(interval.error()));
   if (!(flags.speed > 0) || !(flags.hertz >= 1 && flags.hertz <= 100)) {
     return fail(one(bad_input("--speed must be above 0, and --hz between 1 and 100")));
@@ -350,7 +351,7 @@ Checked<Outcome> run(const Flags& flags) {
   if (!flags.once && isatty(STDOUT_FILENO) != 0 && isatty(STDIN_FILENO) != 0) {
     return last_picture(watch(**feed, judge, *interval));
   }
-  const double settle = (*feed)->settle();
+  const Seconds settle = (*feed)->settle();
   if (flags.replay.empty()) wait_for(0, settle);
   TopScreen screen;
   (*feed)->update(settle, screen);

@@ -217,7 +217,7 @@ std::vector<Line> gpu_lines(const TopGpu& gpu, const TopSize& size) {
   for (const telemetry::GpuProcess& process : gpu.processes) {
     lines.emplace_back();
     lines.back().add(fmt::format("  process {:<8} {:<16} {}", process.pid, process.name.empty() ? "?" : process.name,
-                                 process.memory ? format_bytes(bytes(*process.memory)) : "-"));
+                                 process.memory ? format_bytes(*process.memory) : "-"));
   }
   return lines;
 }

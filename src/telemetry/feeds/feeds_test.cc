@@ -24,7 +24,7 @@ struct Kept : SeriesSink {
     all.push_back({head, {}});
     return true;
   }
-  void point(double time, double value) override { all.back().points.emplace_back(time, value); }
+  void point(const Point& point) override { all.back().points.emplace_back(in_unix_seconds(point.time), point.value); }
   void close() override {}
 };
 
@@ -160,10 +160,10 @@ TEST(Detect, EachFeedByItsBeginning) {
 }
 
 TEST(IsoTime, ZonesAndFractions) {
-  EXPECT_EQ(parse_iso_time("2026-01-01T00:00:00Z"), 1767225600.0);
-  EXPECT_EQ(parse_iso_time("2026-01-01T02:00:00+02:00"), 1767225600.0);
-  EXPECT_EQ(parse_iso_time("2025-12-31 19:00:00-0500"), 1767225600.0);
-  EXPECT_NEAR(*parse_iso_time("2026-01-01T00:00:00.250Z"), 1767225600.25, 1e-6);
+  EXPECT_EQ(parse_iso_time("2026-01-01T00:00:00Z"), unix_seconds(1767225600));
+  EXPECT_EQ(parse_iso_time("2026-01-01T02:00:00+02:00"), unix_seconds(1767225600));
+  EXPECT_EQ(parse_iso_time("2025-12-31 19:00:00-0500"), unix_seconds(1767225600));
+  EXPECT_NEAR(in_unix_seconds(*parse_iso_time("2026-01-01T00:00:00.250Z")), 1767225600.25, 1e-6);
   for (const char* wrong : {"", "yesterday", "2026-13-01T00:00:00Z", "2026-01-01T25:00:00Z", "2026-01-01T00:00:00X"}) {
     EXPECT_FALSE(parse_iso_time(wrong)) << wrong;
   }
@@ -202,8 +202,8 @@ TEST(Interpret, ScaleOfAnAmbiguousShareComesFromItsValues) {
   SeriesToSamples sink(samples, map);
   for (const double top : {0.9, 90.0}) {
     ASSERT_TRUE(sink.open({"DCGM_FI_DEV_GPU_UTIL_RATIO", {{"gpu", "0"}}}));
-    sink.point(1, 0);
-    sink.point(2, top);
+    sink.point({unix_seconds(1), 0});
+    sink.point({unix_seconds(2), top});
     sink.close();
   }
   ASSERT_EQ(samples.samples.size(), 4u);
@@ -218,14 +218,14 @@ TEST(Interpret, CountersBecomeRatesAndBlanksAreDropped) {
   const NameMap map;
   SeriesToSamples sink(samples, map);
   ASSERT_TRUE(sink.open({"workload.googleapis.com/gpu.dcgm.pcie.io", {{"direction", "receive"}}, true}));
-  sink.point(20, 3000);  // newest first
-  sink.point(10, 1000);
+  sink.point({unix_seconds(20), 3000});  // newest first
+  sink.point({unix_seconds(10), 1000});
   sink.close();
   ASSERT_EQ(samples.samples.size(), 1u);
   EXPECT_DOUBLE_EQ(*samples.samples[0].second.get(Metric::kPcieRx), 200);
   ASSERT_TRUE(sink.open({"DCGM_FI_DEV_FB_USED", {}}));
-  sink.point(1, 9223372036854775794.0);  // DCGM's "not supported"
-  sink.point(2, 1024);
+  sink.point({unix_seconds(1), 9223372036854775794.0});  // DCGM's "not supported"
+  sink.point({unix_seconds(2), 1024});
   sink.close();
   ASSERT_EQ(samples.samples.size(), 2u);
   EXPECT_DOUBLE_EQ(*samples.samples[1].second.get(Metric::kMemoryUsed), 1024.0 * 1024 * 1024);

@@ -42,8 +42,8 @@ TEST(JsonStream, WalksNestedText) {
       for (json.enter_object(); json.next_member(name);) json.read_string(text);
     } else {
       for (json.enter_array(); json.next_item();) {
-        double time = 0, value = 0;
-        if (json.read_pair(time, value)) pairs.emplace_back(time, value);
+        Point pair;
+        if (json.read_pair(pair)) pairs.emplace_back(in_unix_seconds(pair.time), pair.value);
       }
     }
   }
@@ -109,7 +109,7 @@ TEST(JsonStream, PairsInBlocksAreThePairs) {
   }
   ASSERT_FALSE(json.failed());
   ASSERT_EQ(all.size(), 2000u);
-  EXPECT_EQ(all[1999].time, 1760000000 + 30 * 1999);
+  EXPECT_EQ(all[1999].time, unix_seconds(1760000000 + 30 * 1999));
   EXPECT_EQ(all[1999].value, 0.1999);
   EXPECT_TRUE(json.at_end());
 }
@@ -163,7 +163,7 @@ RC_GTEST_PROP(JsonStream, PairsOfAnySpellingAreThePairs, ()) {
   RC_ASSERT(all.size() == list.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
     const double value = *parse_sample_value(list[i].second);
-    RC_ASSERT(all[i].time == std::strtod(list[i].first.c_str(), nullptr));
+    RC_ASSERT(all[i].time == unix_seconds(std::strtod(list[i].first.c_str(), nullptr)));
     RC_ASSERT(all[i].value == value || (std::isnan(value) && std::isnan(all[i].value)));
   }
 }

@@ -89,7 +89,7 @@ TEST(Slurm, StatesArraysStepsAndRequeues) {
   EXPECT_NEAR(array.gpus[0].utilization->fraction(), 0.6, 1e-12);  // half an hour of 90, half an hour of 30
   EXPECT_DOUBLE_EQ(in_gib(*array.gpus[0].used), 8);
   EXPECT_DOUBLE_EQ(in_hours(*array.time_limit), 10);
-  EXPECT_DOUBLE_EQ(in_hours(array.gpu_time()), 3);
+  EXPECT_DOUBLE_EQ(in_gpu_hours(array.gpu_time()), 3);
   const Job& slice = table.jobs[1];
   EXPECT_EQ(slice.gpu_model, "nvidia_a100");
   EXPECT_EQ(slice.mig_profile, "3g.20gb");
