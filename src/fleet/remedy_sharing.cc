@@ -363,7 +363,7 @@ void partition(const RemedyInput& input, const std::vector<std::size_t>& rows, c
   if (members.size() < 2) return;
   const GpuPrice& price = input.gpus[rows.front()].price;
   const mig::GpuType type{price.gpu, geometry, *price.rate, price.source};
-  const mig::SlicePlan plan = mig::plan_slices(file, {type}, input.speeds, {.share = false, .seconds = 2});
+  const mig::SlicePlan plan = mig::plan_slices(file, {type}, input.speeds, {.share = false, .limit = seconds(2)});
   if (!plan.unplaceable.empty()) return;
   for (const mig::PlannedGpu& planned : plan.gpus) {
     Remedy remedy = cut_into_slices(input, members, planned, type);

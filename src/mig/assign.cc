@@ -95,7 +95,7 @@ class CountingModel {
     Counted counted;
     solve::Limits limits;
     limits.nodes = effort.nodes;
-    limits.seconds = effort.seconds;
+    limits.seconds = in_seconds(effort.limit);
     const solve::Solution solution = solve::solve(model_, limits);
     counted.bound = solution.bound;
     counted.out_of_time = solution.out_of_time;
@@ -313,12 +313,12 @@ Assignment realise(const std::vector<Unit>& units, const std::vector<Kind>& kind
 
 // Where the rules cost more than the bound, the model with numbered GPUs tells whether they must.
 void improve_by_numbers(Assignment& best, const std::vector<Unit>& units, const std::vector<GpuType>& types,
-                        double seconds) {
+                        Seconds limit) {
   constexpr std::size_t kNumberedUnits = 60;
   if (units.size() > kNumberedUnits) return;
   double cheapest = kInfinity;
   for (const GpuType& type : types) cheapest = std::min(cheapest, type.usd_per_hour());
-  Assignment numbered = assign_numbered(units, types, static_cast<std::size_t>(best.cost / cheapest + 1e-6), seconds);
+  Assignment numbered = assign_numbered(units, types, static_cast<std::size_t>(best.cost / cheapest + 1e-6), limit);
   const double bound = std::max(best.bound, numbered.bound);
   const bool out_of_time = best.out_of_time || numbered.out_of_time;
   if (numbered.feasible && numbered.cost < best.cost * (1 - 1e-9)) {
@@ -349,7 +349,7 @@ Assignment assign(const std::vector<Unit>& units, const std::vector<GpuType>& ty
   if (!best.feasible) best = assign_first_fit(units, types);
   best.bound = std::min(counted.bound, best.cost);
   best.out_of_time = counted.out_of_time;
-  if (best.feasible && best.cost > best.bound * (1 + 1e-9)) improve_by_numbers(best, units, types, effort.seconds);
+  if (best.feasible && best.cost > best.bound * (1 + 1e-9)) improve_by_numbers(best, units, types, effort.limit);
   return best;
 }
 

@@ -172,10 +172,10 @@ class NumberedModel {
     return each * gpus;
   }
 
-  Assignment solve(double seconds) const {
+  Assignment solve(Seconds limit) const {
     solve::Limits limits;
     limits.nodes = kMostNodes;
-    limits.seconds = seconds;
+    limits.seconds = in_seconds(limit);
     const solve::Solution solution = solve::solve(model_, limits);
     Assignment assignment;
     assignment.bound = solution.bound;
@@ -303,10 +303,10 @@ Assignment assign_first_fit(const std::vector<Unit>& units, const std::vector<Gp
 }
 
 Assignment assign_numbered(const std::vector<Unit>& units, const std::vector<GpuType>& types, std::size_t most_gpus,
-                           double seconds) {
+                           Seconds limit) {
   constexpr std::size_t kMostColumns = 20'000;  // beyond, CBC proves nothing in the time given
   if (most_gpus == 0 || NumberedModel::columns(units, types, most_gpus) > kMostColumns) return {};
-  return NumberedModel(units, types, most_gpus).solve(seconds);
+  return NumberedModel(units, types, most_gpus).solve(limit);
 }
 
 }  // namespace rightsize::mig

@@ -43,7 +43,7 @@ std::string mistakes(const std::string& yaml) {
   return file ? "none" : describe(file.error());
 }
 
-// Everything a plan promises: each replica once, in a slice that holds it, slices that fit their GPU, apart and
+// Everything a plan must keep: each replica once, in a slice that holds it, slices that fit their GPU, apart and
 // together.
 void expect_valid(const SlicePlan& plan, const WorkloadFile& file, const std::vector<GpuType>& types) {
   std::map<Replica, int> seen;
@@ -354,7 +354,7 @@ TEST(Workloads, EveryMistakeAtItsPlace) {
   EXPECT_THAT(found, HasSubstr("a workload without a name"));
   EXPECT_THAT(found, HasSubstr("'B_1' cannot be a name"));
   EXPECT_THAT(found, HasSubstr("'c' says neither its memory nor its model"));
-  EXPECT_THAT(found, HasSubstr("'d' promises a latency without a service time"));
+  EXPECT_THAT(found, HasSubstr("'d' has a latency SLO but no service time"));
   EXPECT_THAT(found, HasSubstr("llama-9"));
 }
 

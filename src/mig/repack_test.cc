@@ -23,7 +23,7 @@ Fleet fleet(const std::string& text) {
   return read ? *read : Fleet{};
 }
 
-// Carries the steps out one by one: nothing may ever overlap, and the end must be what was promised.
+// Carries the steps out one by one: nothing may ever overlap, and the end must be what the plan says.
 void expect_safe(const Repacking& result, const Fleet& before) {
   std::vector<std::map<int, std::string>> now(before.size());  // by start
   auto layout = [&](std::size_t g, const std::map<std::pair<std::size_t, int>, int>& profiles) {
@@ -48,9 +48,9 @@ void expect_safe(const Repacking& result, const Fleet& before) {
     }
   }
   for (std::size_t g = 0; g < before.size(); ++g) {
-    std::map<int, std::string> promised;
-    for (const RunningInstance& i : result.after[g].instances) promised[i.where.start] = i.workload;
-    EXPECT_EQ(now[g], promised);
+    std::map<int, std::string> planned;
+    for (const RunningInstance& i : result.after[g].instances) planned[i.where.start] = i.workload;
+    EXPECT_EQ(now[g], planned);
   }
 }
 

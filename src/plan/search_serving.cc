@@ -27,7 +27,7 @@ serving::Service service_of(const Request& request, const perf::ModelWork& work,
   const bool batches = perf::serves_batches(work);
   serving::Service service;
   service.arrivals = request.work.mix.empty() || batches
-                         ? sim::ArrivalProcess(sim::Poisson{requests_per_second})
+                         ? sim::ArrivalProcess(sim::Poisson{requests_per_s(requests_per_second)})
                          : serving::mixed_arrivals(requests_per_second, request.work.mix);
   service.lengths = {static_cast<double>(request.job.serve.isl),
                      static_cast<double>(std::max<std::int64_t>(1, request.job.serve.osl)), false};

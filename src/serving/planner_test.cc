@@ -38,7 +38,7 @@ Replica batch_replica_of(double each, int largest) {
 
 Service language_service(double rate, double isl, double osl, std::vector<Slo> slos) {
   Service service;
-  service.arrivals = sim::Poisson{rate};
+  service.arrivals = sim::Poisson{requests_per_s(rate)};
   service.lengths = {isl, osl, false};
   service.slos = std::move(slos);
   return service;
@@ -73,13 +73,13 @@ TEST(Service, SizesOfAMixArriveInTheirShares) {
   double large = 0;
   for (const sim::Arrival& a : trace.arrivals) large += a.size == 8192 && a.output == 512;
   EXPECT_NEAR(large / static_cast<double>(trace.arrivals.size()), 0.2, 0.01);
-  EXPECT_NEAR(*sim::mean_rate(arrivals), 20, 0.5);
+  EXPECT_NEAR(in_requests_per_s(*sim::mean_rate(arrivals)), 20, 0.5);
 }
 
 // 11,574 items a second of 82 ms keep 949.07 GPUs busy: 99.9 % of 950, however short the run.
 TEST(Planner, BusyIsThatOfTheLongRun) {
   Service service;
-  service.arrivals = sim::Poisson{1e9 / 86400};
+  service.arrivals = sim::Poisson{requests_per_s(1e9 / 86400)};
   const Planner planner(service, {batch_replica_of(82, 1)});
   const auto run = planner.assess(of(950), {20'000, 1, 0, Statistic::kP99});
   ASSERT_TRUE(run);
@@ -89,7 +89,7 @@ TEST(Planner, BusyIsThatOfTheLongRun) {
 
 TEST(Planner, FewestOfALargePool) {
   Service service;
-  service.arrivals = sim::Poisson{1e9 / 86400};
+  service.arrivals = sim::Poisson{requests_per_s(1e9 / 86400)};
   service.slos = {{Quantity::kLatency, Statistic::kP99, milliseconds(246)}};
   const Planner planner(service, {batch_replica_of(82, 1)});
   const auto found = planner.fewest(0, {.step = 1, .most = 10'000});
@@ -136,7 +136,7 @@ RC_GTEST_PROP(Planner, TtftGrowsWithTheAnswersLength, ()) {
   const double load = 0.1 * *rc::gen::inRange(1, 8);
   const Replica replica = language_replica(0.5 * *rc::gen::inRange(1, 8));
   Seconds before;
-  const double most = sim::capacity({{replica.step}, {}}, {isl, osl * 4, false});
+  const double most = in_requests_per_s(sim::capacity({{replica.step}, {}}, {isl, osl * 4, false}));
   for (double longer : {1.0, 2.0, 4.0}) {
     const Planner planner(language_service(load * most, isl, osl * longer, {}), {replica});
     const auto run = planner.assess(of(1), {20'000, 1, 0, Statistic::kMean});
@@ -151,7 +151,7 @@ RC_GTEST_PROP(Planner, TtftGrowsWithTheAnswersLength, ()) {
 RC_GTEST_PROP(Planner, LessWorkForEachReplicaIsNotSlower, ()) {
   const double isl = *rc::gen::inRange(64, 2048), osl = *rc::gen::inRange(8, 256);
   const Replica replica = language_replica();
-  const double rate = 0.8 * sim::capacity({{replica.step}, {}}, {isl, osl, false});
+  const double rate = 0.8 * in_requests_per_s(sim::capacity({{replica.step}, {}}, {isl, osl, false}));
   const Planner planner(language_service(rate, isl, osl, {}), {replica});
   const auto mean = [&](const std::optional<Assessment>& run) {
     return run->value(Quantity::kLatency, Statistic::kMean);
@@ -166,7 +166,7 @@ RC_GTEST_PROP(Planner, LessWorkForEachReplicaIsNotSlower, ()) {
 TEST(Screen, MeansAreNearTheSimulatedOnes) {
   for (double load : {0.1, 0.4, 0.7}) {
     const Replica replica = language_replica();
-    const double rate = load * sim::capacity({{replica.step}, {}}, {1024, 256, false});
+    const double rate = load * in_requests_per_s(sim::capacity({{replica.step}, {}}, {1024, 256, false}));
     const Service service = language_service(rate, 1024, 256, {});
     const auto run = Planner(service, {replica}).assess(of(1), {20'000, 1, 0, Statistic::kMean});
     const double simulated = in_seconds(run->value(Quantity::kLatency, Statistic::kMean));

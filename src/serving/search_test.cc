@@ -42,7 +42,7 @@ std::vector<Configuration> grid(int most_gpus, const std::vector<int>& batches, 
 
 Service service_of(double rate, Slo slo) {
   Service service;
-  service.arrivals = sim::Poisson{rate};
+  service.arrivals = sim::Poisson{requests_per_s(rate)};
   service.slos = {slo};
   return service;
 }

@@ -128,7 +128,7 @@ RC_GTEST_PROP(SimulateContinuous, LittlesLawAndNobodyIsLost, ()) {
   server.batching = {*rc::gen::element<std::int64_t>(64, 512, 8192), *rc::gen::element<std::int64_t>(1, 8, 256),
                      *rc::gen::element<std::int64_t>(2000, 20'000, 1'000'000), *rc::gen::arbitrary<bool>()};
   const RequestShape shape{300, 50, true};
-  const double rate = capacity(server, shape) * *rc::gen::element(0.2, 0.7, 0.95);
+  const RequestsPerSecond rate = capacity(server, shape) * *rc::gen::element(0.2, 0.7, 0.95);
   const auto p = simulate(server, Poisson{rate}, shape,
                           {2000, static_cast<std::uint64_t>(*rc::gen::inRange(1, 100)), 0, Statistic::kP99});
   RC_ASSERT(p.has_value());

@@ -362,8 +362,8 @@ double items_per_request(const ArrivalProcess& arrivals) {
 
 }  // namespace
 
-double capacity(const Server& server) {
-  double total = 0;
+RequestsPerSecond capacity(const Server& server) {
+  RequestsPerSecond total;
   for (const GpuReplica& gpu : server.gpus) {
     const double slowdown = 1 + (gpu.executors - 1) * (1 - gpu.overlap);
     total += gpu.times.rate(server.batching.max_batch) * gpu.executors / slowdown;
@@ -378,8 +378,8 @@ LatencyProfile simulate_anyway(const Server& server, const ArrivalProcess& arriv
 }
 
 std::optional<LatencyProfile> simulate(const Server& server, const ArrivalProcess& arrivals, const RunLength& length) {
-  const double requests_per_second = capacity(server) / items_per_request(arrivals);
-  if (server.queue.never_acts() && overloads(arrivals, requests_per_second)) return std::nullopt;
+  const RequestsPerSecond most = capacity(server) / items_per_request(arrivals);
+  if (server.queue.never_acts() && overloads(arrivals, most)) return std::nullopt;
   return simulate_anyway(server, arrivals, length);
 }
 

@@ -406,7 +406,7 @@ class Engine {
     const double elapsed = static_cast<double>(std::max<SimTime>(p.all.elapsed, 1));
     if (p.steps > 0) p.all.mean_batch = totals_.sequence_steps / static_cast<double>(p.steps);
     p.all.utilization = static_cast<double>(totals_.busy) / elapsed / static_cast<double>(replicas_.size());
-    p.output_tokens_per_second = static_cast<double>(totals_.output_tokens) / elapsed * 1e9;
+    p.output_rate = tokens_per_s(static_cast<double>(totals_.output_tokens) / elapsed * 1e9);
     return p;
   }
 

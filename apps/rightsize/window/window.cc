@@ -145,7 +145,7 @@ Result<> read_work(const Flags& flags, const catalog::Catalog& catalog, Problem&
 std::optional<serving::Assessment> real_time(const Problem& problem, const Flags& flags) {
   constexpr int kMost = 100'000;
   serving::Service service;
-  service.arrivals = sim::Poisson{problem.work.items_per_day / 86400 * flags.peak};
+  service.arrivals = sim::Poisson{requests(problem.work.items_per_day) / days(1) * flags.peak};
   service.slos = {problem.slo};
   return serving::Planner(service, {problem.replica}).fewest(0, {.step = 1, .most = kMost});
 }
