@@ -89,6 +89,11 @@ const Cell* activity_cell(const CurveRows& curves, std::size_t step) {
   return nullptr;
 }
 
+void reserve(Curve& curve, std::size_t steps) {
+  curve.mean.reserve(steps);
+  curve.max.reserve(steps);
+}
+
 void push(Curve& curve, const Cell* cell) {
   curve.mean.push_back(cell != nullptr ? cell->mean() : kNone);
   curve.max.push_back(cell != nullptr ? cell->max : kNone);
@@ -106,6 +111,10 @@ Profile profile_of(const CurveRows& curves, const std::vector<Interval>& within)
     dram = dram || curves.at(kDramRow, i) != nullptr;
     memory = memory || curves.at(kMemoryRow, i) != nullptr;
   }
+  if (activity) reserve(profile.activity, end - begin);
+  if (activity) profile.idle.reserve(end - begin);
+  if (dram) reserve(profile.dram, end - begin);
+  if (memory) reserve(profile.memory, end - begin);
   profile.start = curves.begin_of(begin);
   profile.width = curves.width();
   for (std::size_t i = begin; i < end; ++i) {

@@ -66,10 +66,6 @@ std::vector<std::string> make_notes(const std::vector<GpuRow>& gpus) {
   return notes;
 }
 
-}  // namespace
-
-namespace {
-
 // Idleness is seen, not inferred, whatever else the verdict rests on: as sure as diagnose is of an idle GPU, which
 // needs ten readings for it.
 double sure_of_idleness(const GpuRow& gpu) {

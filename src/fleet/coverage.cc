@@ -127,6 +127,8 @@ struct Event {
 
 std::vector<Seconds> share_time(const std::vector<OwnedInterval>& intervals, const std::vector<Interval>& within,
                                 std::size_t owners, std::size_t nobody) {
+  // A sweep over all beginnings and ends: between two of them nothing changes, and the moment is shared by whoever is
+  // present.
   const std::size_t counts = owners;  // the number that stands for `within`
   std::vector<Event> events;
   events.reserve(2 * (intervals.size() + within.size()));

@@ -6,28 +6,6 @@
 namespace rightsize::fleet {
 namespace {
 
-constexpr bool is_share(Metric metric) {
-  switch (metric) {
-    case Metric::kGpuUtil:
-    case Metric::kMemoryUtil:
-    case Metric::kGraphicsActive:
-    case Metric::kSmActive:
-    case Metric::kSmOccupancy:
-    case Metric::kTensorActive:
-    case Metric::kDramActive:
-    case Metric::kFp64Active:
-    case Metric::kFp32Active:
-    case Metric::kFp16Active:
-    case Metric::kIntegerActive:
-    case Metric::kHmmaActive:
-    case Metric::kImmaActive:
-    case Metric::kDfmaActive:
-      return true;
-    default:
-      return false;
-  }
-}
-
 constexpr int row_of(Metric metric) {
   for (std::size_t i = 0; i < kActivityRows; ++i) {
     if (kActivityMetrics[i] == metric) return static_cast<int>(i);
@@ -37,7 +15,7 @@ constexpr int row_of(Metric metric) {
 }
 
 constexpr double most_of(Metric metric) {
-  if (is_share(metric)) return 1.05;  // counters read over a slightly wrong interval
+  if (telemetry::is_share(metric)) return telemetry::kMostShare;
   switch (metric) {
     case Metric::kMemoryUsed:
     case Metric::kMemoryTotal:
@@ -55,7 +33,7 @@ constexpr auto kKinds = [] {
   std::array<MetricKind, telemetry::kMetrics> kinds{};
   for (std::size_t i = 0; i < telemetry::kMetrics; ++i) {
     const auto metric = static_cast<Metric>(i);
-    kinds[i] = {most_of(metric), row_of(metric), is_share(metric)};
+    kinds[i] = {most_of(metric), row_of(metric), telemetry::is_share(metric)};
   }
   return kinds;
 }();
@@ -161,7 +139,12 @@ std::size_t CurveRows::find_step(TimePoint time) {
 Cell& CurveRows::cell(std::size_t row, TimePoint time, Interval& reach) {
   const std::size_t step = find_step(time);
   std::vector<Cell>& cells = rows_[row];
-  if (cells.size() <= step) cells.resize(steps_);
+  if (cells.size() <= step) {
+    // By a few steps at a time: doubling would leave a third of it empty.
+    constexpr std::size_t kGrowth = 32;
+    if (cells.capacity() < steps_) cells.reserve((steps_ + kGrowth - 1) / kGrowth * kGrowth);
+    cells.resize(steps_);
+  }
   reach = {begin_of(step), begin_of(step) + width_};
   return cells[step];
 }

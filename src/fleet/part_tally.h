@@ -86,7 +86,8 @@ struct Tally {
 // The curves of one device: steps of one width, as many as kMostSteps; when more are needed, neighbours become one.
 class CurveRows {
  public:
-  static constexpr std::size_t kMostSteps = 512;
+  // Half-hours for a week and five minutes for a day, as for a server (scan.cc). This is most of the memory of a fleet.
+  static constexpr std::size_t kMostSteps = 340;
 
   // The cell of a row for a moment, and the times it holds.
   Cell& cell(std::size_t row, TimePoint time, Interval& reach);

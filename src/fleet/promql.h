@@ -65,8 +65,8 @@ std::string present(const std::vector<std::string>& selectors, Seconds range, co
 // one. Blank and impossible values are left out when the grain is dirty.
 struct Gauge {
   std::string selector;
-  double scale = 1;    // canonical = reported x scale
-  double most = 1.05;  // a canonical value above cannot be; see telemetry::canonical
+  double scale = 1;                     // canonical = reported x scale
+  double most = telemetry::kMostShare;  // a canonical value above cannot be
 };
 std::string activity(const std::vector<Gauge>& sources, const Grain& grain, const LabelList& labels);
 

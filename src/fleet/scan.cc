@@ -50,7 +50,7 @@ void settle_scales(PrometheusClient& client, Sources& sources, const telemetry::
     if (!meaning || !meaning->ambiguous) continue;
     const std::string day = over_time("max_over_time", selector(source.name, matchers, {}), days(1));
     Answered<std::vector<VectorRow>> largest = client.instant("max(" + day + ")", end);
-    if (largest && !largest->empty() && largest->front().value > 1.05) source.scale *= 0.01;
+    if (largest && !largest->empty() && largest->front().value > telemetry::kMostShare) source.scale *= 0.01;
   }
 }
 

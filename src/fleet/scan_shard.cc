@@ -355,7 +355,7 @@ class ShardScan {
       for (const VectorRow& row : rows) {
         const Place place = series_.place_of(row.labels, wanted_);
         const double value = row.value * source.scale;
-        if (place.owner == nullptr || value < 0 || value > 1.05) continue;
+        if (place.owner == nullptr || value < 0 || value > telemetry::kMostShare) continue;
         std::optional<MetricUse>& use = place.part->metrics[static_cast<std::size_t>(metric)];
         if (!use) use = MetricUse{};
         std::optional<double>& quantile = share < 0.9 ? use->p50 : use->p95;

@@ -33,7 +33,7 @@ TimePoint whole_steps(TimePoint time, Seconds width) {
   return TimePoint(std::floor(time.since_epoch() / width) * width);
 }
 
-// Spreads or gathers `from` (width w, first step at index `offset` of the new axis when widened by `factor`).
+// `from` on a coarser axis: its step i falls into step lead + (i + skip) / factor there, whose mean or largest it is.
 std::vector<float> resample(const std::vector<float>& from, std::size_t skip, std::size_t factor, std::size_t lead,
                             std::size_t steps, bool largest) {
   if (from.empty()) return {};
@@ -55,6 +55,7 @@ std::vector<float> resample(const std::vector<float>& from, std::size_t skip, st
   return to;
 }
 
+// Widths divide each other (wider_step), so a narrow step lies in one wide step whole and values need no splitting.
 void move_profile(Profile& profile, TimePoint start, Seconds width, std::size_t steps) {
   const auto factor = static_cast<std::size_t>(std::llround(width / profile.width));
   const TimePoint coarse = whole_steps(profile.start, width);

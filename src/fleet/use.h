@@ -107,7 +107,6 @@ struct GpuUse {
   double idle_share = 0;      // of the covered time: no activity
   double held_share = 0;      // of the covered time: no activity while memory was held
   double changes = 0;         // between idle and active, from one reading to the next
-  bool joint_exact = false;   // held_share was counted reading by reading, not step by step
   bool duplicated = false;    // several series reported the same thing
   bool from_job_log = false;  // made of a scheduler's accounting: no readings, no profile
   Profile profile;

@@ -29,6 +29,7 @@ namespace {
 
 using Kind = UnitKind;  // one row of the model each
 
+// Units that may go into the same slices are counted, not told apart: a thousand replicas are one row.
 std::vector<Kind> kinds_of(const std::vector<Unit>& units) {
   std::map<Allowed, std::size_t> seen;
   std::vector<Kind> kinds;
@@ -47,6 +48,7 @@ struct Counted {
   std::vector<std::vector<int>> gpus;  // [type][layout]
 };
 
+// As many units with one number must be on as many GPUs.
 std::size_t largest_apart(const std::vector<Unit>& units) {
   std::map<int, std::size_t> sizes;
   std::size_t most = 0;
@@ -81,7 +83,8 @@ class CountingModel {
     for (const Kind& kind : kinds) add_kind(kind);
   }
 
-  // What no answer costs less than, at once.
+  // What no answer costs less than, at once. Where all GPUs have one price, a cost is a whole number of GPUs, and the
+  // bound may be rounded up to one.
   double relaxed_bound() const {
     const solve::LinearSolution relaxed = solve::solve_relaxation(model_);
     if (relaxed.status != solve::Status::kOptimal) return 0;
@@ -248,6 +251,7 @@ class Realisation {
     return sum;
   }
 
+  // On the first GPU that takes them all; a trial that fails gives back what it took of the quotas.
   bool place_group(const std::vector<std::size_t>& members) {
     for (OpenGpu& gpu : gpus_) {
       OpenGpu trial = gpu;

@@ -51,6 +51,11 @@ enum class Metric : std::uint8_t {
 };
 inline constexpr std::size_t kMetrics = 27;
 
+constexpr bool is_share(Metric metric) {
+  return metric <= Metric::kMemoryUtil || (metric >= Metric::kGraphicsActive && metric <= Metric::kDfmaActive);
+}
+inline constexpr double kMostShare = 1.05;  // counters read over a slightly wrong interval; more cannot be
+
 // The name in JSON and in recordings' documentation: "sm_active", "memory_used_bytes".
 std::string_view name_of(Metric metric);
 

@@ -319,10 +319,10 @@ void describe_gpu(report::Report& out, const GpuProfile& gpu, const std::vector<
   out.blocks.emplace_back(metrics_table(gpu));
   if (gpu.phases.size() > 1) out.blocks.emplace_back(phases_table(gpu));
   if (gpu.whole.energy && gpu.whole.duration > Seconds{}) {
-    say(fmt::format(
-        "{} over {}: {} of energy, {} on average.", format_count(static_cast<double>(gpu.whole.samples)) + " samples",
-        format_duration(gpu.whole.duration), format_number(in_joules(*gpu.whole.energy) / 1e3) + " kJ",
-        format_power(*gpu.whole.energy / gpu.whole.duration)));
+    say(fmt::format("{} over {}: {} of energy, {} on average.",
+                    format_count(static_cast<double>(gpu.whole.samples)) + " samples",
+                    format_duration(gpu.whole.duration), format_number(in_joules(*gpu.whole.energy) / 1e3) + " kJ",
+                    format_power(*gpu.whole.energy / gpu.whole.duration)));
   }
   if (!projections.empty()) {
     out.blocks.emplace_back(projection_table(projections));

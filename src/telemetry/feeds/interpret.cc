@@ -310,7 +310,7 @@ void SeriesToSamples::close() {
     give(rates);
   } else if (meaning_.ambiguous) {
     const bool percent =
-        std::any_of(held_back_.begin(), held_back_.end(), [](const Point& p) { return p.value > 1.05; });
+        std::any_of(held_back_.begin(), held_back_.end(), [](const Point& p) { return p.value > kMostShare; });
     if (percent) meaning_.scale *= 0.01;
     give(held_back_);
   }

@@ -46,7 +46,7 @@ TEST(Slurm, JobsWithTheirGpus) {
   EXPECT_EQ(job.gpus[1].host, "n2");
   EXPECT_DOUBLE_EQ(job.gpus[0].utilization->fraction(), 0.4);
   EXPECT_DOUBLE_EQ(in_gib(*job.gpus[0].used), 1);
-  EXPECT_EQ(table.jobs[1].end - table.jobs[1].start, 7200);
+  EXPECT_EQ(table.jobs[1].end - table.jobs[1].start, seconds(7200));
   EXPECT_FALSE(table.jobs[1].gpus[0].utilization);
   read("a|b\n1|2\n", false);
   read("", false);
