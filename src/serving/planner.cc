@@ -105,9 +105,10 @@ namespace {
 // What a run allows to say of all SLOs.
 enum class Verdict { kKept, kBroken, kOpen };
 
-// Clear is what lies outside twice the 95 % interval, or further from the limit than even a short run is off.
+// Clear is what lies well outside the 95 % interval, which a run of waits that are alike sees too narrow, or further
+// from the limit than even a short run is off.
 Verdict verdict(const Assessment& a, const Service& service) {
-  constexpr double kWellBelow = 0.7, kWellAbove = 1.2, kSure = 2;
+  constexpr double kWellBelow = 0.7, kWellAbove = 1.2, kSure = 4;
   bool all_kept = true;
   for (const Slo& slo : service.slos) {
     const double share = a.value(slo) / slo.limit, off = kSure * (a.half_width(slo) / slo.limit);  // NaN: too short
@@ -140,7 +141,7 @@ std::optional<Assessment> Planner::confirm(const Configuration& c) const {
   // are simulated some hundred times faster than tokens, and can be seen for longer.
   const double idle = 1 - std::min(0.999, sim::mean_rate(service_.arrivals).value_or(0) / capacity(c));
   const std::uint64_t least = continuous(c) ? 4'000 : 64'000;
-  const double alike = (continuous(c) ? 200 : 2'000) / (idle * idle);
+  const double alike = (continuous(c) ? 300 : 2'000) / (idle * idle);
   std::uint64_t requests = std::min(most, std::max(run_of(c, 6, least), static_cast<std::uint64_t>(alike)));
   std::optional<Assessment> a = assess(c, {requests, seed_, 0, Statistic::kP99});
   while (a && verdict(*a, service_) == Verdict::kOpen) {
@@ -174,15 +175,20 @@ constexpr double kGlanceDoubt = 1.3;  // how far so short a run may be off
 }  // namespace
 
 std::optional<Assessment> Planner::kept_by_engine(std::size_t index, int count) const {
+  constexpr double kBetter = 0.995;  // less of a gain is none
   Configuration c;
   c.groups = {{index, count}};
+  Seconds shortest = seconds(kInfinite);  // TPOT of those looked at closely
   for (const auto& [sequences, budget] : kEngineLimits) {
     c.engine.max_sequences = sequences, c.engine.token_budget = budget;
     if (bound(c) > 1) return std::nullopt;
     const auto glance = assess(c, {run_of(c, kGlanceTurnovers, kGlance), seed_, 0, Statistic::kP99});
     if (!glance) return std::nullopt;
-    if (glance->excess(service_) <= kGlanceDoubt) {
+    const Seconds tpot = glance->value(Quantity::kTpot, Statistic::kP99);
+    const bool better = tpot < shortest * kBetter;
+    if (better && glance->excess(service_) <= kGlanceDoubt) {
       if (auto confirmed = confirm(c)) return confirmed;
+      shortest = tpot;
     }
     // Others can only help TPOT; where that is near its limit a longer run may break it.
     if (!breaks_tpot(*glance, service_) && glance->excess(service_) > 1) return std::nullopt;

@@ -34,7 +34,9 @@ struct Finish {
 };
 
 struct Totals {
-  LatencyStatistics latency, ttft, tpot;
+  // A request takes many steps and runs are short: intervals begin with shorter stretches than those of batches.
+  static constexpr std::uint64_t kFirstRun = 400;
+  LatencyStatistics latency{kFirstRun}, ttft{kFirstRun}, tpot{kFirstRun};
   std::uint64_t steps = 0, preemptions = 0, output_tokens = 0;
   std::int64_t present = 0, presence = 0;
   SimTime last_change = 0;
