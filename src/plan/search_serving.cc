@@ -60,6 +60,8 @@ SearchResult ServingSearch::screen() {
 
 void ServingSearch::screen_class(std::size_t index) {
   const MachineClass& machines = classes_[index];
+  if (!batches_ && !engine_runs_on(request_.job.stack, *machines.gpu))
+    return note(machines, Stage::kSoftware, 1, std::string(model::name_of(request_.job.stack)), "GPUs it runs on");
   std::vector<Option> options;
   int fewest = std::numeric_limits<int>::max();
   for (model::Precision precision : precisions_for(request_, model::Method::kFull)) {
