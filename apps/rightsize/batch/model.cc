@@ -62,7 +62,7 @@ Checked<std::vector<BatchOffer>> language_offers(const Known& known, const model
                                                  const std::vector<const Gpu*>& gpus) {
   const serving::Predictor predictor{known.constants, known.shape, known.work};
   Result<std::vector<int>> asked = parse_sizes(known.flags.tp, "--tp");
-  if (!asked) return fail(one(asked.error()));
+  if (!asked) return fail(asked.error());
   if (asked->empty()) *asked = known.flags.slo.empty() ? std::vector<int>{1} : std::vector<int>{1, 2, 4, 8};
   std::vector<BatchOffer> offers;
   std::optional<Error> reason;
@@ -78,7 +78,7 @@ Checked<std::vector<BatchOffer>> language_offers(const Known& known, const model
       if (replica) offers.push_back(offer_of(*std::move(replica)));
     }
   }
-  if (offers.empty()) return fail(one(reason ? *reason : bad_input("no GPU has so many beside it: use less --tp")));
+  if (offers.empty()) return fail(reason ? *reason : bad_input("no GPU has so many beside it: use less --tp"));
   return offers;
 }
 
@@ -90,7 +90,7 @@ Checked<std::vector<BatchOffer>> batch_offers(const Known& known, model::Job job
   for (const Gpu* gpu : gpus) {
     const perf::GpuSpeed speed = perf::gpu_speed(known.constants, *gpu);
     Result<serving::Replica> replica = serving::batch_replica(predictor, job, *gpu, speed, known.flags.pad, overhead);
-    if (!replica) return fail(one(replica.error()));
+    if (!replica) return fail(replica.error());
     offers.push_back(offer_of(*std::move(replica)));
   }
   return offers;
@@ -102,19 +102,19 @@ Checked<std::vector<BatchOffer>> predict_offers(const BatchFlags& flags, const c
                                                 BatchInput& input) {
   RIGHTSIZE_TRY(model::ModelShape shape, model::find_model(flags.model));
   const Result<std::vector<const Gpu*>> gpus = gpus_named(flags.gpu, catalog);
-  if (!gpus) return fail(one(gpus.error()));
+  if (!gpus) return fail(gpus.error());
   Result<std::string> overlay = catalog::overlay_directory(flags.catalog);
-  if (!overlay) return fail(one(overlay.error()));
+  if (!overlay) return fail(overlay.error());
   RIGHTSIZE_TRY(perf::Constants constants, perf::load_constants(*overlay));
   RIGHTSIZE_TRY(const model::Job job, serving_job(flags));
   perf::ModelWork work = perf::work_of(shape);
   const Known known{flags, std::move(shape), std::move(constants), std::move(work)};
   const bool batches = perf::serves_batches(known.work);
   if (batches == input.continuous && !flags.policy.empty()) {
-    return fail(one(bad_input(fmt::format("{} {}", known.shape.name,
-                                          batches ? "does not make tokens one by one: its requests come in batches"
-                                                  : "makes tokens one by one: its requests do not come in batches"))
-                        .with_hint(batches ? "use --policy dynamic" : "use --policy continuous")));
+    return fail(bad_input(fmt::format("{} {}", known.shape.name,
+                                      batches ? "does not make tokens one by one: its requests come in batches"
+                                              : "makes tokens one by one: its requests do not come in batches"))
+                    .with_hint(batches ? "use --policy dynamic" : "use --policy continuous"));
   }
   input.continuous = !batches;
   return batches ? batch_offers(known, job, *gpus, input.overhead) : language_offers(known, job, *gpus);

@@ -72,9 +72,9 @@ Checked<Outcome> print_once(const Flags& flags, const Facts& facts) {
 
 Checked<Outcome> run(const Flags& flags) {
   Result<Seconds> every = parse_duration(flags.every);
-  if (!every) return fail(one(std::move(every).error()));
+  if (!every) return fail(std::move(every).error());
   Result<Seconds> stale = flags.stale_after.empty() ? Result<Seconds>(*every * 3) : parse_duration(flags.stale_after);
-  if (!stale) return fail(one(std::move(stale).error()));
+  if (!stale) return fail(std::move(stale).error());
   RIGHTSIZE_TRY(const Facts facts, open_facts(flags.fleet.catalog));
   if (flags.once) return print_once(flags, facts);
 
@@ -91,7 +91,7 @@ Checked<Outcome> run(const Flags& flags) {
                          return std::pair(health.good ? 200 : 503, health.text);
                        });
   Result<std::string> address = server.start(flags.listen);
-  if (!address) return fail(one(std::move(address).error()));
+  if (!address) return fail(std::move(address).error());
   std::fputs(fmt::format("metrics at http://{}/metrics, measured every {}\n", *address, flags.every).c_str(), stderr);
   keep_measuring(flags, facts, *every, page);
   server.stop();

@@ -36,7 +36,7 @@ Checked<FleetResult> read_server(const FleetRequest& request, Telemetry& into) {
   fleet::ServerOptions options = request.server;
   if (request.show_progress || isatty(STDERR_FILENO) != 0) options.progress = show_progress;
   Result<fleet::Scan> scan = fleet::scan_server(options);
-  if (!scan) return fail(one(std::move(scan).error()));
+  if (!scan) return fail(std::move(scan).error());
   FleetResult result;
   result.sources = scan->sources;
   result.labels = scan->labels;
@@ -53,7 +53,7 @@ Checked<FleetResult> read_files(const FleetRequest& request, Telemetry& into) {
   fleet::UseAccumulator sum({.idle = request.thresholds.idle, .interval = request.interval, .window = request.cut()});
   Result<telemetry::FeedOutcome> outcome =
       telemetry::read_feeds(request.from, {request.names, request.interval.value_or(seconds(30))}, sum);
-  if (!outcome) return fail(one(std::move(outcome).error()));
+  if (!outcome) return fail(std::move(outcome).error());
   into.jobs = std::move(outcome->jobs);
   into.notes = outcome->notes;
   FleetResult result;
@@ -158,7 +158,7 @@ Checked<FleetResult> run_fleet(const FleetRequest& request, const Facts& facts) 
   RIGHTSIZE_TRY(FleetResult result,
                 request.from.empty() ? read_server(request, telemetry) : read_files(request, telemetry));
   if (!request.jobs.empty()) {
-    if (Result<> read = read_job_log(request.jobs, telemetry.jobs); !read) return fail(one(std::move(read).error()));
+    if (Result<> read = read_job_log(request.jobs, telemetry.jobs); !read) return fail(std::move(read).error());
   }
   if (const std::optional<fleet::Interval> cut = request.cut()) fleet::clip_jobs(telemetry.jobs, *cut);
   std::vector<std::string> notes = std::move(telemetry.notes);
