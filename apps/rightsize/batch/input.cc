@@ -100,13 +100,11 @@ Checked<BatchOffer> read_service(const std::string& text, const BatchFlags& flag
                                  std::vector<sim::TableTime>& tables) {
   auto [gpu, file] = split_gpu(text, catalog);
   if (gpu.empty() && !flags.gpu.empty()) {
-    Result<const catalog::Gpu*> named = catalog.find_gpu(flags.gpu);
-    if (!named) return fail(named.error());
-    gpu = (*named)->name;
+    RIGHTSIZE_TRY(const catalog::Gpu* named, catalog.find_gpu(flags.gpu));
+    gpu = named->name;
   }
-  Result<std::string> content = read_file(file);
-  if (!content) return fail(content.error());
-  RIGHTSIZE_TRY(std::vector<sim::TableTime::Row> rows, sim::parse_service_table(file, *std::move(content)));
+  RIGHTSIZE_TRY(std::string content, read_file(file));
+  RIGHTSIZE_TRY(std::vector<sim::TableTime::Row> rows, sim::parse_service_table(file, std::move(content)));
   BatchOffer offer;
   offer.gpu = offer.replica.gpu = gpu;
   offer.replica.continuous = false;
@@ -142,16 +140,14 @@ Checked<std::vector<BatchOffer>> read_offers(const BatchFlags& flags, BatchInput
   }
   for (const std::string& text : continuous ? flags.step_time : std::vector<std::string>{}) {
     auto [gpu, cost] = split_gpu(text, catalog);
-    Result<sim::StepCost> step = parse_step_cost(cost);
-    if (!step) return fail(step.error());
+    RIGHTSIZE_TRY(sim::StepCost step, parse_step_cost(cost));
     if (gpu.empty() && !flags.gpu.empty()) {
-      Result<const catalog::Gpu*> named = catalog.find_gpu(flags.gpu);
-      if (!named) return fail(named.error());
-      gpu = (*named)->name;
+      RIGHTSIZE_TRY(const catalog::Gpu* named, catalog.find_gpu(flags.gpu));
+      gpu = named->name;
     }
     offers.emplace_back();
     offers.back().gpu = offers.back().replica.gpu = gpu;
-    offers.back().replica.step = *step;
+    offers.back().replica.step = step;
   }
   if (offers.empty() && !flags.model.empty()) {
     RIGHTSIZE_TRY(offers, predict_offers(flags, catalog, input));
