@@ -78,7 +78,8 @@ TEST(Catalogue, SparseExceedsDenseAndNarrowFormatsAreNotSlower) {
         EXPECT_GT(*peak.sparse, *peak.dense) << g.name;
       }
       if (peak.dense && peak.measured) {
-        EXPECT_LT(*peak.measured, *peak.dense * 1.05) << g.name;
+        EXPECT_LT(*peak.measured, *peak.dense * 1.1)  // GeForce clocks exceed the nominal boost
+            << g.name;
       }
     }
     if (dense(NumberFormat::kFp16) && dense(NumberFormat::kFp8)) {

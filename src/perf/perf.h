@@ -70,6 +70,7 @@ enum class NoteKind {
   kOffloadIgnored,
   kAttentionWindowIgnored,
   kQuantizedAdapters,      // QLoRA: weights are expanded in every pass
+  kAdapterInputs,          // LoRA without autocast: every adapted layer's input is cast to fp32 and back
   kFusedIgnored,           // the eager profile has no fused kernels or losses
   kExpertParallelIgnored,  // serving splits experts like other weights
   kEagerDecode,            // value: milliseconds of a step without a CUDA graph
