@@ -27,6 +27,7 @@ constexpr Command kCommands[] = {
     {"estimate", "how fast a job runs on a GPU, what binds it, and how sure that is", add_estimate},
     {"batch", "latency of a batching server, and the cheapest setting that keeps every SLO", add_batch},
     {"calibrate", "your own measurements teach the speed model your stack on your GPU", add_calibrate},
+    {"commit", "how much capacity to commit to, for how long, and what that risks", add_commit},
     {"exporter", "a fleet's verdicts and dollars as Prometheus metrics", add_exporter},
     {"fleet", "what a fleet's GPUs cost, how much of it is wasted, who wastes it, and what saves most", add_fleet},
     {"gpus", "the GPUs of the catalogue: memory, bandwidth, speed per number format", add_gpus},

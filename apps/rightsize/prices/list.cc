@@ -11,7 +11,7 @@
 #include "base/parse_units.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "rightsize/input/price_flag.h"
+#include "rightsize/prices/prices.h"
 
 namespace rightsize::app {
 namespace {
@@ -22,13 +22,6 @@ using report::Align;
 using report::Cell;
 using report::Json;
 
-struct Flags {
-  std::string gpu, provider, region, purchase, min_memory, sort = "usd-per-gpu-hour", best_per, catalog;
-  PriceFlag price;
-  int top = -1;
-  bool retired = false;
-};
-
 // An offer by whatever it is bought for. Dollars are per hour.
 struct Row : market::Offer {
   double per_hour = 0;
@@ -37,10 +30,12 @@ struct Row : market::Offer {
   double per_gbs = 0;      // of memory bandwidth
   double per_gib = 0;      // of memory
   double age_days = NAN;
+  market::PriceOutlook outlook = {};  // over the next hour
 };
 
-Row make_row(const market::Offer& offer, Date now) {
+Row make_row(const market::Offer& offer, const market::PriceBook& book, Date now) {
   Row row{offer};
+  row.outlook = book.outlook(offer, hours(1));
   row.per_hour = in_usd_per_machine_hour(offer.rate());
   row.per_gpu = in_usd_per_gpu_hour(offer.rate_per_gpu());
   if (auto rate = offer.gpu->half_rate()) row.per_tflop = row.per_gpu / in_tflop_per_s(*rate);
@@ -108,25 +103,15 @@ std::set<std::string> all_of(const catalog::Catalog& catalog, std::string Price:
   return names;
 }
 
-Result<std::vector<Row>> select(const Flags& flags, const market::PriceBook& book) {
-  const catalog::Catalog& catalog = book.catalog();
-  market::OfferFilter filter;
-  filter.retired = flags.retired;
-  for (std::string_view name : split_list(flags.gpu, ',')) {
-    RIGHTSIZE_TRY(std::vector<const Gpu*> matched, catalog.match_gpus(name));
-    for (const Gpu* gpu : matched) filter.gpus.push_back(gpu->name);
-  }
-  RIGHTSIZE_TRY(filter.providers, choose(flags.provider, "provider", all_of(catalog, &Price::provider), false));
-  RIGHTSIZE_TRY(filter.regions, choose(flags.region, "region", all_of(catalog, &Price::region), true));
-  RIGHTSIZE_TRY(auto terms, choose(flags.purchase, "purchase option", {"on-demand", "spot", "1y", "3y"}, false));
-  for (const std::string& name : terms) filter.purchases.push_back(*catalog::parse_purchase(name));
+Result<std::vector<Row>> select(const PricesFlags& flags, const market::PriceBook& book) {
+  RIGHTSIZE_TRY(const market::OfferFilter filter, read_filter(flags, book.catalog()));
   Bytes least;
   if (!flags.min_memory.empty()) {
     RIGHTSIZE_TRY(least, parse_bytes(flags.min_memory));
   }
   std::vector<Row> rows;
   for (const market::Offer& offer : book.offers(filter)) {
-    if (offer.gpu->memory >= least) rows.push_back(make_row(offer, today()));
+    if (offer.gpu->memory >= least) rows.push_back(make_row(offer, book, today()));
   }
   return rows;
 }
@@ -158,6 +143,9 @@ Cell small_dollars_cell(double value) {
   return std::isnan(value) ? report::unknown_cell() : report::number_cell("$" + format_number(value), value);
 }
 
+// The zone says its region by itself; where it has no name of its own the region stands.
+std::string place_of(const Price& price) { return price.zone.empty() ? price.region : price.region + " " + price.zone; }
+
 report::Table table_of(const std::vector<Row>& offers, int top) {
   report::Table table;
   table.columns = {{"provider", "provider", Align::kLeft},
@@ -177,7 +165,7 @@ report::Table table_of(const std::vector<Row>& offers, int top) {
     table.rows.push_back(
         {report::text_cell(o.price->provider), report::text_cell(o.price->instance),
          report::number_cell(std::to_string(o.machine->gpus), o.machine->gpus), report::text_cell(o.gpu->name),
-         report::text_cell(o.price->region), report::text_cell(catalog::name_of(o.price->purchase)),
+         report::text_cell(place_of(*o.price)), report::text_cell(catalog::name_of(o.price->purchase)),
          dollars_cell(o.per_hour), dollars_cell(o.per_gpu), small_dollars_cell(o.per_tflop),
          small_dollars_cell(o.per_gbs), small_dollars_cell(o.per_gib),
          std::isnan(o.age_days) ? report::unknown_cell()
@@ -193,9 +181,16 @@ Json json_of(const Row& o) {
           {"gpu", o.gpu->name},
           {"gpus", o.machine->gpus},
           {"region", o.price->region},
+          {"zone", o.price->zone.empty() ? Json(nullptr) : Json(o.price->zone)},
           {"purchase", catalog::name_of(o.price->purchase)},
           {"usd_per_hour", o.per_hour},
           {"usd_per_gpu_hour", o.per_gpu},
+          {"expected_usd_per_hour", Json{{"low", in_usd_per_machine_hour(o.outlook.low)},
+                                         {"likely", in_usd_per_machine_hour(o.outlook.likely)},
+                                         {"high", in_usd_per_machine_hour(o.outlook.high)}}},
+          {"community", o.machine->community},
+          {"launch_floor", o.outlook.floor},
+          {"outdated", o.outlook.outdated},
           {"usd_per_tflop_hour", report::json_number(o.per_tflop)},
           {"usd_per_gbs_hour", o.per_gbs},
           {"usd_per_gib_hour", o.per_gib},
@@ -232,19 +227,32 @@ std::map<std::string, Age> ages(const std::vector<Row>& offers) {
   return by_provider;
 }
 
+constexpr double kStaleDays = 180;
+
+std::string days_of(const Age& age) {
+  if (std::isinf(age.newest)) return "undated";
+  if (age.newest == age.oldest) return fmt::format("{:.0f} days", age.oldest);
+  return fmt::format("{:.0f}-{:.0f} days", age.newest, age.oldest);
+}
+
+// Every provider's age where they are few, else the span and who is stale; and what to do about it.
 std::string age_sentence(const std::map<std::string, Age>& by_provider) {
-  constexpr double kStale = 180;
-  std::vector<std::string> parts;
+  std::vector<std::string> parts, stale;
+  Age all;
   for (const auto& [provider, age] : by_provider) {
-    if (std::isinf(age.newest)) {
-      parts.push_back(provider + " undated");
-      continue;
-    }
-    std::string days = age.newest == age.oldest ? fmt::format("{:.0f}", age.oldest)
-                                                : fmt::format("{:.0f}-{:.0f}", age.newest, age.oldest);
-    parts.push_back(fmt::format("{} {} days{}", provider, days, age.newest > kStale ? " (stale)" : ""));
+    parts.push_back(provider + " " + days_of(age) + (age.newest > kStaleDays ? " (stale)" : ""));
+    if (age.newest > kStaleDays) stale.push_back(provider);
+    all.newest = std::min(all.newest, age.newest);
+    all.oldest = std::max(all.oldest, age.oldest);
   }
-  return fmt::format("Age of the prices: {}.", fmt::join(parts, ", "));
+  constexpr std::size_t kFew = 8;
+  std::string text = fmt::format("Age of the prices: {}.", fmt::join(parts, ", "));
+  if (parts.size() > kFew) {
+    text = fmt::format("Age of the prices: {}{}.", days_of(all),
+                       stale.empty() ? "" : fmt::format("; over half a year: {}", fmt::join(stale, ", ")));
+  }
+  const bool old = all.oldest > 30;
+  return text + (old ? " 'rightsize prices update' fetches fresh ones, 'prices import' reads files." : "");
 }
 
 // Prices that came from the user's own files, so that nobody mistakes them for ours.
@@ -262,7 +270,17 @@ std::string overlay_sentence(const std::vector<Row>& offers) {
   return text;
 }
 
-Outcome make_outcome(const std::vector<Row>& offers, const Flags& flags) {
+// Offers of peers that only --community would show.
+std::size_t peers_left_out(const PricesFlags& flags, const market::PriceBook& book) {
+  if (flags.community) return 0;
+  PricesFlags all = flags;
+  all.community = true;
+  const Result<market::OfferFilter> with = read_filter(all, book.catalog()),
+                                    without = read_filter(flags, book.catalog());
+  return with && without ? book.offers(*with).size() - book.offers(*without).size() : 0;
+}
+
+Outcome make_outcome(const std::vector<Row>& offers, const PricesFlags& flags, std::size_t left_out) {
   Outcome outcome;
   outcome.report.title = "Prices";
   Json& document = outcome.report.document;
@@ -285,13 +303,34 @@ Outcome make_outcome(const std::vector<Row>& offers, const Flags& flags) {
   std::string notes = age_sentence(by_provider) +
                       " $/TFLOP-h counts dense bf16 (fp16 where there is no bf16) peaks, $/GB/s-h memory bandwidth, "
                       "$/GiB-h GPU memory.";
+  if (left_out > 0) {
+    notes += fmt::format("\n{} peer-hosted offer{} left out; --community shows them.", left_out,
+                         left_out == 1 ? " is" : "s are");
+  }
   if (std::string own = overlay_sentence(offers); !own.empty()) notes += "\n" + own;
   outcome.report.blocks.emplace_back(report::Paragraph{std::move(notes)});
   return outcome;
 }
 
-Checked<Outcome> run(const Flags& flags) {
-  RIGHTSIZE_TRY(catalog::Catalog catalog, open_catalog(flags.catalog));
+}  // namespace
+
+Result<market::OfferFilter> read_filter(const PricesFlags& flags, const catalog::Catalog& catalog) {
+  market::OfferFilter filter;
+  filter.retired = flags.retired;
+  filter.community = flags.community;
+  for (std::string_view name : split_list(flags.gpu, ',')) {
+    RIGHTSIZE_TRY(std::vector<const Gpu*> matched, catalog.match_gpus(name));
+    for (const Gpu* gpu : matched) filter.gpus.push_back(gpu->name);
+  }
+  RIGHTSIZE_TRY(filter.providers, choose(flags.provider, "provider", all_of(catalog, &Price::provider), false));
+  RIGHTSIZE_TRY(filter.regions, choose(flags.region, "region", all_of(catalog, &Price::region), true));
+  RIGHTSIZE_TRY(auto terms, choose(flags.purchase, "purchase option", {"on-demand", "spot", "1y", "3y"}, false));
+  for (const std::string& name : terms) filter.purchases.push_back(*catalog::parse_purchase(name));
+  return filter;
+}
+
+Checked<Outcome> list_prices(const PricesFlags& flags) {
+  RIGHTSIZE_TRY(catalog::Catalog catalog, open_catalog(flags.catalog, flags.store));
   RIGHTSIZE_TRY(const market::PriceBook book, open_prices(catalog, flags.price));
   Result<const SortKey*> key = find_sort_key(flags.sort);
   if (!key) return fail(one(key.error()));
@@ -303,31 +342,7 @@ Checked<Outcome> run(const Flags& flags) {
   if (flags.top > 0 && offers->size() > static_cast<std::size_t>(flags.top)) {
     offers->resize(static_cast<std::size_t>(flags.top));
   }
-  return make_outcome(*offers, flags);
-}
-
-}  // namespace
-
-Run add_prices(FlagSet& command) {
-  auto flags = std::make_shared<Flags>();
-  command.add_option("--gpu", flags->gpu, "GPU names, aliases or families, comma-separated: a100, h100-sxm");
-  command.add_option("--provider", flags->provider, "providers, comma-separated: aws, gcp, azure, lambda ...");
-  command.add_option("--region", flags->region, "regions or their beginnings, comma-separated: us-east-1, europe");
-  command.add_option("--purchase", flags->purchase, "on-demand, spot, 1y, 3y, comma-separated");
-  command.add_option("--min-memory", flags->min_memory, "only GPUs with at least this much memory, e.g. 40GiB");
-  command
-      .add_option("--sort", flags->sort,
-                  "usd-per-gpu-hour, usd-per-hour, usd-per-tflop-hour, usd-per-gbs-hour, usd-per-gib-hour or age")
-      ->default_str("usd-per-gpu-hour");
-  command.add_option("--best-per", flags->best_per, "only the first of each gpu, provider, instance or region");
-  command.add_option("--top", flags->top, "how many rows; 0 for all (default: 40 in text, all elsewhere)")
-      ->check([](const std::string& text) {
-        return parse_count(text) ? std::string{} : "'" + text + "' is not a whole number from 0 up";
-      });
-  command.add_flag("--retired", flags->retired, "also machines that can no longer be bought");
-  add_price_flag(command, flags->price);
-  add_catalog_flag(command, flags->catalog);
-  return [flags] { return run(*flags); };
+  return make_outcome(*offers, flags, peers_left_out(flags, book));
 }
 
 }  // namespace rightsize::app
