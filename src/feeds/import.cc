@@ -203,27 +203,43 @@ void Importer::check_spot() {
   }
 }
 
-// Against what others ask for the same GPU on the same terms: a price far outside is a mistake or a bait.
+// Against what other providers ask for the same GPU on the same terms, each provider counted once however many regions
+// it has: a price far outside is a mistake or a bait, one beyond all reason cannot be true.
 void Importer::check_band() {
-  std::map<std::pair<std::string, Purchase>, std::vector<double>> known;
   std::map<MachineKey, const Machine*> machines = machines_;
   for (const auto& [key, machine] : new_machines_) machines[key] = &machine;
+  std::map<std::pair<std::string, Purchase>, std::map<std::string, std::vector<double>>> known;  // by provider
   for (const Price& price : catalog_.prices) {
     const auto machine = machines.find({price.provider, price.instance});
-    if (machine != machines.end()) {
-      known[{machine->second->gpu, price.purchase}].push_back(dollars(price) / machine->second->gpus);
-    }
+    if (machine == machines.end() || !price.provenance.unverified.empty()) continue;
+    known[{machine->second->gpu, price.purchase}][price.provider].push_back(dollars(price) / machine->second->gpus);
   }
+  std::map<std::pair<std::string, Purchase>, double> usual;
+  for (const auto& [what, providers] : known) {
+    std::vector<double> each;
+    for (const auto& [provider, prices] : providers) each.push_back(median_of(prices));
+    usual[what] = median_of(each);
+  }
+  std::vector<Key> impossible;
   for (auto& [key, price] : prices_) {
     const Machine& machine = *machines.at({price.provider, price.instance});
-    const auto others = known.find({machine.gpu, price.purchase});
-    if (others == known.end() || others->second.size() < 3) continue;
-    const double ratio = dollars(price) / machine.gpus / median_of(others->second);
-    if (ratio >= 0.4 && ratio <= 4) continue;
-    const std::string why =
-        ratio < 1 ? "under 40 % of what others ask for this GPU" : "over four times what others ask";
-    suspect(why, price);
-    if (ratio < 1 && price.purchase != Purchase::kSpot) doubt(price, why);
+    const auto others = usual.find({machine.gpu, price.purchase});
+    if (others == usual.end()) continue;
+    const double ratio = dollars(price) / machine.gpus / others->second;
+    if (ratio < 0.03 || ratio > 30) {
+      impossible.push_back(key);
+    } else if (ratio < 0.3) {
+      const std::string why = "under 30 % of what others ask for this GPU";
+      suspect(why, price);
+      if (price.purchase != Purchase::kSpot) doubt(price, why);
+    } else if (ratio > 4) {
+      suspect("over four times what others ask for this GPU", price);
+    }
+  }
+  for (const Key& key : impossible) {
+    refuse("price beyond all reason for this GPU", where(prices_.at(key)), 0);
+    --import_.audit.taken;
+    prices_.erase(key);
   }
 }
 
@@ -255,7 +271,8 @@ void Importer::check_jumps() {
   }
 }
 
-// Zones of a region with one price are the region's.
+// Zones of a region with one price are the region's. A spot price of a single zone stays that zone's: of the others
+// nothing is known.
 void Importer::merge_zones() {
   std::map<std::tuple<std::string, std::string, std::string, Purchase>, std::vector<Key>> regions;
   for (const auto& [key, price] : prices_) {
@@ -265,7 +282,8 @@ void Importer::merge_zones() {
     const Price first = prices_.at(keys.front());
     const bool alike = std::all_of(
         keys.begin(), keys.end(), [&](const Key& key) { return prices_.at(key).machine_price == first.machine_price; });
-    if (!alike || first.zone.empty()) continue;
+    const bool alone = keys.size() == 1 && first.purchase == Purchase::kSpot;
+    if (!alike || alone || first.zone.empty()) continue;
     for (const Key& key : keys) prices_.erase(key);
     Price whole = first;
     whole.zone.clear();

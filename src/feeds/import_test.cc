@@ -100,12 +100,14 @@ TEST(SkyPilot, SuspiciousPricesAreTakenAndSaid) {
   const auto found = import("skypilot",
                             kSkyHeader + std::string("p5.48xlarge,H100,8.0,192,2048,,55.04,5.504,us-east-1,use1-az1\n"
                                                      "p4d.24xlarge,A100,8.0,96,1152,,21.96,30,us-east-1,use1-az1\n"
-                                                     "bait.8,H100-SXM,8,96,900,,4,,r1,\n"),
+                                                     "bait.8,H100-SXM,8,96,900,,6,,r1,\n"
+                                                     "none.8,H100-SXM,8,96,900,,0.08,,r1,\n"),
                             "aws");
   ASSERT_TRUE(found);
   EXPECT_TRUE(found->audit.suspicious.contains("spot at the floor of a tenth of on-demand"));
   EXPECT_TRUE(found->audit.suspicious.contains("spot above on-demand"));
-  EXPECT_TRUE(found->audit.suspicious.contains("under 40 % of what others ask for this GPU"));
+  EXPECT_TRUE(found->audit.suspicious.contains("under 30 % of what others ask for this GPU"));
+  EXPECT_TRUE(found->audit.refused.contains("price beyond all reason for this GPU"));  // a cent an hour
   for (const catalog::Price& one : found->prices) {
     const bool doubted =
         one.instance == "bait.8" || (one.instance == "p4d.24xlarge" && one.purchase == Purchase::kSpot);

@@ -71,6 +71,7 @@ Result<ResolvedGpu> resolve_gpu(const catalog::Catalog& catalog, const FeedRow& 
     }
   }
   if (found.empty()) return fail(bad_input("GPU not in the catalogue"));
+  bool named_exactly = found.size() == 1;
   // An alias such as "A100-80GB" names one form; the family has the others.
   if (found.size() == 1) {
     const std::size_t dash = found[0]->name.rfind('-');
@@ -79,14 +80,20 @@ Result<ResolvedGpu> resolve_gpu(const catalog::Catalog& catalog, const FeedRow& 
     if (formed && plain(row.gpu).find("sxm") == std::string::npos && plain(row.gpu).find("pcie") == std::string::npos &&
         plain(row.gpu).find("hbm3") == std::string::npos) {
       if (Result<std::vector<const Gpu*>> all = catalog.match_gpus(family)) found = *std::move(all);
+      named_exactly = false;
     }
   }
   if (row.gpu_memory_gib) {
     std::erase_if(found, [&](const Gpu* gpu) { return !memory_agrees(*gpu, *row.gpu_memory_gib); });
     if (found.empty()) return fail(bad_input("memory contradicts the GPU"));
   }
-  if (found.size() == 1) return ResolvedGpu{found[0], false};
   const std::string form = form_of(row);
+  // One that has another form than the text says, or a form where the text says none, is the nearest we know.
+  const auto has_form = [](const Gpu& gpu) { return is_form(gpu, "-sxm") || is_form(gpu, "-pcie"); };
+  if (found.size() == 1) {
+    const bool stated = !form.empty() && is_form(*found[0], "-" + form);
+    return ResolvedGpu{found[0], !named_exactly && has_form(*found[0]) && !stated};
+  }
   std::vector<const Gpu*> formed;
   for (const Gpu* gpu : found) {
     if (!form.empty() && is_form(*gpu, "-" + form)) formed.push_back(gpu);

@@ -257,24 +257,31 @@ Outcome report_of(const std::vector<Plan>& plans, const Flags& flags, const Usag
                      {"first_year_usd", best.cost.first_year},
                      {"coverage", best.cost.first_year_covered},
                      {"utilization", best.cost.first_year_used}};
+  const bool offered = best.prices.one_year || best.prices.three_years;
+  const std::string nothing =
+      offered ? fmt::format("Commit to nothing: demand runs too seldom for the terms of {}.", best.provider)
+              : fmt::format(
+                    "Commit to nothing: {} is cheapest, and no price of a commitment there is known "
+                    "(--one-year, --three-years give yours).",
+                    best.provider);
   report.blocks.emplace_back(report::Paragraph{
-      none ? fmt::format("Commit to nothing: demand runs too seldom for any term {} offers. Three years cost {} in "
-                         "expectation.",
-                         best.provider, money(best.cost.total))
+      none ? fmt::format("{} Three years cost {} in expectation.", nothing, money(best.cost.total))
            : fmt::format("Commit to {:g} GPU{} for one year and {:g} for three at {}. Three years then cost {} in "
                          "expectation instead of {}: {} less ({:.0f} %).",
                          best.mix.one_year, best.mix.one_year == 1 ? "" : "s", best.mix.three_years, best.provider,
                          money(best.cost.total), money(best.without.total), money(saved),
                          100 * saved / best.without.total)});
-  report.blocks.emplace_back(report::Paragraph{fmt::format(
-      "Usage: {}. On-demand {}/GPU-h{}. In the first year commitments carry {:.0f} % of demand and are {:.0f} % used.",
-      usage.said, format_usd_per_hour(best.prices.on_demand),
-      best.prices.spot ? fmt::format(", spot {}/GPU-h for {:.0f} % of demand that may be interrupted",
-                                     format_usd_per_hour(*best.prices.spot), 100 * demand.interruptible)
-                       : "",
-      100 * best.cost.first_year_covered, 100 * best.cost.first_year_used)});
+  report.blocks.emplace_back(report::Paragraph{
+      fmt::format("Usage: {}. On-demand {}/GPU-h{}.{}", usage.said, format_usd_per_hour(best.prices.on_demand),
+                  best.prices.spot && demand.interruptible > 0
+                      ? fmt::format(", spot {}/GPU-h for the {:.0f} % of demand that may be interrupted",
+                                    format_usd_per_hour(*best.prices.spot), 100 * demand.interruptible)
+                      : "",
+                  none ? ""
+                       : fmt::format(" In the first year commitments carry {:.0f} % of demand and are {:.0f} % used.",
+                                     100 * best.cost.first_year_covered, 100 * best.cost.first_year_used))});
   add_terms(best, report);
-  add_regret(best, demand, futures, flags.ladder, report);
+  if (!none) add_regret(best, demand, futures, flags.ladder, report);
   if (plans.size() > 1) {
     report::Table table;
     table.title = "Other providers";
