@@ -1,10 +1,9 @@
 #include "plan/candidates.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <tuple>
-
-#include "base/format.h"
 
 namespace rightsize::plan {
 namespace {
@@ -20,20 +19,45 @@ auto names_of(const PricedOption& c) {
 struct Broken {
   Stage stage;
   double distance;
-  std::string need, have;
+  Shortfall shortfall;
 };
 
 std::optional<Broken> broken_limit(const Limits& limits, const PricedOption& c) {
   if (limits.deadline && c.time.total() > *limits.deadline) {
-    return Broken{Stage::kDeadline, c.time.total() / *limits.deadline, format_duration(c.time.total()),
-                  format_duration(*limits.deadline)};
+    return Broken{Stage::kDeadline,
+                  c.time.total() / *limits.deadline,
+                  {.kind = Shortfall::Kind::kDeadline, .need_time = c.time.total(), .have_time = *limits.deadline}};
   }
-  if (limits.budget && c.cost > *limits.budget)
-    return Broken{Stage::kBudget, c.cost / *limits.budget, format_usd(c.cost), format_usd(*limits.budget)};
+  if (limits.budget && c.cost > *limits.budget) {
+    return Broken{Stage::kBudget,
+                  c.cost / *limits.budget,
+                  {.kind = Shortfall::Kind::kBudget, .need_cost = c.cost, .have_cost = *limits.budget}};
+  }
   return std::nullopt;
 }
 
+// Machines of a service if its replicas were `factor` times as slow: whole ones, and never fewer than stay for safety.
+// What was found lies somewhere between one machine less and itself; the middle of that is scaled.
+double machines_at(const Option& option, double factor) {
+  const double least = std::min<double>(option.machines, option.least_machines);
+  return std::max(least, std::ceil((option.machines - 0.5) * factor - 1e-9));
+}
+
+// How much more or less the machines may cost when the speed is off by a factor.
+double machine_time_at(const Request& request, const PricedOption& c, double factor) {
+  if (request.work.kind == WorkKind::kServing) return machines_at(*c.option, factor) / c.option->machines;
+  // Start-up does not depend on the speed; saving and doing again come with the work's hours.
+  const Seconds moving = c.time.total() - c.time.startup;
+  return (c.time.startup + moving * factor) / c.time.total();
+}
+
 }  // namespace
+
+Seconds term_of(catalog::Purchase purchase) {
+  using catalog::Purchase;
+  const double years = purchase == Purchase::kOneYear ? 1 : purchase == Purchase::kThreeYears ? 3 : 0;
+  return hours(years * 365 * 24);
+}
 
 double PricedOption::wait(const Request& request) const {
   if (request.work.kind != WorkKind::kServing) return in_seconds(time.total());
@@ -69,19 +93,23 @@ std::vector<PricedOption> price_options(const Request& request, const std::vecto
         const auto time = market::running_time(busy, checkpoint, offer.price->purchase, tied,
                                                option.gpus * tied / option.machines, request.assumptions);
         if (!time) {
-          obstacles[{machines.gpu->name, Stage::kInterruptions}].meet(1, 1, [] {
-            return std::pair(std::string("time to save between interruptions"), std::string("too little"));
-          });
+          obstacles[{machines.gpu->name, Stage::kInterruptions}].meet(1, 1, {.kind = Shortfall::Kind::kInterruptions});
           continue;
         }
         candidate.time = *time;
       }
       candidate.side_cost = market::side_costs(candidate.time.total(), request.assumptions);
-      candidate.cost =
-          offer.rate() * rightsize::machines(option.machines) * candidate.time.total() + candidate.side_cost;
+      // A commitment is paid to its end, however short the job.
+      const Seconds paid = serving ? kMonth : std::max(candidate.time.total(), term_of(offer.price->purchase));
+      const Usd machine_cost = offer.rate() * rightsize::machines(option.machines) * paid;
+      candidate.cost = machine_cost + candidate.side_cost;
+      const bool varies = paid <= candidate.time.total();
+      candidate.cost_low =
+          machine_cost * (varies ? machine_time_at(request, candidate, option.interval.low) : 1) + candidate.side_cost;
+      candidate.cost_high =
+          machine_cost * (varies ? machine_time_at(request, candidate, option.interval.high) : 1) + candidate.side_cost;
       if (const auto broken = broken_limit(request.limits, candidate)) {
-        obstacles[{machines.gpu->name, broken->stage}].meet(1, broken->distance,
-                                                            [&] { return std::pair(broken->need, broken->have); });
+        obstacles[{machines.gpu->name, broken->stage}].meet(1, broken->distance, broken->shortfall);
         continue;
       }
       candidates.push_back(candidate);

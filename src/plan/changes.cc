@@ -93,7 +93,10 @@ void add_limits(const Request& request, std::vector<PossibleChange>& changes) {
   if (request.limits.max_gpus < kMany && !request.limits.gpus) {
     without(ChangeKind::kMoreGpus, "--max-gpus " + std::to_string(kMany), [](Limits& l) { l.max_gpus = kMany; });
   }
-  if (request.limits.deadline) without(ChangeKind::kNoDeadline, "no --deadline", [](Limits& l) { l.deadline.reset(); });
+  if (request.limits.deadline) {
+    without(ChangeKind::kNoDeadline, "no --deadline", [](Limits& l) { l.deadline.reset(); });
+    changes.back().request.objective = Objective::kTime;  // nearest to the deadline is what is done soonest
+  }
   if (request.limits.budget) without(ChangeKind::kNoBudget, "no --budget", [](Limits& l) { l.budget.reset(); });
   if (request.limits.deadline || request.limits.budget) {
     without(ChangeKind::kNoLimits, "--max-gpus " + std::to_string(kMany), [](Limits& l) {
@@ -101,6 +104,7 @@ void add_limits(const Request& request, std::vector<PossibleChange>& changes) {
       l.deadline.reset();
       l.budget.reset();
     });
+    if (request.limits.deadline) changes.back().request.objective = Objective::kTime;
   }
 }
 

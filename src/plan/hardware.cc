@@ -77,7 +77,8 @@ std::vector<int> machine_counts(const MachineClass& machines, const Limits& limi
     return wanted <= std::max(1, most) ? std::vector<int>{wanted} : std::vector<int>{};
   }
   std::vector<int> counts;
-  for (int n = 1; n <= most; n *= 2) {
+  for (int n = 1; work_together && n <= most; ++n) counts.push_back(n);
+  for (int n = 1; !work_together && n <= most; n *= 2) {
     counts.push_back(n);
     if (n > 1 && n + n / 2 <= most) counts.push_back(n + n / 2);
   }

@@ -30,8 +30,9 @@ std::vector<MachineClass> machine_classes(const std::vector<market::Offer>& offe
 // Whether an engine runs on a GPU at all: what is too old for it, or of another vendor, is not.
 bool engine_runs_on(model::Stack engine, const catalog::Gpu& gpu);
 
-// How many machines of this class are tried together: one, and as far as `most` GPUs go powers of two and three times
-// powers of two; machines whose network nobody documents work alone. With exactly `wanted` GPUs: as few as hold them.
+// How many machines of this class are tried together, as far as the limits go. Of one job that all work on, every
+// number; machines whose network nobody documents work alone. Of work in parts, whose cost does not depend on their
+// number but for start-up, powers of two and three times powers of two. With exactly `gpus`: as few as hold them.
 std::vector<int> machine_counts(const MachineClass& machines, const Limits& limits, bool work_together);
 
 }  // namespace rightsize::plan

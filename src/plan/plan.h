@@ -27,11 +27,12 @@ struct Plan {
   int gpus = 1;    // that work; machines may hold more
   model::Job job;  // with every setting chosen
 
-  double units_per_second = 0;   // tokens or samples of training, requests of an offline job, answer tokens of serving
-  market::RunningTime time;      // serving: a month
-  Usd cost;                      // of the whole work; serving: a month
-  Usd side_cost;                 // storage and egress, in `cost`
-  perf::Interval cost_interval;  // factors on cost and hours
+  double units_per_second = 0;  // tokens or samples of training, requests of an offline job, answer tokens of serving
+  market::RunningTime time;     // serving: a month
+  Usd cost;                     // of the whole work; serving: a month
+  Usd side_cost;                // storage and egress, in `cost`
+  Usd cost_low, cost_high;      // the middle 80 %: speed and price as they may turn out, fixed costs as they are
+  perf::Interval speed;         // factors on the time of the work
 
   memory::MemoryNeed memory;  // of the fullest GPU
   memory::Fit fit;
@@ -73,11 +74,42 @@ struct Fix {
   std::optional<PlanOutline> plan;
 };
 
+// What the configuration that came nearest needed, and what there was. Fields are those of its kind.
+struct Shortfall {
+  enum class Kind {
+    kNoPrice,
+    kForeignChip,    // neither CUDA nor ROCm; `stack` needs one
+    kOldChip,        // too old for `stack`
+    kFormat,         // `reason`: the speed model cannot run it so
+    kNoNetwork,      // nobody documents one between machines
+    kMemory,         // `need_bytes` on each of `need_gpus`, `have_bytes`; serving: in `precision`
+    kMemoryHeld,     // what was profiled held more than `have_bytes`
+    kGpus,           // it would take `need_gpus` of `have_gpus`
+    kGlobalBatch,    // `need_gpus` samples a step do not divide over `have_gpus` GPUs a machine
+    kReplicas,       // two replicas need `need_gpus` of `have_gpus`
+    kSloAlone,       // `slo` takes `need_time` on `need_gpus` that do nothing else
+    kSloUnderLoad,   // no number up to `have_gpus` keeps `slos`
+    kInterruptions,  // come faster than work can be saved
+    kDeadline,       // `need_time`, `have_time`
+    kBudget,         // `need_cost`, `have_cost`
+  };
+  Kind kind = Kind::kNoPrice;
+  model::Stack stack = model::Stack::kHf;
+  model::Precision precision = model::Precision::kBf16;
+  bool serving = false;
+  int need_gpus = 0, have_gpus = 0;
+  Bytes need_bytes = {}, have_bytes = {};
+  Seconds need_time = {}, have_time = {};
+  Usd need_cost = {}, have_cost = {};
+  std::vector<serving::Slo> slos = {};
+  std::string reason = {};
+};
+
 struct Rejection {
   Stage stage = Stage::kMemory;
   std::string gpu;
   bool partly = false;     // some settings only, or an earlier stage of a GPU that falls out later
-  std::string need, have;  // of the configuration that came nearest
+  Shortfall nearest;       // of the configuration that came nearest
   double count = 0;        // configurations
   std::optional<Fix> fix;  // nothing: nothing that was tried helps, or a price is missing
 };

@@ -32,6 +32,7 @@ struct Draft {
   std::string model;
   double tokens = 0, samples = 0, epochs = 0, dataset_tokens = 0, dataset_samples = 0, items = 0;
   bool batch_given = false;
+  std::optional<Seconds> startup, restart;
   std::string profile;
   Seconds gpu_time = kMonth;
   std::optional<Seconds> per_item;
@@ -67,7 +68,8 @@ Result<> store_number(double& to, const Result<double>& value, bool fine, const 
 template <auto Field>
 Result<> amount(Draft& draft, const std::string& text, const char* name) {
   const Result<double> value = parse_count(text);
-  return store_number(Field(draft), value, value && *value >= 1, name, "at least 1");
+  constexpr double kMost = 1e18;  // a thousand times what anyone has trained on
+  return store_number(Field(draft), value, value && *value >= 1 && *value <= kMost, name, "between 1 and 1e18");
 }
 
 template <auto Field>
@@ -229,6 +231,13 @@ Result<> read_max_load(Draft& draft, const std::string& text, const char*) {
   return {};
 }
 
+Result<> read_allow_single(Draft& draft, const std::string& text, const char*) {
+  const std::string lower = to_lower(text);
+  if (lower != "true" && lower != "false") return fail(bad_input(fmt::format("'{}' is neither true nor false", text)));
+  draft.request.limits.allow_single = lower == "true";
+  return {};
+}
+
 Result<> read_top(Draft& draft, const std::string& text, const char*) {
   RIGHTSIZE_TRY(const double top, parse_between(text, 1, 1000, "top is not between 1 and 1000"));
   draft.request.top = static_cast<int>(top);
@@ -257,10 +266,11 @@ constexpr Rule kRules[] = {
     {"ttft-slo", "TIME", "serve: limit on TTFT (or on the whole answer, without tokens)",
      parsed<parse_duration, FIELD(request.limits.ttft)>},
     {"tpot-slo", "TIME", "serve: limit on TPOT", parsed<parse_duration, FIELD(request.limits.tpot)>},
-    {"slo-percentile", "50|95|99", "serve: of TTFT and TPOT that the limits hold for (default 99)",
+    {"slo-percentile", "50|95|99", "serve: of TTFT and TPOT that the limits hold for (default 95)",
      parsed<serving::parse_percentile, FIELD(request.limits.slo_percentile)>},
-    {"max-load", "X", "serve: share of their capacity replicas may be loaded to (default 0.8 of one, more of many)",
-     read_max_load},
+    {"max-load", "X", "serve: share of their capacity replicas may be loaded to (default 0.8)", read_max_load},
+    {"allow-single", "true|false", "serve: one replica is enough, and none to spare (default false)",
+     read_allow_single},
     {"items", "N", "offline: requests to work through, nobody waiting", amount<FIELD(items)>},
     {"per-item", "TIME", "offline: measured time of an item on the one --gpu, instead of an estimate",
      parsed<parse_duration, FIELD(per_item)>},
@@ -274,7 +284,8 @@ constexpr Rule kRules[] = {
     {"objective", "cost|time|cost-time", "what the best plan is best at (default cost)", read_objective},
     {"providers", "LIST", "only these, e.g. aws,gcp", read_providers},
     {"regions", "LIST", "only these", read_regions},
-    {"purchase", "LIST", "terms: on-demand, spot, 1y, 3y (default: on-demand and spot; serve: on-demand)",
+    {"purchase", "LIST",
+     "terms: on-demand, spot, 1y, 3y (default on-demand; what the others would save is shown beside it)",
      read_purchases},
     {"price", "LIST", "what you pay an hour, instead of on-demand list prices: h100-sxm=2.49, p5.48xlarge=55",
      read_prices},
@@ -282,10 +293,9 @@ constexpr Rule kRules[] = {
     {"max-gpus", "N", "at most so many GPUs (default 64)", read_max_gpus},
     {"global-batch", "N", "train: samples of one optimizer step (default 128, images 256)", read_global_batch},
     {"top", "N", "plans to show (default 10)", read_top},
-    {"startup", "TIME", "from order to first step (default 10min)",
-     parsed<parse_duration, FIELD(request.assumptions.startup)>},
-    {"restart", "TIME", "after an interruption (default 10min)",
-     parsed<parse_duration, FIELD(request.assumptions.restart)>},
+    {"startup", "TIME", "from order to first step (default 5min and the weights at 1 GB/s)",
+     parsed<parse_duration, FIELD(startup)>},
+    {"restart", "TIME", "after an interruption (default as --startup)", parsed<parse_duration, FIELD(restart)>},
     {"interruptions", "N/h", "of one spot machine (default 0.05/h)", read_interruptions},
     {"checkpoint-rate", "GB/s", "at which a checkpoint is written (default 1GB/s)",
      parsed<parse_bandwidth, FIELD(request.assumptions.checkpoint_rate)>},
@@ -426,11 +436,19 @@ Result<> set_work(Draft& draft) {
   return {};
 }
 
+// A machine boots and pulls its image, then loads the weights from storage.
+void set_startup(Draft& draft) {
+  constexpr double kBootAndImage = 5 * 60;
+  const Bytes weights = bytes(2.0 * static_cast<double>(draft.request.model.parameters()));
+  market::Assumptions& assumed = draft.request.assumptions;
+  assumed.startup = draft.startup.value_or(seconds(kBootAndImage) + weights / gb_per_s(1));
+  assumed.restart = draft.restart.value_or(assumed.startup);
+}
+
 void set_purchases(Request& request) {
   if (!request.filter.purchases.empty()) return;
   using catalog::Purchase;
   request.filter.purchases = {Purchase::kOnDemand};
-  if (request.work.kind != WorkKind::kServing) request.filter.purchases.push_back(Purchase::kSpot);
 }
 
 // Sorts settings into those of the job and those of the request, applying the latter.
@@ -558,6 +576,7 @@ Checked<Request> read_request(const std::vector<Setting>& settings, const catalo
     return fail(Errors{std::move(work).error()});
   }
   set_purchases(request);
+  set_startup(draft);
   fill_choices(request);
   if (!draft.own.gpu.empty()) request.own.push_back(draft.own);
   if (request.name.empty()) request.name = request.model.name;

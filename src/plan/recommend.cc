@@ -5,9 +5,6 @@
 #include <memory>
 #include <set>
 
-#include <fmt/format.h>
-
-#include "base/format.h"
 #include "plan/candidates.h"
 #include "plan/changes.h"
 #include "plan/explain.h"
@@ -96,7 +93,9 @@ class Planning {
     plan.time = candidate.time;
     plan.cost = candidate.cost;
     plan.side_cost = candidate.side_cost;
-    plan.cost_interval = option.interval;
+    plan.cost_low = candidate.cost_low;
+    plan.cost_high = candidate.cost_high;
+    plan.speed = option.interval;
     plan.replicas = option.replicas;
     plan.running = option.running;
     plan.requests_per_second = option.requests_per_second;
@@ -143,9 +142,8 @@ class Planning {
     std::erase_if(offers_, [this](const market::Offer& offer) {
       const bool runs = offer.gpu->vendor == "NVIDIA" || offer.gpu->vendor == "AMD";
       if (!runs) {
-        foreign_[{offer.gpu->name, Stage::kSoftware}].meet(1, 1, [&] {
-          return std::pair(std::string(model::name_of(request_.job.stack)), std::string("CUDA and ROCm only"));
-        });
+        foreign_[{offer.gpu->name, Stage::kSoftware}].meet(
+            1, 1, {.kind = Shortfall::Kind::kForeignChip, .stack = request_.job.stack});
       }
       return !runs;
     });
@@ -301,7 +299,7 @@ std::vector<Rejection> rejections(const Planning& planning, const catalog::Catal
     const auto next = planning.obstacles().upper_bound(key);
     const bool decides = next == planning.obstacles().end() || next->first.first != gpu;
     const bool partly = feasible.contains(gpu) || !decides;
-    Rejection row{stage, gpu, partly, obstacle.need, obstacle.have, obstacle.count, {}};
+    Rejection row{stage, gpu, partly, obstacle.nearest, obstacle.count, {}};
     (partly ? in_part : out).push_back(std::move(row));
   }
   std::vector<std::string> unsold;
@@ -309,8 +307,7 @@ std::vector<Rejection> rejections(const Planning& planning, const catalog::Catal
     if (is_wanted(planning.request(), gpu) && !sold.contains(gpu.name)) unsold.push_back(gpu.name);
   }
   std::sort(unsold.begin(), unsold.end());
-  for (const std::string& gpu : unsold)
-    out.push_back({Stage::kPrice, gpu, false, "a price with source and date", "none on these terms", 1, {}});
+  for (const std::string& gpu : unsold) out.push_back({Stage::kPrice, gpu, false, {}, 1, {}});
   out.insert(out.end(), in_part.begin(), in_part.end());
   return out;
 }

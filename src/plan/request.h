@@ -64,7 +64,8 @@ struct Limits {
   // Serving: SLOs at a percentile; for models that answer in one pass ttft is the latency.
   std::optional<Seconds> ttft = {}, tpot = {};
   serving::Statistic slo_percentile = serving::kDefaultPercentile;
-  std::optional<double> max_load = {};  // serving: of the replicas' capacity; nothing: serving::usual_most_load()
+  double max_load = 0.8;      // serving: of the replicas' capacity
+  bool allow_single = false;  // serving: one replica is enough, and none is to spare
   int max_gpus = 64;
   std::optional<int> gpus = {};  // exactly so many
 };

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "base/format.h"
 #include "serving/screen.h"
 
 namespace rightsize::plan {
@@ -17,8 +16,6 @@ using serving::Slo;
 using serving::Statistic;
 
 double asked_rate(const Request& request) { return in_requests_per_s(request.work.rate); }
-
-std::string gpus_in_words(int count) { return fmt::format("{} GPU{}", count, count == 1 ? "" : "s"); }
 
 }  // namespace
 
@@ -59,7 +56,7 @@ SearchResult ServingSearch::screen() {
 void ServingSearch::screen_class(std::size_t index) {
   const MachineClass& machines = classes_[index];
   if (!batches_ && !engine_runs_on(request_.job.stack, *machines.gpu))
-    return note(machines, Stage::kSoftware, 1, std::string(model::name_of(request_.job.stack)), "GPUs it runs on");
+    return note(machines, Stage::kSoftware, 1, {.kind = Shortfall::Kind::kOldChip, .stack = request_.job.stack});
   std::vector<Option> options;
   int fewest = std::numeric_limits<int>::max();
   for (model::Precision precision : precisions_for(request_, model::Method::kFull)) {
@@ -83,11 +80,9 @@ void ServingSearch::screen_class(std::size_t index) {
   }
 }
 
-void ServingSearch::note(const MachineClass& machines, Stage stage, double distance, std::string need,
-                         std::string have) {
+void ServingSearch::note(const MachineClass& machines, Stage stage, double distance, const Shortfall& shortfall) {
   result_.effort.unfit += machines.all_offers;
-  result_.obstacles[{machines.gpu->name, stage}].meet(machines.all_offers, distance,
-                                                      [&] { return std::pair(need, have); });
+  result_.obstacles[{machines.gpu->name, stage}].meet(machines.all_offers, distance, shortfall);
 }
 
 // Replicas stay inside a machine: machines with the same GPU and links have the same ones.
@@ -112,9 +107,11 @@ void ServingSearch::note_slo(const MachineClass& machines, const Job& job, std::
     const Seconds idle = serving::unloaded(service, planner_.replicas()[replica], slo.quantity);
     if (idle <= slo.limit && &slo != &service.slos.back()) continue;
     return note(machines, Stage::kSlo, std::max(1.0, idle / slo.limit),
-                fmt::format("{} {} {} on {}", serving::name_of(slo.quantity), format_duration(idle),
-                            idle > slo.limit ? "alone" : "before any waits", gpus_in_words(job.parallel.tensor)),
-                format_duration(slo.limit));
+                {.kind = Shortfall::Kind::kSloAlone,
+                 .need_gpus = job.parallel.tensor,
+                 .need_time = idle,
+                 .have_time = slo.limit,
+                 .slos = {slo}});
   }
 }
 
@@ -123,11 +120,11 @@ std::optional<Option> ServingSearch::screened_option(std::size_t index, const Jo
   const Result<std::size_t> replica = replica_on(machines, job);
   if (!replica) {
     const bool fits = batches_ || perf::kv_token_capacity(request_.model, job, *machines.gpu) > 0;
-    const auto [distance, need, have] = missing_memory(request_, job, *machines.gpu);
+    const Shortfall missing = missing_memory(request_, job, *machines.gpu);
     if (fits)
-      note(machines, Stage::kFormat, 1, replica.error().message, "");
+      note(machines, Stage::kFormat, 1, {.kind = Shortfall::Kind::kFormat, .reason = replica.error().message});
     else
-      note(machines, Stage::kMemory, distance, need, have);
+      note(machines, Stage::kMemory, missing.need_bytes / missing.have_bytes, missing);
     return std::nullopt;
   }
   const serving::Replica& one = planner_.replicas()[*replica];
@@ -146,10 +143,19 @@ std::optional<Option> ServingSearch::screened_option(std::size_t index, const Jo
   if (option.replicas_each == 0) return std::nullopt;
   const double asked = asked_rate(request_);
   const serving::Counts counts = counts_of(machines, option);
+  if (counts.at_least > counts.most) {
+    note(machines, Stage::kLayout, 1,
+         {.kind = Shortfall::Kind::kReplicas,
+          .need_gpus = counts.at_least * job.parallel.tensor,
+          .have_gpus = counts.most * job.parallel.tensor});
+    return std::nullopt;
+  }
   const double wanted = asked > 0 ? std::max(1.0, std::ceil(asked / (takes * option.replicas_each) - 1e-9)) : 1;
   if (wanted * option.replicas_each > counts.most) {
-    note(machines, Stage::kLayout, wanted * machines.gpus, fmt::format("{} GPUs", format_count(wanted * machines.gpus)),
-         fmt::format("{} at most", counts.most * job.parallel.tensor));
+    note(machines, Stage::kLayout, wanted * machines.gpus,
+         {.kind = Shortfall::Kind::kGpus,
+          .need_gpus = static_cast<int>(std::min(wanted * machines.gpus, 1e9)),
+          .have_gpus = counts.most * job.parallel.tensor});
     return std::nullopt;
   }
   option.machines = std::max(static_cast<int>(wanted), (counts.at_least + counts.step - 1) / counts.step);
@@ -179,9 +185,29 @@ serving::Counts ServingSearch::counts_of(const MachineClass& machines, const Opt
   int most = limits.max_gpus / machines.gpus;
   if (machines.most_machines > 0) most = std::min(most, machines.most_machines);
   counts.most = most * option.replicas_each;
+  counts.at_least = least_replicas(option.replica);
   if (!limits.gpus) return counts;
   counts.most = counts.at_least = *limits.gpus / option.job.parallel.tensor;
   return counts;
+}
+
+// Replicas left when one is lost must still keep up with what arrives, until it is replaced: their load may then be so
+// high. Waiting gets longer meanwhile; it does not grow without end.
+constexpr double kLoadAfterLoss = 0.95;
+
+int ServingSearch::least_replicas(std::size_t replica) const {
+  if (request_.limits.allow_single || !(asked_rate(request_) > 0)) return 1;
+  serving::Configuration one;
+  one.groups = {{replica, 1}};
+  one.batching.max_batch = batches_ ? planner_.replicas()[replica].sizes.back() : 1;
+  const double left = std::ceil(asked_rate(request_) / (kLoadAfterLoss * planner_.capacity(one)) - 1e-9);
+  return 1 + static_cast<int>(std::clamp(left, 1.0, 1e6));
+}
+
+bool ServingSearch::survives_loss(const serving::Assessment& found) const {
+  const int replicas = found.configuration.replicas();
+  if (request_.limits.allow_single || request_.limits.gpus || !(asked_rate(request_) > 0)) return true;
+  return replicas > 1 && found.load * replicas / (replicas - 1) <= kLoadAfterLoss;
 }
 
 std::optional<serving::Assessment> ServingSearch::fewest(const Option& option, const serving::Counts& counts) {
@@ -189,7 +215,14 @@ std::optional<serving::Assessment> ServingSearch::fewest(const Option& option, c
     const std::tuple key(option.replica, counts.step, counts.most);
     const auto known = confirmed_.find(key);
     if (known != confirmed_.end()) return known->second;
-    return confirmed_.emplace(key, planner_.fewest(option.replica, counts)).first->second;
+    serving::Counts enough = counts;
+    std::optional<serving::Assessment> found = planner_.fewest(option.replica, enough);
+    // With smaller limits than the engine's usual ones a replica may carry less.
+    while (found && !survives_loss(*found)) {
+      enough.at_least = found->configuration.replicas() + 1;
+      found = enough.at_least > enough.most ? std::nullopt : planner_.fewest(option.replica, enough);
+    }
+    return confirmed_.emplace(key, std::move(found)).first->second;
   }
   // As much as one machine takes: from what means allow downwards until the SLOs hold.
   constexpr double kLess = 0.85;
@@ -209,6 +242,7 @@ void ServingSearch::take(const serving::Assessment& found, Option& option) const
   option.replicas = found.configuration.replicas();
   option.machines = option.replicas / option.replicas_each;
   option.gpus = option.replicas * option.job.parallel.tensor;
+  option.least_machines = (least_replicas(option.replica) + option.replicas_each - 1) / option.replicas_each;
   option.requests_per_second = found.load * found.capacity;
   if (asked_rate(request_) > 0) option.requests_per_second = asked_rate(request_);
   option.units_per_second = option.requests_per_second * answer_tokens();
@@ -241,13 +275,10 @@ bool ServingSearch::confirm(Option& option, Obstacles& obstacles) {
     take(*found, option);
     return true;
   }
-  obstacles[{machines.gpu->name, Stage::kSlo}].meet(machines.all_offers, 1, [&] {
-    std::string slos;
-    for (const Slo& slo : planner_.service().slos)
-      slos += fmt::format("{}{} {}", slos.empty() ? "" : ", ", serving::describe(slo), format_duration(slo.limit));
-    return std::pair(fmt::format("more than {}", gpus_in_words(counts.most * option.job.parallel.tensor)),
-                     slos.empty() ? "the load" : slos);
-  });
+  obstacles[{machines.gpu->name, Stage::kSlo}].meet(machines.all_offers, 1,
+                                                    {.kind = Shortfall::Kind::kSloUnderLoad,
+                                                     .have_gpus = counts.most * option.job.parallel.tensor,
+                                                     .slos = planner_.service().slos});
   return false;
 }
 
@@ -265,7 +296,9 @@ bool ServingSearch::confirm_mix(const std::vector<MixChoice>& choices) {
       c.engine.token_budget = std::min(c.engine.token_budget, option.token_budget);
     }
   }
-  return !std::isinf(planner_.bound(c)) && planner_.confirm(c).has_value();
+  if (std::isinf(planner_.bound(c))) return false;
+  const auto found = planner_.confirm(c);
+  return found && survives_loss(*found);
 }
 
 }  // namespace rightsize::plan

@@ -26,7 +26,7 @@ struct Slo {
 };
 
 // Where a limit on TTFT or TPOT names no percentile.
-inline constexpr Statistic kDefaultPercentile = Statistic::kP99;
+inline constexpr Statistic kDefaultPercentile = Statistic::kP95;
 
 std::string_view name_of(Statistic statistic);  // "mean", "p99"
 std::string_view name_of(Quantity quantity);    // "latency", "TTFT", "TPOT"

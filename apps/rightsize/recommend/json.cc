@@ -81,8 +81,8 @@ Json plan_json(const Request& request, const Plan& p, const Plan& first, const c
     if (p.mfu > 0) j["mfu"] = json_number(p.mfu);
     j["basis"] = perf::name_of(p.basis);
   }
-  j["low"] = json_number(in_usd(p.cost) * p.cost_interval.low);
-  j["high"] = json_number(in_usd(p.cost) * p.cost_interval.high);
+  j["low"] = json_number(in_usd(p.cost_low));
+  j["high"] = json_number(in_usd(p.cost_high));
   j["why"] = reasons(request, p, first, catalog);
   j["price_source"] = price_source(p, catalog);
   j["price_date"] = price_date(p);
@@ -127,8 +127,8 @@ Json document_of(const Request& request, const plan::Recommendation& found, cons
     j["rejected"].push_back({{"what", r.partly ? r.gpu + ", some settings" : r.gpu},
                              {"gpu", r.gpu},
                              {"stage", plan::name_of(r.stage)},
-                             {"need", r.need},
-                             {"have", r.have},
+                             {"need", describe_need(r.nearest)},
+                             {"have", describe_have(r.nearest)},
                              {"count", json_number(r.count)},
                              {"nearest_fix", fix.empty() ? Json(nullptr) : Json(fix)}});
   }

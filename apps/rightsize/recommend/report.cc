@@ -157,8 +157,8 @@ void add_rejections(Report& report, const Request& request, const Recommendation
       unsold += (unsold.empty() ? "" : ", ") + r.gpu;
       continue;
     }
-    table.rows.push_back({text_cell(r.gpu), text_cell(plan::name_of(r.stage)), text_cell(r.need), text_cell(r.have),
-                          number_cell(format_count(r.count), r.count)});
+    table.rows.push_back({text_cell(r.gpu), text_cell(plan::name_of(r.stage)), text_cell(describe_need(r.nearest)),
+                          text_cell(describe_have(r.nearest)), number_cell(format_count(r.count), r.count)});
     const bool new_fix = r.fix && std::find(told.begin(), told.end(), r.gpu) == told.end();
     constexpr std::size_t kMostFixes = 6;
     if (!new_fix || told.size() == kMostFixes) continue;

@@ -159,6 +159,82 @@ ChangeWords describe_change(const plan::Request& request, plan::ChangeKind kind)
   return {};
 }
 
+std::string describe_need(const plan::Shortfall& s) {
+  using Kind = plan::Shortfall::Kind;
+  switch (s.kind) {
+    case Kind::kNoPrice:
+      return "a price with source and date";
+    case Kind::kForeignChip:
+    case Kind::kOldChip:
+      return std::string(model::name_of(s.stack));
+    case Kind::kFormat:
+      return s.reason;
+    case Kind::kNoNetwork:
+      return "a network between machines";
+    case Kind::kMemory:
+      return fmt::format("{} on each of {}{}", format_bytes(s.need_bytes), plural(s.need_gpus, "GPU"),
+                         s.serving ? fmt::format(" in {}", model::name_of(s.precision)) : "");
+    case Kind::kMemoryHeld:
+      return "the memory it held";
+    case Kind::kGpus:
+      return plural(s.need_gpus, "GPU");
+    case Kind::kReplicas:
+      return fmt::format("{} for two replicas", plural(s.need_gpus, "GPU"));
+    case Kind::kGlobalBatch:
+      return fmt::format("exactly {} a step", plural(s.need_gpus, "sample"));
+    case Kind::kSloAlone:
+      return fmt::format("{} {} {} on {}", serving::name_of(s.slos.front().quantity), format_duration(s.need_time),
+                         s.need_time > s.have_time ? "alone" : "before any waits", plural(s.need_gpus, "GPU"));
+    case Kind::kSloUnderLoad:
+      return fmt::format("more than {}", plural(s.have_gpus, "GPU"));
+    case Kind::kInterruptions:
+      return "time to save between interruptions";
+    case Kind::kDeadline:
+      return format_duration(s.need_time);
+    case Kind::kBudget:
+      return format_usd(s.need_cost);
+  }
+  return {};
+}
+
+std::string describe_have(const plan::Shortfall& s) {
+  using Kind = plan::Shortfall::Kind;
+  switch (s.kind) {
+    case Kind::kNoPrice:
+      return "none on these terms";
+    case Kind::kForeignChip:
+      return "CUDA and ROCm only";
+    case Kind::kOldChip:
+      return "newer GPUs only";
+    case Kind::kFormat:
+      return {};
+    case Kind::kNoNetwork:
+      return "none documented: each works alone";
+    case Kind::kMemory:
+    case Kind::kMemoryHeld:
+      return format_bytes(s.have_bytes);
+    case Kind::kGpus:
+    case Kind::kReplicas:
+      return fmt::format("{} at most", s.have_gpus);
+    case Kind::kGlobalBatch:
+      return fmt::format("{} that do not divide it", plural(s.have_gpus, "GPU"));
+    case Kind::kSloAlone:
+    case Kind::kDeadline:
+      return format_duration(s.have_time);
+    case Kind::kSloUnderLoad: {
+      std::string text;
+      for (const serving::Slo& slo : s.slos)
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", serving::describe(slo), format_duration(slo.limit));
+      return text.empty() ? "the load" : text;
+    }
+    case Kind::kInterruptions:
+      return "too little";
+    case Kind::kBudget:
+      return format_usd(s.have_cost);
+  }
+  return {};
+}
+
 std::string describe_fix(const plan::Request& request, const plan::Rejection& rejection, const plan::Plan* first) {
   if (rejection.stage == plan::Stage::kPrice)
     return "a price of your own (--price for a machine, --catalog DIR/prices.csv), or other --providers and --purchase";
@@ -276,11 +352,9 @@ std::string describe_margins(const plan::Request& request, const plan::Plan& pla
 
 std::string describe_cost(const plan::Request& request, const plan::Plan& plan) {
   const char* each = request.work.kind == WorkKind::kServing ? " a month" : "";
-  if (plan.cost_interval.high <= 1) return fmt::format("{}{}", format_usd(plan.cost), each);
-  // A month of serving costs what it costs; what is uncertain is how much the machines carry.
-  if (request.work.kind == WorkKind::kServing) return fmt::format("{} a month", format_usd(plan.cost));
-  return fmt::format("{} ({} to {})", format_usd(plan.cost), format_usd(plan.cost * plan.cost_interval.low),
-                     format_usd(plan.cost * plan.cost_interval.high));
+  const std::string cost = format_usd(plan.cost), low = format_usd(plan.cost_low), high = format_usd(plan.cost_high);
+  if (low == cost && high == cost) return cost + each;
+  return fmt::format("{}{} ({} to {})", cost, each, low, high);
 }
 
 std::string price_source(const plan::Plan& plan, const catalog::Catalog& catalog) {

@@ -49,6 +49,10 @@ struct ChangeWords {
 };
 ChangeWords describe_change(const plan::Request& request, plan::ChangeKind kind);
 
+// What a configuration that fell out needed, and what there was: "41 GiB on each of 4 GPUs", "40 GiB".
+std::string describe_need(const plan::Shortfall& shortfall);
+std::string describe_have(const plan::Shortfall& shortfall);
+
 // What would let a GPU in that fell out: "--method lora: 1 x ... for $120, 61 % less"; empty where nothing does.
 // `first` is the best plan, where there is one.
 std::string describe_fix(const plan::Request& request, const plan::Rejection& rejection, const plan::Plan* first);
