@@ -44,7 +44,11 @@ std::span<const Offer> offers_of(const std::vector<Offer>& offers, std::string_v
 }  // namespace
 
 PriceBook::PriceBook(const catalog::Catalog& catalog, OwnPrices own)
-    : catalog_(&catalog), own_(std::move(own)), listed_(list_offers(catalog)), offers_(listed_) {
+    : catalog_(&catalog),
+      own_(std::move(own)),
+      listed_(list_offers(catalog)),
+      offers_(listed_),
+      outlooks_(listed_, today()) {
   if (!own_.empty()) add_own_offers();
 }
 
