@@ -9,6 +9,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/suggest.h"
@@ -109,6 +110,14 @@ void declare_root(CLI::App& root, std::map<const CLI::App*, Named>& named, std::
 report::Style terminal_style() {
   report::Style style;
   style.colour = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+  winsize window{};
+  const char* columns = std::getenv("COLUMNS");
+  const int wide = columns != nullptr                               ? std::atoi(columns)
+                   : ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 ? window.ws_col
+                                                                    : 0;
+  // Lines over a hundred characters are hard to read; a file or a pipe gets those.
+  constexpr int kNarrowest = 40;
+  if (wide >= kNarrowest) style.width = std::min<std::size_t>(style.width, static_cast<std::size_t>(wide));
   return style;
 }
 

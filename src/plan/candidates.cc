@@ -51,6 +51,22 @@ double machine_time_at(const Request& request, const PricedOption& c, double fac
   return (c.time.startup + moving * factor) / c.time.total();
 }
 
+// Speed and price may both turn out otherwise, independently; storage and egress cost what they cost.
+void set_cost(const Request& request, PricedOption& c) {
+  const bool serving = request.work.kind == WorkKind::kServing;
+  // A commitment is paid to its end, however short the job.
+  const Seconds term = serving ? Seconds{} : term_of(c.offer->price->purchase);
+  const bool varies = term < c.time.total();
+  const Usd machines = c.price->likely * rightsize::machines(c.option->machines) * std::max(c.time.total(), term);
+  const auto off = [&](double speed, UsdPerMachineSecond price) {
+    const double by_speed = varies ? std::log(machine_time_at(request, c, speed)) : 0;
+    return std::hypot(by_speed, std::log(price / c.price->likely));
+  };
+  c.cost = machines + c.side_cost;
+  c.cost_low = machines * std::exp(-off(c.option->interval.low, c.price->low)) + c.side_cost;
+  c.cost_high = machines * std::exp(off(c.option->interval.high, c.price->high)) + c.side_cost;
+}
+
 }  // namespace
 
 Seconds term_of(catalog::Purchase purchase) {
@@ -85,8 +101,9 @@ std::vector<PricedOption> price_options(const Request& request, const std::vecto
     const MachineClass& machines = classes[option.machines_class];
     const Seconds busy = serving ? kMonth : seconds(request.work.amount / option.units_per_second);
     const Bytes checkpoint = checkpoint_bytes(work, option.job);
-    for (const market::Offer& offer : machines.offers) {
-      PricedOption candidate{&option, &machines, &offer, {busy, {}, {}, {}}, {}, {}};
+    for (std::size_t i = 0; i < machines.offers.size(); ++i) {
+      const market::Offer& offer = machines.offers[i];
+      PricedOption candidate{&option, &machines, &offer, &machines.outlooks[i], {busy, {}, {}, {}}, {}, {}};
       if (!serving) {
         // Machines of an offline job work alone: losing one stops only that one.
         const int tied = request.work.kind == WorkKind::kOffline ? 1 : option.machines;
@@ -99,15 +116,7 @@ std::vector<PricedOption> price_options(const Request& request, const std::vecto
         candidate.time = *time;
       }
       candidate.side_cost = market::side_costs(candidate.time.total(), request.assumptions);
-      // A commitment is paid to its end, however short the job.
-      const Seconds paid = serving ? kMonth : std::max(candidate.time.total(), term_of(offer.price->purchase));
-      const Usd machine_cost = offer.rate() * rightsize::machines(option.machines) * paid;
-      candidate.cost = machine_cost + candidate.side_cost;
-      const bool varies = paid <= candidate.time.total();
-      candidate.cost_low =
-          machine_cost * (varies ? machine_time_at(request, candidate, option.interval.low) : 1) + candidate.side_cost;
-      candidate.cost_high =
-          machine_cost * (varies ? machine_time_at(request, candidate, option.interval.high) : 1) + candidate.side_cost;
+      set_cost(request, candidate);
       if (const auto broken = broken_limit(request.limits, candidate)) {
         obstacles[{machines.gpu->name, broken->stage}].meet(1, broken->distance, broken->shortfall);
         continue;
@@ -125,6 +134,7 @@ bool is_better(const Request& request, const PricedOption& a, const PricedOption
     return request.objective == Objective::kCost ? cost : request.objective == Objective::kTime ? wait : cost * wait;
   };
   const double score_a = score(cost_a, wait_a), score_b = score(cost_b, wait_b);
+  if (a.price->may_lead() != b.price->may_lead()) return a.price->may_lead();
   if (score_a != score_b) return score_a < score_b;
   if (rest_a != rest_b) return rest_a < rest_b;
   return names_of(a) < names_of(b);

@@ -12,6 +12,7 @@ struct PricedOption {
   const Option* option = nullptr;
   const MachineClass* machines = nullptr;
   const market::Offer* offer = nullptr;
+  const market::PriceOutlook* price = nullptr;
   market::RunningTime time;
   Usd side_cost;
   Usd cost;

@@ -75,12 +75,8 @@ void add_terms(const Request& request, std::vector<PossibleChange>& changes) {
     made.request.filter.purchases = {purchase};
     changes.push_back(std::move(made));
   };
-  if (request.work.kind != WorkKind::kServing) {
-    terms(Purchase::kSpot, ChangeKind::kSpot);
-    return;
-  }
-  terms(Purchase::kOneYear, ChangeKind::kOneYear);
-  terms(Purchase::kThreeYears, ChangeKind::kThreeYears);
+  // Of services and commitments the plan's own machines are looked up on other terms; see terms.h.
+  if (request.work.kind != WorkKind::kServing) terms(Purchase::kSpot, ChangeKind::kSpot);
 }
 
 void add_limits(const Request& request, std::vector<PossibleChange>& changes) {

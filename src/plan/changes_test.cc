@@ -58,10 +58,8 @@ TEST(PossibleChanges, OfServingFormatsPromisesAndTerms) {
   const Request request =
       request_of({{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "5/s"}, {"ttft-slo", "200ms"}});
   const auto changes = possible_changes(request, false);
-  EXPECT_THAT(flags_of(changes),
-              ElementsAre("--purchase 1y", "--purchase 3y", "--precision fp8", "--precision int4", "--ttft-slo 400ms"));
+  EXPECT_THAT(flags_of(changes), ElementsAre("--precision fp8", "--precision int4", "--ttft-slo 400ms"));
   EXPECT_EQ(*change_of(changes, "--ttft-slo 400ms").limits.ttft, milliseconds(400));
-  EXPECT_EQ(change_of(changes, "--purchase 1y").filter.purchases, std::vector{Purchase::kOneYear});
 }
 
 TEST(PossibleChanges, LimitsAreGivenUpOnlyWhereNothingWasFound) {

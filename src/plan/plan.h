@@ -20,9 +20,34 @@
 
 namespace rightsize::plan {
 
+// The same machines for a year or three: paid whether used or not.
+struct Commitment {
+  market::Offer offer;
+  Seconds term;
+  Usd total;              // of all the plan's machines to the end of the term
+  double break_even = 0;  // share of the term the machines must work for it to cost less than on demand
+};
+
+// The same machines at spot prices, if they can be had.
+struct SpotPrice {
+  market::Offer offer;
+  market::PriceOutlook price;  // of one machine
+};
+
+// What to ask a provider for before its machines can be started.
+struct Quota {
+  std::string name, code;  // as the provider spells them
+  double amount = 0;
+  bool vcpus = false;  // else GPUs
+};
+
 // Everything about one way to run the work.
 struct Plan {
   market::Offer offer;
+  market::PriceOutlook price;  // of one machine; what is counted is its likely value
+  std::optional<SpotPrice> spot = {};
+  std::vector<Commitment> commitments = {};
+  std::optional<Quota> quota = {};  // nothing: nobody publishes its name
   int machines = 1;
   int gpus = 1;    // that work; machines may hold more
   model::Job job;  // with every setting chosen
@@ -52,7 +77,11 @@ struct Plan {
   std::int64_t sequences = 0, token_budget = 0;  // the engine's limits, as simulated
   Seconds delay;                                 // a batch of job.batch may wait so long for others
 
-  UsdPerSecond rate() const { return offer.rate() * rightsize::machines(machines); }
+  UsdPerSecond rate() const { return price.likely * rightsize::machines(machines); }
+  // Of spot machines, over the whole work; serving: a month.
+  double expected_interruptions(const market::Assumptions& assumptions) const {
+    return in_hours(time.total()) * machines * assumptions.spot_interruptions_per_hour;
+  }
   double usd_per_million_units() const { return in_usd(rate() * seconds(1e6 / units_per_second)); }
 };
 
@@ -125,8 +154,6 @@ enum class ChangeKind {
   kTwiceTtft,
   kTwiceTpot,
   kSpot,
-  kOneYear,
-  kThreeYears,
   kMoreGpus,
   kNoDeadline,
   kNoBudget,

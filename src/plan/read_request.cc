@@ -84,6 +84,15 @@ Result<> text_of(Draft& draft, const std::string& text, const char*) {
   return {};
 }
 
+template <auto Field>
+Result<> truth(Draft& draft, const std::string& text, const char* name) {
+  const std::string lower = to_lower(text);
+  if (lower != "true" && lower != "false")
+    return fail(bad_input(fmt::format("{} '{}' is neither true nor false", name, text)));
+  Field(draft) = lower == "true";
+  return {};
+}
+
 Result<double> parse_between(const std::string& text, double least, double most, const char* wrong) {
   RIGHTSIZE_TRY(const double value, parse_count(text));
   if (value < least || value > most) return fail(bad_input(wrong));
@@ -231,13 +240,6 @@ Result<> read_max_load(Draft& draft, const std::string& text, const char*) {
   return {};
 }
 
-Result<> read_allow_single(Draft& draft, const std::string& text, const char*) {
-  const std::string lower = to_lower(text);
-  if (lower != "true" && lower != "false") return fail(bad_input(fmt::format("'{}' is neither true nor false", text)));
-  draft.request.limits.allow_single = lower == "true";
-  return {};
-}
-
 Result<> read_top(Draft& draft, const std::string& text, const char*) {
   RIGHTSIZE_TRY(const double top, parse_between(text, 1, 1000, "top is not between 1 and 1000"));
   draft.request.top = static_cast<int>(top);
@@ -270,7 +272,7 @@ constexpr Rule kRules[] = {
      parsed<serving::parse_percentile, FIELD(request.limits.slo_percentile)>},
     {"max-load", "X", "serve: share of their capacity replicas may be loaded to (default 0.8)", read_max_load},
     {"allow-single", "true|false", "serve: one replica is enough, and none to spare (default false)",
-     read_allow_single},
+     truth<FIELD(request.limits.allow_single)>},
     {"items", "N", "offline: requests to work through, nobody waiting", amount<FIELD(items)>},
     {"per-item", "TIME", "offline: measured time of an item on the one --gpu, instead of an estimate",
      parsed<parse_duration, FIELD(per_item)>},
@@ -287,12 +289,14 @@ constexpr Rule kRules[] = {
     {"purchase", "LIST",
      "terms: on-demand, spot, 1y, 3y (default on-demand; what the others would save is shown beside it)",
      read_purchases},
+    {"community", "true|false", "also machines hosted by peers (RunPod community, Vast)",
+     truth<FIELD(request.filter.community)>},
     {"price", "LIST", "what you pay an hour, instead of on-demand list prices: h100-sxm=2.49, p5.48xlarge=55",
      read_prices},
     {"gpu", "LIST", "only these GPUs or families, e.g. h100-sxm,l40s or a100", read_gpus},
     {"max-gpus", "N", "at most so many GPUs (default 64)", read_max_gpus},
     {"global-batch", "N", "train: samples of one optimizer step (default 128, images 256)", read_global_batch},
-    {"top", "N", "plans to show (default 10)", read_top},
+    {"top", "N", "plans to show (default 5)", read_top},
     {"startup", "TIME", "from order to first step (default 5min and the weights at 1 GB/s)",
      parsed<parse_duration, FIELD(startup)>},
     {"restart", "TIME", "after an interruption (default as --startup)", parsed<parse_duration, FIELD(restart)>},
@@ -575,6 +579,11 @@ Checked<Request> read_request(const std::vector<Setting>& settings, const catalo
   } else if (Result<> work = set_work(draft); !work) {
     return fail(Errors{std::move(work).error()});
   }
+  const bool lengths = std::any_of(job_settings.begin(), job_settings.end(), [](const Setting& setting) {
+    return setting.name == "isl" || setting.name == "osl";
+  });
+  request.lengths_assumed = request.job.kind == JobKind::kServe && !lengths && request.work.mix.empty() &&
+                            !request.work.is_measured() && !perf::serves_batches(perf::work_of(request.model));
   set_purchases(request);
   set_startup(draft);
   fill_choices(request);

@@ -11,6 +11,7 @@
 #include "plan/mix.h"
 #include "plan/plan.h"
 #include "plan/search_serving.h"
+#include "plan/terms.h"
 
 namespace rightsize::plan {
 namespace {
@@ -38,18 +39,22 @@ auto exclusion_key(const Job& job, const catalog::Gpu& gpu) {
                     p.gpus, job.batch);
 }
 
+// How long prices must hold before the work's length is known: a service is paid by the month, jobs take hours to days.
+Seconds usual_length(const Request& request) { return request.work.kind == WorkKind::kServing ? kMonth : hours(24); }
+
 // One request taken through the search; everything candidates point to lives here.
 class Planning {
  public:
   Planning(const Request& request, const market::PriceBook& book, const perf::Constants& constants,
            const perf::ModelWork& work)
       : request_(request),
+        book_(book),
         constants_(constants),
         work_(work),
         memory_(request.model),
         offers_(book.offers(request.filter)) {
     drop_foreign_chips();
-    classes_ = machine_classes(offers_, constants, request.own);
+    classes_ = machine_classes(offers_, book, usual_length(request), constants, request.own);
     if (request.work.kind == WorkKind::kServing) serving_.emplace(request_, classes_, constants_, work_);
     found_ = serving_ ? serving_->screen() : search(nullptr);
     rank();
@@ -86,6 +91,7 @@ class Planning {
     const Option& option = *candidate.option;
     Plan plan;
     plan.offer = *candidate.offer;
+    plan.price = *candidate.price;
     plan.machines = machines_of_mix > 0 ? machines_of_mix : option.machines;
     plan.gpus = machines_of_mix > 0 ? machines_of_mix * option.gpus / option.machines : option.gpus;
     plan.job = option.job;
@@ -107,6 +113,7 @@ class Planning {
     plan.sequences = option.sequences;
     plan.token_budget = option.token_budget;
     plan.delay = option.delay;
+    add_terms(book_, request_, plan);
     if (!request_.work.is_measured()) describe_run(candidate, plan);
     return plan;
   }
@@ -243,6 +250,7 @@ class Planning {
   }
 
   const Request& request_;
+  const market::PriceBook& book_;
   const perf::Constants& constants_;
   const perf::ModelWork& work_;
   MemoryTable memory_;

@@ -83,7 +83,8 @@ struct Request {
   std::vector<market::OwnHardware> own;  // machines of the user's, beside what can be bought
   market::OwnPrices prices;              // what the user pays where that is not the list price
   market::Assumptions assumptions;
-  int top = 10;
+  bool lengths_assumed = false;  // serving: nobody said how long requests are
+  int top = 5;
 };
 
 // The number formats a careful user takes without saying so, where `choices.precisions` is empty. Training every

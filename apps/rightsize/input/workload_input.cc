@@ -8,11 +8,12 @@ namespace rightsize::app {
 
 void add_setting_flags(FlagSet& command, WorkloadFlags& flags) {
   const auto add = [&](const model::SettingInfo& info) {
-    command
-        .add_option_function(
-            "--" + info.name, [&flags, name = info.name](const std::string& text) { flags.settings[name] = text; },
-            info.meaning)
-        ->type_name(info.values);
+    auto* option = command.add_option_function(
+        "--" + info.name, [&flags, name = info.name](const std::string& text) { flags.settings[name] = text; },
+        info.meaning);
+    option->type_name(info.values);
+    // A switch may stand alone.
+    if (info.values == "true|false") option->expected(0, 1)->default_str("true");
   };
   for (const model::SettingInfo& info : plan::request_settings()) {
     if (info.name != "price") add(info);

@@ -1,6 +1,7 @@
 // The JSON document of a recommendation.
 #include "base/date.h"
 #include "rightsize/recommend/report.h"
+#include "rightsize/recommend/terms.h"
 #include "rightsize/recommend/words.h"
 
 namespace rightsize::app {
@@ -60,6 +61,40 @@ void add_costs(const Request& request, const Plan& p, Json& j) {
   j["usd_per_million_tokens"] = json_number(p.usd_per_million_units());
 }
 
+// Other terms for the same machines, and the quota they count against.
+void add_terms(const Plan& p, Json& j) {
+  j["list_usd_per_machine_hour"] = json_number(in_usd_per_machine_hour(p.price.listed));
+  if (p.price.age) j["price_age_days"] = json_number(in_days(*p.price.age));
+  if (p.spot) {
+    const market::PriceOutlook& price = p.spot->price;
+    j["spot"] = {{"low", json_number(in_usd_per_machine_hour(price.low))},
+                 {"likely", json_number(in_usd_per_machine_hour(price.likely))},
+                 {"median", json_number(in_usd_per_machine_hour(price.median))},
+                 {"high", json_number(in_usd_per_machine_hour(price.high))},
+                 {"region", p.spot->offer.price->region},
+                 {"zone", p.spot->offer.price->zone}};
+    if (price.age) j["spot"]["age_days"] = json_number(in_days(*price.age));
+  }
+  const auto commitment = [](const plan::Commitment& c) {
+    Json made = {{"term", catalog::name_of(c.offer.price->purchase)},
+                 {"total_usd", json_number(in_usd(c.total))},
+                 {"usd_per_machine_hour", json_number(in_usd_per_machine_hour(c.offer.rate()))},
+                 {"region", c.offer.price->region}};
+    if (c.break_even > 0) made["break_even_utilization"] = json_number(c.break_even);
+    return made;
+  };
+  if (!p.commitments.empty()) {
+    j["commitment"] = commitment(p.commitments.front());
+    j["commitments"] = Json::array();
+    for (const plan::Commitment& c : p.commitments) j["commitments"].push_back(commitment(c));
+  }
+  if (p.quota)
+    j["quota"] = {{"name", p.quota->name},
+                  {"code", p.quota->code},
+                  {"amount", json_number(p.quota->amount)},
+                  {"unit", p.quota->vcpus ? "vcpu" : "gpu"}};
+}
+
 Json plan_json(const Request& request, const Plan& p, const Plan& first, const catalog::Catalog& catalog, int rank) {
   Json j;
   j["rank"] = rank;
@@ -83,6 +118,7 @@ Json plan_json(const Request& request, const Plan& p, const Plan& first, const c
   }
   j["low"] = json_number(in_usd(p.cost_low));
   j["high"] = json_number(in_usd(p.cost_high));
+  add_terms(p, j);
   j["why"] = reasons(request, p, first, catalog);
   j["price_source"] = price_source(p, catalog);
   j["price_date"] = price_date(p);
@@ -106,7 +142,15 @@ Json assumptions_json(const Request& request) {
             {"failures_per_gpu_hour", a.failures_per_gpu_hour},
             {"checkpoint_bytes_per_second", json_number(in_bytes_per_s(a.checkpoint_rate))},
             {"max_gpus", request.limits.max_gpus}};
-  if (request.work.kind == WorkKind::kServing) j["slo_percentile"] = percentile_of(request);
+  if (request.work.kind == WorkKind::kServing) {
+    j["slo_percentile"] = percentile_of(request);
+    j["max_load"] = request.limits.max_load;
+    j["allow_single"] = request.limits.allow_single;
+    if (request.lengths_assumed) {
+      j["isl"] = request.job.serve.isl;
+      j["osl"] = request.job.serve.osl;
+    }
+  }
   return j;
 }
 
@@ -155,6 +199,7 @@ Json document_of(const Request& request, const plan::Recommendation& found, cons
   j["confidence"] = found.plans.empty() ? Json(nullptr) : json_number(found.confidence);
   j["warnings"] = Json::array();
   for (const plan::PriceWarning& w : found.warnings) j["warnings"].push_back(describe_warning(w));
+  j["caveats"] = first == nullptr ? std::vector<std::string>{} : caveats(request, found);
   j["feasible"] = json_number(found.feasible);
   j["assumptions"] = assumptions_json(request);
   j["considered"] = json_number(found.effort.configurations);

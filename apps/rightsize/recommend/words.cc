@@ -115,6 +115,23 @@ std::string compare(double ratio) {
   return percent_apart(ratio);
 }
 
+std::string quality_caveat(const plan::Request& request, const plan::Plan& plan) {
+  using model::Precision;
+  if (request.job.kind != model::JobKind::kServe || request.work.is_measured()) return {};
+  switch (plan.job.precision) {
+    case Precision::kFp8:
+      return "fp8 weights are usually within 1 % of the 16-bit model: check your own tasks";
+    case Precision::kInt8:
+      return "8-bit weights are usually within 1 % of the 16-bit model: check your own tasks";
+    case Precision::kInt4:
+    case Precision::kNf4:
+    case Precision::kFp4:
+      return "4-bit weights lose a few percent on hard tasks: check your own";
+    default:
+      return {};
+  }
+}
+
 std::string describe_outline(const plan::PlanOutline& plan) {
   return fmt::format("{} x {} ({} x {}) at {}, {}", plan.machines, plan.offer.machine->instance,
                      plan.offer.machine->gpus, plan.offer.gpu->name, plan.offer.machine->provider,
@@ -143,10 +160,6 @@ ChangeWords describe_change(const plan::Request& request, plan::ChangeKind kind)
       return {"twice the time for each token", "answers come later"};
     case ChangeKind::kSpot:
       return {"spot machines", "interrupted now and then; the work that is done again is in the price"};
-    case ChangeKind::kOneYear:
-      return {"a commitment of one year", "paid whether used or not"};
-    case ChangeKind::kThreeYears:
-      return {"a commitment of three years", "paid whether used or not"};
     case ChangeKind::kMoreGpus:
       return {"more GPUs", ""};
     case ChangeKind::kNoDeadline:

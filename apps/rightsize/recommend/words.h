@@ -37,6 +37,9 @@ std::string price_date(const plan::Plan& plan);
 std::vector<std::string> reasons(const plan::Request& request, const plan::Plan& plan, const plan::Plan& first,
                                  const catalog::Catalog& catalog);
 
+// What a narrower number format may cost in quality; empty where the checkpoint is used as it is.
+std::string quality_caveat(const plan::Request& request, const plan::Plan& plan);
+
 // "61 % less", "12 % more".
 std::string compare(double ratio);
 
