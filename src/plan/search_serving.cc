@@ -36,7 +36,8 @@ serving::Service service_of(const Request& request, const perf::ModelWork& work,
 }
 
 ServingSearch::ServingSearch(const Request& request, const std::vector<MachineClass>& classes,
-                             const perf::Constants& constants, const perf::ModelWork& work)
+                             const perf::Constants& constants, const perf::ModelWork& work,
+                             std::shared_ptr<serving::Findings> findings)
     : request_(request),
       classes_(classes),
       constants_(constants),
@@ -44,7 +45,8 @@ ServingSearch::ServingSearch(const Request& request, const std::vector<MachineCl
       batches_(perf::serves_batches(work)),
       sizes_(request.work.mix),
       // Without a rate the replicas themselves say how much they take; see confirm().
-      planner_(service_of(request, work, asked_rate(request) > 0 ? asked_rate(request) : 1)) {
+      planner_(service_of(request, work, asked_rate(request) > 0 ? asked_rate(request) : 1), {}, 1,
+               std::move(findings)) {
   if (sizes_.empty()) sizes_ = {{request.job.serve.isl, std::max<std::int64_t>(1, request.job.serve.osl), 1}};
 }
 
@@ -212,9 +214,6 @@ bool ServingSearch::survives_loss(const serving::Assessment& found) const {
 
 std::optional<serving::Assessment> ServingSearch::fewest(const Option& option, const serving::Counts& counts) {
   if (asked_rate(request_) > 0) {
-    const std::tuple key(option.replica, counts.step, counts.most);
-    const auto known = confirmed_.find(key);
-    if (known != confirmed_.end()) return known->second;
     serving::Counts enough = counts;
     std::optional<serving::Assessment> found = planner_.fewest(option.replica, enough);
     // With smaller limits than the engine's usual ones a replica may carry less.
@@ -222,7 +221,7 @@ std::optional<serving::Assessment> ServingSearch::fewest(const Option& option, c
       enough.at_least = found->configuration.replicas() + 1;
       found = enough.at_least > enough.most ? std::nullopt : planner_.fewest(option.replica, enough);
     }
-    return confirmed_.emplace(key, std::move(found)).first->second;
+    return found;
   }
   // As much as one machine takes: from what means allow downwards until the SLOs hold.
   constexpr double kLess = 0.85;
