@@ -76,6 +76,7 @@ struct Plan {
   double busy = 0;                 // share of the time with work on the GPU
   std::int64_t sequences = 0, token_budget = 0;  // the engine's limits, as simulated
   Seconds delay;                                 // a batch of job.batch may wait so long for others
+  std::vector<int> machines_by_hour = {};        // of the first plan, where the rate is known by hour
 
   UsdPerSecond rate() const { return price.likely * rightsize::machines(machines); }
   // Of spot machines, over the whole work; serving: a month.

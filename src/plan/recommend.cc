@@ -120,6 +120,11 @@ class Planning {
     return plan;
   }
 
+  std::vector<int> machines_by_hour(const PricedOption& candidate) {
+    return serving_ && !request_.work.rate_by_hour.empty() ? serving_->machines_by_hour(*candidate.option)
+                                                           : std::vector<int>{};
+  }
+
   // Several kinds of machine behind one router where they are cheaper and, simulated together, keep every SLO.
   std::vector<MixChoice> mix() {
     confirmed_ = confirmed_kinds();
@@ -394,6 +399,7 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
       [&, nothing = planning.kinds().empty()] { return explore(request, book, constants, work, findings, nothing); });
   planning.verify(static_cast<std::size_t>(request.top), true);
   result.plans = build_all(planning, planning.kinds(), static_cast<std::size_t>(request.top));
+  if (!result.plans.empty()) result.plans[0].machines_by_hour = planning.machines_by_hour(planning.kinds().front());
   result.pareto = build_all(planning, planning.front(), 100);
   result.feasible = planning.feasible();
   result.effort.verify_seconds = watch.lap();

@@ -23,9 +23,12 @@ serving::Service service_of(const Request& request, const perf::ModelWork& work,
   const Limits& limits = request.limits;
   const bool batches = perf::serves_batches(work);
   serving::Service service;
-  service.arrivals = request.work.mix.empty() || batches
-                         ? sim::ArrivalProcess(sim::Poisson{requests_per_second})
-                         : serving::mixed_arrivals(requests_per_second, request.work.mix);
+  if (request.work.trace)
+    service.arrivals = sim::scaled(request.work.trace, requests_per_second / *sim::mean_rate(request.work.trace));
+  else if (request.work.mix.empty() || batches)
+    service.arrivals = sim::Poisson{requests_per_second};
+  else
+    service.arrivals = serving::mixed_arrivals(requests_per_second, request.work.mix, 1, !request.work.mix_is_spread);
   service.lengths = {static_cast<double>(request.job.serve.isl),
                      static_cast<double>(std::max<std::int64_t>(1, request.job.serve.osl)), false};
   const Quantity answer = batches ? Quantity::kLatency : Quantity::kTtft;
@@ -261,10 +264,14 @@ void ServingSearch::take(const serving::Assessment& found, Option& option) const
   option.sequences = found.configuration.engine.max_sequences;
   option.token_budget = found.configuration.engine.token_budget;
   option.job.serve.concurrency = std::max<std::int64_t>(1, std::llround(std::ceil(option.running)));
-  const RequestSize& largest = *std::max_element(
-      sizes_.begin(), sizes_.end(), [](const RequestSize& a, const RequestSize& b) { return a.isl < b.isl; });
-  option.job.serve.isl = largest.isl;
-  option.job.serve.osl = largest.osl;
+  // What runs together is of every size: memory and speed are those of the mean.
+  double isl = 0, osl = 0;
+  for (const RequestSize& size : sizes_) {
+    isl += size.share * static_cast<double>(size.isl);
+    osl += size.share * static_cast<double>(size.osl);
+  }
+  option.job.serve.isl = std::llround(isl);
+  option.job.serve.osl = std::llround(osl);
 }
 
 bool ServingSearch::confirm(Option& option, Obstacles& obstacles) {
@@ -279,6 +286,28 @@ bool ServingSearch::confirm(Option& option, Obstacles& obstacles) {
                                                      .have_gpus = counts.most * option.job.parallel.tensor,
                                                      .slos = planner_.service().slos});
   return false;
+}
+
+std::vector<int> ServingSearch::machines_by_hour(const Option& option) {
+  constexpr double kLevels = 12;  // of the day's highest rate: hours are planned for the next level above them
+  const double peak = asked_rate(request_);
+  std::map<int, int> known;
+  std::vector<int> machines;
+  for (double rate : request_.work.rate_by_hour) {
+    const int level = std::max(1, static_cast<int>(std::ceil(rate / peak * kLevels - 1e-9)));
+    const auto [at, fresh] = known.try_emplace(level, option.machines);
+    if (fresh && level < kLevels) {
+      Request hour = request_;
+      hour.work.rate = requests_per_s(peak * level / kLevels);
+      ServingSearch search(hour, classes_, constants_, work_, nullptr);
+      Option there = option;
+      there.replica = search.planner_.add(planner_.replicas()[option.replica]);
+      const auto found = search.fewest(there, search.counts_of(classes_[option.machines_class], there));
+      if (found) at->second = std::min(option.machines, found->configuration.replicas() / option.replicas_each);
+    }
+    machines.push_back(at->second);
+  }
+  return machines;
 }
 
 bool ServingSearch::confirm_mix(const std::vector<MixChoice>& choices) {

@@ -21,6 +21,9 @@ class ServingSearch {
   // allowed does: the obstacle is noted.
   bool confirm(Option& option, Obstacles& obstacles);
 
+  // Machines of a confirmed option that each hour of request.work.rate_by_hour needs; never more than at the peak.
+  std::vector<int> machines_by_hour(const Option& option);
+
   // Whether different machines behind one router keep every SLO together.
   bool confirm_mix(const std::vector<MixChoice>& choices);
 

@@ -40,6 +40,20 @@ void add_serving(const Request& request, const Plan& p, Json& j) {
   j["busy_share"] = json_number(p.busy);
   if (p.sequences > 0) j["max_sequences"] = p.sequences;
   if (p.token_budget > 0) j["token_budget"] = p.token_budget;
+  if (!p.machines_by_hour.empty()) {
+    j["machines_by_hour"] = Json::array();
+    double sum = 0;
+    for (std::size_t h = 0; h < p.machines_by_hour.size(); ++h) {
+      const int machines = p.machines_by_hour[h];
+      j["machines_by_hour"].push_back({{"hour", h},
+                                       {"requests_per_second", json_number(request.work.rate_by_hour[h])},
+                                       {"instances", machines},
+                                       {"replicas", machines * p.replicas / p.machines}});
+      sum += machines;
+    }
+    const double mean = sum / static_cast<double>(p.machines_by_hour.size());
+    j["scaled_usd_total"] = json_number(in_usd(p.cost) * mean / p.machines);
+  }
   if (p.delay > Seconds{}) j["max_delay_seconds"] = json_number(in_seconds(p.delay));
 }
 

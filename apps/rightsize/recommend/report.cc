@@ -227,7 +227,8 @@ namespace {
 void add_answer(Report& report, const Request& request, const Recommendation& found) {
   const Plan& first = found.plans.front();
   std::string text = answer(request, first);
-  for (const std::string& sentence : {spot_sentence(request, found), commitment_sentence(first), quota_sentence(first)})
+  for (const std::string& sentence :
+       {hours_sentence(first), spot_sentence(request, found), commitment_sentence(first), quota_sentence(first)})
     if (!sentence.empty()) text += "\n" + sentence;
   report.blocks.emplace_back(Paragraph{text});
   std::string notes;

@@ -1,6 +1,7 @@
 #include "rightsize/recommend/terms.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -99,6 +100,23 @@ std::vector<std::string> caveats(const plan::Request& request, const plan::Recom
   for (const std::string& warning : first.memory.warnings) lines.push_back(warning);
   if (const std::string quality = quality_caveat(request, first); !quality.empty()) lines.push_back(quality);
   return lines;
+}
+
+std::string hours_sentence(const plan::Plan& plan) {
+  const std::vector<int>& hours = plan.machines_by_hour;
+  if (hours.empty()) return {};
+  const auto [fewest, most] = std::minmax_element(hours.begin(), hours.end());
+  const double mean = std::accumulate(hours.begin(), hours.end(), 0.0) / static_cast<double>(hours.size());
+  const double quiet = static_cast<double>(std::count(hours.begin(), hours.end(), *fewest));
+  const Usd each = plan.price.likely * machines(1) * kMonth;
+  return fmt::format(
+      "By hour: {} to {} machines, {} on average: {} a month with scaling, {} without. The {} of {} hours at {} cost "
+      "{} "
+      "a month then, {} now.",
+      *fewest, *most, format_number(mean, 3), format_usd(each * mean), format_usd(each * plan.machines),
+      format_count(quiet), hours.size(), *fewest,
+      format_usd(each * (*fewest * quiet / static_cast<double>(hours.size()))),
+      format_usd(each * (plan.machines * quiet / static_cast<double>(hours.size()))));
 }
 
 std::string assumptions_sentence(const plan::Request& request, const plan::Plan& plan) {

@@ -18,6 +18,9 @@ std::string commitment_sentence(const plan::Plan& plan);
 // "Quota: ..."; empty for machines of the user's own.
 std::string quota_sentence(const plan::Plan& plan);
 
+// "By hour: ..."; what following the traffic saves, where the rate is known by hour.
+std::string hours_sentence(const plan::Plan& plan);
+
 // What to know before acting on the first plan: its price, what was not measured, quality of its number format.
 std::vector<std::string> caveats(const plan::Request& request, const plan::Recommendation& found);
 

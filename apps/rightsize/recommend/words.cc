@@ -1,5 +1,6 @@
 #include "rightsize/recommend/words.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -44,12 +45,25 @@ std::string limits_of(const plan::Request& request) {
   return text;
 }
 
+std::int64_t longest(const plan::Request& request, std::int64_t plan::RequestSize::*length) {
+  std::int64_t most = 0;
+  for (const plan::RequestSize& size : request.work.mix) most = std::max(most, size.*length);
+  return most;
+}
+
 // How long requests are, which decides the cost more than anything else.
 std::string lengths_of(const plan::Request& request) {
   const auto count = [](std::int64_t n) { return format_count(static_cast<double>(n)); };
   if (request.model.image_size > 0) return {};
   if (answers_at_once(request)) return fmt::format(" of {} tokens", count(request.job.sequence));
+  if (request.work.mix_is_spread)
+    return fmt::format(", {} tokens in and {} out at the median, up to {} and {}", count(request.job.serve.isl),
+                       count(request.job.serve.osl), count(longest(request, &plan::RequestSize::isl)),
+                       count(longest(request, &plan::RequestSize::osl)));
   if (!request.work.mix.empty()) return fmt::format(" of {} sizes", request.work.mix.size());
+  if (request.work.trace)
+    return fmt::format(" as recorded, {} tokens in and {} out on average", count(request.job.serve.isl),
+                       count(request.job.serve.osl));
   return fmt::format(", {} tokens in, {} out", count(request.job.serve.isl), count(request.job.serve.osl));
 }
 
