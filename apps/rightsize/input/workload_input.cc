@@ -8,15 +8,19 @@ namespace rightsize::app {
 
 void add_setting_flags(FlagSet& command, WorkloadFlags& flags) {
   const auto add = [&](const model::SettingInfo& info) {
-    auto* option = command.add_option_function(
-        "--" + info.name, [&flags, name = info.name](const std::string& text) { flags.settings[name] = text; },
-        info.meaning);
-    option->type_name(info.values);
-    // A switch may stand alone.
-    if (info.values == "true|false") option->expected(0, 1)->default_str("true");
+    command
+        .add_option_function(
+            "--" + info.name, [&flags, name = info.name](const std::string& text) { flags.settings[name] = text; },
+            info.meaning)
+        ->type_name(info.values);
+  };
+  // On the command line a switch stands alone; a file says true or false.
+  const auto add_switch = [&](const model::SettingInfo& info) {
+    command.add_flag_function(
+        "--" + info.name, [&flags, name = info.name] { flags.settings[name] = "true"; }, info.meaning);
   };
   for (const model::SettingInfo& info : plan::request_settings()) {
-    if (info.name != "price") add(info);
+    if (info.name != "price") info.values == "true|false" ? add_switch(info) : add(info);
   }
   add_price_flag(command, flags.prices);
   for (const model::SettingInfo& info : model::job_settings()) add(info);

@@ -161,6 +161,7 @@ void add_rejections(Report& report, const Request& request, const Recommendation
 
 void add_changes(Report& report, const Request& request, const Recommendation& found) {
   if (found.changes.empty()) return;
+  std::string slower;
   Table table;
   table.title = "What else could change";
   table.columns = {{"change", "change", Align::kLeft},
@@ -173,8 +174,11 @@ void add_changes(Report& report, const Request& request, const Recommendation& f
     table.rows.push_back({text_cell(describe_change(request, c.kind).what), text_cell(c.flags),
                           text_cell(fmt::format("{} x {}", c.plan.gpus, c.plan.offer.gpu->name)), usd_cell(c.plan.cost),
                           found.plans.empty() ? report::unknown_cell() : number_cell(compare(ratio), ratio)});
+    constexpr double kClearlyMore = 1.02;
+    if (const std::string why = why_slower(c.kind); ratio > kClearlyMore && !why.empty()) slower += why + ". ";
   }
   report.blocks.emplace_back(std::move(table));
+  if (!slower.empty()) report.blocks.emplace_back(Paragraph{slower});
 }
 
 void add_breakpoints(Report& report, const Recommendation& found) {

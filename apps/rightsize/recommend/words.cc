@@ -186,6 +186,22 @@ ChangeWords describe_change(const plan::Request& request, plan::ChangeKind kind)
   return {};
 }
 
+std::string why_slower(plan::ChangeKind kind) {
+  using plan::ChangeKind;
+  switch (kind) {
+    case ChangeKind::kLora:
+      return "LoRA saves memory, not time: the frozen base still runs forwards and backwards, and PEFT's fp32 adapters "
+             "convert "
+             "their inputs beside every matrix";
+    case ChangeKind::kQlora:
+      return "QLoRA unpacks the 4-bit base before every product, on top of what LoRA adds";
+    case ChangeKind::kEightBitOptimizer:
+      return "8-bit states are unpacked and packed again in every step";
+    default:
+      return {};
+  }
+}
+
 std::string describe_need(const plan::Shortfall& s) {
   using Kind = plan::Shortfall::Kind;
   switch (s.kind) {

@@ -56,6 +56,9 @@ ChangeWords describe_change(const plan::Request& request, plan::ChangeKind kind)
 std::string describe_need(const plan::Shortfall& shortfall);
 std::string describe_have(const plan::Shortfall& shortfall);
 
+// Why a change that saves memory costs time; empty for the others.
+std::string why_slower(plan::ChangeKind kind);
+
 // What would let a GPU in that fell out: "--method lora: 1 x ... for $120, 61 % less"; empty where nothing does.
 // `first` is the best plan, where there is one.
 std::string describe_fix(const plan::Request& request, const plan::Rejection& rejection, const plan::Plan* first);
