@@ -376,7 +376,7 @@ Errors read_traffic(Draft& draft) {
     Checked<std::shared_ptr<const sim::Trace>> trace = read_trace(draft.trace);
     if (!trace) return std::move(trace).error();
     work.trace = *std::move(trace);
-    if (!(work.rate > RequestsPerSecond{})) work.rate = requests_per_s(*sim::mean_rate(work.trace));
+    if (!(work.rate > RequestsPerSecond{})) work.rate = *sim::mean_rate(work.trace);
     const sim::RequestShape mean = serving::mean_of({.arrivals = work.trace});
     draft.request.job.serve.isl = std::max<std::int64_t>(1, std::llround(mean.size));
     draft.request.job.serve.osl = std::max<std::int64_t>(1, std::llround(mean.output));
