@@ -65,6 +65,7 @@ void ServingSearch::screen_class(std::size_t index) {
   std::vector<Option> options;
   int fewest = std::numeric_limits<int>::max();
   for (model::Precision precision : precisions_for(request_, model::Method::kFull)) {
+    if (!suits(request_, precision, *machines.gpu)) continue;
     for (int tensor : request_.choices.tensor) {
       const bool splits = tensor == 1 || (request_.model.heads > 0 && request_.model.heads % tensor == 0);
       if (!splits || tensor > machines.gpus || (request_.limits.gpus && *request_.limits.gpus % tensor != 0)) continue;
