@@ -72,7 +72,7 @@ void set_cost(const Request& request, PricedOption& c) {
 Seconds term_of(catalog::Purchase purchase) {
   using catalog::Purchase;
   const double years = purchase == Purchase::kOneYear ? 1 : purchase == Purchase::kThreeYears ? 3 : 0;
-  return hours(years * 365 * 24);
+  return kYear * years;
 }
 
 double PricedOption::wait(const Request& request) const {

@@ -50,6 +50,7 @@ void add_serving(const Request& request, std::vector<PossibleChange>& changes) {
   const auto precision = [&](Precision value, ChangeKind kind, const char* flags) {
     if (has(precisions_for(request, Method::kFull), value)) return;
     PossibleChange made{kind, flags, request};
+    made.request.choices.precision_auto = false;
     made.request.choices.precisions = {value};
     changes.push_back(std::move(made));
   };

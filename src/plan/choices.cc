@@ -1,4 +1,6 @@
 // What the search may choose where the user left it open.
+#include <algorithm>
+
 #include "plan/request.h"
 
 namespace rightsize::plan {
@@ -45,12 +47,26 @@ void fill_choices(Request& request) {
 
 std::vector<model::Precision> precisions_for(const Request& request, model::Method method) {
   using model::Precision;
-  if (!request.choices.precisions.empty()) return request.choices.precisions;
   const Job& job = request.job;
+  if (request.choices.precision_auto) {
+    std::vector<Precision> formats{Precision::kBf16, Precision::kFp8};
+    for (Precision named : request.choices.precisions) {
+      if (std::find(formats.begin(), formats.end(), named) == formats.end()) formats.push_back(named);
+    }
+    return formats;
+  }
+  if (!request.choices.precisions.empty()) return request.choices.precisions;
   if (job.kind == JobKind::kServe || method != model::Method::kFull) return {Precision::kBf16};
   if (job.stack == Stack::kMegatron || job.stack == Stack::kTorchTitan) return {Precision::kMixedBf16};
   if (request.model.image_size > 0) return {Precision::kAmpBf16};
   return {Precision::kAmpBf16, Precision::kMixedBf16};
+}
+
+bool suits(const Request& request, model::Precision precision, const catalog::Gpu& gpu) {
+  const std::vector<model::Precision>& named = request.choices.precisions;
+  if (precision != model::Precision::kFp8 || std::find(named.begin(), named.end(), precision) != named.end())
+    return true;
+  return gpu.peak(catalog::NumberFormat::kFp8).supported;
 }
 
 bool is_usual(const Request& request, const Job& job) {

@@ -16,6 +16,7 @@
 #include "perf/perf.h"
 #include "plan/read_profile.h"
 #include "plan/read_traffic.h"
+#include "plan/settings.h"
 
 namespace rightsize::plan {
 namespace {
@@ -308,12 +309,6 @@ constexpr Rule kRules[] = {
 };
 #undef FIELD
 
-Error placed(Error error, const Setting& setting) {
-  const std::string flag = "--" + setting.name;
-  if (setting.place.line == 0 && !error.message.starts_with(flag)) error.message = flag + ": " + error.message;
-  return std::move(error).at(setting.place);
-}
-
 // Settings of the job that may be lists.
 bool is_choice(std::string_view name) {
   static constexpr std::string_view kChoices[] = {"method", "precision", "recompute", "batch", "tp", "pp", "zero"};
@@ -343,30 +338,26 @@ auto listed(const std::vector<Setting>& job_settings, std::string_view name, Err
   return values;
 }
 
-// Takes the spread out of `isl` and `osl`; what is left is the median, which the job reads.
-Errors take_spreads(std::vector<Setting>& job_settings, std::optional<serving::LengthSpread>& isl,
-                    std::optional<serving::LengthSpread>& osl) {
-  Errors errors;
+// `precision: auto` asks for the formats a GPU computes in; others may stand beside it.
+Errors take_auto(std::vector<Setting>& job_settings, Choices& choices) {
   for (Setting& setting : job_settings) {
-    if ((setting.name != "isl" && setting.name != "osl") || setting.value.find(',') == std::string::npos) continue;
-    Result<serving::LengthSpread> spread = parse_spread(setting.value);
-    if (!spread) {
-      errors.push_back(placed(std::move(spread).error(), setting));
-      continue;
+    if (setting.name != "precision") continue;
+    std::string rest;
+    for (std::string_view part : split_list(setting.value, ',')) {
+      if (to_lower(part) == "auto")
+        choices.precision_auto = true;
+      else
+        rest += (rest.empty() ? "" : ",") + std::string(part);
     }
-    (setting.name == "isl" ? isl : osl) = *spread;
-    setting.value = setting.value.substr(0, setting.value.find(','));
+    const bool serve = std::any_of(job_settings.begin(), job_settings.end(), [](const Setting& other) {
+      return other.name == "job" && to_lower(other.value) == "serve";
+    });
+    if (choices.precision_auto && !serve)
+      return {placed(bad_input("auto chooses the format of a served model").with_hint("add --job serve"), setting)};
+    setting.value = rest;
   }
-  return errors;
-}
-
-void set_spread(Request& request, const std::optional<serving::LengthSpread>& isl,
-                const std::optional<serving::LengthSpread>& osl) {
-  if (!isl && !osl) return;
-  const auto alike = [](std::int64_t n) { return serving::LengthSpread{static_cast<double>(n), 0, 0.95}; };
-  request.work.mix =
-      serving::sizes_of(isl.value_or(alike(request.job.serve.isl)), osl.value_or(alike(request.job.serve.osl)));
-  request.work.mix_is_spread = true;
+  std::erase_if(job_settings, [](const Setting& s) { return s.name == "precision" && s.value.empty(); });
+  return {};
 }
 
 // Recorded traffic and rates by hour say what arrives, and how long it is.
@@ -523,10 +514,11 @@ Checked<Request> read_request(const std::vector<Setting>& settings, const catalo
   Errors errors;
   std::vector<Setting> job_settings = apply_settings(settings, draft, errors);
   check_names(job_settings, errors);
-  std::optional<serving::LengthSpread> isl, osl;
-  for (Error& error : take_spreads(job_settings, isl, osl)) errors.push_back(std::move(error));
+  for (Error& error : take_auto(job_settings, draft.request.choices)) errors.push_back(std::move(error));
+  Spreads spreads;
+  for (Error& error : take_spreads(job_settings, spreads)) errors.push_back(std::move(error));
   const int lengths_given =
-      (isl || osl ? 1 : 0) + (draft.request.work.mix.empty() ? 0 : 1) + (draft.trace.empty() ? 0 : 1);
+      (spreads.given() ? 1 : 0) + (draft.request.work.mix.empty() ? 0 : 1) + (draft.trace.empty() ? 0 : 1);
   if (lengths_given > 1)
     errors.push_back(bad_input("lengths are given twice").with_hint("use --isl and --osl, --mix or --trace alone"));
   if (!draft.rate_profile.empty() && draft.request.work.rate > RequestsPerSecond{})
@@ -563,7 +555,7 @@ Checked<Request> read_request(const std::vector<Setting>& settings, const catalo
     request.job = perf::fitted_to(perf::work_of(request.model), request.job);
   }
   if (Errors wrong = read_traffic(draft); !wrong.empty()) return fail(std::move(wrong));
-  set_spread(request, isl, osl);
+  set_spread(request, spreads);
   constexpr std::int64_t kImagesPerStep = 256;
   if (!draft.batch_given && request.model.image_size > 0) request.global_batch = kImagesPerStep;
   if (!draft.profile.empty()) {

@@ -79,6 +79,21 @@ TEST(ReadRequest, StartUpGrowsWithTheWeights) {
   EXPECT_EQ(read({{"model", "gpt2"}, {"tokens", "1B"}, {"startup", "1h"}})->assumptions.startup, hours(1));
 }
 
+// fp8 where a GPU computes in it; 4 bits only where they are named.
+TEST(ReadRequest, AutomaticPrecision) {
+  using model::Precision;
+  const Checked<Request> request = read({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"precision", "auto"}});
+  ASSERT_TRUE(request) << describe(request.error());
+  const auto formats = precisions_for(*request, model::Method::kFull);
+  EXPECT_EQ(formats, (std::vector{Precision::kBf16, Precision::kFp8}));
+  const catalog::Catalog catalog = *catalog::load_catalog("");
+  EXPECT_TRUE(suits(*request, Precision::kFp8, **catalog.find_gpu("h100-sxm")));
+  EXPECT_FALSE(suits(*request, Precision::kFp8, **catalog.find_gpu("a100-80gb-sxm")));
+  const Checked<Request> four = read({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"precision", "auto,int4"}});
+  EXPECT_EQ(precisions_for(*four, model::Method::kFull).back(), Precision::kInt4);
+  EXPECT_THAT(mistakes({{"model", "gpt2"}, {"tokens", "1B"}, {"precision", "auto"}}), HasSubstr("--job serve"));
+}
+
 TEST(ReadRequest, AmountsNobodyHasAreRefused) {
   EXPECT_THAT(mistakes({{"model", "gpt2"}, {"tokens", "1e30"}}), HasSubstr("between 1 and 1e18"));
 }

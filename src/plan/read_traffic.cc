@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/parse_units.h"
 #include "base/text.h"
+#include "plan/settings.h"
 
 namespace rightsize::plan {
 
@@ -24,6 +25,29 @@ Result<serving::LengthSpread> parse_spread(const std::string& text) {
   if (!(spread.median >= 1) || !(spread.high > spread.median))
     return fail(bad_input(fmt::format("'{}': {} must be above the median", text, at)));
   return spread;
+}
+
+Errors take_spreads(std::vector<model::Setting>& job_settings, Spreads& spreads) {
+  Errors errors;
+  for (model::Setting& setting : job_settings) {
+    if ((setting.name != "isl" && setting.name != "osl") || setting.value.find(',') == std::string::npos) continue;
+    Result<serving::LengthSpread> spread = parse_spread(setting.value);
+    if (!spread) {
+      errors.push_back(placed(std::move(spread).error(), setting));
+      continue;
+    }
+    (setting.name == "isl" ? spreads.isl : spreads.osl) = *spread;
+    setting.value = setting.value.substr(0, setting.value.find(','));
+  }
+  return errors;
+}
+
+void set_spread(Request& request, const Spreads& spreads) {
+  if (!spreads.given()) return;
+  const auto alike = [](std::int64_t n) { return serving::LengthSpread{static_cast<double>(n), 0, 0.95}; };
+  const model::ServeSettings& serve = request.job.serve;
+  request.work.mix = serving::sizes_of(spreads.isl.value_or(alike(serve.isl)), spreads.osl.value_or(alike(serve.osl)));
+  request.work.mix_is_spread = true;
 }
 
 Result<std::vector<serving::RequestSize>> parse_mix(const std::string& text) {

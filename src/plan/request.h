@@ -58,6 +58,7 @@ struct Work {
 struct Choices {
   std::vector<model::Method> methods = {};
   std::vector<model::Precision> precisions = {};  // empty: the usual ones, see precisions_for()
+  bool precision_auto = false;                    // serving: also fp8, on GPUs that compute in it
   std::vector<model::Recompute> recomputes = {};
   std::vector<std::int64_t> batches = {};  // per GPU in one pass
   std::vector<int> tensor = {}, pipeline = {}, zero = {};
@@ -98,6 +99,9 @@ void fill_choices(Request& request);
 // The number formats a careful user takes without saying so, where `choices.precisions` is empty. Training every
 // weight: 16-bit arithmetic over 32-bit master weights and states; adapters: a frozen 16-bit base; serving: 16 bits.
 std::vector<model::Precision> precisions_for(const Request& request, model::Method method);
+
+// Whether a format of precisions_for() is to be tried on a GPU: of those nobody named, only what it computes in.
+bool suits(const Request& request, model::Precision precision, const catalog::Gpu& gpu);
 
 // Whether the stack does it so: autocast over 32-bit weights belongs to plain data parallelism, 16-bit weights beside
 // their 32-bit masters to sharded optimizers. A precision the user named is taken as it is.

@@ -42,6 +42,7 @@ class OfflineSearch {
   template <class With>
   void for_each_replica(const MachineClass& machines, const With& with) {
     for (model::Precision precision : precisions_for(request_, model::Method::kFull)) {
+      if (!suits(request_, precision, *machines.gpu)) continue;
       for (int tensor : request_.choices.tensor) {
         const bool splits = tensor == 1 || (request_.model.heads > 0 && request_.model.heads % tensor == 0);
         if (!splits || tensor > machines.gpus || (request_.limits.gpus && *request_.limits.gpus % tensor != 0))

@@ -65,6 +65,7 @@ void ServingSearch::screen_class(std::size_t index) {
   std::vector<Option> options;
   int fewest = std::numeric_limits<int>::max();
   for (model::Precision precision : precisions_for(request_, model::Method::kFull)) {
+    if (!suits(request_, precision, *machines.gpu)) continue;
     for (int tensor : request_.choices.tensor) {
       const bool splits = tensor == 1 || (request_.model.heads > 0 && request_.model.heads % tensor == 0);
       if (!splits || tensor > machines.gpus || (request_.limits.gpus && *request_.limits.gpus % tensor != 0)) continue;
@@ -299,7 +300,7 @@ std::vector<int> ServingSearch::machines_by_hour(const Option& option) {
     if (fresh && level < kLevels) {
       Request hour = request_;
       hour.work.rate = requests_per_s(peak * level / kLevels);
-      ServingSearch search(hour, classes_, constants_, work_, nullptr);
+      ServingSearch search(hour, classes_, constants_, work_, std::make_shared<serving::Findings>());
       Option there = option;
       there.replica = search.planner_.add(planner_.replicas()[option.replica]);
       const auto found = search.fewest(there, search.counts_of(classes_[option.machines_class], there));
