@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "memory/memory.h"
 #include "model/presets.h"
+#include "model/serve_settings.h"
 #include "perf/perf.h"
 #include "plan/read_profile.h"
 
@@ -489,7 +490,8 @@ std::vector<model::Precision> precisions_for(const Request& request, model::Meth
   using model::Precision;
   if (!request.choices.precisions.empty()) return request.choices.precisions;
   const Job& job = request.job;
-  if (job.kind == JobKind::kServe || method != model::Method::kFull) return {Precision::kBf16};
+  if (job.kind == JobKind::kServe) return {model::default_precision(request.model, job.stack)};
+  if (method != model::Method::kFull) return {Precision::kBf16};
   if (job.stack == Stack::kMegatron || job.stack == Stack::kTorchTitan) return {Precision::kMixedBf16};
   if (request.model.image_size > 0) return {Precision::kAmpBf16};
   return {Precision::kAmpBf16, Precision::kMixedBf16};

@@ -41,7 +41,8 @@ Stage stage_of(const Csv& csv, const CsvRow& row) {
               {}};
   for (const std::string& text : parts(cell("where"), ';')) {
     const std::size_t equals = text.find('=');
-    stage.where.emplace_back(text.substr(0, equals), text.substr(equals + 1));  // "n>=512" is the column "n>"
+    stage.where.emplace_back(text.substr(0, equals),
+                             text.substr(equals + 1));  // "n>=512" is the column "n>", "n!=512" "n!"
   }
   for (const std::string& text : parts(cell("metrics"), '|')) {
     const std::vector<std::string> p = parts(text, ':');
@@ -60,8 +61,10 @@ bool matches(const MeasuredRow& row, const Stage& stage) {
     const std::string_view wanted = rule.second;
     if (rule.first.ends_with('>'))
       return number(std::string(row.cell(rule.first.substr(0, rule.first.size() - 1)))) >= number(rule.second);
-    const std::string_view cell = row.cell(rule.first);
-    return wanted.ends_with('*') ? cell.starts_with(wanted.substr(0, wanted.size() - 1)) : cell == wanted;
+    const bool unlike = rule.first.ends_with('!');
+    const std::string_view cell = row.cell(rule.first.substr(0, rule.first.size() - (unlike ? 1 : 0)));
+    const bool same = wanted.ends_with('*') ? cell.starts_with(wanted.substr(0, wanted.size() - 1)) : cell == wanted;
+    return same != unlike;
   });
 }
 
