@@ -34,10 +34,10 @@ double in_pages(double tokens, std::int64_t page) {
 
 }  // namespace
 
-model::Precision kv_format(const model::Job& job) {
+model::Precision kv_format(const model::Job& job, bool narrow) {
   using model::Precision, model::Stack;
   if (job.serve.kv_precision) return *job.serve.kv_precision;
-  const bool narrow = job.precision == Precision::kFp8 || job.precision == Precision::kFp4;
+  narrow = narrow && (job.precision == Precision::kFp8 || job.precision == Precision::kFp4);
   return narrow && (job.stack == Stack::kVllm || job.stack == Stack::kTrtLlm) ? Precision::kFp8 : Precision::kBf16;
 }
 

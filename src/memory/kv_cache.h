@@ -10,8 +10,8 @@
 namespace rightsize::memory {
 
 // The format of the cache: as asked, or the engine's default (vLLM and TensorRT-LLM keep 8 bits under fp8 and fp4
-// weights).
-model::Precision kv_format(const model::Job& job);
+// weights). `narrow`: the model's, ModelShape::narrow_cache.
+model::Precision kv_format(const model::Job& job, bool narrow);
 
 // How an engine lays its cache out.
 struct KvLayout {

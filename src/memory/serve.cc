@@ -98,7 +98,7 @@ MemoryNeed estimate_serving(const ModelShape& model, const Job& job, const catal
   const Engine& engine = engine_of(job.stack);
   const model::ServeSettings& serve = job.serve;
   KvLayout layout;
-  layout.format = kv_format(job);
+  layout.format = kv_format(job, model.narrow_cache);
   layout.tensor = job.parallel.attention_tensor();
   layout.pipeline = job.parallel.pipeline;
   layout.page = engine.page;

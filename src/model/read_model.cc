@@ -98,6 +98,13 @@ std::optional<Precision> published_format(const Config& config) {
   return std::nullopt;
 }
 
+// MXFP4 checkpoints (gpt-oss) bring no scales for a narrow cache: "auto" is then 16 bits in vLLM and TensorRT-LLM.
+void read_checkpoint(const Config& config, ModelShape& shape) {
+  shape.checkpoint = published_format(config);
+  const JsonObject quantization = config.json().get_object_or_empty("quantization_config");
+  shape.narrow_cache = quantization.get_string("quant_method").value_or("") != "mxfp4";
+}
+
 std::string base_name(std::string_view path) { return std::string(path.substr(path.find_last_of('/') + 1)); }
 
 }  // namespace
@@ -123,7 +130,7 @@ Checked<ModelShape> read_model(const LocatedJson& document, const JsonValue& con
   if (entry) {
     shape.family = entry->name;
     entry->read(Config(json), shape);
-    if (json.has("quantization_config")) shape.checkpoint = published_format(Config(json));
+    if (json.has("quantization_config")) read_checkpoint(Config(json), shape);
     json.refuse_misspelt();
   }
   if (errors.empty()) check_total(json, shape);

@@ -219,6 +219,7 @@ void read_sizes(const ModelShape& shape, ModelWork& work) {
   work.active_parameters = static_cast<double>(shape.active_parameters());
   work.head_parameters = work.vocabulary * work.hidden;
   work.tied = shape.tied_embeddings;
+  work.narrow_cache = shape.narrow_cache;
   work.checkpoint = model::checkpoint_precision(shape);
   work.logit_softcap = shape.forward->logit_softcap > 0;
   work.head = head_of(shape);

@@ -102,6 +102,7 @@ struct ModelWork {
 
   // Of the layers with experts; zero where there are none.
   double experts = 0, experts_per_token = 0, expert_layers = 0;
+  bool narrow_cache = true;                               // as in ModelShape
   model::Precision checkpoint = model::Precision::kBf16;  // format the weights are published in
 
   std::vector<LayerWork> kinds;

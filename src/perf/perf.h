@@ -110,7 +110,8 @@ std::string_view name_of(Unmeasured what);
 
 struct ServeEstimate {
   Seconds prefill;      // one request's prompt, alone; with the hf stack one pass of `batch` sequences
-  Seconds decode_step;  // all running requests, one token each
+  Seconds decode_step;  // all running requests, `kept` tokens each
+  double kept = 1;      // more than one where tokens are guessed ahead
   Seconds ttft, tpot;
   Seconds transfer;  // disaggregated: the cache of one prompt, from its prefill to its decode worker
   TokensPerSecond output_per_gpu;

@@ -182,6 +182,7 @@ Result<ServeEstimate> estimate_serving(const Constants& constants, const ModelWo
   if (job.stack == Stack::kHf) return serve_eager(constants, work, job, gpu, load);
   const Replica r = replica_of(constants, work, job, gpu, cluster, load.kv_tokens);
   ServeEstimate estimate = job.serve.disaggregated ? apart(r, job) : together(r, job, load);
+  estimate.kept = r.accepted;
   fill_confidence(constants, r, job, estimate);
   return estimate;
 }

@@ -39,7 +39,7 @@ EngineLayout layout_of(const EngineConstants& c, const ModelWork& work, const mo
   layout.expert = job.parallel.expert;
   layout.format = weight_format(formats.dense, gpu);
   layout.experts = weight_format(formats.experts, gpu);
-  layout.kv_bytes = memory::bytes_per_element(memory::kv_format(job));
+  layout.kv_bytes = memory::bytes_per_element(memory::kv_format(job, work.narrow_cache));
   layout.fp8_factor = c.fp8_kv;
   layout.evenness = c.routing_evenness;
   return layout;
