@@ -20,7 +20,7 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
 struct Term {
   Unmeasured what;
   bool applies;
-  double width;
+  double tpot, ttft;
 };
 
 }  // namespace
@@ -40,21 +40,25 @@ void fill_confidence(const Constants& constants, const Replica& r, const Job& jo
   }
   const bool mixture = r.work.experts > 0;
   const Confidence gpu = confidence_of(r.gpu, slot, JobKind::kServe, 0);
+  const double family = mixture ? r.c.mixture_family_width : r.c.family_width;
   const Term terms[] = {
-      {Unmeasured::kGpu, gpu.basis != Basis::kMeasured, gpu.width},
-      {Unmeasured::kFamily, !has(constants.measured_families[static_cast<std::size_t>(slot)], r.work.family),
-       mixture ? r.c.mixture_family_width : r.c.family_width},
-      {Unmeasured::kSpread, r.layout.attention > 1 || job.serve.disaggregated.has_value(), r.c.spread_width},
-      {Unmeasured::kLoad, mixture && estimate.running / r.layout.attention > r.c.served_batch, r.c.load_width}};
-  double more = 0;
+      {Unmeasured::kGpu, gpu.basis != Basis::kMeasured, gpu.width, gpu.width},
+      {Unmeasured::kFamily, !has(constants.measured_families[static_cast<std::size_t>(slot)], r.work.family), family,
+       family},
+      {Unmeasured::kSpread, r.layout.attention > 1 || job.serve.disaggregated.has_value(), r.c.spread_tpot_width,
+       r.c.spread_ttft_width},
+      {Unmeasured::kLoad, mixture && estimate.running / r.layout.attention > r.c.served_batch, r.c.load_width,
+       r.c.load_width}};
+  double tpot = mixture ? r.c.mixture_tpot_width : r.c.tpot_width;
+  double ttft = mixture ? r.c.mixture_ttft_width : r.c.ttft_width;
   for (const Term& term : terms) {
     if (!term.applies) continue;
-    more = std::hypot(more, term.width);
+    tpot = std::hypot(tpot, term.tpot), ttft = std::hypot(ttft, term.ttft);
     estimate.unmeasured.push_back(term.what);
   }
   estimate.basis = estimate.unmeasured.empty() ? Basis::kMeasured : std::max(gpu.basis, Basis::kTransferred);
-  estimate.tpot_interval = interval_of(std::hypot(mixture ? r.c.mixture_tpot_width : r.c.tpot_width, more));
-  estimate.ttft_interval = interval_of(std::hypot(mixture ? r.c.mixture_ttft_width : r.c.ttft_width, more));
+  estimate.tpot_interval = interval_of(tpot);
+  estimate.ttft_interval = interval_of(ttft);
 }
 
 }  // namespace rightsize::perf

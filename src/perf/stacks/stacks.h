@@ -30,10 +30,10 @@ struct EngineConstants {
   // |log error| that holds 80 %: of dense models and of mixtures on GPUs and of families that were measured, and what
   // each thing that was not measured adds, as independent errors.
   double tpot_width = 0, ttft_width = 0, mixture_tpot_width = 0, mixture_ttft_width = 0;
-  double family_width = 0, mixture_family_width = 0;  // a family nobody measured with this engine
-  double spread_width = 0;                            // attention data parallelism, separate workers
-  double load_width = 0;                              // a mixture at more requests than were measured one by one
-  double served_batch = 0;                            // the most of those
+  double family_width = 0, mixture_family_width = 0;    // a family nobody measured with this engine
+  double spread_tpot_width = 0, spread_ttft_width = 0;  // attention data parallelism, separate workers
+  double load_width = 0;                                // a mixture at more requests than were measured one by one
+  double served_batch = 0;                              // the most of those
 };
 
 // Eager PyTorch (Hugging Face transformers).
