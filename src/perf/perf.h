@@ -116,6 +116,7 @@ struct ServeEstimate {
   Seconds transfer;  // disaggregated: the cache of one prompt, from its prefill to its decode worker
   TokensPerSecond output_per_gpu;
   double requests_per_second = 0;  // of all GPUs together
+  bool full = false;               // requests wait for a slot
   double running = 0;              // requests decoded together on one replica (disaggregated: one decode worker)
   double max_concurrency = 0;      // requests the KV cache holds
   double utilization = 0;          // open loop: load against what the engine can do

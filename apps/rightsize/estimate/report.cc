@@ -178,7 +178,7 @@ std::string serving_basis(const SpeedInput& input, const ServeEstimate& e) {
     if (what == perf::Unmeasured::kGpu) add("on " + input.gpu->name);
     if (what == perf::Unmeasured::kFamily) add("with models of the family " + input.model.family);
     if (what == perf::Unmeasured::kSpread) add("enough with attention data parallelism or separate workers");
-    if (what == perf::Unmeasured::kLoad) add("with so many requests of a mixture at once");
+    if (what == perf::Unmeasured::kLoad) add("under such a load");
   }
   return fmt::format("Basis: {}; {} was measured, but {}.", perf::name_of(e.basis), model::name_of(input.job.stack),
                      missing);

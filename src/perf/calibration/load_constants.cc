@@ -65,7 +65,8 @@ constexpr Field<EngineConstants> kEngineFields[] = {
     RIGHTSIZE_FIELD(EngineConstants, mixture_tpot_width),   RIGHTSIZE_FIELD(EngineConstants, mixture_ttft_width),
     RIGHTSIZE_FIELD(EngineConstants, family_width),         RIGHTSIZE_FIELD(EngineConstants, mixture_family_width),
     RIGHTSIZE_FIELD(EngineConstants, spread_tpot_width),    RIGHTSIZE_FIELD(EngineConstants, spread_ttft_width),
-    RIGHTSIZE_FIELD(EngineConstants, load_width),           RIGHTSIZE_FIELD(EngineConstants, served_batch)};
+    RIGHTSIZE_FIELD(EngineConstants, load_width),           RIGHTSIZE_FIELD(EngineConstants, mixture_load_width),
+    RIGHTSIZE_FIELD(EngineConstants, served_batch)};
 
 constexpr Field<EagerConstants> kEagerFields[] = {RIGHTSIZE_FIELD(EagerConstants, matmul_rate),
                                                   RIGHTSIZE_FIELD(EagerConstants, odd_width),

@@ -90,9 +90,9 @@ Result<> check_serving(const ModelWork& work, const Job& job, const GpuSpeed& gp
   return {};
 }
 
-void fill_notes(ServeEstimate& estimate, const Replica& r, const Job& job, bool full, double replicas) {
+void fill_notes(ServeEstimate& estimate, const Replica& r, const Job& job, double replicas) {
   const bool limited = job.serve.max_batch && r.slots >= static_cast<double>(*job.serve.max_batch);
-  if (full) {
+  if (estimate.full) {
     estimate.notes.push_back({limited ? NoteKind::kBatchLimits : NoteKind::kCacheLimits, estimate.running * replicas});
   }
   if (r.work.experts > 0) estimate.notes.push_back({NoteKind::kMixtureUnsure, 0});
@@ -116,7 +116,7 @@ ServeEstimate together(const Replica& r, const Job& job, const ServeLoad& load) 
     queue = loop.queue;
   }
   estimate.running = std::max(1.0, std::min(asked, r.slots));
-  const bool full = estimate.running < asked * 0.999;
+  estimate.full = estimate.running < asked * 0.999;
   const Latency l = latency_at(r, prefill, estimate.running, std::max(0.0, asked - estimate.running));
   estimate.prefill = prefill.alone.time;
   estimate.decode_step = l.step.time;
@@ -130,7 +130,7 @@ ServeEstimate together(const Replica& r, const Job& job, const ServeLoad& load) 
   estimate.bound = bound_of_step(l.step, r);
   fill_decode_parts(estimate.parts, l, r);
   fill_prefill_parts(estimate.prefill_parts, prefill.alone, r);
-  fill_notes(estimate, r, job, full, replicas);
+  fill_notes(estimate, r, job, replicas);
   return estimate;
 }
 
@@ -154,7 +154,8 @@ ServeEstimate apart(const Replica& r, const Job& job) {
   estimate.bound = bound_of_step(found.latency.step, r);
   fill_decode_parts(estimate.parts, found.latency, r);
   fill_prefill_parts(estimate.prefill_parts, prefill.alone, prompts);
-  fill_notes(estimate, r, job, found.full, workers.decode_workers);
+  estimate.full = found.full;
+  fill_notes(estimate, r, job, workers.decode_workers);
   return estimate;
 }
 

@@ -41,14 +41,14 @@ void fill_confidence(const Constants& constants, const Replica& r, const Job& jo
   const bool mixture = r.work.experts > 0;
   const Confidence gpu = confidence_of(r.gpu, slot, JobKind::kServe, 0);
   const double family = mixture ? r.c.mixture_family_width : r.c.family_width;
+  const double load = mixture ? r.c.mixture_load_width : r.c.load_width;
   const Term terms[] = {
       {Unmeasured::kGpu, gpu.basis != Basis::kMeasured, gpu.width, gpu.width},
       {Unmeasured::kFamily, !has(constants.measured_families[static_cast<std::size_t>(slot)], r.work.family), family,
        family},
       {Unmeasured::kSpread, r.layout.attention > 1 || job.serve.disaggregated.has_value(), r.c.spread_tpot_width,
        r.c.spread_ttft_width},
-      {Unmeasured::kLoad, mixture && estimate.running / r.layout.attention > r.c.served_batch, r.c.load_width,
-       r.c.load_width}};
+      {Unmeasured::kLoad, estimate.full || estimate.running / r.layout.attention > r.c.served_batch, load, load}};
   double tpot = mixture ? r.c.mixture_tpot_width : r.c.tpot_width;
   double ttft = mixture ? r.c.mixture_ttft_width : r.c.ttft_width;
   for (const Term& term : terms) {

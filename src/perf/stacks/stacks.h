@@ -32,8 +32,9 @@ struct EngineConstants {
   double tpot_width = 0, ttft_width = 0, mixture_tpot_width = 0, mixture_ttft_width = 0;
   double family_width = 0, mixture_family_width = 0;    // a family nobody measured with this engine
   double spread_tpot_width = 0, spread_ttft_width = 0;  // attention data parallelism, separate workers
-  double load_width = 0;                                // a mixture at more requests than were measured one by one
-  double served_batch = 0;                              // the most of those
+  // Full load: more requests than were measured one by one, or a queue for slots.
+  double load_width = 0, mixture_load_width = 0;
+  double served_batch = 0;  // the most of those
 };
 
 // Eager PyTorch (Hugging Face transformers).
