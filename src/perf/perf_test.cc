@@ -289,16 +289,14 @@ TEST(Serving, UnsupportedWeightFormatsAreWeightOnlyOrRefused) {
   EXPECT_FALSE(Case("llama-3.2-1b", "gpu=t4 precision=fp8", JobKind::kServe).serve());
 }
 
-TEST(Serving, SlotWaitCanBeTurnedOff) {
-  const Case c("llama-3.1-8b", "gpu=h100-sxm stack=trtllm concurrency=8 osl=128", JobKind::kServe);
-  const ServeEstimate with = *c.serve();
-  ServeLoad load;
-  load.kv_tokens = kv_token_capacity(c.model, c.job, *c.gpu);
-  load.slot_rule = false;
-  const ServeEstimate without = *estimate_serving(constants(), work_of(c.model), c.job, gpu_speed(constants(), *c.gpu),
-                                                  default_cluster(*c.gpu), load);
-  EXPECT_GT(with.ttft, without.ttft);
-  EXPECT_EQ(with.tpot, without.tpot);
+TEST(Serving, WhoFindsNoSlotWaitsForOne) {
+  const ServeEstimate all = *Case("llama-3.1-8b", "gpu=h100-sxm concurrency=8", JobKind::kServe).serve();
+  const ServeEstimate one_waits =
+      *Case("llama-3.1-8b", "gpu=h100-sxm concurrency=9 max-batch=8", JobKind::kServe).serve();
+  EXPECT_EQ(one_waits.tpot, all.tpot);
+  EXPECT_EQ(one_waits.running, 8);
+  // One of eight slots becomes free every eighth of an answer.
+  EXPECT_NEAR(in_seconds(one_waits.ttft - all.ttft), in_seconds(all.tpot) * 256 * 0.95 / 8, 1e-4);
 }
 
 TEST(Serving, OpenLoopFollowsLittlesLaw) {
