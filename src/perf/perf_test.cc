@@ -226,7 +226,7 @@ TEST(Serving, UnsupportedWeightFormatsAreWeightOnlyOrRefused) {
   EXPECT_FALSE(Case("llama-3.2-1b", "gpu=t4 precision=fp8", JobKind::kServe).serve());
 }
 
-TEST(Serving, SlotWaitCanBeTurnedOff) {
+TEST(Serving, SlotWaitIsAnOption) {
   const Case c("llama-3.1-8b", "gpu=h100-sxm stack=trtllm concurrency=8 osl=128", JobKind::kServe);
   const ServeEstimate with = *c.serve();
   ServeLoad load;

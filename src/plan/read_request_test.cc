@@ -61,14 +61,14 @@ TEST(ReadRequest, ListsBecomeAllowedChoices) {
   EXPECT_EQ(request->choices.batches, (std::vector<std::int64_t>{2, 8}));
 }
 
-TEST(ReadRequest, DefaultPurchaseTermsDependOnTheWork) {
+TEST(ReadRequest, TermsDependOnTheWork) {
   using catalog::Purchase;
   EXPECT_EQ(read({{"model", "gpt2"}, {"tokens", "1B"}})->filter.purchases.size(), 2U);
   EXPECT_EQ(read({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"rate", "1/s"}})->filter.purchases,
             (std::vector<Purchase>{Purchase::kOnDemand}));
 }
 
-TEST(ReadRequest, SharesOfAMixSumToOne) {
+TEST(ReadRequest, MixesAreSharesOfOne) {
   const Checked<Request> request = read({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"mix", "100:10=3,500:50=1"}});
   ASSERT_TRUE(request);
   EXPECT_NEAR(request->work.mix[0].share, 0.75, 1e-12);

@@ -200,7 +200,7 @@ TEST(Replica, StepTimesAreThoseOfTheSpeedModel) {
 }
 
 // A closed loop waits for a slot, requests that arrive by themselves do not.
-TEST(Replica, TheSlotRuleAppliesToClosedLoopsOnly) {
+TEST(Replica, TheSlotRuleIsDecidedOnce) {
   const catalog::Catalog catalog = *catalog::load_catalog("");
   const model::ModelShape llama = *model::find_model("llama-3.1-8b");
   const model::Job job;
