@@ -16,19 +16,30 @@ auto key_of(const market::Offer& offer, const perf::Cluster& cluster) {
                     cluster.network_known, own);
 }
 
-void add_offer(MachineClass& machines, const market::Offer& offer) {
+// Prices that may not lead come after all that may.
+bool is_better_price(const market::PriceOutlook& a, const market::PriceOutlook& b) {
+  if (a.may_lead() != b.may_lead()) return a.may_lead();
+  return a.likely < b.likely;
+}
+
+void add_offer(MachineClass& machines, const market::Offer& offer, const market::PriceOutlook& outlook) {
   ++machines.all_offers;
-  for (market::Offer& known : machines.offers) {
+  for (std::size_t i = 0; i < machines.offers.size(); ++i) {
+    market::Offer& known = machines.offers[i];
     if (known.machine != offer.machine || known.price->purchase != offer.price->purchase) continue;
-    if (offer.rate() < known.rate()) known = offer;
+    if (!is_better_price(outlook, machines.outlooks[i])) return;
+    known = offer;
+    machines.outlooks[i] = outlook;
     return;
   }
   machines.offers.push_back(offer);
+  machines.outlooks.push_back(outlook);
 }
 
 }  // namespace
 
-std::vector<MachineClass> machine_classes(const std::vector<market::Offer>& offers, const perf::Constants& constants,
+std::vector<MachineClass> machine_classes(const std::vector<market::Offer>& offers, const market::PriceBook& book,
+                                          Seconds job, const perf::Constants& constants,
                                           const std::vector<market::OwnHardware>& own) {
   std::vector<MachineClass> classes;
   std::map<decltype(key_of(offers[0], {})), std::size_t> found;
@@ -52,7 +63,7 @@ std::vector<MachineClass> machine_classes(const std::vector<market::Offer>& offe
       }
       classes.push_back(std::move(made));
     }
-    add_offer(classes[place->second], offer);
+    add_offer(classes[place->second], offer, book.outlook(offer, job));
   }
   return classes;
 }
@@ -79,7 +90,8 @@ std::vector<int> machine_counts(const MachineClass& machines, const Limits& limi
     return wanted <= std::max(1, most) ? std::vector<int>{wanted} : std::vector<int>{};
   }
   std::vector<int> counts;
-  for (int n = 1; n <= most; n *= 2) {
+  for (int n = 1; work_together && n <= most; ++n) counts.push_back(n);
+  for (int n = 1; !work_together && n <= most; n *= 2) {
     counts.push_back(n);
     if (n > 1 && n + n / 2 <= most) counts.push_back(n + n / 2);
   }
