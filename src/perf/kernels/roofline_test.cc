@@ -140,8 +140,9 @@ TEST(Collectives, AcrossMachinesTheNetworkDecides) {
   const Seconds inside = collective_time(ideal_gpu(), cluster, Collective::kAllGather, 8, bytes(1e9));
   const Seconds outside = collective_time(ideal_gpu(), cluster, Collective::kAllGather, 16, bytes(1e9));
   EXPECT_GT(outside, inside * 5);
-  EXPECT_EQ(sharding_rate(ideal_gpu(), cluster, 8, 1.3), gb_per_s(200));
-  EXPECT_NEAR(in_gb_per_s(sharding_rate(ideal_gpu(), cluster, 16, 1.0)), 22.5, 1e-9);
+  EXPECT_EQ(sharding_rate(ideal_gpu(), cluster, {8, 1}, 1.3), gb_per_s(200));
+  EXPECT_NEAR(in_gb_per_s(sharding_rate(ideal_gpu(), cluster, {16, 1}, 1.0)), 180, 1e-9);  // all cards of a machine
+  EXPECT_NEAR(in_gb_per_s(sharding_rate(ideal_gpu(), cluster, {16, 8}, 1.0)), 22.5, 1e-9);
 }
 
 const Constants& constants() {
