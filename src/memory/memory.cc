@@ -115,9 +115,9 @@ Errors check_job(const model::ModelShape& model, const model::Job& job) {
     wrong(fmt::format("{} tokens are beyond the {} positions of {}", tokens_of(model, job), model.context, model.name),
           fmt::format("use at most {}", model.context));
   }
-  if (p.tensor > 1 && model.heads > 0 && model.heads % p.tensor != 0) {
-    wrong(fmt::format("tensor parallelism of {} does not divide the {} attention heads of {}", p.tensor, model.heads,
-                      model.name),
+  if (p.tensor > 1 && model.heads > 0 && model.heads % p.attention_tensor() != 0) {
+    wrong(fmt::format("tensor parallelism of {} does not divide the {} attention heads of {}", p.attention_tensor(),
+                      model.heads, model.name),
           "use a divisor of the heads");
   }
   if (p.tensor > 1 && model.heads == 0)
@@ -135,6 +135,12 @@ Errors check_job(const model::ModelShape& model, const model::Job& job) {
     wrong(fmt::format("expert parallelism of {} does not divide {} experts", p.expert, model.experts->count),
           "use a divisor");
   }
+  if (p.attention_data > 1 && !model.experts) {
+    wrong(fmt::format("attention data parallelism shares experts, and {} has none", model.name),
+          "use more replicas: --gpus a multiple of --tp");
+  }
+  if (job.serve.disaggregated && model.kind != model::ModelKind::kDecoder)
+    wrong(fmt::format("{} does not answer token by token", model.name), "leave --disaggregated out");
   return errors;
 }
 

@@ -31,7 +31,7 @@ StageConstant constant_of(const std::string& text) {
 
 std::pair<std::string, std::string> rule_of(const std::string& text) {
   const std::size_t equals = text.find('=');
-  return {text.substr(0, equals), text.substr(equals + 1)};  // "n>=512" is the column "n>"
+  return {text.substr(0, equals), text.substr(equals + 1)};  // "n>=512" is the column "n>", "n!=512" is "n!"
 }
 
 Stage stage_of(const Csv& csv, const CsvRow& row) {
@@ -103,8 +103,10 @@ bool matches(const MeasuredRow& row, const std::vector<std::pair<std::string, st
     const std::string_view wanted = rule.second;
     if (rule.first.ends_with('>'))
       return number(std::string(row.cell(rule.first.substr(0, rule.first.size() - 1)))) >= number(rule.second);
-    const std::string_view cell = row.cell(rule.first);
-    return wanted.ends_with('*') ? cell.starts_with(wanted.substr(0, wanted.size() - 1)) : cell == wanted;
+    const bool unlike = rule.first.ends_with('!');
+    const std::string_view cell = row.cell(rule.first.substr(0, rule.first.size() - (unlike ? 1 : 0)));
+    const bool same = wanted.ends_with('*') ? cell.starts_with(wanted.substr(0, wanted.size() - 1)) : cell == wanted;
+    return same != unlike;
   });
 }
 

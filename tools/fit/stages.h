@@ -5,7 +5,7 @@
 //   capability  under which docs/accuracy.md reports it
 //   target      stacks/STACK, or efficiency/*/KERNEL (each GPU that has that row, by itself); empty: only scored
 //   files       of data/measurements, separated by |
-//   where       column=text;column>=number;...   which rows; a text that ends in * matches its beginning
+//   where       column=text;column!=text;column>=number;...   which rows; a text that ends in * matches its beginning
 //   metrics     metric:size|...   and the error (a share) that is expected of one row
 //   constants   name:prior:spread[:low:high]|...   spread is of the logarithm; units as in the constant's own cell
 //   widths      constant:metric[:which]|...   those that hold the 80 % of |log error| with the model left out, of rows

@@ -154,9 +154,12 @@ std::string describe(const Note& note) {
     case NoteKind::kCacheLimits:
       return fmt::format("the KV cache holds {} requests at once: the others wait in the queue",
                          format_number(std::floor(note.value), 6));
-    case NoteKind::kSlotWait:
-      return "a new request waits for a slot, as measured with the engine's maximum batch equal to the concurrency; "
-             "--slot-wait no drops that";
+    case NoteKind::kBatchLimits:
+      return fmt::format("--max-batch lets {} requests run at once: the others wait in the queue",
+                         format_number(std::floor(note.value), 6));
+    case NoteKind::kPublishedExperts:
+      return "the experts stay in the four bits they are published in; fp8 is the format of the other weights and of "
+             "the KV cache";
     case NoteKind::kHostDepends:
       return "the host's CPU is the limit: another machine may differ by a third";
     case NoteKind::kUntestedStack:
@@ -176,8 +179,6 @@ std::string describe(const Note& note) {
              "back, so LoRA can be slower than training every weight; autocast_adapter_dtype=False avoids it";
     case NoteKind::kFusedIgnored:
       return "fused kernels and losses are not in this profile: the job would run somewhat faster";
-    case NoteKind::kExpertParallelIgnored:
-      return "expert parallelism is not in the time: experts are split like the other weights";
     case NoteKind::kEagerDecode:
       return fmt::format("a decode step is one CUDA graph with a static cache; without a graph it takes about {} ms",
                          format_number(note.value));

@@ -8,19 +8,33 @@ namespace rightsize::perf {
 
 // Serving engines.
 struct EngineConstants {
-  double decode_matmul = 1, decode_attention = 1, decode_all_reduce = 1, decode_elementwise = 1;
-  double prefill_matmul = 1, prefill_attention = 1, prefill_all_reduce = 1, prefill_elementwise = 1;
-  Seconds layer_launch, step_launch;            // gaps between kernels, per layer and per step
-  Seconds host_step, host_layer, host_request;  // the scheduler's own time
-  double prefill_interference = 0;              // share of other requests' prefills that falls into this one's decode
-  Seconds request_overhead;                     // network, tokenizer, first scheduling
-  double prefill_wait = 1;                      // own prefill, seen from outside
-  double burst_wait = 0;                        // share of the running requests' prefills a new one waits for
-  double slot_wait = 0;      // requests that wait for a slot where the engine's batch is the concurrency
-  double fp8_kv = 0;         // overrides the GPU's factor; 0 keeps it
-  double length_share = 1;   // mean length / nominal length
-  double reserve_share = 1;  // of the answer, when a request is admitted
-  double tpot_width = 0, ttft_width = 0;
+  double decode_matmul = 1, decode_experts = 1, decode_attention = 1, decode_all_reduce = 1, decode_elementwise = 1;
+  double prefill_matmul = 1, prefill_experts = 1, prefill_attention = 1, prefill_all_reduce = 1,
+         prefill_elementwise = 1;
+  Seconds layer_launch, expert_launch, step_launch;  // gaps between kernels, per layer, per layer of experts, per step
+  Seconds host_step, host_layer, host_request;       // the scheduler's own time
+  double routing_evenness = 0;                       // of the experts' popularity: the shape of its gamma distribution
+  double pass_tokens = 8192;                         // prompts are packed and chunked into passes of so many tokens
+  double prefill_interference = 0;                   // share of others' prefills that falls into this one's decode
+  double pipeline_loss = 0;   // share of a prefill that other pipeline stages wait for, beside its own stage's
+  Seconds pipeline_request;   // host time a running request costs where stages must keep in step
+  double graph_batch = 0;     // requests up to which CUDA graphs are captured
+  Seconds graphless_layer;    // host time of a layer without one
+  Seconds request_overhead;   // network, tokenizer, first scheduling
+  double prefill_wait = 1;    // own prefill, seen from outside
+  double burst_wait = 0;      // share of the running requests' prefills a new one waits for
+  Seconds transfer_overhead;  // disaggregated: handing a request over, beside the bytes of its cache
+  double fp8_kv = 0;          // overrides the GPU's factor; 0 keeps it
+  double length_share = 1;    // mean length / nominal length
+  double reserve_share = 1;   // of the answer, when a request is admitted
+  // |log error| that holds 80 %: of dense models and of mixtures on GPUs and of families that were measured, and what
+  // each thing that was not measured adds, as independent errors.
+  double tpot_width = 0, ttft_width = 0, mixture_tpot_width = 0, mixture_ttft_width = 0;
+  double family_width = 0, mixture_family_width = 0;    // a family nobody measured with this engine
+  double spread_tpot_width = 0, spread_ttft_width = 0;  // attention data parallelism, separate workers
+  // Full load: more requests than were measured one by one, or a queue for slots.
+  double load_width = 0, mixture_load_width = 0;
+  double served_batch = 0;  // the most of those
 };
 
 // Eager PyTorch (Hugging Face transformers).
