@@ -41,8 +41,10 @@ bool is_beyond_positions(const model::ModelShape& model, const model::Job& job) 
 }  // namespace
 
 MemoryNeed estimate_memory(const model::ModelShape& model, const model::Job& job, const catalog::Gpu* gpu) {
-  MemoryNeed need =
-      job.kind == model::JobKind::kServe ? estimate_serving(model, job, gpu) : estimate_training(model, job);
+  const bool engine = model.kind == model::ModelKind::kDecoder;
+  MemoryNeed need = job.kind == model::JobKind::kTrain ? estimate_training(model, job)
+                    : engine                           ? estimate_serving(model, job, gpu)
+                                                       : estimate_batches(model, job, gpu);
   if (is_beyond_positions(model, job)) {
     need.warnings.push_back(
         fmt::format("{} tokens are beyond the {} positions {} was made for: it needs a longer table or rotary scale",

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "perf/kernels/scan.h"
+
 namespace rightsize::perf {
 namespace {
 
@@ -62,10 +64,10 @@ Seconds elementwise_time(const ModelWork& work, const GpuSpeed& gpu, const Engin
   return traffic_time(gpu, bytes(rows * sum), kElementwiseShare);
 }
 
-// After attention and after the MLP of every layer.
+// After attention and after the MLP of every layer that has them.
 Seconds all_reduces(const ModelWork& work, const GpuSpeed& gpu, const Cluster& cluster, const EngineLayout& layout,
                     double rows) {
-  return engine_all_reduce_time(gpu, cluster, layout.tensor, bytes(2 * rows * work.hidden)) * (2 * work.layers);
+  return engine_all_reduce_time(gpu, cluster, layout.tensor, bytes(2 * rows * work.hidden)) * work.reductions;
 }
 
 double key_heads(const model::AttentionOp& a, const EngineLayout& layout) {
@@ -119,11 +121,34 @@ EngineWork decode_work(const ModelWork& work, const GpuSpeed& gpu, const Cluster
       const model::AttentionOp& how = work.attentions[static_cast<std::size_t>(number)];
       step.attention += decode_attention(gpu, layout, how, batch, context) * layer.count;
     }
+    for (int number : layer.scans) {
+      step.attention +=
+          scan_step_time(gpu, work.scans[static_cast<std::size_t>(number)], layout.tensor, batch) * layer.count;
+    }
   }
   step.all_reduce = all_reduces(work, gpu, cluster, layout, batch);
   step.elementwise = elementwise_time(work, gpu, layout, batch, kDecodeBytes);
   return step;
 }
+
+namespace {
+
+// The images of a prompt, each through all layers of the tower, in 16 bits.
+void add_tower(const ModelWork& work, const GpuSpeed& gpu, const EngineLayout& layout, EngineWork& step) {
+  EngineLayout half = layout;
+  half.format = WeightFormat::kHalf;
+  for (const LayerWork& layer : work.tower->kinds) {
+    for (int number : layer.attentions) {
+      const model::AttentionOp& how = work.tower->attentions[static_cast<std::size_t>(number)];
+      const double patches = static_cast<double>(how.query_tokens), seen = static_cast<double>(how.key_tokens);
+      const double times = layer.count * work.tower_images;
+      step.matmul += layer_products(*work.tower, layer, gpu, half, patches) * times;
+      step.attention += prefill_attention(gpu, half, how, patches / seen, seen) * times;
+    }
+  }
+}
+
+}  // namespace
 
 EngineWork prefill_work(const ModelWork& work, const GpuSpeed& gpu, const Cluster& cluster, const EngineLayout& layout,
                         double tokens) {
@@ -134,7 +159,12 @@ EngineWork prefill_work(const ModelWork& work, const GpuSpeed& gpu, const Cluste
       const model::AttentionOp& how = work.attentions[static_cast<std::size_t>(number)];
       step.attention += prefill_attention(gpu, layout, how, 1, tokens) * layer.count;
     }
+    for (int number : layer.scans) {
+      step.attention +=
+          scan_time(gpu, work.scans[static_cast<std::size_t>(number)], layout.tensor, tokens) * layer.count;
+    }
   }
+  if (work.tower) add_tower(work, gpu, layout, step);
   step.all_reduce = all_reduces(work, gpu, cluster, layout, tokens);
   step.elementwise = elementwise_time(work, gpu, layout, tokens, kPrefillBytes);
   return step;

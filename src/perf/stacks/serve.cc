@@ -201,7 +201,9 @@ Replica replica_of(const Constants& constants, const ModelWork& work, const Job&
 // (data/measurements/serving-moe.csv), on which nothing was fitted.
 Confidence of_mixture(const ModelWork& work, Confidence known) {
   constexpr double kMixtureWidth = 0.33;
-  if (!(work.experts > 0) || known.basis == Basis::kCalibrated) return known;
+  // Recurrent layers and image towers were never measured: no surer than mixtures.
+  const bool unmeasured = work.experts > 0 || !work.scans.empty() || work.tower;
+  if (!unmeasured || known.basis == Basis::kCalibrated) return known;
   return {std::max(known.basis, Basis::kTransferred), std::max(known.width, kMixtureWidth)};
 }
 
