@@ -18,14 +18,15 @@ namespace rightsize::plan {
 
 enum class Target {
   kSkyPilot,    // a task (training, offline) or a service (serving), YAML
-  kKubernetes,  // an indexed Job, or a Deployment and its Service, YAML
-  kKarpenter,   // a NodePool; AWS only
+  kKubernetes,  // an indexed Job and its storage, or a Deployment and its Service, YAML
+  kKarpenter,   // a NodePool and its EC2NodeClass; AWS only
   kSlurm,       // a batch script
   kTerraform,   // the machines alone; AWS, Google Cloud, Azure
+  kTriton,      // config.pbtxt of a model that answers in batches
 };
 std::string_view name_of(Target target);
 
-// "skypilot", "kubernetes" (or "k8s"), "karpenter", "slurm", "terraform"; a wrong name gets a suggestion.
+// "skypilot", "kubernetes" (or "k8s"), "karpenter", "slurm", "terraform", "triton"; a wrong name gets a suggestion.
 Result<Target> parse_target(std::string_view name);
 
 Result<std::string> hand_over(Target target, const Request& request, const Plan& plan);

@@ -174,9 +174,9 @@ TEST(SkyPilot, ServiceOfAServingPlan) {
   EXPECT_EQ(field(task, "service/replicas"), std::to_string(a.best().machines));
   EXPECT_EQ(field(task, "service/readiness_probe/path"), "/health");
   EXPECT_EQ(field(task, "resources/ports"), "8000");
-  EXPECT_EQ(field(task, "envs/MODEL"), "llama-3.1-8b");
+  EXPECT_EQ(field(task, "envs/MODEL"), "meta-llama/Llama-3.1-8B");
   EXPECT_THAT(field(task, "run"), HasSubstr("vllm serve \"$MODEL\""));
-  EXPECT_THAT(field(task, "run"), HasSubstr("--max-model-len 1280"));  // 1,024 in, 256 out
+  EXPECT_THAT(field(task, "run"), HasSubstr("--max-model-len 8192"));  // planned with 1,024 in, 256 out
 }
 
 TEST(SkyPilot, CommittedPlansHaveNoHighestPrice) {
@@ -189,13 +189,15 @@ TEST(SkyPilot, CommittedPlansHaveNoHighestPrice) {
 TEST(Kubernetes, JobOfATrainingPlanFindsItsOtherMachines) {
   const Answer a = large_training();
   const std::vector<YamlValue> all = documents(*hand_over(Target::kKubernetes, a.request, a.best()));
-  ASSERT_EQ(all.size(), 2u);
-  EXPECT_EQ(field(all[0], "spec/clusterIP"), "None");
-  const YamlValue& job = all[1];
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(field(all[0], "kind"), "PersistentVolumeClaim");
+  EXPECT_EQ(field(all[0], "spec/accessModes/0"), "ReadWriteMany");
+  EXPECT_EQ(field(all[1], "spec/clusterIP"), "None");
+  const YamlValue& job = all[2];
   EXPECT_EQ(field(job, "kind"), "Job");
   EXPECT_EQ(field(job, "spec/completionMode"), "Indexed");
   EXPECT_EQ(field(job, "spec/completions"), std::to_string(a.best().machines));
-  EXPECT_EQ(field(job, "spec/template/spec/subdomain"), field(all[0], "metadata/name"));
+  EXPECT_EQ(field(job, "spec/template/spec/subdomain"), field(all[1], "metadata/name"));
   const YamlValue* selector = job.find("spec")->find("template")->find("spec")->find("nodeSelector");
   ASSERT_NE(selector, nullptr);
   EXPECT_EQ(selector->find("nvidia.com/gpu.product")->scalar, "NVIDIA-H100-80GB-HBM3");
@@ -210,17 +212,20 @@ TEST(Kubernetes, JobOfATrainingPlanFindsItsOtherMachines) {
 TEST(Kubernetes, DeploymentOfAServingPlan) {
   const Answer a = serving();
   const std::vector<YamlValue> all = documents(*hand_over(Target::kKubernetes, a.request, a.best()));
-  ASSERT_EQ(all.size(), 2u);
+  ASSERT_EQ(all.size(), a.best().replicas > 1 ? 3u : 2u);
   EXPECT_EQ(field(all[0], "kind"), "Deployment");
   EXPECT_EQ(field(all[0], "spec/replicas"), std::to_string(a.best().replicas));
   EXPECT_EQ(field(all[0], "spec/template/spec/containers/0/readinessProbe/httpGet/path"), "/health");
-  EXPECT_EQ(field(all[1], "spec/selector/app"), field(all[0], "spec/template/metadata/labels/app"));
-  EXPECT_EQ(field(all[1], "spec/ports/0/targetPort"), "8000");
+  EXPECT_EQ(field(all.back(), "spec/selector/app"), field(all[0], "spec/template/metadata/labels/app"));
+  EXPECT_EQ(field(all.back(), "spec/ports/0/targetPort"), "8000");
 }
 
 TEST(Karpenter, NodePoolMakesOnlyThePlansMachines) {
   const Answer a = large_training();
-  const YamlValue pool = documents(*hand_over(Target::kKarpenter, a.request, a.best())).at(0);
+  const std::vector<YamlValue> all = documents(*hand_over(Target::kKarpenter, a.request, a.best()));
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(field(all[0], "kind"), "EC2NodeClass");
+  const YamlValue& pool = all[1];
   EXPECT_EQ(field(pool, "apiVersion"), "karpenter.sh/v1");
   EXPECT_EQ(field(pool, "spec/template/spec/nodeClassRef/kind"), "EC2NodeClass");
   const YamlValue& list = *pool.find("spec")->find("template")->find("spec")->find("requirements");
@@ -258,13 +263,106 @@ TEST(Slurm, ScriptOfATrainingPlan) {
   EXPECT_LE(limit, in_hours(a.best().time.total()) * a.best().cost_interval.high * 1.1 + 0.3);
 }
 
+// Every point is one that kept such a file from running.
+TEST(SkyPilot, UploadsCodeAndComesBackFromItsLastCheckpoint) {
+  const Answer a = large_training();
+  const YamlValue task = documents(*hand_over(Target::kSkyPilot, a.request, a.best())).at(0);
+  EXPECT_EQ(field(task, "workdir"), ".");
+  EXPECT_EQ(task.find("file_mounts")->find("/checkpoints")->find("mode")->scalar, "MOUNT_CACHED");
+  EXPECT_EQ(field(task, "envs/OUTPUT"), "/checkpoints/llama-3-1-8b");
+  EXPECT_EQ(field(task, "envs/MODEL"), "meta-llama/Llama-3.1-8B");
+  EXPECT_THAT(field(task, "run"), HasSubstr("--resume_from_checkpoint"));
+}
+
+// The newest checkpoint that is whole, by bash itself: 900 is older than 1000, and 2000 was never finished.
+TEST(WorkCommand, ResumesFromTheNewestWholeCheckpoint) {
+  const Answer a = large_training();
+  std::string script = field(documents(*hand_over(Target::kSkyPilot, a.request, a.best())).at(0), "run");
+  const std::string folder = ::testing::TempDir() + "resume_test";
+  script = script.substr(0, script.find("cat > deepspeed.json")) + "echo \"${last%/*}\" > \"$OUTPUT/chosen\"\n";
+  const std::string made = "rm -rf " + folder + " && mkdir -p " + folder + "/checkpoint-900 " + folder +
+                           "/checkpoint-1000 " + folder + "/checkpoint-2000 && touch " + folder +
+                           "/checkpoint-900/trainer_state.json " + folder + "/checkpoint-1000/trainer_state.json";
+  ASSERT_EQ(std::system(made.c_str()), 0);
+  std::ofstream(folder + "/script.sh") << script;
+  ASSERT_EQ(std::system(("OUTPUT=" + folder + " bash " + folder + "/script.sh").c_str()), 0);
+  std::string chosen;
+  std::getline(std::ifstream(folder + "/chosen") >> std::ws, chosen);
+  EXPECT_EQ(chosen, folder + "/checkpoint-1000");
+}
+
+TEST(WorkCommand, AmdGpusGetRocmImagesAndOldOnesNoBfloat16) {
+  const Answer amd = answer({{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "5/s"}, {"gpu", "mi300x"}});
+  const YamlValue task = documents(*hand_over(Target::kSkyPilot, amd.request, amd.best())).at(0);
+  EXPECT_THAT(field(task, "resources/image_id"), StartsWith("docker:rocm/"));
+  EXPECT_EQ(field(task, "setup"), "(none)");
+  const Answer old = answer({{"model", "qwen2.5-1.5b"}, {"job", "serve"}, {"rate", "1/s"}, {"gpu", "t4"}});
+  const std::string run = field(documents(*hand_over(Target::kSkyPilot, old.request, old.best())).at(0), "run");
+  EXPECT_THAT(run, HasSubstr("--dtype float16"));
+  EXPECT_THAT(run, ::testing::Not(HasSubstr("bfloat16")));
+}
+
+TEST(WorkCommand, TrainingOnGpusWithoutBfloat16UsesFp16) {
+  const Answer a = answer({{"model", "bert-base"}, {"samples", "1M"}, {"gpu", "t4"}, {"gpus", "4"}});
+  const std::string run = field(documents(*hand_over(Target::kSkyPilot, a.request, a.best())).at(0), "run");
+  EXPECT_THAT(run, HasSubstr("--fp16 true"));
+  EXPECT_THAT(run, ::testing::Not(HasSubstr("bf16")));
+}
+
+TEST(Slurm, StepsGetTheTasksProcessors) {
+  const Answer a = large_training();
+  EXPECT_THAT(*hand_over(Target::kSlurm, a.request, a.best()),
+              HasSubstr("\nsrun --cpus-per-task=\"$SLURM_CPUS_PER_TASK\" bash"));
+}
+
+// 405B weights as downloaded are 811 GB.
+TEST(Terraform, DisksHoldTheWeights) {
+  const Answer a = answer({{"model", "llama-3.1-405b"}, {"job", "serve"}, {"precision", "fp8"}, {"providers", "aws"}});
+  const std::string text = *hand_over(Target::kTerraform, a.request, a.best());
+  const std::size_t at = text.find("volume_size = ");
+  ASSERT_NE(at, std::string::npos);
+  EXPECT_GT(std::atoi(text.c_str() + at + 14), 811);
+}
+
+TEST(Terraform, GoogleMachinesBootFromDisksTheyTake) {
+  const auto disk = [](const char* gpu) {
+    const Answer a = answer({{"model", "bert-base"}, {"samples", "1M"}, {"providers", "gcp"}, {"gpu", gpu}});
+    const std::string text = *hand_over(Target::kTerraform, a.request, a.best());
+    const std::size_t at = text.find("type  = \"", text.find("initialize_params")) + 9;
+    return text.substr(at, text.find('"', at) - at);
+  };
+  EXPECT_EQ(disk("b200-sxm"), "hyperdisk-balanced");
+  EXPECT_EQ(disk("h200-sxm"), "hyperdisk-balanced");
+  EXPECT_EQ(disk("rtx-pro-6000"), "hyperdisk-balanced");
+  EXPECT_EQ(disk("h100-sxm"), "pd-balanced");
+  EXPECT_EQ(disk("l4"), "pd-balanced");
+}
+
+TEST(Terraform, MachinesOfOneJobHaveTheFabricThatIsCounted) {
+  const auto file = [](const char* provider, const char* gpu) {
+    const Answer a =
+        answer({{"model", "llama-3.1-8b"}, {"tokens", "1B"}, {"providers", provider}, {"gpu", gpu}, {"gpus", "16"}});
+    return *hand_over(Target::kTerraform, a.request, a.best());
+  };
+  EXPECT_THAT(file("aws", "h100-sxm"), HasSubstr("range(0, 32)"));
+  EXPECT_THAT(file("gcp", "b200-sxm"), HasSubstr("MRDMA"));
+  EXPECT_THAT(file("azure", "h100-sxm"), HasSubstr("single_placement_group = true"));
+}
+
+TEST(Triton, ModelsThatAnswerInBatchesOnly) {
+  const Answer a = answer({{"model", "bert-base"}, {"job", "serve"}, {"rate", "500/s"}, {"ttft-slo", "100ms"}});
+  const std::string text = *hand_over(Target::kTriton, a.request, a.best());
+  EXPECT_THAT(text, HasSubstr("max_batch_size: " + std::to_string(a.best().job.batch)));
+  EXPECT_FALSE(hand_over(Target::kTriton, serving().request, serving().best()));
+}
+
 TEST(Terraform, EachCloudHasItsOwnWords) {
   for (const auto& [provider, words] : std::map<std::string, std::vector<std::string>>{
            {"aws", {"resource \"aws_instance\" \"work\"", "market_type = \"spot\""}},
            {"gcp", {"resource \"google_compute_instance\" \"work\"", "\"SPOT\"", "var.zone"}},
-           {"azure", {"resource \"azurerm_linux_virtual_machine\" \"work\"", "priority              = \"Spot\""}}}) {
-    const Answer a =
-        answer({{"model", "bert-base"}, {"samples", "1M"}, {"providers", provider}, {"purchase", "on-demand"}});
+           {"azure", {"resource \"azurerm_linux_virtual_machine\" \"work\"", "priority        = \"Spot\""}}}) {
+    const Answer a = answer(
+        {{"model", "bert-base"}, {"samples", "1M"}, {"providers", provider}, {"purchase", "on-demand"}, {"gpus", "1"}});
     Plan plan = a.best();  // as if at spot: not every cloud's spot prices are known
     catalog::Price spot = *plan.offer.price;
     spot.purchase = catalog::Purchase::kSpot;

@@ -1,6 +1,7 @@
 #include "plan/hardware.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <tuple>
 
@@ -52,6 +53,18 @@ std::vector<MachineClass> machine_classes(const std::vector<market::Offer>& offe
     add_offer(classes[place->second], offer);
   }
   return classes;
+}
+
+// Least compute capabilities: vLLM's, SGLang's and TensorRT-LLM's installation guides, 2026.
+bool engine_runs_on(model::Stack engine, const catalog::Gpu& gpu) {
+  if (gpu.vendor != "NVIDIA") return engine != model::Stack::kTrtLlm;
+  if (gpu.compute_capability.empty()) return true;
+  const double capability = std::atof(gpu.compute_capability.c_str());
+  const double least = engine == model::Stack::kVllm     ? 7.0
+                       : engine == model::Stack::kSglang ? 7.5
+                       : engine == model::Stack::kTrtLlm ? 8.0
+                                                         : 0;
+  return capability >= least;
 }
 
 std::vector<int> machine_counts(const MachineClass& machines, const Limits& limits, bool work_together) {

@@ -27,6 +27,9 @@ struct MachineClass {
 std::vector<MachineClass> machine_classes(const std::vector<market::Offer>& offers, const perf::Constants& constants,
                                           const std::vector<market::OwnHardware>& own);
 
+// Whether an engine runs on a GPU at all: what is too old for it, or of another vendor, is not.
+bool engine_runs_on(model::Stack engine, const catalog::Gpu& gpu);
+
 // How many machines of this class are tried together: one, and as far as `most` GPUs go powers of two and three times
 // powers of two; machines whose network nobody documents work alone. With exactly `wanted` GPUs: as few as hold them.
 std::vector<int> machine_counts(const MachineClass& machines, const Limits& limits, bool work_together);

@@ -45,7 +45,7 @@ auto exclusion_key(const Job& job, const catalog::Gpu& gpu) {
 class Planning {
  public:
   Planning(const Request& request, const market::PriceBook& book, const perf::Constants& constants,
-           const perf::ModelWork& work)
+           const perf::ModelWork& work, std::shared_ptr<serving::Findings> findings)
       : request_(request),
         constants_(constants),
         work_(work),
@@ -53,7 +53,9 @@ class Planning {
         offers_(book.offers(request.filter)) {
     drop_foreign_chips();
     classes_ = machine_classes(offers_, constants, request.own);
-    if (request.work.kind == WorkKind::kServing) serving_.emplace(request_, classes_, constants_, work_);
+    if (request.work.kind == WorkKind::kServing) {
+      serving_.emplace(request_, classes_, constants_, work_, std::move(findings));
+    }
     found_ = serving_ ? serving_->screen() : search(nullptr);
     rank();
   }
@@ -264,12 +266,13 @@ struct Explored {
 };
 
 std::vector<Explored> explore(const Request& request, const market::PriceBook& book, const perf::Constants& constants,
-                              const perf::ModelWork& work, bool nothing_found) {
+                              const perf::ModelWork& work, const std::shared_ptr<serving::Findings>& findings,
+                              bool nothing_found) {
   std::vector<Explored> explored;
   for (PossibleChange& change : possible_changes(request, nothing_found))
     explored.push_back({std::move(change), nullptr});
   for (Explored& one : explored) {
-    one.planning = std::make_unique<Planning>(one.change.request, book, constants, work);
+    one.planning = std::make_unique<Planning>(one.change.request, book, constants, work, findings);
     one.planning->verify(1, false);
   }
   return explored;
@@ -375,14 +378,15 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
   Recommendation result;
   Stopwatch watch;
   const perf::ModelWork work = perf::work_of(request.model);
-  Planning planning(request, book, constants, work);
+  const auto findings = std::make_shared<serving::Findings>();
+  Planning planning(request, book, constants, work, findings);
   result.effort = planning.effort();
   result.effort.search_seconds = watch.lap();
 
   // Changes are explored beside the close look at memory: neither needs the other.
-  std::future<std::vector<Explored>> exploring =
-      std::async(std::launch::async,
-                 [&, nothing = planning.kinds().empty()] { return explore(request, book, constants, work, nothing); });
+  std::future<std::vector<Explored>> exploring = std::async(
+      std::launch::async,
+      [&, nothing = planning.kinds().empty()] { return explore(request, book, constants, work, findings, nothing); });
   planning.verify(static_cast<std::size_t>(request.top), true);
   result.plans = build_all(planning, planning.kinds(), static_cast<std::size_t>(request.top));
   result.pareto = build_all(planning, planning.front(), 100);

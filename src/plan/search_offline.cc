@@ -151,6 +151,11 @@ class OfflineSearch {
   // The fastest replicas on each number of machines.
   void search_class(std::size_t index) {
     const MachineClass& machines = classes_[index];
+    if (!request_.work.is_measured() && !in_batches() && !engine_runs_on(request_.job.stack, *machines.gpu)) {
+      none(machines, request_.job, Stage::kSoftware, 1, std::string(model::name_of(request_.job.stack)),
+           "GPUs it runs on");
+      return;
+    }
     Capacity best;
     int best_each = 0;
     for_each_replica(machines, [&](const Capacity& capacity) {

@@ -39,7 +39,8 @@ serving::Service service_of(const Request& request, const perf::ModelWork& work,
 }
 
 ServingSearch::ServingSearch(const Request& request, const std::vector<MachineClass>& classes,
-                             const perf::Constants& constants, const perf::ModelWork& work)
+                             const perf::Constants& constants, const perf::ModelWork& work,
+                             std::shared_ptr<serving::Findings> findings)
     : request_(request),
       classes_(classes),
       constants_(constants),
@@ -47,7 +48,8 @@ ServingSearch::ServingSearch(const Request& request, const std::vector<MachineCl
       batches_(perf::serves_batches(work)),
       sizes_(request.work.mix),
       // Without a rate the replicas themselves say how much they take; see confirm().
-      planner_(service_of(request, work, asked_rate(request) > 0 ? asked_rate(request) : 1)) {
+      planner_(service_of(request, work, asked_rate(request) > 0 ? asked_rate(request) : 1), {}, 1,
+               std::move(findings)) {
   if (sizes_.empty()) sizes_ = {{request.job.serve.isl, std::max<std::int64_t>(1, request.job.serve.osl), 1}};
 }
 
@@ -58,6 +60,8 @@ SearchResult ServingSearch::screen() {
 
 void ServingSearch::screen_class(std::size_t index) {
   const MachineClass& machines = classes_[index];
+  if (!batches_ && !engine_runs_on(request_.job.stack, *machines.gpu))
+    return note(machines, Stage::kSoftware, 1, std::string(model::name_of(request_.job.stack)), "GPUs it runs on");
   std::vector<Option> options;
   int fewest = std::numeric_limits<int>::max();
   for (model::Precision precision : precisions_for(request_, model::Method::kFull)) {
@@ -183,12 +187,7 @@ serving::Counts ServingSearch::counts_of(const MachineClass& machines, const Opt
 }
 
 std::optional<serving::Assessment> ServingSearch::fewest(const Option& option, const serving::Counts& counts) {
-  if (asked_rate(request_) > 0) {
-    const std::tuple key(option.replica, counts.step, counts.most);
-    const auto known = confirmed_.find(key);
-    if (known != confirmed_.end()) return known->second;
-    return confirmed_.emplace(key, planner_.fewest(option.replica, counts)).first->second;
-  }
+  if (asked_rate(request_) > 0) return planner_.fewest(option.replica, counts);
   // As much as one machine takes: from what means allow downwards until the SLOs hold.
   constexpr double kLess = 0.85;
   constexpr int kTries = 16;

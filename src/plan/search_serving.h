@@ -12,7 +12,7 @@ namespace rightsize::plan {
 class ServingSearch {
  public:
   ServingSearch(const Request& request, const std::vector<MachineClass>& classes, const perf::Constants& constants,
-                const perf::ModelWork& work);
+                const perf::ModelWork& work, std::shared_ptr<serving::Findings> findings);
 
   // For every class of machines, format and split: as many machines as carry the load if means decided.
   SearchResult screen();
@@ -43,7 +43,6 @@ class ServingSearch {
   std::vector<RequestSize> sizes_;
   serving::Planner planner_;
   std::map<std::string, Result<std::size_t>> replicas_;  // by GPU, links, format and split
-  std::map<std::tuple<std::size_t, int, int>, std::optional<serving::Assessment>> confirmed_;
   SearchResult result_;
 };
 

@@ -12,47 +12,12 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-Seconds from_ns(double ns) { return seconds(ns * 1e-9); }
-double finite_or(double value, double otherwise) { return std::isfinite(value) ? value : otherwise; }
-
-const sim::StatisticValues& values_of(const Assessment& a, Quantity quantity) {
-  return quantity == Quantity::kTtft ? a.ttft : quantity == Quantity::kTpot ? a.tpot : a.profile.latency;
-}
-
 }  // namespace
 
-int Configuration::replicas() const {
-  int sum = 0;
-  for (const Group& group : groups) sum += group.count;
-  return sum;
-}
-
-Seconds Assessment::value(Quantity quantity, Statistic at) const {
-  return from_ns(sim::value_of(values_of(*this, quantity), at));
-}
-
-Seconds Assessment::half_width(const Slo& slo) const {
-  const sim::StatisticValues& widths = slo.quantity == Quantity::kTtft   ? ttft_half_width
-                                       : slo.quantity == Quantity::kTpot ? tpot_half_width
-                                                                         : profile.half_width;
-  return from_ns(sim::value_of(widths, slo.at));
-}
-
-double Assessment::rejected_share() const {
-  return profile.requests > 0 ? static_cast<double>(profile.rejected) / static_cast<double>(profile.requests) : 0;
-}
-
-double Assessment::excess(const Service& service) const {
-  double worst = 0;
-  for (const Slo& slo : service.slos) worst = std::max(worst, value(slo) / slo.limit);
-  return worst;
-}
-
-bool Assessment::keeps(const Service& service) const {
-  if (rejected_share() > service.most_rejected) return false;
-  return std::all_of(service.slos.begin(), service.slos.end(), [&](const Slo& slo) {
-    return in_seconds(value(slo)) + finite_or(in_seconds(half_width(slo)), 0) <= in_seconds(slo.limit);
-  });
+Planner::Planner(Service service, std::vector<Replica> replicas, std::uint64_t seed, std::shared_ptr<Findings> findings)
+    : service_(std::move(service)), replicas_(std::move(replicas)), seed_(seed), findings_(std::move(findings)) {
+  service_.mean_lengths = mean_of(service_);
+  service_key_ = service_key(service_, seed_);
 }
 
 std::size_t Planner::add(Replica replica) {
@@ -135,6 +100,26 @@ std::optional<Assessment> Planner::assess(const Configuration& c, const sim::Run
   return a;
 }
 
+namespace {
+
+// What a run allows to say of all SLOs.
+enum class Verdict { kKept, kBroken, kOpen };
+
+// Clear is what lies well outside the 95 % interval, which a run of waits that are alike sees too narrow, or further
+// from the limit than even a short run is off.
+Verdict verdict(const Assessment& a, const Service& service) {
+  constexpr double kWellBelow = 0.7, kWellAbove = 1.2, kSure = 4;
+  bool all_kept = true;
+  for (const Slo& slo : service.slos) {
+    const double share = a.value(slo) / slo.limit, off = kSure * (a.half_width(slo) / slo.limit);  // NaN: too short
+    if (share > kWellAbove || share - off > 1) return Verdict::kBroken;
+    all_kept = all_kept && (share <= kWellBelow || share + off <= 1);
+  }
+  return all_kept ? Verdict::kKept : Verdict::kOpen;
+}
+
+}  // namespace
+
 // Enough that the way up from an empty server is a small part: several times the requests in flight (Little's law).
 std::uint64_t Planner::run_of(const Configuration& c, double turnovers, std::uint64_t fewest) const {
   constexpr double kMost = 32'000;
@@ -150,29 +135,22 @@ std::uint64_t Planner::run_of(const Configuration& c, double turnovers, std::uin
 }
 
 std::optional<Assessment> Planner::confirm(const Configuration& c) const {
-  constexpr double kHopeless = 1.2, kClear = 0.7;  // further from the limit than a short run may be off
   constexpr std::uint64_t kLonger = 4;
   const std::uint64_t most = continuous(c) ? 64'000 : 512'000;  // of tokens each request takes many steps
   // Near capacity waits are alike over 1 / (1 - load)^2 requests: it takes many times that to see their spread. Batches
   // are simulated some hundred times faster than tokens, and can be seen for longer.
   const double idle = 1 - std::min(0.999, sim::mean_rate(service_.arrivals).value_or(0) / capacity(c));
   const std::uint64_t least = continuous(c) ? 4'000 : 64'000;
-  const double alike = (continuous(c) ? 200 : 2'000) / (idle * idle);
+  const double alike = (continuous(c) ? 300 : 2'000) / (idle * idle);
   std::uint64_t requests = std::min(most, std::max(run_of(c, 6, least), static_cast<std::uint64_t>(alike)));
   std::optional<Assessment> a = assess(c, {requests, seed_, 0, Statistic::kP99});
-  if (!a || a->excess(service_) > kHopeless) return std::nullopt;
-  const auto undecided = [&](const Slo& slo) {
-    const double half = in_seconds(a->half_width(slo)), off = in_seconds(a->value(slo) - slo.limit);
-    return a->value(slo) > slo.limit * kClear && (!std::isfinite(half) || std::abs(off) <= half);
-  };
-  while (std::any_of(service_.slos.begin(), service_.slos.end(), undecided)) {
+  while (a && verdict(*a, service_) == Verdict::kOpen) {
     if (requests == most || a->profile.requests < requests) break;  // a trace may end before
     requests = std::min(requests * kLonger, most);
     a = assess(c, {requests, seed_, 0, Statistic::kP99});
-    if (!a) return std::nullopt;
   }
-  if (!a->keeps(service_)) return std::nullopt;
-  if (a->excess(service_) <= kClear) return a;
+  if (!a || !a->keeps(service_)) return std::nullopt;
+  if (verdict(*a, service_) == Verdict::kKept) return a;
   // Tails of one run are alike; near a limit another, longer one must keep it too, and is what is shown.
   auto again = assess(c, {std::min(requests * kLonger, most), seed_ + 1, 0, Statistic::kP99});
   return again && again->keeps(service_) ? again : std::nullopt;
@@ -197,15 +175,20 @@ constexpr double kGlanceDoubt = 1.3;  // how far so short a run may be off
 }  // namespace
 
 std::optional<Assessment> Planner::kept_by_engine(std::size_t index, int count) const {
+  constexpr double kBetter = 0.995;  // less of a gain is none
   Configuration c;
   c.groups = {{index, count}};
+  Seconds shortest = seconds(kInfinite);  // TPOT of those looked at closely
   for (const auto& [sequences, budget] : kEngineLimits) {
     c.engine.max_sequences = sequences, c.engine.token_budget = budget;
     if (bound(c) > 1) return std::nullopt;
     const auto glance = assess(c, {run_of(c, kGlanceTurnovers, kGlance), seed_, 0, Statistic::kP99});
     if (!glance) return std::nullopt;
-    if (glance->excess(service_) <= kGlanceDoubt) {
+    const Seconds tpot = glance->value(Quantity::kTpot, Statistic::kP99);
+    const bool better = tpot < shortest * kBetter;
+    if (better && glance->excess(service_) <= kGlanceDoubt) {
       if (auto confirmed = confirm(c)) return confirmed;
+      shortest = tpot;
     }
     // Others can only help TPOT; where that is near its limit a longer run may break it.
     if (!breaks_tpot(*glance, service_) && glance->excess(service_) > 1) return std::nullopt;
@@ -239,7 +222,13 @@ std::optional<Assessment> Planner::kept_by_batches(std::size_t index, int count)
 }
 
 std::optional<Assessment> Planner::kept_by(std::size_t index, int count) const {
-  return replicas_[index].continuous ? kept_by_engine(index, count) : kept_by_batches(index, count);
+  Findings::Key key = service_key_;
+  key.push_back(count);
+  append_replica(replicas_[index], key);
+  std::optional<Assessment> found = findings_->of(
+      key, [&] { return replicas_[index].continuous ? kept_by_engine(index, count) : kept_by_batches(index, count); });
+  if (found) found->configuration.groups = {{index, count}};
+  return found;
 }
 
 // Begins where means would be kept. More replicas never wait longer: doubling the distance finds a number that is

@@ -8,56 +8,16 @@
 // same times whichever command asks. Percentiles are those asked for. The same seed gives the same answer.
 #pragma once
 
-#include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "serving/findings.h"
 #include "serving/replica.h"
 #include "serving/service.h"
 #include "sim/simulate.h"
 
 namespace rightsize::serving {
-
-// Alike replicas of a configuration.
-struct Group {
-  std::size_t replica = 0;  // index into the planner's replicas
-  int count = 1;
-
-  bool operator==(const Group&) const = default;
-};
-
-// Replicas behind one router, and the limits their servers run with.
-struct Configuration {
-  std::vector<Group> groups;
-  sim::DynamicBatchConfig batching = {};  // batches
-  int executors = 1;                      // batches: model instances on each GPU
-  sim::ContinuousConfig engine = {};      // tokens
-  double price = 0;                       // of all replicas, in whatever unit they are compared by
-
-  int replicas() const;
-};
-
-// What a configuration delivers under a service's load.
-struct Assessment {
-  Configuration configuration;
-  sim::LatencyProfile profile;                                                // whole requests
-  sim::StatisticValues ttft{}, tpot{}, ttft_half_width{}, tpot_half_width{};  // tokens only; nanoseconds
-  std::uint64_t steps = 0, preemptions = 0;
-  double output_tokens_per_second = 0;
-  double capacity = 0;  // requests a second at most, batches as full as limits and cache allow
-  double load = 0;      // arrivals over capacity; 0 for a trace without a rate
-  double busy = 0;      // share of time with work on the GPU, in the long run: the empty start and end are left out
-
-  Seconds value(Quantity quantity, Statistic at) const;
-  Seconds value(const Slo& slo) const { return value(slo.quantity, slo.at); }
-  // Of the 95 % interval; NaN when the run was short.
-  Seconds half_width(const Slo& slo) const;
-  double rejected_share() const;
-  // The worst value over its limit; 0 without SLOs.
-  double excess(const Service& service) const;
-  // Every SLO with the upper end of its interval, and not too many turned away.
-  bool keeps(const Service& service) const;
-};
 
 // How many replicas may be taken.
 struct Counts {
@@ -69,10 +29,9 @@ struct Counts {
 class Planner {
  public:
   // Replicas all answer in batches or all make tokens.
-  explicit Planner(Service service, std::vector<Replica> replicas = {}, std::uint64_t seed = 1)
-      : service_(std::move(service)), replicas_(std::move(replicas)), seed_(seed) {
-    service_.mean_lengths = mean_of(service_);
-  }
+  // Planners given the same findings do not simulate twice what they have in common.
+  explicit Planner(Service service, std::vector<Replica> replicas = {}, std::uint64_t seed = 1,
+                   std::shared_ptr<Findings> findings = std::make_shared<Findings>());
 
   const Service& service() const { return service_; }
   const std::vector<Replica>& replicas() const { return replicas_; }
@@ -98,7 +57,7 @@ class Planner {
   std::optional<Assessment> fewest(std::size_t replica, const Counts& counts) const;
 
  private:
-  // The first limits tried with which so many replicas keep every SLO, confirmed.
+  // The first limits tried with which so many replicas keep every SLO, confirmed. Simulated once.
   std::optional<Assessment> kept_by(std::size_t replica, int count) const;
   std::optional<Assessment> kept_by_engine(std::size_t replica, int count) const;
   std::optional<Assessment> kept_by_batches(std::size_t replica, int count) const;
@@ -110,6 +69,8 @@ class Planner {
   Service service_;
   std::vector<Replica> replicas_;
   std::uint64_t seed_;
+  std::shared_ptr<Findings> findings_;
+  std::vector<double> service_key_;  // of findings
 };
 
 }  // namespace rightsize::serving

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "sim/continuous_batching.h"
+#include "sim/least_of.h"
 
 namespace rightsize::sim {
 namespace {
@@ -33,7 +34,9 @@ struct Finish {
 };
 
 struct Totals {
-  LatencyStatistics latency, ttft, tpot;
+  // A request takes many steps and runs are short: intervals begin with shorter stretches than those of batches.
+  static constexpr std::uint64_t kFirstRun = 400;
+  LatencyStatistics latency{kFirstRun}, ttft{kFirstRun}, tpot{kFirstRun};
   std::uint64_t steps = 0, preemptions = 0, output_tokens = 0;
   std::int64_t present = 0, presence = 0;
   SimTime last_change = 0;
@@ -317,13 +320,15 @@ class Engine {
  public:
   Engine(const ContinuousServer& server, const ArrivalProcess& arrivals, const RequestShape& shape,
          const RunLength& length)
-      : length_(length), stream_(open_stream(arrivals, length.seed, shape)) {
+      : length_(length),
+        stream_(open_stream(arrivals, length.seed, shape)),
+        next_(server.replicas.size(), kNever),
+        work_(server.replicas.size(), 0) {
     for (const StepCost& cost : server.replicas) {
       replicas_.emplace_back(cost, server.batching, totals_);
       most_tokens_.push_back(replicas_.back().most_tokens());
     }
-    next_.assign(replicas_.size(), kNever);
-    work_.assign(replicas_.size(), 0);
+    shortest_ = *std::min_element(most_tokens_.begin(), most_tokens_.end());
   }
 
   ContinuousProfile run() {
@@ -357,22 +362,23 @@ class Engine {
   // The number of replicas when it can run on none.
   std::size_t least_loaded_for(const Arrival& arrival) const {
     const std::int64_t tokens = std::int64_t{arrival.size} + arrival.output;
+    if (tokens <= shortest_) return work_.place();
     std::size_t least = replicas_.size();
     double lowest = std::numeric_limits<double>::infinity();
-    for (std::size_t i = 0; i < work_.size(); ++i) {
+    for (std::size_t i = 0; i < replicas_.size(); ++i) {
       if (work_[i] < lowest && tokens <= most_tokens_[i]) lowest = work_[i], least = i;
     }
     return least;
   }
 
   void look_at(std::size_t i) {
-    next_[i] = replicas_[i].next();
-    work_[i] = replicas_[i].work();
+    next_.set(i, replicas_[i].next());
+    work_.set(i, replicas_[i].work());
   }
 
   void advance(SimTime until) {
     for (;;) {
-      const auto first = static_cast<std::size_t>(std::min_element(next_.begin(), next_.end()) - next_.begin());
+      const std::size_t first = next_.place();
       if (next_[first] == kNever || next_[first] > until) return;
       replicas_[first].end_step();
       look_at(first);
@@ -414,11 +420,10 @@ class Engine {
   std::unique_ptr<ArrivalStream> stream_;
   Totals totals_;
   std::vector<Replica> replicas_;
-  // Of each replica, side by side because every event looks at all of them: when its step ends, the work outstanding
-  // there, and the longest request it can run.
-  std::vector<SimTime> next_;
-  std::vector<double> work_;
-  std::vector<std::int64_t> most_tokens_;
+  LeastOf<SimTime> next_;                  // when the step of each replica ends
+  LeastOf<double> work_;                   // outstanding on each
+  std::vector<std::int64_t> most_tokens_;  // the longest request each can run
+  std::int64_t shortest_ = 0;              // of those
   std::uint64_t seen_ = 0, rejected_ = 0;
   bool tight_ = false;
 };

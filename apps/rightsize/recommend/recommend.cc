@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "plan/hand_over.h"
 #include "rightsize/input/speed_input.h"
 #include "rightsize/input/workload_input.h"
@@ -20,19 +21,22 @@ struct Flags {
   bool stats = false;
 };
 
-// The plan of one rank for the tool that will run it, and nothing else: to be piped into a file.
+// The plan of one rank for the tools that will run it, and nothing else: to be piped into a file.
 Checked<report::Report> hand_over_report(const Flags& flags, const plan::Request& request,
                                          const plan::Recommendation& found) {
-  RIGHTSIZE_TRY(plan::Target target, plan::parse_target(flags.emit));
   if (flags.plan < 1 || static_cast<std::size_t>(flags.plan) > found.plans.size()) {
     return fail(bad_input(fmt::format("there is no plan {}: {} were found", flags.plan, found.plans.size()))
                     .with_hint("--top shows more"));
   }
-  RIGHTSIZE_TRY(std::string text,
-                plan::hand_over(target, request, found.plans[static_cast<std::size_t>(flags.plan) - 1]));
   report::Report report;
-  report.document = {{"schema", "rightsize/recommend/1"}, {"emit", {{std::string(plan::name_of(target)), text}}}};
-  report.blocks.emplace_back(report::Verbatim{"", std::move(text)});
+  report.document["schema"] = "rightsize/recommend/1";
+  for (std::string_view name : split_list(flags.emit, ',')) {
+    RIGHTSIZE_TRY(plan::Target target, plan::parse_target(name));
+    RIGHTSIZE_TRY(std::string text,
+                  plan::hand_over(target, request, found.plans[static_cast<std::size_t>(flags.plan) - 1]));
+    report.document["emit"][std::string(plan::name_of(target))] = text;
+    report.blocks.emplace_back(report::Verbatim{"", std::move(text)});
+  }
   return report;
 }
 
@@ -86,8 +90,10 @@ Checked<Outcome> run(const Flags& flags) {
 Run add_recommend(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   add_workload_flags(command, flags->workload);
-  command.add_option("--emit", flags->emit,
-                     "write the plan for the tool that will run it: skypilot, kubernetes, karpenter, slurm, terraform");
+  command.add_option(
+      "--emit", flags->emit,
+      "write the plan for the tool that will run it (or a list): skypilot, kubernetes, karpenter, slurm, "
+      "terraform, triton");
   command.add_option("--plan", flags->plan, "which plan --emit writes, by its number")->default_str("1");
   command.add_flag("--stats", flags->stats, "how much was looked at, and how long each stage took");
   add_catalog_flag(command, flags->catalog);

@@ -9,15 +9,15 @@
 namespace rightsize::plan {
 
 std::string_view name_of(Target target) {
-  static constexpr std::string_view kNames[] = {"skypilot", "kubernetes", "karpenter", "slurm", "terraform"};
+  static constexpr std::string_view kNames[] = {"skypilot", "kubernetes", "karpenter", "slurm", "terraform", "triton"};
   return kNames[static_cast<int>(target)];
 }
 
 Result<Target> parse_target(std::string_view name) {
   const std::string lower = to_lower(trim(name));
   std::vector<std::string> known;
-  for (Target target :
-       {Target::kSkyPilot, Target::kKubernetes, Target::kKarpenter, Target::kSlurm, Target::kTerraform}) {
+  for (Target target : {Target::kSkyPilot, Target::kKubernetes, Target::kKarpenter, Target::kSlurm, Target::kTerraform,
+                        Target::kTriton}) {
     if (lower == name_of(target)) return target;
     known.emplace_back(name_of(target));
   }
@@ -39,6 +39,8 @@ Result<std::string> hand_over(Target target, const Request& request, const Plan&
       return to_slurm(request, plan);
     case Target::kTerraform:
       return to_terraform(request, plan);
+    case Target::kTriton:
+      return to_triton(request, plan);
   }
   return fail(bug("a target without a writer"));
 }

@@ -4,6 +4,21 @@
 #include "plan/hand_over/parts.h"
 
 namespace rightsize::plan {
+namespace {
+
+// Image, role and disk of the nodes. The default disk of 20 GB holds no model.
+std::string node_class(const Request& request, const Plan& plan, const std::string& name) {
+  return fmt::format(
+      "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata:\n  name: {0}\nspec:\n"
+      "  role: KarpenterNodeRole-REPLACE-BY-YOUR-CLUSTER\n  amiSelectorTerms:\n    - alias: al2023@latest\n"
+      "  subnetSelectorTerms:\n    - tags:\n        karpenter.sh/discovery: REPLACE-BY-YOUR-CLUSTER\n"
+      "  securityGroupSelectorTerms:\n    - tags:\n        karpenter.sh/discovery: REPLACE-BY-YOUR-CLUSTER\n"
+      "  blockDeviceMappings:\n    - deviceName: /dev/xvda\n      ebs:\n        volumeSize: {1}Gi\n"
+      "        volumeType: gp3\n---\n",
+      name, disk_gb(request, plan));
+}
+
+}  // namespace
 
 Result<std::string> to_karpenter(const Request& request, const Plan& plan) {
   const catalog::Machine& machine = *plan.offer.machine;
@@ -13,13 +28,14 @@ Result<std::string> to_karpenter(const Request& request, const Plan& plan) {
                     .with_hint("kubernetes and slurm take machines of any provider"));
   }
   const std::string name = object_name(request);
-  std::string out = header(request, plan, "A Karpenter NodePool. Start: kubectl apply -f THIS_FILE",
-                           {"nodeClassRef.name: an EC2NodeClass of your cluster (image, subnets, role)",
-                            "the work itself: hand the same plan to kubernetes"});
+  std::string out = header(
+      request, plan, "A Karpenter NodePool. Start: kubectl apply -f THIS_FILE",
+      {"EC2NodeClass: your cluster's name in role and selectors", "the work itself: hand the same plan to kubernetes"});
+  out += node_class(request, plan, name);
   out += fmt::format("apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata:\n  name: {}\n", name);
   out += fmt::format(
-      "spec:\n  template:\n    metadata:\n      labels:\n        rightsize/plan: {}\n    spec:\n"
-      "      nodeClassRef:\n        group: karpenter.k8s.aws\n        kind: EC2NodeClass\n        name: gpu\n"
+      "spec:\n  template:\n    metadata:\n      labels:\n        rightsize/plan: {0}\n    spec:\n"
+      "      nodeClassRef:\n        group: karpenter.k8s.aws\n        kind: EC2NodeClass\n        name: {0}\n"
       "      requirements:\n",
       name);
   const auto require = [&](const char* key, std::string_view value) {

@@ -48,26 +48,60 @@ std::string container(const Request& request, const Plan& plan, const Launcher& 
   std::string out = fmt::format("- name: work\n  image: {}\n  env:\n", software_of(request, plan).image);
   for (const Input& input : inputs_of(request, plan))
     out += fmt::format("    - name: {}\n      value: {}\n", input.name, quoted(input.value));
+  out +=
+      "    - name: HF_TOKEN\n      valueFrom:\n        secretKeyRef:\n          name: hf-token\n          key: token\n"
+      "          optional: true\n";
+  if (needs_code(request, plan)) out += "  workingDir: /code\n";
   out += "  command: [\"bash\", \"-c\"]\n  args:\n    - |\n";
   out += indented("set -eu\n" + work_command(request, plan, launcher), "      ");
-  out += fmt::format("  resources:\n    limits:\n      {}: {}\n", resource(plan), gpus);
+  const Fabric fabric = fabric_of(request, plan);
+  out += fmt::format("  resources:\n    requests:\n      ephemeral-storage: {}G\n    limits:\n      {}: {}\n",
+                     disk_gb(request, plan), resource(plan), gpus);
+  if (fabric.efa > 0) out += fmt::format("      vpc.amazonaws.com/efa: {}\n", fabric.efa);
   if (is_served(request))
     out += fmt::format(
         "  ports:\n    - containerPort: {0}\n  readinessProbe:\n    httpGet:\n      path: /health\n      port: {0}\n"
         "    periodSeconds: 10\n  startupProbe:\n    httpGet:\n      path: /health\n      port: {0}\n"
         "    periodSeconds: 10\n    failureThreshold: 180\n",
         kPort);
-  return out + "  volumeMounts:\n    - name: shared-memory\n      mountPath: /dev/shm\n";
+  out += "  volumeMounts:\n    - name: shared-memory\n      mountPath: /dev/shm\n";
+  if (needs_code(request, plan)) out += "    - name: code\n      mountPath: /code\n";
+  if (keeps_results(request)) out += fmt::format("    - name: storage\n      mountPath: {}\n", kStorage);
+  return out;
 }
 
 // NCCL and data loaders pass tensors through shared memory; the default of 64 MiB is too little.
-constexpr const char* kVolumes = "volumes:\n  - name: shared-memory\n    emptyDir:\n      medium: Memory\n";
+std::string volumes(const Request& request, const Plan& plan, const std::string& name) {
+  std::string out = "volumes:\n  - name: shared-memory\n    emptyDir:\n      medium: Memory\n";
+  if (needs_code(request, plan)) out += "  - name: code\n    emptyDir: {}\n";
+  if (keeps_results(request))
+    out += fmt::format("  - name: storage\n    persistentVolumeClaim:\n      claimName: {}\n", name);
+  return out;
+}
+
+// Fetches the user's code before the work begins.
+constexpr const char* kFetchCode =
+    "initContainers:\n  - name: code\n    image: alpine/git:latest\n"
+    "    args: [\"clone\", \"--depth=1\", \"https://REPLACE-BY-YOUR-REPOSITORY\", \"/code\"]\n"
+    "    volumeMounts:\n      - name: code\n        mountPath: /code\n";
+
+// Storage that stays when pods and nodes go, and that all of them see.
+std::string claim(const Request& request, const Plan& plan, const std::string& name) {
+  return fmt::format(
+      "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata:\n  name: {}\nspec:\n  accessModes: [\"ReadWriteMany\"]\n"
+      "  storageClassName: REPLACE-BY-A-SHARED-CLASS  # EFS or FSx for Lustre, Filestore, Azure Files\n"
+      "  resources:\n    requests:\n      storage: {}G\n---\n",
+      name, std::max(500, 2 * disk_gb(request, plan)));
+}
 
 std::string pod(const Request& request, const Plan& plan, const Launcher& launcher, int gpus,
                 const std::string& settings) {
-  return settings + node_choice(plan) + "containers:\n" + indented(container(request, plan, launcher, gpus), "  ") +
-         kVolumes;
+  return settings + node_choice(plan) + (needs_code(request, plan) ? kFetchCode : "") + "containers:\n" +
+         indented(container(request, plan, launcher, gpus), "  ") + volumes(request, plan, object_name(request));
 }
+
+// Restarts of a whole job before it is given up.
+constexpr int kRestarts = 10;
 
 // One pod a machine when training, one a replica when offline: each takes the part of its number.
 std::string job(const Request& request, const Plan& plan, const std::string& name) {
@@ -75,7 +109,7 @@ std::string job(const Request& request, const Plan& plan, const std::string& nam
   const int pods = training ? plan.machines : std::max(1, plan.replicas);
   const int gpus = training ? working_gpus(plan) : plan.job.parallel.tensor;
   const bool talk = training && pods > 1;
-  std::string out;
+  std::string out = claim(request, plan, name);
   if (talk) {
     out += fmt::format(
         "apiVersion: v1\nkind: Service\nmetadata:\n  name: {0}\nspec:\n  clusterIP: None\n"
@@ -84,9 +118,9 @@ std::string job(const Request& request, const Plan& plan, const std::string& nam
   }
   out += fmt::format(
       "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: {}\nspec:\n  completionMode: Indexed\n  completions: {}\n"
-      "  parallelism: {}\n  backoffLimit: 6\n",
-      name, pods, pods);
-  // A pod that lost its node is not a failed try.
+      "  parallelism: {}\n  backoffLimit: {}\n",
+      name, pods, pods, kRestarts * pods);
+  // A pod that lost its node is not a failed try; the others of the job fail with it and are.
   out +=
       "  podFailurePolicy:\n    rules:\n      - action: Ignore\n        onPodConditions:\n"
       "          - type: DisruptionTarget\n";
@@ -98,10 +132,18 @@ std::string job(const Request& request, const Plan& plan, const std::string& nam
 
 std::string deployment(const Request& request, const Plan& plan, const std::string& name) {
   std::string out = fmt::format(
-      "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: {0}\nspec:\n  replicas: {1}\n  selector:\n"
-      "    matchLabels:\n      app: {0}\n  template:\n    metadata:\n      labels:\n        app: {0}\n    spec:\n",
+      "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: {0}\nspec:\n  replicas: {1}\n"
+      // There are no spare GPUs to start a new version on before an old one ends.
+      "  strategy:\n    rollingUpdate:\n      maxSurge: 0\n      maxUnavailable: 1\n"
+      "  selector:\n    matchLabels:\n      app: {0}\n  template:\n    metadata:\n      labels:\n        app: {0}\n    "
+      "spec:\n",
       name, std::max(1, plan.replicas));
   out += indented(pod(request, plan, {"0", "localhost", 1}, plan.job.parallel.tensor, ""), "      ");
+  if (plan.replicas > 1)
+    out += fmt::format(
+        "---\napiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata:\n  name: {0}\nspec:\n  maxUnavailable: 1\n"
+        "  selector:\n    matchLabels:\n      app: {0}\n",
+        name);
   return out + fmt::format(
                    "---\napiVersion: v1\nkind: Service\nmetadata:\n  name: {0}\nspec:\n  selector:\n    app: {0}\n"
                    "  ports:\n    - port: 80\n      targetPort: {1}\n",
@@ -113,14 +155,23 @@ std::string deployment(const Request& request, const Plan& plan, const std::stri
 std::string to_kubernetes(const Request& request, const Plan& plan) {
   const std::string name = object_name(request);
   const bool served = is_served(request);
-  return header(
-             request, plan,
-             std::string(served ? "A Kubernetes Deployment and its Service" : "A Kubernetes Job") +
-                 ". Start: kubectl apply -f THIS_FILE",
-             inputs_and(request, plan,
-                        {"image: one with your command's software",
-                         "volumes: where data and results are, on storage that stays",
-                         "nodeSelector: needs GPU feature discovery; take it out where nodes carry no such labels"})) +
+  std::vector<std::string> more{"image: one with your command's software, by its version"};
+  if (needs_code(request, plan)) more.emplace_back("initContainers: where your code is; its folder is /code");
+  if (keeps_results(request)) more.emplace_back("storageClassName: one that many nodes mount, on storage that stays");
+  more.emplace_back(
+      "secret hf-token: for gated models, kubectl create secret generic hf-token --from-literal=token=...");
+  more.emplace_back("nodeSelector: needs GPU feature discovery; take it out where nodes carry no such labels");
+  const Fabric fabric = fabric_of(request, plan);
+  if (fabric.efa > 0) more.emplace_back("vpc.amazonaws.com/efa: needs the EFA device plugin");
+  if (fabric.gpu_nics > 0)
+    more.emplace_back(
+        "networks: annotate the pods with the GPUs' networks of your cluster (networking.gke.io/interfaces)");
+  if (fabric.infiniband)
+    more.emplace_back("resources: the InfiniBand resource of your cluster, for example rdma/ib (network operator)");
+  return header(request, plan,
+                std::string(served ? "A Kubernetes Deployment and its Service" : "A Kubernetes Job and its storage") +
+                    ". Start: kubectl apply -f THIS_FILE",
+                inputs_and(request, plan, std::move(more))) +
          (served ? deployment(request, plan, name) : job(request, plan, name));
 }
 

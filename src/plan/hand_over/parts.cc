@@ -2,12 +2,17 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <iterator>
+#include <map>
 
 #include <fmt/format.h>
 
 #include "base/format.h"
 #include "base/text.h"
+#include "model/presets.h"
+#include "perf/perf.h"
+#include "plan/candidates.h"
 
 namespace rightsize::plan {
 namespace {
@@ -38,6 +43,7 @@ std::string settings_sentence(const Request& request, const Plan& plan) {
         fmt::format("Settings: {} training in {}, micro-batch {}, accumulation {}, recompute {}, ZeRO {}",
                     model::name_of(job.train.method), model::name_of(job.precision), job.batch, job.train.accumulation,
                     model::name_of(job.train.recompute), job.parallel.zero);
+    if (!has_bf16(*plan.offer.gpu)) text += ", fp16 where others use bf16";
     if (job.parallel.tensor > 1) text += fmt::format(", tp {}", job.parallel.tensor);
     if (job.parallel.pipeline > 1) text += fmt::format(", pp {}", job.parallel.pipeline);
     return text + ".";
@@ -105,9 +111,11 @@ std::string header(const Request& request, const Plan& plan, const std::string& 
   return out;
 }
 
-std::vector<std::string> inputs_and(const Request& request, const Plan& plan, std::vector<std::string> more) {
+std::vector<std::string> inputs_and(const Request& request, const Plan& plan, std::vector<std::string> more,
+                                    std::string_view storage) {
   std::vector<std::string> lines;
-  for (const Input& input : inputs_of(request, plan)) lines.push_back(fmt::format("{}: {}", input.name, input.meaning));
+  for (const Input& input : inputs_of(request, plan, storage))
+    lines.push_back(fmt::format("{}: {}", input.name, input.meaning));
   lines.insert(lines.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   return lines;
 }
@@ -125,8 +133,57 @@ int working_gpus(const Plan& plan) { return std::max(1, (plan.gpus + plan.machin
 
 int machine_replicas(const Plan& plan) { return std::max(1, plan.replicas / plan.machines); }
 
-std::string_view resource(const Plan& plan) {
-  return plan.offer.gpu->vendor == "AMD" ? "amd.com/gpu" : "nvidia.com/gpu";
+bool is_amd(const Plan& plan) { return plan.offer.gpu->vendor == "AMD"; }
+
+std::string_view resource(const Plan& plan) { return is_amd(plan) ? "amd.com/gpu" : "nvidia.com/gpu"; }
+
+bool keeps_results(const Request& request) { return !is_served(request); }
+
+bool has_bf16(const catalog::Gpu& gpu) { return gpu.peak(catalog::NumberFormat::kBf16).supported; }
+
+std::string hub_id(const Request& request) {
+  for (const model::Preset& preset : model::presets()) {
+    if (preset.name != request.model.name) continue;
+    // Hub ids are "owner/name" and keep their capitals; other aliases have no owner.
+    for (const std::string& alias : preset.aliases) {
+      if (alias.find('/') != std::string::npos) return alias;
+    }
+  }
+  return {};
+}
+
+bool work_together(const Request& request, const Plan& plan) {
+  return plan.machines > 1 && request.work.kind == WorkKind::kTraining;
+}
+
+int disk_gb(const Request& request, const Plan& plan) {
+  constexpr double kSystemAndImage = 100, kStep = 50;
+  if (request.work.is_measured()) return static_cast<int>(2 * kSystemAndImage);
+  const perf::ModelWork work = perf::work_of(request.model);
+  // As downloaded: 16 bits a parameter, or the whole checkpoint of a format that comes with its own.
+  const double weights = 2e-9 * static_cast<double>(request.model.parameters());
+  const double saved = 1e-9 * in_bytes(checkpoint_bytes(work, plan.job)) / std::max(1, plan.machines);
+  return static_cast<int>(std::ceil((kSystemAndImage + 1.1 * weights + 2.2 * saved) / kStep) * kStep);
+}
+
+// AWS: "Maximize network bandwidth", EC2 user guide 2026; one where the guide lists no more. Google: "GPU network
+// bandwidth and NICs", Compute Engine 2026.
+Fabric fabric_of(const Request& request, const Plan& plan) {
+  const catalog::Machine& machine = *plan.offer.machine;
+  Fabric fabric;
+  if (!work_together(request, plan)) return fabric;
+  fabric.infiniband = machine.fabric == "infiniband";
+  if (machine.fabric == "efa") {
+    static const std::map<std::string, int, std::less<>> kCards = {
+        {"p4d.24xlarge", 4},   {"p4de.24xlarge", 4},    {"p5.48xlarge", 32},      {"p5e.48xlarge", 32},
+        {"p5en.48xlarge", 16}, {"p6-b200.48xlarge", 8}, {"p6-b300.48xlarge", 16}, {"g6e.48xlarge", 4}};
+    const auto found = kCards.find(machine.instance);
+    fabric.efa = found == kCards.end() ? 1 : found->second;
+  }
+  fabric.rdma = machine.fabric == "roce";
+  if (machine.provider == "gcp" && machine.instance == "a3-highgpu-8g") fabric.gpu_nics = 4;
+  if (machine.provider == "gcp" && (fabric.rdma || machine.instance == "a3-megagpu-8g")) fabric.gpu_nics = 8;
+  return fabric;
 }
 
 }  // namespace rightsize::plan

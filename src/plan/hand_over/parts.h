@@ -13,6 +13,7 @@ std::string to_kubernetes(const Request& request, const Plan& plan);
 Result<std::string> to_karpenter(const Request& request, const Plan& plan);
 std::string to_slurm(const Request& request, const Plan& plan);
 Result<std::string> to_terraform(const Request& request, const Plan& plan);
+Result<std::string> to_triton(const Request& request, const Plan& plan);
 
 // The workload's name as Kubernetes takes it (DNS-1123): lower case letters, digits and '-', at most 50.
 std::string object_name(const Request& request);
@@ -34,17 +35,48 @@ bool is_served(const Request& request);       // by an engine or a server that s
 int working_gpus(const Plan& plan);           // of one machine
 int machine_replicas(const Plan& plan);       // engines of one machine; 1 when training
 std::string_view resource(const Plan& plan);  // "nvidia.com/gpu"
+bool is_amd(const Plan& plan);
+bool needs_code(const Request& request, const Plan& plan);  // a script of the user's runs
+bool keeps_results(const Request& request);                 // training and offline work: results must outlive machines
+
+// Whether the GPU computes in bfloat16. Engines refuse to on those that do not (T4, V100, P100).
+bool has_bf16(const catalog::Gpu& gpu);
+
+// Gigabytes of a machine's disk: system and image, the weights as downloaded, and where the work saves checkpoints room
+// for two of them on their way to storage.
+int disk_gb(const Request& request, const Plan& plan);
+
+// The model's id on the Hugging Face Hub; empty for a model of the user's own.
+std::string hub_id(const Request& request);
+
+// Several machines of one training job; replicas and parts of offline work need no network between them.
+bool work_together(const Request& request, const Plan& plan);
+
+// How they talk to each other, where the provider has more than Ethernet.
+struct Fabric {
+  int efa = 0;        // AWS: Elastic Fabric Adapters of a machine
+  int gpu_nics = 0;   // Google: network interfaces of the GPUs, beside the host's
+  bool rdma = false;  // Google: they are RoCE cards
+  bool infiniband = false;
+};
+Fabric fabric_of(const Request& request, const Plan& plan);
+
+// Where SkyPilot, Kubernetes and Terraform's comments mount storage that outlives the machines.
+inline constexpr std::string_view kStorage = "/checkpoints";
 
 // Something the user has to say: an environment variable of the work's command.
 struct Input {
   std::string name, value, meaning;
 };
-std::vector<Input> inputs_of(const Request& request, const Plan& plan);
+// `storage`: the folder that outlives the machines, as this target mounts it.
+std::vector<Input> inputs_of(const Request& request, const Plan& plan, std::string_view storage = kStorage);
 
 // The lines of a header that name the inputs, and then `more`.
-std::vector<std::string> inputs_and(const Request& request, const Plan& plan, std::vector<std::string> more);
+std::vector<std::string> inputs_and(const Request& request, const Plan& plan, std::vector<std::string> more,
+                                    std::string_view storage = kStorage);
 
-// What the command needs: a container image, or a command that installs it.
+// What the command needs: a container image, or a command that installs it. On AMD GPUs only the image will do:
+// packages of the Python index are built for CUDA.
 struct Software {
   std::string image, install;
 };

@@ -1,6 +1,7 @@
 // SkyPilot: a task, or a service (docs.skypilot.co, YAML reference of 2026).
 #include <cmath>
 #include <map>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -91,8 +92,35 @@ std::string resources(const Request& request, const Plan& plan) {
     const double dollars = std::ceil(in_usd_per_machine_hour(plan.offer.rate()) * kPriceMargin * 100) / 100;
     out += fmt::format("  max_hourly_cost: {:.2f}  # of one machine: a fifth above the plan's price\n", dollars);
   }
+  out += fmt::format("  disk_size: {}  # system, image{}\n", disk_gb(request, plan),
+                     keeps_results(request) ? ", weights, checkpoints on their way to storage" : " and weights");
+  if (is_amd(plan)) out += fmt::format("  image_id: docker:{}\n", software_of(request, plan).image);
+  // SkyPilot sets GPUDirect or InfiniBand up where it knows how to; on AWS machines it has Ethernet.
+  const bool knows =
+      machine.provider == "gcp" || machine.provider == "nebius" || !is_cloud_of_skypilot(machine.provider);
+  if (work_together(request, plan) && knows) out += "  network_tier: best\n";
   if (is_served(request)) out += fmt::format("  ports: {}\n", kPort);
   return out;
+}
+
+// A bucket, mounted: it outlives the machines, and writes go through the disk so that saving does not wait for it.
+std::string mounts() {
+  return fmt::format(
+      "file_mounts:\n  {}:\n    source: s3://REPLACE-BY-YOUR-BUCKET  # or gs://, https://...blob.core.windows.net/\n"
+      "    mode: MOUNT_CACHED\n",
+      kStorage);
+}
+
+std::vector<std::string> fill_in(const Request& request, const Plan& plan) {
+  std::vector<std::string> more;
+  if (needs_code(request, plan)) more.emplace_back("workdir: the folder with your code; it is uploaded");
+  if (keeps_results(request)) more.emplace_back("file_mounts: a bucket that outlives the machines");
+  more.emplace_back("setup: what your command needs installed");
+  if (fabric_of(request, plan).efa > 0)
+    more.emplace_back(
+        "the plan counts on EFA between machines, which SkyPilot does not set up on AWS: use an image and "
+        "a cluster that have it, or expect a slower job");
+  return inputs_and(request, plan, std::move(more));
 }
 
 std::string service(const Plan& plan) {
@@ -112,14 +140,18 @@ std::string to_skypilot(const Request& request, const Plan& plan) {
                                             : "sky launch -c " + name + " --down THIS_FILE";
   std::string out =
       header(request, plan, "A SkyPilot " + std::string(served ? "service" : "task") + ". Start: " + start,
-             inputs_and(request, plan, {"setup: what your command needs installed"}));
+             fill_in(request, plan));
   out += fmt::format("name: {}\n", name);
+  if (needs_code(request, plan)) out += "workdir: .\n";
   if (!served) out += fmt::format("num_nodes: {}\n", plan.machines);
   out += resources(request, plan);
   if (served) out += service(plan);
   out += "envs:\n";
   for (const Input& input : inputs_of(request, plan)) out += fmt::format("  {}: {}\n", input.name, quoted(input.value));
-  out += fmt::format("setup: |\n  {}\n", software_of(request, plan).install);
+  if (keeps_results(request)) out += mounts();
+  // An image brings the engine with it; what a script of the user's needs is installed on either.
+  if (!is_amd(plan) || needs_code(request, plan))
+    out += fmt::format("setup: |\n  {}\n", software_of(request, plan).install);
   const Launcher launcher{"$SKYPILOT_NODE_RANK", "$(echo \"$SKYPILOT_NODE_IPS\" | head -n1)", machine_replicas(plan)};
   out += "run: |\n" + indented("set -eu\n" + work_command(request, plan, launcher), "  ");
   return out;

@@ -18,6 +18,16 @@ std::string time_limit(const Request& request, const Plan& plan) {
   return fmt::format("{}-{:02}:{:02}:00", whole / 1440, whole / 60 % 24, whole % 60);
 }
 
+// Where the batch script is submitted from: the shared file system.
+constexpr std::string_view kShared = "./checkpoints";
+
+// The task's share of a machine's processors; 0: nobody says how many there are.
+int cpus_of(const Plan& plan) {
+  const catalog::Machine& machine = *plan.offer.machine;
+  if (!machine.vcpus) return 0;
+  return std::max(1, static_cast<int>(*machine.vcpus * working_gpus(plan) / std::max(1, machine.gpus)));
+}
+
 std::string single_quoted(std::string_view text) {
   std::string out = "'";
   for (char c : text) out += c == '\'' ? std::string("'\\''") : c == '\n' ? std::string(" ") : std::string(1, c);
@@ -29,24 +39,27 @@ std::string single_quoted(std::string_view text) {
 std::string to_slurm(const Request& request, const Plan& plan) {
   const std::string name = object_name(request);
   std::string out = "#!/bin/bash\n";
-  out += header(
-      request, plan, "A Slurm batch script. Start: sbatch THIS_FILE",
-      inputs_and(request, plan, {"partition, account, and a constraint for the GPU, as your cluster names them"}));
+  out +=
+      header(request, plan, "A Slurm batch script. Start: sbatch THIS_FILE",
+             inputs_and(request, plan,
+                        {"partition, account, and a constraint for the GPU, as your cluster names them",
+                         "submit from a folder on the shared file system: code, data and checkpoints are found there"},
+                        kShared));
   out += fmt::format("#SBATCH --job-name={}\n#SBATCH --nodes={}\n#SBATCH --ntasks-per-node=1\n", name, plan.machines);
   out += fmt::format("#SBATCH --gpus-per-node={}\n", working_gpus(plan));
-  if (plan.offer.machine->vcpus)
-    out += fmt::format("#SBATCH --cpus-per-task={:.0f}\n",
-                       std::max(1.0, std::floor(*plan.offer.machine->vcpus * working_gpus(plan) /
-                                                std::max(1, plan.offer.machine->gpus))));
+  const int cpus = cpus_of(plan);
+  if (cpus > 0) out += fmt::format("#SBATCH --cpus-per-task={}\n", cpus);
   out += fmt::format("#SBATCH --time={}\n#SBATCH --requeue\n#SBATCH --output=%x-%j.log\n", time_limit(request, plan));
   out += "\nset -euo pipefail\n";
-  for (const Input& input : inputs_of(request, plan))
+  for (const Input& input : inputs_of(request, plan, kShared))
     out += fmt::format("export {}={}\n", input.name, single_quoted(input.value));
   out += "HEAD=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n1)\nexport HEAD\n\n";
   const Launcher launcher{"$SLURM_NODEID", "$HEAD", machine_replicas(plan)};
+  // Since 22.05 srun does not take the processors of the batch script: without them a task has one.
+  const std::string srun = cpus > 0 ? "srun --cpus-per-task=\"$SLURM_CPUS_PER_TASK\"" : "srun";
   // Not through standard input: a command of the work that reads its own would swallow the rest.
-  return out + "WORK=$(cat <<'SCRIPT'\nset -eu\n" + work_command(request, plan, launcher) +
-         "SCRIPT\n)\nsrun bash -c \"$WORK\"\n";
+  return out + "WORK=$(cat <<'SCRIPT'\nset -eu\n" + work_command(request, plan, launcher) + "SCRIPT\n)\n" + srun +
+         " bash -c \"$WORK\"\n";
 }
 
 }  // namespace rightsize::plan

@@ -77,13 +77,13 @@ const char* hf_optimizer(model::Optimizer optimizer) {
 // FSDP has no stage that shards optimizer states alone, and no 16-bit weights over 32-bit master copies; DeepSpeed has.
 bool by_deepspeed(const model::Job& job) { return job.parallel.zero == 1 || job.precision == Precision::kMixedBf16; }
 
-std::string deepspeed_config(const model::Job& job) {
+std::string deepspeed_config(const model::Job& job, const catalog::Gpu& gpu) {
   return fmt::format(
       "cat > deepspeed.json <<'JSON'\n"
-      "{{\"zero_optimization\": {{\"stage\": {}}}, \"bf16\": {{\"enabled\": {}}},\n"
+      "{{\"zero_optimization\": {{\"stage\": {}}}, \"{}\": {{\"enabled\": {}}},\n"
       " \"train_micro_batch_size_per_gpu\": \"auto\", \"gradient_accumulation_steps\": \"auto\"}}\n"
       "JSON\n",
-      job.parallel.zero, job.precision == Precision::kMixedBf16 ? "true" : "\"auto\"");
+      job.parallel.zero, has_bf16(gpu) ? "bf16" : "fp16", job.precision == Precision::kMixedBf16 ? "true" : "\"auto\"");
 }
 
 void add_hf_sharding(CommandLine& line, const model::Job& job) {
@@ -95,24 +95,33 @@ void add_hf_sharding(CommandLine& line, const model::Job& job) {
     line.add("--fsdp 'full_shard auto_wrap'");
 }
 
-void add_hf_precision(CommandLine& line, Precision precision) {
-  if (precision == Precision::kBf16) line.add("--dtype bfloat16");
-  if (precision == Precision::kAmpBf16 || precision == Precision::kMixedBf16) line.add("--bf16 true");
+// GPUs without bfloat16 compute in the other 16-bit format; Trainer then scales the loss.
+void add_hf_precision(CommandLine& line, Precision precision, const catalog::Gpu& gpu) {
+  const bool bf16 = has_bf16(gpu);
+  if (precision == Precision::kBf16) line.add(bf16 ? "--dtype bfloat16" : "--dtype float16");
+  if (precision == Precision::kAmpBf16 || precision == Precision::kMixedBf16)
+    line.add(bf16 ? "--bf16 true" : "--fp16 true");
   if (precision == Precision::kAmpFp16) line.add("--fp16 true");
 }
+
+// The newest checkpoint that was written to its end; the first run finds none. trainer_state.json is written last.
+constexpr const char* kLastHfCheckpoint =
+    "mkdir -p \"$OUTPUT\"\n"
+    "last=$(ls -d \"$OUTPUT\"/checkpoint-*/trainer_state.json 2>/dev/null | sort -V | tail -n1 || true)\n";
 
 std::string train_hf(const Request& request, const Plan& plan, const Launcher& launcher) {
   const model::Job& job = plan.job;
   CommandLine line;
   line.add(torchrun(plan, launcher) + " \"$TRAIN_SCRIPT\"");
   line.add("--model_name_or_path \"$MODEL\" --dataset_name \"$DATA\" --output_dir \"$OUTPUT\"");
+  line.add("${last:+--resume_from_checkpoint \"${last%/*}\"}");
   line.add("--per_device_train_batch_size", job.batch);
   line.add("--gradient_accumulation_steps", job.train.accumulation);
   line.add("--max_steps", steps(request, plan));
   line.add("--save_strategy steps --save_steps", steps_between_saves(request, plan));
   if (request.model.image_size == 0) line.add("--max_length", job.sequence);
   line.add("--optim", hf_optimizer(job.train.optimizer));
-  add_hf_precision(line, job.precision);
+  add_hf_precision(line, job.precision, *plan.offer.gpu);
   line.add("--gradient_checkpointing", job.train.recompute != Recompute::kNone);
   add_hf_sharding(line, job);
   if (job.train.method != model::Method::kFull) {
@@ -122,14 +131,16 @@ std::string train_hf(const Request& request, const Plan& plan, const Launcher& l
                  : "--lora_target_modules q_proj k_proj v_proj o_proj");
   }
   if (job.train.method == model::Method::kQlora) line.add("--load_in_4bit true");
-  return (by_deepspeed(job) ? deepspeed_config(job) : std::string{}) + line.text();
+  return kLastHfCheckpoint + (by_deepspeed(job) ? deepspeed_config(job, *plan.offer.gpu) : std::string{}) + line.text();
 }
 
 std::string train_megatron(const Request& request, const Plan& plan, const Launcher& launcher) {
   const model::Job& job = plan.job;
   CommandLine line;
   line.add(torchrun(plan, launcher) + " \"$TRAIN_SCRIPT\"");
-  line.add("--load \"$MODEL\" --use-checkpoint-args --data-path \"$DATA\" --save \"$OUTPUT\"");
+  // Megatron loads the newest checkpoint of --load, and --pretrained-checkpoint where there is none yet.
+  line.add("--load \"$OUTPUT\" --pretrained-checkpoint \"$MODEL\" --use-checkpoint-args");
+  line.add("--data-path \"$DATA\" --save \"$OUTPUT\"");
   line.add("--tensor-model-parallel-size", job.parallel.tensor);
   line.add("--pipeline-model-parallel-size", job.parallel.pipeline);
   if (job.parallel.context > 1) line.add("--context-parallel-size", job.parallel.context);
@@ -156,7 +167,8 @@ std::string train_torchtitan(const Request& request, const Plan& plan, const Lau
   CommandLine line;
   line.add(torchrun(plan, launcher) + " -m torchtitan.train");
   line.add("--job.config_file \"$TRAIN_SCRIPT\" --training.dataset_path \"$DATA\" --job.dump_folder \"$OUTPUT\"");
-  line.add("--checkpoint.initial_load_path \"$MODEL\"");
+  // Used only while the dump folder holds no checkpoint of this run.
+  line.add("--checkpoint.initial_load_path \"$weights\" --checkpoint.initial_load_in_hf");
   line.add("--training.local_batch_size", job.batch);
   line.add("--training.global_batch_size", request.global_batch);
   line.add("--training.seq_len", job.sequence);
@@ -167,7 +179,7 @@ std::string train_torchtitan(const Request& request, const Plan& plan, const Lau
   line.add("--parallelism.data_parallel_shard_degree", job.parallel.zero > 0 ? data : 1);
   line.add("--parallelism.data_parallel_replicate_degree", job.parallel.zero > 0 ? 1 : data);
   line.add("--activation_checkpoint.mode", model::name_of(job.train.recompute));
-  return line.text();
+  return "weights=$(hf download \"$MODEL\")\n" + line.text();
 }
 
 std::string train_llm_foundry(const Request& request, const Plan& plan, const Launcher& launcher) {
@@ -183,17 +195,26 @@ std::string train_llm_foundry(const Request& request, const Plan& plan, const La
   line.add("model.pretrained_model_name_or_path=\"$MODEL\" variables.data_local=\"$DATA\" save_folder=\"$OUTPUT\"");
   line.add(fmt::format("device_train_microbatch_size={} global_train_batch_size={}", job.batch, request.global_batch));
   line.add(fmt::format("variables.max_seq_len={} max_duration={}ba", job.sequence, steps(request, plan)));
-  line.add(fmt::format("save_interval={}ba autoresume=true", steps_between_saves(request, plan)));
+  line.add(fmt::format("run_name={} save_interval={}ba autoresume=true", object_name(request),
+                       steps_between_saves(request, plan)));
   line.add(fmt::format("precision={}", model::name_of(job.precision)));
   line.add(fmt::format("fsdp_config.sharding_strategy={}", kSharding[job.parallel.zero]));
   line.add(fmt::format("fsdp_config.activation_checkpointing={}", job.train.recompute != Recompute::kNone));
   return line.text();
 }
 
+// The longest request a server takes. Chats grow past the lengths that were planned with: four times those, and at
+// least 8,192 tokens, as far as the model's positions and a quarter of the replica's cache go.
 std::int64_t longest_request(const Request& request, const Plan& plan) {
-  std::int64_t longest = plan.job.serve.isl + plan.job.serve.osl;
-  for (const RequestSize& size : request.work.mix) longest = std::max(longest, size.isl + size.osl);
-  return longest;
+  constexpr std::int64_t kRoom = 4, kLeast = 8192;
+  std::int64_t planned = plan.job.serve.isl + plan.job.serve.osl;
+  for (const RequestSize& size : request.work.mix) planned = std::max(planned, size.isl + size.osl);
+  if (request.work.kind == WorkKind::kOffline) return planned;
+  std::int64_t longest = std::max(kLeast, planned * kRoom);
+  const double cache = perf::kv_token_capacity(request.model, plan.job, *plan.offer.gpu);
+  if (cache > 0) longest = std::min(longest, static_cast<std::int64_t>(cache / 4));
+  if (request.model.context > 0) longest = std::min(longest, request.model.context);
+  return std::max(planned, longest);
 }
 
 // A server runs with the limits it was simulated with, an offline job with the plan's own number.
@@ -209,8 +230,9 @@ void add_vllm_flags(CommandLine& line, const Request& request, const Plan& plan)
   if (plan.token_budget > 0) line.add("--max-num-batched-tokens", plan.token_budget);
   line.add("--max-model-len", longest_request(request, plan));
   line.add("--gpu-memory-utilization", job.serve.memory_share);
-  if (job.precision == Precision::kBf16) line.add("--dtype bfloat16");
-  if (job.precision == Precision::kFp16) line.add("--dtype float16");
+  const bool bf16 = job.precision == Precision::kBf16 && has_bf16(*plan.offer.gpu);
+  const bool sixteen_bits = job.precision == Precision::kBf16 || job.precision == Precision::kFp16;
+  if (sixteen_bits) line.add(bf16 ? "--dtype bfloat16" : "--dtype float16");
   if (job.precision == Precision::kFp8) line.add("--quantization fp8");
   if (job.precision == Precision::kNf4) line.add("--quantization bitsandbytes");
   if (perf::kv_format(job) == Precision::kFp8) line.add("--kv-cache-dtype fp8");
@@ -233,8 +255,14 @@ std::string serve_sglang(const Request& request, const Plan& plan, int replicas)
   if (plan.token_budget > 0) line.add("--chunked-prefill-size", plan.token_budget);
   line.add("--context-length", longest_request(request, plan));
   line.add("--mem-fraction-static", plan.job.serve.memory_share);
+  if (plan.job.precision == Precision::kBf16 && !has_bf16(*plan.offer.gpu)) line.add("--dtype float16");
   if (plan.job.precision == Precision::kFp8) line.add("--quantization fp8");
   return line.text();
+}
+
+// A part that is done is not done again when a machine comes back.
+std::string unless_done(const std::string& output, const std::string& command) {
+  return fmt::format("if [ ! -e \"{0}.done\" ]; then\n{1}  touch \"{0}.done\"\nfi\n", output, indented(command, "  "));
 }
 
 // Engines side by side on a machine, each on GPUs of its own; `replica` counts them over all machines.
@@ -275,7 +303,8 @@ std::string offline(const Request& request, const Plan& plan, const Launcher& la
     line.add("-i \"$INPUT/part-$replica.jsonl\" -o \"$OUTPUT/part-$replica.jsonl\"");
     add_vllm_flags(line, request, plan);
   }
-  return side_by_side(line.text(), launcher.replicas, plan.job.parallel.tensor, launcher.rank);
+  const std::string once = unless_done("$OUTPUT/part-$replica", line.text());
+  return "mkdir -p \"$OUTPUT\"\n" + side_by_side(once, launcher.replicas, plan.job.parallel.tensor, launcher.rank);
 }
 
 std::string serve(const Request& request, const Plan& plan, const Launcher& launcher) {
@@ -290,32 +319,51 @@ std::string serve(const Request& request, const Plan& plan, const Launcher& laun
   return serve_vllm(request, plan, launcher.replicas);
 }
 
-std::string checkpoint_meaning(const Plan& plan) {
+// The checkpoint the command loads, and what to know of it.
+Input checkpoint_of(const Request& request, const Plan& plan) {
   const Precision p = plan.job.precision;
+  const std::string id = hub_id(request), named = id.empty() ? request.model.name : id;
   const bool own_format = p == Precision::kInt4 || p == Precision::kInt8 || p == Precision::kFp4;
   if (plan.job.kind == model::JobKind::kServe && own_format)
-    return fmt::format("a checkpoint quantized to {}, by its Hugging Face name or its folder", model::name_of(p));
-  return "the checkpoint, by its Hugging Face name or its folder";
+    return {"MODEL", fmt::format("REPLACE-BY-{}-CHECKPOINT-OF-{}", model::name_of(p), named),
+            fmt::format("a checkpoint of {} quantized to {}, by its Hub id or its folder", named, model::name_of(p))};
+  if (plan.job.stack == Stack::kMegatron)
+    return {"MODEL", fmt::format("./{}-megatron", object_name(request)),
+            fmt::format("the weights of {} in Megatron's format, in a folder every machine sees", named)};
+  if (id.empty()) return {"MODEL", named, "the checkpoint, by its Hub id or its folder"};
+  return {"MODEL", id, "the checkpoint's Hub id; where it is gated, HF_TOKEN must be set"};
+}
+
+std::string in_storage(const Request& request, std::string_view storage) {
+  return fmt::format("{}/{}", storage, object_name(request));
 }
 
 }  // namespace
 
-std::vector<Input> inputs_of(const Request& request, const Plan& plan) {
+bool needs_code(const Request& request, const Plan&) {
+  return request.work.kind == WorkKind::kTraining || request.work.is_measured() || in_batches(request);
+}
+
+std::vector<Input> inputs_of(const Request& request, const Plan& plan, std::string_view storage) {
   std::vector<Input> inputs;
-  if (!request.model.name.empty()) inputs.push_back({"MODEL", request.model.name, checkpoint_meaning(plan)});
+  if (!request.model.name.empty()) inputs.push_back(checkpoint_of(request, plan));
+  const std::string kept = in_storage(request, storage);
   if (request.work.kind == WorkKind::kTraining) {
     const bool config = plan.job.stack == Stack::kTorchTitan || plan.job.stack == Stack::kLlmFoundry;
+    const bool hf = plan.job.stack == Stack::kHf;
     inputs.push_back(config ? Input{"TRAIN_SCRIPT", "train.config", "the stack's configuration file of the model"}
-                            : Input{"TRAIN_SCRIPT", "train.py", "your training script"});
-    inputs.push_back({"DATA", "./data", "what is trained on"});
-    inputs.push_back({"OUTPUT", "./output", "where checkpoints go; must outlive the machines"});
+                            : Input{"TRAIN_SCRIPT", "train.py",
+                                    hf ? "your training script; it passes --resume_from_checkpoint to Trainer.train()"
+                                       : "your training script"});
+    inputs.push_back({"DATA", "./data", "what is trained on: a folder beside the script, or a mounted one"});
+    inputs.push_back({"OUTPUT", kept, "where checkpoints go, and where a run that comes back finds the newest"});
   } else if (request.work.kind == WorkKind::kOffline) {
     if (request.work.is_measured() || in_batches(request))
       inputs.push_back({"WORK_SCRIPT", "work.py", "your script: --input and --output of one part"});
-    inputs.push_back({"INPUT", "./input",
+    inputs.push_back({"INPUT", kept + "/input",
                       fmt::format("the items in {} parts, part-0 to part-{}", std::max(1, plan.replicas),
                                   std::max(1, plan.replicas) - 1)});
-    inputs.push_back({"OUTPUT", "./output", "where results go; must outlive the machines"});
+    inputs.push_back({"OUTPUT", kept + "/output", "where results go"});
   } else if (in_batches(request)) {
     inputs.push_back({"SERVE_SCRIPT", "serve.py", "your server: gathers requests into batches, answers /health"});
   }
@@ -323,10 +371,11 @@ std::vector<Input> inputs_of(const Request& request, const Plan& plan) {
 }
 
 Software software_of(const Request& request, const Plan& plan) {
-  const bool amd = plan.offer.gpu->vendor == "AMD";
+  const bool amd = is_amd(plan);
   const bool plain = plan.job.kind == model::JobKind::kTrain || request.work.is_measured() || in_batches(request);
   if (plain) return {amd ? "rocm/pytorch:latest" : "pytorch/pytorch:latest", "pip install -r requirements.txt"};
-  if (plan.job.stack == Stack::kSglang) return {"lmsysorg/sglang:latest", "pip install \"sglang[all]\""};
+  if (plan.job.stack == Stack::kSglang)
+    return {amd ? "lmsysorg/sglang:latest-rocm" : "lmsysorg/sglang:latest", "pip install \"sglang[all]\""};
   if (plan.job.stack == Stack::kTrtLlm)
     return {"nvcr.io/nvidia/tensorrt-llm/release:latest", "pip install tensorrt_llm"};
   return {amd ? "rocm/vllm:latest" : "vllm/vllm-openai:latest", "pip install vllm"};

@@ -1,0 +1,52 @@
+#include "serving/assessment.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rightsize::serving {
+namespace {
+
+Seconds from_ns(double ns) { return seconds(ns * 1e-9); }
+double finite_or(double value, double otherwise) { return std::isfinite(value) ? value : otherwise; }
+
+const sim::StatisticValues& values_of(const Assessment& a, Quantity quantity) {
+  return quantity == Quantity::kTtft ? a.ttft : quantity == Quantity::kTpot ? a.tpot : a.profile.latency;
+}
+
+}  // namespace
+
+int Configuration::replicas() const {
+  int sum = 0;
+  for (const Group& group : groups) sum += group.count;
+  return sum;
+}
+
+Seconds Assessment::value(Quantity quantity, Statistic at) const {
+  return from_ns(sim::value_of(values_of(*this, quantity), at));
+}
+
+Seconds Assessment::half_width(const Slo& slo) const {
+  const sim::StatisticValues& widths = slo.quantity == Quantity::kTtft   ? ttft_half_width
+                                       : slo.quantity == Quantity::kTpot ? tpot_half_width
+                                                                         : profile.half_width;
+  return from_ns(sim::value_of(widths, slo.at));
+}
+
+double Assessment::rejected_share() const {
+  return profile.requests > 0 ? static_cast<double>(profile.rejected) / static_cast<double>(profile.requests) : 0;
+}
+
+double Assessment::excess(const Service& service) const {
+  double worst = 0;
+  for (const Slo& slo : service.slos) worst = std::max(worst, value(slo) / slo.limit);
+  return worst;
+}
+
+bool Assessment::keeps(const Service& service) const {
+  if (rejected_share() > service.most_rejected) return false;
+  return std::all_of(service.slos.begin(), service.slos.end(), [&](const Slo& slo) {
+    return in_seconds(value(slo)) + finite_or(in_seconds(half_width(slo)), 0) <= in_seconds(slo.limit);
+  });
+}
+
+}  // namespace rightsize::serving

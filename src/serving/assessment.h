@@ -1,0 +1,53 @@
+// A configuration of replicas behind one router, and what a simulation found it to deliver.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "serving/service.h"
+#include "sim/simulate.h"
+
+namespace rightsize::serving {
+
+// Alike replicas of a configuration.
+struct Group {
+  std::size_t replica = 0;  // index into the planner's replicas
+  int count = 1;
+
+  bool operator==(const Group&) const = default;
+};
+
+// Replicas behind one router, and the limits their servers run with.
+struct Configuration {
+  std::vector<Group> groups;
+  sim::DynamicBatchConfig batching = {};  // batches
+  int executors = 1;                      // batches: model instances on each GPU
+  sim::ContinuousConfig engine = {};      // tokens
+  double price = 0;                       // of all replicas, in whatever unit they are compared by
+
+  int replicas() const;
+};
+
+// What a configuration delivers under a service's load.
+struct Assessment {
+  Configuration configuration;
+  sim::LatencyProfile profile;                                                // whole requests
+  sim::StatisticValues ttft{}, tpot{}, ttft_half_width{}, tpot_half_width{};  // tokens only; nanoseconds
+  std::uint64_t steps = 0, preemptions = 0;
+  double output_tokens_per_second = 0;
+  double capacity = 0;  // requests a second at most, batches as full as limits and cache allow
+  double load = 0;      // arrivals over capacity; 0 for a trace without a rate
+  double busy = 0;      // share of time with work on the GPU, in the long run: the empty start and end are left out
+
+  Seconds value(Quantity quantity, Statistic at) const;
+  Seconds value(const Slo& slo) const { return value(slo.quantity, slo.at); }
+  // Of the 95 % interval; NaN when the run was short.
+  Seconds half_width(const Slo& slo) const;
+  double rejected_share() const;
+  // The worst value over its limit; 0 without SLOs.
+  double excess(const Service& service) const;
+  // Every SLO with the upper end of its interval, and not too many turned away.
+  bool keeps(const Service& service) const;
+};
+
+}  // namespace rightsize::serving

@@ -1,0 +1,77 @@
+#include "serving/findings.h"
+
+namespace rightsize::serving {
+namespace {
+
+void append(Findings::Key& key, std::initializer_list<double> values) { key.insert(key.end(), values); }
+
+// FNV-1a over all arrivals, in two halves that a double holds exactly.
+void append_content(const sim::Trace& trace, Findings::Key& key) {
+  std::uint64_t hash = 14695981039346656037U;
+  const auto mix = [&hash](std::uint64_t value) { hash = (hash ^ value) * 1099511628211U; };
+  for (const sim::Arrival& a : trace.arrivals) {
+    mix(static_cast<std::uint64_t>(a.at));
+    mix(static_cast<std::uint64_t>(a.size) << 32 | static_cast<std::uint32_t>(a.output));
+    mix(static_cast<std::uint64_t>(a.timeout_us));
+  }
+  append(key, {static_cast<double>(trace.arrivals.size()), static_cast<double>(hash >> 32),
+               static_cast<double>(hash & 0xffffffffU), trace.has_tokens ? 1.0 : 0.0});
+}
+
+void append_arrivals(const sim::ArrivalProcess& arrivals, Findings::Key& key) {
+  key.push_back(static_cast<double>(arrivals.index()));
+  if (const auto* poisson = std::get_if<sim::Poisson>(&arrivals)) append(key, {poisson->rate});
+  if (const auto* bursts = std::get_if<sim::Mmpp>(&arrivals))
+    append(key, {bursts->calm_rate, bursts->burst_rate, in_seconds(bursts->calm), in_seconds(bursts->burst)});
+  if (const auto* day = std::get_if<sim::Diurnal>(&arrivals))
+    append(key, {day->mean_rate, day->peak, in_seconds(day->period)});
+  if (const auto* trace = std::get_if<std::shared_ptr<const sim::Trace>>(&arrivals)) append_content(**trace, key);
+}
+
+}  // namespace
+
+std::optional<Assessment> Findings::of(const Key& key, const Find& find) {
+  std::promise<std::optional<Assessment>> promise;
+  {
+    std::unique_lock lock(mutex_);
+    const auto [place, is_new] = known_.try_emplace(key);
+    if (!is_new) {
+      const auto known = place->second;
+      lock.unlock();
+      return known.get();
+    }
+    place->second = promise.get_future().share();
+  }
+  std::optional<Assessment> found = find();
+  promise.set_value(found);
+  return found;
+}
+
+Findings::Key service_key(const Service& service, std::uint64_t seed) {
+  Findings::Key key;
+  append_arrivals(service.arrivals, key);
+  append(key, {service.lengths.size, service.lengths.output, service.lengths.exponential ? 1.0 : 0.0,
+               service.most_rejected, service.max_load.value_or(-1), static_cast<double>(seed)});
+  append(key, {static_cast<double>(service.queue.timeout), static_cast<double>(service.queue.on_timeout),
+               static_cast<double>(service.queue.max_queue), service.queue.allow_override ? 1.0 : 0.0,
+               static_cast<double>(service.priorities.size())});
+  key.insert(key.end(), service.priorities.begin(), service.priorities.end());
+  for (const Slo& slo : service.slos)
+    append(key, {static_cast<double>(slo.quantity), static_cast<double>(slo.at), in_seconds(slo.limit)});
+  return key;
+}
+
+void append_replica(const Replica& replica, Findings::Key& key) {
+  if (replica.continuous) {
+    const sim::StepCost& s = replica.step;
+    append(key, {1, s.base, s.prefill, s.sequence, s.context, s.request, static_cast<double>(s.kv_tokens), s.experts,
+                 s.expert_chance});
+    return;
+  }
+  append(key, {0, replica.overlap});
+  for (sim::SimTime time : replica.times.shortest) key.push_back(static_cast<double>(time));
+  key.insert(key.end(), replica.times.scale.begin(), replica.times.scale.end());
+  for (int size : replica.sizes) key.push_back(size);
+}
+
+}  // namespace rightsize::serving
