@@ -17,6 +17,8 @@
 
 namespace rightsize::model {
 
+enum class Precision;  // model/job.h
+
 enum class ModelKind {
   kDecoder,         // causal language models
   kEncoder,         // BERT and the like
@@ -161,6 +163,8 @@ struct ModelShape {
 
   std::optional<Experts> experts;
   std::optional<LatentAttention> latent;
+  bool narrow_cache = true;  // engines keep an 8-bit KV cache beside its narrow weights unless told otherwise
+  std::optional<Precision> checkpoint;  // format of the published weights where quantization_config names one
 
   std::shared_ptr<const VisionTower> vision;  // of a model that reads images beside text
   std::shared_ptr<const ModelShape> tower;    // the same for the images of a job's requests, where they have some

@@ -7,8 +7,10 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "model/job.h"
 #include "model/model_shape.h"
 
 namespace rightsize::perf {
@@ -101,6 +103,7 @@ struct ImageWork {
 enum class OutputHead { kNone, kLanguageModel, kMaskedModel, kClassifier };
 
 struct ModelWork {
+  std::string family;   // as in ModelShape
   bool decoder = true;  // attends to the past only and keeps a cache
   bool encoder_decoder = false;
   bool image = false;     // samples are images
@@ -117,6 +120,8 @@ struct ModelWork {
 
   // Of the layers with experts; zero where there are none.
   double experts = 0, experts_per_token = 0, expert_layers = 0;
+  bool narrow_cache = true;                               // as in ModelShape
+  model::Precision checkpoint = model::Precision::kBf16;  // format the weights are published in
 
   std::shared_ptr<const ModelWork> tower;  // of the images in a prompt
   double tower_images = 0;
