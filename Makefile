@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 RELEASE := build/release
 PROGRAM := $(RELEASE)/rightsize
 
-.PHONY: help setup build run test bench fit validate fmt fmt-check tidy asan tsan coverage fuzz install deb clean
+.PHONY: help setup build run test check bench fit validate fmt fmt-check tidy asan tsan coverage fuzz install deb clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -25,6 +25,10 @@ test: ## build everything, then run every test
 	@tools/build release
 	@echo "==> testing"
 	@ctest --test-dir $(RELEASE) --output-on-failure -j$(JOBS)
+
+check: test ## every test, then what takes longer: 500 random requests, 200 killed imports on SQLite and PostgreSQL each
+	@RIGHTSIZE_RANDOM_REQUESTS=500 $(RELEASE)/plan_test --gtest_filter='RandomRequests.*'
+	@python3 tests/market/kill_test.py $(PROGRAM) 200
 
 bench: ## the benchmarks of the hot paths
 	@tools/setup build test

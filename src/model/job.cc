@@ -139,10 +139,11 @@ std::vector<SettingRule> make_rules() {
                    [](Job& j, std::int64_t n) { j.train.lora_rank = static_cast<int>(n); }));
   add(choice("lora-targets", "train: which matrices get adapters", kTargets,
              [](Job& j, LoraTargets v) { j.train.lora_targets = v; }));
-  add(choice(
-      "precision",
-      "train: bf16 (pure), amp-bf16, amp-fp16, mixed-bf16, fp32, fp8; serve: bf16, fp16, fp8, int8, int4, nf4, fp4",
-      kPrecisions, [](Job& j, Precision v) { j.precision = v; }));
+  add(choice("precision",
+             "train: bf16 (pure), amp-bf16, amp-fp16, mixed-bf16, fp32, fp8, fp4 (NVFP4, megatron); serve: bf16, fp16, "
+             "fp8, int8, "
+             "int4, nf4, fp4",
+             kPrecisions, [](Job& j, Precision v) { j.precision = v; }));
   add(choice("optimizer", "train", kOptimizers, [](Job& j, Optimizer v) { j.train.optimizer = v; }));
   add(choice("optimizer-states", "train: format of the optimizer's states (default: as the precision has it)", kStates,
              [](Job& j, StateFormat v) { j.train.optimizer_states = v; }));
@@ -156,8 +157,8 @@ std::vector<SettingRule> make_rules() {
   add(choice("attention", "train: attention kernels", kAttentions, [](Job& j, Attention v) { j.train.attention = v; }));
   add(choice("cross-entropy", "train: loss over whole logits, in chunks, or fused with the head", kCrossEntropies,
              [](Job& j, CrossEntropy v) { j.train.cross_entropy = v; }));
-  add(toggle("fused-kernels", "train: fused SwiGLU and norms (Liger, Apex, torch.compile)",
-             &TrainSettings::fused_kernels));
+  add(toggle("fused-kernels", "train: fused SwiGLU and norms (Liger, Apex)", &TrainSettings::fused_kernels));
+  add(toggle("compile", "train: torch.compile of the whole forward pass (hf, torchtitan)", &TrainSettings::compile));
   add(toggle("optimizer-in-backward", "train: apply and free each gradient at once",
              &TrainSettings::optimizer_in_backward));
   add(choice("offload", "train: keep in host memory", kOffloads, [](Job& j, Offload v) { j.train.offload = v; }));
@@ -250,11 +251,18 @@ class Contradictions {
 
 void check_train(const Job& job, Contradictions& wrong) {
   if (!is_one_of(job.precision, {Precision::kBf16, Precision::kAmpBf16, Precision::kAmpFp16, Precision::kMixedBf16,
-                                 Precision::kFp32, Precision::kFp8})) {
+                                 Precision::kFp32, Precision::kFp8, Precision::kFp4})) {
     wrong.add("precision", fmt::format("training does not run in {}", name_of(job.precision)),
               job.precision == Precision::kNf4 || job.precision == Precision::kInt4
                   ? "--method qlora keeps the frozen base in nf4"
-                  : "use bf16, amp-bf16, mixed-bf16, fp32 or fp8");
+                  : "use bf16, amp-bf16, mixed-bf16, fp32, fp8 or fp4");
+  }
+  if (job.precision == Precision::kFp4 && job.stack != Stack::kMegatron) {
+    wrong.add("precision", fmt::format("{} does not train in fp4", name_of(job.stack)), "use --stack megatron");
+  }
+  if (job.train.compile && job.stack != Stack::kHf && job.stack != Stack::kTorchTitan) {
+    wrong.add("compile", fmt::format("{} has fused kernels of its own and is not compiled", name_of(job.stack)),
+              "drop --compile, or use --stack hf or torchtitan");
   }
   if (job.train.method == Method::kQlora &&
       !is_one_of(job.precision, {Precision::kBf16, Precision::kAmpBf16, Precision::kAmpFp16})) {

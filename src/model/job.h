@@ -29,7 +29,7 @@ enum class Precision {
   kInt8,  // serve: weights
   kInt4,  // serve: AWQ / GPTQ, groups of 128 with 16-bit scales
   kNf4,   // serve and the base of QLoRA: bitsandbytes blocks of 64, doubly quantized scales
-  kFp4,   // serve: NVFP4 / MXFP4 blocks with 8-bit scales
+  kFp4,   // train: NVFP4 matrix products over kMixedBf16. serve: NVFP4 / MXFP4 blocks with 8-bit scales
 };
 
 enum class Optimizer { kAdamW, kAdamW8bit, kAdamWPaged8bit, kSgd, kSgdMomentum, kAdafactor, kLion, kMuon };
@@ -66,7 +66,8 @@ struct TrainSettings {
   Recompute recompute = Recompute::kNone;
   Attention attention = Attention::kSdpa;
   CrossEntropy cross_entropy = CrossEntropy::kEager;
-  bool fused_kernels = false;          // one kernel for SwiGLU, one for norms (Liger, Apex, torch.compile)
+  bool fused_kernels = false;          // one kernel for SwiGLU, one for norms (Liger, Apex)
+  bool compile = false;                // torch.compile of the whole forward pass
   bool optimizer_in_backward = false;  // each gradient is used and freed as soon as it is there
   int accumulation = 1;
   Offload offload = Offload::kNone;  // to host memory

@@ -71,9 +71,10 @@ enum class NoteKind {
   kMuonIgnored,
   kOffloadIgnored,
   kAttentionWindowIgnored,
-  kQuantizedAdapters,  // QLoRA: weights are expanded in every pass
-  kFusedIgnored,       // the eager profile has no fused kernels or losses
-  kEagerDecode,        // value: milliseconds of a step without a CUDA graph
+  kQuantizedAdapters,      // QLoRA: weights are expanded in every pass
+  kAdapterInputs,          // LoRA without autocast: every adapted layer's input is cast to fp32 and back
+  kFusedIgnored,           // the eager profile has no fused kernels or losses
+  kEagerDecode,            // value: milliseconds of a step without a CUDA graph
 };
 struct Note {
   NoteKind kind = NoteKind::kNetworkAssumed;

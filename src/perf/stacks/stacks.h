@@ -49,10 +49,17 @@ struct EagerConstants {
   double math_scores_forward = 0, math_scores_backward = 0;    // bytes per score, fp32 attention in pieces
   double eager_scores_forward = 0, eager_scores_backward = 0;  // bytes per score, 16-bit attention in pieces
   double expert_rate = 1, merged_expert_bytes = 0;
-  double view_cost = 0;  // host time of a call without a kernel, against one with
+  double sink_scores = 1, expert_bias_bytes = 0;  // of gpt-oss
+  Seconds host_expert;                            // routing of a layer: the host waits to see which expert got what
+  double view_cost = 0;                           // host time of a call without a kernel, against one with
   Seconds host_forward, host_layer, host_backward, host_cast, host_checkpoint, host_tensor;
   Seconds host_infer, host_infer_layer;
   double optimizer_bandwidth = 0, optimizer_bandwidth_fp32 = 0;
+  double compiled_rate = 1, compiled_attention = 1;  // products and masked attention against those of eager mode
+  double compiled_bandwidth = 0;                     // of kernels torch.compile writes
+  double compiled_rotary = 1, compiled_loss = 0;     // its rotary kernels against plain ones; bytes per logit
+  Seconds compiled_kernel;                           // host time of one
+  double compiled_width = 0;
   double decode_repeat_bandwidth = 0, decode_attention_bandwidth = 0;
   Seconds decode_kernel;
   double encoder_graph = 1;
@@ -72,16 +79,20 @@ struct ShardedConstants {
 };
 
 struct MegatronConstants {
-  double rate_bf16 = 0, rate_fp8 = 0, attention_rate = 0, elementwise = 0;
-  double expert_rate = 1, all_to_all = 0, tensor_exposed = 0;
-  Seconds expert_layer;
+  double rate_bf16 = 0, rate_fp8 = 0, rate_fp4 = 0;  // of what large products reach on the GPU, by format's peak
+  double attention_rate = 0, head_rate = 0;
+  double bandwidth = 0, elementwise = 0, permute = 0;  // bytes an element of the residual stream, of routed tokens
+  double expert_rate = 1, expert_rows = 0;             // rows at which a grouped product reaches half its rate
+  double all_to_all = 0, tensor_exposed = 0;           // shares that compute does not hide
+  double network_rate = 1;
+  Seconds layer, expert_layer;  // launches
   double dense_width = 0, expert_width = 0;
 };
 
 // Image models in torchvision.
 struct VisionConstants {
   double bandwidth = 0;
-  double conv_depth = 1, conv_width = 1;
+  double conv_depth = 1, conv_width = 1, conv_occupancy = 0;
   double grouped_rate = 0, conv_input_gradient = 1;
   double depthwise = 1, depthwise_kernel = 1, depthwise_backward = 1;
   double linear_rate = 0, attention_rate = 0, window_scores = 0, dropout = 1;
