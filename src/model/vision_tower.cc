@@ -49,9 +49,13 @@ class Tower {
     Value x = f_.linear(patches, f_.input(rows_.times(t_.inputs), Width::kStored));
     if (first) x = norm(first, std::move(x));
     const std::int32_t stack = f_.add_stack();
-    const std::int32_t program =
-        f_.program({rows_.times(t_.hidden)}, [&](std::span<Value> in) { return block(in[0], layer); });
-    f_.add_layers(stack, layer.norm1, t_.layers, program);
+    auto program = [&](bool windowed) {
+      return f_.program({rows_.times(t_.hidden)}, [&](std::span<Value> in) { return block(in[0], layer, windowed); });
+    };
+    const std::int32_t full = program(false), within = t_.window > 0 ? program(true) : full;
+    std::vector<std::int32_t> programs;
+    for (int i = 1; i <= t_.layers; ++i) programs.push_back(i % t_.full_every == 0 ? full : within);
+    f_.add_layers(stack, layer.norm1, std::move(programs));
     x = f_.layers(stack, std::move(x));
     if (last) x = norm(last, std::move(x));
     x = project(std::move(x));
@@ -87,8 +91,8 @@ class Tower {
     return w;
   }
 
-  Value block(Value x, const Layer& w) {
-    Value attended = f_.linear(w.o, attention(norm(w.norm1, x), w));
+  Value block(Value x, const Layer& w, bool windowed) {
+    Value attended = f_.linear(w.o, attention(norm(w.norm1, x), w, windowed));
     x = f_.add(std::move(attended), std::move(x));
     Value normed = norm(w.norm2, x);
     Value inner = f_.linear(w.up, normed);
@@ -101,13 +105,14 @@ class Tower {
     return f_.add(f_.linear(w.down, std::move(inner)), std::move(x));
   }
 
-  Value attention(Value x, const Layer& w) {
+  Value attention(Value x, const Layer& w, bool windowed) {
     AttentionOp how;
     how.causal = how.cached = false;
     how.heads = how.kv_heads = t_.heads;
     how.head_dim = how.value_dim = t_.hidden / std::max(1, t_.heads);
     how.query_tokens = each_;
     how.key_tokens = t_.side > 0 ? std::min(each_, square(t_.side / t_.patch) + t_.class_token) : each_;
+    if (windowed) how.key_tokens = std::min<std::int64_t>(how.key_tokens, t_.window);
     Value q, k, v;
     if (w.qkv) {
       const Size each = rows_.times(t_.hidden);

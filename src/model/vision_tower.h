@@ -35,6 +35,8 @@ struct VisionTower {
   int side = 0;    // images are resized to this square; 0: patches as the image has them
   int tiles = 1;   // of that square an image is cut into at most, besides one of the whole where there are more
   int tokens = 0;  // of one image or tile where not by patches
+  int window = 0;  // patches a token sees, in all layers but every full_every-th; 0: all of its image
+  int full_every = 1;
 };
 
 // Images whose size nobody gave.

@@ -1,4 +1,5 @@
 // Language models behind an image tower: LLaVA (any text model behind CLIP), Qwen2-VL and Qwen2.5-VL.
+#include <algorithm>
 #include <string>
 
 #include <fmt/format.h>
@@ -46,6 +47,12 @@ VisionTower read_qwen2_vision(const Config& config, bool newer) {
   tower.patch_bias = false;
   tower.fused_qkv = true;
   tower.gated = tower.rms = newer;
+  if (newer) {  // windows of 112 pixels, but in fullatt_block_indexes, which are evenly spread
+    const int across = config.count("window_size", 112, 1, kLargestImage) / tower.patch;
+    tower.window = across * across;
+    const auto full = config.json().get_ints("fullatt_block_indexes", 0, kMostLayers);
+    tower.full_every = full && !full->empty() ? std::max(1, tower.layers / static_cast<int>(full->size())) : 8;
+  }
   tower.projector = VisionTower::Projector::kMerger;
   return tower;
 }

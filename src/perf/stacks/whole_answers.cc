@@ -44,6 +44,7 @@ BatchEstimate generate_images(const Constants& constants, const ModelWork& work,
   estimate.device = denoise.device * steps + prompt + pixels;
   estimate.host = denoise.host * steps + host;
   estimate.parts = {};
+  estimate.notes = {};  // of one pass
   if (prompt > Seconds{}) estimate.parts.push_back({"text encoders", prompt});
   estimate.parts.push_back({"denoising steps", denoise.batch * steps});
   if (pixels > Seconds{}) estimate.parts.push_back({"decoding to pixels", pixels});
