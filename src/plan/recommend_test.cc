@@ -166,7 +166,9 @@ TEST(Recommend, EveryPlanIsBuyableAndFits) {
   for (std::size_t i = 1; i < found.plans.size(); ++i) {
     const Plan &before = found.plans[i - 1], &after = found.plans[i];
     EXPECT_GE(before.price.may_lead(), after.price.may_lead());
-    if (before.price.may_lead() == after.price.may_lead()) EXPECT_LE(before.cost, after.cost);
+    if (before.price.may_lead() == after.price.may_lead()) {
+      EXPECT_LE(before.cost, after.cost);
+    }
   }
 }
 
