@@ -26,8 +26,9 @@ test: ## build everything, then run every test
 	@echo "==> testing"
 	@ctest --test-dir $(RELEASE) --output-on-failure -j$(JOBS)
 
-check: test ## every test, and what holds of every request over 500 random ones
+check: test ## every test, then what takes longer: 500 random requests, 200 killed imports on SQLite and PostgreSQL each
 	@RIGHTSIZE_RANDOM_REQUESTS=500 $(RELEASE)/plan_test --gtest_filter='RandomRequests.*'
+	@python3 tests/market/kill_test.py $(PROGRAM) 200
 
 bench: ## the benchmarks of the hot paths
 	@tools/setup build test

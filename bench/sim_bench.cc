@@ -72,8 +72,8 @@ void continuous_batching(benchmark::State& state) {
   const ContinuousServer server{{{6e6, 15e3, 20e3, 4}}, {}};
   constexpr std::uint64_t kRequests = 200'000;
   for (auto _ : state) {
-    benchmark::DoNotOptimize(simulate(server, Poisson{static_cast<double>(state.range(0))}, {500, 200, true},
-                                      {kRequests, 1, 0, Statistic::kP99}));
+    benchmark::DoNotOptimize(simulate(server, Poisson{requests_per_s(static_cast<double>(state.range(0)))},
+                                      {500, 200, true}, {kRequests, 1, 0, Statistic::kP99}));
   }
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kRequests));
 }
@@ -82,7 +82,7 @@ BENCHMARK(continuous_batching)->Arg(20)->Arg(50)->Unit(benchmark::kMillisecond);
 // 5,040 settings of two kinds of GPU, on two threads.
 void search_5000_settings(benchmark::State& state) {
   serving::Service service;
-  service.arrivals = Poisson{6000};
+  service.arrivals = Poisson{requests_per_s(6000)};
   service.slos = {{serving::Quantity::kLatency, Statistic::kP99, milliseconds(40)}};
   serving::Replica replica;
   replica.continuous = false;

@@ -119,6 +119,7 @@ struct Price {
   std::string zone;    // empty: one price for the whole region
   Purchase purchase = Purchase::kOnDemand;
   UsdPerMachineSecond machine_price;
+  std::optional<int> available = {};  // at most so many machines at this price: the user's own, a reservation
   Provenance provenance;
 };
 

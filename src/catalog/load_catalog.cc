@@ -15,6 +15,7 @@
 #include "base/format.h"
 #include "base/parse_units.h"
 #include "base/suggest.h"
+#include "catalog/built_in_prices.h"
 #include "catalog/catalog.h"
 #include "catalog/fact_table.h"
 
@@ -242,7 +243,12 @@ void check_references(const Catalog& catalog, Errors& errors) {
   for (const Gpu& gpu : catalog.gpus) check_sources_exist(gpu.provenance, catalog, errors);
   for (const MigProfile& profile : catalog.mig) check_sources_exist(profile.provenance, catalog, errors);
   for (const Machine& machine : catalog.machines) check_sources_exist(machine.provenance, catalog, errors);
-  for (const Price& price : catalog.prices) check_sources_exist(price.provenance, catalog, errors);
+  const std::vector<std::string>* last = nullptr;  // rows of one source follow each other
+  for (const Price& price : catalog.prices) {
+    if (last != nullptr && *last == price.provenance.sources) continue;
+    check_sources_exist(price.provenance, catalog, errors);
+    last = &price.provenance.sources;
+  }
 }
 
 // The files of one kind: the built-in one and the overlay's, if it has one.
@@ -264,6 +270,11 @@ class Loader {
       errors.push_back(std::move(text).error());
     }
     return table;
+  }
+
+  bool has_overlay(const std::string& name) const {
+    std::error_code ignored;
+    return !overlay_.empty() && fs::exists(fs::path(overlay_) / name, ignored);
   }
 
   // "aws", "gcp" ...: every provider with a price file in either place.
@@ -309,7 +320,14 @@ Checked<Catalog> load_catalog(const std::string& overlay) {
   for (const Machine& machine : catalog.machines)
     index.emplace(machine_key(machine.provider, machine.instance), &machine);
   for (const std::string& provider : loader.providers()) {
-    FactTable prices = loader.table(kPrices, "prices/" + provider + ".csv");
+    const std::string file = "prices/" + provider + ".csv";
+    if (!loader.has_overlay(file)) {
+      if (std::optional<std::vector<Price>> known = read_built_in_prices(provider, embedded_file(file))) {
+        std::move(known->begin(), known->end(), std::back_inserter(catalog.prices));
+        continue;
+      }
+    }
+    FactTable prices = loader.table(kPrices, file);
     std::vector<Price> rows;
     for (const FactRow& row : prices.rows()) rows.push_back(read_price({row, loader.errors}, provider, catalog, index));
     drop_replaced_zones(rows);

@@ -60,8 +60,8 @@ std::vector<Run> runs_of(const std::vector<Sample>& samples) {
 // From a sample to the one behind the last, or to the recording's end.
 Seconds duration(const std::vector<Sample>& samples, std::size_t first, std::size_t last) {
   if (samples.empty() || last <= first) return Seconds{};
-  const double end = last < samples.size() ? samples[last].time : samples.back().time;
-  return seconds(std::max(0.0, end - samples[first].time));
+  const TimePoint end = last < samples.size() ? samples[last].time : samples.back().time;
+  return std::max(Seconds{}, end - samples[first].time);
 }
 
 // Work that comes and goes: idle too often between first and last work for pauses to be exceptions.
@@ -112,10 +112,9 @@ double mean_level(const std::vector<Sample>& samples, std::size_t first, std::si
 }
 
 Phase make_phase(PhaseKind kind, const std::vector<Sample>& samples, std::size_t first, std::size_t last) {
-  const double origin = samples.front().time;
-  const double end = last < samples.size() ? samples[last].time : samples.back().time;
-  return {kind, seconds(samples[first].time - origin), seconds(end - origin), mean_level(samples, first, last), first,
-          last};
+  const TimePoint origin = samples.front().time;
+  const TimePoint end = last < samples.size() ? samples[last].time : samples.back().time;
+  return {kind, samples[first].time - origin, end - origin, mean_level(samples, first, last), first, last};
 }
 
 // Before a program has its memory, and after it gave it back, it does not work in bursts: it has not begun, or is over.

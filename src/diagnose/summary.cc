@@ -39,7 +39,7 @@ void SummaryBuilder::Column::add(double value) {
 double SummaryBuilder::Column::quantile(double q) const { return std::clamp(histogram.quantile(q), min, max); }
 
 void SummaryBuilder::add_time(const Sample& sample) {
-  const double step = samples_ == 0 ? 0 : sample.time - last_time_;
+  const double step = samples_ == 0 ? 0 : in_seconds(sample.time - last_time_);
   last_time_ = sample.time;
   if (samples_++ == 0) return;
   const double usual = intervals_.count() > 0 ? intervals_.mean() : step;
@@ -87,8 +87,9 @@ void SummaryBuilder::add(const Sample& sample) {
     if (auto value = sample.get(static_cast<Metric>(i))) columns_[i].add(*value);
   }
   add_throttle(sample);
-  if (auto energy = sample.get(Metric::kEnergy)) {
-    if (!first_energy_ || *energy < *last_energy_) {  // a reloaded driver counts from zero
+  if (auto counted = sample.get(Metric::kEnergy)) {
+    const Joules energy = joules(*counted);
+    if (!first_energy_ || energy < *last_energy_) {  // a reloaded driver counts from zero
       first_energy_ = energy;
       first_energy_time_ = sample.time;
     }
@@ -124,9 +125,9 @@ OnOff SummaryBuilder::on_off() const {
 // The counter is exact, but read rarely: it counts only where its readings span the time. Either way the mean power of
 // the time that was covered holds for all of it, the interval behind the last sample included.
 std::optional<Joules> SummaryBuilder::energy(Seconds duration) const {
-  const Seconds spanned = seconds(last_energy_time_ - first_energy_time_);
+  const Seconds spanned = last_energy_time_ - first_energy_time_;
   if (first_energy_ && *last_energy_ > *first_energy_ && spanned > covered_ * 0.98)
-    return watts(*last_energy_ - *first_energy_) * seconds(1) / spanned * duration;
+    return (*last_energy_ - *first_energy_) / spanned * duration;
   if (power_energy_ > Joules{}) return power_energy_ / power_time_ * duration;
   return std::nullopt;
 }

@@ -31,7 +31,6 @@ struct OnOff {
 };
 
 // Joules are watt-seconds.
-inline double in_joules(Joules energy) { return in_watts(energy / seconds(1)); }
 
 struct Summary {
   Seconds duration;
@@ -88,8 +87,8 @@ class SummaryBuilder {
 
   std::array<Column, telemetry::kMetrics> columns_;
   std::uint64_t samples_ = 0, clock_jumps_ = 0;
-  double last_time_ = 0;  // as the samples have it: seconds since some epoch
-  Seconds covered_;       // by intervals without jumps
+  TimePoint last_time_;
+  Seconds covered_;  // by intervals without jumps
   Column intervals_;
   std::uint64_t levels_ = 0, idle_ = 0, changes_ = 0;
   double active_sum_ = 0;
@@ -97,8 +96,8 @@ class SummaryBuilder {
   std::optional<bool> idling_;
   Column idle_runs_, active_runs_;
   std::uint64_t throttle_known_ = 0, power_capped_ = 0, thermally_capped_ = 0;
-  std::optional<double> first_energy_, last_energy_;
-  double first_energy_time_ = 0, last_energy_time_ = 0;
+  std::optional<Joules> first_energy_, last_energy_;
+  TimePoint first_energy_time_, last_energy_time_;
   Joules power_energy_;  // power times the intervals it was known in,
   Seconds power_time_;   // and these intervals
 };

@@ -10,11 +10,11 @@
 namespace rightsize::diagnose {
 namespace {
 
-TEST(SummaryBuilder, QuantilesMaximaAndClockJumps) {
+TEST(SummaryBuilder, SummarizesQuantilesMaximaAndClockJumps) {
   SummaryBuilder gathered;
   for (int i = 0; i < 100; ++i) {
     Sample sample;
-    sample.time = i < 50 ? i : i - 30;  // the clock was set back once
+    sample.time = unix_seconds(i < 50 ? i : i - 30);  // the clock was set back once
     sample.set(Metric::kPower, i);
     gathered.add(sample);
   }
@@ -28,7 +28,7 @@ TEST(SummaryBuilder, QuantilesMaximaAndClockJumps) {
   EXPECT_DOUBLE_EQ(in_seconds(summary.duration), 99);  // 98 intervals, and that of the last sample
 }
 
-TEST(Activity, SmsSayWhetherAnythingRan) {
+TEST(Activity, ActivityIsReadFromSmCountersFirst) {
   Sample sample = reading(0, 0, 1e9);
   sample.set(Metric::kGraphicsActive, 0.3);  // of the whole last second
   EXPECT_EQ(activity(sample), 0);
@@ -45,7 +45,7 @@ TEST(SummaryBuilder, MeanPowerIsThatOfTheTimeCovered) {
     SummaryBuilder gathered;
     for (int i = 0; i < 3; ++i) {
       Sample sample;
-      sample.time = 100 + i;
+      sample.time = unix_seconds(100 + i);
       sample.set(Metric::kPower, 690);
       if (counter) sample.set(Metric::kEnergy, 5e6 + 690.0 * i);
       gathered.add(sample);
@@ -57,11 +57,11 @@ TEST(SummaryBuilder, MeanPowerIsThatOfTheTimeCovered) {
 }
 
 // A second of work, two of nothing, five times: runs of one and two seconds.
-TEST(SummaryBuilder, StretchesOfWorkAndIdlenessAreToldApart) {
+TEST(SummaryBuilder, BusyAndIdleStretchesAreMeasured) {
   SummaryBuilder gathered;
   for (int i = 0; i <= 150; ++i) {
     Sample sample;
-    sample.time = i * 0.1;
+    sample.time = unix_seconds(i * 0.1);
     sample.set(Metric::kSmActive, i % 30 < 10 ? 0.8 : 0);
     gathered.add(sample);
   }

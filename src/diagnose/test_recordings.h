@@ -19,7 +19,7 @@ inline std::vector<Sample> record(double seconds_long, const std::function<Level
   for (int i = 0; i * step < seconds_long; ++i) {
     const Level level = draw(i * step);
     Sample sample;
-    sample.time = i * step;
+    sample.time = unix_seconds(i * step);
     sample.set(Metric::kGraphicsActive, level.engine);
     sample.set(Metric::kSmActive, level.sm);
     sample.set(Metric::kDramActive, level.dram);
@@ -75,7 +75,7 @@ inline const Kind kSteadyKinds[] = {
 // One sample with SM activity and memory held, bytes.
 inline Sample reading(double time, double sm, double memory) {
   Sample sample;
-  sample.time = time;
+  sample.time = unix_seconds(time);
   sample.set(Metric::kSmActive, sm);
   sample.set(Metric::kMemoryUsed, memory);
   return sample;

@@ -19,19 +19,18 @@ std::vector<Interval> intersect(const std::vector<Interval>& a, const std::vecto
 struct Presence {
   std::vector<OwnedInterval> owned;
   std::vector<Interval> covered;
-  double interval = 0;
-  double filled = 0;
+  Seconds interval, filled;
   bool duplicated = false;
 };
 
-Presence presence_of(const PartTally& part, double fallback) {
+Presence presence_of(const PartTally& part, Seconds fallback) {
   Presence presence;
   std::vector<Interval> all;
-  std::vector<double> by_owner(part.owners.size(), 0.0);
+  std::vector<Seconds> by_owner(part.owners.size());
   for (const SeriesTally& series : part.series) {
-    const double own = series.present.usual_interval();
+    const Seconds own = series.present.usual_interval();
     presence.filled = std::max(presence.filled, series.present.filled());
-    for (const Interval& i : series.present.intervals(own > 0 ? own : fallback)) {
+    for (const Interval& i : series.present.intervals(own > Seconds{} ? own : fallback)) {
       presence.owned.push_back({i, series.owner});
       by_owner[series.owner] += i.length();
       all.push_back(i);
@@ -49,18 +48,18 @@ Presence presence_of(const PartTally& part, double fallback) {
   for (const std::unique_ptr<Tally>& tally : part.tallies) {
     if (tally) presence.interval = std::max(presence.interval, tally->usual_interval());
   }
-  if (presence.interval <= 0) {
+  if (presence.interval <= Seconds{}) {
     for (const SeriesTally& s : part.series)
       presence.interval = std::max(presence.interval, s.present.usual_interval());
   }
-  if (presence.interval <= 0) presence.interval = fallback;
+  if (presence.interval <= Seconds{}) presence.interval = fallback;
   return presence;
 }
 
-// Seconds without activity, and of these with memory held, within times a row of activity covers. A step without a
+// Time without activity, and of these with memory held, within times a row of activity covers. A step without a
 // reading of its own (a gap that is filled) is as idle as the one before.
 struct IdleTime {
-  double idle = 0, held = 0;
+  Seconds idle, held;
 };
 
 IdleTime idle_within(const CurveRows& curves, std::size_t row, const std::vector<Interval>& known,
@@ -68,14 +67,14 @@ IdleTime idle_within(const CurveRows& curves, std::size_t row, const std::vector
   IdleTime sum;
   const Cell* before = nullptr;
   for (const Interval& i : known) {
-    double from = i.from;
+    TimePoint from = i.from;
     for (std::size_t step = curves.step_of(i.from); from < i.until && step < curves.steps(); ++step) {
-      const double until = step + 1 == curves.steps() ? i.until : std::min(i.until, curves.begin_of(step + 1));
+      const TimePoint until = step + 1 == curves.steps() ? i.until : std::min(i.until, curves.begin_of(step + 1));
       if (const Cell* cell = curves.at(row, step)) before = cell;
-      const double idle = before != nullptr && until > from ? before->idle_share() * (until - from) : 0;
+      const Seconds idle = before != nullptr && until > from ? before->idle_share() * (until - from) : Seconds{};
       const Cell* memory = curves.at(kMemoryRow, step);
       sum.idle += idle;
-      if (memory != nullptr && static_cast<double>(memory->mean()) > rule.held_above_bytes) sum.held += idle;
+      if (memory != nullptr && bytes(static_cast<double>(memory->mean())) > rule.held_above) sum.held += idle;
       from = std::max(from, until);
     }
   }
@@ -90,6 +89,11 @@ const Cell* activity_cell(const CurveRows& curves, std::size_t step) {
   return nullptr;
 }
 
+void reserve(Curve& curve, std::size_t steps) {
+  curve.mean.reserve(steps);
+  curve.max.reserve(steps);
+}
+
 void push(Curve& curve, const Cell* cell) {
   curve.mean.push_back(cell != nullptr ? cell->mean() : kNone);
   curve.max.push_back(cell != nullptr ? cell->max : kNone);
@@ -99,13 +103,18 @@ Profile profile_of(const CurveRows& curves, const std::vector<Interval>& within)
   Profile profile;
   if (curves.steps() == 0 || within.empty()) return profile;
   const std::size_t begin = curves.step_of(within.front().from);
-  const std::size_t end = curves.step_of(std::nextafter(within.back().until, 0.0)) + 1;
+  const TimePoint last = unix_seconds(std::nextafter(in_unix_seconds(within.back().until), 0.0));
+  const std::size_t end = curves.step_of(last) + 1;
   bool activity = false, dram = false, memory = false;
   for (std::size_t i = begin; i < end; ++i) {
     activity = activity || activity_cell(curves, i) != nullptr;
     dram = dram || curves.at(kDramRow, i) != nullptr;
     memory = memory || curves.at(kMemoryRow, i) != nullptr;
   }
+  if (activity) reserve(profile.activity, end - begin);
+  if (activity) profile.idle.reserve(end - begin);
+  if (dram) reserve(profile.dram, end - begin);
+  if (memory) reserve(profile.memory, end - begin);
   profile.start = curves.begin_of(begin);
   profile.width = curves.width();
   for (std::size_t i = begin; i < end; ++i) {
@@ -124,16 +133,17 @@ double mean_of(const Tally& tally, const PartTally& part, int row, const std::ve
   const bool ordered = tally.loose * 10 < tally.count || tally.loose < 10;
   const bool once = tally.weight <= 1.05 * total(within);
   if (row < 0 || (ordered && once)) return tally.mean();
-  double sum = 0, weight = 0;
+  double sum = 0;
+  Seconds weight;
   for (std::size_t i = 0; i < part.curves.steps(); ++i) {
     const Cell* cell = part.curves.at(static_cast<std::size_t>(row), i);
     if (cell == nullptr) continue;
-    const double begin = part.curves.begin_of(i);
-    const double seconds = total(intersect({{begin, begin + part.curves.width()}}, within));
-    sum += static_cast<double>(cell->mean()) * seconds;
-    weight += seconds;
+    const TimePoint begin = part.curves.begin_of(i);
+    const Seconds time = total(intersect({{begin, begin + part.curves.width()}}, within));
+    sum += static_cast<double>(cell->mean()) * in_seconds(time);
+    weight += time;
   }
-  return weight > 0 ? sum / weight : tally.mean();
+  return weight > Seconds{} ? sum / in_seconds(weight) : tally.mean();
 }
 
 std::optional<MetricUse> metric_use(const PartTally& part, Metric metric, const std::vector<Interval>& within) {
@@ -158,8 +168,8 @@ std::optional<double> quantile_of(std::vector<float> values, double share) {
 // What an owner's activity was, from the best metric there is of it.
 void describe(Tenancy& tenancy, const OwnerTally& tally) {
   for (std::size_t row = 0; row < kActivityRows; ++row) {
-    if (tally.weight[row] <= 0) continue;
-    tenancy.idle_seconds = tenancy.seconds * tally.idle[row] / tally.weight[row];
+    if (tally.weight[row] <= Seconds{}) continue;
+    tenancy.idle = tenancy.time * (tally.idle[row] / tally.weight[row]);
     tenancy.activity_peak = tally.activity_peak;
     double all = 0, below = 0;
     for (float bucket : *tally.histogram[row]) all += static_cast<double>(bucket);
@@ -169,7 +179,7 @@ void describe(Tenancy& tenancy, const OwnerTally& tally) {
     }
     break;
   }
-  if (tally.memory_peak > 0) tenancy.memory_peak_bytes = tally.memory_peak;
+  if (tally.memory_peak > Bytes{}) tenancy.memory_peak = tally.memory_peak;
 }
 
 std::vector<Tenancy> tenancies_of(const PartTally& part, const Presence& presence, const GpuUse& use,
@@ -178,27 +188,27 @@ std::vector<Tenancy> tenancies_of(const PartTally& part, const Presence& presenc
   for (std::size_t i = 0; i < part.owners.size(); ++i) {
     if (part.owners[i].owner.empty()) nobody = i;
   }
-  const std::vector<double> shares = share_time(presence.owned, within, part.owners.size(), nobody);
+  const std::vector<Seconds> shares = share_time(presence.owned, within, part.owners.size(), nobody);
   std::vector<Tenancy> tenancies;
-  double idle = 0;
+  Seconds idle;
   for (std::size_t i = 0; i < shares.size(); ++i) {
-    if (shares[i] <= 0) continue;
+    if (shares[i] <= Seconds{}) continue;
     Tenancy tenancy;
     tenancy.owner = part.owners[i].owner;
-    tenancy.seconds = shares[i];
+    tenancy.time = shares[i];
     describe(tenancy, part.owners[i]);
-    tenancy.first = std::numeric_limits<double>::infinity();
+    tenancy.first = unix_seconds(std::numeric_limits<double>::infinity());
     for (const OwnedInterval& o : presence.owned) {
       if (o.owner != i) continue;
       tenancy.first = std::min(tenancy.first, o.time.from);
       tenancy.last = std::max(tenancy.last, o.time.until);
     }
-    idle += tenancy.idle_seconds;
+    idle += tenancy.idle;
     tenancies.push_back(std::move(tenancy));
   }
   // Owners' idle time is weighed by their readings, the GPU's by the steps they cover: the latter is the sum.
-  const double factor = idle > 0 ? use.seconds * use.idle_share / idle : 0;
-  for (Tenancy& t : tenancies) t.idle_seconds = std::min(t.seconds, t.idle_seconds * factor);
+  const double factor = idle > Seconds{} ? use.covered * use.idle_share / idle : 0;
+  for (Tenancy& t : tenancies) t.idle = std::min(t.time, t.idle * factor);
   return tenancies;
 }
 
@@ -206,11 +216,11 @@ GpuUse use_of(const PartTally& part, const Presence& presence, const std::vector
               const IdleRule& rule) {
   GpuUse use;
   use.device = part.device;
-  use.seconds = total(within);
-  use.step = presence.interval;
+  use.covered = total(within);
+  use.interval = presence.interval;
   use.first = within.front().from;
-  use.last = std::max(use.first, within.back().until - use.step);
-  use.filled_seconds = presence.filled;
+  use.last = std::max(use.first, within.back().until - use.interval);
+  use.filled = presence.filled;
   use.dropped = part.dropped;
   use.duplicated = presence.duplicated;
   for (std::size_t i = 0; i < telemetry::kMetrics; ++i) {
@@ -222,8 +232,9 @@ GpuUse use_of(const PartTally& part, const Presence& presence, const std::vector
   for (std::size_t row = 0; row < kActivityRows; ++row) {
     std::vector<Interval> known;
     for (const SeriesTally& series : part.series) {
-      const double own = series.known[row].usual_interval();
-      for (const Interval& i : series.known[row].intervals(own > 0 ? own : presence.interval)) known.push_back(i);
+      const Seconds own = series.known[row].usual_interval();
+      for (const Interval& i : series.known[row].intervals(own > Seconds{} ? own : presence.interval))
+        known.push_back(i);
     }
     const std::vector<Interval> fresh = subtract(intersect(unite(std::move(known)), within), seen);
     const IdleTime here = idle_within(part.curves, row, fresh, rule);
@@ -232,9 +243,9 @@ GpuUse use_of(const PartTally& part, const Presence& presence, const std::vector
     seen.insert(seen.end(), fresh.begin(), fresh.end());
     seen = unite(std::move(seen));
   }
-  use.known_seconds = total(seen);
-  use.idle_share = use.seconds > 0 ? idle.idle / use.seconds : 0;
-  use.held_share = use.seconds > 0 ? std::min(idle.held, idle.idle) / use.seconds : 0;
+  use.known = total(seen);
+  use.idle_share = use.covered > Seconds{} ? idle.idle / use.covered : 0;
+  use.held_share = use.covered > Seconds{} ? std::min(idle.held, idle.idle) / use.covered : 0;
   if (const std::optional<Metric> activity = use.activity()) {
     use.changes = static_cast<double>(part.changes[static_cast<std::size_t>(kind_of(*activity).row)]);
   }
@@ -251,7 +262,7 @@ GpuUse use_of(const PartTally& part, const Presence& presence, const std::vector
 // Which instances there were at the same time, and how long.
 std::vector<MigLayout> layouts_of(const std::vector<PartTally*>& parts, const std::vector<Presence>& presences) {
   struct Event {
-    double time = 0;
+    TimePoint time;
     std::string instance;
     bool begins = false;
   };
@@ -264,11 +275,11 @@ std::vector<MigLayout> layouts_of(const std::vector<PartTally*>& parts, const st
     }
   }
   std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) { return a.time < b.time; });
-  std::map<std::set<std::string>, double> seconds;
+  std::map<std::set<std::string>, Seconds> together;
   std::set<std::string> now;
-  double before = 0;
+  TimePoint before;
   for (const Event& event : events) {
-    if (!now.empty() && event.time > before) seconds[now] += event.time - before;
+    if (!now.empty() && event.time > before) together[now] += event.time - before;
     before = event.time;
     if (event.begins) {
       now.insert(event.instance);
@@ -277,13 +288,13 @@ std::vector<MigLayout> layouts_of(const std::vector<PartTally*>& parts, const st
     }
   }
   std::vector<MigLayout> layouts;
-  for (const auto& [instances, time] : seconds) layouts.push_back({{instances.begin(), instances.end()}, time});
+  for (const auto& [instances, time] : together) layouts.push_back({{instances.begin(), instances.end()}, time});
   return layouts;
 }
 
 }  // namespace
 
-std::vector<GpuUse> account(const std::vector<PartTally*>& parts, const IdleRule& rule, double fallback) {
+std::vector<GpuUse> account(const std::vector<PartTally*>& parts, const IdleRule& rule, Seconds fallback) {
   std::vector<Presence> presences;
   std::vector<Interval> partitioned;
   for (PartTally* part : parts) {
@@ -303,15 +314,9 @@ std::vector<GpuUse> account(const std::vector<PartTally*>& parts, const IdleRule
     if (!within.empty()) uses.push_back(use_of(*parts[i], presences[i], within, rule));
   }
   if (!partitioned.empty() && !uses.empty()) {
-    GpuUse free;
-    free.device = uses.front().device;
-    free.device.mig_id = kFreePart;
-    free.device.mig_profile.clear();
-    free.seconds = free.known_seconds = total(partitioned);
-    free.step = uses.front().step;
+    GpuUse free = free_part(uses.front(), total(partitioned));
     free.first = partitioned.front().from;
-    free.last = std::max(free.first, partitioned.back().until - free.step);
-    free.idle_share = 1;
+    free.last = std::max(free.first, partitioned.back().until - free.interval);
     free.layouts = layouts_of(parts, presences);
     uses.push_back(std::move(free));
   }

@@ -13,13 +13,13 @@
 namespace rightsize::fleet {
 namespace {
 
-constexpr double kClockOff = in_seconds(kYear);  // times further from the fleet's are a wrong clock
+constexpr Seconds kClockOff = kYear;  // times further from the fleet's are a wrong clock
 
 std::string gpus_text(std::size_t count) { return fmt::format("{} GPU{}", count, count == 1 ? "" : "s"); }
 
 // GPUs whose times hang together: no more than a year lies between one and the next.
 struct Era {
-  double first = 0, last = 0;
+  TimePoint first, last;
   std::vector<std::size_t> gpus;
 };
 
@@ -37,16 +37,16 @@ std::vector<Era> eras_of(const std::vector<GpuUse>& gpus) {
 }
 
 // Profiles stay on whole steps.
-void move_times(GpuUse& gpu, double by, const Era& into) {
+void move_times(GpuUse& gpu, Seconds by, const Era& into) {
   gpu.clock_off = -by;
-  auto moved = [&](double time) { return std::clamp(time + by, into.first, std::max(into.first, into.last)); };
+  auto moved = [&](TimePoint time) { return std::clamp(time + by, into.first, std::max(into.first, into.last)); };
   gpu.first = moved(gpu.first);
   gpu.last = moved(gpu.last);
-  if (gpu.profile.width > 0) gpu.profile.start += std::round(by / gpu.profile.width) * gpu.profile.width;
+  if (gpu.profile.width > Seconds{}) gpu.profile.start += std::round(by / gpu.profile.width) * gpu.profile.width;
   for (Tenancy& t : gpu.tenancies) {
     t.first = moved(t.first);
     t.last = moved(t.last);
-    for (BusyStep& step : t.worst) step.time += by;
+    for (BusyStep& step : t.worst) step.begin += by;
   }
 }
 
@@ -65,21 +65,21 @@ void correct_clocks(std::vector<GpuUse>& gpus) {
 
 std::vector<std::string> accounting_notes(const std::vector<GpuUse>& gpus) {
   std::vector<std::string> notes;
-  double unknown = 0, filled = 0, covered = 0;
+  Seconds unknown, filled, covered;
   std::uint64_t dropped = 0;
   std::size_t silent = 0, with_dropped = 0;
-  std::map<std::string, std::pair<double, std::set<std::string>>> clocks;  // by host: seconds off, GPUs
+  std::map<std::string, std::pair<Seconds, std::set<std::string>>> clocks;  // by host: how far off, GPUs
   for (const GpuUse& gpu : gpus) {
     if (gpu.is_free_part()) continue;
-    covered += gpu.seconds;
-    filled += gpu.filled_seconds;
+    covered += gpu.covered;
+    filled += gpu.filled;
     dropped += gpu.dropped;
     with_dropped += gpu.dropped > 0 ? 1 : 0;
-    if (gpu.activity() && gpu.seconds - gpu.known_seconds > gap_limit(gpu.step)) {
-      unknown += gpu.seconds - gpu.known_seconds;
+    if (gpu.activity() && gpu.covered - gpu.known > gap_limit(gpu.interval)) {
+      unknown += gpu.covered - gpu.known;
       ++silent;
     }
-    if (gpu.clock_off != 0) {
+    if (gpu.clock_off != Seconds{}) {
       auto& [off, ids] = clocks[gpu.device.host.empty() ? gpu.device.key() : gpu.device.host];
       off = gpu.clock_off;
       ids.insert(gpu.device.key());
@@ -95,20 +95,20 @@ std::vector<std::string> accounting_notes(const std::vector<GpuUse>& gpus) {
     notes.push_back(
         fmt::format("{} GPU-hours of {} have no activity, only other metrics: they are billed, and count as "
                     "neither idle nor busy",
-                    format_number(unknown / 3600), gpus_text(silent)));
+                    format_number(in_hours(unknown)), gpus_text(silent)));
   }
-  if (filled > 0.001 * covered && filled > 600) {
+  if (filled > 0.001 * covered && filled > seconds(600)) {
     notes.push_back(
         fmt::format("{} GPU-hours lie in gaps of at most five minutes between readings and are counted as "
                     "present",
-                    format_number(filled / 3600)));
+                    format_number(in_hours(filled))));
   }
   for (const auto& [host, clock] : clocks) {
     if (notes.size() > 20) break;
     notes.push_back(
         fmt::format("the clock of {} is {:.1f} years {} the fleet's ({}): its hours are counted, in the fleet's "
                     "window",
-                    host, std::abs(clock.first) / kClockOff, clock.first > 0 ? "ahead of" : "behind",
+                    host, std::abs(clock.first / kClockOff), clock.first > Seconds{} ? "ahead of" : "behind",
                     gpus_text(clock.second.size())));
   }
   return notes;

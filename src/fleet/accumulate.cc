@@ -11,9 +11,9 @@
 namespace rightsize::fleet {
 namespace {
 
-constexpr double kClockOff = in_seconds(kYear);  // times further from the fleet's are a wrong clock
-constexpr double kLoneReading = 30;              // seconds, where no series has two readings
-constexpr double kLatest = 1e11;                 // the year 5138: more is no time in seconds
+constexpr Seconds kClockOff = kYear;               // times further from the fleet's are a wrong clock
+constexpr Seconds kLoneReading = seconds(30);      // where no series has two readings
+constexpr TimePoint kLatest = unix_seconds(1e11);  // the year 5138: more is no time in seconds
 
 // Adds readings of one metric of one part and series. What does not change from one to the next is looked up once.
 class Adder {
@@ -28,13 +28,13 @@ class Adder {
         activity_(kind_.row >= 0 && kind_.row < static_cast<int>(kActivityRows)) {}
 
   // False when the value cannot be.
-  bool add(double time, double value) {
+  bool add(TimePoint time, double value) {
     if (!(value >= 0) || value > kind_.most) return false;
     if (!slot_) slot_ = std::make_unique<Tally>();
     Tally& tally = *slot_;
     if (tally.count > 0 && tally.previous == time) return true;  // the same reading from a second series
-    const double weight = tally.add(time, value);
-    if (kind_.share) tally.histogram[bucket(value, kBuckets)] += static_cast<float>(weight);
+    const Seconds weight = tally.add(time, value);
+    if (kind_.share) tally.histogram[bucket(value, kBuckets)] += static_cast<float>(in_seconds(weight));
     if (kind_.row >= 0) add_to_curve(time, value, weight);
     return true;
   }
@@ -44,21 +44,21 @@ class Adder {
     return std::min(buckets - 1, static_cast<std::size_t>(share * static_cast<double>(buckets)));
   }
 
-  void add_to_curve(double time, double value, double weight) {
+  void add_to_curve(TimePoint time, double value, Seconds weight) {
     const bool idle = activity_ && value <= rule_.active_above;
     const auto row = static_cast<std::size_t>(kind_.row);
-    if (!(time >= begin_ && time < end_)) cell_ = &part_.curves.cell(row, time, begin_, end_);
+    if (!(time >= reach_.from && time < reach_.until)) cell_ = &part_.curves.cell(row, time, reach_);
     cell_->add(value, idle);
-    if (row == kMemoryRow) owner_.memory_peak = std::max(owner_.memory_peak, value);
+    if (row == kMemoryRow) owner_.memory_peak = std::max(owner_.memory_peak, bytes(value));
     if (!activity_) return;
     series_.known[row].add(time);
     if (part_.was_idle[row] >= 0 && (part_.was_idle[row] == 1) != idle) ++part_.changes[row];
     part_.was_idle[row] = idle ? 1 : 0;
     owner_.weight[row] += weight;
-    owner_.idle[row] += idle ? weight : 0;
+    if (idle) owner_.idle[row] += weight;
     owner_.activity_peak = std::max(owner_.activity_peak, value);
     if (!owner_.histogram[row]) owner_.histogram[row] = std::make_unique<std::array<float, kOwnerBuckets>>();
-    (*owner_.histogram[row])[bucket(value, kOwnerBuckets)] += static_cast<float>(weight);
+    (*owner_.histogram[row])[bucket(value, kOwnerBuckets)] += static_cast<float>(in_seconds(weight));
   }
 
   const IdleRule& rule_;
@@ -68,8 +68,8 @@ class Adder {
   const MetricKind kind_;
   std::unique_ptr<Tally>& slot_;
   const bool activity_;
-  Cell* cell_ = nullptr;  // of the times from begin_ to before end_
-  double begin_ = 0, end_ = 0;
+  Cell* cell_ = nullptr;  // of the times in reach_
+  Interval reach_;
 };
 
 std::uint64_t mix(std::uint64_t hash, std::string_view text) {
@@ -87,7 +87,7 @@ std::uint64_t identity_of(const Device& device) {
 
 }  // namespace
 
-struct Accumulator::State {
+struct UseAccumulator::State {
   AccumulateOptions options;
   static constexpr std::size_t kTogether = 8;
   struct Handle {
@@ -136,7 +136,7 @@ struct Accumulator::State {
     PartTally& part = *parts[static_cast<std::size_t>(handle.part)];
     SeriesTally& series = part.series[handle.series];
     std::uint32_t metrics = 0;
-    std::array<std::optional<double>, kTogether> times;
+    std::array<std::optional<TimePoint>, kTogether> times;
     for (std::size_t i = 0; i < handle.waiting.size(); ++i) {
       times[i] = taken(part, handle.waiting[i].time);
       if (!times[i]) continue;
@@ -161,15 +161,16 @@ struct Accumulator::State {
 
   // The time to count, or nothing for what is no time or not asked for. A clock that jumps by more than a year within
   // one GPU's readings was put right (or wrong) on the way: what follows is appended to what was there.
-  std::optional<double> taken(PartTally& part, double time) {
-    if ((options.from > 0 && time < options.from) || (options.until > 0 && time >= options.until)) return std::nullopt;
-    if (!(time >= 0) || time > kLatest) {
+  std::optional<TimePoint> taken(PartTally& part, TimePoint time) {
+    if (options.window && !(time >= options.window->from && time < options.window->until)) return std::nullopt;
+    if (!(time >= TimePoint{}) || time > kLatest) {
       ++refused;
       return std::nullopt;
     }
-    double shifted = time + part.shift;
-    if (part.newest > 0 && std::abs(shifted - part.newest) > kClockOff) {
-      part.shift = part.newest + 60 - time;
+    TimePoint shifted = time + part.shift;
+    const bool jumps = shifted - part.newest > kClockOff || part.newest - shifted > kClockOff;
+    if (part.newest > TimePoint{} && jumps) {
+      part.shift = part.newest + seconds(60) - time;
       part.jumped = true;
       shifted = time + part.shift;
     }
@@ -177,24 +178,26 @@ struct Accumulator::State {
     return shifted;
   }
 
-  double usual_interval() const {
-    std::vector<double> intervals;
+  Seconds usual_interval() const {
+    std::vector<Seconds> intervals;
     for (const std::unique_ptr<PartTally>& part : parts) {
       for (const SeriesTally& series : part->series) {
-        if (const double own = series.present.usual_interval(); own > 0) intervals.push_back(own);
+        if (const Seconds own = series.present.usual_interval(); own > Seconds{}) intervals.push_back(own);
       }
     }
-    if (intervals.empty()) return options.step > 0 ? options.step : kLoneReading;
+    if (intervals.empty()) return options.interval.value_or(kLoneReading);
     const auto middle = intervals.begin() + static_cast<std::ptrdiff_t>(intervals.size() / 2);
     std::nth_element(intervals.begin(), middle, intervals.end());
     return *middle;
   }
 };
 
-Accumulator::Accumulator(AccumulateOptions options) : state_(std::make_unique<State>()) { state_->options = options; }
-Accumulator::~Accumulator() = default;
+UseAccumulator::UseAccumulator(AccumulateOptions options) : state_(std::make_unique<State>()) {
+  state_->options = options;
+}
+UseAccumulator::~UseAccumulator() = default;
 
-int Accumulator::open(const Device& device) {
+int UseAccumulator::open(const Device& device) {
   auto [found, is_new] = state_->by_identity.try_emplace(identity_of(device), 0);
   if (is_new) {
     found->second = static_cast<int>(state_->handles.size());
@@ -205,19 +208,19 @@ int Accumulator::open(const Device& device) {
 
 // Lines of a log take turns over all GPUs, and what is kept of them fits no cache: a few samples of a GPU are put by
 // and added together, metric by metric.
-void Accumulator::add(int device, const telemetry::Sample& sample) {
+void UseAccumulator::add(int device, const telemetry::Sample& sample) {
   State::Handle& handle = state_->handles[static_cast<std::size_t>(device)];
   if (handle.part < 0) return;
   handle.waiting.push_back(sample);
   if (handle.waiting.size() == State::kTogether) state_->add_waiting(handle);
 }
 
-void Accumulator::add(int device, Metric metric, double time, double value) {
+void UseAccumulator::add(int device, Metric metric, TimePoint time, double value) {
   const telemetry::Point point{time, value};
   add_points(device, metric, {&point, 1});
 }
 
-void Accumulator::add_points(int device, Metric metric, std::span<const telemetry::Point> points) {
+void UseAccumulator::add_points(int device, Metric metric, std::span<const telemetry::Point> points) {
   State::Handle& handle = state_->handles[static_cast<std::size_t>(device)];
   if (handle.part < 0) return;
   state_->add_waiting(handle);
@@ -225,38 +228,38 @@ void Accumulator::add_points(int device, Metric metric, std::span<const telemetr
   SeriesTally& series = part.series[handle.series];
   Adder adder(state_->options.idle, part, series, metric);
   for (const telemetry::Point& point : points) {
-    const std::optional<double> time = state_->taken(part, point.time);
+    const std::optional<TimePoint> time = state_->taken(part, point.time);
     if (!time) continue;
     series.present.add(*time);
     adder.add(*time, point.value) ? ++state_->readings : ++part.dropped;
   }
 }
 
-void Accumulator::add_unusable(int device, Metric, double time) {
+void UseAccumulator::add_unusable(int device, Metric, TimePoint time) {
   State::Handle& handle = state_->handles[static_cast<std::size_t>(device)];
   if (handle.part < 0) return;
   state_->add_waiting(handle);
   PartTally& part = *state_->parts[static_cast<std::size_t>(handle.part)];
-  const std::optional<double> taken = state_->taken(part, time);
+  const std::optional<TimePoint> taken = state_->taken(part, time);
   if (!taken) return;
   part.series[handle.series].present.add(*taken);
   ++part.dropped;
 }
 
-std::size_t Accumulator::readings() const {
+std::size_t UseAccumulator::readings() const {
   state_->add_all_waiting();
   return state_->readings;
 }
-std::size_t Accumulator::refused() const {
+std::size_t UseAccumulator::refused() const {
   state_->add_all_waiting();
   return state_->refused;
 }
-std::size_t Accumulator::gpus_left_out() const { return state_->left_out; }
+std::size_t UseAccumulator::gpus_left_out() const { return state_->left_out; }
 
-std::vector<GpuUse> Accumulator::finish() {
+std::vector<GpuUse> UseAccumulator::finish() {
   state_->add_all_waiting();
   state_->handles = {};
-  const double fallback = state_->usual_interval();
+  const Seconds fallback = state_->usual_interval();
   // Instances and the GPU they are made of belong together.
   std::unordered_map<std::string, std::size_t> physical;
   std::vector<std::vector<PartTally*>> groups;

@@ -15,13 +15,14 @@
 namespace rightsize::fleet {
 namespace {
 
-constexpr double kStart = 1767225600;  // 2026-01-01
+constexpr TimePoint kStart = unix_seconds(1767225600);  // 2026-01-01
 constexpr double kMiB = 1024.0 * 1024;
 
 struct Reading {
   int series = 0;
   Metric metric = Metric::kGpuUtil;
-  double time = 0, value = 0;
+  TimePoint time;
+  double value = 0;
 };
 
 // A stretch of one series: there from `from` to before `until`, read every `step` seconds, all in whole seconds.
@@ -86,7 +87,7 @@ Truth count_seconds(const std::vector<Stretch>& read) {
 enum class Order { kBySeries, kByTime, kShuffled, kNewestFirst };
 
 GpuUse read_in_order(const std::vector<Stretch>& stretches, Order order) {
-  Accumulator sum({});
+  UseAccumulator sum({});
   std::vector<Reading> readings;
   for (const Stretch& s : stretches) {
     Device device{.uuid = "GPU-1", .host = "n1"};
@@ -96,7 +97,8 @@ GpuUse read_in_order(const std::vector<Stretch>& stretches, Order order) {
     for (Metric metric : {Metric::kGpuUtil, Metric::kMemoryUsed}) {
       if (metric == Metric::kGpuUtil && s.activity < 0) continue;
       for (int t = s.from; t < s.until; t += s.step) {
-        readings.push_back({series, metric, kStart + t, metric == Metric::kGpuUtil ? s.activity : 20000 * kMiB});
+        readings.push_back(
+            {series, metric, kStart + seconds(t), metric == Metric::kGpuUtil ? s.activity : 20000 * kMiB});
       }
     }
   }
@@ -138,32 +140,32 @@ std::vector<Stretch> random_life() {
   return life;
 }
 
-RC_GTEST_PROP(Accounting, HoursOwnersAndIdlenessAreTheCountOfSeconds, ()) {
+RC_GTEST_PROP(Accounting, HoursOwnersAndIdlenessMatchACountSecondBySecond, ()) {
   const std::vector<Stretch> life = random_life();
   const auto order = *rc::gen::element(Order::kBySeries, Order::kByTime, Order::kShuffled, Order::kNewestFirst);
   const Truth truth = count_seconds(life);
   const GpuUse gpu = read_in_order(life, order);
   double slack = 1;  // an interval for each stretch: when owners changed is not known better
   for (const Stretch& s : life) slack += s.step;
-  RC_ASSERT(std::abs(gpu.seconds - truth.seconds) <= slack);
-  RC_ASSERT(std::abs(gpu.known_seconds - truth.known) <= slack + 300.0 * static_cast<double>(life.size()));
+  RC_ASSERT(std::abs(in_seconds(gpu.covered) - truth.seconds) <= slack);
+  RC_ASSERT(std::abs(in_seconds(gpu.known) - truth.known) <= slack + 300.0 * static_cast<double>(life.size()));
   double all = 0;
   for (const Tenancy& t : gpu.tenancies) {
     const auto found = truth.owners.find(t.owner.instance);
-    RC_ASSERT(std::abs(t.seconds - (found == truth.owners.end() ? 0 : found->second)) <= slack);
-    RC_ASSERT(t.idle_seconds <= t.seconds + 1e-6);
-    all += t.seconds;
+    RC_ASSERT(std::abs(in_seconds(t.time) - (found == truth.owners.end() ? 0 : found->second)) <= slack);
+    RC_ASSERT(in_seconds(t.idle) <= in_seconds(t.time) + 1e-6);
+    all += in_seconds(t.time);
   }
-  RC_ASSERT(std::abs(all - gpu.seconds) < 1e-3);
+  RC_ASSERT(std::abs(all - in_seconds(gpu.covered)) < 1e-3);
   // Steps blur where idle and active meet: at most one of them at each end of a stretch.
-  const double blur = slack + 2 * gpu.profile.width * static_cast<double>(life.size());
-  RC_ASSERT(std::abs(gpu.idle_share * gpu.seconds - truth.idle) <= blur);
+  const double blur = slack + 2 * in_seconds(gpu.profile.width) * static_cast<double>(life.size());
+  RC_ASSERT(std::abs(gpu.idle_share * in_seconds(gpu.covered) - truth.idle) <= blur);
 }
 
-TEST(Accounting, IntervalsMayChange) {
+TEST(Accounting, HoursAreRightWhenTheIntervalChanges) {
   // A second apart for ten minutes, then a minute apart for the rest of the day: $5.93 was said for $336.
   const GpuUse gpu = read_in_order({{0, 600, 1, "a-0"}, {600, 86400, 60, "a-0"}}, Order::kBySeries);
-  EXPECT_NEAR(gpu.seconds, 86400, 60);
+  EXPECT_NEAR(in_seconds(gpu.covered), 86400, 60);
   EXPECT_NEAR(gpu.metric(Metric::kGpuUtil)->mean, 0.5, 1e-9);
 }
 
@@ -175,35 +177,35 @@ TEST(Accounting, MeansAreOverTimeNotOverReadings) {
   }
 }
 
-TEST(Accounting, AnyNumberOfOwners) {
+TEST(Accounting, AGpuMayHaveAnyNumberOfOwners) {
   std::vector<Stretch> life;
   for (int i = 0; i < 84; ++i) life.push_back({7200 * i, 7200 * (i + 1), 60, "pod" + std::to_string(i) + "-x"});
   const GpuUse gpu = read_in_order(life, Order::kBySeries);
   ASSERT_EQ(gpu.tenancies.size(), 84u);
   for (const Tenancy& t : gpu.tenancies) {
-    EXPECT_NEAR(t.seconds, 7200, 1);
-    EXPECT_NEAR(t.last - t.first, 7200, 1);
+    EXPECT_NEAR(in_seconds(t.time), 7200, 1);
+    EXPECT_NEAR(in_seconds(t.last - t.first), 7200, 1);
     EXPECT_NEAR(*t.activity_peak, 0.5, 1e-9);
     ASSERT_FALSE(t.worst.empty());
-    EXPECT_GE(t.worst[0].time + t.worst[0].seconds, t.first);
+    EXPECT_GE(t.worst[0].begin + t.worst[0].length, t.first);
   }
 }
 
-TEST(Accounting, HoursWithoutActivityAreBilledAndSaid) {
+TEST(Accounting, HoursWithoutActivityAreBilledAndNoted) {
   const GpuUse gpu = read_in_order({{0, 36000, 60, "a-0", "", 0.0}, {36000, 86400, 60, "a-0", "", -1}}, Order::kByTime);
-  EXPECT_NEAR(gpu.seconds, 86400, 60);
-  EXPECT_NEAR(gpu.known_seconds, 36000, 60);
-  EXPECT_NEAR(gpu.idle_share * gpu.seconds, 36000, 60) << "what is not known is not idle";
+  EXPECT_NEAR(in_seconds(gpu.covered), 86400, 60);
+  EXPECT_NEAR(in_seconds(gpu.known), 36000, 60);
+  EXPECT_NEAR(gpu.idle_share * in_seconds(gpu.covered), 36000, 60) << "what is not known is not idle";
   const std::vector<std::string> notes = accounting_notes({gpu});
   ASSERT_EQ(notes.size(), 1u);
   EXPECT_NE(notes[0].find("no activity"), std::string::npos) << notes[0];
 }
 
-TEST(Accounting, BlanksAreDroppedAndTheGpuWasThere) {
-  Accumulator sum({});
+TEST(Accounting, BlankReadingsAreDroppedAndTheGpuCountsAsPresent) {
+  UseAccumulator sum({});
   const int series = sum.open({.uuid = "G"});
   for (int i = 0; i < 1440; ++i) {
-    const double time = kStart + 60 * i;
+    const TimePoint time = kStart + seconds(60 * i);
     if (i % 10 < 2) {
       sum.add_unusable(series, Metric::kGpuUtil, time);
     } else {
@@ -211,24 +213,25 @@ TEST(Accounting, BlanksAreDroppedAndTheGpuWasThere) {
     }
   }
   const GpuUse gpu = sum.finish().at(0);
-  EXPECT_NEAR(gpu.seconds, 86400, 60);
+  EXPECT_NEAR(in_seconds(gpu.covered), 86400, 60);
   EXPECT_NEAR(gpu.idle_share, 1, 0.01);
   EXPECT_EQ(gpu.dropped, 288u);
   EXPECT_NE(accounting_notes({gpu}).at(0).find("dropped"), std::string::npos);
 }
 
-TEST(Accounting, AClockThatSaysNineteenSeventyMovesHoursIntoTheWindow) {
-  Accumulator sum({});
+TEST(Accounting, HoursOfAClockAtNineteenSeventyAreMovedIntoTheWindow) {
+  UseAccumulator sum({});
   for (int gpu = 0; gpu < 4; ++gpu) {
     const int series = sum.open({.uuid = "G" + std::to_string(gpu), .host = gpu == 0 ? "off" : "on"});
-    for (int i = 0; i < 1440; ++i) sum.add(series, Metric::kGpuUtil, (gpu == 0 ? 600 : kStart) + 60 * i, 0.5);
+    for (int i = 0; i < 1440; ++i)
+      sum.add(series, Metric::kGpuUtil, (gpu == 0 ? unix_seconds(600) : kStart) + seconds(60 * i), 0.5);
   }
   std::vector<GpuUse> gpus = sum.finish();
   ASSERT_EQ(gpus.size(), 4u);
   for (const GpuUse& gpu : gpus) {
-    EXPECT_NEAR(gpu.seconds, 86400, 1);
-    EXPECT_NEAR(gpu.first, kStart, 1);
-    EXPECT_NEAR(gpu.last, kStart + 86340, 1);
+    EXPECT_NEAR(in_seconds(gpu.covered), 86400, 1);
+    EXPECT_NEAR(in_seconds(gpu.first - kStart), 0, 1);
+    EXPECT_NEAR(in_seconds(gpu.last - kStart), 86340, 1);
   }
   const std::vector<std::string> notes = accounting_notes(gpus);
   ASSERT_EQ(notes.size(), 1u);
@@ -237,64 +240,64 @@ TEST(Accounting, AClockThatSaysNineteenSeventyMovesHoursIntoTheWindow) {
   EXPECT_LE(gpus[0].profile.steps(), 512u) << "no axis from 1970 to now";
 }
 
-TEST(Accounting, AClockPutRightOnTheWayAddsNoTime) {
-  Accumulator sum({});
+TEST(Accounting, ACorrectedClockAddsNoTime) {
+  UseAccumulator sum({});
   const int series = sum.open({.uuid = "G"});
-  for (int i = 0; i < 60; ++i) sum.add(series, Metric::kGpuUtil, 100 + 60 * i, 0.5);
-  for (int i = 0; i < 60; ++i) sum.add(series, Metric::kGpuUtil, kStart + 60 * i, 0.5);
+  for (int i = 0; i < 60; ++i) sum.add(series, Metric::kGpuUtil, unix_seconds(100 + 60 * i), 0.5);
+  for (int i = 0; i < 60; ++i) sum.add(series, Metric::kGpuUtil, kStart + seconds(60 * i), 0.5);
   const GpuUse gpu = sum.finish().at(0);
-  EXPECT_NEAR(gpu.seconds, 7200, 1);
-  EXPECT_NE(gpu.clock_off, 0);
+  EXPECT_NEAR(in_seconds(gpu.covered), 7200, 1);
+  EXPECT_NE(gpu.clock_off, Seconds{});
 }
 
-TEST(Accounting, APartitionedGpuIsOneGpu) {
-  Accumulator sum({});
+TEST(Accounting, InstancesOfAPartitionedGpuReplaceItsOwnSeries) {
+  UseAccumulator sum({});
   auto report = [&](const char* profile, const char* id, int from, int until) {
     const int series = sum.open({.uuid = "G", .name = "NVIDIA H100 80GB HBM3", .mig_profile = profile, .mig_id = id});
-    for (int t = from; t < until; t += 60) sum.add(series, Metric::kGraphicsActive, kStart + t, 0.5);
+    for (int t = from; t < until; t += 60) sum.add(series, Metric::kGraphicsActive, kStart + seconds(t), 0.5);
   };
   report("", "", 0, 86400);  // the GPU's own series go on all day
   report("3g.40gb", "1", 43200, 64800);
   report("3g.40gb", "2", 43200, 64800);
   report("1g.10gb", "1", 64800, 86400);  // the same id, another profile
   const std::vector<GpuUse> gpus = sum.finish();
-  std::map<std::string, double> seconds;
-  for (const GpuUse& gpu : gpus) seconds[instance_name(gpu.device)] = gpu.seconds;
-  EXPECT_NEAR(seconds["/"], 43200, 1) << "while there are instances, the GPU's own series do not count";
-  EXPECT_NEAR(seconds["1/3g.40gb"], 21600, 1);
-  EXPECT_NEAR(seconds["1/1g.10gb"], 21600, 1);
+  std::map<std::string, double> time;
+  for (const GpuUse& gpu : gpus) time[instance_name(gpu.device)] = in_seconds(gpu.covered);
+  EXPECT_NEAR(time["/"], 43200, 1) << "while there are instances, the GPU's own series do not count";
+  EXPECT_NEAR(time["1/3g.40gb"], 21600, 1);
+  EXPECT_NEAR(time["1/1g.10gb"], 21600, 1);
   const auto free = std::find_if(gpus.begin(), gpus.end(), [](const GpuUse& g) { return g.is_free_part(); });
   ASSERT_NE(free, gpus.end());
-  EXPECT_NEAR(free->seconds, 43200, 1);
+  EXPECT_NEAR(in_seconds(free->covered), 43200, 1);
   ASSERT_EQ(free->layouts.size(), 2u);
-  for (const MigLayout& layout : free->layouts) EXPECT_NEAR(layout.seconds, 21600, 1);
+  for (const MigLayout& layout : free->layouts) EXPECT_NEAR(in_seconds(layout.time), 21600, 1);
 }
 
 TEST(Coverage, GapsUpToFiveMinutesAreConnected) {
   Coverage coverage;
-  for (int t : {0, 60, 120, 420, 480, 1000, 1060}) coverage.add(t);
-  const std::vector<Interval> times = coverage.intervals(60);
+  for (int t : {0, 60, 120, 420, 480, 1000, 1060}) coverage.add(unix_seconds(t));
+  const std::vector<Interval> times = coverage.intervals(seconds(60));
   ASSERT_EQ(times.size(), 2u);
-  EXPECT_EQ(times[0], (Interval{0, 540}));
-  EXPECT_EQ(times[1], (Interval{1000, 1120}));
-  EXPECT_NEAR(coverage.filled(), 240, 1e-6);
+  EXPECT_EQ(times[0], (Interval{unix_seconds(0), unix_seconds(540)}));
+  EXPECT_EQ(times[1], (Interval{unix_seconds(1000), unix_seconds(1120)}));
+  EXPECT_NEAR(in_seconds(coverage.filled()), 240, 1e-6);
 }
 
 TEST(Coverage, RareReadingsAreConnectedByTheirOwnInterval) {
   Coverage coverage;
-  for (int i = 0; i < 24; ++i) coverage.add(600.0 * i);
-  EXPECT_DOUBLE_EQ(coverage.usual_interval(), 600);
-  EXPECT_NEAR(total(coverage.intervals(coverage.usual_interval())), 600 * 24, 1e-6);
+  for (int i = 0; i < 24; ++i) coverage.add(unix_seconds(600.0 * i));
+  EXPECT_DOUBLE_EQ(in_seconds(coverage.usual_interval()), 600);
+  EXPECT_NEAR(in_seconds(total(coverage.intervals(coverage.usual_interval()))), 600 * 24, 1e-6);
 }
 
 // In any order the same readings cover the same time.
-RC_GTEST_PROP(Coverage, OrderDoesNotMatter, ()) {
+RC_GTEST_PROP(Coverage, ReadingsInAnyOrderCoverTheSameTime, ()) {
   std::vector<int> times = *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 20000));
   Coverage sorted, given;
-  for (int t : times) given.add(t);
+  for (int t : times) given.add(unix_seconds(t));
   std::sort(times.begin(), times.end());
-  for (int t : times) sorted.add(t);
-  RC_ASSERT(sorted.intervals(60) == given.intervals(60));
+  for (int t : times) sorted.add(unix_seconds(t));
+  RC_ASSERT(sorted.intervals(seconds(60)) == given.intervals(seconds(60)));
 }
 
 RC_GTEST_PROP(Coverage, UnionsAndDifferencesAddUp, ()) {
@@ -302,14 +305,14 @@ RC_GTEST_PROP(Coverage, UnionsAndDifferencesAddUp, ()) {
     std::vector<Interval> all;
     for (int i = *rc::gen::inRange(0, 8); i > 0; --i) {
       const int from = *rc::gen::inRange(0, 100);
-      all.push_back({static_cast<double>(from), static_cast<double>(from + *rc::gen::inRange(0, 30))});
+      all.push_back({unix_seconds(from), unix_seconds(from + *rc::gen::inRange(0, 30))});
     }
     return unite(all);
   };
   const std::vector<Interval> a = any(), b = any();
   std::vector<Interval> both = a;
   both.insert(both.end(), b.begin(), b.end());
-  RC_ASSERT(std::abs(total(unite(both)) - total(subtract(a, b)) - total(b)) < 1e-9);
+  RC_ASSERT(std::abs(in_seconds(total(unite(both)) - total(subtract(a, b)) - total(b))) < 1e-9);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ using testing::HasSubstr;
 struct Judged {
   std::vector<GpuRow> gpus;
   Thresholds thresholds;
-  PriceBook book = book_at(2);
+  DevicePrices book = book_at(2);
   std::vector<Running> running;
 
   explicit Judged(std::vector<GpuUse> uses, Thresholds t = {}) : thresholds(t) {
@@ -27,19 +27,21 @@ struct Judged {
   RemedyInput input() const { return {gpus, running, book, thresholds, speeds()}; }
 };
 
-Remedy remedy(std::vector<std::size_t> gpus, double usd) { return {.gpus = std::move(gpus), .usd_per_month = usd}; }
+Remedy remedy(std::vector<std::size_t> gpus, double usd) {
+  return {.gpus = std::move(gpus), .saving = usd_per_month(usd)};
+}
 
-TEST(Choose, TheBestTogetherIsNotTheLargestFirst) {
+TEST(Choose, BeatsChoosingTheLargestFirst) {
   // The largest single remedy blocks two that save more together.
   const std::vector<Remedy> remedies = {remedy({0, 1, 2}, 10), remedy({0, 1}, 8), remedy({2, 3}, 7)};
   const Choice choice = choose_remedies(remedies, 4);
   EXPECT_EQ(choice.remedies, (std::vector<std::size_t>{1, 2}));
-  EXPECT_DOUBLE_EQ(choice.usd_per_month, 15);
-  EXPECT_NEAR(choice.bound, 15, 1e-6);
+  EXPECT_NEAR(in_usd_per_month(choice.saving), 15, 1e-9);
+  EXPECT_NEAR(in_usd_per_month(choice.bound), 15, 1e-6);
 }
 
 // Against trying every subset of the remedies.
-RC_GTEST_PROP(Choose, IsTheBestOfAllSubsets, ()) {
+RC_GTEST_PROP(Choose, MatchesTheBestOfAllSubsets, ()) {
   const std::size_t gpus = *rc::gen::inRange<std::size_t>(1, 6);
   std::vector<Remedy> remedies;
   for (int i = *rc::gen::inRange(0, 11); i > 0; --i) {
@@ -53,14 +55,14 @@ RC_GTEST_PROP(Choose, IsTheBestOfAllSubsets, ()) {
     double saved = 0;
     for (std::size_t r = 0; r < remedies.size(); ++r) {
       if ((mask >> r & 1U) == 0) continue;
-      saved += remedies[r].usd_per_month;
+      saved += in_usd_per_month(remedies[r].saving);
       for (std::size_t g : remedies[r].gpus) ++used[g];
     }
     if (*std::max_element(used.begin(), used.end()) <= 1) best = std::max(best, saved);
   }
   const Choice choice = choose_remedies(remedies, gpus);
-  RC_ASSERT(std::abs(choice.usd_per_month - best) < 1e-6);
-  RC_ASSERT(choice.bound >= best - 1e-6);
+  RC_ASSERT(std::abs(in_usd_per_month(choice.saving) - best) < 1e-6);
+  RC_ASSERT(in_usd_per_month(choice.bound) >= best - 1e-6);
 }
 
 // Random fleets for the properties below: what each GPU does and who is said to own it.
@@ -71,7 +73,7 @@ struct Made {
 
   std::vector<GpuUse> uses(bool with_labels) const {
     static const std::vector<double (*)(int)> kActivities = {busy, nothing, trickle, mornings, evenings};
-    Accumulator sum({});
+    UseAccumulator sum({});
     for (std::size_t i = 0; i < lives.size(); ++i) {
       Life life = lives[i];
       if (!with_labels) life.team.clear();
@@ -102,33 +104,33 @@ Made random_fleet() {
 }
 
 // The plan saves at least what the best action of every GPU for itself would, summed.
-RC_GTEST_PROP(Actions, SaveAtLeastTheBestOfEveryGpuAlone, ()) {
+RC_GTEST_PROP(Actions, PlansSaveAtLeastTheBestOfEveryGpuAlone, ()) {
   const Made made = random_fleet();
   const std::vector<GpuUse> uses = made.uses(true);
-  const PriceBook book = book_at(2);
-  double alone = 0;
-  for (const GpuUse& use : uses) alone += plan_actions(judge({use}, book), book, {}).usd_per_month;
-  const ActionPlan plan = plan_actions(judge(uses, book), book, {});
-  RC_ASSERT(plan.usd_per_month >= alone - 1e-6);
-  RC_ASSERT(plan.bound_usd_per_month >= plan.usd_per_month - 1e-6);
+  const DevicePrices book = book_at(2);
+  UsdPerSecond alone;
+  for (const GpuUse& use : uses) alone += plan_actions(judge({use}, book), {book, speeds()}).saving;
+  const ActionPlan plan = plan_actions(judge(uses, book), {book, speeds()});
+  RC_ASSERT(plan.saving >= alone - usd_per_month(1e-6));
+  RC_ASSERT(plan.bound >= plan.saving - usd_per_month(1e-6));
 }
 
 // Knowing more never makes the plan worse.
 RC_GTEST_PROP(Actions, LabelsNeverLowerTheSaving, ()) {
   const Made made = random_fleet();
-  const PriceBook book = book_at(2);
+  const DevicePrices book = book_at(2);
   Thresholds thresholds;
   thresholds.across_teams = *rc::gen::arbitrary<bool>();
-  const double without = plan_actions(judge(made.uses(false), book), book, thresholds).usd_per_month;
-  const double with = plan_actions(judge(made.uses(true), book), book, thresholds).usd_per_month;
-  RC_ASSERT(with >= without - 1e-6);
+  const UsdPerSecond without = plan_actions(judge(made.uses(false), book), {book, speeds(), thresholds}).saving;
+  const UsdPerSecond with = plan_actions(judge(made.uses(true), book), {book, speeds(), thresholds}).saving;
+  RC_ASSERT(with >= without - usd_per_month(1e-6));
 }
 
 // Every GPU in one action at most; every action says who goes where, how risky it is, and how to undo it.
-RC_GTEST_PROP(Actions, AreComplete, ()) {
+RC_GTEST_PROP(Actions, EveryActionIsCompleteAndUsesAGpuOnce, ()) {
   const Made made = random_fleet();
-  const PriceBook book = book_at(2);
-  const FleetAnalysis a = analyse(made.uses(true), book, {});
+  const DevicePrices book = book_at(2);
+  const FleetAnalysis a = analyse(made.uses(true), {book, speeds()});
   std::set<std::size_t> seen;
   for (const Action& action : a.actions) {
     for (std::size_t gpu : action.gpus) RC_ASSERT(seen.insert(gpu).second);
@@ -145,11 +147,11 @@ RC_GTEST_PROP(Actions, AreComplete, ()) {
 }
 
 TEST(Stop, NamesThePodAndTheCommand) {
-  Accumulator sum({});
+  UseAccumulator sum({});
   live(sum, {.uuid = "A", .pod = "chat-7d4b9c6f5-x2x5z", .memory = 40 * kGiB}, kDay, nothing);
   live(sum, {.uuid = "B", .pod = "chat-7d4b9c6f5-b2b5b", .memory = 40 * kGiB, .index = 1}, kDay, busy);
-  const PriceBook book = book_at(2);
-  const FleetAnalysis a = analyse(sum.finish(), book, {});
+  const DevicePrices book = book_at(2);
+  const FleetAnalysis a = analyse(sum.finish(), {book, speeds()});
   ASSERT_EQ(a.actions.size(), 1u);
   const Action& stop = a.actions[0];
   EXPECT_EQ(stop.kind, ActionKind::kStop);
@@ -163,8 +165,8 @@ TEST(Stop, NamesThePodAndTheCommand) {
   EXPECT_EQ(stop.rollback, "kubectl -n a scale deployment/chat --replicas=2");
 }
 
-TEST(Stop, NotWhatIsYoungHasEndedOrServedTraffic) {
-  Accumulator sum({});
+TEST(Stop, YoungEndedAndServingWorkloadsAreNotStopped) {
+  UseAccumulator sum({});
   constexpr int kWeek = 7 * kDay;
   live(sum, {.uuid = "busy"}, kWeek, busy);
   live(sum, {.uuid = "young", .pod = "young-0", .from_minute = kWeek - 10}, 10, nothing);
@@ -179,38 +181,38 @@ TEST(Stop, NotWhatIsYoungHasEndedOrServedTraffic) {
   EXPECT_EQ(stopped, std::set<std::string>{"held"});
 }
 
-TEST(Stop, OnlyWhatTheOwnerOfNowDidCounts) {
+TEST(Stop, OnlyTheCurrentOwnersActivityCounts) {
   // Four days of work by another pod, then three days of nothing by the one that is there.
-  Accumulator sum({});
+  UseAccumulator sum({});
   live(sum, {.uuid = "A", .pod = "before-0"}, 4 * kDay, busy);
   live(sum, {.uuid = "A", .pod = "now-0", .from_minute = 4 * kDay}, 3 * kDay, nothing);
   const Judged fleet(sum.finish());
   const std::vector<Remedy> stops = find_stops(fleet.input());
   ASSERT_EQ(stops.size(), 1u);
   EXPECT_EQ(stops[0].owner, "a/now");
-  EXPECT_NEAR(stops[0].usd_per_month, 1460, 15);
+  EXPECT_NEAR(in_usd_per_month(stops[0].saving), 1460, 15);
 }
 
-TEST(Stop, ParksWhatIsIdleForHours) {
+TEST(Stop, GpusIdleForHoursEveryDayAreParked) {
   // Half-hourly readings, from which steps of five minutes would have gaps: idle from 8 to 24 h, two thirds of the day.
-  Accumulator sum({});
+  UseAccumulator sum({});
   const int number =
       sum.open({.uuid = "GPU-0", .name = "NVIDIA H100 80GB HBM3", .labels = {{"namespace", "a"}, {"pod", "x-0"}}});
   for (int i = 0; i < 48; ++i) {
-    sum.add(number, Metric::kGraphicsActive, kStart + 1800.0 * i, i < 16 ? 0.9 : 0.0);
-    sum.add(number, Metric::kMemoryUsed, kStart + 1800.0 * i, 30 * kGiB);
+    sum.add(number, Metric::kGraphicsActive, kStart + seconds(1800.0 * i), i < 16 ? 0.9 : 0.0);
+    sum.add(number, Metric::kMemoryUsed, kStart + seconds(1800.0 * i), 30 * kGiB);
   }
   const Judged fleet(sum.finish());
   const std::vector<Remedy> found = find_stops(fleet.input());
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_NEAR(found[0].usd_per_month, 1460 * 2.0 / 3, 1);
+  EXPECT_NEAR(in_usd_per_month(found[0].saving), 1460 * 2.0 / 3, 1);
   EXPECT_EQ(found[0].to, "scaled to zero when idle");
   EXPECT_THAT(found[0].manifest, HasSubstr("start: 0 0 * * *"));
   EXPECT_THAT(found[0].manifest, HasSubstr("end: 0 8 * * *"));
 }
 
 std::vector<Remedy> consolidations(double (*first)(int), double (*second)(int), double memory) {
-  Accumulator sum({});
+  UseAccumulator sum({});
   live(sum, {.uuid = "A", .pod = "x-0", .memory = memory, .tensor = 0.2, .dram = 0.2}, 2 * kDay, first);
   live(sum, {.uuid = "B", .pod = "y-0", .memory = memory, .tensor = 0.2, .dram = 0.2, .index = 1}, 2 * kDay, second);
   Judged fleet(sum.finish());
@@ -218,13 +220,13 @@ std::vector<Remedy> consolidations(double (*first)(int), double (*second)(int), 
   return find_consolidations(fleet.input());
 }
 
-TEST(Consolidate, PeaksThatMeetDoNotShare) {
+TEST(Consolidate, WorkloadsWithCoincidingPeaksDoNotShareAGpu) {
   // 0.6 and 0.6 at the same hours are more than one GPU holds; at different hours they are not.
   EXPECT_TRUE(consolidations(mornings, mornings, 20 * kGiB).empty());
   const std::vector<Remedy> apart = consolidations(mornings, evenings, 20 * kGiB);
   ASSERT_EQ(apart.size(), 1u);
   EXPECT_EQ(apart[0].gpus.size(), 2u);
-  EXPECT_NEAR(apart[0].usd_per_month, 1460, 1);  // $2 x 730 h of one GPU
+  EXPECT_NEAR(in_usd_per_month(apart[0].saving), 1460, 1);  // $2 x 730 h of one GPU
   ASSERT_EQ(apart[0].moves.size(), 2u);
   EXPECT_EQ(apart[0].moves[0].to, apart[0].moves[1].to);
   EXPECT_NEAR(apart[0].forecast->load_peak, 0.6, 0.01);
@@ -233,9 +235,9 @@ TEST(Consolidate, PeaksThatMeetDoNotShare) {
   EXPECT_TRUE(consolidations(mornings, evenings, 45 * kGiB).empty());
 }
 
-TEST(Consolidate, TeamsShareOnlyWhenAsked) {
+TEST(Consolidate, TeamsShareAGpuOnlyWhenAllowed) {
   auto found = [](bool across) {
-    Accumulator sum({});
+    UseAccumulator sum({});
     live(sum, {.uuid = "A", .team = "a", .pod = "x-0", .memory = 20 * kGiB, .tensor = 0.2, .dram = 0.2}, kDay, trickle);
     live(sum, {.uuid = "B", .team = "b", .pod = "y-0", .memory = 20 * kGiB, .tensor = 0.2, .dram = 0.2, .index = 1},
          kDay, trickle);
@@ -249,7 +251,7 @@ TEST(Consolidate, TeamsShareOnlyWhenAsked) {
 }
 
 std::vector<GpuUse> seven_small(double level_at_noon) {
-  Accumulator sum({});
+  UseAccumulator sum({});
   for (int i = 0; i < 7; ++i) {
     live(sum,
          {.uuid = "GPU-" + std::to_string(i),
@@ -263,12 +265,12 @@ std::vector<GpuUse> seven_small(double level_at_noon) {
   return sum.finish();
 }
 
-TEST(Mig, SmallJobsGoIntoSlicesThatAreNamed) {
+TEST(Mig, SmallJobsAreMovedIntoNamedSlices) {
   const Judged fleet(seven_small(0.08));
   const std::vector<Remedy> slices = find_partitions(fleet.input());
   ASSERT_EQ(slices.size(), 1u);
   EXPECT_EQ(slices[0].gpus.size(), 7u);  // seven 1g.10gb
-  EXPECT_NEAR(slices[0].usd_per_month, 6 * 1460, 1);
+  EXPECT_NEAR(in_usd_per_month(slices[0].saving), 6 * 1460, 1);
   ASSERT_EQ(slices[0].moves.size(), 7u);
   std::set<std::string> places;
   for (const Move& move : slices[0].moves) {
@@ -288,8 +290,8 @@ TEST(Mig, SlicesAreSizedForTheirPeaks) {
   }
 }
 
-TEST(Replicas, BeyondThePeak) {
-  Accumulator sum({});
+TEST(Replicas, ReplicasBeyondThePeakAreRemoved) {
+  UseAccumulator sum({});
   for (int i = 0; i < 8; ++i) {
     live(sum,
          {.uuid = "GPU-" + std::to_string(i),
@@ -300,10 +302,10 @@ TEST(Replicas, BeyondThePeak) {
           .index = i},
          kDay, trickle);
   }
-  const PriceBook book = book_at(2);
-  FleetAnalysis a = analyse(sum.finish(), book, {});
+  const DevicePrices book = book_at(2);
+  FleetAnalysis a = analyse(sum.finish(), {book, speeds()});
   // 8 x 0.08 = 0.64 of one GPU at its busiest: one replica within 80 %.
-  EXPECT_GT(a.ledger[static_cast<std::size_t>(Category::kOverprovisioned)].usd, 0);
+  EXPECT_GT(in_usd(a.ledger[static_cast<std::size_t>(Category::kOverprovisioned)].spend), 0);
   ASSERT_FALSE(a.actions.empty());
   EXPECT_EQ(a.actions[0].what, "run 1 replica of a/chat instead of 8");
   EXPECT_EQ(a.actions[0].commands.back(), "kubectl -n a scale deployment/chat --replicas=1");
@@ -312,9 +314,9 @@ TEST(Replicas, BeyondThePeak) {
   EXPECT_NEAR(*a.actions[0].forecast->latency_peak, 0.92 / 0.36, 0.05);
 }
 
-TEST(Downsize, PeaksThatWouldNotFitAreNoSmallMatter) {
+TEST(Downsize, ASmallerGpuMustCarryThePeaks) {
   auto smaller = [](double peak, int minutes) {
-    Accumulator sum({});
+    UseAccumulator sum({});
     live(sum, {.uuid = "A", .memory = 6 * kGiB, .tensor = 0.2, .dram = 0.2}, kDay,
          [=](int m) { return m % 600 < minutes ? peak : 0.08; });
     const Judged fleet(sum.finish());
@@ -329,21 +331,36 @@ TEST(Downsize, PeaksThatWouldNotFitAreNoSmallMatter) {
   if (const std::optional<Remedy> bursts = smaller(1.0, 18)) {
     EXPECT_LE(bursts->forecast->too_small.likely, Thresholds{}.most_overload);
     EXPECT_GE(bursts->forecast->load_peak, steady->forecast->load_peak);
-    EXPECT_LE(bursts->usd_per_month, steady->usd_per_month);
+    EXPECT_LE(bursts->saving, steady->saving);
   }
 }
 
-TEST(Commit, OnlyRealOffersAndOnlyWhatNoOtherActionTouches) {
-  Accumulator sum({});
+TEST(Downsize, ComparesGpusByTheSpeedsItIsGiven) {
+  UseAccumulator sum({});
+  live(sum, {.uuid = "A", .memory = 6 * kGiB, .tensor = 0.2, .dram = 0.2}, kDay, trickle);
+  const Judged fleet(sum.finish());
+  const auto downsizes = [&](const perf::SpeedTable& table) {
+    const ActionPlan plan = plan_actions(fleet.gpus, {fleet.book, table});
+    return std::count_if(plan.actions.begin(), plan.actions.end(),
+                         [](const Action& a) { return a.kind == ActionKind::kDownsize; });
+  };
+  EXPECT_EQ(downsizes(speeds()), 1);
+  const catalog::Catalog no_gpus;
+  EXPECT_EQ(downsizes(perf::SpeedTable(no_gpus, *perf::load_constants(""))), 0) << "no built-in speeds are used";
+}
+
+TEST(Commit, CommitsOnlyToRealOffersForGpusWithoutOtherActions) {
+  UseAccumulator sum({});
   for (int i = 0; i < 2; ++i) {
     Device device{.index = i, .uuid = "G" + std::to_string(i), .host = "n1"};
     device.labels = {
         {"instance_type", "a3-highgpu-8g"}, {"region", "us-central1"}, {"pod", "train-0"}, {"namespace", "a"}};
     const int number = sum.open(device);
-    for (int m = 0; m < kDay; ++m) sum.add(number, Metric::kGraphicsActive, kStart + 60.0 * m, i == 0 ? 0.98 : 0.0);
+    for (int m = 0; m < kDay; ++m)
+      sum.add(number, Metric::kGraphicsActive, kStart + seconds(60.0 * m), i == 0 ? 0.98 : 0.0);
   }
-  const PriceBook book(facts(), {});
-  const FleetAnalysis a = analyse(sum.finish(), book, {});
+  const DevicePrices book(facts(), {});
+  const FleetAnalysis a = analyse(sum.finish(), {book, speeds()});
   ASSERT_EQ(a.actions.size(), 2u);
   const Action& commit = a.actions[0].kind == ActionKind::kCommit ? a.actions[0] : a.actions[1];
   EXPECT_EQ(commit.kind, ActionKind::kCommit);

@@ -15,22 +15,17 @@ using diagnose::Verdict;
 
 Totals make_totals(const std::vector<GpuRow>& gpus) {
   Totals totals;
-  double first = 0, last = 0;
   for (const GpuRow& gpu : gpus) {
     ++totals.gpus;
-    totals.gpu_hours += gpu.gpu_hours;
-    totals.idle_gpu_hours += gpu.gpu_hours * std::min(1.0, gpu.use.idle_share);
-    if (gpu.use.seconds > 0) {
-      first = first == 0 ? gpu.use.first : std::min(first, gpu.use.first);
-      last = std::max(last, gpu.use.last + gpu.use.step);
-    }
-    if (!gpu.spend_usd) continue;
+    totals.gpu_time += gpu.gpu_time;
+    totals.idle += gpu.gpu_time * std::min(1.0, gpu.use.idle_share);
+    if (!gpu.spend) continue;
     ++totals.priced;
-    totals.spend_usd += *gpu.spend_usd;
-    totals.waste_usd += *gpu.waste_usd();
-    totals.usd_per_month += gpu.usd_per_month();
+    totals.spend += *gpu.spend;
+    totals.waste += *gpu.waste();
+    totals.spend_rate += gpu.spend_rate();
   }
-  totals.window_seconds = last - first;
+  totals.window = window_of(gpus).length();
   return totals;
 }
 
@@ -39,7 +34,7 @@ std::vector<std::string> make_notes(const std::vector<GpuRow>& gpus) {
   std::map<std::string, std::size_t> names;
   std::string example;
   for (const GpuRow& gpu : gpus) {
-    if (!gpu.spend_usd) {
+    if (!gpu.spend) {
       ++unpriced;
       ++names[gpu.use.device.name.empty() ? "(no model name)" : gpu.use.device.name];
     }
@@ -71,14 +66,10 @@ std::vector<std::string> make_notes(const std::vector<GpuRow>& gpus) {
   return notes;
 }
 
-}  // namespace
-
-namespace {
-
 // Idleness is seen, not inferred, whatever else the verdict rests on: as sure as diagnose is of an idle GPU, which
 // needs ten readings for it.
 double sure_of_idleness(const GpuRow& gpu) {
-  const bool few = gpu.use.step > 0 && gpu.use.seconds < 10 * gpu.use.step;
+  const bool few = gpu.use.interval > Seconds{} && gpu.use.covered < 10 * gpu.use.interval;
   return std::max(gpu.confidence, few ? 0.63 : 0.9);
 }
 
@@ -93,11 +84,11 @@ std::vector<LedgerLine> make_ledger(const std::vector<GpuRow>& gpus) {
     for (const GpuRow& gpu : gpus) {
       if (gpu.share[c] <= 0) continue;
       ++line.gpus;
-      line.gpu_hours += gpu.gpu_hours * gpu.share[c];
-      const double dollars = gpu.usd(line.category).value_or(0);
-      line.usd += dollars;
+      const Usd dollars = gpu.spend_on(line.category).value_or(Usd{});
+      line.gpu_time += gpu.gpu_time * gpu.share[c];
+      line.spend += dollars;
       const bool seen = line.category == Category::kIdle || line.category == Category::kIdleHeld;
-      const double by = gpu.spend_usd ? dollars : gpu.gpu_hours * gpu.share[c];
+      const double by = gpu.spend ? in_usd(dollars) : in_gpu_hours(gpu.gpu_time) * gpu.share[c];
       line.confidence += by * (seen ? sure_of_idleness(gpu) : gpu.confidence);
       weight += by;
     }
@@ -110,14 +101,14 @@ std::vector<OwnerLine> make_owners(const std::vector<GpuRow>& gpus, const OwnerK
   std::map<std::string, OwnerLine> lines;
   for (const GpuRow& gpu : gpus) {
     std::vector<Tenancy> tenancies = gpu.use.tenancies;
-    if (tenancies.empty()) tenancies.push_back({{}, gpu.use.seconds, gpu.use.seconds * gpu.use.idle_share, 0, 0});
-    double all = 0, idle = 0, active = 0;
+    if (tenancies.empty()) tenancies.push_back({{}, gpu.use.covered, gpu.use.covered * gpu.use.idle_share});
+    Seconds all, idle;
     for (const Tenancy& t : tenancies) {
-      all += t.seconds;
-      idle += std::min(t.idle_seconds, t.seconds);
-      active += t.seconds - std::min(t.idle_seconds, t.seconds);
+      all += t.time;
+      idle += std::min(t.idle, t.time);
     }
-    if (all <= 0) continue;
+    const Seconds active = all - idle;
+    if (all <= Seconds{}) continue;
     const double idle_waste = gpu.share_of(Category::kIdle) + gpu.share_of(Category::kIdleHeld);
     const double active_waste = gpu.waste_share() - idle_waste;
     std::map<std::string, bool> counted;
@@ -128,20 +119,20 @@ std::vector<OwnerLine> make_owners(const std::vector<GpuRow>& gpus, const OwnerK
       line.owner = name;
       line.team = t.owner.team;
       if (!std::exchange(counted[name], true)) ++line.gpus;
-      const double resting = std::min(t.idle_seconds, t.seconds);
+      const Seconds resting = std::min(t.idle, t.time);
       // Idle waste goes to whoever was idle, the rest to whoever was active.
-      const double waste = (idle > 0 ? idle_waste * resting / idle : idle_waste * t.seconds / all) +
-                           (active > 0 ? active_waste * (t.seconds - resting) / active : 0);
-      line.gpu_hours += gpu.gpu_hours * t.seconds / all;
-      line.idle_gpu_hours += gpu.gpu_hours * resting / all;
-      line.usd += gpu.spend_usd.value_or(0) * t.seconds / all;
-      line.waste_usd += gpu.spend_usd.value_or(0) * waste;
+      const double waste = idle_waste * (idle > Seconds{} ? resting / idle : t.time / all) +
+                           (active > Seconds{} ? active_waste * ((t.time - resting) / active) : 0);
+      line.gpu_time += gpu.gpu_time * (t.time / all);
+      line.idle += gpu.gpu_time * (resting / all);
+      line.spend += gpu.spend.value_or(Usd{}) * (t.time / all);
+      line.waste += gpu.spend.value_or(Usd{}) * waste;
     }
   }
   std::vector<OwnerLine> owners;
   for (auto& [name, line] : lines) owners.push_back(std::move(line));
   std::stable_sort(owners.begin(), owners.end(),
-                   [](const OwnerLine& a, const OwnerLine& b) { return a.waste_usd > b.waste_usd; });
+                   [](const OwnerLine& a, const OwnerLine& b) { return a.waste > b.waste; });
   return owners;
 }
 
@@ -149,17 +140,17 @@ std::vector<OwnerLine> make_owners(const std::vector<GpuRow>& gpus) {
   return make_owners(gpus, [](const Owner& owner, const Device&) { return owner.shown(); });
 }
 
-FleetAnalysis analyse(std::vector<GpuUse> gpus, const PriceBook& book, const Thresholds& thresholds) {
+FleetAnalysis analyse(std::vector<GpuUse> gpus, const Assumptions& assumptions) {
   FleetAnalysis analysis;
-  analysis.gpus = judge(std::move(gpus), book);     // what each GPU did, and what it cost
-  mark_overprovisioned(analysis.gpus, thresholds);  // replicas too many
-  analysis.ledger = make_ledger(analysis.gpus);     // where the dollars went
-  analysis.owners = make_owners(analysis.gpus);     // and whose they are
+  analysis.gpus = judge(std::move(gpus), assumptions.prices);   // what each GPU did, and what it cost
+  mark_overprovisioned(analysis.gpus, assumptions.thresholds);  // replicas too many
+  analysis.ledger = make_ledger(analysis.gpus);                 // where the dollars went
+  analysis.owners = make_owners(analysis.gpus);                 // and whose they are
   analysis.totals = make_totals(analysis.gpus);
-  ActionPlan plan = plan_actions(analysis.gpus, book, thresholds);  // what to do, no dollar twice
+  ActionPlan plan = plan_actions(analysis.gpus, assumptions);  // what to do, no dollar twice
   analysis.actions = std::move(plan.actions);
-  analysis.totals.savings_usd_per_month = plan.usd_per_month;
-  analysis.totals.savings_bound_usd_per_month = plan.bound_usd_per_month;
+  analysis.totals.saving = plan.saving;
+  analysis.totals.saving_bound = plan.bound;
   analysis.totals.remedies = plan.considered;
   analysis.notes = make_notes(analysis.gpus);
   return analysis;

@@ -10,20 +10,20 @@ namespace {
 
 using diagnose::Verdict;
 
-TEST(Analyse, EveryCaseInItsPlace) {
-  const PriceBook book = book_at(2);
-  const FleetAnalysis a = analyse(mixed_fleet(), book, {});
+TEST(Analyse, EveryKindOfWasteIsClassified) {
+  const DevicePrices book = book_at(2);
+  const FleetAnalysis a = analyse(mixed_fleet(), {book, speeds()});
   EXPECT_EQ(row(a, "GPU-busy").verdict, Verdict::kComputeBound);
   EXPECT_EQ(row(a, "GPU-held").verdict, Verdict::kIdleHeld);
   EXPECT_EQ(row(a, "GPU-free").verdict, Verdict::kIdle);
   EXPECT_EQ(row(a, "GPU-trickle").verdict, Verdict::kUnderused);
   EXPECT_EQ(a.totals.gpus, 4u);
-  EXPECT_NEAR(a.totals.gpu_hours, 96, 1e-9);
-  EXPECT_NEAR(a.totals.spend_usd, 192, 1e-9);
-  EXPECT_NEAR(a.ledger[static_cast<std::size_t>(Category::kIdleHeld)].usd, 48, 1e-9);
-  EXPECT_NEAR(a.ledger[static_cast<std::size_t>(Category::kIdle)].usd, 48, 1e-9);
-  EXPECT_GT(a.ledger[static_cast<std::size_t>(Category::kOversized)].usd, 30);
-  EXPECT_EQ(a.owners.front().waste_usd, 48);
+  EXPECT_NEAR(in_gpu_hours(a.totals.gpu_time), 96, 1e-9);
+  EXPECT_NEAR(in_usd(a.totals.spend), 192, 1e-9);
+  EXPECT_NEAR(in_usd(a.ledger[static_cast<std::size_t>(Category::kIdleHeld)].spend), 48, 1e-9);
+  EXPECT_NEAR(in_usd(a.ledger[static_cast<std::size_t>(Category::kIdle)].spend), 48, 1e-9);
+  EXPECT_GT(in_usd(a.ledger[static_cast<std::size_t>(Category::kOversized)].spend), 30);
+  EXPECT_EQ(in_usd(a.owners.front().waste), 48);
   std::set<std::string> kinds;
   for (const Action& action : a.actions) kinds.insert(std::string(name_of(action.kind)));
   EXPECT_TRUE(kinds.contains("stop"));
@@ -32,8 +32,8 @@ TEST(Analyse, EveryCaseInItsPlace) {
 
 // A slower GPU takes longer for what is arithmetic and traffic, not for starting kernels: less than the worst ratio.
 TEST(Downsize, GrowthFollowsWhatTheTimeWasSpentOn) {
-  const PriceBook book = book_at(2);
-  FleetAnalysis a = analyse(mixed_fleet(), book, {});
+  const DevicePrices book = book_at(2);
+  FleetAnalysis a = analyse(mixed_fleet(), {book, speeds()});
   GpuRow trickling = row(a, "GPU-trickle");
   const std::map<std::string, double> growth = projected_growth(trickling, speeds());
   const catalog::Gpu& here = *trickling.price.gpu;
@@ -53,10 +53,10 @@ TEST(Downsize, GrowthFollowsWhatTheTimeWasSpentOn) {
 }
 
 // The ledger adds up, owners add up, and no dollar is saved twice, whatever the fleet.
-RC_GTEST_PROP(Analyse, DollarsAddUp, ()) {
+RC_GTEST_PROP(Analyse, LedgerOwnersAndSavingsAddUp, ()) {
   using Activity = double (*)(int);
   const std::vector<Activity> kinds = {busy, nothing, trickle, mornings, evenings};
-  Accumulator sum({});
+  UseAccumulator sum({});
   const int count = *rc::gen::inRange(1, 12);
   for (int i = 0; i < count; ++i) {
     Life life;
@@ -67,58 +67,58 @@ RC_GTEST_PROP(Analyse, DollarsAddUp, ()) {
     life.model = *rc::gen::element<std::string>("NVIDIA H100 80GB HBM3", "NVIDIA A100-SXM4-80GB", "Voodoo 2");
     live(sum, life, *rc::gen::inRange(2, kDay), *rc::gen::elementOf(kinds));
   }
-  const PriceBook book = book_at(2);
-  const FleetAnalysis a = analyse(sum.finish(), book, {});
+  const DevicePrices book = book_at(2);
+  const FleetAnalysis a = analyse(sum.finish(), {book, speeds()});
   double usd_sum = 0, hours_sum = 0, owners_usd = 0, owners_waste = 0;
   for (const LedgerLine& line : a.ledger) {
-    usd_sum += line.usd;
-    hours_sum += line.gpu_hours;
-    RC_ASSERT(line.usd >= 0);
+    usd_sum += in_usd(line.spend);
+    hours_sum += in_gpu_hours(line.gpu_time);
+    RC_ASSERT(line.spend >= Usd{});
   }
   for (const OwnerLine& line : a.owners) {
-    owners_usd += line.usd;
-    owners_waste += line.waste_usd;
+    owners_usd += in_usd(line.spend);
+    owners_waste += in_usd(line.waste);
   }
-  RC_ASSERT(std::abs(usd_sum - a.totals.spend_usd) < 1e-6);
-  RC_ASSERT(std::abs(hours_sum - a.totals.gpu_hours) < 1e-6);
-  RC_ASSERT(std::abs(owners_usd - a.totals.spend_usd) < 1e-6);
-  RC_ASSERT(std::abs(owners_waste - a.totals.waste_usd) < 1e-6);
-  RC_ASSERT(a.totals.savings_usd_per_month <= a.totals.usd_per_month + 1e-6);
-  RC_ASSERT(a.totals.savings_usd_per_month <= a.totals.savings_bound_usd_per_month + 1e-6);
+  RC_ASSERT(std::abs(usd_sum - in_usd(a.totals.spend)) < 1e-6);
+  RC_ASSERT(std::abs(hours_sum - in_gpu_hours(a.totals.gpu_time)) < 1e-6);
+  RC_ASSERT(std::abs(owners_usd - in_usd(a.totals.spend)) < 1e-6);
+  RC_ASSERT(std::abs(owners_waste - in_usd(a.totals.waste)) < 1e-6);
+  RC_ASSERT(in_usd_per_month(a.totals.saving) <= in_usd_per_month(a.totals.spend_rate) + 1e-6);
+  RC_ASSERT(in_usd_per_month(a.totals.saving) <= in_usd_per_month(a.totals.saving_bound) + 1e-6);
   std::set<std::size_t> seen;
   for (const Action& action : a.actions) {
-    double cost = 0;
+    UsdPerSecond cost;
     for (std::size_t i : action.gpus) {
       RC_ASSERT(seen.insert(i).second);
-      cost += a.gpus[i].usd_per_month();
+      cost += a.gpus[i].spend_rate();
     }
-    RC_ASSERT(action.usd_per_month <= cost + 1e-6);
+    RC_ASSERT(action.saving <= cost + usd_per_month(1e-6));
     RC_ASSERT(!action.risk.empty() && !action.check.empty() && !action.rollback.empty());
   }
 }
 
 TEST(Analyse, TimeWithoutActivityIsUnknownNotUseful) {
-  Accumulator sum({});
+  UseAccumulator sum({});
   const int number = sum.open({.uuid = "GPU-0", .name = "NVIDIA H100 80GB HBM3"});
   for (int m = 0; m < kDay; ++m) {
-    sum.add(number, Metric::kMemoryUsed, kStart + 60.0 * m, 30 * kGiB);
-    if (m < kDay / 2) sum.add(number, Metric::kGpuUtil, kStart + 60.0 * m, 0.9);
+    sum.add(number, Metric::kMemoryUsed, kStart + seconds(60.0 * m), 30 * kGiB);
+    if (m < kDay / 2) sum.add(number, Metric::kGpuUtil, kStart + seconds(60.0 * m), 0.9);
   }
-  const PriceBook book = book_at(2);
-  const FleetAnalysis a = analyse(sum.finish(), book, {});
-  EXPECT_NEAR(a.totals.spend_usd, 48, 0.1);
-  EXPECT_NEAR(a.ledger[static_cast<std::size_t>(Category::kUnknown)].usd, 24, 0.3);
-  EXPECT_LT(a.totals.waste_usd, 10);
+  const DevicePrices book = book_at(2);
+  const FleetAnalysis a = analyse(sum.finish(), {book, speeds()});
+  EXPECT_NEAR(in_usd(a.totals.spend), 48, 0.1);
+  EXPECT_NEAR(in_usd(a.ledger[static_cast<std::size_t>(Category::kUnknown)].spend), 24, 0.3);
+  EXPECT_LT(in_usd(a.totals.waste), 10);
 }
 
-TEST(Analyse, GroupsSumToTheTotals) {
-  const PriceBook book = book_at(2);
-  const FleetAnalysis a = analyse(mixed_fleet(), book, {});
+TEST(Analyse, OwnerGroupsSumToTheTotals) {
+  const DevicePrices book = book_at(2);
+  const FleetAnalysis a = analyse(mixed_fleet(), {book, speeds()});
   const std::vector<OwnerLine> teams =
       make_owners(a.gpus, [](const Owner& owner, const Device&) { return owner.team; });
   double sum = 0;
-  for (const OwnerLine& line : teams) sum += line.usd;
-  EXPECT_NEAR(sum, a.totals.spend_usd, 1e-9);
+  for (const OwnerLine& line : teams) sum += in_usd(line.spend);
+  EXPECT_NEAR(sum, in_usd(a.totals.spend), 1e-9);
   EXPECT_EQ(teams.size(), 3u);  // a, b and nobody
 }
 
@@ -126,11 +126,11 @@ TEST(Analyse, GroupsSumToTheTotals) {
 // readings.
 TEST(Analyse, IdlenessOfAFewReadingsIsNotNinetyPercentSure) {
   for (const auto& [minutes, sure] : {std::pair{3, 0.63}, {60, 0.9}}) {
-    Accumulator sum({});
+    UseAccumulator sum({});
     const int number = sum.open({.uuid = "GPU-0", .name = "NVIDIA H100 80GB HBM3"});
-    for (int m = 0; m < minutes; ++m) sum.add(number, Metric::kGpuUtil, kStart + 60.0 * m, 0.0);
-    const PriceBook book = book_at(2);
-    const FleetAnalysis a = analyse(sum.finish(), book, {});
+    for (int m = 0; m < minutes; ++m) sum.add(number, Metric::kGpuUtil, kStart + seconds(60.0 * m), 0.0);
+    const DevicePrices book = book_at(2);
+    const FleetAnalysis a = analyse(sum.finish(), {book, speeds()});
     EXPECT_NEAR(a.ledger[static_cast<std::size_t>(Category::kIdle)].confidence, sure, 1e-9) << minutes;
   }
 }

@@ -9,17 +9,15 @@ namespace {
 
 using telemetry::Job;
 
-std::string short_host(const std::string& host) { return host.substr(0, host.find('.')); }
-
 Owner owner_of_job(const Job& job) { return {job.account, job.name, job.user, job.id}; }
 
-// Idle seconds of a stretch, from the steps it covers.
-double idle_seconds(const Profile& profile, double from, double until) {
-  double idle = 0;
+// Idle time of a stretch, from the steps it covers.
+Seconds idle_time(const Profile& profile, TimePoint from, TimePoint until) {
+  Seconds idle;
   for (std::size_t i = 0; i < profile.idle.size(); ++i) {
-    const double begin = profile.start + static_cast<double>(i) * profile.width;
-    const double overlap = std::min(until, begin + profile.width) - std::max(from, begin);
-    if (overlap > 0 && !std::isnan(profile.idle[i])) idle += overlap * static_cast<double>(profile.idle[i]);
+    const TimePoint begin = profile.begin_of(i);
+    const Seconds overlap = std::min(until, begin + profile.width) - std::max(from, begin);
+    if (overlap > Seconds{} && !std::isnan(profile.idle[i])) idle += overlap * static_cast<double>(profile.idle[i]);
   }
   return idle;
 }
@@ -34,29 +32,28 @@ void add_tenancies(GpuUse& gpu, const std::vector<Part>& parts) {
   std::map<const Job*, double> weights;  // a job with three of a host's eight GPUs is there three times
   for (const Part& part : parts) weights[part.job] += part.weight;
   std::vector<Tenancy> found;
-  double all = 0;
+  Seconds all;
   for (const auto& [job, weight] : weights) {
-    const double from = std::max(job->start, gpu.first), until = std::min(job->end, gpu.last + gpu.step);
+    const TimePoint from = std::max(job->start, gpu.first), until = std::min(job->end, gpu.end());
     if (until <= from) continue;
-    const double length = (until - from) * std::min(1.0, weight);
-    const double idle = idle_seconds(gpu.profile, from, until) * std::min(1.0, weight);
+    const Seconds length = (until - from) * std::min(1.0, weight);
+    const Seconds idle = idle_time(gpu.profile, from, until) * std::min(1.0, weight);
     found.push_back({owner_of_job(*job), length, std::min(length, idle), from, until});
     all += length;
   }
   if (found.empty()) return;
   // Jobs can share a GPU; together they have at most the time it was observed.
-  const double shrink = all > gpu.seconds ? gpu.seconds / all : 1;
-  double idle = gpu.seconds * gpu.idle_share;
+  const double shrink = all > gpu.covered ? gpu.covered / all : 1;
+  Seconds idle = gpu.covered * gpu.idle_share;
   for (Tenancy& t : found) {
-    t.seconds *= shrink;
-    t.idle_seconds *= shrink;
-    idle -= t.idle_seconds;
+    t.time = t.time * shrink;
+    t.idle = t.idle * shrink;
+    idle -= t.idle;
   }
-  if (const double rest = gpu.seconds - all * shrink; rest > gpu.step) {
-    found.push_back({{}, rest, std::clamp(idle, 0.0, rest), gpu.first, gpu.last});
+  if (const Seconds rest = gpu.covered - all * shrink; rest > gpu.interval) {
+    found.push_back({{}, rest, std::clamp(idle, Seconds{}, rest), gpu.first, gpu.last});
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const Tenancy& a, const Tenancy& b) { return a.seconds > b.seconds; });
+  std::stable_sort(found.begin(), found.end(), [](const Tenancy& a, const Tenancy& b) { return a.time > b.time; });
   gpu.tenancies = std::move(found);
 }
 

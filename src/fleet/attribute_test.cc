@@ -5,18 +5,18 @@
 namespace rightsize::fleet {
 namespace {
 
-TEST(Attribute, JobsByIdAndByTime) {
-  Accumulator sum({});
+TEST(Attribute, JobsAreMatchedByIdAndByTime) {
+  UseAccumulator sum({});
   live(sum, {.uuid = "A", .team = ""}, kDay, mornings);
   std::vector<GpuUse> gpus = sum.finish();
   gpus.push_back(gpus[0]);
   gpus[1].device.uuid = "B";
-  gpus[1].tenancies = {{{"", "", "", "7"}, 86400, 0, kStart, kStart + 86400}};
+  gpus[1].tenancies = {{{"", "", "", "7"}, days(1), {}, kStart, kStart + days(1)}};
   telemetry::JobTable table;
   // Twelve hours of the first GPU, of which it worked eight.
   telemetry::Job job_7{.id = "7", .user = "ann", .account = "vision", .name = "train"};
   job_7.start = kStart;
-  job_7.end = kStart + 12 * 3600;
+  job_7.end = kStart + hours(12);
   job_7.elapsed = hours(12);
   job_7.gpus = {{.host = "n1", .index = 0}};
   table.jobs.push_back(job_7);
@@ -27,21 +27,21 @@ TEST(Attribute, JobsByIdAndByTime) {
   ASSERT_EQ(gpus[0].tenancies.size(), 2u);
   const Tenancy& job = gpus[0].tenancies[gpus[0].tenancies[0].owner.empty() ? 1 : 0];
   EXPECT_EQ(job.owner.shown(), "vision/train");
-  EXPECT_NEAR(job.seconds, 12 * 3600, 61);
-  EXPECT_NEAR(job.idle_seconds, 4 * 3600, 301);
-  EXPECT_NEAR(gpus[0].tenancies[0].seconds + gpus[0].tenancies[1].seconds, 86400, 1);
+  EXPECT_NEAR(in_seconds(job.time), 12 * 3600, 61);
+  EXPECT_NEAR(in_seconds(job.idle), 4 * 3600, 301);
+  EXPECT_NEAR(in_seconds(gpus[0].tenancies[0].time + gpus[0].tenancies[1].time), 86400, 1);
   EXPECT_EQ(gpus[1].tenancies[0].owner.user, "ann");
 }
 
 // Three of a node's four GPUs, nobody knows which: three quarters of the node's hours.
-TEST(Attribute, JobsOnSharedNodesHaveEqualPartsOfTheirGpus) {
-  Accumulator sum({});
+TEST(Attribute, JobsWithUnknownGpusShareTheirHostEqually) {
+  UseAccumulator sum({});
   for (int i = 0; i < 4; ++i) live(sum, {.uuid = "G" + std::to_string(i), .team = "", .index = i}, kDay, busy);
   std::vector<GpuUse> gpus = sum.finish();
   telemetry::JobTable table;
   telemetry::Job job{.id = "7", .user = "ann", .account = "vision", .name = "train"};
   job.start = kStart;
-  job.end = kStart + 12 * 3600;
+  job.end = kStart + hours(12);
   job.elapsed = hours(12);
   job.gpus.assign(3, {.host = "n1"});
   table.jobs.push_back(job);
@@ -50,11 +50,11 @@ TEST(Attribute, JobsOnSharedNodesHaveEqualPartsOfTheirGpus) {
   job.gpus.assign(1, {.host = "n1"});
   table.jobs.push_back(job);
   EXPECT_EQ(attribute_jobs(gpus, table).by_time, 4u);
-  const PriceBook book = book_at(1);
-  const FleetAnalysis a = analyse(std::move(gpus), book, {});
+  const DevicePrices book = book_at(1);
+  const FleetAnalysis a = analyse(std::move(gpus), {book, speeds()});
   double vision = 0, nlp = 0, nobody = 0;
   for (const OwnerLine& line : a.owners) {
-    (line.team == "vision" ? vision : line.team == "nlp" ? nlp : nobody) += line.gpu_hours;
+    (line.team == "vision" ? vision : line.team == "nlp" ? nlp : nobody) += in_gpu_hours(line.gpu_time);
   }
   EXPECT_NEAR(vision, 36, 0.1);
   EXPECT_NEAR(nlp, 12, 0.1);

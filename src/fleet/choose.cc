@@ -42,13 +42,13 @@ Shortlist shortlist(const std::vector<Remedy>& remedies, std::size_t gpus) {
       continue;
     }
     std::size_t& best = list.single[remedies[r].gpus.front()];
-    if (best == kNone || remedies[r].usd_per_month > remedies[best].usd_per_month) best = r;
+    if (best == kNone || remedies[r].saving > remedies[best].saving) best = r;
   }
   return list;
 }
 
-double saving_alone(const std::vector<Remedy>& remedies, const Shortlist& list, std::size_t gpu) {
-  return list.single[gpu] == kNone ? 0 : remedies[list.single[gpu]].usd_per_month;
+UsdPerSecond saving_alone(const std::vector<Remedy>& remedies, const Shortlist& list, std::size_t gpu) {
+  return list.single[gpu] == kNone ? UsdPerSecond{} : remedies[list.single[gpu]].saving;
 }
 
 // One connected part: a column a remedy, a row a GPU.
@@ -56,7 +56,7 @@ void choose_in(const std::vector<Remedy>& remedies, const Shortlist& list, const
                const std::vector<std::size_t>& gpus, Choice& choice) {
   std::vector<std::size_t> columns = shared;
   std::vector<double> start(shared.size(), 0.0);
-  double alone = 0;
+  UsdPerSecond alone;
   for (std::size_t gpu : gpus) {
     if (list.single[gpu] == kNone) continue;
     columns.push_back(list.single[gpu]);
@@ -67,17 +67,17 @@ void choose_in(const std::vector<Remedy>& remedies, const Shortlist& list, const
   std::map<std::size_t, int> row_of;
   for (std::size_t gpu : gpus) row_of[gpu] = model.add_row(-solve::kInfinity, 1);
   for (std::size_t r : columns) {
-    const int column = model.add_column(-remedies[r].usd_per_month, 0, 1, true);
+    const int column = model.add_column(-in_usd_per_month(remedies[r].saving), 0, 1, true);
     for (std::size_t gpu : remedies[r].gpus) model.add_entry(row_of[gpu], column, 1);
   }
   const solve::Solution best = solve::solve(model, {.nodes = 5'000, .seconds = 20, .start = start});
-  choice.bound += std::max(-best.bound, alone);
+  choice.bound += std::max(usd_per_month(-best.bound), alone);
   // Without an answer, or with one cut off early, the best of each GPU alone still stands.
-  const bool better = !best.values.empty() && -best.objective >= alone;
+  const bool better = !best.values.empty() && usd_per_month(-best.objective) >= alone * (1 - 1e-12);
   for (std::size_t c = 0; c < columns.size(); ++c) {
     if ((better ? best.values[c] : start[c]) < 0.5) continue;
     choice.remedies.push_back(columns[c]);
-    choice.usd_per_month += remedies[columns[c]].usd_per_month;
+    choice.saving += remedies[columns[c]].saving;
   }
 }
 
@@ -87,9 +87,9 @@ Choice choose_remedies(const std::vector<Remedy>& remedies, std::size_t gpus) {
   Shortlist list = shortlist(remedies, gpus);
   // What saves less than its GPUs do one by one can be left out of any plan.
   std::erase_if(list.shared, [&](std::size_t r) {
-    double alone = 0;
+    UsdPerSecond alone;
     for (std::size_t gpu : remedies[r].gpus) alone += saving_alone(remedies, list, gpu);
-    return remedies[r].usd_per_month <= alone;
+    return remedies[r].saving <= alone;
   });
   Parts parts(gpus);
   std::vector<bool> tied(gpus, false);
@@ -107,7 +107,7 @@ Choice choose_remedies(const std::vector<Remedy>& remedies, std::size_t gpus) {
       problems[parts.find(gpu)].second.push_back(gpu);
     } else if (list.single[gpu] != kNone) {
       choice.remedies.push_back(list.single[gpu]);
-      choice.usd_per_month += saving_alone(remedies, list, gpu);
+      choice.saving += saving_alone(remedies, list, gpu);
       choice.bound += saving_alone(remedies, list, gpu);
     }
   }

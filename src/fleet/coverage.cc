@@ -7,8 +7,8 @@
 namespace rightsize::fleet {
 namespace {
 
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
+Seconds median(std::vector<Seconds> values) {
+  if (values.empty()) return {};
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
@@ -17,13 +17,13 @@ double median(std::vector<double> values) {
 }  // namespace
 
 // Out of order, or after a break.
-void Coverage::insert(double time) {
+void Coverage::insert(TimePoint time) {
   const auto behind = std::upper_bound(stretches_.begin(), stretches_.end(), time,
-                                       [](double t, const Stretch& s) { return t < s.first; });
+                                       [](TimePoint t, const Stretch& s) { return t < s.first; });
   auto at = static_cast<std::size_t>(behind - stretches_.begin());
   if (at > 0 && time - stretches_[at - 1].last <= kConnected) {
     Stretch& before = stretches_[at - 1];
-    const double gap = time - before.last;
+    const double gap = in_seconds(time - before.last);
     if (gap > 0) {
       before.last = time;
       before.gap = static_cast<float>(gap);
@@ -33,7 +33,7 @@ void Coverage::insert(double time) {
     }
   } else if (at < stretches_.size() && stretches_[at].first - time <= kConnected) {
     Stretch& after = stretches_[at];
-    if (after.gap == 0) after.gap = static_cast<float>(after.last - time);
+    if (after.gap == 0) after.gap = static_cast<float>(in_seconds(after.last - time));
     after.first = time;
   } else {
     stretches_.insert(behind, Stretch{time, time, 0});
@@ -47,16 +47,16 @@ void Coverage::join(std::size_t at) {
   Stretch& before = stretches_[at];
   const Stretch after = stretches_[at + 1];
   if (after.first - before.last > kConnected) return;
-  before.gap = after.gap > 0 ? after.gap : static_cast<float>(after.first - before.last);
+  before.gap = after.gap > 0 ? after.gap : static_cast<float>(in_seconds(after.first - before.last));
   before.last = after.last;
   stretches_.erase(stretches_.begin() + static_cast<std::ptrdiff_t>(at) + 1);
 }
 
 // Readings rarer than every five minutes are stretches of their own: then it is their distance that is usual.
-double Coverage::usual_interval() const {
-  std::vector<double> gaps, distances;
+Seconds Coverage::usual_interval() const {
+  std::vector<Seconds> gaps, distances;
   for (std::size_t i = 0; i < stretches_.size(); ++i) {
-    if (stretches_[i].gap > 0) gaps.push_back(static_cast<double>(stretches_[i].gap));
+    if (stretches_[i].gap > 0) gaps.push_back(seconds(static_cast<double>(stretches_[i].gap)));
     if (i > 0) distances.push_back(stretches_[i].first - stretches_[i - 1].first);
   }
   const std::size_t single = stretches_.size() - gaps.size();
@@ -64,12 +64,12 @@ double Coverage::usual_interval() const {
   return median(std::move(gaps));
 }
 
-std::vector<Interval> Coverage::intervals(double usual) const {
-  const double limit = gap_limit(usual);
+std::vector<Interval> Coverage::intervals(Seconds usual) const {
+  const Seconds limit = gap_limit(usual);
   std::vector<Interval> covered;
-  double reach = 0;  // the last reading of the interval made last
+  TimePoint reach;  // the last reading of the interval made last
   for (const Stretch& s : stretches_) {
-    const double own = s.gap > 0 ? static_cast<double>(s.gap) : usual;
+    const Seconds own = s.gap > 0 ? seconds(static_cast<double>(s.gap)) : usual;
     if (!covered.empty() && s.first - reach <= limit) {
       covered.back().until = s.last + own;
     } else {
@@ -84,7 +84,7 @@ std::vector<Interval> unite(std::vector<Interval> intervals) {
   std::sort(intervals.begin(), intervals.end());
   std::vector<Interval> united;
   for (const Interval& i : intervals) {
-    if (i.length() <= 0) continue;
+    if (i.length() <= Seconds{}) continue;
     if (!united.empty() && i.from <= united.back().until) {
       united.back().until = std::max(united.back().until, i.until);
     } else {
@@ -103,13 +103,13 @@ std::vector<Interval> subtract(const std::vector<Interval>& a, const std::vector
       if (b[i].from > rest.from) left.push_back({rest.from, b[i].from});
       rest.from = std::max(rest.from, b[i].until);
     }
-    if (rest.length() > 0) left.push_back(rest);
+    if (rest.length() > Seconds{}) left.push_back(rest);
   }
   return left;
 }
 
-double total(const std::vector<Interval>& intervals) {
-  double sum = 0;
+Seconds total(const std::vector<Interval>& intervals) {
+  Seconds sum;
   for (const Interval& i : intervals) sum += i.length();
   return sum;
 }
@@ -118,20 +118,22 @@ namespace {
 
 // Something begins (+1) or ends (-1): an owner's interval, or time that counts at all.
 struct Event {
-  double time = 0;
+  TimePoint time;
   int change = 0;
   std::size_t owner = 0;
 };
 
 }  // namespace
 
-std::vector<double> share_time(const std::vector<OwnedInterval>& intervals, const std::vector<Interval>& within,
-                               std::size_t owners, std::size_t nobody) {
+std::vector<Seconds> share_time(const std::vector<OwnedInterval>& intervals, const std::vector<Interval>& within,
+                                std::size_t owners, std::size_t nobody) {
+  // A sweep over all beginnings and ends: between two of them nothing changes, and the moment is shared by whoever is
+  // present.
   const std::size_t counts = owners;  // the number that stands for `within`
   std::vector<Event> events;
   events.reserve(2 * (intervals.size() + within.size()));
   auto add = [&](const Interval& time, std::size_t owner) {
-    if (time.length() <= 0) return;
+    if (time.length() <= Seconds{}) return;
     events.push_back({time.from, +1, owner});
     events.push_back({time.until, -1, owner});
   };
@@ -139,17 +141,17 @@ std::vector<double> share_time(const std::vector<OwnedInterval>& intervals, cons
   for (const Interval& i : within) add(i, counts);
   std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) { return a.time < b.time; });
 
-  std::vector<double> seconds(owners, 0.0);
+  std::vector<Seconds> shares(owners);
   std::vector<int> open(owners + 1, 0);
   std::vector<std::size_t> present;  // owners with an open interval
-  double before = events.empty() ? 0 : events.front().time;
+  TimePoint before = events.empty() ? TimePoint{} : events.front().time;
   for (const Event& event : events) {
-    if (const double moment = event.time - before; moment > 0 && open[counts] > 0 && !present.empty()) {
+    if (const Seconds moment = event.time - before; moment > Seconds{} && open[counts] > 0 && !present.empty()) {
       const bool only_nobody = present.size() == 1 && present.front() == nobody;
       const bool nobody_too = std::find(present.begin(), present.end(), nobody) != present.end();
       const auto sharing = static_cast<double>(present.size() - (nobody_too && !only_nobody ? 1 : 0));
       for (std::size_t owner : present) {
-        if (owner != nobody || only_nobody) seconds[owner] += moment / sharing;
+        if (owner != nobody || only_nobody) shares[owner] += moment / sharing;
       }
     }
     before = event.time;
@@ -159,7 +161,7 @@ std::vector<double> share_time(const std::vector<OwnedInterval>& intervals, cons
     if (event.change > 0 && now == 1) present.push_back(event.owner);
     if (event.change < 0 && now == 0) std::erase(present, event.owner);
   }
-  return seconds;
+  return shares;
 }
 
 }  // namespace rightsize::fleet

@@ -196,10 +196,9 @@ void describe_smaller(Action& a, const Remedy& first, bool quantized) {
 }
 
 void describe_commit(Action& a, const Remedy& first) {
-  const double rate = in_usd_per_gpu_hour(first.instead->rate);
   a.what = fmt::format("commit to {} that were busy all the time", a.from);
   a.from = "on demand";
-  a.to = fmt::format("1 year at {} a GPU-hour ({})", format_usd_per_hour(rate), first.instead->source);
+  a.to = fmt::format("1 year at {} a GPU-hour ({})", format_usd_per_hour(first.instead->rate), first.instead->source);
   a.risk = "medium: paid for a year whether used or not; do the other actions first, then commit to what is left";
   a.check = "the load was as steady in the last three months as in this window";
   a.rollback = "none before the term ends; begin with half of them";
@@ -215,7 +214,7 @@ Action describe(const std::vector<const Remedy*>& remedies, const RemedyInput& i
   std::size_t keeps = 0;
   std::set<std::string> manifests;
   for (const Remedy* remedy : remedies) {
-    a.usd_per_month += remedy->usd_per_month;
+    a.saving += remedy->saving;
     a.confidence += remedy->confidence / static_cast<double>(remedies.size());
     a.gpus.insert(a.gpus.end(), remedy->gpus.begin(), remedy->gpus.end());
     a.moves.insert(a.moves.end(), remedy->moves.begin(), remedy->moves.end());

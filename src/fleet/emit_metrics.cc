@@ -7,18 +7,7 @@ namespace rightsize::fleet {
 namespace {
 
 // A label value of the exposition format.
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (char c : text) {
-    if (c == '\\' || c == '"') out.push_back('\\');
-    if (c == '\n') {
-      out += "\\n";
-    } else {
-      out.push_back(c);
-    }
-  }
-  return out + "\"";
-}
+std::string quoted(std::string_view text) { return "\"" + escape_quoted(text) + "\""; }
 
 struct Page {
   std::string text;
@@ -62,31 +51,34 @@ std::string emit_metrics(const FleetAnalysis& a, double share_read, bool trusted
   page.family("rightsize_fleet_gpus", "GPUs seen in the window");
   page.sample("rightsize_fleet_gpus", "", static_cast<double>(t.gpus));
   page.family("rightsize_fleet_window_seconds", "length of the window");
-  page.sample("rightsize_fleet_window_seconds", "", t.window_seconds);
+  page.sample("rightsize_fleet_window_seconds", "", in_seconds(t.window));
   page.family("rightsize_fleet_read_ratio", "share of the fleet that could be read");
   page.sample("rightsize_fleet_read_ratio", "", share_read);
   page.family("rightsize_fleet_trusted", "0 when the numbers would mislead");
   page.sample("rightsize_fleet_trusted", "", trusted ? 1 : 0);
   page.family("rightsize_fleet_usd", "dollars of the window by where they went");
   for (const LedgerLine& line : a.ledger) {
-    page.sample("rightsize_fleet_usd", fmt::format("category={}", quoted(name_of(line.category))), line.usd);
+    page.sample("rightsize_fleet_usd", fmt::format("category={}", quoted(name_of(line.category))), in_usd(line.spend));
   }
   page.family("rightsize_fleet_gpu_seconds", "GPU-seconds of the window by where they went");
   for (const LedgerLine& line : a.ledger) {
     page.sample("rightsize_fleet_gpu_seconds", fmt::format("category={}", quoted(name_of(line.category))),
-                line.gpu_hours * 3600);
+                in_seconds(line.gpu_time / gpus(1)));
   }
   page.family("rightsize_owner_usd", "dollars of the window by owner");
-  for (const OwnerLine& line : a.owners) page.sample("rightsize_owner_usd", "owner=" + quoted(line.owner), line.usd);
+  for (const OwnerLine& line : a.owners)
+    page.sample("rightsize_owner_usd", "owner=" + quoted(line.owner), in_usd(line.spend));
   page.family("rightsize_owner_waste_usd", "wasted dollars of the window by owner");
   for (const OwnerLine& line : a.owners)
-    page.sample("rightsize_owner_waste_usd", "owner=" + quoted(line.owner), line.waste_usd);
+    page.sample("rightsize_owner_waste_usd", "owner=" + quoted(line.owner), in_usd(line.waste));
   page.family("rightsize_savings_usd_per_month", "what the actions of a kind save, no dollar twice");
   for (ActionKind kind : {ActionKind::kStop, ActionKind::kConsolidate, ActionKind::kMig, ActionKind::kBatch,
                           ActionKind::kDownsize, ActionKind::kQuantize, ActionKind::kCommit}) {
-    double sum = 0;
-    for (const Action& action : a.actions) sum += action.kind == kind ? action.usd_per_month : 0;
-    page.sample("rightsize_savings_usd_per_month", "kind=" + quoted(name_of(kind)), sum);
+    UsdPerSecond sum;
+    for (const Action& action : a.actions) {
+      if (action.kind == kind) sum += action.saving;
+    }
+    page.sample("rightsize_savings_usd_per_month", "kind=" + quoted(name_of(kind)), in_usd_per_month(sum));
   }
   emit_gpus(page, a);
   return page.text;

@@ -8,13 +8,6 @@
 namespace rightsize::fleet {
 namespace {
 
-std::optional<Metric> activity_metric(const Sources& sources) {
-  for (Metric metric : kActivityMetrics) {
-    if (sources.contains(metric)) return metric;
-  }
-  return std::nullopt;
-}
-
 // A metric in our unit: the name where it is in it already.
 std::string scaled(const MetricSource& source) {
   return source.scale == 1 ? source.name : fmt::format("{} * {}", source.name, source.scale);
@@ -58,7 +51,7 @@ void record_prices(Rules& rules, const EmitInput& input) {
 }  // namespace
 
 std::string emit_rules(const EmitInput& input) {
-  const std::optional<Metric> activity = activity_metric(input.sources);
+  const std::optional<Metric> activity = activity_of(input.sources);
   if (!activity) return "# no activity metric was found: nothing to record\n";
   const IdleRule& idle = input.thresholds.idle;
   const std::string host = input.labels.host.empty() ? "instance" : input.labels.host;
@@ -74,7 +67,7 @@ std::string emit_rules(const EmitInput& input) {
     record.record("rightsize:gpu_memory_used_bytes", scaled(memory->second));
     record.record(
         "rightsize:gpu_idle_held",
-        fmt::format("rightsize:gpu_idle * (rightsize:gpu_memory_used_bytes > bool {:.0f})", idle.held_above_bytes));
+        fmt::format("rightsize:gpu_idle * (rightsize:gpu_memory_used_bytes > bool {:.0f})", in_bytes(idle.held_above)));
     record.record("rightsize:gpu_idle_held_share:1d", "avg_over_time(rightsize:gpu_idle_held[1d])");
     alert.alert("GpuHeldIdle", "rightsize:gpu_idle_held_share:1d > 0.95", "1h",
                 "GPU {{ $labels." + gpu + " }} on {{ $labels." + host + " }} is held and does nothing",

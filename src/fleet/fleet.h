@@ -1,7 +1,7 @@
 // A fleet's GPUs in dollars: what they cost, how much of it is wasted, who wastes it, and what to do about it.
 //
 //   std::vector<GpuUse> gpus = ...;                       // accumulate.h from files, scan.h from a server, jobs.h
-//   FleetAnalysis a = analyse(std::move(gpus), book, {});
+//   FleetAnalysis a = analyse(std::move(gpus), {prices, speeds, {}});
 //   a.ledger                                              // parts that add up to what was spent
 //   a.actions                                             // by dollars a month; no dollar is saved twice
 //
@@ -20,6 +20,7 @@
 #include "diagnose/diagnose.h"
 #include "fleet/price.h"
 #include "fleet/use.h"
+#include "perf/calibration/sustained_rates.h"
 
 namespace rightsize::fleet {
 
@@ -52,24 +53,26 @@ struct GpuRow {
   double confidence = 0;  // 0-1
   std::vector<std::string> evidence;
   diagnose::TimeShares time;                // what the active time was spent on, as far as counters tell
-  double gpu_hours = 0;                     // of a whole GPU: a MIG instance's hours times its share
-  std::optional<double> spend_usd;          // nothing: no price
+  GpuTime gpu_time;                         // of a whole GPU: a MIG instance's time times its share
+  std::optional<Usd> spend;                 // nothing: no price
   std::array<double, kCategories> share{};  // of its time; adds up to 1
   double presence = 1;                      // share of the fleet's window in which it reported
 
   double share_of(Category category) const { return share[static_cast<std::size_t>(category)]; }
   double waste_share() const { return 1 - share_of(Category::kUseful) - share_of(Category::kUnknown); }
-  std::optional<double> usd(Category category) const;
-  std::optional<double> waste_usd() const;
-  double usd_per_month() const;  // at this presence; 0 without a price
-  const Owner& owner() const;    // the one with the most time
+  void set_cost();  // gpu_time and spend, from `use` and `price`
+  std::optional<Usd> spend_on(Category category) const;
+  std::optional<Usd> waste() const;
+  UsdPerSecond spend_rate() const;  // at this presence; 0 without a price
+  const Owner& owner() const;       // the one with the most time
   Bytes memory_capacity() const;
-  double memory_peak() const;  // bytes; 0 when unknown
+  Bytes memory_peak() const;  // 0 when unknown
 };
 
 struct LedgerLine {
   Category category = Category::kUseful;
-  double gpu_hours = 0, usd = 0;
+  GpuTime gpu_time;
+  Usd spend;
   double confidence = 0;  // of the verdicts behind it, weighed by dollars
   std::size_t gpus = 0;   // with any time here
 };
@@ -78,16 +81,18 @@ struct LedgerLine {
 struct OwnerLine {
   std::string owner, team;
   std::size_t gpus = 0;
-  double gpu_hours = 0, usd = 0, waste_usd = 0, idle_gpu_hours = 0;
+  GpuTime gpu_time, idle;
+  Usd spend, waste;
 };
 
 // Jobs of a scheduler's accounting that have something in common: their user, account, partition or state.
 struct JobLine {
   std::string name;
   std::size_t jobs = 0;
-  double gpu_hours = 0, usd = 0;
-  std::optional<double> idle_gpu_hours;  // of GPUs that were measured; nothing: none was
-  double unsuccessful_gpu_hours = 0;     // failed, timed out, cancelled, preempted
+  GpuTime gpu_time;
+  Usd spend;
+  std::optional<GpuTime> idle;  // of GPUs that were measured; nothing: none was
+  GpuTime unsuccessful;         // failed, timed out, cancelled, preempted
 };
 
 // Why GPU-hours of jobs bought nothing, or less than they could.
@@ -107,20 +112,22 @@ std::string_view explain(JobIssue issue);  // one sentence
 
 struct JobExample {
   std::string id, user, name;
-  double gpu_hours = 0;
+  GpuTime gpu_time;
 };
 
 struct JobIssueLine {
   JobIssue issue = JobIssue::kFailed;
   std::size_t jobs = 0;
-  double gpu_hours = 0, usd = 0;     // lost; of the unused GPUs only where others of the job worked
+  GpuTime lost;                      // of the unused GPUs only where others of the job worked
+  Usd spend;                         // for it
   std::vector<JobExample> examples;  // the largest
 };
 
 struct JobLedger {
   std::size_t jobs = 0, priced = 0, measured = 0;
   std::size_t without_gpu = 0, never_started = 0;
-  double gpu_hours = 0, usd = 0;
+  GpuTime gpu_time;
+  Usd spend;
   std::vector<JobLine> users, accounts, partitions, states;  // the most hours first
   std::vector<JobIssueLine> issues;                          // the most hours first; a job's hours count once
 };
@@ -135,7 +142,7 @@ struct ShareBounds {
 
 // A stretch of the recorded time in which the new place would have been fullest.
 struct WorstStep {
-  double time = 0;  // seconds since 1970
+  TimePoint begin;
   Seconds width;
   double load = 0;  // at the peak of the stretch; 1 is full
 };
@@ -159,7 +166,7 @@ struct Move {
 struct Action {
   ActionKind kind = ActionKind::kStop;
   std::string what, from, to;
-  double usd_per_month = 0;
+  UsdPerSecond saving;
   std::string risk, check, rollback;
   std::string owner;
   double confidence = 0;
@@ -173,21 +180,22 @@ struct Action {
 
 // The plan, and how much better another one could be.
 struct ActionPlan {
-  std::vector<Action> actions;     // the most dollars first
-  double usd_per_month = 0;        // all of them
-  double bound_usd_per_month = 0;  // no choice among the remedies that were found saves more
-  std::size_t considered = 0;      // remedies
+  std::vector<Action> actions;  // the most dollars first
+  UsdPerSecond saving;          // of all of them
+  UsdPerSecond bound;           // no choice among the remedies that were found saves more
+  std::size_t considered = 0;   // remedies
 };
 
 struct Totals {
   std::size_t gpus = 0, priced = 0;
-  double gpu_hours = 0, idle_gpu_hours = 0;
-  double spend_usd = 0, waste_usd = 0;
-  double usd_per_month = 0, savings_usd_per_month = 0, savings_bound_usd_per_month = 0;
-  double window_seconds = 0;
+  GpuTime gpu_time, idle;
+  Usd spend, waste;
+  UsdPerSecond spend_rate, saving, saving_bound;
+  Seconds window;
   std::size_t remedies = 0;
 
-  double waste_share() const { return spend_usd > 0 ? waste_usd / spend_usd : 0; }
+  double waste_share() const { return share_of_spend(waste); }
+  double share_of_spend(Usd part) const { return spend > Usd{} ? part / spend : 0; }
 };
 
 struct FleetAnalysis {
@@ -200,15 +208,22 @@ struct FleetAnalysis {
   std::vector<std::string> notes;  // what a reader must know before trusting a number
 };
 
-FleetAnalysis analyse(std::vector<GpuUse> gpus, const PriceBook& book, const Thresholds& thresholds);
+// What a fleet is judged by.
+struct Assumptions {
+  const DevicePrices& prices;
+  const perf::SpeedTable& speeds;  // of the same catalogue, with the user's own measurements
+  Thresholds thresholds = {};
+};
+
+FleetAnalysis analyse(std::vector<GpuUse> gpus, const Assumptions& assumptions);
 
 // The stages of analyse(), for tests.
-std::vector<GpuRow> judge(std::vector<GpuUse> gpus, const PriceBook& book);
+std::vector<GpuRow> judge(std::vector<GpuUse> gpus, const DevicePrices& prices);
 // Instances get their part of their GPU, layout by layout, and what no instance was made of the rest.
 void settle_partitioned(std::vector<GpuRow>& gpus);
 void mark_overprovisioned(std::vector<GpuRow>& gpus, const Thresholds& thresholds);
 std::vector<LedgerLine> make_ledger(const std::vector<GpuRow>& gpus);
-ActionPlan plan_actions(const std::vector<GpuRow>& gpus, const PriceBook& book, const Thresholds& thresholds);
+ActionPlan plan_actions(const std::vector<GpuRow>& gpus, const Assumptions& assumptions);
 
 // GPU-hours and dollars by whatever `key` makes of an owner and the GPU; "" is shown as "(nobody)". The most waste
 // first; sums to the totals.

@@ -16,7 +16,7 @@ using telemetry::JobGpu;
 using telemetry::JobTable;
 
 // Readings a log does not have: the grain of the times in it.
-constexpr double kGrain = 1;
+constexpr Seconds kGrain = seconds(1);
 
 bool is_idle(const JobGpu& gpu, const IdleRule& rule) {
   return gpu.utilization && gpu.utilization->fraction() <= rule.active_above;
@@ -25,19 +25,20 @@ bool is_idle(const JobGpu& gpu, const IdleRule& rule) {
 // A GPU of a host while jobs are laid onto it.
 struct Slot {
   GpuUse use;
-  double busy_until = 0;
-  double measured = 0, work = 0, idle = 0, held = 0;  // seconds; `work` are seconds times utilization
-  double peak = 0, memory = 0, capacity = 0;
+  TimePoint busy_until;
+  Seconds measured, work, idle, held;  // `work` is time times utilization
+  double peak = 0;
+  Bytes memory, capacity;
 
   void add(const Job& job, const JobGpu& gpu, const IdleRule& rule) {
-    const double length = in_seconds(job.elapsed);
+    const Seconds length = job.elapsed;
     const bool resting = is_idle(gpu, rule);
-    use.first = use.seconds == 0 ? job.start : std::min(use.first, job.start);
+    use.first = use.covered == Seconds{} ? job.start : std::min(use.first, job.start);
     use.last = std::max(use.last, job.end - kGrain);
-    use.seconds += length;
+    use.covered += length;
     busy_until = std::max(busy_until, job.end);
     use.tenancies.push_back(
-        {{job.account, job.name, job.user, job.id}, length, resting ? length : 0, job.start, job.end});
+        {{job.account, job.name, job.user, job.id}, length, resting ? length : Seconds{}, job.start, job.end});
     if (gpu.utilization) {
       measured += length;
       work += length * gpu.utilization->fraction();
@@ -45,25 +46,25 @@ struct Slot {
     }
     if (resting) {
       idle += length;
-      held += gpu.used && in_bytes(*gpu.used) > rule.held_above_bytes ? length : 0;
+      if (gpu.used && *gpu.used > rule.held_above) held += length;
     }
-    if (gpu.used) memory = std::max(memory, in_bytes(*gpu.used));
-    if (gpu.total) capacity = std::max(capacity, in_bytes(*gpu.total));
+    if (gpu.used) memory = std::max(memory, *gpu.used);
+    if (gpu.total) capacity = std::max(capacity, *gpu.total);
   }
 
   GpuUse finish() {
     auto set = [&](Metric metric, double mean, double most) {
       use.metrics[static_cast<std::size_t>(metric)] = MetricUse{mean, std::nullopt, std::nullopt, most};
     };
-    if (measured > 0) set(Metric::kGpuUtil, work / measured, peak);
-    if (memory > 0) set(Metric::kMemoryUsed, memory, memory);
-    if (capacity > 0) set(Metric::kMemoryTotal, capacity, capacity);
-    use.step = kGrain;
-    use.known_seconds = measured;
-    use.idle_share = use.seconds > 0 ? idle / use.seconds : 0;
-    use.held_share = use.seconds > 0 ? held / use.seconds : 0;
+    if (measured > Seconds{}) set(Metric::kGpuUtil, work / measured, peak);
+    if (memory > Bytes{}) set(Metric::kMemoryUsed, in_bytes(memory), in_bytes(memory));
+    if (capacity > Bytes{}) set(Metric::kMemoryTotal, in_bytes(capacity), in_bytes(capacity));
+    use.interval = kGrain;
+    use.known = measured;
+    use.idle_share = use.covered > Seconds{} ? idle / use.covered : 0;
+    use.held_share = use.covered > Seconds{} ? held / use.covered : 0;
     std::stable_sort(use.tenancies.begin(), use.tenancies.end(),
-                     [](const Tenancy& a, const Tenancy& b) { return a.seconds > b.seconds; });
+                     [](const Tenancy& a, const Tenancy& b) { return a.time > b.time; });
     return std::move(use);
   }
 };
@@ -101,39 +102,39 @@ Outcome outcome_of(const Job& job) {
 // One job's figures, before they are added to its user, account, ...
 struct Costed {
   const Job& job;
-  double gpu_hours = 0;
-  std::optional<double> idle_gpu_hours = {};  // of its GPUs that were measured
-  std::optional<double> usd = {};
+  GpuTime gpu_time = {};
+  std::optional<GpuTime> idle = {};  // of its GPUs that were measured
+  std::optional<Usd> spend = {};
   std::size_t idle_gpus = 0;
 
-  double usd_of(double hours_of_it) const { return gpu_hours > 0 ? usd.value_or(0) * hours_of_it / gpu_hours : 0; }
+  Usd spend_on(GpuTime part) const { return gpu_time > GpuTime{} ? spend.value_or(Usd{}) * (part / gpu_time) : Usd{}; }
 };
 
-Costed cost_of(const Job& job, const PriceBook& book, const IdleRule& idle,
+Costed cost_of(const Job& job, const DevicePrices& prices, const IdleRule& idle,
                const std::map<std::string, const GpuPrice*>& host_prices) {
   Costed costed{job};
-  costed.gpu_hours = in_hours(job.gpu_time());
+  costed.gpu_time = job.gpu_time();
   for (const JobGpu& gpu : job.gpus) {
     if (!gpu.utilization) continue;
     costed.idle_gpus += is_idle(gpu, idle) ? 1 : 0;
-    costed.idle_gpu_hours = costed.idle_gpu_hours.value_or(0) + (is_idle(gpu, idle) ? in_hours(job.elapsed) : 0);
+    costed.idle = costed.idle.value_or(GpuTime{}) + gpus(is_idle(gpu, idle) ? 1 : 0) * job.elapsed;
   }
-  GpuPrice price = book.price({.name = job.gpu_model, .mig_profile = job.mig_profile});
+  GpuPrice price = prices.price({.name = job.gpu_model, .mig_profile = job.mig_profile});
   const auto host = job.gpus.empty() ? host_prices.end() : host_prices.find(short_host(job.gpus.front().host));
   // Telemetry knows the GPU and its machine better than the log's type does.
   if (host != host_prices.end() && job.mig_profile.empty()) price = *host->second;
-  if (const std::optional<Usd> each = price.cost(in_seconds(job.gpu_time()))) costed.usd = in_usd(*each);
+  costed.spend = price.cost(job.gpu_time() / gpus(1));
   return costed;
 }
 
 void add_to(std::map<std::string, JobLine>& lines, const std::string& name, const Costed& costed) {
   JobLine& line = lines[name.empty() ? "(none)" : name];
   ++line.jobs;
-  line.gpu_hours += costed.gpu_hours;
-  line.usd += costed.usd.value_or(0);
-  if (costed.idle_gpu_hours) line.idle_gpu_hours = line.idle_gpu_hours.value_or(0) + *costed.idle_gpu_hours;
+  line.gpu_time += costed.gpu_time;
+  line.spend += costed.spend.value_or(Usd{});
+  if (costed.idle) line.idle = line.idle.value_or(GpuTime{}) + *costed.idle;
   const Outcome outcome = outcome_of(costed.job);
-  if (outcome != Outcome::kFine && outcome != Outcome::kRunning) line.unsuccessful_gpu_hours += costed.gpu_hours;
+  if (outcome != Outcome::kFine && outcome != Outcome::kRunning) line.unsuccessful += costed.gpu_time;
 }
 
 std::vector<JobLine> sorted(std::map<std::string, JobLine> lines) {
@@ -143,22 +144,22 @@ std::vector<JobLine> sorted(std::map<std::string, JobLine> lines) {
     list.push_back(std::move(line));
   }
   std::stable_sort(list.begin(), list.end(),
-                   [](const JobLine& a, const JobLine& b) { return a.gpu_hours > b.gpu_hours; });
+                   [](const JobLine& a, const JobLine& b) { return a.gpu_time > b.gpu_time; });
   return list;
 }
 
 // Gathers what bought nothing, by reason, and remembers the jobs that weigh most.
 class Issues {
  public:
-  void add(JobIssue issue, const Costed& costed, double hours_lost) {
-    if (hours_lost <= 0 && issue != JobIssue::kTimeLimitTooLong) return;
+  void add(JobIssue issue, const Costed& costed, GpuTime lost) {
+    if (lost <= GpuTime{} && issue != JobIssue::kTimeLimitTooLong) return;
     JobIssueLine& line = lines_[issue];
     line.issue = issue;
     ++line.jobs;
-    line.gpu_hours += hours_lost;
-    line.usd += costed.usd_of(hours_lost);
-    std::vector<std::pair<double, const Job*>>& worst = worst_[issue];
-    worst.emplace_back(costed.gpu_hours, &costed.job);
+    line.lost += lost;
+    line.spend += costed.spend_on(lost);
+    std::vector<std::pair<GpuTime, const Job*>>& worst = worst_[issue];
+    worst.emplace_back(costed.gpu_time, &costed.job);
     std::stable_sort(worst.begin(), worst.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     if (worst.size() > kExamples) worst.resize(kExamples);
   }
@@ -166,19 +167,18 @@ class Issues {
   std::vector<JobIssueLine> finish() {
     std::vector<JobIssueLine> list;
     for (auto& [issue, line] : lines_) {
-      for (const auto& [hours_of_it, job] : worst_[issue])
-        line.examples.push_back({job->id, job->user, job->name, hours_of_it});
+      for (const auto& [time, job] : worst_[issue]) line.examples.push_back({job->id, job->user, job->name, time});
       list.push_back(std::move(line));
     }
     std::stable_sort(list.begin(), list.end(),
-                     [](const JobIssueLine& a, const JobIssueLine& b) { return a.gpu_hours > b.gpu_hours; });
+                     [](const JobIssueLine& a, const JobIssueLine& b) { return a.lost > b.lost; });
     return list;
   }
 
  private:
   static constexpr std::size_t kExamples = 3;
   std::map<JobIssue, JobIssueLine> lines_;
-  std::map<JobIssue, std::vector<std::pair<double, const Job*>>> worst_;
+  std::map<JobIssue, std::vector<std::pair<GpuTime, const Job*>>> worst_;
 };
 
 // A job counts under one reason only for its hours: what became of it, else what it did not use.
@@ -186,41 +186,38 @@ void find_issues(Issues& issues, const Costed& costed) {
   const Job& job = costed.job;
   switch (outcome_of(job)) {
     case Outcome::kFailed:
-      return issues.add(JobIssue::kFailed, costed, costed.gpu_hours);
+      return issues.add(JobIssue::kFailed, costed, costed.gpu_time);
     case Outcome::kTimedOut:
-      return issues.add(JobIssue::kTimedOut, costed, costed.gpu_hours);
+      return issues.add(JobIssue::kTimedOut, costed, costed.gpu_time);
     case Outcome::kCancelled:
-      return issues.add(JobIssue::kCancelled, costed, costed.gpu_hours);
+      return issues.add(JobIssue::kCancelled, costed, costed.gpu_time);
     case Outcome::kOutOfMemory:
-      return issues.add(JobIssue::kOutOfMemory, costed, costed.gpu_hours);
+      return issues.add(JobIssue::kOutOfMemory, costed, costed.gpu_time);
     case Outcome::kNodeFailed:
-      return issues.add(JobIssue::kNodeFailed, costed, costed.gpu_hours);
+      return issues.add(JobIssue::kNodeFailed, costed, costed.gpu_time);
     case Outcome::kPreempted:
-      return issues.add(JobIssue::kPreempted, costed, costed.gpu_hours);
+      return issues.add(JobIssue::kPreempted, costed, costed.gpu_time);
     default:
       break;
   }
   if (costed.idle_gpus > 0 && costed.idle_gpus == job.gpus.size()) {
-    issues.add(JobIssue::kGpusUnused, costed, costed.gpu_hours);
+    issues.add(JobIssue::kGpusUnused, costed, costed.gpu_time);
   } else if (costed.idle_gpus > 0) {
-    issues.add(JobIssue::kTooManyGpus, costed, costed.idle_gpu_hours.value_or(0));
+    issues.add(JobIssue::kTooManyGpus, costed, costed.idle.value_or(GpuTime{}));
   }
   // Backfill plans with the limit: a job that asks for ten times its time waits longer and blocks others.
   if (job.time_limit && !job.running() && job.elapsed < *job.time_limit * 0.1 && *job.time_limit > hours(1)) {
-    issues.add(JobIssue::kTimeLimitTooLong, costed, 0);
+    issues.add(JobIssue::kTimeLimitTooLong, costed, {});
   }
 }
 
 }  // namespace
 
-std::string short_host(const std::string& host) { return host.substr(0, host.find('.')); }
-
-void clip_jobs(JobTable& table, double from, double until) {
+void clip_jobs(JobTable& table, const Interval& window) {
   for (Job& job : table.jobs) {
-    const double start = from > 0 ? std::max(from, job.start) : job.start;
-    const double end = until > 0 ? std::min(until, job.end) : job.end;
+    const TimePoint start = std::max(window.from, job.start), end = std::min(window.until, job.end);
     if (start == job.start && end == job.end) continue;
-    job.elapsed = job.elapsed * (std::max(0.0, end - start) / (job.end - job.start));
+    job.elapsed = job.elapsed * (std::max(Seconds{}, end - start) / (job.end - job.start));
     job.start = start;
     job.end = end;
   }
@@ -253,7 +250,7 @@ std::vector<GpuUse> gpus_of_jobs(const JobTable& table, const IdleRule& idle, co
   return gpus;
 }
 
-JobLedger make_job_ledger(const JobTable& table, const PriceBook& book, const IdleRule& idle,
+JobLedger make_job_ledger(const JobTable& table, const DevicePrices& prices, const IdleRule& idle,
                           const std::vector<GpuRow>& rows) {
   std::map<std::string, const GpuPrice*> host_prices;
   for (const GpuRow& row : rows) {
@@ -263,16 +260,16 @@ JobLedger make_job_ledger(const JobTable& table, const PriceBook& book, const Id
   JobLedger ledger;
   Issues issues;
   for (const Job& job : table.jobs) {
-    const Costed costed = cost_of(job, book, idle, host_prices);
+    const Costed costed = cost_of(job, prices, idle, host_prices);
     add_to(users, job.user, costed);
     add_to(accounts, job.account, costed);
     add_to(partitions, job.partition, costed);
     add_to(states, job.state, costed);
     find_issues(issues, costed);
     ++ledger.jobs;
-    ledger.gpu_hours += costed.gpu_hours;
-    ledger.usd += costed.usd.value_or(0);
-    ledger.priced += costed.usd ? 1 : 0;
+    ledger.gpu_time += costed.gpu_time;
+    ledger.spend += costed.spend.value_or(Usd{});
+    ledger.priced += costed.spend ? 1 : 0;
     ledger.measured += job.measured() ? 1 : 0;
   }
   ledger.users = sorted(std::move(users));

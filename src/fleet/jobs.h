@@ -2,22 +2,23 @@
 // nothing. A job costs its GPUs times its elapsed time, measured or not, whatever became of it.
 //
 //   telemetry::JobTable table = ...;                          // telemetry/feeds/slurm.h
-//   clip_jobs(table, from, until);                            // when only a window is asked for
+//   clip_jobs(table, {from, until});                          // when only a window is asked for
 //   std::vector<GpuUse> gpus = gpus_of_jobs(table, {...});    // for hosts no telemetry tells of
-//   JobLedger ledger = make_job_ledger(table, book, idle, rows);
+//   JobLedger ledger = make_job_ledger(table, prices, idle, rows);
 #pragma once
 
 #include <set>
 #include <string>
 #include <vector>
 
+#include "fleet/coverage.h"
 #include "fleet/fleet.h"
 #include "telemetry/feeds/slurm.h"
 
 namespace rightsize::fleet {
 
-// Cuts jobs to [from, until) (seconds since 1970; 0: no limit), their elapsed time in proportion; drops those outside.
-void clip_jobs(telemetry::JobTable& table, double from, double until);
+// Cuts jobs to the window, their elapsed time in proportion; drops those outside.
+void clip_jobs(telemetry::JobTable& table, const Interval& window);
 
 // The GPUs a log speaks of, as far as it can: a job whose GPU index is not known takes the lowest number that is free
 // on its host, so that a host gets as many GPUs as were ever in use at once. Their hours add up to the jobs' exactly;
@@ -26,12 +27,10 @@ std::vector<GpuUse> gpus_of_jobs(const telemetry::JobTable& table, const IdleRul
                                  const std::set<std::string>& covered = {});
 
 // `rows` price jobs whose log names no GPU type, by host. Jobs without any price count in hours only.
-JobLedger make_job_ledger(const telemetry::JobTable& table, const PriceBook& book, const IdleRule& idle,
+JobLedger make_job_ledger(const telemetry::JobTable& table, const DevicePrices& prices, const IdleRule& idle,
                           const std::vector<GpuRow>& rows);
 
 // What a reader must know of a log before trusting its numbers.
 std::vector<std::string> job_notes(const telemetry::JobTable& table, const std::vector<GpuRow>& rows);
-
-std::string short_host(const std::string& host);  // "n1.cluster.local" -> "n1"
 
 }  // namespace rightsize::fleet

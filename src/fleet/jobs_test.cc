@@ -18,8 +18,8 @@ Job job(std::string id, std::string state, double start_h, double hours_long, in
         .name = "train",
         .state = std::move(state)};
   j.gpu_model = "a100";
-  j.start = kStart + start_h * 3600;
-  j.end = j.start + hours_long * 3600;
+  j.start = kStart + hours(start_h);
+  j.end = j.start + hours(hours_long);
   j.elapsed = hours(hours_long);
   for (int i = 0; i < gpus; ++i) j.gpus.push_back({.host = host});
   return j;
@@ -33,46 +33,46 @@ const JobLine& line(const std::vector<JobLine>& lines, const std::string& name) 
   return lines.front();
 }
 
-TEST(Jobs, CostTheirGpusTimesTheirTimeWhateverBecameOfThem) {
+TEST(Jobs, JobsCostTheirGpuTimeWhateverTheirState) {
   JobTable table;
   table.jobs = {job("1", "COMPLETED", 0, 2, 4), job("2", "FAILED", 0, 1, 2), job("3", "TIMEOUT", 1, 3, 1),
                 job("4", "RUNNING", 2, 1, 1)};
   table.jobs[1].user = "bob";
-  const PriceBook book(facts(), *market::parse_own_prices({"a100=2"}, facts()));
+  const DevicePrices book(facts(), *market::parse_own_prices({"a100=2"}, facts()));
   const JobLedger ledger = make_job_ledger(table, book, {}, {});
-  EXPECT_DOUBLE_EQ(ledger.gpu_hours, 8 + 2 + 3 + 1);
-  EXPECT_NEAR(ledger.usd, 28, 1e-9);
-  EXPECT_DOUBLE_EQ(line(ledger.users, "bob").gpu_hours, 2);
-  EXPECT_DOUBLE_EQ(line(ledger.states, "FAILED").gpu_hours, 2);
-  EXPECT_NEAR(line(ledger.states, "COMPLETED").usd, 16, 1e-9);
-  EXPECT_DOUBLE_EQ(line(ledger.accounts, "vision").unsuccessful_gpu_hours, 5);
+  EXPECT_DOUBLE_EQ(in_gpu_hours(ledger.gpu_time), 8 + 2 + 3 + 1);
+  EXPECT_NEAR(in_usd(ledger.spend), 28, 1e-9);
+  EXPECT_DOUBLE_EQ(in_gpu_hours(line(ledger.users, "bob").gpu_time), 2);
+  EXPECT_DOUBLE_EQ(in_gpu_hours(line(ledger.states, "FAILED").gpu_time), 2);
+  EXPECT_NEAR(in_usd(line(ledger.states, "COMPLETED").spend), 16, 1e-9);
+  EXPECT_DOUBLE_EQ(in_gpu_hours(line(ledger.accounts, "vision").unsuccessful), 5);
   ASSERT_EQ(ledger.issues.size(), 2u);
   EXPECT_EQ(name_of(ledger.issues[0].issue), "timed-out");
-  EXPECT_DOUBLE_EQ(ledger.issues[0].gpu_hours, 3);
+  EXPECT_DOUBLE_EQ(in_gpu_hours(ledger.issues[0].lost), 3);
   EXPECT_EQ(ledger.issues[1].examples.at(0).id, "2");
-  EXPECT_FALSE(ledger.users[0].idle_gpu_hours);  // nothing was measured
+  EXPECT_FALSE(ledger.users[0].idle);  // nothing was measured
 }
 
-TEST(Jobs, WhatWasRequestedAndNotUsed) {
+TEST(Jobs, UnusedGpusAndLongTimeLimitsAreIssues) {
   JobTable table;
   table.jobs = {job("1", "COMPLETED", 0, 2, 2), job("2", "COMPLETED", 0, 1, 4), job("3", "COMPLETED", 3, 1, 1)};
   for (telemetry::JobGpu& gpu : table.jobs[0].gpus) gpu.utilization = Ratio::fraction(0);
   for (telemetry::JobGpu& gpu : table.jobs[1].gpus) gpu.utilization = Ratio::fraction(0);
   table.jobs[1].gpus[0].utilization = Ratio::fraction(0.9);
   table.jobs[2].time_limit = hours(48);
-  const PriceBook book(facts(), *market::parse_own_prices({"*=1"}, facts()));
+  const DevicePrices book(facts(), *market::parse_own_prices({"*=1"}, facts()));
   const JobLedger ledger = make_job_ledger(table, book, {}, {});
   ASSERT_EQ(ledger.issues.size(), 3u);
   EXPECT_EQ(ledger.issues[0].issue, JobIssue::kGpusUnused);
-  EXPECT_DOUBLE_EQ(ledger.issues[0].gpu_hours, 4);
+  EXPECT_DOUBLE_EQ(in_gpu_hours(ledger.issues[0].lost), 4);
   EXPECT_EQ(ledger.issues[1].issue, JobIssue::kTooManyGpus);
-  EXPECT_DOUBLE_EQ(ledger.issues[1].gpu_hours, 3);
-  EXPECT_NEAR(ledger.issues[1].usd, 3, 1e-9);
+  EXPECT_DOUBLE_EQ(in_gpu_hours(ledger.issues[1].lost), 3);
+  EXPECT_NEAR(in_usd(ledger.issues[1].spend), 3, 1e-9);
   EXPECT_EQ(ledger.issues[2].issue, JobIssue::kTimeLimitTooLong);
 }
 
 // Jobs that share a node do not share its first GPU, whatever their number, order and length.
-RC_GTEST_PROP(Jobs, HoursOfGpusAreTheHoursOfJobs, ()) {
+RC_GTEST_PROP(Jobs, GpuHoursEqualTheHoursOfJobs, ()) {
   JobTable table;
   double sum = 0, idle = 0;
   for (int i = *rc::gen::inRange(0, 40); i > 0; --i) {
@@ -82,28 +82,28 @@ RC_GTEST_PROP(Jobs, HoursOfGpusAreTheHoursOfJobs, ()) {
     for (telemetry::JobGpu& gpu : j.gpus) {
       if (percent >= 0) gpu.utilization = Ratio::percent(percent);
     }
-    sum += in_hours(j.gpu_time());
-    idle += percent == 0 ? in_hours(j.gpu_time()) : 0;
+    sum += in_gpu_hours(j.gpu_time());
+    idle += percent == 0 ? in_gpu_hours(j.gpu_time()) : 0;
     table.jobs.push_back(j);
   }
-  const PriceBook book(facts(), *market::parse_own_prices({"*=2.25"}, facts()));
-  const FleetAnalysis a = analyse(gpus_of_jobs(table, {}), book, {});
+  const DevicePrices book(facts(), *market::parse_own_prices({"*=2.25"}, facts()));
+  const FleetAnalysis a = analyse(gpus_of_jobs(table, {}), {book, speeds()});
   const JobLedger ledger = make_job_ledger(table, book, {}, a.gpus);
-  RC_ASSERT(std::abs(a.totals.gpu_hours - sum) < 1e-6);
-  RC_ASSERT(std::abs(a.totals.spend_usd - 2.25 * sum) < 1e-6);
-  RC_ASSERT(std::abs(a.totals.idle_gpu_hours - idle) < 1e-6);
-  RC_ASSERT(std::abs(ledger.gpu_hours - sum) < 1e-6);
+  RC_ASSERT(std::abs(in_gpu_hours(a.totals.gpu_time) - sum) < 1e-6);
+  RC_ASSERT(std::abs(in_usd(a.totals.spend) - 2.25 * sum) < 1e-6);
+  RC_ASSERT(std::abs(in_gpu_hours(a.totals.idle) - idle) < 1e-6);
+  RC_ASSERT(std::abs(in_gpu_hours(ledger.gpu_time) - sum) < 1e-6);
   for (const std::vector<JobLine>* lines : {&ledger.users, &ledger.accounts, &ledger.partitions, &ledger.states}) {
     double all = 0;
-    for (const JobLine& l : *lines) all += l.gpu_hours;
+    for (const JobLine& l : *lines) all += in_gpu_hours(l.gpu_time);
     RC_ASSERT(std::abs(all - sum) < 1e-6);
   }
   double lost = 0;
-  for (const JobIssueLine& l : ledger.issues) lost += l.gpu_hours;
+  for (const JobIssueLine& l : ledger.issues) lost += in_gpu_hours(l.lost);
   RC_ASSERT(lost <= sum + 1e-6);
 }
 
-TEST(Jobs, HostsWithTelemetryAreLeftToIt) {
+TEST(Jobs, JobsOnHostsWithTelemetryMakeNoGpus) {
   JobTable table;
   table.jobs = {job("1", "COMPLETED", 0, 2, 4, "n1.cluster.local"), job("2", "COMPLETED", 0, 1, 2, "n2")};
   const std::vector<GpuUse> gpus = gpus_of_jobs(table, {}, {"n1"});
@@ -111,11 +111,11 @@ TEST(Jobs, HostsWithTelemetryAreLeftToIt) {
   for (const GpuUse& gpu : gpus) EXPECT_EQ(gpu.device.host, "n2");
 }
 
-TEST(Jobs, ClippedToTheWindow) {
+TEST(Jobs, JobsAreClippedToTheWindow) {
   JobTable table;
   table.jobs = {job("1", "COMPLETED", 0, 10, 1), job("2", "COMPLETED", 20, 1, 1)};
   table.jobs[0].elapsed = hours(5);  // suspended for half of it
-  clip_jobs(table, kStart + 4 * 3600, kStart + 8 * 3600);
+  clip_jobs(table, {kStart + hours(4), kStart + hours(8)});
   ASSERT_EQ(table.jobs.size(), 1u);
   EXPECT_NEAR(in_hours(table.jobs[0].elapsed), 2, 1e-12);
 }
@@ -125,8 +125,8 @@ TEST(Jobs, OnlyRunningJobsAreStopped) {
   JobTable table;
   table.jobs = {job("7", "COMPLETED", 0, 20, 1), job("8", "RUNNING", 20, 40, 1, "n2")};
   for (Job& j : table.jobs) j.gpus[0].utilization = Ratio::fraction(0);
-  const PriceBook book(facts(), *market::parse_own_prices({"*=2"}, facts()));
-  const FleetAnalysis a = analyse(gpus_of_jobs(table, {}), book, {});
+  const DevicePrices book(facts(), *market::parse_own_prices({"*=2"}, facts()));
+  const FleetAnalysis a = analyse(gpus_of_jobs(table, {}), {book, speeds()});
   ASSERT_EQ(a.actions.size(), 1u);
   EXPECT_EQ(a.actions[0].commands, std::vector<std::string>{"scancel 8"});
 }

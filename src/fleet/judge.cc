@@ -20,7 +20,7 @@ double& share(GpuRow& gpu, Category category) { return gpu.share[static_cast<std
 double known_share(const GpuUse& use) {
   if (!use.activity()) return 0;
   // Sources that do not tell the two apart report activity with every reading.
-  return use.known_seconds > 0 && use.seconds > 0 ? std::min(1.0, use.known_seconds / use.seconds) : 1;
+  return use.known > Seconds{} && use.covered > Seconds{} ? std::min(1.0, use.known / use.covered) : 1;
 }
 
 diagnose::MetricStatistics statistics(const MetricUse& use) {
@@ -33,9 +33,9 @@ diagnose::Summary summary_of(const GpuUse& use) {
   diagnose::Summary summary;
   // Only the time with activity says anything of it.
   const double known = known_share(use);
-  summary.duration = seconds(use.seconds * known);
-  summary.interval = seconds(use.step);
-  summary.samples = use.step > 0 ? static_cast<std::uint64_t>(use.seconds * known / use.step + 0.5) : 0;
+  summary.duration = use.covered * known;
+  summary.interval = use.interval;
+  if (use.interval > Seconds{}) summary.samples = static_cast<std::uint64_t>(summary.duration / use.interval + 0.5);
   for (std::size_t i = 0; i < telemetry::kMetrics; ++i) {
     if (use.metrics[i]) summary.set(static_cast<Metric>(i), statistics(*use.metrics[i]));
   }
@@ -82,15 +82,9 @@ void split_time(GpuRow& gpu, const diagnose::Diagnosis& found) {
   share(gpu, Category::kUseful) = std::max(0.0, known - idle - wasted);
 }
 
-void set_cost(GpuRow& row) {
-  row.gpu_hours = row.use.seconds / 3600 * row.price.share;
-  row.spend_usd.reset();
-  if (const std::optional<Usd> cost = row.price.cost(row.use.seconds)) row.spend_usd = in_usd(*cost);
-}
-
-GpuRow judge_one(GpuUse use, const PriceBook& book) {
+GpuRow judge_one(GpuUse use, const DevicePrices& prices) {
   GpuRow row;
-  row.price = book.price(use.device);
+  row.price = prices.price(use.device);
   const diagnose::Hardware hardware =
       row.price.gpu != nullptr ? diagnose::hardware_of(*row.price.gpu) : diagnose::Hardware{};
   const diagnose::Diagnosis found = diagnose::classify(summary_of(use), hardware);
@@ -99,25 +93,21 @@ GpuRow judge_one(GpuUse use, const PriceBook& book) {
   row.evidence = found.evidence;
   row.time = found.shares;
   row.use = std::move(use);
-  set_cost(row);
+  row.set_cost();
   split_time(row, found);
   return row;
 }
 
 }  // namespace
 
-std::vector<GpuRow> judge(std::vector<GpuUse> gpus, const PriceBook& book) {
+std::vector<GpuRow> judge(std::vector<GpuUse> gpus, const DevicePrices& prices) {
   align(gpus);
-  double first = 0, last = 0;
-  for (const GpuUse& gpu : gpus) {
-    if (gpu.seconds <= 0) continue;
-    first = first == 0 ? gpu.first : std::min(first, gpu.first);
-    last = std::max(last, gpu.last + gpu.step);
-  }
   std::vector<GpuRow> rows;
-  for (GpuUse& gpu : gpus) {
-    rows.push_back(judge_one(std::move(gpu), book));
-    if (last > first) rows.back().presence = std::min(1.0, rows.back().use.seconds / (last - first));
+  rows.reserve(gpus.size());
+  for (GpuUse& gpu : gpus) rows.push_back(judge_one(std::move(gpu), prices));
+  const Interval window = window_of(rows);
+  for (GpuRow& row : rows) {
+    if (window.length() > Seconds{}) row.presence = std::min(1.0, row.use.covered / window.length());
   }
   settle_partitioned(rows);
   return rows;
@@ -175,19 +165,24 @@ std::string_view rule_of(Category category) {
   return kRules[static_cast<std::size_t>(category)];
 }
 
-std::optional<double> GpuRow::usd(Category category) const {
-  if (!spend_usd) return std::nullopt;
-  return *spend_usd * share[static_cast<std::size_t>(category)];
+void GpuRow::set_cost() {
+  gpu_time = price.gpu_time(use.covered);
+  spend = price.cost(use.covered);
 }
 
-std::optional<double> GpuRow::waste_usd() const {
-  if (!spend_usd) return std::nullopt;
-  return *spend_usd * waste_share();
+std::optional<Usd> GpuRow::spend_on(Category category) const {
+  if (!spend) return std::nullopt;
+  return *spend * share_of(category);
 }
 
-double GpuRow::usd_per_month() const {
-  if (!price.rate) return 0;
-  return in_usd(*price.rate * rightsize::gpus(price.share) * kMonth) * presence;
+std::optional<Usd> GpuRow::waste() const {
+  if (!spend) return std::nullopt;
+  return *spend * waste_share();
+}
+
+UsdPerSecond GpuRow::spend_rate() const {
+  if (!price.rate) return {};
+  return *price.rate * gpus(price.share) * presence;
 }
 
 const Owner& GpuRow::owner() const {
@@ -200,9 +195,9 @@ Bytes GpuRow::memory_capacity() const {
   return price.gpu != nullptr ? price.gpu->capacity() * price.share : bytes(0);
 }
 
-double GpuRow::memory_peak() const {
+Bytes GpuRow::memory_peak() const {
   const std::optional<MetricUse>& used = use.metric(Metric::kMemoryUsed);
-  return used ? used->max : 0;
+  return bytes(used ? used->max : 0);
 }
 
 }  // namespace rightsize::fleet

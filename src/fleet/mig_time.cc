@@ -15,8 +15,7 @@ std::string physical_key(const GpuRow& row) {
 
 void set_share(GpuRow& row, double share) {
   row.price.share = share;
-  row.gpu_hours = row.use.seconds / 3600 * share;
-  if (const std::optional<Usd> cost = row.price.cost(row.use.seconds)) row.spend_usd = in_usd(*cost);
+  row.set_cost();
 }
 
 void describe_free(GpuRow& row) {
@@ -30,22 +29,22 @@ void describe_free(GpuRow& row) {
 // Four sevenths and a half are more than one: what instances that were there at the same time are too much together,
 // each gives up in proportion.
 void settle(GpuRow& free, std::map<std::string, GpuRow*>& instances) {
-  std::map<std::string, double> seconds;  // of a whole GPU
-  double rest = 0;
+  std::map<std::string, Seconds> whole;  // time of a whole GPU
+  Seconds rest;
   for (const MigLayout& layout : free.use.layouts) {
     double sum = 0;
     for (const std::string& name : layout.instances) {
       if (instances.contains(name)) sum += instances[name]->price.share;
     }
-    rest += std::max(0.0, 1 - sum) * layout.seconds;
+    rest += std::max(0.0, 1 - sum) * layout.time;
     for (const std::string& name : layout.instances) {
-      if (instances.contains(name)) seconds[name] += instances[name]->price.share / std::max(1.0, sum) * layout.seconds;
+      if (instances.contains(name)) whole[name] += instances[name]->price.share / std::max(1.0, sum) * layout.time;
     }
   }
   for (const auto& [name, row] : instances) {
-    if (row->use.seconds > 0 && seconds.contains(name)) set_share(*row, seconds[name] / row->use.seconds);
+    if (row->use.covered > Seconds{} && whole.contains(name)) set_share(*row, whole[name] / row->use.covered);
   }
-  set_share(free, free.use.seconds > 0 ? rest / free.use.seconds : 0);
+  set_share(free, free.use.covered > Seconds{} ? rest / free.use.covered : 0);
   describe_free(free);
 }
 

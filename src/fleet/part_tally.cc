@@ -6,28 +6,6 @@
 namespace rightsize::fleet {
 namespace {
 
-constexpr bool is_share(Metric metric) {
-  switch (metric) {
-    case Metric::kGpuUtil:
-    case Metric::kMemoryUtil:
-    case Metric::kGraphicsActive:
-    case Metric::kSmActive:
-    case Metric::kSmOccupancy:
-    case Metric::kTensorActive:
-    case Metric::kDramActive:
-    case Metric::kFp64Active:
-    case Metric::kFp32Active:
-    case Metric::kFp16Active:
-    case Metric::kIntegerActive:
-    case Metric::kHmmaActive:
-    case Metric::kImmaActive:
-    case Metric::kDfmaActive:
-      return true;
-    default:
-      return false;
-  }
-}
-
 constexpr int row_of(Metric metric) {
   for (std::size_t i = 0; i < kActivityRows; ++i) {
     if (kActivityMetrics[i] == metric) return static_cast<int>(i);
@@ -37,7 +15,7 @@ constexpr int row_of(Metric metric) {
 }
 
 constexpr double most_of(Metric metric) {
-  if (is_share(metric)) return 1.05;  // counters read over a slightly wrong interval
+  if (telemetry::is_share(metric)) return telemetry::kMostShare;
   switch (metric) {
     case Metric::kMemoryUsed:
     case Metric::kMemoryTotal:
@@ -55,7 +33,7 @@ constexpr auto kKinds = [] {
   std::array<MetricKind, telemetry::kMetrics> kinds{};
   for (std::size_t i = 0; i < telemetry::kMetrics; ++i) {
     const auto metric = static_cast<Metric>(i);
-    kinds[i] = {most_of(metric), row_of(metric), is_share(metric)};
+    kinds[i] = {most_of(metric), row_of(metric), telemetry::is_share(metric)};
   }
   return kinds;
 }();
@@ -84,8 +62,8 @@ void Cell::merge(Cell other) {
 
 // Readings whose time is not known weigh what the others do on average.
 double Tally::mean() const {
-  const double each = count > loose ? weight / static_cast<double>(count - loose) : 1;
-  return (sum + loose_sum * each) / (weight + static_cast<double>(loose) * each);
+  const double each = count > loose ? in_seconds(usual_interval()) : 1;
+  return (sum + loose_sum * each) / (in_seconds(weight) + static_cast<double>(loose) * each);
 }
 
 double Tally::quantile(double share) const {
@@ -100,7 +78,7 @@ double Tally::quantile(double share) const {
 
 // Neighbouring steps become one; steps stay aligned with the clock.
 void CurveRows::coarsen() {
-  const double wider = wider_step(width_);
+  const Seconds wider = wider_step(width_);
   const auto factor = static_cast<std::int64_t>(std::llround(wider / width_));
   const auto ahead = static_cast<std::size_t>(origin_ - origin_ / factor * factor);  // of the first step in its new one
   const auto by = static_cast<std::size_t>(factor);
@@ -123,17 +101,21 @@ void CurveRows::extend_front(std::size_t by) {
   steps_ += by;
 }
 
-std::size_t CurveRows::find_step(double time) {
-  auto index = static_cast<std::int64_t>(std::floor(time / width_));
+std::int64_t CurveRows::index_of(TimePoint time) const {
+  return static_cast<std::int64_t>(std::floor(time.since_epoch() / width_));
+}
+
+std::size_t CurveRows::find_step(TimePoint time) {
+  std::int64_t index = index_of(time);
   if (steps_ == 0) {
     origin_ = index;
     steps_ = 1;
     return 0;
   }
   // Readings a minute apart need no steps of a second: the second reading tells.
-  while (steps_ == 1 && width_ < 60 && std::abs(index - origin_) > 1) {
+  while (steps_ == 1 && width_ < seconds(60) && std::abs(index - origin_) > 1) {
     coarsen();
-    index = static_cast<std::int64_t>(std::floor(time / width_));
+    index = index_of(time);
   }
   constexpr auto kMost = static_cast<std::int64_t>(kMostSteps);
   while (index < origin_ || index - origin_ >= kMost) {
@@ -147,19 +129,23 @@ std::size_t CurveRows::find_step(double time) {
       }
     }
     coarsen();
-    index = static_cast<std::int64_t>(std::floor(time / width_));
+    index = index_of(time);
   }
   const auto at = static_cast<std::size_t>(index - origin_);
   steps_ = std::max(steps_, at + 1);
   return at;
 }
 
-Cell& CurveRows::cell(std::size_t row, double time, double& begin, double& end) {
+Cell& CurveRows::cell(std::size_t row, TimePoint time, Interval& reach) {
   const std::size_t step = find_step(time);
   std::vector<Cell>& cells = rows_[row];
-  if (cells.size() <= step) cells.resize(steps_);
-  begin = begin_of(step);
-  end = begin + width_;
+  if (cells.size() <= step) {
+    // By a few steps at a time: doubling would leave a third of it empty.
+    constexpr std::size_t kGrowth = 32;
+    if (cells.capacity() < steps_) cells.reserve((steps_ + kGrowth - 1) / kGrowth * kGrowth);
+    cells.resize(steps_);
+  }
+  reach = {begin_of(step), begin_of(step) + width_};
   return cells[step];
 }
 
@@ -168,9 +154,9 @@ const Cell* CurveRows::at(std::size_t row, std::size_t step) const {
   return step < cells.size() && cells[step].count > 0 ? &cells[step] : nullptr;
 }
 
-std::size_t CurveRows::step_of(double time) const {
-  const double step = std::floor(time / width_) - static_cast<double>(origin_);
-  return static_cast<std::size_t>(std::clamp(step, 0.0, static_cast<double>(std::max<std::size_t>(steps_, 1) - 1)));
+std::size_t CurveRows::step_of(TimePoint time) const {
+  const auto last = static_cast<std::int64_t>(std::max<std::size_t>(steps_, 1) - 1);
+  return static_cast<std::size_t>(std::clamp<std::int64_t>(index_of(time) - origin_, 0, last));
 }
 
 }  // namespace rightsize::fleet

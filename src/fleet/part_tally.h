@@ -49,72 +49,77 @@ struct Cell {
 // is not a mean over readings.
 struct Tally {
   std::uint64_t count = 0;
-  double max = 0, previous = 0;
-  double sum = 0, weight = 0;               // of readings whose time is known
+  double max = 0;
+  TimePoint previous;
+  double sum = 0;                           // of readings whose time is known, times their seconds
+  Seconds weight;                           // ... and their time
   double loose_sum = 0;                     // of the others: the first, those after a break, those out of order
   std::uint64_t loose = 0;                  // how many
-  float interval = 0;                       // the last between two readings in order; 0: not known yet
+  Seconds interval;                         // the last between two readings in order; 0: not known yet
   std::array<float, kBuckets> histogram{};  // of shares
 
-  // Returns the seconds the reading stands for.
-  double add(double time, double value) {
-    const double gap = time - previous;
+  // Returns the time the reading stands for.
+  Seconds add(TimePoint time, double value) {
+    const Seconds gap = time - previous;
     previous = time;
     max = count == 0 || value > max ? value : max;
     ++count;
-    if (count > 1 && gap > 0 && gap <= kInOrder) {
-      interval = static_cast<float>(gap);
-      sum += value * gap;
+    if (count > 1 && gap > Seconds{} && gap <= kInOrder) {
+      interval = gap;
+      sum += value * in_seconds(gap);
       weight += gap;
       return gap;
     }
     loose_sum += value;
     ++loose;
-    return interval > 0 ? static_cast<double>(interval) : kInOrder / 5;
+    return interval > Seconds{} ? interval : kInOrder / 5;
   }
-  // Mean seconds between readings in order; 0 when there are none.
-  double usual_interval() const { return count > loose ? weight / static_cast<double>(count - loose) : 0; }
+  // The mean between readings in order; 0 when there are none.
+  Seconds usual_interval() const { return count > loose ? weight / static_cast<double>(count - loose) : Seconds{}; }
   double mean() const;
   // The middle of the bucket in which the quantile falls.
   double quantile(double share) const;
 
-  static constexpr double kInOrder = 300;
+  static constexpr Seconds kInOrder = seconds(300);
 };
 
 // The curves of one device: steps of one width, as many as kMostSteps; when more are needed, neighbours become one.
 class CurveRows {
  public:
-  static constexpr std::size_t kMostSteps = 512;
+  // Half-hours for a week and five minutes for a day, as for a server (scan.cc). This is most of the memory of a fleet.
+  static constexpr std::size_t kMostSteps = 340;
 
-  // The cell of a row for a time, and the time it reaches to.
-  Cell& cell(std::size_t row, double time, double& begin, double& end);
+  // The cell of a row for a moment, and the times it holds.
+  Cell& cell(std::size_t row, TimePoint time, Interval& reach);
   void coarsen();
   std::size_t steps() const { return steps_; }
-  double width() const { return width_; }
-  double begin_of(std::size_t step) const {
-    return static_cast<double>(origin_ + static_cast<std::int64_t>(step)) * width_;
+  Seconds width() const { return width_; }
+  TimePoint begin_of(std::size_t step) const {
+    return TimePoint(static_cast<double>(origin_ + static_cast<std::int64_t>(step)) * width_);
   }
   // Of a step nobody reported: nothing.
   const Cell* at(std::size_t row, std::size_t step) const;
   // The step that holds a time within the curves.
-  std::size_t step_of(double time) const;
+  std::size_t step_of(TimePoint time) const;
 
  private:
-  std::size_t find_step(double time);
+  std::int64_t index_of(TimePoint time) const;
+  std::size_t find_step(TimePoint time);
   void extend_front(std::size_t by);
 
   std::array<std::vector<Cell>, kRows> rows_;
   std::int64_t origin_ = 0;  // of the first step, in steps since 1970
   std::size_t steps_ = 0;
-  double width_ = 1;
+  Seconds width_ = seconds(1);
 };
 
-// One owner's readings of activity: seconds, and what was seen.
+// One owner's readings of activity: their time, and what was seen.
 struct OwnerTally {
   Owner owner;
-  std::array<double, kActivityRows> weight{}, idle{};
+  std::array<Seconds, kActivityRows> weight{}, idle{};
   std::array<std::unique_ptr<std::array<float, kOwnerBuckets>>, kActivityRows> histogram;
-  double activity_peak = 0, memory_peak = 0;
+  double activity_peak = 0;
+  Bytes memory_peak;
 };
 
 // One set of labels.
@@ -133,13 +138,13 @@ struct PartTally {
   std::vector<OwnerTally> owners;
   std::vector<SeriesTally> series;
   std::uint64_t dropped = 0;
-  double shift = 0;   // added to times since its clock jumped
-  double newest = 0;  // the last time taken, shifted; 0: none yet
+  Seconds shift;     // added to times since its clock jumped
+  TimePoint newest;  // the last time taken, shifted; 0: none yet
   bool jumped = false;
 };
 
 // The rows of one physical GPU: itself for the time it was whole, every MIG instance, and the free part with the
-// layouts where there were instances. `parts` belong together; `fallback` seconds stand for a lone reading.
-std::vector<GpuUse> account(const std::vector<PartTally*>& parts, const IdleRule& rule, double fallback);
+// layouts where there were instances. `parts` belong together; a lone reading stands for `fallback`.
+std::vector<GpuUse> account(const std::vector<PartTally*>& parts, const IdleRule& rule, Seconds fallback);
 
 }  // namespace rightsize::fleet

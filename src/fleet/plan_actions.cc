@@ -13,15 +13,15 @@ namespace {
 
 using diagnose::Verdict;
 
-constexpr double kLeastUsd = 1;        // a month; less is not worth a line
-constexpr std::size_t kMostOther = 3;  // other remedies named with an action
+constexpr UsdPerSecond kLeastSaving = usd_per_month(1);  // less is not worth a line
+constexpr std::size_t kMostOther = 3;                    // other remedies named with an action
 
 std::vector<Remedy> find_all(const RemedyInput& input) {
   std::vector<Remedy> all;
   for (auto* find : {find_stops, find_replica_cuts, find_consolidations, find_partitions, find_downsizes,
                      find_quantizations, find_commitments}) {
     for (Remedy& remedy : find(input)) {
-      if (remedy.usd_per_month >= kLeastUsd) all.push_back(std::move(remedy));
+      if (remedy.saving >= kLeastSaving) all.push_back(std::move(remedy));
     }
   }
   return all;
@@ -34,40 +34,40 @@ ActionKey key_of(const Remedy& remedy) { return {remedy.kind, remedy.owner, reme
 // The remedies that lost to an action on its own GPUs: per kind the one that would have saved most.
 void note_others(Action& action, const std::vector<Remedy>& remedies, const std::set<std::size_t>& taken,
                  const std::map<std::size_t, std::vector<std::size_t>>& of_gpu) {
-  std::map<ActionKind, double> saved;
+  std::map<ActionKind, UsdPerSecond> saved;
   std::set<std::size_t> counted;
   for (std::size_t gpu : action.gpus) {
-    std::map<ActionKind, double> best;
+    std::map<ActionKind, UsdPerSecond> best;
     for (std::size_t r : of_gpu.at(gpu)) {
       const ActionKind kind = kind_of(remedies[r].kind);
       if (taken.contains(r) || kind == action.kind) continue;
-      const double each = remedies[r].usd_per_month / static_cast<double>(remedies[r].gpus.size());
+      const UsdPerSecond each = remedies[r].saving / static_cast<double>(remedies[r].gpus.size());
       best[kind] = std::max(best[kind], each);
     }
-    for (const auto& [kind, usd_each] : best) saved[kind] += usd_each;
+    for (const auto& [kind, each] : best) saved[kind] += each;
   }
-  std::vector<std::pair<double, ActionKind>> order;
-  for (const auto& [kind, usd_all] : saved) order.emplace_back(-usd_all, kind);
+  std::vector<std::pair<UsdPerSecond, ActionKind>> order;
+  for (const auto& [kind, all] : saved) order.emplace_back(-all, kind);
   std::sort(order.begin(), order.end());
   for (std::size_t i = 0; i < std::min(kMostOther, order.size()); ++i) {
     action.instead_of.push_back(fmt::format("{}: at most {} a month for these GPUs", name_of(order[i].second),
-                                            format_usd(usd(-order[i].first))));
+                                            format_usd(-order[i].first * kMonth)));
   }
 }
 
 }  // namespace
 
 std::vector<Running> all_running(const std::vector<GpuRow>& gpus, const Thresholds& thresholds) {
-  const Window window = window_of(gpus);
+  const Interval window = window_of(gpus);
   std::vector<Running> running;
   for (const GpuRow& gpu : gpus) running.push_back(running_on(gpu, window, thresholds));
   return running;
 }
 
-ActionPlan plan_actions(const std::vector<GpuRow>& gpus, const PriceBook& book, const Thresholds& thresholds) {
+ActionPlan plan_actions(const std::vector<GpuRow>& gpus, const Assumptions& assumptions) {
+  const auto& [prices, speeds, thresholds] = assumptions;
   const std::vector<Running> running = all_running(gpus, thresholds);
-  const perf::SpeedTable speeds(book.catalog(), *perf::load_constants(""));
-  const RemedyInput input{gpus, running, book, thresholds, speeds};
+  const RemedyInput input{gpus, running, prices, thresholds, speeds};
   const std::vector<Remedy> remedies = find_all(input);
   const Choice choice = choose_remedies(remedies, gpus.size());
 
@@ -78,13 +78,13 @@ ActionPlan plan_actions(const std::vector<GpuRow>& gpus, const PriceBook& book, 
     for (std::size_t gpu : remedies[r].gpus) of_gpu[gpu].push_back(r);
   }
   const std::set<std::size_t> taken(choice.remedies.begin(), choice.remedies.end());
-  ActionPlan plan{{}, choice.usd_per_month, choice.bound, remedies.size()};
+  ActionPlan plan{{}, choice.saving, choice.bound, remedies.size()};
   for (const auto& [key, parts] : joined) {
     plan.actions.push_back(describe(parts, input));
     note_others(plan.actions.back(), remedies, taken, of_gpu);
   }
   std::stable_sort(plan.actions.begin(), plan.actions.end(),
-                   [](const Action& a, const Action& b) { return a.usd_per_month > b.usd_per_month; });
+                   [](const Action& a, const Action& b) { return a.saving > b.saving; });
   return plan;
 }
 

@@ -4,25 +4,18 @@
 #include <charconv>
 
 #include "base/text.h"
+#include "fleet/use.h"
 
 namespace rightsize::fleet {
 namespace {
 
 using catalog::Purchase;
 
-std::string label(const telemetry::Device& device, std::initializer_list<const char*> names) {
-  for (const char* name : names) {
-    const auto found = device.labels.find(name);
-    if (found != device.labels.end() && !found->second.empty()) return found->second;
-  }
-  return {};
-}
-
 std::string region_label(const telemetry::Device& device) {
   std::string region =
-      label(device, {"region", "topology_kubernetes_io_region", "label_topology_kubernetes_io_region"});
+      first_label(device, {"region", "topology_kubernetes_io_region", "label_topology_kubernetes_io_region"});
   if (!region.empty()) return region;
-  region = label(device, {"zone", "topology_kubernetes_io_zone", "AvailabilityZone", "availability_zone"});
+  region = first_label(device, {"zone", "topology_kubernetes_io_zone", "AvailabilityZone", "availability_zone"});
   // "us-east-1a" is a zone of us-east-1, "us-central1-a" one of us-central1.
   if (region.size() > 2 && region[region.size() - 2] == '-') return region.substr(0, region.size() - 2);
   if (!region.empty() && std::isalpha(static_cast<unsigned char>(region.back())) != 0) region.pop_back();
@@ -30,8 +23,8 @@ std::string region_label(const telemetry::Device& device) {
 }
 
 Purchase purchase_label(const telemetry::Device& device) {
-  const std::string terms = to_lower(label(device, {"capacity_type", "karpenter_sh_capacity_type", "lifecycle",
-                                                    "eks_amazonaws_com_capacityType", "purchase"}));
+  const std::string terms = to_lower(first_label(device, {"capacity_type", "karpenter_sh_capacity_type", "lifecycle",
+                                                          "eks_amazonaws_com_capacityType", "purchase"}));
   if (terms == "spot" || terms == "preemptible") return Purchase::kSpot;
   return catalog::parse_purchase(terms).value_or(Purchase::kOnDemand);
 }
@@ -45,7 +38,7 @@ void take(GpuPrice& price, const market::GpuQuote& quote, PriceBasis basis) {
   price.region = quote.offer->price->region;
 }
 
-// Peer-hosted machines (RunPod's community cloud): no promise of uptime or privacy, so no place for a team's work.
+// Peer-hosted machines (RunPod's community cloud): no guarantee of uptime or privacy, so no place for a team's work.
 bool is_peer_hosted(const market::Offer& offer) { return offer.machine->instance.ends_with("_COMMUNITY"); }
 
 // GeForce cards: their driver's licence keeps them out of data centres, so a data-centre GPU is not exchanged for one.
@@ -87,14 +80,15 @@ std::string_view name_of(PriceBasis basis) {
   return "unknown";
 }
 
-std::optional<Usd> GpuPrice::cost(double observed_seconds) const {
+std::optional<Usd> GpuPrice::cost(Seconds time) const {
   if (!rate) return std::nullopt;
-  return *rate * gpus(share) * seconds(observed_seconds);
+  return *rate * gpu_time(time);
 }
 
 std::string machine_label(const telemetry::Device& device) {
-  return label(device, {"instance_type", "InstanceType", "node_kubernetes_io_instance_type",
-                        "label_node_kubernetes_io_instance_type", "beta_kubernetes_io_instance_type", "machine_type"});
+  return first_label(device,
+                     {"instance_type", "InstanceType", "node_kubernetes_io_instance_type",
+                      "label_node_kubernetes_io_instance_type", "beta_kubernetes_io_instance_type", "machine_type"});
 }
 
 double mig_share(const telemetry::Device& device, const catalog::Gpu* gpu, const catalog::Catalog& catalog) {
@@ -115,7 +109,7 @@ double mig_share(const telemetry::Device& device, const catalog::Gpu* gpu, const
   return std::min(1.0, slices / 7.0);
 }
 
-PriceBook::PriceBook(const catalog::Catalog& catalog, market::OwnPrices own, Market market)
+DevicePrices::DevicePrices(const catalog::Catalog& catalog, market::OwnPrices own, Market market)
     : book_(catalog, std::move(own)), market_(std::move(market)) {
   for (const market::Offer& offer : market::list_offers(catalog)) {
     if (offer.machine->retired || is_peer_hosted(offer)) continue;
@@ -124,11 +118,11 @@ PriceBook::PriceBook(const catalog::Catalog& catalog, market::OwnPrices own, Mar
   }
 }
 
-bool PriceBook::in_market(const market::Offer& offer) const {
+bool DevicePrices::in_market(const market::Offer& offer) const {
   return market::OfferFilter{.providers = market_.providers, .regions = market_.regions}.lets_through(offer);
 }
 
-GpuPrice PriceBook::price(const telemetry::Device& device) const {
+GpuPrice DevicePrices::price(const telemetry::Device& device) const {
   GpuPrice price;
   price.machine = find_machine(device, catalog());
   if (Result<const catalog::Gpu*> gpu = catalog().find_gpu(device.name)) price.gpu = *gpu;
@@ -157,13 +151,14 @@ GpuPrice PriceBook::price(const telemetry::Device& device) const {
 }
 
 // Whether this provider itself asks less for `other` than for `now`.
-bool PriceBook::is_cheaper_kind(const catalog::Gpu& other, const catalog::Gpu& now, const std::string& provider) const {
+bool DevicePrices::is_cheaper_kind(const catalog::Gpu& other, const catalog::Gpu& now,
+                                   const std::string& provider) const {
   const std::optional<UsdPerGpuSecond> a = cheapest_rate(on_demand_, other, provider);
   const std::optional<UsdPerGpuSecond> b = cheapest_rate(on_demand_, now, provider);
   return a && b && *a < *b;
 }
 
-std::optional<Alternative> PriceBook::cheapest(const catalog::Gpu& gpu, const GpuPrice& now) const {
+std::optional<Alternative> DevicePrices::cheapest(const catalog::Gpu& gpu, const GpuPrice& now) const {
   if (const auto own = book_.gpu(gpu, Purchase::kOnDemand); own && own->is_own()) {
     return Alternative{&gpu, own->rate, own->source(), nullptr, false};
   }
@@ -180,7 +175,7 @@ std::optional<Alternative> PriceBook::cheapest(const catalog::Gpu& gpu, const Gp
   return best;
 }
 
-std::vector<Alternative> PriceBook::cheaper_than(const GpuPrice& now) const {
+std::vector<Alternative> DevicePrices::cheaper_than(const GpuPrice& now) const {
   std::vector<Alternative> found;
   if (now.gpu == nullptr || !now.rate) return found;
   for (const catalog::Gpu& gpu : catalog().gpus) {
@@ -195,7 +190,7 @@ std::vector<Alternative> PriceBook::cheaper_than(const GpuPrice& now) const {
   return found;
 }
 
-std::optional<Alternative> PriceBook::commitment_for(const GpuPrice& now) const {
+std::optional<Alternative> DevicePrices::commitment_for(const GpuPrice& now) const {
   if (now.gpu == nullptr || !now.rate || now.purchase != Purchase::kOnDemand) return std::nullopt;
   std::optional<Alternative> best;
   for (const market::Offer& offer : committed_) {

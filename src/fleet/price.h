@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/units.h"
+#include "base/usage_units.h"
 #include "catalog/catalog.h"
 #include "market/price_book.h"
 #include "telemetry/sample.h"
@@ -31,8 +31,10 @@ struct GpuPrice {
   std::string source;            // as the price book says it: "own: --price h200-sxm", "aws p5.48xlarge (8 GPUs), ..."
   std::string provider, region;  // whose price it is; empty: the user's own, or not known
 
-  // Dollars for so many observed seconds of this device.
-  std::optional<Usd> cost(double observed_seconds) const;
+  // Of so long with this device.
+  std::optional<Usd> cost(Seconds time) const;
+  // The time of a whole GPU it stands for.
+  GpuTime gpu_time(Seconds time) const { return gpus(share) * time; }
 };
 
 // Where alternatives may be bought; empty: wherever the GPU in question is, or anywhere when that is not known.
@@ -49,11 +51,11 @@ struct Alternative {
   bool moves_provider = false;                // another provider than the one it is at, or nobody knows where it is
 };
 
-// The market's price book, asked by devices.
-class PriceBook {
+// The market's price book (market::PriceBook), asked by devices.
+class DevicePrices {
  public:
-  // The catalogue must outlive the book.
-  PriceBook(const catalog::Catalog& catalog, market::OwnPrices own, Market market = {});
+  // The catalogue must outlive it.
+  DevicePrices(const catalog::Catalog& catalog, market::OwnPrices own, Market market = {});
 
   // By the device's name and labels.
   GpuPrice price(const telemetry::Device& device) const;

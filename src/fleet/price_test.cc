@@ -5,13 +5,13 @@
 namespace rightsize::fleet {
 namespace {
 
-TEST(Prices, GivenMachineAssumedUnknown) {
-  const PriceBook book(facts(), *market::parse_own_prices({"h200=5", "p5.48xlarge=44USD/h", "a100=2"}, facts()));
+TEST(Prices, PricesAreGivenByMachineAssumedOrUnknown) {
+  const DevicePrices book(facts(), *market::parse_own_prices({"h200=5", "p5.48xlarge=44USD/h", "a100=2"}, facts()));
   const GpuPrice h200 = book.price({.name = "NVIDIA H200"});
   EXPECT_EQ(h200.basis, PriceBasis::kGiven);
-  EXPECT_NEAR(in_usd(*h200.cost(3600)), 5, 1e-9);
+  EXPECT_NEAR(in_usd(*h200.cost(hours(1))), 5, 1e-9);
   const GpuPrice p5 = book.price({.name = "NVIDIA H100 80GB HBM3", .labels = {{"instance_type", "p5.48xlarge"}}});
-  EXPECT_NEAR(in_usd(*p5.cost(3600)), 44.0 / 8, 1e-9);
+  EXPECT_NEAR(in_usd(*p5.cost(hours(1))), 44.0 / 8, 1e-9);
   const GpuPrice g6 =
       book.price({.labels = {{"node_kubernetes_io_instance_type", "g6.xlarge"}, {"region", "us-east-1"}}});
   EXPECT_EQ(g6.basis, PriceBasis::kMachine);
@@ -19,7 +19,7 @@ TEST(Prices, GivenMachineAssumedUnknown) {
   // Slurm says only "a100": its members have one price, whichever it is.
   const GpuPrice family = book.price({.name = "a100"});
   EXPECT_EQ(family.basis, PriceBasis::kGiven);
-  EXPECT_NEAR(in_usd(*family.cost(3600)), 2, 1e-9);
+  EXPECT_NEAR(in_usd(*family.cost(hours(1))), 2, 1e-9);
   const GpuPrice t4 = book.price({.name = "Tesla T4"});
   EXPECT_EQ(t4.basis, PriceBasis::kAssumed);
   EXPECT_FALSE(book.price({.name = "Voodoo 2"}).rate);
@@ -37,18 +37,18 @@ TEST(Prices, MigInstancesTakeTheirShare) {
 }
 
 // gres/gpu:a100 is a family: priced by --price a100.
-TEST(Prices, SlurmsTypesArePricedByTheirFamily) {
-  const PriceBook book(facts(), *market::parse_own_prices({"a100=1.9", "h100=3.1"}, facts()));
-  EXPECT_NEAR(in_usd(*book.price({.name = "a100"}).cost(3600)), 1.9, 1e-9);
-  EXPECT_NEAR(in_usd(*book.price({.name = "h100"}).cost(3600)), 3.1, 1e-9);
+TEST(Prices, SlurmGpuTypesArePricedByFamily) {
+  const DevicePrices book(facts(), *market::parse_own_prices({"a100=1.9", "h100=3.1"}, facts()));
+  EXPECT_NEAR(in_usd(*book.price({.name = "a100"}).cost(hours(1))), 1.9, 1e-9);
+  EXPECT_NEAR(in_usd(*book.price({.name = "h100"}).cost(hours(1))), 3.1, 1e-9);
   EXPECT_FALSE(book.price({.name = "b200"}).basis == PriceBasis::kGiven);
   // Members at different prices: nobody knows which one it is.
-  const PriceBook mixed(facts(), *market::parse_own_prices({"a100=1.9", "a100-80gb-sxm=2.2"}, facts()));
+  const DevicePrices mixed(facts(), *market::parse_own_prices({"a100=1.9", "a100-80gb-sxm=2.2"}, facts()));
   EXPECT_NE(mixed.price({.name = "a100"}).basis, PriceBasis::kGiven);
 }
 
 TEST(Prices, AlternativesAreRealOffersOfTheSameProvider) {
-  const PriceBook book(facts(), *market::parse_own_prices({"h100-sxm=2.5"}, facts()));
+  const DevicePrices book(facts(), *market::parse_own_prices({"h100-sxm=2.5"}, facts()));
   const GpuPrice own = book.price({.name = "NVIDIA H100 80GB HBM3"});
   for (const Alternative& other : book.cheaper_than(own)) {
     ASSERT_NE(other.machine, nullptr);
@@ -56,7 +56,7 @@ TEST(Prices, AlternativesAreRealOffersOfTheSameProvider) {
     EXPECT_FALSE(other.machine->instance.ends_with("_COMMUNITY")) << other.source;
     EXPECT_TRUE(other.moves_provider);
   }
-  const PriceBook list(facts(), {});
+  const DevicePrices list(facts(), {});
   const GpuPrice at_aws = list.price({.labels = {{"instance_type", "p4d.24xlarge"}, {"region", "us-east-1"}}});
   const std::vector<Alternative> of_aws = list.cheaper_than(at_aws);
   ASSERT_FALSE(of_aws.empty());
@@ -65,8 +65,9 @@ TEST(Prices, AlternativesAreRealOffersOfTheSameProvider) {
   for (std::size_t i = 1; i < of_aws.size(); ++i) EXPECT_LE(of_aws[i - 1].rate, of_aws[i].rate);
 }
 
-TEST(Prices, OwnPricesAndNamedProvidersForAlternatives) {
-  const PriceBook book(facts(), *market::parse_own_prices({"h100-sxm=2.5", "l4=0.3"}, facts()), {.providers = {"gcp"}});
+TEST(Prices, AlternativesUseOwnPricesAndNamedProviders) {
+  const DevicePrices book(facts(), *market::parse_own_prices({"h100-sxm=2.5", "l4=0.3"}, facts()),
+                          {.providers = {"gcp"}});
   bool seen = false;
   for (const Alternative& other : book.cheaper_than(book.price({.name = "h100-sxm"}))) {
     if (other.gpu->name == "l4") {
@@ -82,16 +83,16 @@ TEST(Prices, OwnPricesAndNamedProvidersForAlternatives) {
 
 // A commitment is somebody's offer for this GPU, in dollars: no ratio of one provider on the price of another.
 TEST(Prices, CommitmentsAreOffersInDollars) {
-  const PriceBook own(facts(), *market::parse_own_prices({"h100-sxm=2.5"}, facts()));
+  const DevicePrices own(facts(), *market::parse_own_prices({"h100-sxm=2.5"}, facts()));
   EXPECT_FALSE(own.commitment_for(own.price({.name = "h100-sxm"})));  // nobody knows at which provider that is
-  const PriceBook named(facts(), *market::parse_own_prices({"h100-sxm=2.5"}, facts()), {.providers = {"gcp"}});
+  const DevicePrices named(facts(), *market::parse_own_prices({"h100-sxm=2.5"}, facts()), {.providers = {"gcp"}});
   EXPECT_FALSE(named.commitment_for(named.price({.name = "h100-sxm"})));  // gcp asks $7.67
-  const PriceBook dear(facts(), *market::parse_own_prices({"h100-sxm=11"}, facts()), {.providers = {"gcp"}});
+  const DevicePrices dear(facts(), *market::parse_own_prices({"h100-sxm=11"}, facts()), {.providers = {"gcp"}});
   const std::optional<Alternative> offer = dear.commitment_for(dear.price({.name = "h100-sxm"}));
   ASSERT_TRUE(offer);
   EXPECT_EQ(offer->machine->provider, "gcp");
   EXPECT_LT(in_usd_per_gpu_hour(offer->rate), 11);
-  const PriceBook list(facts(), {});
+  const DevicePrices list(facts(), {});
   const GpuPrice machine = list.price({.labels = {{"instance_type", "a3-highgpu-8g"}, {"region", "us-central1"}}});
   const std::optional<Alternative> same = list.commitment_for(machine);
   ASSERT_TRUE(same);

@@ -22,7 +22,7 @@ class RowSink : public telemetry::SeriesSink {
     rows.push_back({head.labels, {}});
     return true;
   }
-  void point(double time, double value) override { rows.back().points.push_back({time, value}); }
+  void point(const telemetry::Point& point) override { rows.back().points.push_back(point); }
   void close() override {}
 
   std::vector<RangeRow> rows;
@@ -121,9 +121,10 @@ Answered<std::vector<RangeRow>> PrometheusClient::ask_series(const std::string& 
   return std::move(sink.rows);
 }
 
-Answered<std::vector<VectorRow>> PrometheusClient::instant(const std::string& query, double time) {
-  RIGHTSIZE_TRY(std::vector<RangeRow> series,
-                ask_series("/api/v1/query", {{"query", query}, {"time", fmt::format("{:.0f}", time)}}));
+Answered<std::vector<VectorRow>> PrometheusClient::instant(const std::string& query, TimePoint time) {
+  RIGHTSIZE_TRY(
+      std::vector<RangeRow> series,
+      ask_series("/api/v1/query", {{"query", query}, {"time", fmt::format("{:.0f}", in_unix_seconds(time))}}));
   std::vector<VectorRow> rows;
   for (RangeRow& row : series) {
     if (!row.points.empty()) rows.push_back({std::move(row.labels), row.points.back().value});
@@ -131,12 +132,12 @@ Answered<std::vector<VectorRow>> PrometheusClient::instant(const std::string& qu
   return rows;
 }
 
-Answered<std::vector<RangeRow>> PrometheusClient::range(const std::string& query, double from, double until,
-                                                        double step) {
+Answered<std::vector<RangeRow>> PrometheusClient::range(const std::string& query, TimePoint from, TimePoint until,
+                                                        Seconds step) {
   return ask_series("/api/v1/query_range", {{"query", query},
-                                            {"start", fmt::format("{:.0f}", from)},
-                                            {"end", fmt::format("{:.0f}", until)},
-                                            {"step", fmt::format("{:.0f}", step)}});
+                                            {"start", fmt::format("{:.0f}", in_unix_seconds(from))},
+                                            {"end", fmt::format("{:.0f}", in_unix_seconds(until))},
+                                            {"step", fmt::format("{:.0f}", in_seconds(step))}});
 }
 
 Result<std::vector<std::string>> PrometheusClient::list(const std::string& path, const http::Form& form) {
@@ -164,14 +165,14 @@ Result<std::vector<std::string>> PrometheusClient::list(const std::string& path,
 }
 
 // A scalar answer is [time, "value"]; the time is the server's.
-Result<double> PrometheusClient::clock() {
+Result<TimePoint> PrometheusClient::clock() {
   Result<http::Answer> answer = client_.get(base_ + "/api/v1/query", {{"query", "time()"}});
   if (!answer) return fail(std::move(answer).error());
   if (answer->status != 200) return fail(refused(answer->status, base_, answer->body));
   std::unique_ptr<telemetry::ByteSource> source = telemetry::bytes_of(answer->body);
   JsonStream json(*source, http::shown_url(base_));
   std::string name, inner;
-  double time = 0, value = 0;
+  double value = 0;
   for (json.enter_object(); json.next_member(name);) {
     if (name != "data" || json.peek() != '{') {
       json.skip();
@@ -191,7 +192,7 @@ Result<double> PrometheusClient::clock() {
         }
         for (json.enter_object(); json.next_member(text);) {
           if (text == "value" && json.peek() == '[') {
-            json.read_pair(time, value);
+            if (telemetry::Point pair; json.read_pair(pair)) value = pair.value;
           } else {
             json.skip();
           }
@@ -200,7 +201,7 @@ Result<double> PrometheusClient::clock() {
     }
   }
   if (json.failed() || value <= 0) return fail(unreadable("the server does not tell its time"));
-  return value;
+  return unix_seconds(value);
 }
 
 Result<std::string> find_api(http::Client& client, const std::string& url) {

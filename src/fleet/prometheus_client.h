@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/usage_units.h"
 #include "http/http.h"
 #include "telemetry/feeds/feeds.h"
 
@@ -40,13 +41,13 @@ class PrometheusClient {
       : client_(std::move(client)), base_(std::move(base)), keep_(std::move(keep)) {}
 
   // The value of every series at one time; those that are no number are left out.
-  Answered<std::vector<VectorRow>> instant(const std::string& query, double time);
+  Answered<std::vector<VectorRow>> instant(const std::string& query, TimePoint time);
   // The values at `from`, `from + step`, ... up to `until`.
-  Answered<std::vector<RangeRow>> range(const std::string& query, double from, double until, double step);
+  Answered<std::vector<RangeRow>> range(const std::string& query, TimePoint from, TimePoint until, Seconds step);
   // The strings of a label or metadata endpoint.
   Result<std::vector<std::string>> list(const std::string& path, const http::Form& form);
-  // Seconds since 1970 by the server's clock.
-  Result<double> clock();
+  // Now, by the server's clock.
+  Result<TimePoint> clock();
 
   // The server said its answers are incomplete, with its words.
   bool partial() const { return partial_; }

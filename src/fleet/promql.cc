@@ -30,8 +30,15 @@ std::string escape_regex(std::string_view text) {
   return out;
 }
 
-std::string duration_text(double seconds) {
-  const auto whole = static_cast<long long>(std::llround(std::max(seconds, 1.0)));
+std::optional<Metric> activity_of(const Sources& sources) {
+  for (Metric metric : kActivityMetrics) {
+    if (sources.contains(metric)) return metric;
+  }
+  return std::nullopt;
+}
+
+std::string duration_text(Seconds time) {
+  const auto whole = static_cast<long long>(std::llround(std::max(in_seconds(time), 1.0)));
   for (const auto& [unit, size] : {std::pair{'d', 86400LL}, {'h', 3600LL}, {'m', 60LL}}) {
     if (whole % size == 0) return fmt::format("{}{}", whole / size, unit);
   }
@@ -59,7 +66,7 @@ LabelList joined(LabelList a, const LabelList& b) {
   return a;
 }
 
-std::string present(const std::vector<std::string>& selectors, double range, const LabelList& labels) {
+std::string present(const std::vector<std::string>& selectors, Seconds range, const LabelList& labels) {
   std::string text;
   for (const std::string& one : selectors) {
     text += fmt::format("{}count {} (count_over_time({}[{}]))", text.empty() ? "" : " or ", by(labels), one,
@@ -80,7 +87,7 @@ std::string activity(const std::vector<Gauge>& sources, const Grain& grain, cons
 }
 
 // At least one of the readings is not too large, and one not negative: that both are the same one is taken for granted.
-std::string plausible(const std::vector<Gauge>& sources, double range, const LabelList& labels) {
+std::string plausible(const std::vector<Gauge>& sources, Seconds range, const LabelList& labels) {
   std::string text;
   for (const Gauge& source : sources) {
     text += fmt::format("{}count {} ((min_over_time({}[{}]) <= {}) and (max_over_time({}[{}]) >= 0))",
@@ -99,31 +106,17 @@ std::string shares(const std::string& owners, const LabelList& part) {
                      by(part), named, all, on, named);
 }
 
-namespace {
-
 // The window ends a second early: servers differ in whether a moment at its very beginning belongs to it.
-std::string moments(std::string_view function, const std::string& inner, double width, double step) {
-  return fmt::format("{}({}[{}:{}])", function, inner, duration_text(width - 1), duration_text(step));
+std::string over_moments(OfMoments what, const std::string& inner, Seconds width, Seconds step) {
+  static constexpr std::string_view kFunctions[] = {"count_over_time", "sum_over_time", "avg_over_time",
+                                                    "max_over_time"};
+  return fmt::format("{}({}[{}:{}])", kFunctions[static_cast<std::size_t>(what)], inner,
+                     duration_text(width - seconds(1)), duration_text(step));
 }
 
-}  // namespace
-
-std::string count_moments(const std::string& inner, double width, double step) {
-  return moments("count_over_time", inner, width, step);
-}
-std::string sum_moments(const std::string& inner, double width, double step) {
-  return moments("sum_over_time", inner, width, step);
-}
-std::string mean_moments(const std::string& inner, double width, double step) {
-  return moments("avg_over_time", inner, width, step);
-}
-std::string max_moments(const std::string& inner, double width, double step) {
-  return moments("max_over_time", inner, width, step);
-}
-
-std::string over_time(std::string_view function, const std::string& selector, double seconds) {
+std::string over_time(std::string_view function, const std::string& selector, Seconds range) {
   const std::string_view closing = function.ends_with(' ') ? "" : "(";
-  return fmt::format("{}{}{}[{}])", function, closing, selector, duration_text(seconds));
+  return fmt::format("{}{}{}[{}])", function, closing, selector, duration_text(range));
 }
 
 }  // namespace rightsize::fleet

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,7 @@ struct MetricSource {
   double scale = 1;  // canonical = reported x scale
 };
 using Sources = std::map<Metric, MetricSource>;
+std::optional<Metric> activity_of(const Sources& sources);  // the most telling one there is
 
 // The labels that tell GPUs apart on this server.
 struct LabelNames {
@@ -43,10 +45,10 @@ struct Shard {
 
 // How closely to look. Both follow from how often the GPUs are read.
 struct Grain {
-  double step = 15;        // seconds between the moments that are looked at
-  double lookback = 30;    // a reading counts for so many seconds after it, where it matters who or how busy
-  double connected = 300;  // ... and for so many where it matters whether the GPU was there
-  bool dirty = false;      // some readings are blank or impossible and have to be left out one by one
+  Seconds step = seconds(15);        // between the moments that are looked at
+  Seconds lookback = seconds(30);    // a reading counts for so long after it, where it matters who or how busy
+  Seconds connected = seconds(300);  // ... and for so long where it matters whether the GPU was there
+  bool dirty = false;                // some readings are blank or impossible and have to be left out one by one
 };
 
 // name{matchers, label=~"a|b"}; values are escaped for a regular expression and for PromQL's quotes.
@@ -56,36 +58,34 @@ std::string selector(std::string_view name, std::string_view matchers, const Sha
 std::string by(const LabelList& labels);
 LabelList joined(LabelList a, const LabelList& b);
 
-// Who has a reading in the last `range` seconds, by these labels; of any of the metrics.
-std::string present(const std::vector<std::string>& selectors, double range, const LabelList& labels);
+// Who has a reading in the last `range`, by these labels; of any of the metrics.
+std::string present(const std::vector<std::string>& selectors, Seconds range, const LabelList& labels);
 
-// The best evidence of activity in the last `lookback` seconds in our unit, by these labels: the first source that has
+// The best evidence of activity in the last `lookback` in our unit, by these labels: the first source that has
 // one. Blank and impossible values are left out when the grain is dirty.
 struct Gauge {
   std::string selector;
-  double scale = 1;    // canonical = reported x scale
-  double most = 1.05;  // a canonical value above cannot be; see telemetry::canonical
+  double scale = 1;                     // canonical = reported x scale
+  double most = telemetry::kMostShare;  // a canonical value above cannot be
 };
 std::string activity(const std::vector<Gauge>& sources, const Grain& grain, const LabelList& labels);
 
-// Whether a possible value was read in the last `range` seconds.
-std::string plausible(const std::vector<Gauge>& sources, double range, const LabelList& labels);
+// Whether a possible value was read in the last `range`.
+std::string plausible(const std::vector<Gauge>& sources, Seconds range, const LabelList& labels);
 
 // Equal shares of a moment for all owners in `owners` (made with present()), which is grouped by `part` and more
 // labels. Rows without an owner count only where there is no other.
 std::string shares(const std::string& owners, const LabelList& part);
 
-// How many moments of the last `width` seconds `inner` has a value at; the same with the values' sum, mean, largest.
-std::string count_moments(const std::string& inner, double width, double step);
-std::string sum_moments(const std::string& inner, double width, double step);
-std::string mean_moments(const std::string& inner, double width, double step);
-std::string max_moments(const std::string& inner, double width, double step);
+// Of the moments of the last `width` at which `inner` has a value: their number, and the values' sum, mean, largest.
+enum class OfMoments { kCount, kSum, kMean, kMax };
+std::string over_moments(OfMoments what, const std::string& inner, Seconds width, Seconds step);
 
 // avg_over_time(S[604800s]) and the like.
-std::string over_time(std::string_view function, const std::string& selector, double seconds);
+std::string over_time(std::string_view function, const std::string& selector, Seconds range);
 
 // "7d", "90m", "45s": the largest unit that divides.
-std::string duration_text(double seconds);
+std::string duration_text(Seconds time);
 
 // A text as part of a regular expression inside PromQL's double quotes.
 std::string escape_regex(std::string_view text);

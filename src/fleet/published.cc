@@ -13,7 +13,7 @@ void say(std::string& text, const char* name, const char* type, const char* help
 
 }  // namespace
 
-void Published::succeeded(std::string text, double now, Seconds took) {
+void Published::succeeded(std::string text, TimePoint now, Seconds took) {
   const std::lock_guard lock(mutex_);
   text_ = std::move(text);
   took_ = took;
@@ -22,7 +22,7 @@ void Published::succeeded(std::string text, double now, Seconds took) {
   ++measurements_;
 }
 
-void Published::failed(std::string why, double now) {
+void Published::failed(std::string why, TimePoint now) {
   const std::lock_guard lock(mutex_);
   error_ = std::move(why);
   last_attempt_ = now;
@@ -31,7 +31,7 @@ void Published::failed(std::string why, double now) {
   ++failures_;
 }
 
-std::string Published::metrics(double now) const {
+std::string Published::metrics(TimePoint now) const {
   const std::lock_guard lock(mutex_);
   std::string text;
   say(text, "rightsize_measurements_total", "counter", "measurements that were tried",
@@ -39,28 +39,29 @@ std::string Published::metrics(double now) const {
   say(text, "rightsize_failed_measurements_total", "counter", "measurements that failed",
       static_cast<double>(failures_));
   say(text, "rightsize_last_measurement_success", "gauge", "1 when the last measurement succeeded", last_good_ ? 1 : 0);
-  if (last_attempt_ > 0) {
+  if (last_attempt_) {
     say(text, "rightsize_last_measurement_timestamp_seconds", "gauge", "when a measurement was last tried",
-        last_attempt_);
+        in_unix_seconds(*last_attempt_));
   }
-  if (last_success_ > 0) {
-    say(text, "rightsize_last_success_timestamp_seconds", "gauge", "when a measurement last succeeded", last_success_);
+  if (last_success_) {
+    say(text, "rightsize_last_success_timestamp_seconds", "gauge", "when a measurement last succeeded",
+        in_unix_seconds(*last_success_));
     say(text, "rightsize_measurement_duration_seconds", "gauge", "how long the last success took", in_seconds(took_));
   }
   if (fresh(now)) text += text_;
   return text;
 }
 
-Health Published::health(double now) const {
+Health Published::health(TimePoint now) const {
   const std::lock_guard lock(mutex_);
   if (fresh(now)) {
     const std::string again = last_good_ ? "" : "; the last try failed: " + error_;
-    return {true, fmt::format("ok: measured {} ago{}\n", format_duration(seconds(now - last_success_)), again)};
+    return {true, fmt::format("ok: measured {} ago{}\n", format_duration(now - *last_success_), again)};
   }
   if (measurements_ == 0) return {false, "nothing was measured yet\n"};
-  const std::string since =
-      last_success_ > 0 ? fmt::format("the last success was {} ago", format_duration(seconds(now - last_success_)))
-                        : std::string("no measurement succeeded yet");
+  const std::string since = last_success_
+                                ? fmt::format("the last success was {} ago", format_duration(now - *last_success_))
+                                : std::string("no measurement succeeded yet");
   return {false, fmt::format("{}: {}\n", since, error_)};
 }
 

@@ -5,13 +5,14 @@
 //   page.succeeded(emit_metrics(...), now, took);      // or page.failed("connection refused", now)
 //   page.metrics(now), page.health(now)
 //
-// Times are seconds since 1970. Safe to use from several threads.
+// Safe to use from several threads.
 #pragma once
 
 #include <mutex>
+#include <optional>
 #include <string>
 
-#include "base/units.h"
+#include "base/usage_units.h"
 
 namespace rightsize::fleet {
 
@@ -24,21 +25,21 @@ class Published {
  public:
   explicit Published(Seconds stale_after) : stale_after_(stale_after) {}
 
-  void succeeded(std::string text, double now, Seconds took);
-  void failed(std::string why, double now);
+  void succeeded(std::string text, TimePoint now, Seconds took);
+  void failed(std::string why, TimePoint now);
 
   // The exporter's own metrics, and the fleet's while they are not stale.
-  std::string metrics(double now) const;
+  std::string metrics(TimePoint now) const;
   // Good while there is a measurement that is not stale.
-  Health health(double now) const;
+  Health health(TimePoint now) const;
 
  private:
-  bool fresh(double now) const { return last_success_ > 0 && now - last_success_ <= in_seconds(stale_after_); }
+  bool fresh(TimePoint now) const { return last_success_ && now - *last_success_ <= stale_after_; }
 
   mutable std::mutex mutex_;
   Seconds stale_after_, took_;
   std::string text_, error_;
-  double last_success_ = 0, last_attempt_ = 0;
+  std::optional<TimePoint> last_success_, last_attempt_;
   unsigned long measurements_ = 0, failures_ = 0;
   bool last_good_ = false;
 };

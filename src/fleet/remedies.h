@@ -8,7 +8,6 @@
 
 #include "fleet/fleet.h"
 #include "fleet/running.h"
-#include "perf/calibration/sustained_rates.h"
 
 namespace rightsize::fleet {
 
@@ -30,8 +29,8 @@ ActionKind kind_of(RemedyKind kind);
 struct Remedy {
   RemedyKind kind = RemedyKind::kStop;
   std::vector<std::size_t> gpus = {};  // rows it takes
-  double usd_per_month = 0;            // saved
-  double confidence = 0;               // 0-1
+  UsdPerSecond saving = {};
+  double confidence = 0;  // 0-1
   std::string owner = {}, gpu = {}, to = {};
   std::size_t keeps = 0;  // of the GPUs it takes, so many stay
   std::vector<Move> moves = {};
@@ -43,9 +42,9 @@ struct Remedy {
 struct RemedyInput {
   const std::vector<GpuRow>& gpus;
   const std::vector<Running>& running;  // one a row
-  const PriceBook& book;
+  const DevicePrices& prices;
   const Thresholds& thresholds;
-  const perf::SpeedTable& speeds;  // of the price book's catalogue
+  const perf::SpeedTable& speeds;
 };
 
 std::vector<Running> all_running(const std::vector<GpuRow>& gpus, const Thresholds& thresholds);
@@ -60,8 +59,8 @@ std::vector<Remedy> find_partitions(const RemedyInput& input);
 
 // The remedies that save most together, no GPU twice.
 struct Choice {
-  std::vector<std::size_t> remedies;    // ascending
-  double usd_per_month = 0, bound = 0;  // no choice among them saves more than the bound
+  std::vector<std::size_t> remedies;  // ascending
+  UsdPerSecond saving, bound;         // no choice among them saves more than the bound
 };
 Choice choose_remedies(const std::vector<Remedy>& remedies, std::size_t gpus);
 

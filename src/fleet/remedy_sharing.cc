@@ -24,22 +24,21 @@ constexpr std::size_t kAllPairs = 40;       // ... and up to this size in pairs,
 // GPUs whose workloads may go together. A pod cannot move to another cluster, and prices must be comparable.
 struct GroupKey {
   std::string team, gpu, workload, cluster;
-  double usd_per_hour = 0;
+  UsdPerGpuSecond rate;
   auto operator<=>(const GroupKey&) const = default;
 };
 using Groups = std::map<GroupKey, std::vector<std::size_t>>;
 
 GroupKey kind_key(const GpuRow& gpu) {
   const auto cluster = gpu.use.device.labels.find("cluster");
-  return {"", gpu_name(gpu), "", cluster == gpu.use.device.labels.end() ? "" : cluster->second,
-          in_usd_per_gpu_hour(*gpu.price.rate)};
+  return {"", gpu_name(gpu), "", cluster == gpu.use.device.labels.end() ? "" : cluster->second, *gpu.price.rate};
 }
 
 // Whole GPUs with a price, of which the load and the memory are known, and which are not full.
 bool may_share(const RemedyInput& input, std::size_t row) {
   const GpuRow& gpu = input.gpus[row];
-  return input.running[row].actionable() && has_room(gpu) && gpu.price.share == 1 && gpu.usd_per_month() > 0 &&
-         input.running[row].memory_peak > 0 && gpu.use.profile.steps() > 0;
+  return input.running[row].actionable() && has_room(gpu) && gpu.price.share == 1 &&
+         gpu.spend_rate() > UsdPerSecond{} && input.running[row].memory_peak > Bytes{} && gpu.use.profile.steps() > 0;
 }
 
 template <class AddKey>
@@ -54,17 +53,16 @@ Groups group(const RemedyInput& input, AddKey add_key) {
   return groups;
 }
 
-// What is paid for GPUs that stay: the most expensive of them, so that no saving is promised that depends on which
-// goes.
-double dearest(const RemedyInput& input, const std::vector<std::size_t>& rows) {
-  double most = 0;
-  for (std::size_t i : rows) most = std::max(most, input.gpus[i].usd_per_month());
+// What is paid for GPUs that stay: the most expensive of them, so that no saving depends on which goes.
+UsdPerSecond dearest(const RemedyInput& input, const std::vector<std::size_t>& rows) {
+  UsdPerSecond most;
+  for (std::size_t i : rows) most = std::max(most, input.gpus[i].spend_rate());
   return most;
 }
 
-double all_of(const RemedyInput& input, const std::vector<std::size_t>& rows) {
-  double sum = 0;
-  for (std::size_t i : rows) sum += input.gpus[i].usd_per_month();
+UsdPerSecond all_of(const RemedyInput& input, const std::vector<std::size_t>& rows) {
+  UsdPerSecond sum;
+  for (std::size_t i : rows) sum += input.gpus[i].spend_rate();
   return sum;
 }
 
@@ -89,7 +87,7 @@ std::vector<double> peaks_of(const std::vector<double>& curve, std::size_t steps
 std::vector<double> needs_of(const RemedyInput& input, std::size_t row, std::size_t steps) {
   const GpuRow& gpu = input.gpus[row];
   const Thresholds& t = input.thresholds;
-  std::vector<double> need = {input.running[row].memory_peak / (in_bytes(gpu.memory_capacity()) * t.memory_headroom)};
+  std::vector<double> need = {input.running[row].memory_peak / (gpu.memory_capacity() * t.memory_headroom)};
   for (const LoadCurve& curve : {activity_curve(gpu, input.running[row]), dram_curve(gpu, input.running[row])}) {
     if (curve.max.empty()) continue;
     for (double peak : peaks_of(curve.max, steps)) need.push_back(peak / t.sharing_headroom);
@@ -146,7 +144,8 @@ std::size_t host_of(const RemedyInput& input, const std::vector<std::size_t>& ro
 
 Forecast shared_forecast(const RemedyInput& input, const std::vector<std::size_t>& rows) {
   LoadCurve load;
-  double p95 = 0, lightest_p95 = 1, lightest_peak = 1, step = 0;
+  double p95 = 0, lightest_p95 = 1, lightest_peak = 1;
+  Seconds interval;
   for (std::size_t i : rows) {
     const Running& running = input.running[i];
     LoadCurve one = activity_curve(input.gpus[i], running);
@@ -155,7 +154,7 @@ Forecast shared_forecast(const RemedyInput& input, const std::vector<std::size_t
     p95 += std::max(running.busy_p95, running.dram_p95);
     lightest_p95 = std::min(lightest_p95, running.busy_p95);
     lightest_peak = std::min(lightest_peak, running.busy_peak);
-    step = std::max(step, input.gpus[i].use.step);
+    interval = std::max(interval, input.gpus[i].use.interval);
   }
   double peak = 0;
   for (double value : load.max) peak = std::isnan(value) ? peak : std::max(peak, value);
@@ -164,13 +163,13 @@ Forecast shared_forecast(const RemedyInput& input, const std::vector<std::size_t
                               .peak = peak,
                               .now_p95 = lightest_p95,  // who had a GPU almost to itself feels it most
                               .now_peak = lightest_peak,
-                              .reading = seconds(step)});
+                              .reading = interval});
 }
 
 Remedy side_by_side(const RemedyInput& input, const GroupKey& key, std::vector<std::size_t> rows) {
   Remedy remedy{.kind = RemedyKind::kSideBySide, .gpus = std::move(rows)};
   const std::size_t host = host_of(input, remedy.gpus);
-  remedy.usd_per_month = all_of(input, remedy.gpus) - dearest(input, remedy.gpus);
+  remedy.saving = all_of(input, remedy.gpus) - dearest(input, remedy.gpus);
   remedy.confidence = mean_confidence(input, remedy.gpus) * (key.team.empty() ? 0.5 : 0.7);
   remedy.owner = key.team.empty() ? "several teams" : key.team;
   remedy.gpu = key.gpu;
@@ -235,11 +234,12 @@ std::vector<Remedy> find_replica_cuts(const RemedyInput& input) {
   });
   for (const auto& [key, rows] : groups) {
     LoadCurve all;
-    double p95 = 0, step = 0;
+    double p95 = 0;
+    Seconds interval;
     for (std::size_t i : rows) {
       all.add(activity_curve(input.gpus[i], input.running[i]));
       p95 += input.running[i].busy_p95;
-      step = std::max(step, input.gpus[i].use.step);
+      interval = std::max(interval, input.gpus[i].use.interval);
     }
     double peak = 0;
     for (double value : all.max) peak = std::isnan(value) ? peak : std::max(peak, value);
@@ -250,8 +250,8 @@ std::vector<Remedy> find_replica_cuts(const RemedyInput& input) {
                                       [&](std::size_t i) { return input.gpus[i].verdict == Verdict::kLaunchBound; });
     Remedy remedy{.kind = batching ? RemedyKind::kBatch : RemedyKind::kReplicas, .gpus = rows};
     const auto many = static_cast<double>(rows.size()), few = static_cast<double>(keep);
-    remedy.usd_per_month = all_of(input, rows) - dearest(input, rows) * few;
-    if (remedy.usd_per_month <= 0) continue;
+    remedy.saving = all_of(input, rows) - dearest(input, rows) * few;
+    if (remedy.saving <= UsdPerSecond{}) continue;
     remedy.confidence = mean_confidence(input, rows) * (batching ? 0.5 : 0.7);
     remedy.owner = input.running[rows[0]].owner().shown();
     remedy.gpu = key.gpu;
@@ -267,7 +267,7 @@ std::vector<Remedy> find_replica_cuts(const RemedyInput& input) {
                                           .peak = peak / few,
                                           .now_p95 = p95 / many,
                                           .now_peak = peak / many,
-                                          .reading = seconds(step)});
+                                          .reading = interval});
     found.push_back(std::move(remedy));
   }
   return found;
@@ -284,15 +284,16 @@ double round_up(double value, double step) { return std::ceil(value / step - 1e-
 mig::Workload slice_workload(const RemedyInput& input, std::size_t row) {
   const GpuRow& gpu = input.gpus[row];
   const Running& running = input.running[row];
-  const Seconds step = seconds(gpu.use.step);
+  const Seconds interval = gpu.use.interval;
   const double overload = input.thresholds.most_overload;
   mig::Workload w;
   w.name = fmt::format("gpu-{}", row);
   constexpr double kShare = 0.02;
-  w.memory = gib(round_up(in_gib(bytes(running.memory_peak * 1.05)), 0.5));
-  w.load = Ratio::fraction(round_up(level_for(activity_curve(gpu, running), overload, step, running.busy_p95), kShare));
+  w.memory = gib(round_up(in_gib(running.memory_peak * 1.05), 0.5));
+  w.load =
+      Ratio::fraction(round_up(level_for(activity_curve(gpu, running), overload, interval, running.busy_p95), kShare));
   w.bandwidth =
-      Ratio::fraction(round_up(level_for(dram_curve(gpu, running), overload, step, running.dram_p95), kShare));
+      Ratio::fraction(round_up(level_for(dram_curve(gpu, running), overload, interval, running.dram_p95), kShare));
   w.headroom = Ratio::fraction(1 - input.thresholds.sharing_headroom);
   return w;
 }
@@ -311,7 +312,7 @@ Forecast slice_forecast(const RemedyInput& input, std::size_t row, const mig::Ge
                               .now_peak = running.busy_peak,
                               .growth = std::max(1.0, std::min(sms * running.busy_p95, sms)),
                               .paced = is_paced(gpu),
-                              .reading = seconds(gpu.use.step)});
+                              .reading = gpu.use.interval});
 }
 
 Remedy cut_into_slices(const RemedyInput& input, const std::vector<std::size_t>& members,
@@ -335,7 +336,7 @@ Remedy cut_into_slices(const RemedyInput& input, const std::vector<std::size_t>&
       remedy.forecast = remedy.forecast ? worse_of(*remedy.forecast, forecast) : forecast;
     }
   }
-  remedy.usd_per_month = all_of(input, remedy.gpus) - dearest(input, remedy.gpus);
+  remedy.saving = all_of(input, remedy.gpus) - dearest(input, remedy.gpus);
   remedy.confidence = mean_confidence(input, remedy.gpus) * 0.8;
   std::set<std::string> owners;
   for (std::size_t i : remedy.gpus) owners.insert(input.running[i].owner().team);
@@ -362,7 +363,7 @@ void partition(const RemedyInput& input, const std::vector<std::size_t>& rows, c
   if (members.size() < 2) return;
   const GpuPrice& price = input.gpus[rows.front()].price;
   const mig::GpuType type{price.gpu, geometry, *price.rate, price.source};
-  const mig::SlicePlan plan = mig::plan_slices(file, {type}, input.speeds, {.share = false, .seconds = 2});
+  const mig::SlicePlan plan = mig::plan_slices(file, {type}, input.speeds, {.share = false, .limit = seconds(2)});
   if (!plan.unplaceable.empty()) return;
   for (const mig::PlannedGpu& planned : plan.gpus) {
     Remedy remedy = cut_into_slices(input, members, planned, type);
@@ -378,7 +379,7 @@ std::vector<Remedy> find_partitions(const RemedyInput& input) {
   for (const auto& [key, rows] : group(input, [](GroupKey&, const Owner&) { return true; })) {
     const catalog::Gpu* gpu = input.gpus[rows.front()].price.gpu;
     if (gpu == nullptr || gpu->mig_instances == 0) continue;
-    const std::optional<mig::Geometry> geometry = mig::Geometry::of(input.book.catalog(), *gpu);
+    const std::optional<mig::Geometry> geometry = mig::Geometry::of(input.prices.catalog(), *gpu);
     if (!geometry) continue;
     in_parts(rows, kMostTogether,
              [&](const std::vector<std::size_t>& part) { partition(input, part, *geometry, found); });

@@ -19,7 +19,7 @@ double parkable_share(const GpuRow& gpu, const Running& running, Seconds least) 
   const Profile& profile = gpu.use.profile;
   double parked = 0, all = 0, run = 0;
   auto end_run = [&] {
-    if (run * profile.width >= in_seconds(least)) parked += run;
+    if (run * profile.width >= least) parked += run;
     run = 0;
   };
   for (std::size_t i = running.first_step; i < profile.idle.size(); ++i) {
@@ -44,9 +44,9 @@ std::pair<int, int> working_hours(const GpuRow& gpu, const Running& running) {
   int first = 24, last = 0;
   for (std::size_t i = running.first_step; i < profile.idle.size(); ++i) {
     if (std::isnan(profile.idle[i]) || profile.idle[i] > 0.99F) continue;
-    const double begin = std::fmod(profile.start + static_cast<double>(i) * profile.width, 86400.0) / 3600;
+    const double begin = std::fmod(in_hours(profile.begin_of(i).since_epoch()), 24.0);
     first = std::min(first, static_cast<int>(begin));
-    last = std::max(last, static_cast<int>(std::ceil(begin + profile.width / 3600)));
+    last = std::max(last, static_cast<int>(std::ceil(begin + in_hours(profile.width))));
   }
   return first < std::min(last, 24) ? std::pair(first, std::min(last, 24)) : std::pair(0, 24);
 }
@@ -68,14 +68,14 @@ std::optional<Remedy> stop_or_park(const RemedyInput& input, std::size_t row) {
     const bool held = !running.owners.empty() || running.held_share > running.idle_share / 2;
     Remedy stop = remedy_for(held ? RemedyKind::kStop : RemedyKind::kGiveBack, input, row, "none");
     if (!held) stop.owner = "nobody";
-    stop.usd_per_month = gpu.usd_per_month() * running.idle_share;
+    stop.saving = gpu.spend_rate() * running.idle_share;
     stop.confidence = gpu.confidence;
     return stop;
   }
   const double share = parkable_share(gpu, running, t.park_after);
   if (share < t.park_share) return std::nullopt;
   Remedy park = remedy_for(RemedyKind::kPark, input, row, "scaled to zero when idle");
-  park.usd_per_month = gpu.usd_per_month() * share;
+  park.saving = gpu.spend_rate() * share;
   park.confidence = gpu.confidence * 0.8;
   const auto [from, until] = working_hours(gpu, running);
   park.manifest = keda_schedule(running.owner(), from, until);
@@ -114,23 +114,23 @@ Forecast forecast_on(const Place& place, const GpuRow& gpu, const Running& runni
                               .now_peak = running.busy_peak,
                               .growth = place.growth,
                               .paced = is_paced(gpu),
-                              .reading = seconds(gpu.use.step)});
+                              .reading = gpu.use.interval});
 }
 
 // Prices and specifications of alternatives, the same for all GPUs of a kind and price.
 class Alternatives {
  public:
-  explicit Alternatives(const PriceBook& book) : book_(book) {}
+  explicit Alternatives(const DevicePrices& prices) : prices_(prices) {}
   const std::vector<Alternative>& of(const GpuPrice& price) {
-    const Key key{price.gpu, price.machine, price.provider, in_usd_per_gpu_hour(*price.rate)};
+    const Key key{price.gpu, price.machine, price.provider, *price.rate};
     auto [known, is_new] = known_.try_emplace(key);
-    if (is_new) known->second = book_.cheaper_than(price);
+    if (is_new) known->second = prices_.cheaper_than(price);
     return known->second;
   }
 
  private:
-  using Key = std::tuple<const catalog::Gpu*, const catalog::Machine*, std::string, double>;
-  const PriceBook& book_;
+  using Key = std::tuple<const catalog::Gpu*, const catalog::Machine*, std::string, UsdPerGpuSecond>;
+  const DevicePrices& prices_;
   std::map<Key, std::vector<Alternative>> known_;
 };
 
@@ -139,11 +139,11 @@ std::optional<Remedy> smaller_gpu(RemedyKind kind, const RemedyInput& input, std
                                   Alternatives& alternatives, double memory_factor, double traffic_factor) {
   const GpuRow& gpu = input.gpus[row];
   const Running& running = input.running[row];
-  if (gpu.price.gpu == nullptr || !gpu.price.rate || gpu.price.share < 1 || running.memory_peak <= 0)
+  if (gpu.price.gpu == nullptr || !gpu.price.rate || gpu.price.share < 1 || running.memory_peak <= Bytes{})
     return std::nullopt;
   const std::map<std::string, double> projected = projected_growth(gpu, input.speeds);
   for (const Alternative& other : alternatives.of(gpu.price)) {
-    if (bytes(running.memory_peak * memory_factor) > other.gpu->capacity() * input.thresholds.memory_headroom) continue;
+    if (running.memory_peak * memory_factor > other.gpu->capacity() * input.thresholds.memory_headroom) continue;
     const std::optional<Place> place = place_on(*gpu.price.gpu, *other.gpu, traffic_factor, input.speeds, projected);
     if (!place) continue;
     const Forecast forecast = forecast_on(*place, gpu, running);
@@ -152,7 +152,7 @@ std::optional<Remedy> smaller_gpu(RemedyKind kind, const RemedyInput& input, std
     const std::string where =
         other.machine == nullptr ? "yours" : fmt::format("{} {}", other.machine->provider, other.machine->instance);
     Remedy remedy = remedy_for(kind, input, row, fmt::format("{} ({})", other.gpu->name, where));
-    remedy.usd_per_month = gpu.usd_per_month() * (1 - other.rate / *gpu.price.rate);
+    remedy.saving = gpu.spend_rate() * (1 - other.rate / *gpu.price.rate);
     remedy.confidence = gpu.confidence * (kind == RemedyKind::kDownsize ? 0.7 : 0.5);
     remedy.forecast = forecast;
     remedy.instead = other;
@@ -190,7 +190,7 @@ std::map<std::string, double> projected_growth(const GpuRow& gpu, const perf::Sp
 
 std::vector<Remedy> find_downsizes(const RemedyInput& input) {
   std::vector<Remedy> found;
-  Alternatives alternatives(input.book);
+  Alternatives alternatives(input.prices);
   for (std::size_t i = 0; i < input.gpus.size(); ++i) {
     const GpuRow& gpu = input.gpus[i];
     if (!input.running[i].actionable() || (!has_room(gpu) && gpu.verdict != Verdict::kMemoryBound)) continue;
@@ -204,7 +204,7 @@ std::vector<Remedy> find_downsizes(const RemedyInput& input) {
 std::vector<Remedy> find_quantizations(const RemedyInput& input) {
   constexpr double kMemoryLeft = 0.6, kTrafficLeft = 0.6;  // caches and activations stay as they are
   std::vector<Remedy> found;
-  Alternatives alternatives(input.book);
+  Alternatives alternatives(input.prices);
   for (std::size_t i = 0; i < input.gpus.size(); ++i) {
     if (!input.running[i].actionable() || input.gpus[i].verdict != Verdict::kMemoryBound) continue;
     if (auto remedy = smaller_gpu(RemedyKind::kQuantize, input, i, alternatives, kMemoryLeft, kTrafficLeft))
@@ -215,21 +215,22 @@ std::vector<Remedy> find_quantizations(const RemedyInput& input) {
 
 std::vector<Remedy> find_commitments(const RemedyInput& input) {
   std::vector<Remedy> found;
-  std::map<std::tuple<const catalog::Gpu*, const catalog::Machine*, std::string, double>, std::optional<Alternative>>
+  std::map<std::tuple<const catalog::Gpu*, const catalog::Machine*, std::string, UsdPerGpuSecond>,
+           std::optional<Alternative>>
       offers;
   for (std::size_t i = 0; i < input.gpus.size(); ++i) {
     const GpuRow& gpu = input.gpus[i];
     const bool stable = gpu.presence >= input.thresholds.stable_share && gpu.use.activity() && gpu.use.idle_share < 0.5;
     if (!input.running[i].actionable() || !stable || gpu.price.share < 1 || !gpu.price.rate || gpu.use.from_job_log)
       continue;
-    auto [offer, is_new] = offers.try_emplace({gpu.price.gpu, gpu.price.machine, gpu.price.provider + gpu.price.region,
-                                               in_usd_per_gpu_hour(*gpu.price.rate)});
-    if (is_new) offer->second = input.book.commitment_for(gpu.price);
+    auto [offer, is_new] =
+        offers.try_emplace({gpu.price.gpu, gpu.price.machine, gpu.price.provider + gpu.price.region, *gpu.price.rate});
+    if (is_new) offer->second = input.prices.commitment_for(gpu.price);
     if (!offer->second) continue;
     Remedy remedy = remedy_for(RemedyKind::kCommit, input, i, "1 year: " + offer->second->source);
     remedy.owner.clear();  // a commitment is the fleet's
     remedy.moves.clear();
-    remedy.usd_per_month = gpu.usd_per_month() * (1 - offer->second->rate / *gpu.price.rate);
+    remedy.saving = gpu.spend_rate() * (1 - offer->second->rate / *gpu.price.rate);
     remedy.confidence = 0.6;
     remedy.instead = offer->second;
     found.push_back(std::move(remedy));

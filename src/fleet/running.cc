@@ -8,7 +8,7 @@ namespace {
 
 // A GPU whose last reading is older than this before the window's end is gone. Scrapes are missed and clocks are off by
 // minutes.
-double end_slack(const GpuUse& use) { return std::max(900.0, 3 * use.step); }
+Seconds end_slack(const GpuUse& use) { return std::max(seconds(900), 3 * use.interval); }
 
 double quantile(std::vector<double> values, double share) {
   if (values.empty()) return 0;
@@ -17,16 +17,13 @@ double quantile(std::vector<double> values, double share) {
   return values[rank];
 }
 
-// The end of the time a GPU was observed.
-double end_of(const GpuUse& use) { return use.last + use.step; }
-
 void find_owners(Running& running, const GpuRow& gpu) {
-  const double end = end_of(gpu.use), slack = end_slack(gpu.use);
-  double left = gpu.use.first;
+  const TimePoint close_to_end = gpu.use.end() - end_slack(gpu.use);
+  TimePoint left = gpu.use.first;
   for (const Tenancy& tenancy : gpu.use.tenancies) {
     if (tenancy.owner.empty()) continue;
     // A source that does not say when an owner left leaves it there: nobody's GPU is only one that is known to be.
-    if (tenancy.last <= 0 || tenancy.last + gpu.use.step >= end - slack) {
+    if (tenancy.last <= TimePoint{} || tenancy.last + gpu.use.interval >= close_to_end) {
       running.owners.push_back(&tenancy);
     } else {
       left = std::max(left, tenancy.last);
@@ -61,16 +58,16 @@ void find_level(const Curve& curve, std::size_t first_step, const std::optional<
 void find_idleness(Running& running, const GpuRow& gpu, const Thresholds& thresholds) {
   const Profile& profile = gpu.use.profile;
   double steps = 0, idle = 0, held = 0, late_steps = 0, late_idle = 0;
-  const double late = end_of(gpu.use) - in_seconds(thresholds.min_age);
+  const TimePoint late = gpu.use.end() - thresholds.min_age;
   for (std::size_t i = running.first_step; i < profile.idle.size(); ++i) {
     if (std::isnan(profile.idle[i])) continue;
     const auto share = static_cast<double>(profile.idle[i]);
     steps += 1;
     idle += share;
     const bool holds = i < profile.memory.mean.size() && !std::isnan(profile.memory.mean[i]) &&
-                       static_cast<double>(profile.memory.mean[i]) > thresholds.idle.held_above_bytes;
+                       bytes(static_cast<double>(profile.memory.mean[i])) > thresholds.idle.held_above;
     held += holds ? share : 0;
-    if (profile.start + static_cast<double>(i + 1) * profile.width <= late) continue;
+    if (profile.begin_of(i + 1) <= late) continue;
     late_steps += 1;
     late_idle += share;
   }
@@ -81,12 +78,12 @@ void find_idleness(Running& running, const GpuRow& gpu, const Thresholds& thresh
     return;
   }
   // A job log: what is known of the jobs that run now.
-  double all = 0, resting = 0;
+  Seconds all, resting;
   for (const Tenancy* owner : running.owners) {
-    all += owner->seconds;
-    resting += owner->idle_seconds;
+    all += owner->time;
+    resting += owner->idle;
   }
-  running.idle_share = all > 0 ? resting / all : gpu.use.idle_share;
+  running.idle_share = all > Seconds{} ? resting / all : gpu.use.idle_share;
   running.held_share = gpu.use.held_share > gpu.use.idle_share / 2 ? running.idle_share : 0;
   running.quiet = running.idle_share >= 0.999;
 }
@@ -119,12 +116,12 @@ std::optional<double> latency(double now, double there, const ForecastInput& inp
 
 }  // namespace
 
-Window window_of(const std::vector<GpuRow>& gpus) {
-  Window window;
+Interval window_of(const std::vector<GpuRow>& gpus) {
+  Interval window;
   for (const GpuRow& gpu : gpus) {
-    if (gpu.use.seconds <= 0) continue;
-    window.first = window.first == 0 ? gpu.use.first : std::min(window.first, gpu.use.first);
-    window.last = std::max(window.last, end_of(gpu.use));
+    if (gpu.use.covered <= Seconds{}) continue;
+    window.from = window.from == TimePoint{} ? gpu.use.first : std::min(window.from, gpu.use.first);
+    window.until = std::max(window.until, gpu.use.end());
   }
   return window;
 }
@@ -142,19 +139,19 @@ std::string Running::instances() const {
   return list;
 }
 
-Running running_on(const GpuRow& gpu, const Window& window, const Thresholds& thresholds) {
+Running running_on(const GpuRow& gpu, const Interval& window, const Thresholds& thresholds) {
   Running running;
   const GpuUse& use = gpu.use;
-  running.here = use.seconds > 0 && end_of(use) >= window.last - end_slack(use);
+  running.here = use.covered > Seconds{} && use.end() >= window.until - end_slack(use);
   find_owners(running, gpu);
   running.old_enough =
-      window.last - running.since >= in_seconds(thresholds.min_age) || running.since <= window.first + end_slack(use);
-  if (use.profile.width > 0 && running.since > use.profile.start) {
+      window.until - running.since >= thresholds.min_age || running.since <= window.from + end_slack(use);
+  if (use.profile.width > Seconds{} && running.since > use.profile.start) {
     // The step they came in belongs to them, unless somebody was there before.
     const double steps = (running.since - use.profile.start) / use.profile.width;
-    running.first_step = static_cast<std::size_t>(running.since <= use.first + use.step ? steps : std::ceil(steps));
+    running.first_step = static_cast<std::size_t>(running.since <= use.first + use.interval ? steps : std::ceil(steps));
   }
-  const bool all_time = running.since <= use.first + 0.1 * (end_of(use) - use.first);
+  const bool all_time = running.since <= use.first + 0.1 * (use.end() - use.first);
   if (const std::optional<Metric> activity = use.activity()) {
     find_level(use.profile.activity, running.first_step, use.metric(*activity), all_time, running.busy_p95,
                running.busy_peak);
@@ -169,7 +166,7 @@ Running running_on(const GpuRow& gpu, const Window& window, const Thresholds& th
     const Tenancy& owner = *running.owners.front();
     if (owner.activity_peak) running.busy_peak = std::min(1.0, *owner.activity_peak);
     if (owner.activity_p95) running.busy_p95 = std::min(running.busy_peak, *owner.activity_p95);
-    if (owner.memory_peak_bytes) running.memory_peak = *owner.memory_peak_bytes;
+    if (owner.memory_peak) running.memory_peak = *owner.memory_peak;
   }
   find_idleness(running, gpu, thresholds);
   return running;
@@ -209,7 +206,7 @@ LoadCurve dram_curve(const GpuRow& gpu, const Running& running) {
 ShareBounds time_above(const LoadCurve& load, double limit, Seconds reading, double p95) {
   ShareBounds above;
   double steps = 0;
-  const double one_reading = load.width > 0 ? std::min(1.0, in_seconds(reading) / load.width) : 1;
+  const double one_reading = load.width > Seconds{} ? std::min(1.0, reading / load.width) : 1;
   for (std::size_t i = 0; i < load.mean.size(); ++i) {
     const double m = load.mean[i], most = load.max[i];
     if (std::isnan(m)) continue;
@@ -247,8 +244,7 @@ Forecast make_forecast(const LoadCurve& load, const ForecastInput& input) {
       order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown), order.end(),
       [&](std::size_t a, std::size_t b) { return std::pair(-load.max[a], a) < std::pair(-load.max[b], b); });
   for (std::size_t i = 0; i < shown; ++i) {
-    forecast.worst.push_back(
-        {load.start + static_cast<double>(order[i]) * load.width, seconds(load.width), load.max[order[i]]});
+    forecast.worst.push_back({load.start + static_cast<double>(order[i]) * load.width, load.width, load.max[order[i]]});
   }
   return forecast;
 }

@@ -5,28 +5,26 @@
 #include <string>
 #include <vector>
 
+#include "fleet/coverage.h"
 #include "fleet/fleet.h"
 
 namespace rightsize::fleet {
 
-// The window all GPUs of a fleet share.
-struct Window {
-  double first = 0, last = 0;  // seconds since 1970 of the first reading of any GPU, and the end of the last
-};
-Window window_of(const std::vector<GpuRow>& gpus);
+// The window all GPUs of a fleet share: from the first reading of any GPU to the end of the last.
+Interval window_of(const std::vector<GpuRow>& gpus);
 
 // Load, bandwidth and memory are of the time since `since`, not of what ran there before.
 struct Running {
   bool here = false;                   // the GPU still reports when the window ends
   bool old_enough = false;             // its owners have been there for min_age, or since before the window
   std::vector<const Tenancy*> owners;  // there now, longest first; empty: nobody the labels name
-  double since = 0;                    // when the last of them came; without owners, when the last owner left
+  TimePoint since;                     // when the last of them came; without owners, when the last owner left
   std::size_t first_step = 0;          // of the profile: [first_step, steps()) is their time
   double idle_share = 0, held_share = 0;
   bool quiet = false;                  // no activity in the last min_age (at most one reading in a thousand)
   double busy_p95 = 1, busy_peak = 1;  // activity
   double dram_p95 = 1, dram_peak = 1;  // share of peak bandwidth; activity where there is no counter
-  double memory_peak = 0;              // bytes; 0: unknown
+  Bytes memory_peak;                   // 0: unknown
 
   // May an action be about it?
   bool actionable() const { return here && old_enough; }
@@ -35,11 +33,12 @@ struct Running {
   std::string instances() const;  // "chat-0, chat-1": pods or jobs there now
 };
 
-Running running_on(const GpuRow& gpu, const Window& window, const Thresholds& thresholds);
+Running running_on(const GpuRow& gpu, const Interval& window, const Thresholds& thresholds);
 
 // The load per step that a new place would have seen, in its own terms: 1 is full. NaN: nothing was recorded.
 struct LoadCurve {
-  double start = 0, width = 0;  // seconds
+  TimePoint start;
+  Seconds width;
   std::vector<double> mean, max;
 
   // Takes in another workload that shares the place. Peaks of a step add up: they may have met.

@@ -44,13 +44,13 @@ Sources choose_sources(const std::vector<std::string>& names, const telemetry::N
 
 // A share whose name does not tell its scale: the largest reading of the last day does.
 void settle_scales(PrometheusClient& client, Sources& sources, const telemetry::NameMap& map,
-                   const std::string& matchers, double end) {
+                   const std::string& matchers, TimePoint end) {
   for (auto& [metric, source] : sources) {
     const std::optional<telemetry::Meaning> meaning = telemetry::meaning_of(source.name, {}, map);
     if (!meaning || !meaning->ambiguous) continue;
-    const std::string day = over_time("max_over_time", selector(source.name, matchers, {}), 86400);
+    const std::string day = over_time("max_over_time", selector(source.name, matchers, {}), days(1));
     Answered<std::vector<VectorRow>> largest = client.instant("max(" + day + ")", end);
-    if (largest && !largest->empty() && largest->front().value > 1.05) source.scale *= 0.01;
+    if (largest && !largest->empty() && largest->front().value > telemetry::kMostShare) source.scale *= 0.01;
   }
 }
 
@@ -66,13 +66,6 @@ LabelList owner_labels(const std::vector<std::string>& present, const telemetry:
     if (const auto own = names.labels.find(word); own != names.labels.end()) found.push_back(own->second);
   }
   return found;
-}
-
-std::optional<Metric> activity_of(const Sources& sources) {
-  for (Metric metric : kActivityMetrics) {
-    if (sources.contains(metric)) return metric;
-  }
-  return std::nullopt;
 }
 
 // No fleet has so many hosts or GPUs: a label that changes with every pod or restart does, and asking about each of its
@@ -95,7 +88,7 @@ class Scanner {
     http::Client http(options_.auth, options_.policy, &traffic_);
     RIGHTSIZE_TRY(base_, find_api(http, options_.url));
     PrometheusClient client(std::move(http), base_, "");
-    RIGHTSIZE_TRY(const double now, client.clock());
+    RIGHTSIZE_TRY(const TimePoint now, client.clock());
     if (Result<> set = set_window(now); !set) return fail(std::move(set).error());
     if (Result<> found = discover(client); !found) return fail(std::move(found).error());
     if (Result<> cut = cut_shards(client); !cut) return fail(std::move(cut).error());
@@ -111,18 +104,19 @@ class Scanner {
   };
 
   // The end of the window is kept with the answers, so that a later run asks the same questions.
-  Result<> set_window(double now) {
-    if (const double skew = now - static_cast<double>(std::time(nullptr)); std::abs(skew) > 60 && options_.end == 0) {
+  Result<> set_window(TimePoint now) {
+    const double skew = in_unix_seconds(now) - static_cast<double>(std::time(nullptr));
+    if (std::abs(skew) > 60 && !options_.end) {
       note(fmt::format("the server's clock is {:.0f} s {} this machine's; the server's is used", std::abs(skew),
                        skew > 0 ? "ahead of" : "behind"));
     }
-    double end = options_.end > 0 ? options_.end : std::floor(now / 60) * 60;
+    double end = options_.end ? in_unix_seconds(*options_.end) : std::floor(in_unix_seconds(now) / 60) * 60;
     if (!options_.resume.empty()) {
       std::error_code problem;
       std::filesystem::create_directories(options_.resume, problem);
       const std::string file = options_.resume + "/window";
       const std::string wanted =
-          fmt::format("{} {} {} ", http::shown_url(options_.url), options_.window, options_.matchers);
+          fmt::format("{} {} {} ", http::shown_url(options_.url), in_seconds(options_.window), options_.matchers);
       Result<std::string> kept = read_file(file, 1 << 16);
       if (kept && kept->starts_with(wanted)) {
         end = std::strtod(kept->c_str() + wanted.size(), nullptr);
@@ -130,16 +124,17 @@ class Scanner {
         return saved;
       }
     }
-    set_axis(std::ceil(end / 60) * 60);  // whole minutes: moments of all grains lie on them
+    set_axis(unix_seconds(std::ceil(end / 60) * 60));  // whole minutes: moments of all grains lie on them
     return {};
   }
 
   // Cells of the profile: half-hours for a week, never shorter than five minutes, and a whole number of them.
-  void set_axis(double until) {
+  void set_axis(TimePoint until) {
     constexpr double kMostCells = 340;
-    double width = std::max(300.0, step_at_least(options_.window / kMostCells));
-    for (double narrower : {1800.0, 900.0, 300.0}) {
-      if (std::fmod(options_.window, width) != 0 && narrower < width) width = narrower;
+    Seconds width = std::max(seconds(300), step_at_least(options_.window / kMostCells));
+    for (Seconds narrower : {seconds(1800), seconds(900), seconds(300)}) {
+      const bool whole = std::fmod(in_seconds(options_.window), in_seconds(width)) == 0;
+      if (!whole && narrower < width) width = narrower;
     }
     axis_.width = width;
     axis_.count = static_cast<std::size_t>(std::ceil(options_.window / width));
@@ -149,7 +144,8 @@ class Scanner {
   }
 
   http::Form period() const {
-    return {{"start", fmt::format("{:.0f}", scan_.from)}, {"end", fmt::format("{:.0f}", scan_.until)}};
+    return {{"start", fmt::format("{:.0f}", in_unix_seconds(scan_.from))},
+            {"end", fmt::format("{:.0f}", in_unix_seconds(scan_.until))}};
   }
 
   Result<> discover(PrometheusClient& client) {
@@ -187,9 +183,7 @@ class Scanner {
   std::vector<std::string> signs_of_life(const std::string& only) const {
     std::vector<std::string> selectors;
     for (const auto& [metric, source] : scan_.sources) {
-      const bool active =
-          std::find(std::begin(kActivityMetrics), std::end(kActivityMetrics), metric) != std::end(kActivityMetrics);
-      if (!active && metric != Metric::kMemoryUsed) continue;
+      if (!is_activity(metric) && metric != Metric::kMemoryUsed) continue;
       selectors.push_back(selector(source.name, options_.matchers, Shard{.only = only}));
     }
     return selectors;
@@ -276,7 +270,7 @@ class Scanner {
                                                  .names = options_.names,
                                                  .matchers = options_.matchers,
                                                  .axis = axis_,
-                                                 .interval = options_.step,
+                                                 .interval = options_.interval,
                                                  .idle = options_.idle});
       const std::lock_guard lock(mutex_);
       --running_;

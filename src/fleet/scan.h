@@ -1,7 +1,7 @@
 // A fleet's use from a Prometheus-compatible server: Prometheus, VictoriaMetrics (also its cluster), Thanos, Mimir,
 // Grafana Cloud.
 //
-//   auto scan = scan_server({.url = "http://prometheus:9090", .window = 7 * 86400.0});
+//   auto scan = scan_server({.url = "http://prometheus:9090", .window = days(7)});
 //
 // The walk: find the API, the metric names and the labels; cut the fleet into shards of GPUs; per shard ask for
 // aggregates (promql.h), several shards at a time; a question the server finds too large is put about less time, then
@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,11 +32,11 @@ struct ServerOptions {
   std::string url;
   http::Auth auth;
   http::Policy policy;
-  double window = 7 * 86400.0;  // seconds
-  double end = 0;               // seconds since 1970; 0: now, by the server's clock
-  double step = 0;              // seconds between readings; 0: found by looking, GPU by GPU
-  std::string matchers;         // more label matchers: cluster="a",env="prod"
-  std::size_t shard = 96;       // GPUs per round of questions
+  Seconds window = days(7);
+  std::optional<TimePoint> end;     // nothing: now, by the server's clock
+  std::optional<Seconds> interval;  // between readings; nothing: found by looking, GPU by GPU
+  std::string matchers;             // more label matchers: cluster="a",env="prod"
+  std::size_t shard = 96;           // GPUs per round of questions
   int parallel = 2;
   std::string resume;  // a folder that keeps answers, so that a run that was cut off goes on; empty: none
   telemetry::NameMap names;
@@ -47,7 +48,7 @@ struct Scan {
   std::vector<GpuUse> gpus;
   Sources sources;
   LabelNames labels;
-  double from = 0, until = 0;
+  TimePoint from, until;
   std::vector<std::string> notes;     // what a reader must know: metrics missing, clock skew, duplicates
   std::vector<std::string> failures;  // shards that could not be read, and why
   double share_read = 1;              // of the GPUs the server lists

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "fleet/part_tally.h"
 #include "fleet/shard_series.h"
 
 namespace rightsize::fleet {
@@ -59,13 +60,13 @@ class ShardScan {
   }
 
  private:
-  double window() const { return frame_.axis.until() - frame_.axis.from; }
+  Seconds window() const { return frame_.axis.until() - frame_.axis.from; }
 
   std::string select(const MetricSource& source) const { return selector(source.name, frame_.matchers, asked_); }
 
   // A question about every cell, put in pieces of time the server can bear.
   template <class Take>
-  Done ask_cells(const std::string& query, double step, const Take& take) {
+  Done ask_cells(const std::string& query, Seconds step, const Take& take) {
     const double moments = frame_.axis.width / step;
     const auto piece = static_cast<std::size_t>(std::max(1.0, std::floor(kMostMoments / moments)));
     for (std::size_t begin = 0; begin < frame_.axis.count; begin += piece) {
@@ -78,9 +79,9 @@ class ShardScan {
   template <class Take>
   Done ask_piece(const std::string& query, std::size_t begin, std::size_t end, const Take& take) {
     const CellAxis& axis = frame_.axis;
-    auto time = [&](std::size_t cell) { return axis.from + static_cast<double>(cell) * axis.width; };
-    Answered<std::vector<RangeRow>> rows = client_.range(query, time(begin + 1), time(end), axis.width);
-    if (rows && rows->empty()) rows = client_.range(query, time(begin + 1), time(end), axis.width);
+    auto ask = [&] { return client_.range(query, axis.begin_of(begin + 1), axis.begin_of(end), axis.width); };
+    Answered<std::vector<RangeRow>> rows = ask();
+    if (rows && rows->empty()) rows = ask();
     if (!rows && rows.error().too_much && end - begin > 1) {
       const std::size_t middle = begin + (end - begin) / 2;
       RIGHTSIZE_TRY([[maybe_unused]] const bool first, ask_piece(query, begin, middle, take));
@@ -131,8 +132,8 @@ class ShardScan {
   Done ask_gpus(const std::string& inner, const Grain& grain, Cells GpuCells::*cells, const Expects& expects,
                 bool required = true) {
     return ask_moments(
-        count_moments(inner, frame_.axis.width, grain.step), grain, [&](const Place& p) { return &(p.gpu->*cells); },
-        expects, required);
+        over_moments(OfMoments::kCount, inner, frame_.axis.width, grain.step), grain,
+        [&](const Place& p) { return &(p.gpu->*cells); }, expects, required);
   }
   template <class Expects>
   Done ask_owners(const std::string& query, const Grain& grain, Cells OwnerCells::*cells, const Expects& expects) {
@@ -222,7 +223,8 @@ class ShardScan {
                     ask_gpus(present(signs_of_life(), grain.lookback, shard_.gpu), grain, &GpuCells::seen, always));
       RIGHTSIZE_TRY([[maybe_unused]] const bool each,
                     ask_moments(
-                        count_moments(present(signs_of_life(), grain.lookback, part), frame_.axis.width, grain.step),
+                        over_moments(OfMoments::kCount, present(signs_of_life(), grain.lookback, part),
+                                     frame_.axis.width, grain.step),
                         grain, [](const Place& p) { return p.part != nullptr ? &p.part->seen : nullptr; }, always));
       asked_.only = fmt::format("{}{}{}!=\"\"", shard_.only, shard_.only.empty() ? "" : ",", shard_.part.front());
       const std::string instances = present(signs_of_life(), grain.lookback, shard_.gpu);
@@ -231,11 +233,12 @@ class ShardScan {
     }
     const std::string owners = present(signs_of_life(), grain.lookback, owner);
     RIGHTSIZE_TRY([[maybe_unused]] const bool seen,
-                  ask_owners(count_moments(owners, frame_.axis.width, grain.step), grain, &OwnerCells::seen, always));
+                  ask_owners(over_moments(OfMoments::kCount, owners, frame_.axis.width, grain.step), grain,
+                             &OwnerCells::seen, always));
     if (!any_wanted([&](const GpuCells& gpu) { return has_overlaps(gpu, frame_.axis, grain); })) return true;
     RIGHTSIZE_TRY([[maybe_unused]] const bool shared,
-                  ask_cells(sum_moments(shares(owners, part), frame_.axis.width, grain.step), grain.step,
-                            [&](const Place& place, std::size_t cell, double value) {
+                  ask_cells(over_moments(OfMoments::kSum, shares(owners, part), frame_.axis.width, grain.step),
+                            grain.step, [&](const Place& place, std::size_t cell, double value) {
                               if (place.owner == nullptr) return;
                               place.gpu->is_shared = true;
                               place.owner->share.resize(frame_.axis.count, 0);
@@ -247,13 +250,13 @@ class ShardScan {
   Done ask_activity(const Grain& grain) {
     const LabelList owner = joined(joined(shard_.gpu, shard_.part), shard_.owner);
     const std::string active = activity(activity_gauges(), grain, owner);
-    const double width = frame_.axis.width;
+    const Seconds width = frame_.axis.width;
     RIGHTSIZE_TRY([[maybe_unused]] const bool known,
-                  ask_owners(count_moments(active, width, grain.step), grain, &OwnerCells::known,
+                  ask_owners(over_moments(OfMoments::kCount, active, width, grain.step), grain, &OwnerCells::known,
                              [&](const GpuCells& gpu) { return gpu.has_activity && !grain.dirty; }));
     const std::string idle = fmt::format("({} <= bool {})", active, frame_.idle.active_above);
     RIGHTSIZE_TRY([[maybe_unused]] const bool resting,
-                  ask_owners(sum_moments(idle, width, grain.step), grain, &OwnerCells::idle,
+                  ask_owners(over_moments(OfMoments::kSum, idle, width, grain.step), grain, &OwnerCells::idle,
                              [&](const GpuCells& gpu) { return gpu.has_activity && !grain.dirty; }));
     if (grain.dirty) {
       for (const std::string& key : *wanted_) series_.gpus.at(key).active.clear();
@@ -262,8 +265,9 @@ class ShardScan {
                              reports_activity, false));
     }
     // How often idle and active took turns is for the picture only: once a minute is enough.
-    const std::string turns = fmt::format("changes({}[{}:{}])", idle,
-                                          duration_text(std::min(window(), kMostMoments * 60)), duration_text(60));
+    const std::string turns =
+        fmt::format("changes({}[{}:{}])", idle, duration_text(std::min(window(), seconds(kMostMoments * 60))),
+                    duration_text(seconds(60)));
     if (Answered<std::vector<VectorRow>> rows = ask_once(turns)) {
       for (const VectorRow& row : *rows) {
         if (PartCells* part = series_.place_of(row.labels, wanted_).part) part->changes += row.value;
@@ -274,15 +278,16 @@ class ShardScan {
 
   Done ask_curve(Metric metric, const MetricSource& source, const Grain& grain) {
     const LabelList owner = joined(joined(shard_.gpu, shard_.part), shard_.owner);
-    const double most = metric == Metric::kMemoryUsed ? kMostBytes : 1.05;
-    const double width = frame_.axis.width;
+    const double most = kind_of(metric).most;
+    const Seconds width = frame_.axis.width;
     // Good values one by one where there are others; else what the server can say of a cell at once.
     const std::string good = activity({{select(source), source.scale, most}}, grain, owner);
-    const std::string mean =
-        grain.dirty ? mean_moments(good, width, grain.step) : over_time("avg_over_time", select(source), width);
-    const std::string largest =
-        grain.dirty ? max_moments(good, width, grain.step) : over_time("max_over_time", select(source), width);
-    const double scale = grain.dirty ? 1 : source.scale, step = grain.dirty ? grain.step : width;
+    const std::string mean = grain.dirty ? over_moments(OfMoments::kMean, good, width, grain.step)
+                                         : over_time("avg_over_time", select(source), width);
+    const std::string largest = grain.dirty ? over_moments(OfMoments::kMax, good, width, grain.step)
+                                            : over_time("max_over_time", select(source), width);
+    const double scale = grain.dirty ? 1 : source.scale;
+    const Seconds step = grain.dirty ? grain.step : width;
     auto curve_of = [&](const Place& place) -> CellCurve* {
       if (place.owner == nullptr) return nullptr;
       CellCurve& curve = place.part->curves[metric];
@@ -313,8 +318,7 @@ class ShardScan {
       for (const VectorRow& row : rows) {
         const Place place = series_.place_of(row.labels, wanted_);
         const double value = row.value * source.scale;
-        const bool share = metric != Metric::kMemoryTotal && metric != Metric::kPower && metric < Metric::kPcieRx;
-        if (place.owner == nullptr || value < 0 || (share && value > 1.05) || value > 1e15) continue;
+        if (place.owner == nullptr || value < 0 || value > kind_of(metric).most) continue;
         take(place, metric, value, function[1] == 'v');
       }
     }
@@ -351,7 +355,7 @@ class ShardScan {
       for (const VectorRow& row : rows) {
         const Place place = series_.place_of(row.labels, wanted_);
         const double value = row.value * source.scale;
-        if (place.owner == nullptr || value < 0 || value > 1.05) continue;
+        if (place.owner == nullptr || value < 0 || value > telemetry::kMostShare) continue;
         std::optional<MetricUse>& use = place.part->metrics[static_cast<std::size_t>(metric)];
         if (!use) use = MetricUse{};
         std::optional<double>& quantile = share < 0.9 ? use->p50 : use->p95;

@@ -16,7 +16,7 @@ struct ShardFrame {
   const telemetry::NameMap& names;
   std::string matchers;  // the user's own, without braces: cluster="a"
   CellAxis axis;
-  double interval = 0;  // between readings, when the user says so; 0: found by looking
+  std::optional<Seconds> interval;  // between readings; nothing: found by looking
   IdleRule idle;
 };
 

@@ -19,10 +19,12 @@ namespace rightsize::fleet {
 using Cells = std::vector<float>;
 
 struct CellAxis {
-  double from = 0, width = 0;
+  TimePoint from;
+  Seconds width;
   std::size_t count = 0;
 
-  double until() const { return from + width * static_cast<double>(count); }
+  TimePoint begin_of(std::size_t cell) const { return from + width * static_cast<double>(cell); }
+  TimePoint until() const { return begin_of(count); }
 };
 
 // A metric's mean and largest value by cell, weighed over the series that report it.
@@ -33,7 +35,8 @@ struct CellCurve {
 struct OwnerCells {
   Cells seen, share, known, idle;  // moments; `share` in parts of a moment
   std::optional<double> p95;
-  double peak = 0, memory_peak = 0;
+  double peak = 0;
+  Bytes memory_peak;
 };
 
 // A GPU's own series, or those of one MIG instance.
@@ -54,8 +57,8 @@ struct GpuCells {
   Cells seen, partitioned;                 // moments with the short look back: of anything, of any instance
   Cells active;                            // moments with a possible value of activity, with the long look back
   double readings = 0;                     // of the metric with the most
-  double interval = 0;                     // seconds between two of them, of the series that is read most often
-  double longest_interval = 0;             // of the series that is read most rarely
+  Seconds interval;                        // between two of them, of the series that is read most often
+  Seconds longest_interval;                // of the series that is read most rarely
   bool has_activity = false;               // a metric of it is reported
   bool dirty = false;                      // with values that cannot be
   bool duplicated = false, is_shared = false;

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "fleet/part_tally.h"
+
 namespace rightsize::fleet {
 namespace {
 
@@ -64,8 +66,8 @@ class Discovery {
     RIGHTSIZE_TRY(const std::vector<VectorRow> counts, ask(over_time("count_over_time", series, window())));
     for (const VectorRow& row : counts) into_.add(metric, row, shard_.label);
     if (counts.empty()) return true;
-    const bool all_known =
-        std::all_of(into_.gpus.begin(), into_.gpus.end(), [](const auto& gpu) { return gpu.second.interval > 0; });
+    const bool all_known = std::all_of(into_.gpus.begin(), into_.gpus.end(),
+                                       [](const auto& gpu) { return gpu.second.interval > Seconds{}; });
     if (is_activity(metric) || !all_known) {
       RIGHTSIZE_TRY([[maybe_unused]] const bool done, find_intervals(series, counts));
     }
@@ -73,7 +75,7 @@ class Discovery {
   }
 
  private:
-  double window() const { return frame_.axis.until() - frame_.axis.from; }
+  Seconds window() const { return frame_.axis.until() - frame_.axis.from; }
   // Nothing about GPUs that are known may be an answer that was lost: it is asked for once more.
   Answered<std::vector<VectorRow>> ask(const std::string& query) {
     Answered<std::vector<VectorRow>> rows = client_.instant(query, frame_.axis.until());
@@ -84,7 +86,7 @@ class Discovery {
   // From the readings of ten minutes, in the slower quarter of the time. Series that lasted only minutes tell of the
   // shortest interval, not of the longest: they fill no ten minutes.
   Answered<bool> find_intervals(const std::string& series, const std::vector<VectorRow>& counts) {
-    constexpr double kLasting = 3 * 3600;
+    constexpr Seconds kLasting = hours(3);
     std::map<telemetry::Labels, double> readings;
     for (const VectorRow& row : counts) readings[row.labels] = row.value;
     RIGHTSIZE_TRY(const std::vector<VectorRow> rows,
@@ -93,8 +95,8 @@ class Discovery {
     for (const VectorRow& row : rows) {
       GpuCells* gpu = into_.place_of(row.labels, nullptr).gpu;
       if (gpu == nullptr || row.value <= 0) continue;
-      const double interval = frame_.interval > 0 ? frame_.interval : 600 / row.value;
-      gpu->interval = gpu->interval > 0 ? std::min(gpu->interval, interval) : interval;
+      const Seconds interval = frame_.interval.value_or(seconds(600 / row.value));
+      gpu->interval = gpu->interval > Seconds{} ? std::min(gpu->interval, interval) : interval;
       if (readings[row.labels] * interval >= kLasting)
         gpu->longest_interval = std::max(gpu->longest_interval, interval);
     }
@@ -104,7 +106,7 @@ class Discovery {
   // Values out of bounds show in the largest and the smallest; a NaN makes the mean one, and such rows are left out.
   Answered<bool> find_impossible(Metric metric, const MetricSource& source, const std::string& series,
                                  const std::vector<VectorRow>& counts) {
-    const double most = is_activity(metric) ? 1.05 : kMostBytes;
+    const double most = kind_of(metric).most;
     const std::string largest = over_time("max_over_time", series, window());
     const std::string smallest = fmt::format("{} + 0 * {}", over_time("min_over_time", series, window()),
                                              over_time("avg_over_time", series, window()));
@@ -120,9 +122,10 @@ class Discovery {
         const double value = row.value * source.scale;
         if (value > most || value < 0) {
           place.gpu->dirty = true;
+        } else if (is_largest && is_activity(metric)) {
+          place.owner->peak = std::max(place.owner->peak, value);
         } else if (is_largest) {
-          double& peak = is_activity(metric) ? place.owner->peak : place.owner->memory_peak;
-          peak = std::max(peak, value);
+          place.owner->memory_peak = std::max(place.owner->memory_peak, bytes(value));
         }
       }
     }
@@ -136,17 +139,20 @@ class Discovery {
   ShardSeries& into_;
 };
 
+// Rounded up.
+Seconds whole(Seconds time, Seconds unit) { return std::ceil(time / unit) * unit; }
+
 // Moments are looked at as often as the GPUs are read, within bounds.
-Grain grain_for(double interval, double longest, bool dirty) {
-  constexpr double kConnected = 300;
+Grain grain_for(Seconds interval, Seconds longest, bool dirty) {
   Grain grain;
   grain.dirty = dirty;
   for (double step : {15.0, 20.0, 30.0, 60.0}) {
-    if (interval >= step) grain.step = step;
+    if (interval >= seconds(step)) grain.step = seconds(step);
   }
-  grain.connected = std::max(kConnected, std::ceil(gap_limit(interval) / 60) * 60);
+  grain.connected = std::max(grain.connected, whole(gap_limit(interval), seconds(60)));
   // Half an interval more than one: a reading that is a little late leaves no hole, in none of the GPU's series.
-  grain.lookback = std::min(grain.connected, std::max(std::ceil(1.5 * std::max(interval, longest)), 1.5 * grain.step));
+  grain.lookback =
+      std::min(grain.connected, std::max(whole(1.5 * std::max(interval, longest), seconds(1)), 1.5 * grain.step));
   return grain;
 }
 
@@ -163,16 +169,16 @@ Answered<bool> discover(PrometheusClient& client, const Shard& shard, const Shar
 
 std::vector<GpuClass> classes_of(ShardSeries& series, const Shard& shard) {
   const bool by_gpu = shard.gpu.size() == 1 && shard.gpu.front() == shard.label;
-  double shortest = 0, longest = 0;
+  Seconds shortest, longest;
   bool any_dirty = false;
   for (auto& [key, gpu] : series.gpus) {
-    if (gpu.interval <= 0) gpu.interval = 60;
-    shortest = shortest > 0 ? std::min(shortest, gpu.interval) : gpu.interval;
+    if (gpu.interval <= Seconds{}) gpu.interval = seconds(60);
+    shortest = shortest > Seconds{} ? std::min(shortest, gpu.interval) : gpu.interval;
     longest = std::max(longest, gpu.longest_interval);
     any_dirty = any_dirty || gpu.dirty;
   }
   std::vector<GpuClass> classes;
-  std::map<std::tuple<double, double, bool, bool>, std::size_t> index;
+  std::map<std::tuple<Seconds, Seconds, bool, bool>, std::size_t> index;
   for (const auto& [key, gpu] : series.gpus) {
     // Labels that name more than one GPU cannot be asked about one by one.
     const Grain grain =

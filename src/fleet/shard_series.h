@@ -12,12 +12,6 @@
 
 namespace rightsize::fleet {
 
-constexpr double kMostBytes = 4e12;  // a GPU with more memory is none
-
-inline bool is_activity(Metric metric) {
-  return metric == Metric::kSmActive || metric == Metric::kGraphicsActive || metric == Metric::kGpuUtil;
-}
-
 class ShardSeries {
  public:
   // The names must outlive it.

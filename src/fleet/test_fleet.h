@@ -13,8 +13,8 @@
 
 namespace rightsize::fleet {
 
-inline constexpr double kGiB = 1024.0 * 1024 * 1024;
-inline constexpr double kStart = 1767225600;  // 2026-01-01, a whole hour
+inline constexpr double kGiB = in_bytes(gib(1));
+inline constexpr TimePoint kStart = unix_seconds(1767225600);  // 2026-01-01, a whole hour
 
 inline const catalog::Catalog& facts() {
   static const catalog::Catalog catalog = *catalog::load_catalog("");
@@ -25,7 +25,7 @@ inline const perf::SpeedTable& speeds() {
   return table;
 }
 
-inline PriceBook book_at(double h100) {
+inline DevicePrices book_at(double h100) {
   market::OwnPrices own;
   own.gpus["h100-sxm"] = usd_per_gpu_hour(h100);
   return {facts(), own};
@@ -44,7 +44,7 @@ struct Life {
   int from_minute = 0;  // when it begins
 };
 
-inline void live(Accumulator& sum, const Life& life, int minutes, const std::function<double(int)>& activity) {
+inline void live(UseAccumulator& sum, const Life& life, int minutes, const std::function<double(int)>& activity) {
   Device device{.index = life.index,
                 .uuid = life.uuid,
                 .name = life.model,
@@ -55,7 +55,7 @@ inline void live(Accumulator& sum, const Life& life, int minutes, const std::fun
   const int number = sum.open(device);
   for (int m = 0; m < minutes; ++m) {
     telemetry::Sample sample;
-    sample.time = kStart + 60.0 * (life.from_minute + m);
+    sample.time = kStart + seconds(60.0 * (life.from_minute + m));
     const double level = activity(m);
     sample.set(Metric::kGraphicsActive, level);
     sample.set(Metric::kTensorActive, level * life.tensor);
@@ -76,7 +76,7 @@ inline constexpr int kDay = 24 * 60;
 
 // One GPU of each kind of waste.
 inline std::vector<GpuUse> mixed_fleet() {
-  Accumulator sum({});
+  UseAccumulator sum({});
   live(sum, {.uuid = "GPU-busy"}, kDay, busy);
   live(sum, {.uuid = "GPU-held", .pod = "notebook-0", .memory = 40 * kGiB}, kDay, nothing);
   live(sum, {.uuid = "GPU-free", .team = "", .memory = 0.5 * kGiB}, kDay, nothing);

@@ -28,15 +28,12 @@ bool is_hash(std::string_view part) {
                                     part.find_first_of("0123456789") != std::string_view::npos);
 }
 
-std::string label(const Device& device, std::initializer_list<const char*> names) {
-  for (const char* name : names) {
-    const auto found = device.labels.find(name);
-    if (found != device.labels.end() && !found->second.empty()) return found->second;
-  }
-  return {};
+// The last multiple of the width that is not after a moment.
+TimePoint whole_steps(TimePoint time, Seconds width) {
+  return TimePoint(std::floor(time.since_epoch() / width) * width);
 }
 
-// Spreads or gathers `from` (width w, first step at index `offset` of the new axis when widened by `factor`).
+// `from` on a coarser axis: its step i falls into step lead + (i + skip) / factor there, whose mean or largest it is.
 std::vector<float> resample(const std::vector<float>& from, std::size_t skip, std::size_t factor, std::size_t lead,
                             std::size_t steps, bool largest) {
   if (from.empty()) return {};
@@ -58,9 +55,10 @@ std::vector<float> resample(const std::vector<float>& from, std::size_t skip, st
   return to;
 }
 
-void move_profile(Profile& profile, double start, double width, std::size_t steps) {
+// Widths divide each other (wider_step), so a narrow step lies in one wide step whole and values need no splitting.
+void move_profile(Profile& profile, TimePoint start, Seconds width, std::size_t steps) {
   const auto factor = static_cast<std::size_t>(std::llround(width / profile.width));
-  const double coarse = std::floor(profile.start / width) * width;
+  const TimePoint coarse = whole_steps(profile.start, width);
   const auto skip = static_cast<std::size_t>(std::llround((profile.start - coarse) / profile.width));
   const auto lead = static_cast<std::size_t>(std::llround((coarse - start) / width));
   for (Curve* curve : {&profile.activity, &profile.dram, &profile.memory}) {
@@ -90,22 +88,33 @@ std::optional<Metric> GpuUse::activity() const {
   return std::nullopt;
 }
 
-double gap_limit(double interval) { return std::max(300.0, 2.5 * interval); }
+Seconds gap_limit(Seconds interval) { return std::max(seconds(300), 2.5 * interval); }
 
-double wider_step(double width) {
+Seconds wider_step(Seconds width) {
   for (double step : {1, 2, 4, 12, 60, 300, 900, 1800, 3600, 7200, 14400, 28800, 86400}) {
-    if (step > width) return step;
+    if (seconds(step) > width) return seconds(step);
   }
   return width * 2;
 }
 
-double step_at_least(double width) {
-  double step = 1;
+Seconds step_at_least(Seconds width) {
+  Seconds step = seconds(1);
   while (step < width) step = wider_step(step);
   return step;
 }
 
 std::string instance_name(const Device& device) { return device.mig_id + "/" + device.mig_profile; }
+
+GpuUse free_part(const GpuUse& part, Seconds covered) {
+  GpuUse free;
+  free.device = part.device;
+  free.device.mig_id = kFreePart;
+  free.device.mig_profile.clear();
+  free.covered = free.known = covered;
+  free.interval = part.interval;
+  free.idle_share = 1;
+  return free;
+}
 
 void finish_tenancies(GpuUse& use) {
   constexpr std::size_t kWorst = 3;
@@ -114,12 +123,12 @@ void finish_tenancies(GpuUse& use) {
     std::vector<BusyStep> steps;
     std::vector<float> memory;
     for (std::size_t i = 0; i < std::max(profile.steps(), profile.memory.mean.size()); ++i) {
-      const double begin = profile.start + static_cast<double>(i) * profile.width;
+      const TimePoint begin = profile.begin_of(i);
       if (begin + profile.width <= tenancy.first || begin >= tenancy.last) continue;
       BusyStep step{begin, profile.width, 0, std::nullopt};
       if (i < profile.memory.mean.size() && !std::isnan(profile.memory.mean[i])) {
         memory.push_back(profile.memory.mean[i]);
-        step.memory_bytes = static_cast<double>(profile.memory.max[i]);
+        step.memory = bytes(static_cast<double>(profile.memory.max[i]));
       }
       if (i >= profile.steps() || std::isnan(profile.activity.max[i])) continue;
       step.activity = static_cast<double>(profile.activity.max[i]);
@@ -127,14 +136,15 @@ void finish_tenancies(GpuUse& use) {
     }
     std::stable_sort(steps.begin(), steps.end(),
                      [](const BusyStep& a, const BusyStep& b) { return a.activity > b.activity; });
-    steps.resize(std::min(steps.size(), kWorst));
-    tenancy.worst = std::move(steps);
+    // A copy: moved or cut short, the list would keep the room of all steps, which is more than the rest of the GPU.
+    const auto end = steps.begin() + static_cast<std::ptrdiff_t>(std::min(steps.size(), kWorst));
+    tenancy.worst.assign(steps.begin(), end);
     if (memory.empty()) continue;
     std::sort(memory.begin(), memory.end());
-    tenancy.memory_p95_bytes = static_cast<double>(memory[(memory.size() - 1) * 95 / 100]);
+    tenancy.memory_p95 = bytes(static_cast<double>(memory[(memory.size() - 1) * 95 / 100]));
   }
   std::stable_sort(use.tenancies.begin(), use.tenancies.end(),
-                   [](const Tenancy& a, const Tenancy& b) { return a.seconds > b.seconds; });
+                   [](const Tenancy& a, const Tenancy& b) { return a.time > b.time; });
 }
 
 void sort_by_place(std::vector<GpuUse>& gpus) {
@@ -145,20 +155,31 @@ void sort_by_place(std::vector<GpuUse>& gpus) {
 }
 
 void align(std::vector<GpuUse>& gpus) {
-  double width = 0, last = 0, start = std::numeric_limits<double>::infinity();
+  Seconds width;
+  TimePoint last, start = unix_seconds(std::numeric_limits<double>::infinity());
   for (const GpuUse& gpu : gpus) {
     if (gpu.profile.steps() > 0) width = std::max(width, gpu.profile.width);
   }
-  if (width <= 0) return;
+  if (width <= Seconds{}) return;
   for (const GpuUse& gpu : gpus) {
     if (gpu.profile.steps() == 0) continue;
-    start = std::min(start, std::floor(gpu.profile.start / width) * width);
-    last = std::max(last, gpu.profile.start + gpu.profile.width * static_cast<double>(gpu.profile.steps()));
+    start = std::min(start, whole_steps(gpu.profile.start, width));
+    last = std::max(last, gpu.profile.begin_of(gpu.profile.steps()));
   }
   const auto steps = static_cast<std::size_t>(std::ceil((last - start) / width));
   for (GpuUse& gpu : gpus) {
     if (gpu.profile.steps() > 0) move_profile(gpu.profile, start, width, steps);
   }
+}
+
+std::string short_host(const std::string& host) { return host.substr(0, host.find('.')); }
+
+std::string first_label(const Device& device, std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    const auto found = device.labels.find(name);
+    if (found != device.labels.end() && !found->second.empty()) return found->second;
+  }
+  return {};
 }
 
 std::string workload_of_pod(const std::string& pod) {
@@ -176,29 +197,30 @@ std::string workload_of_pod(const std::string& pod) {
 
 Owner owner_of(const Device& device) {
   Owner owner;
-  owner.team = label(device, {"exported_namespace", "pod_namespace", "namespace", "account", "slurm_account"});
-  owner.user = label(device, {"user", "userid", "username", "slurm_user"});
-  const std::string pod = label(device, {"exported_pod", "pod_name", "pod"});
+  owner.team = first_label(device, {"exported_namespace", "pod_namespace", "namespace", "account", "slurm_account"});
+  owner.user = first_label(device, {"user", "userid", "username", "slurm_user"});
+  const std::string pod = first_label(device, {"exported_pod", "pod_name", "pod"});
   // Without honorLabels `pod` and `namespace` are the exporter's own.
-  const bool exporter = label(device, {"exported_pod"}).empty() && pod.find("dcgm-exporter") != std::string::npos;
+  const bool exporter = first_label(device, {"exported_pod"}).empty() && pod.find("dcgm-exporter") != std::string::npos;
   if (exporter) {
     owner.team.clear();
   } else if (!pod.empty()) {
     owner.instance = pod;
     owner.workload = workload_of_pod(pod);
   }
-  if (const std::string job = label(device, {"hpc_job", "jobid", "slurm_job_id", "job_id"}); owner.instance.empty()) {
+  if (const std::string job = first_label(device, {"hpc_job", "jobid", "slurm_job_id", "job_id"});
+      owner.instance.empty()) {
     owner.instance = job;
-    owner.workload = label(device, {"job_name", "jobname", "exported_container"});
+    owner.workload = first_label(device, {"job_name", "jobname", "exported_container"});
     if (owner.workload.empty() && !job.empty()) owner.workload = "job " + job;
   }
   // Pods of Ray and SkyPilot are named by their operator; their labels say what the user called the job.
   const std::string job_name =
-      label(device, {"ray_io_originated_from_cr_name", "label_ray_io_originated_from_cr_name", "ray_io_cluster",
-                     "label_ray_io_cluster", "skypilot_cluster_name", "label_skypilot_cluster_name", "skypilot_cluster",
-                     "label_skypilot_cluster"});
+      first_label(device, {"ray_io_originated_from_cr_name", "label_ray_io_originated_from_cr_name", "ray_io_cluster",
+                           "label_ray_io_cluster", "skypilot_cluster_name", "label_skypilot_cluster_name",
+                           "skypilot_cluster", "label_skypilot_cluster"});
   if (!exporter && !job_name.empty()) owner.workload = job_name;
-  if (owner.user.empty()) owner.user = label(device, {"skypilot_user", "label_skypilot_user"});
+  if (owner.user.empty()) owner.user = first_label(device, {"skypilot_user", "label_skypilot_user"});
   return owner;
 }
 

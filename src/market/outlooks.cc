@@ -8,7 +8,7 @@ namespace {
 
 using catalog::Purchase;
 
-constexpr double kFreshDays = 365;
+constexpr double kFreshDays = in_days(kYear);
 
 double dollars(const Offer& offer) { return in_usd_per_machine_hour(offer.rate()); }
 

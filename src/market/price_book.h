@@ -73,7 +73,8 @@ class PriceBook {
   // What an offer of this book will likely cost over a job of this length that begins today.
   PriceOutlook outlook(const Offer& offer, Seconds job) const { return outlooks_.of(offer, job); }
 
-  // The offer whose share for one GPU of this kind is lowest; ties go to the smaller machine, then to the order above.
+  // The offer whose share for one GPU of this kind is lowest among those that may lead (PriceOutlook), among all where
+  // none may; not a reservation, which is used up. Ties go to the smaller machine, then to the order above.
   std::optional<Offer> cheapest_offer(std::string_view gpu, const OfferFilter& filter) const;
 
   const catalog::Catalog& catalog() const { return *catalog_; }

@@ -44,10 +44,11 @@ Checked<OutlookTable> OutlookTable::parse(std::string_view file, std::string_vie
     const std::string_view kind = csv.cell(row, "kind");
     std::vector<OutlookRow>* rows = kind == "list"    ? &table.list
                                     : kind == "spot"  ? &table.spot
+                                    : kind == "cheap" ? &table.cheap
                                     : kind == "floor" ? &table.floor
                                                       : nullptr;
     if (rows == nullptr) {
-      errors.push_back(bad_input("a kind is list, spot or floor").at(csv.place(row, "kind")));
+      errors.push_back(bad_input("a kind is list, spot, cheap or floor").at(csv.place(row, "kind")));
       continue;
     }
     Result<OutlookRow> read = read_row(csv, row);
@@ -59,8 +60,8 @@ Checked<OutlookTable> OutlookTable::parse(std::string_view file, std::string_vie
       rows->push_back(*read);
     }
   }
-  if (table.list.empty() || table.spot.empty() || table.floor.empty()) {
-    errors.push_back(bad_input(fmt::format("{}: needs rows of list, spot and floor", file)));
+  if (table.list.empty() || table.spot.empty() || table.cheap.empty() || table.floor.empty()) {
+    errors.push_back(bad_input(fmt::format("{}: needs rows of list, spot, cheap and floor", file)));
   }
   if (!errors.empty()) return fail(std::move(errors));
   return table;
@@ -73,8 +74,12 @@ const OutlookTable& OutlookTable::built_in() {
 }
 
 // Between two ages in a straight line, beyond the last as at the last: nothing was measured there.
-OutlookRow OutlookTable::at(PriceReading::Kind kind, double age_days) const {
-  const std::vector<OutlookRow>& rows = kind == PriceReading::kList ? list : kind == PriceReading::kSpot ? spot : floor;
+OutlookRow OutlookTable::at(const PriceReading& reading) const {
+  const double age_days = reading.age_days;
+  const std::vector<OutlookRow>& rows = reading.kind == PriceReading::kList    ? list
+                                        : reading.kind == PriceReading::kFloor ? floor
+                                        : reading.now < reading.median         ? cheap
+                                                                               : spot;
   const auto after = std::upper_bound(rows.begin(), rows.end(), age_days,
                                       [](double age, const OutlookRow& row) { return age < row.age_days; });
   if (after == rows.begin()) return rows.front();
@@ -86,7 +91,7 @@ OutlookRow OutlookTable::at(PriceReading::Kind kind, double age_days) const {
 }
 
 PriceInterval OutlookTable::predict(const PriceReading& reading) const {
-  const OutlookRow row = at(reading.kind, reading.age_days);
+  const OutlookRow row = at(reading);
   const double centre = reading.fresh.value_or(reading.median * std::pow(reading.now / reading.median, row.weight));
   PriceInterval found{centre * row.low, centre * row.likely, centre * row.high};
   // Beside fresh rows an outdated one only widens the interval.

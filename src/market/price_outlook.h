@@ -67,10 +67,12 @@ class OutlookTable {
 
   PriceInterval predict(const PriceReading& reading) const;
 
-  std::vector<OutlookRow> list, spot, floor;  // by age
+  // By age. A spot price below its machine's median is `cheap`: it goes back faster than one above comes down. Both
+  // have the same `likely` at the median, so that a higher price never has a lower outlook.
+  std::vector<OutlookRow> list, spot, cheap, floor;
 
  private:
-  OutlookRow at(PriceReading::Kind kind, double age_days) const;
+  OutlookRow at(const PriceReading& reading) const;
 };
 
 // AWS lets no spot price be less than a tenth of on-demand. A price that stands there says nothing of demand yet: over

@@ -37,7 +37,7 @@ Alternative from_plan(std::string name, std::string what, std::string isolation,
 // own: its time would be its neighbours' too.
 Alternative shared_gpus(std::string name, std::string what, std::string isolation, const WorkloadFile& file,
                         const std::vector<GpuType>& types, const perf::SpeedTable& speeds, bool exclusive_latency,
-                        double seconds) {
+                        Seconds limit) {
   Alternative alternative;
   alternative.name = std::move(name), alternative.what = std::move(what), alternative.isolation = std::move(isolation);
   std::vector<solve::Item> items;
@@ -60,7 +60,7 @@ Alternative shared_gpus(std::string name, std::string what, std::string isolatio
     bins.push_back({type.usd_per_hour(), {in_gib(type.gpu->capacity()), 1, 1}, kMostMpsClients});
   }
   solve::Options options;
-  options.seconds = seconds;
+  options.seconds = in_seconds(limit);
   options.exact_items = 60;  // only a comparison: the heuristic and its bound do for more
   const solve::Packing packing = solve::pack(items, bins, options);
   if (!packing.unplaceable.empty()) {
@@ -138,9 +138,9 @@ std::vector<Alternative> compare_alternatives(const WorkloadFile& file, const st
     }
   }
   all.push_back(shared_gpus("mps", "whole GPUs shared by MPS", "memory limits only; a fault can stop all", file, types,
-                            speeds, false, options.seconds));
+                            speeds, false, options.limit));
   all.push_back(shared_gpus("time-slicing", "whole GPUs in turns; an SLO needs its own",
-                            "none: memory and time are shared", file, types, speeds, true, options.seconds));
+                            "none: memory and time are shared", file, types, speeds, true, options.limit));
   all.push_back(one_each("gpu-each", "one allowed GPU each", file, types, speeds));
   std::vector<GpuType> catalogue;
   for (const Gpu& gpu : speeds.catalog().gpus) {

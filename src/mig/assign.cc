@@ -29,6 +29,7 @@ namespace {
 
 using Kind = UnitKind;  // one row of the model each
 
+// Units that may go into the same slices are counted, not told apart: a thousand replicas are one row.
 std::vector<Kind> kinds_of(const std::vector<Unit>& units) {
   std::map<Allowed, std::size_t> seen;
   std::vector<Kind> kinds;
@@ -47,6 +48,7 @@ struct Counted {
   std::vector<std::vector<int>> gpus;  // [type][layout]
 };
 
+// As many units with one number must be on as many GPUs.
 std::size_t largest_apart(const std::vector<Unit>& units) {
   std::map<int, std::size_t> sizes;
   std::size_t most = 0;
@@ -81,7 +83,8 @@ class CountingModel {
     for (const Kind& kind : kinds) add_kind(kind);
   }
 
-  // What no answer costs less than, at once.
+  // What no answer costs less than, at once. Where all GPUs have one price, a cost is a whole number of GPUs, and the
+  // bound may be rounded up to one.
   double relaxed_bound() const {
     const solve::LinearSolution relaxed = solve::solve_relaxation(model_);
     if (relaxed.status != solve::Status::kOptimal) return 0;
@@ -95,7 +98,7 @@ class CountingModel {
     Counted counted;
     solve::Limits limits;
     limits.nodes = effort.nodes;
-    limits.seconds = effort.seconds;
+    limits.seconds = in_seconds(effort.limit);
     const solve::Solution solution = solve::solve(model_, limits);
     counted.bound = solution.bound;
     counted.out_of_time = solution.out_of_time;
@@ -248,6 +251,7 @@ class Realisation {
     return sum;
   }
 
+  // On the first GPU that takes them all; a trial that fails gives back what it took of the quotas.
   bool place_group(const std::vector<std::size_t>& members) {
     for (OpenGpu& gpu : gpus_) {
       OpenGpu trial = gpu;
@@ -313,12 +317,12 @@ Assignment realise(const std::vector<Unit>& units, const std::vector<Kind>& kind
 
 // Where the rules cost more than the bound, the model with numbered GPUs tells whether they must.
 void improve_by_numbers(Assignment& best, const std::vector<Unit>& units, const std::vector<GpuType>& types,
-                        double seconds) {
+                        Seconds limit) {
   constexpr std::size_t kNumberedUnits = 60;
   if (units.size() > kNumberedUnits) return;
   double cheapest = kInfinity;
   for (const GpuType& type : types) cheapest = std::min(cheapest, type.usd_per_hour());
-  Assignment numbered = assign_numbered(units, types, static_cast<std::size_t>(best.cost / cheapest + 1e-6), seconds);
+  Assignment numbered = assign_numbered(units, types, static_cast<std::size_t>(best.cost / cheapest + 1e-6), limit);
   const double bound = std::max(best.bound, numbered.bound);
   const bool out_of_time = best.out_of_time || numbered.out_of_time;
   if (numbered.feasible && numbered.cost < best.cost * (1 - 1e-9)) {
@@ -349,7 +353,7 @@ Assignment assign(const std::vector<Unit>& units, const std::vector<GpuType>& ty
   if (!best.feasible) best = assign_first_fit(units, types);
   best.bound = std::min(counted.bound, best.cost);
   best.out_of_time = counted.out_of_time;
-  if (best.feasible && best.cost > best.bound * (1 + 1e-9)) improve_by_numbers(best, units, types, effort.seconds);
+  if (best.feasible && best.cost > best.bound * (1 + 1e-9)) improve_by_numbers(best, units, types, effort.limit);
   return best;
 }
 

@@ -25,15 +25,15 @@ struct AssignedGpu {
 struct Assignment {
   bool feasible = false;
   std::vector<AssignedGpu> gpus;
-  double cost = 0;
-  double bound = 0;
-  bool out_of_time = false;  // the seconds ran out first: another run may answer otherwise
+  double cost = 0;           // what the solver minimises: GpuType::usd_per_hour() of all GPUs
+  double bound = 0;          // no assignment costs less
+  bool out_of_time = false;  // the time ran out first: another run may answer otherwise
 };
 
 // How hard to look.
 struct Effort {
   int nodes = 2'000;                                         // of the search tree over numbers of GPUs
-  double seconds = 60;                                       // in case these take long
+  Seconds limit = seconds(60);                               // in case these take long
   double ceiling = std::numeric_limits<double>::infinity();  // an answer that costs as much is of no use
 };
 
@@ -60,7 +60,7 @@ LayoutsByType useful_layouts(const std::vector<std::vector<std::vector<bool>>>& 
 
 // For tests and small instances: the exact model with numbered GPUs, at most `most_gpus`.
 Assignment assign_numbered(const std::vector<Unit>& units, const std::vector<GpuType>& types, std::size_t most_gpus,
-                           double seconds);
+                           Seconds limit);
 
 // Puts the units `left` beside what is assigned already, every rule kept, on new GPUs where they must be. False when a
 // group fits nowhere.

@@ -57,6 +57,7 @@ class FirstFit {
     }
     std::vector<std::size_t> order(jobs.size());
     for (std::size_t j = 0; j < order.size(); ++j) order[j] = j;
+    // The largest first, while GPUs are still empty: small ones fill what is left.
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return size[a] > size[b]; });
     std::vector<OpenGpu> gpus;
     for (AssignedGpu& assigned : result) gpus.push_back(reopen(std::move(assigned)));
@@ -86,6 +87,7 @@ class FirstFit {
     return gpu;
   }
 
+  // The smallest slice that holds the unit, in 96ths of its GPU: GPUs have eight memory slices, or four.
   int smallest_slices(std::size_t unit) const {
     int least = 1 << 20;
     for (std::size_t t = 0; t < types_.size(); ++t) {
@@ -168,14 +170,15 @@ class NumberedModel {
 
   static std::size_t columns(const std::vector<Unit>& units, const std::vector<GpuType>& types, std::size_t gpus) {
     std::size_t each = 0;
-    for (const GpuType& type : types) each += 28 + units.size() * type.geometry->plain_profiles().size();
+    constexpr std::size_t kMostLayouts = 28;  // maximal ones of a GPU
+    for (const GpuType& type : types) each += kMostLayouts + units.size() * type.geometry->plain_profiles().size();
     return each * gpus;
   }
 
-  Assignment solve(double seconds) const {
+  Assignment solve(Seconds limit) const {
     solve::Limits limits;
     limits.nodes = kMostNodes;
-    limits.seconds = seconds;
+    limits.seconds = in_seconds(limit);
     const solve::Solution solution = solve::solve(model_, limits);
     Assignment assignment;
     assignment.bound = solution.bound;
@@ -241,6 +244,7 @@ class NumberedModel {
     }
   }
 
+  // On one GPU at most one unit of every number.
   void keep_apart() {
     std::map<int, int> rows;
     for (const Choice& choice : gpus_.back().choices) {
@@ -251,6 +255,7 @@ class NumberedModel {
     }
   }
 
+  // On every GPU as many of the group's first unit (0 or 1) as of each other one.
   void keep_together() {
     std::map<int, std::size_t> first;  // of every group: the unit the others follow
     for (std::size_t u = 0; u < units_.size(); ++u) {
@@ -303,10 +308,10 @@ Assignment assign_first_fit(const std::vector<Unit>& units, const std::vector<Gp
 }
 
 Assignment assign_numbered(const std::vector<Unit>& units, const std::vector<GpuType>& types, std::size_t most_gpus,
-                           double seconds) {
+                           Seconds limit) {
   constexpr std::size_t kMostColumns = 20'000;  // beyond, CBC proves nothing in the time given
   if (most_gpus == 0 || NumberedModel::columns(units, types, most_gpus) > kMostColumns) return {};
-  return NumberedModel(units, types, most_gpus).solve(seconds);
+  return NumberedModel(units, types, most_gpus).solve(limit);
 }
 
 }  // namespace rightsize::mig

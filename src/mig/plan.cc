@@ -48,7 +48,7 @@ class Planner {
     if (!plan.unplaceable.empty() || file_.workloads.empty()) return plan;
     number_groups();
     const std::vector<Unit> units = exclusive_units();
-    Assignment best = assign(units, types_, {nodes(kNodes), options_.seconds, kNoCeiling});
+    Assignment best = assign(units, types_, {nodes(kNodes), options_.limit, kNoCeiling});
     std::vector<Unit> best_units = units;
     if (options_.share && anyone_shares()) improve_by_sharing(best, best_units);
     if (!best.feasible) {
@@ -158,7 +158,7 @@ class Planner {
         std::vector<Unit> units = shared_units(t, plain[p]);
         if (units.empty()) continue;
         Assignment found =
-            assign(units, types_, {nodes(kSharingNodes), options_.seconds, best.feasible ? best.cost : kNoCeiling});
+            assign(units, types_, {nodes(kSharingNodes), options_.limit, best.feasible ? best.cost : kNoCeiling});
         best.out_of_time = best.out_of_time || found.out_of_time;
         if (!found.feasible || (best.feasible && found.cost >= best.cost * (1 - 1e-9))) continue;
         found.out_of_time = best.out_of_time;
@@ -203,7 +203,7 @@ class Planner {
     const Capacity capacity = capacity_of(*types_[t].geometry, profile);
     const solve::BinType bin{1, {in_gib(capacity.memory), capacity.sms, capacity.bandwidth}, kMostMpsClients};
     solve::Options options;
-    options.seconds = options_.seconds;
+    options.seconds = in_seconds(options_.limit);
     options.exact_items = 60;
     options.rounds = 60;
     options.nodes = kSharingNodes;
@@ -215,7 +215,7 @@ class Planner {
     return units;
   }
 
-  // Allowed wherever all of them fit at once, and each alone meets its promise.
+  // Allowed wherever all of them fit at once, and each alone keeps its SLO.
   Unit shared_unit(std::vector<Replica> replicas) const {
     Unit unit{std::move(replicas), {}, {}, -1};
     for (const Replica& replica : unit.replicas) {
@@ -324,7 +324,7 @@ class Planner {
     }
     solve::Limits limits;
     limits.nodes = nodes(kSharingNodes);
-    limits.seconds = options_.seconds;
+    limits.seconds = in_seconds(options_.limit);
     const solve::Solution solution = solve::solve(model, limits);
     return std::max(0.0, solution.bound * (1 - 1e-9));
   }

@@ -64,7 +64,7 @@ struct SlicePlan {
   std::vector<Unplaceable> unplaceable;  // not empty: nothing was planned
   UsdPerSecond rate;
   UsdPerSecond least_rate;   // no plan costs less
-  bool out_of_time = false;  // the seconds ran out: on another machine the plan may be another
+  bool out_of_time = false;  // the time ran out: on another machine the plan may be another
 
   bool proved() const { return rate <= least_rate * (1 + 1e-9); }
   double gap() const { return least_rate > UsdPerSecond{} ? rate / least_rate - 1 : 0; }
@@ -73,8 +73,9 @@ struct SlicePlan {
 inline constexpr std::size_t kMostMpsClients = 48;  // of one GPU or instance (CUDA MPS documentation)
 
 struct PlanOptions {
-  bool share = false;   // workloads that allow it may share a slice through MPS
-  double seconds = 60;  // of each model at most; they end by their own limits long before, the same on every machine
+  bool share = false;  // workloads that allow it may share a slice through MPS
+  Seconds limit =
+      seconds(60);  // of each model at most; they end by their own limits long before, the same on every machine
   const market::PriceBook* prices = nullptr;  // of GPUs beside the allowed ones; without it none are suggested
 };
 

@@ -243,7 +243,7 @@ class Reader {
 
   void fill_load(const YamlValue& entry, Workload& w) {
     if (w.latency && !w.service) {
-      return mistake(*entry.find("latency"), fmt::format("'{}' promises a latency without a service time", w.name),
+      return mistake(*entry.find("latency"), fmt::format("'{}' has a latency SLO but no service time", w.name),
                      "add 'service: 12ms', the time one request takes alone on a whole GPU");
     }
     if (entry.find("load") != nullptr) return;

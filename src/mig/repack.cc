@@ -33,9 +33,9 @@ class MoveModel {
     for (std::size_t g = 0; g < gpus; ++g) add_gpu(g, gpu_cost, demand_rows);
   }
 
-  solve::Solution solve(double seconds) const {
+  solve::Solution solve(Seconds limit) const {
     solve::Limits limits;
-    limits.seconds = seconds;
+    limits.seconds = in_seconds(limit);
     return solve::solve(model_, limits);
   }
 
@@ -206,7 +206,7 @@ Repacking repack(const Fleet& fleet, const Geometry& geometry, const RepackGoal&
     }
   }
   const MoveModel model(used, fleet.size(), geometry, goal);
-  const solve::Solution solution = model.solve(goal.seconds);
+  const solve::Solution solution = model.solve(goal.limit);
   if (solution.values.empty()) return result;
   result.feasible = true;
   result.proved = solution.status == solve::Status::kOptimal;

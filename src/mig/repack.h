@@ -11,7 +11,7 @@ namespace rightsize::mig {
 struct RepackGoal {
   Layout make_room;       // profiles that must fit afterwards, all at once; empty: empty as many GPUs as possible
   bool free_gpus = true;  // without make_room: fewest GPUs first, then fewest moves
-  double seconds = 60;
+  Seconds limit = seconds(60);
 };
 
 // One thing to do. A move begins the workload in its new slice before the old one ends, unless `interrupts`.

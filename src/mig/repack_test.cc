@@ -23,7 +23,7 @@ Fleet fleet(const std::string& text) {
   return read ? *read : Fleet{};
 }
 
-// Carries the steps out one by one: nothing may ever overlap, and the end must be what was promised.
+// Carries the steps out one by one: nothing may ever overlap, and the end must be what the plan says.
 void expect_safe(const Repacking& result, const Fleet& before) {
   std::vector<std::map<int, std::string>> now(before.size());  // by start
   auto layout = [&](std::size_t g, const std::map<std::pair<std::size_t, int>, int>& profiles) {
@@ -48,9 +48,9 @@ void expect_safe(const Repacking& result, const Fleet& before) {
     }
   }
   for (std::size_t g = 0; g < before.size(); ++g) {
-    std::map<int, std::string> promised;
-    for (const RunningInstance& i : result.after[g].instances) promised[i.where.start] = i.workload;
-    EXPECT_EQ(now[g], promised);
+    std::map<int, std::string> planned;
+    for (const RunningInstance& i : result.after[g].instances) planned[i.where.start] = i.workload;
+    EXPECT_EQ(now[g], planned);
   }
 }
 
@@ -97,17 +97,17 @@ TEST(Repack, EmptiesAGpuWithOneMove) {
 
 TEST(Repack, MakesRoomWithTheFewestMoves) {
   const Fleet now = fleet("1g.10gb@1=a, 1g.10gb@5=b\n");
-  const Repacking result = repack(now, h100(), {*parse_layout("3g.40gb", h100()), true, 8});
+  const Repacking result = repack(now, h100(), {*parse_layout("3g.40gb", h100()), true, seconds(8)});
   ASSERT_TRUE(result.feasible);
   EXPECT_EQ(result.moves, 1u);
   ASSERT_EQ(result.room.size(), 1u);
   expect_safe(result, now);
-  EXPECT_FALSE(repack(now, h100(), {*parse_layout("7g.80gb", h100()), true, 8}).feasible);
+  EXPECT_FALSE(repack(now, h100(), {*parse_layout("7g.80gb", h100()), true, seconds(8)}).feasible);
 }
 
-TEST(Repack, UnusedInstancesGoFirst) {
+TEST(Repack, UnusedInstancesAreRemovedFirst) {
   const Fleet now = fleet("1g.10gb@1, 1g.10gb@5=b\n");
-  const Repacking result = repack(now, h100(), {*parse_layout("3g.40gb", h100()), true, 8});
+  const Repacking result = repack(now, h100(), {*parse_layout("3g.40gb", h100()), true, seconds(8)});
   ASSERT_TRUE(result.feasible);
   EXPECT_EQ(result.moves, 0u);
   ASSERT_EQ(result.steps.size(), 1u);
@@ -116,14 +116,14 @@ TEST(Repack, UnusedInstancesGoFirst) {
 }
 
 // A full GPU must let its 2g at 2 change places with nothing to spare: someone stops, and the plan says so.
-TEST(Repack, SaysWhoMustStop) {
+TEST(Repack, NamesWorkloadsThatMustStop) {
   const Fleet now = fleet("2g.20gb@2=a, 1g.10gb@0=b, 1g.10gb@1=c, 2g.20gb@4=d, 1g.10gb@6=e\n");
-  const Repacking result = repack(now, h100(), {{}, true, 8});
+  const Repacking result = repack(now, h100(), {{}, true, seconds(8)});
   EXPECT_EQ(result.moves, 0u);
   expect_safe(result, now);
 }
 
-RC_GTEST_PROP(Repack, StepsNeverOverlapAndNobodyIsLost, ()) {
+RC_GTEST_PROP(Repack, StepsNeverOverlapAndKeepEveryWorkload, ()) {
   Fleet now;
   const int gpus = *rc::gen::inRange(1, 4);
   int names = 0;

@@ -181,6 +181,7 @@ void Decoder::declare_experts(Layer& layer) {
 
 Decoder::Layer Decoder::declare_layer(const Run& run) {
   Layer layer;
+  layer.mixer = run.mixer;
   inventory_.begin_block(run.layers);
   declare_attention(layer);
   if (run.experts) {
@@ -198,6 +199,17 @@ Decoder::Layer Decoder::declare_layer(const Run& run) {
 }
 
 // ---------------------------------------------------------------- the forward pass
+
+std::vector<Decoder::Run> Decoder::runs_of(const std::vector<Run>& each_layer) {
+  std::vector<Run> runs;
+  for (const Run& layer : each_layer) {
+    if (runs.empty() || runs.back().experts != layer.experts || runs.back().mixer != layer.mixer) {
+      runs.push_back({0, layer.experts, layer.mixer});
+    }
+    ++runs.back().layers;
+  }
+  return runs;
+}
 
 std::int64_t Decoder::window_of(std::int64_t layer) const {
   const int every = shape_.full_attention_every;
@@ -325,6 +337,7 @@ Value Decoder::parallel_block(Value given, const Layer& layer, std::int64_t wind
 Value Decoder::attention(Value given, const Layer& layer, std::int64_t window) {
   Value x = f_.gather_rows(std::move(given));
   AttentionOp how = attention_of(shape_);
+  how.sinks = style_.attention_sinks;
   how.window = window;
   Value q, k, v;
   if (layer.qkv) {
@@ -448,6 +461,7 @@ Value Decoder::mixture(Value given, const Layer& layer) {
   how.out = layer.experts_out;
   how.activation = shape_.activation;
   how.narrow_weights = style_.narrow_routing_weights;
+  how.clamped = style_.expert_bias;
   Value y = f_.experts(x, how);
   if (layer.shared.down) {
     Value shared = mlp(x, layer.shared);

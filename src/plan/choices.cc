@@ -1,6 +1,7 @@
 // What the search may choose where the user left it open.
 #include <algorithm>
 
+#include "model/serve_settings.h"
 #include "plan/request.h"
 
 namespace rightsize::plan {
@@ -49,14 +50,18 @@ std::vector<model::Precision> precisions_for(const Request& request, model::Meth
   using model::Precision;
   const Job& job = request.job;
   if (request.choices.precision_auto) {
-    std::vector<Precision> formats{Precision::kBf16, Precision::kFp8};
+    std::vector<Precision> formats{model::default_precision(request.model, job.stack)};
+    for (Precision usual : {Precision::kBf16, Precision::kFp8}) {
+      if (usual != formats.front()) formats.push_back(usual);
+    }
     for (Precision named : request.choices.precisions) {
       if (std::find(formats.begin(), formats.end(), named) == formats.end()) formats.push_back(named);
     }
     return formats;
   }
   if (!request.choices.precisions.empty()) return request.choices.precisions;
-  if (job.kind == JobKind::kServe || method != model::Method::kFull) return {Precision::kBf16};
+  if (job.kind == JobKind::kServe) return {model::default_precision(request.model, job.stack)};
+  if (method != model::Method::kFull) return {Precision::kBf16};
   if (job.stack == Stack::kMegatron || job.stack == Stack::kTorchTitan) return {Precision::kMixedBf16};
   if (request.model.image_size > 0) return {Precision::kAmpBf16};
   return {Precision::kAmpBf16, Precision::kMixedBf16};

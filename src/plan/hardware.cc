@@ -9,8 +9,9 @@ namespace rightsize::plan {
 namespace {
 
 auto key_of(const market::Offer& offer, const perf::Cluster& cluster) {
-  // Machines of the user's own are a class each: their number is limited.
-  const std::string own = offer.machine->provider == market::kOwn ? offer.machine->instance : std::string();
+  // Machines of the user's own and reservations are a class each: their number is limited.
+  const bool limited = offer.machine->provider == market::kOwn || offer.price->available;
+  const std::string own = limited ? offer.machine->instance + " " + offer.price->region : std::string();
   return std::tuple(offer.gpu->name, offer.machine->gpus, cluster.linked, in_bytes_per_s(cluster.network_per_gpu),
                     cluster.network_known, own);
 }
@@ -56,6 +57,7 @@ std::vector<MachineClass> machine_classes(const std::vector<market::Offer>& offe
       made.cluster = cluster;
       made.gpus = offer.machine->gpus;
       made.networked = cluster.network_known;
+      made.most_machines = offer.price->available.value_or(0);
       for (const market::OwnHardware& mine : own) {
         if (market::own_instance(mine) == offer.machine->instance) made.most_machines = mine.machines;
       }

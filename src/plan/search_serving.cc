@@ -24,9 +24,9 @@ serving::Service service_of(const Request& request, const perf::ModelWork& work,
   const bool batches = perf::serves_batches(work);
   serving::Service service;
   if (request.work.trace)
-    service.arrivals = sim::scaled(request.work.trace, requests_per_second / *sim::mean_rate(request.work.trace));
+    service.arrivals = sim::scaled(request.work.trace, requests_per_second / in_requests_per_s(*sim::mean_rate(request.work.trace)));
   else if (request.work.mix.empty() || batches)
-    service.arrivals = sim::Poisson{requests_per_second};
+    service.arrivals = sim::Poisson{requests_per_s(requests_per_second)};
   else
     service.arrivals = serving::mixed_arrivals(requests_per_second, request.work.mix, 1, !request.work.mix_is_spread);
   service.lengths = {static_cast<double>(request.job.serve.isl),

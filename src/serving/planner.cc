@@ -47,14 +47,14 @@ sim::ContinuousServer Planner::engine_of(const Configuration& c) const {
 }
 
 double Planner::capacity(const Configuration& c) const {
-  if (!continuous(c)) return sim::capacity(server_of(c));
-  return sim::capacity(engine_of(c), mean_of(service_));
+  if (!continuous(c)) return in_requests_per_s(sim::capacity(server_of(c)));
+  return in_requests_per_s(sim::capacity(engine_of(c), mean_of(service_)));
 }
 
 double Planner::bound(const Configuration& c) const {
   const bool sheds = !service_.queue.never_acts();
   const double most = service_.max_load.value_or(usual_most_load(c.replicas()));
-  if (!sheds && sim::overloads(service_.arrivals, most * capacity(c))) return kInfinite;
+  if (!sheds && sim::overloads(service_.arrivals, requests_per_s(most * capacity(c)))) return kInfinite;
   double worst = 0;
   for (const Slo& slo : service_.slos) {
     double least = kInfinite;
@@ -62,7 +62,7 @@ double Planner::bound(const Configuration& c) const {
       for (const Group& group : c.groups)
         least = std::min(least, in_seconds(unloaded(service_, replicas_[group.replica], slo.quantity)));
     } else {
-      least = sim::latency_lower_bound(server_of(c), service_.arrivals, slo.at) * 1e-9;
+      least = in_seconds(sim::latency_lower_bound(server_of(c), service_.arrivals, slo.at));
     }
     worst = std::max(worst, least / in_seconds(slo.limit));
   }
@@ -81,14 +81,14 @@ std::optional<Assessment> Planner::assess(const Configuration& c, const sim::Run
     a.kinds = std::move(run->kinds);
     a.ttft_half_width = run->ttft_half_width, a.tpot_half_width = run->tpot_half_width;
     a.steps = run->steps, a.preemptions = run->preemptions;
-    a.output_tokens_per_second = run->output_tokens_per_second;
+    a.output_tokens_per_second = in_tokens_per_s(run->output_rate);
   } else {
     std::optional<sim::LatencyProfile> run = sim::simulate(server_of(c), arrivals, length);
     if (!run) return std::nullopt;
     a.profile = *run;
   }
   a.capacity = capacity(c);
-  const double rate = sim::mean_rate(arrivals).value_or(0);
+  const double rate = in_requests_per_s(sim::mean_rate(arrivals).value_or(RequestsPerSecond{}));
   a.load = rate / a.capacity;
   a.busy = a.profile.utilization;
   // Of a short run the way up from an empty server and down again is a good part; work a request costs is not changed
@@ -124,7 +124,7 @@ Verdict verdict(const Assessment& a, const Service& service) {
 // Enough that the way up from an empty server is a small part: several times the requests in flight (Little's law).
 std::uint64_t Planner::run_of(const Configuration& c, double turnovers, std::uint64_t fewest) const {
   constexpr double kMost = 32'000;
-  const double rate = sim::mean_rate(service_.arrivals).value_or(0);
+  const double rate = in_requests_per_s(sim::mean_rate(service_.arrivals).value_or(RequestsPerSecond{}));
   double in_flight = 0;
   for (const Group& group : c.groups) {
     const Replica& replica = replicas_[group.replica];
@@ -140,8 +140,10 @@ std::optional<Assessment> Planner::confirm(const Configuration& c) const {
   const std::uint64_t most = continuous(c) ? 64'000 : 512'000;  // of tokens each request takes many steps
   // Near capacity waits are alike over 1 / (1 - load)^2 requests: it takes many times that to see their spread. Batches
   // are simulated some hundred times faster than tokens, and can be seen for longer.
-  const double idle = 1 - std::min(0.999, sim::mean_rate(service_.arrivals).value_or(0) / capacity(c));
-  const std::uint64_t least = continuous(c) ? 4'000 : 64'000;
+  const double idle =
+      1 -
+      std::min(0.999, in_requests_per_s(sim::mean_rate(service_.arrivals).value_or(RequestsPerSecond{})) / capacity(c));
+  const std::uint64_t least = continuous(c) ? 8'000 : 64'000;
   const double alike = (continuous(c) ? 300 : 2'000) / (idle * idle);
   std::uint64_t requests = std::min(most, std::max(run_of(c, 6, least), static_cast<std::uint64_t>(alike)));
   std::optional<Assessment> a = assess(c, {requests, seed_, 0, Statistic::kP99});
@@ -235,7 +237,7 @@ std::optional<Assessment> Planner::kept_by(std::size_t index, int count) const {
 // Begins where means would be kept. More replicas never wait longer: doubling the distance finds a number that is
 // enough, halving it the fewest.
 std::optional<Assessment> Planner::fewest(std::size_t replica, const Counts& counts) const {
-  const double rate = sim::mean_rate(service_.arrivals).value_or(0);
+  const double rate = in_requests_per_s(sim::mean_rate(service_.arrivals).value_or(RequestsPerSecond{}));
   const Replica& one = replicas_[replica];
   Configuration largest;
   largest.groups = {{replica, 1}};

@@ -63,7 +63,8 @@ double batch_rate(const Service& service, const Replica& replica) {
     const Seconds latency = from_ns(kRideAndHalf * replica.times.mean(size));
     const bool kept = std::all_of(service.slos.begin(), service.slos.end(),
                                   [&](const Slo& slo) { return size == 1 || latency <= slo.limit; });
-    if (kept) best = std::max(best, service.max_load.value_or(kNearlyFull) * replica.times.rate(size));
+    if (kept)
+      best = std::max(best, service.max_load.value_or(kNearlyFull) * in_requests_per_s(replica.times.rate(size)));
   }
   return best;
 }
@@ -93,7 +94,8 @@ double running_at(const Service& service, const Replica& replica, const sim::Con
 double screened_rate(const Service& service, const Replica& replica, const sim::RequestShape& lengths) {
   if (!replica.continuous) return batch_rate(service, replica);
   const sim::ContinuousConfig engine;
-  double high = service.max_load.value_or(kNearlyFull) * sim::capacity({{replica.step}, engine}, lengths), low = 0;
+  const double capacity = in_requests_per_s(sim::capacity({{replica.step}, engine}, lengths));
+  double high = service.max_load.value_or(kNearlyFull) * capacity, low = 0;
   const auto kept = [&](double rate) {
     return keeps(service, balance(replica.step, engine, lengths, rate * 1e-9), lengths);
   };

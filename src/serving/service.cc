@@ -123,7 +123,7 @@ sim::ArrivalProcess mixed_arrivals(double requests_per_second, const std::vector
   auto trace = std::make_shared<sim::Trace>();
   trace->has_tokens = true;
   trace->arrivals.resize(kRequests);
-  sim::open_stream(sim::Poisson{requests_per_second}, seed)->fill(trace->arrivals);
+  sim::open_stream(sim::Poisson{requests_per_s(requests_per_second)}, seed)->fill(trace->arrivals);
   Random random(~seed);
   for (sim::Arrival& arrival : trace->arrivals) {
     double left = random.uniform();

@@ -50,7 +50,7 @@ struct RequestSize {
 double usual_most_load(int replicas);
 
 struct Service {
-  sim::ArrivalProcess arrivals = sim::Poisson{1};
+  sim::ArrivalProcess arrivals = sim::Poisson{requests_per_s(1)};
   sim::RequestShape lengths = {};                      // of synthetic arrivals; a trace has its own
   std::optional<sim::RequestShape> mean_lengths = {};  // over all requests; nothing: see mean_of()
   std::vector<Slo> slos = {};                          // all of them hold; none: only `max_load` does

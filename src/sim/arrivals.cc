@@ -53,10 +53,13 @@ class SyntheticStream : public ArrivalStream {
   RequestShape shape_;
 };
 
+// Between two requests, in nanoseconds.
+double mean_gap(RequestsPerSecond rate) { return 1e9 / in_requests_per_s(rate); }
+
 class PoissonStream final : public SyntheticStream<PoissonStream> {
  public:
   PoissonStream(const Poisson& p, std::uint64_t seed, const RequestShape& shape)
-      : SyntheticStream(seed, shape), mean_gap_(1e9 / p.rate) {}
+      : SyntheticStream(seed, shape), mean_gap_(mean_gap(p.rate)) {}
   SimTime next_time() { return now_ += gap_of(mean_gap_ * random_.exponential()); }
 
  private:
@@ -70,8 +73,9 @@ class MmppStream final : public SyntheticStream<MmppStream> {
   }
   SimTime next_time() {
     for (;;) {
-      const double rate = bursting_ ? process_.burst_rate : process_.calm_rate;
-      const SimTime next = rate > 0 ? now_ + gap_of(1e9 / rate * random_.exponential()) : kNever;
+      const RequestsPerSecond rate = bursting_ ? process_.burst_rate : process_.calm_rate;
+      const bool any = rate > RequestsPerSecond{};
+      const SimTime next = any ? now_ + gap_of(mean_gap(rate) * random_.exponential()) : kNever;
       if (next < switch_at_) return now_ = next;
       now_ = switch_at_;  // memoryless: the gap may be drawn anew at the switch
       bursting_ = !bursting_;
@@ -92,7 +96,7 @@ class MmppStream final : public SyntheticStream<MmppStream> {
 class DiurnalStream final : public SyntheticStream<DiurnalStream> {
  public:
   DiurnalStream(const Diurnal& p, std::uint64_t seed, const RequestShape& shape)
-      : SyntheticStream(seed, shape), process_(p), gap_(1e9 / (p.mean_rate * p.peak)) {}
+      : SyntheticStream(seed, shape), process_(p), gap_(mean_gap(p.mean_rate * p.peak)) {}
   SimTime next_time() {
     for (;;) {
       now_ += gap_of(gap_ * random_.exponential());
@@ -122,16 +126,16 @@ class TraceStream final : public ArrivalStream {
   std::size_t next_ = 0;
 };
 
-Result<double> parse_rate(std::string_view text) {
+Result<RequestsPerSecond> parse_rate(std::string_view text) {
   const bool has_unit = text.find('/') != std::string_view::npos;
-  double rate = 0;
+  RequestsPerSecond rate;
   if (has_unit) {
-    RIGHTSIZE_TRY(const RequestsPerSecond with_unit, parse_request_rate(text));
-    rate = in_requests_per_s(with_unit);
+    RIGHTSIZE_TRY(rate, parse_request_rate(text));
   } else {
-    RIGHTSIZE_TRY(rate, parse_number(text));
+    RIGHTSIZE_TRY(const double a_second, parse_number(text));
+    rate = requests_per_s(a_second);
   }
-  if (rate > 0 && rate <= 1e9) return rate;
+  if (rate > RequestsPerSecond{} && rate <= requests_per_s(1e9)) return rate;
   return fail(bad_input(fmt::format("a rate lies above 0 and is at most 1,000,000,000 a second, not '{}'", text)));
 }
 
@@ -157,7 +161,7 @@ Result<ArrivalProcess> parse_diurnal(const std::vector<std::string_view>& parts)
   if (parts.size() != 2 && parts.size() != 3) {
     return fail(bad_input("diurnal takes the mean rate, the peak over the mean, and a period: diurnal:200,1.8,24h"));
   }
-  Diurnal process{0, 1, hours(24)};
+  Diurnal process{{}, 1, hours(24)};
   RIGHTSIZE_TRY(process.mean_rate, parse_rate(parts[0]));
   RIGHTSIZE_TRY(process.peak, parse_number(parts[1]));
   if (!(process.peak > 1 && process.peak <= 2)) {
@@ -168,10 +172,6 @@ Result<ArrivalProcess> parse_diurnal(const std::vector<std::string_view>& parts)
     RIGHTSIZE_TRY(process.period, parse_positive_duration(parts[2]));
   }
   return process;
-}
-
-double span_seconds(const Trace& trace) {
-  return trace.arrivals.empty() ? 0 : static_cast<double>(trace.arrivals.back().at) * 1e-9;
 }
 
 Checked<ArrivalProcess> read_trace(const std::string& file) {
@@ -194,7 +194,7 @@ Checked<ArrivalProcess> parse_arrivals(std::string_view text) {
                .with_hint(did_you_mean(kind, kKinds))
                .with_hint("arrivals are poisson:RATE, mmpp:CALM,BURST,10s,1s, diurnal:MEAN,PEAK,24h or trace:FILE"));
   if (kind == "poisson") {
-    Result<double> rate = parse_rate(trim(rest));
+    Result<RequestsPerSecond> rate = parse_rate(trim(rest));
     parsed = rate ? Result<ArrivalProcess>(Poisson{*rate}) : fail(rate.error());
   } else if (kind == "mmpp") {
     parsed = parse_mmpp(split_list(rest, ','));
@@ -205,27 +205,25 @@ Checked<ArrivalProcess> parse_arrivals(std::string_view text) {
   return *std::move(parsed);
 }
 
-std::optional<double> mean_rate(const ArrivalProcess& process) {
+std::optional<RequestsPerSecond> mean_rate(const ArrivalProcess& process) {
   if (const auto* p = std::get_if<Poisson>(&process)) return p->rate;
   if (const auto* d = std::get_if<Diurnal>(&process)) return d->mean_rate;
   if (const auto* m = std::get_if<Mmpp>(&process)) {
-    const double calm = in_seconds(m->calm), burst = in_seconds(m->burst);
-    return (m->calm_rate * calm + m->burst_rate * burst) / (calm + burst);
+    return (m->calm_rate * m->calm + m->burst_rate * m->burst) / (m->calm + m->burst);
   }
   const Trace& trace = *std::get<std::shared_ptr<const Trace>>(process);
-  const double span = span_seconds(trace);
-  if (!(span > 0)) return std::nullopt;
-  return static_cast<double>(trace.arrivals.size() - 1) / span;
+  if (trace.arrivals.empty() || trace.arrivals.back().at <= 0) return std::nullopt;
+  return requests(static_cast<double>(trace.arrivals.size() - 1)) / from_sim_time(trace.arrivals.back().at);
 }
 
-bool overloads(const ArrivalProcess& process, double capacity) {
+bool overloads(const ArrivalProcess& process, RequestsPerSecond capacity) {
   constexpr std::size_t kTooFew = 100;
   const auto* trace = std::get_if<std::shared_ptr<const Trace>>(&process);
   if (trace != nullptr && (*trace)->arrivals.size() < kTooFew) return false;
-  return mean_rate(process).value_or(0) >= capacity;
+  return mean_rate(process).value_or(RequestsPerSecond{}) >= capacity;
 }
 
-std::optional<double> peak_rate(const ArrivalProcess& process) {
+std::optional<RequestsPerSecond> peak_rate(const ArrivalProcess& process) {
   if (const auto* d = std::get_if<Diurnal>(&process)) return d->mean_rate * d->peak;
   if (const auto* m = std::get_if<Mmpp>(&process)) return std::max(m->calm_rate, m->burst_rate);
   return mean_rate(process);

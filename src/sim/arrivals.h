@@ -29,16 +29,16 @@ struct Arrival {
 
 // Independent requests at one rate.
 struct Poisson {
-  double rate = 0;  // per second
+  RequestsPerSecond rate;
 };
 // Bursts: Poisson at one of two rates, staying with each for an exponential time of the given mean.
 struct Mmpp {
-  double calm_rate = 0, burst_rate = 0;  // per second
+  RequestsPerSecond calm_rate, burst_rate;
   Seconds calm, burst;
 };
 // A day: the rate follows a sine around its mean; `peak` is the highest rate over the mean, in (1, 2].
 struct Diurnal {
-  double mean_rate = 0;
+  RequestsPerSecond mean_rate;
   double peak = 1;
   Seconds period;
 };
@@ -51,13 +51,13 @@ struct Trace {
 };
 using ArrivalProcess = std::variant<Poisson, Mmpp, Diurnal, std::shared_ptr<const Trace>>;
 
-// Requests per second in the long run. A trace of one request or of no length has no rate: nothing.
-std::optional<double> mean_rate(const ArrivalProcess& process);
-// Whether a server of the given capacity (requests a second) falls behind for good. A trace of fewer than a hundred
+// The rate in the long run. A trace of one request or of no length has no rate: nothing.
+std::optional<RequestsPerSecond> mean_rate(const ArrivalProcess& process);
+// Whether a server of the given capacity falls behind for good. A trace of fewer than a hundred
 // requests is too short to say so: whatever it asks is done some time after its end.
-bool overloads(const ArrivalProcess& process, double capacity);
+bool overloads(const ArrivalProcess& process, RequestsPerSecond capacity);
 // The rate of the busiest time: the burst, the height of the day; the mean for the others.
-std::optional<double> peak_rate(const ArrivalProcess& process);
+std::optional<RequestsPerSecond> peak_rate(const ArrivalProcess& process);
 // The same traffic `factor` times as dense.
 ArrivalProcess scaled(const ArrivalProcess& process, double factor);
 

@@ -17,25 +17,29 @@ std::vector<Arrival> draw(const ArrivalProcess& process, std::size_t count, std:
   return all;
 }
 
+Mmpp mmpp(double calm, double burst, Seconds calm_time, Seconds burst_time) {
+  return {requests_per_s(calm), requests_per_s(burst), calm_time, burst_time};
+}
+
 double measured_rate(const std::vector<Arrival>& arrivals) {
   return static_cast<double>(arrivals.size()) / in_seconds(from_sim_time(arrivals.back().at));
 }
 
 TEST(Arrivals, EveryProcessHasItsMeanRateAndIsInOrder) {
-  const ArrivalProcess processes[] = {Poisson{1000}, Mmpp{100, 900, seconds(0.2), seconds(0.1)},
-                                      Diurnal{500, 1.8, seconds(10)}};
+  const ArrivalProcess processes[] = {Poisson{requests_per_s(1000)}, mmpp(100, 900, seconds(0.2), seconds(0.1)),
+                                      Diurnal{requests_per_s(500), 1.8, seconds(10)}};
   for (const ArrivalProcess& process : processes) {
     const auto arrivals = draw(process, 400'000);
-    EXPECT_NEAR(measured_rate(arrivals) / *mean_rate(process), 1, 0.02) << process.index();
+    EXPECT_NEAR(measured_rate(arrivals) / in_requests_per_s(*mean_rate(process)), 1, 0.02) << process.index();
     for (std::size_t i = 1; i < arrivals.size(); ++i) ASSERT_LE(arrivals[i - 1].at, arrivals[i].at);
     EXPECT_EQ(arrivals, draw(process, 400'000));  // the same seed, the same bytes
     EXPECT_NE(arrivals, draw(process, 400'000, 2));
-    EXPECT_NEAR(*mean_rate(scaled(process, 2)), 2 * *mean_rate(process), 1e-9);
+    EXPECT_NEAR(*mean_rate(scaled(process, 2)) / *mean_rate(process), 2, 1e-9);
   }
 }
 
 // The variance of counts over their mean is 1 for Poisson and above it for bursts.
-TEST(Arrivals, BurstsAreBurstier) {
+TEST(Arrivals, MmppIsMoreDispersedThanPoisson) {
   auto dispersion = [](const std::vector<Arrival>& arrivals) {
     std::vector<double> counts(static_cast<std::size_t>(arrivals.back().at / 100'000'000) + 1);
     for (const Arrival& a : arrivals) ++counts[static_cast<std::size_t>(a.at / 100'000'000)];
@@ -44,26 +48,26 @@ TEST(Arrivals, BurstsAreBurstier) {
     for (double c : counts) variance += (c - mean) * (c - mean) / static_cast<double>(counts.size());
     return variance / mean;
   };
-  EXPECT_NEAR(dispersion(draw(Poisson{500}, 200'000)), 1, 0.1);
-  EXPECT_GT(dispersion(draw(Mmpp{100, 900, seconds(1), seconds(1)}, 200'000)), 5);
+  EXPECT_NEAR(dispersion(draw(Poisson{requests_per_s(500)}, 200'000)), 1, 0.1);
+  EXPECT_GT(dispersion(draw(mmpp(100, 900, seconds(1), seconds(1)), 200'000)), 5);
 }
 
 TEST(Arrivals, ExponentialLengthsHaveTheirMean) {
   double size = 0, output = 0;
-  const auto arrivals = draw(Poisson{10}, 100'000, 3, {500, 100, true});
+  const auto arrivals = draw(Poisson{requests_per_s(10)}, 100'000, 3, {500, 100, true});
   for (const Arrival& a : arrivals) size += a.size, output += a.output;
   EXPECT_NEAR(size / 1e5, 500, 6);
   EXPECT_NEAR(output / 1e5, 100, 2);
 }
 
-TEST(ParseArrivals, TakesWhatItDocuments) {
-  EXPECT_EQ(*mean_rate(*parse_arrivals("poisson:250")), 250);
-  EXPECT_NEAR(*mean_rate(*parse_arrivals("poisson:120/min")), 2, 1e-9);
-  EXPECT_NEAR(*mean_rate(*parse_arrivals("mmpp:100,900,9s,1s")), 180, 1e-9);
-  EXPECT_NEAR(*peak_rate(*parse_arrivals("diurnal:200,1.5")), 300, 1e-9);
+TEST(ParseArrivals, ReadsEveryDocumentedForm) {
+  EXPECT_EQ(in_requests_per_s(*mean_rate(*parse_arrivals("poisson:250"))), 250);
+  EXPECT_NEAR(in_requests_per_s(*mean_rate(*parse_arrivals("poisson:120/min"))), 2, 1e-9);
+  EXPECT_NEAR(in_requests_per_s(*mean_rate(*parse_arrivals("mmpp:100,900,9s,1s"))), 180, 1e-9);
+  EXPECT_NEAR(in_requests_per_s(*peak_rate(*parse_arrivals("diurnal:200,1.5"))), 300, 1e-9);
 }
 
-TEST(ParseArrivals, RefusesTheRestWithAHint) {
+TEST(ParseArrivals, RefusesOtherTextWithAHint) {
   for (const char* bad : {"", "poisson", "poisson:", "poisson:0", "poisson:-1", "poisson:nan", "mmpp:1,2",
                           "diurnal:5,3", "trace:", "poison:3", "trace:/nonexistent/file.csv"}) {
     EXPECT_FALSE(parse_arrivals(bad)) << bad;
@@ -87,11 +91,11 @@ TEST(ParseTrace, ReadsTheGenericForm) {
   ASSERT_TRUE(trace);
   EXPECT_EQ(trace->arrivals[1], (Arrival{500'000'000, 3, 1}));
   EXPECT_FALSE(trace->has_tokens);
-  EXPECT_NEAR(*mean_rate(std::make_shared<const Trace>(*trace)), 2, 1e-9);
+  EXPECT_NEAR(in_requests_per_s(*mean_rate(std::make_shared<const Trace>(*trace))), 2, 1e-9);
   EXPECT_TRUE(parse_trace("t.csv", "t\n0\n"));
 }
 
-TEST(ParseTrace, RequestsMayHaveTimeouts) {
+TEST(ParseTrace, ReadsTimeoutsOfSingleRequests) {
   auto trace = parse_trace("t.csv", "t,size,timeout_ms\n0,1,2.5\n1,1,\n");
   ASSERT_TRUE(trace);
   EXPECT_TRUE(trace->has_timeouts);
@@ -102,7 +106,7 @@ TEST(ParseTrace, RequestsMayHaveTimeouts) {
   }
 }
 
-TEST(ParseTrace, GivesLineAndReason) {
+TEST(ParseTrace, MistakesAreReportedWithLineAndReason) {
   auto said = [](const std::string& text) {
     auto trace = parse_trace("t.csv", text);
     return trace ? std::string() : describe(trace.error());

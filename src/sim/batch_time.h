@@ -63,8 +63,8 @@ struct ServiceTimes {
   double mean(int batch) const {
     return static_cast<double>(shortest[static_cast<std::size_t>(batch)]) + scale[static_cast<std::size_t>(batch)];
   }
-  // Requests an executor finishes per second when every batch has the given size.
-  double rate(int batch) const { return batch * 1e9 / mean(batch); }
+  // What an executor finishes when every batch has the given size.
+  RequestsPerSecond rate(int batch) const { return requests_per_s(batch * 1e9 / mean(batch)); }
 };
 
 // `overhead` is added to every batch: what the server does around the call that was measured.

@@ -70,24 +70,26 @@ Seconds mdc_mean_wait(RequestsPerSecond arrivals, Seconds service, int servers) 
   return wait * service;
 }
 
-double latency_lower_bound(const Server& server, const ArrivalProcess& arrivals, Statistic statistic) {
-  const double rate = mean_rate(arrivals).value_or(0);
-  if (server.queue.never_acts() && overloads(arrivals, capacity(server)))
-    return std::numeric_limits<double>::infinity();
-  double shortest = std::numeric_limits<double>::infinity();
+Seconds latency_lower_bound(const Server& server, const ArrivalProcess& arrivals, Statistic statistic) {
+  constexpr Seconds kNoBound = seconds(std::numeric_limits<double>::infinity());
+  const RequestsPerSecond rate = mean_rate(arrivals).value_or(RequestsPerSecond{});
+  if (server.queue.never_acts() && overloads(arrivals, capacity(server))) return kNoBound;
+  Seconds shortest = kNoBound;
   bool alike = true;
   int executors = 0;
   for (const GpuReplica& gpu : server.gpus) {
-    shortest = std::min(shortest, static_cast<double>(gpu.times.shortest[1]));
+    shortest = std::min(shortest, from_sim_time(gpu.times.shortest[1]));
     alike = alike && gpu.times.shortest == server.gpus[0].times.shortest;
     executors += gpu.executors;
   }
   if (statistic != Statistic::kMean || !alike || !server.queue.never_acts()) return shortest;
   const ServiceTimes& times = server.gpus[0].times;
   if (server.batching.max_batch == 1 && executors == 1 && std::holds_alternative<Poisson>(arrivals)) {
-    return times.mean(1) + in_seconds(md1_mean_wait(requests_per_s(rate), seconds(times.mean(1) * 1e-9))) * 1e9;
+    const Seconds service = seconds(times.mean(1) * 1e-9);
+    return service + md1_mean_wait(rate, service);
   }
-  return batch_service_bound(times, server.batching.max_batch, rate * 1e-9 / executors);
+  const double a_nanosecond = in_requests_per_s(rate) * 1e-9 / executors;
+  return seconds(batch_service_bound(times, server.batching.max_batch, a_nanosecond) * 1e-9);
 }
 
 }  // namespace rightsize::sim

@@ -15,9 +15,9 @@ Seconds md1_mean_wait(RequestsPerSecond arrivals, Seconds service);
 // M/D/c (Crommelin 1932): mean wait as a series over Poisson tails; exact to 1e-9.
 Seconds mdc_mean_wait(RequestsPerSecond arrivals, Seconds service, int servers);
 
-// No setting of this server can have a lower value of the statistic, in nanoseconds as StatisticValues are. Infinite at
-// or above capacity. The mean is bounded by batch service (enough throughput needs large batches, whose time their
-// requests wait out), and without batching by M/D/1. A quantile is bounded by the shortest batch time.
-double latency_lower_bound(const Server& server, const ArrivalProcess& arrivals, Statistic statistic);
+// No setting of this server can have a lower value of the statistic. Infinite at or above capacity. The mean is bounded
+// by batch service (enough throughput needs large batches, whose time their requests wait out), and without batching by
+// M/D/1. A quantile is bounded by the shortest batch time.
+Seconds latency_lower_bound(const Server& server, const ArrivalProcess& arrivals, Statistic statistic);
 
 }  // namespace rightsize::sim

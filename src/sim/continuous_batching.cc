@@ -36,17 +36,17 @@ void plan_step(const StepView& view, const ContinuousConfig& config, StepPlan& p
   }
 }
 
-double capacity(const ContinuousServer& server, const RequestShape& shape) {
+RequestsPerSecond capacity(const ContinuousServer& server, const RequestShape& shape) {
   const ContinuousConfig& c = server.batching;
   const double per_sequence = shape.size + shape.output / 2;  // mean cache of a sequence half way through its answer
   const double limit = static_cast<double>(std::min(c.max_sequences, c.token_budget));
-  double total = 0;
+  RequestsPerSecond total;
   for (const StepCost& cost : server.replicas) {
     const std::int64_t kv_tokens = cost.kv_tokens > 0 ? cost.kv_tokens : c.kv_tokens;
     const double batch = std::max(1.0, std::min(limit, std::floor(static_cast<double>(kv_tokens) / per_sequence)));
     // One request costs its prompt and, per output token, its share of a step.
     const double step = cost.decode(batch, batch * per_sequence);
-    total += 1e9 / (shape.size * cost.prefill + shape.output * step / batch);
+    total += requests_per_s(1e9 / (shape.size * cost.prefill + shape.output * step / batch));
   }
   return total;
 }

@@ -78,12 +78,12 @@ struct ContinuousProfile {
   };
   std::vector<Kind> kinds = {};  // of requests that are told apart, by number
   std::uint64_t steps = 0, preemptions = 0;
-  double output_tokens_per_second = 0;
+  TokensPerSecond output_rate;
 };
 
-// Requests a second at most, for requests of the mean shape: the batch as full as limits and cache allow, every step
+// The most requests of the mean shape that it can do: the batch as full as limits and cache allow, every step
 // carrying its share of prompts.
-double capacity(const ContinuousServer& server, const RequestShape& shape);
+RequestsPerSecond capacity(const ContinuousServer& server, const RequestShape& shape);
 // The mean prompt and output of a trace; the shape itself for the others.
 RequestShape mean_shape(const ArrivalProcess& arrivals, const RequestShape& shape);
 

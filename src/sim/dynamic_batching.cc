@@ -31,6 +31,7 @@ Walk walk(std::span<const QueuedRequest> queue, const DynamicBatchConfig& config
   for (const QueuedRequest& request : queue) {
     if (w.count > 0) {
       const std::int64_t grown = w.size + request.size;
+      // No preferred size was met and none can be: Triton sends what is there instead of waiting for one.
       if (grown > largest_preferred(config) && w.best == 0) w.best = w.count;
       if (grown > config.max_batch) {
         w.cannot_grow = true;

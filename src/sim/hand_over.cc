@@ -12,9 +12,9 @@ namespace {
 // Triton counts in microseconds.
 SimTime in_microseconds(SimTime t) { return (t + 500) / 1000; }
 
-// The load one replica was confirmed at, a little below, so that the scaler acts before the promise is at risk.
+// The load one replica was confirmed at, a little below, so that the scaler acts before an SLO is at risk.
 double scaling_target(const Deployment& d) {
-  const double target = d.requests_per_second * 0.9;
+  const double target = in_requests_per_s(d.load) * 0.9;
   return target >= 10 ? std::floor(target) : std::max(0.1, std::floor(target * 10) / 10);
 }
 

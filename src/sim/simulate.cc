@@ -275,7 +275,8 @@ class Engine {
     if (site.shares) set_deadlines(site, now);
   }
 
-  // Executors that share a GPU: the work done since the speed last changed, then new ends at the new speed.
+  // Executors that share a GPU (processor sharing): whenever their number changes, what is left of every batch is
+  // brought up to date at the old speed and gets a new end at the new one, so that no end is approximated.
   static double slowdown(const Site& site) { return 1 + (site.busy - 1) * (1 - site.gpu->overlap); }
   void settle(Site& site, SimTime now) {
     const double done = site.busy > 0 ? static_cast<double>(now - site.speed_changed) / slowdown(site) : 0;
@@ -289,6 +290,8 @@ class Engine {
     }
   }
 
+  // Intervals are looked at whenever the run has grown by a quarter: often enough to stop early, and so rarely that
+  // stopping at a lucky look hardly narrows them.
   bool tight_enough() {
     if (length_.tight_enough <= 0 || statistics_.count() < next_look_) return false;
     next_look_ = statistics_.count() + statistics_.count() / 4;
@@ -333,6 +336,7 @@ class Engine {
   LatencyProfile profile_;
 };
 
+// Whether a queue of bare arrival times will do: nothing expires, no level goes first, every request is one item.
 bool is_plain(const Server& server, const ArrivalProcess& arrivals) {
   if (!server.queue.never_acts() || server.priorities.size() > 1) return false;
   const auto* trace = std::get_if<std::shared_ptr<const Trace>>(&arrivals);
@@ -362,8 +366,8 @@ double items_per_request(const ArrivalProcess& arrivals) {
 
 }  // namespace
 
-double capacity(const Server& server) {
-  double total = 0;
+RequestsPerSecond capacity(const Server& server) {
+  RequestsPerSecond total;
   for (const GpuReplica& gpu : server.gpus) {
     const double slowdown = 1 + (gpu.executors - 1) * (1 - gpu.overlap);
     total += gpu.times.rate(server.batching.max_batch) * gpu.executors / slowdown;
@@ -378,8 +382,8 @@ LatencyProfile simulate_anyway(const Server& server, const ArrivalProcess& arriv
 }
 
 std::optional<LatencyProfile> simulate(const Server& server, const ArrivalProcess& arrivals, const RunLength& length) {
-  const double requests_per_second = capacity(server) / items_per_request(arrivals);
-  if (server.queue.never_acts() && overloads(arrivals, requests_per_second)) return std::nullopt;
+  const RequestsPerSecond most = capacity(server) / items_per_request(arrivals);
+  if (server.queue.never_acts() && overloads(arrivals, most)) return std::nullopt;
   return simulate_anyway(server, arrivals, length);
 }
 

@@ -2,7 +2,7 @@
 //
 //   ServiceTimes times = tabulate(TableTime(rows, true), 32);
 //   Server server{.gpus = {{times}}, .batching = {.max_batch = 32, .max_delay = to_sim_time(milliseconds(5))}};
-//   LatencyProfile profile = simulate(server, Poisson{1000}, {.requests = 200'000, .seed = 1});
+//   LatencyProfile profile = *simulate(server, Poisson{requests_per_s(1000)}, {.requests = 200'000, .seed = 1});
 //
 // Discrete events in whole nanoseconds; the same seed gives the same result on every machine. Memory does not depend on
 // the number of requests. The run begins empty and ends when the last request has left, so that the sum of all
@@ -58,9 +58,9 @@ struct LatencyProfile {
   bool tight = false;            // stopped because the interval was tight enough
 };
 
-// Requests (items) a second the server can do when every batch is as large as allowed. At or above it the queue grows
+// Requests (items) the server can do when every batch is as large as allowed. At or above it the queue grows
 // without end.
-double capacity(const Server& server);
+RequestsPerSecond capacity(const Server& server);
 
 // Nothing when the arrival rate is at or above capacity and no limit or timeout sheds requests: such a run has no
 // steady state and is not begun.

@@ -108,7 +108,8 @@ class Replica {
 
  private:
   double work_of(const Sequence& s) const {
-    constexpr double kTypicalBatch = 16;  // sequences a step's base is shared among
+    // For the router only: replicas are compared, so the batch that shares a step's base need not be right.
+    constexpr double kTypicalBatch = 16;
     return static_cast<double>(s.prompt) * cost_.prefill +
            static_cast<double>(s.output) * (cost_.sequence + cost_.base / kTypicalBatch);
   }
@@ -160,7 +161,8 @@ class Replica {
     totals_->busy += sign * (step_ends_ - run_began_);
   }
 
-  // Somebody arrived who could be admitted: the run ends at the first step boundary after that.
+  // Somebody arrived who could be admitted: the run ends at the first step boundary after that. The time of a run
+  // grows with its steps, so the boundary is found by halving.
   void cut_run(SimTime now) {
     std::int64_t low = 1, high = run_steps_;
     while (low < high) {
@@ -246,6 +248,8 @@ class Replica {
     std::push_heap(finishes_.begin(), finishes_.end());
   }
 
+  // A preempted sequence leaves its finish in the heap: its version tells that it is stale when it comes up, which is
+  // cheaper than looking for it.
   void drop_stale_finishes() {
     while (!finishes_.empty() && stale(finishes_.front())) pop_finish();
   }
@@ -426,7 +430,7 @@ class Engine {
     const double elapsed = static_cast<double>(std::max<SimTime>(p.all.elapsed, 1));
     if (p.steps > 0) p.all.mean_batch = totals_.sequence_steps / static_cast<double>(p.steps);
     p.all.utilization = static_cast<double>(totals_.busy) / elapsed / static_cast<double>(replicas_.size());
-    p.output_tokens_per_second = static_cast<double>(totals_.output_tokens) / elapsed * 1e9;
+    p.output_rate = tokens_per_s(static_cast<double>(totals_.output_tokens) / elapsed * 1e9);
     return p;
   }
 

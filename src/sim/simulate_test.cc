@@ -33,7 +33,7 @@ Server one_gpu(const ServiceTimes& times, int max_batch, double delay_ms = 0, in
 }
 
 LatencyProfile run(const Server& server, double rate, std::uint64_t requests = 400'000, std::uint64_t seed = 1) {
-  return *simulate(server, Poisson{rate}, {requests, seed, 0, Statistic::kP99});
+  return *simulate(server, Poisson{requests_per_s(rate)}, {requests, seed, 0, Statistic::kP99});
 }
 
 // Service of 1 ms at load 0.2, 0.5, 0.8, 0.9; three intervals' width of room keeps the test honest and quiet.
@@ -75,8 +75,8 @@ TEST(Simulate, AgreesWithMDc) {
 // Two executors that share a GPU evenly do the work of one: M/D/1 by processor sharing has the mean 1 / (1 - load).
 TEST(Simulate, SharedExecutorsAddNoCapacity) {
   const Server shared = one_gpu(fixed_times({1}), 1, 0, 2, 0);
-  EXPECT_NEAR(capacity(shared), 1000, 1e-6);
-  EXPECT_FALSE(simulate(shared, Poisson{1001}, {}));
+  EXPECT_NEAR(in_requests_per_s(capacity(shared)), 1000, 1e-6);
+  EXPECT_FALSE(simulate(shared, Poisson{requests_per_s(1001)}, {}));
   const LatencyProfile p = run(shared, 500);
   EXPECT_NEAR(p.utilization, 0.375, 0.1);
   EXPECT_GT(value_of(p.latency, Statistic::kMean), 1.4 * kMs);
@@ -87,7 +87,7 @@ TEST(Simulate, SharedExecutorsAddNoCapacity) {
 StatisticValues reference(const std::vector<double>& ms, int max_batch, double delay, double rate, std::size_t count,
                           double& mean_batch) {
   std::vector<Arrival> arrivals(count);
-  open_stream(Poisson{rate}, 1)->fill(arrivals);
+  open_stream(Poisson{requests_per_s(rate)}, 1)->fill(arrivals);
   LatencyStatistics statistics;
   SimTime free = 0;
   std::size_t i = 0, batches = 0;
@@ -105,7 +105,7 @@ StatisticValues reference(const std::vector<double>& ms, int max_batch, double d
   return statistics.values();
 }
 
-TEST(Simulate, TheBatcherMatchesAPlainLoopToTheNanosecond) {
+TEST(Simulate, MatchesASimpleReferenceLoopToTheNanosecond) {
   const std::vector<double> ms{2, 2.5, 3, 3.5, 4, 4.5, 5, 5.5};
   for (auto [delay, rate] : {std::pair{0.0, 800.0}, {5.0, 300.0}, {5.0, 1200.0}, {20.0, 200.0}}) {
     double mean_batch = 0;
@@ -135,9 +135,9 @@ Server any_server() {
 }
 
 // Whatever the settings: nobody is lost, and Little's law holds to the nanosecond.
-RC_GTEST_PROP(Simulate, LittlesLawInEveryRun, ()) {
+RC_GTEST_PROP(Simulate, LittlesLawHoldsInEveryRun, ()) {
   const Server server = any_server();
-  const double rate = capacity(server) * *rc::gen::element(0.3, 0.8, 0.97, 1.3);
+  const RequestsPerSecond rate = capacity(server) * *rc::gen::element(0.3, 0.8, 0.97, 1.3);
   const LatencyProfile p = simulate_anyway(
       server, Poisson{rate}, {3000, static_cast<std::uint64_t>(*rc::gen::inRange(1, 1000)), 0, Statistic::kP99});
   RC_ASSERT(p.completed + p.rejected == p.requests);
@@ -149,8 +149,8 @@ RC_GTEST_PROP(Simulate, LittlesLawInEveryRun, ()) {
 RC_GTEST_PROP(Simulate, TheSameSeedGivesTheSameRun, ()) {
   const Server server = any_server();
   const RunLength length{2000, 5, 0, Statistic::kP99};
-  const LatencyProfile a = simulate_anyway(server, Poisson{500}, length),
-                       b = simulate_anyway(server, Poisson{500}, length);
+  const LatencyProfile a = simulate_anyway(server, Poisson{requests_per_s(500)}, length),
+                       b = simulate_anyway(server, Poisson{requests_per_s(500)}, length);
   RC_ASSERT(a.latency == b.latency);
   RC_ASSERT(a.presence == b.presence);
   RC_ASSERT(a.batches == b.batches);
@@ -158,11 +158,11 @@ RC_GTEST_PROP(Simulate, TheSameSeedGivesTheSameRun, ()) {
 
 TEST(Simulate, OverloadIsRefusedUnlessRequestsAreShed) {
   Server server = one_gpu(fixed_times({1, 1.5}), 2);
-  EXPECT_NEAR(capacity(server), 2000 / 1.5, 1e-6);
-  EXPECT_FALSE(simulate(server, Poisson{1400}, {}));
-  EXPECT_TRUE(simulate(server, Poisson{1300}, {}));
+  EXPECT_NEAR(in_requests_per_s(capacity(server)), 2000 / 1.5, 1e-6);
+  EXPECT_FALSE(simulate(server, Poisson{requests_per_s(1400)}, {}));
+  EXPECT_TRUE(simulate(server, Poisson{requests_per_s(1300)}, {}));
   server.queue.max_queue = 10;
-  const auto shed = simulate(server, Poisson{5000}, {});
+  const auto shed = simulate(server, Poisson{requests_per_s(5000)}, {});
   ASSERT_TRUE(shed);
   EXPECT_GT(shed->rejected, shed->requests / 2);
   EXPECT_NEAR(static_cast<double>(shed->completed) / in_seconds(from_sim_time(shed->elapsed)), 1333, 15);
@@ -170,7 +170,7 @@ TEST(Simulate, OverloadIsRefusedUnlessRequestsAreShed) {
 
 TEST(Simulate, ARunStopsWhenTheIntervalIsTight) {
   const Server server = one_gpu(fixed_times({1}), 1);
-  const auto p = simulate(server, Poisson{500}, {10'000'000, 1, 0.02, Statistic::kP99});
+  const auto p = simulate(server, Poisson{requests_per_s(500)}, {10'000'000, 1, 0.02, Statistic::kP99});
   EXPECT_TRUE(p->tight);
   EXPECT_LT(p->requests, 1'000'000u);
   EXPECT_LE(value_of(p->half_width, Statistic::kP99), 0.03 * value_of(p->latency, Statistic::kP99));
@@ -180,12 +180,12 @@ TEST(Simulate, AFasterReplicaGetsMoreOfTheWork) {
   Server server;
   server.gpus = {{fixed_times({1}), 1, 1}, {fixed_times({4}), 1, 1}};
   server.batching = {1, {}, 0};
-  EXPECT_NEAR(capacity(server), 1250, 1e-6);
+  EXPECT_NEAR(in_requests_per_s(capacity(server)), 1250, 1e-6);
   const LatencyProfile p = run(server, 1000);
   EXPECT_LT(value_of(p.latency, Statistic::kMean), 8 * kMs);  // half the work to each would never end
 }
 
-TEST(Simulate, HighPriorityWaitsLess) {
+TEST(Simulate, HighPriorityRequestsWaitLess) {
   Server server = one_gpu(fixed_times({1}), 1);
   server.priorities = {1.0, 0.0};
   const double all_high = value_of(run(server, 900).latency, Statistic::kMean);
@@ -209,18 +209,18 @@ RC_GTEST_PROP(LowerBound, HoldsForEverySimulation, ()) {
   double t = 1;
   for (int b = 1; b <= 8; ++b) ms.push_back(t += 0.1 * *rc::gen::inRange(0, 10));
   const Server server = one_gpu(fixed_times(ms), *rc::gen::inRange(1, 9), *rc::gen::element(0.0, 3.0));
-  const double rate = capacity(server) * *rc::gen::element(0.2, 0.6, 0.9);
-  const LatencyProfile p = run(server, rate, 30'000);
+  const RequestsPerSecond rate = capacity(server) * *rc::gen::element(0.2, 0.6, 0.9);
+  const LatencyProfile p = run(server, in_requests_per_s(rate), 30'000);
   for (Statistic s : {Statistic::kMean, Statistic::kP50, Statistic::kP99}) {
     const double room = s == Statistic::kMean && server.batching.max_batch == 1
                             ? 1.25
                             : 1.02;  // M/D/1 is a mean, not a bound of one run
-    RC_ASSERT(latency_lower_bound(server, Poisson{rate}, s) <= value_of(p.latency, s) * room);
+    RC_ASSERT(in_seconds(latency_lower_bound(server, Poisson{rate}, s)) * 1e9 <= value_of(p.latency, s) * room);
   }
-  RC_ASSERT(std::isinf(latency_lower_bound(server, Poisson{capacity(server)}, Statistic::kP99)));
+  RC_ASSERT(std::isinf(in_seconds(latency_lower_bound(server, Poisson{capacity(server)}, Statistic::kP99))));
 }
 
-TEST(ClosedForm, KnownValues) {
+TEST(ClosedForm, MatchesTextbookValues) {
   const Seconds second = seconds(1);
   EXPECT_NEAR(in_seconds(md1_mean_wait(requests_per_s(0.5), second)), 0.5, 1e-12);
   // M/D/1 is M/D/c with one server; two servers wait about half as long as in M/M/2.

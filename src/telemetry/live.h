@@ -14,8 +14,8 @@ namespace rightsize::telemetry {
 // A process that uses a GPU, as the driver sees it (inside a container its number may be another).
 struct GpuProcess {
   unsigned pid = 0;
-  std::optional<double> memory;  // bytes
-  std::string name;              // empty where it cannot be seen
+  std::optional<Bytes> memory;
+  std::string name;  // empty where it cannot be seen
 };
 
 class LiveSource {
@@ -28,7 +28,7 @@ class LiveSource {
   // One reading. Counters over time (GPM) cover the time since the last reading of this device and are missing in the
   // first; the engine's, which is dear, is read once a second and covers that second. Fails when the GPU no longer
   // answers: that GPU only, the others go on.
-  virtual Result<Sample> read(std::size_t device, double time) = 0;
+  virtual Result<Sample> read(std::size_t device, TimePoint time) = 0;
 
   virtual std::vector<GpuProcess> processes(std::size_t device) = 0;
 

@@ -37,7 +37,7 @@ TEST_F(FakeNvml, MigLayoutNamesProfilesAndPlacements) {
   EXPECT_EQ(layouts->front().instances[0].start, 4);
 }
 
-TEST_F(FakeNvml, GpusThatAreNotCutSaySo) {
+TEST_F(FakeNvml, GpusWithoutMigHaveNoLayout) {
   auto layouts = read_mig_layout();
   ASSERT_TRUE(layouts);
   EXPECT_EQ(layouts->size(), 2u);
@@ -48,14 +48,14 @@ TEST_F(FakeNvml, GpusThatAreNotCutSaySo) {
 TEST_F(FakeNvml, CountersCoverTheTimeSinceTheLastReading) {
   auto source = open_nvml();
   ASSERT_TRUE(source);
-  EXPECT_FALSE((*source)->read(0, 0)->has(Metric::kSmActive)) << "nothing to compare with yet";
-  const Sample second = *(*source)->read(0, 0.1);
+  EXPECT_FALSE((*source)->read(0, unix_seconds(0))->has(Metric::kSmActive)) << "nothing to compare with yet";
+  const Sample second = *(*source)->read(0, unix_seconds(0.1));
   EXPECT_DOUBLE_EQ(*second.get(Metric::kSmActive), 0.449);
   EXPECT_DOUBLE_EQ(*second.get(Metric::kSmOccupancy), 0.061);
   EXPECT_TRUE(second.has(Metric::kGraphicsActive)) << "short runs have it, too";
-  EXPECT_FALSE((*source)->read(0, 0.2)->has(Metric::kGraphicsActive)) << "once a second";
+  EXPECT_FALSE((*source)->read(0, unix_seconds(0.2))->has(Metric::kGraphicsActive)) << "once a second";
   EXPECT_FALSE(second.has(Metric::kNvlinkRx)) << "not supported is not zero";
-  EXPECT_DOUBLE_EQ(*(*source)->read(0, 1.1)->get(Metric::kGraphicsActive), 0.996);
+  EXPECT_DOUBLE_EQ(*(*source)->read(0, unix_seconds(1.1))->get(Metric::kGraphicsActive), 0.996);
 }
 
 }  // namespace

@@ -204,28 +204,6 @@ bool same_name(Vocabulary vocabulary, std::string_view a, std::string_view b) {
   return vocabulary == Vocabulary::kDcgm ? a == b : to_lower(a) == to_lower(b);
 }
 
-bool is_share(Metric metric) {
-  switch (metric) {
-    case kGpuUtil:
-    case kMemoryUtil:
-    case kGraphicsActive:
-    case kSmActive:
-    case kSmOccupancy:
-    case kTensorActive:
-    case kDramActive:
-    case kFp64Active:
-    case kFp32Active:
-    case kFp16Active:
-    case kIntegerActive:
-    case kHmmaActive:
-    case kImmaActive:
-    case kDfmaActive:
-      return true;
-    default:
-      return false;
-  }
-}
-
 }  // namespace
 
 std::optional<MetricSpec> find_metric(Vocabulary vocabulary, std::string_view name) {
@@ -272,18 +250,17 @@ bool is_blank(std::string_view text) {
 std::optional<double> canonical(const MetricSpec& spec, double raw) {
   if (is_blank(raw) || raw < 0) return std::nullopt;
   const double value = raw * spec.scale;
-  constexpr double kRounding = 1.05;  // counters read over a slightly wrong interval
   if (!is_share(spec.metric)) return value;
-  if (value > kRounding) return std::nullopt;
+  if (value > kMostShare) return std::nullopt;
   return value < 1 ? value : 1;
 }
 
 std::optional<double> ShareScale::read(double raw) {
   if (is_blank(raw) || raw < 0 || raw > 105) return std::nullopt;
-  if (raw > 1) known_ = Known::kPercent;
-  if (known_ == Known::kNothing && raw > 0 && raw < 1) known_ = Known::kShare;
-  if (known_ == Known::kNothing) return raw == 0 ? std::optional(0.0) : std::nullopt;
-  const double share = known_ == Known::kPercent ? raw / 100 : raw;
+  if (raw > 1) scale_ = Scale::kPercent;
+  if (scale_ == Scale::kUnknown && raw > 0 && raw < 1) scale_ = Scale::kShare;
+  if (scale_ == Scale::kUnknown) return raw == 0 ? std::optional(0.0) : std::nullopt;
+  const double share = scale_ == Scale::kPercent ? raw / 100 : raw;
   return share < 1 ? share : 1;
 }
 

@@ -56,8 +56,8 @@ class ShareScale {
   std::optional<double> read(double raw);
 
  private:
-  enum class Known { kNothing, kShare, kPercent };
-  Known known_ = Known::kNothing;
+  enum class Scale { kUnknown, kShare, kPercent };
+  Scale scale_ = Scale::kUnknown;
 };
 
 }  // namespace rightsize::telemetry

@@ -207,6 +207,12 @@ int Intake::open_series(const Device& device) {
   return sink_.open(device);
 }
 
+TimePoint Intake::untimed(int device) {
+  const auto at = static_cast<std::size_t>(device);
+  if (untimed_rows_.size() <= at) untimed_rows_.resize(at + 1, 0);
+  return scrape(untimed_rows_[at]++);
+}
+
 void Intake::add(int device, const Sample& sample, std::uint32_t unusable) {
   for (; unusable != 0; unusable &= unusable - 1) {
     sink_.add_unusable(device, static_cast<Metric>(std::countr_zero(unusable)), sample.time);
@@ -245,7 +251,7 @@ Result<ReadSummary> read_samples(std::string_view name, ByteSource& source, Samp
     }
   }
   if (lines.pending().starts_with("\xEF\xBB\xBF")) lines.drop(3);
-  Intake intake(name, sink, summary, options.step);
+  Intake intake(name, sink, summary, options.interval);
   std::unique_ptr<LineReader> reader = make_reader(summary.format, intake);
   if (reader == nullptr) {
     if (trim(lines.pending()).empty()) return fail(bad_input(fmt::format("'{}' is empty", name)));

@@ -36,7 +36,7 @@ Format detect_format(std::string_view beginning);
 
 struct ReadOptions {
   Format format = Format::kUnknown;  // unknown: find out
-  double step = 1;                   // seconds between scrapes and rows that carry no time
+  Seconds interval = seconds(1);     // between scrapes and rows that carry no time
 };
 
 struct ReadSummary {

@@ -75,7 +75,7 @@ void RecordingWriter::add(int device, const Sample& sample) {
   std::string& row = state_->row;
   row.clear();
   auto out = std::back_inserter(row);
-  fmt::format_to(out, "{:.3f},{}", sample.time, whose.index);
+  fmt::format_to(out, "{:.3f},{}", in_unix_seconds(sample.time), whose.index);
   for (const MetricSpec& spec : state_->specs) {
     row += ',';
     if (auto value = sample.get(spec.metric)) fmt::format_to(out, "{:.9g}", *value / spec.scale);

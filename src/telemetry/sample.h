@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -13,9 +14,12 @@
 #include <string>
 #include <string_view>
 
+#include "base/usage_units.h"
+
 namespace rightsize::telemetry {
 
-// Every quantity a source may report. Shares are 0-1.
+// Every quantity a source may report, with its canonical unit; shares are 0-1. A value of a metric is a plain number,
+// because what it measures is known at run time only; what leaves this room for good (memory, power) names its unit.
 enum class Metric : std::uint8_t {
   kGpuUtil,         // share of time any kernel ran (nvidia-smi's "utilization.gpu")
   kMemoryUtil,      // share of time memory was being read or written; not bandwidth
@@ -47,12 +51,17 @@ enum class Metric : std::uint8_t {
 };
 inline constexpr std::size_t kMetrics = 27;
 
+constexpr bool is_share(Metric metric) {
+  return metric <= Metric::kMemoryUtil || (metric >= Metric::kGraphicsActive && metric <= Metric::kDfmaActive);
+}
+inline constexpr double kMostShare = 1.05;  // counters read over a slightly wrong interval; more cannot be
+
 // The name in JSON and in recordings' documentation: "sm_active", "memory_used_bytes".
 std::string_view name_of(Metric metric);
 
-// One reading. `time` is seconds since the Unix epoch, or since the beginning of a recording without dates.
+// One reading.
 struct Sample {
-  double time = 0;
+  TimePoint time;
 
   std::optional<double> get(Metric metric) const {
     return has(metric) ? std::optional(values_[index(metric)]) : std::nullopt;
@@ -75,8 +84,10 @@ struct Sample {
 
 // A reading of a single metric, for sources that keep each in a series of its own.
 struct Point {
-  double time = 0, value = 0;
+  TimePoint time;
+  double value = 0;
 
+  bool is_number() const { return std::isfinite(value) && std::isfinite(in_unix_seconds(time)); }
   auto operator<=>(const Point&) const = default;
 };
 
@@ -105,7 +116,7 @@ class SampleSink {
   // quicker way.
   virtual void add_points(int device, Metric metric, std::span<const Point> points);
   // A reading was there, but its value was a blank or cannot be: the device was seen, nothing more.
-  virtual void add_unusable(int /*device*/, Metric /*metric*/, double /*time*/) {}
+  virtual void add_unusable(int /*device*/, Metric /*metric*/, TimePoint /*time*/) {}
 };
 
 }  // namespace rightsize::telemetry

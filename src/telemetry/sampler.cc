@@ -8,10 +8,10 @@
 namespace rightsize::telemetry {
 namespace {
 
-double thread_seconds() {
+Seconds processor_time() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+  return seconds(static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9);
 }
 
 }  // namespace
@@ -35,41 +35,41 @@ SamplerReport Sampler::stop() {
 void Sampler::run() {
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
-  auto since = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
-  const double processor = thread_seconds();
-  double next = 0, next_look = 0;
+  auto since = [&] { return seconds(std::chrono::duration<double>(Clock::now() - begin).count()); };
+  const Seconds processor = processor_time();
+  Seconds next, next_look;
   while (!stopping_) {
     read_all(since());
-    constexpr double kLook = 1;  // seconds between looks at the processes
+    constexpr Seconds kLook = seconds(1);  // between looks at the processes
     if (next >= next_look) {
       look_at_processes();
       next_look = next + kLook;
     }
     next += period_;
-    if (const double now = since(); now > next) {
+    if (const Seconds now = since(); now > next) {
       const auto missed = static_cast<std::uint64_t>((now - next) / period_);
       report_.late += missed;
       next += static_cast<double>(missed) * period_;
     }
     // In slices, so that a slow pace does not delay the end.
-    constexpr double kSlice = 0.1;
+    constexpr Seconds kSlice = milliseconds(100);
     while (!stopping_ && since() < next) {
-      std::this_thread::sleep_for(std::chrono::duration<double>(std::min(kSlice, next - since())));
+      std::this_thread::sleep_for(std::chrono::duration<double>(in_seconds(std::min(kSlice, next - since()))));
     }
   }
-  report_.seconds = since();
-  report_.processor_seconds = thread_seconds() - processor;
+  report_.wall = since();
+  report_.processor = processor_time() - processor;
 }
 
-void Sampler::read_all(double time) {
+void Sampler::read_all(Seconds since_start) {
   for (std::size_t i = 0; i < opened_.size(); ++i) {
     if (gone_[i]) continue;
-    Result<Sample> sample = source_.read(i, time);
+    Result<Sample> sample = source_.read(i, TimePoint(since_start));
     if (sample) {
       sink_.add(opened_[i], *sample);
     } else {
       gone_[i] = true;
-      report_.lost.push_back(fmt::format("{} (after {:.1f} s)", sample.error().message, time));
+      report_.lost.push_back(fmt::format("{} (after {:.1f} s)", sample.error().message, in_seconds(since_start)));
     }
   }
 }

@@ -13,18 +13,18 @@
 namespace rightsize::telemetry {
 
 struct SamplerReport {
-  double seconds = 0;                       // wall time between start and stop
-  double processor_seconds = 0;             // of the sampling thread
+  Seconds wall;                             // between start and stop
+  Seconds processor;                        // of the sampling thread
   std::uint64_t late = 0;                   // readings that could not be taken in time
   std::vector<std::string> lost;            // GPUs that stopped answering, in words
   std::vector<std::set<unsigned>> seen_by;  // per device: processes seen on it
 };
 
-// Between start() and stop() the sink is called from the thread, and from nowhere else. Times are seconds since
+// Between start() and stop() the sink is called from the thread, and from nowhere else. Times count from
 // start().
 class Sampler {
  public:
-  Sampler(LiveSource& source, SampleSink& sink, double hertz) : source_(source), sink_(sink), period_(1 / hertz) {}
+  Sampler(LiveSource& source, SampleSink& sink, Seconds period) : source_(source), sink_(sink), period_(period) {}
   ~Sampler() { stop(); }
   Sampler(const Sampler&) = delete;
   Sampler& operator=(const Sampler&) = delete;
@@ -34,12 +34,12 @@ class Sampler {
 
  private:
   void run();
-  void read_all(double time);
+  void read_all(Seconds since_start);
   void look_at_processes();
 
   LiveSource& source_;
   SampleSink& sink_;
-  double period_;
+  Seconds period_;
   std::vector<int> opened_;
   std::vector<bool> gone_;
   SamplerReport report_;

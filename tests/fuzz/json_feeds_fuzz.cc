@@ -20,8 +20,8 @@ class Watch : public telemetry::SeriesSink {
     open_ = true;
     return true;
   }
-  void point(double time, double value) override {
-    if (!open_ || !std::isfinite(time) || !std::isfinite(value)) std::abort();
+  void point(const telemetry::Point& point) override {
+    if (!open_ || !point.is_number()) std::abort();
   }
   void close() override { open_ = false; }
 

@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const sim::ServiceTimes times = sim::tabulate(sim::TableTime(*rows, last % 2 == 0), last < 64 ? last + 1 : 64);
   for (int batch = 1; batch <= times.max_batch(); ++batch) {
-    if (times.shortest[static_cast<std::size_t>(batch)] < 1 || !(times.rate(batch) > 0)) std::abort();
+    if (times.shortest[static_cast<std::size_t>(batch)] < 1 || !(times.rate(batch) > RequestsPerSecond{})) std::abort();
   }
   return 0;
 }

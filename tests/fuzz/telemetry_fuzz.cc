@@ -22,14 +22,14 @@ struct Checking : SampleSink {
     return devices++;
   }
   void add(int device, const Sample& sample) override {
-    if (device < 0 || device >= devices || sample.empty() || !std::isfinite(sample.time)) std::abort();
+    if (device < 0 || device >= devices || sample.empty() || !std::isfinite(in_unix_seconds(sample.time))) std::abort();
     for (std::size_t i = 0; i < kMetrics; ++i) {
       const auto value = sample.get(static_cast<Metric>(i));
       if (!value) continue;
       if (!std::isfinite(*value) || *value < 0) std::abort();
       sum += *value * static_cast<double>(i + 1);
     }
-    sum += sample.time;
+    sum += in_unix_seconds(sample.time);
   }
 };
 
@@ -56,11 +56,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                         Format::kDcgmiDmon, Format::kExposition}) {
     Checking whole, dribbled;
     auto bytes = bytes_of(text);
-    auto summary = read_samples("fuzz", *bytes, whole, {format, 1});
+    auto summary = read_samples("fuzz", *bytes, whole, {format, seconds(1)});
     if (!summary && describe(summary.error()).empty()) std::abort();
     if (format == Format::kUnknown) continue;  // pieces may end before the format can be told
     Dribble slow(text);
-    auto again = read_samples("fuzz", slow, dribbled, {format, 1});
+    auto again = read_samples("fuzz", slow, dribbled, {format, seconds(1)});
     if (summary.has_value() != again.has_value() || whole.devices != dribbled.devices) std::abort();
     if (summary && (summary->samples != again->samples || whole.sum != dribbled.sum)) std::abort();
   }

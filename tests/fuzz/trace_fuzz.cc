@@ -10,7 +10,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace rightsize;
   const std::string text(reinterpret_cast<const char*>(data), size);
   if (text.find("trace:") == std::string::npos) {  // that one would read files
-    if (auto process = sim::parse_arrivals(text); process && !(*sim::mean_rate(*process) > 0)) std::abort();
+    if (auto process = sim::parse_arrivals(text); process && !(*sim::mean_rate(*process) > RequestsPerSecond{}))
+      std::abort();
   }
   (void)serving::parse_slos(text);
   auto trace = sim::parse_trace("fuzz.csv", text);

@@ -13,9 +13,10 @@ namespace rightsize::market_tools {
 struct MonthResult {
   int day = 0;
   int jobs = 0;
-  double lowest_paid_over_row = 0;   // choosing the lowest row: what the week cost against what the row said
-  double ours_paid_over_likely = 0;  // choosing by the outlook: against what it said
-  double ours_paid_over_lowest = 0;  // what the two choices cost, one against the other
+  double lowest_paid_over_row = 0;     // choosing the lowest row: what the week cost against what the row said
+  double ours_paid_over_likely = 0;    // choosing by the outlook: against what it said
+  double ours_paid_over_lowest = 0;    // what the two choices cost, one against the other
+  double floors_paid_over_lowest = 0;  // the same where floors may be chosen, by their outlook
   double ours_paid_over_on_demand = 0;
   double inside = 0;  // share of jobs whose cost was between low and high
 };

@@ -63,6 +63,17 @@ FittedRow fit(const char* kind, int age, const std::vector<Pair>& pairs, double 
   return row;
 }
 
+std::pair<std::vector<Pair>, std::vector<Pair>> split(const std::vector<Pair>& pairs) {
+  std::pair<std::vector<Pair>, std::vector<Pair>> sides;
+  for (const Pair& pair : pairs) (pair.now < 0 ? sides.first : sides.second).push_back(pair);
+  return sides;
+}
+
+void share_likely(FittedRow& a, FittedRow& b) {
+  const auto n = static_cast<double>(a.pairs), m = static_cast<double>(b.pairs);
+  a.likely = b.likely = (a.likely * n + b.likely * m) / (n + m);
+}
+
 FittedRow unmoved(const char* kind) {
   FittedRow row;
   row.kind = kind;
@@ -72,11 +83,14 @@ FittedRow unmoved(const char* kind) {
 }  // namespace
 
 std::vector<FittedRow> fit_outlook(const History& history, int until) {
-  std::vector<FittedRow> list{unmoved("list")}, spot{unmoved("spot")}, floor{unmoved("floor")};
+  std::vector<FittedRow> list{unmoved("list")}, spot{unmoved("spot")}, cheap{unmoved("cheap")}, floor{unmoved("floor")};
   for (const int age : kAges) {
     const Pairs pairs = collect(history, age, until);
     if (pairs.spot.size() >= kLeastPairs) {
-      spot.push_back(fit("spot", age, pairs.spot, shrinkage(pairs.spot)));
+      const auto [below, above] = split(pairs.spot);
+      cheap.push_back(fit("cheap", age, below, shrinkage(below)));
+      spot.push_back(fit("spot", age, above, shrinkage(above)));
+      share_likely(cheap.back(), spot.back());
       list.push_back(fit("list", age, pairs.list, 1));
       list.back().likely = 1;  // cuts and rises come on a day nobody knows: a list price stands until then
     }
@@ -84,6 +98,7 @@ std::vector<FittedRow> fit_outlook(const History& history, int until) {
     if (pairs.floor.size() >= kLeastPairs) floor.push_back(fit("floor", age, pairs.floor, 1));
   }
   list.insert(list.end(), spot.begin(), spot.end());
+  list.insert(list.end(), cheap.begin(), cheap.end());
   list.insert(list.end(), floor.begin(), floor.end());
   return list;
 }
@@ -91,7 +106,11 @@ std::vector<FittedRow> fit_outlook(const History& history, int until) {
 market::OutlookTable to_table(const std::vector<FittedRow>& rows) {
   market::OutlookTable table;
   for (const FittedRow& row : rows) {
-    (row.kind == "list" ? table.list : row.kind == "spot" ? table.spot : table.floor).push_back(row);
+    (row.kind == "list"    ? table.list
+     : row.kind == "spot"  ? table.spot
+     : row.kind == "cheap" ? table.cheap
+                           : table.floor)
+        .push_back(row);
   }
   return table;
 }
@@ -103,7 +122,8 @@ std::string to_csv(const std::vector<FittedRow>& rows, const History& history) {
       "# {} machines, {} to {}): weight is what is left of a zone's distance (log) from its machine's median, low, "
       "likely\n"
       "# and high are the 10th percentile, mean and 90th percentile of what came after against that. list: on-demand.\n"
-      "# floor: spot at a tenth of on-demand, against itself.\n"
+      "# spot, cheap: above and below the median, with one likely for both. floor: a tenth of on-demand, against "
+      "itself.\n"
       "kind,age_days,weight,low,likely,high,pairs\n",
       history.zones.size(), history.machine.size(), format_date({history.days.front()}),
       format_date({history.days.back()}));

@@ -60,7 +60,7 @@ std::vector<LoadPoint> load_curve(const BatchInput& input, const serving::Planne
 
 Checked<Outcome> run_one(const BatchInput& input) {
   const Configuration c = configuration_of(input);
-  if (Result<> valid = sim::check(c.batching); !valid) return fail(one(valid.error()));
+  if (Result<> valid = sim::check(c.batching); !valid) return fail(valid.error());
   const serving::Planner planner = planner_of(input);
   const auto start = std::chrono::steady_clock::now();
   const auto run = planner.assess(c, {input.requests, input.seed, 0, sim::Statistic::kP99});
@@ -84,7 +84,7 @@ std::vector<SimTime> delays_to_try(const BatchInput& input) {
 std::vector<int> replicas_to_try(const BatchInput& input, double best_rate, double worst_rate) {
   if (!input.replicas.empty()) return input.replicas;
   constexpr int kMostGpus = 4096;
-  const double rate = sim::peak_rate(input.service.arrivals).value_or(0);
+  const double rate = in_requests_per_s(sim::peak_rate(input.service.arrivals).value_or(RequestsPerSecond{}));
   const int fewest = std::clamp(static_cast<int>(std::ceil(input.rate() / best_rate)), 1, kMostGpus);
   const int most = std::clamp(static_cast<int>(std::ceil(1.5 * rate / worst_rate)) + 2, fewest + 7, kMostGpus + 8);
   std::vector<int> counts;
@@ -150,7 +150,7 @@ std::vector<double> rates_of(const BatchInput& input, const serving::Planner& pl
 std::vector<Configuration> configurations(const BatchInput& input, const std::vector<double>& rates) {
   std::vector<Configuration> all;
   for (std::size_t o = 0; o < input.offers.size(); ++o) {
-    const double worst = input.continuous ? rates[o] / 4 : input.offers[o].replica.times.rate(1);
+    const double worst = input.continuous ? rates[o] / 4 : in_requests_per_s(input.offers[o].replica.times.rate(1));
     for (int replicas : replicas_to_try(input, rates[o], worst)) {
       Configuration c = input.usual;
       c.batching.preferred_sizes.clear();

@@ -50,7 +50,7 @@ struct BatchInput {
   std::string name;
 
   int largest_batch() const;  // that every offer has times for
-  double rate() const { return sim::mean_rate(service.arrivals).value_or(0); }
+  double rate() const { return in_requests_per_s(sim::mean_rate(service.arrivals).value_or(RequestsPerSecond{})); }
   // Requests of a trace that are not replayed because --requests is smaller.
   std::uint64_t left_out() const;
 };

@@ -39,7 +39,7 @@ report::Table latency_table(const std::vector<std::pair<std::string, const Stati
 std::string load_sentence(const BatchInput& input, const Assessment& a) {
   std::string text = fmt::format("{} arrive, {} of the {} requests/s it can do at most.", rate_shown(input),
                                  percent(a.load), format_number(a.capacity));
-  const double peak = sim::peak_rate(input.service.arrivals).value_or(0);
+  const double peak = in_requests_per_s(sim::peak_rate(input.service.arrivals).value_or(RequestsPerSecond{}));
   if (peak >= a.capacity) {
     text += fmt::format(" At its peak {} requests/s arrive, more than that: the queue grows until the peak is over.",
                         format_number(peak));

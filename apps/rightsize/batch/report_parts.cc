@@ -44,8 +44,8 @@ void put_profile(Json& document, const BatchInput& input, const Assessment& a, d
 }
 
 std::string rate_shown(const BatchInput& input) {
-  const std::optional<double> rate = sim::mean_rate(input.service.arrivals);
-  return rate ? format_number(*rate) + " requests/s" : "one request";
+  const std::optional<RequestsPerSecond> rate = sim::mean_rate(input.service.arrivals);
+  return rate ? format_number(in_requests_per_s(*rate)) + " requests/s" : "one request";
 }
 
 // A trace is replayed whole unless --requests cuts it.
@@ -136,7 +136,7 @@ void add_hand_over(Outcome& outcome, const BatchInput& input, const Configuratio
   const BatchOffer& offer = first_offer(input, c);
   const sim::Deployment deployment{
       input.name,  offer.gpu,       c.groups.size() == 1 ? c.replicas() : c.groups[0].count,
-      c.executors, offer.gpus_each, input.rate() / c.replicas()};
+      c.executors, offer.gpus_each, requests_per_s(input.rate() / c.replicas())};
   sim::ContinuousConfig engine = c.engine;
   if (offer.replica.step.kv_tokens > 0) engine.kv_tokens = offer.replica.step.kv_tokens;
   const std::string triton = sim::triton_config(deployment, c.batching, input.service.queue,

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "rightsize/checklist/steps.h"
-#include "rightsize/command.h"
+#include "rightsize/checklist/report.h"
+#include "rightsize/input/speed_input.h"
 #include "rightsize/input/workload_input.h"
 #include "rightsize/recommend/words.h"
 
@@ -22,45 +22,20 @@ Checked<std::optional<Advice>> advise(const WorkloadFlags& workload, catalog::Ca
   if (workload.file.empty() && workload.settings.empty()) return std::nullopt;
   RIGHTSIZE_TRY(auto workloads, read_workloads(workload));
   if (workloads.size() > 1)
-    return fail(one(bad_input(fmt::format("a checklist is for one workload, the file has {}", workloads.size()))
-                        .with_hint("'rightsize recommend' takes them all")));
+    return fail(bad_input(fmt::format("a checklist is for one workload, the file has {}", workloads.size()))
+                    .with_hint("'rightsize recommend' takes them all"));
   RIGHTSIZE_TRY(plan::Request request, plan::read_request(workloads.front(), catalog));
   for (const market::OwnHardware& own : request.own) {
-    if (Result<> added = market::add_own_hardware(catalog, own); !added) return fail(one(std::move(added).error()));
+    if (Result<> added = market::add_own_hardware(catalog, own); !added) return fail(std::move(added).error());
   }
   prices.emplace(catalog, request.prices);
   plan::Recommendation found = plan::recommend(request, *prices, constants);
   return Advice{std::move(request), std::move(found)};
 }
 
-std::string paragraph(std::size_t number, const Step& step) {
-  std::string text = fmt::format("{} {}. {}\n    {}", step.done ? "[x]" : "[ ]", number, step.name, step.answer);
-  for (const std::string& line : step.evidence) text += "\n    - " + line;
-  if (!step.next.empty()) text += "\n    Next: " + step.next;
-  return text;
-}
-
-report::Report report_of_steps(const Known& known, const std::vector<Step>& steps) {
-  report::Report report;
-  report.title = known.advice ? "Checklist: " + describe_request(known.advice->request) : "Checklist";
-  report.document = {{"schema", "rightsize/checklist/1"}, {"steps", report::Json::array()}};
-  for (const Step& step : steps) {
-    report.blocks.emplace_back(report::Paragraph{paragraph(report.blocks.size() + 1, step)});
-    report.document["steps"].push_back({{"name", step.name},
-                                        {"done", step.done},
-                                        {"answer", step.answer},
-                                        {"evidence", step.evidence},
-                                        {"next", step.next.empty() ? report::Json(nullptr) : report::Json(step.next)}});
-  }
-  return report;
-}
-
 Checked<Outcome> run(const Flags& flags) {
-  Result<std::string> overlay = catalog::overlay_directory(flags.catalog);
-  if (!overlay) return fail(one(std::move(overlay).error()));
-  RIGHTSIZE_TRY(catalog::Catalog catalog, catalog::load_catalog(*overlay));
-  RIGHTSIZE_TRY(perf::Constants constants, perf::load_constants(*overlay));
-  Known known{catalog};
+  RIGHTSIZE_TRY(Facts facts, open_facts(flags.catalog));
+  ChecklistFacts known{facts.catalog};
   // Here a profile answers its own steps beside the workload; alone it is no workload.
   WorkloadFlags workload = flags.workload;
   if (const auto profile = workload.settings.extract("profile"); !profile.empty()) {
@@ -69,9 +44,10 @@ Checked<Outcome> run(const Flags& flags) {
   if (!flags.fleet.empty()) {
     RIGHTSIZE_TRY(known.fleet, read_fleet(flags.fleet));
   }
-  RIGHTSIZE_TRY(known.advice, advise(workload, catalog, constants, known.prices));
+  RIGHTSIZE_TRY(known.advice, advise(workload, facts.catalog, facts.constants, known.prices));
   Outcome outcome;
-  outcome.report = report_of_steps(known, checklist_steps(known));
+  const std::string title = known.advice ? "Checklist: " + describe_request(known.advice->request) : "Checklist";
+  outcome.report = checklist_report(title, checklist_steps(known));
   if (known.advice && known.advice->found.plans.empty()) outcome.exit_code = kNoFeasibleAnswer;
   return outcome;
 }

@@ -1,10 +1,9 @@
-// Reads back what profile and fleet wrote for scripts.
+#include "rightsize/checklist/input.h"
+
 #include <fmt/format.h>
 
 #include "base/file.h"
 #include "base/located_json.h"
-#include "rightsize/checklist/steps.h"
-#include "rightsize/command.h"
 
 namespace rightsize::app {
 namespace {
@@ -13,16 +12,15 @@ constexpr double kMost = 1e18;
 
 // The document of a command, with its schema checked.
 Checked<LocatedJson> read_document(const std::string& file, const std::string& command) {
-  Result<std::string> text = read_file(file);
-  if (!text) return fail(one(std::move(text).error()));
-  RIGHTSIZE_TRY(LocatedJson document, LocatedJson::parse(file, *std::move(text)));
+  RIGHTSIZE_TRY(std::string text, read_file(file));
+  RIGHTSIZE_TRY(LocatedJson document, LocatedJson::parse(file, std::move(text)));
   const JsonMember* schema = document.root().find("schema");
   const std::string wanted = "rightsize/" + command + "/1";
   if (schema == nullptr || schema->value.text != wanted) {
     return fail(
-        one(bad_input(fmt::format("this is not what 'rightsize {}' writes: its \"schema\" is not {}", command, wanted))
-                .at(document.place(document.root()))
-                .with_hint(fmt::format("rightsize {} ... --format json > FILE", command))));
+        bad_input(fmt::format("this is not what 'rightsize {}' writes: its \"schema\" is not {}", command, wanted))
+            .at(document.place(document.root()))
+            .with_hint(fmt::format("rightsize {} ... --format json > FILE", command)));
   }
   return document;
 }
@@ -50,7 +48,7 @@ MeasuredGpu read_gpu(const JsonObject& gpu) {
   read.name = gpu.get_string("name").value_or("GPU");
   read.verdict = gpu.get_string("verdict").value_or("");
   read.confidence = gpu.get_number("confidence", 0, 1);
-  read.seconds = gpu.get_number("seconds", 0, kMost);
+  if (const auto length = gpu.get_number("seconds", 0, kMost)) read.duration = seconds(*length);
   read.sm_active = metric(gpu, "sm_active", "mean", 1);
   read.gpu_util = metric(gpu, "gpu_util", "mean", 1);
   if (const auto peak = metric(gpu, "memory_used_bytes", "max", kMost)) read.memory_peak = bytes(*peak);
@@ -82,10 +80,13 @@ Checked<MeasuredFleet> read_fleet(const std::string& file) {
   const JsonObject totals = root.get_object_or_empty("totals");
   MeasuredFleet fleet;
   fleet.gpus = totals.get_number("gpus", 0, kMost).value_or(0);
-  fleet.spend_usd = totals.get_number("spend_usd", 0, kMost);
-  fleet.waste_usd = totals.get_number("waste_usd", 0, kMost);
-  fleet.gpu_hours = totals.get_number("gpu_hours", 0, kMost);
-  fleet.idle_gpu_hours = totals.get_number("idle_gpu_hours", 0, kMost);
+  auto read = [&](const char* name, auto maker, auto& into) {
+    if (const auto value = totals.get_number(name, 0, kMost)) into = maker(*value);
+  };
+  read("spend_usd", usd, fleet.spend);
+  read("waste_usd", usd, fleet.waste);
+  read("gpu_hours", gpu_hours, fleet.gpu_time);
+  read("idle_gpu_hours", gpu_hours, fleet.idle);
   if (const JsonMember* actions = root.find("actions"); actions != nullptr && !actions->value.items.empty()) {
     const JsonMember* what = actions->value.items.front().find("what");
     if (what != nullptr) fleet.first_action = what->value.text;

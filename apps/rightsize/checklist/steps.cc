@@ -16,8 +16,8 @@ namespace {
 
 using catalog::Purchase;
 
-const plan::Plan* best_plan(const Known& known) {
-  return known.advice && !known.advice->found.plans.empty() ? &known.advice->found.plans.front() : nullptr;
+const plan::Plan* best_plan(const ChecklistFacts& facts) {
+  return facts.advice && !facts.advice->found.plans.empty() ? &facts.advice->found.plans.front() : nullptr;
 }
 
 constexpr const char* kSayWorkload =
@@ -33,49 +33,48 @@ std::string use_of(const MeasuredGpu& gpu) {
   if (gpu.sm_active) text += fmt::format(" SM activity {},", percent_of(*gpu.sm_active));
   if (gpu.gpu_util) text += fmt::format(" GPU utilization {},", percent_of(*gpu.gpu_util));
   if (gpu.memory_peak) text += fmt::format(" at most {} of memory,", format_bytes(*gpu.memory_peak));
-  if (gpu.seconds) text += fmt::format(" over {},", format_duration(seconds(*gpu.seconds)));
+  if (gpu.duration) text += fmt::format(" over {},", format_duration(*gpu.duration));
   text.pop_back();
   return text;
 }
 
 std::string fleet_sentence(const MeasuredFleet& fleet) {
   std::string text = fmt::format("a fleet of {} GPUs", format_count(fleet.gpus));
-  if (fleet.spend_usd) text += fmt::format(", {} spent", format_usd(usd(*fleet.spend_usd)));
-  if (fleet.waste_usd && fleet.spend_usd && *fleet.spend_usd > 0)
-    text += fmt::format(", {} of it ({}) wasted", format_usd(usd(*fleet.waste_usd)),
-                        percent_of(*fleet.waste_usd / *fleet.spend_usd));
+  if (fleet.spend) text += fmt::format(", {} spent", format_usd(*fleet.spend));
+  if (fleet.waste && fleet.spend && *fleet.spend > Usd{})
+    text += fmt::format(", {} of it ({}) wasted", format_usd(*fleet.waste), percent_of(*fleet.waste / *fleet.spend));
   return text;
 }
 
-Step profile_step(const Known& known) {
+Step profile_step(const ChecklistFacts& facts) {
   Step step{"profile"};
-  if (!known.profile.empty()) {
+  if (!facts.profile.empty()) {
     step.done = true;
-    step.answer = "Measured. " + use_of(known.profile.front()) + ".";
-    for (std::size_t i = 1; i < known.profile.size(); ++i) step.evidence.push_back(use_of(known.profile[i]));
-  } else if (known.fleet) {
+    step.answer = "Measured. " + use_of(facts.profile.front()) + ".";
+    for (std::size_t i = 1; i < facts.profile.size(); ++i) step.evidence.push_back(use_of(facts.profile[i]));
+  } else if (facts.fleet) {
     step.done = true;
-    step.answer = "Measured from outside: " + fleet_sentence(*known.fleet) + ".";
+    step.answer = "Measured from outside: " + fleet_sentence(*facts.fleet) + ".";
     step.next = kMeasure;
   } else {
     step.answer = "Not measured: SM activity, peak memory and throughput at a usual batch size.";
     step.next = kMeasure;
   }
-  if (known.fleet && !known.profile.empty()) step.evidence.push_back(fleet_sentence(*known.fleet));
-  if (known.fleet && !known.fleet->first_action.empty()) step.evidence.push_back(known.fleet->first_action);
+  if (facts.fleet && !facts.profile.empty()) step.evidence.push_back(fleet_sentence(*facts.fleet));
+  if (facts.fleet && !facts.fleet->first_action.empty()) step.evidence.push_back(facts.fleet->first_action);
   return step;
 }
 
-Step bottleneck_step(const Known& known) {
+Step bottleneck_step(const ChecklistFacts& facts) {
   Step step{"bottleneck"};
-  if (!known.profile.empty() && !known.profile.front().verdict.empty()) {
-    const MeasuredGpu& gpu = known.profile.front();
+  if (!facts.profile.empty() && !facts.profile.front().verdict.empty()) {
+    const MeasuredGpu& gpu = facts.profile.front();
     step.done = true;
     step.answer = "Measured: " + gpu.verdict +
                   (gpu.confidence ? fmt::format(" ({} sure)", percent_of(*gpu.confidence)) : std::string{}) + ".";
     step.evidence = gpu.evidence;
     if (!gpu.actions.empty()) step.next = gpu.actions.front();
-  } else if (const plan::Plan* plan = best_plan(known)) {
+  } else if (const plan::Plan* plan = best_plan(facts)) {
     step.done = true;
     step.answer = fmt::format("By the speed model, not measured: {} is what binds it on {}.",
                               perf::name_of(plan->bound), plan->offer.gpu->name);
@@ -110,8 +109,8 @@ const plan::Plan& smallest_of(const std::vector<plan::Plan>& plans) {
   });
 }
 
-Step size_of_plan(const Known& known, const plan::Plan& plan) {
-  const plan::Request& request = known.advice->request;
+Step size_of_plan(const ChecklistFacts& facts, const plan::Plan& plan) {
+  const plan::Request& request = facts.advice->request;
   Step step{"size", true, {}};
   const bool serve = plan.job.kind == model::JobKind::kServe;
   const auto holds = [&](const catalog::Gpu& gpu) {
@@ -120,13 +119,13 @@ Step size_of_plan(const Known& known, const plan::Plan& plan) {
   };
   step.answer = fmt::format("{} on {} ({} at the high end). {}", format_bytes(plan.memory.device),
                             plan.gpus == 1 ? "1 GPU" : fmt::format("each of {} GPUs", plan.gpus),
-                            format_bytes(plan.memory.high), smallest_sentence(smallest(known.catalog, holds)));
+                            format_bytes(plan.memory.high), smallest_sentence(smallest(facts.catalog, holds)));
   step.evidence.push_back(
       fmt::format("the cheapest way is {}: {}", plan.offer.gpu->name, describe_settings(request, plan)));
-  if (const plan::Plan& small = smallest_of(known.advice->found.plans); small.offer.gpu != plan.offer.gpu)
+  if (const plan::Plan& small = smallest_of(facts.advice->found.plans); small.offer.gpu != plan.offer.gpu)
     step.evidence.push_back(fmt::format("the smallest GPU among the best plans is {}: {}, {}", small.offer.gpu->name,
                                         describe_settings(request, small), describe_cost(request, small)));
-  for (const plan::Change& change : known.advice->found.changes) {
+  for (const plan::Change& change : facts.advice->found.changes) {
     const ChangeWords words = describe_change(request, change.kind);
     if (change.plan.cost < plan.cost && step.evidence.size() < 5)
       step.evidence.push_back(fmt::format("{} ({}): {} instead of {}{}", words.what, change.flags,
@@ -137,46 +136,46 @@ Step size_of_plan(const Known& known, const plan::Plan& plan) {
   return step;
 }
 
-Step size_step(const Known& known) {
-  const plan::Plan* plan = best_plan(known);
-  if (plan != nullptr && !known.advice->request.work.is_measured()) return size_of_plan(known, *plan);
+Step size_step(const ChecklistFacts& facts) {
+  const plan::Plan* plan = best_plan(facts);
+  if (plan != nullptr && !facts.advice->request.work.is_measured()) return size_of_plan(facts, *plan);
   Step step{"size"};
-  if (!known.profile.empty() && known.profile.front().memory_peak) {
+  if (!facts.profile.empty() && facts.profile.front().memory_peak) {
     constexpr double kHeadroom = 1.1;
-    const Bytes need = *known.profile.front().memory_peak * kHeadroom;
+    const Bytes need = *facts.profile.front().memory_peak * kHeadroom;
     step.done = true;
     step.answer = fmt::format(
-        "{} were in use at most, {} with a tenth to spare. {}", format_bytes(*known.profile.front().memory_peak),
+        "{} were in use at most, {} with a tenth to spare. {}", format_bytes(*facts.profile.front().memory_peak),
         format_bytes(need),
-        smallest_sentence(smallest(known.catalog, [&](const catalog::Gpu& gpu) { return gpu.capacity() >= need; })));
+        smallest_sentence(smallest(facts.catalog, [&](const catalog::Gpu& gpu) { return gpu.capacity() >= need; })));
     step.evidence.emplace_back("frameworks keep memory they no longer use: the work itself may need less");
   } else {
-    step.answer = known.advice ? "Nothing keeps to every limit." : "Unknown: how much memory the work needs.";
+    step.answer = facts.advice ? "Nothing keeps to every limit." : "Unknown: how much memory the work needs.";
   }
-  step.next = known.advice ? "rightsize recommend says what falls out where, and what would help" : kSayWorkload;
+  step.next = facts.advice ? "rightsize recommend says what falls out where, and what would help" : kSayWorkload;
   return step;
 }
 
-Step cloud_step(const Known& known) {
+Step cloud_step(const ChecklistFacts& facts) {
   Step step{"cloud"};
-  const plan::Plan* plan = best_plan(known);
+  const plan::Plan* plan = best_plan(facts);
   if (plan == nullptr) {
-    step.answer = known.advice ? "Nothing keeps to every limit." : "Unknown: what to buy depends on the work.";
-    step.next = known.advice ? "rightsize recommend says what falls out where, and what would help" : kSayWorkload;
+    step.answer = facts.advice ? "Nothing keeps to every limit." : "Unknown: what to buy depends on the work.";
+    step.next = facts.advice ? "rightsize recommend says what falls out where, and what would help" : kSayWorkload;
     return step;
   }
-  const plan::Request& request = known.advice->request;
+  const plan::Request& request = facts.advice->request;
   step.done = true;
   step.answer = fmt::format("Rent {}: {}.", describe_machines(*plan), describe_cost(request, *plan));
   step.evidence.push_back(fmt::format("{} an hour, from {} of {}", format_usd_per_hour(plan->rate()),
-                                      price_source(*plan, known.catalog), price_date(*plan)));
+                                      price_source(*plan, facts.catalog), price_date(*plan)));
   step.evidence.push_back(fmt::format(
       "{} options {}; {} stays the best GPU in {} of cases when speeds "
       "are off by their error bars",
-      format_count(known.advice->found.feasible),
+      format_count(facts.advice->found.feasible),
       request.work.kind == plan::WorkKind::kServing ? "were screened, and this one is simulated and keeps every limit"
                                                     : "keep to every limit",
-      plan->offer.gpu->name, percent_of(known.advice->found.confidence)));
+      plan->offer.gpu->name, percent_of(facts.advice->found.confidence)));
   step.next = "all of them, and why not the others: rightsize recommend with the same workload";
   return step;
 }
@@ -197,31 +196,31 @@ std::string break_even(const market::MachineQuote& on_demand, const market::Mach
 }
 
 // Where this GPU can be committed to, when its own machine cannot.
-std::string commitment_elsewhere(const Known& known, const plan::Plan& plan) {
+std::string commitment_elsewhere(const ChecklistFacts& facts, const plan::Plan& plan) {
   const std::string& gpu = plan.offer.gpu->name;
-  const auto best = known.prices->cheapest_offer(gpu, {.purchases = {Purchase::kOneYear, Purchase::kThreeYears}});
+  const auto best = facts.prices->cheapest_offer(gpu, {.purchases = {Purchase::kOneYear, Purchase::kThreeYears}});
   if (!best) return fmt::format("no commitment to any {} is in the catalogue", gpu);
   return fmt::format("the cheapest commitment to a {} elsewhere: {} at {} in {}, {}, {} a GPU and hour", gpu,
                      best->machine->instance, best->machine->provider, best->price->region,
                      catalog::name_of(best->price->purchase), format_usd_per_hour(best->rate_per_gpu()));
 }
 
-Step commit_step(const Known& known) {
+Step commit_step(const ChecklistFacts& facts) {
   Step step{"commit"};
-  const plan::Plan* plan = best_plan(known);
+  const plan::Plan* plan = best_plan(facts);
   if (plan == nullptr) {
     step.answer = "Unknown: a commitment is to a machine, and none is chosen.";
     step.next = kSayWorkload;
     return step;
   }
-  const bool served = known.advice->request.work.kind == plan::WorkKind::kServing;
+  const bool served = facts.advice->request.work.kind == plan::WorkKind::kServing;
   const std::string& instance = plan->offer.machine->instance;
   const catalog::Machine& machine = *plan->offer.machine;
   const std::string& region = plan->offer.price->region;
-  const auto on_demand = known.prices->machine(machine, Purchase::kOnDemand, region);
+  const auto on_demand = facts.prices->machine(machine, Purchase::kOnDemand, region);
   bool any = false, pays = false;
   for (Purchase purchase : {Purchase::kOneYear, Purchase::kThreeYears}) {
-    const auto committed = known.prices->list_price(machine, purchase, region);
+    const auto committed = facts.prices->list_price(machine, purchase, region);
     if (!committed || !on_demand) {
       step.evidence.push_back(fmt::format("{}: no {} price of {} is known", catalog::name_of(purchase),
                                           !committed ? "such" : "on-demand", instance));
@@ -235,7 +234,7 @@ Step commit_step(const Known& known) {
     step.evidence.push_back(fmt::format("the plan itself pays {} an hour for a machine, {}",
                                         format_usd_per_hour(plan->offer.rate()),
                                         catalog::name_of(plan->offer.price->purchase)));
-  if (!any) step.evidence.push_back(commitment_elsewhere(known, *plan));
+  if (!any) step.evidence.push_back(commitment_elsewhere(facts, *plan));
   step.done = any;
   if (!any) {
     step.answer = fmt::format("Unknown for {}: the catalogue has no price of a commitment.", instance);
@@ -255,8 +254,8 @@ Step commit_step(const Known& known) {
 
 }  // namespace
 
-std::vector<Step> checklist_steps(const Known& known) {
-  return {profile_step(known), bottleneck_step(known), size_step(known), cloud_step(known), commit_step(known)};
+std::vector<Step> checklist_steps(const ChecklistFacts& facts) {
+  return {profile_step(facts), bottleneck_step(facts), size_step(facts), cloud_step(facts), commit_step(facts)};
 }
 
 }  // namespace rightsize::app

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "plan/plan.h"
+#include "rightsize/checklist/input.h"
 
 namespace rightsize::app {
 
@@ -17,31 +18,14 @@ struct Step {
   std::string next = {};  // what would make it surer, or answer it; with the command
 };
 
-// One GPU of `rightsize profile --format json`; what the file leaves out is absent.
-struct MeasuredGpu {
-  std::string name, verdict;
-  std::optional<double> confidence = {}, seconds = {};
-  std::optional<double> sm_active = {}, gpu_util = {};  // means, 0-1
-  std::optional<Bytes> memory_peak = {};
-  std::vector<std::string> evidence = {}, actions = {};
-};
-Checked<std::vector<MeasuredGpu>> read_profile(const std::string& file);
-
-// The totals of `rightsize fleet --format json`.
-struct MeasuredFleet {
-  double gpus = 0;
-  std::optional<double> spend_usd = {}, waste_usd = {}, idle_gpu_hours = {}, gpu_hours = {};
-  std::string first_action = {};
-};
-Checked<MeasuredFleet> read_fleet(const std::string& file);
-
 // A workload and what came of it.
 struct Advice {
   plan::Request request;
   plan::Recommendation found;
 };
 
-struct Known {
+// What the steps are answered from.
+struct ChecklistFacts {
   const catalog::Catalog& catalog;
   std::optional<market::PriceBook> prices = {};  // with the workload's own prices; set when there is advice
   std::vector<MeasuredGpu> profile = {};
@@ -49,7 +33,7 @@ struct Known {
   std::optional<Advice> advice = {};
 };
 
-// Profile, bottleneck, size, cloud, commit.
-std::vector<Step> checklist_steps(const Known& known);
+// The one place of the command's sentences. Profile, bottleneck, size, cloud, commit.
+std::vector<Step> checklist_steps(const ChecklistFacts& facts);
 
 }  // namespace rightsize::app

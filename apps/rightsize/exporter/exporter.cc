@@ -10,7 +10,7 @@
 #include "fleet/emit.h"
 #include "fleet/published.h"
 #include "rightsize/exporter/server.h"
-#include "rightsize/fleet/fleet.h"
+#include "rightsize/fleet/read.h"
 
 namespace rightsize::app {
 namespace {
@@ -24,17 +24,20 @@ struct Flags {
 volatile std::sig_atomic_t stopped = 0;
 extern "C" void stop_exporter(int) { stopped = 1; }
 
-double now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+TimePoint now() {
+  return unix_seconds(std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count());
+}
 
-Checked<std::string> measure(const Flags& flags, const catalog::Catalog& catalog) {
-  RIGHTSIZE_TRY(const FleetResult result, run_fleet(flags.fleet, catalog));
+Checked<std::string> measure(const Flags& flags, const Facts& facts) {
+  RIGHTSIZE_TRY(const FleetRequest request, read_request(flags.fleet, facts.catalog));
+  RIGHTSIZE_TRY(const FleetResult result, run_fleet(request, facts));
   return fleet::emit_metrics(result.analysis, result.share_read, result.misleading.empty());
 }
 
 // Measures once and publishes what came of it; what went wrong, if anything.
-Errors measure_and_publish(const Flags& flags, const catalog::Catalog& catalog, fleet::Published& page) {
+Errors measure_and_publish(const Flags& flags, const Facts& facts, fleet::Published& page) {
   const auto begun = std::chrono::steady_clock::now();
-  Checked<std::string> text = measure(flags, catalog);
+  Checked<std::string> text = measure(flags, facts);
   if (!text) {
     page.failed(text.error().front().message, now());
     return std::move(text).error();
@@ -48,19 +51,19 @@ void say(const Errors& errors) {
   if (!errors.empty()) std::fputs(describe(errors).c_str(), stderr);
 }
 
-void keep_measuring(const Flags& flags, const catalog::Catalog& catalog, Seconds every, fleet::Published& page) {
+void keep_measuring(const Flags& flags, const Facts& facts, Seconds every, fleet::Published& page) {
   const auto pause = std::chrono::duration<double>(in_seconds(every));
   auto next = std::chrono::steady_clock::now() + pause;
   while (stopped == 0) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     if (std::chrono::steady_clock::now() < next) continue;
-    say(measure_and_publish(flags, catalog, page));
+    say(measure_and_publish(flags, facts, page));
     next = std::chrono::steady_clock::now() + pause;
   }
 }
 
-Checked<Outcome> print_once(const Flags& flags, const catalog::Catalog& catalog) {
-  RIGHTSIZE_TRY(const std::string text, measure(flags, catalog));
+Checked<Outcome> print_once(const Flags& flags, const Facts& facts) {
+  RIGHTSIZE_TRY(const std::string text, measure(flags, facts));
   Outcome outcome;
   outcome.report.blocks.emplace_back(report::Verbatim{"", text});
   outcome.report.document = {{"schema", "rightsize/exporter/1"}, {"metrics", text}};
@@ -68,16 +71,15 @@ Checked<Outcome> print_once(const Flags& flags, const catalog::Catalog& catalog)
 }
 
 Checked<Outcome> run(const Flags& flags) {
-  Result<Seconds> every = parse_duration(flags.every);
-  if (!every) return fail(one(std::move(every).error()));
-  Result<Seconds> stale = flags.stale_after.empty() ? Result<Seconds>(*every * 3) : parse_duration(flags.stale_after);
-  if (!stale) return fail(one(std::move(stale).error()));
-  RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.fleet.catalog));
-  if (flags.once) return print_once(flags, catalog);
+  RIGHTSIZE_TRY(Seconds every, parse_duration(flags.every));
+  RIGHTSIZE_TRY(Seconds stale,
+                flags.stale_after.empty() ? Result<Seconds>(every * 3) : parse_duration(flags.stale_after));
+  RIGHTSIZE_TRY(const Facts facts, open_facts(flags.fleet.catalog));
+  if (flags.once) return print_once(flags, facts);
 
-  fleet::Published page(*stale);
+  fleet::Published page(stale);
   // A source that is down may come back; a flag that is wrong does not.
-  Errors first = measure_and_publish(flags, catalog, page);
+  Errors first = measure_and_publish(flags, facts, page);
   if (!first.empty() && first.front().code == ErrorCode::kBadInput) return fail(std::move(first));
   say(first);
   std::signal(SIGINT, stop_exporter);
@@ -87,13 +89,12 @@ Checked<Outcome> run(const Flags& flags) {
                          const fleet::Health health = page.health(now());
                          return std::pair(health.good ? 200 : 503, health.text);
                        });
-  Result<std::string> address = server.start(flags.listen);
-  if (!address) return fail(one(std::move(address).error()));
-  std::fputs(fmt::format("metrics at http://{}/metrics, measured every {}\n", *address, flags.every).c_str(), stderr);
-  keep_measuring(flags, catalog, *every, page);
+  RIGHTSIZE_TRY(std::string address, server.start(flags.listen));
+  std::fputs(fmt::format("metrics at http://{}/metrics, measured every {}\n", address, flags.every).c_str(), stderr);
+  keep_measuring(flags, facts, every, page);
   server.stop();
   Outcome outcome;
-  outcome.report.document = {{"schema", "rightsize/exporter/1"}, {"address", *address}};
+  outcome.report.document = {{"schema", "rightsize/exporter/1"}, {"address", address}};
   return outcome;
 }
 

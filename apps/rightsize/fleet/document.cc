@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/date.h"
-#include "rightsize/fleet/fleet.h"
+#include "rightsize/fleet/report.h"
 
 namespace rightsize::app {
 namespace {
@@ -15,6 +15,8 @@ using fleet::FleetAnalysis;
 using fleet::GpuRow;
 using report::Json;
 using report::json_number;
+
+Json hours_json(GpuTime time) { return json_number(in_gpu_hours(time)); }
 
 Json mean_metrics(const GpuRow& gpu) {
   Json means = Json::object();
@@ -39,8 +41,8 @@ Json gpu_json(const GpuRow& gpu) {
   Json owners = Json::array();
   for (const fleet::Tenancy& t : gpu.use.tenancies) {
     owners.push_back({{"owner", t.owner.shown()},
-                      {"seconds", json_number(t.seconds)},
-                      {"idle_seconds", json_number(t.idle_seconds)}});
+                      {"seconds", json_number(in_seconds(t.time))},
+                      {"idle_seconds", json_number(in_seconds(t.idle))}});
   }
   return {{"id", device.key()},
           {"host", device.host},
@@ -53,25 +55,25 @@ Json gpu_json(const GpuRow& gpu) {
           {"verdict", diagnose::name_of(gpu.verdict)},
           {"confidence", json_number(gpu.confidence)},
           {"evidence", gpu.evidence},
-          {"seconds", json_number(gpu.use.seconds)},
-          {"gpu_hours", json_number(gpu.gpu_hours)},
+          {"seconds", json_number(in_seconds(gpu.use.covered))},
+          {"gpu_hours", hours_json(gpu.gpu_time)},
           {"gpu_share", json_number(gpu.price.share)},
           {"mean", mean_metrics(gpu)},
-          {"memory_peak_bytes", gpu.memory_peak() > 0 ? json_number(gpu.memory_peak()) : Json(nullptr)},
+          {"memory_peak_bytes", gpu.memory_peak() > Bytes{} ? json_number(in_bytes(gpu.memory_peak())) : Json(nullptr)},
           {"idle_share", gpu.use.activity() ? json_number(gpu.use.idle_share) : Json(nullptr)},
           {"idle_held_share", gpu.use.activity() ? json_number(gpu.use.held_share) : Json(nullptr)},
           {"shares", shares_json(gpu)},
-          {"usd_per_gpu_hour", gpu.price.rate ? json_number(in_usd_per_gpu_hour(*gpu.price.rate)) : Json(nullptr)},
+          {"usd_per_gpu_hour", json_number(gpu.price.rate, in_usd_per_gpu_hour)},
           {"price_basis", fleet::name_of(gpu.price.basis)},
           {"price_source", gpu.price.source},
-          {"spend_usd", json_number(gpu.spend_usd)},
-          {"waste_usd", json_number(gpu.waste_usd())}};
+          {"spend_usd", json_number(gpu.spend, in_usd)},
+          {"waste_usd", json_number(gpu.waste(), in_usd)}};
 }
 
 Json forecast_json(const fleet::Forecast& f) {
   Json worst = Json::array();
   for (const fleet::WorstStep& step : f.worst) {
-    worst.push_back({{"time", time_text(step.time)},
+    worst.push_back({{"time", time_text(step.begin)},
                      {"seconds", json_number(in_seconds(step.width))},
                      {"load", json_number(step.load)}});
   }
@@ -100,7 +102,7 @@ Json action_json(const Action& action, const FleetAnalysis& analysis) {
           {"what", action.what},
           {"from", action.from},
           {"to", action.to},
-          {"saving_usd_per_month", json_number(action.usd_per_month)},
+          {"saving_usd_per_month", json_number(in_usd_per_month(action.saving))},
           {"owner", action.owner},
           {"risk", action.risk},
           {"forecast", action.forecast ? forecast_json(*action.forecast) : Json(nullptr)},
@@ -117,10 +119,10 @@ Json action_json(const Action& action, const FleetAnalysis& analysis) {
 Json owner_json(const fleet::OwnerLine& line, const char* name) {
   return {{name, line.owner},
           {"gpus", line.gpus},
-          {"gpu_hours", json_number(line.gpu_hours)},
-          {"idle_gpu_hours", json_number(line.idle_gpu_hours)},
-          {"spend_usd", json_number(line.usd)},
-          {"waste_usd", json_number(line.waste_usd)}};
+          {"gpu_hours", hours_json(line.gpu_time)},
+          {"idle_gpu_hours", hours_json(line.idle)},
+          {"spend_usd", json_number(in_usd(line.spend))},
+          {"waste_usd", json_number(in_usd(line.waste))}};
 }
 
 Json job_lines_json(const std::vector<fleet::JobLine>& lines, bool priced) {
@@ -128,10 +130,10 @@ Json job_lines_json(const std::vector<fleet::JobLine>& lines, bool priced) {
   for (const fleet::JobLine& line : lines) {
     list.push_back({{"name", line.name},
                     {"jobs", line.jobs},
-                    {"gpu_hours", json_number(line.gpu_hours)},
-                    {"spend_usd", priced ? json_number(line.usd) : Json(nullptr)},
-                    {"idle_gpu_hours", json_number(line.idle_gpu_hours)},
-                    {"unsuccessful_gpu_hours", json_number(line.unsuccessful_gpu_hours)}});
+                    {"gpu_hours", hours_json(line.gpu_time)},
+                    {"spend_usd", priced ? json_number(in_usd(line.spend)) : Json(nullptr)},
+                    {"idle_gpu_hours", json_number(line.idle, in_gpu_hours)},
+                    {"unsuccessful_gpu_hours", hours_json(line.unsuccessful)}});
   }
   return list;
 }
@@ -142,13 +144,13 @@ Json jobs_json(const fleet::JobLedger& jobs) {
     Json examples = Json::array();
     for (const fleet::JobExample& job : line.examples) {
       examples.push_back(
-          {{"job", job.id}, {"user", job.user}, {"name", job.name}, {"gpu_hours", json_number(job.gpu_hours)}});
+          {{"job", job.id}, {"user", job.user}, {"name", job.name}, {"gpu_hours", hours_json(job.gpu_time)}});
     }
     issues.push_back({{"issue", fleet::name_of(line.issue)},
                       {"why", fleet::explain(line.issue)},
                       {"jobs", line.jobs},
-                      {"gpu_hours", json_number(line.gpu_hours)},
-                      {"spend_usd", jobs.priced > 0 ? json_number(line.usd) : Json(nullptr)},
+                      {"gpu_hours", hours_json(line.lost)},
+                      {"spend_usd", jobs.priced > 0 ? json_number(in_usd(line.spend)) : Json(nullptr)},
                       {"examples", std::move(examples)}});
   }
   return {{"count", jobs.jobs},
@@ -156,8 +158,8 @@ Json jobs_json(const fleet::JobLedger& jobs) {
           {"measured", jobs.measured},
           {"without_gpu", jobs.without_gpu},
           {"never_started", jobs.never_started},
-          {"gpu_hours", json_number(jobs.gpu_hours)},
-          {"spend_usd", jobs.priced > 0 ? json_number(jobs.usd) : Json(nullptr)},
+          {"gpu_hours", hours_json(jobs.gpu_time)},
+          {"spend_usd", jobs.priced > 0 ? json_number(in_usd(jobs.spend)) : Json(nullptr)},
           {"issues", std::move(issues)}};
 }
 
@@ -165,16 +167,16 @@ Json totals_json(const FleetResult& result) {
   const fleet::Totals& t = result.analysis.totals;
   return {{"gpus", t.gpus},
           {"gpus_priced", t.priced},
-          {"gpu_hours", json_number(t.gpu_hours)},
-          {"spend_usd", json_number(t.spend_usd)},
-          {"waste_usd", json_number(t.waste_usd)},
+          {"gpu_hours", hours_json(t.gpu_time)},
+          {"spend_usd", json_number(in_usd(t.spend))},
+          {"waste_usd", json_number(in_usd(t.waste))},
           {"waste_share", json_number(t.waste_share())},
-          {"idle_gpu_hours", json_number(t.idle_gpu_hours)},
-          {"usd_per_month", json_number(t.usd_per_month)},
-          {"savings_usd_per_month", json_number(t.savings_usd_per_month)},
-          {"savings_bound_usd_per_month", json_number(t.savings_bound_usd_per_month)},
+          {"idle_gpu_hours", hours_json(t.idle)},
+          {"usd_per_month", json_number(in_usd_per_month(t.spend_rate))},
+          {"savings_usd_per_month", json_number(in_usd_per_month(t.saving))},
+          {"savings_bound_usd_per_month", json_number(in_usd_per_month(t.saving_bound))},
           {"remedies_considered", t.remedies},
-          {"window_seconds", json_number(t.window_seconds)},
+          {"window_seconds", json_number(in_seconds(t.window))},
           {"share_read", json_number(result.share_read)}};
 }
 
@@ -200,9 +202,9 @@ void add_groups(Json& document, const FleetResult& result) {
 
 }  // namespace
 
-std::string time_text(double time) {
-  const double day = std::floor(time / 86400);
-  const int minute = static_cast<int>((time - day * 86400) / 60);
+std::string time_text(TimePoint time) {
+  const double day = std::floor(in_days(time.since_epoch()));
+  const int minute = static_cast<int>((in_unix_seconds(time) - day * 86400) / 60);
   return fmt::format("{}T{:02}:{:02}Z", format_date(Date{static_cast<int>(day)}), minute / 60, minute % 60);
 }
 
@@ -212,9 +214,9 @@ Json fleet_document(const FleetResult& result) {
   Json ledger = Json::array(), owners = Json::array(), actions = Json::array(), gpus = Json::array();
   for (const fleet::LedgerLine& line : a.ledger) {
     ledger.push_back({{"category", fleet::name_of(line.category)},
-                      {"gpu_hours", json_number(line.gpu_hours)},
-                      {"usd", json_number(line.usd)},
-                      {"share", a.totals.spend_usd > 0 ? json_number(line.usd / a.totals.spend_usd) : Json(nullptr)},
+                      {"gpu_hours", hours_json(line.gpu_time)},
+                      {"usd", json_number(in_usd(line.spend))},
+                      {"share", a.totals.spend > Usd{} ? json_number(line.spend / a.totals.spend) : Json(nullptr)},
                       {"gpus", line.gpus},
                       {"rule", fleet::rule_of(line.category)},
                       {"confidence", json_number(line.confidence)}});

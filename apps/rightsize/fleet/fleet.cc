@@ -1,14 +1,10 @@
 // rightsize fleet: what a fleet's GPUs cost, how much of it is wasted, who wastes it, and what saves most.
-#include "rightsize/fleet/fleet.h"
-
 #include <memory>
 
 #include <fmt/format.h>
 
-#include "base/parse_units.h"
-#include "base/suggest.h"
-#include "base/text.h"
 #include "fleet/emit.h"
+#include "rightsize/fleet/report.h"
 
 namespace rightsize::app {
 namespace {
@@ -20,35 +16,13 @@ struct Flags {
   std::size_t top = 10;
 };
 
-// "waste>30%", "idle>20%", "waste_usd>5000".
-struct Limit {
-  std::string what;
-  double most = 0;
-  bool is_share = true;
-};
-
-Result<Limit> parse_limit(const std::string& text) {
-  const std::size_t above = text.find('>');
-  static const std::vector<std::string> kNames = {
-      "waste", "idle", "idle-held", "inefficient", "oversized", "overprovisioned", "waste_usd", "savings_usd"};
-  const std::string name(trim(text.substr(0, above)));
-  if (above == std::string::npos || std::find(kNames.begin(), kNames.end(), name) == kNames.end()) {
-    return fail(bad_input(fmt::format("--fail-on '{}': such as waste>30% or waste_usd>5000 expected", text))
-                    .with_hint(did_you_mean(name, kNames)));
-  }
-  std::string_view number = trim(std::string_view(text).substr(above + 1));
-  const bool percent = number.ends_with('%');
-  if (percent) number.remove_suffix(1);
-  RIGHTSIZE_TRY(const double value, parse_number(trim(number)));
-  return Limit{name, percent ? value / 100 : value, !name.ends_with("_usd")};
-}
-
+// In the unit of the limit: a share, or dollars.
 double measured(const Limit& limit, const fleet::FleetAnalysis& a) {
   if (limit.what == "waste") return a.totals.waste_share();
-  if (limit.what == "waste_usd") return a.totals.waste_usd;
-  if (limit.what == "savings_usd") return a.totals.savings_usd_per_month;
+  if (limit.what == "waste_usd") return in_usd(a.totals.waste);
+  if (limit.what == "savings_usd") return in_usd_per_month(a.totals.saving);
   for (const fleet::LedgerLine& line : a.ledger) {
-    if (fleet::name_of(line.category) == limit.what && a.totals.spend_usd > 0) return line.usd / a.totals.spend_usd;
+    if (fleet::name_of(line.category) == limit.what) return a.totals.share_of_spend(line.spend);
   }
   return 0;
 }
@@ -70,10 +44,11 @@ Checked<std::vector<Limit>> parse_limits(const std::vector<std::string>& texts) 
 Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(const std::vector<Limit> limits, parse_limits(flags.fail_on));
   if (!flags.emit.empty() && flags.emit != "rules" && flags.emit != "grafana") {
-    return fail(one(bad_input(fmt::format("--emit '{}': rules or grafana expected", flags.emit))));
+    return fail(bad_input(fmt::format("--emit '{}': rules or grafana expected", flags.emit)));
   }
-  RIGHTSIZE_TRY(catalog::Catalog catalog, open_catalog(flags.fleet.catalog));
-  RIGHTSIZE_TRY(const FleetResult result, run_fleet(flags.fleet, catalog));
+  RIGHTSIZE_TRY(const Facts facts, open_facts(flags.fleet.catalog));
+  RIGHTSIZE_TRY(const FleetRequest request, read_request(flags.fleet, facts.catalog));
+  RIGHTSIZE_TRY(const FleetResult result, run_fleet(request, facts));
 
   Outcome outcome;
   outcome.report = fleet_report(result, flags.top);

@@ -1,24 +1,18 @@
-// The flags of `fleet` -> telemetry, from files or a server -> an analysis.
+// The flags of `fleet` -> a request.
+#include "rightsize/fleet/input.h"
+
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <set>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "base/file.h"
-#include "base/format.h"
 #include "base/parse_units.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "fleet/accumulate.h"
-#include "fleet/attribute.h"
-#include "fleet/jobs.h"
-#include "fleet/scan.h"
-#include "rightsize/fleet/fleet.h"
 #include "rightsize/input/price_flag.h"
-#include "telemetry/feeds/read_feed.h"
+#include "telemetry/feeds/feeds.h"
 
 namespace rightsize::app {
 namespace {
@@ -92,7 +86,7 @@ Checked<fleet::Thresholds> read_thresholds(const FleetFlags& flags) {
   share("--max-overload", flags.max_overload, t.most_overload);
   t.across_teams = flags.across_teams;
   if (Result<Bytes> held = parse_bytes(flags.held_above)) {
-    t.idle.held_above_bytes = in_bytes(*held);
+    t.idle.held_above = *held;
   } else {
     errors.push_back(std::move(held).error());
   }
@@ -131,233 +125,86 @@ Checked<fleet::Market> read_market(const FleetFlags& flags, const catalog::Catal
   return fleet::Market{flags.providers, flags.regions};
 }
 
-// "now" in seconds since 1970, or an ISO time.
-Result<double> parse_end(const std::string& text) {
-  if (text.empty()) return 0.0;
-  if (const std::optional<double> time = telemetry::parse_iso_time(text)) return *time;
-  if (Result<double> seconds_since = parse_number(text); seconds_since && *seconds_since > 1e8) return *seconds_since;
+// An ISO time, or seconds since 1970.
+Result<std::optional<TimePoint>> parse_end(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  if (const std::optional<TimePoint> time = telemetry::parse_iso_time(text)) return time;
+  if (Result<double> since_1970 = parse_number(text); since_1970 && *since_1970 > 1e8) return unix_seconds(*since_1970);
   return fail(
       bad_input(fmt::format("--end '{}': a time expected", text)).with_hint("for example 2026-11-01T00:00:00Z"));
 }
 
-struct Times {
-  double window = 0, step = 0, end = 0;
-};
-
-Checked<Times> read_times(const FleetFlags& flags) {
-  Times times;
+// When to look, and how patiently to ask.
+Errors read_times(const FleetFlags& flags, FleetRequest& request) {
   Errors errors;
-  auto duration = [&](const std::string& text, double& into) {
-    if (text.empty()) return;
-    if (Result<Seconds> value = parse_duration(text)) {
-      into = in_seconds(*value);
+  auto take = [&](auto value, auto& into) {
+    if (value) {
+      into = *std::move(value);
     } else {
       errors.push_back(std::move(value).error());
     }
   };
-  duration(flags.window, times.window);
-  duration(flags.step, times.step);
-  if (Result<double> end = parse_end(flags.end)) {
-    times.end = *end;
-  } else {
-    errors.push_back(std::move(end).error());
-  }
-  if (errors.empty() && times.window < 600) errors.push_back(bad_input("--window: at least 10min expected"));
-  if (!errors.empty()) return fail(std::move(errors));
-  return times;
+  take(parse_duration(flags.window), request.window);
+  if (!flags.step.empty()) take(parse_duration(flags.step), request.interval);
+  take(parse_end(flags.end), request.end);
+  take(parse_duration(flags.timeout), request.server.policy.limit);
+  take(parse_duration(flags.retry_wait), request.server.policy.first_wait);
+  if (errors.empty() && request.window < seconds(600)) errors.push_back(bad_input("--window: at least 10min expected"));
+  return errors;
 }
 
-void show_progress(const fleet::Progress& progress) {
-  const bool live = isatty(STDERR_FILENO) != 0;
-  std::fprintf(stderr, "%s%zu of %zu shards, %zu GPUs, %zu requests, %zu asked again%s", live ? "\r\033[K" : "",
-               progress.done, progress.shards, progress.gpus, progress.requests, progress.retries,
-               live && progress.done < progress.shards ? "" : "\n");
-  std::fflush(stderr);
-}
-
-Checked<FleetResult> read_server(const FleetFlags& flags, const Times& times, const fleet::Thresholds& thresholds,
-                                 const telemetry::NameMap& names, std::vector<fleet::GpuUse>& gpus) {
-  RIGHTSIZE_TRY(http::Auth auth, read_auth(flags));
-  fleet::ServerOptions options;
-  options.url = flags.prometheus;
-  options.auth = std::move(auth);
-  options.policy.tries = std::max(1, flags.tries);
-  Result<Seconds> limit = parse_duration(flags.timeout), wait = parse_duration(flags.retry_wait);
-  if (!limit || !wait) return fail(one(std::move(limit ? wait : limit).error()));
-  options.policy.limit = *limit;
-  options.policy.first_wait = *wait;
-  options.window = times.window;
-  options.step = times.step;
-  options.end = times.end;
-  options.matchers = flags.match;
-  options.shard = std::max<std::size_t>(1, flags.shard);
-  options.parallel = flags.parallel;
-  options.resume = flags.resume;
-  options.names = names;
-  options.idle = thresholds.idle;
-  if (flags.progress || isatty(STDERR_FILENO) != 0) options.progress = show_progress;
-  Result<fleet::Scan> scan = fleet::scan_server(options);
-  if (!scan) return fail(one(std::move(scan).error()));
-  FleetResult result;
-  result.sources = scan->sources;
-  result.labels = scan->labels;
-  result.failures = scan->failures;
-  result.share_read = scan->share_read;
-  result.analysis.notes = scan->notes;
-  result.read.push_back(fmt::format("{}: {}, {} requests, {} asked again", http::shown_url(flags.prometheus),
-                                    format_duration(seconds(times.window)), scan->traffic.requests,
-                                    scan->traffic.retries));
-  gpus = std::move(scan->gpus);
-  return result;
-}
-
-Checked<FleetResult> read_files(const FleetFlags& flags, const Times& times, const fleet::Thresholds& thresholds,
-                                const telemetry::NameMap& names, std::vector<fleet::GpuUse>& gpus,
-                                telemetry::JobTable& jobs) {
-  fleet::AccumulateOptions options{.idle = thresholds.idle, .step = times.step};
-  if (times.end > 0) {
-    options.until = times.end;
-    options.from = times.end - times.window;
-  }
-  fleet::Accumulator sum(options);
-  Result<telemetry::FeedOutcome> outcome =
-      telemetry::read_feeds(flags.from, {names, times.step > 0 ? times.step : 30}, sum);
-  if (!outcome) return fail(one(std::move(outcome).error()));
-  jobs = std::move(outcome->jobs);
-  FleetResult result;
-  result.failures = outcome->failures;
-  result.analysis.notes = outcome->notes;
-  for (const auto& [name, metric] : outcome->metrics) {
-    const std::optional<telemetry::Meaning> meaning = telemetry::meaning_of(name, {}, names);
-    result.sources.try_emplace(metric, fleet::MetricSource{name, meaning ? meaning->scale : 1});
-  }
-  const std::size_t all = outcome->files + outcome->failures.size();
-  result.share_read = all > 0 ? static_cast<double>(outcome->files) / static_cast<double>(all) : 1;
-  std::string kinds;
-  for (const std::string& kind : outcome->kinds) kinds += (kinds.empty() ? "" : ", ") + kind;
-  result.read.push_back(fmt::format("{} file{} ({}), {} readings", outcome->files, outcome->files == 1 ? "" : "s",
-                                    kinds, format_count(static_cast<double>(sum.readings()))));
-  if (sum.refused() > 0) {
-    result.analysis.notes.push_back(fmt::format("{} readings carry no possible time and were dropped",
-                                                format_count(static_cast<double>(sum.refused()))));
-  }
-  if (sum.gpus_left_out() > 0) {
-    result.misleading.push_back(fmt::format("{} GPUs above the limit were left out", sum.gpus_left_out()));
-  }
-  gpus = sum.finish();
-  if (!gpus.empty()) {
-    std::vector<std::string> present;
-    for (const auto& [name, value] : gpus.front().device.labels) present.push_back(name);
-    result.labels = fleet::label_names(present, names);
-  }
-  return result;
-}
-
-// The accounting a --jobs flag names, beside what --from brought.
-Result<> read_job_log(const std::string& path, telemetry::JobTable& jobs) {
-  RIGHTSIZE_TRY(std::unique_ptr<telemetry::ByteSource> source, telemetry::open_feed(path));
-  RIGHTSIZE_TRY(telemetry::JobTable table, telemetry::read_jobs(*source, path));
-  jobs.append(std::move(table));
-  return {};
-}
-
-// Jobs laid over the GPUs that telemetry tells of; jobs on other hosts are GPUs of their own.
-void join_jobs(const telemetry::JobTable& jobs, const fleet::Thresholds& thresholds, std::vector<fleet::GpuUse>& gpus,
-               FleetResult& result) {
-  if (jobs.empty()) return;
-  std::set<std::string> covered;
-  for (const fleet::GpuUse& gpu : gpus) covered.insert(fleet::short_host(gpu.device.host));
-  std::string how;
-  if (!gpus.empty()) {
-    const fleet::Attribution done = fleet::attribute_jobs(gpus, jobs);
-    how = fmt::format(": {} GPUs matched by job, {} by host and time", done.by_job, done.by_time);
-  }
-  for (fleet::GpuUse& gpu : fleet::gpus_of_jobs(jobs, thresholds.idle, covered)) gpus.push_back(std::move(gpu));
-  result.read.push_back(fmt::format(
-      "{} GPU jobs, {} without GPUs, {} that never started{}", format_count(static_cast<double>(jobs.jobs.size())),
-      format_count(static_cast<double>(jobs.without_gpu)), format_count(static_cast<double>(jobs.never_started)), how));
-}
-
-void group_owners(const FleetFlags& flags, FleetResult& result) {
-  const std::vector<fleet::GpuRow>& gpus = result.analysis.gpus;
-  using fleet::Owner;
-  using telemetry::Device;
-  auto add = [&](const std::string& title, const fleet::OwnerKey& key) {
-    std::vector<fleet::OwnerLine> lines = fleet::make_owners(gpus, key);
-    const bool any =
-        std::any_of(lines.begin(), lines.end(), [](const auto& line) { return line.owner != Owner{}.shown(); });
-    if (any) result.groups.emplace_back(title, std::move(lines));
-  };
-  add("namespaces", [](const Owner& owner, const Device&) { return owner.team; });
-  add("workloads", [](const Owner& owner, const Device&) { return owner.workload; });
-  if (!result.analysis.jobs) add("users", [](const Owner& owner, const Device&) { return owner.user; });
-  for (const std::string& label : flags.by_labels) {
-    add(label, [&](const Owner&, const Device& device) {
-      const auto found = device.labels.find(label);
-      return found == device.labels.end() ? std::string() : found->second;
-    });
-    const bool known = !result.groups.empty() && result.groups.back().first == label;
-    if (!known) result.analysis.notes.push_back(fmt::format("--by {}: no GPU has a label of that name", label));
-  }
-}
-
-// When the totals must not be taken for the fleet's.
-void judge_trust(FleetResult& result, bool from_files) {
-  if (result.share_read < 0.9) {
-    result.misleading.push_back(fmt::format("only {} of the {} could be read",
-                                            format_percent(Ratio::fraction(result.share_read)),
-                                            from_files ? "files" : "GPUs"));
-  }
-  // What no MIG instance was made of has nothing to report, and a job log is not expected to.
-  std::size_t silent = 0, all = 0;
-  for (const fleet::GpuRow& gpu : result.analysis.gpus) {
-    if (gpu.use.is_free_part() || gpu.use.from_job_log) continue;
-    ++all;
-    silent += gpu.use.activity() ? 0 : 1;
-  }
-  if (silent * 10 > all) result.misleading.push_back(fmt::format("{} of {} GPUs report no activity", silent, all));
-  for (const std::string& note : result.analysis.notes) {
-    if (note.find("partial") != std::string::npos) result.misleading.push_back(note);
-  }
+void set_server(const FleetFlags& flags, FleetRequest& request) {
+  fleet::ServerOptions& server = request.server;
+  server.url = flags.prometheus;
+  server.policy.tries = std::max(1, flags.tries);
+  server.window = request.window;
+  server.interval = request.interval;
+  server.end = request.end;
+  server.matchers = flags.match;
+  server.shard = std::max<std::size_t>(1, flags.shard);
+  server.parallel = flags.parallel;
+  server.resume = flags.resume;
+  server.names = request.names;
+  server.idle = request.thresholds.idle;
 }
 
 }  // namespace
 
-Checked<FleetResult> run_fleet(const FleetFlags& flags, const catalog::Catalog& catalog) {
+Checked<FleetRequest> read_request(const FleetFlags& flags, const catalog::Catalog& catalog) {
   if (flags.from.empty() == flags.prometheus.empty()) {
-    return fail(one(bad_input(flags.from.empty() ? "nothing to read" : "give --from or --prometheus, not both")
-                        .with_hint("rightsize fleet --from gpus.csv exports/*.json.gz")
-                        .with_hint("rightsize fleet --prometheus http://prometheus:9090 --window 7d")));
+    return fail(bad_input(flags.from.empty() ? "nothing to read" : "give --from or --prometheus, not both")
+                    .with_hint("rightsize fleet --from gpus.csv exports/*.json.gz")
+                    .with_hint("rightsize fleet --prometheus http://prometheus:9090 --window 7d"));
   }
-  RIGHTSIZE_TRY(const fleet::Thresholds thresholds, read_thresholds(flags));
-  RIGHTSIZE_TRY(const Times times, read_times(flags));
-  RIGHTSIZE_TRY(const telemetry::NameMap names, telemetry::parse_name_map(flags.names));
-  RIGHTSIZE_TRY(market::OwnPrices prices, market::parse_own_prices(flags.prices, catalog));
-  RIGHTSIZE_TRY(fleet::Market market, read_market(flags, catalog));
-  std::vector<fleet::GpuUse> gpus;
-  telemetry::JobTable jobs;
-  RIGHTSIZE_TRY(FleetResult result, flags.from.empty() ? read_server(flags, times, thresholds, names, gpus)
-                                                       : read_files(flags, times, thresholds, names, gpus, jobs));
-  if (!flags.jobs.empty()) {
-    if (Result<> read = read_job_log(flags.jobs, jobs); !read) return fail(one(std::move(read).error()));
+  FleetRequest request;
+  request.from = flags.from;
+  request.jobs = flags.jobs;
+  request.by_labels = flags.by_labels;
+  request.show_progress = flags.progress;
+  RIGHTSIZE_TRY(request.thresholds, read_thresholds(flags));
+  if (Errors errors = read_times(flags, request); !errors.empty()) return fail(std::move(errors));
+  RIGHTSIZE_TRY(request.names, telemetry::parse_name_map(flags.names));
+  RIGHTSIZE_TRY(request.prices, market::parse_own_prices(flags.prices, catalog));
+  RIGHTSIZE_TRY(request.market, read_market(flags, catalog));
+  RIGHTSIZE_TRY(request.server.auth, read_auth(flags));
+  set_server(flags, request);
+  return request;
+}
+
+Result<Limit> parse_limit(const std::string& text) {
+  const std::size_t above = text.find('>');
+  static const std::vector<std::string> kNames = {
+      "waste", "idle", "idle-held", "inefficient", "oversized", "overprovisioned", "waste_usd", "savings_usd"};
+  const std::string name(trim(text.substr(0, above)));
+  if (above == std::string::npos || std::find(kNames.begin(), kNames.end(), name) == kNames.end()) {
+    return fail(bad_input(fmt::format("--fail-on '{}': such as waste>30% or waste_usd>5000 expected", text))
+                    .with_hint(did_you_mean(name, kNames)));
   }
-  if (times.end > 0) fleet::clip_jobs(jobs, times.end - times.window, times.end);
-  std::vector<std::string> notes = std::move(result.analysis.notes);
-  for (std::string& note : fleet::accounting_notes(gpus)) notes.push_back(std::move(note));
-  join_jobs(jobs, thresholds, gpus, result);
-  const fleet::PriceBook book(catalog, std::move(prices), std::move(market));
-  result.analysis = fleet::analyse(std::move(gpus), book, thresholds);
-  notes.insert(notes.end(), result.analysis.notes.begin(), result.analysis.notes.end());
-  result.analysis.notes = std::move(notes);
-  result.thresholds = thresholds;
-  if (!jobs.empty()) {
-    result.analysis.jobs = fleet::make_job_ledger(jobs, book, thresholds.idle, result.analysis.gpus);
-    for (std::string& note : fleet::job_notes(jobs, result.analysis.gpus))
-      result.analysis.notes.push_back(std::move(note));
-  }
-  group_owners(flags, result);
-  judge_trust(result, !flags.from.empty());
-  return result;
+  std::string_view number = trim(std::string_view(text).substr(above + 1));
+  const bool percent = number.ends_with('%');
+  if (percent) number.remove_suffix(1);
+  RIGHTSIZE_TRY(const double value, parse_number(trim(number)));
+  return Limit{name, percent ? value / 100 : value, !name.ends_with("_usd")};
 }
 
 void add_fleet_flags(FlagSet& command, FleetFlags& f) {

@@ -1,11 +1,12 @@
 // A fleet's analysis as a report.
+#include "rightsize/fleet/report.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "base/format.h"
-#include "rightsize/fleet/fleet.h"
 
 namespace rightsize::app {
 namespace {
@@ -19,12 +20,20 @@ using report::number_cell;
 using report::text_cell;
 
 // Fractions of a cent are rounding of sums, not prices.
-std::string dollars(double value) { return format_usd(usd(std::abs(value) < 0.005 ? 0 : value)); }
+std::string dollars(Usd value) { return format_usd(std::abs(in_usd(value)) < 0.005 ? Usd{} : value); }
+std::string monthly(UsdPerSecond rate) { return dollars(rate * kMonth); }
 std::string percent(double share) { return format_percent(Ratio::fraction(share)); }
 
-Cell usd_cell(std::optional<double> value) {
-  return value ? number_cell(dollars(*value), *value) : report::unknown_cell();
+Cell usd_cell(std::optional<Usd> value) {
+  return value ? number_cell(dollars(*value), in_usd(*value)) : report::unknown_cell();
 }
+Cell hours_cell(std::optional<GpuTime> time) {
+  return time ? number_cell(format_number(in_gpu_hours(*time)), in_gpu_hours(*time)) : report::unknown_cell();
+}
+Cell count_cell(std::size_t count) {
+  return number_cell(format_count(static_cast<double>(count)), static_cast<double>(count));
+}
+Cell share_cell(double share) { return number_cell(percent(share), share); }
 
 std::string cut(const std::string& text, std::size_t most) {
   return text.size() <= most ? text : text.substr(0, most - 1) + "~";
@@ -34,12 +43,12 @@ report::StackedBar bar_of(const FleetAnalysis& a) {
   report::StackedBar bar;
   bar.title = "Where the dollars went";
   for (const fleet::LedgerLine& line : a.ledger) {
-    if (line.usd <= 0) continue;
+    if (line.spend <= Usd{}) continue;
     bar.segments.push_back({std::string(fleet::name_of(line.category)),
-                            fmt::format("{} ({})", dollars(line.usd), percent(line.usd / a.totals.spend_usd)),
-                            line.usd});
+                            fmt::format("{} ({})", dollars(line.spend), percent(line.spend / a.totals.spend)),
+                            in_usd(line.spend)});
   }
-  bar.lines.push_back({"spent " + dollars(a.totals.spend_usd), a.totals.spend_usd});
+  bar.lines.push_back({"spent " + dollars(a.totals.spend), in_usd(a.totals.spend)});
   return bar;
 }
 
@@ -51,12 +60,10 @@ report::Table ledger_table(const FleetAnalysis& a) {
                    {"GPUs", "gpus", Align::kRight},    {"sure", "confidence", Align::kRight}};
   for (const fleet::LedgerLine& line : a.ledger) {
     if (line.category == fleet::Category::kUnknown && line.gpus == 0) continue;
-    const double share = a.totals.gpu_hours > 0 ? line.gpu_hours / a.totals.gpu_hours : 0;
-    table.rows.push_back(
-        {text_cell(fleet::name_of(line.category)), number_cell(format_number(line.gpu_hours), line.gpu_hours),
-         usd_cell(line.usd), number_cell(percent(share), share),
-         number_cell(format_count(static_cast<double>(line.gpus)), static_cast<double>(line.gpus)),
-         line.gpus > 0 ? number_cell(percent(line.confidence), line.confidence) : report::unknown_cell()});
+    const double share = a.totals.gpu_time > GpuTime{} ? line.gpu_time / a.totals.gpu_time : 0;
+    table.rows.push_back({text_cell(fleet::name_of(line.category)), hours_cell(line.gpu_time), usd_cell(line.spend),
+                          share_cell(share), count_cell(line.gpus),
+                          line.gpus > 0 ? share_cell(line.confidence) : report::unknown_cell()});
   }
   return table;
 }
@@ -74,14 +81,14 @@ report::Table owners_table(const std::string& title, const std::string& name,
                    {"share", "waste_share", Align::kRight}};
   table.most_shown = top;
   for (const fleet::OwnerLine& line : lines) {
-    const double share = line.usd > 0 ? line.waste_usd / line.usd : 0;
+    const double share = line.spend > Usd{} ? line.waste / line.spend : 0;
     table.rows.push_back({{cut(line.owner, 36), line.owner},
-                          number_cell(format_count(static_cast<double>(line.gpus)), static_cast<double>(line.gpus)),
-                          number_cell(format_number(line.gpu_hours), line.gpu_hours),
-                          number_cell(format_number(line.idle_gpu_hours), line.idle_gpu_hours),
-                          usd_cell(line.usd),
-                          usd_cell(line.waste_usd),
-                          number_cell(percent(share), share)});
+                          count_cell(line.gpus),
+                          hours_cell(line.gpu_time),
+                          hours_cell(line.idle),
+                          usd_cell(line.spend),
+                          usd_cell(line.waste),
+                          share_cell(share)});
   }
   return table;
 }
@@ -100,10 +107,16 @@ report::Table actions_table(const FleetAnalysis& a, std::size_t top) {
     table.rows.push_back({number_cell(std::to_string(i + 1), static_cast<double>(i + 1)),
                           text_cell(fleet::name_of(action.kind)),
                           {cut(action.what, 62), action.what},
-                          usd_cell(action.usd_per_month),
-                          number_cell(percent(action.confidence), action.confidence)});
+                          usd_cell(action.saving * kMonth),
+                          share_cell(action.confidence)});
   }
   return table;
+}
+
+// Dollars, or GPU-hours where there is no price.
+double waste_rank(const GpuRow& gpu) {
+  const std::optional<Usd> waste = gpu.waste();
+  return waste ? in_usd(*waste) : in_gpu_hours(gpu.gpu_time) * gpu.waste_share();
 }
 
 report::Table gpus_table(const FleetAnalysis& a, std::size_t top) {
@@ -116,23 +129,20 @@ report::Table gpus_table(const FleetAnalysis& a, std::size_t top) {
   table.most_shown = top;
   std::vector<const GpuRow*> rows;
   for (const GpuRow& gpu : a.gpus) rows.push_back(&gpu);
-  std::stable_sort(rows.begin(), rows.end(), [](const GpuRow* x, const GpuRow* y) {
-    return x->waste_usd().value_or(x->gpu_hours * x->waste_share()) >
-           y->waste_usd().value_or(y->gpu_hours * y->waste_share());
-  });
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const GpuRow* x, const GpuRow* y) { return waste_rank(*x) > waste_rank(*y); });
   for (const GpuRow* gpu : rows) {
     const std::string id = gpu->use.device.key();
     const auto activity = gpu->use.activity();
     const double level = activity ? gpu->use.metric(*activity)->mean : 0;
-    table.rows.push_back(
-        {{cut(id, 18), id},
-         text_cell(cut(gpu->price.gpu != nullptr ? gpu->price.gpu->name : gpu->use.device.name, 14)),
-         {cut(gpu->owner().shown(), 22), gpu->owner().shown()},
-         text_cell(diagnose::name_of(gpu->verdict)),
-         activity ? number_cell(percent(level), level) : report::unknown_cell(),
-         activity ? number_cell(percent(gpu->use.idle_share), gpu->use.idle_share) : report::unknown_cell(),
-         usd_cell(gpu->spend_usd),
-         usd_cell(gpu->waste_usd())});
+    table.rows.push_back({{cut(id, 18), id},
+                          text_cell(cut(gpu->price.gpu != nullptr ? gpu->price.gpu->name : gpu->use.device.name, 14)),
+                          {cut(gpu->owner().shown(), 22), gpu->owner().shown()},
+                          text_cell(diagnose::name_of(gpu->verdict)),
+                          activity ? share_cell(level) : report::unknown_cell(),
+                          activity ? share_cell(gpu->use.idle_share) : report::unknown_cell(),
+                          usd_cell(gpu->spend),
+                          usd_cell(gpu->waste())});
   }
   return table;
 }
@@ -146,7 +156,7 @@ void add_details(report::Report& report, const FleetAnalysis& a, std::size_t top
         fmt::format("{}. {}. From {} to {}. Risk: {}.", i + 1, action.what, action.from, action.to, action.risk);
     if (action.forecast && !action.forecast->worst.empty()) {
       const fleet::WorstStep& worst = action.forecast->worst.front();
-      text += fmt::format(" Worst: {} from {} on, for up to {}.", percent(worst.load), time_text(worst.time),
+      text += fmt::format(" Worst: {} from {} on, for up to {}.", percent(worst.load), time_text(worst.begin),
                           format_duration(worst.width));
     }
     std::string moves;
@@ -178,12 +188,11 @@ report::Table job_table(const char* title, const char* name, const std::vector<f
   table.most_shown = top;
   for (const fleet::JobLine& line : lines) {
     table.rows.push_back({{cut(line.name, 30), line.name},
-                          number_cell(format_count(static_cast<double>(line.jobs)), static_cast<double>(line.jobs)),
-                          number_cell(format_number(line.gpu_hours), line.gpu_hours),
-                          line.idle_gpu_hours ? number_cell(format_number(*line.idle_gpu_hours), *line.idle_gpu_hours)
-                                              : report::unknown_cell(),
-                          number_cell(format_number(line.unsuccessful_gpu_hours), line.unsuccessful_gpu_hours),
-                          jobs.priced > 0 ? usd_cell(line.usd) : report::unknown_cell()});
+                          count_cell(line.jobs),
+                          hours_cell(line.gpu_time),
+                          hours_cell(line.idle),
+                          hours_cell(line.unsuccessful),
+                          jobs.priced > 0 ? usd_cell(line.spend) : report::unknown_cell()});
   }
   return table;
 }
@@ -200,36 +209,32 @@ report::Table issue_table(const fleet::JobLedger& jobs) {
     std::string largest;
     if (!line.examples.empty()) {
       const fleet::JobExample& job = line.examples.front();
-      largest = fmt::format("job {} of {} ({})", job.id, job.user, format_number(job.gpu_hours));
+      largest = fmt::format("job {} of {} ({})", job.id, job.user, format_number(in_gpu_hours(job.gpu_time)));
     }
-    table.rows.push_back({text_cell(fleet::name_of(line.issue)),
-                          number_cell(format_count(static_cast<double>(line.jobs)), static_cast<double>(line.jobs)),
-                          number_cell(format_number(line.gpu_hours), line.gpu_hours),
-                          jobs.priced > 0 ? usd_cell(line.usd) : report::unknown_cell(), text_cell(largest)});
+    table.rows.push_back({text_cell(fleet::name_of(line.issue)), count_cell(line.jobs), hours_cell(line.lost),
+                          jobs.priced > 0 ? usd_cell(line.spend) : report::unknown_cell(), text_cell(largest)});
   }
   return table;
 }
 
 std::string headline(const FleetAnalysis& a) {
   const fleet::Totals& t = a.totals;
-  std::string text =
-      fmt::format("{} GPU{}, {} GPU-hours in {}: {} spent, {} of it wasted ({}). At this rate {} a month",
-                  format_count(static_cast<double>(t.gpus)), t.gpus == 1 ? "" : "s", format_number(t.gpu_hours),
-                  format_duration(seconds(t.window_seconds)), dollars(t.spend_usd), dollars(t.waste_usd),
-                  percent(t.waste_share()), dollars(t.usd_per_month));
+  std::string text = fmt::format(
+      "{} GPU{}, {} GPU-hours in {}: {} spent, {} of it wasted ({}). At this rate {} a month",
+      format_count(static_cast<double>(t.gpus)), t.gpus == 1 ? "" : "s", format_number(in_gpu_hours(t.gpu_time)),
+      format_duration(t.window), dollars(t.spend), dollars(t.waste), percent(t.waste_share()), monthly(t.spend_rate));
   if (a.actions.empty()) return text + ".";
-  return text + fmt::format("; the actions below save {} of it.", dollars(t.savings_usd_per_month));
+  return text + fmt::format("; the actions below save {} of it.", monthly(t.saving));
 }
 
 // How good the plan is, in dollars.
 std::string savings_note(const fleet::Totals& t) {
   if (t.remedies == 0) return "";
-  const bool proved = t.savings_bound_usd_per_month <= t.savings_usd_per_month * (1 + 1e-6) + 0.01;
-  return fmt::format(
-      "Each GPU has one action at most, so savings add up; {} of the {} remedies that were found.",
-      proved ? "no other choice saves more"
-             : fmt::format("no other choice saves more than {} a month", dollars(t.savings_bound_usd_per_month)),
-      format_count(static_cast<double>(t.remedies)));
+  const bool proved = t.saving_bound <= t.saving * (1 + 1e-6) + usd_per_month(0.01);
+  return fmt::format("Each GPU has one action at most, so savings add up; {} of the {} remedies that were found.",
+                     proved ? "no other choice saves more"
+                            : fmt::format("no other choice saves more than {} a month", monthly(t.saving_bound)),
+                     format_count(static_cast<double>(t.remedies)));
 }
 
 void add_jobs(report::Report& report, const fleet::JobLedger& jobs, std::size_t top) {
@@ -254,7 +259,7 @@ report::Report fleet_report(const FleetResult& result, std::size_t top) {
   for (const std::string& why : result.misleading)
     say("CAREFUL: " + why + ". These numbers are not the whole fleet's.");
   say(headline(a));
-  if (t.spend_usd > 0) report.blocks.emplace_back(bar_of(a));
+  if (t.spend > Usd{}) report.blocks.emplace_back(bar_of(a));
   report.blocks.emplace_back(ledger_table(a));
   report.blocks.emplace_back(owners_table("Who wastes it", "owner", a.owners, top));
   for (const auto& [title, lines] : result.groups) {

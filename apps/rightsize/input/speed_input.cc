@@ -20,11 +20,10 @@ Result<SpeedEstimate> estimate_speed(const perf::Constants& constants, const Spe
   SpeedEstimate result;
   if (input.job.kind == model::JobKind::kTrain) {
     RIGHTSIZE_TRY(result.train, perf::estimate_training(constants, input.work, input.job, input.speed, input.cluster));
-  } else if (perf::serves_batches(input.work)) {
+  } else if (perf::serves_batches(input.work) && !input.work.encoder_decoder) {
     RIGHTSIZE_TRY(result.batch, perf::estimate_batch(constants, input.work, input.job, input.speed));
   } else {
-    perf::ServeLoad load = serving::load_of(input.model, input.job, *input.gpu, input.rate);
-    load.slot_rule = load.slot_rule && input.slot_wait;
+    const perf::ServeLoad load = serving::load_of(input.model, input.job, *input.gpu, input.rate);
     RIGHTSIZE_TRY(result.serve,
                   perf::estimate_serving(constants, input.work, input.job, input.speed, input.cluster, load));
   }

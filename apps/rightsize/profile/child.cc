@@ -103,12 +103,12 @@ bool process_exists(unsigned pid) {
   return close == std::string::npos || close + 2 >= line.size() || line[close + 2] != 'Z';
 }
 
-void wait_for(unsigned pid, double seconds) {
+void wait_for(unsigned pid, std::optional<Seconds> limit) {
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
   while (!InterruptGuard::interrupted()) {
     if (pid != 0 && !process_exists(pid)) return;
-    if (seconds >= 0 && std::chrono::duration<double>(Clock::now() - begin).count() >= seconds) return;
+    if (limit && seconds(std::chrono::duration<double>(Clock::now() - begin).count()) >= *limit) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
 }

@@ -1,11 +1,13 @@
 // Running the user's command, or waiting for a process of theirs, while the GPU is sampled.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "base/units.h"
 
 namespace rightsize::app {
 
@@ -25,9 +27,8 @@ class InterruptGuard {
 // Ctrl-C only where the terminal did not send it to the command itself. Fails when the command cannot be run.
 Result<int> run_command(const std::vector<std::string>& words, bool quiet_output, unsigned& pid);
 
-// Returns when the process has ended, after `seconds`, or when interrupted. A negative number of seconds is no limit;
-// process 0 is none.
-void wait_for(unsigned pid, double seconds);
+// Returns when the process has ended, after `limit`, or when interrupted. Nothing is no limit; process 0 is none.
+void wait_for(unsigned pid, std::optional<Seconds> limit);
 bool process_exists(unsigned pid);
 
 // A process and everything it started that still runs.

@@ -282,7 +282,7 @@ Json gpu_json(const GpuProfile& gpu, const std::vector<Projection>& projections)
                {"wasted_why", found.wasted_why},
                {"shares", shares_json(found.shares)},
                {"roofline", roofline_json(found.roofline)},
-               {"joules", report::json_number(gpu.whole.energy, diagnose::in_joules)},
+               {"joules", report::json_number(gpu.whole.energy, in_joules)},
                {"power_capped", report::json_number(gpu.whole.power_capped)},
                {"thermally_capped", report::json_number(gpu.whole.thermally_capped)},
                {"phases", phases_json(gpu)},
@@ -319,10 +319,10 @@ void describe_gpu(report::Report& out, const GpuProfile& gpu, const std::vector<
   out.blocks.emplace_back(metrics_table(gpu));
   if (gpu.phases.size() > 1) out.blocks.emplace_back(phases_table(gpu));
   if (gpu.whole.energy && gpu.whole.duration > Seconds{}) {
-    say(fmt::format(
-        "{} over {}: {} of energy, {} on average.", format_count(static_cast<double>(gpu.whole.samples)) + " samples",
-        format_duration(gpu.whole.duration), format_number(diagnose::in_joules(*gpu.whole.energy) / 1e3) + " kJ",
-        format_power(*gpu.whole.energy / gpu.whole.duration)));
+    say(fmt::format("{} over {}: {} of energy, {} on average.",
+                    format_count(static_cast<double>(gpu.whole.samples)) + " samples",
+                    format_duration(gpu.whole.duration), format_number(in_joules(*gpu.whole.energy) / 1e3) + " kJ",
+                    format_power(*gpu.whole.energy / gpu.whole.duration)));
   }
   if (!projections.empty()) {
     out.blocks.emplace_back(projection_table(projections));
@@ -336,8 +336,8 @@ void describe_gpu(report::Report& out, const GpuProfile& gpu, const std::vector<
 
 Json source_json(const ProfileSource& source) {
   Json json = {{"name", source.name}, {"format", source.format}, {"lines", source.lines}, {"refused", source.refused}};
-  if (source.wall_seconds) json["wall_seconds"] = report::json_number(*source.wall_seconds);
-  if (source.sampler_seconds) json["sampler_seconds"] = report::json_number(*source.sampler_seconds);
+  if (source.wall) json["wall_seconds"] = report::json_number(in_seconds(*source.wall));
+  if (source.sampler) json["sampler_seconds"] = report::json_number(in_seconds(*source.sampler));
   if (!source.command.empty()) json["command"] = source.command;
   if (source.exit_status) json["exit_status"] = *source.exit_status;
   return json;
@@ -346,9 +346,8 @@ Json source_json(const ProfileSource& source) {
 void describe_source(report::Report& out, const ProfileSource& source) {
   std::string text = source.notes.empty() ? "" : join(source.notes);
   auto add = [&](const std::string& line) { text += (text.empty() ? "" : "\n") + line; };
-  if (source.sampler_seconds && source.wall_seconds && *source.wall_seconds > 0) {
-    add(fmt::format("Sampling took {} of one processor core.",
-                    percent(*source.sampler_seconds / *source.wall_seconds)));
+  if (source.sampler && source.wall && *source.wall > Seconds{}) {
+    add(fmt::format("Sampling took {} of one processor core.", percent(*source.sampler / *source.wall)));
   }
   if (source.exit_status && *source.exit_status != 0)
     add(fmt::format("The command ended with status {}.", *source.exit_status));

@@ -7,29 +7,10 @@
 #include "diagnose/observer.h"
 #include "diagnose/project.h"
 #include "rightsize/command.h"
-#include "telemetry/read.h"
+#include "rightsize/profile/input.h"
+#include "rightsize/profile/watch.h"
 
 namespace rightsize::app {
-
-// How the samples came to be: read from a file, or taken while a command ran.
-struct ProfileSource {
-  std::string name;    // file, "command", "process 123"
-  std::string format;  // "recording", "NVML with GPM"
-  std::uint64_t lines = 0, refused = 0;
-  Errors reasons;
-  std::optional<double> sampler_seconds;  // processor time the sampling took
-  std::optional<double> wall_seconds;
-  std::vector<std::string> notes;
-  std::optional<int> exit_status;  // of the command
-  std::string command;
-};
-
-// What the user says about the work, where it is known.
-struct KnownWork {
-  diagnose::KnownJob job;
-  std::string described;        // "Training llama-2-7b in bf16 with adamw, batch 8 x 2048 tokens"
-  std::optional<Seconds> step;  // measured: of an optimizer step, an output token, a batch
-};
 
 // `known`: nothing when only the counters tell what ran.
 report::Report profile_report(const std::vector<diagnose::GpuProfile>& gpus, const ProfileSource& source,

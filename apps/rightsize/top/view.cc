@@ -217,7 +217,7 @@ std::vector<Line> gpu_lines(const TopGpu& gpu, const TopSize& size) {
   for (const telemetry::GpuProcess& process : gpu.processes) {
     lines.emplace_back();
     lines.back().add(fmt::format("  process {:<8} {:<16} {}", process.pid, process.name.empty() ? "?" : process.name,
-                                 process.memory ? format_bytes(bytes(*process.memory)) : "-"));
+                                 process.memory ? format_bytes(*process.memory) : "-"));
   }
   return lines;
 }
@@ -265,6 +265,36 @@ std::string draw_top(const TopScreen& screen, const TopSize& size) {
     out += rest.render(size);
   }
   return out;
+}
+
+report::Json top_document(const TopScreen& screen) {
+  report::Json gpus = report::Json::array();
+  for (const TopGpu& gpu : screen.gpus) {
+    report::Json now = report::Json::object();
+    if (!gpu.recent.empty()) {
+      for (std::size_t i = 0; i < telemetry::kMetrics; ++i) {
+        const auto metric = static_cast<telemetry::Metric>(i);
+        if (auto value = gpu.recent.back().get(metric))
+          now[std::string(telemetry::name_of(metric))] = report::json_number(*value);
+      }
+    }
+    report::Json processes = report::Json::array();
+    for (const telemetry::GpuProcess& process : gpu.processes) {
+      processes.push_back({{"pid", process.pid},
+                           {"name", process.name},
+                           {"memory_bytes", report::json_number(process.memory, in_bytes)}});
+    }
+    gpus.push_back({{"index", gpu.device.index},
+                    {"uuid", gpu.device.uuid},
+                    {"name", gpu.device.name},
+                    {"verdict", name_of(gpu.diagnosis.verdict)},
+                    {"confidence", report::json_number(gpu.diagnosis.confidence)},
+                    {"wasted", report::json_number(gpu.diagnosis.wasted)},
+                    {"usd_per_hour", report::json_number(gpu.price, in_usd_per_gpu_hour)},
+                    {"now", std::move(now)},
+                    {"processes", std::move(processes)}});
+  }
+  return {{"schema", "rightsize/top/1"}, {"gpus", std::move(gpus)}};
 }
 
 }  // namespace rightsize::app

@@ -8,6 +8,7 @@
 
 #include "catalog/catalog.h"
 #include "diagnose/diagnose.h"
+#include "report/report.h"
 #include "telemetry/live.h"
 
 namespace rightsize::app {
@@ -38,5 +39,7 @@ std::string sparkline(const std::vector<std::optional<double>>& values, std::siz
 
 // Lines that fit the size, each ending in a newline. What has no room is counted in the last line.
 std::string draw_top(const TopScreen& screen, const TopSize& size);
+
+report::Json top_document(const TopScreen& screen);
 
 }  // namespace rightsize::app

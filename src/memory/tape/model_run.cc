@@ -218,6 +218,13 @@ void ModelRun::run(Frame& frame, const Op& op) {
       return result(attend(frame, op));
     case OpKind::kExperts:
       return result(route(frame, forward_.experts[static_cast<std::size_t>(op.aux)], take(frame, op, 0)));
+    case OpKind::kScan: {
+      const model::ScanOp& how = forward_.scans[static_cast<std::size_t>(op.aux)];
+      const Count heads = (how.heads + plan_.tensor - 1) / plan_.tensor;
+      const Count chunks = plan_.batch * ((plan_.tokens + how.chunk - 1) / how.chunk);
+      Tensor x = take(frame, op, 0), steps = take(frame, op, 1);
+      return result(scan(std::move(x), std::move(steps), elements(), chunks * heads * how.head_dim * how.state));
+    }
     case OpKind::kRelativeBias:
       return result(relative_bias(parameter(linear_of(frame, op.weight).weight), elements(), plan_.tokens));
     case OpKind::kNorm:
@@ -298,6 +305,7 @@ void ModelRun::run_elementwise(Frame& frame, const Op& op) {
   switch (op.kind) {
     case OpKind::kRotate: {
       Tensor x = take(frame, op, 0);
+      if (plan_.compiled) return result(compiled_rotate(std::move(x)));
       return result(rotate(std::move(x), slot(frame, op.in[1].value), slot(frame, op.in[2].value)));
     }
     case OpKind::kActivate:
@@ -321,6 +329,7 @@ void ModelRun::run_elementwise(Frame& frame, const Op& op) {
       return result(op.aux == 0 ? fused_gate(std::move(a), std::move(b)) : fused_gate(std::move(b), std::move(a)));
     }
     case OpKind::kDropout:
+      if (plan_.compiled) return result(take(frame, op, 0));  // made again from its seed
       return result(dropout(take(frame, op, 0), op.p));
     case OpKind::kMaskedFill: {
       Tensor x = take(frame, op, 0), mask = take(frame, op, 1);

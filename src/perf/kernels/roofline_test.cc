@@ -38,7 +38,7 @@ TEST(SoftMax, AddsAtOneAndTakesTheLargerAtInfinity) {
   EXPECT_DOUBLE_EQ(in_seconds(soft_max(Seconds{}, seconds(2), 3)), 2);
 }
 
-TEST(Matmul, LargeOnesAreBoundByArithmetic) {
+TEST(Matmul, LargeProductsAreBoundByArithmetic) {
   // 2 x 4096^3 = 1.374e11 FLOP at 1e14/s: 1.374 ms; 3 x 4096^2 x 2 B = 100.7 MB at 1e12 B/s: 0.1 ms.
   const OpTime op = matmul_time(ideal_gpu(), {4096, 4096, 4096}, WeightFormat::kHalf);
   EXPECT_NEAR(in_milliseconds(op.compute), 1.37439, 1e-4);
@@ -46,7 +46,7 @@ TEST(Matmul, LargeOnesAreBoundByArithmetic) {
   EXPECT_NEAR(in_milliseconds(op.time), 1.37439, 1e-4);
 }
 
-TEST(Matmul, OneTokenReadsTheWeights) {
+TEST(Matmul, OneTokenIsBoundByReadingWeights) {
   // A token through 4096 x 4096 weights: 33.6 MB at 1e12 B/s = 33.6 us, against 0.34 us of arithmetic.
   const OpTime op = matmul_time(ideal_gpu(), {1, 4096, 4096}, WeightFormat::kHalf);
   EXPECT_NEAR(in_milliseconds(op.time), 0.03357, 1e-4);
@@ -72,7 +72,7 @@ TEST(Matmul, TailWavesAndShortSumsCost) {
   EXPECT_NEAR(matmul_time(gpu, size, WeightFormat::kHalf).compute / full, 1.125, 1e-9);
 }
 
-TEST(Matmul, GroupedOnesPayOnceForLatencyWavesAndTheStartOfReading) {
+TEST(Matmul, GroupedProductsPayLaunchCostsOnce) {
   GpuSpeed gpu = ideal_gpu();
   const Matmul each{64, 256, 512};
   const OpTime plain = matmul_time(gpu, each, WeightFormat::kHalf);
@@ -140,8 +140,10 @@ TEST(Collectives, AcrossMachinesTheNetworkDecides) {
   const Seconds inside = collective_time(ideal_gpu(), cluster, Collective::kAllGather, 8, bytes(1e9));
   const Seconds outside = collective_time(ideal_gpu(), cluster, Collective::kAllGather, 16, bytes(1e9));
   EXPECT_GT(outside, inside * 5);
-  EXPECT_EQ(sharding_rate(ideal_gpu(), cluster, 8, 1.3), gb_per_s(200));
-  EXPECT_NEAR(in_gb_per_s(sharding_rate(ideal_gpu(), cluster, 16, 1.0)), 22.5, 1e-9);
+  EXPECT_EQ(sharding_rate(ideal_gpu(), cluster, {8}, 1.3), gb_per_s(200));
+  // A ring over all of a machine's GPUs uses all their cards; one over every eighth GPU uses one.
+  EXPECT_NEAR(in_gb_per_s(sharding_rate(ideal_gpu(), cluster, {16}, 1.0)), 8 * 22.5, 1e-9);
+  EXPECT_NEAR(in_gb_per_s(sharding_rate(ideal_gpu(), cluster, {2, 8}, 1.0)), 22.5, 1e-9);
 }
 
 const Constants& constants() {
@@ -190,7 +192,7 @@ TEST(GpuSpeed, EveryGpuOfTheCatalogueHasCurves) {
     const GpuSpeed speed = gpu_speed(constants(), gpu);
     if (!speed.has_half) continue;
     EXPECT_GT(speed.sustained, 0.2) << gpu.name;
-    EXPECT_LE(speed.sustained, 1.05) << gpu.name;
+    EXPECT_LE(speed.sustained, 1.1) << gpu.name;  // a GeForce clocks above its data sheet
     for (const MatmulCurve& curve : speed.matmul) {
       EXPECT_GT(curve.rate, 0) << gpu.name;
       EXPECT_GT(curve.bandwidth, 0.3) << gpu.name;
@@ -213,8 +215,8 @@ TEST(GpuSpeed, BasisSaysHowItIsKnown) {
 }
 
 TEST(GpuSpeed, PowerLimitsTheRate) {
-  // An L4 has 72 W for 121 TFLOP/s, 0.6 W each; its sibling the L40S 0.97: 0.645 x (0.595 / 0.97)^0.6 = 0.48.
-  EXPECT_NEAR(speed_of("l4").matmul[0].rate, 0.48, 0.01);
+  // An L4 has 72 W for 121 TFLOP/s, 0.6 W each; its sibling the L40S 0.97: 0.645 x (0.595 / 0.97)^0.5 = 0.505.
+  EXPECT_NEAR(speed_of("l4").matmul[0].rate, 0.505, 0.01);
   EXPECT_NEAR(speed_of("mi300x").matmul[0].rate, 668.0 / 1307, 1e-6);
 }
 

@@ -1,30 +1,23 @@
 #include <cmath>
 
 #include "base/text.h"
-#include "telemetry/feeds/feeds.h"
-#include "telemetry/feeds/json_stream.h"
+#include "telemetry/feeds/feed_reader.h"
 
 namespace rightsize::telemetry {
 namespace {
 
-struct Points {
+struct Series {
   Labels labels;
-  std::vector<double> times, values;
+  std::vector<Point> points;
 };
 
-class Reader {
+class Reader final : public FeedReader {
  public:
-  Reader(ByteSource& source, const std::string& file, SeriesSink& sink) : json_(source, file), sink_(sink) {}
-
-  Result<FeedReport> read() {
-    do {
-      read_answer({});
-    } while (json_.next_document());
-    if (json_.failed()) return fail(json_.error());
-    return std::move(report_);
-  }
+  using FeedReader::FeedReader;
 
  private:
+  void read_document() override { read_answer({}); }
+
   // One resource's answer; the batch form holds a list of them under "values".
   void read_answer(Labels common) {
     std::string name, text;
@@ -43,7 +36,7 @@ class Reader {
 
   void read_metric(Labels labels) {
     std::string name, text, metric;
-    std::vector<Points> series;
+    std::vector<Series> series;
     for (json_.enter_object(); json_.next_member(name);) {
       if (name == "name" && json_.peek() == '{') {
         metric = read_localized();
@@ -59,9 +52,9 @@ class Reader {
         json_.skip();
       }
     }
-    for (Points& points : series) {
-      points.labels.insert(labels.begin(), labels.end());
-      emit({metric, std::move(points.labels)}, points);
+    for (Series& one : series) {
+      one.labels.insert(labels.begin(), labels.end());
+      emit({metric, std::move(one.labels)}, one.points);
     }
   }
 
@@ -77,19 +70,19 @@ class Reader {
     return text;
   }
 
-  Points read_series() {
-    Points points;
+  Series read_series() {
+    Series series;
     std::string name;
     for (json_.enter_object(); json_.next_member(name);) {
       if (name == "metadatavalues" && json_.peek() == '[') {
-        for (json_.enter_array(); json_.next_item();) read_dimension(points.labels);
+        for (json_.enter_array(); json_.next_item();) read_dimension(series.labels);
       } else if (name == "data" && json_.peek() == '[') {
-        for (json_.enter_array(); json_.next_item();) read_point(points);
+        for (json_.enter_array(); json_.next_item();) series.points.push_back(read_point());
       } else {
         json_.skip();
       }
     }
-    return points;
+    return series;
   }
 
   void read_dimension(Labels& labels) {
@@ -107,9 +100,10 @@ class Reader {
   }
 
   // A minute nobody reported has a time and nothing else.
-  void read_point(Points& points) {
+  Point read_point() {
     std::string name, text;
-    double time = std::nan(""), average = std::nan(""), other = std::nan("");
+    TimePoint time = unix_seconds(std::nan(""));
+    double average = std::nan(""), other = std::nan("");
     for (json_.enter_object(); json_.next_member(name);) {
       if (name == "timeStamp" && json_.peek() == '"') {
         if (json_.read_string(text)) time = parse_iso_time(text).value_or(time);
@@ -121,28 +115,8 @@ class Reader {
         json_.skip();
       }
     }
-    points.times.push_back(time);
-    points.values.push_back(std::isnan(average) ? other : average);
+    return {time, std::isnan(average) ? other : average};
   }
-
-  void emit(const SeriesHead& head, const Points& points) {
-    if (json_.failed()) return;
-    ++report_.series;
-    const bool wanted = sink_.open(head);
-    for (std::size_t i = 0; i < points.times.size(); ++i) {
-      if (!std::isfinite(points.times[i]) || !std::isfinite(points.values[i])) {
-        ++report_.missing;
-        continue;
-      }
-      ++report_.points;
-      if (wanted) sink_.point(points.times[i], points.values[i]);
-    }
-    if (wanted) sink_.close();
-  }
-
-  JsonStream json_;
-  SeriesSink& sink_;
-  FeedReport report_;
 };
 
 }  // namespace

@@ -5,8 +5,7 @@
 
 #include "base/located_json.h"
 #include "base/text.h"
-#include "telemetry/feeds/feeds.h"
-#include "telemetry/feeds/json_stream.h"
+#include "telemetry/feeds/feed_reader.h"
 
 namespace rightsize::telemetry {
 namespace {
@@ -26,36 +25,29 @@ SeriesHead head_from_label(const std::string& label) {
 }
 
 // CLI v2 writes ISO times, SDKs seconds since 1970.
-double read_time(JsonStream& json) {
-  if (json.peek() != '"') return json.read_number().value_or(std::nan(""));
+TimePoint read_time(JsonStream& json) {
+  const TimePoint none = unix_seconds(std::nan(""));
+  if (json.peek() != '"') return unix_seconds(json.read_number().value_or(std::nan("")));
   std::string text;
-  if (!json.read_string(text)) return std::nan("");
-  return parse_iso_time(text).value_or(std::nan(""));
+  return json.read_string(text) ? parse_iso_time(text).value_or(none) : none;
 }
 
-class Reader {
+class Reader final : public FeedReader {
  public:
   Reader(ByteSource& source, const std::string& file, const CloudWatchQueries& queries, SeriesSink& sink)
-      : json_(source, file), queries_(queries), sink_(sink) {}
-
-  Result<FeedReport> read() {
-    do {
-      read_document();
-    } while (json_.next_document());
-    if (json_.failed()) return fail(json_.error());
-    return std::move(report_);
-  }
+      : FeedReader(source, file, sink), queries_(queries) {}
 
  private:
-  void read_document() {
+  void read_document() override {
     std::string name, label;
+    std::vector<Point> points;
     for (json_.enter_object(); json_.next_member(name);) {
       if (name == "MetricDataResults" && json_.peek() == '[') {
         for (json_.enter_array(); json_.next_item();) read_result();
       } else if (name == "Label" && json_.peek() == '"') {
         json_.read_string(label);
       } else if (name == "Datapoints" && json_.peek() == '[') {
-        for (json_.enter_array(); json_.next_item();) read_datapoint();
+        for (json_.enter_array(); json_.next_item();) points.push_back(read_datapoint());
       } else if (name == "NextToken" && json_.peek() == '"') {
         json_.skip();
         report_.partial = true;
@@ -64,11 +56,13 @@ class Reader {
         json_.skip();
       }
     }
-    if (!label.empty()) emit("", label);
+    if (!label.empty()) emit(head_of("", label), points);
   }
 
   void read_result() {
     std::string name, id, label, status;
+    std::vector<TimePoint> times;
+    std::vector<double> values;
     for (json_.enter_object(); json_.next_member(name);) {
       if (name == "Id" && json_.peek() == '"') {
         json_.read_string(id);
@@ -77,60 +71,42 @@ class Reader {
       } else if (name == "StatusCode" && json_.peek() == '"') {
         json_.read_string(status);
       } else if (name == "Timestamps" && json_.peek() == '[') {
-        for (json_.enter_array(); json_.next_item();) times_.push_back(read_time(json_));
+        for (json_.enter_array(); json_.next_item();) times.push_back(read_time(json_));
       } else if (name == "Values" && json_.peek() == '[') {
-        for (json_.enter_array(); json_.next_item();) values_.push_back(json_.read_number().value_or(std::nan("")));
+        for (json_.enter_array(); json_.next_item();) values.push_back(json_.read_number().value_or(std::nan("")));
       } else {
         json_.skip();
       }
     }
     if (status == "PartialData" || status == "InternalError" || status == "Forbidden") report_.partial = true;
-    emit(id, label);
+    std::vector<Point> points(std::min(times.size(), values.size()));
+    for (std::size_t i = 0; i < points.size(); ++i) points[i] = {times[i], values[i]};
+    emit(head_of(id, label), points);
   }
 
-  void read_datapoint() {
+  Point read_datapoint() {
     std::string name;
-    double time = std::nan(""), value = std::nan("");
+    Point point{unix_seconds(std::nan("")), std::nan("")};
     for (json_.enter_object(); json_.next_member(name);) {
       if (name == "Timestamp") {
-        time = read_time(json_);
+        point.time = read_time(json_);
       } else if (name == "Average") {
-        value = json_.read_number().value_or(value);
-      } else if (name == "Maximum" && std::isnan(value)) {
-        value = json_.read_number().value_or(value);
+        point.value = json_.read_number().value_or(point.value);
+      } else if (name == "Maximum" && std::isnan(point.value)) {
+        point.value = json_.read_number().value_or(point.value);
       } else {
         json_.skip();
       }
     }
-    times_.push_back(time);
-    values_.push_back(value);
+    return point;
   }
 
-  void emit(const std::string& id, const std::string& label) {
-    if (!json_.failed()) {
-      ++report_.series;
-      const auto query = queries_.by_id.find(id);
-      const SeriesHead head = query != queries_.by_id.end() ? query->second : head_from_label(label);
-      const bool wanted = sink_.open(head);
-      for (std::size_t i = 0; i < std::min(times_.size(), values_.size()); ++i) {
-        if (!std::isfinite(times_[i]) || !std::isfinite(values_[i])) {
-          ++report_.missing;
-          continue;
-        }
-        ++report_.points;
-        if (wanted) sink_.point(times_[i], values_[i]);
-      }
-      if (wanted) sink_.close();
-    }
-    times_.clear();
-    values_.clear();
+  SeriesHead head_of(const std::string& id, const std::string& label) const {
+    const auto query = queries_.by_id.find(id);
+    return query != queries_.by_id.end() ? query->second : head_from_label(label);
   }
 
-  JsonStream json_;
   const CloudWatchQueries& queries_;
-  SeriesSink& sink_;
-  FeedReport report_;
-  std::vector<double> times_, values_;
 };
 
 // One entry of MetricDataQueries; expressions (no MetricStat) have no GPU of their own.

@@ -37,13 +37,13 @@ class SeriesSink {
   virtual ~SeriesSink() = default;
   // Whether the series is wanted; when not, its points are skipped and close() is not called.
   virtual bool open(const SeriesHead& head) = 0;
-  virtual void point(double time, double value) = 0;
+  virtual void point(const Point& point) = 0;
   // Several at once, by default one after the other.
   virtual void points(std::span<const Point> several) {
-    for (const Point& p : several) point(p.time, p.value);
+    for (const Point& p : several) point(p);
   }
   // A point whose value is no number.
-  virtual void unusable(double /*time*/) {}
+  virtual void unusable(TimePoint /*time*/) {}
   virtual void close() = 0;
 };
 
@@ -82,8 +82,8 @@ enum class JsonFeed { kPrometheus, kCloudWatch, kCloudWatchQueries, kGoogle, kAz
 // Which feed a text is, from its first few KiB.
 JsonFeed detect_json_feed(std::string_view beginning);
 
-// Seconds since 1970 of "2026-01-01T00:05:00Z", "...+02:00", with fractions, with a space instead of the T; nothing
+// The moment of "2026-01-01T00:05:00Z", "...+02:00", with fractions, with a space instead of the T; nothing
 // when it is no such time.
-std::optional<double> parse_iso_time(std::string_view text);
+std::optional<TimePoint> parse_iso_time(std::string_view text);
 
 }  // namespace rightsize::telemetry

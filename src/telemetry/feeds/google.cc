@@ -1,27 +1,18 @@
 #include <cmath>
 
-#include "telemetry/feeds/feeds.h"
-#include "telemetry/feeds/json_stream.h"
+#include "telemetry/feeds/feed_reader.h"
 
 namespace rightsize::telemetry {
 namespace {
 
 // projects.timeSeries.list. Points stand before nothing we need, but labels may stand after them, so a series is kept
 // until it is whole.
-class Reader {
+class Reader final : public FeedReader {
  public:
-  Reader(ByteSource& source, const std::string& file, SeriesSink& sink) : json_(source, file), sink_(sink) {}
-
-  Result<FeedReport> read() {
-    do {
-      read_document();
-    } while (json_.next_document());
-    if (json_.failed()) return fail(json_.error());
-    return std::move(report_);
-  }
+  using FeedReader::FeedReader;
 
  private:
-  void read_document() {
+  void read_document() override {
     std::string name, token;
     if (json_.peek() == '[') {  // gcloud prints the bare list
       for (json_.enter_array(); json_.next_item();) read_series();
@@ -66,8 +57,7 @@ class Reader {
   void read_series() {
     SeriesHead head;
     std::string name, text;
-    times_.clear();
-    values_.clear();
+    std::vector<Point> points;
     for (json_.enter_object(); json_.next_member(name);) {
       if ((name == "metric" || name == "resource") && json_.peek() == '{') {
         read_labels(head, name == "metric");
@@ -75,22 +65,22 @@ class Reader {
         json_.read_string(text);
         head.cumulative = text == "CUMULATIVE";
       } else if (name == "points" && json_.peek() == '[') {
-        for (json_.enter_array(); json_.next_item();) read_point();
+        for (json_.enter_array(); json_.next_item();) points.push_back(read_point());
       } else {
         json_.skip();
       }
     }
-    emit(head);
+    emit(head, points);
   }
 
-  void read_point() {
+  Point read_point() {
     std::string name, inner, text;
-    double time = std::nan(""), value = std::nan("");
+    Point point{unix_seconds(std::nan("")), std::nan("")};
     for (json_.enter_object(); json_.next_member(name);) {
       if (name == "interval" && json_.peek() == '{') {
         for (json_.enter_object(); json_.next_member(inner);) {
           if (inner == "endTime" && json_.peek() == '"') {
-            if (json_.read_string(text)) time = parse_iso_time(text).value_or(time);
+            if (json_.read_string(text)) point.time = parse_iso_time(text).value_or(point.time);
           } else {
             json_.skip();
           }
@@ -98,7 +88,7 @@ class Reader {
       } else if (name == "value" && json_.peek() == '{') {
         for (json_.enter_object(); json_.next_member(inner);) {
           if (inner == "doubleValue" || inner == "int64Value") {
-            value = json_.read_number().value_or(value);
+            point.value = json_.read_number().value_or(point.value);
           } else {
             json_.skip();
           }
@@ -107,29 +97,8 @@ class Reader {
         json_.skip();
       }
     }
-    times_.push_back(time);
-    values_.push_back(value);
+    return point;
   }
-
-  void emit(const SeriesHead& head) {
-    if (json_.failed()) return;
-    ++report_.series;
-    const bool wanted = sink_.open(head);
-    for (std::size_t i = 0; i < times_.size(); ++i) {
-      if (!std::isfinite(times_[i]) || !std::isfinite(values_[i])) {
-        ++report_.missing;
-        continue;
-      }
-      ++report_.points;
-      if (wanted) sink_.point(times_[i], values_[i]);
-    }
-    if (wanted) sink_.close();
-  }
-
-  JsonStream json_;
-  SeriesSink& sink_;
-  FeedReport report_;
-  std::vector<double> times_, values_;
 };
 
 }  // namespace

@@ -289,11 +289,6 @@ void SeriesToSamples::give(std::span<const Point> points) {
   if (!ready_.empty()) sink_.add_points(device_, meaning_.metric, ready_);
 }
 
-void SeriesToSamples::point(double time, double value) {
-  const Point point{time, value};
-  points({&point, 1});
-}
-
 void SeriesToSamples::points(std::span<const Point> several) {
   if (meaning_.ambiguous || meaning_.counter) {
     held_back_.insert(held_back_.end(), several.begin(), several.end());
@@ -309,12 +304,13 @@ void SeriesToSamples::close() {
     for (std::size_t i = 1; i < held_back_.size(); ++i) {
       const auto& [before, low] = held_back_[i - 1];
       const auto& [after, high] = held_back_[i];
-      if (after > before && high >= low) rates.push_back({after, (high - low) / (after - before)});  // smaller: anew
+      if (after > before && high >= low)
+        rates.push_back({after, (high - low) / in_seconds(after - before)});  // smaller: anew
     }
     give(rates);
   } else if (meaning_.ambiguous) {
     const bool percent =
-        std::any_of(held_back_.begin(), held_back_.end(), [](const Point& p) { return p.value > 1.05; });
+        std::any_of(held_back_.begin(), held_back_.end(), [](const Point& p) { return p.value > kMostShare; });
     if (percent) meaning_.scale *= 0.01;
     give(held_back_);
   }

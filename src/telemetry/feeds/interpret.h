@@ -65,9 +65,9 @@ class SeriesToSamples : public SeriesSink {
   SeriesToSamples(SampleSink& sink, NameMap&& map) = delete;
 
   bool open(const SeriesHead& head) override;
-  void point(double time, double value) override;
+  void point(const Point& point) override { points({&point, 1}); }
   void points(std::span<const Point> several) override;
-  void unusable(double time) override { sink_.add_unusable(device_, meaning_.metric, time); }
+  void unusable(TimePoint time) override { sink_.add_unusable(device_, meaning_.metric, time); }
   void close() override;
 
   const std::map<std::string, std::size_t>& unknown() const { return unknown_; }  // names nobody knows, and how often

@@ -42,7 +42,9 @@ void append_utf8(std::string& text, unsigned code) {
 // The usual spelling of a pair without spaces: the place behind it, or null when it is spelt otherwise.
 [[gnu::always_inline]] inline const char* usual_pair(const char* at, const char* end, Point& pair) {
   if (end - at < 8 || *at != '[') return nullptr;
-  const char* after = parse_decimal(at + 1, end, pair.time);
+  double time = 0;
+  const char* after = parse_decimal(at + 1, end, time);
+  pair.time = unix_seconds(time);
   if (after == nullptr || end - after < 4 || after[0] != ',' || after[1] != '"') return nullptr;
   after = parse_decimal(after + 2, end, pair.value);
   if (after == nullptr || end - after < 2 || after[0] != '"' || after[1] != ']') return nullptr;
@@ -321,22 +323,19 @@ bool JsonStream::read_pairs(std::span<Point> into, std::size_t& count) {
       if (at[-1] == ',') --at;
       begin_ += static_cast<std::size_t>(at - (buffer_.data() + begin_));
     } else {
-      if (!read_pair(into[count].time, into[count].value)) return false;
+      if (!read_pair(into[count])) return false;
       ++count;
     }
   }
   return true;
 }
 
-bool JsonStream::read_pair(double& time, double& value) {
+bool JsonStream::read_pair(Point& pair) {
   peek();
   ensure(kPair);
-  Point pair;
   const char* at = buffer_.data() + begin_;
   if (const char* after = usual_pair(at, buffer_.data() + end_, pair); after != nullptr) {
     begin_ += static_cast<std::size_t>(after - at);
-    time = pair.time;
-    value = pair.value;
     return true;
   }
   if (!enter_array() || !next_item()) return false;
@@ -347,8 +346,8 @@ bool JsonStream::read_pair(double& time, double& value) {
   }
   std::optional<double> v = read_number();
   if (next_item()) fail_here("a pair of time and value expected");
-  time = t.value_or(std::numeric_limits<double>::quiet_NaN());
-  value = v.value_or(std::numeric_limits<double>::quiet_NaN());
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  pair = {unix_seconds(t.value_or(kNone)), v.value_or(kNone)};
   return !failed();
 }
 

@@ -48,7 +48,7 @@ class JsonStream {
   void skip();
 
   // [time, "value"]: Prometheus's pair.
-  bool read_pair(double& time, double& value);
+  bool read_pair(Point& pair);
 
   // [[time, "value"], ...]: the innermost loop of everything. Fills the beginning of `into`;
   // false when that was the end of the list (its ']' is then consumed). Call after enter_array().

@@ -5,31 +5,19 @@
 
 #include <fmt/format.h>
 
-#include "telemetry/feeds/feeds.h"
-#include "telemetry/feeds/json_stream.h"
+#include "telemetry/feeds/feed_reader.h"
 
 namespace rightsize::telemetry {
 namespace {
 
-class Reader {
+class Reader final : public FeedReader {
  public:
-  Reader(ByteSource& source, const std::string& file, SeriesSink& sink) : json_(source, file), sink_(sink) {}
-
-  Result<FeedReport> read() {
-    do {
-      if (json_.peek() == '[') {
-        read_list();
-      } else {
-        read_document();
-      }
-    } while (json_.next_document());
-    if (json_.failed()) return fail(json_.error());
-    return std::move(report_);
-  }
+  using FeedReader::FeedReader;
 
  private:
   // One answer of the API, or one line of VictoriaMetrics's export.
-  void read_document() {
+  void read_document() override {
+    if (json_.peek() == '[') return read_list();
     std::string name, status, problem, kind;
     begin_series();
     bool is_series = false;
@@ -101,7 +89,7 @@ class Reader {
         for (double& time : times_) time /= 1000;  // VictoriaMetrics exports milliseconds
       } else if (name == "value") {
         Point pair;
-        if (json_.read_pair(pair.time, pair.value)) give({&pair, 1});
+        if (json_.read_pair(pair)) give({&pair, 1});
       } else {
         read_values();
       }
@@ -153,10 +141,10 @@ class Reader {
       early_.insert(early_.end(), points.begin(), points.end());
       return;
     }
-    auto is_none = [](const Point& point) { return !std::isfinite(point.value) || !std::isfinite(point.time); };
+    auto is_none = [](const Point& point) { return !point.is_number(); };
     const auto first = std::find_if(points.begin(), points.end(), is_none);
     for (auto bad = first; open_ && bad != points.end(); ++bad) {
-      if (is_none(*bad) && std::isfinite(bad->time)) sink_.unusable(bad->time);
+      if (is_none(*bad) && std::isfinite(in_unix_seconds(bad->time))) sink_.unusable(bad->time);
     }
     const auto end = std::remove_if(first, points.end(), is_none);
     const auto kept = static_cast<std::size_t>(end - points.begin());
@@ -168,7 +156,7 @@ class Reader {
   void end_series() {
     const std::size_t count = std::min(times_.size(), values_.size());
     std::vector<Point> points(count);
-    for (std::size_t i = 0; i < count; ++i) points[i] = {times_[i], values_[i]};
+    for (std::size_t i = 0; i < count; ++i) points[i] = {unix_seconds(times_[i]), values_[i]};
     give(points);
     if (open_) sink_.close();
     begin_series();
@@ -193,9 +181,6 @@ class Reader {
     }
   }
 
-  JsonStream json_;
-  SeriesSink& sink_;
-  FeedReport report_;
   SeriesHead head_;
   bool has_head_ = false, open_ = false;
   std::vector<Point> early_;

@@ -27,7 +27,7 @@ class NamedHost : public SampleSink {
   void add_points(int device, Metric metric, std::span<const Point> points) override {
     sink_.add_points(device, metric, points);
   }
-  void add_unusable(int device, Metric metric, double time) override { sink_.add_unusable(device, metric, time); }
+  void add_unusable(int device, Metric metric, TimePoint time) override { sink_.add_unusable(device, metric, time); }
 
  private:
   SampleSink& sink_;
@@ -114,7 +114,7 @@ class Reading {
   Result<> read_text(const std::string& path, ByteSource& source) {
     NamedHost sink(sink_, several_ ? stem_of(path) : "");
     RIGHTSIZE_TRY(const ReadSummary summary,
-                  read_samples(path, source, sink, {.format = Format::kUnknown, .step = options_.step}));
+                  read_samples(path, source, sink, {.format = Format::kUnknown, .interval = options_.interval}));
     kind(std::string(name_of(summary.format)));
     outcome_.readings += summary.samples;
     if (summary.refused > 0) note(fmt::format("{}: {} lines were not understood", path, summary.refused));

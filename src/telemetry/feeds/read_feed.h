@@ -19,7 +19,7 @@ namespace rightsize::telemetry {
 
 struct FeedOptions {
   NameMap names;
-  double step = 30;  // seconds between readings of texts that carry no time
+  Seconds interval = seconds(30);  // between readings of texts that carry no time
 };
 
 // What was read and what was not.

@@ -25,7 +25,7 @@ struct Usage {
 
 // A step's row, until its job's row is known: steps may stand before it in a sorted or merged log.
 struct StepUsage {
-  double start = 0;
+  std::optional<TimePoint> start;
   Seconds elapsed;
   Usage usage;
 };
@@ -89,10 +89,10 @@ std::optional<Seconds> parse_elapsed(std::string_view text) {
   return text.empty() ? std::nullopt : std::optional(days(day) + seconds(total));
 }
 
-std::optional<double> parse_time(std::string_view text) {
-  if (const std::optional<double> iso = parse_iso_time(text)) return iso;
+std::optional<TimePoint> parse_time(std::string_view text) {
+  if (const std::optional<TimePoint> iso = parse_iso_time(text)) return iso;
   const std::optional<double> since_1970 = plain_number(text);
-  return since_1970 && *since_1970 > 0 ? since_1970 : std::nullopt;
+  return since_1970 && *since_1970 > 0 ? std::optional(unix_seconds(*since_1970)) : std::nullopt;
 }
 
 // "billing=8,cpu=8,gres/gpu=2": the value of a name.
@@ -203,20 +203,20 @@ class JobReader {
     job.id = row["JobID"];
     if (job.id.empty()) return refuse("it has no JobID");
     const Allocation allocation = allocation_of(row["AllocTRES"]);
-    const std::optional<double> start = parse_time(row["Start"]);
+    const std::optional<TimePoint> start = parse_time(row["Start"]);
     if (allocation.count < 1) return void(++table_.without_gpu);
     if (allocation.count > kMostJobGpus) return refuse("it has more GPUs than any cluster");
-    const std::optional<double> end = parse_time(row["End"]);
+    const std::optional<TimePoint> end = parse_time(row["End"]);
     std::optional<Seconds> elapsed = parse_elapsed(row["ElapsedRaw"]);
     if (!elapsed) elapsed = parse_elapsed(row["Elapsed"]);
-    if (!elapsed && start && end) elapsed = seconds(*end - *start);
+    if (!elapsed && start && end) elapsed = *end - *start;
     if (!start || (elapsed && in_seconds(*elapsed) == 0)) return void(++table_.never_started);
     if (!elapsed) return refuse("it has neither an end nor an elapsed time");
     job.start = *start;
     job.elapsed = *elapsed;
-    job.end = end.value_or(job.start + in_seconds(*elapsed));
+    job.end = end.value_or(job.start + *elapsed);
     if (job.end <= job.start || job.elapsed < seconds(0)) return refuse("it ends before it starts");
-    if (!seen_.insert(fmt::format("{} {}", job.id, job.start)).second) return void(++table_.repeated);
+    if (!seen_.insert(fmt::format("{} {}", job.id, in_unix_seconds(job.start))).second) return void(++table_.repeated);
     describe(job, row, allocation);
     table_.jobs.push_back(std::move(job));
   }
@@ -260,7 +260,7 @@ class JobReader {
     if (!elapsed) elapsed = parse_elapsed(row["Elapsed"]);
     const std::string_view id = row["JobID"];
     steps_[std::string(id.substr(0, id.find('.')))].push_back(
-        {parse_time(row["Start"]).value_or(0), elapsed.value_or(seconds(0)), usage});
+        {parse_time(row["Start"]), elapsed.value_or(seconds(0)), usage});
   }
 
   // A job's utilization is its steps' by their time; batch and extern steps, which see none, carry no value.
@@ -271,7 +271,7 @@ class JobReader {
     Usage usage;
     for (const StepUsage& step : found->second) {
       // A requeued job's runs share the id: a step belongs to the run it began in.
-      if (step.start != 0 && (step.start < job.start || step.start > job.end)) continue;
+      if (step.start && (*step.start < job.start || *step.start > job.end)) continue;
       if (step.usage.memory) usage.memory = std::max(usage.memory.value_or(bytes(0)), *step.usage.memory);
       if (!step.usage.utilization) continue;
       const double by = std::max(1.0, in_seconds(step.elapsed));
@@ -310,7 +310,7 @@ bool Job::measured() const {
 }
 
 void JobTable::append(JobTable&& other) {
-  std::set<std::pair<std::string, double>> known;
+  std::set<std::pair<std::string, TimePoint>> known;
   for (const Job& job : jobs) known.insert({job.id, job.start});
   for (Job& job : other.jobs) {
     if (known.contains({job.id, job.start})) {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "base/units.h"
+#include "base/usage_units.h"
 #include "telemetry/byte_source.h"
 
 namespace rightsize::telemetry {
@@ -31,17 +31,17 @@ struct JobGpu {
 struct Job {
   std::string id = {};  // "4001", "4001_3" (a task of an array), "4001+0" (a part of a heterogeneous job)
   std::string user = {}, account = {}, partition = {}, name = {};
-  std::string state = {};        // "COMPLETED", "CANCELLED" (without who did it), ...; empty: not in the table
-  std::string gpu_model = {};    // as gres.conf calls it: "a100"; empty: not typed
-  std::string mig_profile = {};  // "3g.20gb" where the type names one
-  double start = 0, end = 0;     // seconds since 1970; the end of a running job is when the log was made
-  Seconds elapsed = {};          // what is paid for: suspended time is not in it
+  std::string state = {};          // "COMPLETED", "CANCELLED" (without who did it), ...; empty: not in the table
+  std::string gpu_model = {};      // as gres.conf calls it: "a100"; empty: not typed
+  std::string mig_profile = {};    // "3g.20gb" where the type names one
+  TimePoint start = {}, end = {};  // the end of a running job is when the log was made
+  Seconds elapsed = {};            // what is paid for: suspended time is not in it
   std::optional<Seconds> time_limit = {};  // nothing: none, or not in the table
   std::vector<JobGpu> gpus = {};           // as many as were allocated
 
   bool running() const { return state == "RUNNING" || state == "SUSPENDED" || state == "COMPLETING"; }
   bool measured() const;  // every GPU has a utilization
-  Seconds gpu_time() const { return elapsed * static_cast<double>(gpus.size()); }
+  GpuTime gpu_time() const { return rightsize::gpus(static_cast<double>(gpus.size())) * elapsed; }
 };
 
 struct JobTable {

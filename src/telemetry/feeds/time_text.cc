@@ -20,9 +20,9 @@ bool take(std::string_view& text, char wanted) {
   return true;
 }
 
-// "Z", "+02:00", "-0530" or nothing (UTC): seconds to take off.
-std::optional<double> parse_zone(std::string_view text) {
-  if (text.empty() || text == "Z" || text == "z") return 0;
+// "Z", "+02:00", "-0530" or nothing (UTC): what to take off.
+std::optional<Seconds> parse_zone(std::string_view text) {
+  if (text.empty() || text == "Z" || text == "z") return Seconds{};
   const bool east = text.front() == '+';
   if (!east && text.front() != '-') return std::nullopt;
   text.remove_prefix(1);
@@ -31,13 +31,13 @@ std::optional<double> parse_zone(std::string_view text) {
   take(text, ':');
   if (!text.empty() && !take_two(text, minute)) return std::nullopt;
   if (!text.empty()) return std::nullopt;
-  const double offset = hour * 3600.0 + minute * 60.0;
+  const Seconds offset = seconds(hour * 3600.0 + minute * 60.0);
   return east ? offset : -offset;
 }
 
 }  // namespace
 
-std::optional<double> parse_iso_time(std::string_view text) {
+std::optional<TimePoint> parse_iso_time(std::string_view text) {
   if (text.size() < 16) return std::nullopt;
   Result<Date> date = parse_date(text.substr(0, 10));
   if (!date || (text[10] != 'T' && text[10] != ' ' && text[10] != 't')) return std::nullopt;
@@ -56,9 +56,9 @@ std::optional<double> parse_iso_time(std::string_view text) {
       }
     }
   }
-  const std::optional<double> zone = parse_zone(text);
+  const std::optional<Seconds> zone = parse_zone(text);
   if (!zone || hour > 23 || minute > 59 || second > 60) return std::nullopt;
-  return date->day * 86400.0 + hour * 3600.0 + minute * 60.0 + second + fraction - *zone;
+  return unix_seconds(date->day * 86400.0 + hour * 3600.0 + minute * 60.0 + second + fraction) - *zone;
 }
 
 }  // namespace rightsize::telemetry

@@ -39,14 +39,14 @@ double plain_limit(const MetricSpec& spec) {
 // nvidia-smi's times, of which all but the seconds are mostly those of the row before.
 class SmiTimes {
  public:
-  std::optional<double> read(std::string_view text) {
+  std::optional<TimePoint> read(std::string_view text) {
     constexpr std::size_t kMinutes = 17;  // "2026/11/15 00:35:"
-    double seconds = 0;
+    double second = 0;
     if (text.size() >= kMinutes + 2 && text.substr(0, kMinutes) == before_ &&
-        plain_number(text.data() + kMinutes, text.data() + text.size(), seconds) != nullptr && seconds < 61) {
-      return day_ + (second_of_day_ + seconds);
+        plain_number(text.data() + kMinutes, text.data() + text.size(), second) != nullptr && second < 61) {
+      return day_ + (time_of_day_ + seconds(second));
     }
-    const std::optional<double> time = parse_smi_time(text);
+    const std::optional<TimePoint> time = parse_smi_time(text);
     if (time && text[13] == ':' && text[16] == ':') remember(text.substr(0, kMinutes));
     return time;
   }
@@ -59,11 +59,12 @@ class SmiTimes {
     if (!day || !whole) return;
     before_ = minutes;
     day_ = *day;
-    second_of_day_ = *whole - *day;
+    time_of_day_ = *whole - *day;
   }
 
   std::string before_;
-  double day_ = 0, second_of_day_ = 0;
+  TimePoint day_;
+  Seconds time_of_day_;
 };
 
 class CsvReader final : public LineReader {
@@ -191,7 +192,7 @@ class CsvReader final : public LineReader {
         return true;
       case Role::kTime:
         if (is_blank(value)) return false;
-        state.sample.time = value;
+        state.sample.time = unix_seconds(value);
         state.has_time = true;
         return true;
       case Role::kIndex:
@@ -231,7 +232,7 @@ class CsvReader final : public LineReader {
         std::string_view cell(at, static_cast<std::size_t>(end - at));
         if (!cell.empty() && (cell.front() <= ' ' || cell.back() <= ' ')) cell = trim(cell);
         if (column.role == Role::kMetric) value = padded_number(cell);
-        if (column.role == Role::kTime) value = times_.read(cell).value_or(kMissing);
+        if (column.role == Role::kTime) value = in_unix_seconds(times_.read(cell).value_or(unix_seconds(kMissing)));
         if (!take(column, cell, value, state)) return intake_.refuse(text, cell, "this is no time nvidia-smi writes");
       }
       more = end != last;
@@ -251,15 +252,8 @@ class CsvReader final : public LineReader {
     }
     const int device = device_of(state);
     if (device < 0) return intake_.refuse(text, text, "the GPU's index is not a number");
-    if (!state.has_time) state.sample.time = untimed(device);
+    if (!state.has_time) state.sample.time = intake_.untimed(device);
     intake_.add(device, state.sample, state.unusable);
-  }
-
-  // Rows of a GPU that carry no time are one step apart.
-  double untimed(int device) {
-    const auto at = static_cast<std::size_t>(device);
-    if (rows_.size() <= at) rows_.resize(at + 1, 0);
-    return intake_.step() * static_cast<double>(rows_[at]++);
   }
 
   // Rows of several GPUs take turns: compared with the next one expected first.
@@ -298,7 +292,6 @@ class CsvReader final : public LineReader {
   std::vector<DeviceCells> devices_;
   std::unordered_map<std::string, std::size_t> by_cells_;
   std::string key_;
-  std::vector<std::uint64_t> rows_;
   std::size_t next_ = 0;  // the device after the last one: rows take turns
   SmiTimes times_;
 };

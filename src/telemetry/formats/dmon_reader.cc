@@ -24,19 +24,6 @@ std::vector<std::string_view> words_of(std::string_view text) {
   return words;
 }
 
-// A GPU's rows without a clock are one step apart.
-class Steps {
- public:
-  double next(int device, double step) {
-    const auto at = static_cast<std::size_t>(device);
-    if (rows_.size() <= at) rows_.resize(at + 1, 0);
-    return step * static_cast<double>(rows_[at]++);
-  }
-
- private:
-  std::vector<std::uint64_t> rows_;
-};
-
 class DmonReader final : public LineReader {
  public:
   explicit DmonReader(Intake& intake) : intake_(intake) {}
@@ -78,7 +65,7 @@ class DmonReader final : public LineReader {
     }
     if (device < 0) return intake_.refuse(text, text, "the GPU's index is not a number");
     if (time.empty()) {
-      sample.time = steps_.next(device, intake_.step());
+      sample.time = intake_.untimed(device);
     } else if (auto clock = parse_dmon_time(date, time)) {
       sample.time = *clock;
     } else {
@@ -98,7 +85,6 @@ class DmonReader final : public LineReader {
   Intake& intake_;
   std::vector<std::string> names_;
   std::vector<std::optional<MetricSpec>> specs_;
-  Steps steps_;
 };
 
 // "GPU 0     0.984 ...", under MIG also "GPU-I 3" and "GPU-CI 3": an instance has the GPU's line above it.
@@ -140,7 +126,7 @@ class DcgmiReader final : public LineReader {
     const int opened = intake_.open(device);
     if (opened < 0) return;
     Sample sample;
-    sample.time = steps_.next(opened, intake_.step());
+    sample.time = intake_.untimed(opened);
     for (std::size_t i = 0; i < specs_.size(); ++i) {
       if (!specs_[i] || is_blank(words[i + 2])) continue;
       if (auto raw = leading_number(words[i + 2])) {
@@ -152,7 +138,6 @@ class DcgmiReader final : public LineReader {
 
   Intake& intake_;
   std::vector<std::optional<MetricSpec>> specs_;
-  Steps steps_;
   int gpu_ = 0;
 };
 

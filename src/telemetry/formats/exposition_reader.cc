@@ -161,7 +161,7 @@ class ExpositionReader final : public LineReader {
   void stamp(Pending& pending, std::string_view text) {
     auto milliseconds = leading_number(text);
     if (!milliseconds || is_blank(*milliseconds / 1e3)) return;
-    const double time = *milliseconds / 1e3;
+    const TimePoint time = unix_seconds(*milliseconds / 1e3);
     if (pending.timed && pending.sample.time != time) hand_over(pending);
     pending.sample.time = time;
     pending.timed = timed_ = true;
@@ -288,7 +288,7 @@ class ExpositionReader final : public LineReader {
   void hand_over(Pending& pending) {
     join_sibling(pending);
     Sample& sample = pending.sample;
-    if (!pending.timed) sample.time = intake_.step() * static_cast<double>(scrape_ - 1);
+    if (!pending.timed) sample.time = intake_.scrape(scrape_ - 1);
     const auto used = sample.get(Metric::kMemoryUsed);
     if (used && pending.free && !sample.has(Metric::kMemoryTotal)) {
       sample.set(Metric::kMemoryTotal, *used + *pending.free + pending.reserved.value_or(0));

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "telemetry/formats/cell_scan.h"
 #include "telemetry/read.h"
@@ -14,8 +15,8 @@ namespace rightsize::telemetry {
 // Where a reader puts what it found. Devices are told apart by Device::key(); a text may name at most kMostDevices.
 class Intake {
  public:
-  Intake(std::string_view file, SampleSink& sink, ReadSummary& summary, double step)
-      : file_(file), sink_(sink), summary_(summary), step_(step) {}
+  Intake(std::string_view file, SampleSink& sink, ReadSummary& summary, Seconds interval)
+      : file_(file), sink_(sink), summary_(summary), interval_(interval) {}
 
   static constexpr std::size_t kMostDevices = 200000;
   static constexpr std::size_t kReasons = 5;
@@ -28,13 +29,17 @@ class Intake {
   // values were there but cannot be.
   void add(int device, const Sample& sample, std::uint32_t unusable = 0);
   void refuse(std::string_view line, std::string_view what, std::string message);
-  double step() const { return step_; }
+  // The moment of the scrape with this number, counted from 0, in a text without a clock.
+  TimePoint scrape(std::uint64_t number) const { return TimePoint(interval_ * static_cast<double>(number)); }
+  // ... of the next row of a device: its rows are one interval apart.
+  TimePoint untimed(int device);
 
  private:
   std::string_view file_;
   SampleSink& sink_;
   ReadSummary& summary_;
-  double step_;
+  Seconds interval_;
+  std::vector<std::uint64_t> untimed_rows_;  // by device
   std::unordered_map<std::string, int> devices_;
   std::size_t opened_ = 0;
 };
@@ -58,9 +63,9 @@ std::unique_ptr<LineReader> make_xml_reader(Intake& intake);
 std::optional<double> leading_number(const char* begin, const char* last, const char*& end);
 std::optional<double> leading_number(std::string_view text);
 
-// Seconds since the Unix epoch. The clock is taken for UTC: none of the tools says its zone.
-std::optional<double> parse_smi_time(std::string_view text);                          // "2026/11/15 00:35:40.211"
-std::optional<double> parse_dmon_time(std::string_view date, std::string_view time);  // "20261115", "00:35:43"
-std::optional<double> parse_xml_time(std::string_view text);                          // "Sun Nov 15 00:35:47 2026"
+// The clock is taken for UTC: none of the tools says its zone.
+std::optional<TimePoint> parse_smi_time(std::string_view text);                          // "2026/11/15 00:35:40.211"
+std::optional<TimePoint> parse_dmon_time(std::string_view date, std::string_view time);  // "20261115", "00:35:43"
+std::optional<TimePoint> parse_xml_time(std::string_view text);                          // "Sun Nov 15 00:35:47 2026"
 
 }  // namespace rightsize::telemetry

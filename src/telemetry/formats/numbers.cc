@@ -24,15 +24,15 @@ std::optional<double> slow_number(const char* begin, const char* last, const cha
   return value;
 }
 
-std::optional<double> epoch(int year, int month, int day, double second_of_day) {
+std::optional<TimePoint> moment(int year, int month, int day, Seconds of_day) {
   const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
                                          std::chrono::day(static_cast<unsigned>(day))};
   if (month < 1 || day < 1 || !date.ok()) return std::nullopt;
-  return 86400.0 * static_cast<double>(std::chrono::sys_days(date).time_since_epoch().count()) + second_of_day;
+  return TimePoint(days(static_cast<double>(std::chrono::sys_days(date).time_since_epoch().count()))) + of_day;
 }
 
 // "00:35:40.211"
-std::optional<double> second_of_day(std::string_view text) {
+std::optional<Seconds> time_of_day(std::string_view text) {
   double parts[3] = {};
   const char* at = text.data();
   const char* last = at + text.size();
@@ -46,7 +46,7 @@ std::optional<double> second_of_day(std::string_view text) {
     }
   }
   if (parts[0] > 23 || parts[1] > 59 || parts[2] >= 61) return std::nullopt;
-  return parts[0] * 3600 + parts[1] * 60 + parts[2];
+  return seconds(parts[0] * 3600 + parts[1] * 60 + parts[2]);
 }
 
 std::optional<int> whole(std::string_view digits) {
@@ -73,34 +73,34 @@ std::optional<double> leading_number(std::string_view text) {
   return leading_number(text.data(), text.data() + text.size(), end);
 }
 
-std::optional<double> parse_smi_time(std::string_view text) {
+std::optional<TimePoint> parse_smi_time(std::string_view text) {
   text = trim(text);
   if (text.size() < 19 || text[4] != '/' || text[7] != '/' || text[10] != ' ') return std::nullopt;
   auto year = whole(text.substr(0, 4)), month = whole(text.substr(5, 2)), day = whole(text.substr(8, 2));
-  auto seconds = second_of_day(text.substr(11));
-  if (!year || !month || !day || !seconds) return std::nullopt;
-  return epoch(*year, *month, *day, *seconds);
+  auto of_day = time_of_day(text.substr(11));
+  if (!year || !month || !day || !of_day) return std::nullopt;
+  return moment(*year, *month, *day, *of_day);
 }
 
-std::optional<double> parse_dmon_time(std::string_view date, std::string_view time) {
-  auto seconds = second_of_day(time);
-  if (!seconds) return std::nullopt;
-  if (date.empty()) return seconds;
+std::optional<TimePoint> parse_dmon_time(std::string_view date, std::string_view time) {
+  auto of_day = time_of_day(time);
+  if (!of_day) return std::nullopt;
+  if (date.empty()) return TimePoint(*of_day);
   if (date.size() != 8) return std::nullopt;
   auto year = whole(date.substr(0, 4)), month = whole(date.substr(4, 2)), day = whole(date.substr(6, 2));
   if (!year || !month || !day) return std::nullopt;
-  return epoch(*year, *month, *day, *seconds);
+  return moment(*year, *month, *day, *of_day);
 }
 
-std::optional<double> parse_xml_time(std::string_view text) {
+std::optional<TimePoint> parse_xml_time(std::string_view text) {
   static constexpr std::string_view kMonths = "JanFebMarAprMayJunJulAugSepOctNovDec";
   const auto words = split_list(text, ' ');
   if (words.size() != 5 || words[1].size() != 3) return std::nullopt;
   const std::size_t month = kMonths.find(words[1]);
   auto day = whole(words[2]), year = whole(words[4]);
-  auto seconds = second_of_day(words[3]);
-  if (month == std::string_view::npos || month % 3 != 0 || !day || !year || !seconds) return std::nullopt;
-  return epoch(*year, static_cast<int>(month / 3) + 1, *day, *seconds);
+  auto of_day = time_of_day(words[3]);
+  if (month == std::string_view::npos || month % 3 != 0 || !day || !year || !of_day) return std::nullopt;
+  return moment(*year, static_cast<int>(month / 3) + 1, *day, *of_day);
 }
 
 }  // namespace rightsize::telemetry

@@ -117,7 +117,7 @@ class XmlReader final : public LineReader {
 
   void begin_log() {
     in_gpu_ = in_instance_ = false;
-    time_ = intake_.step() * static_cast<double>(logs_++);
+    time_ = intake_.scrape(logs_++);
   }
 
   void begin_gpu() {
@@ -211,7 +211,7 @@ class XmlReader final : public LineReader {
   Sample sample_, instance_sample_;
   std::optional<double> throttle_;
   bool in_gpu_ = false, in_instance_ = false;
-  double time_ = 0;
+  TimePoint time_;
   int gpus_ = 0;
   std::uint64_t logs_ = 0, counted_log_ = 0;
 };

@@ -15,7 +15,7 @@ using nvml::Api;
 using nvml::kSuccess;
 
 constexpr double kMiB = 1024.0 * 1024.0;
-constexpr double kSlow = 0.95;  // seconds between the dearer readings: once a second
+constexpr Seconds kSlow = seconds(0.95);  // between the dearer readings: once a second
 
 struct Counter {
   unsigned id;
@@ -44,7 +44,7 @@ struct Watched {
   nvml::GpmSample before = nullptr, now = nullptr;
   nvml::GpmSample second = nullptr;  // where the counter read once a second began
   bool has_before = false;
-  double next_slow = -1e9, next_energy = -1e9, next_engine = -1e9;  // when the dearer readings are due
+  TimePoint next_slow = {}, next_energy = {}, next_engine = {};  // when the dearer readings are due
 };
 
 std::string text_of(nvml::Return (*get)(nvml::Device, char*, unsigned), nvml::Device device) {
@@ -69,7 +69,7 @@ class NvmlSource final : public LiveSource {
 
   const std::vector<Device>& devices() const override { return devices_; }
 
-  Result<Sample> read(std::size_t device, double time) override {
+  Result<Sample> read(std::size_t device, TimePoint time) override {
     Watched& watched = watched_[device];
     Sample sample;
     sample.time = time;
@@ -109,7 +109,7 @@ class NvmlSource final : public LiveSource {
     for (unsigned i = 0; i < count; ++i) {
       GpuProcess process{infos[i].pid, std::nullopt, name_of_process(infos[i].pid)};
       constexpr unsigned long long kNotAvailable = ~0ULL;
-      if (infos[i].used_memory != kNotAvailable) process.memory = static_cast<double>(infos[i].used_memory);
+      if (infos[i].used_memory != kNotAvailable) process.memory = bytes(static_cast<double>(infos[i].used_memory));
       found.push_back(std::move(process));
     }
     return found;
@@ -187,7 +187,7 @@ class NvmlSource final : public LiveSource {
       sample.set(Metric::kPowerLimit, value / 1e3);
     }
     // This one call takes the driver 4 ms.
-    constexpr double kEnergy = 10;  // seconds
+    constexpr Seconds kEnergy = seconds(10);
     if (sample.time >= watched.next_energy && api().energy != nullptr &&
         api().energy(watched.gpu, &large) == kSuccess) {
       sample.set(Metric::kEnergy, static_cast<double>(large) / 1e3);

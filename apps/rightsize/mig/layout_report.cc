@@ -1,15 +1,10 @@
-// rightsize mig about one GPU: layouts, checks, what is there now, repacking.
+// What `mig` says about one kind of GPU: layouts, checks, what is there now, repacking.
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "base/file.h"
 #include "base/format.h"
-#include "mig/current.h"
-#include "mig/hand_over.h"
-#include "mig/repack.h"
-#include "rightsize/mig/mig.h"
-#include "telemetry/live.h"
+#include "rightsize/mig/report.h"
 
 namespace rightsize::app {
 namespace {
@@ -42,36 +37,6 @@ report::Lanes picture(const Fleet& fleet, const Geometry& geometry, std::string 
   return lanes;
 }
 
-// The GPUs of this machine as the driver has cut them. Who uses an instance NVML does not say: each counts as used,
-// under the name the table of `nvidia-smi mig -lgi` would give it.
-Checked<Fleet> fleet_here(const Geometry& geometry) {
-  RIGHTSIZE_TRY(const std::vector<telemetry::MigLayout> layouts, telemetry::read_mig_layout());
-  Fleet fleet;
-  for (const telemetry::MigLayout& layout : layouts) {
-    if (!layout.enabled) continue;
-    mig::RunningGpu gpu{std::to_string(layout.gpu.index), {}};
-    for (const telemetry::MigInstance& instance : layout.instances) {
-      RIGHTSIZE_TRY(const int profile, geometry.find_profile(instance.profile));
-      const mig::Instance where{profile, instance.start};
-      if (!geometry.may_join(gpu.layout(), where)) {
-        return fail(bad_input(fmt::format("GPU {} has {} at {}, which cannot be on one {}", layout.gpu.index,
-                                          instance.profile, instance.start, geometry.gpu().name))
-                        .with_hint(fmt::format("is it another GPU? The driver calls it '{}'", layout.gpu.name)));
-      }
-      gpu.instances.push_back({where, fmt::format("gpu{}-gi{}", layout.gpu.index, instance.id)});
-    }
-    fleet.push_back(std::move(gpu));
-  }
-  if (!fleet.empty()) return fleet;
-  return fail(unreadable("no GPU of this machine is in MIG mode").with_hint("nvidia-smi -i 0 -mig 1 turns it on"));
-}
-
-Checked<Fleet> read_fleet(const Geometry& geometry, const MigFlags& flags) {
-  if (flags.current == "nvml") return fleet_here(geometry);
-  RIGHTSIZE_TRY(const std::string text, read_file(flags.current));
-  return mig::read_current(flags.current, text, geometry);
-}
-
 Json json_of(const mig::Fragmentation& f, const Geometry& geometry) {
   Json rows = Json::array();
   for (const auto& row : f.rows) {
@@ -96,9 +61,9 @@ Layout what_fits(const Geometry& geometry, const Layout& wanted, const Layout& o
 
 }  // namespace
 
-Checked<Outcome> list_layouts(const Geometry& geometry) {
-  Outcome outcome;
-  outcome.report.title = fmt::format("MIG layouts of {}", geometry.gpu().name);
+report::Report layouts_report(const Geometry& geometry) {
+  report::Report shown;
+  shown.title = fmt::format("MIG layouts of {}", geometry.gpu().name);
   report::Table table;
   table.columns = {{"layout", "layout", Align::kLeft},
                    {"compute slices", "compute_slices", Align::kRight},
@@ -132,22 +97,16 @@ Checked<Outcome> list_layouts(const Geometry& geometry) {
                           report::number_cell(format_bytes(memory), in_bytes(memory)),
                           report::text_cell(combination.maximal ? "yes" : "no")});
   }
-  outcome.report.document = {
-      {"schema", "rightsize/mig/1"}, {"gpu", geometry.gpu().name}, {"layouts", std::move(layouts)}};
-  outcome.report.blocks.emplace_back(report::Paragraph{fmt::format(
+  shown.document = {{"schema", "rightsize/mig/1"}, {"gpu", geometry.gpu().name}, {"layouts", std::move(layouts)}};
+  shown.blocks.emplace_back(report::Paragraph{fmt::format(
       "{} sets of slices fit on one {} ({} memory and {} compute slices); {} are maximal: nothing can be added. Media "
       "variants are left out.",
       combinations.size(), geometry.gpu().name, geometry.memory_slices(), geometry.compute_slices(), maximal)});
-  outcome.report.blocks.emplace_back(std::move(table));
-  return outcome;
+  shown.blocks.emplace_back(std::move(table));
+  return shown;
 }
 
-Checked<Outcome> check_layout(const Geometry& geometry, const MigFlags& flags) {
-  RIGHTSIZE_TRY(const Layout wanted, mig::parse_layout(flags.check, geometry));
-  Fleet fleet{{"0", {}}};
-  if (!flags.current.empty()) {
-    RIGHTSIZE_TRY(fleet, read_fleet(geometry, flags));
-  }
+Outcome check_outcome(const Geometry& geometry, const Layout& wanted, const Fleet& fleet) {
   Outcome outcome;
   outcome.report.title = fmt::format("MIG layout on {}", geometry.gpu().name);
   Json& document = outcome.report.document;
@@ -193,12 +152,11 @@ Checked<Outcome> check_layout(const Geometry& geometry, const MigFlags& flags) {
   return outcome;
 }
 
-Checked<Outcome> show_current(const Geometry& geometry, const MigFlags& flags) {
-  RIGHTSIZE_TRY(const Fleet fleet, read_fleet(geometry, flags));
-  Outcome outcome;
-  outcome.report.title = fmt::format("MIG instances on {}", geometry.gpu().name);
-  outcome.report.document = {{"schema", "rightsize/mig/1"}, {"gpu", geometry.gpu().name}, {"gpus", Json::array()}};
-  outcome.report.blocks.emplace_back(picture(fleet, geometry, ""));
+report::Report current_report(const Geometry& geometry, const Fleet& fleet) {
+  report::Report shown;
+  shown.title = fmt::format("MIG instances on {}", geometry.gpu().name);
+  shown.document = {{"schema", "rightsize/mig/1"}, {"gpu", geometry.gpu().name}, {"gpus", Json::array()}};
+  shown.blocks.emplace_back(picture(fleet, geometry, ""));
   report::Table table;
   table.title = "What still fits (after repacking that GPU)";
   table.columns = {{"GPU", "gpu", Align::kLeft},
@@ -217,7 +175,7 @@ Checked<Outcome> show_current(const Geometry& geometry, const MigFlags& flags) {
       row["workload"] = instance.workload;
       entry["instances"].push_back(std::move(row));
     }
-    outcome.report.document["gpus"].push_back(std::move(entry));
+    shown.document["gpus"].push_back(std::move(entry));
     std::vector<report::Cell> row{report::text_cell(gpu.name),
                                   report::number_cell(std::to_string(f.free_memory_slices), f.free_memory_slices),
                                   report::number_cell(std::to_string(f.free_compute_slices), f.free_compute_slices)};
@@ -231,10 +189,10 @@ Checked<Outcome> show_current(const Geometry& geometry, const MigFlags& flags) {
     if (!f.sentence.empty())
       sentences += fmt::format("{}GPU {}: {}", sentences.empty() ? "" : "\n", gpu.name, f.sentence);
   }
-  outcome.report.blocks.emplace_back(std::move(table));
+  shown.blocks.emplace_back(std::move(table));
   if (sentences.empty()) sentences = "No room is lost to fragmentation.";
-  outcome.report.blocks.emplace_back(report::Paragraph{std::move(sentences)});
-  return outcome;
+  shown.blocks.emplace_back(report::Paragraph{std::move(sentences)});
+  return shown;
 }
 
 namespace {
@@ -273,22 +231,16 @@ Json json_of(const mig::Step& step, const Geometry& geometry) {
 
 }  // namespace
 
-Checked<Outcome> repack_fleet(const Geometry& geometry, const MigFlags& flags) {
-  if (flags.current.empty()) return fail(bad_input("--repack needs --current FILE: what is on the GPUs now"));
-  RIGHTSIZE_TRY(const Fleet fleet, read_fleet(geometry, flags));
-  mig::RepackGoal goal;
-  if (!flags.make_room.empty()) {
-    RIGHTSIZE_TRY(goal.make_room, mig::parse_layout(flags.make_room, geometry));
-  }
-  const mig::Repacking result = mig::repack(fleet, geometry, goal);
+Outcome repack_outcome(const Geometry& geometry, const Fleet& fleet, const mig::Repacking& result,
+                       const std::string& make_room) {
   Outcome outcome;
   outcome.report.title = fmt::format("Repacking {}", geometry.gpu().name);
   Json& document = outcome.report.document;
   document = {{"schema", "rightsize/mig/1"}, {"gpu", geometry.gpu().name}, {"feasible", result.feasible}};
   if (!result.feasible) {
     outcome.exit_code = kNoFeasibleAnswer;
-    outcome.report.blocks.emplace_back(report::Paragraph{
-        fmt::format("Whatever moves, {} does not fit on these {} GPUs.", flags.make_room, fleet.size())});
+    outcome.report.blocks.emplace_back(
+        report::Paragraph{fmt::format("Whatever moves, {} does not fit on these {} GPUs.", make_room, fleet.size())});
     return outcome;
   }
   document["moves"] = result.moves;
@@ -319,12 +271,11 @@ Checked<Outcome> repack_fleet(const Geometry& geometry, const MigFlags& flags) {
   return outcome;
 }
 
-Checked<Outcome> verify_table(const Geometry& geometry, const MigFlags& flags) {
-  RIGHTSIZE_TRY(const std::string text, read_file(flags.verify));
-  RIGHTSIZE_TRY(const std::vector<mig::ListedProfile> listed, mig::read_profile_list(flags.verify, text));
+Outcome verify_outcome(const Geometry& geometry, const std::string& file,
+                       const std::vector<mig::ListedProfile>& listed) {
   const std::vector<std::string> found = mig::differences(listed, geometry);
   Outcome outcome;
-  outcome.report.title = fmt::format("MIG profiles of {} against {}", geometry.gpu().name, flags.verify);
+  outcome.report.title = fmt::format("MIG profiles of {} against {}", geometry.gpu().name, file);
   outcome.report.document = {
       {"schema", "rightsize/mig/1"}, {"gpu", geometry.gpu().name}, {"profiles", listed.size()}, {"differences", found}};
   std::string text_out = found.empty() ? fmt::format("All {} profiles are as in our table.", listed.size())

@@ -1,0 +1,89 @@
+#include "rightsize/fleet/input.h"
+
+#include <gmock/gmock.h>
+
+namespace rightsize::app {
+namespace {
+
+using testing::HasSubstr;
+
+const catalog::Catalog& facts() {
+  static const catalog::Catalog catalog = *catalog::load_catalog("");
+  return catalog;
+}
+
+FleetFlags from_file() {
+  FleetFlags flags;
+  flags.from = {"gpus.csv"};
+  return flags;
+}
+
+std::string error_of(const FleetFlags& flags) {
+  const Checked<FleetRequest> request = read_request(flags, facts());
+  return request ? "" : describe(request.error());
+}
+
+TEST(FleetInput, OneSourceOfTelemetryIsRequired) {
+  FleetFlags flags;
+  EXPECT_THAT(error_of(flags), HasSubstr("nothing to read"));
+  flags = from_file();
+  flags.prometheus = "http://prometheus:9090";
+  EXPECT_THAT(error_of(flags), HasSubstr("not both"));
+}
+
+TEST(FleetInput, WithoutAnEndFilesCountWhole) {
+  FleetFlags flags = from_file();
+  EXPECT_FALSE(read_request(flags, facts())->cut());
+  flags.end = "2026-11-08T00:00:00Z";
+  flags.window = "1d";
+  const std::optional<fleet::Interval> cut = read_request(flags, facts())->cut();
+  ASSERT_TRUE(cut);
+  EXPECT_EQ(cut->length(), days(1));
+  EXPECT_EQ(in_unix_seconds(cut->until), 1794096000);
+}
+
+TEST(FleetInput, ThresholdsAreSharesOrPercent) {
+  FleetFlags flags = from_file();
+  flags.idle_below = "2%";
+  flags.target = "0.7";
+  flags.held_above = "2GiB";
+  const fleet::Thresholds t = read_request(flags, facts())->thresholds;
+  EXPECT_DOUBLE_EQ(t.idle.active_above, 0.02);
+  EXPECT_DOUBLE_EQ(t.target_activity, 0.7);
+  EXPECT_EQ(t.idle.held_above, gib(2));
+}
+
+TEST(FleetInput, EveryWrongThresholdIsReported) {
+  FleetFlags flags = from_file();
+  flags.idle_below = "200%";
+  flags.sharing = "x";
+  flags.park_after = "soon";
+  const std::string errors = error_of(flags);
+  EXPECT_THAT(errors, testing::AllOf(HasSubstr("--idle-below"), HasSubstr("--sharing"), HasSubstr("soon")));
+}
+
+TEST(FleetInput, UnknownProvidersGetASuggestion) {
+  FleetFlags flags = from_file();
+  flags.providers = {"awz"};
+  EXPECT_THAT(error_of(flags), testing::AllOf(HasSubstr("--provider 'awz'"), HasSubstr("aws")));
+}
+
+TEST(FleetInput, WindowsAreAtLeastTenMinutes) {
+  FleetFlags flags = from_file();
+  flags.window = "5min";
+  EXPECT_THAT(error_of(flags), HasSubstr("at least 10min"));
+}
+
+TEST(FleetInput, LimitsForPipelinesAreSharesOrDollars) {
+  const Limit waste = *parse_limit("waste>30%");
+  EXPECT_TRUE(waste.is_share);
+  EXPECT_DOUBLE_EQ(waste.most, 0.3);
+  const Limit dollars = *parse_limit("waste_usd > 5000");
+  EXPECT_FALSE(dollars.is_share);
+  EXPECT_DOUBLE_EQ(dollars.most, 5000);
+  EXPECT_FALSE(parse_limit("waste"));
+  EXPECT_THAT(describe(parse_limit("wast>1").error()), HasSubstr("did you mean 'waste'"));
+}
+
+}  // namespace
+}  // namespace rightsize::app

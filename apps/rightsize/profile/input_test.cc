@@ -1,0 +1,46 @@
+#include "rightsize/profile/input.h"
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+namespace rightsize::app {
+namespace {
+
+using testing::HasSubstr;
+
+const perf::Constants& constants() {
+  static const perf::Constants loaded = *perf::load_constants("");
+  return loaded;
+}
+
+TEST(ProfileInput, OneSourceOfSamplesAtATime) {
+  ProfileFlags flags;
+  EXPECT_TRUE(check(flags));
+  flags.replay = "recording.csv";
+  flags.pid = static_cast<unsigned>(getpid());
+  EXPECT_THAT(describe(check(flags).error()), HasSubstr("exclude each other"));
+}
+
+TEST(ProfileInput, ProcessesAndRatesThatCannotBeAreRefused) {
+  ProfileFlags flags;
+  flags.hertz = 1000;
+  EXPECT_THAT(describe(check(flags).error()), HasSubstr("--hz 1000"));
+  flags.hertz = 10;
+  flags.pid = 0x7fffffff;
+  EXPECT_THAT(describe(check(flags).error()), HasSubstr("there is no process"));
+}
+
+TEST(ProfileInput, SettingsOfAJobNeedItsModel) {
+  ProfileFlags flags;
+  EXPECT_FALSE(known_work(flags, constants())->has_value());
+  flags.step_time = "410ms";
+  EXPECT_THAT(describe(known_work(flags, constants()).error()), HasSubstr("--step-time describes a job: which model?"));
+  flags.job.model = "llama-3.1-8b";
+  const auto known = known_work(flags, constants());
+  ASSERT_TRUE(known);
+  EXPECT_EQ((*known)->step, milliseconds(410));
+  EXPECT_THAT((*known)->described, HasSubstr("llama-3.1-8b"));
+}
+
+}  // namespace
+}  // namespace rightsize::app

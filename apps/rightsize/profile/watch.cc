@@ -1,0 +1,142 @@
+#include "rightsize/profile/watch.h"
+
+#include <atomic>
+#include <memory>
+#include <set>
+#include <thread>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/parse_units.h"
+#include "rightsize/profile/child.h"
+#include "telemetry/read.h"
+#include "telemetry/recording.h"
+#include "telemetry/sampler.h"
+
+namespace rightsize::app {
+namespace {
+
+// To the observer and to the file, where there is one.
+class Tee final : public telemetry::SampleSink {
+ public:
+  // `path` empty: no file.
+  static Result<Tee> create(diagnose::Observer& observer, const std::string& path) {
+    Tee tee(observer);
+    if (!path.empty()) {
+      RIGHTSIZE_TRY(tee.recording_, telemetry::RecordingWriter::create(path));
+    }
+    return tee;
+  }
+  int open(const telemetry::Device& device) override {
+    if (recording_) recording_->open(device);
+    return observer_.open(device);
+  }
+  void add(int device, const telemetry::Sample& sample) override {
+    observer_.add(device, sample);
+    if (recording_) recording_->add(device, sample);
+  }
+  Result<> finish() { return recording_ ? recording_->finish() : Result<>(); }
+
+ private:
+  explicit Tee(diagnose::Observer& observer) : observer_(observer) {}
+
+  diagnose::Observer& observer_;
+  std::unique_ptr<telemetry::RecordingWriter> recording_;
+};
+
+// The process tree as it grows: what has ended by the end was a child, too.
+class TreeWatch {
+ public:
+  explicit TreeWatch(const unsigned& root) : root_(root), thread_([this] { run(); }) {}
+  ~TreeWatch() { stop(); }
+  TreeWatch(const TreeWatch&) = delete;
+  TreeWatch& operator=(const TreeWatch&) = delete;
+
+  std::set<unsigned> stop() {
+    stopping_ = true;
+    if (thread_.joinable()) thread_.join();
+    return seen_;
+  }
+
+ private:
+  void run() {
+    for (int tick = 0; !stopping_; ++tick) {
+      if (root_ != 0 && tick % 10 == 0) seen_.merge(process_tree(root_));
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+  }
+  const unsigned& root_;
+  std::set<unsigned> seen_;
+  std::atomic<bool> stopping_ = false;
+  std::thread thread_;
+};
+
+// The GPUs the command was seen on; all of them when the driver's process numbers are not ours (containers).
+std::vector<bool> used_gpus(const telemetry::SamplerReport& report, const std::set<unsigned>& tree) {
+  std::vector<bool> used(report.seen_by.size(), false);
+  bool any = false;
+  for (std::size_t i = 0; i < used.size(); ++i) {
+    for (unsigned pid : report.seen_by[i]) used[i] = used[i] || tree.contains(pid);
+    any = any || used[i];
+  }
+  if (!any) used.assign(used.size(), true);
+  return used;
+}
+
+}  // namespace
+
+Result<Watched> replay(const ProfileFlags& flags, diagnose::Observer& observer) {
+  RIGHTSIZE_TRY(Tee tee, Tee::create(observer, flags.record));
+  RIGHTSIZE_TRY(auto bytes, telemetry::open_bytes(flags.replay));
+  RIGHTSIZE_TRY(telemetry::ReadSummary summary, telemetry::read_samples(flags.replay, *bytes, tee));
+  if (Result<> written = tee.finish(); !written) return fail(written.error());
+  ProfileSource source;
+  source.name = flags.replay == "-" ? "standard input" : flags.replay;
+  source.format = std::string(telemetry::name_of(summary.format));
+  source.lines = summary.lines;
+  source.refused = summary.refused;
+  source.reasons = std::move(summary.reasons);
+  return Watched{std::move(source), std::vector<bool>(observer.gpus().size(), true)};
+}
+
+Result<Watched> watch(const ProfileFlags& flags, diagnose::Observer& observer) {
+  std::optional<Seconds> limit;
+  if (!flags.duration.empty()) {
+    RIGHTSIZE_TRY(limit, parse_duration(flags.duration));
+  }
+  RIGHTSIZE_TRY(auto nvml, telemetry::open_nvml());
+  RIGHTSIZE_TRY(Tee tee, Tee::create(observer, flags.record));
+  InterruptGuard guard;
+  unsigned root = flags.pid;
+  Watched watched;
+  telemetry::Sampler sampler(*nvml, tee, seconds(1 / flags.hertz));
+  TreeWatch tree(root);
+  sampler.start();
+  std::optional<Result<int>> status;
+  if (!flags.command.empty()) {
+    status = run_command(flags.command, !flags.text() || flags.record == "-", root);
+  } else {
+    wait_for(flags.pid, limit);
+  }
+  const telemetry::SamplerReport report = sampler.stop();
+  const std::set<unsigned> processes = tree.stop();
+  if (status && !*status) return fail(status->error());
+  if (Result<> written = tee.finish(); !written) return fail(written.error());
+  watched.used = used_gpus(report, processes);
+  ProfileSource& source = watched.source;
+  source.name = !flags.command.empty() ? "command"
+                : flags.pid != 0       ? fmt::format("process {}", flags.pid)
+                                       : "this machine";
+  source.command = fmt::format("{}", fmt::join(flags.command, " "));
+  source.format = nvml->describe();
+  if (status) source.exit_status = **status;
+  source.wall = report.wall;
+  source.sampler = report.processor;
+  source.notes = report.lost;
+  if (InterruptGuard::interrupted()) source.notes.emplace_back("Interrupted: this is the report up to then.");
+  if (report.late > 0) source.notes.push_back(fmt::format("{} readings were late and left out.", report.late));
+  return watched;
+}
+
+}  // namespace rightsize::app

@@ -1,0 +1,133 @@
+#include "rightsize/window/input.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "base/format.h"
+#include "base/parse_units.h"
+#include "base/text.h"
+
+namespace rightsize::app {
+namespace {
+
+Checked<WindowProblem> with_prices(const WindowFlags& flags, const catalog::Catalog& catalog, WindowProblem problem) {
+  RIGHTSIZE_TRY(const market::PriceBook on_demand, open_prices(catalog, flags.price));
+  RIGHTSIZE_TRY(const market::PriceBook spot, open_prices(catalog, flags.spot_price, "--spot-price"));
+  const Result<const catalog::Gpu*> gpu = catalog.find_gpu(problem.gpu);
+  const auto ask = [&](const market::PriceBook& book, catalog::Purchase purchase) {
+    return gpu ? book.gpu(**gpu, purchase) : book.own_gpu("");
+  };
+  problem.on_demand = ask(on_demand, catalog::Purchase::kOnDemand);
+  problem.spot = ask(spot, catalog::Purchase::kSpot);
+  return problem;
+}
+
+// The largest batch the memory allows; nothing fits: an error that says how much is missing.
+Result<int> largest_batch(const WindowFlags& flags, const catalog::Catalog& catalog, const WindowProblem& problem,
+                          int most) {
+  if (flags.item_memory.empty()) return most;
+  if (problem.gpu.empty()) return fail(bad_input("--item-memory needs --gpu, whose memory it is"));
+  RIGHTSIZE_TRY(const Bytes item, parse_bytes(flags.item_memory));
+  Bytes fixed;
+  if (!flags.fixed_memory.empty()) {
+    RIGHTSIZE_TRY(fixed, parse_bytes(flags.fixed_memory));
+  }
+  RIGHTSIZE_TRY(const catalog::Gpu* gpu, catalog.find_gpu(problem.gpu));
+  const double fits = item > bytes(0) ? std::floor((gpu->capacity() - fixed) / item) : most;
+  if (fits < 1) {
+    return fail(bad_input(fmt::format("one item with the model needs {}, and {} has {}", format_bytes(fixed + item),
+                                      gpu->name, format_bytes(gpu->capacity()))));
+  }
+  return std::min(most, static_cast<int>(std::min(fits, 65536.0)));
+}
+
+serving::Replica replica_of(const sim::TableTime& table) {
+  serving::Replica replica;
+  replica.continuous = false;
+  replica.times = sim::tabulate(table, table.largest_batch());
+  for (const sim::TableTime::Row& row : table.rows()) replica.sizes.push_back(row.batch);
+  return replica;
+}
+
+Checked<WindowProblem> read_times(const WindowFlags& flags, const catalog::Catalog& catalog, WindowProblem problem) {
+  if (flags.service.empty()) {
+    const Result<Seconds> time = parse_duration(flags.item_time);
+    if (!time) return fail(Error(time.error()).with_hint("--item-time 80ms, or --service FILE.csv with batch times"));
+    if (!(*time > seconds(0))) return fail(bad_input("an item takes some time"));
+    RIGHTSIZE_TRY([[maybe_unused]] const int fits, largest_batch(flags, catalog, problem, 1));
+    problem.single = problem.work.item_time = *time;
+    problem.replica = replica_of(sim::TableTime({{1, {*time, *time}}}, false));
+    return problem;
+  }
+  RIGHTSIZE_TRY(std::string text, read_file(flags.service));
+  RIGHTSIZE_TRY(std::vector<sim::TableTime::Row> rows, sim::parse_service_table(flags.service, std::move(text)));
+  const sim::TableTime table(std::move(rows), flags.pad);
+  RIGHTSIZE_TRY(const int most, largest_batch(flags, catalog, problem, table.largest_batch()));
+  problem.replica = replica_of(table);
+  problem.single = table.time_of(1).p50;
+  problem.work.item_time = problem.single;
+  for (int batch = 1; batch <= most; ++batch) {
+    const Seconds each = table.time_of(batch).p50 / batch;
+    if (each <= problem.work.item_time) problem.work.item_time = each, problem.batch = batch;
+  }
+  return problem;
+}
+
+Result<> read_work(const WindowFlags& flags, const catalog::Catalog& catalog, WindowProblem& problem) {
+  if (flags.volume.empty()) return fail(bad_input("no volume").with_hint("--volume 1M/d"));
+  RIGHTSIZE_TRY(problem.work.items_per_day, parse_volume(flags.volume));
+  RIGHTSIZE_TRY(problem.work.window, parse_duration(flags.window));
+  if (!(problem.work.window > seconds(0)) || problem.work.window > days(1)) {
+    return fail(bad_input(fmt::format("a window lasts up to a day, not '{}'", flags.window)));
+  }
+  problem.work.deadline = problem.work.window;
+  if (!flags.deadline.empty()) {
+    RIGHTSIZE_TRY(problem.work.deadline, parse_duration(flags.deadline));
+  }
+  RIGHTSIZE_TRY(problem.work.startup, parse_duration(flags.startup));
+  if (!flags.gpu.empty()) {
+    RIGHTSIZE_TRY(const catalog::Gpu* gpu, catalog.find_gpu(flags.gpu));
+    problem.gpu = gpu->name;
+  }
+  if (!(flags.peak >= 1 && flags.peak <= 100)) return fail(bad_input("--peak lies between 1 and 100"));
+  if (!(flags.interruptions >= 0 && flags.interruptions <= 60))
+    return fail(bad_input("--interruptions lies between 0 and 60 an hour"));
+  problem.peak = flags.peak;
+  problem.interruptions = flags.interruptions;
+  RIGHTSIZE_TRY(problem.chunk, parse_duration(flags.chunk));
+  return {};
+}
+
+}  // namespace
+
+Result<double> parse_volume(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string::npos) {
+    return fail(bad_input(fmt::format("'{}' is not a volume", text))
+                    .with_hint("--volume takes items over time: 1M/d, 40k/h, 12/s"));
+  }
+  RIGHTSIZE_TRY(const double count, parse_count(text.substr(0, slash)));
+  RIGHTSIZE_TRY(const Seconds per, parse_duration("1" + text.substr(slash + 1)));
+  if (!(count > 0)) return fail(bad_input("a volume of nothing needs no GPU"));
+  return count * (days(1) / per);
+}
+
+Checked<WindowProblem> read_problem(const WindowFlags& flags, const catalog::Catalog& catalog) {
+  WindowProblem problem;
+  if (Result<> work = read_work(flags, catalog, problem); !work) return fail(work.error());
+  RIGHTSIZE_TRY(problem, with_prices(flags, catalog, std::move(problem)));
+  RIGHTSIZE_TRY(problem, read_times(flags, catalog, std::move(problem)));
+  problem.slo = {serving::Quantity::kLatency, serving::Statistic::kP99, problem.single * 3};
+  if (!flags.slo.empty()) {
+    RIGHTSIZE_TRY(const std::vector<serving::Slo> slos, serving::parse_slos(flags.slo));
+    problem.slo = slos.front();
+    if (slos.size() > 1 || problem.slo.quantity != serving::Quantity::kLatency)
+      return fail(bad_input("--slo of a window is one limit on latency").with_hint("for example p99=250ms"));
+  }
+  return problem;
+}
+
+}  // namespace rightsize::app

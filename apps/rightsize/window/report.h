@@ -1,0 +1,35 @@
+// What `rightsize window` says.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/usage_units.h"
+#include "rightsize/window/input.h"
+
+namespace rightsize::app {
+
+// One way to do the work.
+struct WindowOption {
+  std::string name;
+  int gpus = 0;
+  GpuTime a_month;  // paid for
+  std::optional<market::GpuQuote> price;
+  Seconds latency;
+  double utilization = 0;
+  std::string note;
+
+  std::optional<Usd> monthly() const { return price ? std::optional(price->rate * a_month) : std::nullopt; }
+};
+
+// The ways, the dearest in GPUs first: real time (where it was found), windows with GPUs kept, rented, on spot.
+std::vector<WindowOption> window_options(const WindowProblem& problem, const serving::WindowSchedule& plan,
+                                         const std::optional<serving::Assessment>& real_time);
+
+report::Report window_report(const WindowProblem& problem, const serving::WindowSchedule& plan,
+                             const std::vector<WindowOption>& options, bool real_time_found);
+// Exit code 2: the deadline is shorter than the start-up of a GPU.
+Outcome no_schedule(const WindowProblem& problem);
+
+}  // namespace rightsize::app

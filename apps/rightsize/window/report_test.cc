@@ -1,0 +1,52 @@
+#include "rightsize/window/report.h"
+
+#include <gmock/gmock.h>
+
+namespace rightsize::app {
+namespace {
+
+using testing::HasSubstr;
+
+const catalog::Catalog& facts() {
+  static const catalog::Catalog catalog = *catalog::load_catalog("");
+  return catalog;
+}
+
+struct Planned {
+  WindowProblem problem;
+  serving::WindowSchedule plan;
+
+  explicit Planned(const std::string& volume) {
+    WindowFlags flags;
+    flags.volume = volume;
+    flags.item_time = "80ms";
+    flags.gpu = "h100-sxm";
+    problem = *read_problem(flags, facts());
+    plan = *serving::schedule_window(problem.work);
+  }
+};
+
+TEST(WindowReport, GpusKeptCostEveryHourAndRentedOnesTheirRuns) {
+  const Planned p("1M/d");
+  const std::vector<WindowOption> options = window_options(p.problem, p.plan, std::nullopt);
+  ASSERT_EQ(options.size(), 3u);  // no real time was found
+  EXPECT_NEAR(in_gpu_hours(options[0].a_month), p.plan.gpus * in_hours(kMonth), 1e-6);
+  EXPECT_LT(*options[1].monthly(), *options[0].monthly());
+  EXPECT_GT(options[2].a_month, options[1].a_month) << "interruptions redo work";
+}
+
+TEST(WindowReport, SaysWhenRealTimeWasNotFound) {
+  const Planned p("1M/d");
+  const report::Report shown = window_report(p.problem, p.plan, window_options(p.problem, p.plan, std::nullopt), false);
+  EXPECT_THAT(std::get<report::Paragraph>(shown.blocks.front()).text, HasSubstr("real-time option was not found"));
+}
+
+TEST(WindowReport, ADeadlineShorterThanTheStartUpEndsWithExitCodeTwo) {
+  const Planned p("1M/d");
+  const Outcome outcome = no_schedule(p.problem);
+  EXPECT_EQ(outcome.exit_code, kNoFeasibleAnswer);
+  EXPECT_THAT(std::get<report::Paragraph>(outcome.report.blocks.front()).text, HasSubstr("starting a GPU takes 2 min"));
+}
+
+}  // namespace
+}  // namespace rightsize::app
