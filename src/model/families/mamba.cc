@@ -4,8 +4,6 @@
 #include <map>
 #include <string_view>
 
-#include <fmt/format.h>
-
 #include "model/decoder.h"
 #include "model/families.h"
 
@@ -191,11 +189,6 @@ void read_mamba2(const Config& config, ModelShape& shape) {
   shape.layers = config.layers({"num_hidden_layers", "n_layer"});
   shape.hidden = config.hidden({"hidden_size", "d_model"});
   const Mamba2 layer = read_mamba2_layer(config, {"num_heads", "head_dim", "state_size", 128, 8});
-  if (layer.inner() != shape.hidden * config.count("expand", 2)) {
-    config.json().fail_at(
-        "num_heads", fmt::format("'num_heads' x 'head_dim' ({}) must be 'expand' x 'hidden_size' ({})", layer.inner(),
-                                 shape.hidden * config.count("expand", 2)));
-  }
   shape.heads = shape.kv_heads = static_cast<int>(layer.scan.heads);
   shape.head_dim = static_cast<int>(layer.scan.head_dim);
   shape.intermediate = layer.inner();
