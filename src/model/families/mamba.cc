@@ -4,8 +4,6 @@
 #include <map>
 #include <string_view>
 
-#include <fmt/format.h>
-
 #include "model/decoder.h"
 #include "model/families.h"
 
@@ -191,11 +189,6 @@ void read_mamba2(const Config& config, ModelShape& shape) {
   shape.layers = config.layers({"num_hidden_layers", "n_layer"});
   shape.hidden = config.hidden({"hidden_size", "d_model"});
   const Mamba2 layer = read_mamba2_layer(config, {"num_heads", "head_dim", "state_size", 128, 8});
-  if (layer.inner() != shape.hidden * config.count("expand", 2)) {
-    config.json().fail_at(
-        "num_heads", fmt::format("'num_heads' x 'head_dim' ({}) must be 'expand' x 'hidden_size' ({})", layer.inner(),
-                                 shape.hidden * config.count("expand", 2)));
-  }
   shape.heads = shape.kv_heads = static_cast<int>(layer.scan.heads);
   shape.head_dim = static_cast<int>(layer.scan.head_dim);
   shape.intermediate = layer.inner();
@@ -214,7 +207,8 @@ std::string read_pattern(const Config& config) {
     const auto found = kKinds.find(kind);
     pattern += found == kKinds.end() ? '?' : found->second;
   }
-  if (!pattern.empty() && pattern.find_first_not_of("M*-E") == std::string::npos) return pattern;
+  if (pattern.empty()) return "ME*-";  // the default of NemotronHConfig
+  if (pattern.find_first_not_of("M*-E") == std::string::npos) return pattern;
   config.json().fail_at(
       "hybrid_override_pattern",
       "'hybrid_override_pattern' says what each layer is: M (Mamba-2), * (attention), - (MLP), E (experts)");
@@ -227,7 +221,7 @@ void read_nemotron_h(const Config& config, ModelShape& shape) {
   shape.layers = static_cast<int>(pattern.size());
   shape.hidden = config.hidden("hidden_size");
   shape.heads = config.count("num_attention_heads", 32, 1, kMostHeads);
-  shape.kv_heads = config.count("num_key_value_heads", 8, 1, kMostHeads);
+  shape.kv_heads = config.count("num_key_value_heads", shape.heads % 8 == 0 ? 8 : shape.heads, 1, kMostHeads);
   shape.head_dim = config.count({"head_dim", "attention_head_dim"}, 128, 1, kWidestHead);
   check_groups(config, shape, "num_attention_heads", "num_key_value_heads");
   shape.intermediate = config.size("intermediate_size", 21'504, kWidestMlp);
