@@ -338,7 +338,7 @@ RC_GTEST_PROP(ServingProperty, LongerOrMoreRequestsAreNeverFaster, ()) {
 
 TEST(Batches, ImageModelsAndEncodersHaveBatchTimes) {
   const BatchEstimate resnet = *Case("resnet-50", "gpu=h200-sxm batch=128 stack=hf", JobKind::kServe).batch();
-  EXPECT_NEAR(in_milliseconds(resnet.batch), 9.8, 0.2);
+  EXPECT_NEAR(in_milliseconds(resnet.batch), 8.25, 0.2);
   EXPECT_EQ(resnet.basis, Basis::kMeasured);
   const BatchEstimate bert = *Case("bert-base", "gpu=h200-sxm batch=64 seq=128 stack=hf", JobKind::kServe).batch();
   EXPECT_GT(bert.samples_per_second, 1000);
