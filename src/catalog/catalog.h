@@ -104,7 +104,7 @@ struct Machine {
   std::optional<BytesPerSecond> network;
   std::string fabric;
   bool retired = false;
-  bool community = false;  // hosted by peers, not in the provider's own data centres
+  bool community = false;  // of peers or hosts whose machines the provider resells, not of its own data centres
   Provenance provenance;
 };
 

@@ -28,12 +28,15 @@ struct FeedRow {
   std::optional<double> gpus;               // may be a fraction
   std::optional<double> vcpus, memory_gib;  // of the machine
   std::optional<double> gpu_memory_gib;     // of one GPU
-  bool community = false;                   // hosted by peers
+  bool community = false;                   // of peers or resold
   std::optional<Date> date;                 // of this price, where rows have their own
   std::string note;
   std::string corrected;  // a mistake of the feed that the reader undid: "memory in GB where MiB is said"
   long line = 0;
 };
+
+// Whether a provider sells the machines of hosts it does not run itself: a marketplace or an aggregator.
+bool resells(std::string_view provider);
 
 // How often spot machines of a type are taken back in a region: the share interrupted within a month.
 struct InterruptionRow {

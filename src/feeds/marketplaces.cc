@@ -1,4 +1,5 @@
 // RunPod's gpuTypes and Vast's offers, as their services answer.
+#include <algorithm>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -7,6 +8,12 @@
 #include "telemetry/feeds/json_stream.h"
 
 namespace rightsize::feeds {
+
+bool resells(std::string_view provider) {
+  static constexpr std::string_view kResellers[] = {"cudo",      "hyperbolic", "mithril", "primeintellect",
+                                                    "shadeform", "vast",       "yotta"};
+  return std::find(std::begin(kResellers), std::end(kResellers), provider) != std::end(kResellers);
+}
 namespace {
 
 using catalog::Purchase;

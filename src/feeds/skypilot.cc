@@ -110,7 +110,7 @@ class Reader {
     const std::string_view named = info_value(cell("GpuInfo"), "Name");
     // The catalogue's own name where it says more: "A100-80GB-SXM" against "A100".
     row.gpu = cell("AcceleratorName").size() >= named.size() ? cell("AcceleratorName") : named;
-    row.community = row.instance.ends_with("_COMMUNITY") || row.provider == "vast";
+    row.community = row.instance.ends_with("_COMMUNITY") || resells(row.provider);
     row.line = line_;
     offer(std::move(row), cell("Price"), cell("SpotPrice"));
   }

@@ -50,8 +50,8 @@ Result<> read_gpuhunt(const Source& source, FeedSink& sink) {
     row.vcpus = cell_number(cell("cpu"));
     row.memory_gib = cell_number(cell("memory"));
     row.gpu_memory_gib = cell_number(cell("gpu_memory"));
-    row.community = row.provider == "vastai" || row.provider == "vast";
     if (row.provider == "vastai") row.provider = "vast";
+    row.community = resells(row.provider);
     row.purchase = to_lower(cell("spot")) == "true" ? catalog::Purchase::kSpot : catalog::Purchase::kOnDemand;
     row.line = csv.line();
     const std::optional<double> price = cell_number(cell("price"));

@@ -33,7 +33,7 @@ struct OfferFilter {
   std::vector<catalog::Purchase> purchases = {};
   std::vector<std::string> gpus = {};
   bool retired = false;    // also machines that can no longer be had
-  bool community = false;  // also machines hosted by peers: RunPod's community cloud, Vast
+  bool community = false;  // also machines of peers and resellers: RunPod's community cloud, Vast, Shadeform
 
   bool lets_through(const Offer& offer) const;
 };

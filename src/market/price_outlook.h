@@ -31,7 +31,7 @@ struct PriceOutlook {
   bool floor = false;        // spot at exactly a tenth of on-demand: the least AWS lets a spot price be
   bool unconfirmed = false;  // the catalogue names the price among what no source confirms
   bool outdated = false;     // over a year old, and a fresher price of the same GPU on the same terms exists
-  bool community = false;    // hosted by peers
+  bool community = false;    // of peers or resold
 
   // Whether a recommendation may put it first: a price somebody confirms, of this year, that is not a floor.
   // Peer-hosted offers are the user's to allow (OfferFilter::community).

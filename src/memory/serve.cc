@@ -17,7 +17,7 @@ using model::ModelShape;
 using model::Precision;
 using model::Stack;
 
-// An engine's habits. Batched tokens and sequences are the defaults its profiling run reserves workspace for; the rule
+// An engine's defaults. Batched tokens and sequences are the defaults its profiling run reserves workspace for; the rule
 // says what the memory share is a share of.
 struct Engine {
   Stack stack;

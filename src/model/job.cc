@@ -180,7 +180,7 @@ std::vector<SettingRule> make_rules() {
   add(toggle("offload-activations", "train: keep saved activations in host memory",
              &TrainSettings::offload_activations));
   add(choice("stack",
-             "the software whose habits are modelled: train hf, torchtitan, megatron, llm-foundry; serve vllm, trtllm, "
+             "the framework or engine: train hf, torchtitan, megatron, llm-foundry; serve vllm, trtllm, "
              "sglang, hf",
              kStacks, [](Job& j, Stack v) { j.stack = v; }));
   add(gpu_count("gpus", "how many GPUs", &Parallelism::gpus, 1'000'000));

@@ -40,7 +40,7 @@ enum class Attention { kEager, kSdpa, kFlash };
 enum class CrossEntropy { kEager, kChunked, kFused };
 enum class Offload { kNone, kOptimizer, kParameters };
 
-// The software whose habits are modelled.
+// The software whose behaviour is modelled.
 enum class Stack { kHf, kTorchTitan, kMegatron, kLlmFoundry, kVllm, kTrtLlm, kSglang };
 
 struct Parallelism {

@@ -77,7 +77,7 @@ Error cannot_read(std::string_view name, Format format) {
     return bad_input(fmt::format("'{}' is JSON: an answer of some monitoring API, not samples in text", name))
         .with_hint("'rightsize fleet --from FILE' reads such files");
   }
-  return bad_input(fmt::format("'{}' is in no format we know", name))
+  return bad_input(fmt::format("'{}' has an unrecognized format", name))
       .with_hint(
           "nvidia-smi --query-gpu=... --format=csv (with its header), nvidia-smi dmon, nvidia-smi -q -x, dcgmi "
           "dmon, dcgm-exporter's text, and recordings of 'rightsize profile --record' are read");

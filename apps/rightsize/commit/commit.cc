@@ -388,7 +388,7 @@ Run add_commit(FlagSet& command) {
   command.add_option("--ladder", flags->ladder, "parts over a year to compare with buying at once")
       ->default_str("4")
       ->range(2, 52);
-  command.add_flag("--community", flags->community, "also machines hosted by peers");
+  command.add_flag("--community", flags->community, "also marketplaces that resell the machines of others");
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run(*flags); };
 }

@@ -317,8 +317,8 @@ Outcome make_outcome(const std::vector<Row>& offers, const PricesFlags& flags, s
         "last.";
   }
   if (left_out > 0) {
-    notes += fmt::format("\n{} peer-hosted offer{} left out; --community shows them.", left_out,
-                         left_out == 1 ? " is" : "s are");
+    notes += fmt::format("\n{} of marketplaces left out; --community shows them.",
+                         left_out == 1 ? "1 offer" : fmt::format("{} offers", left_out));
   }
   if (std::string own = overlay_sentence(offers); !own.empty()) notes += "\n" + own;
   outcome.report.blocks.emplace_back(report::Paragraph{std::move(notes)});

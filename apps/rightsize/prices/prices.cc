@@ -112,7 +112,8 @@ Run add_prices(FlagSet& command) {
         return parse_count(text) ? std::string{} : "'" + text + "' is not a whole number from 0 up";
       });
   command.add_flag("--retired", flags->retired, "also machines that can no longer be bought");
-  command.add_flag("--community", flags->community, "also machines hosted by peers: RunPod's community cloud, Vast");
+  command.add_flag("--community", flags->community,
+                   "also marketplaces that resell the machines of others: RunPod community, Vast, Shadeform, ...");
   add_price_flag(command, flags->price);
   command.add_option("--hours", flags->hours, "spot: hours of work, without any interruption");
   command.add_option("--machines", flags->machines, "spot: machines that work together")
