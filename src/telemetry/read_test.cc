@@ -293,7 +293,7 @@ TEST(ReadSamples, ReadsNvidiaSmiXml) {
 
 TEST(ReadSamples, UnreadableInputIsExplained) {
   EXPECT_THAT(describe(read("").summary.error()), HasSubstr("is empty"));
-  EXPECT_THAT(describe(read("hello world\n").summary.error()), HasSubstr("in no format we know"));
+  EXPECT_THAT(describe(read("hello world\n").summary.error()), HasSubstr("unrecognized format"));
   EXPECT_THAT(describe(read("{\"status\":\"success\"}").summary.error()), HasSubstr("rightsize fleet"));
   EXPECT_THAT(describe(read("t_s,gpu_util_pct\n").summary.error()), HasSubstr("holds no sample"));
   EXPECT_THAT(describe(read("t_s,sm_pct\nabc,5\n").summary.error()), HasSubstr("test:2:1"));
