@@ -35,6 +35,8 @@ constexpr Command kCommands[] = {
     {"models", "model shapes: parameters, layers, heads; built-in or from a config.json", add_models},
     {"prices", "what machines cost: per hour, per GPU, per TFLOP, per GB/s; how old each price is", add_prices},
     {"profile", "what a workload really does to a GPU: what binds it, what it wastes, what to do", add_profile},
+    {"service", "a running LLM service from its own metrics: traffic, latency, cost, and what would cost less",
+     add_service},
     {"top", "every GPU of this machine, live: what binds it, what it costs, what of that is wasted", add_top},
     {"window", "work that can wait: GPUs, schedule and cost in windows, against real time", add_window},
 };

@@ -40,7 +40,8 @@ struct Work {
   WorkKind kind = WorkKind::kTraining;
   double amount = 0;       // training: tokens, or samples of a model that is not a language model; offline: requests
   RequestsPerSecond rate;  // serving; zero: as much as the machine takes
-  std::vector<RequestSize> mix = {};        // serving; empty: all requests are of the job's isl and osl
+  std::vector<RequestSize> mix = {};                 // serving; empty: all requests are of the job's isl and osl
+  std::optional<sim::ArrivalProcess> arrivals = {};  // serving: as recorded, instead of independent ones at `rate`
   std::vector<MeasuredRate> measured = {};  // offline: GPUs that are not named are not looked at; empty: estimated
   std::string measured_how = {};            // "120 ms an item on l4", "a profile of 5 min on h200-sxm"
 

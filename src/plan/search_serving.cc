@@ -29,6 +29,7 @@ serving::Service service_of(const Request& request, const perf::ModelWork& work,
   service.arrivals = request.work.mix.empty() || batches
                          ? sim::ArrivalProcess(sim::Poisson{requests_per_s(requests_per_second)})
                          : serving::mixed_arrivals(requests_per_second, request.work.mix);
+  if (request.work.arrivals) service.arrivals = *request.work.arrivals;
   service.lengths = {static_cast<double>(request.job.serve.isl),
                      static_cast<double>(std::max<std::int64_t>(1, request.job.serve.osl)), false};
   const Quantity answer = batches ? Quantity::kLatency : Quantity::kTtft;
