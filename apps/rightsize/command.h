@@ -1,6 +1,7 @@
 // What every command has in common: the table of commands, shared flags, and how a report reaches the terminal.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <string>
 #include <vector>
@@ -29,6 +30,7 @@ struct Command {
   const char* name;
   const char* summary;
   Run (*add)(FlagSet& command);
+  std::array<const char*, 2> examples;  // without the program's name; a test runs them in the repository's root
 };
 
 Run add_estimate(FlagSet& command);

@@ -15,10 +15,22 @@ class Option;
 
 namespace rightsize::app {
 
+// What help, manual pages and completions say of a flag.
+struct FlagInfo {
+  std::string name;      // "--gpu", or a bare word for an argument without a flag
+  std::string others;    // further spellings: "-w, --levers"
+  std::string argument;  // the bare word that may stand for the flag; empty: none
+  std::string values;    // "N", "train|serve"; empty for one that is present or absent
+  std::string meaning;
+  std::string otherwise;  // the default; empty: none, or said in the meaning
+  std::string group;      // the heading it stands under; empty: the first
+  bool required = false;
+};
+
 // One declared flag, to say more about it.
 class Flag {
  public:
-  explicit Flag(CLI::Option& option) : option_(option) {}
+  Flag(CLI::Option& option, FlagInfo& info) : option_(option), info_(info) {}
 
   Flag* default_str(const std::string& shown);  // the default --help shows
   Flag* type_name(const std::string& shown);    // what --help shows for the value
@@ -31,6 +43,7 @@ class Flag {
 
  private:
   CLI::Option& option_;
+  FlagInfo& info_;
 };
 
 class FlagSet {
@@ -39,7 +52,8 @@ class FlagSet {
   FlagSet(const FlagSet&) = delete;
   FlagSet& operator=(const FlagSet&) = delete;
 
-  // `name` is "--long", "--long,-s", or a bare word for an argument without a flag. `value` must outlive the parsing
+  // `name` is "--long", "--long,-s", "--long,word" where a bare word may stand for the flag, or a word alone for an
+  // argument without a flag. `value` must outlive the parsing
   // and keeps what it holds where the flag is not given. Value is std::string, int, unsigned, std::size_t, double, or a
   // vector of strings, which takes the flag repeatedly.
   template <class Value>
@@ -50,6 +64,12 @@ class FlagSet {
   Flag* add_option_function(const std::string& name, std::function<void(const std::string&)> take,
                             const std::string& help);
 
+  // The heading of what is declared from here on. A meaning that begins "train: " or the like has its own.
+  void group(const std::string& heading) { heading_ = heading; }
+
+  // Everything declared, in order.
+  const std::deque<FlagInfo>& declared() const { return infos_; }
+
   // A flag declared already, which must be there.
   Flag* find(const std::string& name);
 
@@ -57,9 +77,11 @@ class FlagSet {
   std::string given(const std::string& name) const;
 
  private:
-  Flag* keep(CLI::Option& option);
+  Flag* keep(CLI::Option& option, const std::string& names, const std::string& meaning, const std::string& values);
 
   CLI::App& command_;
+  std::string heading_;
+  std::deque<FlagInfo> infos_;
   std::deque<Flag> flags_;
 };
 

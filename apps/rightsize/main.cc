@@ -5,45 +5,103 @@
 #include <cstdlib>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <span>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/suggest.h"
 #include "report/report.h"
 #include "rightsize/command.h"
+#include "rightsize/manual/manual.h"
 
 namespace rightsize::app {
 namespace {
 
 constexpr Command kCommands[] = {
-    {"recommend", "which GPU, how many, from whom, on what terms, with which settings, for the least money",
-     add_recommend},
-    {"init", "a workload file to begin with, from flags or from answers to a few questions", add_init},
-    {"checklist", "profile, bottleneck, size, cloud, commitment: what is known, and what to measure next",
-     add_checklist},
-    {"estimate", "how fast a job runs on a GPU, what binds it, and how sure that is", add_estimate},
-    {"batch", "latency of a batching server, and the cheapest setting that keeps every SLO", add_batch},
-    {"calibrate", "your own measurements teach the speed model your stack on your GPU", add_calibrate},
-    {"exporter", "a fleet's verdicts and dollars as Prometheus metrics", add_exporter},
-    {"fleet", "what a fleet's GPUs cost, how much of it is wasted, who wastes it, and what saves most", add_fleet},
-    {"gpus", "the GPUs of the catalogue: memory, bandwidth, speed per number format", add_gpus},
-    {"memory", "what a job needs on a GPU, where it goes, whether it fits, and what frees some", add_memory},
-    {"mig", "many small models on few GPUs: slices, layouts, repacking, and what sharing saves", add_mig},
-    {"models", "model shapes: parameters, layers, heads; built-in or from a config.json", add_models},
-    {"prices", "what machines cost: per hour, per GPU, per TFLOP, per GB/s; how old each price is", add_prices},
-    {"profile", "what a workload really does to a GPU: what binds it, what it wastes, what to do", add_profile},
-    {"service", "a running LLM service from its own metrics: traffic, latency, cost, and what would cost less",
-     add_service},
-    {"top", "every GPU of this machine, live: what binds it, what it costs, what of that is wasted", add_top},
-    {"window", "work that can wait: GPUs, schedule and cost in windows, against real time", add_window},
+    {"recommend",
+     "which GPU, how many, from whom, on what terms, with which settings, for the least money",
+     add_recommend,
+     {"recommend --model llama-3.1-8b --tokens 1B --deadline 7d",
+      "recommend --job serve --model llama-3.1-70b --rate 5/s --ttft-slo 2s --tpot-slo 50ms"}},
+    {"init",
+     "a workload file to begin with, from flags or from answers to a few questions",
+     add_init,
+     {"init --model llama-3.1-8b --job train --tokens 1B",
+      "init --job serve --model llama-3.1-70b --rate 5/s --ttft-slo 2s"}},
+    {"checklist",
+     "profile, bottleneck, size, cloud, commitment: what is known, and what to measure next",
+     add_checklist,
+     {"checklist examples/recommend/fine-tune-7b.yaml",
+      "checklist --job serve --model bert-large --rate 100/s --ttft-slo 50ms"}},
+    {"estimate",
+     "how fast a job runs on a GPU, what binds it, and how sure that is",
+     add_estimate,
+     {"estimate llama-3.1-8b h100-sxm --job serve --concurrency 32",
+      "estimate llama-3.1-8b h100-sxm --batch 4 --seq 2048 --gpus 8 --zero 3"}},
+    {"batch",
+     "latency of a batching server, and the cheapest setting that keeps every SLO",
+     add_batch,
+     {"batch --model bert-large --gpu l4 --arrivals poisson:200 --slo p99=100ms",
+      "batch --model llama-3.1-8b --gpu h100-sxm --arrivals poisson:8 --isl 1024 --osl 256 --slo "
+      "ttft=500ms,tpot=40ms"}},
+    {"calibrate",
+     "your own measurements teach the speed model your stack on your GPU",
+     add_calibrate,
+     {"calibrate examples/calibrate/measured.csv --dry-run",
+      "calibrate examples/calibrate/measured.csv --dry-run --format json"}},
+    {"exporter",
+     "a fleet's verdicts and dollars as Prometheus metrics",
+     add_exporter,
+     {"exporter --help", "exporter --help"}},
+    {"fleet",
+     "what a fleet's GPUs cost, how much of it is wasted, who wastes it, and what saves most",
+     add_fleet,
+     {"fleet --from examples/fleet/cluster.json --price 2.49",
+      "fleet --from examples/fleet/cluster.json --price 2.49 --format json"}},
+    {"gpus",
+     "the GPUs of the catalogue: memory, bandwidth, speed per number format",
+     add_gpus,
+     {"gpus h100", "gpus --min-memory 80GiB --sort bandwidth"}},
+    {"memory",
+     "what a job needs on a GPU, where it goes, whether it fits, and what frees some",
+     add_memory,
+     {"memory llama-3.1-8b h100-sxm --batch 4 --seq 2048",
+      "memory llama-3.1-70b h200-sxm --job serve --isl 4096 --concurrency 16"}},
+    {"mig",
+     "many small models on few GPUs: slices, layouts, repacking, and what sharing saves",
+     add_mig,
+     {"mig examples/mig/workloads.yaml", "mig --gpu h100-sxm --list-layouts"}},
+    {"models",
+     "model shapes: parameters, layers, heads; built-in or from a config.json",
+     add_models,
+     {"models qwen", "models llama-3.1-70b"}},
+    {"prices",
+     "what machines cost: per hour, per GPU, per TFLOP, per GB/s; how old each price is",
+     add_prices,
+     {"prices h100 --provider aws,gcp --region us", "prices --purchase spot --best-per gpu --top 10"}},
+    {"profile",
+     "what a workload really does to a GPU: what binds it, what it wastes, what to do",
+     add_profile,
+     {"profile --replay examples/profile/train.csv", "profile --replay examples/profile/train.csv --format json"}},
+    {"service",
+     "a running LLM service from its own metrics: traffic, latency, cost, and what would cost less",
+     add_service,
+     {"service --prometheus http://prometheus:9090 --slo ttft=0.5s,tpot=25ms",
+      "service --from examples/service/vllm-1.txt examples/service/vllm-2.txt --gpu h100-sxm"}},
+    {"top",
+     "every GPU of this machine, live: what binds it, what it costs, what of that is wasted",
+     add_top,
+     {"top --help", "top --help"}},
+    {"window",
+     "work that can wait: GPUs, schedule and cost in windows, against real time",
+     add_window,
+     {"window --volume 1M/d --item-time 82ms --gpu a100-80gb-sxm --window 4h",
+      "window --volume 40k/h --item-time 80ms --gpu l4 --slo p99=250ms --peak 3"}},
 };
-
-constexpr const char* kFooter =
-    "\nExit codes: 0 done, 1 bad input, 2 no feasible answer, 3 a source could not be read, 70 a bug of ours.\n"
-    "'rightsize COMMAND --help' explains a command.";
 
 // The long names of a command's flags, for suggestions.
 std::vector<std::string> flag_names(const CLI::App& app) {
@@ -79,7 +137,7 @@ Error explain(const CLI::ParseError& failure, const CLI::App& root) {
   return bad_input(failure.what());
 }
 
-// A command that was named, with its flags and what to run.
+// A command, with its flags and what to run.
 struct Named {
   explicit Named(CLI::App& command) : flags(command) {}
 
@@ -87,66 +145,159 @@ struct Named {
   Run run;
 };
 
-// Unknown words must reach explain() instead of stopping CLI11 early.
-void declare_root(CLI::App& root, std::map<const CLI::App*, Named>& named, std::span<char*> words,
-                  std::string& format) {
-  root.name("rightsize");
-  root.set_version_flag("--version", std::string("rightsize ") + RIGHTSIZE_VERSION);
-  root.set_help_flag("-h,--help", "show this help");
-  root.footer(kFooter);
-  root.require_subcommand(0, 1);
-  for (const Command& command : kCommands) {
-    CLI::App* sub = root.add_subcommand(command.name, command.summary);
-    sub->set_help_flag("-h,--help", "show this help");
-    // Only the command that is asked for declares its flags: those of all of them take longer than most answers.
-    const bool is_named = std::any_of(words.begin(), words.end(),
-                                      [&](const char* word) { return std::string_view(word) == command.name; });
-    if (!is_named) continue;
-    Named& added = named.try_emplace(sub, *sub).first->second;
-    added.run = command.add(added.flags);
-    added.flags.add_option("--format", format, "text, json, csv, md or html")->default_str("text");
+// What every command takes.
+struct Common {
+  std::string format = "text";
+  bool wide = false, quiet = false, help = false;
+};
+
+// The commands whose flags are known: those of all of them take longer to declare than most answers.
+class CommandLine {
+ public:
+  explicit CommandLine(bool (*declares)(std::string_view command, std::span<char*> words), std::span<char*> words) {
+    root.name("rightsize");
+    root.set_help_flag();
+    root.add_flag("-h,--help", common.help);
+    root.add_flag("-V,--version", version);
+    root.require_subcommand(0, 1);
+    for (const Command& command : kCommands) {
+      CLI::App* sub = root.add_subcommand(command.name, command.summary);
+      sub->set_help_flag();
+      if (declares(command.name, words)) declare(command, *sub);
+    }
   }
+
+  CommandInfo describe(const Command& command) {
+    CommandInfo info{command.name, command.summary, {}, {}};
+    for (const char* example : command.examples) {
+      if (std::string_view(example).find("--help") == std::string_view::npos) info.examples.emplace_back(example);
+    }
+    const auto found = named.find(root.get_subcommand(command.name));
+    if (found != named.end()) info.flags = found->second.flags.declared();
+    return info;
+  }
+
+  std::vector<CommandInfo> describe_all() {
+    std::vector<CommandInfo> all;
+    for (const Command& command : kCommands) all.push_back(describe(command));
+    return all;
+  }
+
+  CLI::App root;
+  std::map<const CLI::App*, Named> named;
+  Common common;
+  bool version = false;
+
+ private:
+  void declare(const Command& command, CLI::App& sub) {
+    Named& added = named.try_emplace(&sub, sub).first->second;
+    added.run = command.add(added.flags);
+    added.flags.group("Output");
+    added.flags.add_option("--format", common.format, "how it is written")
+        ->type_name("text|json|csv|md|html")
+        ->default_str("text");
+    added.flags.add_flag("--wide", common.wide, "tables as wide as they are, whatever the terminal's width");
+    added.flags.add_flag("--quiet,-q", common.quiet, "the answer in one line");
+    added.flags.add_flag("--help,-h", common.help, "show this help");
+  }
+};
+
+// The width text is written to: COLUMNS, else the terminal's; nothing where it goes into a file or a pipe.
+std::optional<std::size_t> terminal_width() {
+  constexpr std::size_t kNarrowest = 60, kWidest = 200;
+  std::size_t width = 0;
+  if (const char* columns = std::getenv("COLUMNS")) width = static_cast<std::size_t>(std::atoi(columns));
+  winsize window{};
+  if (width == 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0) width = window.ws_col;
+  if (width == 0) return std::nullopt;
+  return std::clamp(width, kNarrowest, kWidest);
 }
 
-report::Style terminal_style() {
+report::Style terminal_style(const Common& common) {
   report::Style style;
   style.colour = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+  if (const auto width = terminal_width()) {
+    style.width = *width;
+    style.fit_tables = !common.wide;
+  }
+  style.quiet = common.quiet;
   return style;
 }
 
+std::size_t help_width() { return terminal_width().value_or(100); }
+
+int print(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return kDone;
+  std::cerr << "error: cannot write the output\n";
+  return exit_code(unreadable(""));
+}
+
+int print_error(const Errors& errors) {
+  std::cerr << describe(errors);
+  return exit_code(errors.front());
+}
+
+const Command* find_command(std::string_view name) {
+  const auto found = std::find_if(std::begin(kCommands), std::end(kCommands),
+                                  [&](const Command& command) { return name == command.name; });
+  return found == std::end(kCommands) ? nullptr : found;
+}
+
+// `help [COMMAND]`, `completion SHELL`, `manual [COMMAND]`: what the program says about itself. Nothing when the first
+// word is none of these.
+std::optional<int> run_manual(std::span<char*> words) {
+  const std::string_view topic = words.size() > 1 ? words[1] : "", name = words.size() > 2 ? words[2] : "";
+  if (topic != "help" && topic != "completion" && topic != "manual") return std::nullopt;
+  CommandLine line([](std::string_view, std::span<char*>) { return true; }, words);
+  if (topic == "completion") {
+    const auto script = completion_script(name, line.describe_all(), known_values());
+    return script ? print(*script) : print_error({script.error()});
+  }
+  if (name.empty()) {
+    return print(topic == "help" ? overview_text(line.describe_all(), help_width())
+                                 : overview_page(line.describe_all()));
+  }
+  const Command* command = find_command(name);
+  if (command == nullptr) {
+    std::vector<std::string> names;
+    for (const Command& known : kCommands) names.emplace_back(known.name);
+    return print_error({bad_input(fmt::format("unknown command '{}'", name)).with_hint(did_you_mean(name, names))});
+  }
+  return print(topic == "help" ? help_text(line.describe(*command), help_width())
+                               : manual_page(line.describe(*command)));
+}
+
 int run(int argc, char** argv) {
-  CLI::App root{"Which GPU a workload needs, from whom, on what terms, for the least money."};
-  std::map<const CLI::App*, Named> named;
-  std::string format_name = "text";
-  declare_root(root, named, std::span(argv, static_cast<std::size_t>(argc)), format_name);
+  const std::span words(argv, static_cast<std::size_t>(argc));
+  if (const auto done = run_manual(words)) return *done;
+  CommandLine line(
+      [](std::string_view command, std::span<char*> all) {
+        return std::any_of(all.begin(), all.end(), [&](const char* word) { return command == word; });
+      },
+      words);
+  CLI::App& root = line.root;
+  bool parsed = false;
   try {
     root.parse(argc, argv);
-  } catch (const CLI::Success& asked) {  // --help and --version
-    return root.exit(asked);
+    parsed = true;
   } catch (const CLI::ParseError& failure) {
-    std::cerr << describe(explain(failure, root));
+    if (!line.common.help) return print_error({explain(failure, root)});
+  }
+  const auto chosen = root.get_subcommands();
+  if (line.version) return print(std::string("rightsize ") + RIGHTSIZE_VERSION + '\n');
+  if (line.common.help && !chosen.empty())
+    return print(help_text(line.describe(*find_command(chosen.front()->get_name())), help_width()));
+  if (line.common.help) return print(overview_text(line.describe_all(), help_width()));
+  if (!parsed || chosen.empty()) {
+    std::cerr << overview_text(line.describe_all(), help_width());
     return exit_code(bad_input(""));
   }
-  if (root.get_subcommands().empty()) {
-    std::cerr << root.help();
-    return exit_code(bad_input(""));
-  }
-  Result<report::Format> format = report::parse_format(format_name);
-  if (!format) {
-    std::cerr << describe(format.error());
-    return exit_code(format.error());
-  }
-  Checked<Outcome> outcome = named.at(root.get_subcommands().front()).run();
-  if (!outcome) {
-    std::cerr << describe(outcome.error());
-    return exit_code(outcome.error().front());
-  }
-  std::string text = report::render(outcome->report, *format, terminal_style());
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    std::cerr << "error: cannot write the output\n";
-    return exit_code(unreadable(""));
-  }
-  return outcome->exit_code;
+  Result<report::Format> format = report::parse_format(line.common.format);
+  if (!format) return print_error({format.error()});
+  Checked<Outcome> outcome = line.named.at(chosen.front()).run();
+  if (!outcome) return print_error(outcome.error());
+  const int written = print(report::render(outcome->report, *format, terminal_style(line.common)));
+  return written == kDone ? outcome->exit_code : written;
 }
 
 }  // namespace

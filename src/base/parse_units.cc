@@ -1,5 +1,6 @@
 #include "base/parse_units.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <span>
@@ -27,8 +28,38 @@ std::string quote(std::string_view text) {
   return text.size() <= kShown ? fmt::format("'{}'", text) : fmt::format("'{}...'", text.substr(0, kShown));
 }
 
+// Digits in groups of three, "1,000,000" or "1_000_000", at the front of the text: how many characters, and the digits.
+// Nothing where the groups are not of three: "1,5" may be a list or a decimal comma.
+std::pair<std::size_t, std::string> grouped_digits(std::string_view text) {
+  const auto digits = [&](std::size_t from) {
+    std::size_t end = from;
+    while (end < text.size() && text[end] >= '0' && text[end] <= '9') ++end;
+    return end - from;
+  };
+  std::size_t length = digits(0);
+  if (length == 0 || length > 3 || length == text.size() || (text[length] != ',' && text[length] != '_')) return {};
+  const char separator = text[length];
+  std::string found(text.substr(0, length));
+  while (length < text.size() && text[length] == separator) {
+    if (digits(length + 1) != 3) return {};
+    found += text.substr(length + 1, 3);
+    length += 4;
+  }
+  return {length, found};
+}
+
 Result<NumberAndUnit> split(std::string_view text) {
   text = trim(text);
+  const auto [grouped, digits] = grouped_digits(text);
+  if (grouped > 0) {
+    std::size_t fraction = grouped;
+    if (fraction < text.size() && text[fraction] == '.') {
+      do ++fraction;
+      while (fraction < text.size() && text[fraction] >= '0' && text[fraction] <= '9');
+    }
+    RIGHTSIZE_TRY(const NumberAndUnit plain, split(digits + std::string(text.substr(grouped, fraction - grouped))));
+    return NumberAndUnit{plain.value, trim(text.substr(fraction))};
+  }
   double value = 0;
   auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code == std::errc::result_out_of_range) return fail(bad_input(fmt::format("{} is out of range", quote(text))));
@@ -38,11 +69,14 @@ Result<NumberAndUnit> split(std::string_view text) {
   return NumberAndUnit{value, trim(text.substr(static_cast<std::size_t>(end - text.data())))};
 }
 
+// The first spelling of each unit.
 std::string list_units(std::span<const Unit> units) {
   std::string names;
-  for (const Unit& unit : units) {
-    if (unit.name.empty()) continue;
-    names += (names.empty() ? "" : ", ") + std::string(unit.name);
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    const auto before = units.first(i);
+    const bool again =
+        std::any_of(before.begin(), before.end(), [&](const Unit& unit) { return unit.factor == units[i].factor; });
+    if (!units[i].name.empty() && !again) names += (names.empty() ? "" : ", ") + std::string(units[i].name);
   }
   return names;
 }
@@ -77,7 +111,16 @@ Result<Bytes> parse_bytes(std::string_view text) {
                                     {"MB", 1e6},
                                     {"kB", 1e3},
                                     {"TB", 1e12},
-                                    {"B", 1}};
+                                    {"B", 1},
+                                    // As Kubernetes writes them.
+                                    {"Gi", kKi * kKi * kKi},
+                                    {"Mi", kKi * kKi},
+                                    {"Ki", kKi},
+                                    {"Ti", kKi * kKi * kKi * kKi},
+                                    {"G", 1e9},
+                                    {"M", 1e6},
+                                    {"K", 1e3},
+                                    {"T", 1e12}};
   return parse(text, kUnits).map(bytes);
 }
 
@@ -100,7 +143,8 @@ Result<Watts> parse_power(std::string_view text) {
 namespace {
 
 Result<double> parse_dollars_an_hour(std::string_view text) {
-  static constexpr Unit kUnits[] = {{"USD/h", 1}, {"$/h", 1}}, kDollarUnits[] = {{"USD/h", 1}, {"$/h", 1}, {"/h", 1}};
+  static constexpr Unit kUnits[] = {{"USD/h", 1}, {"$/h", 1}, {"USD/hr", 1}, {"USD/hour", 1}};
+  static constexpr Unit kDollarUnits[] = {{"/h", 1}, {"/hr", 1}, {"/hour", 1}, {"USD/h", 1}, {"$/h", 1}};
   text = trim(text);
   return text.starts_with('$') ? parse(text.substr(1), kDollarUnits) : parse(text, kUnits);
 }
@@ -116,21 +160,70 @@ Result<UsdPerMachineSecond> parse_usd_per_machine_hour(std::string_view text) {
 
 Result<Usd> parse_usd(std::string_view text) {
   static constexpr Unit kDollarUnits[] = {{"", 1}, {"k", 1e3}, {"M", 1e6}};
-  static constexpr Unit kUnits[] = {{"USD", 1}, {"kUSD", 1e3}, {"k USD", 1e3}, {"MUSD", 1e6}, {"M USD", 1e6}};
+  static constexpr Unit kUnits[] = {{"USD", 1}, {"", 1},        {"$", 1},      {"dollars", 1}, {"kUSD", 1e3},
+                                    {"k", 1e3}, {"k USD", 1e3}, {"MUSD", 1e6}, {"M", 1e6},     {"M USD", 1e6}};
   text = trim(text);
   if (text.starts_with('$')) return parse(text.substr(1), kDollarUnits).map(usd);
   return parse(text, kUnits).map(usd);
 }
 
+namespace {
+
+constexpr double kMonthSeconds = in_seconds(kMonth);
+constexpr Unit kTimeUnits[] = {{"s", 1},
+                               {"sec", 1},
+                               {"secs", 1},
+                               {"second", 1},
+                               {"seconds", 1},
+                               {"ms", 1e-3},
+                               {"us", 1e-6},
+                               {"ns", 1e-9},
+                               {"min", 60},
+                               {"m", 60},
+                               {"mins", 60},
+                               {"minute", 60},
+                               {"minutes", 60},
+                               {"h", 3600},
+                               {"hr", 3600},
+                               {"hrs", 3600},
+                               {"hour", 3600},
+                               {"hours", 3600},
+                               {"d", 86400},
+                               {"day", 86400},
+                               {"days", 86400},
+                               {"w", 604800},
+                               {"week", 604800},
+                               {"weeks", 604800},
+                               {"month", kMonthSeconds},
+                               {"months", kMonthSeconds}};
+
+// Where a second number begins: "2h30m" at 3. 0 when there is none.
+std::size_t next_number(std::string_view text) {
+  bool unit = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool letter = (text[i] >= 'a' && text[i] <= 'z') || (text[i] >= 'A' && text[i] <= 'Z');
+    const bool exponent = !unit && (text[i] == 'e' || text[i] == 'E') && i + 1 < text.size() && text[i + 1] < 'A';
+    unit = unit || (letter && !exponent);
+    if (unit && text[i] >= '0' && text[i] <= '9') return i;
+  }
+  return 0;
+}
+
+}  // namespace
+
 Result<Seconds> parse_duration(std::string_view text) {
-  static constexpr Unit kUnits[] = {{"s", 1},    {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9},
-                                    {"min", 60}, {"h", 3600},  {"d", 86400}, {"w", 604800}};
-  return parse(text, kUnits).map(seconds);
+  text = trim(text);
+  const std::size_t rest = next_number(text);
+  if (rest == 0) return parse(text, kTimeUnits).map(seconds);
+  RIGHTSIZE_TRY(const double first, parse(text.substr(0, rest), kTimeUnits));
+  RIGHTSIZE_TRY(const Seconds others, parse_duration(text.substr(rest)));
+  return seconds(first) + others;
 }
 
 Result<RequestsPerSecond> parse_request_rate(std::string_view text) {
-  static constexpr Unit kUnits[] = {{"/s", 1},           {"/min", 1.0 / 60}, {"/h", 1.0 / 3600},
-                                    {"/d", 1.0 / 86400}, {"req/s", 1},       {"rps", 1}};
+  static constexpr Unit kUnits[] = {{"/s", 1},  {"/min", 1.0 / 60}, {"/h", 1.0 / 3600}, {"/d", 1.0 / 86400},
+                                    {"", 1},    {"/sec", 1},        {"req/s", 1},       {"requests/s", 1},
+                                    {"rps", 1}, {"qps", 1}};
   return parse(text, kUnits).map(requests_per_s);
 }
 

@@ -24,6 +24,7 @@ struct Column {
   std::string name;   // for CSV: "usd_per_gpu_hour"
   Align align = Align::kLeft;
   std::size_t widest = 0;  // text cuts longer cells here; 0: never
+  bool spare = false;      // left out first where a terminal is too narrow
 };
 
 // `shown` for people; `exact` for CSV (plain SI, full precision, empty when unknown).
@@ -140,6 +141,8 @@ Result<Format> parse_format(std::string_view name);
 struct Style {
   bool colour = false;
   std::size_t width = 100;  // paragraphs are wrapped to this
+  bool fit_tables = false;  // tables too: text columns are cut, then columns left out, the least important first
+  bool quiet = false;       // the first paragraph alone, in one line
 };
 
 // The whole report in one format, ending in a newline. CSV holds the tables only, a blank line between two.

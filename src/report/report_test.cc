@@ -43,6 +43,30 @@ TEST(Report, TextCountsWhatItLeavesOut) {
   EXPECT_EQ(text.find("$10.50"), std::string::npos);
 }
 
+Report wide_report() {
+  Table table{"", {{"machine", "m"}, {"price", "p", Align::kRight}, {"source", "s"}}, {}, 0};
+  table.columns.back().spare = true;
+  table.rows = {{text_cell("a-machine-with-a-very-long-name-indeed"), number_cell("$1,234.56", 1234.56),
+                 text_cell("a page that says so, of some day")}};
+  Report report;
+  report.blocks = {Paragraph{"Rent it."}, table};
+  return report;
+}
+
+TEST(Report, TablesFitTheTerminalAndKeepTheirNumbers) {
+  for (std::size_t width : {30u, 60u, 100u}) {
+    const std::string text = render(wide_report(), Format::kText, {.width = width, .fit_tables = true});
+    for (std::string_view line : split_list(text, '\n')) EXPECT_LE(display_width(line), width) << text;
+    EXPECT_NE(text.find("$1,234.56"), std::string::npos) << text;
+    EXPECT_EQ(text.find("a page that says so") != std::string::npos, width == 100) << text;
+  }
+  EXPECT_NE(render(wide_report(), Format::kText, {.width = 30}).find("a page that says so"), std::string::npos);
+}
+
+TEST(Report, QuietIsTheFirstParagraphInOneLine) {
+  EXPECT_EQ(render(wide_report(), Format::kText, {.quiet = true}), "Rent it.\n");
+}
+
 TEST(Report, CsvIsExactAndQuoted) {
   EXPECT_EQ(render(sample(), Format::kCsv), "gpu,usd_per_hour\nh100|sxm,6.88\n\"a, \"\"b\"\"\",10.5\n<t4>,\n");
 }

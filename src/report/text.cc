@@ -2,6 +2,7 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <functional>
 #include <span>
 
 #include "base/format.h"
@@ -47,28 +48,65 @@ std::string shown_in(const Column& column, const Cell& cell) {
   return cut ? fitted(cell.shown, column.widest) : cell.shown;
 }
 
+struct Layout {
+  std::vector<std::size_t> columns, widths;  // those shown, in order
+
+  std::size_t total() const {
+    std::size_t sum = columns.empty() ? 0 : 2 * (columns.size() - 1);
+    for (std::size_t width : widths) sum += width;
+    return sum;
+  }
+  void leave_out(std::size_t place) {
+    columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(place));
+    widths.erase(widths.begin() + static_cast<std::ptrdiff_t>(place));
+  }
+};
+
+// Spare columns go first, from the right; then words are cut, the longest column first, as far as they can be told
+// apart. Numbers stay whole: a table that is still too wide is.
+void fit(Layout& layout, const Table& table, std::size_t width) {
+  constexpr std::size_t kShortest = 12;
+  for (std::size_t i = layout.columns.size(); i-- > 0 && layout.total() > width;) {
+    if (table.columns[layout.columns[i]].spare) layout.leave_out(i);
+  }
+  while (layout.total() > width) {
+    std::size_t* longest = nullptr;
+    for (std::size_t i = 0; i < layout.widths.size(); ++i) {
+      const bool words = table.columns[layout.columns[i]].align == Align::kLeft;
+      if (words && layout.widths[i] > kShortest && (longest == nullptr || layout.widths[i] > *longest))
+        longest = &layout.widths[i];
+    }
+    if (longest == nullptr) return;
+    --*longest;
+  }
+}
+
+std::string render_row(const Layout& layout, const Table& table, const std::function<std::string(std::size_t)>& cell) {
+  std::string line;
+  for (std::size_t i = 0; i < layout.columns.size(); ++i) {
+    std::string text = cell(layout.columns[i]);
+    if (display_width(text) > layout.widths[i]) text = fitted(text, layout.widths[i]);
+    line += (i == 0 ? "" : "  ") +
+            padded(text, layout.widths[i], table.columns[layout.columns[i]].align, i + 1 == layout.columns.size());
+  }
+  return line;
+}
+
 std::string render_table(const Table& table, const Style& style) {
   const bool all = table.most_shown == 0 || table.rows.size() <= table.most_shown;
   const std::span shown(table.rows.data(), all ? table.rows.size() : table.most_shown);
-  std::vector<std::size_t> widths;
+  Layout layout;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     std::size_t width = display_width(table.columns[i].title);
     for (const auto& row : shown) width = std::max(width, display_width(shown_in(table.columns[i], row[i])));
-    widths.push_back(width);
+    layout.columns.push_back(i);
+    layout.widths.push_back(width);
   }
-  std::string header;
-  for (std::size_t i = 0; i < widths.size(); ++i) {
-    header += (i == 0 ? "" : "  ") +
-              padded(table.columns[i].title, widths[i], table.columns[i].align, i + 1 == widths.size());
-  }
-  std::string out = bold(header, style) + '\n';
-  for (const auto& row : shown) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      out += (i == 0 ? "" : "  ") +
-             padded(shown_in(table.columns[i], row[i]), widths[i], table.columns[i].align, i + 1 == row.size());
-    }
-    out += '\n';
-  }
+  if (style.fit_tables) fit(layout, table, style.width);
+  std::string out =
+      bold(render_row(layout, table, [&](std::size_t i) { return table.columns[i].title; }), style) + '\n';
+  for (const auto& row : shown)
+    out += render_row(layout, table, [&](std::size_t i) { return shown_in(table.columns[i], row[i]); }) + '\n';
   if (shown.size() < table.rows.size()) {
     out += "... and " + format_count(static_cast<double>(table.rows.size() - shown.size())) + " more\n";
   }
@@ -122,7 +160,21 @@ std::string fitted(const std::string& text, std::size_t width) {
   return out + "…";
 }
 
+// The first paragraph says what the command found; its line breaks are the terminal's.
+std::string render_quiet(const Report& report) {
+  std::string text = report.title;
+  for (const Block& block : report.blocks) {
+    if (const auto* paragraph = std::get_if<Paragraph>(&block)) {
+      text = paragraph->text;
+      break;
+    }
+  }
+  text = text.substr(0, text.find('\n'));
+  return text + '\n';
+}
+
 std::string render_text(const Report& report, const Style& style) {
+  if (style.quiet) return render_quiet(report);
   std::string out = report.title.empty() ? "" : bold(report.title, style) + '\n';
   for (const Block& block : report.blocks) {
     if (!out.empty()) out += '\n';

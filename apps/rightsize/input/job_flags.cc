@@ -9,10 +9,10 @@ namespace rightsize::app {
 
 void add_job_flags(FlagSet& command, JobFlags& flags) {
   command
-      .add_option("--model", flags.model,
+      .add_option("--model,model", flags.model,
                   "built-in name (see 'rightsize models') or path of a Hugging Face config.json")
       ->required();
-  command.add_option("--gpu", flags.gpu, "GPU name, e.g. h100-sxm (see 'rightsize gpus')");
+  command.add_option("--gpu,gpu", flags.gpu, "GPU name, e.g. h100-sxm (see 'rightsize gpus')");
   for (const model::SettingInfo& info : model::job_settings()) {
     command
         .add_option_function(

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "base/suggest.h"
+#include "base/text.h"
 #include "model/presets.h"
 #include "model/read_model.h"
 #include "rightsize/command.h"
@@ -34,10 +35,23 @@ Checked<std::vector<ModelShape>> select(const std::string& wanted) {
   return models;
 }
 
+// Those with a part that begins so: `models qwen`, `models coder`.
+std::vector<ModelShape> named_like(const std::string& word) {
+  std::vector<ModelShape> models;
+  for (const std::string& name : model::preset_names()) {
+    if (("-" + name).find("-" + to_lower(word)) == std::string::npos) continue;
+    if (auto model = model::find_model(name)) models.push_back(*std::move(model));
+  }
+  return models;
+}
+
 Checked<Outcome> run(const Flags& flags) {
   if (!flags.model.empty()) {
-    RIGHTSIZE_TRY(ModelShape model, model::find_model(flags.model));
-    return Outcome{model_report(model)};
+    Checked<ModelShape> model = model::find_model(flags.model);
+    if (model) return Outcome{model_report(*model)};
+    const std::vector<ModelShape> alike = named_like(flags.model);
+    if (alike.empty()) return fail(model.error());
+    return Outcome{models_report(alike)};
   }
   RIGHTSIZE_TRY(std::vector<ModelShape> models, select(flags.family));
   return Outcome{models_report(models)};
@@ -47,7 +61,8 @@ Checked<Outcome> run(const Flags& flags) {
 
 Run add_models(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
-  command.add_option("--model", flags->model, "one model: a built-in name, or the path of a Hugging Face config.json");
+  command.add_option("--model,model", flags->model,
+                     "a built-in name or part of one, or the path of a Hugging Face config.json");
   command.add_option("--family", flags->family, "only built-in models of one family, e.g. llama");
   return [flags] { return run(*flags); };
 }

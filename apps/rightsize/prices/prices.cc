@@ -310,7 +310,7 @@ Checked<Outcome> run(const Flags& flags) {
 
 Run add_prices(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
-  command.add_option("--gpu", flags->gpu, "GPU names, aliases or families, comma-separated: a100, h100-sxm");
+  command.add_option("--gpu,gpu", flags->gpu, "GPU names, aliases or families, comma-separated: a100, h100-sxm");
   command.add_option("--provider", flags->provider, "providers, comma-separated: aws, gcp, azure, lambda ...");
   command.add_option("--region", flags->region, "regions or their beginnings, comma-separated: us-east-1, europe");
   command.add_option("--purchase", flags->purchase, "on-demand, spot, 1y, 3y, comma-separated");
