@@ -50,7 +50,7 @@ TEST_F(Flags, ValuesOfEveryTypeAreFilledIn) {
   EXPECT_TRUE(present);
 }
 
-TEST_F(Flags, WhatIsNotGivenKeepsItsDefault) {
+TEST_F(Flags, OptionsThatAreNotGivenKeepTheirDefault) {
   std::string text = "before";
   flags.add_option("--text", text, "")->default_str("shown");
   EXPECT_EQ(parse(""), "");
@@ -59,14 +59,14 @@ TEST_F(Flags, WhatIsNotGivenKeepsItsDefault) {
   EXPECT_EQ(flags.given("--never-declared"), "");
 }
 
-TEST_F(Flags, WhatWasGivenCanBeAskedFor) {
+TEST_F(Flags, GivenOptionsCanBeQueried) {
   std::string format;
   flags.add_option("--format", format, "");
   EXPECT_EQ(parse("--format json"), "");
   EXPECT_EQ(flags.given("--format"), "json");
 }
 
-TEST_F(Flags, AFunctionTakesTheText) {
+TEST_F(Flags, AnOptionMayCallAFunction) {
   std::string taken;
   flags
       .add_option_function(
@@ -76,14 +76,14 @@ TEST_F(Flags, AFunctionTakesTheText) {
   EXPECT_EQ(taken, "8");
 }
 
-TEST_F(Flags, ListsMayBeOneWord) {
+TEST_F(Flags, ListsMayBeSeparatedByCommas) {
   std::vector<std::string> gpus;
   flags.add_option("--gpu", gpus, "")->delimiter(',');
   EXPECT_EQ(parse("--gpu l4,t4 --gpu a10g"), "");
   EXPECT_THAT(gpus, ElementsAre("l4", "t4", "a10g"));
 }
 
-TEST_F(Flags, AListOfOneValueEachLeavesTheArgumentAlone) {
+TEST_F(Flags, AnOptionOfOneValueLeavesTheNextArgument) {
   std::vector<std::string> prices;
   std::string file;
   flags.add_option("--price", prices, "")->one_value_each();
@@ -93,7 +93,7 @@ TEST_F(Flags, AListOfOneValueEachLeavesTheArgumentAlone) {
   EXPECT_EQ(file, "workload.yaml");
 }
 
-TEST_F(Flags, WhatIsWrongIsRefused) {
+TEST_F(Flags, WrongOptionsAreRefused) {
   std::string model;
   int nodes = 1;
   flags.add_option("--model", model, "")->required();

@@ -9,7 +9,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(Csv, CommentsQuotesBlankLinesAndPlaces) {
+TEST(Csv, ReadsCommentsQuotesAndBlankLinesWithPlaces) {
   auto csv = Csv::parse("f.csv", "\xEF\xBB\xBF# facts\n\nname, memory,note\r\na,80GiB,\"x, \"\"y\"\"\"\r\n\nb ,,z\n");
   ASSERT_TRUE(csv);
   EXPECT_THAT(csv->header(), ElementsAre("name", "memory", "note"));
@@ -30,13 +30,13 @@ TEST(Csv, ReportsEveryMistakeWithItsLine) {
   EXPECT_THAT(text, testing::HasSubstr("f.csv:4:1: 4 cells in a table of 3 columns"));
 }
 
-TEST(Csv, UnclosedQuoteAndEmptyFile) {
+TEST(Csv, UnclosedQuotesAndEmptyFilesAreErrors) {
   EXPECT_THAT(describe(Csv::parse("f", "a,b\n1,\"2\n").error()),
               testing::HasSubstr("f:2:3: this quote is never closed"));
   EXPECT_THAT(describe(Csv::parse("f", "# only a comment\n").error()), testing::HasSubstr("no header row"));
 }
 
-TEST(Csv, SurvivesMoves) {
+TEST(Csv, CellsStayValidWhenTheTableIsMoved) {
   auto csv = Csv::parse("f", "a\nshort\n");
   Csv moved = *std::move(csv);
   EXPECT_EQ(moved.cell(moved.rows()[0], "a"), "short");

@@ -20,7 +20,7 @@ TEST(Date, RefusesDaysThatDoNotExist) {
   }
 }
 
-TEST(Date, TodayCanBeFixed) {
+TEST(Date, TodayCanBeSetByTheEnvironment) {
   setenv("RIGHTSIZE_TODAY", "2026-11-15", 1);
   EXPECT_EQ(format_date(today()), "2026-11-15");
   unsetenv("RIGHTSIZE_TODAY");

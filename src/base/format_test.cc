@@ -8,7 +8,7 @@ namespace rightsize {
 namespace {
 
 // Below what a double holds in full, std::stod throws.
-TEST(Format, TheSmallestNumberIsANumber) { EXPECT_EQ(format_number(5e-324, 1).substr(0, 5), "0.000"); }
+TEST(Format, FormatsTheSmallestDouble) { EXPECT_EQ(format_number(5e-324, 1).substr(0, 5), "0.000"); }
 
 TEST(Format, BytesAreBinary) {
   EXPECT_EQ(format_bytes(gib(79.6)), "79.6 GiB");
@@ -27,7 +27,7 @@ TEST(Format, RatesAreDecimal) {
   EXPECT_EQ(format_tokens_per_s(tokens_per_s(9549.3)), "9,549 tok/s");
 }
 
-TEST(Format, MoneyKeepsWhatMatters) {
+TEST(Format, MoneyKeepsSignificantDigits) {
   EXPECT_EQ(format_usd(usd(1234.5)), "$1,234");
   EXPECT_EQ(format_usd(usd(12.345)), "$12.35");
   EXPECT_EQ(format_usd(usd(0.00423)), "$0.00423");
@@ -38,7 +38,7 @@ TEST(Format, MoneyKeepsWhatMatters) {
   EXPECT_EQ(format_usd_per_hour(usd_per_machine_hour(55.04)), "$55.04");
 }
 
-TEST(Format, DurationsReadAloud) {
+TEST(Format, DurationsUseReadableUnits) {
   EXPECT_EQ(format_duration(seconds(0.0123)), "12.3 ms");
   EXPECT_EQ(format_duration(seconds(850e-9)), "850 ns");
   EXPECT_EQ(format_duration(seconds(200)), "3 min 20 s");
@@ -47,7 +47,7 @@ TEST(Format, DurationsReadAloud) {
   EXPECT_EQ(format_duration(hours(5.2)), "5 h 12 min");
 }
 
-TEST(Format, NumbersAndUnknowns) {
+TEST(Format, FormatsNumbersPercentAndNaN) {
   EXPECT_EQ(format_number(9.9996), "10");
   EXPECT_EQ(format_number(0.012345), "0.0123");
   EXPECT_EQ(format_count(6738415616.0), "6,738,415,616");

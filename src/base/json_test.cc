@@ -20,7 +20,7 @@ TEST(Json, OtherBracesAreAnArray) {
   EXPECT_EQ(json.dump(), "[\n  1,\n  \"two\",\n  true\n]");
 }
 
-TEST(Json, EmptyListsSayWhatTheyAre) {
+TEST(Json, EmptyArraysAndObjectsKeepTheirType) {
   EXPECT_EQ(Json::array().dump(), "[]");
   EXPECT_EQ(Json::object().dump(), "{}");
   EXPECT_EQ(Json().dump(), "null");
@@ -30,7 +30,7 @@ TEST(Json, AnArrayOfOneObjectStaysAnArray) {
   EXPECT_EQ(Json::array({{{"a", 1}}}).dump(), "[\n  {\n    \"a\": 1\n  }\n]");
 }
 
-TEST(Json, MembersAreAddedWhereTheyAreNamed) {
+TEST(Json, NamingAMemberAddsIt) {
   Json json;
   json["list"].push_back(2);
   json["list"].push_back(std::string("x"));

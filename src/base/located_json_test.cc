@@ -51,7 +51,7 @@ struct BadText {
 
 class LocatedJsonBad : public testing::TestWithParam<BadText> {};
 
-TEST_P(LocatedJsonBad, IsRefusedAtItsPlace) {
+TEST_P(LocatedJsonBad, MalformedJsonIsRefusedAtItsPlace) {
   const BadText& bad = GetParam();
   Errors errors = errors_of(bad.text);
   ASSERT_FALSE(errors.empty());
@@ -85,7 +85,7 @@ INSTANTIATE_TEST_SUITE_P(
                     BadText{"NotUtf8", "{\"a\": \"\xff\xfe\"}", "UTF-8", 0, 0}),
     [](const auto& test) { return test.param.name; });
 
-TEST(LocatedJson, DuplicateSaysWhereTheFirstIs) {
+TEST(LocatedJson, ADuplicateMemberNamesTheFirst) {
   Errors errors = errors_of("{\"a\": 1,\n \"a\": 3,\n \"a\": 4}");
   ASSERT_EQ(errors.size(), 2u);
   ASSERT_EQ(errors[0].hints.size(), 1u);
@@ -140,11 +140,11 @@ TEST_F(JsonObjectTest, NullAndAbsentAreTheSame) {
   EXPECT_EQ(errors_[0].message, "'a' is missing");
 }
 
-TEST_F(JsonObjectTest, SecondNamesStandIn) {
+TEST_F(JsonObjectTest, TheFirstNameThatIsPresentIsRead) {
   EXPECT_EQ(object(R"({"hidden_size": 8})").get_int({"n_embd", "hidden_size"}, 1, 9), 8);
 }
 
-TEST_F(JsonObjectTest, MisspeltRequiredFieldIsPointedAt) {
+TEST_F(JsonObjectTest, AMisspeltRequiredFieldIsPointedOut) {
   JsonObject json = object("{\"hidden_size\": 8,\n \"num_hiden_layers\": 2}");
   json.require_int("num_hidden_layers", 1, 1000);
   json.refuse_misspelt();
@@ -156,7 +156,7 @@ TEST_F(JsonObjectTest, MisspeltRequiredFieldIsPointedAt) {
             "hint: is 'num_hiden_layers' meant to be 'num_hidden_layers'?\n");
 }
 
-TEST_F(JsonObjectTest, MisspeltOptionalFieldIsNotDropped) {
+TEST_F(JsonObjectTest, AMisspeltOptionalFieldIsNotSilentlyIgnored) {
   JsonObject json = object(R"({"tie_word_embedings": true, "something_else": 1})");
   json.get_bool("tie_word_embeddings");
   json.refuse_misspelt();
@@ -172,7 +172,7 @@ TEST_F(JsonObjectTest, HugeNumbersAreRefusedNotWrapped) {
   EXPECT_EQ(errors_.size(), 2u);
 }
 
-TEST(LocatedJson, AnyPrefixOfAValidTextIsAnErrorAndNoCrash) {
+TEST(LocatedJson, AnyPrefixOfAValidTextIsAnErrorNotACrash) {
   const std::string text = R"({"a": {"b": [1, -2.5e3, true, "q\"\u00e9"]}, "c": null, "d": false})";
   for (std::size_t length = 0; length < text.size(); ++length) {
     EXPECT_FALSE(errors_of(text.substr(0, length)).empty()) << length;

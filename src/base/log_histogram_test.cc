@@ -10,7 +10,7 @@ namespace {
 
 using Nanoseconds = LogHistogram<8, true, std::uint64_t>;
 
-TEST(LogHistogram, EmptyIsZeroAndSmallValuesAreExact) {
+TEST(LogHistogram, AnEmptyHistogramIsZeroAndSmallValuesAreExact) {
   Nanoseconds h;
   EXPECT_EQ(h.quantile(0.5), 0);
   for (int i = 1; i <= 100; ++i) h.add(i);
@@ -21,7 +21,7 @@ TEST(LogHistogram, EmptyIsZeroAndSmallValuesAreExact) {
   EXPECT_EQ(h.quantile(0), 0);
 }
 
-RC_GTEST_PROP(LogHistogram, WithinItsStatedErrorOfTheSortedValues, ()) {
+RC_GTEST_PROP(LogHistogram, QuantilesAreWithinTheStatedErrorOfSortedValues, ()) {
   const auto raw =
       *rc::gen::nonEmpty(rc::gen::container<std::vector<std::uint64_t>>(rc::gen::arbitrary<std::uint64_t>()));
   Nanoseconds h;
@@ -36,7 +36,7 @@ RC_GTEST_PROP(LogHistogram, WithinItsStatedErrorOfTheSortedValues, ()) {
   }
 }
 
-TEST(LogHistogram, TakingMovesEverything) {
+TEST(LogHistogram, TakeMovesAllValuesAndEmptiesTheOther) {
   Nanoseconds a, b;
   for (int i = 0; i < 1000; ++i) (i % 2 ? a : b).add(i * 1000);
   a.take(b);
@@ -45,7 +45,7 @@ TEST(LogHistogram, TakingMovesEverything) {
   EXPECT_NEAR(a.quantile(0.5), 500e3, 500e3 * Nanoseconds::kRelativeError);
 }
 
-RC_GTEST_PROP(LogHistogram, FractionsAreWithinItsStatedErrorToo, ()) {
+RC_GTEST_PROP(LogHistogram, QuantilesOfFractionsAreWithinTheStatedError, ()) {
   const auto raw =
       *rc::gen::nonEmpty(rc::gen::container<std::vector<std::uint32_t>>(rc::gen::arbitrary<std::uint32_t>()));
   LogHistogram<6> h;
@@ -68,7 +68,7 @@ RC_GTEST_PROP(LogHistogram, AWholeNumberHasTheBucketOfItsFloatingPointSelf, (std
   RC_ASSERT(a.quantile(0.5) == b.quantile(0.5));
 }
 
-TEST(LogHistogram, ClearingKeepsNothingAndItCanBeUsedAgain) {
+TEST(LogHistogram, AClearedHistogramCanBeReused) {
   LogHistogram<7> h;
   h.add(0);
   h.add(1e-9);

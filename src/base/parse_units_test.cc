@@ -9,7 +9,7 @@
 namespace rightsize {
 namespace {
 
-TEST(ParseUnits, ReadsWhatDataFilesSay) {
+TEST(ParseUnits, ReadsEveryUnitOfTheDataFiles) {
   EXPECT_DOUBLE_EQ(in_gib(*parse_bytes("80GiB")), 80);
   EXPECT_DOUBLE_EQ(in_mib(*parse_bytes("22888 MiB")), 22888);
   EXPECT_DOUBLE_EQ(in_bytes(*parse_bytes("80GB")), 80e9);
@@ -52,7 +52,7 @@ struct Wrong {
   const char* message;
 };
 
-TEST(ParseUnits, RefusesWithAReason) {
+TEST(ParseUnits, RefusesWrongInputWithAReason) {
   for (const Wrong& wrong :
        {Wrong{"80", "has no unit"}, Wrong{"80GiBs", "unknown unit 'GiBs'"}, Wrong{"", "not a number"},
         Wrong{"nan GiB", "not a finite number"}, Wrong{"inf GiB", "not a finite number"}, Wrong{"-3GiB", "is negative"},
@@ -67,7 +67,7 @@ TEST(ParseUnits, RefusesWithAReason) {
   EXPECT_FALSE(parse_integer("12x"));
 }
 
-RC_GTEST_PROP(ParseUnits, NeverFailsOnWhatFormatWrites, ()) {
+RC_GTEST_PROP(ParseUnits, ParsesEverythingFormatWrites, ()) {
   const double value = *rc::gen::map(rc::gen::inRange<std::int64_t>(1, 4'000'000'000'000),
                                      [](auto n) { return static_cast<double>(n); });
   const std::string text = format_bytes(bytes(value));

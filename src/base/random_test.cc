@@ -39,7 +39,7 @@ TEST(Random, TheNormalHasItsMomentsAndTails) {
   EXPECT_NEAR(static_cast<double>(beyond) / kDraws, 0.0455, 0.002);
 }
 
-TEST(Random, SeedsGiveTheSameStreamAgainAndOthersAnother) {
+TEST(Random, EqualSeedsGiveEqualStreamsAndOthersDiffer) {
   Random a(1), b(1), c(2);
   bool differs = false;
   for (int i = 0; i < 100; ++i) {

@@ -5,7 +5,7 @@
 namespace rightsize {
 namespace {
 
-TEST(Diagnostics, ShowPlaceCaretAndHint) {
+TEST(Diagnostics, ErrorsShowPlaceCaretAndHint) {
   const std::string text = "model: x\ngpu: h10\n";
   Error error =
       bad_input("unknown GPU 'h10'").at(place_in("w.yaml", text, 14, 3)).with_hint("did you mean 'h100-sxm'?");
@@ -16,7 +16,7 @@ TEST(Diagnostics, ShowPlaceCaretAndHint) {
             "hint: did you mean 'h100-sxm'?\n");
 }
 
-TEST(Diagnostics, PlacesAtTheEdges) {
+TEST(Diagnostics, PlacesAtTheEdgesOfATextAreRight) {
   EXPECT_EQ(place_in("f", "", 0).line, 1);
   EXPECT_EQ(place_in("f", "ab\ncd", 99).line, 2);
   EXPECT_EQ(place_in("f", "ab\ncd", 3).column, 1);

@@ -8,7 +8,7 @@ namespace {
 
 const std::vector<std::string> kGpus{"t4", "a10", "a10g", "a100-80gb-sxm", "l4", "h100-sxm", "h100-pcie", "h200-sxm"};
 
-TEST(Suggest, BeginningsBeforeNearMisses) {
+TEST(Suggest, PrefixesAreSuggestedBeforeNearMisses) {
   EXPECT_EQ(did_you_mean("h10", kGpus), "did you mean 'h100-sxm' or 'h100-pcie'?");
   EXPECT_EQ(did_you_mean("H100_SMX", kGpus), "did you mean 'h100-sxm'?");
   EXPECT_EQ(did_you_mean("h200sxm4", kGpus), "did you mean 'h200-sxm'?");

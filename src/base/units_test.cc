@@ -51,13 +51,13 @@ static_assert(std::is_trivially_copyable_v<Bytes> && sizeof(Bytes) == 8);
 static_assert(std::is_trivially_copyable_v<UsdPerMachineSecond> && sizeof(UsdPerMachineSecond) == 8);
 static_assert(in_hours(kMonth) == 730 && in_hours(kYear) == 8760);
 
-TEST(Units, RooflineWorkedByHand) {
+TEST(Units, RooflineMatchesAHandCalculation) {
   // 14 GB over 2039 GB/s = 6.866 ms.
   Seconds t = gb(14) / gb_per_s(2039);
   EXPECT_NEAR(in_milliseconds(t), 6.866, 0.001);
 }
 
-TEST(Units, ScalesLiveInMakersAndReaders) {
+TEST(Units, MakersAndReadersConvertScales) {
   EXPECT_DOUBLE_EQ(in_bytes(gib(1)), 1073741824.0);
   EXPECT_DOUBLE_EQ(in_gbit_per_s(gbit_per_s(3200)), 3200);
   EXPECT_DOUBLE_EQ(in_gb_per_s(gbit_per_s(3200)), 400);
@@ -69,7 +69,7 @@ TEST(Units, ScalesLiveInMakersAndReaders) {
   EXPECT_DOUBLE_EQ(in_usd(machine * machines(3) * kMonth), 120537.6);
 }
 
-TEST(Units, RatioSaysWhichScaleItWasRead) {
+TEST(Units, RatioConvertsFractionsAndPercent) {
   EXPECT_EQ(Ratio::percent(35), Ratio::fraction(0.35));
   EXPECT_DOUBLE_EQ(Ratio::fraction(0.66).percent(), 66);
 }

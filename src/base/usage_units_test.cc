@@ -28,7 +28,7 @@ TEST(UsageUnits, ARateTimesGpuTimeIsABill) {
   EXPECT_DOUBLE_EQ(in_gpu_hours(gpus(8) * hours(3)), 24);
 }
 
-TEST(UsageUnits, AMonthIsThatOfUnitsH) {
+TEST(UsageUnits, DollarsAMonthUseTheMonthOfUnits) {
   EXPECT_DOUBLE_EQ(in_usd_per_month(usd_per_hour(1)), in_hours(kMonth));
   EXPECT_DOUBLE_EQ(in_usd_per_month(usd_per_month(12)), 12);
 }

@@ -29,7 +29,7 @@ const Catalog& built_in() {
 
 const Gpu& gpu(std::string_view name) { return **built_in().find_gpu(name); }
 
-TEST(Catalogue, HasEveryGpuOfTheContract) {
+TEST(Catalogue, EveryGpuOfTheContractIsPresent) {
   for (const char* name :
        {"t4",           "v100-16gb-sxm", "v100-32gb-sxm",  "a10",           "a10g",           "a30",
         "a40",          "a100-40gb-sxm", "a100-40gb-pcie", "a100-80gb-sxm", "a100-80gb-pcie", "l4",
@@ -70,7 +70,7 @@ TEST(Catalogue, AliasesMeanOneGpu) {
 }
 
 // Narrower numbers are not slower, sparse peaks are above dense ones, and nobody measures more than the peak.
-TEST(Catalogue, RatesAreInOrder) {
+TEST(Catalogue, SparseExceedsDenseAndNarrowFormatsAreNotSlower) {
   for (const Gpu& g : built_in().gpus) {
     auto dense = [&](NumberFormat f) { return g.peak(f).dense; };
     for (const Peak& peak : g.peaks) {
@@ -91,7 +91,7 @@ TEST(Catalogue, RatesAreInOrder) {
 }
 
 // What people most often get wrong.
-TEST(Catalogue, KnownTraps) {
+TEST(Catalogue, FormatsAndRatesThatAreOftenMisquotedAreRight) {
   EXPECT_FALSE(gpu("t4").peak(NumberFormat::kBf16).supported);
   EXPECT_FALSE(gpu("v100-16gb-sxm").peak(NumberFormat::kBf16).supported);
   EXPECT_FALSE(gpu("a100-80gb-sxm").peak(NumberFormat::kFp8).supported);
@@ -183,7 +183,7 @@ TEST(Catalogue, EveryPriceHasASourceAndADate) {
   }
 }
 
-TEST(FindGpu, FamiliesAndMistakes) {
+TEST(FindGpu, AFamilyNameFindsItsMembersAndAWrongNameGetsASuggestion) {
   EXPECT_EQ(built_in().match_gpus("a100")->size(), 4u);
   EXPECT_EQ(built_in().match_gpus("a10")->size(), 1u);
   EXPECT_THAT(built_in().match_gpus("h10").error().hints[0], HasSubstr("did you mean 'h100-sxm'"));
@@ -266,7 +266,7 @@ TEST(Overlay, AMachinePriceThatDisagreesWithItsGpuPriceIsRefused) {
   EXPECT_THAT(describe(catalog.error()), HasSubstr("per GPU times 8 GPUs is not"));
 }
 
-TEST(Overlay, AFolderThatIsNotThereIsSaid) {
+TEST(Overlay, AMissingFolderIsAnError) {
   EXPECT_EQ(overlay_directory("/no/such/folder").error().code, ErrorCode::kUnreadableSource);
 }
 

@@ -11,13 +11,13 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(Classify, SteadyLoads) {
+TEST(Classify, ClassifiesSteadyLoads) {
   for (const Kind& kind : kSteadyKinds) {
     EXPECT_EQ(verdict_of(record(6, [&](double) { return kind.level; })), kind.verdict) << kind.name;
   }
 }
 
-TEST(Classify, TheSameWithoutSmActivity) {
+TEST(Classify, ClassifiesWithoutSmCounters) {
   for (const Kind& kind : kSteadyKinds) {
     auto samples = record(6, [&](double) { return kind.level; });
     for (Sample& sample : samples) sample.clear(Metric::kSmActive);
@@ -46,7 +46,7 @@ TEST(Classify, RequestsThatLeaveSamplesEmptyAreUnderused) {
   EXPECT_EQ(verdict_of(record(6, draw)), Verdict::kUnderused);
 }
 
-TEST(Classify, StartUpDoesNotCount) {
+TEST(Classify, StartUpIsLeftOutOfTheVerdict) {
   auto draw = [](double t) { return t < 8 ? steady(t) : Level{0.99, 0.95, 0.17, 0.93, 14}; };
   EXPECT_EQ(verdict_of(record(15, draw), true), Verdict::kComputeBound);
 }
@@ -63,7 +63,7 @@ TEST(Classify, CheckpointsDoNotMakeTrainingBursty) {
   EXPECT_EQ(checkpoints, 2) << "the third runs into the end";
 }
 
-TEST(Classify, NvidiaSmiAloneIsLessSure) {
+TEST(Classify, NvidiaSmiAloneGivesLowerConfidence) {
   auto strip = [](const Level& level, double power) {
     auto samples = record(
         20, [&](double) { return level; }, 1);
@@ -90,7 +90,7 @@ TEST(Classify, NvidiaSmiAloneIsLessSure) {
 }
 
 // A server's aggregates have no samples and no runs.
-TEST(Classify, FromAggregatesOnly) {
+TEST(Classify, ClassifiesFromAggregatesAlone) {
   Summary summary;
   summary.duration = days(7);
   summary.interval = seconds(60);
@@ -111,7 +111,7 @@ TEST(Classify, FromAggregatesOnly) {
   EXPECT_EQ(classify(nothing, {}).verdict, Verdict::kUnknown);
 }
 
-TEST(Classify, TheArticlesRuleIsShownWhereItDiffers) {
+TEST(Classify, TheArticlesRuleIsMentionedWhereItDiffers) {
   auto samples = record(6, [](double) { return Level{0.99, 0.98, 0.88, 0, 30}; });
   const Diagnosis copy = classify(summarize_steady(samples, find_phases(samples, false)), {});
   ASSERT_TRUE(copy.article);

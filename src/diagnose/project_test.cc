@@ -44,7 +44,7 @@ WatchedWork only(double TimeShares::*part) {
   return work;
 }
 
-TEST(SpeedOn, PureArithmeticAndPureTrafficAreThePerfModelsRatios) {
+TEST(SpeedOn, PureArithmeticAndPureTrafficScaleByThePerfModelsRatios) {
   for (const SustainedRates& from : speeds().all()) {
     for (const SustainedRates& to : speeds().all()) {
       const auto slow = perf::slowdown(from, to, NumberFormat::kBf16);
@@ -57,7 +57,7 @@ TEST(SpeedOn, PureArithmeticAndPureTrafficAreThePerfModelsRatios) {
 }
 
 // Memory hidden behind arithmetic shows where arithmetic is fast: 0.8 of the time arithmetic, 0.5 memory behind it.
-TEST(SpeedOn, WhatWasHiddenCountsOnceItIsTheLonger) {
+TEST(SpeedOn, OverlappedTimeCountsWhenItBecomesTheLonger) {
   WatchedWork work;
   work.shares.compute = 1, work.shares.overlap = 0.9;
   const SustainedRates& here = rates("h100-sxm");

@@ -10,7 +10,7 @@
 namespace rightsize::diagnose {
 namespace {
 
-TEST(Series, StaysSmallAndKeepsTheMean) {
+TEST(Series, LongSeriesAreThinnedAndKeepTheMean) {
   Series series;
   double sum = 0;
   constexpr int kSamples = 100000;
@@ -27,7 +27,7 @@ TEST(Series, StaysSmallAndKeepsTheMean) {
 
 // 4 s of start-up, 0.1 s in which 40 GB are filled, 10 s of nothing. The engine's counter comes once a second, and the
 // first behind the filling covers it.
-TEST(Phases, MemoryFilledOnceAndThenHeldIsHolding) {
+TEST(Phases, MemoryFilledOnceAndKeptIsAHoldingPhase) {
   std::vector<Sample> samples;
   for (int i = 0; i < 140; ++i) {
     samples.push_back(reading(0.1 * i, i == 40 ? 0.12 : 0, i < 40 ? 6e8 : 4e10));

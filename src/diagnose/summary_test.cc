@@ -10,7 +10,7 @@
 namespace rightsize::diagnose {
 namespace {
 
-TEST(SummaryBuilder, QuantilesMaximaAndClockJumps) {
+TEST(SummaryBuilder, SummarizesQuantilesMaximaAndClockJumps) {
   SummaryBuilder gathered;
   for (int i = 0; i < 100; ++i) {
     Sample sample;
@@ -28,7 +28,7 @@ TEST(SummaryBuilder, QuantilesMaximaAndClockJumps) {
   EXPECT_DOUBLE_EQ(in_seconds(summary.duration), 99);  // 98 intervals, and that of the last sample
 }
 
-TEST(Activity, SmsSayWhetherAnythingRan) {
+TEST(Activity, ActivityIsReadFromSmCountersFirst) {
   Sample sample = reading(0, 0, 1e9);
   sample.set(Metric::kGraphicsActive, 0.3);  // of the whole last second
   EXPECT_EQ(activity(sample), 0);
@@ -57,7 +57,7 @@ TEST(SummaryBuilder, MeanPowerIsThatOfTheTimeCovered) {
 }
 
 // A second of work, two of nothing, five times: runs of one and two seconds.
-TEST(SummaryBuilder, StretchesOfWorkAndIdlenessAreToldApart) {
+TEST(SummaryBuilder, BusyAndIdleStretchesAreMeasured) {
   SummaryBuilder gathered;
   for (int i = 0; i <= 150; ++i) {
     Sample sample;

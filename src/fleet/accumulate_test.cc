@@ -140,7 +140,7 @@ std::vector<Stretch> random_life() {
   return life;
 }
 
-RC_GTEST_PROP(Accounting, HoursOwnersAndIdlenessAreTheCountOfSeconds, ()) {
+RC_GTEST_PROP(Accounting, HoursOwnersAndIdlenessMatchACountSecondBySecond, ()) {
   const std::vector<Stretch> life = random_life();
   const auto order = *rc::gen::element(Order::kBySeries, Order::kByTime, Order::kShuffled, Order::kNewestFirst);
   const Truth truth = count_seconds(life);
@@ -162,7 +162,7 @@ RC_GTEST_PROP(Accounting, HoursOwnersAndIdlenessAreTheCountOfSeconds, ()) {
   RC_ASSERT(std::abs(gpu.idle_share * in_seconds(gpu.covered) - truth.idle) <= blur);
 }
 
-TEST(Accounting, IntervalsMayChange) {
+TEST(Accounting, HoursAreRightWhenTheIntervalChanges) {
   // A second apart for ten minutes, then a minute apart for the rest of the day: $5.93 was said for $336.
   const GpuUse gpu = read_in_order({{0, 600, 1, "a-0"}, {600, 86400, 60, "a-0"}}, Order::kBySeries);
   EXPECT_NEAR(in_seconds(gpu.covered), 86400, 60);
@@ -177,7 +177,7 @@ TEST(Accounting, MeansAreOverTimeNotOverReadings) {
   }
 }
 
-TEST(Accounting, AnyNumberOfOwners) {
+TEST(Accounting, AGpuMayHaveAnyNumberOfOwners) {
   std::vector<Stretch> life;
   for (int i = 0; i < 84; ++i) life.push_back({7200 * i, 7200 * (i + 1), 60, "pod" + std::to_string(i) + "-x"});
   const GpuUse gpu = read_in_order(life, Order::kBySeries);
@@ -191,7 +191,7 @@ TEST(Accounting, AnyNumberOfOwners) {
   }
 }
 
-TEST(Accounting, HoursWithoutActivityAreBilledAndSaid) {
+TEST(Accounting, HoursWithoutActivityAreBilledAndNoted) {
   const GpuUse gpu = read_in_order({{0, 36000, 60, "a-0", "", 0.0}, {36000, 86400, 60, "a-0", "", -1}}, Order::kByTime);
   EXPECT_NEAR(in_seconds(gpu.covered), 86400, 60);
   EXPECT_NEAR(in_seconds(gpu.known), 36000, 60);
@@ -201,7 +201,7 @@ TEST(Accounting, HoursWithoutActivityAreBilledAndSaid) {
   EXPECT_NE(notes[0].find("no activity"), std::string::npos) << notes[0];
 }
 
-TEST(Accounting, BlanksAreDroppedAndTheGpuWasThere) {
+TEST(Accounting, BlankReadingsAreDroppedAndTheGpuCountsAsPresent) {
   UseAccumulator sum({});
   const int series = sum.open({.uuid = "G"});
   for (int i = 0; i < 1440; ++i) {
@@ -219,7 +219,7 @@ TEST(Accounting, BlanksAreDroppedAndTheGpuWasThere) {
   EXPECT_NE(accounting_notes({gpu}).at(0).find("dropped"), std::string::npos);
 }
 
-TEST(Accounting, AClockThatSaysNineteenSeventyMovesHoursIntoTheWindow) {
+TEST(Accounting, HoursOfAClockAtNineteenSeventyAreMovedIntoTheWindow) {
   UseAccumulator sum({});
   for (int gpu = 0; gpu < 4; ++gpu) {
     const int series = sum.open({.uuid = "G" + std::to_string(gpu), .host = gpu == 0 ? "off" : "on"});
@@ -240,7 +240,7 @@ TEST(Accounting, AClockThatSaysNineteenSeventyMovesHoursIntoTheWindow) {
   EXPECT_LE(gpus[0].profile.steps(), 512u) << "no axis from 1970 to now";
 }
 
-TEST(Accounting, AClockPutRightOnTheWayAddsNoTime) {
+TEST(Accounting, ACorrectedClockAddsNoTime) {
   UseAccumulator sum({});
   const int series = sum.open({.uuid = "G"});
   for (int i = 0; i < 60; ++i) sum.add(series, Metric::kGpuUtil, unix_seconds(100 + 60 * i), 0.5);
@@ -250,7 +250,7 @@ TEST(Accounting, AClockPutRightOnTheWayAddsNoTime) {
   EXPECT_NE(gpu.clock_off, Seconds{});
 }
 
-TEST(Accounting, APartitionedGpuIsOneGpu) {
+TEST(Accounting, InstancesOfAPartitionedGpuReplaceItsOwnSeries) {
   UseAccumulator sum({});
   auto report = [&](const char* profile, const char* id, int from, int until) {
     const int series = sum.open({.uuid = "G", .name = "NVIDIA H100 80GB HBM3", .mig_profile = profile, .mig_id = id});
@@ -291,7 +291,7 @@ TEST(Coverage, RareReadingsAreConnectedByTheirOwnInterval) {
 }
 
 // In any order the same readings cover the same time.
-RC_GTEST_PROP(Coverage, OrderDoesNotMatter, ()) {
+RC_GTEST_PROP(Coverage, ReadingsInAnyOrderCoverTheSameTime, ()) {
   std::vector<int> times = *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 20000));
   Coverage sorted, given;
   for (int t : times) given.add(unix_seconds(t));

@@ -31,7 +31,7 @@ Remedy remedy(std::vector<std::size_t> gpus, double usd) {
   return {.gpus = std::move(gpus), .saving = usd_per_month(usd)};
 }
 
-TEST(Choose, TheBestTogetherIsNotTheLargestFirst) {
+TEST(Choose, BeatsChoosingTheLargestFirst) {
   // The largest single remedy blocks two that save more together.
   const std::vector<Remedy> remedies = {remedy({0, 1, 2}, 10), remedy({0, 1}, 8), remedy({2, 3}, 7)};
   const Choice choice = choose_remedies(remedies, 4);
@@ -41,7 +41,7 @@ TEST(Choose, TheBestTogetherIsNotTheLargestFirst) {
 }
 
 // Against trying every subset of the remedies.
-RC_GTEST_PROP(Choose, IsTheBestOfAllSubsets, ()) {
+RC_GTEST_PROP(Choose, MatchesTheBestOfAllSubsets, ()) {
   const std::size_t gpus = *rc::gen::inRange<std::size_t>(1, 6);
   std::vector<Remedy> remedies;
   for (int i = *rc::gen::inRange(0, 11); i > 0; --i) {
@@ -104,7 +104,7 @@ Made random_fleet() {
 }
 
 // The plan saves at least what the best action of every GPU for itself would, summed.
-RC_GTEST_PROP(Actions, SaveAtLeastTheBestOfEveryGpuAlone, ()) {
+RC_GTEST_PROP(Actions, PlansSaveAtLeastTheBestOfEveryGpuAlone, ()) {
   const Made made = random_fleet();
   const std::vector<GpuUse> uses = made.uses(true);
   const DevicePrices book = book_at(2);
@@ -127,7 +127,7 @@ RC_GTEST_PROP(Actions, LabelsNeverLowerTheSaving, ()) {
 }
 
 // Every GPU in one action at most; every action says who goes where, how risky it is, and how to undo it.
-RC_GTEST_PROP(Actions, AreComplete, ()) {
+RC_GTEST_PROP(Actions, EveryActionIsCompleteAndUsesAGpuOnce, ()) {
   const Made made = random_fleet();
   const DevicePrices book = book_at(2);
   const FleetAnalysis a = analyse(made.uses(true), {book, speeds()});
@@ -165,7 +165,7 @@ TEST(Stop, NamesThePodAndTheCommand) {
   EXPECT_EQ(stop.rollback, "kubectl -n a scale deployment/chat --replicas=2");
 }
 
-TEST(Stop, NotWhatIsYoungHasEndedOrServedTraffic) {
+TEST(Stop, YoungEndedAndServingWorkloadsAreNotStopped) {
   UseAccumulator sum({});
   constexpr int kWeek = 7 * kDay;
   live(sum, {.uuid = "busy"}, kWeek, busy);
@@ -181,7 +181,7 @@ TEST(Stop, NotWhatIsYoungHasEndedOrServedTraffic) {
   EXPECT_EQ(stopped, std::set<std::string>{"held"});
 }
 
-TEST(Stop, OnlyWhatTheOwnerOfNowDidCounts) {
+TEST(Stop, OnlyTheCurrentOwnersActivityCounts) {
   // Four days of work by another pod, then three days of nothing by the one that is there.
   UseAccumulator sum({});
   live(sum, {.uuid = "A", .pod = "before-0"}, 4 * kDay, busy);
@@ -193,7 +193,7 @@ TEST(Stop, OnlyWhatTheOwnerOfNowDidCounts) {
   EXPECT_NEAR(in_usd_per_month(stops[0].saving), 1460, 15);
 }
 
-TEST(Stop, ParksWhatIsIdleForHours) {
+TEST(Stop, GpusIdleForHoursEveryDayAreParked) {
   // Half-hourly readings, from which steps of five minutes would have gaps: idle from 8 to 24 h, two thirds of the day.
   UseAccumulator sum({});
   const int number =
@@ -220,7 +220,7 @@ std::vector<Remedy> consolidations(double (*first)(int), double (*second)(int), 
   return find_consolidations(fleet.input());
 }
 
-TEST(Consolidate, PeaksThatMeetDoNotShare) {
+TEST(Consolidate, WorkloadsWithCoincidingPeaksDoNotShareAGpu) {
   // 0.6 and 0.6 at the same hours are more than one GPU holds; at different hours they are not.
   EXPECT_TRUE(consolidations(mornings, mornings, 20 * kGiB).empty());
   const std::vector<Remedy> apart = consolidations(mornings, evenings, 20 * kGiB);
@@ -235,7 +235,7 @@ TEST(Consolidate, PeaksThatMeetDoNotShare) {
   EXPECT_TRUE(consolidations(mornings, evenings, 45 * kGiB).empty());
 }
 
-TEST(Consolidate, TeamsShareOnlyWhenAsked) {
+TEST(Consolidate, TeamsShareAGpuOnlyWhenAllowed) {
   auto found = [](bool across) {
     UseAccumulator sum({});
     live(sum, {.uuid = "A", .team = "a", .pod = "x-0", .memory = 20 * kGiB, .tensor = 0.2, .dram = 0.2}, kDay, trickle);
@@ -265,7 +265,7 @@ std::vector<GpuUse> seven_small(double level_at_noon) {
   return sum.finish();
 }
 
-TEST(Mig, SmallJobsGoIntoSlicesThatAreNamed) {
+TEST(Mig, SmallJobsAreMovedIntoNamedSlices) {
   const Judged fleet(seven_small(0.08));
   const std::vector<Remedy> slices = find_partitions(fleet.input());
   ASSERT_EQ(slices.size(), 1u);
@@ -290,7 +290,7 @@ TEST(Mig, SlicesAreSizedForTheirPeaks) {
   }
 }
 
-TEST(Replicas, BeyondThePeak) {
+TEST(Replicas, ReplicasBeyondThePeakAreRemoved) {
   UseAccumulator sum({});
   for (int i = 0; i < 8; ++i) {
     live(sum,
@@ -314,7 +314,7 @@ TEST(Replicas, BeyondThePeak) {
   EXPECT_NEAR(*a.actions[0].forecast->latency_peak, 0.92 / 0.36, 0.05);
 }
 
-TEST(Downsize, PeaksThatWouldNotFitAreNoSmallMatter) {
+TEST(Downsize, ASmallerGpuMustCarryThePeaks) {
   auto smaller = [](double peak, int minutes) {
     UseAccumulator sum({});
     live(sum, {.uuid = "A", .memory = 6 * kGiB, .tensor = 0.2, .dram = 0.2}, kDay,
@@ -335,7 +335,7 @@ TEST(Downsize, PeaksThatWouldNotFitAreNoSmallMatter) {
   }
 }
 
-TEST(Commit, OnlyRealOffersAndOnlyWhatNoOtherActionTouches) {
+TEST(Commit, CommitsOnlyToRealOffersForGpusWithoutOtherActions) {
   UseAccumulator sum({});
   for (int i = 0; i < 2; ++i) {
     Device device{.index = i, .uuid = "G" + std::to_string(i), .host = "n1"};

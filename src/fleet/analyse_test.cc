@@ -10,7 +10,7 @@ namespace {
 
 using diagnose::Verdict;
 
-TEST(Analyse, EveryCaseInItsPlace) {
+TEST(Analyse, EveryKindOfWasteIsClassified) {
   const DevicePrices book = book_at(2);
   const FleetAnalysis a = analyse(mixed_fleet(), {book, speeds()});
   EXPECT_EQ(row(a, "GPU-busy").verdict, Verdict::kComputeBound);
@@ -53,7 +53,7 @@ TEST(Downsize, GrowthFollowsWhatTheTimeWasSpentOn) {
 }
 
 // The ledger adds up, owners add up, and no dollar is saved twice, whatever the fleet.
-RC_GTEST_PROP(Analyse, DollarsAddUp, ()) {
+RC_GTEST_PROP(Analyse, LedgerOwnersAndSavingsAddUp, ()) {
   using Activity = double (*)(int);
   const std::vector<Activity> kinds = {busy, nothing, trickle, mornings, evenings};
   UseAccumulator sum({});
@@ -111,7 +111,7 @@ TEST(Analyse, TimeWithoutActivityIsUnknownNotUseful) {
   EXPECT_LT(in_usd(a.totals.waste), 10);
 }
 
-TEST(Analyse, GroupsSumToTheTotals) {
+TEST(Analyse, OwnerGroupsSumToTheTotals) {
   const DevicePrices book = book_at(2);
   const FleetAnalysis a = analyse(mixed_fleet(), {book, speeds()});
   const std::vector<OwnerLine> teams =

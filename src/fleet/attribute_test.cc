@@ -5,7 +5,7 @@
 namespace rightsize::fleet {
 namespace {
 
-TEST(Attribute, JobsByIdAndByTime) {
+TEST(Attribute, JobsAreMatchedByIdAndByTime) {
   UseAccumulator sum({});
   live(sum, {.uuid = "A", .team = ""}, kDay, mornings);
   std::vector<GpuUse> gpus = sum.finish();
@@ -34,7 +34,7 @@ TEST(Attribute, JobsByIdAndByTime) {
 }
 
 // Three of a node's four GPUs, nobody knows which: three quarters of the node's hours.
-TEST(Attribute, JobsOnSharedNodesHaveEqualPartsOfTheirGpus) {
+TEST(Attribute, JobsWithUnknownGpusShareTheirHostEqually) {
   UseAccumulator sum({});
   for (int i = 0; i < 4; ++i) live(sum, {.uuid = "G" + std::to_string(i), .team = "", .index = i}, kDay, busy);
   std::vector<GpuUse> gpus = sum.finish();

@@ -11,13 +11,13 @@ using testing::HasSubstr;
 
 Owner pod(std::string name) { return {"team", workload_of_pod(name), "", std::move(name)}; }
 
-TEST(Commands, TheObjectIsReadFromThePodsName) {
+TEST(Commands, KubernetesObjectsAreReadFromThePodName) {
   EXPECT_EQ(kubernetes_object(pod("chat-7d4b9c6f5-x2x5z")), "deployment/chat");
   EXPECT_EQ(kubernetes_object(pod("train-3")), "statefulset/train");
   EXPECT_EQ(kubernetes_object(pod("notebook-alice")), "pod/notebook-alice");
 }
 
-TEST(Commands, StopBySchedulerAndKind) {
+TEST(Commands, StopCommandsMatchTheSchedulerAndKind) {
   EXPECT_THAT(stop_commands(pod("chat-7d4b9c6f5-x2x5z")),
               ElementsAre("kubectl -n team scale deployment/chat --replicas=0"));
   EXPECT_THAT(stop_commands(pod("notebook-alice")), ElementsAre("kubectl -n team delete pod/notebook-alice"));
@@ -26,7 +26,7 @@ TEST(Commands, StopBySchedulerAndKind) {
   EXPECT_TRUE(stop_commands({}).empty());
 }
 
-TEST(Commands, SchedulesAndSharing) {
+TEST(Commands, WritesKedaSchedulesAndTimeSlicing) {
   const std::string manifest = keda_schedule(pod("chat-7d4b9c6f5-x2x5z"), 8, 18);
   EXPECT_THAT(manifest, HasSubstr("kind: Deployment\n    name: chat"));
   EXPECT_THAT(manifest, HasSubstr("start: 0 8 * * *\n        end: 0 18 * * *"));

@@ -23,7 +23,7 @@ const Sources& sources() {
   return found;
 }
 
-TEST(Emit, RulesSpeakOfTheNamesThatWereFound) {
+TEST(Emit, RulesUseTheMetricNamesThatWereFound) {
   const LabelNames labels{"node", "card"};
   const FleetAnalysis nothing_found;
   const std::string rules = emit_rules({sources(), labels, {}, nothing_found});
@@ -33,7 +33,7 @@ TEST(Emit, RulesSpeakOfTheNamesThatWereFound) {
   EXPECT_THAT(emit_rules({{}, labels, {}, nothing_found}), HasSubstr("nothing to record"));
 }
 
-TEST(Emit, RulesCarryThePricesThatWereUsed) {
+TEST(Emit, RulesContainThePricesThatWereUsed) {
   const DevicePrices book = book_at(2.5);
   const FleetAnalysis a = analyse(mixed_fleet(), {book, speeds()});
   const LabelNames labels{"node", "card"};
@@ -43,7 +43,7 @@ TEST(Emit, RulesCarryThePricesThatWereUsed) {
 // What Grafana's dashboard kind requires: title, schema version, panels with a type, a place on the 24 columns, field
 // defaults and overrides, options, targets with a reference id, and a data source that a variable of the dashboard
 // names.
-TEST(Emit, TheDashboardIsWhatGrafanaRequires) {
+TEST(Emit, TheDashboardIsValidForGrafana) {
   const LabelNames labels{"node", "card"};
   const FleetAnalysis nothing_found;
   const Checked<LocatedJson> json =
@@ -89,7 +89,7 @@ TEST(Emit, TheDashboardIsWhatGrafanaRequires) {
 
 // Exposition text: every family has its help and type before its samples, all samples of a family stand together, and
 // no sample is said twice.
-TEST(Emit, MetricsAreExpositionText) {
+TEST(Emit, MetricsAreValidExpositionText) {
   const DevicePrices book = book_at(2.5);
   std::vector<GpuUse> gpus = mixed_fleet();
   gpus[0].device.host = "odd \"host\"\\\n";

@@ -51,7 +51,7 @@ TEST(UseAccumulator, OrderAndDuplicatesDoNotMatter) {
   EXPECT_NEAR(twice.idle_share, forward.idle_share, 1e-4);
 }
 
-TEST(UseAccumulator, RefusesNonsense) {
+TEST(UseAccumulator, DropsImpossibleReadings) {
   UseAccumulator sum({});
   const int number = sum.open({.uuid = "G"});
   sum.add(number, Metric::kGpuUtil, kStart, std::nan(""));
@@ -67,7 +67,7 @@ TEST(UseAccumulator, RefusesNonsense) {
 }
 
 // Readings in blocks are the readings one by one, in any order and with gaps of any size.
-RC_GTEST_PROP(UseAccumulator, BlocksAreTheReadings, ()) {
+RC_GTEST_PROP(UseAccumulator, AddingReadingsInBlocksEqualsOneByOne, ()) {
   const auto times = *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 40 * 86400));
   std::vector<telemetry::Point> points;
   for (int s : times) points.push_back({kStart + seconds(s), (s * 37 % 107) / 50.0 - 0.1});  // some of them nonsense
@@ -90,7 +90,7 @@ RC_GTEST_PROP(UseAccumulator, BlocksAreTheReadings, ()) {
 }
 
 // A bin's mean stays what it was, whatever the number of readings and the order in which steps are merged.
-RC_GTEST_PROP(UseAccumulator, CurveKeepsTheMean, ()) {
+RC_GTEST_PROP(UseAccumulator, CurvesKeepTheMeanAndThePeak, ()) {
   const int count = *rc::gen::inRange(1, 3000);
   const int gap = *rc::gen::element(1, 7, 30, 300, 3600);
   UseAccumulator sum({});
@@ -122,7 +122,7 @@ TEST(Use, AlignedProfilesShareAnAxis) {
   EXPECT_NEAR(gpus[1].profile.activity.max[0], 0.6, 1e-6);
 }
 
-TEST(Use, WorkloadsOfPods) {
+TEST(Use, WorkloadIsThePodNameWithoutItsSuffixes) {
   EXPECT_EQ(workload_of_pod("chat-7d4b9c6f5-x2x5z"), "chat");
   EXPECT_EQ(workload_of_pod("train-0"), "train");
   EXPECT_EQ(workload_of_pod("big-model-12"), "big-model");
@@ -131,7 +131,7 @@ TEST(Use, WorkloadsOfPods) {
   EXPECT_EQ(workload_of_pod("solo"), "solo");
 }
 
-TEST(Use, OwnersFromLabels) {
+TEST(Use, OwnersAreReadFromLabels) {
   auto owner = [](std::map<std::string, std::string> labels) {
     return owner_of({.labels = std::move(labels)}).shown();
   };
@@ -150,7 +150,7 @@ TEST(Use, OwnersFromLabels) {
   EXPECT_EQ(owner({{"job", "dcgm"}}), "(nobody)");  // Prometheus's own label
 }
 
-TEST(Analyse, PartitionedGpusAddUpToOne) {
+TEST(Analyse, InstancesAndFreePartOfAGpuAddUpToOneGpu) {
   UseAccumulator sum({});
   for (int i = 0; i < 3; ++i) {
     live(sum, {.uuid = "GPU-0", .memory = 5 * kGiB, .mig_profile = "1g.10gb", .mig_id = std::to_string(7 + i)}, kDay,
@@ -165,7 +165,7 @@ TEST(Analyse, PartitionedGpusAddUpToOne) {
   EXPECT_NEAR(in_usd(a.ledger[static_cast<std::size_t>(Category::kIdle)].spend), 7 * 24 * 4.0 / 7, 1e-6);
 }
 
-TEST(Analyse, SharedGpusAreSplitByTime) {
+TEST(Analyse, SharedGpusAreSplitByTimeBetweenOwners) {
   UseAccumulator sum({});
   live(sum, {.uuid = "GPU-0", .team = "a", .pod = "x-0"}, kDay / 2, busy);
   live(sum, {.uuid = "GPU-0", .team = "b", .pod = "y-0"}, kDay, busy);

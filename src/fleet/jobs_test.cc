@@ -33,7 +33,7 @@ const JobLine& line(const std::vector<JobLine>& lines, const std::string& name) 
   return lines.front();
 }
 
-TEST(Jobs, CostTheirGpusTimesTheirTimeWhateverBecameOfThem) {
+TEST(Jobs, JobsCostTheirGpuTimeWhateverTheirState) {
   JobTable table;
   table.jobs = {job("1", "COMPLETED", 0, 2, 4), job("2", "FAILED", 0, 1, 2), job("3", "TIMEOUT", 1, 3, 1),
                 job("4", "RUNNING", 2, 1, 1)};
@@ -53,7 +53,7 @@ TEST(Jobs, CostTheirGpusTimesTheirTimeWhateverBecameOfThem) {
   EXPECT_FALSE(ledger.users[0].idle);  // nothing was measured
 }
 
-TEST(Jobs, WhatWasRequestedAndNotUsed) {
+TEST(Jobs, UnusedGpusAndLongTimeLimitsAreIssues) {
   JobTable table;
   table.jobs = {job("1", "COMPLETED", 0, 2, 2), job("2", "COMPLETED", 0, 1, 4), job("3", "COMPLETED", 3, 1, 1)};
   for (telemetry::JobGpu& gpu : table.jobs[0].gpus) gpu.utilization = Ratio::fraction(0);
@@ -72,7 +72,7 @@ TEST(Jobs, WhatWasRequestedAndNotUsed) {
 }
 
 // Jobs that share a node do not share its first GPU, whatever their number, order and length.
-RC_GTEST_PROP(Jobs, HoursOfGpusAreTheHoursOfJobs, ()) {
+RC_GTEST_PROP(Jobs, GpuHoursEqualTheHoursOfJobs, ()) {
   JobTable table;
   double sum = 0, idle = 0;
   for (int i = *rc::gen::inRange(0, 40); i > 0; --i) {
@@ -103,7 +103,7 @@ RC_GTEST_PROP(Jobs, HoursOfGpusAreTheHoursOfJobs, ()) {
   RC_ASSERT(lost <= sum + 1e-6);
 }
 
-TEST(Jobs, HostsWithTelemetryAreLeftToIt) {
+TEST(Jobs, JobsOnHostsWithTelemetryMakeNoGpus) {
   JobTable table;
   table.jobs = {job("1", "COMPLETED", 0, 2, 4, "n1.cluster.local"), job("2", "COMPLETED", 0, 1, 2, "n2")};
   const std::vector<GpuUse> gpus = gpus_of_jobs(table, {}, {"n1"});
@@ -111,7 +111,7 @@ TEST(Jobs, HostsWithTelemetryAreLeftToIt) {
   for (const GpuUse& gpu : gpus) EXPECT_EQ(gpu.device.host, "n2");
 }
 
-TEST(Jobs, ClippedToTheWindow) {
+TEST(Jobs, JobsAreClippedToTheWindow) {
   JobTable table;
   table.jobs = {job("1", "COMPLETED", 0, 10, 1), job("2", "COMPLETED", 20, 1, 1)};
   table.jobs[0].elapsed = hours(5);  // suspended for half of it

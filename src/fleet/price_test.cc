@@ -5,7 +5,7 @@
 namespace rightsize::fleet {
 namespace {
 
-TEST(Prices, GivenMachineAssumedUnknown) {
+TEST(Prices, PricesAreGivenByMachineAssumedOrUnknown) {
   const DevicePrices book(facts(), *market::parse_own_prices({"h200=5", "p5.48xlarge=44USD/h", "a100=2"}, facts()));
   const GpuPrice h200 = book.price({.name = "NVIDIA H200"});
   EXPECT_EQ(h200.basis, PriceBasis::kGiven);
@@ -37,7 +37,7 @@ TEST(Prices, MigInstancesTakeTheirShare) {
 }
 
 // gres/gpu:a100 is a family: priced by --price a100.
-TEST(Prices, SlurmsTypesArePricedByTheirFamily) {
+TEST(Prices, SlurmGpuTypesArePricedByFamily) {
   const DevicePrices book(facts(), *market::parse_own_prices({"a100=1.9", "h100=3.1"}, facts()));
   EXPECT_NEAR(in_usd(*book.price({.name = "a100"}).cost(hours(1))), 1.9, 1e-9);
   EXPECT_NEAR(in_usd(*book.price({.name = "h100"}).cost(hours(1))), 3.1, 1e-9);
@@ -65,7 +65,7 @@ TEST(Prices, AlternativesAreRealOffersOfTheSameProvider) {
   for (std::size_t i = 1; i < of_aws.size(); ++i) EXPECT_LE(of_aws[i - 1].rate, of_aws[i].rate);
 }
 
-TEST(Prices, OwnPricesAndNamedProvidersForAlternatives) {
+TEST(Prices, AlternativesUseOwnPricesAndNamedProviders) {
   const DevicePrices book(facts(), *market::parse_own_prices({"h100-sxm=2.5", "l4=0.3"}, facts()),
                           {.providers = {"gcp"}});
   bool seen = false;

@@ -13,7 +13,7 @@ TEST(PromQl, SelectorsAreEscapedTwice) {
   EXPECT_EQ(selector("M", "", {}), "M");
 }
 
-TEST(PromQl, QuestionsNameTheirRange) {
+TEST(PromQl, EveryQueryNamesItsRange) {
   EXPECT_EQ(present({"U", "F"}, seconds(300), {"UUID"}),
             "(count by (UUID) (count_over_time(U[5m])) or count by (UUID) (count_over_time(F[5m])))");
   // 1.05 is 105 in the server's unit.
@@ -23,7 +23,7 @@ TEST(PromQl, QuestionsNameTheirRange) {
   EXPECT_EQ(over_time("quantile_over_time(0.95, ", "U", seconds(5400)), "quantile_over_time(0.95, U[90m])");
 }
 
-TEST(PromQl, Durations) {
+TEST(PromQl, DurationsUseTheLargestUnitThatDivides) {
   EXPECT_EQ(duration_text(seconds(86400)), "1d");
   EXPECT_EQ(duration_text(seconds(3600)), "1h");
   EXPECT_EQ(duration_text(seconds(90)), "90s");
@@ -31,7 +31,7 @@ TEST(PromQl, Durations) {
   EXPECT_EQ(duration_text(seconds(0.2)), "1s");
 }
 
-TEST(PrometheusClient, StatusTellsTooMuchFromWrong) {
+TEST(PrometheusClient, StatusesForTooLargeQueriesAreRecognised) {
   for (int status : {408, 413, 422, 503, 504}) EXPECT_TRUE(means_too_much(status)) << status;
   for (int status : {400, 401, 404, 429, 500}) EXPECT_FALSE(means_too_much(status)) << status;
 }

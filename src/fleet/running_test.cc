@@ -13,7 +13,7 @@ LoadCurve curve(std::vector<double> mean, std::vector<double> max) {
   return {kStart, seconds(600), std::move(mean), std::move(max)};
 }
 
-TEST(TimeAbove, KnownCases) {
+TEST(TimeAbove, BoundsOfHandMadeCurves) {
   // Never above; always above; one step of four.
   EXPECT_EQ(time_above(curve({0.5, 0.5}, {0.9, 0.9}), 1, seconds(60), 0).high, 0);
   EXPECT_NEAR(time_above(curve({1.5, 1.5}, {1.5, 1.5}), 1, seconds(60), 0).low, 1, 1e-12);
@@ -49,7 +49,7 @@ RC_GTEST_PROP(TimeAbove, BoundsHoldForAnyReadings, ()) {
   RC_ASSERT(bounds.low <= bounds.likely + 1e-12 && bounds.likely <= bounds.high + 1e-12);
 }
 
-RC_GTEST_PROP(LevelFor, IsEnoughAndNotMuchMore, ()) {
+RC_GTEST_PROP(LevelFor, LevelIsTheSmallestThatIsRarelyExceeded, ()) {
   const auto peaks = *rc::gen::nonEmpty(rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 101)));
   LoadCurve load{kStart, seconds(600), {}, {}};
   for (int peak : peaks) {
@@ -61,7 +61,7 @@ RC_GTEST_PROP(LevelFor, IsEnoughAndNotMuchMore, ()) {
   if (level > 0.001) RC_ASSERT(time_above(load, level - 0.001, seconds(60), 0).likely >= 0.01 - 1e-9);
 }
 
-TEST(Forecast, LatencyOfProcessorSharing) {
+TEST(Forecast, LatencyFollowsProcessorSharing) {
   const Forecast f =
       make_forecast(curve({0.5}, {0.5}),
                     {.p95 = 0.5, .peak = 1.2, .now_p95 = 0.25, .now_peak = 0.6, .growth = 2, .reading = seconds(60)});
@@ -73,7 +73,7 @@ TEST(Forecast, LatencyOfProcessorSharing) {
   EXPECT_DOUBLE_EQ(*batch.latency_peak, 2);
 }
 
-TEST(Running, WhoIsThereNowAndSinceWhen) {
+TEST(Running, FindsCurrentOwnersAndSinceWhen) {
   UseAccumulator sum({});
   live(sum, {.uuid = "A", .pod = "old-0"}, 2 * kDay, busy);
   live(sum, {.uuid = "A", .pod = "new-0", .from_minute = 2 * kDay}, kDay, trickle);

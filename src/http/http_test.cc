@@ -7,20 +7,20 @@
 namespace rightsize::http {
 namespace {
 
-TEST(Http, ShownAddressesCarryNoSecret) {
+TEST(Http, ShownAddressesHideCredentials) {
   EXPECT_EQ(shown_url("http://user:secret@host:9090/api?token=abc#x"), "http://host:9090/api");
   EXPECT_EQ(shown_url("https://host/path@x"), "https://host/path@x");
   EXPECT_EQ(shown_url("host:9090"), "host:9090");
 }
 
-TEST(Http, RetryAfter) {
+TEST(Http, RetryAfterIsSecondsOrADate) {
   EXPECT_EQ(retry_after_seconds("7"), 7);
   EXPECT_EQ(retry_after_seconds("soon"), 0);
   EXPECT_EQ(retry_after_seconds("Sun, 06 Nov 1994 08:49:37 GMT"), 0);
   EXPECT_GT(retry_after_seconds("Fri, 01 Jan 2100 00:00:00 GMT"), 1e6);
 }
 
-TEST(Http, NobodyThere) {
+TEST(Http, AServerThatCannotBeReachedIsAnError) {
   Traffic traffic;
   Client client(
       {.bearer = "secret", .user = {}, .password = {}, .certificate = {}, .key = {}, .authority = {}, .headers = {}},

@@ -8,7 +8,7 @@ namespace rightsize::market {
 namespace {
 
 // 8 x 700 W + 1,500 W = 7.1 kW, x 1.3 = 9.23 kW x 0.12 = $1.1076; $280,000 / (4 x 8,760 x 0.7) = $11.4155.
-TEST(HourlyCost, WriteOffAndPowerByHand) {
+TEST(HourlyCost, HourlyCostMatchesAHandCalculation) {
   catalog::Gpu gpu;
   gpu.tdp = watts(700);
   OwnHardware own;

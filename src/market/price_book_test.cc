@@ -78,7 +78,7 @@ TEST(Offers, APriceForAnyRegionAnswersEveryRegion) {
   EXPECT_EQ(found[2].price->region, "west");
 }
 
-TEST(Offers, OrderOfRowsDoesNotMatter) {
+TEST(Offers, TheOrderOfRowsDoesNotMatter) {
   Catalog catalog = small_catalog();
   const auto names = [](const Catalog& of) {
     std::vector<std::string> texts;
@@ -108,7 +108,7 @@ TEST(Offers, AnOwnPriceReplacesTheOnDemandPricesOfItsMachine) {
 }
 
 // 5.6 / 8 = 0.70 as in the west: the smaller machine is taken.
-TEST(GpuPrice, EqualSharesGoToTheSmallerMachine) {
+TEST(GpuPrice, AtEqualPricesTheSmallerMachineIsChosen) {
   const Catalog catalog = small_catalog();
   const PriceBook book(catalog);
   const auto best = book.gpu(gpu(catalog, "l4"), Purchase::kOnDemand);
@@ -148,7 +148,7 @@ TEST(OwnGpu, AFamilyWithOnePriceIsPricedByItsName) {
   EXPECT_DOUBLE_EQ(price({}, "a100"), 0);
 }
 
-TEST(MachinePrice, OwnThenTheRegionThenTheCheapest) {
+TEST(MachinePrice, OwnPriceThenTheRegionsThenTheCheapest) {
   const Catalog catalog = small_catalog();
   const catalog::Machine& big = machine(catalog, "Big.8");
   const PriceBook book(catalog);
@@ -209,7 +209,7 @@ std::optional<double> cheapest_by_hand(const Catalog& catalog, const std::string
 }
 
 // However a command asks (one GPU, its cheapest offer, all offers, every machine's list price), it hears one price.
-RC_GTEST_PROP(PriceBook, EveryWayToAskGivesTheSamePrice, ()) {
+RC_GTEST_PROP(PriceBook, EveryLookUpGivesTheSamePrice, ()) {
   const Catalog catalog = random_catalog();
   const OfferFilter filter = random_filter();
   const PriceBook book(catalog);
@@ -236,7 +236,7 @@ RC_GTEST_PROP(PriceBook, EveryWayToAskGivesTheSamePrice, ()) {
 }
 
 // An own price of a GPU is that of all its machines by the number of their GPUs, whatever the filter.
-RC_GTEST_PROP(PriceBook, AnOwnPriceHoldsHoweverItIsAskedFor, ()) {
+RC_GTEST_PROP(PriceBook, AnOwnPriceHoldsInEveryLookUp, ()) {
   const Catalog catalog = random_catalog();
   const OfferFilter filter = random_filter();
   const double usd = *rc::gen::inRange(1, 400) * 0.05;

@@ -9,7 +9,7 @@ namespace {
 
 using catalog::Purchase;
 
-TEST(RunningTime, OnlyStartUpWithoutInterruptions) {
+TEST(RunningTime, WithoutInterruptionsOnlyStartUpIsAdded) {
   Assumptions none;
   none.failures_per_gpu_hour = 0;
   const auto time = running_time(hours(10), gb(100), Purchase::kOnDemand, 1, 8, none);
@@ -19,7 +19,7 @@ TEST(RunningTime, OnlyStartUpWithoutInterruptions) {
 
 // One spot machine, 0.05 interruptions an hour, 100 s to save: t = sqrt(2 x 100 x 72,000) = 3,794.7 s;
 // saving 100 / 3794.7 = 2.635 %, redoing (1897.4 + 600) / 72,000 = 3.469 %; useful 93.896 %.
-TEST(RunningTime, YoungsIntervalByHand) {
+TEST(RunningTime, CheckpointIntervalMatchesYoungsFormula) {
   Assumptions spot;
   spot.failures_per_gpu_hour = 0;
   const auto time = running_time(hours(100), gb(100), Purchase::kSpot, 1, 8, spot);
@@ -40,7 +40,7 @@ TEST(RunningTime, MoreMachinesAreInterruptedMoreOften) {
   EXPECT_FALSE(running_time(hours(100), gb(500), Purchase::kSpot, 4096, 32768, spot));
 }
 
-TEST(SideCosts, AMonthOfStorageAndOneMoveOut) {
+TEST(SideCosts, SideCostsAreStorageByTheMonthAndOneTransferOut) {
   Assumptions a;
   a.storage = gb(1000);
   a.egress = gb(10);

@@ -39,7 +39,7 @@ catalog::Gpu gpu_of(Bytes memory) {
   return gpu;
 }
 
-TEST(WeightBytes, SixteenBitsIsTwoBytesAParameterToTheByte) {
+TEST(WeightBytes, SixteenBitWeightsTakeExactlyTwoBytesAParameter) {
   for (const char* name : {"llama-3.1-8b", "gpt2", "mixtral-8x7b", "bert-large"}) {
     const Bytes held = model_weight_bytes(model(name), Precision::kBf16, {}, false);
     EXPECT_DOUBLE_EQ(in_bytes(held), 2.0 * static_cast<double>(model(name).parameters())) << name;
@@ -48,7 +48,7 @@ TEST(WeightBytes, SixteenBitsIsTwoBytesAParameterToTheByte) {
 
 // Llama-3.1-8B: linears in the layers are 32 x (2 x 4096^2 + 2 x 1024 x 4096 + 3 x 14336 x 4096) = 6,979,321,856
 // parameters; embedding, head and norms are the other 1,050,939,392, which stay at two bytes.
-TEST(WeightBytes, QuantizedWorkedByHand) {
+TEST(WeightBytes, QuantizedWeightsMatchAHandCalculation) {
   const ModelShape& llama = model("llama-3.1-8b");
   constexpr double kLinear = 6'979'321'856.0, kRest = 1'050'939'392.0;
   constexpr double kRows = 32.0 * (4096 + 1024 + 1024 + 4096 + 14336 + 14336 + 4096);
@@ -73,7 +73,7 @@ TEST(WeightBytes, ParallelismDividesWhatIsSplit) {
 }
 
 // Llama-3.1-8B: 2 x 32 layers x 8 key heads x 128 x 2 bytes = 131,072 bytes a token.
-TEST(KvCache, GroupedHeadsWorkedByHand) {
+TEST(KvCache, GroupedHeadsMatchAHandCalculation) {
   EXPECT_DOUBLE_EQ(in_bytes(kv_token_bytes(model("llama-3.1-8b"), {})), 131072);
   KvLayout fp8{Precision::kFp8, 4, 1, 1};
   EXPECT_DOUBLE_EQ(in_bytes(kv_token_bytes(model("llama-3.1-8b"), fp8)), 131072 / 2.0 / 4);
@@ -119,7 +119,7 @@ TEST(Serving, SaysWhenTheCacheIsTooSmall) {
               testing::Contains(testing::HasSubstr("waits in the queue")));
 }
 
-RC_GTEST_PROP(Serving, GrowsWithContextAndConcurrency, ()) {
+RC_GTEST_PROP(Serving, MemoryGrowsWithContextAndConcurrency, ()) {
   Job job = serving();
   job.serve.isl = *rc::gen::inRange<std::int64_t>(1, 8192);
   job.serve.concurrency = *rc::gen::inRange<std::int64_t>(1, 512);

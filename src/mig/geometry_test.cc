@@ -62,7 +62,7 @@ struct Oracle {
   }
 };
 
-TEST(Geometry, CombinationsEqualTheExhaustiveOracleOnEveryGpu) {
+TEST(Geometry, CombinationsMatchExhaustiveSearchOnEveryGpu) {
   int gpus = 0;
   for (const catalog::Gpu& gpu : facts().gpus) {
     const std::optional<Geometry> geometry = Geometry::of(facts(), gpu);
@@ -83,14 +83,14 @@ TEST(Geometry, CombinationsEqualTheExhaustiveOracleOnEveryGpu) {
   EXPECT_GE(gpus, 14);
 }
 
-TEST(Geometry, WithoutTheDoubleMemoryProfileThereAre37) {
+TEST(Geometry, A100WithoutDoubleMemoryProfilesHas37Combinations) {
   const Oracle oracle(geometry_of("a100-80gb-sxm"), {"1g.20gb"});
   EXPECT_EQ(oracle.feasible.size(), 37u);
   // The oracle's own notion of maximal, without that profile.
   EXPECT_EQ(oracle.maximal.size(), 12u);
 }
 
-TEST(Geometry, NamesThatDriftAreFoundBySlices) {
+TEST(Geometry, RenamedProfilesAreFoundByTheirSlices) {
   const Geometry a100 = geometry_of("a100-80gb-sxm");
   EXPECT_EQ(a100.profile(*a100.find_profile("3g.39gb")).profile, "3g.40gb");
   EXPECT_EQ(a100.profile(*a100.find_profile("7g.79gb")).profile, "7g.80gb");
@@ -103,7 +103,7 @@ TEST(Geometry, NamesThatDriftAreFoundBySlices) {
   EXPECT_THAT(other_gpu.error().message, HasSubstr("no MIG profile '3g.20gb'"));
 }
 
-TEST(Geometry, PlacesBesideWhatIsThere) {
+TEST(Geometry, PlacesInstancesBesideExistingOnes) {
   const Geometry g = geometry_of("h100-sxm");
   const Layout there = *parse_layout("1g.10gb@1, 1g.10gb@5", g);
   EXPECT_FALSE(g.place(*parse_layout("3g.40gb", g), there));
@@ -117,7 +117,7 @@ TEST(Geometry, PlacesBesideWhatIsThere) {
   EXPECT_TRUE(g.place(*parse_layout("4g.40gb, 3g.40gb", g)));
 }
 
-TEST(Geometry, MediaVariantsHaveTheirLimits) {
+TEST(Geometry, MediaVariantsKeepTheirLimits) {
   const Geometry g = geometry_of("h100-sxm");
   EXPECT_TRUE(g.place(*parse_layout("1g.10gb+me, 6x1g.10gb", g)));
   EXPECT_FALSE(g.place(*parse_layout("1g.10gb+me, 1g.10gb+me", g)));
@@ -126,7 +126,7 @@ TEST(Geometry, MediaVariantsHaveTheirLimits) {
   EXPECT_TRUE(rtx.place(*parse_layout("1g.24gb+me.all, 3x1g.24gb-me", rtx)));
 }
 
-TEST(Geometry, LayoutsAreReadInManyWaysAndMistakesHaveAPlace) {
+TEST(Geometry, ReadsEveryLayoutNotationAndReportsMistakesWithTheirPlace) {
   const Geometry g = geometry_of("h100-sxm");
   EXPECT_EQ(*parse_layout("2x1g.10gb", g), *parse_layout("1g.10gb, 1g.10gb", g));
   EXPECT_EQ(*parse_layout("1g.10gb*2", g), *parse_layout("1g.10gb: 2", g));
@@ -159,7 +159,7 @@ std::string as_nvidia_smi(const Geometry& geometry) {
   return text + placements;
 }
 
-TEST(ProfileList, OfEveryGpuReadsBackAsOurTable) {
+TEST(ProfileList, DriverListsOfEveryGpuMatchOurTable) {
   for (const catalog::Gpu& gpu : facts().gpus) {
     const std::optional<Geometry> geometry = Geometry::of(facts(), gpu);
     if (!geometry) continue;
@@ -170,7 +170,7 @@ TEST(ProfileList, OfEveryGpuReadsBackAsOurTable) {
   }
 }
 
-TEST(ProfileList, DifferencesAreNamed) {
+TEST(ProfileList, DifferencesFromOurTableAreNamed) {
   const Geometry h200 = geometry_of("h200-sxm"), a30 = geometry_of("a30");
   const Checked<std::vector<ListedProfile>> listed = read_profile_list("lgip.txt", as_nvidia_smi(h200));
   EXPECT_FALSE(differences(*listed, a30).empty());

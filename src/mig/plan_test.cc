@@ -81,7 +81,7 @@ void expect_valid(const SlicePlan& plan, const WorkloadFile& file, const std::ve
 }
 
 // Seven of the smallest, two 3g and a 4g + 3g fill three GPUs exactly.
-TEST(Plan, KnownOptimum) {
+TEST(Plan, FindsAKnownOptimum) {
   const WorkloadFile file = read(
       "workloads:\n- {name: small, memory: 9GiB, load: 10%, replicas: 7}\n- {name: large, memory: 30GiB, load: 30%, "
       "replicas: 4}\n");
@@ -92,7 +92,7 @@ TEST(Plan, KnownOptimum) {
   EXPECT_TRUE(plan.proved());
 }
 
-TEST(Plan, TheCheaperTypeWinsByWhatItHolds) {
+TEST(Plan, PicksTheGpuTypeThatIsCheapestForTheWork) {
   const WorkloadFile file = read("workloads:\n- {name: a, memory: 20GiB, replicas: 6}\n");
   // An A30 holds one at 0.5, an H200 with 32.5 GiB slices four at 1.9: four cost 1.9, two more 1.0.
   const std::vector<GpuType> types{type_of("h200-sxm", 1.9), type_of("a30", 0.5)};
@@ -114,7 +114,7 @@ TEST(Plan, ReplicasSpreadAndGroupsStayTogether) {
   EXPECT_TRUE(plan.proved());
 }
 
-TEST(Plan, SharersShareASlice) {
+TEST(Plan, WorkloadsThatMayShareGetOneSlice) {
   const WorkloadFile file = read("workloads:\n- {name: tiny, memory: 1GiB, load: 1%, replicas: 40, share: true}\n");
   const std::vector<GpuType> types{type_of("h100-sxm", 1)};
   EXPECT_EQ(plan_slices(file, types, speeds(), {}).gpus.size(), 6u);
@@ -126,7 +126,7 @@ TEST(Plan, SharersShareASlice) {
   EXPECT_TRUE(plan.proved());
 }
 
-TEST(Plan, SaysWhatFitsNowhereAndWhatWould) {
+TEST(Plan, NamesWorkloadsThatFitNowhereAndAGpuThatWouldHoldThem) {
   const WorkloadFile file = read("workloads:\n- {name: ok, memory: 5GiB}\n- {name: huge, memory: 120GiB}\n");
   const market::PriceBook prices(facts());
   const SlicePlan plan = plan_slices(file, {type_of("a100-80gb-sxm", 1)}, speeds(), {.prices = &prices});
@@ -136,7 +136,7 @@ TEST(Plan, SaysWhatFitsNowhereAndWhatWould) {
   EXPECT_THAT(plan.unplaceable[0].would_fit, HasSubstr("a whole "));
 }
 
-TEST(Plan, AGroupTooLargeForOneGpuIsNamed) {
+TEST(Plan, AnAffinityGroupTooLargeForOneGpuIsNamed) {
   const WorkloadFile file =
       read("workloads:\n- {name: a, memory: 60GiB, affinity: x}\n- {name: b, memory: 60GiB, affinity: x}\n");
   const SlicePlan plan = plan_slices(file, {type_of("a100-80gb-sxm", 1)}, speeds(), {});
@@ -145,7 +145,7 @@ TEST(Plan, AGroupTooLargeForOneGpuIsNamed) {
 }
 
 // Latency: 10 ms alone on the GPU is 80 ms in an eighth of its bandwidth.
-TEST(Plan, APromiseAsksForALargerSlice) {
+TEST(Plan, ALatencySloCanRequireALargerSlice) {
   const std::string base = "workloads:\n- {name: a, memory: 5GiB, rate: 0.1/s, service: 10ms, latency: ";
   const std::vector<GpuType> types{type_of("h100-sxm", 1)};
   auto profile = [&](const std::string& latency) {
@@ -268,7 +268,7 @@ RC_GTEST_PROP(Plan, AgreesWithBruteForce, ()) {
 }
 
 // Rules, groups, sharing and two types at once; every time the same plan, to the letter.
-TEST(Plan, TheSameEveryTime) {
+TEST(Plan, PlansAreDeterministic) {
   const WorkloadFile file = read(
       "workloads:\n- {name: a, memory: 3GiB, load: 5%, replicas: 3, spread: true, share: true}\n"
       "- {name: b, memory: 14GiB, load: 10%, affinity: x}\n- {name: c, memory: 6GiB, load: 4%, affinity: x}\n"
@@ -299,7 +299,7 @@ TEST(Plan, TheSameEveryTime) {
 
 // Two kinds over three sorts of slice: the first, which may go anywhere, must leave the middle sort to the second,
 // which may go nowhere else.
-TEST(ShareOut, MovesEarlierOnesAside) {
+TEST(ShareOut, ReassignsEarlierUnitsToFitLaterOnes) {
   const std::vector<UnitKind> kinds{{{{true, true, true}}, {0, 1, 2}}, {{{false, true, false}}, {3, 4}}};
   const auto quota = share_out(kinds, {{1, 2, 2}});
   EXPECT_EQ(quota[0][0], (std::vector<int>{1, 0, 2}));
@@ -307,7 +307,7 @@ TEST(ShareOut, MovesEarlierOnesAside) {
 }
 
 // Three replicas to be kept apart and two workloads to be kept together: two GPUs do not do, three do.
-TEST(AssignTo, KeepsRulesOrSaysNo) {
+TEST(AssignTo, KeepsSpreadAndAffinityOrFindsNothing) {
   const std::vector<GpuType> types{type_of("h100-sxm", 1)};
   const std::vector<std::vector<bool>> anywhere{std::vector<bool>(types[0].geometry->plain_profiles().size(), true)};
   std::vector<Unit> units;
@@ -327,7 +327,7 @@ TEST(AssignTo, KeepsRulesOrSaysNo) {
   EXPECT_EQ(mates, 2u);
 }
 
-TEST(Plan, AlternativesAreOrderedByWhatTheyAre) {
+TEST(Plan, CountsTheGpusOfEveryAlternative) {
   const WorkloadFile file = read("workloads:\n- {name: a, memory: 4GiB, load: 5%, replicas: 10}\n");
   const std::vector<GpuType> types{type_of("h100-sxm", 2)};
   const SlicePlan plan = plan_slices(file, types, speeds(), {});
@@ -343,7 +343,7 @@ TEST(Plan, AlternativesAreOrderedByWhatTheyAre) {
   EXPECT_TRUE(by_name["smaller-gpu-each"].feasible);
 }
 
-TEST(Workloads, EveryMistakeAtItsPlace) {
+TEST(Workloads, EveryMistakeIsReportedWithItsPlace) {
   const std::string found = mistakes(
       "workloads:\n- name: a\n  memory: 5\n- name: a\n  memory: 5GiB\n  repicas: 2\n- memory: 1GiB\n- name: B_1\n  "
       "memory: 1GiB\n"
@@ -358,7 +358,7 @@ TEST(Workloads, EveryMistakeAtItsPlace) {
   EXPECT_THAT(found, HasSubstr("llama-9"));
 }
 
-TEST(Workloads, ContradictionsAndStrangeFiles) {
+TEST(Workloads, RefusesContradictionsAndMalformedFiles) {
   EXPECT_THAT(mistakes("workloads:\n- {name: a, memory: 1GiB, replicas: 2, spread: true, affinity: x}\n"),
               HasSubstr("wants its replicas apart"));
   EXPECT_THAT(mistakes("workloads:\n- {name: a, memory: 1GiB, memory: 2GiB}\n"),
@@ -370,7 +370,7 @@ TEST(Workloads, ContradictionsAndStrangeFiles) {
   EXPECT_THAT(mistakes("gpus: [h10]\nworkloads:\n- {name: a, memory: 1GiB}\n"), HasSubstr("w.yaml:1:8"));
 }
 
-TEST(Workloads, MemoryComesFromTheModel) {
+TEST(Workloads, MemoryIsComputedFromANamedModel) {
   const WorkloadFile file = read(
       "workloads:\n- {name: a, model: qwen2.5-1.5b, isl: 500, osl: 100, concurrency: 4, rate: 2/s, service: 50ms}\n");
   ASSERT_EQ(file.workloads.size(), 1u);
@@ -379,7 +379,7 @@ TEST(Workloads, MemoryComesFromTheModel) {
   EXPECT_NEAR(file.workloads[0].load.fraction(), 0.1, 1e-9);
 }
 
-TEST(HandOver, SaysTheSameInEveryLanguage) {
+TEST(HandOver, AllFilesDescribeTheSameInstances) {
   const WorkloadFile file = read("workloads:\n- {name: a, memory: 30GiB, replicas: 2}\n- {name: b, memory: 5GiB}\n");
   const std::vector<GpuType> types{type_of("h100-sxm", 1)};
   const SlicePlan plan = plan_slices(file, types, speeds(), {});

@@ -105,7 +105,7 @@ TEST(Repack, MakesRoomWithTheFewestMoves) {
   EXPECT_FALSE(repack(now, h100(), {*parse_layout("7g.80gb", h100()), true, seconds(8)}).feasible);
 }
 
-TEST(Repack, UnusedInstancesGoFirst) {
+TEST(Repack, UnusedInstancesAreRemovedFirst) {
   const Fleet now = fleet("1g.10gb@1, 1g.10gb@5=b\n");
   const Repacking result = repack(now, h100(), {*parse_layout("3g.40gb", h100()), true, seconds(8)});
   ASSERT_TRUE(result.feasible);
@@ -116,14 +116,14 @@ TEST(Repack, UnusedInstancesGoFirst) {
 }
 
 // A full GPU must let its 2g at 2 change places with nothing to spare: someone stops, and the plan says so.
-TEST(Repack, SaysWhoMustStop) {
+TEST(Repack, NamesWorkloadsThatMustStop) {
   const Fleet now = fleet("2g.20gb@2=a, 1g.10gb@0=b, 1g.10gb@1=c, 2g.20gb@4=d, 1g.10gb@6=e\n");
   const Repacking result = repack(now, h100(), {{}, true, seconds(8)});
   EXPECT_EQ(result.moves, 0u);
   expect_safe(result, now);
 }
 
-RC_GTEST_PROP(Repack, StepsNeverOverlapAndNobodyIsLost, ()) {
+RC_GTEST_PROP(Repack, StepsNeverOverlapAndKeepEveryWorkload, ()) {
   Fleet now;
   const int gpus = *rc::gen::inRange(1, 4);
   int names = 0;

@@ -14,7 +14,7 @@ Checked<Job> parse(std::vector<std::pair<std::string, std::string>> settings) {
   return parse_job(list);
 }
 
-TEST(Job, DefaultsAreAHuggingFaceFineTune) {
+TEST(Job, TrainingDefaultsAreAHuggingFaceFineTune) {
   Checked<Job> job = parse({});
   ASSERT_TRUE(job);
   EXPECT_EQ(job->kind, JobKind::kTrain);
@@ -47,7 +47,7 @@ struct Wrong {
   const char* message;
 };
 
-TEST(Job, RefusesWithAReason) {
+TEST(Job, RefusesWrongInputWithAReason) {
   const Wrong cases[] = {
       {{{"precision", "bf61"}}, "--precision: 'bf61' is not a known precision\nhint: did you mean 'bf16'?"},
       {{{"bacth", "4"}}, "unknown setting 'bacth'\nhint: did you mean 'batch'?"},
@@ -75,7 +75,7 @@ TEST(Job, RefusesWithAReason) {
   }
 }
 
-TEST(Job, EveryMistakeAtOnceWithItsPlace) {
+TEST(Job, EveryMistakeIsReportedWithItsPlace) {
   Checked<Job> job = parse_job({{"batch", "x", {"w.yaml", 3, 8, 1, "batch: x"}},
                                 {"optimiser", "adamw", {"w.yaml", 4, 1, 9, "optimiser: adamw"}}});
   ASSERT_FALSE(job);
@@ -84,7 +84,7 @@ TEST(Job, EveryMistakeAtOnceWithItsPlace) {
   EXPECT_THAT(describe(job.error()), HasSubstr("did you mean 'optimizer'"));
 }
 
-TEST(Job, EverySettingSaysWhatItTakes) {
+TEST(Job, EverySettingHasValuesAndAMeaning) {
   for (const SettingInfo& info : job_settings()) {
     EXPECT_FALSE(info.values.empty()) << info.name;
     EXPECT_FALSE(info.meaning.empty()) << info.name;

@@ -29,7 +29,7 @@ TEST_P(EveryPreset, HasItsPublishedCount) {
   }
 }
 
-TEST_P(EveryPreset, IsConsistent) {
+TEST_P(EveryPreset, ParametersTensorsAndSizesAgree) {
   Checked<ModelShape> shape = find_model(GetParam().name);
   ASSERT_TRUE(shape);
   EXPECT_LE(shape->active_parameters(), shape->parameters());
@@ -62,12 +62,12 @@ TEST(Presets, NamesAndAliasesAreUnambiguous) {
   EXPECT_GE(preset_names().size(), 150u);
 }
 
-TEST(Presets, APointBetweenDigitsCounts) {
+TEST(Presets, APointBetweenDigitsIsSignificant) {
   EXPECT_EQ(find_model("opt1.3b")->name, "opt-1.3b");
   EXPECT_EQ(find_model("opt13b")->name, "opt-13b");
 }
 
-TEST(Presets, ActiveCountsOfMixturesAreThePublishedOnes) {
+TEST(Presets, ActiveParametersOfMixturesAreThePublishedOnes) {
   struct Row {
     const char* name;
     double active_billions;  // as published, to two or three digits
@@ -82,7 +82,7 @@ TEST(Presets, ActiveCountsOfMixturesAreThePublishedOnes) {
   }
 }
 
-TEST(FindModel, SpellingOfSeparatorsAndCaseDoesNotMatter) {
+TEST(FindModel, SeparatorsAndCaseDoNotMatter) {
   for (const char* name : {"llama-3.1-8b", "Llama3.1-8B", "llama_3.1_8b", "meta-llama/Llama-3.1-8B"}) {
     Checked<ModelShape> shape = find_model(name);
     ASSERT_TRUE(shape) << name;
@@ -90,7 +90,7 @@ TEST(FindModel, SpellingOfSeparatorsAndCaseDoesNotMatter) {
   }
 }
 
-TEST(FindModel, UnknownNamesGetTheNearest) {
+TEST(FindModel, UnknownNamesGetSuggestions) {
   Checked<ModelShape> shape = find_model("lama-3.1-8b");
   ASSERT_FALSE(shape);
   std::string text = describe(shape.error());
@@ -98,7 +98,7 @@ TEST(FindModel, UnknownNamesGetTheNearest) {
   EXPECT_NE(text.find("did you mean 'llama-3.1-8b'"), std::string::npos) << text;
 }
 
-TEST(FindModel, MissingFileIsUnreadable) {
+TEST(FindModel, AMissingFileIsUnreadable) {
   Checked<ModelShape> shape = find_model("no/such/config.json");
   ASSERT_FALSE(shape);
   EXPECT_EQ(shape.error().at(0).code, ErrorCode::kUnreadableSource);

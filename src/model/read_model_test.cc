@@ -34,7 +34,7 @@ struct Known {
 
 class KnownCount : public testing::TestWithParam<Known> {};
 
-TEST_P(KnownCount, IsExact) { EXPECT_EQ(count(GetParam().config), GetParam().parameters); }
+TEST_P(KnownCount, MatchesThePublishedParameterCount) { EXPECT_EQ(count(GetParam().config), GetParam().parameters); }
 
 constexpr const char* kBertBase = R"("model_type": "bert", "hidden_size": 768, "num_hidden_layers": 12)";
 const std::string kBertModel = fmt::format(R"({{"architectures": ["BertModel"], {}}})", kBertBase);
@@ -116,7 +116,7 @@ INSTANTIATE_TEST_SUITE_P(
               6'649'286'656}),
     [](const auto& test) { return test.param.name; });
 
-TEST(ReadModel, PartsAreDescribed) {
+TEST(ReadModel, ReadsTheShapeOfALlama) {
   Checked<ModelShape> shape = read(R"({"architectures": ["LlamaForCausalLM"], "model_type": "llama",
     "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32, "num_attention_heads": 32,
     "num_key_value_heads": 8, "vocab_size": 128256, "max_position_embeddings": 131072})");
@@ -140,7 +140,7 @@ TEST(ReadModel, MistralWindowIsTheDefaultWhenAbsentAndNoneWhenNull) {
 
 // GlmConfig and Glm4Config of transformers 5.17: attention_bias is true where config.json does not say. q has 32 heads
 // of 128, k and v 2 each: 4096 + 2 x 256 biases a layer.
-TEST(ReadModel, GlmHasBiasesUnlessItSaysNot) {
+TEST(ReadModel, GlmHasBiasesUnlessTheConfigurationTurnsThemOff) {
   for (const char* type : {"glm", "glm4"}) {
     const std::string sizes = std::string("{\"model_type\": \"") + type +
                               "\", \"hidden_size\": 4096, \"num_hidden_layers\": 40, \"num_attention_heads\": 32";
@@ -182,7 +182,7 @@ struct Wrong {
 
 class WrongConfig : public testing::TestWithParam<Wrong> {};
 
-TEST_P(WrongConfig, IsExplained) {
+TEST_P(WrongConfig, IsRefusedWithAReason) {
   std::string text = errors_of(GetParam().config);
   EXPECT_TRUE(contains(text, GetParam().says)) << text;
   EXPECT_TRUE(contains(text, "config.json:")) << text;
@@ -236,7 +236,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"List", "[1, 2]", "must be a JSON object"}),
     [](const auto& test) { return test.param.name; });
 
-TEST(ReadModel, AllMistakesComeAtOnceWithCarets) {
+TEST(ReadModel, AllMistakesAreReportedAtOnceWithCarets) {
   EXPECT_EQ(errors_of("{\n"
                       "  \"model_type\": \"llama\",\n"
                       "  \"hidden_size\": \"big\",\n"
@@ -254,7 +254,7 @@ TEST(ReadModel, AllMistakesComeAtOnceWithCarets) {
             "                  ^~~\n");
 }
 
-TEST(ReadModel, EveryTruncationIsAnErrorAndNoCrash) {
+TEST(ReadModel, EveryTruncationIsAnErrorNotACrash) {
   const std::string text = R"({"architectures": ["Gemma3ForConditionalGeneration"], "model_type": "gemma3",
     "text_config": {"hidden_size": 2560, "num_hidden_layers": 34, "layer_types": ["sliding_attention", "full_attention"]},
     "vision_config": {"hidden_size": 1152, "image_size": 896, "num_attention_heads": 16, "patch_size": 14}})";
@@ -262,7 +262,7 @@ TEST(ReadModel, EveryTruncationIsAnErrorAndNoCrash) {
   EXPECT_TRUE(read(text));
 }
 
-TEST(ReadModel, AnyByteChangedIsReadOrRefused) {
+TEST(ReadModel, AnyChangedByteIsReadOrRefusedNotACrash) {
   const std::string text = R"({"model_type": "deepseek_v2", "hidden_size": 64, "num_hidden_layers": 4,
     "num_attention_heads": 4, "q_lora_rank": null, "n_routed_experts": 8, "num_experts_per_tok": 2, "vocab_size": 100})";
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -278,7 +278,7 @@ TEST(ReadModel, AnyByteChangedIsReadOrRefused) {
 }
 
 // arXiv 2402.16819, section 2: 3.2 billion embedding and 12.5 billion other parameters.
-TEST(Nemotron, CountsAsPublished) {
+TEST(Nemotron, ParameterCountIsThePublishedOne) {
   const std::int64_t all = count(R"({"model_type": "nemotron", "hidden_size": 6144, "num_hidden_layers": 32,
       "num_attention_heads": 48, "num_key_value_heads": 8, "intermediate_size": 24576, "vocab_size": 256000,
       "hidden_act": "relu2", "partial_rotary_factor": 0.5})");
@@ -288,7 +288,7 @@ TEST(Nemotron, CountsAsPublished) {
 }
 
 // 230 billion parameters, 10 billion of them active (the model's page in the transformers documentation).
-TEST(MiniMax, CountsAsPublished) {
+TEST(MiniMax, ParameterCountIsThePublishedOne) {
   Checked<ModelShape> shape = read(R"({"model_type": "minimax_m2", "hidden_size": 3072, "num_hidden_layers": 62,
       "num_attention_heads": 48, "num_key_value_heads": 8, "head_dim": 128, "intermediate_size": 1536,
       "vocab_size": 200064, "num_local_experts": 256, "num_experts_per_tok": 8, "rotary_dim": 64})");

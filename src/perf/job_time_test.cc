@@ -23,7 +23,7 @@ const SustainedRates& rates(const char* name) {
   return *table.find(**facts().find_gpu(name));
 }
 
-TEST(JobTime, HasAnAnswerForEveryKindOfJob) {
+TEST(JobTime, EveryKindOfJobHasATime) {
   const catalog::Gpu& gpu = **facts().find_gpu("h100-sxm");
   model::Job train;
   train.sequence = 2048;

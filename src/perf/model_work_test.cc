@@ -45,7 +45,7 @@ TEST(ModelWork, CountsTheProductsOfALlama) {
 }
 
 // The residual stream is read by a norm and by an addition, x behind the first norm by q, k and v.
-TEST(ModelWork, GradientsMeetWhereAValueIsReadTwice) {
+TEST(ModelWork, GradientsAreAddedWhereAValueIsReadTwice) {
   const ModelWork w = work("llama-3.1-8b");
   EXPECT_EQ(w.kinds[0].input_joins, 1);
   double joins = 0;
@@ -53,7 +53,7 @@ TEST(ModelWork, GradientsMeetWhereAValueIsReadTwice) {
   EXPECT_EQ(joins, 2 + 1 + 1);  // q, k, v; the second residual; gate and up
 }
 
-TEST(ModelWork, WindowsAndExpertsMakeKindsOfLayers) {
+TEST(ModelWork, WindowsAndExpertsMakeDifferentKindsOfLayers) {
   const ModelWork gemma = work("gemma-2-2b");
   EXPECT_EQ(gemma.kinds.size(), 2U);
   EXPECT_EQ(gemma.window, 4096);
@@ -64,7 +64,7 @@ TEST(ModelWork, WindowsAndExpertsMakeKindsOfLayers) {
 }
 
 // What a stack fuses is the same work: for every built-in model the products sum to the same multiply-adds a token.
-TEST(ModelWork, FusingChangesNoWork) {
+TEST(ModelWork, FusingKeepsTheWork) {
   for (const model::Preset& preset : model::presets()) {
     const ModelWork w = work(std::string(preset.name).c_str());
     if (w.image || w.encoder_decoder) continue;

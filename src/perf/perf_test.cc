@@ -121,7 +121,7 @@ TEST(Training, ScoresInPiecesAreSlower) {
   EXPECT_GT(pieces.step, fused.step * 1.3);
 }
 
-TEST(Training, WhatIsNotModelledIsSaid) {
+TEST(Training, UnmodelledSettingsAreNoted) {
   auto has = [](const TrainEstimate& e, NoteKind kind) {
     return std::any_of(e.notes.begin(), e.notes.end(), [&](const Note& note) { return note.kind == kind; });
   };
@@ -136,7 +136,7 @@ TEST(Training, SmallModelsWaitForTheHost) {
   EXPECT_EQ(e.notes[0].kind, NoteKind::kHostDepends);
 }
 
-TEST(Training, SlowNetworksBind) {
+TEST(Training, ASlowNetworkLimitsTheStep) {
   Case c("llama-2-7b", "gpu=a10g gpus=16 zero=3 stack=torchtitan batch=1 seq=512");
   const TrainEstimate e = *c.train();
   EXPECT_EQ(e.bound, Bound::kCommunication);
@@ -145,7 +145,7 @@ TEST(Training, SlowNetworksBind) {
   EXPECT_TRUE(said);
 }
 
-TEST(Training, MissingFormatsAreSaid) {
+TEST(Training, MissingNumberFormatsAreReported) {
   const Result<TrainEstimate> fp8 = Case("llama-2-7b", "gpu=a100-80gb-sxm stack=llm-foundry precision=fp8").train();
   ASSERT_FALSE(fp8);
   EXPECT_THAT(fp8.error().message, testing::HasSubstr("no fp8"));
@@ -155,7 +155,7 @@ TEST(Training, MissingFormatsAreSaid) {
   EXPECT_FALSE(Case("llama-2-7b", "gpu=h200-sxm gpus=2 tp=2").train());  // the hf stack has no tensor parallelism
 }
 
-TEST(Training, WiderWhereLessIsKnown) {
+TEST(Training, IntervalsWidenWhereLessIsMeasured) {
   const double measured = Case("llama-2-7b", "gpu=h200-sxm batch=8 seq=2048").train()->interval.high;
   const double transferred = Case("llama-2-7b", "gpu=a10g batch=8 seq=2048").train()->interval.high;
   const double specification = Case("llama-2-7b", "gpu=mi300x batch=8 seq=2048").train()->interval.high;
@@ -163,7 +163,7 @@ TEST(Training, WiderWhereLessIsKnown) {
   EXPECT_LT(transferred, specification);
 }
 
-TEST(Training, BubblesShrinkWithMicroBatches) {
+TEST(Training, PipelineBubblesShrinkWithMicroBatches) {
   const char* base = "gpu=h100-sxm stack=megatron gpus=32 tp=4 pp=8 batch=1 seq=4096 accumulate=";
   const TrainEstimate few = *Case("llama-3.1-70b", base + std::string("8")).train();
   const TrainEstimate many = *Case("llama-3.1-70b", base + std::string("64")).train();
@@ -196,7 +196,7 @@ TEST(Serving, PartsAddUp) {
   }
 }
 
-TEST(Serving, FewRequestsReadWeightsManyCompute) {
+TEST(Serving, FewRequestsAreMemoryBoundAndManyComputeBound) {
   EXPECT_EQ(Case("llama-3.1-8b", "gpu=h100-sxm concurrency=1", JobKind::kServe).serve()->bound, Bound::kMemory);
   const ServeEstimate one = *Case("llama-3.1-8b", "gpu=a100-80gb-sxm concurrency=1", JobKind::kServe).serve();
   // 16 GB of weights at 2 TB/s and 76 %: no faster than 10 ms a token.
@@ -220,13 +220,13 @@ TEST(Serving, ModelsThatDoNotFitAreRefused) {
   EXPECT_THAT(e.error().message, testing::HasSubstr("no room for a KV cache"));
 }
 
-TEST(Serving, WeightsInAFormatTheGpuLacks) {
+TEST(Serving, UnsupportedWeightFormatsAreWeightOnlyOrRefused) {
   const ServeEstimate a100 = *Case("llama-3.1-8b", "gpu=a100-80gb-sxm precision=fp8", JobKind::kServe).serve();
   EXPECT_EQ(a100.notes[0].kind, NoteKind::kWeightOnly);
   EXPECT_FALSE(Case("llama-3.2-1b", "gpu=t4 precision=fp8", JobKind::kServe).serve());
 }
 
-TEST(Serving, SlotWaitIsAnOption) {
+TEST(Serving, SlotWaitCanBeTurnedOff) {
   const Case c("llama-3.1-8b", "gpu=h100-sxm stack=trtllm concurrency=8 osl=128", JobKind::kServe);
   const ServeEstimate with = *c.serve();
   ServeLoad load;
@@ -256,7 +256,7 @@ TEST(Serving, ExpertsAreReadAsTokensChooseThem) {
   EXPECT_GT(many.decode_step / one.decode_step, 1.8);
 }
 
-RC_GTEST_PROP(ServingProperty, LongerAndMoreIsNeverFaster, ()) {
+RC_GTEST_PROP(ServingProperty, LongerOrMoreRequestsAreNeverFaster, ()) {
   static const Case base("llama-3.1-8b", "gpu=h100-sxm", JobKind::kServe);
   Case c = base;
   static const char* const kGpus[] = {"a100-80gb-sxm", "h100-sxm", "h200-sxm", "b200-sxm", "mi300x"};
@@ -275,7 +275,7 @@ RC_GTEST_PROP(ServingProperty, LongerAndMoreIsNeverFaster, ()) {
   RC_ASSERT(more.serve()->decode_step >= once.decode_step * 0.999);
 }
 
-TEST(Batches, ImagesAndEncoders) {
+TEST(Batches, ImageModelsAndEncodersHaveBatchTimes) {
   const BatchEstimate resnet = *Case("resnet-50", "gpu=h200-sxm batch=128 stack=hf", JobKind::kServe).batch();
   EXPECT_NEAR(in_milliseconds(resnet.batch), 9.8, 0.2);
   EXPECT_EQ(resnet.basis, Basis::kMeasured);

@@ -36,7 +36,7 @@ const Request& change_of(const std::vector<PossibleChange>& changes, const std::
       ->request;
 }
 
-TEST(PossibleChanges, OfTrainingTheOneThatAltersTheResultLeastFirst) {
+TEST(PossibleChanges, TrainingChangesThatAlterTheResultLeastComeFirst) {
   const Request request = request_of({{"model", "llama-3.2-1b"}, {"tokens", "1B"}});
   const auto changes = possible_changes(request, false);
   EXPECT_THAT(flags_of(changes),
@@ -45,7 +45,7 @@ TEST(PossibleChanges, OfTrainingTheOneThatAltersTheResultLeastFirst) {
   EXPECT_EQ(change_of(changes, "--optimizer adamw-8bit").job.train.optimizer, model::Optimizer::kAdamW8bit);
 }
 
-TEST(PossibleChanges, WhatIsAskedForAlreadyIsNoChange) {
+TEST(PossibleChanges, SettingsAlreadyRequestedAreNotOffered) {
   const auto lora =
       flags_of(possible_changes(request_of({{"model", "llama-3.2-1b"}, {"tokens", "1B"}, {"method", "lora"}}), false));
   EXPECT_THAT(lora, ElementsAre("--method qlora")) << "no full training whose optimizer or weights could be smaller";
@@ -53,7 +53,7 @@ TEST(PossibleChanges, WhatIsAskedForAlreadyIsNoChange) {
   EXPECT_THAT(images, Not(Contains("--method lora"))) << "adapters are for language models";
 }
 
-TEST(PossibleChanges, OfServingFormatsPromisesAndTerms) {
+TEST(PossibleChanges, ServingOffersFormatsSlosAndTerms) {
   const Request request =
       request_of({{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "5/s"}, {"ttft-slo", "200ms"}});
   const auto changes = possible_changes(request, false);
@@ -63,7 +63,7 @@ TEST(PossibleChanges, OfServingFormatsPromisesAndTerms) {
   EXPECT_EQ(change_of(changes, "--purchase 1y").filter.purchases, std::vector{Purchase::kOneYear});
 }
 
-TEST(PossibleChanges, LimitsAreGivenUpOnlyWhereNothingWasFound) {
+TEST(PossibleChanges, LimitsAreRelaxedOnlyWhenNothingIsFeasible) {
   const Request request =
       request_of({{"model", "llama-3.2-1b"}, {"tokens", "1B"}, {"deadline", "1h"}, {"budget", "5USD"}});
   const auto given_up = possible_changes(request, true);
@@ -80,7 +80,7 @@ TEST(PossibleChanges, LimitsAreGivenUpOnlyWhereNothingWasFound) {
 }
 
 // Each change stands alone: applied to the request, everything else stays as it was asked.
-TEST(PossibleChanges, MeasuredWorkChangesOnlyItsTerms) {
+TEST(PossibleChanges, MeasuredWorkOffersOnlyOtherPurchaseTerms) {
   const Request request =
       request_of({{"items", "1M"}, {"job", "serve"}, {"per-item", "100ms"}, {"gpu", "l4"}, {"purchase", "on-demand"}});
   EXPECT_THAT(flags_of(possible_changes(request, false)), ElementsAre("--purchase spot"));

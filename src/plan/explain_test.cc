@@ -26,7 +26,7 @@ catalog::Catalog three_regions() {
 market::Offer offer_of(const catalog::Price& price) { return {nullptr, nullptr, &price}; }
 
 // 10 against a middle of 24 (the upper of 20 and 24): 2.4x; 20 against 24 or 10: nothing to say.
-TEST(PriceWarnings, ARegionFarBelowTheOthers) {
+TEST(PriceWarnings, WarnsOfARegionFarBelowTheOthers) {
   const catalog::Catalog catalog = three_regions();
   const Date today = *parse_date("2026-11-15");
   const std::vector<PriceWarning> warnings = price_warnings(offer_of(catalog.prices[0]), catalog, today);
@@ -37,7 +37,7 @@ TEST(PriceWarnings, ARegionFarBelowTheOthers) {
   EXPECT_THAT(price_warnings(offer_of(catalog.prices[1]), catalog, today), IsEmpty());
 }
 
-TEST(PriceWarnings, OldAndUnconfirmedPrices) {
+TEST(PriceWarnings, WarnsOfOldAndUnconfirmedPrices) {
   catalog::Catalog catalog = three_regions();
   catalog.prices[2].provenance.unverified = {"price"};
   const auto warnings = price_warnings(offer_of(catalog.prices[2]), catalog, *parse_date("2027-03-01"));
@@ -47,7 +47,7 @@ TEST(PriceWarnings, OldAndUnconfirmedPrices) {
   EXPECT_EQ(warnings[1].age_days, 120);
 }
 
-TEST(PriceWarnings, NobodyDoubtsWhatTheUserPays) {
+TEST(PriceWarnings, OwnPricesGetNoWarning) {
   catalog::Catalog catalog = three_regions();
   catalog.prices[0].provenance.sources = {market::kOwn};
   EXPECT_THAT(price_warnings(offer_of(catalog.prices[0]), catalog, *parse_date("2027-03-01")), IsEmpty());
@@ -89,7 +89,7 @@ class Rivals {
 };
 
 // Two log-normal costs with deviations of 0.1 and medians e^(0.1 x sqrt 2) apart: the first is less in Phi(1) = 84.1 %.
-TEST(Confidence, OfTwoWithKnownErrorBars) {
+TEST(Confidence, MatchesTheNormalDistributionForTwoRivals) {
   const double spread = std::exp(0.1 * 1.2816);
   Rivals rivals;
   rivals.add("a", 100, 10, spread);
@@ -101,7 +101,7 @@ TEST(Confidence, OfTwoWithKnownErrorBars) {
   EXPECT_NEAR(confidence_of(both, rivals.all()), 0.691, 0.03);
 }
 
-TEST(Confidence, OnlyOtherGpusAreRivals) {
+TEST(Confidence, PlansOnTheSameGpuDoNotLowerIt) {
   EXPECT_EQ(confidence_of({}, {}), 0);
   Rivals rivals;
   rivals.add("a", 100, 10, 2);
@@ -125,7 +125,7 @@ TEST(Confidence, FallsWithTheErrorBars) {
 }
 
 // b costs 125 to a's 100: a 25 % dearer or b 20 % cheaper makes them equal.
-TEST(Breakpoints, ThePriceAtWhichAnotherGpuWins) {
+TEST(Breakpoints, NamesThePriceAtWhichAnotherGpuWins) {
   Rivals rivals;
   rivals.add("a", 100, 10);
   rivals.add("a", 110, 10);
@@ -139,7 +139,7 @@ TEST(Breakpoints, ThePriceAtWhichAnotherGpuWins) {
 }
 
 // The front from cheap to fast: each answers deadlines from its own hours up to those of the one before.
-TEST(Breakpoints, EveryFasterPlanHasItsDeadline) {
+TEST(Breakpoints, EveryFasterPlanHasADeadlineBreakpoint) {
   Rivals rivals;
   rivals.add("a", 100, 10);
   rivals.add("b", 150, 5);

@@ -124,13 +124,13 @@ std::string without_comments(const std::string& text) {
   return out;
 }
 
-TEST(Target, NamesAreReadAndSuggested) {
+TEST(Target, NamesAreParsedAndMisspellingsGetASuggestion) {
   EXPECT_EQ(*parse_target("skypilot"), Target::kSkyPilot);
   EXPECT_EQ(*parse_target("K8s"), Target::kKubernetes);
   EXPECT_EQ(parse_target("slrum").error().hints[0], "did you mean 'slurm'?");
 }
 
-TEST(ObjectName, IsWhatKubernetesTakes) {
+TEST(ObjectName, IsAValidKubernetesName) {
   Request request;
   const auto name = [&](std::string text) {
     request.name = std::move(text);
@@ -144,7 +144,7 @@ TEST(ObjectName, IsWhatKubernetesTakes) {
   EXPECT_EQ(name(std::string(49, 'a') + " b"), std::string(49, 'a'));
 }
 
-TEST(SkyPilot, TaskOfATrainingPlan) {
+TEST(SkyPilot, WritesATaskForATrainingPlan) {
   const Answer a = large_training();
   const std::string text = *hand_over(Target::kSkyPilot, a.request, a.best());
   const YamlValue task = documents(text).at(0);
@@ -168,7 +168,7 @@ TEST(SkyPilot, TaskOfATrainingPlan) {
   EXPECT_THAT(text, HasSubstr("sky jobs launch"));
 }
 
-TEST(SkyPilot, ServiceOfAServingPlan) {
+TEST(SkyPilot, WritesAServiceForAServingPlan) {
   const Answer a = serving();
   const YamlValue task = documents(*hand_over(Target::kSkyPilot, a.request, a.best())).at(0);
   EXPECT_EQ(field(task, "service/replicas"), std::to_string(a.best().machines));
@@ -179,14 +179,14 @@ TEST(SkyPilot, ServiceOfAServingPlan) {
   EXPECT_THAT(field(task, "run"), HasSubstr("--max-model-len 8192"));  // planned with 1,024 in, 256 out
 }
 
-TEST(SkyPilot, CommittedPlansHaveNoHighestPrice) {
+TEST(SkyPilot, CommittedPlansSetNoMaximumPrice) {
   const Answer a = answer({{"model", "bert-base"}, {"samples", "1M"}, {"purchase", "1y,3y"}});
   const std::string text = *hand_over(Target::kSkyPilot, a.request, a.best());
   EXPECT_EQ(field(documents(text).at(0), "resources/max_hourly_cost"), "(none)");
   EXPECT_THAT(text, HasSubstr("commitment"));
 }
 
-TEST(Kubernetes, JobOfATrainingPlanFindsItsOtherMachines) {
+TEST(Kubernetes, TrainingJobsCanReachTheirOtherPods) {
   const Answer a = large_training();
   const std::vector<YamlValue> all = documents(*hand_over(Target::kKubernetes, a.request, a.best()));
   ASSERT_EQ(all.size(), 3u);
@@ -209,7 +209,7 @@ TEST(Kubernetes, JobOfATrainingPlanFindsItsOtherMachines) {
   EXPECT_THAT(field(container, "args/0"), HasSubstr("--master-addr=\"llama-3-1-8b-0.llama-3-1-8b\""));
 }
 
-TEST(Kubernetes, DeploymentOfAServingPlan) {
+TEST(Kubernetes, WritesADeploymentForAServingPlan) {
   const Answer a = serving();
   const std::vector<YamlValue> all = documents(*hand_over(Target::kKubernetes, a.request, a.best()));
   ASSERT_EQ(all.size(), a.best().replicas > 1 ? 3u : 2u);
@@ -220,7 +220,7 @@ TEST(Kubernetes, DeploymentOfAServingPlan) {
   EXPECT_EQ(field(all.back(), "spec/ports/0/targetPort"), "8000");
 }
 
-TEST(Karpenter, NodePoolMakesOnlyThePlansMachines) {
+TEST(Karpenter, NodePoolsAllowOnlyThePlansMachines) {
   const Answer a = large_training();
   const std::vector<YamlValue> all = documents(*hand_over(Target::kKarpenter, a.request, a.best()));
   ASSERT_EQ(all.size(), 2u);
@@ -238,7 +238,7 @@ TEST(Karpenter, NodePoolMakesOnlyThePlansMachines) {
             std::to_string(a.best().machines * a.best().offer.machine->gpus));
 }
 
-TEST(Karpenter, OtherProvidersAreToldWhatWorks) {
+TEST(Karpenter, UnsupportedProvidersNameAlternatives) {
   const Answer a = answer({{"model", "bert-base"}, {"samples", "1M"}, {"providers", "lambda"}});
   for (Target target : {Target::kKarpenter, Target::kTerraform}) {
     const Result<std::string> made = hand_over(target, a.request, a.best());
@@ -248,7 +248,7 @@ TEST(Karpenter, OtherProvidersAreToldWhatWorks) {
 }
 
 // 80 % high end and a tenth more: never less than a quarter of an hour, never less than the plan's own hours.
-TEST(Slurm, ScriptOfATrainingPlan) {
+TEST(Slurm, WritesABatchScriptForATrainingPlan) {
   const Answer a = large_training();
   const std::string script = *hand_over(Target::kSlurm, a.request, a.best());
   EXPECT_TRUE(is_bash(script));
@@ -356,7 +356,7 @@ TEST(Triton, ModelsThatAnswerInBatchesOnly) {
   EXPECT_FALSE(hand_over(Target::kTriton, serving().request, serving().best()));
 }
 
-TEST(Terraform, EachCloudHasItsOwnWords) {
+TEST(Terraform, EachCloudUsesItsOwnResourceTypes) {
   for (const auto& [provider, words] : std::map<std::string, std::vector<std::string>>{
            {"aws", {"resource \"aws_instance\" \"work\"", "market_type = \"spot\""}},
            {"gcp", {"resource \"google_compute_instance\" \"work\"", "\"SPOT\"", "var.zone"}},
@@ -395,7 +395,7 @@ void check_file(Target target, const std::string& text) {
 }
 
 // Whatever the plan: files can be read by what reads them, say what they cost, and leave nothing unsaid.
-TEST(HandOver, EveryPlanGoesToSlurmAndKubernetes) {
+TEST(HandOver, EveryPlanCanBeWrittenForSlurmAndKubernetes) {
   const std::vector<std::vector<std::pair<std::string, std::string>>> requests = {
       {{"model", "llama-3.1-8b"},
        {"tokens", "1B"},

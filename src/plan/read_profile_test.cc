@@ -12,7 +12,7 @@ constexpr const char* kProfile = R"({"schema": "rightsize/profile/1", "gpus": [{
   "verdict": "memory-bound", "projections": [{"gpu": "l40s", "speed": 0.5, "low": 0.25, "high": 1, "fits": true},
   {"gpu": "t4", "speed": 0.1, "fits": false}]}]})";
 
-TEST(ReadProfile, WorkIsTimeOfTheProfiledGpu) {
+TEST(ReadProfile, WorkIsMeasuredInTimeOfTheProfiledGpu) {
   const Checked<Work> work = read_profile("p.json", kProfile, 10);
   ASSERT_TRUE(work) << describe(work.error());
   EXPECT_EQ(work->amount, 36000);

@@ -25,7 +25,7 @@ std::string mistakes(std::vector<std::pair<std::string, std::string>> settings) 
   return request ? "none" : describe(request.error());
 }
 
-TEST(ReadRequest, AmountsOfWork) {
+TEST(ReadRequest, ReadsAmountsOfWork) {
   EXPECT_EQ(read({{"model", "gpt2"}, {"tokens", "1B"}})->work.amount, 1e9);
   EXPECT_EQ(read({{"model", "gpt2"}, {"epochs", "3"}, {"dataset-tokens", "100M"}})->work.amount, 3e8);
   EXPECT_EQ(read({{"model", "resnet-50"}, {"epochs", "90"}, {"dataset-samples", "1M"}})->work.amount, 9e7);
@@ -33,7 +33,7 @@ TEST(ReadRequest, AmountsOfWork) {
   EXPECT_EQ(read({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"items", "5k"}})->work.kind, WorkKind::kOffline);
 }
 
-TEST(ReadRequest, WhatIsMissingOrContradictsIsSaid) {
+TEST(ReadRequest, MissingAndContradictorySettingsAreReported) {
   EXPECT_THAT(mistakes({{"tokens", "1B"}}), HasSubstr("which model?"));
   EXPECT_THAT(mistakes({{"model", "gpt2"}}), HasSubstr("how much is there to train on?"));
   EXPECT_THAT(mistakes({{"model", "resnet-50"}, {"tokens", "1B"}}), HasSubstr("has images, not tokens"));
@@ -52,7 +52,7 @@ TEST(ReadRequest, WrongNamesGetASuggestion) {
   EXPECT_THAT(mistakes({{"model", "gpt2"}, {"tokens", "1B"}, {"objective", "speed"}}), HasSubstr("cost-time"));
 }
 
-TEST(ReadRequest, ListsBecomeChoices) {
+TEST(ReadRequest, ListsBecomeAllowedChoices) {
   const Checked<Request> request =
       read({{"model", "gpt2"}, {"tokens", "1B"}, {"method", "full,lora"}, {"zero", "0,3"}, {"batch", "2,8"}});
   ASSERT_TRUE(request);
@@ -61,14 +61,14 @@ TEST(ReadRequest, ListsBecomeChoices) {
   EXPECT_EQ(request->choices.batches, (std::vector<std::int64_t>{2, 8}));
 }
 
-TEST(ReadRequest, TermsDependOnTheWork) {
+TEST(ReadRequest, DefaultPurchaseTermsDependOnTheWork) {
   using catalog::Purchase;
   EXPECT_EQ(read({{"model", "gpt2"}, {"tokens", "1B"}})->filter.purchases.size(), 2U);
   EXPECT_EQ(read({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"rate", "1/s"}})->filter.purchases,
             (std::vector<Purchase>{Purchase::kOnDemand}));
 }
 
-TEST(ReadRequest, MixesAreSharesOfOne) {
+TEST(ReadRequest, SharesOfAMixSumToOne) {
   const Checked<Request> request = read({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"mix", "100:10=3,500:50=1"}});
   ASSERT_TRUE(request);
   EXPECT_NEAR(request->work.mix[0].share, 0.75, 1e-12);
@@ -89,7 +89,7 @@ TEST(WorkloadFile, OneWorkloadOrSeveralOverDefaults) {
   EXPECT_EQ((*two)[1].size(), 3U);
 }
 
-TEST(WorkloadFile, MistakesHaveAPlace) {
+TEST(WorkloadFile, MistakesAreReportedWithTheirPlace) {
   const auto wrong = read_workload_file("w.yaml", "model: gpt2\ntokens: {a: 1}\nseq: 1\nseq: 2\n");
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().size(), 2U);

@@ -131,7 +131,7 @@ TEST(Recommend, AgreesWithBruteForce) {
   }
 }
 
-TEST(Recommend, OrderOfTheCataloguesRowsDoesNotMatter) {
+TEST(Recommend, TheOrderOfCatalogueRowsDoesNotMatter) {
   for (const Request& request :
        {request_of({{"model", "llama-3.2-1b"}, {"tokens", "1B"}}),
         request_of({{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "30/s"}, {"tpot-slo", "40ms"}})}) {
@@ -164,7 +164,7 @@ TEST(Recommend, EveryPlanIsBuyableAndFits) {
   for (std::size_t i = 1; i < found.plans.size(); ++i) EXPECT_LE(found.plans[i - 1].cost, found.plans[i].cost);
 }
 
-TEST(Recommend, ParetoFrontIsCheaperOrSooner) {
+TEST(Recommend, EveryPlanOfTheParetoFrontIsCheaperOrFaster) {
   const Recommendation found =
       recommend(request_of({{"model", "llama-3.2-1b"}, {"tokens", "5B"}}), list_prices(), constants());
   ASSERT_GE(found.pareto.size(), 2U);
@@ -186,7 +186,7 @@ TEST(Recommend, TighterDeadlinesNeverCostLess) {
   EXPECT_GT(last, 0);
 }
 
-TEST(Recommend, ObjectivesDiffer) {
+TEST(Recommend, EachObjectiveIsOptimised) {
   const auto best = [&](const char* objective) {
     return recommend(request_of({{"model", "llama-3.2-1b"}, {"tokens", "5B"}, {"objective", objective}}), list_prices(),
                      constants())
@@ -200,7 +200,7 @@ TEST(Recommend, ObjectivesDiffer) {
   EXPECT_LE(product(both), product(fast));
 }
 
-TEST(Recommend, NothingFeasibleSaysWhyAndWhatHelps) {
+TEST(Recommend, AnInfeasibleRequestSaysWhyAndWhatHelps) {
   const Recommendation found =
       recommend(request_of({{"model", "llama-3.1-70b"}, {"tokens", "1B"}, {"gpu", "a10g"}, {"max-gpus", "8"}}),
                 list_prices(), constants());
@@ -211,7 +211,7 @@ TEST(Recommend, NothingFeasibleSaysWhyAndWhatHelps) {
   EXPECT_FALSE(found.changes.empty());
 }
 
-TEST(Recommend, AMachineOfOnesOwnCompetes) {
+TEST(Recommend, OwnedMachinesAreComparedWithOffers) {
   catalog::Catalog catalog = built_in();
   const Request request = request_of(
       {{"model", "llama-3.2-1b"}, {"tokens", "5B"}, {"on-prem", "8xh100-sxm=80000USD"}, {"providers", "own,aws"}},
@@ -224,7 +224,7 @@ TEST(Recommend, AMachineOfOnesOwnCompetes) {
 }
 
 // $8 a machine-hour is far below any list price of eight H100: the plan is on it, at that price.
-TEST(Recommend, APriceOfOnesOwnIsWhatAPlanCosts) {
+TEST(Recommend, AnOwnPriceIsUsedForThePlansCost) {
   const Request request = request_of({{"model", "llama-3.2-1b"}, {"tokens", "5B"}, {"price", "p5.48xlarge=$8"}});
   const market::PriceBook book(built_in(), request.prices);
   const Recommendation found = recommend(request, book, constants());

@@ -109,7 +109,7 @@ RC_GTEST_PROP(RecommendAndBatch, AgreeOnRandomEncoderServices, ()) {
 }
 
 // `batch --slo` tries many settings at length; recommend's count of replicas is no more than a machine above its best.
-TEST(RecommendAndBatch, FindTheSameNumberOfReplicas) {
+TEST(RecommendAndBatch, RecommendAndBatchFindTheSameNumberOfReplicas) {
   for (const char* rate : {"5/s", "20/s", "45/s"}) {
     const Request request = request_of({{"model", "llama-3.1-8b"},
                                         {"job", "serve"},

@@ -35,7 +35,7 @@ Pairs pairs_of(const std::vector<Setting>& settings) {
 
 class RoundTrip : public ::testing::TestWithParam<std::vector<Setting>> {};
 
-TEST_P(RoundTrip, TheFileIsTheSettingsAndARequest) {
+TEST_P(RoundTrip, AWrittenFileReadsBackAsItsSettingsAndRequest) {
   EXPECT_EQ(read_back(GetParam()), pairs_of(GetParam()));
   static const catalog::Catalog kFacts = *catalog::load_catalog("");
   const auto read = read_workload_file("made", write_workload_file(GetParam()));
@@ -60,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(
                              {"items", "1M", {}},
                              {"on-prem", "8xh100-sxm=280000USD", {}}}));
 
-TEST(WriteWorkloadFile, ShowsWhatSuitsTheWorkAndFitsTheScreen) {
+TEST(WriteWorkloadFile, ListsOnlySettingsOfTheWorkWithin100Columns) {
   const std::string train = write_workload_file({{"model", "llama-3.1-8b", {}}, {"tokens", "1B", {}}});
   EXPECT_THAT(train, ::testing::HasSubstr("\n# deadline:"));
   EXPECT_THAT(train, ::testing::HasSubstr("\n# recompute:"));
@@ -75,7 +75,7 @@ TEST(WriteWorkloadFile, ShowsWhatSuitsTheWorkAndFitsTheScreen) {
 }
 
 // Names are the one value that may be any text.
-RC_GTEST_PROP(WriteWorkloadFile, AnyNameSurvives, (const std::vector<char>& letters)) {
+RC_GTEST_PROP(WriteWorkloadFile, AnyNameReadsBack, (const std::vector<char>& letters)) {
   std::string name = "x";
   for (char c : letters) {
     if (c >= 0x20 && c < 0x7f) name += c;

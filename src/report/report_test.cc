@@ -22,7 +22,7 @@ Report sample() {
   return report;
 }
 
-TEST(Report, TextAlignsAndWraps) {
+TEST(Report, TextAlignsColumnsAndWraps) {
   Style style;
   style.width = 30;
   EXPECT_EQ(render(sample(), Format::kText, style),
@@ -82,7 +82,7 @@ TEST(Report, HtmlEscapesAndStandsAlone) {
   EXPECT_EQ(page.find("http"), std::string::npos) << "no outside resource";
 }
 
-TEST(Report, JsonIsTheDocument) {
+TEST(Report, JsonOutputIsTheDocument) {
   EXPECT_EQ(render(sample(), Format::kJson), "{\n  \"schema\": \"rightsize/test/1\",\n  \"missing\": null\n}\n");
 }
 
@@ -132,7 +132,7 @@ TEST(Report, HeadingsBeginSections) {
   EXPECT_NE(render(report, Format::kHtml).find("<h2>Why &lt;this&gt;</h2>"), std::string::npos);
 }
 
-TEST(Report, PicturesAreForPagesAndTheRecordForMarkdown) {
+TEST(Report, PicturesAreShownInHtmlAndTheRecordInMarkdown) {
   Report report;
   report.blocks = {Paragraph{"body"}};
   report.pictures = {Paragraph{"picture"}};

@@ -50,7 +50,7 @@ Configuration of(int replicas) {
   return c;
 }
 
-TEST(Slo, ReadsAndRefuses) {
+TEST(Slo, ReadsSlosAndRefusesOtherText) {
   const auto slos = parse_slos("p95=50ms");
   ASSERT_TRUE(slos);
   EXPECT_EQ(slos->front().at, Statistic::kP95);
@@ -67,7 +67,7 @@ TEST(Slo, ReadsAndRefuses) {
   EXPECT_FALSE(parse_percentile("90.5"));
 }
 
-TEST(Service, SizesOfAMixArriveInTheirShares) {
+TEST(Service, RequestSizesOfAMixArriveInTheirShares) {
   const auto arrivals = mixed_arrivals(20, {{512, 256, 0.8}, {8192, 512, 0.2}});
   const sim::Trace& trace = *std::get<std::shared_ptr<const sim::Trace>>(arrivals);
   double large = 0;
@@ -77,7 +77,7 @@ TEST(Service, SizesOfAMixArriveInTheirShares) {
 }
 
 // 11,574 items a second of 82 ms keep 949.07 GPUs busy: 99.9 % of 950, however short the run.
-TEST(Planner, BusyIsThatOfTheLongRun) {
+TEST(Planner, UtilizationIsThatOfTheLongRun) {
   Service service;
   service.arrivals = sim::Poisson{requests_per_s(1e9 / 86400)};
   const Planner planner(service, {batch_replica_of(82, 1)});
@@ -87,7 +87,7 @@ TEST(Planner, BusyIsThatOfTheLongRun) {
   EXPECT_NEAR(run->load, 0.99902, 0.0001);
 }
 
-TEST(Planner, FewestOfALargePool) {
+TEST(Planner, FindsTheFewestReplicasOfALargePool) {
   Service service;
   service.arrivals = sim::Poisson{requests_per_s(1e9 / 86400)};
   service.slos = {{Quantity::kLatency, Statistic::kP99, milliseconds(246)}};
@@ -99,7 +99,7 @@ TEST(Planner, FewestOfALargePool) {
   EXPECT_TRUE(found->keeps(service));
 }
 
-TEST(Planner, WholeMachinesRoundTheFewestUp) {
+TEST(Planner, ReplicasAreRoundedUpToWholeMachines) {
   const Service service = language_service(30, 1024, 256, {{Quantity::kTpot, Statistic::kP99, milliseconds(40)}});
   const Planner planner(service, {language_replica()});
   const int alone = planner.fewest(0, {})->configuration.replicas();
@@ -110,7 +110,7 @@ TEST(Planner, WholeMachinesRoundTheFewestUp) {
 }
 
 // Whatever is found keeps every limit in another, longer run; and it is the fewest.
-RC_GTEST_PROP(Planner, TheFewestKeepEveryLimitAndOneLessDoesNot, ()) {
+RC_GTEST_PROP(Planner, FewestReplicasKeepEverySloAndOneLessDoesNot, ()) {
   const double isl = *rc::gen::inRange(64, 4096), osl = *rc::gen::inRange(8, 512);
   const double rate = *rc::gen::inRange(1, 60);
   const Statistic at = *rc::gen::element(Statistic::kP50, Statistic::kP95, Statistic::kP99);
@@ -148,7 +148,7 @@ RC_GTEST_PROP(Planner, TtftGrowsWithTheAnswersLength, ()) {
 }
 
 // More replicas, less traffic and a shorter prompt never make the same service slower.
-RC_GTEST_PROP(Planner, LessWorkForEachReplicaIsNotSlower, ()) {
+RC_GTEST_PROP(Planner, MoreReplicasNeverIncreaseLatency, ()) {
   const double isl = *rc::gen::inRange(64, 2048), osl = *rc::gen::inRange(8, 256);
   const Replica replica = language_replica();
   const double rate = 0.8 * in_requests_per_s(sim::capacity({{replica.step}, {}}, {isl, osl, false}));
@@ -163,7 +163,7 @@ RC_GTEST_PROP(Planner, LessWorkForEachReplicaIsNotSlower, ()) {
 }
 
 // The screen decides what is looked at first: means of the formula near those of the simulation.
-TEST(Screen, MeansAreNearTheSimulatedOnes) {
+TEST(Screen, ScreenedMeansAreCloseToSimulatedOnes) {
   for (double load : {0.1, 0.4, 0.7}) {
     const Replica replica = language_replica();
     const double rate = load * in_requests_per_s(sim::capacity({{replica.step}, {}}, {1024, 256, false}));
@@ -174,7 +174,7 @@ TEST(Screen, MeansAreNearTheSimulatedOnes) {
   }
 }
 
-TEST(Replica, IsTheSpeedModelsOwn) {
+TEST(Replica, StepTimesAreThoseOfTheSpeedModel) {
   const perf::Constants constants = *perf::load_constants("");
   const catalog::Catalog catalog = *catalog::load_catalog("");
   const catalog::Gpu& gpu = **catalog.find_gpu("l4");
@@ -200,7 +200,7 @@ TEST(Replica, IsTheSpeedModelsOwn) {
 }
 
 // A closed loop waits for a slot, requests that arrive by themselves do not.
-TEST(Replica, TheSlotRuleIsDecidedOnce) {
+TEST(Replica, TheSlotRuleAppliesToClosedLoopsOnly) {
   const catalog::Catalog catalog = *catalog::load_catalog("");
   const model::ModelShape llama = *model::find_model("llama-3.1-8b");
   const model::Job job;

@@ -56,7 +56,7 @@ struct Fitted {
   }
 };
 
-TEST(StepFit, IsCloseToTheStepsItReplaces) {
+TEST(StepFit, FitIsCloseToTheStepsItReplaces) {
   for (const Case& c : kCases) {
     const Fitted f(c);
     EXPECT_GT(in_seconds(f.replica.fit->base), 0) << c.model;

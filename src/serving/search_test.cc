@@ -48,7 +48,7 @@ Service service_of(double rate, Slo slo) {
 }
 Slo latency(Statistic at, double ms) { return {Quantity::kLatency, at, milliseconds(ms)}; }
 
-TEST(Search, FindsWhatTryingEverythingAtLengthFinds) {
+TEST(Search, MatchesExhaustiveLongSimulations) {
   const Planner planner(service_of(600, latency(Statistic::kP99, 40)), {replica_to(16)});
   const auto all = grid(6, {1, 4, 8, 16}, {0, 5'000'000});
   const SearchResult found = search(planner, all);
@@ -90,7 +90,7 @@ TEST(Search, AnImpossibleSloHasNoPlan) {
 
 // One GPU of batches of one does 100 a second; with room for four waiting, of 120 a second a good part is turned away,
 // and those served wait at most 50 ms: fast, but not what was asked for.
-TEST(Search, TurningRequestsAwayIsNotKeepingTheSlo) {
+TEST(Search, RejectedRequestsCountAgainstTheSlo) {
   Service service = service_of(120, latency(Statistic::kP99, 60));
   service.most_rejected = 0.01;
   service.queue = {0, sim::QueuePolicy::OnTimeout::kReject, 4};
@@ -108,7 +108,7 @@ TEST(Search, TurningRequestsAwayIsNotKeepingTheSlo) {
   EXPECT_EQ(search(Planner(service, {replica_to(1)}), grid(4, {1}, {0})).best->configuration.replicas(), 1);
 }
 
-TEST(Search, PrioritiesCount) {
+TEST(Search, PrioritiesAffectTheSearch) {
   Service levels = service_of(80, latency(Statistic::kP99, 200));
   const Planner plain(levels, {replica_to(1)});
   levels.priorities = {0.2, 0.8};
@@ -120,7 +120,7 @@ TEST(Search, PrioritiesCount) {
 }
 
 // A slow and a fast GPU behind one router: the least loaded one is the one that would be done first.
-TEST(Search, TwoKindsOfGpuInOneConfiguration) {
+TEST(Search, ConfigurationsMayMixTwoGpuTypes) {
   const Planner planner(service_of(90, latency(Statistic::kP99, 100)), {replica_to(1), replica_to(1, 4)});
   Configuration mixed = configuration(1, 1);
   mixed.groups.push_back({1, 1});

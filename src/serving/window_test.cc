@@ -7,7 +7,7 @@ namespace {
 
 // The article's pipeline: 1M images a day in 4-hour windows are 166,667 a window; at 82 ms each that is 13,667 s of
 // work, which one GPU does in 3 h 47 min 47 s; with 2 min to start, 3 h 49 min 47 s of the 4 h.
-TEST(Window, TheArticlesImages) {
+TEST(Window, MatchesTheArticlesImageExample) {
   const auto plan = schedule_window({1e6, hours(4), hours(4), milliseconds(82), seconds(120)});
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->gpus, 1);
@@ -24,7 +24,7 @@ TEST(Window, AnEarlierDeadlineTakesMoreGpus) {
   EXPECT_FALSE(schedule_window({1e6, hours(4), seconds(60), milliseconds(82), seconds(120)}));
 }
 
-TEST(Window, SpotRedoesWhatIsLost) {
+TEST(Window, InterruptionsAddTheWorkThatIsRedone) {
   EXPECT_NEAR(spot_overhead(0.1, seconds(180), seconds(360)), 1.01, 1e-12);  // 0.1/h of 3 min + half of 6 min
   EXPECT_EQ(spot_overhead(0, hours(1), hours(1)), 1);
 }

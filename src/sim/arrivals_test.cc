@@ -39,7 +39,7 @@ TEST(Arrivals, EveryProcessHasItsMeanRateAndIsInOrder) {
 }
 
 // The variance of counts over their mean is 1 for Poisson and above it for bursts.
-TEST(Arrivals, BurstsAreBurstier) {
+TEST(Arrivals, MmppIsMoreDispersedThanPoisson) {
   auto dispersion = [](const std::vector<Arrival>& arrivals) {
     std::vector<double> counts(static_cast<std::size_t>(arrivals.back().at / 100'000'000) + 1);
     for (const Arrival& a : arrivals) ++counts[static_cast<std::size_t>(a.at / 100'000'000)];
@@ -60,14 +60,14 @@ TEST(Arrivals, ExponentialLengthsHaveTheirMean) {
   EXPECT_NEAR(output / 1e5, 100, 2);
 }
 
-TEST(ParseArrivals, TakesWhatItDocuments) {
+TEST(ParseArrivals, ReadsEveryDocumentedForm) {
   EXPECT_EQ(in_requests_per_s(*mean_rate(*parse_arrivals("poisson:250"))), 250);
   EXPECT_NEAR(in_requests_per_s(*mean_rate(*parse_arrivals("poisson:120/min"))), 2, 1e-9);
   EXPECT_NEAR(in_requests_per_s(*mean_rate(*parse_arrivals("mmpp:100,900,9s,1s"))), 180, 1e-9);
   EXPECT_NEAR(in_requests_per_s(*peak_rate(*parse_arrivals("diurnal:200,1.5"))), 300, 1e-9);
 }
 
-TEST(ParseArrivals, RefusesTheRestWithAHint) {
+TEST(ParseArrivals, RefusesOtherTextWithAHint) {
   for (const char* bad : {"", "poisson", "poisson:", "poisson:0", "poisson:-1", "poisson:nan", "mmpp:1,2",
                           "diurnal:5,3", "trace:", "poison:3", "trace:/nonexistent/file.csv"}) {
     EXPECT_FALSE(parse_arrivals(bad)) << bad;
@@ -95,7 +95,7 @@ TEST(ParseTrace, ReadsTheGenericForm) {
   EXPECT_TRUE(parse_trace("t.csv", "t\n0\n"));
 }
 
-TEST(ParseTrace, RequestsMayHaveTimeouts) {
+TEST(ParseTrace, ReadsTimeoutsOfSingleRequests) {
   auto trace = parse_trace("t.csv", "t,size,timeout_ms\n0,1,2.5\n1,1,\n");
   ASSERT_TRUE(trace);
   EXPECT_TRUE(trace->has_timeouts);
@@ -106,7 +106,7 @@ TEST(ParseTrace, RequestsMayHaveTimeouts) {
   }
 }
 
-TEST(ParseTrace, GivesLineAndReason) {
+TEST(ParseTrace, MistakesAreReportedWithLineAndReason) {
   auto said = [](const std::string& text) {
     auto trace = parse_trace("t.csv", text);
     return trace ? std::string() : describe(trace.error());

@@ -11,7 +11,7 @@ std::string mistake(const std::string& text) {
   return rows ? "" : describe(rows.error());
 }
 
-TEST(ServiceTable, ReadsAndSorts) {
+TEST(ServiceTable, ReadsRowsAndSortsThemByBatch) {
   auto rows = parse_service_table("t.csv", "batch,ms_p50,ms_p90,note\n8,4.5,4.6,x\n1,2,,y\n");
   ASSERT_TRUE(rows);
   ASSERT_EQ(rows->size(), 2u);
@@ -20,7 +20,7 @@ TEST(ServiceTable, ReadsAndSorts) {
   EXPECT_EQ((*rows)[1].time.p90, milliseconds(4.6));
 }
 
-TEST(ServiceTable, SaysWhatIsWrongAndWhere) {
+TEST(ServiceTable, MistakesAreReportedWithTheirPlaceAndReason) {
   using testing::HasSubstr;
   EXPECT_THAT(mistake("batch,ms_p50\n0,2\n"), HasSubstr("t.csv:2:1: a batch is a whole number from 1"));
   EXPECT_THAT(mistake("batch,ms_p50\n1,-2\n"), HasSubstr("t.csv:2:3: '-2' is not a positive time"));

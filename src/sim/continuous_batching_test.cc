@@ -15,7 +15,7 @@ StepPlan plan(std::int64_t decoding, std::int64_t kv_free, const Tokens64& prefi
   return out;
 }
 
-TEST(PlanStep, CaseByCase) {
+TEST(PlanStep, MatchesTheDocumentedRuleCaseByCase) {
   const ContinuousConfig config{100, 4, 1000, true};
   StepPlan p = plan(0, 1000, {}, {60, 60}, config);  // the second prompt gets what is left of the budget
   EXPECT_EQ(p.admitted, 2u);
@@ -35,7 +35,7 @@ TEST(PlanStep, CaseByCase) {
   EXPECT_EQ(p.admitted, 0u);
 }
 
-TEST(PlanStep, WholePromptsOnlyWithoutChunks) {
+TEST(PlanStep, WithoutChunkedPrefillPromptsRunWhole) {
   ContinuousConfig config{100, 4, 1000, false};
   EXPECT_EQ(plan(0, 1000, {}, {60, 60}, config).admitted, 1u);
   EXPECT_EQ(plan(50, 1000, {}, {60}, config).admitted, 0u);
@@ -43,7 +43,7 @@ TEST(PlanStep, WholePromptsOnlyWithoutChunks) {
 
 // One request alone, by hand: prompt of 10 tokens at 1 us each and a step of 100 us, then 4 tokens more, each a step of
 // 100 us + 5 us for the sequence + 1 us for every token in the cache (10, 11, 12, 13).
-TEST(SimulateContinuous, OneRequestByHand) {
+TEST(SimulateContinuous, OneRequestMatchesAHandCalculation) {
   Trace trace;
   trace.arrivals = {{0, 10, 5}};
   trace.has_tokens = true;
@@ -58,7 +58,7 @@ TEST(SimulateContinuous, OneRequestByHand) {
 }
 
 // What passes outside the steps is part of the first token and of the whole, not of the tokens after it.
-TEST(SimulateContinuous, TimeOutsideTheSteps) {
+TEST(SimulateContinuous, RequestOverheadAddsToTtftAndNotToTpot) {
   Trace trace;
   trace.arrivals = {{0, 10, 5}};
   trace.has_tokens = true;
@@ -71,7 +71,7 @@ TEST(SimulateContinuous, TimeOutsideTheSteps) {
 }
 
 // Of two replicas only the second holds a request of 50 tokens; the first, idle and faster, gets the small one.
-TEST(SimulateContinuous, CachesMayDiffer) {
+TEST(SimulateContinuous, ReplicasMayHaveCachesOfDifferentSize) {
   Trace trace;
   trace.arrivals = {{0, 40, 10}, {1, 5, 5}, {2, 4000, 10}};
   trace.has_tokens = true;
@@ -99,7 +99,7 @@ TEST(SimulateContinuous, ARequestJoinsAtTheNextStep) {
 }
 
 // Cache for 30 tokens, two sequences of 10 + 10: together they need 38, so the newer gives way once and starts again.
-TEST(SimulateContinuous, AFullCachePreemptsTheNewest) {
+TEST(SimulateContinuous, AFullCachePreemptsTheNewestSequence) {
   Trace trace;
   trace.arrivals = {{0, 10, 10}, {1, 10, 10}};
   trace.has_tokens = true;
@@ -111,7 +111,7 @@ TEST(SimulateContinuous, AFullCachePreemptsTheNewest) {
   EXPECT_EQ(p->all.presence, p->all.latency_sum);
 }
 
-TEST(SimulateContinuous, WhatCanNeverFitIsRejected) {
+TEST(SimulateContinuous, RequestsLargerThanTheCacheAreRejected) {
   Trace trace;
   trace.arrivals = {{0, 100, 10}, {1, 10, 10}};
   trace.has_tokens = true;
@@ -122,7 +122,7 @@ TEST(SimulateContinuous, WhatCanNeverFitIsRejected) {
   EXPECT_EQ(p->all.completed, 1u);
 }
 
-RC_GTEST_PROP(SimulateContinuous, LittlesLawAndNobodyIsLost, ()) {
+RC_GTEST_PROP(SimulateContinuous, LittlesLawHoldsAndEveryRequestIsAccountedFor, ()) {
   ContinuousServer server;
   for (int i = *rc::gen::inRange(1, 4); i > 0; --i) server.replicas.push_back({5e6 * i, 10e3, 20e3, 3});
   server.batching = {*rc::gen::element<std::int64_t>(64, 512, 8192), *rc::gen::element<std::int64_t>(1, 8, 256),

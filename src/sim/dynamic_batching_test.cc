@@ -23,7 +23,7 @@ struct Case {
 };
 
 // Every branch of the rule, by hand.
-TEST(Decide, CaseByCase) {
+TEST(Decide, MatchesTheDocumentedRuleCaseByCase) {
   const std::vector<int> three(3, 1), six(6, 1), nine(9, 1);
   const Case cases[] = {
       {"nothing waits", {}, 0, {8, {}, 100}, {0, kNever}},
@@ -51,18 +51,18 @@ TEST(Decide, CaseByCase) {
   }
 }
 
-TEST(Decide, WakesForATimeoutBeforeTheDelay) {
+TEST(Decide, WakesAtATimeoutThatComesBeforeTheDelay) {
   std::vector<QueuedRequest> queue{{0, 50, 1}, {5, 40, 1}};
   EXPECT_EQ(decide(queue, 10, {8, {}, 100}), (BatchDecision{0, 41}));  // a timeout acts once it has passed
 }
 
-TEST(Decide, TheOldestIsTheOldestOfTheBatchNotOfTheFront) {
+TEST(Decide, DelayCountsFromTheOldestRequestOfTheBatch) {
   // A newer request of a higher priority stands in front of an older one.
   std::vector<QueuedRequest> queue{{90, 0, 1}, {0, 0, 1}};
   EXPECT_EQ(decide(queue, 100, {8, {}, 100}), (BatchDecision{2, kNever}));
 }
 
-RC_GTEST_PROP(Decide, TheShortFormAgreesForRequestsOfSizeOne, ()) {
+RC_GTEST_PROP(Decide, TheConstantTimeRuleAgreesForRequestsOfSizeOne, ()) {
   const int max_batch = *rc::gen::inRange(1, 20);
   DynamicBatchConfig config{max_batch, {}, *rc::gen::element<SimTime>(0, 10, 50)};
   for (int size = 1; size <= max_batch; ++size) {
@@ -74,7 +74,7 @@ RC_GTEST_PROP(Decide, TheShortFormAgreesForRequestsOfSizeOne, ()) {
   RC_ASSERT(decide(queue, now, config) == decide_uniform(queued, queue[0].arrived, now, config));
 }
 
-TEST(Check, RefusesSizesThatCannotBe) {
+TEST(Check, RefusesImpossiblePreferredSizes) {
   EXPECT_TRUE(check({8, {2, 8}, 0}));
   EXPECT_FALSE(check({8, {2, 9}, 0}));
   EXPECT_FALSE(check({8, {4, 2}, 0}));

@@ -14,7 +14,7 @@ struct Deployment {
   int replicas = 1;
   int executors = 1;  // Triton instances on each GPU
   int gpus_per_replica = 1;
-  RequestsPerSecond load;  // of one replica, at which the SLOs were confirmed
+  RequestsPerSecond load = {};  // of one replica, at which the SLOs were confirmed
 };
 
 // Triton's config.pbtxt: max_batch_size, instance_group, dynamic_batching with its queue policy and priority levels.

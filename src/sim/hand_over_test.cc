@@ -5,7 +5,7 @@
 namespace rightsize::sim {
 namespace {
 
-TEST(HandOver, TritonsFile) {
+TEST(HandOver, WritesTritonsConfiguration) {
   QueuePolicy queue{5'000'000, QueuePolicy::OnTimeout::kDelay, 64};
   EXPECT_EQ(triton_config({"bert", "l4", 2, 2, 1, requests_per_s(100)}, {16, {8, 16}, 2'500'000}, queue, 2),
             "name: \"bert\"\nmax_batch_size: 16\ninstance_group [ { count: 2 kind: KIND_GPU } ]\ndynamic_batching {\n"

@@ -105,7 +105,7 @@ StatisticValues reference(const std::vector<double>& ms, int max_batch, double d
   return statistics.values();
 }
 
-TEST(Simulate, TheBatcherMatchesAPlainLoopToTheNanosecond) {
+TEST(Simulate, MatchesASimpleReferenceLoopToTheNanosecond) {
   const std::vector<double> ms{2, 2.5, 3, 3.5, 4, 4.5, 5, 5.5};
   for (auto [delay, rate] : {std::pair{0.0, 800.0}, {5.0, 300.0}, {5.0, 1200.0}, {20.0, 200.0}}) {
     double mean_batch = 0;
@@ -135,7 +135,7 @@ Server any_server() {
 }
 
 // Whatever the settings: nobody is lost, and Little's law holds to the nanosecond.
-RC_GTEST_PROP(Simulate, LittlesLawInEveryRun, ()) {
+RC_GTEST_PROP(Simulate, LittlesLawHoldsInEveryRun, ()) {
   const Server server = any_server();
   const RequestsPerSecond rate = capacity(server) * *rc::gen::element(0.3, 0.8, 0.97, 1.3);
   const LatencyProfile p = simulate_anyway(
@@ -185,7 +185,7 @@ TEST(Simulate, AFasterReplicaGetsMoreOfTheWork) {
   EXPECT_LT(value_of(p.latency, Statistic::kMean), 8 * kMs);  // half the work to each would never end
 }
 
-TEST(Simulate, HighPriorityWaitsLess) {
+TEST(Simulate, HighPriorityRequestsWaitLess) {
   Server server = one_gpu(fixed_times({1}), 1);
   server.priorities = {1.0, 0.0};
   const double all_high = value_of(run(server, 900).latency, Statistic::kMean);
@@ -220,7 +220,7 @@ RC_GTEST_PROP(LowerBound, HoldsForEverySimulation, ()) {
   RC_ASSERT(std::isinf(in_seconds(latency_lower_bound(server, Poisson{capacity(server)}, Statistic::kP99))));
 }
 
-TEST(ClosedForm, KnownValues) {
+TEST(ClosedForm, MatchesTextbookValues) {
   const Seconds second = seconds(1);
   EXPECT_NEAR(in_seconds(md1_mean_wait(requests_per_s(0.5), second)), 0.5, 1e-12);
   // M/D/1 is M/D/c with one server; two servers wait about half as long as in M/M/2.

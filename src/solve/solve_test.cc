@@ -25,7 +25,7 @@ Model small_model() {
   return model;
 }
 
-TEST(Mip, FindsTheWholeOptimumAndItsBound) {
+TEST(Mip, FindsTheIntegerOptimumAndItsBound) {
   const Solution solution = solve(small_model(), {});
   EXPECT_EQ(solution.status, Status::kOptimal);
   EXPECT_THAT(solution.values, ElementsAre(2, 1));
@@ -33,14 +33,14 @@ TEST(Mip, FindsTheWholeOptimumAndItsBound) {
   EXPECT_DOUBLE_EQ(solution.bound, 7);
 }
 
-TEST(Mip, RelaxationHasPrices) {
+TEST(Mip, TheRelaxationReturnsDualPrices) {
   const LinearSolution solution = solve_relaxation(small_model());
   EXPECT_EQ(solution.status, Status::kOptimal);
   EXPECT_THAT(solution.objective, DoubleNear(6.6, 1e-9));
   EXPECT_THAT(solution.prices[0], DoubleNear(0.6, 1e-9));
 }
 
-TEST(Mip, SaysWhatCannotBe) {
+TEST(Mip, InfeasibleModelsAreReported) {
   Model model;
   const int x = model.add_column(1, 0, 1, true);
   model.add_entry(model.add_row(2, kInfinity), x, 1);
@@ -140,7 +140,7 @@ RC_GTEST_PROP(Packing, AgreesWithBruteForce, ()) {
 }
 
 // Two jobs busy by day and two by night: alone they look like four GPUs, together they are two.
-TEST(Packing, PeaksThatDoNotMeetShareABin) {
+TEST(Packing, ItemsWithDisjointPeaksShareABin) {
   const std::vector<Item> items{item({0.9, 0.1}), item({0.9, 0.1}), item({0.1, 0.9}), item({0.1, 0.9})};
   const Packing packing = pack(items, {{1, {1, 1}, 0}}, {});
   EXPECT_EQ(packing.bins.size(), 2u);
@@ -155,7 +155,7 @@ TEST(Packing, ColumnGenerationProvesWhatTheRelaxationCannot) {
   EXPECT_TRUE(packing.proved());
 }
 
-TEST(Packing, WhatFitsNothingIsNamed) {
+TEST(Packing, ItemsThatFitNoBinAreNamed) {
   const Packing packing = pack({item({2.0}), item({0.5})}, {{1, {1}, 0}}, {});
   EXPECT_THAT(packing.unplaceable, ElementsAre(0u));
   EXPECT_EQ(packing.bins.size(), 1u);

@@ -28,7 +28,7 @@ std::optional<double> number_of(const std::string& cell, const std::string& behi
   return value;
 }
 
-TEST(NumberCell, IsTheNearestDoubleLikeFromChars) {
+TEST(NumberCell, ParsesLikeFromChars) {
   std::mt19937_64 random(7);
   for (int round = 0; round < 200000; ++round) {
     const std::size_t digits = 1 + random() % 15;
@@ -42,7 +42,7 @@ TEST(NumberCell, IsTheNearestDoubleLikeFromChars) {
   }
 }
 
-TEST(NumberCell, LeavesEverythingElseAlone) {
+TEST(NumberCell, RefusesWhatIsNotAPlainNumber) {
   for (const char* cell : {"", ".", "-1", "+1", "1e5", "0x10", "1 ", " 1", "1.2.3", "nan", "N/A", "12a4", "1\n2",
                            "12:30", "1234567890123456", "12345678/1", "\xff\xff\xff"}) {
     EXPECT_EQ(number_of(cell, ""), std::nullopt) << cell;

@@ -37,7 +37,7 @@ TEST_F(FakeNvml, MigLayoutNamesProfilesAndPlacements) {
   EXPECT_EQ(layouts->front().instances[0].start, 4);
 }
 
-TEST_F(FakeNvml, GpusThatAreNotCutSaySo) {
+TEST_F(FakeNvml, GpusWithoutMigHaveNoLayout) {
   auto layouts = read_mig_layout();
   ASSERT_TRUE(layouts);
   EXPECT_EQ(layouts->size(), 2u);

@@ -42,7 +42,7 @@ double value(const Reading& reading, std::size_t sample, Metric metric) {
   return reading.got.samples.at(sample).second.get(metric).value_or(-1);
 }
 
-TEST(ReadSamples, RecordingColumnsInAnyOrderUnknownOnesIgnored) {
+TEST(ReadSamples, RecordingColumnsMayBeInAnyOrderAndUnknownOnesAreIgnored) {
   auto reading = read("gpu,t_s,reserved8_pct,sm_pct,fb_used_mib,pcie_rx_mibs\n0,0.1,9,45.5,1024,2\n1,0.1,9,,2048,0\n");
   ASSERT_TRUE(reading.summary);
   EXPECT_EQ(reading.summary->format, Format::kRecording);
@@ -79,7 +79,7 @@ TEST(ReadSamples, AHeaderBetweenRowsMayNameOtherColumns) {
   EXPECT_DOUBLE_EQ(value(reading, 1, Metric::kGpuUtil), 0.06);
 }
 
-TEST(ReadSamples, NvidiaSmiQuery) {
+TEST(ReadSamples, ReadsNvidiaSmiQueryCsv) {
   auto reading = read(
       "timestamp, index, uuid, name, utilization.gpu [%], memory.total [MiB], memory.used [MiB], power.draw [W], "
       "clocks.current.sm [MHz], clocks_event_reasons.active\n"
@@ -116,7 +116,7 @@ TEST(ReadSamples, DmonByColumnNamesWithGpmColumnsAndRepeatedHeaders) {
   EXPECT_DOUBLE_EQ(in_unix_seconds(reading.got.samples[1].second.time), 1);
 }
 
-TEST(ReadSamples, DmonWithDateAndTime) {
+TEST(ReadSamples, ReadsDmonWithDateAndTime) {
   auto reading = read(
       "#Date        Time         gpu    pwr     sm  rxpci  txpci \n"
       "#YYYYMMDD    HH:MM:SS     Idx      W      %   MB/s   MB/s \n"
@@ -127,7 +127,7 @@ TEST(ReadSamples, DmonWithDateAndTime) {
   EXPECT_DOUBLE_EQ(value(reading, 0, Metric::kPcieRx), 17e6);
 }
 
-TEST(ReadSamples, DcgmiDmon) {
+TEST(ReadSamples, ReadsDcgmiDmon) {
   auto reading = read(
       "#Entity   GRACT        SMACT        TENSO        DRAMA        POWER\n"
       "ID                                                            W\n"
@@ -159,7 +159,7 @@ constexpr const char* kScrape =
     "DCGM_FI_PROF_DRAM_ACTIVE{gpu=\"0\",UUID=\"GPU-a\",Hostname=\"n1\"} 0.66\n"
     "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE{gpu=\"0\",UUID=\"GPU-a\",Hostname=\"n1\"} 9223372036854775794\n";
 
-TEST(ReadSamples, ExpositionOneSampleADeviceAndScrape) {
+TEST(ReadSamples, ExpositionGivesOneSamplePerDeviceAndScrape) {
   auto reading = read(std::string(kScrape) + kScrape);
   ASSERT_TRUE(reading.summary) << describe(reading.summary.error());
   EXPECT_EQ(reading.summary->format, Format::kExposition);
@@ -176,7 +176,7 @@ TEST(ReadSamples, ExpositionOneSampleADeviceAndScrape) {
   EXPECT_DOUBLE_EQ(in_unix_seconds(reading.got.samples[2].second.time), 1);
 }
 
-TEST(ReadSamples, ExpositionTimestampsAndNewNames) {
+TEST(ReadSamples, ExpositionReadsTimestampsAndNewDcgmNames) {
   auto reading = read(
       "DCGM_FI_PROF_SM_UTIL_RATIO{gpu=\"0\",uuid=\"GPU-a\"} 0.5 1000000000500\n"
       "DCGM_FI_DEV_GPU_UTIL_RATIO{gpu=\"0\",uuid=\"GPU-a\"} 1 1000000000500\n"
@@ -219,7 +219,7 @@ TEST(ReadSamples, ExpositionLinesWithTimesMayComeInAnyOrder) {
   }
 }
 
-TEST(ReadSamples, ValuesThatCannotBeAreSaidNotForgotten) {
+TEST(ReadSamples, ImpossibleValuesAreReportedAsUnusable) {
   auto reading = read(
       "DCGM_FI_DEV_GPU_UTIL{gpu=\"0\",UUID=\"G\"} NaN 1000\n"
       "DCGM_FI_DEV_GPU_UTIL{gpu=\"0\",UUID=\"G\"} 2147483632 2000\n"
@@ -262,7 +262,7 @@ TEST(ReadSamples, XmlLogsFollowOneAnotherAndMayBeCutShort) {
   EXPECT_DOUBLE_EQ(value(reading, 2, Metric::kGpuUtil), 0.4);
 }
 
-TEST(ReadSamples, Xml) {
+TEST(ReadSamples, ReadsNvidiaSmiXml) {
   auto reading = read(R"(<?xml version="1.0" ?>
 <!DOCTYPE nvidia_smi_log SYSTEM "nvsmi_device_v12.dtd">
 <nvidia_smi_log>
@@ -291,7 +291,7 @@ TEST(ReadSamples, Xml) {
   EXPECT_DOUBLE_EQ(in_unix_seconds(reading.got.samples[0].second.time), 20455 * 86400.0 + 5);
 }
 
-TEST(ReadSamples, WhatCannotBeReadIsExplained) {
+TEST(ReadSamples, UnreadableInputIsExplained) {
   EXPECT_THAT(describe(read("").summary.error()), HasSubstr("is empty"));
   EXPECT_THAT(describe(read("hello world\n").summary.error()), HasSubstr("in no format we know"));
   EXPECT_THAT(describe(read("{\"status\":\"success\"}").summary.error()), HasSubstr("rightsize fleet"));
@@ -308,7 +308,7 @@ TEST(ReadSamples, LinesLongerThanTheBufferAreRefusedOnce) {
 }
 
 // Real output of the tools, where it is at hand.
-TEST(ReadSamples, RealCaptures) {
+TEST(ReadSamples, ReadsRealCaptures) {
   const std::filesystem::path folder = std::filesystem::path(RIGHTSIZE_SOURCE_DIR) / "../shared/captures";
   if (!std::filesystem::exists(folder)) GTEST_SKIP();
   const std::pair<const char*, Format> files[] = {{"nvidia-smi-query.csv", Format::kSmiQuery},
@@ -329,7 +329,7 @@ TEST(ReadSamples, RealCaptures) {
   }
 }
 
-TEST(MetricNames, OldAndNewDcgmNames) {
+TEST(MetricNames, OldAndNewDcgmNamesMeanTheSameMetric) {
   EXPECT_EQ(find_metric(Vocabulary::kDcgm, "DCGM_FI_PROF_GR_ENGINE_ACTIVE")->metric, Metric::kGraphicsActive);
   EXPECT_EQ(find_metric(Vocabulary::kDcgm, "DCGM_FI_PROF_TENSOR_UTIL_RATIO")->metric, Metric::kTensorActive);
   EXPECT_FALSE(find_metric(Vocabulary::kDcgm, "GPU_UTIL"));
@@ -337,7 +337,7 @@ TEST(MetricNames, OldAndNewDcgmNames) {
   EXPECT_EQ(find_metric(Vocabulary::kDcgmi, "SMACT")->metric, Metric::kSmActive);
 }
 
-TEST(MetricNames, Blanks) {
+TEST(MetricNames, BlankValuesOfDcgmAndNvmlAreRecognised) {
   for (double blank : {9223372036854775794.0, 2147483632.0, 140737488355328.0, std::nan("")}) {
     EXPECT_TRUE(is_blank(blank)) << blank;
   }

@@ -64,7 +64,7 @@ TEST(MeasuredSpeeds, NoErrorHasGrownByHalf) {
 
 // Of rows the constants were fitted on, stated intervals must hold about the 80 % they promise; rows of one capability
 // may do better, never much worse.
-TEST(MeasuredSpeeds, StatedIntervalsHoldWhatTheyPromise) {
+TEST(MeasuredSpeeds, StatedIntervalsHoldAboutFourOfFiveRows) {
   double inside = 0, all = 0;
   for (const Stage& stage : world().stages) {
     if (stage.constants.empty() || stage.of_kernels()) continue;
@@ -91,7 +91,7 @@ TEST(Measurements, RowsAreReadAndRefusalsSayWhy) {
   }
 }
 
-TEST(ConstantTable, KeepsUnitsAndEverythingElse) {
+TEST(ConstantTable, SettingAConstantChangesItAlone) {
   ConstantTable table = world().table;
   const ConstantName launch{false, "vllm", "layer_launch"};
   table.set(launch, 9.5);
@@ -105,7 +105,7 @@ TEST(ConstantTable, KeepsUnitsAndEverythingElse) {
   EXPECT_EQ(table.gpus_with("matmul-bf16").size(), before.measured.size() - 1);  // one shares another's chip
 }
 
-TEST(ConstantTable, WritesWhatItRead) {
+TEST(ConstantTable, WritesBackWhatItRead) {
   const auto folder = std::filesystem::temp_directory_path() / "rightsize-fit-test";
   std::filesystem::create_directories(folder);
   ASSERT_TRUE(world().table.write(folder.string()));
@@ -152,7 +152,7 @@ RC_GTEST_PROP(LeastSquaresProperty, StaysInsideItsBoundsAndNeverGetsWorse, ()) {
 }
 
 // Rows that the table's own constants predict are fitted without an error, from the priors.
-TEST(FitStage, ReturnsWhatItWasGiven) {
+TEST(FitStage, RecoversTheConstantsThatMadeTheRows) {
   const auto stage = std::find_if(world().stages.begin(), world().stages.end(),
                                   [](const Stage& s) { return s.name == "all-reduce-8"; });
   ASSERT_NE(stage, world().stages.end());

@@ -60,7 +60,7 @@ std::vector<LoadPoint> load_curve(const BatchInput& input, const serving::Planne
 
 Checked<Outcome> run_one(const BatchInput& input) {
   const Configuration c = configuration_of(input);
-  if (Result<> valid = sim::check(c.batching); !valid) return fail(one(valid.error()));
+  if (Result<> valid = sim::check(c.batching); !valid) return fail(valid.error());
   const serving::Planner planner = planner_of(input);
   const auto start = std::chrono::steady_clock::now();
   const auto run = planner.assess(c, {input.requests, input.seed, 0, sim::Statistic::kP99});

@@ -82,8 +82,8 @@ Checked<std::vector<BatchOffer>> with_prices(std::vector<BatchOffer> offers, con
                                              const catalog::Catalog& catalog) {
   const std::optional<catalog::Purchase> purchase = catalog::parse_purchase(flags.purchase);
   if (!purchase) {
-    return fail(one(bad_input(fmt::format("unknown purchase option '{}'", flags.purchase))
-                        .with_hint("known are on-demand, spot, 1y, 3y")));
+    return fail(bad_input(fmt::format("unknown purchase option '{}'", flags.purchase))
+                    .with_hint("known are on-demand, spot, 1y, 3y"));
   }
   RIGHTSIZE_TRY(const market::PriceBook book, open_prices(catalog, flags.price));
   for (BatchOffer& offer : offers) {
@@ -100,13 +100,11 @@ Checked<BatchOffer> read_service(const std::string& text, const BatchFlags& flag
                                  std::vector<sim::TableTime>& tables) {
   auto [gpu, file] = split_gpu(text, catalog);
   if (gpu.empty() && !flags.gpu.empty()) {
-    Result<const catalog::Gpu*> named = catalog.find_gpu(flags.gpu);
-    if (!named) return fail(one(named.error()));
-    gpu = (*named)->name;
+    RIGHTSIZE_TRY(const catalog::Gpu* named, catalog.find_gpu(flags.gpu));
+    gpu = named->name;
   }
-  Result<std::string> content = read_file(file);
-  if (!content) return fail(one(content.error()));
-  RIGHTSIZE_TRY(std::vector<sim::TableTime::Row> rows, sim::parse_service_table(file, *std::move(content)));
+  RIGHTSIZE_TRY(std::string content, read_file(file));
+  RIGHTSIZE_TRY(std::vector<sim::TableTime::Row> rows, sim::parse_service_table(file, std::move(content)));
   BatchOffer offer;
   offer.gpu = offer.replica.gpu = gpu;
   offer.replica.continuous = false;
@@ -142,26 +140,23 @@ Checked<std::vector<BatchOffer>> read_offers(const BatchFlags& flags, BatchInput
   }
   for (const std::string& text : continuous ? flags.step_time : std::vector<std::string>{}) {
     auto [gpu, cost] = split_gpu(text, catalog);
-    Result<sim::StepCost> step = parse_step_cost(cost);
-    if (!step) return fail(one(step.error()));
+    RIGHTSIZE_TRY(sim::StepCost step, parse_step_cost(cost));
     if (gpu.empty() && !flags.gpu.empty()) {
-      Result<const catalog::Gpu*> named = catalog.find_gpu(flags.gpu);
-      if (!named) return fail(one(named.error()));
-      gpu = (*named)->name;
+      RIGHTSIZE_TRY(const catalog::Gpu* named, catalog.find_gpu(flags.gpu));
+      gpu = named->name;
     }
     offers.emplace_back();
     offers.back().gpu = offers.back().replica.gpu = gpu;
-    offers.back().replica.step = *step;
+    offers.back().replica.step = step;
   }
   if (offers.empty() && !flags.model.empty()) {
     RIGHTSIZE_TRY(offers, predict_offers(flags, catalog, input));
   }
   if (offers.empty()) {
-    return fail(one(continuous
-                        ? bad_input("continuous batching needs the time of a step")
-                              .with_hint("--model llama-3.1-8b --gpu h100-sxm predicts it")
-                              .with_hint("--step-time base=6ms,prefill=15us,sequence=20us,context=4ns is your own")
-                        : bad_input("no batch times").with_hint("--service FILE.csv with batch,ms_p50[,ms_p90]")));
+    return fail(continuous ? bad_input("continuous batching needs the time of a step")
+                                 .with_hint("--model llama-3.1-8b --gpu h100-sxm predicts it")
+                                 .with_hint("--step-time base=6ms,prefill=15us,sequence=20us,context=4ns is your own")
+                           : bad_input("no batch times").with_hint("--service FILE.csv with batch,ms_p50[,ms_p90]"));
   }
   return with_prices(std::move(offers), flags, catalog);
 }
@@ -301,15 +296,15 @@ Checked<BatchInput> read_input(const BatchFlags& flags) {
   static const std::vector<std::string> kTargets{"triton", "vllm", "trtllm", "kserve", "kubernetes"};
   BatchInput input;
   if (!flags.policy.empty() && std::find(kPolicies.begin(), kPolicies.end(), flags.policy) == kPolicies.end()) {
-    return fail(one(bad_input(fmt::format("unknown policy '{}'", flags.policy))
-                        .with_hint(did_you_mean(flags.policy, kPolicies))
-                        .with_hint("policies are dynamic, none and continuous")));
+    return fail(bad_input(fmt::format("unknown policy '{}'", flags.policy))
+                    .with_hint(did_you_mean(flags.policy, kPolicies))
+                    .with_hint("policies are dynamic, none and continuous"));
   }
   for (std::string_view word : split_list(flags.emit, ',')) {
     if (std::find(kTargets.begin(), kTargets.end(), word) == kTargets.end()) {
-      return fail(one(bad_input(fmt::format("--emit does not know '{}'", word))
-                          .with_hint(did_you_mean(word, kTargets))
-                          .with_hint(fmt::format("targets are {}", fmt::join(kTargets, ", ")))));
+      return fail(bad_input(fmt::format("--emit does not know '{}'", word))
+                      .with_hint(did_you_mean(word, kTargets))
+                      .with_hint(fmt::format("targets are {}", fmt::join(kTargets, ", "))));
     }
     input.emit.emplace_back(word);
   }
@@ -317,32 +312,32 @@ Checked<BatchInput> read_input(const BatchFlags& flags) {
   input.seed = flags.seed;
   input.name = flags.name;
   input.arrivals_text = flags.arrivals;
-  if (Result<> settings = read_settings(flags, input); !settings) return fail(one(settings.error()));
+  if (Result<> settings = read_settings(flags, input); !settings) return fail(settings.error());
   if (flags.policy == "none") input.max_batches = {1};
   if (flags.arrivals.empty()) {
-    return fail(one(bad_input("no arrivals").with_hint("--arrivals poisson:100, mmpp:..., diurnal:... or trace:FILE")));
+    return fail(bad_input("no arrivals").with_hint("--arrivals poisson:100, mmpp:..., diurnal:... or trace:FILE"));
   }
   RIGHTSIZE_TRY(input.offers, read_offers(flags, input));
   if (input.continuous) {
     const bool limits = !input.service.queue.never_acts() || !input.service.priorities.empty();
-    if (limits) return fail(one(bad_input("--timeout, --max-queue and --priorities belong to --policy dynamic")));
+    if (limits) return fail(bad_input("--timeout, --max-queue and --priorities belong to --policy dynamic"));
   }
   for (BatchOffer& offer : input.offers) {
     offer.replica.overlap = flags.overlap;
     if (!flags.kv_tokens.empty()) offer.replica.step.kv_tokens = 0;  // the user knows better than the memory model
   }
   RIGHTSIZE_TRY(input.service.arrivals, sim::parse_arrivals(flags.arrivals));
-  if (Result<> fleet = read_fleet(flags.fleet, input); !fleet) return fail(one(fleet.error()));
+  if (Result<> fleet = read_fleet(flags.fleet, input); !fleet) return fail(fleet.error());
   if (!input.continuous && !input.max_batches.empty() && input.max_batches.back() > input.largest_batch()) {
-    return fail(one(bad_input(fmt::format("batches of {} are not known to fit: the largest is {}",
-                                          input.max_batches.back(), input.largest_batch()))));
+    return fail(bad_input(fmt::format("batches of {} are not known to fit: the largest is {}", input.max_batches.back(),
+                                      input.largest_batch())));
   }
   const auto* trace = std::get_if<std::shared_ptr<const sim::Trace>>(&input.service.arrivals);
   constexpr std::uint64_t kSynthetic = 200'000;
   if (input.requests == 0) input.requests = trace == nullptr ? kSynthetic : (*trace)->arrivals.size();
   const bool asks_tokens = std::any_of(input.service.slos.begin(), input.service.slos.end(),
                                        [](const auto& slo) { return slo.quantity != serving::Quantity::kLatency; });
-  if (asks_tokens && !input.continuous) return fail(one(bad_input("ttft and tpot are SLOs of --policy continuous")));
+  if (asks_tokens && !input.continuous) return fail(bad_input("ttft and tpot are SLOs of --policy continuous"));
   return input;
 }
 

@@ -61,15 +61,14 @@ Result<std::vector<const Gpu*>> gpus_named(const std::string& names, const catal
 Checked<std::vector<BatchOffer>> language_offers(const Known& known, const model::Job& job,
                                                  const std::vector<const Gpu*>& gpus) {
   const serving::Predictor predictor{known.constants, known.shape, known.work};
-  Result<std::vector<int>> asked = parse_sizes(known.flags.tp, "--tp");
-  if (!asked) return fail(one(asked.error()));
-  if (asked->empty()) *asked = known.flags.slo.empty() ? std::vector<int>{1} : std::vector<int>{1, 2, 4, 8};
+  RIGHTSIZE_TRY(std::vector<int> asked, parse_sizes(known.flags.tp, "--tp"));
+  if (asked.empty()) asked = known.flags.slo.empty() ? std::vector<int>{1} : std::vector<int>{1, 2, 4, 8};
   std::vector<BatchOffer> offers;
   std::optional<Error> reason;
   for (const Gpu* gpu : gpus) {
     const perf::Cluster cluster = perf::default_cluster(*gpu);
     const perf::GpuSpeed speed = perf::gpu_speed(known.constants, *gpu);
-    for (int tensor : *asked) {
+    for (int tensor : asked) {
       if (tensor > 1 && tensor > cluster.node_gpus) continue;
       model::Job split = job;
       split.parallel.gpus = split.parallel.tensor = tensor;
@@ -78,7 +77,7 @@ Checked<std::vector<BatchOffer>> language_offers(const Known& known, const model
       if (replica) offers.push_back(offer_of(*std::move(replica)));
     }
   }
-  if (offers.empty()) return fail(one(reason ? *reason : bad_input("no GPU has so many beside it: use less --tp")));
+  if (offers.empty()) return fail(reason ? *reason : bad_input("no GPU has so many beside it: use less --tp"));
   return offers;
 }
 
@@ -89,9 +88,9 @@ Checked<std::vector<BatchOffer>> batch_offers(const Known& known, model::Job job
   std::vector<BatchOffer> offers;
   for (const Gpu* gpu : gpus) {
     const perf::GpuSpeed speed = perf::gpu_speed(known.constants, *gpu);
-    Result<serving::Replica> replica = serving::batch_replica(predictor, job, *gpu, speed, known.flags.pad, overhead);
-    if (!replica) return fail(one(replica.error()));
-    offers.push_back(offer_of(*std::move(replica)));
+    RIGHTSIZE_TRY(serving::Replica replica,
+                  serving::batch_replica(predictor, job, *gpu, speed, known.flags.pad, overhead));
+    offers.push_back(offer_of(std::move(replica)));
   }
   return offers;
 }
@@ -101,23 +100,21 @@ Checked<std::vector<BatchOffer>> batch_offers(const Known& known, model::Job job
 Checked<std::vector<BatchOffer>> predict_offers(const BatchFlags& flags, const catalog::Catalog& catalog,
                                                 BatchInput& input) {
   RIGHTSIZE_TRY(model::ModelShape shape, model::find_model(flags.model));
-  const Result<std::vector<const Gpu*>> gpus = gpus_named(flags.gpu, catalog);
-  if (!gpus) return fail(one(gpus.error()));
-  Result<std::string> overlay = catalog::overlay_directory(flags.catalog);
-  if (!overlay) return fail(one(overlay.error()));
-  RIGHTSIZE_TRY(perf::Constants constants, perf::load_constants(*overlay));
+  RIGHTSIZE_TRY(std::vector<const Gpu*> gpus, gpus_named(flags.gpu, catalog));
+  RIGHTSIZE_TRY(std::string overlay, catalog::overlay_directory(flags.catalog));
+  RIGHTSIZE_TRY(perf::Constants constants, perf::load_constants(overlay));
   RIGHTSIZE_TRY(const model::Job job, serving_job(flags));
   perf::ModelWork work = perf::work_of(shape);
   const Known known{flags, std::move(shape), std::move(constants), std::move(work)};
   const bool batches = perf::serves_batches(known.work);
   if (batches == input.continuous && !flags.policy.empty()) {
-    return fail(one(bad_input(fmt::format("{} {}", known.shape.name,
-                                          batches ? "does not make tokens one by one: its requests come in batches"
-                                                  : "makes tokens one by one: its requests do not come in batches"))
-                        .with_hint(batches ? "use --policy dynamic" : "use --policy continuous")));
+    return fail(bad_input(fmt::format("{} {}", known.shape.name,
+                                      batches ? "does not make tokens one by one: its requests come in batches"
+                                              : "makes tokens one by one: its requests do not come in batches"))
+                    .with_hint(batches ? "use --policy dynamic" : "use --policy continuous"));
   }
   input.continuous = !batches;
-  return batches ? batch_offers(known, job, *gpus, input.overhead) : language_offers(known, job, *gpus);
+  return batches ? batch_offers(known, job, gpus, input.overhead) : language_offers(known, job, gpus);
 }
 
 }  // namespace rightsize::app

@@ -32,7 +32,7 @@ TEST(CalibrationSentence, TrainingHasNoPrefill) {
   EXPECT_THAT(sentence_about(fit_of(model::JobKind::kTrain)), Not(HasSubstr("prefill")));
 }
 
-TEST(CalibrationReport, EachPointShowsHowFarItWasOff) {
+TEST(CalibrationReport, EachPointShowsItsError) {
   const report::Report report = calibration_report({fit_of(model::JobKind::kServe)});
   const auto& table = std::get<report::Table>(report.blocks.back());
   ASSERT_EQ(table.rows.size(), 1u);

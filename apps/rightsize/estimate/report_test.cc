@@ -40,7 +40,7 @@ TEST(EstimateReport, TrainingSaysItsRateItsBoundsAndItsBasis) {
   EXPECT_EQ(*report.document.find("tokens_per_second_per_gpu"), Json(in_tokens_per_s(estimate.train->tokens_per_gpu)));
 }
 
-TEST(EstimateReport, ThePartsOfAStepAreTheWhole) {
+TEST(EstimateReport, ThePartsOfAStepSumToTheWhole) {
   const SpeedInput input = input_of("llama-3.2-1b", {{"batch", "4"}, {"seq", "2048"}});
   const report::Report report = report_of(input, estimate_speed(facts().constants, input).value());
   double sum = 0;
@@ -49,7 +49,7 @@ TEST(EstimateReport, ThePartsOfAStepAreTheWhole) {
   EXPECT_LT(sum, 1.0001);
 }
 
-TEST(EstimateReport, WhatCannotRunSaysWhyAndWhatHelps) {
+TEST(EstimateReport, JobsThatCannotRunSayWhyAndWhatHelps) {
   const SpeedInput input = input_of("llama-3.2-1b", {});
   const report::Report report = infeasible_report(input, bad_input("it is too large").with_hint("use two"));
   EXPECT_THAT(text_of(report.blocks.front()), HasSubstr("cannot run: it is too large.\nhint: use two"));

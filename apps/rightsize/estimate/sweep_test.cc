@@ -9,7 +9,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-TEST(Sweep, ARangeDoublesAndEndsWithItsEnd) {
+TEST(Sweep, ARangeDoublesUpToItsEnd) {
   const Result<Sweep> sweep = parse_sweep("batch=3..20");
   ASSERT_TRUE(sweep);
   EXPECT_EQ(sweep->setting, "batch");

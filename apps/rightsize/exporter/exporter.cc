@@ -71,14 +71,13 @@ Checked<Outcome> print_once(const Flags& flags, const Facts& facts) {
 }
 
 Checked<Outcome> run(const Flags& flags) {
-  Result<Seconds> every = parse_duration(flags.every);
-  if (!every) return fail(one(std::move(every).error()));
-  Result<Seconds> stale = flags.stale_after.empty() ? Result<Seconds>(*every * 3) : parse_duration(flags.stale_after);
-  if (!stale) return fail(one(std::move(stale).error()));
+  RIGHTSIZE_TRY(Seconds every, parse_duration(flags.every));
+  RIGHTSIZE_TRY(Seconds stale,
+                flags.stale_after.empty() ? Result<Seconds>(every * 3) : parse_duration(flags.stale_after));
   RIGHTSIZE_TRY(const Facts facts, open_facts(flags.fleet.catalog));
   if (flags.once) return print_once(flags, facts);
 
-  fleet::Published page(*stale);
+  fleet::Published page(stale);
   // A source that is down may come back; a flag that is wrong does not.
   Errors first = measure_and_publish(flags, facts, page);
   if (!first.empty() && first.front().code == ErrorCode::kBadInput) return fail(std::move(first));
@@ -90,13 +89,12 @@ Checked<Outcome> run(const Flags& flags) {
                          const fleet::Health health = page.health(now());
                          return std::pair(health.good ? 200 : 503, health.text);
                        });
-  Result<std::string> address = server.start(flags.listen);
-  if (!address) return fail(one(std::move(address).error()));
-  std::fputs(fmt::format("metrics at http://{}/metrics, measured every {}\n", *address, flags.every).c_str(), stderr);
-  keep_measuring(flags, facts, *every, page);
+  RIGHTSIZE_TRY(std::string address, server.start(flags.listen));
+  std::fputs(fmt::format("metrics at http://{}/metrics, measured every {}\n", address, flags.every).c_str(), stderr);
+  keep_measuring(flags, facts, every, page);
   server.stop();
   Outcome outcome;
-  outcome.report.document = {{"schema", "rightsize/exporter/1"}, {"address", *address}};
+  outcome.report.document = {{"schema", "rightsize/exporter/1"}, {"address", address}};
   return outcome;
 }
 

@@ -44,7 +44,7 @@ Checked<std::vector<Limit>> parse_limits(const std::vector<std::string>& texts) 
 Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(const std::vector<Limit> limits, parse_limits(flags.fail_on));
   if (!flags.emit.empty() && flags.emit != "rules" && flags.emit != "grafana") {
-    return fail(one(bad_input(fmt::format("--emit '{}': rules or grafana expected", flags.emit))));
+    return fail(bad_input(fmt::format("--emit '{}': rules or grafana expected", flags.emit)));
   }
   RIGHTSIZE_TRY(const Facts facts, open_facts(flags.fleet.catalog));
   RIGHTSIZE_TRY(const FleetRequest request, read_request(flags.fleet, facts.catalog));

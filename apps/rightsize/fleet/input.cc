@@ -105,9 +105,9 @@ void set_server(const FleetFlags& flags, FleetRequest& request) {
 
 Checked<FleetRequest> read_request(const FleetFlags& flags, const catalog::Catalog& catalog) {
   if (flags.from.empty() == flags.prometheus.empty()) {
-    return fail(one(bad_input(flags.from.empty() ? "nothing to read" : "give --from or --prometheus, not both")
-                        .with_hint("rightsize fleet --from gpus.csv exports/*.json.gz")
-                        .with_hint("rightsize fleet --prometheus http://prometheus:9090 --window 7d")));
+    return fail(bad_input(flags.from.empty() ? "nothing to read" : "give --from or --prometheus, not both")
+                    .with_hint("rightsize fleet --from gpus.csv exports/*.json.gz")
+                    .with_hint("rightsize fleet --prometheus http://prometheus:9090 --window 7d"));
   }
   FleetRequest request;
   request.from = flags.from;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include "base/format.h"
@@ -35,38 +36,35 @@ struct Telemetry {
 Checked<FleetResult> read_server(const FleetRequest& request, Telemetry& into) {
   fleet::ServerOptions options = request.server;
   if (request.show_progress || isatty(STDERR_FILENO) != 0) options.progress = show_progress;
-  Result<fleet::Scan> scan = fleet::scan_server(options);
-  if (!scan) return fail(one(std::move(scan).error()));
+  RIGHTSIZE_TRY(fleet::Scan scan, fleet::scan_server(options));
   FleetResult result;
-  result.sources = scan->sources;
-  result.labels = scan->labels;
-  result.failures = scan->failures;
-  result.share_read = scan->share_read;
+  result.sources = scan.sources;
+  result.labels = scan.labels;
+  result.failures = scan.failures;
+  result.share_read = scan.share_read;
   result.read.push_back(fmt::format("{}: {}, {} requests, {} asked again", http::shown_url(options.url),
-                                    format_duration(request.window), scan->traffic.requests, scan->traffic.retries));
-  into.notes = scan->notes;
-  into.gpus = std::move(scan->gpus);
+                                    format_duration(request.window), scan.traffic.requests, scan.traffic.retries));
+  into.notes = scan.notes;
+  into.gpus = std::move(scan.gpus);
   return result;
 }
 
 Checked<FleetResult> read_files(const FleetRequest& request, Telemetry& into) {
   fleet::UseAccumulator sum({.idle = request.thresholds.idle, .interval = request.interval, .window = request.cut()});
-  Result<telemetry::FeedOutcome> outcome =
-      telemetry::read_feeds(request.from, {request.names, request.interval.value_or(seconds(30))}, sum);
-  if (!outcome) return fail(one(std::move(outcome).error()));
-  into.jobs = std::move(outcome->jobs);
-  into.notes = outcome->notes;
+  RIGHTSIZE_TRY(telemetry::FeedOutcome outcome,
+                telemetry::read_feeds(request.from, {request.names, request.interval.value_or(seconds(30))}, sum));
+  into.jobs = std::move(outcome.jobs);
+  into.notes = outcome.notes;
   FleetResult result;
-  result.failures = outcome->failures;
-  for (const auto& [name, metric] : outcome->metrics) {
+  result.failures = outcome.failures;
+  for (const auto& [name, metric] : outcome.metrics) {
     const std::optional<telemetry::Meaning> meaning = telemetry::meaning_of(name, {}, request.names);
     result.sources.try_emplace(metric, fleet::MetricSource{name, meaning ? meaning->scale : 1});
   }
-  const std::size_t all = outcome->files + outcome->failures.size();
-  result.share_read = all > 0 ? static_cast<double>(outcome->files) / static_cast<double>(all) : 1;
-  result.read.push_back(fmt::format("{} file{} ({}), {} readings", outcome->files, outcome->files == 1 ? "" : "s",
-                                    fmt::join(outcome->kinds, ", "),
-                                    format_count(static_cast<double>(sum.readings()))));
+  const std::size_t all = outcome.files + outcome.failures.size();
+  result.share_read = all > 0 ? static_cast<double>(outcome.files) / static_cast<double>(all) : 1;
+  result.read.push_back(fmt::format("{} file{} ({}), {} readings", outcome.files, outcome.files == 1 ? "" : "s",
+                                    fmt::join(outcome.kinds, ", "), format_count(static_cast<double>(sum.readings()))));
   if (sum.refused() > 0) {
     into.notes.push_back(fmt::format("{} readings carry no possible time and were dropped",
                                      format_count(static_cast<double>(sum.refused()))));
@@ -158,7 +156,7 @@ Checked<FleetResult> run_fleet(const FleetRequest& request, const Facts& facts) 
   RIGHTSIZE_TRY(FleetResult result,
                 request.from.empty() ? read_server(request, telemetry) : read_files(request, telemetry));
   if (!request.jobs.empty()) {
-    if (Result<> read = read_job_log(request.jobs, telemetry.jobs); !read) return fail(one(std::move(read).error()));
+    if (Result<> read = read_job_log(request.jobs, telemetry.jobs); !read) return fail(std::move(read).error());
   }
   if (const std::optional<fleet::Interval> cut = request.cut()) fleet::clip_jobs(telemetry.jobs, *cut);
   std::vector<std::string> notes = std::move(telemetry.notes);

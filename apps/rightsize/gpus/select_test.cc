@@ -30,9 +30,9 @@ std::vector<std::string> names(const GpuChoice& choice) {
   return found;
 }
 
-TEST(SelectGpus, EverythingInTheOrderOfTheCatalogue) { EXPECT_THAT(names({}), ElementsAre("l4", "mi300x", "t4")); }
+TEST(SelectGpus, WithoutAFilterAllGpusInCatalogueOrder) { EXPECT_THAT(names({}), ElementsAre("l4", "mi300x", "t4")); }
 
-TEST(SelectGpus, AVendorIsFoundHoweverItIsWritten) {
+TEST(SelectGpus, VendorNamesIgnoreCase) {
   EXPECT_THAT(names({.gpu = "", .vendor = "nvidia", .min_memory = ""}), ElementsAre("l4", "t4"));
 }
 

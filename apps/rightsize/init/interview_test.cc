@@ -31,7 +31,7 @@ Held hold(const std::string& answers) {
   return {std::move(settings), out.str()};
 }
 
-TEST(Interview, EmptyAnswersTakeWhatIsUsual) {
+TEST(Interview, EmptyAnswersTakeTheDefaults) {
   const Held held = hold("");
   EXPECT_EQ(held.value("job"), "train");
   EXPECT_EQ(held.value("model"), "llama-3.1-8b");
@@ -39,7 +39,7 @@ TEST(Interview, EmptyAnswersTakeWhatIsUsual) {
   EXPECT_EQ(held.value("deadline"), "absent");
 }
 
-TEST(Interview, AskedIsWhatTheKindOfWorkNeeds) {
+TEST(Interview, AsksOnlyWhatTheKindOfWorkNeeds) {
   const Held serving = hold("serve\nllama-3.1-8b\n20/s\n");
   EXPECT_EQ(serving.value("rate"), "20/s");
   EXPECT_EQ(serving.value("tokens"), "absent");
@@ -54,7 +54,7 @@ TEST(Interview, AWrongAnswerIsExplainedAndAskedForAgain) {
   EXPECT_EQ(held.value("tokens"), "5B");
 }
 
-TEST(Interview, AnswersThatEndTakeWhatIsUsual) { EXPECT_EQ(hold("trian").value("job"), "train"); }
+TEST(Interview, EndOfInputTakesTheDefaults) { EXPECT_EQ(hold("trian").value("job"), "train"); }
 
 }  // namespace
 }  // namespace rightsize::app

@@ -40,7 +40,7 @@ TEST(JobFlags, ALengthThatWasLeftOutIsFilledIn) {
   EXPECT_GT(read->job.sequence, 0);
 }
 
-TEST(JobFlags, MistakesAreAllSaidAtOnceWithSuggestions) {
+TEST(JobFlags, AllMistakesAreReportedWithSuggestions) {
   const Checked<ModelAndJob> read = read_job(flags_of("llama-2-7b", {{"precision", "bf61"}, {"optimizer", "adamv"}}));
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().size(), 2u);
@@ -48,7 +48,7 @@ TEST(JobFlags, MistakesAreAllSaidAtOnceWithSuggestions) {
   EXPECT_THAT(said_of(flags_of("llama-2-7", {})), HasSubstr("llama-2-7b"));
 }
 
-TEST(JobFlags, WhatContradictsTheModelIsRefused) {
+TEST(JobFlags, SettingsThatContradictTheModelAreRefused) {
   EXPECT_FALSE(read_job(flags_of("llama-2-7b", {{"gpus", "8"}, {"tp", "7"}})));
 }
 

@@ -44,13 +44,13 @@ TEST_F(WorkloadInput, FlagsWinOverEveryWorkloadOfTheFile) {
   for (const auto& settings : *workloads) EXPECT_EQ(value_of(settings, "tokens"), "3B");
 }
 
-TEST_F(WorkloadInput, AFileThatIsNotThereIsNamed) {
+TEST_F(WorkloadInput, AMissingFileIsNamed) {
   const auto workloads = read_workloads({"/nowhere/workload.yaml", {}, {}});
   ASSERT_FALSE(workloads);
   EXPECT_THAT(describe(workloads.error()), HasSubstr("/nowhere/workload.yaml"));
 }
 
-TEST_F(WorkloadInput, AFileThatIsNoMappingIsRefused) { EXPECT_FALSE(read_workloads({file("- 1\n- 2\n"), {}, {}})); }
+TEST_F(WorkloadInput, AFileThatIsNotAMappingIsRefused) { EXPECT_FALSE(read_workloads({file("- 1\n- 2\n"), {}, {}})); }
 
 }  // namespace
 }  // namespace rightsize::app

@@ -34,13 +34,13 @@ TEST(MemorySentence, AlwaysSaysTheInterval) {
   EXPECT_THAT(said_of({gpu_of("a", gib(80))}), StartsWith("needs 20 GiB (80 % sure of 18 GiB to 22 GiB)."));
 }
 
-TEST(MemorySentence, OneGpuThatFitsIsTightOrIsTooSmall) {
+TEST(MemorySentence, SaysWhetherOneGpuFitsIsTightOrTooSmall) {
   EXPECT_THAT(said_of({gpu_of("big", gib(80))}), EndsWith("It fits big with 60 GiB to spare."));
   EXPECT_THAT(said_of({gpu_of("near", gib(21))}), HasSubstr("It is tight on near: 1 GiB to spare,"));
   EXPECT_THAT(said_of({gpu_of("small", gib(16))}), EndsWith("It does not fit small: 4 GiB too much."));
 }
 
-TEST(MemorySentence, OfManyGpusTheSmallestThatFitsIsNamed) {
+TEST(MemorySentence, NamesTheSmallestGpuThatFits) {
   EXPECT_THAT(
       said_of({gpu_of("small", gib(16)), gpu_of("near", gib(21)), gpu_of("mid", gib(40)), gpu_of("big", gib(80))}),
       EndsWith("The smallest GPU it fits is mid (40 GiB)."));
@@ -48,7 +48,7 @@ TEST(MemorySentence, OfManyGpusTheSmallestThatFitsIsNamed) {
               EndsWith("It fits no single GPU of the catalogue."));
 }
 
-TEST(MemorySentence, OnSeveralGpusTheNeedIsOfEach) {
+TEST(MemorySentence, OnSeveralGpusTheNeedIsPerGpu) {
   model::Job job;
   job.parallel.gpus = 4;
   EXPECT_THAT(said_of({gpu_of("big", gib(80))}, job), StartsWith("needs 20 GiB on each"));

@@ -17,11 +17,11 @@ TEST(ModelSentence, ADenseModelHasOneCount) {
   EXPECT_THAT(said, Not(HasSubstr("work on one token")));
 }
 
-TEST(ModelSentence, AMixtureSaysHowManyWorkOnOneToken) {
+TEST(ModelSentence, AMixtureNamesItsActiveParameters) {
   EXPECT_THAT(sentence_about(*model::find_model("mixtral-8x7b")), HasSubstr("of them work on one token."));
 }
 
-TEST(ModelReport, TheSharesOfItsWeightsAreTheWhole) {
+TEST(ModelReport, TheSharesOfWeightsSumToTheWhole) {
   const report::Report report = model_report(*model::find_model("llama-2-7b"));
   const auto& inventory = std::get<report::Table>(report.blocks.back());
   double sum = 0;

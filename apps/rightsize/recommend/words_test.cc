@@ -35,7 +35,7 @@ struct RecommendWords : testing::Test {
   plan::PlanOutline other;
 };
 
-TEST_F(RecommendWords, AnOutlineNamesWhatIsOrdered) {
+TEST_F(RecommendWords, AnOutlineNamesTheMachinesToOrder) {
   EXPECT_EQ(describe_outline(other), "2 x g2 (1 x a10g) at gcp, on-demand");
 }
 
@@ -60,7 +60,7 @@ TEST_F(RecommendWords, AFixSaysWhatToChangeAndWhatComesOfIt) {
   EXPECT_THAT(describe_fix(request, rejection, &first), EndsWith(", 50 % less"));
 }
 
-TEST_F(RecommendWords, WithoutAFixNothingIsSaidButAboutPrices) {
+TEST_F(RecommendWords, WithoutAFixOnlyPricesAreMentioned) {
   plan::Rejection rejection;
   EXPECT_EQ(describe_fix(request, rejection, &first), "");
   rejection.stage = plan::Stage::kPrice;
@@ -68,19 +68,19 @@ TEST_F(RecommendWords, WithoutAFixNothingIsSaidButAboutPrices) {
 }
 
 // 25 % more for the one is 20 % less for the other: both meet at the same cost.
-TEST_F(RecommendWords, ABreakpointOfPricesSaysBothWays) {
+TEST_F(RecommendWords, APriceBreakpointNamesBothDirections) {
   const BreakpointWords words = describe_breakpoint({1.25, {}, other}, first);
   EXPECT_EQ(words.when, "h100-sxm costs 25 % more an hour, or a10g 20 % less");
   EXPECT_EQ(words.then, "2 x g2 (1 x a10g) at gcp, on-demand for $50.00");
 }
 
-TEST_F(RecommendWords, ABreakpointOfTimeSaysTheDeadline) {
+TEST_F(RecommendWords, ATimeBreakpointNamesTheDeadline) {
   const BreakpointWords words = describe_breakpoint({0, hours(10), other}, first);
   EXPECT_THAT(words.when, HasSubstr("the deadline is under 10 h"));
   EXPECT_THAT(words.then, HasSubstr("for $50.00 in "));
 }
 
-TEST_F(RecommendWords, WarningsAboutAPrice) {
+TEST_F(RecommendWords, PriceWarningsAreWorded) {
   EXPECT_THAT(describe_warning({.kind = PriceWarning::Kind::kUnconfirmed}), HasSubstr("nobody else confirms"));
   EXPECT_EQ(describe_warning({.kind = PriceWarning::Kind::kOld, .age_days = 120}), "its price was read 120 days ago");
   EXPECT_THAT(

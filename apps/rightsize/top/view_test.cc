@@ -1,5 +1,7 @@
 #include "rightsize/top/view.h"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 
 #include "rightsize/top/judge.h"
@@ -53,7 +55,7 @@ TEST(TopView, TheDocumentHoldsTheLatestReadingOfEveryMetric) {
   TopScreen screen;
   screen.gpus = {gpu_at({{0.2, 1}, {0.9, 1}})};
   const report::Json document = top_document(screen);
-  EXPECT_THAT(document.dump(), HasSubstr("\"sm_active\":0.9"));
+  EXPECT_THAT(document.dump(), HasSubstr("\"sm_active\": 0.9"));
 }
 
 TEST(TopJudge, AGpuIsJudgedByWhatItHasDoneSinceTheLastLastingChange) {

@@ -53,7 +53,7 @@ TEST(CachingAllocator, LargeBlocksKeepARestOfAMebibyte) {
   EXPECT_EQ(allocator.reserved(), 12 * kMib);
 }
 
-TEST(CachingAllocator, GivesSegmentsBackWhenShort) {
+TEST(CachingAllocator, ReleasesCachedSegmentsWhenMemoryRunsOut) {
   CachingAllocator allocator(100 * kMib);
   const auto a = allocator.allocate(60 * kMib);
   allocator.free(a);
@@ -125,7 +125,7 @@ class NaiveAllocator {
   int segments_ = 0;
 };
 
-RC_GTEST_PROP(CachingAllocator, AgreesWithTheNaiveOne, ()) {
+RC_GTEST_PROP(CachingAllocator, AgreesWithANaiveAllocator, ()) {
   CachingAllocator allocator;
   NaiveAllocator naive;
   std::vector<std::pair<CachingAllocator::Handle, std::int64_t>> live;

@@ -156,7 +156,7 @@ RC_GTEST_PROP(TrainingTape, GrowsWithBatchAndSequence, ()) {
   RC_ASSERT(raw_peak(shape, longer) >= peak);
 }
 
-RC_GTEST_PROP(TrainingTape, CheckpointsNeverSaveMore, ()) {
+RC_GTEST_PROP(TrainingTape, CheckpointingNeverKeepsMoreActivations, ()) {
   const ModelShape& shape = model(any_model());
   Job job = training_job(*rc::gen::inRange(1, 9), *rc::gen::inRange(64, 400));
   const Bytes none = forward_activations(shape, job);
@@ -183,7 +183,7 @@ RC_GTEST_PROP(TrainingTape, MoreGpusUnderZeroNeverNeedMore, ()) {
   }
 }
 
-TEST(TrainingTape, EveryWayOfSavingSaves) {
+TEST(TrainingTape, EveryMemoryOptionReducesThePeak) {
   const ModelShape& shape = model("llama3.2-3b");
   const Job plain = training_job(4, 1024);
   auto changed = [&](auto change) {
@@ -213,7 +213,7 @@ TEST(TrainingTape, EveryWayOfSavingSaves) {
   EXPECT_LT(changed([](Job& j) { j.parallel.gpus = j.parallel.pipeline = 4; }), peak * 0.6);
 }
 
-TEST(TrainingTape, QloraHoldsABaseOfHalfAByte) {
+TEST(TrainingTape, QloraBaseWeightsTakeHalfAByte) {
   const ModelShape& shape = model("llama2-7b");
   Job job = training_job(1, 128);
   job.train.method = model::Method::kQlora;
@@ -239,7 +239,7 @@ TEST(TrainingSurface, AgreesWithTheReplay) {
   }
 }
 
-TEST(TrainingSurface, FollowsTheShards) {
+TEST(TrainingSurface, SurfaceFollowsTheNumberOfShards) {
   Job job = training_job(4, 1024);
   job.precision = model::Precision::kMixedBf16;
   job.parallel.zero = 3;

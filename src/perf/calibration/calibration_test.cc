@@ -26,7 +26,7 @@ Checked<std::vector<Measurement>> read(const std::string& text) {
 
 constexpr const char* kHeader = "model,gpu,job,stack,batch,seq,tokens_per_second_per_gpu\n";
 
-TEST(Measurements, RatesBecomeSteps) {
+TEST(Measurements, RatesAreConvertedToStepTimes) {
   const auto rows = read(std::string(kHeader) + "llama-3.2-1b,h200-sxm,train,hf,8,1024,16384\n");
   ASSERT_TRUE(rows) << describe(rows.error());
   ASSERT_EQ(rows->size(), 1u);
@@ -34,7 +34,7 @@ TEST(Measurements, RatesBecomeSteps) {
   EXPECT_EQ(rows->front().line, 2);
 }
 
-TEST(Measurements, WholeJobRatesAreSharedByTheGpus) {
+TEST(Measurements, RatesOfAWholeJobAreDividedByItsGpus) {
   const auto rows = read(
       "model,gpu,gpus,zero,stack,batch,seq,tokens_per_second\n"
       "llama-2-7b,h100-sxm,8,3,torchtitan,4,2048,65536\n");
@@ -42,7 +42,7 @@ TEST(Measurements, WholeJobRatesAreSharedByTheGpus) {
   EXPECT_DOUBLE_EQ(in_seconds(*rows->front().step), 1.0);  // 8 x 4 x 2048 tokens at 65,536 a second
 }
 
-TEST(Measurements, EveryMistakeAtItsPlace) {
+TEST(Measurements, EveryMistakeIsReportedWithItsPlace) {
   const auto rows = read(std::string(kHeader) +
                          "llama-9,h200-sxm,train,hf,8,1024,16384\n"
                          "llama-3.2-1b,h20,train,hf,8,1024,16384\n"
@@ -59,7 +59,7 @@ TEST(Measurements, EveryMistakeAtItsPlace) {
   }
 }
 
-TEST(Measurements, UnknownColumnsAndEmptyFiles) {
+TEST(Measurements, UnknownColumnsAndEmptyFilesAreRefused) {
   const auto wrong = read("model,gpu,tokens_per_secnd\nllama-3.2-1b,h200-sxm,4\n");
   ASSERT_FALSE(wrong);
   EXPECT_THAT(describe(wrong.error()), testing::HasSubstr("did you mean 'tokens_per_second'"));
@@ -109,7 +109,7 @@ TEST(Calibration, ServingFitsPrefillAndDecodeApart) {
   EXPECT_LT(fit.error_after, fit.error_before);
 }
 
-TEST(Calibration, ReadBackAndUsed) {
+TEST(Calibration, SavedCalibrationsAreReadBackAndUsed) {
   const std::string folder = testing::TempDir() + "/rightsize_calibration";
   std::filesystem::create_directories(folder);
   const auto fits = fit_calibrations(constants(), *read(rows_scaled(1.25, {8, 16})));

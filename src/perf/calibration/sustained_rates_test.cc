@@ -113,7 +113,7 @@ TEST(Slowdown, AgreesWithEstimatesOfWorkBoundByOneResource) {
   }
 }
 
-RC_GTEST_PROP(Slowdown, ThereAndBackIsOneAndTheSameGpuIsExact, ()) {
+RC_GTEST_PROP(Slowdown, SlowdownsThereAndBackMultiplyToOne, ()) {
   const auto any = [] { return *rc::gen::inRange<std::size_t>(0, speeds().all().size()); };
   const SustainedRates &a = speeds().all()[any()], &b = speeds().all()[any()];
   const auto format = static_cast<NumberFormat>(*rc::gen::inRange(0, catalog::kNumberFormats));

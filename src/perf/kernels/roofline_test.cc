@@ -38,7 +38,7 @@ TEST(SoftMax, AddsAtOneAndTakesTheLargerAtInfinity) {
   EXPECT_DOUBLE_EQ(in_seconds(soft_max(Seconds{}, seconds(2), 3)), 2);
 }
 
-TEST(Matmul, LargeOnesAreBoundByArithmetic) {
+TEST(Matmul, LargeProductsAreBoundByArithmetic) {
   // 2 x 4096^3 = 1.374e11 FLOP at 1e14/s: 1.374 ms; 3 x 4096^2 x 2 B = 100.7 MB at 1e12 B/s: 0.1 ms.
   const OpTime op = matmul_time(ideal_gpu(), {4096, 4096, 4096}, WeightFormat::kHalf);
   EXPECT_NEAR(in_milliseconds(op.compute), 1.37439, 1e-4);
@@ -46,7 +46,7 @@ TEST(Matmul, LargeOnesAreBoundByArithmetic) {
   EXPECT_NEAR(in_milliseconds(op.time), 1.37439, 1e-4);
 }
 
-TEST(Matmul, OneTokenReadsTheWeights) {
+TEST(Matmul, OneTokenIsBoundByReadingWeights) {
   // A token through 4096 x 4096 weights: 33.6 MB at 1e12 B/s = 33.6 us, against 0.34 us of arithmetic.
   const OpTime op = matmul_time(ideal_gpu(), {1, 4096, 4096}, WeightFormat::kHalf);
   EXPECT_NEAR(in_milliseconds(op.time), 0.03357, 1e-4);
@@ -72,7 +72,7 @@ TEST(Matmul, TailWavesAndShortSumsCost) {
   EXPECT_NEAR(matmul_time(gpu, size, WeightFormat::kHalf).compute / full, 1.125, 1e-9);
 }
 
-TEST(Matmul, GroupedOnesPayOnceForLatencyWavesAndTheStartOfReading) {
+TEST(Matmul, GroupedProductsPayLaunchCostsOnce) {
   GpuSpeed gpu = ideal_gpu();
   const Matmul each{64, 256, 512};
   const OpTime plain = matmul_time(gpu, each, WeightFormat::kHalf);

@@ -19,7 +19,7 @@ Result<std::string> to_triton(const Request& request, const Plan& plan) {
                                    .replicas = plan.replicas,
                                    .executors = 1,
                                    .gpus_per_replica = 1,
-                                   .requests_per_second = plan.requests_per_second / plan.replicas};
+                                   .load = requests_per_s(plan.requests_per_second / plan.replicas)};
   sim::DynamicBatchConfig batching;
   batching.max_batch = static_cast<int>(std::max<std::int64_t>(1, plan.job.batch));
   batching.max_delay = sim::to_sim_time(plan.delay);

@@ -53,7 +53,7 @@ Kept read_prometheus(const std::string& text, FeedReport* report = nullptr) {
       text, [](ByteSource& s, SeriesSink& k) { return read_prometheus_json(s, "t", k); }, report);
 }
 
-TEST(Prometheus, MatrixVectorAndWarnings) {
+TEST(Prometheus, ReadsMatrixAndVectorAnswersWithWarnings) {
   FeedReport report;
   const Kept kept = read_prometheus(
       R"({"status":"success","data":{"resultType":"matrix","result":[
@@ -73,7 +73,7 @@ TEST(Prometheus, MatrixVectorAndWarnings) {
   EXPECT_EQ(vector.all.at(0).points.at(0), std::pair(5.0, 2.0));
 }
 
-TEST(Prometheus, ExportLines) {
+TEST(Prometheus, ReadsVictoriaMetricsExportLines) {
   const Kept kept = read_prometheus(
       "{\"metric\":{\"__name__\":\"M\"},\"values\":[1,null,3],\"timestamps\":[1000,2000,3000]}\n"
       "{\"metric\":{\"__name__\":\"N\"},\"values\":[4],\"timestamps\":[9000]}\n");
@@ -82,7 +82,7 @@ TEST(Prometheus, ExportLines) {
   EXPECT_EQ(kept.all[1].points.at(0).first, 9);
 }
 
-TEST(Prometheus, TheServersErrorIsTheError) {
+TEST(Prometheus, AServersErrorIsReportedInItsWords) {
   Kept kept;
   std::unique_ptr<ByteSource> source = bytes_of(R"({"status":"error","errorType":"bad_data","error":"parse error"})");
   Result<FeedReport> done = read_prometheus_json(*source, "t", kept);
@@ -90,7 +90,7 @@ TEST(Prometheus, TheServersErrorIsTheError) {
   EXPECT_NE(done.error().message.find("parse error"), std::string::npos);
 }
 
-TEST(CloudWatch, QueriesNameTheResults) {
+TEST(CloudWatch, ResultsAreNamedByTheQueryFile) {
   Checked<CloudWatchQueries> queries = parse_cloudwatch_queries("q.json", R"({"MetricDataQueries":[
     {"Id":"m1","MetricStat":{"Metric":{"Namespace":"CWAgent","MetricName":"nvidia_smi_utilization_gpu",
      "Dimensions":[{"Name":"InstanceId","Value":"i-1"},{"Name":"index","Value":"3"}]},"Period":60,"Stat":"Average"}},
@@ -112,7 +112,7 @@ TEST(CloudWatch, QueriesNameTheResults) {
   EXPECT_FALSE(parse_cloudwatch_queries("q.json", "{\"a\": 1}"));
 }
 
-TEST(CloudWatch, Statistics) {
+TEST(CloudWatch, ReadsGetMetricStatistics) {
   const Kept kept = read(
       R"({"Label":"nvidia_smi_power_draw","Datapoints":[{"Timestamp":"2026-01-01T00:00:00Z","Average":71.5,"Unit":"None"}]})",
       [](ByteSource& s, SeriesSink& k) { return read_cloudwatch_json(s, "t", {}, k); });
@@ -120,7 +120,7 @@ TEST(CloudWatch, Statistics) {
   EXPECT_EQ(kept.all[0].points.at(0), std::pair(1767225600.0, 71.5));
 }
 
-TEST(Google, NumbersAsTextLabelsAndKinds) {
+TEST(Google, ReadsNumbersWrittenAsTextWithLabelsAndKinds) {
   FeedReport report;
   const Kept kept = read(
       R"({"timeSeries":[{"metric":{"type":"agent.googleapis.com/gpu/utilization","labels":{"gpu_number":"0","uuid":"GPU-a"}},
@@ -150,7 +150,7 @@ TEST(Azure, MissingMinutesStayMissing) {
   EXPECT_EQ(report.missing, 1u);
 }
 
-TEST(Detect, EachFeedByItsBeginning) {
+TEST(Detect, EveryFeedIsDetectedFromItsBeginning) {
   EXPECT_EQ(detect_json_feed(R"({"status":"success","data":{"resultType":"matrix")"), JsonFeed::kPrometheus);
   EXPECT_EQ(detect_json_feed(R"({"MetricDataResults": [)"), JsonFeed::kCloudWatch);
   EXPECT_EQ(detect_json_feed(R"([{"Id":"m1","MetricStat":{}}])"), JsonFeed::kCloudWatchQueries);
@@ -159,7 +159,7 @@ TEST(Detect, EachFeedByItsBeginning) {
   EXPECT_EQ(detect_json_feed("timestamp, index"), JsonFeed::kUnknown);
 }
 
-TEST(IsoTime, ZonesAndFractions) {
+TEST(IsoTime, ReadsTimeZonesAndFractions) {
   EXPECT_EQ(parse_iso_time("2026-01-01T00:00:00Z"), unix_seconds(1767225600));
   EXPECT_EQ(parse_iso_time("2026-01-01T02:00:00+02:00"), unix_seconds(1767225600));
   EXPECT_EQ(parse_iso_time("2025-12-31 19:00:00-0500"), unix_seconds(1767225600));
@@ -169,7 +169,7 @@ TEST(IsoTime, ZonesAndFractions) {
   }
 }
 
-TEST(Interpret, DevicesByEverySpelling) {
+TEST(Interpret, DevicesAreFoundUnderEveryLabelSpelling) {
   const Device dcgm = device_of({{"gpu", "3"},
                                  {"UUID", "GPU-1"},
                                  {"modelName", "NVIDIA H100"},
@@ -259,7 +259,7 @@ std::string unpacked(const std::string& packed, bool* broken = nullptr) {
   return text ? *text : "";
 }
 
-TEST(Uncompress, EveryPackingAndJoinedMembers) {
+TEST(Uncompress, ReadsGzipZstdAndJoinedMembers) {
   std::string text;
   for (int i = 0; i < 100'000; ++i) text += std::to_string(i * 7919 % 10007) + "\n";
   EXPECT_EQ(unpacked(text), text);
@@ -275,7 +275,7 @@ TEST(Uncompress, EveryPackingAndJoinedMembers) {
   }
 }
 
-TEST(ReadFeeds, ManyFilesOneSink) {
+TEST(ReadFeeds, ReadsManyFilesIntoOneSink) {
   const std::filesystem::path folder = std::filesystem::temp_directory_path() / "rightsize_feeds_test";
   std::filesystem::create_directories(folder);
   auto write = [&](const char* name, const std::string& text) {

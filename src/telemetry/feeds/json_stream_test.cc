@@ -28,7 +28,7 @@ class Drip : public ByteSource {
   std::size_t at_ = 0;
 };
 
-TEST(JsonStream, WalksNestedText) {
+TEST(JsonStream, ReadsNestedObjectsAndArrays) {
   Drip source(
       R"( {"a": [1, -2.5e3, "3", null], "b": {"c": "x\"\\\u00e9\ud83d\ude00"}, "d": [[1,"NaN"], [2.5, "+Inf"]]} )");
   JsonStream json(source, "t");
@@ -56,7 +56,7 @@ TEST(JsonStream, WalksNestedText) {
   EXPECT_TRUE(json.at_end());
 }
 
-TEST(JsonStream, SaysWhereItStopped) {
+TEST(JsonStream, ErrorsNameTheirPlace) {
   for (const char* text :
        {"{\"a\" 1}", "{\"a\": [1, 2", "{\"a\": \"x", "{\"a\": tru\x01}", "[1,,2]", "{\"a\": \"\\q\"}"}) {
     std::unique_ptr<ByteSource> source = bytes_of(text);
@@ -83,7 +83,7 @@ TEST(JsonStream, SaysWhereItStopped) {
   }
 }
 
-TEST(JsonStream, RefusesWhatIsTooDeep) {
+TEST(JsonStream, RefusesTooDeepNesting) {
   const std::string deep(200, '[');
   std::unique_ptr<ByteSource> source = bytes_of(deep);
   JsonStream json(*source, "t");
@@ -91,7 +91,7 @@ TEST(JsonStream, RefusesWhatIsTooDeep) {
   EXPECT_TRUE(json.failed());
 }
 
-TEST(JsonStream, PairsInBlocksAreThePairs) {
+TEST(JsonStream, ReadingPairsInBlocksEqualsOneByOne) {
   std::string text = "[";
   for (int i = 0; i < 2000; ++i)
     text += (i > 0 ? (i % 7 == 0 ? " , " : ",") : "") + ("[" + std::to_string(1760000000 + 30 * i)) + ",\"0." +
@@ -115,7 +115,7 @@ TEST(JsonStream, PairsInBlocksAreThePairs) {
 }
 
 // Short decimals take a way of their own: it must give what the library gives.
-RC_GTEST_PROP(ParseDecimal, IsTheLibrarysNumber, (std::int64_t whole, std::uint32_t part)) {
+RC_GTEST_PROP(ParseDecimal, ParsesLikeTheStandardLibrary, (std::int64_t whole, std::uint32_t part)) {
   const std::string text = std::to_string(whole) + "." + std::to_string(part);
   double ours = 0;
   const char* stop = parse_decimal(text.data(), text.data() + text.size(), ours);
@@ -124,7 +124,7 @@ RC_GTEST_PROP(ParseDecimal, IsTheLibrarysNumber, (std::int64_t whole, std::uint3
 }
 
 // Whatever the lengths before and behind the point: the library's, and the same as a cell of a line.
-RC_GTEST_PROP(PlainNumber, IsTheLibrarysNumber, ()) {
+RC_GTEST_PROP(PlainNumber, ParsesLikeTheStandardLibrary, ()) {
   const auto digits = [](int most) {
     return *rc::gen::container<std::string>(*rc::gen::inRange(0, most), rc::gen::inRange('0', ':'));
   };
@@ -140,7 +140,7 @@ RC_GTEST_PROP(PlainNumber, IsTheLibrarysNumber, ()) {
 }
 
 // Pairs of every spelling in one list: each is read as the ordinary way reads it.
-RC_GTEST_PROP(JsonStream, PairsOfAnySpellingAreThePairs, ()) {
+RC_GTEST_PROP(JsonStream, PairsOfAnySpellingReadAsTheirNumbers, ()) {
   const auto times =
       rc::gen::element<std::string>("1760000000", "1760000030.781", "0", "17600000301", "1.76e9", "5.25");
   const auto values = rc::gen::element<std::string>("0", "0.9850", "98", "-1.5", "1e-7", "NaN", "+Inf", "79872.125",
@@ -168,7 +168,7 @@ RC_GTEST_PROP(JsonStream, PairsOfAnySpellingAreThePairs, ()) {
   }
 }
 
-TEST(ParseDecimal, EdgeCases) {
+TEST(ParseDecimal, ReadsLongAndExponentNumbersAndRefusesText) {
   auto parse = [](std::string_view text) {
     double value = -1;
     const char* stop = parse_decimal(text.data(), text.data() + text.size(), value);

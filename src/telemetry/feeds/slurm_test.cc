@@ -18,7 +18,7 @@ JobTable read(const std::string& text, bool works = true) {
   return table ? *table : JobTable{};
 }
 
-TEST(Slurm, HostLists) {
+TEST(Slurm, ExpandsHostLists) {
   EXPECT_EQ(expand_hosts("n1"), std::vector<std::string>{"n1"});
   EXPECT_EQ(expand_hosts("node[08-10,12],login"),
             (std::vector<std::string>{"node08", "node09", "node10", "node12", "login"}));
@@ -26,7 +26,7 @@ TEST(Slurm, HostLists) {
   EXPECT_LE(expand_hosts("n[0-99999999]").size(), 10'000u);
 }
 
-TEST(Slurm, JobsWithTheirGpus) {
+TEST(Slurm, ReadsJobsWithTheirGpus) {
   const JobTable table = read(
       "JobID|User|Account|JobName|Start|End|ElapsedRaw|AllocTRES|NodeList|TRESUsageInAve|AdminComment\n"
       "1|ann|vision|train|2026-01-01T00:00:00|2026-01-01T01:00:00|3600|cpu=8,gres/gpu:a100=2,gres/gpu=2|n[1-2]|gres/"
@@ -52,7 +52,7 @@ TEST(Slurm, JobsWithTheirGpus) {
   read("", false);
 }
 
-TEST(Slurm, JobstatsKnowsEveryGpu) {
+TEST(Slurm, ReadsEveryGpuOfAJobstatsComment) {
   const JobTable table = read(std::string("JobID|Start|End|AllocTRES|NodeList|AdminComment\n"
                                           "9|2026-01-01T00:00:00|2026-01-01T01:00:00|gres/gpu=2|n1|") +
                               kComment + "\n");
@@ -64,7 +64,7 @@ TEST(Slurm, JobstatsKnowsEveryGpu) {
 }
 
 // One job of each kind of row that sacct prints.
-TEST(Slurm, StatesArraysStepsAndRequeues) {
+TEST(Slurm, ReadsStatesArraysStepsAndRequeues) {
   const JobTable table = read(
       "JobID|State|Partition|Start|End|ElapsedRaw|TimelimitRaw|AllocTRES|NodeList|TRESUsageInAve\n"
       "10_3|CANCELLED by 1001|gpu|2026-01-01T00:00:00|2026-01-01T01:00:00|3600|600|gres/gpu:h100=3,gres/gpu=3|n[1-2]|\n"
@@ -111,7 +111,7 @@ TEST(Slurm, UtilizationOfSeveralGpusIsTheirSum) {
   EXPECT_NEAR(table.jobs[0].gpus[0].utilization->fraction(), 0.9, 1e-12);
 }
 
-TEST(Slurm, DamagedCommentsAreNoComments) {
+TEST(Slurm, DamagedJobstatsCommentsAreIgnored) {
   EXPECT_FALSE(unpack_jobstats("JS1:None"));
   EXPECT_FALSE(unpack_jobstats("JS1:AAAA"));
   EXPECT_FALSE(unpack_jobstats("hello"));
