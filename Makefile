@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 RELEASE := build/release
 PROGRAM := $(RELEASE)/rightsize
 
-.PHONY: help setup build run test bench fit validate fmt fmt-check tidy asan tsan coverage fuzz install deb clean
+.PHONY: help setup build run test check bench fit validate fmt fmt-check tidy asan tsan coverage fuzz install deb clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -25,6 +25,11 @@ test: ## build everything, then run every test
 	@tools/build release
 	@echo "==> testing"
 	@ctest --test-dir $(RELEASE) --output-on-failure -j$(JOBS)
+
+check: ## what takes longer than a test should: fifty random services in real metrics servers
+	@tools/setup build test
+	@cmake --build $(RELEASE) --target rightsize play_service -j$(JOBS) -- --quiet
+	@python3 tests/service/truth_test.py $(PROGRAM) $(RELEASE)/tests/play_service --seeds 50
 
 bench: ## the benchmarks of the hot paths
 	@tools/setup build test

@@ -64,7 +64,8 @@ class ServerReader {
 
  private:
   std::string with_matchers(const std::string& first) const {
-    return fmt::format("{{{}{}{}}}", first, source_.matchers.empty() ? "" : ",", source_.matchers);
+    const bool both = !first.empty() && !source_.matchers.empty();
+    return fmt::format("{{{}{}{}}}", first, both ? "," : "", source_.matchers);
   }
 
   Result<> list_services() {
@@ -111,7 +112,9 @@ class ServerReader {
     const Whose w = whose(row.labels, engine);
     auto at = std::find_if(found_.begin(), found_.end(), [&](const Found& f) { return is_of(f.reading, engine, w); });
     if (at == found_.end()) {
-      at = found_.insert(found_.end(), {.reading = reading_of(engine, w, from_, until_), .selection = {}});
+      found_.emplace_back();
+      at = found_.end() - 1;
+      at->reading = reading_of(engine, w, from_, until_);
       at->selection = {source_.matchers, w.space_label, w.space, w.id_label, {}, w.model_label, w.model};
     }
     at->interval = std::min(at->interval, (until_ - from_) / std::max(1.0, row.value));

@@ -22,7 +22,8 @@ void append_arrivals(const sim::ArrivalProcess& arrivals, Findings::Key& key) {
   key.push_back(static_cast<double>(arrivals.index()));
   if (const auto* poisson = std::get_if<sim::Poisson>(&arrivals)) append(key, {in_requests_per_s(poisson->rate)});
   if (const auto* bursts = std::get_if<sim::Mmpp>(&arrivals))
-    append(key, {in_requests_per_s(bursts->calm_rate), in_requests_per_s(bursts->burst_rate), in_seconds(bursts->calm), in_seconds(bursts->burst)});
+    append(key, {in_requests_per_s(bursts->calm_rate), in_requests_per_s(bursts->burst_rate), in_seconds(bursts->calm),
+                 in_seconds(bursts->burst)});
   if (const auto* day = std::get_if<sim::Diurnal>(&arrivals))
     append(key, {in_requests_per_s(day->mean_rate), day->peak, in_seconds(day->period)});
   if (const auto* trace = std::get_if<std::shared_ptr<const sim::Trace>>(&arrivals)) append_content(**trace, key);

@@ -51,9 +51,9 @@ NamedModel parse_model(const std::string& text) {
 
 Checked<ServiceInput> read_input(const ServiceFlags& flags, const catalog::Catalog& catalog) {
   if (flags.from.empty() == flags.prometheus.empty()) {
-    return fail(one(bad_input(flags.from.empty() ? "nothing to read" : "give --from or --prometheus, not both")
-                        .with_hint("rightsize service --prometheus http://prometheus:9090 --slo ttft=0.5s,tpot=25ms")
-                        .with_hint("rightsize service --from scrapes/*.txt")));
+    return fail((bad_input(flags.from.empty() ? "nothing to read" : "give --from or --prometheus, not both")
+                     .with_hint("rightsize service --prometheus http://prometheus:9090 --slo ttft=0.5s,tpot=25ms")
+                     .with_hint("rightsize service --from scrapes/*.txt")));
   }
   ServiceInput input;
   Errors errors;
@@ -87,6 +87,7 @@ Checked<ServiceInput> read_input(const ServiceFlags& flags, const catalog::Catal
   set("precision", joined(flags.precisions));
   set("purchase", flags.purchase);
   input.size.top = flags.top;
+  input.other_model = flags.other_model;
   input.only = flags.name;
   for (std::string_view target : split_list(flags.emit, ',')) input.emit.emplace_back(target);
   if (!errors.empty()) return fail(std::move(errors));
@@ -116,6 +117,7 @@ void declare(FlagSet& command, ServiceFlags& f) {
   command.add_option("--traffic", f.traffic, "what if there were so many times the requests: 2x");
   command.add_option("--longer-prompts", f.longer_prompts, "what if prompts were so many times as long: 1.5x");
   command.add_option("--longer-answers", f.longer_answers, "what if answers were so many times as long: 1.5x");
+  command.add_option("--other-model", f.other_model, "what if this model were served instead");
   command.add_option("--top", f.top, "plans to show")->default_str("10")->range(1, 100);
   command.add_option("--emit", f.emit,
                      "instead of the report, the best plan of the first service for: kubernetes, keda, skypilot, ...");

@@ -18,7 +18,7 @@ struct ServiceFlags : ServerFlags {
   PriceFlag prices;
   std::string slo, slo_percentile = "95", gpu, purchase, emit, name;
   int gpus_per_replica = 0, top = 10;
-  std::string traffic, longer_prompts, longer_answers, catalog;
+  std::string traffic, longer_prompts, longer_answers, other_model, catalog;
 };
 
 // A model the user names, for one service or for all whose served name is no model we know.
@@ -33,7 +33,8 @@ struct ServiceInput {
   std::vector<NamedModel> models;
   service::KnownGpus known;
   service::SizeOptions size;
-  std::string only;  // services whose name holds this; empty: all
+  std::string other_model;  // what if this were served instead; empty: as it is
+  std::string only;         // services whose name holds this; empty: all
   std::vector<std::string> emit;
 };
 

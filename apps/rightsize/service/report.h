@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "rightsize/input/speed_input.h"
 #include "rightsize/service/input.h"
 
 namespace rightsize::app {
@@ -28,6 +29,12 @@ struct ServiceFacts {
 
 report::Report service_report(const ServiceInput& input, const ServiceFacts& facts);
 report::Json service_document(const ServiceInput& input, const ServiceFacts& facts);
+
+// Reads and sizes what the input asks for.
+Checked<ServiceFacts> run_services(const ServiceInput& input, const Facts& facts, const market::PriceBook& book);
+
+// The services' numbers as Prometheus metrics, for `rightsize exporter`.
+std::string service_metrics(const ServiceFacts& facts);
 
 // The plan a user should take first: the cheapest of all that saves, else the first that keeps the SLOs.
 const service::SizedPlan* best_plan(const SizedService& one);

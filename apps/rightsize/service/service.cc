@@ -68,7 +68,7 @@ SizedService size(const ServiceInput& input, const Facts& facts, const market::P
 // The best plan for the tools that carry it out, one text after the other.
 Checked<std::string> emitted(const ServiceInput& input, const SizedService& one, const std::string& server) {
   const service::SizedPlan* plan = best_plan(one);
-  if (plan == nullptr) return fail(Errors(bad_input(fmt::format("{}: no plan to hand over", one.reading.name()))));
+  if (plan == nullptr) return fail((bad_input(fmt::format("{}: no plan to hand over", one.reading.name()))));
   std::string all;
   for (const std::string& name : input.emit) {
     if (name == "keda") {
@@ -87,19 +87,15 @@ Checked<std::string> emitted(const ServiceInput& input, const SizedService& one,
   return all;
 }
 
-Checked<Outcome> run(const ServiceFlags& flags) {
-  RIGHTSIZE_TRY(const Facts facts, open_facts(flags.catalog));
-  RIGHTSIZE_TRY(const market::PriceBook book, open_prices(facts.catalog, flags.prices));
-  RIGHTSIZE_TRY(ServiceInput input, read_input(flags, facts.catalog));
-  if (flags.progress || isatty(STDERR_FILENO) != 0) {
-    input.server.progress = [](const std::string& what) { std::fputs(("reading " + what + "\n").c_str(), stderr); };
-  }
+}  // namespace
+
+Checked<ServiceFacts> run_services(const ServiceInput& input, const Facts& facts, const market::PriceBook& book) {
   Result<service::ServicesRead> read =
       input.from.empty() ? service::read_services(input.server) : service::read_service_files(input.from);
-  if (!read) return fail(one(std::move(read).error()));
+  if (!read) return fail(std::move(read).error());
   ServiceFacts all;
   all.notes = read->notes;
-  all.source = input.from.empty() ? fmt::format("{}, {}, {} requests", http::shown_url(flags.prometheus),
+  all.source = input.from.empty() ? fmt::format("{}, {}, {} requests", http::shown_url(input.server.url),
                                                 format_duration(input.server.window), read->requests)
                                   : fmt::format("{} file{}", input.from.size(), input.from.size() == 1 ? "" : "s");
   for (service::ServiceReading& reading : read->services) {
@@ -107,9 +103,21 @@ Checked<Outcome> run(const ServiceFlags& flags) {
     if (reading.name().find(input.only) == std::string::npos) continue;
     all.services.push_back(size(input, facts, book, std::move(reading)));
   }
-  if (all.services.empty())
-    return fail(one(bad_input(fmt::format("no service has '{}' in its name", input.only))
-                        .with_hint("without --service all of them are shown")));
+  if (!all.services.empty()) return all;
+  return fail(bad_input(fmt::format("no service has '{}' in its name", input.only))
+                  .with_hint("without --service all of them are shown"));
+}
+
+namespace {
+
+Checked<Outcome> run(const ServiceFlags& flags) {
+  RIGHTSIZE_TRY(const Facts facts, open_facts(flags.catalog));
+  RIGHTSIZE_TRY(const market::PriceBook book, open_prices(facts.catalog, flags.prices));
+  RIGHTSIZE_TRY(ServiceInput input, read_input(flags, facts.catalog));
+  if (flags.progress || isatty(STDERR_FILENO) != 0) {
+    input.server.progress = [](const std::string& what) { std::fputs(("reading " + what + "\n").c_str(), stderr); };
+  }
+  RIGHTSIZE_TRY(const ServiceFacts all, run_services(input, facts, book));
   Outcome outcome;
   outcome.report = service_report(input, all);
   if (!input.emit.empty()) {
