@@ -63,7 +63,7 @@ class FileReader : public telemetry::SeriesSink {
  public:
   Result<ServicesRead> run(const std::vector<std::string>& files) {
     for (const std::string& file : files) {
-      if (Result<> read = read(file); !read) return fail(std::move(read).error());
+      if (Result<> done = read(file); !done) return fail(std::move(done).error());
     }
     add_starts();
     if (series_.empty()) {

@@ -1,5 +1,6 @@
 #include "service/scrape.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <cstdlib>

@@ -54,8 +54,14 @@ SizedService size(const ServiceInput& input, const Facts& facts, const market::P
   } else {
     one.notes.push_back("speed not calibrated: " + learned.error().message);
   }
+  Checked<service::ServedModel> planned =
+      input.other_model.empty() ? *one.model : service::find_served_model(input.other_model);
+  if (!planned) {
+    one.notes.push_back("no plan: " + first_of(planned.error()));
+    return one;
+  }
   Result<service::RightSize> sized =
-      service::right_size(one.reading, one.description, *one.model, one.learned, facts.constants, book, input.size);
+      service::right_size(one.reading, one.description, *planned, one.learned, facts.constants, book, input.size);
   if (sized) {
     one.notes.insert(one.notes.end(), sized->notes.begin(), sized->notes.end());
     one.sized = *std::move(sized);
