@@ -133,7 +133,7 @@ class FileReader : public telemetry::SeriesSink {
       const auto start = starts_.find(one.whose.id);
       const bool counts = kind_of(one.metric.metric->signal) != Kind::kGauge;
       if (one.points.size() == 1 && counts && start != starts_.end() && start->second < one.points.front().time)
-        one.points.insert(one.points.begin(), {start->second, 0});
+        one.points.insert(one.points.begin(), CounterPoint{start->second, 0});
     }
   }
 
