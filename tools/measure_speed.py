@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Measures what data/measurements/h200-*.csv hold, on the GPU of this machine. Needs PyTorch, transformers, peft, torchvision.
 
-    measure_speed.py train|vision|prefill OUT.csv [--model TEXT] [--seconds N]
+    measure_speed.py train|vision|prefill|mixtures|compile OUT.csv [--model TEXT] [--seconds N]
 
-Cases are the runs of tests/fixtures/memory/h200-*.csv (train, vision) and a grid of prompts (prefill). Weights are random.
+Cases are the runs of tests/fixtures/memory/h200-*.csv (train, vision), a grid of prompts (prefill), and the lists MIXTURES and COMPILED
+below (mixtures, compile): those also write peak memory, and to OUT.csv.json which kernels the time is in. Weights are random.
 A step is the mean over enough iterations to fill about a second, after three to warm up, with one synchronisation at the end.
 A forward pass in a CUDA graph is the mean over as many replays."""
 import argparse
@@ -14,6 +15,20 @@ import pathlib
 import time
 
 import torch
+
+# model, mode, batch, sequence, checkpoint
+MIXTURES = [('mixtral-8x7b-2l', 'full', 2, 2048, 'no'), ('mixtral-8x7b-2l', 'full', 8, 1024, 'yes'), ('mixtral-8x7b-2l', 'lora', 2, 2048, 'no'),
+            ('olmoe-4l', 'full', 4, 2048, 'no'), ('olmoe-4l', 'full', 1, 2048, 'no'), ('olmoe-4l', 'full', 16, 1024, 'yes'),
+            ('olmoe-4l', 'lora', 4, 2048, 'no'), ('qwen3-30b-4l', 'full', 4, 2048, 'no'), ('qwen3-30b-4l', 'lora', 2, 2048, 'no'),
+            ('mixtral-e16', 'full', 4, 2048, 'no'), ('mixtral-e16', 'lora', 4, 2048, 'no'), ('gpt-oss-20b-4l', 'full', 2, 1024, 'no'),
+            ('gpt-oss-20b-4l', 'full', 4, 512, 'yes'), ('olmoe-4l', 'amp', 2, 1024, 'no'), ('mixtral-8x7b-2l', 'full', 8, 2048, 'no'),
+            ('qwen3-30b-4l', 'full', 1, 1024, 'no')]
+COMPILED = [('llama3.2-1b-6l', 'full', 8, 2048, 'no'), ('qwen3-1.7b-8l', 'full', 8, 1024, 'no'), ('mistral-7b-4l', 'full', 4, 2048, 'no'),
+            ('gemma2-2b-6l', 'full', 8, 1024, 'no'), ('llama3.2-1b-6l', 'amp', 4, 2048, 'no'), ('llama3.2-1b-6l', 'full', 16, 2048, 'yes'),
+            ('gpt2-xl-8l', 'full', 8, 1024, 'no'), ('pythia-1.4b-8l', 'full', 8, 1024, 'no'), ('qwen2.5-1.5b-8l', 'full', 8, 1024, 'no'),
+            ('llama3.2-1b-12l', 'full', 4, 2048, 'no'), ('phi3-mini-8l', 'full', 4, 2048, 'no'), ('llama2-7b-4l', 'full', 2, 2048, 'no'),
+            ('llama3.2-3b-6l', 'amp', 4, 2048, 'yes'), ('opt-1.3b-8l', 'full', 8, 1024, 'no'), ('gemma-2b-6l', 'full', 8, 1024, 'no'),
+            ('llama3.2-1b-6l', 'full', 1, 512, 'no'), ('llama3.2-1b-6l', 'lora', 4, 2048, 'no'), ('bert-large-8l', 'full', 32, 512, 'no')]
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FIXTURES = ROOT / 'tests' / 'fixtures' / 'memory'
@@ -57,7 +72,9 @@ def read(path):
 
 def config_of(name):
     import transformers
-    document = json.loads((FIXTURES / 'models' / f'{name}.json').read_text(encoding='utf-8'))
+    folders = (FIXTURES / 'models', ROOT / 'data' / 'measurements' / 'models')
+    path = next(folder / f'{name}.json' for folder in folders if (folder / f'{name}.json').exists())
+    document = json.loads(path.read_text(encoding='utf-8'))
     kind = document.pop('model_type')
     architecture = document.pop('architectures')[0]
     config = transformers.AutoConfig.for_model(kind, **document)
@@ -69,6 +86,7 @@ def config_of(name):
 
 def hf_model(name, dtype):
     config, architecture = config_of(name)
+    config._attn_implementation = 'eager' if config.model_type == 'gpt_oss' else 'sdpa'
     torch.set_default_dtype(dtype)
     try:
         with torch.device(GPU):
@@ -88,7 +106,64 @@ def inputs_of(config, architecture, batch, sequence, dtype):
     return {'input_ids': tokens, 'labels': tokens}
 
 
+def kernel_times(step):
+    """Milliseconds of GPU time by kernel, of one step."""
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+        step()
+        torch.cuda.synchronize()
+    times = {e.key[:90]: [round(e.self_device_time_total / 1e3, 4), e.count] for e in profile.key_averages() if e.self_device_time_total > 0}
+    return dict(sorted(times.items(), key=lambda item: -item[1][0])[:60])
+
+
+def saved_tensors(loss, model):
+    """What a compiled forward pass keeps for its backward pass, by shape."""
+    weights = {p.data_ptr() for p in model.parameters()}
+    kept = {}
+    for tensor in getattr(loss.grad_fn, 'saved_tensors', []):
+        if tensor is None or tensor.data_ptr() in weights:
+            continue
+        key = f'{tuple(tensor.shape)} {tensor.dtype}'.replace('torch.', '')
+        kept[key] = kept.get(key, 0) + 1
+    return kept
+
+
+DETAILS = []
+
+
+def detailed_case(row):
+    """Time, peak memory as torch and as the driver see it, and where both go."""
+    step, forward, model = train_step(row, row['compile'] == 'yes')
+    began = time.time()
+    result = {'step_ms': timed(step, seconds=0.8)}
+    torch.cuda.reset_peak_memory_stats()
+    before = torch.cuda.memory_allocated()
+    loss = forward()
+    result['static_gib'] = before / 2**30
+    result['forward_gib'] = torch.cuda.memory_allocated() / 2**30
+    result['forward_peak_gib'] = torch.cuda.max_memory_allocated() / 2**30
+    details = dict(row, saved=saved_tensors(loss, model))
+    del loss
+    torch.cuda.reset_peak_memory_stats()
+    step()
+    torch.cuda.synchronize()
+    result['alloc_gib'] = torch.cuda.max_memory_allocated() / 2**30
+    result['reserved_gib'] = torch.cuda.max_memory_reserved() / 2**30
+    free, total = torch.cuda.mem_get_info()
+    result['device_gib'] = (total - free) / 2**30
+    details['kernels'] = kernel_times(step)
+    details['took'] = time.time() - began
+    details['params'] = sum(p.numel() for p in model.parameters())
+    details.update(result)
+    DETAILS.append(details)
+    return result
+
+
 def train_case(row):
+    return {'step_ms': timed(train_step(row, False)[0])}
+
+
+def train_step(row, compiled):
+    """A step, its forward pass alone, and the model."""
     mode = row['mode']
     dtype = torch.float32 if mode == 'amp' else torch.bfloat16
     config, model, architecture = hf_model(row['model'], dtype)
@@ -105,13 +180,17 @@ def train_case(row):
     data = inputs_of(config, architecture, batch, sequence, torch.float32 if mode == 'amp' else torch.bfloat16)
     optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=1e-5, fused=True)
 
-    def step():
+    run = torch.compile(model) if compiled else model
+
+    def forward():
         with torch.autocast(GPU, torch.bfloat16, enabled=mode == 'amp'):
-            loss = model(**data).loss
-        loss.backward()
+            return run(**data).loss
+
+    def step():
+        forward().backward()
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
-    return {'step_ms': timed(step)}
+    return step, forward, model
 
 
 def vision_case(row):
@@ -155,6 +234,10 @@ def cases(kind):
         return read(FIXTURES / 'h200-training.csv'), train_case
     if kind == 'vision':
         return read(FIXTURES / 'h200-vision.csv'), vision_case
+    if kind in ('mixtures', 'compile'):
+        names = ('model', 'mode', 'batch', 'sequence', 'checkpoint')
+        rows = COMPILED if kind == 'compile' else MIXTURES
+        return [dict(zip(names, map(str, row)), compile='yes' if kind == 'compile' else 'no') for row in rows], detailed_case
     names = ['llama2-7b', 'llama3.2-1b', 'llama3.2-3b', 'mistral-7b', 'qwen3-1.7b', 'gemma2-2b', 'phi3-mini', 'pythia-1.4b', 'opt-1.3b',
              'mixtral-small', 'qwen3moe-small']
     return [{'model': name, 'batch': str(b), 'sequence': str(s)} for name in names
@@ -163,7 +246,7 @@ def cases(kind):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument('kind', choices=['train', 'vision', 'prefill'])
+    parser.add_argument('kind', choices=['train', 'vision', 'prefill', 'mixtures', 'compile'])
     parser.add_argument('out')
     parser.add_argument('--model', default='', help='only models whose name holds this')
     parser.add_argument('--seconds', type=float, default=1e9, help='start no case after so long')
@@ -182,6 +265,7 @@ def main():
                 print(f'{kept}: {type(error).__name__} {str(error)[:200]}')
                 continue
             finally:
+                torch._dynamo.reset()
                 gc.collect()
                 torch.cuda.empty_cache()
             kept.update({k: f'{v:.4f}' for k, v in found.items()})
@@ -190,6 +274,8 @@ def main():
                 writer.writeheader()
             writer.writerow(kept)
             file.flush()
+            if DETAILS:
+                pathlib.Path(args.out + '.json').write_text(json.dumps(DETAILS), encoding='utf-8')
     print(f'{args.kind}: {time.time() - start:.0f} s')
 
 

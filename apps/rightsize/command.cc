@@ -14,9 +14,4 @@ Errors one(Error error) {
   return errors;
 }
 
-Checked<catalog::Catalog> open_catalog(const std::string& flag) {
-  RIGHTSIZE_TRY(std::string overlay, catalog::overlay_directory(flag));
-  return catalog::load_catalog(overlay);
-}
-
 }  // namespace rightsize::app

@@ -37,6 +37,7 @@ Run add_estimate(FlagSet& command);
 Run add_calibrate(FlagSet& command);
 Run add_batch(FlagSet& command);
 Run add_checklist(FlagSet& command);
+Run add_commit(FlagSet& command);
 Run add_exporter(FlagSet& command);
 Run add_fleet(FlagSet& command);
 Run add_gpus(FlagSet& command);
@@ -51,8 +52,10 @@ Run add_service(FlagSet& command);
 Run add_top(FlagSet& command);
 Run add_window(FlagSet& command);
 
-// The catalogue for this run: the built-in one and the overlay the user named.
-Checked<catalog::Catalog> open_catalog(const std::string& flag);
+// The catalogue for this run: the built-in one, the overlay the user named, what the price store holds, and what the
+// user agreed with providers. `store` is
+// --store; without it the store of $RIGHTSIZE_STORE or the usual one, where there is one.
+Checked<catalog::Catalog> open_catalog(const std::string& flag, const std::string& store = {});
 
 // Declares --catalog, which every command that reads the catalogue has.
 void add_catalog_flag(FlagSet& command, std::string& directory);

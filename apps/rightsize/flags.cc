@@ -67,6 +67,12 @@ Flag* FlagSet::add_flag(const std::string& name, bool& value, const std::string&
   return keep(*command_.add_flag(name, value, help), name, help, "");
 }
 
+Flag* FlagSet::add_flag_function(const std::string& name, std::function<void()> take, const std::string& help) {
+  return keep(*command_.add_flag_function(
+                  name, [take = std::move(take)](std::int64_t) { take(); }, help),
+              name, help, "");
+}
+
 Flag* FlagSet::add_option_function(const std::string& name, std::function<void(const std::string&)> take,
                                    const std::string& help) {
   return keep(*command_.add_option_function<std::string>(name, std::move(take), help), name, help, "TEXT");

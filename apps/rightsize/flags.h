@@ -60,6 +60,8 @@ class FlagSet {
   Flag* add_option(const std::string& name, Value& value, const std::string& help);
   // Present or absent.
   Flag* add_flag(const std::string& name, bool& value, const std::string& help);
+  // The same; calls `take` where it is present.
+  Flag* add_flag_function(const std::string& name, std::function<void()> take, const std::string& help);
   // Hands the text to `take` each time the flag is given.
   Flag* add_option_function(const std::string& name, std::function<void(const std::string&)> take,
                             const std::string& help);

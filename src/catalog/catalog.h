@@ -104,6 +104,7 @@ struct Machine {
   std::optional<BytesPerSecond> network;
   std::string fabric;
   bool retired = false;
+  bool community = false;  // hosted by peers, not in the provider's own data centres
   Provenance provenance;
 };
 
@@ -115,8 +116,10 @@ struct Price {
   std::string provider;
   std::string instance;
   std::string region;  // "any" where a provider prices all regions alike
+  std::string zone;    // empty: one price for the whole region
   Purchase purchase = Purchase::kOnDemand;
   UsdPerMachineSecond machine_price;
+  std::optional<int> available = {};  // at most so many machines at this price: the user's own, a reservation
   Provenance provenance;
 };
 

@@ -59,7 +59,8 @@ void FactTable::add(const std::string& file, std::string text, bool overlay) {
   for (const CsvRow& row : csv.rows()) {
     FactRow fact(csv, row, overlay);
     std::string key;
-    for (const std::string& column : schema_.key) key += fmt::format("{}\n", fact.cell(column));
+    for (const std::string& column : schema_.key) (key += fact.cell(column)) += '\n';
+    for (const std::string& column : schema_.part) (key += fact.cell(column)) += '\n';
     auto [at, is_new] = row_of_key_.emplace(std::move(key), rows_.size());
     if (is_new) {
       rows_.push_back(fact);

@@ -15,9 +15,10 @@ namespace rightsize::catalog {
 
 // What a file must look like.
 struct FactSchema {
-  std::vector<std::string> columns;  // every column that may stand in the file
-  std::vector<std::string> key;      // those that tell rows apart; every file needs them
-  std::vector<std::string> own;      // those an overlay row never takes over from the row it replaces
+  std::vector<std::string> columns;    // every column that may stand in the file
+  std::vector<std::string> key;        // those that tell rows apart; every file needs them
+  std::vector<std::string> own;        // those an overlay row never takes over from the row it replaces
+  std::vector<std::string> part = {};  // that also tells rows apart, in files that have it: a zone of a region
 };
 
 // One merged row: the overlay's cell where the overlay file has that column, else the built-in one.

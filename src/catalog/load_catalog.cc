@@ -3,6 +3,9 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
+#include <set>
+#include <tuple>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -12,6 +15,7 @@
 #include "base/format.h"
 #include "base/parse_units.h"
 #include "base/suggest.h"
+#include "catalog/built_in_prices.h"
 #include "catalog/catalog.h"
 #include "catalog/fact_table.h"
 
@@ -21,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // A row that replaces another has its own origin, and a price of a machine its own price per GPU.
-const FactSchema kSources{{"key", "title", "address", "licence", "retrieved", "note"}, {"key"}, {}};
+const FactSchema kSources{{"key", "title", "address", "licence", "retrieved", "note"}, {"key"}, {}, {}};
 const FactSchema kGpus{{"name",          "vendor",        "architecture",
                         "year",          "memory",        "usable_memory",
                         "memory_type",   "bandwidth",     "fp64",
@@ -35,18 +39,23 @@ const FactSchema kGpus{{"name",          "vendor",        "architecture",
                         "aliases",       "source",        "date",
                         "unverified",    "note"},
                        {"name"},
-                       {"source", "date", "unverified", "note"}};
+                       {"source", "date", "unverified", "note"},
+                       {}};
 const FactSchema kMig{{"gpu", "profile", "id", "instances", "memory", "compute_slices", "memory_slices", "sms",
                        "placements", "media", "source", "date", "unverified", "note"},
                       {"gpu", "profile"},
-                      {"source", "date", "unverified", "note"}};
+                      {"source", "date", "unverified", "note"},
+                      {}};
 const FactSchema kMachines{{"provider", "instance", "gpu", "gpus", "vcpus", "memory", "local_ssd", "interconnect",
-                            "network", "fabric", "status", "source", "date", "unverified", "note"},
+                            "network", "fabric", "status", "hosting", "source", "date", "unverified", "note"},
                            {"provider", "instance"},
-                           {"source", "date", "unverified", "note"}};
-const FactSchema kPrices{{"instance", "region", "purchase", "price", "per_gpu", "source", "date", "unverified", "note"},
-                         {"instance", "region", "purchase"},
-                         {"per_gpu", "source", "date", "unverified", "note"}};
+                           {"source", "date", "unverified", "note"},
+                           {}};
+const FactSchema kPrices{
+    {"instance", "region", "zone", "purchase", "price", "per_gpu", "source", "date", "unverified", "note"},
+    {"instance", "region", "purchase"},
+    {"per_gpu", "source", "date", "unverified", "note"},
+    {"zone"}};
 
 Source read_source(FactReader reader) {
   return {reader.required_text("key"), reader.required_text("title"), reader.text("address"),
@@ -140,6 +149,7 @@ std::vector<MigProfile> read_mig(FactReader reader, const Catalog& catalog) {
 Machine read_machine(FactReader reader, const Catalog& catalog) {
   static const std::vector<std::string> kInterconnects{"nvswitch", "nvlink", "nvlink-pairs", "pcie", "fabric", "none"};
   static const std::vector<std::string> kStatus{"current", "retired"};
+  static const std::vector<std::string> kHosting{"provider", "community"};
   Machine machine;
   machine.provider = reader.required_text("provider");
   machine.instance = reader.required_text("instance");
@@ -156,6 +166,7 @@ Machine read_machine(FactReader reader, const Catalog& catalog) {
       reader.quantity<BytesPerSecond>("network", parse_bandwidth, gbit_per_s(0.1), gbit_per_s(100'000), format_network);
   machine.fabric = reader.text("fabric");
   machine.retired = reader.text("status").empty() ? false : reader.choice("status", kStatus) == "retired";
+  machine.community = !reader.text("hosting").empty() && reader.choice("hosting", kHosting) == "community";
   machine.provenance = reader.provenance();
   return machine;
 }
@@ -176,6 +187,7 @@ Price read_price(FactReader reader, const std::string& provider, const Catalog& 
   price.provider = provider;
   price.instance = reader.required_text("instance");
   price.region = reader.required_text("region");
+  price.zone = reader.text("zone");
   price.purchase = parse_purchase(reader.choice("purchase", kPurchases)).value_or(Purchase::kOnDemand);
   price.machine_price =
       reader.required_quantity<UsdPerMachineSecond>("price", parse_usd_per_machine_hour, usd_per_machine_hour(0.005),
@@ -201,6 +213,23 @@ Price read_price(FactReader reader, const std::string& provider, const Catalog& 
   return price;
 }
 
+// A price of the user's for a whole region stands in place of the built-in prices of its zones.
+void drop_replaced_zones(std::vector<Price>& rows) {
+  const auto key = [](const Price& row) { return std::tie(row.instance, row.region, row.purchase); };
+  const auto by_key = [&](const Price* a, const Price* b) { return key(*a) < key(*b); };
+  std::set<const Price*, decltype(by_key)> whole(by_key);
+  const auto built_in = [](const Price& row) { return row.provenance.file.starts_with("data/"); };
+  for (const Price& row : rows) {
+    if (row.zone.empty() && !built_in(row)) whole.insert(&row);
+  }
+  if (whole.empty()) return;
+  std::vector<Price> kept;
+  for (const Price& row : rows) {
+    if (row.zone.empty() || !built_in(row) || !whole.contains(&row)) kept.push_back(row);
+  }
+  rows = std::move(kept);
+}
+
 void check_sources_exist(const Provenance& provenance, const Catalog& catalog, Errors& errors) {
   if (!provenance.file.starts_with("data/")) return;  // the user's rows need no bibliography
   for (const std::string& key : provenance.sources) {
@@ -214,7 +243,12 @@ void check_references(const Catalog& catalog, Errors& errors) {
   for (const Gpu& gpu : catalog.gpus) check_sources_exist(gpu.provenance, catalog, errors);
   for (const MigProfile& profile : catalog.mig) check_sources_exist(profile.provenance, catalog, errors);
   for (const Machine& machine : catalog.machines) check_sources_exist(machine.provenance, catalog, errors);
-  for (const Price& price : catalog.prices) check_sources_exist(price.provenance, catalog, errors);
+  const std::vector<std::string>* last = nullptr;  // rows of one source follow each other
+  for (const Price& price : catalog.prices) {
+    if (last != nullptr && *last == price.provenance.sources) continue;
+    check_sources_exist(price.provenance, catalog, errors);
+    last = &price.provenance.sources;
+  }
 }
 
 // The files of one kind: the built-in one and the overlay's, if it has one.
@@ -236,6 +270,11 @@ class Loader {
       errors.push_back(std::move(text).error());
     }
     return table;
+  }
+
+  bool has_overlay(const std::string& name) const {
+    std::error_code ignored;
+    return !overlay_.empty() && fs::exists(fs::path(overlay_) / name, ignored);
   }
 
   // "aws", "gcp" ...: every provider with a price file in either place.
@@ -281,9 +320,18 @@ Checked<Catalog> load_catalog(const std::string& overlay) {
   for (const Machine& machine : catalog.machines)
     index.emplace(machine_key(machine.provider, machine.instance), &machine);
   for (const std::string& provider : loader.providers()) {
-    FactTable prices = loader.table(kPrices, "prices/" + provider + ".csv");
-    for (const FactRow& row : prices.rows())
-      catalog.prices.push_back(read_price({row, loader.errors}, provider, catalog, index));
+    const std::string file = "prices/" + provider + ".csv";
+    if (!loader.has_overlay(file)) {
+      if (std::optional<std::vector<Price>> known = read_built_in_prices(provider, embedded_file(file))) {
+        std::move(known->begin(), known->end(), std::back_inserter(catalog.prices));
+        continue;
+      }
+    }
+    FactTable prices = loader.table(kPrices, file);
+    std::vector<Price> rows;
+    for (const FactRow& row : prices.rows()) rows.push_back(read_price({row, loader.errors}, provider, catalog, index));
+    drop_replaced_zones(rows);
+    std::move(rows.begin(), rows.end(), std::back_inserter(catalog.prices));
   }
   check_references(catalog, loader.errors);
   if (!loader.errors.empty()) return fail(std::move(loader.errors));

@@ -16,7 +16,7 @@ bool is_among(const std::vector<T>& wanted, const T& value) {
 
 auto order(const Offer& offer) {
   return std::tie(offer.gpu->name, offer.machine->provider, offer.machine->instance, offer.price->region,
-                  offer.price->purchase);
+                  offer.price->zone, offer.price->purchase);
 }
 
 }  // namespace
@@ -28,14 +28,17 @@ bool Offer::is_own() const {
 
 std::string describe(const Offer& offer) {
   const std::optional<Date>& date = offer.price->provenance.date;
-  return fmt::format("{} {} ({} GPU{}), {}, {}{}", offer.machine->provider, offer.machine->instance,
+  const std::string& zone = offer.price->zone;
+  return fmt::format("{} {} ({} GPU{}), {}{}, {}{}", offer.machine->provider, offer.machine->instance,
                      offer.machine->gpus, offer.machine->gpus == 1 ? "" : "s", offer.price->region,
-                     catalog::name_of(offer.price->purchase), date ? ", " + format_date(*date) : "");
+                     zone.empty() ? "" : " (" + zone + ")", catalog::name_of(offer.price->purchase),
+                     date ? ", " + format_date(*date) : "");
 }
 
 bool OfferFilter::lets_through(const Offer& offer) const {
-  return (retired || !offer.machine->retired) && is_among(purchases, offer.price->purchase) &&
-         is_among(gpus, offer.machine->gpu) && is_among(providers, offer.price->provider) &&
+  return (retired || !offer.machine->retired) && (community || !offer.machine->community) &&
+         is_among(purchases, offer.price->purchase) && is_among(gpus, offer.machine->gpu) &&
+         is_among(providers, offer.price->provider) &&
          (offer.price->region == "any" || is_among(regions, offer.price->region));
 }
 

@@ -23,7 +23,7 @@ struct Offer {
   bool is_own() const;  // at the user's own price
 };
 
-// "aws p5.48xlarge (8 GPUs), us-east-1, on-demand, 2026-08-22".
+// "aws p5.48xlarge (8 GPUs), us-east-1 (use1-az4), spot, 2026-08-22"; the zone where the price is of one alone.
 std::string describe(const Offer& offer);
 
 // Which offers to look at; an empty list means all. Names are the catalogue's own.
@@ -32,14 +32,15 @@ struct OfferFilter {
   std::vector<std::string> regions = {};  // a price for "any" region answers every region
   std::vector<catalog::Purchase> purchases = {};
   std::vector<std::string> gpus = {};
-  bool retired = false;  // also machines that can no longer be had
+  bool retired = false;    // also machines that can no longer be had
+  bool community = false;  // also machines hosted by peers: RunPod's community cloud, Vast
 
   bool lets_through(const Offer& offer) const;
 };
 
-// Every offer of the catalogue, of retired machines too, ordered by GPU, provider, instance, region and purchase: the
-// order of the catalogue's rows does not matter. A machine without a price is not an offer: no plan may rest on a price
-// nobody can name the source of.
+// Every offer of the catalogue, of retired machines too, ordered by GPU, provider, instance, region, zone and purchase:
+// the order of the catalogue's rows does not matter. A machine without a price is not an offer: no plan may rest on a
+// price nobody can name the source of.
 std::vector<Offer> list_offers(const catalog::Catalog& catalog);
 void sort_offers(std::vector<Offer>& offers);
 

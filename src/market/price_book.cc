@@ -44,7 +44,11 @@ std::span<const Offer> offers_of(const std::vector<Offer>& offers, std::string_v
 }  // namespace
 
 PriceBook::PriceBook(const catalog::Catalog& catalog, OwnPrices own)
-    : catalog_(&catalog), own_(std::move(own)), listed_(list_offers(catalog)), offers_(listed_) {
+    : catalog_(&catalog),
+      own_(std::move(own)),
+      listed_(list_offers(catalog)),
+      offers_(listed_),
+      outlooks_(listed_, today()) {
   if (!own_.empty()) add_own_offers();
 }
 
@@ -131,7 +135,9 @@ std::optional<MachineQuote> PriceBook::list_price(const catalog::Machine& machin
   const Offer* best = nullptr;
   for (const Offer& offer : offers_of(listed_, machine.gpu)) {
     const catalog::Price& row = *offer.price;
-    if (row.purchase != purchase || row.instance != machine.instance || row.provider != machine.provider) continue;
+    if (row.available || row.purchase != purchase || row.instance != machine.instance ||
+        row.provider != machine.provider)
+      continue;
     if (best == nullptr || rank(offer) < rank(*best)) best = &offer;
   }
   if (best == nullptr) return std::nullopt;
@@ -147,10 +153,16 @@ std::vector<Offer> PriceBook::offers(const OfferFilter& filter) const {
 }
 
 std::optional<Offer> PriceBook::cheapest_offer(std::string_view gpu, const OfferFilter& filter) const {
-  const auto rank = [](const Offer& offer) { return std::pair(offer.rate_per_gpu(), offer.machine->gpus); };
+  using Rank = std::tuple<bool, UsdPerGpuSecond, int>;
   const Offer* best = nullptr;
+  Rank least;
   for (const Offer& offer : offers_of(offers_, gpu)) {
-    if (filter.lets_through(offer) && (best == nullptr || rank(offer) < rank(*best))) best = &offer;
+    if (!filter.lets_through(offer) || offer.price->available) continue;
+    const Rank rank(!outlook(offer, Seconds{}).may_lead(), offer.rate_per_gpu(), offer.machine->gpus);
+    if (best == nullptr || rank < least) {
+      best = &offer;
+      least = rank;
+    }
   }
   if (best == nullptr) return std::nullopt;
   return *best;

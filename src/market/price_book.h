@@ -6,6 +6,7 @@
 //   book.gpu(l4, {.purchases = {Purchase::kSpot}});          // the cheapest spot offer, with its source and date
 //   book.machine(p5, Purchase::kOnDemand, "us-east-1");      // a whole machine, in its region where that has a price
 //   book.offers({.providers = {"aws"}});                     // all that can be bought there
+//   book.outlook(offer, days(7));                            // what it will likely cost over a week (price_outlook.h)
 //
 // Two questions differ. What does *this* GPU or machine cost the user? Then an own price comes first, on whatever terms
 // and wherever it was bought. What can be *bought*? Then an own price replaces the on-demand list price of the machines
@@ -19,6 +20,7 @@
 
 #include "base/date.h"
 #include "market/offers.h"
+#include "market/outlooks.h"
 #include "market/own_prices.h"
 
 namespace rightsize::market {
@@ -68,7 +70,11 @@ class PriceBook {
   // catalogue's rows does not matter.
   std::vector<Offer> offers(const OfferFilter& filter) const;
 
-  // The offer whose share for one GPU of this kind is lowest; ties go to the smaller machine, then to the order above.
+  // What an offer of this book will likely cost over a job of this length that begins today.
+  PriceOutlook outlook(const Offer& offer, Seconds job) const { return outlooks_.of(offer, job); }
+
+  // The offer whose share for one GPU of this kind is lowest among those that may lead (PriceOutlook), among all where
+  // none may; not a reservation, which is used up. Ties go to the smaller machine, then to the order above.
   std::optional<Offer> cheapest_offer(std::string_view gpu, const OfferFilter& filter) const;
 
   const catalog::Catalog& catalog() const { return *catalog_; }
@@ -81,6 +87,7 @@ class PriceBook {
   OwnPrices own_;
   std::vector<catalog::Price> own_rows_;  // what the offers at own prices point to
   std::vector<Offer> listed_, offers_;    // of the catalogue; with the user's prices. In order, retired machines too
+  Outlooks outlooks_;
 };
 
 }  // namespace rightsize::market

@@ -34,10 +34,17 @@ double in_pages(double tokens, std::int64_t page) {
 
 }  // namespace
 
+model::Precision kv_format(const model::Job& job, bool narrow) {
+  using model::Precision, model::Stack;
+  if (job.serve.kv_precision) return *job.serve.kv_precision;
+  narrow = narrow && (job.precision == Precision::kFp8 || job.precision == Precision::kFp4);
+  return narrow && (job.stack == Stack::kVllm || job.stack == Stack::kTrtLlm) ? Precision::kFp8 : Precision::kBf16;
+}
+
 Bytes kv_sequence_bytes(const model::ModelShape& model, std::int64_t tokens, const KvLayout& layout) {
   const LayerKinds layers = layers_on_a_stage(model, layout.pipeline);
   const auto all = static_cast<double>(tokens);
-  const double window = std::min(all, static_cast<double>(model.sliding_window));
+  const double window = layout.windowed ? std::min(all, static_cast<double>(model.sliding_window)) : all;
   const double held = layers.full * in_pages(all, layout.page) + layers.windowed * in_pages(window, layout.page);
   return bytes(held * elements_per_token_and_layer(model, layout.tensor) * bytes_per_element(layout.format));
 }

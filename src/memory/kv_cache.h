@@ -9,12 +9,17 @@
 
 namespace rightsize::memory {
 
+// The format of the cache: as asked, or the engine's default (vLLM and TensorRT-LLM keep 8 bits under fp8 and fp4
+// weights). `narrow`: the model's, ModelShape::narrow_cache.
+model::Precision kv_format(const model::Job& job, bool narrow);
+
 // How an engine lays its cache out.
 struct KvLayout {
   model::Precision format = model::Precision::kBf16;
-  int tensor = 1;
+  int tensor = 1;  // GPUs that share one sequence
   int pipeline = 1;
   std::int64_t page = 1;  // tokens; a sequence holds whole pages
+  bool windowed = true;   // layers with an attention window hold no more than it
 };
 
 // One sequence of `tokens` on one GPU. Grouped heads are stored once per key head (at least one per GPU); latent

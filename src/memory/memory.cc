@@ -20,6 +20,29 @@ std::string_view name_of(Verdict verdict) {
   return kNames[static_cast<int>(verdict)];
 }
 
+std::string_view name_of(RuntimeBasis basis) {
+  static constexpr std::string_view kNames[] = {"measured", "vendor", "other vendor"};
+  return kNames[static_cast<int>(basis)];
+}
+
+// docs/models.md#how-sure: 132 runs on an H200.
+RuntimeBasis runtime_basis(const catalog::Gpu& gpu) {
+  if (gpu.name == "h200-sxm") return RuntimeBasis::kThisGpu;
+  return gpu.vendor == "NVIDIA" ? RuntimeBasis::kVendor : RuntimeBasis::kOtherVendor;
+}
+
+// The context of a smaller NVIDIA GPU takes less (it grows with the multiprocessors, and fewer kernels are loaded), a
+// newer driver somewhat more; ROCm's libraries were not measured. Judgement, in bytes because a runtime does not grow
+// with the job.
+ByteInterval interval_on(const MemoryNeed& need, const catalog::Gpu& gpu) {
+  if (need.of_gpu) return {need.low, need.high};
+  static constexpr double kLess[] = {0, 0.9, 0.9}, kMore[] = {0, 0.35, 1.5};  // GiB
+  const auto basis = static_cast<std::size_t>(runtime_basis(gpu));
+  auto side = [](Bytes known, double more) { return gib(std::hypot(in_gib(known), more)); };
+  return {need.device - side(need.device - need.low, kLess[basis]),
+          need.device + side(need.high - need.device, kMore[basis])};
+}
+
 Bytes Parts::total() const {
   Bytes sum;
   for (Bytes part : bytes) sum += part;
@@ -43,6 +66,11 @@ bool is_beyond_positions(const model::ModelShape& model, const model::Job& job) 
 MemoryNeed estimate_memory(const model::ModelShape& model, const model::Job& job, const catalog::Gpu* gpu) {
   MemoryNeed need =
       job.kind == model::JobKind::kServe ? estimate_serving(model, job, gpu) : estimate_training(model, job);
+  if (job.kind == model::JobKind::kServe) need.of_gpu = true;  // an engine takes the share it is given
+  if (gpu != nullptr) {
+    const ByteInterval interval = interval_on(need, *gpu);
+    need.low = interval.low, need.high = interval.high, need.of_gpu = true;
+  }
   if (is_beyond_positions(model, job)) {
     need.warnings.push_back(
         fmt::format("{} tokens are beyond the {} positions {} was made for: it needs a longer table or rotary scale",
@@ -58,11 +86,12 @@ Fit fits(const MemoryNeed& need, const catalog::Gpu& gpu) {
   // The 80 % interval of a normal distribution is 1.2816 standard deviations to each side; the side that matters is
   // the one the capacity lies on.
   constexpr double kEightyPercent = 1.2816;
-  const Bytes side = fit.headroom >= Bytes{} ? need.high - need.device : need.device - need.low;
+  const ByteInterval interval = interval_on(need, gpu);
+  const Bytes side = fit.headroom >= Bytes{} ? interval.high - need.device : need.device - interval.low;
   const Bytes deviation = side / kEightyPercent;
   fit.oom_probability = deviation > Bytes{} ? 0.5 * std::erfc(fit.headroom / deviation / std::sqrt(2.0))
                                             : (fit.headroom >= Bytes{} ? 0 : 1);
-  fit.verdict = need.high <= fit.capacity     ? Verdict::kFits
+  fit.verdict = interval.high <= fit.capacity ? Verdict::kFits
                 : need.device <= fit.capacity ? Verdict::kTight
                                               : Verdict::kNo;
   return fit;
@@ -86,22 +115,32 @@ Errors check_job(const model::ModelShape& model, const model::Job& job) {
     wrong(fmt::format("{} tokens are beyond the {} positions of {}", tokens_of(model, job), model.context, model.name),
           fmt::format("use at most {}", model.context));
   }
-  if (p.tensor > 1 && model.heads > 0 && model.heads % p.tensor != 0) {
-    wrong(fmt::format("tensor parallelism of {} does not divide the {} attention heads of {}", p.tensor, model.heads,
-                      model.name),
+  if (p.tensor > 1 && model.heads > 0 && model.heads % p.attention_tensor() != 0) {
+    wrong(fmt::format("tensor parallelism of {} does not divide the {} attention heads of {}", p.attention_tensor(),
+                      model.heads, model.name),
           "use a divisor of the heads");
   }
   if (p.tensor > 1 && model.heads == 0)
     wrong(fmt::format("{} has no attention heads to split", model.name), "use --tp 1");
-  if (p.pipeline * p.pipeline_interleave > std::max(1, model.layers + model.encoder_layers)) {
+  // Embeddings and loss may stand in for a layer each at the ends of a pipeline (405B with its 126 layers in 16 x 8).
+  constexpr int kEnds = 2;
+  if (p.pipeline * p.pipeline_interleave > std::max(1, model.layers + model.encoder_layers) + kEnds) {
     wrong(fmt::format("{} pipeline stages for {} layers", p.pipeline * p.pipeline_interleave, model.layers),
           "use fewer stages");
   }
+  if (job.train.compile && job.kind == model::JobKind::kTrain && model.image_size > 0)
+    wrong("torch.compile of image models is not modelled", "drop --compile");
   if (p.expert > 1 && !model.experts) wrong(fmt::format("{} has no experts to spread", model.name), "use --ep 1");
   if (p.expert > 1 && model.experts && model.experts->count % p.expert != 0) {
     wrong(fmt::format("expert parallelism of {} does not divide {} experts", p.expert, model.experts->count),
           "use a divisor");
   }
+  if (p.attention_data > 1 && !model.experts) {
+    wrong(fmt::format("attention data parallelism shares experts, and {} has none", model.name),
+          "use more replicas: --gpus a multiple of --tp");
+  }
+  if (job.serve.disaggregated && model.kind != model::ModelKind::kDecoder)
+    wrong(fmt::format("{} does not answer token by token", model.name), "leave --disaggregated out");
   return errors;
 }
 

@@ -33,11 +33,18 @@ struct Parts {
   Bytes total() const;
 };
 
+// What the driver's and the libraries' own bytes are known from: runs on this GPU, on another of the vendor's, or on
+// none of them.
+enum class RuntimeBasis { kThisGpu, kVendor, kOtherVendor };
+RuntimeBasis runtime_basis(const catalog::Gpu& gpu);
+std::string_view name_of(RuntimeBasis basis);
+
 struct MemoryNeed {
   Bytes peak_allocated;  // live in the framework's allocator at the peak
   Bytes reserved;        // held by it from the driver
   Bytes device;          // what nvidia-smi shows: with the context and the libraries
   Bytes low, high;       // 80 % interval of device
+  bool of_gpu = false;   // the interval already allows for the GPU it was asked for
   Parts parts;
 
   // Serving only.
@@ -48,9 +55,16 @@ struct MemoryNeed {
   std::vector<std::string> warnings;  // what was asked for but cannot be as asked, with its effect
 };
 
-// The need on one GPU of `job.parallel.gpus`. `gpu` is needed only where an engine's budget depends on it (serving's
-// maximum concurrency and preallocation).
+// The need on one GPU of `job.parallel.gpus`. `gpu` is needed where an engine's budget depends on it (serving's maximum
+// concurrency and preallocation), and for the interval: see interval_on(). Without one the interval is that of the GPU
+// the runtime was measured on.
 MemoryNeed estimate_memory(const model::ModelShape& model, const model::Job& job, const catalog::Gpu* gpu);
+
+// The 80 % interval on this GPU: wider by what drivers and libraries take on GPUs nobody measured.
+struct ByteInterval {
+  Bytes low, high;
+};
+ByteInterval interval_on(const MemoryNeed& need, const catalog::Gpu& gpu);
 
 enum class Verdict { kFits, kTight, kNo };
 std::string_view name_of(Verdict verdict);

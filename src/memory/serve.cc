@@ -25,19 +25,21 @@ struct Engine {
   std::int64_t batched_tokens;  // of one forward pass
   std::int64_t sequences;       // whose logits are held at once, in fp32
   Bytes graphs;                 // CUDA graphs, outside the share
+  bool windowed;                // its cache keeps no more than the window of layers that have one
   enum Rule { kShareOfGpu, kShareOfFree, kNoBudget } rule;
 };
 
 // vLLM 0.10+ (V1): gpu_memory_utilization of the whole GPU less everything that is not cache, blocks of 16, 8,192
 // batched tokens, 256 sequences. SGLang: mem_fraction_static of the GPU for weights and cache, tokens one by one.
-// TensorRT-LLM: free_gpu_memory_fraction of what is left after the engine is loaded, blocks of 32.
+// TensorRT-LLM: free_gpu_memory_fraction of what is left after the engine is loaded, blocks of 32; one pool for all
+// layers, windows or not, unless max_attention_window is set.
 // Hugging Face generate: no budget, the cache grows with the batch.
 const Engine& engine_of(Stack stack) {
   static const Engine kEngines[] = {
-      {Stack::kVllm, 16, 8192, 256, mib(600), Engine::kShareOfGpu},
-      {Stack::kSglang, 1, 8192, 256, mib(900), Engine::kShareOfGpu},
-      {Stack::kTrtLlm, 32, 8192, 256, mib(400), Engine::kShareOfFree},
-      {Stack::kHf, 1, 0, 0, Bytes{}, Engine::kNoBudget},
+      {Stack::kVllm, 16, 8192, 256, mib(600), true, Engine::kShareOfGpu},
+      {Stack::kSglang, 1, 8192, 256, mib(900), true, Engine::kShareOfGpu},
+      {Stack::kTrtLlm, 32, 8192, 256, mib(400), false, Engine::kShareOfFree},
+      {Stack::kHf, 1, 0, 0, Bytes{}, true, Engine::kNoBudget},
   };
   for (const Engine& engine : kEngines) {
     if (engine.stack == stack) return engine;
@@ -55,12 +57,13 @@ Bytes context_bytes(const Job& job) {
 // The live tensors of one transformer layer over `tokens`: residual, normed input, the wider of qkv+out and of
 // gate+up+product; plus logits in 16 and 32 bits of the sequences sampled at once.
 Bytes workspace_bytes(const ModelShape& model, const Job& job, const Engine& engine) {
-  const double tokens = engine.batched_tokens > 0 ? static_cast<double>(engine.batched_tokens)
-                                                  : static_cast<double>(job.serve.concurrency * job.serve.isl);
+  const double tokens = engine.batched_tokens > 0
+                            ? static_cast<double>(job.serve.max_tokens.value_or(engine.batched_tokens))
+                            : static_cast<double>(job.serve.concurrency * job.serve.isl);
   const double sequences = static_cast<double>(engine.sequences > 0 ? engine.sequences : job.serve.concurrency);
   const double hidden = static_cast<double>(model.hidden);
-  const double tensor = job.parallel.tensor;
-  const double attention = (2.0 * model.heads + 2.0 * model.kv_heads) * model.head_dim / tensor;
+  const double tensor = job.parallel.tensor, own = job.parallel.attention_tensor();
+  const double attention = (2.0 * model.heads + 2.0 * model.kv_heads) * model.head_dim / own;
   double ffn = static_cast<double>(model.intermediate);
   if (model.experts) {
     ffn = std::max(ffn, static_cast<double>(model.experts->intermediate * model.experts->per_token +
@@ -68,7 +71,7 @@ Bytes workspace_bytes(const ModelShape& model, const Job& job, const Engine& eng
   }
   const double mlp = (model.gated_mlp ? 3.0 : 2.0) * ffn / tensor;
   return bytes(2 * tokens * (3 * hidden + std::max(attention, mlp)) +
-               6 * sequences * static_cast<double>(model.vocabulary) / tensor);
+               6 * sequences * static_cast<double>(model.vocabulary) / own);
 }
 
 // What the engine may fill with cache on this GPU.
@@ -95,33 +98,37 @@ MemoryNeed estimate_serving(const ModelShape& model, const Job& job, const catal
   const Engine& engine = engine_of(job.stack);
   const model::ServeSettings& serve = job.serve;
   KvLayout layout;
-  layout.format = serve.kv_precision.value_or(Precision::kBf16);
-  layout.tensor = job.parallel.tensor;
+  layout.format = kv_format(job, model.narrow_cache);
+  layout.tensor = job.parallel.attention_tensor();
   layout.pipeline = job.parallel.pipeline;
   layout.page = engine.page;
+  layout.windowed = engine.windowed;
 
   MemoryNeed need;
   const std::int64_t context = serve.isl + serve.osl;
   const Bytes per_sequence = kv_sequence_bytes(model, context, layout);
   need.kv_per_token = kv_token_bytes(model, layout);
-  need.parts[Part::kWeights] = model_weight_bytes(model, job.precision, job.parallel, serve.quantize_embeddings);
+  need.parts[Part::kWeights] = served_weight_bytes(model, job);
   need.parts[Part::kActivations] = workspace_bytes(model, job, engine);
   need.parts[Part::kBuffers] = engine.graphs;
   need.parts[Part::kRuntime] = context_bytes(job);
   const Bytes not_cache = need.parts.total();
-  need.parts[Part::kKvCache] = per_sequence * static_cast<double>(serve.concurrency);
+  // Each group of attention data parallelism keeps the sequences it answers.
+  const double groups = job.parallel.attention_data;
+  const double running = static_cast<double>(std::min(serve.concurrency, serve.max_batch.value_or(serve.concurrency)));
+  need.parts[Part::kKvCache] = per_sequence * std::ceil(running / groups);
 
   need.peak_allocated = need.parts[Part::kWeights] + need.parts[Part::kActivations] + need.parts[Part::kKvCache];
   need.reserved = need.peak_allocated + need.parts[Part::kBuffers];
   need.device = need.parts.total();
   if (gpu != nullptr) {
     const Bytes budget = kv_budget(engine, job, *gpu, not_cache - engine.graphs);
-    const double most = std::floor(budget / per_sequence);
+    const double most = std::floor(budget / per_sequence) * groups;
     need.max_concurrency = static_cast<std::int64_t>(most);
-    if (most < static_cast<double>(serve.concurrency)) {
+    if (most < running) {
       need.warnings.push_back(
-          fmt::format("the KV cache of {} holds {:.0f} sequences of {} tokens, not {}: the rest waits in the queue",
-                      gpu->name, most, context, serve.concurrency));
+          fmt::format("the KV cache of {} holds {:.0f} sequences of {} tokens, not {:.0f}: the rest waits in the queue",
+                      gpu->name, most, context, running));
     }
   }
   // Workspace, graphs and libraries are known to about a third; weights and cache are counted.

@@ -46,7 +46,9 @@ Spread spread_of(const model::ModelShape& model, bool exact, const Job& job) {
   const bool as_measured = job.stack == Stack::kHf && job.parallel.gpus == 1 &&
                            job.train.offload == model::Offload::kNone && !job.train.offload_activations &&
                            job.train.method != model::Method::kQlora;
-  return as_measured ? Spread{0.975, 1.03} : Spread{0.92, 1.1};
+  if (!as_measured) return {0.92, 1.1};
+  // torch.compile may start to make a checkpoint again before the loss has gone: up to a layer more.
+  return job.train.compile && job.train.recompute != model::Recompute::kNone ? Spread{0.97, 1.06} : Spread{0.975, 1.03};
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "model/serve_settings.h"
+
 namespace rightsize::memory {
 namespace {
 
@@ -54,6 +56,13 @@ bool is_split(WeightRole role) {
          role == WeightRole::kMlp || role == WeightRole::kExpert;
 }
 
+// The fullest stage has its share of layers, rounded up, and one end of the model (the larger, with the head).
+Bytes on_fullest_stage(const model::ModelShape& model, const model::Parallelism& parallel, Bytes layers, Bytes ends) {
+  const double stage =
+      model.layers > 0 ? std::ceil(static_cast<double>(model.layers) / parallel.pipeline) / model.layers : 1;
+  return layers * stage + (parallel.pipeline > 1 ? ends / 2 : ends);
+}
+
 }  // namespace
 
 Bytes weight_bytes(const Weight& weight, Precision format, int tensor, bool embeddings) {
@@ -75,10 +84,22 @@ Bytes model_weight_bytes(const model::ModelShape& model, Precision format, const
     if (weight.role == WeightRole::kExpert) held = held / parallel.expert;
     (weight.block != 0 ? layers : ends) += held;
   }
-  // The fullest stage has its share of layers, rounded up, and one end of the model (the larger, with the head).
-  const double stage =
-      model.layers > 0 ? std::ceil(static_cast<double>(model.layers) / parallel.pipeline) / model.layers : 1;
-  return layers * stage + (parallel.pipeline > 1 ? ends / 2 : ends);
+  return on_fullest_stage(model, parallel, layers, ends);
+}
+
+Bytes served_weight_bytes(const model::ModelShape& model, const model::Job& job) {
+  const model::ServedFormats formats =
+      model::served_formats(model.experts.has_value(), model::checkpoint_precision(model), job.precision);
+  const model::Parallelism& p = job.parallel;
+  Bytes layers, ends;
+  for (const Weight& weight : model.weights) {
+    const bool expert = weight.role == WeightRole::kExpert;
+    // Whole experts on some GPUs or slices of all on each: the bytes are the same.
+    const Bytes held = weight_bytes(weight, expert ? formats.experts : formats.dense,
+                                    expert ? p.tensor : p.attention_tensor(), job.serve.quantize_embeddings);
+    (weight.block != 0 ? layers : ends) += held;
+  }
+  return on_fullest_stage(model, p, layers, ends);
 }
 
 double bytes_per_element(Precision format) {

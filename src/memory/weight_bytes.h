@@ -16,6 +16,10 @@ Bytes weight_bytes(const model::Weight& weight, model::Precision format, int ten
 Bytes model_weight_bytes(const model::ModelShape& model, model::Precision format, const model::Parallelism& parallel,
                          bool embeddings);
 
+// The same for a served job: each weight in the format the engine keeps it in, experts spread over all GPUs of a copy,
+// the rest over the GPUs that share one sequence.
+Bytes served_weight_bytes(const model::ModelShape& model, const model::Job& job);
+
 // Bytes of one element kept in 16-, 8- or 4-bit caches.
 double bytes_per_element(model::Precision format);
 

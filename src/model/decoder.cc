@@ -325,6 +325,7 @@ Value Decoder::parallel_block(Value given, const Layer& layer, std::int64_t wind
 Value Decoder::attention(Value given, const Layer& layer, std::int64_t window) {
   Value x = f_.gather_rows(std::move(given));
   AttentionOp how = attention_of(shape_);
+  how.sinks = style_.attention_sinks;
   how.window = window;
   Value q, k, v;
   if (layer.qkv) {
@@ -448,6 +449,7 @@ Value Decoder::mixture(Value given, const Layer& layer) {
   how.out = layer.experts_out;
   how.activation = shape_.activation;
   how.narrow_weights = style_.narrow_routing_weights;
+  how.clamped = style_.expert_bias;
   Value y = f_.experts(x, how);
   if (layer.shared.down) {
     Value shared = mlp(x, layer.shared);

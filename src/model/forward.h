@@ -217,6 +217,7 @@ struct AttentionOp {
   bool masked = false;         // an additive mask of positions by positions a sample is made and kept
   bool alibi = false;          // positions enter as a bias on the scores
   bool expanded_keys = false;  // keys were already repeated for every head
+  bool sinks = false;          // one more logit a head: written out, rows are one longer than the keys
   std::int64_t heads = 1, kv_heads = 1, head_dim = 1, value_dim = 1;
   std::int64_t window = 0;        // 0: all positions
   std::int64_t query_tokens = 0;  // 0: the job's tokens
@@ -233,6 +234,7 @@ struct ExpertsOp {
   Activation activation = Activation::kSilu;
   bool gated = true;
   bool narrow_weights = true;  // routing weights go back to the hidden state's width before they are used
+  bool clamped = false;        // biases, and gates that are interleaved with what they gate and clamped (gpt-oss)
 };
 
 // Layers with the same weights' shapes: one program for each occurrence of the block that begins at `weight`.

@@ -9,6 +9,7 @@
 #include "base/parse_units.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "model/serve_settings.h"
 
 namespace rightsize::model {
 namespace {
@@ -115,6 +116,10 @@ SettingRule whole_number(const char* name, const char* meaning, double least, do
   return {{name, "N", meaning}, std::move(apply)};
 }
 
+SettingRule text(const char* name, const char* values, const char* meaning, Apply apply) {
+  return {{name, values, meaning}, std::move(apply)};
+}
+
 SettingRule toggle(const char* name, const char* meaning, bool TrainSettings::*field) {
   return choice(name, meaning, kSwitches, [field](Job& job, bool on) { job.train.*field = on; });
 }
@@ -134,10 +139,11 @@ std::vector<SettingRule> make_rules() {
                    [](Job& j, std::int64_t n) { j.train.lora_rank = static_cast<int>(n); }));
   add(choice("lora-targets", "train: which matrices get adapters", kTargets,
              [](Job& j, LoraTargets v) { j.train.lora_targets = v; }));
-  add(choice(
-      "precision",
-      "train: bf16 (pure), amp-bf16, amp-fp16, mixed-bf16, fp32, fp8; serve: bf16, fp16, fp8, int8, int4, nf4, fp4",
-      kPrecisions, [](Job& j, Precision v) { j.precision = v; }));
+  add(choice("precision",
+             "train: bf16 (pure), amp-bf16, amp-fp16, mixed-bf16, fp32, fp8, fp4 (NVFP4, megatron); serve: bf16, fp16, "
+             "fp8, int8, "
+             "int4, nf4, fp4",
+             kPrecisions, [](Job& j, Precision v) { j.precision = v; }));
   add(choice("optimizer", "train", kOptimizers, [](Job& j, Optimizer v) { j.train.optimizer = v; }));
   add(choice("optimizer-states", "train: format of the optimizer's states (default: as the precision has it)", kStates,
              [](Job& j, StateFormat v) { j.train.optimizer_states = v; }));
@@ -151,8 +157,8 @@ std::vector<SettingRule> make_rules() {
   add(choice("attention", "train: attention kernels", kAttentions, [](Job& j, Attention v) { j.train.attention = v; }));
   add(choice("cross-entropy", "train: loss over whole logits, in chunks, or fused with the head", kCrossEntropies,
              [](Job& j, CrossEntropy v) { j.train.cross_entropy = v; }));
-  add(toggle("fused-kernels", "train: fused SwiGLU and norms (Liger, Apex, torch.compile)",
-             &TrainSettings::fused_kernels));
+  add(toggle("fused-kernels", "train: fused SwiGLU and norms (Liger, Apex)", &TrainSettings::fused_kernels));
+  add(toggle("compile", "train: torch.compile of the whole forward pass (hf, torchtitan)", &TrainSettings::compile));
   add(toggle("optimizer-in-backward", "train: apply and free each gradient at once",
              &TrainSettings::optimizer_in_backward));
   add(choice("offload", "train: keep in host memory", kOffloads, [](Job& j, Offload v) { j.train.offload = v; }));
@@ -166,7 +172,11 @@ std::vector<SettingRule> make_rules() {
   add(gpu_count("tp", "tensor parallel", &Parallelism::tensor, 1024));
   add(gpu_count("pp", "pipeline parallel", &Parallelism::pipeline, 1024));
   add(gpu_count("cp", "train: context parallel", &Parallelism::context, 1024));
-  add(gpu_count("ep", "expert parallel", &Parallelism::expert, 1024));
+  add(gpu_count("ep", "expert parallel: experts spread over N GPUs (serve: of the --tp GPUs of one copy)",
+                &Parallelism::expert, 1024));
+  add(gpu_count("attention-dp",
+                "serve: attention of one copy split into N groups with caches of their own, while experts are shared",
+                &Parallelism::attention_data, 1024));
   add(gpu_count("pp-interleave", "train: virtual pipeline stages per GPU", &Parallelism::pipeline_interleave, 128));
   add(choice("sequence-parallel", "train: with tp, split norms and dropouts too", kSwitches,
              [](Job& j, bool on) { j.parallel.sequence_parallel = on; }));
@@ -176,8 +186,29 @@ std::vector<SettingRule> make_rules() {
   add(whole_number("osl", "serve: tokens out", 0, 1e8, [](Job& j, std::int64_t n) { j.serve.osl = n; }));
   add(whole_number("concurrency", "serve: requests in flight", 1, 1e6,
                    [](Job& j, std::int64_t n) { j.serve.concurrency = n; }));
-  add(choice("kv-precision", "serve: format of the KV cache (default 16 bits)", kPrecisions,
+  add(choice("kv-precision", "serve: format of the KV cache (default: the engine's)", kPrecisions,
              [](Job& j, Precision v) { j.serve.kv_precision = v; }));
+  add(text(
+      "disaggregated", "prefill=NxTP,decode=NxTP",
+      "serve: separate workers for prompts and answers; --tp, --ep and --attention-dp then describe a decode worker",
+      [](Job& j, const std::string& words) -> Result<> {
+        RIGHTSIZE_TRY(j.serve.disaggregated, parse_disaggregated(words));
+        return {};
+      }));
+  add(text("prefix-hit", "0-1", "serve: share of the prompt found in the prefix cache",
+           [](Job& j, const std::string& words) -> Result<> {
+             RIGHTSIZE_TRY(j.serve.prefix_hit, parse_share("prefix-hit", words));
+             return {};
+           }));
+  add(text("speculate", "N[,ACCEPTANCE]", "serve: tokens guessed ahead a step (draft model, MTP), share accepted (0.8)",
+           [](Job& j, const std::string& words) -> Result<> {
+             RIGHTSIZE_TRY(j.serve.speculation, parse_speculation(words));
+             return {};
+           }));
+  add(whole_number("max-batch", "serve: requests the engine decodes together at most", 1, 1e6,
+                   [](Job& j, std::int64_t n) { j.serve.max_batch = n; }));
+  add(whole_number("max-tokens", "serve: tokens of one pass at most (max-num-batched-tokens)", 16, 1e7,
+                   [](Job& j, std::int64_t n) { j.serve.max_tokens = n; }));
   add({{"memory-share", "0-1", "serve: share of the GPU's memory the engine may take"},
        [](Job& job, const std::string& text) -> Result<> {
          RIGHTSIZE_TRY(double share, parse_number(text));
@@ -220,11 +251,18 @@ class Contradictions {
 
 void check_train(const Job& job, Contradictions& wrong) {
   if (!is_one_of(job.precision, {Precision::kBf16, Precision::kAmpBf16, Precision::kAmpFp16, Precision::kMixedBf16,
-                                 Precision::kFp32, Precision::kFp8})) {
+                                 Precision::kFp32, Precision::kFp8, Precision::kFp4})) {
     wrong.add("precision", fmt::format("training does not run in {}", name_of(job.precision)),
               job.precision == Precision::kNf4 || job.precision == Precision::kInt4
                   ? "--method qlora keeps the frozen base in nf4"
-                  : "use bf16, amp-bf16, mixed-bf16, fp32 or fp8");
+                  : "use bf16, amp-bf16, mixed-bf16, fp32, fp8 or fp4");
+  }
+  if (job.precision == Precision::kFp4 && job.stack != Stack::kMegatron) {
+    wrong.add("precision", fmt::format("{} does not train in fp4", name_of(job.stack)), "use --stack megatron");
+  }
+  if (job.train.compile && job.stack != Stack::kHf && job.stack != Stack::kTorchTitan) {
+    wrong.add("compile", fmt::format("{} has fused kernels of its own and is not compiled", name_of(job.stack)),
+              "drop --compile, or use --stack hf or torchtitan");
   }
   if (job.train.method == Method::kQlora &&
       !is_one_of(job.precision, {Precision::kBf16, Precision::kAmpBf16, Precision::kAmpFp16})) {
@@ -261,10 +299,59 @@ void check_serve(const Job& job, Contradictions& wrong) {
   }
 }
 
+// The experts and the attention of one copy of a served model lie on its --tp GPUs.
+void check_served_groups(const Job& job, Contradictions& wrong) {
+  const Parallelism& p = job.parallel;
+  for (const auto& [setting, groups] : {std::pair{"ep", p.expert}, std::pair{"attention-dp", p.attention_data}}) {
+    if (p.tensor % groups == 0) continue;
+    wrong.add(setting, fmt::format("{} {} does not divide the {} GPUs of one copy (--tp)", setting, groups, p.tensor),
+              "use a divisor of --tp");
+  }
+  if ((p.expert > 1 || p.attention_data > 1) && job.stack == Stack::kHf) {
+    wrong.add(p.expert > 1 ? "ep" : "attention-dp", "the hf stack spreads neither experts nor attention",
+              "use --stack vllm, trtllm or sglang");
+  }
+}
+
+void check_disaggregated(const Job& job, const Disaggregated& d, Contradictions& wrong) {
+  if (job.stack == Stack::kHf)
+    wrong.add("disaggregated", "the hf stack has one kind of worker", "use --stack vllm, trtllm or sglang");
+  if (job.parallel.pipeline > 1)
+    wrong.add("pp", "pipelines inside disaggregated workers are not modelled", "leave --pp out");
+  if (job.parallel.tensor != d.decode_tensor) {
+    wrong.add("tp", fmt::format("--tp {} contradicts decode workers of {} GPUs", job.parallel.tensor, d.decode_tensor),
+              "leave --tp out: it is the decode worker's");
+  }
+  if (job.parallel.gpus != d.gpus()) {
+    wrong.add("gpus",
+              fmt::format("{} x {} and {} x {} are {} GPUs, not {}", d.prefill_workers, d.prefill_tensor,
+                          d.decode_workers, d.decode_tensor, d.gpus(), job.parallel.gpus),
+              fmt::format("use --gpus {} or leave it out", d.gpus()));
+  }
+}
+
+// Settings of serving given to a training job.
+void check_train_only(const Job& job, Contradictions& wrong) {
+  const ServeSettings& s = job.serve;
+  const std::pair<const char*, bool> given[] = {{"attention-dp", job.parallel.attention_data > 1},
+                                                {"disaggregated", s.disaggregated.has_value()},
+                                                {"prefix-hit", s.prefix_hit > 0},
+                                                {"speculate", s.speculation.tokens > 0},
+                                                {"max-batch", s.max_batch.has_value()},
+                                                {"max-tokens", s.max_tokens.has_value()}};
+  for (const auto& [setting, is_given] : given) {
+    if (is_given) wrong.add(setting, fmt::format("{} is a setting of serving", setting), "use --job serve");
+  }
+}
+
 void check_parallel(const Job& job, Contradictions& wrong) {
   const Parallelism& p = job.parallel;
   const std::int64_t model_gpus = std::int64_t{p.tensor} * p.pipeline * p.context;
-  if (p.gpus % model_gpus != 0) {
+  if (job.kind == JobKind::kServe) check_served_groups(job, wrong);
+  if (job.kind == JobKind::kTrain) check_train_only(job, wrong);
+  if (job.serve.disaggregated && job.kind == JobKind::kServe) {
+    check_disaggregated(job, *job.serve.disaggregated, wrong);
+  } else if (p.gpus % model_gpus != 0) {
     wrong.add("gpus",
               fmt::format("tp {} x pp {} x cp {} = {} GPUs a replica do not divide {} GPUs", p.tensor, p.pipeline,
                           p.context, model_gpus, p.gpus),
@@ -322,6 +409,11 @@ Checked<Job> parse_job(const std::vector<Setting>& settings) {
     }
   }
   if (!stack_given && job.kind == JobKind::kServe) job.stack = Stack::kVllm;
+  if (job.serve.disaggregated) {
+    auto given = [&](std::string_view name) { return std::find(seen.begin(), seen.end(), name) != seen.end(); };
+    if (!given("tp")) job.parallel.tensor = job.serve.disaggregated->decode_tensor;
+    if (!given("gpus")) job.parallel.gpus = job.serve.disaggregated->gpus();
+  }
   Contradictions wrong(settings, errors);
   if (errors.empty()) {
     job.kind == JobKind::kTrain ? check_train(job, wrong) : check_serve(job, wrong);

@@ -29,7 +29,7 @@ enum class Precision {
   kInt8,  // serve: weights
   kInt4,  // serve: AWQ / GPTQ, groups of 128 with 16-bit scales
   kNf4,   // serve and the base of QLoRA: bitsandbytes blocks of 64, doubly quantized scales
-  kFp4,   // serve: NVFP4 / MXFP4 blocks with 8-bit scales
+  kFp4,   // train: NVFP4 matrix products over kMixedBf16. serve: NVFP4 / MXFP4 blocks with 8-bit scales
 };
 
 enum class Optimizer { kAdamW, kAdamW8bit, kAdamWPaged8bit, kSgd, kSgdMomentum, kAdafactor, kLion, kMuon };
@@ -47,12 +47,14 @@ struct Parallelism {
   int tensor = 1;
   int pipeline = 1;
   int context = 1;
-  int expert = 1;
+  int expert = 1;          // train: over data parallel groups. serve: groups the experts of one copy are split into
+  int attention_data = 1;  // serve: groups the attention of one copy is split into, each with a cache of its own
   int pipeline_interleave = 1;    // virtual stages a GPU holds
   bool sequence_parallel = true;  // with tensor parallelism: norms and dropouts are split over it too
   int zero = 0;                   // 0 plain data parallel, 1 states, 2 + gradients, 3 + parameters (FSDP full shard)
 
   int data() const { return gpus / (tensor * pipeline * context); }
+  int attention_tensor() const { return tensor / attention_data; }  // GPUs that share one sequence's attention
 };
 
 struct TrainSettings {
@@ -64,20 +66,41 @@ struct TrainSettings {
   Recompute recompute = Recompute::kNone;
   Attention attention = Attention::kSdpa;
   CrossEntropy cross_entropy = CrossEntropy::kEager;
-  bool fused_kernels = false;          // one kernel for SwiGLU, one for norms (Liger, Apex, torch.compile)
+  bool fused_kernels = false;          // one kernel for SwiGLU, one for norms (Liger, Apex)
+  bool compile = false;                // torch.compile of the whole forward pass
   bool optimizer_in_backward = false;  // each gradient is used and freed as soon as it is there
   int accumulation = 1;
   Offload offload = Offload::kNone;  // to host memory
   bool offload_activations = false;
 };
 
+// Separate workers for prompts and for answers, each on `tensor` GPUs.
+struct Disaggregated {
+  int prefill_workers = 1, prefill_tensor = 1;
+  int decode_workers = 1, decode_tensor = 1;
+
+  int gpus() const { return prefill_workers * prefill_tensor + decode_workers * decode_tensor; }
+};
+
+// Tokens guessed ahead in every step, by a small model or the model's own extra heads (MTP), and the share of guesses
+// that hold.
+struct Speculation {
+  int tokens = 0;  // 0: none
+  double acceptance = 0.8;
+};
+
 struct ServeSettings {
   std::int64_t isl = 1024;
   std::int64_t osl = 256;
   std::int64_t concurrency = 1;
-  std::optional<Precision> kv_precision;  // nothing: 16 bits
-  double memory_share = 0.9;              // of the GPU the engine may take (vLLM's gpu-memory-utilization and kin)
-  bool quantize_embeddings = false;       // embeddings and head stay 16-bit unless said
+  std::optional<Precision> kv_precision;  // nothing: the engine's default, see memory::kv_format()
+  std::optional<Disaggregated> disaggregated;
+  double prefix_hit = 0;  // share of a prompt's tokens found in the prefix cache
+  Speculation speculation;
+  std::optional<std::int64_t> max_batch;   // requests the engine decodes together; nothing: as many as are there
+  std::optional<std::int64_t> max_tokens;  // of one pass; nothing: the engine's default
+  double memory_share = 0.9;               // of the GPU the engine may take (vLLM's gpu-memory-utilization and kin)
+  bool quantize_embeddings = false;        // embeddings and head stay 16-bit unless said
 };
 
 struct Job {

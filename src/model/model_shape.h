@@ -16,6 +16,8 @@
 
 namespace rightsize::model {
 
+enum class Precision;  // model/job.h
+
 enum class ModelKind {
   kDecoder,         // causal language models
   kEncoder,         // BERT and the like
@@ -139,6 +141,8 @@ struct ModelShape {
 
   std::optional<Experts> experts;
   std::optional<LatentAttention> latent;
+  bool narrow_cache = true;  // engines keep an 8-bit KV cache beside its narrow weights unless told otherwise
+  std::optional<Precision> checkpoint;  // format of the published weights where quantization_config names one
 
   // Images: vision transformers, convnets, U-Nets.
   int image_size = 0;

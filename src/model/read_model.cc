@@ -7,6 +7,7 @@
 #include "base/suggest.h"
 #include "model/config.h"
 #include "model/families.h"
+#include "model/job.h"
 
 namespace rightsize::model {
 namespace {
@@ -86,6 +87,24 @@ void check_total(const JsonObject& json, const ModelShape& shape) {
                                          total, largest_size, largest->name, kMostParameters));
 }
 
+// Formats engines know; what another method means is the user's to say with --precision.
+std::optional<Precision> published_format(const Config& config) {
+  const JsonObject quantization = config.json().get_object_or_empty("quantization_config");
+  const std::string method = quantization.get_string("quant_method").value_or("");
+  const std::string algorithm = quantization.get_string("quant_algo").value_or("");
+  if (method == "mxfp4" || method == "nvfp4" || algorithm == "NVFP4") return Precision::kFp4;
+  if (method == "fp8" || algorithm == "FP8") return Precision::kFp8;
+  if (method == "awq" || method == "gptq") return Precision::kInt4;
+  return std::nullopt;
+}
+
+// MXFP4 checkpoints (gpt-oss) bring no scales for a narrow cache: "auto" is then 16 bits in vLLM and TensorRT-LLM.
+void read_checkpoint(const Config& config, ModelShape& shape) {
+  shape.checkpoint = published_format(config);
+  const JsonObject quantization = config.json().get_object_or_empty("quantization_config");
+  shape.narrow_cache = quantization.get_string("quant_method").value_or("") != "mxfp4";
+}
+
 std::string base_name(std::string_view path) { return std::string(path.substr(path.find_last_of('/') + 1)); }
 
 }  // namespace
@@ -111,6 +130,7 @@ Checked<ModelShape> read_model(const LocatedJson& document, const JsonValue& con
   if (entry) {
     shape.family = entry->name;
     entry->read(Config(json), shape);
+    if (json.has("quantization_config")) read_checkpoint(Config(json), shape);
     json.refuse_misspelt();
   }
   if (errors.empty()) check_total(json, shape);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "model/serve_settings.h"
+
 namespace rightsize::perf {
 namespace {
 
@@ -205,6 +207,7 @@ OutputHead head_of(const ModelShape& shape) {
 }
 
 void read_sizes(const ModelShape& shape, ModelWork& work) {
+  work.family = shape.family;
   work.decoder = shape.kind == ModelKind::kDecoder;
   work.encoder_decoder = shape.kind == ModelKind::kEncoderDecoder;
   work.image = shape.kind == ModelKind::kVisionTransformer || shape.kind == ModelKind::kConvNet ||
@@ -216,6 +219,8 @@ void read_sizes(const ModelShape& shape, ModelWork& work) {
   work.active_parameters = static_cast<double>(shape.active_parameters());
   work.head_parameters = work.vocabulary * work.hidden;
   work.tied = shape.tied_embeddings;
+  work.narrow_cache = shape.narrow_cache;
+  work.checkpoint = model::checkpoint_precision(shape);
   work.logit_softcap = shape.forward->logit_softcap > 0;
   work.head = head_of(shape);
   for (const Weight& weight : shape.weights) {

@@ -5,8 +5,10 @@
 // elementwise disappears into their ends; that is `products`, `attentions`, `experts` and a few widths.
 #pragma once
 
+#include <string>
 #include <vector>
 
+#include "model/job.h"
 #include "model/model_shape.h"
 
 namespace rightsize::perf {
@@ -84,6 +86,7 @@ struct LayerWork {
 enum class OutputHead { kNone, kLanguageModel, kMaskedModel, kClassifier };
 
 struct ModelWork {
+  std::string family;   // as in ModelShape
   bool decoder = true;  // attends to the past only and keeps a cache
   bool encoder_decoder = false;
   bool image = false;  // samples are images
@@ -99,6 +102,8 @@ struct ModelWork {
 
   // Of the layers with experts; zero where there are none.
   double experts = 0, experts_per_token = 0, expert_layers = 0;
+  bool narrow_cache = true;                               // as in ModelShape
+  model::Precision checkpoint = model::Precision::kBf16;  // format the weights are published in
 
   std::vector<LayerWork> kinds;
   std::vector<WorkOp> ends;  // before, between and behind the layers

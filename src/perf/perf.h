@@ -17,6 +17,7 @@
 
 #include "base/result.h"
 #include "base/units.h"
+#include "memory/kv_cache.h"
 #include "model/job.h"
 #include "perf/calibration/constants.h"
 #include "perf/kernels/collectives.h"
@@ -62,7 +63,8 @@ enum class NoteKind {
   kTensorAcrossMachines,  // value: GPUs of a machine
   kNoFastLinks,           // tensor parallelism over PCIe
   kCacheLimits,           // value: requests that run at once
-  kSlotWait,              // the engine's maximum batch is the concurrency: a request waits for a slot
+  kBatchLimits,           // value: requests that run at once, by --max-batch
+  kPublishedExperts,      // experts stay in the four bits they were published in
   kHostDepends,           // host-bound: the CPU decides
   kUntestedStack,         // the profile was not fitted on such rows
   kMixtureUnsure,
@@ -70,8 +72,8 @@ enum class NoteKind {
   kOffloadIgnored,
   kAttentionWindowIgnored,
   kQuantizedAdapters,      // QLoRA: weights are expanded in every pass
+  kAdapterInputs,          // LoRA without autocast: every adapted layer's input is cast to fp32 and back
   kFusedIgnored,           // the eager profile has no fused kernels or losses
-  kExpertParallelIgnored,  // serving splits experts like other weights
   kEagerDecode,            // value: milliseconds of a step without a CUDA graph
 };
 struct Note {
@@ -103,13 +105,20 @@ struct TrainEstimate {
 Result<TrainEstimate> estimate_training(const Constants& constants, const ModelWork& work, const model::Job& job,
                                         const GpuSpeed& gpu, const Cluster& cluster);
 
+// What of a served job was not among the measured runs.
+enum class Unmeasured { kGpu, kFamily, kSpread, kLoad };
+std::string_view name_of(Unmeasured what);
+
 struct ServeEstimate {
   Seconds prefill;      // one request's prompt, alone; with the hf stack one pass of `batch` sequences
-  Seconds decode_step;  // all running requests, one token each
+  Seconds decode_step;  // all running requests, `kept` tokens each
+  double kept = 1;      // more than one where tokens are guessed ahead
   Seconds ttft, tpot;
+  Seconds transfer;  // disaggregated: the cache of one prompt, from its prefill to its decode worker
   TokensPerSecond output_per_gpu;
   double requests_per_second = 0;  // of all GPUs together
-  double running = 0;              // requests decoded together
+  bool full = false;               // requests wait for a slot
+  double running = 0;              // requests decoded together on one replica (disaggregated: one decode worker)
   double max_concurrency = 0;      // requests the KV cache holds
   double utilization = 0;          // open loop: load against what the engine can do
   bool stable = true;              // open loop: false when requests arrive faster than they can be served
@@ -118,6 +127,7 @@ struct ServeEstimate {
   TimeParts prefill_parts;
   Interval tpot_interval, ttft_interval;
   Basis basis = Basis::kMeasured;
+  FixedList<Unmeasured, 4> unmeasured;  // why the basis is not "measured", and the intervals are wider
   Notes notes;
 };
 
@@ -125,14 +135,12 @@ struct ServeEstimate {
 struct ServeLoad {
   double kv_tokens = 0;    // tokens of cache on one replica; see kv_token_capacity()
   RequestsPerSecond rate;  // open loop; zero: closed loop at job.serve.concurrency
-  bool slot_rule = true;   // TensorRT-LLM with max_batch_size = concurrency
 };
 
-// Bytes of one element of the cache: as asked, or the engine's habit (vLLM and TensorRT-LLM keep 8 bits under fp8 and
-// fp4 weights).
-model::Precision kv_format(const model::Job& job);
+using memory::kv_format;
 
-// Tokens of KV cache one replica of this job holds on this GPU, from the memory model; 0 when the weights do not fit.
+// Tokens of KV cache one replica of this job (disaggregated: one decode worker) holds on this GPU, from the memory
+// model; 0 when the weights do not fit, of a prefill worker neither.
 double kv_token_capacity(const model::ModelShape& model, const model::Job& job, const catalog::Gpu& gpu);
 
 Result<ServeEstimate> estimate_serving(const Constants& constants, const ModelWork& work, const model::Job& job,

@@ -130,6 +130,69 @@ TEST(Training, UnmodelledSettingsAreNoted) {
   EXPECT_TRUE(has(*Case("gpt2", "gpu=h200-sxm fused-kernels=yes").train(), NoteKind::kFusedIgnored));
 }
 
+TEST(Training, CompiledModelsAreFasterAndNeedNoHost) {
+  for (const char* model : {"llama-3.2-1b", "qwen3-0.6b", "gpt2"}) {
+    for (const char* words : {"gpu=h200-sxm batch=8 seq=1024", "gpu=h200-sxm batch=8 seq=1024 precision=amp-bf16"}) {
+      const TrainEstimate eager = *Case(model, words).train();
+      const TrainEstimate compiled = *Case(model, std::string(words) + " compile=true").train();
+      EXPECT_LT(compiled.step, eager.step) << model << words;
+      EXPECT_LT(compiled.host, eager.host * 0.5) << model << words;
+    }
+  }
+}
+
+TEST(Training, AdaptersSayWhyTheyAreSlow) {
+  auto says = [](const TrainEstimate& e) {
+    return std::any_of(e.notes.begin(), e.notes.end(),
+                       [](const Note& note) { return note.kind == NoteKind::kAdapterInputs; });
+  };
+  EXPECT_TRUE(says(*Case("llama-2-7b", "gpu=h200-sxm batch=2 seq=1024 method=lora").train()));
+  EXPECT_FALSE(says(*Case("llama-2-7b", "gpu=h200-sxm batch=2 seq=1024 method=lora precision=amp-bf16").train()));
+  EXPECT_FALSE(says(*Case("llama-2-7b", "gpu=h200-sxm batch=2 seq=1024").train()));
+}
+
+TEST(Training, ZeroTwoReducesAfterEveryPass) {
+  const std::string base = "gpu=l40s gpus=8 batch=1 seq=512 accumulate=16 zero=";
+  const TrainEstimate once = *Case("llama-3.2-3b", base + "1").train();
+  const TrainEstimate each = *Case("llama-3.2-3b", base + "2").train();
+  EXPECT_GT(each.step, once.step * 1.5);
+}
+
+TEST(Training, RingsUseAllCardsOfAMachine) {
+  // Eight replicas share a machine's cards; one replica of eight tensor parallel GPUs has one card to reduce with.
+  const GpuSpeed h100 = gpu_speed(constants(), **the_catalog().find_gpu("h100-sxm"));
+  const Cluster cluster = default_cluster(**the_catalog().find_gpu("h100-sxm"));
+  const BytesPerSecond all = sharding_rate(h100, cluster, {16, 1}, 1.0),
+                       one = sharding_rate(h100, cluster, {16, 8}, 1.0);
+  EXPECT_GT(all, one * 5);
+  EXPECT_LE(all, h100.fsdp_link);
+}
+
+TEST(Training, ExpertsAreReducedAmongThoseWhoHoldThem) {
+  const std::string base =
+      "gpu=gb200 gpus=256 stack=megatron precision=fp8 batch=1 seq=4096 accumulate=8 zero=1 pp=4 ep=";
+  const TrainEstimate wide = *Case("deepseek-v3", base + "64").train(),
+                      narrow = *Case("deepseek-v3", base + "8").train();
+  auto waiting = [](const TrainEstimate& e) {
+    for (const TimePart& part : e.parts) {
+      if (std::string_view(part.name) == "waiting for the network") return in_seconds(part.time);
+    }
+    return 0.0;
+  };
+  EXPECT_LT(waiting(wide), waiting(narrow));
+  EXPECT_LT(waiting(wide), 0.2 * in_seconds(wide.step));
+}
+
+TEST(Training, FewerBitsAreFasterOnBlackwell) {
+  const std::string base = "gpu=gb300 gpus=64 stack=megatron pp=4 batch=1 seq=8192 accumulate=16 zero=1 precision=";
+  const Seconds bf16 = Case("llama-3-70b", base + "mixed-bf16").train()->step;
+  const Seconds fp8 = Case("llama-3-70b", base + "fp8").train()->step,
+                fp4 = Case("llama-3-70b", base + "fp4").train()->step;
+  EXPECT_LT(fp8, bf16);
+  EXPECT_LT(fp4, fp8);
+  EXPECT_FALSE(Case("llama-3-70b", "gpu=h100-sxm gpus=64 stack=megatron pp=4 precision=fp4").train());
+}
+
 TEST(Training, SmallModelsWaitForTheHost) {
   const TrainEstimate e = *Case("gpt2", "gpu=h200-sxm batch=1 seq=128").train();
   EXPECT_EQ(e.bound, Bound::kHost);
@@ -226,16 +289,14 @@ TEST(Serving, UnsupportedWeightFormatsAreWeightOnlyOrRefused) {
   EXPECT_FALSE(Case("llama-3.2-1b", "gpu=t4 precision=fp8", JobKind::kServe).serve());
 }
 
-TEST(Serving, SlotWaitCanBeTurnedOff) {
-  const Case c("llama-3.1-8b", "gpu=h100-sxm stack=trtllm concurrency=8 osl=128", JobKind::kServe);
-  const ServeEstimate with = *c.serve();
-  ServeLoad load;
-  load.kv_tokens = kv_token_capacity(c.model, c.job, *c.gpu);
-  load.slot_rule = false;
-  const ServeEstimate without = *estimate_serving(constants(), work_of(c.model), c.job, gpu_speed(constants(), *c.gpu),
-                                                  default_cluster(*c.gpu), load);
-  EXPECT_GT(with.ttft, without.ttft);
-  EXPECT_EQ(with.tpot, without.tpot);
+TEST(Serving, WhoFindsNoSlotWaitsForOne) {
+  const ServeEstimate all = *Case("llama-3.1-8b", "gpu=h100-sxm concurrency=8", JobKind::kServe).serve();
+  const ServeEstimate one_waits =
+      *Case("llama-3.1-8b", "gpu=h100-sxm concurrency=9 max-batch=8", JobKind::kServe).serve();
+  EXPECT_EQ(one_waits.tpot, all.tpot);
+  EXPECT_EQ(one_waits.running, 8);
+  // One of eight slots becomes free every eighth of an answer.
+  EXPECT_NEAR(in_seconds(one_waits.ttft - all.ttft), in_seconds(all.tpot) * 256 * 0.95 / 8, 1e-4);
 }
 
 TEST(Serving, OpenLoopFollowsLittlesLaw) {

@@ -1,10 +1,9 @@
 #include "plan/candidates.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <tuple>
-
-#include "base/format.h"
 
 namespace rightsize::plan {
 namespace {
@@ -20,20 +19,61 @@ auto names_of(const PricedOption& c) {
 struct Broken {
   Stage stage;
   double distance;
-  std::string need, have;
+  Shortfall shortfall;
 };
 
 std::optional<Broken> broken_limit(const Limits& limits, const PricedOption& c) {
   if (limits.deadline && c.time.total() > *limits.deadline) {
-    return Broken{Stage::kDeadline, c.time.total() / *limits.deadline, format_duration(c.time.total()),
-                  format_duration(*limits.deadline)};
+    return Broken{Stage::kDeadline,
+                  c.time.total() / *limits.deadline,
+                  {.kind = Shortfall::Kind::kDeadline, .need_time = c.time.total(), .have_time = *limits.deadline}};
   }
-  if (limits.budget && c.cost > *limits.budget)
-    return Broken{Stage::kBudget, c.cost / *limits.budget, format_usd(c.cost), format_usd(*limits.budget)};
+  if (limits.budget && c.cost > *limits.budget) {
+    return Broken{Stage::kBudget,
+                  c.cost / *limits.budget,
+                  {.kind = Shortfall::Kind::kBudget, .need_cost = c.cost, .have_cost = *limits.budget}};
+  }
   return std::nullopt;
 }
 
+// Machines of a service if its replicas were `factor` times as slow: whole ones, and never fewer than stay for safety.
+// What was found lies somewhere between one machine less and itself; the middle of that is scaled.
+double machines_at(const Option& option, double factor) {
+  const double least = std::min<double>(option.machines, option.least_machines);
+  return std::max(least, std::ceil((option.machines - 0.5) * factor - 1e-9));
+}
+
+// How much more or less the machines may cost when the speed is off by a factor.
+double machine_time_at(const Request& request, const PricedOption& c, double factor) {
+  if (request.work.kind == WorkKind::kServing) return machines_at(*c.option, factor) / c.option->machines;
+  // Start-up does not depend on the speed; saving and doing again come with the work's hours.
+  const Seconds moving = c.time.total() - c.time.startup;
+  return (c.time.startup + moving * factor) / c.time.total();
+}
+
+// Speed and price may both turn out otherwise, independently; storage and egress cost what they cost.
+void set_cost(const Request& request, PricedOption& c) {
+  const bool serving = request.work.kind == WorkKind::kServing;
+  // A commitment is paid to its end, however short the job.
+  const Seconds term = serving ? Seconds{} : term_of(c.offer->price->purchase);
+  const bool varies = term < c.time.total();
+  const Usd machines = c.price->likely * rightsize::machines(c.option->machines) * std::max(c.time.total(), term);
+  const auto off = [&](double speed, UsdPerMachineSecond price) {
+    const double by_speed = varies ? std::log(machine_time_at(request, c, speed)) : 0;
+    return std::hypot(by_speed, std::log(price / c.price->likely));
+  };
+  c.cost = machines + c.side_cost;
+  c.cost_low = machines * std::exp(-off(c.option->interval.low, c.price->low)) + c.side_cost;
+  c.cost_high = machines * std::exp(off(c.option->interval.high, c.price->high)) + c.side_cost;
+}
+
 }  // namespace
+
+Seconds term_of(catalog::Purchase purchase) {
+  using catalog::Purchase;
+  const double years = purchase == Purchase::kOneYear ? 1 : purchase == Purchase::kThreeYears ? 3 : 0;
+  return kYear * years;
+}
 
 double PricedOption::wait(const Request& request) const {
   if (request.work.kind != WorkKind::kServing) return in_seconds(time.total());
@@ -61,27 +101,24 @@ std::vector<PricedOption> price_options(const Request& request, const std::vecto
     const MachineClass& machines = classes[option.machines_class];
     const Seconds busy = serving ? kMonth : seconds(request.work.amount / option.units_per_second);
     const Bytes checkpoint = checkpoint_bytes(work, option.job);
-    for (const market::Offer& offer : machines.offers) {
-      PricedOption candidate{&option, &machines, &offer, {busy, {}, {}, {}}, {}, {}};
+    for (std::size_t i = 0; i < machines.offers.size(); ++i) {
+      const market::Offer& offer = machines.offers[i];
+      PricedOption candidate{&option, &machines, &offer, &machines.outlooks[i], {busy, {}, {}, {}}, {}, {}};
       if (!serving) {
         // Machines of an offline job work alone: losing one stops only that one.
         const int tied = request.work.kind == WorkKind::kOffline ? 1 : option.machines;
         const auto time = market::running_time(busy, checkpoint, offer.price->purchase, tied,
                                                option.gpus * tied / option.machines, request.assumptions);
         if (!time) {
-          obstacles[{machines.gpu->name, Stage::kInterruptions}].meet(1, 1, [] {
-            return std::pair(std::string("time to save between interruptions"), std::string("too little"));
-          });
+          obstacles[{machines.gpu->name, Stage::kInterruptions}].meet(1, 1, {.kind = Shortfall::Kind::kInterruptions});
           continue;
         }
         candidate.time = *time;
       }
       candidate.side_cost = market::side_costs(candidate.time.total(), request.assumptions);
-      candidate.cost =
-          offer.rate() * rightsize::machines(option.machines) * candidate.time.total() + candidate.side_cost;
+      set_cost(request, candidate);
       if (const auto broken = broken_limit(request.limits, candidate)) {
-        obstacles[{machines.gpu->name, broken->stage}].meet(1, broken->distance,
-                                                            [&] { return std::pair(broken->need, broken->have); });
+        obstacles[{machines.gpu->name, broken->stage}].meet(1, broken->distance, broken->shortfall);
         continue;
       }
       candidates.push_back(candidate);
@@ -97,6 +134,7 @@ bool is_better(const Request& request, const PricedOption& a, const PricedOption
     return request.objective == Objective::kCost ? cost : request.objective == Objective::kTime ? wait : cost * wait;
   };
   const double score_a = score(cost_a, wait_a), score_b = score(cost_b, wait_b);
+  if (a.price->may_lead() != b.price->may_lead()) return a.price->may_lead();
   if (score_a != score_b) return score_a < score_b;
   if (rest_a != rest_b) return rest_a < rest_b;
   return names_of(a) < names_of(b);

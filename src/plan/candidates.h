@@ -12,14 +12,19 @@ struct PricedOption {
   const Option* option = nullptr;
   const MachineClass* machines = nullptr;
   const market::Offer* offer = nullptr;
+  const market::PriceOutlook* price = nullptr;
   market::RunningTime time;
   Usd side_cost;
   Usd cost;
+  Usd cost_low = {}, cost_high = {};  // the middle 80 %
 
   double hours() const { return in_hours(time.total()); }
   // Seconds a user waits: for the job's end, or for an answer.
   double wait(const Request& request) const;
 };
+
+// How long a price is agreed on: zero, a year, three years.
+Seconds term_of(catalog::Purchase purchase);
 
 // Bytes a training job saves: what is trained, with the optimizer's states.
 Bytes checkpoint_bytes(const perf::ModelWork& work, const model::Job& job);

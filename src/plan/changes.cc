@@ -50,6 +50,7 @@ void add_serving(const Request& request, std::vector<PossibleChange>& changes) {
   const auto precision = [&](Precision value, ChangeKind kind, const char* flags) {
     if (has(precisions_for(request, Method::kFull), value)) return;
     PossibleChange made{kind, flags, request};
+    made.request.choices.precision_auto = false;
     made.request.choices.precisions = {value};
     changes.push_back(std::move(made));
   };
@@ -75,12 +76,8 @@ void add_terms(const Request& request, std::vector<PossibleChange>& changes) {
     made.request.filter.purchases = {purchase};
     changes.push_back(std::move(made));
   };
-  if (request.work.kind != WorkKind::kServing) {
-    terms(Purchase::kSpot, ChangeKind::kSpot);
-    return;
-  }
-  terms(Purchase::kOneYear, ChangeKind::kOneYear);
-  terms(Purchase::kThreeYears, ChangeKind::kThreeYears);
+  // Of services and commitments the plan's own machines are looked up on other terms; see terms.h.
+  if (request.work.kind != WorkKind::kServing) terms(Purchase::kSpot, ChangeKind::kSpot);
 }
 
 void add_limits(const Request& request, std::vector<PossibleChange>& changes) {
@@ -93,7 +90,10 @@ void add_limits(const Request& request, std::vector<PossibleChange>& changes) {
   if (request.limits.max_gpus < kMany && !request.limits.gpus) {
     without(ChangeKind::kMoreGpus, "--max-gpus " + std::to_string(kMany), [](Limits& l) { l.max_gpus = kMany; });
   }
-  if (request.limits.deadline) without(ChangeKind::kNoDeadline, "no --deadline", [](Limits& l) { l.deadline.reset(); });
+  if (request.limits.deadline) {
+    without(ChangeKind::kNoDeadline, "no --deadline", [](Limits& l) { l.deadline.reset(); });
+    changes.back().request.objective = Objective::kTime;  // nearest to the deadline is what is done soonest
+  }
   if (request.limits.budget) without(ChangeKind::kNoBudget, "no --budget", [](Limits& l) { l.budget.reset(); });
   if (request.limits.deadline || request.limits.budget) {
     without(ChangeKind::kNoLimits, "--max-gpus " + std::to_string(kMany), [](Limits& l) {
@@ -101,6 +101,7 @@ void add_limits(const Request& request, std::vector<PossibleChange>& changes) {
       l.deadline.reset();
       l.budget.reset();
     });
+    if (request.limits.deadline) changes.back().request.objective = Objective::kTime;
   }
 }
 

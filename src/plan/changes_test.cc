@@ -39,8 +39,8 @@ const Request& change_of(const std::vector<PossibleChange>& changes, const std::
 TEST(PossibleChanges, TrainingChangesThatAlterTheResultLeastComeFirst) {
   const Request request = request_of({{"model", "llama-3.2-1b"}, {"tokens", "1B"}});
   const auto changes = possible_changes(request, false);
-  EXPECT_THAT(flags_of(changes),
-              ElementsAre("--optimizer adamw-8bit", "--precision bf16", "--method lora", "--method qlora"));
+  EXPECT_THAT(flags_of(changes), ElementsAre("--purchase spot", "--optimizer adamw-8bit", "--precision bf16",
+                                             "--method lora", "--method qlora"));
   EXPECT_EQ(change_of(changes, "--method lora").choices.methods, std::vector{model::Method::kLora});
   EXPECT_EQ(change_of(changes, "--optimizer adamw-8bit").job.train.optimizer, model::Optimizer::kAdamW8bit);
 }
@@ -48,7 +48,8 @@ TEST(PossibleChanges, TrainingChangesThatAlterTheResultLeastComeFirst) {
 TEST(PossibleChanges, SettingsAlreadyRequestedAreNotOffered) {
   const auto lora =
       flags_of(possible_changes(request_of({{"model", "llama-3.2-1b"}, {"tokens", "1B"}, {"method", "lora"}}), false));
-  EXPECT_THAT(lora, ElementsAre("--method qlora")) << "no full training whose optimizer or weights could be smaller";
+  EXPECT_THAT(lora, ElementsAre("--purchase spot", "--method qlora"))
+      << "no full training whose optimizer or weights could be smaller";
   const auto images = flags_of(possible_changes(request_of({{"model", "resnet-50"}, {"samples", "1M"}}), false));
   EXPECT_THAT(images, Not(Contains("--method lora"))) << "adapters are for language models";
 }
@@ -57,10 +58,8 @@ TEST(PossibleChanges, ServingOffersFormatsSlosAndTerms) {
   const Request request =
       request_of({{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "5/s"}, {"ttft-slo", "200ms"}});
   const auto changes = possible_changes(request, false);
-  EXPECT_THAT(flags_of(changes),
-              ElementsAre("--purchase 1y", "--purchase 3y", "--precision fp8", "--precision int4", "--ttft-slo 400ms"));
+  EXPECT_THAT(flags_of(changes), ElementsAre("--precision fp8", "--precision int4", "--ttft-slo 400ms"));
   EXPECT_EQ(*change_of(changes, "--ttft-slo 400ms").limits.ttft, milliseconds(400));
-  EXPECT_EQ(change_of(changes, "--purchase 1y").filter.purchases, std::vector{Purchase::kOneYear});
 }
 
 TEST(PossibleChanges, LimitsAreRelaxedOnlyWhenNothingIsFeasible) {

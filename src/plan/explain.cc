@@ -26,7 +26,9 @@ double confidence_of(const Request& request, const std::vector<PricedOption>& ki
     if (std::find(seen.begin(), seen.end(), c.machines->gpu) != seen.end()) continue;
     seen.push_back(c.machines->gpu);
     const double power = request.objective == Objective::kCostTime ? 2 : 1;
-    rivals.push_back({score(request, c), power * std::log(c.option->interval.high) / kEightyPercent});
+    const double price = request.objective == Objective::kTime ? 0 : std::log(c.price->high / c.price->likely);
+    const double off = std::hypot(power * std::log(c.option->interval.high), price);
+    rivals.push_back({score(request, c), off / kEightyPercent});
   }
   if (rivals.size() < 2) return rivals.empty() ? 0 : 1;
   Random random(1);

@@ -64,8 +64,14 @@ class Rivals {
     kind.offer = {&kind.gpu, &kind.machine, &kind.price};
     kind.machines.gpu = same_gpu(gpu);
     kind.option.interval.high = spread;
-    candidates_.push_back(
-        {&kind.option, &kind.machines, &kind.offer, {hours(hours_long), {}, {}, {}}, {}, usd(usd_total)});
+    kind.outlook.low = kind.outlook.likely = kind.outlook.high = usd_per_machine_hour(1);
+    candidates_.push_back({&kind.option,
+                           &kind.machines,
+                           &kind.offer,
+                           &kind.outlook,
+                           {hours(hours_long), {}, {}, {}},
+                           {},
+                           usd(usd_total)});
   }
   const std::vector<PricedOption>& all() const { return candidates_; }
 
@@ -73,6 +79,7 @@ class Rivals {
   struct Kind {
     catalog::Gpu gpu;
     catalog::Machine machine;
+    market::PriceOutlook outlook;
     catalog::Price price;
     market::Offer offer;
     MachineClass machines;

@@ -260,7 +260,7 @@ TEST(Slurm, WritesABatchScriptForATrainingPlan) {
   ASSERT_EQ(std::sscanf(script.c_str() + at, "--time=%d-%d:%d", &days, &hours_, &minutes), 3);
   const double limit = days * 24 + hours_ + minutes / 60.0;
   EXPECT_GE(limit, in_hours(a.best().time.total()));
-  EXPECT_LE(limit, in_hours(a.best().time.total()) * a.best().cost_interval.high * 1.1 + 0.3);
+  EXPECT_LE(limit, in_hours(a.best().time.total()) * a.best().speed.high * 1.1 + 0.3);
 }
 
 // Every point is one that kept such a file from running.

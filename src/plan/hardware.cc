@@ -9,25 +9,37 @@ namespace rightsize::plan {
 namespace {
 
 auto key_of(const market::Offer& offer, const perf::Cluster& cluster) {
-  // Machines of the user's own are a class each: their number is limited.
-  const std::string own = offer.machine->provider == market::kOwn ? offer.machine->instance : std::string();
+  // Machines of the user's own and reservations are a class each: their number is limited.
+  const bool limited = offer.machine->provider == market::kOwn || offer.price->available;
+  const std::string own = limited ? offer.machine->instance + " " + offer.price->region : std::string();
   return std::tuple(offer.gpu->name, offer.machine->gpus, cluster.linked, in_bytes_per_s(cluster.network_per_gpu),
                     cluster.network_known, own);
 }
 
-void add_offer(MachineClass& machines, const market::Offer& offer) {
+// Prices that may not lead come after all that may.
+bool is_better_price(const market::PriceOutlook& a, const market::PriceOutlook& b) {
+  if (a.may_lead() != b.may_lead()) return a.may_lead();
+  return a.likely < b.likely;
+}
+
+void add_offer(MachineClass& machines, const market::Offer& offer, const market::PriceOutlook& outlook) {
   ++machines.all_offers;
-  for (market::Offer& known : machines.offers) {
+  for (std::size_t i = 0; i < machines.offers.size(); ++i) {
+    market::Offer& known = machines.offers[i];
     if (known.machine != offer.machine || known.price->purchase != offer.price->purchase) continue;
-    if (offer.rate() < known.rate()) known = offer;
+    if (!is_better_price(outlook, machines.outlooks[i])) return;
+    known = offer;
+    machines.outlooks[i] = outlook;
     return;
   }
   machines.offers.push_back(offer);
+  machines.outlooks.push_back(outlook);
 }
 
 }  // namespace
 
-std::vector<MachineClass> machine_classes(const std::vector<market::Offer>& offers, const perf::Constants& constants,
+std::vector<MachineClass> machine_classes(const std::vector<market::Offer>& offers, const market::PriceBook& book,
+                                          Seconds job, const perf::Constants& constants,
                                           const std::vector<market::OwnHardware>& own) {
   std::vector<MachineClass> classes;
   std::map<decltype(key_of(offers[0], {})), std::size_t> found;
@@ -45,12 +57,13 @@ std::vector<MachineClass> machine_classes(const std::vector<market::Offer>& offe
       made.cluster = cluster;
       made.gpus = offer.machine->gpus;
       made.networked = cluster.network_known;
+      made.most_machines = offer.price->available.value_or(0);
       for (const market::OwnHardware& mine : own) {
         if (market::own_instance(mine) == offer.machine->instance) made.most_machines = mine.machines;
       }
       classes.push_back(std::move(made));
     }
-    add_offer(classes[place->second], offer);
+    add_offer(classes[place->second], offer, book.outlook(offer, job));
   }
   return classes;
 }
@@ -77,7 +90,8 @@ std::vector<int> machine_counts(const MachineClass& machines, const Limits& limi
     return wanted <= std::max(1, most) ? std::vector<int>{wanted} : std::vector<int>{};
   }
   std::vector<int> counts;
-  for (int n = 1; n <= most; n *= 2) {
+  for (int n = 1; work_together && n <= most; ++n) counts.push_back(n);
+  for (int n = 1; !work_together && n <= most; n *= 2) {
     counts.push_back(n);
     if (n > 1 && n + n / 2 <= most) counts.push_back(n + n / 2);
   }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "market/offers.h"
+#include "market/price_book.h"
 #include "market/running_time.h"
 #include "perf/perf.h"
 #include "plan/request.h"
@@ -16,22 +17,25 @@ struct MachineClass {
   const catalog::Gpu* gpu = nullptr;
   perf::GpuSpeed speed;
   perf::Cluster cluster;
-  int gpus = 1;                       // of one machine
-  bool networked = false;             // several can work on one job: the network between them is known
-  int most_machines = 0;              // 0: no limit
-  std::vector<market::Offer> offers;  // the cheapest region of each machine and terms
-  double all_offers = 0;              // before regions were compared
+  int gpus = 1;                                     // of one machine
+  bool networked = false;                           // several can work on one job: the network between them is known
+  int most_machines = 0;                            // 0: no limit
+  std::vector<market::Offer> offers;                // of each machine and terms where it will likely cost least
+  std::vector<market::PriceOutlook> outlooks = {};  // what each will likely cost
+  double all_offers = 0;                            // before regions were compared
 };
 
-// In the order of the offers.
-std::vector<MachineClass> machine_classes(const std::vector<market::Offer>& offers, const perf::Constants& constants,
+// In the order of the offers. `job`: how long the work may take, over which a price may move.
+std::vector<MachineClass> machine_classes(const std::vector<market::Offer>& offers, const market::PriceBook& book,
+                                          Seconds job, const perf::Constants& constants,
                                           const std::vector<market::OwnHardware>& own);
 
 // Whether an engine runs on a GPU at all: what is too old for it, or of another vendor, is not.
 bool engine_runs_on(model::Stack engine, const catalog::Gpu& gpu);
 
-// How many machines of this class are tried together: one, and as far as `most` GPUs go powers of two and three times
-// powers of two; machines whose network nobody documents work alone. With exactly `wanted` GPUs: as few as hold them.
+// How many machines of this class are tried together, as far as the limits go. Of one job that all work on, every
+// number; machines whose network nobody documents work alone. Of work in parts, whose cost does not depend on their
+// number but for start-up, powers of two and three times powers of two. With exactly `gpus`: as few as hold them.
 std::vector<int> machine_counts(const MachineClass& machines, const Limits& limits, bool work_together);
 
 }  // namespace rightsize::plan

@@ -78,7 +78,7 @@ const memory::MemoryNeed& MemoryTable::need(const Job& job, const catalog::Gpu& 
                     job.batch,
                     depth,
                     static_cast<int>(job.stack),
-                    serves ? gpu.name : std::string()};
+                    serves ? gpu.name : std::string(name_of(memory::runtime_basis(gpu)))};
   auto found = needs_.find(key);
   if (found == needs_.end()) found = needs_.emplace(key, memory::estimate_memory(model_, job, &gpu)).first;
   return found->second;

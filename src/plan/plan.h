@@ -20,18 +20,44 @@
 
 namespace rightsize::plan {
 
+// The same machines for a year or three: paid whether used or not.
+struct Commitment {
+  market::Offer offer;
+  Seconds term;
+  Usd total;              // of all the plan's machines to the end of the term
+  double break_even = 0;  // share of the term the machines must work for it to cost less than on demand
+};
+
+// The same machines at spot prices, if they can be had.
+struct SpotPrice {
+  market::Offer offer;
+  market::PriceOutlook price;  // of one machine
+};
+
+// What to ask a provider for before its machines can be started.
+struct Quota {
+  std::string name, code;  // as the provider spells them
+  double amount = 0;
+  bool vcpus = false;  // else GPUs
+};
+
 // Everything about one way to run the work.
 struct Plan {
   market::Offer offer;
+  market::PriceOutlook price;  // of one machine; what is counted is its likely value
+  std::optional<SpotPrice> spot = {};
+  std::vector<Commitment> commitments = {};
+  std::optional<Quota> quota = {};  // nothing: nobody publishes its name
   int machines = 1;
   int gpus = 1;    // that work; machines may hold more
   model::Job job;  // with every setting chosen
 
-  double units_per_second = 0;   // tokens or samples of training, requests of an offline job, answer tokens of serving
-  market::RunningTime time;      // serving: a month
-  Usd cost;                      // of the whole work; serving: a month
-  Usd side_cost;                 // storage and egress, in `cost`
-  perf::Interval cost_interval;  // factors on cost and hours
+  double units_per_second = 0;  // tokens or samples of training, requests of an offline job, answer tokens of serving
+  market::RunningTime time;     // serving: a month
+  Usd cost;                     // of the whole work; serving: a month
+  Usd side_cost;                // storage and egress, in `cost`
+  Usd cost_low, cost_high;      // the middle 80 %: speed and price as they may turn out, fixed costs as they are
+  perf::Interval speed;         // factors on the time of the work
 
   memory::MemoryNeed memory;  // of the fullest GPU
   memory::Fit fit;
@@ -50,8 +76,13 @@ struct Plan {
   double busy = 0;                 // share of the time with work on the GPU
   std::int64_t sequences = 0, token_budget = 0;  // the engine's limits, as simulated
   Seconds delay;                                 // a batch of job.batch may wait so long for others
+  std::vector<int> machines_by_hour = {};        // of the first plan, where the rate is known by hour
 
-  UsdPerSecond rate() const { return offer.rate() * rightsize::machines(machines); }
+  UsdPerSecond rate() const { return price.likely * rightsize::machines(machines); }
+  // Of spot machines, over the whole work; serving: a month.
+  double expected_interruptions(const market::Assumptions& assumptions) const {
+    return in_hours(time.total()) * machines * assumptions.spot_interruptions_per_hour;
+  }
   double usd_per_million_units() const { return in_usd(rate() * seconds(1e6 / units_per_second)); }
 };
 
@@ -73,11 +104,42 @@ struct Fix {
   std::optional<PlanOutline> plan;
 };
 
+// What the configuration that came nearest needed, and what there was. Fields are those of its kind.
+struct Shortfall {
+  enum class Kind {
+    kNoPrice,
+    kForeignChip,    // neither CUDA nor ROCm; `stack` needs one
+    kOldChip,        // too old for `stack`
+    kFormat,         // `reason`: the speed model cannot run it so
+    kNoNetwork,      // nobody documents one between machines
+    kMemory,         // `need_bytes` on each of `need_gpus`, `have_bytes`; serving: in `precision`
+    kMemoryHeld,     // what was profiled held more than `have_bytes`
+    kGpus,           // it would take `need_gpus` of `have_gpus`
+    kGlobalBatch,    // `need_gpus` samples a step do not divide over `have_gpus` GPUs a machine
+    kReplicas,       // two replicas need `need_gpus` of `have_gpus`
+    kSloAlone,       // `slo` takes `need_time` on `need_gpus` that do nothing else
+    kSloUnderLoad,   // no number up to `have_gpus` keeps `slos`
+    kInterruptions,  // come faster than work can be saved
+    kDeadline,       // `need_time`, `have_time`
+    kBudget,         // `need_cost`, `have_cost`
+  };
+  Kind kind = Kind::kNoPrice;
+  model::Stack stack = model::Stack::kHf;
+  model::Precision precision = model::Precision::kBf16;
+  bool serving = false;
+  int need_gpus = 0, have_gpus = 0;
+  Bytes need_bytes = {}, have_bytes = {};
+  Seconds need_time = {}, have_time = {};
+  Usd need_cost = {}, have_cost = {};
+  std::vector<serving::Slo> slos = {};
+  std::string reason = {};
+};
+
 struct Rejection {
   Stage stage = Stage::kMemory;
   std::string gpu;
   bool partly = false;     // some settings only, or an earlier stage of a GPU that falls out later
-  std::string need, have;  // of the configuration that came nearest
+  Shortfall nearest;       // of the configuration that came nearest
   double count = 0;        // configurations
   std::optional<Fix> fix;  // nothing: nothing that was tried helps, or a price is missing
 };
@@ -93,8 +155,6 @@ enum class ChangeKind {
   kTwiceTtft,
   kTwiceTpot,
   kSpot,
-  kOneYear,
-  kThreeYears,
   kMoreGpus,
   kNoDeadline,
   kNoBudget,

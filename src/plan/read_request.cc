@@ -1,6 +1,7 @@
 #include "plan/read_request.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include <fmt/format.h>
@@ -14,6 +15,8 @@
 #include "model/presets.h"
 #include "perf/perf.h"
 #include "plan/read_profile.h"
+#include "plan/read_traffic.h"
+#include "plan/settings.h"
 
 namespace rightsize::plan {
 namespace {
@@ -32,6 +35,8 @@ struct Draft {
   std::string model;
   double tokens = 0, samples = 0, epochs = 0, dataset_tokens = 0, dataset_samples = 0, items = 0;
   bool batch_given = false;
+  std::optional<Seconds> startup, restart;
+  std::string trace, rate_profile;
   std::string profile;
   Seconds gpu_time = kMonth;
   std::optional<Seconds> per_item;
@@ -67,7 +72,8 @@ Result<> store_number(double& to, const Result<double>& value, bool fine, const 
 template <auto Field>
 Result<> amount(Draft& draft, const std::string& text, const char* name) {
   const Result<double> value = parse_count(text);
-  return store_number(Field(draft), value, value && *value >= 1, name, "at least 1");
+  constexpr double kMost = 1e18;  // a thousand times what anyone has trained on
+  return store_number(Field(draft), value, value && *value >= 1 && *value <= kMost, name, "between 1 and 1e18");
 }
 
 template <auto Field>
@@ -79,6 +85,15 @@ Result<> positive(Draft& draft, const std::string& text, const char* name) {
 template <auto Field>
 Result<> text_of(Draft& draft, const std::string& text, const char*) {
   Field(draft) = text;
+  return {};
+}
+
+template <auto Field>
+Result<> truth(Draft& draft, const std::string& text, const char* name) {
+  const std::string lower = to_lower(text);
+  if (lower != "true" && lower != "false")
+    return fail(bad_input(fmt::format("{} '{}' is neither true nor false", name, text)));
+  Field(draft) = lower == "true";
   return {};
 }
 
@@ -147,26 +162,6 @@ Result<> read_gpus(Draft& draft, const std::string& text, const char*) {
     RIGHTSIZE_TRY(std::vector<const catalog::Gpu*> gpus, draft.catalog.match_gpus(part));
     for (const catalog::Gpu* gpu : gpus) draft.request.filter.gpus.push_back(gpu->name);
   }
-  return {};
-}
-
-// "1024:256=0.7,8192:512=0.3".
-Result<> read_mix(Draft& draft, const std::string& text, const char*) {
-  double sum = 0;
-  for (std::string_view part : split_list(text, ',')) {
-    const std::size_t colon = part.find(':'), equals = part.find('=');
-    if (colon == std::string_view::npos || equals == std::string_view::npos || colon > equals) {
-      return fail(
-          bad_input(fmt::format("'{}' is not ISL:OSL=SHARE", part)).with_hint("for example 1024:256=0.7,8192:512=0.3"));
-    }
-    RIGHTSIZE_TRY(double isl, parse_count(part.substr(0, colon)));
-    RIGHTSIZE_TRY(double osl, parse_count(part.substr(colon + 1, equals - colon - 1)));
-    RIGHTSIZE_TRY(double share, parse_number(trim(part.substr(equals + 1))));
-    if (!(isl >= 1) || !(share > 0)) return fail(bad_input(fmt::format("'{}' has nothing in it", part)));
-    draft.request.work.mix.push_back({static_cast<std::int64_t>(isl), static_cast<std::int64_t>(osl), share});
-    sum += share;
-  }
-  for (RequestSize& size : draft.request.work.mix) size.share /= sum;
   return {};
 }
 
@@ -253,14 +248,21 @@ constexpr Rule kRules[] = {
     {"dataset-tokens", "N", "train: tokens of the data set", amount<FIELD(dataset_tokens)>},
     {"dataset-samples", "N", "train: sequences or images of the data set", amount<FIELD(dataset_samples)>},
     {"rate", "N/s", "serve: requests that arrive, e.g. 20/s", parsed<parse_request_rate, FIELD(request.work.rate)>},
-    {"mix", "LIST", "serve: sizes of requests with their shares, e.g. 1024:256=0.7,8192:512=0.3", read_mix},
+    {"mix", "LIST", "serve: sizes of requests with their shares, e.g. 1024:256=0.7,8192:512=0.3",
+     parsed<parse_mix, FIELD(request.work.mix)>},
+    {"trace", "FILE", "serve: recorded traffic (time, tokens in, tokens out), at --rate or as recorded",
+     text_of<FIELD(trace)>},
+    {"rate-profile", "FILE",
+     "serve: columns hour, rate (0 to 23, or to 167 of a week): machines by hour, sized for the highest",
+     text_of<FIELD(rate_profile)>},
     {"ttft-slo", "TIME", "serve: limit on TTFT (or on the whole answer, without tokens)",
      parsed<parse_duration, FIELD(request.limits.ttft)>},
     {"tpot-slo", "TIME", "serve: limit on TPOT", parsed<parse_duration, FIELD(request.limits.tpot)>},
-    {"slo-percentile", "50|95|99", "serve: of TTFT and TPOT that the limits hold for (default 99)",
+    {"slo-percentile", "50|95|99", "serve: of TTFT and TPOT that the limits hold for (default 95)",
      parsed<serving::parse_percentile, FIELD(request.limits.slo_percentile)>},
-    {"max-load", "X", "serve: share of their capacity replicas may be loaded to (default 0.8 of one, more of many)",
-     read_max_load},
+    {"max-load", "X", "serve: share of their capacity replicas may be loaded to (default 0.8)", read_max_load},
+    {"allow-single", "true|false", "serve: one replica is enough, and none to spare (default false)",
+     truth<FIELD(request.limits.allow_single)>},
     {"items", "N", "offline: requests to work through, nobody waiting", amount<FIELD(items)>},
     {"per-item", "TIME", "offline: measured time of an item on the one --gpu, instead of an estimate",
      parsed<parse_duration, FIELD(per_item)>},
@@ -274,18 +276,20 @@ constexpr Rule kRules[] = {
     {"objective", "cost|time|cost-time", "what the best plan is best at (default cost)", read_objective},
     {"providers", "LIST", "only these, e.g. aws,gcp", read_providers},
     {"regions", "LIST", "only these", read_regions},
-    {"purchase", "LIST", "terms: on-demand, spot, 1y, 3y (default: on-demand and spot; serve: on-demand)",
+    {"purchase", "LIST",
+     "terms: on-demand, spot, 1y, 3y (default on-demand; what the others would save is shown beside it)",
      read_purchases},
+    {"community", "true|false", "also machines hosted by peers (RunPod community, Vast)",
+     truth<FIELD(request.filter.community)>},
     {"price", "LIST", "what you pay an hour, instead of on-demand list prices: h100-sxm=2.49, p5.48xlarge=55",
      read_prices},
     {"gpu", "LIST", "only these GPUs or families, e.g. h100-sxm,l40s or a100", read_gpus},
     {"max-gpus", "N", "at most so many GPUs (default 64)", read_max_gpus},
     {"global-batch", "N", "train: samples of one optimizer step (default 128, images 256)", read_global_batch},
-    {"top", "N", "plans to show (default 10)", read_top},
-    {"startup", "TIME", "from order to first step (default 10min)",
-     parsed<parse_duration, FIELD(request.assumptions.startup)>},
-    {"restart", "TIME", "after an interruption (default 10min)",
-     parsed<parse_duration, FIELD(request.assumptions.restart)>},
+    {"top", "N", "plans to show (default 5)", read_top},
+    {"startup", "TIME", "from order to first step (default 5min and the weights at 1 GB/s)",
+     parsed<parse_duration, FIELD(startup)>},
+    {"restart", "TIME", "after an interruption (default as --startup)", parsed<parse_duration, FIELD(restart)>},
     {"interruptions", "N/h", "of one spot machine (default 0.05/h)", read_interruptions},
     {"checkpoint-rate", "GB/s", "at which a checkpoint is written (default 1GB/s)",
      parsed<parse_bandwidth, FIELD(request.assumptions.checkpoint_rate)>},
@@ -304,12 +308,6 @@ constexpr Rule kRules[] = {
      positive<FIELD(own.power_usage_effectiveness)>},
 };
 #undef FIELD
-
-Error placed(Error error, const Setting& setting) {
-  const std::string flag = "--" + setting.name;
-  if (setting.place.line == 0 && !error.message.starts_with(flag)) error.message = flag + ": " + error.message;
-  return std::move(error).at(setting.place);
-}
 
 // Settings of the job that may be lists.
 bool is_choice(std::string_view name) {
@@ -340,38 +338,47 @@ auto listed(const std::vector<Setting>& job_settings, std::string_view name, Err
   return values;
 }
 
-std::vector<std::int64_t> doubling(std::int64_t most) {
-  std::vector<std::int64_t> values;
-  for (std::int64_t n = 1; n <= most; n *= 2) values.push_back(n);
-  return values;
+// `precision: auto` asks for the formats a GPU computes in; others may stand beside it.
+Errors take_auto(std::vector<Setting>& job_settings, Choices& choices) {
+  for (Setting& setting : job_settings) {
+    if (setting.name != "precision") continue;
+    std::string rest;
+    for (std::string_view part : split_list(setting.value, ',')) {
+      if (to_lower(part) == "auto")
+        choices.precision_auto = true;
+      else
+        rest += (rest.empty() ? "" : ",") + std::string(part);
+    }
+    const bool serve = std::any_of(job_settings.begin(), job_settings.end(), [](const Setting& other) {
+      return other.name == "job" && to_lower(other.value) == "serve";
+    });
+    if (choices.precision_auto && !serve)
+      return {placed(bad_input("auto chooses the format of a served model").with_hint("add --job serve"), setting)};
+    setting.value = rest;
+  }
+  std::erase_if(job_settings, [](const Setting& s) { return s.name == "precision" && s.value.empty(); });
+  return {};
 }
 
-// What the user left open, as this stack can have it.
-void fill_choices(Request& request) {
-  Choices& c = request.choices;
-  const Stack stack = request.job.stack;
-  const bool split_stack = stack == Stack::kMegatron || stack == Stack::kTorchTitan;
-  const bool train = request.job.kind == JobKind::kTrain;
-  const bool image = request.model.image_size > 0;
-  if (c.methods.empty()) c.methods = {model::Method::kFull};
-  if (c.recomputes.empty()) {
-    using model::Recompute;
-    c.recomputes = {Recompute::kNone};
-    if (split_stack) c.recomputes.push_back(Recompute::kSelective);
-    if (!image) c.recomputes.push_back(Recompute::kFull);
+// Recorded traffic and rates by hour say what arrives, and how long it is.
+Errors read_traffic(Draft& draft) {
+  Work& work = draft.request.work;
+  if (!draft.trace.empty()) {
+    Checked<std::shared_ptr<const sim::Trace>> trace = read_trace(draft.trace);
+    if (!trace) return std::move(trace).error();
+    work.trace = *std::move(trace);
+    if (!(work.rate > RequestsPerSecond{})) work.rate = *sim::mean_rate(work.trace);
+    const sim::RequestShape mean = serving::mean_of({.arrivals = work.trace});
+    draft.request.job.serve.isl = std::max<std::int64_t>(1, std::llround(mean.size));
+    draft.request.job.serve.osl = std::max<std::int64_t>(1, std::llround(mean.output));
   }
-  constexpr std::int64_t kLargestPass = 512;
-  if (c.batches.empty()) c.batches = doubling(train ? std::min(request.global_batch, kLargestPass) : 256);
-  if (c.tensor.empty()) c.tensor = (train && !split_stack) || image ? std::vector{1} : std::vector{1, 2, 4, 8};
-  if (c.pipeline.empty()) c.pipeline = train && split_stack ? std::vector{1, 2, 4, 8} : std::vector{1};
-  if (c.zero.empty()) {
-    if (stack == Stack::kMegatron)
-      c.zero = {0, 1};  // its distributed optimizer
-    else if (stack == Stack::kTorchTitan)
-      c.zero = {0, 3};  // plain, or FSDP
-    else
-      c.zero = train ? std::vector{0, 1, 2, 3} : std::vector{0};
+  if (!draft.rate_profile.empty()) {
+    Checked<std::vector<double>> rates = read_rate_profile(draft.rate_profile);
+    if (!rates) return std::move(rates).error();
+    work.rate_by_hour = *std::move(rates);
+    work.rate = requests_per_s(*std::max_element(work.rate_by_hour.begin(), work.rate_by_hour.end()));
   }
+  return {};
 }
 
 // The amount of work, in the unit of the model.
@@ -396,7 +403,7 @@ Result<double> training_amount(const Draft& draft) {
 
 Result<> set_work(Draft& draft) {
   Work& work = draft.request.work;
-  const bool online = work.rate > RequestsPerSecond{} || !work.mix.empty();
+  const bool online = work.rate > RequestsPerSecond{} || !work.mix.empty() || work.trace;
   if (draft.request.job.kind == JobKind::kTrain) {
     if (online || draft.items > 0)
       return fail(bad_input("a rate, mix or items belong to serving").with_hint("add --job serve"));
@@ -426,11 +433,19 @@ Result<> set_work(Draft& draft) {
   return {};
 }
 
+// A machine boots and pulls its image, then loads the weights from storage.
+void set_startup(Draft& draft) {
+  constexpr double kBootAndImage = 5 * 60;
+  const Bytes weights = bytes(2.0 * static_cast<double>(draft.request.model.parameters()));
+  market::Assumptions& assumed = draft.request.assumptions;
+  assumed.startup = draft.startup.value_or(seconds(kBootAndImage) + weights / gb_per_s(1));
+  assumed.restart = draft.restart.value_or(assumed.startup);
+}
+
 void set_purchases(Request& request) {
   if (!request.filter.purchases.empty()) return;
   using catalog::Purchase;
   request.filter.purchases = {Purchase::kOnDemand};
-  if (request.work.kind != WorkKind::kServing) request.filter.purchases.push_back(Purchase::kSpot);
 }
 
 // Sorts settings into those of the job and those of the request, applying the latter.
@@ -485,23 +500,6 @@ Checked<Job> fixed_job(const std::vector<Setting>& job_settings, Draft& draft) {
 
 }  // namespace
 
-std::vector<model::Precision> precisions_for(const Request& request, model::Method method) {
-  using model::Precision;
-  if (!request.choices.precisions.empty()) return request.choices.precisions;
-  const Job& job = request.job;
-  if (job.kind == JobKind::kServe || method != model::Method::kFull) return {Precision::kBf16};
-  if (job.stack == Stack::kMegatron || job.stack == Stack::kTorchTitan) return {Precision::kMixedBf16};
-  if (request.model.image_size > 0) return {Precision::kAmpBf16};
-  return {Precision::kAmpBf16, Precision::kMixedBf16};
-}
-
-bool is_usual(const Request& request, const Job& job) {
-  const bool open = request.choices.precisions.empty() && job.train.method == model::Method::kFull &&
-                    precisions_for(request, job.train.method).size() > 1;
-  if (!open) return true;
-  return (job.precision == model::Precision::kMixedBf16) == (job.parallel.zero > 0);
-}
-
 const std::vector<model::SettingInfo>& request_settings() {
   static const std::vector<model::SettingInfo> kAll = [] {
     std::vector<model::SettingInfo> infos;
@@ -514,8 +512,17 @@ const std::vector<model::SettingInfo>& request_settings() {
 Checked<Request> read_request(const std::vector<Setting>& settings, const catalog::Catalog& catalog) {
   Draft draft(catalog);
   Errors errors;
-  const std::vector<Setting> job_settings = apply_settings(settings, draft, errors);
+  std::vector<Setting> job_settings = apply_settings(settings, draft, errors);
   check_names(job_settings, errors);
+  for (Error& error : take_auto(job_settings, draft.request.choices)) errors.push_back(std::move(error));
+  Spreads spreads;
+  for (Error& error : take_spreads(job_settings, spreads)) errors.push_back(std::move(error));
+  const int lengths_given =
+      (spreads.given() ? 1 : 0) + (draft.request.work.mix.empty() ? 0 : 1) + (draft.trace.empty() ? 0 : 1);
+  if (lengths_given > 1)
+    errors.push_back(bad_input("lengths are given twice").with_hint("use --isl and --osl, --mix or --trace alone"));
+  if (!draft.rate_profile.empty() && draft.request.work.rate > RequestsPerSecond{})
+    errors.push_back(bad_input("rate and rate-profile both say what arrives").with_hint("use one of the two"));
   if (draft.model.empty() && !draft.per_item && draft.profile.empty())
     errors.push_back(
         bad_input("which model? --model is missing").with_hint("'rightsize models' lists the built-in ones"));
@@ -547,6 +554,8 @@ Checked<Request> read_request(const std::vector<Setting>& settings, const catalo
     if (Errors wrong = memory::check_job(request.model, request.job); !wrong.empty()) return fail(std::move(wrong));
     request.job = perf::fitted_to(perf::work_of(request.model), request.job);
   }
+  if (Errors wrong = read_traffic(draft); !wrong.empty()) return fail(std::move(wrong));
+  set_spread(request, spreads);
   constexpr std::int64_t kImagesPerStep = 256;
   if (!draft.batch_given && request.model.image_size > 0) request.global_batch = kImagesPerStep;
   if (!draft.profile.empty()) {
@@ -557,7 +566,14 @@ Checked<Request> read_request(const std::vector<Setting>& settings, const catalo
   } else if (Result<> work = set_work(draft); !work) {
     return fail(Errors{std::move(work).error()});
   }
+  const bool lengths = std::any_of(job_settings.begin(), job_settings.end(), [](const Setting& setting) {
+    return setting.name == "isl" || setting.name == "osl";
+  });
+  request.lengths_assumed = request.job.kind == JobKind::kServe && !lengths && request.work.mix.empty() &&
+                            !request.work.trace && !request.work.is_measured() &&
+                            !perf::serves_batches(perf::work_of(request.model));
   set_purchases(request);
+  set_startup(draft);
   fill_choices(request);
   if (!draft.own.gpu.empty()) request.own.push_back(draft.own);
   if (request.name.empty()) request.name = request.model.name;

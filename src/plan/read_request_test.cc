@@ -61,11 +61,41 @@ TEST(ReadRequest, ListsBecomeAllowedChoices) {
   EXPECT_EQ(request->choices.batches, (std::vector<std::int64_t>{2, 8}));
 }
 
-TEST(ReadRequest, DefaultPurchaseTermsDependOnTheWork) {
+TEST(ReadRequest, PurchaseIsOnDemandUnlessAskedFor) {
   using catalog::Purchase;
-  EXPECT_EQ(read({{"model", "gpt2"}, {"tokens", "1B"}})->filter.purchases.size(), 2U);
+  EXPECT_EQ(read({{"model", "gpt2"}, {"tokens", "1B"}})->filter.purchases,
+            (std::vector<Purchase>{Purchase::kOnDemand}));
   EXPECT_EQ(read({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"rate", "1/s"}})->filter.purchases,
             (std::vector<Purchase>{Purchase::kOnDemand}));
+}
+
+// 405B weights take 13.5 minutes at 1 GB/s, beside five of booting and pulling the image.
+TEST(ReadRequest, StartUpGrowsWithTheWeights) {
+  const auto startup = [](const char* model) {
+    return in_seconds(read({{"model", model}, {"tokens", "1B"}})->assumptions.startup) / 60;
+  };
+  EXPECT_NEAR(startup("llama-3.1-405b"), 5 + 13.5, 0.1);
+  EXPECT_NEAR(startup("gpt2"), 5, 0.1);
+  EXPECT_EQ(read({{"model", "gpt2"}, {"tokens", "1B"}, {"startup", "1h"}})->assumptions.startup, hours(1));
+}
+
+// fp8 where a GPU computes in it; 4 bits only where they are named.
+TEST(ReadRequest, AutomaticPrecision) {
+  using model::Precision;
+  const Checked<Request> request = read({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"precision", "auto"}});
+  ASSERT_TRUE(request) << describe(request.error());
+  const auto formats = precisions_for(*request, model::Method::kFull);
+  EXPECT_EQ(formats, (std::vector{Precision::kBf16, Precision::kFp8}));
+  const catalog::Catalog catalog = *catalog::load_catalog("");
+  EXPECT_TRUE(suits(*request, Precision::kFp8, **catalog.find_gpu("h100-sxm")));
+  EXPECT_FALSE(suits(*request, Precision::kFp8, **catalog.find_gpu("a100-80gb-sxm")));
+  const Checked<Request> four = read({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"precision", "auto,int4"}});
+  EXPECT_EQ(precisions_for(*four, model::Method::kFull).back(), Precision::kInt4);
+  EXPECT_THAT(mistakes({{"model", "gpt2"}, {"tokens", "1B"}, {"precision", "auto"}}), HasSubstr("--job serve"));
+}
+
+TEST(ReadRequest, AmountsNobodyHasAreRefused) {
+  EXPECT_THAT(mistakes({{"model", "gpt2"}, {"tokens", "1e30"}}), HasSubstr("between 1 and 1e18"));
 }
 
 TEST(ReadRequest, SharesOfAMixSumToOne) {

@@ -5,15 +5,13 @@
 #include <memory>
 #include <set>
 
-#include <fmt/format.h>
-
-#include "base/format.h"
 #include "plan/candidates.h"
 #include "plan/changes.h"
 #include "plan/explain.h"
 #include "plan/mix.h"
 #include "plan/plan.h"
 #include "plan/search_serving.h"
+#include "plan/terms.h"
 
 namespace rightsize::plan {
 namespace {
@@ -41,18 +39,22 @@ auto exclusion_key(const Job& job, const catalog::Gpu& gpu) {
                     p.gpus, job.batch);
 }
 
+// How long prices must hold before the work's length is known: a service is paid by the month, jobs take hours to days.
+Seconds usual_length(const Request& request) { return request.work.kind == WorkKind::kServing ? kMonth : hours(24); }
+
 // One request taken through the search; everything candidates point to lives here.
 class Planning {
  public:
   Planning(const Request& request, const market::PriceBook& book, const perf::Constants& constants,
            const perf::ModelWork& work, std::shared_ptr<serving::Findings> findings)
       : request_(request),
+        book_(book),
         constants_(constants),
         work_(work),
         memory_(request.model),
         offers_(book.offers(request.filter)) {
     drop_foreign_chips();
-    classes_ = machine_classes(offers_, constants, request.own);
+    classes_ = machine_classes(offers_, book, usual_length(request), constants, request.own);
     if (request.work.kind == WorkKind::kServing) {
       serving_.emplace(request_, classes_, constants_, work_, std::move(findings));
     }
@@ -91,6 +93,7 @@ class Planning {
     const Option& option = *candidate.option;
     Plan plan;
     plan.offer = *candidate.offer;
+    plan.price = *candidate.price;
     plan.machines = machines_of_mix > 0 ? machines_of_mix : option.machines;
     plan.gpus = machines_of_mix > 0 ? machines_of_mix * option.gpus / option.machines : option.gpus;
     plan.job = option.job;
@@ -98,7 +101,9 @@ class Planning {
     plan.time = candidate.time;
     plan.cost = candidate.cost;
     plan.side_cost = candidate.side_cost;
-    plan.cost_interval = option.interval;
+    plan.cost_low = candidate.cost_low;
+    plan.cost_high = candidate.cost_high;
+    plan.speed = option.interval;
     plan.replicas = option.replicas;
     plan.running = option.running;
     plan.requests_per_second = option.requests_per_second;
@@ -110,8 +115,14 @@ class Planning {
     plan.sequences = option.sequences;
     plan.token_budget = option.token_budget;
     plan.delay = option.delay;
+    add_terms(book_, request_, plan);
     if (!request_.work.is_measured()) describe_run(candidate, plan);
     return plan;
+  }
+
+  std::vector<int> machines_by_hour(const PricedOption& candidate) {
+    return serving_ && !request_.work.rate_by_hour.empty() ? serving_->machines_by_hour(*candidate.option)
+                                                           : std::vector<int>{};
   }
 
   // Several kinds of machine behind one router where they are cheaper and, simulated together, keep every SLO.
@@ -145,9 +156,8 @@ class Planning {
     std::erase_if(offers_, [this](const market::Offer& offer) {
       const bool runs = offer.gpu->vendor == "NVIDIA" || offer.gpu->vendor == "AMD";
       if (!runs) {
-        foreign_[{offer.gpu->name, Stage::kSoftware}].meet(1, 1, [&] {
-          return std::pair(std::string(model::name_of(request_.job.stack)), std::string("CUDA and ROCm only"));
-        });
+        foreign_[{offer.gpu->name, Stage::kSoftware}].meet(
+            1, 1, {.kind = Shortfall::Kind::kForeignChip, .stack = request_.job.stack});
       }
       return !runs;
     });
@@ -247,6 +257,7 @@ class Planning {
   }
 
   const Request& request_;
+  const market::PriceBook& book_;
   const perf::Constants& constants_;
   const perf::ModelWork& work_;
   MemoryTable memory_;
@@ -304,7 +315,7 @@ std::vector<Rejection> rejections(const Planning& planning, const catalog::Catal
     const auto next = planning.obstacles().upper_bound(key);
     const bool decides = next == planning.obstacles().end() || next->first.first != gpu;
     const bool partly = feasible.contains(gpu) || !decides;
-    Rejection row{stage, gpu, partly, obstacle.need, obstacle.have, obstacle.count, {}};
+    Rejection row{stage, gpu, partly, obstacle.nearest, obstacle.count, {}};
     (partly ? in_part : out).push_back(std::move(row));
   }
   std::vector<std::string> unsold;
@@ -312,8 +323,7 @@ std::vector<Rejection> rejections(const Planning& planning, const catalog::Catal
     if (is_wanted(planning.request(), gpu) && !sold.contains(gpu.name)) unsold.push_back(gpu.name);
   }
   std::sort(unsold.begin(), unsold.end());
-  for (const std::string& gpu : unsold)
-    out.push_back({Stage::kPrice, gpu, false, "a price with source and date", "none on these terms", 1, {}});
+  for (const std::string& gpu : unsold) out.push_back({Stage::kPrice, gpu, false, {}, 1, {}});
   out.insert(out.end(), in_part.begin(), in_part.end());
   return out;
 }
@@ -389,6 +399,7 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
       [&, nothing = planning.kinds().empty()] { return explore(request, book, constants, work, findings, nothing); });
   planning.verify(static_cast<std::size_t>(request.top), true);
   result.plans = build_all(planning, planning.kinds(), static_cast<std::size_t>(request.top));
+  if (!result.plans.empty()) result.plans[0].machines_by_hour = planning.machines_by_hour(planning.kinds().front());
   result.pareto = build_all(planning, planning.front(), 100);
   result.feasible = planning.feasible();
   result.effort.verify_seconds = watch.lap();

@@ -64,7 +64,8 @@ std::vector<std::string> names_of(const Recommendation& r) {
   return names;
 }
 
-// Every offer, number of machines and setting, each computed in full: the least that a job costs.
+// Every offer, number of machines and setting, each computed in full: the least that a job costs. Written without the
+// planner's own enumerations of machines and formats.
 double cheapest_by_brute_force(const Request& request, const catalog::Catalog& catalog) {
   const perf::ModelWork work = perf::work_of(request.model);
   MemoryTable memory(request.model);  // remembers exact needs: they are the same on every GPU
@@ -72,9 +73,9 @@ double cheapest_by_brute_force(const Request& request, const catalog::Catalog& c
   for (const market::Offer& offer : market::PriceBook(catalog).offers(request.filter)) {
     const perf::GpuSpeed speed = perf::gpu_speed(constants(), *offer.gpu);
     const perf::Cluster cluster = perf::cluster_of(*offer.machine, *offer.gpu);
-    const std::vector<MachineClass> alone = machine_classes({offer}, constants(), {});
-    for (int machines : machine_counts(alone.front(), request.limits, true)) {
-      for (model::Precision precision : precisions_for(request, model::Method::kFull)) {
+    const int most = cluster.network_known ? request.limits.max_gpus / offer.machine->gpus : 1;
+    for (int machines = 1; machines <= std::max(1, most); ++machines) {
+      for (model::Precision precision : {model::Precision::kAmpBf16, model::Precision::kMixedBf16}) {
         for (model::Recompute recompute : request.choices.recomputes) {
           for (std::int64_t batch : request.choices.batches) {
             for (int zero : request.choices.zero) {
@@ -85,9 +86,9 @@ double cheapest_by_brute_force(const Request& request, const catalog::Catalog& c
               job.parallel.gpus = machines * offer.machine->gpus;
               job.parallel.zero = zero;
               const std::int64_t together = batch * job.parallel.gpus;
-              if (together > request.global_batch || (zero > 0 && job.parallel.gpus == 1)) continue;
-              if (!is_usual(request, job)) continue;
-              job.train.accumulation = static_cast<int>((request.global_batch + together - 1) / together);
+              if (request.global_batch % together != 0 || (zero > 0 && job.parallel.gpus == 1)) continue;
+              if ((precision == model::Precision::kMixedBf16) != (zero > 0)) continue;
+              job.train.accumulation = static_cast<int>(request.global_batch / together);
               const memory::MemoryNeed& need = memory.need(job, *offer.gpu);
               if (memory::fits(need, *offer.gpu).verdict != memory::Verdict::kFits) continue;
               const auto estimate = perf::estimate_training(constants(), work, job, speed, cluster);
@@ -268,14 +269,108 @@ TEST(Recommend, MoreTrafficNeverCostsLess) {
   }
 }
 
+// A step is exactly as large as asked for, whatever the machines: 128 do not divide over 24 GPUs.
+TEST(Recommend, TheGlobalBatchIsKeptExactly) {
+  for (const char* batch : {"128", "96", "100"}) {
+    const Request request = request_of(
+        {{"model", "llama-3.2-1b"}, {"tokens", "1B"}, {"global-batch", batch}, {"gpu", "l40s"}, {"providers", "aws"}});
+    const Recommendation found = recommend(request, list_prices(), constants());
+    ASSERT_FALSE(found.plans.empty()) << batch;
+    for (const std::vector<Plan>* plans : {&found.plans, &found.pareto}) {
+      for (const Plan& p : *plans)
+        EXPECT_EQ(p.job.batch * p.job.parallel.data() * p.job.train.accumulation, request.global_batch) << name_of(p);
+    }
+  }
+}
+
+TEST(Recommend, NothingIsFoundWhereABatchCannotBeDivided) {
+  const Recommendation found =
+      recommend(request_of({{"model", "llama-3.2-1b"}, {"tokens", "1B"}, {"global-batch", "7"}, {"gpus", "8"}}),
+                list_prices(), constants());
+  ASSERT_TRUE(found.plans.empty());
+  EXPECT_TRUE(std::any_of(found.rejected.begin(), found.rejected.end(),
+                          [](const Rejection& r) { return r.nearest.kind == Shortfall::Kind::kGlobalBatch; }));
+}
+
+// Start-up, storage and egress cost the same however fast the work is.
+TEST(Recommend, FixedCostsAreNotScaledByTheErrorBar) {
+  const auto best = [](const char* storage, const char* egress) {
+    const Request request = request_of(
+        {{"model", "llama-3.2-1b"}, {"tokens", "1B"}, {"storage", storage}, {"egress", egress}, {"gpu", "h100-sxm"}});
+    return recommend(request, list_prices(), constants()).plans.at(0);
+  };
+  const Plan plain = best("0GB", "0GB"), stored = best("1GB", "100TB");
+  const double egress = 100e3 * 0.09;
+  EXPECT_NEAR(in_usd(stored.cost_high - stored.cost), in_usd(plain.cost_high - plain.cost), 0.01);
+  EXPECT_NEAR(in_usd(stored.cost - plain.cost), egress, 0.01);
+}
+
+// Of a service a whole number of machines is paid for, at either end of the interval.
+TEST(Recommend, IntervalsOfServicesAreWholeMachines) {
+  const Recommendation found =
+      recommend(request_of({{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "20/s"}, {"ttft-slo", "1s"}}),
+                list_prices(), constants());
+  for (const Plan& p : found.plans) {
+    const double one = in_usd(p.offer.rate() * rightsize::machines(1) * kMonth);
+    for (Usd cost : {p.cost_low, p.cost_high})
+      EXPECT_NEAR(in_usd(cost) / one, std::round(in_usd(cost) / one), 1e-6) << name_of(p);
+  }
+}
+
+TEST(Recommend, ServicesSurviveTheLossOfAReplica) {
+  for (const char* rate : {"1/s", "20/s", "60/s"}) {
+    const Recommendation found = recommend(
+        request_of({{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", rate}, {"ttft-slo", "1s"}, {"top", "3"}}),
+        list_prices(), constants());
+    ASSERT_FALSE(found.plans.empty());
+    for (const Plan& p : found.plans) {
+      ASSERT_GE(p.replicas, 2) << name_of(p);
+      EXPECT_LE(p.load, 0.8) << name_of(p);
+      EXPECT_LE(p.load * p.replicas / (p.replicas - 1), 0.95) << name_of(p);
+    }
+  }
+  const Recommendation single = recommend(
+      request_of(
+          {{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "1/s"}, {"ttft-slo", "1s"}, {"allow-single", "true"}}),
+      list_prices(), constants());
+  EXPECT_EQ(single.plans.at(0).replicas, 1);
+}
+
+// A commitment is paid to its end: never the price of a short job.
+TEST(Recommend, CommitmentsOfShortJobsCostTheirWholeTerm) {
+  const Request request = request_of({{"model", "llama-3.2-1b"}, {"tokens", "1B"}, {"purchase", "3y"}});
+  const Recommendation found = recommend(request, list_prices(), constants());
+  ASSERT_FALSE(found.plans.empty());
+  for (const Plan& p : found.plans)
+    EXPECT_NEAR(in_usd(p.cost), in_usd_per_hour(p.rate()) * 3 * 8760, 0.01) << name_of(p);
+}
+
+// What comes nearest to a deadline nobody meets is what is done soonest.
+TEST(Recommend, NearestToADeadlineIsTheSoonest) {
+  const Recommendation found =
+      recommend(request_of({{"model", "llama-3.1-8b"}, {"tokens", "1B"}, {"deadline", "1min"}, {"gpu", "h100-sxm"}}),
+                list_prices(), constants());
+  ASSERT_TRUE(found.plans.empty());
+  const Recommendation fastest =
+      recommend(request_of({{"model", "llama-3.1-8b"}, {"tokens", "1B"}, {"objective", "time"}, {"gpu", "h100-sxm"}}),
+                list_prices(), constants());
+  const auto without = std::find_if(found.changes.begin(), found.changes.end(),
+                                    [](const Change& c) { return c.kind == ChangeKind::kNoDeadline; });
+  ASSERT_NE(without, found.changes.end());
+  EXPECT_LE(without->plan.time.total(), fastest.plans.at(0).time.total() * 1.001);
+}
+
 // A mix is only told when it is clearly cheaper than any one kind, and it carries everything.
 TEST(Recommend, AMixIsCheaperThanOneKind) {
   int told = 0;
   for (const char* rate : {"11/s", "20/s", "29/s"}) {
-    const Recommendation found = recommend(
-        request_of(
-            {{"model", "llama-3.1-70b"}, {"job", "serve"}, {"rate", rate}, {"ttft-slo", "1s"}, {"tpot-slo", "50ms"}}),
-        list_prices(), constants());
+    const Recommendation found = recommend(request_of({{"model", "llama-3.1-70b"},
+                                                       {"job", "serve"},
+                                                       {"rate", rate},
+                                                       {"ttft-slo", "1s"},
+                                                       {"tpot-slo", "50ms"},
+                                                       {"allow-single", "true"}}),
+                                           list_prices(), constants());
     ASSERT_FALSE(found.plans.empty());
     if (found.mix.empty()) continue;
     ++told;

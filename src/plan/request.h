@@ -1,6 +1,7 @@
 // What the planner is asked: the work, what may vary, what must hold, and what is assumed.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "model/model_shape.h"
 #include "perf/perf.h"
 #include "serving/service.h"
+#include "sim/arrivals.h"
 
 namespace rightsize::plan {
 
@@ -40,10 +42,12 @@ struct Work {
   WorkKind kind = WorkKind::kTraining;
   double amount = 0;       // training: tokens, or samples of a model that is not a language model; offline: requests
   RequestsPerSecond rate;  // serving; zero: as much as the machine takes
-  std::vector<RequestSize> mix = {};                 // serving; empty: all requests are of the job's isl and osl
-  std::optional<sim::ArrivalProcess> arrivals = {};  // serving: as recorded, instead of independent ones at `rate`
-  std::vector<MeasuredRate> measured = {};  // offline: GPUs that are not named are not looked at; empty: estimated
-  std::string measured_how = {};            // "120 ms an item on l4", "a profile of 5 min on h200-sxm"
+  std::vector<RequestSize> mix = {};             // serving; empty: all requests are of the job's isl and osl
+  bool mix_is_spread = false;                    // one kind of request whose length varies, not several kinds
+  std::shared_ptr<const sim::Trace> trace = {};  // serving: recorded traffic, as dense as `rate` has it
+  std::vector<double> rate_by_hour = {};         // serving: requests per second from midnight; `rate` is the highest
+  std::vector<MeasuredRate> measured = {};       // offline: GPUs that are not named are not looked at; empty: estimated
+  std::string measured_how = {};                 // "120 ms an item on l4", "a profile of 5 min on h200-sxm"
 
   std::string profiled_gpu = {};  // then a unit is a second of this GPU's work; empty: a unit is an item
 
@@ -54,6 +58,7 @@ struct Work {
 struct Choices {
   std::vector<model::Method> methods = {};
   std::vector<model::Precision> precisions = {};  // empty: the usual ones, see precisions_for()
+  bool precision_auto = false;                    // serving: also fp8, on GPUs that compute in it
   std::vector<model::Recompute> recomputes = {};
   std::vector<std::int64_t> batches = {};  // per GPU in one pass
   std::vector<int> tensor = {}, pipeline = {}, zero = {};
@@ -65,7 +70,8 @@ struct Limits {
   // Serving: SLOs at a percentile; for models that answer in one pass ttft is the latency.
   std::optional<Seconds> ttft = {}, tpot = {};
   serving::Statistic slo_percentile = serving::kDefaultPercentile;
-  std::optional<double> max_load = {};  // serving: of the replicas' capacity; nothing: serving::usual_most_load()
+  double max_load = 0.8;      // serving: of the replicas' capacity
+  bool allow_single = false;  // serving: one replica is enough, and none is to spare
   int max_gpus = 64;
   std::optional<int> gpus = {};  // exactly so many
 };
@@ -83,12 +89,19 @@ struct Request {
   std::vector<market::OwnHardware> own;  // machines of the user's, beside what can be bought
   market::OwnPrices prices;              // what the user pays where that is not the list price
   market::Assumptions assumptions;
-  int top = 10;
+  bool lengths_assumed = false;  // serving: nobody said how long requests are
+  int top = 5;
 };
+
+// Fills every choice that is empty but `precisions` with what the request's stack can have.
+void fill_choices(Request& request);
 
 // The number formats a careful user takes without saying so, where `choices.precisions` is empty. Training every
 // weight: 16-bit arithmetic over 32-bit master weights and states; adapters: a frozen 16-bit base; serving: 16 bits.
 std::vector<model::Precision> precisions_for(const Request& request, model::Method method);
+
+// Whether a format of precisions_for() is to be tried on a GPU: of those nobody named, only what it computes in.
+bool suits(const Request& request, model::Precision precision, const catalog::Gpu& gpu);
 
 // Whether the stack does it so: autocast over 32-bit weights belongs to plain data parallelism, 16-bit weights beside
 // their 32-bit masters to sharded optimizers. A precision the user named is taken as it is.

@@ -28,6 +28,7 @@ struct Option {
   bool confirmed = true;
   std::size_t replica = 0;                       // of the planner of services
   int replicas_each = 1;                         // of a machine
+  int least_machines = 1;                        // fewer would not survive the loss of a replica
   double requests_per_second = 0;                // that arrive
   double load = 0;                               // of the capacity, 0-1
   double busy = 0;                               // share of the time with work on the GPU
@@ -42,10 +43,15 @@ struct Option {
 struct Obstacle {
   double count = 0;
   double distance = 1e300;  // of the nearest: need over have
-  std::string need, have;
+  Shortfall nearest = {};
 
-  // Takes note of a configuration; the texts are only made when it is nearer than all before.
-  void meet(double configurations, double how_far, const std::function<std::pair<std::string, std::string>()>& texts);
+  // Takes note of a configuration.
+  void meet(double configurations, double how_far, const Shortfall& shortfall) {
+    count += configurations;
+    if (how_far >= distance) return;
+    distance = how_far;
+    nearest = shortfall;
+  }
 };
 using Obstacles = std::map<std::pair<std::string, Stage>, Obstacle>;  // by GPU name
 
@@ -67,11 +73,7 @@ SearchResult search_training(const Request& request, const std::vector<MachineCl
 SearchResult search_offline(const Request& request, const std::vector<MachineClass>& classes,
                             const perf::Constants& constants, const perf::ModelWork& work);
 
-// How far a model's weights are from fitting: need over have, and both in words.
-struct MissingMemory {
-  double distance = 0;
-  std::string need, have;
-};
-MissingMemory missing_memory(const Request& request, const model::Job& job, const catalog::Gpu& gpu);
+// How far a model's weights are from fitting.
+Shortfall missing_memory(const Request& request, const model::Job& job, const catalog::Gpu& gpu);
 
 }  // namespace rightsize::plan

@@ -2,9 +2,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
-
-#include "base/format.h"
 #include "plan/search.h"
 #include "serving/replica.h"
 
@@ -45,6 +42,7 @@ class OfflineSearch {
   template <class With>
   void for_each_replica(const MachineClass& machines, const With& with) {
     for (model::Precision precision : precisions_for(request_, model::Method::kFull)) {
+      if (!suits(request_, precision, *machines.gpu)) continue;
       for (int tensor : request_.choices.tensor) {
         const bool splits = tensor == 1 || (request_.model.heads > 0 && request_.model.heads % tensor == 0);
         if (!splits || tensor > machines.gpus || (request_.limits.gpus && *request_.limits.gpus % tensor != 0))
@@ -75,7 +73,8 @@ class OfflineSearch {
     const MeasuredRate* rate = rate_on(machines);
     if (rate == nullptr || job.parallel.tensor != 1) return {0, job};
     if (!rate->fits)
-      return none(machines, job, Stage::kMemory, 1, "the memory it held", format_bytes(machines.gpu->capacity()));
+      return none(machines, job, Stage::kMemory, 1,
+                  {.kind = Shortfall::Kind::kMemoryHeld, .have_bytes = machines.gpu->capacity()});
     return {rate->units_per_second, job};
   }
 
@@ -86,18 +85,18 @@ class OfflineSearch {
     return found == rates.end() ? nullptr : &*found;
   }
 
-  Capacity none(const MachineClass& machines, const Job& job, Stage stage, double distance, std::string need,
-                std::string have) {
+  Capacity none(const MachineClass& machines, const Job& job, Stage stage, double distance,
+                const Shortfall& shortfall) {
     result_.effort.unfit += machines.all_offers;
-    obstacle(machines, stage).meet(machines.all_offers, distance, [&] { return std::pair(need, have); });
+    obstacle(machines, stage).meet(machines.all_offers, distance, shortfall);
     return {0, job};
   }
 
   // Whether the weights leave room for a cache.
   bool fits_weights(const MachineClass& machines, const Job& job) {
     if (perf::kv_token_capacity(request_.model, job, *machines.gpu) > 0) return true;
-    const auto [distance, need, have] = missing_memory(request_, job, *machines.gpu);
-    none(machines, job, Stage::kMemory, distance, need, have);
+    const Shortfall missing = missing_memory(request_, job, *machines.gpu);
+    none(machines, job, Stage::kMemory, missing.need_bytes / missing.have_bytes, missing);
     return false;
   }
 
@@ -115,7 +114,8 @@ class OfflineSearch {
       Job sized = job;
       sized.serve.concurrency = together;
       const Result<perf::ServeEstimate> e = estimate(machines, sized);
-      if (!e) return none(machines, job, Stage::kFormat, 1, e.error().message, "");
+      if (!e)
+        return none(machines, job, Stage::kFormat, 1, {.kind = Shortfall::Kind::kFormat, .reason = e.error().message});
       const bool cache_is_full = e->max_concurrency < static_cast<double>(together);
       if (cache_is_full && best.requests_per_second > 0) break;
       if (e->requests_per_second <= best.requests_per_second * 1.001) break;
@@ -131,13 +131,17 @@ class OfflineSearch {
       sized.batch = sized.serve.concurrency = batch;
       const memory::MemoryNeed need = memory::estimate_memory(request_.model, sized, machines.gpu);
       if (need.high > machines.gpu->capacity()) {
-        none(machines, job, Stage::kMemory, need.high / machines.gpu->capacity(), format_bytes(need.high),
-             format_bytes(machines.gpu->capacity()));
+        none(machines, job, Stage::kMemory, need.high / machines.gpu->capacity(),
+             {.kind = Shortfall::Kind::kMemory,
+              .need_gpus = 1,
+              .need_bytes = need.high,
+              .have_bytes = machines.gpu->capacity()});
         break;
       }
       const Result<perf::BatchEstimate> e = perf::estimate_batch(constants_, work_, sized, machines.speed);
       ++result_.effort.estimates;
-      if (!e) return none(machines, job, Stage::kFormat, 1, e.error().message, "");
+      if (!e)
+        return none(machines, job, Stage::kFormat, 1, {.kind = Shortfall::Kind::kFormat, .reason = e.error().message});
       if (e->samples_per_second > best.requests_per_second) best = {e->samples_per_second, sized};
     }
     return best;
@@ -152,8 +156,8 @@ class OfflineSearch {
   void search_class(std::size_t index) {
     const MachineClass& machines = classes_[index];
     if (!request_.work.is_measured() && !in_batches() && !engine_runs_on(request_.job.stack, *machines.gpu)) {
-      none(machines, request_.job, Stage::kSoftware, 1, std::string(model::name_of(request_.job.stack)),
-           "GPUs it runs on");
+      none(machines, request_.job, Stage::kSoftware, 1,
+           {.kind = Shortfall::Kind::kOldChip, .stack = request_.job.stack});
       return;
     }
     Capacity best;
@@ -203,15 +207,15 @@ SearchResult search_offline(const Request& request, const std::vector<MachineCla
   return OfflineSearch(request, classes, constants, work).run();
 }
 
-MissingMemory missing_memory(const Request& request, const Job& job, const catalog::Gpu& gpu) {
+Shortfall missing_memory(const Request& request, const Job& job, const catalog::Gpu& gpu) {
   Job one = job;
   one.serve.concurrency = 1;
-  const Bytes need = memory::estimate_memory(request.model, one, nullptr).high;
-  const Bytes capacity = gpu.capacity() * job.serve.memory_share;
-  return {need / capacity,
-          fmt::format("{} on each of {} GPU{} in {}", format_bytes(need), job.parallel.tensor,
-                      job.parallel.tensor == 1 ? "" : "s", model::name_of(job.precision)),
-          format_bytes(capacity)};
+  return {.kind = Shortfall::Kind::kMemory,
+          .precision = job.precision,
+          .serving = true,
+          .need_gpus = job.parallel.tensor,
+          .need_bytes = memory::estimate_memory(request.model, one, nullptr).high,
+          .have_bytes = gpu.capacity() * job.serve.memory_share};
 }
 
 }  // namespace rightsize::plan

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "base/format.h"
 #include "serving/screen.h"
 
 namespace rightsize::plan {
@@ -18,18 +17,18 @@ using serving::Statistic;
 
 double asked_rate(const Request& request) { return in_requests_per_s(request.work.rate); }
 
-std::string gpus_in_words(int count) { return fmt::format("{} GPU{}", count, count == 1 ? "" : "s"); }
-
 }  // namespace
 
 serving::Service service_of(const Request& request, const perf::ModelWork& work, double requests_per_second) {
   const Limits& limits = request.limits;
   const bool batches = perf::serves_batches(work);
   serving::Service service;
-  service.arrivals = request.work.mix.empty() || batches
-                         ? sim::ArrivalProcess(sim::Poisson{requests_per_s(requests_per_second)})
-                         : serving::mixed_arrivals(requests_per_second, request.work.mix);
-  if (request.work.arrivals) service.arrivals = *request.work.arrivals;
+  if (request.work.trace)
+    service.arrivals = sim::scaled(request.work.trace, requests_per_second / in_requests_per_s(*sim::mean_rate(request.work.trace)));
+  else if (request.work.mix.empty() || batches)
+    service.arrivals = sim::Poisson{requests_per_s(requests_per_second)};
+  else
+    service.arrivals = serving::mixed_arrivals(requests_per_second, request.work.mix, 1, !request.work.mix_is_spread);
   service.lengths = {static_cast<double>(request.job.serve.isl),
                      static_cast<double>(std::max<std::int64_t>(1, request.job.serve.osl)), false};
   const Quantity answer = batches ? Quantity::kLatency : Quantity::kTtft;
@@ -62,10 +61,11 @@ SearchResult ServingSearch::screen() {
 void ServingSearch::screen_class(std::size_t index) {
   const MachineClass& machines = classes_[index];
   if (!batches_ && !engine_runs_on(request_.job.stack, *machines.gpu))
-    return note(machines, Stage::kSoftware, 1, std::string(model::name_of(request_.job.stack)), "GPUs it runs on");
+    return note(machines, Stage::kSoftware, 1, {.kind = Shortfall::Kind::kOldChip, .stack = request_.job.stack});
   std::vector<Option> options;
   int fewest = std::numeric_limits<int>::max();
   for (model::Precision precision : precisions_for(request_, model::Method::kFull)) {
+    if (!suits(request_, precision, *machines.gpu)) continue;
     for (int tensor : request_.choices.tensor) {
       const bool splits = tensor == 1 || (request_.model.heads > 0 && request_.model.heads % tensor == 0);
       if (!splits || tensor > machines.gpus || (request_.limits.gpus && *request_.limits.gpus % tensor != 0)) continue;
@@ -86,11 +86,9 @@ void ServingSearch::screen_class(std::size_t index) {
   }
 }
 
-void ServingSearch::note(const MachineClass& machines, Stage stage, double distance, std::string need,
-                         std::string have) {
+void ServingSearch::note(const MachineClass& machines, Stage stage, double distance, const Shortfall& shortfall) {
   result_.effort.unfit += machines.all_offers;
-  result_.obstacles[{machines.gpu->name, stage}].meet(machines.all_offers, distance,
-                                                      [&] { return std::pair(need, have); });
+  result_.obstacles[{machines.gpu->name, stage}].meet(machines.all_offers, distance, shortfall);
 }
 
 // Replicas stay inside a machine: machines with the same GPU and links have the same ones.
@@ -115,9 +113,11 @@ void ServingSearch::note_slo(const MachineClass& machines, const Job& job, std::
     const Seconds idle = serving::unloaded(service, planner_.replicas()[replica], slo.quantity);
     if (idle <= slo.limit && &slo != &service.slos.back()) continue;
     return note(machines, Stage::kSlo, std::max(1.0, idle / slo.limit),
-                fmt::format("{} {} {} on {}", serving::name_of(slo.quantity), format_duration(idle),
-                            idle > slo.limit ? "alone" : "before any waits", gpus_in_words(job.parallel.tensor)),
-                format_duration(slo.limit));
+                {.kind = Shortfall::Kind::kSloAlone,
+                 .need_gpus = job.parallel.tensor,
+                 .need_time = idle,
+                 .have_time = slo.limit,
+                 .slos = {slo}});
   }
 }
 
@@ -126,11 +126,11 @@ std::optional<Option> ServingSearch::screened_option(std::size_t index, const Jo
   const Result<std::size_t> replica = replica_on(machines, job);
   if (!replica) {
     const bool fits = batches_ || perf::kv_token_capacity(request_.model, job, *machines.gpu) > 0;
-    const auto [distance, need, have] = missing_memory(request_, job, *machines.gpu);
+    const Shortfall missing = missing_memory(request_, job, *machines.gpu);
     if (fits)
-      note(machines, Stage::kFormat, 1, replica.error().message, "");
+      note(machines, Stage::kFormat, 1, {.kind = Shortfall::Kind::kFormat, .reason = replica.error().message});
     else
-      note(machines, Stage::kMemory, distance, need, have);
+      note(machines, Stage::kMemory, missing.need_bytes / missing.have_bytes, missing);
     return std::nullopt;
   }
   const serving::Replica& one = planner_.replicas()[*replica];
@@ -149,10 +149,19 @@ std::optional<Option> ServingSearch::screened_option(std::size_t index, const Jo
   if (option.replicas_each == 0) return std::nullopt;
   const double asked = asked_rate(request_);
   const serving::Counts counts = counts_of(machines, option);
+  if (counts.at_least > counts.most) {
+    note(machines, Stage::kLayout, 1,
+         {.kind = Shortfall::Kind::kReplicas,
+          .need_gpus = counts.at_least * job.parallel.tensor,
+          .have_gpus = counts.most * job.parallel.tensor});
+    return std::nullopt;
+  }
   const double wanted = asked > 0 ? std::max(1.0, std::ceil(asked / (takes * option.replicas_each) - 1e-9)) : 1;
   if (wanted * option.replicas_each > counts.most) {
-    note(machines, Stage::kLayout, wanted * machines.gpus, fmt::format("{} GPUs", format_count(wanted * machines.gpus)),
-         fmt::format("{} at most", counts.most * job.parallel.tensor));
+    note(machines, Stage::kLayout, wanted * machines.gpus,
+         {.kind = Shortfall::Kind::kGpus,
+          .need_gpus = static_cast<int>(std::min(wanted * machines.gpus, 1e9)),
+          .have_gpus = counts.most * job.parallel.tensor});
     return std::nullopt;
   }
   option.machines = std::max(static_cast<int>(wanted), (counts.at_least + counts.step - 1) / counts.step);
@@ -182,13 +191,42 @@ serving::Counts ServingSearch::counts_of(const MachineClass& machines, const Opt
   int most = limits.max_gpus / machines.gpus;
   if (machines.most_machines > 0) most = std::min(most, machines.most_machines);
   counts.most = most * option.replicas_each;
+  counts.at_least = least_replicas(option.replica);
   if (!limits.gpus) return counts;
   counts.most = counts.at_least = *limits.gpus / option.job.parallel.tensor;
   return counts;
 }
 
+// Replicas left when one is lost must still keep up with what arrives, until it is replaced: their load may then be so
+// high. Waiting gets longer meanwhile; it does not grow without end.
+constexpr double kLoadAfterLoss = 0.95;
+
+int ServingSearch::least_replicas(std::size_t replica) const {
+  if (request_.limits.allow_single || !(asked_rate(request_) > 0)) return 1;
+  serving::Configuration one;
+  one.groups = {{replica, 1}};
+  one.batching.max_batch = batches_ ? planner_.replicas()[replica].sizes.back() : 1;
+  const double left = std::ceil(asked_rate(request_) / (kLoadAfterLoss * planner_.capacity(one)) - 1e-9);
+  return 1 + static_cast<int>(std::clamp(left, 1.0, 1e6));
+}
+
+bool ServingSearch::survives_loss(const serving::Assessment& found) const {
+  const int replicas = found.configuration.replicas();
+  if (request_.limits.allow_single || request_.limits.gpus || !(asked_rate(request_) > 0)) return true;
+  return replicas > 1 && found.load * replicas / (replicas - 1) <= kLoadAfterLoss;
+}
+
 std::optional<serving::Assessment> ServingSearch::fewest(const Option& option, const serving::Counts& counts) {
-  if (asked_rate(request_) > 0) return planner_.fewest(option.replica, counts);
+  if (asked_rate(request_) > 0) {
+    serving::Counts enough = counts;
+    std::optional<serving::Assessment> found = planner_.fewest(option.replica, enough);
+    // With smaller limits than the engine's usual ones a replica may carry less.
+    while (found && !survives_loss(*found)) {
+      enough.at_least = found->configuration.replicas() + 1;
+      found = enough.at_least > enough.most ? std::nullopt : planner_.fewest(option.replica, enough);
+    }
+    return found;
+  }
   // As much as one machine takes: from what means allow downwards until the SLOs hold.
   constexpr double kLess = 0.85;
   constexpr int kTries = 16;
@@ -207,6 +245,7 @@ void ServingSearch::take(const serving::Assessment& found, Option& option) const
   option.replicas = found.configuration.replicas();
   option.machines = option.replicas / option.replicas_each;
   option.gpus = option.replicas * option.job.parallel.tensor;
+  option.least_machines = (least_replicas(option.replica) + option.replicas_each - 1) / option.replicas_each;
   option.requests_per_second = found.load * found.capacity;
   if (asked_rate(request_) > 0) option.requests_per_second = asked_rate(request_);
   option.units_per_second = option.requests_per_second * answer_tokens();
@@ -226,10 +265,14 @@ void ServingSearch::take(const serving::Assessment& found, Option& option) const
   option.sequences = found.configuration.engine.max_sequences;
   option.token_budget = found.configuration.engine.token_budget;
   option.job.serve.concurrency = std::max<std::int64_t>(1, std::llround(std::ceil(option.running)));
-  const RequestSize& largest = *std::max_element(
-      sizes_.begin(), sizes_.end(), [](const RequestSize& a, const RequestSize& b) { return a.isl < b.isl; });
-  option.job.serve.isl = largest.isl;
-  option.job.serve.osl = largest.osl;
+  // What runs together is of every size: memory and speed are those of the mean.
+  double isl = 0, osl = 0;
+  for (const RequestSize& size : sizes_) {
+    isl += size.share * static_cast<double>(size.isl);
+    osl += size.share * static_cast<double>(size.osl);
+  }
+  option.job.serve.isl = std::llround(isl);
+  option.job.serve.osl = std::llround(osl);
 }
 
 bool ServingSearch::confirm(Option& option, Obstacles& obstacles) {
@@ -239,14 +282,33 @@ bool ServingSearch::confirm(Option& option, Obstacles& obstacles) {
     take(*found, option);
     return true;
   }
-  obstacles[{machines.gpu->name, Stage::kSlo}].meet(machines.all_offers, 1, [&] {
-    std::string slos;
-    for (const Slo& slo : planner_.service().slos)
-      slos += fmt::format("{}{} {}", slos.empty() ? "" : ", ", serving::describe(slo), format_duration(slo.limit));
-    return std::pair(fmt::format("more than {}", gpus_in_words(counts.most * option.job.parallel.tensor)),
-                     slos.empty() ? "the load" : slos);
-  });
+  obstacles[{machines.gpu->name, Stage::kSlo}].meet(machines.all_offers, 1,
+                                                    {.kind = Shortfall::Kind::kSloUnderLoad,
+                                                     .have_gpus = counts.most * option.job.parallel.tensor,
+                                                     .slos = planner_.service().slos});
   return false;
+}
+
+std::vector<int> ServingSearch::machines_by_hour(const Option& option) {
+  constexpr double kLevels = 12;  // of the day's highest rate: hours are planned for the next level above them
+  const double peak = asked_rate(request_);
+  std::map<int, int> known;
+  std::vector<int> machines;
+  for (double rate : request_.work.rate_by_hour) {
+    const int level = std::max(1, static_cast<int>(std::ceil(rate / peak * kLevels - 1e-9)));
+    const auto [at, fresh] = known.try_emplace(level, option.machines);
+    if (fresh && level < kLevels) {
+      Request hour = request_;
+      hour.work.rate = requests_per_s(peak * level / kLevels);
+      ServingSearch search(hour, classes_, constants_, work_, std::make_shared<serving::Findings>());
+      Option there = option;
+      there.replica = search.planner_.add(planner_.replicas()[option.replica]);
+      const auto found = search.fewest(there, search.counts_of(classes_[option.machines_class], there));
+      if (found) at->second = std::min(option.machines, found->configuration.replicas() / option.replicas_each);
+    }
+    machines.push_back(at->second);
+  }
+  return machines;
 }
 
 bool ServingSearch::confirm_mix(const std::vector<MixChoice>& choices) {
@@ -263,7 +325,9 @@ bool ServingSearch::confirm_mix(const std::vector<MixChoice>& choices) {
       c.engine.token_budget = std::min(c.engine.token_budget, option.token_budget);
     }
   }
-  return !std::isinf(planner_.bound(c)) && planner_.confirm(c).has_value();
+  if (std::isinf(planner_.bound(c))) return false;
+  const auto found = planner_.confirm(c);
+  return found && survives_loss(*found);
 }
 
 }  // namespace rightsize::plan

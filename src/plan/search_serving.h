@@ -21,6 +21,9 @@ class ServingSearch {
   // allowed does: the obstacle is noted.
   bool confirm(Option& option, Obstacles& obstacles);
 
+  // Machines of a confirmed option that each hour of request.work.rate_by_hour needs; never more than at the peak.
+  std::vector<int> machines_by_hour(const Option& option);
+
   // Whether different machines behind one router keep every SLO together.
   bool confirm_mix(const std::vector<MixChoice>& choices);
 
@@ -28,8 +31,10 @@ class ServingSearch {
   void screen_class(std::size_t index);
   std::optional<Option> screened_option(std::size_t index, const model::Job& job);
   Result<std::size_t> replica_on(const MachineClass& machines, const model::Job& job);
-  void note(const MachineClass& machines, Stage stage, double distance, std::string need, std::string have);
+  void note(const MachineClass& machines, Stage stage, double distance, const Shortfall& shortfall);
   void note_slo(const MachineClass& machines, const model::Job& job, std::size_t replica);
+  int least_replicas(std::size_t replica) const;
+  bool survives_loss(const serving::Assessment& found) const;
   serving::Counts counts_of(const MachineClass& machines, const Option& option) const;
   std::optional<serving::Assessment> fewest(const Option& option, const serving::Counts& counts);
   void take(const serving::Assessment& found, Option& option) const;

@@ -89,7 +89,7 @@ RC_GTEST_PROP(RecommendAndBatch, AgreeOnRandomLanguageServices, ()) {
                                       {"ttft-slo", std::to_string(*rc::gen::inRange(100, 3000)) + "ms"},
                                       {"tpot-slo", std::to_string(*rc::gen::inRange(10, 100)) + "ms"},
                                       {"slo-percentile", *rc::gen::element<std::string>("50", "95", "99")},
-                                      {"top", "4"}});
+                                      {"top", "2"}});
   const Recommendation found = recommend(request, market::PriceBook(built_in()), constants());
   RC_CLASSIFY(!found.plans.empty());
   expect_kept(request, found);
@@ -102,7 +102,7 @@ RC_GTEST_PROP(RecommendAndBatch, AgreeOnRandomEncoderServices, ()) {
                                       {"rate", std::to_string(*rc::gen::inRange(1, 3000)) + "/s"},
                                       {"ttft-slo", std::to_string(*rc::gen::inRange(5, 300)) + "ms"},
                                       {"slo-percentile", *rc::gen::element<std::string>("50", "95", "99")},
-                                      {"top", "4"}});
+                                      {"top", "2"}});
   const Recommendation found = recommend(request, market::PriceBook(built_in()), constants());
   RC_CLASSIFY(!found.plans.empty());
   expect_kept(request, found);
@@ -171,6 +171,7 @@ TEST(RecommendAndBatch, AskingForMoreNeverCostsLess) {
     const Recommendation found = recommend(request_of({{"model", "llama-3.1-8b"},
                                                        {"job", "serve"},
                                                        {"rate", "40/s"},
+                                                       {"gpu", "l40s,a100-80gb-sxm,h100-sxm"},
                                                        {"ttft-slo", "400ms"},
                                                        {"tpot-slo", "30ms"},
                                                        {"slo-percentile", percentile},

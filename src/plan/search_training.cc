@@ -3,9 +3,6 @@
 #include <cmath>
 #include <tuple>
 
-#include <fmt/format.h>
-
-#include "base/format.h"
 #include "plan/search.h"
 
 namespace rightsize::plan {
@@ -101,9 +98,8 @@ class TrainingSearch {
           perf::estimate_training(constants_, work_, job, machines.speed, ideal);
       ++result_.effort.estimates;
       if (!estimate) {
-        obstacle(machines, Stage::kFormat).meet(1, 1, [&] {
-          return std::pair(estimate.error().message, std::string());
-        });
+        obstacle(machines, Stage::kFormat)
+            .meet(1, 1, {.kind = Shortfall::Kind::kFormat, .reason = estimate.error().message});
         return;
       }
       cores_.push_back({job, 1.0 / per_second(*estimate)});
@@ -113,11 +109,34 @@ class TrainingSearch {
   void search_class(std::size_t index) {
     const MachineClass& machines = classes_[index];
     if (!machines.networked && !request_.limits.gpus) {
-      obstacle(machines, Stage::kNetwork).meet(machines.all_offers * static_cast<double>(cores_.size()), 1, [] {
-        return std::pair(std::string("a network between machines"), std::string("none documented: each works alone"));
-      });
+      obstacle(machines, Stage::kNetwork)
+          .meet(machines.all_offers * static_cast<double>(cores_.size()), 1, {.kind = Shortfall::Kind::kNoNetwork});
     }
-    for (int count : machine_counts(machines, request_.limits, true)) search_machines(index, count);
+    bool divides = false;
+    for (int count : machine_counts(machines, request_.limits, true)) {
+      if (!divides_batch(machines, request_.limits.gpus.value_or(count * machines.gpus))) continue;
+      divides = true;
+      search_machines(index, count);
+    }
+    if (divides) return;
+    obstacle(machines, Stage::kLayout)
+        .meet(machines.all_offers, 1,
+              {.kind = Shortfall::Kind::kGlobalBatch,
+               .need_gpus = static_cast<int>(request_.global_batch),
+               .have_gpus = request_.limits.gpus.value_or(machines.gpus)});
+  }
+
+  // Whether some split of the model leaves replicas over which a step's samples divide: a step is exactly that large.
+  bool divides_batch(const MachineClass& machines, int gpus) const {
+    for (int tensor : request_.choices.tensor) {
+      for (int pipeline : request_.choices.pipeline) {
+        const int replica = tensor * pipeline;
+        if (splits(tensor, pipeline) && tensor <= machines.gpus && gpus % replica == 0 &&
+            request_.global_batch % (gpus / replica) == 0)
+          return true;
+      }
+    }
+    return false;
   }
 
   // The fastest settings on `count` machines. Cores come in the order of their least time: once that is no better than
@@ -168,9 +187,9 @@ class TrainingSearch {
     // Tensor parallelism across machines waits for the network in every layer.
     const bool divides = gpus % replica == 0 && job.parallel.tensor <= machines.gpus;
     const std::int64_t together = divides ? job.batch * (gpus / replica) : 0;
-    if (!divides || together > request_.global_batch) return false;
+    if (!divides || request_.global_batch % together != 0) return false;
     job.parallel.gpus = gpus;
-    job.train.accumulation = static_cast<int>((request_.global_batch + together - 1) / together);
+    job.train.accumulation = static_cast<int>(request_.global_batch / together);
     return true;
   }
 
@@ -222,11 +241,12 @@ class TrainingSearch {
     if (need <= capacity && !excluded_(job, *machines.gpu)) return true;
     // What falls short by its weights and states alone is never the nearest.
     constexpr double kFar = 1e6;
-    obstacle(machines, Stage::kMemory).meet(0, need / capacity * (hopeless ? kFar : 1), [&] {
-      return std::pair(fmt::format("{} on each of {} GPU{}", format_bytes(need), job.parallel.gpus,
-                                   job.parallel.gpus == 1 ? "" : "s"),
-                       format_bytes(capacity));
-    });
+    obstacle(machines, Stage::kMemory)
+        .meet(0, need / capacity * (hopeless ? kFar : 1),
+              {.kind = Shortfall::Kind::kMemory,
+               .need_gpus = job.parallel.gpus,
+               .need_bytes = need,
+               .have_bytes = capacity});
     return false;
   }
 
@@ -244,14 +264,6 @@ class TrainingSearch {
 };
 
 }  // namespace
-
-void Obstacle::meet(double configurations, double how_far,
-                    const std::function<std::pair<std::string, std::string>()>& texts) {
-  count += configurations;
-  if (how_far >= distance) return;
-  distance = how_far;
-  std::tie(need, have) = texts();
-}
 
 SearchResult search_training(const Request& request, const std::vector<MachineClass>& classes,
                              const perf::Constants& constants, const perf::ModelWork& work, MemoryTable& memory,

@@ -169,7 +169,7 @@ class Sizing {
     Checked<plan::Request> request = plan::read_request(settings, book_.catalog());
     if (!request) return fail(std::move(request).error().front());
     request->name = reading_.name();
-    request->work.arrivals = result_.traffic.trace;
+    request->work.trace = result_.traffic.trace;
     const plan::Recommendation found = plan::recommend(*request, book_, constants_);
     for (const plan::Plan& one : found.plans) add_move(one);
     result_.request = *std::move(request);

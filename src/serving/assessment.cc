@@ -22,7 +22,11 @@ int Configuration::replicas() const {
 }
 
 Seconds Assessment::value(Quantity quantity, Statistic at) const {
-  return from_ns(sim::value_of(values_of(*this, quantity), at));
+  double worst = sim::value_of(values_of(*this, quantity), at);
+  if (quantity == Quantity::kLatency) return from_ns(worst);
+  for (const auto& kind : kinds)
+    worst = std::max(worst, sim::value_of(quantity == Quantity::kTtft ? kind.ttft : kind.tpot, at));
+  return from_ns(worst);
 }
 
 Seconds Assessment::half_width(const Slo& slo) const {

@@ -33,12 +33,14 @@ struct Assessment {
   Configuration configuration;
   sim::LatencyProfile profile;                                                // whole requests
   sim::StatisticValues ttft{}, tpot{}, ttft_half_width{}, tpot_half_width{};  // tokens only; nanoseconds
+  std::vector<sim::ContinuousProfile::Kind> kinds = {};  // of a mix: sizes of request, each of which keeps the SLOs
   std::uint64_t steps = 0, preemptions = 0;
   double output_tokens_per_second = 0;
   double capacity = 0;  // requests a second at most, batches as full as limits and cache allow
   double load = 0;      // arrivals over capacity; 0 for a trace without a rate
   double busy = 0;      // share of time with work on the GPU, in the long run: the empty start and end are left out
 
+  // Of a mix of sizes: of the size that waits longest.
   Seconds value(Quantity quantity, Statistic at) const;
   Seconds value(const Slo& slo) const { return value(slo.quantity, slo.at); }
   // Of the 95 % interval; NaN when the run was short.

@@ -78,6 +78,7 @@ std::optional<Assessment> Planner::assess(const Configuration& c, const sim::Run
     if (!run) return std::nullopt;
     a.profile = run->all;
     a.ttft = run->ttft, a.tpot = run->tpot;
+    a.kinds = std::move(run->kinds);
     a.ttft_half_width = run->ttft_half_width, a.tpot_half_width = run->tpot_half_width;
     a.steps = run->steps, a.preemptions = run->preemptions;
     a.output_tokens_per_second = in_tokens_per_s(run->output_rate);

@@ -199,15 +199,5 @@ TEST(Replica, StepTimesAreThoseOfTheSpeedModel) {
   EXPECT_FALSE(too_large);
 }
 
-// A closed loop waits for a slot, requests that arrive by themselves do not.
-TEST(Replica, TheSlotRuleAppliesToClosedLoopsOnly) {
-  const catalog::Catalog catalog = *catalog::load_catalog("");
-  const model::ModelShape llama = *model::find_model("llama-3.1-8b");
-  const model::Job job;
-  const catalog::Gpu& gpu = **catalog.find_gpu("h100-sxm");
-  EXPECT_TRUE(load_of(llama, job, gpu).slot_rule);
-  EXPECT_FALSE(load_of(llama, job, gpu, requests_per_s(1)).slot_rule);
-}
-
 }  // namespace
 }  // namespace rightsize::serving

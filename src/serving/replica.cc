@@ -17,7 +17,6 @@ perf::ServeLoad load_of(const model::ModelShape& model, const model::Job& job, c
   perf::ServeLoad load;
   load.kv_tokens = perf::kv_token_capacity(model, job, gpu);
   load.rate = rate;
-  load.slot_rule = !(rate > RequestsPerSecond{});
   return load;
 }
 

@@ -42,9 +42,7 @@ inline constexpr int kMostSequences = 256;
 // The largest batch of a model that answers in one pass.
 inline constexpr int kLargestBatch = 256;
 
-// The load perf is asked about: the cache that the memory model leaves, and whether requests wait for a slot. They do
-// in a closed loop (a benchmark, an offline job), where the engine's maximum batch is the concurrency; requests that
-// arrive by themselves find an engine that admits whatever fits.
+// The load perf is asked about: the cache that the memory model leaves, and the rate of requests in an open loop.
 perf::ServeLoad load_of(const model::ModelShape& model, const model::Job& job, const catalog::Gpu& gpu,
                         RequestsPerSecond rate = {});
 

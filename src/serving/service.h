@@ -26,7 +26,7 @@ struct Slo {
 };
 
 // Where a limit on TTFT or TPOT names no percentile.
-inline constexpr Statistic kDefaultPercentile = Statistic::kP99;
+inline constexpr Statistic kDefaultPercentile = Statistic::kP95;
 
 std::string_view name_of(Statistic statistic);  // "mean", "p99"
 std::string_view name_of(Quantity quantity);    // "latency", "TTFT", "TPOT"
@@ -63,8 +63,19 @@ struct Service {
 // The mean lengths of a service's requests. A planner counts a trace's once and keeps them.
 sim::RequestShape mean_of(const Service& service);
 
-// Poisson arrivals of requests that have each size with its share. Equal seeds give equal traffic.
+// Poisson arrivals of requests that have each size with its share. Equal seeds give equal traffic. `told_apart`: each
+// size is a kind of request of its own, and keeps the SLOs by itself; else they are one kind whose length varies.
 sim::ArrivalProcess mixed_arrivals(double requests_per_second, const std::vector<RequestSize>& mix,
-                                   std::uint64_t seed = 1);
+                                   std::uint64_t seed = 1, bool told_apart = true);
+
+// Requests whose length varies about a median, log-normally: so long at the median, so long at a high percentile.
+struct LengthSpread {
+  double median = 0;
+  double high = 0;  // at `percentile`; 0: all are alike
+  double percentile = 0.95;
+};
+// The two spreads as sizes of equal share, prompts and answers independent of each other. 32 of them: the longest is
+// the 98.4th percentile.
+std::vector<RequestSize> sizes_of(const LengthSpread& prompt, const LengthSpread& answer);
 
 }  // namespace rightsize::serving

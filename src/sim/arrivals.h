@@ -22,6 +22,7 @@ struct Arrival {
   std::int32_t size = 1;
   std::int32_t output = 1;
   std::int32_t timeout_us = 0;  // the request's own longest wait in the queue; 0: none given
+  std::int32_t kind = 0;        // continuous batching: from 1, kinds whose latencies are also told apart; 0: none
 
   bool operator==(const Arrival&) const = default;
 };

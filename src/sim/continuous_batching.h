@@ -73,6 +73,10 @@ struct ContinuousProfile {
   StatisticValues ttft{};  // until the first token, nanoseconds
   StatisticValues tpot{};  // per token after the first
   StatisticValues ttft_half_width{}, tpot_half_width{};
+  struct Kind {
+    StatisticValues ttft{}, tpot{};
+  };
+  std::vector<Kind> kinds = {};  // of requests that are told apart, by number
   std::uint64_t steps = 0, preemptions = 0;
   TokensPerSecond output_rate;
 };

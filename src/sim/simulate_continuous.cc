@@ -21,6 +21,7 @@ struct Sequence {
   std::int64_t generated = 0;  // as of joined_step
   std::int64_t joined_step = 0;
   std::uint64_t admitted = 0;  // order of admission; the newest gives way first
+  std::int32_t kind = 0;       // of request, from 1; 0: not told apart
   std::uint32_t version = 0;   // told apart from an earlier user of the slot
   bool decoding = false;
   double work = 0;  // what the router counted for it
@@ -37,11 +38,20 @@ struct Totals {
   // A request takes many steps and runs are short: intervals begin with shorter stretches than those of batches.
   static constexpr std::uint64_t kFirstRun = 400;
   LatencyStatistics latency{kFirstRun}, ttft{kFirstRun}, tpot{kFirstRun};
+  struct Kind {
+    LatencyStatistics ttft, tpot;
+  };
+  std::vector<Kind> kinds;
   std::uint64_t steps = 0, preemptions = 0, output_tokens = 0;
   std::int64_t present = 0, presence = 0;
   SimTime last_change = 0;
   double sequence_steps = 0;
   SimTime busy = 0;
+
+  Kind& of_kind(std::int32_t kind) {
+    if (kinds.size() < static_cast<std::size_t>(kind)) kinds.resize(static_cast<std::size_t>(kind));
+    return kinds[static_cast<std::size_t>(kind) - 1];
+  }
 
   void integrate(SimTime now) {
     presence += present * (now - last_change);
@@ -72,6 +82,7 @@ class Replica {
     s.arrived = now;
     s.prompt = arrival.size;
     s.output = arrival.output;
+    s.kind = arrival.kind;
     const bool noticed = waiting_.empty() && decoding_ < config_.max_sequences;
     waiting_.push_back(slot);
     s.work = work_of(s);
@@ -217,6 +228,7 @@ class Replica {
       if (s.first_token == kNever) {
         s.first_token = now;
         totals_->ttft.add(now - s.arrived + request_);
+        if (s.kind > 0) totals_->of_kind(s.kind).ttft.add(now - s.arrived + request_);
         totals_->ttft.checkpoint();
       }
       s.generated += 1;
@@ -268,6 +280,7 @@ class Replica {
     totals_->presence += request_;
     if (s.output > 1) {
       totals_->tpot.add((now - s.first_token) / (s.output - 1));
+      if (s.kind > 0) totals_->of_kind(s.kind).tpot.add((now - s.first_token) / (s.output - 1));
       totals_->tpot.checkpoint();
     }
     totals_->output_tokens += static_cast<std::uint64_t>(s.output);
@@ -412,6 +425,7 @@ class Engine {
     p.tpot = totals_.tpot.values();
     p.ttft_half_width = totals_.ttft.half_widths();
     p.tpot_half_width = totals_.tpot.half_widths();
+    for (Totals::Kind& kind : totals_.kinds) p.kinds.push_back({kind.ttft.values(), kind.tpot.values()});
     p.preemptions = totals_.preemptions;
     const double elapsed = static_cast<double>(std::max<SimTime>(p.all.elapsed, 1));
     if (p.steps > 0) p.all.mean_batch = totals_.sequence_steps / static_cast<double>(p.steps);

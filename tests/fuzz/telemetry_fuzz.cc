@@ -56,11 +56,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                         Format::kDcgmiDmon, Format::kExposition}) {
     Checking whole, dribbled;
     auto bytes = bytes_of(text);
-    auto summary = read_samples("fuzz", *bytes, whole, {format, 1});
+    auto summary = read_samples("fuzz", *bytes, whole, {format, seconds(1)});
     if (!summary && describe(summary.error()).empty()) std::abort();
     if (format == Format::kUnknown) continue;  // pieces may end before the format can be told
     Dribble slow(text);
-    auto again = read_samples("fuzz", slow, dribbled, {format, 1});
+    auto again = read_samples("fuzz", slow, dribbled, {format, seconds(1)});
     if (summary.has_value() != again.has_value() || whole.devices != dribbled.devices) std::abort();
     if (summary && (summary->samples != again->samples || whole.sum != dribbled.sum)) std::abort();
   }

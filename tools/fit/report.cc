@@ -62,7 +62,8 @@ void write_widths(const Stage& stage, const std::string& owner, const Outcomes& 
   for (const StageWidth& width : stage.widths) {
     Outcomes some;
     for (const Outcome& o : left_out) {
-      const bool counted = o.metric == width.metric && (!width.host || o.host) && (!width.device || !o.host);
+      const bool counted = o.metric == width.metric && (!width.host || o.host) && (!width.device || !o.host) &&
+                           matches(*o.row, width.where);
       if (counted) some.push_back(o);
     }
     if (some.size() < 8) continue;

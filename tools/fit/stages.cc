@@ -29,6 +29,11 @@ StageConstant constant_of(const std::string& text) {
   return c;
 }
 
+std::pair<std::string, std::string> rule_of(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  return {text.substr(0, equals), text.substr(equals + 1)};  // "n>=512" is the column "n>", "n!=512" is "n!"
+}
+
 Stage stage_of(const Csv& csv, const CsvRow& row) {
   auto cell = [&](const char* column) { return csv.cell(row, column); };
   Stage stage{std::string(cell("stage")),
@@ -39,10 +44,7 @@ Stage stage_of(const Csv& csv, const CsvRow& row) {
               {},
               {},
               {}};
-  for (const std::string& text : parts(cell("where"), ';')) {
-    const std::size_t equals = text.find('=');
-    stage.where.emplace_back(text.substr(0, equals), text.substr(equals + 1));  // "n>=512" is the column "n>"
-  }
+  for (const std::string& text : parts(cell("where"), ';')) stage.where.push_back(rule_of(text));
   for (const std::string& text : parts(cell("metrics"), '|')) {
     const std::vector<std::string> p = parts(text, ':');
     stage.metrics.push_back({p[0], number(p.at(1))});
@@ -50,19 +52,11 @@ Stage stage_of(const Csv& csv, const CsvRow& row) {
   for (const std::string& text : parts(cell("constants"), '|')) stage.constants.push_back(constant_of(text));
   for (const std::string& text : parts(cell("widths"), '|')) {
     const std::vector<std::string> p = parts(text, ':');
-    stage.widths.push_back({p[0], p.at(1), p.size() > 2 && p[2] == "host", p.size() > 2 && p[2] == "device"});
+    const std::string which = p.size() > 2 ? p[2] : "";
+    stage.widths.push_back({p[0], p.at(1), which == "host", which == "device", {}});
+    if (which.find('=') != std::string::npos) stage.widths.back().where.push_back(rule_of(which));
   }
   return stage;
-}
-
-bool matches(const MeasuredRow& row, const Stage& stage) {
-  return std::all_of(stage.where.begin(), stage.where.end(), [&](const auto& rule) {
-    const std::string_view wanted = rule.second;
-    if (rule.first.ends_with('>'))
-      return number(std::string(row.cell(rule.first.substr(0, rule.first.size() - 1)))) >= number(rule.second);
-    const std::string_view cell = row.cell(rule.first);
-    return wanted.ends_with('*') ? cell.starts_with(wanted.substr(0, wanted.size() - 1)) : cell == wanted;
-  });
 }
 
 const StageMetric* metric_of(const Stage& stage, std::string_view name) {
@@ -104,6 +98,18 @@ std::string group_of(const MeasuredRow& row, LeaveOut kind) {
 
 }  // namespace
 
+bool matches(const MeasuredRow& row, const std::vector<std::pair<std::string, std::string>>& rules) {
+  return std::all_of(rules.begin(), rules.end(), [&](const auto& rule) {
+    const std::string_view wanted = rule.second;
+    if (rule.first.ends_with('>'))
+      return number(std::string(row.cell(rule.first.substr(0, rule.first.size() - 1)))) >= number(rule.second);
+    const bool unlike = rule.first.ends_with('!');
+    const std::string_view cell = row.cell(rule.first.substr(0, rule.first.size() - (unlike ? 1 : 0)));
+    const bool same = wanted.ends_with('*') ? cell.starts_with(wanted.substr(0, wanted.size() - 1)) : cell == wanted;
+    return same != unlike;
+  });
+}
+
 Checked<std::vector<Stage>> read_stages(const std::string& root) {
   const std::string path = root + "/data/measurements/stages.csv";
   Result<std::string> text = read_file(path);
@@ -120,7 +126,7 @@ Rows rows_of(const Stage& stage, const Measurements& measurements, const perf::C
   Speeds speeds(constants);
   for (const std::string& file : stage.files) {
     for (const MeasuredRow& row : measurements.rows(file)) {
-      if (!matches(row, stage) || (!gpu.empty() && row.gpu->name != gpu)) continue;
+      if (!matches(row, stage.where) || (!gpu.empty() && row.gpu->name != gpu)) continue;
       if (predict(row, constants, speeds.of(*row.gpu))) rows.push_back(&row);
     }
   }

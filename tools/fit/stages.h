@@ -5,10 +5,11 @@
 //   capability  under which docs/accuracy.md reports it
 //   target      stacks/STACK, or efficiency/*/KERNEL (each GPU that has that row, by itself); empty: only scored
 //   files       of data/measurements, separated by |
-//   where       column=text;column>=number;...   which rows; a text that ends in * matches its beginning
+//   where       column=text;column!=text;column>=number;...   which rows; a text that ends in * matches its beginning
 //   metrics     metric:size|...   and the error (a share) that is expected of one row
 //   constants   name:prior:spread[:low:high]|...   spread is of the logarithm; units as in the constant's own cell
-//   widths      constant:metric[:host]|...   those that hold the 80 % of |log error| with the model left out
+//   widths      constant:metric[:which]|...   those that hold the 80 % of |log error| with the model left out, of rows
+//               bound by the host, by the device, or that a rule as in `where` picks
 #pragma once
 
 #include <map>
@@ -32,6 +33,7 @@ struct StageMetric {
 struct StageWidth {
   std::string name, metric;
   bool host = false, device = false;  // only rows bound by the host, or only the others
+  std::vector<std::pair<std::string, std::string>> where;
 };
 
 struct Stage {
@@ -46,6 +48,9 @@ struct Stage {
 };
 
 Checked<std::vector<Stage>> read_stages(const std::string& root);
+
+// Whether a row keeps every rule.
+bool matches(const MeasuredRow& row, const std::vector<std::pair<std::string, std::string>>& rules);
 
 // The rows of a stage that the model can estimate today, of one GPU where `gpu` is given.
 using Rows = std::vector<const MeasuredRow*>;

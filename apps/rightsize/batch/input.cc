@@ -382,7 +382,7 @@ void declare(FlagSet& command, BatchFlags& f) {
                      "search for the cheapest setting that keeps p99=100ms (mean, p50, p90, p95, p99 of latency), "
                      "ttft=500ms, tpot-p95=40ms; several with commas");
   command.add_option("--slo-percentile", f.slo_percentile, "of ttft and tpot where --slo names none: 50, 95, 99")
-      ->default_str("99");
+      ->default_str("95");
   command.add_option("--max-load", f.max_load, "with --slo: share of their capacity that replicas may be loaded to")
       ->default_str("80 % of one, more of many");
   command.add_option("--max-rejected", f.max_rejected, "with --slo: share of requests that may be turned away")

@@ -16,7 +16,7 @@ namespace {
 
 struct Flags {
   JobFlags job;
-  std::string catalog, machine, network, rate, sweep, slot_wait = "yes";
+  std::string catalog, machine, network, rate, sweep, slot_wait = "no";
   bool roofline = false;
 };
 
@@ -66,7 +66,11 @@ Result<> read_load(const Flags& flags, SpeedInput& input) {
   }
   const std::string word = to_lower(flags.slot_wait);
   if (word != "yes" && word != "no") return fail(bad_input("--slot-wait takes yes or no"));
-  input.slot_wait = word == "yes";
+  if (word == "yes") {
+    model::ServeSettings& serve = input.job.serve;
+    serve.max_batch = std::min(serve.concurrency, serve.max_batch.value_or(serve.concurrency));
+    serve.concurrency += 1;
+  }
   return {};
 }
 
@@ -142,10 +146,10 @@ Run add_estimate(FlagSet& command) {
   command.add_option("--network", flags->network, "network of one machine, e.g. 3200Gbit/s, instead of the usual one");
   command.add_option("--rate", flags->rate, "serve: requests arriving, e.g. 20/s, instead of --concurrency in flight");
   command
-      .add_option("--slot-wait", flags->slot_wait,
-                  "trtllm, answers up to 512 tokens: the engine's maximum batch is the concurrency, so a request "
-                  "waits for a slot (yes or no)")
-      ->default_str("yes");
+      .add_option(
+          "--slot-wait", flags->slot_wait,
+          "serve: the engine's maximum batch is the concurrency and one request more waits for a slot (yes or no)")
+      ->default_str("no");
   command.add_option("--sweep", flags->sweep, "a table over one setting, e.g. batch=1..256 (doubling) or isl=512,2k");
   command.add_flag("--roofline", flags->roofline, "draw the operations under the GPU's roofline");
   add_catalog_flag(command, flags->catalog);

@@ -79,9 +79,7 @@ std::string basis_sentence(perf::Basis basis, const SpeedInput& input) {
   return {};
 }
 
-void add_notes(report::Report& report, const std::vector<std::string>& notes, perf::Basis basis,
-               const SpeedInput& input) {
-  std::string text = basis_sentence(basis, input);
+void add_notes(report::Report& report, const std::vector<std::string>& notes, std::string text) {
   for (const std::string& note : notes) text += "\nnote: " + note;
   report.blocks.emplace_back(report::Paragraph{std::move(text)});
 }
@@ -105,7 +103,7 @@ void report_train(report::Report& report, const SpeedInput& input, const TrainEs
   text += e.mfu > 0 ? fmt::format(" at {} of the GPU's peak.", format_percent(Ratio::fraction(e.mfu))) : ".";
   report.blocks.emplace_back(report::Paragraph{std::move(text)});
   report.blocks.emplace_back(parts_table("", e.parts));
-  add_notes(report, texts_of(e.notes), e.basis, input);
+  add_notes(report, texts_of(e.notes), basis_sentence(e.basis, input));
   Json& d = report.document;
   if (!samples) d["tokens_per_second_per_gpu"] = in_tokens_per_s(e.tokens_per_gpu);
   d["samples_per_second_per_gpu"] = e.samples_per_second_per_gpu;
@@ -145,6 +143,7 @@ std::string open_loop_sentence(const SpeedInput& input, const ServeEstimate& e) 
 void serve_document(Json& d, const SpeedInput& input, const ServeEstimate& e) {
   d["prefill_seconds"] = in_seconds(e.prefill);
   d["decode_step_seconds"] = in_seconds(e.decode_step);
+  if (input.job.serve.disaggregated) d["transfer_seconds"] = in_seconds(e.transfer);
   d["ttft_seconds"] = in_seconds(e.ttft);
   d["tpot_seconds"] = in_seconds(e.tpot);
   d["output_tokens_per_second_per_gpu"] = in_tokens_per_s(e.output_per_gpu);
@@ -164,7 +163,25 @@ void serve_document(Json& d, const SpeedInput& input, const ServeEstimate& e) {
   d["ttft_interval"] = bounds(in_seconds(e.ttft), e.ttft_interval);
   d["tpot_interval"] = bounds(in_seconds(e.tpot), e.tpot_interval);
   d["basis"] = perf::name_of(e.basis);
+  Json unmeasured = Json::array();
+  for (const perf::Unmeasured what : e.unmeasured) unmeasured.push_back(perf::name_of(what));
+  d["not_measured"] = std::move(unmeasured);
   d["warnings"] = texts_of(e.notes);
+}
+
+// "Basis: transferred; vllm was measured, but not on l40s and not with models of the family qwen3_moe."
+std::string serving_basis(const SpeedInput& input, const ServeEstimate& e) {
+  if (e.unmeasured.empty()) return basis_sentence(e.basis, input);
+  std::string missing;
+  auto add = [&](const std::string& what) { missing += (missing.empty() ? "" : " and ") + ("not " + what); };
+  for (const perf::Unmeasured what : e.unmeasured) {
+    if (what == perf::Unmeasured::kGpu) add("on " + input.gpu->name);
+    if (what == perf::Unmeasured::kFamily) add("with models of the family " + input.model.family);
+    if (what == perf::Unmeasured::kSpread) add("enough with attention data parallelism or separate workers");
+    if (what == perf::Unmeasured::kLoad) add("under such a load");
+  }
+  return fmt::format("Basis: {}; {} was measured, but {}.", perf::name_of(e.basis), model::name_of(input.job.stack),
+                     missing);
 }
 
 void report_serve(report::Report& report, const SpeedInput& input, const ServeEstimate& e) {
@@ -177,11 +194,13 @@ void report_serve(report::Report& report, const SpeedInput& input, const ServeEs
       subject(input, job), latency_range(e.ttft, e.ttft_interval), latency_range(e.tpot, e.tpot_interval),
       rate(in_tokens_per_s(e.output_per_gpu)), perf::name_of(e.bound));
   if (input.rate > RequestsPerSecond{}) text += open_loop_sentence(input, e);
+  if (job.serve.disaggregated)
+    text += fmt::format(" A prompt's KV cache takes {} to its decode worker.", format_duration(e.transfer));
   text += fmt::format(" The KV cache holds {} such requests.", format_count(std::floor(e.max_concurrency)));
   report.blocks.emplace_back(report::Paragraph{std::move(text)});
   report.blocks.emplace_back(parts_table("One output token", e.parts));
   report.blocks.emplace_back(parts_table("Prefill of one prompt", e.prefill_parts));
-  add_notes(report, texts_of(e.notes), e.basis, input);
+  add_notes(report, texts_of(e.notes), serving_basis(input, e));
   serve_document(report.document, input, e);
 }
 
@@ -194,7 +213,7 @@ void report_batch(report::Report& report, const SpeedInput& input, const BatchEs
       format_duration(e.batch * e.interval.low), format_duration(e.batch * e.interval.high), rate(e.samples_per_second),
       perf::name_of(e.bound))});
   report.blocks.emplace_back(parts_table("", e.parts));
-  add_notes(report, texts_of(e.notes), e.basis, input);
+  add_notes(report, texts_of(e.notes), basis_sentence(e.basis, input));
   Json& d = report.document;
   d["batch_seconds"] = in_seconds(e.batch);
   d["samples_per_second_per_gpu"] = e.samples_per_second;

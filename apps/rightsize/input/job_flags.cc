@@ -4,6 +4,7 @@
 
 #include "memory/memory.h"
 #include "model/presets.h"
+#include "model/serve_settings.h"
 
 namespace rightsize::app {
 
@@ -27,6 +28,8 @@ Checked<ModelAndJob> read_job(const JobFlags& flags) {
   std::vector<model::Setting> settings;
   for (const auto& [name, value] : flags.settings) settings.push_back({name, value, {}});
   RIGHTSIZE_TRY(model::Job job, model::parse_job(settings));
+  const bool served = job.kind == model::JobKind::kServe && !flags.settings.contains("precision");
+  if (served) job.precision = model::default_precision(model, job.stack);
   if (job.sequence == 0) job.sequence = memory::default_sequence(model);
   if (Errors errors = memory::check_job(model, job); !errors.empty()) return fail(std::move(errors));
   return ModelAndJob{std::move(model), job};
@@ -51,7 +54,13 @@ std::string describe_job(const model::ModelShape& model, const model::Job& job) 
   const model::Parallelism& p = job.parallel;
   if (p.gpus > 1) {
     text += fmt::format(", on {} GPUs", p.gpus);
+    if (const auto& d = job.serve.disaggregated) {
+      text += fmt::format(": {} x {} for prompts, {} x {} for answers", d->prefill_workers, d->prefill_tensor,
+                          d->decode_workers, d->decode_tensor);
+    }
     if (p.tensor > 1) text += fmt::format(", tp {}", p.tensor);
+    if (p.expert > 1) text += fmt::format(", ep {}", p.expert);
+    if (p.attention_data > 1) text += fmt::format(", attention dp {}", p.attention_data);
     if (p.pipeline > 1) text += fmt::format(", pp {}", p.pipeline);
     if (p.zero > 0) text += fmt::format(", ZeRO {}", p.zero);
   }

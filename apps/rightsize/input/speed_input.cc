@@ -23,8 +23,7 @@ Result<SpeedEstimate> estimate_speed(const perf::Constants& constants, const Spe
   } else if (perf::serves_batches(input.work)) {
     RIGHTSIZE_TRY(result.batch, perf::estimate_batch(constants, input.work, input.job, input.speed));
   } else {
-    perf::ServeLoad load = serving::load_of(input.model, input.job, *input.gpu, input.rate);
-    load.slot_rule = load.slot_rule && input.slot_wait;
+    const perf::ServeLoad load = serving::load_of(input.model, input.job, *input.gpu, input.rate);
     RIGHTSIZE_TRY(result.serve,
                   perf::estimate_serving(constants, input.work, input.job, input.speed, input.cluster, load));
   }

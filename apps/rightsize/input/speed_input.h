@@ -28,7 +28,6 @@ struct SpeedInput {
   perf::GpuSpeed speed;
   perf::Cluster cluster;
   RequestsPerSecond rate;  // open loop; zero: closed
-  bool slot_wait = true;
 };
 
 // The speed model for this run: the built-in constants and those of the overlay the user named with --catalog.

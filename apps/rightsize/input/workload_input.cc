@@ -14,8 +14,13 @@ void add_setting_flags(FlagSet& command, WorkloadFlags& flags) {
             info.meaning)
         ->type_name(info.values);
   };
+  // On the command line a switch stands alone; a file says true or false.
+  const auto add_switch = [&](const model::SettingInfo& info) {
+    command.add_flag_function(
+        "--" + info.name, [&flags, name = info.name] { flags.settings[name] = "true"; }, info.meaning);
+  };
   for (const model::SettingInfo& info : plan::request_settings()) {
-    if (info.name != "price") add(info);
+    if (info.name != "price") info.values == "true|false" ? add_switch(info) : add(info);
   }
   add_price_flag(command, flags.prices);
   for (const model::SettingInfo& info : model::job_settings()) add(info);

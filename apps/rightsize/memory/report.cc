@@ -200,6 +200,13 @@ void add_options(Report& report, const ModelAndJob& input, const MemoryNeed& nee
   report.blocks.emplace_back(report::Paragraph{std::move(text)});
 }
 
+// What the interval stands on.
+std::string basis_of(const ModelAndJob& input, const std::vector<const Gpu*>& gpus) {
+  if (input.job.kind == model::JobKind::kServe) return "engine";
+  if (gpus.size() != 1) return std::string(memory::name_of(memory::RuntimeBasis::kThisGpu));
+  return std::string(memory::name_of(memory::runtime_basis(*gpus.front())));
+}
+
 Json document_of(const ModelAndJob& input, const MemoryNeed& need, const std::vector<const Gpu*>& gpus) {
   Json document = {{"schema", "rightsize/memory/1"},
                    {"model", input.model.name},
@@ -210,6 +217,7 @@ Json document_of(const ModelAndJob& input, const MemoryNeed& need, const std::ve
                      {"device_bytes", whole(need.device)},
                      {"low_bytes", whole(need.low)},
                      {"high_bytes", whole(need.high)}}},
+                   {"basis", basis_of(input, gpus)},
                    {"parts", Json::array()},
                    {"fits", Json::array()},
                    {"warnings", need.warnings}};

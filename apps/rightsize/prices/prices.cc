@@ -1,316 +1,103 @@
-// rightsize prices: where a GPU is cheapest, by whatever it is bought for, and how old that price is.
+// rightsize prices: the verbs and their flags.
+#include "rightsize/prices/prices.h"
+
 #include <algorithm>
-#include <cmath>
-#include <map>
 #include <memory>
-#include <set>
 
 #include <fmt/format.h>
 
-#include "base/format.h"
 #include "base/parse_units.h"
 #include "base/suggest.h"
-#include "base/text.h"
-#include "rightsize/input/price_flag.h"
 
 namespace rightsize::app {
 namespace {
 
-using catalog::Gpu;
-using catalog::Price;
-using report::Align;
-using report::Cell;
-using report::Json;
-
-struct Flags {
-  std::string gpu, provider, region, purchase, min_memory, sort = "usd-per-gpu-hour", best_per, catalog;
-  PriceFlag price;
-  int top = -1;
-  bool retired = false;
-};
-
-// An offer by whatever it is bought for. Dollars are per hour.
-struct Row : market::Offer {
-  double per_hour = 0;
-  double per_gpu = 0;
-  double per_tflop = NAN;  // of the fastest dense 16-bit format
-  double per_gbs = 0;      // of memory bandwidth
-  double per_gib = 0;      // of memory
-  double age_days = NAN;
-};
-
-Row make_row(const market::Offer& offer, Date now) {
-  Row row{offer};
-  row.per_hour = in_usd_per_machine_hour(offer.rate());
-  row.per_gpu = in_usd_per_gpu_hour(offer.rate_per_gpu());
-  if (auto rate = offer.gpu->half_rate()) row.per_tflop = row.per_gpu / in_tflop_per_s(*rate);
-  row.per_gbs = row.per_gpu / in_gb_per_s(offer.gpu->bandwidth);
-  row.per_gib = row.per_gpu / in_gib(offer.gpu->memory);
-  if (offer.price->provenance.date) row.age_days = now - *offer.price->provenance.date;
-  return row;
-}
-
-struct SortKey {
+struct Verb {
   const char* name;
-  double Row::*value;  // smaller comes first; unknown last
-};
-constexpr SortKey kSortKeys[] = {
-    {"usd-per-gpu-hour", &Row::per_gpu}, {"usd-per-hour", &Row::per_hour},    {"usd-per-tflop-hour", &Row::per_tflop},
-    {"usd-per-gbs-hour", &Row::per_gbs}, {"usd-per-gib-hour", &Row::per_gib}, {"age", &Row::age_days},
+  std::vector<std::string> flags;  // that it takes beside --format, --catalog
+  bool files;                      // takes more words
 };
 
-Result<const SortKey*> find_sort_key(const std::string& name) {
-  std::vector<std::string> names;
-  for (const SortKey& key : kSortKeys) {
-    if (key.name == name) return &key;
-    names.emplace_back(key.name);
-  }
-  return fail(bad_input(fmt::format("cannot sort by '{}'", name))
-                  .with_hint(did_you_mean(name, names))
-                  .with_hint(fmt::format("keys are {}", fmt::join(names, ", "))));
+const std::vector<std::string> kChoice{"--gpu", "--provider", "--region", "--purchase", "--community", "--retired"};
+
+std::vector<std::string> with(std::vector<std::string> base, const std::vector<std::string>& more) {
+  base.insert(base.end(), more.begin(), more.end());
+  return base;
 }
 
-// Deterministic whatever the order of the catalogue: ties go by name.
-bool sorts_before(const Row& a, const Row& b, double Row::*key) {
-  double x = a.*key, y = b.*key;
-  if (std::isnan(x) != std::isnan(y)) return std::isnan(y);
-  if (x != y && !std::isnan(x)) return x < y;
-  auto identity = [](const Row& o) {
-    return std::tie(o.price->provider, o.price->instance, o.price->region, o.price->purchase);
+const std::vector<Verb>& verbs() {
+  static const std::vector<Verb> all = {
+      {"", with(kChoice, {"--min-memory", "--sort", "--best-per", "--top", "--price", "--store"}), true},
+      {"compare", with(kChoice, {"--price", "--top", "--store"}), false},
+      {"spot",
+       {"--gpu", "--provider", "--region", "--community", "--price", "--top", "--store", "--hours", "--machines",
+        "--save", "--restart", "--interruptions"},
+       false},
+      {"import", {"--feed", "--provider", "--date", "--store", "--dry-run", "--write-to"}, true},
+      {"update", {"--provider", "--store", "--dry-run", "--url"}, false},
+      {"history",
+       {"--gpu", "--instance", "--provider", "--region", "--zone", "--purchase", "--from", "--to", "--store"},
+       false},
+      {"diff",
+       {"--gpu", "--instance", "--provider", "--region", "--zone", "--purchase", "--from", "--to", "--store"},
+       false},
+      {"forget", {"--before", "--store"}, false},
   };
-  return identity(a) < identity(b);
+  return all;
 }
 
-// The words of a comma-separated flag, each checked against what exists.
-Result<std::vector<std::string>> choose(const std::string& flag, const std::string& what,
-                                        const std::set<std::string>& known, bool prefixes) {
-  std::vector<std::string> chosen;
-  const std::vector<std::string> names(known.begin(), known.end());
-  for (std::string_view word : split_list(flag, ',')) {
-    const std::string wanted = to_lower(word);
-    const std::size_t before = chosen.size();
-    for (const std::string& name : names) {
-      const std::string have = to_lower(name);
-      if (have == wanted || (prefixes && have.starts_with(wanted))) chosen.push_back(name);
+const Verb& verb_of(const PricesFlags& flags) {
+  for (const Verb& verb : verbs()) {
+    if (!flags.words.empty() && flags.words.front() == verb.name) return verb;
+  }
+  return verbs().front();
+}
+
+// A flag that means nothing to the verb is refused, not ignored.
+Result<> check_flags(const FlagSet& command, const Verb& verb) {
+  for (const Verb& other : verbs()) {
+    for (const std::string& flag : other.flags) {
+      if (command.given(flag).empty()) continue;
+      if (std::find(verb.flags.begin(), verb.flags.end(), flag) != verb.flags.end()) continue;
+      const bool list = *verb.name == '\0';
+      return fail(bad_input(fmt::format("'prices{}{}' takes no {}", list ? "" : " ", verb.name, flag))
+                      .with_hint(fmt::format("'prices {}' does", *other.name == '\0' ? "[GPU...]" : other.name)));
     }
-    if (chosen.size() == before) {
-      std::string listed = names.size() <= 12 ? fmt::format("known are {}", fmt::join(names, ", ")) : "";
-      return fail(
-          bad_input(fmt::format("unknown {} '{}'", what, word)).with_hint(did_you_mean(word, names)).with_hint(listed));
-    }
   }
-  return chosen;
-}
-
-std::set<std::string> all_of(const catalog::Catalog& catalog, std::string Price::*field) {
-  std::set<std::string> names;
-  for (const Price& price : catalog.prices) names.insert(price.*field);
-  return names;
-}
-
-Result<std::vector<Row>> select(const Flags& flags, const market::PriceBook& book) {
-  const catalog::Catalog& catalog = book.catalog();
-  market::OfferFilter filter;
-  filter.retired = flags.retired;
-  for (std::string_view name : split_list(flags.gpu, ',')) {
-    RIGHTSIZE_TRY(std::vector<const Gpu*> matched, catalog.match_gpus(name));
-    for (const Gpu* gpu : matched) filter.gpus.push_back(gpu->name);
-  }
-  RIGHTSIZE_TRY(filter.providers, choose(flags.provider, "provider", all_of(catalog, &Price::provider), false));
-  RIGHTSIZE_TRY(filter.regions, choose(flags.region, "region", all_of(catalog, &Price::region), true));
-  RIGHTSIZE_TRY(auto terms, choose(flags.purchase, "purchase option", {"on-demand", "spot", "1y", "3y"}, false));
-  for (const std::string& name : terms) filter.purchases.push_back(*catalog::parse_purchase(name));
-  Bytes least;
-  if (!flags.min_memory.empty()) {
-    RIGHTSIZE_TRY(least, parse_bytes(flags.min_memory));
-  }
-  std::vector<Row> rows;
-  for (const market::Offer& offer : book.offers(filter)) {
-    if (offer.gpu->memory >= least) rows.push_back(make_row(offer, today()));
-  }
-  return rows;
-}
-
-// Of offers already in order, the first of each group.
-Result<> keep_best(std::vector<Row>& offers, const std::string& per) {
-  static const std::vector<std::string> kGroups{"gpu", "provider", "instance", "region"};
-  if (per.empty()) return {};
-  if (std::find(kGroups.begin(), kGroups.end(), per) == kGroups.end()) {
-    return fail(bad_input(fmt::format("--best-per takes {}, not '{}'", fmt::join(kGroups, ", "), per))
-                    .with_hint(did_you_mean(per, kGroups)));
-  }
-  std::set<std::string> seen;
-  std::erase_if(offers, [&](const Row& offer) {
-    const std::string& group = per == "gpu"        ? offer.gpu->name
-                               : per == "provider" ? offer.price->provider
-                               : per == "region"   ? offer.price->region
-                                                   : offer.price->instance;
-    return !seen.insert(group).second;
-  });
   return {};
 }
 
-Cell dollars_cell(double value) {
-  return std::isnan(value) ? report::unknown_cell() : report::number_cell(format_usd_per_hour(value), value);
-}
-
-Cell small_dollars_cell(double value) {
-  return std::isnan(value) ? report::unknown_cell() : report::number_cell("$" + format_number(value), value);
-}
-
-report::Table table_of(const std::vector<Row>& offers, int top) {
-  report::Table table;
-  table.columns = {{"provider", "provider", Align::kLeft},
-                   {"instance", "instance", Align::kLeft},
-                   {"GPUs", "gpus", Align::kRight},
-                   {"GPU", "gpu", Align::kLeft},
-                   {"region", "region", Align::kLeft},
-                   {"terms", "purchase", Align::kLeft},
-                   {"$/h", "usd_per_hour", Align::kRight},
-                   {"$/GPU-h", "usd_per_gpu_hour", Align::kRight},
-                   {"$/TFLOP-h", "usd_per_tflop_hour", Align::kRight},
-                   {"$/GB/s-h", "usd_per_gbs_hour", Align::kRight},
-                   {"$/GiB-h", "usd_per_gib_hour", Align::kRight},
-                   {"age", "age_days", Align::kRight}};
-  table.most_shown = top < 0 ? 40 : static_cast<std::size_t>(top);
-  for (const Row& o : offers) {
-    table.rows.push_back(
-        {report::text_cell(o.price->provider), report::text_cell(o.price->instance),
-         report::number_cell(std::to_string(o.machine->gpus), o.machine->gpus), report::text_cell(o.gpu->name),
-         report::text_cell(o.price->region), report::text_cell(catalog::name_of(o.price->purchase)),
-         dollars_cell(o.per_hour), dollars_cell(o.per_gpu), small_dollars_cell(o.per_tflop),
-         small_dollars_cell(o.per_gbs), small_dollars_cell(o.per_gib),
-         std::isnan(o.age_days) ? report::unknown_cell()
-                                : report::number_cell(fmt::format("{:.0f} d", o.age_days), o.age_days)});
+Checked<Outcome> run(PricesFlags flags, const FlagSet& command) {
+  const Verb& verb = verb_of(flags);
+  if (Result<> fits = check_flags(command, verb); !fits) return fail(one(fits.error()));
+  const std::string_view name = verb.name;
+  if (name.empty()) {
+    // `prices h100` is `prices --gpu h100`.
+    for (const std::string& word : flags.words) flags.gpu += (flags.gpu.empty() ? "" : ",") + word;
+    return list_prices(flags);
   }
-  return table;
-}
-
-Json json_of(const Row& o) {
-  const catalog::Provenance& from = o.price->provenance;
-  return {{"provider", o.price->provider},
-          {"instance", o.price->instance},
-          {"gpu", o.gpu->name},
-          {"gpus", o.machine->gpus},
-          {"region", o.price->region},
-          {"purchase", catalog::name_of(o.price->purchase)},
-          {"usd_per_hour", o.per_hour},
-          {"usd_per_gpu_hour", o.per_gpu},
-          {"usd_per_tflop_hour", report::json_number(o.per_tflop)},
-          {"usd_per_gbs_hour", o.per_gbs},
-          {"usd_per_gib_hour", o.per_gib},
-          {"vcpus", report::json_number(o.machine->vcpus)},
-          {"memory_bytes", report::json_number(o.machine->memory, in_bytes)},
-          {"local_ssd_bytes", report::json_number(o.machine->local_ssd, in_bytes)},
-          {"interconnect", o.machine->interconnect},
-          {"network_bytes_per_second", report::json_number(o.machine->network, in_bytes_per_s)},
-          {"fabric", o.machine->fabric},
-          {"source", from.sources.empty() ? from.file : fmt::format("{}", fmt::join(from.sources, ", "))},
-          {"date", from.date ? Json(format_date(*from.date)) : Json(nullptr)},
-          {"age_days", report::json_number(o.age_days)},
-          {"unverified", !from.unverified.empty()},
-          {"note", from.note},
-          {"file", from.file},
-          {"line", from.line}};
-}
-
-// How old each provider's prices are, newest and oldest.
-struct Age {
-  double newest = INFINITY, oldest = 0;
-  int prices = 0;
-};
-
-std::map<std::string, Age> ages(const std::vector<Row>& offers) {
-  std::map<std::string, Age> by_provider;
-  for (const Row& o : offers) {
-    Age& age = by_provider[o.price->provider];
-    ++age.prices;
-    if (std::isnan(o.age_days)) continue;
-    age.newest = std::min(age.newest, o.age_days);
-    age.oldest = std::max(age.oldest, o.age_days);
+  const std::vector<std::string> rest(flags.words.begin() + 1, flags.words.end());
+  if (!verb.files && !rest.empty()) {
+    return fail(one(bad_input(fmt::format("'prices {}' takes no argument '{}'", name, rest.front()))
+                        .with_hint(fmt::format("for a GPU: --gpu {}", rest.front()))));
   }
-  return by_provider;
-}
-
-std::string age_sentence(const std::map<std::string, Age>& by_provider) {
-  constexpr double kStale = 180;
-  std::vector<std::string> parts;
-  for (const auto& [provider, age] : by_provider) {
-    if (std::isinf(age.newest)) {
-      parts.push_back(provider + " undated");
-      continue;
-    }
-    std::string days = age.newest == age.oldest ? fmt::format("{:.0f}", age.oldest)
-                                                : fmt::format("{:.0f}-{:.0f}", age.newest, age.oldest);
-    parts.push_back(fmt::format("{} {} days{}", provider, days, age.newest > kStale ? " (stale)" : ""));
-  }
-  return fmt::format("Age of the prices: {}.", fmt::join(parts, ", "));
-}
-
-// Prices that came from the user's own files, so that nobody mistakes them for ours.
-std::string overlay_sentence(const std::vector<Row>& offers) {
-  std::set<std::string> files, flags;
-  for (const Row& o : offers) {
-    const catalog::Provenance& from = o.price->provenance;
-    if (o.is_own()) flags.insert(from.note);
-    if (!o.is_own() && !from.file.starts_with("data/")) files.insert(from.file);
-  }
-  std::string text;
-  if (!files.empty()) text = fmt::format("Some prices come from your own files: {}.", fmt::join(files, ", "));
-  if (!flags.empty())
-    text += fmt::format("{}Some prices are yours: {}.", text.empty() ? "" : " ", fmt::join(flags, ", "));
-  return text;
-}
-
-Outcome make_outcome(const std::vector<Row>& offers, const Flags& flags) {
-  Outcome outcome;
-  outcome.report.title = "Prices";
-  Json& document = outcome.report.document;
-  document = {{"schema", "rightsize/prices/1"}, {"prices", Json::array()}, {"providers", Json::array()}};
-  for (const Row& offer : offers) document["prices"].push_back(json_of(offer));
-  const std::map<std::string, Age> by_provider = ages(offers);
-  for (const auto& [provider, age] : by_provider) {
-    document["providers"].push_back(
-        {{"provider", provider},
-         {"prices", age.prices},
-         {"newest_age_days", report::json_number(age.newest)},
-         {"oldest_age_days", report::json_number(std::isinf(age.newest) ? NAN : age.oldest)}});
-  }
-  if (offers.empty()) {
-    outcome.report.blocks.emplace_back(report::Paragraph{"No price in the catalogue matches these filters."});
-    outcome.exit_code = kNoFeasibleAnswer;
-    return outcome;
-  }
-  outcome.report.blocks.emplace_back(table_of(offers, flags.top));
-  std::string notes = age_sentence(by_provider) +
-                      " $/TFLOP-h counts dense bf16 (fp16 where there is no bf16) peaks, $/GB/s-h memory bandwidth, "
-                      "$/GiB-h GPU memory.";
-  if (std::string own = overlay_sentence(offers); !own.empty()) notes += "\n" + own;
-  outcome.report.blocks.emplace_back(report::Paragraph{std::move(notes)});
-  return outcome;
-}
-
-Checked<Outcome> run(const Flags& flags) {
-  RIGHTSIZE_TRY(catalog::Catalog catalog, open_catalog(flags.catalog));
-  RIGHTSIZE_TRY(const market::PriceBook book, open_prices(catalog, flags.price));
-  Result<const SortKey*> key = find_sort_key(flags.sort);
-  if (!key) return fail(key.error());
-  Result<std::vector<Row>> offers = select(flags, book);
-  if (!offers) return fail(offers.error());
-  std::sort(offers->begin(), offers->end(),
-            [&](const Row& a, const Row& b) { return sorts_before(a, b, (*key)->value); });
-  if (Result<> kept = keep_best(*offers, flags.best_per); !kept) return fail(kept.error());
-  if (flags.top > 0 && offers->size() > static_cast<std::size_t>(flags.top)) {
-    offers->resize(static_cast<std::size_t>(flags.top));
-  }
-  return make_outcome(*offers, flags);
+  if (name == "compare") return compare_prices(flags);
+  if (name == "spot") return plan_on_spot(flags);
+  if (name == "import") return import_prices(flags, rest);
+  if (name == "update") return update_prices(flags);
+  if (name == "history") return price_history(flags);
+  if (name == "diff") return price_diff(flags);
+  return forget_prices(flags);
 }
 
 }  // namespace
 
 Run add_prices(FlagSet& command) {
-  auto flags = std::make_shared<Flags>();
-  command.add_option("--gpu,gpu", flags->gpu, "GPU names, aliases or families, comma-separated: a100, h100-sxm");
+  auto flags = std::make_shared<PricesFlags>();
+  command.add_option(
+      "WHAT", flags->words,
+      "GPUs to list; or compare, spot, import FILE..., update, history, diff, forget (see docs/market.md)");
+  command.add_option("--gpu", flags->gpu, "GPU names, aliases or families, comma-separated: a100, h100-sxm");
   command.add_option("--provider", flags->provider, "providers, comma-separated: aws, gcp, azure, lambda ...");
   command.add_option("--region", flags->region, "regions or their beginnings, comma-separated: us-east-1, europe");
   command.add_option("--purchase", flags->purchase, "on-demand, spot, 1y, 3y, comma-separated");
@@ -325,9 +112,32 @@ Run add_prices(FlagSet& command) {
         return parse_count(text) ? std::string{} : "'" + text + "' is not a whole number from 0 up";
       });
   command.add_flag("--retired", flags->retired, "also machines that can no longer be bought");
+  command.add_flag("--community", flags->community, "also machines hosted by peers: RunPod's community cloud, Vast");
   add_price_flag(command, flags->price);
+  command.add_option("--hours", flags->hours, "spot: hours of work, without any interruption");
+  command.add_option("--machines", flags->machines, "spot: machines that work together")
+      ->default_str("1")
+      ->range(1, 4096);
+  command.add_option("--save", flags->save, "spot: how long a checkpoint takes")->default_str("60s");
+  command.add_option("--restart", flags->restart, "spot: from being taken back to working again")->default_str("10min");
+  command.add_option("--interruptions", flags->interruptions,
+                     "spot: how often one machine is taken back, an hour (default: the spot advisor's, else 0.05)");
+  command.add_option("--feed", flags->feed, "import: skypilot, aws, azure, gcp, gpuhunt, runpod, vast or csv");
+  command.add_option("--date", flags->date, "import: the day the prices are of (default: when the file was written)");
+  command.add_flag("--dry-run", flags->dry_run, "import, update: read and audit, keep nothing");
+  command.add_option("--write-to", flags->write_to,
+                     "import: write machines.csv and prices/*.csv there, not to the store");
+  command.add_option("--url", flags->url, "update: where to fetch from instead of the public address");
+  command.add_option("--instance", flags->instance, "history, diff: instance types, comma-separated");
+  command.add_option("--zone", flags->zone, "history, diff: zones, comma-separated");
+  command.add_option("--from", flags->from, "history, diff: the first day, 2026-08-01 (diff: default 30 days ago)");
+  command.add_option("--to", flags->to, "history, diff: the last day (default today)");
+  command.add_option("--before", flags->before, "forget: days before this one, each offer's newest price kept");
+  command.add_option("--store", flags->store,
+                     "the price store: a file, or postgres://... (or $RIGHTSIZE_STORE; default rightsize/prices.db in "
+                     "your XDG data folder)");
   add_catalog_flag(command, flags->catalog);
-  return [flags] { return run(*flags); };
+  return [flags, &command] { return run(*flags, command); };
 }
 
 }  // namespace rightsize::app

@@ -1,6 +1,7 @@
 // The JSON document of a recommendation.
 #include "base/date.h"
 #include "rightsize/recommend/report.h"
+#include "rightsize/recommend/terms.h"
 #include "rightsize/recommend/words.h"
 
 namespace rightsize::app {
@@ -39,6 +40,20 @@ void add_serving(const Request& request, const Plan& p, Json& j) {
   j["busy_share"] = json_number(p.busy);
   if (p.sequences > 0) j["max_sequences"] = p.sequences;
   if (p.token_budget > 0) j["token_budget"] = p.token_budget;
+  if (!p.machines_by_hour.empty()) {
+    j["machines_by_hour"] = Json::array();
+    double sum = 0;
+    for (std::size_t h = 0; h < p.machines_by_hour.size(); ++h) {
+      const int machines = p.machines_by_hour[h];
+      j["machines_by_hour"].push_back({{"hour", h},
+                                       {"requests_per_second", json_number(request.work.rate_by_hour[h])},
+                                       {"instances", machines},
+                                       {"replicas", machines * p.replicas / p.machines}});
+      sum += machines;
+    }
+    const double mean = sum / static_cast<double>(p.machines_by_hour.size());
+    j["scaled_usd_total"] = json_number(in_usd(p.cost) * mean / p.machines);
+  }
   if (p.delay > Seconds{}) j["max_delay_seconds"] = json_number(in_seconds(p.delay));
 }
 
@@ -58,6 +73,40 @@ void add_costs(const Request& request, const Plan& p, Json& j) {
   j["usd_total"] = json_number(in_usd(p.cost));
   if (p.side_cost > Usd{}) j["storage_and_egress_usd"] = json_number(in_usd(p.side_cost));
   j["usd_per_million_tokens"] = json_number(p.usd_per_million_units());
+}
+
+// Other terms for the same machines, and the quota they count against.
+void add_terms(const Plan& p, Json& j) {
+  j["list_usd_per_machine_hour"] = json_number(in_usd_per_machine_hour(p.price.listed));
+  if (p.price.age) j["price_age_days"] = json_number(in_days(*p.price.age));
+  if (p.spot) {
+    const market::PriceOutlook& price = p.spot->price;
+    j["spot"] = {{"low", json_number(in_usd_per_machine_hour(price.low))},
+                 {"likely", json_number(in_usd_per_machine_hour(price.likely))},
+                 {"median", json_number(in_usd_per_machine_hour(price.median))},
+                 {"high", json_number(in_usd_per_machine_hour(price.high))},
+                 {"region", p.spot->offer.price->region},
+                 {"zone", p.spot->offer.price->zone}};
+    if (price.age) j["spot"]["age_days"] = json_number(in_days(*price.age));
+  }
+  const auto commitment = [](const plan::Commitment& c) {
+    Json made = {{"term", catalog::name_of(c.offer.price->purchase)},
+                 {"total_usd", json_number(in_usd(c.total))},
+                 {"usd_per_machine_hour", json_number(in_usd_per_machine_hour(c.offer.rate()))},
+                 {"region", c.offer.price->region}};
+    if (c.break_even > 0) made["break_even_utilization"] = json_number(c.break_even);
+    return made;
+  };
+  if (!p.commitments.empty()) {
+    j["commitment"] = commitment(p.commitments.front());
+    j["commitments"] = Json::array();
+    for (const plan::Commitment& c : p.commitments) j["commitments"].push_back(commitment(c));
+  }
+  if (p.quota)
+    j["quota"] = {{"name", p.quota->name},
+                  {"code", p.quota->code},
+                  {"amount", json_number(p.quota->amount)},
+                  {"unit", p.quota->vcpus ? "vcpu" : "gpu"}};
 }
 
 Json plan_json(const Request& request, const Plan& p, const Plan& first, const catalog::Catalog& catalog, int rank) {
@@ -81,8 +130,9 @@ Json plan_json(const Request& request, const Plan& p, const Plan& first, const c
     if (p.mfu > 0) j["mfu"] = json_number(p.mfu);
     j["basis"] = perf::name_of(p.basis);
   }
-  j["low"] = json_number(in_usd(p.cost) * p.cost_interval.low);
-  j["high"] = json_number(in_usd(p.cost) * p.cost_interval.high);
+  j["low"] = json_number(in_usd(p.cost_low));
+  j["high"] = json_number(in_usd(p.cost_high));
+  add_terms(p, j);
   j["why"] = reasons(request, p, first, catalog);
   j["price_source"] = price_source(p, catalog);
   j["price_date"] = price_date(p);
@@ -106,7 +156,15 @@ Json assumptions_json(const Request& request) {
             {"failures_per_gpu_hour", a.failures_per_gpu_hour},
             {"checkpoint_bytes_per_second", json_number(in_bytes_per_s(a.checkpoint_rate))},
             {"max_gpus", request.limits.max_gpus}};
-  if (request.work.kind == WorkKind::kServing) j["slo_percentile"] = percentile_of(request);
+  if (request.work.kind == WorkKind::kServing) {
+    j["slo_percentile"] = percentile_of(request);
+    j["max_load"] = request.limits.max_load;
+    j["allow_single"] = request.limits.allow_single;
+    if (request.lengths_assumed) {
+      j["isl"] = request.job.serve.isl;
+      j["osl"] = request.job.serve.osl;
+    }
+  }
   return j;
 }
 
@@ -127,8 +185,8 @@ Json document_of(const Request& request, const plan::Recommendation& found, cons
     j["rejected"].push_back({{"what", r.partly ? r.gpu + ", some settings" : r.gpu},
                              {"gpu", r.gpu},
                              {"stage", plan::name_of(r.stage)},
-                             {"need", r.need},
-                             {"have", r.have},
+                             {"need", describe_need(r.nearest)},
+                             {"have", describe_have(r.nearest)},
                              {"count", json_number(r.count)},
                              {"nearest_fix", fix.empty() ? Json(nullptr) : Json(fix)}});
   }
@@ -155,6 +213,7 @@ Json document_of(const Request& request, const plan::Recommendation& found, cons
   j["confidence"] = found.plans.empty() ? Json(nullptr) : json_number(found.confidence);
   j["warnings"] = Json::array();
   for (const plan::PriceWarning& w : found.warnings) j["warnings"].push_back(describe_warning(w));
+  j["caveats"] = first == nullptr ? std::vector<std::string>{} : caveats(request, found);
   j["feasible"] = json_number(found.feasible);
   j["assumptions"] = assumptions_json(request);
   j["considered"] = json_number(found.effort.configurations);

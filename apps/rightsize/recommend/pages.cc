@@ -7,6 +7,7 @@
 #include "base/date.h"
 #include "base/format.h"
 #include "rightsize/estimate/report.h"
+#include "rightsize/recommend/terms.h"
 #include "rightsize/recommend/words.h"
 
 namespace rightsize::app {
@@ -117,7 +118,9 @@ std::vector<std::string> consequences(const Request& request, const Recommendati
   std::vector<std::string> lines{describe_margins(request, first)};
   if (first.offer.price->purchase == catalog::Purchase::kSpot)
     lines.push_back("The machines can be taken back: the job must save and start again by itself.");
-  for (const plan::PriceWarning& w : found.warnings) lines.push_back("Know: " + describe_warning(w) + ".");
+  for (const std::string& sentence : {spot_sentence(request, found), commitment_sentence(first), quota_sentence(first)})
+    if (!sentence.empty()) lines.push_back(sentence);
+  for (const std::string& caveat : caveats(request, found)) lines.push_back("Caveat: " + caveat + ".");
   for (const plan::Breakpoint& b : found.breakpoints) {
     const BreakpointWords words = describe_breakpoint(b, first);
     lines.push_back(fmt::format("When {}: {}.", words.when, words.then));
@@ -177,8 +180,10 @@ void add_record(Report& report, const Request& request, const Recommendation& fo
                     describe_cost(request, first), describe_settings(request, first))});
   }
   record.emplace_back(Heading{"Options"});
-  for (const report::Block& block : report.blocks) {
-    if (std::holds_alternative<report::Table>(block)) record.push_back(block);
+  for (const std::vector<report::Block>* list : {&report.blocks, &report.pictures}) {
+    for (const report::Block& block : *list) {
+      if (std::holds_alternative<report::Table>(block)) record.push_back(block);
+    }
   }
   if (found.plans.empty()) return;
   record.emplace_back(Heading{"Consequences"});

@@ -18,7 +18,7 @@ struct Flags {
   WorkloadFlags workload;
   std::string catalog, emit;
   int plan = 1;
-  bool stats = false;
+  Shown shown;
 };
 
 // The plan of one rank for the tools that will run it, and nothing else: to be piped into a file.
@@ -76,7 +76,7 @@ Checked<Outcome> run(const Flags& flags) {
       reports.push_back(std::move(only));
       continue;
     }
-    report::Report report = report_of(request, found, own, flags.stats);
+    report::Report report = report_of(request, found, own, flags.shown);
     add_pictures(report, request, found, constants);
     add_record(report, request, found, own);
     reports.push_back(std::move(report));
@@ -95,7 +95,9 @@ Run add_recommend(FlagSet& command) {
       "write the plan for the tool that will run it (or a list): skypilot, kubernetes, karpenter, slurm, "
       "terraform, triton");
   command.add_option("--plan", flags->plan, "which plan --emit writes, by its number")->default_str("1");
-  command.add_flag("--stats", flags->stats, "how much was looked at, and how long each stage took");
+  command.add_flag("--explain", flags->shown.explain,
+                   "also why this plan, what else could change, and why other GPUs were rejected");
+  command.add_flag("--stats", flags->shown.stats, "how much was looked at, and how long each stage took");
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run(*flags); };
 }

@@ -1,10 +1,12 @@
 #include "rightsize/recommend/report.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "rightsize/recommend/terms.h"
 #include "rightsize/recommend/words.h"
 
 namespace rightsize::app {
@@ -32,7 +34,7 @@ std::string answer(const Request& request, const Plan& plan) {
   if (request.work.kind == WorkKind::kServing) {
     text += describe_cost(request, plan);
     if (request.model.image_size == 0 && plan.tpot > Seconds{})
-      text += fmt::format(", ${} a million answer tokens", format_number(plan.usd_per_million_units()));
+      text += fmt::format(", {} per 1M output tokens", format_usd(usd(plan.usd_per_million_units())));
   } else {
     text += fmt::format("done in {} for {}", format_duration(plan.time.total()), describe_cost(request, plan));
   }
@@ -57,37 +59,25 @@ const Plan* next_gpu(const Recommendation& found) {
 
 std::string runner_up(const Request& request, const Recommendation& found) {
   const Plan& first = found.plans.front();
-  std::string text;
-  if (const Plan* other = next_gpu(found)) {
-    text = fmt::format("The next best GPU: {}, {}", describe_machines(*other), compare(other->cost / first.cost));
-    if (request.work.kind != WorkKind::kServing) {
-      const double slower = other->time.total() / first.time.total();
-      text += slower > 1.05   ? fmt::format(" and {}x as long", format_number(slower, 2))
-              : slower < 0.95 ? fmt::format(" but {}x as fast", format_number(1 / slower, 2))
-                              : " and as fast";
-    }
-    const auto hours_of = [&](const Plan& p) {
-      const double gpus = p.offer.machine->gpus * p.machines;
-      return request.work.kind == WorkKind::kServing ? fmt::format("{} GPU{}", gpus, gpus == 1 ? "" : "s")
-                                                     : format_number(in_hours(p.time.total()) * gpus);
-    };
-    text += fmt::format(": a GPU-hour costs {} instead of {}, and it needs {} instead of {}. ",
-                        format_usd(usd(in_usd_per_gpu_hour(other->offer.rate_per_gpu()))),
-                        format_usd(usd(in_usd_per_gpu_hour(first.offer.rate_per_gpu()))), hours_of(*other),
-                        hours_of(first));
+  const Plan* other = next_gpu(found);
+  if (other == nullptr) return "No other GPU was looked at.";
+  std::string text = fmt::format("Next best GPU: {}, {}", describe_machines(*other), compare(other->cost / first.cost));
+  if (request.work.kind != WorkKind::kServing) {
+    const double slower = other->time.total() / first.time.total();
+    text += slower > 1.05   ? fmt::format(" and {}x as long", format_number(slower, 2))
+            : slower < 0.95 ? fmt::format(" but {}x as fast", format_number(1 / slower, 2))
+                            : " and as fast";
   }
-  const auto steady = std::find_if(found.plans.begin(), found.plans.end(), [](const Plan& p) {
-    return p.offer.price->purchase == catalog::Purchase::kOnDemand;
-  });
-  if (first.offer.price->purchase == catalog::Purchase::kSpot && steady != found.plans.end()) {
-    text += fmt::format("Without interruptions: {} for {}, {}. ", describe_machines(*steady), format_usd(steady->cost),
-                        compare(steady->cost / first.cost));
-  }
-  if (next_gpu(found) != nullptr) {
-    text += fmt::format("With every GPU's speed off by its error bar, {} stays the best in {} of cases.",
-                        first.offer.gpu->name, format_percent(Ratio::fraction(found.confidence)));
-  }
-  return text.empty() ? "No other GPU was looked at." : text;
+  const auto gpus_of = [](const Plan& p) { return p.offer.machine->gpus * p.machines; };
+  text += fmt::format(": {} a GPU-hour against {}", format_usd(usd(in_usd_per_gpu_hour(other->offer.rate_per_gpu()))),
+                      format_usd(usd(in_usd_per_gpu_hour(first.offer.rate_per_gpu()))));
+  if (request.work.kind != WorkKind::kServing)
+    text += fmt::format(", {} GPU-hours against {}", format_number(in_hours(other->time.total()) * gpus_of(*other)),
+                        format_number(in_hours(first.time.total()) * gpus_of(first)));
+  else if (gpus_of(*other) != gpus_of(first))
+    text += fmt::format(", {} GPUs against {}", gpus_of(*other), gpus_of(first));
+  return text + fmt::format(". With speeds and prices off by their error bars, {} stays the best in {} of cases.",
+                            first.offer.gpu->name, format_percent(Ratio::fraction(found.confidence)));
 }
 
 std::string no_answer(const Request& request, const Recommendation& found) {
@@ -107,7 +97,7 @@ Table plans_table(const Request& request, const std::string& title, const std::v
   table.title = title;
   table.columns = {{"#", "rank", Align::kRight},
                    {"GPUs", "gpus", Align::kLeft},
-                   {"machines", "machines", Align::kLeft, 27},
+                   {"machines", "machines", Align::kLeft, 20},
                    {"provider", "provider", Align::kLeft},
                    {"terms", "purchase", Align::kLeft}};
   if (serving) {
@@ -117,7 +107,6 @@ Table plans_table(const Request& request, const std::string& title, const std::v
     table.columns.push_back({"a month", "usd_total", Align::kRight});
   } else {
     table.columns.push_back({"time", "seconds", Align::kRight});
-    table.columns.push_back({"$/h", "usd_per_hour", Align::kRight});
     table.columns.push_back({"total", "usd_total", Align::kRight});
   }
   int rank = 0;
@@ -132,7 +121,6 @@ Table plans_table(const Request& request, const std::string& title, const std::v
       row.push_back(p.tpot > Seconds{} ? time_cell(p.tpot) : report::unknown_cell());
     } else {
       row.push_back(time_cell(p.time.total()));
-      row.push_back(number_cell(format_usd_per_hour(p.rate()), in_usd_per_hour(p.rate())));
     }
     row.push_back(usd_cell(p.cost));
     table.rows.push_back(std::move(row));
@@ -145,7 +133,7 @@ void add_rejections(Report& report, const Request& request, const Recommendation
   Table table;
   table.title = "Why not these";
   table.columns = {{"GPU", "gpu", Align::kLeft},
-                   {"falls out by", "stage", Align::kLeft},
+                   {"rejected", "stage", Align::kLeft},
                    {"needs", "need", Align::kLeft},
                    {"has", "have", Align::kLeft},
                    {"options", "count", Align::kRight}};
@@ -157,8 +145,8 @@ void add_rejections(Report& report, const Request& request, const Recommendation
       unsold += (unsold.empty() ? "" : ", ") + r.gpu;
       continue;
     }
-    table.rows.push_back({text_cell(r.gpu), text_cell(plan::name_of(r.stage)), text_cell(r.need), text_cell(r.have),
-                          number_cell(format_count(r.count), r.count)});
+    table.rows.push_back({text_cell(r.gpu), text_cell(plan::name_of(r.stage)), text_cell(describe_need(r.nearest)),
+                          text_cell(describe_have(r.nearest)), number_cell(format_count(r.count), r.count)});
     const bool new_fix = r.fix && std::find(told.begin(), told.end(), r.gpu) == told.end();
     constexpr std::size_t kMostFixes = 6;
     if (!new_fix || told.size() == kMostFixes) continue;
@@ -173,6 +161,7 @@ void add_rejections(Report& report, const Request& request, const Recommendation
 
 void add_changes(Report& report, const Request& request, const Recommendation& found) {
   if (found.changes.empty()) return;
+  std::string slower;
   Table table;
   table.title = "What else could change";
   table.columns = {{"change", "change", Align::kLeft},
@@ -185,13 +174,16 @@ void add_changes(Report& report, const Request& request, const Recommendation& f
     table.rows.push_back({text_cell(describe_change(request, c.kind).what), text_cell(c.flags),
                           text_cell(fmt::format("{} x {}", c.plan.gpus, c.plan.offer.gpu->name)), usd_cell(c.plan.cost),
                           found.plans.empty() ? report::unknown_cell() : number_cell(compare(ratio), ratio)});
+    constexpr double kClearlyMore = 1.02;
+    if (const std::string why = why_slower(c.kind); ratio > kClearlyMore && !why.empty()) slower += why + ". ";
   }
   report.blocks.emplace_back(std::move(table));
+  if (!slower.empty()) report.blocks.emplace_back(Paragraph{slower});
 }
 
 void add_breakpoints(Report& report, const Recommendation& found) {
   if (found.breakpoints.empty() || found.plans.empty()) return;
-  std::string text = "The answer becomes another when:\n";
+  std::string text = "What would change this recommendation:\n";
   for (const plan::Breakpoint& b : found.breakpoints) {
     const BreakpointWords words = describe_breakpoint(b, found.plans.front());
     text += fmt::format("  {}: then {}.\n", words.when, words.then);
@@ -210,18 +202,6 @@ void add_mix(Report& report, const Recommendation& found) {
   }
   report.blocks.emplace_back(Paragraph{fmt::format("Cheaper still, two kinds behind one router: {} a month, {}.\n{}",
                                                    format_usd(rate), compare(rate / found.plans.front().cost), parts)});
-}
-
-void add_notes(Report& report, const Recommendation& found) {
-  const Plan& first = found.plans.front();
-  std::string text;
-  for (const plan::PriceWarning& w : found.warnings) text += fmt::format("  {}.\n", describe_warning(w));
-  for (const perf::Note& note : first.notes) text += fmt::format("  {}.\n", perf::describe(note));
-  for (const std::string& warning : first.memory.warnings) text += fmt::format("  {}.\n", warning);
-  if (first.basis == perf::Basis::kSpecification)
-    text += fmt::format("  Nothing was measured on {}: its speed is read off the data sheet, with wide error bars.\n",
-                        first.offer.gpu->name);
-  if (!text.empty()) report.blocks.emplace_back(Paragraph{"Know about the first plan:\n" + text});
 }
 
 void add_stats(Report& report, const Recommendation& found) {
@@ -245,27 +225,32 @@ void add_stats(Report& report, const Recommendation& found) {
 
 }  // namespace
 
-Report report_of(const Request& request, const Recommendation& found, const catalog::Catalog& catalog, bool stats) {
-  Report report;
-  report.title = describe_request(request);
-  report.document = document_of(request, found, catalog);
-  if (found.plans.empty()) {
-    report.blocks.emplace_back(Paragraph{no_answer(request, found)});
-  } else {
+namespace {
+
+// The answer, and what to know before acting on it.
+void add_answer(Report& report, const Request& request, const Recommendation& found) {
+  const Plan& first = found.plans.front();
+  std::string text = answer(request, first);
+  for (const std::string& sentence :
+       {hours_sentence(first), spot_sentence(request, found), commitment_sentence(first), quota_sentence(first)})
+    if (!sentence.empty()) text += "\n" + sentence;
+  report.blocks.emplace_back(Paragraph{text});
+  std::string notes;
+  for (const std::string& line : caveats(request, found)) notes += fmt::format("  {}.\n", line);
+  if (!notes.empty()) report.blocks.emplace_back(Paragraph{"Caveats:\n" + notes});
+  std::string settings = fmt::format("Settings: {}.", describe_settings(request, first));
+  if (const std::string assumed = assumptions_sentence(request, first); !assumed.empty()) settings += "\n" + assumed;
+  report.blocks.emplace_back(Paragraph{settings});
+}
+
+// What --explain adds.
+void add_details(Report& report, const Request& request, const Recommendation& found) {
+  if (!found.plans.empty()) {
     const Plan& first = found.plans.front();
-    report.blocks.emplace_back(Paragraph{answer(request, first)});
     report.blocks.emplace_back(
-        Paragraph{fmt::format("Settings: {}. {}. {}", describe_settings(request, first), describe_speed(request, first),
-                              describe_margins(request, first))});
+        Paragraph{fmt::format("{}. {}", describe_speed(request, first), describe_margins(request, first))});
     if (request.work.kind != WorkKind::kServing) report.blocks.emplace_back(Paragraph{where_hours_go(first)});
     report.blocks.emplace_back(Paragraph{runner_up(request, found)});
-    report.blocks.emplace_back(plans_table(
-        request,
-        fmt::format("The best of each provider, GPU and terms ({} options {})", format_count(found.feasible),
-                    request.work.kind == WorkKind::kServing ? "screened; these are simulated and keep every limit"
-                                                            : "keep to every limit"),
-        found.plans));
-    add_mix(report, found);
     if (found.pareto.size() > 1) {
       Table front = plans_table(
           request, request.work.kind == WorkKind::kServing ? "Faster answers for more money" : "Sooner for more money",
@@ -277,8 +262,32 @@ Report report_of(const Request& request, const Recommendation& found, const cata
   add_breakpoints(report, found);
   add_changes(report, request, found);
   add_rejections(report, request, found);
-  if (!found.plans.empty()) add_notes(report, found);
-  if (stats) add_stats(report, found);
+}
+
+}  // namespace
+
+Report report_of(const Request& request, const Recommendation& found, const catalog::Catalog& catalog, Shown shown) {
+  Report report, details;
+  report.title = describe_request(request);
+  report.document = document_of(request, found, catalog);
+  if (found.plans.empty()) {
+    report.blocks.emplace_back(Paragraph{no_answer(request, found)});
+  } else {
+    add_answer(report, request, found);
+    report.blocks.emplace_back(plans_table(
+        request,
+        fmt::format("The best of each provider, GPU and terms ({} options {})", format_count(found.feasible),
+                    request.work.kind == WorkKind::kServing ? "screened; these are simulated and keep every limit"
+                                                            : "keep to every limit"),
+        found.plans));
+    add_mix(report, found);
+  }
+  add_details(details, request, found);
+  // Where nothing was found, why is the answer.
+  const bool all = shown.explain || found.plans.empty();
+  std::vector<report::Block>& rest = all ? report.blocks : report.pictures;
+  std::move(details.blocks.begin(), details.blocks.end(), std::back_inserter(rest));
+  if (shown.stats) add_stats(report, found);
   return report;
 }
 

@@ -1,5 +1,6 @@
 #include "rightsize/recommend/words.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -44,12 +45,25 @@ std::string limits_of(const plan::Request& request) {
   return text;
 }
 
+std::int64_t longest(const plan::Request& request, std::int64_t plan::RequestSize::*length) {
+  std::int64_t most = 0;
+  for (const plan::RequestSize& size : request.work.mix) most = std::max(most, size.*length);
+  return most;
+}
+
 // How long requests are, which decides the cost more than anything else.
 std::string lengths_of(const plan::Request& request) {
   const auto count = [](std::int64_t n) { return format_count(static_cast<double>(n)); };
   if (request.model.image_size > 0) return {};
   if (answers_at_once(request)) return fmt::format(" of {} tokens", count(request.job.sequence));
+  if (request.work.mix_is_spread)
+    return fmt::format(", {} tokens in and {} out at the median, up to {} and {}", count(request.job.serve.isl),
+                       count(request.job.serve.osl), count(longest(request, &plan::RequestSize::isl)),
+                       count(longest(request, &plan::RequestSize::osl)));
   if (!request.work.mix.empty()) return fmt::format(" of {} sizes", request.work.mix.size());
+  if (request.work.trace)
+    return fmt::format(" as recorded, {} tokens in and {} out on average", count(request.job.serve.isl),
+                       count(request.job.serve.osl));
   return fmt::format(", {} tokens in, {} out", count(request.job.serve.isl), count(request.job.serve.osl));
 }
 
@@ -115,6 +129,23 @@ std::string compare(double ratio) {
   return percent_apart(ratio);
 }
 
+std::string quality_caveat(const plan::Request& request, const plan::Plan& plan) {
+  using model::Precision;
+  if (request.job.kind != model::JobKind::kServe || request.work.is_measured()) return {};
+  switch (plan.job.precision) {
+    case Precision::kFp8:
+      return "fp8 weights are usually within 1 % of the 16-bit model: check your own tasks";
+    case Precision::kInt8:
+      return "8-bit weights are usually within 1 % of the 16-bit model: check your own tasks";
+    case Precision::kInt4:
+    case Precision::kNf4:
+    case Precision::kFp4:
+      return "4-bit weights lose a few percent on hard tasks: check your own";
+    default:
+      return {};
+  }
+}
+
 std::string describe_outline(const plan::PlanOutline& plan) {
   return fmt::format("{} x {} ({} x {}) at {}, {}", plan.machines, plan.offer.machine->instance,
                      plan.offer.machine->gpus, plan.offer.gpu->name, plan.offer.machine->provider,
@@ -143,10 +174,6 @@ ChangeWords describe_change(const plan::Request& request, plan::ChangeKind kind)
       return {"twice the time for each token", "answers come later"};
     case ChangeKind::kSpot:
       return {"spot machines", "interrupted now and then; the work that is done again is in the price"};
-    case ChangeKind::kOneYear:
-      return {"a commitment of one year", "paid whether used or not"};
-    case ChangeKind::kThreeYears:
-      return {"a commitment of three years", "paid whether used or not"};
     case ChangeKind::kMoreGpus:
       return {"more GPUs", ""};
     case ChangeKind::kNoDeadline:
@@ -155,6 +182,98 @@ ChangeWords describe_change(const plan::Request& request, plan::ChangeKind kind)
       return {"a larger budget", ""};
     case ChangeKind::kNoLimits:
       return {"more GPUs and neither deadline nor budget", ""};
+  }
+  return {};
+}
+
+std::string why_slower(plan::ChangeKind kind) {
+  using plan::ChangeKind;
+  switch (kind) {
+    case ChangeKind::kLora:
+      return "LoRA saves memory, not time: the frozen base still runs forwards and backwards, and PEFT's fp32 adapters "
+             "convert "
+             "their inputs beside every matrix";
+    case ChangeKind::kQlora:
+      return "QLoRA unpacks the 4-bit base before every product, on top of what LoRA adds";
+    case ChangeKind::kEightBitOptimizer:
+      return "8-bit states are unpacked and packed again in every step";
+    default:
+      return {};
+  }
+}
+
+std::string describe_need(const plan::Shortfall& s) {
+  using Kind = plan::Shortfall::Kind;
+  switch (s.kind) {
+    case Kind::kNoPrice:
+      return "a price with source and date";
+    case Kind::kForeignChip:
+    case Kind::kOldChip:
+      return std::string(model::name_of(s.stack));
+    case Kind::kFormat:
+      return s.reason;
+    case Kind::kNoNetwork:
+      return "a network between machines";
+    case Kind::kMemory:
+      return fmt::format("{} on each of {}{}", format_bytes(s.need_bytes), plural(s.need_gpus, "GPU"),
+                         s.serving ? fmt::format(" in {}", model::name_of(s.precision)) : "");
+    case Kind::kMemoryHeld:
+      return "the memory it held";
+    case Kind::kGpus:
+      return plural(s.need_gpus, "GPU");
+    case Kind::kReplicas:
+      return fmt::format("{} for two replicas", plural(s.need_gpus, "GPU"));
+    case Kind::kGlobalBatch:
+      return fmt::format("exactly {} a step", plural(s.need_gpus, "sample"));
+    case Kind::kSloAlone:
+      return fmt::format("{} {} {} on {}", serving::name_of(s.slos.front().quantity), format_duration(s.need_time),
+                         s.need_time > s.have_time ? "alone" : "before any waits", plural(s.need_gpus, "GPU"));
+    case Kind::kSloUnderLoad:
+      return fmt::format("more than {}", plural(s.have_gpus, "GPU"));
+    case Kind::kInterruptions:
+      return "time to save between interruptions";
+    case Kind::kDeadline:
+      return format_duration(s.need_time);
+    case Kind::kBudget:
+      return format_usd(s.need_cost);
+  }
+  return {};
+}
+
+std::string describe_have(const plan::Shortfall& s) {
+  using Kind = plan::Shortfall::Kind;
+  switch (s.kind) {
+    case Kind::kNoPrice:
+      return "none on these terms";
+    case Kind::kForeignChip:
+      return "CUDA and ROCm only";
+    case Kind::kOldChip:
+      return "newer GPUs only";
+    case Kind::kFormat:
+      return {};
+    case Kind::kNoNetwork:
+      return "none documented: each works alone";
+    case Kind::kMemory:
+    case Kind::kMemoryHeld:
+      return format_bytes(s.have_bytes);
+    case Kind::kGpus:
+    case Kind::kReplicas:
+      return fmt::format("{} at most", s.have_gpus);
+    case Kind::kGlobalBatch:
+      return fmt::format("{} that do not divide it", plural(s.have_gpus, "GPU"));
+    case Kind::kSloAlone:
+    case Kind::kDeadline:
+      return format_duration(s.have_time);
+    case Kind::kSloUnderLoad: {
+      std::string text;
+      for (const serving::Slo& slo : s.slos)
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", serving::describe(slo), format_duration(slo.limit));
+      return text.empty() ? "the load" : text;
+    }
+    case Kind::kInterruptions:
+      return "too little";
+    case Kind::kBudget:
+      return format_usd(s.have_cost);
   }
   return {};
 }
@@ -276,11 +395,9 @@ std::string describe_margins(const plan::Request& request, const plan::Plan& pla
 
 std::string describe_cost(const plan::Request& request, const plan::Plan& plan) {
   const char* each = request.work.kind == WorkKind::kServing ? " a month" : "";
-  if (plan.cost_interval.high <= 1) return fmt::format("{}{}", format_usd(plan.cost), each);
-  // A month of serving costs what it costs; what is uncertain is how much the machines carry.
-  if (request.work.kind == WorkKind::kServing) return fmt::format("{} a month", format_usd(plan.cost));
-  return fmt::format("{} ({} to {})", format_usd(plan.cost), format_usd(plan.cost * plan.cost_interval.low),
-                     format_usd(plan.cost * plan.cost_interval.high));
+  const std::string cost = format_usd(plan.cost), low = format_usd(plan.cost_low), high = format_usd(plan.cost_high);
+  if (low == cost && high == cost) return cost + each;
+  return fmt::format("{}{} ({} to {})", cost, each, low, high);
 }
 
 std::string price_source(const plan::Plan& plan, const catalog::Catalog& catalog) {

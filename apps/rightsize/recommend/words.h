@@ -37,6 +37,9 @@ std::string price_date(const plan::Plan& plan);
 std::vector<std::string> reasons(const plan::Request& request, const plan::Plan& plan, const plan::Plan& first,
                                  const catalog::Catalog& catalog);
 
+// What a narrower number format may cost in quality; empty where the checkpoint is used as it is.
+std::string quality_caveat(const plan::Request& request, const plan::Plan& plan);
+
 // "61 % less", "12 % more".
 std::string compare(double ratio);
 
@@ -48,6 +51,13 @@ struct ChangeWords {
   std::string what, effect;
 };
 ChangeWords describe_change(const plan::Request& request, plan::ChangeKind kind);
+
+// What a configuration that fell out needed, and what there was: "41 GiB on each of 4 GPUs", "40 GiB".
+std::string describe_need(const plan::Shortfall& shortfall);
+std::string describe_have(const plan::Shortfall& shortfall);
+
+// Why a change that saves memory costs time; empty for the others.
+std::string why_slower(plan::ChangeKind kind);
 
 // What would let a GPU in that fell out: "--method lora: 1 x ... for $120, 61 % less"; empty where nothing does.
 // `first` is the best plan, where there is one.

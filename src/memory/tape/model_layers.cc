@@ -82,6 +82,8 @@ Tensor ModelRun::normalize(const Frame& frame, const Op& op, Tensor given) {
   Tensor weight = parameter(found.weight), bias = parameter(found.bias);
   const bool rms = op.norm == NormKind::kRms || op.norm == NormKind::kRmsPlusOne || op.norm == NormKind::kRmsWide ||
                    op.norm == NormKind::kLayerSpelled;
+  const bool rows_alone = op.norm != NormKind::kBatch && op.norm != NormKind::kGroup;
+  if (plan_.compiled && rows_alone) return compiled_norm(std::move(x), std::move(weight), rows);
   if (rms && plan_.fused_kernels) return fused_rms_norm(std::move(x), std::move(weight), rows);
   switch (op.norm) {
     case NormKind::kLayerWide: {
@@ -114,6 +116,8 @@ Tensor ModelRun::activate(const Op& op, Tensor x) const {
   if (op.copy == model::CopyKind::kBothWays) {   // in place
     return op.activation == Activation::kRelu ? relu_in_place(std::move(x)) : silu_in_place(std::move(x));
   }
+  const bool one_kernel = plan_.compiled || plan_.stack == Stack::kMegatron;  // saves what it is given
+  if (one_kernel) return op.activation == Activation::kRelu ? relu(std::move(x)) : gelu(std::move(x));
   switch (op.activation) {
     case Activation::kSilu:
       return silu(std::move(x));
@@ -138,8 +142,9 @@ Tensor ModelRun::activate(const Op& op, Tensor x) const {
 // ---------------------------------------------------------------- attention
 
 bool ModelRun::runs_fused_attention() const {
-  // llm-foundry's own classes run flash attention where transformers writes the scores out.
-  return plan_.stack == Stack::kLlmFoundry || plan_.attention == Attention::kFlash;
+  // llm-foundry's own classes and Megatron's run flash attention where transformers writes the scores out.
+  const bool megatron = plan_.stack == Stack::kMegatron && plan_.attention != Attention::kEager;
+  return megatron || plan_.stack == Stack::kLlmFoundry || plan_.attention == Attention::kFlash;
 }
 
 Tensor ModelRun::fused_or_eager(Tensor given_q, Tensor given_k, Tensor given_v, const AttentionShape& attention,
@@ -153,6 +158,7 @@ Tensor ModelRun::fused_or_eager(Tensor given_q, Tensor given_k, Tensor given_v, 
     if (plan_.recompute == Recompute::kSelective && plan_.stack == Stack::kMegatron) {
       return merge_heads(recomputed_attention(q, k, v, attention));
     }
+    if (attention.sinks) return sink_attention(q, k, v, attention);
     return eager_attention(q, k, v, attention, dropout_p);
   }
   Tensor out = fused_attention(q, k, v, attention);
@@ -177,6 +183,7 @@ Tensor ModelRun::attend(Frame& frame, const Op& op) {
   shape.tokens = how.query_tokens > 0 ? how.query_tokens : plan_.tokens;
   shape.kv_tokens = how.key_tokens;
   shape.head_dim = how.head_dim;
+  shape.sinks = how.sinks;
   if (how.value_dim != how.head_dim) shape.value_dim = how.value_dim;
   const bool sdpa = plan_.attention == Attention::kSdpa;
   if (how.kernel == AttentionOp::Kernel::kMath && (sdpa || bias)) {
@@ -192,20 +199,42 @@ Tensor ModelRun::attend(Frame& frame, const Op& op) {
     if (how.masked) shape.mask = plan_.batch * plan_.tokens * plan_.tokens;
   }
   // A layer whose window the sequence reaches gets a mask: keys and values are repeated for all heads (a view when
-  // there is only one) and the mask is kept in the width of q.
-  if (sdpa && how.window > 0 && plan_.all_tokens >= how.window) {
+  // there is only one) and the mask is kept in the width of q. While torch.compile traces, transformers cannot tell
+  // that a causal mask is not needed: every layer has one, all the same.
+  const bool traced = plan_.compiled && how.causal;
+  if (sdpa && (traced || (how.window > 0 && plan_.all_tokens >= how.window))) {
     if (shape.kv_heads != shape.heads) {
       const Expand expand = shape.kv_heads == 1 ? Expand::kNever : Expand::kAlways;
       k = expand_copy(std::move(k), q.elements, expand);
       v = expand_copy(std::move(v), q.elements, expand);
     }
     shape.kv_heads = shape.heads;
-    shape.mask = plan_.batch * plan_.tokens * plan_.all_tokens;
+    if (!traced) shape.mask = plan_.batch * plan_.tokens * plan_.all_tokens;
+    if (traced && !traced_mask_) {
+      traced_mask_ =
+          recorder_.make(plan_.batch * plan_.tokens * plan_.all_tokens, kHalf, Layout::kPlain, Part::kBuffers);
+    }
   }
   return fused_or_eager(q, k, v, shape, how.dropout);
 }
 
 // ---------------------------------------------------------------- experts
+
+namespace {
+
+// gate.clamp() * sigmoid(alpha gate) * (up.clamp() + 1), of interleaved halves: a clamp saves what it is given, as silu
+// does, and sigmoid its result, as tanh does.
+Tensor clamped_gate(Tensor given) {
+  Tensor u = std::move(given);
+  const Count half = u.elements / 2;
+  Tensor gate = silu(slice(u, half)), up = silu(slice(u, half));
+  u.reset();
+  Tensor open = tanh(multiply_constant(gate));
+  Tensor gated = multiply(std::move(gate), std::move(open));
+  return multiply(add_constant(std::move(up)), std::move(gated));
+}
+
+}  // namespace
 
 // As transformers 5 runs them: rows sorted by expert, one grouped product over stacked weights.
 Tensor ModelRun::route(const Frame& frame, const model::ExpertsOp& how, Tensor given) {
@@ -241,8 +270,16 @@ Tensor ModelRun::route(const Frame& frame, const model::ExpertsOp& how, Tensor g
   Tensor unused = recorder_.make(routed, kByte);
   Tensor u = grouped_product(std::move(selected), std::move(in_weight), routed * sides * inner);
   u = masked_fill(std::move(u), unused);
+  auto add_bias = [&](Tensor y, const Linear& linear) {
+    const Count n = y.elements;
+    Tensor bias = parameter(linear.bias);
+    return bias ? add(std::move(y), index(std::move(bias), n, ids)) : y;
+  };
+  u = add_bias(std::move(u), linear_of(frame, how.in));
   if (!how.gated) {
     u = activate(activation, std::move(u));
+  } else if (how.clamped && !plan_.fused_kernels) {
+    u = clamped_gate(std::move(u));
   } else {
     auto [gate, up] = split2(u);
     Tensor product;
@@ -258,6 +295,7 @@ Tensor ModelRun::route(const Frame& frame, const model::ExpertsOp& how, Tensor g
   }
   u = grouped_product(std::move(u), std::move(out_weight), routed * width);
   u = masked_fill(std::move(u), unused);
+  u = add_bias(std::move(u), linear_of(frame, how.out));
   Tensor weighted = multiply(u, shares);
   Tensor inverse = recorder_.make(routed, kLong);
   weighted = index(std::move(weighted), routed * width, inverse);
@@ -286,6 +324,10 @@ Tensor ModelRun::language_loss(const Frame& frame, const Op& op, Tensor given) {
   }
   Tensor logits = linear(x, std::move(weight), parameter(bias_leaf), options);
   if (!causal) x.reset();  // was a temporary of the expression
+  if (plan_.compiled) {
+    if (softcapped) logits = compiled_softcap(std::move(logits));
+    return compiled_cross_entropy(std::move(logits), rows);
+  }
   if (scaled_logits) logits = multiply_constant(std::move(logits));
   if (forward_.logit_softcap > 0) {
     logits = multiply_constant(std::move(logits));

@@ -298,6 +298,7 @@ void ModelRun::run_elementwise(Frame& frame, const Op& op) {
   switch (op.kind) {
     case OpKind::kRotate: {
       Tensor x = take(frame, op, 0);
+      if (plan_.compiled) return result(compiled_rotate(std::move(x)));
       return result(rotate(std::move(x), slot(frame, op.in[1].value), slot(frame, op.in[2].value)));
     }
     case OpKind::kActivate:
@@ -321,6 +322,7 @@ void ModelRun::run_elementwise(Frame& frame, const Op& op) {
       return result(op.aux == 0 ? fused_gate(std::move(a), std::move(b)) : fused_gate(std::move(b), std::move(a)));
     }
     case OpKind::kDropout:
+      if (plan_.compiled) return result(take(frame, op, 0));  // made again from its seed
       return result(dropout(take(frame, op, 0), op.p));
     case OpKind::kMaskedFill: {
       Tensor x = take(frame, op, 0), mask = take(frame, op, 1);

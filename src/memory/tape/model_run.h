@@ -95,7 +95,7 @@ class ModelRun : public Segment {
   std::vector<Tensor> shared_, inputs_;
   std::int32_t gathered_ = -1;  // storage of the rows last gathered, and what they were gathered from
   Tensor gathered_from_;
-  Tensor held_logits_;
+  Tensor held_logits_, traced_mask_;
   std::size_t next_stretch_ = 0;
   LayerHooks* hooks_ = nullptr;
 };

@@ -80,6 +80,21 @@ Tensor sum_groups(Tensor x, Count n);
 // silu(gate) * up in one kernel (Liger, Apex, torch.compile): saves both inputs.
 Tensor fused_gate(Tensor gate, Tensor up);
 
+// --- torch.compile
+//
+// Chains of elementwise operations become one kernel, and the min-cut partitioner keeps what products, attention and
+// norms need and makes the rest again (checked against the saved tensors of compiled models, torch 2.11). Under
+// autocast what products read is written in 16 bits at once.
+
+// Any norm over rows: saves its input and a number a row.
+Tensor compiled_norm(Tensor x, Tensor weight, Count rows);
+// An operation that saves nothing: rotary positions, dropout from its seed.
+Tensor compiled_rotate(Tensor x);
+// tanh(x / cap) * cap: saves x.
+Tensor compiled_softcap(Tensor x);
+// The loss from 16-bit logits: saves them and two numbers a row; its backward has room for two gradients of them.
+Tensor compiled_cross_entropy(Tensor logits, Count rows);
+
 // --- norms
 
 Tensor layer_norm(Tensor x, Tensor weight, Tensor bias, Count rows);
@@ -130,6 +145,7 @@ struct AttentionShape {
   Count kv_heads = 0;   // 0: heads
   Count value_dim = 0;  // 0: head_dim
   Count mask = 0;       // elements of a boolean mask turned into an additive one and saved; 0: none
+  bool sinks = false;   // one more score a row
 
   Count scores() const { return batch * heads * tokens * (kv_tokens ? kv_tokens : tokens); }
   Count outputs() const { return batch * heads * tokens * (value_dim ? value_dim : head_dim); }
@@ -140,6 +156,8 @@ Tensor fused_attention(Tensor q, Tensor k, Tensor v, const AttentionShape& shape
 Tensor math_attention(Tensor q, Tensor k, Tensor v, const AttentionShape& shape, double dropout_p, Tensor bias);
 // The eager attention of transformers: scores, scaling, mask, softmax in 32 bits, dropout, product.
 Tensor eager_attention(Tensor q, Tensor k, Tensor v, const AttentionShape& shape, double dropout_p);
+// The same with sinks (gpt-oss): a column is appended to the scores, the softmax runs in their width.
+Tensor sink_attention(Tensor q, Tensor k, Tensor v, const AttentionShape& shape);
 // The same with scores and probabilities made again in the backward (Megatron's selective recomputation).
 Tensor recomputed_attention(Tensor q, Tensor k, Tensor v, const AttentionShape& shape);
 

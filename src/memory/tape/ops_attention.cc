@@ -131,6 +131,26 @@ Tensor eager_attention(Tensor given_q, Tensor given_k, Tensor given_v, const Att
   return copy_both_ways(std::move(out));
 }
 
+Tensor sink_attention(Tensor given_q, Tensor given_k, Tensor given_v, const AttentionShape& shape) {
+  Tensor q = std::move(given_q), k = std::move(given_k), v = std::move(given_v);
+  Recorder& r = q.recorder();
+  const Count kv_tokens = shape.kv_tokens ? shape.kv_tokens : shape.tokens;
+  const Count expanded = shape.batch * shape.heads * kv_tokens * shape.head_dim;
+  k = repeat_heads(std::move(k), expanded);
+  v = repeat_heads(std::move(v), expanded);
+  Tensor weights = batched_product(copy_both_ways(q), copy_both_ways(k), shape.scores());
+  weights = multiply_constant(std::move(weights));
+  weights = add_constant(std::move(weights));  // the causal mask
+  Tensor sinks = r.make(shape.batch * shape.heads * shape.tokens, weights.width);
+  weights = cat(std::move(weights), std::move(sinks));
+  weights = add_constant(std::move(weights));  // less the largest of each row
+  const std::uint8_t width = r.autocast ? kSingle : weights.width;
+  Tensor probabilities = softmax(std::move(weights), width);
+  probabilities = slice(std::move(probabilities), shape.scores());
+  Tensor out = batched_product(std::move(probabilities), copy_both_ways(v), shape.outputs());
+  return copy_both_ways(std::move(out));
+}
+
 Tensor recomputed_attention(Tensor given_q, Tensor given_k, Tensor given_v, const AttentionShape& shape) {
   Tensor q = std::move(given_q), k = std::move(given_k), v = std::move(given_v);
   Recorder& r = q.recorder();

@@ -32,7 +32,8 @@ void set_widths(const Job& job, Plan& plan) {
       plan.width = plan.stored_width = plan.state_width = kSingle;
       break;
     case Precision::kFp8:
-      plan.fp8 = true;
+    case Precision::kFp4:
+      plan.fp8 = true;  // NVFP4 recipes save activations in fp8
       [[fallthrough]];
     case Precision::kMixedBf16:
       plan.state_width = kSingle;
@@ -42,7 +43,8 @@ void set_widths(const Job& job, Plan& plan) {
         plan.gradient_width = kSingle;
       } else if (!adapters) {
         plan.master_weights = true;
-        plan.gradient_width = kSingle;
+        // The recipes of NeMo and Megatron-Bridge reduce gradients in bf16 (grad_reduce_in_fp32 = False).
+        plan.gradient_width = job.stack == Stack::kMegatron ? kHalf : kSingle;
       }
       break;
     default:
@@ -98,7 +100,8 @@ Plan make_plan(const model::ModelShape& model, const Job& job, bool last_stage) 
   plan.attention = job.train.attention;
   plan.cross_entropy = job.train.cross_entropy;
   plan.stack = job.stack;
-  plan.fused_kernels = job.train.fused_kernels || job.stack == Stack::kMegatron;
+  plan.fused_kernels = job.train.fused_kernels || job.train.compile || job.stack == Stack::kMegatron;
+  plan.compiled = job.train.compile && job.stack == Stack::kHf;
   plan.offload_activations = job.train.offload_activations;
   plan.offload_states = job.train.offload != model::Offload::kNone;
   plan.offload_parameters = job.train.offload == model::Offload::kParameters;

@@ -38,6 +38,7 @@ struct Plan {
   model::CrossEntropy cross_entropy = model::CrossEntropy::kEager;
   model::Stack stack = model::Stack::kHf;
   bool fused_kernels = false;
+  bool compiled = false;  // torch.compile of a whole transformers model
   bool offload_activations = false;
   bool offload_states = false;
   bool offload_parameters = false;  // weights come from host memory layer by layer, gradients go there

@@ -25,7 +25,7 @@ Session::Session(const model::ModelShape& model, const Plan& plan, CachingAlloca
     recorder_.set_watcher(sharding_.get());
   }
   states_ = std::make_unique<OptimizerStates>(recorder_, model_.weights(), plan_);
-  if (plan.fp8 && plan.stack != Stack::kTorchTitan) cache_fp8_weights();
+  if (plan.fp8 && plan.stack != Stack::kTorchTitan && plan.stack != Stack::kMegatron) cache_fp8_weights();
   states_->prepare();
   model_.make_inputs();
   if (plan.stack == Stack::kHf && plan.zero == 0 && plan.shards > 1) make_buckets();
@@ -67,7 +67,8 @@ void Session::pass() {
 
 Tensor Session::workspace() { return recorder_.make(kCublasWorkspace, kByte, Layout::kPlain, Part::kBuffers); }
 
-// Transformer Engine keeps an fp8 copy of every matrix, and its transpose.
+// Transformer Engine keeps an fp8 copy of every matrix, and its transpose. In Megatron's recipes these two are all
+// there is of a weight beside the master copy (fp8_param_gather): no more than the 16-bit one.
 void Session::cache_fp8_weights() {
   for (const ParameterInfo& info : model_.weights().infos()) {
     if (info.cols <= 1 || info.layer < 0) continue;

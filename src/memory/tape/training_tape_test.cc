@@ -20,11 +20,11 @@ using model::ModelShape;
 
 const std::string kFixtures = std::string(RIGHTSIZE_SOURCE_DIR) + "/tests/fixtures/memory/";
 
-const ModelShape& model(const std::string& name) {
+const ModelShape& model(const std::string& name, const std::string& folder = kFixtures + "models/") {
   static std::map<std::string, ModelShape> models;
   auto found = models.find(name);
   if (found != models.end()) return found->second;
-  const std::string path = kFixtures + "models/" + name + ".json";
+  const std::string path = folder + name + ".json";
   Result<std::string> text = read_file(path);
   EXPECT_TRUE(text) << path;
   Checked<ModelShape> shape = model::read_model(path, text.value_or("{}"));
@@ -91,6 +91,36 @@ TEST(TrainingTape, ReproducesLanguageModelsOnAnH200) {
   EXPECT_LE(allocated.worst, 0.03) << allocated.worst_row;
   EXPECT_LE(reserved.mean(), 0.015);
   EXPECT_LE(reserved.worst, 0.1) << reserved.worst_row;
+}
+
+TEST(TrainingTape, ReproducesCompiledModelsOnAnH200) {
+  const std::string folder = std::string(RIGHTSIZE_SOURCE_DIR) + "/data/measurements/models/";
+  const Csv csv = fixture("h200-compiled.csv");
+  Errors allocated;
+  for (const CsvRow& row : csv.rows()) {
+    const std::string name(csv.cell(row, "model"));
+    Job job = training_job(static_cast<std::int64_t>(number(csv, row, "batch")),
+                           static_cast<std::int64_t>(number(csv, row, "sequence")));
+    if (csv.cell(row, "mode") == "amp") job.precision = model::Precision::kAmpBf16;
+    if (csv.cell(row, "checkpoint") == "yes") job.train.recompute = model::Recompute::kFull;
+    if (csv.cell(row, "attention") == "eager") job.train.attention = model::Attention::kEager;
+    job.train.compile = csv.cell(row, "compile") == "yes";
+    const TrainingPeak peak = replay_training(model(name, folder), job);
+    const std::string label = name + " line " + std::to_string(row.line);
+    allocated.add(in_gib(peak.peak_allocated), number(csv, row, "allocated"), label);
+  }
+  EXPECT_GE(allocated.count, 15);
+  EXPECT_LE(allocated.mean(), 0.03);
+  EXPECT_LE(allocated.worst, 0.12) << allocated.worst_row;
+}
+
+TEST(TrainingTape, CompilingNeverTakesMoreWithoutCheckpoints) {
+  for (const char* name : {"llama3.2-1b", "mistral-7b", "gpt2-medium", "qwen3-0.6b", "gemma-2b"}) {
+    Job job = training_job(4, 1024);
+    const Bytes eager = replay_training(model(name), job).peak_allocated;
+    job.train.compile = true;
+    EXPECT_LT(replay_training(model(name), job).peak_allocated, eager) << name;
+  }
 }
 
 TEST(TrainingTape, ReproducesImageModelsOnAnH200) {

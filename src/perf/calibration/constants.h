@@ -41,7 +41,8 @@ struct Constants {
   ShardedConstants llm_foundry, torchtitan;
   MegatronConstants megatron;
   VisionConstants vision;
-  std::array<std::vector<std::string>, kStackSlots> measured_on;  // GPUs each stack's constants were fitted on
+  std::array<std::vector<std::string>, kStackSlots> measured_on;        // GPUs each stack's constants were fitted on
+  std::array<std::vector<std::string>, kStackSlots> measured_families;  // families, likewise (serving engines)
   std::vector<CalibrationRow> calibrations;
 
   const EngineConstants& engine(model::Stack stack) const;

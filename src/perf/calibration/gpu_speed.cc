@@ -22,21 +22,27 @@ const MeasuredGpu* find_measured(const Constants& constants, std::string_view na
   return found == constants.measured.end() || !found->second.same_chip.empty() ? nullptr : &found->second;
 }
 
-// The measured GPU of an architecture, with its watts per dense 16-bit TFLOP/s: TDP and peak of data/gpus.csv, e.g. 400
-// W over 312 TFLOP/s.
+// The measured GPU of an architecture: its curves hold for its siblings, with the arithmetic scaled from a known share
+// of peak at a known power: `share` at `watts_per_tflop`, TDP and dense 16-bit peak of data/gpus.csv (0: the curve's
+// own rate). Ampere with GDDR memory is another chip (GA102, in an older process): 0.62 of peak at the A10's 1.2
+// W/TFLOP fits its rows of data/measurements/train-gpus.csv.
 struct Sibling {
   std::string_view architecture, name;
-  double watts_per_tflop;
+  double watts_per_tflop, share;
 };
 constexpr Sibling kSiblings[] = {
-    {"Ampere", "a100-80gb-sxm", 1.28},     {"Ada", "l40s", 0.97},
-    {"Hopper", "h100-sxm", 0.71},          {"Blackwell", "b200-sxm", 0.44},
-    {"Blackwell Ultra", "b200-sxm", 0.44},
+    {"Ampere", "a100-80gb-sxm", 1.28, 0},     {"Ada", "l40s", 0.97, 0},
+    {"Hopper", "h100-sxm", 0.71, 0},          {"Blackwell", "b200-sxm", 0.44, 0},
+    {"Blackwell Ultra", "b200-sxm", 0.44, 0}, {"Ampere, GDDR", "a100-80gb-sxm", 1.20, 0.62},
 };
 
+bool has_gddr(const Gpu& gpu) { return gpu.memory_type.starts_with("GDDR"); }
+
 const Sibling* sibling_of(const Gpu& gpu) {
+  const std::string_view wanted =
+      gpu.architecture == "Ampere" && has_gddr(gpu) ? std::string_view("Ampere, GDDR") : gpu.architecture;
   for (const Sibling& sibling : kSiblings) {
-    if (sibling.architecture == gpu.architecture) return &sibling;
+    if (sibling.architecture == wanted) return &sibling;
   }
   return nullptr;
 }
@@ -92,16 +98,21 @@ MatmulCurve median_matmul(const Constants& constants, MatmulFormat format) {
   return curve;
 }
 
-// The share of the 16-bit peak a large product reaches. Known for some GPUs by measurement; else it falls with the
-// power a TFLOP has to make do with, as between measured siblings (exponent 0.6: judgement, docs/speed.md).
+// The share of the 16-bit peak a large product reaches. Known for some GPUs by measurement; else it grows with the
+// power a TFLOP has (exponent 0.5, between the A100s of data/measurements/train-gpus.csv at 250, 300 and 400 W), up to
+// what is seen where power is no limit: GeForce and workstation cards, whose 16-bit rate is halved (an L20 reaches 0.92
+// of its peak, DefTruth/CUDA-Learn-Notes hgemm; an RTX 4090 more than its peak, mag-/gpu_benchmark).
+constexpr double kPowerExponent = 0.5, kIssueLimit = 0.95;
+
 double transferred_rate(const Gpu& gpu, const Sibling* sibling, double sibling_rate) {
   const catalog::Peak& bf16 = gpu.peak(NumberFormat::kBf16);
   if (bf16.measured && bf16.dense) return *bf16.measured / *bf16.dense;
   if (sibling != nullptr) {
     const auto half = gpu.half_rate();
-    if (!gpu.tdp || !half) return sibling_rate;
+    const double share = sibling->share > 0 ? sibling->share : sibling_rate;
+    if (!gpu.tdp || !half) return share;
     const double watts_per_tflop = in_watts(*gpu.tdp) / in_tflop_per_s(*half);
-    return sibling_rate * std::pow(std::min(1.0, watts_per_tflop / sibling->watts_per_tflop), 0.6);
+    return std::min(kIssueLimit, share * std::pow(watts_per_tflop / sibling->watts_per_tflop, kPowerExponent));
   }
   // Judgement (docs/speed.md): a T4 has 70 W; anything else is taken to be as far from its peak as AMD's measured
   // products (.51 to .63).
@@ -181,7 +192,7 @@ void fill_missing_formats(const Constants& constants, double scale, GpuSpeed& sp
 
 // e_m of HBM and of GDDR: the means of what measured GPUs with each reach in 16-bit products (`bandwidth` of their
 // matmul-bf16 rows in data/efficiency.csv).
-double memory_share(const Gpu& gpu) { return gpu.memory_type.starts_with("GDDR") ? 0.81 : 0.80; }
+double memory_share(const Gpu& gpu) { return has_gddr(gpu) ? 0.81 : 0.80; }
 
 void transfer(const Gpu& gpu, const Constants& constants, GpuSpeed& speed) {
   const Sibling* sibling = sibling_of(gpu);
@@ -205,11 +216,13 @@ void transfer(const Gpu& gpu, const Constants& constants, GpuSpeed& speed) {
     // FlashAttention 2 needs Ampere; before it, attention reaches about half as much.
     if (!speed.has_bf16) speed.prefill.rate *= 0.5;
   }
-  const bool other_memory = measured != nullptr && sibling->name != "l40s" && gpu.memory_type.starts_with("GDDR");
+  const bool other_memory = measured != nullptr && sibling->name != "l40s" && has_gddr(gpu);
   if (other_memory) half.bandwidth = memory_share(gpu);
   for (MatmulCurve& curve : speed.matmul) curve.rate *= scale;
   for (MatmulCurve& curve : speed.experts) curve.rate *= scale;
-  speed.prefill.rate *= std::min(1.0, scale);
+  // FlashAttention 2 and 3 reach three quarters of peak at the best (arXiv 2307.08691, 2407.08608).
+  constexpr double kAttentionLimit = 0.75;
+  speed.prefill.rate = std::min(kAttentionLimit, speed.prefill.rate * scale);
   fill_missing_formats(constants, scale, speed);
   const catalog::Peak& bf16 = gpu.peak(NumberFormat::kBf16);
   speed.sustained = bf16.measured && bf16.dense ? *bf16.measured / *bf16.dense
@@ -251,6 +264,10 @@ GpuSpeed gpu_speed(const Constants& constants, const Gpu& gpu) {
   if (const MeasuredGpu* reference = find_measured(constants, kEagerReference)) {
     speed.rate_scale = speed.sustained / reference->sustained;
     speed.attention_scale = speed.prefill.rate / reference->prefill.rate;
+    // Fourth root of what a multiprocessor computes against the reference's 7.5 TFLOP/s: between no effect and the
+    // square root, by ResNet-50 on V100, A10, A100 and RTX 4090.
+    constexpr double kReferencePerSm = 989.4 / 132;
+    if (speed.sms > 0) speed.conv_scale = std::pow(in_tflop_per_s(speed.half) / speed.sms / kReferencePerSm, 0.25);
   }
   return speed;
 }

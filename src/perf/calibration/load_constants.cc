@@ -45,29 +45,28 @@ struct Field {
 #define RIGHTSIZE_FIELD(profile, name) \
   Field<profile> { #name, &profile::name }
 
-constexpr Field<EngineConstants> kEngineFields[] = {RIGHTSIZE_FIELD(EngineConstants, decode_matmul),
-                                                    RIGHTSIZE_FIELD(EngineConstants, decode_attention),
-                                                    RIGHTSIZE_FIELD(EngineConstants, decode_all_reduce),
-                                                    RIGHTSIZE_FIELD(EngineConstants, decode_elementwise),
-                                                    RIGHTSIZE_FIELD(EngineConstants, prefill_matmul),
-                                                    RIGHTSIZE_FIELD(EngineConstants, prefill_attention),
-                                                    RIGHTSIZE_FIELD(EngineConstants, prefill_all_reduce),
-                                                    RIGHTSIZE_FIELD(EngineConstants, prefill_elementwise),
-                                                    RIGHTSIZE_FIELD(EngineConstants, layer_launch),
-                                                    RIGHTSIZE_FIELD(EngineConstants, step_launch),
-                                                    RIGHTSIZE_FIELD(EngineConstants, host_step),
-                                                    RIGHTSIZE_FIELD(EngineConstants, host_layer),
-                                                    RIGHTSIZE_FIELD(EngineConstants, host_request),
-                                                    RIGHTSIZE_FIELD(EngineConstants, prefill_interference),
-                                                    RIGHTSIZE_FIELD(EngineConstants, request_overhead),
-                                                    RIGHTSIZE_FIELD(EngineConstants, prefill_wait),
-                                                    RIGHTSIZE_FIELD(EngineConstants, burst_wait),
-                                                    RIGHTSIZE_FIELD(EngineConstants, slot_wait),
-                                                    RIGHTSIZE_FIELD(EngineConstants, fp8_kv),
-                                                    RIGHTSIZE_FIELD(EngineConstants, length_share),
-                                                    RIGHTSIZE_FIELD(EngineConstants, reserve_share),
-                                                    RIGHTSIZE_FIELD(EngineConstants, tpot_width),
-                                                    RIGHTSIZE_FIELD(EngineConstants, ttft_width)};
+constexpr Field<EngineConstants> kEngineFields[] = {
+    RIGHTSIZE_FIELD(EngineConstants, decode_matmul),        RIGHTSIZE_FIELD(EngineConstants, decode_experts),
+    RIGHTSIZE_FIELD(EngineConstants, decode_attention),     RIGHTSIZE_FIELD(EngineConstants, decode_all_reduce),
+    RIGHTSIZE_FIELD(EngineConstants, decode_elementwise),   RIGHTSIZE_FIELD(EngineConstants, prefill_matmul),
+    RIGHTSIZE_FIELD(EngineConstants, prefill_experts),      RIGHTSIZE_FIELD(EngineConstants, prefill_attention),
+    RIGHTSIZE_FIELD(EngineConstants, prefill_all_reduce),   RIGHTSIZE_FIELD(EngineConstants, prefill_elementwise),
+    RIGHTSIZE_FIELD(EngineConstants, layer_launch),         RIGHTSIZE_FIELD(EngineConstants, expert_launch),
+    RIGHTSIZE_FIELD(EngineConstants, step_launch),          RIGHTSIZE_FIELD(EngineConstants, host_step),
+    RIGHTSIZE_FIELD(EngineConstants, host_layer),           RIGHTSIZE_FIELD(EngineConstants, host_request),
+    RIGHTSIZE_FIELD(EngineConstants, routing_evenness),     RIGHTSIZE_FIELD(EngineConstants, pass_tokens),
+    RIGHTSIZE_FIELD(EngineConstants, prefill_interference), RIGHTSIZE_FIELD(EngineConstants, pipeline_loss),
+    RIGHTSIZE_FIELD(EngineConstants, pipeline_request),     RIGHTSIZE_FIELD(EngineConstants, graph_batch),
+    RIGHTSIZE_FIELD(EngineConstants, graphless_layer),      RIGHTSIZE_FIELD(EngineConstants, request_overhead),
+    RIGHTSIZE_FIELD(EngineConstants, prefill_wait),         RIGHTSIZE_FIELD(EngineConstants, burst_wait),
+    RIGHTSIZE_FIELD(EngineConstants, transfer_overhead),    RIGHTSIZE_FIELD(EngineConstants, fp8_kv),
+    RIGHTSIZE_FIELD(EngineConstants, length_share),         RIGHTSIZE_FIELD(EngineConstants, reserve_share),
+    RIGHTSIZE_FIELD(EngineConstants, tpot_width),           RIGHTSIZE_FIELD(EngineConstants, ttft_width),
+    RIGHTSIZE_FIELD(EngineConstants, mixture_tpot_width),   RIGHTSIZE_FIELD(EngineConstants, mixture_ttft_width),
+    RIGHTSIZE_FIELD(EngineConstants, family_width),         RIGHTSIZE_FIELD(EngineConstants, mixture_family_width),
+    RIGHTSIZE_FIELD(EngineConstants, spread_tpot_width),    RIGHTSIZE_FIELD(EngineConstants, spread_ttft_width),
+    RIGHTSIZE_FIELD(EngineConstants, load_width),           RIGHTSIZE_FIELD(EngineConstants, mixture_load_width),
+    RIGHTSIZE_FIELD(EngineConstants, served_batch)};
 
 constexpr Field<EagerConstants> kEagerFields[] = {RIGHTSIZE_FIELD(EagerConstants, matmul_rate),
                                                   RIGHTSIZE_FIELD(EagerConstants, odd_width),
@@ -90,6 +89,11 @@ constexpr Field<EagerConstants> kEagerFields[] = {RIGHTSIZE_FIELD(EagerConstants
                                                   RIGHTSIZE_FIELD(EagerConstants, eager_scores_backward),
                                                   RIGHTSIZE_FIELD(EagerConstants, expert_rate),
                                                   RIGHTSIZE_FIELD(EagerConstants, merged_expert_bytes),
+                                                  RIGHTSIZE_FIELD(EagerConstants, sink_scores),
+                                                  RIGHTSIZE_FIELD(EagerConstants, expert_bias_bytes),
+                                                  RIGHTSIZE_FIELD(EagerConstants, host_expert),
+                                                  RIGHTSIZE_FIELD(EagerConstants, compiled_rate),
+                                                  RIGHTSIZE_FIELD(EagerConstants, compiled_attention),
                                                   RIGHTSIZE_FIELD(EagerConstants, view_cost),
                                                   RIGHTSIZE_FIELD(EagerConstants, host_forward),
                                                   RIGHTSIZE_FIELD(EagerConstants, host_layer),
@@ -101,6 +105,11 @@ constexpr Field<EagerConstants> kEagerFields[] = {RIGHTSIZE_FIELD(EagerConstants
                                                   RIGHTSIZE_FIELD(EagerConstants, host_infer_layer),
                                                   RIGHTSIZE_FIELD(EagerConstants, optimizer_bandwidth),
                                                   RIGHTSIZE_FIELD(EagerConstants, optimizer_bandwidth_fp32),
+                                                  RIGHTSIZE_FIELD(EagerConstants, compiled_bandwidth),
+                                                  RIGHTSIZE_FIELD(EagerConstants, compiled_rotary),
+                                                  RIGHTSIZE_FIELD(EagerConstants, compiled_loss),
+                                                  RIGHTSIZE_FIELD(EagerConstants, compiled_kernel),
+                                                  RIGHTSIZE_FIELD(EagerConstants, compiled_width),
                                                   RIGHTSIZE_FIELD(EagerConstants, decode_repeat_bandwidth),
                                                   RIGHTSIZE_FIELD(EagerConstants, decode_attention_bandwidth),
                                                   RIGHTSIZE_FIELD(EagerConstants, decode_kernel),
@@ -119,15 +128,20 @@ constexpr Field<ShardedConstants> kShardedFields[] = {
     RIGHTSIZE_FIELD(ShardedConstants, train_width)};
 
 constexpr Field<MegatronConstants> kMegatronFields[] = {
-    RIGHTSIZE_FIELD(MegatronConstants, rate_bf16),      RIGHTSIZE_FIELD(MegatronConstants, rate_fp8),
-    RIGHTSIZE_FIELD(MegatronConstants, attention_rate), RIGHTSIZE_FIELD(MegatronConstants, elementwise),
-    RIGHTSIZE_FIELD(MegatronConstants, expert_rate),    RIGHTSIZE_FIELD(MegatronConstants, all_to_all),
-    RIGHTSIZE_FIELD(MegatronConstants, tensor_exposed), RIGHTSIZE_FIELD(MegatronConstants, expert_layer),
-    RIGHTSIZE_FIELD(MegatronConstants, dense_width),    RIGHTSIZE_FIELD(MegatronConstants, expert_width)};
+    RIGHTSIZE_FIELD(MegatronConstants, rate_bf16),    RIGHTSIZE_FIELD(MegatronConstants, rate_fp8),
+    RIGHTSIZE_FIELD(MegatronConstants, rate_fp4),     RIGHTSIZE_FIELD(MegatronConstants, attention_rate),
+    RIGHTSIZE_FIELD(MegatronConstants, head_rate),    RIGHTSIZE_FIELD(MegatronConstants, bandwidth),
+    RIGHTSIZE_FIELD(MegatronConstants, elementwise),  RIGHTSIZE_FIELD(MegatronConstants, permute),
+    RIGHTSIZE_FIELD(MegatronConstants, expert_rate),  RIGHTSIZE_FIELD(MegatronConstants, expert_rows),
+    RIGHTSIZE_FIELD(MegatronConstants, all_to_all),   RIGHTSIZE_FIELD(MegatronConstants, tensor_exposed),
+    RIGHTSIZE_FIELD(MegatronConstants, network_rate), RIGHTSIZE_FIELD(MegatronConstants, layer),
+    RIGHTSIZE_FIELD(MegatronConstants, expert_layer), RIGHTSIZE_FIELD(MegatronConstants, dense_width),
+    RIGHTSIZE_FIELD(MegatronConstants, expert_width)};
 
 constexpr Field<VisionConstants> kVisionFields[] = {RIGHTSIZE_FIELD(VisionConstants, bandwidth),
                                                     RIGHTSIZE_FIELD(VisionConstants, conv_depth),
                                                     RIGHTSIZE_FIELD(VisionConstants, conv_width),
+                                                    RIGHTSIZE_FIELD(VisionConstants, conv_occupancy),
                                                     RIGHTSIZE_FIELD(VisionConstants, grouped_rate),
                                                     RIGHTSIZE_FIELD(VisionConstants, conv_input_gradient),
                                                     RIGHTSIZE_FIELD(VisionConstants, depthwise),
@@ -303,6 +317,8 @@ void read_stack_row(const FactRow& row, Constants& constants, Errors& errors) {
   const std::string name = reader.required_text("constant");
   if (name == "measured-on") {
     constants.measured_on[static_cast<std::size_t>(slot)] = reader.list("value");
+  } else if (name == "measured-families") {
+    constants.measured_families[static_cast<std::size_t>(slot)] = reader.list("value");
   } else if (!read_stack_constant(stack, constants, row, reader)) {
     reader.mistake("constant", bad_input(fmt::format("'{}' has no constant '{}'", stack, name)));
   }

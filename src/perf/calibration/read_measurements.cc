@@ -112,8 +112,6 @@ void read_measured(RowReader& reader, Measurement& m) {
     m.prefill = time("prefill_ms");
     m.decode = time("decode_ms");
     if (auto rate = reader.measured("output_per_second_per_gpu")) m.output = seconds(1 / *rate);
-    // At full load all requests are there at once and the engine's batch is its own, not the concurrency.
-    m.load.slot_rule = !m.output.has_value();
   }
   if (m.step || m.batch || m.ttft || m.tpot || m.prefill || m.decode || m.output) return;
   reader.wrong("model", bad_input("this row measures nothing its job has")

@@ -26,10 +26,12 @@ double sent_share(Collective kind, int group) {
 constexpr double kLineShare = 0.9;
 
 // Across machines every GPU's share leaves through its own part of the network; each hop of a tree adds 12 us
-// (judgement, as above).
+// (judgement, as above). What is sent to each GPU apart stays inside a machine where both are in it.
 Seconds network_time(const Cluster& cluster, Collective kind, int group, Bytes message) {
   const double hops = std::ceil(std::log2(static_cast<double>(group)));
-  return microseconds(12) * hops + message * sent_share(kind, group) / (cluster.network_per_gpu * kLineShare);
+  const double leaves =
+      kind == Collective::kAllToAll ? 1.0 - static_cast<double>(cluster.node_gpus) / group : sent_share(kind, group);
+  return microseconds(12) * hops + message * leaves / (cluster.network_per_gpu * kLineShare);
 }
 
 }  // namespace
@@ -77,9 +79,11 @@ Seconds engine_all_reduce_time(const GpuSpeed& gpu, const Cluster& cluster, int 
   return curve.latency + message * sent_share(Collective::kAllReduce, group) / curve.bus;
 }
 
-BytesPerSecond sharding_rate(const GpuSpeed& gpu, const Cluster& cluster, int group, double network_rate) {
-  if (group <= cluster.node_gpus) return gpu.fsdp_link;
-  return std::min(gpu.fsdp_link, cluster.network_per_gpu * (kLineShare * network_rate));
+BytesPerSecond sharding_rate(const GpuSpeed& gpu, const Cluster& cluster, const ShardGroup& group,
+                             double network_rate) {
+  if (group.gpus * group.apart <= cluster.node_gpus) return gpu.fsdp_link;
+  const double neighbours = std::clamp(static_cast<double>(cluster.node_gpus) / group.apart, 1.0, 8.0);
+  return std::min(gpu.fsdp_link, cluster.network_per_gpu * (kLineShare * network_rate * neighbours));
 }
 
 }  // namespace rightsize::perf

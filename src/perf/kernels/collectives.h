@@ -25,8 +25,14 @@ Seconds collective_time(const GpuSpeed& gpu, const Cluster& cluster, Collective 
 // The all-reduce kernels of serving engines inside a CUDA graph.
 Seconds engine_all_reduce_time(const GpuSpeed& gpu, const Cluster& cluster, int group, Bytes message);
 
-// What sharded training reaches between `group` GPUs: the links inside a machine, or the network where they span
-// several; `network_rate` is the stack's share of 90 % of the line rate.
-BytesPerSecond sharding_rate(const GpuSpeed& gpu, const Cluster& cluster, int group, double network_rate);
+// GPUs that hold the same weights: every `apart`-th of the job, since tensor and context parallel ones stand between.
+struct ShardGroup {
+  int gpus = 1, apart = 1;
+};
+
+// What sharded training reaches in such a group: the links inside a machine, or the network where it spans several. A
+// ring enters and leaves a machine through the cards of all the group's GPUs in it, of which eight at most are used
+// (NCCL runs a ring a card); `network_rate` is the stack's share of 90 % of the line rate.
+BytesPerSecond sharding_rate(const GpuSpeed& gpu, const Cluster& cluster, const ShardGroup& group, double network_rate);
 
 }  // namespace rightsize::perf

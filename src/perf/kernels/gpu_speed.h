@@ -102,6 +102,7 @@ struct GpuSpeed {
 
   // Against the GPU the eager and image profiles were fitted on.
   double rate_scale = 1, attention_scale = 1;
+  double conv_scale = 1;  // how large a filter must be to fill a multiprocessor's tensor cores
 };
 
 }  // namespace rightsize::perf

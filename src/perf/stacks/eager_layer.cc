@@ -15,15 +15,17 @@ class EagerWalk {
  public:
   EagerWalk(const GpuSpeed& gpu, const EagerConstants& constants, const EagerMode& mode, const ModelWork& work,
             const EagerBatch& batch)
-      : ops_(gpu, constants, mode, cost_), mode_(mode), work_(work), batch_(batch) {}
+      : c_(constants), ops_(gpu, constants, mode, cost_), mode_(mode), work_(work), batch_(batch) {}
 
   void walk(const std::vector<WorkOp>& ops) {
     for (const WorkOp& op : ops) {
+      if (mode_.compiled && add_compiled(op)) continue;
       add(op);
-      if (op.joins > 0) joins(at(op.elements), bytes_of(op.out), op.joins);
+      if (op.joins > 0 && !mode_.compiled) joins(at(op.elements), bytes_of(op.out), op.joins);
     }
   }
   void joins(double n, double e, double times) {
+    if (mode_.compiled) return;  // sums of gradients are part of the kernel that reads them
     for (int i = 0; i < static_cast<int>(times); ++i) ops_.accumulate(n, e);
   }
   void views(double n) { ops_.views(n); }
@@ -50,8 +52,9 @@ class EagerWalk {
         return attention(op);
       case OpKind::kExperts: {
         const model::ExpertsOp& how = work_.mixtures[static_cast<std::size_t>(op.aux)];
-        return ops_.expert_mlp(batch_.tokens(), static_cast<double>(how.count), static_cast<double>(how.per_token),
-                               static_cast<double>(how.intermediate), static_cast<double>(how.hidden));
+        return ops_.expert_mlp(batch_.tokens(),
+                               {static_cast<double>(how.count), static_cast<double>(how.per_token),
+                                static_cast<double>(how.intermediate), static_cast<double>(how.hidden), how.clamped});
       }
       case OpKind::kNorm:
         return norm(op, n, e);
@@ -108,6 +111,43 @@ class EagerWalk {
     }
   }
 
+  // What torch.compile fuses: the bytes are those of tensors that products, attention and norms need (memory/tape/ops.h
+  // has the same list), read and written once. False where it runs as in eager mode.
+  bool add_compiled(const WorkOp& op) {
+    const double n = at(op.elements), e = bytes_of(op.in), out = bytes_of(op.out);
+    switch (op.kind) {
+      case OpKind::kNorm:  // in the kernel of the sum before it; both gradients read the input again
+        ops_.pass(n, 2, 2 + 3 * e + (mode_.weights ? 2 + e : 0), 1, 2);
+        return true;
+      case OpKind::kRotate:
+        ops_.pass(n, 4 * c_.compiled_rotary, 4 * c_.compiled_rotary);
+        return true;
+      case OpKind::kActivate:  // of a gate: with the product below
+        if (!op.flag) ops_.pass(n, 4, 6);
+        return true;
+      case OpKind::kMultiply:
+        ops_.pass(n, op.flag ? 6 : 4, op.flag ? 10 : 6);
+        return true;
+      case OpKind::kAdd:
+      case OpKind::kAddInPlace:
+        ops_.pass(n, e + bytes_of(op.other) + out, 0, 0, 0);
+        return true;
+      case OpKind::kAddConstant:
+      case OpKind::kScale:
+      case OpKind::kDropout:
+      case OpKind::kMaskedFill:
+      case OpKind::kCast:
+      case OpKind::kCopy:
+      case OpKind::kSlice:
+      case OpKind::kSelect:
+      case OpKind::kSplit:
+      case OpKind::kCat:
+        return true;
+      default:
+        return false;
+    }
+  }
+
   void norm(const WorkOp& op, double n, double e) {
     switch (op.norm) {
       case NormKind::kLayer:
@@ -159,12 +199,14 @@ class EagerWalk {
     a.head_dim = static_cast<double>(how.head_dim);
     a.value_dim = static_cast<double>(how.value_dim);
     a.causal = how.causal;
+    a.sinks = how.sinks;
     if (how.kernel == AttentionOp::Kernel::kMath) return ops_.math_attention(a);
     if (op.written >= 0) return walk(work_.written[static_cast<std::size_t>(op.written)]);
     if (mode_.eager_scores) return ops_.eager_attention(a);
     // Beyond its window a layer gets an additive mask, as do ALiBi and grouped falcons.
     const bool beyond = how.window > 0 && batch_.sequence > static_cast<double>(how.window);
-    a.masked = beyond || how.masked || how.alibi;
+    // While torch.compile traces, transformers cannot leave a causal mask out.
+    a.masked = beyond || how.masked || how.alibi || (mode_.compiled && how.causal);
     if (beyond) ops_.pass(0, 0, 0, 2, 2);
     ops_.flash_attention(a);
   }
@@ -181,6 +223,9 @@ class EagerWalk {
     if (!mode_.gradients) return;
     const double tokens = batch_.tokens(), logits = tokens * op.outputs;
     ops_.linear(tokens, op.inputs, op.outputs, op.bias, e, 0);
+    if (mode_.compiled) {
+      return ops_.pass(logits, c_.compiled_loss, 1.5 * c_.compiled_loss, 1, 3);
+    }
     if (op.aux == 1) ops_.pass(logits, 4, 4);
     if (work_.logit_softcap) ops_.pass(logits, 12, 16, 3, 4);
     const bool wide = op.flag || mode_.amp;  // causal losses are computed in 32 bits
@@ -188,6 +233,7 @@ class EagerWalk {
     ops_.pass(logits, wide ? 12 : 6, wide ? 12 : 6, 2, 2);
   }
 
+  const EagerConstants& c_;
   EagerCost cost_;
   EagerOps ops_;
   const EagerMode& mode_;

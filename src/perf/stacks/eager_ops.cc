@@ -13,6 +13,7 @@ EagerCost& EagerCost::operator+=(const EagerCost& o) {
   add(forward, o.forward);
   add(backward, o.backward);
   views += o.views;
+  routes += o.routes;
   return *this;
 }
 
@@ -80,7 +81,7 @@ OpTime EagerOps::product(double m, double n, double k, double rate) const {
 
 void EagerOps::linear(double rows, double inputs, double outputs, bool bias, double e, double rank) {
   if (mode_.amp && rank == 0) {
-    if (e == 4) {
+    if (e == 4 && !mode_.compiled) {
       cost_.forward.traffic += bytes(6 * rows * inputs);
       cost_.forward.casts += 1;
       if (mode_.gradients) cost_.backward.traffic += bytes(6 * rows * inputs), cost_.backward.casts += 1;
@@ -149,6 +150,7 @@ void EagerOps::flash_attention(const EagerAttention& a) {
   double rate =
       c_.attention_rate * gpu_.attention_scale * std::pow(std::min(a.head_dim, 128.0) / 128.0, c_.attention_head_gamma);
   if (a.masked) rate *= c_.attention_mask;
+  if (mode_.compiled) rate *= c_.compiled_attention;
   if (a.head_dim > 128) rate *= c_.attention_wide_head;
   const double waves = 1.0 + c_.attention_occupancy * gpu_.sms / (a.batch * a.heads * std::ceil(a.sequence / kBlock));
   cost_.forward.attention += work / (gpu_.half * rate) * waves + microseconds(4);
@@ -175,7 +177,9 @@ void EagerOps::eager_attention(const EagerAttention& a) {
   const double rows = a.batch * a.sequence;
   batched_product(a.scores() * a.head_dim);
   batched_product(a.scores() * a.value_dim);
-  pass(a.scores(), c_.eager_scores_forward, c_.eager_scores_backward, 6, 6);
+  // Rows one longer than the keys are not aligned.
+  const double slow = a.sinks ? c_.sink_scores : 1;
+  pass(a.scores(), slow * c_.eager_scores_forward, slow * c_.eager_scores_backward, a.sinks ? 10 : 6, a.sinks ? 12 : 6);
   pass(rows * a.heads * a.head_dim * 3, 4, 4, 3, 3);
   cost_.views += 10;
 }
@@ -193,8 +197,8 @@ void EagerOps::math_attention(const EagerAttention& a) {
 
 // transformers 5 sorts tokens by expert and runs one grouped product. Under autocast the grouped product stays fp32;
 // PEFT adapts stacked experts by merging whole expert tensors.
-void EagerOps::expert_mlp(double tokens, double experts, double per_token, double f, double h) {
-  const double routed = tokens * per_token;
+void EagerOps::expert_mlp(double tokens, const Experts& how) {
+  const double experts = how.count, f = how.intermediate, h = how.hidden, routed = tokens * how.per_token;
   const Matmul up{std::max(1.0, routed / experts), 2 * f, h}, down{up.m, h, f};
   const double rate = linear_rate() * c_.expert_rate;
   const bool lora = mode_.lora_other > 0;
@@ -210,12 +214,18 @@ void EagerOps::expert_mlp(double tokens, double experts, double per_token, doubl
   if (lora) pass(experts * 3 * f * h, c_.merged_expert_bytes, c_.merged_expert_bytes, 8, 8);
   pass(routed * h, 4, 8, 12, 10);
   pass(routed * 2 * f, 5, 5);
-  pass(routed * f, 10, 18, 2, 4);
+  if (how.clamped) {
+    pass(routed * f, 32, 80, 7, 16);                                // seven elementwise kernels over strided halves
+    pass(routed * (2 * f + h), 8, 2 + c_.expert_bias_bytes, 4, 8);  // a row of biases a token, summed back by expert
+  } else {
+    pass(routed * f, 10, 18, 2, 4);
+  }
   pass(routed * h, 5, 5);
   pass(routed * h, 6, 10, 2, 3);
   pass(routed * h, 4, 4);
   pass(routed * h, 3, 4);
   cost_.views += 20;
+  cost_.routes += 1;
   accumulate(tokens * h, 2);
 }
 

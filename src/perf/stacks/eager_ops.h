@@ -19,7 +19,8 @@ struct EagerCost {
     Seconds matmul, attention, lora;
   };
   Direction forward, backward;
-  double views = 0;  // host calls without a kernel
+  double views = 0;   // host calls without a kernel
+  double routes = 0;  // layers of experts
 
   EagerCost& operator+=(const EagerCost& o);
 };
@@ -33,13 +34,14 @@ struct EagerMode {
   double lora_attention = 0, lora_other = 0;  // ranks
   bool quantized = false;                     // QLoRA: weights are expanded from nf4 before every product
   bool eager_scores = false;                  // attention in pieces where a fused kernel was possible
+  bool compiled = false;                      // torch.compile: chains of elementwise operations are one kernel
 
   double residual_bytes() const { return amp ? 4 : 2; }
 };
 
 struct EagerAttention {
   double batch = 0, sequence = 0, keys = 0, heads = 0, kv_heads = 0, head_dim = 0, value_dim = 0;
-  bool causal = true, masked = false;
+  bool causal = true, masked = false, sinks = false;
 
   double scores() const { return batch * heads * sequence * keys; }
 };
@@ -69,14 +71,18 @@ class EagerOps {
   void math_attention(const EagerAttention& a);   // fp32 products, scores in pieces
   void views(double n) { cost_.views += n; }
   void backward_bytes(double n, double kernels);
-  void expert_mlp(double tokens, double experts, double per_token, double intermediate, double hidden);
+  struct Experts {
+    double count = 0, per_token = 0, intermediate = 0, hidden = 0;
+    bool clamped = false;
+  };
+  void expert_mlp(double tokens, const Experts& how);
 
  private:
   void adapter(double rows, double inputs, double outputs, double rank);
   void expand_weights(double elements);
   double rate_for(double outputs) const;
   OpTime product(double m, double n, double k, double rate) const;
-  double linear_rate() const { return c_.matmul_rate * gpu_.rate_scale; }
+  double linear_rate() const { return c_.matmul_rate * gpu_.rate_scale * (mode_.compiled ? c_.compiled_rate : 1.0); }
 
   const GpuSpeed& gpu_;
   const EagerConstants& c_;

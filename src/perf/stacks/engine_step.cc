@@ -6,7 +6,8 @@
 namespace rightsize::perf {
 namespace {
 
-constexpr double kElementwiseShare = 0.7;  // of the bandwidth, in norms, rotations and activations
+constexpr double kElementwiseShare =
+    0.7;  // of the bandwidth, in norms, rotations and activations; its factor is fitted
 
 // Bytes of the fused elementwise kernels, for each element of a row of hidden states and of an MLP's inner width.
 // Decode: two norms that add the residual (8 each), rotation and quantization around attention (8); the gate (6).
@@ -16,29 +17,41 @@ struct ElementwiseBytes {
 };
 constexpr ElementwiseBytes kDecodeBytes{24, 6}, kPrefillBytes{32, 8};
 
-OpTime product_time(const GpuSpeed& gpu, const EngineLayout& layout, const Product& product, double rows) {
-  const double t = layout.tensor;
-  return matmul_time(gpu, {rows, product.outputs_on(t), product.inputs_on(t)}, layout.format);
+// The expected largest of n standard normal numbers, n = 1, 2, 4 ... 256 (Harter 1961, Biometrika 48).
+double largest_of(double n) {
+  constexpr double kLargest[] = {0, 0.564, 1.029, 1.424, 1.766, 2.070, 2.344, 2.594, 2.823};
+  const double at = std::clamp(std::log2(n), 0.0, 8.0);
+  const auto below = static_cast<std::size_t>(std::min(at, 7.0));
+  return kLargest[below] + (kLargest[below + 1] - kLargest[below]) * (at - static_cast<double>(below));
 }
 
-// Tokens choose experts as if at random: of E, E (1 - (1 - k/E)^rows) are read.
+// Tokens of the busiest of the groups that experts are spread over, against the mean: the groups' popularity varies
+// with that of the experts in them, and `visits` draws of it vary around that.
+double busiest_group(const EngineLayout& layout, double count, double visits) {
+  const double groups = layout.expert;
+  if (groups <= 1) return 1;
+  const double uneven = layout.evenness > 0 ? groups / (layout.evenness * count) : 0;
+  return std::min(groups, 1 + largest_of(groups) * std::sqrt(uneven + groups / std::max(visits, 1.0)));
+}
+
 OpTime expert_products(const GpuSpeed& gpu, const EngineLayout& layout, const model::ExpertsOp& how, double rows) {
   const double count = static_cast<double>(how.count), per_token = static_cast<double>(how.per_token);
-  const double hidden = static_cast<double>(how.hidden);
-  const double read = std::max(1.0, count * (1.0 - std::pow(1.0 - per_token / count, rows)));
-  const double each = std::max(1.0, rows * per_token / read);
-  const double inner = static_cast<double>(how.intermediate) / layout.tensor, sides = how.gated ? 2.0 : 1.0;
-  OpTime sum = grouped_matmul_time(gpu, read, {each, sides * inner, hidden}, layout.format);
-  sum += grouped_matmul_time(gpu, read, {each, hidden, inner}, layout.format);
+  const double hidden = static_cast<double>(how.hidden), visits = rows * per_token;
+  const double here = count / layout.expert;
+  const double read = std::max(1.0, here * experts_reached(count, per_token, rows, layout.evenness));
+  const double each = std::max(1.0, visits / layout.expert * busiest_group(layout, count, visits) / read);
+  const double inner = static_cast<double>(how.intermediate) * layout.expert / layout.tensor;
+  const double sides = how.gated ? 2.0 : 1.0;
+  OpTime sum = grouped_matmul_time(gpu, read, {each, sides * inner, hidden}, layout.experts);
+  sum += grouped_matmul_time(gpu, read, {each, hidden, inner}, layout.experts);
   return sum;
 }
 
-OpTime all_products(const ModelWork& work, const GpuSpeed& gpu, const EngineLayout& layout, double rows,
-                    double logit_rows) {
+OpTime dense_products(const LayerWork& layer, const GpuSpeed& gpu, const EngineLayout& layout, double rows) {
   OpTime sum;
-  for (const LayerWork& layer : work.kinds) sum += layer_products(work, layer, gpu, layout, rows) * layer.count;
-  // The head stays 16-bit under quantized weights.
-  sum += matmul_time(gpu, {logit_rows, work.vocabulary / layout.tensor, work.hidden}, WeightFormat::kHalf);
+  const double t = layout.attention_tensor();
+  for (const Product& product : layer.products)
+    sum += matmul_time(gpu, {rows, product.outputs_on(t), product.inputs_on(t)}, layout.format);
   return sum;
 }
 
@@ -57,27 +70,72 @@ Seconds elementwise_time(const ModelWork& work, const GpuSpeed& gpu, const Engin
                          const ElementwiseBytes& each) {
   double sum = 0;
   for (const LayerWork& layer : work.kinds) {
-    sum += layer.count * (each.hidden * work.hidden + each.inner * inner_width(work, layer) / layout.tensor);
+    sum += layer.count *
+           (each.hidden * work.hidden / layout.attention + each.inner * inner_width(work, layer) / layout.tensor);
   }
   return traffic_time(gpu, bytes(rows * sum), kElementwiseShare);
 }
 
-// After attention and after the MLP of every layer.
-Seconds all_reduces(const ModelWork& work, const GpuSpeed& gpu, const Cluster& cluster, const EngineLayout& layout,
-                    double rows) {
-  return engine_all_reduce_time(gpu, cluster, layout.tensor, bytes(2 * rows * work.hidden)) * (2 * work.layers);
+// What the GPUs of a copy send each other. Tensor parallel: sums after attention and after the MLP of every layer, by
+// the engines' own kernels. Split attention: sums within a group, and around experts every GPU gets all tokens and
+// hands back the sums (all-gather, reduce-scatter), or sends each to the GPUs of its experts and back (all-to-all):
+// whichever is faster, as engines choose.
+Seconds exchanges(const ModelWork& work, const GpuSpeed& gpu, const Cluster& cluster, const EngineLayout& layout,
+                  double rows) {
+  const Bytes all = bytes(2 * rows * work.hidden);
+  if (layout.attention == 1) return engine_all_reduce_time(gpu, cluster, layout.tensor, all) * (2 * work.layers);
+  const Bytes own = all / layout.attention;
+  const double dense = work.layers - work.expert_layers;
+  Seconds sum = engine_all_reduce_time(gpu, cluster, layout.attention_tensor(), own) * (work.layers + dense);
+  const Seconds gathered = collective_time(gpu, cluster, Collective::kAllGather, layout.tensor, all) +
+                           collective_time(gpu, cluster, Collective::kReduceScatter, layout.tensor, all);
+  const double copies = std::min(work.experts_per_token, static_cast<double>(layout.expert));
+  const Seconds sent = collective_time(gpu, cluster, Collective::kAllToAll, layout.tensor, own * copies) * 2.0;
+  sum += (layout.expert > 1 ? std::min(gathered, sent) : gathered) * work.expert_layers;
+  return sum;
 }
 
 double key_heads(const model::AttentionOp& a, const EngineLayout& layout) {
-  return std::max(1.0, static_cast<double>(a.kv_heads) / layout.tensor);
+  return std::max(1.0, static_cast<double>(a.kv_heads) / layout.attention_tensor());
+}
+
+// All products of a pass in which each group of attention has `own` rows, all of them `rows`.
+void add_products(const ModelWork& work, const GpuSpeed& gpu, const EngineLayout& layout, double own, double rows,
+                  double logit_rows, EngineWork& step) {
+  for (const LayerWork& layer : work.kinds) {
+    step.matmul += dense_products(layer, gpu, layout, own) * layer.count;
+    if (layer.experts < 0) continue;
+    const model::ExpertsOp& how = work.mixtures[static_cast<std::size_t>(layer.experts)];
+    step.experts += expert_products(gpu, layout, how, rows) * layer.count;
+  }
+  // The head stays 16-bit under quantized weights.
+  const double columns = work.vocabulary / layout.attention_tensor();
+  step.matmul += matmul_time(gpu, {logit_rows, columns, work.hidden}, WeightFormat::kHalf);
+}
+
+// Of the scores of a causal prompt of `tokens` behind `cached` ones, against a prompt of all of them.
+double new_scores(double tokens, double cached) {
+  const double old = cached / (cached + tokens);
+  return 1 - old * old;
+}
+
+// Of those scores, what a window leaves.
+double windowed_scores(double tokens, double window) {
+  if (!(window > 0) || window >= tokens) return 1;
+  return window * (2 * tokens - window) / (tokens * tokens);
 }
 
 }  // namespace
 
+double experts_reached(double count, double per_token, double tokens, double evenness) {
+  if (!(evenness > 0)) return 1 - std::pow(1 - per_token / count, tokens);
+  const double visits = -std::log1p(-std::min(per_token / count, 0.999)) * tokens;
+  return 1 - std::pow(1 + visits / evenness, -evenness);
+}
+
 OpTime layer_products(const ModelWork& work, const LayerWork& layer, const GpuSpeed& gpu, const EngineLayout& layout,
                       double rows) {
-  OpTime sum;
-  for (const Product& product : layer.products) sum += product_time(gpu, layout, product, rows);
+  OpTime sum = dense_products(layer, gpu, layout, rows);
   if (layer.experts >= 0)
     sum += expert_products(gpu, layout, work.mixtures[static_cast<std::size_t>(layer.experts)], rows);
   return sum;
@@ -89,7 +147,7 @@ OpTime decode_attention(const GpuSpeed& gpu, const EngineLayout& layout, const m
   attention.batch = batch;
   // Layers with a window read no more than it.
   attention.context = how.window > 0 ? std::min(context, static_cast<double>(how.window)) : context;
-  attention.heads = static_cast<double>(how.heads) / layout.tensor;
+  attention.heads = static_cast<double>(how.heads) / layout.attention_tensor();
   attention.kv_heads = key_heads(how, layout);
   attention.head_dim = static_cast<double>(how.head_dim);
   attention.kv_bytes = layout.kv_bytes;
@@ -103,7 +161,7 @@ OpTime prefill_attention(const GpuSpeed& gpu, const EngineLayout& layout, const 
   PrefillAttention attention;
   attention.batch = batch;
   attention.sequence = tokens;
-  attention.heads = static_cast<double>(how.heads) / layout.tensor;
+  attention.heads = static_cast<double>(how.heads) / layout.attention_tensor();
   attention.kv_heads = key_heads(how, layout);
   attention.head_dim = static_cast<double>(how.head_dim);
   attention.causal = how.causal;
@@ -111,32 +169,36 @@ OpTime prefill_attention(const GpuSpeed& gpu, const EngineLayout& layout, const 
 }
 
 EngineWork decode_work(const ModelWork& work, const GpuSpeed& gpu, const Cluster& cluster, const EngineLayout& layout,
-                       double batch, double context) {
+                       double batch, double context, double queries) {
   EngineWork step;
-  step.matmul = all_products(work, gpu, layout, batch, batch);
+  const double own = std::max(1.0, batch / layout.attention), rows = batch * queries;
+  add_products(work, gpu, layout, own * queries, rows, own * queries, step);
   for (const LayerWork& layer : work.kinds) {
     for (int number : layer.attentions) {
       const model::AttentionOp& how = work.attentions[static_cast<std::size_t>(number)];
-      step.attention += decode_attention(gpu, layout, how, batch, context) * layer.count;
+      // All queries of a sequence read its cache together.
+      step.attention += decode_attention(gpu, layout, how, own, context) * layer.count;
     }
   }
-  step.all_reduce = all_reduces(work, gpu, cluster, layout, batch);
-  step.elementwise = elementwise_time(work, gpu, layout, batch, kDecodeBytes);
+  step.all_reduce = exchanges(work, gpu, cluster, layout, rows);
+  step.elementwise = elementwise_time(work, gpu, layout, rows, kDecodeBytes);
   return step;
 }
 
 EngineWork prefill_work(const ModelWork& work, const GpuSpeed& gpu, const Cluster& cluster, const EngineLayout& layout,
-                        double tokens) {
+                        double prompts, double tokens, double cached) {
   EngineWork step;
-  step.matmul = all_products(work, gpu, layout, tokens, 1);
+  const double own = std::max(1.0, prompts / layout.attention), all = tokens + cached;
+  add_products(work, gpu, layout, own * tokens, prompts * tokens, own, step);
   for (const LayerWork& layer : work.kinds) {
     for (int number : layer.attentions) {
       const model::AttentionOp& how = work.attentions[static_cast<std::size_t>(number)];
-      step.attention += prefill_attention(gpu, layout, how, 1, tokens) * layer.count;
+      const double share = new_scores(tokens, cached) * windowed_scores(all, static_cast<double>(how.window));
+      step.attention += prefill_attention(gpu, layout, how, own, all) * (share * layer.count);
     }
   }
-  step.all_reduce = all_reduces(work, gpu, cluster, layout, tokens);
-  step.elementwise = elementwise_time(work, gpu, layout, tokens, kPrefillBytes);
+  step.all_reduce = exchanges(work, gpu, cluster, layout, prompts * tokens);
+  step.elementwise = elementwise_time(work, gpu, layout, prompts * tokens, kPrefillBytes);
   return step;
 }
 

@@ -28,14 +28,17 @@ double optimizer_bytes(const model::Job& job, bool half_precision);
 // Trained parameters: all, or the adapters.
 double trained_parameters(const ModelWork& work, const model::Job& job);
 
-// Gradients (and sharded parameters) one step moves, and the time of it.
+// The time gradients and sharded parameters take to move: in every forward and backward pass, and once a step.
 struct DataParallel {
-  double passes = 0;  // over all parameters: gathers and reductions
-  Bytes moved;        // of one GPU
-  Seconds time;
+  Seconds each_pass, once;
+
+  Seconds of_step(double passes) const { return each_pass * passes + once; }
 };
+// `held`: parameters of a replica on one GPU, as a share of all; `group`: the GPUs that hold the same.
 DataParallel data_parallel_time(const ModelWork& work, const model::Job& job, const GpuSpeed& gpu,
-                                const Cluster& cluster, double network_rate, double held_share);
+                                const Cluster& cluster, double network_rate, double held, ShardGroup group);
+// The group where every GPU between two of it belongs to the same replica.
+ShardGroup replicas_of(const model::Job& job);
 
 // What is said of the hardware: missing formats, assumed networks, tensor parallelism without links.
 void note_hardware(const model::Job& job, const GpuSpeed& gpu, const Cluster& cluster, Notes& notes);
@@ -47,6 +50,8 @@ struct Confidence {
 };
 Confidence confidence_of(const GpuSpeed& gpu, int slot, model::JobKind kind, double width);
 Interval interval_of(double width);
+// The stack was measured, settings like these were not: |log error| of 0.2 more, unless the user's own runs say better.
+void widen(Confidence& confidence, Notes& notes);
 
 // compute or memory, whichever the GPU's time is mostly made of; host or communication where they exceed it.
 Bound bound_of(Seconds arithmetic, Seconds device, Seconds host, Seconds communication);

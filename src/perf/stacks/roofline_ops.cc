@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "memory/weight_bytes.h"
+#include "model/serve_settings.h"
 #include "perf/stacks/engine_step.h"
 #include "perf/stacks/estimate_parts.h"
 
@@ -70,11 +71,16 @@ std::vector<RooflineOp> roofline_ops(const ModelWork& work, const Job& job, cons
   if (work.image) return {};
   EngineLayout layout;
   layout.tensor = job.parallel.tensor;
-  layout.format = job.kind == model::JobKind::kServe || job.precision == model::Precision::kFp8
-                      ? weight_format(job.precision, gpu)
-                      : WeightFormat::kHalf;
-  layout.kv_bytes = memory::bytes_per_element(kv_format(job));
-  const double rows = batch * new_tokens, t = layout.tensor;
+  layout.attention = job.parallel.attention_data;
+  if (job.kind == model::JobKind::kServe) {
+    const model::ServedFormats formats = model::served_formats(work.experts > 0, work.checkpoint, job.precision);
+    layout.expert = job.parallel.expert;
+    layout.format = weight_format(formats.dense, gpu), layout.experts = weight_format(formats.experts, gpu);
+  } else if (job.precision == model::Precision::kFp8) {
+    layout.format = layout.experts = weight_format(job.precision, gpu);
+  }
+  layout.kv_bytes = memory::bytes_per_element(kv_format(job, work.narrow_cache));
+  const double rows = batch * new_tokens, t = layout.attention_tensor();
   OpCollector ops;
   for (const LayerWork& layer : work.kinds) {
     for (const Product& product : layer.products) {

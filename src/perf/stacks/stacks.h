@@ -8,19 +8,33 @@ namespace rightsize::perf {
 
 // Serving engines.
 struct EngineConstants {
-  double decode_matmul = 1, decode_attention = 1, decode_all_reduce = 1, decode_elementwise = 1;
-  double prefill_matmul = 1, prefill_attention = 1, prefill_all_reduce = 1, prefill_elementwise = 1;
-  Seconds layer_launch, step_launch;            // gaps between kernels, per layer and per step
-  Seconds host_step, host_layer, host_request;  // the scheduler's own time
-  double prefill_interference = 0;              // share of other requests' prefills that falls into this one's decode
-  Seconds request_overhead;                     // network, tokenizer, first scheduling
-  double prefill_wait = 1;                      // own prefill, seen from outside
-  double burst_wait = 0;                        // share of the running requests' prefills a new one waits for
-  double slot_wait = 0;      // requests that wait for a slot where the engine's batch is the concurrency
-  double fp8_kv = 0;         // overrides the GPU's factor; 0 keeps it
-  double length_share = 1;   // mean length / nominal length
-  double reserve_share = 1;  // of the answer, when a request is admitted
-  double tpot_width = 0, ttft_width = 0;
+  double decode_matmul = 1, decode_experts = 1, decode_attention = 1, decode_all_reduce = 1, decode_elementwise = 1;
+  double prefill_matmul = 1, prefill_experts = 1, prefill_attention = 1, prefill_all_reduce = 1,
+         prefill_elementwise = 1;
+  Seconds layer_launch, expert_launch, step_launch;  // gaps between kernels, per layer, per layer of experts, per step
+  Seconds host_step, host_layer, host_request;       // the scheduler's own time
+  double routing_evenness = 0;                       // of the experts' popularity: the shape of its gamma distribution
+  double pass_tokens = 8192;                         // prompts are packed and chunked into passes of so many tokens
+  double prefill_interference = 0;                   // share of others' prefills that falls into this one's decode
+  double pipeline_loss = 0;   // share of a prefill that other pipeline stages wait for, beside its own stage's
+  Seconds pipeline_request;   // host time a running request costs where stages must keep in step
+  double graph_batch = 0;     // requests up to which CUDA graphs are captured
+  Seconds graphless_layer;    // host time of a layer without one
+  Seconds request_overhead;   // network, tokenizer, first scheduling
+  double prefill_wait = 1;    // own prefill, seen from outside
+  double burst_wait = 0;      // share of the running requests' prefills a new one waits for
+  Seconds transfer_overhead;  // disaggregated: handing a request over, beside the bytes of its cache
+  double fp8_kv = 0;          // overrides the GPU's factor; 0 keeps it
+  double length_share = 1;    // mean length / nominal length
+  double reserve_share = 1;   // of the answer, when a request is admitted
+  // |log error| that holds 80 %: of dense models and of mixtures on GPUs and of families that were measured, and what
+  // each thing that was not measured adds, as independent errors.
+  double tpot_width = 0, ttft_width = 0, mixture_tpot_width = 0, mixture_ttft_width = 0;
+  double family_width = 0, mixture_family_width = 0;    // a family nobody measured with this engine
+  double spread_tpot_width = 0, spread_ttft_width = 0;  // attention data parallelism, separate workers
+  // Full load: more requests than were measured one by one, or a queue for slots.
+  double load_width = 0, mixture_load_width = 0;
+  double served_batch = 0;  // the most of those
 };
 
 // Eager PyTorch (Hugging Face transformers).
@@ -35,10 +49,17 @@ struct EagerConstants {
   double math_scores_forward = 0, math_scores_backward = 0;    // bytes per score, fp32 attention in pieces
   double eager_scores_forward = 0, eager_scores_backward = 0;  // bytes per score, 16-bit attention in pieces
   double expert_rate = 1, merged_expert_bytes = 0;
-  double view_cost = 0;  // host time of a call without a kernel, against one with
+  double sink_scores = 1, expert_bias_bytes = 0;  // of gpt-oss
+  Seconds host_expert;                            // routing of a layer: the host waits to see which expert got what
+  double view_cost = 0;                           // host time of a call without a kernel, against one with
   Seconds host_forward, host_layer, host_backward, host_cast, host_checkpoint, host_tensor;
   Seconds host_infer, host_infer_layer;
   double optimizer_bandwidth = 0, optimizer_bandwidth_fp32 = 0;
+  double compiled_rate = 1, compiled_attention = 1;  // products and masked attention against those of eager mode
+  double compiled_bandwidth = 0;                     // of kernels torch.compile writes
+  double compiled_rotary = 1, compiled_loss = 0;     // its rotary kernels against plain ones; bytes per logit
+  Seconds compiled_kernel;                           // host time of one
+  double compiled_width = 0;
   double decode_repeat_bandwidth = 0, decode_attention_bandwidth = 0;
   Seconds decode_kernel;
   double encoder_graph = 1;
@@ -58,16 +79,20 @@ struct ShardedConstants {
 };
 
 struct MegatronConstants {
-  double rate_bf16 = 0, rate_fp8 = 0, attention_rate = 0, elementwise = 0;
-  double expert_rate = 1, all_to_all = 0, tensor_exposed = 0;
-  Seconds expert_layer;
+  double rate_bf16 = 0, rate_fp8 = 0, rate_fp4 = 0;  // of what large products reach on the GPU, by format's peak
+  double attention_rate = 0, head_rate = 0;
+  double bandwidth = 0, elementwise = 0, permute = 0;  // bytes an element of the residual stream, of routed tokens
+  double expert_rate = 1, expert_rows = 0;             // rows at which a grouped product reaches half its rate
+  double all_to_all = 0, tensor_exposed = 0;           // shares that compute does not hide
+  double network_rate = 1;
+  Seconds layer, expert_layer;  // launches
   double dense_width = 0, expert_width = 0;
 };
 
 // Image models in torchvision.
 struct VisionConstants {
   double bandwidth = 0;
-  double conv_depth = 1, conv_width = 1;
+  double conv_depth = 1, conv_width = 1, conv_occupancy = 0;
   double grouped_rate = 0, conv_input_gradient = 1;
   double depthwise = 1, depthwise_kernel = 1, depthwise_backward = 1;
   double linear_rate = 0, attention_rate = 0, window_scores = 0, dropout = 1;

@@ -53,7 +53,12 @@ Result<StepFit> fit_engine_step(const Constants& constants, const ModelWork& wor
     return fail(bad_input("the hf stack has no continuous batching").with_hint("use --stack vllm, trtllm or sglang"));
   }
   const EngineConstants& c = constants.engine(job.stack);
+  if (job.serve.disaggregated) {
+    return fail(bad_input("separate workers for prompts and answers are not simulated")
+                    .with_hint("'rightsize estimate --disaggregated' has the formulas"));
+  }
   Job one = job;
+  one.serve.max_batch.reset();  // the simulator has limits of its own
   one.parallel.gpus = job.parallel.tensor * job.parallel.pipeline;
   // Lengths here are those that run, not the nominal ones of a benchmark.
   auto estimate = [&](double prompt, double running) {
@@ -73,7 +78,7 @@ Result<StepFit> fit_engine_step(const Constants& constants, const ModelWork& wor
     for (double context : {isl, isl + osl / 2, isl + osl}) {
       RIGHTSIZE_TRY(const ServeEstimate at, estimate(context, std::floor(running)));
       const double n = std::floor(running);
-      rows.push_back(Terms(1, n, n * context, 1 - std::pow(1 - chance, n)) / in_seconds(at.decode_step));
+      rows.push_back(Terms(1, n, n * context, 1 - std::pow(1 - chance, n)) / in_seconds(at.decode_step / at.kept));
     }
     if (running >= most) break;
   }

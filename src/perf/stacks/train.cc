@@ -20,6 +20,10 @@ Result<> check_format(const Job& job, const GpuSpeed& gpu) {
     return fail(bad_input("this GPU has no fp8 arithmetic: training in fp8 cannot run on it")
                     .with_hint("fp8 needs Ada, Hopper or later; use --precision bf16"));
   }
+  if (job.precision == Precision::kFp4 && !gpu.has_fp4) {
+    return fail(bad_input("this GPU has no fp4 arithmetic: training in fp4 cannot run on it")
+                    .with_hint("fp4 needs Blackwell or later; use --precision fp8"));
+  }
   return {};
 }
 
@@ -52,6 +56,7 @@ Result<TrainEstimate> estimate_training(const Constants& constants, const ModelW
   estimate.tokens_per_gpu = tokens(samples * sequence) / estimate.step;
   estimate.samples_per_second_per_gpu = samples / in_seconds(estimate.step);
   const FlopsPerSecond peak = job.precision == Precision::kFp8    ? gpu.fp8
+                              : job.precision == Precision::kFp4  ? gpu.fp4
                               : job.precision == Precision::kFp32 ? gpu.fp32
                                                                   : gpu.half;
   const bool frozen = job.train.method != model::Method::kFull;

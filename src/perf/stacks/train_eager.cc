@@ -25,6 +25,7 @@ EagerMode mode_of(const Job& job) {
   mode.weights = !adapters;
   mode.quantized = job.train.method == Method::kQlora;
   mode.eager_scores = job.train.attention == model::Attention::kEager;
+  mode.compiled = job.train.compile;
   if (adapters) {
     mode.lora_attention = job.train.lora_rank;
     if (job.train.lora_targets == model::LoraTargets::kAllLinear) mode.lora_other = job.train.lora_rank;
@@ -46,16 +47,17 @@ struct Sides {
   const EagerConstants& c;
   const GpuSpeed& gpu;
   double traffic_factor;  // 2 when everything is fp32
+  bool compiled;
 
   Seconds forward(const EagerCost& cost) const {
     EagerCost::Direction d = cost.forward;
     d.traffic = d.traffic * traffic_factor;
-    return device_time(d, gpu, c, c.forward_bandwidth);
+    return device_time(d, gpu, c, compiled ? c.compiled_bandwidth : c.forward_bandwidth);
   }
   Seconds backward(const EagerCost& cost) const {
     EagerCost::Direction d = cost.backward;
     d.traffic = d.traffic * traffic_factor;
-    return device_time(d, gpu, c, c.backward_bandwidth);
+    return device_time(d, gpu, c, compiled ? c.compiled_bandwidth : c.backward_bandwidth);
   }
 };
 
@@ -69,13 +71,18 @@ void add_layers(Phases& phases, const Sides& sides, const EagerCost& layer, doub
   phases.forward += forward * count;
   phases.backward += sides.backward(layer) * count;
   phases.arithmetic += arithmetic_of(layer) * count;
+  if (redone > 0) phases.recompute += forward * (count * redone);
+  if (sides.compiled) {  // one call a kernel: no Python module, no autograd node
+    phases.host_forward += c.compiled_kernel * (layer.forward.kernels * count);
+    phases.host_backward += c.compiled_kernel * ((layer.backward.kernels + layer.forward.kernels * redone) * count);
+    return;
+  }
   const Seconds host = (c.host_forward * (layer.forward.kernels + c.view_cost * layer.views) +
-                        c.host_cast * layer.forward.casts + c.host_layer) *
+                        c.host_cast * layer.forward.casts + c.host_layer + c.host_expert * layer.routes) *
                        count;
   phases.host_forward += host;
   phases.host_backward += (c.host_backward * layer.backward.kernels + c.host_cast * layer.backward.casts) * count;
   if (!(redone > 0)) return;
-  phases.recompute += forward * (count * redone);
   phases.arithmetic += (layer.forward.matmul + layer.forward.attention) * (count * redone);
   phases.host_forward += c.host_checkpoint * (count * redone);
   phases.host_backward += (host + c.host_checkpoint * count) * redone;
@@ -101,7 +108,7 @@ double optimizer_tensors(const ModelWork& work, const EagerMode& mode) {
 Phases phases_of(const EagerConstants& c, const ModelWork& work, const Job& job, const GpuSpeed& gpu) {
   const EagerMode mode = mode_of(job);
   const EagerBatch batch{static_cast<double>(job.batch), static_cast<double>(job.sequence)};
-  const Sides sides{c, gpu, mode.full32 ? 2.0 : 1.0};
+  const Sides sides{c, gpu, mode.full32 ? 2.0 : 1.0, mode.compiled};
   const double redone = redone_share(job.train.recompute);
   Phases phases;
   for (const LayerWork& layer : work.kinds) {
@@ -146,13 +153,13 @@ Result<TrainEstimate> train_eager(const Constants& constants, const ModelWork& w
   const Calibration& own = calibration_of(gpu, slot, model::JobKind::kTrain);
   const Phases phases = phases_of(c, work, job, gpu);
   const double passes = job.train.accumulation;
-  const DataParallel network = data_parallel_time(work, job, gpu, cluster, 1.0, 1.0);
+  const DataParallel network = data_parallel_time(work, job, gpu, cluster, 1.0, 1.0, replicas_of(job));
 
   TrainEstimate estimate;
   estimate.device = phases.device(passes) * own.device;
   estimate.host = phases.host(passes) * own.host;
   const Seconds alone = soft_max(estimate.device, estimate.host, kOverlap);
-  const Seconds moved = network.time * (job.parallel.zero == 3 ? passes : 1.0);
+  const Seconds moved = network.of_step(passes);
   estimate.step = soft_max(alone, moved, kNetworkOverlap);
   estimate.parts.push_back({"forward", phases.forward * passes * own.device});
   estimate.parts.push_back({"backward", phases.backward * passes * own.device});
@@ -162,11 +169,19 @@ Result<TrainEstimate> train_eager(const Constants& constants, const ModelWork& w
   if (moved > Seconds{}) estimate.parts.push_back({"waiting for the network", estimate.step - alone});
 
   estimate.bound = bound_of(phases.arithmetic * passes * own.device, estimate.device, estimate.host, moved);
-  const double width = estimate.bound == Bound::kHost ? c.train_host_width : c.train_gpu_width;
-  const Confidence confidence = confidence_of(gpu, slot, model::JobKind::kTrain, width);
+  const double width = estimate.bound == Bound::kHost ? c.train_host_width
+                       : job.train.compile            ? c.compiled_width
+                                                      : c.train_gpu_width;
+  Confidence confidence = confidence_of(gpu, slot, model::JobKind::kTrain, width);
+  // Runs were on one GPU, in bf16 and under autocast, every weight or LoRA.
+  const bool beyond = job.parallel.gpus > 1 || mode_of(job).full32 || job.train.method == Method::kQlora ||
+                      (job.train.compile && job.train.method != Method::kFull);
+  if (beyond) widen(confidence, estimate.notes);
   estimate.basis = confidence.basis;
   estimate.interval = interval_of(confidence.width);
   if (estimate.bound == Bound::kHost) estimate.notes.push_back({NoteKind::kHostDepends, 0});
+  if (job.train.method == Method::kLora && job.precision == Precision::kBf16)
+    estimate.notes.push_back({NoteKind::kAdapterInputs, 0});
   if (job.train.method == Method::kQlora) estimate.notes.push_back({NoteKind::kQuantizedAdapters, 0});
   if (job.train.fused_kernels || job.train.cross_entropy != model::CrossEntropy::kEager)
     estimate.notes.push_back({NoteKind::kFusedIgnored, 0});

@@ -11,99 +11,195 @@ namespace {
 using model::Job;
 using model::Precision;
 
-constexpr double kElementwiseShare = 0.8;
-constexpr double kLinkShare = 0.8;
-constexpr double kHeadRate = 0.7;
+constexpr double kNetworkOverlap = 3.0;
 
+// The share of peak is the stack's times what large products reach on this GPU, so that GPUs with less power or older
+// kernels than the fitted ones come out slower in every format.
 struct Format {
   double rate;
   FlopsPerSecond peak;
 };
 
 Format format_of(const MegatronConstants& c, const Job& job, const GpuSpeed& gpu) {
-  if (job.precision == Precision::kFp8) return {c.rate_fp8, gpu.fp8};
-  return {c.rate_bf16 * std::min(1.0, gpu.rate_scale), gpu.half};
+  const double reached = gpu.matmul[static_cast<int>(MatmulFormat::kHalf)].rate;
+  if (job.precision == Precision::kFp8) return {c.rate_fp8 * reached, gpu.fp8};
+  if (job.precision == Precision::kFp4) return {c.rate_fp4 * reached, gpu.fp4};
+  return {c.rate_bf16 * reached, gpu.half};
 }
 
-// One direction of the links inside a machine; the network where an exchange leaves it.
-BytesPerSecond link_of(const GpuSpeed& gpu, const Cluster& cluster, int group) {
-  const BytesPerSecond inside = gpu.fsdp_link / kLinkShare;
-  return group <= cluster.node_gpus ? inside : std::min(inside, cluster.network_per_gpu);
-}
+// Parameters by where they are: experts are spread over expert parallel GPUs, the rest over tensor parallel ones.
+struct Weights {
+  double experts = 0, active_experts = 0, head = 0, dense = 0;  // dense: of layers
 
-struct Work {
-  Flops linear, head, attention;
+  explicit Weights(const ModelWork& work) {
+    for (const LayerWork& layer : work.kinds) {
+      if (layer.experts < 0) continue;
+      const model::ExpertsOp& how = work.mixtures[static_cast<std::size_t>(layer.experts)];
+      const double one = static_cast<double>((how.gated ? 3 : 2) * how.hidden * how.intermediate);
+      experts += layer.count * static_cast<double>(how.count) * one;
+      active_experts += layer.count * static_cast<double>(how.per_token) * one;
+    }
+    head = work.head_parameters;
+    dense = work.active_parameters - active_experts - head * (work.tied ? 1.0 : 2.0);
+  }
 };
 
-Work flops_of(const ModelWork& work, double tokens, double sequence, bool frozen) {
-  const double passes = frozen ? 2.0 : 3.0;
-  const double head = work.head_parameters;
-  const double layers = work.active_parameters - head * (work.tied ? 1.0 : 2.0);
-  return {flop(2.0 * layers * tokens * passes), flop(2.0 * head * tokens * passes),
-          flop(7.0 * tokens * sequence * work.attention_width)};
+// One GPU's share of the work of a micro-batch.
+class Stage {
+ public:
+  Stage(const MegatronConstants& c, const ModelWork& work, const Job& job, const GpuSpeed& gpu, const Cluster& cluster)
+      : c_(c), work_(work), job_(job), gpu_(gpu), cluster_(cluster), p_(job.parallel), weights_(work) {
+    tokens_ = static_cast<double>(job.batch * job.sequence) / p_.context;
+    layers_ = uneven_layers();
+    share_ = layers_ / work.layers / p_.tensor;
+    redone_ = job.train.recompute == model::Recompute::kFull ? 4.0 / 3.0 : 1.0;
+    passes_ = job.train.method == model::Method::kFull ? 3.0 : 2.0;
+  }
+
+  Seconds products() const {
+    const Format format = format_of(c_, job_, gpu_);
+    const double flops = 2.0 * tokens_ * passes_ * redone_ * share_;
+    const FlopsPerSecond rate = format.peak * format.rate;
+    const double head = 2.0 * tokens_ * passes_ * weights_.head / (p_.tensor * p_.pipeline);
+    return flop(flops * weights_.dense) / rate +
+           flop(flops * weights_.active_experts) / (rate * (c_.expert_rate * filled())) +
+           flop(head) / (gpu_.half * c_.head_rate);
+  }
+
+  // 7 s^2 h: two products forward, five backward; half of them under a causal mask, over sequences that context
+  // parallel GPUs share.
+  Seconds attention() const {
+    const double flops = 7.0 * tokens_ * static_cast<double>(job_.sequence) * work_.attention_width * share_ * redone_;
+    return flop(flops) / (gpu_.half * (c_.attention_rate * gpu_.attention_scale));
+  }
+
+  // Passes over the residual stream, and over the tokens that go to experts.
+  Seconds elementwise() const {
+    const double rows = tokens_ / p_.tensor, routed = rows * work_.experts_per_token;
+    const double layers = layers_ * c_.elementwise, mixtures = mixture_layers() * c_.permute;
+    return traffic_time(gpu_, bytes(work_.hidden * (layers * rows + mixtures * routed)), c_.bandwidth);
+  }
+
+  // Launches that nothing hides, and the wait for who got how many tokens.
+  Seconds launches() const { return c_.layer * layers_ + c_.expert_layer * mixture_layers(); }
+
+  Seconds exchange() const {
+    Seconds time;
+    const Bytes activations = bytes(2.0 * tokens_ * work_.hidden);
+    if (p_.tensor > 1) {  // a gather and a scatter before and behind attention and MLP, both ways, and one gather again
+      time += (collective_time(gpu_, cluster_, Collective::kAllGather, p_.tensor, activations) * 6.0 +
+               collective_time(gpu_, cluster_, Collective::kReduceScatter, p_.tensor, activations) * 4.0) *
+              (c_.tensor_exposed * layers_);
+    }
+    if (p_.context > 1) {  // keys and values pass around the ring, their gradients back
+      const Bytes keys = bytes(2.0 * tokens_ * p_.context * work_.key_width / p_.tensor);
+      time += collective_time(gpu_, cluster_, Collective::kAllGather, p_.context, keys) * (3.0 * c_.tensor_exposed) *
+              layers_;
+    }
+    if (p_.expert > 1 && work_.experts > 0) {  // to the experts and back, both ways
+      const Bytes routed = activations * (work_.experts_per_token / p_.tensor);
+      time += collective_time(gpu_, cluster_, Collective::kAllToAll, p_.expert, routed) *
+              (4.0 * c_.all_to_all * mixture_layers());
+    }
+    return time;
+  }
+
+  // Parameters on this GPU as shares of all, and who else holds them.
+  DataParallel network() const {
+    const double all = work_.parameters;
+    const double dense = (all - weights_.experts) / all / (p_.tensor * p_.pipeline);
+    const double experts = weights_.experts / all / (std::max(p_.tensor, p_.expert) * p_.pipeline);
+    DataParallel sum =
+        data_parallel_time(work_, job_, gpu_, cluster_, c_.network_rate, dense, {p_.data() * p_.context, p_.tensor});
+    const int spread = std::max(p_.tensor, p_.expert), replicas = p_.gpus / (p_.pipeline * spread);
+    const DataParallel more =
+        data_parallel_time(work_, job_, gpu_, cluster_, c_.network_rate, experts, {replicas, spread});
+    sum.each_pass += more.each_pass;
+    sum.once += more.once;
+    return sum;
+  }
+
+  Seconds optimizer() const {
+    const double held = trained_parameters(work_, job_) / (p_.tensor * p_.pipeline) / std::max(1, p_.data());
+    return traffic_time(gpu_, bytes(held * optimizer_bytes(job_, false)), c_.bandwidth);
+  }
+
+ private:
+  // The fullest stage: virtual stages hold whole layers.
+  double uneven_layers() const {
+    const double chunks = static_cast<double>(p_.pipeline) * p_.pipeline_interleave;
+    return p_.pipeline == 1 ? work_.layers : std::ceil(work_.layers / chunks) * p_.pipeline_interleave;
+  }
+  double mixture_layers() const { return layers_ * work_.expert_layers / work_.layers; }
+
+  // Rows of an expert: few do not fill the tiles of a grouped product.
+  double filled() const {
+    if (!(work_.experts > 0)) return 1;
+    const double rows = tokens_ / p_.tensor * work_.experts_per_token / work_.experts * p_.expert;
+    return rows / (rows + c_.expert_rows);
+  }
+
+  const MegatronConstants& c_;
+  const ModelWork& work_;
+  const Job& job_;
+  const GpuSpeed& gpu_;
+  const Cluster& cluster_;
+  const model::Parallelism& p_;
+  Weights weights_;
+  double tokens_ = 0, layers_ = 0, share_ = 0, redone_ = 1, passes_ = 3;
+};
+
+void finish(TrainEstimate& estimate, const MegatronConstants& c, const ModelWork& work, const Job& job,
+            const GpuSpeed& gpu) {
+  const bool mixture = work.experts > 0;
+  Confidence confidence =
+      confidence_of(gpu, slot_of(job.stack), model::JobKind::kTrain, mixture ? c.expert_width : c.dense_width);
+  // No row says that it recomputed, split sequences, or quantized its base.
+  const bool beyond = job.parallel.context > 1 || job.train.recompute != model::Recompute::kNone ||
+                      job.train.method == model::Method::kQlora;
+  if (beyond) widen(confidence, estimate.notes);
+  estimate.basis = confidence.basis;
+  estimate.interval = interval_of(confidence.width);
+  if (mixture) estimate.notes.push_back({NoteKind::kMixtureUnsure, 0});
 }
 
 }  // namespace
 
-// t = F_linear / (e P) + F_head / (0.7 P16) + F_attention / (a P16) + L T h passes / (0.8 BW), over tp cp pp GPUs,
-// + all-to-all and routing of experts, + what tensor parallel exchanges do not hide; times 1 + (pp - 1) / (m v).
+// t = F_linear / (e P) + F_experts / (x e P) + F_head / (h P16) + F_attention / (a P16) + passes / BW + launches, of
+// the layers on one GPU, + what tensor, context and expert parallel exchanges do not hide; times 1 + (pp - 1) / (m v).
 Result<TrainEstimate> train_megatron(const MegatronConstants& c, const ModelWork& work, const Job& job,
                                      const GpuSpeed& gpu, const Cluster& cluster) {
+  const Stage stage(c, work, job, gpu, cluster);
   const model::Parallelism& p = job.parallel;
-  const bool frozen = job.train.method != model::Method::kFull;
-  const bool mixture = work.experts > 0;
-  const double tokens = static_cast<double>(job.batch * job.sequence);
-  const double replica = static_cast<double>(p.tensor) * p.pipeline * p.context;
-  const Work flops = flops_of(work, tokens, static_cast<double>(job.sequence), frozen);
-  const Format format = format_of(c, job, gpu);
   const Calibration& own = calibration_of(gpu, slot_of(job.stack), model::JobKind::kTrain);
-  const double redo = job.train.recompute == model::Recompute::kFull ? 4.0 / 3.0 : 1.0;
-  const Seconds products = (flops.linear / (format.peak * (format.rate * (mixture ? c.expert_rate : 1.0))) +
-                            flops.head / (gpu.half * kHeadRate)) *
-                           (redo / replica);
-  const Seconds attention = flops.attention / (gpu.half * c.attention_rate) * (redo / replica);
-  const Seconds passes =
-      traffic_time(gpu, bytes(work.layers * tokens * work.hidden * c.elementwise), kElementwiseShare) / replica;
-
-  Seconds exchange;
-  const double stage = work.layers / p.pipeline;
-  if (mixture) {
-    const Bytes sent = bytes(6.0 * work.experts_per_token * tokens * work.hidden * (p.expert - 1.0) / p.expert);
-    exchange += sent / link_of(gpu, cluster, p.expert) * (c.all_to_all * stage) + c.expert_layer * stage;
-  }
-  if (p.tensor > 1) {
-    const Bytes sent = bytes(12.0 * tokens * work.hidden * (p.tensor - 1.0) / p.tensor);
-    exchange += sent / (link_of(gpu, cluster, p.tensor) * kLinkShare) * (c.tensor_exposed * stage);
-  }
   const double micro = job.train.accumulation;
+  const Seconds products = stage.products() * own.device, attention = stage.attention() * own.device;
+  const Seconds passes = stage.elementwise() * own.device, launches = stage.launches() * own.device;
+  const Seconds compute = products + attention + passes + launches, exchange = stage.exchange();
   const double bubble = (p.pipeline - 1.0) / (micro * p.pipeline_interleave);
-  const double held = 1.0 / (p.tensor * p.pipeline);
-  const Seconds optimizer =
-      traffic_time(gpu, bytes(trained_parameters(work, job) * held / std::max(1, p.data()) * 28), kElementwiseShare);
-  const DataParallel network = data_parallel_time(work, job, gpu, cluster, 1.0, held);
+  const DataParallel network = stage.network();
+  const Seconds pass = soft_max(compute + exchange, network.each_pass, kNetworkOverlap);
+  const Seconds busy = pass * (micro * (1.0 + bubble));
+  // Gradients are reduced behind the last backward pass, updated weights gathered before the first forward pass.
+  const Seconds alone = busy + soft_max(pass, network.once, kNetworkOverlap) - pass;
 
   TrainEstimate estimate;
-  const Seconds compute = (products + attention + passes) * own.device;
-  const Seconds busy = (compute + exchange) * (micro * (1.0 + bubble));
-  // Gradients are reduced once a step, behind the last backward pass.
-  const Seconds alone = soft_max(busy, network.time, 3.0);
+  const Seconds optimizer = stage.optimizer();
   estimate.step = alone + optimizer;
   estimate.device = compute * micro + optimizer;
-  estimate.parts.push_back({"matrix products", products * (own.device * micro)});
-  estimate.parts.push_back({"attention", attention * (own.device * micro)});
-  estimate.parts.push_back({"elementwise", passes * (own.device * micro)});
+  estimate.parts.push_back({"matrix products", products * micro});
+  estimate.parts.push_back({"attention", attention * micro});
+  estimate.parts.push_back({"elementwise", passes * micro});
+  estimate.parts.push_back({"launches", launches * micro});
   if (exchange > Seconds{}) estimate.parts.push_back({"exchange of activations", exchange * micro});
-  if (bubble > 0) estimate.parts.push_back({"pipeline bubble", (compute + exchange) * (micro * bubble)});
+  if (bubble > 0) estimate.parts.push_back({"pipeline bubble", pass * (micro * bubble)});
   estimate.parts.push_back({"optimizer", optimizer});
-  if (p.data() > 1) estimate.parts.push_back({"waiting for the network", alone - busy});
-  estimate.bound =
-      bound_of((products + attention) * own.device, compute, Seconds{}, exchange + network.time * (1.0 / micro));
-  const Confidence confidence =
-      confidence_of(gpu, slot_of(job.stack), model::JobKind::kTrain, mixture ? c.expert_width : c.dense_width);
-  estimate.basis = confidence.basis;
-  estimate.interval = interval_of(confidence.width);
-  if (mixture) estimate.notes.push_back({NoteKind::kMixtureUnsure, 0});
-  if (job.precision != Precision::kFp8) estimate.notes.push_back({NoteKind::kUntestedStack, 0});
+  if (p.data() > 1) {
+    const Seconds waiting = (pass - compute - exchange) * micro + (alone - busy);
+    estimate.parts.push_back({"waiting for the network", waiting});
+  }
+  estimate.bound = bound_of(products + attention, compute, Seconds{}, exchange + network.of_step(micro) / micro);
+  finish(estimate, c, work, job, gpu);
   return estimate;
 }
 

@@ -95,7 +95,7 @@ class ShardedLayer {
   }
 
   Seconds elementwise() const {
-    const bool compiled = job_.train.fused_kernels && c_.elementwise_compiled > 0;
+    const bool compiled = (job_.train.fused_kernels || job_.train.compile) && c_.elementwise_compiled > 0;
     const double spread = job_.parallel.sequence_parallel ? split_.tensor : 1.0;
     return traffic_time(
         gpu_, bytes(split_.tokens * work_.hidden * 2 * (compiled ? c_.elementwise_compiled : c_.elementwise) / spread),
@@ -150,13 +150,11 @@ void finish(TrainEstimate& estimate, const ShardedConstants& c, const Job& job, 
   const int slot = slot_of(job.stack);
   Confidence confidence = confidence_of(gpu, slot, model::JobKind::kTrain, c.train_width);
   const model::Parallelism& p = job.parallel;
-  const bool beyond_rows = p.tensor * p.pipeline * p.context * p.expert > 1 || work.experts > 0 ||
-                           job.precision == Precision::kFp8 || job.train.method != model::Method::kFull;
-  if (beyond_rows && confidence.basis != Basis::kCalibrated) {
-    confidence.width = std::hypot(confidence.width, 0.2);
-    confidence.basis = std::max(confidence.basis, Basis::kTransferred);
-    estimate.notes.push_back({NoteKind::kUntestedStack, 0});
-  }
+  // torchtitan was measured with every kind of parallelism and in fp8, llm-foundry with neither.
+  const bool spread = p.tensor * p.pipeline * p.context > 1 || job.precision == Precision::kFp8;
+  const bool beyond_rows = work.experts > 0 || p.expert > 1 || job.train.method != model::Method::kFull ||
+                           (spread && job.stack != model::Stack::kTorchTitan);
+  if (beyond_rows) widen(confidence, estimate.notes);
   estimate.basis = confidence.basis;
   estimate.interval = interval_of(confidence.width);
 }
@@ -192,7 +190,7 @@ Result<TrainEstimate> train_sharded(const ShardedConstants& c, const ModelWork& 
   const Seconds recompute = layers_forward * (redone * own.device);
   const Seconds compute = forward + backward + recompute;
   const double held = 1.0 / (p.tensor * p.pipeline);
-  const DataParallel network = data_parallel_time(work, job, gpu, cluster, c.network_rate, held);
+  const DataParallel network = data_parallel_time(work, job, gpu, cluster, c.network_rate, held, replicas_of(job));
   const Seconds exchange = activation_exchange(work, job, gpu, cluster, split);
   const double scale = 1.0 + c.scale_loss * std::max(0.0, std::log2(p.gpus / 8.0));
   const double micro = job.train.accumulation;
@@ -202,7 +200,9 @@ Result<TrainEstimate> train_sharded(const ShardedConstants& c, const ModelWork& 
       gpu, bytes(trained_parameters(work, job) * held / shards * optimizer_bytes(job, false)), kElementwiseShare);
 
   TrainEstimate estimate;
-  const Seconds busy = (soft_max(compute, network.time, kNetworkOverlap) * scale + exchange) * micro;
+  const Seconds pass = soft_max(compute, network.each_pass, kNetworkOverlap);
+  const Seconds last = soft_max(pass, network.once, kNetworkOverlap) - pass;  // behind the last backward pass
+  const Seconds busy = ((pass * micro + last) * scale) + exchange * micro;
   estimate.step = busy * (1.0 + bubble) + optimizer;
   estimate.device = compute * micro + optimizer;
   estimate.parts.push_back({"forward", forward * micro});
@@ -215,7 +215,7 @@ Result<TrainEstimate> train_sharded(const ShardedConstants& c, const ModelWork& 
   if (bubble > 0) estimate.parts.push_back({"pipeline bubble", busy * bubble});
   const Seconds arithmetic =
       (linears.forward * (1 + redone) + linears.backward + attention * (3.5 + redone)) * own.device;
-  estimate.bound = bound_of(arithmetic, compute, Seconds{}, network.time + exchange);
+  estimate.bound = bound_of(arithmetic, compute, Seconds{}, network.of_step(micro) / micro + exchange);
   finish(estimate, c, job, gpu, work);
   return estimate;
 }

@@ -27,24 +27,45 @@ class ImageWalk {
   ImageCost cost() {
     for (const LayerWork& layer : work_.kinds) {
       repeats_ = layer.count;
-      for (const WorkOp& op : layer.ops) add(op);
+      walk(layer.ops);
+      joins(b_ * work_.hidden * layer.input_joins, train_ ? 4 : 2);
     }
     repeats_ = 1;
-    for (const WorkOp& op : work_.ends) add(op);
+    walk(work_.ends);
     return sum_;
   }
 
  private:
+  void walk(const std::vector<WorkOp>& ops) {
+    for (const WorkOp& op : ops) {
+      add(op);
+      joins(at(op.elements) * op.joins, bytes_of(op.out));
+    }
+  }
+
   double at(const Extent& extent) const { return extent.at(b_, 1); }
+  // Under autocast the residual stream and what norms put out are fp32.
+  double bytes_of(Wideness width) const {
+    return width == Wideness::kWide || (train_ && width == Wideness::kResidual) ? 4 : 2;
+  }
   Seconds moved(double n) const { return bytes(n) / speed_; }
 
   Seconds roofline(double flops, double traffic, double rate) const {
     return soft_max(flop(flops) / (gpu_.half * (rate * gpu_.rate_scale)), moved(traffic), 2.0);
   }
 
-  void pass(double forward, double backward, double kernels_backward = 1) {
+  // Gradients that meet where a result is read more than once: two are read, their sum is written.
+  void joins(double n, double e) {
+    if (!train_ || !(n > 0)) return;
+    traffic(0, 3 * e * n);
+  }
+  // Bytes without a call of the host's own: autograd's sums, autocast's conversions.
+  void traffic(double forward, double backward) {
     sum_.traffic += moved(forward) * repeats_;
     sum_.traffic_backward += moved(backward) * repeats_;
+  }
+  void pass(double forward, double backward, double kernels_backward = 1) {
+    traffic(forward, backward);
     kernels(1, kernels_backward);
   }
   void kernels(double forward, double backward) {
@@ -60,14 +81,18 @@ class ImageWalk {
   Seconds weight_cast(double elements) const { return train_ ? moved(6 * elements) : Seconds{}; }
   double cast_kernels() const { return train_ ? 1 : 0; }
 
-  // Utilisation falls with the square root of a filter's depth and of its outputs until both fill the tensor cores.
+  // Utilisation falls with the square root of a filter's depth and of its outputs until both fill the tensor cores. How
+  // much fills them grows with what a multiprocessor can compute.
   void convolution(const WorkOp& op) {
     const double area = op.kernel * op.kernel, weights = op.inputs * op.outputs / op.groups * area;
     const double flops = 2 * weights * at(op.rows);
     const double traffic = c_.channels_last_copies * 2 * (at(op.whole) + at(op.elements)) + 2 * weights;
-    double rate = c_.channels_last_rate * std::sqrt(std::min(1.0, op.inputs / op.groups * area / c_.conv_depth)) *
-                  std::sqrt(std::min(1.0, op.outputs / op.groups / c_.conv_width));
+    double rate = c_.channels_last_rate *
+                  std::sqrt(std::min(1.0, op.inputs / op.groups * area / (c_.conv_depth * gpu_.conv_scale))) *
+                  std::sqrt(std::min(1.0, op.outputs / op.groups / (c_.conv_width * gpu_.conv_scale)));
     if (op.groups > 1) rate = std::min(rate, 2 * c_.grouped_rate);
+    // Few outputs leave multiprocessors idle, 128 x 128 of them to a tile.
+    rate /= 1.0 + c_.conv_occupancy * gpu_.sms * 128.0 * 128.0 / at(op.elements);
     const bool first = op.inputs == 3;  // images need no gradient
     const Seconds cast = weight_cast(weights);
     products(roofline(flops, traffic, rate) + cast,
@@ -93,6 +118,7 @@ class ImageWalk {
     products(product(rows, o, i) + cast,
              train_ ? product(rows, i, o) + product(i, o, rows) + cast + moved(2 * rows * o) : Seconds{});
     kernels(1 + cast_kernels(), 3 + cast_kernels());
+    if (bytes_of(op.in) == 4) traffic(6 * rows * i, 6 * rows * i);  // the input is cast down, its gradient up
   }
 
   void attention(const model::AttentionOp& how) {
@@ -112,11 +138,19 @@ class ImageWalk {
     kernels(1, 2);
   }
 
-  // Bytes of an element: 2, and 4 inside norms under autocast.
+  // One kernel that autocast runs in fp32; its two gradients read both operands again.
+  void layer_norm(double n, double e) {
+    const double wide = train_ ? 4 : e;
+    if (e != wide) traffic(n * (e + wide), n * (e + wide));
+    if (train_) kernels(1, 0);
+    pass(n * 2 * wide, n * 5 * wide, 2);
+  }
+
+  // Bytes read and written, by each operand's width.
   void add(const WorkOp& op) {
     using model::NormKind;
     using model::OpKind;
-    const double n = at(op.elements);
+    const double n = at(op.elements), e = bytes_of(op.in), out = bytes_of(op.out), other = bytes_of(op.other);
     switch (op.kind) {
       case OpKind::kConvolution:
         return op.groups > 1 && op.groups == op.outputs ? depthwise(op) : convolution(op);
@@ -128,14 +162,12 @@ class ImageWalk {
         return batched_product(op);
       case OpKind::kNorm:
         if (op.norm == NormKind::kBatch) return pass(n * (train_ ? 6 : 4), n * 10);
-        pass(n * (train_ ? 14 : 4), n * (train_ ? 26 : 10), 2);
-        if (train_) kernels(1, 0);
-        return;
+        return layer_norm(n, e);
       case OpKind::kActivate:
-        return pass(n * 4, n * 6);
+        return pass(n * 2 * e, n * 3 * e);
       case OpKind::kAdd:
-      case OpKind::kAddInPlace:
-        return pass(n * 6, n * 6);
+      case OpKind::kAddInPlace:  // the narrow side's gradient is cast
+        return pass(n * (e + other + out), e != other ? n * (2 + out) : 0);
       case OpKind::kMaxPool:
       case OpKind::kAveragePool:
         return pass((n + at(op.whole)) * 2, (n + at(op.whole)) * 2);
@@ -143,9 +175,9 @@ class ImageWalk {
       case OpKind::kCat:
       case OpKind::kExpand:
       case OpKind::kViewCopiedBack:
-        return pass(n * 4, n * 4);
+        return pass(n * 2 * e, n * 2 * e);
       case OpKind::kMultiply:
-        return pass(n * 4, n * 12, 3);
+        return pass(n * (e + out), n * 6 * out, 3);
       case OpKind::kScale:
       case OpKind::kDropout:
         if (train_) pass(n * 5 * c_.dropout, n * 5 * c_.dropout);
@@ -154,7 +186,9 @@ class ImageWalk {
       case OpKind::kSoftmax:
         return pass(n * c_.window_scores, n * 1.3 * c_.window_scores);
       case OpKind::kSlice:
-      case OpKind::kSelect:
+      case OpKind::kSelect:  // the gradient is a zero tensor of the whole, with this part filled in
+        traffic(0, e * at(op.whole) + 2 * e * n);
+        return kernels(1, 1);
       case OpKind::kIndex:
         return kernels(1, 1);
       default:
@@ -219,15 +253,16 @@ Result<TrainEstimate> train_images(const Constants& constants, const ModelWork& 
   estimate.host =
       (c.host_forward * cost.kernels + c.host_backward * cost.kernels_backward) * (passes * own.host) + milliseconds(2);
   const Seconds alone = soft_max(estimate.device, estimate.host, kOverlap);
-  const DataParallel network = data_parallel_time(work, job, gpu, cluster, 1.0, 1.0);
-  estimate.step = soft_max(alone, network.time, 3.0);
+  const DataParallel network = data_parallel_time(work, job, gpu, cluster, 1.0, 1.0, replicas_of(job));
+  const Seconds moved = network.of_step(passes);
+  estimate.step = soft_max(alone, moved, 3.0);
   estimate.parts.push_back({"forward", forward * passes});
   estimate.parts.push_back({"backward", backward * passes});
   estimate.parts.push_back({"optimizer", optimizer});
   estimate.parts.push_back({"waiting for the host", alone - estimate.device});
-  if (network.time > Seconds{}) estimate.parts.push_back({"waiting for the network", estimate.step - alone});
-  estimate.bound = bound_of((cost.products + cost.products_backward) * (passes * own.device), estimate.device,
-                            estimate.host, network.time);
+  if (moved > Seconds{}) estimate.parts.push_back({"waiting for the network", estimate.step - alone});
+  estimate.bound =
+      bound_of((cost.products + cost.products_backward) * (passes * own.device), estimate.device, estimate.host, moved);
   Confidence confidence = confidence_of(gpu, kVisionSlot, JobKind::kTrain, c.width);
   if (own.known) confidence = {Basis::kCalibrated, own.width};
   estimate.basis = confidence.basis;

@@ -26,14 +26,14 @@ std::string one_line(std::string text) {
 }
 
 std::string cost_sentence(const Request& request, const Plan& plan) {
-  const auto dollars = [&](double factor) { return format_usd(plan.cost * factor); };
+  const std::string cost = format_usd(plan.cost);
   const std::string between =
-      fmt::format("80 % between {} and {}", dollars(plan.cost_interval.low), dollars(plan.cost_interval.high));
+      fmt::format("80 % between {} and {}", format_usd(plan.cost_low), format_usd(plan.cost_high));
   const std::string rate = format_usd_per_hour(plan.rate());
   if (request.work.kind == WorkKind::kServing)
-    return fmt::format("Expected: {} a month ({}), at {} an hour.", dollars(1), between, rate);
-  return fmt::format("Expected: {} and {} ({}), at {} an hour.", format_duration(plan.time.total()), dollars(1),
-                     between, rate);
+    return fmt::format("Expected: {} a month ({}), at {} an hour.", cost, between, rate);
+  return fmt::format("Expected: {} and {} ({}), at {} an hour.", format_duration(plan.time.total()), cost, between,
+                     rate);
 }
 
 std::string settings_sentence(const Request& request, const Plan& plan) {

@@ -13,7 +13,7 @@ namespace {
 std::string time_limit(const Request& request, const Plan& plan) {
   constexpr double kMargin = 1.1, kLeastMinutes = 15;
   if (is_served(request)) return "30-00:00:00";
-  const double minutes = in_hours(plan.time.total()) * 60 * std::max(1.0, plan.cost_interval.high) * kMargin;
+  const double minutes = in_hours(plan.time.total()) * 60 * std::max(1.0, plan.speed.high) * kMargin;
   const auto whole = static_cast<long>(std::ceil(std::max(kLeastMinutes, minutes)));
   return fmt::format("{}-{:02}:{:02}:00", whole / 1440, whole / 60 % 24, whole % 60);
 }

@@ -1,4 +1,5 @@
 // Terraform: the machines of a plan, with what only the user knows as variables.
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -20,7 +21,7 @@ std::string provider(const char* name, const char* source, const std::string& se
 }
 
 // What spot machines may cost an hour: a fifth above the plan's price.
-double highest_bid(const Plan& plan) { return std::ceil(in_usd_per_machine_hour(plan.offer.rate()) * 1.2 * 100) / 100; }
+double highest_bid(const Plan& plan) { return std::ceil(in_usd_per_machine_hour(std::max(plan.price.listed, plan.price.likely)) * 1.2 * 100) / 100; }
 
 std::string list_variable(const char* name, const std::string& meaning) {
   return fmt::format("variable \"{}\" {{\n  type        = list(string)\n  description = {}\n}}\n\n", name,

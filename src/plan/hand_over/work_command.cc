@@ -233,9 +233,10 @@ void add_vllm_flags(CommandLine& line, const Request& request, const Plan& plan)
   const bool bf16 = job.precision == Precision::kBf16 && has_bf16(*plan.offer.gpu);
   const bool sixteen_bits = job.precision == Precision::kBf16 || job.precision == Precision::kFp16;
   if (sixteen_bits) line.add(bf16 ? "--dtype bfloat16" : "--dtype float16");
-  if (job.precision == Precision::kFp8) line.add("--quantization fp8");
+  if (job.precision == Precision::kFp8 && request.model.checkpoint != Precision::kFp8)
+    line.add("--quantization fp8");
   if (job.precision == Precision::kNf4) line.add("--quantization bitsandbytes");
-  if (perf::kv_format(job) == Precision::kFp8) line.add("--kv-cache-dtype fp8");
+  if (perf::kv_format(job, request.model.narrow_cache) == Precision::kFp8) line.add("--kv-cache-dtype fp8");
 }
 
 std::string serve_vllm(const Request& request, const Plan& plan, int replicas) {
@@ -256,7 +257,8 @@ std::string serve_sglang(const Request& request, const Plan& plan, int replicas)
   line.add("--context-length", longest_request(request, plan));
   line.add("--mem-fraction-static", plan.job.serve.memory_share);
   if (plan.job.precision == Precision::kBf16 && !has_bf16(*plan.offer.gpu)) line.add("--dtype float16");
-  if (plan.job.precision == Precision::kFp8) line.add("--quantization fp8");
+  if (plan.job.precision == Precision::kFp8 && request.model.checkpoint != Precision::kFp8)
+    line.add("--quantization fp8");
   return line.text();
 }
 

@@ -1,0 +1,41 @@
+#include <filesystem>
+
+#include "base/file.h"
+#include "feeds/price_store.h"
+#include "market/agreements.h"
+#include "rightsize/command.h"
+
+namespace rightsize::app {
+namespace {
+
+Checked<void> add_stored(catalog::Catalog& catalog, const std::string& url) {
+  std::error_code ignored;
+  if (url.empty() || (!store::is_server(url) && !std::filesystem::exists(url, ignored))) return {};
+  RIGHTSIZE_TRY(feeds::PriceStore prices, feeds::PriceStore::open(url));
+  if (Result<> added = prices.add_to(catalog); !added) return fail(one(added.error()));
+  return {};
+}
+
+// agreements.csv beside the user's own facts.
+Checked<void> add_agreements(catalog::Catalog& catalog, const std::string& overlay) {
+  const std::string file = overlay + "/agreements.csv";
+  std::error_code ignored;
+  if (overlay.empty() || !std::filesystem::exists(file, ignored)) return {};
+  RIGHTSIZE_TRY(std::string text, read_file(file));
+  RIGHTSIZE_TRY(const std::vector<market::Agreement> agreements,
+                market::read_agreements(file, std::move(text), catalog));
+  market::apply_agreements(catalog, agreements, today(), file);
+  return {};
+}
+
+}  // namespace
+
+Checked<catalog::Catalog> open_catalog(const std::string& flag, const std::string& store) {
+  RIGHTSIZE_TRY(std::string overlay, catalog::overlay_directory(flag));
+  RIGHTSIZE_TRY(catalog::Catalog catalog, catalog::load_catalog(overlay));
+  if (Checked<void> added = add_stored(catalog, feeds::PriceStore::url(store)); !added) return fail(added.error());
+  if (Checked<void> added = add_agreements(catalog, overlay); !added) return fail(added.error());
+  return catalog;
+}
+
+}  // namespace rightsize::app

@@ -1,0 +1,348 @@
+// rightsize prices: where a GPU is cheapest, by whatever it is bought for, and how old that price is.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/format.h"
+#include "base/parse_units.h"
+#include "base/suggest.h"
+#include "base/text.h"
+#include "rightsize/prices/prices.h"
+
+namespace rightsize::app {
+namespace {
+
+using catalog::Gpu;
+using catalog::Price;
+using report::Align;
+using report::Cell;
+using report::Json;
+
+// An offer by whatever it is bought for. Dollars are per hour.
+struct Row : market::Offer {
+  double per_hour = 0;
+  double per_gpu = 0;
+  double per_tflop = NAN;  // of the fastest dense 16-bit format
+  double per_gbs = 0;      // of memory bandwidth
+  double per_gib = 0;      // of memory
+  double age_days = NAN;
+  market::PriceOutlook outlook = {};  // over the next hour
+};
+
+Row make_row(const market::Offer& offer, const market::PriceBook& book, Date now) {
+  Row row{offer};
+  row.outlook = book.outlook(offer, hours(1));
+  row.per_hour = in_usd_per_machine_hour(offer.rate());
+  row.per_gpu = in_usd_per_gpu_hour(offer.rate_per_gpu());
+  if (auto rate = offer.gpu->half_rate()) row.per_tflop = row.per_gpu / in_tflop_per_s(*rate);
+  row.per_gbs = row.per_gpu / in_gb_per_s(offer.gpu->bandwidth);
+  row.per_gib = row.per_gpu / in_gib(offer.gpu->memory);
+  if (offer.price->provenance.date) row.age_days = now - *offer.price->provenance.date;
+  return row;
+}
+
+struct SortKey {
+  const char* name;
+  double Row::*value;  // smaller comes first; unknown last
+};
+constexpr SortKey kSortKeys[] = {
+    {"usd-per-gpu-hour", &Row::per_gpu}, {"usd-per-hour", &Row::per_hour},    {"usd-per-tflop-hour", &Row::per_tflop},
+    {"usd-per-gbs-hour", &Row::per_gbs}, {"usd-per-gib-hour", &Row::per_gib}, {"age", &Row::age_days},
+};
+
+Result<const SortKey*> find_sort_key(const std::string& name) {
+  std::vector<std::string> names;
+  for (const SortKey& key : kSortKeys) {
+    if (key.name == name) return &key;
+    names.emplace_back(key.name);
+  }
+  return fail(bad_input(fmt::format("cannot sort by '{}'", name))
+                  .with_hint(did_you_mean(name, names))
+                  .with_hint(fmt::format("keys are {}", fmt::join(names, ", "))));
+}
+
+// Deterministic whatever the order of the catalogue: ties go by name.
+bool sorts_before(const Row& a, const Row& b, double Row::*key) {
+  double x = a.*key, y = b.*key;
+  if (std::isnan(x) != std::isnan(y)) return std::isnan(y);
+  if (x != y && !std::isnan(x)) return x < y;
+  auto identity = [](const Row& o) {
+    return std::tie(o.price->provider, o.price->instance, o.price->region, o.price->purchase);
+  };
+  return identity(a) < identity(b);
+}
+
+// The words of a comma-separated flag, each checked against what exists.
+Result<std::vector<std::string>> choose(const std::string& flag, const std::string& what,
+                                        const std::set<std::string>& known, bool prefixes) {
+  std::vector<std::string> chosen;
+  const std::vector<std::string> names(known.begin(), known.end());
+  for (std::string_view word : split_list(flag, ',')) {
+    const std::string wanted = to_lower(word);
+    const std::size_t before = chosen.size();
+    for (const std::string& name : names) {
+      const std::string have = to_lower(name);
+      if (have == wanted || (prefixes && have.starts_with(wanted))) chosen.push_back(name);
+    }
+    if (chosen.size() == before) {
+      std::string listed = names.size() <= 12 ? fmt::format("known are {}", fmt::join(names, ", ")) : "";
+      return fail(
+          bad_input(fmt::format("unknown {} '{}'", what, word)).with_hint(did_you_mean(word, names)).with_hint(listed));
+    }
+  }
+  return chosen;
+}
+
+std::set<std::string> all_of(const catalog::Catalog& catalog, std::string Price::*field) {
+  std::set<std::string> names;
+  for (const Price& price : catalog.prices) names.insert(price.*field);
+  return names;
+}
+
+Result<std::vector<Row>> select(const PricesFlags& flags, const market::PriceBook& book) {
+  RIGHTSIZE_TRY(const market::OfferFilter filter, read_filter(flags, book.catalog()));
+  Bytes least;
+  if (!flags.min_memory.empty()) {
+    RIGHTSIZE_TRY(least, parse_bytes(flags.min_memory));
+  }
+  std::vector<Row> rows;
+  for (const market::Offer& offer : book.offers(filter)) {
+    if (offer.gpu->memory >= least) rows.push_back(make_row(offer, book, today()));
+  }
+  return rows;
+}
+
+// Of offers already in order, the first of each group.
+Result<> keep_best(std::vector<Row>& offers, const std::string& per) {
+  static const std::vector<std::string> kGroups{"gpu", "provider", "instance", "region"};
+  if (per.empty()) return {};
+  if (std::find(kGroups.begin(), kGroups.end(), per) == kGroups.end()) {
+    return fail(bad_input(fmt::format("--best-per takes {}, not '{}'", fmt::join(kGroups, ", "), per))
+                    .with_hint(did_you_mean(per, kGroups)));
+  }
+  std::set<std::string> seen;
+  std::erase_if(offers, [&](const Row& offer) {
+    const std::string& group = per == "gpu"        ? offer.gpu->name
+                               : per == "provider" ? offer.price->provider
+                               : per == "region"   ? offer.price->region
+                                                   : offer.price->instance;
+    return !seen.insert(group).second;
+  });
+  return {};
+}
+
+Cell dollars_cell(double value) {
+  return std::isnan(value) ? report::unknown_cell() : report::number_cell(format_usd_per_hour(value), value);
+}
+
+Cell small_dollars_cell(double value) {
+  return std::isnan(value) ? report::unknown_cell() : report::number_cell("$" + format_number(value), value);
+}
+
+// The zone says its region by itself; where it has no name of its own the region stands.
+std::string place_of(const Price& price) { return price.zone.empty() ? price.region : price.region + " " + price.zone; }
+
+report::Table table_of(const std::vector<Row>& offers, int top) {
+  report::Table table;
+  table.columns = {{"provider", "provider", Align::kLeft},
+                   {"instance", "instance", Align::kLeft},
+                   {"GPUs", "gpus", Align::kRight},
+                   {"GPU", "gpu", Align::kLeft},
+                   {"region", "region", Align::kLeft},
+                   {"terms", "purchase", Align::kLeft},
+                   {"$/h", "usd_per_hour", Align::kRight},
+                   {"$/GPU-h", "usd_per_gpu_hour", Align::kRight},
+                   {"$/TFLOP-h", "usd_per_tflop_hour", Align::kRight},
+                   {"$/GB/s-h", "usd_per_gbs_hour", Align::kRight},
+                   {"$/GiB-h", "usd_per_gib_hour", Align::kRight},
+                   {"age", "age_days", Align::kRight}};
+  table.most_shown = top < 0 ? 40 : static_cast<std::size_t>(top);
+  for (const Row& o : offers) {
+    table.rows.push_back(
+        {report::text_cell(o.price->provider), report::text_cell(o.price->instance),
+         report::number_cell(std::to_string(o.machine->gpus), o.machine->gpus), report::text_cell(o.gpu->name),
+         report::text_cell(place_of(*o.price)), report::text_cell(catalog::name_of(o.price->purchase)),
+         dollars_cell(o.per_hour), dollars_cell(o.per_gpu), small_dollars_cell(o.per_tflop),
+         small_dollars_cell(o.per_gbs), small_dollars_cell(o.per_gib),
+         std::isnan(o.age_days) ? report::unknown_cell()
+                                : report::number_cell(fmt::format("{:.0f} d", o.age_days), o.age_days)});
+  }
+  return table;
+}
+
+Json json_of(const Row& o) {
+  const catalog::Provenance& from = o.price->provenance;
+  return {{"provider", o.price->provider},
+          {"instance", o.price->instance},
+          {"gpu", o.gpu->name},
+          {"gpus", o.machine->gpus},
+          {"region", o.price->region},
+          {"zone", o.price->zone.empty() ? Json(nullptr) : Json(o.price->zone)},
+          {"purchase", catalog::name_of(o.price->purchase)},
+          {"usd_per_hour", o.per_hour},
+          {"usd_per_gpu_hour", o.per_gpu},
+          {"expected_usd_per_hour", Json{{"low", in_usd_per_machine_hour(o.outlook.low)},
+                                         {"likely", in_usd_per_machine_hour(o.outlook.likely)},
+                                         {"high", in_usd_per_machine_hour(o.outlook.high)}}},
+          {"community", o.machine->community},
+          {"launch_floor", o.outlook.floor},
+          {"outdated", o.outlook.outdated},
+          {"usd_per_tflop_hour", report::json_number(o.per_tflop)},
+          {"usd_per_gbs_hour", o.per_gbs},
+          {"usd_per_gib_hour", o.per_gib},
+          {"vcpus", report::json_number(o.machine->vcpus)},
+          {"memory_bytes", report::json_number(o.machine->memory, in_bytes)},
+          {"local_ssd_bytes", report::json_number(o.machine->local_ssd, in_bytes)},
+          {"interconnect", o.machine->interconnect},
+          {"network_bytes_per_second", report::json_number(o.machine->network, in_bytes_per_s)},
+          {"fabric", o.machine->fabric},
+          {"source", from.sources.empty() ? from.file : fmt::format("{}", fmt::join(from.sources, ", "))},
+          {"date", from.date ? Json(format_date(*from.date)) : Json(nullptr)},
+          {"age_days", report::json_number(o.age_days)},
+          {"unverified", !from.unverified.empty()},
+          {"note", from.note},
+          {"file", from.file},
+          {"line", from.line}};
+}
+
+// How old each provider's prices are, newest and oldest.
+struct Age {
+  double newest = INFINITY, oldest = 0;
+  int prices = 0;
+};
+
+std::map<std::string, Age> ages(const std::vector<Row>& offers) {
+  std::map<std::string, Age> by_provider;
+  for (const Row& o : offers) {
+    Age& age = by_provider[o.price->provider];
+    ++age.prices;
+    if (std::isnan(o.age_days)) continue;
+    age.newest = std::min(age.newest, o.age_days);
+    age.oldest = std::max(age.oldest, o.age_days);
+  }
+  return by_provider;
+}
+
+constexpr double kStaleDays = 180;
+
+std::string days_of(const Age& age) {
+  if (std::isinf(age.newest)) return "undated";
+  if (age.newest == age.oldest) return fmt::format("{:.0f} days", age.oldest);
+  return fmt::format("{:.0f}-{:.0f} days", age.newest, age.oldest);
+}
+
+// Every provider's age where they are few, else the span and who is stale; and what to do about it.
+std::string age_sentence(const std::map<std::string, Age>& by_provider) {
+  std::vector<std::string> parts, stale;
+  Age all;
+  for (const auto& [provider, age] : by_provider) {
+    parts.push_back(provider + " " + days_of(age) + (age.newest > kStaleDays ? " (stale)" : ""));
+    if (age.newest > kStaleDays) stale.push_back(provider);
+    all.newest = std::min(all.newest, age.newest);
+    all.oldest = std::max(all.oldest, age.oldest);
+  }
+  constexpr std::size_t kFew = 8;
+  std::string text = fmt::format("Age of the prices: {}.", fmt::join(parts, ", "));
+  if (parts.size() > kFew) {
+    text = fmt::format("Age of the prices: {}{}.", days_of(all),
+                       stale.empty() ? "" : fmt::format("; over half a year: {}", fmt::join(stale, ", ")));
+  }
+  const bool old = all.oldest > 30;
+  return text + (old ? " 'rightsize prices update' fetches fresh ones, 'prices import' reads files." : "");
+}
+
+// Prices that came from the user's own files, so that nobody mistakes them for ours.
+std::string overlay_sentence(const std::vector<Row>& offers) {
+  std::set<std::string> files, flags;
+  for (const Row& o : offers) {
+    const catalog::Provenance& from = o.price->provenance;
+    if (o.is_own()) flags.insert(from.note);
+    if (!o.is_own() && !from.file.starts_with("data/")) files.insert(from.file);
+  }
+  std::string text;
+  if (!files.empty()) text = fmt::format("Some prices come from your own files: {}.", fmt::join(files, ", "));
+  if (!flags.empty())
+    text += fmt::format("{}Some prices are yours: {}.", text.empty() ? "" : " ", fmt::join(flags, ", "));
+  return text;
+}
+
+// Offers of peers that only --community would show.
+std::size_t peers_left_out(const PricesFlags& flags, const market::PriceBook& book) {
+  if (flags.community) return 0;
+  PricesFlags all = flags;
+  all.community = true;
+  const Result<market::OfferFilter> with = read_filter(all, book.catalog()),
+                                    without = read_filter(flags, book.catalog());
+  return with && without ? book.offers(*with).size() - book.offers(*without).size() : 0;
+}
+
+Outcome make_outcome(const std::vector<Row>& offers, const PricesFlags& flags, std::size_t left_out) {
+  Outcome outcome;
+  outcome.report.title = "Prices";
+  Json& document = outcome.report.document;
+  document = {{"schema", "rightsize/prices/1"}, {"prices", Json::array()}, {"providers", Json::array()}};
+  for (const Row& offer : offers) document["prices"].push_back(json_of(offer));
+  const std::map<std::string, Age> by_provider = ages(offers);
+  for (const auto& [provider, age] : by_provider) {
+    document["providers"].push_back(
+        {{"provider", provider},
+         {"prices", age.prices},
+         {"newest_age_days", report::json_number(age.newest)},
+         {"oldest_age_days", report::json_number(std::isinf(age.newest) ? NAN : age.oldest)}});
+  }
+  if (offers.empty()) {
+    outcome.report.blocks.emplace_back(report::Paragraph{"No price in the catalogue matches these filters."});
+    outcome.exit_code = kNoFeasibleAnswer;
+    return outcome;
+  }
+  outcome.report.blocks.emplace_back(table_of(offers, flags.top));
+  std::string notes = age_sentence(by_provider) +
+                      " $/TFLOP-h counts dense bf16 (fp16 where there is no bf16) peaks, $/GB/s-h memory bandwidth, "
+                      "$/GiB-h GPU memory.";
+  if (left_out > 0) {
+    notes += fmt::format("\n{} peer-hosted offer{} left out; --community shows them.", left_out,
+                         left_out == 1 ? " is" : "s are");
+  }
+  if (std::string own = overlay_sentence(offers); !own.empty()) notes += "\n" + own;
+  outcome.report.blocks.emplace_back(report::Paragraph{std::move(notes)});
+  return outcome;
+}
+
+}  // namespace
+
+Result<market::OfferFilter> read_filter(const PricesFlags& flags, const catalog::Catalog& catalog) {
+  market::OfferFilter filter;
+  filter.retired = flags.retired;
+  filter.community = flags.community;
+  for (std::string_view name : split_list(flags.gpu, ',')) {
+    RIGHTSIZE_TRY(std::vector<const Gpu*> matched, catalog.match_gpus(name));
+    for (const Gpu* gpu : matched) filter.gpus.push_back(gpu->name);
+  }
+  RIGHTSIZE_TRY(filter.providers, choose(flags.provider, "provider", all_of(catalog, &Price::provider), false));
+  RIGHTSIZE_TRY(filter.regions, choose(flags.region, "region", all_of(catalog, &Price::region), true));
+  RIGHTSIZE_TRY(auto terms, choose(flags.purchase, "purchase option", {"on-demand", "spot", "1y", "3y"}, false));
+  for (const std::string& name : terms) filter.purchases.push_back(*catalog::parse_purchase(name));
+  return filter;
+}
+
+Checked<Outcome> list_prices(const PricesFlags& flags) {
+  RIGHTSIZE_TRY(catalog::Catalog catalog, open_catalog(flags.catalog, flags.store));
+  RIGHTSIZE_TRY(const market::PriceBook book, open_prices(catalog, flags.price));
+  Result<const SortKey*> key = find_sort_key(flags.sort);
+  if (!key) return fail(one(key.error()));
+  Result<std::vector<Row>> offers = select(flags, book);
+  if (!offers) return fail(one(offers.error()));
+  std::sort(offers->begin(), offers->end(),
+            [&](const Row& a, const Row& b) { return sorts_before(a, b, (*key)->value); });
+  if (Result<> kept = keep_best(*offers, flags.best_per); !kept) return fail(one(kept.error()));
+  if (flags.top > 0 && offers->size() > static_cast<std::size_t>(flags.top)) {
+    offers->resize(static_cast<std::size_t>(flags.top));
+  }
+  return make_outcome(*offers, flags, peers_left_out(flags, book));
+}
+
+}  // namespace rightsize::app

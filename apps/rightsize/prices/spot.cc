@@ -1,0 +1,175 @@
+// rightsize prices spot: what work costs on machines that may be taken back, where, and when to leave.
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/format.h"
+#include "base/parse_units.h"
+#include "feeds/price_store.h"
+#include "market/running_time.h"
+#include "market/spot_plan.h"
+#include "rightsize/prices/prices.h"
+
+namespace rightsize::app {
+namespace {
+
+using catalog::Purchase;
+using report::Align;
+using report::Json;
+
+struct Row {
+  market::Offer offer;
+  market::PriceOutlook outlook;
+  double rate = 0;     // interruptions an hour of one machine
+  bool known = false;  // from the spot advisor or the user, not the assumption
+  market::SpotPlan plan;
+};
+
+using Advice = std::map<std::tuple<std::string, std::string, std::string>, double>;  // provider, instance, region
+
+// The middle of each band of the spot advisor, where the store has it.
+Result<Advice> read_advice(const PricesFlags& flags) {
+  Advice advice;
+  const std::string url = feeds::PriceStore::url(flags.store);
+  std::error_code ignored;
+  if (url.empty() || (!store::is_server(url) && !std::filesystem::exists(url, ignored))) return advice;
+  RIGHTSIZE_TRY(feeds::PriceStore store, feeds::PriceStore::open(url));
+  RIGHTSIZE_TRY(const std::vector<feeds::InterruptionRow> rows, store.interruptions());
+  for (const feeds::InterruptionRow& row : rows) {
+    // ">20 %" has no upper end: 40 % is twice its lower one.
+    const double share = row.most >= 1 ? 2 * row.least : (row.least + row.most) / 2;
+    advice[{row.provider, row.instance, row.region}] = market::interruptions_per_hour(share);
+  }
+  return advice;
+}
+
+Json json_of(const Row& row) {
+  return {
+      {"provider", row.offer.machine->provider},
+      {"instance", row.offer.machine->instance},
+      {"gpu", row.offer.gpu->name},
+      {"gpus", row.offer.machine->gpus},
+      {"region", row.offer.price->region},
+      {"zone", row.offer.price->zone.empty() ? Json(nullptr) : Json(row.offer.price->zone)},
+      {"listed_usd_per_hour", in_usd_per_machine_hour(row.outlook.listed)},
+      {"usd_per_hour", Json{{"low", in_usd_per_machine_hour(row.outlook.low)},
+                            {"likely", in_usd_per_machine_hour(row.outlook.likely)},
+                            {"high", in_usd_per_machine_hour(row.outlook.high)}}},
+      {"interruptions_per_hour", row.rate},
+      {"interruptions_known", row.known},
+      {"checkpoint_interval_seconds", in_seconds(row.plan.interval)},
+      {"expected_seconds", in_seconds(row.plan.time)},
+      {"expected_interruptions", row.plan.interruptions},
+      {"usd", Json{{"low", in_usd(row.plan.low)}, {"mean", in_usd(row.plan.mean)}, {"high", in_usd(row.plan.high)}}},
+      {"on_demand_usd", report::json_number(row.plan.on_demand, in_usd)},
+      {"chance_cheaper", report::json_number(row.plan.chance_cheaper)},
+      {"leave_above_usd_per_hour", report::json_number(row.plan.leave_above, in_usd_per_machine_hour)},
+      {"may_lead", row.outlook.may_lead()}};
+}
+
+report::Table table_of(const std::vector<Row>& rows, std::size_t most) {
+  report::Table table;
+  table.columns = {{"provider", "provider", Align::kLeft},
+                   {"instance", "instance", Align::kLeft},
+                   {"where", "region", Align::kLeft},
+                   {"$/h likely", "usd_per_hour", Align::kRight},
+                   {"save every", "checkpoint_interval", Align::kRight},
+                   {"hours", "hours", Align::kRight},
+                   {"cost", "usd", Align::kRight},
+                   {"on-demand", "on_demand_usd", Align::kRight},
+                   {"cheaper in", "chance_cheaper", Align::kRight},
+                   {"leave above", "leave_above_usd_per_hour", Align::kRight}};
+  table.most_shown = most;
+  for (const Row& row : rows) {
+    const market::SpotPlan& plan = row.plan;
+    const catalog::Price& price = *row.offer.price;
+    table.rows.push_back(
+        {report::text_cell(row.offer.machine->provider), report::text_cell(row.offer.machine->instance),
+         report::text_cell(price.zone.empty() ? price.region : price.region + " " + price.zone),
+         report::number_cell(format_usd_per_hour(row.outlook.likely) + (row.outlook.may_lead() ? "" : " ?"),
+                             in_usd_per_machine_hour(row.outlook.likely)),
+         report::number_cell(format_duration(plan.interval), in_seconds(plan.interval)),
+         report::number_cell(fmt::format("{:.1f}", in_hours(plan.time)), in_hours(plan.time)),
+         report::number_cell(
+             fmt::format("{} ({}-{})", format_usd(plan.mean), format_usd(plan.low), format_usd(plan.high)),
+             in_usd(plan.mean)),
+         plan.on_demand ? report::number_cell(format_usd(*plan.on_demand), in_usd(*plan.on_demand))
+                        : report::unknown_cell(),
+         plan.chance_cheaper
+             ? report::number_cell(fmt::format("{:.0f} %", 100 * *plan.chance_cheaper), *plan.chance_cheaper)
+             : report::unknown_cell(),
+         plan.leave_above
+             ? report::number_cell(format_usd_per_hour(*plan.leave_above), in_usd_per_machine_hour(*plan.leave_above))
+             : report::unknown_cell()});
+  }
+  return table;
+}
+
+Result<std::vector<Row>> rows_of(const PricesFlags& flags, const market::PriceBook& book) {
+  RIGHTSIZE_TRY(market::OfferFilter filter, read_filter(flags, book.catalog()));
+  RIGHTSIZE_TRY(const Seconds save, parse_duration(flags.save));
+  RIGHTSIZE_TRY(const Seconds restart, parse_duration(flags.restart));
+  RIGHTSIZE_TRY(const Advice advice, read_advice(flags));
+  filter.purchases = {Purchase::kSpot};
+  const market::SpotJob job{hours(flags.hours), flags.machines, save, restart};
+  std::vector<Row> rows;
+  for (const market::Offer& offer : book.offers(filter)) {
+    Row row{offer, book.outlook(offer, job.work), market::Assumptions{}.spot_interruptions_per_hour, false, {}};
+    const auto advised = advice.find({offer.machine->provider, offer.machine->instance, offer.price->region});
+    if (advised != advice.end()) row.rate = advised->second;
+    if (flags.interruptions >= 0) row.rate = flags.interruptions;
+    row.known = flags.interruptions >= 0 || advised != advice.end();
+    market::SpotTerms terms{row.outlook.low, row.outlook.likely, row.outlook.high, {}, row.rate};
+    if (const auto list = book.machine(*offer.machine, Purchase::kOnDemand, offer.price->region))
+      terms.on_demand = list->rate;
+    const std::optional<market::SpotPlan> plan = market::plan_spot(job, terms);
+    if (!plan) continue;
+    row.plan = *plan;
+    rows.push_back(row);
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    const auto rank = [](const Row& row) {
+      return std::pair(!row.outlook.may_lead(), row.plan.mean / gpus(row.offer.machine->gpus));
+    };
+    return rank(a) < rank(b);
+  });
+  return rows;
+}
+
+}  // namespace
+
+Checked<Outcome> plan_on_spot(const PricesFlags& flags) {
+  if (flags.gpu.empty() || flags.hours <= 0) {
+    return fail(
+        one(bad_input("'prices spot' needs --gpu and --hours").with_hint("for example --gpu h100-sxm --hours 100")));
+  }
+  RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog, flags.store));
+  RIGHTSIZE_TRY(const market::PriceBook book, open_prices(catalog, flags.price));
+  RIGHTSIZE_TRY(std::vector<Row> rows, rows_of(flags, book));
+  if (flags.top > 0 && rows.size() > static_cast<std::size_t>(flags.top))
+    rows.resize(static_cast<std::size_t>(flags.top));
+  Outcome outcome;
+  outcome.report.title = "Spot";
+  outcome.report.document = {{"schema", "rightsize/prices-spot/1"}, {"offers", Json::array()}};
+  if (rows.empty()) {
+    outcome.report.blocks.emplace_back(
+        report::Paragraph{"No spot offer matches, or all are interrupted faster than work can be saved."});
+    outcome.exit_code = kNoFeasibleAnswer;
+    return outcome;
+  }
+  for (const Row& row : rows) outcome.report.document["offers"].push_back(json_of(row));
+  outcome.report.blocks.emplace_back(table_of(rows, flags.top < 0 ? 15 : 0));
+  const bool assumed = std::any_of(rows.begin(), rows.end(), [](const Row& row) { return !row.known; });
+  outcome.report.blocks.emplace_back(report::Paragraph{fmt::format(
+      "{:g} hours of work on {} machine{}, cheapest per GPU first; cost is the mean with the 10th and 90th percentile. "
+      "Leave for on-demand when the spot price goes above the last column. '?': a price that may not lead (floor, "
+      "unconfirmed, over a year old).{}",
+      flags.hours, flags.machines, flags.machines == 1 ? "" : "s",
+      assumed ? " Interruptions are assumed at 0.05 an hour where neither --interruptions nor the spot advisor says."
+              : "")});
+  return outcome;
+}
+
+}  // namespace rightsize::app

@@ -1,0 +1,142 @@
+#include "rightsize/recommend/terms.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "base/format.h"
+#include "rightsize/recommend/words.h"
+
+namespace rightsize::app {
+namespace {
+
+using catalog::Purchase;
+using plan::WorkKind;
+
+std::string age_of(const market::PriceOutlook& price) {
+  return price.age ? fmt::format("price {:.0f} days old", in_days(*price.age)) : "price undated";
+}
+
+std::string place_of(const market::Offer& offer) {
+  const std::string& region = offer.price->region;
+  std::string place = region == "any" ? "" : " " + region;
+  if (!offer.price->zone.empty()) place += fmt::format(" ({})", offer.price->zone);
+  return place;
+}
+
+// "$12.10 to $30.40/h, likely $19.80, median of 12 rows $21.00".
+std::string price_range(const market::PriceOutlook& price) {
+  return fmt::format("{} to {}/h each, likely {}, median of {} zones {}", format_usd_per_hour(price.low),
+                     format_usd_per_hour(price.high), format_usd_per_hour(price.likely), price.peers,
+                     format_usd_per_hour(price.median));
+}
+
+// The same machines for a month at spot prices.
+std::string spot_service(const plan::Request& request, const plan::Plan& plan) {
+  if (!plan.spot) return {};
+  const market::PriceOutlook& price = plan.spot->price;
+  const auto month = [&](UsdPerMachineSecond rate) { return rate * machines(plan.machines) * kMonth; };
+  return fmt::format(
+      "Spot, if you get it: the same machines in{} for {} a month ({} to {}), {}; about {} lost a month; {}.",
+      place_of(plan.spot->offer), format_usd(month(price.likely)), format_usd(month(price.low)),
+      format_usd(month(price.high)), compare(month(price.likely) / plan.cost),
+      format_number(in_hours(kMonth) * plan.machines * request.assumptions.spot_interruptions_per_hour, 2),
+      age_of(price));
+}
+
+}  // namespace
+
+std::string spot_sentence(const plan::Request& request, const plan::Recommendation& found) {
+  const plan::Plan& first = found.plans.front();
+  if (first.offer.price->purchase != Purchase::kOnDemand) return {};
+  if (request.work.kind == WorkKind::kServing) return spot_service(request, first);
+  const auto change = std::find_if(found.changes.begin(), found.changes.end(),
+                                   [](const plan::Change& c) { return c.kind == plan::ChangeKind::kSpot; });
+  if (change == found.changes.end()) return {};
+  const plan::Plan& spot = change->plan;
+  return fmt::format("Spot, if you get it (--purchase spot): {}, {} in {}, {}; {} interruptions expected; {}, {}.",
+                     describe_machines(spot), describe_cost(request, spot), format_duration(spot.time.total()),
+                     compare(spot.cost / first.cost),
+                     format_number(spot.expected_interruptions(request.assumptions), 2), price_range(spot.price),
+                     age_of(spot.price));
+}
+
+std::string commitment_sentence(const plan::Plan& plan) {
+  if (plan.offer.is_own()) return {};
+  if (plan.commitments.empty())
+    return plan.offer.price->purchase == Purchase::kOnDemand
+               ? fmt::format("Commitment: no price of {} is known.", plan.offer.machine->instance)
+               : std::string();
+  std::string text = "Commitment:";
+  for (const plan::Commitment& c : plan.commitments) {
+    text += fmt::format("{} {} costs {} in all", text.ends_with(':') ? "" : ";",
+                        catalog::name_of(c.offer.price->purchase), format_usd(c.total));
+    if (c.break_even > 0)
+      text += fmt::format(", less than on demand above {} use", format_percent(Ratio::fraction(c.break_even)));
+  }
+  return text + ".";
+}
+
+std::string quota_sentence(const plan::Plan& plan) {
+  const catalog::Machine& machine = *plan.offer.machine;
+  if (machine.provider == market::kOwn) return {};
+  if (!plan.quota)
+    return fmt::format("Quota: {} publishes no name for it; ask for {} x {}. Capacity is not known.", machine.provider,
+                       plan.machines * machine.gpus, plan.offer.gpu->name);
+  return fmt::format("Quota: {} {} of \"{}\" ({}){}. Capacity is not known.", format_count(plan.quota->amount),
+                     plan.quota->vcpus ? "vCPUs" : "GPUs", plan.quota->name, plan.quota->code,
+                     plan.offer.price->region == "any" ? "" : " in " + plan.offer.price->region);
+}
+
+std::vector<std::string> caveats(const plan::Request& request, const plan::Recommendation& found) {
+  const plan::Plan& first = found.plans.front();
+  std::vector<std::string> lines;
+  for (const plan::PriceWarning& w : found.warnings) lines.push_back(describe_warning(w));
+  if (first.basis == perf::Basis::kSpecification)
+    lines.push_back(
+        fmt::format("nothing was measured on {}: its speed is read off the data sheet", first.offer.gpu->name));
+  for (const perf::Note& note : first.notes) lines.push_back(std::string(perf::describe(note)));
+  for (const std::string& warning : first.memory.warnings) lines.push_back(warning);
+  if (const std::string quality = quality_caveat(request, first); !quality.empty()) lines.push_back(quality);
+  return lines;
+}
+
+std::string hours_sentence(const plan::Plan& plan) {
+  const std::vector<int>& hours = plan.machines_by_hour;
+  if (hours.empty()) return {};
+  const auto [fewest, most] = std::minmax_element(hours.begin(), hours.end());
+  const double mean = std::accumulate(hours.begin(), hours.end(), 0.0) / static_cast<double>(hours.size());
+  const double quiet = static_cast<double>(std::count(hours.begin(), hours.end(), *fewest));
+  const Usd each = plan.price.likely * machines(1) * kMonth;
+  return fmt::format(
+      "By hour: {} to {} machines, {} on average: {} a month with scaling, {} without. The {} of {} hours at {} cost "
+      "{} "
+      "a month then, {} now.",
+      *fewest, *most, format_number(mean, 3), format_usd(each * mean), format_usd(each * plan.machines),
+      format_count(quiet), hours.size(), *fewest,
+      format_usd(each * (*fewest * quiet / static_cast<double>(hours.size()))),
+      format_usd(each * (plan.machines * quiet / static_cast<double>(hours.size()))));
+}
+
+std::string assumptions_sentence(const plan::Request& request, const plan::Plan& plan) {
+  std::vector<std::string> parts;
+  const auto count = [](std::int64_t n) { return format_count(static_cast<double>(n)); };
+  if (request.lengths_assumed)
+    parts.push_back(
+        fmt::format("{} tokens in, {} out (--isl, --osl)", count(request.job.serve.isl), count(request.job.serve.osl)));
+  if (request.work.kind == WorkKind::kServing) {
+    if (request.work.rate > RequestsPerSecond{})
+      parts.push_back(fmt::format("load at most {} (--max-load){}",
+                                  format_percent(Ratio::fraction(request.limits.max_load)),
+                                  request.limits.allow_single ? "" : ", one replica to spare (--allow-single)"));
+  } else {
+    parts.push_back(fmt::format("{} start-up (--startup)", format_duration(plan.time.startup)));
+  }
+  if (request.work.kind == WorkKind::kTraining)
+    parts.push_back(fmt::format("{} samples a step (--global-batch)", count(request.global_batch)));
+  if (parts.empty()) return {};
+  return fmt::format("Assumed: {}.", fmt::join(parts, "; "));
+}
+
+}  // namespace rightsize::app

@@ -1,0 +1,303 @@
+#include "feeds/import.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "feeds/csv_stream.h"
+
+namespace rightsize::feeds {
+namespace {
+
+using catalog::Purchase;
+using testing::HasSubstr;
+
+const catalog::Catalog& facts() {
+  static const catalog::Catalog catalog = *catalog::load_catalog("");
+  return catalog;
+}
+
+// A feed from text, whole.
+Checked<Import> import(const std::string& kind, const std::string& text, const std::string& provider = "") {
+  const std::string path = testing::TempDir() + "feed-" + std::to_string(getpid());
+  std::ofstream(path) << text;
+  Importer importer(facts(), *parse_date("2026-11-01"), kind);
+  const Result<> read = read_feed(kind, path, {provider, &facts()}, importer);
+  std::filesystem::remove(path);
+  if (!read) return fail(Errors(read.error()));
+  return importer.finish();
+}
+
+double price(const Import& import, const std::string& instance, const std::string& region, Purchase purchase) {
+  for (const catalog::Price& one : import.prices) {
+    if (one.instance == instance && one.region == region && one.purchase == purchase) {
+      return in_usd_per_machine_hour(one.machine_price);
+    }
+  }
+  return 0;
+}
+
+constexpr const char* kSkyHeader =
+    "InstanceType,AcceleratorName,AcceleratorCount,vCPUs,MemoryGiB,GpuInfo,Price,SpotPrice,Region,AvailabilityZone\n";
+
+std::string gpu_info(const char* name, int mib) {
+  return "\"{'Gpus': [{'Name': '" + std::string(name) +
+         "', 'Count': 1, 'MemoryInfo': {'SizeInMiB': " + std::to_string(mib) +
+         "}}], 'TotalGpuMemoryInMiB': " + std::to_string(mib) + "}\"";
+}
+
+TEST(SkyPilot, ZonesAreKeptWhereTheyDifferAndMergedWhereNot) {
+  const auto found = import("skypilot",
+                            kSkyHeader + std::string("p5.48xlarge,H100,8.0,192,2048,,55.04,20.1,us-east-1,use1-az1\n"
+                                                     "p5.48xlarge,H100,8.0,192,2048,,55.04,22.5,us-east-1,use1-az2\n"
+                                                     "m5.large,,,2,8,,0.096,0.03,us-east-1,use1-az1\n"),
+                            "aws");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->audit.taken, 4);
+  EXPECT_EQ(found->audit.passed, 1);
+  ASSERT_EQ(found->prices.size(), 3U);  // one on-demand price of the region, a spot price of each zone
+  EXPECT_EQ(found->prices[0].zone, "");
+  EXPECT_EQ(found->prices[1].zone, "use1-az1");
+  EXPECT_DOUBLE_EQ(price(*found, "p5.48xlarge", "us-east-1", Purchase::kOnDemand), 55.04);
+}
+
+// Each of these stood in a public catalogue.
+TEST(SkyPilot, KnownBadRowsAreCaught) {
+  const auto twelve = import(
+      "skypilot", kSkyHeader + std::string("Standard_ND96isr_H100_v5,H100,12,96,1900,,98.32,98.32,eastus,\n"), "azure");
+  ASSERT_TRUE(twelve);
+  EXPECT_EQ(twelve->audit.taken, 0);
+  EXPECT_THAT(twelve->audit.refused.begin()->first, HasSubstr("12"));
+  const auto h200 =
+      import("skypilot", kSkyHeader + ("x.8,H200,8,96,1900," + gpu_info("H200", 81920) + ",40,,r1,\n"), "acme");
+  ASSERT_TRUE(h200);
+  EXPECT_EQ(h200->audit.taken, 0);
+  EXPECT_THAT(h200->audit.refused.begin()->first, HasSubstr("memory contradicts the GPU"));
+  const auto zero =
+      import("skypilot", kSkyHeader + std::string("p5e.48xlarge,H200,8,192,2048,,0,,us-east-2,\n"), "aws");
+  ASSERT_TRUE(zero);
+  EXPECT_EQ(zero->audit.taken, 0);
+  EXPECT_THAT(zero->audit.refused.begin()->first, HasSubstr("$0"));
+  const auto gigabytes =
+      import("skypilot", kSkyHeader + ("y.1,L40S,1,8,64," + gpu_info("L40S", 48) + ",1.2,,r1,\n"), "acme");
+  ASSERT_TRUE(gigabytes);
+  EXPECT_EQ(gigabytes->audit.taken, 1);
+  EXPECT_THAT(gigabytes->audit.corrected.begin()->first, HasSubstr("GB where MiB"));
+  const auto placeholder = import("skypilot", kSkyHeader + std::string("z.8,H100-SXM,8,96,900,,24,24,r1,\n"), "acme");
+  ASSERT_TRUE(placeholder);
+  EXPECT_EQ(placeholder->prices.size(), 1U);
+  EXPECT_THAT(placeholder->audit.refused.begin()->first, HasSubstr("no spot offered"));
+  const auto fraction =
+      import("skypilot", kSkyHeader + std::string("g6f.large,L4,0.125,2,8,,0.202,,us-east-1,use1-az1\n"), "aws");
+  ASSERT_TRUE(fraction);
+  EXPECT_THAT(fraction->audit.refused.begin()->first, HasSubstr("fraction"));
+}
+
+TEST(SkyPilot, SuspiciousPricesAreTakenAndSaid) {
+  const auto found = import("skypilot",
+                            kSkyHeader + std::string("p5.48xlarge,H100,8.0,192,2048,,55.04,5.504,us-east-1,use1-az1\n"
+                                                     "p4d.24xlarge,A100,8.0,96,1152,,21.96,30,us-east-1,use1-az1\n"
+                                                     "bait.8,H100-SXM,8,96,900,,6,,r1,\n"
+                                                     "none.8,H100-SXM,8,96,900,,0.08,,r1,\n"),
+                            "aws");
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(found->audit.suspicious.contains("spot at the floor of a tenth of on-demand"));
+  EXPECT_TRUE(found->audit.suspicious.contains("spot above on-demand"));
+  EXPECT_TRUE(found->audit.suspicious.contains("under 30 % of what others ask for this GPU"));
+  EXPECT_TRUE(found->audit.refused.contains("price beyond all reason for this GPU"));  // a cent an hour
+  for (const catalog::Price& one : found->prices) {
+    const bool doubted =
+        one.instance == "bait.8" || (one.instance == "p4d.24xlarge" && one.purchase == Purchase::kSpot);
+    EXPECT_EQ(!one.provenance.unverified.empty(), doubted) << one.instance;
+  }
+}
+
+// us-central1 a2-highgpu-1g: host 0.73948 + A100 2.93391 = 3.67339.
+TEST(SkyPilot, GoogleMachinesAreSummed) {
+  const auto found = import(
+      "skypilot",
+      "InstanceType,vCPUs,MemoryGiB,AcceleratorName,AcceleratorCount,GpuInfo,Region,AvailabilityZone,Price,SpotPrice\n"
+      "a2-highgpu-1g,12.0,85.0,,,,us-central1,us-central1-a,0.73948,0.42691\n"
+      ",,,A100,1,{},us-central1,us-central1-a,2.93391,1.6939\n"
+      ",,,A100,1,{},us-central1,us-central1-b,2.93391,1.6939\n",
+      "gcp");
+  ASSERT_TRUE(found);
+  EXPECT_NEAR(price(*found, "a2-highgpu-1g", "us-central1", Purchase::kOnDemand), 3.67339, 1e-9);
+  EXPECT_NEAR(price(*found, "a2-highgpu-1g", "us-central1", Purchase::kSpot), 2.12081, 1e-9);
+  EXPECT_EQ(found->prices.size(), 2U);  // zone b has the GPU and not the machine
+}
+
+TEST(SkyPilot, AnotherFileIsRefused) {
+  EXPECT_FALSE(import("skypilot", "a,b\n1,2\n", "aws"));
+  EXPECT_FALSE(import("skypilot", "", "aws"));
+  EXPECT_FALSE(import("skypilot", kSkyHeader + std::string("\"unclosed,1\n"), "aws"));
+}
+
+constexpr const char* kAwsCsv =
+    "\"FormatVersion\",\"v1.0\"\n\"Disclaimer\",\"x\"\n\"Publication "
+    "Date\",\"2026-11-01\"\n\"Version\",\"1\"\n\"OfferCode\",\"AmazonEC2\"\n"
+    "\"SKU\",\"TermType\",\"Unit\",\"PricePerUnit\",\"Currency\",\"LeaseContractLength\",\"PurchaseOption\","
+    "\"OfferingClass\",\"Instance Type\",\"Tenancy\",\"Operating System\",\"CapacityStatus\",\"MarketOption\",\"Pre "
+    "Installed S/W\",\"Region Code\"\n"
+    "\"A\",\"OnDemand\",\"Hrs\",\"55.0400000000\",\"USD\",\"\",\"\",\"\",\"p5.48xlarge\",\"Shared\",\"Linux\",\"Used\","
+    "\"OnDemand\",\"NA\",\"us-east-1\"\n"
+    "\"A\",\"Reserved\",\"Hrs\",\"30.0\",\"USD\",\"1yr\",\"No "
+    "Upfront\",\"standard\",\"p5.48xlarge\",\"Shared\",\"Linux\",\"Used\",\"OnDemand\",\"NA\",\"us-east-1\"\n"
+    "\"A\",\"Reserved\",\"Quantity\",\"262800\",\"USD\",\"3yr\",\"All "
+    "Upfront\",\"standard\",\"p5.48xlarge\",\"Shared\",\"Linux\",\"Used\",\"OnDemand\",\"NA\",\"us-east-1\"\n"
+    "\"B\",\"OnDemand\",\"Hrs\",\"0\",\"USD\",\"\",\"\",\"\",\"p5.48xlarge\",\"Shared\",\"Linux\","
+    "\"UnusedCapacityReservation\",\"OnDemand\",\"NA\",\"us-east-1\"\n"
+    "\"C\",\"OnDemand\",\"Hrs\",\"60\",\"USD\",\"\",\"\",\"\",\"p5.48xlarge\",\"Shared\",\"Windows\",\"Used\","
+    "\"OnDemand\",\"NA\",\"us-east-1\"\n"
+    "\"D\",\"OnDemand\",\"Hrs\",\"0.1\",\"USD\",\"\",\"\",\"\",\"m5.large\",\"Shared\",\"Linux\",\"Used\",\"OnDemand\","
+    "\"NA\",\"us-east-1\"\n";
+
+TEST(AwsPriceList, CsvKeepsPlainLinuxAndMakesUpfrontAnHour) {
+  const auto found = import("aws", kAwsCsv);
+  ASSERT_TRUE(found);
+  EXPECT_DOUBLE_EQ(price(*found, "p5.48xlarge", "us-east-1", Purchase::kOnDemand), 55.04);
+  EXPECT_DOUBLE_EQ(price(*found, "p5.48xlarge", "us-east-1", Purchase::kOneYear), 30);
+  EXPECT_NEAR(price(*found, "p5.48xlarge", "us-east-1", Purchase::kThreeYears), 10, 1e-9);  // 262,800 / 26,280 h
+  EXPECT_EQ(found->audit.passed, 3);
+}
+
+TEST(AwsPriceList, JsonSaysTheSame) {
+  const auto found = import("aws", R"({"formatVersion":"v1.0","products":{
+    "A":{"sku":"A","attributes":{"instanceType":"p5.48xlarge","regionCode":"us-east-1","operatingSystem":"Linux","tenancy":"Shared","capacitystatus":"Used","preInstalledSw":"NA","marketoption":"OnDemand","gpu":"8"}},
+    "B":{"sku":"B","attributes":{"instanceType":"p5.48xlarge","regionCode":"us-east-1","operatingSystem":"Linux","tenancy":"Shared","capacitystatus":"Used","preInstalledSw":"NA","marketoption":"CapacityBlock"}}},
+    "terms":{"OnDemand":{"A":{"A.J":{"priceDimensions":{"A.J.6":{"unit":"Hrs","pricePerUnit":{"USD":"55.0400000000"}}},"termAttributes":{}}},
+                         "B":{"B.J":{"priceDimensions":{"B.J.6":{"unit":"Hrs","pricePerUnit":{"USD":"0"}}},"termAttributes":{}}}},
+             "Reserved":{"A":{"A.K":{"priceDimensions":{"a":{"unit":"Hrs","pricePerUnit":{"USD":"5"}},"b":{"unit":"Quantity","pricePerUnit":{"USD":"43800"}}},
+                         "termAttributes":{"LeaseContractLength":"1yr","OfferingClass":"standard","PurchaseOption":"Partial Upfront"}}}}}})");
+  ASSERT_TRUE(found);
+  EXPECT_DOUBLE_EQ(price(*found, "p5.48xlarge", "us-east-1", Purchase::kOnDemand), 55.04);
+  EXPECT_NEAR(price(*found, "p5.48xlarge", "us-east-1", Purchase::kOneYear), 10, 1e-9);  // 5 + 43,800 / 8,760
+}
+
+TEST(AwsSavingsPlans, AreTheTermsPrice) {
+  const auto found = import("aws", R"({"version":"1","regionCode":"us-east-1","products":[],"terms":{"savingsPlan":[
+    {"sku":"S","description":"1 year No Upfront p5 EC2 Instance Savings Plan","leaseContractLength":{"duration":1,"unit":"year"},
+     "rates":[{"discountedUsageType":"BoxUsage:p5.48xlarge","discountedOperation":"RunInstances","discountedRate":{"price":"40.1","currency":"USD"}},
+              {"discountedUsageType":"UnusedBox:p5.48xlarge","discountedOperation":"RunInstances","discountedRate":{"price":"0","currency":"USD"}}]}]}})");
+  ASSERT_TRUE(found);
+  EXPECT_DOUBLE_EQ(price(*found, "p5.48xlarge", "us-east-1", Purchase::kOneYear), 40.1);
+}
+
+TEST(AwsSpot, HistoryKeepsZoneIdsAndTheNewestPrice) {
+  const auto found = import("aws", R"({"SpotPriceHistory":[
+    {"AvailabilityZone":"us-east-2c","AvailabilityZoneId":"use2-az3","InstanceType":"p5.48xlarge","ProductDescription":"Linux/UNIX","SpotPrice":"20.2849","Timestamp":"2026-10-30T01:00:00Z"},
+    {"AvailabilityZone":"us-east-2c","AvailabilityZoneId":"use2-az3","InstanceType":"p5.48xlarge","ProductDescription":"Linux/UNIX","SpotPrice":"25","Timestamp":"2026-10-31T01:00:00Z"},
+    {"AvailabilityZone":"us-east-2c","InstanceType":"p5.48xlarge","ProductDescription":"Windows","SpotPrice":"30","Timestamp":"2026-10-31T01:00:00Z"}]})");
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->prices.size(), 1U);
+  EXPECT_DOUBLE_EQ(in_usd_per_machine_hour(found->prices[0].machine_price), 25);
+  EXPECT_EQ(found->prices[0].region, "us-east-2");
+  EXPECT_EQ(format_date(*found->prices[0].provenance.date), "2026-10-31");
+  const auto advice = import(
+      "aws", R"({"ranges":[],"spot_advisor":{"us-east-1":{"Linux":{"p5.48xlarge":{"s":60,"r":3}},"Windows":{}}}})");
+  ASSERT_TRUE(advice);
+  ASSERT_EQ(advice->interruptions.size(), 1U);
+  EXPECT_DOUBLE_EQ(advice->interruptions[0].least, 0.15);
+  EXPECT_DOUBLE_EQ(advice->interruptions[0].most, 0.20);
+  EXPECT_FALSE(import("aws", R"({"something":1})"));
+}
+
+TEST(Azure, ReservationsAreWholeTermsAndWindowsIsNot) {
+  const auto page = [](const char* items) {
+    return std::string(R"({"BillingCurrency":"USD","Items":[)") + items + R"(],"NextPageLink":null,"Count":1})";
+  };
+  const std::string on_demand =
+      R"({"currencyCode":"USD","retailPrice":98.32,"armRegionName":"eastus","productName":"Virtual Machines NDsr H100 v5 Series","skuName":"ND96isr H100 v5","unitOfMeasure":"1 Hour","type":"Consumption","armSkuName":"Standard_ND96isr_H100_v5","savingsPlan":[{"retailPrice":60.5,"term":"1 Year"}]})";
+  const std::string windows =
+      R"({"currencyCode":"USD","retailPrice":110,"armRegionName":"eastus","productName":"Virtual Machines NDsr Win","skuName":"ND96isr H100 v5","unitOfMeasure":"1 Hour","type":"Consumption","armSkuName":"Standard_ND96isr_H100_v5"})";
+  const std::string spot =
+      R"({"currencyCode":"USD","retailPrice":39.3,"armRegionName":"eastus","productName":"Virtual Machines NDsr","skuName":"ND96isr H100 v5 Spot","unitOfMeasure":"1 Hour","type":"Consumption","armSkuName":"Standard_ND96isr_H100_v5"})";
+  const std::string three =
+      R"({"currencyCode":"USD","retailPrice":1051200,"reservationTerm":"3 Years","armRegionName":"eastus","productName":"Virtual Machines NDsr","skuName":"ND96isr H100 v5","unitOfMeasure":"1 Hour","type":"Reservation","armSkuName":"Standard_ND96isr_H100_v5"})";
+  const auto found =
+      import("azure", page((on_demand + "," + windows).c_str()) + "\n" + page((spot + "," + three).c_str()));
+  ASSERT_TRUE(found);
+  const std::string machine = "Standard_ND96isr_H100_v5";
+  EXPECT_DOUBLE_EQ(price(*found, machine, "eastus", Purchase::kOnDemand), 98.32);
+  EXPECT_DOUBLE_EQ(price(*found, machine, "eastus", Purchase::kSpot), 39.3);
+  EXPECT_DOUBLE_EQ(price(*found, machine, "eastus", Purchase::kOneYear), 60.5);
+  EXPECT_NEAR(price(*found, machine, "eastus", Purchase::kThreeYears), 40, 1e-9);  // 1,051,200 / 26,280 h
+}
+
+TEST(Google, SkusAreSummedIntoMachines) {
+  const auto sku = [](const char* text, const char* group, const char* usage, const char* units, int nanos) {
+    return std::string(R"({"description":")") + text + R"(","category":{"resourceGroup":")" + group +
+           R"(","usageType":")" + usage +
+           R"("},"serviceRegions":["us-central1"],"pricingInfo":[{"pricingExpression":{"usageUnit":"h","tieredRates":[{"startUsageAmount":0,"unitPrice":{"currencyCode":"USD","units":")" +
+           units + R"(","nanos":)" + std::to_string(nanos) + "}}]}}]}";
+  };
+  const std::string text = R"({"skus":[)" +
+                           sku("Nvidia Tesla A100 GPU running in Americas", "GPU", "OnDemand", "2", 933908000) + "," +
+                           sku("A2 Instance Core running in Americas", "CPU", "OnDemand", "0", 31611000) + "," +
+                           sku("A2 Instance Ram running in Americas", "RAM", "OnDemand", "0", 4237000) + "," +
+                           sku("Nvidia Tesla A100 GPU attached to DWS Calendar Mode", "GPU", "OnDemand", "1", 0) +
+                           R"(],"nextPageToken":""})";
+  const auto found = import("gcp", text);
+  ASSERT_TRUE(found);
+  // 12 vCPUs x 0.031611 + 85 GiB x 0.004237 + 2.933908 = 3.673385.
+  EXPECT_NEAR(price(*found, "a2-highgpu-1g", "us-central1", Purchase::kOnDemand), 3.673385, 1e-9);
+}
+
+TEST(Marketplaces, PeersAreFlagged) {
+  const auto runpod = import(
+      "runpod",
+      R"({"data":{"gpuTypes":[{"id":"NVIDIA H100 80GB HBM3","displayName":"H100 SXM","memoryInGb":80,"maxGpuCount":8,"securePrice":2.99,"communityPrice":2.69,"secureSpotPrice":1.75,"communitySpotPrice":null}]}})");
+  ASSERT_TRUE(runpod);
+  EXPECT_NEAR(price(*runpod, "8x_H100-SXM_SECURE", "any", Purchase::kOnDemand), 8 * 2.99, 1e-9);
+  EXPECT_NEAR(price(*runpod, "1x_H100-SXM_COMMUNITY", "any", Purchase::kOnDemand), 2.69, 1e-9);
+  const auto vast = import(
+      "vast",
+      R"({"offers":[{"gpu_name":"RTX 4090","num_gpus":2,"dph_total":0.7,"min_bid":0.3,"gpu_ram":24564,"cpu_ram":64000,"cpu_cores_effective":16,"geolocation":"Sweden, SE"},
+                                                 {"gpu_name":"RTX 4090","num_gpus":2,"dph_total":0.6,"min_bid":0,"gpu_ram":24564,"geolocation":"Sweden, SE"}]})");
+  ASSERT_TRUE(vast);
+  EXPECT_DOUBLE_EQ(price(*vast, "2x_RTX-4090", "Sweden, SE", Purchase::kOnDemand), 0.6);  // the cheaper host
+  ASSERT_EQ(vast->machines.size(), 1U);
+  EXPECT_TRUE(vast->machines[0].community);
+}
+
+TEST(Tables, GpuhuntAndOursKeepWhatTheySay) {
+  const auto hunted = import(
+      "gpuhunt",
+      "instance_name,location,price,cpu,memory,gpu_count,gpu_name,gpu_memory,spot,disk_size\n"
+      "gpu_8x,us-1,20,96,1000,8,H100,80,False,\ngpu_8x,us-1,9,96,1000,8,H100,80,True,\ncpu,us-1,1,4,16,0,,,False,\n",
+      "acme");
+  ASSERT_TRUE(hunted);
+  EXPECT_DOUBLE_EQ(price(*hunted, "gpu_8x", "us-1", Purchase::kSpot), 9);
+  EXPECT_EQ(hunted->audit.passed, 1);
+  const auto ours = import("csv",
+                           "provider,instance,region,purchase,price,gpu,gpus\nacme,box,r,1y,12USD/"
+                           "h,h100-sxm,8\nacme,box,r,monthly,12,h100-sxm,8\n");
+  ASSERT_TRUE(ours);
+  EXPECT_DOUBLE_EQ(price(*ours, "box", "r", Purchase::kOneYear), 12);
+  EXPECT_EQ(ours->audit.refused_rows, 1);
+}
+
+TEST(FeedKinds, AnUnknownOneGetsASuggestion) {
+  const auto wrong = find_feed_kind("skypilt");
+  ASSERT_FALSE(wrong);
+  EXPECT_THAT(describe(wrong.error()), HasSubstr("did you mean 'skypilot'?"));
+}
+
+TEST(CsvStream, RecordsMayHoldLineEndsInQuotes) {
+  const std::string text = "a,b\n\"x\ny\",2\r\n\n3,\"q\"\"q\"";
+  const auto source = telemetry::bytes_of(text);
+  CsvStream csv(*source, "t");
+  std::vector<std::string> records;
+  for (std::string_view record; csv.next(record);) records.emplace_back(record);
+  EXPECT_FALSE(csv.failed());
+  EXPECT_EQ(records, (std::vector<std::string>{"a,b", "\"x\ny\",2", "3,\"q\"\"q\""}));
+  std::vector<std::string_view> cells;
+  split_csv(records[1], cells);
+  EXPECT_EQ(cells, (std::vector<std::string_view>{"x\ny", "2"}));
+}
+
+}  // namespace
+}  // namespace rightsize::feeds

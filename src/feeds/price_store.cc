@@ -1,0 +1,437 @@
+#include "feeds/price_store.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace rightsize::feeds {
+namespace {
+
+using catalog::Machine;
+using catalog::Price;
+using catalog::Purchase;
+using store::Value;
+
+constexpr std::int64_t kVersion = 1;
+
+// Days are counted from 1970; purchase is the catalogue's word; offers are numbered by us so that both databases agree.
+constexpr const char* kTables[] = {
+    "CREATE TABLE IF NOT EXISTS version (number BIGINT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS offer (id BIGINT PRIMARY KEY, provider TEXT NOT NULL, instance TEXT NOT NULL, "
+    "region TEXT NOT NULL, zone TEXT NOT NULL, purchase TEXT NOT NULL, "
+    "UNIQUE (provider, instance, region, zone, purchase))",
+    "CREATE TABLE IF NOT EXISTS current_price (offer BIGINT PRIMARY KEY, day BIGINT NOT NULL, "
+    "usd DOUBLE PRECISION NOT NULL, feed TEXT NOT NULL, doubts TEXT NOT NULL, note TEXT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS machine (provider TEXT NOT NULL, instance TEXT NOT NULL, gpu TEXT NOT NULL, "
+    "gpus BIGINT NOT NULL, vcpus DOUBLE PRECISION, memory_gib DOUBLE PRECISION, interconnect TEXT NOT NULL, "
+    "community BIGINT NOT NULL, doubts TEXT NOT NULL, note TEXT NOT NULL, feed TEXT NOT NULL, day BIGINT NOT NULL, "
+    "PRIMARY KEY (provider, instance))",
+    "CREATE TABLE IF NOT EXISTS interruption (provider TEXT NOT NULL, instance TEXT NOT NULL, region TEXT NOT NULL, "
+    "least DOUBLE PRECISION NOT NULL, most DOUBLE PRECISION NOT NULL, day BIGINT NOT NULL, "
+    "PRIMARY KEY (provider, instance, region))",
+    "CREATE TABLE IF NOT EXISTS import (id BIGINT PRIMARY KEY, feed TEXT NOT NULL, file TEXT NOT NULL, "
+    "day BIGINT NOT NULL, taken BIGINT NOT NULL, refused BIGINT NOT NULL)",
+};
+// A price is found by its offer and day: SQLite keeps the table in that order.
+constexpr const char* kHistory =
+    "CREATE TABLE IF NOT EXISTS price (offer BIGINT NOT NULL, day BIGINT NOT NULL, usd DOUBLE PRECISION NOT NULL, "
+    "PRIMARY KEY (offer, day))";
+
+using OfferKey = std::tuple<std::string, std::string, std::string, std::string, std::string>;
+
+OfferKey key_of(const Price& price) {
+  return {price.provider, price.instance, price.region, price.zone, std::string(name_of(price.purchase))};
+}
+
+// " WHERE a IN ($1,$2) AND ..." with its values.
+class Where {
+ public:
+  void among(const char* column, const std::vector<std::string>& wanted) {
+    if (wanted.empty()) return;
+    std::string marks;
+    for (const std::string& value : wanted) marks += fmt::format("{}{}", marks.empty() ? "" : ",", mark(value));
+    add(fmt::format("{} IN ({})", column, marks));
+  }
+  void day(const char* comparison, const std::optional<Date>& date) {
+    if (date) add(fmt::format("p.day {} {}", comparison, mark(std::int64_t{date->day})));
+  }
+  std::string text() const { return text_; }
+  const std::vector<Value>& values() const { return values_; }
+
+ private:
+  std::string mark(Value value) {
+    values_.push_back(std::move(value));
+    return fmt::format("${}", values_.size());
+  }
+  void add(const std::string& condition) { text_ += (text_.empty() ? " WHERE " : " AND ") + condition; }
+
+  std::string text_;
+  std::vector<Value> values_;
+};
+
+Where where(const PriceFilter& filter) {
+  Where where;
+  where.among("o.provider", filter.providers);
+  where.among("o.instance", filter.instances);
+  where.among("o.region", filter.regions);
+  where.among("o.zone", filter.zones);
+  std::vector<std::string> purchases;
+  for (const Purchase purchase : filter.purchases) purchases.emplace_back(name_of(purchase));
+  where.among("o.purchase", purchases);
+  return where;
+}
+
+PricePoint point_of(const store::Row& row) {
+  return {std::string(row.text(0)),
+          std::string(row.text(1)),
+          std::string(row.text(2)),
+          std::string(row.text(3)),
+          catalog::parse_purchase(row.text(4)).value_or(Purchase::kOnDemand),
+          {static_cast<int>(row.integer(5))},
+          row.number(6)};
+}
+
+std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, "|")); }
+
+std::vector<std::string> apart(std::string_view text) {
+  std::vector<std::string> words;
+  for (std::string_view word : split_list(text, '|')) words.emplace_back(word);
+  return words;
+}
+
+// One import within its transaction.
+class Saving {
+ public:
+  Saving(store::Database& database, const Import& import, const ImportLabel& label)
+      : database_(database), import_(import), label_(label), audit_(import.audit) {}
+
+  Result<Audit> save() {
+    for (Result<> (Saving::*step)() :
+         {&Saving::number_offers, &Saving::withdraw, &Saving::write_current, &Saving::write_history,
+          &Saving::write_machines, &Saving::write_interruptions, &Saving::write_label}) {
+      if (Result<> done = (this->*step)(); !done) return fail(std::move(done).error());
+    }
+    return audit_;
+  }
+
+ private:
+  Result<> number_offers() {
+    std::int64_t last = 0;
+    Result<> read = database_.query(
+        "SELECT id, provider, instance, region, zone, purchase FROM offer", {}, [&](const store::Row& row) {
+          last = std::max(last, row.integer(0));
+          ids_[{std::string(row.text(1)), std::string(row.text(2)), std::string(row.text(3)), std::string(row.text(4)),
+                std::string(row.text(5))}] = row.integer(0);
+        });
+    if (!read) return read;
+    std::vector<std::pair<OfferKey, std::int64_t>> fresh;
+    for (const Price& price : import_.prices) {
+      const auto [at, is_new] = ids_.try_emplace(key_of(price), last + 1);
+      if (!is_new) continue;
+      fresh.emplace_back(at->first, ++last);
+    }
+    std::size_t next = 0;
+    return database_.insert(
+        "offer", {"id", "provider", "instance", "region", "zone", "purchase"}, [&](std::vector<Value>& values) {
+          if (next == fresh.size()) return false;
+          const auto& [key, id] = fresh[next++];
+          values = {id, std::get<0>(key), std::get<1>(key), std::get<2>(key), std::get<3>(key), std::get<4>(key)};
+          return true;
+        });
+  }
+
+  // What the same feed said of these providers before and does not say now; rows that come again are written anew.
+  Result<> withdraw() {
+    std::set<std::int64_t> named;
+    for (const Price& price : import_.prices) named.insert(ids_.at(key_of(price)));
+    std::vector<std::int64_t> gone;
+    Result<> read =
+        database_.query("SELECT p.offer, o.provider, p.feed FROM current_price p JOIN offer o ON o.id = p.offer", {},
+                        [&](const store::Row& row) {
+                          const bool ours = label_.complete && import_.providers.contains(std::string(row.text(1))) &&
+                                            row.text(2) == label_.feed;
+                          if (named.contains(row.integer(0))) gone.push_back(row.integer(0));
+                          if (!named.contains(row.integer(0)) && ours) {
+                            gone.push_back(row.integer(0));
+                            ++audit_.withdrawn;
+                          }
+                        });
+    for (std::size_t i = 0; read && i < gone.size(); ++i) {
+      read = database_.run("DELETE FROM current_price WHERE offer = $1", {gone[i]});
+    }
+    return read;
+  }
+
+  Result<> write_current() {
+    std::size_t next = 0;
+    return database_.insert("current_price", {"offer", "day", "usd", "feed", "doubts", "note"},
+                            [&](std::vector<Value>& values) {
+                              if (next == import_.prices.size()) return false;
+                              const Price& price = import_.prices[next++];
+                              values = {ids_.at(key_of(price)),
+                                        std::int64_t{price.provenance.date.value_or(label_.date).day},
+                                        in_usd_per_machine_hour(price.machine_price),
+                                        label_.feed,
+                                        joined(price.provenance.unverified),
+                                        price.provenance.note};
+                              return true;
+                            });
+  }
+
+  Result<> write_history() {
+    for (const Price& price : import_.prices) {
+      Result<> written = database_.run(
+          "INSERT INTO price (offer, day, usd) VALUES ($1, $2, $3) ON CONFLICT (offer, day) DO UPDATE SET usd = "
+          "EXCLUDED.usd",
+          {ids_.at(key_of(price)), std::int64_t{price.provenance.date.value_or(label_.date).day},
+           in_usd_per_machine_hour(price.machine_price)});
+      if (!written) return written;
+    }
+    return {};
+  }
+
+  Result<> write_machines() {
+    for (const Machine& machine : import_.machines) {
+      const Value vcpus = machine.vcpus ? Value(*machine.vcpus) : Value();
+      const Value memory = machine.memory ? Value(in_gib(*machine.memory)) : Value();
+      Result<> written = database_.run("DELETE FROM machine WHERE provider = $1 AND instance = $2",
+                                       {machine.provider, machine.instance});
+      if (written) {
+        written = database_.run(
+            "INSERT INTO machine (provider, instance, gpu, gpus, vcpus, memory_gib, interconnect, community, doubts, "
+            "note, feed, day) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+            {machine.provider, machine.instance, machine.gpu, std::int64_t{machine.gpus}, vcpus, memory,
+             machine.interconnect, std::int64_t{machine.community}, joined(machine.provenance.unverified),
+             machine.provenance.note, label_.feed, std::int64_t{label_.date.day}});
+      }
+      if (!written) return written;
+    }
+    return {};
+  }
+
+  Result<> write_interruptions() {
+    for (const InterruptionRow& row : import_.interruptions) {
+      Result<> written = database_.run(
+          "INSERT INTO interruption (provider, instance, region, least, most, day) VALUES ($1, $2, $3, $4, $5, $6) ON "
+          "CONFLICT (provider, instance, region) DO UPDATE SET least = EXCLUDED.least, most = EXCLUDED.most, day = "
+          "EXCLUDED.day",
+          {row.provider, row.instance, row.region, row.least, row.most, std::int64_t{label_.date.day}});
+      if (!written) return written;
+    }
+    return {};
+  }
+
+  Result<> write_label() {
+    std::int64_t last = 0;
+    Result<> read = database_.query("SELECT COALESCE(MAX(id), 0) FROM import", {},
+                                    [&](const store::Row& row) { last = row.integer(0); });
+    if (!read) return read;
+    return database_.run("INSERT INTO import (id, feed, file, day, taken, refused) VALUES ($1, $2, $3, $4, $5, $6)",
+                         {last + 1, label_.feed, label_.file, std::int64_t{label_.date.day}, std::int64_t{audit_.taken},
+                          std::int64_t{audit_.refused_rows}});
+  }
+
+  store::Database& database_;
+  const Import& import_;
+  const ImportLabel& label_;
+  Audit audit_;
+  std::map<OfferKey, std::int64_t> ids_;
+};
+
+}  // namespace
+
+std::string PriceStore::url(std::string_view flag) {
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value == nullptr ? "" : value);
+  };
+  if (!flag.empty()) return std::string(flag);
+  if (std::string named = variable("RIGHTSIZE_STORE"); !named.empty()) return named;
+  if (const std::string data = variable("XDG_DATA_HOME"); !data.empty()) return data + "/rightsize/prices.db";
+  const std::string home = variable("HOME");
+  return home.empty() ? "" : home + "/.local/share/rightsize/prices.db";
+}
+
+Result<PriceStore> PriceStore::open(const std::string& url) {
+  if (url.empty())
+    return fail(bad_input("there is no home folder for the price store").with_hint("name one with --store"));
+  RIGHTSIZE_TRY(std::unique_ptr<store::Database> database, store::open(url));
+  PriceStore store(std::move(database));
+  if (Result<> ready = store.prepare(); !ready) return fail(std::move(ready).error());
+  return store;
+}
+
+Result<> PriceStore::prepare() {
+  std::int64_t version = 0;
+  // A store that is ready is only read, so that looking a price up never waits for an import.
+  const Result<> read =
+      database_->query("SELECT number FROM version", {}, [&](const store::Row& row) { version = row.integer(0); });
+  if (read && version == kVersion) return {};
+  if (read && version > kVersion) {
+    return fail(unreadable(fmt::format("{}: made by a newer rightsize (version {} of its tables, this one knows {})",
+                                       database_->name(), version, kVersion)));
+  }
+  store::Transaction change(*database_);
+  if (Result<> begun = change.start(); !begun) return begun;
+  for (const char* table : kTables) {
+    if (Result<> made = database_->run(table); !made) return made;
+  }
+  const std::string history = std::string(kHistory) + (database_->is_postgres() ? "" : " WITHOUT ROWID");
+  if (Result<> made = database_->run(history); !made) return made;
+  if (Result<> made = database_->run("DELETE FROM version"); !made) return made;
+  if (Result<> made = database_->run("INSERT INTO version (number) VALUES ($1)", {kVersion}); !made) return made;
+  return change.commit();
+}
+
+Result<Audit> PriceStore::save(const Import& import, const ImportLabel& label) {
+  store::Transaction change(*database_);
+  if (Result<> begun = change.start(); !begun) return fail(std::move(begun).error());
+  RIGHTSIZE_TRY(Audit audit, Saving(*database_, import, label).save());
+  if (Result<> done = change.commit(); !done) return fail(std::move(done).error());
+  return audit;
+}
+
+Result<> PriceStore::add_to(catalog::Catalog& catalog) {
+  std::set<std::string> gpus;
+  for (const catalog::Gpu& gpu : catalog.gpus) gpus.insert(gpu.name);
+  std::set<std::pair<std::string, std::string>> machines;
+  for (const Machine& machine : catalog.machines) machines.emplace(machine.provider, machine.instance);
+  const std::string file = database_->name();
+  Result<> read = database_->query(
+      "SELECT provider, instance, gpu, gpus, vcpus, memory_gib, interconnect, community, doubts, note, feed, day FROM "
+      "machine ORDER BY provider, instance",
+      {}, [&](const store::Row& row) {
+        if (!gpus.contains(std::string(row.text(2)))) return;
+        if (!machines.emplace(row.text(0), row.text(1)).second) return;
+        Machine machine;
+        machine.provider = row.text(0);
+        machine.instance = row.text(1);
+        machine.gpu = row.text(2);
+        machine.gpus = static_cast<int>(row.integer(3));
+        if (!row.is_null(4)) machine.vcpus = row.number(4);
+        if (!row.is_null(5)) machine.memory = gib(row.number(5));
+        machine.interconnect = row.text(6);
+        machine.community = row.integer(7) != 0;
+        machine.provenance = {{std::string(row.text(10))},
+                              Date{static_cast<int>(row.integer(11))},
+                              apart(row.text(8)),
+                              std::string(row.text(9)),
+                              file,
+                              0};
+        catalog.machines.push_back(std::move(machine));
+      });
+  if (!read) return read;
+  using Region = std::tuple<std::string, std::string, std::string, Purchase>;
+  std::map<Region, std::vector<Price>> stored;
+  read = database_->query(
+      "SELECT o.provider, o.instance, o.region, o.zone, o.purchase, p.day, p.usd, p.feed, p.doubts, p.note FROM "
+      "current_price p JOIN offer o ON o.id = p.offer ORDER BY o.provider, o.instance, o.region, o.zone, o.purchase",
+      {}, [&](const store::Row& row) {
+        const PricePoint point = point_of(row);
+        if (!machines.contains({point.provider, point.instance})) return;
+        Price price;
+        price.provider = point.provider;
+        price.instance = point.instance;
+        price.region = point.region;
+        price.zone = point.zone;
+        price.purchase = point.purchase;
+        price.machine_price = usd_per_machine_hour(point.usd_per_hour);
+        price.provenance = {{std::string(row.text(7))}, point.date, apart(row.text(8)),
+                            std::string(row.text(9)),   file,       0};
+        stored[{point.provider, point.instance, point.region, point.purchase}].push_back(std::move(price));
+      });
+  if (!read) return read;
+  // Of a region's prices the newer stand; a row of the user's own files always does.
+  std::erase_if(catalog.prices, [&](const Price& price) {
+    const auto newer = stored.find({price.provider, price.instance, price.region, price.purchase});
+    if (newer == stored.end()) return false;
+    const bool user = !price.provenance.file.starts_with("data/");
+    if (!user && price.provenance.date && newer->second.front().provenance.date >= price.provenance.date) return true;
+    stored.erase(newer);
+    return false;
+  });
+  for (auto& [region, prices] : stored) std::move(prices.begin(), prices.end(), std::back_inserter(catalog.prices));
+  return {};
+}
+
+Result<std::vector<PricePoint>> PriceStore::history(const PriceFilter& filter) {
+  Where conditions = where(filter);
+  conditions.day(">=", filter.from);
+  conditions.day("<=", filter.until);
+  std::vector<PricePoint> points;
+  Result<> read = database_->query(
+      "SELECT o.provider, o.instance, o.region, o.zone, o.purchase, p.day, p.usd FROM offer o JOIN price p ON p.offer "
+      "= "
+      "o.id" +
+          conditions.text() + " ORDER BY o.provider, o.instance, o.region, o.zone, o.purchase, p.day",
+      conditions.values(), [&](const store::Row& row) { points.push_back(point_of(row)); });
+  if (!read) return fail(std::move(read).error());
+  return points;
+}
+
+Result<std::vector<PriceChange>> PriceStore::diff(const PriceFilter& filter, Date before, Date after) {
+  PriceFilter all = filter;
+  all.from = Date{before.day - 400};
+  all.until = after;
+  RIGHTSIZE_TRY(const std::vector<PricePoint> points, history(all));
+  std::vector<PriceChange> changes;
+  const auto identity = [](const PricePoint& p) {
+    return std::tie(p.provider, p.instance, p.region, p.zone, p.purchase);
+  };
+  for (const PricePoint& point : points) {
+    if (changes.empty() || identity(changes.back().offer) != identity(point)) changes.push_back({point, {}, {}});
+    PriceChange& change = changes.back();
+    change.offer = point;
+    if (point.date <= before) change.before = point.usd_per_hour;
+    if (point.date > before) change.after = point.usd_per_hour;
+  }
+  // A price without a newer reading stands as it was: whether it was withdrawn the next complete import says.
+  std::erase_if(changes, [](const PriceChange& change) { return !change.after || change.before == change.after; });
+  return changes;
+}
+
+Result<std::vector<InterruptionRow>> PriceStore::interruptions() {
+  std::vector<InterruptionRow> rows;
+  Result<> read = database_->query("SELECT provider, instance, region, least, most FROM interruption", {},
+                                   [&](const store::Row& row) {
+                                     rows.push_back({std::string(row.text(0)), std::string(row.text(1)),
+                                                     std::string(row.text(2)), row.number(3), row.number(4)});
+                                   });
+  if (!read) return fail(std::move(read).error());
+  return rows;
+}
+
+Result<std::vector<StoredImport>> PriceStore::imports() {
+  std::vector<StoredImport> rows;
+  Result<> read = database_->query(
+      "SELECT feed, file, day, taken, refused FROM import ORDER BY id", {}, [&](const store::Row& row) {
+        rows.push_back({std::string(row.text(0)), std::string(row.text(1)), Date{static_cast<int>(row.integer(2))},
+                        row.integer(3), row.integer(4)});
+      });
+  if (!read) return fail(std::move(read).error());
+  return rows;
+}
+
+Result<std::int64_t> PriceStore::forget_before(Date date) {
+  std::int64_t count = 0;
+  const std::string old =
+      " FROM price WHERE day < $1 AND day < (SELECT MAX(q.day) FROM price q WHERE q.offer = price.offer)";
+  store::Transaction change(*database_);
+  Result<> done = change.start();
+  if (done) {
+    done = database_->query("SELECT COUNT(*)" + old, {std::int64_t{date.day}},
+                            [&](const store::Row& row) { count = row.integer(0); });
+  }
+  if (done) done = database_->run("DELETE" + old, {std::int64_t{date.day}});
+  if (done) done = change.commit();
+  if (!done) return fail(std::move(done).error());
+  return count;
+}
+
+}  // namespace rightsize::feeds

@@ -1,0 +1,109 @@
+#include "feeds/resolve_gpu.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace rightsize::feeds {
+namespace {
+
+using catalog::Gpu;
+
+// Stated memory is as sold or as the driver reports; both are within this of the catalogue's.
+bool memory_agrees(const Gpu& gpu, double gib) {
+  const double ratio = gib / in_gib(gpu.memory);
+  return ratio > 0.88 && ratio < 1.1;
+}
+
+std::string plain(std::string_view text) {
+  std::string letters;
+  for (const char c : to_lower(text)) {
+    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) letters += c;
+  }
+  return letters;
+}
+
+// Spellings of feeds that are no name of the GPU: the memory in gigabytes, the vendor, "NVIDIA ", "-80G-".
+std::vector<std::string> spellings(std::string_view name) {
+  std::vector<std::string> all{std::string(name)};
+  std::string shorter(name);
+  for (const char* part : {"NVIDIA ", "Tesla ", "GeForce ", "-MEGA", "-CC", " 96GB", "-NVLink", "-NVLINK", "-40GB",
+                           "-80GB", "-32GB", "-16GB"}) {
+    const std::size_t at = shorter.find(part);
+    if (at != std::string::npos) shorter.erase(at, std::string_view(part).size());
+  }
+  for (const char* part : {"-80G-", "-40G-"}) {
+    const std::size_t at = shorter.find(part);
+    if (at != std::string::npos) shorter.replace(at, 5, "-");
+  }
+  if (shorter != name) all.push_back(shorter);
+  // RTXPRO6000, RTX6000Ada, RTX4090: our names have hyphens, which folding removes; "Ada" may be apart.
+  return all;
+}
+
+bool is_form(const Gpu& gpu, std::string_view form) { return gpu.name.find(form) != std::string::npos; }
+
+// What the texts say of the form, as our names write it.
+std::string form_of(const FeedRow& row) {
+  const std::string text = plain(row.gpu) + " " + plain(row.instance);
+  for (const char* form : {"pcie", "nvl", "sxm"}) {
+    if (text.find(form) != std::string::npos &&
+        !(std::string_view(form) == "nvl" && text.find("nvlink") != std::string::npos)) {
+      return form;
+    }
+  }
+  if (row.provider == "aws" || row.provider == "gcp" || row.provider == "oci" || row.provider == "mithril")
+    return "sxm";
+  return {};
+}
+
+}  // namespace
+
+Result<ResolvedGpu> resolve_gpu(const catalog::Catalog& catalog, const FeedRow& row) {
+  std::vector<const Gpu*> found;
+  for (const std::string& name : spellings(row.gpu)) {
+    if (Result<std::vector<const Gpu*>> matched = catalog.match_gpus(name)) {
+      found = *std::move(matched);
+      break;
+    }
+  }
+  if (found.empty()) return fail(bad_input("GPU not in the catalogue"));
+  bool named_exactly = found.size() == 1;
+  // An alias such as "A100-80GB" names one form; the family has the others.
+  if (found.size() == 1) {
+    const std::size_t dash = found[0]->name.rfind('-');
+    const std::string family = found[0]->name.substr(0, dash);
+    const bool formed = dash != std::string::npos && (is_form(*found[0], "-sxm") || is_form(*found[0], "-pcie"));
+    if (formed && plain(row.gpu).find("sxm") == std::string::npos && plain(row.gpu).find("pcie") == std::string::npos &&
+        plain(row.gpu).find("hbm3") == std::string::npos) {
+      if (Result<std::vector<const Gpu*>> all = catalog.match_gpus(family)) found = *std::move(all);
+      named_exactly = false;
+    }
+  }
+  if (row.gpu_memory_gib) {
+    std::erase_if(found, [&](const Gpu* gpu) { return !memory_agrees(*gpu, *row.gpu_memory_gib); });
+    if (found.empty()) return fail(bad_input("memory contradicts the GPU"));
+  }
+  const std::string form = form_of(row);
+  // One that has another form than the text says, or a form where the text says none, is the nearest we know.
+  const auto has_form = [](const Gpu& gpu) { return is_form(gpu, "-sxm") || is_form(gpu, "-pcie"); };
+  if (found.size() == 1) {
+    const bool stated = !form.empty() && is_form(*found[0], "-" + form);
+    return ResolvedGpu{found[0], !named_exactly && has_form(*found[0]) && !stated};
+  }
+  std::vector<const Gpu*> formed;
+  for (const Gpu* gpu : found) {
+    if (!form.empty() && is_form(*gpu, "-" + form)) formed.push_back(gpu);
+  }
+  const bool assumed = formed.empty();
+  const std::vector<const Gpu*>& candidates = assumed ? found : formed;
+  const Gpu* slowest = *std::min_element(candidates.begin(), candidates.end(), [](const Gpu* a, const Gpu* b) {
+    return std::pair(a->bandwidth, a->memory) < std::pair(b->bandwidth, b->memory);
+  });
+  return ResolvedGpu{slowest, assumed || candidates.size() > 1};
+}
+
+}  // namespace rightsize::feeds

@@ -1,0 +1,72 @@
+#include "market/agreements.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "market/price_book.h"
+
+namespace rightsize::market {
+namespace {
+
+using catalog::Purchase;
+using testing::HasSubstr;
+
+constexpr const char* kHeader = "account,kind,provider,instance,gpu,region,purchase,percent,machines,until,note\n";
+
+catalog::Catalog with(const std::string& rows, const char* day = "2026-11-15") {
+  catalog::Catalog catalog = *catalog::load_catalog("");
+  const auto read = read_agreements("agreements.csv", kHeader + rows, catalog);
+  EXPECT_TRUE(read) << (read ? "" : describe(read.error()));
+  if (read) apply_agreements(catalog, *read, *parse_date(day), "agreements.csv");
+  return catalog;
+}
+
+double p5(const catalog::Catalog& catalog, Purchase purchase) {
+  const PriceBook book(catalog);
+  return in_usd_per_machine_hour(
+      book.machine(*catalog.find_machine("aws", "p5.48xlarge"), purchase, "us-east-1")->rate);
+}
+
+TEST(Agreements, ADiscountLowersWhatItIsForAndNothingElse) {
+  const catalog::Catalog
+      list = with(""),
+      agreed = with("prod,discount,aws,,,,on-demand,12,,2027-06-30,\nprod,discount,aws,,h100-sxm,,on-demand,20,,,\n");
+  EXPECT_NEAR(p5(agreed, Purchase::kOnDemand), 0.8 * p5(list, Purchase::kOnDemand), 1e-9);  // the larger, not both
+  EXPECT_DOUBLE_EQ(p5(agreed, Purchase::kSpot), p5(list, Purchase::kSpot));
+  EXPECT_DOUBLE_EQ(p5(with("prod,discount,aws,,,,on-demand,12,,2026-11-14,\n"), Purchase::kOnDemand),
+                   p5(list, Purchase::kOnDemand));
+}
+
+TEST(Agreements, AReservationIsFreeUntilUsedUp) {
+  const catalog::Catalog agreed = with("prod,reservation,aws,p5.48xlarge,,us-east-1,,,2,2027-01-31,\n");
+  const PriceBook book(agreed);
+  int found = 0;
+  for (const Offer& offer : book.offers({.providers = {"aws"}, .gpus = {"h100-sxm"}})) {
+    if (!offer.price->available) continue;
+    ++found;
+    EXPECT_EQ(*offer.price->available, 2);
+    EXPECT_EQ(offer.rate(), UsdPerMachineSecond{});
+    EXPECT_EQ(book.outlook(offer, days(1)).likely, UsdPerMachineSecond{});
+  }
+  EXPECT_EQ(found, 1);
+  // What another machine costs does not change.
+  EXPECT_GT(p5(agreed, Purchase::kOnDemand), 10);
+  EXPECT_GT(book.gpu(*agreed.find_gpu("h100-sxm").value(), Purchase::kOnDemand)->rate, UsdPerGpuSecond{});
+}
+
+TEST(Agreements, EveryMistakeIsNamed) {
+  const catalog::Catalog catalog = *catalog::load_catalog("");
+  const auto wrong = read_agreements(
+      "agreements.csv",
+      kHeader + std::string("a,discont,aws,,,,,12,,,\na,discount,awz,,,,,120,,,\na,reservation,aws,,,,,,0,soon,\n"),
+      catalog);
+  ASSERT_FALSE(wrong);
+  const std::string text = describe(wrong.error());
+  for (const char* part : {"did you mean 'discount'", "did you mean 'aws'", "between 0 and 100", "names its machine",
+                           "names its region", "agreements.csv:4"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+}
+
+}  // namespace
+}  // namespace rightsize::market

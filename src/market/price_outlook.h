@@ -1,0 +1,82 @@
+// A price as it behaves: what an offer will likely cost over a job, not what its row said on the day it was read.
+//
+// A list price holds until the provider changes it. A spot price does not: a zone that was cheap drifts back towards
+// the other zones of its machine, the faster the older the row is. So a spot price is shrunk towards the median of its
+// machine over zones and regions, by a weight that falls with age, and the interval widens with age. How much is in
+// data/price_outlook.csv, fitted by tools/market to 16 months of daily AWS prices; docs/market.md has the backtest.
+//
+//   const PriceOutlook outlook = book.outlook(offer, days(7));
+//   outlook.likely;               // dollars a machine-hour to rank by: the mean over the job
+//   outlook.low, outlook.high;    // the middle 80 %
+//   outlook.may_lead();           // false: never the first line of a recommendation
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+
+namespace rightsize::market {
+
+struct PriceOutlook {
+  UsdPerMachineSecond low, likely, high;
+  UsdPerMachineSecond listed;  // what the row says
+  UsdPerMachineSecond median;  // of the machine on these terms over zones and regions, launch floors left out
+  int peers = 0;               // rows that median is of, the offer's own among them
+  std::optional<Seconds> age;  // of the row; nothing: the user's own price or undated
+
+  bool floor = false;        // spot at exactly a tenth of on-demand: the least AWS lets a spot price be
+  bool unconfirmed = false;  // the catalogue names the price among what no source confirms
+  bool outdated = false;     // over a year old, and a fresher price of the same GPU on the same terms exists
+  bool community = false;    // hosted by peers
+
+  // Whether a recommendation may put it first: a price somebody confirms, of this year, that is not a floor.
+  // Peer-hosted offers are the user's to allow (OfferFilter::community).
+  bool may_lead() const { return !floor && !unconfirmed && !outdated; }
+};
+
+// What is known of a price before it is looked at. Dollars an hour of one machine.
+struct PriceReading {
+  double now = 0;                    // the row
+  double median = 0;                 // of its machine over zones and regions
+  std::optional<double> most = {};   // it will not cost more: on-demand in the same region
+  std::optional<double> fresh = {};  // of an outdated list price: the median of rows of this year
+  double age_days = 0;               // at the middle of the job
+  enum Kind { kList, kSpot, kFloor } kind = kList;
+};
+
+struct PriceInterval {
+  double low = 0, likely = 0, high = 0;
+};
+
+// How prices of one kind move with age; rows of data/price_outlook.csv.
+struct OutlookRow {
+  double age_days = 0;
+  double weight = 1;                     // of the row against the median
+  double low = 1, likely = 1, high = 1;  // factors: 10th percentile, mean, 90th percentile of what came after
+};
+
+class OutlookTable {
+ public:
+  static Checked<OutlookTable> parse(std::string_view file, std::string_view text);
+  // The built-in table.
+  static const OutlookTable& built_in();
+
+  PriceInterval predict(const PriceReading& reading) const;
+
+  // By age. A spot price below its machine's median is `cheap`: it goes back faster than one above comes down. Both
+  // have the same `likely` at the median, so that a higher price never has a lower outlook.
+  std::vector<OutlookRow> list, spot, cheap, floor;
+
+ private:
+  OutlookRow at(const PriceReading& reading) const;
+};
+
+// AWS lets no spot price be less than a tenth of on-demand. A price that stands there says nothing of demand yet: over
+// 16 months it was 2.2 times as high eight weeks later.
+bool is_spot_floor(double spot, double on_demand);
+
+}  // namespace rightsize::market

@@ -1,0 +1,175 @@
+#include "market/price_outlook.h"
+
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "market/price_book.h"
+
+namespace rightsize::market {
+namespace {
+
+using catalog::Catalog;
+using catalog::Purchase;
+using testing::HasSubstr;
+
+constexpr const char* kTable =
+    "kind,age_days,weight,low,likely,high,pairs\n"
+    "list,0,1,1,1,1,0\nlist,100,1,0.8,1,1.2,9\n"
+    "spot,0,1,1,1,1,0\nspot,100,0.8,0.5,1.1,1.5,9\n"
+    "cheap,0,1,1,1,1,0\ncheap,100,0.5,0.5,1.1,2,9\n"
+    "floor,0,1,1,1,1,0\nfloor,100,1,1,2,4,9\n";
+
+OutlookTable table() { return *OutlookTable::parse("t.csv", kTable); }
+
+TEST(OutlookTable, BuiltInRowsAreWhole) {
+  const OutlookTable& built_in = OutlookTable::built_in();
+  EXPECT_GT(built_in.spot.size(), 8U);
+  // What the backtest found: a cheap zone keeps less of its distance from the median the older its price is.
+  EXPECT_LT(built_in.cheap.back().weight, built_in.cheap[3].weight);
+  EXPECT_LT(built_in.cheap.back().weight, built_in.spot.back().weight);
+}
+
+TEST(OutlookTable, MistakesAreNamed) {
+  const auto wrong =
+      OutlookTable::parse("t.csv", "kind,age_days,weight,low,likely,high\nspt,0,1,1,1,1\nspot,x,1,1,1,1\n");
+  ASSERT_FALSE(wrong);
+  EXPECT_THAT(describe(wrong.error()), HasSubstr("list, spot, cheap or floor"));
+  EXPECT_THAT(describe(wrong.error()), HasSubstr("t.csv:3"));
+}
+
+// $1 where the median is $4, 100 days old: 4 x (1/4)^0.5 = $2, likely 1.1 times that.
+TEST(OutlookTable, ACheapZoneGoesBackTowardsTheMedian) {
+  PriceReading reading{.now = 1, .median = 4, .age_days = 100, .kind = PriceReading::kSpot};
+  const PriceInterval found = table().predict(reading);
+  EXPECT_NEAR(found.likely, 2.2, 1e-9);
+  EXPECT_NEAR(found.low, 1, 1e-9);
+  EXPECT_NEAR(found.high, 4, 1e-9);
+  reading.age_days = 0;
+  EXPECT_DOUBLE_EQ(table().predict(reading).likely, 1);
+  reading.age_days = 50;  // halfway between the rows: weight 0.75, likely 1.05
+  EXPECT_NEAR(table().predict(reading).likely, 4 * std::pow(0.25, 0.75) * 1.05, 1e-9);
+  reading.age_days = 1000;  // as at the last row
+  EXPECT_NEAR(table().predict(reading).likely, 2.2, 1e-9);
+}
+
+TEST(OutlookTable, NoSpotPriceIsAboveOnDemand) {
+  const PriceReading reading{.now = 9, .median = 9, .most = 9.5, .age_days = 100, .kind = PriceReading::kSpot};
+  const PriceInterval found = table().predict(reading);
+  EXPECT_DOUBLE_EQ(found.likely, 9.5);
+  EXPECT_DOUBLE_EQ(found.high, 9.5);
+  EXPECT_NEAR(found.low, 4.5, 1e-9);
+}
+
+RC_GTEST_PROP(OutlookTable, AHigherPriceNeverHasALowerOutlook, ()) {
+  PriceReading reading;
+  reading.now = *rc::gen::inRange(1, 500) / 10.0;
+  reading.median = *rc::gen::inRange(1, 500) / 10.0;
+  reading.age_days = *rc::gen::inRange(0, 500);
+  reading.kind = *rc::gen::element(PriceReading::kList, PriceReading::kSpot, PriceReading::kFloor);
+  if (*rc::gen::arbitrary<bool>()) reading.most = *rc::gen::inRange(1, 900) / 10.0;
+  const OutlookTable& built_in = OutlookTable::built_in();
+  const PriceInterval cheap = built_in.predict(reading);
+  RC_ASSERT(cheap.low <= cheap.likely);
+  RC_ASSERT(cheap.likely <= cheap.high);
+  reading.now += *rc::gen::inRange(1, 100) / 10.0;
+  RC_ASSERT(built_in.predict(reading).likely >= cheap.likely - 1e-9);
+}
+
+TEST(SpotFloor, IsExactlyATenth) {
+  EXPECT_TRUE(is_spot_floor(11.3933, 113.9328));  // as feeds round it
+  EXPECT_FALSE(is_spot_floor(11.50, 113.9328));
+  EXPECT_FALSE(is_spot_floor(1, 0));
+}
+
+// A machine in five regions; ages are counted from the day the test runs.
+struct Market {
+  Catalog catalog;
+
+  Market() {
+    catalog.gpus.emplace_back().name = "h100";
+    catalog::Machine& machine = catalog.machines.emplace_back();
+    machine.provider = "aws", machine.instance = "p5", machine.gpu = "h100", machine.gpus = 8;
+  }
+  catalog::Price& add(const char* region, Purchase purchase, double usd, int age) {
+    catalog::Price& price = catalog.prices.emplace_back();
+    price.provider = "aws", price.instance = "p5", price.region = region, price.purchase = purchase;
+    price.machine_price = usd_per_machine_hour(usd);
+    price.provenance.date = Date{today().day - age};
+    return price;
+  }
+  PriceOutlook outlook(const char* region, Purchase purchase, Seconds job = hours(1)) const {
+    const PriceBook book(catalog);
+    for (const Offer& offer : book.offers({.regions = {region}, .purchases = {purchase}}))
+      return book.outlook(offer, job);
+    return {};
+  }
+};
+
+TEST(Outlooks, AFloorIsNoSignOfWhatAMachineCosts) {
+  Market market;
+  for (const char* region : {"a", "b", "c"}) {
+    market.add(region, Purchase::kOnDemand, 100, 60);
+    market.add(region, Purchase::kSpot, 40, 60);
+  }
+  market.add("d", Purchase::kOnDemand, 100, 60);
+  market.add("d", Purchase::kSpot, 10, 60);
+  const PriceOutlook floor = market.outlook("d", Purchase::kSpot), normal = market.outlook("a", Purchase::kSpot);
+  EXPECT_TRUE(floor.floor);
+  EXPECT_FALSE(floor.may_lead());
+  EXPECT_DOUBLE_EQ(in_usd_per_machine_hour(floor.median), 40);  // floors are left out
+  EXPECT_EQ(floor.peers, 3);
+  EXPECT_GT(in_usd_per_machine_hour(floor.likely), 15);  // 2.6 times as high eight weeks later
+  EXPECT_FALSE(normal.floor);
+  EXPECT_TRUE(normal.may_lead());
+  EXPECT_LE(in_usd_per_machine_hour(normal.high), 100);
+  // The cheapest offer is one that may lead.
+  const PriceBook book(market.catalog);
+  EXPECT_NE(book.cheapest_offer("h100", {.purchases = {Purchase::kSpot}})->price->region, "d");
+}
+
+TEST(Outlooks, ARowOverAYearOldLosesToAFreshOne) {
+  Market market;
+  market.add("east", Purchase::kOnDemand, 17.64, 6);
+  market.add("west", Purchase::kOnDemand, 13.96, 430);
+  const PriceOutlook old = market.outlook("west", Purchase::kOnDemand);
+  EXPECT_TRUE(old.outdated);
+  EXPECT_FALSE(old.may_lead());
+  EXPECT_DOUBLE_EQ(in_usd_per_machine_hour(old.likely), 17.64);  // what the machine costs this year
+  EXPECT_LE(in_usd_per_machine_hour(old.low), 13.96);
+  EXPECT_FALSE(market.outlook("east", Purchase::kOnDemand).outdated);
+  EXPECT_EQ(PriceBook(market.catalog).gpu(market.catalog.gpus[0], Purchase::kOnDemand)->offer->price->region, "east");
+}
+
+TEST(Outlooks, WithoutAFreshOneAnOldRowIsAllThereIs) {
+  Market market;
+  market.add("west", Purchase::kOnDemand, 13.96, 430);
+  EXPECT_FALSE(market.outlook("west", Purchase::kOnDemand).outdated);
+  EXPECT_DOUBLE_EQ(in_usd_per_machine_hour(market.outlook("west", Purchase::kOnDemand).likely), 13.96);
+}
+
+TEST(Outlooks, WhatNobodyConfirmsAndWhatPeersHostIsSaid) {
+  Market market;
+  market.add("east", Purchase::kOnDemand, 5, 1).provenance.unverified = {"price"};
+  EXPECT_TRUE(market.outlook("east", Purchase::kOnDemand).unconfirmed);
+  EXPECT_FALSE(market.outlook("east", Purchase::kOnDemand).may_lead());
+  market.catalog.machines[0].community = true;
+  const PriceBook book(market.catalog);
+  EXPECT_TRUE(book.offers({}).empty());
+  ASSERT_EQ(book.offers({.community = true}).size(), 1U);
+  EXPECT_TRUE(book.outlook(book.offers({.community = true})[0], hours(1)).community);
+}
+
+TEST(Outlooks, ALongerJobIsLessCertain) {
+  Market market;
+  for (const char* region : {"a", "b", "c"}) market.add(region, Purchase::kSpot, 40, 0);
+  const PriceOutlook hour = market.outlook("a", Purchase::kSpot),
+                     month = market.outlook("a", Purchase::kSpot, days(60));
+  EXPECT_LT(month.low, hour.low);
+  EXPECT_GT(month.high, hour.high);
+}
+
+}  // namespace
+}  // namespace rightsize::market

@@ -1,0 +1,74 @@
+// What torch.compile makes of chains of operations.
+#include <utility>
+
+#include "memory/tape/ops.h"
+
+namespace rightsize::memory::tape {
+namespace {
+
+// One gradient like the input: n[0] elements of width[0], and of the weight: n[1] elements of width[1].
+void one_kernel_backward(BackwardCall& call) {
+  for (std::size_t i : {0, 1}) {
+    if (call.wants(i)) call.results[i] = call.recorder.make(call.state.n[i], call.state.width[i]);
+  }
+}
+
+std::uint8_t product_width(const Tensor& x) { return x.recorder().autocast ? kHalf : x.width; }
+
+}  // namespace
+
+Tensor compiled_norm(Tensor given, Tensor given_weight, Count rows) {
+  Tensor x = std::move(given), weight = std::move(given_weight);
+  Recorder& r = x.recorder();
+  Tensor y = r.make(x.elements, product_width(x));
+  Tensor deviations = r.make(rows, kSingle);
+  if (x.needs_grad || (weight && weight.needs_grad)) r.keep({&x, &deviations});
+  OpState state;
+  state.n = {x.elements, weight ? weight.elements : 0, 0, 0};
+  state.width = {x.width, weight ? weight.width : kHalf, 0, 0};
+  r.record(one_kernel_backward, state, {&x, &weight}, {&y});
+  return y;
+}
+
+Tensor compiled_rotate(Tensor given) {
+  Tensor x = std::move(given);
+  Recorder& r = x.recorder();
+  Tensor y = r.make(x.elements, product_width(x), x.layout);
+  OpState state;
+  state.n[0] = x.elements;
+  state.width[0] = x.width;
+  r.record(one_kernel_backward, state, {&x}, {&y});
+  return y;
+}
+
+Tensor compiled_softcap(Tensor given) {
+  Tensor x = std::move(given);
+  Recorder& r = x.recorder();
+  Tensor y = r.make(x.elements, x.width);
+  if (x.needs_grad) r.keep({&x});
+  OpState state;
+  state.n[0] = x.elements;
+  state.width[0] = x.width;
+  r.record(one_kernel_backward, state, {&x}, {&y});
+  return y;
+}
+
+Tensor compiled_cross_entropy(Tensor given, Count rows) {
+  Tensor logits = std::move(given);
+  Recorder& r = logits.recorder();
+  Tensor labels = r.make(rows, kLong), largest = r.make(rows, kSingle), sums = r.make(rows, kSingle);
+  if (logits.needs_grad) r.keep({&logits, &labels, &largest, &sums});
+  Tensor loss = r.make(1, kSingle);
+  OpState state;
+  state.n[0] = logits.elements;
+  state.width[0] = logits.width;
+  r.record(
+      [](BackwardCall& call) {
+        Tensor scattered = call.recorder.make(call.state.n[0], call.state.width[0]);
+        call.results[0] = call.recorder.make(call.state.n[0], call.state.width[0]);
+      },
+      state, {&logits}, {&loss});
+  return loss;
+}
+
+}  // namespace rightsize::memory::tape

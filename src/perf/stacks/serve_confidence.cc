@@ -1,0 +1,64 @@
+#include "perf/stacks/serve_confidence.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rightsize::perf {
+namespace {
+
+using model::Job;
+using model::JobKind;
+
+// The first token depends on how requests arrive, which calibration of steps does not know: at least this, by
+// judgement.
+constexpr double kLeastFirstToken = 0.2;
+
+bool has(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+struct Term {
+  Unmeasured what;
+  bool applies;
+  double tpot, ttft;
+};
+
+}  // namespace
+
+std::string_view name_of(Unmeasured what) {
+  static constexpr std::string_view kNames[] = {"gpu", "family", "parallelism", "load"};
+  return kNames[static_cast<int>(what)];
+}
+
+void fill_confidence(const Constants& constants, const Replica& r, const Job& job, ServeEstimate& estimate) {
+  const int slot = slot_of(job.stack);
+  if (const Calibration& own = calibration_of(r.gpu, slot, JobKind::kServe); own.known) {
+    estimate.basis = Basis::kCalibrated;
+    estimate.tpot_interval = interval_of(own.width);
+    estimate.ttft_interval = interval_of(std::max(own.width, kLeastFirstToken));
+    return;
+  }
+  const bool mixture = r.work.experts > 0;
+  const Confidence gpu = confidence_of(r.gpu, slot, JobKind::kServe, 0);
+  const double family = mixture ? r.c.mixture_family_width : r.c.family_width;
+  const double load = mixture ? r.c.mixture_load_width : r.c.load_width;
+  const Term terms[] = {
+      {Unmeasured::kGpu, gpu.basis != Basis::kMeasured, gpu.width, gpu.width},
+      {Unmeasured::kFamily, !has(constants.measured_families[static_cast<std::size_t>(slot)], r.work.family), family,
+       family},
+      {Unmeasured::kSpread, r.layout.attention > 1 || job.serve.disaggregated.has_value(), r.c.spread_tpot_width,
+       r.c.spread_ttft_width},
+      {Unmeasured::kLoad, estimate.full || estimate.running / r.layout.attention > r.c.served_batch, load, load}};
+  double tpot = mixture ? r.c.mixture_tpot_width : r.c.tpot_width;
+  double ttft = mixture ? r.c.mixture_ttft_width : r.c.ttft_width;
+  for (const Term& term : terms) {
+    if (!term.applies) continue;
+    tpot = std::hypot(tpot, term.tpot), ttft = std::hypot(ttft, term.ttft);
+    estimate.unmeasured.push_back(term.what);
+  }
+  estimate.basis = estimate.unmeasured.empty() ? Basis::kMeasured : std::max(gpu.basis, Basis::kTransferred);
+  estimate.tpot_interval = interval_of(tpot);
+  estimate.ttft_interval = interval_of(ttft);
+}
+
+}  // namespace rightsize::perf

@@ -1,0 +1,114 @@
+#include "perf/stacks/serve_queue.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rightsize::perf {
+namespace {
+
+double answer_of(const Replica& r) { return std::max(1.0, r.answer); }
+
+// A prompt on a pipeline: its own stage's share of the work, and what the other stages lose to it.
+double stage_share(const Replica& r) { return 1 / r.pipeline + r.c.pipeline_loss * (1 - 1 / r.pipeline); }
+
+// Time at a station of service time s that `requests` visit in turn, spending z elsewhere between visits: Schweitzer's
+// approximation of mean value analysis, R = s (1 + (N-1)/N Q) with Q = N R / (R + z), solved for R.
+double station_time(double s, double requests, double z) {
+  const double b = s * requests - z;
+  return 0.5 * (b + std::sqrt(b * b + 4 * s * z));
+}
+
+}  // namespace
+
+// TPOT: the step, and the prefills of the others, each of which falls into this answer once, packed as they arrive.
+// TTFT: own prefill and first step; the first prompts of a benchmark, which all come at once; and, where slots are
+// short, the queue of a closed loop.
+Latency latency_at(const Replica& r, const Prefill& prefill, double running, double waiting) {
+  Latency l;
+  l.step = decode_step(r, running);
+  const double answer = answer_of(r);
+  const double together = running * r.accepted / answer;  // prompts that arrive during a step
+  l.tpot = l.step.time / r.accepted +
+           prefill.each(together) * (r.c.prefill_interference * stage_share(r) * std::max(0.0, running - 1) / answer);
+  l.ttft = r.c.request_overhead + prefill.alone.time * r.c.prefill_wait + l.step.time +
+           prefill.each(running) * (r.c.burst_wait * running);
+  if (waiting > 0) l.ttft += l.tpot * (waiting / running * answer);
+  return l;
+}
+
+// Little's law: requests in flight = rate x time in the system. Found by bisection on the batch; arrivals are Poisson,
+// so a new prompt finds another in prefill with the waiting of an M/G/1 queue (Pollaczek and Khinchine).
+OpenLoop open_loop(const Replica& r, const Prefill& prefill, double rate) {
+  const double answer = answer_of(r);
+  auto served = [&](double running) {
+    const Latency l = latency_at(r, prefill, running, 0);
+    return running / in_seconds(l.ttft + l.tpot * answer);
+  };
+  OpenLoop loop;
+  const double most = std::max(1.0, r.slots);
+  const Seconds prompt = prefill.alone.time;
+  const double busy = rate * in_seconds(prompt);
+  loop.utilization = std::max(rate / served(most), busy);
+  loop.stable = loop.utilization < 1;
+  if (!loop.stable) {
+    loop.running = most;
+    return loop;
+  }
+  double low = std::log(1e-3), high = std::log(most);
+  for (int i = 0; i < 16; ++i) {  // to a few parts in ten thousand
+    const double middle = 0.5 * (low + high);
+    (served(std::exp(middle)) < rate ? low : high) = middle;
+  }
+  loop.running = std::max(1.0, std::exp(high));
+  loop.queue = prompt * (busy / (2 * (1 - busy)));
+  return loop;
+}
+
+Seconds transfer_time(const Replica& decode, const model::Disaggregated& workers) {
+  double width = 0;
+  for (const LayerWork& layer : decode.work.kinds) width += layer.count * static_cast<double>(layer.attentions.size());
+  const Bytes cache = bytes((decode.prompt + decode.cached) * width * decode.work.key_width * decode.layout.kv_bytes);
+  const double links = std::min(workers.prefill_tensor, workers.decode_tensor);
+  // Every GPU of the narrower side sends or receives its share; a pair of GPUs moves what an all-to-all of two does.
+  const int group = workers.gpus() > decode.cluster.node_gpus ? decode.cluster.node_gpus + 1 : 2;
+  return decode.c.transfer_overhead +
+         collective_time(decode.gpu, decode.cluster, Collective::kAllToAll, group, cache * (2 / links));
+}
+
+// A closed loop of two stations: prompts queue for the prefill workers (as for one that is so many times faster), then
+// decode together. How many decode follows from how fast they come, and how fast they come from how long the others
+// take: a few rounds settle it, since a step grows slower than its batch.
+Separate separate_workers(const Replica& decode, const Prefill& prefill, const model::Disaggregated& workers,
+                          double requests, Seconds transfer) {
+  constexpr int kRounds = 8;
+  Separate found;
+  const double answer = answer_of(decode), count = workers.decode_workers, prefills = workers.prefill_workers;
+  const double most = std::max(1.0, decode.slots);
+  double running = std::max(1.0, std::min(requests / count, most)), queued = 1;
+  Seconds prompt;
+  for (int i = 0; i < kRounds; ++i) {
+    Latency& l = found.latency;
+    l.step = decode_step(decode, running);
+    l.tpot = l.step.time / decode.accepted;
+    const Seconds service = prefill.each(queued);
+    const double away = in_seconds(transfer + l.step.time + l.tpot * answer);
+    const double station = station_time(in_seconds(service) / prefills, requests, away);
+    prompt = seconds(station) + service * (1 - 1 / prefills);
+    found.requests_per_second = requests / (in_seconds(prompt) + away);
+    queued = std::max(1.0, found.requests_per_second * station / prefills);
+    const double next = found.requests_per_second * in_seconds(l.tpot) * answer / count;
+    found.full = next > most;
+    running = std::clamp(next, 1.0, most);
+  }
+  found.running = running;
+  if (found.full) found.requests_per_second = running * count / (in_seconds(found.latency.tpot) * answer);
+  const Seconds burst = prefill.each(requests / prefills) * (decode.c.burst_wait * requests / prefills);
+  const Seconds arrival = decode.c.request_overhead + transfer + found.latency.step.time;
+  found.latency.ttft = arrival + prompt * decode.c.prefill_wait + burst;
+  // Whoever finds no slot waits until one of the others has answered.
+  const double system = requests / found.requests_per_second - in_seconds(found.latency.tpot) * answer;
+  if (found.full) found.latency.ttft = std::max(found.latency.ttft, seconds(system));
+  return found;
+}
+
+}  // namespace rightsize::perf

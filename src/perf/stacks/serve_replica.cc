@@ -1,0 +1,122 @@
+#include "perf/stacks/serve_replica.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "memory/kv_cache.h"
+#include "memory/weight_bytes.h"
+#include "model/serve_settings.h"
+
+namespace rightsize::perf {
+namespace {
+
+constexpr double kHostOverlap = 4.0;  // how sharply GPU and host time combine; a choice, its terms are fitted
+
+Step prefill_pass(const Replica& r, double prompts) {
+  Step step;
+  step.work = prefill_work(r.work, r.gpu, r.cluster, r.layout, prompts, r.prompt, r.cached);
+  step.launches = r.c.layer_launch * r.work.layers + r.c.expert_launch * r.work.expert_layers;
+  step.device = (step.work.matmul.time * r.c.prefill_matmul + step.work.experts.time * r.c.prefill_experts +
+                 step.work.attention.time * r.c.prefill_attention + step.work.all_reduce * r.c.prefill_all_reduce +
+                 step.work.elementwise * r.c.prefill_elementwise + step.launches) *
+                r.own.prefill;
+  step.time = step.device;
+  return step;
+}
+
+// Rows that pass from one pipeline stage to the next.
+Seconds stage_hops(const Replica& r, double rows) {
+  if (r.pipeline <= 1) return Seconds{};
+  return collective_time(r.gpu, r.cluster, Collective::kAllGather, 2, bytes(4 * rows * r.work.hidden)) *
+         (r.pipeline - 1);
+}
+
+EngineLayout layout_of(const EngineConstants& c, const ModelWork& work, const model::Job& job, const GpuSpeed& gpu) {
+  const model::ServedFormats formats = model::served_formats(work.experts > 0, work.checkpoint, job.precision);
+  EngineLayout layout;
+  layout.tensor = job.parallel.tensor;
+  layout.attention = job.parallel.attention_data;
+  layout.expert = job.parallel.expert;
+  layout.format = weight_format(formats.dense, gpu);
+  layout.experts = weight_format(formats.experts, gpu);
+  layout.kv_bytes = memory::bytes_per_element(memory::kv_format(job, work.narrow_cache));
+  layout.fp8_factor = c.fp8_kv;
+  layout.evenness = c.routing_evenness;
+  return layout;
+}
+
+// Of `tokens` guessed one after the other, each right with probability a if those before it were, 1 + a + a^2 ...
+// survive with the one the model adds (Leviathan et al. 2023, arXiv 2211.17192, equation 1).
+double kept_of(const model::Speculation& s) { return (1 - std::pow(s.acceptance, s.tokens + 1)) / (1 - s.acceptance); }
+
+}  // namespace
+
+Replica replica_of(const Constants& constants, const ModelWork& work, const model::Job& job, const GpuSpeed& gpu,
+                   const Cluster& cluster, double kv_tokens) {
+  const EngineConstants& c = constants.engine(job.stack);
+  Replica r{c, work, gpu, cluster, calibration_of(gpu, slot_of(job.stack), model::JobKind::kServe)};
+  r.layout = layout_of(c, work, job, gpu);
+  r.pipeline = job.parallel.pipeline;
+  const double tokens = std::max(1.0, static_cast<double>(job.serve.isl) * c.length_share);
+  r.cached = tokens * job.serve.prefix_hit;
+  r.prompt = tokens - r.cached;
+  r.answer = static_cast<double>(job.serve.osl) * c.length_share;
+  r.slots = kv_tokens / std::max(1.0, tokens + r.answer * c.reserve_share);
+  if (job.serve.max_batch) r.slots = std::min(r.slots, static_cast<double>(*job.serve.max_batch));
+  const double budget = job.serve.max_tokens ? static_cast<double>(*job.serve.max_tokens) : c.pass_tokens;
+  r.pass_prompts = std::max(1.0, budget * r.layout.attention / r.prompt);
+  if (job.serve.speculation.tokens > 0) {
+    r.queries = 1.0 + job.serve.speculation.tokens;
+    r.accepted = kept_of(job.serve.speculation);
+  }
+  return r;
+}
+
+Replica prefill_worker_of(Replica decode_worker, int tensor) {
+  EngineLayout& layout = decode_worker.layout;
+  decode_worker.pass_prompts = std::max(1.0, decode_worker.pass_prompts / layout.attention);
+  layout.tensor = tensor;
+  layout.attention = layout.expert = 1;
+  return decode_worker;
+}
+
+Step decode_step(const Replica& r, double running) {
+  const double batch = std::max(1.0, running / r.pipeline);  // stages work on different requests
+  const double own = std::max(1.0, batch / r.layout.attention);
+  Step step;
+  step.work = decode_work(r.work, r.gpu, r.cluster, r.layout, batch, r.prompt + r.cached + r.answer / 2, r.queries);
+  step.work.all_reduce += stage_hops(r, batch);
+  // Guesses come one after the other from a layer of the model's own width and its head (multi-token prediction).
+  const double guesses = (r.queries - 1) / std::max(1.0, r.work.layers);
+  step.launches =
+      (r.c.layer_launch * r.work.layers + r.c.expert_launch * r.work.expert_layers) * (1 + guesses) + r.c.step_launch;
+  const Seconds guessing = step.work.matmul.time * (guesses * r.c.decode_matmul);
+  step.device = (step.work.matmul.time * r.c.decode_matmul + step.work.experts.time * r.c.decode_experts +
+                 step.work.attention.time * r.c.decode_attention + step.work.all_reduce * r.c.decode_all_reduce +
+                 step.work.elementwise * r.c.decode_elementwise + step.launches + guessing) *
+                r.own.device;
+  step.host = r.c.host_step + r.c.host_layer * r.work.layers + r.c.host_request * own;
+  // The first stage's scheduler handles every request of every stage.
+  step.host += r.c.pipeline_request * (running * (1 - 1 / r.pipeline));
+  // Beyond the largest captured CUDA graph layers are launched one by one.
+  if (own > r.c.graph_batch) step.host += r.c.graphless_layer * (r.work.layers * (1 - r.c.graph_batch / own));
+  step.host = step.host * r.own.host;
+  step.time = soft_max(step.device, step.host, kHostOverlap);
+  return step;
+}
+
+Seconds Prefill::each(double together) const {
+  const double n = std::clamp(together, 1.0, most);
+  const double share = most > 1 ? (n - 1) / (most - 1) : 0;
+  return (alone.time * (1 - share) + full * share) / n;
+}
+
+Prefill prefill_of(const Replica& r) {
+  Prefill prefill;
+  prefill.alone = prefill_pass(r, 1);
+  prefill.most = r.pass_prompts;
+  prefill.full = prefill.most > 1 ? prefill_pass(r, prefill.most).time : prefill.alone.time;
+  return prefill;
+}
+
+}  // namespace rightsize::perf

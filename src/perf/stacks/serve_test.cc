@@ -1,0 +1,181 @@
+#include <cmath>
+#include <map>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "memory/memory.h"
+#include "model/presets.h"
+#include "perf/perf.h"
+#include "perf/stacks/engine_step.h"
+
+namespace rightsize::perf {
+namespace {
+
+using model::Job;
+
+const Constants& constants() {
+  static const Constants kConstants = *load_constants("");
+  return kConstants;
+}
+const catalog::Catalog& the_catalog() {
+  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
+  return kCatalog;
+}
+
+// A model served on a GPU; both are looked up once.
+struct Served {
+  const model::ModelShape& model;
+  const ModelWork& work;
+  const catalog::Gpu& gpu;
+  GpuSpeed speed;
+  Job job;
+
+  static const model::ModelShape& shape(const std::string& name) {
+    static std::map<std::string, model::ModelShape> kept;
+    if (!kept.contains(name)) kept.emplace(name, *model::find_model(name));
+    return kept.at(name);
+  }
+  static const ModelWork& work_for(const std::string& name) {
+    static std::map<std::string, ModelWork> kept;
+    if (!kept.contains(name)) kept.emplace(name, work_of(shape(name)));
+    return kept.at(name);
+  }
+
+  Served(const std::string& name, const std::string& on, model::Stack stack = model::Stack::kVllm)
+      : model(shape(name)),
+        work(work_for(name)),
+        gpu(**the_catalog().find_gpu(on)),
+        speed(gpu_speed(constants(), gpu)) {
+    job.kind = model::JobKind::kServe;
+    job.stack = stack;
+    job.serve.isl = 1024, job.serve.osl = 1024, job.serve.concurrency = 64;
+  }
+  Served& split(int tensor, int expert = 1, int attention = 1) {
+    job.parallel = {.gpus = tensor, .tensor = tensor, .expert = expert, .attention_data = attention};
+    return *this;
+  }
+  Result<ServeEstimate> estimate() const {
+    const ServeLoad load{.kv_tokens = kv_token_capacity(model, job, gpu), .rate = {}};
+    return estimate_serving(constants(), work, job, speed, default_cluster(gpu), load);
+  }
+};
+
+double ttft_of(const Served& served) {
+  const Result<ServeEstimate> e = served.estimate();
+  return e ? in_seconds(e->ttft) : -1;
+}
+
+Served any_served() {
+  const auto name = *rc::gen::element<std::string>("llama-3.1-8b", "gpt-oss-120b", "qwen3-30b-a3b", "deepseek-r1");
+  const auto gpu = *rc::gen::element<std::string>("h200-sxm", "b200-sxm", "mi300x");
+  const auto stack = *rc::gen::element(model::Stack::kVllm, model::Stack::kTrtLlm, model::Stack::kSglang);
+  Served served(name, gpu, stack);
+  served.job.precision = name == "llama-3.1-8b" ? model::Precision::kBf16 : model::Precision::kFp8;
+  served.split(8);
+  served.job.serve.isl = *rc::gen::inRange<std::int64_t>(1, 16'000);
+  served.job.serve.osl = *rc::gen::inRange<std::int64_t>(1, 16'000);
+  served.job.serve.concurrency = *rc::gen::inRange<std::int64_t>(1, 2'000);
+  return served;
+}
+
+// One token or request more never answers earlier, and never much later: no rule that begins at a length.
+RC_GTEST_PROP(Ttft, IsMonotoneAndWithoutJumps, ()) {
+  Served served = any_served();
+  const auto field =
+      *rc::gen::element(&model::ServeSettings::isl, &model::ServeSettings::osl, &model::ServeSettings::concurrency);
+  const double before = ttft_of(served);
+  RC_PRE(before > 0);
+  const auto value = static_cast<double>(served.job.serve.*field);
+  served.job.serve.*field += 1;
+  const double after = ttft_of(served);
+  // Whole cache pages and whole requests that fit make small steps downwards possible.
+  RC_ASSERT(after >= before * (1 - 0.02));
+  // Proportional growth is 1 / value; a queue that begins to form grows by one request's answer.
+  const double answer = in_seconds(served.estimate()->tpot) * static_cast<double>(served.job.serve.osl);
+  RC_ASSERT(after <= before * (1.1 + 4 / value) + 4 * answer / value);
+}
+
+TEST(Experts, ReachedByTokens) {
+  EXPECT_NEAR(experts_reached(128, 4, 1, 0), 4.0 / 128, 1e-12);
+  EXPECT_GT(experts_reached(128, 4, 64, 0), experts_reached(128, 4, 64, 1));  // popular ones are met again and again
+  EXPECT_NEAR(experts_reached(128, 4, 64, 1e6), experts_reached(128, 4, 64, 0), 1e-3);
+  EXPECT_LT(experts_reached(128, 4, 1e6, 1), 1);
+}
+
+TEST(Serving, ExpertsAndAttentionCanBeSpreadSeparately) {
+  const Served whole = Served("deepseek-r1", "h200-sxm").split(8);
+  Served spread = Served("deepseek-r1", "h200-sxm").split(8, 8, 8);
+  spread.job.precision = model::Precision::kFp8;
+  Served tensor = whole;
+  tensor.job.precision = model::Precision::kFp8;
+  // Latent attention keeps one copy of the cache on every GPU of a group: eight groups hold far more requests.
+  EXPECT_GT(spread.estimate()->max_concurrency, 3 * tensor.estimate()->max_concurrency);
+}
+
+TEST(Serving, SeparateWorkersHaveNoPrefillInTheirSteps) {
+  Served apart("gpt-oss-120b", "gb200", model::Stack::kTrtLlm);
+  apart.job.precision = model::Precision::kFp4;
+  apart.split(4);
+  apart.job.serve.disaggregated = model::Disaggregated{1, 1, 1, 4};
+  apart.job.parallel.gpus = 5;
+  const ServeEstimate e = *apart.estimate();
+  for (const TimePart& part : e.parts) EXPECT_STRNE(part.name, "prefills of other requests");
+  EXPECT_GT(e.transfer, Seconds{});
+  EXPECT_GT(e.ttft, e.prefill + e.transfer);
+}
+
+// More prefill workers never make anyone wait longer, and few of them are a queue.
+TEST(Serving, PrefillWorkersBoundTheThroughput) {
+  Served apart("gpt-oss-120b", "gb200", model::Stack::kTrtLlm);
+  apart.job.precision = model::Precision::kFp4;
+  apart.split(4);
+  apart.job.serve.isl = 8192, apart.job.serve.concurrency = 512;
+  double last = 1e9;
+  for (int workers : {1, 2, 4, 8}) {
+    apart.job.serve.disaggregated = model::Disaggregated{workers, 1, 1, 4};
+    apart.job.parallel.gpus = 4 + workers;
+    const ServeEstimate e = *apart.estimate();
+    EXPECT_LE(e.requests_per_second, workers / in_seconds(e.prefill) * 1.2);
+    EXPECT_LT(in_seconds(e.ttft), last);
+    last = in_seconds(e.ttft);
+  }
+}
+
+TEST(Serving, PrefixHitsShortenThePromptOnly) {
+  Served cold("llama-3.1-8b", "h100-sxm");
+  Served warm = cold;
+  warm.job.serve.prefix_hit = 0.8;
+  EXPECT_LT(warm.estimate()->prefill, cold.estimate()->prefill * 0.5);
+  EXPECT_EQ(warm.estimate()->decode_step, cold.estimate()->decode_step);
+}
+
+TEST(Serving, GuessingAheadPaysWhereStepsAreBoundByMemory) {
+  Served plain("llama-3.1-70b", "h200-sxm");
+  plain.split(4);
+  plain.job.serve.concurrency = 4;
+  Served ahead = plain;
+  ahead.job.serve.speculation = {3, 0.8};
+  const double gain = plain.estimate()->tpot / ahead.estimate()->tpot;
+  EXPECT_GT(gain, 1.5);
+  EXPECT_LT(gain, (1 - std::pow(0.8, 4)) / (1 - 0.8));  // what four free tokens would bring
+  ahead.job.serve.speculation.acceptance = 0.05;
+  EXPECT_GT(ahead.estimate()->tpot, plain.estimate()->tpot);
+}
+
+// Wider memory is not narrower: the same weights, spread over attention groups, never need less.
+RC_GTEST_PROP(ServedMemory, AttentionGroupsRepeatAttentionWeights, ()) {
+  Served served("deepseek-r1", "b200-sxm");
+  served.job.precision = model::Precision::kFp8;
+  const int groups = *rc::gen::element(2, 4, 8);
+  served.split(8);
+  const auto before = memory::estimate_memory(served.model, served.job, &served.gpu);
+  served.split(8, 8, groups);
+  const auto after = memory::estimate_memory(served.model, served.job, &served.gpu);
+  RC_ASSERT(after.parts[memory::Part::kWeights] > before.parts[memory::Part::kWeights]);
+  RC_ASSERT(*after.max_concurrency >= *before.max_concurrency);
+}
+
+}  // namespace
+}  // namespace rightsize::perf

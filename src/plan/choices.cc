@@ -1,0 +1,84 @@
+// What the search may choose where the user left it open.
+#include <algorithm>
+
+#include "model/serve_settings.h"
+#include "plan/request.h"
+
+namespace rightsize::plan {
+namespace {
+
+using model::Job;
+using model::JobKind;
+using model::Stack;
+
+std::vector<std::int64_t> doubling(std::int64_t most) {
+  std::vector<std::int64_t> values;
+  for (std::int64_t n = 1; n <= most; n *= 2) values.push_back(n);
+  return values;
+}
+
+}  // namespace
+
+void fill_choices(Request& request) {
+  Choices& c = request.choices;
+  const Stack stack = request.job.stack;
+  const bool split_stack = stack == Stack::kMegatron || stack == Stack::kTorchTitan;
+  const bool train = request.job.kind == JobKind::kTrain;
+  const bool image = request.model.image_size > 0;
+  if (c.methods.empty()) c.methods = {model::Method::kFull};
+  if (c.recomputes.empty()) {
+    using model::Recompute;
+    c.recomputes = {Recompute::kNone};
+    if (split_stack) c.recomputes.push_back(Recompute::kSelective);
+    if (!image) c.recomputes.push_back(Recompute::kFull);
+  }
+  constexpr std::int64_t kLargestPass = 512;
+  if (c.batches.empty()) c.batches = doubling(train ? std::min(request.global_batch, kLargestPass) : 256);
+  if (c.tensor.empty()) c.tensor = (train && !split_stack) || image ? std::vector{1} : std::vector{1, 2, 4, 8};
+  if (c.pipeline.empty()) c.pipeline = train && split_stack ? std::vector{1, 2, 4, 8} : std::vector{1};
+  if (c.zero.empty()) {
+    if (stack == Stack::kMegatron)
+      c.zero = {0, 1};  // its distributed optimizer
+    else if (stack == Stack::kTorchTitan)
+      c.zero = {0, 3};  // plain, or FSDP
+    else
+      c.zero = train ? std::vector{0, 1, 2, 3} : std::vector{0};
+  }
+}
+
+std::vector<model::Precision> precisions_for(const Request& request, model::Method method) {
+  using model::Precision;
+  const Job& job = request.job;
+  if (request.choices.precision_auto) {
+    std::vector<Precision> formats{model::default_precision(request.model, job.stack)};
+    for (Precision usual : {Precision::kBf16, Precision::kFp8}) {
+      if (usual != formats.front()) formats.push_back(usual);
+    }
+    for (Precision named : request.choices.precisions) {
+      if (std::find(formats.begin(), formats.end(), named) == formats.end()) formats.push_back(named);
+    }
+    return formats;
+  }
+  if (!request.choices.precisions.empty()) return request.choices.precisions;
+  if (job.kind == JobKind::kServe) return {model::default_precision(request.model, job.stack)};
+  if (method != model::Method::kFull) return {Precision::kBf16};
+  if (job.stack == Stack::kMegatron || job.stack == Stack::kTorchTitan) return {Precision::kMixedBf16};
+  if (request.model.image_size > 0) return {Precision::kAmpBf16};
+  return {Precision::kAmpBf16, Precision::kMixedBf16};
+}
+
+bool suits(const Request& request, model::Precision precision, const catalog::Gpu& gpu) {
+  const std::vector<model::Precision>& named = request.choices.precisions;
+  if (precision != model::Precision::kFp8 || std::find(named.begin(), named.end(), precision) != named.end())
+    return true;
+  return gpu.peak(catalog::NumberFormat::kFp8).supported;
+}
+
+bool is_usual(const Request& request, const Job& job) {
+  const bool open = request.choices.precisions.empty() && job.train.method == model::Method::kFull &&
+                    precisions_for(request, job.train.method).size() > 1;
+  if (!open) return true;
+  return (job.precision == model::Precision::kMixedBf16) == (job.parallel.zero > 0);
+}
+
+}  // namespace rightsize::plan

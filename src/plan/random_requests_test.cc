@@ -1,0 +1,204 @@
+// What holds of every request, over random ones. A few in every test run; `make check` takes RIGHTSIZE_RANDOM_REQUESTS.
+#include <cmath>
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "plan/read_request.h"
+#include "plan/search_serving.h"
+
+namespace rightsize::plan {
+namespace {
+
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+int requests_to_try() {
+  const char* given = std::getenv("RIGHTSIZE_RANDOM_REQUESTS");
+  return given == nullptr ? 12 : std::atoi(given);
+}
+
+const catalog::Catalog& facts() {
+  static const catalog::Catalog kAll = *catalog::load_catalog("");
+  return kAll;
+}
+const market::PriceBook& book() {
+  static const market::PriceBook kBook(facts());
+  return kBook;
+}
+// The same at prices a tenth higher.
+const market::PriceBook& dearer_book() {
+  static const catalog::Catalog kDearer = [] {
+    catalog::Catalog catalog = facts();
+    for (catalog::Price& price : catalog.prices) price.machine_price = price.machine_price * 1.1;
+    return catalog;
+  }();
+  static const market::PriceBook kBook(kDearer);
+  return kBook;
+}
+const perf::Constants& constants() {
+  static const perf::Constants kConstants = *perf::load_constants("");
+  return kConstants;
+}
+
+class Draw {
+ public:
+  explicit Draw(std::uint64_t seed) : random_(seed) {}
+  std::string one_of(std::initializer_list<const char*> list) {
+    return *(list.begin() + static_cast<std::ptrdiff_t>(random_.uniform() * static_cast<double>(list.size())));
+  }
+  // Between the two, evenly over magnitudes.
+  double between(double low, double high) { return low * std::pow(high / low, random_.uniform()); }
+  std::string whole(double low, double high) { return std::to_string(std::lround(between(low, high))); }
+
+ private:
+  Random random_;
+};
+
+std::string few_gpus(Draw& draw) {
+  return draw.one_of(
+      {"l4,h100-sxm", "a100-80gb-sxm,l40s", "h200-sxm,a10g", "rtx-pro-6000,b200-sxm", "t4,a100-40gb-sxm"});
+}
+
+Settings training(Draw& draw) {
+  return {{"model", draw.one_of({"llama-3.2-1b", "gpt2-xl", "llama-3.1-8b", "qwen2.5-1.5b"})},
+          {"tokens", draw.whole(1e7, 1e10)},
+          {"method", draw.one_of({"full", "lora", "full,lora"})},
+          {"global-batch", draw.one_of({"32", "96", "128", "100"})},
+          {"purchase", draw.one_of({"on-demand", "spot", "on-demand,spot"})},
+          {"storage", draw.one_of({"0GB", "500GB"})},
+          {"egress", draw.one_of({"0GB", "100GB"})},
+          {"deadline", draw.whole(20, 2000) + "h"},
+          {"gpu", few_gpus(draw)},
+          {"max-gpus", draw.one_of({"8", "32"})}};
+}
+
+Settings serving(Draw& draw) {
+  return {{"model", draw.one_of({"llama-3.2-1b", "llama-3.1-8b", "qwen2.5-1.5b"})},
+          {"job", "serve"},
+          {"rate", std::to_string(draw.between(0.5, 30)) + "/s"},
+          {"isl", draw.whole(64, 4000)},
+          {"osl", draw.whole(8, 500)},
+          {"ttft-slo", draw.whole(300, 3000) + "ms"},
+          {"tpot-slo", draw.whole(20, 120) + "ms"},
+          {"slo-percentile", draw.one_of({"50", "95", "99"})},
+          {"gpu", few_gpus(draw)},
+          {"max-gpus", "64"},
+          {"top", "2"}};
+}
+
+Settings encoding(Draw& draw) {
+  return {{"model", draw.one_of({"bert-base", "bert-large", "vit-l-16"})},
+          {"job", "serve"},
+          {"rate", draw.whole(1, 2000) + "/s"},
+          {"ttft-slo", draw.whole(10, 300) + "ms"},
+          {"slo-percentile", draw.one_of({"95", "99"})},
+          {"gpu", few_gpus(draw)},
+          {"top", "2"}};
+}
+
+Request request_of(const Settings& settings) {
+  std::vector<model::Setting> list;
+  for (const auto& [name, value] : settings) list.push_back({name, value, {}});
+  Checked<Request> request = read_request(list, facts());
+  EXPECT_TRUE(request) << describe(request.error());
+  return *request;
+}
+
+std::string shown(const Settings& settings) {
+  std::string text = "rightsize recommend";
+  for (const auto& [name, value] : settings) text += " --" + name + " " + value;
+  return text;
+}
+
+double best_cost(const Recommendation& found) {
+  return found.plans.empty() ? std::numeric_limits<double>::infinity() : in_usd(found.plans.front().cost);
+}
+
+// Hours times price of whole machines, and what is stored and moved, from the request's own figures.
+void expect_total(const Request& request, const Plan& p) {
+  const double month_hours = 730, cent = 0.005 + 1e-9 * in_usd(p.cost);
+  const double machine = in_usd_per_machine_hour(p.price.likely) * p.machines;
+  if (request.work.kind == WorkKind::kServing) {
+    EXPECT_NEAR(in_usd(p.cost), machine * month_hours, cent);
+    return;
+  }
+  const double work = request.work.amount / p.units_per_second / 3600;
+  const double hours = work + in_hours(p.time.startup) + in_hours(p.time.saving) + in_hours(p.time.redoing);
+  const market::Assumptions& a = request.assumptions;
+  const double storage = in_bytes(a.storage) / 1e9 * a.storage_usd_per_gb_month * hours / month_hours;
+  const double egress = in_bytes(a.egress) / 1e9 * a.egress_usd_per_gb;
+  EXPECT_NEAR(in_usd(p.cost), machine * hours + storage + egress, cent);
+  EXPECT_LE(in_usd(p.cost_low), in_usd(p.cost) + cent);
+  EXPECT_GE(in_usd(p.cost_high), in_usd(p.cost) - cent);
+}
+
+// Told values keep the limits; simulated again with other random numbers they stay near.
+void expect_kept(const Request& request, const Plan& p) {
+  const perf::ModelWork work = perf::work_of(request.model);
+  const serving::Service service = service_of(request, work, in_requests_per_s(request.work.rate));
+  const serving::Predictor predictor{constants(), request.model, work};
+  const perf::GpuSpeed speed = perf::gpu_speed(constants(), *p.offer.gpu);
+  model::Job job = request.job;
+  job.precision = p.job.precision;
+  job.parallel.gpus = job.parallel.tensor = p.job.parallel.tensor;
+  const bool batches = perf::serves_batches(work);
+  const serving::Replica replica = batches ? *serving::batch_replica(predictor, job, *p.offer.gpu, speed)
+                                           : *serving::token_replica(predictor, job, *p.offer.gpu, speed,
+                                                                     perf::cluster_of(*p.offer.machine, *p.offer.gpu));
+  serving::Configuration c;
+  c.groups = {{0, p.replicas}};
+  c.batching.max_batch = static_cast<int>(p.job.batch);
+  c.batching.max_delay = sim::to_sim_time(p.delay);
+  c.engine.max_sequences = p.sequences;
+  c.engine.token_budget = p.token_budget;
+  const auto again = serving::Planner(service, {replica}).assess(c, {20'000, 77, 0, request.limits.slo_percentile});
+  ASSERT_TRUE(again.has_value());
+  EXPECT_LE(again->load, request.limits.max_load + 1e-9);
+  EXPECT_GE(p.replicas, 2);
+  constexpr double kOtherSeed = 1.15;
+  for (const serving::Slo& slo : service.slos) {
+    const Seconds told = slo.quantity == serving::Quantity::kTpot ? p.tpot : p.ttft;
+    EXPECT_LE(in_seconds(told), in_seconds(slo.limit));
+    EXPECT_LE(in_seconds(again->value(slo)), in_seconds(slo.limit) * kOtherSeed);
+  }
+}
+
+// Asking for more: a nearer deadline, tighter SLOs, half as much work again.
+Request tighter(Request request) {
+  Limits& l = request.limits;
+  if (l.deadline) l.deadline = *l.deadline * 0.6;
+  if (l.ttft) l.ttft = *l.ttft * 0.7;
+  if (l.tpot) l.tpot = *l.tpot * 0.7;
+  return request;
+}
+Request larger(Request request) {
+  request.work.amount *= 1.5;
+  request.work.rate = request.work.rate * 1.5;
+  return request;
+}
+
+TEST(RandomRequests, KeepTheirLimitsCostWhatTheyAddUpToAndGrowWithWhatIsAsked) {
+  int answered = 0;
+  for (int i = 0; i < requests_to_try(); ++i) {
+    Draw draw(static_cast<std::uint64_t>(i) + 1);
+    const Settings settings = i % 3 == 0 ? training(draw) : i % 3 == 1 ? serving(draw) : encoding(draw);
+    SCOPED_TRACE(shown(settings));
+    const Request request = request_of(settings);
+    const Recommendation found = recommend(request, book(), constants());
+    for (const Plan& p : found.plans) {
+      expect_total(request, p);
+      if (request.work.kind == WorkKind::kServing) expect_kept(request, p);
+    }
+    answered += found.plans.empty() ? 0 : 1;
+    const double best = best_cost(found), least = best * (1 - 1e-9);
+    // Prices that may not lead stand behind those that may, whatever they cost: orders may change only among equals.
+    EXPECT_GE(best_cost(recommend(request, dearer_book(), constants())), least) << "at higher prices";
+    EXPECT_GE(best_cost(recommend(tighter(request), book(), constants())), least) << "with tighter limits";
+    EXPECT_GE(best_cost(recommend(larger(request), book(), constants())), least) << "with more work";
+  }
+  EXPECT_GT(answered, requests_to_try() / 2);
+}
+
+}  // namespace
+}  // namespace rightsize::plan

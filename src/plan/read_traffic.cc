@@ -1,0 +1,109 @@
+#include "plan/read_traffic.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/csv.h"
+#include "base/file.h"
+#include "base/parse_units.h"
+#include "base/text.h"
+#include "plan/settings.h"
+
+namespace rightsize::plan {
+
+Result<serving::LengthSpread> parse_spread(const std::string& text) {
+  const std::vector<std::string_view> parts = split_list(text, ',');
+  const std::size_t equals = parts.size() == 2 ? parts[1].find('=') : std::string_view::npos;
+  const std::string_view at = equals == std::string_view::npos ? "" : parts[1].substr(0, equals);
+  if (at != "p90" && at != "p95" && at != "p99")
+    return fail(bad_input(fmt::format("'{}' is not a length", text)).with_hint("for example 1024, or 1k,p95=8k"));
+  serving::LengthSpread spread;
+  RIGHTSIZE_TRY(spread.median, parse_count(parts[0]));
+  RIGHTSIZE_TRY(spread.high, parse_count(parts[1].substr(equals + 1)));
+  spread.percentile = at == "p90" ? 0.9 : at == "p95" ? 0.95 : 0.99;
+  if (!(spread.median >= 1) || !(spread.high > spread.median))
+    return fail(bad_input(fmt::format("'{}': {} must be above the median", text, at)));
+  return spread;
+}
+
+Errors take_spreads(std::vector<model::Setting>& job_settings, Spreads& spreads) {
+  Errors errors;
+  for (model::Setting& setting : job_settings) {
+    if ((setting.name != "isl" && setting.name != "osl") || setting.value.find(',') == std::string::npos) continue;
+    Result<serving::LengthSpread> spread = parse_spread(setting.value);
+    if (!spread) {
+      errors.push_back(placed(std::move(spread).error(), setting));
+      continue;
+    }
+    (setting.name == "isl" ? spreads.isl : spreads.osl) = *spread;
+    setting.value = setting.value.substr(0, setting.value.find(','));
+  }
+  return errors;
+}
+
+void set_spread(Request& request, const Spreads& spreads) {
+  if (!spreads.given()) return;
+  const auto alike = [](std::int64_t n) { return serving::LengthSpread{static_cast<double>(n), 0, 0.95}; };
+  const model::ServeSettings& serve = request.job.serve;
+  request.work.mix = serving::sizes_of(spreads.isl.value_or(alike(serve.isl)), spreads.osl.value_or(alike(serve.osl)));
+  request.work.mix_is_spread = true;
+}
+
+Result<std::vector<serving::RequestSize>> parse_mix(const std::string& text) {
+  std::vector<serving::RequestSize> mix;
+  double sum = 0;
+  for (std::string_view part : split_list(text, ',')) {
+    const std::size_t colon = part.find(':'), equals = part.find('=');
+    if (colon == std::string_view::npos || equals == std::string_view::npos || colon > equals) {
+      return fail(
+          bad_input(fmt::format("'{}' is not ISL:OSL=SHARE", part)).with_hint("for example 1024:256=0.7,8192:512=0.3"));
+    }
+    RIGHTSIZE_TRY(double isl, parse_count(part.substr(0, colon)));
+    RIGHTSIZE_TRY(double osl, parse_count(part.substr(colon + 1, equals - colon - 1)));
+    RIGHTSIZE_TRY(double share, parse_number(trim(part.substr(equals + 1))));
+    if (!(isl >= 1) || !(share > 0)) return fail(bad_input(fmt::format("'{}' has nothing in it", part)));
+    mix.push_back({static_cast<std::int64_t>(isl), static_cast<std::int64_t>(osl), share});
+    sum += share;
+  }
+  for (serving::RequestSize& size : mix) size.share /= sum;
+  return mix;
+}
+
+Checked<std::shared_ptr<const sim::Trace>> read_trace(const std::string& file) {
+  Result<std::string> text = read_file(file);
+  if (!text) return fail(Errors{std::move(text).error()});
+  RIGHTSIZE_TRY(sim::Trace trace, sim::parse_trace(file, *std::move(text)));
+  if (!trace.has_tokens)
+    return fail(Errors{bad_input(fmt::format("{}: no tokens in and out", file))
+                           .with_hint("columns are TIMESTAMP,ContextTokens,GeneratedTokens or t,size,output")});
+  auto made = std::make_shared<const sim::Trace>(std::move(trace));
+  if (!sim::mean_rate(made)) return fail(Errors{bad_input(fmt::format("{}: too short to have a rate", file))});
+  return made;
+}
+
+Checked<std::vector<double>> read_rate_profile(const std::string& file) {
+  Result<std::string> text = read_file(file);
+  if (!text) return fail(Errors{std::move(text).error()});
+  RIGHTSIZE_TRY(const Csv csv, Csv::parse(file, *std::move(text)));
+  std::vector<double> rates;
+  Errors errors;
+  for (const CsvRow& row : csv.rows()) {
+    const Result<double> hour = parse_number(csv.cell(row, "hour"));
+    const std::string rate_text(csv.cell(row, "rate"));
+    const Result<double> plain = parse_number(rate_text);
+    Result<RequestsPerSecond> rate = plain && *plain >= 0 ? requests_per_s(*plain) : parse_request_rate(rate_text);
+    if (!hour || *hour != static_cast<double>(rates.size()))
+      errors.push_back(bad_input("hours count from 0, one a row").at(csv.place(row, "hour")));
+    if (!rate) errors.push_back(std::move(rate).error().at(csv.place(row, "rate")));
+    rates.push_back(rate ? in_requests_per_s(*rate) : 0);
+  }
+  if (errors.empty() && rates.size() != 24 && rates.size() != 168)
+    errors.push_back(bad_input(fmt::format("{}: {} hours; a day has 24, a week 168", file, rates.size())));
+  if (errors.empty() && !(*std::max_element(rates.begin(), rates.end()) > 0))
+    errors.push_back(bad_input(fmt::format("{}: nothing arrives", file)));
+  if (!errors.empty()) return fail(std::move(errors));
+  return rates;
+}
+
+}  // namespace rightsize::plan

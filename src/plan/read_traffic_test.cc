@@ -1,0 +1,152 @@
+#include "plan/read_traffic.h"
+
+#include <algorithm>
+#include <fstream>
+#include <numeric>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plan/read_request.h"
+#include "plan/search_serving.h"
+
+namespace rightsize::plan {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string file_of(const std::string& name, const std::string& text) {
+  const std::string file = ::testing::TempDir() + name;
+  std::ofstream(file) << text;
+  return file;
+}
+
+std::string day(double night, double noon) {
+  std::string text = "hour,rate\n";
+  for (int h = 0; h < 24; ++h) text += std::to_string(h) + "," + std::to_string(h >= 8 && h < 20 ? noon : night) + "\n";
+  return text;
+}
+
+Checked<Request> read(const std::vector<std::pair<std::string, std::string>>& settings) {
+  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
+  std::vector<model::Setting> list;
+  for (const auto& [name, value] : settings) list.push_back({name, value, {}});
+  return read_request(list, kCatalog);
+}
+
+TEST(LengthSpread, MedianAndPercentileAreThoseGiven) {
+  const auto spread = parse_spread("1k,p95=8k");
+  ASSERT_TRUE(spread);
+  std::vector<serving::RequestSize> sizes = serving::sizes_of(*spread, {200, 0, 0.95});
+  std::vector<std::int64_t> prompts;
+  double share = 0;
+  for (const serving::RequestSize& size : sizes) {
+    prompts.push_back(size.isl);
+    share += size.share;
+    EXPECT_EQ(size.osl, 200);
+  }
+  std::sort(prompts.begin(), prompts.end());
+  EXPECT_NEAR(share, 1, 1e-12);
+  EXPECT_LT(prompts[15], 1000);
+  EXPECT_GT(prompts[16], 1000);
+  // 30 of 32 lie below the 95.3rd percentile.
+  EXPECT_LT(prompts[29], 8000);
+  EXPECT_GT(prompts[30], 8000);
+}
+
+TEST(LengthSpread, MistakesSayWhatWouldBeRight) {
+  EXPECT_THAT(parse_spread("1k,p96=8k").error().hints[0], HasSubstr("1k,p95=8k"));
+  EXPECT_THAT(parse_spread("8k,p95=1k").error().message, HasSubstr("above the median"));
+  EXPECT_FALSE(read({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"isl", "1k,p95"}}));
+  EXPECT_FALSE(read({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"isl", "1k,p95=8k"}, {"mix", "10:10=1"}}));
+}
+
+// Longer tails of the same median need at least as much.
+TEST(LengthSpread, VariedLengthsCostNoLessThanTheirMedian) {
+  const catalog::Catalog catalog = *catalog::load_catalog("");
+  const perf::Constants constants = *perf::load_constants("");
+  const market::PriceBook book(catalog);
+  const auto cost = [&](const char* isl) {
+    const Checked<Request> request = read({{"model", "llama-3.1-8b"},
+                                           {"job", "serve"},
+                                           {"rate", "10/s"},
+                                           {"isl", isl},
+                                           {"osl", "200"},
+                                           {"ttft-slo", "2s"},
+                                           {"gpu", "l40s,h100-sxm"},
+                                           {"top", "1"}});
+    return in_usd(recommend(*request, book, constants).plans.at(0).cost);
+  };
+  EXPECT_LE(cost("1k"), cost("1k,p95=8k"));
+}
+
+TEST(RateProfile, AreReadWithTheirPlaces) {
+  const auto rates = read_rate_profile(file_of("day.csv", day(1, 10)));
+  ASSERT_TRUE(rates);
+  EXPECT_EQ(rates->size(), 24u);
+  EXPECT_EQ((*rates)[12], 10);
+  EXPECT_FALSE(read_rate_profile(file_of("short.csv", "hour,rate\n0,1\n1,2\n")));
+  const auto skipped = read_rate_profile(file_of("skipped.csv", "hour,rate\n0,1\n2,2\n"));
+  ASSERT_FALSE(skipped);
+  EXPECT_THAT(describe(skipped.error()), HasSubstr("hours count from 0"));
+}
+
+// Sized for noon; nights take fewer machines, and never more than noon.
+TEST(RateProfile, NightsTakeFewerMachines) {
+  const catalog::Catalog catalog = *catalog::load_catalog("");
+  const perf::Constants constants = *perf::load_constants("");
+  const Checked<Request> request = read({{"model", "llama-3.1-8b"},
+                                         {"job", "serve"},
+                                         {"rate-profile", file_of("day.csv", day(2, 40))},
+                                         {"ttft-slo", "1s"},
+                                         {"gpu", "l40s"},
+                                         {"top", "1"}});
+  ASSERT_TRUE(request) << describe(request.error());
+  const Recommendation found = recommend(*request, market::PriceBook(catalog), constants);
+  ASSERT_FALSE(found.plans.empty());
+  const Plan& plan = found.plans.front();
+  ASSERT_EQ(plan.machines_by_hour.size(), 24u);
+  EXPECT_EQ(plan.machines_by_hour[12], plan.machines);
+  EXPECT_LT(plan.machines_by_hour[0], plan.machines);
+  EXPECT_GE(plan.machines_by_hour[0] * plan.replicas / plan.machines, 2) << "one replica to spare at night, too";
+}
+
+// A kind of request that is one in twenty, and long, keeps the limit by itself, not only among all the short ones.
+TEST(Mix, EveryKindKeepsItsLimits) {
+  const catalog::Catalog catalog = *catalog::load_catalog("");
+  const perf::Constants constants = *perf::load_constants("");
+  const Checked<Request> request = read({{"model", "llama-3.1-8b"},
+                                         {"job", "serve"},
+                                         {"rate", "10/s"},
+                                         {"mix", "256:100=0.96,8000:100=0.04"},
+                                         {"ttft-slo", "2s"},
+                                         {"gpu", "l40s,h100-sxm"},
+                                         {"top", "2"}});
+  const Recommendation found = recommend(*request, market::PriceBook(catalog), constants);
+  ASSERT_FALSE(found.plans.empty());
+  const perf::ModelWork work = perf::work_of(request->model);
+  for (const Plan& p : found.plans) {
+    const serving::Service service = service_of(*request, work, 10);
+    model::Job job = request->job;
+    job.precision = p.job.precision;
+    job.parallel.gpus = job.parallel.tensor = p.job.parallel.tensor;
+    const serving::Planner planner(service,
+                                   {*serving::token_replica({constants, request->model, work}, job, *p.offer.gpu,
+                                                            perf::gpu_speed(constants, *p.offer.gpu),
+                                                            perf::cluster_of(*p.offer.machine, *p.offer.gpu))});
+    serving::Configuration c;
+    c.groups = {{0, p.replicas}};
+    c.engine.max_sequences = p.sequences;
+    c.engine.token_budget = p.token_budget;
+    const auto again = planner.assess(c, {20'000, 5, 0, request->limits.slo_percentile});
+    ASSERT_TRUE(again);
+    ASSERT_EQ(again->kinds.size(), 2u);
+    for (const auto& kind : again->kinds)
+      EXPECT_LE(sim::value_of(kind.ttft, request->limits.slo_percentile) * 1e-9, 2 * 1.15);
+    EXPECT_GT(sim::value_of(again->kinds[1].ttft, sim::Statistic::kP50),
+              sim::value_of(again->kinds[0].ttft, sim::Statistic::kP50));
+  }
+}
+
+}  // namespace
+}  // namespace rightsize::plan

@@ -1,0 +1,135 @@
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include "store/database.h"
+
+namespace rightsize::store {
+namespace {
+
+class Statement {
+ public:
+  Statement() = default;
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+  ~Statement() { sqlite3_finalize(statement); }
+  sqlite3_stmt* statement = nullptr;
+};
+
+class SqliteRow : public Row {
+ public:
+  explicit SqliteRow(sqlite3_stmt* statement) : statement_(statement) {}
+  std::int64_t integer(int column) const override { return sqlite3_column_int64(statement_, column); }
+  double number(int column) const override { return sqlite3_column_double(statement_, column); }
+  std::string_view text(int column) const override {
+    const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
+    return text == nullptr ? std::string_view{}
+                           : std::string_view(text, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)));
+  }
+  bool is_null(int column) const override { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
+
+ private:
+  sqlite3_stmt* statement_;
+};
+
+// $1 is a name to SQLite and a number to PostgreSQL; ?1 is a number to SQLite.
+std::string numbered(std::string sql) {
+  for (std::size_t i = 0; i + 1 < sql.size(); ++i) {
+    if (sql[i] == '$' && sql[i + 1] >= '0' && sql[i + 1] <= '9') sql[i] = '?';
+  }
+  return sql;
+}
+
+class Sqlite : public Database {
+ public:
+  Sqlite(sqlite3* handle, std::string path) : handle_(handle), path_(std::move(path)) {}
+  ~Sqlite() override { sqlite3_close(handle_); }
+
+  using Database::run;
+  Result<> run(const std::string& sql, const std::vector<Value>& values) override {
+    return query(sql, values, [](const Row&) {});
+  }
+
+  Result<> query(const std::string& sql, const std::vector<Value>& values,
+                 const std::function<void(const Row&)>& take) override {
+    Statement prepared;
+    if (Result<> ready = prepare(sql, prepared); !ready) return ready;
+    bind(prepared.statement, values);
+    int step = 0;
+    while ((step = sqlite3_step(prepared.statement)) == SQLITE_ROW) take(SqliteRow(prepared.statement));
+    if (step != SQLITE_DONE) return fail(wrong());
+    return {};
+  }
+
+  Result<> insert(const std::string& table, const std::vector<std::string>& columns,
+                  const std::function<bool(std::vector<Value>&)>& next) override {
+    std::string marks;
+    for (std::size_t i = 1; i <= columns.size(); ++i) marks += fmt::format("{}?{}", i == 1 ? "" : ",", i);
+    Statement prepared;
+    const std::string sql = fmt::format("INSERT INTO {} ({}) VALUES ({})", table, fmt::join(columns, ","), marks);
+    if (Result<> ready = prepare(sql, prepared); !ready) return ready;
+    std::vector<Value> values;
+    while (next(values)) {
+      bind(prepared.statement, values);
+      if (sqlite3_step(prepared.statement) != SQLITE_DONE) return fail(wrong());
+      sqlite3_reset(prepared.statement);
+    }
+    return {};
+  }
+
+  // Takes the one writer's place at once, so that two imports do not meet halfway.
+  Result<> begin() override { return run("BEGIN IMMEDIATE"); }
+  Result<> commit() override { return run("COMMIT"); }
+  Result<> roll_back() override { return run("ROLLBACK"); }
+  bool is_postgres() const override { return false; }
+  std::string name() const override { return path_; }
+
+ private:
+  Error wrong() const { return unreadable(fmt::format("{}: {}", path_, sqlite3_errmsg(handle_))); }
+
+  Result<> prepare(const std::string& sql, Statement& into) {
+    const std::string text = numbered(sql);
+    if (sqlite3_prepare_v2(handle_, text.c_str(), -1, &into.statement, nullptr) != SQLITE_OK) return fail(wrong());
+    return {};
+  }
+
+  static void bind(sqlite3_stmt* statement, const std::vector<Value>& values) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const int at = static_cast<int>(i) + 1;
+      if (const auto* integer = std::get_if<std::int64_t>(&values[i])) {
+        sqlite3_bind_int64(statement, at, *integer);
+      } else if (const auto* number = std::get_if<double>(&values[i])) {
+        sqlite3_bind_double(statement, at, *number);
+      } else if (const auto* text = std::get_if<std::string>(&values[i])) {
+        sqlite3_bind_text(statement, at, text->data(), static_cast<int>(text->size()), SQLITE_TRANSIENT);
+      } else {
+        sqlite3_bind_null(statement, at);
+      }
+    }
+  }
+
+  sqlite3* handle_;
+  std::string path_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Database>> open_sqlite(const std::string& path) {
+  std::error_code ignored;
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
+  sqlite3* handle = nullptr;
+  const int opened =
+      sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
+  auto database = std::make_unique<Sqlite>(handle, path);
+  if (opened != SQLITE_OK) return fail(unreadable(fmt::format("{}: {}", path, sqlite3_errstr(opened))));
+  sqlite3_busy_timeout(handle, 30'000);
+  // Readers see the last whole import while one is written; what is committed survives a killed program.
+  for (const char* setting : {"PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL", "PRAGMA cache_size=-16000"}) {
+    if (Result<> set = database->run(setting, {}); !set) return fail(std::move(set).error());
+  }
+  return database;
+}
+
+}  // namespace rightsize::store

@@ -1,0 +1,45 @@
+"""A PostgreSQL server of our own in a temporary folder, reached by a socket there alone."""
+import contextlib
+import glob
+import os
+import pathlib
+import pwd
+import shutil
+import subprocess
+import tempfile
+
+
+def binaries():
+    """Where initdb and postgres are; None where PostgreSQL is not installed."""
+    found = sorted(glob.glob('/usr/lib/postgresql/*/bin'))
+    return found[-1] if found else None
+
+
+@contextlib.contextmanager
+def server():
+    """Yields a URL, or None where there is no PostgreSQL. The server refuses to run as root: the user postgres does then."""
+    folder = binaries()
+    if folder is None:
+        yield None
+        return
+    home = pathlib.Path(tempfile.mkdtemp(prefix='rightsize-pg-'))
+    user = {}
+    if os.getuid() == 0:
+        try:
+            who = pwd.getpwnam('postgres')
+        except KeyError:
+            yield None
+            return
+        os.chown(home, who.pw_uid, who.pw_gid)
+        user = {'user': who.pw_uid, 'group': who.pw_gid, 'extra_groups': []}
+    os.chmod(home, 0o755)
+    quiet = {'stdout': subprocess.DEVNULL, 'stderr': subprocess.DEVNULL, 'cwd': str(home), **user}
+    data = home / 'data'
+    subprocess.run([f'{folder}/initdb', '-D', data, '-U', 'rightsize', '-A', 'trust', '-E', 'UTF8'], check=True, **quiet)
+    subprocess.run([f'{folder}/pg_ctl', '-D', data, '-w', '-l', home / 'log', '-o',
+                    f"-c listen_addresses='' -c unix_socket_directories='{home}' -c fsync=off", 'start'], check=True, **quiet)
+    try:
+        yield f'postgres://rightsize@/postgres?host={home}'
+    finally:
+        subprocess.run([f'{folder}/pg_ctl', '-D', data, '-m', 'immediate', 'stop'], **quiet)
+        shutil.rmtree(home, ignore_errors=True)

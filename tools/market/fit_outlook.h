@@ -1,0 +1,23 @@
+// The constants of data/price_outlook.csv from a history of prices.
+#pragma once
+
+#include <string>
+
+#include "history.h"
+#include "market/price_outlook.h"
+
+namespace rightsize::market_tools {
+
+struct FittedRow : market::OutlookRow {
+  std::string kind;
+  std::size_t pairs = 0;
+};
+
+// From pairs of days before `until`: a reading, and the same zone so many days later. Every seventh day begins a pair;
+// days overlap less so, and the answer does not change. An age with fewer than 100 pairs is left out.
+std::vector<FittedRow> fit_outlook(const History& history, int until);
+
+market::OutlookTable to_table(const std::vector<FittedRow>& rows);
+std::string to_csv(const std::vector<FittedRow>& rows, const History& history);
+
+}  // namespace rightsize::market_tools
