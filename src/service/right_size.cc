@@ -7,6 +7,7 @@
 
 #include "base/format.h"
 #include "plan/read_request.h"
+#include "plan/search_serving.h"
 #include "serving/planner.h"
 
 namespace rightsize::service {
@@ -25,13 +26,14 @@ class Sizing {
     std::optional<PeakTraffic> traffic = peak_traffic(reading_, d_, options_.what_if);
     if (!traffic) return fail(bad_input("no requests or no lengths were published: nothing to plan for"));
     result_.traffic = *std::move(traffic);
-    service_.arrivals = result_.traffic.trace;
-    service_.slos = options_.slos;
+    RIGHTSIZE_TRY(plan::Request request, make_request());
+    service_ = plan::service_of(request, perf::work_of(model_.shape), result_.traffic.requests_per_second);
     if (result_.traffic.lengths_assumed)
       result_.notes.emplace_back(
           "the engine publishes no histogram of lengths: exponential around the mean is assumed");
     if (d_.gpu != nullptr) size_here();
-    if (Result<> moved = move(); !moved) result_.notes.push_back("other GPUs: " + moved.error().message);
+    for (const plan::Plan& one : plan::recommend(request, book_, constants_).plans) add_move(one);
+    result_.request = std::move(request);
     choose();
     return std::move(result_);
   }
@@ -58,12 +60,25 @@ class Sizing {
     const serving::Planner planner(service_, {replica_});
     assess_today(planner);
     if (!d_.price) return;
-    if (const std::optional<serving::Assessment> found = planner.fewest(0, {})) {
+    if (const std::optional<serving::Assessment> found = fewest(planner, 4096)) {
       add_here(ChangeKind::kReplicas, *found, found->configuration.replicas());
       add_schedule(*found);
     } else {
       result_.notes.push_back(fmt::format("no number of replicas on {} keeps the SLOs", d_.gpu->name));
     }
+  }
+
+  // A service that runs more than one replica should live on when it loses one, as recommend's plans do.
+  bool spare() const { return reading_.most_replicas > 1; }
+
+  std::optional<serving::Assessment> fewest(const serving::Planner& planner, int most) const {
+    serving::Counts counts{.step = 1, .most = most, .at_least = spare() ? 2 : 1};
+    std::optional<serving::Assessment> found = planner.fewest(0, counts);
+    while (found && spare() && !serving::survives_loss(*found)) {
+      counts.at_least = found->configuration.replicas() + 1;
+      found = counts.at_least > most ? std::nullopt : planner.fewest(0, counts);
+    }
+    return found;
   }
 
   void assess_today(const serving::Planner& planner) {
@@ -113,7 +128,7 @@ class Sizing {
     for (double share : kShares) {
       serving::Service thinner = service_;
       thinner.arrivals = sim::scaled(service_.arrivals, share);
-      const auto found = serving::Planner(thinner, {replica_}).fewest(0, {.step = 1, .most = most});
+      const auto found = fewest(serving::Planner(thinner, {replica_}), most);
       needs.emplace_back(share, found ? found->configuration.replicas() : most);
     }
     const auto need = [&](double rate) {
@@ -144,8 +159,8 @@ class Sizing {
     return worst;
   }
 
-  // What `recommend` says of the same work.
-  Result<> move() {
+  // The same work for `recommend`.
+  Result<plan::Request> make_request() const {
     const std::string rate = fmt::format("{:.6f}/s", result_.traffic.requests_per_second);
     const model::Job as = job();
     std::vector<model::Setting> settings = {{"model", model_.name, {}},
@@ -164,16 +179,14 @@ class Sizing {
       return std::any_of(options_.settings.begin(), options_.settings.end(),
                          [&](const model::Setting& s) { return s.name == name; });
     };
+    if (!given("allow-single") && !spare()) settings.push_back({"allow-single", "true", {}});
     if (!given("precision")) settings.push_back({"precision", std::string(model::name_of(as.precision)), {}});
     settings.insert(settings.end(), options_.settings.begin(), options_.settings.end());
     Checked<plan::Request> request = plan::read_request(settings, book_.catalog());
     if (!request) return fail(std::move(request).error().front());
     request->name = reading_.name();
     request->work.trace = result_.traffic.trace;
-    const plan::Recommendation found = plan::recommend(*request, book_, constants_);
-    for (const plan::Plan& one : found.plans) add_move(one);
-    result_.request = *std::move(request);
-    return {};
+    return *std::move(request);
   }
 
   void add_move(const plan::Plan& one) {
@@ -185,7 +198,7 @@ class Sizing {
     p.ttft = one.ttft, p.tpot = one.tpot, p.load = one.load, p.running = one.running;
     p.sequences = one.sequences, p.token_budget = one.token_budget;
     p.month = one.cost;
-    p.interval = one.cost_interval;
+    if (one.cost > Usd{}) p.interval = {one.cost_low / one.cost, one.cost_high / one.cost};
     p.price_source = market::describe(one.offer);
     p.move = one;
     result_.plans.push_back(std::move(p));
