@@ -24,16 +24,16 @@ std::string pod_label(const std::vector<std::string>& labels) {
 
 void take_gpus(const std::vector<fleet::GpuUse>& gpus, ServiceReading& service) {
   const std::set<std::string> pods(service.replicas.begin(), service.replicas.end());
-  struct Kind {
+  struct Tally {
     double seconds = 0, active = 0, known = 0;
     std::map<std::string, std::set<std::string>> by_pod;
   };
-  std::map<std::string, Kind> kinds;
+  std::map<std::string, Tally> kinds;
   for (const fleet::GpuUse& gpu : gpus) {
     for (const fleet::Tenancy& tenancy : gpu.tenancies) {
       if (!pods.contains(tenancy.owner.instance)) continue;
       if (!service.space.empty() && !tenancy.owner.team.empty() && tenancy.owner.team != service.space) continue;
-      Kind& kind = kinds[gpu.device.name];
+      Tally& kind = kinds[gpu.device.name];
       kind.seconds += in_seconds(tenancy.time);
       kind.by_pod[tenancy.owner.instance].insert(gpu.device.key());
       if (const auto metric = gpu.activity(); metric && gpu.metric(*metric)) {

@@ -28,7 +28,6 @@ perf::Measurement measurement(const ServiceReading& r, const Description& d, con
   row.job = job_of(r, d, m, concurrency);
   row.cluster = perf::default_cluster(*d.gpu);
   row.load = serving::load_of(m.shape, row.job, *d.gpu);
-  row.load.slot_rule = false;
   return row;
 }
 
@@ -51,11 +50,8 @@ std::vector<perf::Measurement> rows_of(const ServiceReading& r, const Descriptio
     row.tpot = seconds(*hour.tpot);
     rows.push_back(row);
     if (!hour.prefill || !(*hour.prefill > 0)) continue;
-    // Cached tokens are not computed.
     perf::Measurement prompt = measurement(r, d, m, work, 1);
     prompt.line = row.line;
-    prompt.job.serve.isl = std::max<std::int64_t>(
-        1, std::llround(static_cast<double>(prompt.job.serve.isl) * (1 - d.prefix_hit.value_or(0))));
     prompt.prefill = seconds(*hour.prefill);
     rows.push_back(prompt);
   }
@@ -78,6 +74,7 @@ model::Job job_of(const ServiceReading& r, const Description& d, const ServedMod
   job.parallel.gpus = job.parallel.tensor = std::max(1, d.gpus_per_replica);
   job.serve.isl = std::max<std::int64_t>(1, std::llround(d.isl.mean.value_or(1)));
   job.serve.osl = std::max<std::int64_t>(1, std::llround(d.osl.mean.value_or(1)));
+  job.serve.prefix_hit = std::min(0.99, d.prefix_hit.value_or(0));
   job.serve.concurrency = std::max<std::int64_t>(1, std::llround(concurrency));
   job.sequence = job.serve.isl + job.serve.osl;
   return job;

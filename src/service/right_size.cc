@@ -41,6 +41,7 @@ class Sizing {
  private:
   model::Job job() const {
     model::Job job = job_of(reading_, d_, model_, 1);
+    job.serve.prefix_hit = 0;  // the trace's prompts are those that are computed
     job.serve.isl = std::max<std::int64_t>(1, std::llround(result_.traffic.isl));
     job.serve.osl = std::max<std::int64_t>(1, std::llround(result_.traffic.osl));
     return job;

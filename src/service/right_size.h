@@ -10,6 +10,7 @@
 #include "plan/plan.h"
 #include "service/learn_speed.h"
 #include "service/traffic.h"
+#include "serving/assessment.h"
 
 namespace rightsize::service {
 
