@@ -115,6 +115,19 @@ TEST(SkyPilot, SuspiciousPricesAreTakenAndSaid) {
   }
 }
 
+TEST(SkyPilot, WhereTheFormIsNotSaidTheSlowerIsAssumed) {
+  const auto found =
+      import("skypilot",
+             kSkyHeader + ("hyperstack_A100-80GB,A100-80GB,1,28,120," + gpu_info("A100-80GB", 80) + ",1.35,,r1,\n" +
+                           "a100-sxm4x8,A100-80GB,8,96,900," + gpu_info("A100-80GB", 80) + ",14,,r1,\n"),
+             "acme");
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->machines.size(), 2U);
+  EXPECT_EQ(found->machines[0].gpu, "a100-80gb-sxm");
+  EXPECT_EQ(found->machines[1].gpu, "a100-80gb-pcie");
+  EXPECT_THAT(found->machines[1].provenance.unverified, testing::Contains("gpu"));
+}
+
 // us-central1 a2-highgpu-1g: host 0.73948 + A100 2.93391 = 3.67339.
 TEST(SkyPilot, GoogleMachinesAreSummed) {
   const auto found = import(

@@ -79,7 +79,11 @@ Result<ResolvedGpu> resolve_gpu(const catalog::Catalog& catalog, const FeedRow& 
     const bool formed = dash != std::string::npos && (is_form(*found[0], "-sxm") || is_form(*found[0], "-pcie"));
     if (formed && plain(row.gpu).find("sxm") == std::string::npos && plain(row.gpu).find("pcie") == std::string::npos &&
         plain(row.gpu).find("hbm3") == std::string::npos) {
-      if (Result<std::vector<const Gpu*>> all = catalog.match_gpus(family)) found = *std::move(all);
+      // Not by match_gpus(): "a100-80gb" is itself an alias of one form.
+      found.clear();
+      for (const Gpu& gpu : catalog.gpus) {
+        if (gpu.name.starts_with(family + "-")) found.push_back(&gpu);
+      }
       named_exactly = false;
     }
   }

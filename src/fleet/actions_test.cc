@@ -335,6 +335,20 @@ TEST(Downsize, ASmallerGpuMustCarryThePeaks) {
   }
 }
 
+TEST(Downsize, ComparesGpusByTheSpeedsItIsGiven) {
+  UseAccumulator sum({});
+  live(sum, {.uuid = "A", .memory = 6 * kGiB, .tensor = 0.2, .dram = 0.2}, kDay, trickle);
+  const Judged fleet(sum.finish());
+  const auto downsizes = [&](const perf::SpeedTable& table) {
+    const ActionPlan plan = plan_actions(fleet.gpus, {fleet.book, table});
+    return std::count_if(plan.actions.begin(), plan.actions.end(),
+                         [](const Action& a) { return a.kind == ActionKind::kDownsize; });
+  };
+  EXPECT_EQ(downsizes(speeds()), 1);
+  const catalog::Catalog no_gpus;
+  EXPECT_EQ(downsizes(perf::SpeedTable(no_gpus, *perf::load_constants(""))), 0) << "no built-in speeds are used";
+}
+
 TEST(Commit, CommitsOnlyToRealOffersForGpusWithoutOtherActions) {
   UseAccumulator sum({});
   for (int i = 0; i < 2; ++i) {

@@ -136,8 +136,9 @@ void finish_tenancies(GpuUse& use) {
     }
     std::stable_sort(steps.begin(), steps.end(),
                      [](const BusyStep& a, const BusyStep& b) { return a.activity > b.activity; });
-    steps.resize(std::min(steps.size(), kWorst));
-    tenancy.worst = std::move(steps);
+    // A copy: moved or cut short, the list would keep the room of all steps, which is more than the rest of the GPU.
+    const auto end = steps.begin() + static_cast<std::ptrdiff_t>(std::min(steps.size(), kWorst));
+    tenancy.worst.assign(steps.begin(), end);
     if (memory.empty()) continue;
     std::sort(memory.begin(), memory.end());
     tenancy.memory_p95 = bytes(static_cast<double>(memory[(memory.size() - 1) * 95 / 100]));

@@ -82,10 +82,11 @@ class Reader {
     const std::string lower = to_lower(price.name);
     const UsdPerGpuSecond rate = *parse_usd_per_gpu_hour(price.amount);
     if (price.name == "*") return !std::exchange(own_.every_gpu, rate);
-    if (is_machine(catalog_, lower)) {
+    // A GPU before a machine: Paperspace calls machines H100 and V100.
+    const Result<std::vector<const catalog::Gpu*>> gpus = catalog_.match_gpus(price.name);
+    if (!gpus && is_machine(catalog_, lower)) {
       return own_.machines.emplace(lower, *parse_usd_per_machine_hour(price.amount)).second;
     }
-    const Result<std::vector<const catalog::Gpu*>> gpus = catalog_.match_gpus(price.name);
     if (!gpus) {
       errors_.push_back(unknown_name(catalog_, price.name, own_.flag));
       return true;

@@ -10,7 +10,8 @@ namespace {
 
 // Elements one layer caches for one token on one GPU.
 double elements_per_token_and_layer(const model::ModelShape& model, int tensor) {
-  if (model.latent) return static_cast<double>(model.latent->kv_rank + model.latent->rope_dim);
+  if (model.latent)
+    return static_cast<double>(model.latent->kv_rank + model.latent->rope_dim + model.latent->index_dim);
   const int heads = std::max(1, (model.kv_heads + tensor - 1) / tensor);
   return 2.0 * heads * model.head_dim;
 }
@@ -21,7 +22,7 @@ struct LayerKinds {
 };
 
 LayerKinds layers_on_a_stage(const model::ModelShape& model, int pipeline) {
-  const double stage = std::ceil(static_cast<double>(model.layers) / pipeline);
+  const double stage = std::ceil(static_cast<double>(model.layers - model.uncached_layers) / pipeline);
   if (model.sliding_window <= 0) return {stage, 0};
   const double full = model.full_attention_every > 0 ? std::ceil(stage / model.full_attention_every) : 0;
   return {full, stage - full};
@@ -46,7 +47,9 @@ Bytes kv_sequence_bytes(const model::ModelShape& model, std::int64_t tokens, con
   const auto all = static_cast<double>(tokens);
   const double window = layout.windowed ? std::min(all, static_cast<double>(model.sliding_window)) : all;
   const double held = layers.full * in_pages(all, layout.page) + layers.windowed * in_pages(window, layout.page);
-  return bytes(held * elements_per_token_and_layer(model, layout.tensor) * bytes_per_element(layout.format));
+  // Recurrent layers keep the same state for every length, divided like the heads.
+  const double state = static_cast<double>(model.state_bytes) / (layout.tensor * layout.pipeline);
+  return bytes(held * elements_per_token_and_layer(model, layout.tensor) * bytes_per_element(layout.format) + state);
 }
 
 Bytes kv_token_bytes(const model::ModelShape& model, const KvLayout& layout) {

@@ -64,8 +64,10 @@ bool is_beyond_positions(const model::ModelShape& model, const model::Job& job) 
 }  // namespace
 
 MemoryNeed estimate_memory(const model::ModelShape& model, const model::Job& job, const catalog::Gpu* gpu) {
-  MemoryNeed need =
-      job.kind == model::JobKind::kServe ? estimate_serving(model, job, gpu) : estimate_training(model, job);
+  const bool engine = model.kind == model::ModelKind::kDecoder;
+  MemoryNeed need = job.kind == model::JobKind::kTrain ? estimate_training(model, job)
+                    : engine                           ? estimate_serving(model, job, gpu)
+                                                       : estimate_batches(model, job, gpu);
   if (job.kind == model::JobKind::kServe) need.of_gpu = true;  // an engine takes the share it is given
   if (gpu != nullptr) {
     const ByteInterval interval = interval_on(need, *gpu);

@@ -84,9 +84,14 @@ double Config::number(const FieldNames& names, double fallback, double min, doub
   return json_.get_number(names, min, max).value_or(fallback);
 }
 
-int Config::layers(const FieldNames& names) const { return static_cast<int>(json_.require_int(names, 1, kMostLayers)); }
+int Config::layers(const FieldNames& names) const {
+  if (layers_) return count(names, *layers_);
+  return static_cast<int>(json_.require_int(names, 1, kMostLayers));
+}
 
-std::int64_t Config::hidden(const FieldNames& names) const { return json_.require_int(names, 1, kWidest); }
+std::int64_t Config::hidden(const FieldNames& names) const {
+  return hidden_ ? size(names, *hidden_) : json_.require_int(names, 1, kWidest);
+}
 
 Activation Config::activation(const FieldNames& names, std::string_view fallback) const {
   std::string name = json_.get_string(names).value_or(std::string(fallback));

@@ -40,7 +40,18 @@ enum class Head {
 
 class Config {
  public:
-  Config(const JsonObject& json) : json_(json) {}
+  Config(const JsonObject& json, std::optional<ImageSize> resolution = {}) : json_(json), resolution_(resolution) {}
+
+  // The size of images the user asked for, where other than the configuration's.
+  const std::optional<ImageSize>& resolution() const { return resolution_; }
+
+  // The same where layers and width may be left out: sections whose class has sizes of its own.
+  Config with_sizes(int layers, std::int64_t hidden) const {
+    Config config = *this;
+    config.layers_ = layers;
+    config.hidden_ = hidden;
+    return config;
+  }
 
   const JsonObject& json() const { return json_; }
 
@@ -72,6 +83,9 @@ class Config {
 
  private:
   JsonObject json_;
+  std::optional<ImageSize> resolution_;
+  std::optional<int> layers_;
+  std::optional<std::int64_t> hidden_;
 };
 
 // What the head of the class is called ("LlamaForCausalLM" -> kCausalLm), or nothing.

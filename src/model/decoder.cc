@@ -181,6 +181,7 @@ void Decoder::declare_experts(Layer& layer) {
 
 Decoder::Layer Decoder::declare_layer(const Run& run) {
   Layer layer;
+  layer.mixer = run.mixer;
   inventory_.begin_block(run.layers);
   declare_attention(layer);
   if (run.experts) {
@@ -198,6 +199,17 @@ Decoder::Layer Decoder::declare_layer(const Run& run) {
 }
 
 // ---------------------------------------------------------------- the forward pass
+
+std::vector<Decoder::Run> Decoder::runs_of(const std::vector<Run>& each_layer) {
+  std::vector<Run> runs;
+  for (const Run& layer : each_layer) {
+    if (runs.empty() || runs.back().experts != layer.experts || runs.back().mixer != layer.mixer) {
+      runs.push_back({0, layer.experts, layer.mixer});
+    }
+    ++runs.back().layers;
+  }
+  return runs;
+}
 
 std::int64_t Decoder::window_of(std::int64_t layer) const {
   const int every = shape_.full_attention_every;

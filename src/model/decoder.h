@@ -9,6 +9,7 @@
 #include "model/config.h"
 #include "model/inventory.h"
 #include "model/model_shape.h"
+#include "model/recurrent.h"
 #include "model/tracer.h"
 
 namespace rightsize::model {
@@ -106,19 +107,25 @@ class Decoder {
   struct Run {
     std::int64_t layers = 0;
     bool experts = false;
+    int mixer = 0;  // which of the family's kinds of attention
   };
   // Declares every weight and writes the forward pass.
   void write(const std::vector<Run>& runs);
   void write() { write({{shape_.layers, false}}); }
+
+  // Layers in order, each stretch of like ones as one run.
+  static std::vector<Run> runs_of(const std::vector<Run>& each_layer);
 
  protected:
   struct Mlp {
     WeightRef gate, up, gate_up, down;
   };
   struct Layer {
+    int mixer = 0;
     WeightRef first;
     WeightRef q, k, v, qkv, o, q_norm, k_norm;
     WeightRef q_down, q_up, q_down_norm, kv_down, kv_up, kv_norm;  // latent attention
+    RecurrentWeights recurrent;
     Mlp mlp, shared;
     WeightRef router, experts_in, experts_out, shared_switch;
     std::vector<WeightRef> norms;  // as the forward pass comes by them
@@ -131,6 +138,7 @@ class Decoder {
   Mlp declare_mlp(const std::string& prefix, std::int64_t intermediate);
   Value norm(WeightRef weight, Value x, const Size& rows);
   Value turn(Value x);
+  void rotate_both(Value& q, Value& k);
 
   const Config& config_;
   DecoderStyle style_;
@@ -147,7 +155,6 @@ class Decoder {
   Value post_norm_block(Value x, const Layer& layer, std::int64_t window);
   Value parallel_block(Value x, const Layer& layer, std::int64_t window);
   void project(const Value& x, const Layer& layer, Value& q, Value& k, Value& v);
-  void rotate_both(Value& q, Value& k);
   Value feed_forward(Value x, const Layer& layer);
   Value mlp(Value x, const Mlp& weights);
   Value mixture(Value x, const Layer& layer);

@@ -25,5 +25,7 @@ using Families = std::vector<Family>;
 
 // Of all files, by name.
 const Families& all_families();
+// By model_type, other spellings too; nullptr where nobody has it.
+const Family* find_family(std::string_view model_type);
 
 }  // namespace rightsize::model

@@ -113,6 +113,7 @@ enum class OpKind : std::uint8_t {
   kProduct,  // batched, of two activations
   kAttention,
   kExperts,  // routing, the chosen experts, their weighted sum
+  kScan,     // a recurrent state that every token reads and writes
   kRotaryTables,
   kRotate,
   kRelativeBias,
@@ -189,7 +190,7 @@ struct Op {
   CopyKind copy = CopyKind::kForward;
   ExpandKind expand = ExpandKind::kForProduct;
   bool flag = false;      // by kind: see the Tracer's functions
-  std::int32_t aux = -1;  // of Forward::attentions, ::experts, ::stacks, ::programs
+  std::int32_t aux = -1;  // of Forward::attentions, ::experts, ::scans, ::stacks, ::programs
   WeightRef weight, bias;
   std::array<Operand, 4> in{};
   std::array<std::int32_t, 3> out{kNoValue, kNoValue, kNoValue};
@@ -226,6 +227,8 @@ struct AttentionOp {
   bool cached = true;             // keys and values of past tokens are kept while decoding
   double dropout = 0;
   std::int32_t written = -1;  // program: q, k, v -> result, probabilities
+
+  bool operator==(const AttentionOp&) const = default;
 };
 
 struct ExpertsOp {
@@ -235,6 +238,21 @@ struct ExpertsOp {
   bool gated = true;
   bool narrow_weights = true;  // routing weights go back to the hidden state's width before they are used
   bool clamped = false;        // biases, and gates that are interleaved with what they gate and clamped (gpt-oss)
+};
+
+// Recurrent layers: each head keeps a matrix of head_dim x state, which every token decays, adds to and reads. Over
+// many tokens it is computed chunk by chunk (Mamba-2: Dao and Gu 2024; the gated delta rule: Yang, Kautz, Hatamizadeh
+// 2024).
+struct ScanOp {
+  std::int64_t heads = 1, head_dim = 1, state = 1;
+  std::int64_t groups = 1;  // heads of a group share what writes to and reads from the state
+  std::int64_t chunk = 128;
+  bool delta = false;  // what is written replaces what the key held: a triangular system a chunk
+  std::int64_t conv_width = 0, conv_kernel = 1;  // the short convolution before it remembers conv_kernel - 1 tokens
+
+  std::int64_t state_elements() const { return heads * head_dim * state; }
+  std::int64_t conv_elements() const { return conv_width * (conv_kernel - 1); }
+  bool operator==(const ScanOp&) const = default;
 };
 
 // Layers with the same weights' shapes: one program for each occurrence of the block that begins at `weight`.
@@ -257,6 +275,7 @@ struct Forward {
   std::vector<LayerStack> stacks;
   std::vector<AttentionOp> attentions;
   std::vector<ExpertsOp> experts;
+  std::vector<ScanOp> scans;
   std::vector<Input> inputs;
   std::int32_t shared = 0;       // how many values programs share
   bool casts_are_cached = true;  // false: weights reach products as views, which autocast does not cache

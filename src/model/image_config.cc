@@ -21,10 +21,28 @@ int read_side(const Config& config, const char* name, int fallback, std::int64_t
 
 }  // namespace
 
+void read_latent_size(const Config& config, ModelShape& shape, int fallback, int pixels) {
+  shape.image_size = config.count("sample_size", fallback, 1, kLargestImage);
+  if (!config.resolution()) return;
+  const ImageSize& asked = *config.resolution();
+  if (asked.width % pixels != 0 || asked.height % pixels != 0) {
+    config.json().fail_at(
+        "sample_size", fmt::format("a resolution of {}x{} is not a multiple of the {} pixels of a latent", asked.width,
+                                   asked.height, pixels));
+  }
+  shape.image_size = static_cast<int>(asked.width / pixels);
+  shape.image_height = static_cast<int>(asked.height / pixels);
+}
+
 void read_patches(const Config& config, ModelShape& shape, int patch) {
   shape.image_size = read_side(config, "image_size", 224, kLargestImage);
   shape.patch_size = read_side(config, "patch_size", patch, 1'024);
   shape.channels = config.count("num_channels", 3, 1, kWidest);
+  if (config.resolution() &&
+      (config.resolution()->width != shape.image_size || config.resolution()->height != shape.image_size)) {
+    config.json().fail_at("image_size",
+                          fmt::format("this model has positions for images of {0}x{0} only", shape.image_size));
+  }
   if (shape.patch_size > shape.image_size) {
     config.json().fail_at("patch_size", fmt::format("'patch_size' ({}) must not exceed 'image_size' ({})",
                                                     shape.patch_size, shape.image_size));

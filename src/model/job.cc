@@ -129,6 +129,21 @@ SettingRule gpu_count(const char* name, const char* meaning, int Parallelism::*f
                       [field](Job& job, std::int64_t n) { job.parallel.*field = static_cast<int>(n); });
 }
 
+Result<ImageSize> parse_resolution(const std::string& text) {
+  constexpr double kLeast = 16, kMost = 16'384;
+  const std::size_t x = to_lower(text).find('x');
+  RIGHTSIZE_TRY(const double width, parse_count(text.substr(0, x)));
+  double height = width;
+  if (x != std::string::npos) {
+    RIGHTSIZE_TRY(height, parse_count(text.substr(x + 1)));
+  }
+  if (std::min(width, height) < kLeast || std::max(width, height) > kMost) {
+    return fail(bad_input(
+        fmt::format("a resolution of {} is not between {:.0f} and {:.0f} pixels a side", text, kLeast, kMost)));
+  }
+  return ImageSize{static_cast<std::int64_t>(width), static_cast<std::int64_t>(height)};
+}
+
 std::vector<SettingRule> make_rules() {
   std::vector<SettingRule> rules;
   auto add = [&](SettingRule rule) { rules.push_back(std::move(rule)); };
@@ -184,6 +199,17 @@ std::vector<SettingRule> make_rules() {
                    [](Job& j, std::int64_t n) { j.parallel.zero = static_cast<int>(n); }));
   add(whole_number("isl", "serve: tokens in", 1, 1e8, [](Job& j, std::int64_t n) { j.serve.isl = n; }));
   add(whole_number("osl", "serve: tokens out", 0, 1e8, [](Job& j, std::int64_t n) { j.serve.osl = n; }));
+  add(whole_number("steps", "serve: denoising steps of an image", 1, 1e4,
+                   [](Job& j, std::int64_t n) { j.image.steps = static_cast<int>(n); }));
+  add(choice("guidance", "serve: a second pass a step without the prompt (classifier-free guidance)", kSwitches,
+             [](Job& j, bool on) { j.image.guidance = on; }));
+  add({{"resolution", "WxH", "size of images, e.g. 1024x768 or 1024"},
+       [](Job& job, const std::string& text) -> Result<> {
+         RIGHTSIZE_TRY(job.image.resolution, parse_resolution(text));
+         return {};
+       }});
+  add(whole_number("images", "serve: images in a prompt, of models that read them beside text", 0, 1e4,
+                   [](Job& j, std::int64_t n) { j.image.count = static_cast<int>(n); }));
   add(whole_number("concurrency", "serve: requests in flight", 1, 1e6,
                    [](Job& j, std::int64_t n) { j.serve.concurrency = n; }));
   add(choice("kv-precision", "serve: format of the KV cache (default: the engine's)", kPrecisions,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "model/image_size.h"
 
 namespace rightsize::model {
 
@@ -103,6 +104,15 @@ struct ServeSettings {
   bool quantize_embeddings = false;        // embeddings and head stay 16-bit unless said
 };
 
+// What a request has to do with images.
+struct ImageSettings {
+  std::optional<int> steps;             // of denoising; nothing: the model's usual number
+  std::optional<bool> guidance;         // nothing: as the model is usually run
+  std::optional<ImageSize> resolution;  // nothing: the model's own
+  int count = 0;                        // images in a prompt
+  std::int64_t tokens = 0;              // of serve.isl, those of the images; filled in for the model
+};
+
 struct Job {
   JobKind kind = JobKind::kTrain;
   Precision precision = Precision::kBf16;
@@ -111,6 +121,7 @@ struct Job {
   std::int64_t sequence = 0;  // tokens; 0: the caller fills in what the model suggests
   TrainSettings train;
   ServeSettings serve;
+  ImageSettings image;
   Parallelism parallel;
 };
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "model/forward.h"
+#include "model/image_size.h"
 
 namespace rightsize::model {
 
@@ -25,6 +26,8 @@ enum class ModelKind {
   kVisionTransformer,
   kConvNet,  // ResNet, ConvNeXt, EfficientNet
   kDiffusionUNet,
+  kDiffusionTransformer,
+  kImageDecoder,  // latents to pixels
 };
 
 // What a tensor is for. Decides what LoRA adapts, what quantization shrinks, what is read in a decode step.
@@ -97,7 +100,10 @@ struct LatentAttention {
   std::int64_t q_rank = 0;  // 0: q is not factored
   std::int64_t kv_rank = 0;
   int nope_dim = 0, rope_dim = 0, value_dim = 0;
+  int index_dim = 0;  // cached besides, where an index chooses the tokens attended to (DeepSeek sparse attention)
 };
+
+struct VisionTower;  // model/vision_tower.h
 
 // One resolution of a convolutional model: `blocks` of the same kind at `channels` on a grid `scale` times coarser
 // than the image.
@@ -106,6 +112,20 @@ struct ConvStage {
   std::int64_t channels = 0;
   std::int64_t inner_channels = 0;  // inside the bottleneck or expansion
   int scale = 1;
+};
+
+struct ModelShape;
+
+// What an image takes besides one pass of the model that removes its noise: how many passes, and which models run
+// before and after. Those are built-in ones; find_model() puts their shapes here.
+struct ImagePipeline {
+  int steps = 30;                          // the usual number
+  bool guidance = true;                    // usually two passes a step, with the prompt and without
+  int pixels = 8;                          // along a side of one latent element
+  std::vector<std::string> encoders = {};  // of the prompt
+  std::string decoder = {};                // of the latents
+  std::vector<std::shared_ptr<const ModelShape>> encoder_shapes = {};
+  std::shared_ptr<const ModelShape> decoder_shape = {};
 };
 
 struct ModelShape {
@@ -138,17 +158,26 @@ struct ModelShape {
   std::int64_t sliding_window = 0;  // 0: full attention everywhere
   int full_attention_every = 0;     // with a window: every n-th layer is full; 0 with a window: none is
   double logit_softcap = 0;
+  int uncached_layers = 0;       // of a decoder: layers that keep no keys and values
+  std::int64_t state_bytes = 0;  // what recurrent layers keep of one sequence, whatever its length
 
   std::optional<Experts> experts;
   std::optional<LatentAttention> latent;
   bool narrow_cache = true;  // engines keep an 8-bit KV cache beside its narrow weights unless told otherwise
   std::optional<Precision> checkpoint;  // format of the published weights where quantization_config names one
 
+  std::shared_ptr<const VisionTower> vision;  // of a model that reads images beside text
+  std::shared_ptr<const ModelShape> tower;    // the same for the images of a job's requests, where they have some
+  int tower_images = 0;                       // in a request
+
   // Images: vision transformers, convnets, U-Nets.
-  int image_size = 0;
+  int image_size = 0;    // its side, or its width
+  int image_height = 0;  // 0: as wide as high
   int patch_size = 0;
   int channels = 0;
   std::vector<ConvStage> stages;
+
+  std::optional<ImagePipeline> pipeline;  // of a model that makes images
 
   std::vector<Weight> weights;
   std::shared_ptr<const Forward> forward;  // what it computes, over these weights

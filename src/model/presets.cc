@@ -81,23 +81,36 @@ const JsonMember* find_preset(std::string_view name) {
   return nullptr;
 }
 
+// "organisation/model", as the Hub names models.
+bool is_hub_id(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  return slash != std::string_view::npos && slash > 0 && slash + 1 < text.size() && text.front() != '.' &&
+         text.front() != '~' && text.find('/', slash + 1) == std::string_view::npos && !text.ends_with(".json");
+}
+
 // The file to read when the text names one rather than a built-in model.
 std::optional<std::string> as_path(std::string_view text) {
   std::error_code ignored;
   const std::filesystem::path path(text);
   if (std::filesystem::is_directory(path, ignored)) return (path / "config.json").string();
-  const bool looks_like_path = text == "-" || text.ends_with(".json") || text.find('/') != std::string_view::npos;
-  if (looks_like_path || std::filesystem::is_regular_file(path, ignored)) return std::string(text);
-  return std::nullopt;
+  if (text == "-" || std::filesystem::exists(path, ignored)) return std::string(text);
+  const bool looks_like_path = text.ends_with(".json") || text.find('/') != std::string_view::npos;
+  return looks_like_path && !is_hub_id(text) ? std::optional(std::string(text)) : std::nullopt;
 }
 
-Checked<ModelShape> read_model_file(const std::string& path) {
+Checked<ModelShape> read_model_file(const std::string& path, const ReadOptions& options) {
   Result<std::string> text = read_file(path);
   if (!text) return fail(Errors{std::move(text).error()});
-  return read_model(path == "-" ? "standard input" : path, *std::move(text));
+  return read_model(path == "-" ? "standard input" : path, *std::move(text), options);
 }
 
 Error unknown_model(std::string_view name) {
+  if (is_hub_id(name)) {
+    return bad_input(fmt::format("'{}' is not among the built-in models", name.substr(0, 100)))
+        .with_hint(fmt::format("download https://huggingface.co/{}/resolve/main/config.json and give its path",
+                               name.substr(0, 100)))
+        .with_hint("`rightsize models` lists the built-in models and the families whose config.json can be read");
+  }
   std::vector<std::string> known;
   for (const Preset& preset : presets()) {
     known.push_back(preset.name);
@@ -122,14 +135,42 @@ std::vector<std::string> preset_names() {
   return names;
 }
 
-Checked<ModelShape> find_model(std::string_view name_or_path) {
+namespace {
+
+// The models that run beside one that makes images, at the same resolution.
+Result<> attach_pipeline(ModelShape& shape) {
+  ImagePipeline& pipeline = *shape.pipeline;
+  const std::int64_t width = std::int64_t{shape.image_size} * pipeline.pixels;
+  const std::int64_t height =
+      std::int64_t{shape.image_height > 0 ? shape.image_height : shape.image_size} * pipeline.pixels;
+  for (const std::string& name : pipeline.encoders) {
+    Checked<ModelShape> encoder = find_model(name);
+    if (!encoder) return fail(bug(fmt::format("the built-in model '{}' is missing", name)));
+    pipeline.encoder_shapes.push_back(std::make_shared<const ModelShape>(*std::move(encoder)));
+  }
+  Checked<ModelShape> decoder = find_model(pipeline.decoder, {ImageSize{width, height}});
+  if (!decoder) return fail(bug(fmt::format("the built-in model '{}' is missing", pipeline.decoder)));
+  pipeline.decoder_shape = std::make_shared<const ModelShape>(*std::move(decoder));
+  return {};
+}
+
+Checked<ModelShape> find_alone(std::string_view name_or_path, const ReadOptions& options) {
   if (const JsonMember* entry = find_preset(name_or_path)) {
     const JsonMember* config = entry->value.find("config");
     if (!config) return fail(Errors{bug(fmt::format("the built-in model '{}' has no configuration", entry->name))});
-    return read_model(*preset_document(), config->value, entry->name);
+    return read_model(*preset_document(), config->value, entry->name, options);
   }
-  if (std::optional<std::string> path = as_path(name_or_path)) return read_model_file(*path);
+  if (std::optional<std::string> path = as_path(name_or_path)) return read_model_file(*path, options);
   return fail(Errors{unknown_model(name_or_path)});
+}
+
+}  // namespace
+
+Checked<ModelShape> find_model(std::string_view name_or_path, const ReadOptions& options) {
+  RIGHTSIZE_TRY(ModelShape shape, find_alone(name_or_path, options));
+  if (!shape.pipeline) return shape;
+  if (Result<> attached = attach_pipeline(shape); !attached) return fail(Errors{std::move(attached).error()});
+  return shape;
 }
 
 }  // namespace rightsize::model

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "model/model_shape.h"
+#include "model/read_model.h"
 
 namespace rightsize::model {
 
@@ -29,7 +30,8 @@ std::vector<std::string> preset_names();
 
 // The shape of a built-in model by name or alias (case, '-' and '_' do not matter), or of the config.json at a path:
 // anything with a '/', ending in ".json", "-" for standard input, a file, or a folder that holds a config.json.
+// Models that make images come with those that run beside them.
 // Fails with every mistake of the file, or for an unknown name with the nearest ones. Builds only the one shape.
-Checked<ModelShape> find_model(std::string_view name_or_path);
+Checked<ModelShape> find_model(std::string_view name_or_path, const ReadOptions& options = {});
 
 }  // namespace rightsize::model

@@ -12,15 +12,6 @@
 namespace rightsize::model {
 namespace {
 
-const Family* find_family(std::string_view model_type) {
-  for (const Family& family : all_families()) {
-    const auto& others = family.other_names;
-    if (family.name == model_type || std::find(others.begin(), others.end(), model_type) != others.end())
-      return &family;
-  }
-  return nullptr;
-}
-
 std::vector<std::string> family_names() {
   std::vector<std::string> names;
   for (const Family& family : all_families()) names.emplace_back(family.name);
@@ -46,7 +37,10 @@ std::string family_of_class(std::string_view architecture) {
 const Family* choose_family(const JsonObject& json, const std::string& architecture) {
   const std::string class_name = json.get_string("_class_name").value_or("");
   for (const Family& family : all_families()) {
-    if (!family.class_name.empty() && family.class_name == class_name) return &family;
+    const auto& others = family.other_names;
+    if (family.class_name.empty()) continue;
+    if (family.class_name == class_name || std::find(others.begin(), others.end(), class_name) != others.end())
+      return &family;
   }
   if (!json.has("model_type")) {
     std::string guess = family_of_class(architecture);
@@ -87,6 +81,27 @@ void check_total(const JsonObject& json, const ModelShape& shape) {
                                          total, largest_size, largest->name, kMostParameters));
 }
 
+// What decoding keeps of a sequence, from what the layers compute: keys and values, recurrent states in 32 bits, the
+// last tokens of short convolutions in 16.
+void count_states(ModelShape& shape) {
+  if (shape.kind != ModelKind::kDecoder || !shape.forward) return;
+  const Forward& forward = *shape.forward;
+  for (const LayerStack& stack : forward.stacks) {
+    for (const LayerRun& run : stack.runs) {
+      for (std::int32_t program : run.programs) {
+        bool cached = false;
+        for (const Op& op : forward.programs[static_cast<std::size_t>(program)].ops) {
+          const auto aux = static_cast<std::size_t>(op.aux);
+          if (op.kind == OpKind::kAttention) cached |= forward.attentions[aux].cached;
+          if (op.kind != OpKind::kScan) continue;
+          shape.state_bytes += 4 * forward.scans[aux].state_elements() + 2 * forward.scans[aux].conv_elements();
+        }
+        shape.uncached_layers += cached ? 0 : 1;
+      }
+    }
+  }
+}
+
 // Formats engines know; what another method means is the user's to say with --precision.
 std::optional<Precision> published_format(const Config& config) {
   const JsonObject quantization = config.json().get_object_or_empty("quantization_config");
@@ -109,13 +124,23 @@ std::string base_name(std::string_view path) { return std::string(path.substr(pa
 
 }  // namespace
 
+const Family* find_family(std::string_view model_type) {
+  for (const Family& family : all_families()) {
+    const auto& others = family.other_names;
+    if (family.name == model_type || std::find(others.begin(), others.end(), model_type) != others.end())
+      return &family;
+  }
+  return nullptr;
+}
+
 std::vector<ModelFamily> model_families() {
   std::vector<ModelFamily> families;
   for (const Family& family : all_families()) families.push_back({family.name, family.summary});
   return families;
 }
 
-Checked<ModelShape> read_model(const LocatedJson& document, const JsonValue& config, std::string name) {
+Checked<ModelShape> read_model(const LocatedJson& document, const JsonValue& config, std::string name,
+                               const ReadOptions& options) {
   Errors errors;
   JsonObject json(document, config, errors);
   if (config.type != JsonType::kObject) {
@@ -129,20 +154,21 @@ Checked<ModelShape> read_model(const LocatedJson& document, const JsonValue& con
   const Family* entry = choose_family(json, shape.architecture);
   if (entry) {
     shape.family = entry->name;
-    entry->read(Config(json), shape);
+    entry->read(Config(json, options.resolution), shape);
     if (json.has("quantization_config")) read_checkpoint(Config(json), shape);
     json.refuse_misspelt();
   }
   if (errors.empty()) check_total(json, shape);
+  if (errors.empty()) count_states(shape);
   if (!errors.empty()) return fail(std::move(errors));
   return shape;
 }
 
-Checked<ModelShape> read_model(std::string file, std::string json_text) {
+Checked<ModelShape> read_model(std::string file, std::string json_text, const ReadOptions& options) {
   std::string name = base_name(file);
   Checked<LocatedJson> document = LocatedJson::parse(std::move(file), std::move(json_text));
   if (!document) return fail(std::move(document).error());
-  return read_model(*document, document->root(), std::move(name));
+  return read_model(*document, document->root(), std::move(name), options);
 }
 
 }  // namespace rightsize::model

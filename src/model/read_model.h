@@ -1,6 +1,7 @@
 // From a Hugging Face config.json to a ModelShape with exact parameter counts.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,11 +21,16 @@ struct ModelFamily {
 // Every family read_model() knows, the ones people ask for first.
 std::vector<ModelFamily> model_families();
 
+struct ReadOptions {
+  std::optional<ImageSize> resolution = {};  // of the images; nothing: the configuration's own
+};
+
 // Reads a configuration. Absent fields take the default of the family's configuration class, except the sizes that
 // make the model: layers and width. Fails with every mistake at once, each at its place in `file`.
-Checked<ModelShape> read_model(std::string file, std::string json_text);
+Checked<ModelShape> read_model(std::string file, std::string json_text, const ReadOptions& options = {});
 
 // The same for an object inside a document that is parsed already; `name` becomes the shape's.
-Checked<ModelShape> read_model(const LocatedJson& document, const JsonValue& config, std::string name);
+Checked<ModelShape> read_model(const LocatedJson& document, const JsonValue& config, std::string name,
+                               const ReadOptions& options = {});
 
 }  // namespace rightsize::model

@@ -273,7 +273,8 @@ Value Tracer::convolution_over_time(WeightRef weight, Value x, const Size& posit
   op.weight = weight;
   op.flag = true;
   op.in[0] = take(x);
-  return emit(op, positions.times(shape_.weights[static_cast<std::size_t>(weight.index)].rows));
+  const Weight& w = shape_.weights[static_cast<std::size_t>(weight.index)];
+  return emit(op, w.split == Split::kColumns ? positions.split_into(w.rows, 1) : positions.times(w.rows));
 }
 
 Value Tracer::product(Value a, Value b, const Size& size, const Size& multiplies) {
@@ -311,6 +312,15 @@ Value Tracer::experts(Value x, const ExpertsOp& how) {
   const Size size = x.size();
   op.in[0] = take(x);
   return emit(op, size);
+}
+
+Value Tracer::scan(Value x, Value steps, const ScanOp& how) {
+  Op op;
+  op.kind = OpKind::kScan;
+  op.aux = static_cast<std::int32_t>(forward_.scans.size());
+  forward_.scans.push_back(how);
+  op.in = {take(x), take(steps)};
+  return emit(op, kTokens.split_into(how.heads, how.head_dim));
 }
 
 RotaryTables Tracer::rotary_tables(std::int64_t dim, const Value& like) {

@@ -140,6 +140,8 @@ class Tracer {
   // The second value holds the probabilities where they are written out.
   std::pair<Value, Value> attention_keeping(Value q, Value k, Value v, const AttentionOp& how);
   Value experts(Value x, const ExpertsOp& how);
+  // `x`: what the state is fed with and read by, side by side; `steps`: how far it decays, a number or two a head.
+  Value scan(Value x, Value steps, const ScanOp& how);
   RotaryTables rotary_tables(std::int64_t dim, const Value& like);
   Value rotate(Value x, const RotaryTables& tables);
   Value relative_bias(WeightRef table, const Size& size);

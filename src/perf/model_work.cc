@@ -1,6 +1,7 @@
 #include "perf/model_work.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "model/serve_settings.h"
@@ -91,6 +92,7 @@ class Compiler {
       case OpKind::kConvolution:
       case OpKind::kProduct:
       case OpKind::kAttention:
+      case OpKind::kScan:
       case OpKind::kCastForProduct:
         return Wideness::kNarrow;
       case OpKind::kEmbedding:
@@ -173,6 +175,7 @@ void fuse(const ModelShape& shape, const Program& program, LayerWork& layer) {
   std::map<std::pair<std::int32_t, Product::Part>, std::size_t> by_input;
   for (const Op& op : program.ops) {
     if (op.kind == OpKind::kAttention) layer.attentions.push_back(op.aux);
+    if (op.kind == OpKind::kScan) layer.scans.push_back(op.aux);
     if (op.kind == OpKind::kExperts) layer.experts = op.aux;
     if (op.weight) layer.tensors += shape.weights[static_cast<std::size_t>(op.weight.index)].has_bias ? 2 : 1;
     if (op.kind != OpKind::kLinear) continue;
@@ -211,7 +214,8 @@ void read_sizes(const ModelShape& shape, ModelWork& work) {
   work.decoder = shape.kind == ModelKind::kDecoder;
   work.encoder_decoder = shape.kind == ModelKind::kEncoderDecoder;
   work.image = shape.kind == ModelKind::kVisionTransformer || shape.kind == ModelKind::kConvNet ||
-               shape.kind == ModelKind::kDiffusionUNet;
+               shape.kind == ModelKind::kDiffusionUNet || shape.kind == ModelKind::kDiffusionTransformer ||
+               shape.kind == ModelKind::kImageDecoder;
   work.hidden = static_cast<double>(shape.hidden);
   work.vocabulary = static_cast<double>(shape.vocabulary);
   work.labels = shape.labels;
@@ -233,6 +237,12 @@ void read_sizes(const ModelShape& shape, ModelWork& work) {
 // Sums over layers of what a few formulas speak of.
 void add_sums(const LayerWork& layer, ModelWork& work) {
   work.layers += layer.count;
+  bool mixes = false, feeds = layer.experts >= 0;
+  for (const Product& product : layer.products) {
+    mixes |= product.part == Product::Part::kAttentionOutput;
+    feeds |= product.part == Product::Part::kDown;
+  }
+  work.reductions += layer.count * (mixes + feeds);
   for (int number : layer.attentions) {
     const model::AttentionOp& a = work.attentions[static_cast<std::size_t>(number)];
     work.attention_width += layer.count * static_cast<double>(a.heads * (a.head_dim + a.value_dim)) / 2;
@@ -248,6 +258,68 @@ void add_sums(const LayerWork& layer, ModelWork& work) {
   work.expert_layers += layer.count;
 }
 
+// The prompt of a diffusion model: CLIP's positions are all used, T5 reads this many tokens.
+constexpr double kPromptTokens = 512;
+
+ImageWork pipeline_of(const model::ImagePipeline& pipeline) {
+  ImageWork work;
+  work.steps = pipeline.steps;
+  work.guidance = pipeline.guidance;
+  for (const auto& encoder : pipeline.encoder_shapes) {
+    work.encoders.push_back(std::make_shared<const ModelWork>(work_of(*encoder)));
+    const bool short_prompt = encoder->context > 0 && static_cast<double>(encoder->context) < kPromptTokens;
+    work.encoder_tokens.push_back(short_prompt ? static_cast<double>(encoder->context) : kPromptTokens);
+  }
+  if (pipeline.decoder_shape) work.decoder = std::make_shared<const ModelWork>(work_of(*pipeline.decoder_shape));
+  return work;
+}
+
+// Kinds of layers whose operations are the same, though their weights are others: hybrids alternate them.
+bool same_operations(const LayerWork& a, const LayerWork& b) {
+  return a.encoder == b.encoder && a.input_joins == b.input_joins && a.tensors == b.tensors && a.experts == b.experts &&
+         a.attentions == b.attentions && a.scans == b.scans && a.products == b.products && a.ops == b.ops;
+}
+
+// The first of equal ones stands for all, so that layers can be compared.
+template <class T, class Same>
+std::vector<int> representatives(const std::vector<T>& all, const Same& same) {
+  std::vector<int> first(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    std::size_t j = 0;
+    while (!same(all[j], all[i])) ++j;
+    first[i] = static_cast<int>(j);
+  }
+  return first;
+}
+
+// Weights apart.
+bool same_experts(const model::ExpertsOp& a, const model::ExpertsOp& b) {
+  return a.count == b.count && a.per_token == b.per_token && a.hidden == b.hidden && a.intermediate == b.intermediate &&
+         a.activation == b.activation && a.gated == b.gated && a.narrow_weights == b.narrow_weights;
+}
+
+void unify(LayerWork& layer, const std::vector<int>& attentions, const std::vector<int>& experts,
+           const std::vector<int>& scans) {
+  auto of = [](const std::vector<int>& first, int& number) { number = first[static_cast<std::size_t>(number)]; };
+  for (int& number : layer.attentions) of(attentions, number);
+  for (int& number : layer.scans) of(scans, number);
+  if (layer.experts >= 0) of(experts, layer.experts);
+  for (WorkOp& op : layer.ops) {
+    if (op.kind == OpKind::kAttention) of(attentions, op.aux);
+    if (op.kind == OpKind::kExperts) of(experts, op.aux);
+    if (op.kind == OpKind::kScan) of(scans, op.aux);
+  }
+}
+
+void add_layer(LayerWork layer, ModelWork& work) {
+  for (LayerWork& known : work.kinds) {
+    if (!same_operations(known, layer)) continue;
+    known.count += layer.count;
+    return;
+  }
+  work.kinds.push_back(std::move(layer));
+}
+
 }  // namespace
 
 ModelWork work_of(const ModelShape& shape) {
@@ -258,6 +330,7 @@ ModelWork work_of(const ModelShape& shape) {
   read_sizes(shape, work);
   work.attentions = forward.attentions;
   work.mixtures = forward.experts;
+  work.scans = forward.scans;
 
   std::vector<int> written(forward.programs.size(), -1);
   for (const model::AttentionOp& attention : forward.attentions) {
@@ -272,6 +345,9 @@ ModelWork work_of(const ModelShape& shape) {
     Compiler(shape, forward.programs[i], written).compile(work.written[static_cast<std::size_t>(written[i])]);
   }
 
+  const std::vector<int> attentions = representatives(forward.attentions, std::equal_to<>());
+  const std::vector<int> scans = representatives(forward.scans, std::equal_to<>());
+  const std::vector<int> experts = representatives(forward.experts, same_experts);
   std::map<std::int32_t, double> counts;
   std::map<std::int32_t, bool> encoder;
   for (const model::LayerStack& stack : forward.stacks) {
@@ -294,10 +370,16 @@ ModelWork work_of(const ModelShape& shape) {
     compiler.compile(layer.ops);
     layer.input_joins = compiler.input_joins();
     fuse(shape, program, layer);
+    unify(layer, attentions, experts, scans);
     add_sums(layer, work);
-    work.kinds.push_back(std::move(layer));
+    add_layer(std::move(layer), work);
   }
   Compiler(shape, forward.programs.front(), written).compile(work.ends);
+  if (shape.pipeline) work.pipeline = pipeline_of(*shape.pipeline);
+  if (shape.tower) work.tower = std::make_shared<const ModelWork>(work_of(*shape.tower));
+  work.tower_images = shape.tower_images;
+  constexpr double kFramesPerSecond = 50;  // of Whisper, behind its convolutions
+  work.audio_seconds = static_cast<double>(shape.encoder_context) / kFramesPerSecond;
   return work;
 }
 

@@ -5,6 +5,8 @@
 // elementwise disappears into their ends; that is `products`, `attentions`, `experts` and a few widths.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,7 @@ struct Extent {
     for (int i = 0; i < tokens; ++i) n *= t;
     return n;
   }
+  bool operator==(const Extent&) const = default;
 };
 
 // Bytes of an element, as far as they are the model's doing.
@@ -43,7 +46,7 @@ struct WorkOp {
   bool flag = false;          // as in model::Op
   bool of_attention = false;  // a linear layer that LoRA's "attention" adapts
   bool bias = false;
-  int aux = -1;                    // of ModelWork::attentions, ::mixtures
+  int aux = -1;                    // of ModelWork::attentions, ::mixtures, ::scans
   int written = -1;                // of ModelWork::written, where attention is written out
   double inputs = 0, outputs = 0;  // of a linear layer; channels of a convolution
   double kernel = 1, groups = 1;   // of a convolution
@@ -51,6 +54,8 @@ struct WorkOp {
   Extent elements;                 // of the result
   Extent whole;                    // of the first operand
   double joins = 0;                // sums of gradients because the result is read more than once
+
+  bool operator==(const WorkOp&) const = default;
 };
 
 // A matrix product of a tuned stack.
@@ -68,6 +73,7 @@ struct Product {
     const double keys = key_outputs / tensor > key_unit ? key_outputs / tensor : key_unit;
     return outputs / tensor + key_matrices * keys;
   }
+  bool operator==(const Product&) const = default;
 };
 
 // Layers that are alike, `count` of them.
@@ -78,9 +84,20 @@ struct LayerWork {
   double input_joins = 0;
 
   std::vector<Product> products;
-  std::vector<int> attentions;
+  std::vector<int> attentions, scans;
   int experts = -1;
   double tensors = 0;  // of weights
+};
+
+struct ModelWork;
+
+// Models that make images: what runs beside the passes that remove noise.
+struct ImageWork {
+  double steps = 1;
+  bool guidance = false;
+  std::vector<std::shared_ptr<const ModelWork>> encoders;
+  std::vector<double> encoder_tokens;
+  std::shared_ptr<const ModelWork> decoder;
 };
 
 enum class OutputHead { kNone, kLanguageModel, kMaskedModel, kClassifier };
@@ -89,8 +106,9 @@ struct ModelWork {
   std::string family;   // as in ModelShape
   bool decoder = true;  // attends to the past only and keeps a cache
   bool encoder_decoder = false;
-  bool image = false;  // samples are images
-  double layers = 0;   // of all stacks
+  bool image = false;     // samples are images
+  double layers = 0;      // of all stacks
+  double reductions = 0;  // sums over a tensor-parallel group: after attention and after the MLP of every layer
   double hidden = 0, vocabulary = 0, labels = 0;
   double parameters = 0, active_parameters = 0, head_parameters = 0;
   double lora_width_attention = 0, lora_width_other = 0;  // adapters have rank times this many elements
@@ -105,10 +123,16 @@ struct ModelWork {
   bool narrow_cache = true;                               // as in ModelShape
   model::Precision checkpoint = model::Precision::kBf16;  // format the weights are published in
 
+  std::shared_ptr<const ModelWork> tower;  // of the images in a prompt
+  double tower_images = 0;
+  std::optional<ImageWork> pipeline;
+  double audio_seconds = 0;  // that one request transcribes; 0: not a speech model
+
   std::vector<LayerWork> kinds;
   std::vector<WorkOp> ends;  // before, between and behind the layers
   std::vector<model::AttentionOp> attentions;
   std::vector<model::ExpertsOp> mixtures;
+  std::vector<model::ScanOp> scans;
   std::vector<std::vector<WorkOp>> written;  // how attention is written out
 };
 

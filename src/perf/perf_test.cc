@@ -338,7 +338,7 @@ RC_GTEST_PROP(ServingProperty, LongerOrMoreRequestsAreNeverFaster, ()) {
 
 TEST(Batches, ImageModelsAndEncodersHaveBatchTimes) {
   const BatchEstimate resnet = *Case("resnet-50", "gpu=h200-sxm batch=128 stack=hf", JobKind::kServe).batch();
-  EXPECT_NEAR(in_milliseconds(resnet.batch), 9.8, 0.2);
+  EXPECT_NEAR(in_milliseconds(resnet.batch), 8.4, 0.5);  // measured: 8.377
   EXPECT_EQ(resnet.basis, Basis::kMeasured);
   const BatchEstimate bert = *Case("bert-base", "gpu=h200-sxm batch=64 seq=128 stack=hf", JobKind::kServe).batch();
   EXPECT_GT(bert.samples_per_second, 1000);
@@ -349,7 +349,10 @@ TEST(Batches, ImageModelsAndEncodersHaveBatchTimes) {
 TEST(Batches, EveryImageModelHasOperations) {
   for (const char* name : {"resnet-18", "resnet-152", "convnext-b", "swin-b", "efficientnet-b0", "efficientnet-b7",
                            "vit-h-14", "sdxl-unet", "sd-1.5-unet"}) {
-    const Case c(name, "gpu=h200-sxm batch=8 stack=hf", JobKind::kServe);
+    // One pass of a U-Net, not the thirty of an image.
+    const bool denoises = std::string_view(name).ends_with("-unet");
+    const Case c(name, std::string("gpu=h200-sxm batch=8 stack=hf") + (denoises ? " steps=1 guidance=no" : ""),
+                 JobKind::kServe);
     EXPECT_GT(in_milliseconds(c.batch()->batch), 0.1) << name;
     const Case train(name, "gpu=h200-sxm batch=8 precision=amp-bf16");
     EXPECT_GT(train.train()->step, c.batch()->batch) << name;

@@ -115,7 +115,8 @@ std::vector<PossibleChange> possible_changes(const Request& asked, bool nothing_
     if (split->size() > 2 && request.work.kind == WorkKind::kTraining) *split = {split->front(), split->back()};
   }
   std::vector<PossibleChange> changes;
-  if (nothing_found) add_limits(request, changes);
+  // Where nothing was found these are the answer, and looked at in full.
+  if (nothing_found) add_limits(asked, changes);
   add_terms(request, changes);
   if (request.work.is_measured()) return changes;
   request.work.kind == WorkKind::kTraining ? add_training(request, changes) : add_serving(request, changes);

@@ -1,6 +1,7 @@
 // What holds of every request, over random ones. A few in every test run; `make check` takes RIGHTSIZE_RANDOM_REQUESTS.
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 
 #include <gtest/gtest.h>
 

@@ -12,7 +12,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "memory/memory.h"
-#include "model/presets.h"
+#include "model/model_job.h"
 #include "perf/perf.h"
 #include "plan/read_profile.h"
 #include "plan/read_traffic.h"
@@ -33,7 +33,7 @@ struct Draft {
   const catalog::Catalog& catalog;
   Request request;
   std::string model;
-  double tokens = 0, samples = 0, epochs = 0, dataset_tokens = 0, dataset_samples = 0, items = 0;
+  double tokens = 0, samples = 0, epochs = 0, dataset_tokens = 0, dataset_samples = 0, items = 0, audio_hours = 0;
   bool batch_given = false;
   std::optional<Seconds> startup, restart;
   std::string trace, rate_profile;
@@ -264,6 +264,7 @@ constexpr Rule kRules[] = {
     {"allow-single", "true|false", "serve: one replica is enough, and none to spare (default false)",
      truth<FIELD(request.limits.allow_single)>},
     {"items", "N", "offline: requests to work through, nobody waiting", amount<FIELD(items)>},
+    {"audio-hours", "N", "offline: hours of audio to transcribe, in windows of 30 s", amount<FIELD(audio_hours)>},
     {"per-item", "TIME", "offline: measured time of an item on the one --gpu, instead of an estimate",
      parsed<parse_duration, FIELD(per_item)>},
     {"profile", "FILE", "what 'rightsize profile --format json' wrote: plan for this very work, measured",
@@ -401,7 +402,21 @@ Result<double> training_amount(const Draft& draft) {
   return amount;
 }
 
+// Hours of audio are windows of what the model hears at once.
+Result<> count_audio(Draft& draft) {
+  if (!(draft.audio_hours > 0)) return {};
+  const double window = perf::work_of(draft.request.model).audio_seconds;
+  if (!(window > 0))
+    return fail(
+        bad_input(fmt::format("{} does not transcribe audio", draft.request.model.name)).with_hint("use --items"));
+  if (draft.items > 0)
+    return fail(bad_input("the amount of work is given twice").with_hint("use --items or --audio-hours"));
+  draft.items = std::ceil(draft.audio_hours * 3'600 / window);
+  return {};
+}
+
 Result<> set_work(Draft& draft) {
+  if (Result<> audio = count_audio(draft); !audio) return audio;
   Work& work = draft.request.work;
   const bool online = work.rate > RequestsPerSecond{} || !work.mix.empty() || work.trace;
   if (draft.request.job.kind == JobKind::kTrain) {
@@ -544,12 +559,9 @@ Checked<Request> read_request(const std::vector<Setting>& settings, const catalo
   if (!errors.empty()) return fail(std::move(errors));
 
   if (!draft.model.empty()) {
-    RIGHTSIZE_TRY(request.model, model::find_model(draft.model));
-    // A model that answers in one pass has one length, whichever flag names it.
-    const bool one_length = request.job.kind == JobKind::kServe && perf::serves_batches(perf::work_of(request.model));
-    const bool isl_given = std::any_of(job_settings.begin(), job_settings.end(),
-                                       [](const Setting& setting) { return setting.name == "isl"; });
-    if (one_length && isl_given && request.job.sequence == 0) request.job.sequence = request.job.serve.isl;
+    RIGHTSIZE_TRY(model::ModelJob fitted, model::fit_to_model(draft.model, request.job, job_settings));
+    request.model = std::move(fitted.model);
+    request.job = fitted.job;
     if (request.job.sequence == 0) request.job.sequence = memory::default_sequence(request.model);
     if (Errors wrong = memory::check_job(request.model, request.job); !wrong.empty()) return fail(std::move(wrong));
     request.job = perf::fitted_to(perf::work_of(request.model), request.job);

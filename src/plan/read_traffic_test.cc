@@ -97,7 +97,8 @@ TEST(RateProfile, NightsTakeFewerMachines) {
   const perf::Constants constants = *perf::load_constants("");
   const Checked<Request> request = read({{"model", "llama-3.1-8b"},
                                          {"job", "serve"},
-                                         {"rate-profile", file_of("day.csv", day(2, 40))},
+                                         {"rate-profile", file_of("day.csv", day(2, 200))},
+                                         {"max-gpus", "256"},
                                          {"ttft-slo", "1s"},
                                          {"gpu", "l40s"},
                                          {"top", "1"}});

@@ -162,7 +162,14 @@ TEST(Recommend, EveryPlanIsBuyableAndFits) {
       EXPECT_LE(p.job.batch * p.job.parallel.data(), request.global_batch);
     }
   }
-  for (std::size_t i = 1; i < found.plans.size(); ++i) EXPECT_LE(found.plans[i - 1].cost, found.plans[i].cost);
+  // Prices nobody may rely on stand behind those somebody may.
+  for (std::size_t i = 1; i < found.plans.size(); ++i) {
+    const Plan &before = found.plans[i - 1], &after = found.plans[i];
+    EXPECT_GE(before.price.may_lead(), after.price.may_lead());
+    if (before.price.may_lead() == after.price.may_lead()) {
+      EXPECT_LE(before.cost, after.cost);
+    }
+  }
 }
 
 TEST(Recommend, EveryPlanOfTheParetoFrontIsCheaperOrFaster) {
@@ -357,13 +364,13 @@ TEST(Recommend, NearestToADeadlineIsTheSoonest) {
   const auto without = std::find_if(found.changes.begin(), found.changes.end(),
                                     [](const Change& c) { return c.kind == ChangeKind::kNoDeadline; });
   ASSERT_NE(without, found.changes.end());
-  EXPECT_LE(without->plan.time.total(), fastest.plans.at(0).time.total() * 1.001);
+  EXPECT_LE(without->plan.time.total(), fastest.plans.at(0).time.total() * 1.01);
 }
 
 // A mix is only told when it is clearly cheaper than any one kind, and it carries everything.
 TEST(Recommend, AMixIsCheaperThanOneKind) {
   int told = 0;
-  for (const char* rate : {"11/s", "20/s", "29/s"}) {
+  for (const char* rate : {"11/s", "20/s", "21/s", "29/s"}) {
     const Recommendation found = recommend(request_of({{"model", "llama-3.1-70b"},
                                                        {"job", "serve"},
                                                        {"rate", rate},

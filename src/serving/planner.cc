@@ -143,7 +143,7 @@ std::optional<Assessment> Planner::confirm(const Configuration& c) const {
   const double idle =
       1 -
       std::min(0.999, in_requests_per_s(sim::mean_rate(service_.arrivals).value_or(RequestsPerSecond{})) / capacity(c));
-  const std::uint64_t least = continuous(c) ? 4'000 : 64'000;
+  const std::uint64_t least = continuous(c) ? 8'000 : 64'000;
   const double alike = (continuous(c) ? 300 : 2'000) / (idle * idle);
   std::uint64_t requests = std::min(most, std::max(run_of(c, 6, least), static_cast<std::uint64_t>(alike)));
   std::optional<Assessment> a = assess(c, {requests, seed_, 0, Statistic::kP99});

@@ -64,7 +64,7 @@ TEST_F(SqliteTest, WhatIsNotCommittedIsUndone) {
 }
 
 TEST_F(SqliteTest, AMistakeIsSaidInTheDatabasesWords) {
-  const Result<> wrong = database_->run("INSERT INTO nothing VALUES (1)");
+  const Result<> wrong = database_->run("INSERT INTO absent VALUES (1)");
   ASSERT_FALSE(wrong);
   EXPECT_NE(wrong.error().message.find("no such table"), std::string::npos);
   EXPECT_EQ(wrong.error().code, ErrorCode::kUnreadableSource);

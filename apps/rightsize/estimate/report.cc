@@ -148,6 +148,11 @@ void serve_document(Json& d, const SpeedInput& input, const ServeEstimate& e) {
   d["tpot_seconds"] = in_seconds(e.tpot);
   d["output_tokens_per_second_per_gpu"] = in_tokens_per_s(e.output_per_gpu);
   d["requests_per_second"] = e.requests_per_second;
+  if (input.work.audio_seconds > 0) {
+    d["audio_seconds_per_request"] = input.work.audio_seconds;
+    d["audio_hours_per_gpu_hour"] = e.requests_per_second / input.job.parallel.gpus * input.work.audio_seconds;
+  }
+  if (input.job.image.tokens > 0) d["image_tokens"] = input.job.image.tokens;
   d["max_concurrency"] = report::json_number(std::floor(e.max_concurrency));
   d["running"] = report::json_number(e.running);
   if (input.rate > RequestsPerSecond{}) {
@@ -196,7 +201,12 @@ void report_serve(report::Report& report, const SpeedInput& input, const ServeEs
   if (input.rate > RequestsPerSecond{}) text += open_loop_sentence(input, e);
   if (job.serve.disaggregated)
     text += fmt::format(" A prompt's KV cache takes {} to its decode worker.", format_duration(e.transfer));
-  text += fmt::format(" The KV cache holds {} such requests.", format_count(std::floor(e.max_concurrency)));
+  if (input.work.audio_seconds > 0) {
+    text += fmt::format(" That is {} hours of audio an hour of one GPU.",
+                        rate(e.requests_per_second / job.parallel.gpus * input.work.audio_seconds));
+  }
+  text += fmt::format(" {} {} such requests.", input.work.encoder_decoder ? "There is room for" : "The KV cache holds",
+                      format_count(std::floor(e.max_concurrency)));
   report.blocks.emplace_back(report::Paragraph{std::move(text)});
   report.blocks.emplace_back(parts_table("One output token", e.parts));
   report.blocks.emplace_back(parts_table("Prefill of one prompt", e.prefill_parts));
@@ -204,17 +214,35 @@ void report_serve(report::Report& report, const SpeedInput& input, const ServeEs
   serve_document(report.document, input, e);
 }
 
+// "One pass of bert-base in bf16 over a batch of 32 x 128 tokens", "A batch of 4 images of sdxl-unet ...".
+std::string batch_subject(const SpeedInput& input) {
+  if (input.model.pipeline) return describe_job(input.model, input.job) + ",";
+  return fmt::format("One pass of {} in {} over a batch of {}{}", input.model.name, model::name_of(input.job.precision),
+                     input.job.batch, input.work.image ? "" : fmt::format(" x {} tokens", input.job.sequence));
+}
+
+// What makes an image of a model that makes some.
+Json image_document(const SpeedInput& input) {
+  const model::ImagePipeline& pipeline = *input.model.pipeline;
+  const int height = input.model.image_height > 0 ? input.model.image_height : input.model.image_size;
+  return {{"steps", input.job.image.steps.value_or(pipeline.steps)},
+          {"guidance", input.job.image.guidance.value_or(pipeline.guidance)},
+          {"width", input.model.image_size * pipeline.pixels},
+          {"height", height * pipeline.pixels},
+          {"text_encoders", pipeline.encoders},
+          {"decoder", pipeline.decoder}};
+}
+
 void report_batch(report::Report& report, const SpeedInput& input, const BatchEstimate& e) {
-  const bool tokens = !input.work.image;
-  report.blocks.emplace_back(report::Paragraph{fmt::format(
-      "One pass of {} in {} over a batch of {}{} takes {} on {} (80 % sure of {} to {}): {} samples/s, bound by {}.",
-      input.model.name, model::name_of(input.job.precision), input.job.batch,
-      tokens ? fmt::format(" x {} tokens", input.job.sequence) : "", format_duration(e.batch), input.gpu->name,
-      format_duration(e.batch * e.interval.low), format_duration(e.batch * e.interval.high), rate(e.samples_per_second),
-      perf::name_of(e.bound))});
+  report.blocks.emplace_back(report::Paragraph{
+      fmt::format("{} takes {} on {} (80 % sure of {} to {}): {} {}/s, bound by {}.", batch_subject(input),
+                  format_duration(e.batch), input.gpu->name, format_duration(e.batch * e.interval.low),
+                  format_duration(e.batch * e.interval.high), rate(e.samples_per_second),
+                  input.model.pipeline ? "images" : "samples", perf::name_of(e.bound))});
   report.blocks.emplace_back(parts_table("", e.parts));
   add_notes(report, texts_of(e.notes), basis_sentence(e.basis, input));
   Json& d = report.document;
+  if (input.model.pipeline) d["image"] = image_document(input);
   d["batch_seconds"] = in_seconds(e.batch);
   d["samples_per_second_per_gpu"] = e.samples_per_second;
   d["device_seconds"] = in_seconds(e.device);

@@ -1,9 +1,11 @@
 #include "rightsize/input/job_flags.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "memory/memory.h"
-#include "model/presets.h"
+#include "model/model_job.h"
 #include "model/serve_settings.h"
 
 namespace rightsize::app {
@@ -24,10 +26,11 @@ void add_job_flags(FlagSet& command, JobFlags& flags) {
 }
 
 Checked<ModelAndJob> read_job(const JobFlags& flags) {
-  RIGHTSIZE_TRY(model::ModelShape model, model::find_model(flags.model));
   std::vector<model::Setting> settings;
   for (const auto& [name, value] : flags.settings) settings.push_back({name, value, {}});
-  RIGHTSIZE_TRY(model::Job job, model::parse_job(settings));
+  RIGHTSIZE_TRY(const model::Job parsed, model::parse_job(settings));
+  RIGHTSIZE_TRY(model::ModelJob fitted, model::fit_to_model(flags.model, parsed, settings));
+  auto& [model, job] = fitted;
   const bool served = job.kind == model::JobKind::kServe && !flags.settings.contains("precision");
   if (served) job.precision = model::default_precision(model, job.stack);
   if (job.sequence == 0) job.sequence = memory::default_sequence(model);
@@ -35,12 +38,44 @@ Checked<ModelAndJob> read_job(const JobFlags& flags) {
   return ModelAndJob{std::move(model), job};
 }
 
+namespace {
+
+// "1024x1024, 30 steps with guidance".
+std::string describe_image(const model::ModelShape& model, const model::Job& job) {
+  const model::ImagePipeline& pipeline = *model.pipeline;
+  const int height = model.image_height > 0 ? model.image_height : model.image_size;
+  return fmt::format("{}x{} pixels, {} steps{}", model.image_size * pipeline.pixels, height * pipeline.pixels,
+                     job.image.steps.value_or(pipeline.steps),
+                     job.image.guidance.value_or(pipeline.guidance) ? " with guidance" : "");
+}
+
+// What a request of this model is.
+std::string describe_requests(const model::ModelShape& model, const model::Job& job) {
+  using model::ModelKind;
+  if (model.pipeline) return fmt::format(": batch {}, {}", job.batch, describe_image(model, job));
+  if (model.kind == ModelKind::kEncoder) return fmt::format(": batch {} x {} tokens", job.batch, job.sequence);
+  const std::int64_t together = std::max(job.serve.concurrency, job.batch);
+  const std::string flight = fmt::format(" with {}: {} request{} in flight", model::name_of(job.stack),
+                                         job.serve.concurrency, job.serve.concurrency == 1 ? "" : "s");
+  if (model.encoder_context > 0) {
+    return fmt::format(" with hf: {} window{} of {} s of audio at once, {} tokens out", together,
+                       together == 1 ? "" : "s", model.encoder_context / 50, job.serve.osl);
+  }
+  if (model.kind != ModelKind::kDecoder && model.kind != ModelKind::kEncoderDecoder)
+    return fmt::format(": batch {}", job.batch);
+  if (job.image.count > 0) {
+    return flight + fmt::format(", {} tokens in ({} of {} image{}), {} out", job.serve.isl, job.image.tokens,
+                                job.image.count, job.image.count == 1 ? "" : "s", job.serve.osl);
+  }
+  return flight + fmt::format(", {} tokens in, {} out", job.serve.isl, job.serve.osl);
+}
+
+}  // namespace
+
 std::string describe_job(const model::ModelShape& model, const model::Job& job) {
   std::string text;
   if (job.kind == model::JobKind::kServe) {
-    text = fmt::format("Serving {} in {} with {}: {} request{} in flight, {} tokens in, {} out", model.name,
-                       model::name_of(job.precision), model::name_of(job.stack), job.serve.concurrency,
-                       job.serve.concurrency == 1 ? "" : "s", job.serve.isl, job.serve.osl);
+    text = fmt::format("Serving {} in {}{}", model.name, model::name_of(job.precision), describe_requests(model, job));
   } else {
     const bool adapters = job.train.method != model::Method::kFull;
     text = fmt::format("{} {} in {} with {}, batch {}{}",

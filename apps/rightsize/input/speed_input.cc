@@ -20,7 +20,7 @@ Result<SpeedEstimate> estimate_speed(const perf::Constants& constants, const Spe
   SpeedEstimate result;
   if (input.job.kind == model::JobKind::kTrain) {
     RIGHTSIZE_TRY(result.train, perf::estimate_training(constants, input.work, input.job, input.speed, input.cluster));
-  } else if (perf::serves_batches(input.work)) {
+  } else if (perf::serves_batches(input.work) && !input.work.encoder_decoder) {
     RIGHTSIZE_TRY(result.batch, perf::estimate_batch(constants, input.work, input.job, input.speed));
   } else {
     const perf::ServeLoad load = serving::load_of(input.model, input.job, *input.gpu, input.rate);

@@ -279,7 +279,8 @@ Report memory_report(const ModelAndJob& input, const MemoryNeed& need, const std
   report.document = document_of(input, need, gpus);
   std::string text = describe_job(input.model, input.job) + ", " + memory_sentence(need, input.job, gpus);
   if (need.max_concurrency)
-    text += fmt::format(" The KV cache has room for {} such requests at once.",
+    text += fmt::format(" {} room for {} such requests at once.",
+                        input.model.kind == model::ModelKind::kDecoder ? "The KV cache has" : "There is",
                         format_count(static_cast<double>(*need.max_concurrency)));
   for (const std::string& warning : need.warnings) text += "\nwarning: " + warning;
   report.blocks.emplace_back(report::Paragraph{std::move(text)});

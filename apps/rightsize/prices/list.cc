@@ -65,13 +65,15 @@ Result<const SortKey*> find_sort_key(const std::string& name) {
                   .with_hint(fmt::format("keys are {}", fmt::join(names, ", "))));
 }
 
-// Deterministic whatever the order of the catalogue: ties go by name.
+// Prices in doubt come behind all others, as in every recommendation. Deterministic whatever the order of the
+// catalogue: ties go by name.
 bool sorts_before(const Row& a, const Row& b, double Row::*key) {
+  if (a.outlook.may_lead() != b.outlook.may_lead()) return a.outlook.may_lead();
   double x = a.*key, y = b.*key;
   if (std::isnan(x) != std::isnan(y)) return std::isnan(y);
   if (x != y && !std::isnan(x)) return x < y;
   auto identity = [](const Row& o) {
-    return std::tie(o.price->provider, o.price->instance, o.price->region, o.price->purchase);
+    return std::tie(o.price->provider, o.price->instance, o.price->region, o.price->zone, o.price->purchase);
   };
   return identity(a) < identity(b);
 }
@@ -146,6 +148,12 @@ Cell small_dollars_cell(double value) {
 // The zone says its region by itself; where it has no name of its own the region stands.
 std::string place_of(const Price& price) { return price.zone.empty() ? price.region : price.region + " " + price.zone; }
 
+// '?' where the price is no ground to stand on: no source confirms it, a floor, over a year old.
+Cell marked(Cell cell, const Row& row) {
+  if (!row.outlook.may_lead()) cell.shown += " ?";
+  return cell;
+}
+
 report::Table table_of(const std::vector<Row>& offers, int top) {
   report::Table table;
   table.columns = {{"provider", "provider", Align::kLeft},
@@ -166,7 +174,7 @@ report::Table table_of(const std::vector<Row>& offers, int top) {
         {report::text_cell(o.price->provider), report::text_cell(o.price->instance),
          report::number_cell(std::to_string(o.machine->gpus), o.machine->gpus), report::text_cell(o.gpu->name),
          report::text_cell(place_of(*o.price)), report::text_cell(catalog::name_of(o.price->purchase)),
-         dollars_cell(o.per_hour), dollars_cell(o.per_gpu), small_dollars_cell(o.per_tflop),
+         marked(dollars_cell(o.per_hour), o), dollars_cell(o.per_gpu), small_dollars_cell(o.per_tflop),
          small_dollars_cell(o.per_gbs), small_dollars_cell(o.per_gib),
          std::isnan(o.age_days) ? report::unknown_cell()
                                 : report::number_cell(fmt::format("{:.0f} d", o.age_days), o.age_days)});
@@ -303,6 +311,11 @@ Outcome make_outcome(const std::vector<Row>& offers, const PricesFlags& flags, s
   std::string notes = age_sentence(by_provider) +
                       " $/TFLOP-h counts dense bf16 (fp16 where there is no bf16) peaks, $/GB/s-h memory bandwidth, "
                       "$/GiB-h GPU memory.";
+  if (std::any_of(offers.begin(), offers.end(), [](const Row& row) { return !row.outlook.may_lead(); })) {
+    notes +=
+        "\n'?' marks prices that no source confirms, launch floors of spot, and prices over a year old; they come "
+        "last.";
+  }
   if (left_out > 0) {
     notes += fmt::format("\n{} peer-hosted offer{} left out; --community shows them.", left_out,
                          left_out == 1 ? " is" : "s are");

@@ -313,7 +313,7 @@ std::string describe_warning(const plan::PriceWarning& warning) {
     case plan::PriceWarning::Kind::kOld:
       return fmt::format("its price was read {} days ago", warning.age_days);
     case plan::PriceWarning::Kind::kFarBelowOtherRegions:
-      return fmt::format("other regions ask {} an hour in the middle, {}x as much: such a price may not last",
+      return fmt::format("the median of other regions is {}/h, {}x as much: it may not last",
                          format_usd_per_hour(warning.elsewhere), format_number(warning.times, 2));
   }
   return {};

@@ -218,6 +218,13 @@ void ModelRun::run(Frame& frame, const Op& op) {
       return result(attend(frame, op));
     case OpKind::kExperts:
       return result(route(frame, forward_.experts[static_cast<std::size_t>(op.aux)], take(frame, op, 0)));
+    case OpKind::kScan: {
+      const model::ScanOp& how = forward_.scans[static_cast<std::size_t>(op.aux)];
+      const Count heads = (how.heads + plan_.tensor - 1) / plan_.tensor;
+      const Count chunks = plan_.batch * ((plan_.tokens + how.chunk - 1) / how.chunk);
+      Tensor x = take(frame, op, 0), steps = take(frame, op, 1);
+      return result(scan(std::move(x), std::move(steps), elements(), chunks * heads * how.head_dim * how.state));
+    }
     case OpKind::kRelativeBias:
       return result(relative_bias(parameter(linear_of(frame, op.weight).weight), elements(), plan_.tokens));
     case OpKind::kNorm:

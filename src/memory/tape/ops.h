@@ -161,6 +161,10 @@ Tensor sink_attention(Tensor q, Tensor k, Tensor v, const AttentionShape& shape)
 // The same with scores and probabilities made again in the backward (Megatron's selective recomputation).
 Tensor recomputed_attention(Tensor q, Tensor k, Tensor v, const AttentionShape& shape);
 
+// A chunked scan in one kernel (mamba_ssm, flash-linear-attention): keeps its inputs and its result; `states` 32-bit
+// elements, those at the chunks' ends, are made in the forward pass and again in the backward.
+Tensor scan(Tensor x, Tensor steps, Count outputs, Count states);
+
 // rotate_half and the two products of rotary positions.
 Tensor rotate(Tensor x, const Tensor& cosine, const Tensor& sine);
 // T5Attention.compute_bias: buckets from integer distances, then a lookup of n elements.

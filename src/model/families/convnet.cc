@@ -31,6 +31,10 @@ bool read_stages(const Config& config, const Stages& fallback, Stages& stages) {
 void read_image(const Config& config, ModelShape& shape, int image_size = 224) {
   shape.kind = ModelKind::kConvNet;
   shape.image_size = config.count("image_size", image_size, 1, kLargestImage);
+  if (const std::optional<ImageSize>& asked = config.resolution()) {
+    if (asked->width != asked->height) config.json().fail_at("image_size", "images must be square: give one side");
+    shape.image_size = static_cast<int>(asked->width);
+  }
   shape.channels = config.count("num_channels", 3, 1, kWidest);
   shape.positions = Positions::kNone;
 }

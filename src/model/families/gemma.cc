@@ -4,6 +4,7 @@
 
 #include "model/decoder.h"
 #include "model/families.h"
+#include "model/vision_tower.h"
 
 namespace rightsize::model {
 namespace {
@@ -79,63 +80,22 @@ void read_gemma3_text(const Config& config, ModelShape& shape) {
   Decoder(config, read_gemma3_sizes(config, shape), shape).write();
 }
 
-struct Siglip {
-  int layers;
-  std::int64_t hidden, intermediate;
-  int image, patch, channels;
-};
-
-Siglip read_siglip(const Config& config) {
-  Siglip vision{};
-  vision.hidden = config.size("hidden_size", 768);
-  vision.intermediate = config.size("intermediate_size", 3'072, kWidestMlp);
-  vision.layers = config.count("num_hidden_layers", 12);
-  vision.channels = config.count("num_channels", 3, 1, kWidest);
-  vision.image = config.count("image_size", 224, 1, kLargestImage);
-  vision.patch = config.count("patch_size", 16, 1, 1'024);
-  int heads = config.count("num_attention_heads", 12, 1, kMostHeads);
-  config.divide(vision.hidden, "hidden_size", heads, "num_attention_heads");
-  return vision;
-}
-
-void add_siglip(Inventory& inventory, const Siglip& vision) {
-  const std::int64_t side = vision.image / vision.patch;
-  ConvOptions patches;
-  patches.stride = vision.patch;
-  patches.bias = true;
-  inventory.grid(vision.patch);
-  inventory.conv("vision_tower.patch_embedding", vision.hidden, vision.channels, vision.patch, patches);
-  inventory.grid(0);
-  inventory.embedding("vision_tower.position_embedding", WeightRole::kPositionEmbedding, side * side, vision.hidden);
-  inventory.begin_block(vision.layers);
-  inventory.norm("vision_tower.layer_norm1", vision.hidden, true);
-  for (const char* name : {"k_proj", "v_proj", "q_proj", "out_proj"}) {
-    inventory.linear(std::string("vision_tower.self_attn.") + name, WeightRole::kAttention, vision.hidden,
-                     vision.hidden, true);
-  }
-  inventory.norm("vision_tower.layer_norm2", vision.hidden, true);
-  inventory.linear("vision_tower.mlp.fc1", WeightRole::kMlp, vision.intermediate, vision.hidden, true);
-  inventory.output("vision_tower.mlp.fc2", WeightRole::kMlp, vision.hidden, vision.intermediate, true);
-  inventory.end_block();
-  inventory.norm("vision_tower.post_layernorm", vision.hidden, true);
-}
-
 void read_gemma3(const Config& config, ModelShape& shape) {
   // Gemma 3 1B and text-only exports have the text fields at the top.
   if (!config.json().has("text_config")) return read_gemma3_text(config, shape);
   Config text = config.section("text_config");
   const DecoderStyle style = read_gemma3_sizes(text, shape);
   if (config.head(Head::kConditionalGeneration) != Head::kCausalLm) {
-    const Siglip vision = read_siglip(config.section("vision_config"));
-    shape.image_size = vision.image;
-    shape.patch_size = vision.patch;
-    shape.channels = vision.channels;
-    Inventory inventory(shape.weights);
-    add_siglip(inventory, vision);
-    inventory.embedding("multi_modal_projector.mm_input_projection_weight", WeightRole::kOther, vision.hidden,
-                        shape.hidden);
-    inventory.norm("multi_modal_projector.mm_soft_emb_norm", vision.hidden, false);
-    for (Weight& weight : shape.weights) weight.images_only = true;
+    const Config vision = config.section("vision_config");
+    VisionTower tower = read_clip_vision(vision);
+    tower.class_token = tower.first_norm = false;
+    tower.patch_bias = true;
+    const std::int64_t across = std::max(1, tower.side / std::max(1, tower.patch));
+    tower.positions = across * across;
+    tower.tokens = config.count("mm_tokens_per_image", 256, 1, kLongestContext);
+    tower.text_width = shape.hidden;
+    tower.projector = VisionTower::Projector::kMatrix;
+    add_vision_tower(shape, tower);
   }
   Decoder(text, style, shape).write();
   text.json().refuse_misspelt();

@@ -28,12 +28,9 @@ void write_qwen_moe(const Config& config, const DecoderStyle& style, ModelShape&
   shape.experts->dense_layers = static_cast<int>(std::count(sparse.begin(), sparse.end(), false));
   if (config.flag("use_sliding_window", false))
     shape.sliding_window = config.size("sliding_window", 4'096, kLongestContext);
-  std::vector<Decoder::Run> runs;
-  for (bool experts : sparse) {
-    if (runs.empty() || runs.back().experts != experts) runs.push_back({0, experts});
-    ++runs.back().layers;
-  }
-  Decoder(config, style, shape).write(runs);
+  std::vector<Decoder::Run> layers;
+  for (bool experts : sparse) layers.push_back({1, experts});
+  Decoder(config, style, shape).write(Decoder::runs_of(layers));
 }
 
 void read_mixtral(const Config& config, ModelShape& shape) {

@@ -6,6 +6,7 @@
 
 #include "model/decoder.h"
 #include "model/families.h"
+#include "model/image_config.h"
 
 namespace rightsize::model {
 namespace {
@@ -84,7 +85,7 @@ class Unet {
 
   void write() {
     const std::int64_t first = layout_.channels.front();
-    const Size pixels = kSamples.times(std::int64_t{shape_.channels} * shape_.image_size * shape_.image_size);
+    const Size pixels = kSamples.times(std::int64_t{shape_.channels} * shape_.image_size * latent_height(shape_));
     f_.input(pixels, Width::kSingle);  // the noise to find
     prompt_ = f_.input(kSamples.times(kPromptTokens * layout_.text_width), Width::kStored);
     Value latents = f_.input(pixels, Width::kSingle);
@@ -133,8 +134,8 @@ class Unet {
   }
 
   Size grid() const {
-    const std::int64_t side = (shape_.image_size + scale_ - 1) / scale_;
-    return kSamples.times(side * side);
+    auto along = [&](int side) { return (std::int64_t{side} + scale_ - 1) / scale_; };
+    return kSamples.times(along(shape_.image_size) * along(latent_height(shape_)));
   }
 
   Value group_norm(WeightRef weight, Value x) {
@@ -336,16 +337,30 @@ void fill_shape(const Config& config, const Layout& layout, ModelShape& shape) {
     shape.stages.push_back({static_cast<int>(layout.resnets), layout.channels[i], 4 * layout.channels[i], 1 << i});
   }
   shape.intermediate = 4 * shape.hidden;
-  shape.image_size = config.count("sample_size", 64, 1, kLargestImage);
+  read_latent_size(config, shape, 64, 8);
   shape.channels = config.count("in_channels", 4, 1, kWidest);
   shape.gated_mlp = true;
   shape.activation = Activation::kSilu;
   shape.positions = Positions::kNone;
 }
 
+// Stable Diffusion 1 has one text encoder, 2 another, XL two; which is seen by how wide the prompt's embedding is.
+ImagePipeline pipeline_of(const Layout& layout, bool text_time) {
+  ImagePipeline pipeline;
+  if (text_time)
+    pipeline.encoders = {"clip-l-text", "openclip-bigg-text"};
+  else if (layout.text_width == 1'024)
+    pipeline.encoders = {"openclip-h-text"};
+  else
+    pipeline.encoders = {"clip-l-text"};
+  pipeline.decoder = "sd-vae";
+  return pipeline;
+}
+
 void read_unet(const Config& config, ModelShape& shape) {
   const Layout layout = read_layout(config);
   fill_shape(config, layout, shape);
+  shape.pipeline = pipeline_of(layout, config.json().get_string("addition_embed_type").value_or("") == "text_time");
   Unet(config, shape, layout).write();
 }
 

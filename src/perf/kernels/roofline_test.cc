@@ -192,7 +192,7 @@ TEST(GpuSpeed, EveryGpuOfTheCatalogueHasCurves) {
     const GpuSpeed speed = gpu_speed(constants(), gpu);
     if (!speed.has_half) continue;
     EXPECT_GT(speed.sustained, 0.2) << gpu.name;
-    EXPECT_LE(speed.sustained, 1.05) << gpu.name;
+    EXPECT_LE(speed.sustained, 1.1) << gpu.name;  // a GeForce clocks above its data sheet
     for (const MatmulCurve& curve : speed.matmul) {
       EXPECT_GT(curve.rate, 0) << gpu.name;
       EXPECT_GT(curve.bandwidth, 0.3) << gpu.name;
@@ -215,8 +215,8 @@ TEST(GpuSpeed, BasisSaysHowItIsKnown) {
 }
 
 TEST(GpuSpeed, PowerLimitsTheRate) {
-  // An L4 has 72 W for 121 TFLOP/s, 0.6 W each; its sibling the L40S 0.97: 0.645 x (0.595 / 0.97)^0.6 = 0.48.
-  EXPECT_NEAR(speed_of("l4").matmul[0].rate, 0.48, 0.01);
+  // An L4 has 72 W for 121 TFLOP/s, 0.6 W each; its sibling the L40S 0.97: 0.645 x (0.595 / 0.97)^0.5 = 0.505.
+  EXPECT_NEAR(speed_of("l4").matmul[0].rate, 0.505, 0.01);
   EXPECT_NEAR(speed_of("mi300x").matmul[0].rate, 668.0 / 1307, 1e-6);
 }
 

@@ -45,6 +45,7 @@ class EagerWalk {
         return ops_.linear(at(op.rows), op.inputs, op.outputs, op.bias, e,
                            op.of_attention ? mode_.lora_attention : mode_.lora_other);
       case OpKind::kConvolution:  // over time, in audio models: as a product over its columns
+        if (op.groups > 1) return ops_.pass(n, 2 * e, 4 * e, 1, 2);  // a channel at a time
         return ops_.linear(at(op.rows), op.inputs * op.kernel, op.outputs, op.bias, e, 0);
       case OpKind::kProduct:
         return ops_.batched_product(at(op.rows));
@@ -56,6 +57,8 @@ class EagerWalk {
                                {static_cast<double>(how.count), static_cast<double>(how.per_token),
                                 static_cast<double>(how.intermediate), static_cast<double>(how.hidden), how.clamped});
       }
+      case OpKind::kScan:
+        return ops_.scan(work_.scans[static_cast<std::size_t>(op.aux)], batch_.tokens());
       case OpKind::kNorm:
         return norm(op, n, e);
       case OpKind::kRotate:

@@ -195,6 +195,16 @@ void EagerOps::math_attention(const EagerAttention& a) {
   cost_.views += 10;
 }
 
+// Five kernels (chunk sums, states, their recurrence, scores, outputs); the backward pass makes the states again.
+void EagerOps::scan(const model::ScanOp& how, double tokens) {
+  const Seconds once = scan_time(gpu_, how, 1, tokens).time;
+  cost_.forward.attention += once;
+  cost_.forward.kernels += 5;
+  if (!mode_.gradients) return;
+  cost_.backward.attention += once * 3.0;
+  cost_.backward.kernels += 12;
+}
+
 // transformers 5 sorts tokens by expert and runs one grouped product. Under autocast the grouped product stays fp32;
 // PEFT adapts stacked experts by merging whole expert tensors.
 void EagerOps::expert_mlp(double tokens, const Experts& how) {

@@ -6,6 +6,7 @@
 
 #include "perf/kernels/gpu_speed.h"
 #include "perf/kernels/roofline.h"
+#include "perf/kernels/scan.h"
 #include "perf/stacks/stacks.h"
 
 namespace rightsize::perf {
@@ -69,6 +70,7 @@ class EagerOps {
   void flash_attention(const EagerAttention& a);
   void eager_attention(const EagerAttention& a);  // 16-bit products, scores in pieces
   void math_attention(const EagerAttention& a);   // fp32 products, scores in pieces
+  void scan(const model::ScanOp& how, double tokens);
   void views(double n) { cost_.views += n; }
   void backward_bytes(double n, double kernels);
   struct Experts {

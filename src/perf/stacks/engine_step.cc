@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "perf/kernels/scan.h"
+
 namespace rightsize::perf {
 namespace {
 
@@ -83,7 +85,7 @@ Seconds elementwise_time(const ModelWork& work, const GpuSpeed& gpu, const Engin
 Seconds exchanges(const ModelWork& work, const GpuSpeed& gpu, const Cluster& cluster, const EngineLayout& layout,
                   double rows) {
   const Bytes all = bytes(2 * rows * work.hidden);
-  if (layout.attention == 1) return engine_all_reduce_time(gpu, cluster, layout.tensor, all) * (2 * work.layers);
+  if (layout.attention == 1) return engine_all_reduce_time(gpu, cluster, layout.tensor, all) * work.reductions;
   const Bytes own = all / layout.attention;
   const double dense = work.layers - work.expert_layers;
   Seconds sum = engine_all_reduce_time(gpu, cluster, layout.attention_tensor(), own) * (work.layers + dense);
@@ -179,11 +181,36 @@ EngineWork decode_work(const ModelWork& work, const GpuSpeed& gpu, const Cluster
       // All queries of a sequence read its cache together.
       step.attention += decode_attention(gpu, layout, how, own, context) * layer.count;
     }
+    for (int number : layer.scans) {
+      step.attention +=
+          scan_step_time(gpu, work.scans[static_cast<std::size_t>(number)], layout.attention_tensor(), own) *
+          layer.count;
+    }
   }
   step.all_reduce = exchanges(work, gpu, cluster, layout, rows);
   step.elementwise = elementwise_time(work, gpu, layout, rows, kDecodeBytes);
   return step;
 }
+
+namespace {
+
+// The images of a prompt, each through all layers of the tower, in 16 bits.
+void add_tower(const ModelWork& work, const GpuSpeed& gpu, const EngineLayout& layout, double prompts,
+               EngineWork& step) {
+  EngineLayout half = layout;
+  half.format = WeightFormat::kHalf;
+  for (const LayerWork& layer : work.tower->kinds) {
+    for (int number : layer.attentions) {
+      const model::AttentionOp& how = work.tower->attentions[static_cast<std::size_t>(number)];
+      const double patches = static_cast<double>(how.query_tokens), seen = static_cast<double>(how.key_tokens);
+      const double times = layer.count * work.tower_images * prompts;
+      step.matmul += layer_products(*work.tower, layer, gpu, half, patches) * times;
+      step.attention += prefill_attention(gpu, half, how, patches / seen, seen) * times;
+    }
+  }
+}
+
+}  // namespace
 
 EngineWork prefill_work(const ModelWork& work, const GpuSpeed& gpu, const Cluster& cluster, const EngineLayout& layout,
                         double prompts, double tokens, double cached) {
@@ -196,7 +223,13 @@ EngineWork prefill_work(const ModelWork& work, const GpuSpeed& gpu, const Cluste
       const double share = new_scores(tokens, cached) * windowed_scores(all, static_cast<double>(how.window));
       step.attention += prefill_attention(gpu, layout, how, own, all) * (share * layer.count);
     }
+    for (int number : layer.scans) {
+      step.attention +=
+          scan_time(gpu, work.scans[static_cast<std::size_t>(number)], layout.attention_tensor(), own * tokens) *
+          layer.count;
+    }
   }
+  if (work.tower) add_tower(work, gpu, layout, prompts, step);
   step.all_reduce = exchanges(work, gpu, cluster, layout, prompts * tokens);
   step.elementwise = elementwise_time(work, gpu, layout, prompts * tokens, kPrefillBytes);
   return step;

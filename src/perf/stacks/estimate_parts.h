@@ -22,6 +22,11 @@ BatchEstimate batch_eager(const EagerConstants& constants, const ModelWork& work
 BatchEstimate batch_images(const Constants& constants, const ModelWork& work, const model::Job& job,
                            const GpuSpeed& gpu);
 
+BatchEstimate generate_images(const Constants& constants, const ModelWork& work, const model::Job& job,
+                              const GpuSpeed& gpu);
+Result<BatchEstimate> batch_answers(const Constants& constants, const ModelWork& work, const model::Job& job,
+                                    const GpuSpeed& gpu);
+
 // What the optimizer reads and writes of one trained parameter.
 double optimizer_bytes(const model::Job& job, bool half_precision);
 

@@ -4,6 +4,7 @@
 
 #include "memory/weight_bytes.h"
 #include "model/serve_settings.h"
+#include "perf/kernels/scan.h"
 #include "perf/stacks/engine_step.h"
 #include "perf/stacks/estimate_parts.h"
 
@@ -98,6 +99,11 @@ std::vector<RooflineOp> roofline_ops(const ModelWork& work, const Job& job, cons
       ops.add("attention",
               new_tokens > 1 ? prefill_attention(gpu, layout, how, batch, new_tokens)
                              : decode_attention(gpu, layout, how, batch, context),
+              layer.count);
+    }
+    for (int number : layer.scans) {
+      const model::ScanOp& how = work.scans[static_cast<std::size_t>(number)];
+      ops.add("recurrent state", new_tokens > 1 ? scan_time(gpu, how, t, rows) : scan_step_time(gpu, how, t, batch),
               layer.count);
     }
   }

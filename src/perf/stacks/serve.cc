@@ -117,12 +117,14 @@ ServeEstimate together(const Replica& r, const Job& job, const ServeLoad& load) 
   }
   estimate.running = std::max(1.0, std::min(asked, r.slots));
   estimate.full = estimate.running < asked * 0.999;
-  const Latency l = latency_at(r, prefill, estimate.running, std::max(0.0, asked - estimate.running));
+  const bool open = load.rate > RequestsPerSecond{};
+  const Latency l = open ? arriving_at(r, prefill, estimate.running)
+                         : latency_at(r, prefill, estimate.running, std::max(0.0, asked - estimate.running));
   estimate.prefill = prefill.alone.time;
   estimate.decode_step = l.step.time;
   estimate.ttft = l.ttft + queue;
   estimate.tpot = l.tpot;
-  estimate.max_concurrency = std::floor(r.slots) * replicas;
+  estimate.max_concurrency = std::floor(r.cached_requests) * replicas;
   const double answer = std::max(1.0, r.answer);
   const double per_replica = asked / in_seconds(estimate.ttft + l.tpot * answer);
   estimate.requests_per_second = per_replica * replicas;
@@ -147,7 +149,7 @@ ServeEstimate apart(const Replica& r, const Job& job) {
   estimate.decode_step = found.latency.step.time;
   estimate.ttft = found.latency.ttft;
   estimate.tpot = found.latency.tpot;
-  estimate.max_concurrency = std::floor(r.slots) * workers.decode_workers;
+  estimate.max_concurrency = std::floor(r.cached_requests) * workers.decode_workers;
   estimate.requests_per_second = found.requests_per_second;
   estimate.output_per_gpu =
       tokens_per_s(found.requests_per_second * std::max(1.0, r.answer) / static_cast<double>(job.parallel.gpus));

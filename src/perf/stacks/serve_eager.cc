@@ -40,7 +40,7 @@ Pass forward_layers(const EagerConstants& c, const ModelWork& work, const GpuSpe
   };
   for (const LayerWork& layer : work.kinds) {
     EagerCost cost = eager_layer(gpu, c, mode, work, layer, batch);
-    if (cache) {
+    if (cache && !layer.attentions.empty()) {
       cost.forward.traffic += bytes(4 * batch.tokens() * work.key_width);
       cost.forward.kernels += 2;
     }
@@ -100,6 +100,10 @@ Decode graph_decode(const EagerConstants& c, const ModelWork& work, const GpuSpe
         time += traffic_time(gpu, bytes(2 * elements * (1 + share)), c.decode_repeat_bandwidth);
       }
       decode.attention += time * layer.count;
+    }
+    for (int number : layer.scans) {
+      decode.attention +=
+          scan_step_time(gpu, work.scans[static_cast<std::size_t>(number)], 1, batch).time * layer.count;
     }
   }
   decode.launches = c.decode_kernel * kernels;

@@ -21,18 +21,24 @@ double station_time(double s, double requests, double z) {
 }  // namespace
 
 // TPOT: the step, and the prefills of the others, each of which falls into this answer once, packed as they arrive.
-// TTFT: own prefill and first step; the first prompts of a benchmark, which all come at once; and, where slots are
-// short, the queue of a closed loop.
-Latency latency_at(const Replica& r, const Prefill& prefill, double running, double waiting) {
+// TTFT: own prefill and first step.
+Latency arriving_at(const Replica& r, const Prefill& prefill, double running) {
   Latency l;
   l.step = decode_step(r, running);
   const double answer = answer_of(r);
   const double together = running * r.accepted / answer;  // prompts that arrive during a step
   l.tpot = l.step.time / r.accepted +
            prefill.each(together) * (r.c.prefill_interference * stage_share(r) * std::max(0.0, running - 1) / answer);
-  l.ttft = r.c.request_overhead + prefill.alone.time * r.c.prefill_wait + l.step.time +
-           prefill.each(running) * (r.c.burst_wait * running);
-  if (waiting > 0) l.ttft += l.tpot * (waiting / running * answer);
+  l.ttft = r.c.request_overhead + prefill.alone.time * r.c.prefill_wait + l.step.time;
+  return l;
+}
+
+// TTFT besides: the first prompts of a benchmark, which all come at once; and, where slots are short, the queue of a
+// closed loop.
+Latency latency_at(const Replica& r, const Prefill& prefill, double running, double waiting) {
+  Latency l = arriving_at(r, prefill, running);
+  l.ttft += prefill.each(running) * (r.c.burst_wait * running);
+  if (waiting > 0) l.ttft += l.tpot * (waiting / running * answer_of(r));
   return l;
 }
 
@@ -41,7 +47,7 @@ Latency latency_at(const Replica& r, const Prefill& prefill, double running, dou
 OpenLoop open_loop(const Replica& r, const Prefill& prefill, double rate) {
   const double answer = answer_of(r);
   auto served = [&](double running) {
-    const Latency l = latency_at(r, prefill, running, 0);
+    const Latency l = arriving_at(r, prefill, running);
     return running / in_seconds(l.ttft + l.tpot * answer);
   };
   OpenLoop loop;

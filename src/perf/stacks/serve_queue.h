@@ -11,8 +11,12 @@ struct Latency {
   Step step;
 };
 
-// With `running` requests that decode together and `waiting` ones in the queue of a closed loop.
+// With `running` requests that decode together and `waiting` ones in the queue of a closed loop, whose first prompts
+// all come at once.
 Latency latency_at(const Replica& r, const Prefill& prefill, double running, double waiting);
+
+// The same of requests that arrive by themselves; whatever they wait for is open_loop()'s.
+Latency arriving_at(const Replica& r, const Prefill& prefill, double running);
 
 // Requests that arrive by themselves.
 struct OpenLoop {

@@ -61,7 +61,7 @@ Replica replica_of(const Constants& constants, const ModelWork& work, const mode
   r.cached = tokens * job.serve.prefix_hit;
   r.prompt = tokens - r.cached;
   r.answer = static_cast<double>(job.serve.osl) * c.length_share;
-  r.slots = kv_tokens / std::max(1.0, tokens + r.answer * c.reserve_share);
+  r.slots = r.cached_requests = kv_tokens / std::max(1.0, tokens + r.answer * c.reserve_share);
   if (job.serve.max_batch) r.slots = std::min(r.slots, static_cast<double>(*job.serve.max_batch));
   const double budget = job.serve.max_tokens ? static_cast<double>(*job.serve.max_tokens) : c.pass_tokens;
   r.pass_prompts = std::max(1.0, budget * r.layout.attention / r.prompt);

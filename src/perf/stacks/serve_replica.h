@@ -16,7 +16,8 @@ struct Replica {
   EngineLayout layout = {};
   double pipeline = 1;
   double prompt = 0, cached = 0, answer = 0;  // mean tokens: to prefill, found in the prefix cache, to answer
-  double slots = 0;                           // requests that run together at most: cache and --max-batch
+  double cached_requests = 0;                 // requests the cache holds
+  double slots = 0;                           // requests that run together at most: by the cache and by --max-batch
   double pass_prompts = 1;                    // prompts that fit one pass
   double queries = 1, accepted = 1;           // tokens a step computes and keeps of a sequence
 };

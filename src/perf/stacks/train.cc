@@ -66,6 +66,11 @@ Result<TrainEstimate> estimate_training(const Constants& constants, const ModelW
   }
   if (job.train.offload != model::Offload::kNone || job.train.offload_activations)
     estimate.notes.push_back({NoteKind::kOffloadIgnored, 0});
+  if (!work.scans.empty() && estimate.basis == Basis::kMeasured) {
+    constexpr double kScanWidth = 0.33;  // nothing with recurrent layers was measured: as mixtures served
+    estimate.basis = Basis::kTransferred;
+    estimate.interval = interval_of(kScanWidth);
+  }
   if (job.train.optimizer == model::Optimizer::kMuon) estimate.notes.push_back({NoteKind::kMuonIgnored, 0});
   const bool whole_model = job.stack != Stack::kHf && !work.image;
   if (whole_model && work.window > 0 && static_cast<double>(job.sequence) > work.window)

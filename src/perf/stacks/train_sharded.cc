@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "perf/kernels/scan.h"
 #include "perf/stacks/engine_step.h"
 #include "perf/stacks/estimate_parts.h"
 
@@ -90,6 +91,11 @@ class ShardedLayer {
     for (int number : layer.attentions) {
       const model::AttentionOp& how = work_.attentions[static_cast<std::size_t>(number)];
       sum += prefill_attention(gpu_, layout, how, split_.batch, split_.sequence).time;
+    }
+    for (int number : layer.scans) {
+      sum += scan_time(gpu_, work_.scans[static_cast<std::size_t>(number)], layout.tensor,
+                       split_.tokens * job_.parallel.context)
+                 .time;
     }
     return sum * (factor / job_.parallel.context);
   }

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "perf/stacks/estimate_parts.h"
 
 namespace rightsize::perf {
@@ -271,19 +273,41 @@ Result<TrainEstimate> train_images(const Constants& constants, const ModelWork& 
   return estimate;
 }
 
-bool serves_batches(const ModelWork& work) { return work.image || !(work.decoder || work.encoder_decoder); }
+bool serves_batches(const ModelWork& work) { return !work.decoder; }
 
 Job fitted_to(const ModelWork& work, Job job) {
   if (job.kind == JobKind::kServe && serves_batches(work)) job.stack = model::Stack::kHf;
   return job;
 }
 
-Result<BatchEstimate> estimate_batch(const Constants& constants, const ModelWork& work, const Job& job,
-                                     const GpuSpeed& gpu) {
+namespace {
+
+Result<BatchEstimate> one_batch(const Constants& constants, const ModelWork& work, const Job& job,
+                                const GpuSpeed& gpu) {
+  if (work.pipeline) return generate_images(constants, work, job, gpu);
+  if (work.encoder_decoder) return batch_answers(constants, work, job, gpu);
+  return work.image ? batch_images(constants, work, job, gpu) : batch_eager(constants.eager, work, job, gpu);
+}
+
+// No engine runs these models, and PyTorch's passes are modelled in 16 and 32 bits.
+Result<> check_batch(const Job& job, const GpuSpeed& gpu) {
+  using model::Precision;
   if (!gpu.has_half)
     return fail(bad_input("the catalogue has no 16-bit rate for this GPU: its speed cannot be estimated"));
-  BatchEstimate estimate =
-      work.image ? batch_images(constants, work, job, gpu) : batch_eager(constants.eager, work, job, gpu);
+  const bool plain =
+      job.precision == Precision::kBf16 || job.precision == Precision::kFp16 || job.precision == Precision::kFp32;
+  if (plain) return {};
+  return fail(
+      bad_input(fmt::format("models that answer in one pass are not modelled in {}", model::name_of(job.precision)))
+          .with_hint("use --precision bf16 or fp16"));
+}
+
+}  // namespace
+
+Result<BatchEstimate> estimate_batch(const Constants& constants, const ModelWork& work, const Job& job,
+                                     const GpuSpeed& gpu) {
+  if (Result<> possible = check_batch(job, gpu); !possible) return fail(std::move(possible).error());
+  RIGHTSIZE_TRY(BatchEstimate estimate, one_batch(constants, work, job, gpu));
   estimate.samples_per_second = static_cast<double>(job.batch) / in_seconds(estimate.batch);
   note_hardware(job, gpu, Cluster{}, estimate.notes);
   return estimate;

@@ -1,0 +1,73 @@
+// Requests that are more than one pass and still answered whole: an image made step by step, a window of speech.
+#include "perf/stacks/estimate_parts.h"
+
+namespace rightsize::perf {
+namespace {
+
+using model::Job;
+
+// Nothing of these was measured as a whole; single passes of image models are within a third (docs/accuracy.md, GPUs
+// that were not measured).
+constexpr double kWidth = 0.3;
+
+void make_unsure(BatchEstimate& estimate) {
+  if (estimate.basis == Basis::kCalibrated) return;
+  estimate.basis = std::max(estimate.basis, Basis::kTransferred);
+  const Interval least = interval_of(kWidth);
+  estimate.interval.low = std::min(estimate.interval.low, least.low);
+  estimate.interval.high = std::max(estimate.interval.high, least.high);
+}
+
+}  // namespace
+
+// The prompt once, two passes a step where guidance wants one without the prompt, and pixels once.
+BatchEstimate generate_images(const Constants& constants, const ModelWork& work, const Job& job, const GpuSpeed& gpu) {
+  const ImageWork& pipeline = *work.pipeline;
+  const double steps = job.image.steps ? *job.image.steps : pipeline.steps;
+  const bool guided = job.image.guidance.value_or(pipeline.guidance);
+  Job pass = job;
+  pass.batch *= guided ? 2 : 1;
+  const BatchEstimate denoise = batch_images(constants, work, pass, gpu);
+  Seconds prompt, host;
+  for (std::size_t i = 0; i < pipeline.encoders.size(); ++i) {
+    Job text = pass;
+    text.sequence = static_cast<std::int64_t>(pipeline.encoder_tokens[i]);
+    const BatchEstimate once = batch_eager(constants.eager, *pipeline.encoders[i], text, gpu);
+    prompt += once.batch;
+    host += once.host;
+  }
+  Seconds pixels;
+  if (pipeline.decoder) pixels = batch_images(constants, *pipeline.decoder, job, gpu).batch;
+
+  BatchEstimate estimate = denoise;
+  estimate.batch = denoise.batch * steps + prompt + pixels;
+  estimate.device = denoise.device * steps + prompt + pixels;
+  estimate.host = denoise.host * steps + host;
+  estimate.parts = {};
+  estimate.notes = {};  // of one pass
+  if (prompt > Seconds{}) estimate.parts.push_back({"text encoders", prompt});
+  estimate.parts.push_back({"denoising steps", denoise.batch * steps});
+  if (pixels > Seconds{}) estimate.parts.push_back({"decoding to pixels", pixels});
+  make_unsure(estimate);
+  return estimate;
+}
+
+// Encoder and prompt, then one step a token of the answer.
+Result<BatchEstimate> batch_answers(const Constants& constants, const ModelWork& work, const Job& job,
+                                    const GpuSpeed& gpu) {
+  Job together = job;
+  together.serve.concurrency = job.batch;
+  RIGHTSIZE_TRY(const ServeEstimate whole, serve_eager(constants, work, together, gpu, ServeLoad{}));
+  const double answer = std::max<double>(1.0, static_cast<double>(job.serve.osl));
+  BatchEstimate estimate;
+  estimate.device = estimate.batch = whole.prefill + whole.tpot * answer;
+  estimate.bound = whole.bound;
+  estimate.parts.push_back({"encoder and prompt", whole.prefill});
+  estimate.parts.push_back({"output tokens", whole.tpot * answer});
+  estimate.interval = whole.tpot_interval;
+  estimate.basis = whole.basis;
+  make_unsure(estimate);
+  return estimate;
+}
+
+}  // namespace rightsize::perf
