@@ -449,7 +449,7 @@ double quantile(std::vector<double> values, double share) {
 }
 
 void publish(const World& w, int replica, const std::vector<Scrape>& scrapes, Writer& out) {
-  const std::string pod = fmt::format("chat-7d4b9c6f5-x{}x1z", replica + 2);
+  const std::string pod = fmt::format("chat-7d4b9c6f5-x{}xwz", replica + 4);
   const std::string base =
       fmt::format("namespace=\"prod\",pod=\"{}\",instance=\"10.0.0.{}:8000\",job=\"engine\"", pod, replica);
   const std::string labels = base + (w.format->model_label ? fmt::format(",model_name=\"{}\"", w.model) : "");
