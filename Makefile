@@ -26,9 +26,10 @@ test: ## build everything, then run every test
 	@echo "==> testing"
 	@ctest --test-dir $(RELEASE) --output-on-failure -j$(JOBS)
 
-check: test ## every test, then what takes longer: 500 random requests, 200 killed imports on SQLite and PostgreSQL each
+check: test ## every test, then what takes longer: 500 random requests, 200 killed imports on SQLite and PostgreSQL each, 50 services
 	@RIGHTSIZE_RANDOM_REQUESTS=500 $(RELEASE)/plan_test --gtest_filter='RandomRequests.*'
 	@python3 tests/market/kill_test.py $(PROGRAM) 200
+	@python3 tests/service/truth_test.py $(PROGRAM) $(RELEASE)/tests/play_service --seeds 50
 
 bench: ## the benchmarks of the hot paths
 	@tools/setup build test

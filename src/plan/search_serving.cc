@@ -24,7 +24,8 @@ serving::Service service_of(const Request& request, const perf::ModelWork& work,
   const bool batches = perf::serves_batches(work);
   serving::Service service;
   if (request.work.trace)
-    service.arrivals = sim::scaled(request.work.trace, requests_per_second / in_requests_per_s(*sim::mean_rate(request.work.trace)));
+    service.arrivals =
+        sim::scaled(request.work.trace, requests_per_second / in_requests_per_s(*sim::mean_rate(request.work.trace)));
   else if (request.work.mix.empty() || batches)
     service.arrivals = sim::Poisson{requests_per_s(requests_per_second)};
   else
@@ -197,23 +198,18 @@ serving::Counts ServingSearch::counts_of(const MachineClass& machines, const Opt
   return counts;
 }
 
-// Replicas left when one is lost must still keep up with what arrives, until it is replaced: their load may then be so
-// high. Waiting gets longer meanwhile; it does not grow without end.
-constexpr double kLoadAfterLoss = 0.95;
-
 int ServingSearch::least_replicas(std::size_t replica) const {
   if (request_.limits.allow_single || !(asked_rate(request_) > 0)) return 1;
   serving::Configuration one;
   one.groups = {{replica, 1}};
   one.batching.max_batch = batches_ ? planner_.replicas()[replica].sizes.back() : 1;
-  const double left = std::ceil(asked_rate(request_) / (kLoadAfterLoss * planner_.capacity(one)) - 1e-9);
+  const double left = std::ceil(asked_rate(request_) / (serving::kLoadAfterLoss * planner_.capacity(one)) - 1e-9);
   return 1 + static_cast<int>(std::clamp(left, 1.0, 1e6));
 }
 
 bool ServingSearch::survives_loss(const serving::Assessment& found) const {
-  const int replicas = found.configuration.replicas();
-  if (request_.limits.allow_single || request_.limits.gpus || !(asked_rate(request_) > 0)) return true;
-  return replicas > 1 && found.load * replicas / (replicas - 1) <= kLoadAfterLoss;
+  const bool any = request_.limits.allow_single || request_.limits.gpus || !(asked_rate(request_) > 0);
+  return any || serving::survives_loss(found);
 }
 
 std::optional<serving::Assessment> ServingSearch::fewest(const Option& option, const serving::Counts& counts) {

@@ -53,4 +53,9 @@ bool Assessment::keeps(const Service& service) const {
   });
 }
 
+bool survives_loss(const Assessment& found) {
+  const int replicas = found.configuration.replicas();
+  return replicas > 1 && found.load * replicas / (replicas - 1) <= kLoadAfterLoss;
+}
+
 }  // namespace rightsize::serving

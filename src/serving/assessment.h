@@ -52,4 +52,9 @@ struct Assessment {
   bool keeps(const Service& service) const;
 };
 
+// Replicas left when one is lost must still keep up with what arrives, until it is replaced: their load may then be so
+// high. Waiting gets longer meanwhile; it does not grow without end.
+inline constexpr double kLoadAfterLoss = 0.95;
+bool survives_loss(const Assessment& found);
+
 }  // namespace rightsize::serving

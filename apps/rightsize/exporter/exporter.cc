@@ -11,6 +11,7 @@
 #include "fleet/published.h"
 #include "rightsize/exporter/server.h"
 #include "rightsize/fleet/read.h"
+#include "rightsize/service/report.h"
 
 namespace rightsize::app {
 namespace {
@@ -18,7 +19,8 @@ namespace {
 struct Flags {
   FleetFlags fleet;
   std::string listen = "127.0.0.1:9477", every = "15min", stale_after;
-  bool once = false;
+  bool once = false, services = false;
+  std::string slo;
 };
 
 volatile std::sig_atomic_t stopped = 0;
@@ -28,10 +30,28 @@ TimePoint now() {
   return unix_seconds(std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count());
 }
 
+// The LLM services of the same server and window.
+Checked<std::string> measure_services(const Flags& flags, const Facts& facts) {
+  ServiceFlags service;
+  static_cast<ServerFlags&>(service) = flags.fleet;
+  service.from = flags.fleet.from;
+  service.slo = flags.slo;
+  service.prices = flags.fleet.prices;
+  RIGHTSIZE_TRY(const ServiceInput input, read_input(service, facts.catalog));
+  RIGHTSIZE_TRY(const market::PriceBook book, open_prices(facts.catalog, service.prices));
+  RIGHTSIZE_TRY(const ServiceFacts found, run_services(input, facts, book));
+  return service_metrics(found);
+}
+
 Checked<std::string> measure(const Flags& flags, const Facts& facts) {
   RIGHTSIZE_TRY(const FleetRequest request, read_request(flags.fleet, facts.catalog));
   RIGHTSIZE_TRY(const FleetResult result, run_fleet(request, facts));
-  return fleet::emit_metrics(result.analysis, result.share_read, result.misleading.empty());
+  std::string text = fleet::emit_metrics(result.analysis, result.share_read, result.misleading.empty());
+  if (flags.services) {
+    RIGHTSIZE_TRY(const std::string more, measure_services(flags, facts));
+    text += more;
+  }
+  return text;
 }
 
 // Measures once and publishes what came of it; what went wrong, if anything.
@@ -71,6 +91,7 @@ Checked<Outcome> print_once(const Flags& flags, const Facts& facts) {
 }
 
 Checked<Outcome> run(const Flags& flags) {
+  if (!flags.slo.empty() && !flags.services) return fail(bad_input("--slo needs --services"));
   RIGHTSIZE_TRY(Seconds every, parse_duration(flags.every));
   RIGHTSIZE_TRY(Seconds stale,
                 flags.stale_after.empty() ? Result<Seconds>(every * 3) : parse_duration(flags.stale_after));
@@ -109,6 +130,9 @@ Run add_exporter(FlagSet& command) {
   command.add_option("--stale-after", flags->stale_after,
                      "without a success for so long, the fleet's values are withdrawn and /healthz answers 503; three "
                      "times --every when not given");
+  command.add_flag("--services", flags->services,
+                   "also the LLM services found there, as 'rightsize service' sees them");
+  command.add_option("--slo", flags->slo, "their limits, with --services: ttft=0.5s,tpot=25ms");
   command.add_flag("--once", flags->once, "measure once, print the metrics and end (for a textfile collector)");
   return [flags] { return run(*flags); };
 }

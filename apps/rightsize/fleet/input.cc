@@ -29,44 +29,6 @@ Result<double> parse_share(const std::string& flag, const std::string& text) {
   return percent ? *value / 100 : *value;
 }
 
-// Secrets come from files or the environment, so that they show in no process list.
-Result<std::string> secret(const std::string& file, const char* variable) {
-  if (!file.empty()) {
-    RIGHTSIZE_TRY(const std::string text, read_file(file, 1U << 20));
-    return std::string(trim(text));
-  }
-  const char* value = std::getenv(variable);
-  return std::string(value != nullptr ? value : "");
-}
-
-Checked<http::Auth> read_auth(const FleetFlags& flags) {
-  http::Auth auth;
-  Errors errors;
-  auto take = [&](Result<std::string> text) {
-    if (text) return *std::move(text);
-    errors.push_back(std::move(text).error());
-    return std::string();
-  };
-  auth.bearer = take(secret(flags.bearer_file, "RIGHTSIZE_BEARER"));
-  auth.user = flags.user;
-  if (!flags.user.empty()) auth.password = take(secret(flags.password_file, "RIGHTSIZE_PASSWORD"));
-  auth.certificate = flags.certificate;
-  auth.key = flags.key;
-  auth.authority = flags.authority;
-  auth.insecure = flags.insecure;
-  if (!flags.org_id.empty()) auth.headers.emplace_back("X-Scope-OrgID", flags.org_id);
-  for (const std::string& header : flags.headers) {
-    const std::size_t colon = header.find(':');
-    if (colon == std::string::npos || header.find_first_of("\r\n") != std::string::npos) {
-      errors.push_back(bad_input("--header: 'Name: value' expected"));
-      continue;
-    }
-    auth.headers.emplace_back(trim(header.substr(0, colon)), trim(header.substr(colon + 1)));
-  }
-  if (!errors.empty()) return fail(std::move(errors));
-  return auth;
-}
-
 Checked<fleet::Thresholds> read_thresholds(const FleetFlags& flags) {
   fleet::Thresholds t;
   Errors errors;
@@ -125,38 +87,9 @@ Checked<fleet::Market> read_market(const FleetFlags& flags, const catalog::Catal
   return fleet::Market{flags.providers, flags.regions};
 }
 
-// An ISO time, or seconds since 1970.
-Result<std::optional<TimePoint>> parse_end(const std::string& text) {
-  if (text.empty()) return std::nullopt;
-  if (const std::optional<TimePoint> time = telemetry::parse_iso_time(text)) return time;
-  if (Result<double> since_1970 = parse_number(text); since_1970 && *since_1970 > 1e8) return unix_seconds(*since_1970);
-  return fail(
-      bad_input(fmt::format("--end '{}': a time expected", text)).with_hint("for example 2026-11-01T00:00:00Z"));
-}
-
-// When to look, and how patiently to ask.
-Errors read_times(const FleetFlags& flags, FleetRequest& request) {
-  Errors errors;
-  auto take = [&](auto value, auto& into) {
-    if (value) {
-      into = *std::move(value);
-    } else {
-      errors.push_back(std::move(value).error());
-    }
-  };
-  take(parse_duration(flags.window), request.window);
-  if (!flags.step.empty()) take(parse_duration(flags.step), request.interval);
-  take(parse_end(flags.end), request.end);
-  take(parse_duration(flags.timeout), request.server.policy.limit);
-  take(parse_duration(flags.retry_wait), request.server.policy.first_wait);
-  if (errors.empty() && request.window < seconds(600)) errors.push_back(bad_input("--window: at least 10min expected"));
-  return errors;
-}
-
 void set_server(const FleetFlags& flags, FleetRequest& request) {
   fleet::ServerOptions& server = request.server;
   server.url = flags.prometheus;
-  server.policy.tries = std::max(1, flags.tries);
   server.window = request.window;
   server.interval = request.interval;
   server.end = request.end;
@@ -182,11 +115,15 @@ Checked<FleetRequest> read_request(const FleetFlags& flags, const catalog::Catal
   request.by_labels = flags.by_labels;
   request.show_progress = flags.progress;
   RIGHTSIZE_TRY(request.thresholds, read_thresholds(flags));
-  if (Errors errors = read_times(flags, request); !errors.empty()) return fail(std::move(errors));
+  RIGHTSIZE_TRY(ServerRequest server, read_server_flags(flags));
+  request.window = server.window, request.end = server.end;
+  request.server.auth = std::move(server.auth), request.server.policy = server.policy;
+  if (!flags.step.empty()) {
+    RIGHTSIZE_TRY(request.interval, parse_duration(flags.step));
+  }
   RIGHTSIZE_TRY(request.names, telemetry::parse_name_map(flags.names));
   RIGHTSIZE_TRY(request.prices, market::parse_own_prices(flags.prices, catalog));
   RIGHTSIZE_TRY(request.market, read_market(flags, catalog));
-  RIGHTSIZE_TRY(request.server.auth, read_auth(flags));
   set_server(flags, request);
   return request;
 }
@@ -211,11 +148,8 @@ void add_fleet_flags(FlagSet& command, FleetFlags& f) {
   command.add_option("--from", f.from,
                      "files: nvidia-smi, dmon and dcgmi logs, exposition text, recordings, Prometheus JSON, CloudWatch "
                      "(with its query file), Google, Azure, sacct; plain, gzip or zstd; '-' is standard input");
-  command.add_option("--prometheus", f.prometheus, "a Prometheus-compatible server, e.g. http://prometheus:9090");
-  command.add_option("--window", f.window, "how far back to look")->default_str("7d");
-  command.add_option("--end", f.end, "where the window ends, e.g. 2026-11-01T00:00:00Z; now when not given");
+  add_window_flags(command, f);
   command.add_option("--step", f.step, "time between two readings; found by looking when not given");
-  command.add_option("--match", f.match, "more label matchers for the server: 'cluster=\"a\",env=\"prod\"'");
   command.add_option("--name", f.names, "a name of yours: gpu_util=MY_METRIC*0.01 or host=MY_LABEL; repeat");
   add_price_flag(command, f.prices);
   command.add_option("--jobs", f.jobs,
@@ -226,19 +160,7 @@ void add_fleet_flags(FlagSet& command, FleetFlags& f) {
   command.add_option("--shard", f.shard, "GPUs per round of questions")->default_str("96");
   command.add_option("--parallel", f.parallel, "rounds at a time")->default_str("2");
   command.add_option("--resume", f.resume, "folder that keeps the server's answers: a run that was cut off goes on");
-  command.add_option("--timeout", f.timeout, "for one answer of the server")->default_str("120s");
-  command.add_option("--tries", f.tries, "how often a question is asked before it is given up")->default_str("5");
-  command.add_option("--retry-wait", f.retry_wait, "before the second try; doubles with each")->default_str("250ms");
-  command.add_option("--bearer-file", f.bearer_file, "file with a bearer token (or $RIGHTSIZE_BEARER)");
-  command.add_option("--user", f.user, "user name, with the password from --password-file");
-  command.add_option("--password-file", f.password_file, "file with the password (or $RIGHTSIZE_PASSWORD)");
-  command.add_option("--cert", f.certificate, "client certificate (PEM file)");
-  command.add_option("--key", f.key, "its private key (PEM file)");
-  command.add_option("--ca", f.authority, "authority to trust (PEM file)");
-  command.add_flag("--insecure", f.insecure, "do not check the server's certificate");
-  command.add_option("--org-id", f.org_id, "tenant for Mimir, Cortex, Grafana Cloud (X-Scope-OrgID)");
-  command.add_option("--header", f.headers, "another header, 'Name: value'; repeat");
-  command.add_flag("--progress", f.progress, "show progress on standard error even when it is no terminal");
+  add_connection_flags(command, f);
   command.add_option("--idle-below", f.idle_below, "activity at or below this is idle")->default_str("0.5%");
   command.add_option("--held-above", f.held_above, "memory above this is held by somebody")->default_str("1GiB");
   command.add_option("--target", f.target, "a GPU this active is full")->default_str("85%");

@@ -9,17 +9,15 @@
 #include "fleet/fleet.h"
 #include "fleet/scan.h"
 #include "rightsize/command.h"
+#include "rightsize/input/server_flags.h"
 
 namespace rightsize::app {
 
-struct FleetFlags {
+struct FleetFlags : ServerFlags {
   std::vector<std::string> from, prices, names;
-  std::string prometheus, jobs, window = "7d", step, end, match, resume, timeout = "120s", retry_wait = "250ms";
+  std::string jobs, step, resume;
   std::size_t shard = 96;
-  int parallel = 2, tries = 5;
-  std::string bearer_file, user, password_file, certificate, key, authority, org_id;
-  std::vector<std::string> headers;
-  bool insecure = false, progress = false;
+  int parallel = 2;
   std::string idle_below = "0.5%", held_above = "1GiB", target = "85%", sharing = "80%", memory_headroom = "90%";
   std::string stop_above = "90%", park_after = "4h", min_age = "24h", max_overload = "1%";
   std::vector<std::string> providers, regions, by_labels;

@@ -1,0 +1,128 @@
+#include "rightsize/service/input.h"
+
+#include <fmt/format.h>
+
+#include "base/parse_units.h"
+#include "base/suggest.h"
+#include "base/text.h"
+
+namespace rightsize::app {
+namespace {
+
+std::string joined(const std::vector<std::string>& items) {
+  std::string text;
+  for (const std::string& item : items) text += (text.empty() ? "" : ",") + item;
+  return text;
+}
+
+// "2", "1.5x", "x3".
+Result<double> parse_factor(const char* flag, const std::string& text) {
+  if (text.empty()) return 1.0;
+  std::string_view number = trim(text);
+  if (number.ends_with('x')) number.remove_suffix(1);
+  if (number.starts_with('x')) number.remove_prefix(1);
+  const Result<double> value = parse_number(number);
+  if (!value || !(*value > 0.001 && *value < 1000))
+    return fail(
+        bad_input(fmt::format("{} '{}': how many times as much expected", flag, text)).with_hint("for example 2x"));
+  return *value;
+}
+
+Result<std::vector<serving::Slo>> parse_limits(const ServiceFlags& flags, serving::Statistic percentile) {
+  if (flags.slo.empty()) return std::vector<serving::Slo>{};
+  RIGHTSIZE_TRY(std::vector<serving::Slo> slos, serving::parse_slos(flags.slo, percentile));
+  for (const serving::Slo& slo : slos) {
+    if (slo.quantity == serving::Quantity::kLatency)
+      return fail(bad_input(fmt::format("--slo '{}': limits on ttft and tpot expected", flags.slo))
+                      .with_hint("for example ttft=0.5s,tpot=25ms"));
+    if (slo.at != percentile)
+      return fail(bad_input("limits at different percentiles").with_hint("use --slo-percentile for all of them"));
+  }
+  return slos;
+}
+
+NamedModel parse_model(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos) return {"", text};
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+}  // namespace
+
+Checked<ServiceInput> read_input(const ServiceFlags& flags, const catalog::Catalog& catalog) {
+  if (flags.from.empty() == flags.prometheus.empty()) {
+    return fail((bad_input(flags.from.empty() ? "nothing to read" : "give --from or --prometheus, not both")
+                     .with_hint("rightsize service --prometheus http://prometheus:9090 --slo ttft=0.5s,tpot=25ms")
+                     .with_hint("rightsize service --from scrapes/*.txt")));
+  }
+  ServiceInput input;
+  Errors errors;
+  auto take = [&](auto value, auto& into) {
+    if (value) {
+      into = *std::move(value);
+    } else {
+      errors.push_back(std::move(value).error());
+    }
+  };
+  RIGHTSIZE_TRY(ServerRequest server, read_server_flags(flags));
+  input.from = flags.from;
+  input.server.url = flags.prometheus;
+  input.server.auth = std::move(server.auth), input.server.policy = server.policy;
+  input.server.window = server.window, input.server.end = server.end;
+  input.server.matchers = flags.match;
+  take(serving::parse_percentile(flags.slo_percentile), input.size.percentile);
+  if (errors.empty()) take(parse_limits(flags, input.size.percentile), input.size.slos);
+  take(parse_factor("--traffic", flags.traffic), input.size.what_if.traffic);
+  take(parse_factor("--longer-prompts", flags.longer_prompts), input.size.what_if.isl);
+  take(parse_factor("--longer-answers", flags.longer_answers), input.size.what_if.osl);
+  if (!flags.gpu.empty()) take(catalog.find_gpu(flags.gpu), input.known.gpu);
+  if (flags.gpus_per_replica > 0) input.known.per_replica = flags.gpus_per_replica;
+  for (const std::string& text : flags.models) input.models.push_back(parse_model(text));
+  const auto set = [&](const char* name, const std::string& value) {
+    if (!value.empty()) input.size.settings.push_back({name, value, {}});
+  };
+  set("providers", joined(flags.providers));
+  set("regions", joined(flags.regions));
+  set("gpu", joined(flags.gpus));
+  set("precision", joined(flags.precisions));
+  set("purchase", flags.purchase);
+  input.size.top = flags.top;
+  input.other_model = flags.other_model;
+  input.only = flags.name;
+  for (std::string_view target : split_list(flags.emit, ',')) input.emit.emplace_back(target);
+  if (!errors.empty()) return fail(std::move(errors));
+  return input;
+}
+
+void declare(FlagSet& command, ServiceFlags& f) {
+  add_window_flags(command, f);
+  command.add_option("--from", f.from,
+                     "files instead: scrapes of /metrics in order of time, or Prometheus JSON exports");
+  command.add_option("--service", f.name, "only services whose name holds this");
+  command.add_option("--slo", f.slo, "limits: ttft=0.5s,tpot=25ms");
+  command.add_option("--slo-percentile", f.slo_percentile, "at which they hold: 50, 90, 95 or 99")->default_str("95");
+  add_price_flag(command, f.prices);
+  command
+      .add_option("--model", f.models,
+                  "what is served, where its name does not tell: llama-3.1-8b, a config.json, or SERVICE=MODEL; repeat")
+      ->one_value_each();
+  command.add_option("--gpu", f.gpu, "the service's GPU, where no metric tells");
+  command.add_option("--gpus-per-replica", f.gpus_per_replica, "GPUs of a replica, where no metric tells");
+  command.add_option("--to-gpu", f.gpus, "move to these GPUs only: l40s,h100-sxm")->delimiter(',');
+  command.add_option("--precision", f.precisions, "number formats to move to: bf16,fp8; as today when not given")
+      ->delimiter(',');
+  command.add_option("--providers", f.providers, "where machines may be rented: aws,gcp")->delimiter(',');
+  command.add_option("--regions", f.regions, "in which regions")->delimiter(',');
+  command.add_option("--purchase", f.purchase, "terms: on-demand, spot, 1y, 3y")->default_str("on-demand");
+  command.add_option("--traffic", f.traffic, "what if there were so many times the requests: 2x");
+  command.add_option("--longer-prompts", f.longer_prompts, "what if prompts were so many times as long: 1.5x");
+  command.add_option("--longer-answers", f.longer_answers, "what if answers were so many times as long: 1.5x");
+  command.add_option("--other-model", f.other_model, "what if this model were served instead");
+  command.add_option("--top", f.top, "plans to show")->default_str("10")->range(1, 100);
+  command.add_option("--emit", f.emit,
+                     "instead of the report, the best plan of the first service for: kubernetes, keda, skypilot, ...");
+  add_connection_flags(command, f);
+  add_catalog_flag(command, f.catalog);
+}
+
+}  // namespace rightsize::app

@@ -1,0 +1,45 @@
+// The flags of `rightsize service`, and what they mean once read.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plan/hand_over.h"
+#include "rightsize/input/price_flag.h"
+#include "rightsize/input/server_flags.h"
+#include "service/description.h"
+#include "service/read_server.h"
+#include "service/right_size.h"
+
+namespace rightsize::app {
+
+struct ServiceFlags : ServerFlags {
+  std::vector<std::string> from, models, providers, regions, gpus, precisions;
+  PriceFlag prices;
+  std::string slo, slo_percentile = "95", gpu, purchase, emit, name;
+  int gpus_per_replica = 0, top = 10;
+  std::string traffic, longer_prompts, longer_answers, other_model, catalog;
+};
+
+// A model the user names, for one service or for all whose served name is no model we know.
+struct NamedModel {
+  std::string service;  // empty: all
+  std::string model;
+};
+
+struct ServiceInput {
+  std::vector<std::string> from;  // files; empty: the server is asked
+  service::ServerSource server;
+  std::vector<NamedModel> models;
+  service::KnownGpus known;
+  service::SizeOptions size;
+  std::string other_model;  // what if this were served instead; empty: as it is
+  std::string only;         // services whose name holds this; empty: all
+  std::vector<std::string> emit;
+};
+
+void declare(FlagSet& command, ServiceFlags& flags);
+// Every mistake of the flags at once, as far as they can be told apart.
+Checked<ServiceInput> read_input(const ServiceFlags& flags, const catalog::Catalog& catalog);
+
+}  // namespace rightsize::app

@@ -1,0 +1,146 @@
+// rightsize service: what a running LLM service is, from its own metrics, and what would cost less.
+#include <memory>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/format.h"
+#include "rightsize/input/speed_input.h"
+#include "rightsize/service/report.h"
+#include "service/read_files.h"
+#include "service/scaling_file.h"
+
+namespace rightsize::app {
+namespace {
+
+// The model of a service: as the user names it, else by its served name.
+Checked<service::ServedModel> model_of(const ServiceInput& input, const service::ServiceReading& reading) {
+  const NamedModel* general = nullptr;
+  for (const NamedModel& named : input.models) {
+    if (named.service.empty())
+      general = &named;
+    else if (reading.name().find(named.service) != std::string::npos || reading.model == named.service)
+      return service::find_served_model(named.model);
+  }
+  Checked<service::ServedModel> served =
+      reading.model.empty()
+          ? fail(Errors(
+                bad_input("the engine does not say which model it serves").with_hint("name it: --model llama-3.1-8b")))
+          : service::find_served_model(reading.model);
+  if (!served && general != nullptr) return service::find_served_model(general->model);
+  return served;
+}
+
+std::string first_of(const Errors& errors) {
+  const Error& error = errors.front();
+  return error.hints.empty() ? error.message : error.message + "; " + error.hints.front();
+}
+
+SizedService size(const ServiceInput& input, const Facts& facts, const market::PriceBook& book,
+                  service::ServiceReading reading) {
+  SizedService one;
+  one.description = service::describe(reading, input.size.slos, facts.catalog, book, input.known);
+  one.notes = one.description.notes;
+  Checked<service::ServedModel> model = model_of(input, reading);
+  one.reading = std::move(reading);
+  if (!model) {
+    one.notes.push_back("no plan: " + first_of(model.error()));
+    return one;
+  }
+  one.model = *std::move(model);
+  if (Result<service::LearnedSpeed> learned =
+          service::learn_speed(one.reading, one.description, *one.model, facts.constants)) {
+    one.learned = *std::move(learned);
+  } else {
+    one.notes.push_back("speed not calibrated: " + learned.error().message);
+  }
+  Checked<service::ServedModel> planned =
+      input.other_model.empty() ? *one.model : service::find_served_model(input.other_model);
+  if (!planned) {
+    one.notes.push_back("no plan: " + first_of(planned.error()));
+    return one;
+  }
+  Result<service::RightSize> sized =
+      service::right_size(one.reading, one.description, *planned, one.learned, facts.constants, book, input.size);
+  if (sized) {
+    one.notes.insert(one.notes.end(), sized->notes.begin(), sized->notes.end());
+    one.sized = *std::move(sized);
+  } else {
+    one.notes.push_back("no plan: " + sized.error().message);
+  }
+  return one;
+}
+
+// The best plan for the tools that carry it out, one text after the other.
+Checked<std::string> emitted(const ServiceInput& input, const SizedService& one, const std::string& server) {
+  const service::SizedPlan* plan = best_plan(one);
+  if (plan == nullptr) return fail((bad_input(fmt::format("{}: no plan to hand over", one.reading.name()))));
+  std::string all;
+  for (const std::string& name : input.emit) {
+    if (name == "keda") {
+      all += (all.empty() ? "" : "---\n") + service::scaled_object(one.reading, *plan, server);
+      continue;
+    }
+    RIGHTSIZE_TRY(const plan::Target target, plan::parse_target(name));
+    if (!plan->move || !one.sized->request) {
+      return fail(
+          Errors(bad_input(fmt::format("the best plan keeps today's machines: there is nothing to rent for {}", name))
+                     .with_hint("--emit keda writes its scaling")));
+    }
+    RIGHTSIZE_TRY(const std::string text, plan::hand_over(target, *one.sized->request, *plan->move));
+    all += (all.empty() ? "" : "---\n") + text;
+  }
+  return all;
+}
+
+}  // namespace
+
+Checked<ServiceFacts> run_services(const ServiceInput& input, const Facts& facts, const market::PriceBook& book) {
+  Result<service::ServicesRead> read =
+      input.from.empty() ? service::read_services(input.server) : service::read_service_files(input.from);
+  if (!read) return fail(std::move(read).error());
+  ServiceFacts all;
+  all.notes = read->notes;
+  all.source = input.from.empty() ? fmt::format("{}, {}, {} requests", http::shown_url(input.server.url),
+                                                format_duration(input.server.window), read->requests)
+                                  : fmt::format("{} file{}", input.from.size(), input.from.size() == 1 ? "" : "s");
+  for (service::ServiceReading& reading : read->services) {
+    all.from = reading.from, all.until = reading.until;
+    if (reading.name().find(input.only) == std::string::npos) continue;
+    all.services.push_back(size(input, facts, book, std::move(reading)));
+  }
+  if (!all.services.empty()) return all;
+  return fail(bad_input(fmt::format("no service has '{}' in its name", input.only))
+                  .with_hint("without --service all of them are shown"));
+}
+
+namespace {
+
+Checked<Outcome> run(const ServiceFlags& flags) {
+  RIGHTSIZE_TRY(const Facts facts, open_facts(flags.catalog));
+  RIGHTSIZE_TRY(const market::PriceBook book, open_prices(facts.catalog, flags.prices));
+  RIGHTSIZE_TRY(ServiceInput input, read_input(flags, facts.catalog));
+  if (flags.progress || isatty(STDERR_FILENO) != 0) {
+    input.server.progress = [](const std::string& what) { std::fputs(("reading " + what + "\n").c_str(), stderr); };
+  }
+  RIGHTSIZE_TRY(const ServiceFacts all, run_services(input, facts, book));
+  Outcome outcome;
+  outcome.report = service_report(input, all);
+  if (!input.emit.empty()) {
+    RIGHTSIZE_TRY(const std::string text, emitted(input, all.services.front(), flags.prometheus));
+    outcome.report.blocks = {report::Verbatim{"", text}};
+    outcome.report.title.clear();
+    outcome.report.document["emitted"] = text;
+  }
+  return outcome;
+}
+
+}  // namespace
+
+Run add_service(FlagSet& command) {
+  auto flags = std::make_shared<ServiceFlags>();
+  declare(command, *flags);
+  return [flags] { return run(*flags); };
+}
+
+}  // namespace rightsize::app

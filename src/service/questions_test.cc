@@ -1,0 +1,39 @@
+#include "service/questions.h"
+
+#include <gtest/gtest.h>
+
+namespace rightsize::service {
+namespace {
+
+const std::vector<std::string> kNames = {"vllm:request_success_total", "vllm:prefix_cache_hits_total",
+                                         "vllm:gpu_prefix_cache_hits_total", "vllm:time_to_first_token_seconds_bucket",
+                                         "nv_inference_request_success"};
+const Selection kChat{"cluster=\"a\"", "namespace", "chat", "pod", {"x-1", "x.2"}, "model_name", "m\"1"};
+
+TEST(Questions, SeriesAreChosenByNamespaceReplicasAndModel) {
+  EXPECT_EQ(series_of(kChat, "up"), "up{cluster=\"a\",namespace=\"chat\",model_name=\"m\\\"1\",pod=~\"x-1|x\\\\.2\"}");
+}
+
+TEST(Questions, GrowthIsAddedUpInTheServer) {
+  const Selection bare{"", "", "", "pod", {"a"}, "", ""};
+  EXPECT_EQ(growth(bare, metrics_of(Engine::kVllm, Signal::kRequests, kNames), "", 86400),
+            "sum (increase(vllm:request_success_total{pod=~\"a\",finished_reason!~\"abort|error\"}[1d]))");
+  EXPECT_EQ(growth(bare, metrics_of(Engine::kVllm, Signal::kTtft, kNames), "_bucket", 3600),
+            "sum by (le) (increase(vllm:time_to_first_token_seconds_bucket{pod=~\"a\"}[1h]))");
+}
+
+TEST(Questions, AnOldNameAnswersOnlyForReplicasWithoutTheNewOne) {
+  const Selection bare{"", "", "", "pod", {"a"}, "", ""};
+  EXPECT_EQ(growth(bare, metrics_of(Engine::kVllm, Signal::kCacheHits, kNames), "", 3600),
+            "sum (increase(vllm:prefix_cache_hits_total{pod=~\"a\"}[1h]) or on (pod) "
+            "increase(vllm:gpu_prefix_cache_hits_total{pod=~\"a\"}[1h]))");
+}
+
+TEST(Questions, ModelsOfAnEnsembleAreOneRequest) {
+  const Selection bare{"", "", "", "pod", {"a"}, "", ""};
+  EXPECT_EQ(growth(bare, metrics_of(Engine::kTriton, Signal::kRequests, kNames), "", 3600),
+            "sum (max by (pod) (increase(nv_inference_request_success{pod=~\"a\"}[1h])))");
+}
+
+}  // namespace
+}  // namespace rightsize::service

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""rightsize service on random services of known truth (play_service.cc), in a real Prometheus and a real VictoriaMetrics in turn:
+rate within 2 %, mean lengths within 5 %, percentiles within one bucket, the SLO verdict, GPU-hours and dollars; the cheapest plan
+keeps the SLO when it is simulated with the true traffic.
+Usage: truth_test.py PROGRAM PLAYER [SEED ... | --seeds N]. Exit 77 when no server is installed."""
+import bisect
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'fleet'))
+import servers
+
+USD = 2.0
+
+
+class OpenMetrics:
+    """What servers.prometheus() makes its blocks of."""
+    def __init__(self, path):
+        self.path = path
+
+    def write_openmetrics(self, out):
+        with open(self.path) as text:
+            out.write(text.read())
+
+
+def limits_of(truth):
+    """Limits well off the true p95, on bounds of buckets."""
+    of, limits = truth['of'], {}
+    if 'bounds' in of['ttft']:
+        limits['ttft'] = next(b for b in of['ttft']['bounds'] if b >= max(0.25, 1.3 * of['ttft']['p95']))
+    tokens = next(of[k] for k in ('tpot', 'itl', 'mean') if 'bounds' in of.get(k, {}))
+    worst = max(of[k]['p99'] for k in ('tpot', 'itl', 'mean'))
+    limits['tpot'] = next(b for b in tokens['bounds'] if b >= 1.5 * worst)
+    return limits
+
+
+def ask(program, base, truth, limits):
+    slo = ','.join('%s=%gs' % kv for kv in limits.items())
+    command = [program, 'service', '--prometheus', base, '--end', str(int(truth['end'])), '--window',
+               '%dh' % ((truth['end'] - truth['begin']) // 3600), '--slo', slo, '--price', '%s=%g' % (truth['gpu'], USD), '--format', 'json']
+    done = subprocess.run(command + ([] if truth['named'] else ['--model', truth['model']]), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    services = json.loads(done.stdout)['services']
+    assert len(services) == 1, [s['name'] for s in services]
+    return services[0]
+
+
+def near(what, says, true, share):
+    assert says is not None and abs(says / true - 1) <= share, '%s: %s where %s is true' % (what, says, true)
+
+
+def same_bucket(what, says, bounds_and_truths):
+    ok = says and any(abs(bisect.bisect_left(b, says * (1 - 1e-9)) - bisect.bisect_left(b, t)) <= 1 for b, t in bounds_and_truths)
+    assert ok, '%s: %s where %s is true' % (what, says, [t for _, t in bounds_and_truths])
+
+
+def check(found, truth, limits):
+    of = truth['of']
+    assert found['engine'] == truth['engine'] and found['gpu'] == truth['gpu'], (found['engine'], found['gpu'])
+    near('rate', found['requests_per_second']['mean'], truth['rate'], 0.02)
+    peak = found['requests_per_second']['peak_hour']
+    assert 0.98 * truth['peak'] <= peak <= 1.02 * truth['peak_sliding'], 'peak hour: %s of %s' % (peak, truth['peak'])
+    for key in ('isl', 'osl'):
+        if 'bounds' not in of[key] and found[key]['mean'] is None:
+            continue
+        near(key, found[key]['mean'], of[key]['mean'], 0.05)
+        for p in ('p50', 'p95'):
+            if 'bounds' in of[key]:
+                same_bucket('%s %s' % (key, p), found[key][p], [(of[key]['bounds'], of[key][p])])
+    for p in ('p50', 'p95', 'p99'):
+        if 'bounds' in of['ttft']:
+            same_bucket('ttft ' + p, found['ttft_seconds'][p], [(of['ttft']['bounds'], of['ttft'][p])])
+        else:
+            assert found['ttft_seconds'][p] is None
+        same_bucket('tpot ' + p, found['tpot_seconds'][p], [(of[k]['bounds'], of[k][p]) for k in ('tpot', 'itl', 'mean') if 'bounds' in of[k]])
+    near('GPU-hours', found['gpu_hours'], truth['gpu_hours'], 0.01)
+    near('dollars', found['usd_per_month'], truth['replicas'] * truth['tp'] * USD * 730, 0.01)
+    assert found['replicas'] == truth['replicas'] and found['gpus'] == truth['replicas'] * truth['tp'], found['replicas']
+    assert found['slo_kept'] is True, found['slo']
+    assert found['plans'], found['notes']
+
+
+def keeps(player, seed, plan, limits):
+    """The plan under the true traffic; one simulated run of it is up to a tenth off another."""
+    command = [player, str(seed), 'keeps', plan['gpu'], str(plan['tp']), plan['precision'], str(plan['replicas']), str(plan['max_sequences']), str(plan['max_batched_tokens'])]
+    run = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    assert all(run[k] <= 1.1 * limit for k, limit in limits.items()), 'plan %s: %s where %s is allowed' % (plan, run, limits)
+
+
+def one(program, player, seed, folder):
+    out = os.path.join(folder, str(seed))
+    subprocess.run([player, str(seed), out], check=True)
+    with open(out + '.json') as text:
+        truth = json.load(text)
+    limits = limits_of(truth)
+    prometheus = servers.PROMETHEUS and servers.PROMTOOL and (seed % 2 or not servers.VICTORIA)
+    if prometheus:
+        with servers.prometheus(OpenMetrics(out + '.om')) as base:
+            found = ask(program, base, truth, limits)
+    else:
+        with servers.victoria() as base, open(out + '.import') as lines:
+            servers.import_lines(base, [lines.read()])
+            found = ask(program, base, truth, limits)
+    check(found, truth, limits)
+    keeps(player, seed, found['plans'][0], limits)
+    print('%d: %s, %s x %s on %s: %.2f requests/s, TPOT %.1f ms (expected %.1f, true speed x %.2f); $%.0f a month, cheapest $%.0f' % (
+        seed, 'Prometheus' if prometheus else 'VictoriaMetrics', truth['replicas'], truth['model'], truth['gpu'], truth['rate'],
+        1e3 * found['tpot_seconds']['mean'], 1e3 * (found['calibration'] or {}).get('prior_tpot_seconds', 0), truth['speed'],
+        found['usd_per_month'], found['plans'][0]['usd_per_month']), flush=True)
+
+
+def main():
+    program, player, words = sys.argv[1], sys.argv[2], sys.argv[3:]
+    if not (servers.PROMETHEUS and servers.PROMTOOL) and not servers.VICTORIA:
+        print('neither Prometheus nor VictoriaMetrics is installed')
+        sys.exit(77)
+    seeds = range(1, 1 + int(words[1])) if words[:1] == ['--seeds'] else [int(w) for w in words] or [1, 2, 3, 4, 5]
+    wrong = []
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in seeds:
+            try:
+                one(program, player, seed, folder)
+            except AssertionError as problem:
+                wrong.append('%d: %s' % (seed, problem))
+                print('WRONG', wrong[-1], flush=True)
+    sys.exit('%d of %d services wrong' % (len(wrong), len(seeds)) if wrong else 0)
+
+
+if __name__ == '__main__':
+    main()
