@@ -370,8 +370,8 @@ TEST(Recommend, NearestToADeadlineIsTheSoonest) {
 // A mix is only told when it is clearly cheaper than any one kind, and it carries everything.
 TEST(Recommend, AMixIsCheaperThanOneKind) {
   int told = 0;
-  for (const char* rate : {"11/s", "20/s", "21/s", "29/s"}) {
-    const Recommendation found = recommend(request_of({{"model", "llama-3.1-70b"},
+  for (const char* rate : {"25/s", "33/s", "70/s", "90/s"}) {
+    const Recommendation found = recommend(request_of({{"model", "llama-3.1-8b"},
                                                        {"job", "serve"},
                                                        {"rate", rate},
                                                        {"ttft-slo", "1s"},
