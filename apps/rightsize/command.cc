@@ -8,10 +8,4 @@ void add_catalog_flag(FlagSet& command, std::string& directory) {
                      "(or $RIGHTSIZE_CATALOG, or rightsize/catalog in your XDG configuration folder)");
 }
 
-Errors one(Error error) {
-  Errors errors;
-  errors.push_back(std::move(error));
-  return errors;
-}
-
 }  // namespace rightsize::app

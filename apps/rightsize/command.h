@@ -60,7 +60,4 @@ Checked<catalog::Catalog> open_catalog(const std::string& flag, const std::strin
 // Declares --catalog, which every command that reads the catalogue has.
 void add_catalog_flag(FlagSet& command, std::string& directory);
 
-// A single error as a list, for commands that return Checked.
-Errors one(Error error);
-
 }  // namespace rightsize::app

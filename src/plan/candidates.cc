@@ -110,7 +110,7 @@ std::vector<PricedOption> price_options(const Request& request, const std::vecto
         const auto time = market::running_time(busy, checkpoint, offer.price->purchase, tied,
                                                option.gpus * tied / option.machines, request.assumptions);
         if (!time) {
-          obstacles[{machines.gpu->name, Stage::kInterruptions}].meet(1, 1, {.kind = Shortfall::Kind::kInterruptions});
+          obstacles[{machines.gpu->name, Stage::kInterruptions}].add(1, 1, {.kind = Shortfall::Kind::kInterruptions});
           continue;
         }
         candidate.time = *time;
@@ -118,7 +118,7 @@ std::vector<PricedOption> price_options(const Request& request, const std::vecto
       candidate.side_cost = market::side_costs(candidate.time.total(), request.assumptions);
       set_cost(request, candidate);
       if (const auto broken = broken_limit(request.limits, candidate)) {
-        obstacles[{machines.gpu->name, broken->stage}].meet(1, broken->distance, broken->shortfall);
+        obstacles[{machines.gpu->name, broken->stage}].add(1, broken->distance, broken->shortfall);
         continue;
       }
       candidates.push_back(candidate);

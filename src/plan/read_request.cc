@@ -313,7 +313,8 @@ constexpr Rule kRules[] = {
 
 // Settings of the job that may be lists.
 bool is_choice(std::string_view name) {
-  static constexpr std::string_view kChoices[] = {"method", "precision", "recompute", "batch", "tp", "pp", "zero"};
+  static constexpr std::string_view kChoices[] = {"method", "precision", "recompute", "batch",
+                                                  "tp",     "pp",        "zero",      "ep"};
   return std::find(std::begin(kChoices), std::end(kChoices), name) != std::end(kChoices);
 }
 
@@ -330,7 +331,8 @@ auto listed(const std::vector<Setting>& job_settings, std::string_view name, Err
         if (other.name == "job" || other.name == "stack") alone.push_back(other);
       }
       alone.push_back({setting.name, std::string(part), setting.place});
-      if (name == "tp" || name == "pp") alone.push_back({"gpus", std::string(part), setting.place});
+      if (name == "tp" || name == "pp" || name == "ep") alone.push_back({"gpus", std::string(part), setting.place});
+      if (name == "ep") alone.push_back({"tp", std::string(part), setting.place});
       if (Checked<Job> job = model::parse_job(alone))
         values.push_back(field(*job));
       else
@@ -557,12 +559,17 @@ Checked<Request> read_request(const std::vector<Setting>& settings, const catalo
   c.tensor = listed(job_settings, "tp", errors, [](const Job& j) { return j.parallel.tensor; });
   c.pipeline = listed(job_settings, "pp", errors, [](const Job& j) { return j.parallel.pipeline; });
   c.zero = listed(job_settings, "zero", errors, [](const Job& j) { return j.parallel.zero; });
+  c.expert = listed(job_settings, "ep", errors, [](const Job& j) { return j.parallel.expert; });
   if (!errors.empty()) return fail(std::move(errors));
 
   if (!draft.model.empty()) {
     RIGHTSIZE_TRY(model::ModelJob fitted, model::fit_to_model(draft.model, request.job, job_settings));
     request.model = std::move(fitted.model);
     request.job = fitted.job;
+    if (!request.model.experts && std::any_of(c.expert.begin(), c.expert.end(), [](int n) { return n > 1; })) {
+      return fail(bad_input(fmt::format("ep: {} has no experts to spread", request.model.name))
+                      .with_hint("leave ep out, or use tp"));
+    }
     if (request.job.sequence == 0) request.job.sequence = memory::default_sequence(request.model);
     if (Errors wrong = memory::check_job(request.model, request.job); !wrong.empty()) return fail(std::move(wrong));
     request.job = perf::fitted_to(perf::work_of(request.model), request.job);

@@ -98,6 +98,13 @@ TEST(ReadRequest, AmountsNobodyHasAreRefused) {
   EXPECT_THAT(mistakes({{"model", "gpt2"}, {"tokens", "1e30"}}), HasSubstr("between 1 and 1e18"));
 }
 
+TEST(ReadRequest, OnlyMixturesSpreadExperts) {
+  EXPECT_THAT(mistakes({{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "1/s"}, {"ep", "4"}}),
+              HasSubstr("no experts to spread"));
+  EXPECT_EQ(read({{"model", "gpt-oss-120b"}, {"job", "serve"}, {"rate", "1/s"}, {"ep", "1,4"}})->choices.expert,
+            (std::vector<int>{1, 4}));
+}
+
 TEST(ReadRequest, SharesOfAMixSumToOne) {
   const Checked<Request> request = read({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"mix", "100:10=3,500:50=1"}});
   ASSERT_TRUE(request);

@@ -156,7 +156,7 @@ class Planning {
     std::erase_if(offers_, [this](const market::Offer& offer) {
       const bool runs = offer.gpu->vendor == "NVIDIA" || offer.gpu->vendor == "AMD";
       if (!runs) {
-        foreign_[{offer.gpu->name, Stage::kSoftware}].meet(
+        foreign_[{offer.gpu->name, Stage::kSoftware}].add(
             1, 1, {.kind = Shortfall::Kind::kForeignChip, .stack = request_.job.stack});
       }
       return !runs;

@@ -54,7 +54,8 @@ struct Work {
   bool is_measured() const { return !measured.empty(); }
 };
 
-// Settings the search may choose; every list but `precisions` has at least one entry. Earlier entries win ties.
+// Settings the search may choose; every list but `precisions` and `expert` has at least one entry. Earlier entries win
+// ties.
 struct Choices {
   std::vector<model::Method> methods = {};
   std::vector<model::Precision> precisions = {};  // empty: the usual ones, see precisions_for()
@@ -62,6 +63,7 @@ struct Choices {
   std::vector<model::Recompute> recomputes = {};
   std::vector<std::int64_t> batches = {};  // per GPU in one pass
   std::vector<int> tensor = {}, pipeline = {}, zero = {};
+  std::vector<int> expert = {};  // serving mixtures; empty: none, and a group of experts a GPU
 };
 
 struct Limits {

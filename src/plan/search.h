@@ -46,7 +46,7 @@ struct Obstacle {
   Shortfall nearest = {};
 
   // Takes note of a configuration.
-  void meet(double configurations, double how_far, const Shortfall& shortfall) {
+  void add(double configurations, double how_far, const Shortfall& shortfall) {
     count += configurations;
     if (how_far >= distance) return;
     distance = how_far;

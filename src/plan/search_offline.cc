@@ -88,7 +88,7 @@ class OfflineSearch {
   Capacity none(const MachineClass& machines, const Job& job, Stage stage, double distance,
                 const Shortfall& shortfall) {
     result_.effort.unfit += machines.all_offers;
-    obstacle(machines, stage).meet(machines.all_offers, distance, shortfall);
+    obstacle(machines, stage).add(machines.all_offers, distance, shortfall);
     return {0, job};
   }
 

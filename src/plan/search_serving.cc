@@ -73,12 +73,15 @@ void ServingSearch::screen_class(std::size_t index) {
       Job job = request_.job;
       job.precision = precision;
       job.parallel.tensor = job.parallel.gpus = tensor;
-      result_.effort.configurations += machines.all_offers;
-      std::optional<Option> option = screened_option(index, job);
-      if (!option) continue;
-      result_.effort.priced += machines.all_offers;
-      fewest = std::min(fewest, option->machines);
-      options.push_back(*std::move(option));
+      for (int expert : expert_groups(tensor)) {
+        job.parallel.expert = expert;
+        result_.effort.configurations += machines.all_offers;
+        std::optional<Option> option = screened_option(index, job);
+        if (!option) continue;
+        result_.effort.priced += machines.all_offers;
+        fewest = std::min(fewest, option->machines);
+        options.push_back(*std::move(option));
+      }
     }
   }
   // The screen knows means only: splits that come near the best of the class may turn out better.
@@ -87,15 +90,28 @@ void ServingSearch::screen_class(std::size_t index) {
   }
 }
 
+// Into how many groups the experts of a copy on `tensor` GPUs may be split: as asked for, else none or a group a GPU.
+std::vector<int> ServingSearch::expert_groups(int tensor) const {
+  const int experts = request_.model.experts ? static_cast<int>(request_.model.experts->count) : 1;
+  const std::vector<int>& asked = request_.choices.expert;
+  std::vector<int> groups;
+  for (int count : asked.empty() ? std::vector{1, tensor} : asked) {
+    const bool spreads = tensor % count == 0 && experts % count == 0 && request_.job.stack != model::Stack::kHf;
+    const bool is_new = groups.empty() || groups.back() != count;
+    if ((count == 1 || spreads) && is_new) groups.push_back(count);
+  }
+  return groups;
+}
+
 void ServingSearch::note(const MachineClass& machines, Stage stage, double distance, const Shortfall& shortfall) {
   result_.effort.unfit += machines.all_offers;
-  result_.obstacles[{machines.gpu->name, stage}].meet(machines.all_offers, distance, shortfall);
+  result_.obstacles[{machines.gpu->name, stage}].add(machines.all_offers, distance, shortfall);
 }
 
 // Replicas stay inside a machine: machines with the same GPU and links have the same ones.
 Result<std::size_t> ServingSearch::replica_on(const MachineClass& machines, const Job& job) {
-  const std::string key = fmt::format("{} {} {} {}", machines.gpu->name, machines.cluster.linked,
-                                      static_cast<int>(job.precision), job.parallel.tensor);
+  const std::string key = fmt::format("{} {} {} {} {}", machines.gpu->name, machines.cluster.linked,
+                                      static_cast<int>(job.precision), job.parallel.tensor, job.parallel.expert);
   const auto known = replicas_.find(key);
   if (known != replicas_.end()) return known->second;
   const serving::Predictor predictor{constants_, request_.model, work_};
@@ -278,10 +294,10 @@ bool ServingSearch::confirm(Option& option, Obstacles& obstacles) {
     take(*found, option);
     return true;
   }
-  obstacles[{machines.gpu->name, Stage::kSlo}].meet(machines.all_offers, 1,
-                                                    {.kind = Shortfall::Kind::kSloUnderLoad,
-                                                     .have_gpus = counts.most * option.job.parallel.tensor,
-                                                     .slos = planner_.service().slos});
+  obstacles[{machines.gpu->name, Stage::kSlo}].add(machines.all_offers, 1,
+                                                   {.kind = Shortfall::Kind::kSloUnderLoad,
+                                                    .have_gpus = counts.most * option.job.parallel.tensor,
+                                                    .slos = planner_.service().slos});
   return false;
 }
 

@@ -29,6 +29,7 @@ class ServingSearch {
 
  private:
   void screen_class(std::size_t index);
+  std::vector<int> expert_groups(int tensor) const;
   std::optional<Option> screened_option(std::size_t index, const model::Job& job);
   Result<std::size_t> replica_on(const MachineClass& machines, const model::Job& job);
   void note(const MachineClass& machines, Stage stage, double distance, const Shortfall& shortfall);

@@ -35,6 +35,7 @@ serving::Replica replica_of(const Request& request, const perf::ModelWork& work,
   model::Job job = request.job;
   job.precision = plan.job.precision;
   job.parallel.gpus = job.parallel.tensor = plan.job.parallel.tensor;
+  job.parallel.expert = plan.job.parallel.expert;
   if (perf::serves_batches(work)) return *serving::batch_replica(predictor, job, gpu, speed);
   return *serving::token_replica(predictor, job, gpu, speed, perf::cluster_of(*plan.offer.machine, gpu));
 }
@@ -181,6 +182,21 @@ TEST(RecommendAndBatch, AskingForMoreNeverCostsLess) {
     EXPECT_GE(in_usd(found.plans.front().cost), last) << percentile;
     last = in_usd(found.plans.front().cost);
   }
+}
+
+// Experts spread over the GPUs of a copy are one more layout to choose from: asking for it is never cheaper than
+// leaving it open.
+TEST(ServingLayouts, SpreadExpertsAreSearched) {
+  std::vector<std::pair<std::string, std::string>> settings{{"model", "gpt-oss-120b"}, {"job", "serve"},
+                                                            {"rate", "20/s"},          {"tpot-slo", "40ms"},
+                                                            {"gpu", "h100-sxm"},       {"tp", "4"}};
+  const Recommendation open = recommend(request_of(settings), market::PriceBook(built_in()), constants());
+  settings.emplace_back("ep", "4");
+  const Recommendation spread = recommend(request_of(settings), market::PriceBook(built_in()), constants());
+  ASSERT_FALSE(open.plans.empty());
+  ASSERT_FALSE(spread.plans.empty());
+  EXPECT_EQ(spread.plans.front().job.parallel.expert, 4);
+  EXPECT_LE(open.plans.front().cost, spread.plans.front().cost);
 }
 
 }  // namespace

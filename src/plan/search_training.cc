@@ -99,7 +99,7 @@ class TrainingSearch {
       ++result_.effort.estimates;
       if (!estimate) {
         obstacle(machines, Stage::kFormat)
-            .meet(1, 1, {.kind = Shortfall::Kind::kFormat, .reason = estimate.error().message});
+            .add(1, 1, {.kind = Shortfall::Kind::kFormat, .reason = estimate.error().message});
         return;
       }
       cores_.push_back({job, 1.0 / per_second(*estimate)});
@@ -110,7 +110,7 @@ class TrainingSearch {
     const MachineClass& machines = classes_[index];
     if (!machines.networked && !request_.limits.gpus) {
       obstacle(machines, Stage::kNetwork)
-          .meet(machines.all_offers * static_cast<double>(cores_.size()), 1, {.kind = Shortfall::Kind::kNoNetwork});
+          .add(machines.all_offers * static_cast<double>(cores_.size()), 1, {.kind = Shortfall::Kind::kNoNetwork});
     }
     bool divides = false;
     for (int count : machine_counts(machines, request_.limits, true)) {
@@ -120,10 +120,10 @@ class TrainingSearch {
     }
     if (divides) return;
     obstacle(machines, Stage::kLayout)
-        .meet(machines.all_offers, 1,
-              {.kind = Shortfall::Kind::kGlobalBatch,
-               .need_gpus = static_cast<int>(request_.global_batch),
-               .have_gpus = request_.limits.gpus.value_or(machines.gpus)});
+        .add(machines.all_offers, 1,
+             {.kind = Shortfall::Kind::kGlobalBatch,
+              .need_gpus = static_cast<int>(request_.global_batch),
+              .have_gpus = request_.limits.gpus.value_or(machines.gpus)});
   }
 
   // Whether some split of the model leaves replicas over which a step's samples divide: a step is exactly that large.
@@ -242,11 +242,11 @@ class TrainingSearch {
     // What falls short by its weights and states alone is never the nearest.
     constexpr double kFar = 1e6;
     obstacle(machines, Stage::kMemory)
-        .meet(0, need / capacity * (hopeless ? kFar : 1),
-              {.kind = Shortfall::Kind::kMemory,
-               .need_gpus = job.parallel.gpus,
-               .need_bytes = need,
-               .have_bytes = capacity});
+        .add(0, need / capacity * (hopeless ? kFar : 1),
+             {.kind = Shortfall::Kind::kMemory,
+              .need_gpus = job.parallel.gpus,
+              .need_bytes = need,
+              .have_bytes = capacity});
     return false;
   }
 

@@ -318,8 +318,8 @@ Outcome report_of(const std::vector<Plan>& plans, const Flags& flags, const Usag
 
 Checked<Outcome> run(const Flags& flags) {
   if (flags.usage.empty() == flags.base.empty()) {
-    return fail(one(bad_input("say what runs: --usage FILE or --base GPUS")
-                        .with_hint("a CSV with a column gpus, the JSON of 'rightsize fleet', or --base 8")));
+    return fail(bad_input("say what runs: --usage FILE or --base GPUS")
+                    .with_hint("a CSV with a column gpus, the JSON of 'rightsize fleet', or --base 8"));
   }
   Usage usage;
   if (!flags.usage.empty()) {
@@ -327,9 +327,9 @@ Checked<Outcome> run(const Flags& flags) {
   } else {
     RIGHTSIZE_TRY(usage, parse_base(flags.base));
   }
-  if (flags.spot_share < 0 || flags.spot_share > 1) return fail(one(bad_input("--spot-share is between 0 and 1")));
+  if (flags.spot_share < 0 || flags.spot_share > 1) return fail(bad_input("--spot-share is between 0 and 1"));
   if (flags.gpu.empty() && flags.on_demand.empty()) {
-    return fail(one(bad_input("say which GPU: --gpu h100-sxm, or give the prices: --on-demand, --one-year ...")));
+    return fail(bad_input("say which GPU: --gpu h100-sxm, or give the prices: --on-demand, --one-year ..."));
   }
   std::vector<Future> futures;
   for (const std::string& text : flags.futures) {

@@ -12,7 +12,7 @@ Checked<void> add_stored(catalog::Catalog& catalog, const std::string& url) {
   std::error_code ignored;
   if (url.empty() || (!store::is_server(url) && !std::filesystem::exists(url, ignored))) return {};
   RIGHTSIZE_TRY(feeds::PriceStore prices, feeds::PriceStore::open(url));
-  if (Result<> added = prices.add_to(catalog); !added) return fail(one(added.error()));
+  if (Result<> added = prices.add_to(catalog); !added) return fail(added.error());
   return {};
 }
 

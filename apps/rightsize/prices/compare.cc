@@ -106,7 +106,7 @@ Json price_json(const Way& way, Purchase purchase) {
 }  // namespace
 
 Checked<Outcome> compare_prices(const PricesFlags& flags) {
-  if (flags.gpu.empty()) return fail(one(bad_input("'prices compare' needs --gpu, for example --gpu h100-sxm")));
+  if (flags.gpu.empty()) return fail(bad_input("'prices compare' needs --gpu, for example --gpu h100-sxm"));
   RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog, flags.store));
   RIGHTSIZE_TRY(const market::PriceBook book, open_prices(catalog, flags.price));
   RIGHTSIZE_TRY(const market::OfferFilter filter, read_filter(flags, catalog));

@@ -156,7 +156,7 @@ Checked<Outcome> price_diff(const PricesFlags& flags) {
   RIGHTSIZE_TRY(const feeds::PriceFilter filter, filter_of(flags, catalog));
   RIGHTSIZE_TRY(feeds::PriceStore store, open_store(flags));
   const Date after = filter.until.value_or(today()), before = filter.from.value_or(Date{after.day - 30});
-  if (before >= after) return fail(one(bad_input("--from must be before --to")));
+  if (before >= after) return fail(bad_input("--from must be before --to"));
   RIGHTSIZE_TRY(std::vector<feeds::PriceChange> changes, store.diff(filter, before, after));
   const auto size = [](const feeds::PriceChange& c) { return c.before ? std::abs(*c.after / *c.before - 1) : 1e9; };
   std::stable_sort(changes.begin(), changes.end(), [&](const auto& a, const auto& b) { return size(a) > size(b); });
@@ -198,7 +198,7 @@ Checked<Outcome> price_diff(const PricesFlags& flags) {
 }
 
 Checked<Outcome> forget_prices(const PricesFlags& flags) {
-  if (flags.before.empty()) return fail(one(bad_input("'prices forget' needs --before 2026-01-01")));
+  if (flags.before.empty()) return fail(bad_input("'prices forget' needs --before 2026-01-01"));
   RIGHTSIZE_TRY(const Date before, parse_date(flags.before));
   RIGHTSIZE_TRY(feeds::PriceStore store, open_store(flags));
   RIGHTSIZE_TRY(const std::int64_t count, store.forget_before(before));

@@ -182,10 +182,10 @@ Checked<Outcome> import_prices(const PricesFlags& flags, const std::vector<std::
     for (const feeds::FeedKind& kind : feeds::feed_kinds()) {
       error.hints.push_back(fmt::format("--feed {}: {}", kind.name, kind.what));
     }
-    return fail(one(std::move(error)));
+    return fail(std::move(error));
   }
   RIGHTSIZE_TRY(const feeds::FeedKind* kind, feeds::find_feed_kind(flags.feed));
-  if (files.empty()) return fail(one(bad_input("'prices import' needs a file, or - for standard input")));
+  if (files.empty()) return fail(bad_input("'prices import' needs a file, or - for standard input"));
   std::optional<Date> date;
   if (!flags.date.empty()) {
     RIGHTSIZE_TRY(date, parse_date(flags.date));
@@ -196,7 +196,7 @@ Checked<Outcome> import_prices(const PricesFlags& flags, const std::vector<std::
   outcome.report.document = {{"schema", "rightsize/prices-import/1"}, {"imports", Json::array()}};
   for (const std::string& file : files) {
     const Job job{kind->name, file, flags.provider, date.value_or(written_on(file))};
-    if (Result<> done = import_one(flags, job, catalog, outcome.report); !done) return fail(one(done.error()));
+    if (Result<> done = import_one(flags, job, catalog, outcome.report); !done) return fail(done.error());
   }
   return outcome;
 }

@@ -346,12 +346,12 @@ Checked<Outcome> list_prices(const PricesFlags& flags) {
   RIGHTSIZE_TRY(catalog::Catalog catalog, open_catalog(flags.catalog, flags.store));
   RIGHTSIZE_TRY(const market::PriceBook book, open_prices(catalog, flags.price));
   Result<const SortKey*> key = find_sort_key(flags.sort);
-  if (!key) return fail(one(key.error()));
+  if (!key) return fail(key.error());
   Result<std::vector<Row>> offers = select(flags, book);
-  if (!offers) return fail(one(offers.error()));
+  if (!offers) return fail(offers.error());
   std::sort(offers->begin(), offers->end(),
             [&](const Row& a, const Row& b) { return sorts_before(a, b, (*key)->value); });
-  if (Result<> kept = keep_best(*offers, flags.best_per); !kept) return fail(one(kept.error()));
+  if (Result<> kept = keep_best(*offers, flags.best_per); !kept) return fail(kept.error());
   if (flags.top > 0 && offers->size() > static_cast<std::size_t>(flags.top)) {
     offers->resize(static_cast<std::size_t>(flags.top));
   }

@@ -69,7 +69,7 @@ Result<> check_flags(const FlagSet& command, const Verb& verb) {
 
 Checked<Outcome> run(PricesFlags flags, const FlagSet& command) {
   const Verb& verb = verb_of(flags);
-  if (Result<> fits = check_flags(command, verb); !fits) return fail(one(fits.error()));
+  if (Result<> fits = check_flags(command, verb); !fits) return fail(fits.error());
   const std::string_view name = verb.name;
   if (name.empty()) {
     // `prices h100` is `prices --gpu h100`.
@@ -78,8 +78,8 @@ Checked<Outcome> run(PricesFlags flags, const FlagSet& command) {
   }
   const std::vector<std::string> rest(flags.words.begin() + 1, flags.words.end());
   if (!verb.files && !rest.empty()) {
-    return fail(one(bad_input(fmt::format("'prices {}' takes no argument '{}'", name, rest.front()))
-                        .with_hint(fmt::format("for a GPU: --gpu {}", rest.front()))));
+    return fail(bad_input(fmt::format("'prices {}' takes no argument '{}'", name, rest.front()))
+                    .with_hint(fmt::format("for a GPU: --gpu {}", rest.front())));
   }
   if (name == "compare") return compare_prices(flags);
   if (name == "spot") return plan_on_spot(flags);

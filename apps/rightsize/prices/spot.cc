@@ -142,8 +142,7 @@ Result<std::vector<Row>> rows_of(const PricesFlags& flags, const market::PriceBo
 
 Checked<Outcome> plan_on_spot(const PricesFlags& flags) {
   if (flags.gpu.empty() || flags.hours <= 0) {
-    return fail(
-        one(bad_input("'prices spot' needs --gpu and --hours").with_hint("for example --gpu h100-sxm --hours 100")));
+    return fail(bad_input("'prices spot' needs --gpu and --hours").with_hint("for example --gpu h100-sxm --hours 100"));
   }
   RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog, flags.store));
   RIGHTSIZE_TRY(const market::PriceBook book, open_prices(catalog, flags.price));

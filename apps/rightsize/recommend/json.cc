@@ -23,6 +23,7 @@ void add_settings(const Request& request, const Plan& p, Json& j) {
     j["recompute"] = model::name_of(p.job.train.recompute);
   }
   j["tp"] = p.job.parallel.tensor;
+  j["ep"] = p.job.parallel.expert;
   j["pp"] = p.job.parallel.pipeline;
   j["zero"] = p.job.parallel.zero;
 }

@@ -111,6 +111,7 @@ std::string serving_settings(const plan::Plan& plan) {
   std::string text = fmt::format("{} in {} with {}", plural(plan.replicas, "replica"), model::name_of(job.precision),
                                  model::name_of(job.stack));
   if (job.parallel.tensor > 1) text += fmt::format(", tensor parallel {}", job.parallel.tensor);
+  if (job.parallel.expert > 1) text += fmt::format(", expert parallel {}", job.parallel.expert);
   if (job.batch > 1) text += fmt::format(", batches of up to {}", job.batch);
   if (plan.delay > Seconds{}) text += fmt::format(" that wait up to {} for others", format_duration(plan.delay));
   if (plan.sequences > 0) {

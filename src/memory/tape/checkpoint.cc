@@ -98,7 +98,7 @@ void Recorder::recompute(Checkpoint& point) {
     static_cast<TensorFacts&>(inputs[i]) = point.facts[i];
   }
   still_needed_ = point.keeps;
-  ghost_ = point.keeps == 0;
+  discarding_ = point.keeps == 0;
   products_ = &point.products;
   next_product_ = 0;
   product_number_ = 0;
@@ -106,7 +106,7 @@ void Recorder::recompute(Checkpoint& point) {
   { Tensor result = point.segment->run_segment(point.index, std::span(inputs.data(), point.inputs)); }
   autocast = false;
   still_needed_ = -1;
-  ghost_ = false;
+  discarding_ = false;
   products_ = nullptr;
   forget_casts();
 

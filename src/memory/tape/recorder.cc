@@ -99,7 +99,7 @@ Tensor Recorder::make(Count elements, std::uint8_t width, Layout layout, Part pa
   tensor.elements = elements;
   tensor.width = width;
   tensor.layout = layout;
-  if (!ghost_ && elements > 0) tensor.storage_ = new_storage(elements * width, part);
+  if (!discarding_ && elements > 0) tensor.storage_ = new_storage(elements * width, part);
   return tensor;
 }
 
@@ -219,7 +219,7 @@ void Recorder::keep(std::span<const Tensor* const> tensors) {
   if (counting_) counted_ += kept;
   if (still_needed_ >= 0 && !counting_) {
     still_needed_ = std::max(0, still_needed_ - kept);
-    if (still_needed_ == 0) ghost_ = true;
+    if (still_needed_ == 0) discarding_ = true;
   }
 }
 

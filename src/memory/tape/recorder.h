@@ -288,11 +288,11 @@ class Recorder {
   int pending_keeps_ = 0;
 
   // Checkpointing: the first run only counts what would be saved; the second stops after that many, since autograd then
-  // has all it asked for, and what follows would not have run ("ghost").
+  // has all it asked for, and what follows would not have run and is discarded.
   bool counting_ = false;
   int counted_ = 0;
   int still_needed_ = -1;
-  bool ghost_ = false;
+  bool discarding_ = false;
   std::vector<Tensor>* products_ = nullptr;
   std::size_t next_product_ = 0;
   int product_number_ = 0;

@@ -90,7 +90,8 @@ std::string resources(const Request& request, const Plan& plan) {
     out += fmt::format("  instance_type: {}\n", machine.instance.substr(0, machine.instance.find('+')));
   out += fmt::format("  use_spot: {}\n", is_spot(plan));
   if (is_cloud_of_skypilot(machine.provider) && !is_committed(plan)) {
-    const double dollars = std::ceil(in_usd_per_machine_hour(std::max(plan.price.listed, plan.price.likely)) * kPriceMargin * 100) / 100;
+    const double dollars =
+        std::ceil(in_usd_per_machine_hour(std::max(plan.price.listed, plan.price.likely)) * kPriceMargin * 100) / 100;
     out += fmt::format("  max_hourly_cost: {:.2f}  # of one machine: a fifth above the plan's price\n", dollars);
   }
   out += fmt::format("  disk_size: {}  # system, image{}\n", disk_gb(request, plan),

@@ -21,7 +21,9 @@ std::string provider(const char* name, const char* source, const std::string& se
 }
 
 // What spot machines may cost an hour: a fifth above the plan's price.
-double highest_bid(const Plan& plan) { return std::ceil(in_usd_per_machine_hour(std::max(plan.price.listed, plan.price.likely)) * 1.2 * 100) / 100; }
+double highest_bid(const Plan& plan) {
+  return std::ceil(in_usd_per_machine_hour(std::max(plan.price.listed, plan.price.likely)) * 1.2 * 100) / 100;
+}
 
 std::string list_variable(const char* name, const std::string& meaning) {
   return fmt::format("variable \"{}\" {{\n  type        = list(string)\n  description = {}\n}}\n\n", name,

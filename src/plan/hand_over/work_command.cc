@@ -226,6 +226,7 @@ std::int64_t most_running(const Plan& plan) {
 void add_vllm_flags(CommandLine& line, const Request& request, const Plan& plan) {
   const model::Job& job = plan.job;
   line.add("--tensor-parallel-size", job.parallel.tensor);
+  if (job.parallel.expert > 1) line.add("--enable-expert-parallel");
   line.add("--max-num-seqs", most_running(plan));
   if (plan.token_budget > 0) line.add("--max-num-batched-tokens", plan.token_budget);
   line.add("--max-model-len", longest_request(request, plan));
@@ -233,8 +234,7 @@ void add_vllm_flags(CommandLine& line, const Request& request, const Plan& plan)
   const bool bf16 = job.precision == Precision::kBf16 && has_bf16(*plan.offer.gpu);
   const bool sixteen_bits = job.precision == Precision::kBf16 || job.precision == Precision::kFp16;
   if (sixteen_bits) line.add(bf16 ? "--dtype bfloat16" : "--dtype float16");
-  if (job.precision == Precision::kFp8 && request.model.checkpoint != Precision::kFp8)
-    line.add("--quantization fp8");
+  if (job.precision == Precision::kFp8 && request.model.checkpoint != Precision::kFp8) line.add("--quantization fp8");
   if (job.precision == Precision::kNf4) line.add("--quantization bitsandbytes");
   if (perf::kv_format(job, request.model.narrow_cache) == Precision::kFp8) line.add("--kv-cache-dtype fp8");
 }
@@ -251,6 +251,7 @@ std::string serve_sglang(const Request& request, const Plan& plan, int replicas)
   CommandLine line;
   line.add(fmt::format("python -m sglang.launch_server --model-path \"$MODEL\" --host 0.0.0.0 --port {}", kPort));
   line.add("--tp", plan.job.parallel.tensor);
+  if (plan.job.parallel.expert > 1) line.add("--ep-size", plan.job.parallel.expert);
   if (replicas > 1) line.add("--dp", replicas);
   line.add("--max-running-requests", most_running(plan));
   if (plan.token_budget > 0) line.add("--chunked-prefill-size", plan.token_budget);
@@ -288,6 +289,7 @@ std::string serve_trtllm(const Request& request, const Plan& plan, const Launche
   line.add(fmt::format("trtllm-serve \"$MODEL\" --host 0.0.0.0 --port {}",
                        several ? fmt::format("$(( {} + i ))", kPort) : fmt::format("{}", kPort)));
   line.add("--tp_size", plan.job.parallel.tensor);
+  if (plan.job.parallel.expert > 1) line.add("--ep_size", plan.job.parallel.expert);
   line.add("--max_batch_size", most_running(plan));
   if (plan.token_budget > 0) line.add("--max_num_tokens", plan.token_budget);
   line.add("--max_seq_len", longest_request(request, plan));
