@@ -1,6 +1,8 @@
 // What the search may choose where the user left it open.
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "model/serve_settings.h"
 #include "plan/request.h"
 
@@ -79,6 +81,13 @@ bool is_usual(const Request& request, const Job& job) {
                     precisions_for(request, job.train.method).size() > 1;
   if (!open) return true;
   return (job.precision == model::Precision::kMixedBf16) == (job.parallel.zero > 0);
+}
+
+Result<> check_experts(const Request& request) {
+  const std::vector<int>& asked = request.choices.expert;
+  if (request.model.experts || std::none_of(asked.begin(), asked.end(), [](int n) { return n > 1; })) return {};
+  return fail(bad_input(fmt::format("ep: {} has no experts to spread", request.model.name))
+                  .with_hint("leave ep out, or use tp"));
 }
 
 }  // namespace rightsize::plan

@@ -566,10 +566,7 @@ Checked<Request> read_request(const std::vector<Setting>& settings, const catalo
     RIGHTSIZE_TRY(model::ModelJob fitted, model::fit_to_model(draft.model, request.job, job_settings));
     request.model = std::move(fitted.model);
     request.job = fitted.job;
-    if (!request.model.experts && std::any_of(c.expert.begin(), c.expert.end(), [](int n) { return n > 1; })) {
-      return fail(bad_input(fmt::format("ep: {} has no experts to spread", request.model.name))
-                      .with_hint("leave ep out, or use tp"));
-    }
+    if (const Result<> spread = check_experts(request); !spread) return fail(spread.error());
     if (request.job.sequence == 0) request.job.sequence = memory::default_sequence(request.model);
     if (Errors wrong = memory::check_job(request.model, request.job); !wrong.empty()) return fail(std::move(wrong));
     request.job = perf::fitted_to(perf::work_of(request.model), request.job);

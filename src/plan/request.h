@@ -102,6 +102,9 @@ void fill_choices(Request& request);
 // weight: 16-bit arithmetic over 32-bit master weights and states; adapters: a frozen 16-bit base; serving: 16 bits.
 std::vector<model::Precision> precisions_for(const Request& request, model::Method method);
 
+// Refuses to spread the experts of a model that has none.
+Result<> check_experts(const Request& request);
+
 // Whether a format of precisions_for() is to be tried on a GPU: of those nobody named, only what it computes in.
 bool suits(const Request& request, model::Precision precision, const catalog::Gpu& gpu);
 
