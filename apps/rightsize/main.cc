@@ -95,7 +95,9 @@ constexpr Command kCommands[] = {
     {"service",
      "a running LLM service from its own metrics: traffic, latency, cost, and what would cost less",
      add_service,
-     {"service --help", "service --help"}},
+     {"service --from examples/service/metrics.txt.gz --gpu h200-sxm --price h200-sxm=3.50 --slo ttft=1s,tpot=50ms",
+      "service --from examples/service/metrics.txt.gz --gpu h200-sxm --price h200-sxm=3.50 --slo tpot=50ms --emit "
+      "keda"}},
     {"top",
      "every GPU of this machine, live: what binds it, what it costs, what of that is wasted",
      add_top,

@@ -103,8 +103,11 @@ std::string render_table(const Table& table, const Style& style) {
     layout.widths.push_back(width);
   }
   if (style.fit_tables) fit(layout, table, style.width);
-  std::string out =
-      bold(render_row(layout, table, [&](std::size_t i) { return table.columns[i].title; }), style) + '\n';
+  std::string out;
+  const bool titled = std::any_of(table.columns.begin(), table.columns.end(),
+                                  [](const Column& column) { return !column.title.empty(); });
+  if (titled)
+    out = bold(render_row(layout, table, [&](std::size_t i) { return table.columns[i].title; }), style) + '\n';
   for (const auto& row : shown)
     out += render_row(layout, table, [&](std::size_t i) { return shown_in(table.columns[i], row[i]); }) + '\n';
   if (shown.size() < table.rows.size()) {

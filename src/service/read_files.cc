@@ -17,6 +17,21 @@
 namespace rightsize::service {
 namespace {
 
+// A file as it is, or what is in it where it is compressed.
+Result<std::string> whole_text(const std::string& file) {
+  constexpr std::size_t kPiece = 1U << 16, kMost = 512U << 20;
+  RIGHTSIZE_TRY(const std::unique_ptr<telemetry::ByteSource> source, telemetry::open_feed(file));
+  std::string text;
+  for (std::vector<char> piece(kPiece);;) {
+    RIGHTSIZE_TRY(const std::size_t read, source->read(piece));
+    if (read == 0) return text;
+    text.append(piece.data(), read);
+    if (text.size() > kMost)
+      return fail(
+          bad_input(fmt::format("'{}' is over 512 MiB", file)).with_hint("give shorter windows as several files"));
+  }
+}
+
 constexpr double kHour = 3600;
 
 // A series as it stands in the files.
@@ -84,11 +99,10 @@ class FileReader : public telemetry::SeriesSink {
 
  private:
   Result<> read(const std::string& file) {
-    RIGHTSIZE_TRY(const std::string text, read_file(file, 512U << 20));
+    RIGHTSIZE_TRY(const std::string text, whole_text(file));
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     if (first != std::string::npos && (text[first] == '{' || text[first] == '[')) {
-      RIGHTSIZE_TRY(std::unique_ptr<telemetry::ByteSource> source, telemetry::open_feed(file));
-      Result<telemetry::FeedReport> report = telemetry::read_prometheus_json(*source, file, *this);
+      Result<telemetry::FeedReport> report = telemetry::read_prometheus_json(*telemetry::bytes_of(text), file, *this);
       if (!report) return fail(std::move(report).error());
       return {};
     }

@@ -14,6 +14,8 @@
 namespace rightsize::app {
 namespace {
 
+constexpr const char* kOwnPrices = "yours";  // in the place of a provider
+
 using catalog::Purchase;
 using market::CommitmentMix;
 using market::CommitmentPlanner;
@@ -133,7 +135,7 @@ Result<std::vector<Plan>> candidates(const Flags& flags, const market::PriceBook
     }
     for (const std::string& provider : providers) plans.push_back(prices_at(book, *gpu, provider, flags));
   } else {
-    plans.emplace_back().provider = "yours";
+    plans.emplace_back().provider = kOwnPrices;
   }
   for (Plan& plan : plans) {
     if (on_demand) plan.prices.on_demand = *on_demand;
@@ -167,9 +169,24 @@ Json price_json(const std::optional<double>& price) { return report::json_number
 
 std::string money(double dollars) { return format_usd(usd(dollars)); }
 
+std::string from(const Plan& plan) {
+  return plan.provider == kOwnPrices ? std::string("at your prices") : "from " + plan.provider;
+}
+
+// "Commit to 8 GPUs for three years from gcp."
+std::string commitment(const Plan& plan) {
+  const auto term = [](double gpus, const char* length) {
+    return fmt::format("{:g} GPU{} for {}", gpus, gpus == 1 ? "" : "s", length);
+  };
+  std::string terms;
+  if (plan.mix.one_year > 0) terms = term(plan.mix.one_year, "one year");
+  if (plan.mix.three_years > 0) terms += (terms.empty() ? "" : " and ") + term(plan.mix.three_years, "three years");
+  return fmt::format("Commit to {} {}.", terms, from(plan));
+}
+
 void add_terms(const Plan& plan, report::Report& report) {
   report::Table table;
-  table.title = fmt::format("What to buy now from {}", plan.provider);
+  table.title = fmt::format("What to buy now, {}", from(plan));
   table.columns = {{"term", "term", Align::kLeft},
                    {"GPUs", "gpus", Align::kRight},
                    {"$/GPU-h", "usd_per_gpu_hour", Align::kRight},
@@ -205,7 +222,7 @@ void add_regret(const Plan& plan, const market::Demand& demand, const std::vecto
   tried.push_back({"demand falls by half at once", 0, {0.5, 0.5, 0.5}, {1, 1, 1}});
   const CommitmentPlanner planner(demand, plan.prices, futures);
   report::Table table;
-  table.title = "If it goes otherwise, three years";
+  table.title = "What if: cost over three years";
   table.columns = {{"future", "future", Align::kLeft},
                    {"weight", "weight", Align::kRight},
                    {"this mix", "usd", Align::kRight},
@@ -266,10 +283,8 @@ Outcome report_of(const std::vector<Plan>& plans, const Flags& flags, const Usag
                     best.provider);
   report.blocks.emplace_back(report::Paragraph{
       none ? fmt::format("{} Three years cost {} in expectation.", nothing, money(best.cost.total))
-           : fmt::format("Commit to {:g} GPU{} for one year and {:g} for three at {}. Three years then cost {} in "
-                         "expectation instead of {}: {} less ({:.0f} %).",
-                         best.mix.one_year, best.mix.one_year == 1 ? "" : "s", best.mix.three_years, best.provider,
-                         money(best.cost.total), money(best.without.total), money(saved),
+           : fmt::format("{} Three years then cost {} in expectation instead of {}: {} less ({:.0f} %).",
+                         commitment(best), money(best.cost.total), money(best.without.total), money(saved),
                          100 * saved / best.without.total)});
   report.blocks.emplace_back(report::Paragraph{
       fmt::format("Usage: {}. On-demand {}/GPU-h{}.{}", usage.said, format_usd_per_hour(best.prices.on_demand),

@@ -102,8 +102,10 @@ Table plans_table(const Request& request, const std::string& title, const std::v
                    {"terms", "purchase", Align::kLeft}};
   if (serving) {
     const int percentile = percentile_of(request);
-    table.columns.push_back({fmt::format("p{} TTFT", percentile), "ttft_seconds", Align::kRight});
-    table.columns.push_back({fmt::format("p{} TPOT", percentile), "tpot_seconds", Align::kRight});
+    const bool tokens = !answers_at_once(request);
+    table.columns.push_back(
+        {fmt::format("p{} {}", percentile, tokens ? "TTFT" : "latency"), "ttft_seconds", Align::kRight});
+    if (tokens) table.columns.push_back({fmt::format("p{} TPOT", percentile), "tpot_seconds", Align::kRight});
     table.columns.push_back({"a month", "usd_total", Align::kRight});
   } else {
     table.columns.push_back({"time", "seconds", Align::kRight});
@@ -118,7 +120,7 @@ Table plans_table(const Request& request, const std::string& title, const std::v
         text_cell(catalog::name_of(p.offer.price->purchase))};
     if (serving) {
       row.push_back(p.ttft > Seconds{} ? time_cell(p.ttft) : report::unknown_cell());
-      row.push_back(p.tpot > Seconds{} ? time_cell(p.tpot) : report::unknown_cell());
+      if (!answers_at_once(request)) row.push_back(p.tpot > Seconds{} ? time_cell(p.tpot) : report::unknown_cell());
     } else {
       row.push_back(time_cell(p.time.total()));
     }

@@ -13,11 +13,6 @@ namespace {
 
 using plan::WorkKind;
 
-// BERT and image models answer in one pass, without tokens.
-bool answers_at_once(const plan::Request& request) {
-  return request.job.kind == model::JobKind::kServe && perf::serves_batches(perf::work_of(request.model));
-}
-
 std::string_view unit_of(const plan::Request& request) {
   if (request.work.kind == WorkKind::kOffline || answers_at_once(request)) return "requests";
   if (request.work.kind == WorkKind::kTraining && request.model.image_size > 0) return "images";
@@ -118,11 +113,15 @@ std::string serving_settings(const plan::Plan& plan) {
     text += fmt::format(", at most {} sequences and {} tokens a step", plan.sequences,
                         format_count(static_cast<double>(plan.token_budget)));
   }
-  if (plan.running > 0) text += fmt::format(", {} requests at once on each", format_number(std::ceil(plan.running), 4));
+  if (plan.running > 0) text += fmt::format(", {} at once on each", plural(std::ceil(plan.running), "request"));
   return text;
 }
 
 }  // namespace
+
+bool answers_at_once(const plan::Request& request) {
+  return request.job.kind == model::JobKind::kServe && perf::serves_batches(perf::work_of(request.model));
+}
 
 std::string compare(double ratio) {
   if (std::abs(1 - ratio) < 0.005) return "the same";
@@ -334,10 +333,10 @@ std::string describe_request(const plan::Request& request) {
                          limits_of(request));
     case WorkKind::kServing: {
       const double rate = in_requests_per_s(request.work.rate);
-      return fmt::format(
-          "Serve {}{}{}{}", model,
-          rate > 0 ? fmt::format(" at {} requests/s", format_number(rate)) : " at the least cost a token",
-          lengths_of(request), limits_of(request));
+      return fmt::format("Serve {}{}{}{}", model,
+                         rate > 0 ? fmt::format(" at {} request{}/s", format_number(rate), rate == 1 ? "" : "s")
+                                  : " at the least cost a token",
+                         lengths_of(request), limits_of(request));
     }
     case WorkKind::kOffline:
       if (!request.work.profiled_gpu.empty()) {

@@ -8,6 +8,9 @@
 
 namespace rightsize::app {
 
+// BERT and image models answer in one pass, without tokens.
+bool answers_at_once(const plan::Request& request);
+
 // "Train llama-2-7b on 1 B tokens within 14 d", "Serve llama-3.1-70b at 20 requests/s".
 // 50, 95 or 99: where the SLOs of a service hold.
 int percentile_of(const plan::Request& request);

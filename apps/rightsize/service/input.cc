@@ -96,8 +96,9 @@ Checked<ServiceInput> read_input(const ServiceFlags& flags, const catalog::Catal
 
 void declare(FlagSet& command, ServiceFlags& f) {
   add_window_flags(command, f);
-  command.add_option("--from", f.from,
-                     "files instead: scrapes of /metrics in order of time, or Prometheus JSON exports");
+  command.add_option(
+      "--from", f.from,
+      "files instead: scrapes of /metrics in order of time, or Prometheus JSON exports; plain, gzip or zstd");
   command.add_option("--service", f.name, "only services whose name holds this");
   command.add_option("--slo", f.slo, "limits: ttft=0.5s,tpot=25ms");
   command.add_option("--slo-percentile", f.slo_percentile, "at which they hold: 50, 90, 95 or 99")->default_str("95");

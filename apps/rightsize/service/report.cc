@@ -41,10 +41,11 @@ std::string what(const SizedPlan& p) {
 }
 
 std::string saving(const SizedService& one, const SizedPlan& p) {
-  if (!one.description.month) return "";
+  if (!one.description.month) return "what it costs today is not known";
   const Usd now = *one.description.month;
-  return fmt::format("{} a month less ({} to {})", format_usd(now - p.month),
-                     format_usd(now - p.month * p.interval.high), format_usd(now - p.month * p.interval.low));
+  const std::string likely = format_usd(now - p.month), least = format_usd(now - p.month * p.interval.high),
+                    most = format_usd(now - p.month * p.interval.low);
+  return fmt::format("{} a month less", likely) + (least == most ? "" : fmt::format(" ({} to {})", least, most));
 }
 
 // The conclusion.

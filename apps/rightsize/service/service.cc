@@ -81,13 +81,14 @@ Checked<std::string> emitted(const ServiceInput& input, const SizedService& one,
       all += (all.empty() ? "" : "---\n") + service::scaled_object(one.reading, *plan, server);
       continue;
     }
-    RIGHTSIZE_TRY(const plan::Target target, plan::parse_target(name));
+    const Result<plan::Target> target = plan::parse_target(name);
+    if (!target) return fail(Error(target.error()).with_hint("'rightsize service' also knows keda"));
     if (!plan->move || !one.sized->request) {
       return fail(
           Errors(bad_input(fmt::format("the best plan keeps today's machines: there is nothing to rent for {}", name))
                      .with_hint("--emit keda writes its scaling")));
     }
-    RIGHTSIZE_TRY(const std::string text, plan::hand_over(target, *one.sized->request, *plan->move));
+    RIGHTSIZE_TRY(const std::string text, plan::hand_over(*target, *one.sized->request, *plan->move));
     all += (all.empty() ? "" : "---\n") + text;
   }
   return all;
