@@ -15,7 +15,7 @@ export function SpendTreemap(props: { gpus: Gpu[]; onPick: (team: string, gpu: s
       const wide = (tile: Tile) => tile.x2 - tile.x1;
       const tall = (tile: Tile) => tile.y2 - tile.y1;
       const share = (tile: Tile) => (tile.spend > 0 ? tile.waste / tile.spend : 0);
-      const cut = (text: string, room: number) => (text.length * 6.4 <= room ? text : room < 24 ? '' : `${text.slice(0, Math.max(1, Math.floor(room / 6.4) - 1))}…`);
+      const cut = (text: string, room: number, each = 6.6) => (text.length * each <= room ? text : room < 24 ? '' : `${text.slice(0, Math.max(1, Math.floor(room / each) - 1))}…`);
       return {
         height,
         margin: 0,
@@ -23,7 +23,7 @@ export function SpendTreemap(props: { gpus: Gpu[]; onPick: (team: string, gpu: s
         y: { axis: null, domain: [0, height], range: [0, height] },
         marks: [
           Plot.rect(tiles.teams, { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', fill: 'var(--sunken)', stroke: 'var(--line)', rx: 4 }),
-          Plot.text(tiles.teams, { x: (t: Tile) => t.x1 + 6, y: (t: Tile) => t.y1 + 10, text: (t: Tile) => cut(`${t.team}  ${money(t.waste)} wasted`, wide(t) - 8), textAnchor: 'start', fontWeight: 620, fill: 'var(--ink)' }),
+          Plot.text(tiles.teams, { x: (t: Tile) => t.x1 + 6, y: (t: Tile) => t.y1 + 10, text: (t: Tile) => cut(`${t.team}  ${money(t.waste)} wasted`, wide(t) - 8, 7.8), textAnchor: 'start', fontWeight: 620, fill: 'var(--ink)' }),
           Plot.rect(tiles.gpus, { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', fill: 'var(--good)', fillOpacity: (t: Tile) => 0.26 * (1 - share(t)) }),
           Plot.rect(tiles.gpus, { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', fill: 'var(--bad)', fillOpacity: (t: Tile) => share(t) * 0.6 }),
           Plot.rect(tiles.pods, { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', stroke: 'var(--panel)', strokeWidth: 1.5, fill: 'none' }),

@@ -77,7 +77,7 @@ function GpuCard(props: { gpu: Gpu; moments: Moment[] }) {
   const rows = useMemo(() => props.moments.filter((moment) => moment.gpu === (gpu.index ?? 0)), [props.moments, gpu.index]);
   const draw = useCallback(
     (): Plot.PlotOptions => ({
-      height: 120,
+      height: 150,
       marginLeft: 36,
       marginBottom: 20,
       x: { type: 'time', label: null, ticks: 4 },
@@ -91,7 +91,7 @@ function GpuCard(props: { gpu: Gpu; moments: Moment[] }) {
     [rows],
   );
   return (
-    <div class="stack" style={{ gap: '8px' }}>
+    <div class="columns wide-left">
       <Card title={`GPU ${String(gpu.index)} · ${gpu.name ?? ''}`} tools={<Badge tone={TONE[gpu.verdict ?? ''] ?? 'plain'}>{gpu.verdict ?? 'unknown'}</Badge>}>
         <div class="stack" style={{ gap: '6px' }}>
           <Meter label="Engine" share={activity(gpu)} shown={percent(activity(gpu))} />
@@ -130,7 +130,7 @@ export function LivePage() {
         </Card>
       )}
       {live.gpus.length === 0 && live.why === '' && <Busy what="Waiting for the first reading…" />}
-      <div class="columns">
+      <div class="stack">
         {live.gpus.map((gpu) => (
           <GpuCard key={gpu.index} gpu={gpu} moments={live.moments} />
         ))}
