@@ -1,5 +1,5 @@
 // Every page does its job in a real browser against the real server: node page_test.mjs PROGRAM FOLDER_FOR_PICTURES
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { check, failures, pictures, ROOT, seriousFindings, startBrowser, startServer } from './browser.mjs';
 
@@ -189,6 +189,21 @@ await visit('/recommend', 'keyboard', async (page) => {
   await page.keyboard.press('Home');
   await changed(page, first);
 });
+
+// A server that asks for its token.
+{
+  const token = join(folder, 'token.txt');
+  writeFileSync(token, '0123456789abcdef0123\n');
+  const guarded = await startServer(program, '--token-file', token);
+  const page = await browser.page();
+  page.setDefaultTimeout(20000);
+  await page.goto(guarded.address);
+  await page.getByLabel(/asks for its token/).fill('0123456789abcdef0123');
+  await page.getByRole('button', { name: 'Go on' }).click();
+  check(/×/.test(await answer(page)), 'with its token the page answers');
+  await page.context().close();
+  guarded.stop();
+}
 
 // First paint and weight.
 {
