@@ -39,6 +39,12 @@ class Sizing {
   }
 
  private:
+  // A replica on today's GPUs.
+  struct Here {
+    serving::Replica replica;
+    int tensor = 1;
+  };
+
   model::Job job() const {
     model::Job job = job_of(reading_, d_, model_, 1);
     job.serve.prefix_hit = 0;  // the trace's prompts are those that are computed
@@ -47,25 +53,37 @@ class Sizing {
     return job;
   }
 
-  // Today's replicas, as few as keep the SLOs, and as few as each hour needs.
+  // Today's GPUs: as few replicas as keep the SLOs, as few as each hour needs, and with fewer GPUs to a replica.
   void size_here() {
     const perf::ModelWork work = perf::work_of(model_.shape);
     const serving::Predictor predictor{constants_, model_.shape, work};
-    Result<serving::Replica> replica = serving::token_replica(
-        predictor, job(), *d_.gpu, perf::gpu_speed(constants_, *d_.gpu), perf::default_cluster(*d_.gpu));
-    if (!replica) {
-      result_.notes.push_back(fmt::format("today's GPUs: {}", replica.error().message));
+    const auto replica_of = [&](int tensor) {
+      model::Job as = job();
+      as.parallel.tensor = tensor;
+      return serving::token_replica(predictor, as, *d_.gpu, perf::gpu_speed(constants_, *d_.gpu),
+                                    perf::default_cluster(*d_.gpu));
+    };
+    Result<serving::Replica> today = replica_of(d_.gpus_per_replica);
+    if (!today) {
+      result_.notes.push_back(fmt::format("today's GPUs: {}", today.error().message));
       return;
     }
-    replica_ = *std::move(replica);
-    const serving::Planner planner(service_, {replica_});
+    const Here here{*std::move(today), d_.gpus_per_replica};
+    const serving::Planner planner(service_, {here.replica});
     assess_today(planner);
     if (!d_.price) return;
     if (const std::optional<serving::Assessment> found = fewest(planner, 4096)) {
-      add_here(ChangeKind::kReplicas, *found, found->configuration.replicas());
-      add_schedule(*found);
+      add_here(ChangeKind::kReplicas, here, *found, found->configuration.replicas());
+      add_schedule(here, *found);
     } else {
       result_.notes.push_back(fmt::format("no number of replicas on {} keeps the SLOs", d_.gpu->name));
+    }
+    for (int tensor = d_.gpus_per_replica / 2; tensor >= 1; tensor /= 2) {
+      Result<serving::Replica> narrower = replica_of(tensor);
+      if (!narrower) break;  // it does not fit
+      const Here as{*std::move(narrower), tensor};
+      if (const auto found = fewest(serving::Planner(service_, {as.replica}), 4096))
+        add_here(ChangeKind::kLayout, as, *found, found->configuration.replicas());
     }
   }
 
@@ -96,13 +114,11 @@ class Sizing {
     return hour < reading_.hours.size() ? static_cast<int>(std::lround(reading_.hours[hour].replicas)) : 0;
   }
 
-  Usd month_of(double replicas) const { return d_.price->rate * gpus(replicas * d_.gpus_per_replica) * kMonth; }
-
-  SizedPlan& add_here(ChangeKind kind, const serving::Assessment& found, double mean_replicas) {
+  SizedPlan& add_here(ChangeKind kind, const Here& here, const serving::Assessment& found, double mean_replicas) {
     SizedPlan p;
     p.kind = kind;
     p.gpu = d_.gpu;
-    p.tensor = d_.gpus_per_replica;
+    p.tensor = here.tensor;
     p.replicas = found.configuration.replicas();
     p.gpus = p.replicas * p.tensor;
     p.precision = model_.precision;
@@ -112,8 +128,8 @@ class Sizing {
     p.running = found.profile.mean_batch;
     p.sequences = found.configuration.engine.max_sequences;
     p.token_budget = found.configuration.engine.token_budget;
-    p.month = month_of(mean_replicas);
-    p.interval = replica_.interval;
+    p.month = d_.price->rate * gpus(mean_replicas * here.tensor) * kMonth;
+    p.interval = here.replica.interval;
     p.price_source = d_.price->source();
     result_.plans.push_back(std::move(p));
     return result_.plans.back();
@@ -121,7 +137,7 @@ class Sizing {
 
   // The fewest replicas at shares of the busiest hour's traffic; every hour takes the next share above its own rate and
   // the hour's after it, so that replicas are up before they are needed.
-  void add_schedule(const serving::Assessment& peak) {
+  void add_schedule(const Here& here, const serving::Assessment& peak) {
     constexpr double kShares[] = {0.2, 0.4, 0.6, 0.8};
     const int most = peak.configuration.replicas();
     if (most < 2 || !(d_.peak_hour > 0)) return;
@@ -129,7 +145,7 @@ class Sizing {
     for (double share : kShares) {
       serving::Service thinner = service_;
       thinner.arrivals = sim::scaled(service_.arrivals, share);
-      const auto found = fewest(serving::Planner(thinner, {replica_}), most);
+      const auto found = fewest(serving::Planner(thinner, {here.replica}), most);
       needs.emplace_back(share, found ? found->configuration.replicas() : most);
     }
     const auto need = [&](double rate) {
@@ -146,7 +162,7 @@ class Sizing {
       sum += schedule[h];
     }
     if (sum >= 24.0 * most) return;
-    add_here(ChangeKind::kSchedule, peak, sum / 24).schedule = schedule;
+    add_here(ChangeKind::kSchedule, here, peak, sum / 24).schedule = schedule;
   }
 
   // The busiest this hour of the day was in the window.
@@ -209,6 +225,12 @@ class Sizing {
     std::vector<SizedPlan>& plans = result_.plans;
     std::stable_sort(plans.begin(), plans.end(),
                      [](const SizedPlan& a, const SizedPlan& b) { return a.month < b.month; });
+    // At a price of your own, every provider's machine with the same GPUs is the same plan.
+    const auto same = [](const SizedPlan& a, const SizedPlan& b) {
+      return a.gpu == b.gpu && a.tensor == b.tensor && a.replicas == b.replicas && a.precision == b.precision &&
+             a.schedule == b.schedule && format_usd(a.month) == format_usd(b.month);
+    };
+    plans.erase(std::unique(plans.begin(), plans.end(), same), plans.end());
     // A month that is less than a percent cheaper is no reason to change anything.
     const auto saves = [&](const SizedPlan& p) { return !d_.month || p.month < *d_.month * 0.99; };
     for (std::size_t i = 0; i < plans.size(); ++i) {
@@ -225,14 +247,13 @@ class Sizing {
   const market::PriceBook& book_;
   const SizeOptions& options_;
   serving::Service service_;
-  serving::Replica replica_;
   RightSize result_;
 };
 
 }  // namespace
 
 std::string_view name_of(ChangeKind kind) {
-  constexpr std::array<std::string_view, 3> kNames = {"replicas", "schedule", "move"};
+  constexpr std::array<std::string_view, 4> kNames = {"replicas", "schedule", "layout", "move"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

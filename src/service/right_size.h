@@ -17,7 +17,8 @@ namespace rightsize::service {
 enum class ChangeKind {
   kReplicas,  // the same GPUs, another number of replicas
   kSchedule,  // ... by the hour of the day
-  kMove,      // other machines, split or format
+  kLayout,    // the same GPUs, fewer of them to a replica
+  kMove,      // other machines, or another format
 };
 std::string_view name_of(ChangeKind kind);
 

@@ -3,7 +3,8 @@
 //   play_service SEED OUT                                    writes OUT.import (lines for VictoriaMetrics), OUT.om
 //                                                            (OpenMetrics) and OUT.json (what is true)
 //   play_service SEED keeps GPU TP PRECISION REPLICAS SEQUENCES BUDGET
-//                                                            p95 TTFT and TPOT of such replicas under the true traffic
+//                                                            p95 TTFT and TPOT of such replicas under the true traffic,
+//                                                            of the whole window and of its busiest hour
 //
 // Requests, lengths and times are the player's own; nothing is read back from what it publishes. The speed is the speed
 // model's times a factor the program does not know.
@@ -557,23 +558,38 @@ int play(std::uint64_t seed, const std::string& out) {
   return 0;
 }
 
+// p95 of TTFT and TPOT of the requests that arrive from `from` to `until`.
+std::string latency(const World& w, const sim::ContinuousServer& server, double from, double until) {
+  auto trace = std::make_shared<sim::Trace>();
+  trace->has_tokens = true;
+  for (const Request& q : w.requests) {
+    if (q.at < from || q.at >= until) continue;
+    trace->arrivals.push_back({sim::to_sim_time(seconds(q.at - from)), static_cast<std::int32_t>(q.in - q.cached),
+                               static_cast<std::int32_t>(q.out), 0});
+  }
+  const auto run = sim::simulate(server, trace, {}, {trace->arrivals.size(), 1, 0, sim::Statistic::kP95});
+  if (!run) return "null";
+  return fmt::format("{{\"ttft\": {}, \"tpot\": {}}}", 1e-9 * sim::value_of(run->ttft, sim::Statistic::kP95),
+                     1e-9 * sim::value_of(run->tpot, sim::Statistic::kP95));
+}
+
+double busiest_hour(const World& w) {
+  std::vector<int> hours(static_cast<std::size_t>(w.hours), 0);
+  for (const Request& q : w.requests) {
+    if (q.at >= kBegin && q.at < w.until()) ++hours[static_cast<std::size_t>((q.at - kBegin) / kHour)];
+  }
+  return kBegin + kHour * static_cast<double>(std::max_element(hours.begin(), hours.end()) - hours.begin());
+}
+
 int keeps(std::uint64_t seed, const std::vector<std::string>& plan) {
   World w(seed);
   Result<sim::StepCost> cost = w.cost_of(plan[0], std::stoi(plan[1]), plan[2]);
   if (!cost) return std::fputs(describe(cost.error()).c_str(), stderr), 1;
-  auto trace = std::make_shared<sim::Trace>();
-  trace->has_tokens = true;
-  for (const Request& q : w.requests) {
-    if (q.at < kBegin || q.at >= w.until()) continue;
-    trace->arrivals.push_back({sim::to_sim_time(seconds(q.at - kBegin)), static_cast<std::int32_t>(q.in - q.cached),
-                               static_cast<std::int32_t>(q.out), 0});
-  }
   sim::ContinuousServer server{std::vector<sim::StepCost>(static_cast<std::size_t>(std::stoi(plan[3])), *cost), {}};
   server.batching.max_sequences = std::stoll(plan[4]), server.batching.token_budget = std::stoll(plan[5]);
-  const auto run = sim::simulate(server, trace, {}, {trace->arrivals.size(), 1, 0, sim::Statistic::kP95});
-  if (!run) return std::puts("{\"kept\": false}"), 0;
-  fmt::print("{{\"ttft\": {}, \"tpot\": {}}}\n", 1e-9 * sim::value_of(run->ttft, sim::Statistic::kP95),
-             1e-9 * sim::value_of(run->tpot, sim::Statistic::kP95));
+  const double hour = busiest_hour(w);
+  fmt::print("{{\"window\": {}, \"busiest_hour\": {}}}\n", latency(w, server, kBegin, w.until()),
+             latency(w, server, hour, hour + kHour));
   return 0;
 }
 
