@@ -58,20 +58,6 @@ std::vector<perf::Measurement> rows_of(const ServiceReading& r, const Descriptio
   return rows;
 }
 
-// Part of what a service shows is of its GPU, part of its engine, model and traffic; the second part goes along to
-// another GPU. The slope of the speed model's error on one GPU over that on another, same model and engine, is 0.42 in
-// the 93 pairs of serving-dense.csv, serving-moe.csv and serving-throughput.csv (data/measurements, 2026-11-15).
-constexpr double kCarried = 0.42;
-
-perf::CalibrationRow carried(const perf::CalibrationRow& row) {
-  const auto part = [](double factor) { return std::pow(factor, kCarried); };
-  perf::CalibrationRow other = row;
-  other.gpu.clear();
-  // Not known: the interval stays as wide as the model's own.
-  other.factors = {false, part(row.factors.device), part(row.factors.host), part(row.factors.prefill), 0, 0};
-  return other;
-}
-
 }  // namespace
 
 model::Stack stack_of(Engine engine) {
@@ -115,7 +101,6 @@ Result<LearnedSpeed> learn_speed(const ServiceReading& r, const Description& d, 
     return row.gpu == d.gpu->name && row.stack == mean.job.stack && row.job == mean.job.kind;
   });
   learned.constants.calibrations.push_back(fits->front().row);
-  learned.constants.calibrations.push_back(carried(fits->front().row));
   learned.factors = fits->front().row.factors;
   learned.rows = static_cast<int>(rows.size());
   learned.measured_tpot = *mean.tpot;

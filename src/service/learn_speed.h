@@ -11,7 +11,7 @@
 namespace rightsize::service {
 
 struct LearnedSpeed {
-  perf::Constants constants;           // with what was learned, in part also for other GPUs
+  perf::Constants constants;           // with what was learned
   Seconds measured_tpot;               // mean over the window
   Seconds prior_tpot, corrected_tpot;  // of the model for the same load, before and after
   perf::Interval prior_interval, corrected_interval;

@@ -236,12 +236,9 @@ void fill_stacks(const Gpu& gpu, const Constants& constants, GpuSpeed& speed) {
     const std::vector<std::string>& names = constants.measured_on[slot];
     speed.stack_measured[slot] = std::find(names.begin(), names.end(), gpu.name) != names.end();
   }
-  // A row without a GPU holds for all that have none of their own (what a service on another GPU showed).
-  for (const bool own : {false, true}) {
-    for (const CalibrationRow& row : constants.calibrations) {
-      if (row.gpu != (own ? gpu.name : "")) continue;
-      speed.calibration[static_cast<std::size_t>(slot_of(row.stack))][static_cast<std::size_t>(row.job)] = row.factors;
-    }
+  for (const CalibrationRow& row : constants.calibrations) {
+    if (row.gpu != gpu.name) continue;
+    speed.calibration[static_cast<std::size_t>(slot_of(row.stack))][static_cast<std::size_t>(row.job)] = row.factors;
   }
 }
 
