@@ -121,10 +121,26 @@ def one(program, player, seed, folder):
         return judged(program, player, base, truth, limits, 'VictoriaMetrics')
 
 
+def check_exporter(program, base, truth, limits, found):
+    """The exporter publishes the same figures."""
+    command = [program, 'exporter', '--prometheus', base, '--end', str(int(truth['end'])), '--window', '%dh' % ((truth['end'] - truth['begin']) // 3600),
+               '--services', '--slo', ','.join('%s=%gs' % kv for kv in limits.items()), '--price', '%s=%g' % (truth['gpu'], USD), '--once']
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    says = {line.split('{')[0]: float(line.rsplit(' ', 1)[1]) for line in done.stdout.splitlines() if line.startswith('rightsize_service_')}
+    for name, value in (('requests_per_second', found['requests_per_second']['mean']), ('replicas', found['replicas']), ('slo_kept', 1),
+                        ('usd_per_month', found['usd_per_month'])):
+        near('exporter: ' + name, says.get('rightsize_service_' + name), value, 1e-6)
+    if truth['named'] and found['usd_per_month'] > found['plans'][0]['usd_per_month'] * 1.02:
+        near('exporter: waste', says.get('rightsize_service_waste_usd_per_month'), found['usd_per_month'] - found['plans'][0]['usd_per_month'], 1e-6)
+
+
 def judged(program, player, base, truth, limits, server):
     """What the plan costs over the one chosen with full knowledge."""
     found = ask(program, base, truth, limits)
     check(found, truth, limits)
+    if truth['seed'] <= 2:
+        check_exporter(program, base, truth, limits, found)
     plan = found['plans'][0]
     run = true_run(player, truth['seed'], plan)
     # One simulated run of a plan is up to a tenth off another.
