@@ -100,7 +100,7 @@ Run add_prices(FlagSet& command) {
   command.add_option("--gpu", flags->gpu, "GPU names, aliases or families, comma-separated: a100, h100-sxm");
   command.add_option("--provider", flags->provider, "providers, comma-separated: aws, gcp, azure, lambda ...");
   command.add_option("--region", flags->region, "regions or their beginnings, comma-separated: us-east-1, europe");
-  command.add_option("--purchase", flags->purchase, "on-demand, spot, 1y, 3y, comma-separated");
+  command.add_option("--purchase", flags->purchase, "on-demand, spot, 1y, 3y, capacity-block, comma-separated");
   command.add_option("--min-memory", flags->min_memory, "only GPUs with at least this much memory, e.g. 40GiB");
   command
       .add_option("--sort", flags->sort,
