@@ -34,6 +34,7 @@ class Sizing {
     if (d_.gpu != nullptr) size_here();
     for (const plan::Plan& one : plan::recommend(request, book_, constants_).plans) add_move(one);
     result_.request = std::move(request);
+    result_.unexplained = unexplained();
     choose();
     return std::move(result_);
   }
@@ -221,6 +222,32 @@ class Sizing {
     result_.plans.push_back(std::move(p));
   }
 
+  // A service that is slower than its own traffic explains was busier than its metrics tell: requests still wait, came
+  // in bursts no scrape saw, or something else slows it. Planning for the traffic that was counted would make it worse.
+  std::string unexplained() const {
+    const auto running = reading_.gauge(Signal::kRunning), waiting = reading_.gauge(Signal::kWaiting);
+    if (running && waiting && waiting->mean > std::max(1.0, running->mean)) {
+      return fmt::format(
+          "{} requests wait on average and {} run: the rate is what the service can do, not what is asked of it",
+          format_number(waiting->mean, 3), format_number(running->mean, 3));
+    }
+    if (!result_.as_is) return "";
+    const auto slower = [](const std::optional<Quantile>& shows, Seconds expected) {
+      return shows && shows->low > 2 * in_seconds(expected) + 0.05;
+    };
+    const Seconds ttft = result_.as_is->value(Quantity::kTtft, serving::Statistic::kP95),
+                  tpot = result_.as_is->value(Quantity::kTpot, serving::Statistic::kP95);
+    if (slower(d_.ttft.p95, ttft)) {
+      return fmt::format("p95 TTFT is over {} where {} is simulated for this traffic",
+                         format_duration(seconds(d_.ttft.p95->low)), format_duration(ttft));
+    }
+    if (slower(d_.tpot.p50, tpot)) {
+      return fmt::format("half of all tokens take over {} where p95 is {} in the simulation of this traffic",
+                         format_duration(seconds(d_.tpot.p50->low)), format_duration(tpot));
+    }
+    return "";
+  }
+
   void choose() {
     std::vector<SizedPlan>& plans = result_.plans;
     std::stable_sort(plans.begin(), plans.end(),
@@ -233,6 +260,10 @@ class Sizing {
     plans.erase(std::unique(plans.begin(), plans.end(), same), plans.end());
     // A month that is less than a percent cheaper is no reason to change anything.
     const auto saves = [&](const SizedPlan& p) { return !d_.month || p.month < *d_.month * 0.99; };
+    if (!result_.unexplained.empty()) {
+      result_.headroom.reset();
+      return;
+    }
     for (std::size_t i = 0; i < plans.size(); ++i) {
       if (!saves(plans[i])) continue;
       if (!result_.best) result_.best = i;

@@ -74,7 +74,11 @@ SizedService size(const ServiceInput& input, const Facts& facts, const market::P
 // The best plan for the tools that carry it out, one text after the other.
 Checked<std::string> emitted(const ServiceInput& input, const SizedService& one, const std::string& server) {
   const service::SizedPlan* plan = best_plan(one);
-  if (plan == nullptr) return fail((bad_input(fmt::format("{}: no plan to hand over", one.reading.name()))));
+  if (plan == nullptr) {
+    const std::string why = one.sized ? one.sized->unexplained : "";
+    return fail(Errors(bad_input(
+        fmt::format("{}: no plan to hand over{}", one.reading.name(), why.empty() ? "" : fmt::format(": {}", why)))));
+  }
   std::string all;
   for (const std::string& name : input.emit) {
     if (!all.empty()) all += "---\n";
