@@ -1,5 +1,5 @@
 // rightsize: parses the command line, runs one command, prints its report. The only place that prints errors and
-// chooses an exit code.
+// chooses an exit code. entry.cc holds main(): everything else is a library, which other front ends link.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +15,7 @@
 
 #include "base/suggest.h"
 #include "report/report.h"
+#include "rightsize/call.h"
 #include "rightsize/command.h"
 #include "rightsize/manual/manual.h"
 
@@ -118,6 +119,10 @@ std::vector<std::string> flag_names(const CLI::App& app) {
   return names;
 }
 
+Error unknown_command(const std::string& word) {
+  return bad_input(fmt::format("unknown command '{}'", word)).with_hint(did_you_mean(word, command_names()));
+}
+
 // CLI11's exceptions, said in our words.
 Error explain(const CLI::ParseError& failure, const CLI::App& root) {
   const auto chosen = root.get_subcommands();
@@ -130,13 +135,7 @@ Error explain(const CLI::ParseError& failure, const CLI::App& root) {
           .with_hint(did_you_mean(word.substr(0, word.find('=')), flag_names(app)))
           .with_hint(fmt::format("'rightsize {}--help' lists the flags", chosen.empty() ? "" : app.get_name() + " "));
     }
-    if (chosen.empty()) {
-      std::vector<std::string> names;
-      for (const Command& command : kCommands) names.emplace_back(command.name);
-      return bad_input(fmt::format("unknown command '{}'", word))
-          .with_hint(did_you_mean(word, names))
-          .with_hint("'rightsize --help' lists the commands");
-    }
+    if (chosen.empty()) return unknown_command(word).with_hint("'rightsize --help' lists the commands");
     return bad_input(fmt::format("'{}' takes no argument '{}'", app.get_name(), word))
         .with_hint(fmt::format("'rightsize {} --help' shows what it takes", app.get_name()));
   }
@@ -264,23 +263,20 @@ std::optional<int> run_manual(std::span<char*> words) {
                                  : overview_page(line.describe_all()));
   }
   const Command* command = find_command(name);
-  if (command == nullptr) {
-    std::vector<std::string> names;
-    for (const Command& known : kCommands) names.emplace_back(known.name);
-    return print_error({bad_input(fmt::format("unknown command '{}'", name)).with_hint(did_you_mean(name, names))});
-  }
+  if (command == nullptr) return print_error({unknown_command(std::string(name))});
   return print(topic == "help" ? help_text(line.describe(*command), help_width())
                                : manual_page(line.describe(*command)));
+}
+
+// Whether a command's flags are worth declaring: it is among the words.
+bool is_named(std::string_view command, std::span<char*> words) {
+  return std::any_of(words.begin(), words.end(), [&](const char* word) { return command == word; });
 }
 
 int run(int argc, char** argv) {
   const std::span words(argv, static_cast<std::size_t>(argc));
   if (const auto done = run_manual(words)) return *done;
-  CommandLine line(
-      [](std::string_view command, std::span<char*> all) {
-        return std::any_of(all.begin(), all.end(), [&](const char* word) { return command == word; });
-      },
-      words);
+  CommandLine line(is_named, words);
   CLI::App& root = line.root;
   bool parsed = false;
   try {
@@ -306,15 +302,59 @@ int run(int argc, char** argv) {
   return written == kDone ? outcome->exit_code : written;
 }
 
-}  // namespace
-}  // namespace rightsize::app
+// The command line of a call, parsed. CLI11 wants words that can be written to.
+struct ParsedCall {
+  explicit ParsedCall(const std::string& command, const std::vector<std::string>& given) : texts(given) {
+    texts.insert(texts.begin(), {"rightsize", command});
+    for (std::string& text : texts) words.push_back(text.data());
+    line.emplace(is_named, std::span<char*>(words).first(2));
+  }
 
-int main(int argc, char** argv) {
+  std::vector<std::string> texts;
+  std::vector<char*> words;
+  std::optional<CommandLine> line;
+};
+
+}  // namespace
+
+Checked<Outcome> call(const std::string& command, const std::vector<std::string>& words) {
+  if (find_command(command) == nullptr) return fail(Errors{unknown_command(command)});
+  ParsedCall call(command, words);
+  CLI::App& root = call.line->root;
   try {
-    return rightsize::app::run(argc, argv);
+    root.parse(static_cast<int>(call.words.size()), call.words.data());
+  } catch (const CLI::ParseError& failure) {
+    return fail(Errors{explain(failure, root)});
+  }
+  if (call.line->common.help) return fail(Errors{bad_input("--help is for the program, not for calls of a command")});
+  return call.line->named.at(root.get_subcommands().front()).run();
+}
+
+Result<CallInfo> describe_command(const std::string& name) {
+  const Command* command = find_command(name);
+  if (command == nullptr) return fail(unknown_command(name));
+  ParsedCall call(name, {});
+  CallInfo info{call.line->describe(*command), {}};
+  for (const CLI::Option* option : call.line->root.get_subcommand(name)->get_options()) {
+    if (option->get_items_expected_max() <= 1) continue;
+    for (const std::string& flag : option->get_lnames()) info.repeatable.insert("--" + flag);
+  }
+  return info;
+}
+
+std::vector<std::string> command_names() {
+  std::vector<std::string> names;
+  for (const Command& command : kCommands) names.emplace_back(command.name);
+  return names;
+}
+
+int run_program(int argc, char** argv) {
+  try {
+    return run(argc, argv);
   } catch (const std::exception& unexpected) {
-    std::cerr << rightsize::describe(
-        rightsize::bug(unexpected.what()).with_hint("please report this, with the command"));
+    std::cerr << describe(bug(unexpected.what()).with_hint("please report this, with the command"));
     return 70;
   }
 }
+
+}  // namespace rightsize::app

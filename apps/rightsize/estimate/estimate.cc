@@ -8,17 +8,14 @@
 #include "base/parse_units.h"
 #include "base/text.h"
 #include "memory/memory.h"
+#include "rightsize/estimate/estimate.h"
 #include "rightsize/estimate/report.h"
 #include "rightsize/estimate/sweep.h"
 
 namespace rightsize::app {
 namespace {
 
-struct Flags {
-  JobFlags job;
-  std::string catalog, machine, network, rate, sweep, slot_wait = "no";
-  bool roofline = false;
-};
+using Flags = EstimateFlags;
 
 // "p5.48xlarge" or "aws/p5.48xlarge".
 Result<const catalog::Machine*> find_machine(const catalog::Catalog& catalog, const std::string& name) {
@@ -60,6 +57,8 @@ Result<const catalog::Gpu*> find_gpu(const catalog::Catalog& catalog, const Flag
   return catalog.find_gpu(machine->gpu);
 }
 
+}  // namespace
+
 Result<> read_load(const Flags& flags, SpeedInput& input) {
   if (!flags.rate.empty()) {
     RIGHTSIZE_TRY(input.rate, parse_request_rate(flags.rate));
@@ -88,6 +87,8 @@ Checked<SpeedInput> read_input(const catalog::Catalog& catalog, const perf::Cons
   if (Result<> load = read_load(flags, input); !load) return fail(load.error());
   return input;
 }
+
+namespace {
 
 Checked<std::vector<SweepRow>> run_sweep(const catalog::Catalog& catalog, const perf::Constants& constants,
                                          const Flags& flags, const Sweep& sweep) {

@@ -93,18 +93,9 @@ std::string subject(const SpeedInput& input, const model::Job& job) {
 // "1,234", or three digits below a hundred.
 std::string rate(double value) { return value >= 100 ? format_count(std::round(value)) : format_number(value); }
 
-void report_train(report::Report& report, const SpeedInput& input, const TrainEstimate& e) {
+void train_document(Json& d, const SpeedInput& input, const TrainEstimate& e) {
   const bool samples = input.work.image;
   const double per_gpu = samples ? e.samples_per_second_per_gpu : in_tokens_per_s(e.tokens_per_gpu);
-  std::string text =
-      fmt::format("{} runs at {} {}/s per GPU (80 % sure of {} to {}), bound by {}. A step takes {}",
-                  subject(input, input.job), rate(per_gpu), samples ? "samples" : "tok", rate(per_gpu * e.interval.low),
-                  rate(per_gpu * e.interval.high), perf::name_of(e.bound), format_duration(e.step));
-  text += e.mfu > 0 ? fmt::format(" at {} of the GPU's peak.", format_percent(Ratio::fraction(e.mfu))) : ".";
-  report.blocks.emplace_back(report::Paragraph{std::move(text)});
-  report.blocks.emplace_back(parts_table("", e.parts));
-  add_notes(report, texts_of(e.notes), basis_sentence(e.basis, input));
-  Json& d = report.document;
   if (!samples) d["tokens_per_second_per_gpu"] = in_tokens_per_s(e.tokens_per_gpu);
   d["samples_per_second_per_gpu"] = e.samples_per_second_per_gpu;
   d["step_seconds"] = in_seconds(e.step);
@@ -118,6 +109,19 @@ void report_train(report::Report& report, const SpeedInput& input, const TrainEs
   d["step_interval"] = bounds(in_seconds(e.step), e.interval);
   d["basis"] = perf::name_of(e.basis);
   d["warnings"] = texts_of(e.notes);
+}
+
+void report_train(report::Report& report, const SpeedInput& input, const TrainEstimate& e) {
+  const bool samples = input.work.image;
+  const double per_gpu = samples ? e.samples_per_second_per_gpu : in_tokens_per_s(e.tokens_per_gpu);
+  std::string text =
+      fmt::format("{} runs at {} {}/s per GPU (80 % sure of {} to {}), bound by {}. A step takes {}",
+                  subject(input, input.job), rate(per_gpu), samples ? "samples" : "tok", rate(per_gpu * e.interval.low),
+                  rate(per_gpu * e.interval.high), perf::name_of(e.bound), format_duration(e.step));
+  text += e.mfu > 0 ? fmt::format(" at {} of the GPU's peak.", format_percent(Ratio::fraction(e.mfu))) : ".";
+  report.blocks.emplace_back(report::Paragraph{std::move(text)});
+  report.blocks.emplace_back(parts_table("", e.parts));
+  add_notes(report, texts_of(e.notes), basis_sentence(e.basis, input));
 }
 
 std::string latency_range(Seconds value, const perf::Interval& interval) {
@@ -211,7 +215,6 @@ void report_serve(report::Report& report, const SpeedInput& input, const ServeEs
   report.blocks.emplace_back(parts_table("One output token", e.parts));
   report.blocks.emplace_back(parts_table("Prefill of one prompt", e.prefill_parts));
   add_notes(report, texts_of(e.notes), serving_basis(input, e));
-  serve_document(report.document, input, e);
 }
 
 // "One pass of bert-base in bf16 over a batch of 32 x 128 tokens", "A batch of 4 images of sdxl-unet ...".
@@ -233,15 +236,7 @@ Json image_document(const SpeedInput& input) {
           {"decoder", pipeline.decoder}};
 }
 
-void report_batch(report::Report& report, const SpeedInput& input, const BatchEstimate& e) {
-  report.blocks.emplace_back(report::Paragraph{
-      fmt::format("{} takes {} on {} (80 % sure of {} to {}): {} {}/s, bound by {}.", batch_subject(input),
-                  format_duration(e.batch), input.gpu->name, format_duration(e.batch * e.interval.low),
-                  format_duration(e.batch * e.interval.high), rate(e.samples_per_second),
-                  input.model.pipeline ? "images" : "samples", perf::name_of(e.bound))});
-  report.blocks.emplace_back(parts_table("", e.parts));
-  add_notes(report, texts_of(e.notes), basis_sentence(e.basis, input));
-  Json& d = report.document;
+void batch_document(Json& d, const SpeedInput& input, const BatchEstimate& e) {
   if (input.model.pipeline) d["image"] = image_document(input);
   d["batch_seconds"] = in_seconds(e.batch);
   d["samples_per_second_per_gpu"] = e.samples_per_second;
@@ -255,12 +250,38 @@ void report_batch(report::Report& report, const SpeedInput& input, const BatchEs
   d["warnings"] = texts_of(e.notes);
 }
 
+void report_batch(report::Report& report, const SpeedInput& input, const BatchEstimate& e) {
+  report.blocks.emplace_back(report::Paragraph{
+      fmt::format("{} takes {} on {} (80 % sure of {} to {}): {} {}/s, bound by {}.", batch_subject(input),
+                  format_duration(e.batch), input.gpu->name, format_duration(e.batch * e.interval.low),
+                  format_duration(e.batch * e.interval.high), rate(e.samples_per_second),
+                  input.model.pipeline ? "images" : "samples", perf::name_of(e.bound))});
+  report.blocks.emplace_back(parts_table("", e.parts));
+  add_notes(report, texts_of(e.notes), basis_sentence(e.basis, input));
+}
+
 }  // namespace
+
+Json document_of(const SpeedInput& input, const SpeedEstimate& estimate) {
+  Json document = head(input);
+  if (estimate.train) train_document(document, input, *estimate.train);
+  if (estimate.serve) serve_document(document, input, *estimate.serve);
+  if (estimate.batch) batch_document(document, input, *estimate.batch);
+  return document;
+}
+
+Json infeasible_document(const SpeedInput& input, const Error& reason) {
+  Json document = head(input);
+  document["feasible"] = false;
+  document["reason"] = reason.message;
+  document["hints"] = reason.hints;
+  return document;
+}
 
 report::Report report_of(const SpeedInput& input, const SpeedEstimate& estimate) {
   report::Report report;
   report.title = "Speed";
-  report.document = head(input);
+  report.document = document_of(input, estimate);
   if (estimate.train) report_train(report, input, *estimate.train);
   if (estimate.serve) report_serve(report, input, *estimate.serve);
   if (estimate.batch) report_batch(report, input, *estimate.batch);
@@ -270,10 +291,7 @@ report::Report report_of(const SpeedInput& input, const SpeedEstimate& estimate)
 report::Report infeasible_report(const SpeedInput& input, const Error& reason) {
   report::Report report;
   report.title = "Speed";
-  report.document = head(input);
-  report.document["feasible"] = false;
-  report.document["reason"] = reason.message;
-  report.document["hints"] = reason.hints;
+  report.document = infeasible_document(input, reason);
   std::string text = fmt::format("{} cannot run: {}.", subject(input, input.job), reason.message);
   for (const std::string& hint : reason.hints) text += "\nhint: " + hint;
   report.blocks.emplace_back(report::Paragraph{std::move(text)});

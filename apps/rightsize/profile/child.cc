@@ -21,6 +21,7 @@ namespace {
 
 std::atomic<int> interruption = 0;
 std::atomic<pid_t> child = 0;
+thread_local const std::atomic<bool>* stop_flag = nullptr;
 
 struct sigaction previous[3];
 constexpr int kSignals[3] = {SIGINT, SIGTERM, SIGHUP};
@@ -54,6 +55,7 @@ int wait_to_the_end(pid_t pid) {
 }  // namespace
 
 InterruptGuard::InterruptGuard() {
+  if (stop_flag != nullptr) return;
   interruption = 0;
   struct sigaction action {};
   action.sa_sigaction = on_signal;
@@ -62,10 +64,14 @@ InterruptGuard::InterruptGuard() {
 }
 
 InterruptGuard::~InterruptGuard() {
+  if (stop_flag != nullptr) return;
   for (int i = 0; i < 3; ++i) sigaction(kSignals[i], &previous[i], nullptr);
 }
 
-bool InterruptGuard::interrupted() { return interruption != 0; }
+bool InterruptGuard::interrupted() { return stop_flag == nullptr && interruption != 0; }
+
+StopFlag::StopFlag(const std::atomic<bool>& stop) { stop_flag = &stop; }
+StopFlag::~StopFlag() { stop_flag = nullptr; }
 
 // The pipe closes by itself when the command starts; what comes through it is why it did not.
 Result<int> run_command(const std::vector<std::string>& words, bool quiet_output, unsigned& pid) {
@@ -106,7 +112,7 @@ bool process_exists(unsigned pid) {
 void wait_for(unsigned pid, std::optional<Seconds> limit) {
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
-  while (!InterruptGuard::interrupted()) {
+  while (!InterruptGuard::interrupted() && (stop_flag == nullptr || !*stop_flag)) {
     if (pid != 0 && !process_exists(pid)) return;
     if (limit && seconds(std::chrono::duration<double>(Clock::now() - begin).count()) >= *limit) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));

@@ -1,0 +1,23 @@
+// The input of `rightsize estimate`, for the command and for whoever asks often.
+#pragma once
+
+#include <string>
+
+#include "rightsize/input/speed_input.h"
+
+namespace rightsize::app {
+
+struct EstimateFlags {
+  JobFlags job;
+  std::string catalog, machine, network, rate, sweep, slot_wait = "no";
+  bool roofline = false;
+};
+
+// Everything an estimate needs. `job` stands for flags.job. The catalogue must outlive what is returned.
+Checked<SpeedInput> read_input(const catalog::Catalog& catalog, const perf::Constants& constants,
+                               const EstimateFlags& flags, const JobFlags& job);
+
+// --rate and --slot-wait, into an input whose job is read.
+Result<> read_load(const EstimateFlags& flags, SpeedInput& input);
+
+}  // namespace rightsize::app
