@@ -6,6 +6,8 @@
 #include <limits>
 #include <thread>
 
+#include "base/cancel.h"
+
 namespace rightsize::serving {
 namespace {
 
@@ -18,7 +20,8 @@ constexpr double kScreeningDoubt = 1.15;  // how far a short run may be off
 template <class Work>
 void in_parallel(std::size_t count, unsigned threads, const Work& work) {
   std::atomic<std::size_t> next{0};
-  auto worker = [&] {
+  auto worker = [&, flag = cancellation()] {
+    const CancelScope scope(flag);
     for (std::size_t i = next++; i < count; i = next++) work(i);
   };
   std::vector<std::thread> others;

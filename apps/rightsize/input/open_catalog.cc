@@ -4,6 +4,7 @@
 #include "feeds/price_store.h"
 #include "market/agreements.h"
 #include "rightsize/command.h"
+#include "rightsize/input/kept_facts.h"
 
 namespace rightsize::app {
 namespace {
@@ -32,7 +33,7 @@ Checked<void> add_agreements(catalog::Catalog& catalog, const std::string& overl
 
 Checked<catalog::Catalog> open_catalog(const std::string& flag, const std::string& store) {
   RIGHTSIZE_TRY(std::string overlay, catalog::overlay_directory(flag));
-  RIGHTSIZE_TRY(catalog::Catalog catalog, catalog::load_catalog(overlay));
+  RIGHTSIZE_TRY(catalog::Catalog catalog, read_catalog(overlay));
   if (Checked<void> added = add_stored(catalog, feeds::PriceStore::url(store)); !added) return fail(added.error());
   if (Checked<void> added = add_agreements(catalog, overlay); !added) return fail(added.error());
   return catalog;

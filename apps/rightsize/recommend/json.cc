@@ -211,7 +211,7 @@ Json document_of(const Request& request, const plan::Recommendation& found, cons
       j["mix"].push_back(std::move(row));
     }
   }
-  j["confidence"] = found.plans.empty() ? Json(nullptr) : json_number(found.confidence);
+  j["confidence"] = found.plans.empty() || request.plans_only ? Json(nullptr) : json_number(found.confidence);
   j["warnings"] = Json::array();
   for (const plan::PriceWarning& w : found.warnings) j["warnings"].push_back(describe_warning(w));
   j["caveats"] = first == nullptr ? std::vector<std::string>{} : caveats(request, found);

@@ -284,7 +284,7 @@ Report report_of(const Request& request, const Recommendation& found, const cata
         found.plans));
     add_mix(report, found);
   }
-  add_details(details, request, found);
+  if (!request.plans_only) add_details(details, request, found);
   // Where nothing was found, why is the answer.
   const bool all = shown.explain || found.plans.empty();
   std::vector<report::Block>& rest = all ? report.blocks : report.pictures;
