@@ -226,6 +226,8 @@ Result<Answer> Client::post_form(const std::string& url, const Form& form) {
   return state_->ask(url, &encoded);
 }
 
+Result<Answer> Client::post(const std::string& url, const std::string& body) { return state_->ask(url, &body); }
+
 std::string shown_url(std::string_view url) {
   url = url.substr(0, url.find_first_of("?#"));
   const std::size_t scheme = url.find("://");

@@ -63,6 +63,8 @@ class Client {
   // kUnreadableSource when no answer came after all tries; the message names the server without credentials.
   Result<Answer> get(const std::string& url, const Form& query);
   Result<Answer> post_form(const std::string& url, const Form& form);
+  // Any body; its Content-Type is one of the headers of Auth.
+  Result<Answer> post(const std::string& url, const std::string& body);
 
  private:
   struct State;
