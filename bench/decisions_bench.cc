@@ -22,20 +22,33 @@ decisions::Ledger& ledger() {
     store::Database& database = made.database();
     (void)database.begin();
     int next = 0;
-    (void)database.insert("decision",
-                          {"id", "workload", "team", "author", "decided_at", "status", "choice", "gpu", "gpus", "provider",
-                           "instance", "instances", "region", "purchase", "per", "cost", "before_cost", "saving"},
-                          [&](std::vector<store::Value>& values) {
-                            if (next == kDecisions) return false;
-                            const std::int64_t id = ++next;
-                            values = {id, fmt::format("workload-{}", id % 20'000), fmt::format("team-{}", id % 100), std::string("ann"),
-                                      1'700'000'000 + id * 60, std::string(id > 80'000 ? "in-force" : "superseded"),
-                                      std::string("4 x h100-sxm: 1 x a3-highgpu-4g at gcp, on-demand"), std::string("h100-sxm"),
-                                      std::int64_t{4}, std::string("gcp"), std::string("a3-highgpu-4g"), std::int64_t{1},
-                                      std::string("us-central1"), std::string("on-demand"), std::string("month"), 9000.0, 12000.0,
-                                      3000.0};
-                            return true;
-                          });
+    (void)database.insert(
+        "decision",
+        {"id", "workload", "team", "author", "decided_at", "status", "choice", "gpu", "gpus", "provider", "instance",
+         "instances", "region", "purchase", "per", "cost", "before_cost", "saving"},
+        [&](std::vector<store::Value>& values) {
+          if (next == kDecisions) return false;
+          const std::int64_t id = ++next;
+          values = {id,
+                    fmt::format("workload-{}", id % 20'000),
+                    fmt::format("team-{}", id % 100),
+                    std::string("ann"),
+                    1'700'000'000 + id * 60,
+                    std::string(id > 80'000 ? "in-force" : "superseded"),
+                    std::string("4 x h100-sxm: 1 x a3-highgpu-4g at gcp, on-demand"),
+                    std::string("h100-sxm"),
+                    std::int64_t{4},
+                    std::string("gcp"),
+                    std::string("a3-highgpu-4g"),
+                    std::int64_t{1},
+                    std::string("us-central1"),
+                    std::string("on-demand"),
+                    std::string("month"),
+                    9000.0,
+                    12000.0,
+                    3000.0};
+          return true;
+        });
     (void)database.commit();
     return made;
   }();

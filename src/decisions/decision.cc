@@ -13,8 +13,8 @@ struct MetricSide {
   Worse worse;
 };
 constexpr MetricSide kMetrics[] = {
-    {kTokens, Worse::kBelow}, {kSamples, Worse::kBelow}, {kRequests, Worse::kBelow}, {kHours, Worse::kAbove},
-    {kTtft, Worse::kAbove},   {kTpot, Worse::kAbove},    {kLatency, Worse::kAbove},  {kMemory, Worse::kAbove},
+    {kTokens, Worse::kBelow}, {kSamples, Worse::kBelow},     {kRequests, Worse::kBelow}, {kHours, Worse::kAbove},
+    {kTtft, Worse::kAbove},   {kTpot, Worse::kAbove},        {kLatency, Worse::kAbove},  {kMemory, Worse::kAbove},
     {kRate, Worse::kAbove},   {kUtilization, Worse::kAbove},
 };
 

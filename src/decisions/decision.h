@@ -89,8 +89,8 @@ struct Summary {
   Status status = Status::kDecided;
   Choice choice;
   Per per = Per::kMonth;
-  std::optional<Usd> cost, before;   // a month or a run; `before`: what it cost until then
-  std::optional<Usd> saving;         // of a month or a run, predicted
+  std::optional<Usd> cost, before;    // a month or a run; `before`: what it cost until then
+  std::optional<Usd> saving;          // of a month or a run, predicted
   std::optional<TimePoint> ended_at;  // rolled back or superseded
 };
 

@@ -38,8 +38,10 @@ MetricVerdict judge_peak(MetricVerdict v, const std::vector<double>& values) {
   }
   v.better = v.prediction.value.low && worst < *v.prediction.value.low;
   const auto count = static_cast<std::int64_t>(values.size());
-  if (count >= kEnoughPeaks) v.outcome = Finding::kKept;
-  else v.more = kEnoughPeaks - count;
+  if (count >= kEnoughPeaks)
+    v.outcome = Finding::kKept;
+  else
+    v.more = kEnoughPeaks - count;
   return v;
 }
 
@@ -63,8 +65,10 @@ MetricVerdict judge_mean(MetricVerdict v) {
   constexpr std::int64_t kFewest = 5;  // below, the interval is unbounded
   const std::optional<std::int64_t> wanted =
       s.count < 2 ? std::optional(kFewest) : samples_to_tell(s.deviation, std::abs(s.mean - std::log(*bad)));
-  if (wanted) v.more = std::max<std::int64_t>(1, *wanted - s.count);
-  else v.reason = "it lies on the end of the interval: no number of samples will tell";
+  if (wanted)
+    v.more = std::max<std::int64_t>(1, *wanted - s.count);
+  else
+    v.reason = "it lies on the end of the interval: no number of samples will tell";
   return v;
 }
 

@@ -12,9 +12,9 @@
 namespace rightsize::decisions {
 
 // Further metrics of measurements: counts and bills.
-inline constexpr const char* kOom = "oom";    // out-of-memory errors seen
-inline constexpr const char* kUsd = "usd";    // what a month or a run really cost
-inline constexpr const char* kRuns = "runs";  // runs of a job since the last time
+inline constexpr const char* kOom = "oom";           // out-of-memory errors seen
+inline constexpr const char* kUsd = "usd";           // what a month or a run really cost
+inline constexpr const char* kRuns = "runs";         // runs of a job since the last time
 inline constexpr const char* kGpuUtil = "gpu_util";  // share of the time a kernel ran, 0-1
 
 // One measured value.
@@ -35,7 +35,7 @@ struct MetricVerdict {
   Prediction prediction;
   Sequence measured;
   Finding outcome = Finding::kInconclusive;
-  bool better = false;                   // than the good end of the interval
+  bool better = false;                    // than the good end of the interval
   std::optional<std::int64_t> more = {};  // samples still needed, if they go on as they do
   std::string reason = {};                // why it is inconclusive, where more samples are not the reason
 };

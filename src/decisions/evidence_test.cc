@@ -30,7 +30,10 @@ Decision service() {
 
 TEST(Judge, KeptBrokenAndInconclusive) {
   const Prediction tpot = service().predictions[0];
-  const auto near = [](double centre) { return samples_of(kTpot, {centre * 0.99, centre * 1.01, centre, centre * 0.995, centre * 1.005, centre, centre, centre * 1.002}); };
+  const auto near = [](double centre) {
+    return samples_of(
+        kTpot, {centre * 0.99, centre * 1.01, centre, centre * 0.995, centre * 1.005, centre, centre, centre * 1.002});
+  };
   EXPECT_EQ(judge(tpot, near(0.033)).outcome, Finding::kKept);
   EXPECT_FALSE(judge(tpot, near(0.033)).better);
   EXPECT_TRUE(judge(tpot, near(0.020)).better);
@@ -62,7 +65,8 @@ TEST(Judge, MemoryIsJudgedByItsPeak) {
   const MetricVerdict few = judge(memory, samples_of(kMemory, {76e9, 77e9}));
   EXPECT_EQ(few.outcome, Finding::kInconclusive);
   EXPECT_EQ(few.more, kEnoughPeaks - 2);
-  EXPECT_EQ(judge(memory, std::vector<Sample>(kEnoughPeaks, {kMemory, 76e9, unix_seconds(0), ""})).outcome, Finding::kKept);
+  EXPECT_EQ(judge(memory, std::vector<Sample>(kEnoughPeaks, {kMemory, 76e9, unix_seconds(0), ""})).outcome,
+            Finding::kKept);
 }
 
 TEST(Verify, OneBrokenPredictionBreaksAll) {
@@ -85,7 +89,9 @@ TEST(Verify, ARunCostsItsHoursAtTheMeasuredSpeed) {
   Decision job;
   job.summary.per = Per::kRun;
   job.summary.before = usd(200);
-  job.predictions = {{kTokens, {80.0, 100, 120.0}, Worse::kBelow, {}}, {kHours, {8.0, 10, 12.0}, Worse::kAbove, {}}, {kRate, {{}, 9, {}}, Worse::kAbove, {}}};
+  job.predictions = {{kTokens, {80.0, 100, 120.0}, Worse::kBelow, {}},
+                     {kHours, {8.0, 10, 12.0}, Worse::kAbove, {}},
+                     {kRate, {{}, 9, {}}, Worse::kAbove, {}}};
   EXPECT_NEAR(in_usd(*verify(job, samples_of(kTokens, {50, 50})).saved), 200 - 9 * 20, 1e-9);
   EXPECT_NEAR(in_usd(*verify(job, samples_of(kHours, {11, 13})).saved), 200 - 9 * 12, 1e-9);
 }
@@ -101,7 +107,8 @@ TEST(Checks, FailedUnknownAndPassed) {
   EXPECT_EQ(state({}, "speed"), CheckState::kUnknown);
   EXPECT_EQ(state(samples_of(kTpot, {0.06, 0.061, 0.059, 0.06, 0.0605, 0.06, 0.06}), "slo"), CheckState::kFailed);
   EXPECT_EQ(state(samples_of(kTpot, {0.045, 0.0451, 0.0449, 0.045, 0.0452, 0.045, 0.045}), "slo"), CheckState::kPassed);
-  EXPECT_EQ(state(samples_of(kTpot, {0.045, 0.0451, 0.0449, 0.045, 0.0452, 0.045, 0.045}), "speed"), CheckState::kFailed);
+  EXPECT_EQ(state(samples_of(kTpot, {0.045, 0.0451, 0.0449, 0.045, 0.0452, 0.045, 0.045}), "speed"),
+            CheckState::kFailed);
   EXPECT_EQ(state(samples_of(kOom, {0}), "memory"), CheckState::kPassed);
   EXPECT_EQ(state(samples_of(kMemory, {86e9}), "memory"), CheckState::kFailed);
   EXPECT_EQ(state(samples_of(kRate, {10}), "cost"), CheckState::kPassed);
@@ -111,9 +118,10 @@ TEST(Checks, FailedUnknownAndPassed) {
 TEST(Savings, CountTheShareRolledOutFromStageToStage) {
   const Decision d = service();
   const TimePoint begin = unix_seconds(0);
-  const std::vector<StageRecord> stages = {{Stage::kOneJob, StageState::kPassed, begin, begin + kMonth, {}, {}, {}},
-                                           {Stage::kTenth, StageState::kPassed, begin + kMonth, begin + kMonth * 2, {}, {}, {}},
-                                           {Stage::kAll, StageState::kRunning, begin + kMonth * 2, {}, {}, {}, {}}};
+  const std::vector<StageRecord> stages = {
+      {Stage::kOneJob, StageState::kPassed, begin, begin + kMonth, {}, {}, {}},
+      {Stage::kTenth, StageState::kPassed, begin + kMonth, begin + kMonth * 2, {}, {}, {}},
+      {Stage::kAll, StageState::kRunning, begin + kMonth * 2, {}, {}, {}, {}}};
   const Saving saving = saving_of(d, stages, {}, begin + kMonth * 4);
   EXPECT_NEAR(saving.share_months, 0.1 + 2, 1e-9);
   ASSERT_TRUE(saving.predicted);

@@ -212,8 +212,7 @@ Result<std::vector<Summary>> Ledger::list(const Filter& filter) {
   std::string sql = fmt::format("SELECT {} FROM decision{} ORDER BY id DESC", kSummaryColumns, where.text());
   if (filter.most > 0) sql += fmt::format(" LIMIT {}", filter.most);
   std::vector<Summary> found;
-  Result<> read =
-      database_->query(sql, where.values(), [&](const Row& row) { found.push_back(summary_of(row)); });
+  Result<> read = database_->query(sql, where.values(), [&](const Row& row) { found.push_back(summary_of(row)); });
   if (!read) return fail(std::move(read).error());
   return found;
 }

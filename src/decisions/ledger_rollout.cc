@@ -80,9 +80,9 @@ Result<std::vector<StageRecord>> Ledger::stages(std::int64_t decision) {
 
 Result<std::vector<std::int64_t>> Ledger::in_practice() {
   std::vector<std::int64_t> found;
-  Result<> read = database_->query(
-      "SELECT decision FROM decision_stage UNION SELECT decision FROM decision_sample ORDER BY 1", {},
-      [&](const Row& row) { found.push_back(row.integer(0)); });
+  Result<> read =
+      database_->query("SELECT decision FROM decision_stage UNION SELECT decision FROM decision_sample ORDER BY 1", {},
+                       [&](const Row& row) { found.push_back(row.integer(0)); });
   if (!read) return fail(std::move(read).error());
   return found;
 }
@@ -112,7 +112,8 @@ Result<> Ledger::start_stage(std::int64_t decision, Stage stage, TimePoint now, 
                     .with_hint(fmt::format("'rightsize rollout confirm {}' ends it", label(decision))));
   }
   Result<> done = database_->run(
-      "INSERT INTO decision_stage (decision, place, stage, state, started_at, author, how, note) VALUES ($1, $2, $3, $4, "
+      "INSERT INTO decision_stage (decision, place, stage, state, started_at, author, how, note) VALUES ($1, $2, $3, "
+      "$4, "
       "$5, $6, '', '')",
       {decision, static_cast<std::int64_t>(so_far.size()), std::string(name_of(stage)),
        std::string(name_of(StageState::kRunning)), value_of(now), by});

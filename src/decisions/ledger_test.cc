@@ -109,7 +109,8 @@ TEST_F(LedgerTest, ARolloutGoesStageByStageAndSurvivesReopening) {
   }
   Ledger ledger = open();
   ASSERT_EQ(ledger.stages(id)->size(), 1u);
-  for (const Stage stage : kStages) ASSERT_TRUE(ledger.pass_stage(id, stage, now, {.by = "bob", .how = "by hand"})) << name_of(stage);
+  for (const Stage stage : kStages)
+    ASSERT_TRUE(ledger.pass_stage(id, stage, now, {.by = "bob", .how = "by hand"})) << name_of(stage);
   EXPECT_FALSE(ledger.pass_stage(id, Stage::kAll, now, {}));
   EXPECT_EQ(ledger.find("chat")->summary.status, Status::kInForce);
   EXPECT_EQ(ledger.stages(id)->size(), 4u);
@@ -136,9 +137,10 @@ TEST_F(LedgerTest, AnOlderLedgerIsCopiedAndBroughtUpToDate) {
     first.steps.resize(1);
     auto database = *store::open(path_);
     ASSERT_TRUE(store::bring_up_to_date(*database, first));
-    ASSERT_TRUE(database->run("INSERT INTO decision (id, workload, team, author, decided_at, status, choice, gpu, gpus, provider, "
-                              "instance, instances, region, purchase, per) VALUES (1, 'old', '', '', 0, 'decided', '', '', 0, '', '', "
-                              "0, '', '', 'month')"));
+    ASSERT_TRUE(database->run(
+        "INSERT INTO decision (id, workload, team, author, decided_at, status, choice, gpu, gpus, provider, "
+        "instance, instances, region, purchase, per) VALUES (1, 'old', '', '', 0, 'decided', '', '', 0, '', '', "
+        "0, '', '', 'month')"));
   }
   Ledger ledger = open();
   EXPECT_FALSE(ledger.backup().empty());
@@ -174,7 +176,8 @@ TEST_F(LedgerTest, ThereMustBeOneToRead) {
 TEST(Clock, TimesAreReadAndWritten) {
   EXPECT_EQ(format_time(*parse_time("2026-11-15T09:30:05Z")), "2026-11-15T09:30:05Z");
   EXPECT_EQ(format_time(*parse_time("2026-11-15")), "2026-11-15T00:00:00Z");
-  for (const char* wrong : {"", "2026-11-15T", "2026-11-15T25:00:00Z", "2026-13-01", "2026-11-15T09:30:05", "T09:30:05Z"}) {
+  for (const char* wrong :
+       {"", "2026-11-15T", "2026-11-15T25:00:00Z", "2026-13-01", "2026-11-15T09:30:05", "T09:30:05Z"}) {
     EXPECT_FALSE(parse_time(wrong)) << wrong;
   }
 }

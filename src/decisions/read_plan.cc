@@ -106,8 +106,7 @@ class Reader {
   void predict(const char* metric, std::optional<double> likely, std::optional<double> low = {},
                std::optional<double> high = {}, std::optional<double> limit = {}) {
     if (!likely) return;
-    decision_.predictions.push_back(
-        {metric, {low, *likely, high}, worse_side(metric).value_or(Worse::kAbove), limit});
+    decision_.predictions.push_back({metric, {low, *likely, high}, worse_side(metric).value_or(Worse::kAbove), limit});
   }
   // Of a time, whose interval is given as factors.
   void predict_time(const char* metric, std::optional<double> likely, std::optional<double> limit = {}) {
@@ -135,7 +134,8 @@ class Reader {
     c.region = plan.get_string("region").value_or("");
     c.purchase = plan.get_string("purchase").value_or("");
     c.words = fmt::format("{} x {}", c.gpus, c.gpu);
-    if (!c.instance.empty()) c.words += fmt::format(": {} x {} at {}, {}", c.instances, c.instance, c.provider, c.purchase);
+    if (!c.instance.empty())
+      c.words += fmt::format(": {} x {} at {}, {}", c.instances, c.instance, c.provider, c.purchase);
   }
 
   void read_cost(const JsonObject& plan, const FieldNames& name) {
@@ -235,7 +235,8 @@ class Reader {
     const JsonValue* from = part(root, "services", "service");
     const JsonValue* chosen = from == nullptr ? nullptr : picked(*from, "plans", "plan");
     if (chosen == nullptr) return;
-    keep(*from, {"name", "engine", "model", "replicas", "gpus", "gpu", "requests_per_second", "isl", "osl", "usd_per_month"});
+    keep(*from,
+         {"name", "engine", "model", "replicas", "gpus", "gpu", "requests_per_second", "isl", "osl", "usd_per_month"});
     plan_["plan"] = copy_of(*chosen);
     const JsonObject service = object(*from), plan = object(*chosen);
     decision_.what = fmt::format("Serve {}: {}", service.get_string("model").value_or("a model"),
@@ -248,8 +249,9 @@ class Reader {
     read_cost(plan, "usd_per_month");
     decision_.summary.before = dollars(service, "usd_per_month");
     if (const auto gpu = service.get_string("gpu")) {
-      decision_.way_back = fmt::format("back to {} replicas on {} x {}", service.get_int("replicas", 0, 1'000'000).value_or(0),
-                                       service.get_int("gpus", 0, 1'000'000).value_or(0), *gpu);
+      decision_.way_back =
+          fmt::format("back to {} replicas on {} x {}", service.get_int("replicas", 0, 1'000'000).value_or(0),
+                      service.get_int("gpus", 0, 1'000'000).value_or(0), *gpu);
     }
   }
 
@@ -294,7 +296,8 @@ class Reader {
     const auto in_s = [](double ms) { return in_seconds(milliseconds(ms)); };
     const auto limit = number(first, "limit_ms");
     predict(kLatency, in_s(*value), half ? std::optional(in_s(*value - *half)) : std::nullopt,
-            half ? std::optional(in_s(*value + *half)) : std::nullopt, limit ? std::optional(in_s(*limit)) : std::nullopt);
+            half ? std::optional(in_s(*value + *half)) : std::nullopt,
+            limit ? std::optional(in_s(*limit)) : std::nullopt);
   }
 
   void read_window(const JsonValue& root) {

@@ -12,7 +12,7 @@
 namespace rightsize::decisions {
 
 struct PlanPick {
-  int plan = 1;          // its rank; of a fleet: the action
+  int plan = 1;           // its rank; of a fleet: the action
   std::string part = {};  // which workload or service of a document with several; empty: the only one
 };
 

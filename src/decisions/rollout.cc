@@ -14,8 +14,10 @@ constexpr std::string_view kStateNames[] = {"running", "passed", "failed"};
 
 // The worse of two: failed, then unknown, then passed.
 void worsen(Check& check, CheckState by) {
-  if (by == CheckState::kFailed || check.state == CheckState::kFailed) check.state = CheckState::kFailed;
-  else if (by == CheckState::kUnknown || check.state == CheckState::kUnknown) check.state = CheckState::kUnknown;
+  if (by == CheckState::kFailed || check.state == CheckState::kFailed)
+    check.state = CheckState::kFailed;
+  else if (by == CheckState::kUnknown || check.state == CheckState::kUnknown)
+    check.state = CheckState::kUnknown;
 }
 
 CheckState state_of(Finding outcome) {
@@ -78,7 +80,8 @@ std::optional<Check> check_slo(const Decision& decision, const std::vector<Sampl
     const MetricVerdict v = judge(limit, samples);
     worsen(check, v.measured.count == 0 ? CheckState::kUnknown : state_of(v.outcome));
     need(check, v.more);
-    say(check, fmt::format("{} {}", p.metric, v.measured.count == 0 ? "not measured" : std::string(name_of(v.outcome))));
+    say(check,
+        fmt::format("{} {}", p.metric, v.measured.count == 0 ? "not measured" : std::string(name_of(v.outcome))));
   }
   if (!any) return std::nullopt;
   return check;
@@ -131,8 +134,8 @@ std::string_view name_of(CheckState state) {
 
 std::vector<Check> check_stage(const Decision& decision, const std::vector<Sample>& samples) {
   std::vector<Check> checks;
-  for (const auto& check : {check_speed(decision, samples), check_memory(decision, samples), check_slo(decision, samples),
-                            check_cost(decision, samples)}) {
+  for (const auto& check : {check_speed(decision, samples), check_memory(decision, samples),
+                            check_slo(decision, samples), check_cost(decision, samples)}) {
     if (check) checks.push_back(*check);
   }
   return checks;

@@ -35,9 +35,9 @@ enum class CheckState { kPassed, kFailed, kUnknown };
 std::string_view name_of(CheckState state);
 
 struct Check {
-  std::string name;    // "speed", "memory", "slo", "cost"
+  std::string name;  // "speed", "memory", "slo", "cost"
   CheckState state = CheckState::kUnknown;
-  std::string words;   // "40,354 tok/s predicted at least 33,000; 41,200 measured"
+  std::string words;                      // "40,354 tok/s predicted at least 33,000; 41,200 measured"
   std::optional<std::int64_t> more = {};  // samples still needed
 };
 

@@ -17,7 +17,7 @@ namespace rightsize::decisions {
 
 struct Saving {
   Summary decision;
-  double share_months = 0;  // months of the whole workload; runs of a job
+  double share_months = 0;                           // months of the whole workload; runs of a job
   std::optional<Usd> measured = {}, predicted = {};  // to date; one of them at most
   std::string method = {};                           // or why nothing is counted
   Finding outcome = Finding::kInconclusive;

@@ -41,8 +41,10 @@ std::optional<std::int64_t> samples_to_tell(double deviation, double distance, d
   std::int64_t low = 2, high = kMost;
   while (low < high) {
     const std::int64_t middle = (low + high) / 2;
-    if (half_width(middle, deviation, alpha) <= distance) high = middle;
-    else low = middle + 1;
+    if (half_width(middle, deviation, alpha) <= distance)
+      high = middle;
+    else
+      low = middle + 1;
   }
   return low;
 }

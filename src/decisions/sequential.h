@@ -1,9 +1,9 @@
 // A test that may be looked at after every sample: is the long-run mean where it was predicted to be?
 //
 // The interval around the mean is a confidence sequence: with probability 1 - alpha it holds the true mean at every
-// sample size at once, so that stopping when one likes what one sees does not spoil it. It is the inversion of the t-test
-// e-process for samples from a normal distribution of unknown mean and variance: the Bayes factor of an effect size
-// (mean / standard deviation) drawn from N(0, 1) against a given mean, under the right Haar prior on the variance,
+// sample size at once, so that stopping when one likes what one sees does not spoil it. It is the inversion of the
+// t-test e-process for samples from a normal distribution of unknown mean and variance: the Bayes factor of an effect
+// size (mean / standard deviation) drawn from N(0, 1) against a given mean, under the right Haar prior on the variance,
 //   B = (1+n)^(-1/2) * ((1 + t^2/(n-1)) / (1 + t^2/((n-1)(1+n))))^(n/2),
 // is a martingale where the given mean is the true one, and by Ville's inequality reaches 1/alpha with probability
 // alpha at most. (T. L. Lai, Ann. Statist. 4, 1976; Perez-Ortiz, Lardy, de Heide, Gruenwald, arXiv:2208.07610;

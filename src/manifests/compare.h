@@ -23,7 +23,8 @@ struct Change {
   bool differs() const;
 };
 
-// Pairs requests by file, kind, name and part, then by kind and name wherever they moved; in the order of the new files.
+// Pairs requests by file, kind, name and part, then by kind and name wherever they moved; in the order of the new
+// files.
 std::vector<Change> compare(std::vector<Side> before, std::vector<Side> after);
 
 }  // namespace rightsize::manifests

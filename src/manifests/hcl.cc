@@ -214,9 +214,12 @@ class Parser {
 
   bool keyword(HclValue& value) {
     const std::string name = word();
-    if (name == "null") value.kind = HclValue::Kind::kNull;
-    else if (name == "true" || name == "false") value.kind = HclValue::Kind::kBool, value.boolean = name == "true";
-    else return false;
+    if (name == "null")
+      value.kind = HclValue::Kind::kNull;
+    else if (name == "true" || name == "false")
+      value.kind = HclValue::Kind::kBool, value.boolean = name == "true";
+    else
+      return false;
     return true;
   }
 

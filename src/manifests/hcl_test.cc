@@ -55,7 +55,8 @@ h = 1
   EXPECT_EQ(root->find("a")->text, "var.size");
   EXPECT_EQ(root->find("b")->text, "\"x-${var.size}\"");
   EXPECT_EQ(root->find("c")->text, "var.gpu ? \"p5.48xlarge\" : \"m5.large\"");
-  for (const char* name : {"a", "b", "c", "d", "e"}) EXPECT_EQ(root->find(name)->kind, HclValue::Kind::kExpression) << name;
+  for (const char* name : {"a", "b", "c", "d", "e"})
+    EXPECT_EQ(root->find(name)->kind, HclValue::Kind::kExpression) << name;
   EXPECT_EQ(root->find("f")->find("x")->text, "var.y");
   EXPECT_EQ(root->find("g")->kind, HclValue::Kind::kString);
   EXPECT_EQ(root->find("h")->number, 1);

@@ -131,7 +131,8 @@ class Walk {
     inner.base.part = own_leader ? "workers" : "";
     const std::optional<double> size = doc_.number(value.find("size"), "size", inner.base);
     if (!inner.base.units) return;
-    inner.base.units = size ? std::optional(*inner.base.units * std::max(0.0, *size - (own_leader ? 1 : 0))) : std::nullopt;
+    inner.base.units =
+        size ? std::optional(*inner.base.units * std::max(0.0, *size - (own_leader ? 1 : 0))) : std::nullopt;
   }
 
   // GPUs of one container by resource.
@@ -166,8 +167,10 @@ class Walk {
       auto [at, fresh] = sum.try_emplace(key, amount);
       if (fresh) continue;
       std::optional<double>& count = at->second.count;
-      if (!count || !amount.count) count = std::nullopt;
-      else count = at_once ? *count + *amount.count : std::max(*count, *amount.count);
+      if (!count || !amount.count)
+        count = std::nullopt;
+      else
+        count = at_once ? *count + *amount.count : std::max(*count, *amount.count);
       at->second.unresolved.insert(at->second.unresolved.end(), amount.unresolved.begin(), amount.unresolved.end());
     }
   }

@@ -12,13 +12,16 @@ namespace {
 enum class Meaning { kNothing, kGpu, kMachine, kFamily, kSpot, kRegion };
 
 Meaning meaning_of(std::string_view label) {
-  for (const char* gpu : {"nvidia.com/gpu.product", "amd.com/gpu.product-name", "cloud.google.com/gke-accelerator",
-                          "karpenter.k8s.aws/instance-gpu-name", "karpenter.azure.com/sku-gpu-name", "gpu.nvidia.com/model",
-                          "gpu.nvidia.com/class", "k8s.amazonaws.com/accelerator", "accelerator", "gpu-type"}) {
+  for (const char* gpu :
+       {"nvidia.com/gpu.product", "amd.com/gpu.product-name", "cloud.google.com/gke-accelerator",
+        "karpenter.k8s.aws/instance-gpu-name", "karpenter.azure.com/sku-gpu-name", "gpu.nvidia.com/model",
+        "gpu.nvidia.com/class", "k8s.amazonaws.com/accelerator", "accelerator", "gpu-type"}) {
     if (label == gpu) return Meaning::kGpu;
   }
-  if (label == "node.kubernetes.io/instance-type" || label == "beta.kubernetes.io/instance-type") return Meaning::kMachine;
-  if (label == "karpenter.k8s.aws/instance-family" || label == "karpenter.azure.com/sku-family") return Meaning::kFamily;
+  if (label == "node.kubernetes.io/instance-type" || label == "beta.kubernetes.io/instance-type")
+    return Meaning::kMachine;
+  if (label == "karpenter.k8s.aws/instance-family" || label == "karpenter.azure.com/sku-family")
+    return Meaning::kFamily;
   for (const char* spot : {"karpenter.sh/capacity-type", "eks.amazonaws.com/capacityType", "cloud.google.com/gke-spot",
                            "cloud.google.com/gke-provisioning", "cloud.google.com/gke-preemptible",
                            "kubernetes.azure.com/scalesetpriority"}) {

@@ -41,8 +41,8 @@ class Pricing {
     for (const Machine& machine : book_.catalog().machines) {
       if (!request_.provider.empty() && machine.provider != request_.provider) continue;
       for (const std::string& type : request_.machines) {
-        const bool with_guest = !request_.gpus.empty() && machine.instance.starts_with(type + "+") && names(machine.gpu) &&
-                                request_.per_unit == static_cast<double>(machine.gpus);
+        const bool with_guest = !request_.gpus.empty() && machine.instance.starts_with(type + "+") &&
+                                names(machine.gpu) && request_.per_unit == static_cast<double>(machine.gpus);
         if ((is_type(machine, type) && machine.gpus > 0) || with_guest) found.push_back(&machine);
       }
       if (request_.ordered && !found.empty()) break;
@@ -89,7 +89,8 @@ class Pricing {
     }
     const double each = request_.per_unit.value_or(chosen->gpus);
     if (!request_.ceiling && !request_.whole_machines && each > chosen->gpus) {
-      cost_.misfits.push_back(fmt::format("a pod asks for {:.0f} GPUs, {} has {}", each, chosen->instance, chosen->gpus));
+      cost_.misfits.push_back(
+          fmt::format("a pod asks for {:.0f} GPUs, {} has {}", each, chosen->instance, chosen->gpus));
     }
     if (!check_slice()) return true;
     // Whole machines are paid for as they are; pods pay their share of the machine they may run on.
@@ -127,7 +128,8 @@ class Pricing {
       cost_.doubts.push_back(fmt::format("several GPUs may serve it: the cheapest, {}, is counted", cost_.gpu->name));
     }
     if (!check_slice()) return true;
-    if (request_.per_unit) set_rate(best->rate * rightsize::gpus(*request_.per_unit * slice_share_), *request_.per_unit);
+    if (request_.per_unit)
+      set_rate(best->rate * rightsize::gpus(*request_.per_unit * slice_share_), *request_.per_unit);
     return true;
   }
 
@@ -146,7 +148,8 @@ class Pricing {
     for (const catalog::MigProfile& profile : book_.catalog().mig) {
       if (profile.gpu != cost_.gpu->name || profile.profile != request_.mig_profile || profile.instances == 0) continue;
       slice_share_ = 1.0 / profile.instances;
-      cost_.doubts.push_back(fmt::format("a slice {} is counted as 1/{} of {}", profile.profile, profile.instances, profile.gpu));
+      cost_.doubts.push_back(
+          fmt::format("a slice {} is counted as 1/{} of {}", profile.profile, profile.instances, profile.gpu));
       return true;
     }
     cost_.misfits.push_back(fmt::format("{} has no MIG profile {}", cost_.gpu->name, request_.mig_profile));

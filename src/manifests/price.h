@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/usage_units.h"
+#include "catalog/catalog.h"
 #include "manifests/request.h"
 #include "market/price_book.h"
 

@@ -19,7 +19,9 @@ bool ends_with_any(std::string_view path, std::initializer_list<std::string_view
 
 bool is_terraform(std::string_view path) { return ends_with_any(path, {".tf", ".tofu", ".tfvars"}); }
 bool is_yaml(std::string_view path) { return ends_with_any(path, {".yaml", ".yml", ".json", ".tpl"}); }
-bool is_script(std::string_view path) { return ends_with_any(path, {".sh", ".sbatch", ".slurm", ".job", ".bash", ".j2", ".sub"}); }
+bool is_script(std::string_view path) {
+  return ends_with_any(path, {".sh", ".sbatch", ".slurm", ".job", ".bash", ".j2", ".sub"});
+}
 
 void add(Found more, Found& all) {
   std::move(more.requests.begin(), more.requests.end(), std::back_inserter(all.requests));
@@ -42,10 +44,11 @@ Found read_yaml(const std::string& file, const std::string& text) {
     }
   }
   // YAML of other kinds is nobody's business; one that stops in the middle of ours is.
-  const bool looks_ours = ours || text.find("nvidia.com/") != std::string::npos || text.find("accelerators:") != std::string::npos;
+  const bool looks_ours =
+      ours || text.find("nvidia.com/") != std::string::npos || text.find("accelerators:") != std::string::npos;
   if (parsed.mistake && looks_ours) {
-    found.notes.push_back(
-        fmt::format("{}:{}: {}; what stands after it was not read", file, parsed.mistake->place.line, parsed.mistake->message));
+    found.notes.push_back(fmt::format("{}:{}: {}; what stands after it was not read", file, parsed.mistake->place.line,
+                                      parsed.mistake->message));
   }
   return found;
 }

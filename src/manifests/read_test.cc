@@ -12,7 +12,9 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::vector<GpuRequest> read(const std::string& file, const std::string& text) { return read_files({{file, text}}).requests; }
+std::vector<GpuRequest> read(const std::string& file, const std::string& text) {
+  return read_files({{file, text}}).requests;
+}
 
 GpuRequest only(const std::string& file, const std::string& text) {
   const std::vector<GpuRequest> all = read(file, text);
@@ -54,17 +56,22 @@ constexpr const char* kPod = R"(
 )";
 
 TEST(Kubernetes, JobsAndSets) {
-  const GpuRequest set = only("a.yaml", std::string("apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: s}\nspec:\n"
-                                                    "  replicas: 2\n  template:\n    spec:") + kPod);
+  const GpuRequest set =
+      only("a.yaml", std::string("apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: s}\nspec:\n"
+                                 "  replicas: 2\n  template:\n    spec:") +
+                         kPod);
   EXPECT_EQ(set.total(), 16);
-  const GpuRequest job = only("a.yaml", std::string("apiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\nspec:\n"
-                                                    "  parallelism: 4\n  activeDeadlineSeconds: 3600\n  template:\n    spec:") + kPod);
+  const GpuRequest job =
+      only("a.yaml", std::string("apiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\nspec:\n"
+                                 "  parallelism: 4\n  activeDeadlineSeconds: 3600\n  template:\n    spec:") +
+                         kPod);
   EXPECT_EQ(job.total(), 32);
   EXPECT_TRUE(job.job);
   EXPECT_EQ(in_seconds(job.time_limit.value_or(Seconds{})), 3600);
-  const GpuRequest cron = only("a.yaml", std::string("apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: c}\nspec:\n"
-                                                     "  jobTemplate:\n    spec:\n      parallelism: 2\n      template:\n        spec:\n"
-                                                     "          containers:\n            - resources: {limits: {amd.com/gpu: 4}}\n"));
+  const GpuRequest cron =
+      only("a.yaml", std::string("apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: c}\nspec:\n"
+                                 "  jobTemplate:\n    spec:\n      parallelism: 2\n      template:\n        spec:\n"
+                                 "          containers:\n            - resources: {limits: {amd.com/gpu: 4}}\n"));
   EXPECT_EQ(cron.total(), 8);
   EXPECT_EQ(cron.resource, "amd.com/gpu");
   EXPECT_TRUE(cron.job);
@@ -110,10 +117,12 @@ spec:
 
 TEST(Kubernetes, ALeaderWorkerSetCountsItsGroups) {
   const std::string worker = "\n      containers:\n        - resources: {limits: {nvidia.com/gpu: 8}}\n";
-  const std::string head = "apiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\nmetadata: {name: l}\nspec:\n"
-                           "  replicas: 2\n  leaderWorkerTemplate:\n    size: 4\n";
+  const std::string head =
+      "apiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\nmetadata: {name: l}\nspec:\n"
+      "  replicas: 2\n  leaderWorkerTemplate:\n    size: 4\n";
   EXPECT_EQ(only("a.yaml", head + "    workerTemplate:\n     spec:" + worker).total(), 64);
-  const auto both = read("a.yaml", head + "    leaderTemplate:\n     spec:" + worker + "    workerTemplate:\n     spec:" + worker);
+  const auto both =
+      read("a.yaml", head + "    leaderTemplate:\n     spec:" + worker + "    workerTemplate:\n     spec:" + worker);
   ASSERT_EQ(both.size(), 2u);
   EXPECT_EQ(both[0].total(), 16);
   EXPECT_EQ(both[1].total(), 48);
@@ -174,7 +183,9 @@ spec:
   EXPECT_EQ(r.per_unit, 64);
   EXPECT_TRUE(r.spot);
   EXPECT_THAT(r.machines, ElementsAre("p5.*", "p4d.*"));
-  EXPECT_TRUE(read("b.yaml", "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: cpu}\nspec:\n  limits: {cpu: 100}\n").empty());
+  EXPECT_TRUE(read("b.yaml",
+                   "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: cpu}\nspec:\n  limits: {cpu: 100}\n")
+                  .empty());
 }
 
 TEST(Kubernetes, AffinityAndMachineTypes) {
@@ -194,9 +205,10 @@ spec:
   EXPECT_THAT(r.machines, ElementsAre("a3-highgpu-8g"));
   EXPECT_EQ(r.provider, "gcp");
   EXPECT_TRUE(r.spot);
-  const GpuRequest group = only("eksctl.yaml", "apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nmetadata: {name: c}\n"
-                                               "managedNodeGroups:\n  - {name: gpu, instanceType: p4d.24xlarge, desiredCapacity: 3}\n"
-                                               "  - {name: cpu, instanceType: m5.large, desiredCapacity: 9}\n");
+  const GpuRequest group = only("eksctl.yaml",
+                                "apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nmetadata: {name: c}\n"
+                                "managedNodeGroups:\n  - {name: gpu, instanceType: p4d.24xlarge, desiredCapacity: 3}\n"
+                                "  - {name: cpu, instanceType: m5.large, desiredCapacity: 9}\n");
   EXPECT_EQ(group.part, "gpu");
   EXPECT_EQ(group.units, 3);
 }
@@ -225,14 +237,18 @@ spec:
   EXPECT_EQ(r.units, std::nullopt);
   EXPECT_EQ(r.per_unit, std::nullopt);
   EXPECT_TRUE(r.gpus.empty());
-  EXPECT_THAT(r.unresolved, ElementsAre("replicas: {{ .Values.replicas }}", "nvidia.com/gpu: {{ .Values.gpus | default 1 }}",
-                                        "nvidia.com/gpu.product: {{ .Values.gpu }}"));
+  EXPECT_THAT(r.unresolved,
+              ElementsAre("replicas: {{ .Values.replicas }}", "nvidia.com/gpu: {{ .Values.gpus | default 1 }}",
+                          "nvidia.com/gpu.product: {{ .Values.gpu }}"));
   EXPECT_THAT(r.name, HasSubstr("include"));
 }
 
 TEST(Kubernetes, AnchorsAreFollowed) {
-  EXPECT_EQ(only("a.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers:\n    - &base\n      name: a\n"
-                           "      resources: {limits: {nvidia.com/gpu: 2}}\n    - <<: *base\n      name: b\n").per_unit, 4);
+  EXPECT_EQ(only("a.yaml",
+                 "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers:\n    - &base\n      name: a\n"
+                 "      resources: {limits: {nvidia.com/gpu: 2}}\n    - <<: *base\n      name: b\n")
+                .per_unit,
+            4);
 }
 
 TEST(Slurm, EveryWayToAsk) {
@@ -252,12 +268,14 @@ TEST(Slurm, EveryWayToAsk) {
 }
 
 TEST(Slurm, TimesPartsAndVariables) {
-  const auto all = read("a.sbatch", "#!/bin/bash\n#SBATCH -J het --gpus=8 -t 1-12:30\n#SBATCH hetjob\n#SBATCH --gpus=2 --time=90\n");
+  const auto all =
+      read("a.sbatch", "#!/bin/bash\n#SBATCH -J het --gpus=8 -t 1-12:30\n#SBATCH hetjob\n#SBATCH --gpus=2 --time=90\n");
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(in_hours(*all[0].time_limit), 36.5);
   EXPECT_EQ(in_seconds(*all[1].time_limit), 5400);
   EXPECT_EQ(all[1].name, "het");
-  const GpuRequest open = only("a.sbatch.j2", "#!/bin/bash\n#SBATCH --nodes={{ nodes }}\n#SBATCH --gpus-per-node=$GPUS\n");
+  const GpuRequest open =
+      only("a.sbatch.j2", "#!/bin/bash\n#SBATCH --nodes={{ nodes }}\n#SBATCH --gpus-per-node=$GPUS\n");
   EXPECT_EQ(open.units, std::nullopt);
   EXPECT_EQ(open.per_unit, std::nullopt);
   EXPECT_EQ(open.unresolved.size(), 2u);
@@ -280,18 +298,21 @@ TEST(SkyPilot, AcceleratorsInEveryForm) {
 }
 
 TEST(SkyPilot, AnyOfOrderedAndServices) {
-  const GpuRequest any = only("task.yaml", "resources:\n  any_of:\n    - {cloud: aws, accelerators: A100:8}\n"
-                                           "    - {infra: gcp/us-central1, accelerators: H100:8}\nrun: x\n");
+  const GpuRequest any = only("task.yaml",
+                              "resources:\n  any_of:\n    - {cloud: aws, accelerators: A100:8}\n"
+                              "    - {infra: gcp/us-central1, accelerators: H100:8}\nrun: x\n");
   EXPECT_THAT(any.gpus, ElementsAre("A100", "H100"));
   EXPECT_EQ(any.total(), 8);
   EXPECT_TRUE(any.provider.empty());
-  const GpuRequest ordered = only("task.yaml", "resources:\n  cloud: aws\n  ordered:\n    - {accelerators: H100:8}\n"
-                                               "    - {accelerators: A100:4}\nrun: x\n");
+  const GpuRequest ordered = only("task.yaml",
+                                  "resources:\n  cloud: aws\n  ordered:\n    - {accelerators: H100:8}\n"
+                                  "    - {accelerators: A100:4}\nrun: x\n");
   EXPECT_TRUE(ordered.ordered);
   EXPECT_EQ(ordered.provider, "aws");
   EXPECT_FALSE(ordered.unresolved.empty());
-  const GpuRequest service = only("serve.yaml", "service:\n  replica_policy: {min_replicas: 2, max_replicas: 6}\n"
-                                                "resources: {accelerators: L4:1}\nrun: x\n");
+  const GpuRequest service = only("serve.yaml",
+                                  "service:\n  replica_policy: {min_replicas: 2, max_replicas: 6}\n"
+                                  "resources: {accelerators: L4:1}\nrun: x\n");
   EXPECT_EQ(service.units, 2);
   EXPECT_EQ(service.most_units, 6);
   EXPECT_FALSE(service.job);

@@ -13,7 +13,7 @@ namespace rightsize::manifests {
 
 struct GpuRequest {
   std::string file = {};
-  int line = 0;  // from 1; 0: unknown
+  int line = 0;                      // from 1; 0: unknown
   std::string kind = {}, name = {};  // "Deployment", "prod/chat"; "aws_instance", "train"; "sbatch", "train.sbatch"
   std::string part = {};             // worker group, container, node pool within it; empty: all of it
   std::string resource = {};         // as the file says: "nvidia.com/gpu", "H100:8", "p5.48xlarge"
@@ -33,16 +33,14 @@ struct GpuRequest {
   bool whole_machines = false;            // units are machines that are paid for whole
 
   bool spot = false;
-  bool ceiling = false;                   // a limit others fill, such as a node pool's
-  bool job = false;                       // ends by itself; else it runs until somebody stops it
+  bool ceiling = false;  // a limit others fill, such as a node pool's
+  bool job = false;      // ends by itself; else it runs until somebody stops it
   std::optional<Seconds> time_limit = {};
-  std::string command = {};               // what the container runs, as one line
+  std::string command = {};  // what the container runs, as one line
 
   std::vector<std::string> unresolved = {};  // "replicas: {{ .Values.replicas }}"
 
-  std::optional<double> total() const {
-    return per_unit && units ? std::optional(*per_unit * *units) : std::nullopt;
-  }
+  std::optional<double> total() const { return per_unit && units ? std::optional(*per_unit * *units) : std::nullopt; }
 };
 
 // What one file holds. A file that cannot be read whole says why, with what was found before.

@@ -161,11 +161,15 @@ class Task {
     }
     // "H100:4+" means at least four.
     if (digits.ends_with('+')) digits.remove_suffix(1);
-    if (has_variable(name)) request.unresolved.push_back(fmt::format("accelerators: {}", text));
-    else request.gpus.emplace_back(name);
+    if (has_variable(name))
+      request.unresolved.push_back(fmt::format("accelerators: {}", text));
+    else
+      request.gpus.emplace_back(name);
     const Result<double> count = parse_number(digits);
-    if (count) request.per_unit = *count;
-    else request.unresolved.push_back(fmt::format("accelerators: {}", text));
+    if (count)
+      request.per_unit = *count;
+    else
+      request.unresolved.push_back(fmt::format("accelerators: {}", text));
   }
 
   void emit(GpuRequest request) {

@@ -28,8 +28,8 @@ struct Part {
 
 std::string long_name(std::string_view name) {
   static const std::map<std::string_view, std::string_view> shorts = {
-      {"N", "nodes"}, {"n", "ntasks"}, {"G", "gpus"},      {"t", "time"},      {"C", "constraint"},
-      {"J", "job-name"}, {"a", "array"}, {"p", "partition"}, {"c", "cpus-per-task"}};
+      {"N", "nodes"},    {"n", "ntasks"}, {"G", "gpus"},      {"t", "time"},         {"C", "constraint"},
+      {"J", "job-name"}, {"a", "array"},  {"p", "partition"}, {"c", "cpus-per-task"}};
   const auto found = shorts.find(name);
   return std::string(found == shorts.end() ? name : found->second);
 }
@@ -42,8 +42,10 @@ std::vector<std::string> words_of(std::string_view line) {
   char quote = '\0';
   for (const char c : line) {
     if (quote != '\0') {
-      if (c == quote) quote = '\0';
-      else word += c;
+      if (c == quote)
+        quote = '\0';
+      else
+        word += c;
     } else if (c == '"' || c == '\'') {
       quote = c, open = true;
     } else if (c == ' ' || c == '\t' || c == '\r') {
@@ -69,12 +71,16 @@ void read_options(std::string_view line, int number, Part& part) {
     if (word.starts_with("--")) {
       const std::size_t equals = word.find('=');
       name = word.substr(2, equals == std::string_view::npos ? equals : equals - 2);
-      if (equals != std::string_view::npos) value = word.substr(equals + 1);
-      else if (i + 1 < words.size() && !words[i + 1].starts_with('-')) value = words[++i];
+      if (equals != std::string_view::npos)
+        value = word.substr(equals + 1);
+      else if (i + 1 < words.size() && !words[i + 1].starts_with('-'))
+        value = words[++i];
     } else {
       name = long_name(word.substr(1, 1));
-      if (word.size() > 2) value = word.substr(word[2] == '=' ? 3 : 2);
-      else if (i + 1 < words.size() && !words[i + 1].starts_with('-')) value = words[++i];
+      if (word.size() > 2)
+        value = word.substr(word[2] == '=' ? 3 : 2);
+      else if (i + 1 < words.size() && !words[i + 1].starts_with('-'))
+        value = words[++i];
     }
     if (name.starts_with("gpus") || name == "gres") part.gpu_line = number;
     part.options[name] = value;
@@ -121,6 +127,7 @@ class Interpreter {
     read_array();
     return true;
   }
+
  private:
   void open(const char* option, const std::string& value) {
     request_.unresolved.push_back(fmt::format("--{}={}", option, value));
@@ -147,8 +154,10 @@ class Interpreter {
   void take(const char* option, const std::string& value, const Count& count) {
     request_.resource = fmt::format("--{}={}", option, value);
     if (!count.type.empty()) {
-      if (has_variable(count.type)) open(option, value);
-      else request_.gpus = {count.type};
+      if (has_variable(count.type))
+        open(option, value);
+      else
+        request_.gpus = {count.type};
     }
     if (!count.number) open(option, value);
     request_.per_unit = count.number;
@@ -164,7 +173,8 @@ class Interpreter {
       }
       if (has_variable(*gres)) return take("gres", *gres, {}), true;
     }
-    if (const std::string* node = part_.find("gpus-per-node")) return take("gpus-per-node", *node, read_count(*node)), true;
+    if (const std::string* node = part_.find("gpus-per-node"))
+      return take("gpus-per-node", *node, read_count(*node)), true;
     if (const std::string* all = part_.find("gpus")) {
       // Of the whole job, wherever its nodes are.
       take("gpus", *all, read_count(*all));

@@ -88,7 +88,8 @@ std::string Templated::original(std::string_view scalar) const {
 bool has_variable(std::string_view word) {
   for (std::size_t i = 0; i + 1 < word.size(); ++i) {
     const char after = word[i + 1];
-    const bool name = std::isalpha(static_cast<unsigned char>(after)) != 0 || after == '_' || after == '{' || after == '(';
+    const bool name =
+        std::isalpha(static_cast<unsigned char>(after)) != 0 || after == '_' || after == '{' || after == '(';
     if (word[i] == '$' && name) return true;
     if (word[i] == '{' && (after == '{' || after == '%')) return true;
     if (word[i] == '<' && std::isalpha(static_cast<unsigned char>(after)) != 0) return true;  // <NODES>

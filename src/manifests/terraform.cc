@@ -12,11 +12,12 @@
 namespace rightsize::manifests {
 namespace {
 
-constexpr std::string_view kTypeKeys[] = {"instance_type", "instance_types", "machine_type", "machine_types", "vm_size",
-                                          "size",          "sku",            "sku_name",     "node_type",     "vm_type"};
-constexpr std::string_view kCountKeys[] = {"desired_size",   "desired_capacity", "node_count",    "initial_node_count",
-                                           "instance_count", "target_size",      "instances",     "num_nodes",
-                                           "target_capacity", "initial_instance_count"};
+constexpr std::string_view kTypeKeys[] = {"instance_type", "instance_types", "machine_type", "machine_types",
+                                          "vm_size",       "size",           "sku",          "sku_name",
+                                          "node_type",     "vm_type"};
+constexpr std::string_view kCountKeys[] = {
+    "desired_size", "desired_capacity", "node_count", "initial_node_count", "instance_count",
+    "target_size",  "instances",        "num_nodes",  "target_capacity",    "initial_instance_count"};
 constexpr std::string_view kMostKeys[] = {"max_size", "max_node_count", "max_count", "max_capacity"};
 constexpr std::string_view kLeastKeys[] = {"min_size", "min_node_count", "min_count", "min_capacity"};
 
@@ -25,7 +26,9 @@ struct Node {
   const HclBlock* block = nullptr;
   const HclValue* object = nullptr;
 
-  const HclValue* find(std::string_view name) const { return block != nullptr ? block->find(name) : object->find(name); }
+  const HclValue* find(std::string_view name) const {
+    return block != nullptr ? block->find(name) : object->find(name);
+  }
   template <class Take>
   void each_inner(const Take& take) const {
     const auto objects = [&](const auto& entries) {
@@ -94,7 +97,8 @@ class Module {
     read_node(way, base);
     here.each_inner([&](const std::string& name, const Node& inner) {
       GpuRequest below = base;
-      if (way.size() > 1 || inner.object != nullptr || name.find("pool") != std::string::npos) below.part = part_of(base, name);
+      if (way.size() > 1 || inner.object != nullptr || name.find("pool") != std::string::npos)
+        below.part = part_of(base, name);
       way.push_back(inner);
       visit(way, below, depth + 1);
       way.pop_back();
@@ -151,10 +155,12 @@ class Module {
     std::erase_if(types, [](const std::string& type) { return type.empty(); });
     read_tpu(here, types, request);
     const bool accelerated = read_accelerators(here, request);
-    const bool gpu_machine = std::any_of(types.begin(), types.end(),
-                                         [](const std::string& type) { return !gpu_machine_provider(type).empty() || type.starts_with("tpu-"); });
+    const bool gpu_machine = std::any_of(types.begin(), types.end(), [](const std::string& type) {
+      return !gpu_machine_provider(type).empty() || type.starts_with("tpu-");
+    });
     // A type that is not known may be one with GPUs where its name or the resource's says so.
-    const bool maybe = is_machine(open) && sounds_like_gpu(base.kind + " " + base.name + " " + base.part + " " + open.front());
+    const bool maybe =
+        is_machine(open) && sounds_like_gpu(base.kind + " " + base.name + " " + base.part + " " + open.front());
     if (!accelerated && !gpu_machine && !maybe) {
       if (is_machine(open)) {
         found_.notes.push_back(fmt::format("{}:{}: {}.{}: {} is not known here: whether it has GPUs cannot be said",
@@ -163,11 +169,15 @@ class Module {
       return;
     }
     if (!accelerated && !types.empty()) {
-      std::erase_if(types, [](const std::string& type) { return gpu_machine_provider(type).empty() && !type.starts_with("tpu-"); });
+      std::erase_if(types, [](const std::string& type) {
+        return gpu_machine_provider(type).empty() && !type.starts_with("tpu-");
+      });
     }
     request.machines = types;
-    if (request.resource.empty()) request.resource = types.empty() ? open.front() : fmt::format("{}", fmt::join(types, " or "));
-    if (!types.empty() && !gpu_machine_provider(types.front()).empty()) request.provider = gpu_machine_provider(types.front());
+    if (request.resource.empty())
+      request.resource = types.empty() ? open.front() : fmt::format("{}", fmt::join(types, " or "));
+    if (!types.empty() && !gpu_machine_provider(types.front()).empty())
+      request.provider = gpu_machine_provider(types.front());
     if (request.provider.empty()) request.provider = provider_of(base.kind);
     request.unresolved.insert(request.unresolved.end(), open.begin(), open.end());
     read_counts(way, request);
@@ -250,7 +260,8 @@ class Module {
       for (const std::string_view key : keys) {
         // `size` and `instances` of other things are no counts; a nested block is not looked at here.
         const HclValue* value = node.find(key);
-        if (value == nullptr || value->kind == HclValue::Kind::kList || value->kind == HclValue::Kind::kObject) continue;
+        if (value == nullptr || value->kind == HclValue::Kind::kList || value->kind == HclValue::Kind::kObject)
+          continue;
         into = number(key, *value, request);
         return true;
       }
@@ -306,7 +317,8 @@ class Module {
   }
 
   static bool mentions(const HclValue& value, const std::string& reference) {
-    if (value.kind == HclValue::Kind::kExpression && (value.text + ".").find(reference) != std::string::npos) return true;
+    if (value.kind == HclValue::Kind::kExpression && (value.text + ".").find(reference) != std::string::npos)
+      return true;
     return std::any_of(value.items.begin(), value.items.end(),
                        [&](const HclValue& item) { return mentions(item, reference); }) ||
            std::any_of(value.members.begin(), value.members.end(),
@@ -317,7 +329,8 @@ class Module {
     bool any = false;
     if (node.block != nullptr) {
       for (const auto& [name, value] : node.block->attributes) any = any || mentions(value, reference);
-      for (const HclBlock& inner : node.block->blocks) any = any || mentions(Node{&inner, nullptr}, reference, depth + 1);
+      for (const HclBlock& inner : node.block->blocks)
+        any = any || mentions(Node{&inner, nullptr}, reference, depth + 1);
     }
     return any;
   }

@@ -18,8 +18,9 @@ GpuRequest only(const std::string& text) {
 }
 
 TEST(Terraform, AwsMachinesAndGroups) {
-  const GpuRequest one = only("resource \"aws_instance\" \"a\" {\n  instance_type = \"p4d.24xlarge\"\n  count = 3\n"
-                              "  availability_zone = \"us-east-1a\"\n}\n");
+  const GpuRequest one = only(
+      "resource \"aws_instance\" \"a\" {\n  instance_type = \"p4d.24xlarge\"\n  count = 3\n"
+      "  availability_zone = \"us-east-1a\"\n}\n");
   EXPECT_EQ(one.units, 3);
   EXPECT_EQ(one.provider, "aws");
   EXPECT_EQ(one.region, "us-east-1");
@@ -41,13 +42,15 @@ TEST(Terraform, AwsMachinesAndGroups) {
 }
 
 TEST(Terraform, ALaunchTemplateIsCountedByWhoUsesIt) {
-  const std::string plain = "resource \"aws_launch_template\" \"gpu\" {\n  instance_type = \"p5.48xlarge\"\n"
-                            "  instance_market_options {\n    market_type = \"spot\"\n  }\n}\n";
+  const std::string plain =
+      "resource \"aws_launch_template\" \"gpu\" {\n  instance_type = \"p5.48xlarge\"\n"
+      "  instance_market_options {\n    market_type = \"spot\"\n  }\n}\n";
   const GpuRequest alone = only(plain);
   EXPECT_EQ(alone.units, std::nullopt);
   EXPECT_TRUE(alone.spot);
-  const GpuRequest used = only(plain + "resource \"aws_autoscaling_group\" \"g\" {\n  desired_capacity = 5\n  max_size = 8\n"
-                                       "  launch_template {\n    id = aws_launch_template.gpu.id\n  }\n}\n");
+  const GpuRequest used = only(plain +
+                               "resource \"aws_autoscaling_group\" \"g\" {\n  desired_capacity = 5\n  max_size = 8\n"
+                               "  launch_template {\n    id = aws_launch_template.gpu.id\n  }\n}\n");
   EXPECT_EQ(used.units, 5);
   EXPECT_EQ(used.most_units, 8);
 }
@@ -78,24 +81,32 @@ TEST(Terraform, GoogleMachinesAcceleratorsAndPools) {
   EXPECT_EQ(pool.total(), 24);
   EXPECT_EQ(pool.most_units, 9);
   EXPECT_TRUE(pool.spot);
-  const GpuRequest tpl = only("resource \"google_compute_instance_template\" \"t\" { machine_type = \"g2-standard-8\" }\n"
-                              "resource \"google_compute_instance_group_manager\" \"m\" {\n  target_size = 4\n"
-                              "  version { instance_template = google_compute_instance_template.t.self_link }\n}\n");
+  const GpuRequest tpl = only(
+      "resource \"google_compute_instance_template\" \"t\" { machine_type = \"g2-standard-8\" }\n"
+      "resource \"google_compute_instance_group_manager\" \"m\" {\n  target_size = 4\n"
+      "  version { instance_template = google_compute_instance_template.t.self_link }\n}\n");
   EXPECT_EQ(tpl.units, 4);
 }
 
 TEST(Terraform, AzureMachinesSetsAndPools) {
-  EXPECT_EQ(only("resource \"azurerm_linux_virtual_machine\" \"a\" { size = \"Standard_NC24ads_A100_v4\" }").provider, "azure");
-  const GpuRequest set = only("resource \"azurerm_linux_virtual_machine_scale_set\" \"s\" {\n  sku = \"Standard_ND96isr_H100_v5\"\n"
-                              "  instances = 2\n  priority = \"Spot\"\n}\n");
+  EXPECT_EQ(only("resource \"azurerm_linux_virtual_machine\" \"a\" { size = \"Standard_NC24ads_A100_v4\" }").provider,
+            "azure");
+  const GpuRequest set = only(
+      "resource \"azurerm_linux_virtual_machine_scale_set\" \"s\" {\n  sku = \"Standard_ND96isr_H100_v5\"\n"
+      "  instances = 2\n  priority = \"Spot\"\n}\n");
   EXPECT_EQ(set.units, 2);
   EXPECT_TRUE(set.spot);
-  const GpuRequest pool = only("resource \"azurerm_kubernetes_cluster_node_pool\" \"p\" {\n  vm_size = \"Standard_NC40ads_H100_v5\"\n"
-                               "  node_count = 3\n  max_count = 6\n}\n");
+  const GpuRequest pool = only(
+      "resource \"azurerm_kubernetes_cluster_node_pool\" \"p\" {\n  vm_size = \"Standard_NC40ads_H100_v5\"\n"
+      "  node_count = 3\n  max_count = 6\n}\n");
   EXPECT_EQ(pool.units, 3);
   EXPECT_EQ(pool.most_units, 6);
-  EXPECT_EQ(only("resource \"azurerm_kubernetes_cluster\" \"c\" {\n  default_node_pool {\n    vm_size = \"Standard_NC6s_v3\"\n"
-                 "    node_count = 2\n  }\n}\n").units, 2);
+  EXPECT_EQ(
+      only(
+          "resource \"azurerm_kubernetes_cluster\" \"c\" {\n  default_node_pool {\n    vm_size = \"Standard_NC6s_v3\"\n"
+          "    node_count = 2\n  }\n}\n")
+          .units,
+      2);
 }
 
 TEST(Terraform, ModulesWithNodeGroupsInObjects) {
@@ -116,18 +127,23 @@ TEST(Terraform, ModulesWithNodeGroupsInObjects) {
 }
 
 TEST(Terraform, VariablesAreFollowedOrSaid) {
-  const std::string resource = "resource \"aws_instance\" \"gpu\" {\n  instance_type = var.type\n  count = local.n\n}\n";
-  const GpuRequest known = only(resource + "variable \"type\" { default = \"p5.48xlarge\" }\nlocals { n = var.many }\n"
-                                           "variable \"many\" {\n  type = number\n  default = 6\n}\n");
+  const std::string resource =
+      "resource \"aws_instance\" \"gpu\" {\n  instance_type = var.type\n  count = local.n\n}\n";
+  const GpuRequest known = only(resource +
+                                "variable \"type\" { default = \"p5.48xlarge\" }\nlocals { n = var.many }\n"
+                                "variable \"many\" {\n  type = number\n  default = 6\n}\n");
   EXPECT_THAT(known.machines, ElementsAre("p5.48xlarge"));
   EXPECT_EQ(known.units, 6);
   const GpuRequest given = read_terraform({{"main.tf", resource + "variable \"type\" {}\nlocals { n = 1 }\n"},
-                                           {"prod.auto.tfvars", "type = \"g5.xlarge\"\n"}}).requests.at(0);
+                                           {"prod.auto.tfvars", "type = \"g5.xlarge\"\n"}})
+                               .requests.at(0);
   EXPECT_THAT(given.machines, ElementsAre("g5.xlarge"));
   const GpuRequest open = only(resource + "variable \"type\" {}\n");
   EXPECT_EQ(open.units, std::nullopt);
   EXPECT_THAT(open.unresolved, ElementsAre("instance_type = var.type", "count = local.n"));
-  const GpuRequest text = only("variable \"s\" { default = \"8g\" }\nresource \"google_compute_instance\" \"x\" { machine_type = \"a3-highgpu-${var.s}\" }");
+  const GpuRequest text = only(
+      "variable \"s\" { default = \"8g\" }\nresource \"google_compute_instance\" \"x\" { machine_type = "
+      "\"a3-highgpu-${var.s}\" }");
   EXPECT_THAT(text.machines, ElementsAre("a3-highgpu-8g"));
   // A machine nobody calls one with GPUs: said, not guessed.
   const Found unknown = read_terraform({{"main.tf", "resource \"aws_instance\" \"web\" { instance_type = var.t }"}});
@@ -137,12 +153,18 @@ TEST(Terraform, VariablesAreFollowedOrSaid) {
 }
 
 TEST(Terraform, ForEachCountsItsElements) {
-  EXPECT_EQ(only("resource \"aws_instance\" \"a\" {\n  for_each = toset([\"x\", \"y\", \"z\"])\n  instance_type = \"g5.xlarge\"\n}\n").units, 3);
-  EXPECT_EQ(only("resource \"aws_instance\" \"a\" {\n  for_each = var.all\n  instance_type = \"g5.xlarge\"\n}\n").units, std::nullopt);
+  EXPECT_EQ(only("resource \"aws_instance\" \"a\" {\n  for_each = toset([\"x\", \"y\", \"z\"])\n  instance_type = "
+                 "\"g5.xlarge\"\n}\n")
+                .units,
+            3);
+  EXPECT_EQ(only("resource \"aws_instance\" \"a\" {\n  for_each = var.all\n  instance_type = \"g5.xlarge\"\n}\n").units,
+            std::nullopt);
 }
 
 TEST(Terraform, AFileThatCannotBeReadIsSaid) {
-  const Found found = read_terraform({{"broken.tf", "resource \"a\" {"}, {"main.tf", "resource \"aws_instance\" \"a\" { instance_type = \"g5.xlarge\" }"}});
+  const Found found =
+      read_terraform({{"broken.tf", "resource \"a\" {"},
+                      {"main.tf", "resource \"aws_instance\" \"a\" { instance_type = \"g5.xlarge\" }"}});
   EXPECT_EQ(found.requests.size(), 1u);
   ASSERT_EQ(found.notes.size(), 1u);
   EXPECT_THAT(found.notes[0], HasSubstr("broken.tf:1"));

@@ -43,7 +43,8 @@ std::string_view gpu_machine_provider(std::string_view type) {
       // g1 and g2 are long gone; p1 never was.
       return type[1] >= '2' ? "aws" : "";
     }
-    if (type.starts_with("trn") || type.starts_with("inf") || type.starts_with("dl1") || type.starts_with("dl2")) return "aws";
+    if (type.starts_with("trn") || type.starts_with("inf") || type.starts_with("dl1") || type.starts_with("dl2"))
+      return "aws";
   }
   for (const char* family : {"a2-", "a3-", "a4-", "a4x-", "g2-", "g4-"}) {
     if (type.starts_with(family)) return "gcp";

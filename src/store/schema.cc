@@ -33,7 +33,8 @@ Result<std::string> copy_tables(Database& database, const Schema& schema, std::i
 }
 
 Result<> take_steps(Database& database, const Schema& schema, std::int64_t from) {
-  Result<> done = database.run(fmt::format("CREATE TABLE IF NOT EXISTS {} (number BIGINT NOT NULL)", schema.version_table));
+  Result<> done =
+      database.run(fmt::format("CREATE TABLE IF NOT EXISTS {} (number BIGINT NOT NULL)", schema.version_table));
   for (auto step = static_cast<std::size_t>(from); done && step < schema.steps.size(); ++step) {
     for (const std::string& statement : schema.steps[step]) {
       if (done) done = database.run(statement);

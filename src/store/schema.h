@@ -1,7 +1,7 @@
 // The tables of a store, and how an older store becomes one of today.
 //
-//   const Schema schema{"ledger", "decision_version", {"decision"}, {{"CREATE TABLE decision ..."}, {"ALTER TABLE ..."}}};
-//   auto ready = bring_up_to_date(*database, schema);
+//   const Schema schema{"ledger", "decision_version", {"decision"}, {{"CREATE TABLE decision ..."}, {"ALTER TABLE
+//   ..."}}}; auto ready = bring_up_to_date(*database, schema);
 //
 // A step's number is the version it leads to. All missing steps are one transaction. A store that holds something is
 // copied before its first step; one of a newer program is refused and left as it is.

@@ -103,6 +103,8 @@ class Sqlite : public Database {
         return unreadable(words).with_hint("the file, its folder or the disk is read-only; nothing was changed");
       case SQLITE_CANTOPEN:
         return unreadable(words).with_hint("the folder is missing or may not be written");
+      case SQLITE_IOERR:  // also a lock file that found no room
+        return unreadable(words).with_hint("the disk is full or failing; nothing was changed");
       case SQLITE_FULL:
         return unreadable(words).with_hint("free some space and try again; nothing was changed");
       case SQLITE_NOTADB:
@@ -149,8 +151,8 @@ Result<std::unique_ptr<Database>> open_unchanging(const std::string& path) {
   }
   sqlite3* handle = nullptr;
   const std::string address = "file:" + path + "?immutable=1";
-  const int opened = sqlite3_open_v2(address.c_str(), &handle,
-                                     SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
+  const int opened =
+      sqlite3_open_v2(address.c_str(), &handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
   auto database = std::make_unique<Sqlite>(handle, path);
   if (opened != SQLITE_OK) return fail(unreadable(fmt::format("{}: {}", path, sqlite3_errstr(opened))));
   return database;

@@ -46,7 +46,8 @@ Result<> add_before(const Flags& flags, Decision& decision) {
   const auto less = [&](const std::optional<Usd>& cost) {
     return cost ? std::optional(*summary.before - *cost) : std::nullopt;
   };
-  decision.saving = UsdRange{less(decision.cost->high), *summary.before - decision.cost->likely, less(decision.cost->low)};
+  decision.saving =
+      UsdRange{less(decision.cost->high), *summary.before - decision.cost->likely, less(decision.cost->low)};
   summary.saving = decision.saving->likely;
   return {};
 }
@@ -88,7 +89,8 @@ Checked<Decision> read_decision(const Flags& flags) {
 
 std::string sentence(const Decision& d, bool kept) {
   const decisions::Summary& s = d.summary;
-  std::string text = fmt::format("{}: {} runs on {}", kept ? decisions::label(s.id) : "Not kept", s.workload, s.choice.words);
+  std::string text =
+      fmt::format("{}: {} runs on {}", kept ? decisions::label(s.id) : "Not kept", s.workload, s.choice.words);
   if (s.cost) text += fmt::format(" for {}", show_cost(*s.cost, s.per));
   if (const std::string saving = show_saving(s); !saving.empty()) text += ", " + saving;
   return text + ".";
@@ -110,15 +112,16 @@ Checked<Outcome> run(const Flags& flags) {
   report.blocks.insert(report.blocks.begin(), report::Paragraph{sentence(decision, !flags.dry_run)});
   report.blocks.emplace_back(predictions_table(decision));
   if (!decision.summary.saving) {
-    report.blocks.emplace_back(report::Paragraph{
-        "What it saves is not known: --before says what the workload costs today."});
+    report.blocks.emplace_back(
+        report::Paragraph{"What it saves is not known: --before says what the workload costs today."});
   }
-  report.blocks.emplace_back(report::Paragraph{
-      flags.dry_run ? "Nothing was written (--dry-run)."
-                    : fmt::format("Kept in {}. Next: 'rightsize rollout start {}'.", place,
-                                  decisions::label(decision.summary.id))});
+  report.blocks.emplace_back(report::Paragraph{flags.dry_run
+                                                   ? "Nothing was written (--dry-run)."
+                                                   : fmt::format("Kept in {}. Next: 'rightsize rollout start {}'.",
+                                                                 place, decisions::label(decision.summary.id))});
   add_record(decision, report.record);
-  report.document = {{"schema", "rightsize/decide/1"}, {"ledger", place.empty() ? report::Json(nullptr) : report::Json(place)}};
+  report.document = {{"schema", "rightsize/decide/1"},
+                     {"ledger", place.empty() ? report::Json(nullptr) : report::Json(place)}};
   report.document["decision"] = decision_json(decision);
   return outcome;
 }

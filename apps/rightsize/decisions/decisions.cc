@@ -21,7 +21,8 @@ struct Verb {
 };
 
 const std::vector<Verb>& verbs() {
-  static const std::vector<std::string> filter{"--workload", "--team", "--by", "--gpu", "--status", "--since", "--until"};
+  static const std::vector<std::string> filter{"--workload", "--team",  "--by",   "--gpu",
+                                               "--status",   "--since", "--until"};
   static const auto with = [](std::vector<std::string> more) {
     more.insert(more.end(), filter.begin(), filter.end());
     return more;
@@ -81,7 +82,8 @@ Result<double> parse_share(const std::string& text, const char* flag) {
   const Result<double> number = parse_number(trim(digits));
   const double share = number ? *number / (percent ? 100 : 1) : -1;
   if (share > 0 && share < 1) return share;
-  return fail(bad_input(fmt::format("{} '{}': a share between 0 and 1 expected", flag, text)).with_hint("for example 20%"));
+  return fail(
+      bad_input(fmt::format("{} '{}': a share between 0 and 1 expected", flag, text)).with_hint("for example 20%"));
 }
 
 Result<decisions::Filter> read_filter(const DecisionsFlags& flags) {
@@ -109,8 +111,9 @@ Result<decisions::Filter> read_filter(const DecisionsFlags& flags) {
 
 Run add_decisions(FlagSet& command) {
   auto flags = std::make_shared<DecisionsFlags>();
-  command.add_option("WHAT", flags->words,
-                     "list, show DECISION..., export [DECISION...], savings, review; a decision is D12, 12 or its workload's name");
+  command.add_option(
+      "WHAT", flags->words,
+      "list, show DECISION..., export [DECISION...], savings, review; a decision is D12, 12 or its workload's name");
   command.add_option("--workload", flags->workload, "only of this workload");
   command.add_option("--team", flags->team, "only of this team");
   command.add_option("--by", flags->by, "only by this person");
@@ -119,7 +122,8 @@ Run add_decisions(FlagSet& command) {
                      "decided, rolling-out, in-force, rolled-back or superseded, comma-separated");
   command.add_option("--since", flags->since, "decided at or after this time, 2026-11-01 or 2026-11-01T09:00:00Z");
   command.add_option("--until", flags->until, "decided before this time");
-  command.add_option("--top", flags->top, "list: how many, newest first; 0 for all (default: 40 in text, all elsewhere)")
+  command
+      .add_option("--top", flags->top, "list: how many, newest first; 0 for all (default: 40 in text, all elsewhere)")
       ->check([](const std::string& text) {
         return parse_count(text) ? std::string{} : "'" + text + "' is not a whole number from 0 up";
       });
@@ -127,10 +131,13 @@ Run add_decisions(FlagSet& command) {
       ->default_str("20%");
   command.add_option("--price-change", flags->price_change, "review: alert where the price changed by this much")
       ->default_str("5%");
-  command.add_option("--drift", flags->drift, "review: alert where utilization is this far (in points) from what it was")
+  command
+      .add_option("--drift", flags->drift, "review: alert where utilization is this far (in points) from what it was")
       ->default_str("20%");
   command.add_option("--webhook", flags->webhook, "review: send alerts there, e.g. a Slack incoming webhook");
-  command.add_option("--webhook-format", flags->webhook_format, "review: slack (text and attachments) or json (the report)")
+  command
+      .add_option("--webhook-format", flags->webhook_format,
+                  "review: slack (text and attachments) or json (the report)")
       ->default_str("slack");
   add_ledger_flags(command, flags->ledger);
   add_catalog_flag(command, flags->catalog);

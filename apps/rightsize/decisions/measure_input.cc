@@ -19,7 +19,8 @@ using decisions::Sample;
 
 std::vector<std::string> all_metrics() {
   std::vector<std::string> names = decisions::metric_names();
-  for (const char* more : {decisions::kOom, decisions::kUsd, decisions::kRuns, decisions::kGpuUtil}) names.emplace_back(more);
+  for (const char* more : {decisions::kOom, decisions::kUsd, decisions::kRuns, decisions::kGpuUtil})
+    names.emplace_back(more);
   return names;
 }
 
@@ -46,7 +47,8 @@ Result<> add_by_hand(const MeasureFlags& flags, Measured& into) {
       into.samples.push_back({named->first, *value, decisions::now(), "by hand"});
     }
   }
-  if (flags.oom >= 0) into.samples.push_back({decisions::kOom, static_cast<double>(flags.oom), decisions::now(), "by hand"});
+  if (flags.oom >= 0)
+    into.samples.push_back({decisions::kOom, static_cast<double>(flags.oom), decisions::now(), "by hand"});
   if (!flags.measured.empty() || flags.oom >= 0) into.how = "by hand";
   return {};
 }
@@ -65,7 +67,8 @@ class MinuteSink : public telemetry::SampleSink {
   void take(const std::string& source, std::vector<Sample>& into) const {
     for (const auto& [when, minute] : minutes_) {
       if (minute.memory > 0) into.push_back({decisions::kMemory, minute.memory, decisions::now(), source});
-      if (minute.readings > 0) into.push_back({decisions::kGpuUtil, minute.busy / minute.readings, decisions::now(), source});
+      if (minute.readings > 0)
+        into.push_back({decisions::kGpuUtil, minute.busy / minute.readings, decisions::now(), source});
     }
   }
 
@@ -98,7 +101,8 @@ std::string default_query(std::string_view metric, const std::string& match, con
   if (metric == decisions::kTtft) return quantile("vllm:time_to_first_token_seconds");
   if (metric == decisions::kTpot) return quantile("vllm:time_per_output_token_seconds");
   if (metric == decisions::kLatency) return quantile("vllm:e2e_request_latency_seconds");
-  if (metric == decisions::kMemory) return fmt::format("max(max_over_time(DCGM_FI_DEV_FB_USED{{{}}}[{}])) * 1048576", match, step);
+  if (metric == decisions::kMemory)
+    return fmt::format("max(max_over_time(DCGM_FI_DEV_FB_USED{{{}}}[{}])) * 1048576", match, step);
   return {};
 }
 
@@ -148,12 +152,14 @@ Checked<void> add_server(const MeasureFlags& flags, const decisions::Decision& d
 void add_measure_flags(FlagSet& command, MeasureFlags& flags) {
   command.group("What was measured");
   command
-      .add_option("--measured", flags.measured,
-                  "by hand: tokens_per_second=40100,39800 or tpot_seconds, hours, memory_bytes, usd_per_hour, usd, runs "
-                  "...; may be repeated, and every call adds to what is known")
+      .add_option(
+          "--measured", flags.measured,
+          "by hand: tokens_per_second=40100,39800 or tpot_seconds, hours, memory_bytes, usd_per_hour, usd, runs "
+          "...; may be repeated, and every call adds to what is known")
       ->one_value_each();
   command.add_option("--oom", flags.oom, "out-of-memory errors seen: 0 says that there were none")->range(0, 1'000'000);
-  command.add_option("--profile", flags.profile, "a recording of 'rightsize profile' or nvidia-smi: memory, utilization");
+  command.add_option("--profile", flags.profile,
+                     "a recording of 'rightsize profile' or nvidia-smi: memory, utilization");
   command
       .add_option("--query", flags.queries,
                   "what to ask the metrics server: METRIC=PROMQL; default: vLLM's latencies and dcgm-exporter's memory")

@@ -55,41 +55,48 @@ std::optional<Usd> cost_today(const Decision& decision, const market::PriceBook&
 
 }  // namespace
 
-void review_price(const Decision& decision, const catalog::Catalog& catalog, const ReviewLimits& limits, Review& review) {
+void review_price(const Decision& decision, const catalog::Catalog& catalog, const ReviewLimits& limits,
+                  Review& review) {
   const market::PriceBook book(catalog);
   const std::optional<double> old = old_price(decision);
   const std::optional<market::MachineQuote> now = price_today(decision, book);
   if (!old || *old <= 0) return;
   if (!now) {
-    review.alerts.push_back({"price", decision.summary,
-                             fmt::format("{}: the catalogue has no price of {} on these terms any more", name_of(decision),
-                                         decision.summary.choice.instance),
+    review.alerts.push_back({"price",
+                             decision.summary,
+                             fmt::format("{}: the catalogue has no price of {} on these terms any more",
+                                         name_of(decision), decision.summary.choice.instance),
                              {}});
     return;
   }
   const double price = in_usd_per_machine_hour(now->rate), change = price / *old - 1;
   if (std::abs(change) < limits.price_change) return;
-  review.alerts.push_back({"price", decision.summary,
+  review.alerts.push_back({"price",
+                           decision.summary,
                            fmt::format("{}: {} costs {}/h, {}/h when it was decided ({:+.1f} %)", name_of(decision),
-                                       decision.summary.choice.instance, format_usd_per_hour(price), format_usd_per_hour(*old),
-                                       change * 100),
+                                       decision.summary.choice.instance, format_usd_per_hour(price),
+                                       format_usd_per_hour(*old), change * 100),
                            {}});
 }
 
-void review_use(const Decision& decision, const std::vector<Sample>& samples, const ReviewLimits& limits, Review& review) {
+void review_use(const Decision& decision, const std::vector<Sample>& samples, const ReviewLimits& limits,
+                Review& review) {
   constexpr std::size_t kRecent = 20;
   const auto alert = [&](std::string_view what, double was, const char* basis, double is) {
     if (std::abs(is - was) < limits.drift) return;
-    review.alerts.push_back({"utilization", decision.summary,
-                             fmt::format("{}: {} is {}, {} {}", name_of(decision), what, format_percent(Ratio::fraction(is)),
-                                         format_percent(Ratio::fraction(was)), basis),
-                             {}});
+    review.alerts.push_back(
+        {"utilization",
+         decision.summary,
+         fmt::format("{}: {} is {}, {} {}", name_of(decision), what, format_percent(Ratio::fraction(is)),
+                     format_percent(Ratio::fraction(was)), basis),
+         {}});
   };
   const std::vector<double> load = values_of(samples, decisions::kUtilization);
   const decisions::Prediction* predicted = decision.find(decisions::kUtilization);
   if (!load.empty() && predicted != nullptr) {
     const std::size_t some = std::min(kRecent, load.size());
-    alert("utilization", predicted->value.likely, "predicted", mean_of(load.data() + load.size() - some, load.data() + load.size()));
+    alert("utilization", predicted->value.likely, "predicted",
+          mean_of(load.data() + load.size() - some, load.data() + load.size()));
   }
   // GPU utilization is not predicted: the latest readings against the first.
   const std::vector<double> busy = values_of(samples, decisions::kGpuUtil);
@@ -100,7 +107,9 @@ void review_use(const Decision& decision, const std::vector<Sample>& samples, co
 
 void review_choice(const Decision& decision, const catalog::Catalog& catalog, const perf::Constants& constants,
                    const ReviewLimits& limits, Review& review) {
-  const auto skip = [&](const std::string& why) { review.not_asked_again.push_back(fmt::format("{}: {}", name_of(decision), why)); };
+  const auto skip = [&](const std::string& why) {
+    review.not_asked_again.push_back(fmt::format("{}: {}", name_of(decision), why));
+  };
   if (decision.request.empty()) return skip("the plan does not say what was asked");
   std::vector<model::Setting> settings;
   for (const auto& [name, value] : decision.request) settings.push_back({name, value, {}});
@@ -122,10 +131,11 @@ void review_choice(const Decision& decision, const catalog::Catalog& catalog, co
   const Usd saving = *today - best.cost;
   review.alerts.push_back(
       {"cheaper", decision.summary,
-       fmt::format("{}: {} x {} ({} x {} at {}, {}) would cost {}, {:.0f} % less than {}{}", name_of(decision), best.gpus,
-                   best.offer.gpu->name, best.machines, best.offer.machine->instance, best.offer.machine->provider,
-                   catalog::name_of(best.offer.price->purchase), show_cost(best.cost, decision.summary.per), share * 100,
-                   show_cost(*today, decision.summary.per), same ? " (the same machines, other settings)" : ""),
+       fmt::format("{}: {} x {} ({} x {} at {}, {}) would cost {}, {:.0f} % less than {}{}", name_of(decision),
+                   best.gpus, best.offer.gpu->name, best.machines, best.offer.machine->instance,
+                   best.offer.machine->provider, catalog::name_of(best.offer.price->purchase),
+                   show_cost(best.cost, decision.summary.per), share * 100, show_cost(*today, decision.summary.per),
+                   same ? " (the same machines, other settings)" : ""),
        saving});
 }
 

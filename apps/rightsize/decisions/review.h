@@ -33,7 +33,7 @@ void review_price(const decisions::Decision& decision, const catalog::Catalog& c
                   Review& review);
 void review_use(const decisions::Decision& decision, const std::vector<decisions::Sample>& samples,
                 const ReviewLimits& limits, Review& review);
-void review_choice(const decisions::Decision& decision, const catalog::Catalog& catalog, const perf::Constants& constants,
-                   const ReviewLimits& limits, Review& review);
+void review_choice(const decisions::Decision& decision, const catalog::Catalog& catalog,
+                   const perf::Constants& constants, const ReviewLimits& limits, Review& review);
 
 }  // namespace rightsize::app

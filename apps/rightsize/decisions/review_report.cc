@@ -117,7 +117,8 @@ Checked<Outcome> review_decisions(const DecisionsFlags& flags) {
   for (const Alert& alert : review.alerts) lines += fmt::format("{}{}.", lines.empty() ? "" : "\n", alert.words);
   if (!lines.empty()) report.blocks.emplace_back(report::Paragraph{std::move(lines)});
   std::string skipped;
-  for (const std::string& why : review.not_asked_again) skipped += fmt::format("{}Not planned again: {}.", skipped.empty() ? "" : "\n", why);
+  for (const std::string& why : review.not_asked_again)
+    skipped += fmt::format("{}Not planned again: {}.", skipped.empty() ? "" : "\n", why);
   if (!skipped.empty()) report.blocks.emplace_back(report::Paragraph{std::move(skipped)});
   report.document = review_json(review);
   report_backup(ledger, report);

@@ -1,11 +1,12 @@
 // rightsize decisions savings: what decisions have saved so far, for whoever pays.
+#include "decisions/savings.h"
+
 #include <map>
 
 #include <fmt/format.h>
 
 #include "base/format.h"
 #include "decisions/clock.h"
-#include "decisions/savings.h"
 #include "rightsize/decisions/decisions.h"
 #include "rightsize/decisions/words.h"
 
@@ -93,10 +94,14 @@ Json savings_json(const std::vector<Saving>& savings, const std::map<std::string
 }
 
 constexpr const char* kMethod =
-    "Method: what the workload cost before the decision (given with 'decide --before', or measured by 'service') less what "
-    "it costs now, times the share of the workload that runs so (rollout: 10 %, 50 %, all; one job alone counts as nothing), "
-    "from the moment each stage began to the next, to the decision's end, or to now. Jobs are counted by recorded runs. "
-    "'Measured' uses bills or measured prices and speeds; 'predicted' uses the plan's likely cost where nothing was measured. "
+    "Method: what the workload cost before the decision (given with 'decide --before', or measured by 'service') less "
+    "what "
+    "it costs now, times the share of the workload that runs so (rollout: 10 %, 50 %, all; one job alone counts as "
+    "nothing), "
+    "from the moment each stage began to the next, to the decision's end, or to now. Jobs are counted by recorded "
+    "runs. "
+    "'Measured' uses bills or measured prices and speeds; 'predicted' uses the plan's likely cost where nothing was "
+    "measured. "
     "The two are never added. Decisions that are superseded stop counting when the next one is taken.";
 
 }  // namespace
@@ -131,7 +136,8 @@ Checked<Outcome> report_savings(const DecisionsFlags& flags) {
   report.blocks.emplace_back(report::Paragraph{fmt::format(
       "{} saved by {}, measured; {} more as predicted, not measured yet.{}", format_usd(all.measured),
       decisions::format_time(decisions::now()).substr(0, 10), format_usd(all.predicted),
-      waiting == 0 ? "" : fmt::format(" {} {} not rolled out.", waiting, waiting == 1 ? "decision is" : "decisions are"))});
+      waiting == 0 ? ""
+                   : fmt::format(" {} {} not rolled out.", waiting, waiting == 1 ? "decision is" : "decisions are"))});
   report.blocks.emplace_back(decisions_table(savings));
   report.blocks.emplace_back(teams_table(teams));
   report.blocks.emplace_back(report::Paragraph{kMethod});

@@ -48,8 +48,8 @@ std::string show_cost(Usd cost, Per per) { return fmt::format("{} a {}", format_
 std::string show_saving(const Summary& summary) {
   if (!summary.saving) return {};
   const bool less = *summary.saving >= Usd{};
-  return fmt::format("{} {} a {} than today", format_usd(less ? *summary.saving : -*summary.saving), less ? "less" : "more",
-                     name_of(summary.per));
+  return fmt::format("{} {} a {} than today", format_usd(less ? *summary.saving : -*summary.saving),
+                     less ? "less" : "more", name_of(summary.per));
 }
 
 Json range_json(const Range& range) {
@@ -168,7 +168,8 @@ void add_record(const Decision& d, std::vector<report::Block>& blocks) {
   blocks.emplace_back(predictions_table(d));
   say(fmt::format("Way back: {}", d.way_back.empty() ? "not said." : d.way_back));
   std::string inputs;
-  for (const auto& [name, value] : d.request) inputs += fmt::format("{}--{} {}", inputs.empty() ? "" : " ", name, value);
+  for (const auto& [name, value] : d.request)
+    inputs += fmt::format("{}--{} {}", inputs.empty() ? "" : " ", name, value);
   say(fmt::format("Inputs: {}", inputs.empty() ? "the plan does not say." : inputs));
   say(fmt::format("Made by 'rightsize {}' {} with catalogue {}.", d.command, d.program,
                   d.catalogue.empty() ? "(not said)" : d.catalogue));

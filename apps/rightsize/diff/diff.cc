@@ -96,7 +96,8 @@ Checked<Outcome> run(const Flags& flags) {
   if (!flags.all) std::erase_if(result.changes, [](const manifests::Change& change) { return !change.differs(); });
   result.totals = totals_of(result.changes);
   result.passed = !result.fail_over || result.totals.change() <= *result.fail_over;
-  if (flags.strict && (result.totals.unpriced > 0 || result.totals.misfits > 0 || !result.notes.empty())) result.passed = false;
+  if (flags.strict && (result.totals.unpriced > 0 || result.totals.misfits > 0 || !result.notes.empty()))
+    result.passed = false;
   Outcome outcome{diff_report(result)};
   if (!result.passed) outcome.exit_code = kCheckFailed;
   return outcome;
@@ -113,7 +114,8 @@ Run add_diff(FlagSet& command) {
   command.add_option("--job-hours", flags->job_hours,
                      "hours a month that jobs run (Job, RayJob, sbatch, SkyPilot task); default: all month, the most "
                      "they can cost");
-  command.add_option("--fail-over", flags->fail_over, "exit code 4 where the change costs more a month than this, e.g. 500");
+  command.add_option("--fail-over", flags->fail_over,
+                     "exit code 4 where the change costs more a month than this, e.g. 500");
   command.add_flag("--strict", flags->strict, "exit code 4 also where something does not fit or could not be priced");
   command.add_flag("--all", flags->all, "also requests that do not change");
   add_catalog_flag(command, flags->catalog);

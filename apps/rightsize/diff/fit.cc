@@ -21,9 +21,12 @@ std::vector<std::string> words_of(std::string_view command) {
     word.clear();
   };
   for (const char c : command) {
-    if (c == ' ' || c == '\n' || c == '\t' || c == '\\' || c == '"' || c == '\'') end();
-    else if (c == '=' && word.starts_with("--")) end();
-    else word += c;
+    if (c == ' ' || c == '\n' || c == '\t' || c == '\\' || c == '"' || c == '\'')
+      end();
+    else if (c == '=' && word.starts_with("--"))
+      end();
+    else
+      word += c;
   }
   end();
   return words;
@@ -46,7 +49,8 @@ std::optional<EngineCommand> read_engine_command(std::string_view command) {
     if (name == "serve" && !value.starts_with("-")) engine.model = value;
     if (name == "--model" || name == "--model-path" || name == "--model-id") engine.model = value;
     if (name == "--quantization" || name == "-q" || name == "--quantize") engine.quantization = value;
-    if (name == "--tensor-parallel-size" || name == "-tp" || name == "--tp" || name == "--tp-size" || name == "--num-shard") {
+    if (name == "--tensor-parallel-size" || name == "-tp" || name == "--tp" || name == "--tp-size" ||
+        name == "--num-shard") {
       if (const Result<std::int64_t> size = parse_integer(value); size && *size > 0 && *size <= 1024) {
         engine.tensor_parallel = static_cast<int>(*size);
       }
@@ -78,11 +82,12 @@ std::optional<ModelFit> model_fit(const manifests::GpuRequest& request, const ma
   const int wanted = engine->tensor_parallel;
   if (request.per_unit && *request.per_unit < wanted) {
     said.fits = false;
-    said.words = fmt::format("{} wants {} GPUs (tensor parallel), the pod has {:.0f}", served->name, wanted, *request.per_unit);
+    said.words =
+        fmt::format("{} wants {} GPUs (tensor parallel), the pod has {:.0f}", served->name, wanted, *request.per_unit);
     return said;
   }
-  said.words = fmt::format("{} needs {} on each of {} {}; {} has {}: {}", served->name, format_bytes(need.device), wanted,
-                           wanted == 1 ? "GPU" : "GPUs", cost.gpu->name, format_bytes(fit.capacity),
+  said.words = fmt::format("{} needs {} on each of {} {}; {} has {}: {}", served->name, format_bytes(need.device),
+                           wanted, wanted == 1 ? "GPU" : "GPUs", cost.gpu->name, format_bytes(fit.capacity),
                            fit.verdict == memory::Verdict::kNo      ? "does not fit"
                            : fit.verdict == memory::Verdict::kTight ? "tight"
                                                                     : "fits");

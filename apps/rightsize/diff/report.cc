@@ -30,11 +30,13 @@ std::string count(const std::optional<double>& number) { return number ? format_
 // "4 x 8 nvidia.com/gpu (h100-sxm), spot": what is asked for, in short.
 std::string what_of(const Side& side) {
   const GpuRequest& r = side.request;
-  std::string text = r.whole_machines && r.gpus.empty() ? fmt::format("{} x {}", count(r.units), r.resource)
-                                                        : fmt::format("{} x {} {}", count(r.units), count(r.per_unit), r.resource);
+  std::string text = r.whole_machines && r.gpus.empty()
+                         ? fmt::format("{} x {}", count(r.units), r.resource)
+                         : fmt::format("{} x {} {}", count(r.units), count(r.per_unit), r.resource);
   if (r.ceiling) text = fmt::format("at most {} {}", count(r.per_unit), r.resource);
   if (r.most_units) text += fmt::format(", up to {}", count(r.most_units));
-  if (side.cost.gpu != nullptr && text.find(side.cost.gpu->name) == std::string::npos) text += fmt::format(" ({})", side.cost.gpu->name);
+  if (side.cost.gpu != nullptr && text.find(side.cost.gpu->name) == std::string::npos)
+    text += fmt::format(" ({})", side.cost.gpu->name);
   if (r.spot) text += ", spot";
   return text;
 }
@@ -67,16 +69,20 @@ std::optional<UsdPerSecond> change_of(const Change& change) {
 
 report::Table table_of(const std::vector<Change>& changes) {
   report::Table table;
-  table.columns = {{"what", "name", Align::kLeft, 40},      {"where", "place", Align::kLeft, 40, true},
-                   {"before", "before", Align::kLeft, 48},  {"after", "after", Align::kLeft, 48},
-                   {"$/month", "before_usd_per_month", Align::kRight}, {"now", "after_usd_per_month", Align::kRight},
+  table.columns = {{"what", "name", Align::kLeft, 40},
+                   {"where", "place", Align::kLeft, 40, true},
+                   {"before", "before", Align::kLeft, 48},
+                   {"after", "after", Align::kLeft, 48},
+                   {"$/month", "before_usd_per_month", Align::kRight},
+                   {"now", "after_usd_per_month", Align::kRight},
                    {"change", "change_usd_per_month", Align::kRight}};
   for (const Change& change : changes) {
     const std::optional<UsdPerSecond> by = change_of(change);
-    table.rows.push_back({report::text_cell(name_of(newest(change).request)), report::text_cell(place_of(newest(change).request)),
+    table.rows.push_back({report::text_cell(name_of(newest(change).request)),
+                          report::text_cell(place_of(newest(change).request)),
                           report::text_cell(change.before ? what_of(*change.before) : "-"),
-                          report::text_cell(change.after ? what_of(*change.after) : "removed"), month_cell(change.before),
-                          month_cell(change.after),
+                          report::text_cell(change.after ? what_of(*change.after) : "removed"),
+                          month_cell(change.before), month_cell(change.after),
                           by ? report::number_cell(signed_month(*by), in_usd_per_month(*by)) : report::unknown_cell()});
   }
   return table;
@@ -90,11 +96,13 @@ std::vector<std::string> remarks_of(const Change& change) {
   for (const std::string& misfit : side.cost.misfits) remarks.push_back("does not fit: " + misfit);
   if (const auto fit = model_fit(side.request, side.cost)) remarks.push_back(fit->words);
   for (const std::string& doubt : side.cost.doubts) {
-    const bool open = std::find(side.request.unresolved.begin(), side.request.unresolved.end(), doubt) != side.request.unresolved.end();
+    const bool open = std::find(side.request.unresolved.begin(), side.request.unresolved.end(), doubt) !=
+                      side.request.unresolved.end();
     remarks.push_back(open ? "not known: " + doubt : doubt);
   }
   if (side.cost.most) remarks.push_back(fmt::format("scaled up it costs {} a month", per_month(*side.cost.most)));
-  if (side.cost.run) remarks.push_back(fmt::format("a run costs at most {} (its time limit)", format_usd(*side.cost.run)));
+  if (side.cost.run)
+    remarks.push_back(fmt::format("a run costs at most {} (its time limit)", format_usd(*side.cost.run)));
   if (!side.cost.source.empty()) remarks.push_back("price: " + side.cost.source);
   return remarks;
 }
@@ -104,10 +112,12 @@ std::string summary_of(const DiffResult& result) {
   if (result.changes.empty()) {
     return fmt::format("No GPU request changes ({} found).", result.requests);
   }
-  std::string text = fmt::format("{} a month: {} before, {} after, in {} {}.", signed_month(t.change()), per_month(t.before),
-                                 per_month(t.after), t.changes, t.changes == 1 ? "GPU request" : "GPU requests");
+  std::string text =
+      fmt::format("{} a month: {} before, {} after, in {} {}.", signed_month(t.change()), per_month(t.before),
+                  per_month(t.after), t.changes, t.changes == 1 ? "GPU request" : "GPU requests");
   if (t.unpriced > 0) {
-    text += fmt::format(" {} could not be priced and {} not in these sums.", t.unpriced, t.unpriced == 1 ? "is" : "are");
+    text +=
+        fmt::format(" {} could not be priced and {} not in these sums.", t.unpriced, t.unpriced == 1 ? "is" : "are");
   }
   if (t.jobs_all_month) text += " Jobs are counted as if they ran all month (--job-hours says how long they do).";
   return text;
@@ -147,7 +157,9 @@ Json change_json(const Change& change) {
             {"kind", r.kind},
             {"name", r.name},
             {"part", r.part.empty() ? Json(nullptr) : Json(r.part)},
-            {"change", change.is_new() ? "added" : change.is_gone() ? "removed" : "changed"},
+            {"change", change.is_new()    ? "added"
+                       : change.is_gone() ? "removed"
+                                          : "changed"},
             {"usd_per_month_change", by ? json_number(in_usd_per_month(*by)) : Json(nullptr)}};
   j["before"] = side_json(change.before);
   j["after"] = side_json(change.after);
@@ -198,17 +210,18 @@ report::Report diff_report(const DiffResult& result) {
   for (const std::string& note : result.notes) notes += (notes.empty() ? "" : "\n") + note;
   if (!notes.empty()) say(std::move(notes));
   const DiffTotals& t = result.totals;
-  report.document = {{"schema", "rightsize/diff/1"},
-                     {"usd_per_month",
-                      {{"before", json_number(in_usd_per_month(t.before))},
-                       {"after", json_number(in_usd_per_month(t.after))},
-                       {"change", json_number(in_usd_per_month(t.change()))}}},
-                     {"requests", result.requests},
-                     {"unpriced", t.unpriced},
-                     {"misfits", t.misfits},
-                     {"jobs_counted_all_month", t.jobs_all_month},
-                     {"fail_over_usd_per_month", result.fail_over ? json_number(in_usd_per_month(*result.fail_over)) : Json(nullptr)},
-                     {"passed", result.passed}};
+  report.document = {
+      {"schema", "rightsize/diff/1"},
+      {"usd_per_month",
+       {{"before", json_number(in_usd_per_month(t.before))},
+        {"after", json_number(in_usd_per_month(t.after))},
+        {"change", json_number(in_usd_per_month(t.change()))}}},
+      {"requests", result.requests},
+      {"unpriced", t.unpriced},
+      {"misfits", t.misfits},
+      {"jobs_counted_all_month", t.jobs_all_month},
+      {"fail_over_usd_per_month", result.fail_over ? json_number(in_usd_per_month(*result.fail_over)) : Json(nullptr)},
+      {"passed", result.passed}};
   report.document["changes"] = Json::array();
   for (const Change& change : result.changes) report.document["changes"].push_back(change_json(change));
   report.document["notes"] = result.notes;

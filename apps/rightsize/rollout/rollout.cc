@@ -56,20 +56,24 @@ std::vector<Sample> since(const std::vector<Sample>& samples, const StageRecord&
 report::Table stages_table(const std::vector<StageRecord>& stages) {
   report::Table table;
   table.title = "Stages";
-  table.columns = {{"stage", "stage", Align::kLeft},   {"state", "state", Align::kLeft}, {"began", "started_at", Align::kLeft},
-                   {"ended", "ended_at", Align::kLeft}, {"by", "by", Align::kLeft},       {"confirmed", "how", Align::kLeft, 40},
-                   {"note", "note", Align::kLeft, 40, true}};
+  table.columns = {
+      {"stage", "stage", Align::kLeft},        {"state", "state", Align::kLeft}, {"began", "started_at", Align::kLeft},
+      {"ended", "ended_at", Align::kLeft},     {"by", "by", Align::kLeft},       {"confirmed", "how", Align::kLeft, 40},
+      {"note", "note", Align::kLeft, 40, true}};
   for (const Stage stage : decisions::kStages) {
-    const auto found = std::find_if(stages.rbegin(), stages.rend(), [&](const StageRecord& r) { return r.stage == stage; });
+    const auto found =
+        std::find_if(stages.rbegin(), stages.rend(), [&](const StageRecord& r) { return r.stage == stage; });
     if (found == stages.rend()) {
       table.rows.push_back({report::text_cell(words_of(stage)), report::text_cell("not begun"), report::unknown_cell(),
-                            report::unknown_cell(), report::text_cell(""), report::text_cell(""), report::text_cell("")});
+                            report::unknown_cell(), report::text_cell(""), report::text_cell(""),
+                            report::text_cell("")});
       continue;
     }
-    table.rows.push_back({report::text_cell(words_of(stage)), report::text_cell(name_of(found->state)),
-                          report::text_cell(decisions::format_time(found->started_at)),
-                          found->ended_at ? report::text_cell(decisions::format_time(*found->ended_at)) : report::unknown_cell(),
-                          report::text_cell(found->by), report::text_cell(found->how), report::text_cell(found->note)});
+    table.rows.push_back(
+        {report::text_cell(words_of(stage)), report::text_cell(name_of(found->state)),
+         report::text_cell(decisions::format_time(found->started_at)),
+         found->ended_at ? report::text_cell(decisions::format_time(*found->ended_at)) : report::unknown_cell(),
+         report::text_cell(found->by), report::text_cell(found->how), report::text_cell(found->note)});
   }
   return table;
 }
@@ -77,7 +81,9 @@ report::Table stages_table(const std::vector<StageRecord>& stages) {
 report::Table checks_table(const std::vector<Check>& checks) {
   report::Table table;
   table.title = "Checks of the running stage";
-  table.columns = {{"check", "check", Align::kLeft}, {"state", "state", Align::kLeft}, {"what was seen", "words", Align::kLeft},
+  table.columns = {{"check", "check", Align::kLeft},
+                   {"state", "state", Align::kLeft},
+                   {"what was seen", "words", Align::kLeft},
                    {"more samples", "samples_needed", Align::kRight}};
   static const std::map<std::string, std::string> words = {{"speed", "speed within its interval"},
                                                            {"memory", "no out-of-memory"},
@@ -87,8 +93,9 @@ report::Table checks_table(const std::vector<Check>& checks) {
     report::Cell name = report::text_cell(words.at(check.name));
     name.exact = check.name;
     table.rows.push_back({std::move(name), report::text_cell(name_of(check.state)), report::text_cell(check.words),
-                          check.more ? report::number_cell(std::to_string(*check.more), static_cast<double>(*check.more))
-                                     : report::unknown_cell()});
+                          check.more
+                              ? report::number_cell(std::to_string(*check.more), static_cast<double>(*check.more))
+                              : report::unknown_cell()});
   }
   return table;
 }
@@ -119,7 +126,8 @@ Json checks_json(const std::vector<Check>& checks) {
 }
 
 std::string way_back(const Decision& decision) {
-  return fmt::format("Way back: {}", decision.way_back.empty() ? "not said ('decide --way-back' keeps one)." : decision.way_back);
+  return fmt::format("Way back: {}",
+                     decision.way_back.empty() ? "not said ('decide --way-back' keeps one)." : decision.way_back);
 }
 
 // The state as it is in the ledger, under a first sentence.
@@ -134,12 +142,10 @@ Checked<Outcome> state_report(Ledger& ledger, const Decision& decision, std::str
   report.title = fmt::format("Rollout of {}", decisions::label(id));
   report.blocks.emplace_back(report::Paragraph{std::move(first)});
   report.blocks.emplace_back(stages_table(stages));
-  report.document = {{"schema", "rightsize/rollout/1"},
-                     {"id", decisions::label(id)},
-                     {"workload", now.summary.workload},
-                     {"status", name_of(now.summary.status)},
-                     {"stages", stages_json(stages)},
-                     {"way_back", now.way_back.empty() ? Json(nullptr) : Json(now.way_back)}};
+  report.document = {
+      {"schema", "rightsize/rollout/1"},  {"id", decisions::label(id)},
+      {"workload", now.summary.workload}, {"status", name_of(now.summary.status)},
+      {"stages", stages_json(stages)},    {"way_back", now.way_back.empty() ? Json(nullptr) : Json(now.way_back)}};
   if (const StageRecord* current = running(stages)) {
     const std::vector<Check> checks = check_stage(now, since(samples, *current));
     report.blocks.emplace_back(checks_table(checks));
@@ -152,7 +158,8 @@ Checked<Outcome> state_report(Ledger& ledger, const Decision& decision, std::str
 
 std::string status_sentence(const Decision& decision, const std::vector<StageRecord>& stages) {
   const std::string name = fmt::format("{} ({})", decisions::label(decision.summary.id), decision.summary.workload);
-  if (const StageRecord* current = running(stages)) return fmt::format("{}: {} runs so.", name, words_of(current->stage));
+  if (const StageRecord* current = running(stages))
+    return fmt::format("{}: {} runs so.", name, words_of(current->stage));
   return fmt::format("{} is {}.", name, name_of(decision.summary.status));
 }
 
@@ -160,7 +167,8 @@ Checked<Outcome> start(const Flags& flags, Ledger& ledger, const Decision& decis
   Stage stage = Stage::kOneJob;
   if (!flags.stage.empty()) {
     const std::optional<Stage> named = decisions::parse_stage(flags.stage);
-    if (!named) return fail(bad_input(fmt::format("--stage '{}' is none", flags.stage)).with_hint("one-job, 10%, 50% or all"));
+    if (!named)
+      return fail(bad_input(fmt::format("--stage '{}' is none", flags.stage)).with_hint("one-job, 10%, 50% or all"));
     stage = *named;
   }
   if (Result<> begun = ledger.start_stage(decision.summary.id, stage, decisions::now(), author_of(flags)); !begun) {
@@ -179,7 +187,8 @@ Checked<Outcome> confirm(const Flags& flags, Ledger& ledger, const Decision& dec
   RIGHTSIZE_TRY(const std::vector<StageRecord> stages, ledger.stages(id));
   const StageRecord* current = running(stages);
   if (current == nullptr) {
-    return fail(bad_input(fmt::format("{}: no stage runs", name)).with_hint(fmt::format("'rightsize rollout start {}'", name)));
+    return fail(
+        bad_input(fmt::format("{}: no stage runs", name)).with_hint(fmt::format("'rightsize rollout start {}'", name)));
   }
   RIGHTSIZE_TRY(const Measured measured, measure(flags.measure, decision));
   if (Result<> added = ledger.add_samples(id, measured.samples); !added) return fail(added.error());
@@ -189,21 +198,26 @@ Checked<Outcome> confirm(const Flags& flags, Ledger& ledger, const Decision& dec
     return std::count_if(checks.begin(), checks.end(), [&](const Check& c) { return c.state == state; });
   };
   if (count(CheckState::kFailed) > 0 && !flags.by_hand) {
-    return state_report(ledger, decision,
-                        fmt::format("{} stays where it is: {} of {} checks failed. 'rightsize rollout back {}' ends it.", name,
-                                    count(CheckState::kFailed), checks.size(), name),
-                        kCheckFailed);
+    return state_report(
+        ledger, decision,
+        fmt::format("{} stays where it is: {} of {} checks failed. 'rightsize rollout back {}' ends it.", name,
+                    count(CheckState::kFailed), checks.size(), name),
+        kCheckFailed);
   }
   if (count(CheckState::kUnknown) > 0 && !flags.by_hand) {
-    return state_report(ledger, decision,
-                        fmt::format("{} stays where it is: {} of {} checks are not decided yet (--by-hand passes the stage on "
-                                    "your word).",
-                                    name, count(CheckState::kUnknown), checks.size()),
-                        kNoFeasibleAnswer);
+    return state_report(
+        ledger, decision,
+        fmt::format("{} stays where it is: {} of {} checks are not decided yet (--by-hand passes the stage on "
+                    "your word).",
+                    name, count(CheckState::kUnknown), checks.size()),
+        kNoFeasibleAnswer);
   }
   StageRecord how;
   how.by = author_of(flags);
-  how.how = flags.by_hand ? "by hand" : measured.how.empty() ? "by earlier measurements" : measured.how;
+  how.how = flags.by_hand ? "by hand"
+            : measured.how.empty()
+                ? "checks, measured earlier"
+                : fmt::format("checks, measured {}{}", measured.how == "by hand" ? "" : "by ", measured.how);
   how.note = flags.note;
   const Stage stage = current->stage;
   if (Result<> passed = ledger.pass_stage(id, stage, decisions::now(), how); !passed) return fail(passed.error());

@@ -97,8 +97,10 @@ Checked<std::optional<perf::Measurement>> measurement_of(const Decision& decisio
   if (!row.contains("model")) return std::nullopt;
   if (!serving) {
     const double gpus = std::max<double>(1, static_cast<double>(decision.summary.choice.gpus));
-    if (speed->prediction.metric == decisions::kTokens) row["tokens_per_second"] = fmt::format("{}", speed->measured.typical);
-    else row["samples_per_second_per_gpu"] = fmt::format("{}", speed->measured.typical / gpus);
+    if (speed->prediction.metric == decisions::kTokens)
+      row["tokens_per_second"] = fmt::format("{}", speed->measured.typical);
+    else
+      row["samples_per_second_per_gpu"] = fmt::format("{}", speed->measured.typical / gpus);
   }
   RIGHTSIZE_TRY(std::vector<perf::Measurement> read,
                 perf::read_measurements(decisions::label(decision.summary.id), csv_of(row), catalog));

@@ -11,8 +11,8 @@
 namespace rightsize::app {
 namespace {
 
-using decisions::MetricVerdict;
 using decisions::Finding;
+using decisions::MetricVerdict;
 using decisions::Verification;
 using report::Align;
 using report::Json;
@@ -27,6 +27,7 @@ std::string predicted_words(const MetricVerdict& v) {
 
 std::string interval_words(const MetricVerdict& v) {
   if (v.measured.count == 0) return "-";
+  if (v.prediction.metric == decisions::kRate) return "-";
   if (!std::isfinite(v.measured.high)) return "any";
   const std::string_view metric = v.prediction.metric;
   if (v.measured.low == v.measured.high) return show_metric(metric, v.measured.high);
@@ -44,7 +45,9 @@ std::string verdict_words(const MetricVerdict& v) {
 std::string more_words(const Verification& found) {
   std::int64_t more = 0;
   for (const MetricVerdict& v : found.metrics) more = std::max(more, v.more.value_or(0));
-  if (more > 0) return fmt::format(" About {} more {} would decide, if they go on as they do.", more, more == 1 ? "sample" : "samples");
+  if (more > 0)
+    return fmt::format(" About {} more {} would decide, if they go on as they do.", more,
+                       more == 1 ? "sample" : "samples");
   return " No speed or latency was measured.";
 }
 
@@ -67,29 +70,30 @@ std::string verdict_sentence(const decisions::Decision& decision, const Verifica
       break;
   }
   std::string reasons;
-  const bool any_more = std::any_of(found.metrics.begin(), found.metrics.end(), [](const auto& v) { return v.more.has_value(); });
+  const bool any_more =
+      std::any_of(found.metrics.begin(), found.metrics.end(), [](const auto& v) { return v.more.has_value(); });
   for (const MetricVerdict& v : found.metrics) {
-    if (v.measured.count > 0 && !v.reason.empty()) reasons += fmt::format(" {}: {}.", metric_words(v.prediction.metric), v.reason);
+    if (v.measured.count > 0 && !v.reason.empty())
+      reasons += fmt::format(" {}: {}.", metric_words(v.prediction.metric), v.reason);
   }
-  return fmt::format("{} is inconclusive so far.{}{}", name, any_more || reasons.empty() ? more_words(found) : "", reasons);
+  return fmt::format("{} is inconclusive so far.{}{}", name, any_more || reasons.empty() ? more_words(found) : "",
+                     reasons);
 }
 
 report::Table verdict_table(const Verification& found) {
   report::Table table;
-  table.columns = {{"what", "metric", Align::kLeft},
-                   {"predicted", "predicted", Align::kRight},
-                   {"measured", "measured", Align::kRight},
-                   {"95 % at any time", "interval", Align::kRight},
-                   {"samples", "samples", Align::kRight},
-                   {"verdict", "verdict", Align::kLeft}};
+  table.columns = {{"what", "metric", Align::kLeft},        {"predicted", "predicted", Align::kRight},
+                   {"measured", "measured", Align::kRight}, {"95 % at any time", "interval", Align::kRight},
+                   {"samples", "samples", Align::kRight},   {"verdict", "verdict", Align::kLeft}};
   for (const MetricVerdict& v : found.metrics) {
     const std::string_view metric = v.prediction.metric;
     const auto samples = static_cast<double>(v.measured.count);
     report::Cell name = report::text_cell(metric_words(metric));
     name.exact = metric;
     table.rows.push_back({std::move(name), report::text_cell(predicted_words(v)),
-                          v.measured.count == 0 ? report::unknown_cell()
-                                                : report::number_cell(show_metric(metric, v.measured.typical), v.measured.typical),
+                          v.measured.count == 0
+                              ? report::unknown_cell()
+                              : report::number_cell(show_metric(metric, v.measured.typical), v.measured.typical),
                           report::text_cell(interval_words(v)), report::number_cell(format_count(samples), samples),
                           report::text_cell(verdict_words(v))});
   }

@@ -37,8 +37,9 @@ std::string cost_sentence(const Decision& decision, const decisions::Verificatio
   std::string text = fmt::format("A {} costs {} ({})", per, format_usd(found.cost->cost), found.cost->method);
   if (decision.cost) text += fmt::format(", predicted {}", format_usd(decision.cost->likely));
   if (!found.saved) return text + ". What it saves is not known: the decision does not say what it cost before.";
-  return text + fmt::format(". Really saved: {} a {}{}.", format_usd(*found.saved), per,
-                            decision.summary.saving ? fmt::format(", predicted {}", format_usd(*decision.summary.saving)) : "");
+  return text + fmt::format(
+                    ". Really saved: {} a {}{}.", format_usd(*found.saved), per,
+                    decision.summary.saving ? fmt::format(", predicted {}", format_usd(*decision.summary.saving)) : "");
 }
 
 // What the measurements teach the speed model; written with --calibrate.
@@ -59,12 +60,14 @@ Checked<void> teach(const Flags& flags, const Decision& decision, Ledger& ledger
   report.blocks.emplace_back(report::Heading{"What the speed model learns"});
   for (report::Block& block : fits.blocks) report.blocks.push_back(std::move(block));
   if (!flags.calibrate || flags.dry_run) {
-    report.blocks.emplace_back(report::Paragraph{"Nothing was written; --calibrate writes it, and later estimates use it."});
+    report.blocks.emplace_back(
+        report::Paragraph{"Nothing was written; --calibrate writes it, and later estimates use it."});
     return {};
   }
   RIGHTSIZE_TRY(const std::string path, write_calibrations(folder, merged(constants.calibrations, learned.fits)));
   report.document["calibration"]["written"] = path;
-  report.blocks.emplace_back(report::Paragraph{fmt::format("Written to {}; estimates now say 'calibrated' there.", path)});
+  report.blocks.emplace_back(
+      report::Paragraph{fmt::format("Written to {}; estimates now say 'calibrated' there.", path)});
   return {};
 }
 
@@ -90,7 +93,8 @@ std::vector<Sample> only_new(std::vector<Sample> fresh, const std::vector<Sample
 
 Checked<Outcome> run(const Flags& flags) {
   const auto& m = flags.measure;
-  const bool adds = !m.measured.empty() || m.oom >= 0 || !m.profile.empty() || !m.server.prometheus.empty() || !m.queries.empty();
+  const bool adds =
+      !m.measured.empty() || m.oom >= 0 || !m.profile.empty() || !m.server.prometheus.empty() || !m.queries.empty();
   const auto access = adds && !flags.dry_run ? store::Access::kWrite : store::Access::kRead;
   RIGHTSIZE_TRY(Ledger ledger, open_ledger(flags.ledger, access));
   RIGHTSIZE_TRY(const Decision decision, ledger.find(flags.decision));
@@ -115,8 +119,9 @@ Checked<Outcome> run(const Flags& flags) {
   say(cost_sentence(decision, found));
   report.blocks.emplace_back(verdict_table(found));
   for (const std::string& note : measured.notes) say(note);
-  say(fmt::format("{} {} {}.", fresh.size(), fresh.size() == 1 ? "sample" : "samples",
-                  flags.dry_run ? "read, none kept (--dry-run)" : "added to the ledger"));
+  if (adds)
+    say(fmt::format("{} {} {}.", fresh.size(), fresh.size() == 1 ? "sample" : "samples",
+                    flags.dry_run ? "read, none kept (--dry-run)" : "added to the ledger"));
   const bool off = std::any_of(found.metrics.begin(), found.metrics.end(), [](const decisions::MetricVerdict& v) {
     return decisions::is_speed(v.prediction.metric) && (v.better || v.outcome == decisions::Finding::kBroken);
   });
