@@ -279,6 +279,7 @@ Result<Answer> Client::download(const std::string& url, const std::string& file)
   if (answer.status == 206) answer.status = 200;
   return answer;
 }
+Result<Answer> Client::post(const std::string& url, const std::string& body) { return state_->ask(url, &body); }
 
 std::string shown_url(std::string_view url) {
   url = url.substr(0, url.find_first_of("?#"));

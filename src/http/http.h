@@ -67,6 +67,8 @@ class Client {
   // same (its ETag is kept in FILE.etag). A file that is cut off stays for the next time. The answer's body is empty
   // unless the status says that something went wrong.
   Result<Answer> download(const std::string& url, const std::string& file);
+  // Any body; its Content-Type is one of the headers of Auth.
+  Result<Answer> post(const std::string& url, const std::string& body);
 
  private:
   struct State;
