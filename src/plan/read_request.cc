@@ -11,6 +11,7 @@
 #include "base/parse_units.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "catalog/places.h"
 #include "memory/memory.h"
 #include "model/model_job.h"
 #include "perf/perf.h"
@@ -91,9 +92,10 @@ Result<> text_of(Draft& draft, const std::string& text, const char*) {
 template <auto Field>
 Result<> truth(Draft& draft, const std::string& text, const char* name) {
   const std::string lower = to_lower(text);
-  if (lower != "true" && lower != "false")
-    return fail(bad_input(fmt::format("{} '{}' is neither true nor false", name, text)));
-  Field(draft) = lower == "true";
+  const bool yes = lower == "true" || lower == "yes" || lower == "on";
+  if (!yes && lower != "false" && lower != "no" && lower != "off")
+    return fail(bad_input(fmt::format("{} '{}' is neither yes nor no", name, text)));
+  Field(draft) = yes;
   return {};
 }
 
@@ -112,34 +114,17 @@ Result<> read_objective(Draft& draft, const std::string& text, const char*) {
   return fail(bad_input(fmt::format("'{}' is no objective", text)).with_hint("known are cost, time, cost-time"));
 }
 
-// Names of a list that must be among `known`.
-Result<std::vector<std::string>> known_names(const std::string& text, const std::set<std::string>& known,
-                                             const char* what) {
-  std::vector<std::string> names;
-  for (std::string_view part : split_list(text, ',')) {
-    const std::string name = to_lower(part);
-    if (!known.contains(name)) {
-      const std::vector<std::string> all(known.begin(), known.end());
-      Error error = bad_input(fmt::format("unknown {} '{}'", what, part)).with_hint(did_you_mean(name, all));
-      if (all.size() <= 12) error.hints.push_back(fmt::format("known are {}", fmt::join(all, ", ")));
-      return fail(std::move(error));
-    }
-    names.push_back(name);
-  }
-  return names;
-}
-
 Result<> read_providers(Draft& draft, const std::string& text, const char*) {
   std::set<std::string> known{market::kOwn};
   for (const catalog::Machine& machine : draft.catalog.machines) known.insert(machine.provider);
-  RIGHTSIZE_TRY(draft.request.filter.providers, known_names(text, known, "provider"));
+  RIGHTSIZE_TRY(draft.request.filter.providers, catalog::match_providers(text, known));
   return {};
 }
 
 Result<> read_regions(Draft& draft, const std::string& text, const char*) {
   std::set<std::string> known;
   for (const catalog::Price& price : draft.catalog.prices) known.insert(price.region);
-  RIGHTSIZE_TRY(draft.request.filter.regions, known_names(text, known, "region"));
+  RIGHTSIZE_TRY(draft.request.filter.regions, catalog::match_regions(text, known));
   return {};
 }
 
@@ -276,7 +261,7 @@ constexpr Rule kRules[] = {
      parsed<parse_usd, FIELD(request.limits.budget)>},
     {"objective", "cost|time|cost-time", "what the best plan is best at (default cost)", read_objective},
     {"providers", "LIST", "only these, e.g. aws,gcp", read_providers},
-    {"regions", "LIST", "only these", read_regions},
+    {"regions", "LIST", "only these, their beginnings, or us, eu, asia", read_regions},
     {"purchase", "LIST",
      "terms: on-demand, spot, 1y, 3y (default on-demand; what the others would save is shown beside it)",
      read_purchases},
@@ -487,6 +472,35 @@ std::vector<Setting> apply_settings(const std::vector<Setting>& settings, Draft&
   return job_settings;
 }
 
+// A setting's place is that of its value; its name stands before it, mostly in the same line.
+Place place_of_name(const Setting& setting) {
+  Place place = setting.place;
+  const std::size_t at = place.excerpt.find(setting.name);
+  if (at == std::string::npos) return place;
+  place.column = static_cast<int>(at) + 1;
+  place.length = static_cast<int>(setting.name.size());
+  return place;
+}
+
+// What is said of the other kind of work alone: an SLO of a training job is refused, not ignored.
+void check_kind(const std::vector<Setting>& settings, JobKind kind, Errors& errors) {
+  const bool serving = kind == JobKind::kServe;
+  for (const Setting& setting : settings) {
+    const auto found =
+        std::find_if(std::begin(kRules), std::end(kRules), [&](const Rule& r) { return r.name == setting.name; });
+    if (found == std::end(kRules)) continue;
+    // Amounts of work have refusals of their own, which say what to use instead.
+    const std::string_view meaning = found->meaning;
+    static const std::set<std::string> kWork{"rate",    "mix",    "items",          "audio-hours",    "tokens",
+                                             "samples", "epochs", "dataset-tokens", "dataset-samples"};
+    if (kWork.contains(setting.name) || !meaning.starts_with(serving ? "train: " : "serve: ")) continue;
+    errors.push_back(placed(bad_input(fmt::format("'{}' belongs to {}, and this is {}", setting.name,
+                                                  serving ? "training" : "serving", serving ? "serving" : "training"))
+                                .with_hint(fmt::format("leave it out, or use --job {}", serving ? "train" : "serve")),
+                            setting));
+  }
+}
+
 void check_names(const std::vector<Setting>& job_settings, Errors& errors) {
   std::vector<std::string> names;
   for (const model::SettingInfo& info : model::job_settings()) names.push_back(info.name);
@@ -497,7 +511,7 @@ void check_names(const std::vector<Setting>& job_settings, Errors& errors) {
         names.begin() + static_cast<std::ptrdiff_t>(own))
       continue;
     errors.push_back(bad_input(fmt::format("unknown setting '{}'", setting.name))
-                         .at(setting.place)
+                         .at(place_of_name(setting))
                          .with_hint(did_you_mean(setting.name, names)));
   }
 }
@@ -551,6 +565,7 @@ Checked<Request> read_request(const std::vector<Setting>& settings, const catalo
     request.job = *job;
   else
     errors = std::move(job).error();
+  if (errors.empty() && draft.profile.empty()) check_kind(settings, request.job.kind, errors);
   Choices& c = request.choices;
   c.methods = listed(job_settings, "method", errors, [](const Job& j) { return j.train.method; });
   c.precisions = listed(job_settings, "precision", errors, [](const Job& j) { return j.precision; });

@@ -2,13 +2,16 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "base/format.h"
 #include "base/parse_units.h"
 #include "base/text.h"
+#include "catalog/places.h"
 #include "rightsize/commit/usage.h"
+#include "rightsize/input/named_gpu.h"
 #include "rightsize/input/price_flag.h"
 
 namespace rightsize::app {
@@ -95,14 +98,14 @@ Result<std::optional<double>> own_price(const std::string& flag, const std::stri
 
 // The cheapest offer of each term at one provider, as it will likely cost.
 Plan prices_at(const market::PriceBook& book, const catalog::Gpu& gpu, const std::string& provider,
-               const Flags& flags) {
+               const std::vector<std::string>& regions, const Flags& flags) {
   Plan plan;
   plan.provider = provider;
   market::OfferFilter filter;
   filter.providers = {provider};
   filter.gpus = {gpu.name};
   filter.community = flags.community;
-  if (!flags.region.empty()) filter.regions = {flags.region};
+  filter.regions = regions;
   for (const Purchase purchase : {Purchase::kOnDemand, Purchase::kSpot, Purchase::kOneYear, Purchase::kThreeYears}) {
     filter.purchases = {purchase};
     const std::optional<market::Offer> offer = book.cheapest_offer(gpu.name, filter);
@@ -126,14 +129,18 @@ Result<std::vector<Plan>> candidates(const Flags& flags, const market::PriceBook
   std::vector<Plan> plans;
   if (gpu != nullptr) {
     std::vector<std::string> providers;
-    for (std::string_view name : split_list(flags.provider, ',')) providers.emplace_back(name);
+    std::set<std::string> known, known_regions;
+    for (const catalog::Price& price : book.catalog().prices) known.insert(price.provider);
+    RIGHTSIZE_TRY(providers, catalog::match_providers(flags.provider, known));
+    for (const catalog::Price& price : book.catalog().prices) known_regions.insert(price.region);
+    RIGHTSIZE_TRY(const std::vector<std::string> regions, catalog::match_regions(flags.region, known_regions));
     if (providers.empty()) {
       for (const market::Offer& offer : book.offers({.gpus = {gpu->name}}))
         providers.push_back(offer.machine->provider);
       std::sort(providers.begin(), providers.end());
       providers.erase(std::unique(providers.begin(), providers.end()), providers.end());
     }
-    for (const std::string& provider : providers) plans.push_back(prices_at(book, *gpu, provider, flags));
+    for (const std::string& provider : providers) plans.push_back(prices_at(book, *gpu, provider, regions, flags));
   } else {
     plans.emplace_back().provider = kOwnPrices;
   }
@@ -359,7 +366,7 @@ Checked<Outcome> run(const Flags& flags) {
   const market::PriceBook book(catalog);
   const catalog::Gpu* gpu = nullptr;
   if (!flags.gpu.empty()) {
-    RIGHTSIZE_TRY(gpu, catalog.find_gpu(flags.gpu));
+    RIGHTSIZE_TRY(gpu, named_gpu(catalog, flags.gpu));
   }
   RIGHTSIZE_TRY(std::vector<Plan> plans, candidates(flags, book, gpu));
   if (plans.empty()) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "rightsize/input/named_gpu.h"
 #include "rightsize/input/speed_input.h"
 #include "rightsize/memory/report.h"
 
@@ -19,7 +20,7 @@ struct Flags {
 // The GPUs the verdict is asked for: the one named, or all with known memory, small before large.
 Result<std::vector<const Gpu*>> candidates(const catalog::Catalog& catalog, const std::string& name) {
   if (!name.empty()) {
-    RIGHTSIZE_TRY(const Gpu* gpu, catalog.find_gpu(name));
+    RIGHTSIZE_TRY(const Gpu* gpu, named_gpu(catalog, name));
     return std::vector<const Gpu*>{gpu};
   }
   std::vector<const Gpu*> gpus;
