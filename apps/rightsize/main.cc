@@ -155,6 +155,7 @@ class CommandLine {
     }
     const auto found = named.find(root.get_subcommand(command.name));
     if (found != named.end()) info.flags = found->second.flags.declared();
+    sort_into_groups(info.flags);
     return info;
   }
 

@@ -211,7 +211,8 @@ Error unknown(const char* what, std::string_view word, const std::set<std::strin
   const std::vector<std::string> names(known.begin(), known.end());
   constexpr std::size_t kFew = 30;
   Error error = bad_input(fmt::format("unknown {} '{}'", what, word)).with_hint(did_you_mean(word, names));
-  if (names.size() <= kFew) error.hints.push_back(fmt::format("known are {}", fmt::join(names, ", ")));
+  if (error.hints.empty() && names.size() <= kFew)
+    error.hints.push_back(fmt::format("known are {}", fmt::join(names, ", ")));
   return error;
 }
 

@@ -96,7 +96,8 @@ SettingRule choice(const char* name, const char* meaning, const Named<E> (&table
         return {};
       }
     }
-    if (std::is_same_v<E, bool>) return fail(bad_input(fmt::format("'{}' is neither yes nor no", text)));
+    if (std::is_same_v<E, bool>)
+      return fail(bad_input(fmt::format("'{}' is neither yes nor no", text)).with_hint(fmt::format("--{} yes", name)));
     return fail(bad_input(fmt::format("'{}' is not a known {}", text, name))
                     .with_hint(did_you_mean(text, names))
                     .with_hint(fmt::format("known are {}", fmt::join(names, ", "))));

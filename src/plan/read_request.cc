@@ -15,6 +15,7 @@
 #include "memory/memory.h"
 #include "model/model_job.h"
 #include "perf/perf.h"
+#include "plan/check_settings.h"
 #include "plan/read_profile.h"
 #include "plan/read_traffic.h"
 #include "plan/settings.h"
@@ -470,50 +471,6 @@ std::vector<Setting> apply_settings(const std::vector<Setting>& settings, Draft&
     }
   }
   return job_settings;
-}
-
-// A setting's place is that of its value; its name stands before it, mostly in the same line.
-Place place_of_name(const Setting& setting) {
-  Place place = setting.place;
-  const std::size_t at = place.excerpt.find(setting.name);
-  if (at == std::string::npos) return place;
-  place.column = static_cast<int>(at) + 1;
-  place.length = static_cast<int>(setting.name.size());
-  return place;
-}
-
-// What is said of the other kind of work alone: an SLO of a training job is refused, not ignored.
-void check_kind(const std::vector<Setting>& settings, JobKind kind, Errors& errors) {
-  const bool serving = kind == JobKind::kServe;
-  for (const Setting& setting : settings) {
-    const auto found =
-        std::find_if(std::begin(kRules), std::end(kRules), [&](const Rule& r) { return r.name == setting.name; });
-    if (found == std::end(kRules)) continue;
-    // Amounts of work have refusals of their own, which say what to use instead.
-    const std::string_view meaning = found->meaning;
-    static const std::set<std::string> kWork{"rate",    "mix",    "items",          "audio-hours",    "tokens",
-                                             "samples", "epochs", "dataset-tokens", "dataset-samples"};
-    if (kWork.contains(setting.name) || !meaning.starts_with(serving ? "train: " : "serve: ")) continue;
-    errors.push_back(placed(bad_input(fmt::format("'{}' belongs to {}, and this is {}", setting.name,
-                                                  serving ? "training" : "serving", serving ? "serving" : "training"))
-                                .with_hint(fmt::format("leave it out, or use --job {}", serving ? "train" : "serve")),
-                            setting));
-  }
-}
-
-void check_names(const std::vector<Setting>& job_settings, Errors& errors) {
-  std::vector<std::string> names;
-  for (const model::SettingInfo& info : model::job_settings()) names.push_back(info.name);
-  const std::size_t own = names.size();
-  for (const Rule& r : kRules) names.emplace_back(r.name);
-  for (const Setting& setting : job_settings) {
-    if (std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(own), setting.name) !=
-        names.begin() + static_cast<std::ptrdiff_t>(own))
-      continue;
-    errors.push_back(bad_input(fmt::format("unknown setting '{}'", setting.name))
-                         .at(place_of_name(setting))
-                         .with_hint(did_you_mean(setting.name, names)));
-  }
 }
 
 // The job without what varies; `gpus` becomes a limit.

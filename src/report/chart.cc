@@ -56,7 +56,7 @@ void draw(Grid& grid, const LineChart& chart, const LineChart::Series& series, c
 std::string text_line_chart(const LineChart& chart, std::size_t width) {
   const Axes axes = axes_of(chart, false);
   if (axes.empty) return {};
-  constexpr std::size_t kHeight = 12, kLeft = 10;
+  constexpr std::size_t kHeight = 11, kLeft = 10;
   Grid grid(std::clamp<std::size_t>(width, 40, 100) - kLeft - 2, kHeight);
   if (chart.y_limit) grid.line(0, axes.at_y(*chart.y_limit), 1, axes.at_y(*chart.y_limit), '.');
   std::string legend;

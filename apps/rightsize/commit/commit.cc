@@ -90,7 +90,7 @@ Result<std::optional<double>> own_price(const std::string& flag, const std::stri
   if (text.empty()) return std::optional<double>{};
   const Result<double> bare = parse_number(text);
   const Result<UsdPerGpuSecond> rate = parse_usd_per_gpu_hour(text);
-  if (!bare && !rate) return fail(bad_input(fmt::format("{} '{}': dollars a GPU-hour expected", flag, text)));
+  if (!bare && !rate) return fail(bad_input(fmt::format("{} '{}': dollars per GPU-hour expected", flag, text)));
   const double usd = bare ? *bare : in_usd_per_gpu_hour(*rate);
   if (usd <= 0) return fail(bad_input(fmt::format("{} '{}': a price must be above zero", flag, text)));
   return std::optional(usd);
@@ -395,10 +395,10 @@ Run add_commit(FlagSet& command) {
   command.add_option("--provider", flags->provider,
                      "providers to compare, comma-separated (default: all that have it)");
   command.add_option("--region", flags->region, "only prices of this region");
-  command.add_option("--on-demand", flags->on_demand, "your on-demand price, $ a GPU-hour");
-  command.add_option("--spot", flags->spot, "your spot price, $ a GPU-hour");
-  command.add_option("--one-year", flags->one_year, "your one-year price, $ a GPU-hour");
-  command.add_option("--three-years", flags->three_years, "your three-year price, $ a GPU-hour");
+  command.add_option("--on-demand", flags->on_demand, "your on-demand price, $/GPU-h");
+  command.add_option("--spot", flags->spot, "your spot price, $/GPU-h");
+  command.add_option("--one-year", flags->one_year, "your one-year price, $/GPU-h");
+  command.add_option("--three-years", flags->three_years, "your three-year price, $/GPU-h");
   command.add_option("--spot-share", flags->spot_share, "share of demand that may be interrupted, 0-1")
       ->default_str("0");
   command.add_option("--growth", flags->growth, "demand grows by this share a year, 0.2 for 20 %")->default_str("0");

@@ -40,7 +40,11 @@ Result<std::vector<const Gpu*>> matching(const GpuChoice& choice, const catalog:
   for (const Gpu& gpu : catalog.gpus) {
     if (choice.gpus.empty()) gpus.push_back(&gpu);
   }
-  for (const std::string& name : choice.gpus) {
+  std::vector<std::string> names = choice.gpus;
+  // `gpus A100 80GB`, without quotes.
+  if (names.size() == 2 && !meant_by(names[1], catalog) && catalog.match_gpus(names[0] + "-" + names[1]))
+    names = {names[0] + "-" + names[1]};
+  for (const std::string& name : names) {
     RIGHTSIZE_TRY(const std::vector<const Gpu*> found, meant_by(name, catalog));
     for (const Gpu* gpu : found) {
       if (std::find(gpus.begin(), gpus.end(), gpu) == gpus.end()) gpus.push_back(gpu);

@@ -11,6 +11,45 @@
 
 namespace rightsize::app {
 
+namespace {
+
+// What holds where a setting is not given, for help. A test reads jobs with and without them.
+constexpr std::pair<std::string_view, const char*> kDefaults[] = {{"job", "train"},
+                                                                  {"method", "full"},
+                                                                  {"lora-rank", "16"},
+                                                                  {"lora-targets", "all-linear"},
+                                                                  {"precision", "bf16"},
+                                                                  {"optimizer", "adamw"},
+                                                                  {"batch", "1"},
+                                                                  {"accumulate", "1"},
+                                                                  {"recompute", "none"},
+                                                                  {"attention", "sdpa"},
+                                                                  {"cross-entropy", "eager"},
+                                                                  {"offload", "none"},
+                                                                  {"gpus", "1"},
+                                                                  {"tp", "1"},
+                                                                  {"pp", "1"},
+                                                                  {"cp", "1"},
+                                                                  {"ep", "1"},
+                                                                  {"attention-dp", "1"},
+                                                                  {"zero", "0"},
+                                                                  {"isl", "1024"},
+                                                                  {"osl", "256"},
+                                                                  {"concurrency", "1"},
+                                                                  {"prefix-hit", "0"},
+                                                                  {"stack", "hf; serve: vllm"},
+                                                                  {"pp-interleave", "1"},
+                                                                  {"sequence-parallel", "yes"}};
+
+}  // namespace
+
+std::string default_of(std::string_view setting) {
+  for (const auto& [name, value] : kDefaults) {
+    if (name == setting) return value;
+  }
+  return {};
+}
+
 void add_job_flags(FlagSet& command, JobFlags& flags) {
   command
       .add_option("--model,model", flags.model,
@@ -29,7 +68,8 @@ void add_job_flags(FlagSet& command, JobFlags& flags) {
               name == "gpus" ? take_gpus(text, flags.gpu, flags.settings) : void(flags.settings[name] = text);
             },
             info.meaning)
-        ->type_name(info.values);
+        ->type_name(info.values)
+        ->default_str(default_of(info.name));
   }
 }
 

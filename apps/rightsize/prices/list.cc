@@ -150,9 +150,9 @@ report::Table table_of(const std::vector<Row>& offers, int top) {
                    {"terms", "purchase", Align::kLeft},
                    {"$/h", "usd_per_hour", Align::kRight},
                    {"$/GPU-h", "usd_per_gpu_hour", Align::kRight},
-                   {"$/TFLOP-h", "usd_per_tflop_hour", Align::kRight},
-                   {"$/GB/s-h", "usd_per_gbs_hour", Align::kRight},
-                   {"$/GiB-h", "usd_per_gib_hour", Align::kRight},
+                   {"$/TFLOP-h", "usd_per_tflop_hour", Align::kRight, 0, true},
+                   {"$/GB/s-h", "usd_per_gbs_hour", Align::kRight, 0, true},
+                   {"$/GiB-h", "usd_per_gib_hour", Align::kRight, 0, true},
                    {"age", "age_days", Align::kRight}};
   table.most_shown = top < 0 ? 40 : static_cast<std::size_t>(top);
   for (const Row& o : offers) {
@@ -274,6 +274,17 @@ std::size_t peers_left_out(const PricesFlags& flags, const market::PriceBook& bo
   return with && without ? book.offers(*with).size() - book.offers(*without).size() : 0;
 }
 
+// "Cheapest per GPU: $2.89/GPU-h, h100-pcie, runpod 1x_H100-PCIe_SECURE, any region, on-demand."
+std::string cheapest_sentence(const std::vector<Row>& offers) {
+  const Row& least = *std::min_element(offers.begin(), offers.end(), [](const Row& a, const Row& b) {
+    return std::pair(!a.outlook.may_lead(), a.per_gpu) < std::pair(!b.outlook.may_lead(), b.per_gpu);
+  });
+  return fmt::format("Cheapest per GPU: {}/GPU-h, {}, {} {}, {}, {}.", format_usd_per_hour(least.per_gpu),
+                     least.gpu->name, least.price->provider, least.price->instance,
+                     least.price->region == "any" ? "any region" : place_of(*least.price),
+                     catalog::name_of(least.price->purchase));
+}
+
 Outcome make_outcome(const std::vector<Row>& offers, const PricesFlags& flags, std::size_t left_out) {
   Outcome outcome;
   outcome.report.title = "Prices";
@@ -293,6 +304,7 @@ Outcome make_outcome(const std::vector<Row>& offers, const PricesFlags& flags, s
     outcome.exit_code = kNoFeasibleAnswer;
     return outcome;
   }
+  outcome.report.blocks.emplace_back(report::Paragraph{cheapest_sentence(offers)});
   outcome.report.blocks.emplace_back(table_of(offers, flags.top));
   std::string notes = age_sentence(by_provider) +
                       " $/TFLOP-h counts dense bf16 (fp16 where there is no bf16) peaks, $/GB/s-h memory bandwidth, "
@@ -348,7 +360,9 @@ PricesFlags sorted_out(PricesFlags flags, const catalog::Catalog& catalog) {
     list += (list.empty() ? "" : ",") + std::string(word);
   };
   for (std::string_view word : split_list(words, ',')) {
-    if (catalog::match_providers(word, providers)) {
+    if (catalog.match_gpus(catalog::split_gpu_count(word).name)) {
+      add(flags.gpu, word);  // some machines are called as their GPU is
+    } else if (catalog::match_providers(word, providers)) {
       add(flags.provider, word);
     } else {
       add(instances.contains(to_lower(word)) ? flags.instance : flags.gpu, word);

@@ -122,7 +122,7 @@ Run add_prices(FlagSet& command) {
   command.add_option("--save", flags->save, "spot: how long a checkpoint takes")->default_str("60s");
   command.add_option("--restart", flags->restart, "spot: from being taken back to working again")->default_str("10min");
   command.add_option("--interruptions", flags->interruptions,
-                     "spot: how often one machine is taken back, an hour (default: the spot advisor's, else 0.05)");
+                     "spot: interruptions per hour of one machine (default: the spot advisor's, else 0.05)");
   command.add_option("--feed", flags->feed, "import: skypilot, aws, azure, gcp, gpuhunt, runpod, vast or csv");
   command.add_option("--date", flags->date, "import: the day the prices are of (default: when the file was written)");
   command.add_flag("--dry-run", flags->dry_run, "import, update: read and audit, keep nothing");

@@ -353,6 +353,8 @@ constexpr Value kValues[] = {
     {"--optimizer", "adamwhf", "adamw"},
     {"--optimizer", "adamwbnb8bit", "adamw-8bit"},
     {"--optimizer", "adam8bit", "adamw-8bit"},
+    {"--optimizer", "adamw8bit", "adamw-8bit"},
+    {"--optimizer", "adamwpaged8bit", "adamw-paged-8bit"},
     {"--optimizer", "pagedadamw8bit", "adamw-paged-8bit"},
     {"--optimizer", "pagedadamw", "adamw-paged-8bit"},
     {"--recompute", "true", "full"},
