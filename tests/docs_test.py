@@ -123,10 +123,13 @@ def check(path, folder):
             count += sum(line.startswith("$ ") for line in block)
             block = check_console(f"{name}:{at}", block, folder)
         else:
+            here = folder
             for number, line in enumerate(block, at + 1):
+                if line.startswith("cd "):
+                    here = folder / line[3:].strip()
                 if line.startswith("rightsize "):
                     count += 1
-                    check_shell(f"{name}:{number}", line, folder)
+                    check_shell(f"{name}:{number}", line, here)
         out += block + [lines[end]]
         at = end + 1
     if BLESS and out != lines:

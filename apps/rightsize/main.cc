@@ -13,11 +13,13 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/long_work.h"
 #include "base/suggest.h"
 #include "report/report.h"
 #include "rightsize/command.h"
 #include "rightsize/input/named_gpu.h"
 #include "rightsize/manual/manual.h"
+#include "rightsize/progress.h"
 #include "rightsize/typed/typed.h"
 
 namespace rightsize::app {
@@ -110,6 +112,8 @@ constexpr Command kCommands[] = {
      {"window --volume 1M/d --item-time 82ms --gpu a100-80gb-sxm --window 4h",
       "window --volume 40k/h --item-time 80ms --gpu l4 --slo p99=250ms --peak 3"}},
 };
+
+constexpr int kInterrupted = 130;  // as shells count: 128 and SIGINT
 
 std::vector<std::string> command_names() {
   std::vector<std::string> names;
@@ -340,8 +344,15 @@ int run(int argc, char** argv) {
   }
   Result<report::Format> format = report::parse_format(line.common.format);
   if (!format) return print_error({format.error()});
-  Checked<Outcome> outcome = line.named.at(chosen.front()).run();
+  Checked<Outcome> outcome = [&] {
+    const ProgressWatch watch;
+    return line.named.at(chosen.front()).run();
+  }();
   if (!outcome) return print_error(outcome.error());
+  if (LongWork::stopped()) {
+    note("stopped before the end: what follows rests on what was done until then");
+    outcome->exit_code = kInterrupted;
+  }
   const int written = print(report::render(outcome->report, *format, terminal_style(line.common)));
   return written == kDone ? outcome->exit_code : written;
 }

@@ -66,7 +66,7 @@ std::string scaled_object(const ServiceReading& r, const SizedPlan& plan, const 
   const double threshold = std::max(1.0, std::ceil(plan.running));
   std::string text = fmt::format(
       "# {}: {} of {} x {} at most, simulated at the busiest hour of the last {}.\n"
-      "# Expected: {} a month; {} requests together on a replica there, TTFT {}, TPOT {} at the percentile asked for.\n"
+      "# Expected: {}/month; {} requests together on a replica there, TTFT {}, TPOT {} at the percentile asked for.\n"
       "# Check the Deployment's name and the address of the metrics server.\n",
       r.name(), plan.replicas, plan.tensor, plan.gpu->name, format_duration(seconds(r.seconds())),
       format_usd(plan.month), format_number(plan.running), format_duration(plan.ttft), format_duration(plan.tpot));

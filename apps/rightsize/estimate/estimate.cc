@@ -11,6 +11,7 @@
 #include "rightsize/estimate/report.h"
 #include "rightsize/estimate/sweep.h"
 #include "rightsize/input/named_gpu.h"
+#include "rightsize/input/open_hardware.h"
 
 namespace rightsize::app {
 namespace {
@@ -120,7 +121,10 @@ int warn_of_memory(report::Report& report, const SpeedInput& input) {
 }
 
 Checked<Outcome> run(const Flags& flags) {
-  RIGHTSIZE_TRY(const Facts facts, open_facts(flags.catalog));
+  // No price is asked for: the catalogue is read without them.
+  RIGHTSIZE_TRY(catalog::Catalog hardware, open_hardware(flags.catalog));
+  RIGHTSIZE_TRY(perf::Constants known, open_constants(flags.catalog));
+  const Facts facts{std::move(hardware), std::move(known)};
   const auto& [catalog, constants] = facts;
   RIGHTSIZE_TRY(SpeedInput input, read_input(catalog, constants, flags, flags.job));
   Outcome outcome;

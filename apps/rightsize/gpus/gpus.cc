@@ -4,6 +4,7 @@
 #include "rightsize/command.h"
 #include "rightsize/gpus/report.h"
 #include "rightsize/gpus/select.h"
+#include "rightsize/input/open_hardware.h"
 
 namespace rightsize::app {
 namespace {
@@ -14,7 +15,7 @@ struct Flags {
 };
 
 Checked<Outcome> run(const Flags& flags) {
-  RIGHTSIZE_TRY(catalog::Catalog catalog, open_catalog(flags.catalog));
+  RIGHTSIZE_TRY(catalog::Catalog catalog, open_hardware(flags.catalog));
   RIGHTSIZE_TRY(std::vector<const catalog::Gpu*> gpus, select_gpus(flags.choice, catalog));
   return Outcome{gpus_report(gpus, catalog)};
 }

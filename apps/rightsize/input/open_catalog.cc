@@ -1,10 +1,12 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "catalog/hardware.h"
 #include "feeds/price_store.h"
 #include "market/agreements.h"
 #include "rightsize/command.h"
 #include "rightsize/input/named_gpu.h"
+#include "rightsize/input/open_hardware.h"
 
 namespace rightsize::app {
 namespace {
@@ -41,6 +43,12 @@ void warn_of_strange_folder(const std::string& overlay) {
 }
 
 }  // namespace
+
+Checked<catalog::Catalog> open_hardware(const std::string& flag) {
+  RIGHTSIZE_TRY(const std::string overlay, catalog::overlay_directory(flag));
+  warn_of_strange_folder(overlay);
+  return catalog::load_hardware(overlay);
+}
 
 Checked<catalog::Catalog> open_catalog(const std::string& flag, const std::string& store) {
   RIGHTSIZE_TRY(std::string overlay, catalog::overlay_directory(flag));

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "rightsize/input/named_gpu.h"
+#include "rightsize/input/open_hardware.h"
 #include "rightsize/input/speed_input.h"
 #include "rightsize/memory/report.h"
 
@@ -30,7 +31,7 @@ Result<std::vector<const Gpu*>> candidates(const catalog::Catalog& catalog, cons
 }
 
 Checked<Outcome> run(const Flags& flags) {
-  RIGHTSIZE_TRY(catalog::Catalog catalog, open_catalog(flags.catalog));
+  RIGHTSIZE_TRY(catalog::Catalog catalog, open_hardware(flags.catalog));
   RIGHTSIZE_TRY(ModelAndJob input, read_job(flags.job));
   RIGHTSIZE_TRY(std::vector<const Gpu*> gpus, candidates(catalog, flags.job.gpu));
   const Gpu* only = gpus.size() == 1 ? gpus.front() : nullptr;
