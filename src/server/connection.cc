@@ -1,4 +1,5 @@
 // One connection: read a request, pass it by the rules, answer it, read the next.
+#include <array>
 #include <deque>
 
 #include <boost/asio/dispatch.hpp>
@@ -24,6 +25,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMostUnsent = 256;  // events a client may fall behind
 constexpr auto kHeartbeat = std::chrono::seconds(15);
+constexpr auto kFarewell = std::chrono::seconds(2);  // for a client to notice that we have ended
 
 using Body = http::span_body<const char>;
 using OutResponse = http::response<Body>;
@@ -267,11 +269,19 @@ class Client final : public Connection, public std::enable_shared_from_this<Clie
     read();
   }
 
-  // A plain close would throw away what the client has not read yet.
+  // A plain close while the client still sends would throw away the answer it has not read yet.
   void finish() {
     error_code ignored;
     socket().shutdown(tcp::socket::shutdown_send, ignored);
-    drop();
+    lowest().expires_after(kFarewell);
+    hear_out();
+  }
+
+  void hear_out() {
+    lowest().async_read_some(asio::buffer(unheard_), [self = this->shared_from_this()](error_code failed, std::size_t) {
+      if (!self->seated_) return;
+      failed ? self->drop() : self->hear_out();
+    });
   }
 
   void open_stream() {
@@ -339,6 +349,7 @@ class Client final : public Connection, public std::enable_shared_from_this<Clie
   const Route* route_ = nullptr;
   std::shared_ptr<Events> events_;
   std::deque<std::string> unsent_;
+  std::array<char, 4096> unheard_;
   Seats::Seat seat_;
   Clock::time_point begun_;
   unsigned version_ = 11;

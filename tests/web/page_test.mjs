@@ -7,7 +7,6 @@ const [program, folder] = process.argv.slice(2);
 const browser = await startBrowser();
 const server = await startServer(program, '--replay', 'examples/profile/train.csv');
 const shoot = pictures(folder);
-const PATIENCE = { timeout: 20000 };
 
 /** Opens a view, does something with it, and looks for what no view may have. */
 async function visit(view, name, work, options = {}) {
@@ -18,6 +17,7 @@ async function visit(view, name, work, options = {}) {
     await page.goto(`${server.address}${view}`);
     await work(page);
     await page.waitForTimeout(150);
+    await page.locator('.stale').waitFor({ state: 'detached' });
     await shoot(page, name);
     for (const finding of await seriousFindings(page)) check(false, `${name}: axe: ${finding}`);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
@@ -32,7 +32,13 @@ async function visit(view, name, work, options = {}) {
 }
 
 const answer = (page) => page.getByTestId('answer').innerText();
-const changed = (page, before) => page.waitForFunction((old) => document.querySelector('[data-testid=answer]')?.textContent !== old, before, PATIENCE);
+/** Waits until the answer is another one. */
+async function changed(page, before) {
+  for (const until = Date.now() + 20000; (await answer(page)) === before; ) {
+    if (Date.now() > until) throw new Error(`the answer stays ${before}`);
+    await page.waitForTimeout(50);
+  }
+}
 const downloaded = async (page, press) => {
   const [file] = await Promise.all([page.waitForEvent('download'), press()]);
   return { name: file.suggestedFilename(), text: readFileSync(await file.path(), 'utf8') };
@@ -112,7 +118,7 @@ await visit('/fleet', 'fleet', async (page) => {
   await page.getByRole('button', { name: 'research', exact: true }).click();
   check(new URL(page.url()).searchParams.get('team') === 'research', 'the address carries the team');
   await page.getByRole('region', { name: 'GPUs over time' }).locator('svg rect').nth(20).waitFor();
-  await page.getByRole('region', { name: 'What the GPUs did over time' }).locator('svg path').nth(2).waitFor();
+  await page.getByRole('region', { name: 'What the GPUs did over time' }).locator('svg g[fill-opacity] path, svg path[fill]').first().waitFor();
   await page.getByRole('button', { name: 'Data' }).first().click();
   await page.getByRole('region', { name: /Data of Spend/ }).waitFor();
   await page.setInputFiles('input[type=file]', join(ROOT, 'examples/fleet/cluster.json'));

@@ -38,13 +38,12 @@ TEST(Answer, IsTheCommandsOwnDocument) {
             command_prints("memory", {"llama-3.1-8b", "--batch", "4", "--seq", "2048"}));
 }
 
-RC_GTEST_PROP(Answer, IsTheCommandsOwnDocumentForAnyJob, ()) {
-  const auto model = *rc::gen::element<std::string>("llama-3.1-8b", "qwen2.5-1.5b", "bert-large");
-  const auto batch = std::to_string(*rc::gen::inRange(1, 9));
-  const auto gpu = *rc::gen::element<std::string>("h100-sxm", "l4", "a100-80gb-sxm");
-  const auto job = *rc::gen::element<std::string>("train", "serve");
-  RC_ASSERT(ask("memory", {{"gpu", gpu}, {"job", job}, {"batch", batch}, {"model", model}}) ==
-            command_prints("memory", {"--model", model, "--batch", batch, "--gpu", gpu, "--job", job}));
+RC_GTEST_PROP(Answer, IsTheCommandsOwnDocumentWhateverIsAsked, ()) {
+  const auto memory = std::to_string(*rc::gen::inRange(1, 200)) + "GiB";
+  const auto sort = *rc::gen::element<std::string>("catalogue", "memory", "bandwidth", "bf16", "tdp", "year");
+  const auto vendor = *rc::gen::element<std::string>("NVIDIA", "AMD", "Intel");
+  RC_ASSERT(ask("gpus", {{"sort", sort}, {"min-memory", memory}, {"vendor", vendor}}) ==
+            command_prints("gpus", {"--min-memory", memory, "--vendor", vendor, "--sort", sort}));
 }
 
 TEST(Answer, MistakesSayWhatAndWhatToTry) {

@@ -23,12 +23,16 @@ export function standaloneSvg(svg: SVGSVGElement, background: string): string {
     const target = copies[i];
     if (!target) return;
     for (const name of PAINTED) target.style.setProperty(name, style.getPropertyValue(name));
+    for (const { name, value } of [...target.attributes]) {
+      if (name !== 'style' && value.includes('var(')) target.removeAttribute(name);
+    }
   });
   const { width, height } = svg.getBoundingClientRect();
   copy.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
   copy.setAttribute('width', String(width));
   copy.setAttribute('height', String(height));
   copy.style.background = background;
+  copy.style.color = getComputedStyle(svg).color;
   return new XMLSerializer().serializeToString(copy);
 }
 

@@ -87,6 +87,8 @@ export function Chart(props: ChartProps) {
     }) as SVGSVGElement & Plot.Plot;
     const picture = plot.tagName === 'svg' ? plot : plot.querySelector('svg');
     picture?.setAttribute('role', 'img');
+    // A picture is one thing to a screen reader; its parts have no names of their own.
+    for (const part of picture?.querySelectorAll('g[aria-label]') ?? []) part.removeAttribute('aria-label');
     if (onPick) {
       plot.style.cursor = 'pointer';
       plot.addEventListener('click', () => {

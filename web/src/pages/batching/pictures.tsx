@@ -2,6 +2,7 @@ import * as Plot from '@observablehq/plot';
 import { useCallback, useMemo, useState } from 'preact/hooks';
 import type { Schemas } from '../../api/client';
 import { duration, money, number, shortMoney } from '../../lib/format';
+import { axisY, MONEY_TICKS, TIME_TICKS, within } from '../../parts/axes';
 import { Segmented } from '../../parts/basics';
 import { Chart } from '../../parts/chart';
 import { rateWithin, type Load, type State } from './question';
@@ -10,7 +11,7 @@ const TIP = { fill: 'var(--panel)', stroke: 'var(--line-strong)' };
 const COLOURS: Record<string, string> = { p50: 'var(--c7)', p95: 'var(--c1)', p99: 'var(--c6)' };
 type BatchPlan = Schemas['BatchPlan'];
 
-/** Lets the dashed line be dragged: what it is dragged to, as it moves. */
+/** Lets the dashed line be dragged: what it is dragged to, as it moves. The picture is drawn again meanwhile, so the window listens. */
 function dragLine(plot: SVGSVGElement & Plot.Plot, limit: number, onDrag: (value: number) => void): void {
   const scale = plot.scale('y');
   if (!scale?.invert) return;
@@ -20,14 +21,16 @@ function dragLine(plot: SVGSVGElement & Plot.Plot, limit: number, onDrag: (value
   const attributes: Record<string, string> = { x: '40', width: String(Math.max(10, plot.clientWidth - 50)), y: String(at - 8), height: '16', fill: 'transparent', 'data-testid': 'slo-line' };
   for (const [name, value] of Object.entries(attributes)) line.setAttribute(name, value);
   line.style.cursor = 'ns-resize';
+  line.style.touchAction = 'none';
   line.addEventListener('pointerdown', (event) => {
-    line.setPointerCapture(event.pointerId);
     event.preventDefault();
-  });
-  line.addEventListener('pointermove', (event) => {
-    if (!line.hasPointerCapture(event.pointerId)) return;
-    line.setAttribute('y', String(event.offsetY - 8));
-    onDrag(invert(event.offsetY));
+    const top = plot.getBoundingClientRect().top;
+    const move = (moved: PointerEvent) => {
+      const value = invert(moved.clientY - top);
+      if (value > 0 && Number.isFinite(value)) onDrag(value);
+    };
+    addEventListener('pointermove', move);
+    addEventListener('pointerup', () => { removeEventListener('pointermove', move); }, { once: true });
   });
   plot.append(line);
 }
@@ -44,11 +47,13 @@ export function LatencyAgainstLoad(props: { loads: Load[]; atOnce: boolean; stat
     const values = rows.map((row) => row.seconds);
     const y: [number, number] = [Math.min(limit, ...values) / 1.5, Math.max(limit, ...values) * 1.6];
     return {
-      height: 300,
+      height: 306,
+      marginBottom: 38,
       marginLeft: 54,
       x: { label: 'requests/s →', grid: false, domain: [0, Math.max(Number(props.state.rate), ...rows.map((row) => row.rate)) * 1.04] },
-      y: { type: 'log', label: `↑ ${metric === 'latency' ? 'latency' : metric.toUpperCase()} (log scale)`, grid: true, domain: y, ticks: 5, tickFormat: (v: number) => duration(v) },
+      y: { type: 'log', domain: y },
       marks: [
+        ...axisY({ ticks: within(TIME_TICKS, y, 8), format: duration, label: `↑ ${metric === 'latency' ? 'latency' : metric.toUpperCase()}, log scale` }),
         Plot.ruleX([Number(props.state.rate)], { stroke: 'var(--line-strong)' }),
         Plot.text([Number(props.state.rate)], { x: (v: number) => v, frameAnchor: 'top', dy: -6, text: () => 'your load', fill: 'var(--ink-3)' }),
         ...(most > 0 ? [Plot.ruleX([most], { stroke: 'var(--good)', strokeDasharray: '2 3' })] : []),
@@ -85,13 +90,17 @@ export function Frontier(props: { plans: BatchPlan[]; picked: BatchPlan; onPick:
   const slo = props.picked.slos[0];
   const name = slo === undefined || slo.metric === slo.slo_percentile ? 'latency' : slo.metric.toUpperCase();
   const rows = useMemo(() => props.plans.map((plan) => ({ gpus: plan.gpus, gpu: plan.gpu, max_batch: plan.max_batch, milliseconds: value(plan), usd_per_month: plan.usd_per_month })), [props.plans]);
+  const costs = props.plans.map((plan) => plan.usd_per_month);
+  const bill: [number, number] = [Math.min(...costs) / 1.3, Math.max(...costs) * 1.3];
   const draw = useCallback(
     (): Plot.PlotOptions => ({
-      height: 300,
+      height: 306,
+      marginBottom: 38,
       marginLeft: 52,
       x: { label: `${slo?.slo_percentile ?? ''} ${name} →`, tickFormat: (v: number) => duration(v / 1000), ticks: 5, nice: true, zero: true },
-      y: { type: 'log', label: '↑ $ a month (log scale)', grid: true, tickFormat: shortMoney, ticks: 5, nice: true },
+      y: { type: 'log', domain: bill },
       marks: [
+        ...axisY({ ticks: within(MONEY_TICKS, bill, 7), format: shortMoney, label: '↑ $ a month, log scale' }),
         Plot.line([...props.plans].sort((a, b) => value(a) - value(b)), { x: value, y: 'usd_per_month', stroke: 'var(--line-strong)', curve: 'step-after' }),
         Plot.dot(props.plans, { x: value, y: 'usd_per_month', r: 5, fill: 'var(--c1)', stroke: 'var(--panel)' }),
         Plot.dot([props.picked], { x: value, y: 'usd_per_month', r: 8, stroke: 'var(--c2)', strokeWidth: 2 }),

@@ -23,6 +23,7 @@ function ByProvider(props: { offers: Offer[]; onPick: (provider: string) => void
       const order = [...new Set([...props.offers].sort((a, b) => a.usd_per_gpu_hour - b.usd_per_gpu_hour).map((offer) => offer.provider))];
       return {
         height: Math.max(140, 24 * order.length + 50),
+        marginBottom: 38,
         marginLeft: 92,
         marginRight: 20,
         x: { label: '$ a GPU-hour →', grid: true, zero: true, nice: true, tickFormat: (v: number) => `$${number(v)}` },

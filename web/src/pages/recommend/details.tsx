@@ -6,6 +6,7 @@ import type { Change } from '../../lib/address';
 import { useAnswer } from '../../lib/answer';
 import { duration, gib, magnitude, money, number, percent } from '../../lib/format';
 import { Badge, Busy, CopyText, Problem, Segmented, Tabs } from '../../parts/basics';
+import { axisX, axisY } from '../../parts/axes';
 import { Chart } from '../../parts/chart';
 import { Table } from '../../parts/table';
 import { machinesOf } from './answer';
@@ -105,14 +106,19 @@ function Roofline({ state, plan }: { state: State; plan: Plan }) {
     const low = Math.min(0.1, ...ops.map((op) => op.intensity)) / 2;
     const high = Math.max(ridge * 8, ...ops.map((op) => op.intensity)) * 2;
     const line = [low, ridge, high].map((x) => ({ x, y: Math.min(roof.peak_flops_per_second, x * roof.bandwidth_bytes_per_second) }));
+    const bottom = Math.min(low * roof.bandwidth_bytes_per_second, ...ops.map((op) => op.rate)) / 1.5;
+    const powers = (from: number, to: number) => Array.from({ length: 30 }, (_, i) => 10 ** (i - 6)).filter((each) => each >= from && each <= to);
     const largest = Math.max(...ops.map((op) => op.seconds));
     return {
-      height: 330,
+      height: 336,
+      marginBottom: 38,
       marginLeft: 62,
-      x: { type: 'log', label: 'FLOP per byte (log scale) →', tickFormat: '~s', ticks: 6 },
-      y: { type: 'log', label: '↑ FLOP/s (log scale)', grid: true, tickFormat: (v: number) => magnitude(v), ticks: 5 },
+      x: { type: 'log', domain: [low, high] },
+      y: { type: 'log', domain: [bottom, roof.peak_flops_per_second * 2] },
       r: { range: [2.5, 16], domain: [0, largest] },
       marks: [
+        axisX({ ticks: powers(low, high), format: magnitude, label: 'FLOP per byte, log scale →' }),
+        ...axisY({ ticks: powers(bottom, roof.peak_flops_per_second * 2), format: (value) => `${magnitude(value)}`, label: '↑ FLOP/s, log scale' }),
         Plot.line(line, { x: 'x', y: 'y', stroke: 'var(--ink-2)', strokeWidth: 1.6 }),
         Plot.ruleX([ridge], { stroke: 'var(--line-strong)', strokeDasharray: '3 3' }),
         Plot.dot(ops, { x: 'intensity', y: 'rate', r: 'seconds', fill: (op: Op) => (op.bound === 'compute' ? 'var(--c1)' : 'var(--c2)'), fillOpacity: 0.65, stroke: 'var(--panel)' }),

@@ -2,6 +2,7 @@ import * as Plot from '@observablehq/plot';
 import { useCallback, useMemo } from 'preact/hooks';
 import type { Plan, Schemas } from '../../api/client';
 import { duration, money, number, shortMoney } from '../../lib/format';
+import { axisX, axisY, MONEY_TICKS, TIME_TICKS, within } from '../../parts/axes';
 import { Chart } from '../../parts/chart';
 import { machinesOf } from './answer';
 import { planRows } from './plans';
@@ -16,16 +17,6 @@ interface Props {
 }
 
 const time = (plan: Plan, serving: boolean) => (serving ? (plan.ttft_seconds ?? plan.mean_latency_seconds ?? 0) : plan.hours * 3600);
-
-/** Ticks a person would choose, for seconds. */
-const TIME_TICKS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 300, 900, 1800, 3600, 7200, 14400, 28800, 43200, 86400, 2 * 86400, 4 * 86400, 7 * 86400, 14 * 86400, 30 * 86400, 60 * 86400];
-const MONEY_TICKS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 1e5, 2e5, 5e5, 1e6, 2e6, 5e6, 1e7];
-/** Those inside, thinned to at most `count`. */
-function within(ticks: number[], least: number, most: number, count: number): number[] {
-  const inside = ticks.filter((tick) => tick >= least && tick <= most);
-  const step = Math.ceil(inside.length / count);
-  return inside.filter((_, i) => i % step === 0);
-}
 
 export function CostAgainstTime({ found, serving, state, picked, onPick }: Props) {
   const rows = useMemo(() => planRows(found.plans ?? []), [found]);
@@ -45,9 +36,11 @@ export function CostAgainstTime({ found, serving, state, picked, onPick }: Props
         height: 300,
         marginLeft: 50,
         marginBottom: 36,
-        x: { type: 'log', domain: x, ticks: within(TIME_TICKS, ...x, width > 520 ? 7 : 4), tickFormat: (v: number) => duration(v), label: serving ? 'TTFT (log scale) →' : 'time to finish (log scale) →', labelAnchor: 'right' },
-        y: { type: 'log', domain: y, ticks: within(MONEY_TICKS, ...y, 7), tickFormat: shortMoney, label: serving ? '↑ $ a month (log scale)' : '↑ total cost (log scale)', grid: true },
+        x: { type: 'log', domain: x },
+        y: { type: 'log', domain: y },
         marks: [
+          axisX({ ticks: within(TIME_TICKS, x, width > 520 ? 7 : 4), format: duration, label: serving ? 'TTFT, log scale →' : 'time to finish, log scale →' }),
+          ...axisY({ ticks: within(MONEY_TICKS, y, 7), format: shortMoney, label: serving ? '↑ $ a month, log scale' : '↑ total cost, log scale' }),
           ...(limit >= x[0] && limit <= x[1] ? [Plot.ruleX([limit], { stroke: 'var(--bad)', strokeDasharray: '4 3' }), Plot.text([limit], { x: (v: number) => v, frameAnchor: 'top', dy: -4, text: () => (serving ? 'limit' : 'deadline'), fill: 'var(--bad)' })] : []),
           Plot.line(front, { x: at, y: 'usd_total', stroke: 'var(--line-strong)', curve: 'step-after' }),
           Plot.dot(front, { x: at, y: 'usd_total', r: 3, fill: 'var(--line-strong)' }),
