@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "http/scrub.h"
 
 namespace rightsize::http {
 namespace {
@@ -205,6 +206,8 @@ struct Client::State {
         return Answer{408, fmt::format("no answer within {:.3g} s ({} tries)", in_seconds(policy.limit), attempt)};
       }
       if (code != CURLE_OK) return fail(explain(code, url, attempt));
+      constexpr long kFirstError = 400;  // what is shown to people
+      if (status >= kFirstError) received.body = scrubbed(std::move(received.body), auth, url);
       return Answer{static_cast<int>(status), std::move(received.body)};
     }
   }
