@@ -10,7 +10,8 @@
 
 namespace rightsize::app {
 
-// What `rightsize COMMAND WORDS...` would print, before it is written: the same flags, the same answers, the same errors.
+// What `rightsize COMMAND WORDS...` would print, before it is written: the same flags, the same answers, the same
+// errors.
 // --format, --wide and --quiet are taken and left to the caller; --help is refused. May be called from several threads.
 Checked<Outcome> call(const std::string& command, const std::vector<std::string>& words);
 

@@ -394,7 +394,11 @@ Checked<Outcome> call(const std::string& command, const std::vector<std::string>
     return fail(Errors{explain(failure, line.root)});
   }
   if (line.common.help) return fail(Errors{bad_input("--help is for the program, not for calls of a command")});
-  return line.named.at(line.root.get_subcommands().front()).run();
+  try {
+    return line.named.at(line.root.get_subcommands().front()).run();
+  } catch (const std::exception& unexpected) {
+    return fail(Errors{bug(unexpected.what()).with_hint("please report this, with the call")});
+  }
 }
 
 Result<CallInfo> describe_command(const std::string& name) {

@@ -14,6 +14,7 @@
 
 #include "base/text.h"
 #include "http/libcurl.h"
+#include "http/scrub.h"
 
 namespace rightsize::http {
 namespace {
@@ -249,6 +250,8 @@ struct Client::State {
         std::filesystem::remove(file + ".etag", ignored);
         continue;
       }
+      constexpr long kFirstError = 400;  // what is shown to people
+      if (status >= kFirstError) received.body = scrubbed(std::move(received.body), auth, url);
       return Answer{static_cast<int>(status), std::move(received.body)};
     }
   }

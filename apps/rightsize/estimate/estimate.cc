@@ -1,4 +1,6 @@
 // rightsize estimate: how fast, what binds it, how sure.
+#include "rightsize/estimate/estimate.h"
+
 #include <algorithm>
 #include <memory>
 
@@ -8,7 +10,6 @@
 #include "base/parse_units.h"
 #include "base/text.h"
 #include "memory/memory.h"
-#include "rightsize/estimate/estimate.h"
 #include "rightsize/estimate/report.h"
 #include "rightsize/estimate/sweep.h"
 #include "rightsize/input/named_gpu.h"

@@ -13,6 +13,10 @@ struct EstimateFlags {
   bool roofline = false;
 };
 
+// A setting by its name without dashes, as on the command line: "rate", "batch". Names nobody knows are refused when
+// the input is read.
+void set(EstimateFlags& flags, const std::string& name, std::string value);
+
 // Everything an estimate needs. `job` stands for flags.job. The catalogue must outlive what is returned.
 Checked<SpeedInput> read_input(const catalog::Catalog& catalog, const perf::Constants& constants,
                                const EstimateFlags& flags, const JobFlags& job);

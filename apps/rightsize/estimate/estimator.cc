@@ -1,9 +1,21 @@
 #include "rightsize/estimate/estimator.h"
 
 #include "model/model_job.h"
-#include "rightsize/estimate/report.h"
 
 namespace rightsize::app {
+
+void set(EstimateFlags& flags, const std::string& name, std::string value) {
+  if (name == "machine")
+    flags.machine = std::move(value);
+  else if (name == "network")
+    flags.network = std::move(value);
+  else if (name == "rate")
+    flags.rate = std::move(value);
+  else if (name == "slot-wait")
+    flags.slot_wait = std::move(value);
+  else
+    flags.job.settings.insert_or_assign(name, std::move(value));
+}
 
 Checked<Estimator> Estimator::open(const std::string& catalog_flag) {
   RIGHTSIZE_TRY(Facts facts, open_facts(catalog_flag));
@@ -37,10 +49,10 @@ Checked<const SpeedInput*> Estimator::input(const EstimateFlags& flags) {
   return &input;
 }
 
-Checked<Json> Estimator::document(const EstimateFlags& flags) {
+Checked<Json> Estimator::document(const EstimateFlags& flags, Detail detail) {
   RIGHTSIZE_TRY(const SpeedInput* input, this->input(flags));
   const Result<SpeedEstimate> estimate = estimate_speed(facts_->constants, *input);
-  return estimate ? document_of(*input, *estimate) : infeasible_document(*input, estimate.error());
+  return estimate ? document_of(*input, *estimate, detail) : infeasible_document(*input, estimate.error());
 }
 
 }  // namespace rightsize::app

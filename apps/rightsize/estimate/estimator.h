@@ -15,6 +15,7 @@
 
 #include "base/json.h"
 #include "rightsize/estimate/estimate.h"
+#include "rightsize/estimate/report.h"
 
 namespace rightsize::app {
 
@@ -25,7 +26,7 @@ class Estimator {
 
   // The document of `rightsize estimate --format json` without what takes longer than the estimate: the warning of a
   // training job that would run out of memory. --sweep and --roofline are not looked at.
-  Checked<Json> document(const EstimateFlags& flags);
+  Checked<Json> document(const EstimateFlags& flags, Detail detail = Detail::kAll);
 
  private:
   Checked<const SpeedInput*> input(const EstimateFlags& flags);

@@ -93,7 +93,7 @@ std::string subject(const SpeedInput& input, const model::Job& job) {
 // "1,234", or three digits below a hundred.
 std::string rate(double value) { return value >= 100 ? format_count(std::round(value)) : format_number(value); }
 
-void train_document(Json& d, const SpeedInput& input, const TrainEstimate& e) {
+void train_document(Json& d, const SpeedInput& input, const TrainEstimate& e, bool all) {
   const bool samples = input.work.image;
   const double per_gpu = samples ? e.samples_per_second_per_gpu : in_tokens_per_s(e.tokens_per_gpu);
   if (!samples) d["tokens_per_second_per_gpu"] = in_tokens_per_s(e.tokens_per_gpu);
@@ -101,14 +101,14 @@ void train_document(Json& d, const SpeedInput& input, const TrainEstimate& e) {
   d["step_seconds"] = in_seconds(e.step);
   if (e.mfu > 0) d["mfu"] = e.mfu;
   d["bound"] = perf::name_of(e.bound);
-  d["parts"] = parts_json(e.parts);
+  if (all) d["parts"] = parts_json(e.parts);
   d["device_seconds"] = in_seconds(e.device);
   if (e.host > Seconds{}) d["host_seconds"] = in_seconds(e.host);
   d["low"] = per_gpu * e.interval.low;
   d["high"] = per_gpu * e.interval.high;
-  d["step_interval"] = bounds(in_seconds(e.step), e.interval);
+  if (all) d["step_interval"] = bounds(in_seconds(e.step), e.interval);
   d["basis"] = perf::name_of(e.basis);
-  d["warnings"] = texts_of(e.notes);
+  if (all) d["warnings"] = texts_of(e.notes);
 }
 
 void report_train(report::Report& report, const SpeedInput& input, const TrainEstimate& e) {
@@ -144,7 +144,7 @@ std::string open_loop_sentence(const SpeedInput& input, const ServeEstimate& e) 
       format_percent(Ratio::fraction(e.utilization)));
 }
 
-void serve_document(Json& d, const SpeedInput& input, const ServeEstimate& e) {
+void serve_document(Json& d, const SpeedInput& input, const ServeEstimate& e, bool all) {
   d["prefill_seconds"] = in_seconds(e.prefill);
   d["decode_step_seconds"] = in_seconds(e.decode_step);
   if (input.job.serve.disaggregated) d["transfer_seconds"] = in_seconds(e.transfer);
@@ -165,13 +165,14 @@ void serve_document(Json& d, const SpeedInput& input, const ServeEstimate& e) {
     d["stable"] = e.stable;
   }
   d["bound"] = perf::name_of(e.bound);
-  d["parts"] = parts_json(e.parts);
-  d["prefill_parts"] = parts_json(e.prefill_parts);
+  if (all) d["parts"] = parts_json(e.parts);
+  if (all) d["prefill_parts"] = parts_json(e.prefill_parts);
   d["low"] = in_seconds(e.tpot) * e.tpot_interval.low;
   d["high"] = in_seconds(e.tpot) * e.tpot_interval.high;
-  d["ttft_interval"] = bounds(in_seconds(e.ttft), e.ttft_interval);
-  d["tpot_interval"] = bounds(in_seconds(e.tpot), e.tpot_interval);
+  if (all) d["ttft_interval"] = bounds(in_seconds(e.ttft), e.ttft_interval);
+  if (all) d["tpot_interval"] = bounds(in_seconds(e.tpot), e.tpot_interval);
   d["basis"] = perf::name_of(e.basis);
+  if (!all) return;
   Json unmeasured = Json::array();
   for (const perf::Unmeasured what : e.unmeasured) unmeasured.push_back(perf::name_of(what));
   d["not_measured"] = std::move(unmeasured);
@@ -236,18 +237,18 @@ Json image_document(const SpeedInput& input) {
           {"decoder", pipeline.decoder}};
 }
 
-void batch_document(Json& d, const SpeedInput& input, const BatchEstimate& e) {
-  if (input.model.pipeline) d["image"] = image_document(input);
+void batch_document(Json& d, const SpeedInput& input, const BatchEstimate& e, bool all) {
+  if (input.model.pipeline && all) d["image"] = image_document(input);
   d["batch_seconds"] = in_seconds(e.batch);
   d["samples_per_second_per_gpu"] = e.samples_per_second;
   d["device_seconds"] = in_seconds(e.device);
   d["host_seconds"] = in_seconds(e.host);
   d["bound"] = perf::name_of(e.bound);
-  d["parts"] = parts_json(e.parts);
+  if (all) d["parts"] = parts_json(e.parts);
   d["low"] = in_seconds(e.batch) * e.interval.low;
   d["high"] = in_seconds(e.batch) * e.interval.high;
   d["basis"] = perf::name_of(e.basis);
-  d["warnings"] = texts_of(e.notes);
+  if (all) d["warnings"] = texts_of(e.notes);
 }
 
 void report_batch(report::Report& report, const SpeedInput& input, const BatchEstimate& e) {
@@ -262,11 +263,12 @@ void report_batch(report::Report& report, const SpeedInput& input, const BatchEs
 
 }  // namespace
 
-Json document_of(const SpeedInput& input, const SpeedEstimate& estimate) {
+Json document_of(const SpeedInput& input, const SpeedEstimate& estimate, Detail detail) {
+  const bool all = detail == Detail::kAll;
   Json document = head(input);
-  if (estimate.train) train_document(document, input, *estimate.train);
-  if (estimate.serve) serve_document(document, input, *estimate.serve);
-  if (estimate.batch) batch_document(document, input, *estimate.batch);
+  if (estimate.train) train_document(document, input, *estimate.train, all);
+  if (estimate.serve) serve_document(document, input, *estimate.serve, all);
+  if (estimate.batch) batch_document(document, input, *estimate.batch, all);
   return document;
 }
 

@@ -21,7 +21,6 @@ namespace {
 
 std::atomic<int> interruption = 0;
 std::atomic<pid_t> child = 0;
-thread_local const std::atomic<bool>* stop_flag = nullptr;
 
 struct sigaction previous[3];
 constexpr int kSignals[3] = {SIGINT, SIGTERM, SIGHUP};
@@ -38,6 +37,7 @@ void on_signal(int number, siginfo_t* info, void*) {
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   if (quiet_output) dup2(STDERR_FILENO, STDOUT_FILENO);
+  std::signal(SIGXFSZ, SIG_DFL);  // ours is ignored, see entry.cc
   execvp(arguments[0], arguments.data());
   const int why = errno;
   [[maybe_unused]] const ssize_t told = write(report_to, &why, sizeof why);
@@ -55,7 +55,6 @@ int wait_to_the_end(pid_t pid) {
 }  // namespace
 
 InterruptGuard::InterruptGuard() {
-  if (stop_flag != nullptr) return;
   interruption = 0;
   struct sigaction action {};
   action.sa_sigaction = on_signal;
@@ -64,14 +63,10 @@ InterruptGuard::InterruptGuard() {
 }
 
 InterruptGuard::~InterruptGuard() {
-  if (stop_flag != nullptr) return;
   for (int i = 0; i < 3; ++i) sigaction(kSignals[i], &previous[i], nullptr);
 }
 
-bool InterruptGuard::interrupted() { return stop_flag == nullptr && interruption != 0; }
-
-StopFlag::StopFlag(const std::atomic<bool>& stop) { stop_flag = &stop; }
-StopFlag::~StopFlag() { stop_flag = nullptr; }
+bool InterruptGuard::interrupted() { return interruption != 0; }
 
 // The pipe closes by itself when the command starts; what comes through it is why it did not.
 Result<int> run_command(const std::vector<std::string>& words, bool quiet_output, unsigned& pid) {
@@ -112,7 +107,7 @@ bool process_exists(unsigned pid) {
 void wait_for(unsigned pid, std::optional<Seconds> limit) {
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
-  while (!InterruptGuard::interrupted() && (stop_flag == nullptr || !*stop_flag)) {
+  while (!InterruptGuard::interrupted()) {
     if (pid != 0 && !process_exists(pid)) return;
     if (limit && seconds(std::chrono::duration<double>(Clock::now() - begin).count()) >= *limit) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));

@@ -1,7 +1,6 @@
 // Running the user's command, or waiting for a process of theirs, while the GPU is sampled.
 #pragma once
 
-#include <atomic>
 #include <optional>
 #include <set>
 #include <string>
@@ -23,22 +22,12 @@ class InterruptGuard {
   static bool interrupted();
 };
 
-// For callers within a process of their own: while one exists, this thread watches until `stop` is true, and leaves
-// signals alone.
-class StopFlag {
- public:
-  explicit StopFlag(const std::atomic<bool>& stop);
-  ~StopFlag();
-  StopFlag(const StopFlag&) = delete;
-  StopFlag& operator=(const StopFlag&) = delete;
-};
-
 // Runs the command to its end and gives its exit status, 128 + signal when a signal ended it. It sees our standard
 // input and output; with `quiet_output` what it prints goes to standard error instead. Signals to us are passed on,
 // Ctrl-C only where the terminal did not send it to the command itself. Fails when the command cannot be run.
 Result<int> run_command(const std::vector<std::string>& words, bool quiet_output, unsigned& pid);
 
-// Returns when the process has ended, after `limit`, when interrupted, or when a StopFlag says so. Nothing is no limit; process 0 is none.
+// Returns when the process has ended, after `limit`, or when interrupted. Nothing is no limit; process 0 is none.
 void wait_for(unsigned pid, std::optional<Seconds> limit);
 bool process_exists(unsigned pid);
 
