@@ -24,7 +24,8 @@ constexpr std::string_view kMig = "nvidia.com/mig-";
 
 // The object the walk is in, and how many of what is below it there are.
 struct Where {
-  GpuRequest base = {};  // file, kind, name, part, job, units so far
+  GpuRequest base = {};                 // file, kind, name, part, job, units so far
+  const YamlValue* fraction = nullptr;  // of a GPU, for each pod below
 
   void times(const YamlText& doc, const YamlValue* count, std::string_view name) {
     if (count == nullptr || count->kind == YamlValue::Kind::kNull) return;
@@ -60,7 +61,7 @@ class Walk {
     if (!is_mapping(&value)) return;
     enter_object(value, where);
     if (is_pool(where.base.kind) && value.find("spec") != nullptr) return read_pool(value, where.base);
-    if (const YamlValue* containers = value.find("containers"); is_list(containers)) return read_pod(value, where.base);
+    if (const YamlValue* containers = value.find("containers"); is_list(containers)) return read_pod(value, where);
     count_here(value, where);
     read_lone_resources(value, where.base);
     read_machines(value, where.base);
@@ -104,8 +105,12 @@ class Walk {
   void count_here(const YamlValue& value, Where& where) {
     GpuRequest& base = where.base;
     if (is_scalar(value.find("groupName"))) base.part = doc_.text(value.find("groupName"));
-    if (value.find("template") != nullptr && is_scalar(value.find("name")) && value.find("replicas") != nullptr) {
+    const bool holds_pods = value.find("template") != nullptr || value.find("spec") != nullptr;
+    if (holds_pods && is_scalar(value.find("name")) && value.find("kind") == nullptr)
       base.part = doc_.text(value.find("name"));
+    // KAI and Run:ai share GPUs by an annotation.
+    if (const YamlValue* share = find_path(value, {"metadata", "annotations", "gpu-fraction"})) {
+      where.fraction = share;
     }
     const YamlValue* replicas = value.find("replicas");
     const YamlValue* least = value.find("minReplicas");
@@ -175,8 +180,9 @@ class Walk {
     }
   }
 
-  void read_pod(const YamlValue& pod, const GpuRequest& base) {
+  void read_pod(const YamlValue& pod, const Where& where) {
     Amounts sum;
+    const GpuRequest& base = where.base;
     std::string command;
     // Init containers run one after the other before the rest; those that stay (sidecars) ask for no GPU in practice.
     for (const auto& [list, at_once] : {std::pair{"containers", true}, std::pair{"initContainers", false}}) {
@@ -189,6 +195,14 @@ class Walk {
         if (!here.empty() && command.empty()) command = command_of(container);
         add(sum, here, at_once);
       }
+    }
+    if (sum.empty() && where.fraction != nullptr) {
+      GpuRequest probe;
+      Amount amount;
+      amount.count = doc_.number(where.fraction, "gpu-fraction", probe);
+      amount.line = doc_.line_of(*where.fraction);
+      amount.unresolved = probe.unresolved;
+      sum.emplace("gpu-fraction", std::move(amount));
     }
     for (const auto& [key, amount] : sum) emit(key, amount, pod, base, command);
   }
@@ -211,6 +225,10 @@ class Walk {
     request.per_unit = amount.count;
     request.unresolved.insert(request.unresolved.end(), amount.unresolved.begin(), amount.unresolved.end());
     if (key.starts_with(kMig)) request.mig_profile = key.substr(kMig.size());
+    if (request.kind == "DaemonSet") {
+      request.units = std::nullopt;
+      request.unresolved.emplace_back("how many nodes there are: a DaemonSet has a pod on each");
+    }
     if (key.find("shared") != std::string::npos) {
       request.unresolved.emplace_back("nvidia.com/gpu.shared: how many share a GPU is set on the nodes");
     }
@@ -286,12 +304,14 @@ class Walk {
     }
     const YamlValue* spec = find_path(pool, {"spec", "template", "spec"});
     if (spec == nullptr) spec = pool.find("spec");
-    if (is_mapping(spec)) read_node_choice(doc_, *spec, request);
+    const bool gpus = is_mapping(spec) && read_node_choice(doc_, *spec, request);
     const bool machines = std::any_of(request.machines.begin(), request.machines.end(),
                                       [](const std::string& type) { return !gpu_machine_provider(type).empty(); });
-    if (!limited && request.gpus.empty() && !machines) return;
+    if (!limited && !gpus && !machines) return;
     if (!limited) {
-      request.resource = machines ? request.machines.front() : request.gpus.front();
+      request.resource = machines                        ? request.machines.front()
+                         : gpus && !request.gpus.empty() ? request.gpus.front()
+                                                         : "GPUs";
       request.unresolved.emplace_back("no limit on GPUs: what the pool may cost is not bounded");
     }
     found_.requests.push_back(std::move(request));

@@ -9,7 +9,7 @@
 namespace rightsize::manifests {
 namespace {
 
-enum class Meaning { kNothing, kGpu, kMachine, kFamily, kSpot, kRegion };
+enum class Meaning { kNothing, kGpu, kMachine, kFamily, kCategory, kAnyGpu, kSpot, kRegion };
 
 Meaning meaning_of(std::string_view label) {
   for (const char* gpu :
@@ -22,6 +22,13 @@ Meaning meaning_of(std::string_view label) {
     return Meaning::kMachine;
   if (label == "karpenter.k8s.aws/instance-family" || label == "karpenter.azure.com/sku-family")
     return Meaning::kFamily;
+  if (label == "karpenter.k8s.aws/instance-category") return Meaning::kCategory;
+  for (const char* any : {"karpenter.k8s.aws/instance-gpu-manufacturer", "karpenter.k8s.aws/instance-gpu-count",
+                          "karpenter.k8s.aws/instance-gpu-memory", "karpenter.azure.com/sku-gpu-count",
+                          "karpenter.azure.com/sku-gpu-manufacturer", "nvidia.com/gpu.present", "nvidia.com/gpu.count",
+                          "nvidia.com/gpu.family", "nvidia.com/gpu.memory"}) {
+    if (label == any) return Meaning::kAnyGpu;
+  }
   for (const char* spot : {"karpenter.sh/capacity-type", "eks.amazonaws.com/capacityType", "cloud.google.com/gke-spot",
                            "cloud.google.com/gke-provisioning", "cloud.google.com/gke-preemptible",
                            "kubernetes.azure.com/scalesetpriority"}) {
@@ -39,6 +46,7 @@ class Labels {
     const Meaning meaning = meaning_of(label);
     if (meaning == Meaning::kNothing) return;
     bool all_spot = !values.empty();
+    wants_gpus_ = wants_gpus_ || meaning == Meaning::kGpu || meaning == Meaning::kAnyGpu;
     for (const YamlValue* value : values) {
       const std::string text = doc_.text(value);
       if (has_variable(text)) {
@@ -48,12 +56,15 @@ class Labels {
       if (meaning == Meaning::kGpu) add_gpu(text);
       if (meaning == Meaning::kMachine) add_machine(text);
       if (meaning == Meaning::kFamily) add_machine(text + ".*");
+      if (meaning == Meaning::kCategory) only_gpus_ = only_gpus_ && (text == "g" || text == "p");
       if (meaning == Meaning::kRegion) request_.region = text;
       const std::string lower = to_lower(text);
       all_spot = all_spot && (lower == "spot" || lower == "true");
     }
     if (meaning == Meaning::kSpot && all_spot) request_.spot = true;
+    if (meaning == Meaning::kCategory && !values.empty() && only_gpus_) wants_gpus_ = true;
   }
+  bool wants_gpus() const { return wants_gpus_; }
 
  private:
   void add_gpu(std::string text) {
@@ -75,6 +86,7 @@ class Labels {
 
   const YamlText& doc_;
   GpuRequest& request_;
+  bool wants_gpus_ = false, only_gpus_ = true;
 };
 
 // [{key: ..., operator: In, values: [...]}]
@@ -82,16 +94,20 @@ void take_expressions(const YamlText& doc, const YamlValue* expressions, Labels&
   if (!is_list(expressions)) return;
   for (const YamlValue& expression : expressions->list) {
     const YamlValue* values = expression.find("values");
-    if (doc.text(expression.find("operator")) != "In" || !is_list(values)) continue;
+    const std::string how = doc.text(expression.find("operator"));
     std::vector<const YamlValue*> all;
-    for (const YamlValue& value : values->list) all.push_back(&value);
+    if (how == "In" && is_list(values)) {
+      for (const YamlValue& value : values->list) all.push_back(&value);
+    } else if (how != "Exists" && how != "Gt") {
+      continue;
+    }
     labels.take(doc.text(expression.find("key")), all);
   }
 }
 
 }  // namespace
 
-void read_node_choice(const YamlText& doc, const YamlValue& spec, GpuRequest& request) {
+bool read_node_choice(const YamlText& doc, const YamlValue& spec, GpuRequest& request) {
   Labels labels(doc, request);
   if (const YamlValue* selector = spec.find("nodeSelector"); is_mapping(selector)) {
     for (const auto& [key, value] : selector->mapping) labels.take(doc.text(&key), {&value});
@@ -102,6 +118,7 @@ void read_node_choice(const YamlText& doc, const YamlValue& spec, GpuRequest& re
     for (const YamlValue& term : terms->list) take_expressions(doc, term.find("matchExpressions"), labels);
   }
   take_expressions(doc, spec.find("requirements"), labels);
+  return labels.wants_gpus();
 }
 
 }  // namespace rightsize::manifests

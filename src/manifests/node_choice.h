@@ -5,7 +5,8 @@
 
 namespace rightsize::manifests {
 
-// Reads nodeSelector, required node affinity and Karpenter's requirements of a pod or node specification.
-void read_node_choice(const YamlText& document, const YamlValue& spec, GpuRequest& request);
+// Reads nodeSelector, required node affinity and Karpenter's requirements of a pod or node specification. Whether these
+// say that the nodes have GPUs.
+bool read_node_choice(const YamlText& document, const YamlValue& spec, GpuRequest& request);
 
 }  // namespace rightsize::manifests

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
+
 namespace rightsize::manifests {
 namespace {
 
@@ -103,6 +105,12 @@ class Pricing {
     std::vector<const Gpu*> candidates = gpus();
     bool assumed = false;
     if (candidates.empty() && request_.gpus.empty() && !request_.mig_profile.empty()) candidates = gpus_with_slice();
+    if (candidates.empty() && !request_.hint.empty()) {
+      candidates = gpus_by_hint();
+      if (!candidates.empty()) {
+        cost_.doubts.push_back(fmt::format("which GPU is read off the name of the partition {}", request_.hint));
+      }
+    }
     if (candidates.empty() && request_.machines.empty() && assumptions_.gpu != nullptr) {
       candidates = {assumptions_.gpu};
       assumed = true;
@@ -131,6 +139,19 @@ class Pricing {
     if (request_.per_unit)
       set_rate(best->rate * rightsize::gpus(*request_.per_unit * slice_share_), *request_.per_unit);
     return true;
+  }
+
+  // "gpu_h100", "a100-long": a word of the name that is a GPU's.
+  std::vector<const Gpu*> gpus_by_hint() const {
+    std::string words = request_.hint;
+    std::replace_if(
+        words.begin(), words.end(), [](char c) { return c == '_' || c == '-' || c == ','; }, ' ');
+    for (std::string_view word : split_list(words, ' ')) {
+      // Words such as "gpu" or "long" are no GPU; a GPU's name has a digit.
+      if (word.find_first_of("0123456789") == std::string_view::npos) continue;
+      if (const auto found = book_.catalog().match_gpus(word)) return *found;
+    }
+    return {};
   }
 
   std::vector<const Gpu*> gpus_with_slice() const {

@@ -243,6 +243,55 @@ spec:
   EXPECT_THAT(r.name, HasSubstr("include"));
 }
 
+TEST(Kubernetes, PoolsWithoutALimitAreFoundByWhatTheirNodesAre) {
+  const GpuRequest r = only("a.yaml", R"(apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: gpu}
+spec:
+  template:
+    spec:
+      requirements:
+        - {key: karpenter.k8s.aws/instance-category, operator: In, values: [g, p]}
+        - {key: karpenter.k8s.aws/instance-gpu-count, operator: Gt, values: ["0"]}
+)");
+  EXPECT_EQ(r.per_unit, std::nullopt);
+  EXPECT_THAT(r.unresolved, ElementsAre(HasSubstr("no limit on GPUs")));
+}
+
+TEST(Kubernetes, RolesFractionsAndDaemonSets) {
+  const auto roles = read("a.yaml", R"(apiVersion: disaggregatedset.x-k8s.io/v1
+kind: DisaggregatedSet
+metadata: {name: d}
+spec:
+  roles:
+    - name: prefill
+      spec: {replicas: 2, leaderWorkerTemplate: {size: 1, workerTemplate: {spec: {containers: [{name: v, resources: {limits: {nvidia.com/gpu: "1"}}}]}}}}
+    - name: decode
+      spec: {leaderWorkerTemplate: {size: 4, workerTemplate: {spec: {containers: [{name: v, resources: {limits: {nvidia.com/gpu: "1"}}}]}}}}
+)");
+  ASSERT_EQ(roles.size(), 2u);
+  EXPECT_EQ(roles[0].total(), 2);
+  EXPECT_EQ(roles[1].total(), 4);
+  const GpuRequest half = only("b.yaml", R"(apiVersion: ray.io/v1
+kind: RayCluster
+metadata: {name: r}
+spec:
+  workerGroupSpecs:
+    - groupName: shared
+      replicas: 2
+      template:
+        metadata: {annotations: {gpu-fraction: "0.5"}}
+        spec: {containers: [{name: w}]}
+)");
+  EXPECT_EQ(half.total(), 1);
+  EXPECT_EQ(half.part, "shared");
+  EXPECT_EQ(only("c.yaml",
+                 "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: d}\nspec:\n  template:\n    spec:\n"
+                 "      containers: [{resources: {limits: {nvidia.com/gpu: 1}}}]\n")
+                .units,
+            std::nullopt);
+}
+
 TEST(Kubernetes, AnchorsAreFollowed) {
   EXPECT_EQ(only("a.yaml",
                  "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers:\n    - &base\n      name: a\n"
@@ -263,7 +312,8 @@ TEST(Slurm, EveryWayToAsk) {
   EXPECT_EQ(only("a.sh", script("#SBATCH --gres=lscratch:10,gpu:2 --array=0-9%4")).total(), 8);
   EXPECT_EQ(only("a.sh", script("#SBATCH --gres=gpu:2 --array=1,3,5-9:2")).total(), 10);
   EXPECT_THAT(only("a.sh", script("#SBATCH --gpus=8 -C 'a100&ib'")).gpus, ElementsAre("a100", "ib"));
-  EXPECT_TRUE(read("a.sh", script("#SBATCH --mem=10G")).empty());
+  EXPECT_EQ(only("a.sh", script("#SBATCH --gpus=8 -p gpu_h100")).hint, "gpu_h100");
+  EXPECT_TRUE(read("a.sh", script("#SBATCH --mem=10G\n# SBATCH --gpus=1")).empty());
   EXPECT_TRUE(read("a.sh", "#!/bin/bash\nsrun --gpus=8 x\n").empty());
 }
 

@@ -24,6 +24,7 @@ struct GpuRequest {
   std::string provider = {};               // "aws", "gcp", "azure"; empty: not said
   std::string region = {};
   std::string mig_profile = {};  // "1g.10gb"
+  std::string hint = {};         // a name that may say which GPU where nothing else does: a partition's
   bool ordered = false;
 
   // A unit is a pod or a machine. Nothing: not said, or unresolved.
@@ -48,5 +49,6 @@ struct Found {
   std::vector<GpuRequest> requests = {};
   std::vector<std::string> notes = {};  // "values.yaml:3: not YAML we can read: ..."
 };
+void append(Found more, Found& all);
 
 }  // namespace rightsize::manifests

@@ -124,6 +124,9 @@ class Interpreter {
         for (std::string_view each : split_list(feature, '&')) request_.gpus.emplace_back(each);
       }
     }
+    if (const std::string* partition = part_.find("partition"); partition != nullptr && !has_variable(*partition)) {
+      request_.hint = *partition;
+    }
     read_array();
     return true;
   }

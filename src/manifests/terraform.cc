@@ -7,6 +7,7 @@
 #include "base/parse_units.h"
 #include "base/text.h"
 #include "manifests/hcl_scope.h"
+#include "manifests/yaml_file.h"
 #include "manifests/yaml_text.h"
 
 namespace rightsize::manifests {
@@ -86,11 +87,58 @@ class Module {
       base.whole_machines = true;
       std::vector<Node> way = {Node{each.block, nullptr}};
       visit(way, base, 0);
+      read_manifests(*each.block, *each.file);
     }
     return std::move(found_);
   }
 
  private:
+  // Kubernetes objects within: kubernetes_manifest { manifest = {...} }, kubectl_manifest { yaml_body = <<YAML ... }.
+  void read_manifests(const HclBlock& block, const std::string& file) {
+    for (const auto& [name, value] : block.attributes) {
+      const bool object = value.find("apiVersion") != nullptr && value.find("kind") != nullptr;
+      const bool text = value.kind == HclValue::Kind::kString && value.text.find("apiVersion:") != std::string::npos;
+      if (!object && !text) continue;
+      Found inner = read_yaml(file, object ? yaml_of(value) : value.text);
+      for (GpuRequest& request : inner.requests) request.line = value.line;
+      append(std::move(inner), found_);
+    }
+  }
+  std::string yaml_of(const HclValue& value) const {
+    const std::optional<HclValue> known = scope_.resolve(value);
+    if (!known) return quoted("${" + value.text + "}");
+    std::string text;
+    switch (known->kind) {
+      case HclValue::Kind::kNull:
+        return "null";
+      case HclValue::Kind::kBool:
+        return known->boolean ? "true" : "false";
+      case HclValue::Kind::kNumber:
+        return known->text;
+      case HclValue::Kind::kList:
+        for (const HclValue& item : known->items) text += (text.empty() ? "" : ", ") + yaml_of(item);
+        return "[" + text + "]";
+      case HclValue::Kind::kObject:
+        for (const auto& [name, member] : known->members) {
+          text += (text.empty() ? "" : ", ") + quoted(name) + ": " + yaml_of(member);
+        }
+        return "{" + text + "}";
+      default:
+        return quoted(known->text);
+    }
+  }
+  static std::string quoted(std::string_view text) {
+    std::string out = "\"";
+    for (const char c : text) {
+      if (c == '"' || c == '\\') out += '\\';
+      if (c == '\n')
+        out += "\\n";
+      else
+        out += c;
+    }
+    return out + "\"";
+  }
+
   void visit(std::vector<Node>& way, const GpuRequest& base, int depth) {
     if (depth > 40) return;
     const Node here = way.back();

@@ -152,6 +152,40 @@ TEST(Terraform, VariablesAreFollowedOrSaid) {
   EXPECT_THAT(unknown.notes[0], HasSubstr("var.t"));
 }
 
+TEST(Terraform, KubernetesObjectsWithin) {
+  const auto all = read(R"(variable "limit" { default = 16 }
+resource "kubernetes_manifest" "pool" {
+  manifest = {
+    apiVersion = "karpenter.sh/v1"
+    kind       = "NodePool"
+    metadata   = { name = "gpu" }
+    spec = {
+      template = { spec = { requirements = [{ key = "node.kubernetes.io/instance-type", operator = "In", values = ["p5.48xlarge"] }] } }
+      limits   = { "nvidia.com/gpu" = var.limit }
+    }
+  }
+}
+resource "kubectl_manifest" "chat" {
+  yaml_body = <<-YAML
+    apiVersion: apps/v1
+    kind: Deployment
+    metadata: {name: chat}
+    spec:
+      replicas: ${var.replicas}
+      template:
+        spec:
+          containers: [{resources: {limits: {nvidia.com/gpu: 2}}}]
+  YAML
+}
+)");
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].kind, "NodePool");
+  EXPECT_EQ(all[0].per_unit, 16);
+  EXPECT_EQ(all[1].kind, "Deployment");
+  EXPECT_EQ(all[1].units, std::nullopt);
+  EXPECT_THAT(all[1].unresolved, ElementsAre("replicas: ${var.replicas}"));
+}
+
 TEST(Terraform, ForEachCountsItsElements) {
   EXPECT_EQ(only("resource \"aws_instance\" \"a\" {\n  for_each = toset([\"x\", \"y\", \"z\"])\n  instance_type = "
                  "\"g5.xlarge\"\n}\n")

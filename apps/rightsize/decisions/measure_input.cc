@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/located_json.h"
 #include "base/parse_units.h"
 #include "base/suggest.h"
 #include "base/text.h"
@@ -93,14 +94,32 @@ Result<> add_profile(const std::string& file, Measured& into) {
   return {};
 }
 
-// What vLLM and dcgm-exporter publish. A quantile is that of the plan, at which SLOs are set.
-std::string default_query(std::string_view metric, const std::string& match, const std::string& step) {
-  const auto quantile = [&](const char* histogram) {
-    return fmt::format("histogram_quantile(0.95, sum by (le) (rate({}_bucket{{{}}}[{}])))", histogram, match, step);
+// The percentile the plan speaks of, as a share.
+double percentile_of(const decisions::Decision& decision) {
+  const Checked<LocatedJson> plan = LocatedJson::parse("plan", decision.plan);
+  const JsonMember* chosen = plan ? plan->root().find("plan") : nullptr;
+  const JsonMember* percentile = chosen == nullptr ? nullptr : chosen->value.find("slo_percentile");
+  const bool known = percentile != nullptr && percentile->value.type == JsonType::kNumber;
+  return known ? percentile->value.number / 100 : 0.95;
+}
+
+// What vLLM and dcgm-exporter publish; where an engine has both names of a metric, the newer one counts.
+std::string default_query(std::string_view metric, double percentile, const std::string& match,
+                          const std::string& step) {
+  const auto quantile = [&](std::initializer_list<const char*> histograms) {
+    std::string sums;
+    for (const char* name : histograms) {
+      sums +=
+          fmt::format("{}sum by (le) (rate(vllm:{}_bucket{{{}}}[{}]))", sums.empty() ? "" : " or ", name, match, step);
+    }
+    return fmt::format("histogram_quantile({}, {})", percentile, sums);
   };
-  if (metric == decisions::kTtft) return quantile("vllm:time_to_first_token_seconds");
-  if (metric == decisions::kTpot) return quantile("vllm:time_per_output_token_seconds");
-  if (metric == decisions::kLatency) return quantile("vllm:e2e_request_latency_seconds");
+  if (metric == decisions::kTtft) return quantile({"time_to_first_token_seconds"});
+  if (metric == decisions::kTpot) {
+    return quantile(
+        {"request_time_per_output_token_seconds", "inter_token_latency_seconds", "time_per_output_token_seconds"});
+  }
+  if (metric == decisions::kLatency) return quantile({"e2e_request_latency_seconds"});
   if (metric == decisions::kMemory)
     return fmt::format("max(max_over_time(DCGM_FI_DEV_FB_USED{{{}}}[{}])) * 1048576", match, step);
   return {};
@@ -117,7 +136,7 @@ Checked<void> add_server(const MeasureFlags& flags, const decisions::Decision& d
   if (queries.empty()) {
     const std::string range = fmt::format("{:.0f}s", in_seconds(step));
     for (const decisions::Prediction& p : decision.predictions) {
-      const std::string query = default_query(p.metric, flags.server.match, range);
+      const std::string query = default_query(p.metric, percentile_of(decision), flags.server.match, range);
       if (!query.empty()) queries.emplace(p.metric, query);
     }
   }

@@ -1,5 +1,7 @@
 #include "rightsize/diff/fit.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/format.h"
@@ -39,21 +41,29 @@ std::string precision_of(const EngineCommand& engine) {
   return {};
 }
 
+void take_size(const std::string& text, int& into) {
+  const Result<std::int64_t> size = parse_integer(text);
+  if (size && *size > 0 && *size <= 1024) into = static_cast<int>(*size);
+}
+
 }  // namespace
 
 std::optional<EngineCommand> read_engine_command(std::string_view command) {
   const std::vector<std::string> words = words_of(command);
   EngineCommand engine;
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
-    const std::string &name = words[i], &value = words[i + 1];
+    std::string name = words[i];
+    const std::string& value = words[i + 1];
+    if (name.starts_with("--")) std::replace(name.begin(), name.end(), '_', '-');
     if (name == "serve" && !value.starts_with("-")) engine.model = value;
     if (name == "--model" || name == "--model-path" || name == "--model-id") engine.model = value;
     if (name == "--quantization" || name == "-q" || name == "--quantize") engine.quantization = value;
     if (name == "--tensor-parallel-size" || name == "-tp" || name == "--tp" || name == "--tp-size" ||
         name == "--num-shard") {
-      if (const Result<std::int64_t> size = parse_integer(value); size && *size > 0 && *size <= 1024) {
-        engine.tensor_parallel = static_cast<int>(*size);
-      }
+      take_size(value, engine.tensor_parallel);
+    }
+    if (name == "--pipeline-parallel-size" || name == "-pp" || name == "--pp-size") {
+      take_size(value, engine.pipeline_parallel);
     }
   }
   if (engine.model.empty()) return std::nullopt;
@@ -62,7 +72,9 @@ std::optional<EngineCommand> read_engine_command(std::string_view command) {
 
 std::optional<ModelFit> model_fit(const manifests::GpuRequest& request, const manifests::Cost& cost) {
   const std::optional<EngineCommand> engine = read_engine_command(request.command);
-  if (!engine || cost.gpu == nullptr || !request.mig_profile.empty()) return std::nullopt;
+  // Stages over several pods are not looked at.
+  if (!engine || cost.gpu == nullptr || !request.mig_profile.empty() || engine->pipeline_parallel > 1)
+    return std::nullopt;
   const Checked<service::ServedModel> served = service::find_served_model(engine->model);
   if (!served) return std::nullopt;
   const std::string tp = std::to_string(engine->tensor_parallel);

@@ -13,7 +13,7 @@ namespace rightsize::app {
 // What a command line of an engine says: "vllm serve MODEL --tensor-parallel-size 4", "--model-path MODEL --tp 2".
 struct EngineCommand {
   std::string model, quantization;
-  int tensor_parallel = 1;
+  int tensor_parallel = 1, pipeline_parallel = 1;
 };
 std::optional<EngineCommand> read_engine_command(std::string_view command);
 
