@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "catalog/version.h"
 #include "plan/hand_over.h"
 #include "rightsize/input/speed_input.h"
 #include "rightsize/input/workload_input.h"
@@ -79,6 +80,9 @@ Checked<Outcome> run(const Flags& flags) {
       continue;
     }
     report::Report report = report_of(request, found, own, flags.shown);
+    // What `decide` keeps, so that the same can be asked again.
+    for (const model::Setting& setting : settings) report.document["request"][setting.name] = setting.value;
+    report.document["catalogue"] = catalog::version_of(catalog);
     if (!flags.plans_only) {
       add_pictures(report, request, found, constants);
       add_record(report, request, found, own);

@@ -7,6 +7,7 @@
 
 #include "base/cancel.h"
 #include "base/file.h"
+#include "rightsize/call.h"
 
 namespace rightsize::app {
 namespace {
@@ -128,7 +129,7 @@ server::Response answer(const Asked& asked, const std::vector<std::string>& alwa
   if (placed.failed()) return describe_errors({*placed.failed()});
   std::vector<std::string> words = placed.words();
   for (const auto& more : {always, asked.words()}) words.insert(words.end(), more.begin(), more.end());
-  Checked<Outcome> outcome = invoke(asked.endpoint->add, words);
+  Checked<Outcome> outcome = call(asked.endpoint->name, words);
   if (!outcome) {
     for (Error& error : outcome.error()) {
       placed.hide_paths(error.message);

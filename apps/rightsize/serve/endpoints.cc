@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "rightsize/call.h"
 
 namespace rightsize::app {
 namespace {
@@ -14,45 +15,28 @@ std::vector<Endpoint> table() {
   return {
       {"recommend",
        "Which GPU, how many, from whom, on what terms, with which settings, for the least money",
-       add_recommend,
        {"workload", "profile", "trace", "rate-profile"},
        {kConfig}},
-      {"estimate", "How fast a job runs on a GPU, what binds it, and how sure that is", add_estimate, {}, {kConfig}},
-      {"memory",
-       "What a job needs on a GPU, where it goes, whether it fits, and what frees some",
-       add_memory,
-       {},
-       {kConfig}},
-      {"batch",
-       "Latency of a batching server, and the cheapest setting that keeps every SLO",
-       add_batch,
-       {"service"},
-       {kConfig}},
+      {"estimate", "How fast a job runs on a GPU, what binds it, and how sure that is", {}, {kConfig}},
+      {"memory", "What a job needs on a GPU, where it goes, whether it fits, and what frees some", {}, {kConfig}},
+      {"batch", "Latency of a batching server, and the cheapest setting that keeps every SLO", {"service"}, {kConfig}},
       {"mig",
        "Many small models on few GPUs: slices, layouts and what sharing saves",
-       add_mig,
        {"workloads", "out", "current", "verify", "repack", "make-room"},
        {{"workloads", "", "workloads.yaml", "the workloads to place, as the YAML of examples/mig"}}},
-      {"models", "Model shapes: parameters, layers, heads", add_models, {}, {kConfig}},
-      {"gpus", "The GPUs of the catalogue: memory, bandwidth, speed per number format", add_gpus, {}, {}},
+      {"models", "Model shapes: parameters, layers, heads", {}, {kConfig}},
+      {"gpus", "The GPUs of the catalogue: memory, bandwidth, speed per number format", {}, {}},
       {"prices",
        "What machines cost, how old each price is; compare, spot, history, diff",
-       add_prices,
        {"feed", "date", "dry-run", "write-to", "url", "before"},
        {}},
-      {"window",
-       "Work that can wait: GPUs, schedule and cost in windows, against real time",
-       add_window,
-       {"service"},
-       {}},
+      {"window", "Work that can wait: GPUs, schedule and cost in windows, against real time", {"service"}, {}},
       {"commit",
        "How much capacity to commit to, for how long, and what that risks",
-       add_commit,
        {"usage"},
        {{"usage", "--usage", "usage.csv", "GPUs in use over time: CSV with a column gpus, or gpu_hours by hour"}}},
       {"fleet",
        "What a fleet's GPUs cost, how much of it is wasted, who wastes it, and what saves most",
-       add_fleet,
        {"from",     "prometheus", "match",       "end",      "shard",         "parallel", "resume", "timeout",
         "tries",    "retry-wait", "bearer-file", "user",     "password-file", "cert",     "key",    "ca",
         "insecure", "org-id",     "header",      "progress", "jobs",          "window"},
@@ -61,7 +45,7 @@ std::vector<Endpoint> table() {
 }
 
 bool is_withheld(const Endpoint& endpoint, const std::string& name, const FlagInfo& flag) {
-  static const std::vector<std::string> kNever = {"catalog", "store"};
+  static const std::vector<std::string> kNever = {"catalog", "store", "format", "wide", "quiet", "help"};
   const auto holds = [&](const std::vector<std::string>& list) {
     return std::find(list.begin(), list.end(), name) != list.end();
   };
@@ -72,7 +56,7 @@ bool is_withheld(const Endpoint& endpoint, const std::string& name, const FlagIn
 
 std::vector<Endpoint> with_flags(std::vector<Endpoint> all) {
   for (Endpoint& endpoint : all) {
-    for (FlagInfo& flag : flags_of(endpoint.add)) {
+    for (FlagInfo& flag : describe_command(endpoint.name)->command.flags) {
       std::string name = flag.name.starts_with("--") ? flag.name.substr(2) : to_lower(flag.name);
       if (!is_withheld(endpoint, name, flag)) endpoint.flags.emplace(std::move(name), std::move(flag));
     }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "rightsize/invoke.h"
+#include "rightsize/flags.h"
 
 namespace rightsize::app {
 
@@ -21,7 +21,6 @@ struct Document {
 struct Endpoint {
   std::string name;  // of the command, and of /api/NAME
   std::string summary;
-  AddCommand add = nullptr;
   std::vector<std::string> withheld;  // flags that are not offered, beside those no endpoint has
   std::vector<Document> documents;
   // What it can be asked: the command's flags without those withheld, by name without dashes.
