@@ -5,7 +5,7 @@ import { check, failures, pictures, ROOT, seriousFindings, startBrowser, startSe
 
 const [program, folder] = process.argv.slice(2);
 const browser = await startBrowser();
-const server = await startServer(program, '--replay', 'examples/profile/train.csv');
+const server = await startServer(program, '--replay', 'examples/profile/train.csv', '--ledger', 'examples/decisions/ledger.db');
 const shoot = pictures(folder);
 
 /** Opens a view, does something with it, and looks for what no view may have. */
@@ -165,8 +165,9 @@ await visit('/live', 'live', async (page) => {
 });
 
 await visit('/decisions', 'decisions', async (page) => {
-  await page.getByText(/keeps no decisions|Kept decisions/).first().waitFor();
-  page.problems.length = 0; // a build without the command answers 404
+  check(/saved so far by 2 decisions/.test(await answer(page)), `decisions: ${await answer(page)}`);
+  await page.getByRole('button', { name: 'D1 chat' }).click();
+  await page.getByText('ttft seconds').waitFor();
 });
 
 await visit('/fleet', 'fleet-dark', async (page) => {
