@@ -64,7 +64,9 @@ bool is_withheld(const Endpoint& endpoint, const std::string& name, const FlagIn
 std::vector<Endpoint> with_flags(std::vector<Endpoint> all) {
   for (Endpoint& endpoint : all) {
     if (endpoint.answers.empty()) endpoint.answers = {endpoint.name};
-    for (FlagInfo& flag : describe_command(endpoint.name)->command.flags) {
+    Result<CallInfo> described = describe_command(endpoint.name);
+    if (!described) continue;  // a command this program does not have offers nothing
+    for (FlagInfo& flag : described->command.flags) {
       std::string name = flag.name.starts_with("--") ? flag.name.substr(2) : to_lower(flag.name);
       if (!is_withheld(endpoint, name, flag)) endpoint.flags.emplace(std::move(name), std::move(flag));
     }
@@ -75,8 +77,8 @@ std::vector<Endpoint> with_flags(std::vector<Endpoint> all) {
 }  // namespace
 
 const std::vector<Endpoint>& endpoints() {
-  static const std::vector<Endpoint> all = with_flags(table());
-  return all;
+  static const std::vector<Endpoint> kAll = with_flags(table());
+  return kAll;
 }
 
 const Endpoint* find_endpoint(std::string_view name) {

@@ -1,6 +1,6 @@
 // Latency against load, the cheapest settings that keep the SLOs, and what a stricter SLO costs.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { ask, search, type BatchPlan, type Schemas } from '../../api/client';
+import { ask, askForFile, search, type BatchPlan, type Schemas } from '../../api/client';
 import { useAddress } from '../../lib/address';
 import { useAnswer, useSettled } from '../../lib/answer';
 import { duration, magnitude, money, number, percent } from '../../lib/format';
@@ -107,7 +107,7 @@ export function BatchingPage() {
     <>
       <PageHead title="Batching" what="How latency grows with load, and the cheapest settings that keep every SLO">
         <CopyLink />
-        <Menu label="Export" items={[['Answer (JSON)', () => { save('rightsize-batch.json', JSON.stringify(found.value, null, 2), 'application/json'); }]]} />
+        <Menu label="Export" items={[['Report (HTML)', () => { void askForFile('batch', searchFor(state, atOnce), 'html').then((blob) => { save('rightsize-batch.html', blob, blob.type); }); }], ['Answer (JSON)', () => { save('rightsize-batch.json', JSON.stringify(found.value, null, 2), 'application/json'); }]]} />
       </PageHead>
       <div class="with-controls">
         <div class="controls">
