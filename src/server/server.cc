@@ -1,7 +1,6 @@
 #include "server/server.h"
 
 #include <boost/asio/post.hpp>
-#include <boost/asio/signal_set.hpp>
 #include <fmt/format.h>
 
 #include "server/state.h"
@@ -102,6 +101,8 @@ Result<std::string> Server::listen() {
                                        failed.message()))
                     .with_hint("--listen takes another port; port 0 any free one"));
   }
+  // From here on: whoever hears the address may already stop us.
+  if (state.options.obey_signals) state.signals.emplace(state.network, SIGINT, SIGTERM);
   const unsigned short port = state.acceptor->local_endpoint().port();
   return endpoint.address().is_v6() ? fmt::format("[{}]:{}", endpoint.address().to_string(), port)
                                     : fmt::format("{}:{}", endpoint.address().to_string(), port);
@@ -111,11 +112,8 @@ void Server::run() {
   State& state = *state_;
   state.pool.emplace(state.options.limits.workers, state.options.limits.waiting);
   accept_next(state);
-  asio::signal_set signals(state.network);
-  if (state.options.obey_signals) {
-    signals.add(SIGINT);
-    signals.add(SIGTERM);
-    signals.async_wait([&](error_code failed, int) {
+  if (state.signals) {
+    state.signals->async_wait([&](error_code failed, int) {
       if (!failed) retire_all(state);
     });
   }

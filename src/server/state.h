@@ -5,6 +5,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/signal_set.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
@@ -55,6 +56,7 @@ struct Server::State {
   boost::asio::io_context network{1};
   std::optional<boost::asio::ip::tcp::acceptor> acceptor;
   std::optional<boost::asio::ssl::context> tls;
+  std::optional<boost::asio::signal_set> signals;
   boost::asio::steady_timer patience{network};  // with what is under way when it stops
   std::optional<WorkPool> pool;
   Seats seats;
