@@ -40,12 +40,14 @@ const CASES = [
   ['window', { volume: '1M/d', 'item-time': '82ms', gpu: 'a100-80gb-sxm', window: '4h' }],
   ['commit', { base: '8,peak=20,share=0.3', gpu: 'h100-sxm', provider: 'gcp' }],
 ];
-const shape = (command) => command[0].toUpperCase() + command.slice(1);
+const shape = (command) => command.split('-').map((word) => word[0].toUpperCase() + word.slice(1)).join('');
 for (const [command, asked] of CASES) {
   for (const mistake of wrong(`${shape(command)}Request`, asked)) check(false, `what ${command} is asked: ${mistake}`);
   const response = await fetch(`${server.address}/api/${command}`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(asked) });
   check(response.status === 200, `${command} ${JSON.stringify(asked)}: ${response.status}`);
-  for (const mistake of wrong(shape(command), await response.json())) check(false, `${command} ${JSON.stringify(asked).slice(0, 80)}: ${mistake}`);
+  const answer = await response.json();
+  // "rightsize/prices-compare/1" says which of the command's documents it is.
+  for (const mistake of wrong(shape(answer.schema?.split('/')[1] ?? command), answer)) check(false, `${command} ${JSON.stringify(asked).slice(0, 80)}: ${mistake}`);
 }
 const refused = await fetch(`${server.address}/api/recommend`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{"modle": 1}' });
 for (const mistake of wrong('Problem', await refused.json())) check(false, `a refusal: ${mistake}`);
