@@ -6,18 +6,22 @@
 #include <iostream>
 #include <map>
 #include <optional>
-#include <span>
+#include <string>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/long_work.h"
 #include "base/suggest.h"
 #include "report/report.h"
 #include "rightsize/call.h"
 #include "rightsize/command.h"
+#include "rightsize/input/named_gpu.h"
 #include "rightsize/manual/manual.h"
+#include "rightsize/progress.h"
+#include "rightsize/typed/typed.h"
 
 namespace rightsize::app {
 namespace {
@@ -59,6 +63,21 @@ constexpr Command kCommands[] = {
      add_commit,
      {"commit --base 8,peak=20,share=0.3 --gpu h100-sxm --provider gcp",
       "commit --usage examples/commit/usage.csv --on-demand 4 --one-year 2.6 --three-years 1.9"}},
+    {"decide",
+     "keeps a plan as a decision: what was predicted, on which facts, by whom and why",
+     add_decide,
+     {"decide --from examples/decisions/plan.json --workload chat --before 9200 --dry-run",
+      "decide --from examples/decisions/plan.json --workload chat --team search --why 'cheaper at the same SLO' "
+      "--dry-run"}},
+    {"decisions",
+     "the ledger of decisions: list, show, export; savings to date; review for cron",
+     add_decisions,
+     {"decisions list --ledger examples/decisions/ledger.db",
+      "decisions show chat --ledger examples/decisions/ledger.db"}},
+    {"diff",
+     "what a change of GPU requests in Kubernetes, SkyPilot, Slurm or Terraform files costs",
+     add_diff,
+     {"diff examples/ci/before examples/ci/after", "diff examples/ci/before examples/ci/after --format md"}},
     {"exporter",
      "a fleet's verdicts and dollars as Prometheus metrics",
      add_exporter,
@@ -93,6 +112,15 @@ constexpr Command kCommands[] = {
      "what a workload really does to a GPU: what binds it, what it wastes, what to do",
      add_profile,
      {"profile --replay examples/profile/train.csv", "profile --replay examples/profile/train.csv --format json"}},
+    {"serve",
+     "the commands as a web page and a JSON API",
+     add_serve,
+     {"serve --openapi", "serve --openapi --format json"}},
+    {"rollout",
+     "puts a decision into practice: one job, 10 %, 50 %, all, each stage checked, with the way back",
+     add_rollout,
+     {"rollout status chat --ledger examples/decisions/ledger.db",
+      "rollout status chat --ledger examples/decisions/ledger.db --format json"}},
     {"service",
      "a running LLM service from its own metrics: traffic, latency, cost, and what would cost less",
      add_service,
@@ -103,6 +131,11 @@ constexpr Command kCommands[] = {
      "every GPU of this machine, live: what binds it, what it costs, what of that is wasted",
      add_top,
      {"top --help", "top --help"}},
+    {"verify",
+     "what was predicted of a decision against what was measured: kept, broken, or how much more data",
+     add_verify,
+     {"verify chat --ledger examples/decisions/ledger.db",
+      "verify chat --ledger examples/decisions/ledger.db --format json"}},
     {"window",
      "work that can wait: GPUs, schedule and cost in windows, against real time",
      add_window,
@@ -110,37 +143,7 @@ constexpr Command kCommands[] = {
       "window --volume 40k/h --item-time 80ms --gpu l4 --slo p99=250ms --peak 3"}},
 };
 
-// The long names of a command's flags, for suggestions.
-std::vector<std::string> flag_names(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  }
-  return names;
-}
-
-Error unknown_command(const std::string& word) {
-  return bad_input(fmt::format("unknown command '{}'", word)).with_hint(did_you_mean(word, command_names()));
-}
-
-// CLI11's exceptions, said in our words.
-Error explain(const CLI::ParseError& failure, const CLI::App& root) {
-  const auto chosen = root.get_subcommands();
-  const CLI::App& app = chosen.empty() ? root : *chosen.front();
-  std::vector<std::string> extras = chosen.empty() ? root.remaining() : app.remaining();
-  if (!extras.empty()) {
-    const std::string& word = extras.front();
-    if (word.starts_with("-")) {
-      return bad_input(fmt::format("unknown flag '{}'", word))
-          .with_hint(did_you_mean(word.substr(0, word.find('=')), flag_names(app)))
-          .with_hint(fmt::format("'rightsize {}--help' lists the flags", chosen.empty() ? "" : app.get_name() + " "));
-    }
-    if (chosen.empty()) return unknown_command(word).with_hint("'rightsize --help' lists the commands");
-    return bad_input(fmt::format("'{}' takes no argument '{}'", app.get_name(), word))
-        .with_hint(fmt::format("'rightsize {} --help' shows what it takes", app.get_name()));
-  }
-  return bad_input(failure.what());
-}
+constexpr int kInterrupted = 130;  // as shells count: 128 and SIGINT
 
 // A command, with its flags and what to run.
 struct Named {
@@ -156,10 +159,11 @@ struct Common {
   bool wide = false, quiet = false, help = false;
 };
 
-// The commands whose flags are known: those of all of them take longer to declare than most answers.
+// The commands, with the flags of one of them or of all: to declare all of them takes longer than most answers.
 class CommandLine {
  public:
-  explicit CommandLine(bool (*declares)(std::string_view command, std::span<char*> words), std::span<char*> words) {
+  // `only`: the command whose flags are declared; empty: all.
+  explicit CommandLine(std::string_view only) {
     root.name("rightsize");
     root.set_help_flag();
     root.add_flag("-h,--help", common.help);
@@ -168,7 +172,7 @@ class CommandLine {
     for (const Command& command : kCommands) {
       CLI::App* sub = root.add_subcommand(command.name, command.summary);
       sub->set_help_flag();
-      if (declares(command.name, words)) declare(command, *sub);
+      if (only.empty() || only == command.name) declare(command, *sub);
     }
   }
 
@@ -179,6 +183,7 @@ class CommandLine {
     }
     const auto found = named.find(root.get_subcommand(command.name));
     if (found != named.end()) info.flags = found->second.flags.declared();
+    sort_into_groups(info.flags);
     return info;
   }
 
@@ -206,6 +211,55 @@ class CommandLine {
     added.flags.add_flag("--help,-h", common.help, "show this help");
   }
 };
+
+// The commands that have a flag.
+std::vector<std::string> commands_with(const std::string& flag) {
+  CommandLine all("");
+  std::vector<std::string> names;
+  for (const Command& command : kCommands) {
+    const auto flags = all.describe(command).flags;
+    if (std::any_of(flags.begin(), flags.end(), [&](const FlagInfo& info) { return info.name == flag; }))
+      names.push_back(fmt::format("'{}'", command.name));
+  }
+  return names;
+}
+
+Error unknown_flag(const std::string& word, const CLI::App& app, bool command) {
+  const std::string flag = word.substr(0, word.find('='));
+  std::vector<std::string> known;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  }
+  const std::string hint = fmt::format("'rightsize {}--help' lists the flags", command ? app.get_name() + " " : "");
+  if (const auto others = commands_with(flag); command && !others.empty()) {
+    return bad_input(fmt::format("'{}' takes no {}: that belongs to {}", app.get_name(), flag, fmt::join(others, ", ")))
+        .with_hint(hint);
+  }
+  return bad_input(fmt::format("unknown flag '{}'", word)).with_hint(did_you_mean(flag, known)).with_hint(hint);
+}
+
+Error unknown_command(const std::string& word) {
+  return bad_input(fmt::format("unknown command '{}'", word))
+      .with_hint(did_you_mean(word, command_names()))
+      .with_hint("'rightsize --help' lists the commands");
+}
+
+// CLI11's exceptions, said in our words.
+Error explain(const CLI::ParseError& failure, const CLI::App& root) {
+  const auto chosen = root.get_subcommands();
+  const CLI::App& app = chosen.empty() ? root : *chosen.front();
+  const std::vector<std::string> extras = chosen.empty() ? root.remaining() : app.remaining();
+  if (!extras.empty()) {
+    const std::string& word = extras.front();
+    if (word.starts_with("-")) return unknown_flag(word, app, !chosen.empty());
+    if (chosen.empty()) return unknown_command(word);
+    return bad_input(fmt::format("'{}' takes no argument '{}'", app.get_name(), word))
+        .with_hint(fmt::format("'rightsize {} --help' shows what it takes", app.get_name()));
+  }
+  Error error = bad_input(failure.what());
+  if (!chosen.empty()) error.hints.push_back(fmt::format("'rightsize {} --help' explains the flags", app.get_name()));
+  return error;
+}
 
 // The width text is written to: COLUMNS, else the terminal's; nothing where it goes into a file or a pipe.
 std::optional<std::size_t> terminal_width() {
@@ -250,37 +304,55 @@ const Command* find_command(std::string_view name) {
 
 // `help [COMMAND]`, `completion SHELL`, `manual [COMMAND]`: what the program says about itself. Nothing when the first
 // word is none of these.
-std::optional<int> run_manual(std::span<char*> words) {
-  const std::string_view topic = words.size() > 1 ? words[1] : "", name = words.size() > 2 ? words[2] : "";
+std::optional<int> run_manual(const std::vector<std::string>& words) {
+  const std::string topic = words.empty() ? "" : words[0];
   if (topic != "help" && topic != "completion" && topic != "manual") return std::nullopt;
-  CommandLine line([](std::string_view, std::span<char*>) { return true; }, words);
+  const std::string asked = words.size() > 1 ? words[1] : "";
+  CommandLine line("");
   if (topic == "completion") {
-    const auto script = completion_script(name, line.describe_all(), known_values());
+    const auto script = completion_script(asked, line.describe_all(), known_values());
     return script ? print(*script) : print_error({script.error()});
   }
-  if (name.empty()) {
+  if (asked.empty() || asked.starts_with('-')) {
     return print(topic == "help" ? overview_text(line.describe_all(), help_width())
                                  : overview_page(line.describe_all()));
   }
-  const Command* command = find_command(name);
-  if (command == nullptr) return print_error({unknown_command(std::string(name))});
+  const auto meant = meant_command({asked}, command_names());
+  if (!meant) return print_error({meant.error()});
+  const Command* command = find_command(meant->words.front());
+  if (command == nullptr) return print_error({unknown_command(asked)});
   return print(topic == "help" ? help_text(line.describe(*command), help_width())
                                : manual_page(line.describe(*command)));
 }
 
-// Whether a command's flags are worth declaring: it is among the words.
-bool is_named(std::string_view command, std::span<char*> words) {
-  return std::any_of(words.begin(), words.end(), [&](const char* word) { return command == word; });
+std::vector<std::string> names_and_topics() {
+  std::vector<std::string> names = command_names();
+  names.insert(names.end(), {"help", "completion", "manual"});
+  return names;
+}
+
+// The words behind the program's name, by our names; what was read as what is said on standard error.
+Result<std::vector<std::string>> read_words(Typed typed, CommandLine& line) {
+  if (const Command* command = typed.words.empty() ? nullptr : find_command(typed.words.front())) {
+    RIGHTSIZE_TRY(typed, meant_flags(std::move(typed), line.describe(*command).flags));
+  }
+  if (typed.plain) setenv("NO_COLOR", "1", 1);
+  for (const std::string& text : typed.notes) note(text);
+  return std::move(typed.words);
 }
 
 int run(int argc, char** argv) {
-  const std::span words(argv, static_cast<std::size_t>(argc));
-  if (const auto done = run_manual(words)) return *done;
-  CommandLine line(is_named, words);
+  Result<Typed> typed = meant_command({argv + 1, argv + argc}, names_and_topics());
+  if (!typed) return print_error({typed.error()});
+  if (const auto done = run_manual(typed->words)) return *done;
+  CommandLine line(typed->words.empty() || find_command(typed->words.front()) == nullptr ? "-" : typed->words.front());
+  Result<std::vector<std::string>> words = read_words(*std::move(typed), line);
+  if (!words) return print_error({words.error()});
   CLI::App& root = line.root;
   bool parsed = false;
   try {
-    root.parse(argc, argv);
+    std::reverse(words->begin(), words->end());  // as the library takes them
+    root.parse(*std::move(words));
     parsed = true;
   } catch (const CLI::ParseError& failure) {
     if (!line.common.help) return print_error({explain(failure, root)});
@@ -296,39 +368,34 @@ int run(int argc, char** argv) {
   }
   Result<report::Format> format = report::parse_format(line.common.format);
   if (!format) return print_error({format.error()});
-  Checked<Outcome> outcome = line.named.at(chosen.front()).run();
+  Checked<Outcome> outcome = [&] {
+    const ProgressWatch watch;
+    return line.named.at(chosen.front()).run();
+  }();
   if (!outcome) return print_error(outcome.error());
+  if (LongWork::stopped()) {
+    note("stopped before the end: what follows rests on what was done until then");
+    outcome->exit_code = kInterrupted;
+  }
   const int written = print(report::render(outcome->report, *format, terminal_style(line.common)));
   return written == kDone ? outcome->exit_code : written;
 }
-
-// The command line of a call, parsed. CLI11 wants words that can be written to.
-struct ParsedCall {
-  explicit ParsedCall(const std::string& command, const std::vector<std::string>& given) : texts(given) {
-    texts.insert(texts.begin(), {"rightsize", command});
-    for (std::string& text : texts) words.push_back(text.data());
-    line.emplace(is_named, std::span<char*>(words).first(2));
-  }
-
-  std::vector<std::string> texts;
-  std::vector<char*> words;
-  std::optional<CommandLine> line;
-};
 
 }  // namespace
 
 Checked<Outcome> call(const std::string& command, const std::vector<std::string>& words) {
   if (find_command(command) == nullptr) return fail(Errors{unknown_command(command)});
-  ParsedCall call(command, words);
-  CLI::App& root = call.line->root;
+  CommandLine line(command);
+  std::vector<std::string> reversed(words.rbegin(), words.rend());  // as the library takes them
+  reversed.push_back(command);
   try {
-    root.parse(static_cast<int>(call.words.size()), call.words.data());
+    line.root.parse(std::move(reversed));
   } catch (const CLI::ParseError& failure) {
-    return fail(Errors{explain(failure, root)});
+    return fail(Errors{explain(failure, line.root)});
   }
-  if (call.line->common.help) return fail(Errors{bad_input("--help is for the program, not for calls of a command")});
+  if (line.common.help) return fail(Errors{bad_input("--help is for the program, not for calls of a command")});
   try {
-    return call.line->named.at(root.get_subcommands().front()).run();
+    return line.named.at(line.root.get_subcommands().front()).run();
   } catch (const std::exception& unexpected) {
     return fail(Errors{bug(unexpected.what()).with_hint("please report this, with the call")});
   }
@@ -337,9 +404,9 @@ Checked<Outcome> call(const std::string& command, const std::vector<std::string>
 Result<CallInfo> describe_command(const std::string& name) {
   const Command* command = find_command(name);
   if (command == nullptr) return fail(unknown_command(name));
-  ParsedCall call(name, {});
-  CallInfo info{call.line->describe(*command), {}};
-  for (const CLI::Option* option : call.line->root.get_subcommand(name)->get_options()) {
+  CommandLine line(name);
+  CallInfo info{line.describe(*command), {}};
+  for (const CLI::Option* option : line.root.get_subcommand(name)->get_options()) {
     if (option->get_items_expected_max() <= 1) continue;
     for (const std::string& flag : option->get_lnames()) info.repeatable.insert("--" + flag);
   }

@@ -18,6 +18,7 @@
 #include "catalog/built_in_prices.h"
 #include "catalog/catalog.h"
 #include "catalog/fact_table.h"
+#include "catalog/hardware.h"
 
 namespace rightsize::catalog {
 namespace {
@@ -182,13 +183,17 @@ using MachineIndex = std::unordered_map<std::string, const Machine*>;
 std::string machine_key(const std::string& provider, const std::string& instance) { return provider + '\n' + instance; }
 
 Price read_price(FactReader reader, const std::string& provider, const Catalog& catalog, const MachineIndex& machines) {
-  static const std::vector<std::string> kPurchases{"on-demand", "spot", "1y", "3y"};
+  static const std::vector<std::string> purchases = [] {
+    std::vector<std::string> names;
+    for (Purchase purchase : kPurchases) names.emplace_back(name_of(purchase));
+    return names;
+  }();
   Price price;
   price.provider = provider;
   price.instance = reader.required_text("instance");
   price.region = reader.required_text("region");
   price.zone = reader.text("zone");
-  price.purchase = parse_purchase(reader.choice("purchase", kPurchases)).value_or(Purchase::kOnDemand);
+  price.purchase = parse_purchase(reader.choice("purchase", purchases)).value_or(Purchase::kOnDemand);
   price.machine_price =
       reader.required_quantity<UsdPerMachineSecond>("price", parse_usd_per_machine_hour, usd_per_machine_hour(0.005),
                                                     usd_per_machine_hour(2000), show_hourly<UsdPerMachineSecond>);
@@ -303,8 +308,9 @@ class Loader {
 
 }  // namespace
 
-Checked<Catalog> load_catalog(const std::string& overlay) {
-  Loader loader(overlay);
+namespace {
+
+Catalog read_hardware(Loader& loader) {
   Catalog catalog;
   FactTable sources = loader.table(kSources, "sources.csv");
   for (const FactRow& row : sources.rows()) catalog.sources.push_back(read_source({row, loader.errors}));
@@ -316,6 +322,22 @@ Checked<Catalog> load_catalog(const std::string& overlay) {
   }
   FactTable machines = loader.table(kMachines, "machines.csv");
   for (const FactRow& row : machines.rows()) catalog.machines.push_back(read_machine({row, loader.errors}, catalog));
+  return catalog;
+}
+
+}  // namespace
+
+Checked<Catalog> load_hardware(const std::string& overlay) {
+  Loader loader(overlay);
+  Catalog catalog = read_hardware(loader);
+  check_references(catalog, loader.errors);
+  if (!loader.errors.empty()) return fail(std::move(loader.errors));
+  return catalog;
+}
+
+Checked<Catalog> load_catalog(const std::string& overlay) {
+  Loader loader(overlay);
+  Catalog catalog = read_hardware(loader);
   MachineIndex index;
   for (const Machine& machine : catalog.machines)
     index.emplace(machine_key(machine.provider, machine.instance), &machine);

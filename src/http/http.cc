@@ -5,33 +5,45 @@
 #include <chrono>
 #include <cmath>
 #include <ctime>
+#include <filesystem>
+#include <fstream>
 #include <random>
 #include <thread>
 
-#include <curl/curl.h>
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "http/libcurl.h"
 #include "http/scrub.h"
 
 namespace rightsize::http {
 namespace {
-
-// Once a process, before any thread asks.
-void start_curl() {
-  static const CURLcode started = curl_global_init(CURL_GLOBAL_DEFAULT);
-  (void)started;
-}
 
 struct Received {
   std::string body;
   double retry_after = 0;
   std::size_t most = 0;
   bool too_long = false;
+  int status = 0;
+  std::string etag;
+  std::string file;         // where the body goes, empty: into `body`
+  std::ofstream out;        // open from the first piece on
+  std::string range, same;  // headers that ask for the rest of a file
 };
+
+// A piece of a file: after what is there when the server goes on where we stopped, else from its beginning.
+bool take_piece(Received& received, const char* data, std::size_t count) {
+  if (!received.out.is_open()) {
+    received.out.open(received.file, std::ios::binary | (received.status == 206 ? std::ios::app : std::ios::trunc));
+    std::ofstream(received.file + ".etag", std::ios::trunc) << received.etag;
+  }
+  return static_cast<bool>(received.out.write(data, static_cast<std::streamsize>(count)));
+}
 
 std::size_t take_body(char* data, std::size_t, std::size_t count, void* user) {
   auto& received = *static_cast<Received*>(user);
+  if (!received.file.empty() && (received.status == 200 || received.status == 206))
+    return take_piece(received, data, count) ? count : 0;
   if (received.body.size() + count > received.most) {
     received.too_long = true;
     return 0;
@@ -42,10 +54,17 @@ std::size_t take_body(char* data, std::size_t, std::size_t count, void* user) {
 
 std::size_t take_header(char* data, std::size_t, std::size_t count, void* user) {
   const std::string_view line(data, count);
-  const std::size_t colon = line.find(':');
-  if (colon != std::string_view::npos && to_lower(line.substr(0, colon)) == "retry-after") {
-    static_cast<Received*>(user)->retry_after = retry_after_seconds(trim(line.substr(colon + 1)));
+  auto& received = *static_cast<Received*>(user);
+  if (line.starts_with("HTTP/")) {  // also of each redirection
+    const std::size_t space = line.find(' ');
+    received.status = space == std::string_view::npos ? 0 : std::atoi(std::string(line.substr(space + 1)).c_str());
+    received.etag.clear();
   }
+  const std::size_t colon = line.find(':');
+  if (colon == std::string_view::npos) return count;
+  const std::string name = to_lower(line.substr(0, colon));
+  if (name == "retry-after") received.retry_after = retry_after_seconds(trim(line.substr(colon + 1)));
+  if (name == "etag") received.etag = trim(line.substr(colon + 1));
   return count;
 }
 
@@ -74,9 +93,9 @@ bool may_pass(CURLcode code) {
 std::string encode(CURL* curl, const Form& form) {
   std::string text;
   for (const auto& [name, value] : form) {
-    char* escaped = curl_easy_escape(curl, value.c_str(), static_cast<int>(value.size()));
+    char* escaped = libcurl().easy_escape(curl, value.c_str(), static_cast<int>(value.size()));
     text += fmt::format("{}{}={}", text.empty() ? "" : "&", name, escaped != nullptr ? escaped : "");
-    curl_free(escaped);
+    libcurl().free(escaped);
   }
   return text;
 }
@@ -91,22 +110,23 @@ struct Client::State {
   std::minstd_rand jitter{std::random_device{}()};
 
   State(Auth a, Policy p, Traffic* t) : auth(std::move(a)), policy(p), traffic(t) {
-    start_curl();
-    curl = curl_easy_init();
+    if (libcurl().loaded) curl = libcurl().easy_init();
   }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
-  ~State() { curl_easy_cleanup(curl); }
+  ~State() {
+    if (curl != nullptr) libcurl().easy_cleanup(curl);
+  }
 
   void set_auth() {
     auto set = [&](CURLoption option, const std::string& text) {
-      if (!text.empty()) curl_easy_setopt(curl, option, text.c_str());
+      if (!text.empty()) libcurl().easy_setopt(curl, option, text.c_str());
     };
     if (!auth.bearer.empty()) {
-      curl_easy_setopt(curl, CURLOPT_HTTPAUTH, CURLAUTH_BEARER);
+      libcurl().easy_setopt(curl, CURLOPT_HTTPAUTH, CURLAUTH_BEARER);
       set(CURLOPT_XOAUTH2_BEARER, auth.bearer);
     } else if (!auth.user.empty()) {
-      curl_easy_setopt(curl, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
+      libcurl().easy_setopt(curl, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
       set(CURLOPT_USERNAME, auth.user);
       set(CURLOPT_PASSWORD, auth.password);
     }
@@ -114,39 +134,43 @@ struct Client::State {
     set(CURLOPT_SSLKEY, auth.key);
     set(CURLOPT_CAINFO, auth.authority);
     if (auth.insecure) {
-      curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 0L);
-      curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L);
+      libcurl().easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 0L);
+      libcurl().easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L);
     }
   }
 
   // One try.
   CURLcode perform(const std::string& url, const std::string* form, Received& received) {
-    curl_easy_reset(curl);
+    libcurl().easy_reset(curl);
     set_auth();
     curl_slist* headers = nullptr;
-    for (const auto& [name, value] : auth.headers) headers = curl_slist_append(headers, (name + ": " + value).c_str());
-    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
-    curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
-    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
-    curl_easy_setopt(curl, CURLOPT_MAXREDIRS, 5L);
-    curl_easy_setopt(curl, CURLOPT_POSTREDIR, static_cast<long>(CURL_REDIR_POST_ALL));
-    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(curl, CURLOPT_ACCEPT_ENCODING, "");
-    curl_easy_setopt(curl, CURLOPT_USERAGENT, "rightsize");
-    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(in_milliseconds(policy.connect_limit)));
-    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(in_milliseconds(policy.limit)));
-    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
-    curl_easy_setopt(curl, CURLOPT_WRITEDATA, &received);
-    curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header);
-    curl_easy_setopt(curl, CURLOPT_HEADERDATA, &received);
-    if (form != nullptr) {
-      curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, static_cast<long>(form->size()));
-      curl_easy_setopt(curl, CURLOPT_POSTFIELDS, form->c_str());
+    for (const auto& [name, value] : auth.headers) headers = libcurl().slist_append(headers, (name + ": " + value).c_str());
+    for (const std::string& header : {received.range, received.same}) {
+      if (!header.empty()) headers = libcurl().slist_append(headers, header.c_str());
     }
-    const CURLcode code = curl_easy_perform(curl);
-    curl_slist_free_all(headers);
+    libcurl().easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+    libcurl().easy_setopt(curl, CURLOPT_URL, url.c_str());
+    libcurl().easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    libcurl().easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+    libcurl().easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
+    libcurl().easy_setopt(curl, CURLOPT_MAXREDIRS, 5L);
+    libcurl().easy_setopt(curl, CURLOPT_POSTREDIR, static_cast<long>(CURL_REDIR_POST_ALL));
+    libcurl().easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    // A part of a compressed answer could not be continued.
+    if (received.file.empty()) libcurl().easy_setopt(curl, CURLOPT_ACCEPT_ENCODING, "");
+    libcurl().easy_setopt(curl, CURLOPT_USERAGENT, "rightsize");
+    libcurl().easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(in_milliseconds(policy.connect_limit)));
+    libcurl().easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(in_milliseconds(policy.limit)));
+    libcurl().easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
+    libcurl().easy_setopt(curl, CURLOPT_WRITEDATA, &received);
+    libcurl().easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header);
+    libcurl().easy_setopt(curl, CURLOPT_HEADERDATA, &received);
+    if (form != nullptr) {
+      libcurl().easy_setopt(curl, CURLOPT_POSTFIELDSIZE, static_cast<long>(form->size()));
+      libcurl().easy_setopt(curl, CURLOPT_POSTFIELDS, form->c_str());
+    }
+    const CURLcode code = libcurl().easy_perform(curl);
+    libcurl().slist_free_all(headers);
     if (traffic != nullptr) {
       ++traffic->requests;
       traffic->bytes += received.body.size();
@@ -165,7 +189,8 @@ struct Client::State {
 
   Error explain(CURLcode code, const std::string& url, int tries) const {
     const std::string times = tries > 1 ? fmt::format(" ({} tries)", tries) : "";
-    Error error = unreadable(fmt::format("no answer from {}: {}{}", shown_url(url), curl_easy_strerror(code), times));
+    Error error =
+        unreadable(fmt::format("no answer from {}: {}{}", shown_url(url), libcurl().easy_strerror(code), times));
     switch (code) {
       case CURLE_COULDNT_CONNECT:
       case CURLE_COULDNT_RESOLVE_HOST:
@@ -184,28 +209,47 @@ struct Client::State {
     return error;
   }
 
-  Result<Answer> ask(const std::string& url, const std::string* form) {
+  // The rest of a file, if the server still has the file the beginning is of.
+  static void ask_for_rest(Received& received) {
+    std::error_code none;
+    const auto size = std::filesystem::file_size(received.file, none);
+    std::string etag;
+    std::getline(std::ifstream(received.file + ".etag"), etag);
+    if (none || size == 0 || etag.empty() || etag.starts_with("W/")) return;
+    received.range = fmt::format("Range: bytes={}-", size);
+    received.same = "If-Range: " + etag;
+  }
+
+  Result<Answer> ask(const std::string& url, const std::string* form, const std::string& file = {}) {
     for (int attempt = 1;; ++attempt) {
       Received received;
       received.most = policy.most_bytes;
+      received.file = file;
+      if (!file.empty()) ask_for_rest(received);
       const CURLcode code = perform(url, form, received);
       if (received.too_long) {
         return fail(unreadable(fmt::format("{} answers with more than {} MiB", shown_url(url), policy.most_bytes >> 20))
                         .with_hint("ask for less at once with --shard or a larger --step"));
       }
       long status = 0;
-      curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+      libcurl().easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
       const bool again = code != CURLE_OK ? may_pass(code) : means_later(static_cast<int>(status));
       if (again && attempt < policy.tries) {
         wait_before(attempt, received.retry_after);
         continue;
       }
       curl_off_t connected = 0;
-      curl_easy_getinfo(curl, CURLINFO_CONNECT_TIME_T, &connected);
+      libcurl().easy_getinfo(curl, CURLINFO_CONNECT_TIME_T, &connected);
       if (code == CURLE_OPERATION_TIMEDOUT && connected > 0) {
         return Answer{408, fmt::format("no answer within {:.3g} s ({} tries)", in_seconds(policy.limit), attempt)};
       }
+      if (code == CURLE_WRITE_ERROR) return fail(unreadable(fmt::format("cannot write '{}'", file)));
       if (code != CURLE_OK) return fail(explain(code, url, attempt));
+      if (status == 416 && !received.range.empty()) {  // the whole file is there, or another: from the beginning
+        std::error_code ignored;
+        std::filesystem::remove(file + ".etag", ignored);
+        continue;
+      }
       constexpr long kFirstError = 400;  // what is shown to people
       if (status >= kFirstError) received.body = scrubbed(std::move(received.body), auth, url);
       return Answer{static_cast<int>(status), std::move(received.body)};
@@ -220,14 +264,23 @@ Client& Client::operator=(Client&&) noexcept = default;
 Client::~Client() = default;
 
 Result<Answer> Client::get(const std::string& url, const Form& query) {
+  if (!libcurl().loaded) return fail(libcurl().loaded.error());
   const std::string encoded = encode(state_->curl, query);
   return state_->ask(encoded.empty() ? url : url + "?" + encoded, nullptr);
 }
 
 Result<Answer> Client::post_form(const std::string& url, const Form& form) {
+  if (!libcurl().loaded) return fail(libcurl().loaded.error());
   const std::string encoded = encode(state_->curl, form);
   return state_->ask(url, &encoded);
 }
+
+Result<Answer> Client::download(const std::string& url, const std::string& file) {
+  RIGHTSIZE_TRY(Answer answer, state_->ask(url, nullptr, file));
+  if (answer.status == 206) answer.status = 200;
+  return answer;
+}
+Result<Answer> Client::post(const std::string& url, const std::string& body) { return state_->ask(url, &body); }
 
 std::string shown_url(std::string_view url) {
   url = url.substr(0, url.find_first_of("?#"));
@@ -243,7 +296,8 @@ double retry_after_seconds(std::string_view value) {
   double number = 0;
   const auto [stop, problem] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (problem == std::errc() && stop == value.data() + value.size()) return std::max(number, 0.0);
-  const std::time_t when = curl_getdate(std::string(value).c_str(), nullptr);
+  if (!libcurl().loaded) return 0;
+  const std::time_t when = libcurl().getdate(std::string(value).c_str(), nullptr);
   if (when < 0) return 0;
   return std::max(0.0, static_cast<double>(when - std::time(nullptr)));
 }

@@ -17,8 +17,8 @@ using model::ModelShape;
 using model::Precision;
 using model::Stack;
 
-// An engine's defaults. Batched tokens and sequences are the defaults its profiling run reserves workspace for; the rule
-// says what the memory share is a share of.
+// An engine's defaults. Batched tokens and sequences are the defaults its profiling run reserves workspace for; the
+// rule says what the memory share is a share of.
 struct Engine {
   Stack stack;
   std::int64_t page;            // tokens in a cache block
@@ -127,8 +127,8 @@ MemoryNeed estimate_serving(const ModelShape& model, const Job& job, const catal
     need.max_concurrency = static_cast<std::int64_t>(most);
     if (most < running) {
       need.warnings.push_back(
-          fmt::format("the KV cache of {} holds {:.0f} sequences of {} tokens, not {:.0f}: the rest waits in the queue",
-                      gpu->name, most, context, running));
+          fmt::format("the KV cache of {} holds {:.0f} sequences of {} tokens, not {:.0f}: the others queue", gpu->name,
+                      most, context, running));
     }
   }
   // Workspace, graphs and libraries are known to about a third; weights and cache are counted.

@@ -22,11 +22,8 @@ class Fitting {
       : model_(model), job_(job), given_(given) {}
 
   Errors check() {
-    if (job_.kind == JobKind::kServe) {
-      serve_lengths();
-    } else {
-      refuse({"steps", "guidance", "images"}, "belong to serving", "leave them out, or use --job serve");
-    }
+    other_jobs();
+    if (job_.kind == JobKind::kServe) serve_lengths();
     images();
     return std::move(errors_);
   }
@@ -45,6 +42,22 @@ class Fitting {
                             .at(setting->place)
                             .with_hint(std::move(hint)));
       return;
+    }
+  }
+
+  // What is said of the other kind of job alone. Encoders are served sequences of one length, so --seq is of both.
+  void other_jobs() {
+    const bool serving = job_.kind == JobKind::kServe;
+    for (const Setting& setting : given_) {
+      const auto& all = job_settings();
+      const auto info =
+          std::find_if(all.begin(), all.end(), [&](const SettingInfo& known) { return known.name == setting.name; });
+      if (info == all.end() || setting.name == "seq" || info->meaning.find("; serve: ") != std::string::npos) continue;
+      if (!info->meaning.starts_with(serving ? "train: " : "serve: ")) continue;
+      errors_.push_back(bad_input(fmt::format("'{}' belongs to {}, and this is {}", setting.name,
+                                              serving ? "training" : "serving", serving ? "serving" : "training"))
+                            .at(setting.place)
+                            .with_hint(fmt::format("leave it out, or use --job {}", serving ? "train" : "serve")));
     }
   }
 
@@ -76,6 +89,7 @@ class Fitting {
   }
 
   void images() {
+    if (!errors_.empty()) return;
     if (!model_.pipeline) {
       refuse({"steps", "guidance"}, "it does not make images step by step", "leave it out");
     }

@@ -11,9 +11,11 @@
 #include "base/parse_units.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "catalog/places.h"
 #include "memory/memory.h"
 #include "model/model_job.h"
 #include "perf/perf.h"
+#include "plan/check_settings.h"
 #include "plan/read_profile.h"
 #include "plan/read_traffic.h"
 #include "plan/settings.h"
@@ -91,9 +93,10 @@ Result<> text_of(Draft& draft, const std::string& text, const char*) {
 template <auto Field>
 Result<> truth(Draft& draft, const std::string& text, const char* name) {
   const std::string lower = to_lower(text);
-  if (lower != "true" && lower != "false")
-    return fail(bad_input(fmt::format("{} '{}' is neither true nor false", name, text)));
-  Field(draft) = lower == "true";
+  const bool yes = lower == "true" || lower == "yes" || lower == "on";
+  if (!yes && lower != "false" && lower != "no" && lower != "off")
+    return fail(bad_input(fmt::format("{} '{}' is neither yes nor no", name, text)));
+  Field(draft) = yes;
   return {};
 }
 
@@ -112,34 +115,17 @@ Result<> read_objective(Draft& draft, const std::string& text, const char*) {
   return fail(bad_input(fmt::format("'{}' is no objective", text)).with_hint("known are cost, time, cost-time"));
 }
 
-// Names of a list that must be among `known`.
-Result<std::vector<std::string>> known_names(const std::string& text, const std::set<std::string>& known,
-                                             const char* what) {
-  std::vector<std::string> names;
-  for (std::string_view part : split_list(text, ',')) {
-    const std::string name = to_lower(part);
-    if (!known.contains(name)) {
-      const std::vector<std::string> all(known.begin(), known.end());
-      Error error = bad_input(fmt::format("unknown {} '{}'", what, part)).with_hint(did_you_mean(name, all));
-      if (all.size() <= 12) error.hints.push_back(fmt::format("known are {}", fmt::join(all, ", ")));
-      return fail(std::move(error));
-    }
-    names.push_back(name);
-  }
-  return names;
-}
-
 Result<> read_providers(Draft& draft, const std::string& text, const char*) {
   std::set<std::string> known{market::kOwn};
   for (const catalog::Machine& machine : draft.catalog.machines) known.insert(machine.provider);
-  RIGHTSIZE_TRY(draft.request.filter.providers, known_names(text, known, "provider"));
+  RIGHTSIZE_TRY(draft.request.filter.providers, catalog::match_providers(text, known));
   return {};
 }
 
 Result<> read_regions(Draft& draft, const std::string& text, const char*) {
   std::set<std::string> known;
   for (const catalog::Price& price : draft.catalog.prices) known.insert(price.region);
-  RIGHTSIZE_TRY(draft.request.filter.regions, known_names(text, known, "region"));
+  RIGHTSIZE_TRY(draft.request.filter.regions, catalog::match_regions(text, known));
   return {};
 }
 
@@ -276,7 +262,7 @@ constexpr Rule kRules[] = {
      parsed<parse_usd, FIELD(request.limits.budget)>},
     {"objective", "cost|time|cost-time", "what the best plan is best at (default cost)", read_objective},
     {"providers", "LIST", "only these, e.g. aws,gcp", read_providers},
-    {"regions", "LIST", "only these", read_regions},
+    {"regions", "LIST", "only these, their beginnings, or us, eu, asia", read_regions},
     {"purchase", "LIST",
      "terms: on-demand, spot, 1y, 3y (default on-demand; what the others would save is shown beside it)",
      read_purchases},
@@ -487,21 +473,6 @@ std::vector<Setting> apply_settings(const std::vector<Setting>& settings, Draft&
   return job_settings;
 }
 
-void check_names(const std::vector<Setting>& job_settings, Errors& errors) {
-  std::vector<std::string> names;
-  for (const model::SettingInfo& info : model::job_settings()) names.push_back(info.name);
-  const std::size_t own = names.size();
-  for (const Rule& r : kRules) names.emplace_back(r.name);
-  for (const Setting& setting : job_settings) {
-    if (std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(own), setting.name) !=
-        names.begin() + static_cast<std::ptrdiff_t>(own))
-      continue;
-    errors.push_back(bad_input(fmt::format("unknown setting '{}'", setting.name))
-                         .at(setting.place)
-                         .with_hint(did_you_mean(setting.name, names)));
-  }
-}
-
 // The job without what varies; `gpus` becomes a limit.
 Checked<Job> fixed_job(const std::vector<Setting>& job_settings, Draft& draft) {
   std::vector<Setting> fixed;
@@ -551,6 +522,7 @@ Checked<Request> read_request(const std::vector<Setting>& settings, const catalo
     request.job = *job;
   else
     errors = std::move(job).error();
+  if (errors.empty() && draft.profile.empty()) check_kind(settings, request.job.kind, errors);
   Choices& c = request.choices;
   c.methods = listed(job_settings, "method", errors, [](const Job& j) { return j.train.method; });
   c.precisions = listed(job_settings, "precision", errors, [](const Job& j) { return j.precision; });

@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 
+#include "base/cancel.h"
 #include "plan/candidates.h"
 #include "plan/changes.h"
 #include "plan/explain.h"
@@ -394,25 +395,29 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
   result.effort.search_seconds = watch.lap();
 
   // Changes are explored beside the close look at memory: neither needs the other.
-  std::future<std::vector<Explored>> exploring = std::async(
-      std::launch::async,
-      [&, nothing = planning.kinds().empty()] { return explore(request, book, constants, work, findings, nothing); });
-  planning.verify(static_cast<std::size_t>(request.top), true);
+  std::future<std::vector<Explored>> exploring =
+      std::async(request.plans_only ? std::launch::deferred : std::launch::async,
+                 [&, nothing = planning.kinds().empty(), flag = cancellation()] {
+                   const CancelScope scope(flag);
+                   return explore(request, book, constants, work, findings, nothing);
+                 });
+  planning.verify(static_cast<std::size_t>(request.top), !request.plans_only);
   result.plans = build_all(planning, planning.kinds(), static_cast<std::size_t>(request.top));
   if (!result.plans.empty()) result.plans[0].machines_by_hour = planning.machines_by_hour(planning.kinds().front());
-  result.pareto = build_all(planning, planning.front(), 100);
+  if (!request.plans_only) result.pareto = build_all(planning, planning.front(), 100);
   result.feasible = planning.feasible();
   result.effort.verify_seconds = watch.lap();
 
   const Plan* first = result.plans.empty() ? nullptr : &result.plans.front();
-  std::vector<Explored> explored = exploring.get();
   result.rejected = rejections(planning, book.catalog());
+  if (first != nullptr) result.warnings = price_warnings(first->offer, book.catalog(), today());
+  if (request.plans_only) return result;
+  std::vector<Explored> explored = exploring.get();
   add_fixes(planning, result.rejected, explored);
   add_changes(result, explored);
   const std::vector<PricedOption> kinds = planning.confirmed_kinds();
   result.breakpoints = breakpoints_of(request, kinds, planning.front());
   result.confidence = confidence_of(request, kinds);
-  if (first != nullptr) result.warnings = price_warnings(first->offer, book.catalog(), today());
   if (request.work.kind == WorkKind::kServing) {
     for (const MixChoice& part : planning.mix())
       result.mix.push_back({planning.build(*part.kind, part.machines), part.share});

@@ -93,6 +93,7 @@ struct Request {
   market::Assumptions assumptions;
   bool lengths_assumed = false;  // serving: nobody said how long requests are
   int top = 5;
+  bool plans_only = false;  // no front, changes, breakpoints, fixes, mixes or confidence: what takes longest
 };
 
 // Fills every choice that is empty but `precisions` with what the request's stack can have.

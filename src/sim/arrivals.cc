@@ -193,7 +193,11 @@ Checked<ArrivalProcess> parse_arrivals(std::string_view text) {
       fail(bad_input(fmt::format("unknown arrivals '{}'", text))
                .with_hint(did_you_mean(kind, kKinds))
                .with_hint("arrivals are poisson:RATE, mmpp:CALM,BURST,10s,1s, diurnal:MEAN,PEAK,24h or trace:FILE"));
-  if (kind == "poisson") {
+  const bool bare = colon == std::string_view::npos && !kind.empty() && kind.front() >= '0' && kind.front() <= '9';
+  if (bare) {
+    const Result<RequestsPerSecond> rate = parse_request_rate(text);
+    parsed = rate ? Result<ArrivalProcess>(Poisson{*rate}) : fail(rate.error());
+  } else if (kind == "poisson") {
     Result<RequestsPerSecond> rate = parse_rate(trim(rest));
     parsed = rate ? Result<ArrivalProcess>(Poisson{*rate}) : fail(rate.error());
   } else if (kind == "mmpp") {

@@ -6,6 +6,7 @@
 #include <deque>
 #include <limits>
 
+#include "base/cancel.h"
 #include "sim/continuous_batching.h"
 #include "sim/least_of.h"
 
@@ -356,7 +357,7 @@ class Engine {
       const std::size_t got = stream_->fill(std::span(block.data(), want));
       for (const Arrival& arrival : std::span(block.data(), got)) arrive(arrival);
       seen_ += got;
-      more = got == want && !tight_enough();
+      more = got == want && !tight_enough() && !cancelled();
     }
     advance(kNever);
     return profile();

@@ -11,6 +11,7 @@
 #include "base/parse_units.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "rightsize/input/named_gpu.h"
 #include "rightsize/input/price_flag.h"
 
 namespace rightsize::app {
@@ -100,7 +101,7 @@ Checked<BatchOffer> read_service(const std::string& text, const BatchFlags& flag
                                  std::vector<sim::TableTime>& tables) {
   auto [gpu, file] = split_gpu(text, catalog);
   if (gpu.empty() && !flags.gpu.empty()) {
-    RIGHTSIZE_TRY(const catalog::Gpu* named, catalog.find_gpu(flags.gpu));
+    RIGHTSIZE_TRY(const catalog::Gpu* named, named_gpu(catalog, flags.gpu));
     gpu = named->name;
   }
   RIGHTSIZE_TRY(std::string content, read_file(file));
@@ -142,7 +143,7 @@ Checked<std::vector<BatchOffer>> read_offers(const BatchFlags& flags, BatchInput
     auto [gpu, cost] = split_gpu(text, catalog);
     RIGHTSIZE_TRY(sim::StepCost step, parse_step_cost(cost));
     if (gpu.empty() && !flags.gpu.empty()) {
-      RIGHTSIZE_TRY(const catalog::Gpu* named, catalog.find_gpu(flags.gpu));
+      RIGHTSIZE_TRY(const catalog::Gpu* named, named_gpu(catalog, flags.gpu));
       gpu = named->name;
     }
     offers.emplace_back();
@@ -346,14 +347,14 @@ void declare(FlagSet& command, BatchFlags& f) {
                      "measured batch times, [GPU=]FILE.csv: batch,ms_p50[,ms_p90] or perf_analyzer's CSV; may repeat");
   command.add_flag("--pad", f.pad,
                    "a batch runs as the next listed size (captured graphs); else times are interpolated");
-  command.add_option("--model", f.model, "predict the times of this model instead (with --gpu)");
-  command.add_option("--gpu", f.gpu, "the GPU the times belong to; with --model a list to search over");
+  command.add_option("--model,model", f.model, "predict the times of this model instead (with --gpu)");
+  command.add_option("--gpu,gpu", f.gpu, "the GPU the times belong to; with --model a list to search over");
   command.add_option("--tp", f.tp, "language models: GPUs a replica is split over; a list to search over");
   command.add_option("--stack", f.stack, "language models: vllm, trtllm or sglang")->default_str("vllm");
   command.add_option("--precision", f.precision, "language models: of the weights")->default_str("bf16");
   command.add_option("--kv-precision", f.kv_precision, "language models: of the KV cache");
   command.add_option("--arrivals", f.arrivals,
-                     "poisson:RATE, mmpp:CALM,BURST,10s,1s, diurnal:MEAN,PEAK[,24h] or trace:FILE");
+                     "RATE or poisson:RATE, mmpp:CALM,BURST,10s,1s, diurnal:MEAN,PEAK[,24h] or trace:FILE");
   command.add_option("--policy", f.policy, "dynamic (Triton's batcher), none, or continuous (LLMs)")
       ->default_str("as the model needs, else dynamic");
   command.add_option("--max-batch", f.max_batch, "largest batch, or sequences at once; a list to search over");

@@ -115,10 +115,10 @@ void report_train(report::Report& report, const SpeedInput& input, const TrainEs
   const bool samples = input.work.image;
   const double per_gpu = samples ? e.samples_per_second_per_gpu : in_tokens_per_s(e.tokens_per_gpu);
   std::string text =
-      fmt::format("{} runs at {} {}/s per GPU (80 % sure of {} to {}), bound by {}. A step takes {}",
+      fmt::format("{} runs at {} {}/s per GPU (80 % interval {} to {}), bound by {}. A step takes {}",
                   subject(input, input.job), rate(per_gpu), samples ? "samples" : "tok", rate(per_gpu * e.interval.low),
                   rate(per_gpu * e.interval.high), perf::name_of(e.bound), format_duration(e.step));
-  text += e.mfu > 0 ? fmt::format(" at {} of the GPU's peak.", format_percent(Ratio::fraction(e.mfu))) : ".";
+  text += e.mfu > 0 ? fmt::format(" at {} MFU.", format_percent(Ratio::fraction(e.mfu))) : ".";
   report.blocks.emplace_back(report::Paragraph{std::move(text)});
   report.blocks.emplace_back(parts_table("", e.parts));
   add_notes(report, texts_of(e.notes), basis_sentence(e.basis, input));
@@ -199,15 +199,15 @@ void report_serve(report::Report& report, const SpeedInput& input, const ServeEs
   const double replicas = static_cast<double>(job.parallel.gpus) / (job.parallel.tensor * job.parallel.pipeline);
   if (input.rate > RequestsPerSecond{}) job.serve.concurrency = std::lround(e.running * replicas);
   if (job.stack == model::Stack::kHf) job.serve.concurrency = std::max(job.serve.concurrency, job.batch);
-  std::string text = fmt::format(
-      "{} gives the first token after {} and then one every {} (80 % ranges), {} output tok/s per GPU, bound by {}.",
-      subject(input, job), latency_range(e.ttft, e.ttft_interval), latency_range(e.tpot, e.tpot_interval),
-      rate(in_tokens_per_s(e.output_per_gpu)), perf::name_of(e.bound));
+  std::string text =
+      fmt::format("{}: TTFT {}, TPOT {} (80 % intervals), {} output tok/s per GPU, bound by {}.", subject(input, job),
+                  latency_range(e.ttft, e.ttft_interval), latency_range(e.tpot, e.tpot_interval),
+                  rate(in_tokens_per_s(e.output_per_gpu)), perf::name_of(e.bound));
   if (input.rate > RequestsPerSecond{}) text += open_loop_sentence(input, e);
   if (job.serve.disaggregated)
     text += fmt::format(" A prompt's KV cache takes {} to its decode worker.", format_duration(e.transfer));
   if (input.work.audio_seconds > 0) {
-    text += fmt::format(" That is {} hours of audio an hour of one GPU.",
+    text += fmt::format(" That is {} hours of audio per GPU-hour.",
                         rate(e.requests_per_second / job.parallel.gpus * input.work.audio_seconds));
   }
   text += fmt::format(" {} {} such requests.", input.work.encoder_decoder ? "There is room for" : "The KV cache holds",
@@ -253,7 +253,7 @@ void batch_document(Json& d, const SpeedInput& input, const BatchEstimate& e, bo
 
 void report_batch(report::Report& report, const SpeedInput& input, const BatchEstimate& e) {
   report.blocks.emplace_back(report::Paragraph{
-      fmt::format("{} takes {} on {} (80 % sure of {} to {}): {} {}/s, bound by {}.", batch_subject(input),
+      fmt::format("{} takes {} on {} (80 % interval {} to {}): {} {}/s, bound by {}.", batch_subject(input),
                   format_duration(e.batch), input.gpu->name, format_duration(e.batch * e.interval.low),
                   format_duration(e.batch * e.interval.high), rate(e.samples_per_second),
                   input.model.pipeline ? "images" : "samples", perf::name_of(e.bound))});

@@ -18,6 +18,13 @@ struct JobFlags {
 
 void add_job_flags(FlagSet& command, JobFlags& flags);
 
+// What holds where a setting of a job is not given, for help; empty where it depends on more.
+std::string default_of(std::string_view setting);
+
+// `--gpu H100:8`, `--gpus 8xH100` and `--gpu h100 --gpus 8` are the same.
+void take_gpu(const std::string& text, std::string& gpu, std::map<std::string, std::string>& settings);
+void take_gpus(const std::string& text, std::string& gpu, std::map<std::string, std::string>& settings);
+
 // The model and the job as one, checked against each other. Sequence lengths the user left out are filled in.
 struct ModelAndJob {
   model::ModelShape model;

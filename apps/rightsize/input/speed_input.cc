@@ -1,18 +1,19 @@
 #include "rightsize/input/speed_input.h"
 
+#include "rightsize/input/kept_facts.h"
 #include "serving/replica.h"
 
 namespace rightsize::app {
 
 Checked<perf::Constants> open_constants(const std::string& catalog_flag) {
   RIGHTSIZE_TRY(std::string overlay, catalog::overlay_directory(catalog_flag));
-  return perf::load_constants(overlay);
+  return read_constants(overlay);
 }
 
 Checked<Facts> open_facts(const std::string& catalog_flag) {
   RIGHTSIZE_TRY(std::string overlay, catalog::overlay_directory(catalog_flag));
-  RIGHTSIZE_TRY(catalog::Catalog catalog, catalog::load_catalog(overlay));
-  RIGHTSIZE_TRY(perf::Constants constants, perf::load_constants(overlay));
+  RIGHTSIZE_TRY(catalog::Catalog catalog, read_catalog(overlay));
+  RIGHTSIZE_TRY(perf::Constants constants, read_constants(overlay));
   return Facts{std::move(catalog), std::move(constants)};
 }
 

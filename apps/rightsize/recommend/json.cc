@@ -125,12 +125,14 @@ Json plan_json(const Request& request, const Plan& p, const Plan& first, const c
   add_costs(request, p, j);
   if (!request.work.is_measured()) {
     j["memory_bytes"] = json_number(in_bytes(p.memory.device));
+    j["memory_low_bytes"] = json_number(in_bytes(p.memory.low));
     j["memory_high_bytes"] = json_number(in_bytes(p.memory.high));
     j["capacity_bytes"] = json_number(in_bytes(p.fit.capacity));
     j["bound"] = perf::name_of(p.bound);
     if (p.mfu > 0) j["mfu"] = json_number(p.mfu);
     j["basis"] = perf::name_of(p.basis);
   }
+  j["time_factor"] = {{"low", json_number(p.speed.low)}, {"high", json_number(p.speed.high)}};
   j["low"] = json_number(in_usd(p.cost_low));
   j["high"] = json_number(in_usd(p.cost_high));
   add_terms(p, j);
@@ -211,7 +213,7 @@ Json document_of(const Request& request, const plan::Recommendation& found, cons
       j["mix"].push_back(std::move(row));
     }
   }
-  j["confidence"] = found.plans.empty() ? Json(nullptr) : json_number(found.confidence);
+  j["confidence"] = found.plans.empty() || request.plans_only ? Json(nullptr) : json_number(found.confidence);
   j["warnings"] = Json::array();
   for (const plan::PriceWarning& w : found.warnings) j["warnings"].push_back(describe_warning(w));
   j["caveats"] = first == nullptr ? std::vector<std::string>{} : caveats(request, found);

@@ -69,7 +69,7 @@ std::string runner_up(const Request& request, const Recommendation& found) {
                             : " and as fast";
   }
   const auto gpus_of = [](const Plan& p) { return p.offer.machine->gpus * p.machines; };
-  text += fmt::format(": {} a GPU-hour against {}", format_usd(usd(in_usd_per_gpu_hour(other->offer.rate_per_gpu()))),
+  text += fmt::format(": {}/GPU-h against {}", format_usd(usd(in_usd_per_gpu_hour(other->offer.rate_per_gpu()))),
                       format_usd(usd(in_usd_per_gpu_hour(first.offer.rate_per_gpu()))));
   if (request.work.kind != WorkKind::kServing)
     text += fmt::format(", {} GPU-hours against {}", format_number(in_hours(other->time.total()) * gpus_of(*other)),
@@ -106,7 +106,7 @@ Table plans_table(const Request& request, const std::string& title, const std::v
     table.columns.push_back(
         {fmt::format("p{} {}", percentile, tokens ? "TTFT" : "latency"), "ttft_seconds", Align::kRight});
     if (tokens) table.columns.push_back({fmt::format("p{} TPOT", percentile), "tpot_seconds", Align::kRight});
-    table.columns.push_back({"a month", "usd_total", Align::kRight});
+    table.columns.push_back({"$/month", "usd_total", Align::kRight});
   } else {
     table.columns.push_back({"time", "seconds", Align::kRight});
     table.columns.push_back({"total", "usd_total", Align::kRight});
@@ -202,7 +202,7 @@ void add_mix(Report& report, const Recommendation& found) {
                          format_percent(Ratio::fraction(part.share)));
     rate += part.plan.rate() * kMonth;
   }
-  report.blocks.emplace_back(Paragraph{fmt::format("Cheaper still, two kinds behind one router: {} a month, {}.\n{}",
+  report.blocks.emplace_back(Paragraph{fmt::format("Cheaper still, two kinds behind one router: {}/month, {}.\n{}",
                                                    format_usd(rate), compare(rate / found.plans.front().cost), parts)});
 }
 
@@ -284,7 +284,7 @@ Report report_of(const Request& request, const Recommendation& found, const cata
         found.plans));
     add_mix(report, found);
   }
-  add_details(details, request, found);
+  if (!request.plans_only) add_details(details, request, found);
   // Where nothing was found, why is the answer.
   const bool all = shown.explain || found.plans.empty();
   std::vector<report::Block>& rest = all ? report.blocks : report.pictures;

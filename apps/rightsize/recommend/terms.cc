@@ -38,7 +38,7 @@ std::string spot_service(const plan::Request& request, const plan::Plan& plan) {
   const market::PriceOutlook& price = plan.spot->price;
   const auto month = [&](UsdPerMachineSecond rate) { return rate * machines(plan.machines) * kMonth; };
   return fmt::format(
-      "Spot, if you get it: the same machines in{} for {} a month ({} to {}), {}; about {} lost a month; {}.",
+      "Spot, if you get it: the same machines in{} for {}/month ({} to {}), {}; about {} lost per month; {}.",
       place_of(plan.spot->offer), format_usd(month(price.likely)), format_usd(month(price.low)),
       format_usd(month(price.high)), compare(month(price.likely) / plan.cost),
       format_number(in_hours(kMonth) * plan.machines * request.assumptions.spot_interruptions_per_hour, 2),
@@ -110,9 +110,9 @@ std::string hours_sentence(const plan::Plan& plan) {
   const double quiet = static_cast<double>(std::count(hours.begin(), hours.end(), *fewest));
   const Usd each = plan.price.likely * machines(1) * kMonth;
   return fmt::format(
-      "By hour: {} to {} machines, {} on average: {} a month with scaling, {} without. The {} of {} hours at {} cost "
+      "By hour: {} to {} machines, {} on average: {}/month with scaling, {} without. The {} of {} hours at {} cost "
       "{} "
-      "a month then, {} now.",
+      "per month then, {} now.",
       *fewest, *most, format_number(mean, 3), format_usd(each * mean), format_usd(each * plan.machines),
       format_count(quiet), hours.size(), *fewest,
       format_usd(each * (*fewest * quiet / static_cast<double>(hours.size()))),

@@ -300,7 +300,7 @@ BreakpointWords describe_breakpoint(const plan::Breakpoint& point, const plan::P
     return {fmt::format("the deadline is under {}", format_duration(point.deadline_under)),
             fmt::format("{} in {}", then, format_duration(point.then.time))};
   }
-  return {fmt::format("{} costs {} more an hour, or {} {} less", first.offer.gpu->name,
+  return {fmt::format("{} costs {} more per hour, or {} {} less", first.offer.gpu->name,
                       format_percent(Ratio::fraction(point.cost_ratio - 1)), point.then.offer.gpu->name,
                       format_percent(Ratio::fraction(1 - 1 / point.cost_ratio))),
           then};
@@ -394,7 +394,7 @@ std::string describe_margins(const plan::Request& request, const plan::Plan& pla
 }
 
 std::string describe_cost(const plan::Request& request, const plan::Plan& plan) {
-  const char* each = request.work.kind == WorkKind::kServing ? " a month" : "";
+  const char* each = request.work.kind == WorkKind::kServing ? "/month" : "";
   const std::string cost = format_usd(plan.cost), low = format_usd(plan.cost_low), high = format_usd(plan.cost_high);
   if (low == cost && high == cost) return cost + each;
   return fmt::format("{}{} ({} to {})", cost, each, low, high);
@@ -427,7 +427,7 @@ std::vector<std::string> reasons(const plan::Request& request, const plan::Plan&
   }
   if (plan.basis == perf::Basis::kSpecification)
     list.push_back("its speed is read off the data sheet; nothing was measured on this GPU");
-  list.push_back(fmt::format("{} an hour for each machine, {}, {}", format_usd_per_hour(plan.offer.rate()),
+  list.push_back(fmt::format("{}/h per machine, {}, {}", format_usd_per_hour(plan.offer.rate()),
                              price_source(plan, catalog), price_date(plan)));
   return list;
 }

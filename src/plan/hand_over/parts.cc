@@ -31,8 +31,8 @@ std::string cost_sentence(const Request& request, const Plan& plan) {
       fmt::format("80 % between {} and {}", format_usd(plan.cost_low), format_usd(plan.cost_high));
   const std::string rate = format_usd_per_hour(plan.rate());
   if (request.work.kind == WorkKind::kServing)
-    return fmt::format("Expected: {} a month ({}), at {} an hour.", cost, between, rate);
-  return fmt::format("Expected: {} and {} ({}), at {} an hour.", format_duration(plan.time.total()), cost, between,
+    return fmt::format("Expected: {}/month ({}), at {}/h.", cost, between, rate);
+  return fmt::format("Expected: {} and {} ({}), at {}/h.", format_duration(plan.time.total()), cost, between,
                      rate);
 }
 
