@@ -56,7 +56,8 @@ bool is_withheld(const Endpoint& endpoint, const std::string& name, const FlagIn
 
 std::vector<Endpoint> with_flags(std::vector<Endpoint> all) {
   for (Endpoint& endpoint : all) {
-    for (FlagInfo& flag : describe_command(endpoint.name)->command.flags) {
+    CallInfo info = *describe_command(endpoint.name);  // the table names commands that exist
+    for (FlagInfo& flag : info.command.flags) {
       std::string name = flag.name.starts_with("--") ? flag.name.substr(2) : to_lower(flag.name);
       if (!is_withheld(endpoint, name, flag)) endpoint.flags.emplace(std::move(name), std::move(flag));
     }
