@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -201,6 +203,20 @@ Checked<Measured> measure(const MeasureFlags& flags, const decisions::Decision& 
     return fail(bad_input("--query needs a server to ask").with_hint("--prometheus http://..."));
   }
   return measured;
+}
+
+std::vector<Sample> only_new(std::vector<Sample> fresh, const std::vector<Sample>& known) {
+  std::set<std::tuple<std::string, std::string, double>> seen;
+  std::set<std::string> files;
+  for (const Sample& s : known) {
+    seen.emplace(s.metric, s.source, in_unix_seconds(s.taken_at));
+    if (s.source.starts_with("profile ")) files.insert(s.source);
+  }
+  std::erase_if(fresh, [&](const Sample& s) {
+    if (files.contains(s.source)) return true;
+    return s.source.starts_with("prometheus ") && seen.contains({s.metric, s.source, in_unix_seconds(s.taken_at)});
+  });
+  return fresh;
 }
 
 }  // namespace rightsize::app
