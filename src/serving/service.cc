@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/normal.h"
 #include "base/parse_units.h"
 #include "base/random.h"
 #include "base/suggest.h"
@@ -87,16 +88,6 @@ sim::RequestShape mean_of(const Service& service) {
 double usual_most_load(int replicas) { return 1 - 0.2 / std::sqrt(static_cast<double>(replicas)); }
 
 namespace {
-
-// Standard deviations at a share of a normal distribution, by halving: it is asked a few dozen times.
-double normal_quantile(double share) {
-  double low = -8, high = 8;
-  for (int i = 0; i < 60; ++i) {
-    const double middle = (low + high) / 2;
-    (0.5 * std::erfc(-middle / std::sqrt(2.0)) < share ? low : high) = middle;
-  }
-  return (low + high) / 2;
-}
 
 double length_at(const LengthSpread& spread, double share) {
   if (!(spread.high > 0)) return spread.median;
