@@ -12,7 +12,7 @@ import urllib.parse
 
 import ledger
 
-NOW = 1_793_000_000
+NOW = 1_792_800_000
 
 
 class Metrics(http.server.BaseHTTPRequestHandler):
