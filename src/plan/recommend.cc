@@ -338,7 +338,19 @@ std::optional<Fix> nearest_flags(const std::string& gpu, const std::vector<Explo
   return std::nullopt;
 }
 
-void add_fixes(const Planning& planning, std::vector<Rejection>& rejected, std::vector<Explored>& explored) {
+// Whether a GPU would be so dear under every change that what it comes to exactly is of no interest, by formulas.
+bool is_far_off(const std::string& gpu, const std::vector<Explored>& explored, const Plan* first) {
+  constexpr double kFarOff = 2;
+  if (first == nullptr) return false;
+  for (const Explored& one : explored) {
+    for (const PricedOption& c : one.planning->kinds())
+      if (c.machines->gpu->name == gpu && c.cost < first->cost * kFarOff) return false;
+  }
+  return true;
+}
+
+void add_fixes(const Planning& planning, std::vector<Rejection>& rejected, std::vector<Explored>& explored,
+               const Plan* first) {
   constexpr std::size_t kSimulated = 3;
   const bool serving = planning.request().work.kind == WorkKind::kServing;
   std::map<std::string, std::optional<Fix>> known;
@@ -348,8 +360,8 @@ void add_fixes(const Planning& planning, std::vector<Rejection>& rejected, std::
     if (row.stage == Stage::kPrice || feasible.contains(row.gpu)) continue;
     const bool known_already = known.contains(row.gpu);
     if (!known_already) {
-      known[row.gpu] =
-          serving && known.size() >= kSimulated ? nearest_flags(row.gpu, explored) : nearest_fix(row.gpu, explored);
+      const bool flags_only = serving && (known.size() >= kSimulated || is_far_off(row.gpu, explored, first));
+      known[row.gpu] = flags_only ? nearest_flags(row.gpu, explored) : nearest_fix(row.gpu, explored);
     }
     row.fix = known[row.gpu];
   }
@@ -407,7 +419,7 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
   const Plan* first = result.plans.empty() ? nullptr : &result.plans.front();
   std::vector<Explored> explored = exploring.get();
   result.rejected = rejections(planning, book.catalog());
-  add_fixes(planning, result.rejected, explored);
+  add_fixes(planning, result.rejected, explored, first);
   add_changes(result, explored);
   const std::vector<PricedOption> kinds = planning.confirmed_kinds();
   result.breakpoints = breakpoints_of(request, kinds, planning.front());

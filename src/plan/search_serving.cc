@@ -19,6 +19,14 @@ double asked_rate(const Request& request) { return in_requests_per_s(request.wor
 
 }  // namespace
 
+sim::RequestShape request_lengths(const Request& request) {
+  return {.size = static_cast<double>(request.job.serve.isl),
+          .output = static_cast<double>(std::max<std::int64_t>(1, request.job.serve.osl)),
+          .size_variation = request.work.isl_variation,
+          .output_variation = request.work.osl_variation,
+          .longest = static_cast<double>(request.model.context)};
+}
+
 serving::Service service_of(const Request& request, const perf::ModelWork& work, double requests_per_second) {
   const Limits& limits = request.limits;
   const bool batches = perf::serves_batches(work);
@@ -29,9 +37,8 @@ serving::Service service_of(const Request& request, const perf::ModelWork& work,
   else if (request.work.mix.empty() || batches)
     service.arrivals = sim::Poisson{requests_per_s(requests_per_second)};
   else
-    service.arrivals = serving::mixed_arrivals(requests_per_second, request.work.mix, 1, !request.work.mix_is_spread);
-  service.lengths = {static_cast<double>(request.job.serve.isl),
-                     static_cast<double>(std::max<std::int64_t>(1, request.job.serve.osl)), false};
+    service.arrivals = serving::mixed_arrivals(requests_per_second, request.work.mix);
+  service.lengths = request_lengths(request);
   const Quantity answer = batches ? Quantity::kLatency : Quantity::kTtft;
   if (limits.ttft) service.slos.push_back({answer, limits.slo_percentile, *limits.ttft});
   if (limits.tpot && !batches) service.slos.push_back({Quantity::kTpot, limits.slo_percentile, *limits.tpot});
@@ -127,7 +134,7 @@ Result<std::size_t> ServingSearch::replica_on(const MachineClass& machines, cons
 void ServingSearch::note_slo(const MachineClass& machines, const Job& job, std::size_t replica) {
   const serving::Service& service = planner_.service();
   for (const Slo& slo : service.slos) {
-    const Seconds idle = serving::unloaded(service, planner_.replicas()[replica], slo.quantity);
+    const Seconds idle = serving::unloaded(service, planner_.replicas()[replica], slo);
     if (idle <= slo.limit && &slo != &service.slos.back()) continue;
     return note(machines, Stage::kSlo, std::max(1.0, idle / slo.limit),
                 {.kind = Shortfall::Kind::kSloAlone,
@@ -188,7 +195,8 @@ std::optional<Option> ServingSearch::screened_option(std::size_t index, const Jo
   option.units_per_second = option.requests_per_second * answer_tokens();
   option.latency = serving::screened_latency(planner_.service(), one, option.requests_per_second / option.replicas);
   for (const RequestSize& size : sizes_) {
-    const sim::RequestShape lengths{static_cast<double>(size.isl), static_cast<double>(size.osl), false};
+    sim::RequestShape lengths = planner_.service().lengths;
+    lengths.size = static_cast<double>(size.isl), lengths.output = static_cast<double>(size.osl);
     option.machine_takes.push_back(option.replicas_each * serving::screened_rate(planner_.service(), one, lengths));
   }
   return option;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/random.h"
+#include "serving/service.h"
 
 namespace rightsize::service {
 namespace {
@@ -15,7 +16,8 @@ constexpr double kEnough = 4'000, kMost = 30'000;  // requests of a trace
 // Draws token counts as a histogram has them.
 class Lengths {
  public:
-  Lengths(const Histogram* histogram, double mean) : mean_(mean) {
+  Lengths(const Histogram* histogram, double mean, double usual_variation)
+      : assumed_(sim::length_table(mean, usual_variation)) {
     if (histogram == nullptr) return;
     bounds_ = histogram->bounds();
     counts_ = histogram->counts();
@@ -31,7 +33,8 @@ class Lengths {
   }
 
   double draw(Random& random) const {
-    if (counts_.empty()) return std::max(1.0, mean_ * random.exponential());
+    if (counts_.empty())
+      return assumed_[static_cast<std::size_t>(random.uniform() * static_cast<double>(assumed_.size()))];
     const double at = random.uniform() * counts_.back();
     const auto i = static_cast<std::size_t>(std::upper_bound(counts_.begin(), counts_.end(), at) - counts_.begin());
     const double low = i > 0 ? bounds_[i - 1] : 0, high = i < bounds_.size() ? bounds_[i] : low;
@@ -41,7 +44,8 @@ class Lengths {
   bool assumed() const { return counts_.empty(); }
 
  private:
-  double mean_, scale_ = 1;
+  double scale_ = 1;
+  std::vector<std::int32_t> assumed_;  // without a histogram
   std::vector<double> bounds_, counts_;
 };
 
@@ -93,7 +97,9 @@ void cut(const ServiceReading& r, double traffic, Stretch& s) {
 std::optional<PeakTraffic> peak_traffic(const ServiceReading& r, const Description& d, const WhatIf& what_if,
                                         std::uint64_t seed) {
   if (!d.isl.mean || !d.osl.mean || !(d.peak_hour > 0)) return std::nullopt;
-  const Lengths isl(r.histogram(Signal::kIsl), *d.isl.mean), osl(r.histogram(Signal::kOsl), *d.osl.mean);
+  const serving::UsualVariation& usual = serving::usual_variation();
+  const Lengths isl(r.histogram(Signal::kIsl), *d.isl.mean, usual.prompt);
+  const Lengths osl(r.histogram(Signal::kOsl), *d.osl.mean, usual.answer);
   std::vector<Stretch> stretches = busiest(r);
   double once = 0;
   for (Stretch& s : stretches) {

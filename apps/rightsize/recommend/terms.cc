@@ -1,6 +1,7 @@
 #include "rightsize/recommend/terms.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -119,12 +120,28 @@ std::string hours_sentence(const plan::Plan& plan) {
       format_usd(each * (plan.machines * quiet / static_cast<double>(hours.size()))));
 }
 
+namespace {
+
+// How far the lengths that were simulated lie apart, where the user did not say.
+std::string spread_of(const plan::Request& request) {
+  const plan::Work& work = request.work;
+  const bool tokens = work.kind == WorkKind::kServing && !answers_at_once(request) && request.model.image_size == 0;
+  if (!tokens || !work.variation_assumed) return {};
+  const sim::RequestShape lengths = plan::request_lengths(request);
+  return fmt::format("lengths vary as in public traces, p95 {} in, {} out (--isl {},fixed if not)",
+                     format_count(std::round(lengths.size_at(sim::Statistic::kP95))),
+                     format_count(std::round(lengths.output_at(sim::Statistic::kP95))), request.job.serve.isl);
+}
+
+}  // namespace
+
 std::string assumptions_sentence(const plan::Request& request, const plan::Plan& plan) {
   std::vector<std::string> parts;
   const auto count = [](std::int64_t n) { return format_count(static_cast<double>(n)); };
   if (request.lengths_assumed)
     parts.push_back(
         fmt::format("{} tokens in, {} out (--isl, --osl)", count(request.job.serve.isl), count(request.job.serve.osl)));
+  if (const std::string spread = spread_of(request); !spread.empty()) parts.push_back(spread);
   if (request.work.kind == WorkKind::kServing) {
     if (request.work.rate > RequestsPerSecond{})
       parts.push_back(fmt::format("load at most {} (--max-load){}",

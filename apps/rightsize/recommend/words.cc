@@ -40,10 +40,15 @@ std::string limits_of(const plan::Request& request) {
   return text;
 }
 
-std::int64_t longest(const plan::Request& request, std::int64_t plan::RequestSize::*length) {
-  std::int64_t most = 0;
-  for (const plan::RequestSize& size : request.work.mix) most = std::max(most, size.*length);
-  return most;
+// "1,024 tokens" on average, or as the user said how far they vary: "1,000 tokens (8,000 at p95)".
+std::string tokens_shown(std::int64_t mean, double variation, std::string_view unit) {
+  const serving::UsualVariation& usual = serving::usual_variation();
+  const double tokens = static_cast<double>(mean);
+  if (!(variation > 0) || variation == usual.prompt || variation == usual.answer)
+    return format_count(tokens) + std::string(unit);
+  const sim::RequestShape lengths{.size = tokens, .size_variation = variation};
+  return fmt::format("{}{} at the median ({} at p95)", format_count(std::round(sim::median_of(tokens, variation))),
+                     unit, format_count(std::round(lengths.size_at(sim::Statistic::kP95))));
 }
 
 // How long requests are, which decides the cost more than anything else.
@@ -51,15 +56,12 @@ std::string lengths_of(const plan::Request& request) {
   const auto count = [](std::int64_t n) { return format_count(static_cast<double>(n)); };
   if (request.model.image_size > 0) return {};
   if (answers_at_once(request)) return fmt::format(" of {} tokens", count(request.job.sequence));
-  if (request.work.mix_is_spread)
-    return fmt::format(", {} tokens in and {} out at the median, up to {} and {}", count(request.job.serve.isl),
-                       count(request.job.serve.osl), count(longest(request, &plan::RequestSize::isl)),
-                       count(longest(request, &plan::RequestSize::osl)));
   if (!request.work.mix.empty()) return fmt::format(" of {} sizes", request.work.mix.size());
   if (request.work.trace)
     return fmt::format(" as recorded, {} tokens in and {} out on average", count(request.job.serve.isl),
                        count(request.job.serve.osl));
-  return fmt::format(", {} tokens in, {} out", count(request.job.serve.isl), count(request.job.serve.osl));
+  return fmt::format(", {} in, {} out", tokens_shown(request.job.serve.isl, request.work.isl_variation, " tokens"),
+                     tokens_shown(request.job.serve.osl, request.work.osl_variation, ""));
 }
 
 std::string bound_sentence(const plan::Plan& plan) {

@@ -211,6 +211,10 @@ std::int64_t longest_request(const Request& request, const Plan& plan) {
   for (const RequestSize& size : request.work.mix) planned = std::max(planned, size.isl + size.osl);
   if (request.work.kind == WorkKind::kOffline) return planned;
   std::int64_t longest = std::max(kLeast, planned * kRoom);
+  if (request.work.mix.empty() && !request.work.trace) {
+    const sim::RequestShape lengths = request_lengths(request);  // what was simulated must be let in
+    planned = std::max<std::int64_t>(planned, lengths.longest_size() + lengths.longest_output());
+  }
   const double cache = perf::kv_token_capacity(request.model, plan.job, *plan.offer.gpu);
   if (cache > 0) longest = std::min(longest, static_cast<std::int64_t>(cache / 4));
   if (request.model.context > 0) longest = std::min(longest, request.model.context);
