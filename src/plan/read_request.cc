@@ -12,6 +12,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "memory/memory.h"
+#include "memory/weight_bytes.h"
 #include "model/model_job.h"
 #include "perf/perf.h"
 #include "plan/read_profile.h"
@@ -451,10 +452,12 @@ Result<> set_work(Draft& draft) {
   return {};
 }
 
-// A machine boots and pulls its image, then loads the weights from storage.
+// A machine boots and pulls its image, then loads the weights from storage, as they are published.
 void set_startup(Draft& draft) {
   constexpr double kBootAndImage = 5 * 60;
-  const Bytes weights = bytes(2.0 * static_cast<double>(draft.request.model.parameters()));
+  const model::ModelShape& model = draft.request.model;
+  const double each = model.checkpoint ? memory::bytes_per_element(*model.checkpoint) : 2.0;
+  const Bytes weights = bytes(each * static_cast<double>(model.parameters()));
   market::Assumptions& assumed = draft.request.assumptions;
   assumed.startup = draft.startup.value_or(seconds(kBootAndImage) + weights / gb_per_s(1));
   assumed.restart = draft.restart.value_or(assumed.startup);

@@ -9,9 +9,20 @@
 #include "base/file.h"
 #include "base/parse_units.h"
 #include "base/text.h"
+#include "plan/read_request.h"
 #include "plan/settings.h"
 
 namespace rightsize::plan {
+
+std::vector<model::SettingInfo> job_settings_of_requests() {
+  std::vector<model::SettingInfo> all = model::job_settings();
+  for (model::SettingInfo& info : all) {
+    if (info.name != "isl" && info.name != "osl") continue;
+    info.values = "N[,fixed|,p95=N]";
+    info.meaning += " on average, varied as in public traces; 1024,fixed: each; 1k,p95=8k: median and p95";
+  }
+  return all;
+}
 
 Errors take_lengths(std::vector<model::Setting>& job_settings, Lengths& lengths) {
   Errors errors;

@@ -1,5 +1,6 @@
 // The planner, top to bottom: offers, classes, search, price, rank, verify, explain.
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <memory>
@@ -42,6 +43,27 @@ auto exclusion_key(const Job& job, const catalog::Gpu& gpu) {
 // How long prices must hold before the work's length is known: a service is paid by the month, jobs take hours to days.
 Seconds usual_length(const Request& request) { return request.work.kind == WorkKind::kServing ? kMonth : hours(24); }
 
+// Simulates on another core what will be asked for, from the far end of the list, while this one goes through it from
+// the near: what both come to is simulated once and the same either way.
+class LookAhead {
+ public:
+  LookAhead(const ServingSearch& search, std::vector<Option> options) : options_(std::move(options)) {
+    constexpr std::size_t kWorthAThread = 3;
+    if (options_.size() < kWorthAThread) return;
+    looking_ = std::async(std::launch::async, [this, &search] {
+      for (auto option = options_.rbegin(); option != options_.rend() && !stop_; ++option) search.look_ahead(*option);
+    });
+  }
+  ~LookAhead() { stop_ = true; }  // then the future waits
+  LookAhead(const LookAhead&) = delete;
+  LookAhead& operator=(const LookAhead&) = delete;
+
+ private:
+  std::vector<Option> options_;
+  std::atomic<bool> stop_ = false;
+  std::future<void> looking_;
+};
+
 // One request taken through the search; everything candidates point to lives here.
 class Planning {
  public:
@@ -69,7 +91,10 @@ class Planning {
       while (const PricedOption* wrong = first_unfit(plans, front)) exclude(*wrong);
     }
     if (!serving_) return;
-    while (const PricedOption* unsure = first_unconfirmed(plans, front)) confirm(*unsure);
+    {
+      const LookAhead ahead(*serving_, unconfirmed(plans, front));
+      while (const PricedOption* unsure = first_unconfirmed(plans, front)) confirm(*unsure);
+    }
     if (front_.size() > kFront) front_.resize(kFront);
   }
 
@@ -210,6 +235,21 @@ class Planning {
 
   // What is shown of a service must have been simulated. Of the front only so much is shown.
   static constexpr std::size_t kFront = 8;
+
+  // In the order in which they will be looked at, as far as that is known before.
+  std::vector<Option> unconfirmed(std::size_t plans, bool front) const {
+    std::set<const Option*> seen;
+    std::vector<Option> list;
+    const auto add = [&](const std::vector<PricedOption>& candidates, std::size_t most) {
+      for (std::size_t i = 0; i < std::min(most, candidates.size()); ++i) {
+        const Option* option = candidates[i].option;
+        if (!option->confirmed && seen.insert(option).second) list.push_back(*option);
+      }
+    };
+    add(kinds_, plans);
+    if (front) add(front_, kFront);
+    return list;
+  }
 
   const PricedOption* first_unconfirmed(std::size_t plans, bool front) const {
     for (std::size_t i = 0; i < std::min(plans, kinds_.size()); ++i) {

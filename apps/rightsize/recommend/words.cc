@@ -108,6 +108,11 @@ std::string serving_settings(const plan::Plan& plan) {
   std::string text = fmt::format("{} in {} with {}", plural(plan.replicas, "replica"), model::name_of(job.precision),
                                  model::name_of(job.stack));
   if (job.parallel.tensor > 1) text += fmt::format(", tensor parallel {}", job.parallel.tensor);
+  if (job.parallel.pipeline > 1) {
+    text += fmt::format(", pipeline {}", job.parallel.pipeline);
+    if (plan.machines > plan.replicas)
+      text += fmt::format(" (a copy spans {} machines)", plan.machines / plan.replicas);
+  }
   if (job.parallel.expert > 1) text += fmt::format(", expert parallel {}", job.parallel.expert);
   if (job.batch > 1) text += fmt::format(", batches of up to {}", job.batch);
   if (plan.delay > Seconds{}) text += fmt::format(" that wait up to {} for others", format_duration(plan.delay));
@@ -345,6 +350,10 @@ std::string describe_request(const plan::Request& request) {
         return fmt::format("Run what was profiled on {}, {} of it{}", request.work.profiled_gpu,
                            format_duration(seconds(request.work.amount)), limits_of(request));
       }
+      if (const double window = model.empty() ? 0 : perf::work_of(request.model).audio_seconds; window > 0)
+        return fmt::format("Transcribe {} h of audio with {} ({} windows of {} s){}",
+                           format_count(std::round(request.work.amount * window / 3600)), model,
+                           format_magnitude(request.work.amount), format_number(window), limits_of(request));
       return fmt::format("Work through {} requests{}{}", format_magnitude(request.work.amount),
                          model.empty() ? "" : " with " + model, limits_of(request));
   }
