@@ -63,6 +63,10 @@ class Client {
   // kUnreadableSource when no answer came after all tries; the message names the server without credentials.
   Result<Answer> get(const std::string& url, const Form& query);
   Result<Answer> post_form(const std::string& url, const Form& form);
+  // The body into a file, in pieces; what is in the file already is not fetched again where the server still has the
+  // same (its ETag is kept in FILE.etag). A file that is cut off stays for the next time. The answer's body is empty
+  // unless the status says that something went wrong.
+  Result<Answer> download(const std::string& url, const std::string& file);
 
  private:
   struct State;

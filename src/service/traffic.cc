@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/random.h"
+#include "service/lengths.h"
 #include "serving/service.h"
 
 namespace rightsize::service {
@@ -12,42 +13,6 @@ namespace {
 
 constexpr double kHour = 3600;
 constexpr double kEnough = 4'000, kMost = 30'000;  // requests of a trace
-
-// Draws token counts as a histogram has them.
-class Lengths {
- public:
-  Lengths(const Histogram* histogram, double mean, double usual_variation)
-      : assumed_(sim::length_table(mean, usual_variation)) {
-    if (histogram == nullptr) return;
-    bounds_ = histogram->bounds();
-    counts_ = histogram->counts();
-    std::partial_sum(counts_.begin(), counts_.end(), counts_.begin());
-    // Inside a bucket values lie nearer to its lower end: the mean says how much.
-    double sum = 0, last = 0, below = 0;
-    for (std::size_t i = 0; i < counts_.size(); ++i) {
-      const double high = i < bounds_.size() ? bounds_[i] : last;
-      sum += (counts_[i] - below) * (last + high) / 2;
-      last = high, below = counts_[i];
-    }
-    if (sum > 0) scale_ = std::clamp(mean * counts_.back() / sum, 0.5, 1.5);
-  }
-
-  double draw(Random& random) const {
-    if (counts_.empty())
-      return assumed_[static_cast<std::size_t>(random.uniform() * static_cast<double>(assumed_.size()))];
-    const double at = random.uniform() * counts_.back();
-    const auto i = static_cast<std::size_t>(std::upper_bound(counts_.begin(), counts_.end(), at) - counts_.begin());
-    const double low = i > 0 ? bounds_[i - 1] : 0, high = i < bounds_.size() ? bounds_[i] : low;
-    return std::max(1.0, scale_ * (low + (high - low) * random.uniform()));
-  }
-
-  bool assumed() const { return counts_.empty(); }
-
- private:
-  double scale_ = 1;
-  std::vector<std::int32_t> assumed_;  // without a histogram
-  std::vector<double> bounds_, counts_;
-};
 
 // Steps [first, last) of the reading.
 struct Stretch {

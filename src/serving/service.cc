@@ -1,7 +1,6 @@
 #include "serving/service.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 

@@ -3,20 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/normal.h"
+
 namespace rightsize::sim {
 namespace {
 
 constexpr double kMostTokens = 1e9;
-
-// Standard deviations at a share of a normal distribution, by halving: it is asked a few hundred times.
-double normal_quantile(double share) {
-  double low = -8, high = 8;
-  for (int i = 0; i < 48; ++i) {
-    const double middle = (low + high) / 2;
-    (0.5 * std::erfc(-middle / std::sqrt(2.0)) < share ? low : high) = middle;
-  }
-  return (low + high) / 2;
-}
 
 // Of the middle of each share; the same for every table.
 const std::vector<double>& deviations() {
