@@ -48,7 +48,8 @@ void set_lengths(Request& request, const Lengths& lengths) {
   };
   work.isl_variation = said(lengths.isl).value_or(usual.prompt);
   work.osl_variation = said(lengths.osl).value_or(usual.answer);
-  work.variation_assumed = !said(lengths.isl) || !said(lengths.osl);
+  work.isl_varies_as_usual = !said(lengths.isl);
+  work.osl_varies_as_usual = !said(lengths.osl);
 }
 
 Result<std::vector<serving::RequestSize>> parse_mix(const std::string& text) {

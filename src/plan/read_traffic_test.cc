@@ -40,10 +40,11 @@ TEST(Lengths, AMeanVariesAsUsualUnlessSaid) {
   EXPECT_EQ(varied->job.serve.isl, 1024);
   EXPECT_EQ(varied->work.isl_variation, serving::usual_variation().prompt);
   EXPECT_EQ(varied->work.osl_variation, 0);
-  EXPECT_TRUE(varied->work.variation_assumed);
+  EXPECT_TRUE(varied->work.isl_varies_as_usual);
+  EXPECT_FALSE(varied->work.osl_varies_as_usual);
   const auto said = read({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"isl", "1k,p95=8k"}, {"osl", "200,fixed"}});
   ASSERT_TRUE(said);
-  EXPECT_FALSE(said->work.variation_assumed);
+  EXPECT_FALSE(said->work.isl_varies_as_usual);
   EXPECT_NEAR(request_lengths(*said).size_at(sim::Statistic::kP95), 8000, 30);
 }
 

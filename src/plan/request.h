@@ -42,9 +42,9 @@ struct Work {
   WorkKind kind = WorkKind::kTraining;
   double amount = 0;       // training: tokens, or samples of a model that is not a language model; offline: requests
   RequestsPerSecond rate;  // serving; zero: as much as the machine takes
-  std::vector<RequestSize> mix = {};             // serving; empty: one kind, isl and osl of the job on average
-  double isl_variation = 0, osl_variation = 0;   // serving, without mix or trace: how far lengths vary, over their mean
-  bool variation_assumed = false;                // nobody said how far
+  std::vector<RequestSize> mix = {};            // serving; empty: one kind, isl and osl of the job on average
+  double isl_variation = 0, osl_variation = 0;  // serving, without mix or trace: how far lengths vary, over their mean
+  bool isl_varies_as_usual = false, osl_varies_as_usual = false;  // nobody said how far
   std::shared_ptr<const sim::Trace> trace = {};  // serving: recorded traffic, as dense as `rate` has it
   std::vector<double> rate_by_hour = {};         // serving: requests per second from midnight; `rate` is the highest
   std::vector<MeasuredRate> measured = {};       // offline: GPUs that are not named are not looked at; empty: estimated

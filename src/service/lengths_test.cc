@@ -6,6 +6,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "base/normal.h"
+#include "sim/lengths.h"
 
 namespace rightsize::service {
 namespace {
@@ -48,10 +49,12 @@ TEST(Lengths, AllInOneBucketStayInIt) {
   EXPECT_LE(lengths.quantile(0.99), 201);
 }
 
-TEST(Lengths, WithoutAHistogramTheyAreExponential) {
-  const Lengths lengths(nullptr, 100, 1);
+// As `recommend` and `batch` take a stated mean.
+TEST(Lengths, WithoutAHistogramTheyVaryAsUsual) {
+  const Lengths lengths(nullptr, 1000, 1);
   EXPECT_TRUE(lengths.assumed());
-  EXPECT_NEAR(lengths.quantile(0.95), 100 * std::log(20), 1);
+  EXPECT_NEAR(lengths.quantile(0.95),
+              (sim::RequestShape{.size = 1000, .size_variation = 1}.size_at(sim::Statistic::kP95)), 60);
 }
 
 }  // namespace

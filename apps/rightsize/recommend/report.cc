@@ -287,7 +287,8 @@ Report report_of(const Request& request, const Recommendation& found, const cata
     add_answer(report, request, found);
     report.blocks.emplace_back(plans_table(
         request,
-        fmt::format("Best of each provider, GPU and terms ({} options {})", format_count(found.feasible),
+        fmt::format("Best of each provider, GPU and terms ({} option{} {})", format_count(found.feasible),
+                    found.feasible == 1 ? "" : "s",
                     request.work.kind == WorkKind::kServing ? "screened, these simulated" : "keep to every limit"),
         found.plans));
     add_mix(report, found);

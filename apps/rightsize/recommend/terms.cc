@@ -119,7 +119,11 @@ std::vector<std::string> caveats(const plan::Request& request, const plan::Recom
   if (first.basis == perf::Basis::kSpecification)
     lines.push_back(fmt::format("nothing was measured on {}: its speed is read off the data sheet{}",
                                 first.offer.gpu->name, measured_instead(found)));
-  for (const perf::Note& note : first.notes) lines.push_back(std::string(perf::describe(note)));
+  for (const perf::Note& note : first.notes) {
+    // A GPU without measurements has none of this combination either.
+    const bool said = note.kind == perf::NoteKind::kUntestedStack && first.basis == perf::Basis::kSpecification;
+    if (!said) lines.push_back(std::string(perf::describe(note)));
+  }
   for (const std::string& warning : first.memory.warnings) lines.push_back(warning);
   if (request.work.kind == WorkKind::kServing && first.machines > first.replicas)
     lines.push_back("no pipeline over several machines was measured: its network adds little by formula, try it first");
@@ -150,18 +154,22 @@ namespace {
 std::string lengths_assumed(const plan::Request& request) {
   const plan::Work& work = request.work;
   const auto count = [](double n) { return format_count(std::round(n)); };
-  const sim::RequestShape lengths = plan::request_lengths(request);
   const bool tokens = work.kind == WorkKind::kServing && !answers_at_once(request) && request.model.image_size == 0;
-  const std::string spread =
-      tokens && work.variation_assumed
-          ? fmt::format("p95 {} and {} as in public traces", count(lengths.size_at(sim::Statistic::kP95)),
-                        count(lengths.output_at(sim::Statistic::kP95)))
-          : std::string();
+  if (!tokens) return {};
+  const sim::RequestShape lengths = plan::request_lengths(request);
+  const std::string in = count(lengths.size_at(sim::Statistic::kP95)),
+                    out = count(lengths.output_at(sim::Statistic::kP95));
   if (request.lengths_assumed)
-    return fmt::format("{} tokens in, {} out{} (--isl, --osl)", count(lengths.size), count(lengths.output),
-                       spread.empty() ? "" : ", " + spread);
-  return spread.empty() ? std::string()
-                        : fmt::format("lengths vary, {} (--isl {},fixed if not)", spread, request.job.serve.isl);
+    return fmt::format("{} tokens in, {} out, p95 {} and {} as in public traces (--isl, --osl)", count(lengths.size),
+                       count(lengths.output), in, out);
+  if (work.isl_varies_as_usual && work.osl_varies_as_usual)
+    return fmt::format("lengths vary as in public traces, p95 {} in, {} out (--isl {},fixed if not)", in, out,
+                       request.job.serve.isl);
+  if (work.isl_varies_as_usual)
+    return fmt::format("prompts vary as in public traces, p95 {} (--isl {},fixed if not)", in, request.job.serve.isl);
+  if (work.osl_varies_as_usual)
+    return fmt::format("answers vary as in public traces, p95 {} (--osl {},fixed if not)", out, request.job.serve.osl);
+  return {};
 }
 
 // What an image takes, where nobody said it.

@@ -40,15 +40,18 @@ std::string limits_of(const plan::Request& request) {
   return text;
 }
 
-// "1,024 tokens" on average, or as the user said how far they vary: "1,000 tokens (8,000 at p95)".
-std::string tokens_shown(std::int64_t mean, double variation, std::string_view unit) {
-  const serving::UsualVariation& usual = serving::usual_variation();
+// "1,024 tokens in" on average, or as the user said how far they vary: "1,000 tokens in at the median, 8,000 at p95".
+std::string tokens_shown(std::int64_t mean, double variation, bool usual, std::string_view what) {
   const double tokens = static_cast<double>(mean);
-  if (!(variation > 0) || variation == usual.prompt || variation == usual.answer)
-    return format_count(tokens) + std::string(unit);
+  if (usual || !(variation > 0)) return format_count(tokens) + std::string(what);
+  const auto shown = [](double n) {
+    const double unit =
+        std::pow(10, std::max(0.0, std::floor(std::log10(n)) - 2));  // three digits: the mean is rounded
+    return format_count(std::round(n / unit) * unit);
+  };
   const sim::RequestShape lengths{.size = tokens, .size_variation = variation};
-  return fmt::format("{}{} at the median ({} at p95)", format_count(std::round(sim::median_of(tokens, variation))),
-                     unit, format_count(std::round(lengths.size_at(sim::Statistic::kP95))));
+  return fmt::format("{}{} at the median, {} at p95", shown(sim::median_of(tokens, variation)), what,
+                     shown(lengths.size_at(sim::Statistic::kP95)));
 }
 
 // How long requests are, which decides the cost more than anything else.
@@ -60,8 +63,10 @@ std::string lengths_of(const plan::Request& request) {
   if (request.work.trace)
     return fmt::format(" as recorded, {} tokens in and {} out on average", count(request.job.serve.isl),
                        count(request.job.serve.osl));
-  return fmt::format(", {} in, {} out", tokens_shown(request.job.serve.isl, request.work.isl_variation, " tokens"),
-                     tokens_shown(request.job.serve.osl, request.work.osl_variation, ""));
+  const plan::Work& work = request.work;
+  return fmt::format(", {}, {}",
+                     tokens_shown(request.job.serve.isl, work.isl_variation, work.isl_varies_as_usual, " tokens in"),
+                     tokens_shown(request.job.serve.osl, work.osl_variation, work.osl_varies_as_usual, " out"));
 }
 
 std::string bound_sentence(const plan::Plan& plan) {
@@ -139,6 +144,7 @@ std::string compare(double ratio) {
 std::string quality_caveat(const plan::Request& request, const plan::Plan& plan) {
   using model::Precision;
   if (request.job.kind != model::JobKind::kServe || request.work.is_measured()) return {};
+  if (plan.job.precision == request.model.checkpoint) return {};  // as it was published
   switch (plan.job.precision) {
     case Precision::kFp8:
       return "fp8 weights are usually within 1 % of the 16-bit model: check your own tasks";
