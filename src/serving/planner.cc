@@ -53,14 +53,16 @@ double Planner::capacity(const Configuration& c) const {
 
 double Planner::bound(const Configuration& c) const {
   const bool sheds = !service_.queue.never_acts();
-  const double most = service_.max_load.value_or(usual_most_load(c.replicas()));
-  if (!sheds && sim::overloads(service_.arrivals, requests_per_s(most * capacity(c)))) return kInfinite;
+  // Just at the limit is within it, whichever way it was rounded.
+  constexpr double kRounding = 1 + 1e-9;
+  if (!sheds && sim::overloads(service_.arrivals, requests_per_s(kRounding * service_.max_load * capacity(c))))
+    return kInfinite;
   double worst = 0;
   for (const Slo& slo : service_.slos) {
     double least = kInfinite;
     if (continuous(c)) {
       for (const Group& group : c.groups)
-        least = std::min(least, in_seconds(unloaded(service_, replicas_[group.replica], slo.quantity)));
+        least = std::min(least, in_seconds(unloaded(service_, replicas_[group.replica], slo)));
     } else {
       least = in_seconds(sim::latency_lower_bound(server_of(c), service_.arrivals, slo.at));
     }

@@ -18,7 +18,7 @@ struct Balance {
 
 Balance balance(const sim::StepCost& cost, const sim::ContinuousConfig& engine, const sim::RequestShape& lengths,
                 double rate) {
-  const double context = lengths.size + lengths.output / 2;
+  const double context = lengths.mean_context();
   const double cache = static_cast<double>(cost.kv_tokens > 0 ? cost.kv_tokens : engine.kv_tokens);
   const double most = std::max(
       1.0, std::min(static_cast<double>(std::min(engine.max_sequences, engine.token_budget)), cache / context));
@@ -44,14 +44,30 @@ Balance balance(const sim::StepCost& cost, const sim::ContinuousConfig& engine, 
 // At capacity a queue has no balance.
 constexpr double kNearlyFull = 0.99;
 
-bool keeps(const Service& service, const Balance& b, const sim::RequestShape& lengths) {
+// Means in balance, but prompts and answers as long as at the SLO's percentile.
+struct Longer {
+  double prompt = 0, answer = 0;  // tokens beyond the mean
+};
+std::vector<Longer> longer_at(const Service& service, const sim::RequestShape& lengths) {
+  std::vector<Longer> all;
+  for (const Slo& slo : service.slos)
+    all.push_back({lengths.size_at(slo.at) - lengths.size, lengths.output_at(slo.at) - lengths.output});
+  return all;
+}
+
+bool keeps(const Service& service, const Balance& b, const sim::StepCost& cost, const sim::RequestShape& lengths,
+           const std::vector<Longer>& longer) {
   if (!b.stable) return false;
-  return std::all_of(service.slos.begin(), service.slos.end(), [&](const Slo& slo) {
-    const double value = slo.quantity == Quantity::kTtft   ? b.ttft
+  for (std::size_t i = 0; i < service.slos.size(); ++i) {
+    const Slo& slo = service.slos[i];
+    const double ttft = b.ttft + std::max(0.0, longer[i].prompt) * cost.prefill;
+    const double answer = lengths.output + std::max(0.0, longer[i].answer);
+    const double value = slo.quantity == Quantity::kTtft   ? ttft
                          : slo.quantity == Quantity::kTpot ? b.tpot
-                                                           : b.ttft + b.tpot * (lengths.output - 1);
-    return from_ns(value) <= slo.limit;
-  });
+                                                           : b.ttft + b.tpot * (answer - 1);
+    if (from_ns(value) > slo.limit) return false;
+  }
+  return true;
 }
 
 // A request finds a batch running, half of it done on average, and rides in the next.
@@ -64,19 +80,23 @@ double batch_rate(const Service& service, const Replica& replica) {
     const bool kept = std::all_of(service.slos.begin(), service.slos.end(),
                                   [&](const Slo& slo) { return size == 1 || latency <= slo.limit; });
     if (kept)
-      best = std::max(best, service.max_load.value_or(kNearlyFull) * in_requests_per_s(replica.times.rate(size)));
+      best = std::max(best, std::min(service.max_load, kNearlyFull) * in_requests_per_s(replica.times.rate(size)));
   }
   return best;
 }
 
 }  // namespace
 
-Seconds unloaded(const Service& service, const Replica& replica, Quantity quantity) {
+Seconds unloaded(const Service& service, const Replica& replica, const Slo& slo) {
   if (!replica.continuous) return from_ns(static_cast<double>(replica.times.shortest[1]));
+  const Quantity quantity = slo.quantity;
   const sim::StepCost& cost = replica.step;
-  const bool known =
-      !service.lengths.exponential && !std::holds_alternative<std::shared_ptr<const sim::Trace>>(service.arrivals);
-  const double prompt = known ? service.lengths.size : 1, answer = known ? service.lengths.output : 1;
+  const sim::RequestShape& lengths = service.lengths;
+  const bool known = !std::holds_alternative<std::shared_ptr<const sim::Trace>>(service.arrivals);
+  // A run draws lengths at random: its percentile may lie a little below that of all.
+  constexpr double kOfARun = 0.9;
+  const double prompt = !known ? 1 : lengths.varies() ? kOfARun * lengths.size_at(slo.at) : lengths.size;
+  const double answer = known && !lengths.varies() ? lengths.output : 1;
   const double ttft = cost.request + cost.base + prompt * cost.prefill;
   const double tpot = cost.decode(1, prompt);
   constexpr double kRounding = 0.999;  // the simulator counts whole nanoseconds
@@ -95,9 +115,10 @@ double screened_rate(const Service& service, const Replica& replica, const sim::
   if (!replica.continuous) return batch_rate(service, replica);
   const sim::ContinuousConfig engine;
   const double capacity = in_requests_per_s(sim::capacity({{replica.step}, engine}, lengths));
-  double high = service.max_load.value_or(kNearlyFull) * capacity, low = 0;
+  double high = std::min(service.max_load, kNearlyFull) * capacity, low = 0;
+  const std::vector<Longer> longer = longer_at(service, lengths);
   const auto kept = [&](double rate) {
-    return keeps(service, balance(replica.step, engine, lengths, rate * 1e-9), lengths);
+    return keeps(service, balance(replica.step, engine, lengths, rate * 1e-9), replica.step, lengths, longer);
   };
   if (kept(high)) return high;
   for (int i = 0; i < 24; ++i) {

@@ -84,7 +84,7 @@ struct ContinuousProfile {
 // The most requests of the mean shape that it can do: the batch as full as limits and cache allow, every step
 // carrying its share of prompts.
 RequestsPerSecond capacity(const ContinuousServer& server, const RequestShape& shape);
-// The mean prompt and output of a trace; the shape itself for the others.
+// The mean prompt and output of a trace and how far they vary; the shape itself for the others.
 RequestShape mean_shape(const ArrivalProcess& arrivals, const RequestShape& shape);
 
 // Nothing when the load is at or above capacity. A request that can never fit (its tokens exceed the cache, or

@@ -67,6 +67,10 @@ class Replica {
     if (cost.kv_tokens > 0) config_.kv_tokens = cost.kv_tokens;
     kv_free_ = config_.kv_tokens;
     config_.max_sequences = std::min(config_.max_sequences, config_.token_budget);  // each takes one token a step
+    if (cost.experts > 0) {
+      for (std::int64_t n = 0; n <= config_.max_sequences; ++n)
+        without_context_.push_back(cost.decode(static_cast<double>(n), 0));
+    }
   }
 
   SimTime next() const { return step_ends_; }
@@ -183,7 +187,10 @@ class Replica {
   // k decode-only steps: the context grows by the number of sequences each time.
   SimTime run_time(std::int64_t k) const {
     const double n = static_cast<double>(decoding_), steps = static_cast<double>(k);
-    const double first = cost_.decode(n, static_cast<double>(context_));
+    const auto at = static_cast<std::size_t>(decoding_);
+    const double first = at < without_context_.size()
+                             ? without_context_[at] + cost_.context * static_cast<double>(context_)
+                             : cost_.decode(n, static_cast<double>(context_));
     return static_cast<SimTime>(steps * first + cost_.context * n * steps * (steps - 1) / 2 + 0.5);
   }
 
@@ -320,7 +327,8 @@ class Replica {
   StepCost cost_;
   ContinuousConfig config_;
   Totals* totals_;
-  SimTime request_;  // passes outside the steps
+  SimTime request_;                      // passes outside the steps
+  std::vector<double> without_context_;  // of a decode step, by sequences: experts take a power each
   std::int64_t kv_free_ = 0;
   std::int64_t decoding_ = 0, context_ = 0, decode_step_ = 0, run_steps_ = 0;
   SimTime run_began_ = 0, step_ends_ = kNever;

@@ -39,7 +39,11 @@ Checked<model::Job> serving_job(const BatchFlags& flags) {
                                                               {"precision", &flags.precision},
                                                               {"kv-precision", &flags.kv_precision}};
   for (const auto& [name, value] : given) {
-    if (!value->empty()) settings.push_back({name, *value, {}});
+    if (value->empty()) continue;
+    const bool length = value == &flags.isl || value == &flags.osl;  // the job knows means only
+    const Result<serving::Length> read = serving::parse_length(length ? *value : "1");
+    if (!read) return fail(Errors{read.error()});
+    settings.push_back({name, length ? std::to_string(std::llround(read->mean)) : *value, {}});
   }
   return model::parse_job(settings);
 }
@@ -114,6 +118,7 @@ Checked<std::vector<BatchOffer>> predict_offers(const BatchFlags& flags, const c
                     .with_hint(batches ? "use --policy dynamic" : "use --policy continuous"));
   }
   input.continuous = !batches;
+  input.service.lengths.longest = static_cast<double>(known.shape.context);
   return batches ? batch_offers(known, job, gpus, input.overhead) : language_offers(known, job, gpus);
 }
 

@@ -167,6 +167,11 @@ Json assumptions_json(const Request& request) {
       j["isl"] = request.job.serve.isl;
       j["osl"] = request.job.serve.osl;
     }
+    if (request.work.mix.empty() && !request.work.trace && !answers_at_once(request)) {
+      const sim::RequestShape lengths = plan::request_lengths(request);
+      j["isl_p95"] = json_number(lengths.size_at(sim::Statistic::kP95));
+      j["osl_p95"] = json_number(lengths.output_at(sim::Statistic::kP95));
+    }
   }
   return j;
 }

@@ -211,6 +211,10 @@ std::int64_t longest_request(const Request& request, const Plan& plan) {
   for (const RequestSize& size : request.work.mix) planned = std::max(planned, size.isl + size.osl);
   if (request.work.kind == WorkKind::kOffline) return planned;
   std::int64_t longest = std::max(kLeast, planned * kRoom);
+  if (request.work.mix.empty() && !request.work.trace) {
+    const sim::RequestShape lengths = request_lengths(request);  // what was simulated must be let in
+    planned = std::max<std::int64_t>(planned, lengths.longest_size() + lengths.longest_output());
+  }
   const double cache = perf::kv_token_capacity(request.model, plan.job, *plan.offer.gpu);
   if (cache > 0) longest = std::min(longest, static_cast<std::int64_t>(cache / 4));
   if (request.model.context > 0) longest = std::min(longest, request.model.context);
@@ -226,6 +230,7 @@ std::int64_t most_running(const Plan& plan) {
 void add_vllm_flags(CommandLine& line, const Request& request, const Plan& plan) {
   const model::Job& job = plan.job;
   line.add("--tensor-parallel-size", job.parallel.tensor);
+  if (job.parallel.pipeline > 1) line.add("--pipeline-parallel-size", job.parallel.pipeline);
   if (job.parallel.expert > 1) line.add("--enable-expert-parallel");
   line.add("--max-num-seqs", most_running(plan));
   if (plan.token_budget > 0) line.add("--max-num-batched-tokens", plan.token_budget);
@@ -239,18 +244,28 @@ void add_vllm_flags(CommandLine& line, const Request& request, const Plan& plan)
   if (perf::kv_format(job, request.model.narrow_cache) == Precision::kFp8) line.add("--kv-cache-dtype fp8");
 }
 
-std::string serve_vllm(const Request& request, const Plan& plan, int replicas) {
+// Of an engine over several machines the first answers; the others only compute (vLLM, "Multi-node deployment" 2026).
+std::string serve_vllm(const Request& request, const Plan& plan, const Launcher& launcher) {
   CommandLine line;
   line.add(fmt::format("vllm serve \"$MODEL\" --host 0.0.0.0 --port {}", kPort));
   add_vllm_flags(line, request, plan);
-  if (replicas > 1) line.add("--data-parallel-size", replicas);
-  return line.text();
+  if (launcher.replicas > 1) line.add("--data-parallel-size", launcher.replicas);
+  const int machines = replica_machines(request, plan);
+  if (machines == 1) return line.text();
+  line.add(
+      fmt::format("--nnodes {} --node-rank {} --master-addr {} $HEADLESS", machines, launcher.rank, launcher.head));
+  return fmt::format("HEADLESS=\nif [ {} -gt 0 ]; then HEADLESS=--headless; fi\n{}", launcher.rank, line.text());
 }
 
-std::string serve_sglang(const Request& request, const Plan& plan, int replicas) {
+std::string serve_sglang(const Request& request, const Plan& plan, const Launcher& launcher) {
   CommandLine line;
+  const int replicas = launcher.replicas, machines = replica_machines(request, plan);
   line.add(fmt::format("python -m sglang.launch_server --model-path \"$MODEL\" --host 0.0.0.0 --port {}", kPort));
   line.add("--tp", plan.job.parallel.tensor);
+  if (plan.job.parallel.pipeline > 1) line.add("--pp-size", plan.job.parallel.pipeline);
+  if (machines > 1)
+    line.add(
+        fmt::format("--nnodes {} --node-rank {} --dist-init-addr {}:20000", machines, launcher.rank, launcher.head));
   if (plan.job.parallel.expert > 1) line.add("--ep-size", plan.job.parallel.expert);
   if (replicas > 1) line.add("--dp", replicas);
   line.add("--max-running-requests", most_running(plan));
@@ -289,12 +304,14 @@ std::string serve_trtllm(const Request& request, const Plan& plan, const Launche
   line.add(fmt::format("trtllm-serve \"$MODEL\" --host 0.0.0.0 --port {}",
                        several ? fmt::format("$(( {} + i ))", kPort) : fmt::format("{}", kPort)));
   line.add("--tp_size", plan.job.parallel.tensor);
+  if (plan.job.parallel.pipeline > 1) line.add("--pp_size", plan.job.parallel.pipeline);
   if (plan.job.parallel.expert > 1) line.add("--ep_size", plan.job.parallel.expert);
   line.add("--max_batch_size", most_running(plan));
   if (plan.token_budget > 0) line.add("--max_num_tokens", plan.token_budget);
   line.add("--max_seq_len", longest_request(request, plan));
   if (!several) return line.text();
-  return side_by_side(line.text(), launcher.replicas, plan.job.parallel.tensor, launcher.rank);
+  return side_by_side(line.text(), launcher.replicas, plan.job.parallel.tensor * plan.job.parallel.pipeline,
+                      launcher.rank);
 }
 
 std::string offline(const Request& request, const Plan& plan, const Launcher& launcher) {
@@ -318,9 +335,9 @@ std::string serve(const Request& request, const Plan& plan, const Launcher& laun
     line.add(fmt::format("--batch-size {} --gpus {}", plan.job.batch, launcher.replicas));
     return line.text();
   }
-  if (plan.job.stack == Stack::kSglang) return serve_sglang(request, plan, launcher.replicas);
+  if (plan.job.stack == Stack::kSglang) return serve_sglang(request, plan, launcher);
   if (plan.job.stack == Stack::kTrtLlm) return serve_trtllm(request, plan, launcher);
-  return serve_vllm(request, plan, launcher.replicas);
+  return serve_vllm(request, plan, launcher);
 }
 
 // The checkpoint the command loads, and what to know of it.
