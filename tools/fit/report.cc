@@ -152,6 +152,19 @@ int refused_rows(const Stage& stage, const Measurements& measurements) {
   return count;
 }
 
+std::map<std::string, std::array<Score, 3>> by_model(const LeftOut& found, const std::string& metric) {
+  std::map<std::string, std::array<Outcomes, 3>> parts;
+  const std::array<const Outcomes*, 3> all{&found.as_is, &found.no_model, &found.no_gpu};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (const Outcome& o : *all[i]) parts[o.row->model][i].push_back(o);
+  }
+  std::map<std::string, std::array<Score, 3>> scores;
+  for (const auto& [name, part] : parts) {
+    for (std::size_t i = 0; i < part.size(); ++i) scores[name][i] = score_of(part[i], metric);
+  }
+  return scores;
+}
+
 std::string markdown_score(const Score& score) {
   return score.n == 0 ? " | | "
                       : fmt::format("{} | {:.1f} | {:+.1f}",
@@ -181,13 +194,13 @@ Checked<std::vector<Validated>> validate(const std::vector<Stage>& stages, const
     for (const StageMetric& metric : stage.metrics) {
       const LeftOut& f = found[capability];
       rows.push_back({capability, metric.name, score_of(f.as_is, metric.name), score_of(f.no_model, metric.name),
-                      score_of(f.no_gpu, metric.name), refused_rows(stage, measurements)});
+                      score_of(f.no_gpu, metric.name), refused_rows(stage, measurements), by_model(f, metric.name)});
     }
   }
   return rows;
 }
 
-std::string as_text(const std::vector<Validated>& rows) {
+std::string as_text(const std::vector<Validated>& rows, bool by_model) {
   std::string text =
       fmt::format("{:<48} {:<8} {:>5}  {:>20} {:>6}   {:>20}   {:>20} {:>7}\n", "errors in %: mean, median, bias",
                   "metric", "n", "as it stands", "inside", "model left out", "GPU left out", "refused");
@@ -196,6 +209,10 @@ std::string as_text(const std::vector<Validated>& rows) {
     text += fmt::format("{:<48} {:<8} {:>5}  {} {:>6}   {}   {} {:>7}\n", row.capability, row.metric, row.as_is.n,
                         percents(row.as_is), kernel ? "" : fmt::format("{:.0f}", 100 * row.as_is.inside),
                         percents(row.no_model), percents(row.no_gpu), row.refused);
+    if (!by_model) continue;
+    for (const auto& [model, scores] : row.models)
+      text += fmt::format("  {:<46} {:<8} {:>5}  {} {:>6}   {}   {}\n", model, row.metric, scores[0].n,
+                          percents(scores[0]), "", percents(scores[1]), percents(scores[2]));
   }
   return text;
 }

@@ -68,7 +68,11 @@ constexpr Field<EngineConstants> kEngineFields[] = {
     RIGHTSIZE_FIELD(EngineConstants, load_width),           RIGHTSIZE_FIELD(EngineConstants, mixture_load_width),
     RIGHTSIZE_FIELD(EngineConstants, served_batch)};
 
-constexpr Field<EagerConstants> kEagerFields[] = {RIGHTSIZE_FIELD(EagerConstants, matmul_rate),
+constexpr Field<EagerConstants> kEagerFields[] = {RIGHTSIZE_FIELD(EagerConstants, batched_rate),
+                                                  RIGHTSIZE_FIELD(EagerConstants, host_overlap),
+                                                  RIGHTSIZE_FIELD(EagerConstants, network_overlap),
+                                                  RIGHTSIZE_FIELD(EagerConstants, selective_share),
+                                                  RIGHTSIZE_FIELD(EagerConstants, matmul_rate),
                                                   RIGHTSIZE_FIELD(EagerConstants, odd_width),
                                                   RIGHTSIZE_FIELD(EagerConstants, even_width),
                                                   RIGHTSIZE_FIELD(EagerConstants, forward_bandwidth),
@@ -125,6 +129,8 @@ constexpr Field<ShardedConstants> kShardedFields[] = {
     RIGHTSIZE_FIELD(ShardedConstants, elementwise),      RIGHTSIZE_FIELD(ShardedConstants, elementwise_compiled),
     RIGHTSIZE_FIELD(ShardedConstants, logits_bytes),     RIGHTSIZE_FIELD(ShardedConstants, network_rate),
     RIGHTSIZE_FIELD(ShardedConstants, scale_loss),       RIGHTSIZE_FIELD(ShardedConstants, fp8_rate),
+    RIGHTSIZE_FIELD(ShardedConstants, bandwidth),        RIGHTSIZE_FIELD(ShardedConstants, cast_bandwidth),
+    RIGHTSIZE_FIELD(ShardedConstants, network_overlap),  RIGHTSIZE_FIELD(ShardedConstants, selective_share),
     RIGHTSIZE_FIELD(ShardedConstants, train_width)};
 
 constexpr Field<MegatronConstants> kMegatronFields[] = {
@@ -132,13 +138,19 @@ constexpr Field<MegatronConstants> kMegatronFields[] = {
     RIGHTSIZE_FIELD(MegatronConstants, rate_fp4),     RIGHTSIZE_FIELD(MegatronConstants, attention_rate),
     RIGHTSIZE_FIELD(MegatronConstants, head_rate),    RIGHTSIZE_FIELD(MegatronConstants, bandwidth),
     RIGHTSIZE_FIELD(MegatronConstants, elementwise),  RIGHTSIZE_FIELD(MegatronConstants, permute),
-    RIGHTSIZE_FIELD(MegatronConstants, expert_rate),  RIGHTSIZE_FIELD(MegatronConstants, expert_rows),
+    RIGHTSIZE_FIELD(MegatronConstants, expert_rate),  RIGHTSIZE_FIELD(MegatronConstants, expert_depth),
     RIGHTSIZE_FIELD(MegatronConstants, all_to_all),   RIGHTSIZE_FIELD(MegatronConstants, tensor_exposed),
     RIGHTSIZE_FIELD(MegatronConstants, network_rate), RIGHTSIZE_FIELD(MegatronConstants, layer),
-    RIGHTSIZE_FIELD(MegatronConstants, expert_layer), RIGHTSIZE_FIELD(MegatronConstants, dense_width),
-    RIGHTSIZE_FIELD(MegatronConstants, expert_width)};
+    RIGHTSIZE_FIELD(MegatronConstants, expert_host),  RIGHTSIZE_FIELD(MegatronConstants, dense_width),
+    RIGHTSIZE_FIELD(MegatronConstants, expert_width), RIGHTSIZE_FIELD(MegatronConstants, network_overlap),
+    RIGHTSIZE_FIELD(MegatronConstants, host_overlap)};
 
-constexpr Field<VisionConstants> kVisionFields[] = {RIGHTSIZE_FIELD(VisionConstants, bandwidth),
+constexpr Field<VisionConstants> kVisionFields[] = {RIGHTSIZE_FIELD(VisionConstants, batched_rate),
+                                                    RIGHTSIZE_FIELD(VisionConstants, optimizer_bandwidth),
+                                                    RIGHTSIZE_FIELD(VisionConstants, optimizer_passes),
+                                                    RIGHTSIZE_FIELD(VisionConstants, host_overlap),
+                                                    RIGHTSIZE_FIELD(VisionConstants, network_overlap),
+                                                    RIGHTSIZE_FIELD(VisionConstants, bandwidth),
                                                     RIGHTSIZE_FIELD(VisionConstants, conv_depth),
                                                     RIGHTSIZE_FIELD(VisionConstants, conv_width),
                                                     RIGHTSIZE_FIELD(VisionConstants, conv_occupancy),
