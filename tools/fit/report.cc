@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "base/csv.h"
+#include "perf/calibration/measured_runs.h"
 
 namespace rightsize::fit {
 namespace {
@@ -265,6 +268,48 @@ std::string as_text(const std::vector<Fitted>& rows) {
                         row.rows < static_cast<int>(kFewestRows) ? "too few rows"
                         : row.taken                              ? "taken"
                                                                  : "kept");
+  }
+  return text;
+}
+
+namespace {
+
+struct Runs {
+  std::set<std::string> gpus, vendors, formats, families, files;
+  double smallest = std::numeric_limits<double>::infinity(), largest = 0;
+};
+
+std::string piped(const std::set<std::string>& names) { return fmt::format("{}", fmt::join(names, "|")); }
+
+}  // namespace
+
+std::string measured_rows(const std::vector<Stage>& stages, const Measurements& measurements,
+                          const perf::Constants& constants) {
+  std::map<std::string, Runs> stacks;
+  for (const Stage& stage : stages) {
+    if (!stage.target.starts_with("stacks/")) continue;
+    for (const MeasuredRow* row : rows_of(stage, measurements, constants)) {
+      const auto& run = std::get<perf::Measurement>(row->what);
+      const int profile = perf::profile_of(run.work, run.job);
+      const std::string stack(profile == perf::kVisionSlot ? "vision" : model::name_of(run.job.stack));
+      Runs& runs = stacks[stack];
+      runs.gpus.insert(row->gpu->name);
+      runs.vendors.insert(row->gpu->vendor);
+      runs.formats.insert(std::string(model::name_of(run.job.precision)));
+      runs.families.insert(run.work.family);
+      runs.files.insert(stage.files.begin(), stage.files.end());
+      runs.smallest = std::min(runs.smallest, run.work.parameters);
+      runs.largest = std::max(runs.largest, run.work.parameters);
+    }
+  }
+  std::string text;
+  for (const auto& [stack, runs] : stacks) {
+    const std::string how = csv_cell("rows of " + joined({runs.files.begin(), runs.files.end()}));
+    text += fmt::format("{0},measured-on,{1},{2}\n{0},measured-vendors,{3},{2}\n", stack, piped(runs.gpus), how,
+                        piped(runs.vendors));
+    text += fmt::format("{0},measured-formats,{1},{2}\n{0},measured-families,{3},{2}\n", stack, piped(runs.formats),
+                        how, piped(runs.families));
+    text += fmt::format("{},measured-parameters,{:.3g}|{:.3g},{}\n", stack, runs.smallest, runs.largest, how);
   }
   return text;
 }

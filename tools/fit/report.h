@@ -42,4 +42,8 @@ Checked<std::vector<Fitted>> fit_all(const std::vector<Stage>& stages, const Mea
 
 std::string as_text(const std::vector<Fitted>& rows);
 
+// Which runs every stack was fitted on, as rows of data/stacks.csv.
+std::string measured_rows(const std::vector<Stage>& stages, const Measurements& measurements,
+                          const perf::Constants& constants);
+
 }  // namespace rightsize::fit

@@ -7,6 +7,7 @@
 
 #include "base/date.h"
 #include "base/format.h"
+#include "plan/layouts.h"
 
 namespace rightsize::app {
 namespace {
@@ -106,7 +107,7 @@ std::string serving_settings(const plan::Plan& plan) {
   std::string text = fmt::format("{} in {} with {}", plural(plan.replicas, "replica"), model::name_of(job.precision),
                                  model::name_of(job.stack));
   if (job.parallel.tensor > 1) text += fmt::format(", tensor parallel {}", job.parallel.tensor);
-  if (job.parallel.expert > 1) text += fmt::format(", expert parallel {}", job.parallel.expert);
+  text += plan::layout_words(job);
   if (job.batch > 1) text += fmt::format(", batches of up to {}", job.batch);
   if (plan.delay > Seconds{}) text += fmt::format(" that wait up to {} for others", format_duration(plan.delay));
   if (plan.sequences > 0) {

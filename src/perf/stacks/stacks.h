@@ -31,6 +31,7 @@ struct EngineConstants {
   // each thing that was not measured adds, as independent errors.
   double tpot_width = 0, ttft_width = 0, mixture_tpot_width = 0, mixture_ttft_width = 0;
   double family_width = 0, mixture_family_width = 0;    // a family nobody measured with this engine
+  double format_width = 0;                              // a format of weights, likewise
   double spread_tpot_width = 0, spread_ttft_width = 0;  // attention data parallelism, separate workers
   // Full load: more requests than were measured one by one, or a queue for slots.
   double load_width = 0, mixture_load_width = 0;
@@ -58,6 +59,9 @@ struct EagerConstants {
   double batched_rate = 0;                           // products of attention written out
   double host_overlap = 1, network_overlap = 1;      // how sharply GPU and host, compute and network combine
   double selective_share = 0;                        // of a forward pass that selective recompute repeats
+  double offload_link = 0;                           // share of the link to host memory that copies reach
+  Seconds offload_update;                            // of one parameter by a machine's CPUs
+  double scan_width = 0;                             // |log error| at 80 % of recurrent layers, which nobody measured
   double compiled_rate = 1, compiled_attention = 1;  // products and masked attention against those of eager mode
   double compiled_bandwidth = 0;                     // of kernels torch.compile writes
   double compiled_rotary = 1, compiled_loss = 0;     // its rotary kernels against plain ones; bytes per logit

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "plan/hand_over/parts.h"
+#include "plan/layouts.h"
 
 namespace rightsize::plan {
 namespace {
@@ -107,7 +108,7 @@ constexpr int kRestarts = 10;
 std::string job(const Request& request, const Plan& plan, const std::string& name) {
   const bool training = request.work.kind == WorkKind::kTraining;
   const int pods = training ? plan.machines : std::max(1, plan.replicas);
-  const int gpus = training ? working_gpus(plan) : plan.job.parallel.tensor;
+  const int gpus = training ? working_gpus(plan) : replica_gpus(plan.job);
   const bool talk = training && pods > 1;
   std::string out = claim(request, plan, name);
   if (talk) {
@@ -138,7 +139,7 @@ std::string deployment(const Request& request, const Plan& plan, const std::stri
       "  selector:\n    matchLabels:\n      app: {0}\n  template:\n    metadata:\n      labels:\n        app: {0}\n    "
       "spec:\n",
       name, std::max(1, plan.replicas));
-  out += indented(pod(request, plan, {"0", "localhost", 1}, plan.job.parallel.tensor, ""), "      ");
+  out += indented(pod(request, plan, {"0", "localhost", 1}, replica_gpus(plan.job), ""), "      ");
   if (plan.replicas > 1)
     out += fmt::format(
         "---\napiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata:\n  name: {0}\nspec:\n  maxUnavailable: 1\n"

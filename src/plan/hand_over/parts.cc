@@ -13,6 +13,7 @@
 #include "model/presets.h"
 #include "perf/perf.h"
 #include "plan/candidates.h"
+#include "plan/layouts.h"
 
 namespace rightsize::plan {
 namespace {
@@ -49,8 +50,9 @@ std::string settings_sentence(const Request& request, const Plan& plan) {
     return text + ".";
   }
   if (request.work.is_measured()) return "Settings: one worker a GPU.";
-  return fmt::format("Settings: {}, {} x tensor parallel {}.", model::name_of(job.precision),
-                     std::max(1, plan.replicas), job.parallel.tensor);
+  const std::string layout = layout_words(job);
+  return fmt::format("Settings: {}, {} x tensor parallel {}{}.", model::name_of(job.precision),
+                     std::max(1, plan.replicas), job.parallel.tensor, layout);
 }
 
 }  // namespace
