@@ -291,7 +291,9 @@ class Planning {
     } else if (perf::serves_batches(work_)) {
       take(perf::estimate_batch(constants_, work_, plan.job, machines.speed));
     } else {
-      const RequestsPerSecond each = requests_per_s(plan.replicas > 0 ? plan.requests_per_second / plan.replicas : 0);
+      // The formulas of separate workers are for requests in flight, which the simulation has counted.
+      const bool rated = plan.replicas > 0 && !plan.job.serve.disaggregated;
+      const RequestsPerSecond each = requests_per_s(rated ? plan.requests_per_second / plan.replicas : 0);
       take(perf::estimate_serving(constants_, work_, plan.job, machines.speed, machines.cluster,
                                   serving::load_of(request_.model, plan.job, *machines.gpu, each)));
     }

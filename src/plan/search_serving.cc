@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "plan/layouts.h"
 #include "serving/screen.h"
 
 namespace rightsize::plan {
@@ -73,8 +74,10 @@ void ServingSearch::screen_class(std::size_t index) {
   std::vector<Option> options;
   for (model::Precision precision : precisions_for(request_, model::Method::kFull)) {
     if (!suits(request_, precision, *machines.gpu)) continue;
+    Job job = request_.job;
+    job.precision = precision;
     const std::size_t before = options.size();
-    screen_layouts(index, precision, options);
+    screen_format(index, job, options);
     if (options.size() == before) screen_machines(index, precision, options);
   }
   int fewest = std::numeric_limits<int>::max();
@@ -82,38 +85,6 @@ void ServingSearch::screen_class(std::size_t index) {
   // The screen knows means only: splits that come near the best of the class may turn out better.
   for (Option& option : options) {
     if (option.machines <= 2 * fewest) result_.options.push_back(std::move(option));
-  }
-}
-
-void ServingSearch::screen_job(std::size_t index, const Job& job, std::vector<Option>& options) {
-  const MachineClass& machines = classes_[index];
-  const int copy = job.parallel.tensor * job.parallel.pipeline;
-  if (request_.limits.gpus && *request_.limits.gpus % copy != 0) return;
-  result_.effort.configurations += machines.all_offers;
-  std::optional<Option> option = screened_option(index, job);
-  if (!option) return;
-  result_.effort.priced += machines.all_offers;
-  options.push_back(*std::move(option));
-}
-
-// Copies inside a machine.
-void ServingSearch::screen_layouts(std::size_t index, model::Precision precision, std::vector<Option>& options) {
-  const MachineClass& machines = classes_[index];
-  for (int tensor : request_.choices.tensor) {
-    const bool splits = tensor == 1 || (request_.model.heads > 0 && request_.model.heads % tensor == 0);
-    if (!splits) continue;
-    for (int pipeline : request_.choices.pipeline) {
-      if (tensor * pipeline > machines.gpus) continue;
-      Job job = request_.job;
-      job.precision = precision;
-      job.parallel.tensor = tensor;
-      job.parallel.pipeline = pipeline;
-      job.parallel.gpus = tensor * pipeline;
-      for (int expert : expert_groups(tensor)) {
-        job.parallel.expert = expert;
-        screen_job(index, job, options);
-      }
-    }
   }
 }
 
@@ -134,22 +105,80 @@ void ServingSearch::screen_machines(std::size_t index, model::Precision precisio
     job.parallel.gpus = machines.gpus * stages;
     if (job.parallel.gpus > request_.limits.max_gpus || stages > request_.model.layers) return;
     if (!(perf::kv_token_capacity(request_.model, job, *machines.gpu) > 0)) continue;
-    screen_job(index, job, options);
+    if (request_.limits.gpus && *request_.limits.gpus % job.parallel.gpus != 0) return;
+    result_.effort.configurations += machines.all_offers;
+    if (std::optional<Option> option = screened_option(index, job)) {
+      result_.effort.priced += machines.all_offers;
+      options.push_back(*std::move(option));
+    }
     return;
   }
 }
 
-// Into how many groups the experts of a copy on `tensor` GPUs may be split: as asked for, else none or a group a GPU.
-std::vector<int> ServingSearch::expert_groups(int tensor) const {
-  const int experts = request_.model.experts ? static_cast<int>(request_.model.experts->count) : 1;
-  const std::vector<int>& asked = request_.choices.expert;
-  std::vector<int> groups;
-  for (int count : asked.empty() ? std::vector{1, tensor} : asked) {
-    const bool spreads = tensor % count == 0 && experts % count == 0 && request_.job.stack != model::Stack::kHf;
-    const bool is_new = groups.empty() || groups.back() != count;
-    if ((count == 1 || spreads) && is_new) groups.push_back(count);
+// Copies of the model first; attention in groups and separate workers where they carry the load with fewer machines.
+void ServingSearch::screen_format(std::size_t index, Job job, std::vector<Option>& options) {
+  const MachineClass& machines = classes_[index];
+  int fewest = std::numeric_limits<int>::max();
+  const auto add = [&](const Job& tried, bool plain) {
+    result_.effort.configurations += machines.all_offers;
+    std::optional<Option> option = screened_option(index, tried);
+    if (!option || (!plain && option->machines >= fewest)) return;
+    result_.effort.priced += machines.all_offers;
+    fewest = std::min(fewest, option->machines);
+    options.push_back(*std::move(option));
+  };
+  std::vector<Job> grouped;
+  for (int tensor : request_.choices.tensor) {
+    const bool splits = tensor == 1 || (request_.model.heads > 0 && request_.model.heads % tensor == 0);
+    if (!splits) continue;
+    for (int pipeline : request_.choices.pipeline) {
+      const int copy = tensor * pipeline;
+      if (copy > machines.gpus || (request_.limits.gpus && *request_.limits.gpus % copy != 0)) continue;
+      job.parallel.tensor = tensor, job.parallel.pipeline = pipeline, job.parallel.gpus = copy;
+      for (const Groups& groups : groups_of(request_, tensor)) {
+        job.parallel.expert = groups.expert, job.parallel.attention_data = groups.attention;
+        if (groups.plain())
+          add(job, true);
+        else if (pipeline == 1)
+          grouped.push_back(job);
+      }
+    }
   }
-  return groups;
+  const bool saves = asked_rate(request_) > 0 && fewest > 1;  // fewer than one machine there is not
+  if (!saves) return;
+  for (const Job& other : grouped) add(other, false);
+  job.parallel.expert = job.parallel.attention_data = job.parallel.pipeline = 1;
+  if (const std::optional<Job> apart = separated(machines, job)) add(*apart, false);
+}
+
+// The workers of a machine split between prompts and answers, by what whole copies of the model do.
+std::optional<Job> ServingSearch::separated(const MachineClass& machines, Job job) {
+  constexpr double kPromptLoad = 0.8;  // of prefill workers: others wait behind
+  if (batches_ || !may_separate(request_)) return std::nullopt;
+  const auto copy_on = [&](int tensor) -> const serving::Replica* {
+    job.parallel.tensor = job.parallel.gpus = tensor;
+    if (tensor > 1 && (request_.model.heads <= 0 || request_.model.heads % tensor != 0)) return nullptr;
+    const Result<std::size_t> replica = replica_on(machines, job);
+    return replica ? &planner_.replicas()[*replica] : nullptr;
+  };
+  const double prompt = serving::mean_of(planner_.service()).size;
+  const auto prefill = [&](int tensor) {
+    const serving::Replica* copy = copy_on(tensor);
+    return copy != nullptr ? kPromptLoad * 1e9 / (prompt * copy->step.prefill) : 0.0;
+  };
+  const auto decode = [&](int tensor) {
+    const serving::Replica* copy = copy_on(tensor);
+    if (copy == nullptr) return 0.0;
+    serving::Replica answers = *copy;
+    answers.step.prefill = 0;
+    return serving::screened_rate(planner_.service(), answers);
+  };
+  const int gpus = std::min(machines.gpus, request_.limits.gpus.value_or(machines.gpus));
+  job.serve.disaggregated = best_separation(request_.choices.tensor, gpus, prefill, decode);
+  if (!job.serve.disaggregated) return std::nullopt;
+  job.parallel.tensor = job.serve.disaggregated->decode_tensor;
+  job.parallel.gpus = job.serve.disaggregated->gpus();
+  return job;
 }
 
 void ServingSearch::note(const MachineClass& machines, Stage stage, double distance, const Shortfall& shortfall) {
@@ -159,18 +188,35 @@ void ServingSearch::note(const MachineClass& machines, Stage stage, double dista
 
 // Machines with the same GPU and links have the same replicas; what passes from stage to stage of a pipeline is small.
 Result<std::size_t> ServingSearch::replica_on(const MachineClass& machines, const Job& job) {
-  const std::string key =
-      fmt::format("{} {} {} {} {} {}", machines.gpu->name, machines.cluster.linked, static_cast<int>(job.precision),
-                  job.parallel.tensor, job.parallel.pipeline, job.parallel.expert);
+  std::string key =
+      fmt::format("{} {} {} {} {} {} {}", machines.gpu->name, machines.cluster.linked, static_cast<int>(job.precision),
+                  job.parallel.tensor, job.parallel.pipeline, job.parallel.expert, job.parallel.attention_data);
+  if (const auto& d = job.serve.disaggregated)
+    key += fmt::format(" {} {} {} {}", d->prefill_workers, d->prefill_tensor, d->decode_workers, d->decode_tensor);
   const auto known = replicas_.find(key);
   if (known != replicas_.end()) return known->second;
-  const serving::Predictor predictor{constants_, request_.model, work_};
   ++result_.effort.estimates;
-  Result<serving::Replica> made =
-      batches_ ? serving::batch_replica(predictor, job, *machines.gpu, machines.speed)
-               : serving::token_replica(predictor, job, *machines.gpu, machines.speed, machines.cluster);
+  Result<serving::Replica> made = make_replica(machines, job);
   Result<std::size_t> index = made ? Result<std::size_t>(planner_.add(*std::move(made))) : fail(made.error());
   return replicas_.emplace(key, std::move(index)).first->second;
+}
+
+Result<serving::Replica> ServingSearch::make_replica(const MachineClass& machines, const Job& job) {
+  const serving::Predictor predictor{constants_, request_.model, work_};
+  if (batches_) return serving::batch_replica(predictor, job, *machines.gpu, machines.speed);
+  if (!job.serve.disaggregated)
+    return serving::token_replica(predictor, job, *machines.gpu, machines.speed, machines.cluster);
+  // Both kinds of worker are known from whole copies.
+  const auto worker = [&](int tensor) {
+    Job one = job;
+    one.serve.disaggregated.reset();
+    one.parallel.tensor = one.parallel.gpus = tensor;
+    return replica_on(machines, one);
+  };
+  RIGHTSIZE_TRY(const std::size_t decode, worker(job.serve.disaggregated->decode_tensor));
+  RIGHTSIZE_TRY(const std::size_t prefill, worker(job.serve.disaggregated->prefill_tensor));
+  return serving::workers_apart(predictor, job, *machines.gpu, machines.speed, machines.cluster,
+                                planner_.replicas()[decode], planner_.replicas()[prefill]);
 }
 
 // What an idle replica takes already breaks an SLO.
@@ -181,7 +227,7 @@ void ServingSearch::note_slo(const MachineClass& machines, const Job& job, std::
     if (idle <= slo.limit && &slo != &service.slos.back()) continue;
     return note(machines, Stage::kSlo, std::max(1.0, idle / slo.limit),
                 {.kind = Shortfall::Kind::kSloAlone,
-                 .need_gpus = job.parallel.tensor * job.parallel.pipeline,
+                 .need_gpus = replica_gpus(job),
                  .need_time = idle,
                  .have_time = slo.limit,
                  .slos = {slo}});
@@ -212,7 +258,7 @@ std::optional<Option> ServingSearch::screened_option(std::size_t index, const Jo
   option.replica = *replica;
   option.job = job;
   option.interval = one.interval;
-  const int copy = job.parallel.tensor * job.parallel.pipeline;
+  const int copy = replica_gpus(job);
   option.machines_each = (copy + machines.gpus - 1) / machines.gpus;
   option.replicas_each = std::max(1, std::min(machines.gpus, request_.limits.gpus.value_or(machines.gpus)) / copy);
   if (request_.limits.gpus && *request_.limits.gpus < copy) return std::nullopt;
@@ -265,7 +311,7 @@ serving::Counts ServingSearch::counts_of(const MachineClass& machines, const Opt
   counts.most = most / option.machines_each * option.replicas_each;
   counts.at_least = least_replicas(option.replica);
   if (!limits.gpus) return counts;
-  counts.most = counts.at_least = *limits.gpus / (option.job.parallel.tensor * option.job.parallel.pipeline);
+  counts.most = counts.at_least = *limits.gpus / replica_gpus(option.job);
   return counts;
 }
 
@@ -315,7 +361,7 @@ void ServingSearch::take(const serving::Assessment& found, Option& option) const
   option.confirmed = true;
   option.replicas = found.configuration.replicas();
   option.machines = option.replicas / option.replicas_each * option.machines_each;
-  option.gpus = option.replicas * option.job.parallel.tensor * option.job.parallel.pipeline;
+  option.gpus = option.replicas * replica_gpus(option.job);
   option.least_machines =
       (least_replicas(option.replica) + option.replicas_each - 1) / option.replicas_each * option.machines_each;
   option.requests_per_second = found.load * found.capacity;
@@ -354,11 +400,10 @@ bool ServingSearch::confirm(Option& option, Obstacles& obstacles) {
     take(*found, option);
     return true;
   }
-  obstacles[{machines.gpu->name, Stage::kSlo}].add(
-      machines.all_offers, 1,
-      {.kind = Shortfall::Kind::kSloUnderLoad,
-       .have_gpus = counts.most * option.job.parallel.tensor * option.job.parallel.pipeline,
-       .slos = planner_.service().slos});
+  obstacles[{machines.gpu->name, Stage::kSlo}].add(machines.all_offers, 1,
+                                                   {.kind = Shortfall::Kind::kSloUnderLoad,
+                                                    .have_gpus = counts.most * replica_gpus(option.job),
+                                                    .slos = planner_.service().slos});
   return false;
 }
 

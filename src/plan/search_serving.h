@@ -32,12 +32,12 @@ class ServingSearch {
 
  private:
   void screen_class(std::size_t index);
-  void screen_layouts(std::size_t index, model::Precision precision, std::vector<Option>& options);
   void screen_machines(std::size_t index, model::Precision precision, std::vector<Option>& options);
-  void screen_job(std::size_t index, const model::Job& job, std::vector<Option>& options);
-  std::vector<int> expert_groups(int tensor) const;
+  void screen_format(std::size_t index, model::Job job, std::vector<Option>& options);
+  std::optional<model::Job> separated(const MachineClass& machines, model::Job job);
   std::optional<Option> screened_option(std::size_t index, const model::Job& job);
   Result<std::size_t> replica_on(const MachineClass& machines, const model::Job& job);
+  Result<serving::Replica> make_replica(const MachineClass& machines, const model::Job& job);
   void note(const MachineClass& machines, Stage stage, double distance, const Shortfall& shortfall);
   void note_slo(const MachineClass& machines, const model::Job& job, std::size_t replica);
   int least_replicas(std::size_t replica) const;

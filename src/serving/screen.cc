@@ -16,8 +16,14 @@ struct Balance {
   bool stable = false;
 };
 
-Balance balance(const sim::StepCost& cost, const sim::ContinuousConfig& engine, const sim::RequestShape& lengths,
+// Separate workers: an M/D/n queue of prompts, taken as one of a worker n times as fast, in front of steps without any.
+Balance balance_apart(const Replica& replica, const sim::ContinuousConfig& engine, const sim::RequestShape& lengths,
+                      double rate);
+
+Balance balance(const Replica& replica, const sim::ContinuousConfig& engine, const sim::RequestShape& lengths,
                 double rate) {
+  if (replica.apart) return balance_apart(replica, engine, lengths, rate);
+  const sim::StepCost& cost = replica.step;
   const double context = lengths.mean_context();
   const double cache = static_cast<double>(cost.kv_tokens > 0 ? cost.kv_tokens : engine.kv_tokens);
   const double most = std::max(
@@ -38,6 +44,22 @@ Balance balance(const sim::StepCost& cost, const sim::ContinuousConfig& engine, 
   const double step = cost.decode(high, high * context);
   b.ttft = cost.request + prompt * (1 + prompts / (2 * (1 - prompts))) + step * (1 + 0.5 * std::min(1.0, high));
   b.stable = true;
+  return b;
+}
+
+Balance balance_apart(const Replica& replica, const sim::ContinuousConfig& engine, const sim::RequestShape& lengths,
+                      double rate) {
+  const Replica::Apart& apart = *replica.apart;
+  Replica decode = replica;
+  decode.apart.reset();
+  decode.step.prefill = 0;
+  Balance b = balance(decode, engine, lengths, rate / apart.decode_workers);
+  const double prompt = lengths.size * apart.prefill.prefill, busy = rate * prompt / apart.prefill_workers;
+  b.stable = b.stable && busy < 1;
+  if (!b.stable) return b;
+  const double wait = prompt / apart.prefill_workers * busy / (2 * (1 - busy));
+  b.ttft += prompt + wait + apart.transfer.time(lengths.size);
+  b.running *= apart.decode_workers;
   return b;
 }
 
@@ -97,7 +119,9 @@ Seconds unloaded(const Service& service, const Replica& replica, const Slo& slo)
   constexpr double kOfARun = 0.9;
   const double prompt = !known ? 1 : lengths.varies() ? kOfARun * lengths.size_at(slo.at) : lengths.size;
   const double answer = known && !lengths.varies() ? lengths.output : 1;
-  const double ttft = cost.request + cost.base + prompt * cost.prefill;
+  double ttft = cost.request + cost.base + prompt * cost.prefill;
+  if (const auto& apart = replica.apart)
+    ttft = cost.request + prompt * apart->prefill.prefill + apart->transfer.time(prompt) + cost.decode(1, prompt);
   const double tpot = cost.decode(1, prompt);
   constexpr double kRounding = 0.999;  // the simulator counts whole nanoseconds
   return from_ns(kRounding * (quantity == Quantity::kTtft   ? ttft
@@ -107,18 +131,20 @@ Seconds unloaded(const Service& service, const Replica& replica, const Slo& slo)
 
 double running_at(const Service& service, const Replica& replica, const sim::ContinuousConfig& engine, double rate) {
   const sim::RequestShape lengths = mean_of(service);
-  const Balance b = balance(replica.step, engine, lengths, rate * 1e-9);
+  const Balance b = balance(replica, engine, lengths, rate * 1e-9);
   return b.stable ? b.running : static_cast<double>(engine.max_sequences);
 }
 
 double screened_rate(const Service& service, const Replica& replica, const sim::RequestShape& lengths) {
   if (!replica.continuous) return batch_rate(service, replica);
   const sim::ContinuousConfig engine;
-  const double capacity = in_requests_per_s(sim::capacity({{replica.step}, engine}, lengths));
+  sim::ContinuousServer one;
+  append_workers(replica, 1, one);
+  const double capacity = in_requests_per_s(sim::capacity(one, lengths));
   double high = std::min(service.max_load, kNearlyFull) * capacity, low = 0;
   const std::vector<Longer> longer = longer_at(service, lengths);
   const auto kept = [&](double rate) {
-    return keeps(service, balance(replica.step, engine, lengths, rate * 1e-9), replica.step, lengths, longer);
+    return keeps(service, balance(replica, engine, lengths, rate * 1e-9), replica.step, lengths, longer);
   };
   if (kept(high)) return high;
   for (int i = 0; i < 24; ++i) {
@@ -135,7 +161,7 @@ double screened_rate(const Service& service, const Replica& replica) {
 Seconds screened_latency(const Service& service, const Replica& replica, double rate) {
   if (!replica.continuous) return from_ns(kRideAndHalf * replica.times.mean(1));
   const sim::RequestShape lengths = mean_of(service);
-  const Balance b = balance(replica.step, {}, lengths, rate * 1e-9);
+  const Balance b = balance(replica, {}, lengths, rate * 1e-9);
   return from_ns(b.ttft + b.tpot * (lengths.output - 1));
 }
 

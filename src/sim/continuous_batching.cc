@@ -40,15 +40,22 @@ RequestsPerSecond capacity(const ContinuousServer& server, const RequestShape& s
   const ContinuousConfig& c = server.batching;
   const double per_sequence = shape.mean_context();
   const double limit = static_cast<double>(std::min(c.max_sequences, c.token_budget));
-  RequestsPerSecond total;
+  const bool apart = !server.prefills.empty();
+  RequestsPerSecond total, prompts;
   for (const StepCost& cost : server.replicas) {
     const std::int64_t kv_tokens = cost.kv_tokens > 0 ? cost.kv_tokens : c.kv_tokens;
     const double batch = std::max(1.0, std::min(limit, std::floor(static_cast<double>(kv_tokens) / per_sequence)));
     // One request costs its prompt and, per output token, its share of a step.
     const double step = cost.decode(batch, batch * per_sequence);
-    total += requests_per_s(1e9 / (shape.size * cost.prefill + shape.output * step / batch));
+    const double prompt = apart ? 0 : shape.size * cost.prefill;
+    total += requests_per_s(1e9 / (prompt + shape.output * step / batch));
   }
-  return total;
+  if (!apart) return total;
+  for (const StepCost& cost : server.prefills) {
+    const double base = cost.base / static_cast<double>(c.token_budget);  // a pass is full where many wait
+    prompts += requests_per_s(1e9 / (shape.size * (cost.prefill + base)));
+  }
+  return std::min(total, prompts);
 }
 
 RequestShape mean_shape(const ArrivalProcess& arrivals, const RequestShape& shape) {

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "memory/memory.h"
 #include "model/presets.h"
+#include "model/serve_settings.h"
 #include "perf/perf.h"
 #include "rightsize/batch/input.h"
 
@@ -107,7 +108,8 @@ Checked<std::vector<BatchOffer>> predict_offers(const BatchFlags& flags, const c
   RIGHTSIZE_TRY(std::vector<const Gpu*> gpus, gpus_named(flags.gpu, catalog));
   RIGHTSIZE_TRY(std::string overlay, catalog::overlay_directory(flags.catalog));
   RIGHTSIZE_TRY(perf::Constants constants, perf::load_constants(overlay));
-  RIGHTSIZE_TRY(const model::Job job, serving_job(flags));
+  RIGHTSIZE_TRY(model::Job job, serving_job(flags));
+  if (flags.precision.empty()) job.precision = model::default_precision(shape, job.stack);
   perf::ModelWork work = perf::work_of(shape);
   const Known known{flags, std::move(shape), std::move(constants), std::move(work)};
   const bool batches = perf::serves_batches(known.work);

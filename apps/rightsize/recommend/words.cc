@@ -7,6 +7,7 @@
 
 #include "base/date.h"
 #include "base/format.h"
+#include "plan/layouts.h"
 
 namespace rightsize::app {
 namespace {
@@ -118,7 +119,7 @@ std::string serving_settings(const plan::Plan& plan) {
     if (plan.machines > plan.replicas)
       text += fmt::format(" (a copy spans {} machines)", plan.machines / plan.replicas);
   }
-  if (job.parallel.expert > 1) text += fmt::format(", expert parallel {}", job.parallel.expert);
+  text += plan::layout_words(job);
   if (job.batch > 1) text += fmt::format(", batches of up to {}", job.batch);
   if (plan.delay > Seconds{}) text += fmt::format(" that wait up to {} for others", format_duration(plan.delay));
   if (plan.sequences > 0) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "plan/hand_over/parts.h"
+#include "plan/layouts.h"
 
 namespace rightsize::plan {
 namespace {
@@ -114,7 +115,7 @@ constexpr int kRestarts = 10;
 std::string job(const Request& request, const Plan& plan, const std::string& name) {
   const bool training = request.work.kind == WorkKind::kTraining;
   const int pods = training ? plan.machines : std::max(1, plan.replicas);
-  const int gpus = training ? working_gpus(plan) : plan.job.parallel.tensor;
+  const int gpus = training ? working_gpus(plan) : replica_gpus(plan.job);
   const bool talk = training && pods > 1;
   std::string out = claim(request, plan, name);
   if (talk) {

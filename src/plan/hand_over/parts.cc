@@ -13,6 +13,7 @@
 #include "model/presets.h"
 #include "perf/perf.h"
 #include "plan/candidates.h"
+#include "plan/layouts.h"
 
 namespace rightsize::plan {
 namespace {
@@ -32,8 +33,7 @@ std::string cost_sentence(const Request& request, const Plan& plan) {
   const std::string rate = format_usd_per_hour(plan.rate());
   if (request.work.kind == WorkKind::kServing)
     return fmt::format("Expected: {}/month ({}), at {}/h.", cost, between, rate);
-  return fmt::format("Expected: {} and {} ({}), at {}/h.", format_duration(plan.time.total()), cost, between,
-                     rate);
+  return fmt::format("Expected: {} and {} ({}), at {}/h.", format_duration(plan.time.total()), cost, between, rate);
 }
 
 std::string settings_sentence(const Request& request, const Plan& plan) {
@@ -49,9 +49,11 @@ std::string settings_sentence(const Request& request, const Plan& plan) {
     return text + ".";
   }
   if (request.work.is_measured()) return "Settings: one worker a GPU.";
+  const std::string layout =
+      (job.parallel.pipeline > 1 ? fmt::format(" x pipeline {}", job.parallel.pipeline) : std::string()) +
+      layout_words(job);
   return fmt::format("Settings: {}, {} x tensor parallel {}{}.", model::name_of(job.precision),
-                     std::max(1, plan.replicas), job.parallel.tensor,
-                     job.parallel.pipeline > 1 ? fmt::format(" x pipeline {}", job.parallel.pipeline) : std::string());
+                     std::max(1, plan.replicas), job.parallel.tensor, layout);
 }
 
 }  // namespace

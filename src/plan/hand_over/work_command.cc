@@ -8,6 +8,7 @@
 
 #include "perf/perf.h"
 #include "plan/candidates.h"
+#include "plan/hand_over/apart.h"
 #include "plan/hand_over/parts.h"
 
 namespace rightsize::plan {
@@ -229,7 +230,9 @@ std::int64_t most_running(const Plan& plan) {
 // Formats that the checkpoint brings itself (int4, int8, fp4) need no flag.
 void add_vllm_flags(CommandLine& line, const Request& request, const Plan& plan) {
   const model::Job& job = plan.job;
-  line.add("--tensor-parallel-size", job.parallel.tensor);
+  // Attention data parallelism: vLLM counts its groups, and the GPUs of one of them.
+  line.add("--tensor-parallel-size", job.parallel.attention_tensor());
+  if (job.parallel.attention_data > 1) line.add("--data-parallel-size", job.parallel.attention_data);
   if (job.parallel.pipeline > 1) line.add("--pipeline-parallel-size", job.parallel.pipeline);
   if (job.parallel.expert > 1) line.add("--enable-expert-parallel");
   line.add("--max-num-seqs", most_running(plan));
@@ -249,7 +252,7 @@ std::string serve_vllm(const Request& request, const Plan& plan, const Launcher&
   CommandLine line;
   line.add(fmt::format("vllm serve \"$MODEL\" --host 0.0.0.0 --port {}", kPort));
   add_vllm_flags(line, request, plan);
-  if (launcher.replicas > 1) line.add("--data-parallel-size", launcher.replicas);
+  if (launcher.replicas > 1) line.add("--data-parallel-size", launcher.replicas);  // layouts with groups fill a machine
   const int machines = replica_machines(request, plan);
   if (machines == 1) return line.text();
   line.add(
@@ -267,6 +270,8 @@ std::string serve_sglang(const Request& request, const Plan& plan, const Launche
     line.add(
         fmt::format("--nnodes {} --node-rank {} --dist-init-addr {}:20000", machines, launcher.rank, launcher.head));
   if (plan.job.parallel.expert > 1) line.add("--ep-size", plan.job.parallel.expert);
+  if (plan.job.parallel.attention_data > 1)
+    line.add(fmt::format("--enable-dp-attention --dp-size {}", plan.job.parallel.attention_data));
   if (replicas > 1) line.add("--dp", replicas);
   line.add("--max-running-requests", most_running(plan));
   if (plan.token_budget > 0) line.add("--chunked-prefill-size", plan.token_budget);
@@ -306,6 +311,7 @@ std::string serve_trtllm(const Request& request, const Plan& plan, const Launche
   line.add("--tp_size", plan.job.parallel.tensor);
   if (plan.job.parallel.pipeline > 1) line.add("--pp_size", plan.job.parallel.pipeline);
   if (plan.job.parallel.expert > 1) line.add("--ep_size", plan.job.parallel.expert);
+  if (plan.job.parallel.attention_data > 1) line.add("--extra_llm_api_options <(echo 'enable_attention_dp: true')");
   line.add("--max_batch_size", most_running(plan));
   if (plan.token_budget > 0) line.add("--max_num_tokens", plan.token_budget);
   line.add("--max_seq_len", longest_request(request, plan));
@@ -334,6 +340,11 @@ std::string serve(const Request& request, const Plan& plan, const Launcher& laun
     line.add(fmt::format("python \"$SERVE_SCRIPT\" --model \"$MODEL\" --host 0.0.0.0 --port {}", kPort));
     line.add(fmt::format("--batch-size {} --gpus {}", plan.job.batch, launcher.replicas));
     return line.text();
+  }
+  if (plan.job.serve.disaggregated) {
+    const Launcher alone{launcher.rank, launcher.head, 1};
+    return apart_commands(plan, serve(request, prefill_worker(plan), alone),
+                          serve(request, decode_worker(plan), alone));
   }
   if (plan.job.stack == Stack::kSglang) return serve_sglang(request, plan, launcher);
   if (plan.job.stack == Stack::kTrtLlm) return serve_trtllm(request, plan, launcher);
