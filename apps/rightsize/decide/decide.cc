@@ -89,8 +89,10 @@ Checked<Decision> read_decision(const Flags& flags) {
 
 std::string sentence(const Decision& d, bool kept) {
   const decisions::Summary& s = d.summary;
-  std::string text =
-      fmt::format("{}: {} runs on {}", kept ? decisions::label(s.id) : "Not kept", s.workload, s.choice.words);
+  std::string text = fmt::format("{}: ", kept ? decisions::label(s.id) : "Not kept");
+  // An action of a fleet says itself what is done.
+  text += s.choice.gpu.empty() && d.command == "fleet" ? fmt::format("{}: {}", s.workload, d.what)
+                                                       : fmt::format("{} runs on {}", s.workload, s.choice.words);
   if (s.cost) text += fmt::format(" for {}", show_cost(*s.cost, s.per));
   if (const std::string saving = show_saving(s); !saving.empty()) text += ", " + saving;
   return text + ".";
@@ -110,7 +112,8 @@ Checked<Outcome> run(const Flags& flags) {
     report_backup(ledger, report);
   }
   report.blocks.insert(report.blocks.begin(), report::Paragraph{sentence(decision, !flags.dry_run)});
-  report.blocks.emplace_back(predictions_table(decision));
+  if (report::Table table = predictions_table(decision); !table.rows.empty())
+    report.blocks.emplace_back(std::move(table));
   if (!decision.summary.saving) {
     report.blocks.emplace_back(
         report::Paragraph{"What it saves is not known: --before says what the workload costs today."});
