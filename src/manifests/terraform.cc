@@ -181,9 +181,9 @@ class Module {
 
   std::optional<double> number(std::string_view name, const HclValue& value, GpuRequest& request) const {
     const std::optional<HclValue> known = scope_.resolve(value);
-    if (known && known->kind == HclValue::Kind::kNumber) return known->number;
+    if (known && known->kind == HclValue::Kind::kNumber && known->number >= 0) return known->number;
     if (known && known->kind == HclValue::Kind::kString) {
-      if (const Result<double> read = parse_number(known->text)) return *read;
+      if (const Result<double> read = parse_number(known->text); read && *read >= 0) return *read;
     }
     request.unresolved.push_back(fmt::format("{} = {}", name, shown(value)));
     return std::nullopt;
