@@ -222,8 +222,8 @@ class Module {
       });
     }
     request.machines = types;
-    if (request.resource.empty())
-      request.resource = types.empty() ? open.front() : fmt::format("{}", fmt::join(types, " or "));
+    if (request.resource.empty() && !types.empty()) request.resource = fmt::format("{}", fmt::join(types, " or "));
+    if (request.resource.empty()) request.resource = open.empty() ? "GPUs" : open.front();
     if (!types.empty() && !gpu_machine_provider(types.front()).empty())
       request.provider = gpu_machine_provider(types.front());
     if (request.provider.empty()) request.provider = provider_of(base.kind);
