@@ -78,13 +78,14 @@ Checked<Outcome> run(const Flags& flags) {
   const auto& m = flags.measure;
   const bool adds =
       !m.measured.empty() || m.oom >= 0 || !m.profile.empty() || !m.server.prometheus.empty() || !m.queries.empty();
-  const auto access = adds && !flags.dry_run ? store::Access::kWrite : store::Access::kRead;
-  RIGHTSIZE_TRY(Ledger ledger, open_ledger(flags.ledger, access));
+  // Opened to be written only once there is something to write.
+  RIGHTSIZE_TRY(Ledger ledger, open_ledger(flags.ledger, store::Access::kRead));
   RIGHTSIZE_TRY(const Decision decision, ledger.find(flags.decision));
   RIGHTSIZE_TRY(const Measured measured, measure(m, decision));
   RIGHTSIZE_TRY(std::vector<Sample> samples, ledger.samples(decision.summary.id));
   const std::vector<Sample> fresh = only_new(measured.samples, samples);
-  if (!flags.dry_run) {
+  if (!flags.dry_run && !fresh.empty()) {
+    RIGHTSIZE_TRY(ledger, open_ledger(flags.ledger, store::Access::kWrite));
     if (Result<> added = ledger.add_samples(decision.summary.id, fresh); !added) return fail(added.error());
   }
   samples.insert(samples.end(), fresh.begin(), fresh.end());
