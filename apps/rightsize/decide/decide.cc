@@ -109,7 +109,7 @@ Checked<Outcome> run(const Flags& flags) {
     RIGHTSIZE_TRY(decisions::Ledger ledger, open_ledger(flags.ledger, store::Access::kWrite));
     RIGHTSIZE_TRY(decision, ledger.add(std::move(decision)));
     place = ledger.database().name();
-    report_backup(ledger, report);
+    report_backup(ledger.backup(), report);
   }
   report.blocks.insert(report.blocks.begin(), report::Paragraph{sentence(decision, !flags.dry_run)});
   if (report::Table table = predictions_table(decision); !table.rows.empty())

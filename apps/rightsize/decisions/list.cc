@@ -81,7 +81,7 @@ Outcome records(const Ledger& ledger, const std::vector<Decision>& all, const ch
     add_record(decision, report.blocks);
     report.document["decisions"].push_back(decision_json(decision));
   }
-  report_backup(ledger, report);
+  report_backup(ledger.backup(), report);
   if (all.empty()) {
     report.blocks.emplace_back(report::Paragraph{"No decision matches."});
     outcome.exit_code = kNoFeasibleAnswer;
@@ -102,7 +102,7 @@ Checked<Outcome> list_decisions(const DecisionsFlags& flags) {
   report.title = "Decisions";
   report.document = {{"schema", "rightsize/decisions/1"}, {"total", totals.decisions}, {"decisions", Json::array()}};
   for (const Summary& s : found) report.document["decisions"].push_back(summary_json(s));
-  report_backup(ledger, report);
+  report_backup(ledger.backup(), report);
   if (found.empty()) {
     report.blocks.emplace_back(report::Paragraph{"No decision matches."});
     outcome.exit_code = kNoFeasibleAnswer;

@@ -152,7 +152,7 @@ Checked<Outcome> state_report(Ledger& ledger, const Decision& decision, std::str
     report.document["checks"] = checks_json(checks);
   }
   report.blocks.emplace_back(report::Paragraph{way_back(now)});
-  report_backup(ledger, report);
+  report_backup(ledger.backup(), report);
   return outcome;
 }
 
