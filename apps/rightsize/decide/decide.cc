@@ -104,14 +104,14 @@ Checked<Outcome> run(const Flags& flags) {
   Outcome outcome;
   report::Report& report = outcome.report;
   report.title = "Decision";
-  std::string place;
+  std::string place, backup;
   if (!flags.dry_run) {
     RIGHTSIZE_TRY(decisions::Ledger ledger, open_ledger(flags.ledger, store::Access::kWrite));
     RIGHTSIZE_TRY(decision, ledger.add(std::move(decision)));
     place = ledger.database().name();
-    report_backup(ledger.backup(), report);
+    backup = ledger.backup();
   }
-  report.blocks.insert(report.blocks.begin(), report::Paragraph{sentence(decision, !flags.dry_run)});
+  report.blocks.emplace_back(report::Paragraph{sentence(decision, !flags.dry_run)});
   if (report::Table table = predictions_table(decision); !table.rows.empty())
     report.blocks.emplace_back(std::move(table));
   if (!decision.summary.saving) {
@@ -126,6 +126,7 @@ Checked<Outcome> run(const Flags& flags) {
   report.document = {{"schema", "rightsize/decide/1"},
                      {"ledger", place.empty() ? report::Json(nullptr) : report::Json(place)}};
   report.document["decision"] = decision_json(decision);
+  report_backup(backup, report);
   return outcome;
 }
 
