@@ -239,7 +239,21 @@ Checked<Outcome> back(const Flags& flags, Ledger& ledger, const Decision& decisi
                       fmt::format("{} is rolled back. {}", decisions::label(decision.summary.id), way_back(decision)));
 }
 
-Checked<Outcome> run(const Flags& flags) {
+// A flag that means nothing to the verb is refused, not ignored.
+Result<> check_flags(const FlagSet& command, std::string_view verb) {
+  static const std::vector<std::pair<const char*, std::vector<std::string_view>>> uses = {
+      {"--stage", {"start"}},        {"--by-hand", {"confirm"}},      {"--measured", {"confirm"}},
+      {"--oom", {"confirm"}},        {"--profile", {"confirm"}},      {"--query", {"confirm"}},
+      {"--prometheus", {"confirm"}}, {"--note", {"confirm", "back"}}, {"--by", {"start", "confirm", "back"}}};
+  for (const auto& [flag, verbs] : uses) {
+    if (command.given(flag).empty() || std::find(verbs.begin(), verbs.end(), verb) != verbs.end()) continue;
+    return fail(bad_input(fmt::format("'rollout {}' takes no {}", verb, flag))
+                    .with_hint(fmt::format("'rollout {}' does", verbs.front())));
+  }
+  return {};
+}
+
+Checked<Outcome> run(const Flags& flags, const FlagSet& command) {
   static const std::vector<std::string> verbs = {"status", "start", "confirm", "back"};
   const std::string verb = flags.words.empty() ? "" : flags.words.front();
   const bool known = std::find(verbs.begin(), verbs.end(), verb) != verbs.end();
@@ -250,10 +264,10 @@ Checked<Outcome> run(const Flags& flags) {
                     .with_hint(known || verb.empty() ? "" : did_you_mean(verb, verbs))
                     .with_hint("for example 'rightsize rollout start D12'"));
   }
+  if (Result<> fits = check_flags(command, known ? verb : "status"); !fits) return fail(fits.error());
   const bool changes = known && verb != "status";
   RIGHTSIZE_TRY(Ledger ledger, open_ledger(flags.ledger, changes ? store::Access::kWrite : store::Access::kRead));
   RIGHTSIZE_TRY(const Decision decision, ledger.find(flags.words.back()));
-  if (!flags.stage.empty() && verb != "start") return fail(bad_input("--stage is for 'rollout start'"));
   if (verb == "start") return start(flags, ledger, decision);
   if (verb == "confirm") return confirm(flags, ledger, decision);
   if (verb == "back") return back(flags, ledger, decision);
@@ -272,7 +286,7 @@ Run add_rollout(FlagSet& command) {
   command.add_option("--note", flags->note, "a word for the record");
   add_ledger_flags(command, flags->ledger);
   add_measure_flags(command, flags->measure);
-  return [flags] { return run(*flags); };
+  return [flags, &command] { return run(*flags, command); };
 }
 
 }  // namespace rightsize::app
