@@ -240,20 +240,31 @@ Checked<Outcome> back(const Flags& flags, Ledger& ledger, const Decision& decisi
 }
 
 // A flag that means nothing to the verb is refused, not ignored.
-Result<> check_flags(const FlagSet& command, std::string_view verb) {
-  static const std::vector<std::pair<const char*, std::vector<std::string_view>>> uses = {
-      {"--stage", {"start"}},        {"--by-hand", {"confirm"}},      {"--measured", {"confirm"}},
-      {"--oom", {"confirm"}},        {"--profile", {"confirm"}},      {"--query", {"confirm"}},
-      {"--prometheus", {"confirm"}}, {"--note", {"confirm", "back"}}, {"--by", {"start", "confirm", "back"}}};
-  for (const auto& [flag, verbs] : uses) {
-    if (command.given(flag).empty() || std::find(verbs.begin(), verbs.end(), verb) != verbs.end()) continue;
-    return fail(bad_input(fmt::format("'rollout {}' takes no {}", verb, flag))
-                    .with_hint(fmt::format("'rollout {}' does", verbs.front())));
+Result<> check_flags(const Flags& flags, std::string_view verb) {
+  struct Use {
+    const char* flag;
+    bool given;
+    std::vector<std::string_view> verbs;
+  };
+  const MeasureFlags& m = flags.measure;
+  const Use uses[] = {{"--stage", !flags.stage.empty(), {"start"}},
+                      {"--by-hand", flags.by_hand, {"confirm"}},
+                      {"--measured", !m.measured.empty(), {"confirm"}},
+                      {"--oom", m.oom >= 0, {"confirm"}},
+                      {"--profile", !m.profile.empty(), {"confirm"}},
+                      {"--query", !m.queries.empty(), {"confirm"}},
+                      {"--prometheus", !m.server.prometheus.empty(), {"confirm"}},
+                      {"--note", !flags.note.empty(), {"confirm", "back"}},
+                      {"--by", !flags.by.empty(), {"start", "confirm", "back"}}};
+  for (const Use& use : uses) {
+    if (!use.given || std::find(use.verbs.begin(), use.verbs.end(), verb) != use.verbs.end()) continue;
+    return fail(bad_input(fmt::format("'rollout {}' takes no {}", verb, use.flag))
+                    .with_hint(fmt::format("'rollout {}' does", use.verbs.front())));
   }
   return {};
 }
 
-Checked<Outcome> run(const Flags& flags, const FlagSet& command) {
+Checked<Outcome> run(const Flags& flags) {
   static const std::vector<std::string> verbs = {"status", "start", "confirm", "back"};
   const std::string verb = flags.words.empty() ? "" : flags.words.front();
   const bool known = std::find(verbs.begin(), verbs.end(), verb) != verbs.end();
@@ -264,7 +275,7 @@ Checked<Outcome> run(const Flags& flags, const FlagSet& command) {
                     .with_hint(known || verb.empty() ? "" : did_you_mean(verb, verbs))
                     .with_hint("for example 'rightsize rollout start D12'"));
   }
-  if (Result<> fits = check_flags(command, known ? verb : "status"); !fits) return fail(fits.error());
+  if (Result<> fits = check_flags(flags, known ? verb : "status"); !fits) return fail(fits.error());
   const bool changes = known && verb != "status";
   RIGHTSIZE_TRY(Ledger ledger, open_ledger(flags.ledger, changes ? store::Access::kWrite : store::Access::kRead));
   RIGHTSIZE_TRY(const Decision decision, ledger.find(flags.words.back()));
@@ -286,7 +297,7 @@ Run add_rollout(FlagSet& command) {
   command.add_option("--note", flags->note, "a word for the record");
   add_ledger_flags(command, flags->ledger);
   add_measure_flags(command, flags->measure);
-  return [flags, &command] { return run(*flags, command); };
+  return [flags] { return run(*flags); };
 }
 
 }  // namespace rightsize::app
