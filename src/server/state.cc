@@ -39,7 +39,7 @@ void Server::State::refuse(const std::string& peer, std::string_view what, const
 }
 
 const std::vector<std::pair<std::string, std::string>>& security_headers() {
-  static const std::vector<std::pair<std::string, std::string>> headers = {
+  static const std::vector<std::pair<std::string, std::string>> kHeaders = {
       // The page loads nothing from elsewhere and runs no script but its own. Charts set styles of their own marks.
       {"Content-Security-Policy",
        "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
@@ -51,7 +51,7 @@ const std::vector<std::pair<std::string, std::string>>& security_headers() {
       {"Cross-Origin-Opener-Policy", "same-origin"},
       {"Cross-Origin-Resource-Policy", "same-origin"},
       {"Permissions-Policy", "camera=(), microphone=(), geolocation=(), payment=(), usb=()"}};
-  return headers;
+  return kHeaders;
 }
 
 }  // namespace rightsize::server

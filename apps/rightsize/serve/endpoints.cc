@@ -76,8 +76,8 @@ std::vector<Endpoint> with_flags(std::vector<Endpoint> all) {
 }  // namespace
 
 const std::vector<Endpoint>& endpoints() {
-  static const std::vector<Endpoint> all = with_flags(table());
-  return all;
+  static const std::vector<Endpoint> kAll = with_flags(table());
+  return kAll;
 }
 
 const Endpoint* find_endpoint(std::string_view name) {

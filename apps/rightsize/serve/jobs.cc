@@ -1,9 +1,12 @@
 #include "rightsize/serve/jobs.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/cancel.h"
 #include "base/json.h"
+#include "base/long_work.h"
 
 namespace rightsize::app {
 namespace {
@@ -140,9 +143,18 @@ void Jobs::forget_old() {
 void Jobs::tick() {
   std::unique_lock lock(mutex_);
   while (!ending_changed_.wait_for(lock, kTick, [this] { return ending_; })) {
+    const auto running =
+        std::count_if(jobs_.begin(), jobs_.end(), [](const auto& entry) { return entry.second->state == "running"; });
     for (const auto& [id, job] : jobs_) {
       if (job->over() || job->watchers.empty()) continue;
-      const std::string text = job->document().dump();
+      Json document = job->document();
+      // How far it is, where it is clear which search the program's one counter speaks of.
+      if (const auto far = LongWork::now(); far && running == 1) {
+        document["what"] = far->what;
+        document["done"] = far->done;
+        document["total"] = far->total;
+      }
+      const std::string text = document.dump();
       for (const auto& watcher : job->watchers) watcher->send("progress", text);
       // A search only those who watched it wanted ends when the last of them leaves.
       std::erase_if(job->watchers, [](const auto& watcher) { return !watcher->is_open(); });

@@ -19,8 +19,8 @@
 namespace rightsize::app {
 
 // POST /api/jobs/COMMAND starts one; GET /api/jobs/ID tells how it is; GET /api/jobs/ID/events tells it as it happens:
-// "progress" {"state", "seconds"} twice a second, then "done", "failed" or "cancelled" with the answer; DELETE
-// /api/jobs/ID cancels. What is done is kept for a while.
+// "progress" {"state", "seconds", and where it is known "done" of "total" "what"} twice a second, then "done", "failed"
+// or "cancelled" with the answer; DELETE /api/jobs/ID cancels. What is done is kept for a while.
 class Jobs {
  public:
   using Make = std::function<server::Response()>;

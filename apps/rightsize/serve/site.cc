@@ -15,12 +15,12 @@ constexpr std::array<std::string_view, 8> kViews = {"/",    "/recommend", "/flee
                                                     "/mig", "/prices",    "/live",  "/decisions"};
 
 const char* type_of(std::string_view path) {
-  static const std::map<std::string_view, const char*> types = {
+  static const std::map<std::string_view, const char*> kTypes = {
       {".html", "text/html; charset=utf-8"},        {".js", "text/javascript; charset=utf-8"},
       {".css", "text/css; charset=utf-8"},          {".svg", "image/svg+xml"},
       {".json", "application/json; charset=utf-8"}, {".png", "image/png"}};
-  const auto found = types.find(path.substr(std::min(path.size(), path.rfind('.'))));
-  return found == types.end() ? "application/octet-stream" : found->second;
+  const auto found = kTypes.find(path.substr(std::min(path.size(), path.rfind('.'))));
+  return found == kTypes.end() ? "application/octet-stream" : found->second;
 }
 
 // A file as it is sent: copied once, not for each request.
@@ -53,12 +53,12 @@ Ready make_ready(const WebFile& file) {
 }
 
 const std::map<std::string_view, Ready>& all_ready() {
-  static const std::map<std::string_view, Ready> ready = [] {
+  static const std::map<std::string_view, Ready> kReady = [] {
     std::map<std::string_view, Ready> made;
     for (const WebFile& file : web_files()) made.emplace(file.path, make_ready(file));
     return made;
   }();
-  return ready;
+  return kReady;
 }
 
 }  // namespace

@@ -103,7 +103,7 @@ export async function watch(path: string, signal: AbortSignal, take: (event: Ser
 }
 
 /** A long search: progress as it goes; aborting `signal` cancels it on the server, too. */
-export async function search<C extends Command>(command: C, what: AskFor<C>, signal: AbortSignal, progress: (seconds: number) => void): Promise<AnswerOf<C>> {
+export async function search<C extends Command>(command: C, what: AskFor<C>, signal: AbortSignal, progress: (job: Schemas['Job']) => void): Promise<AnswerOf<C>> {
   const job = (await (await post(`/api/jobs/${command}`, what, signal)).json()) as Schemas['Job'];
   const id = job.id ?? '';
   signal.addEventListener('abort', () => {
@@ -113,7 +113,7 @@ export async function search<C extends Command>(command: C, what: AskFor<C>, sig
   let failed: Refused | undefined;
   await watch(`/api/job-events/${id}`, signal, ({ event, data }) => {
     const document = JSON.parse(data) as unknown;
-    if (event === 'progress') progress((document as Schemas['Job']).seconds ?? 0);
+    if (event === 'progress') progress(document as Schemas['Job']);
     else if (event === 'done') answer = document as AnswerOf<C>;
     else failed = new Refused(400, document as Schemas['Problem']);
   });

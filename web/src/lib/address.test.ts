@@ -11,6 +11,12 @@ describe('the address', () => {
     expect(readAddress(text, DEFAULTS)).toEqual(state);
     expect(writeAddress(DEFAULTS, DEFAULTS)).toBe('');
   });
+  it('keeps what is long from the server', () => {
+    const state = { ...DEFAULTS, note: '{"a": 1}'.repeat(100) };
+    const text = writeAddress(state, DEFAULTS);
+    expect(text.startsWith('#note=')).toBe(true);
+    expect(readAddress(text, DEFAULTS)).toEqual(state);
+  });
   it('drops names the page does not know', () => {
     expect(readAddress('?model=b&evil=1', DEFAULTS)).toEqual({ ...DEFAULTS, model: 'b' });
   });

@@ -1,6 +1,6 @@
 // Latency against load, the cheapest settings that keep the SLOs, and what a stricter SLO costs.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { ask, search, type BatchPlan, type Schemas } from '../../api/client';
+import { ask, askForFile, search, type BatchPlan, type Schemas } from '../../api/client';
 import { useAddress } from '../../lib/address';
 import { useAnswer, useSettled } from '../../lib/answer';
 import { duration, magnitude, money, number, percent } from '../../lib/format';
@@ -17,6 +17,7 @@ interface Searching {
   value: Batch | undefined;
   failed: unknown;
   seconds: number | null; // of the search that runs; null: none
+  far?: string; // "120 of 672 settings"
 }
 
 /** A search that can be watched and cancelled; a new question cancels the old one. */
@@ -28,7 +29,7 @@ function useSearch(key: string | null): Searching & { cancel: () => void } {
     const mine = new AbortController();
     control.current = mine;
     setState((old) => ({ ...old, seconds: 0 }));
-    search('batch', JSON.parse(key) as ReturnType<typeof searchFor>, mine.signal, (seconds) => { if (!mine.signal.aborted) setState((old) => ({ ...old, seconds })); }).then(
+    search('batch', JSON.parse(key) as ReturnType<typeof searchFor>, mine.signal, (job) => { if (!mine.signal.aborted) setState((old) => ({ ...old, seconds: job.seconds ?? 0, far: job.total ? `${number(job.done ?? 0)} of ${number(job.total)} ${job.what ?? ''}` : '' })); }).then(
       (value) => { if (!mine.signal.aborted) setState({ value, failed: undefined, seconds: null }); },
       (failed: unknown) => { if (control.current === mine) setState((old) => ({ ...old, failed: mine.signal.aborted ? undefined : failed, seconds: null })); },
     );
@@ -107,7 +108,7 @@ export function BatchingPage() {
     <>
       <PageHead title="Batching" what="How latency grows with load, and the cheapest settings that keep every SLO">
         <CopyLink />
-        <Menu label="Export" items={[['Answer (JSON)', () => { save('rightsize-batch.json', JSON.stringify(found.value, null, 2), 'application/json'); }]]} />
+        <Menu label="Export" items={[['Report (HTML)', () => { void askForFile('batch', searchFor(state, atOnce), 'html').then((blob) => { save('rightsize-batch.html', blob, blob.type); }); }], ['Answer (JSON)', () => { save('rightsize-batch.json', JSON.stringify(found.value, null, 2), 'application/json'); }]]} />
       </PageHead>
       <div class="with-controls">
         <div class="controls">
@@ -128,7 +129,7 @@ export function BatchingPage() {
             {found.seconds !== null && (
               <div class="actions">
                 <span role="status">
-                  <i class="busy" /> <span class="quiet">Searching, {found.seconds.toFixed(1)} s</span>
+                  <i class="busy" /> <span class="quiet">Searching, {found.seconds.toFixed(1)} s{found.far ? `: ${found.far}` : ''}</span>
                 </span>
                 <button type="button" class="button small" onClick={found.cancel}>
                   Cancel

@@ -1,6 +1,6 @@
 // Many small models on few GPUs: the plan as slices, and what happens when one is moved.
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { ask, type AskFor } from '../../api/client';
+import { ask, askForFile, type AskFor } from '../../api/client';
 import { useAddress } from '../../lib/address';
 import { useAnswer, useSettled } from '../../lib/answer';
 import { money, number } from '../../lib/format';
@@ -102,7 +102,7 @@ export function MigPage() {
     <>
       <PageHead title="MIG" what="Many small models on few GPUs: slices, what they hold, and what sharing saves">
         <CopyLink />
-        <Menu label="Export" items={[...FILES.map(([file, name]): [string, () => void] => [name, () => { save(`rightsize-${file}.txt`, String(plan?.[file] ?? ''), 'text/plain'); }]), ['Plan (JSON)', () => { save('rightsize-mig.json', JSON.stringify(plan, null, 2), 'application/json'); }]]} />
+        <Menu label="Export" items={[...FILES.map(([file, name]): [string, () => void] => [name, () => { save(`rightsize-${file}.txt`, String(plan?.[file] ?? ''), 'text/plain'); }]), ['Report (HTML)', () => { if (asked) void askForFile('mig', asked, 'html').then((blob) => { save('rightsize-mig.html', blob, blob.type); }); }], ['Plan (JSON)', () => { save('rightsize-mig.json', JSON.stringify(plan, null, 2), 'application/json'); }]]} />
       </PageHead>
       <div class="with-controls roomy">
         <div class="controls">

@@ -1,7 +1,7 @@
 // What a GPU-hour costs, where and on which terms; how old each price is, and how it went.
 import * as Plot from '@observablehq/plot';
 import { useCallback, useMemo } from 'preact/hooks';
-import type { AskFor, Schemas } from '../../api/client';
+import { askForFile, type AskFor, type Schemas } from '../../api/client';
 import { useAddress } from '../../lib/address';
 import { useAnswer } from '../../lib/answer';
 import { toCsv } from '../../lib/csv';
@@ -88,7 +88,7 @@ export function PricesPage() {
     <>
       <PageHead title="Prices" what="What a GPU-hour costs, where, on which terms, and how old that is">
         <CopyLink />
-        <Menu label="Export" items={[['Prices (CSV)', () => { save('rightsize-prices.csv', toCsv(shown.map((price) => ({ provider: price.provider, instance: price.instance, gpu: price.gpu, gpus: price.gpus, region: price.region, purchase: price.purchase, usd_per_hour: price.usd_per_hour, usd_per_gpu_hour: price.usd_per_gpu_hour, date: price.date, source: price.source }))), 'text/csv'); }]]} />
+        <Menu label="Export" items={[['Report (HTML)', () => { void askForFile('prices', { ...asked, what: 'compare' } as AskFor<'prices'>, 'html').then((blob) => { save('rightsize-prices.html', blob, blob.type); }); }], ['Prices (CSV)', () => { save('rightsize-prices.csv', toCsv(shown.map((price) => ({ provider: price.provider, instance: price.instance, gpu: price.gpu, gpus: price.gpus, region: price.region, purchase: price.purchase, usd_per_hour: price.usd_per_hour, usd_per_gpu_hour: price.usd_per_gpu_hour, date: price.date, source: price.source }))), 'text/csv'); }]]} />
       </PageHead>
       <div class="with-controls">
         <div class="controls">

@@ -219,7 +219,7 @@ function RunIt({ plan, ask, state, change }: Props & { plan: Plan }) {
   const tool = TOOLS.find(([name]) => name === state.tool)?.[0] ?? 'skypilot';
   const asked = useMemo(() => ({ ...ask, emit: tool, plan: plan.rank }), [ask, tool, plan.rank]);
   const answer = useAnswer('recommend', asked);
-  const text = answer.value?.emit?.[tool];
+  const text = (answer.value as { emit?: Record<string, string> } | undefined)?.emit?.[tool];
   return (
     <div class="stack">
       <Segmented label="Tool" value={tool} choices={TOOLS} onChange={(next) => { change({ tool: next }); }} />
