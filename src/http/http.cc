@@ -276,12 +276,13 @@ Result<Answer> Client::post_form(const std::string& url, const Form& form) {
   return state_->ask(url, &encoded);
 }
 
+Result<Answer> Client::post(const std::string& url, const std::string& body) { return state_->ask(url, &body); }
+
 Result<Answer> Client::download(const std::string& url, const std::string& file) {
   RIGHTSIZE_TRY(Answer answer, state_->ask(url, nullptr, file));
   if (answer.status == 206) answer.status = 200;
   return answer;
 }
-Result<Answer> Client::post(const std::string& url, const std::string& body) { return state_->ask(url, &body); }
 
 std::string shown_url(std::string_view url) {
   url = url.substr(0, url.find_first_of("?#"));

@@ -13,7 +13,7 @@ function skip(why) {
   process.exit(77);
 }
 
-function load(name) {
+export function load(name) {
   try {
     return web(name);
   } catch {

@@ -41,16 +41,17 @@ report::Table table_of(const std::vector<Summary>& found, std::size_t most) {
   return table;
 }
 
-std::string count_of(const std::vector<Summary>& found, const std::string& place) {
-  Usd saving;
-  std::size_t live = 0;
-  for (const Summary& s : found) {
-    if (!is_live(s.status)) continue;
-    ++live;
-    if (s.saving && s.per == decisions::Per::kMonth) saving += *s.saving;
+constexpr std::int64_t kNewest = 1000;  // unless --top says otherwise
+
+std::string count_of(const decisions::Totals& totals, std::size_t listed, const std::string& place) {
+  std::string text =
+      fmt::format("{} {} in {}, {} live; those predict {} a month saved.",
+                  format_count(static_cast<double>(totals.decisions)), totals.decisions == 1 ? "decision" : "decisions",
+                  place, format_count(static_cast<double>(totals.live)), format_usd(totals.saving));
+  if (static_cast<std::int64_t>(listed) < totals.decisions) {
+    text += fmt::format(" The newest {} are listed (--top 0 lists all).", format_count(static_cast<double>(listed)));
   }
-  return fmt::format("{} {} in {}, {} of them live; those predict {} a month saved.", found.size(),
-                     found.size() == 1 ? "decision" : "decisions", place, live, format_usd(saving));
+  return text;
 }
 
 // The decisions named, or all that the filter lets through.
@@ -92,13 +93,14 @@ Outcome records(const Ledger& ledger, const std::vector<Decision>& all, const ch
 
 Checked<Outcome> list_decisions(const DecisionsFlags& flags) {
   RIGHTSIZE_TRY(decisions::Filter filter, read_filter(flags));
-  if (flags.top > 0) filter.most = flags.top;
+  filter.most = flags.top < 0 ? kNewest : flags.top;
   RIGHTSIZE_TRY(Ledger ledger, open_ledger(flags.ledger, store::Access::kRead));
   RIGHTSIZE_TRY(const std::vector<Summary> found, ledger.list(filter));
+  RIGHTSIZE_TRY(const decisions::Totals totals, ledger.totals(filter));
   Outcome outcome;
   report::Report& report = outcome.report;
   report.title = "Decisions";
-  report.document = {{"schema", "rightsize/decisions/1"}, {"decisions", Json::array()}};
+  report.document = {{"schema", "rightsize/decisions/1"}, {"total", totals.decisions}, {"decisions", Json::array()}};
   for (const Summary& s : found) report.document["decisions"].push_back(summary_json(s));
   report_backup(ledger, report);
   if (found.empty()) {
@@ -106,7 +108,7 @@ Checked<Outcome> list_decisions(const DecisionsFlags& flags) {
     outcome.exit_code = kNoFeasibleAnswer;
     return outcome;
   }
-  report.blocks.emplace_back(report::Paragraph{count_of(found, ledger.database().name())});
+  report.blocks.emplace_back(report::Paragraph{count_of(totals, found.size(), ledger.database().name())});
   report.blocks.emplace_back(table_of(found, flags.top < 0 ? 40 : 0));
   return outcome;
 }

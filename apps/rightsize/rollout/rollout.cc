@@ -191,8 +191,10 @@ Checked<Outcome> confirm(const Flags& flags, Ledger& ledger, const Decision& dec
         bad_input(fmt::format("{}: no stage runs", name)).with_hint(fmt::format("'rightsize rollout start {}'", name)));
   }
   RIGHTSIZE_TRY(const Measured measured, measure(flags.measure, decision));
-  if (Result<> added = ledger.add_samples(id, measured.samples); !added) return fail(added.error());
-  RIGHTSIZE_TRY(const std::vector<Sample> samples, ledger.samples(id));
+  RIGHTSIZE_TRY(std::vector<Sample> samples, ledger.samples(id));
+  const std::vector<Sample> fresh = only_new(measured.samples, samples);
+  if (Result<> added = ledger.add_samples(id, fresh); !added) return fail(added.error());
+  samples.insert(samples.end(), fresh.begin(), fresh.end());
   const std::vector<Check> checks = check_stage(decision, since(samples, *current));
   const auto count = [&](CheckState state) {
     return std::count_if(checks.begin(), checks.end(), [&](const Check& c) { return c.state == state; });

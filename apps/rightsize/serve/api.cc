@@ -35,12 +35,14 @@ Api::Api(FleetSource fleet, LiveGpus& live, Scratch& scratch)
     : fleet_(std::move(fleet)), live_(live), scratch_(scratch), answers_(kMostKept, kKeptFor) {}
 
 std::vector<std::string> Api::always(const Asked& asked) const {
+  if (asked.endpoint->name == "decisions") return fleet_.ledger;
   const bool own_fleet = asked.endpoint->name == "fleet" && !asked.documents.contains("telemetry");
   return own_fleet ? fleet_.words : std::vector<std::string>{};
 }
 
 Response Api::make(const Asked& asked, const std::shared_ptr<std::atomic<bool>>& cancelled) {
   const CancelScope scope(cancelled);
+  if (!asked.endpoint->kept) return answer(asked, always(asked), scratch_);
   return answers_.find_or_make(asked.key(), [&] { return answer(asked, always(asked), scratch_); });
 }
 

@@ -35,6 +35,7 @@ std::string forbidden(const Endpoint& endpoint, const std::string& name, const s
   if (name == "arrivals" && value.starts_with("trace:")) return "cannot be a file here";
   if (endpoint.name == "prices" && name == "what" && (value == "import" || value == "update" || value == "forget"))
     return "cannot change prices here";
+  if (endpoint.name == "decisions" && name == "what" && value == "review") return "asks other servers: use the command";
   return {};
 }
 

@@ -29,7 +29,14 @@ std::vector<Endpoint> table() {
       {"prices",
        "What machines cost, how old each price is; compare, spot, history, diff",
        {"feed", "date", "dry-run", "write-to", "url", "before"},
-       {}},
+       {},
+       {"prices", "prices-compare", "prices-spot", "prices-history"}},
+      {"decisions",
+       "Decisions that were kept: list, show, savings to date",
+       {"cheaper", "price-change", "drift", "webhook", "webhook-format", "ledger", "wait"},
+       {},
+       {"decisions", "savings"},
+       false},
       {"window", "Work that can wait: GPUs, schedule and cost in windows, against real time", {"service"}, {}},
       {"commit",
        "How much capacity to commit to, for how long, and what that risks",
@@ -56,7 +63,9 @@ bool is_withheld(const Endpoint& endpoint, const std::string& name, const FlagIn
 
 std::vector<Endpoint> with_flags(std::vector<Endpoint> all) {
   for (Endpoint& endpoint : all) {
-    for (FlagInfo& flag : describe_command(endpoint.name)->command.flags) {
+    if (endpoint.answers.empty()) endpoint.answers = {endpoint.name};
+    CallInfo info = *describe_command(endpoint.name);  // the table names commands that exist
+    for (FlagInfo& flag : info.command.flags) {
       std::string name = flag.name.starts_with("--") ? flag.name.substr(2) : to_lower(flag.name);
       if (!is_withheld(endpoint, name, flag)) endpoint.flags.emplace(std::move(name), std::move(flag));
     }

@@ -23,6 +23,8 @@ struct Endpoint {
   std::string summary;
   std::vector<std::string> withheld;  // flags that are not offered, beside those no endpoint has
   std::vector<Document> documents;
+  std::vector<std::string> answers = {};  // its documents by name, as schemas/ has them; empty: that of its own name
+  bool kept = true;                       // whether an answer holds for a while
   // What it can be asked: the command's flags without those withheld, by name without dashes.
   std::map<std::string, FlagInfo> flags = {};
 };

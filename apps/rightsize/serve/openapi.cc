@@ -6,6 +6,7 @@
 #include "base/located_json.h"
 #include "base/text.h"
 #include "rightsize/serve/endpoints.h"
+#include "rightsize/serve/site.h"
 
 namespace rightsize::app {
 namespace {
@@ -34,7 +35,27 @@ Json again(const JsonValue& value) {
   return object;
 }
 
-// The shapes of answers, by name.
+// Without what only a schema that stands alone has.
+Json within_components(const JsonValue& schema) {
+  Json kept = Json::object();
+  for (const JsonMember& member : schema.members) {
+    if (!member.name.starts_with('$')) kept[member.name] = again(member.value);
+  }
+  return kept;
+}
+
+// What schemas/NAME-1.json says of a document; any object where there is no such file.
+Json answer_schema(const std::string& name) {
+  const std::string path = fmt::format("/api/schemas/{}-1.json", name);
+  for (const WebFile& file : web_files()) {
+    if (file.path != path) continue;
+    if (const Checked<LocatedJson> read = LocatedJson::parse(path, std::string(file.content)))
+      return within_components(read->root());
+  }
+  return {{"type", "object"}};
+}
+
+// The shapes of what no command prints, by name.
 Json schemas() {
   const Checked<LocatedJson> read =
       LocatedJson::parse("documents.json", std::string(embedded_file("api/documents.json")));
@@ -105,11 +126,19 @@ std::string type_name(const std::string& name) {
   return made;
 }
 
+// One of the documents the command prints.
+Json answer_of(const Endpoint& endpoint) {
+  if (endpoint.answers.size() == 1) return reference(type_name(endpoint.answers.front()));
+  Json any = Json::array();
+  for (const std::string& name : endpoint.answers) any.push_back(reference(type_name(name)));
+  return {{"anyOf", std::move(any)}};
+}
+
 Json operation(const Endpoint& endpoint, const char* suffix) {
   return {{"operationId", endpoint.name + suffix},
           {"summary", endpoint.summary},
-          {"responses", responses({{"description", "the document of --format json"},
-                                   {"content", content(reference(type_name(endpoint.name)))}})}};
+          {"responses",
+           responses({{"description", "the document of --format json"}, {"content", content(answer_of(endpoint))}})}};
 }
 
 Json path_of(const Endpoint& endpoint) {
@@ -178,6 +207,7 @@ Json openapi_document() {
   for (const Endpoint& endpoint : endpoints()) {
     paths["/api/" + endpoint.name] = path_of(endpoint);
     shapes[type_name(endpoint.name) + "Request"] = request_schema(endpoint);
+    for (const std::string& name : endpoint.answers) shapes[type_name(name)] = answer_schema(name);
   }
   add_job_paths(paths);
   paths["/api/live"] = named("get", stream("watchLive", "This machine's GPUs: 'gpus' events, the document of top"));

@@ -1,4 +1,4 @@
-// The OpenAPI file: made from the endpoints' own flags and from what data/api/documents.json says of answers.
+// The OpenAPI file: made from the endpoints' own flags and from what schemas/ says of their documents.
 #pragma once
 
 #include "base/json.h"

@@ -21,7 +21,7 @@ namespace {
 struct Flags {
   std::string listen = "127.0.0.1:8477", token_file, certificate, key, catalog, replay;
   std::vector<std::string> from;
-  std::string prometheus, bearer_file, window = "7d";
+  std::string prometheus, bearer_file, window = "7d", ledger;
   double speed = 1;
   bool openapi = false;
   PriceFlag prices;
@@ -59,6 +59,7 @@ Result<std::string> read_token(const Flags& flags) {
 // The user's own fleet, or the one that comes with the program.
 Result<FleetSource> fleet_source(const Flags& flags, Scratch& scratch) {
   FleetSource source;
+  if (!flags.ledger.empty()) source.ledger = {"--ledger=" + flags.ledger};
   for (const std::string& price : flags.prices) source.words.push_back("--price=" + price);
   if (!flags.prometheus.empty()) {
     source.words.push_back("--prometheus=" + flags.prometheus);
@@ -156,6 +157,8 @@ Run add_serve(FlagSet& command) {
   command.add_option("--bearer-file", flags->bearer_file, "with --prometheus: file with a bearer token");
   command.add_option("--window", flags->window, "with --prometheus: how far back to look")->default_str("7d");
   add_price_flag(command, flags->prices);
+  command.add_option("--ledger", flags->ledger,
+                     "the decisions to show: a file, or postgres://... (or $RIGHTSIZE_LEDGER, or the usual one)");
   command.add_option("--replay", flags->replay, "live page without a GPU: play a recording");
   command.add_option("--speed", flags->speed, "with --replay: how many times faster than recorded")->default_str("1");
   command.add_flag("--openapi", flags->openapi, "print the OpenAPI file of the API and end");

@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <set>
-#include <tuple>
 
 #include <fmt/format.h>
 
@@ -74,21 +72,6 @@ Checked<void> teach(const Flags& flags, const Decision& decision, Ledger& ledger
 int exit_code_of(decisions::Finding outcome) {
   if (outcome == decisions::Finding::kBroken) return kCheckFailed;
   return outcome == decisions::Finding::kKept ? kDone : kNoFeasibleAnswer;
-}
-
-// Without what the ledger has already: a server's samples by their time, a recording by its name.
-std::vector<Sample> only_new(std::vector<Sample> fresh, const std::vector<Sample>& known) {
-  std::set<std::tuple<std::string, std::string, double>> seen;
-  std::set<std::string> files;
-  for (const Sample& s : known) {
-    seen.emplace(s.metric, s.source, in_unix_seconds(s.taken_at));
-    if (s.source.starts_with("profile ")) files.insert(s.source);
-  }
-  std::erase_if(fresh, [&](const Sample& s) {
-    if (files.contains(s.source)) return true;
-    return s.source.starts_with("prometheus ") && seen.contains({s.metric, s.source, in_unix_seconds(s.taken_at)});
-  });
-  return fresh;
 }
 
 Checked<Outcome> run(const Flags& flags) {

@@ -2,7 +2,8 @@
 import type { components, paths } from './schema';
 
 export type Schemas = components['schemas'];
-export type Plan = Schemas['Plan'];
+export type Plan = NonNullable<Schemas['Recommend']['plans']>[number];
+export type BatchPlan = NonNullable<Schemas['Batch']['frontier']>[number];
 
 type Posts = { [P in keyof paths as P extends `/api/${infer C}` ? (paths[P] extends { post: { requestBody?: unknown } } ? (C extends `${string}/${string}` ? never : C) : never) : never]: paths[P] };
 export type Command = keyof Posts & string;
@@ -66,11 +67,6 @@ export async function askForFile<C extends Command>(command: C, what: AskFor<C>,
 
 export async function showServer(): Promise<Schemas['Server']> {
   return (await (await request('/api/server', { headers: headers() })).json()) as Schemas['Server'];
-}
-
-/** Any document of the server: for commands that not every build has. */
-export async function showDocument(path: string): Promise<unknown> {
-  return (await request(path, { headers: headers() })).json();
 }
 
 export interface ServerEvent {

@@ -1,6 +1,6 @@
 // Latency against load, the cheapest settings that keep the SLOs, and what a stricter SLO costs.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { ask, search, type Schemas } from '../../api/client';
+import { ask, search, type BatchPlan, type Schemas } from '../../api/client';
 import { useAddress } from '../../lib/address';
 import { useAnswer, useSettled } from '../../lib/answer';
 import { duration, magnitude, money, number, percent } from '../../lib/format';
@@ -12,7 +12,6 @@ import { Frontier, LatencyAgainstLoad } from './pictures';
 import { answersAtOnce, atRate, DEFAULTS, loadsOf, searchFor, type Load, type State } from './question';
 
 type Batch = Schemas['Batch'];
-type BatchPlan = Schemas['BatchPlan'];
 
 interface Searching {
   value: Batch | undefined;
@@ -101,7 +100,7 @@ export function BatchingPage() {
   const key = useMemo(() => (models.value ? JSON.stringify(searchFor(JSON.parse(settled) as State, atOnce)) : null), [settled, atOnce, models.value]);
   const found = useSearch(key);
   const frontier = found.value?.frontier ?? [];
-  const plan = frontier[Number(state.at)] ?? found.value?.plan ?? undefined;
+  const plan = frontier[Number(state.at)] ?? (found.value?.plan as BatchPlan | null | undefined) ?? undefined;
   const loads = useLoads(state, plan, atOnce);
   const triton = found.value?.triton_config;
   return (
@@ -166,7 +165,7 @@ export function BatchingPage() {
                     { title: 'Delay', number: true, cell: (each) => duration(each.max_delay_ms / 1000) },
                     ...plan.slos.map((slo, i) => ({ title: slo.metric === slo.slo_percentile ? slo.metric : `${slo.slo_percentile} ${slo.metric.toUpperCase()}`, number: true, cell: (each: BatchPlan) => duration((each.slos[i]?.value_ms ?? 0) / 1000), sort: (each: BatchPlan) => each.slos[i]?.value_ms ?? 0 })),
                     { title: 'Load', number: true, cell: (each) => percent(each.load), sort: (each) => each.load },
-                    { title: 'A month', number: true, cell: (each) => <strong>{money(each.usd_per_month)}</strong>, sort: (each) => each.usd_per_month },
+                    { title: 'A month', number: true, cell: (each) => <strong>{money(each.usd_per_month)}</strong>, sort: (each) => each.usd_per_month ?? 0 },
                   ]}
                 />
               </Card>

@@ -1,6 +1,6 @@
 import * as Plot from '@observablehq/plot';
 import { useCallback, useMemo, useState } from 'preact/hooks';
-import type { Schemas } from '../../api/client';
+import type { BatchPlan } from '../../api/client';
 import { duration, money, number, shortMoney } from '../../lib/format';
 import { axisY, MONEY_TICKS, TIME_TICKS, within } from '../../parts/axes';
 import { Segmented } from '../../parts/basics';
@@ -9,7 +9,6 @@ import { rateWithin, type Load, type State } from './question';
 
 const TIP = { fill: 'var(--panel)', stroke: 'var(--line-strong)' };
 const COLOURS: Record<string, string> = { p50: 'var(--c7)', p95: 'var(--c1)', p99: 'var(--c6)' };
-type BatchPlan = Schemas['BatchPlan'];
 
 /** Lets the dashed line be dragged: what it is dragged to, as it moves. The picture is drawn again meanwhile, so the window listens. */
 function dragLine(plot: SVGSVGElement & Plot.Plot, limit: number, onDrag: (value: number) => void): void {
@@ -90,7 +89,7 @@ export function Frontier(props: { plans: BatchPlan[]; picked: BatchPlan; onPick:
   const slo = props.picked.slos[0];
   const name = slo === undefined || slo.metric === slo.slo_percentile ? 'latency' : slo.metric.toUpperCase();
   const rows = useMemo(() => props.plans.map((plan) => ({ gpus: plan.gpus, gpu: plan.gpu, max_batch: plan.max_batch, milliseconds: value(plan), usd_per_month: plan.usd_per_month })), [props.plans]);
-  const costs = props.plans.map((plan) => plan.usd_per_month);
+  const costs = props.plans.flatMap((plan) => (plan.usd_per_month === null ? [] : [plan.usd_per_month]));
   const bill: [number, number] = [Math.min(...costs) / 1.3, Math.max(...costs) * 1.3];
   const draw = useCallback(
     (): Plot.PlotOptions => ({

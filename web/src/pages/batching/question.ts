@@ -1,4 +1,4 @@
-import type { AskFor, Schemas } from '../../api/client';
+import type { AskFor, BatchPlan, Schemas } from '../../api/client';
 import { durationFlag } from '../../lib/format';
 
 export const DEFAULTS = {
@@ -26,7 +26,7 @@ export function searchFor(state: State, atOnce: boolean): AskFor<'batch'> {
 }
 
 /** The plan’s own settings under another rate. */
-export function atRate(state: State, plan: Schemas['BatchPlan'], atOnce: boolean, rate: number): AskFor<'batch'> {
+export function atRate(state: State, plan: BatchPlan, atOnce: boolean, rate: number): AskFor<'batch'> {
   return {
     model: state.model,
     gpu: plan.gpu,

@@ -75,7 +75,7 @@ export function MigPage() {
   const plan = answer.value;
   useEffect(() => {
     setRefused(null);
-    setBoards((plan?.gpus ?? []).map((gpu) => ({ gpu: gpu.gpu ?? '', pieces: (gpu.instances ?? []).map((each) => ({ profile: each.profile, start: each.start, size: each.size, workload: each.workload, replica: each.workloads[0]?.replica ?? 0 })) })));
+    setBoards((plan?.gpus ?? []).map((gpu) => ({ gpu: gpu.gpu ?? '', pieces: (gpu.instances ?? []).map((each) => ({ profile: each.profile, start: each.start, size: each.size, workload: each.workload, replica: each.workloads?.[0]?.replica ?? 0 })) })));
   }, [plan]);
   const used = boards.filter((board) => board.pieces.length > 0).length;
   const each = plan && plan.gpu_count ? (plan.usd_per_month ?? 0) / plan.gpu_count : 0;

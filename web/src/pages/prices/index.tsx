@@ -42,13 +42,13 @@ function ByProvider(props: { offers: Offer[]; onPick: (provider: string) => void
 
 function History(props: { gpu: string }) {
   const answer = useAnswer('prices', useMemo(() => ({ what: 'history', gpu: props.gpu }) as AskFor<'prices'>, [props.gpu]));
-  const rows = useMemo(() => historyOf(answer.value), [answer.value]);
+  const rows = useMemo(() => historyOf(answer.value as Schemas['PricesHistory'] | undefined), [answer.value]);
   const draw = useCallback(
     (): Plot.PlotOptions => ({
       height: 240,
       marginLeft: 46,
       x: { type: 'utc', label: null },
-      y: { label: '↑ $ a GPU-hour', grid: true, zero: true },
+      y: { label: '↑ $ an hour of a machine', grid: true, zero: true },
       marks: [Plot.line(rows, { x: 'day', y: 'usd', z: 'name', stroke: (row: (typeof rows)[number]) => COLOURS[row.purchase] ?? 'var(--c8)', curve: 'step-after' }), Plot.tip(rows, Plot.pointer({ x: 'day', y: 'usd', title: (row: (typeof rows)[number]) => `${row.name}\n${money(row.usd)}`, ...TIP }))],
     }),
     [rows],
@@ -75,7 +75,7 @@ export function PricesPage() {
   const choices = useMemo<Choice[]>(() => (gpus.value?.gpus ?? []).map((gpu) => ({ value: gpu.name, note: `${number((gpu.memory_bytes ?? 0) / 2 ** 30)} GiB`, words: `${gpu.name} ${gpu.vendor.toLowerCase()}` })), [gpus.value]);
   const asked = useMemo(() => ({ gpu: state.gpu, ...(state.community === '' ? {} : { community: true }) }) as AskFor<'prices'>, [state.gpu, state.community]);
   const answer = useAnswer('prices', asked);
-  const all = (answer.value?.prices ?? []) as NonNullable<Schemas['Prices']['prices']>;
+  const all = (answer.value as Schemas['Prices'] | undefined)?.prices ?? [];
   const terms = state.terms === '' ? [...TERMS] : state.terms.split(',');
   const shown = useMemo(() => all.filter((price) => terms.includes(price.purchase as (typeof TERMS)[number]) && (state.provider === '' || price.provider === state.provider)), [all, state.terms, state.provider]);
   const best = useMemo(() => bestOfEach(all.filter((price) => terms.includes(price.purchase as (typeof TERMS)[number]))), [all, state.terms]);

@@ -31,12 +31,19 @@ export interface Day {
   usd: number;
 }
 
-/** Days of prices, an offer a line. */
-export function historyOf(answer: Schemas['Prices'] | undefined): Day[] {
-  const rows = (answer as { history?: { provider?: string; instance?: string; region?: string; zone?: string; purchase?: string; gpus?: number; date?: string; usd_per_hour?: number; usd_per_gpu_hour?: number }[] } | undefined)?.history ?? [];
-  return rows.flatMap((row) => {
-    const usd = row.usd_per_gpu_hour ?? (row.usd_per_hour === undefined ? undefined : row.usd_per_hour / (row.gpus ?? 1));
-    if (usd === undefined || row.date === undefined) return [];
-    return [{ name: [row.provider, row.instance, row.region, row.zone, row.purchase].filter(Boolean).join(' '), purchase: row.purchase ?? '', day: new Date(row.date), usd }];
+interface PastOffer {
+  provider: string;
+  instance: string;
+  region: string;
+  zone: string | null;
+  purchase: string;
+  points: { date: string; usd_per_hour: number }[];
+}
+
+/** Days of prices of whole machines, an offer a line. */
+export function historyOf(answer: Schemas['PricesHistory'] | undefined): Day[] {
+  return ((answer?.offers ?? []) as PastOffer[]).flatMap((offer) => {
+    const name = [offer.provider, offer.instance, offer.region, offer.zone, offer.purchase].filter(Boolean).join(' ');
+    return offer.points.map((point) => ({ name, purchase: offer.purchase, day: new Date(point.date), usd: point.usd_per_hour }));
   });
 }
