@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "http/certificates.h"
 #include "http/libcurl.h"
 #include "http/scrub.h"
 
@@ -132,7 +133,7 @@ struct Client::State {
     }
     set(CURLOPT_SSLCERT, auth.certificate);
     set(CURLOPT_SSLKEY, auth.key);
-    set(CURLOPT_CAINFO, auth.authority);
+    set(CURLOPT_CAINFO, auth.authority.empty() ? system_certificates() : auth.authority);
     if (auth.insecure) {
       libcurl().easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 0L);
       libcurl().easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L);
