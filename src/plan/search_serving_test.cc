@@ -36,6 +36,9 @@ serving::Replica replica_of(const Request& request, const perf::ModelWork& work,
   job.precision = plan.job.precision;
   job.parallel.gpus = job.parallel.tensor = plan.job.parallel.tensor;
   job.parallel.expert = plan.job.parallel.expert;
+  job.parallel.attention_data = plan.job.parallel.attention_data;
+  job.serve.disaggregated = plan.job.serve.disaggregated;
+  if (job.serve.disaggregated) job.parallel.gpus = job.serve.disaggregated->gpus();
   if (perf::serves_batches(work)) return *serving::batch_replica(predictor, job, gpu, speed);
   return *serving::token_replica(predictor, job, gpu, speed, perf::cluster_of(*plan.offer.machine, gpu));
 }

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "base/csv.h"
-#include "perf/calibration/measured_runs.h"
 
 namespace rightsize::fit {
 namespace {
@@ -290,9 +289,7 @@ std::string measured_rows(const std::vector<Stage>& stages, const Measurements& 
     if (!stage.target.starts_with("stacks/")) continue;
     for (const MeasuredRow* row : rows_of(stage, measurements, constants)) {
       const auto& run = std::get<perf::Measurement>(row->what);
-      const int profile = perf::profile_of(run.work, run.job);
-      const std::string stack(profile == perf::kVisionSlot ? "vision" : model::name_of(run.job.stack));
-      Runs& runs = stacks[stack];
+      Runs& runs = stacks[stage.target.substr(stage.target.find('/') + 1)];
       runs.gpus.insert(row->gpu->name);
       runs.vendors.insert(row->gpu->vendor);
       runs.formats.insert(std::string(model::name_of(run.job.precision)));

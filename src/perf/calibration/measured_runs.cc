@@ -15,11 +15,10 @@ std::vector<std::pair<std::string_view, bool>> MeasuredRuns::named() const {
   return {{"gpu", gpu}, {"vendor", vendor}, {"stack", stack}, {"format", format}, {"family", family}, {"size", size}};
 }
 
-int profile_of(const ModelWork& work, const model::Job& job) { return work.image ? kVisionSlot : slot_of(job.stack); }
-
 MeasuredRuns measured_runs(const Constants& constants, const ModelWork& work, const model::Job& job,
                            const catalog::Gpu& gpu) {
-  const MeasuredSet& runs = constants.measured_runs[static_cast<std::size_t>(profile_of(work, job))];
+  const int profile = work.image ? kVisionSlot : slot_of(job.stack);
+  const MeasuredSet& runs = constants.measured_runs[static_cast<std::size_t>(profile)];
   MeasuredRuns found;
   found.stack = !runs.gpus.empty();
   found.gpu = has(runs.gpus, gpu.name);

@@ -25,7 +25,4 @@ struct MeasuredRuns {
 MeasuredRuns measured_runs(const Constants& constants, const ModelWork& work, const model::Job& job,
                            const catalog::Gpu& gpu);
 
-// The profile that answers for a job: the stack's own, or that of image models.
-int profile_of(const ModelWork& work, const model::Job& job);
-
 }  // namespace rightsize::perf
