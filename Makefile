@@ -26,10 +26,12 @@ test: ## build everything, then run every test
 	@echo "==> testing"
 	@ctest --test-dir $(RELEASE) --output-on-failure -j$(JOBS)
 
-check: test ## every test, then what takes longer: 500 random requests, 200 killed imports on SQLite and PostgreSQL each, 50 services
+check: test ## every test, then what takes longer: 500 random requests, 200 killed imports on SQLite and PostgreSQL each, 50 services, the page's server under load
 	@RIGHTSIZE_RANDOM_REQUESTS=500 $(RELEASE)/plan_test --gtest_filter='RandomRequests.*'
 	@python3 tests/market/kill_test.py $(PROGRAM) 200
+	@python3 tests/decisions/kill_test.py $(PROGRAM) 1000
 	@python3 tests/service/truth_test.py $(PROGRAM) $(RELEASE)/tests/play_service --seeds 50
+	@python3 tests/web/load_test.py $(PROGRAM) --minutes 10 || [ $$? -eq 77 ]
 
 bench: ## the benchmarks of the hot paths
 	@tools/setup build test

@@ -16,6 +16,7 @@ namespace rightsize::app {
 // Exit codes, as documented in --help.
 inline constexpr int kDone = 0;
 inline constexpr int kNoFeasibleAnswer = 2;
+inline constexpr int kCheckFailed = 4;  // what was asked to be checked is not so; for cron and CI
 
 // What a command ends with: a report and an exit code, or everything that was wrong.
 struct Outcome {
@@ -38,6 +39,9 @@ Run add_calibrate(FlagSet& command);
 Run add_batch(FlagSet& command);
 Run add_checklist(FlagSet& command);
 Run add_commit(FlagSet& command);
+Run add_decide(FlagSet& command);
+Run add_decisions(FlagSet& command);
+Run add_diff(FlagSet& command);
 Run add_exporter(FlagSet& command);
 Run add_fleet(FlagSet& command);
 Run add_gpus(FlagSet& command);
@@ -48,8 +52,11 @@ Run add_models(FlagSet& command);
 Run add_profile(FlagSet& command);
 Run add_prices(FlagSet& command);
 Run add_recommend(FlagSet& command);
+Run add_serve(FlagSet& command);
+Run add_rollout(FlagSet& command);
 Run add_service(FlagSet& command);
 Run add_top(FlagSet& command);
+Run add_verify(FlagSet& command);
 Run add_window(FlagSet& command);
 
 // The catalogue for this run: the built-in one, the overlay the user named, what the price store holds, and what the

@@ -1,5 +1,5 @@
 // rightsize: parses the command line, runs one command, prints its report. The only place that prints errors and
-// chooses an exit code.
+// chooses an exit code. entry.cc holds main(): everything else is a library, which other front ends link.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -16,6 +16,7 @@
 #include "base/long_work.h"
 #include "base/suggest.h"
 #include "report/report.h"
+#include "rightsize/call.h"
 #include "rightsize/command.h"
 #include "rightsize/input/named_gpu.h"
 #include "rightsize/manual/manual.h"
@@ -62,6 +63,21 @@ constexpr Command kCommands[] = {
      add_commit,
      {"commit --base 8,peak=20,share=0.3 --gpu h100-sxm --provider gcp",
       "commit --usage examples/commit/usage.csv --on-demand 4 --one-year 2.6 --three-years 1.9"}},
+    {"decide",
+     "keeps a plan as a decision: what was predicted, on which facts, by whom and why",
+     add_decide,
+     {"decide --from examples/decisions/plan.json --workload chat --before 9200 --dry-run",
+      "decide --from examples/decisions/plan.json --workload chat --team search --why 'cheaper at the same SLO' "
+      "--dry-run"}},
+    {"decisions",
+     "the ledger of decisions: list, show, export; savings to date; review for cron",
+     add_decisions,
+     {"decisions list --ledger examples/decisions/ledger.db",
+      "decisions show chat --ledger examples/decisions/ledger.db"}},
+    {"diff",
+     "what a change of GPU requests in Kubernetes, SkyPilot, Slurm or Terraform files costs",
+     add_diff,
+     {"diff examples/ci/before examples/ci/after", "diff examples/ci/before examples/ci/after --format md"}},
     {"exporter",
      "a fleet's verdicts and dollars as Prometheus metrics",
      add_exporter,
@@ -96,6 +112,15 @@ constexpr Command kCommands[] = {
      "what a workload really does to a GPU: what binds it, what it wastes, what to do",
      add_profile,
      {"profile --replay examples/profile/train.csv", "profile --replay examples/profile/train.csv --format json"}},
+    {"serve",
+     "the commands as a web page and a JSON API",
+     add_serve,
+     {"serve --openapi", "serve --openapi --format json"}},
+    {"rollout",
+     "puts a decision into practice: one job, 10 %, 50 %, all, each stage checked, with the way back",
+     add_rollout,
+     {"rollout status chat --ledger examples/decisions/ledger.db",
+      "rollout status chat --ledger examples/decisions/ledger.db --format json"}},
     {"service",
      "a running LLM service from its own metrics: traffic, latency, cost, and what would cost less",
      add_service,
@@ -106,6 +131,11 @@ constexpr Command kCommands[] = {
      "every GPU of this machine, live: what binds it, what it costs, what of that is wasted",
      add_top,
      {"top --help", "top --help"}},
+    {"verify",
+     "what was predicted of a decision against what was measured: kept, broken, or how much more data",
+     add_verify,
+     {"verify chat --ledger examples/decisions/ledger.db",
+      "verify chat --ledger examples/decisions/ledger.db --format json"}},
     {"window",
      "work that can wait: GPUs, schedule and cost in windows, against real time",
      add_window,
@@ -114,12 +144,6 @@ constexpr Command kCommands[] = {
 };
 
 constexpr int kInterrupted = 130;  // as shells count: 128 and SIGINT
-
-std::vector<std::string> command_names() {
-  std::vector<std::string> names;
-  for (const Command& command : kCommands) names.emplace_back(command.name);
-  return names;
-}
 
 // A command, with its flags and what to run.
 struct Named {
@@ -358,14 +382,50 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace rightsize::app
 
-int main(int argc, char** argv) {
+Checked<Outcome> call(const std::string& command, const std::vector<std::string>& words) {
+  if (find_command(command) == nullptr) return fail(Errors{unknown_command(command)});
+  CommandLine line(command);
+  std::vector<std::string> reversed(words.rbegin(), words.rend());  // as the library takes them
+  reversed.push_back(command);
   try {
-    return rightsize::app::run(argc, argv);
+    line.root.parse(std::move(reversed));
+  } catch (const CLI::ParseError& failure) {
+    return fail(Errors{explain(failure, line.root)});
+  }
+  if (line.common.help) return fail(Errors{bad_input("--help is for the program, not for calls of a command")});
+  try {
+    return line.named.at(line.root.get_subcommands().front()).run();
   } catch (const std::exception& unexpected) {
-    std::cerr << rightsize::describe(
-        rightsize::bug(unexpected.what()).with_hint("please report this, with the command"));
+    return fail(Errors{bug(unexpected.what()).with_hint("please report this, with the call")});
+  }
+}
+
+Result<CallInfo> describe_command(const std::string& name) {
+  const Command* command = find_command(name);
+  if (command == nullptr) return fail(unknown_command(name));
+  CommandLine line(name);
+  CallInfo info{line.describe(*command), {}};
+  for (const CLI::Option* option : line.root.get_subcommand(name)->get_options()) {
+    if (option->get_items_expected_max() <= 1) continue;
+    for (const std::string& flag : option->get_lnames()) info.repeatable.insert("--" + flag);
+  }
+  return info;
+}
+
+std::vector<std::string> command_names() {
+  std::vector<std::string> names;
+  for (const Command& command : kCommands) names.emplace_back(command.name);
+  return names;
+}
+
+int run_program(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& unexpected) {
+    std::cerr << describe(bug(unexpected.what()).with_hint("please report this, with the command"));
     return 70;
   }
 }
+
+}  // namespace rightsize::app

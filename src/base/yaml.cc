@@ -1,6 +1,8 @@
 #include "base/yaml.h"
 
+#include <map>
 #include <set>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
@@ -22,21 +24,28 @@ class Builder : public YAML::EventHandler {
   void OnDocumentStart(const YAML::Mark&) override {}
   void OnDocumentEnd() override {}
   void OnAnchor(const YAML::Mark&, const std::string&) override {}
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { add(make(YamlValue::Kind::kNull, mark)); }
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    add(make(YamlValue::Kind::kNull, mark), anchor);
+  }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { throw Refused{mark, "aliases (*name) are not read"}; }
-  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t, const std::string& value) override {
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
     YamlValue scalar = make(YamlValue::Kind::kScalar, mark);
     const bool plain = tag == "?";  // quoted ones have the tag "!"
     if (plain && (value.empty() || value == "~" || value == "null")) scalar.kind = YamlValue::Kind::kNull;
     scalar.scalar = value;
-    add(std::move(scalar));
+    add(std::move(scalar), anchor);
   }
-  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
     open_.push_back(make(YamlValue::Kind::kList, mark));
+    open_anchors_.push_back(anchor);
   }
   void OnSequenceEnd() override { close(); }
-  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
     open_.push_back(make(YamlValue::Kind::kMapping, mark));
+    open_anchors_.push_back(anchor);
     open_keys_.emplace_back();
   }
   void OnMapEnd() override {
@@ -44,7 +53,7 @@ class Builder : public YAML::EventHandler {
     close();
   }
 
- private:
+ protected:
   static YamlValue make(YamlValue::Kind kind, const YAML::Mark& mark) {
     YamlValue value;
     value.kind = kind;
@@ -54,10 +63,14 @@ class Builder : public YAML::EventHandler {
   }
   void close() {
     YamlValue done = std::move(open_.back());
+    const YAML::anchor_t anchor = open_anchors_.back();
     open_.pop_back();
-    add(std::move(done));
+    open_anchors_.pop_back();
+    add(std::move(done), anchor);
   }
-  void add(YamlValue value) {
+  virtual void remember(YAML::anchor_t /*anchor*/, const YamlValue& /*value*/) {}
+  void add(YamlValue value, YAML::anchor_t anchor) {
+    if (anchor != YAML::NullAnchor) remember(anchor, value);
     if (open_.empty()) {
       root = std::move(value);
     } else if (open_.back().kind == YamlValue::Kind::kList) {
@@ -71,8 +84,50 @@ class Builder : public YAML::EventHandler {
   }
 
   std::vector<YamlValue> open_;
+  std::vector<YAML::anchor_t> open_anchors_;
   std::vector<std::vector<YamlValue>> open_keys_;  // of every open mapping: the key waiting for its value
 };
+
+std::size_t values_in(const YamlValue& value) {
+  std::size_t count = 1;
+  for (const YamlValue& item : value.list) count += values_in(item);
+  for (const auto& [key, item] : value.mapping) count += values_in(item) + 1;
+  return count;
+}
+
+// Files of other tools: an alias is the value it names, as long as that stays small.
+class AliasBuilder : public Builder {
+ public:
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    constexpr std::size_t kMost = 100'000;
+    const auto found = known_.find(anchor);
+    if (found == known_.end()) throw Refused{mark, "an alias (*name) within what it names"};
+    copied_ += values_in(found->second);
+    if (copied_ > kMost) throw Refused{mark, "aliases (*name) that make the file enormous"};
+    add(found->second, YAML::NullAnchor);
+  }
+
+ private:
+  void remember(YAML::anchor_t anchor, const YamlValue& value) override { known_[anchor] = value; }
+
+  std::map<YAML::anchor_t, YamlValue> known_;
+  std::size_t copied_ = 0;
+};
+
+// `<<: *base`: the keys of the base that the mapping does not have itself.
+void merge_keys(YamlValue& value) {
+  for (YamlValue& item : value.list) merge_keys(item);
+  for (auto& [key, item] : value.mapping) merge_keys(item);
+  const YamlValue* merged = value.find("<<");
+  if (merged == nullptr) return;
+  const std::vector<YamlValue> bases = merged->kind == YamlValue::Kind::kList ? merged->list : std::vector{*merged};
+  std::erase_if(value.mapping, [](const auto& entry) { return entry.first.scalar == "<<"; });
+  for (const YamlValue& base : bases) {
+    for (const auto& [key, item] : base.mapping) {
+      if (value.find(key.scalar) == nullptr) value.mapping.emplace_back(key, item);
+    }
+  }
+}
 
 }  // namespace
 
@@ -97,14 +152,15 @@ const YamlValue* YamlValue::find(std::string_view key) const {
   return nullptr;
 }
 
-Result<YamlDocument> YamlDocument::parse(std::string file, std::string text) {
-  YamlDocument document;
-  document.file_ = std::move(file);
-  document.text_ = std::move(text);
-  document.line_starts_.push_back(0);
-  for (std::size_t i = 0; i < document.text_.size(); ++i) {
-    if (document.text_[i] == '\n') document.line_starts_.push_back(i + 1);
+YamlDocument::Source::Source(std::string name, std::string content)
+    : file(std::move(name)), text(std::move(content)), line_starts{0} {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\n') line_starts.push_back(i + 1);
   }
+}
+
+Result<YamlDocument> YamlDocument::parse(std::string file, std::string text) {
+  YamlDocument document(std::make_shared<const Source>(std::move(file), std::move(text)));
   auto refuse = [&](const YAML::Mark& mark, const std::string& why) {
     YamlValue at;
     at.line = mark.line < 0 ? 0 : static_cast<std::size_t>(mark.line);
@@ -112,7 +168,7 @@ Result<YamlDocument> YamlDocument::parse(std::string file, std::string text) {
     return fail(bad_input("not YAML we can read: " + why).at(document.place(at)));
   };
   try {
-    std::istringstream stream(document.text_);
+    std::istringstream stream(document.source_->text);
     YAML::Parser parser(stream);
     Builder builder;
     parser.HandleNextDocument(builder);
@@ -127,12 +183,41 @@ Result<YamlDocument> YamlDocument::parse(std::string file, std::string text) {
   return document;
 }
 
+YamlDocument::Several YamlDocument::parse_all(std::string file, std::string text) {
+  Several several;
+  const YamlDocument frame(std::make_shared<const Source>(std::move(file), std::move(text)));
+  const auto refuse = [&](const YAML::Mark& mark, const std::string& why) {
+    YamlValue at;
+    at.line = mark.line < 0 ? 0 : static_cast<std::size_t>(mark.line);
+    at.column = mark.column < 0 ? 0 : static_cast<std::size_t>(mark.column);
+    several.mistake = bad_input("not YAML we can read: " + why).at(frame.place(at));
+  };
+  try {
+    std::istringstream stream(frame.source_->text);
+    YAML::Parser parser(stream);
+    for (AliasBuilder builder; parser.HandleNextDocument(builder); builder = AliasBuilder()) {
+      merge_keys(builder.root);
+      if (builder.root.kind == YamlValue::Kind::kNull) continue;
+      several.documents.push_back(frame);
+      several.documents.back().root_ = std::move(builder.root);
+    }
+  } catch (const Refused& refused) {
+    refuse(refused.mark, refused.why);
+  } catch (const YAML::Exception& exception) {
+    refuse(exception.mark, exception.msg);
+  } catch (const std::exception& exception) {
+    several.mistake = bad_input(std::string("not YAML we can read: ") + exception.what());
+  }
+  return several;
+}
+
 Place YamlDocument::place(const YamlValue& value) const {
-  if (value.line >= line_starts_.size()) return {file_, 0, 0, 1, {}};
-  const std::size_t begin = line_starts_[value.line];
-  const std::size_t end = value.line + 1 < line_starts_.size() ? line_starts_[value.line + 1] - 1 : text_.size();
-  Place place{file_, static_cast<int>(value.line) + 1, static_cast<int>(value.column) + 1, 1,
-              text_.substr(begin, end - begin)};
+  const auto& [file, text, starts] = *source_;
+  if (value.line >= starts.size()) return {file, 0, 0, 1, {}};
+  const std::size_t begin = starts[value.line];
+  const std::size_t end = value.line + 1 < starts.size() ? starts[value.line + 1] - 1 : text.size();
+  Place place{file, static_cast<int>(value.line) + 1, static_cast<int>(value.column) + 1, 1,
+              text.substr(begin, end - begin)};
   if (!place.excerpt.empty() && place.excerpt.back() == '\r') place.excerpt.pop_back();
   const std::size_t left = place.excerpt.size() > value.column ? place.excerpt.size() - value.column : 1;
   place.length = static_cast<int>(std::max<std::size_t>(1, std::min(left, value.scalar.size())));

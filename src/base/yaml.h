@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,12 +30,28 @@ class YamlDocument {
   // alias can make a small file enormous.
   static Result<YamlDocument> parse(std::string file, std::string text);
 
+  // Every document of a file of another tool: `---` between them, tags ignored, aliases written out (at most
+  // 100,000 values in all), merge keys (<<) applied. Empty documents are left out. What was read before a mistake comes
+  // back with it.
+  struct Several {
+    std::vector<YamlDocument> documents = {};
+    std::optional<Error> mistake = {};
+  };
+  static Several parse_all(std::string file, std::string text);
+
   const YamlValue& root() const { return root_; }
   Place place(const YamlValue& value) const;
 
  private:
-  std::string file_, text_;
-  std::vector<std::size_t> line_starts_;
+  // Shared by the documents of one file.
+  struct Source {
+    Source(std::string name, std::string content);
+    std::string file, text;
+    std::vector<std::size_t> line_starts;
+  };
+  explicit YamlDocument(std::shared_ptr<const Source> source) : source_(std::move(source)) {}
+
+  std::shared_ptr<const Source> source_;
   YamlValue root_;
 };
 

@@ -17,12 +17,12 @@ std::string_view name_of(NumberFormat format) {
 }
 
 std::string_view name_of(Purchase purchase) {
-  static constexpr std::string_view kNames[] = {"on-demand", "spot", "1y", "3y"};
+  static constexpr std::string_view kNames[] = {"on-demand", "spot", "1y", "3y", "capacity-block"};
   return kNames[static_cast<int>(purchase)];
 }
 
 std::optional<Purchase> parse_purchase(std::string_view name) {
-  for (Purchase purchase : {Purchase::kOnDemand, Purchase::kSpot, Purchase::kOneYear, Purchase::kThreeYears}) {
+  for (Purchase purchase : kPurchases) {
     if (name_of(purchase) == name) return purchase;
   }
   // As other tools write it.

@@ -108,7 +108,10 @@ struct Machine {
   Provenance provenance;
 };
 
-enum class Purchase { kOnDemand, kSpot, kOneYear, kThreeYears };
+// A block is a cluster booked ahead for some days, paid before (AWS Capacity Blocks).
+enum class Purchase { kOnDemand, kSpot, kOneYear, kThreeYears, kBlock };
+inline constexpr Purchase kPurchases[] = {Purchase::kOnDemand, Purchase::kSpot, Purchase::kOneYear,
+                                          Purchase::kThreeYears, Purchase::kBlock};
 std::string_view name_of(Purchase purchase);
 std::optional<Purchase> parse_purchase(std::string_view name);
 

@@ -88,6 +88,7 @@ class Reader {
     price.unit = cell("Unit");
     price.usd = cell_number(cell("PricePerUnit"));
     price.line = line;
+    price.block = is_capacity_block(product);
     if (cell("Currency") != "USD") return sink_.refuse("not in dollars", instance, line);
     terms_.take(price);
   }

@@ -1,4 +1,5 @@
-// JSON of AWS, told apart by its members: the price list, Savings Plans, spot price history, the spot advisor.
+// JSON of AWS, told apart by its members: the price list, Savings Plans, Capacity Blocks on offer, spot price history,
+// the spot advisor.
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -33,6 +34,8 @@ class Reader {
         json_.read_string(region_);
       } else if (name == "SpotPriceHistory") {
         spot_history();
+      } else if (name == "CapacityBlockOfferings") {
+        capacity_blocks();
       } else if (name == "spot_advisor") {
         spot_advisor();
       } else {
@@ -43,8 +46,10 @@ class Reader {
     }
     if (json_.failed()) return fail(json_.error());
     if (!seen_) {
-      return fail(bad_input(file_ + ": no AWS price list, Savings Plan, spot history or spot advisor")
-                      .with_hint("expected a member products, terms, SpotPriceHistory or spot_advisor"));
+      return fail(
+          bad_input(file_ + ": no AWS price list, Savings Plan, Capacity Blocks, spot history or spot advisor")
+              .with_hint(
+                  "expected a member products, terms, CapacityBlockOfferings, SpotPriceHistory or spot_advisor"));
     }
     terms_.finish();
     return {};
@@ -53,6 +58,7 @@ class Reader {
  private:
   struct Product {
     std::string instance, region;
+    bool block = false;
   };
 
   void products() {
@@ -85,14 +91,14 @@ class Reader {
       auto a = strings();
       const std::string& instance = a["instanceType"];
       const catalog::Machine* machine = machines_.find(instance);
-      const bool plain = is_plain_linux({a["operatingSystem"], a["tenancy"], a["capacitystatus"], a["preInstalledSw"],
-                                         a["licenseModel"], a["marketoption"], a["operation"]});
-      if (!plain || instance.empty()) {
+      const AwsProduct product{a["operatingSystem"], a["tenancy"],      a["capacitystatus"], a["preInstalledSw"],
+                               a["licenseModel"],    a["marketoption"], a["operation"]};
+      if (!is_plain_linux(product) || instance.empty()) {
         sink_.pass();
       } else if (machine == nullptr) {
         if (a.contains("gpu")) sink_.refuse("machine not in the catalogue", instance, 0);
       } else {
-        products_[sku] = {machine->instance, a["regionCode"]};
+        products_[sku] = {machine->instance, a["regionCode"], is_capacity_block(product)};
       }
     }
   }
@@ -154,7 +160,8 @@ class Reader {
     }
     for (const Dimension& dimension : dimensions) {
       terms_.take({sku, product.instance, product.region, term, attributes["LeaseContractLength"],
-                   attributes["PurchaseOption"], attributes["OfferingClass"], dimension.unit, dimension.usd, 0});
+                   attributes["PurchaseOption"], attributes["OfferingClass"], dimension.unit, dimension.usd, 0,
+                   product.block});
     }
   }
 
@@ -249,6 +256,45 @@ class Reader {
         continue;
       }
       row.usd_per_hour = *price;
+      sink_.take(std::move(row));
+    }
+  }
+
+  // What `aws ec2 describe-capacity-block-offerings` answers: so many machines for so many hours, for one fee.
+  void capacity_blocks() {
+    for (json_.enter_array(); json_.next_item();) {
+      std::unordered_map<std::string, std::string> a;
+      std::unordered_map<std::string, double> numbers;
+      std::string name, text;
+      for (json_.enter_object(); json_.next_member(name);) {
+        if (json_.peek() == '"') {
+          json_.read_string(text);
+          a[name] = text;
+        } else if (const std::optional<double> number = json_.read_number()) {
+          numbers[name] = *number;
+        }
+      }
+      const catalog::Machine* machine = machines_.find(a["InstanceType"]);
+      if (machine == nullptr) {
+        sink_.pass();
+        continue;
+      }
+      const std::string& zone = a["AvailabilityZone"];
+      const std::optional<double> fee = cell_number(a["UpfrontFee"]);
+      const double machine_hours = numbers["InstanceCount"] * numbers["CapacityBlockDurationHours"];
+      if (!fee || !(machine_hours > 0) || zone.empty() || (!a["CurrencyCode"].empty() && a["CurrencyCode"] != "USD")) {
+        sink_.refuse("no fee in dollars, machines, hours or zone", machine->instance + " " + zone, 0);
+        continue;
+      }
+      FeedRow row;
+      row.provider = "aws";
+      row.instance = machine->instance;
+      row.region = zone.substr(0, zone.find_last_not_of("abcdefghijklmnopqrstuvwxyz") + 1);
+      row.zone = zone;
+      row.purchase = Purchase::kBlock;
+      row.usd_per_hour = *fee / machine_hours;
+      row.note = fmt::format("{:g} machines for {:g} h from {}", numbers["InstanceCount"],
+                             numbers["CapacityBlockDurationHours"], a["StartDate"].substr(0, 10));
       sink_.take(std::move(row));
     }
   }

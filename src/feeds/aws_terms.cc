@@ -8,17 +8,20 @@ namespace rightsize::feeds {
 
 using catalog::Purchase;
 
+bool is_capacity_block(const AwsProduct& product) { return product.market == "CapacityBlock"; }
+
 bool is_plain_linux(const AwsProduct& product) {
   return product.system == "Linux" && (product.tenancy == "Shared" || product.tenancy.empty()) &&
          (product.capacity == "Used" || product.capacity.empty()) &&
          (product.software == "NA" || product.software.empty()) && product.licence != "Bring your own license" &&
-         (product.market == "OnDemand" || product.market.empty()) &&
+         (product.market == "OnDemand" || product.market.empty() || is_capacity_block(product)) &&
          (product.operation == "RunInstances" || product.operation.empty());
 }
 
 void AwsTerms::take(const AwsPrice& price) {
   const std::string what = fmt::format("{} {}", price.instance, price.region);
   if (!price.usd) return sink_.refuse("price is not a number", what, price.line);
+  if (price.block && *price.usd == 0) return sink_.pass();  // its fee stands in the offerings
   if (price.term == "OnDemand") {
     FeedRow row;
     row.provider = "aws";
@@ -26,6 +29,7 @@ void AwsTerms::take(const AwsPrice& price) {
     row.region = price.region;
     row.usd_per_hour = *price.usd;
     row.line = price.line;
+    if (price.block) row.purchase = Purchase::kBlock;
     return sink_.take(std::move(row));
   }
   if (price.term != "Reserved") return sink_.pass();

@@ -16,14 +16,16 @@ struct AwsProduct {
   std::string_view system, tenancy, capacity, software, licence, market, operation;
 };
 
-// Linux, shared, without licences or pre-installed software, used on demand. Rows of capacity reservations cost $0 and
-// those of Capacity Blocks are another product.
+// Linux, shared, without licences or pre-installed software, used on demand or in a Capacity Block. Rows of capacity
+// reservations cost $0.
 bool is_plain_linux(const AwsProduct& product);
+bool is_capacity_block(const AwsProduct& product);
 
 struct AwsPrice {
   std::string_view sku, instance, region, term, lease, option, offering, unit;
   std::optional<double> usd;
   long line = 0;
+  bool block = false;  // in a Capacity Block
 };
 
 class AwsTerms {

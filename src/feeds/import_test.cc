@@ -199,6 +199,18 @@ TEST(AwsSavingsPlans, AreTheTermsPrice) {
   EXPECT_DOUBLE_EQ(price(*found, "p5.48xlarge", "us-east-1", Purchase::kOneYear), 40.1);
 }
 
+TEST(AwsCapacityBlocks, AFeeIsDividedByMachinesAndHours) {
+  const auto found = import("aws", R"({"CapacityBlockOfferings":[
+    {"CapacityBlockOfferingId":"cb-1","InstanceType":"p5.48xlarge","AvailabilityZone":"us-east-2a","InstanceCount":4,"StartDate":"2026-11-20T11:30:00.000Z","CapacityBlockDurationHours":48,"UpfrontFee":"6041.088","CurrencyCode":"USD","Tenancy":"default"},
+    {"CapacityBlockOfferingId":"cb-2","InstanceType":"p5.48xlarge","AvailabilityZone":"us-east-2a","InstanceCount":0,"StartDate":"2026-11-20T11:30:00.000Z","CapacityBlockDurationHours":48,"UpfrontFee":"1","CurrencyCode":"USD"}]})");
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->prices.size(), 1U);
+  EXPECT_EQ(found->prices[0].purchase, catalog::Purchase::kBlock);
+  EXPECT_EQ(found->prices[0].region, "us-east-2");
+  EXPECT_NEAR(in_usd_per_machine_hour(found->prices[0].machine_price), 31.464, 1e-9);
+  EXPECT_EQ(found->audit.refused_rows, 1);
+}
+
 TEST(AwsSpot, HistoryKeepsZoneIdsAndTheNewestPrice) {
   const auto found = import("aws", R"({"SpotPriceHistory":[
     {"AvailabilityZone":"us-east-2c","AvailabilityZoneId":"use2-az3","InstanceType":"p5.48xlarge","ProductDescription":"Linux/UNIX","SpotPrice":"20.2849","Timestamp":"2026-10-30T01:00:00Z"},

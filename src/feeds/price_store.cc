@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "store/schema.h"
 
 namespace rightsize::feeds {
 namespace {
@@ -18,11 +19,8 @@ using catalog::Price;
 using catalog::Purchase;
 using store::Value;
 
-constexpr std::int64_t kVersion = 1;
-
 // Days are counted from 1970; purchase is the catalogue's word; offers are numbered by us so that both databases agree.
 constexpr const char* kTables[] = {
-    "CREATE TABLE IF NOT EXISTS version (number BIGINT NOT NULL)",
     "CREATE TABLE IF NOT EXISTS offer (id BIGINT PRIMARY KEY, provider TEXT NOT NULL, instance TEXT NOT NULL, "
     "region TEXT NOT NULL, zone TEXT NOT NULL, purchase TEXT NOT NULL, "
     "UNIQUE (provider, instance, region, zone, purchase))",
@@ -268,25 +266,13 @@ Result<PriceStore> PriceStore::open(const std::string& url) {
 }
 
 Result<> PriceStore::prepare() {
-  std::int64_t version = 0;
-  // A store that is ready is only read, so that looking a price up never waits for an import.
-  const Result<> read =
-      database_->query("SELECT number FROM version", {}, [&](const store::Row& row) { version = row.integer(0); });
-  if (read && version == kVersion) return {};
-  if (read && version > kVersion) {
-    return fail(unreadable(fmt::format("{}: made by a newer rightsize (version {} of its tables, this one knows {})",
-                                       database_->name(), version, kVersion)));
-  }
-  store::Transaction change(*database_);
-  if (Result<> begun = change.start(); !begun) return begun;
-  for (const char* table : kTables) {
-    if (Result<> made = database_->run(table); !made) return made;
-  }
-  const std::string history = std::string(kHistory) + (database_->is_postgres() ? "" : " WITHOUT ROWID");
-  if (Result<> made = database_->run(history); !made) return made;
-  if (Result<> made = database_->run("DELETE FROM version"); !made) return made;
-  if (Result<> made = database_->run("INSERT INTO version (number) VALUES ($1)", {kVersion}); !made) return made;
-  return change.commit();
+  store::Schema schema{"version",
+                       {"offer", "current_price", "machine", "interruption", "import", "price"},
+                       {{std::begin(kTables), std::end(kTables)}}};
+  schema.steps.front().push_back(std::string(kHistory) + (database_->is_postgres() ? "" : " WITHOUT ROWID"));
+  Result<store::Readiness> ready = store::bring_up_to_date(*database_, schema);
+  if (!ready) return fail(std::move(ready).error());
+  return {};
 }
 
 Result<Audit> PriceStore::save(const Import& import, const ImportLabel& label) {

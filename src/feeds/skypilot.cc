@@ -53,7 +53,7 @@ class Reader {
     columns_ = CsvColumns(record);
     for (const char* needed : {"InstanceType", "AcceleratorName", "AcceleratorCount", "Price", "Region"}) {
       if (columns_.has(needed)) continue;
-      return fail(bad_input(fmt::format("{}: not a SkyPilot catalogue: no column {}", source_.file, needed))
+      return fail(bad_input(fmt::format("not a SkyPilot catalogue: no column {}", needed))
                       .at({source_.file, 1, 1, 1, std::string(record.substr(0, 100))}));
     }
     const bool parts = source_.options.provider == "gcp";

@@ -18,7 +18,7 @@ Result<CsvColumns> read_header(CsvStream& csv, const Source& source, std::initia
   CsvColumns columns(record);
   for (const char* name : needed) {
     if (columns.has(name)) continue;
-    return fail(bad_input(fmt::format("{}: not {}: no column {}", source.file, what, name))
+    return fail(bad_input(fmt::format("not {}: no column {}", what, name))
                     .at({source.file, static_cast<int>(csv.line()), 1, 1, std::string(record.substr(0, 100))}));
   }
   return columns;

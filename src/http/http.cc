@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cmath>
 #include <ctime>
+#include <filesystem>
+#include <fstream>
 #include <random>
 #include <thread>
 
@@ -12,6 +14,7 @@
 
 #include "base/text.h"
 #include "http/libcurl.h"
+#include "http/scrub.h"
 
 namespace rightsize::http {
 namespace {
@@ -21,10 +24,26 @@ struct Received {
   double retry_after = 0;
   std::size_t most = 0;
   bool too_long = false;
+  int status = 0;
+  std::string etag;
+  std::string file;         // where the body goes, empty: into `body`
+  std::ofstream out;        // open from the first piece on
+  std::string range, same;  // headers that ask for the rest of a file
 };
+
+// A piece of a file: after what is there when the server goes on where we stopped, else from its beginning.
+bool take_piece(Received& received, const char* data, std::size_t count) {
+  if (!received.out.is_open()) {
+    received.out.open(received.file, std::ios::binary | (received.status == 206 ? std::ios::app : std::ios::trunc));
+    std::ofstream(received.file + ".etag", std::ios::trunc) << received.etag;
+  }
+  return static_cast<bool>(received.out.write(data, static_cast<std::streamsize>(count)));
+}
 
 std::size_t take_body(char* data, std::size_t, std::size_t count, void* user) {
   auto& received = *static_cast<Received*>(user);
+  if (!received.file.empty() && (received.status == 200 || received.status == 206))
+    return take_piece(received, data, count) ? count : 0;
   if (received.body.size() + count > received.most) {
     received.too_long = true;
     return 0;
@@ -35,10 +54,17 @@ std::size_t take_body(char* data, std::size_t, std::size_t count, void* user) {
 
 std::size_t take_header(char* data, std::size_t, std::size_t count, void* user) {
   const std::string_view line(data, count);
-  const std::size_t colon = line.find(':');
-  if (colon != std::string_view::npos && to_lower(line.substr(0, colon)) == "retry-after") {
-    static_cast<Received*>(user)->retry_after = retry_after_seconds(trim(line.substr(colon + 1)));
+  auto& received = *static_cast<Received*>(user);
+  if (line.starts_with("HTTP/")) {  // also of each redirection
+    const std::size_t space = line.find(' ');
+    received.status = space == std::string_view::npos ? 0 : std::atoi(std::string(line.substr(space + 1)).c_str());
+    received.etag.clear();
   }
+  const std::size_t colon = line.find(':');
+  if (colon == std::string_view::npos) return count;
+  const std::string name = to_lower(line.substr(0, colon));
+  if (name == "retry-after") received.retry_after = retry_after_seconds(trim(line.substr(colon + 1)));
+  if (name == "etag") received.etag = trim(line.substr(colon + 1));
   return count;
 }
 
@@ -118,8 +144,10 @@ struct Client::State {
     libcurl().easy_reset(curl);
     set_auth();
     curl_slist* headers = nullptr;
-    for (const auto& [name, value] : auth.headers)
-      headers = libcurl().slist_append(headers, (name + ": " + value).c_str());
+    for (const auto& [name, value] : auth.headers) headers = libcurl().slist_append(headers, (name + ": " + value).c_str());
+    for (const std::string& header : {received.range, received.same}) {
+      if (!header.empty()) headers = libcurl().slist_append(headers, header.c_str());
+    }
     libcurl().easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
     libcurl().easy_setopt(curl, CURLOPT_URL, url.c_str());
     libcurl().easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -128,7 +156,8 @@ struct Client::State {
     libcurl().easy_setopt(curl, CURLOPT_MAXREDIRS, 5L);
     libcurl().easy_setopt(curl, CURLOPT_POSTREDIR, static_cast<long>(CURL_REDIR_POST_ALL));
     libcurl().easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    libcurl().easy_setopt(curl, CURLOPT_ACCEPT_ENCODING, "");
+    // A part of a compressed answer could not be continued.
+    if (received.file.empty()) libcurl().easy_setopt(curl, CURLOPT_ACCEPT_ENCODING, "");
     libcurl().easy_setopt(curl, CURLOPT_USERAGENT, "rightsize");
     libcurl().easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(in_milliseconds(policy.connect_limit)));
     libcurl().easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(in_milliseconds(policy.limit)));
@@ -180,10 +209,23 @@ struct Client::State {
     return error;
   }
 
-  Result<Answer> ask(const std::string& url, const std::string* form) {
+  // The rest of a file, if the server still has the file the beginning is of.
+  static void ask_for_rest(Received& received) {
+    std::error_code none;
+    const auto size = std::filesystem::file_size(received.file, none);
+    std::string etag;
+    std::getline(std::ifstream(received.file + ".etag"), etag);
+    if (none || size == 0 || etag.empty() || etag.starts_with("W/")) return;
+    received.range = fmt::format("Range: bytes={}-", size);
+    received.same = "If-Range: " + etag;
+  }
+
+  Result<Answer> ask(const std::string& url, const std::string* form, const std::string& file = {}) {
     for (int attempt = 1;; ++attempt) {
       Received received;
       received.most = policy.most_bytes;
+      received.file = file;
+      if (!file.empty()) ask_for_rest(received);
       const CURLcode code = perform(url, form, received);
       if (received.too_long) {
         return fail(unreadable(fmt::format("{} answers with more than {} MiB", shown_url(url), policy.most_bytes >> 20))
@@ -201,7 +243,15 @@ struct Client::State {
       if (code == CURLE_OPERATION_TIMEDOUT && connected > 0) {
         return Answer{408, fmt::format("no answer within {:.3g} s ({} tries)", in_seconds(policy.limit), attempt)};
       }
+      if (code == CURLE_WRITE_ERROR) return fail(unreadable(fmt::format("cannot write '{}'", file)));
       if (code != CURLE_OK) return fail(explain(code, url, attempt));
+      if (status == 416 && !received.range.empty()) {  // the whole file is there, or another: from the beginning
+        std::error_code ignored;
+        std::filesystem::remove(file + ".etag", ignored);
+        continue;
+      }
+      constexpr long kFirstError = 400;  // what is shown to people
+      if (status >= kFirstError) received.body = scrubbed(std::move(received.body), auth, url);
       return Answer{static_cast<int>(status), std::move(received.body)};
     }
   }
@@ -223,6 +273,14 @@ Result<Answer> Client::post_form(const std::string& url, const Form& form) {
   if (!libcurl().loaded) return fail(libcurl().loaded.error());
   const std::string encoded = encode(state_->curl, form);
   return state_->ask(url, &encoded);
+}
+
+Result<Answer> Client::post(const std::string& url, const std::string& body) { return state_->ask(url, &body); }
+
+Result<Answer> Client::download(const std::string& url, const std::string& file) {
+  RIGHTSIZE_TRY(Answer answer, state_->ask(url, nullptr, file));
+  if (answer.status == 206) answer.status = 200;
+  return answer;
 }
 
 std::string shown_url(std::string_view url) {

@@ -105,9 +105,8 @@ class Fitting {
 
 // Images of a prompt take tokens beside its text, and time in the tower.
 void add_images(ModelShape& model, Job& job) {
-  if (!model.vision || job.kind != JobKind::kServe) return;
-  if (job.image.count == 0 && job.image.resolution) job.image.count = 1;
-  if (job.image.count == 0) return;
+  if (!has_images(model, job)) return;
+  if (job.image.count == 0) job.image.count = 1;
   const ImageSize size = job.image.resolution.value_or(kUsualImage);
   job.image.tokens = job.image.count * image_tokens(*model.vision, size);
   job.serve.isl += job.image.tokens;
@@ -134,9 +133,18 @@ void fill_lengths(const ModelShape& model, bool isl_given, bool osl_given, Job& 
   if (isl_given && !osl_given) serve.osl = std::min(serve.osl, std::max<std::int64_t>(1, model.context - serve.isl));
 }
 
+bool has_images(const ModelShape& model, const Job& job) {
+  return model.vision && job.kind == JobKind::kServe && (job.image.count > 0 || job.image.resolution);
+}
+
+Checked<Job> fit_job(const ModelShape& model, Job job, const std::vector<Setting>& given) {
+  if (Errors errors = Fitting(model, job, given).check(); !errors.empty()) return fail(std::move(errors));
+  return job;
+}
+
 Checked<ModelJob> fit_to_model(std::string_view name, Job job, const std::vector<Setting>& given) {
   RIGHTSIZE_TRY(ModelShape model, find_model(name, {job.image.resolution}));
-  if (Errors errors = Fitting(model, job, given).check(); !errors.empty()) return fail(std::move(errors));
+  RIGHTSIZE_TRY(job, fit_job(model, job, given));
   add_images(model, job);
   return ModelJob{std::move(model), job};
 }

@@ -198,6 +198,7 @@ Result<> attach_pipeline(ModelShape& shape) {
 }
 
 Checked<ModelShape> find_alone(std::string_view name_or_path, const ReadOptions& options) {
+  if (name_or_path.starts_with('{')) return read_model("config", std::string(name_or_path), options);
   if (const JsonMember* entry = find_preset(name_or_path)) {
     const JsonMember* config = entry->value.find("config");
     if (!config) return fail(Errors{bug(fmt::format("the built-in model '{}' has no configuration", entry->name))});

@@ -84,6 +84,7 @@ Result<LearnedSpeed> learn_speed(const ServiceReading& r, const Description& d, 
                                  const perf::Constants& constants) {
   if (d.gpu == nullptr) return fail(bad_input("the GPU is not known: name it with --gpu"));
   if (!d.tpot.mean) return fail(bad_input("the engine publishes no time per token"));
+  if (!d.isl.mean || !d.osl.mean) return fail(bad_input("the engine publishes no lengths of requests"));
   const perf::ModelWork work = perf::work_of(m.shape);
   if (perf::serves_batches(work)) return fail(bad_input("the model makes no tokens"));
   const double tokens_an_hour = d.output_tokens / r.seconds() * kHour;

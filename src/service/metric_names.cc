@@ -72,6 +72,12 @@ constexpr EngineMetric kTable[] = {
     {kTensorRtLlm, kPrefill, "trtllm_request_prefill_time_seconds"},
     {kTensorRtLlm, kIsl, "trtllm_request_prompt_tokens"},
     {kTensorRtLlm, kOsl, "trtllm_request_generation_tokens"},
+    // trtllm-serve 1.1 itself, without Dynamo's prefix (NVIDIA/TensorRT-LLM#5785): only where its label is there too.
+    {kTensorRtLlm, kRequests, "request_success", 1, "engine_type!~\"\""},
+    {kTensorRtLlm, kTtft, "time_to_first_token_seconds", 1, "engine_type!~\"\""},
+    {kTensorRtLlm, kTpot, "time_per_output_token_seconds", 1, "engine_type!~\"\""},
+    {kTensorRtLlm, kLatency, "e2e_request_latency_seconds", 1, "engine_type!~\"\""},
+    {kTensorRtLlm, kQueue, "request_queue_time_seconds", 1, "engine_type!~\"\""},
 
     // Triton: each model of an ensemble counts the same request.
     {kTriton, kRequests, "nv_inference_request_success", 1, "", true},
@@ -176,7 +182,8 @@ std::vector<PublishedMetric> metrics_of(Engine engine, Signal signal, const std:
 }
 
 std::string name_pattern() {
-  return "(kserve_)?(vllm|sglang|trtllm)[:_].+|tgi_.+|nv_(inference|trt_llm|llm)_.+|"
+  return "(kserve_)?(vllm|sglang|trtllm)[:_].+|tgi_.+|nv_(inference|trt_llm|llm)_.+|request_success(_total)?|"
+         "(time_to_first_token|time_per_output_token|e2e_request_latency|request_queue_time)_seconds_.+|"
          "(inference_(model|objective)|llm_d_epp)_.+";
 }
 

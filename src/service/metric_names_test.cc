@@ -54,6 +54,8 @@ TEST(MetricNames, PublishedNamesOfEveryEngineAreKnown) {
       {"sglang:num_retracted_requests_total", Engine::kSglang},
       {"trtllm_kv_cache_utilization", Engine::kTensorRtLlm},
       {"trtllm:e2e_request_latency_seconds_bucket", Engine::kTensorRtLlm},
+      {"time_to_first_token_seconds_bucket", Engine::kTensorRtLlm},
+      {"request_success_total", Engine::kTensorRtLlm},
       {"nv_trt_llm_kv_cache_block_metrics", Engine::kTriton},
       {"nv_inference_request_success", Engine::kTriton},
       {"tgi_request_mean_time_per_token_duration_bucket", Engine::kTgi},

@@ -30,15 +30,22 @@ class Sizing {
     service_ = plan::service_of(request, perf::work_of(model_.shape), result_.traffic.requests_per_second);
     if (result_.traffic.lengths_assumed)
       result_.notes.emplace_back(
-          "the engine publishes no histogram of lengths: exponential around the mean is assumed");
+          "the engine publishes no histogram of lengths: they are assumed to vary as in public traces");
     if (d_.gpu != nullptr) size_here();
     for (const plan::Plan& one : plan::recommend(request, book_, constants_).plans) add_move(one);
     result_.request = std::move(request);
+    result_.unexplained = unexplained();
     choose();
     return std::move(result_);
   }
 
  private:
+  // A replica on today's GPUs.
+  struct Here {
+    serving::Replica replica;
+    int tensor = 1;
+  };
+
   model::Job job() const {
     model::Job job = job_of(reading_, d_, model_, 1);
     job.serve.prefix_hit = 0;  // the trace's prompts are those that are computed
@@ -47,25 +54,37 @@ class Sizing {
     return job;
   }
 
-  // Today's replicas, as few as keep the SLOs, and as few as each hour needs.
+  // Today's GPUs: as few replicas as keep the SLOs, as few as each hour needs, and with fewer GPUs to a replica.
   void size_here() {
     const perf::ModelWork work = perf::work_of(model_.shape);
     const serving::Predictor predictor{constants_, model_.shape, work};
-    Result<serving::Replica> replica = serving::token_replica(
-        predictor, job(), *d_.gpu, perf::gpu_speed(constants_, *d_.gpu), perf::default_cluster(*d_.gpu));
-    if (!replica) {
-      result_.notes.push_back(fmt::format("today's GPUs: {}", replica.error().message));
+    const auto replica_of = [&](int tensor) {
+      model::Job as = job();
+      as.parallel.tensor = tensor;
+      return serving::token_replica(predictor, as, *d_.gpu, perf::gpu_speed(constants_, *d_.gpu),
+                                    perf::default_cluster(*d_.gpu));
+    };
+    Result<serving::Replica> today = replica_of(d_.gpus_per_replica);
+    if (!today) {
+      result_.notes.push_back(fmt::format("today's GPUs: {}", today.error().message));
       return;
     }
-    replica_ = *std::move(replica);
-    const serving::Planner planner(service_, {replica_});
+    const Here here{*std::move(today), d_.gpus_per_replica};
+    const serving::Planner planner(service_, {here.replica});
     assess_today(planner);
     if (!d_.price) return;
     if (const std::optional<serving::Assessment> found = fewest(planner, 4096)) {
-      add_here(ChangeKind::kReplicas, *found, found->configuration.replicas());
-      add_schedule(*found);
+      add_here(ChangeKind::kReplicas, here, *found, found->configuration.replicas());
+      add_schedule(here, *found);
     } else {
       result_.notes.push_back(fmt::format("no number of replicas on {} keeps the SLOs", d_.gpu->name));
+    }
+    for (int tensor = d_.gpus_per_replica / 2; tensor >= 1; tensor /= 2) {
+      Result<serving::Replica> narrower = replica_of(tensor);
+      if (!narrower) break;  // it does not fit
+      const Here as{*std::move(narrower), tensor};
+      if (const auto found = fewest(serving::Planner(service_, {as.replica}), 4096))
+        add_here(ChangeKind::kLayout, as, *found, found->configuration.replicas());
     }
   }
 
@@ -86,7 +105,7 @@ class Sizing {
     serving::Configuration today;
     const int most = std::max({1, d_.replicas, replicas_at_peak()});
     today.groups = {{0, most}};
-    const double most_rate = planner.capacity(today) * serving::usual_most_load(most);
+    const double most_rate = planner.capacity(today) * serving::kMostLoad;
     result_.headroom = std::clamp(1 - d_.peak_hour * options_.what_if.traffic / most_rate, 0.0, 1.0);
     result_.as_is = planner.assess(today, {30'000, 1, 0, options_.percentile});
   }
@@ -96,13 +115,11 @@ class Sizing {
     return hour < reading_.hours.size() ? static_cast<int>(std::lround(reading_.hours[hour].replicas)) : 0;
   }
 
-  Usd month_of(double replicas) const { return d_.price->rate * gpus(replicas * d_.gpus_per_replica) * kMonth; }
-
-  SizedPlan& add_here(ChangeKind kind, const serving::Assessment& found, double mean_replicas) {
+  SizedPlan& add_here(ChangeKind kind, const Here& here, const serving::Assessment& found, double mean_replicas) {
     SizedPlan p;
     p.kind = kind;
     p.gpu = d_.gpu;
-    p.tensor = d_.gpus_per_replica;
+    p.tensor = here.tensor;
     p.replicas = found.configuration.replicas();
     p.gpus = p.replicas * p.tensor;
     p.precision = model_.precision;
@@ -112,8 +129,8 @@ class Sizing {
     p.running = found.profile.mean_batch;
     p.sequences = found.configuration.engine.max_sequences;
     p.token_budget = found.configuration.engine.token_budget;
-    p.month = month_of(mean_replicas);
-    p.interval = replica_.interval;
+    p.month = d_.price->rate * gpus(mean_replicas * here.tensor) * kMonth;
+    p.interval = here.replica.interval;
     p.price_source = d_.price->source();
     result_.plans.push_back(std::move(p));
     return result_.plans.back();
@@ -121,7 +138,7 @@ class Sizing {
 
   // The fewest replicas at shares of the busiest hour's traffic; every hour takes the next share above its own rate and
   // the hour's after it, so that replicas are up before they are needed.
-  void add_schedule(const serving::Assessment& peak) {
+  void add_schedule(const Here& here, const serving::Assessment& peak) {
     constexpr double kShares[] = {0.2, 0.4, 0.6, 0.8};
     const int most = peak.configuration.replicas();
     if (most < 2 || !(d_.peak_hour > 0)) return;
@@ -129,7 +146,7 @@ class Sizing {
     for (double share : kShares) {
       serving::Service thinner = service_;
       thinner.arrivals = sim::scaled(service_.arrivals, share);
-      const auto found = fewest(serving::Planner(thinner, {replica_}), most);
+      const auto found = fewest(serving::Planner(thinner, {here.replica}), most);
       needs.emplace_back(share, found ? found->configuration.replicas() : most);
     }
     const auto need = [&](double rate) {
@@ -146,7 +163,7 @@ class Sizing {
       sum += schedule[h];
     }
     if (sum >= 24.0 * most) return;
-    add_here(ChangeKind::kSchedule, peak, sum / 24).schedule = schedule;
+    add_here(ChangeKind::kSchedule, here, peak, sum / 24).schedule = schedule;
   }
 
   // The busiest this hour of the day was in the window.
@@ -205,12 +222,48 @@ class Sizing {
     result_.plans.push_back(std::move(p));
   }
 
+  // A service that is slower than its own traffic explains was busier than its metrics tell: requests still wait, came
+  // in bursts no scrape saw, or something else slows it. Planning for the traffic that was counted would make it worse.
+  std::string unexplained() const {
+    const auto running = reading_.gauge(Signal::kRunning), waiting = reading_.gauge(Signal::kWaiting);
+    if (running && waiting && waiting->mean > std::max(1.0, running->mean)) {
+      return fmt::format(
+          "{} requests wait on average and {} run: the rate is what the service can do, not what is asked of it",
+          format_number(waiting->mean, 3), format_number(running->mean, 3));
+    }
+    if (!result_.as_is) return "";
+    const auto slower = [](const std::optional<Quantile>& shows, Seconds expected) {
+      return shows && shows->low > 2 * in_seconds(expected) + 0.05;
+    };
+    const Seconds ttft = result_.as_is->value(Quantity::kTtft, serving::Statistic::kP95),
+                  tpot = result_.as_is->value(Quantity::kTpot, serving::Statistic::kP95);
+    if (slower(d_.ttft.p95, ttft)) {
+      return fmt::format("p95 TTFT is over {} where {} is simulated for this traffic",
+                         format_duration(seconds(d_.ttft.p95->low)), format_duration(ttft));
+    }
+    if (slower(d_.tpot.p50, tpot)) {
+      return fmt::format("half of all tokens take over {} where p95 is {} in the simulation of this traffic",
+                         format_duration(seconds(d_.tpot.p50->low)), format_duration(tpot));
+    }
+    return "";
+  }
+
   void choose() {
     std::vector<SizedPlan>& plans = result_.plans;
     std::stable_sort(plans.begin(), plans.end(),
                      [](const SizedPlan& a, const SizedPlan& b) { return a.month < b.month; });
+    // At a price of your own, every provider's machine with the same GPUs is the same plan.
+    const auto same = [](const SizedPlan& a, const SizedPlan& b) {
+      return a.gpu == b.gpu && a.tensor == b.tensor && a.replicas == b.replicas && a.precision == b.precision &&
+             a.schedule == b.schedule && format_usd(a.month) == format_usd(b.month);
+    };
+    plans.erase(std::unique(plans.begin(), plans.end(), same), plans.end());
     // A month that is less than a percent cheaper is no reason to change anything.
     const auto saves = [&](const SizedPlan& p) { return !d_.month || p.month < *d_.month * 0.99; };
+    if (!result_.unexplained.empty()) {
+      result_.headroom.reset();
+      return;
+    }
     for (std::size_t i = 0; i < plans.size(); ++i) {
       if (!saves(plans[i])) continue;
       if (!result_.best) result_.best = i;
@@ -225,14 +278,13 @@ class Sizing {
   const market::PriceBook& book_;
   const SizeOptions& options_;
   serving::Service service_;
-  serving::Replica replica_;
   RightSize result_;
 };
 
 }  // namespace
 
 std::string_view name_of(ChangeKind kind) {
-  constexpr std::array<std::string_view, 3> kNames = {"replicas", "schedule", "move"};
+  constexpr std::array<std::string_view, 4> kNames = {"replicas", "schedule", "layout", "move"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

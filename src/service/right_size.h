@@ -17,7 +17,8 @@ namespace rightsize::service {
 enum class ChangeKind {
   kReplicas,  // the same GPUs, another number of replicas
   kSchedule,  // ... by the hour of the day
-  kMove,      // other machines, split or format
+  kLayout,    // the same GPUs, fewer of them to a replica
+  kMove,      // other machines, or another format
 };
 std::string_view name_of(ChangeKind kind);
 
@@ -41,6 +42,7 @@ struct RightSize {
   PeakTraffic traffic;
   std::optional<double> headroom;            // 0-1 of what today's replicas can do, left at the busiest hour
   std::optional<serving::Assessment> as_is;  // today's replicas, simulated
+  std::string unexplained;                   // why the plans are not to be trusted yet; empty: they are
   std::vector<SizedPlan> plans;              // cheapest first; all keep every SLO
   std::optional<std::size_t> first_change;   // the cheapest without new GPUs, where it saves
   std::optional<std::size_t> best;           // the cheapest of all, where it saves

@@ -5,45 +5,14 @@
 #include <numeric>
 
 #include "base/random.h"
+#include "service/lengths.h"
+#include "serving/service.h"
 
 namespace rightsize::service {
 namespace {
 
 constexpr double kHour = 3600;
 constexpr double kEnough = 4'000, kMost = 30'000;  // requests of a trace
-
-// Draws token counts as a histogram has them.
-class Lengths {
- public:
-  Lengths(const Histogram* histogram, double mean) : mean_(mean) {
-    if (histogram == nullptr) return;
-    bounds_ = histogram->bounds();
-    counts_ = histogram->counts();
-    std::partial_sum(counts_.begin(), counts_.end(), counts_.begin());
-    // Inside a bucket values lie nearer to its lower end: the mean says how much.
-    double sum = 0, last = 0, below = 0;
-    for (std::size_t i = 0; i < counts_.size(); ++i) {
-      const double high = i < bounds_.size() ? bounds_[i] : last;
-      sum += (counts_[i] - below) * (last + high) / 2;
-      last = high, below = counts_[i];
-    }
-    if (sum > 0) scale_ = std::clamp(mean * counts_.back() / sum, 0.5, 1.5);
-  }
-
-  double draw(Random& random) const {
-    if (counts_.empty()) return std::max(1.0, mean_ * random.exponential());
-    const double at = random.uniform() * counts_.back();
-    const auto i = static_cast<std::size_t>(std::upper_bound(counts_.begin(), counts_.end(), at) - counts_.begin());
-    const double low = i > 0 ? bounds_[i - 1] : 0, high = i < bounds_.size() ? bounds_[i] : low;
-    return std::max(1.0, scale_ * (low + (high - low) * random.uniform()));
-  }
-
-  bool assumed() const { return counts_.empty(); }
-
- private:
-  double mean_, scale_ = 1;
-  std::vector<double> bounds_, counts_;
-};
 
 // Steps [first, last) of the reading.
 struct Stretch {
@@ -93,7 +62,9 @@ void cut(const ServiceReading& r, double traffic, Stretch& s) {
 std::optional<PeakTraffic> peak_traffic(const ServiceReading& r, const Description& d, const WhatIf& what_if,
                                         std::uint64_t seed) {
   if (!d.isl.mean || !d.osl.mean || !(d.peak_hour > 0)) return std::nullopt;
-  const Lengths isl(r.histogram(Signal::kIsl), *d.isl.mean), osl(r.histogram(Signal::kOsl), *d.osl.mean);
+  const serving::UsualVariation& usual = serving::usual_variation();
+  const Lengths isl(r.histogram(Signal::kIsl), *d.isl.mean, usual.prompt);
+  const Lengths osl(r.histogram(Signal::kOsl), *d.osl.mean, usual.answer);
   std::vector<Stretch> stretches = busiest(r);
   double once = 0;
   for (Stretch& s : stretches) {

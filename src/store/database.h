@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/units.h"
 
 namespace rightsize::store {
 
@@ -54,14 +55,21 @@ class Database {
   virtual Result<> commit() = 0;
   virtual Result<> roll_back() = 0;
 
+  // How long a change waits for another writer before it fails; 30 s unless set.
+  virtual Result<> wait_at_most(Seconds limit) = 0;
+
   virtual bool is_postgres() const = 0;
   // "prices.db", "postgres://host/prices": without password.
   virtual std::string name() const = 0;
 };
 
-// A URL that begins with postgres:// or postgresql:// is a server, everything else a file, which is made where it is
-// not there (with its folder).
-Result<std::unique_ptr<Database>> open(const std::string& url);
+enum class Access {
+  kRead,   // nothing is made or changed: a file that is not there fails, one on read-only media opens
+  kWrite,  // a file that is not there is made, with its folder
+};
+
+// A URL that begins with postgres:// or postgresql:// is a server, everything else a file.
+Result<std::unique_ptr<Database>> open(const std::string& url, Access access = Access::kWrite);
 bool is_server(std::string_view url);
 
 // Begins with start(), is undone unless commit() succeeded.
@@ -89,7 +97,7 @@ class Transaction {
   bool open_ = false;
 };
 
-Result<std::unique_ptr<Database>> open_sqlite(const std::string& path);
+Result<std::unique_ptr<Database>> open_sqlite(const std::string& path, Access access);
 Result<std::unique_ptr<Database>> open_postgres(const std::string& url);
 
 }  // namespace rightsize::store

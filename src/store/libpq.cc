@@ -21,6 +21,7 @@ const Libpq& libpq() {
     library.find(pq.PQntuples, "PQntuples");
     library.find(pq.PQputCopyData, "PQputCopyData");
     library.find(pq.PQputCopyEnd, "PQputCopyEnd");
+    library.find(pq.PQresultErrorField, "PQresultErrorField");
     library.find(pq.PQresultStatus, "PQresultStatus");
     library.find(pq.PQsetNoticeProcessor, "PQsetNoticeProcessor");
     library.find(pq.PQstatus, "PQstatus");

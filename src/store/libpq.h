@@ -21,6 +21,7 @@ struct Libpq {
   decltype(::PQntuples)* PQntuples = nullptr;
   decltype(::PQputCopyData)* PQputCopyData = nullptr;
   decltype(::PQputCopyEnd)* PQputCopyEnd = nullptr;
+  decltype(::PQresultErrorField)* PQresultErrorField = nullptr;
   decltype(::PQresultStatus)* PQresultStatus = nullptr;
   decltype(::PQsetNoticeProcessor)* PQsetNoticeProcessor = nullptr;
   decltype(::PQstatus)* PQstatus = nullptr;

@@ -96,9 +96,9 @@ class Postgres : public Database {
     std::vector<const char*> pointers;
     for (const auto& text : texts) pointers.push_back(text ? text->c_str() : nullptr);
     const Answer answer(libpq().PQexecParams(connection_, sql.c_str(), static_cast<int>(values.size()), nullptr,
-                                             pointers.data(), nullptr, nullptr, 0));
+                                     pointers.data(), nullptr, nullptr, 0));
     const ExecStatusType status = libpq().PQresultStatus(answer.get());
-    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) return fail(wrong());
+    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) return fail(wrong(answer.get()));
     for (int row = 0; row < libpq().PQntuples(answer.get()); ++row) take(PostgresRow(answer.get(), row));
     return {};
   }
@@ -134,6 +134,9 @@ class Postgres : public Database {
   }
   Result<> commit() override { return run("COMMIT"); }
   Result<> roll_back() override { return run("ROLLBACK"); }
+  Result<> wait_at_most(Seconds limit) override {
+    return run(fmt::format("SET lock_timeout = {}", static_cast<std::int64_t>(in_milliseconds(limit))));
+  }
   bool is_postgres() const override { return true; }
   std::string name() const override { return name_; }
 
@@ -145,10 +148,17 @@ class Postgres : public Database {
     return sent;
   }
 
-  Error wrong() const {
+  // The server's words, and what they mean for the user where its code is one of those people meet.
+  Error wrong(const PGresult* answer = nullptr) const {
     std::string words = libpq().PQerrorMessage(connection_);
     while (!words.empty() && words.back() == '\n') words.pop_back();
-    return unreadable(fmt::format("{}: {}", name_, words));
+    const char* state = answer == nullptr ? nullptr : libpq().PQresultErrorField(answer, PG_DIAG_SQLSTATE);
+    const std::string_view code = state == nullptr ? "" : state;
+    std::string hint;
+    if (code == "55P03") hint = "another process is writing; nothing was changed: try again";
+    if (code == "53100") hint = "the server's disk is full; nothing was changed";
+    if (code == "25006") hint = "this server only reads (a standby?); nothing was changed";
+    return unreadable(fmt::format("{}: {}", name_, words)).with_hint(std::move(hint));
   }
 
   PGconn* connection_;

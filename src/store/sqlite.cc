@@ -82,11 +82,38 @@ class Sqlite : public Database {
   Result<> begin() override { return run("BEGIN IMMEDIATE"); }
   Result<> commit() override { return run("COMMIT"); }
   Result<> roll_back() override { return run("ROLLBACK"); }
+  Result<> wait_at_most(Seconds limit) override {
+    sqlite3_busy_timeout(handle_, static_cast<int>(in_milliseconds(limit)));
+    waits_ = limit;
+    return {};
+  }
   bool is_postgres() const override { return false; }
   std::string name() const override { return path_; }
 
  private:
-  Error wrong() const { return unreadable(fmt::format("{}: {}", path_, sqlite3_errmsg(handle_))); }
+  // SQLite's words, and what they mean for the user where they are those people meet.
+  Error wrong() const {
+    const std::string words = fmt::format("{}: {}", path_, sqlite3_errmsg(handle_));
+    switch (sqlite3_errcode(handle_)) {
+      case SQLITE_BUSY:
+      case SQLITE_LOCKED:
+        return unreadable(fmt::format("{} by another process for {:.3g} s", words, in_seconds(waits_)))
+            .with_hint("nothing was changed: try again when it is done");
+      case SQLITE_READONLY:
+        return unreadable(words).with_hint("the file, its folder or the disk is read-only; nothing was changed");
+      case SQLITE_CANTOPEN:
+        return unreadable(words).with_hint("the folder is missing or may not be written");
+      case SQLITE_IOERR:  // also a lock file that found no room
+        return unreadable(words).with_hint("the disk is full or failing; nothing was changed");
+      case SQLITE_FULL:
+        return unreadable(words).with_hint("free some space and try again; nothing was changed");
+      case SQLITE_NOTADB:
+      case SQLITE_CORRUPT:
+        return unreadable(words).with_hint("the file is damaged or no database of ours");
+      default:
+        return unreadable(words);
+    }
+  }
 
   Result<> prepare(const std::string& sql, Statement& into) {
     const std::string text = numbered(sql);
@@ -111,11 +138,54 @@ class Sqlite : public Database {
 
   sqlite3* handle_;
   std::string path_;
+  Seconds waits_ = seconds(30);
 };
+
+// A database that nobody may write beside us, on media that take no lock files: what a writer left in its log would not
+// be seen, so that there must be none.
+Result<std::unique_ptr<Database>> open_unchanging(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::file_size(path + "-wal", ignored) > 0 && !ignored) {
+    return fail(unreadable(fmt::format("{}: its last changes are in {}-wal and cannot be merged here", path, path))
+                    .with_hint("copy both files to a folder that can be written and read them there"));
+  }
+  sqlite3* handle = nullptr;
+  const std::string address = "file:" + path + "?immutable=1";
+  const int opened =
+      sqlite3_open_v2(address.c_str(), &handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
+  auto database = std::make_unique<Sqlite>(handle, path);
+  if (opened != SQLITE_OK) return fail(unreadable(fmt::format("{}: {}", path, sqlite3_errstr(opened))));
+  return database;
+}
+
+Result<std::unique_ptr<Database>> open_to_read(const std::string& path) {
+  sqlite3* handle = nullptr;
+  const int opened = sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nullptr);
+  auto database = std::make_unique<Sqlite>(handle, path);
+  if (opened != SQLITE_OK) return fail(unreadable(fmt::format("{}: {}", path, sqlite3_errstr(opened))));
+  sqlite3_busy_timeout(handle, 30'000);
+  // Files in SQLite's log mode need lock files beside them even to be read.
+  if (database->run("SELECT COUNT(*) FROM sqlite_master", {})) return database;
+  const int why = sqlite3_errcode(handle);
+  if (why == SQLITE_CANTOPEN || why == SQLITE_READONLY) return open_unchanging(path);
+  return database;
+}
+
+// Several programs that open a new file at once meet here, and SQLite does not wait by itself.
+Result<> use_log(Sqlite& database) {
+  Result<> set;
+  for (int tries = 0; tries < 50; ++tries) {
+    set = database.run("PRAGMA journal_mode=WAL", {});
+    if (set || set.error().message.find("locked") == std::string::npos) return set;
+    sqlite3_sleep(20 + tries);
+  }
+  return set;
+}
 
 }  // namespace
 
-Result<std::unique_ptr<Database>> open_sqlite(const std::string& path) {
+Result<std::unique_ptr<Database>> open_sqlite(const std::string& path, Access access) {
+  if (access == Access::kRead) return open_to_read(path);
   std::error_code ignored;
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
@@ -126,7 +196,8 @@ Result<std::unique_ptr<Database>> open_sqlite(const std::string& path) {
   if (opened != SQLITE_OK) return fail(unreadable(fmt::format("{}: {}", path, sqlite3_errstr(opened))));
   sqlite3_busy_timeout(handle, 30'000);
   // Readers see the last whole import while one is written; what is committed survives a killed program.
-  for (const char* setting : {"PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL", "PRAGMA cache_size=-16000"}) {
+  if (Result<> set = use_log(*database); !set) return fail(std::move(set).error());
+  for (const char* setting : {"PRAGMA synchronous=NORMAL", "PRAGMA cache_size=-16000"}) {
     if (Result<> set = database->run(setting, {}); !set) return fail(std::move(set).error());
   }
   return database;

@@ -3,7 +3,8 @@
 //   play_service SEED OUT                                    writes OUT.import (lines for VictoriaMetrics), OUT.om
 //                                                            (OpenMetrics) and OUT.json (what is true)
 //   play_service SEED keeps GPU TP PRECISION REPLICAS SEQUENCES BUDGET
-//                                                            p95 TTFT and TPOT of such replicas under the true traffic
+//                                                            p95 TTFT and TPOT of such replicas under the true traffic,
+//                                                            of the whole window and of its busiest hour
 //
 // Requests, lengths and times are the player's own; nothing is read back from what it publishes. The speed is the speed
 // model's times a factor the program does not know.
@@ -22,6 +23,7 @@
 #include "catalog/catalog.h"
 #include "model/presets.h"
 #include "perf/perf.h"
+#include "published_formats.h"
 #include "serving/replica.h"
 #include "sim/continuous_batching.h"
 
@@ -30,103 +32,6 @@ namespace {
 
 constexpr double kBegin = 1790035200;  // 2026-09-22T00:00Z
 constexpr double kHour = 3600;
-
-struct Metric {
-  const char* key;
-  const char* name;
-  std::vector<double> bounds = {};  // of a histogram
-};
-
-struct Format {
-  const char* engine;
-  std::vector<Metric> counters, gauges, histograms;
-  bool model_label = true;
-};
-
-const std::vector<double> kTtft = {0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1,
-                                   0.25,  0.5,   0.75, 1,    2.5,  5,    7.5,  10};
-const std::vector<double> kToken = {0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5};
-const std::vector<double> kWhole = {0.3, 0.5, 0.8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240};
-const std::vector<double> kLengths = {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000};
-const std::vector<double> kFine = {0.002, 0.004, 0.006, 0.008, 0.01, 0.015, 0.02, 0.025,
-                                   0.03,  0.04,  0.06,  0.08,  0.1,  0.2,   0.4};
-
-std::vector<double> growing() {
-  std::vector<double> bounds;
-  for (int k = 1; k < 36; ++k) bounds.push_back(1e-4 * std::pow(1.5, k));
-  return bounds;
-}
-std::vector<double> even() {
-  std::vector<double> bounds;
-  for (int k = 1; k <= 100; ++k) bounds.push_back(327.68 * k);
-  return bounds;
-}
-
-const std::vector<Format>& formats() {
-  static const std::vector<Format> kFormats = {
-      {"vllm",
-       {{"requests", "vllm:request_success_total"},
-        {"prompt", "vllm:prompt_tokens_total"},
-        {"output", "vllm:generation_tokens_total"},
-        {"queries", "vllm:prefix_cache_queries_total"},
-        {"hits", "vllm:prefix_cache_hits_total"},
-        {"preemptions", "vllm:num_preemptions_total"}},
-       {{"running", "vllm:num_requests_running"},
-        {"waiting", "vllm:num_requests_waiting"},
-        {"kv", "vllm:kv_cache_usage_perc"}},
-       {{"ttft", "vllm:time_to_first_token_seconds", kTtft},
-        {"itl", "vllm:inter_token_latency_seconds", kToken},
-        {"tpot", "vllm:request_time_per_output_token_seconds", kToken},
-        {"e2e", "vllm:e2e_request_latency_seconds", kWhole},
-        {"prefill", "vllm:request_prefill_time_seconds", kWhole},
-        {"isl", "vllm:request_prompt_tokens", kLengths},
-        {"osl", "vllm:request_generation_tokens", kLengths}}},
-      {"vllm",  // 0.9: old and new names together
-       {{"requests", "vllm:request_success_total"},
-        {"prompt", "vllm:prompt_tokens_total"},
-        {"output", "vllm:generation_tokens_total"},
-        {"queries", "vllm:gpu_prefix_cache_queries_total"},
-        {"hits", "vllm:gpu_prefix_cache_hits_total"},
-        {"queries", "vllm:prefix_cache_queries_total"},
-        {"hits", "vllm:prefix_cache_hits_total"}},
-       {{"running", "vllm:num_requests_running"},
-        {"waiting", "vllm:num_requests_waiting"},
-        {"kv", "vllm:gpu_cache_usage_perc"}},
-       {{"ttft", "vllm:time_to_first_token_seconds", kTtft},
-        {"itl", "vllm:time_per_output_token_seconds", kToken},
-        {"e2e", "vllm:e2e_request_latency_seconds", kWhole},
-        {"isl", "vllm:request_prompt_tokens", kLengths},
-        {"osl", "vllm:request_generation_tokens", kLengths}}},
-      {"sglang",
-       {{"requests", "sglang:num_requests_total"},
-        {"prompt", "sglang:prompt_tokens_total"},
-        {"output", "sglang:generation_tokens_total"},
-        {"hits", "sglang:cached_tokens_total"}},
-       {{"running", "sglang:num_running_reqs"}, {"waiting", "sglang:num_queue_reqs"}, {"kv", "sglang:token_usage"}},
-       {{"ttft", "sglang:time_to_first_token_seconds", kTtft},
-        {"itl", "sglang:inter_token_latency_seconds", kFine},
-        {"e2e", "sglang:e2e_request_latency_seconds", kWhole}}},
-      {"tensorrt-llm",
-       {{"requests", "trtllm_request_success_total"}},
-       {{"running", "trtllm_num_requests_running"},
-        {"waiting", "trtllm_num_requests_waiting"},
-        {"kv", "trtllm_kv_cache_utilization"}},
-       {{"ttft", "trtllm_time_to_first_token_seconds", kTtft},
-        {"tpot", "trtllm_time_per_output_token_seconds", kToken},
-        {"e2e", "trtllm_e2e_request_latency_seconds", kWhole},
-        {"isl", "trtllm_request_prompt_tokens", kLengths},
-        {"osl", "trtllm_request_generation_tokens", kLengths}}},
-      {"tgi",
-       {{"requests", "tgi_request_success"}},
-       {{"running", "tgi_batch_current_size"}, {"waiting", "tgi_queue_size"}},
-       {{"mean", "tgi_request_mean_time_per_token_duration", growing()},
-        {"e2e", "tgi_request_duration", growing()},
-        {"isl", "tgi_request_input_length", even()},
-        {"osl", "tgi_request_generated_tokens", even()}},
-       false},
-  };
-  return kFormats;
-}
 
 struct Request {
   double at = 0;
@@ -473,15 +378,15 @@ void publish(const World& w, int replica, const std::vector<Scrape>& scrapes, Wr
   }
   std::vector<double> ticks, busy;
   for (double t = kBegin - 600 + 3 * replica; t < w.until() + 300; t += 30) ticks.push_back(t), busy.push_back(50);
+  static const std::map<std::string, const char*> kNames = {{"h100-sxm", "NVIDIA H100 80GB HBM3"},
+                                                            {"h200-sxm", "NVIDIA H200"},
+                                                            {"l40s", "NVIDIA L40S"},
+                                                            {"a100-80gb-sxm", "NVIDIA A100-SXM4-80GB"}};
   for (int g = 0; g < w.tensor; ++g) {
-    const std::string name = w.gpu == "h100-sxm"   ? "NVIDIA H100 80GB HBM3"
-                             : w.gpu == "h200-sxm" ? "NVIDIA H200"
-                             : w.gpu == "l40s"     ? "NVIDIA L40S"
-                                                   : "NVIDIA A100-SXM4-80GB";
     out.add("DCGM_FI_DEV_GPU_UTIL",
             fmt::format("gpu=\"{0}\",UUID=\"GPU-{1}-{0}\",modelName=\"{2}\",Hostname=\"node{1}\",namespace=\"prod\","
                         "pod=\"{3}\",container=\"server\"",
-                        g, replica, name, pod),
+                        g, replica, kNames.at(w.gpu), pod),
             ticks, busy);
   }
 }
@@ -557,23 +462,38 @@ int play(std::uint64_t seed, const std::string& out) {
   return 0;
 }
 
+// p95 of TTFT and TPOT of the requests that arrive from `from` to `until`.
+std::string latency(const World& w, const sim::ContinuousServer& server, double from, double until) {
+  auto trace = std::make_shared<sim::Trace>();
+  trace->has_tokens = true;
+  for (const Request& q : w.requests) {
+    if (q.at < from || q.at >= until) continue;
+    trace->arrivals.push_back({sim::to_sim_time(seconds(q.at - from)), static_cast<std::int32_t>(q.in - q.cached),
+                               static_cast<std::int32_t>(q.out), 0});
+  }
+  const auto run = sim::simulate(server, trace, {}, {trace->arrivals.size(), 1, 0, sim::Statistic::kP95});
+  if (!run) return "null";
+  return fmt::format("{{\"ttft\": {}, \"tpot\": {}}}", 1e-9 * sim::value_of(run->ttft, sim::Statistic::kP95),
+                     1e-9 * sim::value_of(run->tpot, sim::Statistic::kP95));
+}
+
+double busiest_hour(const World& w) {
+  std::vector<int> hours(static_cast<std::size_t>(w.hours), 0);
+  for (const Request& q : w.requests) {
+    if (q.at >= kBegin && q.at < w.until()) ++hours[static_cast<std::size_t>((q.at - kBegin) / kHour)];
+  }
+  return kBegin + kHour * static_cast<double>(std::max_element(hours.begin(), hours.end()) - hours.begin());
+}
+
 int keeps(std::uint64_t seed, const std::vector<std::string>& plan) {
   World w(seed);
   Result<sim::StepCost> cost = w.cost_of(plan[0], std::stoi(plan[1]), plan[2]);
   if (!cost) return std::fputs(describe(cost.error()).c_str(), stderr), 1;
-  auto trace = std::make_shared<sim::Trace>();
-  trace->has_tokens = true;
-  for (const Request& q : w.requests) {
-    if (q.at < kBegin || q.at >= w.until()) continue;
-    trace->arrivals.push_back({sim::to_sim_time(seconds(q.at - kBegin)), static_cast<std::int32_t>(q.in - q.cached),
-                               static_cast<std::int32_t>(q.out), 0});
-  }
   sim::ContinuousServer server{std::vector<sim::StepCost>(static_cast<std::size_t>(std::stoi(plan[3])), *cost), {}};
   server.batching.max_sequences = std::stoll(plan[4]), server.batching.token_budget = std::stoll(plan[5]);
-  const auto run = sim::simulate(server, trace, {}, {trace->arrivals.size(), 1, 0, sim::Statistic::kP95});
-  if (!run) return std::puts("{\"kept\": false}"), 0;
-  fmt::print("{{\"ttft\": {}, \"tpot\": {}}}\n", 1e-9 * sim::value_of(run->ttft, sim::Statistic::kP95),
-             1e-9 * sim::value_of(run->tpot, sim::Statistic::kP95));
+  const double hour = busiest_hour(w);
+  fmt::print("{{\"window\": {}, \"busiest_hour\": {}}}\n", latency(w, server, kBegin, w.until()),
+             latency(w, server, hour, hour + kHour));
   return 0;
 }
 

@@ -13,14 +13,27 @@ constexpr std::size_t kLeastPairs = 100;
 // One reading and what came after, as logarithms against the machine's median on the first day.
 struct Pair {
   double now = 0, later = 0;
+  bool lowest = false;  // of the machine's zones on that day
 };
 
 struct Pairs {
   std::vector<Pair> spot, floor, list;
 };
 
+// The least spot price of a machine on a day, floors left out.
+double lowest_on(const History& history, const std::string& instance, int day) {
+  double lowest = INFINITY;
+  for (const std::size_t zone : history.machine.at(instance)) {
+    const DayPrice* price = history.zones[zone].on(day);
+    if (price != nullptr && !market::is_spot_floor(price->spot, price->on_demand))
+      lowest = std::min(lowest, price->spot);
+  }
+  return lowest;
+}
+
 Pairs collect(const History& history, int age, int until) {
   Pairs pairs;
+  std::map<std::pair<std::string, int>, double> lowest;
   std::map<std::pair<std::string, int>, std::optional<double>> medians;
   for (const ZoneSeries& zone : history.zones) {
     for (std::size_t i = 0; i < history.days.size(); i += 7) {
@@ -31,8 +44,11 @@ Pairs collect(const History& history, int age, int until) {
       const auto [median, is_new] = medians.try_emplace({zone.instance, day});
       if (is_new) median->second = median_on(history, zone.instance, day);
       const double middle = *median->second;
+      const auto [least, unseen] = lowest.try_emplace({zone.instance, day});
+      if (unseen) least->second = lowest_on(history, zone.instance, day);
       const bool floor = market::is_spot_floor(now->spot, now->on_demand);
-      (floor ? pairs.floor : pairs.spot).push_back({std::log(now->spot / middle), std::log(later->spot / middle)});
+      (floor ? pairs.floor : pairs.spot)
+          .push_back({std::log(now->spot / middle), std::log(later->spot / middle), now->spot <= least->second});
       pairs.list.push_back({0, std::log(later->on_demand / now->on_demand)});
     }
   }
@@ -50,15 +66,21 @@ double shrinkage(const std::vector<Pair>& pairs) {
 }
 
 FittedRow fit(const char* kind, int age, const std::vector<Pair>& pairs, double weight) {
-  std::vector<double> factors;
-  for (const Pair& pair : pairs) factors.push_back(std::exp(pair.later - weight * pair.now));
+  // Who chooses the cheapest zone gets one whose price was low by chance more often than another's: low and high are
+  // of zones that would have been chosen, where there are enough.
+  std::vector<double> factors, chosen;
+  for (const Pair& pair : pairs) {
+    factors.push_back(std::exp(pair.later - weight * pair.now));
+    if (pair.lowest) chosen.push_back(factors.back());
+  }
+  const std::vector<double>& spread = chosen.size() >= kLeastPairs ? chosen : factors;
   FittedRow row;
   row.kind = kind;
   row.age_days = age;
   row.weight = weight;
-  row.low = quantile(factors, 0.1);
+  row.low = quantile(spread, 0.1);
   row.likely = mean(factors);
-  row.high = quantile(factors, 0.9);
+  row.high = quantile(spread, 0.9);
   row.pairs = pairs.size();
   return row;
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "rightsize/calibrate/calibration_file.h"
 #include "rightsize/calibrate/report.h"
 #include "rightsize/command.h"
 
@@ -12,32 +13,11 @@ namespace rightsize::app {
 namespace {
 
 using perf::CalibrationFit;
-using perf::CalibrationRow;
 
 struct Flags {
   std::string file, catalog;
   bool dry_run = false;
 };
-
-// New rows take the place of those of the same stack, job and GPU.
-std::vector<CalibrationRow> merged(std::vector<CalibrationRow> rows, const std::vector<CalibrationFit>& fits) {
-  for (const CalibrationFit& fit : fits) {
-    std::erase_if(rows, [&](const CalibrationRow& row) {
-      return row.stack == fit.row.stack && row.job == fit.row.job && row.gpu == fit.row.gpu;
-    });
-    rows.push_back(fit.row);
-  }
-  return rows;
-}
-
-Result<std::string> write(const std::string& folder, const std::vector<CalibrationRow>& rows) {
-  std::error_code problem;
-  std::filesystem::create_directories(folder, problem);
-  if (problem) return fail(unreadable(fmt::format("cannot make the folder '{}': {}", folder, problem.message())));
-  const std::string path = (std::filesystem::path(folder) / perf::kCalibrationFile).string();
-  if (Result<> written = write_file(path, perf::calibration_csv(rows)); !written) return fail(written.error());
-  return path;
-}
 
 Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(std::string folder, catalog::overlay_target(flags.catalog));
@@ -55,7 +35,7 @@ Checked<Outcome> run(const Flags& flags) {
     outcome.report.blocks.emplace_back(report::Paragraph{"Nothing was written (--dry-run)."});
     return outcome;
   }
-  RIGHTSIZE_TRY(std::string path, write(folder, merged(constants.calibrations, fits)));
+  RIGHTSIZE_TRY(std::string path, write_calibrations(folder, merged(constants.calibrations, fits)));
   outcome.report.document["written"] = path;
   outcome.report.blocks.emplace_back(report::Paragraph{
       fmt::format("Written to {}; estimates now say 'calibrated' there. Removing a row undoes it.", path)});

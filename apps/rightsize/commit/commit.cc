@@ -10,6 +10,7 @@
 #include "base/parse_units.h"
 #include "base/text.h"
 #include "catalog/places.h"
+#include "market/payment.h"
 #include "rightsize/commit/usage.h"
 #include "rightsize/input/named_gpu.h"
 #include "rightsize/input/price_flag.h"
@@ -24,6 +25,7 @@ using market::CommitmentMix;
 using market::CommitmentPlanner;
 using market::CommitmentPrices;
 using market::Future;
+using market::Payment;
 using report::Align;
 using report::Json;
 
@@ -32,7 +34,7 @@ struct Flags {
   std::string on_demand, spot, one_year, three_years;
   std::vector<std::string> futures;
   double spot_share = 0;
-  double growth = 0;
+  double growth = 0, interest = 0.08;
   int step = 1, ladder = 4;
   bool community = false;
 };
@@ -40,8 +42,9 @@ struct Flags {
 // A plan at one provider.
 struct Plan {
   std::string provider;
-  CommitmentPrices prices;
-  std::vector<std::string> sources;  // of each price, for the report
+  CommitmentPrices prices;                     // as if paid by the month
+  std::vector<Payment> one_year, three_years;  // the ways to pay for them
+  std::vector<std::string> sources;            // of each price, for the report
   CommitmentMix mix;
   market::MixCost cost, without;  // with the mix; all on demand and spot
 };
@@ -96,6 +99,29 @@ Result<std::optional<double>> own_price(const std::string& flag, const std::stri
   return std::optional(usd);
 }
 
+// "2.60", or "2.60,half=2.52,all=2.40": by the month, half of it upfront, all of it upfront.
+Result<std::vector<Payment>> own_payments(const std::string& flag, const std::string& text) {
+  std::vector<Payment> payments;
+  for (std::string_view part : split_list(text, ',')) {
+    const std::size_t equals = part.find('=');
+    const std::string_view name = equals == std::string_view::npos ? "" : part.substr(0, equals);
+    if (!name.empty() && name != "half" && name != "all") {
+      return fail(bad_input(fmt::format("{} '{}': '{}' is no way to pay", flag, text, name))
+                      .with_hint(fmt::format(
+                          "for example {} 2.60,half=2.52,all=2.40: monthly, half upfront, all upfront", flag)));
+    }
+    RIGHTSIZE_TRY(const std::optional<double> price,
+                  own_price(flag, std::string(equals == std::string_view::npos ? part : part.substr(equals + 1))));
+    if (!price) return fail(bad_input(fmt::format("{} '{}': a price is missing", flag, text)));
+    payments.push_back({name.empty() ? "monthly" : std::string(name) + " upfront",
+                        name.empty()     ? 0.0
+                        : name == "half" ? 0.5
+                                         : 1.0,
+                        *price});
+  }
+  return payments;
+}
+
 // The cheapest offer of each term at one provider, as it will likely cost.
 Plan prices_at(const market::PriceBook& book, const catalog::Gpu& gpu, const std::string& provider,
                const std::vector<std::string>& regions, const Flags& flags) {
@@ -114,8 +140,8 @@ Plan prices_at(const market::PriceBook& book, const catalog::Gpu& gpu, const std
     const double usd = in_usd_per_machine_hour(outlook.likely) / offer->machine->gpus;
     if (purchase == Purchase::kOnDemand) plan.prices.on_demand = usd;
     if (purchase == Purchase::kSpot) plan.prices.spot = usd;
-    if (purchase == Purchase::kOneYear) plan.prices.one_year = usd;
-    if (purchase == Purchase::kThreeYears) plan.prices.three_years = usd;
+    if (purchase == Purchase::kOneYear) plan.one_year = {{"monthly", 0, usd}};
+    if (purchase == Purchase::kThreeYears) plan.three_years = {{"monthly", 0, usd}};
     plan.sources.push_back(market::describe(*offer));
   }
   return plan;
@@ -124,8 +150,8 @@ Plan prices_at(const market::PriceBook& book, const catalog::Gpu& gpu, const std
 Result<std::vector<Plan>> candidates(const Flags& flags, const market::PriceBook& book, const catalog::Gpu* gpu) {
   RIGHTSIZE_TRY(const std::optional<double> on_demand, own_price("--on-demand", flags.on_demand));
   RIGHTSIZE_TRY(const std::optional<double> spot, own_price("--spot", flags.spot));
-  RIGHTSIZE_TRY(const std::optional<double> one, own_price("--one-year", flags.one_year));
-  RIGHTSIZE_TRY(const std::optional<double> three, own_price("--three-years", flags.three_years));
+  RIGHTSIZE_TRY(const std::vector<Payment> one, own_payments("--one-year", flags.one_year));
+  RIGHTSIZE_TRY(const std::vector<Payment> three, own_payments("--three-years", flags.three_years));
   std::vector<Plan> plans;
   if (gpu != nullptr) {
     std::vector<std::string> providers;
@@ -147,8 +173,15 @@ Result<std::vector<Plan>> candidates(const Flags& flags, const market::PriceBook
   for (Plan& plan : plans) {
     if (on_demand) plan.prices.on_demand = *on_demand;
     if (spot) plan.prices.spot = spot;
-    if (one) plan.prices.one_year = one;
-    if (three) plan.prices.three_years = three;
+    if (!one.empty()) plan.one_year = one;
+    if (!three.empty()) plan.three_years = three;
+    const auto monthly = [&](const std::vector<Payment>& ways, int years) {
+      return ways.empty()
+                 ? std::optional<double>()
+                 : market::paid_monthly(market::cheapest_payment(ways, years, flags.interest), years, flags.interest);
+    };
+    plan.prices.one_year = monthly(plan.one_year, 1);
+    plan.prices.three_years = monthly(plan.three_years, market::kPlanYears);
   }
   std::erase_if(plans, [](const Plan& plan) { return plan.prices.on_demand <= 0; });
   return plans;
@@ -219,6 +252,41 @@ void add_terms(const Plan& plan, report::Report& report) {
   };
   add("1y", plan.mix.one_year, plan.prices.one_year, 1);
   add("3y", plan.mix.three_years, plan.prices.three_years, market::kPlanYears);
+  if (!table.rows.empty()) report.blocks.emplace_back(std::move(table));
+}
+
+// Where there is a choice of how to pay.
+void add_payments(const Plan& plan, double interest, report::Report& report) {
+  report::Table table;
+  table.title = fmt::format("How to pay, with money at {:g} % a year", 100 * interest);
+  table.columns = {{"term", "term", Align::kLeft},
+                   {"payment", "payment", Align::kLeft},
+                   {"$/GPU-h", "usd_per_gpu_hour", Align::kRight},
+                   {"as if monthly", "monthly_usd_per_gpu_hour", Align::kRight},
+                   {"paid now", "upfront_usd", Align::kRight},
+                   {"", "choice", Align::kLeft}};
+  Json& rows = report.document["payments"];
+  rows = Json::array();
+  const auto add = [&](const char* term, const std::vector<Payment>& ways, double gpus, int years) {
+    if (ways.size() < 2) return;
+    const Payment& best = market::cheapest_payment(ways, years, interest);
+    for (const Payment& way : ways) {
+      const double monthly = market::paid_monthly(way, years, interest);
+      const double now = gpus * way.upfront * way.usd_per_gpu_hour * in_hours(kYear) * years;
+      table.rows.push_back({report::text_cell(term), report::text_cell(way.name),
+                            report::number_cell(format_usd_per_hour(way.usd_per_gpu_hour), way.usd_per_gpu_hour),
+                            report::number_cell(format_usd_per_hour(monthly), monthly),
+                            report::number_cell(money(now), now), report::text_cell(&way == &best ? "cheapest" : "")});
+      rows.push_back({{"term", term},
+                      {"payment", way.name},
+                      {"usd_per_gpu_hour", way.usd_per_gpu_hour},
+                      {"monthly_usd_per_gpu_hour", monthly},
+                      {"upfront_usd", now},
+                      {"cheapest", &way == &best}});
+    }
+  };
+  add("1y", plan.one_year, plan.mix.one_year, 1);
+  add("3y", plan.three_years, plan.mix.three_years, market::kPlanYears);
   if (!table.rows.empty()) report.blocks.emplace_back(std::move(table));
 }
 
@@ -303,6 +371,7 @@ Outcome report_of(const std::vector<Plan>& plans, const Flags& flags, const Usag
                        : fmt::format(" In the first year commitments carry {:.0f} % of demand and are {:.0f} % used.",
                                      100 * best.cost.first_year_covered, 100 * best.cost.first_year_used))});
   add_terms(best, report);
+  add_payments(best, flags.interest, report);
   if (!none) add_regret(best, demand, futures, flags.ladder, report);
   if (plans.size() > 1) {
     report::Table table;
@@ -349,6 +418,8 @@ Checked<Outcome> run(const Flags& flags) {
   } else {
     RIGHTSIZE_TRY(usage, parse_base(flags.base));
   }
+  if (!(flags.interest >= 0 && flags.interest <= 1))
+    return fail(bad_input("--interest is between 0 and 1, 0.08 for 8 %"));
   if (flags.spot_share < 0 || flags.spot_share > 1) return fail(bad_input("--spot-share is between 0 and 1"));
   if (flags.gpu.empty() && flags.on_demand.empty()) {
     return fail(bad_input("say which GPU: --gpu h100-sxm, or give the prices: --on-demand, --one-year ..."));
@@ -397,8 +468,11 @@ Run add_commit(FlagSet& command) {
   command.add_option("--region", flags->region, "only prices of this region");
   command.add_option("--on-demand", flags->on_demand, "your on-demand price, $/GPU-h");
   command.add_option("--spot", flags->spot, "your spot price, $/GPU-h");
-  command.add_option("--one-year", flags->one_year, "your one-year price, $/GPU-h");
-  command.add_option("--three-years", flags->three_years, "your three-year price, $/GPU-h");
+  command.add_option("--one-year", flags->one_year,
+                     "your one-year price, $/GPU-h; 2.60,half=2.52,all=2.40 where paying upfront costs less");
+  command.add_option("--three-years", flags->three_years, "your three-year price, likewise");
+  command.add_option("--interest", flags->interest, "what money costs a year, 0.08 for 8 %, to compare payments")
+      ->default_str("0.08");
   command.add_option("--spot-share", flags->spot_share, "share of demand that may be interrupted, 0-1")
       ->default_str("0");
   command.add_option("--growth", flags->growth, "demand grows by this share a year, 0.2 for 20 %")->default_str("0");

@@ -1,4 +1,6 @@
 // rightsize estimate: how fast, what binds it, how sure.
+#include "rightsize/estimate/estimate.h"
+
 #include <algorithm>
 #include <memory>
 
@@ -16,11 +18,7 @@
 namespace rightsize::app {
 namespace {
 
-struct Flags {
-  JobFlags job;
-  std::string catalog, machine, network, rate, sweep, slot_wait = "no";
-  bool roofline = false;
-};
+using Flags = EstimateFlags;
 
 // "p5.48xlarge" or "aws/p5.48xlarge".
 Result<const catalog::Machine*> find_machine(const catalog::Catalog& catalog, const std::string& name) {
@@ -62,6 +60,8 @@ Result<const catalog::Gpu*> find_gpu(const catalog::Catalog& catalog, const Flag
   return catalog.find_gpu(machine->gpu);
 }
 
+}  // namespace
+
 Result<> read_load(const Flags& flags, SpeedInput& input) {
   const bool training = input.job.kind == model::JobKind::kTrain;
   if (training && !flags.rate.empty())
@@ -93,6 +93,8 @@ Checked<SpeedInput> read_input(const catalog::Catalog& catalog, const perf::Cons
   if (Result<> load = read_load(flags, input); !load) return fail(load.error());
   return input;
 }
+
+namespace {
 
 Checked<std::vector<SweepRow>> run_sweep(const catalog::Catalog& catalog, const perf::Constants& constants,
                                          const Flags& flags, const Sweep& sweep) {

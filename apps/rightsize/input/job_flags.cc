@@ -88,12 +88,17 @@ void take_gpus(const std::string& text, std::string& gpu, std::map<std::string, 
   kept = kept.empty() || kept == number ? number : kept + " and " + number;
 }
 
-Checked<ModelAndJob> read_job(const JobFlags& flags) {
+namespace {
+
+std::vector<model::Setting> settings_of(const JobFlags& flags) {
   std::vector<model::Setting> settings;
+  settings.reserve(flags.settings.size());
   for (const auto& [name, value] : flags.settings) settings.push_back({name, value, {}});
-  RIGHTSIZE_TRY(const model::Job parsed, model::parse_job(settings));
-  RIGHTSIZE_TRY(model::ModelJob fitted, model::fit_to_model(flags.model, parsed, settings));
-  auto& [model, job] = fitted;
+  return settings;
+}
+
+// What the user left out, as commands have it for this model.
+Checked<model::Job> finish_job(const JobFlags& flags, const model::ModelShape& model, model::Job job) {
   const bool served = job.kind == model::JobKind::kServe && !flags.settings.contains("precision");
   if (served) job.precision = model::default_precision(model, job.stack);
   if (job.parallel.zero > 0 && job.parallel.gpus == 1) {
@@ -102,7 +107,24 @@ Checked<ModelAndJob> read_job(const JobFlags& flags) {
   }
   if (job.sequence == 0) job.sequence = memory::default_sequence(model);
   if (Errors errors = memory::check_job(model, job); !errors.empty()) return fail(std::move(errors));
-  return ModelAndJob{std::move(model), job};
+  return job;
+}
+
+}  // namespace
+
+Checked<ModelAndJob> read_job(const JobFlags& flags) {
+  const std::vector<model::Setting> settings = settings_of(flags);
+  RIGHTSIZE_TRY(const model::Job parsed, model::parse_job(settings));
+  RIGHTSIZE_TRY(model::ModelJob fitted, model::fit_to_model(flags.model, parsed, settings));
+  RIGHTSIZE_TRY(const model::Job job, finish_job(flags, fitted.model, fitted.job));
+  return ModelAndJob{std::move(fitted.model), job};
+}
+
+Checked<model::Job> read_job(const JobFlags& flags, const model::ModelShape& model) {
+  const std::vector<model::Setting> settings = settings_of(flags);
+  RIGHTSIZE_TRY(const model::Job parsed, model::parse_job(settings));
+  RIGHTSIZE_TRY(const model::Job fitted, model::fit_job(model, parsed, settings));
+  return finish_job(flags, model, fitted);
 }
 
 namespace {

@@ -31,6 +31,8 @@ struct ModelAndJob {
   model::Job job;
 };
 Checked<ModelAndJob> read_job(const JobFlags& flags);
+// The job alone, for a shape read before: see model::fit_job().
+Checked<model::Job> read_job(const JobFlags& flags, const model::ModelShape& model);
 
 // "Training llama-2-7b in bf16 with adamw, batch 8 x 2048 tokens": how a sentence about the job begins.
 std::string describe_job(const model::ModelShape& model, const model::Job& job);

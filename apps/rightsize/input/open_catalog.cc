@@ -5,6 +5,7 @@
 #include "feeds/price_store.h"
 #include "market/agreements.h"
 #include "rightsize/command.h"
+#include "rightsize/input/kept_facts.h"
 #include "rightsize/input/named_gpu.h"
 #include "rightsize/input/open_hardware.h"
 
@@ -53,7 +54,7 @@ Checked<catalog::Catalog> open_hardware(const std::string& flag) {
 Checked<catalog::Catalog> open_catalog(const std::string& flag, const std::string& store) {
   RIGHTSIZE_TRY(std::string overlay, catalog::overlay_directory(flag));
   warn_of_strange_folder(overlay);
-  RIGHTSIZE_TRY(catalog::Catalog catalog, catalog::load_catalog(overlay));
+  RIGHTSIZE_TRY(catalog::Catalog catalog, read_catalog(overlay));
   if (Checked<void> added = add_stored(catalog, feeds::PriceStore::url(store)); !added) return fail(added.error());
   if (Checked<void> added = add_agreements(catalog, overlay); !added) return fail(added.error());
   return catalog;

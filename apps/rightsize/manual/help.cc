@@ -123,7 +123,8 @@ std::string overview_text(std::span<const CommandInfo> commands, std::size_t wid
   }
   text +=
       "\nOptions:\n  -h, --help  show this help, or that of a command\n  -V, --version\n\n"
-      "Exit codes: 0 done, 1 bad input, 2 no feasible answer, 3 a source could not be read, 70 a bug of ours.\n"
+      "Exit codes: 0 done, 1 bad input, 2 no feasible answer, 3 a source could not be read,\n"
+      "4 a check did not pass, 70 a bug of ours.\n"
       "'rightsize COMMAND --help' or 'rightsize help COMMAND' explains a command.\n";
   return text;
 }

@@ -1,4 +1,5 @@
 // rightsize prices import and update: feeds into the price store, with an account of every row.
+#include <cstdlib>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -9,8 +10,8 @@
 #include "base/format.h"
 #include "base/long_work.h"
 #include "base/text.h"
+#include "feeds/fetch.h"
 #include "feeds/price_store.h"
-#include "http/http.h"
 #include "rightsize/input/size_of.h"
 #include "rightsize/prices/prices.h"
 
@@ -130,29 +131,19 @@ Json findings_json(const feeds::Findings& findings) {
   return list;
 }
 
-// Where the public catalogue of a cloud is fetched from.
-constexpr const char* kCatalogue =
-    "https://raw.githubusercontent.com/skypilot-org/skypilot-catalog/master/catalogs/v8/{}/vms.csv";
-constexpr const char* kUpdated[] = {"aws",        "azure",      "gcp",    "lambda",    "runpod",     "nebius",
-                                    "oci",        "verda",      "seeweb", "shadeform", "cudo",       "do",
-                                    "fluidstack", "hyperstack", "ibm",    "mithril",   "paperspace", "primeintellect",
-                                    "scaleway",   "vast",       "yotta"};
-
-std::string with_provider(std::string pattern, const std::string& provider) {
-  const std::size_t at = pattern.find("{}");
-  return at == std::string::npos ? pattern : pattern.replace(at, 2, provider);
+// Where fetched files lie until they are imported.
+std::string download_folder() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  const char* home = std::getenv("HOME");
+  if (cache != nullptr && *cache != 0) return std::string(cache) + "/rightsize/downloads";
+  if (home != nullptr && *home != 0) return std::string(home) + "/.cache/rightsize/downloads";
+  return (std::filesystem::temp_directory_path() / "rightsize-downloads").string();
 }
 
-// Fetches one cloud's catalogue to a file of its own; what does not come whole is not read.
-Result<> fetch(const std::string& url, const std::string& file) {
-  http::Policy policy;
-  policy.tries = 3;
-  http::Client client({}, policy, nullptr);
-  RIGHTSIZE_TRY(const http::Answer answer, client.get(url, {}));
-  if (answer.status != 200) {
-    return fail(unreadable(fmt::format("{} answered {}", http::shown_url(url), answer.status)));
-  }
-  return write_file(file, answer.body);
+std::vector<std::string> names_in(const std::string& list) {
+  std::vector<std::string> names;
+  for (std::string_view name : split_list(list, ',')) names.emplace_back(name);
+  return names;
 }
 
 }  // namespace
@@ -206,29 +197,31 @@ Checked<Outcome> import_prices(const PricesFlags& flags, const std::vector<std::
 }
 
 Checked<Outcome> update_prices(const PricesFlags& flags) {
-  std::vector<std::string> providers;
-  for (std::string_view name : split_list(flags.provider, ',')) providers.emplace_back(name);
-  if (providers.empty()) providers.assign(std::begin(kUpdated), std::end(kUpdated));
+  RIGHTSIZE_TRY(const std::vector<feeds::Download> downloads,
+                feeds::downloads_of(flags.feed.empty() ? "skypilot" : flags.feed, names_in(flags.provider),
+                                    names_in(flags.region), flags.url));
   RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog, flags.store));
   Outcome outcome;
   outcome.report.title = "Update";
   outcome.report.document = {
       {"schema", "rightsize/prices-import/1"}, {"imports", Json::array()}, {"failed", Json::array()}};
   std::vector<Error> failed;
-  for (const std::string& provider : providers) {
-    const std::string file =
-        (std::filesystem::temp_directory_path() / fmt::format("rightsize-{}-{}.csv", provider, getpid())).string();
-    Result<> done = fetch(with_provider(flags.url.empty() ? kCatalogue : flags.url, provider), file);
-    if (done) done = import_one(flags, {"skypilot", file, provider, today()}, catalog, outcome.report);
-    std::error_code ignored;
-    std::filesystem::remove(file, ignored);
+  for (const feeds::Download& one : downloads) {
+    Result<std::string> file = feeds::fetch(one, download_folder());
+    Result<> done;
+    if (file) {
+      done = import_one(flags, {one.feed, *file, one.provider, today()}, catalog, outcome.report);
+      feeds::forget_fetched(*file);
+    } else {
+      done = fail(std::move(file).error());
+    }
     if (done) continue;
-    outcome.report.document["failed"].push_back({{"provider", provider}, {"why", done.error().message}});
+    outcome.report.document["failed"].push_back({{"provider", one.what}, {"why", done.error().message}});
     outcome.report.blocks.emplace_back(
-        report::Paragraph{fmt::format("{}: {}. Its prices stay as they were.", provider, done.error().message)});
+        report::Paragraph{fmt::format("{}: {}. Its prices stay as they were.", one.what, done.error().message)});
     failed.push_back(done.error());
   }
-  if (failed.size() == providers.size()) return fail(Errors(failed.front()));
+  if (failed.size() == downloads.size()) return fail(Errors(failed.front()));
   return outcome;
 }
 

@@ -34,7 +34,7 @@ const std::vector<Verb>& verbs() {
         "--save", "--restart", "--interruptions"},
        false},
       {"import", {"--feed", "--provider", "--date", "--store", "--dry-run", "--write-to"}, true},
-      {"update", {"--provider", "--store", "--dry-run", "--url"}, false},
+      {"update", {"--feed", "--provider", "--region", "--store", "--dry-run", "--url"}, false},
       {"history",
        {"--gpu", "--instance", "--provider", "--region", "--zone", "--purchase", "--from", "--to", "--store"},
        false},
@@ -100,7 +100,7 @@ Run add_prices(FlagSet& command) {
   command.add_option("--gpu", flags->gpu, "GPU names, aliases or families, comma-separated: a100, h100-sxm");
   command.add_option("--provider", flags->provider, "providers, comma-separated: aws, gcp, azure, lambda ...");
   command.add_option("--region", flags->region, "regions, their beginnings, or us, eu, asia, comma-separated");
-  command.add_option("--purchase", flags->purchase, "on-demand, spot, 1y, 3y, comma-separated");
+  command.add_option("--purchase", flags->purchase, "on-demand, spot, 1y, 3y, capacity-block, comma-separated");
   command.add_option("--min-memory", flags->min_memory, "only GPUs with at least this much memory, e.g. 40GiB");
   command
       .add_option("--sort", flags->sort,
@@ -123,12 +123,12 @@ Run add_prices(FlagSet& command) {
   command.add_option("--restart", flags->restart, "spot: from being taken back to working again")->default_str("10min");
   command.add_option("--interruptions", flags->interruptions,
                      "spot: interruptions per hour of one machine (default: the spot advisor's, else 0.05)");
-  command.add_option("--feed", flags->feed, "import: skypilot, aws, azure, gcp, gpuhunt, runpod, vast or csv");
+  command.add_option("--feed", flags->feed, "import: skypilot, aws, azure, gcp, gpuhunt, runpod, vast or csv; update: skypilot, aws or azure");
   command.add_option("--date", flags->date, "import: the day the prices are of (default: when the file was written)");
   command.add_flag("--dry-run", flags->dry_run, "import, update: read and audit, keep nothing");
   command.add_option("--write-to", flags->write_to,
                      "import: write machines.csv and prices/*.csv there, not to the store");
-  command.add_option("--url", flags->url, "update: where to fetch from instead of the public address");
+  command.add_option("--url", flags->url, "update: where to fetch from instead of the public address; {} is the cloud or region");
   command.add_option("--instance", flags->instance, "instance types, comma-separated: p5.48xlarge");
   command.add_option("--zone", flags->zone, "history, diff: zones, comma-separated");
   command.add_option("--from", flags->from, "history, diff: the first day, 2026-08-01 (diff: default 30 days ago)");

@@ -135,6 +135,7 @@ Json one_service(const SizedService& one) {
   json["kv_use"] = gauge(r.gauge(service::Signal::kKvUse));
   json["slo_kept"] = d.slo_kept ? Json(*d.slo_kept) : Json(nullptr);
   json["slo"] = slos(d);
+  json["unexplained"] = one.sized && !one.sized->unexplained.empty() ? Json(one.sized->unexplained) : Json(nullptr);
   json["usd_per_month"] = json_number(d.month, in_usd);
   json["usd_per_million_output_tokens"] =
       d.spend && d.output_tokens > 0 ? json_number(1e6 * in_usd(*d.spend) / d.output_tokens) : Json(nullptr);

@@ -122,7 +122,8 @@ void declare(FlagSet& command, ServiceFlags& f) {
   command.add_option("--other-model", f.other_model, "what if this model were served instead");
   command.add_option("--top", f.top, "plans to show")->default_str("10")->range(1, 100);
   command.add_option("--emit", f.emit,
-                     "instead of the report, the best plan of the first service for: kubernetes, keda, skypilot, ...");
+                     "instead of the report, the best plan of the first service for: keda, hpa, deployment, "
+                     "kubernetes, skypilot, ...");
   add_connection_flags(command, f);
   add_catalog_flag(command, f.catalog);
 }

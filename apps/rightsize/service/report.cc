@@ -53,6 +53,12 @@ std::string advice(const SizedService& one) {
   if (!one.sized) return "No plan: see the notes.";
   const service::RightSize& s = *one.sized;
   std::string text;
+  if (!s.unexplained.empty()) {
+    return fmt::format(
+        "Do not size it down yet: {}. The plans hold for the traffic that was counted; find out first what else slows "
+        "it.",
+        s.unexplained);
+  }
   if (s.best) {
     const SizedPlan& best = s.plans[*s.best];
     text =
@@ -224,7 +230,7 @@ void add_service(const ServiceInput& input, const SizedService& one, report::Rep
 }  // namespace
 
 const SizedPlan* best_plan(const SizedService& one) {
-  if (!one.sized || one.sized->plans.empty()) return nullptr;
+  if (!one.sized || one.sized->plans.empty() || !one.sized->unexplained.empty()) return nullptr;
   return &one.sized->plans[one.sized->best.value_or(0)];
 }
 

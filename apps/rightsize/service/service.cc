@@ -74,22 +74,36 @@ SizedService size(const ServiceInput& input, const Facts& facts, const market::P
 // The best plan for the tools that carry it out, one text after the other.
 Checked<std::string> emitted(const ServiceInput& input, const SizedService& one, const std::string& server) {
   const service::SizedPlan* plan = best_plan(one);
-  if (plan == nullptr) return fail((bad_input(fmt::format("{}: no plan to hand over", one.reading.name()))));
+  if (plan == nullptr) {
+    const std::string why = one.sized ? one.sized->unexplained : "";
+    return fail(Errors(bad_input(
+        fmt::format("{}: no plan to hand over{}", one.reading.name(), why.empty() ? "" : fmt::format(": {}", why)))));
+  }
   std::string all;
   for (const std::string& name : input.emit) {
+    if (!all.empty()) all += "---\n";
     if (name == "keda") {
-      all += (all.empty() ? "" : "---\n") + service::scaled_object(one.reading, *plan, server);
+      all += service::scaled_object(one.reading, *plan, server);
+      continue;
+    }
+    if (name == "hpa") {
+      all += service::pod_autoscaler(one.reading, *plan);
+      continue;
+    }
+    if (name == "deployment") {
+      all += service::deployment_patch(one.reading, *plan);
       continue;
     }
     const Result<plan::Target> target = plan::parse_target(name);
-    if (!target) return fail(Error(target.error()).with_hint("'rightsize service' also knows keda"));
+    if (!target)
+      return fail(Error(target.error()).with_hint("'rightsize service' also knows keda, hpa and deployment"));
     if (!plan->move || !one.sized->request) {
       return fail(
           Errors(bad_input(fmt::format("the best plan keeps today's machines: there is nothing to rent for {}", name))
-                     .with_hint("--emit keda writes its scaling")));
+                     .with_hint("--emit deployment writes the change, keda and hpa its scaling")));
     }
     RIGHTSIZE_TRY(const std::string text, plan::hand_over(*target, *one.sized->request, *plan->move));
-    all += (all.empty() ? "" : "---\n") + text;
+    all += text;
   }
   return all;
 }

@@ -1,0 +1,27 @@
+// Whether the model a container serves fits the GPUs the container asks for.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "catalog/catalog.h"
+#include "manifests/price.h"
+
+namespace rightsize::app {
+
+// What a command line of an engine says: "vllm serve MODEL --tensor-parallel-size 4", "--model-path MODEL --tp 2".
+struct EngineCommand {
+  std::string model, quantization;
+  int tensor_parallel = 1, pipeline_parallel = 1;
+};
+std::optional<EngineCommand> read_engine_command(std::string_view command);
+
+struct ModelFit {
+  std::string model, words;  // "llama-3.1-70b: 77 GiB on each of 2 GPUs, h100-sxm has 79.6 GiB: fits"
+  bool fits = true;
+};
+// Nothing where the command names no model we know, or the GPU is not known.
+std::optional<ModelFit> model_fit(const manifests::GpuRequest& request, const manifests::Cost& cost);
+
+}  // namespace rightsize::app

@@ -1,0 +1,13 @@
+// A short name for everything a catalogue says: two catalogues with the same name give the same answers.
+#pragma once
+
+#include <string>
+
+#include "catalog/catalog.h"
+
+namespace rightsize::catalog {
+
+// "2026-11-15-9f3c21ab": the newest fact's day, and a hash of GPUs, machines and prices.
+std::string version_of(const Catalog& catalog);
+
+}  // namespace rightsize::catalog

@@ -1,0 +1,183 @@
+#include "decisions/evidence.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+
+namespace rightsize::decisions {
+namespace {
+
+double mean_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+// A price is not drawn from anything: the last one counts, to the half percent a bill is rounded to.
+MetricVerdict judge_price(MetricVerdict v, const std::vector<double>& values) {
+  constexpr double kRounding = 0.005;
+  const double off = values.back() / v.prediction.value.likely - 1;
+  v.outcome = off > kRounding ? Finding::kBroken : Finding::kKept;
+  v.better = off < -kRounding;
+  return v;
+}
+
+// A peak is judged by the worst of all.
+MetricVerdict judge_peak(MetricVerdict v, const std::vector<double>& values) {
+  const std::optional<double> limit = v.prediction.value.high ? v.prediction.value.high : v.prediction.limit;
+  if (!limit) {
+    v.reason = "the plan gives neither an interval nor a limit";
+    return v;
+  }
+  const double worst = *std::max_element(values.begin(), values.end());
+  v.measured.typical = worst;
+  v.measured.low = v.measured.high = worst;
+  if (worst > *limit) {
+    v.outcome = Finding::kBroken;
+    return v;
+  }
+  v.better = v.prediction.value.low && worst < *v.prediction.value.low;
+  const auto count = static_cast<std::int64_t>(values.size());
+  if (count >= kEnoughPeaks)
+    v.outcome = Finding::kKept;
+  else
+    v.more = kEnoughPeaks - count;
+  return v;
+}
+
+// A mean, by the sequential test.
+MetricVerdict judge_mean(MetricVerdict v) {
+  const Range& predicted = v.prediction.value;
+  const bool above = v.prediction.worse == Worse::kAbove;
+  const std::optional<double> bad = above ? (predicted.high ? predicted.high : v.prediction.limit) : predicted.low;
+  const std::optional<double> good = above ? predicted.low : predicted.high;
+  if (!bad || !(*bad > 0)) {
+    v.reason = "the plan gives no interval ('decide --tolerance' sets one)";
+    return v;
+  }
+  const Sequence& s = v.measured;
+  const bool broken = above ? s.low > *bad : s.high < *bad;
+  const bool kept = above ? s.high <= *bad : s.low >= *bad;
+  v.better = good && (above ? s.high < *good : s.low > *good);
+  if (broken) v.outcome = Finding::kBroken;
+  if (kept) v.outcome = Finding::kKept;
+  if (broken || kept) return v;
+  constexpr std::int64_t kFewest = 5;  // below, the interval is unbounded
+  const std::optional<std::int64_t> wanted =
+      s.count < 2 ? std::optional(kFewest) : samples_to_tell(s.deviation, std::abs(s.mean - std::log(*bad)));
+  if (wanted)
+    v.more = std::max<std::int64_t>(1, *wanted - s.count);
+  else
+    v.reason = "it lies on the end of the interval: no number of samples will tell";
+  return v;
+}
+
+std::optional<double> likely(const Decision& decision, std::string_view metric) {
+  const Prediction* found = decision.find(metric);
+  return found == nullptr ? std::nullopt : std::optional(found->value.likely);
+}
+
+std::optional<MeasuredCost> cost_of_month(const Decision&, const std::vector<Sample>& samples) {
+  const std::vector<double> rates = values_of(samples, kRate);
+  if (rates.empty()) return std::nullopt;
+  return MeasuredCost{usd_per_hour(rates.back()) * kMonth, "the measured price of the machines, all month"};
+}
+
+// A run's hours, measured or the predicted ones at the measured speed, at the price of the machines.
+std::optional<MeasuredCost> cost_of_run(const Decision& decision, const std::vector<Sample>& samples) {
+  const std::vector<double> rates = values_of(samples, kRate), times = values_of(samples, kHours);
+  const std::optional<double> rate = rates.empty() ? likely(decision, kRate) : std::optional(rates.back());
+  if (!rate) return std::nullopt;
+  const std::string price = rates.empty() ? "the predicted price" : "the measured price";
+  if (!times.empty()) return MeasuredCost{usd_per_hour(*rate) * hours(mean_of(times)), "measured hours at " + price};
+  const std::optional<double> expected = likely(decision, kHours);
+  for (const char* metric : {kTokens, kSamples, kRequests}) {
+    const std::vector<double> speeds = values_of(samples, metric);
+    const std::optional<double> predicted = likely(decision, metric);
+    if (speeds.empty() || !predicted || !expected || mean_of(speeds) <= 0) continue;
+    return MeasuredCost{usd_per_hour(*rate) * hours(*expected * *predicted / mean_of(speeds)),
+                        "predicted hours at the measured speed and " + price};
+  }
+  return std::nullopt;
+}
+
+std::optional<MeasuredCost> measured_cost(const Decision& decision, const std::vector<Sample>& samples) {
+  if (const std::vector<double> bills = values_of(samples, kUsd); !bills.empty()) {
+    return MeasuredCost{usd(mean_of(bills)), fmt::format("the mean of {} bills", bills.size())};
+  }
+  return decision.summary.per == Per::kMonth ? cost_of_month(decision, samples) : cost_of_run(decision, samples);
+}
+
+double runs_in(const std::vector<Sample>& samples) {
+  const std::vector<double> given = values_of(samples, kRuns);
+  if (!given.empty()) return std::accumulate(given.begin(), given.end(), 0.0);
+  return static_cast<double>(std::max(values_of(samples, kHours).size(), values_of(samples, kUsd).size()));
+}
+
+}  // namespace
+
+std::string_view name_of(Finding outcome) {
+  switch (outcome) {
+    case Finding::kKept:
+      return "kept";
+    case Finding::kBroken:
+      return "broken";
+    case Finding::kInconclusive:
+      return "inconclusive";
+  }
+  return "";
+}
+
+std::vector<double> values_of(const std::vector<Sample>& samples, std::string_view metric) {
+  std::vector<double> values;
+  for (const Sample& sample : samples) {
+    if (sample.metric == metric) values.push_back(sample.value);
+  }
+  return values;
+}
+
+bool is_speed(std::string_view metric) {
+  for (const char* speed : {kTokens, kSamples, kRequests, kHours, kTtft, kTpot, kLatency}) {
+    if (metric == speed) return true;
+  }
+  return false;
+}
+
+MetricVerdict judge(const Prediction& prediction, const std::vector<Sample>& samples) {
+  MetricVerdict v;
+  v.prediction = prediction;
+  const std::vector<double> values = values_of(samples, prediction.metric);
+  v.measured = sequence_of(values);
+  if (values.empty()) {
+    v.reason = "not measured";
+    return v;
+  }
+  if (prediction.metric == kRate) return judge_price(std::move(v), values);
+  if (prediction.metric == kMemory) return judge_peak(std::move(v), values);
+  return judge_mean(std::move(v));
+}
+
+Verification verify(const Decision& decision, const std::vector<Sample>& samples) {
+  Verification found;
+  bool speed = false, all = true, any_broken = false;
+  for (const Prediction& prediction : decision.predictions) {
+    MetricVerdict v = judge(prediction, samples);
+    if (v.measured.count > 0) {
+      any_broken = any_broken || v.outcome == Finding::kBroken;
+      // What nobody put an interval on decides nothing.
+      const bool judged = v.outcome != Finding::kInconclusive || v.more.has_value();
+      all = all && (v.outcome == Finding::kKept || !judged);
+      speed = speed || (is_speed(prediction.metric) && v.outcome == Finding::kKept);
+    }
+    found.metrics.push_back(std::move(v));
+  }
+  const std::vector<double> ooms = values_of(samples, kOom);
+  if (std::any_of(ooms.begin(), ooms.end(), [](double count) { return count > 0; })) any_broken = true;
+  found.outcome = any_broken ? Finding::kBroken : speed && all ? Finding::kKept : Finding::kInconclusive;
+  found.cost = measured_cost(decision, samples);
+  if (found.cost && decision.summary.before) found.saved = *decision.summary.before - found.cost->cost;
+  found.runs = runs_in(samples);
+  return found;
+}
+
+}  // namespace rightsize::decisions

@@ -1,0 +1,11 @@
+// Parsed JSON as JSON to be written again.
+#pragma once
+
+#include "base/json.h"
+#include "base/located_json.h"
+
+namespace rightsize::decisions {
+
+Json copy_of(const JsonValue& value);
+
+}  // namespace rightsize::decisions

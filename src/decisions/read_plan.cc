@@ -1,0 +1,343 @@
+#include "decisions/read_plan.h"
+
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "base/located_json.h"
+#include "base/parse_units.h"
+#include "base/suggest.h"
+#include "decisions/json.h"
+
+namespace rightsize::decisions {
+namespace {
+
+constexpr double kMost = std::numeric_limits<double>::max();
+
+std::optional<double> number(const JsonObject& object, const FieldNames& name) {
+  return object.get_number(name, -kMost, kMost);
+}
+
+std::optional<Usd> dollars(const JsonObject& object, const FieldNames& name) {
+  const std::optional<double> value = number(object, name);
+  return value ? std::optional(usd(*value)) : std::nullopt;
+}
+
+// One document being read.
+class Reader {
+ public:
+  Reader(const LocatedJson& document, PlanPick pick) : document_(document), pick_(std::move(pick)) {}
+
+  Checked<Decision> read() {
+    const JsonValue& root = document_.root();
+    const JsonMember* schema = root.find("schema");
+    const std::string_view name = schema == nullptr ? std::string_view{} : std::string_view(schema->value.text);
+    if (!name.starts_with("rightsize/")) return fail(refuse(root, "this is not JSON of rightsize: no \"schema\""));
+    decision_.command = name.substr(10, name.find('/', 10) - 10);
+    plan_["schema"] = name;
+    if (decision_.command == "recommend") {
+      read_recommend(root);
+    } else if (decision_.command == "service") {
+      read_service(root);
+    } else if (decision_.command == "fleet") {
+      read_fleet(root);
+    } else if (decision_.command == "batch") {
+      read_batch(root);
+    } else if (decision_.command == "window") {
+      read_window(root);
+    } else if (decision_.command == "mig") {
+      read_mig(root);
+    } else {
+      return fail(refuse(root, fmt::format("'{}' makes no plan to decide on", decision_.command)));
+    }
+    if (!errors_.empty()) return fail(std::move(errors_));
+    decision_.plan = plan_.dump();
+    return std::move(decision_);
+  }
+
+ private:
+  Errors refuse(const JsonValue& at, std::string message) {
+    return bad_input(std::move(message))
+        .at(document_.place(at))
+        .with_hint("--from takes what recommend, service, fleet, batch, window or mig write with --format json");
+  }
+  void note(const JsonValue& at, std::string message, std::string hint = {}) {
+    errors_.push_back(bad_input(std::move(message)).at(document_.place(at)).with_hint(std::move(hint)));
+  }
+  JsonObject object(const JsonValue& value) { return {document_, value, errors_}; }
+
+  // The entry of a list that --plan names.
+  const JsonValue* picked(const JsonValue& parent, const char* list, const char* noun) {
+    const JsonMember* found = parent.find(list);
+    const std::size_t count = found == nullptr ? 0 : found->value.items.size();
+    if (count == 0) {
+      note(parent, fmt::format("there is no {} in it", noun));
+      return nullptr;
+    }
+    if (pick_.plan < 1 || static_cast<std::size_t>(pick_.plan) > count) {
+      note(found->value, fmt::format("there is no {} {}: it has {}", noun, pick_.plan, count));
+      return nullptr;
+    }
+    return &found->value.items[static_cast<std::size_t>(pick_.plan) - 1];
+  }
+
+  // The workload or service of that name; the only one where none is named.
+  const JsonValue* part(const JsonValue& root, const char* list, const char* noun) {
+    const JsonMember* found = root.find(list);
+    if (found == nullptr || found->value.items.empty()) {
+      note(root, fmt::format("there is no {} in it", noun));
+      return nullptr;
+    }
+    std::vector<std::string> names;
+    for (const JsonValue& item : found->value.items) {
+      const JsonMember* name = item.find("name");
+      const JsonMember* workload = item.find("workload");
+      for (const JsonMember* each : {name, workload}) {
+        if (each != nullptr && !pick_.part.empty() && each->value.text == pick_.part) return &item;
+      }
+      names.push_back(name == nullptr ? "" : name->value.text);
+    }
+    if (found->value.items.size() == 1 && pick_.part.empty()) return &found->value.items.front();
+    note(found->value, fmt::format("it has {} {}s: {}", names.size(), noun, fmt::join(names, ", ")),
+         pick_.part.empty() ? "name one with --part" : did_you_mean(pick_.part, names));
+    return nullptr;
+  }
+
+  void predict(const char* metric, std::optional<double> likely, std::optional<double> low = {},
+               std::optional<double> high = {}, std::optional<double> limit = {}) {
+    if (!likely) return;
+    decision_.predictions.push_back({metric, {low, *likely, high}, worse_side(metric).value_or(Worse::kAbove), limit});
+  }
+  // Of a time, whose interval is given as factors.
+  void predict_time(const char* metric, std::optional<double> likely, std::optional<double> limit = {}) {
+    const auto scaled = [&](std::optional<double> factor) {
+      return factor && likely ? std::optional(*likely * *factor) : std::nullopt;
+    };
+    predict(metric, likely, scaled(slow_low_), scaled(slow_high_), limit);
+  }
+  void predict_speed(const char* metric, std::optional<double> likely) {
+    const auto scaled = [&](std::optional<double> factor) {
+      return factor && likely && *factor > 0 ? std::optional(*likely / *factor) : std::nullopt;
+    };
+    predict(metric, likely, scaled(slow_high_), scaled(slow_low_));
+  }
+
+  void read_choice(const JsonObject& plan) {
+    Choice& c = decision_.summary.choice;
+    constexpr std::int64_t kMany = 1'000'000;
+    c.gpu = plan.get_string("gpu").value_or("");
+    c.gpus = plan.get_int("gpus", 0, kMany).value_or(0);
+    c.provider = plan.get_string("provider").value_or("");
+    c.instance = plan.get_string("instance").value_or("");
+    // batch calls the servers on one GPU its instances; only a named machine has a number of machines.
+    c.instances = c.instance.empty() ? 0 : plan.get_int("instances", 0, kMany).value_or(0);
+    c.region = plan.get_string("region").value_or("");
+    c.purchase = plan.get_string("purchase").value_or("");
+    c.words = fmt::format("{} x {}", c.gpus, c.gpu);
+    if (!c.instance.empty())
+      c.words += fmt::format(": {} x {} at {}, {}", c.instances, c.instance, c.provider, c.purchase);
+  }
+
+  void read_cost(const JsonObject& plan, const FieldNames& name) {
+    const std::optional<Usd> likely = dollars(plan, name);
+    if (!likely) return;
+    decision_.cost = UsdRange{dollars(plan, "low"), *likely, dollars(plan, "high")};
+    decision_.summary.cost = likely;
+    predict(kRate, number(plan, "usd_per_hour"));
+  }
+
+  // An SLO as the request has it.
+  std::optional<double> slo(const char* setting) const {
+    for (const auto& [name, value] : decision_.request) {
+      if (name != setting) continue;
+      if (const Result<Seconds> limit = parse_duration(value)) return in_seconds(*limit);
+    }
+    return std::nullopt;
+  }
+
+  void keep(const JsonValue& from, std::initializer_list<const char*> names) {
+    for (const char* name : names) {
+      if (const JsonMember* member = from.find(name)) plan_[name] = copy_of(member->value);
+    }
+  }
+
+  void read_memory(const JsonObject& plan) {
+    predict(kMemory, number(plan, "memory_bytes"), number(plan, "memory_low_bytes"), number(plan, "memory_high_bytes"),
+            number(plan, "capacity_bytes"));
+  }
+
+  void read_recommend(const JsonValue& root) {
+    const JsonValue* from = root.find("workloads") == nullptr ? &root : part(root, "workloads", "workload");
+    const JsonValue* chosen = from == nullptr ? nullptr : picked(*from, "plans", "plan");
+    if (chosen == nullptr) return;
+    keep(*from, {"name", "what", "objective", "assumptions", "caveats", "warnings", "confidence"});
+    plan_["plan"] = copy_of(*chosen);
+    const JsonObject head = object(*from), plan = object(*chosen);
+    decision_.what = head.get_string("what").value_or("");
+    decision_.catalogue = head.get_string("catalogue").value_or("");
+    if (const JsonMember* request = from->find("request")) {
+      for (const JsonMember& setting : request->value.members) {
+        decision_.request.emplace_back(setting.name, setting.value.text);
+      }
+    }
+    read_choice(plan);
+    const JsonObject factor = plan.get_object_or_empty("time_factor");
+    slow_low_ = number(factor, "low");
+    slow_high_ = number(factor, "high");
+    const bool serving = chosen->find("slo_percentile") != nullptr;
+    decision_.summary.per = serving ? Per::kMonth : Per::kRun;
+    if (serving) {
+      predict_time(kTtft, number(plan, "ttft_seconds"), slo("ttft-slo"));
+      predict_time(kTpot, number(plan, "tpot_seconds"), slo("tpot-slo"));
+      predict(kUtilization, number(plan, "utilization"));
+    } else {
+      const bool offline = chosen->find("requests_per_second") != nullptr;
+      const bool samples = chosen->find("samples_per_second") != nullptr;
+      const char* speed = offline ? kRequests : samples ? kSamples : kTokens;
+      predict_speed(speed, number(plan, speed));
+      predict_time(kHours, number(plan, "hours"), deadline_hours());
+    }
+    read_memory(plan);
+    read_cost(plan, "usd_total");
+  }
+
+  std::optional<double> deadline_hours() const {
+    const std::optional<double> limit = slo("deadline");
+    return limit ? std::optional(in_hours(seconds(*limit))) : std::nullopt;
+  }
+
+  // What `recommend` would be asked about the service's busiest hour.
+  void read_service_request(const JsonObject& service) {
+    const auto add = [&](const char* name, std::optional<double> value, const char* unit) {
+      if (value) decision_.request.emplace_back(name, fmt::format("{}{}", *value, unit));
+    };
+    const std::optional<std::string> model = service.get_string("model");
+    if (!model) return;
+    decision_.request = {{"job", "serve"}, {"model", *model}};
+    add("rate", number(service.get_object_or_empty("requests_per_second"), "peak_hour"), "/s");
+    const auto tokens = [&](const char* setting) {
+      if (const auto mean = number(service.get_object_or_empty(setting), "mean")) {
+        decision_.request.emplace_back(setting, fmt::format("{:.0f}", *mean));
+      }
+    };
+    tokens("isl");
+    tokens("osl");
+    if (const JsonMember* slos = service.value().find("slo")) {
+      for (const JsonValue& each : slos->value.items) {
+        const JsonObject one = object(each);
+        const std::string quantity = one.get_string("quantity").value_or("");
+        add(quantity == "TPOT" ? "tpot-slo" : "ttft-slo", number(one, "limit_seconds"), "s");
+      }
+    }
+  }
+
+  void read_service(const JsonValue& root) {
+    const JsonValue* from = part(root, "services", "service");
+    const JsonValue* chosen = from == nullptr ? nullptr : picked(*from, "plans", "plan");
+    if (chosen == nullptr) return;
+    keep(*from,
+         {"name", "engine", "model", "replicas", "gpus", "gpu", "requests_per_second", "isl", "osl", "usd_per_month"});
+    plan_["plan"] = copy_of(*chosen);
+    const JsonObject service = object(*from), plan = object(*chosen);
+    decision_.what = fmt::format("Serve {}: {}", service.get_string("model").value_or("a model"),
+                                 service.get_string("name").value_or(""));
+    read_service_request(service);
+    read_choice(plan);
+    predict_time(kTtft, number(plan, "ttft_seconds"), slo("ttft-slo"));
+    predict_time(kTpot, number(plan, "tpot_seconds"), slo("tpot-slo"));
+    predict(kUtilization, number(plan, "utilization"));
+    read_cost(plan, "usd_per_month");
+    decision_.summary.before = dollars(service, "usd_per_month");
+    if (const auto gpu = service.get_string("gpu")) {
+      decision_.way_back =
+          fmt::format("back to {} replicas on {} x {}", service.get_int("replicas", 0, 1'000'000).value_or(0),
+                      service.get_int("gpus", 0, 1'000'000).value_or(0), *gpu);
+    }
+  }
+
+  void read_fleet(const JsonValue& root) {
+    const JsonValue* chosen = picked(root, "actions", "action");
+    if (chosen == nullptr) return;
+    plan_["plan"] = copy_of(*chosen);
+    const JsonObject action = object(*chosen);
+    decision_.what = action.get_string("what").value_or("");
+    Choice& choice = decision_.summary.choice;
+    choice.words = action.get_string("to").value_or("");
+    if (choice.words == "none") choice.words = "given back";
+    decision_.way_back = action.get_string("rollback").value_or("");
+    if (const std::optional<Usd> saving = dollars(action, "saving_usd_per_month")) {
+      decision_.saving = UsdRange{{}, *saving, {}};
+      decision_.summary.saving = saving;
+    }
+  }
+
+  void read_batch(const JsonValue& root) {
+    const JsonMember* chosen = root.find("plan");
+    if (chosen == nullptr || chosen->value.type != JsonType::kObject) {
+      note(root, "this run of 'batch' searched for no plan", "with --slo it does");
+      return;
+    }
+    plan_["plan"] = copy_of(chosen->value);
+    const JsonObject plan = object(chosen->value);
+    decision_.what = "A batching server";
+    read_choice(plan);
+    read_cost(plan, "usd_per_month");
+    predict(kUtilization, number(plan, "utilization"));
+    read_batch_latency(chosen->value);
+  }
+
+  // The first SLO's latency with the simulation's own uncertainty; the speed of the model is taken as it was given.
+  void read_batch_latency(const JsonValue& plan) {
+    const JsonMember* slos = plan.find("slos");
+    if (slos == nullptr || slos->value.items.empty()) return;
+    const JsonObject first = object(slos->value.items.front());
+    const std::optional<double> value = number(first, "value_ms"), half = number(first, "half_width_ms");
+    if (!value) return;
+    const auto in_s = [](double ms) { return in_seconds(milliseconds(ms)); };
+    const auto limit = number(first, "limit_ms");
+    predict(kLatency, in_s(*value), half ? std::optional(in_s(*value - *half)) : std::nullopt,
+            half ? std::optional(in_s(*value + *half)) : std::nullopt,
+            limit ? std::optional(in_s(*limit)) : std::nullopt);
+  }
+
+  void read_window(const JsonValue& root) {
+    const JsonValue* chosen = picked(root, "options", "option");
+    if (chosen == nullptr) return;
+    plan_["plan"] = copy_of(*chosen);
+    keep(root, {"items_per_day", "gpu", "batch", "item_seconds"});
+    const JsonObject option = object(*chosen);
+    read_choice(option);
+    Choice& choice = decision_.summary.choice;
+    choice.gpu = object(root).get_string("gpu").value_or("");
+    choice.words = fmt::format("{} x {}, {}", choice.gpus, choice.gpu, option.get_string("name").value_or(""));
+    decision_.what = "Work that can wait";
+    read_cost(option, "usd_per_month");
+    predict(kUtilization, number(option, "utilization"));
+  }
+
+  void read_mig(const JsonValue& root) {
+    const JsonObject plan = object(root);
+    keep(root, {"gpu_count", "gpus", "usd_per_month", "lower_bound", "mig_parted"});
+    Choice& choice = decision_.summary.choice;
+    choice.gpus = plan.get_int("gpu_count", 0, 1'000'000).value_or(0);
+    choice.words = fmt::format("{} GPUs in MIG slices", choice.gpus);
+    decision_.what = "Workloads on MIG slices";
+    read_cost(plan, "usd_per_month");
+  }
+
+  const LocatedJson& document_;
+  PlanPick pick_;
+  Errors errors_;
+  Decision decision_;
+  Json plan_;
+  std::optional<double> slow_low_, slow_high_;  // factors on times, the ends of the interval
+};
+
+}  // namespace
+
+Checked<Decision> read_plan(const std::string& file, std::string text, const PlanPick& pick) {
+  RIGHTSIZE_TRY(const LocatedJson document, LocatedJson::parse(file, std::move(text)));
+  return Reader(document, pick).read();
+}
+
+}  // namespace rightsize::decisions

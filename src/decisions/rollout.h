@@ -1,0 +1,48 @@
+// A decision put into practice step by step: one job, a tenth, half, all; each step checked before the next.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "decisions/evidence.h"
+
+namespace rightsize::decisions {
+
+enum class Stage { kOneJob, kTenth, kHalf, kAll };
+inline constexpr std::array kStages = {Stage::kOneJob, Stage::kTenth, Stage::kHalf, Stage::kAll};
+std::string_view name_of(Stage stage);   // "one-job", "10%", "50%", "all"
+std::string_view words_of(Stage stage);  // "one job", "10 % of the workload" ...
+std::optional<Stage> parse_stage(std::string_view name);
+// The share of the workload that runs so; one job alone is not counted, since nobody says how many there are.
+double share_of(Stage stage);
+
+enum class StageState { kRunning, kPassed, kFailed };
+std::string_view name_of(StageState state);
+std::optional<StageState> parse_stage_state(std::string_view name);
+
+// A stage that was begun.
+struct StageRecord {
+  Stage stage = Stage::kOneJob;
+  StageState state = StageState::kRunning;
+  TimePoint started_at = {};
+  std::optional<TimePoint> ended_at = {};
+  std::string by = {}, how = {}, note = {};  // who ended it: "by hand", "profile run.csv", "prometheus"
+};
+
+enum class CheckState { kPassed, kFailed, kUnknown };
+std::string_view name_of(CheckState state);
+
+struct Check {
+  std::string name;  // "speed", "memory", "slo", "cost"
+  CheckState state = CheckState::kUnknown;
+  std::string words;                      // "40,354 tok/s predicted at least 33,000; 41,200 measured"
+  std::optional<std::int64_t> more = {};  // samples still needed
+};
+
+// The four checks of a stage, from what was measured since it began: speed within its interval, no out-of-memory, the
+// SLO or deadline held, cost as predicted. A check without anything to measure by (no SLO was set) is left out.
+std::vector<Check> check_stage(const Decision& decision, const std::vector<Sample>& samples);
+
+}  // namespace rightsize::decisions

@@ -1,0 +1,30 @@
+// Requests of two versions of the same files, side by side.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "manifests/price.h"
+
+namespace rightsize::manifests {
+
+struct Side {
+  GpuRequest request;
+  Cost cost;
+};
+
+// One request before and after; nothing on a side: it is new or gone.
+struct Change {
+  std::optional<Side> before, after;
+
+  bool is_new() const { return !before; }
+  bool is_gone() const { return !after; }
+  // Whether what is asked for differs.
+  bool differs() const;
+};
+
+// Pairs requests by file, kind, name and part, then by kind and name wherever they moved; in the order of the new
+// files.
+std::vector<Change> compare(std::vector<Side> before, std::vector<Side> after);
+
+}  // namespace rightsize::manifests

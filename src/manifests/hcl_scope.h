@@ -1,0 +1,27 @@
+// What names mean within one Terraform module: variables with their defaults and given values, locals.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "manifests/hcl.h"
+
+namespace rightsize::manifests {
+
+class HclScope {
+ public:
+  void add_file(const HclBlock& root, bool values_only);  // values_only: a .tfvars file
+
+  // A literal: the value itself, or what a variable, a local, or text with these in it comes to. Nothing: not known.
+  std::optional<HclValue> resolve(const HclValue& value) const { return resolve(value, 0); }
+
+ private:
+  std::optional<HclValue> resolve(const HclValue& value, int depth) const;
+  std::optional<HclValue> follow(std::string_view path, int depth) const;
+  std::optional<HclValue> interpolate(std::string_view quoted, int depth) const;
+
+  std::map<std::string, HclValue, std::less<>> defaults_, given_, locals_;
+};
+
+}  // namespace rightsize::manifests

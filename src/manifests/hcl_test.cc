@@ -1,0 +1,75 @@
+#include "manifests/hcl.h"
+
+#include <gtest/gtest.h>
+
+namespace rightsize::manifests {
+namespace {
+
+TEST(Hcl, BlocksLabelsAndLiterals) {
+  const auto root = parse_hcl("a.tf", R"(
+# comment
+resource "aws_instance" "train" {  // another
+  count         = 2
+  instance_type = "p5.48xlarge"
+  spot          = true
+  tags          = { Name = "x", "a b" : null }
+  list = [
+    "a", # one
+    "b",
+  ]
+  ebs { size = 100 }
+})");
+  ASSERT_TRUE(root);
+  ASSERT_EQ(root->blocks.size(), 1u);
+  const HclBlock& block = root->blocks[0];
+  EXPECT_EQ(block.type, "resource");
+  EXPECT_EQ(block.labels, (std::vector<std::string>{"aws_instance", "train"}));
+  EXPECT_EQ(block.find("count")->number, 2);
+  EXPECT_EQ(block.find("instance_type")->text, "p5.48xlarge");
+  EXPECT_TRUE(block.find("spot")->boolean);
+  EXPECT_EQ(block.find("tags")->find("Name")->text, "x");
+  EXPECT_EQ(block.find("tags")->find("a b")->kind, HclValue::Kind::kNull);
+  ASSERT_EQ(block.find("list")->items.size(), 2u);
+  EXPECT_EQ(block.find("list")->items[1].text, "b");
+  ASSERT_EQ(block.blocks.size(), 1u);
+  EXPECT_EQ(block.blocks[0].find("size")->number, 100);
+  EXPECT_EQ(block.line, 3);
+}
+
+TEST(Hcl, WhatIsNoLiteralIsKeptAsWritten) {
+  const auto root = parse_hcl("a.tf", R"(
+a = var.size
+b = "x-${var.size}"
+c = var.gpu ? "p5.48xlarge" : "m5.large"
+d = [for x in var.list : upper(x)]
+e = max(1, 2) + 3
+f = {
+  x = var.y
+}
+g = <<-EOT
+  text = { not an attribute
+EOT
+h = 1
+)");
+  ASSERT_TRUE(root);
+  EXPECT_EQ(root->find("a")->text, "var.size");
+  EXPECT_EQ(root->find("b")->text, "\"x-${var.size}\"");
+  EXPECT_EQ(root->find("c")->text, "var.gpu ? \"p5.48xlarge\" : \"m5.large\"");
+  for (const char* name : {"a", "b", "c", "d", "e"})
+    EXPECT_EQ(root->find(name)->kind, HclValue::Kind::kExpression) << name;
+  EXPECT_EQ(root->find("f")->find("x")->text, "var.y");
+  EXPECT_EQ(root->find("g")->kind, HclValue::Kind::kString);
+  EXPECT_EQ(root->find("h")->number, 1);
+}
+
+TEST(Hcl, TextThatNeverEndsIsAMistakeWithItsPlace) {
+  for (const char* text : {"a = \"x", "a {", "a = [1, 2", "a = {", "/* x", "a = <<EOT\nx\n", "a = \"${x\""}) {
+    const auto root = parse_hcl("a.tf", text);
+    ASSERT_FALSE(root) << text;
+    EXPECT_EQ(root.error().place.file, "a.tf");
+    EXPECT_EQ(root.error().place.line, 1) << text;
+  }
+}
+
+}  // namespace
+}  // namespace rightsize::manifests

@@ -1,0 +1,124 @@
+#include "manifests/node_choice.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace rightsize::manifests {
+namespace {
+
+enum class Meaning { kNothing, kGpu, kMachine, kFamily, kCategory, kAnyGpu, kSpot, kRegion };
+
+Meaning meaning_of(std::string_view label) {
+  for (const char* gpu :
+       {"nvidia.com/gpu.product", "amd.com/gpu.product-name", "cloud.google.com/gke-accelerator",
+        "karpenter.k8s.aws/instance-gpu-name", "karpenter.azure.com/sku-gpu-name", "gpu.nvidia.com/model",
+        "gpu.nvidia.com/class", "k8s.amazonaws.com/accelerator", "accelerator", "gpu-type"}) {
+    if (label == gpu) return Meaning::kGpu;
+  }
+  if (label == "node.kubernetes.io/instance-type" || label == "beta.kubernetes.io/instance-type")
+    return Meaning::kMachine;
+  if (label == "karpenter.k8s.aws/instance-family" || label == "karpenter.azure.com/sku-family")
+    return Meaning::kFamily;
+  if (label == "karpenter.k8s.aws/instance-category") return Meaning::kCategory;
+  for (const char* any : {"karpenter.k8s.aws/instance-gpu-manufacturer", "karpenter.k8s.aws/instance-gpu-count",
+                          "karpenter.k8s.aws/instance-gpu-memory", "karpenter.azure.com/sku-gpu-count",
+                          "karpenter.azure.com/sku-gpu-manufacturer", "nvidia.com/gpu.present", "nvidia.com/gpu.count",
+                          "nvidia.com/gpu.family", "nvidia.com/gpu.memory"}) {
+    if (label == any) return Meaning::kAnyGpu;
+  }
+  for (const char* spot : {"karpenter.sh/capacity-type", "eks.amazonaws.com/capacityType", "cloud.google.com/gke-spot",
+                           "cloud.google.com/gke-provisioning", "cloud.google.com/gke-preemptible",
+                           "kubernetes.azure.com/scalesetpriority"}) {
+    if (label == spot) return Meaning::kSpot;
+  }
+  if (label == "topology.kubernetes.io/region") return Meaning::kRegion;
+  return Meaning::kNothing;
+}
+
+class Labels {
+ public:
+  Labels(const YamlText& document, GpuRequest& request) : doc_(document), request_(request) {}
+
+  void take(const std::string& label, const std::vector<const YamlValue*>& values) {
+    const Meaning meaning = meaning_of(label);
+    if (meaning == Meaning::kNothing) return;
+    bool all_spot = !values.empty();
+    wants_gpus_ = wants_gpus_ || meaning == Meaning::kGpu || meaning == Meaning::kAnyGpu;
+    for (const YamlValue* value : values) {
+      const std::string text = doc_.text(value);
+      if (has_variable(text)) {
+        request_.unresolved.push_back(fmt::format("{}: {}", label, text));
+        continue;
+      }
+      if (meaning == Meaning::kGpu) add_gpu(text);
+      if (meaning == Meaning::kMachine) add_machine(text);
+      if (meaning == Meaning::kFamily) add_machine(text + ".*");
+      if (meaning == Meaning::kCategory) only_gpus_ = only_gpus_ && (text == "g" || text == "p");
+      if (meaning == Meaning::kRegion) request_.region = text;
+      const std::string lower = to_lower(text);
+      all_spot = all_spot && (lower == "spot" || lower == "true");
+    }
+    if (meaning == Meaning::kSpot && all_spot) request_.spot = true;
+    if (meaning == Meaning::kCategory && !values.empty() && only_gpus_) wants_gpus_ = true;
+  }
+  bool wants_gpus() const { return wants_gpus_; }
+
+ private:
+  void add_gpu(std::string text) {
+    // "NVIDIA-A100-SXM4-80GB-MIG-1g.10gb", "NVIDIA-H100-80GB-HBM3-SHARED"
+    if (const std::size_t mig = text.find("-MIG-"); mig != std::string::npos) {
+      if (request_.mig_profile.empty()) request_.mig_profile = text.substr(mig + 5);
+      text.resize(mig);
+    }
+    if (text.ends_with("-SHARED")) {
+      text.resize(text.size() - 7);
+      request_.unresolved.emplace_back("the GPU is shared: how many share it is set on the nodes");
+    }
+    request_.gpus.push_back(std::move(text));
+  }
+  void add_machine(const std::string& text) {
+    if (const std::string_view provider = gpu_machine_provider(text); !provider.empty()) request_.provider = provider;
+    request_.machines.push_back(text);
+  }
+
+  const YamlText& doc_;
+  GpuRequest& request_;
+  bool wants_gpus_ = false, only_gpus_ = true;
+};
+
+// [{key: ..., operator: In, values: [...]}]
+void take_expressions(const YamlText& doc, const YamlValue* expressions, Labels& labels) {
+  if (!is_list(expressions)) return;
+  for (const YamlValue& expression : expressions->list) {
+    const YamlValue* values = expression.find("values");
+    const std::string how = doc.text(expression.find("operator"));
+    std::vector<const YamlValue*> all;
+    if (how == "In" && is_list(values)) {
+      for (const YamlValue& value : values->list) all.push_back(&value);
+    } else if (how != "Exists" && how != "Gt") {
+      continue;
+    }
+    labels.take(doc.text(expression.find("key")), all);
+  }
+}
+
+}  // namespace
+
+bool read_node_choice(const YamlText& doc, const YamlValue& spec, GpuRequest& request) {
+  Labels labels(doc, request);
+  if (const YamlValue* selector = spec.find("nodeSelector"); is_mapping(selector)) {
+    for (const auto& [key, value] : selector->mapping) labels.take(doc.text(&key), {&value});
+  }
+  const YamlValue* terms = find_path(
+      spec, {"affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"});
+  if (is_list(terms)) {
+    for (const YamlValue& term : terms->list) take_expressions(doc, term.find("matchExpressions"), labels);
+  }
+  take_expressions(doc, spec.find("requirements"), labels);
+  return labels.wants_gpus();
+}
+
+}  // namespace rightsize::manifests

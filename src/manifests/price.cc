@@ -1,0 +1,227 @@
+#include "manifests/price.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace rightsize::manifests {
+namespace {
+
+using catalog::Gpu;
+using catalog::Machine;
+using catalog::Purchase;
+
+class Pricing {
+ public:
+  Pricing(const GpuRequest& request, const market::PriceBook& book, const Assumptions& assumptions)
+      : request_(request), book_(book), assumptions_(assumptions) {}
+
+  Cost price() {
+    cost_.doubts = request_.unresolved;
+    if (!by_machine() && !by_gpu()) {
+      if (cost_.doubts.empty() || cost_.gpu == nullptr) explain_unpriced();
+    }
+    over_time();
+    return std::move(cost_);
+  }
+
+ private:
+  Purchase purchase() const { return request_.spot ? Purchase::kSpot : Purchase::kOnDemand; }
+
+  static bool is_type(const Machine& machine, const std::string& type) {
+    std::string_view name = type;
+    if (name.starts_with("ml.")) name.remove_prefix(3);
+    if (name.ends_with(".*")) return std::string_view(machine.instance).starts_with(name.substr(0, name.size() - 1));
+    return machine.instance == name;
+  }
+
+  // Machines any of the types names; a type with guest accelerators is "n1-standard-8+1xT4" to the catalogue.
+  std::vector<const Machine*> machines() const {
+    std::vector<const Machine*> found;
+    for (const Machine& machine : book_.catalog().machines) {
+      if (!request_.provider.empty() && machine.provider != request_.provider) continue;
+      for (const std::string& type : request_.machines) {
+        const bool with_guest = !request_.gpus.empty() && machine.instance.starts_with(type + "+") &&
+                                names(machine.gpu) && request_.per_unit == static_cast<double>(machine.gpus);
+        if ((is_type(machine, type) && machine.gpus > 0) || with_guest) found.push_back(&machine);
+      }
+      if (request_.ordered && !found.empty()) break;
+    }
+    return found;
+  }
+
+  bool names(const std::string& gpu) const {
+    const std::vector<const Gpu*> all = gpus();
+    return std::any_of(all.begin(), all.end(), [&](const Gpu* each) { return each->name == gpu; });
+  }
+
+  // GPUs any of the names means; names that are no GPU (a constraint such as "ib") are passed over.
+  std::vector<const Gpu*> gpus() const {
+    std::vector<const Gpu*> found;
+    for (const std::string& name : request_.gpus) {
+      const Result<std::vector<const Gpu*>> some = book_.catalog().match_gpus(name);
+      if (!some) continue;
+      found.insert(found.end(), some->begin(), some->end());
+      if (request_.ordered && !found.empty()) break;
+    }
+    return found;
+  }
+
+  bool by_machine() {
+    std::optional<market::MachineQuote> best;
+    const Machine* chosen = nullptr;
+    std::size_t known = 0;
+    for (const Machine* machine : machines()) {
+      ++known;
+      std::optional<market::MachineQuote> quote = book_.machine(*machine, purchase(), request_.region);
+      if (!quote && request_.spot) quote = book_.machine(*machine, Purchase::kOnDemand, request_.region);
+      if (!quote || (best && quote->rate >= best->rate)) continue;
+      best = quote;
+      chosen = machine;
+    }
+    if (chosen == nullptr) return false;
+    const Result<const Gpu*> gpu = book_.catalog().find_gpu(chosen->gpu);
+    cost_.gpu = gpu ? *gpu : nullptr;
+    cost_.source = best->source();
+    if (known > 1) cost_.doubts.push_back(fmt::format("the cheapest of {} machine types is counted", known));
+    if (request_.spot && best->offer && best->offer->price->purchase != Purchase::kSpot) {
+      cost_.doubts.emplace_back("no spot price is known: on-demand is counted");
+    }
+    const double each = request_.per_unit.value_or(chosen->gpus);
+    if (!request_.ceiling && !request_.whole_machines && each > chosen->gpus) {
+      cost_.misfits.push_back(
+          fmt::format("a pod asks for {:.0f} GPUs, {} has {}", each, chosen->instance, chosen->gpus));
+    }
+    if (!check_slice()) return true;
+    // Whole machines are paid for as they are; pods pay their share of the machine they may run on.
+    const double machines_each = request_.whole_machines ? 1 : each * slice_share_ / chosen->gpus;
+    set_rate(best->rate * rightsize::machines(machines_each), request_.whole_machines ? chosen->gpus : each);
+    return true;
+  }
+
+  bool by_gpu() {
+    std::vector<const Gpu*> candidates = gpus();
+    bool assumed = false;
+    if (candidates.empty() && request_.gpus.empty() && !request_.mig_profile.empty()) candidates = gpus_with_slice();
+    if (candidates.empty() && !request_.hint.empty()) {
+      candidates = gpus_by_hint();
+      if (!candidates.empty()) {
+        cost_.doubts.push_back(fmt::format("which GPU is read off the name of the partition {}", request_.hint));
+      }
+    }
+    if (candidates.empty() && request_.machines.empty() && assumptions_.gpu != nullptr) {
+      candidates = {assumptions_.gpu};
+      assumed = true;
+    }
+    std::optional<market::GpuQuote> best;
+    for (const Gpu* gpu : candidates) {
+      market::OfferFilter filter;
+      filter.purchases = {purchase()};
+      if (!request_.provider.empty()) filter.providers = {request_.provider};
+      std::optional<market::GpuQuote> quote = book_.gpu(*gpu, filter);
+      if (!quote && !request_.provider.empty()) {
+        filter.providers.clear();
+        quote = book_.gpu(*gpu, filter);
+      }
+      if (!quote || (best && quote->rate >= best->rate)) continue;
+      best = quote;
+      cost_.gpu = gpu;
+    }
+    if (!best) return false;
+    cost_.source = best->source();
+    if (assumed) cost_.doubts.push_back(fmt::format("which GPU is not said: {} is assumed", cost_.gpu->name));
+    if (candidates.size() > 1) {
+      cost_.doubts.push_back(fmt::format("several GPUs may serve it: the cheapest, {}, is counted", cost_.gpu->name));
+    }
+    if (!check_slice()) return true;
+    if (request_.per_unit)
+      set_rate(best->rate * rightsize::gpus(*request_.per_unit * slice_share_), *request_.per_unit);
+    return true;
+  }
+
+  // "gpu_h100", "a100-long": a word of the name that is a GPU's.
+  std::vector<const Gpu*> gpus_by_hint() const {
+    std::string words = request_.hint;
+    std::replace_if(
+        words.begin(), words.end(), [](char c) { return c == '_' || c == '-' || c == ','; }, ' ');
+    for (std::string_view word : split_list(words, ' ')) {
+      // Words such as "gpu" or "long" are no GPU; a GPU's name has a digit.
+      if (word.find_first_of("0123456789") == std::string_view::npos) continue;
+      if (const auto found = book_.catalog().match_gpus(word)) return *found;
+    }
+    return {};
+  }
+
+  std::vector<const Gpu*> gpus_with_slice() const {
+    std::vector<const Gpu*> found;
+    for (const catalog::MigProfile& profile : book_.catalog().mig) {
+      if (profile.profile != request_.mig_profile) continue;
+      if (const Result<const Gpu*> gpu = book_.catalog().find_gpu(profile.gpu)) found.push_back(*gpu);
+    }
+    return found;
+  }
+
+  // A slice counts as the share of a GPU of which there can be so many at once.
+  bool check_slice() {
+    if (request_.mig_profile.empty() || cost_.gpu == nullptr) return true;
+    for (const catalog::MigProfile& profile : book_.catalog().mig) {
+      if (profile.gpu != cost_.gpu->name || profile.profile != request_.mig_profile || profile.instances == 0) continue;
+      slice_share_ = 1.0 / profile.instances;
+      cost_.doubts.push_back(
+          fmt::format("a slice {} is counted as 1/{} of {}", profile.profile, profile.instances, profile.gpu));
+      return true;
+    }
+    cost_.misfits.push_back(fmt::format("{} has no MIG profile {}", cost_.gpu->name, request_.mig_profile));
+    return false;
+  }
+
+  void set_rate(UsdPerSecond of_one, double gpus_each) {
+    if (!request_.units) return;
+    cost_.rate = of_one * *request_.units;
+    cost_.gpus = gpus_each * slice_share_ * *request_.units;
+    if (request_.most_units && *request_.most_units > *request_.units) cost_.most = of_one * *request_.most_units;
+  }
+
+  void over_time() {
+    if (!cost_.rate) return;
+    cost_.monthly = cost_.rate;
+    if (request_.ceiling) {
+      // What runs within it is counted where it is asked for.
+      cost_.most = cost_.rate;
+      cost_.monthly = UsdPerSecond{};
+    }
+    if (!request_.job) return;
+    if (request_.time_limit) cost_.run = *cost_.rate * *request_.time_limit;
+    if (assumptions_.job_time) {
+      cost_.monthly = *cost_.rate * (*assumptions_.job_time / kMonth);
+    } else {
+      cost_.all_month_assumed = true;
+    }
+  }
+
+  void explain_unpriced() {
+    if (!request_.machines.empty()) {
+      cost_.doubts.push_back(fmt::format("the catalogue has no price of {}", request_.machines.front()));
+    } else if (!request_.gpus.empty()) {
+      cost_.doubts.push_back(fmt::format("the catalogue knows no GPU '{}' with a price", request_.gpus.front()));
+    } else if (request_.unresolved.empty()) {
+      cost_.doubts.emplace_back("which GPU is not said: --gpu names one");
+    }
+  }
+
+  const GpuRequest& request_;
+  const market::PriceBook& book_;
+  const Assumptions& assumptions_;
+  Cost cost_;
+  double slice_share_ = 1;
+};
+
+}  // namespace
+
+Cost price_of(const GpuRequest& request, const market::PriceBook& book, const Assumptions& assumptions) {
+  return Pricing(request, book, assumptions).price();
+}
+
+}  // namespace rightsize::manifests

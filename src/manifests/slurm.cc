@@ -1,0 +1,309 @@
+#include "manifests/slurm.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/parse_units.h"
+#include "base/text.h"
+#include "manifests/template_text.h"
+
+namespace rightsize::manifests {
+namespace {
+
+constexpr std::string_view kMark = "#SBATCH";
+
+// The options of one part of a job, by their long names.
+struct Part {
+  std::map<std::string, std::string, std::less<>> options = {};
+  int gpu_line = 0;
+
+  const std::string* find(std::string_view name) const {
+    const auto found = options.find(name);
+    return found == options.end() ? nullptr : &found->second;
+  }
+};
+
+std::string long_name(std::string_view name) {
+  static const std::map<std::string_view, std::string_view> shorts = {
+      {"N", "nodes"},    {"n", "ntasks"}, {"G", "gpus"},      {"t", "time"},         {"C", "constraint"},
+      {"J", "job-name"}, {"a", "array"},  {"p", "partition"}, {"c", "cpus-per-task"}};
+  const auto found = shorts.find(name);
+  return std::string(found == shorts.end() ? name : found->second);
+}
+
+// Words of a line, quotes removed, up to a comment.
+std::vector<std::string> words_of(std::string_view line) {
+  std::vector<std::string> words;
+  std::string word;
+  bool open = false;
+  char quote = '\0';
+  for (const char c : line) {
+    if (quote != '\0') {
+      if (c == quote)
+        quote = '\0';
+      else
+        word += c;
+    } else if (c == '"' || c == '\'') {
+      quote = c, open = true;
+    } else if (c == ' ' || c == '\t' || c == '\r') {
+      if (open) words.push_back(std::move(word));
+      word.clear();
+      open = false;
+    } else if (c == '#' && !open) {
+      break;
+    } else {
+      word += c, open = true;
+    }
+  }
+  if (open) words.push_back(std::move(word));
+  return words;
+}
+
+void read_options(std::string_view line, int number, Part& part) {
+  const std::vector<std::string> words = words_of(line);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    std::string_view word = words[i];
+    if (!word.starts_with('-')) continue;
+    std::string name, value;
+    if (word.starts_with("--")) {
+      const std::size_t equals = word.find('=');
+      name = word.substr(2, equals == std::string_view::npos ? equals : equals - 2);
+      if (equals != std::string_view::npos)
+        value = word.substr(equals + 1);
+      else if (i + 1 < words.size() && !words[i + 1].starts_with('-'))
+        value = words[++i];
+    } else {
+      name = long_name(word.substr(1, 1));
+      if (word.size() > 2)
+        value = word.substr(word[2] == '=' ? 3 : 2);
+      else if (i + 1 < words.size() && !words[i + 1].starts_with('-'))
+        value = words[++i];
+    }
+    if (name.starts_with("gpus") || name == "gres") part.gpu_line = number;
+    part.options[name] = value;
+  }
+}
+
+// "h100:8", "8", "gpu:h100:8(S:0)" without its first word.
+struct Count {
+  std::string type;
+  std::optional<double> number;
+};
+Count read_count(std::string_view text) {
+  text = trim(text.substr(0, text.find('(')));
+  const std::size_t colon = text.rfind(':');
+  Count count;
+  std::string_view digits = text;
+  if (colon != std::string_view::npos) count.type = text.substr(0, colon), digits = text.substr(colon + 1);
+  if (const Result<std::int64_t> number = parse_integer(digits)) {
+    count.number = static_cast<double>(*number);
+  } else if (colon == std::string_view::npos && !text.empty() && !has_variable(text)) {
+    // gres=gpu:h100 is one.
+    count.type = text, count.number = 1;
+  }
+  return count;
+}
+
+class Interpreter {
+ public:
+  Interpreter(const Part& part, GpuRequest& request) : part_(part), request_(request) {}
+
+  // Whether the part asks for GPUs at all.
+  bool read() {
+    const double nodes = number("nodes", 1, &request_.units);
+    if (!read_gpus(nodes)) return false;
+    if (const std::string* time = part_.find("time")) {
+      request_.time_limit = parse_slurm_time(*time);
+      if (!request_.time_limit && *time != "UNLIMITED" && *time != "INFINITE") open("time", *time);
+    }
+    if (const std::string* constraint = part_.find("constraint"); constraint != nullptr && request_.gpus.empty()) {
+      for (std::string_view feature : split_list(*constraint, '|')) {
+        for (std::string_view each : split_list(feature, '&')) request_.gpus.emplace_back(each);
+      }
+    }
+    if (const std::string* partition = part_.find("partition"); partition != nullptr && !has_variable(*partition)) {
+      request_.hint = *partition;
+    }
+    read_array();
+    return true;
+  }
+
+ private:
+  void open(const char* option, const std::string& value) {
+    request_.unresolved.push_back(fmt::format("--{}={}", option, value));
+  }
+
+  // A whole number, or the lower end of "2-4"; `into` becomes nothing where it is a variable.
+  double number(const char* option, double otherwise, std::optional<double>* into) {
+    const std::string* given = part_.find(option);
+    double value = otherwise;
+    if (given != nullptr) {
+      const std::string_view low = std::string_view(*given).substr(0, given->find('-'));
+      if (const Result<std::int64_t> read = parse_integer(low)) {
+        value = static_cast<double>(*read);
+      } else {
+        open(option, *given);
+        if (into != nullptr) *into = std::nullopt;
+        return otherwise;
+      }
+    }
+    if (into != nullptr) *into = value;
+    return value;
+  }
+
+  void take(const char* option, const std::string& value, const Count& count) {
+    request_.resource = fmt::format("--{}={}", option, value);
+    if (!count.type.empty()) {
+      if (has_variable(count.type))
+        open(option, value);
+      else
+        request_.gpus = {count.type};
+    }
+    if (!count.number) open(option, value);
+    request_.per_unit = count.number;
+  }
+
+  bool read_gpus(double nodes) {
+    if (const std::string* gres = part_.find("gres")) {
+      for (std::string_view item : split_list(*gres, ',')) {
+        item = item.substr(item.starts_with("gres/") ? 5 : 0);
+        if (item != "gpu" && !item.starts_with("gpu:")) continue;
+        take("gres", *gres, item == "gpu" ? Count{{}, 1} : read_count(item.substr(4)));
+        return true;
+      }
+      if (has_variable(*gres)) return take("gres", *gres, {}), true;
+    }
+    if (const std::string* node = part_.find("gpus-per-node"))
+      return take("gpus-per-node", *node, read_count(*node)), true;
+    if (const std::string* all = part_.find("gpus")) {
+      // Of the whole job, wherever its nodes are.
+      take("gpus", *all, read_count(*all));
+      if (request_.per_unit && request_.units) *request_.per_unit /= nodes;
+      return true;
+    }
+    if (const std::string* task = part_.find("gpus-per-task")) {
+      take("gpus-per-task", *task, read_count(*task));
+      if (request_.per_unit) *request_.per_unit *= tasks_per_node(nodes);
+      return true;
+    }
+    if (const std::string* socket = part_.find("gpus-per-socket")) {
+      take("gpus-per-socket", *socket, read_count(*socket));
+      request_.per_unit = std::nullopt;
+      request_.unresolved.emplace_back("how many sockets a node has");
+      return true;
+    }
+    return false;
+  }
+
+  double tasks_per_node(double nodes) {
+    if (part_.find("ntasks-per-node") != nullptr) return number("ntasks-per-node", 1, nullptr);
+    return std::max(1.0, number("ntasks", nodes, nullptr) / std::max(1.0, nodes));
+  }
+
+  // --array=0-31%4, 1,3,5-9:2: every task is a job of its own.
+  void read_array() {
+    const std::string* array = part_.find("array");
+    if (array == nullptr) return;
+    double tasks = 0;
+    std::string_view list = *array;
+    std::optional<double> at_once;
+    if (const std::size_t percent = list.find('%'); percent != std::string_view::npos) {
+      if (const auto limit = parse_integer(list.substr(percent + 1))) at_once = static_cast<double>(*limit);
+      list = list.substr(0, percent);
+    }
+    for (std::string_view item : split_list(list, ',')) {
+      double step = 1;
+      if (const std::size_t colon = item.find(':'); colon != std::string_view::npos) {
+        if (const auto by = parse_integer(item.substr(colon + 1)); by && *by > 0) step = static_cast<double>(*by);
+        item = item.substr(0, colon);
+      }
+      const std::size_t dash = item.find('-');
+      const auto first = parse_integer(item.substr(0, dash));
+      const auto last = dash == std::string_view::npos ? first : parse_integer(item.substr(dash + 1));
+      if (!first || !last || *last < *first) return open("array", *array);
+      tasks += std::floor(static_cast<double>(*last - *first) / step) + 1;
+    }
+    request_.part = fmt::format("array of {:.0f}{}", tasks, at_once ? fmt::format(", {:.0f} at once", *at_once) : "");
+    if (request_.units) *request_.units *= at_once ? std::min(*at_once, tasks) : tasks;
+    if (request_.time_limit && at_once && *at_once > 0) {
+      *request_.time_limit = *request_.time_limit * std::ceil(tasks / std::min(*at_once, tasks));
+    }
+  }
+
+  const Part& part_;
+  GpuRequest& request_;
+};
+
+}  // namespace
+
+bool is_batch_script(std::string_view text) {
+  for (std::size_t at = text.find(kMark); at != std::string_view::npos; at = text.find(kMark, at + 1)) {
+    if (at == 0 || text[at - 1] == '\n') return true;
+  }
+  return false;
+}
+
+std::optional<Seconds> parse_slurm_time(std::string_view text) {
+  double day_count = 0;
+  const std::size_t dash = text.find('-');
+  const bool with_days = dash != std::string_view::npos;
+  if (with_days) {
+    const auto read = parse_integer(text.substr(0, dash));
+    if (!read || *read < 0) return std::nullopt;
+    day_count = static_cast<double>(*read);
+    text.remove_prefix(dash + 1);
+  }
+  std::vector<double> fields;
+  while (true) {
+    const std::size_t colon = text.find(':');
+    const auto read = parse_integer(text.substr(0, colon));
+    if (!read || *read < 0) return std::nullopt;
+    fields.push_back(static_cast<double>(*read));
+    if (colon == std::string_view::npos) break;
+    text.remove_prefix(colon + 1);
+  }
+  if (fields.size() > 3) return std::nullopt;
+  // With days the first field is hours; alone it is minutes; three are hours, minutes, seconds.
+  const double first = fields[0], second = fields.size() > 1 ? fields[1] : 0, third = fields.size() > 2 ? fields[2] : 0;
+  const Seconds minute = seconds(60);
+  if (with_days) return days(day_count) + hours(first) + minute * second + seconds(third);
+  if (fields.size() == 3) return hours(first) + minute * second + seconds(third);
+  return minute * first + seconds(second);
+}
+
+Found read_batch_script(const std::string& file, std::string_view text) {
+  std::vector<Part> parts(1);
+  int number = 0;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t end = rest.find('\n');
+    const std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    ++number;
+    if (!line.starts_with(kMark)) continue;
+    const std::string_view options = line.substr(kMark.size());
+    const std::string_view word = trim(options);
+    if (word == "hetjob" || word == "packjob") {
+      parts.emplace_back();
+    } else {
+      read_options(options, number, parts.back());
+    }
+  }
+  Found found;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    GpuRequest request;
+    request.file = file;
+    request.line = parts[i].gpu_line;
+    request.kind = "sbatch";
+    const std::string* job = parts.front().find("job-name");
+    request.name = job == nullptr || job->empty() ? file.substr(file.rfind('/') + 1) : *job;
+    if (parts.size() > 1) request.part = fmt::format("part {} of {}", i + 1, parts.size());
+    request.job = true;
+    if (Interpreter(parts[i], request).read()) found.requests.push_back(std::move(request));
+  }
+  return found;
+}
+
+}  // namespace rightsize::manifests

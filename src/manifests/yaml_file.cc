@@ -1,0 +1,35 @@
+#include "manifests/yaml_file.h"
+
+#include <fmt/format.h>
+
+#include "manifests/kubernetes.h"
+#include "manifests/skypilot.h"
+
+namespace rightsize::manifests {
+
+Found read_yaml(const std::string& file, const std::string& text) {
+  Found found;
+  const Templated templated(text);
+  const YamlDocument::Several parsed = YamlDocument::parse_all(file, templated.text());
+  bool ours = false;
+  for (const YamlDocument& document : parsed.documents) {
+    const YamlText one(file, document, templated);
+    if (is_kubernetes(document.root())) {
+      append(read_kubernetes(one), found);
+      ours = true;
+    } else if (is_sky_task(document.root())) {
+      append(read_sky_task(one), found);
+      ours = true;
+    }
+  }
+  // YAML of other kinds is nobody's business; one that stops in the middle of ours is.
+  const bool looks_ours =
+      ours || text.find("nvidia.com/") != std::string::npos || text.find("accelerators:") != std::string::npos;
+  if (parsed.mistake && looks_ours) {
+    found.notes.push_back(fmt::format("{}:{}: {}; what stands after it was not read", file, parsed.mistake->place.line,
+                                      parsed.mistake->message));
+  }
+  return found;
+}
+
+}  // namespace rightsize::manifests

@@ -1,0 +1,45 @@
+// One YAML document with the holes of its template, for the readers of this room.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/yaml.h"
+#include "manifests/request.h"
+#include "manifests/template_text.h"
+
+namespace rightsize::manifests {
+
+class YamlText {
+ public:
+  YamlText(const std::string& file, const YamlDocument& document, const Templated& text)
+      : file_(file), document_(document), text_(text) {}
+
+  const std::string& file() const { return file_; }
+  const YamlValue& root() const { return document_.root(); }
+  int line_of(const YamlValue& value) const { return static_cast<int>(value.line) + 1; }
+
+  // The text of a scalar; empty for anything else.
+  std::string text(const YamlValue* value) const;
+  // A whole number. Where it is there but open or no number, `request` says so under `name`.
+  std::optional<double> number(const YamlValue* value, std::string_view name, GpuRequest& request) const;
+  bool is_true(const YamlValue* value) const;
+
+ private:
+  const std::string& file_;
+  const YamlDocument& document_;
+  const Templated& text_;
+};
+
+inline bool is_mapping(const YamlValue* value) { return value != nullptr && value->kind == YamlValue::Kind::kMapping; }
+inline bool is_list(const YamlValue* value) { return value != nullptr && value->kind == YamlValue::Kind::kList; }
+inline bool is_scalar(const YamlValue* value) { return value != nullptr && value->kind == YamlValue::Kind::kScalar; }
+// The value behind several keys, one within the other; null where one is missing.
+const YamlValue* find_path(const YamlValue& value, std::initializer_list<std::string_view> keys);
+
+// Machines by the names of the big clouds, whether the catalogue has them or not: p5.48xlarge, a3-highgpu-8g,
+// Standard_ND96isr_H100_v5. The provider, or empty.
+std::string_view gpu_machine_provider(std::string_view type);
+
+}  // namespace rightsize::manifests

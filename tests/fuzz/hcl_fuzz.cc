@@ -1,0 +1,19 @@
+// Any bytes as a Terraform module: blocks or a mistake with its place; requests with sane numbers.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "manifests/hcl.h"
+#include "manifests/terraform.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace rightsize;
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  const auto root = manifests::parse_hcl("fuzz.tf", text);
+  if (!root && root.error().place.line < 1) std::abort();
+  for (const manifests::GpuRequest& request : manifests::read_terraform({{"fuzz.tf", text}}).requests) {
+    if (request.resource.empty() || request.kind.empty()) std::abort();
+  }
+  return 0;
+}

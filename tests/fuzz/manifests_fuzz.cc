@@ -1,0 +1,22 @@
+// Any bytes as a file of Kubernetes, SkyPilot or Slurm: requests that name what they ask for, or notes.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "manifests/read.h"
+#include "manifests/slurm.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace rightsize;
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  for (const char* file : {"fuzz.yaml", "fuzz.sh"}) {
+    const manifests::Found found = manifests::read_files({{file, text}});
+    for (const manifests::GpuRequest& request : found.requests) {
+      if (request.resource.empty() || request.kind.empty()) std::abort();
+      if (request.per_unit && *request.per_unit < 0) std::abort();
+    }
+  }
+  (void)manifests::parse_slurm_time(text);
+  return 0;
+}
