@@ -407,7 +407,7 @@ void declare(FlagSet& command, BatchFlags& f) {
   command.add_option("--purchase", f.purchase, "terms of catalogue prices: on-demand, spot, 1y, 3y")
       ->default_str("on-demand");
   command.add_option("--step-time", f.step_time,
-                     "continuous: [GPU=]base=6ms,prefill=15us,sequence=20us,context=4ns; may repeat");
+                     "continuous: time of a step, may repeat: [GPU=]base=6ms,prefill=15us,sequence=20us,context=4ns");
   command.add_option("--token-budget", f.token_budget, "continuous: tokens a step")->default_str("8192");
   command.add_option("--kv-tokens", f.kv_tokens, "continuous: tokens the cache of a replica holds")
       ->default_str("of the model, else 1M");
