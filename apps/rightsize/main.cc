@@ -296,6 +296,12 @@ int print_error(const Errors& errors) {
   return exit_code(errors.front());
 }
 
+// "rightsize 0.1.0 (commit 0123456789ab)"
+std::string version_line() {
+  const std::string_view commit = RIGHTSIZE_COMMIT;
+  return fmt::format("rightsize {}{}\n", RIGHTSIZE_VERSION, commit.empty() ? "" : fmt::format(" (commit {})", commit));
+}
+
 const Command* find_command(std::string_view name) {
   const auto found = std::find_if(std::begin(kCommands), std::end(kCommands),
                                   [&](const Command& command) { return name == command.name; });
@@ -358,7 +364,7 @@ int run(int argc, char** argv) {
     if (!line.common.help) return print_error({explain(failure, root)});
   }
   const auto chosen = root.get_subcommands();
-  if (line.version) return print(std::string("rightsize ") + RIGHTSIZE_VERSION + '\n');
+  if (line.version) return print(version_line());
   if (line.common.help && !chosen.empty())
     return print(help_text(line.describe(*find_command(chosen.front()->get_name())), help_width()));
   if (line.common.help) return print(overview_text(line.describe_all(), help_width()));

@@ -179,7 +179,7 @@ class Results(unittest.TestCase):
         self.assertIn('&lt;svg', self.memory._repr_html_())
         self.assertTrue(self.memory._repr_html_().startswith('<iframe srcdoc='))
         self.assertTrue(self.memory.to_markdown().startswith('# Memory'))
-        self.assertIn('part,', self.memory.to_csv())
+        self.assertIn('h100-sxm,', rightsize.gpus('h100-sxm').to_csv())
         self.assertEqual(json.loads(self.memory.to_json()), self.memory.to_dict())
 
     def test_frames(self):

@@ -217,6 +217,24 @@ Result<std::vector<Summary>> Ledger::list(const Filter& filter) {
   return found;
 }
 
+Result<Totals> Ledger::totals(const Filter& filter) {
+  const Where where(filter);
+  const std::string live = "status IN ('decided', 'rolling-out', 'in-force')";
+  const std::string sql = fmt::format(
+      "SELECT COUNT(*), COALESCE(SUM(CASE WHEN {0} THEN 1 ELSE 0 END), 0), COALESCE(SUM(CASE WHEN {0} AND per = "
+      "'month' "
+      "THEN saving ELSE 0 END), 0) FROM decision{1}",
+      live, where.text());
+  Totals totals;
+  Result<> read = database_->query(sql, where.values(), [&](const Row& row) {
+    totals.decisions = row.integer(0);
+    totals.live = row.integer(1);
+    totals.saving = usd(row.number(2));
+  });
+  if (!read) return fail(std::move(read).error());
+  return totals;
+}
+
 Result<std::int64_t> Ledger::number_of(std::string_view name) {
   std::string_view digits = name;
   if (digits.starts_with("D") || digits.starts_with("d")) digits.remove_prefix(1);

@@ -29,6 +29,12 @@ struct Filter {
   std::int64_t most = 0;                            // newest first; 0: all
 };
 
+// What a list would hold, however long it is.
+struct Totals {
+  std::int64_t decisions = 0, live = 0;
+  Usd saving;  // a month, predicted of the live ones
+};
+
 class Ledger {
  public:
   // `flag` when given, else $RIGHTSIZE_LEDGER, else rightsize/decisions.db under the XDG data folder.
@@ -41,6 +47,7 @@ class Ledger {
   Result<Decision> add(Decision decision);
   // Newest first.
   Result<std::vector<Summary>> list(const Filter& filter);
+  Result<Totals> totals(const Filter& filter);
   // Those that were rolled out or measured, oldest first.
   Result<std::vector<std::int64_t>> in_practice();
   // "12", "D12", or a workload: its newest decision. An unknown name gets a suggestion.

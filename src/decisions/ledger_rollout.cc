@@ -132,6 +132,8 @@ Result<> Ledger::end_stage(std::int64_t decision, StageState state, TimePoint no
 Result<> Ledger::pass_stage(std::int64_t decision, Stage stage, TimePoint now, const StageRecord& how) {
   store::Transaction change(*database_);
   if (Result<> begun = change.start(); !begun) return begun;
+  RIGHTSIZE_TRY(const Status status, status_of(decision));
+  if (!is_live(status)) return fail(not_live(decision, status));
   RIGHTSIZE_TRY(const std::vector<StageRecord> so_far, stages(decision));
   const StageRecord* current = running(so_far);
   if (current == nullptr || current->stage != stage) {

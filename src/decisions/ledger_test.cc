@@ -93,6 +93,9 @@ TEST_F(LedgerTest, ListsAreFiltered) {
   EXPECT_EQ(ledger.list({.workload = "w3"})->size(), 1u);
   EXPECT_EQ(ledger.list({.gpu = "h100-sxm"})->size(), 0u);
   EXPECT_EQ(ledger.list({.since = unix_seconds(1'790'000'001)})->size(), 0u);
+  EXPECT_EQ(ledger.totals({.team = "a", .most = 2})->decisions, 5);
+  EXPECT_EQ(ledger.totals({})->live, 10);
+  EXPECT_EQ(in_usd(ledger.totals({})->saving), 500);
   const auto newest = *ledger.list({.most = 2});
   ASSERT_EQ(newest.size(), 2u);
   EXPECT_EQ(newest[0].id, 10);

@@ -286,18 +286,16 @@ class Reader {
     read_batch_latency(chosen->value);
   }
 
-  // The first SLO's latency with the simulation's own uncertainty; the speed of the model is taken as it was given.
+  // The first SLO's latency. Its half-width is the simulation's own: the speed model's error is not in it, so that it
+  // is no interval to hold a server to.
   void read_batch_latency(const JsonValue& plan) {
     const JsonMember* slos = plan.find("slos");
     if (slos == nullptr || slos->value.items.empty()) return;
     const JsonObject first = object(slos->value.items.front());
-    const std::optional<double> value = number(first, "value_ms"), half = number(first, "half_width_ms");
-    if (!value) return;
-    const auto in_s = [](double ms) { return in_seconds(milliseconds(ms)); };
-    const auto limit = number(first, "limit_ms");
-    predict(kLatency, in_s(*value), half ? std::optional(in_s(*value - *half)) : std::nullopt,
-            half ? std::optional(in_s(*value + *half)) : std::nullopt,
-            limit ? std::optional(in_s(*limit)) : std::nullopt);
+    const auto in_s = [](std::optional<double> ms) {
+      return ms ? std::optional(in_seconds(milliseconds(*ms))) : std::nullopt;
+    };
+    predict(kLatency, in_s(number(first, "value_ms")), {}, {}, in_s(number(first, "limit_ms")));
   }
 
   void read_window(const JsonValue& root) {

@@ -28,7 +28,7 @@ TEST(ReadPlan, AServiceOfRecommend) {
   EXPECT_EQ(tpot->limit, 0.05);
   EXPECT_EQ(d->find(kTokens), nullptr);  // what is asked of a service says nothing of its speed
   EXPECT_TRUE(d->find(kMemory)->value.low && d->find(kMemory)->limit);
-  EXPECT_EQ(d->find(kRate)->value.likely, in_usd(d->cost->likely / kMonth * hours(1)));
+  EXPECT_NEAR(d->find(kRate)->value.likely, in_usd(d->cost->likely / kMonth * hours(1)), 1e-9);
 }
 
 TEST(ReadPlan, ATrainingRunOfRecommend) {

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "http/certificates.h"
 #include "http/libcurl.h"
 #include "http/scrub.h"
 
@@ -132,7 +133,7 @@ struct Client::State {
     }
     set(CURLOPT_SSLCERT, auth.certificate);
     set(CURLOPT_SSLKEY, auth.key);
-    set(CURLOPT_CAINFO, auth.authority);
+    set(CURLOPT_CAINFO, auth.authority.empty() ? system_certificates() : auth.authority);
     if (auth.insecure) {
       libcurl().easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 0L);
       libcurl().easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L);
@@ -275,12 +276,13 @@ Result<Answer> Client::post_form(const std::string& url, const Form& form) {
   return state_->ask(url, &encoded);
 }
 
+Result<Answer> Client::post(const std::string& url, const std::string& body) { return state_->ask(url, &body); }
+
 Result<Answer> Client::download(const std::string& url, const std::string& file) {
   RIGHTSIZE_TRY(Answer answer, state_->ask(url, nullptr, file));
   if (answer.status == 206) answer.status = 200;
   return answer;
 }
-Result<Answer> Client::post(const std::string& url, const std::string& body) { return state_->ask(url, &body); }
 
 std::string shown_url(std::string_view url) {
   url = url.substr(0, url.find_first_of("?#"));

@@ -63,12 +63,12 @@ class Client {
   // kUnreadableSource when no answer came after all tries; the message names the server without credentials.
   Result<Answer> get(const std::string& url, const Form& query);
   Result<Answer> post_form(const std::string& url, const Form& form);
+  // Any body; its Content-Type is one of the headers of Auth.
+  Result<Answer> post(const std::string& url, const std::string& body);
   // The body into a file, in pieces; what is in the file already is not fetched again where the server still has the
   // same (its ETag is kept in FILE.etag). A file that is cut off stays for the next time. The answer's body is empty
   // unless the status says that something went wrong.
   Result<Answer> download(const std::string& url, const std::string& file);
-  // Any body; its Content-Type is one of the headers of Auth.
-  Result<Answer> post(const std::string& url, const std::string& body);
 
  private:
   struct State;

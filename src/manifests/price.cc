@@ -187,6 +187,11 @@ class Pricing {
   void over_time() {
     if (!cost_.rate) return;
     cost_.monthly = cost_.rate;
+    if (request_.ceiling) {
+      // What runs within it is counted where it is asked for.
+      cost_.most = cost_.rate;
+      cost_.monthly = UsdPerSecond{};
+    }
     if (!request_.job) return;
     if (request_.time_limit) cost_.run = *cost_.rate * *request_.time_limit;
     if (assumptions_.job_time) {

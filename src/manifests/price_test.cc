@@ -76,6 +76,14 @@ TEST_F(PriceTest, WhatIsNotKnownIsNotPriced) {
   EXPECT_THAT(price(unknown).doubts.at(0), HasSubstr("no price of p99.metal"));
 }
 
+TEST_F(PriceTest, ALimitCostsNothingByItself) {
+  GpuRequest pool;
+  pool.machines = {"p5.*"}, pool.provider = "aws", pool.per_unit = 16, pool.ceiling = true;
+  const Cost cost = price(pool);
+  EXPECT_EQ(in_usd_per_month(*cost.monthly), 0);
+  EXPECT_GT(in_usd_per_month(*cost.most), 0);
+}
+
 TEST_F(PriceTest, JobsCostByTheirTime) {
   GpuRequest job;
   job.gpus = {"l4"}, job.per_unit = 1, job.job = true, job.time_limit = hours(10);

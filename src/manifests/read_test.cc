@@ -344,6 +344,7 @@ TEST(SkyPilot, AcceleratorsInEveryForm) {
   }
   EXPECT_EQ(only("task.yaml", task("L4")).total(), 2);
   EXPECT_THAT(only("task.yaml", task("{A100-80GB: 8, H100: 8}")).gpus, ElementsAre("A100-80GB", "H100"));
+  EXPECT_THAT(only("task.yaml", task("{A100-80GB:8, H100:8}")).gpus, ElementsAre("A100-80GB", "H100"));
   EXPECT_THAT(only("task.yaml", task("['A100-80GB:8', 'H100:8']")).gpus, ElementsAre("A100-80GB", "H100"));
 }
 

@@ -181,9 +181,9 @@ class Module {
 
   std::optional<double> number(std::string_view name, const HclValue& value, GpuRequest& request) const {
     const std::optional<HclValue> known = scope_.resolve(value);
-    if (known && known->kind == HclValue::Kind::kNumber) return known->number;
+    if (known && known->kind == HclValue::Kind::kNumber && known->number >= 0) return known->number;
     if (known && known->kind == HclValue::Kind::kString) {
-      if (const Result<double> read = parse_number(known->text)) return *read;
+      if (const Result<double> read = parse_number(known->text); read && *read >= 0) return *read;
     }
     request.unresolved.push_back(fmt::format("{} = {}", name, shown(value)));
     return std::nullopt;
@@ -222,8 +222,8 @@ class Module {
       });
     }
     request.machines = types;
-    if (request.resource.empty())
-      request.resource = types.empty() ? open.front() : fmt::format("{}", fmt::join(types, " or "));
+    if (request.resource.empty() && !types.empty()) request.resource = fmt::format("{}", fmt::join(types, " or "));
+    if (request.resource.empty()) request.resource = open.empty() ? "GPUs" : open.front();
     if (!types.empty() && !gpu_machine_provider(types.front()).empty())
       request.provider = gpu_machine_provider(types.front());
     if (request.provider.empty()) request.provider = provider_of(base.kind);

@@ -6,9 +6,23 @@
 #include "manifests/skypilot.h"
 
 namespace rightsize::manifests {
+namespace {
+
+// Most YAML and JSON of a repository has nothing to do with GPUs: a lock file of megabytes need not be parsed.
+bool may_ask(const std::string& text) {
+  for (const char* word :
+       {"gpu", "nvidia", "accelerator", "instance", "machineType", "vmSize", "tpu", "neuron", "gaudi"}) {
+    if (text.find(word) != std::string::npos) return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 Found read_yaml(const std::string& file, const std::string& text) {
   Found found;
+  if (!may_ask(text)) return found;
+  if (file.ends_with(".json") && text.find("apiVersion") == std::string::npos) return found;
   const Templated templated(text);
   const YamlDocument::Several parsed = YamlDocument::parse_all(file, templated.text());
   bool ours = false;

@@ -333,8 +333,9 @@ void check_served_groups(const Job& job, Contradictions& wrong) {
   const Parallelism& p = job.parallel;
   for (const auto& [setting, groups] : {std::pair{"ep", p.expert}, std::pair{"attention-dp", p.attention_data}}) {
     if (p.tensor % groups == 0) continue;
-    wrong.add(setting, fmt::format("{} {} does not divide the {} GPUs of one copy (--tp)", setting, groups, p.tensor),
-              "use a divisor of --tp");
+    const std::string copy = p.tensor == 1 ? "one GPU" : fmt::format("{} GPUs", p.tensor);
+    wrong.add(setting, fmt::format("{} {} does not divide the {} of one copy (--tp)", setting, groups, copy),
+              p.tensor == 1 ? fmt::format("add --tp {}", groups) : "use a divisor of --tp");
   }
   if ((p.expert > 1 || p.attention_data > 1) && job.stack == Stack::kHf) {
     wrong.add(p.expert > 1 ? "ep" : "attention-dp", "the hf stack spreads neither experts nor attention",

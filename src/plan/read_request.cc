@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "catalog/places.h"
 #include "memory/memory.h"
+#include "memory/weight_bytes.h"
 #include "model/model_job.h"
 #include "perf/perf.h"
 #include "plan/check_settings.h"
@@ -437,10 +438,12 @@ Result<> set_work(Draft& draft) {
   return {};
 }
 
-// A machine boots and pulls its image, then loads the weights from storage.
+// A machine boots and pulls its image, then loads the weights from storage, as they are published.
 void set_startup(Draft& draft) {
   constexpr double kBootAndImage = 5 * 60;
-  const Bytes weights = bytes(2.0 * static_cast<double>(draft.request.model.parameters()));
+  const model::ModelShape& model = draft.request.model;
+  const double each = model.checkpoint ? memory::bytes_per_element(*model.checkpoint) : 2.0;
+  const Bytes weights = bytes(each * static_cast<double>(model.parameters()));
   market::Assumptions& assumed = draft.request.assumptions;
   assumed.startup = draft.startup.value_or(seconds(kBootAndImage) + weights / gb_per_s(1));
   assumed.restart = draft.restart.value_or(assumed.startup);
@@ -504,10 +507,10 @@ Checked<Request> read_request(const std::vector<Setting>& settings, const catalo
   std::vector<Setting> job_settings = apply_settings(settings, draft, errors);
   check_names(job_settings, errors);
   for (Error& error : take_auto(job_settings, draft.request.choices)) errors.push_back(std::move(error));
-  Spreads spreads;
-  for (Error& error : take_spreads(job_settings, spreads)) errors.push_back(std::move(error));
+  Lengths lengths;
+  for (Error& error : take_lengths(job_settings, lengths)) errors.push_back(std::move(error));
   const int lengths_given =
-      (spreads.given() ? 1 : 0) + (draft.request.work.mix.empty() ? 0 : 1) + (draft.trace.empty() ? 0 : 1);
+      (lengths.isl || lengths.osl ? 1 : 0) + (draft.request.work.mix.empty() ? 0 : 1) + (draft.trace.empty() ? 0 : 1);
   if (lengths_given > 1)
     errors.push_back(bad_input("lengths are given twice").with_hint("use --isl and --osl, --mix or --trace alone"));
   if (!draft.rate_profile.empty() && draft.request.work.rate > RequestsPerSecond{})
@@ -544,7 +547,7 @@ Checked<Request> read_request(const std::vector<Setting>& settings, const catalo
     request.job = perf::fitted_to(perf::work_of(request.model), request.job);
   }
   if (Errors wrong = read_traffic(draft); !wrong.empty()) return fail(std::move(wrong));
-  set_spread(request, spreads);
+  set_lengths(request, lengths);
   constexpr std::int64_t kImagesPerStep = 256;
   if (!draft.batch_given && request.model.image_size > 0) request.global_batch = kImagesPerStep;
   if (!draft.profile.empty()) {
@@ -555,11 +558,8 @@ Checked<Request> read_request(const std::vector<Setting>& settings, const catalo
   } else if (Result<> work = set_work(draft); !work) {
     return fail(Errors{std::move(work).error()});
   }
-  const bool lengths = std::any_of(job_settings.begin(), job_settings.end(), [](const Setting& setting) {
-    return setting.name == "isl" || setting.name == "osl";
-  });
-  request.lengths_assumed = request.job.kind == JobKind::kServe && !lengths && request.work.mix.empty() &&
-                            !request.work.trace && !request.work.is_measured() &&
+  request.lengths_assumed = request.job.kind == JobKind::kServe && !lengths.isl && !lengths.osl &&
+                            request.work.mix.empty() && !request.work.trace && !request.work.is_measured() &&
                             !perf::serves_batches(perf::work_of(request.model));
   set_purchases(request);
   set_startup(draft);

@@ -66,7 +66,7 @@ def torture(program, url, home, writes):
 
 
 def check(program, url, home, acknowledged, written):
-    listed = ledger.run(program, ['decisions', 'list', '--ledger', url], home)['decisions']
+    listed = ledger.run(program, ['decisions', 'list', '--top', '0', '--ledger', url], home)['decisions']
     listed = [d for d in listed if d['workload'] != 'first']
     by_name = {d['workload']: d['id'] for d in listed}
     lost = [name for name, identity in acknowledged.items() if by_name.get(name) != identity]

@@ -5,16 +5,13 @@ Usage: store_test.py PROGRAM     exits 77 (skipped) where PostgreSQL is not inst
 import http.server
 import json
 import pathlib
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import threading
 
 import ledger
-
-
-def times(*words):
-    return {'RIGHTSIZE_NOW': words[0]}
 
 
 class Hook(http.server.BaseHTTPRequestHandler):
@@ -91,13 +88,13 @@ def main():
     with tempfile.TemporaryDirectory() as home, ledger.postgres.server() as url:
         lite = story(program, f'{home}/decisions.db', home)
 
-        def sqlite(*statements):
+        def lite_statements(*statements):
+            connection = sqlite3.connect(f'{home}/old.db', isolation_level=None)
             for statement in statements:
-                subprocess.run(['sqlite3', f'{home}/old.db', statement], check=True)
+                connection.execute(statement)
+            connection.close()
 
-        if subprocess.run(['which', 'sqlite3'], capture_output=True).returncode == 0:
-            backup = migrates(program, f'{home}/old.db', home, sqlite)
-            assert pathlib.Path(backup).exists()
+        assert pathlib.Path(migrates(program, f'{home}/old.db', home, lite_statements)).exists()
         if url is None:
             print('PostgreSQL is not installed: SQLite only')
             sys.exit(77)

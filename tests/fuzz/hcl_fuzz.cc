@@ -13,7 +13,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto root = manifests::parse_hcl("fuzz.tf", text);
   if (!root && root.error().place.line < 1) std::abort();
   for (const manifests::GpuRequest& request : manifests::read_terraform({{"fuzz.tf", text}}).requests) {
-    if (request.resource.empty() || request.kind.empty()) std::abort();
+    if (request.resource.empty()) std::abort();
+    if ((request.units && *request.units < 0) || (request.per_unit && *request.per_unit < 0)) std::abort();
   }
   return 0;
 }

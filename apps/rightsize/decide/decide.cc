@@ -89,8 +89,10 @@ Checked<Decision> read_decision(const Flags& flags) {
 
 std::string sentence(const Decision& d, bool kept) {
   const decisions::Summary& s = d.summary;
-  std::string text =
-      fmt::format("{}: {} runs on {}", kept ? decisions::label(s.id) : "Not kept", s.workload, s.choice.words);
+  std::string text = fmt::format("{}: ", kept ? decisions::label(s.id) : "Not kept");
+  // An action of a fleet says itself what is done.
+  text += s.choice.gpu.empty() && d.command == "fleet" ? fmt::format("{}: {}", s.workload, d.what)
+                                                       : fmt::format("{} runs on {}", s.workload, s.choice.words);
   if (s.cost) text += fmt::format(" for {}", show_cost(*s.cost, s.per));
   if (const std::string saving = show_saving(s); !saving.empty()) text += ", " + saving;
   return text + ".";
@@ -102,15 +104,16 @@ Checked<Outcome> run(const Flags& flags) {
   Outcome outcome;
   report::Report& report = outcome.report;
   report.title = "Decision";
-  std::string place;
+  std::string place, backup;
   if (!flags.dry_run) {
     RIGHTSIZE_TRY(decisions::Ledger ledger, open_ledger(flags.ledger, store::Access::kWrite));
     RIGHTSIZE_TRY(decision, ledger.add(std::move(decision)));
     place = ledger.database().name();
-    report_backup(ledger, report);
+    backup = ledger.backup();
   }
-  report.blocks.insert(report.blocks.begin(), report::Paragraph{sentence(decision, !flags.dry_run)});
-  report.blocks.emplace_back(predictions_table(decision));
+  report.blocks.emplace_back(report::Paragraph{sentence(decision, !flags.dry_run)});
+  if (report::Table table = predictions_table(decision); !table.rows.empty())
+    report.blocks.emplace_back(std::move(table));
   if (!decision.summary.saving) {
     report.blocks.emplace_back(
         report::Paragraph{"What it saves is not known: --before says what the workload costs today."});
@@ -123,6 +126,7 @@ Checked<Outcome> run(const Flags& flags) {
   report.document = {{"schema", "rightsize/decide/1"},
                      {"ledger", place.empty() ? report::Json(nullptr) : report::Json(place)}};
   report.document["decision"] = decision_json(decision);
+  report_backup(backup, report);
   return outcome;
 }
 

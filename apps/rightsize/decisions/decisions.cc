@@ -123,7 +123,8 @@ Run add_decisions(FlagSet& command) {
   command.add_option("--since", flags->since, "decided at or after this time, 2026-11-01 or 2026-11-01T09:00:00Z");
   command.add_option("--until", flags->until, "decided before this time");
   command
-      .add_option("--top", flags->top, "list: how many, newest first; 0 for all (default: 40 in text, all elsewhere)")
+      .add_option("--top", flags->top,
+                  "list: how many, newest first; 0 for all (default: 1,000, of which text shows 40)")
       ->check([](const std::string& text) {
         return parse_count(text) ? std::string{} : "'" + text + "' is not a whole number from 0 up";
       });

@@ -11,7 +11,7 @@ namespace rightsize::app {
 struct DecisionsFlags {
   std::vector<std::string> words;  // a verb, then decisions
   std::string workload, team, by, gpu, status, since, until;
-  int top = -1;  // below 0: 40 in text, all elsewhere
+  int top = -1;  // below 0: the newest thousand
   std::string cheaper = "20%", price_change = "5%", drift = "20%", webhook, webhook_format = "slack", catalog;
   LedgerFlags ledger;
 };

@@ -18,12 +18,11 @@ Result<decisions::Ledger> open_ledger(const LedgerFlags& flags, store::Access ac
   return decisions::Ledger::open(decisions::Ledger::url(flags.ledger), access, wait);
 }
 
-void report_backup(const decisions::Ledger& ledger, report::Report& report) {
-  if (ledger.backup().empty()) return;
-  report.document["backup"] = ledger.backup();
-  report.blocks.emplace_back(report::Paragraph{
-      fmt::format("The ledger was of an older version and was brought up to date; a copy of it as it was is in {}.",
-                  ledger.backup())});
+void report_backup(const std::string& backup, report::Report& report) {
+  if (backup.empty()) return;
+  report.document["backup"] = backup;
+  report.blocks.emplace_back(report::Paragraph{fmt::format(
+      "The ledger was of an older version and was brought up to date; a copy of it as it was is in {}.", backup)});
 }
 
 }  // namespace rightsize::app

@@ -41,16 +41,17 @@ report::Table table_of(const std::vector<Summary>& found, std::size_t most) {
   return table;
 }
 
-std::string count_of(const std::vector<Summary>& found, const std::string& place) {
-  Usd saving;
-  std::size_t live = 0;
-  for (const Summary& s : found) {
-    if (!is_live(s.status)) continue;
-    ++live;
-    if (s.saving && s.per == decisions::Per::kMonth) saving += *s.saving;
+constexpr std::int64_t kNewest = 1000;  // unless --top says otherwise
+
+std::string count_of(const decisions::Totals& totals, std::size_t listed, const std::string& place) {
+  std::string text =
+      fmt::format("{} {} in {}, {} live; those predict {} a month saved.",
+                  format_count(static_cast<double>(totals.decisions)), totals.decisions == 1 ? "decision" : "decisions",
+                  place, format_count(static_cast<double>(totals.live)), format_usd(totals.saving));
+  if (static_cast<std::int64_t>(listed) < totals.decisions) {
+    text += fmt::format(" The newest {} are listed (--top 0 lists all).", format_count(static_cast<double>(listed)));
   }
-  return fmt::format("{} {} in {}, {} of them live; those predict {} a month saved.", found.size(),
-                     found.size() == 1 ? "decision" : "decisions", place, live, format_usd(saving));
+  return text;
 }
 
 // The decisions named, or all that the filter lets through.
@@ -70,17 +71,52 @@ Result<std::vector<Decision>> read_all(const DecisionsFlags& flags, Ledger& ledg
   return all;
 }
 
+// What came of a decision so far, as the end of its record.
+Result<> add_practice(Ledger& ledger, const Decision& decision, std::vector<report::Block>& blocks, Json& j) {
+  const std::int64_t id = decision.summary.id;
+  Result<std::vector<decisions::StageRecord>> stages = ledger.stages(id);
+  if (!stages) return fail(std::move(stages).error());
+  Result<std::vector<decisions::Sample>> samples = ledger.samples(id);
+  if (!samples) return fail(std::move(samples).error());
+  std::string rollout;
+  j["stages"] = Json::array();
+  for (const decisions::StageRecord& r : *stages) {
+    rollout += fmt::format("{}{} {}", rollout.empty() ? "" : ", ", words_of(r.stage), name_of(r.state));
+    if (r.ended_at) rollout += fmt::format(" {}", decisions::format_time(*r.ended_at).substr(0, 10));
+    j["stages"].push_back({{"stage", name_of(r.stage)}, {"state", name_of(r.state)}, {"by", r.by}, {"how", r.how}});
+  }
+  blocks.emplace_back(report::Paragraph{fmt::format("Rollout: {}.", rollout.empty() ? "not begun" : rollout)});
+  const decisions::Verification found = decisions::verify(decision, *samples);
+  j["verdict"] = samples->empty() ? Json(nullptr) : Json(name_of(found.outcome));
+  j["saved_usd"] = report::json_number(found.saved, in_usd);
+  std::string measured;
+  for (const decisions::MetricVerdict& v : found.metrics) {
+    if (v.measured.count == 0) continue;
+    const std::string_view metric = v.prediction.metric;
+    measured += fmt::format("; {} {} ({} {})", metric_words(metric), show_metric(metric, v.measured.typical),
+                            v.measured.count, v.measured.count == 1 ? "sample" : "samples");
+  }
+  std::string verdict =
+      samples->empty() ? "Measured: nothing yet" : fmt::format("Measured: {}{}", name_of(found.outcome), measured);
+  if (found.saved) verdict += fmt::format("; {} saved a {}", format_usd(*found.saved), name_of(decision.summary.per));
+  blocks.emplace_back(report::Paragraph{verdict + "."});
+  return {};
+}
+
 // Records one after the other; CSV has the list.
-Outcome records(const Ledger& ledger, const std::vector<Decision>& all, const char* title) {
+Result<Outcome> records(Ledger& ledger, const std::vector<Decision>& all, const char* title) {
   Outcome outcome;
   report::Report& report = outcome.report;
   report.title = title;
   report.document = {{"schema", "rightsize/decisions/1"}, {"decisions", Json::array()}};
   for (const Decision& decision : all) {
     add_record(decision, report.blocks);
-    report.document["decisions"].push_back(decision_json(decision));
+    Json j = decision_json(decision);
+    if (Result<> added = add_practice(ledger, decision, report.blocks, j); !added)
+      return fail(std::move(added).error());
+    report.document["decisions"].push_back(std::move(j));
   }
-  report_backup(ledger, report);
+  report_backup(ledger.backup(), report);
   if (all.empty()) {
     report.blocks.emplace_back(report::Paragraph{"No decision matches."});
     outcome.exit_code = kNoFeasibleAnswer;
@@ -92,21 +128,22 @@ Outcome records(const Ledger& ledger, const std::vector<Decision>& all, const ch
 
 Checked<Outcome> list_decisions(const DecisionsFlags& flags) {
   RIGHTSIZE_TRY(decisions::Filter filter, read_filter(flags));
-  if (flags.top > 0) filter.most = flags.top;
+  filter.most = flags.top < 0 ? kNewest : flags.top;
   RIGHTSIZE_TRY(Ledger ledger, open_ledger(flags.ledger, store::Access::kRead));
   RIGHTSIZE_TRY(const std::vector<Summary> found, ledger.list(filter));
+  RIGHTSIZE_TRY(const decisions::Totals totals, ledger.totals(filter));
   Outcome outcome;
   report::Report& report = outcome.report;
   report.title = "Decisions";
-  report.document = {{"schema", "rightsize/decisions/1"}, {"decisions", Json::array()}};
+  report.document = {{"schema", "rightsize/decisions/1"}, {"total", totals.decisions}, {"decisions", Json::array()}};
   for (const Summary& s : found) report.document["decisions"].push_back(summary_json(s));
-  report_backup(ledger, report);
+  report_backup(ledger.backup(), report);
   if (found.empty()) {
     report.blocks.emplace_back(report::Paragraph{"No decision matches."});
     outcome.exit_code = kNoFeasibleAnswer;
     return outcome;
   }
-  report.blocks.emplace_back(report::Paragraph{count_of(found, ledger.database().name())});
+  report.blocks.emplace_back(report::Paragraph{count_of(totals, found.size(), ledger.database().name())});
   report.blocks.emplace_back(table_of(found, flags.top < 0 ? 40 : 0));
   return outcome;
 }
@@ -118,13 +155,14 @@ Checked<Outcome> show_decisions(const DecisionsFlags& flags, const std::vector<s
   }
   RIGHTSIZE_TRY(Ledger ledger, open_ledger(flags.ledger, store::Access::kRead));
   RIGHTSIZE_TRY(const std::vector<Decision> all, read_all(flags, ledger, names));
-  return records(ledger, all, "Decision");
+  RIGHTSIZE_TRY(Outcome outcome, records(ledger, all, "Decision"));
+  return outcome;
 }
 
 Checked<Outcome> export_decisions(const DecisionsFlags& flags, const std::vector<std::string>& names) {
   RIGHTSIZE_TRY(Ledger ledger, open_ledger(flags.ledger, store::Access::kRead));
   RIGHTSIZE_TRY(const std::vector<Decision> all, read_all(flags, ledger, names));
-  Outcome outcome = records(ledger, all, "Decision records");
+  RIGHTSIZE_TRY(Outcome outcome, records(ledger, all, "Decision records"));
   report::Report& report = outcome.report;
   // Tables are what CSV has: the decisions, not their predictions one by one.
   report.record = report.blocks;

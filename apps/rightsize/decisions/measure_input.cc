@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -38,12 +40,26 @@ Result<std::pair<std::string, std::string>> split_metric(const std::string& text
   return std::pair{name, std::string(trim(text.substr(equals + 1)))};
 }
 
+// A plain number in the metric's own unit, or one with a unit: 23.5GiB, 31ms, $2.10.
+Result<double> parse_value(const std::string& metric, std::string_view text) {
+  if (const Result<double> plain = parse_number(text)) return *plain;
+  const auto in = [](const auto& value, auto reader) -> Result<double> {
+    if (!value) return fail(value.error());
+    return reader(*value);
+  };
+  if (metric == decisions::kMemory) return in(parse_bytes(text), in_bytes);
+  if (metric == decisions::kHours) return in(parse_duration(text), in_hours);
+  if (metric.ends_with("_seconds")) return in(parse_duration(text), in_seconds);
+  if (metric.starts_with("usd")) return in(parse_usd(text), in_usd);
+  return fail(bad_input("no number"));
+}
+
 Result<> add_by_hand(const MeasureFlags& flags, Measured& into) {
   for (const std::string& text : flags.measured) {
     auto named = split_metric(text, "--measured");
     if (!named) return fail(std::move(named).error());
     for (std::string_view word : split_list(named->second, ',')) {
-      Result<double> value = parse_number(word);
+      const Result<double> value = parse_value(named->first, word);
       if (!value) return fail(bad_input(fmt::format("--measured {}: '{}' is not a number", named->first, word)));
       into.samples.push_back({named->first, *value, decisions::now(), "by hand"});
     }
@@ -201,6 +217,20 @@ Checked<Measured> measure(const MeasureFlags& flags, const decisions::Decision& 
     return fail(bad_input("--query needs a server to ask").with_hint("--prometheus http://..."));
   }
   return measured;
+}
+
+std::vector<Sample> only_new(std::vector<Sample> fresh, const std::vector<Sample>& known) {
+  std::set<std::tuple<std::string, std::string, double>> seen;
+  std::set<std::string> files;
+  for (const Sample& s : known) {
+    seen.emplace(s.metric, s.source, in_unix_seconds(s.taken_at));
+    if (s.source.starts_with("profile ")) files.insert(s.source);
+  }
+  std::erase_if(fresh, [&](const Sample& s) {
+    if (files.contains(s.source)) return true;
+    return s.source.starts_with("prometheus ") && seen.contains({s.metric, s.source, in_unix_seconds(s.taken_at)});
+  });
+  return fresh;
 }
 
 }  // namespace rightsize::app

@@ -29,4 +29,8 @@ struct Measured {
 // what vLLM and dcgm-exporter publish of the decision's own predictions.
 Checked<Measured> measure(const MeasureFlags& flags, const decisions::Decision& decision);
 
+// Without what the ledger has already: a server's samples by their time, a recording by its name.
+std::vector<decisions::Sample> only_new(std::vector<decisions::Sample> fresh,
+                                        const std::vector<decisions::Sample>& known);
+
 }  // namespace rightsize::app

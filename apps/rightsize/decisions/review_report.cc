@@ -121,7 +121,7 @@ Checked<Outcome> review_decisions(const DecisionsFlags& flags) {
     skipped += fmt::format("{}Not planned again: {}.", skipped.empty() ? "" : "\n", why);
   if (!skipped.empty()) report.blocks.emplace_back(report::Paragraph{std::move(skipped)});
   report.document = review_json(review);
-  report_backup(ledger, report);
+  report_backup(ledger.backup(), report);
   if (!review.alerts.empty()) outcome.exit_code = kCheckFailed;
   if (!review.alerts.empty() && !flags.webhook.empty()) {
     if (Result<> sent = send(flags, review, report.document); !sent) return fail(sent.error());

@@ -142,7 +142,7 @@ Checked<Outcome> report_savings(const DecisionsFlags& flags) {
   report.blocks.emplace_back(teams_table(teams));
   report.blocks.emplace_back(report::Paragraph{kMethod});
   report.document = savings_json(savings, teams, all);
-  report_backup(ledger, report);
+  report_backup(ledger.backup(), report);
   return outcome;
 }
 

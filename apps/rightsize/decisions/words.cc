@@ -165,7 +165,12 @@ void add_record(const Decision& d, std::vector<report::Block>& blocks) {
   say(chosen + ".");
   if (!d.what.empty()) say(fmt::format("What for: {}.", d.what));
   say(fmt::format("Why: {}", d.why.empty() ? "not said." : d.why));
-  blocks.emplace_back(predictions_table(d));
+  // A title would be a heading beside the decision's own in Markdown.
+  if (report::Table table = predictions_table(d); !table.rows.empty()) {
+    table.title.clear();
+    say("Predicted:");
+    blocks.emplace_back(std::move(table));
+  }
   say(fmt::format("Way back: {}", d.way_back.empty() ? "not said." : d.way_back));
   std::string inputs;
   for (const auto& [name, value] : d.request)

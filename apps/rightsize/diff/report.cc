@@ -19,9 +19,11 @@ using report::json_number;
 
 std::string per_month(UsdPerSecond rate) { return format_usd(rate * kMonth); }
 
+constexpr const char* kSame = "the same";
+
 std::string signed_month(UsdPerSecond rate) {
   const double cents = std::round(in_usd_per_month(rate) * 100);
-  if (cents == 0) return "no change";
+  if (cents == 0) return kSame;
   return (cents > 0 ? "+" : "-") + per_month(cents > 0 ? rate : -rate);
 }
 
@@ -100,7 +102,11 @@ std::vector<std::string> remarks_of(const Change& change) {
                       side.request.unresolved.end();
     remarks.push_back(open ? "not known: " + doubt : doubt);
   }
-  if (side.cost.most) remarks.push_back(fmt::format("scaled up it costs {} a month", per_month(*side.cost.most)));
+  if (side.cost.most && side.request.ceiling) {
+    remarks.push_back(fmt::format("a limit, not counted: filled it costs {} a month", per_month(*side.cost.most)));
+  } else if (side.cost.most) {
+    remarks.push_back(fmt::format("scaled up it costs {} a month", per_month(*side.cost.most)));
+  }
   if (side.cost.run)
     remarks.push_back(fmt::format("a run costs at most {} (its time limit)", format_usd(*side.cost.run)));
   if (!side.cost.source.empty()) remarks.push_back("price: " + side.cost.source);
@@ -112,9 +118,11 @@ std::string summary_of(const DiffResult& result) {
   if (result.changes.empty()) {
     return fmt::format("No GPU request changes ({} found).", result.requests);
   }
-  std::string text =
-      fmt::format("{} a month: {} before, {} after, in {} {}.", signed_month(t.change()), per_month(t.before),
-                  per_month(t.after), t.changes, t.changes == 1 ? "GPU request" : "GPU requests");
+  const std::string in = fmt::format("in {} {}", t.changes, t.changes == 1 ? "GPU request" : "GPU requests");
+  std::string text = signed_month(t.change()) == kSame
+                         ? fmt::format("The same cost, {} a month, {}.", per_month(t.after), in)
+                         : fmt::format("{} a month: {} before, {} after, {}.", signed_month(t.change()),
+                                       per_month(t.before), per_month(t.after), in);
   if (t.unpriced > 0) {
     text +=
         fmt::format(" {} could not be priced and {} not in these sums.", t.unpriced, t.unpriced == 1 ? "is" : "are");
@@ -199,16 +207,20 @@ report::Report diff_report(const DiffResult& result) {
     say(fmt::format("Over the limit of {} more a month.", per_month(*result.fail_over)));
   }
   if (!result.changes.empty()) report.blocks.emplace_back(table_of(result.changes));
+  // One paragraph in a terminal, one each in Markdown, which would run the lines together.
+  report.record = report.blocks;
   std::string remarks;
+  const auto remark = [&](std::string line) {
+    remarks += (remarks.empty() ? "" : "\n") + line;
+    report.record.emplace_back(report::Paragraph{std::move(line)});
+  };
   for (const Change& change : result.changes) {
-    for (const std::string& remark : remarks_of(change)) {
-      remarks += fmt::format("{}{}: {}.", remarks.empty() ? "" : "\n", name_of(newest(change).request), remark);
+    for (const std::string& words : remarks_of(change)) {
+      remark(fmt::format("{}: {}.", name_of(newest(change).request), words));
     }
   }
+  for (const std::string& note : result.notes) remark(note + ".");
   if (!remarks.empty()) say(std::move(remarks));
-  std::string notes;
-  for (const std::string& note : result.notes) notes += (notes.empty() ? "" : "\n") + note;
-  if (!notes.empty()) say(std::move(notes));
   const DiffTotals& t = result.totals;
   report.document = {
       {"schema", "rightsize/diff/1"},

@@ -1,7 +1,5 @@
 #include "rightsize/estimate/estimator.h"
 
-#include "model/model_job.h"
-
 namespace rightsize::app {
 
 void set(EstimateFlags& flags, const std::string& name, std::string value) {

@@ -187,6 +187,7 @@ std::string serving_basis(const SpeedInput& input, const ServeEstimate& e) {
   for (const perf::Unmeasured what : e.unmeasured) {
     if (what == perf::Unmeasured::kGpu) add("on " + input.gpu->name);
     if (what == perf::Unmeasured::kFamily) add("with models of the family " + input.model.family);
+    if (what == perf::Unmeasured::kFormat) add("in " + std::string(model::name_of(input.job.precision)));
     if (what == perf::Unmeasured::kSpread) add("enough with attention data parallelism or separate workers");
     if (what == perf::Unmeasured::kLoad) add("under such a load");
   }
@@ -287,6 +288,8 @@ report::Report report_of(const SpeedInput& input, const SpeedEstimate& estimate)
   if (estimate.train) report_train(report, input, *estimate.train);
   if (estimate.serve) report_serve(report, input, *estimate.serve);
   if (estimate.batch) report_batch(report, input, *estimate.batch);
+  Json& measured = report.document["measured"];
+  for (const auto& [what, is] : estimate.measured.named()) measured[std::string(what)] = is;
   return report;
 }
 

@@ -19,6 +19,7 @@ Checked<Facts> open_facts(const std::string& catalog_flag) {
 
 Result<SpeedEstimate> estimate_speed(const perf::Constants& constants, const SpeedInput& input) {
   SpeedEstimate result;
+  result.measured = perf::measured_runs(constants, input.work, input.job, *input.gpu);
   if (input.job.kind == model::JobKind::kTrain) {
     RIGHTSIZE_TRY(result.train, perf::estimate_training(constants, input.work, input.job, input.speed, input.cluster));
   } else if (perf::serves_batches(input.work) && !input.work.encoder_decoder) {

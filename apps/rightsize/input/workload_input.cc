@@ -57,7 +57,7 @@ void add_setting_flags(FlagSet& command, WorkloadFlags& flags) {
     if (info.name != "price") info.values == "true|false" ? add_switch(info) : add(info);
   }
   add_price_flag(command, flags.prices);
-  for (const model::SettingInfo& info : model::job_settings()) add(info);
+  for (const model::SettingInfo& info : plan::job_settings_of_requests()) add(info);
 }
 
 void add_workload_flags(FlagSet& command, WorkloadFlags& flags) {

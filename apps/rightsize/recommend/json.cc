@@ -1,4 +1,6 @@
 // The JSON document of a recommendation.
+#include <fmt/format.h>
+
 #include "base/date.h"
 #include "rightsize/recommend/report.h"
 #include "rightsize/recommend/terms.h"
@@ -24,6 +26,10 @@ void add_settings(const Request& request, const Plan& p, Json& j) {
   }
   j["tp"] = p.job.parallel.tensor;
   j["ep"] = p.job.parallel.expert;
+  j["attention_dp"] = p.job.parallel.attention_data;
+  if (const auto& d = p.job.serve.disaggregated)
+    j["disaggregated"] = fmt::format("prefill={}x{},decode={}x{}", d->prefill_workers, d->prefill_tensor,
+                                     d->decode_workers, d->decode_tensor);
   j["pp"] = p.job.parallel.pipeline;
   j["zero"] = p.job.parallel.zero;
 }
@@ -166,6 +172,11 @@ Json assumptions_json(const Request& request) {
     if (request.lengths_assumed) {
       j["isl"] = request.job.serve.isl;
       j["osl"] = request.job.serve.osl;
+    }
+    if (request.work.mix.empty() && !request.work.trace && !answers_at_once(request)) {
+      const sim::RequestShape lengths = plan::request_lengths(request);
+      j["isl_p95"] = json_number(lengths.size_at(sim::Statistic::kP95));
+      j["osl_p95"] = json_number(lengths.output_at(sim::Statistic::kP95));
     }
   }
   return j;

@@ -152,7 +152,7 @@ Checked<Outcome> state_report(Ledger& ledger, const Decision& decision, std::str
     report.document["checks"] = checks_json(checks);
   }
   report.blocks.emplace_back(report::Paragraph{way_back(now)});
-  report_backup(ledger, report);
+  report_backup(ledger.backup(), report);
   return outcome;
 }
 
@@ -191,8 +191,10 @@ Checked<Outcome> confirm(const Flags& flags, Ledger& ledger, const Decision& dec
         bad_input(fmt::format("{}: no stage runs", name)).with_hint(fmt::format("'rightsize rollout start {}'", name)));
   }
   RIGHTSIZE_TRY(const Measured measured, measure(flags.measure, decision));
-  if (Result<> added = ledger.add_samples(id, measured.samples); !added) return fail(added.error());
-  RIGHTSIZE_TRY(const std::vector<Sample> samples, ledger.samples(id));
+  RIGHTSIZE_TRY(std::vector<Sample> samples, ledger.samples(id));
+  const std::vector<Sample> fresh = only_new(measured.samples, samples);
+  if (Result<> added = ledger.add_samples(id, fresh); !added) return fail(added.error());
+  samples.insert(samples.end(), fresh.begin(), fresh.end());
   const std::vector<Check> checks = check_stage(decision, since(samples, *current));
   const auto count = [&](CheckState state) {
     return std::count_if(checks.begin(), checks.end(), [&](const Check& c) { return c.state == state; });
@@ -237,6 +239,31 @@ Checked<Outcome> back(const Flags& flags, Ledger& ledger, const Decision& decisi
                       fmt::format("{} is rolled back. {}", decisions::label(decision.summary.id), way_back(decision)));
 }
 
+// A flag that means nothing to the verb is refused, not ignored.
+Result<> check_flags(const Flags& flags, std::string_view verb) {
+  struct Use {
+    const char* flag;
+    bool given;
+    std::vector<std::string_view> verbs;
+  };
+  const MeasureFlags& m = flags.measure;
+  const Use uses[] = {{"--stage", !flags.stage.empty(), {"start"}},
+                      {"--by-hand", flags.by_hand, {"confirm"}},
+                      {"--measured", !m.measured.empty(), {"confirm"}},
+                      {"--oom", m.oom >= 0, {"confirm"}},
+                      {"--profile", !m.profile.empty(), {"confirm"}},
+                      {"--query", !m.queries.empty(), {"confirm"}},
+                      {"--prometheus", !m.server.prometheus.empty(), {"confirm"}},
+                      {"--note", !flags.note.empty(), {"confirm", "back"}},
+                      {"--by", !flags.by.empty(), {"start", "confirm", "back"}}};
+  for (const Use& use : uses) {
+    if (!use.given || std::find(use.verbs.begin(), use.verbs.end(), verb) != use.verbs.end()) continue;
+    return fail(bad_input(fmt::format("'rollout {}' takes no {}", verb, use.flag))
+                    .with_hint(fmt::format("'rollout {}' does", use.verbs.front())));
+  }
+  return {};
+}
+
 Checked<Outcome> run(const Flags& flags) {
   static const std::vector<std::string> verbs = {"status", "start", "confirm", "back"};
   const std::string verb = flags.words.empty() ? "" : flags.words.front();
@@ -248,10 +275,10 @@ Checked<Outcome> run(const Flags& flags) {
                     .with_hint(known || verb.empty() ? "" : did_you_mean(verb, verbs))
                     .with_hint("for example 'rightsize rollout start D12'"));
   }
+  if (Result<> fits = check_flags(flags, known ? verb : "status"); !fits) return fail(fits.error());
   const bool changes = known && verb != "status";
   RIGHTSIZE_TRY(Ledger ledger, open_ledger(flags.ledger, changes ? store::Access::kWrite : store::Access::kRead));
   RIGHTSIZE_TRY(const Decision decision, ledger.find(flags.words.back()));
-  if (!flags.stage.empty() && verb != "start") return fail(bad_input("--stage is for 'rollout start'"));
   if (verb == "start") return start(flags, ledger, decision);
   if (verb == "confirm") return confirm(flags, ledger, decision);
   if (verb == "back") return back(flags, ledger, decision);

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "base/csv.h"
 #include "base/located_json.h"
+#include "base/parse_units.h"
 
 namespace rightsize::app {
 namespace {
@@ -54,7 +54,8 @@ std::map<std::string, std::string> row_of(const Decision& decision, const PlanFi
     take("gpus", "tp");
     take("concurrency", "requests_at_once");
     if (const auto at = row.find("concurrency"); at != row.end()) {
-      at->second = fmt::format("{:.0f}", std::max(1.0, std::round(std::stod(at->second))));
+      const Result<double> together = parse_number(at->second);
+      at->second = fmt::format("{:.0f}", std::max(1.0, std::round(together.value_or(1))));
     }
     row["tpot_ms"] = "1";
     return row;

@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <set>
-#include <tuple>
 
 #include <fmt/format.h>
 
@@ -76,38 +74,25 @@ int exit_code_of(decisions::Finding outcome) {
   return outcome == decisions::Finding::kKept ? kDone : kNoFeasibleAnswer;
 }
 
-// Without what the ledger has already: a server's samples by their time, a recording by its name.
-std::vector<Sample> only_new(std::vector<Sample> fresh, const std::vector<Sample>& known) {
-  std::set<std::tuple<std::string, std::string, double>> seen;
-  std::set<std::string> files;
-  for (const Sample& s : known) {
-    seen.emplace(s.metric, s.source, in_unix_seconds(s.taken_at));
-    if (s.source.starts_with("profile ")) files.insert(s.source);
-  }
-  std::erase_if(fresh, [&](const Sample& s) {
-    if (files.contains(s.source)) return true;
-    return s.source.starts_with("prometheus ") && seen.contains({s.metric, s.source, in_unix_seconds(s.taken_at)});
-  });
-  return fresh;
-}
-
 Checked<Outcome> run(const Flags& flags) {
   const auto& m = flags.measure;
   const bool adds =
       !m.measured.empty() || m.oom >= 0 || !m.profile.empty() || !m.server.prometheus.empty() || !m.queries.empty();
-  const auto access = adds && !flags.dry_run ? store::Access::kWrite : store::Access::kRead;
-  RIGHTSIZE_TRY(Ledger ledger, open_ledger(flags.ledger, access));
+  Outcome outcome;
+  report::Report& report = outcome.report;
+  // Opened to be written only once there is something to write.
+  RIGHTSIZE_TRY(Ledger ledger, open_ledger(flags.ledger, store::Access::kRead));
+  const std::string backup = ledger.backup();
   RIGHTSIZE_TRY(const Decision decision, ledger.find(flags.decision));
   RIGHTSIZE_TRY(const Measured measured, measure(m, decision));
   RIGHTSIZE_TRY(std::vector<Sample> samples, ledger.samples(decision.summary.id));
   const std::vector<Sample> fresh = only_new(measured.samples, samples);
-  if (!flags.dry_run) {
+  if (!flags.dry_run && !fresh.empty()) {
+    RIGHTSIZE_TRY(ledger, open_ledger(flags.ledger, store::Access::kWrite));
     if (Result<> added = ledger.add_samples(decision.summary.id, fresh); !added) return fail(added.error());
   }
   samples.insert(samples.end(), fresh.begin(), fresh.end());
   const decisions::Verification found = decisions::verify(decision, samples);
-  Outcome outcome;
-  report::Report& report = outcome.report;
   report.title = "Predicted and measured";
   report.document = {{"schema", "rightsize/verify/1"}};
   report.document["verification"] = verification_json(decision, found);
@@ -128,7 +113,7 @@ Checked<Outcome> run(const Flags& flags) {
   if (off || flags.calibrate) {
     if (Checked<void> taught = teach(flags, decision, ledger, report); !taught) return fail(taught.error());
   }
-  report_backup(ledger, report);
+  report_backup(backup, report);
   outcome.exit_code = exit_code_of(found.outcome);
   return outcome;
 }

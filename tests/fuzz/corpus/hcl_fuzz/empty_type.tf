@@ -1,0 +1,5 @@
+resource "" "x" {
+  guest_accelerator {
+    type = ""
+  }
+}
