@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 RELEASE := build/release
 PROGRAM := $(RELEASE)/rightsize
 
-.PHONY: help setup build run test check check-long check-fuzz bench fit validate fmt fmt-check tidy asan tsan coverage fuzz install dist
+.PHONY: help setup build run test check check-long check-fuzz bench fit validate openapi fmt fmt-check tidy asan tsan coverage fuzz install dist
 .PHONY: dist-check clean
 
 help: ## list the targets
@@ -64,6 +64,9 @@ fit: build ## fit the constants of the speed model to data/measurements; rewrite
 validate: build ## score the models on measured data, also with models and GPUs left out; rewrites docs/accuracy.md
 	@cmake --build $(RELEASE) --target fit -j$(JOBS) -- --quiet
 	@tools/validate $(PROGRAM) $(RELEASE)/tools/fit/fit
+
+openapi: build ## write web/openapi.json again, after a change of flags or schemas
+	@$(PROGRAM) serve --openapi --format json > web/openapi.json
 
 fmt: ## format every C++ file
 	@tools/setup dev

@@ -212,7 +212,7 @@ def check_stopping(folder):
 
 published = json.loads(subprocess.run([PROGRAM, 'serve', '--openapi', '--format', 'json'], capture_output=True, text=True).stdout)
 kept = json.load(open(os.path.join(ROOT, 'web/openapi.json')))
-check(published == kept, "web/openapi.json is not what 'rightsize serve --openapi --format json' prints: write it again")
+check(published == kept, "web/openapi.json is not what 'rightsize serve --openapi --format json' prints: make openapi")
 with running(PROGRAM) as server:
     check(json.loads(server.ask('/api/openapi.json')[2]) == published, '/api/openapi.json')
     check_same_as_commands(server)
