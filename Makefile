@@ -4,7 +4,8 @@ JOBS ?= $(shell nproc)
 RELEASE := build/release
 PROGRAM := $(RELEASE)/rightsize
 
-.PHONY: help setup build run test check bench fit validate fmt fmt-check tidy asan tsan coverage fuzz install deb clean
+.PHONY: help setup build run test check check-long check-fuzz bench fit validate fmt fmt-check tidy asan tsan coverage fuzz install dist
+.PHONY: dist-check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -26,17 +27,35 @@ test: ## build everything, then run every test
 	@echo "==> testing"
 	@ctest --test-dir $(RELEASE) --output-on-failure -j$(JOBS)
 
-check: test ## every test, then what takes longer: 500 random requests, 200 killed imports on SQLite and PostgreSQL each, 50 services
+check: test check-long asan tsan tidy coverage check-fuzz dist dist-check ## everything that takes long (some hours): sanitizers, tidy, fuzzers, coverage, cross build, artefacts; docs/quality.md says what it found
+
+check-long: ## the tests at full length: 500 random requests, 200 killed imports on SQLite and PostgreSQL each, 50 services, the page under load, 10,000 damaged inputs a reader, the program under stress
 	@RIGHTSIZE_RANDOM_REQUESTS=500 $(RELEASE)/plan_test --gtest_filter='RandomRequests.*'
 	@python3 tests/market/kill_test.py $(PROGRAM) 200
 	@python3 tests/decisions/kill_test.py $(PROGRAM) 1000
 	@python3 tests/service/truth_test.py $(PROGRAM) $(RELEASE)/tests/play_service --seeds 50
+	@python3 tests/web/load_test.py $(PROGRAM) --minutes 10 || [ $$? -eq 77 ]
+	@for reader in tests/fuzz/corpus/*; do $(RELEASE)/tests/fuzz_replay $$(basename $$reader) $$reader 10000 || exit 1; done
+	@RIGHTSIZE_LONG=1 python3 tests/stress/stress_test.py $(PROGRAM) $(RELEASE)/tests/libfake_nvml.so $(RELEASE)/tests/libjumping_clock.so
+
+check-fuzz: ## 10 million executions over all fuzz targets; what they find is kept in build/fuzz/corpus
+	@tools/setup build test dev
+	@tools/build fuzz && tools/fuzz --runs 10000000
+
+dist: ## tarballs, Debian packages and wheels for x86-64 and arm64 in build/dist, with checksums and SPDX
+	@tools/setup build dist
+	@tools/dist
+
+dist-check: ## each artefact unpacked in an empty root, its main job run; the other architecture under qemu
+	@tools/setup dist
+	@python3 tests/dist/dist_check.py build/dist
 
 bench: ## the benchmarks of the hot paths
 	@tools/setup build test
 	@tools/build release
 	@cmake --build $(RELEASE) --target benchmarks -j$(JOBS) -- --quiet
 	@for b in $(RELEASE)/bench/*_bench; do $$b; done
+	@python3 bench/startup_bench.py $(RELEASE)/rightsize
 
 fit: build ## fit the constants of the speed model to data/measurements; rewrites data/efficiency.csv and stacks.csv
 	@cmake --build $(RELEASE) --target fit -j$(JOBS) -- --quiet
@@ -66,21 +85,18 @@ tsan: ## every test under the thread sanitizer
 	@tools/setup build test
 	@tools/build tsan && ctest --test-dir build/tsan --output-on-failure -j$(JOBS)
 
-coverage: ## line coverage of the tests, as text
+coverage: ## line coverage of the tests, as text; fails under 85 %
 	@tools/setup build test dev
 	@tools/build coverage && ctest --test-dir build/coverage -j$(JOBS)
-	@gcovr -r . --filter src/ --exclude '.*_test.cc' build/coverage
+	@gcovr -r . --filter src/ --exclude '.*_test.cc' --fail-under-line 85 build/coverage
 
 fuzz: ## run every fuzz target for a minute each
 	@tools/setup build test dev
 	@tools/build fuzz && tools/fuzz 60
 
-install: build ## install the program under PREFIX (default /usr/local)
+install: build ## install the program, the C++ library and the schemas under PREFIX (default /usr/local)
+	@cmake --build $(RELEASE) --target rightsize_library -j$(JOBS) -- --quiet
 	@cmake --install $(RELEASE) --prefix $(or $(PREFIX),/usr/local)
-
-deb: build ## a Debian package in build/release
-	@tools/setup dev
-	@cd $(RELEASE) && cpack -G DEB
 
 clean: ## remove every build
 	rm -rf build

@@ -51,7 +51,8 @@ check("memory" in complete("rightsize", "mem"), "bash completes a command")
 check("--deadline" in complete("rightsize", "recommend", "--dea"), "bash completes a flag")
 check("h100-sxm" in complete("rightsize", "memory", "--gpu", "h100"), "bash completes a GPU")
 check("llama-3.1-8b" in complete("rightsize", "memory", "llama-3.1"), "bash completes a model without its flag")
-check("aws" in complete("rightsize", "recommend", "--providers", "a"), "bash completes a provider")
+for flag in ("--provider", "--providers"):
+    check("aws" in complete("rightsize", "recommend", flag, "a"), f"bash completes a provider after {flag}")
 check("json" in complete("rightsize", "gpus", "--format", "j"), "bash completes a format")
 for shell in ("zsh", "fish"):
     check(all(command in run([PROGRAM, "completion", shell]).stdout for command in commands), f"{shell} knows every command")

@@ -52,6 +52,7 @@ Run add_models(FlagSet& command);
 Run add_profile(FlagSet& command);
 Run add_prices(FlagSet& command);
 Run add_recommend(FlagSet& command);
+Run add_serve(FlagSet& command);
 Run add_rollout(FlagSet& command);
 Run add_service(FlagSet& command);
 Run add_top(FlagSet& command);

@@ -98,7 +98,16 @@ constexpr Group kGroups[] = {{"train", "Training"},
                              {"serve", "Serving"},
                              {"offline", "Offline work"},
                              {"profile", "Measured work"},
-                             {"on-prem", "Your own machines"}};
+                             {"on-prem", "Your own machines"},
+                             {"continuous", "Continuous batching"},
+                             {"language models", "Language models"},
+                             {"with --slo", "With --slo"},
+                             {"spot", "Spot"},
+                             {"import", "Import and update"},
+                             {"import, update", "Import and update"},
+                             {"update", "Import and update"},
+                             {"history, diff", "History"},
+                             {"forget", "History"}};
 
 // "train: tokens per sequence" stands under Training without its first word. What is said of several kinds of work
 // stays where it is.

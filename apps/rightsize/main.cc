@@ -1,22 +1,27 @@
 // rightsize: parses the command line, runs one command, prints its report. The only place that prints errors and
-// chooses an exit code.
+// chooses an exit code. entry.cc holds main(): everything else is a library, which other front ends link.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
 #include <map>
 #include <optional>
-#include <span>
+#include <string>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/long_work.h"
 #include "base/suggest.h"
 #include "report/report.h"
+#include "rightsize/call.h"
 #include "rightsize/command.h"
+#include "rightsize/input/named_gpu.h"
 #include "rightsize/manual/manual.h"
+#include "rightsize/progress.h"
+#include "rightsize/typed/typed.h"
 
 namespace rightsize::app {
 namespace {
@@ -107,6 +112,10 @@ constexpr Command kCommands[] = {
      "what a workload really does to a GPU: what binds it, what it wastes, what to do",
      add_profile,
      {"profile --replay examples/profile/train.csv", "profile --replay examples/profile/train.csv --format json"}},
+    {"serve",
+     "the commands as a web page and a JSON API",
+     add_serve,
+     {"serve --openapi", "serve --openapi --format json"}},
     {"rollout",
      "puts a decision into practice: one job, 10 %, 50 %, all, each stage checked, with the way back",
      add_rollout,
@@ -134,39 +143,7 @@ constexpr Command kCommands[] = {
       "window --volume 40k/h --item-time 80ms --gpu l4 --slo p99=250ms --peak 3"}},
 };
 
-// The long names of a command's flags, for suggestions.
-std::vector<std::string> flag_names(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  }
-  return names;
-}
-
-// CLI11's exceptions, said in our words.
-Error explain(const CLI::ParseError& failure, const CLI::App& root) {
-  const auto chosen = root.get_subcommands();
-  const CLI::App& app = chosen.empty() ? root : *chosen.front();
-  std::vector<std::string> extras = chosen.empty() ? root.remaining() : app.remaining();
-  if (!extras.empty()) {
-    const std::string& word = extras.front();
-    if (word.starts_with("-")) {
-      return bad_input(fmt::format("unknown flag '{}'", word))
-          .with_hint(did_you_mean(word.substr(0, word.find('=')), flag_names(app)))
-          .with_hint(fmt::format("'rightsize {}--help' lists the flags", chosen.empty() ? "" : app.get_name() + " "));
-    }
-    if (chosen.empty()) {
-      std::vector<std::string> names;
-      for (const Command& command : kCommands) names.emplace_back(command.name);
-      return bad_input(fmt::format("unknown command '{}'", word))
-          .with_hint(did_you_mean(word, names))
-          .with_hint("'rightsize --help' lists the commands");
-    }
-    return bad_input(fmt::format("'{}' takes no argument '{}'", app.get_name(), word))
-        .with_hint(fmt::format("'rightsize {} --help' shows what it takes", app.get_name()));
-  }
-  return bad_input(failure.what());
-}
+constexpr int kInterrupted = 130;  // as shells count: 128 and SIGINT
 
 // A command, with its flags and what to run.
 struct Named {
@@ -182,10 +159,11 @@ struct Common {
   bool wide = false, quiet = false, help = false;
 };
 
-// The commands whose flags are known: those of all of them take longer to declare than most answers.
+// The commands, with the flags of one of them or of all: to declare all of them takes longer than most answers.
 class CommandLine {
  public:
-  explicit CommandLine(bool (*declares)(std::string_view command, std::span<char*> words), std::span<char*> words) {
+  // `only`: the command whose flags are declared; empty: all.
+  explicit CommandLine(std::string_view only) {
     root.name("rightsize");
     root.set_help_flag();
     root.add_flag("-h,--help", common.help);
@@ -194,7 +172,7 @@ class CommandLine {
     for (const Command& command : kCommands) {
       CLI::App* sub = root.add_subcommand(command.name, command.summary);
       sub->set_help_flag();
-      if (declares(command.name, words)) declare(command, *sub);
+      if (only.empty() || only == command.name) declare(command, *sub);
     }
   }
 
@@ -205,6 +183,7 @@ class CommandLine {
     }
     const auto found = named.find(root.get_subcommand(command.name));
     if (found != named.end()) info.flags = found->second.flags.declared();
+    sort_into_groups(info.flags);
     return info;
   }
 
@@ -232,6 +211,55 @@ class CommandLine {
     added.flags.add_flag("--help,-h", common.help, "show this help");
   }
 };
+
+// The commands that have a flag.
+std::vector<std::string> commands_with(const std::string& flag) {
+  CommandLine all("");
+  std::vector<std::string> names;
+  for (const Command& command : kCommands) {
+    const auto flags = all.describe(command).flags;
+    if (std::any_of(flags.begin(), flags.end(), [&](const FlagInfo& info) { return info.name == flag; }))
+      names.push_back(fmt::format("'{}'", command.name));
+  }
+  return names;
+}
+
+Error unknown_flag(const std::string& word, const CLI::App& app, bool command) {
+  const std::string flag = word.substr(0, word.find('='));
+  std::vector<std::string> known;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  }
+  const std::string hint = fmt::format("'rightsize {}--help' lists the flags", command ? app.get_name() + " " : "");
+  if (const auto others = commands_with(flag); command && !others.empty()) {
+    return bad_input(fmt::format("'{}' takes no {}: that belongs to {}", app.get_name(), flag, fmt::join(others, ", ")))
+        .with_hint(hint);
+  }
+  return bad_input(fmt::format("unknown flag '{}'", word)).with_hint(did_you_mean(flag, known)).with_hint(hint);
+}
+
+Error unknown_command(const std::string& word) {
+  return bad_input(fmt::format("unknown command '{}'", word))
+      .with_hint(did_you_mean(word, command_names()))
+      .with_hint("'rightsize --help' lists the commands");
+}
+
+// CLI11's exceptions, said in our words.
+Error explain(const CLI::ParseError& failure, const CLI::App& root) {
+  const auto chosen = root.get_subcommands();
+  const CLI::App& app = chosen.empty() ? root : *chosen.front();
+  const std::vector<std::string> extras = chosen.empty() ? root.remaining() : app.remaining();
+  if (!extras.empty()) {
+    const std::string& word = extras.front();
+    if (word.starts_with("-")) return unknown_flag(word, app, !chosen.empty());
+    if (chosen.empty()) return unknown_command(word);
+    return bad_input(fmt::format("'{}' takes no argument '{}'", app.get_name(), word))
+        .with_hint(fmt::format("'rightsize {} --help' shows what it takes", app.get_name()));
+  }
+  Error error = bad_input(failure.what());
+  if (!chosen.empty()) error.hints.push_back(fmt::format("'rightsize {} --help' explains the flags", app.get_name()));
+  return error;
+}
 
 // The width text is written to: COLUMNS, else the terminal's; nothing where it goes into a file or a pipe.
 std::optional<std::size_t> terminal_width() {
@@ -268,6 +296,12 @@ int print_error(const Errors& errors) {
   return exit_code(errors.front());
 }
 
+// "rightsize 0.1.0 (commit 0123456789ab)"
+std::string version_line() {
+  const std::string_view commit = RIGHTSIZE_COMMIT;
+  return fmt::format("rightsize {}{}\n", RIGHTSIZE_VERSION, commit.empty() ? "" : fmt::format(" (commit {})", commit));
+}
+
 const Command* find_command(std::string_view name) {
   const auto found = std::find_if(std::begin(kCommands), std::end(kCommands),
                                   [&](const Command& command) { return name == command.name; });
@@ -276,46 +310,61 @@ const Command* find_command(std::string_view name) {
 
 // `help [COMMAND]`, `completion SHELL`, `manual [COMMAND]`: what the program says about itself. Nothing when the first
 // word is none of these.
-std::optional<int> run_manual(std::span<char*> words) {
-  const std::string_view topic = words.size() > 1 ? words[1] : "", name = words.size() > 2 ? words[2] : "";
+std::optional<int> run_manual(const std::vector<std::string>& words) {
+  const std::string topic = words.empty() ? "" : words[0];
   if (topic != "help" && topic != "completion" && topic != "manual") return std::nullopt;
-  CommandLine line([](std::string_view, std::span<char*>) { return true; }, words);
+  const std::string asked = words.size() > 1 ? words[1] : "";
+  CommandLine line("");
   if (topic == "completion") {
-    const auto script = completion_script(name, line.describe_all(), known_values());
+    const auto script = completion_script(asked, line.describe_all(), known_values());
     return script ? print(*script) : print_error({script.error()});
   }
-  if (name.empty()) {
+  if (asked.empty() || asked.starts_with('-')) {
     return print(topic == "help" ? overview_text(line.describe_all(), help_width())
                                  : overview_page(line.describe_all()));
   }
-  const Command* command = find_command(name);
-  if (command == nullptr) {
-    std::vector<std::string> names;
-    for (const Command& known : kCommands) names.emplace_back(known.name);
-    return print_error({bad_input(fmt::format("unknown command '{}'", name)).with_hint(did_you_mean(name, names))});
-  }
+  const auto meant = meant_command({asked}, command_names());
+  if (!meant) return print_error({meant.error()});
+  const Command* command = find_command(meant->words.front());
+  if (command == nullptr) return print_error({unknown_command(asked)});
   return print(topic == "help" ? help_text(line.describe(*command), help_width())
                                : manual_page(line.describe(*command)));
 }
 
+std::vector<std::string> names_and_topics() {
+  std::vector<std::string> names = command_names();
+  names.insert(names.end(), {"help", "completion", "manual"});
+  return names;
+}
+
+// The words behind the program's name, by our names; what was read as what is said on standard error.
+Result<std::vector<std::string>> read_words(Typed typed, CommandLine& line) {
+  if (const Command* command = typed.words.empty() ? nullptr : find_command(typed.words.front())) {
+    RIGHTSIZE_TRY(typed, meant_flags(std::move(typed), line.describe(*command).flags));
+  }
+  if (typed.plain) setenv("NO_COLOR", "1", 1);
+  for (const std::string& text : typed.notes) note(text);
+  return std::move(typed.words);
+}
+
 int run(int argc, char** argv) {
-  const std::span words(argv, static_cast<std::size_t>(argc));
-  if (const auto done = run_manual(words)) return *done;
-  CommandLine line(
-      [](std::string_view command, std::span<char*> all) {
-        return std::any_of(all.begin(), all.end(), [&](const char* word) { return command == word; });
-      },
-      words);
+  Result<Typed> typed = meant_command({argv + 1, argv + argc}, names_and_topics());
+  if (!typed) return print_error({typed.error()});
+  if (const auto done = run_manual(typed->words)) return *done;
+  CommandLine line(typed->words.empty() || find_command(typed->words.front()) == nullptr ? "-" : typed->words.front());
+  Result<std::vector<std::string>> words = read_words(*std::move(typed), line);
+  if (!words) return print_error({words.error()});
   CLI::App& root = line.root;
   bool parsed = false;
   try {
-    root.parse(argc, argv);
+    std::reverse(words->begin(), words->end());  // as the library takes them
+    root.parse(*std::move(words));
     parsed = true;
   } catch (const CLI::ParseError& failure) {
     if (!line.common.help) return print_error({explain(failure, root)});
   }
   const auto chosen = root.get_subcommands();
-  if (line.version) return print(std::string("rightsize ") + RIGHTSIZE_VERSION + '\n');
+  if (line.version) return print(version_line());
   if (line.common.help && !chosen.empty())
     return print(help_text(line.describe(*find_command(chosen.front()->get_name())), help_width()));
   if (line.common.help) return print(overview_text(line.describe_all(), help_width()));
@@ -325,21 +374,64 @@ int run(int argc, char** argv) {
   }
   Result<report::Format> format = report::parse_format(line.common.format);
   if (!format) return print_error({format.error()});
-  Checked<Outcome> outcome = line.named.at(chosen.front()).run();
+  Checked<Outcome> outcome = [&] {
+    const ProgressWatch watch;
+    return line.named.at(chosen.front()).run();
+  }();
   if (!outcome) return print_error(outcome.error());
+  if (LongWork::stopped()) {
+    note("stopped before the end: what follows rests on what was done until then");
+    outcome->exit_code = kInterrupted;
+  }
   const int written = print(report::render(outcome->report, *format, terminal_style(line.common)));
   return written == kDone ? outcome->exit_code : written;
 }
 
 }  // namespace
-}  // namespace rightsize::app
 
-int main(int argc, char** argv) {
+Checked<Outcome> call(const std::string& command, const std::vector<std::string>& words) {
+  if (find_command(command) == nullptr) return fail(Errors{unknown_command(command)});
+  CommandLine line(command);
+  std::vector<std::string> reversed(words.rbegin(), words.rend());  // as the library takes them
+  reversed.push_back(command);
   try {
-    return rightsize::app::run(argc, argv);
+    line.root.parse(std::move(reversed));
+  } catch (const CLI::ParseError& failure) {
+    return fail(Errors{explain(failure, line.root)});
+  }
+  if (line.common.help) return fail(Errors{bad_input("--help is for the program, not for calls of a command")});
+  try {
+    return line.named.at(line.root.get_subcommands().front()).run();
   } catch (const std::exception& unexpected) {
-    std::cerr << rightsize::describe(
-        rightsize::bug(unexpected.what()).with_hint("please report this, with the command"));
+    return fail(Errors{bug(unexpected.what()).with_hint("please report this, with the call")});
+  }
+}
+
+Result<CallInfo> describe_command(const std::string& name) {
+  const Command* command = find_command(name);
+  if (command == nullptr) return fail(unknown_command(name));
+  CommandLine line(name);
+  CallInfo info{line.describe(*command), {}};
+  for (const CLI::Option* option : line.root.get_subcommand(name)->get_options()) {
+    if (option->get_items_expected_max() <= 1) continue;
+    for (const std::string& flag : option->get_lnames()) info.repeatable.insert("--" + flag);
+  }
+  return info;
+}
+
+std::vector<std::string> command_names() {
+  std::vector<std::string> names;
+  for (const Command& command : kCommands) names.emplace_back(command.name);
+  return names;
+}
+
+int run_program(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& unexpected) {
+    std::cerr << describe(bug(unexpected.what()).with_hint("please report this, with the command"));
     return 70;
   }
 }
+
+}  // namespace rightsize::app

@@ -140,6 +140,7 @@ std::string format_duration(Seconds v) {
 
 std::string format_percent(Ratio v) {
   double percent = v.percent();
+  if (percent != 0 && std::fabs(percent) < 0.05) return percent > 0 ? "< 0.1 %" : "> -0.1 %";
   return format_number(percent, std::fabs(percent) < 10 ? 2 : 3) + " %";
 }
 

@@ -59,6 +59,13 @@ class Json {
   const Array* items() const;
   const std::string* text() const;
 
+  // Calls the visitor with what it holds: nullptr, bool, std::int64_t, std::uint64_t, double, std::string, Array or
+  // Object.
+  template <class Visitor>
+  decltype(auto) visit(Visitor&& visitor) const {
+    return std::visit(std::forward<Visitor>(visitor), value_);
+  }
+
   bool operator==(const Json& other) const;
 
   // Indented by two spaces a level. Numbers that are not finite are written as null, bytes that are not UTF-8 as

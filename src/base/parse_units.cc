@@ -164,6 +164,11 @@ Result<Usd> parse_usd(std::string_view text) {
                                     {"k", 1e3}, {"k USD", 1e3}, {"MUSD", 1e6}, {"M", 1e6},     {"M USD", 1e6}};
   text = trim(text);
   if (text.starts_with('$')) return parse(text.substr(1), kDollarUnits).map(usd);
+  // What is left of $500 when a shell has put in the value of its variable $5.
+  if (text.size() > 1 && text.find_first_not_of('0') == std::string_view::npos) {
+    return fail(bad_input(fmt::format("'{}' is no amount: did the shell take the $ for a variable?", text))
+                    .with_hint("write 500, 500USD, or '$500' in quotes"));
+  }
   return parse(text, kUnits).map(usd);
 }
 

@@ -4,10 +4,50 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
+
 namespace rightsize {
 namespace {
 
 constexpr std::size_t kExcerptWidth = 160;
+
+// The length of the UTF-8 sequence that begins at `at`; 0 where there is none.
+std::size_t sequence_at(std::string_view text, std::size_t at) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(at);
+  const std::size_t length = lead < 0x80                   ? 1
+                             : lead >= 0xc2 && lead < 0xe0 ? 2
+                             : lead >= 0xe0 && lead < 0xf0 ? 3
+                             : lead >= 0xf0 && lead < 0xf5 ? 4
+                                                           : 0;
+  if (length == 0 || at + length > text.size()) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(at + i) & 0xc0) != 0x80) return 0;
+  }
+  return length;
+}
+
+// What a terminal can show without harm: bytes that are no UTF-8 and control characters become `control` (empty: an
+// escape such as \x1b).
+std::string printable(std::string_view text, std::string_view control) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = sequence_at(text, at);
+    const auto first = static_cast<unsigned char>(text[at]);
+    // C1 controls are two bytes in UTF-8: c2 80 to c2 9f.
+    const bool c1 = length == 2 && first == 0xc2 && static_cast<unsigned char>(text[at + 1]) < 0xa0;
+    const bool shown = control.empty();
+    const bool line_end = shown && first == '\n';
+    if (length == 0 || c1 || (length == 1 && !line_end && (first < 0x20 || first == 0x7f))) {
+      out += shown ? fmt::format("\\x{:02x}", first) : length == 0 ? "?" : std::string(control);
+      at += c1 ? 2 : 1;
+    } else {
+      out += text.substr(at, length);
+      at += length;
+    }
+  }
+  return out;
+}
 
 // The part of the line around the column that a terminal can show, and the column inside that part.
 struct Window {
@@ -18,11 +58,10 @@ struct Window {
 Window window_of(std::string_view line, std::size_t column) {
   std::size_t begin = 0;
   if (column > kExcerptWidth - 40) begin = column - (kExcerptWidth - 40);
-  std::string text(line.substr(std::min(begin, line.size()), kExcerptWidth));
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';  // tabs and control bytes would move the caret
-  }
-  return {std::move(text), column - begin};
+  // Tabs and control bytes would move the caret, and what is no text would move the terminal: a byte stays a column.
+  std::string text = printable(line.substr(std::min(begin, line.size()), kExcerptWidth), " ");
+  const std::size_t before = display_width(printable(line.substr(std::min(begin, line.size()), column - begin), " "));
+  return {std::move(text), before};
 }
 
 }  // namespace
@@ -55,7 +94,7 @@ std::string describe(const Error& error) {
     if (place.column > 0) out += fmt::format(":{}", place.column);
     out += ": ";
   }
-  out += error.message + '\n';
+  out += printable(error.message, "") + '\n';
   if (place.line > 0 && place.column > 0 && !place.excerpt.empty()) {
     Window window = window_of(place.excerpt, static_cast<std::size_t>(place.column - 1));
     std::size_t room = window.text.size() > window.column ? window.text.size() - window.column : 1;
@@ -63,7 +102,7 @@ std::string describe(const Error& error) {
     out +=
         fmt::format("  {}\n  {}^{}\n", window.text, std::string(window.column, ' '), std::string(underline - 1, '~'));
   }
-  for (const std::string& hint : error.hints) out += "hint: " + hint + '\n';
+  for (const std::string& hint : error.hints) out += "hint: " + printable(hint, "") + '\n';
   return out;
 }
 

@@ -1,5 +1,6 @@
 #include "catalog/built_in_prices.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -43,6 +44,7 @@ std::vector<std::string> words(std::string_view list) {
 
 std::optional<std::vector<Price>> read_built_in_prices(const std::string& provider, std::string_view text) {
   std::vector<Price> prices;
+  prices.reserve(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')));
   const std::string file = "data/prices/" + provider + ".csv";
   std::string_view source_text, date_text;  // those of the row before: they seldom change
   std::vector<std::string> sources;

@@ -1,6 +1,7 @@
 #include "catalog/catalog.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -24,6 +25,16 @@ std::optional<Purchase> parse_purchase(std::string_view name) {
   for (Purchase purchase : kPurchases) {
     if (name_of(purchase) == name) return purchase;
   }
+  // As other tools write it.
+  static constexpr std::pair<std::string_view, Purchase> kOther[] = {
+      {"ondemand", Purchase::kOnDemand},    {"preemptible", Purchase::kSpot}, {"1yr", Purchase::kOneYear},
+      {"1year", Purchase::kOneYear},        {"oneyear", Purchase::kOneYear},  {"reserved", Purchase::kOneYear},
+      {"3yr", Purchase::kThreeYears},       {"3year", Purchase::kThreeYears}, {"3years", Purchase::kThreeYears},
+      {"threeyears", Purchase::kThreeYears}};
+  const std::string folded = fold_name(name);
+  for (const auto& [other, purchase] : kOther) {
+    if (folded == other || folded == name_of(purchase)) return purchase;
+  }
   return std::nullopt;
 }
 
@@ -46,22 +57,47 @@ bool is_named(const Gpu& gpu, const std::string& folded) {
                      [&](const std::string& alias) { return fold_name(alias) == folded; });
 }
 
-// "a100" means every a100-..., "a100-80gb" its sxm and pcie forms; "a10" means a10 alone, "h10" nothing.
-bool is_of_family(const Gpu& gpu, std::string_view family) { return gpu.name.starts_with(std::string(family) + "-"); }
+// "a100" means every a100-..., "a100-80gb" its sxm and pcie forms, "4090" the rtx-4090; "a10" means a10 alone, "h10"
+// nothing.
+bool is_of_family(const Gpu& gpu, const std::string& family) {
+  const bool number = family.size() >= 4 && family.find_first_not_of("0123456789") == std::string::npos;
+  return gpu.name.starts_with(family + "-") || (number && gpu.name.ends_with("-" + family));
+}
+
+// Written as names are: "A100 80GB" as a100-80gb.
+std::string as_family(std::string_view filter) {
+  std::string family = to_lower(trim(filter));
+  for (char& c : family) c = c == ' ' || c == '_' ? '-' : c;
+  for (std::string_view vendor : {"nvidia-", "amd-", "tesla-", "geforce-"}) {
+    if (family.starts_with(vendor)) family.erase(0, vendor.size());
+  }
+  return family;
+}
+
+// Names and families, to suggest from.
+std::vector<std::string> names_and_families(const std::vector<std::string>& names) {
+  std::vector<std::string> all;
+  for (const std::string& name : names) {
+    const std::string family = name.substr(0, name.find('-'));
+    if (family.size() > 3 && (all.empty() || all.back() != family)) all.push_back(family);
+  }
+  all.insert(all.end(), names.begin(), names.end());
+  return all;
+}
 
 }  // namespace
 
 Result<std::vector<const Gpu*>> Catalog::match_gpus(std::string_view filter) const {
   const std::string folded = fold_name(filter);
-  const std::string family = to_lower(trim(filter));
+  const std::string family = as_family(filter);
   std::vector<const Gpu*> found;
   for (const Gpu& gpu : gpus) {
     if (is_named(gpu, folded)) return std::vector<const Gpu*>{&gpu};
     if (!family.empty() && is_of_family(gpu, family)) found.push_back(&gpu);
   }
   if (!found.empty()) return found;
-  return fail(bad_input(fmt::format("unknown GPU '{}'", filter.substr(0, 60)))
-                  .with_hint(did_you_mean(filter, gpu_names()))
+  return fail(bad_input(fmt::format("unknown GPU '{}'", trim(filter).substr(0, 60)))
+                  .with_hint(did_you_mean(filter, names_and_families(gpu_names())))
                   .with_hint("'rightsize gpus' lists all"));
 }
 

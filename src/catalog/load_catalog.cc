@@ -18,6 +18,7 @@
 #include "catalog/built_in_prices.h"
 #include "catalog/catalog.h"
 #include "catalog/fact_table.h"
+#include "catalog/hardware.h"
 
 namespace rightsize::catalog {
 namespace {
@@ -307,8 +308,9 @@ class Loader {
 
 }  // namespace
 
-Checked<Catalog> load_catalog(const std::string& overlay) {
-  Loader loader(overlay);
+namespace {
+
+Catalog read_hardware(Loader& loader) {
   Catalog catalog;
   FactTable sources = loader.table(kSources, "sources.csv");
   for (const FactRow& row : sources.rows()) catalog.sources.push_back(read_source({row, loader.errors}));
@@ -320,6 +322,22 @@ Checked<Catalog> load_catalog(const std::string& overlay) {
   }
   FactTable machines = loader.table(kMachines, "machines.csv");
   for (const FactRow& row : machines.rows()) catalog.machines.push_back(read_machine({row, loader.errors}, catalog));
+  return catalog;
+}
+
+}  // namespace
+
+Checked<Catalog> load_hardware(const std::string& overlay) {
+  Loader loader(overlay);
+  Catalog catalog = read_hardware(loader);
+  check_references(catalog, loader.errors);
+  if (!loader.errors.empty()) return fail(std::move(loader.errors));
+  return catalog;
+}
+
+Checked<Catalog> load_catalog(const std::string& overlay) {
+  Loader loader(overlay);
+  Catalog catalog = read_hardware(loader);
   MachineIndex index;
   for (const Machine& machine : catalog.machines)
     index.emplace(machine_key(machine.provider, machine.instance), &machine);

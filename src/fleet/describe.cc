@@ -198,7 +198,7 @@ void describe_smaller(Action& a, const Remedy& first, bool quantized) {
 void describe_commit(Action& a, const Remedy& first) {
   a.what = fmt::format("commit to {} that were busy all the time", a.from);
   a.from = "on demand";
-  a.to = fmt::format("1 year at {} a GPU-hour ({})", format_usd_per_hour(first.instead->rate), first.instead->source);
+  a.to = fmt::format("1 year at {}/GPU-h ({})", format_usd_per_hour(first.instead->rate), first.instead->source);
   a.risk = "medium: paid for a year whether used or not; do the other actions first, then commit to what is left";
   a.check = "the load was as steady in the last three months as in this window";
   a.rollback = "none before the term ends; begin with half of them";

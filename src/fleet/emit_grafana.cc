@@ -67,7 +67,7 @@ void add_counters(Panels& panels, const EmitInput& input, const std::string& eac
 void add_exporter(Panels& panels) {
   panels.add("timeseries", "Dollars of the window by where they went", "currencyUSD", 12,
              "sum by (category) (rightsize_fleet_usd)", "{{category}}");
-  panels.add("timeseries", "Savings a month by action", "currencyUSD", 12,
+  panels.add("timeseries", "Savings per month by action", "currencyUSD", 12,
              "sum by (kind) (rightsize_savings_usd_per_month)", "{{kind}}");
   panels.add("stat", "Since the exporter's last success", "s", 12,
              "time() - max(rightsize_last_success_timestamp_seconds)", "");
@@ -84,8 +84,8 @@ std::string emit_grafana(const EmitInput& input) {
   Panels panels;
   panels.add("stat", "GPUs", "none", 6, "count(rightsize:gpu_activity)", "");
   panels.add("stat", "Idle now", "percentunit", 6, "avg(rightsize:gpu_idle)", "");
-  panels.add("stat", "Idle dollars an hour", "currencyUSD", 6, "sum(rightsize:gpu_idle_usd_per_hour)", "");
-  panels.add("stat", "Idle dollars a month", "currencyUSD", 6,
+  panels.add("stat", "Idle dollars per hour", "currencyUSD", 6, "sum(rightsize:gpu_idle_usd_per_hour)", "");
+  panels.add("stat", "Idle dollars per month", "currencyUSD", 6,
              fmt::format("{} * sum(rightsize:gpu_idle_usd_per_hour)", in_hours(kMonth)), "");
   panels.add("timeseries", "Activity by host", "percentunit", 12, "avg by (" + host + ") (rightsize:gpu_activity)",
              "{{" + host + "}}");

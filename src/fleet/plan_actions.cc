@@ -50,7 +50,7 @@ void note_others(Action& action, const std::vector<Remedy>& remedies, const std:
   for (const auto& [kind, all] : saved) order.emplace_back(-all, kind);
   std::sort(order.begin(), order.end());
   for (std::size_t i = 0; i < std::min(kMostOther, order.size()); ++i) {
-    action.instead_of.push_back(fmt::format("{}: at most {} a month for these GPUs", name_of(order[i].second),
+    action.instead_of.push_back(fmt::format("{}: at most {}/month for these GPUs", name_of(order[i].second),
                                             format_usd(-order[i].first * kMonth)));
   }
 }

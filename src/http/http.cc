@@ -10,19 +10,15 @@
 #include <random>
 #include <thread>
 
-#include <curl/curl.h>
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "http/certificates.h"
+#include "http/libcurl.h"
+#include "http/scrub.h"
 
 namespace rightsize::http {
 namespace {
-
-// Once a process, before any thread asks.
-void start_curl() {
-  static const CURLcode started = curl_global_init(CURL_GLOBAL_DEFAULT);
-  (void)started;
-}
 
 struct Received {
   std::string body;
@@ -98,9 +94,9 @@ bool may_pass(CURLcode code) {
 std::string encode(CURL* curl, const Form& form) {
   std::string text;
   for (const auto& [name, value] : form) {
-    char* escaped = curl_easy_escape(curl, value.c_str(), static_cast<int>(value.size()));
+    char* escaped = libcurl().easy_escape(curl, value.c_str(), static_cast<int>(value.size()));
     text += fmt::format("{}{}={}", text.empty() ? "" : "&", name, escaped != nullptr ? escaped : "");
-    curl_free(escaped);
+    libcurl().free(escaped);
   }
   return text;
 }
@@ -115,66 +111,67 @@ struct Client::State {
   std::minstd_rand jitter{std::random_device{}()};
 
   State(Auth a, Policy p, Traffic* t) : auth(std::move(a)), policy(p), traffic(t) {
-    start_curl();
-    curl = curl_easy_init();
+    if (libcurl().loaded) curl = libcurl().easy_init();
   }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
-  ~State() { curl_easy_cleanup(curl); }
+  ~State() {
+    if (curl != nullptr) libcurl().easy_cleanup(curl);
+  }
 
   void set_auth() {
     auto set = [&](CURLoption option, const std::string& text) {
-      if (!text.empty()) curl_easy_setopt(curl, option, text.c_str());
+      if (!text.empty()) libcurl().easy_setopt(curl, option, text.c_str());
     };
     if (!auth.bearer.empty()) {
-      curl_easy_setopt(curl, CURLOPT_HTTPAUTH, CURLAUTH_BEARER);
+      libcurl().easy_setopt(curl, CURLOPT_HTTPAUTH, CURLAUTH_BEARER);
       set(CURLOPT_XOAUTH2_BEARER, auth.bearer);
     } else if (!auth.user.empty()) {
-      curl_easy_setopt(curl, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
+      libcurl().easy_setopt(curl, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
       set(CURLOPT_USERNAME, auth.user);
       set(CURLOPT_PASSWORD, auth.password);
     }
     set(CURLOPT_SSLCERT, auth.certificate);
     set(CURLOPT_SSLKEY, auth.key);
-    set(CURLOPT_CAINFO, auth.authority);
+    set(CURLOPT_CAINFO, auth.authority.empty() ? system_certificates() : auth.authority);
     if (auth.insecure) {
-      curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 0L);
-      curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L);
+      libcurl().easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 0L);
+      libcurl().easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L);
     }
   }
 
   // One try.
   CURLcode perform(const std::string& url, const std::string* form, Received& received) {
-    curl_easy_reset(curl);
+    libcurl().easy_reset(curl);
     set_auth();
     curl_slist* headers = nullptr;
-    for (const auto& [name, value] : auth.headers) headers = curl_slist_append(headers, (name + ": " + value).c_str());
+    for (const auto& [name, value] : auth.headers) headers = libcurl().slist_append(headers, (name + ": " + value).c_str());
     for (const std::string& header : {received.range, received.same}) {
-      if (!header.empty()) headers = curl_slist_append(headers, header.c_str());
+      if (!header.empty()) headers = libcurl().slist_append(headers, header.c_str());
     }
-    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
-    curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
-    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
-    curl_easy_setopt(curl, CURLOPT_MAXREDIRS, 5L);
-    curl_easy_setopt(curl, CURLOPT_POSTREDIR, static_cast<long>(CURL_REDIR_POST_ALL));
-    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    libcurl().easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+    libcurl().easy_setopt(curl, CURLOPT_URL, url.c_str());
+    libcurl().easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    libcurl().easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+    libcurl().easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
+    libcurl().easy_setopt(curl, CURLOPT_MAXREDIRS, 5L);
+    libcurl().easy_setopt(curl, CURLOPT_POSTREDIR, static_cast<long>(CURL_REDIR_POST_ALL));
+    libcurl().easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
     // A part of a compressed answer could not be continued.
-    if (received.file.empty()) curl_easy_setopt(curl, CURLOPT_ACCEPT_ENCODING, "");
-    curl_easy_setopt(curl, CURLOPT_USERAGENT, "rightsize");
-    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(in_milliseconds(policy.connect_limit)));
-    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(in_milliseconds(policy.limit)));
-    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
-    curl_easy_setopt(curl, CURLOPT_WRITEDATA, &received);
-    curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header);
-    curl_easy_setopt(curl, CURLOPT_HEADERDATA, &received);
+    if (received.file.empty()) libcurl().easy_setopt(curl, CURLOPT_ACCEPT_ENCODING, "");
+    libcurl().easy_setopt(curl, CURLOPT_USERAGENT, "rightsize");
+    libcurl().easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(in_milliseconds(policy.connect_limit)));
+    libcurl().easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(in_milliseconds(policy.limit)));
+    libcurl().easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
+    libcurl().easy_setopt(curl, CURLOPT_WRITEDATA, &received);
+    libcurl().easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header);
+    libcurl().easy_setopt(curl, CURLOPT_HEADERDATA, &received);
     if (form != nullptr) {
-      curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, static_cast<long>(form->size()));
-      curl_easy_setopt(curl, CURLOPT_POSTFIELDS, form->c_str());
+      libcurl().easy_setopt(curl, CURLOPT_POSTFIELDSIZE, static_cast<long>(form->size()));
+      libcurl().easy_setopt(curl, CURLOPT_POSTFIELDS, form->c_str());
     }
-    const CURLcode code = curl_easy_perform(curl);
-    curl_slist_free_all(headers);
+    const CURLcode code = libcurl().easy_perform(curl);
+    libcurl().slist_free_all(headers);
     if (traffic != nullptr) {
       ++traffic->requests;
       traffic->bytes += received.body.size();
@@ -193,7 +190,8 @@ struct Client::State {
 
   Error explain(CURLcode code, const std::string& url, int tries) const {
     const std::string times = tries > 1 ? fmt::format(" ({} tries)", tries) : "";
-    Error error = unreadable(fmt::format("no answer from {}: {}{}", shown_url(url), curl_easy_strerror(code), times));
+    Error error =
+        unreadable(fmt::format("no answer from {}: {}{}", shown_url(url), libcurl().easy_strerror(code), times));
     switch (code) {
       case CURLE_COULDNT_CONNECT:
       case CURLE_COULDNT_RESOLVE_HOST:
@@ -235,14 +233,14 @@ struct Client::State {
                         .with_hint("ask for less at once with --shard or a larger --step"));
       }
       long status = 0;
-      curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+      libcurl().easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
       const bool again = code != CURLE_OK ? may_pass(code) : means_later(static_cast<int>(status));
       if (again && attempt < policy.tries) {
         wait_before(attempt, received.retry_after);
         continue;
       }
       curl_off_t connected = 0;
-      curl_easy_getinfo(curl, CURLINFO_CONNECT_TIME_T, &connected);
+      libcurl().easy_getinfo(curl, CURLINFO_CONNECT_TIME_T, &connected);
       if (code == CURLE_OPERATION_TIMEDOUT && connected > 0) {
         return Answer{408, fmt::format("no answer within {:.3g} s ({} tries)", in_seconds(policy.limit), attempt)};
       }
@@ -253,6 +251,8 @@ struct Client::State {
         std::filesystem::remove(file + ".etag", ignored);
         continue;
       }
+      constexpr long kFirstError = 400;  // what is shown to people
+      if (status >= kFirstError) received.body = scrubbed(std::move(received.body), auth, url);
       return Answer{static_cast<int>(status), std::move(received.body)};
     }
   }
@@ -265,11 +265,13 @@ Client& Client::operator=(Client&&) noexcept = default;
 Client::~Client() = default;
 
 Result<Answer> Client::get(const std::string& url, const Form& query) {
+  if (!libcurl().loaded) return fail(libcurl().loaded.error());
   const std::string encoded = encode(state_->curl, query);
   return state_->ask(encoded.empty() ? url : url + "?" + encoded, nullptr);
 }
 
 Result<Answer> Client::post_form(const std::string& url, const Form& form) {
+  if (!libcurl().loaded) return fail(libcurl().loaded.error());
   const std::string encoded = encode(state_->curl, form);
   return state_->ask(url, &encoded);
 }
@@ -296,7 +298,8 @@ double retry_after_seconds(std::string_view value) {
   double number = 0;
   const auto [stop, problem] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (problem == std::errc() && stop == value.data() + value.size()) return std::max(number, 0.0);
-  const std::time_t when = curl_getdate(std::string(value).c_str(), nullptr);
+  if (!libcurl().loaded) return 0;
+  const std::time_t when = libcurl().getdate(std::string(value).c_str(), nullptr);
   if (when < 0) return 0;
   return std::max(0.0, static_cast<double>(when - std::time(nullptr)));
 }

@@ -37,8 +37,8 @@ std::string describe(const Offer& offer) {
 
 bool OfferFilter::lets_through(const Offer& offer) const {
   return (retired || !offer.machine->retired) && (community || !offer.machine->community) &&
-         is_among(purchases, offer.price->purchase) && is_among(gpus, offer.machine->gpu) &&
-         is_among(providers, offer.price->provider) &&
+         (machine_gpus == 0 || offer.machine->gpus == machine_gpus) && is_among(purchases, offer.price->purchase) &&
+         is_among(gpus, offer.machine->gpu) && is_among(providers, offer.price->provider) &&
          (offer.price->region == "any" || is_among(regions, offer.price->region));
 }
 

@@ -32,6 +32,7 @@ struct OfferFilter {
   std::vector<std::string> regions = {};  // a price for "any" region answers every region
   std::vector<catalog::Purchase> purchases = {};
   std::vector<std::string> gpus = {};
+  int machine_gpus = 0;    // only machines with so many GPUs; 0: any
   bool retired = false;    // also machines that can no longer be had
   bool community = false;  // also machines of peers and resellers: RunPod's community cloud, Vast, Shadeform
 

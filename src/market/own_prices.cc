@@ -31,6 +31,13 @@ Result<OwnPrice> take_apart(std::string_view text, std::string_view flag) {
     price = {std::string(trim(text.substr(0, equals))), std::string(trim(text.substr(equals + 1)))};
   }
   const bool dollar = price.amount.starts_with('$');
+  for (std::string_view hourly : {"/hour", "/hr", "/h"}) {
+    if (price.amount.ends_with(hourly) &&
+        parse_number(std::string_view(price.amount)
+                         .substr(dollar ? 1 : 0)
+                         .substr(0, price.amount.size() - hourly.size() - (dollar ? 1 : 0))))
+      price.amount.resize(price.amount.size() - hourly.size());
+  }
   if (parse_number(std::string_view(price.amount).substr(dollar ? 1 : 0))) {
     price.amount = price.amount.substr(dollar ? 1 : 0) + "USD/h";
   }

@@ -45,7 +45,7 @@ model::Precision kv_format(const model::Job& job, bool narrow) {
 Bytes kv_sequence_bytes(const model::ModelShape& model, std::int64_t tokens, const KvLayout& layout) {
   const LayerKinds layers = layers_on_a_stage(model, layout.pipeline);
   const auto all = static_cast<double>(tokens);
-  const double window = layout.windowed ? std::min(all, static_cast<double>(model.sliding_window)) : all;
+  const double window = std::min(all, static_cast<double>(model.sliding_window));
   const double held = layers.full * in_pages(all, layout.page) + layers.windowed * in_pages(window, layout.page);
   // Recurrent layers keep the same state for every length, divided like the heads.
   const double state = static_cast<double>(model.state_bytes) / (layout.tensor * layout.pipeline);

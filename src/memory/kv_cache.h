@@ -19,7 +19,6 @@ struct KvLayout {
   int tensor = 1;  // GPUs that share one sequence
   int pipeline = 1;
   std::int64_t page = 1;  // tokens; a sequence holds whole pages
-  bool windowed = true;   // layers with an attention window hold no more than it
 };
 
 // One sequence of `tokens` on one GPU. Grouped heads are stored once per key head (at least one per GPU); latent

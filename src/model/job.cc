@@ -96,11 +96,14 @@ SettingRule choice(const char* name, const char* meaning, const Named<E> (&table
         return {};
       }
     }
+    if (std::is_same_v<E, bool>)
+      return fail(bad_input(fmt::format("'{}' is neither yes nor no", text)).with_hint(fmt::format("--{} yes", name)));
     return fail(bad_input(fmt::format("'{}' is not a known {}", text, name))
                     .with_hint(did_you_mean(text, names))
                     .with_hint(fmt::format("known are {}", fmt::join(names, ", "))));
   };
-  return {{name, fmt::format("{}", fmt::join(names, "|")), meaning}, std::move(apply)};
+  const bool is_switch = std::is_same_v<E, bool>;
+  return {{name, is_switch ? "yes|no" : fmt::format("{}", fmt::join(names, "|")), meaning}, std::move(apply)};
 }
 
 template <class Store>
@@ -330,8 +333,9 @@ void check_served_groups(const Job& job, Contradictions& wrong) {
   const Parallelism& p = job.parallel;
   for (const auto& [setting, groups] : {std::pair{"ep", p.expert}, std::pair{"attention-dp", p.attention_data}}) {
     if (p.tensor % groups == 0) continue;
-    wrong.add(setting, fmt::format("{} {} does not divide the {} GPUs of one copy (--tp)", setting, groups, p.tensor),
-              "use a divisor of --tp");
+    const std::string copy = p.tensor == 1 ? "one GPU" : fmt::format("{} GPUs", p.tensor);
+    wrong.add(setting, fmt::format("{} {} does not divide the {} of one copy (--tp)", setting, groups, copy),
+              p.tensor == 1 ? fmt::format("add --tp {}", groups) : "use a divisor of --tp");
   }
   if ((p.expert > 1 || p.attention_data > 1) && job.stack == Stack::kHf) {
     wrong.add(p.expert > 1 ? "ep" : "attention-dp", "the hf stack spreads neither experts nor attention",
@@ -440,6 +444,10 @@ Checked<Job> parse_job(const std::vector<Setting>& settings) {
     if (!given("tp")) job.parallel.tensor = job.serve.disaggregated->decode_tensor;
     if (!given("gpus")) job.parallel.gpus = job.serve.disaggregated->gpus();
   }
+  // `--tp 2` alone: the GPUs of one copy.
+  const Parallelism& p = job.parallel;
+  const int copy = p.tensor * p.pipeline * p.context;
+  if (std::find(seen.begin(), seen.end(), "gpus") == seen.end() && copy > 1 && p.gpus == 1) job.parallel.gpus = copy;
   Contradictions wrong(settings, errors);
   if (errors.empty()) {
     job.kind == JobKind::kTrain ? check_train(job, wrong) : check_serve(job, wrong);

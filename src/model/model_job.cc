@@ -22,11 +22,8 @@ class Fitting {
       : model_(model), job_(job), given_(given) {}
 
   Errors check() {
-    if (job_.kind == JobKind::kServe) {
-      serve_lengths();
-    } else {
-      refuse({"steps", "guidance", "images"}, "belong to serving", "leave them out, or use --job serve");
-    }
+    other_jobs();
+    if (job_.kind == JobKind::kServe) serve_lengths();
     images();
     return std::move(errors_);
   }
@@ -45,6 +42,22 @@ class Fitting {
                             .at(setting->place)
                             .with_hint(std::move(hint)));
       return;
+    }
+  }
+
+  // What is said of the other kind of job alone. Encoders are served sequences of one length, so --seq is of both.
+  void other_jobs() {
+    const bool serving = job_.kind == JobKind::kServe;
+    for (const Setting& setting : given_) {
+      const auto& all = job_settings();
+      const auto info =
+          std::find_if(all.begin(), all.end(), [&](const SettingInfo& known) { return known.name == setting.name; });
+      if (info == all.end() || setting.name == "seq" || info->meaning.find("; serve: ") != std::string::npos) continue;
+      if (!info->meaning.starts_with(serving ? "train: " : "serve: ")) continue;
+      errors_.push_back(bad_input(fmt::format("'{}' belongs to {}, and this is {}", setting.name,
+                                              serving ? "training" : "serving", serving ? "serving" : "training"))
+                            .at(setting.place)
+                            .with_hint(fmt::format("leave it out, or use --job {}", serving ? "train" : "serve")));
     }
   }
 
@@ -76,6 +89,7 @@ class Fitting {
   }
 
   void images() {
+    if (!errors_.empty()) return;
     if (!model_.pipeline) {
       refuse({"steps", "guidance"}, "it does not make images step by step", "leave it out");
     }
@@ -91,9 +105,8 @@ class Fitting {
 
 // Images of a prompt take tokens beside its text, and time in the tower.
 void add_images(ModelShape& model, Job& job) {
-  if (!model.vision || job.kind != JobKind::kServe) return;
-  if (job.image.count == 0 && job.image.resolution) job.image.count = 1;
-  if (job.image.count == 0) return;
+  if (!has_images(model, job)) return;
+  if (job.image.count == 0) job.image.count = 1;
   const ImageSize size = job.image.resolution.value_or(kUsualImage);
   job.image.tokens = job.image.count * image_tokens(*model.vision, size);
   job.serve.isl += job.image.tokens;
@@ -120,9 +133,18 @@ void fill_lengths(const ModelShape& model, bool isl_given, bool osl_given, Job& 
   if (isl_given && !osl_given) serve.osl = std::min(serve.osl, std::max<std::int64_t>(1, model.context - serve.isl));
 }
 
+bool has_images(const ModelShape& model, const Job& job) {
+  return model.vision && job.kind == JobKind::kServe && (job.image.count > 0 || job.image.resolution);
+}
+
+Checked<Job> fit_job(const ModelShape& model, Job job, const std::vector<Setting>& given) {
+  if (Errors errors = Fitting(model, job, given).check(); !errors.empty()) return fail(std::move(errors));
+  return job;
+}
+
 Checked<ModelJob> fit_to_model(std::string_view name, Job job, const std::vector<Setting>& given) {
   RIGHTSIZE_TRY(ModelShape model, find_model(name, {job.image.resolution}));
-  if (Errors errors = Fitting(model, job, given).check(); !errors.empty()) return fail(std::move(errors));
+  RIGHTSIZE_TRY(job, fit_job(model, job, given));
   add_images(model, job);
   return ModelJob{std::move(model), job};
 }

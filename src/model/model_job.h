@@ -23,4 +23,9 @@ struct ModelJob {
 // of encoders is left at 0 where nobody gave it.
 Checked<ModelJob> fit_to_model(std::string_view name, Job job, const std::vector<Setting>& given);
 
+// The same for a shape found before, at the job's resolution. Not for prompts with images, which add to the shape:
+// has_images() says so.
+Checked<Job> fit_job(const ModelShape& model, Job job, const std::vector<Setting>& given);
+bool has_images(const ModelShape& model, const Job& job);
+
 }  // namespace rightsize::model

@@ -1,5 +1,6 @@
 #include "model/presets.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
@@ -9,6 +10,7 @@
 #include "base/file.h"
 #include "base/located_json.h"
 #include "base/suggest.h"
+#include "base/text.h"
 #include "model/read_model.h"
 
 namespace rightsize::model {
@@ -73,10 +75,47 @@ bool answers_to(const JsonMember& entry, const std::string& wanted) {
   return false;
 }
 
-const JsonMember* find_preset(std::string_view name) {
+// A page of the Hub as the id it shows, a tag of Ollama ("llama3.1:8b") as a name.
+std::string as_name(std::string_view text) {
+  for (std::string_view prefix : {"https://", "http://", "www.", "huggingface.co/", "hf.co/", "hf://", "hf:"}) {
+    if (text.starts_with(prefix)) text.remove_prefix(prefix.size());
+  }
+  for (std::string_view page : {"/tree/", "/blob/", "/resolve/"}) text = text.substr(0, text.find(page));
+  while (text.ends_with('/')) text.remove_suffix(1);
+  std::string name(text);
+  std::replace(name.begin(), name.end(), ':', '-');
+  return name;
+}
+
+// Tuned for chat or not, a model has one shape: the name without the organisation and without the words that say so.
+std::string shape_name(std::string_view name) {
+  static constexpr std::string_view kTuning[] = {"instruct", "chat", "it", "base", "hf", "pt", "meta"};
+  std::string kept;
+  for (std::string_view word : split_list(name.substr(name.find_last_of('/') + 1), '-')) {
+    const bool tuning = std::find(std::begin(kTuning), std::end(kTuning), to_lower(word)) != std::end(kTuning);
+    if (!tuning) kept += (kept.empty() ? "" : "-") + std::string(word);
+  }
+  return comparable(kept);
+}
+
+bool has_shape_of(const JsonMember& entry, const std::string& wanted) {
+  if (shape_name(entry.name) == wanted) return true;
+  const JsonMember* aliases = entry.value.find("aliases");
+  return aliases != nullptr && std::any_of(aliases->value.items.begin(), aliases->value.items.end(),
+                                           [&](const JsonValue& alias) { return shape_name(alias.text) == wanted; });
+}
+
+const JsonMember* find_preset(std::string_view text) {
+  const std::string name = as_name(text);
   const std::string wanted = comparable(name);
   for (const JsonMember& entry : preset_members()) {
     if (answers_to(entry, wanted)) return &entry;
+  }
+  std::error_code ignored;
+  if (std::filesystem::exists(text, ignored)) return nullptr;
+  const std::string shape = shape_name(name);
+  for (const JsonMember& entry : preset_members()) {
+    if (!shape.empty() && has_shape_of(entry, shape)) return &entry;
   }
   return nullptr;
 }
@@ -90,6 +129,7 @@ bool is_hub_id(std::string_view text) {
 
 // The file to read when the text names one rather than a built-in model.
 std::optional<std::string> as_path(std::string_view text) {
+  if (text.find("://") != std::string_view::npos) return std::nullopt;
   std::error_code ignored;
   const std::filesystem::path path(text);
   if (std::filesystem::is_directory(path, ignored)) return (path / "config.json").string();
@@ -105,20 +145,23 @@ Checked<ModelShape> read_model_file(const std::string& path, const ReadOptions& 
 }
 
 Error unknown_model(std::string_view name) {
-  if (is_hub_id(name)) {
-    return bad_input(fmt::format("'{}' is not among the built-in models", name.substr(0, 100)))
-        .with_hint(fmt::format("download https://huggingface.co/{}/resolve/main/config.json and give its path",
-                               name.substr(0, 100)))
-        .with_hint("`rightsize models` lists the built-in models and the families whose config.json can be read");
-  }
   std::vector<std::string> known;
   for (const Preset& preset : presets()) {
     known.push_back(preset.name);
     known.insert(known.end(), preset.aliases.begin(), preset.aliases.end());
   }
+  if (const std::string id = as_name(name); is_hub_id(id)) {
+    return bad_input(fmt::format("'{}' is not built in", id.substr(0, 100)))
+        .with_hint(did_you_mean(id.substr(id.find('/') + 1), known))
+        .with_hint(
+            fmt::format("give its config.json: download https://huggingface.co/{}/resolve/main/config.json, then "
+                        "--model config.json",
+                        id.substr(0, 100)))
+        .with_hint("'rightsize models' lists the built-in models and the families whose config.json can be read");
+  }
   return bad_input(fmt::format("unknown model '{}'", name.substr(0, 100)))
       .with_hint(did_you_mean(name, known))
-      .with_hint("`rightsize models` lists the built-in ones; the path of a Hugging Face config.json works too");
+      .with_hint("'rightsize models' lists the built-in ones; the path of a Hugging Face config.json works too");
 }
 
 }  // namespace
@@ -155,6 +198,7 @@ Result<> attach_pipeline(ModelShape& shape) {
 }
 
 Checked<ModelShape> find_alone(std::string_view name_or_path, const ReadOptions& options) {
+  if (name_or_path.starts_with('{')) return read_model("config", std::string(name_or_path), options);
   if (const JsonMember* entry = find_preset(name_or_path)) {
     const JsonMember* config = entry->value.find("config");
     if (!config) return fail(Errors{bug(fmt::format("the built-in model '{}' has no configuration", entry->name))});

@@ -29,7 +29,8 @@ std::vector<Preset> presets();
 std::vector<std::string> preset_names();
 
 // The shape of a built-in model by name or alias (case, '-' and '_' do not matter), or of the config.json at a path:
-// anything with a '/', ending in ".json", "-" for standard input, a file, or a folder that holds a config.json.
+// anything with a '/', ending in ".json", "-" for standard input, a file, or a folder that holds a config.json. A text
+// that begins with '{' is a configuration itself.
 // Models that make images come with those that run beside them.
 // Fails with every mistake of the file, or for an unknown name with the nearest ones. Builds only the one shape.
 Checked<ModelShape> find_model(std::string_view name_or_path, const ReadOptions& options = {});

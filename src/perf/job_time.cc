@@ -8,9 +8,6 @@ namespace {
 Result<JobTime> training_time(const Constants& constants, const ModelWork& work, const model::Job& job,
                               const GpuSpeed& speed, const Cluster& cluster) {
   RIGHTSIZE_TRY(const TrainEstimate e, estimate_training(constants, work, job, speed, cluster));
-  for (const Note& note : e.notes) {
-    if (note.kind == NoteKind::kOffloadIgnored) return fail(bad_input(describe(note)));
-  }
   return JobTime{e.step, seconds(1 / e.samples_per_second_per_gpu)};
 }
 

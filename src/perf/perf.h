@@ -69,12 +69,11 @@ enum class NoteKind {
   kUntestedStack,         // the profile was not fitted on such rows
   kMixtureUnsure,
   kMuonIgnored,
-  kOffloadIgnored,
   kAttentionWindowIgnored,
-  kQuantizedAdapters,      // QLoRA: weights are expanded in every pass
-  kAdapterInputs,          // LoRA without autocast: every adapted layer's input is cast to fp32 and back
-  kFusedIgnored,           // the eager profile has no fused kernels or losses
-  kEagerDecode,            // value: milliseconds of a step without a CUDA graph
+  kQuantizedAdapters,  // QLoRA: weights are expanded in every pass
+  kAdapterInputs,      // LoRA without autocast: every adapted layer's input is cast to fp32 and back
+  kFusedIgnored,       // the eager profile has no fused kernels or losses
+  kEagerDecode,        // value: milliseconds of a step without a CUDA graph
 };
 struct Note {
   NoteKind kind = NoteKind::kNetworkAssumed;
@@ -106,7 +105,7 @@ Result<TrainEstimate> estimate_training(const Constants& constants, const ModelW
                                         const GpuSpeed& gpu, const Cluster& cluster);
 
 // What of a served job was not among the measured runs.
-enum class Unmeasured { kGpu, kFamily, kSpread, kLoad };
+enum class Unmeasured { kGpu, kFamily, kFormat, kSpread, kLoad };
 std::string_view name_of(Unmeasured what);
 
 struct ServeEstimate {
@@ -127,7 +126,7 @@ struct ServeEstimate {
   TimeParts prefill_parts;
   Interval tpot_interval, ttft_interval;
   Basis basis = Basis::kMeasured;
-  FixedList<Unmeasured, 4> unmeasured;  // why the basis is not "measured", and the intervals are wider
+  FixedList<Unmeasured, 5> unmeasured;  // why the basis is not "measured", and the intervals are wider
   Notes notes;
 };
 
@@ -151,9 +150,10 @@ Result<ServeEstimate> estimate_serving(const Constants& constants, const ModelWo
 // steps, before the first token (network, tokenizer).
 struct StepFit {
   Seconds base, prompt_token, sequence, context_token, request;
-  Seconds experts;              // n sequences read 1 - (1 - expert_chance)^n of the experts, all of which take so long
-  double expert_chance = 0;     // 0: no mixture of experts
-  double worst_step_error = 0;  // of decode steps between one and `most_running` requests, as a share
+  Seconds experts;                // all of them take so long; n sequences read experts_reached() of them
+  double expert_chance = 0;       // experts a token over all; 0: no mixture of experts
+  double expert_evenness = 0;     // of their popularity, as in EngineConstants
+  double worst_step_error = 0;    // of decode steps between one and `most_running` requests, as a share
   double worst_prompt_error = 0;  // of prompts half and twice as long as job.serve.isl
   Interval tpot_interval, ttft_interval;
   Basis basis = Basis::kMeasured;

@@ -130,8 +130,11 @@ std::vector<PricedOption> price_options(const Request& request, const std::vecto
 bool is_better(const Request& request, const PricedOption& a, const PricedOption& b) {
   const double cost_a = in_usd(a.cost), cost_b = in_usd(b.cost), wait_a = a.wait(request), wait_b = b.wait(request);
   const auto rest_a = std::tuple(cost_a, wait_a), rest_b = std::tuple(cost_b, wait_b);
+  // Nobody pays twice as much to be done a second sooner: times within about 2 % are alike.
+  const auto rounded = [](double wait) { return std::floor(std::log(wait) / std::log(1.02)); };
   const auto score = [&](double cost, double wait) {
-    return request.objective == Objective::kCost ? cost : request.objective == Objective::kTime ? wait : cost * wait;
+    if (request.objective == Objective::kTime) return rounded(wait);
+    return request.objective == Objective::kCost ? cost : cost * wait;
   };
   const double score_a = score(cost_a, wait_a), score_b = score(cost_b, wait_b);
   if (a.price->may_lead() != b.price->may_lead()) return a.price->may_lead();

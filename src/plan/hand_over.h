@@ -5,7 +5,7 @@
 // Every file begins with comments: what it is, what it is expected to cost and where that price comes from, and what
 // must be filled in (the checkpoint, the data, the user's own script, networks and keys). Its commands carry the plan's
 // settings in the flags of the plan's stack. What a tool cannot do is an error that names a tool that can; any plan can
-// be handed to Slurm and to Kubernetes.
+// be handed to Slurm and to Kubernetes, but an engine of TensorRT-LLM over several machines.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ namespace rightsize::plan {
 
 enum class Target {
   kSkyPilot,    // a task (training, offline) or a service (serving), YAML
-  kKubernetes,  // an indexed Job and its storage, or a Deployment and its Service, YAML
+  kKubernetes,  // an indexed Job and its storage, a Deployment or a LeaderWorkerSet and its Service, YAML
   kKarpenter,   // a NodePool and its EC2NodeClass; AWS only
   kSlurm,       // a batch script
   kTerraform,   // the machines alone; AWS, Google Cloud, Azure

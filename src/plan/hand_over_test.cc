@@ -177,7 +177,7 @@ TEST(SkyPilot, WritesAServiceForAServingPlan) {
   EXPECT_EQ(field(task, "resources/ports"), "8000");
   EXPECT_EQ(field(task, "envs/MODEL"), "meta-llama/Llama-3.1-8B");
   EXPECT_THAT(field(task, "run"), HasSubstr("vllm serve \"$MODEL\""));
-  EXPECT_THAT(field(task, "run"), HasSubstr("--max-model-len 8192"));  // planned with 1,024 in, 256 out
+  EXPECT_THAT(field(task, "run"), HasSubstr("--max-model-len 8342"));  // planned with 1,024 in, 256 out
 }
 
 TEST(SkyPilot, CommittedPlansSetNoMaximumPrice) {
@@ -427,6 +427,58 @@ TEST(HandOver, EveryPlanCanBeWrittenForSlurmAndKubernetes) {
       }
     }
   }
+}
+
+// A model that no machine of the kind holds: each copy spans machines, a pipeline stage on each.
+Answer serving_over_machines(const char* stack) {
+  return answer({{"model", "llama-3.1-405b"},
+                 {"job", "serve"},
+                 {"stack", stack},
+                 {"precision", "bf16"},
+                 {"rate", "1/s"},
+                 {"gpu", "h100-sxm"},
+                 {"providers", "aws"},
+                 {"max-gpus", "64"}});
+}
+
+TEST(SeveralMachines, ACopySpansAsFewMachinesAsHoldIt) {
+  const Answer a = serving_over_machines("vllm");
+  const Plan& plan = a.best();
+  EXPECT_EQ(plan.job.parallel.tensor, 8);
+  EXPECT_EQ(plan.job.parallel.pipeline, 2);
+  EXPECT_EQ(replica_machines(a.request, plan), 2);
+  EXPECT_EQ(plan.machines, 2 * plan.replicas);
+  EXPECT_EQ(plan.gpus, 16 * plan.replicas);
+  EXPECT_GE(plan.replicas, 2);
+}
+
+TEST(SeveralMachines, KubernetesStartsAGroupOfPodsForEachCopy) {
+  const Answer a = serving_over_machines("vllm");
+  const std::string file = *hand_over(Target::kKubernetes, a.request, a.best());
+  EXPECT_THAT(file, HasSubstr("kind: LeaderWorkerSet"));
+  EXPECT_THAT(file, HasSubstr("    size: 2\n"));
+  EXPECT_THAT(file, HasSubstr("--tensor-parallel-size 8"));
+  EXPECT_THAT(file, HasSubstr("--pipeline-parallel-size 2"));
+  EXPECT_THAT(file, HasSubstr("--nnodes 2 --node-rank \"$LWS_WORKER_INDEX\" --master-addr \"$LWS_LEADER_ADDRESS\""));
+  EXPECT_THAT(file, HasSubstr("vpc.amazonaws.com/efa: 32"));
+  // Only the first pod of a group answers.
+  EXPECT_EQ(file.find("readinessProbe"), file.rfind("readinessProbe"));
+}
+
+TEST(SeveralMachines, SlurmGroupsItsNodes) {
+  const Answer a = serving_over_machines("sglang");
+  const std::string file = *hand_over(Target::kSlurm, a.request, a.best());
+  EXPECT_THAT(file, HasSubstr("MEMBER=$(( SLURM_NODEID % 2 ))"));
+  EXPECT_THAT(file, HasSubstr("--nnodes 2 --node-rank \"$MEMBER\" --dist-init-addr \"$LEADER\":20000"));
+}
+
+TEST(SeveralMachines, WhatAToolCannotDoIsSaid) {
+  const Answer a = serving_over_machines("vllm");
+  const Result<std::string> task = hand_over(Target::kSkyPilot, a.request, a.best());
+  ASSERT_FALSE(task);
+  EXPECT_THAT(task.error().hints.at(0), HasSubstr("kubernetes"));
+  const Answer t = serving_over_machines("trtllm");
+  EXPECT_FALSE(hand_over(Target::kKubernetes, t.request, t.best()));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "serving/assessment.h"
 #include "solve/mip.h"
 
 namespace rightsize::plan {
@@ -33,9 +34,31 @@ std::vector<const PricedOption*> useful_kinds(const std::vector<PricedOption>& k
   double best = 1e300;
   for (const PricedOption& kind : kinds) best = std::min(best, fractional_cost(kind, rates));
   for (const PricedOption& kind : kinds) {
-    if (fractional_cost(kind, rates) <= 2 * best) useful.push_back(&kind);
+    const bool whole = kind.option->machines_each == 1;  // machines of a replica that spans several come together
+    if (whole && fractional_cost(kind, rates) <= 2 * best) useful.push_back(&kind);
   }
   return useful;
+}
+
+// When a replica of any kind that is taken is lost, the others still carry what arrives. `taken` is 1 for kinds with
+// machines.
+void add_spare(const Request& request, const std::vector<const PricedOption*>& useful, const std::vector<int>& number,
+               solve::Model& model) {
+  if (request.limits.allow_single) return;
+  constexpr double kMostOfAKind = 4096;
+  const double needed = in_requests_per_s(request.work.rate) / serving::kLoadAfterLoss;
+  for (std::size_t j = 0; j < useful.size(); ++j) {
+    const int taken = model.add_column(0, 0, 1, true);
+    const int any = model.add_row(-solve::kInfinity, 0);
+    model.add_entry(any, number[j], 1);
+    model.add_entry(any, taken, -kMostOfAKind);
+    const int left = model.add_row(needed, solve::kInfinity);
+    for (std::size_t k = 0; k < useful.size(); ++k) {
+      const Option& option = *useful[k]->option;
+      model.add_entry(left, number[k], option.replicas_each * option.replica_takes);
+    }
+    model.add_entry(left, taken, -useful[j]->option->replica_takes);
+  }
 }
 
 }  // namespace
@@ -44,6 +67,7 @@ std::vector<MixChoice> cheapest_mix(const Request& request, const std::vector<Pr
   const std::vector<double> rates = rates_by_size(request);
   if (kinds.empty() || !(request.work.rate > RequestsPerSecond{}) || request.limits.gpus) return {};
   const std::vector<const PricedOption*> useful = useful_kinds(kinds, rates);
+  if (useful.size() < 2) return {};
 
   // n machines of kind j; x requests per second of size i on kind j. x_ij / takes_ij machines' time each.
   solve::Model model;
@@ -56,6 +80,7 @@ std::vector<MixChoice> cheapest_mix(const Request& request, const std::vector<Pr
       model.add_entry(served, load.back(), 1);
     }
   }
+  add_spare(request, useful, number, model);
   const int all_gpus = model.add_row(-solve::kInfinity, request.limits.max_gpus);
   for (std::size_t j = 0; j < useful.size(); ++j) {
     const int busy = model.add_row(-solve::kInfinity, 0);

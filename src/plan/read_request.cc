@@ -11,9 +11,12 @@
 #include "base/parse_units.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "catalog/places.h"
 #include "memory/memory.h"
+#include "memory/weight_bytes.h"
 #include "model/model_job.h"
 #include "perf/perf.h"
+#include "plan/check_settings.h"
 #include "plan/read_profile.h"
 #include "plan/read_traffic.h"
 #include "plan/settings.h"
@@ -91,9 +94,10 @@ Result<> text_of(Draft& draft, const std::string& text, const char*) {
 template <auto Field>
 Result<> truth(Draft& draft, const std::string& text, const char* name) {
   const std::string lower = to_lower(text);
-  if (lower != "true" && lower != "false")
-    return fail(bad_input(fmt::format("{} '{}' is neither true nor false", name, text)));
-  Field(draft) = lower == "true";
+  const bool yes = lower == "true" || lower == "yes" || lower == "on";
+  if (!yes && lower != "false" && lower != "no" && lower != "off")
+    return fail(bad_input(fmt::format("{} '{}' is neither yes nor no", name, text)));
+  Field(draft) = yes;
   return {};
 }
 
@@ -112,34 +116,17 @@ Result<> read_objective(Draft& draft, const std::string& text, const char*) {
   return fail(bad_input(fmt::format("'{}' is no objective", text)).with_hint("known are cost, time, cost-time"));
 }
 
-// Names of a list that must be among `known`.
-Result<std::vector<std::string>> known_names(const std::string& text, const std::set<std::string>& known,
-                                             const char* what) {
-  std::vector<std::string> names;
-  for (std::string_view part : split_list(text, ',')) {
-    const std::string name = to_lower(part);
-    if (!known.contains(name)) {
-      const std::vector<std::string> all(known.begin(), known.end());
-      Error error = bad_input(fmt::format("unknown {} '{}'", what, part)).with_hint(did_you_mean(name, all));
-      if (all.size() <= 12) error.hints.push_back(fmt::format("known are {}", fmt::join(all, ", ")));
-      return fail(std::move(error));
-    }
-    names.push_back(name);
-  }
-  return names;
-}
-
 Result<> read_providers(Draft& draft, const std::string& text, const char*) {
   std::set<std::string> known{market::kOwn};
   for (const catalog::Machine& machine : draft.catalog.machines) known.insert(machine.provider);
-  RIGHTSIZE_TRY(draft.request.filter.providers, known_names(text, known, "provider"));
+  RIGHTSIZE_TRY(draft.request.filter.providers, catalog::match_providers(text, known));
   return {};
 }
 
 Result<> read_regions(Draft& draft, const std::string& text, const char*) {
   std::set<std::string> known;
   for (const catalog::Price& price : draft.catalog.prices) known.insert(price.region);
-  RIGHTSIZE_TRY(draft.request.filter.regions, known_names(text, known, "region"));
+  RIGHTSIZE_TRY(draft.request.filter.regions, catalog::match_regions(text, known));
   return {};
 }
 
@@ -276,7 +263,7 @@ constexpr Rule kRules[] = {
      parsed<parse_usd, FIELD(request.limits.budget)>},
     {"objective", "cost|time|cost-time", "what the best plan is best at (default cost)", read_objective},
     {"providers", "LIST", "only these, e.g. aws,gcp", read_providers},
-    {"regions", "LIST", "only these", read_regions},
+    {"regions", "LIST", "only these, their beginnings, or us, eu, asia", read_regions},
     {"purchase", "LIST",
      "terms: on-demand, spot, 1y, 3y (default on-demand; what the others would save is shown beside it)",
      read_purchases},
@@ -451,10 +438,12 @@ Result<> set_work(Draft& draft) {
   return {};
 }
 
-// A machine boots and pulls its image, then loads the weights from storage.
+// A machine boots and pulls its image, then loads the weights from storage, as they are published.
 void set_startup(Draft& draft) {
   constexpr double kBootAndImage = 5 * 60;
-  const Bytes weights = bytes(2.0 * static_cast<double>(draft.request.model.parameters()));
+  const model::ModelShape& model = draft.request.model;
+  const double each = model.checkpoint ? memory::bytes_per_element(*model.checkpoint) : 2.0;
+  const Bytes weights = bytes(each * static_cast<double>(model.parameters()));
   market::Assumptions& assumed = draft.request.assumptions;
   assumed.startup = draft.startup.value_or(seconds(kBootAndImage) + weights / gb_per_s(1));
   assumed.restart = draft.restart.value_or(assumed.startup);
@@ -485,21 +474,6 @@ std::vector<Setting> apply_settings(const std::vector<Setting>& settings, Draft&
     }
   }
   return job_settings;
-}
-
-void check_names(const std::vector<Setting>& job_settings, Errors& errors) {
-  std::vector<std::string> names;
-  for (const model::SettingInfo& info : model::job_settings()) names.push_back(info.name);
-  const std::size_t own = names.size();
-  for (const Rule& r : kRules) names.emplace_back(r.name);
-  for (const Setting& setting : job_settings) {
-    if (std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(own), setting.name) !=
-        names.begin() + static_cast<std::ptrdiff_t>(own))
-      continue;
-    errors.push_back(bad_input(fmt::format("unknown setting '{}'", setting.name))
-                         .at(setting.place)
-                         .with_hint(did_you_mean(setting.name, names)));
-  }
 }
 
 // The job without what varies; `gpus` becomes a limit.
@@ -533,10 +507,10 @@ Checked<Request> read_request(const std::vector<Setting>& settings, const catalo
   std::vector<Setting> job_settings = apply_settings(settings, draft, errors);
   check_names(job_settings, errors);
   for (Error& error : take_auto(job_settings, draft.request.choices)) errors.push_back(std::move(error));
-  Spreads spreads;
-  for (Error& error : take_spreads(job_settings, spreads)) errors.push_back(std::move(error));
+  Lengths lengths;
+  for (Error& error : take_lengths(job_settings, lengths)) errors.push_back(std::move(error));
   const int lengths_given =
-      (spreads.given() ? 1 : 0) + (draft.request.work.mix.empty() ? 0 : 1) + (draft.trace.empty() ? 0 : 1);
+      (lengths.isl || lengths.osl ? 1 : 0) + (draft.request.work.mix.empty() ? 0 : 1) + (draft.trace.empty() ? 0 : 1);
   if (lengths_given > 1)
     errors.push_back(bad_input("lengths are given twice").with_hint("use --isl and --osl, --mix or --trace alone"));
   if (!draft.rate_profile.empty() && draft.request.work.rate > RequestsPerSecond{})
@@ -551,6 +525,7 @@ Checked<Request> read_request(const std::vector<Setting>& settings, const catalo
     request.job = *job;
   else
     errors = std::move(job).error();
+  if (errors.empty() && draft.profile.empty()) check_kind(settings, request.job.kind, errors);
   Choices& c = request.choices;
   c.methods = listed(job_settings, "method", errors, [](const Job& j) { return j.train.method; });
   c.precisions = listed(job_settings, "precision", errors, [](const Job& j) { return j.precision; });
@@ -572,7 +547,7 @@ Checked<Request> read_request(const std::vector<Setting>& settings, const catalo
     request.job = perf::fitted_to(perf::work_of(request.model), request.job);
   }
   if (Errors wrong = read_traffic(draft); !wrong.empty()) return fail(std::move(wrong));
-  set_spread(request, spreads);
+  set_lengths(request, lengths);
   constexpr std::int64_t kImagesPerStep = 256;
   if (!draft.batch_given && request.model.image_size > 0) request.global_batch = kImagesPerStep;
   if (!draft.profile.empty()) {
@@ -583,11 +558,8 @@ Checked<Request> read_request(const std::vector<Setting>& settings, const catalo
   } else if (Result<> work = set_work(draft); !work) {
     return fail(Errors{std::move(work).error()});
   }
-  const bool lengths = std::any_of(job_settings.begin(), job_settings.end(), [](const Setting& setting) {
-    return setting.name == "isl" || setting.name == "osl";
-  });
-  request.lengths_assumed = request.job.kind == JobKind::kServe && !lengths && request.work.mix.empty() &&
-                            !request.work.trace && !request.work.is_measured() &&
+  request.lengths_assumed = request.job.kind == JobKind::kServe && !lengths.isl && !lengths.osl &&
+                            request.work.mix.empty() && !request.work.trace && !request.work.is_measured() &&
                             !perf::serves_batches(perf::work_of(request.model));
   set_purchases(request);
   set_startup(draft);

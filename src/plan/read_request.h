@@ -23,4 +23,7 @@ Checked<Request> read_request(const std::vector<model::Setting>& settings, const
 // common ones in `defaults:`. Each workload as its settings, with their places.
 Checked<std::vector<std::vector<model::Setting>>> read_workload_file(const std::string& file, std::string text);
 
+// The settings of a job as a request takes them: lengths may vary.
+std::vector<model::SettingInfo> job_settings_of_requests();
+
 }  // namespace rightsize::plan

@@ -76,6 +76,7 @@ TEST(ReadRequest, StartUpGrowsWithTheWeights) {
   };
   EXPECT_NEAR(startup("llama-3.1-405b"), 5 + 13.5, 0.1);
   EXPECT_NEAR(startup("gpt2"), 5, 0.1);
+  EXPECT_NEAR(startup("deepseek-v3"), 5 + 671 / 60.0, 0.3);  // published in fp8: a byte each
   EXPECT_EQ(read({{"model", "gpt2"}, {"tokens", "1B"}, {"startup", "1h"}})->assumptions.startup, hours(1));
 }
 

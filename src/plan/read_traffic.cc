@@ -1,6 +1,7 @@
 #include "plan/read_traffic.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -8,46 +9,47 @@
 #include "base/file.h"
 #include "base/parse_units.h"
 #include "base/text.h"
+#include "plan/read_request.h"
 #include "plan/settings.h"
 
 namespace rightsize::plan {
 
-Result<serving::LengthSpread> parse_spread(const std::string& text) {
-  const std::vector<std::string_view> parts = split_list(text, ',');
-  const std::size_t equals = parts.size() == 2 ? parts[1].find('=') : std::string_view::npos;
-  const std::string_view at = equals == std::string_view::npos ? "" : parts[1].substr(0, equals);
-  if (at != "p90" && at != "p95" && at != "p99")
-    return fail(bad_input(fmt::format("'{}' is not a length", text)).with_hint("for example 1024, or 1k,p95=8k"));
-  serving::LengthSpread spread;
-  RIGHTSIZE_TRY(spread.median, parse_count(parts[0]));
-  RIGHTSIZE_TRY(spread.high, parse_count(parts[1].substr(equals + 1)));
-  spread.percentile = at == "p90" ? 0.9 : at == "p95" ? 0.95 : 0.99;
-  if (!(spread.median >= 1) || !(spread.high > spread.median))
-    return fail(bad_input(fmt::format("'{}': {} must be above the median", text, at)));
-  return spread;
+std::vector<model::SettingInfo> job_settings_of_requests() {
+  std::vector<model::SettingInfo> all = model::job_settings();
+  for (model::SettingInfo& info : all) {
+    if (info.name != "isl" && info.name != "osl") continue;
+    info.values = "N[,fixed|,p95=N]";
+    info.meaning += " on average, varied as in public traces; 1024,fixed: each; 1k,p95=8k: median and p95";
+  }
+  return all;
 }
 
-Errors take_spreads(std::vector<model::Setting>& job_settings, Spreads& spreads) {
+Errors take_lengths(std::vector<model::Setting>& job_settings, Lengths& lengths) {
   Errors errors;
   for (model::Setting& setting : job_settings) {
-    if ((setting.name != "isl" && setting.name != "osl") || setting.value.find(',') == std::string::npos) continue;
-    Result<serving::LengthSpread> spread = parse_spread(setting.value);
-    if (!spread) {
-      errors.push_back(placed(std::move(spread).error(), setting));
+    if (setting.name != "isl" && setting.name != "osl") continue;
+    Result<serving::Length> length = serving::parse_length(setting.value);
+    if (!length) {
+      errors.push_back(placed(std::move(length).error(), setting));
       continue;
     }
-    (setting.name == "isl" ? spreads.isl : spreads.osl) = *spread;
-    setting.value = setting.value.substr(0, setting.value.find(','));
+    (setting.name == "isl" ? lengths.isl : lengths.osl) = *length;
+    setting.value = std::to_string(std::llround(length->mean));
   }
   return errors;
 }
 
-void set_spread(Request& request, const Spreads& spreads) {
-  if (!spreads.given()) return;
-  const auto alike = [](std::int64_t n) { return serving::LengthSpread{static_cast<double>(n), 0, 0.95}; };
-  const model::ServeSettings& serve = request.job.serve;
-  request.work.mix = serving::sizes_of(spreads.isl.value_or(alike(serve.isl)), spreads.osl.value_or(alike(serve.osl)));
-  request.work.mix_is_spread = true;
+void set_lengths(Request& request, const Lengths& lengths) {
+  Work& work = request.work;
+  if (!work.mix.empty() || work.trace || request.job.kind != model::JobKind::kServe) return;
+  const serving::UsualVariation& usual = serving::usual_variation();
+  const auto said = [](const std::optional<serving::Length>& length) {
+    return length ? length->variation : std::optional<double>();
+  };
+  work.isl_variation = said(lengths.isl).value_or(usual.prompt);
+  work.osl_variation = said(lengths.osl).value_or(usual.answer);
+  work.isl_varies_as_usual = !said(lengths.isl);
+  work.osl_varies_as_usual = !said(lengths.osl);
 }
 
 Result<std::vector<serving::RequestSize>> parse_mix(const std::string& text) {

@@ -14,17 +14,14 @@
 
 namespace rightsize::plan {
 
-// "1k,p95=8k": half of all requests are shorter than the first, one in twenty longer than the second. Also p90, p99.
-Result<serving::LengthSpread> parse_spread(const std::string& text);
-
-// Lengths that vary, taken out of the settings `isl` and `osl`; what is left there is the median, which the job reads.
-struct Spreads {
-  std::optional<serving::LengthSpread> isl = {}, osl = {};
-  bool given() const { return isl || osl; }
+// How long requests are, taken out of the settings `isl` and `osl`; what is left there is the mean, which the job
+// reads.
+struct Lengths {
+  std::optional<serving::Length> isl = {}, osl = {};
 };
-Errors take_spreads(std::vector<model::Setting>& job_settings, Spreads& spreads);
-// As the sizes of the request's work.
-void set_spread(Request& request, const Spreads& spreads);
+Errors take_lengths(std::vector<model::Setting>& job_settings, Lengths& lengths);
+// How far they vary, where neither a mix nor a trace says it: as given, else as usual.
+void set_lengths(Request& request, const Lengths& lengths);
 
 // "1024:256=0.7,8192:512=0.3": tokens in and out of each size of request, with its share; shares are made to sum to 1.
 Result<std::vector<serving::RequestSize>> parse_mix(const std::string& text);

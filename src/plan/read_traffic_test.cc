@@ -34,35 +34,31 @@ Checked<Request> read(const std::vector<std::pair<std::string, std::string>>& se
   return read_request(list, kCatalog);
 }
 
-TEST(LengthSpread, MedianAndPercentileAreThoseGiven) {
-  const auto spread = parse_spread("1k,p95=8k");
-  ASSERT_TRUE(spread);
-  std::vector<serving::RequestSize> sizes = serving::sizes_of(*spread, {200, 0, 0.95});
-  std::vector<std::int64_t> prompts;
-  double share = 0;
-  for (const serving::RequestSize& size : sizes) {
-    prompts.push_back(size.isl);
-    share += size.share;
-    EXPECT_EQ(size.osl, 200);
-  }
-  std::sort(prompts.begin(), prompts.end());
-  EXPECT_NEAR(share, 1, 1e-12);
-  EXPECT_LT(prompts[15], 1000);
-  EXPECT_GT(prompts[16], 1000);
-  // 30 of 32 lie below the 95.3rd percentile.
-  EXPECT_LT(prompts[29], 8000);
-  EXPECT_GT(prompts[30], 8000);
+TEST(Lengths, AMeanVariesAsUsualUnlessSaid) {
+  const auto varied = read({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"isl", "1024"}, {"osl", "200,fixed"}});
+  ASSERT_TRUE(varied) << describe(varied.error());
+  EXPECT_EQ(varied->job.serve.isl, 1024);
+  EXPECT_EQ(varied->work.isl_variation, serving::usual_variation().prompt);
+  EXPECT_EQ(varied->work.osl_variation, 0);
+  EXPECT_TRUE(varied->work.isl_varies_as_usual);
+  EXPECT_FALSE(varied->work.osl_varies_as_usual);
+  const auto said = read({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"isl", "1k,p95=8k"}, {"osl", "200,fixed"}});
+  ASSERT_TRUE(said);
+  EXPECT_FALSE(said->work.isl_varies_as_usual);
+  EXPECT_NEAR(request_lengths(*said).size_at(sim::Statistic::kP95), 8000, 30);
 }
 
-TEST(LengthSpread, MistakesSayWhatWouldBeRight) {
-  EXPECT_THAT(parse_spread("1k,p96=8k").error().hints[0], HasSubstr("1k,p95=8k"));
-  EXPECT_THAT(parse_spread("8k,p95=1k").error().message, HasSubstr("above the median"));
+TEST(Lengths, MistakesSayWhatWouldBeRight) {
+  const auto mistake = read({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"isl", "1k,p96=8k"}});
+  ASSERT_FALSE(mistake);
+  EXPECT_THAT(describe(mistake.error()), HasSubstr("1k,p95=8k"));
   EXPECT_FALSE(read({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"isl", "1k,p95"}}));
   EXPECT_FALSE(read({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"isl", "1k,p95=8k"}, {"mix", "10:10=1"}}));
+  EXPECT_FALSE(read({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"isl", "1k"}, {"mix", "10:10=1"}}));
 }
 
-// Longer tails of the same median need at least as much.
-TEST(LengthSpread, VariedLengthsCostNoLessThanTheirMedian) {
+// Longer tails need at least as much.
+TEST(Lengths, VariedOnesCostNoLessThanFixedOnes) {
   const catalog::Catalog catalog = *catalog::load_catalog("");
   const perf::Constants constants = *perf::load_constants("");
   const market::PriceBook book(catalog);
@@ -77,6 +73,7 @@ TEST(LengthSpread, VariedLengthsCostNoLessThanTheirMedian) {
                                            {"top", "1"}});
     return in_usd(recommend(*request, book, constants).plans.at(0).cost);
   };
+  EXPECT_LE(cost("1k,fixed"), cost("1k"));
   EXPECT_LE(cost("1k"), cost("1k,p95=8k"));
 }
 

@@ -1,10 +1,12 @@
 // The planner, top to bottom: offers, classes, search, price, rank, verify, explain.
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <memory>
 #include <set>
 
+#include "base/cancel.h"
 #include "plan/candidates.h"
 #include "plan/changes.h"
 #include "plan/explain.h"
@@ -42,6 +44,27 @@ auto exclusion_key(const Job& job, const catalog::Gpu& gpu) {
 // How long prices must hold before the work's length is known: a service is paid by the month, jobs take hours to days.
 Seconds usual_length(const Request& request) { return request.work.kind == WorkKind::kServing ? kMonth : hours(24); }
 
+// Simulates on another core what will be asked for, from the far end of the list, while this one goes through it from
+// the near: what both come to is simulated once and the same either way.
+class LookAhead {
+ public:
+  LookAhead(const ServingSearch& search, std::vector<Option> options) : options_(std::move(options)) {
+    constexpr std::size_t kWorthAThread = 3;
+    if (options_.size() < kWorthAThread) return;
+    looking_ = std::async(std::launch::async, [this, &search] {
+      for (auto option = options_.rbegin(); option != options_.rend() && !stop_; ++option) search.look_ahead(*option);
+    });
+  }
+  ~LookAhead() { stop_ = true; }  // then the future waits
+  LookAhead(const LookAhead&) = delete;
+  LookAhead& operator=(const LookAhead&) = delete;
+
+ private:
+  std::vector<Option> options_;
+  std::atomic<bool> stop_ = false;
+  std::future<void> looking_;
+};
+
 // One request taken through the search; everything candidates point to lives here.
 class Planning {
  public:
@@ -69,7 +92,10 @@ class Planning {
       while (const PricedOption* wrong = first_unfit(plans, front)) exclude(*wrong);
     }
     if (!serving_) return;
-    while (const PricedOption* unsure = first_unconfirmed(plans, front)) confirm(*unsure);
+    {
+      const LookAhead ahead(*serving_, unconfirmed(plans, front));
+      while (const PricedOption* unsure = first_unconfirmed(plans, front)) confirm(*unsure);
+    }
     if (front_.size() > kFront) front_.resize(kFront);
   }
 
@@ -211,6 +237,21 @@ class Planning {
   // What is shown of a service must have been simulated. Of the front only so much is shown.
   static constexpr std::size_t kFront = 8;
 
+  // In the order in which they will be looked at, as far as that is known before.
+  std::vector<Option> unconfirmed(std::size_t plans, bool front) const {
+    std::set<const Option*> seen;
+    std::vector<Option> list;
+    const auto add = [&](const std::vector<PricedOption>& candidates, std::size_t most) {
+      for (std::size_t i = 0; i < std::min(most, candidates.size()); ++i) {
+        const Option* option = candidates[i].option;
+        if (!option->confirmed && seen.insert(option).second) list.push_back(*option);
+      }
+    };
+    add(kinds_, plans);
+    if (front) add(front_, kFront);
+    return list;
+  }
+
   const PricedOption* first_unconfirmed(std::size_t plans, bool front) const {
     for (std::size_t i = 0; i < std::min(plans, kinds_.size()); ++i) {
       if (!kinds_[i].option->confirmed) return &kinds_[i];
@@ -250,7 +291,9 @@ class Planning {
     } else if (perf::serves_batches(work_)) {
       take(perf::estimate_batch(constants_, work_, plan.job, machines.speed));
     } else {
-      const RequestsPerSecond each = requests_per_s(plan.replicas > 0 ? plan.requests_per_second / plan.replicas : 0);
+      // The formulas of separate workers are for requests in flight, which the simulation has counted.
+      const bool rated = plan.replicas > 0 && !plan.job.serve.disaggregated;
+      const RequestsPerSecond each = requests_per_s(rated ? plan.requests_per_second / plan.replicas : 0);
       take(perf::estimate_serving(constants_, work_, plan.job, machines.speed, machines.cluster,
                                   serving::load_of(request_.model, plan.job, *machines.gpu, each)));
     }
@@ -338,7 +381,19 @@ std::optional<Fix> nearest_flags(const std::string& gpu, const std::vector<Explo
   return std::nullopt;
 }
 
-void add_fixes(const Planning& planning, std::vector<Rejection>& rejected, std::vector<Explored>& explored) {
+// Whether a GPU would be so dear under every change that what it comes to exactly is of no interest, by formulas.
+bool is_far_off(const std::string& gpu, const std::vector<Explored>& explored, const Plan* first) {
+  constexpr double kFarOff = 2;
+  if (first == nullptr) return false;
+  for (const Explored& one : explored) {
+    for (const PricedOption& c : one.planning->kinds())
+      if (c.machines->gpu->name == gpu && c.cost < first->cost * kFarOff) return false;
+  }
+  return true;
+}
+
+void add_fixes(const Planning& planning, std::vector<Rejection>& rejected, std::vector<Explored>& explored,
+               const Plan* first) {
   constexpr std::size_t kSimulated = 3;
   const bool serving = planning.request().work.kind == WorkKind::kServing;
   std::map<std::string, std::optional<Fix>> known;
@@ -348,8 +403,8 @@ void add_fixes(const Planning& planning, std::vector<Rejection>& rejected, std::
     if (row.stage == Stage::kPrice || feasible.contains(row.gpu)) continue;
     const bool known_already = known.contains(row.gpu);
     if (!known_already) {
-      known[row.gpu] =
-          serving && known.size() >= kSimulated ? nearest_flags(row.gpu, explored) : nearest_fix(row.gpu, explored);
+      const bool flags_only = serving && (known.size() >= kSimulated || is_far_off(row.gpu, explored, first));
+      known[row.gpu] = flags_only ? nearest_flags(row.gpu, explored) : nearest_fix(row.gpu, explored);
     }
     row.fix = known[row.gpu];
   }
@@ -394,25 +449,29 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
   result.effort.search_seconds = watch.lap();
 
   // Changes are explored beside the close look at memory: neither needs the other.
-  std::future<std::vector<Explored>> exploring = std::async(
-      std::launch::async,
-      [&, nothing = planning.kinds().empty()] { return explore(request, book, constants, work, findings, nothing); });
-  planning.verify(static_cast<std::size_t>(request.top), true);
+  std::future<std::vector<Explored>> exploring =
+      std::async(request.plans_only ? std::launch::deferred : std::launch::async,
+                 [&, nothing = planning.kinds().empty(), flag = cancellation()] {
+                   const CancelScope scope(flag);
+                   return explore(request, book, constants, work, findings, nothing);
+                 });
+  planning.verify(static_cast<std::size_t>(request.top), !request.plans_only);
   result.plans = build_all(planning, planning.kinds(), static_cast<std::size_t>(request.top));
   if (!result.plans.empty()) result.plans[0].machines_by_hour = planning.machines_by_hour(planning.kinds().front());
-  result.pareto = build_all(planning, planning.front(), 100);
+  if (!request.plans_only) result.pareto = build_all(planning, planning.front(), 100);
   result.feasible = planning.feasible();
   result.effort.verify_seconds = watch.lap();
 
   const Plan* first = result.plans.empty() ? nullptr : &result.plans.front();
-  std::vector<Explored> explored = exploring.get();
   result.rejected = rejections(planning, book.catalog());
-  add_fixes(planning, result.rejected, explored);
+  if (first != nullptr) result.warnings = price_warnings(first->offer, book.catalog(), today());
+  if (request.plans_only) return result;
+  std::vector<Explored> explored = exploring.get();
+  add_fixes(planning, result.rejected, explored, first);
   add_changes(result, explored);
   const std::vector<PricedOption> kinds = planning.confirmed_kinds();
   result.breakpoints = breakpoints_of(request, kinds, planning.front());
   result.confidence = confidence_of(request, kinds);
-  if (first != nullptr) result.warnings = price_warnings(first->offer, book.catalog(), today());
   if (request.work.kind == WorkKind::kServing) {
     for (const MixChoice& part : planning.mix())
       result.mix.push_back({planning.build(*part.kind, part.machines), part.share});

@@ -42,8 +42,9 @@ struct Work {
   WorkKind kind = WorkKind::kTraining;
   double amount = 0;       // training: tokens, or samples of a model that is not a language model; offline: requests
   RequestsPerSecond rate;  // serving; zero: as much as the machine takes
-  std::vector<RequestSize> mix = {};             // serving; empty: all requests are of the job's isl and osl
-  bool mix_is_spread = false;                    // one kind of request whose length varies, not several kinds
+  std::vector<RequestSize> mix = {};            // serving; empty: one kind, isl and osl of the job on average
+  double isl_variation = 0, osl_variation = 0;  // serving, without mix or trace: how far lengths vary, over their mean
+  bool isl_varies_as_usual = false, osl_varies_as_usual = false;  // nobody said how far
   std::shared_ptr<const sim::Trace> trace = {};  // serving: recorded traffic, as dense as `rate` has it
   std::vector<double> rate_by_hour = {};         // serving: requests per second from midnight; `rate` is the highest
   std::vector<MeasuredRate> measured = {};       // offline: GPUs that are not named are not looked at; empty: estimated
@@ -72,8 +73,8 @@ struct Limits {
   // Serving: SLOs at a percentile; for models that answer in one pass ttft is the latency.
   std::optional<Seconds> ttft = {}, tpot = {};
   serving::Statistic slo_percentile = serving::kDefaultPercentile;
-  double max_load = 0.8;      // serving: of the replicas' capacity
-  bool allow_single = false;  // serving: one replica is enough, and none is to spare
+  double max_load = serving::kMostLoad;  // of the replicas' capacity
+  bool allow_single = false;             // serving: one replica is enough, and none is to spare
   int max_gpus = 64;
   std::optional<int> gpus = {};  // exactly so many
 };
@@ -93,7 +94,11 @@ struct Request {
   market::Assumptions assumptions;
   bool lengths_assumed = false;  // serving: nobody said how long requests are
   int top = 5;
+  bool plans_only = false;  // no front, changes, breakpoints, fixes, mixes or confidence: what takes longest
 };
+
+// How long the requests of a service are that has neither a mix nor a trace.
+sim::RequestShape request_lengths(const Request& request);
 
 // Fills every choice that is empty but `precisions` with what the request's stack can have.
 void fill_choices(Request& request);

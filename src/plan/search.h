@@ -27,7 +27,9 @@ struct Option {
   // Serving: as screened, and once confirmed as simulated.
   bool confirmed = true;
   std::size_t replica = 0;                       // of the planner of services
-  int replicas_each = 1;                         // of a machine
+  int replicas_each = 1;                         // of a machine; of `machines_each`, where a replica spans several
+  int machines_each = 1;                         // that a replica spans
+  double replica_takes = 0;                      // requests per second of one replica at most
   int least_machines = 1;                        // fewer would not survive the loss of a replica
   double requests_per_second = 0;                // that arrive
   double load = 0;                               // of the capacity, 0-1

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "plan/layouts.h"
 #include "serving/screen.h"
 
 namespace rightsize::plan {
@@ -19,6 +20,14 @@ double asked_rate(const Request& request) { return in_requests_per_s(request.wor
 
 }  // namespace
 
+sim::RequestShape request_lengths(const Request& request) {
+  return {.size = static_cast<double>(request.job.serve.isl),
+          .output = static_cast<double>(std::max<std::int64_t>(1, request.job.serve.osl)),
+          .size_variation = request.work.isl_variation,
+          .output_variation = request.work.osl_variation,
+          .longest = static_cast<double>(request.model.context)};
+}
+
 serving::Service service_of(const Request& request, const perf::ModelWork& work, double requests_per_second) {
   const Limits& limits = request.limits;
   const bool batches = perf::serves_batches(work);
@@ -29,9 +38,8 @@ serving::Service service_of(const Request& request, const perf::ModelWork& work,
   else if (request.work.mix.empty() || batches)
     service.arrivals = sim::Poisson{requests_per_s(requests_per_second)};
   else
-    service.arrivals = serving::mixed_arrivals(requests_per_second, request.work.mix, 1, !request.work.mix_is_spread);
-  service.lengths = {static_cast<double>(request.job.serve.isl),
-                     static_cast<double>(std::max<std::int64_t>(1, request.job.serve.osl)), false};
+    service.arrivals = serving::mixed_arrivals(requests_per_second, request.work.mix);
+  service.lengths = request_lengths(request);
   const Quantity answer = batches ? Quantity::kLatency : Quantity::kTtft;
   if (limits.ttft) service.slos.push_back({answer, limits.slo_percentile, *limits.ttft});
   if (limits.tpot && !batches) service.slos.push_back({Quantity::kTpot, limits.slo_percentile, *limits.tpot});
@@ -64,43 +72,113 @@ void ServingSearch::screen_class(std::size_t index) {
   if (!batches_ && !engine_runs_on(request_.job.stack, *machines.gpu))
     return note(machines, Stage::kSoftware, 1, {.kind = Shortfall::Kind::kOldChip, .stack = request_.job.stack});
   std::vector<Option> options;
-  int fewest = std::numeric_limits<int>::max();
   for (model::Precision precision : precisions_for(request_, model::Method::kFull)) {
     if (!suits(request_, precision, *machines.gpu)) continue;
-    for (int tensor : request_.choices.tensor) {
-      const bool splits = tensor == 1 || (request_.model.heads > 0 && request_.model.heads % tensor == 0);
-      if (!splits || tensor > machines.gpus || (request_.limits.gpus && *request_.limits.gpus % tensor != 0)) continue;
-      Job job = request_.job;
-      job.precision = precision;
-      job.parallel.tensor = job.parallel.gpus = tensor;
-      for (int expert : expert_groups(tensor)) {
-        job.parallel.expert = expert;
-        result_.effort.configurations += machines.all_offers;
-        std::optional<Option> option = screened_option(index, job);
-        if (!option) continue;
-        result_.effort.priced += machines.all_offers;
-        fewest = std::min(fewest, option->machines);
-        options.push_back(*std::move(option));
-      }
-    }
+    Job job = request_.job;
+    job.precision = precision;
+    const std::size_t before = options.size();
+    screen_format(index, job, options);
+    if (options.size() == before) screen_machines(index, precision, options);
   }
+  int fewest = std::numeric_limits<int>::max();
+  for (const Option& option : options) fewest = std::min(fewest, option.machines);
   // The screen knows means only: splits that come near the best of the class may turn out better.
   for (Option& option : options) {
     if (option.machines <= 2 * fewest) result_.options.push_back(std::move(option));
   }
 }
 
-// Into how many groups the experts of a copy on `tensor` GPUs may be split: as asked for, else none or a group a GPU.
-std::vector<int> ServingSearch::expert_groups(int tensor) const {
-  const int experts = request_.model.experts ? static_cast<int>(request_.model.experts->count) : 1;
-  const std::vector<int>& asked = request_.choices.expert;
-  std::vector<int> groups;
-  for (int count : asked.empty() ? std::vector{1, tensor} : asked) {
-    const bool spreads = tensor % count == 0 && experts % count == 0 && request_.job.stack != model::Stack::kHf;
-    const bool is_new = groups.empty() || groups.back() != count;
-    if ((count == 1 || spreads) && is_new) groups.push_back(count);
+// A copy that no machine holds spans several: tensor parallel inside each, a pipeline stage on each, as few as hold it.
+void ServingSearch::screen_machines(std::size_t index, model::Precision precision, std::vector<Option>& options) {
+  constexpr int kMostMachines = 8;
+  const MachineClass& machines = classes_[index];
+  const std::vector<int>& tensors = request_.choices.tensor;
+  const bool whole = std::find(tensors.begin(), tensors.end(), machines.gpus) != tensors.end() &&
+                     request_.model.heads > 0 && request_.model.heads % machines.gpus == 0;
+  if (batches_ || !machines.networked || !whole || machines.gpus < 2) return;
+  Job job = request_.job;
+  job.precision = precision;
+  job.parallel.tensor = machines.gpus;
+  if (perf::kv_token_capacity(request_.model, job, *machines.gpu) > 0) return;  // it is not memory that is missing
+  for (int stages = 2; stages <= kMostMachines; ++stages) {
+    job.parallel.pipeline = stages;
+    job.parallel.gpus = machines.gpus * stages;
+    if (job.parallel.gpus > request_.limits.max_gpus || stages > request_.model.layers) return;
+    if (!(perf::kv_token_capacity(request_.model, job, *machines.gpu) > 0)) continue;
+    if (request_.limits.gpus && *request_.limits.gpus % job.parallel.gpus != 0) return;
+    result_.effort.configurations += machines.all_offers;
+    if (std::optional<Option> option = screened_option(index, job)) {
+      result_.effort.priced += machines.all_offers;
+      options.push_back(*std::move(option));
+    }
+    return;
   }
-  return groups;
+}
+
+// Copies of the model first; attention in groups and separate workers where they carry the load with fewer machines.
+void ServingSearch::screen_format(std::size_t index, Job job, std::vector<Option>& options) {
+  const MachineClass& machines = classes_[index];
+  int fewest = std::numeric_limits<int>::max();
+  const auto add = [&](const Job& tried, bool plain) {
+    result_.effort.configurations += machines.all_offers;
+    std::optional<Option> option = screened_option(index, tried);
+    if (!option || (!plain && option->machines >= fewest)) return;
+    result_.effort.priced += machines.all_offers;
+    fewest = std::min(fewest, option->machines);
+    options.push_back(*std::move(option));
+  };
+  std::vector<Job> grouped;
+  for (int tensor : request_.choices.tensor) {
+    const bool splits = tensor == 1 || (request_.model.heads > 0 && request_.model.heads % tensor == 0);
+    if (!splits) continue;
+    for (int pipeline : request_.choices.pipeline) {
+      const int copy = tensor * pipeline;
+      if (copy > machines.gpus || (request_.limits.gpus && *request_.limits.gpus % copy != 0)) continue;
+      job.parallel.tensor = tensor, job.parallel.pipeline = pipeline, job.parallel.gpus = copy;
+      for (const Groups& groups : groups_of(request_, tensor)) {
+        job.parallel.expert = groups.expert, job.parallel.attention_data = groups.attention;
+        if (groups.plain())
+          add(job, true);
+        else if (pipeline == 1)
+          grouped.push_back(job);
+      }
+    }
+  }
+  const bool saves = asked_rate(request_) > 0 && fewest > 1;  // fewer than one machine there is not
+  if (!saves) return;
+  for (const Job& other : grouped) add(other, false);
+  job.parallel.expert = job.parallel.attention_data = job.parallel.pipeline = 1;
+  if (const std::optional<Job> apart = separated(machines, job)) add(*apart, false);
+}
+
+// The workers of a machine split between prompts and answers, by what whole copies of the model do.
+std::optional<Job> ServingSearch::separated(const MachineClass& machines, Job job) {
+  constexpr double kPromptLoad = 0.8;  // of prefill workers: others wait behind
+  if (batches_ || !may_separate(request_)) return std::nullopt;
+  const auto copy_on = [&](int tensor) -> const serving::Replica* {
+    job.parallel.tensor = job.parallel.gpus = tensor;
+    if (tensor > 1 && (request_.model.heads <= 0 || request_.model.heads % tensor != 0)) return nullptr;
+    const Result<std::size_t> replica = replica_on(machines, job);
+    return replica ? &planner_.replicas()[*replica] : nullptr;
+  };
+  const double prompt = serving::mean_of(planner_.service()).size;
+  const auto prefill = [&](int tensor) {
+    const serving::Replica* copy = copy_on(tensor);
+    return copy != nullptr ? kPromptLoad * 1e9 / (prompt * copy->step.prefill) : 0.0;
+  };
+  const auto decode = [&](int tensor) {
+    const serving::Replica* copy = copy_on(tensor);
+    if (copy == nullptr) return 0.0;
+    serving::Replica answers = *copy;
+    answers.step.prefill = 0;
+    return serving::screened_rate(planner_.service(), answers);
+  };
+  const int gpus = std::min(machines.gpus, request_.limits.gpus.value_or(machines.gpus));
+  job.serve.disaggregated = best_separation(request_.choices.tensor, gpus, prefill, decode);
+  if (!job.serve.disaggregated) return std::nullopt;
+  job.parallel.tensor = job.serve.disaggregated->decode_tensor;
+  job.parallel.gpus = job.serve.disaggregated->gpus();
+  return job;
 }
 
 void ServingSearch::note(const MachineClass& machines, Stage stage, double distance, const Shortfall& shortfall) {
@@ -108,30 +186,48 @@ void ServingSearch::note(const MachineClass& machines, Stage stage, double dista
   result_.obstacles[{machines.gpu->name, stage}].add(machines.all_offers, distance, shortfall);
 }
 
-// Replicas stay inside a machine: machines with the same GPU and links have the same ones.
+// Machines with the same GPU and links have the same replicas; what passes from stage to stage of a pipeline is small.
 Result<std::size_t> ServingSearch::replica_on(const MachineClass& machines, const Job& job) {
-  const std::string key = fmt::format("{} {} {} {} {}", machines.gpu->name, machines.cluster.linked,
-                                      static_cast<int>(job.precision), job.parallel.tensor, job.parallel.expert);
+  std::string key =
+      fmt::format("{} {} {} {} {} {} {}", machines.gpu->name, machines.cluster.linked, static_cast<int>(job.precision),
+                  job.parallel.tensor, job.parallel.pipeline, job.parallel.expert, job.parallel.attention_data);
+  if (const auto& d = job.serve.disaggregated)
+    key += fmt::format(" {} {} {} {}", d->prefill_workers, d->prefill_tensor, d->decode_workers, d->decode_tensor);
   const auto known = replicas_.find(key);
   if (known != replicas_.end()) return known->second;
-  const serving::Predictor predictor{constants_, request_.model, work_};
   ++result_.effort.estimates;
-  Result<serving::Replica> made =
-      batches_ ? serving::batch_replica(predictor, job, *machines.gpu, machines.speed)
-               : serving::token_replica(predictor, job, *machines.gpu, machines.speed, machines.cluster);
+  Result<serving::Replica> made = make_replica(machines, job);
   Result<std::size_t> index = made ? Result<std::size_t>(planner_.add(*std::move(made))) : fail(made.error());
   return replicas_.emplace(key, std::move(index)).first->second;
+}
+
+Result<serving::Replica> ServingSearch::make_replica(const MachineClass& machines, const Job& job) {
+  const serving::Predictor predictor{constants_, request_.model, work_};
+  if (batches_) return serving::batch_replica(predictor, job, *machines.gpu, machines.speed);
+  if (!job.serve.disaggregated)
+    return serving::token_replica(predictor, job, *machines.gpu, machines.speed, machines.cluster);
+  // Both kinds of worker are known from whole copies.
+  const auto worker = [&](int tensor) {
+    Job one = job;
+    one.serve.disaggregated.reset();
+    one.parallel.tensor = one.parallel.gpus = tensor;
+    return replica_on(machines, one);
+  };
+  RIGHTSIZE_TRY(const std::size_t decode, worker(job.serve.disaggregated->decode_tensor));
+  RIGHTSIZE_TRY(const std::size_t prefill, worker(job.serve.disaggregated->prefill_tensor));
+  return serving::workers_apart(predictor, job, *machines.gpu, machines.speed, machines.cluster,
+                                planner_.replicas()[decode], planner_.replicas()[prefill]);
 }
 
 // What an idle replica takes already breaks an SLO.
 void ServingSearch::note_slo(const MachineClass& machines, const Job& job, std::size_t replica) {
   const serving::Service& service = planner_.service();
   for (const Slo& slo : service.slos) {
-    const Seconds idle = serving::unloaded(service, planner_.replicas()[replica], slo.quantity);
+    const Seconds idle = serving::unloaded(service, planner_.replicas()[replica], slo);
     if (idle <= slo.limit && &slo != &service.slos.back()) continue;
     return note(machines, Stage::kSlo, std::max(1.0, idle / slo.limit),
                 {.kind = Shortfall::Kind::kSloAlone,
-                 .need_gpus = job.parallel.tensor,
+                 .need_gpus = replica_gpus(job),
                  .need_time = idle,
                  .have_time = slo.limit,
                  .slos = {slo}});
@@ -162,34 +258,39 @@ std::optional<Option> ServingSearch::screened_option(std::size_t index, const Jo
   option.replica = *replica;
   option.job = job;
   option.interval = one.interval;
-  option.replicas_each = std::min(machines.gpus, request_.limits.gpus.value_or(machines.gpus)) / job.parallel.tensor;
-  if (option.replicas_each == 0) return std::nullopt;
+  const int copy = replica_gpus(job);
+  option.machines_each = (copy + machines.gpus - 1) / machines.gpus;
+  option.replicas_each = std::max(1, std::min(machines.gpus, request_.limits.gpus.value_or(machines.gpus)) / copy);
+  if (request_.limits.gpus && *request_.limits.gpus < copy) return std::nullopt;
   const double asked = asked_rate(request_);
   const serving::Counts counts = counts_of(machines, option);
   if (counts.at_least > counts.most) {
     note(machines, Stage::kLayout, 1,
-         {.kind = Shortfall::Kind::kReplicas,
-          .need_gpus = counts.at_least * job.parallel.tensor,
-          .have_gpus = counts.most * job.parallel.tensor});
+         {.kind = Shortfall::Kind::kReplicas, .need_gpus = counts.at_least * copy, .have_gpus = counts.most * copy});
     return std::nullopt;
   }
   const double wanted = asked > 0 ? std::max(1.0, std::ceil(asked / (takes * option.replicas_each) - 1e-9)) : 1;
   if (wanted * option.replicas_each > counts.most) {
-    note(machines, Stage::kLayout, wanted * machines.gpus,
+    const double gpus = wanted * machines.gpus * option.machines_each;
+    note(machines, Stage::kLayout, gpus,
          {.kind = Shortfall::Kind::kGpus,
-          .need_gpus = static_cast<int>(std::min(wanted * machines.gpus, 1e9)),
-          .have_gpus = counts.most * job.parallel.tensor});
+          .need_gpus = static_cast<int>(std::min(gpus, 1e9)),
+          .have_gpus = counts.most * copy});
     return std::nullopt;
   }
-  option.machines = std::max(static_cast<int>(wanted), (counts.at_least + counts.step - 1) / counts.step);
-  option.replicas = option.machines * option.replicas_each;
-  option.gpus = option.replicas * job.parallel.tensor;
+  const int groups = std::max(static_cast<int>(wanted), (counts.at_least + counts.step - 1) / counts.step);
+  option.machines = groups * option.machines_each;
+  option.replicas = groups * option.replicas_each;
+  option.gpus = option.replicas * copy;
+  option.replica_takes = replica_capacity(*replica);
   option.requests_per_second = asked > 0 ? asked : takes * option.replicas;
   option.units_per_second = option.requests_per_second * answer_tokens();
   option.latency = serving::screened_latency(planner_.service(), one, option.requests_per_second / option.replicas);
   for (const RequestSize& size : sizes_) {
-    const sim::RequestShape lengths{static_cast<double>(size.isl), static_cast<double>(size.osl), false};
-    option.machine_takes.push_back(option.replicas_each * serving::screened_rate(planner_.service(), one, lengths));
+    sim::RequestShape lengths = planner_.service().lengths;
+    lengths.size = static_cast<double>(size.isl), lengths.output = static_cast<double>(size.osl);
+    option.machine_takes.push_back(serving::screened_rate(planner_.service(), one, lengths) * option.replicas_each /
+                                   option.machines_each);
   }
   return option;
 }
@@ -207,20 +308,24 @@ serving::Counts ServingSearch::counts_of(const MachineClass& machines, const Opt
   counts.step = option.replicas_each;
   int most = limits.max_gpus / machines.gpus;
   if (machines.most_machines > 0) most = std::min(most, machines.most_machines);
-  counts.most = most * option.replicas_each;
+  counts.most = most / option.machines_each * option.replicas_each;
   counts.at_least = least_replicas(option.replica);
   if (!limits.gpus) return counts;
-  counts.most = counts.at_least = *limits.gpus / option.job.parallel.tensor;
+  counts.most = counts.at_least = *limits.gpus / replica_gpus(option.job);
   return counts;
 }
 
 int ServingSearch::least_replicas(std::size_t replica) const {
   if (request_.limits.allow_single || !(asked_rate(request_) > 0)) return 1;
+  const double left = std::ceil(asked_rate(request_) / (serving::kLoadAfterLoss * replica_capacity(replica)) - 1e-9);
+  return 1 + static_cast<int>(std::clamp(left, 1.0, 1e6));
+}
+
+double ServingSearch::replica_capacity(std::size_t replica) const {
   serving::Configuration one;
   one.groups = {{replica, 1}};
   one.batching.max_batch = batches_ ? planner_.replicas()[replica].sizes.back() : 1;
-  const double left = std::ceil(asked_rate(request_) / (serving::kLoadAfterLoss * planner_.capacity(one)) - 1e-9);
-  return 1 + static_cast<int>(std::clamp(left, 1.0, 1e6));
+  return planner_.capacity(one);
 }
 
 bool ServingSearch::survives_loss(const serving::Assessment& found) const {
@@ -228,7 +333,7 @@ bool ServingSearch::survives_loss(const serving::Assessment& found) const {
   return any || serving::survives_loss(found);
 }
 
-std::optional<serving::Assessment> ServingSearch::fewest(const Option& option, const serving::Counts& counts) {
+std::optional<serving::Assessment> ServingSearch::fewest(const Option& option, const serving::Counts& counts) const {
   if (asked_rate(request_) > 0) {
     serving::Counts enough = counts;
     std::optional<serving::Assessment> found = planner_.fewest(option.replica, enough);
@@ -255,9 +360,10 @@ void ServingSearch::take(const serving::Assessment& found, Option& option) const
   const double screened_machines = option.machines;
   option.confirmed = true;
   option.replicas = found.configuration.replicas();
-  option.machines = option.replicas / option.replicas_each;
-  option.gpus = option.replicas * option.job.parallel.tensor;
-  option.least_machines = (least_replicas(option.replica) + option.replicas_each - 1) / option.replicas_each;
+  option.machines = option.replicas / option.replicas_each * option.machines_each;
+  option.gpus = option.replicas * replica_gpus(option.job);
+  option.least_machines =
+      (least_replicas(option.replica) + option.replicas_each - 1) / option.replicas_each * option.machines_each;
   option.requests_per_second = found.load * found.capacity;
   if (asked_rate(request_) > 0) option.requests_per_second = asked_rate(request_);
   option.units_per_second = option.requests_per_second * answer_tokens();
@@ -296,9 +402,13 @@ bool ServingSearch::confirm(Option& option, Obstacles& obstacles) {
   }
   obstacles[{machines.gpu->name, Stage::kSlo}].add(machines.all_offers, 1,
                                                    {.kind = Shortfall::Kind::kSloUnderLoad,
-                                                    .have_gpus = counts.most * option.job.parallel.tensor,
+                                                    .have_gpus = counts.most * replica_gpus(option.job),
                                                     .slos = planner_.service().slos});
   return false;
+}
+
+void ServingSearch::look_ahead(const Option& option) const {
+  if (asked_rate(request_) > 0) fewest(option, counts_of(classes_[option.machines_class], option));
 }
 
 std::vector<int> ServingSearch::machines_by_hour(const Option& option) {
@@ -316,7 +426,8 @@ std::vector<int> ServingSearch::machines_by_hour(const Option& option) {
       Option there = option;
       there.replica = search.planner_.add(planner_.replicas()[option.replica]);
       const auto found = search.fewest(there, search.counts_of(classes_[option.machines_class], there));
-      if (found) at->second = std::min(option.machines, found->configuration.replicas() / option.replicas_each);
+      const int groups = found ? found->configuration.replicas() / option.replicas_each : option.machines;
+      at->second = std::min(option.machines, groups * option.machines_each);
     }
     machines.push_back(at->second);
   }
@@ -338,8 +449,7 @@ bool ServingSearch::confirm_mix(const std::vector<MixChoice>& choices) {
     }
   }
   if (std::isinf(planner_.bound(c))) return false;
-  const auto found = planner_.confirm(c);
-  return found && survives_loss(*found);
+  return planner_.confirm(c).has_value();
 }
 
 }  // namespace rightsize::plan

@@ -21,6 +21,9 @@ class ServingSearch {
   // allowed does: the obstacle is noted.
   bool confirm(Option& option, Obstacles& obstacles);
 
+  // Simulates what confirm() of this option will ask for; safe beside it. Services of a rate only.
+  void look_ahead(const Option& option) const;
+
   // Machines of a confirmed option that each hour of request.work.rate_by_hour needs; never more than at the peak.
   std::vector<int> machines_by_hour(const Option& option);
 
@@ -29,15 +32,19 @@ class ServingSearch {
 
  private:
   void screen_class(std::size_t index);
-  std::vector<int> expert_groups(int tensor) const;
+  void screen_machines(std::size_t index, model::Precision precision, std::vector<Option>& options);
+  void screen_format(std::size_t index, model::Job job, std::vector<Option>& options);
+  std::optional<model::Job> separated(const MachineClass& machines, model::Job job);
   std::optional<Option> screened_option(std::size_t index, const model::Job& job);
   Result<std::size_t> replica_on(const MachineClass& machines, const model::Job& job);
+  Result<serving::Replica> make_replica(const MachineClass& machines, const model::Job& job);
   void note(const MachineClass& machines, Stage stage, double distance, const Shortfall& shortfall);
   void note_slo(const MachineClass& machines, const model::Job& job, std::size_t replica);
   int least_replicas(std::size_t replica) const;
+  double replica_capacity(std::size_t replica) const;
   bool survives_loss(const serving::Assessment& found) const;
   serving::Counts counts_of(const MachineClass& machines, const Option& option) const;
-  std::optional<serving::Assessment> fewest(const Option& option, const serving::Counts& counts);
+  std::optional<serving::Assessment> fewest(const Option& option, const serving::Counts& counts) const;
   void take(const serving::Assessment& found, Option& option) const;
   double answer_tokens() const;
 

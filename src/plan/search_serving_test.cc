@@ -36,6 +36,9 @@ serving::Replica replica_of(const Request& request, const perf::ModelWork& work,
   job.precision = plan.job.precision;
   job.parallel.gpus = job.parallel.tensor = plan.job.parallel.tensor;
   job.parallel.expert = plan.job.parallel.expert;
+  job.parallel.attention_data = plan.job.parallel.attention_data;
+  job.serve.disaggregated = plan.job.serve.disaggregated;
+  if (job.serve.disaggregated) job.parallel.gpus = job.serve.disaggregated->gpus();
   if (perf::serves_batches(work)) return *serving::batch_replica(predictor, job, gpu, speed);
   return *serving::token_replica(predictor, job, gpu, speed, perf::cluster_of(*plan.offer.machine, gpu));
 }
@@ -63,17 +66,19 @@ void expect_kept(const Request& request, const Recommendation& found) {
   for (const Plan& plan : all_shown(found)) {
     const serving::Service service = service_of(request, work, rate);
     const serving::Planner planner(service, {replica_of(request, work, plan)});
-    const auto again = planner.assess(configuration_of(plan), {20'000, 91, 0, request.limits.slo_percentile});
+    // Batches of one near their capacity wait alike over thousands of requests.
+    const std::uint64_t requests = perf::serves_batches(work) ? 400'000 : 20'000;
+    const auto again = planner.assess(configuration_of(plan), {requests, 91, 0, request.limits.slo_percentile});
     RC_ASSERT(again.has_value());
     constexpr double kOtherSeed = 1.15;
     for (const serving::Slo& slo : service.slos) {
       RC_ASSERT(again->value(slo) <= slo.limit * kOtherSeed);
       const Seconds told = slo.quantity == serving::Quantity::kTpot ? plan.tpot : plan.ttft;
       RC_ASSERT(told <= slo.limit);
-      // Far below its limit a percentile is told from a few thousand requests, where one burst can double it; what is
-      // told is never much better than what comes.
-      RC_ASSERT(told <= again->value(slo) * 2.0);
-      RC_ASSERT(told >= again->value(slo) * 0.5);
+      // Far below its limit a percentile is told from a few thousand requests.
+      constexpr double kFewRequests = 1.25;
+      RC_ASSERT(told <= again->value(slo) * kFewRequests);
+      RC_ASSERT(told >= again->value(slo) / kFewRequests);
     }
   }
 }

@@ -37,7 +37,7 @@ const std::vector<Section>& sections() {
 
 std::vector<SettingInfo> all_settings() {
   std::vector<SettingInfo> all = request_settings();
-  const auto& job = model::job_settings();
+  const std::vector<SettingInfo> job = job_settings_of_requests();
   all.insert(all.end(), job.begin(), job.end());
   return all;
 }

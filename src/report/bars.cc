@@ -1,11 +1,11 @@
 // Bars: things side by side, and parts that add up.
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "report/colours.h"
 #include "report/renderers.h"
 
 namespace rightsize::report {
@@ -76,28 +76,36 @@ std::string markdown_bars(const Bars& bars) {
 }
 
 // Labels above their bars, so that a long one takes nothing from the bars.
-std::string svg_bars(const Bars& bars) {
-  constexpr double kWidth = 960, kRow = 42, kBox = 18, kNumber = 150, kTop = 20;
+std::string svg_bars(const Bars& bars, double width) {
+  const double kNumber = width < 600 ? 90 : 150;
+  constexpr double kRow = 42, kBox = 18, kTop = 20;
+  const auto letters = static_cast<std::size_t>(width / 6.6);
   const double most = longest(bars);
   std::string shapes =
       fmt::format("<text x=\"0\" y=\"12\" font-size=\"13\" fill=\"currentColor\">{}</text>\n", escape_html(bars.unit));
   double top = bars.unit.empty() ? 0 : kTop;
   for (const Bars::Row& row : bars.rows) {
-    const double length = has_bar(row) ? row.value / most * (kWidth - kNumber) : 0;
-    const std::string label = escape_html(row.label), shown = escape_html(row.shown), detail = escape_html(row.detail);
+    const double length = has_bar(row) ? row.value / most * (width - kNumber) : 0;
+    const std::string shown = escape_html(row.shown);
+    std::string label = row.label, detail = row.detail.empty() ? "" : "  " + row.detail;
+    const std::string title = escape_html(label + " " + row.shown + detail);
+    // On a phone a detail that does not fit is in the title alone.
+    if (display_width(label + detail) > letters) detail.clear();
+    if (display_width(label) > letters) label = fitted(label, letters);
+    label = escape_html(label), detail = escape_html(detail);
     shapes += fmt::format(
-        "<g><title>{0} {1}{2}</title>\n"
+        "<g><title>{9}</title>\n"
         "<text x=\"0\" y=\"{3:.0f}\" font-size=\"12\" fill=\"currentColor\">{0}"
         "<tspan fill=\"#8c959f\">{2}</tspan></text>\n"
-        "<rect x=\"0\" y=\"{4:.0f}\" width=\"{5:.1f}\" height=\"{6}\" rx=\"2\" fill=\"#2f6db5\"/>\n"
+        "<rect x=\"0\" y=\"{4:.0f}\" width=\"{5:.1f}\" height=\"{6}\" rx=\"2\" fill=\"#0072b2\"/>\n"
         "<text x=\"{7:.1f}\" y=\"{8:.0f}\" font-size=\"13\" fill=\"currentColor\">{1}</text></g>\n",
-        label, shown, detail.empty() ? "" : "  " + detail, top + 13, top + 18, length, kBox, length + 8, top + 32);
+        label, shown, detail, top + 13, top + 18, length, kBox, length + 8, top + 32, title);
     top += kRow;
   }
   return fmt::format(
              "<svg viewBox=\"0 0 {} {:.0f}\" width=\"100%\" role=\"img\" "
              "font-family=\"system-ui,sans-serif\">\n",
-             kWidth, top + 4) +
+             width, top + 4) +
          shapes + "</svg>\n";
 }
 
@@ -154,20 +162,18 @@ std::string markdown_stacked_bar(const StackedBar& bar) {
 }
 
 // One horizontal bar with its lines, and a legend under it.
-std::string svg_stacked_bar(const StackedBar& bar) {
-  static constexpr const char* kColours[] = {"#2f6db5", "#e0823d", "#3d9a5f", "#b5483a",
-                                             "#7d5fb2", "#8a6d4f", "#c76aa8", "#7a7f87"};
-  constexpr double kWidth = 960, kBarTop = 60, kBarHeight = 44;
+std::string svg_stacked_bar(const StackedBar& bar, double width) {
+  constexpr double kBarTop = 60, kBarHeight = 44;
   double end = 0;
   for (const StackedBar::Segment& segment : bar.segments) end += segment.value;
   for (const StackedBar::Line& line : bar.lines) end = std::max(end, line.value);
   if (!(end > 0)) return {};
-  const double scale = (kWidth - 20) / (end * 1.02);
+  const double scale = (width - 20) / (end * 1.02);
   std::string shapes, legend;
   double at = 10;
   for (std::size_t i = 0; i < bar.segments.size(); ++i) {
     const StackedBar::Segment& segment = bar.segments[i];
-    const char* colour = kColours[i % std::size(kColours)];
+    const char* colour = series_colour(i).fill;
     const std::string name = escape_html(segment.label + " " + segment.shown);
     shapes +=
         fmt::format("<rect x=\"{:.1f}\" y=\"{}\" width=\"{:.1f}\" height=\"{}\" fill=\"{}\"><title>{}</title></rect>\n",
@@ -182,11 +188,11 @@ std::string svg_stacked_bar(const StackedBar& bar) {
         "<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\" stroke=\"currentColor\" stroke-dasharray=\"3 3\"/>\n"
         "<text x=\"{0:.1f}\" y=\"{3}\" text-anchor=\"{5}\" font-size=\"12\" fill=\"currentColor\">{4}</text>\n",
         x, 16 + 14 * row, kBarTop + kBarHeight + 8, 13 + 14 * row, escape_html(line.label),
-        x > kWidth / 2 ? "end" : "start");
+        x > width / 2 ? "end" : "start");
     row = row == 2 ? 0 : row + 1;
   }
   return fmt::format("<svg viewBox=\"0 0 {} {}\" width=\"100%\" role=\"img\" font-family=\"system-ui,sans-serif\">\n",
-                     kWidth, kBarTop + kBarHeight + 14) +
+                     width, kBarTop + kBarHeight + 14) +
          shapes + "</svg>\n<p>" + legend + "</p>\n";
 }
 

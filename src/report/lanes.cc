@@ -1,11 +1,11 @@
 // Lanes: units in a row, and the pieces that take them.
 #include <algorithm>
-#include <iterator>
 #include <map>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "report/colours.h"
 #include "report/renderers.h"
 
 namespace rightsize::report {
@@ -56,46 +56,49 @@ std::string markdown_lanes(const Lanes& lanes) {
   return out;
 }
 
-std::string svg_lanes(const Lanes& lanes) {
-  static constexpr const char* kColours[] = {"#2f6db5", "#3d9a5f", "#7d5fb2", "#c76aa8",
-                                             "#e0823d", "#b5483a", "#8a6d4f"};
-  constexpr double kWidth = 960, kLeft = 190, kRow = 44, kBox = 34;
-  const double unit = (kWidth - kLeft - 10) / std::max(1, lanes.units);
+std::string svg_lanes(const Lanes& lanes, double width) {
+  // Where there is little room, a lane's label stands above it.
+  const bool narrow = width < 600;
+  const double left = narrow ? 2 : 190, above = narrow ? 16 : 0;
+  constexpr double kRow = 44, kBox = 34;
+  const double unit = (width - left - 10) / std::max(1, lanes.units);
   std::map<std::string, std::size_t> colour_of;  // alike labels in the same colour
   std::string shapes;
   double top = 6;
   for (const Lanes::Lane& lane : lanes.lanes) {
     shapes += fmt::format(
-        "<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"end\" font-size=\"13\" fill=\"currentColor\">{}</text>\n",
-        kLeft - 10, top + kBox / 2 + 4, escape_html(lane.label));
+        "<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"{}\" font-size=\"13\" fill=\"currentColor\">{}</text>\n",
+        narrow ? left : left - 10, narrow ? top + 12 : top + kBox / 2 + 4, narrow ? "start" : "end",
+        escape_html(lane.label));
+    top += above;
     for (int u = 0; u < lanes.units; ++u) {
       shapes += fmt::format(
           "<rect x=\"{:.1f}\" y=\"{:.0f}\" width=\"{:.1f}\" height=\"{}\" fill=\"none\" stroke=\"#8c959f\" "
           "stroke-dasharray=\"2 3\"/>\n",
-          kLeft + unit * u, top, unit, kBox);
+          left + unit * u, top, unit, kBox);
     }
     for (const Lanes::Piece& piece : lane.pieces) {
       const std::size_t index = colour_of.try_emplace(piece.label, colour_of.size()).first->second;
-      const double x = kLeft + unit * piece.start, w = unit * piece.size;
+      const double x = left + unit * piece.start, w = unit * piece.size;
       const auto letters = static_cast<std::size_t>(std::max(1.0, (w - 8) / 6.5));
       shapes += fmt::format(
           "<g><title>{}</title><rect x=\"{:.1f}\" y=\"{:.0f}\" width=\"{:.1f}\" height=\"{}\" rx=\"4\" fill=\"{}\"/>\n",
-          escape_html(both(piece)), x + 1, top, w - 2, kBox, kColours[index % std::size(kColours)]);
+          escape_html(both(piece)), x + 1, top, w - 2, kBox, series_colour(index).fill);
       shapes += fmt::format(
-          "<text x=\"{:.1f}\" y=\"{:.0f}\" font-size=\"11\" fill=\"#fff\">{}</text>"
-          "<text x=\"{:.1f}\" y=\"{:.0f}\" font-size=\"11\" fill=\"#fff\">{}</text></g>\n",
-          x + 5, top + 14, escape_html(std::string(trim(fitted(piece.label, letters)))), x + 5, top + 28,
-          escape_html(std::string(trim(fitted(piece.detail, letters)))));
+          "<text x=\"{0:.1f}\" y=\"{1:.0f}\" font-size=\"11\" fill=\"{5}\">{2}</text>"
+          "<text x=\"{0:.1f}\" y=\"{3:.0f}\" font-size=\"11\" fill=\"{5}\">{4}</text></g>\n",
+          x + 5, top + 14, escape_html(std::string(trim(fitted(piece.label, letters)))), top + 28,
+          escape_html(std::string(trim(fitted(piece.detail, letters)))), series_colour(index).text);
     }
     top += kRow;
   }
   return fmt::format(
              "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {:.0f}\" width=\"100%\" role=\"img\" "
              "font-family=\"system-ui,sans-serif\">\n",
-             kWidth, top) +
+             width, top) +
          shapes + "</svg>\n";
 }
 
-std::string render_svg(const Lanes& lanes) { return svg_lanes(lanes); }
+std::string render_svg(const Lanes& lanes) { return svg_lanes(lanes, kWidePicture); }
 
 }  // namespace rightsize::report

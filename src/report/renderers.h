@@ -21,22 +21,25 @@ std::string padded(const std::string& text, std::size_t width, Align align, bool
 // To exactly `width` columns; the last one becomes an ellipsis where the text is longer. Cuts between code points.
 std::string fitted(const std::string& text, std::size_t width);
 
-// chart.cc: a LineChart as rows of characters, as an <svg>, and as a Markdown list.
+// Pictures are drawn twice, at these widths: text in them is then readable on a phone and on a screen.
+inline constexpr double kNarrowPicture = 380, kWidePicture = 960;
+
+// chart.cc, svg_chart.cc: a LineChart as rows of characters, as an <svg>, and as a Markdown list.
 std::string text_line_chart(const LineChart& chart, std::size_t width);
-std::string svg_line_chart(const LineChart& chart);
+std::string svg_line_chart(const LineChart& chart, double width);
 std::string markdown_line_chart(const LineChart& chart);
 
 // bars.cc: the same for Bars and StackedBar.
 std::string text_bars(const Bars& bars, std::size_t width);
-std::string svg_bars(const Bars& bars);
+std::string svg_bars(const Bars& bars, double width);
 std::string markdown_bars(const Bars& bars);
 std::string text_stacked_bar(const StackedBar& bar, std::size_t width);
-std::string svg_stacked_bar(const StackedBar& bar);
+std::string svg_stacked_bar(const StackedBar& bar, double width);
 std::string markdown_stacked_bar(const StackedBar& bar);
 
 // lanes.cc: the same for Lanes.
 std::string text_lanes(const Lanes& lanes, std::size_t width);
-std::string svg_lanes(const Lanes& lanes);
+std::string svg_lanes(const Lanes& lanes, double width);
 std::string markdown_lanes(const Lanes& lanes);
 
 }  // namespace rightsize::report

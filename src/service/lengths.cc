@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/normal.h"
+#include "sim/lengths.h"
 
 namespace rightsize::service {
 namespace {
@@ -31,8 +32,12 @@ std::vector<Knot> knots_of(const Histogram& histogram) {
 
 }  // namespace
 
-Lengths::Lengths(const Histogram* histogram, double mean) : mean_(mean) {
-  if (histogram == nullptr || histogram->empty()) return;
+Lengths::Lengths(const Histogram* histogram, double mean, double usual_variation) {
+  if (histogram == nullptr || histogram->empty()) {
+    const std::vector<std::int32_t> usual = sim::length_table(mean, usual_variation);
+    at_.assign(usual.begin(), usual.end());
+    return;
+  }
   assumed_ = false;
   follow(*histogram);
   const double drawn = std::accumulate(at_.begin(), at_.end(), 0.0) / kPoints;
@@ -69,14 +74,13 @@ void Lengths::follow(const Histogram& histogram) {
 }
 
 double Lengths::quantile(double share) const {
-  if (assumed_) return std::max(1.0, -mean_ * std::log1p(-share));
-  const double at = std::clamp(share * kPoints - 0.5, 0.0, kPoints - 1.0);
-  const auto i = std::min(static_cast<std::size_t>(at), kPoints - 2);
+  if (at_.size() == 1) return at_.front();
+  const double points = static_cast<double>(at_.size());
+  const double at = std::clamp(share * points - 0.5, 0.0, points - 1);
+  const auto i = std::min(static_cast<std::size_t>(at), at_.size() - 2);
   return at_[i] + (at_[i + 1] - at_[i]) * (at - static_cast<double>(i));
 }
 
-double Lengths::draw(Random& random) const {
-  return assumed_ ? std::max(1.0, mean_ * random.exponential()) : quantile(random.uniform());
-}
+double Lengths::draw(Random& random) const { return quantile(random.uniform()); }
 
 }  // namespace rightsize::service

@@ -10,10 +10,11 @@ namespace rightsize::service {
 
 // Between two bounds the logarithm of a length is a straight line of the normal score, which is exact where lengths are
 // log-normal; what lies below the first and above the last bound goes on with the line beside it. All lengths are then
-// scaled so that their mean is the measured one. Without a histogram: exponential around the mean.
+// scaled so that their mean is the measured one. Without a histogram: log-normal about the mean, as far apart as
+// `usual_variation` says (serving::usual_variation()).
 class Lengths {
  public:
-  Lengths(const Histogram* histogram, double mean);
+  Lengths(const Histogram* histogram, double mean, double usual_variation);
 
   double draw(Random& random) const;
   // The length a share of all is at or below.
@@ -24,7 +25,6 @@ class Lengths {
   void follow(const Histogram& histogram);
 
   bool assumed_ = true;
-  double mean_;
   std::vector<double> at_;  // lengths at shares 0.5 / n, 1.5 / n ...
 };
 

@@ -6,6 +6,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "base/normal.h"
+#include "sim/lengths.h"
 
 namespace rightsize::service {
 namespace {
@@ -22,7 +23,7 @@ Histogram published(double median, double sigma) {
 RC_GTEST_PROP(Lengths, LogNormalOnesComeBackFromCoarseBuckets, ()) {
   const double median = *rc::gen::inRange(100, 3000), sigma = 0.4 + *rc::gen::inRange(0, 80) / 100.0;
   const Histogram histogram = published(median, sigma);
-  const Lengths lengths(&histogram, *histogram.mean());
+  const Lengths lengths(&histogram, *histogram.mean(), 1);
   for (double share : {0.1, 0.5, 0.9, 0.95, 0.99}) {
     const double true_length = median * std::exp(sigma * normal_quantile(share));
     RC_ASSERT(std::abs(lengths.quantile(share) / true_length - 1) < 0.04);
@@ -34,7 +35,7 @@ RC_GTEST_PROP(Lengths, TheMeanIsTheMeasuredOne, ()) {
   double sum = 0;
   for (int i = 0; i < 6; ++i) cumulative.push_back(sum += *rc::gen::inRange(1, 1000));
   const Histogram histogram(bounds, cumulative, 300 * sum);
-  const Lengths lengths(&histogram, 300);
+  const Lengths lengths(&histogram, 300, 1);
   Random random(7);
   double drawn = 0;
   for (int i = 0; i < 20000; ++i) drawn += lengths.draw(random);
@@ -43,15 +44,17 @@ RC_GTEST_PROP(Lengths, TheMeanIsTheMeasuredOne, ()) {
 
 TEST(Lengths, AllInOneBucketStayInIt) {
   const Histogram histogram({100, 200, 400}, {0, 1000, 1000, 1000}, 150 * 1000);
-  const Lengths lengths(&histogram, 150);
+  const Lengths lengths(&histogram, 150, 1);
   EXPECT_GE(lengths.quantile(0.01), 99);
   EXPECT_LE(lengths.quantile(0.99), 201);
 }
 
-TEST(Lengths, WithoutAHistogramTheyAreExponential) {
-  const Lengths lengths(nullptr, 100);
+// As `recommend` and `batch` take a stated mean.
+TEST(Lengths, WithoutAHistogramTheyVaryAsUsual) {
+  const Lengths lengths(nullptr, 1000, 1);
   EXPECT_TRUE(lengths.assumed());
-  EXPECT_NEAR(lengths.quantile(0.95), 100 * std::log(20), 1);
+  EXPECT_NEAR(lengths.quantile(0.95),
+              (sim::RequestShape{.size = 1000, .size_variation = 1}.size_at(sim::Statistic::kP95)), 60);
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ class Sizing {
     service_ = plan::service_of(request, perf::work_of(model_.shape), result_.traffic.requests_per_second);
     if (result_.traffic.lengths_assumed)
       result_.notes.emplace_back(
-          "the engine publishes no histogram of lengths: exponential around the mean is assumed");
+          "the engine publishes no histogram of lengths: they are assumed to vary as in public traces");
     if (d_.gpu != nullptr) size_here();
     for (const plan::Plan& one : plan::recommend(request, book_, constants_).plans) add_move(one);
     result_.request = std::move(request);
@@ -105,7 +105,7 @@ class Sizing {
     serving::Configuration today;
     const int most = std::max({1, d_.replicas, replicas_at_peak()});
     today.groups = {{0, most}};
-    const double most_rate = planner.capacity(today) * serving::usual_most_load(most);
+    const double most_rate = planner.capacity(today) * serving::kMostLoad;
     result_.headroom = std::clamp(1 - d_.peak_hour * options_.what_if.traffic / most_rate, 0.0, 1.0);
     result_.as_is = planner.assess(today, {30'000, 1, 0, options_.percentile});
   }

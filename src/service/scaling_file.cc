@@ -71,7 +71,7 @@ std::string space_of(const ServiceReading& r) { return r.space.empty() ? "defaul
 std::string heading(const ServiceReading& r, const SizedPlan& plan) {
   return fmt::format(
       "# {}: {} of {} x {} at most, simulated at the busiest hour of the last {}.\n"
-      "# Expected: {} a month; {} requests together on a replica there, TTFT {}, TPOT {} at the percentile asked "
+      "# Expected: {}/month; {} requests together on a replica there, TTFT {}, TPOT {} at the percentile asked "
       "for.\n",
       r.name(), plan.replicas, plan.tensor, plan.gpu->name, format_duration(seconds(r.seconds())),
       format_usd(plan.month), format_number(plan.running), format_duration(plan.ttft), format_duration(plan.tpot));

@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "service/lengths.h"
+#include "serving/service.h"
 
 namespace rightsize::service {
 namespace {
@@ -61,7 +62,9 @@ void cut(const ServiceReading& r, double traffic, Stretch& s) {
 std::optional<PeakTraffic> peak_traffic(const ServiceReading& r, const Description& d, const WhatIf& what_if,
                                         std::uint64_t seed) {
   if (!d.isl.mean || !d.osl.mean || !(d.peak_hour > 0)) return std::nullopt;
-  const Lengths isl(r.histogram(Signal::kIsl), *d.isl.mean), osl(r.histogram(Signal::kOsl), *d.osl.mean);
+  const serving::UsualVariation& usual = serving::usual_variation();
+  const Lengths isl(r.histogram(Signal::kIsl), *d.isl.mean, usual.prompt);
+  const Lengths osl(r.histogram(Signal::kOsl), *d.osl.mean, usual.answer);
   std::vector<Stretch> stretches = busiest(r);
   double once = 0;
   for (Stretch& s : stretches) {

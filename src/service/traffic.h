@@ -19,7 +19,7 @@ struct PeakTraffic {
   std::shared_ptr<const sim::Trace> trace;
   double requests_per_second = 0;  // mean over the trace
   double isl = 0, osl = 0;         // mean tokens of its requests; prompts without what the prefix cache holds
-  bool lengths_assumed = false;    // no histogram: exponential around the mean
+  bool lengths_assumed = false;    // no histogram: as far apart as usual (serving::usual_variation)
 };
 
 // The busiest clock hour and, where it is another one, the hour of the busiest five minutes. Each step of the reading

@@ -52,7 +52,8 @@ Findings::Key service_key(const Service& service, std::uint64_t seed) {
   Findings::Key key;
   append_arrivals(service.arrivals, key);
   append(key, {service.lengths.size, service.lengths.output, service.lengths.exponential ? 1.0 : 0.0,
-               service.most_rejected, service.max_load.value_or(-1), static_cast<double>(seed)});
+               service.lengths.size_variation, service.lengths.output_variation, service.lengths.longest,
+               service.most_rejected, service.max_load, static_cast<double>(seed)});
   append(key, {static_cast<double>(service.queue.timeout), static_cast<double>(service.queue.on_timeout),
                static_cast<double>(service.queue.max_queue), service.queue.allow_override ? 1.0 : 0.0,
                static_cast<double>(service.priorities.size())});
@@ -66,7 +67,10 @@ void append_replica(const Replica& replica, Findings::Key& key) {
   if (replica.continuous) {
     const sim::StepCost& s = replica.step;
     append(key, {1, s.base, s.prefill, s.sequence, s.context, s.request, static_cast<double>(s.kv_tokens), s.experts,
-                 s.expert_chance});
+                 s.expert_chance, s.expert_evenness});
+    if (const auto& a = replica.apart)
+      append(key, {a->prefill.prefill, static_cast<double>(a->prefill.kv_tokens), a->transfer.request,
+                   a->transfer.token, static_cast<double>(a->prefill_workers), static_cast<double>(a->decode_workers)});
     return;
   }
   append(key, {0, replica.overlap});

@@ -40,8 +40,7 @@ sim::Server Planner::server_of(const Configuration& c) const {
 
 sim::ContinuousServer Planner::engine_of(const Configuration& c) const {
   sim::ContinuousServer server;
-  for (const Group& group : c.groups)
-    server.replicas.insert(server.replicas.end(), static_cast<std::size_t>(group.count), replicas_[group.replica].step);
+  for (const Group& group : c.groups) append_workers(replicas_[group.replica], group.count, server);
   server.batching = c.engine;
   return server;
 }
@@ -53,14 +52,19 @@ double Planner::capacity(const Configuration& c) const {
 
 double Planner::bound(const Configuration& c) const {
   const bool sheds = !service_.queue.never_acts();
-  const double most = service_.max_load.value_or(usual_most_load(c.replicas()));
-  if (!sheds && sim::overloads(service_.arrivals, requests_per_s(most * capacity(c)))) return kInfinite;
+  const bool apart = std::any_of(c.groups.begin(), c.groups.end(),
+                                 [&](const Group& group) { return replicas_[group.replica].apart.has_value(); });
+  if (apart && c.groups.size() > 1) return kInfinite;  // one router sends every prompt to the prefill workers
+  // Just at the limit is within it, whichever way it was rounded.
+  constexpr double kRounding = 1 + 1e-9;
+  if (!sheds && sim::overloads(service_.arrivals, requests_per_s(kRounding * service_.max_load * capacity(c))))
+    return kInfinite;
   double worst = 0;
   for (const Slo& slo : service_.slos) {
     double least = kInfinite;
     if (continuous(c)) {
       for (const Group& group : c.groups)
-        least = std::min(least, in_seconds(unloaded(service_, replicas_[group.replica], slo.quantity)));
+        least = std::min(least, in_seconds(unloaded(service_, replicas_[group.replica], slo)));
     } else {
       least = in_seconds(sim::latency_lower_bound(server_of(c), service_.arrivals, slo.at));
     }

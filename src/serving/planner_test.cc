@@ -91,6 +91,7 @@ TEST(Planner, FindsTheFewestReplicasOfALargePool) {
   Service service;
   service.arrivals = sim::Poisson{requests_per_s(1e9 / 86400)};
   service.slos = {{Quantity::kLatency, Statistic::kP99, milliseconds(246)}};
+  service.max_load = 1;  // so many together could be loaded nearly full
   const Planner planner(service, {batch_replica_of(82, 1)});
   const auto found = planner.fewest(0, {.step = 1, .most = 10'000});
   ASSERT_TRUE(found);

@@ -26,6 +26,13 @@ struct Replica {
   // Tokens.
   sim::StepCost step = {};
   std::optional<perf::StepFit> fit = {};  // where the step comes from the speed model
+  // Separate workers for prompts and answers: then `step` is that of a decode worker.
+  struct Apart {
+    sim::StepCost prefill;
+    int prefill_workers = 1, decode_workers = 1;
+    sim::Transfer transfer;
+  };
+  std::optional<Apart> apart = {};
 
   perf::Interval interval = {};  // of its times
 };
@@ -46,10 +53,19 @@ inline constexpr int kLargestBatch = 256;
 perf::ServeLoad load_of(const model::ModelShape& model, const model::Job& job, const catalog::Gpu& gpu,
                         RequestsPerSecond rate = {});
 
-// A replica of job.parallel.tensor x pipeline GPUs, its steps fitted around job.serve's lengths. Fails where the model
-// does not fit or the engine cannot run it so.
+// `count` replicas as the simulator has them.
+void append_workers(const Replica& replica, int count, sim::ContinuousServer& server);
+
+// A replica of job.parallel.tensor x pipeline GPUs, or of the separate workers job.serve.disaggregated names, its steps
+// fitted around job.serve's lengths. Fails where the model does not fit or the engine cannot run it so.
 Result<Replica> token_replica(const Predictor& predictor, const model::Job& job, const catalog::Gpu& gpu,
                               const perf::GpuSpeed& speed, const perf::Cluster& cluster);
+
+// Separate workers as job.serve.disaggregated has them, out of one that decodes and one that prefills, each known as
+// token_replica() makes it of a whole replica.
+Result<Replica> workers_apart(const Predictor& predictor, const model::Job& job, const catalog::Gpu& gpu,
+                              const perf::GpuSpeed& speed, const perf::Cluster& cluster, Replica decode,
+                              const Replica& prefill);
 
 // A replica on one GPU, in batches of powers of two as far as they fit its memory, between which times interpolate, or
 // with `pad` run as the next larger.

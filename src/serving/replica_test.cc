@@ -6,7 +6,9 @@
 #include <gtest/gtest.h>
 
 #include "model/presets.h"
+#include "perf/stacks/engine_step.h"
 #include "serving/planner.h"
+#include "serving/screen.h"
 
 namespace rightsize::serving {
 namespace {
@@ -98,6 +100,65 @@ TEST(StepFit, SimulationAgreesWithTheFormulas) {
       EXPECT_LT(tpot, formula->tpot_interval.high) << what;
     }
   }
+}
+
+// One truth: the simulator's step meets as many experts as the formulas say.
+TEST(StepFit, ExpertsAreMetAsTheFormulasHaveIt) {
+  const Fitted one({"qwen3-30b-a3b", "h200-sxm", 1, model::Stack::kVllm, 1024, 256});
+  const sim::StepCost& step = one.replica.step;
+  ASSERT_GT(step.expert_chance, 0);
+  for (double n : {1.0, 3.0, 16.0, 200.0}) {
+    EXPECT_NEAR(step.read_by(n),
+                perf::experts_reached(one.work.experts, one.work.experts_per_token, n, step.expert_evenness), 1e-12);
+  }
+  EXPECT_LT(one.replica.fit->worst_step_error, 0.1);
+}
+
+// A request alone on separate workers takes what the formulas of `estimate --disaggregated` say.
+TEST(SeparateWorkers, OneRequestTakesWhatTheFormulasSay) {
+  Fitted f({"llama-3.1-70b", "h100-sxm", 4, model::Stack::kVllm, 2048, 256});
+  f.job.serve.disaggregated = model::Disaggregated{2, 2, 1, 4};
+  f.job.parallel.gpus = 8;
+  const Result<Replica> made = token_replica({constants(), f.shape, f.work}, f.job, f.gpu, f.speed, f.cluster);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(made->gpus, 8);
+  Service service;
+  service.arrivals = sim::Poisson{requests_per_s(0.02)};
+  service.lengths = {2048, 256, false};
+  const Planner planner(service, {*made});
+  Configuration c;
+  c.groups = {{0, 1}};
+  const auto found = planner.assess(c, {400, 1, 0, Statistic::kP99});
+  ASSERT_TRUE(found);
+  f.job.serve.concurrency = 1;
+  const auto formulas =
+      perf::estimate_serving(constants(), f.work, f.job, f.speed, f.cluster, load_of(f.shape, f.job, f.gpu));
+  ASSERT_TRUE(formulas);
+  EXPECT_NEAR(found->value(Quantity::kTpot, Statistic::kMean) / formulas->tpot, 1, 0.1);
+  EXPECT_NEAR(found->value(Quantity::kTtft, Statistic::kMean) / formulas->ttft, 1, 0.25);
+  EXPECT_GE(found->value(Quantity::kTtft, Statistic::kMean), unloaded(service, *made, Quantity::kTtft));
+}
+
+// What the screen says two pools carry, they carry, and means are near those simulated.
+TEST(SeparateWorkers, TheScreenIsNearTheSimulation) {
+  Fitted f({"llama-3.1-8b", "h100-sxm", 1, model::Stack::kVllm, 2048, 256});
+  f.job.serve.disaggregated = model::Disaggregated{2, 1, 2, 1};
+  f.job.parallel.gpus = 4;
+  const Result<Replica> made = token_replica({constants(), f.shape, f.work}, f.job, f.gpu, f.speed, f.cluster);
+  ASSERT_TRUE(made);
+  Service service;
+  service.lengths = {2048, 256, false};
+  service.slos = {{Quantity::kTpot, Statistic::kMean, milliseconds(20)}};
+  const double rate = screened_rate(service, *made);
+  ASSERT_GT(rate, 0);
+  service.arrivals = sim::Poisson{requests_per_s(0.8 * rate)};
+  Configuration c;
+  c.groups = {{0, 1}};
+  const auto found = Planner(service, {*made}).assess(c, {8000, 1, 0, Statistic::kP99});
+  ASSERT_TRUE(found);
+  EXPECT_LE(found->value(Quantity::kTpot, Statistic::kMean), milliseconds(20) * 1.05);
+  EXPECT_NEAR(found->value(Quantity::kLatency, Statistic::kMean) / screened_latency(service, *made, 0.8 * rate), 1,
+              0.2);
 }
 
 }  // namespace

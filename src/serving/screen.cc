@@ -16,9 +16,15 @@ struct Balance {
   bool stable = false;
 };
 
-Balance balance(const sim::StepCost& cost, const sim::ContinuousConfig& engine, const sim::RequestShape& lengths,
+// Separate workers: an M/D/n queue of prompts, taken as one of a worker n times as fast, in front of steps without any.
+Balance balance_apart(const Replica& replica, const sim::ContinuousConfig& engine, const sim::RequestShape& lengths,
+                      double rate);
+
+Balance balance(const Replica& replica, const sim::ContinuousConfig& engine, const sim::RequestShape& lengths,
                 double rate) {
-  const double context = lengths.size + lengths.output / 2;
+  if (replica.apart) return balance_apart(replica, engine, lengths, rate);
+  const sim::StepCost& cost = replica.step;
+  const double context = lengths.mean_context();
   const double cache = static_cast<double>(cost.kv_tokens > 0 ? cost.kv_tokens : engine.kv_tokens);
   const double most = std::max(
       1.0, std::min(static_cast<double>(std::min(engine.max_sequences, engine.token_budget)), cache / context));
@@ -41,17 +47,49 @@ Balance balance(const sim::StepCost& cost, const sim::ContinuousConfig& engine, 
   return b;
 }
 
+Balance balance_apart(const Replica& replica, const sim::ContinuousConfig& engine, const sim::RequestShape& lengths,
+                      double rate) {
+  const Replica::Apart& apart = *replica.apart;
+  Replica decode = replica;
+  decode.apart.reset();
+  decode.step.prefill = 0;
+  Balance b = balance(decode, engine, lengths, rate / apart.decode_workers);
+  const double prompt = lengths.size * apart.prefill.prefill, busy = rate * prompt / apart.prefill_workers;
+  b.stable = b.stable && busy < 1;
+  if (!b.stable) return b;
+  const double wait = prompt / apart.prefill_workers * busy / (2 * (1 - busy));
+  b.ttft += prompt + wait + apart.transfer.time(lengths.size);
+  b.running *= apart.decode_workers;
+  return b;
+}
+
 // At capacity a queue has no balance.
 constexpr double kNearlyFull = 0.99;
 
-bool keeps(const Service& service, const Balance& b, const sim::RequestShape& lengths) {
+// Means in balance, but prompts and answers as long as at the SLO's percentile.
+struct Longer {
+  double prompt = 0, answer = 0;  // tokens beyond the mean
+};
+std::vector<Longer> longer_at(const Service& service, const sim::RequestShape& lengths) {
+  std::vector<Longer> all;
+  for (const Slo& slo : service.slos)
+    all.push_back({lengths.size_at(slo.at) - lengths.size, lengths.output_at(slo.at) - lengths.output});
+  return all;
+}
+
+bool keeps(const Service& service, const Balance& b, const sim::StepCost& cost, const sim::RequestShape& lengths,
+           const std::vector<Longer>& longer) {
   if (!b.stable) return false;
-  return std::all_of(service.slos.begin(), service.slos.end(), [&](const Slo& slo) {
-    const double value = slo.quantity == Quantity::kTtft   ? b.ttft
+  for (std::size_t i = 0; i < service.slos.size(); ++i) {
+    const Slo& slo = service.slos[i];
+    const double ttft = b.ttft + std::max(0.0, longer[i].prompt) * cost.prefill;
+    const double answer = lengths.output + std::max(0.0, longer[i].answer);
+    const double value = slo.quantity == Quantity::kTtft   ? ttft
                          : slo.quantity == Quantity::kTpot ? b.tpot
-                                                           : b.ttft + b.tpot * (lengths.output - 1);
-    return from_ns(value) <= slo.limit;
-  });
+                                                           : b.ttft + b.tpot * (answer - 1);
+    if (from_ns(value) > slo.limit) return false;
+  }
+  return true;
 }
 
 // A request finds a batch running, half of it done on average, and rides in the next.
@@ -64,20 +102,26 @@ double batch_rate(const Service& service, const Replica& replica) {
     const bool kept = std::all_of(service.slos.begin(), service.slos.end(),
                                   [&](const Slo& slo) { return size == 1 || latency <= slo.limit; });
     if (kept)
-      best = std::max(best, service.max_load.value_or(kNearlyFull) * in_requests_per_s(replica.times.rate(size)));
+      best = std::max(best, std::min(service.max_load, kNearlyFull) * in_requests_per_s(replica.times.rate(size)));
   }
   return best;
 }
 
 }  // namespace
 
-Seconds unloaded(const Service& service, const Replica& replica, Quantity quantity) {
+Seconds unloaded(const Service& service, const Replica& replica, const Slo& slo) {
   if (!replica.continuous) return from_ns(static_cast<double>(replica.times.shortest[1]));
+  const Quantity quantity = slo.quantity;
   const sim::StepCost& cost = replica.step;
-  const bool known =
-      !service.lengths.exponential && !std::holds_alternative<std::shared_ptr<const sim::Trace>>(service.arrivals);
-  const double prompt = known ? service.lengths.size : 1, answer = known ? service.lengths.output : 1;
-  const double ttft = cost.request + cost.base + prompt * cost.prefill;
+  const sim::RequestShape& lengths = service.lengths;
+  const bool known = !std::holds_alternative<std::shared_ptr<const sim::Trace>>(service.arrivals);
+  // A run draws lengths at random: its percentile may lie a little below that of all.
+  constexpr double kOfARun = 0.9;
+  const double prompt = !known ? 1 : lengths.varies() ? kOfARun * lengths.size_at(slo.at) : lengths.size;
+  const double answer = known && !lengths.varies() ? lengths.output : 1;
+  double ttft = cost.request + cost.base + prompt * cost.prefill;
+  if (const auto& apart = replica.apart)
+    ttft = cost.request + prompt * apart->prefill.prefill + apart->transfer.time(prompt) + cost.decode(1, prompt);
   const double tpot = cost.decode(1, prompt);
   constexpr double kRounding = 0.999;  // the simulator counts whole nanoseconds
   return from_ns(kRounding * (quantity == Quantity::kTtft   ? ttft
@@ -87,17 +131,20 @@ Seconds unloaded(const Service& service, const Replica& replica, Quantity quanti
 
 double running_at(const Service& service, const Replica& replica, const sim::ContinuousConfig& engine, double rate) {
   const sim::RequestShape lengths = mean_of(service);
-  const Balance b = balance(replica.step, engine, lengths, rate * 1e-9);
+  const Balance b = balance(replica, engine, lengths, rate * 1e-9);
   return b.stable ? b.running : static_cast<double>(engine.max_sequences);
 }
 
 double screened_rate(const Service& service, const Replica& replica, const sim::RequestShape& lengths) {
   if (!replica.continuous) return batch_rate(service, replica);
   const sim::ContinuousConfig engine;
-  const double capacity = in_requests_per_s(sim::capacity({{replica.step}, engine}, lengths));
-  double high = service.max_load.value_or(kNearlyFull) * capacity, low = 0;
+  sim::ContinuousServer one;
+  append_workers(replica, 1, one);
+  const double capacity = in_requests_per_s(sim::capacity(one, lengths));
+  double high = std::min(service.max_load, kNearlyFull) * capacity, low = 0;
+  const std::vector<Longer> longer = longer_at(service, lengths);
   const auto kept = [&](double rate) {
-    return keeps(service, balance(replica.step, engine, lengths, rate * 1e-9), lengths);
+    return keeps(service, balance(replica, engine, lengths, rate * 1e-9), replica.step, lengths, longer);
   };
   if (kept(high)) return high;
   for (int i = 0; i < 24; ++i) {
@@ -114,7 +161,7 @@ double screened_rate(const Service& service, const Replica& replica) {
 Seconds screened_latency(const Service& service, const Replica& replica, double rate) {
   if (!replica.continuous) return from_ns(kRideAndHalf * replica.times.mean(1));
   const sim::RequestShape lengths = mean_of(service);
-  const Balance b = balance(replica.step, {}, lengths, rate * 1e-9);
+  const Balance b = balance(replica, {}, lengths, rate * 1e-9);
   return from_ns(b.ttft + b.tpot * (lengths.output - 1));
 }
 

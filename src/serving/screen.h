@@ -7,8 +7,9 @@
 
 namespace rightsize::serving {
 
-// The least a request can take on a replica that does nothing else; nothing about lengths is assumed where they vary.
-Seconds unloaded(const Service& service, const Replica& replica, Quantity quantity);
+// The least an SLO's statistic can be: a replica that does nothing else, a prompt as long as its percentile. Of a trace
+// nothing is assumed about lengths.
+Seconds unloaded(const Service& service, const Replica& replica, const Slo& slo);
 
 // Sequences that run at once on a replica at a rate (requests a second), by Little's law.
 double running_at(const Service& service, const Replica& replica, const sim::ContinuousConfig& engine, double rate);

@@ -6,6 +6,9 @@
 #include <limits>
 #include <thread>
 
+#include "base/cancel.h"
+#include "base/long_work.h"
+
 namespace rightsize::serving {
 namespace {
 
@@ -18,8 +21,12 @@ constexpr double kScreeningDoubt = 1.15;  // how far a short run may be off
 template <class Work>
 void in_parallel(std::size_t count, unsigned threads, const Work& work) {
   std::atomic<std::size_t> next{0};
-  auto worker = [&] {
-    for (std::size_t i = next++; i < count; i = next++) work(i);
+  auto worker = [&, flag = cancellation()] {
+    const CancelScope scope(flag);
+    for (std::size_t i = next++; i < count && !LongWork::stopped(); i = next++) {
+      work(i);
+      LongWork::step();
+    }
   };
   std::vector<std::thread> others;
   for (unsigned k = 1; k < threads && k < count; ++k) others.emplace_back(worker);
@@ -46,8 +53,10 @@ class Search {
   SearchResult run(const std::vector<Configuration>& configurations) {
     screen(configurations);
     const std::vector<Configuration> chosen = worth_confirming();
-    std::vector<Ranked> confirmed = assess_all(chosen, confirming());
+    std::vector<Ranked> confirmed = assess_all(chosen, confirming(), "settings confirmed");
     result_.confirmed = confirmed.size();
+    if (LongWork::stopped() && confirmed.empty())
+      confirmed = screened_;  // asked to stop: the short runs are what there is
     double lowest = std::numeric_limits<double>::infinity();
     for (const Ranked& one : confirmed) {
       if (!result_.best && one.run.keeps(service_)) result_.best = one.run;
@@ -63,7 +72,9 @@ class Search {
 
  private:
   // Those that ran, cheapest first.
-  std::vector<Ranked> assess_all(const std::vector<Configuration>& configurations, const sim::RunLength& length) {
+  std::vector<Ranked> assess_all(const std::vector<Configuration>& configurations, const sim::RunLength& length,
+                                 const char* what) {
+    const LongWork counted(what, configurations.size());
     std::vector<std::optional<Assessment>> runs(configurations.size());
     in_parallel(configurations.size(), options_.threads,
                 [&](std::size_t i) { runs[i] = planner_.assess(configurations[i], length); });
@@ -91,7 +102,7 @@ class Search {
       }
     }
     result_.considered = configurations.size();
-    screened_ = assess_all(possible, {options_.screening_requests, seed_, 0, Statistic::kP99});
+    screened_ = assess_all(possible, {options_.screening_requests, seed_, 0, Statistic::kP99}, "settings simulated");
     result_.simulated = screened_.size();
   }
 
@@ -125,6 +136,7 @@ class Search {
   // Tried in order of price.
   std::optional<Assessment> cheapest_unbatched() const {
     for (const Ranked& one : screened_) {
+      if (LongWork::stopped()) break;
       if (!is_unbatched(planner_, one.run.configuration) || one.excess > kScreeningDoubt) continue;
       std::optional<Assessment> confirmed = planner_.assess(one.run.configuration, confirming());
       if (confirmed && confirmed->keeps(service_)) return confirmed;

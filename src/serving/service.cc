@@ -1,11 +1,9 @@
 #include "serving/service.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
-#include "base/normal.h"
 #include "base/parse_units.h"
 #include "base/random.h"
 #include "base/suggest.h"
@@ -85,31 +83,8 @@ sim::RequestShape mean_of(const Service& service) {
   return service.mean_lengths ? *service.mean_lengths : sim::mean_shape(service.arrivals, service.lengths);
 }
 
-double usual_most_load(int replicas) { return 1 - 0.2 / std::sqrt(static_cast<double>(replicas)); }
-
-namespace {
-
-double length_at(const LengthSpread& spread, double share) {
-  if (!(spread.high > 0)) return spread.median;
-  const double sigma = std::log(spread.high / spread.median) / normal_quantile(spread.percentile);
-  return spread.median * std::exp(sigma * normal_quantile(share));
-}
-
-}  // namespace
-
-std::vector<RequestSize> sizes_of(const LengthSpread& prompt, const LengthSpread& answer) {
-  constexpr int kSizes = 32, kStride = 13;  // no common factor: every answer's length stands beside some prompt's
-  std::vector<RequestSize> sizes;
-  for (int i = 0; i < kSizes; ++i) {
-    const double other = ((i * kStride) % kSizes + 0.5) / kSizes;
-    sizes.push_back({std::max<std::int64_t>(1, std::llround(length_at(prompt, (i + 0.5) / kSizes))),
-                     std::max<std::int64_t>(1, std::llround(length_at(answer, other))), 1.0 / kSizes});
-  }
-  return sizes;
-}
-
-sim::ArrivalProcess mixed_arrivals(double requests_per_second, const std::vector<RequestSize>& mix, std::uint64_t seed,
-                                   bool told_apart) {
+sim::ArrivalProcess mixed_arrivals(double requests_per_second, const std::vector<RequestSize>& mix,
+                                   std::uint64_t seed) {
   constexpr std::size_t kRequests = 1 << 16;  // as many as a confirming run takes at most
   auto trace = std::make_shared<sim::Trace>();
   trace->has_tokens = true;
@@ -122,7 +97,7 @@ sim::ArrivalProcess mixed_arrivals(double requests_per_second, const std::vector
     while (size + 1 != mix.end() && (left -= size->share) >= 0) ++size;
     arrival.size = static_cast<std::int32_t>(size->isl);
     arrival.output = static_cast<std::int32_t>(std::max<std::int64_t>(1, size->osl));
-    if (told_apart) arrival.kind = static_cast<std::int32_t>(size - mix.begin()) + 1;
+    arrival.kind = static_cast<std::int32_t>(size - mix.begin()) + 1;
   }
   return std::shared_ptr<const sim::Trace>(std::move(trace));
 }

@@ -45,9 +45,8 @@ struct RequestSize {
 };
 
 // The share of their capacity that replicas may be loaded to unless said: near it queues grow with every fluctuation of
-// the traffic, and no run of a simulator is long enough to see how far. The traffic of n replicas together fluctuates
-// as the square root of n (square-root staffing, Halfin and Whitt 1981): one may be loaded to 90 %, four to 95 %.
-double usual_most_load(int replicas);
+// the traffic, and no run of a simulator is long enough to see how far.
+inline constexpr double kMostLoad = 0.8;
 
 struct Service {
   sim::ArrivalProcess arrivals = sim::Poisson{requests_per_s(1)};
@@ -55,27 +54,33 @@ struct Service {
   std::optional<sim::RequestShape> mean_lengths = {};  // over all requests; nothing: see mean_of()
   std::vector<Slo> slos = {};                          // all of them hold; none: only `max_load` does
   double most_rejected = 0.001;                        // share of requests that a limit or timeout may turn away
-  std::optional<double> max_load = {};  // of the capacity, 0-1; not applied where a limit or timeout sheds load
-  sim::QueuePolicy queue = {};          // models that answer in one pass
+  double max_load = kMostLoad;  // of the capacity, 0-1; not applied where a limit or timeout sheds load
+  sim::QueuePolicy queue = {};  // models that answer in one pass
   std::vector<double> priorities = {};
 };
 
 // The mean lengths of a service's requests. A planner counts a trace's once and keeps them.
 sim::RequestShape mean_of(const Service& service);
 
-// Poisson arrivals of requests that have each size with its share. Equal seeds give equal traffic. `told_apart`: each
-// size is a kind of request of its own, and keeps the SLOs by itself; else they are one kind whose length varies.
+// Poisson arrivals of requests that have each size with its share: kinds of request that each keep the SLOs by
+// themselves. Equal seeds give equal traffic.
 sim::ArrivalProcess mixed_arrivals(double requests_per_second, const std::vector<RequestSize>& mix,
-                                   std::uint64_t seed = 1, bool told_apart = true);
+                                   std::uint64_t seed = 1);
 
-// Requests whose length varies about a median, log-normally: so long at the median, so long at a high percentile.
-struct LengthSpread {
-  double median = 0;
-  double high = 0;  // at `percentile`; 0: all are alike
-  double percentile = 0.95;
+// How long prompts or answers are: on average, and how far they vary (standard deviation over mean; nothing: as
+// usual_variation() has it).
+struct Length {
+  double mean = 0;
+  std::optional<double> variation = {};
 };
-// The two spreads as sizes of equal share, prompts and answers independent of each other. 32 of them: the longest is
-// the 98.4th percentile.
-std::vector<RequestSize> sizes_of(const LengthSpread& prompt, const LengthSpread& answer);
+// "1024": on average; "1024,fixed": each; "1k,p95=8k": half of all are shorter than the first, one in twenty longer
+// than the second (also p90, p99).
+Result<Length> parse_length(std::string_view text);
+
+// What a stated mean stands for, from public traces: data/request_lengths.csv.
+struct UsualVariation {
+  double prompt = 0, answer = 0;
+};
+const UsualVariation& usual_variation();
 
 }  // namespace rightsize::serving

@@ -18,28 +18,39 @@ namespace {
 // Gaps are drawn in nanoseconds; a queue cannot tell two arrivals of one nanosecond from two of a fraction of it.
 SimTime gap_of(double ns) { return static_cast<SimTime>(ns + 0.5); }
 
-std::int32_t draw_tokens(double mean, bool exponential, Random& random) {
-  const double drawn = exponential ? mean * random.exponential() : mean;
-  return static_cast<std::int32_t>(std::clamp(drawn + 0.5, 1.0, 1e9));
-}
+// Lengths of one kind, prompts or answers.
+class Lengths {
+ public:
+  Lengths(double mean, bool exponential, std::vector<std::int32_t> table)
+      : mean_(mean), exponential_(exponential), table_(std::move(table)) {}
+
+  std::int32_t draw(Random& random) const {
+    if (exponential_) return static_cast<std::int32_t>(std::clamp(mean_ * random.exponential() + 0.5, 1.0, 1e9));
+    if (table_.size() == 1) return table_.front();
+    return table_[static_cast<std::size_t>(random.uniform() * static_cast<double>(table_.size()))];
+  }
+
+ private:
+  double mean_;
+  bool exponential_;
+  std::vector<std::int32_t> table_;
+};
 
 // Times from Derived::next_time(); sizes from the shape. Two generators, so that the times of a process do not depend
 // on whether sizes are drawn.
 template <class Derived>
 class SyntheticStream : public ArrivalStream {
  public:
-  SyntheticStream(std::uint64_t seed, const RequestShape& shape) : random_(seed), shape_random_(~seed), shape_(shape) {}
+  SyntheticStream(std::uint64_t seed, const RequestShape& shape)
+      : random_(seed),
+        shape_random_(~seed),
+        sizes_(shape.size, shape.exponential, size_table(shape)),
+        outputs_(shape.output, shape.exponential, output_table(shape)) {}
 
   std::size_t fill(std::span<Arrival> block) override {
-    if (!shape_.exponential) {
-      const std::int32_t size = draw_tokens(shape_.size, false, shape_random_);
-      const std::int32_t output = draw_tokens(shape_.output, false, shape_random_);
-      for (Arrival& arrival : block) arrival = {static_cast<Derived*>(this)->next_time(), size, output};
-    } else {
-      for (Arrival& arrival : block) {
-        const std::int32_t size = draw_tokens(shape_.size, true, shape_random_);
-        arrival = {static_cast<Derived*>(this)->next_time(), size, draw_tokens(shape_.output, true, shape_random_)};
-      }
+    for (Arrival& arrival : block) {
+      const std::int32_t size = sizes_.draw(shape_random_);
+      arrival = {static_cast<Derived*>(this)->next_time(), size, outputs_.draw(shape_random_)};
     }
     return block.size();
   }
@@ -50,7 +61,7 @@ class SyntheticStream : public ArrivalStream {
 
  private:
   Random shape_random_;
-  RequestShape shape_;
+  Lengths sizes_, outputs_;
 };
 
 // Between two requests, in nanoseconds.
@@ -193,7 +204,11 @@ Checked<ArrivalProcess> parse_arrivals(std::string_view text) {
       fail(bad_input(fmt::format("unknown arrivals '{}'", text))
                .with_hint(did_you_mean(kind, kKinds))
                .with_hint("arrivals are poisson:RATE, mmpp:CALM,BURST,10s,1s, diurnal:MEAN,PEAK,24h or trace:FILE"));
-  if (kind == "poisson") {
+  const bool bare = colon == std::string_view::npos && !kind.empty() && kind.front() >= '0' && kind.front() <= '9';
+  if (bare) {
+    const Result<RequestsPerSecond> rate = parse_request_rate(text);
+    parsed = rate ? Result<ArrivalProcess>(Poisson{*rate}) : fail(rate.error());
+  } else if (kind == "poisson") {
     Result<RequestsPerSecond> rate = parse_rate(trim(rest));
     parsed = rate ? Result<ArrivalProcess>(Poisson{*rate}) : fail(rate.error());
   } else if (kind == "mmpp") {

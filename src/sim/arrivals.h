@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "sim/lengths.h"
 #include "sim/sim_time.h"
 
 namespace rightsize::sim {
@@ -71,12 +72,6 @@ Checked<ArrivalProcess> parse_arrivals(std::string_view text);
 // the line and the reason: a time that is no number, negative, NaN or before the one above it; a size that is not a
 // whole number from 1; an empty trace. Reports at most twenty mistakes.
 Checked<Trace> parse_trace(const std::string& file, std::string text);
-
-// Token counts of synthetic requests: fixed, or exponential around the mean (at least 1).
-struct RequestShape {
-  double size = 1, output = 1;
-  bool exponential = false;
-};
 
 // Arrivals in order of time, produced in blocks so that the cost of the virtual call vanishes.
 class ArrivalStream {

@@ -38,28 +38,41 @@ void plan_step(const StepView& view, const ContinuousConfig& config, StepPlan& p
 
 RequestsPerSecond capacity(const ContinuousServer& server, const RequestShape& shape) {
   const ContinuousConfig& c = server.batching;
-  const double per_sequence = shape.size + shape.output / 2;  // mean cache of a sequence half way through its answer
+  const double per_sequence = shape.mean_context();
   const double limit = static_cast<double>(std::min(c.max_sequences, c.token_budget));
-  RequestsPerSecond total;
+  const bool apart = !server.prefills.empty();
+  RequestsPerSecond total, prompts;
   for (const StepCost& cost : server.replicas) {
     const std::int64_t kv_tokens = cost.kv_tokens > 0 ? cost.kv_tokens : c.kv_tokens;
     const double batch = std::max(1.0, std::min(limit, std::floor(static_cast<double>(kv_tokens) / per_sequence)));
     // One request costs its prompt and, per output token, its share of a step.
     const double step = cost.decode(batch, batch * per_sequence);
-    total += requests_per_s(1e9 / (shape.size * cost.prefill + shape.output * step / batch));
+    const double prompt = apart ? 0 : shape.size * cost.prefill;
+    total += requests_per_s(1e9 / (prompt + shape.output * step / batch));
   }
-  return total;
+  if (!apart) return total;
+  for (const StepCost& cost : server.prefills) {
+    const double base = cost.base / static_cast<double>(c.token_budget);  // a pass is full where many wait
+    prompts += requests_per_s(1e9 / (shape.size * (cost.prefill + base)));
+  }
+  return std::min(total, prompts);
 }
 
 RequestShape mean_shape(const ArrivalProcess& arrivals, const RequestShape& shape) {
   const auto* trace = std::get_if<std::shared_ptr<const Trace>>(&arrivals);
   if (trace == nullptr || !(*trace)->has_tokens) return shape;
-  RequestShape mean{0, 0, false};
+  RequestShape mean{.size = 0, .output = 0};
+  double size_squares = 0, output_squares = 0;
   const double count = static_cast<double>((*trace)->arrivals.size());
   for (const Arrival& arrival : (*trace)->arrivals) {
-    mean.size += arrival.size / count;
-    mean.output += arrival.output / count;
+    const double size = arrival.size, output = arrival.output;
+    mean.size += size / count;
+    mean.output += output / count;
+    size_squares += size * size / count;
+    output_squares += output * output / count;
   }
+  mean.size_variation = std::sqrt(std::max(0.0, size_squares / (mean.size * mean.size) - 1));
+  mean.output_variation = std::sqrt(std::max(0.0, output_squares / (mean.output * mean.output) - 1));
   return mean;
 }
 

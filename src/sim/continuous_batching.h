@@ -4,10 +4,13 @@
 //
 // What is modelled: token budget, chunked prefill (or whole prompts only), a limit on sequences, KV-cache capacity in
 // tokens, admission in order of arrival when the whole prompt fits the free cache, preemption of the newest sequence by
-// recomputation when the cache is full. What is not: the cache's block size (at most block-1 tokens a sequence), prefix
-// caching, speculative decoding.
+// recomputation when the cache is full. Separate workers for prompts and answers: a prompt goes through a prefill
+// worker, its cache over to a decode worker when both have time and room, and the first token comes with the first step
+// there. What is not: the cache's block size (at most block-1 tokens a sequence), prefix caching, speculative decoding,
+// pages a prefill worker keeps until they have been fetched.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -34,13 +37,20 @@ struct StepCost {
   double base = 0, prefill = 0, sequence = 0, context = 0;
   double request = 0;          // outside the steps, before the first token: network, tokenizer
   std::int64_t kv_tokens = 0;  // what the cache of this replica holds; 0: as ContinuousConfig says
-  // Mixtures of experts: n sequences read 1 - (1 - expert_chance)^n of the experts, which takes so much of `experts`.
-  double experts = 0, expert_chance = 0;
+  // Mixtures of experts: n sequences read a share of the experts, which takes so much of `experts`. Each visits one
+  // with `expert_chance` where all are alike; popularity is gamma distributed with shape `expert_evenness` (0: all
+  // alike).
+  double experts = 0, expert_chance = 0, expert_evenness = 0;
 
+  // The share of the experts that n sequences read: 1 - E[exp(-visits)].
+  double read_by(double n) const {
+    if (!(expert_evenness > 0)) return 1 - std::pow(1 - expert_chance, n);
+    const double visits = -std::log1p(-std::min(expert_chance, 0.999)) * n;
+    return 1 - std::pow(1 + visits / expert_evenness, -expert_evenness);
+  }
   // A decode step of n sequences with so many tokens in the cache.
   double decode(double n, double tokens) const {
-    const double read = experts > 0 ? experts * (1 - std::pow(1 - expert_chance, n)) : 0;
-    return base + read + sequence * n + context * tokens;
+    return base + (experts > 0 ? experts * read_by(n) : 0) + sequence * n + context * tokens;
   }
 };
 
@@ -62,10 +72,20 @@ struct StepPlan {
 // argument so that its storage is reused).
 void plan_step(const StepView& view, const ContinuousConfig& config, StepPlan& plan);
 
+// Handing a request from a prefill to a decode worker: nanoseconds, and for each token of its prompt.
+struct Transfer {
+  double request = 0, token = 0;
+
+  double time(double tokens) const { return request + token * tokens; }
+};
+
 struct ContinuousServer {
   // May differ. A request goes to the one with the least work outstanding, in time, among those it fits.
   std::vector<StepCost> replicas;
   ContinuousConfig batching = {};
+  // Workers for prompts alone; then `replicas` decode. Empty: each replica does both.
+  std::vector<StepCost> prefills = {};
+  Transfer transfer = {};
 };
 
 struct ContinuousProfile {
@@ -82,9 +102,9 @@ struct ContinuousProfile {
 };
 
 // The most requests of the mean shape that it can do: the batch as full as limits and cache allow, every step
-// carrying its share of prompts.
+// carrying its share of prompts; of separate workers, what the slower kind can.
 RequestsPerSecond capacity(const ContinuousServer& server, const RequestShape& shape);
-// The mean prompt and output of a trace; the shape itself for the others.
+// The mean prompt and output of a trace and how far they vary; the shape itself for the others.
 RequestShape mean_shape(const ArrivalProcess& arrivals, const RequestShape& shape);
 
 // Nothing when the load is at or above capacity. A request that can never fit (its tokens exceed the cache, or

@@ -137,6 +137,87 @@ RC_GTEST_PROP(SimulateContinuous, LittlesLawHoldsAndEveryRequestIsAccountedFor, 
   RC_ASSERT(p->all.utilization <= 1.0 + 1e-9);
 }
 
+// Separate workers, by hand: the prompt of 10 tokens takes 10 us, its way over 50 us and 0.1 us a token, then 5 steps
+// of 105 us + 1 us for every token in the cache (10 to 14), the first of which brings the first token.
+TEST(SeparateWorkers, OneRequestMatchesAHandCalculation) {
+  Trace trace;
+  trace.arrivals = {{0, 10, 5}};
+  trace.has_tokens = true;
+  ContinuousServer server{{{100e3, 0, 5e3, 1e3}}, {}};
+  server.prefills = {{0, 1e3}};
+  server.transfer = {50e3, 100};
+  const auto p = simulate(server, std::make_shared<const Trace>(trace), {}, {});
+  ASSERT_TRUE(p);
+  EXPECT_EQ(p->all.completed, 1u);
+  EXPECT_NEAR(value_of(p->ttft, Statistic::kMean), 10e3 + 51e3 + 115e3, 1);
+  EXPECT_NEAR(value_of(p->all.latency, Statistic::kMean), 61e3 + 5 * 105e3 + 60e3, 1);
+  EXPECT_NEAR(value_of(p->tpot, Statistic::kMean), (4 * 105e3 + 50e3) / 4, 1);
+  EXPECT_EQ(p->steps, 5u);
+  EXPECT_EQ(p->all.latency_sum, p->all.presence);
+}
+
+// Two prompts at once: the first is on its way while the second is worked on, and neither stretches the other's steps.
+TEST(SeparateWorkers, PromptsDoNotStretchSteps) {
+  Trace trace;
+  trace.arrivals = {{0, 1000, 50}, {10'000'000, 1000, 50}};
+  trace.has_tokens = true;
+  ContinuousServer together{{{100e3, 10e3, 0, 0}}, {}}, apart = together;
+  apart.prefills = {{0, 10e3}};
+  const auto mixed = simulate(together, std::make_shared<const Trace>(trace), {}, {});
+  const auto separate = simulate(apart, std::make_shared<const Trace>(trace), {}, {});
+  ASSERT_TRUE(mixed && separate);
+  EXPECT_NEAR(value_of(separate->tpot, Statistic::kP99), 100e3, 2e3);
+  EXPECT_GT(value_of(mixed->tpot, Statistic::kP99), 250e3);  // 10 ms of prompt in one of 49 steps
+}
+
+// A decode worker whose cache is full lets a request wait with its own, and one that gives way starts again there.
+TEST(SeparateWorkers, AFullCachePreemptsAndNobodyIsLost) {
+  Trace trace;
+  for (int i = 0; i < 6; ++i) trace.arrivals.push_back({i, 10, 10});
+  trace.has_tokens = true;
+  ContinuousServer server{{{100e3, 1e3, 0, 0}}, {8192, 8, 30, true}};
+  server.prefills = {{0, 1e3}};
+  const auto p = simulate(server, std::make_shared<const Trace>(trace), {}, {});
+  ASSERT_TRUE(p);
+  EXPECT_EQ(p->all.completed, 6u);
+  EXPECT_GT(p->preemptions, 0u);
+  EXPECT_EQ(p->all.presence, p->all.latency_sum);
+}
+
+RC_GTEST_PROP(SeparateWorkers, LittlesLawHoldsAndEveryRequestIsAccountedFor, ()) {
+  ContinuousServer server;
+  for (int i = *rc::gen::inRange(1, 4); i > 0; --i) server.replicas.push_back({5e6 * i, 10e3, 20e3, 3});
+  for (int i = *rc::gen::inRange(1, 4); i > 0; --i) server.prefills.push_back({0, 10e3 * i});
+  server.transfer = {*rc::gen::element(0.0, 5e6), *rc::gen::element(0.0, 1e3)};
+  server.batching = {*rc::gen::element<std::int64_t>(512, 8192), *rc::gen::element<std::int64_t>(1, 8, 256),
+                     *rc::gen::element<std::int64_t>(2000, 20'000, 1'000'000), true};
+  const RequestShape shape{300, 50, true};
+  const RequestsPerSecond rate = capacity(server, shape) * *rc::gen::element(0.2, 0.7, 0.95);
+  const RunLength length{2000, static_cast<std::uint64_t>(*rc::gen::inRange(1, 100)), 0, Statistic::kP99};
+  const auto p = simulate(server, Poisson{rate}, shape, length);
+  RC_ASSERT(p.has_value());
+  RC_ASSERT(p->all.completed + p->all.rejected == p->all.requests);
+  RC_ASSERT(p->all.presence == p->all.latency_sum);
+  RC_ASSERT(p->all.utilization <= 1.0 + 1e-9);
+  // Nobody's first token comes before a prompt, a transfer and a step.
+  RC_ASSERT(value_of(p->ttft, Statistic::kMean) > server.transfer.request);
+  const auto again = simulate(server, Poisson{rate}, shape, length);
+  RC_ASSERT(again->all.latency_sum == p->all.latency_sum);
+}
+
+// What is sent over cannot come faster than the slower kind of worker.
+TEST(SeparateWorkers, CapacityIsThatOfTheSlowerKind) {
+  const RequestShape shape{1000, 100, false};
+  ContinuousServer server{{{6e6, 0, 20e3, 0}}, {}};
+  server.prefills = {{0, 100e3}};  // 100 ms a prompt
+  EXPECT_NEAR(in_requests_per_s(capacity(server, shape)), 10, 1e-9);
+  server.prefills.assign(100, {0, 100e3});
+  const double decode = in_requests_per_s(capacity(server, shape));
+  EXPECT_LT(decode, 1000);
+  server.replicas.push_back(server.replicas.front());
+  EXPECT_NEAR(in_requests_per_s(capacity(server, shape)), std::min(1000.0, 2 * decode), 1e-6);
+}
+
 TEST(SimulateContinuous, OverloadIsRefused) {
   const ContinuousServer server{{{6e6, 15e3, 20e3, 4}}, {}};
   const RequestShape shape{500, 200, false};

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/cancel.h"
 #include "base/random.h"
 
 namespace rightsize::sim {
@@ -136,7 +137,7 @@ class Engine {
       const std::size_t got = stream_->fill(std::span(block.data(), want));
       for (const Arrival& arrival : std::span(block.data(), got)) arrive(arrival);
       profile_.requests += got;
-      stop = got < want || tight_enough();
+      stop = got < want || tight_enough() || cancelled();
     }
     advance(kNever);
     finish();

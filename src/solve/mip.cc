@@ -7,8 +7,7 @@
 #include <memory>
 #include <string>
 
-#include <Cbc_C_Interface.h>
-#include <Clp_C_Interface.h>
+#include "solve/coin.h"
 
 namespace rightsize::solve {
 
@@ -87,25 +86,26 @@ Solution trivial(const Model& model) {
 using CbcModel = std::unique_ptr<Cbc_Model, void (*)(Cbc_Model*)>;
 
 CbcModel make_cbc(const Model& model, const Limits& limits) {
-  CbcModel cbc(Cbc_newModel(), [](Cbc_Model* m) { Cbc_deleteModel(m); });
+  CbcModel cbc(coin().Cbc_newModel(), [](Cbc_Model* m) { coin().Cbc_deleteModel(m); });
   Packed packed(model);
-  Cbc_loadProblem(cbc.get(), static_cast<int>(model.columns().size()), static_cast<int>(model.rows().size()),
-                  packed.starts.data(), packed.rows.data(), packed.values.data(), packed.column_lower.data(),
-                  packed.column_upper.data(), packed.cost.data(), packed.row_lower.data(), packed.row_upper.data());
+  coin().Cbc_loadProblem(cbc.get(), static_cast<int>(model.columns().size()), static_cast<int>(model.rows().size()),
+                         packed.starts.data(), packed.rows.data(), packed.values.data(), packed.column_lower.data(),
+                         packed.column_upper.data(), packed.cost.data(), packed.row_lower.data(),
+                         packed.row_upper.data());
   for (std::size_t i = 0; i < model.columns().size(); ++i) {
-    if (model.columns()[i].whole) Cbc_setInteger(cbc.get(), static_cast<int>(i));
+    if (model.columns()[i].whole) coin().Cbc_setInteger(cbc.get(), static_cast<int>(i));
   }
-  Cbc_setLogLevel(cbc.get(), 0);
-  Cbc_setParameter(cbc.get(), "log", "0");
-  Cbc_setParameter(cbc.get(), "threads", "0");
-  Cbc_setParameter(cbc.get(), "timeMode", "elapsed");
-  Cbc_setMaximumNodes(cbc.get(), limits.nodes);
-  Cbc_setMaximumSeconds(cbc.get(), limits.seconds);
-  Cbc_setAllowableFractionGap(cbc.get(), limits.relative_gap);
+  coin().Cbc_setLogLevel(cbc.get(), 0);
+  coin().Cbc_setParameter(cbc.get(), "log", "0");
+  coin().Cbc_setParameter(cbc.get(), "threads", "0");
+  coin().Cbc_setParameter(cbc.get(), "timeMode", "elapsed");
+  coin().Cbc_setMaximumNodes(cbc.get(), limits.nodes);
+  coin().Cbc_setMaximumSeconds(cbc.get(), limits.seconds);
+  coin().Cbc_setAllowableFractionGap(cbc.get(), limits.relative_gap);
   if (limits.start.size() == model.columns().size()) {
     std::vector<int> index(limits.start.size());
     for (std::size_t i = 0; i < index.size(); ++i) index[i] = static_cast<int>(i);
-    Cbc_setMIPStartI(cbc.get(), static_cast<int>(index.size()), index.data(), limits.start.data());
+    coin().Cbc_setMIPStartI(cbc.get(), static_cast<int>(index.size()), index.data(), limits.start.data());
   }
   return cbc;
 }
@@ -116,20 +116,20 @@ Solution solve(const Model& model, const Limits& limits) {
   if (model.columns().empty() || model.entries().empty()) return trivial(model);
   CbcModel cbc = make_cbc(model, limits);
   const auto began = std::chrono::steady_clock::now();
-  Cbc_solve(cbc.get());
+  coin().Cbc_solve(cbc.get());
   Solution solution;
-  if (Cbc_isProvenInfeasible(cbc.get()) != 0) return {Status::kInfeasible, 0, 0, {}, false};
+  if (coin().Cbc_isProvenInfeasible(cbc.get()) != 0) return {Status::kInfeasible, 0, 0, {}, false};
   solution.out_of_time =
-      Cbc_isProvenOptimal(cbc.get()) == 0 &&
+      coin().Cbc_isProvenOptimal(cbc.get()) == 0 &&
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count() > limits.seconds;
-  solution.bound = Cbc_getBestPossibleObjValue(cbc.get());
-  solution.values = copy_of(Cbc_bestSolution(cbc.get()), model.columns().size());
+  solution.bound = coin().Cbc_getBestPossibleObjValue(cbc.get());
+  solution.values = copy_of(coin().Cbc_bestSolution(cbc.get()), model.columns().size());
   if (solution.values.empty()) return solution;
   for (std::size_t i = 0; i < solution.values.size(); ++i) {
     if (model.columns()[i].whole) solution.values[i] = std::round(solution.values[i]);
   }
   solution.objective = cost_of(model, solution.values);
-  solution.status = Cbc_isProvenOptimal(cbc.get()) != 0 ? Status::kOptimal : Status::kFeasible;
+  solution.status = coin().Cbc_isProvenOptimal(cbc.get()) != 0 ? Status::kOptimal : Status::kFeasible;
   // Proved within the gap asked for: with a gap of nothing the answer itself is the bound.
   if (solution.status == Status::kOptimal && limits.relative_gap == 0) solution.bound = solution.objective;
   solution.bound = std::min(solution.bound, solution.objective);
@@ -142,19 +142,21 @@ LinearSolution solve_relaxation(const Model& model) {
     Solution simple = trivial(model);
     return {simple.status, simple.objective, simple.values, std::vector<double>(model.rows().size(), 0.0)};
   }
-  std::unique_ptr<Clp_Simplex, void (*)(Clp_Simplex*)> clp(Clp_newModel(), [](Clp_Simplex* m) { Clp_deleteModel(m); });
-  Clp_setLogLevel(clp.get(), 0);
+  std::unique_ptr<Clp_Simplex, void (*)(Clp_Simplex*)> clp(coin().Clp_newModel(),
+                                                           [](Clp_Simplex* m) { coin().Clp_deleteModel(m); });
+  coin().Clp_setLogLevel(clp.get(), 0);
   Packed packed(model);
-  Clp_loadProblem(clp.get(), static_cast<int>(model.columns().size()), static_cast<int>(model.rows().size()),
-                  packed.starts.data(), packed.rows.data(), packed.values.data(), packed.column_lower.data(),
-                  packed.column_upper.data(), packed.cost.data(), packed.row_lower.data(), packed.row_upper.data());
-  Clp_primal(clp.get(), 0);
-  const int status = Clp_status(clp.get());
+  coin().Clp_loadProblem(clp.get(), static_cast<int>(model.columns().size()), static_cast<int>(model.rows().size()),
+                         packed.starts.data(), packed.rows.data(), packed.values.data(), packed.column_lower.data(),
+                         packed.column_upper.data(), packed.cost.data(), packed.row_lower.data(),
+                         packed.row_upper.data());
+  coin().Clp_primal(clp.get(), 0);
+  const int status = coin().Clp_status(clp.get());
   solution.status = status == 0 ? Status::kOptimal : status == 1 ? Status::kInfeasible : Status::kUnknown;
   if (solution.status != Status::kOptimal) return solution;
-  solution.objective = Clp_objectiveValue(clp.get());
-  solution.values = copy_of(Clp_primalColumnSolution(clp.get()), model.columns().size());
-  solution.prices = copy_of(Clp_dualRowSolution(clp.get()), model.rows().size());
+  solution.objective = coin().Clp_objectiveValue(clp.get());
+  solution.values = copy_of(coin().Clp_primalColumnSolution(clp.get()), model.columns().size());
+  solution.prices = copy_of(coin().Clp_dualRowSolution(clp.get()), model.rows().size());
   return solution;
 }
 

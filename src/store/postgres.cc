@@ -1,15 +1,15 @@
 #include <charconv>
 
 #include <fmt/format.h>
-#include <libpq-fe.h>
 
 #include "store/database.h"
+#include "store/libpq.h"
 
 namespace rightsize::store {
 namespace {
 
 struct Clear {
-  void operator()(PGresult* result) const { PQclear(result); }
+  void operator()(PGresult* result) const { libpq().PQclear(result); }
 };
 using Answer = std::unique_ptr<PGresult, Clear>;
 
@@ -29,9 +29,10 @@ class PostgresRow : public Row {
     return value;
   }
   std::string_view text(int column) const override {
-    return {PQgetvalue(result_, row_, column), static_cast<std::size_t>(PQgetlength(result_, row_, column))};
+    return {libpq().PQgetvalue(result_, row_, column),
+            static_cast<std::size_t>(libpq().PQgetlength(result_, row_, column))};
   }
-  bool is_null(int column) const override { return PQgetisnull(result_, row_, column) != 0; }
+  bool is_null(int column) const override { return libpq().PQgetisnull(result_, row_, column) != 0; }
 
  private:
   const PGresult* result_;
@@ -81,7 +82,7 @@ std::string without_password(const std::string& url) {
 class Postgres : public Database {
  public:
   Postgres(PGconn* connection, std::string name) : connection_(connection), name_(std::move(name)) {}
-  ~Postgres() override { PQfinish(connection_); }
+  ~Postgres() override { libpq().PQfinish(connection_); }
 
   using Database::run;
   Result<> run(const std::string& sql, const std::vector<Value>& values) override {
@@ -94,19 +95,19 @@ class Postgres : public Database {
     for (const Value& value : values) texts.push_back(as_text(value));
     std::vector<const char*> pointers;
     for (const auto& text : texts) pointers.push_back(text ? text->c_str() : nullptr);
-    const Answer answer(PQexecParams(connection_, sql.c_str(), static_cast<int>(values.size()), nullptr,
+    const Answer answer(libpq().PQexecParams(connection_, sql.c_str(), static_cast<int>(values.size()), nullptr,
                                      pointers.data(), nullptr, nullptr, 0));
-    const ExecStatusType status = PQresultStatus(answer.get());
+    const ExecStatusType status = libpq().PQresultStatus(answer.get());
     if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) return fail(wrong(answer.get()));
-    for (int row = 0; row < PQntuples(answer.get()); ++row) take(PostgresRow(answer.get(), row));
+    for (int row = 0; row < libpq().PQntuples(answer.get()); ++row) take(PostgresRow(answer.get(), row));
     return {};
   }
 
   Result<> insert(const std::string& table, const std::vector<std::string>& columns,
                   const std::function<bool(std::vector<Value>&)>& next) override {
     const std::string sql = fmt::format("COPY {} ({}) FROM STDIN", table, fmt::join(columns, ","));
-    const Answer started(PQexec(connection_, sql.c_str()));
-    if (PQresultStatus(started.get()) != PGRES_COPY_IN) return fail(wrong());
+    const Answer started(libpq().PQexec(connection_, sql.c_str()));
+    if (libpq().PQresultStatus(started.get()) != PGRES_COPY_IN) return fail(wrong());
     std::vector<Value> values;
     std::string block;
     while (next(values)) {
@@ -117,10 +118,10 @@ class Postgres : public Database {
       block += '\n';
       if (block.size() > (1U << 16) && !send(block)) return fail(wrong());
     }
-    if (!send(block) || PQputCopyEnd(connection_, nullptr) != 1) return fail(wrong());
+    if (!send(block) || libpq().PQputCopyEnd(connection_, nullptr) != 1) return fail(wrong());
     bool good = true;
-    while (const Answer answer = Answer(PQgetResult(connection_))) {
-      good = good && PQresultStatus(answer.get()) == PGRES_COMMAND_OK;
+    while (const Answer answer = Answer(libpq().PQgetResult(connection_))) {
+      good = good && libpq().PQresultStatus(answer.get()) == PGRES_COMMAND_OK;
     }
     if (!good) return fail(wrong());
     return {};
@@ -141,16 +142,17 @@ class Postgres : public Database {
 
  private:
   bool send(std::string& block) {
-    const bool sent = block.empty() || PQputCopyData(connection_, block.data(), static_cast<int>(block.size())) == 1;
+    const bool sent =
+        block.empty() || libpq().PQputCopyData(connection_, block.data(), static_cast<int>(block.size())) == 1;
     block.clear();
     return sent;
   }
 
   // The server's words, and what they mean for the user where its code is one of those people meet.
   Error wrong(const PGresult* answer = nullptr) const {
-    std::string words = PQerrorMessage(connection_);
+    std::string words = libpq().PQerrorMessage(connection_);
     while (!words.empty() && words.back() == '\n') words.pop_back();
-    const char* state = answer == nullptr ? nullptr : PQresultErrorField(answer, PG_DIAG_SQLSTATE);
+    const char* state = answer == nullptr ? nullptr : libpq().PQresultErrorField(answer, PG_DIAG_SQLSTATE);
     const std::string_view code = state == nullptr ? "" : state;
     std::string hint;
     if (code == "55P03") hint = "another process is writing; nothing was changed: try again";
@@ -166,14 +168,15 @@ class Postgres : public Database {
 }  // namespace
 
 Result<std::unique_ptr<Database>> open_postgres(const std::string& url) {
-  PGconn* connection = PQconnectdb(url.c_str());
+  if (!libpq().loaded) return fail(libpq().loaded.error());
+  PGconn* connection = libpq().PQconnectdb(url.c_str());
   auto database = std::make_unique<Postgres>(connection, without_password(url));
-  if (PQstatus(connection) != CONNECTION_OK) {
-    std::string words = PQerrorMessage(connection);
+  if (libpq().PQstatus(connection) != CONNECTION_OK) {
+    std::string words = libpq().PQerrorMessage(connection);
     while (!words.empty() && words.back() == '\n') words.pop_back();
     return fail(unreadable(fmt::format("{}: {}", database->name(), words)));
   }
-  PQsetNoticeProcessor(
+  libpq().PQsetNoticeProcessor(
       connection, [](void*, const char*) {}, nullptr);
   return database;
 }

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/long_work.h"
+
 namespace rightsize::telemetry {
 namespace {
 
@@ -22,8 +24,12 @@ class Descriptor final : public ByteSource {
 
   Result<std::size_t> read(std::span<char> buffer) override {
     for (;;) {
+      if (LongWork::stopped()) return 0;  // asked to end: as if the file ended here
       const ssize_t got = ::read(fd_, buffer.data(), buffer.size());
-      if (got >= 0) return static_cast<std::size_t>(got);
+      if (got >= 0) {
+        LongWork::step(static_cast<std::uint64_t>(got));
+        return static_cast<std::size_t>(got);
+      }
       if (errno != EINTR) return fail(unreadable(fmt::format("cannot read {}: {}", name_, std::strerror(errno))));
     }
   }

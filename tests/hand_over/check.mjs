@@ -20,6 +20,8 @@ const {parseAllDocuments} = await import('yaml');
 
 const TRAIN = ['--model', 'llama-3.1-8b', '--tokens', '1B'];
 const SERVE = ['--job', 'serve', '--model', 'llama-3.1-8b', '--rate', '20/s', '--ttft-slo', '1s', '--tpot-slo', '50ms'];
+// A model that no machine of the kind holds.
+const SPAN = ['--job', 'serve', '--model', 'llama-3.1-405b', '--precision', 'bf16', '--rate', '1/s', '--gpu', 'h100-sxm', '--providers', 'aws'];
 const REQUESTS = [
   [[...TRAIN, '--providers', 'aws', '--gpu', 'h100-sxm', '--gpus', '16'], ['skypilot', 'kubernetes', 'karpenter', 'slurm', 'terraform']],
   [[...TRAIN, '--providers', 'gcp', '--gpu', 'b200-sxm', '--gpus', '16'], ['skypilot', 'kubernetes', 'terraform']],
@@ -35,6 +37,8 @@ const REQUESTS = [
   [[...SERVE, '--stack', 'sglang', '--gpu', 'l40s', '--providers', 'aws'], ['kubernetes', 'slurm']],
   [['--job', 'serve', '--model', 'bert-base', '--rate', '500/s', '--ttft-slo', '100ms', '--providers', 'gcp'], ['triton', 'kubernetes', 'terraform']],
   [['--job', 'serve', '--model', 'llama-3.1-8b', '--items', '1M', '--providers', 'aws'], ['skypilot', 'kubernetes', 'slurm']],
+  [[...SPAN, '--stack', 'vllm'], ['kubernetes', 'slurm', 'karpenter', 'terraform']],
+  [[...SPAN, '--stack', 'sglang'], ['kubernetes', 'slurm']],
 ];
 
 const failures = [];
@@ -60,6 +64,7 @@ function checkBash(script, where) {
 // Where a kind's class and type are.
 const KINDS = {
   'v1/Service': 'kubernetes-models/v1/Service',
+  'v1/PodTemplate': 'kubernetes-models/v1/PodTemplate',
   'v1/PersistentVolumeClaim': 'kubernetes-models/v1/PersistentVolumeClaim',
   'batch/v1/Job': 'kubernetes-models/batch/v1/Job',
   'apps/v1/Deployment': 'kubernetes-models/apps/v1/Deployment',
@@ -69,7 +74,19 @@ const KINDS = {
 };
 const typed = [];  // [kind's path, object, where], checked by the compiler at the end
 
+const ajv = new Ajv({allErrors: true, allowUnionTypes: true});
+const leaderWorkerSet = ajv.compile(JSON.parse(readFileSync(join(here, 'leaderworkerset.schema.json'), 'utf8')));
+
+// The set itself by a schema of its documented fields, its pods as the API has them.
+async function checkLeaderWorkerSet(object, where) {
+  if (!leaderWorkerSet(object)) failures.push(...leaderWorkerSet.errors.map((e) => `${where}: ${e.instancePath} ${e.message} ${JSON.stringify(e.params)}`));
+  const pods = object.spec?.leaderWorkerTemplate ?? {};
+  for (const template of [pods.leaderTemplate, pods.workerTemplate])
+    await checkObject({apiVersion: 'v1', kind: 'PodTemplate', metadata: {name: 'pod'}, template}, where);
+}
+
 async function checkObject(object, where) {
+  if (object.kind === 'LeaderWorkerSet') return checkLeaderWorkerSet(object, where);
   const path = KINDS[`${object.apiVersion}/${object.kind}`];
   if (!path) return failures.push(`${where}: no schema of ${object.apiVersion} ${object.kind}`);
   const Kind = (await import(path))[object.kind];
@@ -80,7 +97,7 @@ async function checkObject(object, where) {
   }
   ++objects;
   typed.push([path, object.kind, object, where]);
-  const pod = object.spec?.template?.spec;
+  const pod = object.spec?.template?.spec ?? object.template?.spec;
   for (const c of pod?.containers ?? []) checkBash(c.args?.[0] ?? '', `${where} ${object.kind}`);
 }
 
@@ -99,7 +116,7 @@ function checkTypes() {
   rmSync(file);
 }
 
-const skypilot = new Ajv({allErrors: true, allowUnionTypes: true}).compile(JSON.parse(readFileSync(join(here, 'skypilot.schema.json'), 'utf8')));
+const skypilot = ajv.compile(JSON.parse(readFileSync(join(here, 'skypilot.schema.json'), 'utf8')));
 
 function checkTriton(text, where) {
   const run = spawnSync('protoc', ['--encode=ModelConfig', `--proto_path=${here}`, 'triton_config.proto'], {input: text, encoding: 'utf8'});
@@ -114,6 +131,9 @@ const CHECKS = {
     if (task.setup) checkBash(task.setup, where);
   },
   async kubernetes(text, where) {
+    for (const object of objectsOf(text, where)) await checkObject(object, where);
+  },
+  async leaderworkerset(text, where) {
     for (const object of objectsOf(text, where)) await checkObject(object, where);
   },
   async karpenter(text, where) {
@@ -155,6 +175,7 @@ checkTypes();
 const BROKEN = {
   skypilot: 'name: a\nresources: {infra: aws, accelerators: "H100:8", disc_size: 5}\nenvs: {}\nrun: echo\n',
   kubernetes: 'apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {clusterIPP: None}\n',
+  leaderworkerset: 'apiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\nmetadata: {name: a}\nspec: {replica: 2, leaderWorkerTemplate: {size: 2, workerTemplate: {spec: {containers: []}}}}\n',
   karpenter: 'apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec: {}\n',
   slurm: 'if true; then\n',
   terraform: 'resource "a" {{\n',

@@ -10,6 +10,7 @@
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/parse_units.h"
+#include "base/text.h"
 #include "report.h"
 
 namespace rightsize::fit {
@@ -77,6 +78,19 @@ TEST(MeasuredSpeeds, StatedIntervalsHoldAboutFourOfFiveRows) {
   }
   EXPECT_GE(inside / all, 0.76);
   EXPECT_LE(inside / all, 0.93);
+}
+
+// data/stacks.csv says of every stack which runs stand behind it: `fit . --runs` prints what they are.
+TEST(MeasuredSpeeds, TheRunsBehindAStackAreThoseItNames) {
+  const std::string stacks = *read_file(kRoot + "/data/stacks.csv");
+  const std::string rows = measured_rows(world().stages, *world().measurements, *world().table.constants());
+  std::size_t count = 0;
+  for (std::string_view line : split_list(rows, '\n')) {
+    const std::string_view facts = line.substr(0, line.find(',', line.find(',', line.find(',') + 1) + 1));
+    EXPECT_NE(stacks.find(facts), std::string::npos) << facts;
+    ++count;
+  }
+  EXPECT_EQ(count, 8u * 5u);
 }
 
 // Of every file most rows can be asked for; what cannot be expressed is counted, not hidden.

@@ -5,7 +5,10 @@
 //   fit ROOT --take               write every refit, better or not (after a change of the model)
 //   fit ROOT --dry                write nothing
 //   fit ROOT --validate [FILE]    errors with the constants as they are, and with models and GPUs left out; Markdown to
-//   FILE fit ROOT --quick [FILE]       the same without the left-out fits
+//   FILE
+//   fit ROOT --quick [FILE]       the same without the left-out fits
+//   fit ROOT --runs               which runs every stack was fitted on, as rows of data/stacks.csv
+//   fit ROOT --by-model           with either: the same figures of each model, on the screen
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -25,7 +28,7 @@ using namespace rightsize;
 struct Options {
   std::string root = ".", out;
   std::vector<std::string> stages;
-  bool take = false, dry = false, validate = false, quick = false, record = false;
+  bool take = false, dry = false, validate = false, quick = false, record = false, by_model = false, runs = false;
 };
 
 Options options_of(int count, char** words) {
@@ -35,6 +38,10 @@ Options options_of(int count, char** words) {
     const bool more = i + 1 < count && words[i + 1][0] != '-';
     if (word == "--take")
       options.take = true;
+    else if (word == "--runs")
+      options.runs = true;
+    else if (word == "--by-model")
+      options.by_model = true;
     else if (word == "--dry")
       options.dry = true;
     else if (word == "--record" && more)
@@ -61,10 +68,15 @@ Checked<> run(const Options& options) {
   for (const fit::Stage& stage : stages) files.insert(files.end(), stage.files.begin(), stage.files.end());
   RIGHTSIZE_TRY(const std::unique_ptr<fit::Measurements> measurements, fit::Measurements::read(options.root, files));
   RIGHTSIZE_TRY(fit::ConstantTable table, fit::ConstantTable::read(options.root + "/data"));
+  if (options.runs) {
+    RIGHTSIZE_TRY(const perf::Constants constants, table.constants());
+    std::fputs(fit::measured_rows(stages, *measurements, constants).c_str(), stdout);
+    return {};
+  }
   if (options.validate || options.quick) {
     RIGHTSIZE_TRY(const std::vector<fit::Validated> rows,
                   fit::validate(stages, *measurements, table, options.validate));
-    std::fputs(fit::as_text(rows).c_str(), stdout);
+    std::fputs(fit::as_text(rows, options.by_model).c_str(), stdout);
     if (!options.out.empty())
       std::ofstream(options.out) << (options.record ? fit::as_csv(rows) : fit::as_markdown(rows));
     return {};

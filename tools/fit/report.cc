@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -152,6 +154,19 @@ int refused_rows(const Stage& stage, const Measurements& measurements) {
   return count;
 }
 
+std::map<std::string, std::array<Score, 3>> by_model(const LeftOut& found, const std::string& metric) {
+  std::map<std::string, std::array<Outcomes, 3>> parts;
+  const std::array<const Outcomes*, 3> all{&found.as_is, &found.no_model, &found.no_gpu};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (const Outcome& o : *all[i]) parts[o.row->model][i].push_back(o);
+  }
+  std::map<std::string, std::array<Score, 3>> scores;
+  for (const auto& [name, part] : parts) {
+    for (std::size_t i = 0; i < part.size(); ++i) scores[name][i] = score_of(part[i], metric);
+  }
+  return scores;
+}
+
 std::string markdown_score(const Score& score) {
   return score.n == 0 ? " | | "
                       : fmt::format("{} | {:.1f} | {:+.1f}",
@@ -181,13 +196,13 @@ Checked<std::vector<Validated>> validate(const std::vector<Stage>& stages, const
     for (const StageMetric& metric : stage.metrics) {
       const LeftOut& f = found[capability];
       rows.push_back({capability, metric.name, score_of(f.as_is, metric.name), score_of(f.no_model, metric.name),
-                      score_of(f.no_gpu, metric.name), refused_rows(stage, measurements)});
+                      score_of(f.no_gpu, metric.name), refused_rows(stage, measurements), by_model(f, metric.name)});
     }
   }
   return rows;
 }
 
-std::string as_text(const std::vector<Validated>& rows) {
+std::string as_text(const std::vector<Validated>& rows, bool by_model) {
   std::string text =
       fmt::format("{:<48} {:<8} {:>5}  {:>20} {:>6}   {:>20}   {:>20} {:>7}\n", "errors in %: mean, median, bias",
                   "metric", "n", "as it stands", "inside", "model left out", "GPU left out", "refused");
@@ -196,6 +211,10 @@ std::string as_text(const std::vector<Validated>& rows) {
     text += fmt::format("{:<48} {:<8} {:>5}  {} {:>6}   {}   {} {:>7}\n", row.capability, row.metric, row.as_is.n,
                         percents(row.as_is), kernel ? "" : fmt::format("{:.0f}", 100 * row.as_is.inside),
                         percents(row.no_model), percents(row.no_gpu), row.refused);
+    if (!by_model) continue;
+    for (const auto& [model, scores] : row.models)
+      text += fmt::format("  {:<46} {:<8} {:>5}  {} {:>6}   {}   {}\n", model, row.metric, scores[0].n,
+                          percents(scores[0]), "", percents(scores[1]), percents(scores[2]));
   }
   return text;
 }
@@ -248,6 +267,46 @@ std::string as_text(const std::vector<Fitted>& rows) {
                         row.rows < static_cast<int>(kFewestRows) ? "too few rows"
                         : row.taken                              ? "taken"
                                                                  : "kept");
+  }
+  return text;
+}
+
+namespace {
+
+struct Runs {
+  std::set<std::string> gpus, vendors, formats, families, files;
+  double smallest = std::numeric_limits<double>::infinity(), largest = 0;
+};
+
+std::string piped(const std::set<std::string>& names) { return fmt::format("{}", fmt::join(names, "|")); }
+
+}  // namespace
+
+std::string measured_rows(const std::vector<Stage>& stages, const Measurements& measurements,
+                          const perf::Constants& constants) {
+  std::map<std::string, Runs> stacks;
+  for (const Stage& stage : stages) {
+    if (!stage.target.starts_with("stacks/")) continue;
+    for (const MeasuredRow* row : rows_of(stage, measurements, constants)) {
+      const auto& run = std::get<perf::Measurement>(row->what);
+      Runs& runs = stacks[stage.target.substr(stage.target.find('/') + 1)];
+      runs.gpus.insert(row->gpu->name);
+      runs.vendors.insert(row->gpu->vendor);
+      runs.formats.insert(std::string(model::name_of(run.job.precision)));
+      runs.families.insert(run.work.family);
+      runs.files.insert(stage.files.begin(), stage.files.end());
+      runs.smallest = std::min(runs.smallest, run.work.parameters);
+      runs.largest = std::max(runs.largest, run.work.parameters);
+    }
+  }
+  std::string text;
+  for (const auto& [stack, runs] : stacks) {
+    const std::string how = csv_cell("rows of " + joined({runs.files.begin(), runs.files.end()}));
+    text += fmt::format("{0},measured-on,{1},{2}\n{0},measured-vendors,{3},{2}\n", stack, piped(runs.gpus), how,
+                        piped(runs.vendors));
+    text += fmt::format("{0},measured-formats,{1},{2}\n{0},measured-families,{3},{2}\n", stack, piped(runs.formats),
+                        how, piped(runs.families));
+    text += fmt::format("{},measured-parameters,{:.3g}|{:.3g},{}\n", stack, runs.smallest, runs.largest, how);
   }
   return text;
 }

@@ -1,6 +1,8 @@
 // The tables of `make fit` and `make validate`.
 #pragma once
 
+#include <array>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -12,14 +14,15 @@ namespace rightsize::fit {
 struct Validated {
   std::string capability, metric;
   Score as_is, no_model, no_gpu;
-  int refused = 0;  // rows the program cannot express
+  int refused = 0;                                     // rows the program cannot express
+  std::map<std::string, std::array<Score, 3>> models;  // the same three scores of each model
 };
 
 // Every stage with the constants of `table`; with `refit` also the left-out fits, which take minutes.
 Checked<std::vector<Validated>> validate(const std::vector<Stage>& stages, const Measurements& measurements,
                                          const ConstantTable& table, bool refit);
 
-std::string as_text(const std::vector<Validated>& rows);
+std::string as_text(const std::vector<Validated>& rows, bool by_model = false);
 std::string as_markdown(const std::vector<Validated>& rows);
 // Shares, not percents: capability, metric, n, mean, median, inside.
 std::string as_csv(const std::vector<Validated>& rows);
@@ -38,5 +41,9 @@ Checked<std::vector<Fitted>> fit_all(const std::vector<Stage>& stages, const Mea
                                      ConstantTable& table, bool take_all, const std::string& date);
 
 std::string as_text(const std::vector<Fitted>& rows);
+
+// Which runs every stack was fitted on, as rows of data/stacks.csv.
+std::string measured_rows(const std::vector<Stage>& stages, const Measurements& measurements,
+                          const perf::Constants& constants);
 
 }  // namespace rightsize::fit

@@ -118,6 +118,16 @@ Both choose(const std::vector<Offered>& offers, const Job& job) {
   return both;
 }
 
+// What the zone that turned out cheapest asked for a unit of work, of those with a price on the day of reading.
+double best_in_hindsight(const std::vector<Offered>& offers, const Job& job, int day) {
+  double least = INFINITY;
+  for (const Offered& offer : offers) {
+    const double work = job.work_per_hour(*offer.zone);
+    if (work > 0) least = std::min(least, paid(*offer.zone, day, offer.price.on_demand) / work);
+  }
+  return least;
+}
+
 }  // namespace
 
 std::vector<MonthResult> backtest_choice(const History& history, int age) {
@@ -126,7 +136,7 @@ std::vector<MonthResult> backtest_choice(const History& history, int age) {
   for (const int day : first_days(history)) {
     if (day - history.days.front() < std::max(kLeastFitDays, age) || day + kJobDays > history.days.back()) continue;
     const std::vector<Offered> offers = offered_on(history, day, age, to_table(fit_outlook(history, day)));
-    std::vector<double> row, likely, against, floors, on_demand, inside;
+    std::vector<double> row, likely, against, floors, hindsight, on_demand, inside;
     for (const Job& job : jobs) {
       const Both both = choose(offers, job);
       if (both.lowest == nullptr || both.ours == nullptr) continue;
@@ -139,12 +149,13 @@ std::vector<MonthResult> backtest_choice(const History& history, int age) {
       against.push_back(ours_paid / work / (lowest_paid / lowest_work));
       floors.push_back(paid(*both.with_floors->zone, day, both.with_floors->price.on_demand) /
                        job.work_per_hour(*both.with_floors->zone) / (lowest_paid / lowest_work));
+      hindsight.push_back(best_in_hindsight(offers, job, day) / (lowest_paid / lowest_work));
       on_demand.push_back(ours_paid / both.ours->price.on_demand);
       inside.push_back(ours_paid >= said.low * 0.999 && ours_paid <= said.high * 1.001 ? 1 : 0);
     }
     if (row.empty()) continue;
     months.push_back({day, static_cast<int>(row.size()), mean(row), mean(likely), mean(against), mean(floors),
-                      mean(on_demand), mean(inside)});
+                      mean(hindsight), mean(on_demand), mean(inside)});
   }
   return months;
 }
@@ -153,27 +164,30 @@ std::string to_markdown(const std::vector<MonthResult>& months, int age) {
   std::string text = fmt::format(
       "Prices read {} days before the job:\n\n"
       "| month | jobs | lowest row: paid / row | outlook: paid / likely | outlook / lowest row, paid | the same "
-      "with floors allowed | outlook / on-demand | inside low-high |\n|---|--:|--:|--:|--:|--:|--:|--:|\n",
+      "with floors allowed | hindsight / lowest row | outlook / on-demand | inside low-high "
+      "|\n|---|--:|--:|--:|--:|--:|--:|--:|--:|\n",
       age);
   MonthResult sum;
   for (const MonthResult& month : months) {
-    text += fmt::format("| {} | {} | {:.2f} | {:.2f} | {:.2f} | {:.2f} | {:.2f} | {:.0f} % |\n",
+    text += fmt::format("| {} | {} | {:.2f} | {:.2f} | {:.2f} | {:.2f} | {:.2f} | {:.2f} | {:.0f} % |\n",
                         format_date({month.day}).substr(0, 7), month.jobs, month.lowest_paid_over_row,
                         month.ours_paid_over_likely, month.ours_paid_over_lowest, month.floors_paid_over_lowest,
-                        month.ours_paid_over_on_demand, 100 * month.inside);
+                        month.hindsight_over_lowest, month.ours_paid_over_on_demand, 100 * month.inside);
     sum.jobs += month.jobs;
     const double n = month.jobs;
     sum.lowest_paid_over_row += n * month.lowest_paid_over_row;
     sum.ours_paid_over_likely += n * month.ours_paid_over_likely;
     sum.ours_paid_over_lowest += n * month.ours_paid_over_lowest;
     sum.floors_paid_over_lowest += n * month.floors_paid_over_lowest;
+    sum.hindsight_over_lowest += n * month.hindsight_over_lowest;
     sum.ours_paid_over_on_demand += n * month.ours_paid_over_on_demand;
     sum.inside += n * month.inside;
   }
   const double n = std::max(1, sum.jobs);
-  return text + fmt::format("| all | {} | {:.2f} | {:.2f} | {:.2f} | {:.2f} | {:.2f} | {:.0f} % |\n", sum.jobs,
+  return text + fmt::format("| all | {} | {:.2f} | {:.2f} | {:.2f} | {:.2f} | {:.2f} | {:.2f} | {:.0f} % |\n", sum.jobs,
                             sum.lowest_paid_over_row / n, sum.ours_paid_over_likely / n, sum.ours_paid_over_lowest / n,
-                            sum.floors_paid_over_lowest / n, sum.ours_paid_over_on_demand / n, 100 * sum.inside / n);
+                            sum.floors_paid_over_lowest / n, sum.hindsight_over_lowest / n,
+                            sum.ours_paid_over_on_demand / n, 100 * sum.inside / n);
 }
 
 std::vector<CommitmentResult> backtest_commitment(const History& history, double discount) {

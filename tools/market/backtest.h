@@ -17,6 +17,7 @@ struct MonthResult {
   double ours_paid_over_likely = 0;    // choosing by the outlook: against what it said
   double ours_paid_over_lowest = 0;    // what the two choices cost, one against the other
   double floors_paid_over_lowest = 0;  // the same where floors may be chosen, by their outlook
+  double hindsight_over_lowest = 0;    // the zone that turned out cheapest: no rule can do better
   double ours_paid_over_on_demand = 0;
   double inside = 0;  // share of jobs whose cost was between low and high
 };

@@ -11,6 +11,7 @@
 #include "base/parse_units.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "rightsize/input/named_gpu.h"
 #include "rightsize/input/price_flag.h"
 
 namespace rightsize::app {
@@ -100,7 +101,7 @@ Checked<BatchOffer> read_service(const std::string& text, const BatchFlags& flag
                                  std::vector<sim::TableTime>& tables) {
   auto [gpu, file] = split_gpu(text, catalog);
   if (gpu.empty() && !flags.gpu.empty()) {
-    RIGHTSIZE_TRY(const catalog::Gpu* named, catalog.find_gpu(flags.gpu));
+    RIGHTSIZE_TRY(const catalog::Gpu* named, named_gpu(catalog, flags.gpu));
     gpu = named->name;
   }
   RIGHTSIZE_TRY(std::string content, read_file(file));
@@ -142,7 +143,7 @@ Checked<std::vector<BatchOffer>> read_offers(const BatchFlags& flags, BatchInput
     auto [gpu, cost] = split_gpu(text, catalog);
     RIGHTSIZE_TRY(sim::StepCost step, parse_step_cost(cost));
     if (gpu.empty() && !flags.gpu.empty()) {
-      RIGHTSIZE_TRY(const catalog::Gpu* named, catalog.find_gpu(flags.gpu));
+      RIGHTSIZE_TRY(const catalog::Gpu* named, named_gpu(catalog, flags.gpu));
       gpu = named->name;
     }
     offers.emplace_back();
@@ -212,9 +213,35 @@ Result<> read_slos(const BatchFlags& flags, BatchInput& input) {
   RIGHTSIZE_TRY(input.service.most_rejected, parse_share(flags.max_rejected, "--max-rejected"));
   if (!flags.max_load.empty()) {
     RIGHTSIZE_TRY(input.service.max_load, parse_share(flags.max_load, "--max-load"));
-    if (!(*input.service.max_load > 0)) return fail(bad_input("a --max-load of nothing leaves nothing to serve with"));
+    if (!(input.service.max_load > 0)) return fail(bad_input("a --max-load of nothing leaves nothing to serve with"));
   }
   return {};
+}
+
+// Lengths of every command where none are given; a mean alone varies as usual.
+Result<sim::RequestShape> read_lengths(const BatchFlags& flags) {
+  static const std::vector<std::string> kWays{"varied", "fixed", "exponential"};
+  if (std::find(kWays.begin(), kWays.end(), flags.lengths) == kWays.end()) {
+    return fail(bad_input(fmt::format("--lengths is varied, fixed or exponential, not '{}'", flags.lengths))
+                    .with_hint(did_you_mean(flags.lengths, kWays)));
+  }
+  const model::ServeSettings otherwise;
+  serving::Length isl{static_cast<double>(otherwise.isl), {}}, osl{static_cast<double>(otherwise.osl), {}};
+  if (!flags.isl.empty()) {
+    RIGHTSIZE_TRY(isl, serving::parse_length(flags.isl));
+  }
+  if (!flags.osl.empty()) {
+    RIGHTSIZE_TRY(osl, serving::parse_length(flags.osl));
+  }
+  const bool varied = flags.lengths == "varied";
+  if (!varied && (isl.variation.value_or(0) > 0 || osl.variation.value_or(0) > 0))
+    return fail(bad_input("how far lengths vary is given twice").with_hint("use --lengths, or --isl 1k,p95=8k"));
+  const serving::UsualVariation usual = varied ? serving::usual_variation() : serving::UsualVariation{};
+  return sim::RequestShape{.size = isl.mean,
+                           .output = osl.mean,
+                           .exponential = flags.lengths == "exponential",
+                           .size_variation = isl.variation.value_or(usual.prompt),
+                           .output_variation = osl.variation.value_or(usual.answer)};
 }
 
 Result<> read_settings(const BatchFlags& flags, BatchInput& input) {
@@ -238,18 +265,7 @@ Result<> read_settings(const BatchFlags& flags, BatchInput& input) {
   if (!flags.kv_tokens.empty()) {
     RIGHTSIZE_TRY(input.usual.engine.kv_tokens, parse_positive(flags.kv_tokens, "--kv-tokens"));
   }
-  model::ServeSettings lengths;  // those of every command where none are given
-  if (!flags.isl.empty()) {
-    RIGHTSIZE_TRY(lengths.isl, parse_positive(flags.isl, "--isl"));
-  }
-  if (!flags.osl.empty()) {
-    RIGHTSIZE_TRY(lengths.osl, parse_positive(flags.osl, "--osl"));
-  }
-  if (flags.lengths != "fixed" && flags.lengths != "exponential") {
-    return fail(bad_input(fmt::format("--lengths is fixed or exponential, not '{}'", flags.lengths)));
-  }
-  input.service.lengths = {static_cast<double>(lengths.isl), static_cast<double>(lengths.osl),
-                           flags.lengths == "exponential"};
+  RIGHTSIZE_TRY(input.service.lengths, read_lengths(flags));
   input.usual.engine.chunked_prefill = !flags.no_chunked_prefill;
   if (Result<> slos = read_slos(flags, input); !slos) return slos;
   return read_queue(flags, input);
@@ -346,14 +362,14 @@ void declare(FlagSet& command, BatchFlags& f) {
                      "measured batch times, [GPU=]FILE.csv: batch,ms_p50[,ms_p90] or perf_analyzer's CSV; may repeat");
   command.add_flag("--pad", f.pad,
                    "a batch runs as the next listed size (captured graphs); else times are interpolated");
-  command.add_option("--model", f.model, "predict the times of this model instead (with --gpu)");
-  command.add_option("--gpu", f.gpu, "the GPU the times belong to; with --model a list to search over");
+  command.add_option("--model,model", f.model, "predict the times of this model instead (with --gpu)");
+  command.add_option("--gpu,gpu", f.gpu, "the GPU the times belong to; with --model a list to search over");
   command.add_option("--tp", f.tp, "language models: GPUs a replica is split over; a list to search over");
   command.add_option("--stack", f.stack, "language models: vllm, trtllm or sglang")->default_str("vllm");
   command.add_option("--precision", f.precision, "language models: of the weights")->default_str("bf16");
   command.add_option("--kv-precision", f.kv_precision, "language models: of the KV cache");
   command.add_option("--arrivals", f.arrivals,
-                     "poisson:RATE, mmpp:CALM,BURST,10s,1s, diurnal:MEAN,PEAK[,24h] or trace:FILE");
+                     "RATE or poisson:RATE, mmpp:CALM,BURST,10s,1s, diurnal:MEAN,PEAK[,24h] or trace:FILE");
   command.add_option("--policy", f.policy, "dynamic (Triton's batcher), none, or continuous (LLMs)")
       ->default_str("as the model needs, else dynamic");
   command.add_option("--max-batch", f.max_batch, "largest batch, or sequences at once; a list to search over");
@@ -384,22 +400,22 @@ void declare(FlagSet& command, BatchFlags& f) {
   command.add_option("--slo-percentile", f.slo_percentile, "of ttft and tpot where --slo names none: 50, 95, 99")
       ->default_str("95");
   command.add_option("--max-load", f.max_load, "with --slo: share of their capacity that replicas may be loaded to")
-      ->default_str("80 % of one, more of many");
+      ->default_str("0.8");
   command.add_option("--max-rejected", f.max_rejected, "with --slo: share of requests that may be turned away")
       ->default_str("0.1%");
   add_price_flag(command, f.price);
   command.add_option("--purchase", f.purchase, "terms of catalogue prices: on-demand, spot, 1y, 3y")
       ->default_str("on-demand");
   command.add_option("--step-time", f.step_time,
-                     "continuous: [GPU=]base=6ms,prefill=15us,sequence=20us,context=4ns; may repeat");
+                     "continuous: time of a step, may repeat: [GPU=]base=6ms,prefill=15us,sequence=20us,context=4ns");
   command.add_option("--token-budget", f.token_budget, "continuous: tokens a step")->default_str("8192");
   command.add_option("--kv-tokens", f.kv_tokens, "continuous: tokens the cache of a replica holds")
       ->default_str("of the model, else 1M");
-  command.add_option("--isl", f.isl, "prompt tokens; with --model tokens of a sample")
+  command.add_option("--isl", f.isl, "prompt tokens on average, 1024,fixed or 1k,p95=8k; or tokens of a sample")
       ->default_str("1024; of a sample the model's");
-  command.add_option("--osl", f.osl, "continuous: tokens generated")->default_str("256");
-  command.add_option("--lengths", f.lengths, "continuous: fixed or exponential around --isl and --osl")
-      ->default_str("fixed");
+  command.add_option("--osl", f.osl, "continuous: tokens generated, the same way")->default_str("256");
+  command.add_option("--lengths", f.lengths, "continuous: varied (as in public traces), fixed or exponential")
+      ->default_str("varied");
   command.add_flag("--no-chunked-prefill", f.no_chunked_prefill, "continuous: prompts are processed whole");
   command.add_option("--emit", f.emit, "configurations to write: triton, vllm, trtllm, kserve, kubernetes");
   command.add_option("--name", f.name, "the model's name in those")->default_str("model");

@@ -16,7 +16,7 @@ struct BatchFlags {
   std::vector<std::string> service, step_time, price;
   std::string model, gpu, arrivals, policy, max_batch, max_delay, instances = "1", fleet, slo;
   std::string preferred, timeout, timeout_action = "reject", priorities, overhead, requests, emit, replicas;
-  std::string lengths = "fixed", token_budget = "8192", kv_tokens, isl, osl, purchase = "on-demand";
+  std::string lengths = "varied", token_budget = "8192", kv_tokens, isl, osl, purchase = "on-demand";
   std::string max_queue, catalog, name = "model", tp, stack, precision, kv_precision, max_rejected = "0.1%";
   std::string slo_percentile, max_load;
   double overlap = 0;

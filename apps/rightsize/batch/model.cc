@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "memory/memory.h"
 #include "model/presets.h"
+#include "model/serve_settings.h"
 #include "perf/perf.h"
 #include "rightsize/batch/input.h"
 
@@ -39,7 +40,11 @@ Checked<model::Job> serving_job(const BatchFlags& flags) {
                                                               {"precision", &flags.precision},
                                                               {"kv-precision", &flags.kv_precision}};
   for (const auto& [name, value] : given) {
-    if (!value->empty()) settings.push_back({name, *value, {}});
+    if (value->empty()) continue;
+    const bool length = value == &flags.isl || value == &flags.osl;  // the job knows means only
+    const Result<serving::Length> read = serving::parse_length(length ? *value : "1");
+    if (!read) return fail(Errors{read.error()});
+    settings.push_back({name, length ? std::to_string(std::llround(read->mean)) : *value, {}});
   }
   return model::parse_job(settings);
 }
@@ -103,7 +108,8 @@ Checked<std::vector<BatchOffer>> predict_offers(const BatchFlags& flags, const c
   RIGHTSIZE_TRY(std::vector<const Gpu*> gpus, gpus_named(flags.gpu, catalog));
   RIGHTSIZE_TRY(std::string overlay, catalog::overlay_directory(flags.catalog));
   RIGHTSIZE_TRY(perf::Constants constants, perf::load_constants(overlay));
-  RIGHTSIZE_TRY(const model::Job job, serving_job(flags));
+  RIGHTSIZE_TRY(model::Job job, serving_job(flags));
+  if (flags.precision.empty()) job.precision = model::default_precision(shape, job.stack);
   perf::ModelWork work = perf::work_of(shape);
   const Known known{flags, std::move(shape), std::move(constants), std::move(work)};
   const bool batches = perf::serves_batches(known.work);
@@ -114,6 +120,7 @@ Checked<std::vector<BatchOffer>> predict_offers(const BatchFlags& flags, const c
                     .with_hint(batches ? "use --policy dynamic" : "use --policy continuous"));
   }
   input.continuous = !batches;
+  input.service.lengths.longest = static_cast<double>(known.shape.context);
   return batches ? batch_offers(known, job, gpus, input.overhead) : language_offers(known, job, gpus);
 }
 

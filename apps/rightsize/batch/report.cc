@@ -60,13 +60,22 @@ std::string batches_sentence(const Assessment& a) {
   return text;
 }
 
+// How far lengths lie apart.
+std::string spread_shown(const sim::RequestShape& lengths) {
+  if (lengths.exponential) return " on average, spread exponentially";
+  if (!lengths.varies()) return "";
+  return fmt::format(" on average, one in twenty over {} and {}",
+                     format_count(std::round(lengths.size_at(sim::Statistic::kP95))),
+                     format_count(std::round(lengths.output_at(sim::Statistic::kP95))));
+}
+
 std::string tokens_sentence(const BatchInput& input, const Assessment& a) {
   const Configuration& c = a.configuration;
   std::string text;
   if (!std::holds_alternative<std::shared_ptr<const sim::Trace>>(input.service.arrivals)) {
     const sim::RequestShape& lengths = input.service.lengths;
-    text = fmt::format(" Requests have {} tokens in and {} out{}.", format_count(lengths.size),
-                       format_count(lengths.output), lengths.exponential ? " on average, spread exponentially" : "");
+    text = fmt::format(" Requests have {} tokens in and {} out{}.", format_count(std::round(lengths.size)),
+                       format_count(std::round(lengths.output)), spread_shown(lengths));
   }
   text +=
       fmt::format(" At most {} sequences and {} tokens a step: {} sequences a step on average, {}, {} preemptions.",

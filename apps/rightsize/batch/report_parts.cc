@@ -27,6 +27,13 @@ void put_profile(Json& document, const BatchInput& input, const Assessment& a, d
     document["ttft_ms"] = json_of(a.ttft);
     document["tpot_ms"] = json_of(a.tpot);
     document["steps"] = a.steps;
+    if (!std::holds_alternative<std::shared_ptr<const sim::Trace>>(input.service.arrivals)) {
+      const sim::RequestShape& lengths = input.service.lengths;
+      document["lengths"] = {{"isl", lengths.size},
+                             {"osl", lengths.output},
+                             {"isl_p95", lengths.size_at(sim::Statistic::kP95)},
+                             {"osl_p95", lengths.output_at(sim::Statistic::kP95)}};
+    }
     document["preemptions"] = a.preemptions;
     document["output_tokens_per_second"] = a.output_tokens_per_second;
   }

@@ -90,11 +90,16 @@ Json plan_json(const BatchInput& input, const Assessment& a) {
 std::string values_shown(const BatchInput& input, const Assessment& a) {
   std::string text;
   for (const Slo& slo : input.service.slos) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", serving::describe(slo), format_duration(a.value(slo)));
-    const double half = in_seconds(a.half_width(slo));
-    // Where every run comes out alike there is nothing to tell.
-    if (std::isfinite(half) && half > 1e-3 * in_seconds(a.value(slo)))
-      text += fmt::format(" ± {}", format_duration(seconds(half)));
+    text += fmt::format("{}{} ", text.empty() ? "" : ", ", serving::describe(slo));
+    const double value = in_seconds(a.value(slo)), half = in_seconds(a.half_width(slo));
+    // Where every run comes out alike there is nothing to tell. Both in one unit, no finer than the interval.
+    if (!std::isfinite(half) || half <= 1e-3 * value || value >= 60) {
+      text += format_duration(a.value(slo));
+    } else if (value < 1) {
+      text += fmt::format("{} ± {} ms", format_number(value * 1e3), format_number(half * 1e3, 2));
+    } else {
+      text += fmt::format("{} ± {} s", format_number(value), format_number(half, 2));
+    }
   }
   return text;
 }
@@ -107,18 +112,20 @@ std::string plan_sentence(const BatchInput& input, const Assessment& a) {
         fmt::format(", {} sequence{} at once, {} tokens a step", c.engine.max_sequences,
                     c.engine.max_sequences == 1 ? "" : "s", format_count(static_cast<double>(c.engine.token_budget)));
   } else {
-    text += c.batching.max_batch == 1 ? ", one request at a time"
-                                      : fmt::format(", batches up to {}, delay {}", c.batching.max_batch,
-                                                    shown(static_cast<double>(c.batching.max_delay)));
+    text += c.batching.max_batch == 1
+                ? ", one request at a time"
+                : fmt::format(", batches up to {}, {}", c.batching.max_batch,
+                              c.batching.max_delay == 0 ? std::string("no delay")
+                                                        : "delay " + shown(static_cast<double>(c.batching.max_delay)));
     if (c.executors > 1) text += fmt::format(", {} instances each", c.executors);
   }
   text += fmt::format(": {}, {} of capacity", values_shown(input, a), percent(a.load));
   if (a.profile.rejected > 0) text += fmt::format(", {} of the requests turned away", percent(a.rejected_share()));
-  if (std::isfinite(monthly(input, c))) text += fmt::format(", {} a month", dollars(monthly(input, c)));
+  if (std::isfinite(monthly(input, c))) text += fmt::format(", {}/month", dollars(monthly(input, c)));
   return text + ".";
 }
 
-// "Relaxing p99 latency from 50 ms to 83 ms frees 3 of 4 GPUs, $6,600 a month."
+// "Relaxing p99 latency from 50 ms to 83 ms frees 3 of 4 GPUs, $6,600/month."
 std::string step_sentence(const BatchInput& input, const Assessment& from, const Assessment& to) {
   const Slo& slo = tightest(input, to);
   const double saved = monthly(input, from.configuration) - monthly(input, to.configuration);
@@ -133,7 +140,7 @@ std::string step_sentence(const BatchInput& input, const Assessment& from, const
   const int gpus_now = gpu_count(input, from.configuration);
   text += same_gpu ? fmt::format("frees {} of {} GPUs", gpus_now - gpu_count(input, to.configuration), gpus_now)
                    : fmt::format("takes {} instead", gpus_shown(input, to.configuration));
-  if (std::isfinite(saved)) text += fmt::format(", {} a month", dollars(saved));
+  if (std::isfinite(saved)) text += fmt::format(", {}/month", dollars(saved));
   return text + ".";
 }
 
@@ -192,7 +199,7 @@ report::LineChart frontier_chart(const BatchInput& input, const serving::SearchR
   report::LineChart chart;
   const Slo& slo = input.service.slos.front();
   const bool priced = input.offers[0].usd_per_hour.has_value();
-  chart.x_label = priced ? "$ a month" : "GPUs";
+  chart.x_label = priced ? "$/month" : "GPUs";
   chart.y_label = fmt::format("{} in ms (dots: the SLO)", serving::describe(slo));
   chart.y_limit = in_ms(slo.limit);
   chart.series.push_back({"best at this price", {}});
@@ -226,11 +233,11 @@ std::string title_of(const BatchInput& input) {
 
 std::string counts_sentence(const serving::SearchResult& found) {
   const auto count = [](std::size_t n) { return format_count(static_cast<double>(n)); };
-  return fmt::format(
-      "\n{} settings: {} cannot carry the load, {} cannot come near by a closed-form bound, {} simulated, {} "
-      "confirmed with confidence intervals.",
-      count(found.considered), count(found.unstable), count(found.bounded), count(found.simulated),
-      count(found.confirmed));
+  std::string text = fmt::format("\n{} settings:", count(found.considered));
+  if (found.unstable > 0) text += fmt::format(" {} cannot carry the load,", count(found.unstable));
+  if (found.bounded > 0) text += fmt::format(" {} ruled out by a closed-form bound,", count(found.bounded));
+  return text + fmt::format(" {} simulated, {} confirmed with confidence intervals.", count(found.simulated),
+                            count(found.confirmed));
 }
 
 }  // namespace

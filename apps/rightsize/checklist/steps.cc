@@ -71,7 +71,7 @@ Step bottleneck_step(const ChecklistFacts& facts) {
     const MeasuredGpu& gpu = facts.profile.front();
     step.done = true;
     step.answer = "Measured: " + gpu.verdict +
-                  (gpu.confidence ? fmt::format(" ({} sure)", percent_of(*gpu.confidence)) : std::string{}) + ".";
+                  (gpu.confidence ? fmt::format(" (confidence {:.0f} %)", *gpu.confidence * 100) : std::string{}) + ".";
     step.evidence = gpu.evidence;
     if (!gpu.actions.empty()) step.next = gpu.actions.front();
   } else if (const plan::Plan* plan = best_plan(facts)) {
@@ -167,7 +167,7 @@ Step cloud_step(const ChecklistFacts& facts) {
   const plan::Request& request = facts.advice->request;
   step.done = true;
   step.answer = fmt::format("Rent {}: {}.", describe_machines(*plan), describe_cost(request, *plan));
-  step.evidence.push_back(fmt::format("{} an hour, from {} of {}", format_usd_per_hour(plan->rate()),
+  step.evidence.push_back(fmt::format("{}/h, from {} of {}", format_usd_per_hour(plan->rate()),
                                       price_source(*plan, facts.catalog), price_date(*plan)));
   step.evidence.push_back(fmt::format(
       "{} options {}; {} stays the best GPU in {} of cases when speeds "
@@ -187,7 +187,7 @@ std::string break_even(const market::MachineQuote& on_demand, const market::Mach
   const auto where = [](const market::MachineQuote& quote) {
     return quote.is_own() ? "your own price" : quote.offer->price->region;
   };
-  return fmt::format("{}: {} an hour in {} against {} on demand in {}: {}",
+  return fmt::format("{}: {}/h in {} against {} on-demand in {}: {}",
                      catalog::name_of(committed.offer->price->purchase), format_usd_per_hour(committed.rate),
                      where(committed), format_usd_per_hour(on_demand.rate), where(on_demand),
                      hours_a_month < in_hours(kMonth)
@@ -200,7 +200,7 @@ std::string commitment_elsewhere(const ChecklistFacts& facts, const plan::Plan& 
   const std::string& gpu = plan.offer.gpu->name;
   const auto best = facts.prices->cheapest_offer(gpu, {.purchases = {Purchase::kOneYear, Purchase::kThreeYears}});
   if (!best) return fmt::format("no commitment to any {} is in the catalogue", gpu);
-  return fmt::format("the cheapest commitment to a {} elsewhere: {} at {} in {}, {}, {} a GPU and hour", gpu,
+  return fmt::format("the cheapest commitment to a {} elsewhere: {} at {} in {}, {}, {}/GPU-h", gpu,
                      best->machine->instance, best->machine->provider, best->price->region,
                      catalog::name_of(best->price->purchase), format_usd_per_hour(best->rate_per_gpu()));
 }
@@ -231,7 +231,7 @@ Step commit_step(const ChecklistFacts& facts) {
     step.evidence.push_back(break_even(*on_demand, *committed));
   }
   if (plan->offer.price->purchase != Purchase::kOnDemand)
-    step.evidence.push_back(fmt::format("the plan itself pays {} an hour for a machine, {}",
+    step.evidence.push_back(fmt::format("the plan itself pays {}/h per machine, {}",
                                         format_usd_per_hour(plan->offer.rate()),
                                         catalog::name_of(plan->offer.price->purchase)));
   if (!any) step.evidence.push_back(commitment_elsewhere(facts, *plan));

@@ -2,14 +2,17 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "base/format.h"
 #include "base/parse_units.h"
 #include "base/text.h"
+#include "catalog/places.h"
 #include "market/payment.h"
 #include "rightsize/commit/usage.h"
+#include "rightsize/input/named_gpu.h"
 #include "rightsize/input/price_flag.h"
 
 namespace rightsize::app {
@@ -90,7 +93,7 @@ Result<std::optional<double>> own_price(const std::string& flag, const std::stri
   if (text.empty()) return std::optional<double>{};
   const Result<double> bare = parse_number(text);
   const Result<UsdPerGpuSecond> rate = parse_usd_per_gpu_hour(text);
-  if (!bare && !rate) return fail(bad_input(fmt::format("{} '{}': dollars a GPU-hour expected", flag, text)));
+  if (!bare && !rate) return fail(bad_input(fmt::format("{} '{}': dollars per GPU-hour expected", flag, text)));
   const double usd = bare ? *bare : in_usd_per_gpu_hour(*rate);
   if (usd <= 0) return fail(bad_input(fmt::format("{} '{}': a price must be above zero", flag, text)));
   return std::optional(usd);
@@ -121,14 +124,14 @@ Result<std::vector<Payment>> own_payments(const std::string& flag, const std::st
 
 // The cheapest offer of each term at one provider, as it will likely cost.
 Plan prices_at(const market::PriceBook& book, const catalog::Gpu& gpu, const std::string& provider,
-               const Flags& flags) {
+               const std::vector<std::string>& regions, const Flags& flags) {
   Plan plan;
   plan.provider = provider;
   market::OfferFilter filter;
   filter.providers = {provider};
   filter.gpus = {gpu.name};
   filter.community = flags.community;
-  if (!flags.region.empty()) filter.regions = {flags.region};
+  filter.regions = regions;
   for (const Purchase purchase : {Purchase::kOnDemand, Purchase::kSpot, Purchase::kOneYear, Purchase::kThreeYears}) {
     filter.purchases = {purchase};
     const std::optional<market::Offer> offer = book.cheapest_offer(gpu.name, filter);
@@ -152,14 +155,18 @@ Result<std::vector<Plan>> candidates(const Flags& flags, const market::PriceBook
   std::vector<Plan> plans;
   if (gpu != nullptr) {
     std::vector<std::string> providers;
-    for (std::string_view name : split_list(flags.provider, ',')) providers.emplace_back(name);
+    std::set<std::string> known, known_regions;
+    for (const catalog::Price& price : book.catalog().prices) known.insert(price.provider);
+    RIGHTSIZE_TRY(providers, catalog::match_providers(flags.provider, known));
+    for (const catalog::Price& price : book.catalog().prices) known_regions.insert(price.region);
+    RIGHTSIZE_TRY(const std::vector<std::string> regions, catalog::match_regions(flags.region, known_regions));
     if (providers.empty()) {
       for (const market::Offer& offer : book.offers({.gpus = {gpu->name}}))
         providers.push_back(offer.machine->provider);
       std::sort(providers.begin(), providers.end());
       providers.erase(std::unique(providers.begin(), providers.end()), providers.end());
     }
-    for (const std::string& provider : providers) plans.push_back(prices_at(book, *gpu, provider, flags));
+    for (const std::string& provider : providers) plans.push_back(prices_at(book, *gpu, provider, regions, flags));
   } else {
     plans.emplace_back().provider = kOwnPrices;
   }
@@ -430,7 +437,7 @@ Checked<Outcome> run(const Flags& flags) {
   const market::PriceBook book(catalog);
   const catalog::Gpu* gpu = nullptr;
   if (!flags.gpu.empty()) {
-    RIGHTSIZE_TRY(gpu, catalog.find_gpu(flags.gpu));
+    RIGHTSIZE_TRY(gpu, named_gpu(catalog, flags.gpu));
   }
   RIGHTSIZE_TRY(std::vector<Plan> plans, candidates(flags, book, gpu));
   if (plans.empty()) {
@@ -459,10 +466,10 @@ Run add_commit(FlagSet& command) {
   command.add_option("--provider", flags->provider,
                      "providers to compare, comma-separated (default: all that have it)");
   command.add_option("--region", flags->region, "only prices of this region");
-  command.add_option("--on-demand", flags->on_demand, "your on-demand price, $ a GPU-hour");
-  command.add_option("--spot", flags->spot, "your spot price, $ a GPU-hour");
+  command.add_option("--on-demand", flags->on_demand, "your on-demand price, $/GPU-h");
+  command.add_option("--spot", flags->spot, "your spot price, $/GPU-h");
   command.add_option("--one-year", flags->one_year,
-                     "your one-year price, $ a GPU-hour; 2.60,half=2.52,all=2.40 where paying upfront costs less");
+                     "your one-year price, $/GPU-h; 2.60,half=2.52,all=2.40 where paying upfront costs less");
   command.add_option("--three-years", flags->three_years, "your three-year price, likewise");
   command.add_option("--interest", flags->interest, "what money costs a year, 0.08 for 8 %, to compare payments")
       ->default_str("0.08");

@@ -1,4 +1,6 @@
 // rightsize estimate: how fast, what binds it, how sure.
+#include "rightsize/estimate/estimate.h"
+
 #include <algorithm>
 #include <memory>
 
@@ -10,15 +12,13 @@
 #include "memory/memory.h"
 #include "rightsize/estimate/report.h"
 #include "rightsize/estimate/sweep.h"
+#include "rightsize/input/named_gpu.h"
+#include "rightsize/input/open_hardware.h"
 
 namespace rightsize::app {
 namespace {
 
-struct Flags {
-  JobFlags job;
-  std::string catalog, machine, network, rate, sweep, slot_wait = "no";
-  bool roofline = false;
-};
+using Flags = EstimateFlags;
 
 // "p5.48xlarge" or "aws/p5.48xlarge".
 Result<const catalog::Machine*> find_machine(const catalog::Catalog& catalog, const std::string& name) {
@@ -53,14 +53,19 @@ Result<> read_cluster(const catalog::Catalog& catalog, const Flags& flags, Speed
 
 // With --machine alone the GPU is the machine's.
 Result<const catalog::Gpu*> find_gpu(const catalog::Catalog& catalog, const Flags& flags) {
-  if (!flags.job.gpu.empty()) return catalog.find_gpu(flags.job.gpu);
+  if (!flags.job.gpu.empty()) return named_gpu(catalog, flags.job.gpu);
   if (flags.machine.empty())
     return fail(bad_input("--gpu is missing").with_hint("'rightsize gpus' lists the names; or give --machine"));
   RIGHTSIZE_TRY(const catalog::Machine* machine, find_machine(catalog, flags.machine));
   return catalog.find_gpu(machine->gpu);
 }
 
+}  // namespace
+
 Result<> read_load(const Flags& flags, SpeedInput& input) {
+  const bool training = input.job.kind == model::JobKind::kTrain;
+  if (training && !flags.rate.empty())
+    return fail(bad_input("--rate belongs to serving, and this is training").with_hint("add --job serve"));
   if (!flags.rate.empty()) {
     RIGHTSIZE_TRY(input.rate, parse_request_rate(flags.rate));
   }
@@ -89,6 +94,8 @@ Checked<SpeedInput> read_input(const catalog::Catalog& catalog, const perf::Cons
   return input;
 }
 
+namespace {
+
 Checked<std::vector<SweepRow>> run_sweep(const catalog::Catalog& catalog, const perf::Constants& constants,
                                          const Flags& flags, const Sweep& sweep) {
   std::vector<SweepRow> rows;
@@ -101,21 +108,25 @@ Checked<std::vector<SweepRow>> run_sweep(const catalog::Catalog& catalog, const 
   return rows;
 }
 
-// A speed is worth nothing where the job would run out of memory.
-void warn_of_memory(report::Report& report, const SpeedInput& input) {
-  if (input.job.kind != model::JobKind::kTrain) return;
+// A speed is worth nothing where the job would run out of memory: no feasible answer, as for serving.
+int warn_of_memory(report::Report& report, const SpeedInput& input) {
+  if (input.job.kind != model::JobKind::kTrain) return kDone;
   const memory::MemoryNeed need = memory::estimate_memory(input.model, input.job, input.gpu);
-  if (memory::fits(need, *input.gpu).verdict != memory::Verdict::kNo) return;
+  if (memory::fits(need, *input.gpu).verdict != memory::Verdict::kNo) return kDone;
   const std::string text = fmt::format(
       "it would run out of memory: {} are needed on each GPU and {} has {}; 'rightsize memory' says what "
       "frees some",
       format_bytes(need.device), input.gpu->name, format_bytes(input.gpu->capacity()));
   report.document["warnings"].push_back(text);
   report.blocks.emplace_back(report::Paragraph{"warning: " + text + "."});
+  return kNoFeasibleAnswer;
 }
 
 Checked<Outcome> run(const Flags& flags) {
-  RIGHTSIZE_TRY(const Facts facts, open_facts(flags.catalog));
+  // No price is asked for: the catalogue is read without them.
+  RIGHTSIZE_TRY(catalog::Catalog hardware, open_hardware(flags.catalog));
+  RIGHTSIZE_TRY(perf::Constants known, open_constants(flags.catalog));
+  const Facts facts{std::move(hardware), std::move(known)};
   const auto& [catalog, constants] = facts;
   RIGHTSIZE_TRY(SpeedInput input, read_input(catalog, constants, flags, flags.job));
   Outcome outcome;
@@ -126,7 +137,7 @@ Checked<Outcome> run(const Flags& flags) {
     return outcome;
   }
   outcome.report = report_of(input, *estimate);
-  warn_of_memory(outcome.report, input);
+  outcome.exit_code = warn_of_memory(outcome.report, input);
   if (!flags.sweep.empty()) {
     RIGHTSIZE_TRY(Sweep sweep, parse_sweep(flags.sweep));
     RIGHTSIZE_TRY(std::vector<SweepRow> rows, run_sweep(catalog, constants, flags, sweep));

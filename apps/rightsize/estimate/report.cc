@@ -93,31 +93,35 @@ std::string subject(const SpeedInput& input, const model::Job& job) {
 // "1,234", or three digits below a hundred.
 std::string rate(double value) { return value >= 100 ? format_count(std::round(value)) : format_number(value); }
 
-void report_train(report::Report& report, const SpeedInput& input, const TrainEstimate& e) {
+void train_document(Json& d, const SpeedInput& input, const TrainEstimate& e, bool all) {
   const bool samples = input.work.image;
   const double per_gpu = samples ? e.samples_per_second_per_gpu : in_tokens_per_s(e.tokens_per_gpu);
-  std::string text =
-      fmt::format("{} runs at {} {}/s per GPU (80 % sure of {} to {}), bound by {}. A step takes {}",
-                  subject(input, input.job), rate(per_gpu), samples ? "samples" : "tok", rate(per_gpu * e.interval.low),
-                  rate(per_gpu * e.interval.high), perf::name_of(e.bound), format_duration(e.step));
-  text += e.mfu > 0 ? fmt::format(" at {} of the GPU's peak.", format_percent(Ratio::fraction(e.mfu))) : ".";
-  report.blocks.emplace_back(report::Paragraph{std::move(text)});
-  report.blocks.emplace_back(parts_table("", e.parts));
-  add_notes(report, texts_of(e.notes), basis_sentence(e.basis, input));
-  Json& d = report.document;
   if (!samples) d["tokens_per_second_per_gpu"] = in_tokens_per_s(e.tokens_per_gpu);
   d["samples_per_second_per_gpu"] = e.samples_per_second_per_gpu;
   d["step_seconds"] = in_seconds(e.step);
   if (e.mfu > 0) d["mfu"] = e.mfu;
   d["bound"] = perf::name_of(e.bound);
-  d["parts"] = parts_json(e.parts);
+  if (all) d["parts"] = parts_json(e.parts);
   d["device_seconds"] = in_seconds(e.device);
   if (e.host > Seconds{}) d["host_seconds"] = in_seconds(e.host);
   d["low"] = per_gpu * e.interval.low;
   d["high"] = per_gpu * e.interval.high;
-  d["step_interval"] = bounds(in_seconds(e.step), e.interval);
+  if (all) d["step_interval"] = bounds(in_seconds(e.step), e.interval);
   d["basis"] = perf::name_of(e.basis);
-  d["warnings"] = texts_of(e.notes);
+  if (all) d["warnings"] = texts_of(e.notes);
+}
+
+void report_train(report::Report& report, const SpeedInput& input, const TrainEstimate& e) {
+  const bool samples = input.work.image;
+  const double per_gpu = samples ? e.samples_per_second_per_gpu : in_tokens_per_s(e.tokens_per_gpu);
+  std::string text =
+      fmt::format("{} runs at {} {}/s per GPU (80 % interval {} to {}), bound by {}. A step takes {}",
+                  subject(input, input.job), rate(per_gpu), samples ? "samples" : "tok", rate(per_gpu * e.interval.low),
+                  rate(per_gpu * e.interval.high), perf::name_of(e.bound), format_duration(e.step));
+  text += e.mfu > 0 ? fmt::format(" at {} MFU.", format_percent(Ratio::fraction(e.mfu))) : ".";
+  report.blocks.emplace_back(report::Paragraph{std::move(text)});
+  report.blocks.emplace_back(parts_table("", e.parts));
+  add_notes(report, texts_of(e.notes), basis_sentence(e.basis, input));
 }
 
 std::string latency_range(Seconds value, const perf::Interval& interval) {
@@ -140,7 +144,7 @@ std::string open_loop_sentence(const SpeedInput& input, const ServeEstimate& e) 
       format_percent(Ratio::fraction(e.utilization)));
 }
 
-void serve_document(Json& d, const SpeedInput& input, const ServeEstimate& e) {
+void serve_document(Json& d, const SpeedInput& input, const ServeEstimate& e, bool all) {
   d["prefill_seconds"] = in_seconds(e.prefill);
   d["decode_step_seconds"] = in_seconds(e.decode_step);
   if (input.job.serve.disaggregated) d["transfer_seconds"] = in_seconds(e.transfer);
@@ -161,13 +165,14 @@ void serve_document(Json& d, const SpeedInput& input, const ServeEstimate& e) {
     d["stable"] = e.stable;
   }
   d["bound"] = perf::name_of(e.bound);
-  d["parts"] = parts_json(e.parts);
-  d["prefill_parts"] = parts_json(e.prefill_parts);
+  if (all) d["parts"] = parts_json(e.parts);
+  if (all) d["prefill_parts"] = parts_json(e.prefill_parts);
   d["low"] = in_seconds(e.tpot) * e.tpot_interval.low;
   d["high"] = in_seconds(e.tpot) * e.tpot_interval.high;
-  d["ttft_interval"] = bounds(in_seconds(e.ttft), e.ttft_interval);
-  d["tpot_interval"] = bounds(in_seconds(e.tpot), e.tpot_interval);
+  if (all) d["ttft_interval"] = bounds(in_seconds(e.ttft), e.ttft_interval);
+  if (all) d["tpot_interval"] = bounds(in_seconds(e.tpot), e.tpot_interval);
   d["basis"] = perf::name_of(e.basis);
+  if (!all) return;
   Json unmeasured = Json::array();
   for (const perf::Unmeasured what : e.unmeasured) unmeasured.push_back(perf::name_of(what));
   d["not_measured"] = std::move(unmeasured);
@@ -182,6 +187,7 @@ std::string serving_basis(const SpeedInput& input, const ServeEstimate& e) {
   for (const perf::Unmeasured what : e.unmeasured) {
     if (what == perf::Unmeasured::kGpu) add("on " + input.gpu->name);
     if (what == perf::Unmeasured::kFamily) add("with models of the family " + input.model.family);
+    if (what == perf::Unmeasured::kFormat) add("in " + std::string(model::name_of(input.job.precision)));
     if (what == perf::Unmeasured::kSpread) add("enough with attention data parallelism or separate workers");
     if (what == perf::Unmeasured::kLoad) add("under such a load");
   }
@@ -194,15 +200,15 @@ void report_serve(report::Report& report, const SpeedInput& input, const ServeEs
   const double replicas = static_cast<double>(job.parallel.gpus) / (job.parallel.tensor * job.parallel.pipeline);
   if (input.rate > RequestsPerSecond{}) job.serve.concurrency = std::lround(e.running * replicas);
   if (job.stack == model::Stack::kHf) job.serve.concurrency = std::max(job.serve.concurrency, job.batch);
-  std::string text = fmt::format(
-      "{} gives the first token after {} and then one every {} (80 % ranges), {} output tok/s per GPU, bound by {}.",
-      subject(input, job), latency_range(e.ttft, e.ttft_interval), latency_range(e.tpot, e.tpot_interval),
-      rate(in_tokens_per_s(e.output_per_gpu)), perf::name_of(e.bound));
+  std::string text =
+      fmt::format("{}: TTFT {}, TPOT {} (80 % intervals), {} output tok/s per GPU, bound by {}.", subject(input, job),
+                  latency_range(e.ttft, e.ttft_interval), latency_range(e.tpot, e.tpot_interval),
+                  rate(in_tokens_per_s(e.output_per_gpu)), perf::name_of(e.bound));
   if (input.rate > RequestsPerSecond{}) text += open_loop_sentence(input, e);
   if (job.serve.disaggregated)
     text += fmt::format(" A prompt's KV cache takes {} to its decode worker.", format_duration(e.transfer));
   if (input.work.audio_seconds > 0) {
-    text += fmt::format(" That is {} hours of audio an hour of one GPU.",
+    text += fmt::format(" That is {} hours of audio per GPU-hour.",
                         rate(e.requests_per_second / job.parallel.gpus * input.work.audio_seconds));
   }
   text += fmt::format(" {} {} such requests.", input.work.encoder_decoder ? "There is room for" : "The KV cache holds",
@@ -211,7 +217,6 @@ void report_serve(report::Report& report, const SpeedInput& input, const ServeEs
   report.blocks.emplace_back(parts_table("One output token", e.parts));
   report.blocks.emplace_back(parts_table("Prefill of one prompt", e.prefill_parts));
   add_notes(report, texts_of(e.notes), serving_basis(input, e));
-  serve_document(report.document, input, e);
 }
 
 // "One pass of bert-base in bf16 over a batch of 32 x 128 tokens", "A batch of 4 images of sdxl-unet ...".
@@ -233,47 +238,65 @@ Json image_document(const SpeedInput& input) {
           {"decoder", pipeline.decoder}};
 }
 
-void report_batch(report::Report& report, const SpeedInput& input, const BatchEstimate& e) {
-  report.blocks.emplace_back(report::Paragraph{
-      fmt::format("{} takes {} on {} (80 % sure of {} to {}): {} {}/s, bound by {}.", batch_subject(input),
-                  format_duration(e.batch), input.gpu->name, format_duration(e.batch * e.interval.low),
-                  format_duration(e.batch * e.interval.high), rate(e.samples_per_second),
-                  input.model.pipeline ? "images" : "samples", perf::name_of(e.bound))});
-  report.blocks.emplace_back(parts_table("", e.parts));
-  add_notes(report, texts_of(e.notes), basis_sentence(e.basis, input));
-  Json& d = report.document;
-  if (input.model.pipeline) d["image"] = image_document(input);
+void batch_document(Json& d, const SpeedInput& input, const BatchEstimate& e, bool all) {
+  if (input.model.pipeline && all) d["image"] = image_document(input);
   d["batch_seconds"] = in_seconds(e.batch);
   d["samples_per_second_per_gpu"] = e.samples_per_second;
   d["device_seconds"] = in_seconds(e.device);
   d["host_seconds"] = in_seconds(e.host);
   d["bound"] = perf::name_of(e.bound);
-  d["parts"] = parts_json(e.parts);
+  if (all) d["parts"] = parts_json(e.parts);
   d["low"] = in_seconds(e.batch) * e.interval.low;
   d["high"] = in_seconds(e.batch) * e.interval.high;
   d["basis"] = perf::name_of(e.basis);
-  d["warnings"] = texts_of(e.notes);
+  if (all) d["warnings"] = texts_of(e.notes);
+}
+
+void report_batch(report::Report& report, const SpeedInput& input, const BatchEstimate& e) {
+  report.blocks.emplace_back(report::Paragraph{
+      fmt::format("{} takes {} on {} (80 % interval {} to {}): {} {}/s, bound by {}.", batch_subject(input),
+                  format_duration(e.batch), input.gpu->name, format_duration(e.batch * e.interval.low),
+                  format_duration(e.batch * e.interval.high), rate(e.samples_per_second),
+                  input.model.pipeline ? "images" : "samples", perf::name_of(e.bound))});
+  report.blocks.emplace_back(parts_table("", e.parts));
+  add_notes(report, texts_of(e.notes), basis_sentence(e.basis, input));
 }
 
 }  // namespace
 
+Json document_of(const SpeedInput& input, const SpeedEstimate& estimate, Detail detail) {
+  const bool all = detail == Detail::kAll;
+  Json document = head(input);
+  if (estimate.train) train_document(document, input, *estimate.train, all);
+  if (estimate.serve) serve_document(document, input, *estimate.serve, all);
+  if (estimate.batch) batch_document(document, input, *estimate.batch, all);
+  return document;
+}
+
+Json infeasible_document(const SpeedInput& input, const Error& reason) {
+  Json document = head(input);
+  document["feasible"] = false;
+  document["reason"] = reason.message;
+  document["hints"] = reason.hints;
+  return document;
+}
+
 report::Report report_of(const SpeedInput& input, const SpeedEstimate& estimate) {
   report::Report report;
   report.title = "Speed";
-  report.document = head(input);
+  report.document = document_of(input, estimate);
   if (estimate.train) report_train(report, input, *estimate.train);
   if (estimate.serve) report_serve(report, input, *estimate.serve);
   if (estimate.batch) report_batch(report, input, *estimate.batch);
+  Json& measured = report.document["measured"];
+  for (const auto& [what, is] : estimate.measured.named()) measured[std::string(what)] = is;
   return report;
 }
 
 report::Report infeasible_report(const SpeedInput& input, const Error& reason) {
   report::Report report;
   report.title = "Speed";
-  report.document = head(input);
-  report.document["feasible"] = false;
-  report.document["reason"] = reason.message;
-  report.document["hints"] = reason.hints;
+  report.document = infeasible_document(input, reason);
   std::string text = fmt::format("{} cannot run: {}.", subject(input, input.job), reason.message);
   for (const std::string& hint : reason.hints) text += "\nhint: " + hint;
   report.blocks.emplace_back(report::Paragraph{std::move(text)});

@@ -34,7 +34,7 @@ TEST(EstimateReport, TrainingSaysItsRateItsBoundsAndItsBasis) {
   const std::string text = text_of(report.blocks.front());
   EXPECT_THAT(text, StartsWith("Training llama-3.2-1b"));
   EXPECT_THAT(text, HasSubstr(" on h100-sxm runs at "));
-  EXPECT_THAT(text, HasSubstr("tok/s per GPU (80 % sure of "));
+  EXPECT_THAT(text, HasSubstr("tok/s per GPU (80 % interval "));
   EXPECT_THAT(text_of(report.blocks.back()), StartsWith("Basis: "));
   ASSERT_NE(report.document.find("tokens_per_second_per_gpu"), nullptr);
   EXPECT_EQ(*report.document.find("tokens_per_second_per_gpu"), Json(in_tokens_per_s(estimate.train->tokens_per_gpu)));

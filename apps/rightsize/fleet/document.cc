@@ -243,4 +243,23 @@ Json fleet_document(const FleetResult& result) {
   return document;
 }
 
+Json fleet_timelines(const FleetResult& result) {
+  const auto list = [](const std::vector<float>& values) {
+    Json numbers = Json::array();
+    for (const float value : values) numbers.push_back(json_number(std::round(1000.0 * value) / 1000.0));
+    return numbers;
+  };
+  Json timelines = Json::array();
+  for (const GpuRow& gpu : result.analysis.gpus) {
+    const fleet::Profile& profile = gpu.use.profile;
+    if (profile.steps() == 0) continue;
+    timelines.push_back({{"id", gpu.use.device.key()},
+                         {"start", time_text(profile.start)},
+                         {"step_seconds", json_number(in_seconds(profile.width))},
+                         {"activity", list(profile.activity.mean)},
+                         {"idle", list(profile.idle)}});
+  }
+  return timelines;
+}
+
 }  // namespace rightsize::app

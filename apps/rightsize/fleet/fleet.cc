@@ -14,6 +14,7 @@ struct Flags {
   std::string emit;
   std::vector<std::string> fail_on;
   std::size_t top = 10;
+  bool timeline = false;
 };
 
 // In the unit of the limit: a share, or dollars.
@@ -52,6 +53,7 @@ Checked<Outcome> run(const Flags& flags) {
 
   Outcome outcome;
   outcome.report = fleet_report(result, flags.top);
+  if (flags.timeline) outcome.report.document["timelines"] = fleet_timelines(result);
   if (!result.misleading.empty()) outcome.exit_code = exit_code(unreadable(""));
   if (!flags.emit.empty()) {
     const fleet::EmitInput input{result.sources, result.labels, result.thresholds, result.analysis};
@@ -77,6 +79,7 @@ Run add_fleet(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   add_fleet_flags(command, flags->fleet);
   command.add_option("--top", flags->top, "rows of each table shown as text")->default_str("10");
+  command.add_flag("--timeline", flags->timeline, "JSON: also what each GPU did over time");
   command.add_option("--emit", flags->emit, "instead of the report: rules (Prometheus) or grafana (a dashboard)");
   command.add_option("--fail-on", flags->fail_on, "end with code 2 when above: 'waste>30%', 'waste_usd>5000'; repeat");
   return [flags] { return run(*flags); };

@@ -11,6 +11,7 @@
 #include "base/parse_units.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "catalog/places.h"
 #include "rightsize/input/price_flag.h"
 #include "telemetry/feeds/feeds.h"
 
@@ -72,19 +73,11 @@ Checked<fleet::Market> read_market(const FleetFlags& flags, const catalog::Catal
     providers.insert(price.provider);
     regions.insert(price.region);
   }
-  Errors errors;
-  auto check = [&](const char* flag, const std::vector<std::string>& given, const std::set<std::string>& known) {
-    const std::vector<std::string> names(known.begin(), known.end());
-    for (const std::string& name : given) {
-      if (known.contains(name)) continue;
-      errors.push_back(bad_input(fmt::format("{} '{}': no price of the catalogue is from there", flag, name))
-                           .with_hint(did_you_mean(name, names)));
-    }
-  };
-  check("--provider", flags.providers, providers);
-  check("--region", flags.regions, regions);
-  if (!errors.empty()) return fail(std::move(errors));
-  return fleet::Market{flags.providers, flags.regions};
+  fleet::Market market;
+  RIGHTSIZE_TRY(market.providers,
+                catalog::match_providers(fmt::format("{}", fmt::join(flags.providers, ",")), providers));
+  RIGHTSIZE_TRY(market.regions, catalog::match_regions(fmt::format("{}", fmt::join(flags.regions, ",")), regions));
+  return market;
 }
 
 void set_server(const FleetFlags& flags, FleetRequest& request) {
@@ -145,7 +138,7 @@ Result<Limit> parse_limit(const std::string& text) {
 }
 
 void add_fleet_flags(FlagSet& command, FleetFlags& f) {
-  command.add_option("--from", f.from,
+  command.add_option("--from,files", f.from,
                      "files: nvidia-smi, dmon and dcgmi logs, exposition text, recordings, Prometheus JSON, CloudWatch "
                      "(with its query file), Google, Azure, sacct; plain, gzip or zstd; '-' is standard input");
   add_window_flags(command, f);
@@ -155,8 +148,9 @@ void add_fleet_flags(FlagSet& command, FleetFlags& f) {
   command.add_option("--jobs", f.jobs,
                      "Slurm's accounting (TZ=UTC sacct -P): costs jobs, and names users where the metrics do not");
   command.add_option("--by", f.by_labels, "also by this label: label_app, ray_io_cluster, ...; repeat");
-  command.add_option("--provider", f.providers, "where smaller GPUs and commitments may be bought; repeat");
-  command.add_option("--region", f.regions, "in which regions; repeat");
+  command.add_option("--provider", f.providers, "where smaller GPUs and commitments may be bought: aws,gcp")
+      ->delimiter(',');
+  command.add_option("--region", f.regions, "in which regions: us-east-1, or us, eu, asia")->delimiter(',');
   command.add_option("--shard", f.shard, "GPUs per round of questions")->default_str("96");
   command.add_option("--parallel", f.parallel, "rounds at a time")->default_str("2");
   command.add_option("--resume", f.resume, "folder that keeps the server's answers: a run that was cut off goes on");

@@ -65,7 +65,7 @@ TEST(FleetInput, EveryWrongThresholdIsReported) {
 TEST(FleetInput, UnknownProvidersGetASuggestion) {
   FleetFlags flags = from_file();
   flags.providers = {"awz"};
-  EXPECT_THAT(error_of(flags), testing::AllOf(HasSubstr("--provider 'awz'"), HasSubstr("aws")));
+  EXPECT_THAT(error_of(flags), testing::AllOf(HasSubstr("provider 'awz'"), HasSubstr("aws")));
 }
 
 TEST(FleetInput, WindowsAreAtLeastTenMinutes) {

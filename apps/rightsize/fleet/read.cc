@@ -10,9 +10,11 @@
 #include <unistd.h>
 
 #include "base/format.h"
+#include "base/long_work.h"
 #include "fleet/accumulate.h"
 #include "fleet/attribute.h"
 #include "fleet/jobs.h"
+#include "rightsize/input/size_of.h"
 #include "telemetry/feeds/read_feed.h"
 
 namespace rightsize::app {
@@ -153,6 +155,7 @@ void judge_trust(FleetResult& result, bool from_files) {
 
 Checked<FleetResult> run_fleet(const FleetRequest& request, const Facts& facts) {
   Telemetry telemetry;
+  const LongWork counted("bytes read", size_of(request.from));
   RIGHTSIZE_TRY(FleetResult result,
                 request.from.empty() ? read_server(request, telemetry) : read_files(request, telemetry));
   if (!request.jobs.empty()) {

@@ -34,6 +34,10 @@ Cell count_cell(std::size_t count) {
   return number_cell(format_count(static_cast<double>(count)), static_cast<double>(count));
 }
 Cell share_cell(double share) { return number_cell(percent(share), share); }
+// A confidence is a judgement: no digits behind the point.
+Cell confidence_cell(double share) { return number_cell(fmt::format("{:.0f} %", share * 100), share); }
+// What no label names.
+std::string owner_shown(const std::string& owner) { return owner == "(nobody)" ? "(unowned)" : owner; }
 
 std::string cut(const std::string& text, std::size_t most) {
   return text.size() <= most ? text : text.substr(0, most - 1) + "~";
@@ -57,13 +61,13 @@ report::Table ledger_table(const FleetAnalysis& a) {
   table.title = "Ledger";
   table.columns = {{"part", "category", Align::kLeft}, {"GPU-hours", "gpu_hours", Align::kRight},
                    {"dollars", "usd", Align::kRight},  {"share", "share", Align::kRight},
-                   {"GPUs", "gpus", Align::kRight},    {"sure", "confidence", Align::kRight}};
+                   {"GPUs", "gpus", Align::kRight},    {"confidence", "confidence", Align::kRight}};
   for (const fleet::LedgerLine& line : a.ledger) {
     if (line.category == fleet::Category::kUnknown && line.gpus == 0) continue;
     const double share = a.totals.gpu_time > GpuTime{} ? line.gpu_time / a.totals.gpu_time : 0;
     table.rows.push_back({text_cell(fleet::name_of(line.category)), hours_cell(line.gpu_time), usd_cell(line.spend),
                           share_cell(share), count_cell(line.gpus),
-                          line.gpus > 0 ? share_cell(line.confidence) : report::unknown_cell()});
+                          line.gpus > 0 ? confidence_cell(line.confidence) : report::unknown_cell()});
   }
   return table;
 }
@@ -82,7 +86,7 @@ report::Table owners_table(const std::string& title, const std::string& name,
   table.most_shown = top;
   for (const fleet::OwnerLine& line : lines) {
     const double share = line.spend > Usd{} ? line.waste / line.spend : 0;
-    table.rows.push_back({{cut(line.owner, 36), line.owner},
+    table.rows.push_back({{cut(owner_shown(line.owner), 36), line.owner},
                           count_cell(line.gpus),
                           hours_cell(line.gpu_time),
                           hours_cell(line.idle),
@@ -100,7 +104,7 @@ report::Table actions_table(const FleetAnalysis& a, std::size_t top) {
                    {"kind", "kind", Align::kLeft},
                    {"what", "what", Align::kLeft},
                    {"$/month", "saving_usd_per_month", Align::kRight},
-                   {"sure", "confidence", Align::kRight}};
+                   {"confidence", "confidence", Align::kRight}};
   table.most_shown = top;
   for (std::size_t i = 0; i < a.actions.size(); ++i) {
     const Action& action = a.actions[i];
@@ -108,7 +112,7 @@ report::Table actions_table(const FleetAnalysis& a, std::size_t top) {
                           text_cell(fleet::name_of(action.kind)),
                           {cut(action.what, 62), action.what},
                           usd_cell(action.saving * kMonth),
-                          share_cell(action.confidence)});
+                          confidence_cell(action.confidence)});
   }
   return table;
 }
@@ -137,7 +141,7 @@ report::Table gpus_table(const FleetAnalysis& a, std::size_t top) {
     const double level = activity ? gpu->use.metric(*activity)->mean : 0;
     table.rows.push_back({{cut(id, 18), id},
                           text_cell(cut(gpu->price.gpu != nullptr ? gpu->price.gpu->name : gpu->use.device.name, 14)),
-                          {cut(gpu->owner().shown(), 22), gpu->owner().shown()},
+                          {cut(owner_shown(gpu->owner().shown()), 22), gpu->owner().shown()},
                           text_cell(diagnose::name_of(gpu->verdict)),
                           activity ? share_cell(level) : report::unknown_cell(),
                           activity ? share_cell(gpu->use.idle_share) : report::unknown_cell(),
@@ -171,7 +175,7 @@ void add_details(report::Report& report, const FleetAnalysis& a, std::size_t top
     for (std::size_t c = 0; c < std::min(kCommands, action.commands.size()); ++c)
       text += " Run: " + action.commands[c] + ".";
     report.blocks.emplace_back(
-        report::Paragraph{text + fmt::format(" Check: {}. Back: {}.", action.check, action.rollback)});
+        report::Paragraph{text + fmt::format(" Check: {}. To undo: {}.", action.check, action.rollback)});
   }
 }
 
@@ -219,12 +223,16 @@ report::Table issue_table(const fleet::JobLedger& jobs) {
 
 std::string headline(const FleetAnalysis& a) {
   const fleet::Totals& t = a.totals;
-  std::string text = fmt::format(
-      "{} GPU{}, {} GPU-hours in {}: {} spent, {} of it wasted ({}). At this rate {} a month",
-      format_count(static_cast<double>(t.gpus)), t.gpus == 1 ? "" : "s", format_number(in_gpu_hours(t.gpu_time)),
-      format_duration(t.window), dollars(t.spend), dollars(t.waste), percent(t.waste_share()), monthly(t.spend_rate));
+  std::string text = fmt::format("{} GPU{}, {} GPU-hours in {}: {} spent, {} of it wasted ({}). At this rate {}/month",
+                                 format_count(static_cast<double>(t.gpus)), t.gpus == 1 ? "" : "s",
+                                 format_number(in_gpu_hours(t.gpu_time)), format_duration(t.window), dollars(t.spend),
+                                 dollars(t.waste), percent(t.waste_share()), monthly(t.spend_rate));
   if (a.actions.empty()) return text + ".";
-  return text + fmt::format("; the actions below save {} of it.", monthly(t.saving));
+  const auto [least, most] = std::minmax_element(
+      a.actions.begin(), a.actions.end(), [](const Action& x, const Action& y) { return x.confidence < y.confidence; });
+  const long low = std::lround(least->confidence * 100), high = std::lround(most->confidence * 100);
+  return text + fmt::format("; the actions below save {} of it (confidence {} %).", monthly(t.saving),
+                            low == high ? fmt::format("{}", low) : fmt::format("{} to {}", low, high));
 }
 
 // How good the plan is, in dollars.
@@ -233,7 +241,7 @@ std::string savings_note(const fleet::Totals& t) {
   const bool proved = t.saving_bound <= t.saving * (1 + 1e-6) + usd_per_month(0.01);
   return fmt::format("Each GPU has one action at most, so savings add up; {} of the {} remedies that were found.",
                      proved ? "no other choice saves more"
-                            : fmt::format("no other choice saves more than {} a month", monthly(t.saving_bound)),
+                            : fmt::format("no other choice saves more than {}/month", monthly(t.saving_bound)),
                      format_count(static_cast<double>(t.remedies)));
 }
 
@@ -259,6 +267,10 @@ report::Report fleet_report(const FleetResult& result, std::size_t top) {
   for (const std::string& why : result.misleading)
     say("CAREFUL: " + why + ". These numbers are not the whole fleet's.");
   say(headline(a));
+  // The first screen: what it costs, what to do about it, what to doubt.
+  const bool only_jobs = std::all_of(a.gpus.begin(), a.gpus.end(), [](const GpuRow& g) { return g.use.from_job_log; });
+  if (!a.notes.empty()) say("Caveat: " + a.notes.front() + ".");
+  if (!a.actions.empty() || !only_jobs) report.blocks.emplace_back(actions_table(a, top));
   if (t.spend > Usd{}) report.blocks.emplace_back(bar_of(a));
   report.blocks.emplace_back(ledger_table(a));
   report.blocks.emplace_back(owners_table("Who wastes it", "owner", a.owners, top));
@@ -267,13 +279,11 @@ report::Report fleet_report(const FleetResult& result, std::size_t top) {
     if (asked) report.blocks.emplace_back(owners_table("By " + title, title, lines, top));
   }
   if (a.jobs) add_jobs(report, *a.jobs, top);
-  const bool only_jobs = std::all_of(a.gpus.begin(), a.gpus.end(), [](const GpuRow& g) { return g.use.from_job_log; });
-  if (!a.actions.empty() || !only_jobs) report.blocks.emplace_back(actions_table(a, top));
   add_details(report, a, top);
   // What a job log calls a GPU is only a number on a host.
   if (!only_jobs) report.blocks.emplace_back(gpus_table(a, top));
   for (const std::string& failure : result.failures) say("Not read: " + failure);
-  for (const std::string& note : a.notes) say("Note: " + note + ".");
+  for (std::size_t i = 1; i < a.notes.size(); ++i) say("Note: " + a.notes[i] + ".");
   std::string read = "Read: ";
   for (const std::string& item : result.read) read += item + ". ";
   say(read + savings_note(t));

@@ -45,14 +45,14 @@ report::Table table_of(const std::vector<const Gpu*>& gpus) {
   table.columns = {{"GPU", "gpu", Align::kLeft},
                    {"memory", "memory_bytes", Align::kRight},
                    {"bandwidth", "bandwidth_bytes_per_second", Align::kRight},
-                   {"fp32", "fp32_flops", Align::kRight},
+                   {"fp32", "fp32_flops", Align::kRight, 0, true},
                    {"fp16", "fp16_flops", Align::kRight},
                    {"bf16", "bf16_flops", Align::kRight},
                    {"fp8", "fp8_flops", Align::kRight},
-                   {"int8", "int8_flops", Align::kRight},
+                   {"int8", "int8_flops", Align::kRight, 0, true},
                    {"fp4", "fp4_flops", Align::kRight},
-                   {"NVLink", "nvlink_bytes_per_second", Align::kRight},
-                   {"TDP", "tdp_watts", Align::kRight},
+                   {"GPU link", "nvlink_bytes_per_second", Align::kRight},
+                   {"TDP", "tdp_watts", Align::kRight, 0, true},
                    {"MIG", "mig_instances", Align::kRight}};
   for (const Gpu* gpu : gpus) table.rows.push_back(row_of(*gpu));
   return table;

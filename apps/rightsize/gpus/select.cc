@@ -4,6 +4,7 @@
 
 #include "base/parse_units.h"
 #include "base/suggest.h"
+#include "catalog/gpu_words.h"
 
 namespace rightsize::app {
 namespace {
@@ -24,12 +25,30 @@ constexpr SortKey kSortKeys[] = {
     {"year", [](const Gpu& g) { return static_cast<double>(g.year.value_or(0)); }},
 };
 
+// A name, an alias, a family, a vendor; "H100:8" is the H100, as one GPU is like the other.
+Result<std::vector<const Gpu*>> meant_by(const std::string& name, const catalog::Catalog& catalog) {
+  std::vector<const Gpu*> gpus;
+  for (const Gpu& gpu : catalog.gpus) {
+    if (fold_name(gpu.vendor) == fold_name(name)) gpus.push_back(&gpu);
+  }
+  if (!gpus.empty()) return gpus;
+  return catalog.match_gpus(catalog::split_gpu_count(name).name);
+}
+
 Result<std::vector<const Gpu*>> matching(const GpuChoice& choice, const catalog::Catalog& catalog) {
   std::vector<const Gpu*> gpus;
-  if (choice.gpu.empty()) {
-    for (const Gpu& gpu : catalog.gpus) gpus.push_back(&gpu);
-  } else {
-    RIGHTSIZE_TRY(gpus, catalog.match_gpus(choice.gpu));
+  for (const Gpu& gpu : catalog.gpus) {
+    if (choice.gpus.empty()) gpus.push_back(&gpu);
+  }
+  std::vector<std::string> names = choice.gpus;
+  // `gpus A100 80GB`, without quotes.
+  if (names.size() == 2 && !meant_by(names[1], catalog) && catalog.match_gpus(names[0] + "-" + names[1]))
+    names = {names[0] + "-" + names[1]};
+  for (const std::string& name : names) {
+    RIGHTSIZE_TRY(const std::vector<const Gpu*> found, meant_by(name, catalog));
+    for (const Gpu* gpu : found) {
+      if (std::find(gpus.begin(), gpus.end(), gpu) == gpus.end()) gpus.push_back(gpu);
+    }
   }
   if (!choice.vendor.empty()) {
     std::vector<std::string> vendors;

@@ -10,7 +10,8 @@
 namespace rightsize::app {
 
 struct GpuChoice {
-  std::string gpu, vendor, min_memory;  // empty: any
+  std::vector<std::string> gpus;
+  std::string vendor, min_memory;  // empty: any
   std::string sort = "catalogue";
 };
 

@@ -4,38 +4,127 @@
 
 #include <fmt/format.h>
 
+#include "catalog/gpu_words.h"
 #include "memory/memory.h"
 #include "model/model_job.h"
 #include "model/serve_settings.h"
 
 namespace rightsize::app {
 
+namespace {
+
+// What holds where a setting is not given, for help. A test reads jobs with and without them.
+constexpr std::pair<std::string_view, const char*> kDefaults[] = {{"job", "train"},
+                                                                  {"method", "full"},
+                                                                  {"lora-rank", "16"},
+                                                                  {"lora-targets", "all-linear"},
+                                                                  {"precision", "bf16"},
+                                                                  {"optimizer", "adamw"},
+                                                                  {"batch", "1"},
+                                                                  {"accumulate", "1"},
+                                                                  {"recompute", "none"},
+                                                                  {"attention", "sdpa"},
+                                                                  {"cross-entropy", "eager"},
+                                                                  {"offload", "none"},
+                                                                  {"gpus", "1"},
+                                                                  {"tp", "1"},
+                                                                  {"pp", "1"},
+                                                                  {"cp", "1"},
+                                                                  {"ep", "1"},
+                                                                  {"attention-dp", "1"},
+                                                                  {"zero", "0"},
+                                                                  {"isl", "1024"},
+                                                                  {"osl", "256"},
+                                                                  {"concurrency", "1"},
+                                                                  {"prefix-hit", "0"},
+                                                                  {"stack", "hf; serve: vllm"},
+                                                                  {"pp-interleave", "1"},
+                                                                  {"sequence-parallel", "yes"}};
+
+}  // namespace
+
+std::string default_of(std::string_view setting) {
+  for (const auto& [name, value] : kDefaults) {
+    if (name == setting) return value;
+  }
+  return {};
+}
+
 void add_job_flags(FlagSet& command, JobFlags& flags) {
   command
       .add_option("--model,model", flags.model,
                   "built-in name (see 'rightsize models') or path of a Hugging Face config.json")
       ->required();
-  command.add_option("--gpu,gpu", flags.gpu, "GPU name, e.g. h100-sxm (see 'rightsize gpus')");
+  command
+      .add_option_function(
+          "--gpu,gpu", [&flags](const std::string& text) { take_gpu(text, flags.gpu, flags.settings); },
+          "GPU name or family, e.g. h100-sxm or h100 (see 'rightsize gpus')")
+      ->type_name("NAME");
   for (const model::SettingInfo& info : model::job_settings()) {
     command
         .add_option_function(
-            "--" + info.name, [&flags, name = info.name](const std::string& text) { flags.settings[name] = text; },
+            "--" + info.name,
+            [&flags, name = info.name](const std::string& text) {
+              name == "gpus" ? take_gpus(text, flags.gpu, flags.settings) : void(flags.settings[name] = text);
+            },
             info.meaning)
-        ->type_name(info.values);
+        ->type_name(info.values)
+        ->default_str(default_of(info.name));
   }
 }
 
-Checked<ModelAndJob> read_job(const JobFlags& flags) {
+void take_gpu(const std::string& text, std::string& gpu, std::map<std::string, std::string>& settings) {
+  const catalog::CountedGpu counted = catalog::split_gpu_count(text);
+  gpu = counted.name;
+  if (counted.count) take_gpus(std::to_string(*counted.count), gpu, settings);
+}
+
+void take_gpus(const std::string& text, std::string& gpu, std::map<std::string, std::string>& settings) {
+  const catalog::CountedGpu counted = catalog::split_gpu_count(text);
+  if (counted.count) gpu = counted.name;
+  const std::string number = counted.count ? std::to_string(*counted.count) : text;
+  std::string& kept = settings["gpus"];
+  // Two numbers that differ are neither: the reader of settings refuses them.
+  kept = kept.empty() || kept == number ? number : kept + " and " + number;
+}
+
+namespace {
+
+std::vector<model::Setting> settings_of(const JobFlags& flags) {
   std::vector<model::Setting> settings;
+  settings.reserve(flags.settings.size());
   for (const auto& [name, value] : flags.settings) settings.push_back({name, value, {}});
-  RIGHTSIZE_TRY(const model::Job parsed, model::parse_job(settings));
-  RIGHTSIZE_TRY(model::ModelJob fitted, model::fit_to_model(flags.model, parsed, settings));
-  auto& [model, job] = fitted;
+  return settings;
+}
+
+// What the user left out, as commands have it for this model.
+Checked<model::Job> finish_job(const JobFlags& flags, const model::ModelShape& model, model::Job job) {
   const bool served = job.kind == model::JobKind::kServe && !flags.settings.contains("precision");
   if (served) job.precision = model::default_precision(model, job.stack);
+  if (job.parallel.zero > 0 && job.parallel.gpus == 1) {
+    return fail(bad_input(fmt::format("--zero {} shards over GPUs, and there is one", job.parallel.zero))
+                    .with_hint("say how many: --gpus 8"));
+  }
   if (job.sequence == 0) job.sequence = memory::default_sequence(model);
   if (Errors errors = memory::check_job(model, job); !errors.empty()) return fail(std::move(errors));
-  return ModelAndJob{std::move(model), job};
+  return job;
+}
+
+}  // namespace
+
+Checked<ModelAndJob> read_job(const JobFlags& flags) {
+  const std::vector<model::Setting> settings = settings_of(flags);
+  RIGHTSIZE_TRY(const model::Job parsed, model::parse_job(settings));
+  RIGHTSIZE_TRY(model::ModelJob fitted, model::fit_to_model(flags.model, parsed, settings));
+  RIGHTSIZE_TRY(const model::Job job, finish_job(flags, fitted.model, fitted.job));
+  return ModelAndJob{std::move(fitted.model), job};
+}
+
+Checked<model::Job> read_job(const JobFlags& flags, const model::ModelShape& model) {
+  const std::vector<model::Setting> settings = settings_of(flags);
+  RIGHTSIZE_TRY(const model::Job parsed, model::parse_job(settings));
+  RIGHTSIZE_TRY(const model::Job fitted, model::fit_job(model, parsed, settings));
+  return finish_job(flags, model, fitted);
 }
 
 namespace {

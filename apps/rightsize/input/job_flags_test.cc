@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "memory/memory.h"
+
 namespace rightsize::app {
 namespace {
 
@@ -38,6 +40,33 @@ TEST(JobFlags, ALengthThatWasLeftOutIsFilledIn) {
   const Checked<ModelAndJob> read = read_job(flags_of("llama-2-7b", {}));
   ASSERT_TRUE(read);
   EXPECT_GT(read->job.sequence, 0);
+}
+
+TEST(JobFlags, HelpShowsTheDefaultsThatHold) {
+  for (const model::SettingInfo& info : model::job_settings()) {
+    const std::string value = default_of(info.name);
+    if (value.empty() || value.find(';') != std::string::npos || info.name == "job") continue;
+    for (const char* kind : {"train", "serve"}) {
+      const Checked<ModelAndJob> given = read_job(flags_of("llama-2-7b", {{"job", kind}, {info.name, value}}));
+      if (!given) continue;  // of the other kind of job
+      const Checked<ModelAndJob> without = read_job(flags_of("llama-2-7b", {{"job", kind}}));
+      EXPECT_EQ(describe_job(given->model, given->job), describe_job(without->model, without->job)) << info.name;
+      EXPECT_EQ(in_bytes(memory::estimate_memory(given->model, given->job, nullptr).device),
+                in_bytes(memory::estimate_memory(without->model, without->job, nullptr).device))
+          << info.name;
+    }
+  }
+}
+
+TEST(JobFlags, AGpuMayBeCounted) {
+  JobFlags flags;
+  take_gpu("H100:8", flags.gpu, flags.settings);
+  EXPECT_EQ(flags.gpu, "H100");
+  EXPECT_EQ(flags.settings["gpus"], "8");
+  take_gpus("8xL4", flags.gpu, flags.settings);
+  EXPECT_EQ(flags.gpu, "L4");
+  take_gpus("4", flags.gpu, flags.settings);
+  EXPECT_EQ(flags.settings["gpus"], "8 and 4");  // refused as no number
 }
 
 TEST(JobFlags, AllMistakesAreReportedWithSuggestions) {

@@ -1,9 +1,13 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "catalog/hardware.h"
 #include "feeds/price_store.h"
 #include "market/agreements.h"
 #include "rightsize/command.h"
+#include "rightsize/input/kept_facts.h"
+#include "rightsize/input/named_gpu.h"
+#include "rightsize/input/open_hardware.h"
 
 namespace rightsize::app {
 namespace {
@@ -28,11 +32,29 @@ Checked<void> add_agreements(catalog::Catalog& catalog, const std::string& overl
   return {};
 }
 
+// A folder without any file of ours is a mistake somewhere: facts people think they gave are not used.
+void warn_of_strange_folder(const std::string& overlay) {
+  std::error_code ignored;
+  if (overlay.empty()) return;
+  for (const char* name : {"gpus.csv", "machines.csv", "mig.csv", "sources.csv", "prices", "agreements.csv",
+                           "efficiency.csv", "stacks.csv"}) {
+    if (std::filesystem::exists(std::filesystem::path(overlay) / name, ignored)) return;
+  }
+  note(overlay + " holds none of gpus.csv, machines.csv, prices/*.csv, agreements.csv: the built-in facts are used");
+}
+
 }  // namespace
+
+Checked<catalog::Catalog> open_hardware(const std::string& flag) {
+  RIGHTSIZE_TRY(const std::string overlay, catalog::overlay_directory(flag));
+  warn_of_strange_folder(overlay);
+  return catalog::load_hardware(overlay);
+}
 
 Checked<catalog::Catalog> open_catalog(const std::string& flag, const std::string& store) {
   RIGHTSIZE_TRY(std::string overlay, catalog::overlay_directory(flag));
-  RIGHTSIZE_TRY(catalog::Catalog catalog, catalog::load_catalog(overlay));
+  warn_of_strange_folder(overlay);
+  RIGHTSIZE_TRY(catalog::Catalog catalog, read_catalog(overlay));
   if (Checked<void> added = add_stored(catalog, feeds::PriceStore::url(store)); !added) return fail(added.error());
   if (Checked<void> added = add_agreements(catalog, overlay); !added) return fail(added.error());
   return catalog;

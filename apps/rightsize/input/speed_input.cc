@@ -1,23 +1,25 @@
 #include "rightsize/input/speed_input.h"
 
+#include "rightsize/input/kept_facts.h"
 #include "serving/replica.h"
 
 namespace rightsize::app {
 
 Checked<perf::Constants> open_constants(const std::string& catalog_flag) {
   RIGHTSIZE_TRY(std::string overlay, catalog::overlay_directory(catalog_flag));
-  return perf::load_constants(overlay);
+  return read_constants(overlay);
 }
 
 Checked<Facts> open_facts(const std::string& catalog_flag) {
   RIGHTSIZE_TRY(std::string overlay, catalog::overlay_directory(catalog_flag));
-  RIGHTSIZE_TRY(catalog::Catalog catalog, catalog::load_catalog(overlay));
-  RIGHTSIZE_TRY(perf::Constants constants, perf::load_constants(overlay));
+  RIGHTSIZE_TRY(catalog::Catalog catalog, read_catalog(overlay));
+  RIGHTSIZE_TRY(perf::Constants constants, read_constants(overlay));
   return Facts{std::move(catalog), std::move(constants)};
 }
 
 Result<SpeedEstimate> estimate_speed(const perf::Constants& constants, const SpeedInput& input) {
   SpeedEstimate result;
+  result.measured = perf::measured_runs(constants, input.work, input.job, *input.gpu);
   if (input.job.kind == model::JobKind::kTrain) {
     RIGHTSIZE_TRY(result.train, perf::estimate_training(constants, input.work, input.job, input.speed, input.cluster));
   } else if (perf::serves_batches(input.work) && !input.work.encoder_decoder) {

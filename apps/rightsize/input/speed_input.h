@@ -1,7 +1,7 @@
 // What commands that ask for speeds share: the facts, and everything an estimate needs, read once.
 #pragma once
 
-#include "perf/perf.h"
+#include "perf/calibration/measured_runs.h"
 #include "rightsize/input/job_flags.h"
 
 namespace rightsize::app {
@@ -18,6 +18,7 @@ struct SpeedEstimate {
   std::optional<perf::TrainEstimate> train;
   std::optional<perf::ServeEstimate> serve;
   std::optional<perf::BatchEstimate> batch;
+  perf::MeasuredRuns measured = {};
 };
 
 struct SpeedInput {

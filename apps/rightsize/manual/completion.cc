@@ -44,6 +44,13 @@ std::vector<std::string> argument_words(const CommandInfo& command, const KnownV
   return {};
 }
 
+// "--provider|--providers", as a case of the shell takes them.
+std::string spellings_of(const FlagInfo& flag) {
+  std::string text = flag.name;
+  for (std::string_view other : split_list(flag.others, ',')) text += "|" + std::string(trim(other));
+  return text;
+}
+
 std::string bash_script(std::span<const CommandInfo> commands, const KnownValues& known) {
   std::string cases;
   for (const CommandInfo& command : commands) {
@@ -51,7 +58,7 @@ std::string bash_script(std::span<const CommandInfo> commands, const KnownValues
     for (const FlagInfo& flag : command.flags) {
       const auto words = values_of(flag, known);
       if (!words.empty() && flag.name.starts_with('-'))
-        cases += fmt::format("        {}) words='{}' ;;\n", flag.name, joined(words));
+        cases += fmt::format("        {}) words='{}' ;;\n", spellings_of(flag), joined(words));
     }
     std::vector<std::string> all = flag_names(command);
     for (const std::string& word : argument_words(command, known)) all.push_back(word);

@@ -18,6 +18,9 @@ struct CommandInfo {
   std::deque<FlagInfo> flags;
 };
 
+// Long lists under headings that are the same for every command; short ones stay as they are.
+void sort_into_groups(std::deque<FlagInfo>& flags);
+
 // Words that can be completed after a flag, by its name; empty where anything may be written.
 struct KnownValues {
   std::vector<std::string> models, gpus, providers, regions;

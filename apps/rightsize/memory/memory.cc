@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "rightsize/input/named_gpu.h"
+#include "rightsize/input/open_hardware.h"
 #include "rightsize/input/speed_input.h"
 #include "rightsize/memory/report.h"
 
@@ -19,7 +21,7 @@ struct Flags {
 // The GPUs the verdict is asked for: the one named, or all with known memory, small before large.
 Result<std::vector<const Gpu*>> candidates(const catalog::Catalog& catalog, const std::string& name) {
   if (!name.empty()) {
-    RIGHTSIZE_TRY(const Gpu* gpu, catalog.find_gpu(name));
+    RIGHTSIZE_TRY(const Gpu* gpu, named_gpu(catalog, name));
     return std::vector<const Gpu*>{gpu};
   }
   std::vector<const Gpu*> gpus;
@@ -29,7 +31,7 @@ Result<std::vector<const Gpu*>> candidates(const catalog::Catalog& catalog, cons
 }
 
 Checked<Outcome> run(const Flags& flags) {
-  RIGHTSIZE_TRY(catalog::Catalog catalog, open_catalog(flags.catalog));
+  RIGHTSIZE_TRY(catalog::Catalog catalog, open_hardware(flags.catalog));
   RIGHTSIZE_TRY(ModelAndJob input, read_job(flags.job));
   RIGHTSIZE_TRY(std::vector<const Gpu*> gpus, candidates(catalog, flags.job.gpu));
   const Gpu* only = gpus.size() == 1 ? gpus.front() : nullptr;

@@ -30,8 +30,9 @@ report::StackedBar picture(const MemoryNeed& need, const std::vector<const Gpu*>
   for (int i = 0; i < memory::kParts; ++i) {
     const auto part = static_cast<memory::Part>(i);
     if (need.parts[part] < mib(1)) continue;  // too small to see
+    const std::string name(memory::name_of(part));
     bar.segments.push_back(
-        {std::string(memory::name_of(part)), format_bytes(need.parts[part]), in_bytes(need.parts[part])});
+        {name == "kv_cache" ? "KV cache" : name, format_bytes(need.parts[part]), in_bytes(need.parts[part])});
   }
   static const std::vector<std::string> kRulers{"l4", "l40s", "a100-80gb-sxm", "h200-sxm", "b200-sxm", "b300-sxm"};
   Bytes shown_up_to = need.device * 1.6;
@@ -61,7 +62,7 @@ report::Table fits_table(const MemoryNeed& need, const std::vector<const Gpu*>& 
                    {"capacity", "capacity_bytes", Align::kRight},
                    {"verdict", "verdict", Align::kLeft},
                    {"headroom", "headroom_bytes", Align::kRight},
-                   {"odds of running out", "oom_probability", Align::kRight}};
+                   {"OOM risk", "oom_probability", Align::kRight}};
   constexpr std::size_t kMostShown = 16;
   table.most_shown = kMostShown;
   for (const Gpu* gpu : nearest_first(need, gpus)) {
@@ -87,7 +88,7 @@ std::string speed_change(const std::optional<double>& slowdown) {
 
 report::Table options_table(const std::vector<OptionEffect>& effects, const Gpu* gpu) {
   report::Table table;
-  table.title = "What frees memory, one option at a time";
+  table.title = "What frees memory, each option alone";
   if (gpu != nullptr) table.title += fmt::format(" (speed on {})", gpu->name);
   table.columns = {{"option", "option", Align::kLeft},      {"flags", "flags", Align::kLeft},
                    {"saves", "saved_bytes", Align::kRight}, {"leaves", "device_bytes", Align::kRight},
@@ -245,7 +246,7 @@ Json document_of(const ModelAndJob& input, const MemoryNeed& need, const std::ve
 
 std::string memory_sentence(const MemoryNeed& need, const model::Job& job, const std::vector<const Gpu*>& gpus) {
   std::string text =
-      fmt::format("needs {}{} (80 % sure of {} to {}).", format_bytes(need.device),
+      fmt::format("needs {}{} (80 % interval {} to {}).", format_bytes(need.device),
                   job.parallel.gpus > 1 ? " on each" : "", format_bytes(need.low), format_bytes(need.high));
   if (gpus.size() == 1) {
     const Fit fit = memory::fits(need, *gpus[0]);
@@ -255,8 +256,8 @@ std::string memory_sentence(const MemoryNeed& need, const model::Job& job, const
         text += fmt::format(" It fits {} with {} to spare.", gpus[0]->name, format_bytes(fit.headroom));
         break;
       case Verdict::kTight:
-        text += fmt::format(" It is tight on {}: {} to spare, {} odds of running out.", gpus[0]->name,
-                            format_bytes(fit.headroom), odds);
+        text += fmt::format(" It is tight on {}: {} to spare, OOM risk {}.", gpus[0]->name, format_bytes(fit.headroom),
+                            odds);
         break;
       case Verdict::kNo:
         text += fmt::format(" It does not fit {}: {} too much.", gpus[0]->name, format_bytes(-fit.headroom));
@@ -278,7 +279,7 @@ Report memory_report(const ModelAndJob& input, const MemoryNeed& need, const std
   report.title = "Memory";
   report.document = document_of(input, need, gpus);
   std::string text = describe_job(input.model, input.job) + ", " + memory_sentence(need, input.job, gpus);
-  if (need.max_concurrency)
+  if (need.max_concurrency && *need.max_concurrency >= 1)
     text += fmt::format(" {} room for {} such requests at once.",
                         input.model.kind == model::ModelKind::kDecoder ? "The KV cache has" : "There is",
                         format_count(static_cast<double>(*need.max_concurrency)));

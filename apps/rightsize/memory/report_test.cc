@@ -31,7 +31,7 @@ std::string said_of(const std::vector<catalog::Gpu>& gpus, const model::Job& job
 }
 
 TEST(MemorySentence, AlwaysSaysTheInterval) {
-  EXPECT_THAT(said_of({gpu_of("a", gib(80))}), StartsWith("needs 20 GiB (80 % sure of 18 GiB to 22 GiB)."));
+  EXPECT_THAT(said_of({gpu_of("a", gib(80))}), StartsWith("needs 20 GiB (80 % interval 18 GiB to 22 GiB)."));
 }
 
 TEST(MemorySentence, SaysWhetherOneGpuFitsIsTightOrTooSmall) {

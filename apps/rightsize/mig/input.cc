@@ -10,6 +10,7 @@
 #include "base/parse_units.h"
 #include "base/text.h"
 #include "diagnose/observer.h"
+#include "rightsize/input/named_gpu.h"
 #include "telemetry/live.h"
 
 namespace rightsize::app {
@@ -45,7 +46,7 @@ Error not_partitionable(const Gpu& gpu, const catalog::Catalog& catalog) {
 }
 
 Result<const Gpu*> gpu_asked_about(const MigFlags& flags, const catalog::Catalog& catalog) {
-  if (flags.gpus.size() == 1) return catalog.find_gpu(flags.gpus[0]);
+  if (flags.gpus.size() == 1) return named_gpu(catalog, flags.gpus[0]);
   if (!flags.gpus.empty() || flags.current != "nvml") {
     return fail(bad_input("that needs one GPU").with_hint("--gpu h100-sxm"));
   }

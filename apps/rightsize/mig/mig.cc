@@ -1,6 +1,7 @@
 // rightsize mig: many small models on few GPUs.
 #include <filesystem>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -92,8 +93,11 @@ Checked<Outcome> answer_about(const mig::Geometry& geometry, const MigFlags& fla
   return Outcome{current_report(geometry, fleet)};
 }
 
-Checked<Outcome> run(const MigFlags& flags) {
+Checked<Outcome> run(MigFlags flags) {
   RIGHTSIZE_TRY(const Facts facts, open_facts(flags.catalog));
+  // `mig h100 --list-layouts`: a GPU where a file could stand.
+  if (flags.gpus.empty() && facts.catalog.match_gpus(flags.workloads))
+    flags.gpus = {std::exchange(flags.workloads, {})};
   const bool about_one =
       flags.list_layouts || flags.repack || !flags.check.empty() || !flags.current.empty() || !flags.verify.empty();
   if (!about_one) {
@@ -119,7 +123,8 @@ Run add_mig(FlagSet& command) {
   command
       .add_option("--gpu", flags->gpus,
                   "GPUs that may be used, comma-separated (default: the file's, else all that can be cut)")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->one_value_each();
   add_price_flag(command, flags->prices);
   command.add_option("--purchase", flags->purchase, "on-demand, spot, 1y or 3y: which catalogue prices count")
       ->default_str("on-demand");

@@ -144,7 +144,7 @@ std::string headline(const PlannedSlices& p) {
   for (const mig::PlannedGpu& gpu : p.plan.gpus) ++counts[gpu.type];
   std::vector<std::string> parts;
   for (const auto& [type, count] : counts) parts.push_back(fmt::format("{} {}", count, p.types[type].gpu->name));
-  std::string text = fmt::format("{} workload{} in {} replica{} need {}: {} a month.", p.file.workloads.size(),
+  std::string text = fmt::format("{} workload{} in {} replica{} need {}: {}/month.", p.file.workloads.size(),
                                  p.file.workloads.size() == 1 ? "" : "s", p.file.replicas(),
                                  p.file.replicas() == 1 ? "" : "s", fmt::join(parts, " and "), per_month(p.plan.rate));
   text += p.plan.proved() ? " No plan over these GPUs costs less (proved)."
@@ -155,7 +155,7 @@ std::string headline(const PlannedSlices& p) {
 }
 
 std::string price_notes(const PlannedSlices& p) {
-  std::string text = fmt::format("Prices per GPU-hour, {} hours a month:", in_hours(kMonth));
+  std::string text = fmt::format("Prices per GPU-hour, {} h/month:", in_hours(kMonth));
   for (const GpuType& type : p.types) {
     text += fmt::format("\n  {} {}: {}", type.gpu->name, format_usd_per_hour(type.rate), type.price_from);
   }

@@ -61,10 +61,10 @@ report::Table table_of(const std::vector<ModelShape>& models) {
                    {"parameters", "parameters", Align::kRight},
                    {"active", "active_parameters", Align::kRight},
                    {"layers", "layers", Align::kRight},
-                   {"hidden", "hidden", Align::kRight},
-                   {"heads", "heads", Align::kRight},
-                   {"kv", "kv_heads", Align::kRight},
-                   {"vocab", "vocabulary", Align::kRight},
+                   {"hidden", "hidden", Align::kRight, 0, true},
+                   {"heads", "heads", Align::kRight, 0, true},
+                   {"kv", "kv_heads", Align::kRight, 0, true},
+                   {"vocab", "vocabulary", Align::kRight, 0, true},
                    {"context", "context", Align::kRight}};
   for (const ModelShape& m : models) {
     table.rows.push_back({report::text_cell(m.name), report::text_cell(m.family), count_cell(m.parameters()),
@@ -108,10 +108,10 @@ report::Report with_document(const std::vector<ModelShape>& models) {
 std::string sentence_about(const ModelShape& m) {
   const double total = static_cast<double>(m.parameters());
   std::string text =
-      fmt::format("{} is a {} model of {} parameters ({}); its weights take {} in 16 bits.", m.name, m.family,
+      fmt::format("{} is a {} model of {} parameters ({}); its weights take {} in bf16.", m.name, m.family,
                   format_count(total), format_magnitude(total), format_bytes(bytes(2 * total)));
   if (m.active_parameters() != m.parameters()) {
-    text += fmt::format(" {} of them work on one token.", format_magnitude(static_cast<double>(m.active_parameters())));
+    text += fmt::format(" {} are active per token.", format_magnitude(static_cast<double>(m.active_parameters())));
   }
   return text;
 }
@@ -134,10 +134,12 @@ report::Report models_report(const std::vector<ModelShape>& models) {
     families.emplace_back(family.name);
     report.document["families"].push_back({{"name", family.name}, {"description", family.description}});
   }
-  report.blocks.emplace_back(report::Paragraph{
-      fmt::format("--model also takes a Hugging Face config.json of these families: {}. Counts are exact, tied weights "
-                  "counted once; 'active' are those that work on one token.",
-                  fmt::join(families, ", "))});
+  const bool all = models.size() == model::preset_names().size();
+  report.blocks.emplace_back(
+      report::Paragraph{"Counts are exact, tied weights counted once; 'active': per token. --model also takes a "
+                        "Hugging Face config.json of " +
+                        (all ? fmt::format("these families: {}.", fmt::join(families, ", "))
+                             : fmt::format("{} families ('rightsize models' lists them).", families.size()))});
   return report;
 }
 

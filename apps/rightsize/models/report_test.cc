@@ -14,11 +14,11 @@ using testing::Not;
 TEST(ModelSentence, ADenseModelHasOneCount) {
   const std::string said = sentence_about(*model::find_model("llama-2-7b"));
   EXPECT_THAT(said, HasSubstr("llama-2-7b is a llama model of 6,738,415,616 parameters"));
-  EXPECT_THAT(said, Not(HasSubstr("work on one token")));
+  EXPECT_THAT(said, Not(HasSubstr("active per token")));
 }
 
 TEST(ModelSentence, AMixtureNamesItsActiveParameters) {
-  EXPECT_THAT(sentence_about(*model::find_model("mixtral-8x7b")), HasSubstr("of them work on one token."));
+  EXPECT_THAT(sentence_about(*model::find_model("mixtral-8x7b")), HasSubstr("are active per token."));
 }
 
 TEST(ModelReport, TheSharesOfWeightsSumToTheWhole) {

@@ -126,8 +126,8 @@ Checked<Outcome> compare_prices(const PricesFlags& flags) {
   table.columns = {{"GPU", "gpu", Align::kLeft},          {"provider", "provider", Align::kLeft},
                    {"GPUs", "gpus", Align::kRight},       {"on-demand", "on_demand", Align::kRight},
                    {"spot", "spot", Align::kRight},       {"1y", "one_year", Align::kRight},
-                   {"3y", "three_years", Align::kRight},  {"link", "link", Align::kLeft},
-                   {"network", "network", Align::kRight}, {"egress $/GB", "egress_usd_per_gb", Align::kRight}};
+                   {"3y", "three_years", Align::kRight},  {"link", "link", Align::kLeft, 0, true},
+                   {"network", "network", Align::kRight}, {"egress $/GB", "egress_usd_per_gb", Align::kRight, 0, true}};
   table.most_shown = 40;
   for (const Way& way : ways) {
     const auto out = egress.find(way.provider);
@@ -155,7 +155,7 @@ Checked<Outcome> compare_prices(const PricesFlags& flags) {
   }
   outcome.report.blocks.emplace_back(std::move(table));
   outcome.report.blocks.emplace_back(report::Paragraph{
-      "$ a GPU-hour as it will likely be over the next day, low-high in parentheses; '?' marks prices that no source "
+      "$/GPU-h as it will likely be over the next day, low-high in parentheses; '?' marks prices that no source "
       "confirms, launch floors and prices over a year old. Cheapest region or zone of each provider."});
   return outcome;
 }

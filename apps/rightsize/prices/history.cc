@@ -132,7 +132,7 @@ Checked<Outcome> price_history(const PricesFlags& flags) {
                    {"last $/h", "last_usd_per_hour", Align::kRight}};
   table.most_shown = 40;
   report::LineChart chart;
-  chart.title = "$ an hour of the machine";
+  chart.title = "$/h per machine";
   chart.x_label = "day";
   chart.y_label = "$/h";
   for (const Line& line : lines) {

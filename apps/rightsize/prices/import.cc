@@ -8,9 +8,11 @@
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/format.h"
+#include "base/long_work.h"
 #include "base/text.h"
 #include "feeds/fetch.h"
 #include "feeds/price_store.h"
+#include "rightsize/input/size_of.h"
 #include "rightsize/prices/prices.h"
 
 namespace rightsize::app {
@@ -74,9 +76,11 @@ struct Job {
 };
 
 Result<feeds::Import> read_one(const Job& job, const catalog::Catalog& catalog) {
+  const LongWork counted("bytes read", size_of({job.file}));
   feeds::Importer importer(catalog, job.date, source_key(job.feed));
   if (Result<> done = feeds::read_feed(job.feed, job.file, {job.provider, &catalog}, importer); !done)
     return fail(std::move(done).error());
+  if (LongWork::stopped()) return fail(unreadable(fmt::format("stopped: nothing of {} was kept", job.file)));
   return importer.finish();
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -11,6 +12,8 @@
 #include "base/parse_units.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "catalog/gpu_words.h"
+#include "catalog/places.h"
 #include "rightsize/prices/prices.h"
 
 namespace rightsize::app {
@@ -56,8 +59,9 @@ constexpr SortKey kSortKeys[] = {
 
 Result<const SortKey*> find_sort_key(const std::string& name) {
   std::vector<std::string> names;
+  const std::string wanted = name == "price" || name == "cost" || name == "usd" ? "usd-per-gpu-hour" : name;
   for (const SortKey& key : kSortKeys) {
-    if (key.name == name) return &key;
+    if (key.name == wanted) return &key;
     names.emplace_back(key.name);
   }
   return fail(bad_input(fmt::format("cannot sort by '{}'", name))
@@ -78,27 +82,6 @@ bool sorts_before(const Row& a, const Row& b, double Row::*key) {
   return identity(a) < identity(b);
 }
 
-// The words of a comma-separated flag, each checked against what exists.
-Result<std::vector<std::string>> choose(const std::string& flag, const std::string& what,
-                                        const std::set<std::string>& known, bool prefixes) {
-  std::vector<std::string> chosen;
-  const std::vector<std::string> names(known.begin(), known.end());
-  for (std::string_view word : split_list(flag, ',')) {
-    const std::string wanted = to_lower(word);
-    const std::size_t before = chosen.size();
-    for (const std::string& name : names) {
-      const std::string have = to_lower(name);
-      if (have == wanted || (prefixes && have.starts_with(wanted))) chosen.push_back(name);
-    }
-    if (chosen.size() == before) {
-      std::string listed = names.size() <= 12 ? fmt::format("known are {}", fmt::join(names, ", ")) : "";
-      return fail(
-          bad_input(fmt::format("unknown {} '{}'", what, word)).with_hint(did_you_mean(word, names)).with_hint(listed));
-    }
-  }
-  return chosen;
-}
-
 std::set<std::string> all_of(const catalog::Catalog& catalog, std::string Price::*field) {
   std::set<std::string> names;
   for (const Price& price : catalog.prices) names.insert(price.*field);
@@ -111,9 +94,12 @@ Result<std::vector<Row>> select(const PricesFlags& flags, const market::PriceBoo
   if (!flags.min_memory.empty()) {
     RIGHTSIZE_TRY(least, parse_bytes(flags.min_memory));
   }
+  std::set<std::string> instances;
+  for (std::string_view word : split_list(flags.instance, ',')) instances.insert(to_lower(word));
   std::vector<Row> rows;
   for (const market::Offer& offer : book.offers(filter)) {
-    if (offer.gpu->memory >= least) rows.push_back(make_row(offer, book, today()));
+    const bool named = instances.empty() || instances.contains(to_lower(offer.machine->instance));
+    if (named && offer.gpu->memory >= least) rows.push_back(make_row(offer, book, today()));
   }
   return rows;
 }
@@ -164,9 +150,9 @@ report::Table table_of(const std::vector<Row>& offers, int top) {
                    {"terms", "purchase", Align::kLeft},
                    {"$/h", "usd_per_hour", Align::kRight},
                    {"$/GPU-h", "usd_per_gpu_hour", Align::kRight},
-                   {"$/TFLOP-h", "usd_per_tflop_hour", Align::kRight},
-                   {"$/GB/s-h", "usd_per_gbs_hour", Align::kRight},
-                   {"$/GiB-h", "usd_per_gib_hour", Align::kRight},
+                   {"$/TFLOP-h", "usd_per_tflop_hour", Align::kRight, 0, true},
+                   {"$/GB/s-h", "usd_per_gbs_hour", Align::kRight, 0, true},
+                   {"$/GiB-h", "usd_per_gib_hour", Align::kRight, 0, true},
                    {"age", "age_days", Align::kRight}};
   table.most_shown = top < 0 ? 40 : static_cast<std::size_t>(top);
   for (const Row& o : offers) {
@@ -288,6 +274,17 @@ std::size_t peers_left_out(const PricesFlags& flags, const market::PriceBook& bo
   return with && without ? book.offers(*with).size() - book.offers(*without).size() : 0;
 }
 
+// "Cheapest per GPU: $2.89/GPU-h, h100-pcie, runpod 1x_H100-PCIe_SECURE, any region, on-demand."
+std::string cheapest_sentence(const std::vector<Row>& offers) {
+  const Row& least = *std::min_element(offers.begin(), offers.end(), [](const Row& a, const Row& b) {
+    return std::pair(!a.outlook.may_lead(), a.per_gpu) < std::pair(!b.outlook.may_lead(), b.per_gpu);
+  });
+  return fmt::format("Cheapest per GPU: {}/GPU-h, {}, {} {}, {}, {}.", format_usd_per_hour(least.per_gpu),
+                     least.gpu->name, least.price->provider, least.price->instance,
+                     least.price->region == "any" ? "any region" : place_of(*least.price),
+                     catalog::name_of(least.price->purchase));
+}
+
 Outcome make_outcome(const std::vector<Row>& offers, const PricesFlags& flags, std::size_t left_out) {
   Outcome outcome;
   outcome.report.title = "Prices";
@@ -307,6 +304,7 @@ Outcome make_outcome(const std::vector<Row>& offers, const PricesFlags& flags, s
     outcome.exit_code = kNoFeasibleAnswer;
     return outcome;
   }
+  outcome.report.blocks.emplace_back(report::Paragraph{cheapest_sentence(offers)});
   outcome.report.blocks.emplace_back(table_of(offers, flags.top));
   std::string notes = age_sentence(by_provider) +
                       " $/TFLOP-h counts dense bf16 (fp16 where there is no bf16) peaks, $/GB/s-h memory bandwidth, "
@@ -331,19 +329,53 @@ Result<market::OfferFilter> read_filter(const PricesFlags& flags, const catalog:
   market::OfferFilter filter;
   filter.retired = flags.retired;
   filter.community = flags.community;
-  for (std::string_view name : split_list(flags.gpu, ',')) {
-    RIGHTSIZE_TRY(std::vector<const Gpu*> matched, catalog.match_gpus(name));
+  for (std::string_view word : split_list(flags.gpu, ',')) {
+    const catalog::CountedGpu wanted = catalog::split_gpu_count(word);
+    RIGHTSIZE_TRY(std::vector<const Gpu*> matched, catalog.match_gpus(wanted.name));
     for (const Gpu* gpu : matched) filter.gpus.push_back(gpu->name);
+    filter.machine_gpus = wanted.count.value_or(filter.machine_gpus);
   }
-  RIGHTSIZE_TRY(filter.providers, choose(flags.provider, "provider", all_of(catalog, &Price::provider), false));
-  RIGHTSIZE_TRY(filter.regions, choose(flags.region, "region", all_of(catalog, &Price::region), true));
-  RIGHTSIZE_TRY(auto terms, choose(flags.purchase, "purchase option", {"on-demand", "spot", "1y", "3y"}, false));
-  for (const std::string& name : terms) filter.purchases.push_back(*catalog::parse_purchase(name));
+  RIGHTSIZE_TRY(filter.providers, catalog::match_providers(flags.provider, all_of(catalog, &Price::provider)));
+  RIGHTSIZE_TRY(filter.regions, catalog::match_regions(flags.region, all_of(catalog, &Price::region)));
+  for (std::string_view word : split_list(flags.purchase, ',')) {
+    const auto purchase = catalog::parse_purchase(to_lower(word));
+    if (!purchase) {
+      return fail(
+          bad_input(fmt::format("unknown purchase option '{}'", word)).with_hint("known are on-demand, spot, 1y, 3y"));
+    }
+    filter.purchases.push_back(*purchase);
+  }
   return filter;
 }
 
-Checked<Outcome> list_prices(const PricesFlags& flags) {
-  RIGHTSIZE_TRY(catalog::Catalog catalog, open_catalog(flags.catalog, flags.store));
+namespace {
+
+// `prices aws p5.48xlarge h100`: of what was written without a flag, what names a provider or a machine.
+PricesFlags sorted_out(PricesFlags flags, const catalog::Catalog& catalog) {
+  const std::set<std::string> providers = all_of(catalog, &Price::provider);
+  std::set<std::string> instances;
+  for (const catalog::Machine& machine : catalog.machines) instances.insert(to_lower(machine.instance));
+  const std::string words = std::exchange(flags.gpu, {});
+  const auto add = [](std::string& list, std::string_view word) {
+    list += (list.empty() ? "" : ",") + std::string(word);
+  };
+  for (std::string_view word : split_list(words, ',')) {
+    if (catalog.match_gpus(catalog::split_gpu_count(word).name)) {
+      add(flags.gpu, word);  // some machines are called as their GPU is
+    } else if (catalog::match_providers(word, providers)) {
+      add(flags.provider, word);
+    } else {
+      add(instances.contains(to_lower(word)) ? flags.instance : flags.gpu, word);
+    }
+  }
+  return flags;
+}
+
+}  // namespace
+
+Checked<Outcome> list_prices(const PricesFlags& typed) {
+  RIGHTSIZE_TRY(catalog::Catalog catalog, open_catalog(typed.catalog, typed.store));
+  const PricesFlags flags = sorted_out(typed, catalog);
   RIGHTSIZE_TRY(const market::PriceBook book, open_prices(catalog, flags.price));
   Result<const SortKey*> key = find_sort_key(flags.sort);
   if (!key) return fail(key.error());

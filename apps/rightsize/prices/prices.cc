@@ -27,7 +27,7 @@ std::vector<std::string> with(std::vector<std::string> base, const std::vector<s
 
 const std::vector<Verb>& verbs() {
   static const std::vector<Verb> all = {
-      {"", with(kChoice, {"--min-memory", "--sort", "--best-per", "--top", "--price", "--store"}), true},
+      {"", with(kChoice, {"--min-memory", "--sort", "--best-per", "--top", "--price", "--store", "--instance"}), true},
       {"compare", with(kChoice, {"--price", "--top", "--store"}), false},
       {"spot",
        {"--gpu", "--provider", "--region", "--community", "--price", "--top", "--store", "--hours", "--machines",
@@ -71,16 +71,16 @@ Checked<Outcome> run(PricesFlags flags, const FlagSet& command) {
   const Verb& verb = verb_of(flags);
   if (Result<> fits = check_flags(command, verb); !fits) return fail(fits.error());
   const std::string_view name = verb.name;
-  if (name.empty()) {
-    // `prices h100` is `prices --gpu h100`.
-    for (const std::string& word : flags.words) flags.gpu += (flags.gpu.empty() ? "" : ",") + word;
-    return list_prices(flags);
+  std::vector<std::string> rest = flags.words;
+  if (!name.empty()) rest.erase(rest.begin());
+  // `prices h100` is `prices --gpu h100`, `prices spot h100` likewise.
+  const bool gpus = std::find(verb.flags.begin(), verb.flags.end(), "--gpu") != verb.flags.end();
+  if (gpus) {
+    for (const std::string& word : rest) flags.gpu += (flags.gpu.empty() ? "" : ",") + word;
+  } else if (!verb.files && !rest.empty()) {
+    return fail(bad_input(fmt::format("'prices {}' takes no argument '{}'", name, rest.front())));
   }
-  const std::vector<std::string> rest(flags.words.begin() + 1, flags.words.end());
-  if (!verb.files && !rest.empty()) {
-    return fail(bad_input(fmt::format("'prices {}' takes no argument '{}'", name, rest.front()))
-                    .with_hint(fmt::format("for a GPU: --gpu {}", rest.front())));
-  }
+  if (name.empty()) return list_prices(flags);
   if (name == "compare") return compare_prices(flags);
   if (name == "spot") return plan_on_spot(flags);
   if (name == "import") return import_prices(flags, rest);
@@ -94,12 +94,12 @@ Checked<Outcome> run(PricesFlags flags, const FlagSet& command) {
 
 Run add_prices(FlagSet& command) {
   auto flags = std::make_shared<PricesFlags>();
-  command.add_option(
-      "WHAT", flags->words,
-      "GPUs to list; or compare, spot, import FILE..., update, history, diff, forget (see docs/market.md)");
+  command.add_option("WHAT", flags->words,
+                     "GPUs, instance types or providers to list; or compare, spot, import FILE..., update, history, "
+                     "diff, forget (see docs/market.md)");
   command.add_option("--gpu", flags->gpu, "GPU names, aliases or families, comma-separated: a100, h100-sxm");
   command.add_option("--provider", flags->provider, "providers, comma-separated: aws, gcp, azure, lambda ...");
-  command.add_option("--region", flags->region, "regions or their beginnings, comma-separated: us-east-1, europe");
+  command.add_option("--region", flags->region, "regions, their beginnings, or us, eu, asia, comma-separated");
   command.add_option("--purchase", flags->purchase, "on-demand, spot, 1y, 3y, capacity-block, comma-separated");
   command.add_option("--min-memory", flags->min_memory, "only GPUs with at least this much memory, e.g. 40GiB");
   command
@@ -122,14 +122,14 @@ Run add_prices(FlagSet& command) {
   command.add_option("--save", flags->save, "spot: how long a checkpoint takes")->default_str("60s");
   command.add_option("--restart", flags->restart, "spot: from being taken back to working again")->default_str("10min");
   command.add_option("--interruptions", flags->interruptions,
-                     "spot: how often one machine is taken back, an hour (default: the spot advisor's, else 0.05)");
+                     "spot: interruptions per hour of one machine (default: the spot advisor's, else 0.05)");
   command.add_option("--feed", flags->feed, "import: skypilot, aws, azure, gcp, gpuhunt, runpod, vast or csv; update: skypilot, aws or azure");
   command.add_option("--date", flags->date, "import: the day the prices are of (default: when the file was written)");
   command.add_flag("--dry-run", flags->dry_run, "import, update: read and audit, keep nothing");
   command.add_option("--write-to", flags->write_to,
                      "import: write machines.csv and prices/*.csv there, not to the store");
   command.add_option("--url", flags->url, "update: where to fetch from instead of the public address; {} is the cloud or region");
-  command.add_option("--instance", flags->instance, "history, diff: instance types, comma-separated");
+  command.add_option("--instance", flags->instance, "instance types, comma-separated: p5.48xlarge");
   command.add_option("--zone", flags->zone, "history, diff: zones, comma-separated");
   command.add_option("--from", flags->from, "history, diff: the first day, 2026-08-01 (diff: default 30 days ago)");
   command.add_option("--to", flags->to, "history, diff: the last day (default today)");

@@ -75,11 +75,11 @@ report::Table table_of(const std::vector<Row>& rows, std::size_t most) {
                    {"instance", "instance", Align::kLeft},
                    {"where", "region", Align::kLeft},
                    {"$/h likely", "usd_per_hour", Align::kRight},
-                   {"save every", "checkpoint_interval", Align::kRight},
-                   {"hours", "hours", Align::kRight},
+                   {"checkpoint every", "checkpoint_interval", Align::kRight, 0, true},
+                   {"hours", "hours", Align::kRight, 0, true},
                    {"cost", "usd", Align::kRight},
                    {"on-demand", "on_demand_usd", Align::kRight},
-                   {"cheaper in", "chance_cheaper", Align::kRight},
+                   {"chance cheaper", "chance_cheaper", Align::kRight, 0, true},
                    {"leave above", "leave_above_usd_per_hour", Align::kRight}};
   table.most_shown = most;
   for (const Row& row : rows) {
@@ -166,8 +166,7 @@ Checked<Outcome> plan_on_spot(const PricesFlags& flags) {
       "Leave for on-demand when the spot price goes above the last column. '?': a price that may not lead (floor, "
       "unconfirmed, over a year old).{}",
       flags.hours, flags.machines, flags.machines == 1 ? "" : "s",
-      assumed ? " Interruptions are assumed at 0.05 an hour where neither --interruptions nor the spot advisor says."
-              : "")});
+      assumed ? " Interruptions are assumed at 0.05/h where neither --interruptions nor the spot advisor says." : "")});
   return outcome;
 }
 

@@ -37,6 +37,7 @@ void on_signal(int number, siginfo_t* info, void*) {
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   if (quiet_output) dup2(STDERR_FILENO, STDOUT_FILENO);
+  std::signal(SIGXFSZ, SIG_DFL);  // ours is ignored, see entry.cc
   execvp(arguments[0], arguments.data());
   const int why = errno;
   [[maybe_unused]] const ssize_t told = write(report_to, &why, sizeof why);

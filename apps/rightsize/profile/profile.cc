@@ -1,18 +1,33 @@
 // rightsize profile: what a workload really does to a GPU, and what to do about it.
+#include <filesystem>
 #include <memory>
 
+#include "rightsize/input/named_gpu.h"
 #include "rightsize/profile/report.h"
 
 namespace rightsize::app {
 namespace {
 
-Checked<Outcome> run(const ProfileFlags& flags) {
+// `profile recording.csv`: a file that is no program was meant to be read, not run.
+bool is_recording(const ProfileFlags& flags) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  if (flags.command.size() != 1 || !flags.replay.empty()) return false;
+  const fs::file_status status = fs::status(flags.command.front(), ignored);
+  return fs::is_regular_file(status) && (status.permissions() & fs::perms::owner_exec) == fs::perms::none;
+}
+
+Checked<Outcome> run(ProfileFlags flags) {
+  if (is_recording(flags)) {
+    flags.replay = flags.command.front();
+    flags.command.clear();
+  }
   if (Result<> fine = check(flags); !fine) return fail(fine.error());
   RIGHTSIZE_TRY(const Facts facts, open_facts(flags.catalog));
   RIGHTSIZE_TRY(const market::PriceBook prices, open_prices(facts.catalog, flags.price));
   const catalog::Gpu* gpu = nullptr;
   if (!flags.job.gpu.empty()) {
-    RIGHTSIZE_TRY(gpu, facts.catalog.find_gpu(flags.job.gpu));
+    RIGHTSIZE_TRY(gpu, named_gpu(facts.catalog, flags.job.gpu));
   }
   RIGHTSIZE_TRY(const std::optional<KnownWork> known, known_work(flags, facts.constants));
   diagnose::Observer observer;
@@ -32,7 +47,7 @@ Checked<Outcome> run(const ProfileFlags& flags) {
 Run add_profile(FlagSet& command) {
   auto flags = std::make_shared<ProfileFlags>();
   flags->all = &command;
-  command.add_option("command", flags->command, "what to run and watch, behind --");
+  command.add_option("command", flags->command, "what to run and watch, behind --; or a recording to read");
   command.add_option("--pid", flags->pid, "watch a process that runs already, until it ends");
   command.add_option(
       "--replay", flags->replay,

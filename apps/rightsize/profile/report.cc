@@ -43,7 +43,7 @@ std::string show_share(double v) { return percent(v); }
 std::string show_rate(double v) { return format_bandwidth(bytes_per_s(v)); }
 
 constexpr ShownMetric kShown[] = {
-    {Metric::kGpuUtil, "utilisation (nvidia-smi)", show_share},
+    {Metric::kGpuUtil, "utilization (nvidia-smi)", show_share},
     {Metric::kGraphicsActive, "engine active", show_share},
     {Metric::kSmActive, "SM active", show_share},
     {Metric::kSmOccupancy, "SM occupancy", show_share},
@@ -124,9 +124,9 @@ report::Table projection_table(const std::vector<Projection>& projections) {
   table.most_shown = 10;
   table.columns = {{"GPU", "gpu", Align::kLeft},
                    {"speed", "speed", Align::kRight},
-                   {"between", "speed_low", Align::kRight},
-                   {"speed known by", "basis", Align::kLeft},
-                   {"busy", "busy", Align::kRight},
+                   {"80 % interval", "speed_low", Align::kRight},
+                   {"basis", "basis", Align::kLeft, 0, true},
+                   {"busy", "busy", Align::kRight, 0, true},
                    {"$/GPU-h", "usd_per_gpu_hour", Align::kRight},
                    {"cost", "cost_ratio", Align::kRight},
                    {"cheapest at", "offer", Align::kLeft}};
@@ -146,9 +146,9 @@ report::Table projection_table(const std::vector<Projection>& projections) {
 
 std::string offer_text(const Projection& p) {
   const std::string rate = format_usd_per_hour(p.price->rate);
-  if (p.price->is_own()) return fmt::format("at your price of {} a GPU-hour", rate);
+  if (p.price->is_own()) return fmt::format("at your price of {}/GPU-h", rate);
   const catalog::Machine& machine = *p.price->offer->machine;
-  return fmt::format("{} at {}, on demand, {} a GPU-hour", machine.instance, machine.provider, rate);
+  return fmt::format("{} at {}, on-demand, {}/GPU-h", machine.instance, machine.provider, rate);
 }
 
 // The sentences the profile ends in: the least cost, and the least cost without losing speed.
@@ -164,7 +164,7 @@ std::string best_elsewhere(const std::vector<Projection>& projections, const Gpu
   if (*cheapest->cost >= 0.97) {
     return fmt::format("No other GPU of the catalogue does this work for less than {}.", gpu.gpu->name);
   }
-  std::string text = fmt::format("This would run {} as fast on {} at {} of the cost ({}).", speed_text(*cheapest),
+  std::string text = fmt::format("On {1} it would run {0} as fast at {2} of the cost ({3}).", speed_text(*cheapest),
                                  cheapest->gpu->name, percent(*cheapest->cost), offer_text(*cheapest));
   if (no_slower != nullptr && no_slower != cheapest && *no_slower->cost < 0.97) {
     text += fmt::format(" Without losing speed: {} at {} ({}).", no_slower->gpu->name, percent(*no_slower->cost),
@@ -294,12 +294,29 @@ Json gpu_json(const GpuProfile& gpu, const std::vector<Projection>& projections)
   return json;
 }
 
+// "GPU 0 (NVIDIA H200): compute-bound (confidence 60 %): ...", or undetermined where another verdict is as likely.
+std::string verdict_sentence(const GpuProfile& gpu) {
+  const Diagnosis& found = gpu.diagnosis;
+  const bool sure = found.confidence >= 0.5;
+  return fmt::format("{}: {}{} (confidence {:.0f} %): {}.", title_of(gpu), sure ? "" : "undetermined; most likely ",
+                     name_of(found.verdict), found.confidence * 100, explain(found.verdict));
+}
+
 void describe_gpu(report::Report& out, const GpuProfile& gpu, const std::vector<Projection>& projections) {
   const Diagnosis& found = gpu.diagnosis;
   auto say = [&](std::string text) { out.blocks.emplace_back(report::Paragraph{std::move(text)}); };
-  say(fmt::format("{}: {}, {} sure: {}.\n{}", title_of(gpu), name_of(found.verdict), percent(found.confidence),
-                  explain(found.verdict), join(found.evidence)));
-  if (found.wasted >= 0.1) say(fmt::format("{} of the time is wasted: {}.", percent(found.wasted), found.wasted_why));
+  // The first screen: the verdict, what of the time is wasted, what it would cost elsewhere, what to do.
+  std::string answer = verdict_sentence(gpu);
+  if (found.wasted >= 0.1)
+    answer += fmt::format("\n{} of the time is wasted: {}.", percent(found.wasted), found.wasted_why);
+  if (!projections.empty()) {
+    answer += "\n" + best_elsewhere(projections, gpu);
+  } else if (gpu.gpu == nullptr) {
+    answer +=
+        "\nThe recording does not name the GPU; --gpu NAME adds the roofline, and this work's speed and cost on "
+        "other GPUs.";
+  }
+  say(std::move(answer));
   if (found.verdict != diagnose::Verdict::kIdle && found.verdict != diagnose::Verdict::kIdleHeld &&
       found.verdict != diagnose::Verdict::kUnknown && gpu.steady.of(Metric::kDramActive)) {
     out.blocks.emplace_back(shares_bar(found.shares));
@@ -309,13 +326,8 @@ void describe_gpu(report::Report& out, const GpuProfile& gpu, const std::vector<
     for (const diagnose::Action& action : found.actions) lines.push_back(action.text);
     say("What to do\n" + join(lines));
   }
-  if (found.article && !found.article->agrees) {
-    say(fmt::format(
-        "The rule \"SM activity below 60 % means memory-bound, above 85 % compute-bound\" would say: {}. We do "
-        "not: {}.",
-        found.article->says, found.article->why));
-  }
-  if (!found.surer.empty()) say("To be surer\n" + join(found.surer));
+  say("Evidence\n" + join(found.evidence));
+  if (!found.surer.empty()) say("What would tell more\n" + join(found.surer));
   out.blocks.emplace_back(metrics_table(gpu));
   if (gpu.phases.size() > 1) out.blocks.emplace_back(phases_table(gpu));
   if (gpu.whole.energy && gpu.whole.duration > Seconds{}) {
@@ -324,14 +336,7 @@ void describe_gpu(report::Report& out, const GpuProfile& gpu, const std::vector<
                     format_duration(gpu.whole.duration), format_number(in_joules(*gpu.whole.energy) / 1e3) + " kJ",
                     format_power(*gpu.whole.energy / gpu.whole.duration)));
   }
-  if (!projections.empty()) {
-    out.blocks.emplace_back(projection_table(projections));
-    say(best_elsewhere(projections, gpu));
-  } else if (gpu.gpu == nullptr) {
-    say("Which GPU this is the source does not say: --gpu NAME adds the roofline, and this work's speed and cost on "
-        "other "
-        "GPUs.");
-  }
+  if (!projections.empty()) out.blocks.emplace_back(projection_table(projections));
 }
 
 Json source_json(const ProfileSource& source) {

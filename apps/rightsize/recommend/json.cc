@@ -1,4 +1,6 @@
 // The JSON document of a recommendation.
+#include <fmt/format.h>
+
 #include "base/date.h"
 #include "rightsize/recommend/report.h"
 #include "rightsize/recommend/terms.h"
@@ -24,6 +26,10 @@ void add_settings(const Request& request, const Plan& p, Json& j) {
   }
   j["tp"] = p.job.parallel.tensor;
   j["ep"] = p.job.parallel.expert;
+  j["attention_dp"] = p.job.parallel.attention_data;
+  if (const auto& d = p.job.serve.disaggregated)
+    j["disaggregated"] = fmt::format("prefill={}x{},decode={}x{}", d->prefill_workers, d->prefill_tensor,
+                                     d->decode_workers, d->decode_tensor);
   j["pp"] = p.job.parallel.pipeline;
   j["zero"] = p.job.parallel.zero;
 }
@@ -167,6 +173,11 @@ Json assumptions_json(const Request& request) {
       j["isl"] = request.job.serve.isl;
       j["osl"] = request.job.serve.osl;
     }
+    if (request.work.mix.empty() && !request.work.trace && !answers_at_once(request)) {
+      const sim::RequestShape lengths = plan::request_lengths(request);
+      j["isl_p95"] = json_number(lengths.size_at(sim::Statistic::kP95));
+      j["osl_p95"] = json_number(lengths.output_at(sim::Statistic::kP95));
+    }
   }
   return j;
 }
@@ -213,7 +224,7 @@ Json document_of(const Request& request, const plan::Recommendation& found, cons
       j["mix"].push_back(std::move(row));
     }
   }
-  j["confidence"] = found.plans.empty() ? Json(nullptr) : json_number(found.confidence);
+  j["confidence"] = found.plans.empty() || request.plans_only ? Json(nullptr) : json_number(found.confidence);
   j["warnings"] = Json::array();
   for (const plan::PriceWarning& w : found.warnings) j["warnings"].push_back(describe_warning(w));
   j["caveats"] = first == nullptr ? std::vector<std::string>{} : caveats(request, found);

@@ -37,7 +37,7 @@ report::LineChart front_chart(const Request& request, const Recommendation& foun
   const bool serving = request.work.kind == WorkKind::kServing;
   chart.title = serving ? "Cost against the time of an answer" : "Cost against time";
   chart.x_label = serving ? "seconds an answer" : "hours";
-  chart.y_label = serving ? "USD a month" : "USD";
+  chart.y_label = serving ? "$/month" : "$";
   chart.logarithmic = true;
   report::LineChart::Series front{"none is both cheaper and sooner", {}};
   for (const Plan& p : found.pareto) front.points.push_back({wait_of(request, p), in_usd(p.cost), short_name(p)});
@@ -137,7 +137,7 @@ std::vector<std::string> evidence(const Request& request, const Recommendation& 
                                   const catalog::Catalog& catalog) {
   const Plan& first = found.plans.front();
   std::vector<std::string> lines;
-  lines.push_back(fmt::format("Price: {} an hour for each machine, {}, {}", format_usd_per_hour(first.offer.rate()),
+  lines.push_back(fmt::format("Price: {}/h per machine, {}, {}", format_usd_per_hour(first.offer.rate()),
                               price_source(first, catalog), price_date(first)));
   lines.push_back(fmt::format("Speed: {}, basis {}; it stays the best in {} of cases within the error bars",
                               describe_speed(request, first), perf::name_of(first.basis),

@@ -19,6 +19,7 @@ struct Flags {
   WorkloadFlags workload;
   std::string catalog, emit;
   int plan = 1;
+  bool plans_only = false;
   Shown shown;
 };
 
@@ -65,6 +66,7 @@ Checked<Outcome> run(const Flags& flags) {
   std::vector<report::Report> reports;
   for (const auto& settings : workloads) {
     RIGHTSIZE_TRY(plan::Request request, plan::read_request(settings, catalog));
+    request.plans_only = flags.plans_only;
     catalog::Catalog own = catalog;
     for (const market::OwnHardware& mine : request.own) {
       if (Result<> added = market::add_own_hardware(own, mine); !added) return fail(std::move(added).error());
@@ -81,8 +83,10 @@ Checked<Outcome> run(const Flags& flags) {
     // What `decide` keeps, so that the same can be asked again.
     for (const model::Setting& setting : settings) report.document["request"][setting.name] = setting.value;
     report.document["catalogue"] = catalog::version_of(catalog);
-    add_pictures(report, request, found, constants);
-    add_record(report, request, found, own);
+    if (!flags.plans_only) {
+      add_pictures(report, request, found, constants);
+      add_record(report, request, found, own);
+    }
     reports.push_back(std::move(report));
   }
   outcome.report = together(std::move(reports));
@@ -101,6 +105,9 @@ Run add_recommend(FlagSet& command) {
   command.add_option("--plan", flags->plan, "which plan --emit writes, by its number")->default_str("1");
   command.add_flag("--explain", flags->shown.explain,
                    "also why this plan, what else could change, and why other GPUs were rejected");
+  command.add_flag(
+      "--plans-only", flags->plans_only,
+      "rank the plans and stop: no trade-offs, changes, breakpoints or confidence, in a fraction of the time");
   command.add_flag("--stats", flags->shown.stats, "how much was looked at, and how long each stage took");
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run(*flags); };

@@ -69,7 +69,7 @@ std::string runner_up(const Request& request, const Recommendation& found) {
                             : " and as fast";
   }
   const auto gpus_of = [](const Plan& p) { return p.offer.machine->gpus * p.machines; };
-  text += fmt::format(": {} a GPU-hour against {}", format_usd(usd(in_usd_per_gpu_hour(other->offer.rate_per_gpu()))),
+  text += fmt::format(": {}/GPU-h against {}", format_usd(usd(in_usd_per_gpu_hour(other->offer.rate_per_gpu()))),
                       format_usd(usd(in_usd_per_gpu_hour(first.offer.rate_per_gpu()))));
   if (request.work.kind != WorkKind::kServing)
     text += fmt::format(", {} GPU-hours against {}", format_number(in_hours(other->time.total()) * gpus_of(*other)),
@@ -91,6 +91,12 @@ std::string no_answer(const Request& request, const Recommendation& found) {
                      describe_cost(request, nearest.plan));
 }
 
+// Then they are said above, and a narrow terminal has no room for them.
+bool alike_terms(const std::vector<Plan>& plans) {
+  return std::all_of(plans.begin(), plans.end(),
+                     [&](const Plan& p) { return p.offer.price->purchase == plans.front().offer.price->purchase; });
+}
+
 Table plans_table(const Request& request, const std::string& title, const std::vector<Plan>& plans) {
   const bool serving = request.work.kind == WorkKind::kServing;
   Table table;
@@ -99,14 +105,14 @@ Table plans_table(const Request& request, const std::string& title, const std::v
                    {"GPUs", "gpus", Align::kLeft},
                    {"machines", "machines", Align::kLeft, 20},
                    {"provider", "provider", Align::kLeft},
-                   {"terms", "purchase", Align::kLeft}};
+                   {"terms", "purchase", Align::kLeft, 0, alike_terms(plans)}};
   if (serving) {
     const int percentile = percentile_of(request);
     const bool tokens = !answers_at_once(request);
     table.columns.push_back(
         {fmt::format("p{} {}", percentile, tokens ? "TTFT" : "latency"), "ttft_seconds", Align::kRight});
     if (tokens) table.columns.push_back({fmt::format("p{} TPOT", percentile), "tpot_seconds", Align::kRight});
-    table.columns.push_back({"a month", "usd_total", Align::kRight});
+    table.columns.push_back({"$/month", "usd_total", Align::kRight});
   } else {
     table.columns.push_back({"time", "seconds", Align::kRight});
     table.columns.push_back({"total", "usd_total", Align::kRight});
@@ -202,7 +208,7 @@ void add_mix(Report& report, const Recommendation& found) {
                          format_percent(Ratio::fraction(part.share)));
     rate += part.plan.rate() * kMonth;
   }
-  report.blocks.emplace_back(Paragraph{fmt::format("Cheaper still, two kinds behind one router: {} a month, {}.\n{}",
+  report.blocks.emplace_back(Paragraph{fmt::format("Cheaper still, two kinds behind one router: {}/month, {}.\n{}",
                                                    format_usd(rate), compare(rate / found.plans.front().cost), parts)});
 }
 
@@ -229,20 +235,23 @@ void add_stats(Report& report, const Recommendation& found) {
 
 namespace {
 
-// The answer, and what to know before acting on it.
+// The answer, and what to know before acting on it. With the table it fits a terminal of 80 x 24.
 void add_answer(Report& report, const Request& request, const Recommendation& found) {
   const Plan& first = found.plans.front();
   std::string text = answer(request, first);
-  for (const std::string& sentence :
-       {hours_sentence(first), spot_sentence(request, found), commitment_sentence(first), quota_sentence(first)})
+  for (const std::string& sentence : {hours_sentence(first), spot_sentence(request, found)})
     if (!sentence.empty()) text += "\n" + sentence;
+  const std::string commitment = commitment_sentence(first), quota = quota_sentence(first);
+  const bool one_line = first.commitments.empty() && !commitment.empty() && !quota.empty();
+  if (!commitment.empty()) text += "\n" + commitment;
+  if (!quota.empty()) text += (one_line ? " " : "\n") + quota;
   report.blocks.emplace_back(Paragraph{text});
-  std::string notes;
-  for (const std::string& line : caveats(request, found)) notes += fmt::format("  {}.\n", line);
-  if (!notes.empty()) report.blocks.emplace_back(Paragraph{"Caveats:\n" + notes});
-  std::string settings = fmt::format("Settings: {}.", describe_settings(request, first));
-  if (const std::string assumed = assumptions_sentence(request, first); !assumed.empty()) settings += "\n" + assumed;
-  report.blocks.emplace_back(Paragraph{settings});
+  std::string beside;
+  if (const std::vector<std::string> notes = caveats(request, found); !notes.empty())
+    beside = fmt::format("Caveats: {}.\n", fmt::join(notes, "; "));
+  beside += fmt::format("Settings: {}.", describe_settings(request, first));
+  if (const std::string assumed = assumptions_sentence(request, first); !assumed.empty()) beside += "\n" + assumed;
+  report.blocks.emplace_back(Paragraph{beside});
 }
 
 // What --explain adds.
@@ -278,13 +287,13 @@ Report report_of(const Request& request, const Recommendation& found, const cata
     add_answer(report, request, found);
     report.blocks.emplace_back(plans_table(
         request,
-        fmt::format("The best of each provider, GPU and terms ({} options {})", format_count(found.feasible),
-                    request.work.kind == WorkKind::kServing ? "screened; these are simulated and keep every limit"
-                                                            : "keep to every limit"),
+        fmt::format("Best of each provider, GPU and terms ({} option{} {})", format_count(found.feasible),
+                    found.feasible == 1 ? "" : "s",
+                    request.work.kind == WorkKind::kServing ? "screened, these simulated" : "keep to every limit"),
         found.plans));
     add_mix(report, found);
   }
-  add_details(details, request, found);
+  if (!request.plans_only) add_details(details, request, found);
   // Where nothing was found, why is the answer.
   const bool all = shown.explain || found.plans.empty();
   std::vector<report::Block>& rest = all ? report.blocks : report.pictures;

@@ -1,6 +1,7 @@
 #include "rightsize/recommend/terms.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -25,12 +26,16 @@ std::string place_of(const market::Offer& offer) {
   return place;
 }
 
-// "$12.10 to $30.40/h, likely $19.80, median of 12 rows $21.00".
+// "$12.10 to $30.40/h, likely $19.80, median of 12 zones $21.00".
 std::string price_range(const market::PriceOutlook& price) {
-  return fmt::format("{} to {}/h each, likely {}, median of {} zones {}", format_usd_per_hour(price.low),
-                     format_usd_per_hour(price.high), format_usd_per_hour(price.likely), price.peers,
-                     format_usd_per_hour(price.median));
+  std::string text = fmt::format("{} to {}/h, likely {}", format_usd_per_hour(price.low),
+                                 format_usd_per_hour(price.high), format_usd_per_hour(price.likely));
+  if (price.peers > 1) text += fmt::format(", median of {} zones {}", price.peers, format_usd_per_hour(price.median));
+  return text;
 }
+
+// Less of a saving is none: a price moves by more before the job is done.
+constexpr double kWorthIt = 0.97;
 
 // The same machines for a month at spot prices.
 std::string spot_service(const plan::Request& request, const plan::Plan& plan) {
@@ -38,7 +43,7 @@ std::string spot_service(const plan::Request& request, const plan::Plan& plan) {
   const market::PriceOutlook& price = plan.spot->price;
   const auto month = [&](UsdPerMachineSecond rate) { return rate * machines(plan.machines) * kMonth; };
   return fmt::format(
-      "Spot, if you get it: the same machines in{} for {} a month ({} to {}), {}; about {} lost a month; {}.",
+      "Spot, if you get it: the same machines in{} for {}/month ({} to {}), {}; about {} lost per month; {}.",
       place_of(plan.spot->offer), format_usd(month(price.likely)), format_usd(month(price.low)),
       format_usd(month(price.high)), compare(month(price.likely) / plan.cost),
       format_number(in_hours(kMonth) * plan.machines * request.assumptions.spot_interruptions_per_hour, 2),
@@ -55,19 +60,23 @@ std::string spot_sentence(const plan::Request& request, const plan::Recommendati
                                    [](const plan::Change& c) { return c.kind == plan::ChangeKind::kSpot; });
   if (change == found.changes.end()) return {};
   const plan::Plan& spot = change->plan;
-  return fmt::format("Spot, if you get it (--purchase spot): {}, {} in {}, {}; {} interruptions expected; {}, {}.",
-                     describe_machines(spot), describe_cost(request, spot), format_duration(spot.time.total()),
-                     compare(spot.cost / first.cost),
-                     format_number(spot.expected_interruptions(request.assumptions), 2), price_range(spot.price),
-                     age_of(spot.price));
+  const double ratio = spot.cost / first.cost;
+  if (ratio > kWorthIt)
+    return fmt::format("Spot: likely {}, {}: nothing to gain.", format_usd(spot.cost), compare(ratio));
+  return fmt::format(
+      "Spot, if you get it (--purchase spot): {} x {} ({} x {}) from {}{}, {} in {}, {}; {} interruptions "
+      "expected; {}, {}.",
+      spot.machines, spot.offer.machine->instance, spot.offer.machine->gpus, spot.offer.gpu->name,
+      spot.offer.machine->provider, place_of(spot.offer), describe_cost(request, spot),
+      format_duration(spot.time.total()), compare(ratio),
+      format_number(spot.expected_interruptions(request.assumptions), 2), price_range(spot.price), age_of(spot.price));
 }
 
 std::string commitment_sentence(const plan::Plan& plan) {
   if (plan.offer.is_own()) return {};
   if (plan.commitments.empty())
-    return plan.offer.price->purchase == Purchase::kOnDemand
-               ? fmt::format("Commitment: no price of {} is known.", plan.offer.machine->instance)
-               : std::string();
+    return plan.offer.price->purchase == Purchase::kOnDemand ? std::string("Commitment: no price is known.")
+                                                             : std::string();
   std::string text = "Commitment:";
   for (const plan::Commitment& c : plan.commitments) {
     text += fmt::format("{} {} costs {} in all", text.ends_with(':') ? "" : ";",
@@ -82,22 +91,42 @@ std::string quota_sentence(const plan::Plan& plan) {
   const catalog::Machine& machine = *plan.offer.machine;
   if (machine.provider == market::kOwn) return {};
   if (!plan.quota)
-    return fmt::format("Quota: {} publishes no name for it; ask for {} x {}. Capacity is not known.", machine.provider,
+    return fmt::format("Quota: {} publishes no name; ask for {} x {}. Capacity is not known.", machine.provider,
                        plan.machines * machine.gpus, plan.offer.gpu->name);
   return fmt::format("Quota: {} {} of \"{}\" ({}){}. Capacity is not known.", format_count(plan.quota->amount),
                      plan.quota->vcpus ? "vCPUs" : "GPUs", plan.quota->name, plan.quota->code,
                      plan.offer.price->region == "any" ? "" : " in " + plan.offer.price->region);
 }
 
+namespace {
+
+// The best plan shown whose speed rests on measurements, for those who do not trust a data sheet.
+std::string measured_instead(const plan::Recommendation& found) {
+  for (const plan::Plan& p : found.plans) {
+    if (p.basis == perf::Basis::kSpecification) continue;
+    return fmt::format(" (best of the measured: {} x {} from {}, {}, {})", p.machines, p.offer.machine->instance,
+                       p.offer.machine->provider, format_usd(p.cost), compare(p.cost / found.plans.front().cost));
+  }
+  return {};
+}
+
+}  // namespace
+
 std::vector<std::string> caveats(const plan::Request& request, const plan::Recommendation& found) {
   const plan::Plan& first = found.plans.front();
   std::vector<std::string> lines;
   for (const plan::PriceWarning& w : found.warnings) lines.push_back(describe_warning(w));
   if (first.basis == perf::Basis::kSpecification)
-    lines.push_back(
-        fmt::format("nothing was measured on {}: its speed is read off the data sheet", first.offer.gpu->name));
-  for (const perf::Note& note : first.notes) lines.push_back(std::string(perf::describe(note)));
+    lines.push_back(fmt::format("nothing was measured on {}: its speed is read off the data sheet{}",
+                                first.offer.gpu->name, measured_instead(found)));
+  for (const perf::Note& note : first.notes) {
+    // A GPU without measurements has none of this combination either.
+    const bool said = note.kind == perf::NoteKind::kUntestedStack && first.basis == perf::Basis::kSpecification;
+    if (!said) lines.push_back(std::string(perf::describe(note)));
+  }
   for (const std::string& warning : first.memory.warnings) lines.push_back(warning);
+  if (request.work.kind == WorkKind::kServing && first.machines > first.replicas)
+    lines.push_back("no pipeline over several machines was measured: its network adds little by formula, try it first");
   if (const std::string quality = quality_caveat(request, first); !quality.empty()) lines.push_back(quality);
   return lines;
 }
@@ -110,26 +139,67 @@ std::string hours_sentence(const plan::Plan& plan) {
   const double quiet = static_cast<double>(std::count(hours.begin(), hours.end(), *fewest));
   const Usd each = plan.price.likely * machines(1) * kMonth;
   return fmt::format(
-      "By hour: {} to {} machines, {} on average: {} a month with scaling, {} without. The {} of {} hours at {} cost "
+      "By hour: {} to {} machines, {} on average: {}/month with scaling, {} without. The {} of {} hours at {} cost "
       "{} "
-      "a month then, {} now.",
+      "per month then, {} now.",
       *fewest, *most, format_number(mean, 3), format_usd(each * mean), format_usd(each * plan.machines),
       format_count(quiet), hours.size(), *fewest,
       format_usd(each * (*fewest * quiet / static_cast<double>(hours.size()))),
       format_usd(each * (plan.machines * quiet / static_cast<double>(hours.size()))));
 }
 
+namespace {
+
+// Lengths nobody gave, and how far they vary where nobody said that.
+std::string lengths_assumed(const plan::Request& request) {
+  const plan::Work& work = request.work;
+  const auto count = [](double n) { return format_count(std::round(n)); };
+  const bool tokens = work.kind == WorkKind::kServing && !answers_at_once(request) && request.model.image_size == 0;
+  if (!tokens) return {};
+  const sim::RequestShape lengths = plan::request_lengths(request);
+  const std::string in = count(lengths.size_at(sim::Statistic::kP95)),
+                    out = count(lengths.output_at(sim::Statistic::kP95));
+  if (request.lengths_assumed)
+    return fmt::format("{} tokens in, {} out, p95 {} and {} as in public traces (--isl, --osl)", count(lengths.size),
+                       count(lengths.output), in, out);
+  if (work.isl_varies_as_usual && work.osl_varies_as_usual)
+    return fmt::format("lengths vary as in public traces, p95 {} in, {} out (--isl {},fixed if not)", in, out,
+                       request.job.serve.isl);
+  if (work.isl_varies_as_usual)
+    return fmt::format("prompts vary as in public traces, p95 {} (--isl {},fixed if not)", in, request.job.serve.isl);
+  if (work.osl_varies_as_usual)
+    return fmt::format("answers vary as in public traces, p95 {} (--osl {},fixed if not)", out, request.job.serve.osl);
+  return {};
+}
+
+// What an image takes, where nobody said it.
+std::string image_assumed(const plan::Request& request) {
+  if (!request.model.pipeline || request.job.kind != model::JobKind::kServe) return {};
+  const model::ImagePipeline& pipeline = *request.model.pipeline;
+  const model::ImageSettings& image = request.job.image;
+  std::vector<std::string> parts, flags;
+  if (!image.steps) parts.push_back(fmt::format("{} steps", pipeline.steps)), flags.push_back("--steps");
+  if (!image.guidance)
+    parts.push_back(pipeline.guidance ? "with guidance" : "without guidance"), flags.push_back("--guidance");
+  if (!image.resolution)
+    parts.push_back(fmt::format("{} pixels a side", request.model.image_size * pipeline.pixels)),
+        flags.push_back("--resolution");
+  return parts.empty() ? std::string()
+                       : fmt::format("images of {} ({})", fmt::join(parts, ", "), fmt::join(flags, ", "));
+}
+
+}  // namespace
+
 std::string assumptions_sentence(const plan::Request& request, const plan::Plan& plan) {
   std::vector<std::string> parts;
   const auto count = [](std::int64_t n) { return format_count(static_cast<double>(n)); };
-  if (request.lengths_assumed)
-    parts.push_back(
-        fmt::format("{} tokens in, {} out (--isl, --osl)", count(request.job.serve.isl), count(request.job.serve.osl)));
+  for (const std::string& assumed : {lengths_assumed(request), image_assumed(request)})
+    if (!assumed.empty()) parts.push_back(assumed);
   if (request.work.kind == WorkKind::kServing) {
     if (request.work.rate > RequestsPerSecond{})
       parts.push_back(fmt::format("load at most {} (--max-load){}",
                                   format_percent(Ratio::fraction(request.limits.max_load)),
-                                  request.limits.allow_single ? "" : ", one replica to spare (--allow-single)"));
+                                  request.limits.allow_single ? "" : "; one replica to spare (--allow-single)"));
   } else {
     parts.push_back(fmt::format("{} start-up (--startup)", format_duration(plan.time.startup)));
   }

@@ -7,6 +7,7 @@
 
 #include "base/date.h"
 #include "base/format.h"
+#include "plan/layouts.h"
 
 namespace rightsize::app {
 namespace {
@@ -40,10 +41,18 @@ std::string limits_of(const plan::Request& request) {
   return text;
 }
 
-std::int64_t longest(const plan::Request& request, std::int64_t plan::RequestSize::*length) {
-  std::int64_t most = 0;
-  for (const plan::RequestSize& size : request.work.mix) most = std::max(most, size.*length);
-  return most;
+// "1,024 tokens in" on average, or as the user said how far they vary: "1,000 tokens in at the median, 8,000 at p95".
+std::string tokens_shown(std::int64_t mean, double variation, bool usual, std::string_view what) {
+  const double tokens = static_cast<double>(mean);
+  if (usual || !(variation > 0)) return format_count(tokens) + std::string(what);
+  const auto shown = [](double n) {
+    const double unit =
+        std::pow(10, std::max(0.0, std::floor(std::log10(n)) - 2));  // three digits: the mean is rounded
+    return format_count(std::round(n / unit) * unit);
+  };
+  const sim::RequestShape lengths{.size = tokens, .size_variation = variation};
+  return fmt::format("{}{} at the median, {} at p95", shown(sim::median_of(tokens, variation)), what,
+                     shown(lengths.size_at(sim::Statistic::kP95)));
 }
 
 // How long requests are, which decides the cost more than anything else.
@@ -51,15 +60,14 @@ std::string lengths_of(const plan::Request& request) {
   const auto count = [](std::int64_t n) { return format_count(static_cast<double>(n)); };
   if (request.model.image_size > 0) return {};
   if (answers_at_once(request)) return fmt::format(" of {} tokens", count(request.job.sequence));
-  if (request.work.mix_is_spread)
-    return fmt::format(", {} tokens in and {} out at the median, up to {} and {}", count(request.job.serve.isl),
-                       count(request.job.serve.osl), count(longest(request, &plan::RequestSize::isl)),
-                       count(longest(request, &plan::RequestSize::osl)));
   if (!request.work.mix.empty()) return fmt::format(" of {} sizes", request.work.mix.size());
   if (request.work.trace)
     return fmt::format(" as recorded, {} tokens in and {} out on average", count(request.job.serve.isl),
                        count(request.job.serve.osl));
-  return fmt::format(", {} tokens in, {} out", count(request.job.serve.isl), count(request.job.serve.osl));
+  const plan::Work& work = request.work;
+  return fmt::format(", {}, {}",
+                     tokens_shown(request.job.serve.isl, work.isl_variation, work.isl_varies_as_usual, " tokens in"),
+                     tokens_shown(request.job.serve.osl, work.osl_variation, work.osl_varies_as_usual, " out"));
 }
 
 std::string bound_sentence(const plan::Plan& plan) {
@@ -106,7 +114,12 @@ std::string serving_settings(const plan::Plan& plan) {
   std::string text = fmt::format("{} in {} with {}", plural(plan.replicas, "replica"), model::name_of(job.precision),
                                  model::name_of(job.stack));
   if (job.parallel.tensor > 1) text += fmt::format(", tensor parallel {}", job.parallel.tensor);
-  if (job.parallel.expert > 1) text += fmt::format(", expert parallel {}", job.parallel.expert);
+  if (job.parallel.pipeline > 1) {
+    text += fmt::format(", pipeline {}", job.parallel.pipeline);
+    if (plan.machines > plan.replicas)
+      text += fmt::format(" (a copy spans {} machines)", plan.machines / plan.replicas);
+  }
+  text += plan::layout_words(job);
   if (job.batch > 1) text += fmt::format(", batches of up to {}", job.batch);
   if (plan.delay > Seconds{}) text += fmt::format(" that wait up to {} for others", format_duration(plan.delay));
   if (plan.sequences > 0) {
@@ -132,6 +145,7 @@ std::string compare(double ratio) {
 std::string quality_caveat(const plan::Request& request, const plan::Plan& plan) {
   using model::Precision;
   if (request.job.kind != model::JobKind::kServe || request.work.is_measured()) return {};
+  if (plan.job.precision == request.model.checkpoint) return {};  // as it was published
   switch (plan.job.precision) {
     case Precision::kFp8:
       return "fp8 weights are usually within 1 % of the 16-bit model: check your own tasks";
@@ -300,7 +314,7 @@ BreakpointWords describe_breakpoint(const plan::Breakpoint& point, const plan::P
     return {fmt::format("the deadline is under {}", format_duration(point.deadline_under)),
             fmt::format("{} in {}", then, format_duration(point.then.time))};
   }
-  return {fmt::format("{} costs {} more an hour, or {} {} less", first.offer.gpu->name,
+  return {fmt::format("{} costs {} more per hour, or {} {} less", first.offer.gpu->name,
                       format_percent(Ratio::fraction(point.cost_ratio - 1)), point.then.offer.gpu->name,
                       format_percent(Ratio::fraction(1 - 1 / point.cost_ratio))),
           then};
@@ -343,6 +357,10 @@ std::string describe_request(const plan::Request& request) {
         return fmt::format("Run what was profiled on {}, {} of it{}", request.work.profiled_gpu,
                            format_duration(seconds(request.work.amount)), limits_of(request));
       }
+      if (const double window = model.empty() ? 0 : perf::work_of(request.model).audio_seconds; window > 0)
+        return fmt::format("Transcribe {} h of audio with {} ({} windows of {} s){}",
+                           format_count(std::round(request.work.amount * window / 3600)), model,
+                           format_magnitude(request.work.amount), format_number(window), limits_of(request));
       return fmt::format("Work through {} requests{}{}", format_magnitude(request.work.amount),
                          model.empty() ? "" : " with " + model, limits_of(request));
   }
@@ -394,7 +412,7 @@ std::string describe_margins(const plan::Request& request, const plan::Plan& pla
 }
 
 std::string describe_cost(const plan::Request& request, const plan::Plan& plan) {
-  const char* each = request.work.kind == WorkKind::kServing ? " a month" : "";
+  const char* each = request.work.kind == WorkKind::kServing ? "/month" : "";
   const std::string cost = format_usd(plan.cost), low = format_usd(plan.cost_low), high = format_usd(plan.cost_high);
   if (low == cost && high == cost) return cost + each;
   return fmt::format("{}{} ({} to {})", cost, each, low, high);
@@ -427,7 +445,7 @@ std::vector<std::string> reasons(const plan::Request& request, const plan::Plan&
   }
   if (plan.basis == perf::Basis::kSpecification)
     list.push_back("its speed is read off the data sheet; nothing was measured on this GPU");
-  list.push_back(fmt::format("{} an hour for each machine, {}, {}", format_usd_per_hour(plan.offer.rate()),
+  list.push_back(fmt::format("{}/h per machine, {}, {}", format_usd_per_hour(plan.offer.rate()),
                              price_source(plan, catalog), price_date(plan)));
   return list;
 }

@@ -70,7 +70,7 @@ TEST_F(RecommendWords, WithoutAFixOnlyPricesAreMentioned) {
 // 25 % more for the one is 20 % less for the other: both meet at the same cost.
 TEST_F(RecommendWords, APriceBreakpointNamesBothDirections) {
   const BreakpointWords words = describe_breakpoint({1.25, {}, other}, first);
-  EXPECT_EQ(words.when, "h100-sxm costs 25 % more an hour, or a10g 20 % less");
+  EXPECT_EQ(words.when, "h100-sxm costs 25 % more per hour, or a10g 20 % less");
   EXPECT_EQ(words.then, "2 x g2 (1 x a10g) at gcp, on-demand for $50.00");
 }
 

@@ -5,6 +5,7 @@
 #include "base/parse_units.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "rightsize/input/named_gpu.h"
 
 namespace rightsize::app {
 namespace {
@@ -75,7 +76,7 @@ Checked<ServiceInput> read_input(const ServiceFlags& flags, const catalog::Catal
   take(parse_factor("--traffic", flags.traffic), input.size.what_if.traffic);
   take(parse_factor("--longer-prompts", flags.longer_prompts), input.size.what_if.isl);
   take(parse_factor("--longer-answers", flags.longer_answers), input.size.what_if.osl);
-  if (!flags.gpu.empty()) take(catalog.find_gpu(flags.gpu), input.known.gpu);
+  if (!flags.gpu.empty()) take(named_gpu(catalog, flags.gpu), input.known.gpu);
   if (flags.gpus_per_replica > 0) input.known.per_replica = flags.gpus_per_replica;
   for (const std::string& text : flags.models) input.models.push_back(parse_model(text));
   const auto set = [&](const char* name, const std::string& value) {
@@ -97,7 +98,7 @@ Checked<ServiceInput> read_input(const ServiceFlags& flags, const catalog::Catal
 void declare(FlagSet& command, ServiceFlags& f) {
   add_window_flags(command, f);
   command.add_option(
-      "--from", f.from,
+      "--from,files", f.from,
       "files instead: scrapes of /metrics in order of time, or Prometheus JSON exports; plain, gzip or zstd");
   command.add_option("--service", f.name, "only services whose name holds this");
   command.add_option("--slo", f.slo, "limits: ttft=0.5s,tpot=25ms");
@@ -112,8 +113,8 @@ void declare(FlagSet& command, ServiceFlags& f) {
   command.add_option("--to-gpu", f.gpus, "move to these GPUs only: l40s,h100-sxm")->delimiter(',');
   command.add_option("--precision", f.precisions, "number formats to move to: bf16,fp8; as today when not given")
       ->delimiter(',');
-  command.add_option("--providers", f.providers, "where machines may be rented: aws,gcp")->delimiter(',');
-  command.add_option("--regions", f.regions, "in which regions")->delimiter(',');
+  command.add_option("--provider,--providers", f.providers, "where machines may be rented: aws,gcp")->delimiter(',');
+  command.add_option("--region,--regions", f.regions, "in which regions: us-east-1, or us, eu, asia")->delimiter(',');
   command.add_option("--purchase", f.purchase, "terms: on-demand, spot, 1y, 3y")->default_str("on-demand");
   command.add_option("--traffic", f.traffic, "what if there were so many times the requests: 2x");
   command.add_option("--longer-prompts", f.longer_prompts, "what if prompts were so many times as long: 1.5x");

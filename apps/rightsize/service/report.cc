@@ -45,7 +45,7 @@ std::string saving(const SizedService& one, const SizedPlan& p) {
   const Usd now = *one.description.month;
   const std::string likely = format_usd(now - p.month), least = format_usd(now - p.month * p.interval.high),
                     most = format_usd(now - p.month * p.interval.low);
-  return fmt::format("{} a month less", likely) + (least == most ? "" : fmt::format(" ({} to {})", least, most));
+  return fmt::format("{}/month less", likely) + (least == most ? "" : fmt::format(" ({} to {})", least, most));
 }
 
 // The conclusion.
@@ -61,14 +61,14 @@ std::string advice(const SizedService& one) {
   }
   if (s.best) {
     const SizedPlan& best = s.plans[*s.best];
-    text = fmt::format("Best: {}, {}: {} a month, {}.", what(best), where(best), format_usd(best.month),
-                       saving(one, best));
+    text =
+        fmt::format("Best: {}, {}: {}/month, {}.", what(best), where(best), format_usd(best.month), saving(one, best));
   } else if (s.plans.empty()) {
     text = "No plan keeps the SLOs.";
   } else {
     const SizedPlan& least = s.plans.front();
-    text = fmt::format("Nothing that keeps the SLOs costs less. The cheapest that does: {}, {}: {} a month.",
-                       what(least), where(least), format_usd(least.month));
+    text = fmt::format("Nothing that keeps the SLOs costs less. The cheapest that does: {}, {}: {}/month.", what(least),
+                       where(least), format_usd(least.month));
   }
   if (s.first_change && s.first_change != s.best) {
     const SizedPlan& first = s.plans[*s.first_change];
@@ -81,7 +81,7 @@ std::string cost_line(const SizedService& one) {
   const service::Description& d = one.description;
   std::string text = fmt::format("{}, {} on {}", service::name_of(one.reading.engine), plural(d.replicas, "replica"),
                                  d.gpu != nullptr ? fmt::format("{} x {}", d.gpus, d.gpu->name) : "unknown GPUs");
-  if (d.month) text += fmt::format(": {} a month", format_usd(*d.month));
+  if (d.month) text += fmt::format(": {}/month", format_usd(*d.month));
   if (d.spend && d.output_tokens > 0)
     text += fmt::format(", {} per 1M output tokens", format_usd(*d.spend * (1e6 / d.output_tokens)));
   if (one.sized && one.sized->headroom)
@@ -172,7 +172,7 @@ Table plans_table(const SizedService& one, serving::Statistic at) {
                {percentile + " TTFT", "ttft_seconds", Align::kRight},
                {percentile + " TPOT", "tpot_seconds", Align::kRight},
                {"load", "utilization", Align::kRight},
-               {"a month", "usd_per_month", Align::kRight}},
+               {"$/month", "usd_per_month", Align::kRight}},
               {}};
   for (std::size_t i = 0; i < one.sized->plans.size(); ++i) {
     const SizedPlan& p = one.sized->plans[i];

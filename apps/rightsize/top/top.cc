@@ -7,6 +7,7 @@
 
 #include "base/parse_units.h"
 #include "rightsize/command.h"
+#include "rightsize/input/named_gpu.h"
 #include "rightsize/input/price_flag.h"
 #include "rightsize/profile/child.h"
 #include "rightsize/top/feed.h"
@@ -63,7 +64,7 @@ Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(const market::PriceBook prices, open_prices(catalog, flags.price));
   const catalog::Gpu* gpu = nullptr;
   if (!flags.gpu.empty()) {
-    RIGHTSIZE_TRY(gpu, catalog.find_gpu(flags.gpu));
+    RIGHTSIZE_TRY(gpu, named_gpu(catalog, flags.gpu));
   }
   RIGHTSIZE_TRY(const Seconds interval, parse_interval(flags.interval));
   if (!(flags.speed > 0) || !(flags.hertz >= 1 && flags.hertz <= 100)) {

@@ -91,7 +91,7 @@ Line headline(const TopScreen& screen) {
   line.add("rightsize top", kBold)
       .add(fmt::format("  {}  {} GPU{}", screen.title, screen.gpus.size(), screen.gpus.size() == 1 ? "" : "s"));
   if (priced) {
-    line.add(fmt::format("  {} an hour, ", format_usd_per_hour(spent)));
+    line.add(fmt::format("  {}/h, ", format_usd_per_hour(spent)));
     line.add(fmt::format("{} of it wasted", format_usd_per_hour(lost)), lost > 0.2 * spent ? "31" : "");
   }
   return line;
@@ -106,9 +106,9 @@ Line gpu_line(const TopGpu& gpu) {
       fmt::format("{} {}  ", name, gpu.device.name.empty() && gpu.gpu != nullptr ? gpu.gpu->name : gpu.device.name),
       kBold);
   line.add(std::string(name_of(gpu.diagnosis.verdict)), colour_of(gpu.diagnosis.verdict));
-  line.add(fmt::format(" ({} sure)", percent(gpu.diagnosis.confidence)), kDim);
+  line.add(fmt::format(" ({:.0f} %)", gpu.diagnosis.confidence * 100), kDim);
   if (gpu.price) {
-    line.add(fmt::format("  {} an hour, {} wasted", format_usd_per_hour(*gpu.price),
+    line.add(fmt::format("  {}/h, {} wasted", format_usd_per_hour(*gpu.price),
                          format_usd_per_hour(*gpu.price * gpu.diagnosis.wasted)));
   }
   return line;

@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "base/parse_units.h"
 #include "base/text.h"
+#include "rightsize/input/named_gpu.h"
 
 namespace rightsize::app {
 namespace {
@@ -89,7 +90,7 @@ Result<> read_work(const WindowFlags& flags, const catalog::Catalog& catalog, Wi
   }
   RIGHTSIZE_TRY(problem.work.startup, parse_duration(flags.startup));
   if (!flags.gpu.empty()) {
-    RIGHTSIZE_TRY(const catalog::Gpu* gpu, catalog.find_gpu(flags.gpu));
+    RIGHTSIZE_TRY(const catalog::Gpu* gpu, named_gpu(catalog, flags.gpu));
     problem.gpu = gpu->name;
   }
   if (!(flags.peak >= 1 && flags.peak <= 100)) return fail(bad_input("--peak lies between 1 and 100"));

@@ -17,12 +17,12 @@ report::Table table_of(const std::vector<WindowOption>& options) {
   report::Table table;
   table.columns = {{"option", "option", Align::kLeft},
                    {"GPUs", "gpus", Align::kRight},
-                   {"GPU-h/month", "gpu_hours_per_month", Align::kRight},
+                   {"GPU-h/month", "gpu_hours_per_month", Align::kRight, 0, true},
                    {"$/GPU-h", "usd_per_gpu_hour", Align::kRight},
                    {"$/month", "usd_per_month", Align::kRight},
                    {"item done within", "latency_seconds", Align::kRight},
                    {"busy", "utilization", Align::kRight},
-                   {"note", "note", Align::kLeft}};
+                   {"note", "note", Align::kLeft, 0, true}};
   for (const WindowOption& o : options) {
     table.rows.push_back(
         {report::text_cell(o.name), report::number_cell(std::to_string(o.gpus), o.gpus),
@@ -108,7 +108,7 @@ std::string summary(const WindowProblem& problem, const serving::WindowSchedule&
   if (!at_once.price || !kept.price) return text;
   const Usd saved = *at_once.monthly() - *kept.monthly();
   if (saved <= Usd{}) return text + "\nWaiting saves no GPU here: real time needs no more of them.";
-  text += fmt::format("\nWaiting saves {} a month against real time ({} of {} GPUs)", format_usd(saved),
+  text += fmt::format("\nWaiting saves {}/month against real time ({} of {} GPUs)", format_usd(saved),
                       at_once.gpus - kept.gpus, at_once.gpus);
   Usd least = *kept.monthly();
   for (const WindowOption& o : options) least = std::min(least, o.monthly().value_or(least));
@@ -138,7 +138,7 @@ std::vector<WindowOption> window_options(const WindowProblem& problem, const ser
   options.push_back({"windows, rented for the runs", plan.gpus, runs, problem.on_demand, worst, 1, ""});
   const double redo = serving::spot_overhead(problem.interruptions, problem.work.startup, problem.chunk);
   options.push_back({"windows, spot for the runs", plan.gpus, runs * redo, problem.spot, worst, 1 / redo,
-                     fmt::format("{} interruptions an hour redo {}", format_number(problem.interruptions),
+                     fmt::format("{} interruptions/h redo {}", format_number(problem.interruptions),
                                  format_percent(Ratio::fraction(redo - 1)))});
   return options;
 }

@@ -27,6 +27,12 @@ struct MeasuredGpu {
   BytesPerSecond fsdp_link;
 };
 
+// The runs a stack's constants were fitted on.
+struct MeasuredSet {
+  std::vector<std::string> gpus, vendors, formats, families;
+  double smallest = 0, largest = 0;  // parameters of a model
+};
+
 struct CalibrationRow {
   model::Stack stack = model::Stack::kHf;
   model::JobKind job = model::JobKind::kTrain;
@@ -41,8 +47,7 @@ struct Constants {
   ShardedConstants llm_foundry, torchtitan;
   MegatronConstants megatron;
   VisionConstants vision;
-  std::array<std::vector<std::string>, kStackSlots> measured_on;        // GPUs each stack's constants were fitted on
-  std::array<std::vector<std::string>, kStackSlots> measured_families;  // families, likewise (serving engines)
+  std::array<MeasuredSet, kStackSlots> measured_runs;  // of each stack
   std::vector<CalibrationRow> calibrations;
 
   const EngineConstants& engine(model::Stack stack) const;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "perf/calibration/constants.h"
+#include "perf/calibration/sustained_rates.h"
 
 namespace rightsize::perf {
 namespace {
@@ -233,7 +234,7 @@ void transfer(const Gpu& gpu, const Constants& constants, GpuSpeed& speed) {
 
 void fill_stacks(const Gpu& gpu, const Constants& constants, GpuSpeed& speed) {
   for (std::size_t slot = 0; slot < kStackSlots; ++slot) {
-    const std::vector<std::string>& names = constants.measured_on[slot];
+    const std::vector<std::string>& names = constants.measured_runs[slot].gpus;
     speed.stack_measured[slot] = std::find(names.begin(), names.end(), gpu.name) != names.end();
   }
   for (const CalibrationRow& row : constants.calibrations) {
@@ -252,6 +253,7 @@ std::string_view name_of(Basis basis) {
 GpuSpeed gpu_speed(const Constants& constants, const Gpu& gpu) {
   GpuSpeed speed;
   fill_peaks(gpu, speed);
+  speed.host_link = host_link_rate(gpu).value_or(gb_per_s(31.5));
   if (const MeasuredGpu* measured = find_measured(constants, gpu.name)) {
     speed.basis = Basis::kMeasured;
     use_measured(*measured, speed);

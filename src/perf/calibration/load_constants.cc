@@ -63,12 +63,19 @@ constexpr Field<EngineConstants> kEngineFields[] = {
     RIGHTSIZE_FIELD(EngineConstants, length_share),         RIGHTSIZE_FIELD(EngineConstants, reserve_share),
     RIGHTSIZE_FIELD(EngineConstants, tpot_width),           RIGHTSIZE_FIELD(EngineConstants, ttft_width),
     RIGHTSIZE_FIELD(EngineConstants, mixture_tpot_width),   RIGHTSIZE_FIELD(EngineConstants, mixture_ttft_width),
-    RIGHTSIZE_FIELD(EngineConstants, family_width),         RIGHTSIZE_FIELD(EngineConstants, mixture_family_width),
-    RIGHTSIZE_FIELD(EngineConstants, spread_tpot_width),    RIGHTSIZE_FIELD(EngineConstants, spread_ttft_width),
-    RIGHTSIZE_FIELD(EngineConstants, load_width),           RIGHTSIZE_FIELD(EngineConstants, mixture_load_width),
-    RIGHTSIZE_FIELD(EngineConstants, served_batch)};
+    RIGHTSIZE_FIELD(EngineConstants, format_width),         RIGHTSIZE_FIELD(EngineConstants, family_width),
+    RIGHTSIZE_FIELD(EngineConstants, mixture_family_width), RIGHTSIZE_FIELD(EngineConstants, spread_tpot_width),
+    RIGHTSIZE_FIELD(EngineConstants, spread_ttft_width),    RIGHTSIZE_FIELD(EngineConstants, load_width),
+    RIGHTSIZE_FIELD(EngineConstants, mixture_load_width),   RIGHTSIZE_FIELD(EngineConstants, served_batch)};
 
-constexpr Field<EagerConstants> kEagerFields[] = {RIGHTSIZE_FIELD(EagerConstants, matmul_rate),
+constexpr Field<EagerConstants> kEagerFields[] = {RIGHTSIZE_FIELD(EagerConstants, batched_rate),
+                                                  RIGHTSIZE_FIELD(EagerConstants, offload_link),
+                                                  RIGHTSIZE_FIELD(EagerConstants, offload_update),
+                                                  RIGHTSIZE_FIELD(EagerConstants, scan_width),
+                                                  RIGHTSIZE_FIELD(EagerConstants, host_overlap),
+                                                  RIGHTSIZE_FIELD(EagerConstants, network_overlap),
+                                                  RIGHTSIZE_FIELD(EagerConstants, selective_share),
+                                                  RIGHTSIZE_FIELD(EagerConstants, matmul_rate),
                                                   RIGHTSIZE_FIELD(EagerConstants, odd_width),
                                                   RIGHTSIZE_FIELD(EagerConstants, even_width),
                                                   RIGHTSIZE_FIELD(EagerConstants, forward_bandwidth),
@@ -125,6 +132,8 @@ constexpr Field<ShardedConstants> kShardedFields[] = {
     RIGHTSIZE_FIELD(ShardedConstants, elementwise),      RIGHTSIZE_FIELD(ShardedConstants, elementwise_compiled),
     RIGHTSIZE_FIELD(ShardedConstants, logits_bytes),     RIGHTSIZE_FIELD(ShardedConstants, network_rate),
     RIGHTSIZE_FIELD(ShardedConstants, scale_loss),       RIGHTSIZE_FIELD(ShardedConstants, fp8_rate),
+    RIGHTSIZE_FIELD(ShardedConstants, bandwidth),        RIGHTSIZE_FIELD(ShardedConstants, cast_bandwidth),
+    RIGHTSIZE_FIELD(ShardedConstants, network_overlap),  RIGHTSIZE_FIELD(ShardedConstants, selective_share),
     RIGHTSIZE_FIELD(ShardedConstants, train_width)};
 
 constexpr Field<MegatronConstants> kMegatronFields[] = {
@@ -132,13 +141,19 @@ constexpr Field<MegatronConstants> kMegatronFields[] = {
     RIGHTSIZE_FIELD(MegatronConstants, rate_fp4),     RIGHTSIZE_FIELD(MegatronConstants, attention_rate),
     RIGHTSIZE_FIELD(MegatronConstants, head_rate),    RIGHTSIZE_FIELD(MegatronConstants, bandwidth),
     RIGHTSIZE_FIELD(MegatronConstants, elementwise),  RIGHTSIZE_FIELD(MegatronConstants, permute),
-    RIGHTSIZE_FIELD(MegatronConstants, expert_rate),  RIGHTSIZE_FIELD(MegatronConstants, expert_rows),
+    RIGHTSIZE_FIELD(MegatronConstants, expert_rate),  RIGHTSIZE_FIELD(MegatronConstants, expert_depth),
     RIGHTSIZE_FIELD(MegatronConstants, all_to_all),   RIGHTSIZE_FIELD(MegatronConstants, tensor_exposed),
     RIGHTSIZE_FIELD(MegatronConstants, network_rate), RIGHTSIZE_FIELD(MegatronConstants, layer),
-    RIGHTSIZE_FIELD(MegatronConstants, expert_layer), RIGHTSIZE_FIELD(MegatronConstants, dense_width),
-    RIGHTSIZE_FIELD(MegatronConstants, expert_width)};
+    RIGHTSIZE_FIELD(MegatronConstants, expert_host),  RIGHTSIZE_FIELD(MegatronConstants, dense_width),
+    RIGHTSIZE_FIELD(MegatronConstants, expert_width), RIGHTSIZE_FIELD(MegatronConstants, network_overlap),
+    RIGHTSIZE_FIELD(MegatronConstants, host_overlap)};
 
-constexpr Field<VisionConstants> kVisionFields[] = {RIGHTSIZE_FIELD(VisionConstants, bandwidth),
+constexpr Field<VisionConstants> kVisionFields[] = {RIGHTSIZE_FIELD(VisionConstants, batched_rate),
+                                                    RIGHTSIZE_FIELD(VisionConstants, optimizer_bandwidth),
+                                                    RIGHTSIZE_FIELD(VisionConstants, optimizer_passes),
+                                                    RIGHTSIZE_FIELD(VisionConstants, host_overlap),
+                                                    RIGHTSIZE_FIELD(VisionConstants, network_overlap),
+                                                    RIGHTSIZE_FIELD(VisionConstants, bandwidth),
                                                     RIGHTSIZE_FIELD(VisionConstants, conv_depth),
                                                     RIGHTSIZE_FIELD(VisionConstants, conv_width),
                                                     RIGHTSIZE_FIELD(VisionConstants, conv_occupancy),
@@ -309,17 +324,36 @@ const std::vector<std::string>& stack_names() {
   return kNames;
 }
 
+// The rows `fit --runs` writes: which runs a stack's constants were fitted on.
+bool read_measured(const std::string& name, MeasuredSet& runs, FactReader& reader) {
+  if (name == "measured-parameters") {
+    const std::vector<std::string> range = reader.list("value");
+    const double least = range.size() == 2 ? parse_number(range[0]).value_or(0) : 0;
+    const double most = range.size() == 2 ? parse_number(range[1]).value_or(0) : 0;
+    if (least > 0 && most >= least)
+      runs.smallest = least, runs.largest = most;
+    else
+      reader.mistake("value", bad_input("wanted the smallest and the largest number of parameters, as '1e9|7e10'"));
+    return true;
+  }
+  const std::pair<std::string_view, std::vector<std::string>*> lists[] = {{"measured-on", &runs.gpus},
+                                                                          {"measured-vendors", &runs.vendors},
+                                                                          {"measured-formats", &runs.formats},
+                                                                          {"measured-families", &runs.families}};
+  for (const auto& [of, list] : lists) {
+    if (name == of) return *list = reader.list("value"), true;
+  }
+  return false;
+}
+
 void read_stack_row(const FactRow& row, Constants& constants, Errors& errors) {
   FactReader reader(row, errors);
   const std::string stack = reader.choice("stack", stack_names());
   const auto slot = std::find(stack_names().begin(), stack_names().end(), stack) - stack_names().begin();
   if (slot >= kStackSlots) return;
   const std::string name = reader.required_text("constant");
-  if (name == "measured-on") {
-    constants.measured_on[static_cast<std::size_t>(slot)] = reader.list("value");
-  } else if (name == "measured-families") {
-    constants.measured_families[static_cast<std::size_t>(slot)] = reader.list("value");
-  } else if (!read_stack_constant(stack, constants, row, reader)) {
+  if (read_measured(name, constants.measured_runs[static_cast<std::size_t>(slot)], reader)) return;
+  if (!read_stack_constant(stack, constants, row, reader)) {
     reader.mistake("constant", bad_input(fmt::format("'{}' has no constant '{}'", stack, name)));
   }
 }

@@ -99,6 +99,7 @@ struct GpuSpeed {
   LinkCurves engine_all_reduce;
   std::array<LinkCurves, kCollectives> collectives;
   BytesPerSecond fsdp_link;  // what sharded training sees of the links inside a machine
+  BytesPerSecond host_link;  // one direction; PCIe 4.0 where the catalogue does not say
 
   // Against the GPU the eager and image profiles were fitted on.
   double rate_scale = 1, attention_scale = 1;

@@ -164,8 +164,7 @@ void EagerOps::flash_attention(const EagerAttention& a) {
 }
 
 void EagerOps::batched_product(double multiplies) {
-  constexpr double kBatchedRate = 0.35;
-  const Seconds time = flop(2.0 * multiplies) / (gpu_.half * kBatchedRate);
+  const Seconds time = flop(2.0 * multiplies) / (gpu_.half * c_.batched_rate);
   cost_.forward.attention += time;
   cost_.forward.kernels += 1;
   if (!mode_.gradients) return;

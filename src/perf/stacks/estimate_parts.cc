@@ -168,8 +168,6 @@ std::string describe(const Note& note) {
       return "speeds of mixtures of experts differ up to twofold between releases of the stack";
     case NoteKind::kMuonIgnored:
       return "muon's orthogonalization is not in the time of the optimizer";
-    case NoteKind::kOffloadIgnored:
-      return "copies to and from host memory are not in the time";
     case NoteKind::kAttentionWindowIgnored:
       return "the attention window is not in the time: longer sequences are counted in full";
     case NoteKind::kQuantizedAdapters:

@@ -42,6 +42,9 @@ struct DataParallel {
 // `held`: parameters of a replica on one GPU, as a share of all; `group`: the GPUs that hold the same.
 DataParallel data_parallel_time(const ModelWork& work, const model::Job& job, const GpuSpeed& gpu,
                                 const Cluster& cluster, double network_rate, double held, ShardGroup group);
+// Adds what moves to host memory and back to the estimate of a job that keeps something there.
+void add_offload(const EagerConstants& constants, const ModelWork& work, const model::Job& job, const GpuSpeed& gpu,
+                 const Cluster& cluster, TrainEstimate& estimate);
 // The group where every GPU between two of it belongs to the same replica.
 ShardGroup replicas_of(const model::Job& job);
 

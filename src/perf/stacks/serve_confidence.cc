@@ -26,7 +26,7 @@ struct Term {
 }  // namespace
 
 std::string_view name_of(Unmeasured what) {
-  static constexpr std::string_view kNames[] = {"gpu", "family", "parallelism", "load"};
+  static constexpr std::string_view kNames[] = {"gpu", "family", "format", "parallelism", "load"};
   return kNames[static_cast<int>(what)];
 }
 
@@ -39,13 +39,15 @@ void fill_confidence(const Constants& constants, const Replica& r, const Job& jo
     return;
   }
   const bool mixture = r.work.experts > 0;
+  const MeasuredSet& runs = constants.measured_runs[static_cast<std::size_t>(slot)];
   const Confidence gpu = confidence_of(r.gpu, slot, JobKind::kServe, 0);
   const double family = mixture ? r.c.mixture_family_width : r.c.family_width;
   const double load = mixture ? r.c.mixture_load_width : r.c.load_width;
   const Term terms[] = {
       {Unmeasured::kGpu, gpu.basis != Basis::kMeasured, gpu.width, gpu.width},
-      {Unmeasured::kFamily, !has(constants.measured_families[static_cast<std::size_t>(slot)], r.work.family), family,
-       family},
+      {Unmeasured::kFamily, !has(runs.families, r.work.family), family, family},
+      {Unmeasured::kFormat, !has(runs.formats, std::string(model::name_of(job.precision))), r.c.format_width,
+       r.c.format_width},
       {Unmeasured::kSpread, r.layout.attention > 1 || job.serve.disaggregated.has_value(), r.c.spread_tpot_width,
        r.c.spread_ttft_width},
       {Unmeasured::kLoad, estimate.full || estimate.running / r.layout.attention > r.c.served_batch, load, load}};

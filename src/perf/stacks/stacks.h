@@ -31,6 +31,7 @@ struct EngineConstants {
   // each thing that was not measured adds, as independent errors.
   double tpot_width = 0, ttft_width = 0, mixture_tpot_width = 0, mixture_ttft_width = 0;
   double family_width = 0, mixture_family_width = 0;    // a family nobody measured with this engine
+  double format_width = 0;                              // a format of weights, likewise
   double spread_tpot_width = 0, spread_ttft_width = 0;  // attention data parallelism, separate workers
   // Full load: more requests than were measured one by one, or a queue for slots.
   double load_width = 0, mixture_load_width = 0;
@@ -55,6 +56,12 @@ struct EagerConstants {
   Seconds host_forward, host_layer, host_backward, host_cast, host_checkpoint, host_tensor;
   Seconds host_infer, host_infer_layer;
   double optimizer_bandwidth = 0, optimizer_bandwidth_fp32 = 0;
+  double batched_rate = 0;                           // products of attention written out
+  double host_overlap = 1, network_overlap = 1;      // how sharply GPU and host, compute and network combine
+  double selective_share = 0;                        // of a forward pass that selective recompute repeats
+  double offload_link = 0;                           // share of the link to host memory that copies reach
+  Seconds offload_update;                            // of one parameter by a machine's CPUs
+  double scan_width = 0;                             // |log error| at 80 % of recurrent layers, which nobody measured
   double compiled_rate = 1, compiled_attention = 1;  // products and masked attention against those of eager mode
   double compiled_bandwidth = 0;                     // of kernels torch.compile writes
   double compiled_rotary = 1, compiled_loss = 0;     // its rotary kernels against plain ones; bytes per logit
@@ -75,6 +82,9 @@ struct ShardedConstants {
   double logits_bytes = 0;                            // per logit: loss and its gradient
   double network_rate = 1, scale_loss = 0;
   double fp8_rate = 0;
+  double bandwidth = 0, cast_bandwidth = 0;  // shares that elementwise passes and casts to fp8 reach
+  double network_overlap = 1;                // how sharply compute and network combine
+  double selective_share = 0;                // of a forward pass that selective recompute repeats
   double train_width = 0;
 };
 
@@ -82,10 +92,11 @@ struct MegatronConstants {
   double rate_bf16 = 0, rate_fp8 = 0, rate_fp4 = 0;  // of what large products reach on the GPU, by format's peak
   double attention_rate = 0, head_rate = 0;
   double bandwidth = 0, elementwise = 0, permute = 0;  // bytes an element of the residual stream, of routed tokens
-  double expert_rate = 1, expert_rows = 0;             // rows at which a grouped product reaches half its rate
+  double expert_rate = 1, expert_depth = 0;            // of a grouped product at infinite depth; depth of half of it
   double all_to_all = 0, tensor_exposed = 0;           // shares that compute does not hide
-  double network_rate = 1;
-  Seconds layer, expert_layer;  // launches
+  double network_rate = 1, network_overlap = 1;        // how sharply compute and network combine
+  Seconds layer, expert_host;                          // launches nothing hides; the host's time for a layer of experts
+  double host_overlap = 1;                             // how sharply GPU and host combine
   double dense_width = 0, expert_width = 0;
 };
 
@@ -99,6 +110,9 @@ struct VisionConstants {
   double channels_last_copies = 1, channels_last_rate = 0, channels_last_weight_gradient = 1;
   double channels_last_depthwise = 1;
   Seconds kernel_launch, host_forward, host_infer, host_backward;
+  double batched_rate = 0;  // products of attention within windows
+  double optimizer_bandwidth = 0, optimizer_passes = 1;
+  double host_overlap = 1, network_overlap = 1;  // how sharply GPU and host, compute and network combine
   double width = 0;
 };
 

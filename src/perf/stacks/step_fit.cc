@@ -6,6 +6,7 @@
 #include <Eigen/Dense>
 
 #include "perf/perf.h"
+#include "perf/stacks/engine_step.h"
 
 namespace rightsize::perf {
 namespace {
@@ -54,13 +55,15 @@ Result<StepFit> fit_engine_step(const Constants& constants, const ModelWork& wor
   }
   const EngineConstants& c = constants.engine(job.stack);
   if (job.serve.disaggregated) {
-    return fail(bad_input("separate workers for prompts and answers are not simulated")
-                    .with_hint("'rightsize estimate --disaggregated' has the formulas"));
+    return fail(bug("a step belongs to one kind of worker: ask for those of prompts and of answers apart"));
   }
   Job one = job;
   one.serve.max_batch.reset();  // the simulator has limits of its own
   one.parallel.gpus = job.parallel.tensor * job.parallel.pipeline;
   // Lengths here are those that run, not the nominal ones of a benchmark.
+  auto reached = [&](double n) {
+    return work.experts > 0 ? experts_reached(work.experts, work.experts_per_token, n, c.routing_evenness) : 0.0;
+  };
   auto estimate = [&](double prompt, double running) {
     one.serve.isl = std::max<std::int64_t>(1, std::llround(prompt / c.length_share));
     one.serve.osl = 1;
@@ -78,7 +81,7 @@ Result<StepFit> fit_engine_step(const Constants& constants, const ModelWork& wor
     for (double context : {isl, isl + osl / 2, isl + osl}) {
       RIGHTSIZE_TRY(const ServeEstimate at, estimate(context, std::floor(running)));
       const double n = std::floor(running);
-      rows.push_back(Terms(1, n, n * context, 1 - std::pow(1 - chance, n)) / in_seconds(at.decode_step / at.kept));
+      rows.push_back(Terms(1, n, n * context, reached(n)) / in_seconds(at.decode_step / at.kept));
     }
     if (running >= most) break;
   }
@@ -87,7 +90,7 @@ Result<StepFit> fit_engine_step(const Constants& constants, const ModelWork& wor
   const Terms factors = best_fit(samples);
   StepFit fit;
   fit.base = seconds(factors(0)), fit.sequence = seconds(factors(1)), fit.context_token = seconds(factors(2));
-  fit.experts = seconds(factors(3)), fit.expert_chance = chance;
+  fit.experts = seconds(factors(3)), fit.expert_chance = chance, fit.expert_evenness = c.routing_evenness;
   fit.prompt_token = alone.prefill * (c.prefill_wait / isl);
   fit.request = c.request_overhead;
   fit.worst_step_error = errors(factors, samples).abs().maxCoeff();

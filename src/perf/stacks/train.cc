@@ -48,6 +48,7 @@ Result<TrainEstimate> estimate_training(const Constants& constants, const ModelW
                                         const GpuSpeed& gpu, const Cluster& cluster) {
   if (Result<> possible = check_format(job, gpu); !possible) return fail(std::move(possible).error());
   RIGHTSIZE_TRY(TrainEstimate estimate, ask_stack(constants, work, job, gpu, cluster));
+  add_offload(constants.eager, work, job, gpu, cluster, estimate);
   // A replica is tensor x pipeline x context GPUs that share a micro-batch.
   const model::Parallelism& p = job.parallel;
   const double replica = static_cast<double>(p.tensor) * p.pipeline * p.context;
@@ -64,12 +65,9 @@ Result<TrainEstimate> estimate_training(const Constants& constants, const ModelW
     estimate.mfu =
         model_flops(work, samples * sequence, sequence, frozen) / (in_flop_per_s(peak) * in_seconds(estimate.step));
   }
-  if (job.train.offload != model::Offload::kNone || job.train.offload_activations)
-    estimate.notes.push_back({NoteKind::kOffloadIgnored, 0});
   if (!work.scans.empty() && estimate.basis == Basis::kMeasured) {
-    constexpr double kScanWidth = 0.33;  // nothing with recurrent layers was measured: as mixtures served
     estimate.basis = Basis::kTransferred;
-    estimate.interval = interval_of(kScanWidth);
+    estimate.interval = interval_of(constants.eager.scan_width);
   }
   if (job.train.optimizer == model::Optimizer::kMuon) estimate.notes.push_back({NoteKind::kMuonIgnored, 0});
   const bool whole_model = job.stack != Stack::kHf && !work.image;

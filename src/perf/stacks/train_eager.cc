@@ -13,9 +13,6 @@ using model::Method;
 using model::Precision;
 using model::Recompute;
 
-constexpr double kOverlap = 6.0;         // sharpness of device against host
-constexpr double kNetworkOverlap = 3.0;  // of compute against communication
-
 EagerMode mode_of(const Job& job) {
   EagerMode mode;
   const bool adapters = job.train.method != Method::kFull;
@@ -89,9 +86,8 @@ void add_layers(Phases& phases, const Sides& sides, const EagerCost& layer, doub
 }
 
 // The share of a layer's forward pass that runs again; selective recompute repeats attention alone.
-double redone_share(Recompute recompute) {
-  constexpr double kAttentionAlone = 0.15;
-  return recompute == Recompute::kFull ? 1.0 : recompute == Recompute::kSelective ? kAttentionAlone : 0.0;
+double redone_share(const EagerConstants& c, Recompute recompute) {
+  return recompute == Recompute::kFull ? 1.0 : recompute == Recompute::kSelective ? c.selective_share : 0.0;
 }
 
 // Tensors the optimizer loops over: two for each adapter, or the weights, norms and biases of the layers.
@@ -109,7 +105,7 @@ Phases phases_of(const EagerConstants& c, const ModelWork& work, const Job& job,
   const EagerMode mode = mode_of(job);
   const EagerBatch batch{static_cast<double>(job.batch), static_cast<double>(job.sequence)};
   const Sides sides{c, gpu, mode.full32 ? 2.0 : 1.0, mode.compiled};
-  const double redone = redone_share(job.train.recompute);
+  const double redone = redone_share(c, job.train.recompute);
   Phases phases;
   for (const LayerWork& layer : work.kinds) {
     add_layers(phases, sides, eager_layer(gpu, c, mode, work, layer, batch), layer.count, redone);
@@ -158,9 +154,9 @@ Result<TrainEstimate> train_eager(const Constants& constants, const ModelWork& w
   TrainEstimate estimate;
   estimate.device = phases.device(passes) * own.device;
   estimate.host = phases.host(passes) * own.host;
-  const Seconds alone = soft_max(estimate.device, estimate.host, kOverlap);
+  const Seconds alone = soft_max(estimate.device, estimate.host, c.host_overlap);
   const Seconds moved = network.of_step(passes);
-  estimate.step = soft_max(alone, moved, kNetworkOverlap);
+  estimate.step = soft_max(alone, moved, c.network_overlap);
   estimate.parts.push_back({"forward", phases.forward * passes * own.device});
   estimate.parts.push_back({"backward", phases.backward * passes * own.device});
   if (phases.recompute > Seconds{}) estimate.parts.push_back({"recompute", phases.recompute * passes * own.device});

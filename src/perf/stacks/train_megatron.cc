@@ -11,8 +11,6 @@ namespace {
 using model::Job;
 using model::Precision;
 
-constexpr double kNetworkOverlap = 3.0;
-
 // The share of peak is the stack's times what large products reach on this GPU, so that GPUs with less power or older
 // kernels than the fitted ones come out slower in every format.
 struct Format {
@@ -30,12 +28,15 @@ Format format_of(const MegatronConstants& c, const Job& job, const GpuSpeed& gpu
 // Parameters by where they are: experts are spread over expert parallel GPUs, the rest over tensor parallel ones.
 struct Weights {
   double experts = 0, active_experts = 0, head = 0, dense = 0;  // dense: of layers
+  double width = 0, up = 0;  // of an expert: inside, and of what is computed for that
 
   explicit Weights(const ModelWork& work) {
     for (const LayerWork& layer : work.kinds) {
       if (layer.experts < 0) continue;
       const model::ExpertsOp& how = work.mixtures[static_cast<std::size_t>(layer.experts)];
       const double one = static_cast<double>((how.gated ? 3 : 2) * how.hidden * how.intermediate);
+      width = static_cast<double>(how.intermediate);
+      up = width * (how.gated ? 2 : 1);
       experts += layer.count * static_cast<double>(how.count) * one;
       active_experts += layer.count * static_cast<double>(how.per_token) * one;
     }
@@ -62,7 +63,7 @@ class Stage {
     const FlopsPerSecond rate = format.peak * format.rate;
     const double head = 2.0 * tokens_ * passes_ * weights_.head / (p_.tensor * p_.pipeline);
     return flop(flops * weights_.dense) / rate +
-           flop(flops * weights_.active_experts) / (rate * (c_.expert_rate * filled())) +
+           flop(flops * weights_.active_experts) / rate * (narrow() / c_.expert_rate) +
            flop(head) / (gpu_.half * c_.head_rate);
   }
 
@@ -77,11 +78,16 @@ class Stage {
   Seconds elementwise() const {
     const double rows = tokens_ / p_.tensor, routed = rows * work_.experts_per_token;
     const double layers = layers_ * c_.elementwise, mixtures = mixture_layers() * c_.permute;
-    return traffic_time(gpu_, bytes(work_.hidden * (layers * rows + mixtures * routed)), c_.bandwidth);
+    return traffic_time(gpu_, bytes(work_.hidden * layers * rows + (work_.hidden + weights_.width) * mixtures * routed),
+                        c_.bandwidth);
   }
 
-  // Launches that nothing hides, and the wait for who got how many tokens.
-  Seconds launches() const { return c_.layer * layers_ + c_.expert_layer * mixture_layers(); }
+  // Launches that nothing hides.
+  Seconds launches() const { return c_.layer * layers_; }
+
+  // What the host takes to launch the many small kernels of a mixture, and to learn who got how many tokens: short
+  // micro-batches on a fast GPU wait for it.
+  Seconds host() const { return c_.expert_host * mixture_layers(); }
 
   Seconds exchange() const {
     Seconds time;
@@ -97,7 +103,7 @@ class Stage {
               layers_;
     }
     if (p_.expert > 1 && work_.experts > 0) {  // to the experts and back, both ways
-      const Bytes routed = activations * (work_.experts_per_token / p_.tensor);
+      const Bytes routed = activations * (destinations() / p_.tensor);
       time += collective_time(gpu_, cluster_, Collective::kAllToAll, p_.expert, routed) *
               (4.0 * c_.all_to_all * mixture_layers());
     }
@@ -132,11 +138,23 @@ class Stage {
   }
   double mixture_layers() const { return layers_ * work_.expert_layers / work_.layers; }
 
-  // Rows of an expert: few do not fill the tiles of a grouped product.
-  double filled() const {
+  // Places that the experts of a token are in: it crosses once to each GPU, or to each machine where experts span
+  // several, however many of its experts are there.
+  double destinations() const {
+    const double places =
+        p_.expert > cluster_.node_gpus ? static_cast<double>(p_.expert) / cluster_.node_gpus : p_.expert;
+    return places * (1.0 - std::pow(1.0 - 1.0 / places, work_.experts_per_token));
+  }
+
+  // How much longer the products of narrow experts take: a product needs depth to reach its rate. Forward contracts
+  // over the width it reads, the gradient of its input over the width it writes, that of its weights over an expert's
+  // rows.
+  double narrow() const {
     if (!(work_.experts > 0)) return 1;
     const double rows = tokens_ / p_.tensor * work_.experts_per_token / work_.experts * p_.expert;
-    return rows / (rows + c_.expert_rows);
+    const double up = weights_.up, down = weights_.width, both = up + down;
+    const double depths = (1.0 / work_.hidden + 1.0 / up) * up + (1.0 / down + 1.0 / work_.hidden) * down;
+    return 1.0 + c_.expert_depth / 3.0 * (depths / both + 1.0 / rows);
   }
 
   const MegatronConstants& c_;
@@ -166,7 +184,8 @@ void finish(TrainEstimate& estimate, const MegatronConstants& c, const ModelWork
 }  // namespace
 
 // t = F_linear / (e P) + F_experts / (x e P) + F_head / (h P16) + F_attention / (a P16) + passes / BW + launches, of
-// the layers on one GPU, + what tensor, context and expert parallel exchanges do not hide; times 1 + (pp - 1) / (m v).
+// the layers on one GPU, + what tensor, context and expert parallel exchanges do not hide, or the host's time where
+// that is longer; times 1 + (pp - 1) / (m v).
 Result<TrainEstimate> train_megatron(const MegatronConstants& c, const ModelWork& work, const Job& job,
                                      const GpuSpeed& gpu, const Cluster& cluster) {
   const Stage stage(c, work, job, gpu, cluster);
@@ -178,15 +197,17 @@ Result<TrainEstimate> train_megatron(const MegatronConstants& c, const ModelWork
   const Seconds compute = products + attention + passes + launches, exchange = stage.exchange();
   const double bubble = (p.pipeline - 1.0) / (micro * p.pipeline_interleave);
   const DataParallel network = stage.network();
-  const Seconds pass = soft_max(compute + exchange, network.each_pass, kNetworkOverlap);
+  const Seconds host = stage.host() * own.host, kept_busy = soft_max(compute + exchange, host, c.host_overlap);
+  const Seconds pass = soft_max(kept_busy, network.each_pass, c.network_overlap);
   const Seconds busy = pass * (micro * (1.0 + bubble));
   // Gradients are reduced behind the last backward pass, updated weights gathered before the first forward pass.
-  const Seconds alone = busy + soft_max(pass, network.once, kNetworkOverlap) - pass;
+  const Seconds alone = busy + soft_max(pass, network.once, c.network_overlap) - pass;
 
   TrainEstimate estimate;
   const Seconds optimizer = stage.optimizer();
   estimate.step = alone + optimizer;
   estimate.device = compute * micro + optimizer;
+  estimate.host = host * micro;
   estimate.parts.push_back({"matrix products", products * micro});
   estimate.parts.push_back({"attention", attention * micro});
   estimate.parts.push_back({"elementwise", passes * micro});
@@ -194,11 +215,13 @@ Result<TrainEstimate> train_megatron(const MegatronConstants& c, const ModelWork
   if (exchange > Seconds{}) estimate.parts.push_back({"exchange of activations", exchange * micro});
   if (bubble > 0) estimate.parts.push_back({"pipeline bubble", pass * (micro * bubble)});
   estimate.parts.push_back({"optimizer", optimizer});
+  const Seconds idle = kept_busy - compute - exchange;
+  if (idle > compute * 0.0005) estimate.parts.push_back({"waiting for the host", idle * micro});
   if (p.data() > 1) {
-    const Seconds waiting = (pass - compute - exchange) * micro + (alone - busy);
+    const Seconds waiting = (pass - kept_busy) * micro + (alone - busy);
     estimate.parts.push_back({"waiting for the network", waiting});
   }
-  estimate.bound = bound_of(products + attention, compute, Seconds{}, exchange + network.of_step(micro) / micro);
+  estimate.bound = bound_of(products + attention, compute, host, exchange + network.of_step(micro) / micro);
   finish(estimate, c, work, job, gpu);
   return estimate;
 }

@@ -13,10 +13,6 @@ namespace {
 using model::Job;
 using model::Precision;
 
-constexpr double kElementwiseShare = 0.8;  // of the bandwidth
-constexpr double kCastShare = 0.6;
-constexpr double kNetworkOverlap = 3.0;
-
 // One GPU's part of a micro-batch.
 struct Split {
   double tokens, batch, sequence;  // after context parallelism
@@ -65,7 +61,7 @@ class ShardedLayer {
 
   // Casts to fp8 around each linear: input, output gradient, weight.
   Seconds casts(double n, double k, double rows, bool recompute) const {
-    return traffic_time(gpu_, bytes(4 * rows * k * (recompute ? 2 : 1) + 6 * rows * n + 4 * n * k), kCastShare);
+    return traffic_time(gpu_, bytes(4 * rows * k * (recompute ? 2 : 1) + 6 * rows * n + 4 * n * k), c_.cast_bandwidth);
   }
 
   LinearTime linears(const LayerWork& layer) const {
@@ -105,14 +101,14 @@ class ShardedLayer {
     const double spread = job_.parallel.sequence_parallel ? split_.tensor : 1.0;
     return traffic_time(
         gpu_, bytes(split_.tokens * work_.hidden * 2 * (compiled ? c_.elementwise_compiled : c_.elementwise) / spread),
-        kElementwiseShare);
+        c_.bandwidth);
   }
 
   // Logits stay 16-bit; the loss passes over them several times.
   LinearTime logits() const {
     const double v = work_.vocabulary / split_.tensor;
     LinearTime sum = linear(v, work_.hidden, split_.tokens, false);
-    sum.backward += traffic_time(gpu_, bytes(split_.tokens * v * c_.logits_bytes), kElementwiseShare);
+    sum.backward += traffic_time(gpu_, bytes(split_.tokens * v * c_.logits_bytes), c_.bandwidth);
     return sum;
   }
 
@@ -191,7 +187,7 @@ Result<TrainEstimate> train_sharded(const ShardedConstants& c, const ModelWork& 
   const Seconds backward =
       (linears.backward + attention * 2.5 + passes * (2.0 * split.layers) + logits.backward) * own.device;
   const double redone = job.train.recompute == model::Recompute::kFull        ? 1.0
-                        : job.train.recompute == model::Recompute::kSelective ? 0.15
+                        : job.train.recompute == model::Recompute::kSelective ? c.selective_share
                                                                               : 0.0;
   const Seconds recompute = layers_forward * (redone * own.device);
   const Seconds compute = forward + backward + recompute;
@@ -203,11 +199,11 @@ Result<TrainEstimate> train_sharded(const ShardedConstants& c, const ModelWork& 
   const double bubble = (p.pipeline - 1.0) / (micro * p.pipeline_interleave);
   const double shards = p.zero > 0 ? p.data() : 1.0;
   const Seconds optimizer = traffic_time(
-      gpu, bytes(trained_parameters(work, job) * held / shards * optimizer_bytes(job, false)), kElementwiseShare);
+      gpu, bytes(trained_parameters(work, job) * held / shards * optimizer_bytes(job, false)), c.bandwidth);
 
   TrainEstimate estimate;
-  const Seconds pass = soft_max(compute, network.each_pass, kNetworkOverlap);
-  const Seconds last = soft_max(pass, network.once, kNetworkOverlap) - pass;  // behind the last backward pass
+  const Seconds pass = soft_max(compute, network.each_pass, c.network_overlap);
+  const Seconds last = soft_max(pass, network.once, c.network_overlap) - pass;  // behind the last backward pass
   const Seconds busy = ((pass * micro + last) * scale) + exchange * micro;
   estimate.step = busy * (1.0 + bubble) + optimizer;
   estimate.device = compute * micro + optimizer;

@@ -12,8 +12,6 @@ namespace {
 using model::Job;
 using model::JobKind;
 
-constexpr double kOverlap = 6.0;
-
 // Time and kernels of both directions.
 struct ImageCost {
   Seconds products, products_backward;  // convolutions, linears, attention
@@ -134,8 +132,7 @@ class ImageWalk {
 
   // Written out, within windows: small batched products.
   void batched_product(const WorkOp& op) {
-    constexpr double kBatchedRate = 0.15;
-    const Seconds time = flop(2 * at(op.rows)) / (gpu_.half * (kBatchedRate * gpu_.rate_scale));
+    const Seconds time = flop(2 * at(op.rows)) / (gpu_.half * (c_.batched_rate * gpu_.rate_scale));
     products(time, time * 2.0);
     kernels(1, 2);
   }
@@ -243,21 +240,21 @@ Result<TrainEstimate> train_images(const Constants& constants, const ModelWork& 
   const VisionConstants& c = constants.vision;
   const Calibration& own = calibration_of(gpu, slot_of(job.stack), JobKind::kTrain);
   const ImageCost cost = ImageWalk(c, gpu, work, static_cast<double>(job.batch), true).cost();
-  constexpr double kOptimizerShare = 0.5, kOptimizerPasses = 1.5;
   const Seconds forward = (cost.products + cost.traffic + c.kernel_launch * cost.kernels) * own.device;
   const Seconds backward =
       (cost.products_backward + cost.traffic_backward + c.kernel_launch * cost.kernels_backward) * own.device;
   const Seconds optimizer =
-      traffic_time(gpu, bytes(work.parameters * optimizer_bytes(job, false)), kOptimizerShare) * kOptimizerPasses;
+      traffic_time(gpu, bytes(work.parameters * optimizer_bytes(job, false)), c.optimizer_bandwidth) *
+      c.optimizer_passes;
   const double passes = job.train.accumulation;
   TrainEstimate estimate;
   estimate.device = (forward + backward) * passes + optimizer;
   estimate.host =
       (c.host_forward * cost.kernels + c.host_backward * cost.kernels_backward) * (passes * own.host) + milliseconds(2);
-  const Seconds alone = soft_max(estimate.device, estimate.host, kOverlap);
+  const Seconds alone = soft_max(estimate.device, estimate.host, c.host_overlap);
   const DataParallel network = data_parallel_time(work, job, gpu, cluster, 1.0, 1.0, replicas_of(job));
   const Seconds moved = network.of_step(passes);
-  estimate.step = soft_max(alone, moved, 3.0);
+  estimate.step = soft_max(alone, moved, c.network_overlap);
   estimate.parts.push_back({"forward", forward * passes});
   estimate.parts.push_back({"backward", backward * passes});
   estimate.parts.push_back({"optimizer", optimizer});

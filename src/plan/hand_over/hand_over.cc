@@ -27,7 +27,23 @@ Result<Target> parse_target(std::string_view name) {
                   .with_hint(fmt::format("known are {}", fmt::join(known, ", "))));
 }
 
+// What an engine over several machines cannot be handed to.
+static Result<> check_span(Target target, const Request& request, const Plan& plan) {
+  const int machines = replica_machines(request, plan);
+  if (machines == 1) return {};
+  if (plan.job.stack == model::Stack::kTrtLlm && target != Target::kTerraform && target != Target::kKarpenter)
+    return fail(
+        bad_input(fmt::format("TensorRT-LLM over {} machines is started by MPI, which no file here does", machines))
+            .with_hint("use --stack vllm or --stack sglang, or --emit terraform for the machines"));
+  if (target == Target::kSkyPilot)
+    return fail(bad_input(fmt::format("a copy of {} spans {} machines, which SkyPilot's services do not",
+                                      request.model.name, machines))
+                    .with_hint("use --emit kubernetes (a LeaderWorkerSet) or --emit slurm"));
+  return {};
+}
+
 Result<std::string> hand_over(Target target, const Request& request, const Plan& plan) {
+  if (Result<> span = check_span(target, request, plan); !span) return fail(span.error());
   switch (target) {
     case Target::kSkyPilot:
       return to_skypilot(request, plan);

@@ -1,9 +1,11 @@
-// Kubernetes: training and offline work as an indexed Job, serving as a Deployment with its Service.
+// Kubernetes: training and offline work as an indexed Job, serving as a Deployment with its Service, or as a
+// LeaderWorkerSet where an engine spans machines.
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "plan/hand_over/parts.h"
+#include "plan/layouts.h"
 
 namespace rightsize::plan {
 namespace {
@@ -44,7 +46,14 @@ std::string node_choice(const Plan& plan) {
   return (selector.empty() ? "" : "nodeSelector:\n" + selector) + tolerations;
 }
 
-std::string container(const Request& request, const Plan& plan, const Launcher& launcher, int gpus) {
+// What a pod runs, and whether it answers requests.
+struct PodWork {
+  Launcher launcher;
+  int gpus = 1;
+  bool answers = false;
+};
+
+std::string container(const Request& request, const Plan& plan, const PodWork& work) {
   std::string out = fmt::format("- name: work\n  image: {}\n  env:\n", software_of(request, plan).image);
   for (const Input& input : inputs_of(request, plan))
     out += fmt::format("    - name: {}\n      value: {}\n", input.name, quoted(input.value));
@@ -53,12 +62,12 @@ std::string container(const Request& request, const Plan& plan, const Launcher& 
       "          optional: true\n";
   if (needs_code(request, plan)) out += "  workingDir: /code\n";
   out += "  command: [\"bash\", \"-c\"]\n  args:\n    - |\n";
-  out += indented("set -eu\n" + work_command(request, plan, launcher), "      ");
+  out += indented("set -eu\n" + work_command(request, plan, work.launcher), "      ");
   const Fabric fabric = fabric_of(request, plan);
   out += fmt::format("  resources:\n    requests:\n      ephemeral-storage: {}G\n    limits:\n      {}: {}\n",
-                     disk_gb(request, plan), resource(plan), gpus);
+                     disk_gb(request, plan), resource(plan), work.gpus);
   if (fabric.efa > 0) out += fmt::format("      vpc.amazonaws.com/efa: {}\n", fabric.efa);
-  if (is_served(request))
+  if (work.answers)
     out += fmt::format(
         "  ports:\n    - containerPort: {0}\n  readinessProbe:\n    httpGet:\n      path: /health\n      port: {0}\n"
         "    periodSeconds: 10\n  startupProbe:\n    httpGet:\n      path: /health\n      port: {0}\n"
@@ -94,10 +103,9 @@ std::string claim(const Request& request, const Plan& plan, const std::string& n
       name, std::max(500, 2 * disk_gb(request, plan)));
 }
 
-std::string pod(const Request& request, const Plan& plan, const Launcher& launcher, int gpus,
-                const std::string& settings) {
+std::string pod(const Request& request, const Plan& plan, const PodWork& work, const std::string& settings) {
   return settings + node_choice(plan) + (needs_code(request, plan) ? kFetchCode : "") + "containers:\n" +
-         indented(container(request, plan, launcher, gpus), "  ") + volumes(request, plan, object_name(request));
+         indented(container(request, plan, work), "  ") + volumes(request, plan, object_name(request));
 }
 
 // Restarts of a whole job before it is given up.
@@ -107,7 +115,7 @@ constexpr int kRestarts = 10;
 std::string job(const Request& request, const Plan& plan, const std::string& name) {
   const bool training = request.work.kind == WorkKind::kTraining;
   const int pods = training ? plan.machines : std::max(1, plan.replicas);
-  const int gpus = training ? working_gpus(plan) : plan.job.parallel.tensor;
+  const int gpus = training ? working_gpus(plan) : replica_gpus(plan.job);
   const bool talk = training && pods > 1;
   std::string out = claim(request, plan, name);
   if (talk) {
@@ -127,18 +135,12 @@ std::string job(const Request& request, const Plan& plan, const std::string& nam
   const Launcher launcher{"$JOB_COMPLETION_INDEX", name + "-0." + name, 1};
   const std::string settings =
       fmt::format("restartPolicy: Never\n{}", talk ? fmt::format("subdomain: {}\n", name) : std::string{});
-  return out + "  template:\n    spec:\n" + indented(pod(request, plan, launcher, gpus, settings), "      ");
+  return out + "  template:\n    spec:\n" + indented(pod(request, plan, {launcher, gpus, false}, settings), "      ");
 }
 
-std::string deployment(const Request& request, const Plan& plan, const std::string& name) {
-  std::string out = fmt::format(
-      "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: {0}\nspec:\n  replicas: {1}\n"
-      // There are no spare GPUs to start a new version on before an old one ends.
-      "  strategy:\n    rollingUpdate:\n      maxSurge: 0\n      maxUnavailable: 1\n"
-      "  selector:\n    matchLabels:\n      app: {0}\n  template:\n    metadata:\n      labels:\n        app: {0}\n    "
-      "spec:\n",
-      name, std::max(1, plan.replicas));
-  out += indented(pod(request, plan, {"0", "localhost", 1}, plan.job.parallel.tensor, ""), "      ");
+// Pods that answer carry the label `app`.
+std::string budget_and_service(const Plan& plan, const std::string& name) {
+  std::string out;
   if (plan.replicas > 1)
     out += fmt::format(
         "---\napiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata:\n  name: {0}\nspec:\n  maxUnavailable: 1\n"
@@ -150,11 +152,43 @@ std::string deployment(const Request& request, const Plan& plan, const std::stri
                    name, kPort);
 }
 
+std::string deployment(const Request& request, const Plan& plan, const std::string& name) {
+  std::string out = fmt::format(
+      "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: {0}\nspec:\n  replicas: {1}\n"
+      // There are no spare GPUs to start a new version on before an old one ends.
+      "  strategy:\n    rollingUpdate:\n      maxSurge: 0\n      maxUnavailable: 1\n"
+      "  selector:\n    matchLabels:\n      app: {0}\n  template:\n    metadata:\n      labels:\n        app: {0}\n    "
+      "spec:\n",
+      name, std::max(1, plan.replicas));
+  out += indented(
+      pod(request, plan, {{"0", "localhost", 1}, plan.job.parallel.tensor * plan.job.parallel.pipeline, true}, ""),
+      "      ");
+  return out + budget_and_service(plan, name);
+}
+
+// An engine that spans machines: a group of pods that start, end and are replaced together; the first answers.
+std::string leader_worker_set(const Request& request, const Plan& plan, const std::string& name) {
+  const int machines = replica_machines(request, plan);
+  const Launcher launcher{"\"$LWS_WORKER_INDEX\"", "\"$LWS_LEADER_ADDRESS\"", 1};
+  const auto pod_template = [&](bool leads) {
+    const std::string labels = leads ? fmt::format("metadata:\n  labels:\n    app: {}\n", name) : std::string();
+    return labels + "spec:\n" + indented(pod(request, plan, {launcher, working_gpus(plan), leads}, ""), "  ");
+  };
+  return fmt::format(
+             "apiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\nmetadata:\n  name: {0}\nspec:\n"
+             "  replicas: {1}\n  rolloutStrategy:\n    type: RollingUpdate\n    rollingUpdateConfiguration:\n"
+             "      maxUnavailable: 1\n      maxSurge: 0\n  leaderWorkerTemplate:\n    size: {2}\n"
+             "    restartPolicy: RecreateGroupOnPodRestart\n    leaderTemplate:\n{3}    workerTemplate:\n{4}",
+             name, std::max(1, plan.replicas), machines, indented(pod_template(true), "      "),
+             indented(pod_template(false), "      ")) +
+         budget_and_service(plan, name);
+}
+
 }  // namespace
 
 std::string to_kubernetes(const Request& request, const Plan& plan) {
   const std::string name = object_name(request);
-  const bool served = is_served(request);
+  const bool served = is_served(request), spans = replica_machines(request, plan) > 1;
   std::vector<std::string> more{"image: one with your command's software, by its version"};
   if (needs_code(request, plan)) more.emplace_back("initContainers: where your code is; its folder is /code");
   if (keeps_results(request)) more.emplace_back("storageClassName: one that many nodes mount, on storage that stays");
@@ -168,11 +202,16 @@ std::string to_kubernetes(const Request& request, const Plan& plan) {
         "networks: annotate the pods with the GPUs' networks of your cluster (networking.gke.io/interfaces)");
   if (fabric.infiniband)
     more.emplace_back("resources: the InfiniBand resource of your cluster, for example rdma/ib (network operator)");
-  return header(request, plan,
-                std::string(served ? "A Kubernetes Deployment and its Service" : "A Kubernetes Job and its storage") +
-                    ". Start: kubectl apply -f THIS_FILE",
+  if (spans) more.emplace_back("LeaderWorkerSet: needs its controller, github.com/kubernetes-sigs/lws");
+  const char* what = spans    ? "A Kubernetes LeaderWorkerSet and its Service"
+                     : served ? "A Kubernetes Deployment and its Service"
+                              : "A Kubernetes Job and its storage";
+  const std::string objects = spans    ? leader_worker_set(request, plan, name)
+                              : served ? deployment(request, plan, name)
+                                       : job(request, plan, name);
+  return header(request, plan, fmt::format("{}. Start: kubectl apply -f THIS_FILE", what),
                 inputs_and(request, plan, std::move(more))) +
-         (served ? deployment(request, plan, name) : job(request, plan, name));
+         objects;
 }
 
 }  // namespace rightsize::plan

@@ -13,6 +13,7 @@
 #include "model/presets.h"
 #include "perf/perf.h"
 #include "plan/candidates.h"
+#include "plan/layouts.h"
 
 namespace rightsize::plan {
 namespace {
@@ -31,9 +32,8 @@ std::string cost_sentence(const Request& request, const Plan& plan) {
       fmt::format("80 % between {} and {}", format_usd(plan.cost_low), format_usd(plan.cost_high));
   const std::string rate = format_usd_per_hour(plan.rate());
   if (request.work.kind == WorkKind::kServing)
-    return fmt::format("Expected: {} a month ({}), at {} an hour.", cost, between, rate);
-  return fmt::format("Expected: {} and {} ({}), at {} an hour.", format_duration(plan.time.total()), cost, between,
-                     rate);
+    return fmt::format("Expected: {}/month ({}), at {}/h.", cost, between, rate);
+  return fmt::format("Expected: {} and {} ({}), at {}/h.", format_duration(plan.time.total()), cost, between, rate);
 }
 
 std::string settings_sentence(const Request& request, const Plan& plan) {
@@ -49,8 +49,11 @@ std::string settings_sentence(const Request& request, const Plan& plan) {
     return text + ".";
   }
   if (request.work.is_measured()) return "Settings: one worker a GPU.";
-  return fmt::format("Settings: {}, {} x tensor parallel {}.", model::name_of(job.precision),
-                     std::max(1, plan.replicas), job.parallel.tensor);
+  const std::string layout =
+      (job.parallel.pipeline > 1 ? fmt::format(" x pipeline {}", job.parallel.pipeline) : std::string()) +
+      layout_words(job);
+  return fmt::format("Settings: {}, {} x tensor parallel {}{}.", model::name_of(job.precision),
+                     std::max(1, plan.replicas), job.parallel.tensor, layout);
 }
 
 }  // namespace
@@ -133,6 +136,12 @@ int working_gpus(const Plan& plan) { return std::max(1, (plan.gpus + plan.machin
 
 int machine_replicas(const Plan& plan) { return std::max(1, plan.replicas / plan.machines); }
 
+int replica_machines(const Request& request, const Plan& plan) {
+  if (!is_served(request)) return 1;
+  const int copy = plan.job.parallel.tensor * plan.job.parallel.pipeline, gpus = plan.offer.machine->gpus;
+  return std::max(1, (copy + gpus - 1) / gpus);
+}
+
 bool is_amd(const Plan& plan) { return plan.offer.gpu->vendor == "AMD"; }
 
 std::string_view resource(const Plan& plan) { return is_amd(plan) ? "amd.com/gpu" : "nvidia.com/gpu"; }
@@ -153,7 +162,7 @@ std::string hub_id(const Request& request) {
 }
 
 bool work_together(const Request& request, const Plan& plan) {
-  return plan.machines > 1 && request.work.kind == WorkKind::kTraining;
+  return (plan.machines > 1 && request.work.kind == WorkKind::kTraining) || replica_machines(request, plan) > 1;
 }
 
 int disk_gb(const Request& request, const Plan& plan) {
@@ -167,7 +176,10 @@ int disk_gb(const Request& request, const Plan& plan) {
 }
 
 // How interfaces are laid out on AWS follows the EC2 user guide, "Maximize network bandwidth on Amazon EC2 instances
-// with multiple network cards" (2026-11-15). The numbers of cards, and Google's, are not checked against a source.
+// with multiple network cards"; cards of P5, P5e, P5en, P6-B200 and P6-B300 are those AWS's training examples request
+// (vpc.amazonaws.com/efa: 32, 32, 16, 8, 16). Google: one RoCE card a GPU on A3 Ultra, A4 and A4X (NVIDIA AICR, "GKE
+// GB200 networking": rdma-0 to rdma-3), eight on A3 Mega, four on A3 High. All read 2026-11-15. Not found in a public
+// source: P4d's four (of the same guide's older text) and G6e's.
 Fabric fabric_of(const Request& request, const Plan& plan) {
   const catalog::Machine& machine = *plan.offer.machine;
   Fabric fabric;
@@ -182,7 +194,7 @@ Fabric fabric_of(const Request& request, const Plan& plan) {
   }
   fabric.rdma = machine.fabric == "roce";
   if (machine.provider == "gcp" && machine.instance == "a3-highgpu-8g") fabric.gpu_nics = 4;
-  if (machine.provider == "gcp" && (fabric.rdma || machine.instance == "a3-megagpu-8g")) fabric.gpu_nics = 8;
+  if (machine.provider == "gcp" && (fabric.rdma || machine.instance == "a3-megagpu-8g")) fabric.gpu_nics = machine.gpus;
   return fabric;
 }
 

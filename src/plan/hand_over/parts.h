@@ -30,11 +30,12 @@ std::string header(const Request& request, const Plan& plan, const std::string& 
                    const std::vector<std::string>& fill_in);
 
 bool is_spot(const Plan& plan);
-bool is_committed(const Plan& plan);          // one or three years
-bool is_served(const Request& request);       // by an engine or a server that stays
-int working_gpus(const Plan& plan);           // of one machine
-int machine_replicas(const Plan& plan);       // engines of one machine; 1 when training
-std::string_view resource(const Plan& plan);  // "nvidia.com/gpu"
+bool is_committed(const Plan& plan);                             // one or three years
+bool is_served(const Request& request);                          // by an engine or a server that stays
+int working_gpus(const Plan& plan);                              // of one machine
+int machine_replicas(const Plan& plan);                          // engines of one machine; 1 when training
+int replica_machines(const Request& request, const Plan& plan);  // that one engine spans; 1 when training
+std::string_view resource(const Plan& plan);                     // "nvidia.com/gpu"
 bool is_amd(const Plan& plan);
 bool needs_code(const Request& request, const Plan& plan);  // a script of the user's runs
 bool keeps_results(const Request& request);                 // training and offline work: results must outlive machines
@@ -49,7 +50,8 @@ int disk_gb(const Request& request, const Plan& plan);
 // The model's id on the Hugging Face Hub; empty for a model of the user's own.
 std::string hub_id(const Request& request);
 
-// Several machines of one training job; replicas and parts of offline work need no network between them.
+// Several machines of one training job or of one replica; replicas and parts of offline work need no network between
+// them.
 bool work_together(const Request& request, const Plan& plan);
 
 // How they talk to each other, where the provider has more than Ethernet.
@@ -83,7 +85,8 @@ struct Software {
 Software software_of(const Request& request, const Plan& plan);
 
 // How processes learn of each other, as shell expressions. One replica: `replicas` engines run beside each other on a
-// machine, else each machine, pod or task starts its own.
+// machine, else each machine, pod or task starts its own. Where an engine spans machines, rank and head are those
+// within its group.
 struct Launcher {
   std::string rank;  // of this machine, from 0
   std::string head;  // address of the first machine

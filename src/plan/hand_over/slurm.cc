@@ -54,12 +54,22 @@ std::string to_slurm(const Request& request, const Plan& plan) {
   for (const Input& input : inputs_of(request, plan, kShared))
     out += fmt::format("export {}={}\n", input.name, single_quoted(input.value));
   out += "HEAD=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n1)\nexport HEAD\n\n";
-  const Launcher launcher{"$SLURM_NODEID", "$HEAD", machine_replicas(plan)};
+  const int span = replica_machines(request, plan);
+  const Launcher launcher = span == 1 ? Launcher{"$SLURM_NODEID", "$HEAD", machine_replicas(plan)}
+                                      : Launcher{"\"$MEMBER\"", "\"$LEADER\"", 1};
+  // Machines of an engine follow each other in the list; each group has its own head.
+  const std::string group =
+      span == 1 ? std::string()
+                : fmt::format(
+                      "MEMBER=$(( SLURM_NODEID % {0} ))\n"
+                      "LEADER=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | sed -n \"$(( SLURM_NODEID - "
+                      "MEMBER + 1 ))p\")\n",
+                      span);
   // Since 22.05 srun does not take the processors of the batch script: without them a task has one.
   const std::string srun = cpus > 0 ? "srun --cpus-per-task=\"$SLURM_CPUS_PER_TASK\"" : "srun";
   // Not through standard input: a command of the work that reads its own would swallow the rest.
-  return out + "WORK=$(cat <<'SCRIPT'\nset -eu\n" + work_command(request, plan, launcher) + "SCRIPT\n)\n" + srun +
-         " bash -c \"$WORK\"\n";
+  return out + "WORK=$(cat <<'SCRIPT'\nset -eu\n" + group + work_command(request, plan, launcher) + "SCRIPT\n)\n" +
+         srun + " bash -c \"$WORK\"\n";
 }
 
 }  // namespace rightsize::plan

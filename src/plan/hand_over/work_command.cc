@@ -8,6 +8,7 @@
 
 #include "perf/perf.h"
 #include "plan/candidates.h"
+#include "plan/hand_over/apart.h"
 #include "plan/hand_over/parts.h"
 
 namespace rightsize::plan {
@@ -211,6 +212,10 @@ std::int64_t longest_request(const Request& request, const Plan& plan) {
   for (const RequestSize& size : request.work.mix) planned = std::max(planned, size.isl + size.osl);
   if (request.work.kind == WorkKind::kOffline) return planned;
   std::int64_t longest = std::max(kLeast, planned * kRoom);
+  if (request.work.mix.empty() && !request.work.trace) {
+    const sim::RequestShape lengths = request_lengths(request);  // what was simulated must be let in
+    planned = std::max<std::int64_t>(planned, lengths.longest_size() + lengths.longest_output());
+  }
   const double cache = perf::kv_token_capacity(request.model, plan.job, *plan.offer.gpu);
   if (cache > 0) longest = std::min(longest, static_cast<std::int64_t>(cache / 4));
   if (request.model.context > 0) longest = std::min(longest, request.model.context);
@@ -225,7 +230,10 @@ std::int64_t most_running(const Plan& plan) {
 // Formats that the checkpoint brings itself (int4, int8, fp4) need no flag.
 void add_vllm_flags(CommandLine& line, const Request& request, const Plan& plan) {
   const model::Job& job = plan.job;
-  line.add("--tensor-parallel-size", job.parallel.tensor);
+  // Attention data parallelism: vLLM counts its groups, and the GPUs of one of them.
+  line.add("--tensor-parallel-size", job.parallel.attention_tensor());
+  if (job.parallel.attention_data > 1) line.add("--data-parallel-size", job.parallel.attention_data);
+  if (job.parallel.pipeline > 1) line.add("--pipeline-parallel-size", job.parallel.pipeline);
   if (job.parallel.expert > 1) line.add("--enable-expert-parallel");
   line.add("--max-num-seqs", most_running(plan));
   if (plan.token_budget > 0) line.add("--max-num-batched-tokens", plan.token_budget);
@@ -239,19 +247,31 @@ void add_vllm_flags(CommandLine& line, const Request& request, const Plan& plan)
   if (perf::kv_format(job, request.model.narrow_cache) == Precision::kFp8) line.add("--kv-cache-dtype fp8");
 }
 
-std::string serve_vllm(const Request& request, const Plan& plan, int replicas) {
+// Of an engine over several machines the first answers; the others only compute (vLLM, "Multi-node deployment" 2026).
+std::string serve_vllm(const Request& request, const Plan& plan, const Launcher& launcher) {
   CommandLine line;
   line.add(fmt::format("vllm serve \"$MODEL\" --host 0.0.0.0 --port {}", kPort));
   add_vllm_flags(line, request, plan);
-  if (replicas > 1) line.add("--data-parallel-size", replicas);
-  return line.text();
+  if (launcher.replicas > 1) line.add("--data-parallel-size", launcher.replicas);  // layouts with groups fill a machine
+  const int machines = replica_machines(request, plan);
+  if (machines == 1) return line.text();
+  line.add(
+      fmt::format("--nnodes {} --node-rank {} --master-addr {} $HEADLESS", machines, launcher.rank, launcher.head));
+  return fmt::format("HEADLESS=\nif [ {} -gt 0 ]; then HEADLESS=--headless; fi\n{}", launcher.rank, line.text());
 }
 
-std::string serve_sglang(const Request& request, const Plan& plan, int replicas) {
+std::string serve_sglang(const Request& request, const Plan& plan, const Launcher& launcher) {
   CommandLine line;
+  const int replicas = launcher.replicas, machines = replica_machines(request, plan);
   line.add(fmt::format("python -m sglang.launch_server --model-path \"$MODEL\" --host 0.0.0.0 --port {}", kPort));
   line.add("--tp", plan.job.parallel.tensor);
+  if (plan.job.parallel.pipeline > 1) line.add("--pp-size", plan.job.parallel.pipeline);
+  if (machines > 1)
+    line.add(
+        fmt::format("--nnodes {} --node-rank {} --dist-init-addr {}:20000", machines, launcher.rank, launcher.head));
   if (plan.job.parallel.expert > 1) line.add("--ep-size", plan.job.parallel.expert);
+  if (plan.job.parallel.attention_data > 1)
+    line.add(fmt::format("--enable-dp-attention --dp-size {}", plan.job.parallel.attention_data));
   if (replicas > 1) line.add("--dp", replicas);
   line.add("--max-running-requests", most_running(plan));
   if (plan.token_budget > 0) line.add("--chunked-prefill-size", plan.token_budget);
@@ -289,12 +309,15 @@ std::string serve_trtllm(const Request& request, const Plan& plan, const Launche
   line.add(fmt::format("trtllm-serve \"$MODEL\" --host 0.0.0.0 --port {}",
                        several ? fmt::format("$(( {} + i ))", kPort) : fmt::format("{}", kPort)));
   line.add("--tp_size", plan.job.parallel.tensor);
+  if (plan.job.parallel.pipeline > 1) line.add("--pp_size", plan.job.parallel.pipeline);
   if (plan.job.parallel.expert > 1) line.add("--ep_size", plan.job.parallel.expert);
+  if (plan.job.parallel.attention_data > 1) line.add("--extra_llm_api_options <(echo 'enable_attention_dp: true')");
   line.add("--max_batch_size", most_running(plan));
   if (plan.token_budget > 0) line.add("--max_num_tokens", plan.token_budget);
   line.add("--max_seq_len", longest_request(request, plan));
   if (!several) return line.text();
-  return side_by_side(line.text(), launcher.replicas, plan.job.parallel.tensor, launcher.rank);
+  return side_by_side(line.text(), launcher.replicas, plan.job.parallel.tensor * plan.job.parallel.pipeline,
+                      launcher.rank);
 }
 
 std::string offline(const Request& request, const Plan& plan, const Launcher& launcher) {
@@ -318,9 +341,14 @@ std::string serve(const Request& request, const Plan& plan, const Launcher& laun
     line.add(fmt::format("--batch-size {} --gpus {}", plan.job.batch, launcher.replicas));
     return line.text();
   }
-  if (plan.job.stack == Stack::kSglang) return serve_sglang(request, plan, launcher.replicas);
+  if (plan.job.serve.disaggregated) {
+    const Launcher alone{launcher.rank, launcher.head, 1};
+    return apart_commands(plan, serve(request, prefill_worker(plan), alone),
+                          serve(request, decode_worker(plan), alone));
+  }
+  if (plan.job.stack == Stack::kSglang) return serve_sglang(request, plan, launcher);
   if (plan.job.stack == Stack::kTrtLlm) return serve_trtllm(request, plan, launcher);
-  return serve_vllm(request, plan, launcher.replicas);
+  return serve_vllm(request, plan, launcher);
 }
 
 // The checkpoint the command loads, and what to know of it.

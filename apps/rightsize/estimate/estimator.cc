@@ -1,0 +1,56 @@
+#include "rightsize/estimate/estimator.h"
+
+namespace rightsize::app {
+
+void set(EstimateFlags& flags, const std::string& name, std::string value) {
+  if (name == "machine")
+    flags.machine = std::move(value);
+  else if (name == "network")
+    flags.network = std::move(value);
+  else if (name == "rate")
+    flags.rate = std::move(value);
+  else if (name == "slot-wait")
+    flags.slot_wait = std::move(value);
+  else
+    flags.job.settings.insert_or_assign(name, std::move(value));
+}
+
+Checked<Estimator> Estimator::open(const std::string& catalog_flag) {
+  RIGHTSIZE_TRY(Facts facts, open_facts(catalog_flag));
+  return Estimator(std::make_shared<const Facts>(std::move(facts)));
+}
+
+Checked<const SpeedInput*> Estimator::input(const EstimateFlags& flags) {
+  const auto& settings = flags.job.settings;
+  const auto resolution = settings.find("resolution");
+  key_.clear();
+  for (const std::string* part : {&flags.job.model, &flags.job.gpu, &flags.machine, &flags.network}) {
+    key_.append(*part).push_back('\n');
+  }
+  if (resolution != settings.end()) key_ += resolution->second;
+  auto kept = inputs_.find(key_);
+  if (kept == inputs_.end() || settings.contains("images") ||
+      (resolution != settings.end() && kept->second.model.vision)) {
+    RIGHTSIZE_TRY(SpeedInput read, read_input(facts_->catalog, facts_->constants, flags, flags.job));
+    if (inputs_.size() >= kMostKept) inputs_.clear();
+    return &inputs_.insert_or_assign(key_, std::move(read)).first->second;
+  }
+  SpeedInput& input = kept->second;
+  if (input.model.tower) {  // kept from a prompt with images: read as without
+    inputs_.erase(kept);
+    return this->input(flags);
+  }
+  RIGHTSIZE_TRY(const model::Job job, read_job(flags.job, input.model));
+  input.job = perf::fitted_to(input.work, job);
+  input.rate = {};
+  if (Result<> load = read_load(flags, input); !load) return fail(load.error());
+  return &input;
+}
+
+Checked<Json> Estimator::document(const EstimateFlags& flags, Detail detail) {
+  RIGHTSIZE_TRY(const SpeedInput* input, this->input(flags));
+  const Result<SpeedEstimate> estimate = estimate_speed(facts_->constants, *input);
+  return estimate ? document_of(*input, *estimate, detail) : infeasible_document(*input, estimate.error());
+}
+
+}  // namespace rightsize::app

@@ -1,0 +1,24 @@
+#include "rightsize/input/named_gpu.h"
+
+#include <iostream>
+
+#include <fmt/format.h>
+
+#include "catalog/gpu_words.h"
+
+namespace rightsize::app {
+
+void note(const std::string& text) { std::cerr << "note: " << text << '\n'; }
+
+Result<const catalog::Gpu*> named_gpu(const catalog::Catalog& catalog, const std::string& text) {
+  const catalog::CountedGpu wanted = catalog::split_gpu_count(text);
+  RIGHTSIZE_TRY(const catalog::UsualGpu usual, catalog::usual_gpu(catalog, wanted.name));
+  if (!usual.others.empty()) {
+    note(fmt::format("'{}' is taken as {}; for another: {}", wanted.name, usual.gpu->name,
+                     fmt::join(usual.others, ", ")));
+  }
+  if (wanted.count) note(fmt::format("only the GPU counts here, not the {} of '{}'", *wanted.count, text));
+  return usual.gpu;
+}
+
+}  // namespace rightsize::app

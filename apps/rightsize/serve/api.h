@@ -1,0 +1,47 @@
+// The routes of the server: the commands, searches, live GPUs, the page, health and metrics.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "rightsize/serve/answers.h"
+#include "rightsize/serve/jobs.h"
+#include "rightsize/serve/live.h"
+#include "server/server.h"
+
+namespace rightsize::app {
+
+// What the server shows when a request brings none of its own.
+struct FleetSource {
+  std::vector<std::string> words;   // what `fleet` is given: "--from=cluster.json"
+  std::vector<std::string> ledger;  // what `decisions` is given: "--ledger=team.db"
+  std::string shown;                // "cluster.json", "the example fleet"
+  bool is_example = false;
+};
+
+class Api {
+ public:
+  Api(FleetSource fleet, LiveGpus& live, Scratch& scratch);
+
+  std::vector<server::Route> routes();
+  // Whose numbers /metrics shows; before the first request.
+  void show_statistics_of(server::Statistics& statistics) { statistics_ = &statistics; }
+
+ private:
+  std::vector<std::string> always(const Asked& asked) const;
+  server::Response make(const Asked& asked, const std::shared_ptr<std::atomic<bool>>& cancelled);
+  void add_command_routes(std::vector<server::Route>& routes);
+  void add_job_routes(std::vector<server::Route>& routes);
+  void add_own_routes(std::vector<server::Route>& routes);
+  server::Response about() const;
+  server::Response metrics() const;
+
+  const FleetSource fleet_;
+  LiveGpus& live_;
+  Scratch& scratch_;
+  AnswerStore answers_;
+  Jobs jobs_;
+  server::Statistics* statistics_ = nullptr;
+};
+
+}  // namespace rightsize::app

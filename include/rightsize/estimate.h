@@ -1,0 +1,55 @@
+// How fast a job runs on a GPU, what binds it, and how sure that is: `rightsize estimate`.
+//
+// A model is a built-in name, the path of a Hugging Face config.json, or the text of one. Rates and times have an 80 %
+// interval (`low`, `high`: of the tokens or samples a second of training, of the TPOT of serving, of the time of a
+// batch).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <rightsize/answer.h>
+#include <rightsize/document.h>
+#include <rightsize/settings.h>
+
+namespace rightsize::v1 {
+
+struct Estimate {
+  bool feasible = true;
+  std::string reason;  // where it is not
+  std::string model, gpu, job, stack, precision;
+  int gpus = 1;
+
+  // Training.
+  std::optional<double> tokens_per_second_per_gpu, samples_per_second_per_gpu, step_seconds, mfu;
+  // Serving token by token.
+  std::optional<double> prefill_seconds, decode_step_seconds, ttft_seconds, tpot_seconds,
+      output_tokens_per_second_per_gpu, requests_per_second, max_concurrency;
+  // Serving in one pass.
+  std::optional<double> batch_seconds;
+
+  std::optional<double> low, high;
+  std::string bound;  // compute, memory, communication or host
+  std::string basis;  // measured, calibrated, transferred or specification
+
+  Document document;  // everything
+};
+
+// Reads the catalogue and the constants when it is first asked and keeps them and the models it meets, so that an
+// answer takes microseconds. One a thread. It does not say whether a training job fits: memory() does.
+class Estimator {
+ public:
+  Estimator();
+  ~Estimator();
+  Estimator(Estimator&&) noexcept;
+  Estimator& operator=(Estimator&&) noexcept;
+
+  Answer<Estimate> estimate(const std::string& model, const std::string& gpu, const Settings& settings = {});
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace rightsize::v1

@@ -1,0 +1,38 @@
+// What a job needs on a GPU, where it goes, and whether it fits: `rightsize memory`.
+//
+// Three totals, because they differ by gigabytes: what the framework's allocator has live at the peak, what it holds
+// from the driver, and what nvidia-smi shows. low and high bound the last at 80 %.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <rightsize/answer.h>
+#include <rightsize/document.h>
+#include <rightsize/settings.h>
+
+namespace rightsize::v1 {
+
+struct Memory {
+  double peak_allocated_bytes = 0, reserved_bytes = 0, device_bytes = 0, low_bytes = 0, high_bytes = 0;
+
+  struct Part {
+    std::string name;  // weights, gradients, optimizer, activations, logits, kv_cache, buffers, runtime
+    double bytes = 0;
+  };
+  std::vector<Part> parts;
+
+  struct Fit {
+    std::string gpu;
+    double capacity_bytes = 0, headroom_bytes = 0, oom_probability = 0;
+    std::string verdict;  // fits, tight or no
+  };
+  std::vector<Fit> fits;  // of the GPU asked for, or of the whole catalogue
+
+  Report report;
+};
+
+// `gpu` may be empty: then every GPU of the catalogue.
+Answer<Memory> memory(const std::string& model, const std::string& gpu, const Settings& settings = {});
+
+}  // namespace rightsize::v1

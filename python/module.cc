@@ -1,0 +1,336 @@
+// rightsize._core: the commands, called in process. python/rightsize/ is what people import.
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <new>
+
+#include "object.h"
+#include "report/report.h"
+#include "rightsize/call.h"
+#include "rightsize/estimate/estimator.h"
+#include "values.h"
+#include "watch.h"
+
+namespace rightsize::python {
+namespace {
+
+using app::Outcome;
+
+// Raises what the program would have printed: rightsize.InputError, SourceError or Bug of errors.py.
+[[noreturn]] void raise(const Errors& errors) {
+  Json all = Json::array();
+  for (const Error& error : errors) {
+    all.push_back({{"message", error.message},
+                   {"hints", error.hints},
+                   {"file", error.place.file},
+                   {"line", error.place.line},
+                   {"column", error.place.column}});
+  }
+  const char* name = errors.front().code == ErrorCode::kBadInput           ? "InputError"
+                     : errors.front().code == ErrorCode::kUnreadableSource ? "SourceError"
+                                                                           : "Bug";
+  const Object module(PyImport_ImportModule("rightsize.errors"));
+  const Object type(PyObject_GetAttrString(module.get(), name));
+  const Object text = to_object(describe(errors)), details = to_python(all);
+  const Object raised(PyObject_CallFunctionObjArgs(type.get(), text.get(), details.get(), nullptr));
+  PyErr_SetObject(type.get(), raised.get());
+  throw Raised();
+}
+
+// What Python calls: an exception of C++ must not pass through it.
+template <class Body>
+PyObject* guarded(Body body) noexcept {
+  try {
+    return body().release();
+  } catch (const Raised&) {
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& unexpected) {
+    PyErr_SetString(PyExc_RuntimeError, unexpected.what());
+  }
+  return nullptr;
+}
+
+std::vector<std::string> texts_of(PyObject* sequence) {
+  const Object list(PySequence_List(sequence));
+  std::vector<std::string> texts;
+  for (Py_ssize_t i = 0; i < PyList_Size(list.get()); ++i) texts.push_back(text_of(PyList_GetItem(list.get(), i)));
+  return texts;
+}
+
+// A Python object that holds a value of C++.
+template <class Value>
+struct Holder {
+  PyObject_HEAD Value* value;
+};
+
+template <class Value>
+Value& held(PyObject* self) {
+  return *reinterpret_cast<Holder<Value>*>(self)->value;
+}
+
+template <class Value>
+void release(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  delete reinterpret_cast<Holder<Value>*>(self)->value;
+  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(self);
+  Py_DECREF(type);
+}
+
+template <class Value>
+Object hold(PyTypeObject* type, std::unique_ptr<Value> value) {
+  Object made(reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc))(type, 0));
+  reinterpret_cast<Holder<Value>*>(made.get())->value = value.release();
+  return made;
+}
+
+// Answer: a report and what can be made of it.
+
+PyTypeObject* answer_type = nullptr;
+
+PyObject* answer_document(PyObject* self, PyObject* arguments) {
+  return guarded([&] {
+    PyObject* type = Py_None;
+    if (PyArg_ParseTuple(arguments, "|O:document", &type) == 0) throw Raised();
+    return to_python(held<Outcome>(self).report.document, type == Py_None ? nullptr : result_type(type).get());
+  });
+}
+
+PyObject* answer_render(PyObject* self, PyObject* arguments, PyObject* keywords) {
+  return guarded([&] {
+    static const char* kNames[] = {"format", "width", "quiet", nullptr};
+    const char* format = "";
+    Py_ssize_t width = 100;
+    int quiet = 0;
+    if (PyArg_ParseTupleAndKeywords(arguments, keywords, "s|np:render", const_cast<char**>(kNames), &format, &width,
+                                    &quiet) == 0)
+      throw Raised();
+    const Result<report::Format> parsed = report::parse_format(format);
+    if (!parsed) raise(parsed.error());
+    report::Style style;
+    style.width = static_cast<std::size_t>(width), style.quiet = quiet != 0;
+    return to_object(report::render(held<Outcome>(self).report, *parsed, style));
+  });
+}
+
+PyObject* answer_schema(PyObject* self, void*) {
+  return guarded([&] {
+    const Json* name = held<Outcome>(self).report.document.find("schema");
+    return to_object(name != nullptr && name->text() != nullptr ? *name->text() : std::string());
+  });
+}
+
+PyObject* answer_exit_code(PyObject* self, void*) {
+  return guarded([&] { return Object(PyLong_FromLong(held<Outcome>(self).exit_code)); });
+}
+
+PyObject* call(PyObject*, PyObject* arguments) {
+  return guarded([&] {
+    const char* command = "";
+    PyObject* words = nullptr;
+    if (PyArg_ParseTuple(arguments, "sO:call", &command, &words) == 0) throw Raised();
+    const std::vector<std::string> texts = texts_of(words);
+    Checked<Outcome> outcome = fail(Errors{});
+    {
+      const WithoutLock others_may_run;
+      outcome = app::call(command, texts);
+    }
+    if (!outcome) raise(outcome.error());
+    return hold(answer_type, std::make_unique<Outcome>(*std::move(outcome)));
+  });
+}
+
+// Estimates. The catalogue and the constants are read once; reload() reads them again.
+class KeptFacts {
+ public:
+  Checked<std::shared_ptr<const app::Facts>> get() {
+    const std::lock_guard lock(mutex_);
+    if (!facts_) {
+      RIGHTSIZE_TRY(app::Facts facts, app::open_facts(""));
+      facts_ = std::make_shared<const app::Facts>(std::move(facts));
+    }
+    return facts_;
+  }
+  int version() const { return version_; }
+  void forget() {
+    const std::lock_guard lock(mutex_);
+    facts_.reset();
+    ++version_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::shared_ptr<const app::Facts> facts_;
+  std::atomic<int> version_ = 0;
+};
+KeptFacts kept_facts;
+
+// This thread's estimator; nullptr where the facts cannot be read.
+app::Estimator* estimator() {
+  thread_local std::unique_ptr<app::Estimator> mine;
+  thread_local int of_version = -1;
+  if (mine && of_version == kept_facts.version()) return mine.get();
+  of_version = kept_facts.version();
+  Checked<std::shared_ptr<const app::Facts>> facts = kept_facts.get();
+  mine = facts ? std::make_unique<app::Estimator>(*std::move(facts)) : nullptr;
+  return mine.get();
+}
+
+// "max_batch" -> "max-batch", "from_" -> "from".
+std::string flag_name(PyObject* keyword) {
+  std::string name = text_of(keyword);
+  if (name.ends_with('_')) name.pop_back();
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
+// estimate(type, model, gpu, settings, all): with `all` false only its numbers. An instance of the type, or None where
+// the command itself must say what is wrong.
+PyObject* estimate(PyObject*, PyObject* arguments) {
+  return guarded([&] {
+    PyObject *type = nullptr, *model = nullptr, *gpu = nullptr, *settings = nullptr;
+    int all = 0;
+    if (PyArg_ParseTuple(arguments, "OOOOp:estimate", &type, &model, &gpu, &settings, &all) == 0) throw Raised();
+    app::EstimateFlags flags;
+    flags.job.model = text_of(model);
+    if (gpu != Py_None) flags.job.gpu = text_of(gpu);
+    PyObject *key = nullptr, *value = nullptr;
+    for (Py_ssize_t at = 0; PyDict_Next(settings, &at, &key, &value) != 0;) {
+      if (value != Py_None) app::set(flags, flag_name(key), flag_text(value));
+    }
+    Checked<Json> document = fail(Errors{});
+    {
+      const WithoutLock others_may_run;
+      if (app::Estimator* mine = estimator())
+        document = mine->document(flags, all != 0 ? app::Detail::kAll : app::Detail::kNumbers);
+    }
+    return document ? to_python(*document, result_type(type).get()) : Object::borrowed(Py_None);
+  });
+}
+
+PyObject* reload(PyObject*, PyObject*) {
+  return guarded([] {
+    kept_facts.forget();
+    return Object::borrowed(Py_None);
+  });
+}
+
+// What the commands are.
+
+PyObject* commands(PyObject*, PyObject*) {
+  return guarded([] { return to_python(Json(app::command_names())); });
+}
+
+PyObject* describe_command(PyObject*, PyObject* name) {
+  return guarded([&] {
+    const Result<app::CallInfo> info = app::describe_command(text_of(name));
+    if (!info) raise(info.error());
+    Json flags = Json::array();
+    for (const app::FlagInfo& flag : info->command.flags) {
+      flags.push_back({{"name", flag.name},
+                       {"argument", flag.argument},
+                       {"values", flag.values},
+                       {"meaning", flag.meaning},
+                       {"default", flag.otherwise},
+                       {"group", flag.group},
+                       {"required", flag.required},
+                       {"repeatable", info->repeatable.contains(flag.name)}});
+    }
+    return to_python({{"name", info->command.name}, {"summary", info->command.summary}, {"flags", std::move(flags)}});
+  });
+}
+
+// Watch(file, hz): begins at once; stop() gives the processes seen on each GPU.
+
+PyObject* watch_new(PyTypeObject* type, PyObject* arguments, PyObject*) {
+  return guarded([&] {
+    const char* file = "";
+    double hertz = 1;
+    if (PyArg_ParseTuple(arguments, "sd:Watch", &file, &hertz) == 0) throw Raised();
+    Result<std::unique_ptr<Watch>> started = Watch::start(file, hertz);
+    if (!started) raise(started.error());
+    return hold(type, *std::move(started));
+  });
+}
+
+PyObject* watch_stop(PyObject* self, PyObject*) {
+  return guarded([&] {
+    Result<std::vector<std::vector<unsigned>>> seen = std::vector<std::vector<unsigned>>();
+    {
+      const WithoutLock others_may_run;
+      seen = held<Watch>(self).stop();
+    }
+    if (!seen) raise(seen.error());
+    Json list = Json::array();
+    for (const std::vector<unsigned>& processes : *seen) list.push_back(Json(processes));
+    return to_python(list);
+  });
+}
+
+template <class Function>
+PyCFunction as_function(Function function) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
+}
+
+PyTypeObject* add_type(PyObject* module, PyType_Spec& spec) {
+  Object type(PyType_FromSpec(&spec));
+  if (PyModule_AddObjectRef(module, spec.name + sizeof "rightsize._core", type.get()) != 0) throw Raised();
+  return reinterpret_cast<PyTypeObject*>(type.release());  // as long as the process
+}
+
+void add_types(PyObject* module) {
+  static PyMethodDef answer_methods[] = {
+      {"document", as_function(answer_document), METH_VARARGS, "The JSON document; with a class, an instance of it."},
+      {"render", as_function(answer_render), METH_VARARGS | METH_KEYWORDS, "The report: text, json, csv, md or html."},
+      {nullptr, nullptr, 0, nullptr}};
+  static PyGetSetDef answer_properties[] = {{"schema", answer_schema, nullptr, nullptr, nullptr},
+                                            {"exit_code", answer_exit_code, nullptr, nullptr, nullptr},
+                                            {nullptr, nullptr, nullptr, nullptr, nullptr}};
+  static PyType_Slot answer_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(release<Outcome>)},
+                                       {Py_tp_methods, answer_methods},
+                                       {Py_tp_getset, answer_properties},
+                                       {0, nullptr}};
+  static PyType_Spec answer_spec = {"rightsize._core.Answer", sizeof(Holder<Outcome>), 0,
+                                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, answer_slots};
+  answer_type = add_type(module, answer_spec);
+  static PyMethodDef watch_methods[] = {
+      {"stop", watch_stop, METH_NOARGS, "Ends it: the processes seen on each GPU of the recording."},
+      {nullptr, nullptr, 0, nullptr}};
+  static PyType_Slot watch_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(release<Watch>)},
+                                      {Py_tp_new, reinterpret_cast<void*>(watch_new)},
+                                      {Py_tp_methods, watch_methods},
+                                      {0, nullptr}};
+  static PyType_Spec watch_spec = {"rightsize._core.Watch", sizeof(Holder<Watch>), 0, Py_TPFLAGS_DEFAULT, watch_slots};
+  add_type(module, watch_spec);
+}
+
+PyObject* make_module() {
+  static PyMethodDef functions[] = {{"call", call, METH_VARARGS, "call(command, words): the answer of a command."},
+                                    {"estimate", estimate, METH_VARARGS,
+                                     "estimate(type, model, gpu, settings, all): for loops; None where it fails."},
+                                    {"reload", reload, METH_NOARGS, "Reads the catalogue again."},
+                                    {"commands", commands, METH_NOARGS, "The names of the commands."},
+                                    {"describe", describe_command, METH_O, "describe(command): its flags."},
+                                    {nullptr, nullptr, 0, nullptr}};
+  static PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+                                   "_core",
+                                   "The commands of rightsize, called in process.",
+                                   -1,
+                                   functions,
+                                   nullptr,
+                                   nullptr,
+                                   nullptr,
+                                   nullptr};
+  return guarded([] {
+    Object module(PyModule_Create(&definition));
+    if (PyModule_AddStringConstant(module.get(), "__version__", RIGHTSIZE_VERSION) != 0) throw Raised();
+    add_types(module.get());
+    return module;
+  });
+}
+
+}  // namespace
+}  // namespace rightsize::python
+
+extern "C" PyMODINIT_FUNC PyInit__core() { return rightsize::python::make_module(); }

@@ -1,0 +1,20 @@
+"""The program `rightsize`, as the wheel brings it."""
+import os
+import pathlib
+import sys
+
+
+def path():
+    """Where a wheel puts it: beside the module."""
+    return os.fspath(pathlib.Path(__file__).parent / '_program/bin/rightsize')
+
+
+def main():
+    program = path()
+    if not os.path.exists(program):
+        sys.exit('rightsize: this copy of the Python package brings no program; install the wheel or the Debian package')
+    os.execv(program, [program, *sys.argv[1:]])
+
+
+if __name__ == '__main__':
+    main()

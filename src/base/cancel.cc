@@ -1,0 +1,18 @@
+#include "base/cancel.h"
+
+#include <utility>
+
+namespace rightsize {
+namespace {
+
+thread_local Cancellation current;
+
+}  // namespace
+
+CancelScope::CancelScope(Cancellation flag) : outer_(std::exchange(current, std::move(flag))) {}
+CancelScope::~CancelScope() { current = std::move(outer_); }
+
+Cancellation cancellation() { return current; }
+bool cancelled() { return current && current->load(std::memory_order_relaxed); }
+
+}  // namespace rightsize

@@ -1,0 +1,39 @@
+#include "base/confine.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+namespace rightsize {
+namespace {
+
+namespace fs = std::filesystem;
+
+// One test, last to change the program's state: what was allowed cannot be taken back.
+TEST(Confine, OnlyTheFoldersNamedAreReadWhateverLeadsOut) {
+  const fs::path folder = fs::temp_directory_path() / ("confine_" + std::to_string(::getpid()));
+  fs::create_directories(folder / "inside");
+  std::ofstream(folder / "inside" / "a.txt") << "in";
+  std::ofstream(folder / "b.txt") << "out";
+  fs::create_symlink(folder / "b.txt", folder / "inside" / "link.txt");
+  EXPECT_TRUE(read_file((folder / "b.txt").string()));
+  EXPECT_EXIT(
+      {
+        confine_files({(folder / "inside").string()});
+        const bool good = read_file((folder / "inside" / "a.txt").string()) &&
+                          !read_file((folder / "b.txt").string()) &&
+                          !read_file((folder / "inside" / ".." / "b.txt").string()) &&
+                          !read_file((folder / "inside" / "link.txt").string()) && !read_file("-") &&
+                          !read_file("/etc/passwd") && !may_read((folder / "inside-too").string());
+        std::exit(good ? 0 : 1);
+      },
+      ::testing::ExitedWithCode(0), "");
+  fs::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace rightsize

@@ -1,0 +1,13 @@
+// The catalogue without prices, which are most of the reading.
+#pragma once
+
+#include <string>
+
+#include "catalog/catalog.h"
+
+namespace rightsize::catalog {
+
+// As load_catalog(), with no prices in it.
+Checked<Catalog> load_hardware(const std::string& overlay);
+
+}  // namespace rightsize::catalog

@@ -1,0 +1,25 @@
+// Where machines stand, as people write it: names of providers, of regions, and of parts of the world.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace rightsize::catalog {
+
+// The part of the world a provider's region is in: "us", "canada", "latin-america", "europe", "asia", "oceania",
+// "middle-east", "africa"; empty where its name does not tell.
+std::string_view part_of_world(std::string_view region);
+
+// The regions a list of words means, comma-separated: whole names, their beginnings (us-east), or parts of the world
+// (us, eu, europe, asia, ...) for every provider whatever its way to name regions. A word that means none gets a
+// suggestion.
+Result<std::vector<std::string>> match_regions(std::string_view words, const std::set<std::string>& known);
+
+// The providers a list of words means, by our names or the companies' (amazon, google).
+Result<std::vector<std::string>> match_providers(std::string_view words, const std::set<std::string>& known);
+
+}  // namespace rightsize::catalog

@@ -1,0 +1,64 @@
+#include "catalog/places.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "catalog/gpu_words.h"
+
+namespace rightsize::catalog {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(Places, EveryProvidersWayToNameRegions) {
+  for (const char* us : {"us-east-1", "us-central1", "eastus2", "southcentralus", "US-1", "chicago-usa-2", "US"})
+    EXPECT_EQ(part_of_world(us), "us") << us;
+  for (const char* europe : {"eu-west-2", "europe-west4", "westeurope", "uksouth", "fr-par", "FIN-01", "eu-de", "WAW",
+                             "no-kristiansand-1", "it-fr2", "oslo-norway-3", "germanywestcentral"})
+    EXPECT_EQ(part_of_world(europe), "europe") << europe;
+  for (const char* asia :
+       {"ap-northeast-1", "asia-east1", "japaneast", "southeastasia", "koreacentral", "jp-tok", "IN"})
+    EXPECT_EQ(part_of_world(asia), "asia") << asia;
+  EXPECT_EQ(part_of_world("ap-southeast-2"), "oceania");
+  EXPECT_EQ(part_of_world("ca-central-1"), "canada");
+  EXPECT_EQ(part_of_world("any"), "");
+}
+
+TEST(Places, RegionsByNameBeginningAndPartOfTheWorld) {
+  const std::set<std::string> known{"ap-south-1", "eastus", "eu-west-1", "europe-west4", "us-east-1", "us-east-2"};
+  EXPECT_THAT(*match_regions("us", known), ElementsAre("eastus", "us-east-1", "us-east-2"));
+  EXPECT_THAT(*match_regions("EU", known), ElementsAre("eu-west-1", "europe-west4"));
+  EXPECT_THAT(*match_regions("us-east-1,asia", known), ElementsAre("us-east-1", "ap-south-1"));
+  EXPECT_THAT(describe(match_regions("us-est-1", known).error()), HasSubstr("did you mean 'us-east-1'"));
+}
+
+TEST(Places, ProvidersByTheirCompanies) {
+  const std::set<std::string> known{"aws", "azure", "gcp", "lambda"};
+  EXPECT_THAT(*match_providers("Amazon, google", known), ElementsAre("aws", "gcp"));
+  EXPECT_THAT(describe(match_providers("azur", known).error()), HasSubstr("did you mean 'azure'"));
+}
+
+TEST(GpuWords, NumbersOfGpus) {
+  EXPECT_EQ(split_gpu_count("H100:8").name, "H100");
+  EXPECT_EQ(split_gpu_count("H100:8").count, 8);
+  EXPECT_EQ(split_gpu_count("8xH100").count, 8);
+  EXPECT_EQ(split_gpu_count("8 x H100").name, "H100");
+  EXPECT_EQ(split_gpu_count("rtx-4090").count, std::nullopt);
+  EXPECT_EQ(split_gpu_count("mi300x").name, "mi300x");
+  EXPECT_EQ(split_gpu_count("h100:many").name, "h100:many");
+}
+
+TEST(GpuWords, TheUsualMemberOfAFamily) {
+  const Catalog catalog = *load_catalog("");
+  EXPECT_EQ(usual_gpu(catalog, "h100")->gpu->name, "h100-sxm");
+  EXPECT_EQ(usual_gpu(catalog, "A100")->gpu->name, "a100-80gb-sxm");
+  EXPECT_EQ(usual_gpu(catalog, "A100")->others.size(), 3u);
+  EXPECT_EQ(usual_gpu(catalog, "l4")->gpu->name, "l4");
+  EXPECT_TRUE(usual_gpu(catalog, "l4")->others.empty());
+  EXPECT_EQ(usual_gpu(catalog, "4090")->gpu->name, "rtx-4090");
+  EXPECT_THAT(describe(usual_gpu(catalog, "h1000").error()), HasSubstr("did you mean 'h100'"));
+}
+
+}  // namespace
+}  // namespace rightsize::catalog

@@ -1,0 +1,91 @@
+#include "plan/layouts.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "model/presets.h"
+#include "plan/hand_over/apart.h"
+
+namespace rightsize::plan {
+namespace {
+
+Request serving(const char* model) {
+  Request request;
+  request.model = *model::find_model(model);
+  request.job.kind = model::JobKind::kServe;
+  request.job.stack = model::Stack::kVllm;
+  return request;
+}
+
+TEST(Layouts, OnlyMixturesSpreadExpertsAndAttention) {
+  EXPECT_EQ(groups_of(serving("llama-3.1-70b"), 8).size(), 1u);
+  const std::vector<Groups> groups = groups_of(serving("deepseek-v3"), 8);
+  ASSERT_EQ(groups.size(), 3u);
+  EXPECT_TRUE(groups[0].plain() && groups[1].plain());
+  EXPECT_EQ(groups[2].expert, 8);
+  EXPECT_EQ(groups[2].attention, 8);
+  EXPECT_EQ(groups_of(serving("deepseek-v3"), 1).size(), 1u);
+}
+
+TEST(Layouts, AReplicaOfSeparateWorkersHasAllTheirGpus) {
+  model::Job job;
+  job.parallel.tensor = 4;
+  EXPECT_EQ(replica_gpus(job), 4);
+  job.serve.disaggregated = model::Disaggregated{2, 1, 1, 4};
+  EXPECT_EQ(replica_gpus(job), 6);
+}
+
+TEST(Layouts, WorkersAreSplitWhereTheyBalance) {
+  const auto same = [](double each) { return [each](int tensor) { return each * tensor; }; };
+  const auto even = best_separation({1}, 8, same(1), same(1));
+  ASSERT_TRUE(even);
+  EXPECT_EQ(even->prefill_workers, 4);
+  EXPECT_EQ(even->decode_workers, 4);
+  const auto short_prompts = best_separation({1}, 8, same(7), same(1));
+  ASSERT_TRUE(short_prompts);
+  EXPECT_EQ(short_prompts->prefill_workers, 1);
+  EXPECT_EQ(short_prompts->decode_workers, 7);
+  // A model that fits no worker.
+  EXPECT_FALSE(best_separation({1, 2}, 8, same(0), same(1)));
+}
+
+// Every worker has a port and GPUs of its own, and the router knows them all.
+TEST(Layouts, CommandsNameEveryWorker) {
+  Plan plan;
+  plan.job.parallel.tensor = 4;
+  plan.job.serve.disaggregated = model::Disaggregated{2, 2, 1, 4};
+  EXPECT_EQ(prefill_worker(plan).job.parallel.tensor, 2);
+  EXPECT_EQ(decode_worker(plan).job.parallel.tensor, 4);
+  for (const auto& [stack, route] : {std::pair{model::Stack::kVllm, "--prefill http://127.0.0.1:8101"},
+                                     std::pair{model::Stack::kSglang, "--prefill http://127.0.0.1:8101 8999"},
+                                     std::pair{model::Stack::kTrtLlm, "- \"127.0.0.1:8101\""}}) {
+    plan.job.stack = stack;
+    const std::string text = apart_commands(plan, "prefill --port 8000\n", "decode --port 8000\n");
+    EXPECT_NE(text.find("prefill --port $(( 8100 + i ))"), std::string::npos) << text;
+    EXPECT_NE(text.find("decode --port $(( 8200 + i ))"), std::string::npos) << text;
+    EXPECT_NE(text.find("$(( 4 + i * 4 )) $(( 4 + i * 4 + 3 ))"), std::string::npos) << text;  // behind two of two
+    EXPECT_NE(text.find(route), std::string::npos) << text;
+  }
+}
+
+// No other split of the same GPUs carries more.
+RC_GTEST_PROP(Layouts, NoSplitCarriesMore, ()) {
+  const double prompt = *rc::gen::inRange(1, 50), answer = *rc::gen::inRange(1, 50);
+  const int gpus = *rc::gen::element(2, 4, 8);
+  const auto prefill = [&](int tensor) { return prompt * tensor; };
+  const auto decode = [&](int tensor) { return answer * tensor * (tensor > 2 ? 1.2 : 1.0); };
+  const auto best = best_separation({1, 2, 4, 8}, gpus, prefill, decode);
+  RC_ASSERT(best.has_value());
+  RC_ASSERT(best->gpus() <= gpus);
+  const double most = std::min(best->prefill_workers * prefill(best->prefill_tensor),
+                               best->decode_workers * decode(best->decode_tensor));
+  for (int p : {1, 2, 4}) {
+    for (int d : {1, 2, 4}) {
+      for (int n = 1; n * p + d <= gpus; ++n)
+        RC_ASSERT(std::min(n * prefill(p), (gpus - n * p) / d * decode(d)) <= most + 1e-9);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rightsize::plan

@@ -1,0 +1,404 @@
+// One replica of continuous batching, as the simulator runs it. Not for callers.
+//
+// Steps that only decode differ by one token a sequence, so that the time of k of them has a closed form; only steps
+// that admit, process prompts or end a sequence are taken one by one.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "sim/continuous_batching.h"
+
+namespace rightsize::sim {
+
+struct Sequence {
+  SimTime arrived = 0;
+  SimTime first_token = kNever;
+  std::int64_t prompt = 0;     // tokens to process before the next output token; grows when it is preempted
+  std::int64_t processed = 0;  // of the prompt
+  std::int64_t output = 0;     // tokens to generate in all
+  std::int64_t generated = 0;  // as of joined_step
+  std::int64_t joined_step = 0;
+  std::uint64_t admitted = 0;  // order of admission; the newest gives way first
+  std::int32_t kind = 0;       // of request, from 1; 0: not told apart
+  std::uint32_t version = 0;   // told apart from an earlier user of the slot
+  bool decoding = false;
+  double work = 0;  // what the router counted for it
+};
+
+// The end of a sequence, in the replica's count of decode steps.
+struct Finish {
+  std::int64_t step = 0;
+  std::uint32_t slot = 0, version = 0;
+  bool operator<(const Finish& o) const { return step > o.step; }  // the heap keeps the earliest on top
+};
+
+// What a replica does of a request.
+enum class Role { kWhole, kPrefill, kDecode };
+
+struct ContinuousTotals {
+  // A request takes many steps and runs are short: intervals begin with shorter stretches than those of batches.
+  static constexpr std::uint64_t kFirstRun = 400;
+  LatencyStatistics latency{kFirstRun}, ttft{kFirstRun}, tpot{kFirstRun};
+  struct Kind {
+    LatencyStatistics ttft, tpot;
+  };
+  std::vector<Kind> kinds;
+  std::uint64_t steps = 0, preemptions = 0, output_tokens = 0;
+  std::int64_t present = 0, presence = 0;
+  SimTime last_change = 0;
+  double sequence_steps = 0;
+  SimTime busy = 0;
+
+  Kind& of_kind(std::int32_t kind) {
+    if (kinds.size() < static_cast<std::size_t>(kind)) kinds.resize(static_cast<std::size_t>(kind));
+    return kinds[static_cast<std::size_t>(kind) - 1];
+  }
+
+  void integrate(SimTime now) {
+    presence += present * (now - last_change);
+    last_change = now;
+  }
+};
+
+class ContinuousReplica {
+ public:
+  ContinuousReplica(const StepCost& cost, const ContinuousConfig& config, Role role, ContinuousTotals& totals)
+      : cost_(cost), config_(config), role_(role), totals_(&totals), request_(static_cast<SimTime>(cost.request)) {
+    if (cost.kv_tokens > 0) config_.kv_tokens = cost.kv_tokens;
+    kv_free_ = config_.kv_tokens;
+    config_.max_sequences = std::min(config_.max_sequences, config_.token_budget);  // each takes one token a step
+    if (cost.experts > 0) {
+      for (std::int64_t n = 0; n <= config_.max_sequences; ++n)
+        without_context_.push_back(cost.decode(static_cast<double>(n), 0));
+    }
+  }
+
+  SimTime next() const { return step_ends_; }
+  double work() const { return work_; }
+  // The longest request that can ever run. Without chunks the budget must hold prompt and answer: one that gives way
+  // comes back with all it has said as its prompt (vLLM demands the same of its longest sequence).
+  std::int64_t most_tokens() const {
+    return config_.chunked_prefill ? config_.kv_tokens : std::min(config_.kv_tokens, config_.token_budget);
+  }
+
+  // A request, at a decode worker with its cache.
+  void arrive(const Arrival& arrival, SimTime now) {
+    const std::uint32_t slot = take_slot();
+    Sequence& s = sequences_[slot];
+    s.arrived = arrival.at;
+    s.prompt = arrival.size;
+    s.output = arrival.output;
+    s.kind = arrival.kind;
+    const bool noticed = waiting_.empty() && received_.empty() && decoding_ < config_.max_sequences;
+    (role_ == Role::kDecode ? received_ : waiting_).push_back(slot);
+    s.work = work_of(s);
+    work_ += s.work;
+    if (step_ends_ == kNever) {
+      begin(now);
+    } else if (noticed && run_steps_ > 1) {
+      cut_run(now);
+    }
+  }
+
+  // A step (or a run of equal ones) ends now.
+  void end_step() {
+    const SimTime now = step_ends_;
+    decode_step_ += run_steps_;
+    kv_free_ -= run_steps_ * decoding_;
+    context_ += run_steps_ * decoding_;
+    for (std::uint32_t slot : begun_) give_first_token(sequences_[slot], now);
+    begun_.clear();
+    while (!finishes_.empty() && finishes_.front().step <= decode_step_) finish_top(now);
+    finish_prompts(now);
+    totals_->latency.checkpoint();
+    begin(now);
+  }
+
+  // Prompts done since this was last asked, for a decode worker; their first token is yet to come.
+  std::vector<Arrival> take_done() { return std::exchange(done_, {}); }
+
+ private:
+  double work_of(const Sequence& s) const {
+    // For the router only: replicas are compared, so the batch that shares a step's base need not be right.
+    constexpr double kTypicalBatch = 16;
+    const double prompt = static_cast<double>(s.prompt) * cost_.prefill;
+    const double answer = static_cast<double>(s.output) * (cost_.sequence + cost_.base / kTypicalBatch);
+    return (role_ == Role::kDecode ? 0 : prompt) + (role_ == Role::kPrefill ? 0 : answer);
+  }
+
+  std::uint32_t take_slot() {
+    if (free_.empty()) {
+      sequences_.emplace_back();
+      return static_cast<std::uint32_t>(sequences_.size() - 1);
+    }
+    const std::uint32_t slot = free_.back();
+    free_.pop_back();
+    const std::uint32_t version = sequences_[slot].version + 1;
+    sequences_[slot] = {};
+    sequences_[slot].version = version;
+    return slot;
+  }
+
+  void begin(SimTime now) {
+    for (;;) {
+      gather_view();
+      plan_step({decoding_, kv_free_, prefilling_left_, waiting_prompts_}, config_, plan_);
+      if (plan_.preempt > 0)
+        preempt_newest();
+      else if (!take_received())
+        break;
+    }
+    admit();
+    std::int64_t prompt_tokens = 0;
+    for (std::size_t i = 0; i < prefilling_.size(); ++i) {
+      sequences_[prefilling_[i]].processed += plan_.chunks[i];
+      prompt_tokens += plan_.chunks[i];
+    }
+    kv_free_ -= prompt_tokens;
+    if (decoding_ == 0 && prompt_tokens == 0) {
+      step_ends_ = kNever;
+      return;
+    }
+    run_steps_ = prompt_tokens > 0 || !begun_.empty() ? 1 : equal_steps();
+    const SimTime taken =
+        run_time(run_steps_) + static_cast<SimTime>(cost_.prefill * static_cast<double>(prompt_tokens) + 0.5);
+    run_began_ = now;
+    step_ends_ = now + std::max<SimTime>(taken, 1);
+    count_run(1);
+  }
+
+  // Adds the run at hand to the totals, or with -1 takes it out again.
+  void count_run(int sign) {
+    const auto running = static_cast<double>(decoding_) + static_cast<double>(prefilling_.size());
+    totals_->busy += sign * (step_ends_ - run_began_);
+    if (role_ == Role::kPrefill) return;  // batches are those that decode
+    totals_->steps += static_cast<std::uint64_t>(sign * run_steps_);
+    totals_->sequence_steps += static_cast<double>(sign * run_steps_) * running;
+  }
+
+  // Somebody arrived who could be admitted: the run ends at the first step boundary after that. The time of a run
+  // grows with its steps, so the boundary is found by halving.
+  void cut_run(SimTime now) {
+    std::int64_t low = 1, high = run_steps_;
+    while (low < high) {
+      const std::int64_t middle = (low + high) / 2;
+      if (run_began_ + run_time(middle) > now)
+        high = middle;
+      else
+        low = middle + 1;
+    }
+    if (low == run_steps_) return;
+    count_run(-1);
+    run_steps_ = low;
+    step_ends_ = run_began_ + std::max<SimTime>(run_time(low), 1);
+    count_run(1);
+  }
+
+  // k decode-only steps: the context grows by the number of sequences each time.
+  SimTime run_time(std::int64_t k) const {
+    const double n = static_cast<double>(decoding_), steps = static_cast<double>(k);
+    const auto at = static_cast<std::size_t>(decoding_);
+    const double first = at < without_context_.size()
+                             ? without_context_[at] + cost_.context * static_cast<double>(context_)
+                             : cost_.decode(n, static_cast<double>(context_));
+    return static_cast<SimTime>(steps * first + cost_.context * n * steps * (steps - 1) / 2 + 0.5);
+  }
+
+  // How many steps pass before a sequence ends or the cache is full. Somebody who arrives meanwhile cuts the run short.
+  std::int64_t equal_steps() {
+    drop_stale_finishes();
+    const std::int64_t k = finishes_.empty() ? 1 : finishes_.front().step - decode_step_;
+    return std::max<std::int64_t>(1, std::min(k, kv_free_ / decoding_));
+  }
+
+  void gather_view() {
+    prefilling_left_.clear();
+    for (std::uint32_t slot : prefilling_)
+      prefilling_left_.push_back(sequences_[slot].prompt - sequences_[slot].processed);
+    waiting_prompts_.clear();
+    std::int64_t sum = 0;
+    for (std::uint32_t slot : waiting_) {  // no more than could be admitted
+      if (sum >= config_.token_budget) break;
+      if (decoding_ + static_cast<std::int64_t>(prefilling_.size() + waiting_prompts_.size()) >= config_.max_sequences)
+        break;
+      waiting_prompts_.push_back(sequences_[slot].prompt);
+      sum += sequences_[slot].prompt;
+    }
+  }
+
+  void admit() {
+    for (std::size_t i = 0; i < plan_.admitted; ++i) {
+      sequences_[waiting_.front()].admitted = ++admissions_;
+      prefilling_.push_back(waiting_.front());
+      waiting_.pop_front();
+    }
+  }
+
+  // Sequences that came with their cache begin to decode where it has room; whoever gave way before goes first. Whether
+  // any did.
+  bool take_received() {
+    bool any = false;
+    while (!received_.empty() && waiting_.empty()) {
+      const std::uint32_t slot = received_.front();
+      Sequence& s = sequences_[slot];
+      const auto running = decoding_ + static_cast<std::int64_t>(prefilling_.size());
+      if (running >= config_.max_sequences || kv_free_ - s.prompt < decoding_ + 1) break;
+      received_.pop_front();
+      s.processed = s.prompt;
+      s.admitted = ++admissions_;
+      kv_free_ -= s.prompt;
+      begun_.push_back(slot);
+      decode(slot);
+      any = true;
+    }
+    return any;
+  }
+
+  void give_first_token(Sequence& s, SimTime now) {
+    s.first_token = now;
+    totals_->ttft.add(now - s.arrived + request_);
+    if (s.kind > 0) totals_->of_kind(s.kind).ttft.add(now - s.arrived + request_);
+    totals_->ttft.checkpoint();
+  }
+
+  // Sequences whose prompt is done give their first token at the end of this step, or leave for a decode worker.
+  void finish_prompts(SimTime now) {
+    std::size_t kept = 0;
+    for (std::uint32_t slot : prefilling_) {
+      Sequence& s = sequences_[slot];
+      if (s.processed < s.prompt) {
+        prefilling_[kept++] = slot;
+        continue;
+      }
+      if (role_ == Role::kPrefill) {
+        hand_over(slot);
+        continue;
+      }
+      if (s.first_token == kNever) give_first_token(s, now);
+      s.generated += 1;
+      start_decoding(slot, now);
+    }
+    prefilling_.resize(kept);
+  }
+
+  void hand_over(std::uint32_t slot) {
+    const Sequence& s = sequences_[slot];
+    kv_free_ += s.processed;
+    work_ -= s.work;
+    done_.push_back({.at = s.arrived,
+                     .size = static_cast<std::int32_t>(s.prompt),
+                     .output = static_cast<std::int32_t>(s.output),
+                     .kind = s.kind});
+    free_.push_back(slot);
+  }
+
+  void start_decoding(std::uint32_t slot, SimTime now) {
+    decode(slot);
+    if (sequences_[slot].generated >= sequences_[slot].output) leave(slot, now);
+  }
+
+  void decode(std::uint32_t slot) {
+    Sequence& s = sequences_[slot];
+    s.decoding = true;
+    s.joined_step = decode_step_;
+    ++decoding_;
+    context_ += s.prompt;
+    if (s.generated >= s.output) return;
+    finishes_.push_back({decode_step_ + s.output - s.generated, slot, s.version});
+    std::push_heap(finishes_.begin(), finishes_.end());
+  }
+
+  // A preempted sequence leaves its finish in the heap: its version tells that it is stale when it comes up, which is
+  // cheaper than looking for it.
+  void drop_stale_finishes() {
+    while (!finishes_.empty() && stale(finishes_.front())) pop_finish();
+  }
+  bool stale(const Finish& f) const { return sequences_[f.slot].version != f.version || !sequences_[f.slot].decoding; }
+  void pop_finish() {
+    std::pop_heap(finishes_.begin(), finishes_.end());
+    finishes_.pop_back();
+  }
+  void finish_top(SimTime now) {
+    const Finish f = finishes_.front();
+    pop_finish();
+    if (!stale(f)) leave(f.slot, now);
+  }
+
+  // Tokens of a decoding sequence in the cache: its prompt and what it has decoded since.
+  std::int64_t cached(const Sequence& s) const {
+    return s.decoding ? s.prompt + decode_step_ - s.joined_step : s.processed;
+  }
+
+  void leave(std::uint32_t slot, SimTime now) {
+    Sequence& s = sequences_[slot];
+    kv_free_ += cached(s);
+    context_ -= cached(s);
+    --decoding_;
+    s.decoding = false;
+    work_ -= s.work;
+    totals_->latency.add(now - s.arrived + request_);
+    totals_->presence += request_;
+    if (s.output > 1) {
+      totals_->tpot.add((now - s.first_token) / (s.output - 1));
+      if (s.kind > 0) totals_->of_kind(s.kind).tpot.add((now - s.first_token) / (s.output - 1));
+      totals_->tpot.checkpoint();
+    }
+    totals_->output_tokens += static_cast<std::uint64_t>(s.output);
+    totals_->integrate(now);
+    --totals_->present;
+    free_.push_back(slot);
+  }
+
+  // Recomputation: the sequence goes back to the front of the line with what it has said so far as part of its prompt.
+  void preempt_newest() {
+    std::uint32_t newest = 0;
+    std::uint64_t latest = 0;
+    for (std::uint32_t slot = 0; slot < sequences_.size(); ++slot) {
+      const Sequence& s = sequences_[slot];
+      const bool running = s.decoding || std::find(prefilling_.begin(), prefilling_.end(), slot) != prefilling_.end();
+      if (running && s.admitted > latest) latest = s.admitted, newest = slot;
+    }
+    Sequence& s = sequences_[newest];
+    kv_free_ += cached(s);
+    if (s.decoding) {
+      const std::int64_t said = decode_step_ - s.joined_step;
+      context_ -= cached(s);
+      s.prompt += said + 1;  // and the token that was about to enter the cache
+      s.generated += said;
+      --decoding_;
+      s.decoding = false;
+      ++s.version;
+    } else {
+      prefilling_.erase(std::find(prefilling_.begin(), prefilling_.end(), newest));
+    }
+    s.processed = 0;
+    waiting_.push_front(newest);
+    ++totals_->preemptions;
+  }
+
+  StepCost cost_;
+  ContinuousConfig config_;
+  Role role_;
+  ContinuousTotals* totals_;
+  SimTime request_;                      // passes outside the steps
+  std::vector<double> without_context_;  // of a decode step, by sequences: experts take a power each
+  std::int64_t kv_free_ = 0;
+  std::int64_t decoding_ = 0, context_ = 0, decode_step_ = 0, run_steps_ = 0;
+  SimTime run_began_ = 0, step_ends_ = kNever;
+  double work_ = 0;
+  std::uint64_t admissions_ = 0;
+  std::vector<Sequence> sequences_;
+  std::vector<std::uint32_t> free_, prefilling_;
+  std::deque<std::uint32_t> waiting_, received_;
+  std::vector<std::uint32_t> begun_;  // received, their first token comes with this step
+  std::vector<Arrival> done_;
+  std::vector<Finish> finishes_;
+  std::vector<std::int64_t> prefilling_left_, waiting_prompts_;
+  StepPlan plan_;
+};
+
+}  // namespace rightsize::sim

@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""Every artefact of build/dist where nothing else is: unpacked in an empty root, its main job run. The other architecture
+runs under qemu. `make dist-check` calls it; needs root or user namespaces (bubblewrap), debootstrap for the Debian package.
+
+Usage: dist_check.py BUILD_DIST [CASE...]"""
+import hashlib
+import json
+import os
+import pathlib
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import zipfile
+
+DIST = pathlib.Path(sys.argv[1]).resolve()
+MACHINE = platform.machine()
+QEMU = {'x86_64': 'qemu-x86_64-static', 'aarch64': 'qemu-aarch64-static'}
+DEBIAN = {'x86_64': 'amd64', 'aarch64': 'arm64'}
+JOB = ['recommend', '--model', 'llama-3.1-8b', '--tokens', '1B', '--deadline', '7d', '--format', 'json']
+
+
+def only(pattern):
+    found = sorted(DIST.glob(pattern))
+    assert len(found) == 1, f'{pattern}: {found}'
+    return found[0]
+
+
+def output(words, **options):
+    done = subprocess.run([str(w) for w in words], capture_output=True, text=True, timeout=600, **options)
+    assert done.returncode == 0, f'{words}: {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}'
+    return done.stdout
+
+
+def inside(root, *words):
+    """Runs in a root of its own: no network, no other files, no other user."""
+    return output(['bwrap', '--unshare-all', '--die-with-parent', '--clearenv', '--setenv', 'HOME', '/tmp', '--setenv', 'PATH', '/usr/bin:/bin',
+                   '--bind', root, '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp', '--uid', '65534', '--gid', '65534', '--chdir', '/', *words])
+
+
+class Root(unittest.TestCase):
+    def setUp(self):
+        self.root = pathlib.Path(tempfile.mkdtemp(prefix='rightsize-root-'))
+        self.addCleanup(shutil.rmtree, self.root, True)
+
+    def assert_first_recommendation(self, text):
+        self.assertGreater(len(json.loads(text)['plans']), 0)
+
+
+class Tarballs(Root):
+    def unpack(self, machine):
+        for folder in ('proc', 'dev', 'tmp'):
+            (self.root / folder).mkdir()
+        output(['tar', 'xzf', only(f'rightsize-*-linux-{machine}.tar.gz'), '-C', self.root])
+        return self.root / 'rightsize'
+
+    def test_this_architecture_in_an_empty_root(self):
+        began = time.monotonic()
+        self.unpack(MACHINE)
+        self.assert_first_recommendation(inside(self.root, '/rightsize/bin/rightsize', *JOB))
+        self.assertLess(time.monotonic() - began, 60)
+        self.assertRegex(inside(self.root, '/rightsize/bin/rightsize', '--version'), r'rightsize [\d.]+ \(commit [0-9a-f]{12}')
+        # The libraries that are loaded when they are asked for.
+        inside(self.root, '/rightsize/bin/rightsize', 'mig', '--gpu', 'h100-sxm', '/rightsize/share/rightsize/examples/mig/workloads.yaml')
+        done = subprocess.run(['bwrap', '--unshare-all', '--bind', self.root, '/', '--dev', '/dev', '--proc', '/proc', '/rightsize/bin/rightsize', 'fleet',
+                               '--prometheus', 'https://127.0.0.1:9', '--tries', '1'], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 3)
+        self.assertNotIn('.so', done.stderr)
+
+    def test_the_other_architecture_under_qemu(self):
+        other = next(m for m in QEMU if m != MACHINE)
+        home = self.unpack(other)
+        shutil.copy(shutil.which(QEMU[other]), self.root / 'qemu')
+        inner = '/rightsize/lib/rightsize'
+        # Without the kernel's help qemu cannot start a second program: the launcher's work is done here.
+        words = ['/qemu', f'{inner}/glibc/ld.so', '--library-path', f'{inner}/lib:{inner}/glibc', f'{inner}/rightsize']
+        self.assert_first_recommendation(inside(self.root, *words, *JOB))
+        self.assertIn('commit', inside(self.root, *words, '--version'))
+        self.assertIn('statically linked', output(['file', home / 'bin/rightsize']))
+
+
+class Wheels(Root):
+    def test_this_architecture_with_debians_python(self):
+        began = time.monotonic()
+        wheel = only(f'rightsize-*_{MACHINE}.whl')
+        output(['/usr/bin/python3', '-m', 'venv', '--without-pip', self.root])
+        site = next(self.root.glob('lib/python3*/site-packages'))
+        with zipfile.ZipFile(wheel) as archive:  # what pip does, where pip is not installed
+            for entry in archive.infolist():
+                path = pathlib.Path(archive.extract(entry, site))
+                path.chmod(entry.external_attr >> 16 & 0o777)
+        python = self.root / 'bin/python3'
+        env = {'PATH': '/usr/bin', 'HOME': str(self.root)}
+        code = "import rightsize; print(rightsize.recommend('llama-3.1-8b', tokens='1B', deadline='7d').to_json())"
+        self.assert_first_recommendation(output([python, '-c', code], env=env))
+        self.assertLess(time.monotonic() - began, 60)
+        code = "import rightsize.program as p; p.main()"
+        self.assert_first_recommendation(output([python, '-c', code, *JOB], env=env))
+        # Everything it loads is its own, but for the C library.
+        code = "import rightsize; rightsize.mig(gpu='h100-sxm', list_layouts=True); print(open('/proc/self/maps').read())"
+        loaded = set(re.findall(r'(/\S+\.so[.\d]*)$', output([python, '-c', code], env=env), re.M))
+        foreign = {pathlib.Path(p).name for p in loaded if not p.startswith(str(self.root)) and 'python3' not in p}
+        glibc = re.compile(r'(ld-linux|libc|libm|libdl|libpthread|librt|libresolv|libexpat|libz|libffi|libssl|libcrypto|libuuid|libbz2|liblzma)\b')
+        self.assertEqual({name for name in foreign if not glibc.match(name)}, set())
+
+    def test_what_the_wheels_say_of_themselves(self):
+        for machine in QEMU:
+            wheel = only(f'rightsize-*_{machine}.whl')
+            with zipfile.ZipFile(wheel) as archive:
+                names = archive.namelist()
+                info = next(n.split('/')[0] for n in names if n.endswith('/METADATA'))
+                self.assertIn(wheel.name.split('-', 2)[2].removesuffix('.whl'), archive.read(f'{info}/WHEEL').decode())
+                for line in archive.read(f'{info}/RECORD').decode().splitlines():
+                    name, digest, _ = line.rsplit(',', 2)
+                    if digest:
+                        import base64
+                        made = base64.urlsafe_b64encode(hashlib.sha256(archive.read(name)).digest()).rstrip(b'=').decode()
+                        self.assertEqual(digest, f'sha256={made}', name)
+
+
+class DebianPackages(Root):
+    def test_apt_installs_it_on_a_bare_debian(self):
+        if os.geteuid() != 0 or not shutil.which('debootstrap'):
+            self.skipTest('needs root and debootstrap')
+        output(['debootstrap', '--variant=minbase', 'bookworm', self.root, 'http://deb.debian.org/debian'])
+        began = time.monotonic()
+        shutil.copy(only(f'rightsize_*_{DEBIAN[MACHINE]}.deb'), self.root / 'tmp/rightsize.deb')
+        shutil.copy('/etc/resolv.conf', self.root / 'etc/resolv.conf')
+        output(['chroot', self.root, 'apt-get', 'install', '-y', '-qq', '--no-install-recommends', '/tmp/rightsize.deb'],
+               env={**os.environ, 'DEBIAN_FRONTEND': 'noninteractive'})
+        self.assert_first_recommendation(output(['chroot', self.root, 'rightsize', *JOB]))
+        print(f'  apt install and a first recommendation: {time.monotonic() - began:.0f} s')
+        self.assertIn('rightsizeConfig.cmake', output(['chroot', self.root, 'dpkg', '-L', 'rightsize']))
+
+    def test_the_other_architecture_names_its_packages(self):
+        other = next(m for m in QEMU if m != MACHINE)
+        package = only(f'rightsize_*_{DEBIAN[other]}.deb')
+        self.assertEqual(output(['dpkg-deb', '-f', package, 'Architecture']).strip(), DEBIAN[other])
+        mine = only(f'rightsize_*_{DEBIAN[MACHINE]}.deb')
+        names = lambda p: {d.split()[0] for d in output(['dpkg-deb', '-f', p, 'Depends']).split(',')}
+        self.assertEqual(names(package), names(mine))
+
+
+class Papers(unittest.TestCase):
+    def test_checksums(self):
+        output(['sha256sum', '-c', 'SHA256SUMS'], cwd=DIST)
+        listed = {line.split()[1] for line in (DIST / 'SHA256SUMS').read_text().splitlines()}
+        self.assertEqual(listed, {p.name for p in DIST.glob('rightsize*') if p.is_file()})
+
+    def test_what_is_inside(self):
+        for machine in QEMU:
+            document = json.loads(only(f'rightsize-*-linux-{machine}.spdx.json').read_text())
+            self.assertEqual(document['spdxVersion'], 'SPDX-2.3')
+            names = {p['name'] for p in document['packages']}
+            self.assertLessEqual({'rightsize', 'libc6', 'libcurl4', 'libpq5', 'libsqlite3-0', 'preact'}, names)
+            self.assertEqual([p['name'] for p in document['packages'] if p['versionInfo'] == 'unknown'], [])
+
+
+if __name__ == '__main__':
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])

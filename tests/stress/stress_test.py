@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+"""The program where things go wrong: a full disk, no memory, killed, few file handles, a clock that jumps, secrets.
+
+In every case: an exit code of its own (never a signal, never 70), an error that says what happened, nothing lost that was
+there before. Usage: stress_test.py PROGRAM FAKE_NVML JUMPING_CLOCK [CASE...]"""
+import base64
+import http.server
+import json
+import os
+import pathlib
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+PROGRAM, NVML, CLOCK = map(os.path.abspath, sys.argv[1:4])
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+os.chdir(ROOT)
+LONG = 'RIGHTSIZE_LONG' in os.environ  # `make check`
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.home = tempfile.mkdtemp()
+
+    def tearDown(self):
+        shutil.rmtree(self.home, ignore_errors=True)
+
+    def environment(self, **more):
+        return {'PATH': os.environ['PATH'], 'HOME': self.home, 'NO_COLOR': '1', 'LC_ALL': 'C.UTF-8', **more}
+
+    def run_program(self, *words, limits=(), stdout=subprocess.PIPE, **more):
+        def limit():
+            for what, most in limits:
+                resource.setrlimit(what, (most, most))
+            signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+
+        return subprocess.run([PROGRAM, *words], stdout=stdout, stderr=subprocess.PIPE, text=True, env=self.environment(**more),
+                              preexec_fn=limit, timeout=120)
+
+    def assert_clear(self, done):
+        """It failed with an error of its own."""
+        self.assertIn(done.returncode, (1, 3), f'{done.args}: {done.returncode} {done.stderr[-500:]}')
+        self.assertTrue(done.stderr.startswith('error: ') or '\nerror: ' in done.stderr, done.stderr[-500:])
+        self.assertNotIn('please report this', done.stderr)
+
+
+class FullDisk(Case):
+    """A file may not grow beyond a few bytes: what the system says of a full disk, too."""
+
+    def limits(self, most):
+        return [(resource.RLIMIT_FSIZE, most)]
+
+    def test_the_output_itself(self):
+        with open('/dev/full', 'w') as full:
+            for words in (['gpus'], ['models', '--format', 'json'], ['recommend', '--model', 'llama-3.1-8b', '--tokens', '1B']):
+                self.assert_clear(self.run_program(*words, stdout=full))
+
+    def test_a_recording(self):
+        file = f'{self.home}/recording.csv'
+        done = self.run_program('profile', '--replay', 'examples/profile/train.csv', '--record', file, limits=self.limits(4096))
+        self.assert_clear(done)
+
+    def test_a_calibration_keeps_the_old_one(self):
+        overlay = f'{self.home}/catalog'
+        os.mkdir(overlay)
+        done = self.run_program('calibrate', 'examples/calibrate/measured.csv', '--catalog', overlay)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        before = {path.name: path.read_bytes() for path in pathlib.Path(overlay).iterdir()}
+        self.assertTrue(before)
+        done = self.run_program('calibrate', 'examples/calibrate/measured.csv', '--catalog', overlay, limits=self.limits(64))
+        self.assert_clear(done)
+        after = {path.name: path.read_bytes() for path in pathlib.Path(overlay).iterdir() if path.name in before}
+        self.assertEqual(after, before)
+
+    def test_a_workload_file(self):
+        file = f'{self.home}/workload.yaml'
+        done = self.run_program('init', '--model', 'llama-3.1-8b', '--tokens', '1B', '--output', file, limits=self.limits(16))
+        self.assert_clear(done)
+        self.assertFalse(os.path.exists(file) and os.path.getsize(file) == 16, 'half a file was left behind')
+
+    def test_the_price_store_keeps_what_it_had(self):
+        store, feed = f'{self.home}/prices.db', f'{self.home}/feed.csv'
+        rows = 'InstanceType,AcceleratorName,AcceleratorCount,vCPUs,MemoryGiB,Price,Region,GpuInfo,SpotPrice\n'
+        rows += ''.join(f'box-{i},H100-SXM,8,96,1024,{20 + i / 1000:.4f},region-{i},,8\n' for i in range(300))
+        pathlib.Path(feed).write_text(rows)
+        words = ['prices', 'import', '--feed', 'skypilot', '--provider', 'acme', feed, '--store', store]
+        self.assertEqual(self.run_program(*words).returncode, 0)
+        listed = ['prices', '--provider', 'acme', '--top', '0', '--format', 'json', '--store', store]
+        before = json.loads(self.run_program(*listed).stdout)['prices']
+        pathlib.Path(feed).write_text(rows.replace(',20.', ',30.').replace('region-', 'place-'))
+        self.assert_clear(self.run_program(*words, limits=self.limits(os.path.getsize(store) // 2)))
+        self.assertEqual(json.loads(self.run_program(*listed).stdout)['prices'], before)
+
+
+class NoMemory(Case):
+    COMMANDS = (['gpus'], ['memory', 'llama-3.1-8b', 'h100-sxm'], ['estimate', 'llama-3.1-8b', 'h100-sxm'],
+                ['recommend', '--model', 'llama-3.1-8b', '--tokens', '1B'], ['profile', '--replay', 'examples/profile/train.csv'],
+                ['fleet', '--from', 'examples/fleet/cluster.json', '--price', '2.49'], ['mig', 'examples/mig/workloads.yaml'])
+
+    def test_it_works_or_says_so(self):
+        for words in self.COMMANDS if LONG else self.COMMANDS[::2]:
+            for megabytes in (100, 130, 160, 200, 260, 400) if LONG else (120, 160, 200):
+                with self.subTest(words=words, megabytes=megabytes):
+                    done = self.run_program(*words, limits=[(resource.RLIMIT_AS, megabytes << 20)])
+                    # Below what its libraries need the loader itself ends it, with 127.
+                    if done.returncode not in (0, 2, 127):
+                        self.assert_clear(done)
+                        self.assertIn('memory', done.stderr)
+
+
+class Killed(Case):
+    def test_a_recording_can_be_read_up_to_where_it_ended(self):
+        random.seed(5)
+        for _ in range(20 if LONG else 3):
+            file = f'{self.home}/live.csv'
+            process = subprocess.Popen([PROGRAM, 'profile', '--record', file, '--hz', '50'], stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.DEVNULL, env=self.environment(RIGHTSIZE_NVML=NVML))
+            time.sleep(1.2 + random.random() / 2)
+            process.kill()
+            process.wait()
+            done = self.run_program('profile', '--replay', file, '--format', 'json')
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertGreater(json.loads(done.stdout)['gpus'][0]['samples'], 10)
+
+    def test_a_calibration_is_the_old_or_the_new_one(self):
+        overlay = pathlib.Path(self.home) / 'catalog'
+        overlay.mkdir()
+        words = [PROGRAM, 'calibrate', 'examples/calibrate/measured.csv', '--catalog', str(overlay)]
+        began = time.monotonic()
+        subprocess.run(words, check=True, capture_output=True, env=self.environment())
+        whole = time.monotonic() - began
+        good = {path.name: path.read_bytes() for path in overlay.iterdir()}
+        random.seed(6)
+        for _ in range(200 if LONG else 10):
+            process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=self.environment())
+            time.sleep(random.random() * whole * 1.1)
+            process.kill()
+            process.wait()
+            now = {path.name: path.read_bytes() for path in overlay.iterdir() if path.name in good}
+            self.assertEqual(now, good)
+
+
+class FewHandles(Case):
+    def test_many_files_with_few_handles(self):
+        """They are opened one after the other."""
+        files = []
+        for i in range(10000 if LONG else 200):
+            files.append(f'{self.home}/{i}.json')
+            os.symlink(ROOT / 'examples/fleet/cluster.json', files[-1])
+        done = self.run_program('fleet', '--price', '2.49', '--from', *files, limits=[(resource.RLIMIT_NOFILE, 64)])
+        self.assertEqual(done.returncode, 0, done.stderr[-500:])
+
+    def test_no_handle_at_all(self):
+        done = self.run_program('profile', '--replay', 'examples/profile/train.csv', limits=[(resource.RLIMIT_NOFILE, 3)])
+        if done.returncode != 127:  # the loader needs one
+            self.assert_clear(done)
+
+
+class Clock(Case):
+    def test_a_clock_that_jumps(self):
+        more = {'LD_PRELOAD': CLOCK, 'RIGHTSIZE_NVML': NVML}
+        done = self.run_program('profile', '--format', 'json', '--', 'sleep', '1', **more)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        made = json.loads(done.stdout)
+        self.assertTrue(0.9 < made['source']['wall_seconds'] < 10, made['source'])
+        self.assertTrue(0.5 < made['gpus'][0]['seconds'] < 10, made['gpus'][0]['seconds'])
+        done = self.run_program('recommend', '--model', 'llama-3.1-8b', '--tokens', '1B', '--format', 'json', **more)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(0 <= json.loads(done.stdout)['seconds'] < 60)
+
+
+class Silent(http.server.BaseHTTPRequestHandler):
+    """Answers as a server in trouble does, and repeats what it was told."""
+    seen = []
+
+    def do_GET(self):
+        Silent.seen.append(dict(self.headers))
+        kind = self.server.kind
+        if kind == 'redirect':
+            self.send_response(302)
+            self.send_header('Location', f'http://127.0.0.1:{self.server.server_port}/elsewhere')
+            self.end_headers()
+            return
+        text = f"wrong: {self.path} {self.headers.get('Authorization', '')} {self.headers.get('X-Token', '')}".encode()
+        self.send_response({'refused': 401, 'broken': 500}[kind])
+        self.send_header('Content-Length', str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    do_POST = do_GET
+
+    def log_message(self, *_):
+        pass
+
+
+class Secrets(Case):
+    SECRET = 'hunter2-do-not-show'
+
+    def serve(self, kind):
+        server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Silent)
+        server.kind = kind
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        return server.server_port
+
+    def assert_silent(self, done):
+        for shown in (done.stdout, done.stderr):
+            self.assertNotIn(self.SECRET, shown)
+            self.assertNotIn(base64.b64encode(f'me:{self.SECRET}'.encode()).decode(), shown)
+
+    def test_errors_do_not_repeat_them(self):
+        secret = pathlib.Path(self.home) / 'secret'
+        secret.write_text(self.SECRET)
+        for kind in ('refused', 'broken', 'redirect'):
+            port = self.serve(kind)
+            for command in ('fleet', 'service') if LONG or kind == 'refused' else ('fleet',):
+                for words in (['--prometheus', f'http://me:{self.SECRET}@127.0.0.1:{port}'],
+                              ['--prometheus', f'http://127.0.0.1:{port}/?token={self.SECRET}'],
+                              ['--prometheus', f'http://127.0.0.1:{port}', '--bearer-file', str(secret)],
+                              ['--prometheus', f'http://127.0.0.1:{port}', '--user', 'me', '--password-file', str(secret)],
+                              ['--prometheus', f'http://127.0.0.1:{port}', '--header', f'X-Token: {self.SECRET}']):
+                    with self.subTest(kind=kind, command=command, words=words):
+                        done = self.run_program(command, *words, '--tries', '1', '--retry-wait', '1ms', '--progress')
+                        self.assertNotEqual(done.returncode, 0)
+                        self.assert_silent(done)
+
+    def test_a_server_that_is_not_there(self):
+        for words in (['fleet', '--prometheus', f'http://me:{self.SECRET}@127.0.0.1:9'],
+                      ['prices', 'update', '--feed', 'skypilot', '--url', f'http://me:{self.SECRET}@127.0.0.1:9/x.csv'],
+                      ['prices', '--store', f'postgresql://me:{self.SECRET}@127.0.0.1:9/prices']):
+            with self.subTest(words=words):
+                done = self.run_program(*words, *(['--tries', '1'] if words[0] == 'fleet' else []))
+                self.assertNotEqual(done.returncode, 0)
+                self.assert_silent(done)
+
+    def test_files_that_are_written(self):
+        file = f'{self.home}/recording.csv'
+        done = self.run_program('profile', '--record', file, '--format', 'json', '--', 'sh', '-c', 'sleep 0.4', RIGHTSIZE_NVML=NVML,
+                                API_TOKEN=self.SECRET)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assert_silent(done)
+        self.assertNotIn(self.SECRET, pathlib.Path(file).read_text())
+
+
+if __name__ == '__main__':
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])

@@ -1,0 +1,231 @@
+"""The API of `rightsize serve`: every answer is the command's own document; what is wrong is refused and logged; it stops
+when asked. Usage: api_test.py PROGRAM"""
+import json
+import os
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import tempfile
+import time
+
+from server import ROOT, Server, running
+
+PROGRAM = os.path.abspath(sys.argv[1])
+failures = []
+
+
+def check(condition, what):
+    if not condition:
+        failures.append(what)
+
+
+def command(*words):
+    done = subprocess.run([PROGRAM, *words, '--format', 'json'], capture_output=True, text=True, cwd=ROOT,
+                          env={**os.environ, 'XDG_DATA_HOME': '/nonexistent', 'XDG_CONFIG_HOME': '/nonexistent'})
+    return done.returncode, done.stdout
+
+
+def timeless(document):
+    """Without what tells how long the program took."""
+    if isinstance(document, dict):
+        return {k: timeless(v) for k, v in document.items() if k not in ('seconds', 'search_seconds', 'verify_seconds', 'explain_seconds')}
+    return [timeless(v) for v in document] if isinstance(document, list) else document
+
+
+CASES = [
+    ('recommend', {'model': 'llama-3.1-8b', 'tokens': '1B', 'deadline': '7d'}),
+    ('recommend', {'model': 'llama-3.1-8b', 'tokens': '1B', 'deadline': '3d', 'plans-only': True, 'top': 9}),
+    ('recommend', {'job': 'serve', 'model': 'qwen2.5-1.5b', 'rate': '5/s', 'ttft-slo': '2s', 'tpot-slo': '50ms', 'price': ['h100-sxm=1.5', 'l4=0.4']}),
+    ('recommend', {'model': 'llama-3.1-70b', 'tokens': '10B', 'deadline': '1h', 'max-gpus': 8}),
+    ('memory', {'model': 'llama-3.1-8b', 'batch': 4, 'seq': 2048}),
+    ('estimate', {'model': 'llama-3.1-8b', 'gpu': 'h100-sxm', 'job': 'serve', 'concurrency': 32, 'roofline': True}),
+    ('batch', {'model': 'bert-large', 'gpu': 'l4', 'arrivals': 'poisson:50', 'max-batch': 8, 'max-delay': '5ms', 'requests': '5000'}),
+    ('mig', {'gpu': 'h100-sxm', 'list-layouts': True}),
+    ('gpus', {'gpu': 'h100'}),
+    ('models', {'model': 'qwen'}),
+    ('prices', {'gpu': 'h100-sxm', 'provider': 'aws'}),
+    ('prices', {'what': 'compare', 'gpu': 'l4'}),
+    ('window', {'volume': '1M/d', 'item-time': '82ms', 'gpu': 'a100-80gb-sxm', 'window': '4h'}),
+    ('commit', {'base': '8,peak=20,share=0.3', 'gpu': 'h100-sxm', 'provider': 'gcp'}),
+]
+
+
+def words_of(name, asked):
+    words = [name]
+    for flag, value in asked.items():
+        if flag == 'what':
+            words.append(value)
+        elif value is True:
+            words.append(f'--{flag}')
+        else:
+            for each in value if isinstance(value, list) else [value]:
+                words += [f'--{flag}', str(each)]
+    return words
+
+
+def check_same_as_commands(server):
+    for name, asked in CASES:
+        code, said = command(*words_of(name, asked))
+        status, headers, text = server.ask(f'/api/{name}', asked)
+        check(status == 200, f'{name} {asked}: {status} {text[:200]}')
+        check(headers.get('Rightsize-Exit-Code') == str(code), f'{name} {asked}: exit {code} against {headers.get("Rightsize-Exit-Code")}')
+        check(timeless(json.loads(text)) == timeless(json.loads(said)), f'{name} {asked}: the API and the command differ')
+        again = server.ask(f'/api/{name}', asked)[2]
+        check(again == text, f'{name}: a kept answer differs')
+
+
+def check_documents(server):
+    yaml = open(os.path.join(ROOT, 'examples/mig/workloads.yaml')).read()
+    said = command('mig', 'examples/mig/workloads.yaml')[1]
+    check(json.loads(server.ask('/api/mig', {'workloads': yaml})[2]) == json.loads(said), 'mig of pasted workloads differs')
+    code, said = command('fleet', '--from', 'data/examples/fleet.json.gz', '--timeline')
+    text = server.ask('/api/fleet', {'timeline': True})[2]
+    check(timeless(json.loads(text)) == timeless(json.loads(said)), 'the example fleet differs from the command')
+    telemetry = open(os.path.join(ROOT, 'examples/fleet/cluster.json')).read()
+    said = command('fleet', '--from', 'examples/fleet/cluster.json', '--price', '2.49')[1]
+    text = server.ask('/api/fleet', {'telemetry': telemetry, 'price': '2.49'})[2]
+    check(json.loads(text)['totals'] == json.loads(said)['totals'], 'pasted telemetry differs from --from')
+    status, headers, text = server.ask('/api/gpus?format=csv&gpu=h100')
+    check(status == 200 and headers['Content-Type'].startswith('text/csv') and 'attachment' in headers['Content-Disposition'], 'CSV is a file')
+
+
+def check_refusals(server):
+    for path, body, status in [
+            ('/api/recommend', {'model': '/etc/passwd'}, 400), ('/api/recommend', {'model': '../../etc/passwd'}, 400),
+            ('/api/models', {'model': '/proc/self/environ'}, 400), ('/api/recommend', {'workload': 'x.yaml'}, 400),
+            ('/api/recommend', {'catalog': '/etc'}, 400), ('/api/fleet', {'from': '/etc/passwd'}, 400),
+            ('/api/fleet', {'prometheus': 'http://169.254.169.254/'}, 400), ('/api/prices', {'what': 'update'}, 400),
+            ('/api/mig', {'workloads': 'workloads:\n  - name: a\n    model: /etc/passwd\n'}, 400),
+            ('/api/batch', {'arrivals': 'trace:/etc/passwd', 'model': 'bert-large', 'gpu': 'l4'}, 400),
+            ('/api/recommend', '{"model": ', 400), ('/api/recommend', '[1]', 400), ('/api/recommend', {'tokens': {'a': 1}}, 400),
+            ('/api/nothing', {}, 404), ('/api/job/nothing', None, 404), ('/api/job-events/nothing', None, 404)]:
+        got, _, text = server.ask(path, body)
+        check(got == status, f'{path} {body}: {got}, not {status}: {text[:150]}')
+        check('root:' not in text and 'PATH=' not in text, f'{path} {body} shows a file of this machine')
+    check(server.ask('/api/recommend', 'model=x', headers={'Content-Type': 'text/plain'})[0] == 415, 'a form is no JSON')
+    check(server.ask('/api/recommend', '{"x": "' + 'y' * 9_000_000 + '"}')[0] == 413, 'a body of 9 MB is refused')
+    for path in ('/../../etc/passwd', '/%2e%2e/etc/passwd', '/assets/..%2f..%2fetc/passwd', '/assets/%00'):
+        got, _, text = server.ask(path)
+        check(got == 400 and 'root:' not in text, f'{path}: {got}')
+    check(server.ask('/', headers={'Host': 'evil.example'})[0] == 403, 'a foreign host name')
+    check(server.ask('/api/gpus', headers={'Sec-Fetch-Site': 'cross-site'})[0] == 403, 'a page of another site')
+    message = json.loads(server.ask('/api/recommend', {'modle': 'x'})[2])
+    check('model' in str(message['errors'][0]['hints']), f'an unknown name gets a suggestion: {message}')
+
+
+def check_page(server):
+    status, headers, text = server.ask('/')
+    check(status == 200 and '<title>rightsize</title>' in text, 'the page')
+    check("script-src 'self'" in headers['Content-Security-Policy'] and headers['X-Content-Type-Options'] == 'nosniff', 'security headers')
+    check('http://' not in text and 'https://' not in text, 'the page asks nothing of other hosts')
+    for view in ('/recommend', '/fleet', '/batching', '/mig', '/prices', '/live', '/decisions'):
+        check(server.ask(view)[2] == text, f'{view} opens the page')
+    check(server.ask('/', headers={'If-None-Match': headers['ETag']})[0] == 304, 'what is unchanged is not sent')
+    check(server.ask('/healthz')[2] == 'ok\n', '/healthz')
+    metrics = server.ask('/metrics')[2]
+    check('rightsize_server_requests_total{route="/api/recommend",code="200"}' in metrics, f'/metrics: {metrics[:300]}')
+    check('rightsize_server_refused_total' in metrics, 'refusals are counted')
+
+
+def events(server, path, until, most=30):
+    connection = socket.create_connection(('127.0.0.1', server.port), timeout=most)
+    connection.sendall(f'GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n'.encode())
+    text = b''
+    while until.encode() not in text:
+        block = connection.recv(65536)
+        if not block:
+            break
+        text += block
+    connection.close()
+    return text.decode()
+
+
+def check_jobs(server):
+    asked = {'model': 'bert-large', 'gpu': 'l4', 'arrivals': 'poisson:200', 'slo': 'p99=100ms'}
+    status, _, text = server.ask('/api/jobs/batch', asked)
+    job = json.loads(text)
+    check(status == 202 and job['state'] in ('waiting', 'running'), f'a search starts: {text}')
+    told = events(server, f'/api/job-events/{job["id"]}', 'event: done')
+    check('event: progress' in told and 'event: done' in told, f'a search tells how it goes: {told[:300]}')
+    check(timeless(json.loads(server.ask(f'/api/job/{job["id"]}')[2])) == timeless(json.loads(command(*words_of('batch', asked))[1])),
+          'a search has the answer of the command')
+    long = {**asked, 'arrivals': 'poisson:20000', 'requests': '20M'}
+    job = json.loads(server.ask('/api/jobs/batch', long)[2])
+    time.sleep(0.3)
+    begun = time.time()
+    state = json.loads(server.ask(f'/api/job/{job["id"]}', method='DELETE')[2])['state']
+    check(state == 'cancelled' and time.time() - begun < 2, f'a search is cancelled at once: {state}')
+    # The worker is free again: other searches are not kept waiting by what nobody wants.
+    for _ in range(3):
+        job = json.loads(server.ask('/api/jobs/gpus', {'gpu': 'l4'})[2])
+        check('event: done' in events(server, f'/api/job-events/{job["id"]}', 'event: done'), 'searches go on after a cancelled one')
+
+
+def check_live():
+    with running(PROGRAM, '--replay', 'examples/profile/train.csv') as server:
+        told = events(server, '/api/live', 'tensor_active')
+        check('event: gpus' in told, f'live GPUs: {told[:300]}')
+    with running(PROGRAM) as server:
+        told = events(server, '/api/live', '\n\n')
+        check('event: unavailable' in told or 'event: gpus' in told or 'HTTP/1.1 200' in told, f'without a GPU it says so: {told[:300]}')
+
+
+def check_token_and_tls(folder):
+    token = os.path.join(folder, 'token')
+    with open(token, 'w') as out:
+        out.write('0123456789abcdef0123\n')
+    with running(PROGRAM, '--token-file', token) as server:
+        check(server.ask('/healthz')[0] == 200 and server.ask('/')[0] == 200, 'health and the page are open')
+        check(server.ask('/api/gpus')[0] == 401 and server.ask('/metrics')[0] == 401, 'the rest needs the token')
+        check(server.ask('/api/gpus', headers={'Authorization': 'Bearer 0123456789abcdef0123'})[0] == 200, 'with the token')
+        check('401' in server.log, 'a missing token is logged')
+    refused = subprocess.run([PROGRAM, 'serve', '--listen', '0.0.0.0:0'], capture_output=True, text=True, timeout=20)
+    check(refused.returncode == 1 and 'token' in refused.stderr, f'other addresses need a token: {refused.stderr}')
+    cert, key = os.path.join(folder, 'cert.pem'), os.path.join(folder, 'key.pem')
+    made = subprocess.run(['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', cert, '-days', '1',
+                           '-subj', '/CN=localhost'], capture_output=True)
+    if made.returncode != 0:
+        return
+    with running(PROGRAM, '--tls-cert', cert, '--tls-key', key) as server:
+        context = ssl.create_default_context(cafile=cert)
+        context.check_hostname = False
+        with socket.create_connection(('127.0.0.1', server.port)) as plain, context.wrap_socket(plain) as secure:
+            secure.sendall(b'GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
+            answer = b''.join(iter(lambda: secure.recv(4096), b''))
+        check(answer.startswith(b'HTTP/1.1 200') and b'Strict-Transport-Security' in answer, f'HTTPS: {answer[:200]}')
+
+
+def check_stopping(folder):
+    os.environ['TMPDIR'] = folder
+    for how in (signal.SIGTERM, signal.SIGINT):
+        server = Server(PROGRAM)
+        quiet = socket.create_connection(('127.0.0.1', server.port))
+        begun = time.time()
+        code = server.stop(how)
+        check(code == 0 and time.time() - begun < 5 and 'has stopped' in server.log, f'{how!r}: exit {code}')
+        quiet.close()
+    left = [name for name in os.listdir(folder) if name.startswith('rightsize-')]
+    check(not left, f'nothing is left behind: {left}')
+
+
+published = json.loads(subprocess.run([PROGRAM, 'serve', '--openapi', '--format', 'json'], capture_output=True, text=True).stdout)
+kept = json.load(open(os.path.join(ROOT, 'web/openapi.json')))
+check(published == kept, "web/openapi.json is not what 'rightsize serve --openapi --format json' prints: write it again")
+with running(PROGRAM) as server:
+    check(json.loads(server.ask('/api/openapi.json')[2]) == published, '/api/openapi.json')
+    check_same_as_commands(server)
+    check_documents(server)
+    check_refusals(server)
+    check_page(server)
+    check_jobs(server)
+    server.stop()
+    for line in ('the path climbs out', 'the body is too large', 'Host header', 'another site'):
+        check(line in server.log, f'refusals are logged: {line!r} not in {server.log[-1500:]}')
+check_live()
+with tempfile.TemporaryDirectory() as folder:
+    check_token_and_tls(folder)
+    check_stopping(folder)
+print('\n'.join(failures) or f'{len(CASES)} requests answered as the commands answer them; refusals, searches, tokens, TLS and stopping in order')
+sys.exit(1 if failures else 0)

@@ -1,0 +1,81 @@
+// A real browser and a real server for the tests of the page. Exits 77 where chromium or the npm packages are missing.
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
+const web = createRequire(join(ROOT, 'web/package.json'));
+
+function skip(why) {
+  console.log(`skipped: ${why}`);
+  process.exit(77);
+}
+
+export function load(name) {
+  try {
+    return web(name);
+  } catch {
+    return skip(`the npm package ${name} is missing; 'tools/setup test' installs it`);
+  }
+}
+
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+
+/** Starts `rightsize serve`; its address, and a way to stop it. */
+export function startServer(program, ...flags) {
+  const environment = { ...process.env, XDG_DATA_HOME: '/nonexistent', XDG_CONFIG_HOME: '/nonexistent' };
+  delete environment.RIGHTSIZE_CATALOG;
+  const child = spawn(program, ['serve', '--listen', '127.0.0.1:0', ...flags], { cwd: ROOT, env: environment, stdio: ['ignore', 'ignore', 'pipe'] });
+  return new Promise((done, failed) => {
+    let said = '';
+    child.stderr.on('data', (text) => {
+      said += text;
+      const found = /(https?:\/\/127\.0\.0\.1:\d+)\//.exec(said);
+      if (found) done({ address: found[1], stop: () => child.kill('SIGTERM') });
+    });
+    child.on('exit', () => failed(new Error(`the server did not start: ${said}`)));
+  });
+}
+
+/** The browser; `page` makes a page that remembers what went wrong in it. */
+export async function startBrowser() {
+  if (!CHROMIUM) skip('no chromium is installed');
+  const { chromium } = load('playwright-core');
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
+  const page = async (options = {}) => {
+    const context = await browser.newContext({ viewport: { width: 1440, height: 960 }, colorScheme: 'light', permissions: ['clipboard-read', 'clipboard-write'], ...options });
+    const made = await context.newPage();
+    made.problems = [];
+    made.on('console', (message) => {
+      if (message.type() === 'error' || message.type() === 'warning') made.problems.push(`console: ${message.text()}`);
+    });
+    made.on('pageerror', (error) => made.problems.push(`error: ${error.message}`));
+    made.on('request', (request) => {
+      const host = new URL(request.url());
+      if (!['data:', 'blob:'].includes(host.protocol) && host.hostname !== '127.0.0.1') made.problems.push(`asked ${host.hostname}`);
+    });
+    return made;
+  };
+  return { page, close: () => browser.close() };
+}
+
+/** What axe finds that is serious or critical. */
+export async function seriousFindings(page) {
+  await page.evaluate(load('axe-core').source);
+  const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
+  return found.violations
+    .filter((violation) => ['serious', 'critical'].includes(violation.impact))
+    .map((violation) => `${violation.id}: ${violation.nodes.slice(0, 3).map((node) => `${node.target.join(' ')} (${node.failureSummary?.split('\n')[1]?.trim()})`).join('; ')}`);
+}
+
+export function pictures(folder) {
+  mkdirSync(folder, { recursive: true });
+  return (page, name) => page.screenshot({ path: join(folder, `${name}.png`), fullPage: false });
+}
+
+export const failures = [];
+export function check(condition, what) {
+  if (!condition) failures.push(what);
+}

@@ -1,0 +1,228 @@
+// Every page does its job in a real browser against the real server: node page_test.mjs PROGRAM FOLDER_FOR_PICTURES
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { check, failures, pictures, ROOT, seriousFindings, startBrowser, startServer } from './browser.mjs';
+
+const [program, folder] = process.argv.slice(2);
+const browser = await startBrowser();
+const server = await startServer(program, '--replay', 'examples/profile/train.csv', '--ledger', 'examples/decisions/ledger.db');
+const shoot = pictures(folder);
+
+/** Opens a view, does something with it, and looks for what no view may have. */
+async function visit(view, name, work, options = {}) {
+  const page = await browser.page(options);
+  page.setDefaultTimeout(20000);
+  const begun = Date.now();
+  try {
+    await page.goto(`${server.address}${view}`);
+    await work(page);
+    await page.waitForTimeout(150);
+    await page.locator('.stale').waitFor({ state: 'detached' });
+    await shoot(page, name);
+    for (const finding of await seriousFindings(page)) check(false, `${name}: axe: ${finding}`);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    check(wide <= 0, `${name}: scrolls sideways by ${wide} px`);
+  } catch (error) {
+    check(false, `${name}: ${error.message.split('\n').slice(0, 4).join(' ')}`);
+    await shoot(page, `${name}-failed`).catch(() => undefined);
+  }
+  for (const problem of page.problems) check(false, `${name}: ${problem}`);
+  await page.context().close();
+  if (process.env.VERBOSE) console.log(`${name}: ${Date.now() - begun} ms`);
+}
+
+const answer = (page) => page.getByTestId('answer').innerText();
+/** Waits until the answer is another one. */
+async function changed(page, before) {
+  for (const until = Date.now() + 20000; (await answer(page)) === before; ) {
+    if (Date.now() > until) throw new Error(`the answer stays ${before}`);
+    await page.waitForTimeout(50);
+  }
+}
+const downloaded = async (page, press) => {
+  const [file] = await Promise.all([page.waitForEvent('download'), press()]);
+  return { name: file.suggestedFilename(), text: readFileSync(await file.path(), 'utf8') };
+};
+
+await visit('/', 'recommend', async (page) => {
+  // Which GPU for this model?
+  const first = await answer(page);
+  check(/\d+ × \S+ · .* — \$/.test(first), `recommend says which GPU: ${first}`);
+  await page.getByRole('row').nth(3).waitFor();
+  // What if the deadline halves, and halves again?
+  const limit = page.getByLabel('Deadline');
+  for (let i = 0; i < 6; ++i) await page.getByRole('button', { name: 'Halve it' }).click();
+  await changed(page, first);
+  check(new URL(page.url()).searchParams.get('deadline') === '9450', `the address carries the deadline: ${page.url()}`);
+  // A slider re-plans as it is dragged.
+  const strict = await answer(page);
+  const box = await limit.boundingBox();
+  await page.mouse.move(box.x + 40, box.y + box.height / 2);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.8, box.y + box.height / 2, { steps: 12 });
+  await changed(page, strict);
+  await page.mouse.up();
+  // The link shows somebody else the same.
+  await page.getByText(/best GPU in/).waitFor();
+  const seen = await answer(page);
+  const other = await browser.page();
+  await other.goto(page.url());
+  await other.getByTestId('answer').waitFor();
+  check((await answer(other)) === seen, `a link shows the same: ${await answer(other)} against ${seen}`);
+  await other.context().close();
+  // Another model, by typing; another plan, by clicking.
+  await page.getByRole('combobox', { name: 'Model' }).fill('qwen2.5 1.5b');
+  await page.getByRole('option').first().waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByText(/Train qwen2.5-1.5b/).waitFor();
+  await page.getByRole('region', { name: 'Ranked plans' }).getByRole('button').nth(9).click();
+  await page.getByText('not the cheapest').waitFor();
+  check(new URL(page.url()).searchParams.get('plan') !== null, 'the address carries the plan looked at');
+  for (const tab of ['Roofline', 'Why this one', 'What would change it', 'Why not others', 'Run it', 'Memory']) {
+    await page.getByRole('tab', { name: tab }).click();
+    await page.getByRole('tabpanel').locator('svg, table, pre, .note').first().waitFor();
+  }
+  const csv = await downloaded(page, () => page.getByRole('region', { name: 'Cost against time' }).getByRole('button', { name: 'CSV' }).click());
+  check(csv.text.startsWith('rank,gpus,gpu,provider'), `CSV: ${csv.text.slice(0, 60)}`);
+  const svg = await downloaded(page, () => page.getByRole('region', { name: 'Cost against time' }).getByRole('button', { name: 'SVG' }).click());
+  check(svg.text.includes('<svg') && !svg.text.includes('var(--c1)'), 'SVG stands alone');
+  const png = await downloaded(page, () => page.getByRole('region', { name: 'Cost against time' }).getByRole('button', { name: 'PNG' }).click());
+  check(png.name.endsWith('.png') && png.text.length > 2000, 'PNG');
+  await page.getByRole('button', { name: /Export/ }).click();
+  const html = await downloaded(page, () => page.getByRole('button', { name: 'Report (HTML)' }).click());
+  check(html.text.startsWith('<!doctype html>') || html.text.startsWith('<!DOCTYPE html>'), `HTML: ${html.text.slice(0, 40)}`);
+});
+
+await visit('/recommend?job=serve&rate=20', 'recommend-serve', async (page) => {
+  const first = await answer(page);
+  check(/a month/.test(first), `a service costs by the month: ${first}`);
+  await page.getByRole('button', { name: 'Paste a config.json' }).click();
+  await page.getByLabel('config.json').fill('{"model_type": "llama", "hidden_size": "wrong"}');
+  await page.getByLabel('config.json').blur();
+  await page.getByRole('alert').first().waitFor();
+  await page.getByLabel('config.json').fill('{"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "intermediate_size": 11008, "vocab_size": 32000}');
+  await page.getByLabel('config.json').blur();
+  await page.getByText(/Serve config.json/).waitFor();
+  page.problems.length = 0; // the browser reports the refused request
+});
+
+await visit('/fleet', 'fleet', async (page) => {
+  // Which team wastes most?
+  const summary = await page.getByTestId('summary').innerText();
+  check(/chat wastes most/.test(summary), `fleet says who wastes most: ${summary}`);
+  const before = await page.getByTestId('after').innerText();
+  await page.getByRole('checkbox').first().uncheck();
+  check((await page.getByTestId('after').innerText()) !== before, 'leaving an action out changes the bill');
+  await page.getByRole('button', { name: /stop what holds/ }).first().click();
+  await page.getByText('kubectl').first().waitFor();
+  await page.getByRole('button', { name: 'research', exact: true }).click();
+  check(new URL(page.url()).searchParams.get('team') === 'research', 'the address carries the team');
+  await page.getByRole('region', { name: 'GPUs over time' }).locator('svg rect').nth(20).waitFor();
+  await page.getByRole('region', { name: 'What the GPUs did over time' }).locator('svg g[fill-opacity] path, svg path[fill]').first().waitFor();
+  await page.getByRole('button', { name: 'Data' }).first().click();
+  await page.getByRole('region', { name: /Data of Spend/ }).waitFor();
+  await page.setInputFiles('input[type=file]', join(ROOT, 'examples/fleet/cluster.json'));
+  await page.getByText('8 GPUs over').waitFor();
+});
+
+await visit('/batching', 'batching', async (page) => {
+  const first = await answer(page);
+  check(/h100-sxm.* a month/.test(first), `batching answers: ${first}`);
+  const line = page.getByTestId('slo-line');
+  await page.getByText(/keep the SLO up to/).waitFor();
+  const box = await line.boundingBox();
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width / 2, box.y - 40, { steps: 6 });
+  await page.mouse.up();
+  check(Number(new URL(page.url()).searchParams.get('ttft')) > 0.5, `dragging the line loosens the SLO: ${page.url()}`);
+});
+
+await visit('/mig', 'mig', async (page) => {
+  await page.getByTestId('answer').waitFor();
+  await page.getByTestId('gpu-1').getByRole('button', { name: /reranker/ }).waitFor();
+  // What does not fit is refused; what fits moves.
+  const piece = page.getByTestId('gpu-0').getByRole('button').first();
+  await piece.click();
+  await page.getByTestId('gpu-1').getByRole('button', { name: 'Move here' }).click();
+  await page.getByText(/do not fit/).waitFor();
+  await page.getByLabel('Replicas of intent').fill('1');
+  await page.getByLabel('Replicas of intent').blur();
+  await page.getByText('6 replicas of 5').waitFor();
+});
+
+await visit('/prices?gpu=l4', 'prices', async (page) => {
+  check(/l4: \$/.test(await answer(page)), 'prices answer');
+  await page.getByRole('button', { name: 'Age' }).click();
+  await page.getByRole('button', { name: 'spot', exact: true }).click();
+  check(new URL(page.url()).searchParams.get('terms') === 'spot', 'the address carries the terms');
+});
+
+await visit('/live', 'live', async (page) => {
+  await page.getByText('GPU 0').first().waitFor();
+  await page.getByText('live', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Pause' }).click();
+});
+
+await visit('/decisions', 'decisions', async (page) => {
+  check(/saved so far by 2 decisions/.test(await answer(page)), `decisions: ${await answer(page)}`);
+  await page.getByRole('button', { name: 'D1 chat' }).click();
+  await page.getByText('ttft seconds').waitFor();
+});
+
+await visit('/fleet', 'fleet-dark', async (page) => {
+  await page.getByTestId('summary').waitFor();
+  check((await page.evaluate(() => document.documentElement.dataset.theme)) === 'dark', 'dark where the system is');
+}, { colorScheme: 'dark' });
+
+for (const view of ['/recommend', '/fleet', '/batching', '/mig', '/prices', '/live']) {
+  await visit(view, `phone${view.replace('/', '-')}`, async (page) => {
+    await page.locator('.card').nth(1).waitFor();
+  }, { viewport: { width: 390, height: 844 } });
+}
+
+// By keyboard alone: skip the navigation, change the deadline, look at another plan.
+await visit('/recommend', 'keyboard', async (page) => {
+  const first = await answer(page);
+  await page.keyboard.press('Tab');
+  check((await page.evaluate(() => document.activeElement?.textContent)) === 'Skip to the page', 'the first Tab skips the navigation');
+  await page.getByLabel('Deadline').focus();
+  await page.keyboard.press('Home');
+  await changed(page, first);
+});
+
+// A server that asks for its token.
+{
+  const token = join(folder, 'token.txt');
+  writeFileSync(token, '0123456789abcdef0123\n');
+  const guarded = await startServer(program, '--token-file', token);
+  const page = await browser.page();
+  page.setDefaultTimeout(20000);
+  await page.goto(guarded.address);
+  await page.getByLabel(/asks for its token/).fill('0123456789abcdef0123');
+  await page.getByRole('button', { name: 'Go on' }).click();
+  check(/×/.test(await answer(page)), 'with its token the page answers');
+  await page.context().close();
+  guarded.stop();
+}
+
+// First paint and weight.
+{
+  const page = await browser.page();
+  let bytes = 0;
+  page.on('response', async (response) => {
+    if (response.url().includes('/api/')) return;
+    bytes += Number(response.headers()['content-length'] ?? 0);
+  });
+  await page.goto(server.address);
+  await page.getByTestId('answer').waitFor();
+  const paint = await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0);
+  console.log(`first paint ${Math.round(paint)} ms, page ${Math.round(bytes / 1000)} kB compressed`);
+  check(bytes > 50_000 && bytes < 500_000, `the page weighs ${bytes} bytes`);
+  await page.context().close();
+}
+
+await browser.close();
+server.stop();
+console.log(failures.join('\n') || 'every page does its job; no console errors; axe finds nothing serious');
+process.exit(failures.length > 0 ? 1 : 0);

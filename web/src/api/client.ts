@@ -1,0 +1,123 @@
+// The client of the JSON API; every type comes from the OpenAPI file (npm run client).
+import type { components, paths } from './schema';
+
+export type Schemas = components['schemas'];
+export type Plan = NonNullable<Schemas['Recommend']['plans']>[number];
+export type BatchPlan = NonNullable<Schemas['Batch']['frontier']>[number];
+
+type Posts = { [P in keyof paths as P extends `/api/${infer C}` ? (paths[P] extends { post: { requestBody?: unknown } } ? (C extends `${string}/${string}` ? never : C) : never) : never]: paths[P] };
+export type Command = keyof Posts & string;
+type Post<C extends Command> = Posts[C] extends { post: infer Operation } ? Operation : never;
+export type AskFor<C extends Command> = Post<C> extends { requestBody?: { content: { 'application/json': infer Body } } } ? Body : never;
+export type AnswerOf<C extends Command> = Post<C> extends { responses: { 200: { content: { 'application/json': infer Body } } } } ? Body : never;
+
+/** What the server refused, with its hints. */
+export class Refused extends Error {
+  constructor(
+    readonly status: number,
+    readonly problem: Partial<Schemas['Problem']>,
+  ) {
+    super(problem.error ?? `the server answered ${String(status)}`);
+  }
+  get hints(): string[] {
+    return (this.problem.errors ?? []).flatMap((each) => each.hints ?? []);
+  }
+  get messages(): string[] {
+    const all = (this.problem.errors ?? []).map((each) => each.message);
+    return all.length > 0 ? all : [this.message];
+  }
+}
+
+const KEPT = 'rightsize-token';
+export const setToken = (token: string) => {
+  sessionStorage.setItem(KEPT, token);
+};
+
+function headers(more: Record<string, string> = {}): Record<string, string> {
+  const token = sessionStorage.getItem(KEPT);
+  return token ? { ...more, Authorization: `Bearer ${token}` } : more;
+}
+
+async function request(path: string, init: RequestInit): Promise<Response> {
+  const response = await fetch(path, init);
+  if (response.ok) return response;
+  const problem = (await response.json().catch(() => ({}))) as Partial<Schemas['Problem']>;
+  if (response.status === 401) dispatchEvent(new Event('token-needed'));
+  throw new Refused(response.status, problem);
+}
+
+function post(path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
+  return request(path, {
+    method: 'POST',
+    headers: headers({ 'Content-Type': 'application/json' }),
+    body: JSON.stringify(body),
+    signal: signal ?? null,
+  });
+}
+
+/** Asks a command; the answer is its --format json document. */
+export async function ask<C extends Command>(command: C, what: AskFor<C>, signal?: AbortSignal): Promise<AnswerOf<C>> {
+  return (await (await post(`/api/${command}`, what, signal)).json()) as AnswerOf<C>;
+}
+
+/** The same report as a file: HTML, CSV, Markdown or text. */
+export async function askForFile<C extends Command>(command: C, what: AskFor<C>, format: 'html' | 'csv' | 'md' | 'text'): Promise<Blob> {
+  return (await post(`/api/${command}`, { ...(what as object), format })).blob();
+}
+
+export async function showServer(): Promise<Schemas['Server']> {
+  return (await (await request('/api/server', { headers: headers() })).json()) as Schemas['Server'];
+}
+
+export interface ServerEvent {
+  event: string;
+  data: string;
+}
+
+/** Splits what has arrived into whole events and the rest. */
+export function takeEvents(text: string): { events: ServerEvent[]; rest: string } {
+  const parts = text.split('\n\n');
+  const rest = parts.pop() ?? '';
+  const events = parts.flatMap((part) => {
+    const lines = part.split('\n');
+    const event = lines.find((line) => line.startsWith('event: '))?.slice(7);
+    const data = lines.filter((line) => line.startsWith('data: ')).map((line) => line.slice(6));
+    return event === undefined ? [] : [{ event, data: data.join('\n') }];
+  });
+  return { events, rest };
+}
+
+/** Server-sent events over fetch, which, unlike EventSource, can send the token. Ends when the server or `signal` does. */
+export async function watch(path: string, signal: AbortSignal, take: (event: ServerEvent) => void): Promise<void> {
+  const response = await request(path, { headers: headers(), signal });
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  if (!reader) return;
+  let text = '';
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const taken = takeEvents(text + value);
+    text = taken.rest;
+    taken.events.forEach(take);
+  }
+}
+
+/** A long search: progress as it goes; aborting `signal` cancels it on the server, too. */
+export async function search<C extends Command>(command: C, what: AskFor<C>, signal: AbortSignal, progress: (job: Schemas['Job']) => void): Promise<AnswerOf<C>> {
+  const job = (await (await post(`/api/jobs/${command}`, what, signal)).json()) as Schemas['Job'];
+  const id = job.id ?? '';
+  signal.addEventListener('abort', () => {
+    void fetch(`/api/job/${id}`, { method: 'DELETE', headers: headers() }).catch(() => undefined);
+  });
+  let answer: AnswerOf<C> | undefined;
+  let failed: Refused | undefined;
+  await watch(`/api/job-events/${id}`, signal, ({ event, data }) => {
+    const document = JSON.parse(data) as unknown;
+    if (event === 'progress') progress(document as Schemas['Job']);
+    else if (event === 'done') answer = document as AnswerOf<C>;
+    else failed = new Refused(400, document as Schemas['Problem']);
+  });
+  if (failed) throw failed;
+  if (answer === undefined) throw new Refused(502, { error: 'the connection to the server was lost' });
+  return answer;
+}

@@ -1,0 +1,129 @@
+// The frame: navigation, theme, and the page the address names.
+import { useEffect, useState } from 'preact/hooks';
+import { setToken } from './api/client';
+import { toggleTheme, useTheme } from './parts/theme';
+import { BatchingPage } from './pages/batching';
+import { DecisionsPage } from './pages/decisions';
+import { FleetPage } from './pages/fleet';
+import { LivePage } from './pages/live';
+import { MigPage } from './pages/mig';
+import { PricesPage } from './pages/prices';
+import { Recommendation } from './pages/recommend';
+
+interface Page {
+  path: string;
+  name: string;
+  icon: string;
+  show: () => preact.JSX.Element;
+}
+
+const PAGES: Page[] = [
+  { path: '/recommend', name: 'Recommend', icon: 'M3 13V8M7 13V3M11 13V6M15 13v-3', show: Recommendation },
+  { path: '/fleet', name: 'Fleet', icon: 'M2 3h6v5H2zM10 3h6v5h-6zM2 10h6v3H2zM10 10h6v3h-6z', show: FleetPage },
+  { path: '/batching', name: 'Batching', icon: 'M2 13c5 0 6-1 8-4s3-6 6-6M2 3v10h14', show: BatchingPage },
+  { path: '/mig', name: 'MIG', icon: 'M2 4h14v8H2zM6 4v8M11 4v8', show: MigPage },
+  { path: '/prices', name: 'Prices', icon: 'M9 2v12M12.5 4.5C11.500 3.500 10 3.200 9 3.200c-2 0-3.500 1-3.500 2.400 0 3.400 7 1.400 7 4.800 0 1.400-1.500 2.400-3.500 2.400-1.500 0-3-.6-3.800-1.800', show: PricesPage },
+  { path: '/live', name: 'Live', icon: 'M2 8h3l2-5 4 10 2-5h3', show: LivePage },
+  { path: '/decisions', name: 'Decisions', icon: 'M3 3h12v10H3zM6 8l2 2 4-4', show: DecisionsPage },
+];
+
+function current(): string {
+  return location.pathname === '/' ? '/recommend' : location.pathname;
+}
+
+function TokenForm() {
+  const [needed, setNeeded] = useState(false);
+  useEffect(() => {
+    const ask = () => { setNeeded(true); };
+    addEventListener('token-needed', ask);
+    return () => { removeEventListener('token-needed', ask); };
+  }, []);
+  if (!needed) return null;
+  return (
+    <form
+      class="card fields"
+      style={{ marginBottom: '14px', maxWidth: '460px' }}
+      onSubmit={(event) => {
+        event.preventDefault();
+        setToken(String(new FormData(event.currentTarget).get('token') ?? ''));
+        location.reload();
+      }}
+    >
+      <div class="field">
+        <label for="token">This server asks for its token</label>
+        <input id="token" name="token" type="password" autocomplete="off" class="button" style={{ width: '100%' }} />
+        <p class="hint">It is kept until this tab is closed.</p>
+      </div>
+      <button type="submit" class="button main-one" style={{ alignSelf: 'start' }}>
+        Go on
+      </button>
+    </form>
+  );
+}
+
+function Navigation(props: { path: string; go: (path: string) => void }) {
+  const theme = useTheme();
+  return (
+    <nav class="side" aria-label="Pages">
+      <a class="brand" href="/recommend">
+        <img src="/icon.svg" alt="" />
+        rightsize
+      </a>
+      <div class="nav">
+        {PAGES.map((page) => (
+          <a
+            key={page.path}
+            href={page.path}
+            aria-current={props.path === page.path ? 'page' : undefined}
+            onClick={(event) => {
+              if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+              event.preventDefault();
+              props.go(page.path);
+            }}
+          >
+            <svg viewBox="0 0 18 16" fill="none" stroke="currentColor" stroke-width="1.7" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">
+              <path d={page.icon} />
+            </svg>
+            {page.name}
+          </a>
+        ))}
+      </div>
+      <div class="side-foot">
+        <button type="button" class="button small" style={{ alignSelf: 'start' }} onClick={toggleTheme}>
+          {theme === 'dark' ? 'Light' : 'Dark'} theme
+        </button>
+        <a href="/api/openapi.json">API</a>
+      </div>
+    </nav>
+  );
+}
+
+export function App() {
+  const [path, setPath] = useState(current);
+  useEffect(() => {
+    const follow = () => { setPath(current()); };
+    addEventListener('popstate', follow);
+    return () => { removeEventListener('popstate', follow); };
+  }, []);
+  const page = PAGES.find((each) => each.path === path);
+  const Show = page?.show;
+  return (
+    <div class="frame">
+      <a class="skip" href="#main">
+        Skip to the page
+      </a>
+      <Navigation
+        path={path}
+        go={(next) => {
+          history.pushState(null, '', next);
+          setPath(next);
+          scrollTo(0, 0);
+        }}
+      />
+      <main class="main" id="main" tabIndex={-1}>
+        <TokenForm />
+        {Show ? <Show key={path} /> : <p class="empty">There is no page here.</p>}
+      </main>
+    </div>
+  );
+}

@@ -1,0 +1,59 @@
+// The whole state of a page stands in its address, so that a link shows what its sender saw.
+import { useCallback, useEffect, useState } from 'preact/hooks';
+
+export type Fields = Record<string, string>;
+
+/** What is longer stands behind the '#', which the server never sees: it takes addresses of limited length. */
+const LONG = 300;
+
+/** What the address ("?a=1#b=2") says, over the defaults. Names that the page does not know are dropped. */
+export function readAddress<T extends Fields>(address: string, defaults: T): T {
+  const [query = '', fragment = ''] = address.split('#');
+  const state: Fields = { ...defaults };
+  for (const given of [new URLSearchParams(query), new URLSearchParams(fragment)]) {
+    for (const name of Object.keys(defaults)) {
+      const value = given.get(name);
+      if (value !== null) state[name] = value;
+    }
+  }
+  return state as T;
+}
+
+/** The shortest query and fragment that read back as this state. */
+export function writeAddress<T extends Fields>(state: T, defaults: T): string {
+  const query = new URLSearchParams();
+  const fragment = new URLSearchParams();
+  for (const [name, value] of Object.entries(state)) {
+    if (value !== defaults[name]) (value.length > LONG ? fragment : query).set(name, value);
+  }
+  return [['?', query], ['#', fragment]].map(([mark, part]) => (String(part) === '' ? '' : String(mark) + String(part))).join('');
+}
+
+export type Change<T> = (change: Partial<T>, remember?: boolean) => void;
+
+/** State kept in the address. `remember` makes a step the Back button returns to; a drag makes none. */
+export function useAddress<T extends Fields>(defaults: T): [T, Change<T>] {
+  const [state, setState] = useState(() => readAddress(location.search + location.hash, defaults));
+  useEffect(() => {
+    const follow = () => {
+      setState(readAddress(location.search + location.hash, defaults));
+    };
+    addEventListener('popstate', follow);
+    return () => {
+      removeEventListener('popstate', follow);
+    };
+  }, [defaults]);
+  const change = useCallback<Change<T>>(
+    (part, remember = false) => {
+      setState((old) => {
+        const next = { ...old, ...part };
+        const address = location.pathname + writeAddress(next, defaults);
+        if (remember) history.pushState(null, '', address);
+        else history.replaceState(null, '', address);
+        return next;
+      });
+    },
+    [defaults],
+  );
+  return [state, change];
+}

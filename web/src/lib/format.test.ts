@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { duration, durationFlag, magnitude, money, number, percent, plural, shortMoney } from './format';
+
+describe('numbers', () => {
+  it('keep three digits and separate thousands', () => {
+    expect(number(1234567)).toBe('1,234,567');
+    expect(number(0.012345)).toBe('0.0123');
+    expect(number(9.5)).toBe('9.5');
+    expect(number(100)).toBe('100');
+    expect(number(0)).toBe('0');
+    expect(number(NaN)).toBe('–');
+  });
+  it('are money with cents below a thousand', () => {
+    expect(money(66.964)).toBe('$66.96');
+    expect(money(18063.2)).toBe('$18,063');
+    expect(money(0.00182)).toBe('$0.00182');
+    expect(money(2_500_000)).toBe('$2.5M');
+    expect(money(null)).toBe('–');
+    expect(shortMoney(20000)).toBe('$20k');
+  });
+  it('are times in the unit people say', () => {
+    expect(duration(7 * 86400)).toBe('7 d');
+    expect(duration(36 * 3600)).toBe('36 h');
+    expect(duration(0.25)).toBe('250 ms');
+    expect(duration(90)).toBe('1.5 min');
+    expect(duration(undefined)).toBe('–');
+  });
+  it('are flags the program reads back', () => {
+    expect(durationFlag(604800)).toBe('168h');
+    expect(durationFlag(0.05)).toBe('50ms');
+    expect(durationFlag(1.5)).toBe('1.5s');
+    expect(durationFlag(60 * 86400)).toBe('1440h');
+  });
+  it('are shares, counts and sizes', () => {
+    expect(percent(0.511)).toBe('51 %');
+    expect(magnitude(8.03e9)).toBe('8.03 B');
+    expect(plural(1, 'GPU')).toBe('1 GPU');
+    expect(plural(2, 'GPU')).toBe('2 GPUs');
+  });
+});

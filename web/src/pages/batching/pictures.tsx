@@ -1,0 +1,123 @@
+import * as Plot from '@observablehq/plot';
+import { useCallback, useMemo, useState } from 'preact/hooks';
+import type { BatchPlan } from '../../api/client';
+import { duration, money, number, shortMoney } from '../../lib/format';
+import { axisY, MONEY_TICKS, TIME_TICKS, within } from '../../parts/axes';
+import { Segmented } from '../../parts/basics';
+import { Chart } from '../../parts/chart';
+import { rateWithin, type Load, type State } from './question';
+
+const TIP = { fill: 'var(--panel)', stroke: 'var(--line-strong)' };
+const COLOURS: Record<string, string> = { p50: 'var(--c7)', p95: 'var(--c1)', p99: 'var(--c6)' };
+
+/** Lets the dashed line be dragged: what it is dragged to, as it moves. The picture is drawn again meanwhile, so the window listens. */
+function dragLine(plot: SVGSVGElement & Plot.Plot, limit: number, onDrag: (value: number) => void): void {
+  const scale = plot.scale('y');
+  if (!scale?.invert) return;
+  const invert = scale.invert.bind(scale) as (pixel: number) => number;
+  const at = scale.apply(limit) as number;
+  const line = document.createElementNS('http://www.w3.org/2000/svg', 'rect');
+  const attributes: Record<string, string> = { x: '40', width: String(Math.max(10, plot.clientWidth - 50)), y: String(at - 8), height: '16', fill: 'transparent', 'data-testid': 'slo-line' };
+  for (const [name, value] of Object.entries(attributes)) line.setAttribute(name, value);
+  line.style.cursor = 'ns-resize';
+  line.style.touchAction = 'none';
+  line.addEventListener('pointerdown', (event) => {
+    event.preventDefault();
+    const top = plot.getBoundingClientRect().top;
+    const move = (moved: PointerEvent) => {
+      const value = invert(moved.clientY - top);
+      if (value > 0 && Number.isFinite(value)) onDrag(value);
+    };
+    addEventListener('pointermove', move);
+    addEventListener('pointerup', () => { removeEventListener('pointermove', move); }, { once: true });
+  });
+  plot.append(line);
+}
+
+export function LatencyAgainstLoad(props: { loads: Load[]; atOnce: boolean; state: State; onSlo: (change: Partial<State>) => void }) {
+  const [wanted, setWanted] = useState<Load['metric']>('ttft');
+  const metric: Load['metric'] = props.atOnce ? 'latency' : wanted;
+  const field = metric === 'ttft' ? 'ttft' : metric === 'tpot' ? 'tpot' : 'slo';
+  const percentile = props.atOnce ? 'p99' : 'p95';
+  const limit = Number(props.state[field]);
+  const rows = useMemo(() => props.loads.filter((load) => load.metric === metric).sort((a, b) => a.rate - b.rate), [props.loads, metric]);
+  const most = rateWithin(rows, metric, percentile, limit);
+  const draw = useCallback((): Plot.PlotOptions => {
+    const values = rows.map((row) => row.seconds);
+    const y: [number, number] = [Math.min(limit, ...values) / 1.5, Math.max(limit, ...values) * 1.6];
+    return {
+      height: 306,
+      marginBottom: 38,
+      marginLeft: 54,
+      x: { label: 'requests/s →', grid: false, domain: [0, Math.max(Number(props.state.rate), ...rows.map((row) => row.rate)) * 1.04] },
+      y: { type: 'log', domain: y },
+      marks: [
+        ...axisY({ ticks: within(TIME_TICKS, y, 8), format: duration, label: `↑ ${metric === 'latency' ? 'latency' : metric.toUpperCase()}, log scale` }),
+        Plot.ruleX([Number(props.state.rate)], { stroke: 'var(--line-strong)' }),
+        Plot.text([Number(props.state.rate)], { x: (v: number) => v, frameAnchor: 'top', dy: -6, text: () => 'your load', fill: 'var(--ink-3)' }),
+        ...(most > 0 ? [Plot.ruleX([most], { stroke: 'var(--good)', strokeDasharray: '2 3' })] : []),
+        Plot.line(rows, { x: 'rate', y: 'seconds', z: 'percentile', stroke: (row: Load) => COLOURS[row.percentile] ?? 'gray', strokeWidth: 1.8 }),
+        Plot.dot(rows, { x: 'rate', y: 'seconds', fill: (row: Load) => COLOURS[row.percentile] ?? 'gray', r: 2.6 }),
+        Plot.ruleY([limit], { stroke: 'var(--bad)', strokeDasharray: '5 3', strokeWidth: 1.6 }),
+        Plot.text([limit], { y: (v: number) => v, frameAnchor: 'left', dx: 5, dy: -7, textAnchor: 'start', text: () => `⇕ SLO ${duration(limit)}: drag me`, fill: 'var(--bad)' }),
+        Plot.tip(rows, Plot.pointer({ x: 'rate', y: 'seconds', title: (row: Load) => `${row.percentile} ${duration(row.seconds)}\nat ${number(row.rate)} requests/s`, ...TIP })),
+      ],
+    };
+  }, [rows, limit, most, metric, props.state.rate]);
+  return (
+    <Chart
+      title="Latency against load"
+      note={most > 0 ? `These GPUs keep the SLO up to ${number(most)} requests/s.` : 'Simulated at nine loads.'}
+      name="latency-against-load"
+      rows={rows.map((row) => ({ ...row }))}
+      draw={draw}
+      legend={['p50', 'p95', 'p99'].map((each) => [each, COLOURS[each] ?? 'gray'])}
+      after={(plot) => { dragLine(plot, limit, (value) => { props.onSlo({ [field]: String(Number(value.toPrecision(3))) }); }); }}
+    >
+      {!props.atOnce && (
+        <div style={{ maxWidth: '180px', marginTop: '8px' }}>
+          <Segmented label="Metric" value={wanted} choices={[['ttft', 'TTFT'], ['tpot', 'TPOT']]} onChange={setWanted} />
+        </div>
+      )}
+    </Chart>
+  );
+}
+
+export function Frontier(props: { plans: BatchPlan[]; picked: BatchPlan; onPick: (index: number) => void }) {
+  // Every setting by the same SLO, the first; `value_ms` is of whichever is nearest to its limit.
+  const value = (plan: BatchPlan) => plan.slos[0]?.value_ms ?? plan.value_ms;
+  const slo = props.picked.slos[0];
+  const name = slo === undefined || slo.metric === slo.slo_percentile ? 'latency' : slo.metric.toUpperCase();
+  const rows = useMemo(() => props.plans.map((plan) => ({ gpus: plan.gpus, gpu: plan.gpu, max_batch: plan.max_batch, milliseconds: value(plan), usd_per_month: plan.usd_per_month })), [props.plans]);
+  const costs = props.plans.flatMap((plan) => (plan.usd_per_month === null ? [] : [plan.usd_per_month]));
+  const bill: [number, number] = [Math.min(...costs) / 1.3, Math.max(...costs) * 1.3];
+  const draw = useCallback(
+    (): Plot.PlotOptions => ({
+      height: 306,
+      marginBottom: 38,
+      marginLeft: 52,
+      x: { label: `${slo?.slo_percentile ?? ''} ${name} →`, tickFormat: (v: number) => duration(v / 1000), ticks: 5, nice: true, zero: true },
+      y: { type: 'log', domain: bill },
+      marks: [
+        ...axisY({ ticks: within(MONEY_TICKS, bill, 7), format: shortMoney, label: '↑ $ a month, log scale' }),
+        Plot.line([...props.plans].sort((a, b) => value(a) - value(b)), { x: value, y: 'usd_per_month', stroke: 'var(--line-strong)', curve: 'step-after' }),
+        Plot.dot(props.plans, { x: value, y: 'usd_per_month', r: 5, fill: 'var(--c1)', stroke: 'var(--panel)' }),
+        Plot.dot([props.picked], { x: value, y: 'usd_per_month', r: 8, stroke: 'var(--c2)', strokeWidth: 2 }),
+        Plot.tip(props.plans, Plot.pointer({ x: value, y: 'usd_per_month', title: (plan: BatchPlan) => `${number(plan.gpus)} × ${plan.gpu}, batch ${number(plan.max_batch)}\n${name} ${duration(value(plan) / 1000)}\n${money(plan.usd_per_month)} a month`, ...TIP })),
+      ],
+    }),
+    [props.plans, props.picked],
+  );
+  return (
+    <Chart
+      title="What less latency costs"
+      note="Each dot a setting that keeps every SLO and is beaten by no other"
+      name="frontier"
+      rows={rows}
+      draw={draw}
+      onPick={(value) => {
+        props.onPick(props.plans.indexOf(value as BatchPlan));
+      }}
+    />
+  );
+}

@@ -1,0 +1,69 @@
+import type { AskFor, BatchPlan, Schemas } from '../../api/client';
+import { durationFlag } from '../../lib/format';
+
+export const DEFAULTS = {
+  model: 'llama-3.1-8b',
+  gpu: 'h100-sxm',
+  rate: '8',
+  isl: '1024',
+  osl: '256',
+  ttft: '0.5', // seconds
+  tpot: '0.04',
+  slo: '0.1', // of models that answer at once
+  at: '0', // which of the frontier is looked at
+};
+export type State = typeof DEFAULTS;
+
+/** Models that answer in one pass have one latency; the others a first token and the rest. */
+export function answersAtOnce(family: string | undefined): boolean {
+  return /^(bert|roberta|vit|resnet|convnext|clip|swin|efficientnet|distilbert|xlm|deberta|mpnet)/.test(family ?? '');
+}
+
+export function searchFor(state: State, atOnce: boolean): AskFor<'batch'> {
+  const shared = { model: state.model, gpu: state.gpu, arrivals: `poisson:${state.rate}` };
+  if (atOnce) return { ...shared, slo: `p99=${durationFlag(Number(state.slo))}` };
+  return { ...shared, isl: state.isl, osl: state.osl, slo: `ttft=${durationFlag(Number(state.ttft))},tpot=${durationFlag(Number(state.tpot))}` };
+}
+
+/** The plan’s own settings under another rate. */
+export function atRate(state: State, plan: BatchPlan, atOnce: boolean, rate: number): AskFor<'batch'> {
+  return {
+    model: state.model,
+    gpu: plan.gpu,
+    arrivals: `poisson:${String(Number(rate.toPrecision(4)))}`,
+    'max-batch': String(plan.max_batch),
+    replicas: String(plan.replicas),
+    requests: '4000',
+    ...(atOnce ? { 'max-delay': `${String(plan.max_delay_ms)}ms`, instances: String(plan.instances) } : { isl: state.isl, osl: state.osl, tp: String(plan.tp), ...(plan.token_budget ? { 'token-budget': String(plan.token_budget) } : {}) }),
+  } as AskFor<'batch'>;
+}
+
+export interface Load {
+  rate: number;
+  percentile: string;
+  seconds: number;
+  metric: 'ttft' | 'tpot' | 'latency';
+}
+
+type Percentiles = Record<string, number>;
+
+/** p50, p95 and p99 of one simulated rate. */
+export function loadsOf(rate: number, answer: Schemas['Batch']): Load[] {
+  const take = (metric: Load['metric'], values: Percentiles | undefined): Load[] => ['p50', 'p95', 'p99'].flatMap((percentile) => {
+    const value = values?.[percentile];
+    return value === undefined ? [] : [{ rate, percentile, seconds: value / 1000, metric }];
+  });
+  return [...take('ttft', answer.ttft_ms as Percentiles | undefined), ...take('tpot', answer.tpot_ms as Percentiles | undefined), ...take('latency', answer.latency_ms as Percentiles | undefined)];
+}
+
+/** The highest rate whose percentile is within the limit, between points by straight lines; 0 where none is. */
+export function rateWithin(loads: Load[], metric: Load['metric'], percentile: string, limit: number): number {
+  const line = loads.filter((load) => load.metric === metric && load.percentile === percentile).sort((a, b) => a.rate - b.rate);
+  let best = 0;
+  line.forEach((load, i) => {
+    if (load.seconds <= limit) best = load.rate;
+    const next = line[i + 1];
+    if (load.seconds <= limit && next && next.seconds > limit) best = load.rate + ((next.rate - load.rate) * (limit - load.seconds)) / (next.seconds - load.seconds);
+  });
+  return best;
+}

@@ -1,0 +1,36 @@
+// The documents of `decisions list`, `show` and `savings`, as far as the page reads them.
+
+export interface Decision {
+  id: string;
+  workload: string;
+  team: string;
+  by: string;
+  decided_at: string;
+  status: string;
+  choice: string;
+  per: string;
+  cost_usd: number | null;
+  before_usd: number | null;
+  saving_usd: number | null;
+}
+
+export interface Detail extends Decision {
+  why?: string;
+  what?: string;
+  way_back?: string;
+  predictions?: { metric: string; low: number | null; likely: number | null; high: number | null; limit: number | null }[];
+}
+
+export interface Savings {
+  measured_usd: number;
+  predicted_usd: number;
+  decisions: { id: string; verdict: string | null; measured_usd: number | null; predicted_usd: number | null }[];
+}
+
+export type Row = Decision & { verdict: string | null; measured_usd: number | null };
+
+/** Each decision with what it has saved, where that is known. */
+export function joined(decisions: Decision[], savings: Savings | undefined): Row[] {
+  const known = new Map((savings?.decisions ?? []).map((each) => [each.id, each]));
+  return decisions.map((decision) => ({ ...decision, verdict: known.get(decision.id)?.verdict ?? null, measured_usd: known.get(decision.id)?.measured_usd ?? null }));
+}

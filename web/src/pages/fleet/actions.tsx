@@ -1,0 +1,97 @@
+// What saves most: choose actions, see the bill before and after.
+import { useState } from 'preact/hooks';
+import { money, percent } from '../../lib/format';
+import { Badge, Card, CopyText, type Tone } from '../../parts/basics';
+import type { Action, Fleet } from './shapes';
+
+const KIND: Record<string, Tone> = { stop: 'bad', consolidate: 'accent', mig: 'accent', downsize: 'warn', batch: 'accent', quantize: 'accent', commit: 'good' };
+
+function BeforeAfter(props: { before: number; saved: number }) {
+  const { before, saved } = props;
+  const share = before > 0 ? Math.min(1, saved / before) : 0;
+  const bar = (fill: number, colour: string) => (
+    <div style={{ background: 'var(--sunken)', borderRadius: '4px', height: '14px', overflow: 'hidden' }}>
+      <div style={{ width: `${String(100 * fill)}%`, background: colour, height: '100%', transition: 'width 160ms' }} />
+    </div>
+  );
+  return (
+    <div style={{ display: 'grid', gridTemplateColumns: '62px 1fr 140px', gap: '5px 10px', alignItems: 'center', padding: '4px 14px 10px' }} role="img" aria-label={`${money(before)} a month now, ${money(before - saved)} after the chosen actions`}>
+      <span class="quiet">Before</span>
+      {bar(1, 'var(--line-strong)')}
+      <span>{money(before)} a month</span>
+      <span class="quiet">After</span>
+      {bar(1 - share, 'var(--good)')}
+      <span>
+        <strong data-testid="after">{money(before - saved)}</strong> <span class="quiet">−{percent(share)}</span>
+      </span>
+    </div>
+  );
+}
+
+function Steps(props: { action: Action }) {
+  const { action } = props;
+  return (
+    <dl class="stack" style={{ gap: '6px', padding: '6px 0 4px 26px', fontSize: '13px' }}>
+      {(
+        [
+          ['From', `${action.from} → ${action.to}`],
+          ['Risk', action.risk],
+          ['Check', action.check],
+          ['Undo', action.rollback],
+        ] as const
+      ).map(([name, text]) => (
+        <div key={name} style={{ display: 'grid', gridTemplateColumns: '54px 1fr', gap: '8px' }}>
+          <dt class="quiet">{name}</dt>
+          <dd>{text}</dd>
+        </div>
+      ))}
+      {action.commands.length > 0 && (
+        <div style={{ display: 'grid', gridTemplateColumns: '54px 1fr', gap: '8px' }}>
+          <dt class="quiet">Run</dt>
+          <dd>
+            <pre class="file" tabIndex={0}>{action.commands.join('\n')}</pre>
+            <div class="actions" style={{ marginTop: '4px' }}>
+              <CopyText text={action.commands.join('\n')} />
+              {action.manifest && <CopyText text={String(action.manifest)} />}
+              {action.manifest && <span class="quiet">the manifest</span>}
+            </div>
+          </dd>
+        </div>
+      )}
+    </dl>
+  );
+}
+
+export function Actions(props: { fleet: Fleet; actions: Action[]; chosen: Set<number>; onChoose: (chosen: Set<number>) => void }) {
+  const [open, setOpen] = useState<number | null>(null);
+  const saved = props.fleet.actions.reduce((sum, action, i) => sum + (props.chosen.has(i) ? action.saving_usd_per_month : 0), 0);
+  const toggle = (i: number) => {
+    const next = new Set(props.chosen);
+    if (!next.delete(i)) next.add(i);
+    props.onChoose(next);
+  };
+  return (
+    <Card title="What saves most" note="Choose actions; no dollar is saved twice." bare>
+      <BeforeAfter before={props.fleet.totals.usd_per_month} saved={saved} />
+      <ul>
+        {props.fleet.actions.map((action, i) =>
+          props.actions.includes(action) ? (
+            <li key={action.what} style={{ borderTop: '1px solid var(--line)', padding: '8px 14px' }}>
+              <div style={{ display: 'flex', gap: '10px', alignItems: 'baseline' }}>
+                <input type="checkbox" checked={props.chosen.has(i)} aria-label={`Count: ${action.what}`} onChange={() => { toggle(i); }} />
+                <Badge tone={KIND[action.kind] ?? 'plain'}>{action.kind}</Badge>
+                <button type="button" class="row-link" style={{ flex: 1, fontWeight: 500, whiteSpace: 'normal' }} aria-expanded={open === i} onClick={() => { setOpen(open === i ? null : i); }}>
+                  {action.what}
+                </button>
+                <span class="quiet" title="How sure">{percent(action.confidence)}</span>
+                <strong class="number">{money(action.saving_usd_per_month)}/mo</strong>
+              </div>
+              {open === i && <Steps action={action} />}
+            </li>
+          ) : null,
+        )}
+      </ul>
+      {props.actions.length === 0 && <p class="empty">Nothing to do here.</p>}
+    </Card>
+  );
+}

@@ -1,0 +1,137 @@
+import * as Plot from '@observablehq/plot';
+import { useCallback, useMemo } from 'preact/hooks';
+import { money, number, percent } from '../../lib/format';
+import { Chart } from '../../parts/chart';
+import { cellsOf, placeOf, statesOverTime, STATES, teamsOf, tilesOf, type Cell, type Fleet, type Gpu, type Team, type Tile } from './shapes';
+
+const TIP = { fill: 'var(--panel)', stroke: 'var(--line-strong)' };
+
+export function SpendTreemap(props: { gpus: Gpu[]; onPick: (team: string, gpu: string) => void }) {
+  const rows = useMemo(() => props.gpus.map((gpu) => ({ gpu: placeOf(gpu), model: gpu.name, owner: gpu.owner, verdict: gpu.verdict, spend_usd: gpu.spend_usd, waste_usd: gpu.waste_usd })), [props.gpus]);
+  const draw = useCallback(
+    (width: number): Plot.PlotOptions => {
+      const height = width < 560 ? 380 : 420;
+      const tiles = tilesOf(props.gpus, width, height, (gpu) => gpu.spend_usd ?? 0);
+      const wide = (tile: Tile) => tile.x2 - tile.x1;
+      const tall = (tile: Tile) => tile.y2 - tile.y1;
+      const share = (tile: Tile) => (tile.spend > 0 ? tile.waste / tile.spend : 0);
+      const cut = (text: string, room: number, each = 6.6) => (text.length * each <= room ? text : room < 24 ? '' : `${text.slice(0, Math.max(1, Math.floor(room / each) - 1))}…`);
+      return {
+        height,
+        margin: 0,
+        x: { axis: null, domain: [0, width], range: [0, width] },
+        y: { axis: null, domain: [0, height], range: [0, height] },
+        marks: [
+          Plot.rect(tiles.teams, { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', fill: 'var(--sunken)', stroke: 'var(--line)', rx: 4 }),
+          Plot.text(tiles.teams, { x: (t: Tile) => t.x1 + 6, y: (t: Tile) => t.y1 + 10, text: (t: Tile) => cut(`${t.team}  ${money(t.waste)} wasted`, wide(t) - 8, 7.8), textAnchor: 'start', fontWeight: 620, fill: 'var(--ink)' }),
+          Plot.rect(tiles.gpus, { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', fill: 'var(--good)', fillOpacity: (t: Tile) => 0.26 * (1 - share(t)) }),
+          Plot.rect(tiles.gpus, { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', fill: 'var(--bad)', fillOpacity: (t: Tile) => share(t) * 0.6 }),
+          Plot.rect(tiles.pods, { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', stroke: 'var(--panel)', strokeWidth: 1.5, fill: 'none' }),
+          Plot.text(tiles.pods.filter((t) => tall(t) > 16), { x: (t: Tile) => t.x1 + 6, y: (t: Tile) => t.y1 + 12, text: (t: Tile) => cut(t.owner.slice(t.owner.indexOf('/') + 1), wide(t) - 10), textAnchor: 'start', fill: 'var(--ink)' }),
+          Plot.text(tiles.pods.filter((t) => tall(t) > 34), { x: (t: Tile) => t.x1 + 6, y: (t: Tile) => t.y1 + 27, text: (t: Tile) => cut(`${percent(share(t))} of ${money(t.spend)}`, wide(t) - 10), textAnchor: 'start', fill: 'var(--ink-2)' }),
+          Plot.tip(tiles.gpus, Plot.pointer({ x: (t: Tile) => (t.x1 + t.x2) / 2, y: (t: Tile) => (t.y1 + t.y2) / 2, title: (t: Tile) => `${t.owner}\n${t.gpu ? `${placeOf(t.gpu)} ${t.gpu.name}: ${t.gpu.verdict}` : ''}\n${money(t.waste)} wasted of ${money(t.spend)}`, ...TIP })),
+        ],
+      };
+    },
+    [props.gpus],
+  );
+  return (
+    <Chart
+      title="Spend and waste by team, pod and GPU"
+      note="The area is what it costs, the red share of it is wasted. Click a team to look closer."
+      name="fleet-spend"
+      rows={rows}
+      draw={draw}
+      legend={[['useful', 'color-mix(in srgb, var(--good) 30%, transparent)'], ['half wasted', 'color-mix(in srgb, var(--bad) 34%, transparent)'], ['all wasted', 'color-mix(in srgb, var(--bad) 66%, transparent)']]}
+      onPick={(value) => {
+        const tile = value as Tile;
+        props.onPick(tile.team, tile.gpu?.id ?? '');
+      }}
+    />
+  );
+}
+
+export function WasteByTeam(props: { gpus: Gpu[]; team: string; onPick: (team: string) => void }) {
+  const teams = useMemo(() => teamsOf(props.gpus), [props.gpus]);
+  const rows = useMemo(() => teams.map((team) => ({ team: team.name, gpus: team.gpus, spend_usd: team.spend, waste_usd: team.waste })), [teams]);
+  const draw = useCallback(
+    (): Plot.PlotOptions => ({
+      height: Math.max(140, 34 * teams.length + 34),
+      marginLeft: 84,
+      marginRight: 92,
+      x: { label: null, grid: true, ticks: 4, tickFormat: (v: number) => money(v).replace('.00', '') },
+      y: { label: null, domain: teams.map((team) => team.name), tickSize: 0 },
+      marks: [
+        Plot.barX(teams, { y: 'name', x: 'spend', fill: 'var(--good)', fillOpacity: 0.24, insetTop: 6, insetBottom: 6, rx: 2 }),
+        Plot.barX(teams, { y: 'name', x: 'waste', fill: 'var(--bad)', fillOpacity: (team: Team) => (props.team === '' || props.team === team.name ? 0.78 : 0.3), insetTop: 6, insetBottom: 6, rx: 2 }),
+        Plot.text(teams, { y: 'name', x: 'spend', dx: 6, textAnchor: 'start', text: (team: Team) => `${money(team.waste)} (${percent(team.waste / team.spend)})`, fill: 'var(--ink-2)' }),
+        Plot.tip(teams, Plot.pointerY({ y: 'name', x: 'waste', title: (team: Team) => `${team.name}: ${number(team.gpus)} GPUs\n${money(team.waste)} wasted of ${money(team.spend)}`, ...TIP })),
+      ],
+    }),
+    [teams, props.team],
+  );
+  return (
+    <Chart
+      title="Which team wastes most"
+      note="Wasted (red) of what each team’s GPUs cost"
+      name="waste-by-team"
+      rows={rows}
+      draw={draw}
+      onPick={(value) => {
+        props.onPick((value as Team).name);
+      }}
+    />
+  );
+}
+
+const day = new Intl.DateTimeFormat('en-GB', { weekday: 'short', day: 'numeric', month: 'short', timeZone: 'UTC' });
+const hour = new Intl.DateTimeFormat('en-GB', { weekday: 'short', hour: '2-digit', minute: '2-digit', timeZone: 'UTC' });
+
+export function HeatMap(props: { fleet: Fleet; gpus: Gpu[] }) {
+  const cells = useMemo(() => {
+    const shown = new Set(props.gpus.map(placeOf));
+    return cellsOf(props.fleet, 84).filter((cell) => shown.has(cell.gpu));
+  }, [props.fleet, props.gpus]);
+  const rows = useMemo(() => cells.map((cell) => ({ gpu: cell.gpu, from: cell.from.toISOString(), activity: cell.activity })), [cells]);
+  const draw = useCallback(
+    (width: number): Plot.PlotOptions => {
+      const names = props.gpus.map(placeOf);
+      const owner = new Map(props.gpus.map((gpu) => [placeOf(gpu), gpu.owner]));
+      return {
+        height: Math.max(120, 13 * names.length + 34),
+        marginLeft: width < 560 ? 82 : 104,
+        marginTop: 22,
+        marginBottom: 8,
+        x: { type: 'utc', label: null, axis: 'top', ticks: width < 560 ? 3 : 7, tickFormat: (date: Date) => day.format(date), tickSize: 0 },
+        y: { label: null, domain: names, tickSize: 0 },
+        marks: [
+          Plot.rect(cells, { x1: 'from', x2: 'to', y: 'gpu', fill: 'var(--c1)', fillOpacity: (cell: Cell) => (cell.activity === null ? 0 : 0.06 + 0.9 * cell.activity), inset: 0.4 }),
+          Plot.tip(cells, Plot.pointer({ x: (cell: Cell) => new Date((cell.from.getTime() + cell.to.getTime()) / 2), y: 'gpu', title: (cell: Cell) => `${cell.gpu} (${owner.get(cell.gpu) ?? ''})\n${hour.format(cell.from)} UTC: ${cell.activity === null ? 'no readings' : `${percent(cell.activity)} active`}`, ...TIP })),
+        ],
+      };
+    },
+    [cells, props.gpus],
+  );
+  return <Chart title="GPUs over time" note="Darker is busier; a pale row costs as much as a dark one." name="gpus-over-time" rows={rows} draw={draw} />;
+}
+
+const STATE_COLOURS: Record<string, string> = { working: 'var(--c1)', 'lightly used': 'var(--c5)', idle: 'var(--line-strong)' };
+
+export function StatesOverTime(props: { fleet: Fleet }) {
+  const rows = useMemo(() => statesOverTime(props.fleet), [props.fleet]);
+  const draw = useCallback(
+    (width: number): Plot.PlotOptions => ({
+      height: 190,
+      marginLeft: 34,
+      x: { type: 'utc', label: null, ticks: width < 560 ? 3 : 7, tickFormat: (date: Date) => day.format(date) },
+      y: { label: '↑ GPUs', grid: true, ticks: 4 },
+      color: { domain: [...STATES], range: STATES.map((state) => STATE_COLOURS[state] ?? 'gray') },
+      marks: [
+        Plot.areaY(rows, Plot.stackY({ x: 'time', y: 'gpus', fill: 'state', fillOpacity: 0.75, curve: 'step-after', order: [...STATES] })),
+        Plot.tip(rows, Plot.pointerX(Plot.stackY({ x: 'time', y: 'gpus', z: 'state', title: (row: (typeof rows)[number]) => `${hour.format(row.time)} UTC\n${number(row.gpus)} GPUs ${row.state}`, order: [...STATES], ...TIP }))),
+      ],
+    }),
+    [rows],
+  );
+  return <Chart title="What the GPUs did over time" note="Idle: no activity. Lightly used: active, but below 30 %." name="states-over-time" rows={rows.map((row) => ({ time: row.time.toISOString(), state: row.state, gpus: row.gpus }))} draw={draw} legend={STATES.map((state) => [state, STATE_COLOURS[state] ?? 'gray'])} />;
+}

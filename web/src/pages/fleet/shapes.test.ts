@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { cellsOf, statesOverTime, teamsOf, tilesOf, type Fleet, type Gpu } from './shapes';
+
+const gpu = (id: string, owner: string, spend: number, waste: number) => ({ id, owner, host: 'n1', index: 0, spend_usd: spend, waste_usd: waste }) as unknown as Gpu;
+const GPUS = [gpu('a', 'x/one', 100, 10), gpu('b', 'x/two', 50, 50), gpu('c', 'y/one', 30, 30), gpu('d', '(nobody)', 20, 20)];
+
+describe('teams', () => {
+  it('add up and come by waste', () => {
+    expect(teamsOf(GPUS).map((team) => [team.name, team.spend, team.waste])).toEqual([['x', 150, 60], ['y', 30, 30], ['(nobody)', 20, 20]]);
+  });
+});
+
+describe('the treemap', () => {
+  it('gives each GPU its share of the area, inside its pod and team', () => {
+    const tiles = tilesOf(GPUS, 400, 300, (each) => each.spend_usd ?? 0);
+    const area = (id: string) => {
+      const tile = tiles.gpus.find((each) => each.gpu?.id === id);
+      return tile ? (tile.x2 - tile.x1) * (tile.y2 - tile.y1) : 0;
+    };
+    expect(tiles.teams).toHaveLength(3);
+    expect(tiles.pods).toHaveLength(4);
+    expect(area('a')).toBeGreaterThan(area('b'));
+    expect(area('b')).toBeGreaterThan(area('c'));
+    expect(tiles.teams.find((each) => each.team === 'x')?.waste).toBe(60);
+  });
+});
+
+const FLEET = {
+  gpus: GPUS,
+  timelines: [
+    { id: 'a', start: '2026-11-08T00:00Z', step_seconds: 3600, activity: [0.9, 0.1, null, 0], idle: [0, 0, null, 1] },
+    { id: 'b', start: '2026-11-08T00:00Z', step_seconds: 3600, activity: [0.5, 0.5, 0.5, 0.5], idle: [0, 0, 0, 0] },
+  ],
+} as unknown as Fleet;
+
+describe('time', () => {
+  it('is put together where there are too many steps; missing stays missing', () => {
+    const cells = cellsOf(FLEET, 2);
+    expect(cells).toHaveLength(4);
+    expect(cells[0]?.activity).toBeCloseTo(0.5);
+    expect(cells[1]?.activity).toBe(0);
+    expect(cellsOf(FLEET, 10)[2]?.activity).toBeNull();
+  });
+  it('counts GPUs by what they did', () => {
+    const states = statesOverTime(FLEET);
+    const at = (i: number) => Object.fromEntries(states.slice(3 * i, 3 * i + 3).map((row) => [row.state, row.gpus]));
+    expect(at(0)).toEqual({ working: 2, 'lightly used': 0, idle: 0 });
+    expect(at(1)).toEqual({ working: 1, 'lightly used': 1, idle: 0 });
+    expect(at(2)).toEqual({ working: 1, 'lightly used': 0, idle: 0 });
+    expect(at(3)).toEqual({ working: 1, 'lightly used': 0, idle: 1 });
+  });
+});

@@ -1,0 +1,141 @@
+// From the document of `fleet` to what the pictures draw.
+import { hierarchy, treemap, type HierarchyRectangularNode } from 'd3-hierarchy';
+import type { Schemas } from '../../api/client';
+
+export type Fleet = Schemas['Fleet'];
+export type Gpu = Fleet['gpus'][number];
+export type Action = Fleet['actions'][number];
+
+export const NOBODY = '(nobody)';
+
+/** "chat/chat-70b" -> "chat" */
+export function teamOf(owner: string): string {
+  return owner.includes('/') ? owner.slice(0, owner.indexOf('/')) : owner;
+}
+
+export interface Team {
+  name: string;
+  spend: number;
+  waste: number;
+  gpus: number;
+}
+
+/** Teams by dollars wasted, the most first. */
+export function teamsOf(gpus: Gpu[]): Team[] {
+  const teams = new Map<string, Team>();
+  for (const gpu of gpus) {
+    const name = teamOf(gpu.owner);
+    const team = teams.get(name) ?? { name, spend: 0, waste: 0, gpus: 0 };
+    team.spend += gpu.spend_usd ?? 0;
+    team.waste += gpu.waste_usd ?? 0;
+    team.gpus += 1;
+    teams.set(name, team);
+  }
+  return [...teams.values()].sort((a, b) => b.waste - a.waste);
+}
+
+export interface Tile {
+  x1: number;
+  y1: number;
+  x2: number;
+  y2: number;
+  team: string;
+  owner: string;
+  gpu: Gpu | undefined;
+  spend: number;
+  waste: number;
+  gpus: number;
+}
+
+interface Branch {
+  name: string;
+  children?: Branch[];
+  gpu?: Gpu;
+  value?: number;
+}
+
+function branches(gpus: Gpu[], size: (gpu: Gpu) => number): Branch {
+  const root: Branch = { name: '', children: [] };
+  const child = (parent: Branch, name: string) => {
+    let found = parent.children?.find((each) => each.name === name);
+    if (!found) {
+      found = { name, children: [] };
+      parent.children?.push(found);
+    }
+    return found;
+  };
+  for (const gpu of gpus) {
+    const pod = child(child(root, teamOf(gpu.owner)), gpu.owner);
+    pod.children?.push({ name: gpu.id, gpu, value: size(gpu) });
+  }
+  return root;
+}
+
+/** Rectangles of GPUs inside pods inside teams; the area is `size`. */
+export function tilesOf(gpus: Gpu[], width: number, height: number, size: (gpu: Gpu) => number): { gpus: Tile[]; pods: Tile[]; teams: Tile[] } {
+  const root = hierarchy(branches(gpus, size))
+    .sum((branch) => branch.value ?? 0)
+    .sort((a, b) => (b.value ?? 0) - (a.value ?? 0));
+  const laid = treemap<Branch>().size([width, height]).paddingOuter(2).paddingTop((node) => (node.depth === 1 ? 18 : 2)).paddingInner(1.5).round(true)(root);
+  const tile = (node: HierarchyRectangularNode<Branch>): Tile => {
+    const inside = node.leaves().flatMap((leaf) => (leaf.data.gpu ? [leaf.data.gpu] : []));
+    const sum = (of: (gpu: Gpu) => number | null) => inside.reduce((total, gpu) => total + (of(gpu) ?? 0), 0);
+    const owner = inside[0]?.owner ?? '';
+    return { x1: node.x0, y1: node.y0, x2: node.x1, y2: node.y1, team: teamOf(owner), owner, gpu: node.data.gpu, spend: sum((gpu) => gpu.spend_usd), waste: sum((gpu) => gpu.waste_usd), gpus: inside.length };
+  };
+  const at = (depth: number) => laid.descendants().filter((node) => node.depth === depth).map(tile);
+  return { gpus: at(3), pods: at(2), teams: at(1) };
+}
+
+export interface Cell {
+  gpu: string;
+  from: Date;
+  to: Date;
+  activity: number | null;
+}
+
+/** Activity of each GPU over time, in at most `columns` steps. */
+export function cellsOf(fleet: Fleet, columns: number): Cell[] {
+  const names = new Map(fleet.gpus.map((gpu) => [gpu.id, placeOf(gpu)]));
+  return (fleet.timelines ?? []).flatMap((line) => {
+    const together = Math.max(1, Math.ceil(line.activity.length / columns));
+    const start = new Date(line.start).getTime();
+    const cells: Cell[] = [];
+    for (let i = 0; i < line.activity.length; i += together) {
+      const part = line.activity.slice(i, i + together).filter((value): value is number => value !== null);
+      cells.push({
+        gpu: names.get(line.id) ?? line.id,
+        from: new Date(start + i * line.step_seconds * 1000),
+        to: new Date(start + Math.min(line.activity.length, i + together) * line.step_seconds * 1000),
+        activity: part.length === 0 ? null : part.reduce((a, b) => a + b, 0) / part.length,
+      });
+    }
+    return cells;
+  });
+}
+
+export function placeOf(gpu: Gpu): string {
+  return gpu.host ? `${gpu.host}/${String(gpu.index)}` : gpu.id;
+}
+
+export const STATES = ['working', 'lightly used', 'idle'] as const;
+const LIGHT_BELOW = 0.3;
+
+/** How many GPUs were working, lightly used (below 30 % activity) or idle in each step. */
+export function statesOverTime(fleet: Fleet): { time: Date; state: string; gpus: number }[] {
+  const lines = fleet.timelines ?? [];
+  const longest = lines.reduce((a, b) => (b.activity.length > a.activity.length ? b : a), lines[0] ?? { start: '', step_seconds: 1, activity: [], idle: [], id: '' });
+  const start = new Date(longest.start).getTime();
+  return longest.activity.flatMap((_, i) => {
+    const counts = { working: 0, 'lightly used': 0, idle: 0 };
+    for (const line of lines) {
+      const activity = line.activity[i];
+      const idle = line.idle[i] ?? 0;
+      if (activity === null || activity === undefined) continue;
+      counts.idle += idle;
+      counts[activity < LIGHT_BELOW ? 'lightly used' : 'working'] += 1 - idle;
+    }
+    const time = new Date(start + i * longest.step_seconds * 1000);
+    return STATES.map((state) => ({ time, state, gpus: counts[state] }));
+  });
+}

@@ -1,0 +1,140 @@
+// The GPUs of this machine as they work: what binds each, what it costs, what of that is wasted.
+import * as Plot from '@observablehq/plot';
+import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
+import { watch, type Schemas } from '../../api/client';
+import { gib, money, number, percent } from '../../lib/format';
+import { Badge, Busy, Card, PageHead, type Tone } from '../../parts/basics';
+import { Chart } from '../../parts/chart';
+
+type Gpu = Schemas['Top']['gpus'][number];
+
+interface Moment {
+  time: Date;
+  gpu: number;
+  engine: number | null;
+  memory: number | null;
+}
+
+const KEPT = 300; // moments a GPU
+const RETRY = 2000;
+const TONE: Record<string, Tone> = { idle: 'bad', 'idle-held': 'bad', underused: 'warn', bursty: 'warn', 'compute-bound': 'good', 'memory-bound': 'good' };
+
+interface Live {
+  gpus: Gpu[];
+  moments: Moment[];
+  why: string;
+  connected: boolean;
+}
+
+function activity(gpu: Gpu): number | null {
+  const now = gpu.now as Record<string, number | null> | undefined;
+  return now?.['sm_active'] ?? now?.['graphics_active'] ?? now?.['gpu_util'] ?? null;
+}
+
+function useLive(paused: boolean): Live {
+  const [live, setLive] = useState<Live>({ gpus: [], moments: [], why: '', connected: false });
+  useEffect(() => {
+    if (paused) return undefined;
+    const control = new AbortController();
+    const take = (gpus: Gpu[]) => {
+      const time = new Date();
+      const fresh = gpus.map((gpu) => ({ time, gpu: gpu.index ?? 0, engine: activity(gpu), memory: (gpu.now as Record<string, number | null> | undefined)?.['dram_active'] ?? null }));
+      setLive((old) => ({ gpus, moments: [...old.moments, ...fresh].slice(-KEPT * Math.max(1, gpus.length)), why: '', connected: true }));
+    };
+    void (async () => {
+      while (!control.signal.aborted) {
+        await watch('/api/live', control.signal, ({ event, data }) => {
+          if (event === 'gpus') take((JSON.parse(data) as Schemas['Top']).gpus);
+          else setLive((old) => ({ ...old, why: (JSON.parse(data) as { error: string }).error, connected: true }));
+        }).catch(() => undefined);
+        if (control.signal.aborted) return;
+        setLive((old) => ({ ...old, connected: false }));
+        await new Promise((done) => setTimeout(done, RETRY));
+      }
+    })();
+    return () => { control.abort(); };
+  }, [paused]);
+  return live;
+}
+
+function Meter(props: { label: string; share: number | null; shown: string }) {
+  const width = `${String(100 * Math.min(1, props.share ?? 0))}%`;
+  return (
+    <div style={{ display: 'grid', gridTemplateColumns: '84px 1fr 92px', gap: '8px', alignItems: 'center', fontSize: '12.5px' }}>
+      <span class="quiet">{props.label}</span>
+      <div style={{ background: 'var(--sunken)', borderRadius: '3px', height: '8px', overflow: 'hidden' }}>
+        <div style={{ width, height: '100%', background: 'var(--c1)', transition: 'width 400ms' }} />
+      </div>
+      <span class="number">{props.shown}</span>
+    </div>
+  );
+}
+
+function GpuCard(props: { gpu: Gpu; moments: Moment[] }) {
+  const { gpu } = props;
+  const now = (gpu.now ?? {}) as Record<string, number | null>;
+  const share = (a: number | null | undefined, b: number | null | undefined) => (a !== null && a !== undefined && b ? a / b : null);
+  const rows = useMemo(() => props.moments.filter((moment) => moment.gpu === (gpu.index ?? 0)), [props.moments, gpu.index]);
+  const draw = useCallback(
+    (): Plot.PlotOptions => ({
+      height: 150,
+      marginLeft: 36,
+      marginBottom: 20,
+      x: { type: 'time', label: null, ticks: 4 },
+      y: { label: null, domain: [0, 1], ticks: 3, tickFormat: '.0%', grid: true },
+      marks: [
+        Plot.areaY(rows, { x: 'time', y: 'engine', fill: 'var(--c1)', fillOpacity: 0.2 }),
+        Plot.line(rows, { x: 'time', y: 'engine', stroke: 'var(--c1)', strokeWidth: 1.5 }),
+        Plot.line(rows, { x: 'time', y: 'memory', stroke: 'var(--c2)', strokeWidth: 1.2 }),
+      ],
+    }),
+    [rows],
+  );
+  return (
+    <div class="columns wide-left">
+      <Card title={`GPU ${String(gpu.index)} · ${gpu.name ?? ''}`} tools={<Badge tone={TONE[gpu.verdict ?? ''] ?? 'plain'}>{gpu.verdict ?? 'unknown'}</Badge>}>
+        <div class="stack" style={{ gap: '6px' }}>
+          <Meter label="Engine" share={activity(gpu)} shown={percent(activity(gpu))} />
+          <Meter label="Tensor cores" share={now['tensor_active'] ?? null} shown={percent(now['tensor_active'])} />
+          <Meter label="DRAM" share={now['dram_active'] ?? null} shown={percent(now['dram_active'])} />
+          <Meter label="Memory" share={share(now['memory_used_bytes'], now['memory_total_bytes'])} shown={gib(now['memory_used_bytes'])} />
+          <Meter label="Power" share={share(now['power_watts'], now['power_limit_watts'])} shown={now['power_watts'] === null || now['power_watts'] === undefined ? '–' : `${number(now['power_watts'])} W`} />
+          <p class="quiet">
+            {typeof gpu.usd_per_hour === 'number' ? `${money(gpu.usd_per_hour)}/h` : 'no price'}
+            {typeof gpu.wasted === 'number' ? `, ${percent(gpu.wasted)} of it wasted now` : ''}
+          </p>
+        </div>
+      </Card>
+      <Chart title="Last minutes" name={`gpu-${String(gpu.index)}`} rows={rows.map((row) => ({ time: row.time.toISOString(), engine: row.engine, memory: row.memory }))} draw={draw} legend={[['engine', 'var(--c1)'], ['DRAM', 'var(--c2)']]} />
+    </div>
+  );
+}
+
+export function LivePage() {
+  const [paused, setPaused] = useState(false);
+  const live = useLive(paused);
+  return (
+    <>
+      <PageHead title="Live" what="The GPUs of this machine, read ten times and shown once a second">
+        <Badge tone={paused ? 'plain' : live.connected ? 'good' : 'warn'}>{paused ? 'paused' : live.connected ? 'live' : 'connecting'}</Badge>
+        <button type="button" class="button" aria-pressed={paused} onClick={() => { setPaused(!paused); }}>
+          {paused ? 'Go on' : 'Pause'}
+        </button>
+      </PageHead>
+      {live.why !== '' && (
+        <Card label="No GPU">
+          <p class="empty">
+            {live.why}. <br />
+            To see the page at work, start <code>rightsize serve --replay examples/profile/train.csv</code>.
+          </p>
+        </Card>
+      )}
+      {live.gpus.length === 0 && live.why === '' && <Busy what="Waiting for the first reading…" />}
+      <div class="stack">
+        {live.gpus.map((gpu) => (
+          <GpuCard key={gpu.index} gpu={gpu} moments={live.moments} />
+        ))}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,160 @@
+// Many small models on few GPUs: the plan as slices, and what happens when one is moved.
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { ask, askForFile, type AskFor } from '../../api/client';
+import { useAddress } from '../../lib/address';
+import { useAnswer, useSettled } from '../../lib/answer';
+import { money, number } from '../../lib/format';
+import { save } from '../../lib/save';
+import { Badge, Busy, Card, CopyLink, CopyText, Menu, PageHead, Problem, Stats } from '../../parts/basics';
+import { SelectField } from '../../parts/fields';
+import { Table } from '../../parts/table';
+import { BoardView } from './board';
+import { decode, encode, EXAMPLE, layoutOf, moved, placed, toYaml, type Board, type Workload } from './workloads';
+
+const DEFAULTS = { gpu: 'h100-sxm', w: encode(EXAMPLE), file: 'mig_parted' };
+const UNITS = 8; // memory slices of every GPU that can be cut, at most
+
+const FILES = [['mig_parted', 'mig-parted'], ['nvidia_smi', 'nvidia-smi'], ['kubernetes', 'Kubernetes'], ['config_map', 'GPU operator']] as const;
+
+function Editor(props: { workloads: Workload[]; onChange: (next: Workload[]) => void }) {
+  const set = (i: number, part: Partial<Workload>) => { props.onChange(props.workloads.map((each, j) => (i === j ? { ...each, ...part } : each))); };
+  const cell = (i: number, name: 'memory' | 'load' | 'replicas', label: string) => (
+    <td class="number">
+      <input type="number" min={name === 'load' ? 0 : 1} step={1} value={props.workloads[i]?.[name]} aria-label={`${label} of ${props.workloads[i]?.name ?? ''}`} onChange={(event) => { set(i, { [name]: Number(event.currentTarget.value) }); }} />
+    </td>
+  );
+  return (
+    <div class="scroll editor">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Workload</th>
+            <th scope="col" class="number">GiB</th>
+            <th scope="col" class="number">Load %</th>
+            <th scope="col" class="number">Replicas</th>
+            <th scope="col">
+              <span class="hidden-visually">Remove</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {props.workloads.map((each, i) => (
+            <tr key={i}>
+              <td>
+                <input type="text" value={each.name} aria-label={`Name of workload ${String(i + 1)}`} onChange={(event) => { set(i, { name: event.currentTarget.value.replace(/[^\w.-]/g, '-') }); }} />
+              </td>
+              {cell(i, 'memory', 'Memory in GiB')}
+              {cell(i, 'load', 'Load')}
+              {cell(i, 'replicas', 'Replicas')}
+              <td>
+                <button type="button" class="ghost" aria-label={`Remove ${each.name}`} onClick={() => { props.onChange(props.workloads.filter((_, j) => i !== j)); }}>
+                  ✕
+                </button>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <button type="button" class="button small" style={{ margin: '8px 0 0' }} onClick={() => { props.onChange([...props.workloads, { name: `model-${String(props.workloads.length + 1)}`, memory: 8, load: 10, replicas: 1 }]); }}>
+        Add a workload
+      </button>
+    </div>
+  );
+}
+
+export function MigPage() {
+  const [state, change] = useAddress(DEFAULTS);
+  const workloads = useMemo(() => decode(state.w), [state.w]);
+  const names = workloads.map((each) => each.name);
+  const asked = useMemo<AskFor<'mig'> | null>(() => (workloads.length === 0 ? null : { workloads: toYaml(workloads), gpu: state.gpu }), [workloads, state.gpu]);
+  const answer = useAnswer('mig', useSettled(asked, 250));
+  const gpus = useAnswer('gpus', useMemo(() => ({}), []));
+  const cuttable = useMemo(() => (gpus.value?.gpus ?? []).filter((gpu) => gpu.mig).map((gpu) => [gpu.name, gpu.name] as const), [gpus.value]);
+  const [boards, setBoards] = useState<Board[]>([]);
+  const [refused, setRefused] = useState<{ to: number; why: string } | null>(null);
+  const plan = answer.value;
+  useEffect(() => {
+    setRefused(null);
+    setBoards((plan?.gpus ?? []).map((gpu) => ({ gpu: gpu.gpu ?? '', pieces: (gpu.instances ?? []).map((each) => ({ profile: each.profile, start: each.start, size: each.size, workload: each.workload, replica: each.workloads?.[0]?.replica ?? 0 })) })));
+  }, [plan]);
+  const used = boards.filter((board) => board.pieces.length > 0).length;
+  const each = plan && plan.gpu_count ? (plan.usd_per_month ?? 0) / plan.gpu_count : 0;
+  const changed = plan !== undefined && JSON.stringify(boards.map((board) => board.pieces.map((piece) => piece.workload))) !== JSON.stringify((plan.gpus ?? []).map((gpu) => (gpu.instances ?? []).map((one) => one.workload)));
+
+  // Whether it fits is the program's to say, not ours.
+  const move = (from: number, piece: number, to: number) => {
+    const next = moved(boards, from, piece, to);
+    const target = next?.[to];
+    if (!next || !target) return;
+    setRefused(null);
+    ask('mig', { gpu: target.gpu, check: layoutOf(target.pieces.map((one) => one.profile)) }).then(
+      (check) => {
+        const slot = check.gpus?.[0];
+        if (slot?.fits) setBoards(next.map((board, i) => (i === to ? placed(board, slot.create ?? []) : board)));
+        else setRefused({ to, why: 'these slices do not fit together' });
+      },
+      (failed: unknown) => { setRefused({ to, why: failed instanceof Error ? failed.message : 'cannot be checked' }); },
+    );
+  };
+  const cheaper = (plan?.alternatives ?? []).filter((way) => way.feasible && way.usd_per_month < (plan?.usd_per_month ?? 0)).sort((a, b) => a.usd_per_month - b.usd_per_month)[0];
+  const text = plan?.[state.file as 'mig_parted'];
+  return (
+    <>
+      <PageHead title="MIG" what="Many small models on few GPUs: slices, what they hold, and what sharing saves">
+        <CopyLink />
+        <Menu label="Export" items={[...FILES.map(([file, name]): [string, () => void] => [name, () => { save(`rightsize-${file}.txt`, String(plan?.[file] ?? ''), 'text/plain'); }]), ['Report (HTML)', () => { if (asked) void askForFile('mig', asked, 'html').then((blob) => { save('rightsize-mig.html', blob, blob.type); }); }], ['Plan (JSON)', () => { save('rightsize-mig.json', JSON.stringify(plan, null, 2), 'application/json'); }]]} />
+      </PageHead>
+      <div class="with-controls roomy">
+        <div class="controls">
+          <section class="card fields" aria-label="The question">
+            <SelectField label="GPU" value={state.gpu} choices={cuttable.length > 0 ? cuttable : [[state.gpu, state.gpu]]} onChange={(gpu) => { change({ gpu }, true); }} />
+            <Editor workloads={workloads} onChange={(next) => { change({ w: encode(next) }, true); }} />
+          </section>
+        </div>
+        <div class="stack">
+          {answer.failed !== undefined && (
+            <Card label="What is wrong">
+              <Problem failed={answer.failed} />
+            </Card>
+          )}
+          {!plan && answer.failed === undefined && <Busy what="Packing…" />}
+          {plan && (
+            <div class={`stack ${answer.busy ? 'stale' : ''}`}>
+              <section class="card hero" aria-label="The answer">
+                <p class="hero-line" data-testid="answer">
+                  {number(plan.gpu_count ?? 0)} × {boards[0]?.gpu ?? state.gpu} — {money(plan.usd_per_month)} a month
+                </p>
+                <p class="hero-sub">
+                  {number(workloads.reduce((sum, one) => sum + one.replicas, 0))} replicas of {number(workloads.length)} workloads. {plan.proved_optimal ? 'No cheaper way to slice them exists.' : `No slicing costs less than ${money(plan.lower_bound)}.`}{cheaper ? ` Cheaper without slicing (${cheaper.way}): ${money(cheaper.usd_per_month)} on ${number(cheaper.gpu_count)} GPUs.` : ''}
+                </p>
+                <div style={{ marginTop: '12px' }}>
+                  <Stats items={(plan.alternatives ?? []).filter((way) => way.feasible).slice(0, 5).map((way) => ({ name: way.way, value: money(way.usd_per_month), note: `${number(way.gpu_count)} GPUs` }))} />
+                </div>
+              </section>
+              <Card title="Slices" note="Drag a workload to another GPU, or pick it and press Move here." tools={changed ? <Badge tone={used < boards.length ? 'good' : 'accent'}>{used < boards.length ? `${String(boards.length - used)} GPU free: −${money(each * (boards.length - used))} a month` : 'your arrangement'}</Badge> : undefined}>
+                <BoardView boards={boards} units={UNITS} names={names} onMove={move} refused={refused} />
+              </Card>
+              <Card title="Ways to share" bare>
+                <Table
+                  label="Ways to share"
+                  rows={plan.alternatives ?? []}
+                  keyOf={(way) => way.way}
+                  columns={[
+                    { title: 'Way', cell: (way) => way.way },
+                    { title: 'GPUs', cell: (way) => Object.entries(way.gpus).map(([gpu, count]) => `${number(Number(count))} × ${gpu}`).join(', ') || '–' },
+                    { title: 'A month', number: true, cell: (way) => (way.feasible ? money(way.usd_per_month) : '–'), sort: (way) => way.usd_per_month ?? 0 },
+                    { title: 'Isolates', cell: (way) => <span class="quiet">{way.isolation}</span> },
+                    { title: 'Why not', wide: true, cell: (way) => <span class="quiet">{way.why_not}</span> },
+                  ]}
+                />
+              </Card>
+              <Card title="Files" tools={<div class="actions">{FILES.map(([file, name]) => <button type="button" key={file} class="button small" aria-pressed={state.file === file} onClick={() => { change({ file }); }}>{name}</button>)}<CopyText text={String(text ?? '')} /></div>}>
+                <pre class="file" tabIndex={0}>{text}</pre>
+              </Card>
+            </div>
+          )}
+        </div>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,78 @@
+// The workloads to place: a small table that becomes the YAML `mig` reads.
+
+export interface Workload {
+  name: string;
+  memory: number; // GiB
+  load: number; // per cent of a whole GPU
+  replicas: number;
+}
+
+export const EXAMPLE: Workload[] = [
+  { name: 'intent', memory: 3, load: 6, replicas: 3 },
+  { name: 'embedder', memory: 8, load: 10, replicas: 2 },
+  { name: 'chat-small', memory: 16, load: 22, replicas: 1 },
+  { name: 'reranker', memory: 14, load: 12, replicas: 1 },
+  { name: 'summariser', memory: 34, load: 35, replicas: 1 },
+];
+
+/** "intent:3:6:3;embedder:8:10:2", as the address holds it. */
+export function encode(workloads: Workload[]): string {
+  return workloads.map((each) => [each.name, each.memory, each.load, each.replicas].join(':')).join(';');
+}
+
+export function decode(text: string): Workload[] {
+  return text.split(';').flatMap((part) => {
+    const [name, memory, load, replicas] = part.split(':');
+    const each = { name: name ?? '', memory: Number(memory), load: Number(load), replicas: Number(replicas) };
+    const sound = /^[\w.-]+$/.test(each.name) && each.memory > 0 && each.load >= 0 && Number.isInteger(each.replicas) && each.replicas > 0;
+    return sound ? [each] : [];
+  });
+}
+
+export function toYaml(workloads: Workload[]): string {
+  const lines = workloads.flatMap((each) => [`  - name: ${each.name}`, `    memory: ${String(each.memory)}GiB`, `    load: ${String(each.load)}%`, `    replicas: ${String(each.replicas)}`]);
+  return ['workloads:', ...lines, ''].join('\n');
+}
+
+export interface Piece {
+  profile: string;
+  start: number;
+  size: number;
+  workload: string;
+  replica: number;
+}
+
+export interface Board {
+  gpu: string;
+  pieces: Piece[];
+}
+
+/** "2x1g.10gb,3g.40gb" as --check takes a layout. */
+export function layoutOf(profiles: string[]): string {
+  const counts = new Map<string, number>();
+  for (const profile of profiles) counts.set(profile, (counts.get(profile) ?? 0) + 1);
+  return [...counts].map(([profile, count]) => (count > 1 ? `${String(count)}x${profile}` : profile)).join(',');
+}
+
+/** Puts a piece of one GPU onto another; where they lie is up to what --check says. */
+export function moved(boards: Board[], from: number, piece: number, to: number): Board[] | null {
+  const taken = boards[from]?.pieces[piece];
+  if (!taken || from === to || !boards[to]) return null;
+  return boards.map((board, i) => {
+    if (i === from) return { ...board, pieces: board.pieces.filter((_, j) => j !== piece) };
+    return i === to ? { ...board, pieces: [...board.pieces, taken] } : board;
+  });
+}
+
+/** Lays the pieces of a board where the answer of --check creates their profiles. */
+export function placed(board: Board, created: { profile: string; start: number; size: number }[]): Board {
+  const free = [...created];
+  return {
+    ...board,
+    pieces: board.pieces.map((piece) => {
+      const at = free.findIndex((slice) => slice.profile === piece.profile);
+      const slice = free.splice(at, 1)[0];
+      return slice ? { ...piece, start: slice.start, size: slice.size } : piece;
+    }),
+  };
+}

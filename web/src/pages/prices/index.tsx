@@ -1,0 +1,155 @@
+// What a GPU-hour costs, where and on which terms; how old each price is, and how it went.
+import * as Plot from '@observablehq/plot';
+import { useCallback, useMemo } from 'preact/hooks';
+import { askForFile, type AskFor, type Schemas } from '../../api/client';
+import { useAddress } from '../../lib/address';
+import { useAnswer } from '../../lib/answer';
+import { toCsv } from '../../lib/csv';
+import { money, number, percent } from '../../lib/format';
+import { save } from '../../lib/save';
+import { Badge, Busy, Card, CopyLink, Menu, PageHead, Problem, Stats } from '../../parts/basics';
+import { Chart } from '../../parts/chart';
+import { Checks, Combobox, type Choice } from '../../parts/fields';
+import { Table } from '../../parts/table';
+import { bestOfEach, historyOf, TERMS, type Offer } from './shapes';
+
+const DEFAULTS = { gpu: 'h100-sxm', terms: '', provider: '', community: '' };
+const COLOURS: Record<string, string> = { 'on-demand': 'var(--c1)', spot: 'var(--c2)', '1y': 'var(--c3)', '3y': 'var(--c4)' };
+const TIP = { fill: 'var(--panel)', stroke: 'var(--line-strong)' };
+
+function ByProvider(props: { offers: Offer[]; onPick: (provider: string) => void }) {
+  const draw = useCallback(
+    (): Plot.PlotOptions => {
+      const order = [...new Set([...props.offers].sort((a, b) => a.usd_per_gpu_hour - b.usd_per_gpu_hour).map((offer) => offer.provider))];
+      return {
+        height: Math.max(140, 24 * order.length + 50),
+        marginBottom: 38,
+        marginLeft: 92,
+        marginRight: 20,
+        x: { label: '$ a GPU-hour →', grid: true, zero: true, nice: true, tickFormat: (v: number) => `$${number(v)}` },
+        y: { label: null, domain: order, tickSize: 0 },
+        marks: [
+          Plot.ruleY(order, { y: (name: string) => name, stroke: 'var(--line)' }),
+          Plot.dot(props.offers, { x: 'usd_per_gpu_hour', y: 'provider', r: 5, fill: (offer: Offer) => COLOURS[offer.purchase] ?? 'var(--c8)', fillOpacity: (offer: Offer) => (offer.age_days > 180 ? 0.35 : 0.9), stroke: 'var(--panel)' }),
+          Plot.tip(props.offers, Plot.pointer({ x: 'usd_per_gpu_hour', y: 'provider', title: (offer: Offer) => `${offer.provider} ${offer.instance}\n${money(offer.usd_per_gpu_hour)} a GPU-hour, ${offer.purchase}\n${offer.region}, ${number(offer.age_days)} days old`, ...TIP })),
+        ],
+      };
+    },
+    [props.offers],
+  );
+  return <Chart title="By provider" note="The lowest price of each provider and terms. Pale dots are older than 180 days." name="prices-by-provider" rows={props.offers.map((offer) => ({ ...offer }))} draw={draw} legend={TERMS.map((term) => [term, COLOURS[term] ?? 'gray'])} onPick={(value) => { props.onPick((value as Offer).provider); }} />;
+}
+
+function History(props: { gpu: string }) {
+  const answer = useAnswer('prices', useMemo(() => ({ what: 'history', gpu: props.gpu }) as AskFor<'prices'>, [props.gpu]));
+  const rows = useMemo(() => historyOf(answer.value as Schemas['PricesHistory'] | undefined), [answer.value]);
+  const draw = useCallback(
+    (): Plot.PlotOptions => ({
+      height: 240,
+      marginLeft: 46,
+      x: { type: 'utc', label: null },
+      y: { label: '↑ $ an hour of a machine', grid: true, zero: true },
+      marks: [Plot.line(rows, { x: 'day', y: 'usd', z: 'name', stroke: (row: (typeof rows)[number]) => COLOURS[row.purchase] ?? 'var(--c8)', curve: 'step-after' }), Plot.tip(rows, Plot.pointer({ x: 'day', y: 'usd', title: (row: (typeof rows)[number]) => `${row.name}\n${money(row.usd)}`, ...TIP }))],
+    }),
+    [rows],
+  );
+  if (rows.length > 0) return <Chart title="History" name="price-history" note="From your price store" rows={rows.map((row) => ({ name: row.name, day: row.day.toISOString().slice(0, 10), usd: row.usd }))} draw={draw} />;
+  return (
+    <Card title="History">
+      {answer.busy ? <Busy /> : (
+        <p class="empty">
+          No price store with days of this GPU yet. <code>rightsize prices update</code> fetches today’s public prices, and each day it runs adds a point here.
+        </p>
+      )}
+    </Card>
+  );
+}
+
+function age(days: number) {
+  return <Badge tone={days > 180 ? 'bad' : days > 60 ? 'warn' : 'good'}>{number(days)} d</Badge>;
+}
+
+export function PricesPage() {
+  const [state, change] = useAddress(DEFAULTS);
+  const gpus = useAnswer('gpus', useMemo(() => ({}), []));
+  const choices = useMemo<Choice[]>(() => (gpus.value?.gpus ?? []).map((gpu) => ({ value: gpu.name, note: `${number((gpu.memory_bytes ?? 0) / 2 ** 30)} GiB`, words: `${gpu.name} ${gpu.vendor.toLowerCase()}` })), [gpus.value]);
+  const asked = useMemo(() => ({ gpu: state.gpu, ...(state.community === '' ? {} : { community: true }) }) as AskFor<'prices'>, [state.gpu, state.community]);
+  const answer = useAnswer('prices', asked);
+  const all = (answer.value as Schemas['Prices'] | undefined)?.prices ?? [];
+  const terms = state.terms === '' ? [...TERMS] : state.terms.split(',');
+  const shown = useMemo(() => all.filter((price) => terms.includes(price.purchase as (typeof TERMS)[number]) && (state.provider === '' || price.provider === state.provider)), [all, state.terms, state.provider]);
+  const best = useMemo(() => bestOfEach(all.filter((price) => terms.includes(price.purchase as (typeof TERMS)[number]))), [all, state.terms]);
+  const onDemand = best.filter((offer) => offer.purchase === 'on-demand').sort((a, b) => a.usd_per_gpu_hour - b.usd_per_gpu_hour);
+  const spot = best.filter((offer) => offer.purchase === 'spot').sort((a, b) => a.usd_per_gpu_hour - b.usd_per_gpu_hour)[0];
+  const first = onDemand[0];
+  const last = onDemand[onDemand.length - 1];
+  const ages = all.map((price) => price.age_days).sort((a, b) => a - b);
+  return (
+    <>
+      <PageHead title="Prices" what="What a GPU-hour costs, where, on which terms, and how old that is">
+        <CopyLink />
+        <Menu label="Export" items={[['Report (HTML)', () => { void askForFile('prices', { ...asked, what: 'compare' } as AskFor<'prices'>, 'html').then((blob) => { save('rightsize-prices.html', blob, blob.type); }); }], ['Prices (CSV)', () => { save('rightsize-prices.csv', toCsv(shown.map((price) => ({ provider: price.provider, instance: price.instance, gpu: price.gpu, gpus: price.gpus, region: price.region, purchase: price.purchase, usd_per_hour: price.usd_per_hour, usd_per_gpu_hour: price.usd_per_gpu_hour, date: price.date, source: price.source }))), 'text/csv'); }]]} />
+      </PageHead>
+      <div class="with-controls">
+        <div class="controls">
+          <section class="card fields" aria-label="The question">
+            <Combobox label="GPU" value={state.gpu} choices={choices} onChange={(gpu) => { change({ gpu, provider: '' }, true); }} />
+            <Checks label="Terms" value={state.terms} choices={TERMS} onChange={(next) => { change({ terms: next }, true); }} />
+            <Checks label="Marketplaces" value={state.community} choices={['community']} onChange={(community) => { change({ community }, true); }} />
+            {state.provider !== '' && (
+              <button type="button" class="button small" style={{ alignSelf: 'start' }} onClick={() => { change({ provider: '' }, true); }}>
+                Show every provider
+              </button>
+            )}
+          </section>
+        </div>
+        <div class="stack">
+          {answer.failed !== undefined && <Card label="What is wrong"><Problem failed={answer.failed} /></Card>}
+          {!answer.value && answer.failed === undefined && <Busy />}
+          {answer.value && (
+            <div class={`stack ${answer.busy ? 'stale' : ''}`}>
+              <section class="card hero" aria-label="The answer">
+                <p class="hero-line" data-testid="answer">
+                  {first ? `${state.gpu}: ${money(first.usd_per_gpu_hour)} a GPU-hour at ${first.provider}, on-demand` : `No on-demand price of ${state.gpu}`}
+                </p>
+                <p class="hero-sub">{number(all.length)} prices. {first && last && last !== first ? `The most expensive one asks ${number(last.usd_per_gpu_hour / first.usd_per_gpu_hour)} times as much.` : ''}</p>
+                <div style={{ marginTop: '12px' }}>
+                  <Stats
+                    items={[
+                      { name: 'On-demand from', value: first ? money(first.usd_per_gpu_hour) : '–', note: first?.provider },
+                      { name: 'Spot from', value: spot ? money(spot.usd_per_gpu_hour) : '–', note: spot && first ? `${spot.provider}, −${percent(1 - spot.usd_per_gpu_hour / first.usd_per_gpu_hour)}` : undefined },
+                      { name: 'Providers', value: number(new Set(all.map((price) => price.provider)).size) },
+                      { name: 'Median age', value: `${number(ages[Math.floor(ages.length / 2)] ?? 0)} d`, note: 'of the prices' },
+                    ]}
+                  />
+                </div>
+              </section>
+              <div class="columns">
+                <ByProvider offers={best} onPick={(provider) => { change({ provider: state.provider === provider ? '' : provider }, true); }} />
+                <History gpu={state.gpu} />
+              </div>
+              <Card title={state.provider === '' ? 'Every price' : `Prices of ${state.provider}`} note="Click a column to sort." bare>
+                <Table
+                  label="Prices"
+                  rows={shown}
+                  most={25}
+                  keyOf={(price) => `${price.provider} ${price.instance} ${price.region} ${String(price.zone)} ${price.purchase}`}
+                  columns={[
+                    { title: 'Provider', cell: (price) => price.provider, sort: (price) => price.provider },
+                    { title: 'Machine', cell: (price) => `${price.instance} (${number(price.gpus)} GPU${price.gpus === 1 ? '' : 's'})`, sort: (price) => price.instance },
+                    { title: 'Region', cell: (price) => price.region, sort: (price) => price.region },
+                    { title: 'Terms', cell: (price) => <Badge tone={price.purchase === 'on-demand' ? 'plain' : 'accent'}>{price.purchase}</Badge>, sort: (price) => price.purchase },
+                    { title: '$/GPU-h', number: true, cell: (price) => <strong>{money(price.usd_per_gpu_hour)}</strong>, sort: (price) => price.usd_per_gpu_hour },
+                    { title: '$/h', number: true, cell: (price) => money(price.usd_per_hour), sort: (price) => price.usd_per_hour },
+                    { title: 'Age', number: true, cell: (price) => age(price.age_days), sort: (price) => price.age_days },
+                    { title: 'Source', wide: true, cell: (price) => <span class="quiet">{price.source}</span> },
+                  ]}
+                />
+              </Card>
+            </div>
+          )}
+        </div>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,16 @@
+import { describe, expect, it } from 'vitest';
+import { bestOfEach, historyOf, type Price } from './shapes';
+
+const price = (provider: string, purchase: string, usd: number) => ({ provider, purchase, usd_per_gpu_hour: usd, instance: 'i', region: 'r', age_days: 1 }) as unknown as Price;
+
+describe('prices', () => {
+  it('keep the lowest of each provider and terms', () => {
+    const best = bestOfEach([price('a', 'spot', 2), price('a', 'spot', 1), price('a', 'on-demand', 3), price('b', 'spot', 5)]);
+    expect(best.map((offer) => [offer.provider, offer.purchase, offer.usd_per_gpu_hour])).toEqual([['a', 'spot', 1], ['a', 'on-demand', 3], ['b', 'spot', 5]]);
+  });
+  it('have a history where a store keeps one', () => {
+    expect(historyOf(undefined)).toEqual([]);
+    const offers = [{ provider: 'a', instance: 'i', region: 'r', zone: null, purchase: 'spot', points: [{ date: '2026-11-01', usd_per_hour: 3 }, { date: '2026-11-02', usd_per_hour: 4 }] }];
+    expect(historyOf({ schema: 'rightsize/prices-history/1', offers }).map((day) => [day.name, day.usd])).toEqual([['a i r spot', 3], ['a i r spot', 4]]);
+  });
+});

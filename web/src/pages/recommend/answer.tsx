@@ -1,0 +1,95 @@
+import type { AskFor, Plan, Schemas } from '../../api/client';
+import { duration, money, number, percent } from '../../lib/format';
+import { Badge, CopyText, Stats, type StatProps } from '../../parts/basics';
+import { commandLine } from './question';
+
+/** "4 × MI300X at runpod" */
+export function machinesOf(plan: Plan): string {
+  const where = plan.provider === 'own' ? 'your own' : `${plan.provider} ${plan.purchase}`;
+  return `${number(plan.gpus)} × ${plan.gpu} · ${where}`;
+}
+
+export function headline(plan: Plan, serving: boolean): string {
+  return serving ? `${machinesOf(plan)} — ${money(plan.usd_total)} a month` : `${machinesOf(plan)} — ${money(plan.usd_total)}, done in ${duration(plan.hours * 3600)}`;
+}
+
+const BASIS: Record<string, ['good' | 'accent' | 'warn', string]> = {
+  measured: ['good', 'measured speed'],
+  calibrated: ['good', 'calibrated speed'],
+  transferred: ['accent', 'speed from similar GPUs'],
+  specification: ['warn', 'speed from the data sheet'],
+};
+
+function stats(plan: Plan, serving: boolean): StatProps[] {
+  const shared: StatProps[] = [
+    { name: 'Machines', value: number(plan.instances), note: `${plan.instance}, ${plan.region}` },
+    { name: 'An hour', value: money(plan.usd_per_hour), note: `${money(plan.usd_per_hour / plan.gpus)} a GPU` },
+    { name: 'Bound by', value: plan.bound ?? '–', note: plan.mfu ? `MFU ${percent(plan.mfu)}` : undefined },
+    { name: 'GPU memory', value: plan.memory_bytes && plan.capacity_bytes ? percent(plan.memory_bytes / plan.capacity_bytes) : '–', note: 'of each GPU' },
+    { name: 'Settings', value: plan.precision ?? '–', note: [plan.stack, settings(plan)].filter(Boolean).join(', ') },
+  ];
+  if (serving) {
+    return [
+      { name: 'A month', value: money(plan.usd_total), note: plan.usd_per_million_tokens ? `${money(plan.usd_per_million_tokens)} / 1M output tokens` : undefined },
+      { name: `p${String(plan.slo_percentile ?? 95)} TTFT`, value: duration(plan.ttft_seconds) },
+      { name: `p${String(plan.slo_percentile ?? 95)} TPOT`, value: duration(plan.tpot_seconds) },
+      { name: 'Replicas', value: number(plan.replicas ?? 1), note: plan.utilization === undefined ? undefined : `at ${percent(plan.utilization)} of SLO capacity` },
+      ...shared,
+    ];
+  }
+  return [
+    { name: 'Total', value: money(plan.usd_total), note: `${money(plan.low)} to ${money(plan.high)}` },
+    { name: 'Time', value: duration(plan.hours * 3600), note: `${number(plan.tokens_per_second ?? 0)} tokens/s` },
+    ...shared,
+  ];
+}
+
+function settings(plan: Plan): string {
+  const parts = [`batch ${String(plan.micro_batch ?? 1)}`];
+  if ((plan.tp ?? 1) > 1) parts.push(`TP ${String(plan.tp)}`);
+  if ((plan.pp ?? 1) > 1) parts.push(`PP ${String(plan.pp)}`);
+  if ((plan.ep ?? 1) > 1) parts.push(`EP ${String(plan.ep)}`);
+  if ((plan.zero ?? 0) > 0) parts.push(`ZeRO ${String(plan.zero)}`);
+  if (plan.recompute && plan.recompute !== 'none') parts.push(`recompute ${plan.recompute}`);
+  return parts.join(', ');
+}
+
+export function AnswerCard(props: { found: Schemas['Recommend']; plan: Plan | undefined; serving: boolean; milliseconds: number; full: Schemas['Recommend'] | undefined; ask: AskFor<'recommend'> }) {
+  const { found, plan, serving, full } = props;
+  const basis = BASIS[plan?.basis ?? ''];
+  const chance = full?.confidence;
+  return (
+    <section class="card hero" aria-label="The recommendation">
+      {plan && (
+        <p class="mini" aria-hidden="true">
+          {headline(plan, serving)}
+        </p>
+      )}
+      <p class="hero-line" data-testid="answer">
+        {plan ? headline(plan, serving) : 'No plan keeps to every limit'}
+      </p>
+      <p class="hero-sub">
+        {found.what}. {plan ? `${number(found.feasible ?? 0)} feasible options of ${number(found.considered ?? 0)} looked at, re-planned in ${number(props.milliseconds)} ms.` : 'See below what would let one in.'}
+      </p>
+      <p style={{ marginTop: '8px', display: 'flex', gap: '6px', flexWrap: 'wrap', alignItems: 'center' }}>
+        {basis && <Badge tone={basis[0]}>{basis[1]}</Badge>}
+        {typeof chance === 'number' && <Badge tone={chance > 0.7 ? 'good' : 'warn'}>best GPU in {percent(chance)} of cases</Badge>}
+        {plan?.price_age_days !== undefined && <Badge tone={plan.price_age_days > 120 ? 'warn' : 'plain'}>price {number(plan.price_age_days)} days old</Badge>}
+        {(found.plans?.[0] ?? plan) !== plan && plan && <Badge tone="accent">plan {plan.rank}, not the cheapest</Badge>}
+        <CopyText text={commandLine(props.ask)} what="Copy the command" />
+      </p>
+      {(found.caveats ?? []).length + (found.warnings ?? []).length > 0 && (
+        <ul class="caveats" aria-label="Caveats">
+          {[...(found.caveats ?? []), ...(found.warnings ?? [])].map((each) => (
+            <li key={String(each)}>{String(each)}</li>
+          ))}
+        </ul>
+      )}
+      {plan && (
+        <div style={{ marginTop: '12px' }}>
+          <Stats items={stats(plan, serving)} />
+        </div>
+      )}
+    </section>
+  );
+}

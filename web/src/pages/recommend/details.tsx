@@ -1,0 +1,251 @@
+// What stands behind the picked plan, a tab each.
+import * as Plot from '@observablehq/plot';
+import { useCallback, useMemo } from 'preact/hooks';
+import type { AskFor, Plan, Schemas } from '../../api/client';
+import type { Change } from '../../lib/address';
+import { useAnswer } from '../../lib/answer';
+import { duration, gib, magnitude, money, number, percent } from '../../lib/format';
+import { Badge, Busy, CopyText, Problem, Segmented, Tabs } from '../../parts/basics';
+import { axisX, axisY } from '../../parts/axes';
+import { Chart } from '../../parts/chart';
+import { Table } from '../../parts/table';
+import { machinesOf } from './answer';
+import { changeFromFlags, isServing, type State } from './question';
+
+interface Props {
+  state: State;
+  change: Change<State>;
+  found: Schemas['Recommend'] | undefined;
+  plan: Plan | undefined;
+  ask: AskFor<'recommend'>;
+}
+
+const TABS = [['memory', 'Memory'], ['roofline', 'Roofline'], ['why', 'Why this one'], ['changes', 'What would change it'], ['rejected', 'Why not others'], ['run', 'Run it']] as const;
+type Tab = (typeof TABS)[number][0];
+
+/** The plan's own settings, as memory and estimate take them. */
+function jobOf(state: State, plan: Plan): AskFor<'memory'> {
+  const model = state.config === '' ? { model: state.model } : { model_config: state.config };
+  const shared = { ...model, job: state.job as 'train' | 'serve', precision: plan.precision, stack: plan.stack, tp: plan.tp, ...(plan.pp && plan.pp > 1 ? { pp: plan.pp } : {}) };
+  if (isServing(state)) {
+    return { ...shared, gpus: Math.max(1, Math.round(plan.gpus / (plan.replicas ?? 1))), isl: state.isl, osl: state.osl, concurrency: Math.max(1, Math.round(plan.requests_at_once ?? 1)) } as AskFor<'memory'>;
+  }
+  return { ...shared, gpus: plan.gpus, batch: plan.micro_batch, seq: state.seq, method: state.method, zero: plan.zero, recompute: plan.recompute } as AskFor<'memory'>;
+}
+
+const PART_COLOURS = ['var(--c1)', 'var(--c2)', 'var(--c3)', 'var(--c4)', 'var(--c5)', 'var(--c6)', 'var(--c7)', 'var(--c8)'];
+
+function Memory({ state, plan }: { state: State; plan: Plan }) {
+  const answer = useAnswer('memory', useMemo(() => jobOf(state, plan), [state, plan]));
+  const parts = useMemo(() => (answer.value?.parts ?? []).map((part) => ({ part: part.name, gib: part.bytes / 2 ** 30 })), [answer.value]);
+  const sizes = useMemo(() => {
+    // Many GPUs have the same memory: one line each size, named by those people ask for.
+    const bySize = new Map<number, { gib: number; names: string[]; verdict: string }>();
+    for (const fit of answer.value?.fits ?? []) {
+      const size = Math.round(fit.capacity_bytes / 2 ** 30);
+      const entry = bySize.get(size) ?? { gib: fit.capacity_bytes / 2 ** 30, names: [], verdict: fit.verdict };
+      entry.names.push(fit.gpu);
+      bySize.set(size, entry);
+    }
+    return [...bySize.values()].sort((a, b) => a.gib - b.gib);
+  }, [answer.value]);
+  const draw = useCallback(
+    (width: number): Plot.PlotOptions => {
+      const need = parts.reduce((sum, part) => sum + part.gib, 0);
+      const names = (entry: (typeof sizes)[number]) => entry.names.slice(0, width > 700 ? 4 : 2).join(', ') + (entry.names.length > (width > 700 ? 4 : 2) ? ` +${String(entry.names.length - (width > 700 ? 4 : 2))}` : '');
+      const colour: Record<string, string> = { fits: 'var(--good)', tight: 'var(--warn)', no: 'var(--line-strong)' };
+      return {
+        height: 22 * (sizes.length + 1) + 54,
+        marginLeft: 64,
+        marginRight: 16,
+        x: { label: 'GiB of one GPU →', grid: true, domain: [0, Math.max(need, ...sizes.map((size) => size.gib)) * 1.02], axis: 'top' },
+        y: { label: null, domain: ['this job', ...sizes.map((size) => `${number(size.gib)} GiB`)], tickSize: 0 },
+        color: { domain: parts.map((part) => part.part), range: PART_COLOURS },
+        marks: [
+          Plot.barX(parts, Plot.stackX({ y: () => 'this job', x: 'gib', fill: 'part', insetTop: 2, insetBottom: 2, order: null })),
+          Plot.barX(sizes, { y: (size: (typeof sizes)[number]) => `${number(size.gib)} GiB`, x: 'gib', fill: (size: (typeof sizes)[number]) => colour[size.verdict] ?? 'var(--line-strong)', fillOpacity: 0.28, insetTop: 5, insetBottom: 5, rx: 2 }),
+          Plot.text(sizes, { y: (size: (typeof sizes)[number]) => `${number(size.gib)} GiB`, x: 0, text: (size: (typeof sizes)[number]) => `${size.verdict === 'no' ? '✗' : size.verdict === 'tight' ? '≈' : '✓'} ${names(size)}`, textAnchor: 'start', dx: 6, fill: 'var(--ink)' }),
+          Plot.ruleX([need], { stroke: 'var(--ink)', strokeDasharray: '3 3' }),
+          Plot.tip(parts, Plot.pointerX(Plot.stackX({ y: () => 'this job', x: 'gib', title: (part: (typeof parts)[number]) => `${part.part}: ${number(part.gib)} GiB`, fill: 'var(--panel)', stroke: 'var(--line-strong)', order: null }))),
+        ],
+      };
+    },
+    [parts, sizes],
+  );
+  if (answer.failed !== undefined) return <Problem failed={answer.failed} />;
+  if (!answer.value) return <Busy />;
+  const per = answer.value.per_gpu;
+  return (
+    <Chart
+      title="Memory against each GPU’s capacity"
+      note={`${gib(per.device_bytes)} on each GPU as nvidia-smi shows it (${gib(per.low_bytes)} to ${gib(per.high_bytes)}), ${answer.value.basis}`}
+      name="memory"
+      rows={parts}
+      draw={draw}
+      legend={parts.map((part, i) => [`${part.part} ${number(part.gib)} GiB`, PART_COLOURS[i % PART_COLOURS.length] ?? 'gray'])}
+    />
+  );
+}
+
+interface Op {
+  name: string;
+  intensity: number;
+  rate: number;
+  seconds: number;
+  bound: string;
+}
+
+function Roofline({ state, plan }: { state: State; plan: Plan }) {
+  const asked = useMemo(() => ({ ...jobOf(state, plan), gpu: plan.gpu, roofline: true }) as AskFor<'estimate'>, [state, plan]);
+  const answer = useAnswer('estimate', asked);
+  const roof = answer.value?.roofline;
+  const ops = useMemo<Op[]>(() => (roof?.ops ?? []).filter((op) => op.flops > 0 && op.bytes > 0 && op.seconds > 0).map((op) => ({ name: op.name, intensity: op.flops / op.bytes, rate: op.flops / op.seconds, seconds: op.seconds, bound: op.bound })), [roof]);
+  const draw = useCallback((): Plot.PlotOptions => {
+    if (!roof) return { marks: [] };
+    const ridge = roof.peak_flops_per_second / roof.bandwidth_bytes_per_second;
+    const low = Math.min(0.1, ...ops.map((op) => op.intensity)) / 2;
+    const high = Math.max(ridge * 8, ...ops.map((op) => op.intensity)) * 2;
+    const line = [low, ridge, high].map((x) => ({ x, y: Math.min(roof.peak_flops_per_second, x * roof.bandwidth_bytes_per_second) }));
+    const bottom = Math.min(low * roof.bandwidth_bytes_per_second, ...ops.map((op) => op.rate)) / 1.5;
+    const powers = (from: number, to: number) => Array.from({ length: 30 }, (_, i) => 10 ** (i - 6)).filter((each) => each >= from && each <= to);
+    const largest = Math.max(...ops.map((op) => op.seconds));
+    return {
+      height: 336,
+      marginBottom: 38,
+      marginLeft: 62,
+      x: { type: 'log', domain: [low, high] },
+      y: { type: 'log', domain: [bottom, roof.peak_flops_per_second * 2] },
+      r: { range: [2.5, 16], domain: [0, largest] },
+      marks: [
+        axisX({ ticks: powers(low, high), format: magnitude, label: 'FLOP per byte, log scale →' }),
+        ...axisY({ ticks: powers(bottom, roof.peak_flops_per_second * 2), format: (value) => `${magnitude(value)}`, label: '↑ FLOP/s, log scale' }),
+        Plot.line(line, { x: 'x', y: 'y', stroke: 'var(--ink-2)', strokeWidth: 1.6 }),
+        Plot.ruleX([ridge], { stroke: 'var(--line-strong)', strokeDasharray: '3 3' }),
+        Plot.dot(ops, { x: 'intensity', y: 'rate', r: 'seconds', fill: (op: Op) => (op.bound === 'compute' ? 'var(--c1)' : 'var(--c2)'), fillOpacity: 0.65, stroke: 'var(--panel)' }),
+        Plot.tip(ops, Plot.pointer({ x: 'intensity', y: 'rate', title: (op: Op) => `${op.name}\n${duration(op.seconds)}, bound by ${op.bound}\n${number(op.intensity)} FLOP/byte, ${magnitude(op.rate)}FLOP/s`, fill: 'var(--panel)', stroke: 'var(--line-strong)' })),
+      ],
+    };
+  }, [ops, roof]);
+  if (answer.failed !== undefined) return <Problem failed={answer.failed} />;
+  if (!answer.value) return <Busy />;
+  if (ops.length === 0) return <p class="empty">No roofline for this job.</p>;
+  return <Chart title={`Operations under the roofline of ${plan.gpu}`} note="The area of a dot is its time. Left of the dashed line memory is the limit, right of it arithmetic." name="roofline" rows={ops.map((op) => ({ ...op }))} draw={draw} legend={[['compute-bound', 'var(--c1)'], ['memory-bound', 'var(--c2)']]} />;
+}
+
+function Why({ plan }: { plan: Plan }) {
+  return (
+    <ul class="stack">
+      {plan.why.map((reason) => (
+        <li class="note" key={reason}>
+          {reason}
+        </li>
+      ))}
+      <li class="note">
+        Price: {plan.price_source}, {plan.price_date}
+      </li>
+    </ul>
+  );
+}
+
+function Changes({ found, change, plan }: Props) {
+  if (!found) return <Busy what="Looking at what would change it…" />;
+  const first = found.plans?.[0] ?? plan;
+  const breakpoints = found.breakpoints ?? [];
+  const changes = found.changes ?? [];
+  return (
+    <div class="stack">
+      {breakpoints.length > 0 && (
+        <ul class="stack">
+          {breakpoints.map((each) => (
+            <li class="note" key={each.when}>
+              If {each.when}: {each.then}
+            </li>
+          ))}
+        </ul>
+      )}
+      <Table
+        label="What else could change"
+        rows={changes}
+        keyOf={(row) => row.flags}
+        columns={[
+          { title: 'Change', cell: (row) => row.what },
+          { title: 'Then', cell: (row) => machinesOf(row.plan) },
+          { title: 'Cost', number: true, cell: (row) => money(row.plan.usd_total), sort: (row) => row.plan.usd_total },
+          { title: 'Against now', number: true, cell: (row) => (first ? <Badge tone={row.plan.usd_total < first.usd_total ? 'good' : 'plain'}>{percent(row.plan.usd_total / first.usd_total - 1)}</Badge> : '–') },
+          { title: 'Effect', wide: true, cell: (row) => <span class="quiet">{row.effect}</span> },
+          {
+            title: 'Try',
+            cell: (row) => {
+              const next = changeFromFlags(row.flags);
+              return next ? (
+                <button type="button" class="button small" onClick={() => { change({ ...next, plan: '1' }, true); }}>
+                  Apply
+                </button>
+              ) : (
+                <code>{row.flags}</code>
+              );
+            },
+          },
+        ]}
+      />
+      {changes.length === 0 && <p class="empty">None of the usual changes helps.</p>}
+    </div>
+  );
+}
+
+function Rejected({ found }: Props) {
+  if (!found) return <Busy what="Looking at why the others fell out…" />;
+  return (
+    <Table
+      label="Why not these"
+      rows={found.rejected ?? []}
+      most={20}
+      keyOf={(row) => `${row.what} ${row.stage}`}
+      columns={[
+        { title: 'GPU', cell: (row) => row.what, sort: (row) => row.what },
+        { title: 'Rejected by', cell: (row) => <Badge tone={row.stage === 'price' ? 'plain' : 'warn'}>{row.stage}</Badge>, sort: (row) => row.stage },
+        { title: 'Needs', cell: (row) => row.need },
+        { title: 'Has', cell: (row) => row.have },
+        { title: 'Nearest fix', wide: true, cell: (row) => <span class="quiet">{row.nearest_fix ?? '–'}</span> },
+        { title: 'Options', number: true, cell: (row) => number(row.count), sort: (row) => row.count },
+      ]}
+    />
+  );
+}
+
+const TOOLS = [['skypilot', 'SkyPilot'], ['kubernetes', 'Kubernetes'], ['karpenter', 'Karpenter'], ['slurm', 'Slurm'], ['terraform', 'Terraform']] as const;
+
+function RunIt({ plan, ask, state, change }: Props & { plan: Plan }) {
+  const tool = TOOLS.find(([name]) => name === state.tool)?.[0] ?? 'skypilot';
+  const asked = useMemo(() => ({ ...ask, emit: tool, plan: plan.rank }), [ask, tool, plan.rank]);
+  const answer = useAnswer('recommend', asked);
+  const text = (answer.value as { emit?: Record<string, string> } | undefined)?.emit?.[tool];
+  return (
+    <div class="stack">
+      <Segmented label="Tool" value={tool} choices={TOOLS} onChange={(next) => { change({ tool: next }); }} />
+      {answer.failed !== undefined ? <Problem failed={answer.failed} /> : typeof text === 'string' ? (
+        <>
+          <div class="actions"><CopyText text={text} /></div>
+          <pre class="file" tabIndex={0}>{text}</pre>
+        </>
+      ) : <Busy />}
+    </div>
+  );
+}
+
+export function Details(props: Props) {
+  const { state, change, plan } = props;
+  const tab = (TABS.find(([name]) => name === state.tab)?.[0] ?? 'memory') as Tab;
+  return (
+    <section class="card" aria-label="About this plan">
+      <Tabs label="About this plan" value={plan ? tab : 'rejected'} choices={plan ? TABS : TABS.filter(([name]) => name === 'rejected' || name === 'changes')} onChange={(next) => { change({ tab: next }); }}>
+        {plan && tab === 'memory' && <Memory state={state} plan={plan} />}
+        {plan && tab === 'roofline' && <Roofline state={state} plan={plan} />}
+        {plan && tab === 'why' && <Why plan={plan} />}
+        {tab === 'changes' && <Changes {...props} />}
+        {(tab === 'rejected' || (!plan && tab !== 'changes')) && <Rejected {...props} />}
+        {plan && tab === 'run' && <RunIt {...props} plan={plan} />}
+      </Tabs>
+    </section>
+  );
+}

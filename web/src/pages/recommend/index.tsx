@@ -1,0 +1,85 @@
+// Which GPU for this model: the question on the left, the answer and its pictures on the right.
+import { useMemo } from 'preact/hooks';
+import type { Plan, Schemas } from '../../api/client';
+import { askForFile } from '../../api/client';
+import { useAddress } from '../../lib/address';
+import { useAnswer, useSettled } from '../../lib/answer';
+import { toCsv } from '../../lib/csv';
+import { save } from '../../lib/save';
+import { Busy, Card, CopyLink, Menu, PageHead, Problem } from '../../parts/basics';
+import { AnswerCard } from './answer';
+import { Controls } from './controls';
+import { Details } from './details';
+import { CostAgainstTime, WorkPerDollar } from './pictures';
+import { PlansTable, planRows } from './plans';
+import { DEFAULTS, isServing, question, quickQuestion } from './question';
+
+type Recommend = Schemas['Recommend'];
+
+export function Recommendation() {
+  const [state, change] = useAddress(DEFAULTS);
+  // Two answers: the plans at once while a slider moves, and everything about them when it rests.
+  const asked: Partial<typeof state> = { ...state, plan: '', tab: '', tool: '' };
+  const quickAsk = useMemo(() => quickQuestion(state), [JSON.stringify(asked)]);
+  const fullAsk = useMemo(() => question(state), [JSON.stringify(asked)]);
+  const quick = useAnswer('recommend', quickAsk, 15);
+  const full = useAnswer('recommend', useSettled(fullAsk, 500));
+  const fullIsCurrent = !full.busy && full.value !== undefined && full.value.what === quick.value?.what && !quick.busy;
+  const found: Recommend | undefined = fullIsCurrent ? full.value : quick.value;
+  const plans = found?.plans ?? [];
+  const picked: Plan | undefined = plans[Number(state.plan) - 1] ?? plans[0];
+  const serving = isServing(state);
+  const pick = (rank: number) => { change({ plan: String(rank) }, true); };
+
+  const file = (format: 'html' | 'csv' | 'md') => {
+    void askForFile('recommend', fullAsk, format).then((blob) => { save(`rightsize-recommend.${format}`, blob, blob.type); });
+  };
+  return (
+    <>
+      <PageHead title="Recommend" what="Which GPU, how many, from whom and on what terms, for the least money">
+        <CopyLink />
+        <Menu
+          label="Export"
+          items={[
+            ['Report (HTML)', () => { file('html'); }],
+            ['Decision record (Markdown)', () => { file('md'); }],
+            ['Plans (CSV)', () => { save('rightsize-plans.csv', toCsv(planRows(plans)), 'text/csv'); }],
+            ['Plans (JSON)', () => { save('rightsize-plans.json', JSON.stringify(found, null, 2), 'application/json'); }],
+          ]}
+        />
+      </PageHead>
+      <div class="with-controls">
+        <div class="controls">
+          <Controls state={state} change={change} first={plans[0]} />
+        </div>
+        <div class="stack">
+          {quick.failed !== undefined && (
+            <Card label="What is wrong">
+              <Problem failed={quick.failed} />
+            </Card>
+          )}
+          {!found && quick.failed === undefined && (
+            <Card label="Working">
+              <div class="empty">
+                <Busy what="Planning…" />
+              </div>
+            </Card>
+          )}
+          {found && (
+            <div class={`stack ${quick.failed === undefined ? '' : 'stale'}`}>
+              <AnswerCard found={found} plan={picked} serving={serving} milliseconds={quick.milliseconds} full={fullIsCurrent ? full.value : undefined} ask={fullAsk} />
+              {plans.length > 0 && (
+                <div class="columns wide-left">
+                  <CostAgainstTime found={found} serving={serving} state={state} picked={picked} onPick={pick} />
+                  <WorkPerDollar plans={plans} serving={serving} picked={picked} onPick={pick} />
+                </div>
+              )}
+              {plans.length > 0 && <PlansTable plans={plans} serving={serving} picked={picked} onPick={pick} />}
+              <Details state={state} change={change} found={fullIsCurrent ? full.value : undefined} plan={picked} ask={fullAsk} />
+            </div>
+          )}
+        </div>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,110 @@
+import * as Plot from '@observablehq/plot';
+import { useCallback, useMemo } from 'preact/hooks';
+import type { Plan, Schemas } from '../../api/client';
+import { duration, money, number, shortMoney } from '../../lib/format';
+import { axisX, axisY, MONEY_TICKS, TIME_TICKS, within } from '../../parts/axes';
+import { Chart } from '../../parts/chart';
+import { machinesOf } from './answer';
+import { planRows } from './plans';
+import type { State } from './question';
+
+interface Props {
+  found: Schemas['Recommend'];
+  serving: boolean;
+  state: State;
+  picked: Plan | undefined;
+  onPick: (rank: number) => void;
+}
+
+const time = (plan: Plan, serving: boolean) => (serving ? (plan.ttft_seconds ?? plan.mean_latency_seconds ?? 0) : plan.hours * 3600);
+
+export function CostAgainstTime({ found, serving, state, picked, onPick }: Props) {
+  const rows = useMemo(() => planRows(found.plans ?? []), [found]);
+  const draw = useCallback(
+    (width: number): Plot.PlotOptions => {
+      const plans = (found.plans ?? []).filter((plan) => time(plan, serving) > 0);
+      const front = (found.pareto ?? []).filter((plan) => time(plan, serving) > 0).sort((a, b) => time(a, serving) - time(b, serving));
+      const limit = serving ? Number(state.ttft) : Number(state.deadline);
+      const all = [...plans, ...front];
+      const times = [...all.map((plan) => time(plan, serving)), ...(limit < 40 * Math.max(...all.map((plan) => time(plan, serving))) ? [limit] : [])];
+      const costs = all.map((plan) => plan.usd_total);
+      const x: [number, number] = [Math.min(...times) / 1.25, Math.max(...times) * 1.25];
+      const y: [number, number] = [Math.min(...costs) / 1.3, Math.max(...costs) * 1.3];
+      const at = (plan: Plan) => time(plan, serving);
+      const title = (plan: Plan) => `${machinesOf(plan)}\n${plan.instance}, ${plan.region}\n${serving ? `${money(plan.usd_total)} a month, TTFT ${duration(plan.ttft_seconds)}` : `${money(plan.usd_total)}, ${duration(at(plan))}`}`;
+      return {
+        height: 300,
+        marginLeft: 50,
+        marginBottom: 36,
+        x: { type: 'log', domain: x },
+        y: { type: 'log', domain: y },
+        marks: [
+          axisX({ ticks: within(TIME_TICKS, x, width > 520 ? 7 : 4), format: duration, label: serving ? 'TTFT, log scale →' : 'time to finish, log scale →' }),
+          ...axisY({ ticks: within(MONEY_TICKS, y, 7), format: shortMoney, label: serving ? '↑ $ a month, log scale' : '↑ total cost, log scale' }),
+          ...(limit >= x[0] && limit <= x[1] ? [Plot.ruleX([limit], { stroke: 'var(--bad)', strokeDasharray: '4 3' }), Plot.text([limit], { x: (v: number) => v, frameAnchor: 'top', dy: -4, text: () => (serving ? 'limit' : 'deadline'), fill: 'var(--bad)' })] : []),
+          Plot.line(front, { x: at, y: 'usd_total', stroke: 'var(--line-strong)', curve: 'step-after' }),
+          Plot.dot(front, { x: at, y: 'usd_total', r: 3, fill: 'var(--line-strong)' }),
+          Plot.dot(plans, { x: at, y: 'usd_total', r: 5, fill: 'var(--c1)', fillOpacity: 0.8, stroke: 'var(--panel)' }),
+          Plot.text(plans.slice(0, 1), { x: at, y: 'usd_total', text: (plan: Plan) => plan.gpu, dy: -11, fill: 'var(--ink-2)', stroke: 'var(--panel)', strokeWidth: 3 }),
+          ...(picked ? [Plot.dot([picked], { x: at, y: 'usd_total', r: 8, stroke: 'var(--c2)', strokeWidth: 2 })] : []),
+          Plot.tip(plans, Plot.pointer({ x: at, y: 'usd_total', title, fill: 'var(--panel)', stroke: 'var(--line-strong)' })),
+        ],
+      };
+    },
+    [found, serving, state.ttft, state.deadline, picked],
+  );
+  return (
+    <Chart
+      title={serving ? 'Cost against TTFT' : 'Cost against time'}
+      note="Each dot a plan, the grey line the best trade-offs. Click a dot to look at it."
+      name="cost-against-time"
+      rows={rows}
+      draw={draw}
+      onPick={(value) => {
+        onPick((value as Plan).rank);
+      }}
+    />
+  );
+}
+
+/** Work for a dollar: the best plan of each provider. */
+export function WorkPerDollar(props: { plans: Plan[]; serving: boolean; picked: Plan | undefined; onPick: (rank: number) => void }) {
+  const best = useMemo(() => {
+    const kept = new Map<string, Plan>();
+    for (const plan of props.plans) {
+      if ((plan.usd_per_million_tokens ?? 0) > 0 && !kept.has(plan.provider)) kept.set(plan.provider, plan);
+    }
+    return [...kept.values()].slice(0, 9);
+  }, [props.plans]);
+  const rows = useMemo(() => best.map((plan) => ({ provider: plan.provider, gpu: plan.gpu, million_tokens_per_usd: 1 / (plan.usd_per_million_tokens ?? 1) })), [best]);
+  const draw = useCallback(
+    (): Plot.PlotOptions => {
+      const value = (plan: Plan) => 1 / (plan.usd_per_million_tokens ?? 1);
+      return {
+        height: Math.max(120, 31 * best.length + 40),
+        marginLeft: 82,
+        marginRight: 136,
+        x: { label: null, ticks: 4, grid: true, tickFormat: (v: number) => `${number(v)} M` },
+        y: { label: null, domain: best.map((plan) => plan.provider) },
+        marks: [
+          Plot.barX(best, { y: 'provider', x: value, fill: (plan: Plan) => (plan.provider === props.picked?.provider ? 'var(--c1)' : 'var(--line-strong)'), insetTop: 4, insetBottom: 4, rx: 2 }),
+          Plot.text(best, { y: 'provider', x: value, text: (plan: Plan) => `${number(value(plan))} M · ${plan.gpu}`, textAnchor: 'start', dx: 5, fill: 'var(--ink-2)' }),
+          Plot.tip(best, Plot.pointerY({ y: 'provider', x: value, title: (plan: Plan) => `${machinesOf(plan)}\n${money(plan.usd_per_million_tokens)} per 1M tokens`, fill: 'var(--panel)', stroke: 'var(--line-strong)' })),
+        ],
+      };
+    },
+    [best, props.picked],
+  );
+  return (
+    <Chart
+      title="Work per dollar by cloud"
+      note={props.serving ? 'Million output tokens for a dollar, best plan of each provider' : 'Million tokens trained for a dollar, best plan of each provider'}
+      name="work-per-dollar"
+      rows={rows}
+      draw={draw}
+      onPick={(value) => {
+        props.onPick((value as Plan).rank);
+      }}
+    />
+  );
+}

@@ -1,0 +1,59 @@
+import { useMemo } from 'preact/hooks';
+import type { Plan } from '../../api/client';
+import type { Row } from '../../lib/csv';
+import { duration, money, number } from '../../lib/format';
+import { Badge, Card } from '../../parts/basics';
+import { Table, type Column } from '../../parts/table';
+
+export function planRows(plans: Plan[]): Row[] {
+  return plans.map((plan) => ({
+    rank: plan.rank,
+    gpus: plan.gpus,
+    gpu: plan.gpu,
+    provider: plan.provider,
+    instances: plan.instances,
+    instance: plan.instance,
+    region: plan.region,
+    purchase: plan.purchase,
+    hours: plan.hours,
+    usd_per_hour: plan.usd_per_hour,
+    usd_total: plan.usd_total,
+    low_usd: plan.low,
+    high_usd: plan.high,
+    ttft_seconds: plan.ttft_seconds,
+    tpot_seconds: plan.tpot_seconds,
+    precision: plan.precision,
+    bound: plan.bound,
+    basis: plan.basis,
+    price_date: plan.price_date,
+  }));
+}
+
+export function PlansTable(props: { plans: Plan[]; serving: boolean; picked: Plan | undefined; onPick: (rank: number) => void }) {
+  const columns = useMemo(() => columnsFor(props.serving, props.plans[0]), [props.serving, props.plans]);
+  return (
+    <Card title="Ranked plans" note="The best of each provider, GPU and terms. Click one to look at it." bare>
+      <Table label="Ranked plans" columns={columns} rows={props.plans} keyOf={(plan) => String(plan.rank)} picked={String(props.picked?.rank ?? 1)} onPick={(plan) => { props.onPick(plan.rank); }} />
+    </Card>
+  );
+}
+
+function columnsFor(serving: boolean, first: Plan | undefined): Column<Plan>[] {
+  const timing: Column<Plan>[] = serving
+    ? [
+        { title: 'TTFT', number: true, cell: (plan) => duration(plan.ttft_seconds), sort: (plan) => plan.ttft_seconds ?? 0 },
+        { title: 'TPOT', number: true, cell: (plan) => duration(plan.tpot_seconds), sort: (plan) => plan.tpot_seconds ?? 0 },
+      ]
+    : [{ title: 'Time', number: true, cell: (plan) => duration(plan.hours * 3600), sort: (plan) => plan.hours }];
+  return [
+    { title: 'GPUs', cell: (plan) => `${number(plan.gpus)} × ${plan.gpu}`, sort: (plan) => plan.gpu },
+    { title: 'Provider', cell: (plan) => plan.provider, sort: (plan) => plan.provider },
+    { title: 'Machines', cell: (plan) => <span class="quiet">{`${number(plan.instances)} × ${plan.instance}`}</span> },
+    { title: 'Terms', cell: (plan) => <Badge tone={plan.purchase === 'on-demand' ? 'plain' : 'accent'}>{plan.purchase}</Badge>, sort: (plan) => plan.purchase },
+    ...timing,
+    { title: '$/h', number: true, cell: (plan) => money(plan.usd_per_hour), sort: (plan) => plan.usd_per_hour },
+    { title: serving ? 'A month' : 'Total', number: true, cell: (plan) => <strong>{money(plan.usd_total)}</strong>, sort: (plan) => plan.usd_total },
+    { title: 'vs first', number: true, cell: (plan) => (first && plan.rank !== 1 ? `+${number(100 * (plan.usd_total / first.usd_total - 1))} %` : '') },
+    { title: 'Bound by', cell: (plan) => <span class="quiet">{plan.bound ?? '–'}</span> },
+  ];
+}

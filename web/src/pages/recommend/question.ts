@@ -1,0 +1,107 @@
+// What the page asks, from what its address says.
+import type { AskFor } from '../../api/client';
+import { durationFlag } from '../../lib/format';
+
+export const DEFAULTS = {
+  job: 'train',
+  model: 'llama-3.1-8b',
+  config: '',
+  // training
+  tokens: '1B',
+  deadline: '604800', // seconds
+  seq: '2048',
+  batch: '',
+  method: 'full',
+  // serving
+  rate: '5',
+  isl: '1024',
+  osl: '256',
+  ttft: '1',
+  tpot: '0.05',
+  percentile: '95',
+  // market and limits
+  providers: '',
+  purchase: 'on-demand',
+  gpu: '',
+  regions: '',
+  budget: '',
+  maxgpus: '64',
+  precision: '',
+  price: '', // "h100-sxm=2.1": what the slider says
+  community: '',
+  // what is looked at
+  plan: '1',
+  tab: 'memory',
+  tool: 'skypilot',
+};
+export type State = typeof DEFAULTS;
+
+type Ask = AskFor<'recommend'>;
+
+function given(entries: Record<string, string | undefined>): Ask {
+  return Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined && value !== '')) as Ask;
+}
+
+export function isServing(state: State): boolean {
+  return state.job === 'serve';
+}
+
+/** How many plans to rank: services are simulated one by one, so fewer; fewer still while a slider moves. */
+const TOP = { train: { full: 16, quick: 8 }, serve: { full: 8, quick: 4 } };
+
+export function question(state: State): Ask {
+  const serving = isServing(state);
+  const shared = given({
+    job: state.job,
+    model: state.config === '' ? state.model : undefined,
+    model_config: state.config,
+    providers: state.providers,
+    purchase: state.purchase,
+    gpu: state.gpu,
+    regions: state.regions,
+    budget: state.budget,
+    precision: state.precision,
+    'max-gpus': state.maxgpus,
+  });
+  const own = serving
+    ? given({ rate: `${state.rate}/s`, isl: state.isl, osl: state.osl, 'ttft-slo': durationFlag(Number(state.ttft)), 'tpot-slo': durationFlag(Number(state.tpot)), 'slo-percentile': state.percentile })
+    : given({ tokens: state.tokens, deadline: durationFlag(Number(state.deadline)), seq: state.seq, batch: state.batch, method: state.method });
+  return {
+    ...shared,
+    ...own,
+    top: TOP[serving ? 'serve' : 'train'].full,
+    ...(state.price === '' ? {} : { price: [state.price] }),
+    ...(state.community === '' ? {} : { community: true }),
+  };
+}
+
+/** The same, quickly: without what would change, and how sure it is. */
+export function quickQuestion(state: State): Ask {
+  return { ...question(state), 'plans-only': true, top: TOP[isServing(state) ? 'serve' : 'train'].quick };
+}
+
+/** What the user would type instead. */
+export function commandLine(ask: Ask): string {
+  const words = Object.entries(ask).flatMap(([name, value]) => {
+    if (name === 'plans-only' || name === 'top') return [];
+    if (name === 'model_config') return ['--model config.json'];
+    if (value === true) return [`--${name}`];
+    const values = Array.isArray(value) ? value : [value];
+    return values.map((each) => `--${name} ${String(each)}`);
+  });
+  return ['rightsize recommend', ...words].join(' ');
+}
+
+/** "--precision fp8 --max-gpus 128" as a change of the state; null where the page has no field for it. */
+export function changeFromFlags(flags: string): Partial<State> | null {
+  const fields: Record<string, keyof State> = { precision: 'precision', method: 'method', purchase: 'purchase', 'max-gpus': 'maxgpus', providers: 'providers', gpu: 'gpu', budget: 'budget', regions: 'regions', seq: 'seq', batch: 'batch' };
+  const change: Partial<State> = {};
+  const pairs = [...flags.matchAll(/--([a-z-]+)[ =](\S+)/g)];
+  if (pairs.length === 0) return null;
+  for (const [, name, value] of pairs) {
+    const field = fields[name ?? ''];
+    if (!field || value === undefined) return null;
+    change[field] = value;
+  }
+  return change;
+}

@@ -1,0 +1,26 @@
+// Axes of logarithmic scales with ticks a person would choose. The scale's own formatter leaves most labels out.
+import * as Plot from '@observablehq/plot';
+
+export const TIME_TICKS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 300, 900, 1800, 3600, 7200, 14400, 28800, 43200, 86400, 2 * 86400, 4 * 86400, 7 * 86400, 14 * 86400, 30 * 86400, 60 * 86400];
+export const MONEY_TICKS = Array.from({ length: 9 }, (_, i) => [1, 2, 5].map((each) => each * 10 ** i)).flat();
+
+/** Those inside, thinned to at most `count`. */
+export function within(ticks: number[], [least, most]: [number, number], count: number): number[] {
+  const inside = ticks.filter((tick) => tick >= least && tick <= most);
+  const step = Math.ceil(inside.length / count);
+  return inside.filter((_, i) => i % step === 0);
+}
+
+interface AxisProps {
+  ticks: number[];
+  format: (value: number) => string;
+  label: string;
+}
+
+export function axisX({ ticks, format, label }: AxisProps): Plot.Markish {
+  return Plot.axisX(ticks, { text: format as (value: unknown) => string, label, labelAnchor: 'right', labelArrow: 'none' });
+}
+
+export function axisY({ ticks, format, label }: AxisProps): Plot.Markish[] {
+  return [Plot.gridY(ticks, { stroke: 'var(--line)', strokeOpacity: 1 }), Plot.axisY(ticks, { text: format as (value: unknown) => string, label, labelAnchor: 'top', labelArrow: 'none', tickSize: 0 })];
+}

@@ -1,0 +1,196 @@
+// Small pieces every page uses.
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { Refused } from '../api/client';
+
+export function Card(props: { title?: string; note?: string; tools?: ComponentChildren; children: ComponentChildren; bare?: boolean; label?: string }) {
+  const id = useId();
+  return (
+    <section class="card" aria-labelledby={props.title ? id : undefined} aria-label={props.title ? undefined : props.label}>
+      {props.title && (
+        <div class="card-head">
+          <div>
+            <h2 id={id}>{props.title}</h2>
+            {props.note && <p>{props.note}</p>}
+          </div>
+          {props.tools}
+        </div>
+      )}
+      {props.bare ? props.children : <div class="card-body">{props.children}</div>}
+    </section>
+  );
+}
+
+export interface StatProps {
+  name: string;
+  value: string;
+  note?: string | undefined;
+}
+
+export function Stats(props: { items: StatProps[] }) {
+  return (
+    <dl class="stats">
+      {props.items.map((item) => (
+        <div class="stat" key={item.name}>
+          <dt>{item.name}</dt>
+          <dd>
+            {item.value}
+            {item.note && <small>{item.note}</small>}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+export type Tone = 'good' | 'warn' | 'bad' | 'accent' | 'plain';
+
+export function Badge(props: { tone?: Tone; children: ComponentChildren }) {
+  return <span class={`badge ${props.tone ?? ''}`}>{props.children}</span>;
+}
+
+export function PageHead(props: { title: string; what: string; children?: ComponentChildren }) {
+  useEffect(() => {
+    document.title = `${props.title} · rightsize`;
+  }, [props.title]);
+  return (
+    <header class="page-head">
+      <div>
+        <h1>{props.title}</h1>
+        <p>{props.what}</p>
+      </div>
+      <div class="actions">{props.children}</div>
+    </header>
+  );
+}
+
+export function Problem(props: { failed: unknown }) {
+  const { failed } = props;
+  const messages = failed instanceof Refused ? failed.messages : [failed instanceof Error ? failed.message : String(failed)];
+  const hints = failed instanceof Refused ? failed.hints : [];
+  return (
+    <div class="note bad" role="alert">
+      {messages.map((message) => (
+        <p key={message}>{message}</p>
+      ))}
+      {hints.map((hint) => (
+        <p class="quiet" key={hint}>
+          {hint}
+        </p>
+      ))}
+    </div>
+  );
+}
+
+export function Busy(props: { what?: string }) {
+  return (
+    <span role="status">
+      <i class="busy" /> <span class="quiet">{props.what ?? 'Working…'}</span>
+    </span>
+  );
+}
+
+export function Segmented<T extends string>(props: { label: string; value: T; choices: readonly (readonly [T, string])[]; onChange: (value: T) => void }) {
+  return (
+    <div class="segmented" role="group" aria-label={props.label}>
+      {props.choices.map(([value, name]) => (
+        <button type="button" key={value} aria-pressed={value === props.value} onClick={() => { props.onChange(value); }}>
+          {name}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+export function Tabs<T extends string>(props: { label: string; value: T; choices: readonly (readonly [T, string])[]; onChange: (value: T) => void; children: ComponentChildren }) {
+  const id = useId();
+  const move = (event: KeyboardEvent) => {
+    const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
+    if (step === 0) return;
+    const at = props.choices.findIndex(([value]) => value === props.value);
+    const next = props.choices[(at + step + props.choices.length) % props.choices.length];
+    if (!next) return;
+    props.onChange(next[0]);
+    document.getElementById(`${id}-${next[0]}`)?.focus();
+  };
+  return (
+    <>
+      <div class="tabs" role="tablist" aria-label={props.label} onKeyDown={move}>
+        {props.choices.map(([value, name]) => (
+          <button type="button" role="tab" key={value} id={`${id}-${value}`} aria-controls={`${id}-panel`} aria-selected={value === props.value} tabIndex={value === props.value ? 0 : -1} onClick={() => { props.onChange(value); }}>
+            {name}
+          </button>
+        ))}
+      </div>
+      <div class="card-body" role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${props.value}`}>
+        {props.children}
+      </div>
+    </>
+  );
+}
+
+export function Menu(props: { label: string; items: [string, () => void][] }) {
+  const [open, setOpen] = useState(false);
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (!open) return undefined;
+    const close = (event: Event) => {
+      if (!(event instanceof KeyboardEvent && event.key !== 'Escape') && !(event instanceof MouseEvent && box.current?.contains(event.target as Node))) setOpen(false);
+    };
+    addEventListener('mousedown', close);
+    addEventListener('keydown', close);
+    return () => {
+      removeEventListener('mousedown', close);
+      removeEventListener('keydown', close);
+    };
+  }, [open]);
+  return (
+    <div class="menu" ref={box}>
+      <button type="button" class="button" aria-expanded={open} aria-haspopup="true" onClick={() => { setOpen(!open); }}>
+        {props.label} <span aria-hidden="true">▾</span>
+      </button>
+      {open && (
+        <div>
+          {props.items.map(([name, run]) => (
+            <button type="button" key={name} onClick={() => { setOpen(false); run(); }}>
+              {name}
+            </button>
+          ))}
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Copies the address: it holds the whole state. */
+export function CopyLink() {
+  const [copied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(location.href).catch(() => undefined);
+    setCopied(true);
+    setTimeout(() => { setCopied(false); }, 1500);
+  };
+  return (
+    <button type="button" class="button" onClick={() => void copy()}>
+      <span aria-live="polite">{copied ? 'Copied' : 'Copy link'}</span>
+    </button>
+  );
+}
+
+export function CopyText(props: { text: string; what?: string }) {
+  const [copied, setCopied] = useState(false);
+  return (
+    <button
+      type="button"
+      class="button small"
+      onClick={() => {
+        void navigator.clipboard.writeText(props.text).then(() => {
+          setCopied(true);
+          setTimeout(() => { setCopied(false); }, 1500);
+        });
+      }}
+    >
+      {copied ? 'Copied' : (props.what ?? 'Copy')}
+    </button>
+  );
+}

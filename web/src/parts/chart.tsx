@@ -1,0 +1,141 @@
+// A picture with its tools: hover, data as a table for those who cannot see it, files to keep.
+import * as Plot from '@observablehq/plot';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { toCsv, type Row } from '../lib/csv';
+import { number } from '../lib/format';
+import { save, savePng, saveSvg } from '../lib/save';
+import { useTheme } from './theme';
+
+export interface ChartProps {
+  title: string;
+  note?: string;
+  name: string;
+  rows: Row[];
+  draw: (width: number) => Plot.PlotOptions;
+  /** Called with what the pointer is nearest to when the picture is clicked. */
+  onPick?: (value: unknown) => void;
+  legend?: [string, string][];
+  after?: (plot: SVGSVGElement & Plot.Plot) => void;
+  children?: ComponentChildren;
+}
+
+function DataTable(props: { rows: Row[]; title: string }) {
+  const names = Object.keys(props.rows[0] ?? {});
+  return (
+    <div class="data-table" tabIndex={0} role="region" aria-label={`Data of ${props.title}`}>
+      <table>
+        <thead>
+          <tr>
+            {names.map((name) => (
+              <th key={name} scope="col">
+                {name.replace(/_/g, ' ')}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {props.rows.slice(0, 500).map((row, i) => (
+            <tr key={i}>
+              {names.map((name) => {
+                const value = row[name];
+                return (
+                  <td key={name} class={typeof value === 'number' ? 'number' : ''}>
+                    {typeof value === 'number' ? number(value, 4) : String(value ?? '–')}
+                  </td>
+                );
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function useWidth(): [preact.RefObject<HTMLDivElement>, number] {
+  const box = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    if (!box.current) return undefined;
+    const observer = new ResizeObserver(([entry]) => {
+      if (entry) setWidth(Math.floor(entry.contentRect.width));
+    });
+    observer.observe(box.current);
+    return () => { observer.disconnect(); };
+  }, []);
+  return [box, width];
+}
+
+export function Chart(props: ChartProps) {
+  const [box, width] = useWidth();
+  const [table, setTable] = useState(false);
+  const theme = useTheme();
+  const latest = useRef(props);
+  latest.current = props;
+  const svg = () => box.current?.querySelector('svg') ?? null;
+  const background = () => getComputedStyle(document.documentElement).getPropertyValue('--panel').trim();
+
+  useEffect(() => {
+    if (!box.current || width < 60) return;
+    const { onPick, after } = latest.current;
+    const plot = Plot.plot({
+      width,
+      style: { background: 'transparent', color: 'var(--ink-2)', fontSize: '11.5px' },
+      ariaLabel: latest.current.title,
+      ...latest.current.draw(width),
+    }) as SVGSVGElement & Plot.Plot;
+    const picture = plot.tagName === 'svg' ? plot : plot.querySelector('svg');
+    picture?.setAttribute('role', 'img');
+    // A picture is one thing to a screen reader; its parts have no names of their own.
+    for (const part of picture?.querySelectorAll('g[aria-label]') ?? []) part.removeAttribute('aria-label');
+    if (onPick) {
+      plot.style.cursor = 'pointer';
+      plot.addEventListener('click', () => {
+        if (plot.value !== null && plot.value !== undefined) onPick(plot.value);
+      });
+    }
+    box.current.replaceChildren(plot);
+    after?.(plot);
+  }, [width, theme, props.rows, props.draw]);
+
+  return (
+    <section class="card" aria-label={props.title}>
+      <div class="card-head">
+        <div>
+          <h2>{props.title}</h2>
+          {props.note && <p>{props.note}</p>}
+        </div>
+        <div class="chart-tools">
+          <button type="button" class="ghost" aria-pressed={table} title="The numbers as a table" onClick={() => { setTable(!table); }}>
+            Data
+          </button>
+          <button type="button" class="ghost" title="Save as CSV" onClick={() => { save(`${props.name}.csv`, toCsv(props.rows), 'text/csv'); }}>
+            CSV
+          </button>
+          <button type="button" class="ghost" title="Save as SVG" onClick={() => { const picture = svg(); if (picture) saveSvg(props.name, picture, background()); }}>
+            SVG
+          </button>
+          <button type="button" class="ghost" title="Save as PNG" onClick={() => { const picture = svg(); if (picture) void savePng(props.name, picture, background()); }}>
+            PNG
+          </button>
+        </div>
+      </div>
+      <div class="card-body">
+        {props.legend && (
+          <div class="legend">
+            {props.legend.map(([name, colour]) => (
+              <span key={name}>
+                <i style={{ background: colour }} />
+                {name}
+              </span>
+            ))}
+          </div>
+        )}
+        <div class="chart" ref={box} />
+        {props.children}
+        {table && <DataTable rows={props.rows} title={props.title} />}
+      </div>
+    </section>
+  );
+}

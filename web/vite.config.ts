@@ -1,0 +1,18 @@
+import { defineConfig } from 'vite';
+
+export default defineConfig({
+  esbuild: { jsx: 'automatic', jsxImportSource: 'preact' },
+  build: {
+    target: 'es2021',
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    rollupOptions: {
+      output: {
+        // The charts are the largest part and change least.
+        manualChunks: (id: string) => (/node_modules\/(@observablehq|d3|isoformat|interval-tree)/.test(id) ? 'charts' : undefined),
+      },
+    },
+    chunkSizeWarningLimit: 600,
+  },
+  server: { proxy: { '/api': 'http://127.0.0.1:8477', '/metrics': 'http://127.0.0.1:8477' } },
+});
