@@ -131,7 +131,7 @@ class Pricing {
     }
     if (!best) return false;
     cost_.source = best->source();
-    if (assumed) cost_.doubts.push_back(fmt::format("which GPU is not said: {} is assumed", cost_.gpu->name));
+    if (assumed) cost_.doubts.push_back(fmt::format("the file does not name the GPU: {} assumed", cost_.gpu->name));
     if (candidates.size() > 1) {
       cost_.doubts.push_back(fmt::format("several GPUs may serve it: the cheapest, {}, is counted", cost_.gpu->name));
     }
@@ -207,7 +207,7 @@ class Pricing {
     } else if (!request_.gpus.empty()) {
       cost_.doubts.push_back(fmt::format("the catalogue knows no GPU '{}' with a price", request_.gpus.front()));
     } else if (request_.unresolved.empty()) {
-      cost_.doubts.emplace_back("which GPU is not said: --gpu names one");
+      cost_.doubts.emplace_back("the file does not name the GPU: pass --gpu");
     }
   }
 

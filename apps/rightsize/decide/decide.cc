@@ -89,7 +89,7 @@ Checked<Decision> read_decision(const Flags& flags) {
 
 std::string sentence(const Decision& d, bool kept) {
   const decisions::Summary& s = d.summary;
-  std::string text = fmt::format("{}: ", kept ? decisions::label(s.id) : "Not kept");
+  std::string text = fmt::format("{}: ", kept ? decisions::label(s.id) : "Dry run");
   // An action of a fleet says itself what is done.
   text += s.choice.gpu.empty() && d.command == "fleet" ? fmt::format("{}: {}", s.workload, d.what)
                                                        : fmt::format("{} runs on {}", s.workload, s.choice.words);
@@ -115,8 +115,7 @@ Checked<Outcome> run(const Flags& flags) {
   if (report::Table table = predictions_table(decision); !table.rows.empty())
     report.blocks.emplace_back(std::move(table));
   if (!decision.summary.saving) {
-    report.blocks.emplace_back(
-        report::Paragraph{"What it saves is not known: --before says what the workload costs today."});
+    report.blocks.emplace_back(report::Paragraph{"Saving unknown: pass today's cost with --before."});
   }
   report.blocks.emplace_back(report::Paragraph{flags.dry_run
                                                    ? "Nothing was written (--dry-run)."
@@ -148,7 +147,7 @@ Run add_decide(FlagSet& command) {
   command.add_option("--why", flags->why, "the reason, for whoever asks in a year");
   command.add_option("--before", flags->before,
                      "what the workload costs today, in dollars a month (a training or offline job: a run)");
-  command.add_option("--way-back", flags->way_back, "how to undo it: a command or a sentence");
+  command.add_option("--rollback,--way-back", flags->way_back, "how to undo it: a command or a sentence");
   command.add_option("--tolerance", flags->tolerance,
                      "how far a number may be off where the plan gives no interval, e.g. 15%");
   command.add_flag("--dry-run", flags->dry_run, "show the decision, keep nothing");

@@ -100,7 +100,7 @@ Json decision_json(const Decision& d) {
   j["command"] = d.command;
   j["catalogue"] = text_or_null(d.catalogue);
   j["program"] = d.program;
-  j["way_back"] = text_or_null(d.way_back);
+  j["rollback"] = text_or_null(d.way_back);
   j["superseded_by"] = d.superseded_by == 0 ? Json(nullptr) : Json(decisions::label(d.superseded_by));
   j["cost_interval_usd"] = range_json(d.cost);
   j["saving_interval_usd"] = range_json(d.saving);
@@ -164,20 +164,20 @@ void add_record(const Decision& d, std::vector<report::Block>& blocks) {
   if (const std::string saving = show_saving(s); !saving.empty()) chosen += fmt::format(" ({})", saving);
   say(chosen + ".");
   if (!d.what.empty()) say(fmt::format("What for: {}.", d.what));
-  say(fmt::format("Why: {}", d.why.empty() ? "not said." : d.why));
+  say(fmt::format("Why: {}", d.why.empty() ? "not recorded." : d.why));
   // A title would be a heading beside the decision's own in Markdown.
   if (report::Table table = predictions_table(d); !table.rows.empty()) {
     table.title.clear();
     say("Predicted:");
     blocks.emplace_back(std::move(table));
   }
-  say(fmt::format("Way back: {}", d.way_back.empty() ? "not said." : d.way_back));
+  say(fmt::format("Rollback: {}", d.way_back.empty() ? "not recorded." : d.way_back));
   std::string inputs;
   for (const auto& [name, value] : d.request)
     inputs += fmt::format("{}--{} {}", inputs.empty() ? "" : " ", name, value);
-  say(fmt::format("Inputs: {}", inputs.empty() ? "the plan does not say." : inputs));
+  say(fmt::format("Inputs: {}", inputs.empty() ? "not in the plan." : inputs));
   say(fmt::format("Made by 'rightsize {}' {} with catalogue {}.", d.command, d.program,
-                  d.catalogue.empty() ? "(not said)" : d.catalogue));
+                  d.catalogue.empty() ? "unknown" : d.catalogue));
 }
 
 }  // namespace rightsize::app

@@ -126,8 +126,8 @@ Json checks_json(const std::vector<Check>& checks) {
 }
 
 std::string way_back(const Decision& decision) {
-  return fmt::format("Way back: {}",
-                     decision.way_back.empty() ? "not said ('decide --way-back' keeps one)." : decision.way_back);
+  return fmt::format("Rollback: {}",
+                     decision.way_back.empty() ? "not recorded ('decide --rollback' keeps one)." : decision.way_back);
 }
 
 // The state as it is in the ledger, under a first sentence.
@@ -145,7 +145,7 @@ Checked<Outcome> state_report(Ledger& ledger, const Decision& decision, std::str
   report.document = {
       {"schema", "rightsize/rollout/1"},  {"id", decisions::label(id)},
       {"workload", now.summary.workload}, {"status", name_of(now.summary.status)},
-      {"stages", stages_json(stages)},    {"way_back", now.way_back.empty() ? Json(nullptr) : Json(now.way_back)}};
+      {"stages", stages_json(stages)},    {"rollback", now.way_back.empty() ? Json(nullptr) : Json(now.way_back)}};
   if (const StageRecord* current = running(stages)) {
     const std::vector<Check> checks = check_stage(now, since(samples, *current));
     report.blocks.emplace_back(checks_table(checks));

@@ -34,9 +34,9 @@ std::string cost_sentence(const Decision& decision, const decisions::Verificatio
   const char* per = decision.summary.per == decisions::Per::kMonth ? "month" : "run";
   std::string text = fmt::format("A {} costs {} ({})", per, format_usd(found.cost->cost), found.cost->method);
   if (decision.cost) text += fmt::format(", predicted {}", format_usd(decision.cost->likely));
-  if (!found.saved) return text + ". What it saves is not known: the decision does not say what it cost before.";
+  if (!found.saved) return text + ". Saving unknown: the decision has no cost from before.";
   return text + fmt::format(
-                    ". Really saved: {} a {}{}.", format_usd(*found.saved), per,
+                    ". Actual saving: {} a {}{}.", format_usd(*found.saved), per,
                     decision.summary.saving ? fmt::format(", predicted {}", format_usd(*decision.summary.saving)) : "");
 }
 
