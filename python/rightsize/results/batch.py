@@ -8,6 +8,14 @@ from ..result import Record, Result
 
 
 @dataclasses.dataclass(frozen=True)
+class BatchLengths(Record):
+    isl: float
+    osl: float
+    isl_p95: float
+    osl_p95: float
+
+
+@dataclasses.dataclass(frozen=True)
 class BatchStepFit(Record):
     gpu: str
     tp: int
@@ -128,8 +136,9 @@ class Batch(Result):
     output_tokens_per_second: float | None = None
     step_fits: list[BatchStepFit] | None = None
     requests_left_out: int | None = None
+    lengths: BatchLengths | None = None
 
 
-Batch._fields_of = {'latency_ms': BatchPercentiles, 'half_width_ms': BatchPercentiles, 'load_curve': BatchLoadCurve, 'plan': BatchSetting, 'frontier': BatchSetting, 'unbatched': BatchSetting, 'relaxations': BatchRelaxation, 'ttft_ms': BatchPercentiles, 'tpot_ms': BatchPercentiles, 'step_fits': BatchStepFit}
+Batch._fields_of = {'latency_ms': BatchPercentiles, 'half_width_ms': BatchPercentiles, 'load_curve': BatchLoadCurve, 'plan': BatchSetting, 'frontier': BatchSetting, 'unbatched': BatchSetting, 'relaxations': BatchRelaxation, 'ttft_ms': BatchPercentiles, 'tpot_ms': BatchPercentiles, 'step_fits': BatchStepFit, 'lengths': BatchLengths}
 BatchSetting._fields_of = {'slos': BatchSlo, 'latency_ms': BatchPercentiles, 'ttft_ms': BatchPercentiles, 'tpot_ms': BatchPercentiles, 'beside': BatchBeside}
 Batch._rows = 'frontier'

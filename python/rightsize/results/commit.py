@@ -8,6 +8,16 @@ from ..result import Record, Result
 
 
 @dataclasses.dataclass(frozen=True)
+class CommitPayment(Record):
+    term: str
+    payment: str
+    usd_per_gpu_hour: float
+    monthly_usd_per_gpu_hour: float
+    upfront_usd: float
+    cheapest: bool
+
+
+@dataclasses.dataclass(frozen=True)
 class CommitFuture(Record):
     name: str
     weight: float
@@ -46,6 +56,7 @@ class Commit(Result):
     utilization: float
     terms: list[CommitTerm]
     futures: list[CommitFuture] | None = None
+    payments: list[CommitPayment] | None = None
 
 
-Commit._fields_of = {'terms': CommitTerm, 'futures': CommitFuture}
+Commit._fields_of = {'terms': CommitTerm, 'futures': CommitFuture, 'payments': CommitPayment}

@@ -8,6 +8,16 @@ from ..result import LazyEstimate, make_lazy, Record
 
 
 @dataclasses.dataclass(frozen=True)
+class EstimateMeasured(Record):
+    gpu: bool
+    vendor: bool
+    stack: bool
+    format: bool
+    family: bool
+    size: bool
+
+
+@dataclasses.dataclass(frozen=True)
 class EstimateImage(Record):
     steps: int
     guidance: bool
@@ -108,8 +118,9 @@ class Estimate(LazyEstimate):
     audio_seconds_per_request: float | None = None
     audio_hours_per_gpu_hour: float | None = None
     image_tokens: int | None = None
+    measured: EstimateMeasured | None = None
 
 
-Estimate._fields_of = {'parts': EstimatePart, 'step_interval': EstimateInterval, 'prefill_parts': EstimatePart, 'ttft_interval': EstimateInterval, 'tpot_interval': EstimateInterval, 'sweep': EstimateSweep, 'roofline': EstimateRoofline, 'image': EstimateImage}
+Estimate._fields_of = {'parts': EstimatePart, 'step_interval': EstimateInterval, 'prefill_parts': EstimatePart, 'ttft_interval': EstimateInterval, 'tpot_interval': EstimateInterval, 'sweep': EstimateSweep, 'roofline': EstimateRoofline, 'image': EstimateImage, 'measured': EstimateMeasured}
 EstimateRoofline._fields_of = {'ops': EstimateOp}
-make_lazy(Estimate, ['parts', 'step_interval', 'warnings', 'hints', 'prefill_parts', 'ttft_interval', 'tpot_interval', 'not_measured', 'sweep', 'roofline', 'image'])
+make_lazy(Estimate, ['parts', 'step_interval', 'warnings', 'hints', 'prefill_parts', 'ttft_interval', 'tpot_interval', 'not_measured', 'sweep', 'roofline', 'image', 'measured'])

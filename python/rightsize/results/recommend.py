@@ -8,6 +8,81 @@ from ..result import Record, Result
 
 
 @dataclasses.dataclass(frozen=True)
+class RecommendationMix(Record):
+    rank: int
+    gpu: str
+    gpus: int
+    provider: str
+    instance: str
+    instances: int
+    region: str
+    purchase: str
+    precision: str
+    stack: str
+    micro_batch: int
+    tp: int
+    ep: int
+    attention_dp: int
+    pp: int
+    zero: int
+    replicas: int
+    requests_at_once: float
+    requests_per_second: float
+    slo_percentile: int
+    ttft_seconds: float
+    tpot_seconds: float
+    mean_latency_seconds: float
+    utilization: float
+    busy_share: float
+    max_sequences: int
+    token_budget: int
+    output_tokens_per_second: float
+    tokens_per_second: float
+    hours: float
+    work_seconds: float
+    startup_seconds: float
+    checkpoint_seconds: float
+    rework_seconds: float
+    usd_per_hour: float
+    usd_total: float
+    usd_per_million_tokens: float
+    memory_bytes: float
+    memory_low_bytes: float
+    memory_high_bytes: float
+    capacity_bytes: float
+    bound: str
+    basis: str
+    time_factor: RecommendationInterval
+    low: float
+    high: float
+    list_usd_per_machine_hour: float
+    price_age_days: float
+    why: list[str]
+    price_source: str
+    price_date: str
+    share: float
+
+
+@dataclasses.dataclass(frozen=True)
+class RecommendationRequest(Record):
+    name: str
+    model: str
+    providers: str
+    tokens: str | None = None
+    seq: str | None = None
+    top: str | None = None
+    method: str | None = None
+    deadline: str | None = None
+    purchase: str | None = None
+    job: str | None = None
+    rate: str | None = None
+    ttft-slo: str | None = None
+    tpot-slo: str | None = None
+    epochs: str | None = None
+    dataset-samples: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
 class Assumptions(Record):
     global_batch: int
     startup_seconds: float
@@ -21,6 +96,8 @@ class Assumptions(Record):
     allow_single: bool | None = None
     isl: int | None = None
     osl: int | None = None
+    isl_p95: float | None = None
+    osl_p95: float | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,6 +123,12 @@ class Rejection(Record):
     have: str
     count: int
     nearest_fix: str | None
+
+
+@dataclasses.dataclass(frozen=True)
+class RecommendationInterval(Record):
+    low: float
+    high: float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -144,6 +227,9 @@ class Plan(Record):
     commitments: list[RecommendationCommitment] | None = None
     machines_by_hour: list[RecommendationMachinesByHour] | None = None
     scaled_usd_total: float | None = None
+    attention_dp: int | None = None
+    memory_low_bytes: float | None = None
+    time_factor: RecommendationInterval | None = None
     samples_per_second: float | None = None
 
 
@@ -166,10 +252,15 @@ class Recommendation(Result):
     assumptions: Assumptions | None = None
     considered: int | None = None
     seconds: float | None = None
+    request: RecommendationRequest | None = None
+    catalogue: str | None = None
     workloads: list[Recommendation] | None = None
+    emit: dict[str, str] | None = None
+    mix: list[RecommendationMix] | None = None
 
 
-Plan._fields_of = {'spot': RecommendationSpot, 'quota': RecommendationQuota, 'commitment': RecommendationCommitment, 'commitments': RecommendationCommitment, 'machines_by_hour': RecommendationMachinesByHour}
-Recommendation._fields_of = {'plans': Plan, 'pareto': Plan, 'rejected': Rejection, 'changes': Change, 'breakpoints': RecommendationBreakpoint, 'assumptions': Assumptions, 'workloads': Recommendation}
+Plan._fields_of = {'spot': RecommendationSpot, 'quota': RecommendationQuota, 'commitment': RecommendationCommitment, 'commitments': RecommendationCommitment, 'machines_by_hour': RecommendationMachinesByHour, 'time_factor': RecommendationInterval}
+Recommendation._fields_of = {'plans': Plan, 'pareto': Plan, 'rejected': Rejection, 'changes': Change, 'breakpoints': RecommendationBreakpoint, 'assumptions': Assumptions, 'request': RecommendationRequest, 'workloads': Recommendation, 'mix': RecommendationMix}
 Change._fields_of = {'plan': Plan}
+RecommendationMix._fields_of = {'time_factor': RecommendationInterval}
 Recommendation._rows = 'plans'

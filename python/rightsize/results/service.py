@@ -130,10 +130,10 @@ class ServiceTtftSeconds(Record):
 
 @dataclasses.dataclass(frozen=True)
 class ServiceOsl(Record):
-    mean: float
-    p50: float
-    p95: float
-    p95_bucket: ServiceInterval
+    mean: float | None
+    p50: float | None
+    p95: float | None
+    p95_bucket: ServiceInterval | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -144,10 +144,10 @@ class ServiceInterval(Record):
 
 @dataclasses.dataclass(frozen=True)
 class ServiceIsl(Record):
-    mean: float
-    p50: float
-    p95: float
-    p95_bucket: ServiceInterval
+    mean: float | None
+    p50: float | None
+    p95: float | None
+    p95_bucket: ServiceInterval | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -176,25 +176,26 @@ class ServiceService(Record):
     requests_per_second: ServiceRequestsPerSecond
     isl: ServiceIsl
     osl: ServiceOsl
-    prefix_hit: float
+    prefix_hit: float | None
     ttft_seconds: ServiceTtftSeconds
     tpot_seconds: ServiceTpotSeconds
     latency_seconds: ServiceLatencySeconds
     preemptions: None
-    running: ServiceRunning
-    waiting: ServiceWaiting
-    kv_use: ServiceKvUse
+    running: ServiceRunning | None
+    waiting: ServiceWaiting | None
+    kv_use: ServiceKvUse | None
     slo_kept: bool | None
     slo: list[ServiceSlo]
     usd_per_month: float
-    usd_per_million_output_tokens: float
+    usd_per_million_output_tokens: float | None
     price_source: str
-    headroom: float
-    calibration: ServiceCalibration
-    first_change: None
-    best: int
+    headroom: float | None
+    calibration: ServiceCalibration | None
     plans: list[ServicePlan]
-    notes: list[Any]
+    notes: list[str]
+    first_change: None = None
+    best: int | None = None
+    unexplained: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)
