@@ -1,0 +1,105 @@
+// What people outside found wrong once, held to the figures they named.
+#include <gtest/gtest.h>
+
+#include "model/presets.h"
+#include "perf/perf.h"
+
+namespace rightsize::perf {
+namespace {
+
+const Constants& constants() {
+  static const Constants kConstants = *load_constants("");
+  return kConstants;
+}
+const catalog::Catalog& facts() {
+  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
+  return kCatalog;
+}
+
+struct Asked {
+  const char* model;
+  const char* gpu;
+  model::Stack stack = model::Stack::kVllm;
+  model::Precision precision = model::Precision::kBf16;
+  int tensor = 1;
+  std::int64_t isl = 1024, osl = 1024, concurrency = 64;
+};
+
+ServeEstimate served(const Asked& a) {
+  const model::ModelShape shape = *model::find_model(a.model);
+  const catalog::Gpu& gpu = **facts().find_gpu(a.gpu);
+  model::Job job;
+  job.kind = model::JobKind::kServe;
+  job.stack = a.stack, job.precision = a.precision;
+  job.parallel.gpus = job.parallel.tensor = a.tensor;
+  job.serve.isl = a.isl, job.serve.osl = a.osl, job.serve.concurrency = a.concurrency;
+  const ServeLoad load{.kv_tokens = kv_token_capacity(shape, job, gpu), .rate = {}};
+  const auto estimate =
+      estimate_serving(constants(), work_of(shape), job, gpu_speed(constants(), gpu), default_cluster(gpu), load);
+  EXPECT_TRUE(estimate) << a.model;
+  return *estimate;
+}
+
+using model::Precision;
+using model::Stack;
+
+// 34.6 ms a token were published for this set-up where 169.6 ms were once predicted.
+TEST(Published, DeepSeekR1InFp8OnEightH200) {
+  const ServeEstimate e = served({"deepseek-r1", "h200-sxm", Stack::kSglang, Precision::kFp8, 8});
+  EXPECT_GT(in_milliseconds(e.tpot), 34.6 * 0.6);
+  EXPECT_LT(in_milliseconds(e.tpot), 34.6 * 1.6);
+}
+
+// A mixture in 8 bits reads half the bytes: it is not slower than in 16.
+TEST(Published, Fp8MixturesAreNotSlower) {
+  for (const char* gpu : {"h200-sxm", "h100-sxm", "b200-sxm"}) {
+    for (std::int64_t running : {1, 16, 128}) {
+      const auto tpot = [&](Precision p) {
+        return served({"qwen3-30b-a3b", gpu, Stack::kVllm, p, 1, 1024, 256, running}).tpot;
+      };
+      EXPECT_LE(tpot(Precision::kFp8), tpot(Precision::kBf16) * 1.05) << gpu << " " << running;
+    }
+  }
+}
+
+// gpt-oss-120b runs 1.5 to 2.1 times as fast on a B200 as on an H200.
+TEST(Published, NewerGpusAreFasterForMixtures) {
+  for (std::int64_t running : {4, 32, 64}) {
+    const auto tpot = [&](const char* gpu) {
+      return served({"gpt-oss-120b", gpu, Stack::kTrtLlm, Precision::kFp4, 1, 1024, 1024, running}).tpot;
+    };
+    const double faster = tpot("h200-sxm") / tpot("b200-sxm");
+    EXPECT_GT(faster, 1.3) << running;
+    EXPECT_LT(faster, 2.6) << running;
+  }
+}
+
+// gpt-oss-120b served 256 requests of 9,216 tokens on one B200 without a queue.
+TEST(Published, WindowedLayersKeepTheirWindowOnly) {
+  const ServeEstimate e = served({"gpt-oss-120b", "b200-sxm", Stack::kTrtLlm, Precision::kFp4, 1, 1024, 8192, 256});
+  EXPECT_FALSE(e.full);
+  EXPECT_LT(in_seconds(e.ttft), 1);
+}
+
+// Products of a long prompt stay below what the GPU can do.
+TEST(Published, PrefillStaysBelowThePeak) {
+  for (const char* gpu : {"h100-sxm", "a100-80gb-sxm", "a10g", "h200-sxm"}) {
+    const ServeEstimate e = served({"llama-3.1-8b", gpu, Stack::kVllm, Precision::kBf16, 1, 10000, 10, 1});
+    const double flops = 2 * 7.5e9 * 9500;  // of the layers; lengths drawn are 95 % of the nominal ones
+    const GpuSpeed speed = gpu_speed(constants(), **facts().find_gpu(gpu));
+    EXPECT_LT(flops / in_seconds(e.prefill) / in_flop_per_s(speed.half), 0.95) << gpu;
+  }
+}
+
+// fp8 has its own rate on GPUs nobody measured too: twice bf16 at most.
+TEST(Published, Fp8OnUnmeasuredVendorsFollowsTheGpu) {
+  const auto prefill = [&](Precision p) {
+    return served({"llama-3.1-70b", "mi300x", Stack::kVllm, p, 1, 8000, 10, 1}).prefill;
+  };
+  const double faster = prefill(Precision::kBf16) / prefill(Precision::kFp8);
+  EXPECT_GT(faster, 1.1);
+  EXPECT_LT(faster, 2.05);
+}
+
+}  // namespace
+}  // namespace rightsize::perf
