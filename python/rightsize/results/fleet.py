@@ -8,6 +8,15 @@ from ..result import Record, Result
 
 
 @dataclasses.dataclass(frozen=True)
+class FleetTimeline(Record):
+    id: str
+    start: str
+    step_seconds: float
+    activity: list[float | None]
+    idle: list[float | None]
+
+
+@dataclasses.dataclass(frozen=True)
 class FleetLabel(Record):
     name: str
     gpus: int
@@ -183,7 +192,7 @@ class FleetAction(Record):
     confidence: float
     gpus: list[str]
     moves: list[FleetMove]
-    instead_of: list[Any]
+    instead_of: list[str]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -269,9 +278,10 @@ class Fleet(Result):
     partitions: list[FleetPartition] | None = None
     states: list[FleetState] | None = None
     labels: dict[str, list[FleetLabel]] | None = None
+    timelines: list[FleetTimeline] | None = None
 
 
-Fleet._fields_of = {'totals': FleetTotals, 'ledger': FleetLedger, 'owners': FleetOwner, 'namespaces': FleetNamespace, 'workloads': FleetWorkload, 'actions': FleetAction, 'gpus': FleetGpu, 'metrics_found': FleetMetricsFound, 'jobs': FleetJobs, 'users': FleetUser, 'accounts': FleetAccount, 'partitions': FleetPartition, 'states': FleetState, 'labels': FleetLabel}
+Fleet._fields_of = {'totals': FleetTotals, 'ledger': FleetLedger, 'owners': FleetOwner, 'namespaces': FleetNamespace, 'workloads': FleetWorkload, 'actions': FleetAction, 'gpus': FleetGpu, 'metrics_found': FleetMetricsFound, 'jobs': FleetJobs, 'users': FleetUser, 'accounts': FleetAccount, 'partitions': FleetPartition, 'states': FleetState, 'labels': FleetLabel, 'timelines': FleetTimeline}
 FleetForecast._fields_of = {'too_small_share': FleetTooSmallShare, 'worst': FleetWorst}
 FleetAction._fields_of = {'forecast': FleetForecast, 'moves': FleetMove}
 FleetGpu._fields_of = {'owners': FleetOwner, 'mean': FleetMean}
