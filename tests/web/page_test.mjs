@@ -172,7 +172,7 @@ await visit('/live', 'live', async (page) => {
 });
 
 await visit('/decisions', 'decisions', async (page) => {
-  check(/saved so far by 2 decisions/.test(await answer(page)), `decisions: ${await answer(page)}`);
+  await page.getByText(/saved so far by 2 decisions/).waitFor();
   await page.getByRole('button', { name: 'D1 chat' }).click();
   await page.getByText('ttft seconds').waitFor();
 });
