@@ -8,6 +8,14 @@ const browser = await startBrowser();
 const server = await startServer(program, '--replay', 'examples/profile/train.csv', '--ledger', 'examples/decisions/ledger.db');
 const shoot = pictures(folder);
 
+/** Waits until nothing is under way, and nothing begins for a while. */
+async function settled(page) {
+  for (let calm = 0, until = Date.now() + 20000; calm < 5 && Date.now() < until; ) {
+    await page.waitForTimeout(120);
+    calm = (await page.locator('.stale, .busy').count()) === 0 ? calm + 1 : 0;
+  }
+}
+
 /** Opens a view, does something with it, and looks for what no view may have. */
 async function visit(view, name, work, options = {}) {
   const page = await browser.page(options);
@@ -16,8 +24,7 @@ async function visit(view, name, work, options = {}) {
   try {
     await page.goto(`${server.address}${view}`);
     await work(page);
-    await page.waitForTimeout(150);
-    await page.locator('.stale').waitFor({ state: 'detached' });
+    await settled(page);
     await shoot(page, name);
     for (const finding of await seriousFindings(page)) check(false, `${name}: axe: ${finding}`);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
@@ -165,7 +172,7 @@ await visit('/live', 'live', async (page) => {
 });
 
 await visit('/decisions', 'decisions', async (page) => {
-  check(/saved so far by 2 decisions/.test(await answer(page)), `decisions: ${await answer(page)}`);
+  await page.getByText(/saved so far by 2 decisions/).waitFor();
   await page.getByRole('button', { name: 'D1 chat' }).click();
   await page.getByText('ttft seconds').waitFor();
 });

@@ -192,7 +192,7 @@ class FleetAction(Record):
     confidence: float
     gpus: list[str]
     moves: list[FleetMove]
-    instead_of: list[Any]
+    instead_of: list[str]
 
 
 @dataclasses.dataclass(frozen=True)

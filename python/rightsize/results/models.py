@@ -14,6 +14,12 @@ class ModelsFamily(Record):
 
 
 @dataclasses.dataclass(frozen=True)
+class ModelsLatentAttention(Record):
+    q_rank: int
+    kv_rank: int
+
+
+@dataclasses.dataclass(frozen=True)
 class ModelsExperts(Record):
     count: int
     per_token: int
@@ -34,7 +40,7 @@ class ModelsModel(Record):
     head_dim: int
     intermediate: int
     vocabulary: float
-    context: int
+    context: int | None
     tied_embeddings: bool
     source: str | None = None
     date: str | None = None
@@ -42,6 +48,7 @@ class ModelsModel(Record):
     experts: ModelsExperts | None = None
     encoder_layers: int | None = None
     sliding_window: int | None = None
+    latent_attention: ModelsLatentAttention | None = None
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -52,6 +59,6 @@ class Models(Result):
     families: list[ModelsFamily] | None = None
 
 
-ModelsModel._fields_of = {'experts': ModelsExperts}
+ModelsModel._fields_of = {'experts': ModelsExperts, 'latent_attention': ModelsLatentAttention}
 Models._fields_of = {'models': ModelsModel, 'families': ModelsFamily}
 Models._rows = 'models'

@@ -8,6 +8,45 @@ from ..result import Record, Result
 
 
 @dataclasses.dataclass(frozen=True)
+class PricesCompareThreeYears(Record):
+    instance: str
+    region: str
+    zone: None
+    listed_usd_per_gpu_hour: float
+    low: float
+    likely: float
+    high: float
+    may_lead: bool
+    age_days: float
+
+
+@dataclasses.dataclass(frozen=True)
+class PricesCompareOneYear(Record):
+    instance: str
+    region: str
+    zone: None
+    listed_usd_per_gpu_hour: float
+    low: float
+    likely: float
+    high: float
+    may_lead: bool
+    age_days: float
+
+
+@dataclasses.dataclass(frozen=True)
+class PricesCompareSpot(Record):
+    instance: str
+    region: str
+    zone: str | None
+    listed_usd_per_gpu_hour: float
+    low: float
+    likely: float
+    high: float
+    may_lead: bool
+    age_days: float
+
+
+@dataclasses.dataclass(frozen=True)
 class PricesCompareOnDemand(Record):
     instance: str
     region: str
@@ -26,12 +65,12 @@ class PricesCompareWay(Record):
     provider: str
     gpus: int
     on_demand: PricesCompareOnDemand
-    spot: None
-    one_year: None
-    three_years: None
+    spot: PricesCompareSpot | None
+    one_year: PricesCompareOneYear | None
+    three_years: PricesCompareThreeYears | None
     interconnect: str
-    network_bytes_per_second: None
-    egress_usd_per_gb: None
+    network_bytes_per_second: float | None
+    egress_usd_per_gb: float | None
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -41,5 +80,5 @@ class PricesCompare(Result):
     ways: list[PricesCompareWay]
 
 
-PricesCompareWay._fields_of = {'on_demand': PricesCompareOnDemand}
+PricesCompareWay._fields_of = {'on_demand': PricesCompareOnDemand, 'spot': PricesCompareSpot, 'one_year': PricesCompareOneYear, 'three_years': PricesCompareThreeYears}
 PricesCompare._fields_of = {'ways': PricesCompareWay}
