@@ -57,12 +57,17 @@ def story(program, url, home):
     said.append(at('2026-02-08T00:00:00Z', 'decisions', 'list', '--status', 'rolled-back,decided'))
     assert [d['id'] for d in said[-1]['decisions']] == ['D2', 'D1'], said[-1]
     said.append(at('2026-02-08T00:00:00Z', 'decisions', 'export', 'D1'))
+    # The machine of the decision costs half as much again.
+    prices = pathlib.Path(home) / 'later' / 'prices'
+    prices.mkdir(parents=True, exist_ok=True)
+    (prices / 'gcp.csv').write_text('instance,region,purchase,price,date\ng2-standard-24,us-central1,on-demand,3USD/h,2026-02-07\n')
     server = http.server.HTTPServer(('127.0.0.1', 0), Hook)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     Hook.got = []
-    said.append(at('2026-02-08T00:00:00Z', 'decisions', 'review', '--webhook', f'http://127.0.0.1:{server.server_port}/secret', expect=(4,)))
+    said.append(at('2026-02-08T00:00:00Z', 'decisions', 'review', '--catalog', f'{home}/later', '--webhook', f'http://127.0.0.1:{server.server_port}/secret',
+                   expect=(4,)))
     server.shutdown()
-    assert said[-1]['alerts'], said[-1]
+    assert 'price' in [a['kind'] for a in said[-1]['alerts']], said[-1]
     (kind, payload), = Hook.got
     assert kind == 'application/json' and payload['text'].startswith('rightsize: ') and len(payload['attachments']) == len(said[-1]['alerts'])
     return said
