@@ -20,7 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BLESS = "--bless" in sys.argv[2:]
 NOT_RUN = re.compile(
     r"--prometheus|prices update|profile (--record \S+ )?--( |$)|--pid|rightsize top\b(?!.*--replay)|exporter|nvidia-smi"
-    r"|path/to|my-measurements|logs/|scrapes/|exports/|sacct|\brun\.csv|\bgpu\.csv|\bservice\.csv|prices import|docs/decisions|serve\b.*--port")
+    r"|path/to|my-measurements|logs/|scrapes/|exports/|sacct|\brun\.csv|\bgpu\.csv|\bservice\.csv|prices import|docs/decisions|rightsize serve\b(?!.*--openapi)|decide .*--ledger (?!examples)|rollout (?!status)")
 ENVIRONMENT = {"PATH": os.environ["PATH"], "NO_COLOR": "1", "RIGHTSIZE_TODAY": "2026-11-15", "LC_ALL": "C.UTF-8",
                "COLUMNS": "100", "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "")}
 failures = []
@@ -33,7 +33,7 @@ def documents():
 
 def run(command, folder):
     command = re.sub(r"(^|\| )rightsize\b", lambda found: f"{found.group(1)}'{PROGRAM}'", command)
-    return subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=folder, timeout=300,
+    return subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=folder, timeout=120,
                           env=ENVIRONMENT | {"HOME": str(folder)})
 
 
