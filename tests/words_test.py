@@ -10,7 +10,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 GONE = re.compile(
     r"\b(answer becomes another|first answer\b|falls out by|in the words of|nobody there|homeless|habits?|"
     r"levers?\b(?!\")|cures?\b|answer tokens|instead of 1 GPU|in no format we know|dearer|1 GPUs|1 replicas|1 machines|"
-    r"of what the replicas take|within the promise|\d a month\b|\d an hour\b|a GPU-hour costs|% sure\b|odds of running out|kv_cache  |"
+    r"of what the replicas take|promise on|stricter promise|fell out|falls out|\bdear\b|\d a month\b|\d an hour\b|a GPU-hour costs|% sure\b|odds of running out|kv_cache  |"
     r"come near by a closed-form|utilisation|in the middle\b|To be surer)",
     re.I)
 # What the article says, and the style page itself, quote the old words.

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/long_work.h"
+
 namespace rightsize {
 namespace {
 
@@ -13,6 +15,6 @@ CancelScope::CancelScope(Cancellation flag) : outer_(std::exchange(current, std:
 CancelScope::~CancelScope() { current = std::move(outer_); }
 
 Cancellation cancellation() { return current; }
-bool cancelled() { return current && current->load(std::memory_order_relaxed); }
+bool cancelled() { return LongWork::stopped() || (current && current->load(std::memory_order_relaxed)); }
 
 }  // namespace rightsize

@@ -76,8 +76,10 @@ class Search {
                                  const char* what) {
     const LongWork counted(what, configurations.size());
     std::vector<std::optional<Assessment>> runs(configurations.size());
-    in_parallel(configurations.size(), options_.threads,
-                [&](std::size_t i) { runs[i] = planner_.assess(configurations[i], length); });
+    in_parallel(configurations.size(), options_.threads, [&](std::size_t i) {
+      runs[i] = planner_.assess(configurations[i], length);
+      if (LongWork::stopped()) runs[i].reset();  // cut off in the middle
+    });
     std::vector<Ranked> ranked;
     for (auto& run : runs) {
       if (!run) continue;
@@ -139,6 +141,7 @@ class Search {
       if (LongWork::stopped()) break;
       if (!is_unbatched(planner_, one.run.configuration) || one.excess > kScreeningDoubt) continue;
       std::optional<Assessment> confirmed = planner_.assess(one.run.configuration, confirming());
+      if (LongWork::stopped()) break;
       if (confirmed && confirmed->keeps(service_)) return confirmed;
     }
     return std::nullopt;

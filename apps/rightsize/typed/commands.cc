@@ -91,7 +91,9 @@ constexpr std::string_view kStartsNothing =
     "for "
     "the tool that does";
 constexpr std::string_view kCosts =
-    "'recommend WORKLOAD.yaml' says what a workload costs, 'prices' what machines cost, 'fleet' what running GPUs cost";
+    "'recommend WORKLOAD.yaml' says what a workload costs, 'diff BEFORE AFTER' what a change of GPU requests costs, "
+    "'prices' "
+    "what machines cost";
 constexpr NotOurs kNotOurs[] = {
     {"launch", kStartsNothing},
     {"up", kStartsNothing},
