@@ -57,6 +57,7 @@ _HOMES = {
     'DecisionsRequest': 'decisions',
     'DecisionsSavingIntervalUsd': 'decisions',
     'DecisionsSpot': 'decisions',
+    'DecisionsStage': 'decisions',
     'Diff': 'diff',
     'DiffAfter': 'diff',
     'DiffBefore': 'diff',

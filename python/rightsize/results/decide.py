@@ -213,13 +213,14 @@ class DecideDecision(Record):
     command: str
     catalogue: str
     program: str
-    way_back: str | None
     superseded_by: None
     cost_interval_usd: DecideCostIntervalUsd | None
     saving_interval_usd: DecideSavingIntervalUsd | None
     predictions: list[DecidePrediction]
     request: dict[str, str]
     plan: DecidePlan
+    way_back: str | None = None
+    rollback: str | None = None
 
 
 @dataclasses.dataclass(frozen=True, repr=False)

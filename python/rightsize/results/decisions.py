@@ -8,6 +8,14 @@ from ..result import Record, Result
 
 
 @dataclasses.dataclass(frozen=True)
+class DecisionsStage(Record):
+    stage: str
+    state: str
+    by: str
+    how: str
+
+
+@dataclasses.dataclass(frozen=True)
 class DecisionsQuota(Record):
     name: str
     code: str
@@ -188,6 +196,10 @@ class DecisionsDecision(Record):
     predictions: list[DecisionsPrediction] | None = None
     request: DecisionsRequest | None = None
     plan: DecisionsPlan | None = None
+    rollback: str | None = None
+    stages: list[DecisionsStage] | None = None
+    verdict: str | None = None
+    saved_usd: float | None = None
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -198,6 +210,6 @@ class Decisions(Result):
     total: float | None = None
 
 
-DecisionsDecision._fields_of = {'cost_interval_usd': DecisionsCostIntervalUsd, 'saving_interval_usd': DecisionsSavingIntervalUsd, 'predictions': DecisionsPrediction, 'request': DecisionsRequest, 'plan': DecisionsPlan}
+DecisionsDecision._fields_of = {'cost_interval_usd': DecisionsCostIntervalUsd, 'saving_interval_usd': DecisionsSavingIntervalUsd, 'predictions': DecisionsPrediction, 'request': DecisionsRequest, 'plan': DecisionsPlan, 'stages': DecisionsStage}
 DecisionsPlan._fields_of = {'assumptions': DecisionsAssumptions, 'time_factor': DecisionsInterval, 'spot': DecisionsSpot, 'quota': DecisionsQuota, 'plan': DecisionsPlan}
 Decisions._fields_of = {'decisions': DecisionsDecision}

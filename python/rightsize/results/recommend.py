@@ -230,6 +230,7 @@ class Plan(Record):
     attention_dp: int | None = None
     memory_low_bytes: float | None = None
     time_factor: RecommendationInterval | None = None
+    disaggregated: str | None = None
     samples_per_second: float | None = None
 
 

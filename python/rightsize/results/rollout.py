@@ -34,8 +34,9 @@ class Rollout(Result):
     workload: str
     status: str
     stages: list[RolloutStage]
-    way_back: str | None
+    way_back: str | None = None
     checks: list[RolloutCheck] | None = None
+    rollback: str | None = None
 
 
 Rollout._fields_of = {'stages': RolloutStage, 'checks': RolloutCheck}
