@@ -35,7 +35,7 @@ def _text(value):
     if isinstance(value, bool):
         return 'true' if value else 'false'
     if isinstance(value, datetime.timedelta):
-        return f'{value.total_seconds()}s'
+        return f'{_text(value.total_seconds())}s'
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return os.fspath(value) if isinstance(value, os.PathLike) else str(value)

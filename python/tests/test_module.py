@@ -226,9 +226,11 @@ class Calls(unittest.TestCase):
 
         thread = threading.Thread(target=tick)
         thread.start()
-        rightsize.recommend('llama-3.1-8b', tokens='1B', deadline='7d')
-        stop.set()
-        thread.join()
+        try:
+            rightsize.recommend('llama-3.1-8b', tokens='1B', deadline='7d')
+        finally:
+            stop.set()
+            thread.join()
         self.assertGreater(len(ticks), 3)
 
     def test_reload_reads_the_overlay_again(self):

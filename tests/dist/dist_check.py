@@ -65,7 +65,7 @@ class Tarballs(Root):
         self.assertLess(time.monotonic() - began, 60)
         self.assertRegex(inside(self.root, '/rightsize/bin/rightsize', '--version'), r'rightsize [\d.]+ \(commit [0-9a-f]{12}')
         # The libraries that are loaded when they are asked for.
-        inside(self.root, '/rightsize/bin/rightsize', 'mig', '--gpu', 'h100-sxm', '/rightsize/share/rightsize/examples/mig/workloads.yaml')
+        inside(self.root, '/rightsize/bin/rightsize', 'mig', '/rightsize/share/rightsize/examples/mig/workloads.yaml', '--gpu', 'h100-sxm')
         done = subprocess.run(['bwrap', '--unshare-all', '--bind', self.root, '/', '--dev', '/dev', '--proc', '/proc', '/rightsize/bin/rightsize', 'fleet',
                                '--prometheus', 'https://127.0.0.1:9', '--tries', '1'], capture_output=True, text=True)
         self.assertEqual(done.returncode, 3)

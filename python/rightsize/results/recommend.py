@@ -64,25 +64,6 @@ class RecommendationMix(Record):
 
 
 @dataclasses.dataclass(frozen=True)
-class RecommendationRequest(Record):
-    name: str
-    model: str
-    providers: str
-    tokens: str | None = None
-    seq: str | None = None
-    top: str | None = None
-    method: str | None = None
-    deadline: str | None = None
-    purchase: str | None = None
-    job: str | None = None
-    rate: str | None = None
-    ttft-slo: str | None = None
-    tpot-slo: str | None = None
-    epochs: str | None = None
-    dataset-samples: str | None = None
-
-
-@dataclasses.dataclass(frozen=True)
 class Assumptions(Record):
     global_batch: int
     startup_seconds: float
@@ -253,7 +234,7 @@ class Recommendation(Result):
     assumptions: Assumptions | None = None
     considered: int | None = None
     seconds: float | None = None
-    request: RecommendationRequest | None = None
+    request: dict[str, str] | None = None
     catalogue: str | None = None
     workloads: list[Recommendation] | None = None
     emit: dict[str, str] | None = None
@@ -261,7 +242,7 @@ class Recommendation(Result):
 
 
 Plan._fields_of = {'spot': RecommendationSpot, 'quota': RecommendationQuota, 'commitment': RecommendationCommitment, 'commitments': RecommendationCommitment, 'machines_by_hour': RecommendationMachinesByHour, 'time_factor': RecommendationInterval}
-Recommendation._fields_of = {'plans': Plan, 'pareto': Plan, 'rejected': Rejection, 'changes': Change, 'breakpoints': RecommendationBreakpoint, 'assumptions': Assumptions, 'request': RecommendationRequest, 'workloads': Recommendation, 'mix': RecommendationMix}
+Recommendation._fields_of = {'plans': Plan, 'pareto': Plan, 'rejected': Rejection, 'changes': Change, 'breakpoints': RecommendationBreakpoint, 'assumptions': Assumptions, 'workloads': Recommendation, 'mix': RecommendationMix}
 Change._fields_of = {'plan': Plan}
 RecommendationMix._fields_of = {'time_factor': RecommendationInterval}
 Recommendation._rows = 'plans'
