@@ -269,9 +269,11 @@ std::size_t peers_left_out(const PricesFlags& flags, const market::PriceBook& bo
   if (flags.community) return 0;
   PricesFlags all = flags;
   all.community = true;
-  const Result<market::OfferFilter> with = read_filter(all, book.catalog()),
-                                    without = read_filter(flags, book.catalog());
-  return with && without ? book.offers(*with).size() - book.offers(*without).size() : 0;
+  const Result<market::OfferFilter> filter = read_filter(all, book.catalog());
+  if (!filter) return 0;
+  const std::vector<market::Offer> offers = book.offers(*filter);
+  return static_cast<std::size_t>(
+      std::count_if(offers.begin(), offers.end(), [](const market::Offer& offer) { return offer.machine->community; }));
 }
 
 // "Cheapest per GPU: $2.89/GPU-h, h100-pcie, runpod 1x_H100-PCIe_SECURE, any region, on-demand."
