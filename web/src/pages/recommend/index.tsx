@@ -26,9 +26,12 @@ export function Recommendation() {
   const full = useAnswer('recommend', useSettled(fullAsk, 500));
   const fullIsCurrent = !full.busy && full.value !== undefined && full.value.what === quick.value?.what && !quick.busy;
   const found: Recommend | undefined = fullIsCurrent ? full.value : quick.value;
-  const plans = found?.plans ?? [];
-  const picked: Plan | undefined = plans[Number(state.plan) - 1] ?? plans[0];
   const serving = isServing(state);
+  // While a slider moves only the best plan of a service is simulated again: the rest is shown as it was.
+  const before = serving && !fullIsCurrent && (found?.plans ?? []).length > 0 ? full.value : undefined;
+  const plans = (before ?? found)?.plans ?? [];
+  const first = found?.plans?.[0];
+  const picked: Plan | undefined = before ? first : (plans[Number(state.plan) - 1] ?? plans[0]);
   const pick = (rank: number) => { change({ plan: String(rank) }, true); };
 
   const file = (format: 'html' | 'csv' | 'md') => {
@@ -50,7 +53,7 @@ export function Recommendation() {
       </PageHead>
       <div class="with-controls">
         <div class="controls">
-          <Controls state={state} change={change} first={plans[0]} />
+          <Controls state={state} change={change} first={first} />
         </div>
         <div class="stack">
           {quick.failed !== undefined && (
@@ -69,12 +72,12 @@ export function Recommendation() {
             <div class={`stack ${quick.failed === undefined ? '' : 'stale'}`}>
               <AnswerCard found={found} plan={picked} serving={serving} milliseconds={quick.milliseconds} full={fullIsCurrent ? full.value : undefined} ask={fullAsk} />
               {plans.length > 0 && (
-                <div class="columns wide-left">
-                  <CostAgainstTime found={found} serving={serving} state={state} picked={picked} onPick={pick} />
+                <div class={`columns wide-left ${before ? 'stale' : ''}`}>
+                  <CostAgainstTime found={before ?? found} serving={serving} state={state} picked={picked} onPick={pick} />
                   <WorkPerDollar plans={plans} serving={serving} picked={picked} onPick={pick} />
                 </div>
               )}
-              {plans.length > 0 && <PlansTable plans={plans} serving={serving} picked={picked} onPick={pick} />}
+              {plans.length > 0 && <div class={before ? 'stale' : ''}><PlansTable plans={plans} serving={serving} picked={picked} onPick={pick} /></div>}
               <Details state={state} change={change} found={fullIsCurrent ? full.value : undefined} plan={picked} ask={fullAsk} />
             </div>
           )}
