@@ -124,23 +124,6 @@ class DecisionsPlan(Record):
 
 
 @dataclasses.dataclass(frozen=True)
-class DecisionsRequest(Record):
-    model: str
-    providers: str
-    top: str
-    deadline: str | None = None
-    method: str | None = None
-    purchase: str | None = None
-    tokens: str | None = None
-    isl: str | None = None
-    job: str | None = None
-    osl: str | None = None
-    rate: str | None = None
-    tpot-slo: str | None = None
-    ttft-slo: str | None = None
-
-
-@dataclasses.dataclass(frozen=True)
 class DecisionsPrediction(Record):
     metric: str
     low: float | None
@@ -194,7 +177,7 @@ class DecisionsDecision(Record):
     cost_interval_usd: DecisionsCostIntervalUsd | None = None
     saving_interval_usd: DecisionsSavingIntervalUsd | None = None
     predictions: list[DecisionsPrediction] | None = None
-    request: DecisionsRequest | None = None
+    request: dict[str, str] | None = None
     plan: DecisionsPlan | None = None
     rollback: str | None = None
     stages: list[DecisionsStage] | None = None
@@ -210,6 +193,6 @@ class Decisions(Result):
     total: float | None = None
 
 
-DecisionsDecision._fields_of = {'cost_interval_usd': DecisionsCostIntervalUsd, 'saving_interval_usd': DecisionsSavingIntervalUsd, 'predictions': DecisionsPrediction, 'request': DecisionsRequest, 'plan': DecisionsPlan, 'stages': DecisionsStage}
+DecisionsDecision._fields_of = {'cost_interval_usd': DecisionsCostIntervalUsd, 'saving_interval_usd': DecisionsSavingIntervalUsd, 'predictions': DecisionsPrediction, 'plan': DecisionsPlan, 'stages': DecisionsStage}
 DecisionsPlan._fields_of = {'assumptions': DecisionsAssumptions, 'time_factor': DecisionsInterval, 'spot': DecisionsSpot, 'quota': DecisionsQuota, 'plan': DecisionsPlan}
 Decisions._fields_of = {'decisions': DecisionsDecision}
