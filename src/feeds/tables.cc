@@ -94,7 +94,7 @@ Result<> read_own_csv(const Source& source, FeedSink& sink) {
     const Result<UsdPerMachineSecond> rate = parse_usd_per_machine_hour(cell("price"));
     if (row.provider.empty() || !purchase || (!bare && !rate)) {
       sink.refuse(row.provider.empty() ? "no provider: add a column or name it with --provider"
-                  : !purchase          ? "purchase is not on-demand, spot, 1y or 3y"
+                  : !purchase          ? "purchase is not on-demand, spot, 1y, 3y or capacity-block"
                                        : "price is not a number",
                   row.instance, row.line);
       continue;

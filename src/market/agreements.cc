@@ -77,7 +77,7 @@ class Reader {
   void read_terms(Agreement& made) {
     if (const std::string_view word = csv_.cell(row_, "purchase"); !word.empty()) {
       made.purchase = catalog::parse_purchase(word);
-      if (!made.purchase) wrong("purchase", fmt::format("'{}' is not on-demand, spot, 1y or 3y", word), "");
+      if (!made.purchase) wrong("purchase", fmt::format("'{}' is not on-demand, spot, 1y, 3y or capacity-block", word), "");
     }
     if (const std::string_view day = csv_.cell(row_, "until"); !day.empty()) {
       Result<Date> until = parse_date(day);

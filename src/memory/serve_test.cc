@@ -116,7 +116,7 @@ TEST(Serving, SaysWhenTheCacheIsTooSmall) {
   job.serve.concurrency = 10000;
   const catalog::Gpu gpu = gpu_of(gib(24));
   EXPECT_THAT(estimate_serving(model("llama-3.1-8b"), job, &gpu).warnings,
-              testing::Contains(testing::HasSubstr("waits in the queue")));
+              testing::Contains(testing::HasSubstr("the others queue")));
 }
 
 RC_GTEST_PROP(Serving, MemoryGrowsWithContextAndConcurrency, ()) {

@@ -146,7 +146,8 @@ Result<RequestsPerSecond> parse_rate(std::string_view text) {
     RIGHTSIZE_TRY(const double a_second, parse_number(text));
     rate = requests_per_s(a_second);
   }
-  if (rate > RequestsPerSecond{} && rate <= requests_per_s(1e9)) return rate;
+  constexpr double kLeast = 1e-9, kMost = 1e9;  // one in thirty years; a rate that vanishes has no mean
+  if (rate >= requests_per_s(kLeast) && rate <= requests_per_s(kMost)) return rate;
   return fail(bad_input(fmt::format("a rate lies above 0 and is at most 1,000,000,000 a second, not '{}'", text)));
 }
 

@@ -32,6 +32,13 @@ def answers(program, store, home):
              'diff': run('diff', '--from', '2026-11-02', '--to', '2026-11-03'),
              'list': [(p['instance'], p['region'], p['zone'], p['purchase'], p['usd_per_hour'], p['date'])
                       for p in run('--provider', 'acme', '--gpu', 'h100-sxm')['prices']]}
+    # Every command that ranks offers sees them.
+    done = subprocess.run([program, 'recommend', '--job', 'train', '--model', 'llama-3.1-8b', '--tokens', '1B', '--provider', 'acme', '--format', 'json'],
+                          capture_output=True, text=True, timeout=120,
+                          env={'HOME': home, 'PATH': os.environ['PATH'], 'RIGHTSIZE_TODAY': '2026-11-15', 'RIGHTSIZE_STORE': store})
+    assert done.returncode == 0, done.stderr
+    found['recommended'] = [(p['instance'], p['region']) for p in json.loads(done.stdout)['plans']][:1]
+    assert found['recommended'] == [('box', 'east')], found['recommended']
     found['forgotten'] = run('forget', '--before', '2026-11-03')['forgotten']
     found['after'] = run('history', '--provider', 'acme')
     return found

@@ -1,5 +1,6 @@
 #include "rightsize/input/speed_input.h"
 
+#include "rightsize/command.h"
 #include "rightsize/input/kept_facts.h"
 #include "serving/replica.h"
 
@@ -12,7 +13,7 @@ Checked<perf::Constants> open_constants(const std::string& catalog_flag) {
 
 Checked<Facts> open_facts(const std::string& catalog_flag) {
   RIGHTSIZE_TRY(std::string overlay, catalog::overlay_directory(catalog_flag));
-  RIGHTSIZE_TRY(catalog::Catalog catalog, read_catalog(overlay));
+  RIGHTSIZE_TRY(catalog::Catalog catalog, open_catalog(catalog_flag));
   RIGHTSIZE_TRY(perf::Constants constants, read_constants(overlay));
   return Facts{std::move(catalog), std::move(constants)};
 }

@@ -37,7 +37,7 @@ Result<feeds::PriceFilter> filter_of(const PricesFlags& flags, const catalog::Ca
   }
   for (const std::string& word : words_of(flags.purchase)) {
     const std::optional<catalog::Purchase> purchase = catalog::parse_purchase(word);
-    if (!purchase) return fail(bad_input(fmt::format("'{}' is not on-demand, spot, 1y or 3y", word)));
+    if (!purchase) return fail(bad_input(fmt::format("'{}' is not on-demand, spot, 1y, 3y or capacity-block", word)));
     filter.purchases.push_back(*purchase);
   }
   if (!flags.from.empty()) {
