@@ -208,7 +208,12 @@ Checked<ArrivalProcess> parse_arrivals(std::string_view text) {
   const bool bare = colon == std::string_view::npos && !kind.empty() && kind.front() >= '0' && kind.front() <= '9';
   if (bare) {
     const Result<RequestsPerSecond> rate = parse_request_rate(text);
-    parsed = rate ? Result<ArrivalProcess>(Poisson{*rate}) : fail(rate.error());
+    if (!rate)
+      parsed = fail(rate.error());
+    else if (*rate > RequestsPerSecond{})
+      parsed = Poisson{*rate};
+    else
+      parsed = fail(bad_input("a rate of arrivals must be more than nothing"));
   } else if (kind == "poisson") {
     Result<RequestsPerSecond> rate = parse_rate(trim(rest));
     parsed = rate ? Result<ArrivalProcess>(Poisson{*rate}) : fail(rate.error());

@@ -88,7 +88,7 @@ void damage(std::string& text, std::mt19937& random) {
 
 class Feeder {
  public:
-  Feeder(Target* target, std::size_t damaged) : target_(target), damaged_(damaged) {}
+  Feeder(Target* target, std::size_t damaged, bool hard) : target_(target), damaged_(damaged), hard_(hard) {}
 
   void feed(const std::string& text) {
     give(text);
@@ -96,7 +96,12 @@ class Feeder {
     for (std::size_t i = 0; i < kCuts; ++i) give(text.substr(0, text.size() * i / kCuts));
     for (std::size_t i = 0; i < damaged_ && !text.empty(); ++i) {
       std::string copy = text;
-      for (std::size_t k = 0; k <= i % 4 && !copy.empty(); ++k) damage(copy, random_);
+      for (std::size_t k = 0; k <= i % 4 && !copy.empty(); ++k) {
+        if (hard_)
+          damage(copy, random_);
+        else
+          copy[random_() % copy.size()] = static_cast<char>(random_());
+      }
       give(copy);
     }
   }
@@ -110,6 +115,7 @@ class Feeder {
 
   Target* target_;
   std::size_t damaged_, given_ = 0;
+  bool hard_;
   std::mt19937 random_{1};
 };
 
@@ -126,7 +132,7 @@ int main(int argc, char** argv) {
   std::sort(files.begin(), files.end());
   constexpr std::size_t kUsual = 300;
   const std::size_t wanted = argc == 4 ? std::strtoul(argv[3], nullptr, 10) : kUsual * files.size();
-  Feeder feeder(target, files.empty() ? 0 : (wanted + files.size() - 1) / files.size());
+  Feeder feeder(target, files.empty() ? 0 : (wanted + files.size() - 1) / files.size(), argc == 4);
   for (const std::filesystem::path& file : files) {
     rightsize::Result<std::string> text = rightsize::read_file(file.string());
     if (!text) return 1;
