@@ -219,7 +219,6 @@ class DecideDecision(Record):
     predictions: list[DecidePrediction]
     request: dict[str, str]
     plan: DecidePlan
-    way_back: str | None = None
     rollback: str | None = None
 
 

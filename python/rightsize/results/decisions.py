@@ -172,7 +172,6 @@ class DecisionsDecision(Record):
     command: str | None = None
     catalogue: str | None = None
     program: str | None = None
-    way_back: str | None = None
     superseded_by: None = None
     cost_interval_usd: DecisionsCostIntervalUsd | None = None
     saving_interval_usd: DecisionsSavingIntervalUsd | None = None

@@ -34,7 +34,6 @@ class Rollout(Result):
     workload: str
     status: str
     stages: list[RolloutStage]
-    way_back: str | None = None
     checks: list[RolloutCheck] | None = None
     rollback: str | None = None
 
