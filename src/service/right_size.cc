@@ -260,10 +260,7 @@ class Sizing {
     plans.erase(std::unique(plans.begin(), plans.end(), same), plans.end());
     // A month that is less than a percent cheaper is no reason to change anything.
     const auto saves = [&](const SizedPlan& p) { return !d_.month || p.month < *d_.month * 0.99; };
-    if (!result_.unexplained.empty()) {
-      result_.headroom.reset();
-      return;
-    }
+    if (!result_.unexplained.empty()) return;
     for (std::size_t i = 0; i < plans.size(); ++i) {
       if (!saves(plans[i])) continue;
       if (!result_.best) result_.best = i;

@@ -108,18 +108,18 @@ Checked<std::vector<SweepRow>> run_sweep(const catalog::Catalog& catalog, const 
   return rows;
 }
 
-// A speed is worth nothing where the job would run out of memory: no feasible answer, as for serving.
-int warn_of_memory(report::Report& report, const SpeedInput& input) {
-  if (input.job.kind != model::JobKind::kTrain) return kDone;
+// The speed was asked for and is given; what is predicted of memory stands beside it. Runs that were published as done
+// are called too large now and then: no reason to withhold their speed.
+void warn_of_memory(report::Report& report, const SpeedInput& input) {
+  if (input.job.kind != model::JobKind::kTrain) return;
   const memory::MemoryNeed need = memory::estimate_memory(input.model, input.job, input.gpu);
-  if (memory::fits(need, *input.gpu).verdict != memory::Verdict::kNo) return kDone;
+  if (memory::fits(need, *input.gpu).verdict != memory::Verdict::kNo) return;
   const std::string text = fmt::format(
       "it would run out of memory: {} are needed on each GPU and {} has {}; 'rightsize memory' says what "
       "frees some",
       format_bytes(need.device), input.gpu->name, format_bytes(input.gpu->capacity()));
   report.document["warnings"].push_back(text);
   report.blocks.emplace_back(report::Paragraph{"warning: " + text + "."});
-  return kNoFeasibleAnswer;
 }
 
 Checked<Outcome> run(const Flags& flags) {
@@ -137,7 +137,7 @@ Checked<Outcome> run(const Flags& flags) {
     return outcome;
   }
   outcome.report = report_of(input, *estimate);
-  outcome.exit_code = warn_of_memory(outcome.report, input);
+  warn_of_memory(outcome.report, input);
   if (!flags.sweep.empty()) {
     RIGHTSIZE_TRY(Sweep sweep, parse_sweep(flags.sweep));
     RIGHTSIZE_TRY(std::vector<SweepRow> rows, run_sweep(catalog, constants, flags, sweep));
