@@ -8,6 +8,7 @@
 
 #include "fleet/promql.h"
 #include "fleet/scan.h"
+#include "service/questions.h"
 
 namespace rightsize::service {
 namespace {
@@ -56,10 +57,9 @@ void take_gpus(const std::vector<fleet::GpuUse>& gpus, ServiceReading& service) 
 
 void add_gpus(const ServerSource& source, double from, double until, fleet::PrometheusClient& client,
               ServicesRead& all) {
-  std::string pods;
-  for (const ServiceReading& service : all.services) {
-    for (const std::string& pod : service.replicas) pods += (pods.empty() ? "" : "|") + fleet::escape_regex(pod);
-  }
+  std::vector<std::string> pods;
+  for (const ServiceReading& service : all.services)
+    pods.insert(pods.end(), service.replicas.begin(), service.replicas.end());
   const std::string gpu_names = "DCGM_.*|nvidia_.*";
   Result<std::vector<std::string>> labels =
       client.list("/api/v1/labels", {{"match[]", fmt::format("{{__name__=~\"{}\"{}{}}}", gpu_names,
@@ -77,7 +77,7 @@ void add_gpus(const ServerSource& source, double from, double until, fleet::Prom
   options.url = source.url, options.auth = source.auth, options.policy = source.policy;
   options.window = seconds(until - from), options.end = unix_seconds(until);
   options.matchers = fmt::format("{}{}{}=~\"{}\"", source.matchers, source.matchers.empty() ? "" : ",", label,
-                                 fleet::escape_quoted(pods));
+                                 fleet::escape_quoted(any_of(pods)));
   Result<fleet::Scan> scan = fleet::scan_server(options);
   if (!scan) {
     all.notes.push_back("GPUs: " + scan.error().message);

@@ -1,6 +1,7 @@
 #include "service/questions.h"
 
 #include <functional>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -33,14 +34,29 @@ std::string summed(const Selection& s, const std::vector<PublishedMetric>& names
 
 }  // namespace
 
+std::string any_of(const std::vector<std::string>& ids) {
+  constexpr std::size_t kShort = 2'000;  // servers take queries of 16 kB; a query names its replicas up to twice
+  std::map<std::string, std::vector<std::string>> ends;
+  std::string plain;
+  for (const std::string& id : ids) {
+    plain += (plain.empty() ? "" : "|") + fleet::escape_regex(id);
+    const std::size_t dash = id.rfind('-');
+    const std::size_t cut = dash == std::string::npos ? 0 : dash + 1;
+    ends[id.substr(0, cut)].push_back(fleet::escape_regex(id.substr(cut)));
+  }
+  if (plain.size() <= kShort) return plain;
+  std::string text;
+  for (const auto& [begin, rest] : ends)
+    text += fmt::format("{}{}({})", text.empty() ? "" : "|", fleet::escape_regex(begin), fmt::join(rest, "|"));
+  return text;
+}
+
 std::string series_of(const Selection& s, const std::string& name, std::string_view matcher) {
   std::string all = s.matchers;
   auto add = [&](const std::string& text) { all += (all.empty() ? "" : ",") + text; };
   if (!s.space_label.empty()) add(fmt::format("{}=\"{}\"", s.space_label, fleet::escape_quoted(s.space)));
   if (!s.model_label.empty()) add(fmt::format("{}=\"{}\"", s.model_label, fleet::escape_quoted(s.model)));
-  std::string ids;
-  for (const std::string& id : s.ids) ids += (ids.empty() ? "" : "|") + fleet::escape_regex(id);
-  if (!s.id_label.empty()) add(fmt::format("{}=~\"{}\"", s.id_label, fleet::escape_quoted(ids)));
+  if (!s.id_label.empty()) add(fmt::format("{}=~\"{}\"", s.id_label, fleet::escape_quoted(any_of(s.ids))));
   if (!matcher.empty()) add(std::string(matcher));
   return fmt::format("{}{{{}}}", name, all);
 }

@@ -18,6 +18,9 @@ struct Selection {
 };
 
 // name{matchers, namespace="x", pod=~"a|b", ...}
+// A regular expression of exactly these pods or instances; what their names have in common is said once.
+std::string any_of(const std::vector<std::string>& ids);
+
 std::string series_of(const Selection& selection, const std::string& name, std::string_view matcher = {});
 
 // What a signal grew by in the last `range` seconds, all replicas together: one number, or one a bucket. `part` is

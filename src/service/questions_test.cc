@@ -1,5 +1,7 @@
 #include "service/questions.h"
 
+#include <regex>
+
 #include <gtest/gtest.h>
 
 namespace rightsize::service {
@@ -33,6 +35,17 @@ TEST(Questions, ModelsOfAnEnsembleAreOneRequest) {
   const Selection bare{"", "", "", "pod", {"a"}, "", ""};
   EXPECT_EQ(growth(bare, metrics_of(Engine::kTriton, Signal::kRequests, kNames), "", 3600),
             "sum (max by (pod) (increase(nv_inference_request_success{pod=~\"a\"}[1h])))");
+}
+
+TEST(Questions, AThousandReplicasAreNamedExactlyAndShortly) {
+  std::vector<std::string> pods;
+  for (int i = 0; i < 1000; ++i) pods.push_back("chat.v2-7d4b9c6f5-" + std::to_string(10'000 + i));
+  const std::string text = any_of(pods);
+  EXPECT_LT(text.size(), 8'000U);
+  const std::regex all(text);
+  for (const std::string& pod : pods) ASSERT_TRUE(std::regex_match(pod, all)) << pod;
+  EXPECT_FALSE(std::regex_match("chat.v2-7d4b9c6f5-11000", all));
+  EXPECT_FALSE(std::regex_match("chatxv2-7d4b9c6f5-10001", all));
 }
 
 }  // namespace
