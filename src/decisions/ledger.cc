@@ -1,14 +1,13 @@
 #include "decisions/ledger.h"
 
-#include <cstdlib>
 #include <filesystem>
 
 #include <fmt/format.h>
 
+#include "base/json.h"
 #include "base/located_json.h"
 #include "base/parse_units.h"
 #include "base/suggest.h"
-#include "decisions/json.h"
 #include "decisions/tables.h"
 
 namespace rightsize::decisions {
@@ -153,17 +152,7 @@ Result<Ledger> no_ledger(const std::string& name) {
 
 }  // namespace
 
-std::string Ledger::url(std::string_view flag) {
-  const auto variable = [](const char* name) {
-    const char* value = std::getenv(name);
-    return std::string(value == nullptr ? "" : value);
-  };
-  if (!flag.empty()) return std::string(flag);
-  if (std::string named = variable("RIGHTSIZE_LEDGER"); !named.empty()) return named;
-  if (const std::string data = variable("XDG_DATA_HOME"); !data.empty()) return data + "/rightsize/decisions.db";
-  const std::string home = variable("HOME");
-  return home.empty() ? "" : home + "/.local/share/rightsize/decisions.db";
-}
+std::string Ledger::url(std::string_view flag) { return store::usual_place(flag, "RIGHTSIZE_LEDGER", "decisions.db"); }
 
 Result<Ledger> Ledger::open(const std::string& url, store::Access access, Seconds wait) {
   if (url.empty()) {

@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "base/copy_json.h"
 #include "base/located_json.h"
 #include "base/parse_units.h"
 #include "base/suggest.h"
-#include "decisions/json.h"
 
 namespace rightsize::decisions {
 namespace {

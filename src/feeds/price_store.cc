@@ -1,7 +1,6 @@
 #include "feeds/price_store.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <set>
 #include <tuple>
@@ -244,17 +243,7 @@ class Saving {
 
 }  // namespace
 
-std::string PriceStore::url(std::string_view flag) {
-  const auto variable = [](const char* name) {
-    const char* value = std::getenv(name);
-    return std::string(value == nullptr ? "" : value);
-  };
-  if (!flag.empty()) return std::string(flag);
-  if (std::string named = variable("RIGHTSIZE_STORE"); !named.empty()) return named;
-  if (const std::string data = variable("XDG_DATA_HOME"); !data.empty()) return data + "/rightsize/prices.db";
-  const std::string home = variable("HOME");
-  return home.empty() ? "" : home + "/.local/share/rightsize/prices.db";
-}
+std::string PriceStore::url(std::string_view flag) { return store::usual_place(flag, "RIGHTSIZE_STORE", "prices.db"); }
 
 Result<PriceStore> PriceStore::open(const std::string& url) {
   if (url.empty())

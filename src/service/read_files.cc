@@ -295,14 +295,7 @@ class FileReader : public telemetry::SeriesSink {
   }
 
   static void fill_hours(const std::vector<const Series*>& all, ServiceReading& r) {
-    struct Wanted {
-      Signal signal;
-      std::optional<double> HourReading::*mean;
-    };
-    for (const Wanted& wanted : {Wanted{Signal::kInterToken, &HourReading::tpot},
-                                 {Signal::kTpot, &HourReading::tpot},
-                                 {Signal::kTtft, &HourReading::ttft},
-                                 {Signal::kPrefill, &HourReading::prefill}}) {
+    for (const HourlyMean& wanted : kHourlyMeans) {
       std::vector<double> sums(r.hours.size(), 0.0), counts(r.hours.size(), 0.0);
       for (const Series* one : of(all, wanted.signal)) {
         if (one->part == "_sum") spread_increase(one->points, r.from, kHour, sums);

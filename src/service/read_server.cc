@@ -299,14 +299,7 @@ class ServerReader {
       return client_->range(growth(f.selection, names, part, kHour), unix_seconds(from_ + kHour), unix_seconds(until_),
                             seconds(kHour));
     };
-    struct Wanted {
-      Signal signal;
-      std::optional<double> HourReading::*mean;
-    };
-    for (const Wanted& wanted : {Wanted{Signal::kInterToken, &HourReading::tpot},
-                                 {Signal::kTpot, &HourReading::tpot},
-                                 {Signal::kTtft, &HourReading::ttft},
-                                 {Signal::kPrefill, &HourReading::prefill}}) {
+    for (const HourlyMean& wanted : kHourlyMeans) {
       const std::vector<PublishedMetric> names = metrics_of(f.reading.engine, wanted.signal, names_);
       if (names.empty() || f.reading.histogram(wanted.signal) == nullptr) continue;
       auto sums = hourly(names, "_sum"), counts = hourly(names, "_count");

@@ -37,6 +37,16 @@ struct GpuReading {
   std::optional<double> activity;  // mean share of time with work
 };
 
+// The means of an hour and the histograms they are of; of two for one mean the later counts.
+struct HourlyMean {
+  Signal signal;
+  std::optional<double> HourReading::*mean;
+};
+inline constexpr HourlyMean kHourlyMeans[] = {{Signal::kInterToken, &HourReading::tpot},
+                                              {Signal::kTpot, &HourReading::tpot},
+                                              {Signal::kTtft, &HourReading::ttft},
+                                              {Signal::kPrefill, &HourReading::prefill}};
+
 struct ServiceReading {
   std::string space, workload;  // Kubernetes namespace, the pods' common name; or the job
   std::string model;            // as served; empty: the engine does not say

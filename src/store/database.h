@@ -100,4 +100,8 @@ class Transaction {
 Result<std::unique_ptr<Database>> open_sqlite(const std::string& path, Access access);
 Result<std::unique_ptr<Database>> open_postgres(const std::string& url);
 
+// Where a database of ours lies: what the flag names, else the environment variable, else the file in the user's XDG
+// data folder; empty where there is no home.
+std::string usual_place(std::string_view flag, const char* variable, const char* file);
+
 }  // namespace rightsize::store

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "base/copy_json.h"
 #include "base/format.h"
 #include "base/located_json.h"
 #include "decisions/clock.h"
-#include "decisions/json.h"
 
 namespace rightsize::app {
 
@@ -116,7 +116,7 @@ Json decision_json(const Decision& d) {
   j["request"] = Json::object();
   for (const auto& [name, value] : d.request) j["request"][name] = value;
   const Checked<LocatedJson> plan = LocatedJson::parse("plan", d.plan);
-  j["plan"] = plan ? decisions::copy_of(plan->root()) : Json(nullptr);
+  j["plan"] = plan ? copy_of(plan->root()) : Json(nullptr);
   return j;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/copy_json.h"
 #include "base/embedded.h"
 #include "base/located_json.h"
 #include "base/text.h"
@@ -11,35 +12,11 @@
 namespace rightsize::app {
 namespace {
 
-// A value that was read, to be written again.
-Json again(const JsonValue& value) {
-  switch (value.type) {
-    case JsonType::kNull:
-      return nullptr;
-    case JsonType::kBool:
-      return value.boolean;
-    case JsonType::kNumber:
-      return value.integer ? Json(*value.integer) : Json(value.number);
-    case JsonType::kString:
-      return value.text;
-    case JsonType::kArray: {
-      Json list = Json::array();
-      for (const JsonValue& item : value.items) list.push_back(again(item));
-      return list;
-    }
-    case JsonType::kObject:
-      break;
-  }
-  Json object = Json::object();
-  for (const JsonMember& member : value.members) object[member.name] = again(member.value);
-  return object;
-}
-
 // Without what only a schema that stands alone has.
 Json within_components(const JsonValue& schema) {
   Json kept = Json::object();
   for (const JsonMember& member : schema.members) {
-    if (!member.name.starts_with('$')) kept[member.name] = again(member.value);
+    if (!member.name.starts_with('$')) kept[member.name] = copy_of(member.value);
   }
   return kept;
 }
@@ -59,7 +36,7 @@ Json answer_schema(const std::string& name) {
 Json schemas() {
   const Checked<LocatedJson> read =
       LocatedJson::parse("documents.json", std::string(embedded_file("api/documents.json")));
-  return read ? again(read->root()) : Json::object();
+  return read ? copy_of(read->root()) : Json::object();
 }
 
 Json reference(std::string_view name) { return {{"$ref", fmt::format("#/components/schemas/{}", name)}}; }

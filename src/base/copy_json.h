@@ -4,8 +4,8 @@
 #include "base/json.h"
 #include "base/located_json.h"
 
-namespace rightsize::decisions {
+namespace rightsize {
 
 Json copy_of(const JsonValue& value);
 
-}  // namespace rightsize::decisions
+}  // namespace rightsize

@@ -1,6 +1,6 @@
-#include "decisions/json.h"
+#include "base/copy_json.h"
 
-namespace rightsize::decisions {
+namespace rightsize {
 
 Json copy_of(const JsonValue& value) {
   switch (value.type) {
@@ -26,4 +26,4 @@ Json copy_of(const JsonValue& value) {
   return nullptr;
 }
 
-}  // namespace rightsize::decisions
+}  // namespace rightsize
