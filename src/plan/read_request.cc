@@ -12,6 +12,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "catalog/places.h"
+#include "catalog/purchase_terms.h"
 #include "memory/memory.h"
 #include "memory/weight_bytes.h"
 #include "model/model_job.h"
@@ -131,15 +132,9 @@ Result<> read_regions(Draft& draft, const std::string& text, const char*) {
 }
 
 Result<> read_purchases(Draft& draft, const std::string& text, const char*) {
-  static const std::vector<std::string> kTerms{"on-demand", "spot", "1y", "3y"};
   for (std::string_view part : split_list(text, ',')) {
-    const auto purchase = catalog::parse_purchase(to_lower(part));
-    if (!purchase) {
-      return fail(bad_input(fmt::format("unknown terms '{}'", part))
-                      .with_hint(did_you_mean(part, kTerms))
-                      .with_hint("known are on-demand, spot, 1y, 3y"));
-    }
-    draft.request.filter.purchases.push_back(*purchase);
+    RIGHTSIZE_TRY(const catalog::Purchase purchase, catalog::read_purchase(part));
+    draft.request.filter.purchases.push_back(purchase);
   }
   return {};
 }

@@ -11,6 +11,7 @@
 #include "base/parse_units.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "catalog/purchase_terms.h"
 #include "rightsize/input/named_gpu.h"
 #include "rightsize/input/price_flag.h"
 
@@ -81,15 +82,11 @@ Result<sim::StepCost> parse_step_cost(const std::string& text) {
 
 Checked<std::vector<BatchOffer>> with_prices(std::vector<BatchOffer> offers, const BatchFlags& flags,
                                              const catalog::Catalog& catalog) {
-  const std::optional<catalog::Purchase> purchase = catalog::parse_purchase(flags.purchase);
-  if (!purchase) {
-    return fail(bad_input(fmt::format("unknown purchase option '{}'", flags.purchase))
-                    .with_hint("known are on-demand, spot, 1y, 3y"));
-  }
+  RIGHTSIZE_TRY(const catalog::Purchase purchase, catalog::read_purchase(flags.purchase));
   RIGHTSIZE_TRY(const market::PriceBook book, open_prices(catalog, flags.price));
   for (BatchOffer& offer : offers) {
     const Result<const catalog::Gpu*> gpu = catalog.find_gpu(offer.gpu);
-    const auto quote = gpu ? book.gpu(**gpu, *purchase) : book.own_gpu(offer.gpu);
+    const auto quote = gpu ? book.gpu(**gpu, purchase) : book.own_gpu(offer.gpu);
     if (!quote) continue;
     offer.usd_per_hour = in_usd_per_hour(quote->rate * gpus(offer.gpus_each));
     offer.price_source = quote->source();

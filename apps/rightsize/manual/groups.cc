@@ -36,8 +36,8 @@ const Heading kHeadings[] = {
      {"--idle-below", "--held-above", "--target", "--sharing", "--memory-headroom", "--stop-above", "--park-after",
       "--min-age", "--max-overload", "--across-teams"}},
     {"Output",
-     {"--top", "--sort", "--emit", "--plan", "--explain", "--stats", "--roofline", "--sweep", "--options", "--out",
-      "--fail-on", "--progress", "--format", "--wide", "--quiet", "--help"}},
+     {"--top", "--sort", "--emit", "--explain", "--stats", "--roofline", "--sweep", "--options", "--out", "--fail-on",
+      "--progress", "--format", "--wide", "--quiet", "--help"}},
 };
 
 std::string_view heading_of(const std::string& flag) {

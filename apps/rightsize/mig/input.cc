@@ -119,11 +119,6 @@ Result<Ratio> parse_headroom(const std::string& text) {
   return fail(bad_input(fmt::format("--headroom takes a share such as 20%, not '{}'", text)));
 }
 
-Result<catalog::Purchase> parse_purchase_flag(const std::string& text) {
-  if (const std::optional<catalog::Purchase> purchase = catalog::parse_purchase(text)) return *purchase;
-  return fail(bad_input(fmt::format("unknown purchase option '{}'", text)).with_hint("on-demand, spot, 1y or 3y"));
-}
-
 Result<Geometry> geometry_asked_about(const MigFlags& flags, const catalog::Catalog& catalog) {
   RIGHTSIZE_TRY(const Gpu* gpu, gpu_asked_about(flags, catalog));
   if (std::optional<Geometry> geometry = Geometry::of(catalog, *gpu)) return *std::move(geometry);

@@ -26,7 +26,6 @@ Result<std::vector<mig::GpuType>> allowed_types(const MigFlags& flags, const mig
 
 // "20%" or "0.2", up to ten times the load.
 Result<Ratio> parse_headroom(const std::string& text);
-Result<catalog::Purchase> parse_purchase_flag(const std::string& text);
 
 // The GPU a question is about: the one named, or with `--current nvml` the first of this machine that is cut.
 Result<mig::Geometry> geometry_asked_about(const MigFlags& flags, const catalog::Catalog& catalog);

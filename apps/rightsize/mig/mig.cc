@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "catalog/purchase_terms.h"
 #include "rightsize/input/speed_input.h"
 #include "rightsize/mig/input.h"
 #include "rightsize/mig/report.h"
@@ -38,7 +39,7 @@ Result<> write_files(const std::string& folder, const PlannedSlices& p) {
 }
 
 Checked<Outcome> plan_workloads(const MigFlags& flags, const Facts& facts) {
-  RIGHTSIZE_TRY(const catalog::Purchase purchase, parse_purchase_flag(flags.purchase));
+  RIGHTSIZE_TRY(const catalog::Purchase purchase, catalog::read_purchase(flags.purchase));
   RIGHTSIZE_TRY(const Ratio headroom, parse_headroom(flags.headroom));
   RIGHTSIZE_TRY(const std::string text, read_file(flags.workloads));
   RIGHTSIZE_TRY(const mig::WorkloadFile file, mig::read_workloads(flags.workloads, text, facts.catalog, headroom));

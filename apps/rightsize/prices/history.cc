@@ -6,6 +6,7 @@
 
 #include "base/format.h"
 #include "base/text.h"
+#include "catalog/purchase_terms.h"
 #include "feeds/price_store.h"
 #include "rightsize/prices/prices.h"
 
@@ -36,9 +37,8 @@ Result<feeds::PriceFilter> filter_of(const PricesFlags& flags, const catalog::Ca
     }
   }
   for (const std::string& word : words_of(flags.purchase)) {
-    const std::optional<catalog::Purchase> purchase = catalog::parse_purchase(word);
-    if (!purchase) return fail(bad_input(fmt::format("'{}' is not on-demand, spot, 1y, 3y or capacity-block", word)));
-    filter.purchases.push_back(*purchase);
+    RIGHTSIZE_TRY(const catalog::Purchase purchase, catalog::read_purchase(word));
+    filter.purchases.push_back(purchase);
   }
   if (!flags.from.empty()) {
     RIGHTSIZE_TRY(filter.from, parse_date(flags.from));

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "catalog/gpu_words.h"
 #include "catalog/places.h"
+#include "catalog/purchase_terms.h"
 #include "rightsize/prices/prices.h"
 
 namespace rightsize::app {
@@ -340,12 +341,8 @@ Result<market::OfferFilter> read_filter(const PricesFlags& flags, const catalog:
   RIGHTSIZE_TRY(filter.providers, catalog::match_providers(flags.provider, all_of(catalog, &Price::provider)));
   RIGHTSIZE_TRY(filter.regions, catalog::match_regions(flags.region, all_of(catalog, &Price::region)));
   for (std::string_view word : split_list(flags.purchase, ',')) {
-    const auto purchase = catalog::parse_purchase(to_lower(word));
-    if (!purchase) {
-      return fail(
-          bad_input(fmt::format("unknown purchase option '{}'", word)).with_hint("known are on-demand, spot, 1y, 3y"));
-    }
-    filter.purchases.push_back(*purchase);
+    RIGHTSIZE_TRY(const catalog::Purchase purchase, catalog::read_purchase(word));
+    filter.purchases.push_back(purchase);
   }
   return filter;
 }

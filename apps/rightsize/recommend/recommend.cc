@@ -102,7 +102,9 @@ Run add_recommend(FlagSet& command) {
       "--emit", flags->emit,
       "write the plan for the tool that will run it (or a list): skypilot, kubernetes, karpenter, slurm, "
       "terraform, triton");
+  command.group("Output");
   command.add_option("--plan", flags->plan, "which plan --emit writes, by its number")->default_str("1");
+  command.group("");
   command.add_flag("--explain", flags->shown.explain,
                    "also why this plan, what else could change, and why other GPUs were rejected");
   command.add_flag(

@@ -53,6 +53,13 @@ std::vector<Sample> since(const std::vector<Sample>& samples, const StageRecord&
   return later;
 }
 
+// The day, for people; the moment stands in CSV and JSON.
+report::Cell day_cell(TimePoint moment) {
+  report::Cell cell = report::text_cell(decisions::format_time(moment).substr(0, 10));
+  cell.exact = decisions::format_time(moment);
+  return cell;
+}
+
 report::Table stages_table(const std::vector<StageRecord>& stages) {
   report::Table table;
   table.title = "Stages";
@@ -69,11 +76,10 @@ report::Table stages_table(const std::vector<StageRecord>& stages) {
                             report::text_cell("")});
       continue;
     }
-    table.rows.push_back(
-        {report::text_cell(words_of(stage)), report::text_cell(name_of(found->state)),
-         report::text_cell(decisions::format_time(found->started_at)),
-         found->ended_at ? report::text_cell(decisions::format_time(*found->ended_at)) : report::unknown_cell(),
-         report::text_cell(found->by), report::text_cell(found->how), report::text_cell(found->note)});
+    table.rows.push_back({report::text_cell(words_of(stage)), report::text_cell(name_of(found->state)),
+                          day_cell(found->started_at),
+                          found->ended_at ? day_cell(*found->ended_at) : report::unknown_cell(),
+                          report::text_cell(found->by), report::text_cell(found->how), report::text_cell(found->note)});
   }
   return table;
 }

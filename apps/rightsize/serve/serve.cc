@@ -27,15 +27,15 @@ struct Flags {
   PriceFlag prices;
 };
 
-// "127.0.0.1:8477", "[::1]:0".
+// "127.0.0.1:8477", "[::1]:0"; a port alone is one of this machine.
 Result<std::pair<std::string, int>> parse_listen(const std::string& text) {
   const std::size_t colon = text.rfind(':');
-  const Result<std::int64_t> port = parse_integer(colon == std::string::npos ? "" : text.substr(colon + 1));
+  const Result<std::int64_t> port = parse_integer(colon == std::string::npos ? text : text.substr(colon + 1));
   if (!port || *port < 0 || *port > 65535) {
     return fail(
         bad_input(fmt::format("--listen '{}': address:port expected", text)).with_hint("for example 127.0.0.1:8477"));
   }
-  std::string host = text.substr(0, colon);
+  std::string host = colon == std::string::npos ? "" : text.substr(0, colon);
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   return std::pair(host.empty() ? std::string("127.0.0.1") : host, static_cast<int>(*port));
 }

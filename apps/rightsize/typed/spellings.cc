@@ -7,6 +7,8 @@ namespace rightsize::app {
 namespace {
 
 constexpr Spelling kSpellings[] = {
+    {"--port", "--listen"},
+    {"-p", "--listen"},
     // where
     {"--cloud", "--provider"},
     {"--clouds", "--provider"},
@@ -223,6 +225,8 @@ constexpr Spelling kSpellings[] = {
     {"--minimize", "--objective"},
     {"--optimize-for", "--objective"},
     {"--optimize-target", "--objective"},
+    {"--port", "--listen"},
+    {"-p", "--listen"},
     // where it is read from
     {"-f", "--from"},
     {"--file", "--from"},
