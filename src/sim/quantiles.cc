@@ -38,11 +38,10 @@ void LatencyStatistics::close_run() {
   run_length_ *= 2;
 }
 
-StatisticValues LatencyStatistics::values() {
-  total_.take(recent_);  // the open run stays out of the intervals
-  sum_ += recent_sum_;
-  recent_sum_ = 0;
-  return statistics_of(total_, sum_);
+StatisticValues LatencyStatistics::values() const {
+  LatencyHistogram all = total_, open = recent_;
+  all.take(open);
+  return statistics_of(all, sum());
 }
 
 StatisticValues LatencyStatistics::half_widths() const {
