@@ -86,7 +86,7 @@ void Planner::add_load(const sim::ArrivalProcess& arrivals, Assessment& a) const
   a.load = rate / a.capacity;
   a.busy = a.profile.utilization;
   // Of a short run the way up from an empty server and down again is a good part; work a request costs is not changed
-  // by it. Requests still there are half done on average.
+  // by it. Requests still there are half done on average, and so are those that were there when counting began.
   const bool recorded = std::holds_alternative<std::shared_ptr<const sim::Trace>>(arrivals);
   if (!recorded && a.profile.rejected == 0 && a.profile.completed > 0) {
     const double elapsed = in_seconds(sim::from_sim_time(a.profile.elapsed));

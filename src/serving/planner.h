@@ -66,6 +66,7 @@ class Planner {
                       const sim::ArrivalProcess& arrivals) const;
   void add_load(const sim::ArrivalProcess& arrivals, Assessment& assessment) const;
   // Runs of tokens, gone on with as far as needed (tokens.cc). After how many requests they are looked at.
+  std::uint64_t warm_up(const Configuration& configuration) const;
   std::vector<std::uint64_t> looks(const Configuration& configuration) const;
   std::optional<Assessment> look(const Configuration& configuration, std::uint64_t requests, std::uint64_t seed) const;
   Watched watch(const Configuration& configuration) const;

@@ -41,15 +41,24 @@ struct Planner::Watched {
   std::optional<Assessment> kept;
 };
 
+// Requests that find a server emptier than it will be. A trace is taken as it is.
+std::uint64_t Planner::warm_up(const Configuration& c) const {
+  constexpr double kTurnovers = 2;
+  const bool recorded = std::holds_alternative<std::shared_ptr<const sim::Trace>>(service_.arrivals);
+  return recorded ? 0 : run_of(c, kTurnovers, 0);
+}
+
 std::vector<std::uint64_t> Planner::looks(const Configuration& c) const {
   constexpr double kGlanceTurnovers = 3, kTurnovers = 6, kAlike = 300;
   constexpr std::uint64_t kGlance = 1'000, kFirst = 8'000, kMost = 64'000, kLonger = 4;
   // Near capacity waits are alike over 1 / (1 - load)^2 requests: it takes many times that to see their spread.
   const double idle = 1 - std::min(0.999, mean_rate() / capacity(c));
   const auto alike = static_cast<std::uint64_t>(std::min<double>(kMost, kAlike / (idle * idle)));
-  std::vector<std::uint64_t> all{run_of(c, kGlanceTurnovers, kGlance)};
-  for (std::uint64_t at = std::max(run_of(c, kTurnovers, kFirst), alike); at < kMost; at *= kLonger) all.push_back(at);
-  all.push_back(kMost);
+  const std::uint64_t before = warm_up(c);
+  std::vector<std::uint64_t> all{before + run_of(c, kGlanceTurnovers, kGlance)};
+  for (std::uint64_t at = std::max(run_of(c, kTurnovers, kFirst), alike); at < kMost; at *= kLonger)
+    all.push_back(before + at);
+  all.push_back(before + kMost);
   return all;
 }
 
@@ -65,8 +74,8 @@ std::optional<Assessment> Planner::look(const Configuration& c, std::uint64_t re
     key.push_back(group.count);
     append_replica(replicas_[group.replica], key);
   }
-  const std::shared_ptr<KeptRun> run =
-      findings_->run(key, [&] { return sim::ContinuousRun(engine_of(c), service_.arrivals, service_.lengths, seed); });
+  const std::shared_ptr<KeptRun> run = findings_->run(
+      key, [&] { return sim::ContinuousRun(engine_of(c), service_.arrivals, service_.lengths, seed, warm_up(c)); });
   return assessed(c, run->at(requests), service_.arrivals);
 }
 
@@ -76,7 +85,7 @@ Planner::Watched Planner::watch(const Configuration& c) const {
     std::optional<Assessment> a;
     for (auto at = all.begin() + 1; at != all.end(); ++at) {
       a = look(c, *at, seed);
-      const bool ended = a && a->profile.requests < *at;  // a trace may end before
+      const bool ended = a && a->profile.requests + warm_up(c) < *at;  // a trace may end before
       if (!a || ended || verdict(*a, service_) != Verdict::kOpen) break;
     }
     return a;
@@ -88,9 +97,13 @@ Planner::Watched Planner::watch(const Configuration& c) const {
   if (!last->keeps(service_)) return watched;
   watched.kept = last;
   if (verdict(*last, service_) == Verdict::kKept) return watched;
-  // Tails of one run are alike; near a limit another one must keep it too, and is what is shown.
-  watched.kept = decide(seed_ + 1);
-  if (watched.kept && !watched.kept->keeps(service_)) watched.last = *watched.kept, watched.kept.reset();
+  // Tails of one run are alike; near a limit another one must keep it too. The longer one is shown.
+  const std::optional<Assessment> again = decide(seed_ + 1);
+  if (again && !again->keeps(service_)) watched.last = *again;
+  if (!again || !again->keeps(service_))
+    watched.kept.reset();
+  else if (again->profile.requests >= last->profile.requests)
+    watched.kept = again;
   return watched;
 }
 

@@ -111,8 +111,9 @@ RequestShape mean_shape(const ArrivalProcess& arrivals, const RequestShape& shap
 // A run that can be looked at and gone on with. Looking changes nothing of what is seen later.
 class ContinuousRun {
  public:
+  // `warm_up`: so many requests find a server that is emptier than it will be, and are not counted.
   ContinuousRun(const ContinuousServer& server, const ArrivalProcess& arrivals, const RequestShape& shape,
-                std::uint64_t seed);
+                std::uint64_t seed, std::uint64_t warm_up = 0);
   ContinuousRun(ContinuousRun&&) noexcept;
   ~ContinuousRun();
 

@@ -78,8 +78,10 @@ class Pool {
 
 class ContinuousRun::Engine {
  public:
-  Engine(const ContinuousServer& server, const ArrivalProcess& arrivals, const RequestShape& shape, std::uint64_t seed)
-      : transfer_(server.transfer),
+  Engine(const ContinuousServer& server, const ArrivalProcess& arrivals, const RequestShape& shape, std::uint64_t seed,
+         std::uint64_t warm_up)
+      : warm_up_(warm_up),
+        transfer_(server.transfer),
         stream_(open_stream(arrivals, seed, shape)),
         replicas_(server.replicas, server.batching, server.prefills.empty() ? Role::kWhole : Role::kDecode, totals_),
         prefills_(server.prefills, server.batching, Role::kPrefill, totals_) {}
@@ -88,10 +90,12 @@ class ContinuousRun::Engine {
   void feed(std::uint64_t requests, double tight_enough = 0, Statistic watched = Statistic::kP99) {
     std::array<Arrival, 512> block;
     while (!ended_ && seen_ < requests) {
-      const std::size_t want = std::min<std::uint64_t>(block.size(), requests - seen_);
+      const std::uint64_t until = seen_ < warm_up_ ? std::min(warm_up_, requests) : requests;
+      const std::size_t want = std::min<std::uint64_t>(block.size(), until - seen_);
       const std::size_t got = stream_->fill(std::span(block.data(), want));
       for (const Arrival& arrival : std::span(block.data(), got)) arrive(arrival);
       seen_ += got;
+      if (warm_up_ > 0 && seen_ == warm_up_) begin_to_count();
       ended_ = got < want || cancelled();
       if (tight_enough > 0 && is_tight(tight_enough, watched)) return;
     }
@@ -103,7 +107,7 @@ class ContinuousRun::Engine {
 
   ContinuousProfile profile() const {
     ContinuousProfile p;
-    p.all.requests = seen_;
+    p.all.requests = seen_ - uncounted_.requests;
     p.all.completed = totals_.latency.count();
     p.all.rejected = rejected_;
     p.all.batches = p.steps = totals_.steps;
@@ -111,7 +115,7 @@ class ContinuousRun::Engine {
     p.all.presence = totals_.presence;
     p.all.latency = totals_.latency.values();
     p.all.half_width = totals_.latency.half_widths();
-    p.all.elapsed = totals_.last_change;
+    p.all.elapsed = totals_.last_change - uncounted_.until;
     p.all.tight = tight_;
     p.ttft = totals_.ttft.values();
     p.tpot = totals_.tpot.values();
@@ -129,6 +133,14 @@ class ContinuousRun::Engine {
   }
 
  private:
+  void begin_to_count() {
+    uncounted_ = {seen_, totals_.last_change};
+    ContinuousTotals counted;
+    counted.present = totals_.present, counted.last_change = totals_.last_change;
+    totals_ = std::move(counted);
+    rejected_ = 0;
+  }
+
   bool apart() const { return prefills_.size() > 0; }
 
   void arrive(const Arrival& arrival) {
@@ -183,6 +195,13 @@ class ContinuousRun::Engine {
     return tight_;
   }
 
+  // What came before anything counted.
+  struct Uncounted {
+    std::uint64_t requests = 0;
+    SimTime until = 0;
+  };
+  std::uint64_t warm_up_;
+  Uncounted uncounted_;
   Transfer transfer_;
   std::unique_ptr<ArrivalStream> stream_;
   ContinuousTotals totals_;
@@ -193,8 +212,8 @@ class ContinuousRun::Engine {
 };
 
 ContinuousRun::ContinuousRun(const ContinuousServer& server, const ArrivalProcess& arrivals, const RequestShape& shape,
-                             std::uint64_t seed)
-    : engine_(std::make_unique<Engine>(server, arrivals, shape, seed)) {}
+                             std::uint64_t seed, std::uint64_t warm_up)
+    : engine_(std::make_unique<Engine>(server, arrivals, shape, seed, warm_up)) {}
 ContinuousRun::ContinuousRun(ContinuousRun&&) noexcept = default;
 ContinuousRun::~ContinuousRun() = default;
 
