@@ -104,6 +104,23 @@ class Wheels(Root):
         glibc = re.compile(r'(ld-linux|libc|libm|libdl|libpthread|librt|libresolv|libexpat|libz|libffi|libssl|libcrypto|libuuid|libbz2|liblzma)\b')
         self.assertEqual({name for name in foreign if not glibc.match(name)}, set())
 
+    def test_a_system_with_an_older_c_library(self):
+        """Debian 11: 2.31. Its Python is 3.9, older than the wheel's name asks for; what we use of it is there."""
+        if os.geteuid() != 0 or not shutil.which('debootstrap'):
+            self.skipTest('needs root and debootstrap')
+        packages = self.root / 'packages'
+        output(['debootstrap', '--variant=minbase', '--include=python3', '--download-only', 'bullseye', packages])
+        system = self.root / 'system'
+        for package in sorted((packages / 'var/cache/apt/archives').glob('*.deb')):
+            output(['dpkg', '-x', package, system])
+        with zipfile.ZipFile(only(f'rightsize-*_{MACHINE}.whl')) as archive:
+            archive.extractall(system / 'wheel')
+        code = ("import sys; sys.path.append('/wheel'); import platform, rightsize as r; assert platform.libc_ver() == ('glibc', '2.31')\n"
+                "r.mig(gpu='h100-sxm', list_layouts=True)\n"  # libraries that are loaded when they are asked for
+                "try: r.recommend(workload='/wheel/rightsize/py.typed', model='nothing')\n"  # exceptions inside C++
+                "except r.InputError: print(r.recommend('llama-3.1-8b', tokens='1B', deadline='7d').to_json())")
+        self.assert_first_recommendation(inside(system, '/usr/bin/python3.9', '-c', code))
+
     def test_what_the_wheels_say_of_themselves(self):
         for machine in QEMU:
             wheel = only(f'rightsize-*_{machine}.whl')
