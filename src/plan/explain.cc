@@ -9,7 +9,7 @@ namespace rightsize::plan {
 namespace {
 
 double score(const Request& request, const PricedOption& c) {
-  const double cost = in_usd(c.cost), wait = c.wait(request);
+  const double cost = in_usd(c.due()), wait = c.wait(request);
   return request.objective == Objective::kCost ? cost : request.objective == Objective::kTime ? wait : cost * wait;
 }
 
@@ -81,6 +81,7 @@ std::vector<Breakpoint> breakpoints_of(const Request& request, const std::vector
   const PricedOption& first = kinds.front();
   for (const PricedOption& other : kinds) {
     if (other.machines->gpu == first.machines->gpu || request.objective == Objective::kTime) continue;
+    if (first.drawn > Usd{} || other.drawn > Usd{}) break;  // no price of a GPU decides then
     points.push_back({other.cost / first.cost, {}, outline_of(other)});
     break;
   }

@@ -72,6 +72,15 @@ std::string spot_sentence(const plan::Request& request, const plan::Recommendati
       format_number(spot.expected_interruptions(request.assumptions), 2), price_range(spot.price), age_of(spot.price));
 }
 
+std::string spend_sentence(const plan::Request& request, const plan::Plan& plan) {
+  if (plan.draws.empty()) return {};
+  std::string text = "Committed spend:";
+  for (const market::Draw& draw : plan.draws)
+    text += fmt::format("{} {} {}from {}", text.ends_with(':') ? "" : ",", format_usd(draw.amount),
+                        request.work.kind == plan::WorkKind::kServing ? "a month " : "", market::describe(*draw.from));
+  return text + fmt::format("; new money: {}.", format_usd(plan.cost - market::sum_of(plan.draws)));
+}
+
 std::string commitment_sentence(const plan::Plan& plan) {
   if (plan.offer.is_own()) return {};
   if (plan.commitments.empty())
