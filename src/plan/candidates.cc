@@ -60,7 +60,8 @@ void set_cost(const Request& request, PricedOption& c) {
   const Usd machines = c.price->likely * rightsize::machines(c.option->machines) * std::max(c.time.total(), term);
   const auto off = [&](double speed, UsdPerMachineSecond price) {
     const double by_speed = varies ? std::log(machine_time_at(request, c, speed)) : 0;
-    return std::hypot(by_speed, std::log(price / c.price->likely));
+    const bool paid_already = !(c.price->likely > UsdPerMachineSecond{});
+    return paid_already ? by_speed : std::hypot(by_speed, std::log(price / c.price->likely));
   };
   c.cost = machines + c.side_cost;
   c.cost_low = machines * std::exp(-off(c.option->interval.low, c.price->low)) + c.side_cost;
@@ -137,7 +138,8 @@ std::vector<PricedOption> price_options(const Request& request, const market::Pr
 
 bool is_better(const Request& request, const PricedOption& a, const PricedOption& b) {
   const double cost_a = in_usd(a.due()), cost_b = in_usd(b.due()), wait_a = a.wait(request), wait_b = b.wait(request);
-  const auto rest_a = std::tuple(cost_a, wait_a), rest_b = std::tuple(cost_b, wait_b);
+  // Of those that take no new money the one that leaves more of what is committed.
+  const auto rest_a = std::tuple(cost_a, in_usd(a.cost), wait_a), rest_b = std::tuple(cost_b, in_usd(b.cost), wait_b);
   // Nobody pays twice as much to be done a second sooner: times within about 2 % are alike.
   const auto rounded = [](double wait) { return std::floor(std::log(wait) / std::log(1.02)); };
   const auto score = [&](double cost, double wait) {
@@ -148,7 +150,6 @@ bool is_better(const Request& request, const PricedOption& a, const PricedOption
   if (a.price->may_lead() != b.price->may_lead()) return a.price->may_lead();
   if (score_a != score_b) return score_a < score_b;
   if (rest_a != rest_b) return rest_a < rest_b;
-  if (a.cost != b.cost) return a.cost < b.cost;  // of those that take no new money the one that leaves more
   return names_of(a) < names_of(b);
 }
 

@@ -64,9 +64,8 @@ TEST(CommittedSpend, MoreCommittedNeverMakesTheBestPlanDearer) {
     const double less = 200 * random.uniform(), more = less + 2000 * random.uniform();
     const catalog::Catalog few = committed(provider, less), many = committed(provider, more);
     EXPECT_LE(new_money(best(train(many), many)), new_money(best(train(few), few)) + usd(1e-9)) << provider;
-    const bool simulated = i % 4 == 0;
-    if (simulated)
-      EXPECT_LE(new_money(best(serve(many), many)), new_money(best(serve(few), few)) + usd(1e-9)) << provider;
+    if (i % 4 != 0) continue;  // services are simulated, which takes longer
+    EXPECT_LE(new_money(best(serve(many), many)), new_money(best(serve(few), few)) + usd(1e-9)) << provider;
   }
 }
 

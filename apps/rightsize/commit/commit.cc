@@ -422,12 +422,13 @@ Outcome report_of(const std::vector<Plan>& plans, const Flags& flags, const Usag
                             report::number_cell(money(plan.cost.total), plan.cost.total),
                             report::number_cell(money(plan.without.total), plan.without.total)});
       if (drawn) table.rows.back().push_back(report::number_cell(money(plan.new_money()), plan.new_money()));
-      others.push_back({{"provider", plan.provider},
-                        {"one_year_gpus", plan.mix.one_year},
-                        {"three_year_gpus", plan.mix.three_years},
-                        {"total_usd", plan.cost.total},
-                        {"uncommitted_usd", plan.without.total}});
-      if (drawn) others.back()["new_money_usd"] = plan.new_money();
+      Json other = {{"provider", plan.provider},
+                    {"one_year_gpus", plan.mix.one_year},
+                    {"three_year_gpus", plan.mix.three_years},
+                    {"total_usd", plan.cost.total},
+                    {"uncommitted_usd", plan.without.total}};
+      if (drawn) other["new_money_usd"] = plan.new_money();
+      others.push_back(std::move(other));
     }
     report.document["providers"] = others;
     report.blocks.emplace_back(std::move(table));

@@ -29,8 +29,9 @@ Cell time_cell(Seconds v) { return number_cell(format_duration(v), in_seconds(v)
 
 // The answer in plain words.
 std::string answer(const Request& request, const Plan& plan) {
-  std::string text =
-      fmt::format("{} {}: ", plan.offer.machine->provider == market::kOwn ? "Use" : "Rent", describe_machines(plan));
+  std::string text = fmt::format(
+      "{} {}: ", plan.offer.machine->provider == market::kOwn || plan.offer.price->available ? "Use" : "Rent",
+      describe_machines(plan));
   if (request.work.kind == WorkKind::kServing) {
     text += describe_cost(request, plan);
     if (request.model.image_size == 0 && plan.tpot > Seconds{})
@@ -61,7 +62,7 @@ std::string runner_up(const Request& request, const Recommendation& found) {
   const Plan& first = found.plans.front();
   const Plan* other = next_gpu(found);
   if (other == nullptr) return "No other GPU was looked at.";
-  const bool drawn = !first.draws.empty() || !other->draws.empty();
+  const bool drawn = !first.draws.empty() || !other->draws.empty() || !(first.cost > Usd{});
   const auto new_money = [](const Plan& p) { return format_usd(p.cost - market::sum_of(p.draws)); };
   std::string text = fmt::format("Next best GPU: {}, {}", describe_machines(*other),
                                  drawn ? fmt::format("{} of new money against {}", new_money(*other), new_money(first))

@@ -54,7 +54,8 @@ std::string spot_service(const plan::Request& request, const plan::Plan& plan) {
 
 std::string spot_sentence(const plan::Request& request, const plan::Recommendation& found) {
   const plan::Plan& first = found.plans.front();
-  if (first.offer.price->purchase != Purchase::kOnDemand) return {};
+  const bool paid_already = !(first.cost > Usd{}) || !first.draws.empty();
+  if (first.offer.price->purchase != Purchase::kOnDemand || paid_already) return {};
   if (request.work.kind == WorkKind::kServing) return spot_service(request, first);
   const auto change = std::find_if(found.changes.begin(), found.changes.end(),
                                    [](const plan::Change& c) { return c.kind == plan::ChangeKind::kSpot; });
