@@ -129,6 +129,7 @@ class Planning {
     plan.time = candidate.time;
     plan.cost = candidate.cost;
     plan.side_cost = candidate.side_cost;
+    plan.draws = draws_of(request_, book_, candidate);
     plan.cost_low = candidate.cost_low;
     plan.cost_high = candidate.cost_high;
     plan.speed = option.interval;
@@ -156,7 +157,9 @@ class Planning {
   // Several kinds of machine behind one router where they are cheaper and, simulated together, keep every SLO.
   std::vector<MixChoice> mix() {
     confirmed_ = confirmed_kinds();
-    const std::vector<MixChoice> choices = cheapest_mix(request_, confirmed_);
+    // Of machines that draw on what is committed the price an hour says too little.
+    const bool drawn = std::any_of(confirmed_.begin(), confirmed_.end(), [](const auto& c) { return c.drawn > Usd{}; });
+    const auto choices = drawn ? std::vector<MixChoice>{} : cheapest_mix(request_, confirmed_);
     return choices.empty() || serving_->confirm_mix(choices) ? choices : std::vector<MixChoice>{};
   }
 
@@ -202,7 +205,7 @@ class Planning {
   void rank() {
     obstacles_ = found_.obstacles;
     obstacles_.insert(foreign_.begin(), foreign_.end());
-    candidates_ = price_options(request_, classes_, work_, found_, obstacles_);
+    candidates_ = price_options(request_, book_, classes_, work_, found_, obstacles_);
     kinds_ = best_of_each_kind(request_, candidates_);
     front_ = pareto_front(request_, candidates_);
   }
