@@ -379,7 +379,7 @@ int run(int argc, char** argv) {
     return line.named.at(chosen.front()).run();
   }();
   if (!outcome) return print_error(outcome.error());
-  if (LongWork::stopped()) {
+  if (cancelled()) {
     note("stopped before the end: what follows rests on what was done until then");
     outcome->exit_code = kInterrupted;
   }

@@ -99,11 +99,11 @@ export function Frontier(props: { plans: BatchPlan[]; picked: BatchPlan; onPick:
       x: { label: `${slo?.slo_percentile ?? ''} ${name} →`, tickFormat: (v: number) => duration(v / 1000), ticks: 5, nice: true, zero: true },
       y: { type: 'log', domain: bill },
       marks: [
-        ...axisY({ ticks: within(MONEY_TICKS, bill, 7), format: shortMoney, label: '↑ $ a month, log scale' }),
+        ...axisY({ ticks: within(MONEY_TICKS, bill, 7), format: shortMoney, label: '↑ $/month, log scale' }),
         Plot.line([...props.plans].sort((a, b) => value(a) - value(b)), { x: value, y: 'usd_per_month', stroke: 'var(--line-strong)', curve: 'step-after' }),
         Plot.dot(props.plans, { x: value, y: 'usd_per_month', r: 5, fill: 'var(--c1)', stroke: 'var(--panel)' }),
         Plot.dot([props.picked], { x: value, y: 'usd_per_month', r: 8, stroke: 'var(--c2)', strokeWidth: 2 }),
-        Plot.tip(props.plans, Plot.pointer({ x: value, y: 'usd_per_month', title: (plan: BatchPlan) => `${number(plan.gpus)} × ${plan.gpu}, batch ${number(plan.max_batch)}\n${name} ${duration(value(plan) / 1000)}\n${money(plan.usd_per_month)} a month`, ...TIP })),
+        Plot.tip(props.plans, Plot.pointer({ x: value, y: 'usd_per_month', title: (plan: BatchPlan) => `${number(plan.gpus)} × ${plan.gpu}, batch ${number(plan.max_batch)}\n${name} ${duration(value(plan) / 1000)}\n${money(plan.usd_per_month)}/month`, ...TIP })),
       ],
     }),
     [props.plans, props.picked],

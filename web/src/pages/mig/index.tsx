@@ -122,7 +122,7 @@ export function MigPage() {
             <div class={`stack ${answer.busy ? 'stale' : ''}`}>
               <section class="card hero" aria-label="The answer">
                 <p class="hero-line" data-testid="answer">
-                  {number(plan.gpu_count ?? 0)} × {boards[0]?.gpu ?? state.gpu} — {money(plan.usd_per_month)} a month
+                  {number(plan.gpu_count ?? 0)} × {boards[0]?.gpu ?? state.gpu} — {money(plan.usd_per_month)}/month
                 </p>
                 <p class="hero-sub">
                   {number(workloads.reduce((sum, one) => sum + one.replicas, 0))} replicas of {number(workloads.length)} workloads. {plan.proved_optimal ? 'No cheaper way to slice them exists.' : `No slicing costs less than ${money(plan.lower_bound)}.`}{cheaper ? ` Cheaper without slicing (${cheaper.way}): ${money(cheaper.usd_per_month)} on ${number(cheaper.gpu_count)} GPUs.` : ''}
@@ -131,7 +131,7 @@ export function MigPage() {
                   <Stats items={(plan.alternatives ?? []).filter((way) => way.feasible).slice(0, 5).map((way) => ({ name: way.way, value: money(way.usd_per_month), note: `${number(way.gpu_count)} GPUs` }))} />
                 </div>
               </section>
-              <Card title="Slices" note="Drag a workload to another GPU, or pick it and press Move here." tools={changed ? <Badge tone={used < boards.length ? 'good' : 'accent'}>{used < boards.length ? `${String(boards.length - used)} GPU free: −${money(each * (boards.length - used))} a month` : 'your arrangement'}</Badge> : undefined}>
+              <Card title="Slices" note="Drag a workload to another GPU, or pick it and press Move here." tools={changed ? <Badge tone={used < boards.length ? 'good' : 'accent'}>{used < boards.length ? `${String(boards.length - used)} GPU free: −${money(each * (boards.length - used))}/month` : 'your arrangement'}</Badge> : undefined}>
                 <BoardView boards={boards} units={UNITS} names={names} onMove={move} refused={refused} />
               </Card>
               <Card title="Ways to share" bare>

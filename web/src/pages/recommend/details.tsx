@@ -3,7 +3,7 @@ import * as Plot from '@observablehq/plot';
 import { useCallback, useMemo } from 'preact/hooks';
 import type { AskFor, Plan, Schemas } from '../../api/client';
 import type { Change } from '../../lib/address';
-import { useAnswer } from '../../lib/answer';
+import { useAnswer, useSettled } from '../../lib/answer';
 import { duration, gib, magnitude, money, number, percent } from '../../lib/format';
 import { Badge, Busy, CopyText, Problem, Segmented, Tabs } from '../../parts/basics';
 import { axisX, axisY } from '../../parts/axes';
@@ -23,6 +23,9 @@ interface Props {
 const TABS = [['memory', 'Memory'], ['roofline', 'Roofline'], ['why', 'Why this one'], ['changes', 'What would change it'], ['rejected', 'Why not others'], ['run', 'Run it']] as const;
 type Tab = (typeof TABS)[number][0];
 
+/** What stands behind the plan is asked for when the slider rests: while it moves, the plans come first. */
+const REST = 200;
+
 /** The plan's own settings, as memory and estimate take them. */
 function jobOf(state: State, plan: Plan): AskFor<'memory'> {
   const model = state.config === '' ? { model: state.model } : { model_config: state.config };
@@ -36,7 +39,7 @@ function jobOf(state: State, plan: Plan): AskFor<'memory'> {
 const PART_COLOURS = ['var(--c1)', 'var(--c2)', 'var(--c3)', 'var(--c4)', 'var(--c5)', 'var(--c6)', 'var(--c7)', 'var(--c8)'];
 
 function Memory({ state, plan }: { state: State; plan: Plan }) {
-  const answer = useAnswer('memory', useMemo(() => jobOf(state, plan), [state, plan]));
+  const answer = useAnswer('memory', useSettled(useMemo(() => jobOf(state, plan), [state, plan]), REST));
   const parts = useMemo(() => (answer.value?.parts ?? []).map((part) => ({ part: part.name, gib: part.bytes / 2 ** 30 })), [answer.value]);
   const sizes = useMemo(() => {
     // Many GPUs have the same memory: one line each size, named by those people ask for.
@@ -97,7 +100,7 @@ interface Op {
 
 function Roofline({ state, plan }: { state: State; plan: Plan }) {
   const asked = useMemo(() => ({ ...jobOf(state, plan), gpu: plan.gpu, roofline: true }) as AskFor<'estimate'>, [state, plan]);
-  const answer = useAnswer('estimate', asked);
+  const answer = useAnswer('estimate', useSettled(asked, REST));
   const roof = answer.value?.roofline;
   const ops = useMemo<Op[]>(() => (roof?.ops ?? []).filter((op) => op.flops > 0 && op.bytes > 0 && op.seconds > 0).map((op) => ({ name: op.name, intensity: op.flops / op.bytes, rate: op.flops / op.seconds, seconds: op.seconds, bound: op.bound })), [roof]);
   const draw = useCallback((): Plot.PlotOptions => {
@@ -218,7 +221,7 @@ const TOOLS = [['skypilot', 'SkyPilot'], ['kubernetes', 'Kubernetes'], ['karpent
 function RunIt({ plan, ask, state, change }: Props & { plan: Plan }) {
   const tool = TOOLS.find(([name]) => name === state.tool)?.[0] ?? 'skypilot';
   const asked = useMemo(() => ({ ...ask, emit: tool, plan: plan.rank }), [ask, tool, plan.rank]);
-  const answer = useAnswer('recommend', asked);
+  const answer = useAnswer('recommend', useSettled(asked, REST));
   const text = (answer.value as { emit?: Record<string, string> } | undefined)?.emit?.[tool];
   return (
     <div class="stack">

@@ -52,7 +52,7 @@ function columnsFor(serving: boolean, first: Plan | undefined): Column<Plan>[] {
     { title: 'Terms', cell: (plan) => <Badge tone={plan.purchase === 'on-demand' ? 'plain' : 'accent'}>{plan.purchase}</Badge>, sort: (plan) => plan.purchase },
     ...timing,
     { title: '$/h', number: true, cell: (plan) => money(plan.usd_per_hour), sort: (plan) => plan.usd_per_hour },
-    { title: serving ? 'A month' : 'Total', number: true, cell: (plan) => <strong>{money(plan.usd_total)}</strong>, sort: (plan) => plan.usd_total },
+    { title: serving ? '$/month' : 'Total', number: true, cell: (plan) => <strong>{money(plan.usd_total)}</strong>, sort: (plan) => plan.usd_total },
     { title: 'vs first', number: true, cell: (plan) => (first && plan.rank !== 1 ? `+${number(100 * (plan.usd_total / first.usd_total - 1))} %` : '') },
     { title: 'Bound by', cell: (plan) => <span class="quiet">{plan.bound ?? '–'}</span> },
   ];
