@@ -210,7 +210,7 @@ await visit('/recommend', 'keyboard', async (page) => {
   page.setDefaultTimeout(20000);
   await page.goto(guarded.address);
   await page.getByLabel(/asks for its token/).fill('0123456789abcdef0123');
-  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByRole('button', { name: 'Continue' }).click();
   check(/×/.test(await answer(page)), 'with its token the page answers');
   await page.context().close();
   guarded.stop();

@@ -11,7 +11,7 @@ export function SpendTreemap(props: { gpus: Gpu[]; onPick: (team: string, gpu: s
   const rows = useMemo(() => props.gpus.map((gpu) => ({ gpu: placeOf(gpu), model: gpu.name, owner: gpu.owner, verdict: gpu.verdict, spend_usd: gpu.spend_usd, waste_usd: gpu.waste_usd })), [props.gpus]);
   const draw = useCallback(
     (width: number): Plot.PlotOptions => {
-      const height = width < 560 ? 380 : 420;
+      const height = width < 560 ? 380 : 520;
       const tiles = tilesOf(props.gpus, width, height, (gpu) => gpu.spend_usd ?? 0);
       const wide = (tile: Tile) => tile.x2 - tile.x1;
       const tall = (tile: Tile) => tile.y2 - tile.y1;
@@ -29,7 +29,7 @@ export function SpendTreemap(props: { gpus: Gpu[]; onPick: (team: string, gpu: s
           Plot.rect(tiles.gpus, { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', fill: 'var(--bad)', fillOpacity: (t: Tile) => share(t) * 0.6 }),
           Plot.rect(tiles.pods, { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', stroke: 'var(--panel)', strokeWidth: 1.5, fill: 'none' }),
           Plot.text(tiles.pods.filter((t) => tall(t) > 16), { x: (t: Tile) => t.x1 + 6, y: (t: Tile) => t.y1 + 12, text: (t: Tile) => cut(t.owner.slice(t.owner.indexOf('/') + 1), wide(t) - 10), textAnchor: 'start', fill: 'var(--ink)' }),
-          Plot.text(tiles.pods.filter((t) => tall(t) > 34), { x: (t: Tile) => t.x1 + 6, y: (t: Tile) => t.y1 + 27, text: (t: Tile) => cut(`${percent(share(t))} of ${money(t.spend)}`, wide(t) - 10), textAnchor: 'start', fill: 'var(--ink-2)' }),
+          Plot.text(tiles.pods.filter((t) => tall(t) > 34), { x: (t: Tile) => t.x1 + 6, y: (t: Tile) => t.y1 + 27, text: (t: Tile) => cut(`${percent(share(t))} of ${money(t.spend)}`, wide(t) - 10), textAnchor: 'start', fill: 'var(--ink)' }),
           Plot.tip(tiles.gpus, Plot.pointer({ x: (t: Tile) => (t.x1 + t.x2) / 2, y: (t: Tile) => (t.y1 + t.y2) / 2, title: (t: Tile) => `${t.owner}\n${t.gpu ? `${placeOf(t.gpu)} ${t.gpu.name}: ${t.gpu.verdict}` : ''}\n${money(t.waste)} wasted of ${money(t.spend)}`, ...TIP })),
         ],
       };
@@ -86,6 +86,9 @@ export function WasteByTeam(props: { gpus: Gpu[]; team: string; onPick: (team: s
 }
 
 const day = new Intl.DateTimeFormat('en-GB', { weekday: 'short', day: 'numeric', month: 'short', timeZone: 'UTC' });
+const shortDay = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+/** Days as a picture of this width has room for. */
+const days = (width: number) => ({ ticks: width < 560 ? 3 : 7, tickFormat: (date: Date) => (width < 560 ? shortDay : day).format(date) });
 const hour = new Intl.DateTimeFormat('en-GB', { weekday: 'short', hour: '2-digit', minute: '2-digit', timeZone: 'UTC' });
 
 const VERDICT_COLOURS: Record<string, string> = { idle: 'var(--line-strong)', 'idle-held': 'var(--bad)', underused: 'var(--c5)', bursty: 'var(--c2)', 'input-bound': 'var(--c6)', 'launch-bound': 'var(--c4)', 'transfer-bound': 'var(--c8)', 'memory-bound': 'var(--c7)', 'compute-bound': 'var(--c1)', unknown: 'var(--sunken)' };
@@ -128,7 +131,8 @@ export function HeatMap(props: { fleet: Fleet; gpus: Gpu[]; by: 'activity' | 've
         marginLeft: width < 560 ? 82 : 104,
         marginTop: 22,
         marginBottom: 8,
-        x: { type: 'utc', label: null, axis: 'top', ticks: width < 560 ? 3 : 7, tickFormat: (date: Date) => day.format(date), tickSize: 0 },
+        marginRight: 34,
+        x: { type: 'utc', label: null, axis: 'top', ...days(width), tickSize: 0 },
         y: { label: null, domain: names, tickSize: 0 },
         marks,
       };
@@ -153,7 +157,8 @@ export function VerdictsOverTime(props: { fleet: Fleet; gpus: Gpu[] }) {
     (width: number): Plot.PlotOptions => ({
       height: 190,
       marginLeft: 34,
-      x: { type: 'utc', label: null, ticks: width < 560 ? 3 : 7, tickFormat: (date: Date) => day.format(date) },
+      marginRight: 34,
+      x: { type: 'utc', label: null, ...days(width) },
       y: { label: '↑ GPUs', grid: true, ticks: 4 },
       marks: [
         Plot.rectY(counts, Plot.stackY({ x1: 'from', x2: 'to', y: 'gpus', fill: (each: (typeof counts)[number]) => colourOf(each.verdict), z: 'verdict', order: [...VERDICTS], fillOpacity: 0.8, insetLeft: 0.8, insetRight: 0.8 })),

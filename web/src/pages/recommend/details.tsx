@@ -40,7 +40,7 @@ const PART_COLOURS = ['var(--c1)', 'var(--c2)', 'var(--c3)', 'var(--c4)', 'var(-
 
 function Memory({ state, plan }: { state: State; plan: Plan }) {
   const answer = useAnswer('memory', useSettled(useMemo(() => jobOf(state, plan), [state, plan]), REST));
-  const parts = useMemo(() => (answer.value?.parts ?? []).map((part) => ({ part: part.name, gib: part.bytes / 2 ** 30 })), [answer.value]);
+  const parts = useMemo(() => (answer.value?.parts ?? []).map((part) => ({ part: part.name === 'kv_cache' ? 'KV cache' : part.name, gib: part.bytes / 2 ** 30 })), [answer.value]);
   const sizes = useMemo(() => {
     // Many GPUs have the same memory: one line each size, named by those people ask for.
     const bySize = new Map<number, { gib: number; names: string[]; verdict: string }>();
@@ -67,8 +67,8 @@ function Memory({ state, plan }: { state: State; plan: Plan }) {
         marks: [
           Plot.barX(parts, Plot.stackX({ y: () => 'this job', x: 'gib', fill: 'part', insetTop: 2, insetBottom: 2, order: null })),
           Plot.barX(sizes, { y: (size: (typeof sizes)[number]) => `${number(size.gib)} GiB`, x: 'gib', fill: (size: (typeof sizes)[number]) => colour[size.verdict] ?? 'var(--line-strong)', fillOpacity: 0.28, insetTop: 5, insetBottom: 5, rx: 2 }),
-          Plot.text(sizes, { y: (size: (typeof sizes)[number]) => `${number(size.gib)} GiB`, x: 0, text: (size: (typeof sizes)[number]) => `${size.verdict === 'no' ? '✗' : size.verdict === 'tight' ? '≈' : '✓'} ${names(size)}`, textAnchor: 'start', dx: 6, fill: 'var(--ink)' }),
           Plot.ruleX([need], { stroke: 'var(--ink)', strokeDasharray: '3 3' }),
+          Plot.text(sizes, { y: (size: (typeof sizes)[number]) => `${number(size.gib)} GiB`, x: 0, text: (size: (typeof sizes)[number]) => `${size.verdict === 'no' ? '✗' : size.verdict === 'tight' ? '≈' : '✓'} ${names(size)}`, textAnchor: 'start', dx: 6, fill: 'var(--ink)', stroke: 'var(--panel)', strokeWidth: 3, strokeOpacity: 0.6 }),
           Plot.tip(parts, Plot.pointerX(Plot.stackX({ y: () => 'this job', x: 'gib', title: (part: (typeof parts)[number]) => `${part.part}: ${number(part.gib)} GiB`, fill: 'var(--panel)', stroke: 'var(--line-strong)', order: null }))),
         ],
       };
