@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/cancel.h"
+#include "base/work.h"
 
 namespace rightsize::server {
 namespace {
@@ -108,8 +108,8 @@ class Running {
     };
     Route slow{"GET", "/slow"};
     slow.work = [this](const Request& request) {
-      for (int i = 0; i < 1000 && !request.cancelled->load(); ++i) std::this_thread::sleep_for(10ms);
-      if (request.cancelled->load()) ++cancelled;
+      for (int i = 0; i < 1000 && !request.work->is_cancelled(); ++i) std::this_thread::sleep_for(10ms);
+      if (request.work->is_cancelled()) ++cancelled;
       return text_response(200, "slow\n");
     };
     Route echo{"POST", "/echo"};
@@ -307,13 +307,14 @@ TEST(Server, StopFinishesWhatIsUnderWay) {
 
 TEST(Cancel, AScopeHoldsForItsThreadAndEnds) {
   EXPECT_FALSE(cancelled());
-  const auto flag = std::make_shared<std::atomic<bool>>(true);
+  const auto work = std::make_shared<Work>();
+  work->cancel();
   {
-    const CancelScope scope(flag);
+    const WorkScope scope(work);
     EXPECT_TRUE(cancelled());
-    std::thread([handed = cancellation()] {
+    std::thread([handed = current_work()] {
       EXPECT_FALSE(cancelled());
-      const CancelScope inner(handed);
+      const WorkScope inner(handed);
       EXPECT_TRUE(cancelled());
     }).join();
   }

@@ -3,7 +3,7 @@
 #include <array>
 #include <limits>
 
-#include "base/cancel.h"
+#include "base/work.h"
 #include "sim/continuous_replica.h"
 #include "sim/least_of.h"
 
