@@ -47,7 +47,7 @@ struct Plan {
   market::PriceOutlook price;  // of one machine; what is counted is its likely value
   std::optional<SpotPrice> spot = {};
   std::vector<Commitment> commitments = {};
-  std::optional<Quota> quota = {};  // nothing: nobody publishes its name
+  std::optional<Quota> quota = {};  // nothing: its name is not known
   int machines = 1;
   int gpus = 1;    // that work; machines may hold more
   model::Job job;  // with every setting chosen

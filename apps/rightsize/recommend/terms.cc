@@ -101,7 +101,7 @@ std::string quota_sentence(const plan::Plan& plan) {
   const catalog::Machine& machine = *plan.offer.machine;
   if (machine.provider == market::kOwn) return {};
   if (!plan.quota)
-    return fmt::format("Quota: {} publishes no name; ask for {} x {}. Capacity is not known.", machine.provider,
+    return fmt::format("Quota: ask {} for {} x {}; capacity is not known.", machine.provider,
                        plan.machines * machine.gpus, plan.offer.gpu->name);
   return fmt::format("Quota: {} {} of \"{}\" ({}){}. Capacity is not known.", format_count(plan.quota->amount),
                      plan.quota->vcpus ? "vCPUs" : "GPUs", plan.quota->name, plan.quota->code,
