@@ -1,11 +1,13 @@
 // A real server on a free port, asked by plain sockets that behave well or badly.
 #include "server/server.h"
 
+#include <algorithm>
 #include <thread>
 
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -317,6 +319,29 @@ TEST(Cancel, AScopeHoldsForItsThreadAndEnds) {
     }).join();
   }
   EXPECT_FALSE(cancelled());
+}
+
+TEST(Server, WaitsForAHandleInsteadOfSpinning) {
+  Running server;
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit few{200, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  std::vector<int> taken;
+  for (int handle = 0; (handle = ::dup(0)) >= 0;) taken.push_back(handle);
+  ASSERT_FALSE(taken.empty());
+  ::close(taken.back());  // the client's own
+  taken.pop_back();
+  Client client(server.port());
+  client.send(get("/open"));
+  std::this_thread::sleep_for(350ms);
+  for (int handle : taken) ::close(handle);
+  EXPECT_THAT(client.rest(), HasSubstr("open\n"));
+  setrlimit(RLIMIT_NOFILE, &before);
+  server.stop();
+  const std::string& log = server.log();
+  EXPECT_THAT(log, HasSubstr("cannot take a connection"));
+  EXPECT_LT(std::count(log.begin(), log.end(), '\n'), RefusalLog::kLinesASecond / 2);
 }
 
 }  // namespace

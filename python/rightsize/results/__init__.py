@@ -187,6 +187,7 @@ _HOMES = {
     'ServiceSavingUsdPerMonth': 'service',
     'ServiceService': 'service',
     'ServiceSlo': 'service',
+    'ServiceSurer': 'service',
     'ServiceTpotSeconds': 'service',
     'ServiceTtftSeconds': 'service',
     'ServiceWaiting': 'service',
