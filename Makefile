@@ -56,6 +56,7 @@ bench: ## the benchmarks of the hot paths
 	@cmake --build $(RELEASE) --target benchmarks -j$(JOBS) -- --quiet
 	@for b in $(RELEASE)/bench/*_bench; do $$b; done
 	@python3 bench/startup_bench.py $(RELEASE)/rightsize
+	@node bench/drag_bench.mjs $(RELEASE)/rightsize
 
 fit: build ## fit the constants of the speed model to data/measurements; rewrites data/efficiency.csv and stacks.csv
 	@cmake --build $(RELEASE) --target fit -j$(JOBS) -- --quiet

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Processor time and wall time of commands that need no network, from start to end. Usage: startup_bench.py PROGRAM
+"""Processor time and wall time of commands that need no network, from start to end, and how fast Ctrl-C ends long ones.
+Usage: startup_bench.py PROGRAM
 
 The least of 30 runs: what the machine does beside it only adds."""
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -26,3 +28,28 @@ print(f"{'command':<32}  {'wall':>8}  {'processor':>9}")
 for words in COMMANDS:
     wall, processor = measure([sys.argv[1], *words.split()])
     print(f"{words:<32}  {wall * 1e3:5.1f} ms  {processor * 1e3:6.1f} ms")
+
+
+def interrupted(words):
+    """Milliseconds from Ctrl-C to the end, the longest of a few moments; nothing where the work was done before."""
+    longest = None
+    for wait in (0.1, 0.2, 0.4, 0.7, 1.0):
+        running = subprocess.Popen([sys.argv[1], *words.split()], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            running.wait(timeout=wait)
+            continue
+        except subprocess.TimeoutExpired:
+            pass
+        begun = time.perf_counter()
+        running.send_signal(signal.SIGINT)
+        running.wait()
+        longest = max(longest or 0, 1e3 * (time.perf_counter() - begun))
+    return longest
+
+
+print(f"\n{'Ctrl-C during':<76}  {'ends within':>11}")
+for words in ("batch --model bert-large --gpu l4 --arrivals poisson:20000 --slo p99=100ms",
+              "batch --model llama-3.1-8b --gpu h100-sxm --arrivals poisson:200 --slo ttft=1s",
+              "recommend --model llama-3.1-70b --job serve --rate 60/s --ttft-slo 1s"):
+    longest = interrupted(words)
+    print(f"{words:<76}  {'-' if longest is None else f'{longest:.0f} ms':>11}")

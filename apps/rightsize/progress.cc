@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/format.h"
-#include "base/work.h"
+#include "base/cancel.h"
 
 namespace rightsize::app {
 namespace {

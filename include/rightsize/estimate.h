@@ -1,4 +1,4 @@
-// How fast a job runs on a GPU, what binds it, and how sure that is: `rightsize estimate`.
+// How fast a job runs on a GPU, its bottleneck, and the confidence interval: `rightsize estimate`.
 //
 // A model is a built-in name, the path of a Hugging Face config.json, or the text of one. Rates and times have an 80 %
 // interval (`low`, `high`: of the tokens or samples a second of training, of the TPOT of serving, of the time of a

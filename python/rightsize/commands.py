@@ -112,7 +112,7 @@ def memory(model, gpu=None, **settings):
 
 
 def estimate(model, gpu=None, **settings):
-    """How fast a job runs on a GPU, what binds it, and how sure that is. Microseconds: made for loops."""
+    """How fast a job runs on a GPU, its bottleneck, and the confidence interval. Microseconds: made for loops."""
     if not isinstance(model, str):
         model = _model_text(model)
     if _SLOW.isdisjoint(settings):

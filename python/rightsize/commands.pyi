@@ -64,7 +64,7 @@ def memory(
     quantize_embeddings: bool | str | None = ...,
     catalog: str | int | float | datetime.timedelta | Sequence[str | int | float] | Mapping[str, Any] | None = ...,
 ) -> Memory:
-    """what a job needs on a GPU, where it goes, whether it fits, and what frees some"""
+    """GPU memory a job needs, part by part; whether it fits, and how to free some"""
 def estimate(
     model: ModelLike, gpu: str | None = ..., *,
     job: Literal['train', 'serve'] | None = ...,
@@ -116,7 +116,7 @@ def estimate(
     slot_wait: str | int | float | datetime.timedelta | Sequence[str | int | float] | Mapping[str, Any] | None = ...,
     catalog: str | int | float | datetime.timedelta | Sequence[str | int | float] | Mapping[str, Any] | None = ...,
 ) -> Estimate:
-    """how fast a job runs on a GPU, what binds it, and how sure that is"""
+    """how fast a job runs on a GPU, its bottleneck, and the confidence interval"""
 def recommend(
     model: ModelLike | None = ..., *, workload: str | os.PathLike[str] | Mapping[str, Any] | None = ...,
     profile: str | int | float | datetime.timedelta | None = ...,
@@ -354,7 +354,7 @@ def profile(
     price: str | int | float | datetime.timedelta | Sequence[str | int | float] | Mapping[str, Any] | None = ...,
     catalog: str | int | float | datetime.timedelta | Sequence[str | int | float] | Mapping[str, Any] | None = ...,
 ) -> Profile:
-    """what a workload really does to a GPU: what binds it, what it wastes, what to do"""
+    """what a workload really does to a GPU: bottleneck, waste, and what to do"""
 def gpus(
     gpu: str | None = ..., *,
     vendor: str | int | float | datetime.timedelta | Sequence[str | int | float] | Mapping[str, Any] | None = ...,

@@ -6,7 +6,7 @@
 // Counting costs an atomic addition; who shows it (a terminal, a page) and who asks to stop is not known here.
 #pragma once
 
-#include "base/work.h"
+#include "base/cancel.h"
 
 namespace rightsize {
 
@@ -18,7 +18,7 @@ class LongWork {
   LongWork(const LongWork&) = delete;
   LongWork& operator=(const LongWork&) = delete;
 
-  // Of the work of this thread (base/work.h); nothing happens where none is under way.
+  // Of the work of this thread (base/cancel.h); nothing happens where none is under way.
   static void step(std::uint64_t done = 1);
 
  private:

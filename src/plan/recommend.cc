@@ -6,7 +6,7 @@
 #include <memory>
 #include <set>
 
-#include "base/work.h"
+#include "base/cancel.h"
 #include "plan/candidates.h"
 #include "plan/changes.h"
 #include "plan/explain.h"
@@ -465,8 +465,8 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
   // Changes are explored beside the close look at memory: neither needs the other.
   std::future<std::vector<Explored>> exploring =
       std::async(request.plans_only ? std::launch::deferred : std::launch::async,
-                 [&, nothing = planning.kinds().empty(), flag = current_work()] {
-                   const WorkScope scope(flag);
+                 [&, nothing = planning.kinds().empty(), flag = cancellation()] {
+                   const CancelScope scope(flag);
                    return explore(request, book, constants, work, findings, nothing);
                  });
   planning.verify(static_cast<std::size_t>(request.top), !request.plans_only);

@@ -65,7 +65,10 @@ constexpr const char* kPageStyle =
     "th,td{padding:.25rem .4rem}}"
     "thead th{border-bottom:2px solid #8c959f}tbody tr:hover{background:#f6f8fa}"
     "@media(prefers-color-scheme:dark){body{background:#0d1117;color:#e6edf3}th,td{border-color:#30363d}"
-    "tbody tr:hover{background:#161b22}}";
+    "tbody tr:hover{background:#161b22}"
+    // The darkest series, lighter on black.
+    "svg [fill='#0072b2']{fill:#3d9be0}svg [stroke='#0072b2']{stroke:#3d9be0}"
+    ".key i[style*='#0072b2']{background:#3d9be0!important}}";
 
 // Sorts a table by the column whose heading is pressed; numbers as numbers, what is unknown last.
 constexpr const char* kSortScript =

@@ -202,7 +202,7 @@ class Client final : public Connection, public std::enable_shared_from_this<Clie
       try {
         response = route->work(request);
       } catch (const std::exception& unexpected) {
-        response = error_response(500, fmt::format("a bug of ours: {}", unexpected.what()));
+        response = error_response(500, fmt::format("internal error: {}", unexpected.what()));
       }
       asio::post(self->state_.network, [self, turn, response = std::move(response)]() mutable {
         if (self->turn_ == turn && self->seated_) self->answer(std::move(response));

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/work.h"
+#include "base/cancel.h"
 
 namespace rightsize::server {
 
@@ -20,7 +20,7 @@ struct Request {
   // Header fields the server or its routes look at; empty where absent.
   std::string host, origin, fetch_site, authorization, content_type, accept_encoding, if_none_match;
   // Cancelled when nobody waits for the answer any more: the client left, or the time was up.
-  WorkHandle work = std::make_shared<Work>();
+  Cancellation work = std::make_shared<Work>();
 };
 
 struct Response {

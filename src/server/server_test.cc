@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/work.h"
+#include "base/cancel.h"
 
 namespace rightsize::server {
 namespace {
@@ -310,11 +310,11 @@ TEST(Cancel, AScopeHoldsForItsThreadAndEnds) {
   const auto work = std::make_shared<Work>();
   work->cancel();
   {
-    const WorkScope scope(work);
+    const CancelScope scope(work);
     EXPECT_TRUE(cancelled());
-    std::thread([handed = current_work()] {
+    std::thread([handed = cancellation()] {
       EXPECT_FALSE(cancelled());
-      const WorkScope inner(handed);
+      const CancelScope inner(handed);
       EXPECT_TRUE(cancelled());
     }).join();
   }

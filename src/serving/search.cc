@@ -6,7 +6,7 @@
 #include <limits>
 #include <thread>
 
-#include "base/work.h"
+#include "base/cancel.h"
 #include "base/long_work.h"
 
 namespace rightsize::serving {
@@ -21,8 +21,8 @@ constexpr double kScreeningDoubt = 1.15;  // how far a short run may be off
 template <class Work>
 void in_parallel(std::size_t count, unsigned threads, const Work& work) {
   std::atomic<std::size_t> next{0};
-  auto worker = [&, flag = current_work()] {
-    const WorkScope scope(flag);
+  auto worker = [&, flag = cancellation()] {
+    const CancelScope scope(flag);
     for (std::size_t i = next++; i < count && !cancelled(); i = next++) {
       work(i);
       LongWork::step();

@@ -3,7 +3,7 @@
 #include <array>
 #include <limits>
 
-#include "base/work.h"
+#include "base/cancel.h"
 #include "sim/continuous_replica.h"
 #include "sim/least_of.h"
 

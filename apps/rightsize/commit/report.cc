@@ -59,7 +59,7 @@ void add_terms(const CommitPlan& plan, report::Report& report) {
                    {"GPUs", "gpus", Align::kRight},
                    {"$/GPU-h", "usd_per_gpu_hour", Align::kRight},
                    {"break-even use", "break_even_utilization", Align::kRight},
-                   {"$ a year", "usd_per_year", Align::kRight},
+                   {"$/year", "usd_per_year", Align::kRight},
                    {"whole bill", "usd_total", Align::kRight}};
   Json& terms = report.document["terms"];
   terms = Json::array();

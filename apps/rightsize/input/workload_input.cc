@@ -1,11 +1,15 @@
 #include "rightsize/input/workload_input.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/text.h"
+#include "catalog/gpu_words.h"
 #include "rightsize/input/job_flags.h"
+#include "rightsize/typed/spellings.h"
 
 namespace rightsize::app {
 namespace {
@@ -36,6 +40,51 @@ bool is_model(const std::string& word) {
   if (word.empty() || word == "-" || std::filesystem::exists(word, ignored)) return false;
   return !word.ends_with(".yaml") && !word.ends_with(".yml") && !word.ends_with(".json") && word.front() != '.' &&
          word.front() != '/';
+}
+
+bool is_setting(const std::string& name) {
+  const auto is_it = [&](const model::SettingInfo& info) { return info.name == name; };
+  const auto& own = plan::request_settings();
+  const auto& of_job = plan::job_settings_of_requests();
+  return name == "model" || name == "name" || std::any_of(own.begin(), own.end(), is_it) ||
+         std::any_of(of_job.begin(), of_job.end(), is_it);
+}
+
+// A key of a file by the name other tools give it: provider, region, num_gpus, use_spot. Unknown ones stay as they are.
+void rename(model::Setting& setting) {
+  std::string name = to_lower(setting.name);
+  for (char& c : name) c = c == '_' ? '-' : c;
+  const auto take_name = [&](const std::string& meant) {
+    if (is_setting(meant)) setting.name = meant;
+    return is_setting(meant);
+  };
+  if (is_setting(setting.name) || take_name(name) || take_name(name + "s")) return;
+  for (const Spelling& spelling : spellings()) {
+    if (spelling.typed != "--" + name || spelling.flag.size() < 3 || !spelling.unit.empty()) continue;
+    const std::string meant(spelling.flag.substr(2));
+    const bool is_switch = !spelling.value.empty();
+    if (is_switch && setting.value != "true" && setting.value != "yes") continue;
+    if (!take_name(meant) && !take_name(meant + "s")) continue;
+    if (is_switch) setting.value = spelling.value;
+    return;
+  }
+}
+
+// What a file says, by our names; `gpus: H100:8` is a GPU and a number.
+std::vector<model::Setting> by_our_names(std::vector<model::Setting> settings) {
+  std::vector<model::Setting> renamed;
+  for (model::Setting& setting : settings) {
+    rename(setting);
+    const catalog::CountedGpu counted = catalog::split_gpu_count(setting.value);
+    const bool list = setting.value.find(',') != std::string::npos;
+    if ((setting.name == "gpu" || setting.name == "gpus") && counted.count && !list) {
+      renamed.push_back({"gpu", counted.name, setting.place});
+      renamed.push_back({"gpus", std::to_string(*counted.count), setting.place});
+    } else {
+      renamed.push_back(std::move(setting));
+    }
+  }
+  return renamed;
 }
 
 }  // namespace
@@ -73,6 +122,7 @@ Checked<std::vector<std::vector<model::Setting>>> read_workloads(const WorkloadF
     RIGHTSIZE_TRY(std::string text, read_file(flags.file));
     RIGHTSIZE_TRY(workloads, plan::read_workload_file(flags.file == "-" ? "standard input" : flags.file, text));
   }
+  for (auto& settings : workloads) settings = by_our_names(std::move(settings));
   std::map<std::string, std::string> given = flags.settings;
   if (!flags.prices.empty()) given["price"] = fmt::format("{}", fmt::join(flags.prices, ","));
   for (auto& settings : workloads) {

@@ -44,6 +44,22 @@ TEST_F(WorkloadInput, FlagsWinOverEveryWorkloadOfTheFile) {
   for (const auto& settings : *workloads) EXPECT_EQ(value_of(settings, "tokens"), "3B");
 }
 
+TEST_F(WorkloadInput, KeysOfOtherToolsAreOurs) {
+  const auto workloads = read_workloads(
+      {file("model: a\nprovider: aws\nregion: eu\naccelerators: H100:8\nuse_spot: true\nnum_train_epochs: 3\nodd: 1\n"),
+       {},
+       {}});
+  ASSERT_TRUE(workloads) << describe(workloads.error());
+  const std::vector<model::Setting>& settings = workloads->front();
+  EXPECT_EQ(value_of(settings, "providers"), "aws");
+  EXPECT_EQ(value_of(settings, "regions"), "eu");
+  EXPECT_EQ(value_of(settings, "gpu"), "H100");
+  EXPECT_EQ(value_of(settings, "gpus"), "8");
+  EXPECT_EQ(value_of(settings, "purchase"), "spot");
+  EXPECT_EQ(value_of(settings, "epochs"), "3");
+  EXPECT_EQ(value_of(settings, "odd"), "1");  // for the request to refuse, with its place
+}
+
 TEST_F(WorkloadInput, AMissingFileIsNamed) {
   const auto workloads = read_workloads({"/nowhere/workload.yaml", {}, {}});
   ASSERT_FALSE(workloads);

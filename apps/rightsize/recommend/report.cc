@@ -43,12 +43,14 @@ std::string answer(const Request& request, const Plan& plan) {
 }
 
 std::string where_hours_go(const Plan& plan) {
-  std::string text = fmt::format("Of the hours paid for, {} are work, {} start-up", format_duration(plan.time.work),
-                                 format_duration(plan.time.startup));
-  if (plan.time.saving + plan.time.redoing > seconds(1)) {
-    text += fmt::format(", {} saving, {} interruptions and work done again", format_duration(plan.time.saving),
-                        format_duration(plan.time.redoing));
-  }
+  constexpr double kNegligible = 0.003;  // of the time that is paid for
+  std::string text = fmt::format("Of the hours paid for, {} are work", format_duration(plan.time.work));
+  const auto add = [&](Seconds time, const char* what) {
+    if (time > plan.time.total() * kNegligible) text += fmt::format(", {} {}", format_duration(time), what);
+  };
+  add(plan.time.startup, "start-up");
+  add(plan.time.saving, "checkpoints");
+  add(plan.time.redoing, "interruptions and work done again");
   return text + ".";
 }
 

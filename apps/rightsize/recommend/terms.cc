@@ -43,7 +43,7 @@ std::string spot_service(const plan::Request& request, const plan::Plan& plan) {
   const market::PriceOutlook& price = plan.spot->price;
   const auto month = [&](UsdPerMachineSecond rate) { return rate * machines(plan.machines) * kMonth; };
   return fmt::format(
-      "Spot, if you get it: the same machines in{} for {}/month ({} to {}), {}; about {} lost per month; {}.",
+      "Spot, if available: the same machines in{} for {}/month ({} to {}), {}; about {} lost per month; {}.",
       place_of(plan.spot->offer), format_usd(month(price.likely)), format_usd(month(price.low)),
       format_usd(month(price.high)), compare(month(price.likely) / plan.cost),
       format_number(in_hours(kMonth) * plan.machines * request.assumptions.spot_interruptions_per_hour, 2),
@@ -65,7 +65,7 @@ std::string spot_sentence(const plan::Request& request, const plan::Recommendati
   if (ratio > kWorthIt)
     return fmt::format("Spot: likely {}, {}: nothing to gain.", format_usd(spot.cost), compare(ratio));
   return fmt::format(
-      "Spot, if you get it (--purchase spot): {} x {} ({} x {}) from {}{}, {} in {}, {}; {} interruptions "
+      "Spot, if available (--purchase spot): {} x {} ({} x {}) from {}{}, {} in {}, {}; {} interruptions "
       "expected; {}, {}.",
       spot.machines, spot.offer.machine->instance, spot.offer.machine->gpus, spot.offer.gpu->name,
       spot.offer.machine->provider, place_of(spot.offer), describe_cost(request, spot),
@@ -85,7 +85,7 @@ std::string spend_sentence(const plan::Request& request, const plan::Plan& plan)
 std::string commitment_sentence(const plan::Plan& plan) {
   if (plan.offer.is_own()) return {};
   if (plan.commitments.empty())
-    return plan.offer.price->purchase == Purchase::kOnDemand ? std::string("Commitment: no price is known.")
+    return plan.offer.price->purchase == Purchase::kOnDemand ? std::string("Commitment: no price known.")
                                                              : std::string();
   std::string text = "Commitment:";
   for (const plan::Commitment& c : plan.commitments) {
@@ -101,10 +101,13 @@ std::string quota_sentence(const plan::Plan& plan) {
   const catalog::Machine& machine = *plan.offer.machine;
   if (machine.provider == market::kOwn) return {};
   if (!plan.quota)
-    return fmt::format("Quota: ask {} for {} x {}; capacity is not known.", machine.provider,
-                       plan.machines * machine.gpus, plan.offer.gpu->name);
-  return fmt::format("Quota: {} {} of \"{}\" ({}){}. Capacity is not known.", format_count(plan.quota->amount),
-                     plan.quota->vcpus ? "vCPUs" : "GPUs", plan.quota->name, plan.quota->code,
+    return fmt::format("Quota: ask {} for {} x {}; capacity unknown.", machine.provider, plan.machines * machine.gpus,
+                       plan.offer.gpu->name);
+  return fmt::format("Quota: {} {} of \"{}\" ({}){}. Capacity unknown.", format_count(plan.quota->amount),
+                     plan.quota->vcpus         ? "vCPUs"
+                     : plan.quota->amount == 1 ? "GPU"
+                                               : "GPUs",
+                     plan.quota->name, plan.quota->code,
                      plan.offer.price->region == "any" ? "" : " in " + plan.offer.price->region);
 }
 

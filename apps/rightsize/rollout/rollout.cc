@@ -165,7 +165,7 @@ Checked<Outcome> state_report(Ledger& ledger, const Decision& decision, std::str
 std::string status_sentence(const Decision& decision, const std::vector<StageRecord>& stages) {
   const std::string name = fmt::format("{} ({})", decisions::label(decision.summary.id), decision.summary.workload);
   if (const StageRecord* current = running(stages))
-    return fmt::format("{}: {} runs so.", name, words_of(current->stage));
+    return fmt::format("{}: rolled out to {}.", name, words_of(current->stage));
   return fmt::format("{} is {}.", name, name_of(decision.summary.status));
 }
 

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/cancel.h"
 #include "base/file.h"
-#include "base/work.h"
 #include "rightsize/call.h"
 #include "server/compress.h"
 

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "base/work.h"
+#include "base/cancel.h"
 #include "rightsize/call.h"
 
 namespace rightsize::app {
@@ -98,7 +98,7 @@ TEST(AnswerStore, WhatWasCancelledIsNotKeptAndOthersMakeTheirOwn) {
   AnswerStore store(1000, std::chrono::seconds(60));
   const auto work = std::make_shared<Work>();
   work->cancel();
-  const WorkScope scope(work);
+  const CancelScope scope(work);
   EXPECT_EQ(store.find_or_make("a", [] { return text("half"); }).status, 499);
   EXPECT_FALSE(store.find("a"));
 }

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/work.h"
+#include "base/cancel.h"
 #include "rightsize/serve/openapi.h"
 #include "rightsize/serve/site.h"
 #include "server/compress.h"
@@ -41,8 +41,8 @@ std::vector<std::string> Api::always(const Asked& asked) const {
   return own_fleet ? fleet_.words : std::vector<std::string>{};
 }
 
-Response Api::make(const Asked& asked, const WorkHandle& work) {
-  const WorkScope scope(work);
+Response Api::make(const Asked& asked, const Cancellation& work) {
+  const CancelScope scope(work);
   if (!asked.endpoint->kept) return answer(asked, always(asked), scratch_);
   return answers_.find_or_make(asked.key(), [&] { return answer(asked, always(asked), scratch_); });
 }

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "base/cancel.h"
 #include "base/json.h"
-#include "base/work.h"
 
 namespace rightsize::app {
 namespace {
@@ -21,7 +21,7 @@ struct Jobs::Job {
   std::string id, command;
   std::string state = "waiting";  // running, done, failed, cancelled
   Clock::time_point begun = Clock::now(), ended = {};
-  WorkHandle work = std::make_shared<Work>();
+  Cancellation work = std::make_shared<Work>();
   std::optional<server::Response> response;
   std::vector<std::shared_ptr<server::EventStream>> watchers;
 
@@ -81,7 +81,7 @@ void Jobs::run(Job& job, const Make& make) {
     if (job.over()) return;
     job.state = "running", job.begun = Clock::now();
   }
-  const WorkScope scope(job.work);
+  const CancelScope scope(job.work);
   server::Response response = make();
   const std::lock_guard lock(mutex_);
   if (job.over()) return;

@@ -134,10 +134,10 @@ Table description_table(const SizedService& one) {
   add_row(table, "TTFT", times(d.ttft));
   add_row(table,
           d.tpot_source == Signal::kTpot         ? "TPOT"
-          : d.tpot_source == Signal::kInterToken ? "between tokens"
+          : d.tpot_source == Signal::kInterToken ? "inter-token"
                                                  : "time per token",
           times(d.tpot));
-  add_row(table, "whole request", times(d.latency));
+  add_row(table, "end to end", times(d.latency));
   if (d.prefix_hit)
     add_row(table, "prefix cache", fmt::format("{} of prompt tokens", format_percent(Ratio::fraction(*d.prefix_hit))));
   if (const service::GaugeUse* running = r.gauge(Signal::kRunning))

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include "base/format.h"
+#include "base/long_work.h"
+#include "rightsize/input/size_of.h"
 #include "rightsize/input/speed_input.h"
 #include "rightsize/service/report.h"
 #include "service/read_files.h"
@@ -60,9 +62,15 @@ SizedService size(const ServiceInput& input, const Facts& facts, const market::P
     one.notes.push_back("no plan: " + first_of(planned.error()));
     return one;
   }
+  if (cancelled()) {
+    one.notes.emplace_back("no plan: stopped before it");
+    return one;
+  }
   Result<service::RightSize> sized =
       service::right_size(one.reading, one.description, *planned, one.learned, facts.constants, book, input.size);
-  if (sized) {
+  if (cancelled()) {  // what was cut off in the middle is no plan
+    one.notes.emplace_back("no plan: stopped before it was found");
+  } else if (sized) {
     one.notes.insert(one.notes.end(), sized->notes.begin(), sized->notes.end());
     one.sized = *std::move(sized);
   } else {
@@ -111,18 +119,23 @@ Checked<std::string> emitted(const ServiceInput& input, const SizedService& one,
 }  // namespace
 
 Checked<ServiceFacts> run_services(const ServiceInput& input, const Facts& facts, const market::PriceBook& book) {
-  Result<service::ServicesRead> read =
-      input.from.empty() ? service::read_services(input.server) : service::read_service_files(input.from);
+  Result<service::ServicesRead> read = [&] {
+    if (input.from.empty()) return service::read_services(input.server);
+    const LongWork counted("bytes read", size_of(input.from));
+    return service::read_service_files(input.from);
+  }();
   if (!read) return fail(std::move(read).error());
   ServiceFacts all;
   all.notes = read->notes;
   all.source = input.from.empty() ? fmt::format("{}, {}, {} requests", http::shown_url(input.server.url),
                                                 format_duration(input.server.window), read->requests)
                                   : fmt::format("{} file{}", input.from.size(), input.from.size() == 1 ? "" : "s");
+  const LongWork counted("services looked at", read->services.size());
   for (service::ServiceReading& reading : read->services) {
     all.from = reading.from, all.until = reading.until;
     if (reading.name().find(input.only) == std::string::npos) continue;
     all.services.push_back(size(input, facts, book, std::move(reading)));
+    LongWork::step();
   }
   if (!all.services.empty()) return all;
   return fail(bad_input(fmt::format("no service has '{}' in its name", input.only))

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "rightsize/typed/values.h"
+
 namespace rightsize::app {
 namespace {
 
@@ -69,6 +71,39 @@ TEST(Typed, ACommandThatIsRunStaysAsItIs) {
 
 TEST(Typed, UnknownFlagsAreLeftForTheParser) {
   EXPECT_THAT(meant({"gpus", "--frob", "1"}), ElementsAre("gpus", "--frob", "1"));
+}
+
+TEST(Typed, WordsInFrontOfACommandAreDropped) {
+  EXPECT_THAT(command({"kubectl", "get", "gpus"}), ElementsAre("gpus"));
+  EXPECT_THAT(command({"gcloud", "compute", "accelerator-types", "list"}), ElementsAre("gpus"));
+  EXPECT_THAT(command({"cheapest", "h100"}), ElementsAre("prices", "h100"));
+  EXPECT_THAT(command({"prices", "h100", "vs", "a100"}), ElementsAre("prices", "h100", "a100"));
+  EXPECT_THAT(command({"spot-price", "h100"}), ElementsAre("prices", "--purchase=spot", "h100"));
+  EXPECT_THAT(command({"gpus", "--cloud", "aws"}), ElementsAre("prices", "--cloud", "aws"));
+  EXPECT_THAT(command({"recommend", "serve", "x"}), ElementsAre("recommend", "x", "--job=serve"));
+  EXPECT_THAT(command({"train", "x"}), ElementsAre("recommend", "--job=train", "x"));
+}
+
+MeantValues values(const std::string& flag, const std::string& typed, const std::string& value) {
+  return *meant_values(flag, typed, value, [](const std::string&) { return true; });
+}
+
+TEST(Typed, ValuesOfOtherToolsBecomeFlags) {
+  EXPECT_TRUE(values("--gpu", "--gpu", "any").flags.empty());
+  const MeantValues place = values("--provider", "--infra", "gcp/us-central1");
+  ASSERT_EQ(place.flags.size(), 2U);
+  EXPECT_EQ(place.flags[1].flag + " " + place.flags[1].value, "--region us-central1");
+  const MeantValues list = values("--gpus", "--gpus", "{H100:8, A100:8}");
+  ASSERT_EQ(list.flags.size(), 2U);
+  EXPECT_EQ(list.flags[0].value, "H100,A100");
+  EXPECT_EQ(list.flags[1].value, "8");
+  const auto all = [](const std::string&) { return true; };
+  EXPECT_FALSE(meant_values("--gpus", "--gpus", "H100:8,A100:4", all));
+  EXPECT_THAT(describe(meant_values("--format", "-o", "plan.json", all).error()), HasSubstr("> plan.json"));
+  EXPECT_EQ(meant_filter("Name=instance-type,Values=p5.48xlarge", all)->flag, "--instance");
+  EXPECT_EQ(meant_filter("gpu=h100", all)->value, "h100");
+  EXPECT_FALSE(meant_filter("zone=x", all));
+  EXPECT_FALSE(meant_filter("=", all));
 }
 
 }  // namespace

@@ -14,6 +14,8 @@ class FleetTimeline(Record):
     step_seconds: float
     activity: list[float | None]
     idle: list[float | None]
+    verdict_seconds: float
+    verdicts: list[str | None]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,6 +1,7 @@
 // Peaks compiled into planes.
 #include <algorithm>
 #include <cmath>
+#include <future>
 
 #include "memory/tape/session.h"
 #include "memory/tape/training_tape.h"
@@ -75,11 +76,19 @@ model::Job with_replicas(model::Job job, int replicas) {
 TrainingSurface::TrainingSurface(const model::ModelShape& model, const model::Job& job) {
   sharded_ = job.parallel.zero > 0 && job.parallel.data() > 1;
   const int few = std::min(kFewShards, std::max(1, job.parallel.data()));
-  std::vector<Ends> at_few, at_many;  // by batch
-  for (std::int64_t batch : kSurfaceBatches) {
-    at_few.push_back(peaks_at(model, with_replicas(job, few), batch, exact_));
-    at_many.push_back(sharded_ ? peaks_at(model, with_replicas(job, kManyShards), batch, exact_) : at_few.back());
-  }
+  const auto by_batch = [&](int replicas, bool& exact) {
+    std::vector<Ends> ends;
+    for (std::int64_t batch : kSurfaceBatches)
+      ends.push_back(peaks_at(model, with_replicas(job, replicas), batch, exact));
+    return ends;
+  };
+  // The two sides do not need each other: one for each of two cores.
+  bool exact_at_many = true;
+  std::future<std::vector<Ends>> many;
+  if (sharded_) many = std::async(std::launch::async, [&] { return by_batch(kManyShards, exact_at_many); });
+  const std::vector<Ends> at_few = by_batch(few, exact_);
+  const std::vector<Ends> at_many = sharded_ ? many.get() : at_few;
+  exact_ = exact_ && exact_at_many;
   for (std::size_t k = 0; k + 1 < kSurfaceBatches.size(); ++k) {
     Stretch stretch{static_cast<double>(kSurfaceBatches[k]), static_cast<double>(kSurfaceBatches[k + 1]), {}};
     std::vector<Plane> planes;

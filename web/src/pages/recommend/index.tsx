@@ -32,6 +32,8 @@ export function Recommendation() {
   const plans = (before ?? found)?.plans ?? [];
   const first = found?.plans?.[0];
   const picked: Plan | undefined = before ? first : (plans[Number(state.plan) - 1] ?? plans[0]);
+  // What the pictures draw limits from: the question as it was when the answer came, so that they are drawn once an answer.
+  const answered = useMemo(() => state, [found]);
   const pick = (rank: number) => { change({ plan: String(rank) }, true); };
 
   const file = (format: 'html' | 'csv' | 'md') => {
@@ -73,7 +75,7 @@ export function Recommendation() {
               <AnswerCard found={found} plan={picked} serving={serving} milliseconds={quick.milliseconds} full={fullIsCurrent ? full.value : undefined} ask={fullAsk} />
               {plans.length > 0 && (
                 <div class={`columns wide-left ${before ? 'stale' : ''}`}>
-                  <CostAgainstTime found={before ?? found} serving={serving} state={state} picked={picked} onPick={pick} />
+                  <CostAgainstTime found={before ?? found} serving={serving} state={answered} picked={picked} onPick={pick} />
                   <WorkPerDollar plans={plans} serving={serving} picked={picked} onPick={pick} />
                 </div>
               )}

@@ -47,7 +47,7 @@ export function isServing(state: State): boolean {
 }
 
 /** How many plans to rank: services are simulated one by one, so fewer; while a slider moves, of a service only the best. */
-const TOP = { train: { full: 16, quick: 8 }, serve: { full: 8, quick: 1 } };
+const TOP = { train: { full: 16, quick: 5 }, serve: { full: 8, quick: 1 } };
 
 export function question(state: State): Ask {
   const serving = isServing(state);

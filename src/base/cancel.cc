@@ -1,4 +1,4 @@
-#include "base/work.h"
+#include "base/cancel.h"
 
 #include <utility>
 
@@ -8,7 +8,7 @@ namespace rightsize {
 namespace {
 
 Work program;
-thread_local WorkHandle current;
+thread_local Cancellation current;
 
 Work& here() { return current ? *current : program; }
 
@@ -20,10 +20,10 @@ std::optional<Work::Progress> Work::progress() const {
   return Progress{name_, done_, total_};
 }
 
-WorkScope::WorkScope(WorkHandle work) : outer_(std::exchange(current, std::move(work))) {}
-WorkScope::~WorkScope() { current = std::move(outer_); }
+CancelScope::CancelScope(Cancellation work) : outer_(std::exchange(current, std::move(work))) {}
+CancelScope::~CancelScope() { current = std::move(outer_); }
 
-WorkHandle current_work() { return current; }
+Cancellation cancellation() { return current; }
 Work& program_work() { return program; }
 bool cancelled() { return program.is_cancelled() || (current && current->is_cancelled()); }
 

@@ -1,9 +1,9 @@
 // A piece of work: whether anybody still waits for it, and how far it is.
 //
-// Whoever starts long work for somebody else opens a WorkScope around it and may cancel it later, from another thread;
-// outside of any scope it is the program's own, which Ctrl-C cancels. Long loops ask cancelled() now and then and end
-// early with what they have; whoever cancelled decides whether that is worth anything. A thread of one's own is handed
-// current_work() of the thread that starts it. How far work is, LongWork tells (long_work.h).
+// Whoever starts long work for somebody else opens a CancelScope around it and may cancel it later, from another
+// thread; outside of any scope it is the program's own, which Ctrl-C cancels. Long loops ask cancelled() now and then
+// and end early with what they have; whoever cancelled decides whether that is worth anything. A thread of one's own is
+// handed cancellation() of the thread that starts it. How far work is, LongWork tells (long_work.h).
 #pragma once
 
 #include <atomic>
@@ -39,20 +39,20 @@ class Work {
   std::string name_;
 };
 
-using WorkHandle = std::shared_ptr<Work>;  // null: the program's own
+using Cancellation = std::shared_ptr<Work>;  // null: the program's own
 
-class WorkScope {
+class CancelScope {
  public:
-  explicit WorkScope(WorkHandle work);
-  ~WorkScope();
-  WorkScope(const WorkScope&) = delete;
-  WorkScope& operator=(const WorkScope&) = delete;
+  explicit CancelScope(Cancellation work);
+  ~CancelScope();
+  CancelScope(const CancelScope&) = delete;
+  CancelScope& operator=(const CancelScope&) = delete;
 
  private:
-  WorkHandle outer_;
+  Cancellation outer_;
 };
 
-WorkHandle current_work();
+Cancellation cancellation();
 Work& program_work();
 // Whether the work of this thread, or the whole program, was cancelled.
 bool cancelled();

@@ -1,0 +1,41 @@
+// Any words as a command line, one a line: read as ours, or explained. What is understood of them is words again, and
+// reading those changes nothing more.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "base/text.h"
+#include "rightsize/call.h"
+#include "rightsize/typed/typed.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace rightsize;
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  std::vector<std::string> words;
+  for (std::size_t at = 0; at <= text.size() && words.size() < 32;) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    if (end > at) words.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  static const std::vector<std::string> names = app::command_names();
+  Result<app::Typed> typed = app::meant_command(words, names);
+  if (!typed) {
+    if (describe(typed.error()).empty()) std::abort();
+    return 0;
+  }
+  if (typed->words.empty()) return 0;
+  const Result<app::CallInfo> command = app::describe_command(typed->words.front());
+  if (!command) return 0;
+  typed = app::meant_flags(*std::move(typed), command->command.flags);
+  if (!typed) {
+    if (describe(typed.error()).empty()) std::abort();
+    return 0;
+  }
+  if (typed->words.empty()) std::abort();  // the command itself stays
+  for (const std::string& note : typed->notes) {
+    if (note.empty()) std::abort();
+  }
+  return 0;
+}
