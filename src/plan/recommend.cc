@@ -51,8 +51,8 @@ class LookAhead {
   LookAhead(const ServingSearch& search, std::vector<Option> options) : options_(std::move(options)) {
     constexpr std::size_t kWorthAThread = 3;
     if (options_.size() < kWorthAThread) return;
-    looking_ = std::async(std::launch::async, [this, &search, work = current_work()] {
-      const WorkScope scope(work);
+    looking_ = std::async(std::launch::async, [this, &search, work = cancellation()] {
+      const CancelScope scope(work);
       for (auto option = options_.rbegin(); option != options_.rend() && !stop_; ++option) search.look_ahead(*option);
     });
   }
@@ -336,8 +336,8 @@ std::vector<Explored> explore(const Request& request, const market::PriceBook& b
     explored.push_back({std::move(change), nullptr});
   std::vector<std::future<void>> looking;
   for (Explored& one : explored) {
-    looking.push_back(std::async(std::launch::async, [&, handed = current_work()] {
-      const WorkScope scope(handed);
+    looking.push_back(std::async(std::launch::async, [&, handed = cancellation()] {
+      const CancelScope scope(handed);
       one.planning = std::make_unique<Planning>(one.change.request, book, constants, work, findings);
       one.planning->verify(1, false);
     }));
