@@ -183,7 +183,7 @@ using MachineIndex = std::unordered_map<std::string, const Machine*>;
 std::string machine_key(const std::string& provider, const std::string& instance) { return provider + '\n' + instance; }
 
 Price read_price(FactReader reader, const std::string& provider, const Catalog& catalog, const MachineIndex& machines) {
-  static const std::vector<std::string> purchases = [] {
+  static const std::vector<std::string> kPurchases = [] {
     std::vector<std::string> names;
     for (Purchase purchase : kPurchases) names.emplace_back(name_of(purchase));
     return names;
@@ -193,7 +193,7 @@ Price read_price(FactReader reader, const std::string& provider, const Catalog& 
   price.instance = reader.required_text("instance");
   price.region = reader.required_text("region");
   price.zone = reader.text("zone");
-  price.purchase = parse_purchase(reader.choice("purchase", purchases)).value_or(Purchase::kOnDemand);
+  price.purchase = parse_purchase(reader.choice("purchase", kPurchases)).value_or(Purchase::kOnDemand);
   price.machine_price =
       reader.required_quantity<UsdPerMachineSecond>("price", parse_usd_per_machine_hour, usd_per_machine_hour(0.005),
                                                     usd_per_machine_hour(2000), show_hourly<UsdPerMachineSecond>);

@@ -38,12 +38,12 @@ std::optional<Worse> worse_side(std::string_view metric) {
 }
 
 const std::vector<std::string>& metric_names() {
-  static const std::vector<std::string> names = [] {
+  static const std::vector<std::string> kNames = [] {
     std::vector<std::string> all;
     for (const MetricSide& known : kMetrics) all.emplace_back(known.metric);
     return all;
   }();
-  return names;
+  return kNames;
 }
 
 std::string_view name_of(Status status) { return kStatusNames[static_cast<std::size_t>(status)]; }

@@ -5,7 +5,7 @@ namespace rightsize::decisions {
 // Moments are seconds since 1970, money dollars. A list reads the first table alone, so that it stays narrow: the plan
 // is kept apart.
 const store::Schema& ledger_schema() {
-  static const store::Schema schema{
+  static const store::Schema kSchema{
       "decision_version",
       {"decision", "decision_prediction", "decision_document", "decision_stage", "decision_sample"},
       {{
@@ -36,7 +36,7 @@ const store::Schema& ledger_schema() {
            "CREATE TABLE decision_sample (decision BIGINT NOT NULL, place BIGINT NOT NULL, metric TEXT NOT NULL, value "
            "DOUBLE PRECISION NOT NULL, taken_at BIGINT NOT NULL, source TEXT NOT NULL, PRIMARY KEY (decision, place))",
        }}};
-  return schema;
+  return kSchema;
 }
 
 }  // namespace rightsize::decisions

@@ -91,11 +91,11 @@ Result<> fetch_pages(const std::string& first, const std::string& file) {
 }  // namespace
 
 const std::vector<std::string>& catalogue_clouds() {
-  static const std::vector<std::string> clouds = {
+  static const std::vector<std::string> kClouds = {
       "aws",   "azure",   "gcp",        "lambda",         "runpod",   "nebius",     "oci",
       "verda", "seeweb",  "shadeform",  "cudo",           "do",       "fluidstack", "hyperstack",
       "ibm",   "mithril", "paperspace", "primeintellect", "scaleway", "vast",       "yotta"};
-  return clouds;
+  return kClouds;
 }
 
 Result<std::vector<Download>> downloads_of(const std::string& feed, const std::vector<std::string>& providers,

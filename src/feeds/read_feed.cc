@@ -28,7 +28,7 @@ std::string provider_of(const std::string& path) {
 }  // namespace
 
 const std::vector<FeedKind>& feed_kinds() {
-  static const std::vector<FeedKind> kinds = {
+  static const std::vector<FeedKind> kKinds = {
       {"skypilot", "SkyPilot catalogue: vms.csv of a cloud", true},
       {"aws", "AWS price list (CSV, JSON), Savings Plans, spot price history, spot advisor", false},
       {"azure", "Azure Retail Prices, pages of JSON", false},
@@ -38,7 +38,7 @@ const std::vector<FeedKind>& feed_kinds() {
       {"vast", "Vast offers, JSON", true},
       {"csv", "a table of yours: provider,instance,region,purchase,price[,zone,date,gpu,gpus,note]", false},
   };
-  return kinds;
+  return kKinds;
 }
 
 Result<const FeedKind*> find_feed_kind(std::string_view name) {

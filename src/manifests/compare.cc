@@ -10,7 +10,7 @@ using Same = std::function<bool(const GpuRequest&, const GpuRequest&)>;
 
 // From the surest sign that two requests are one to the weakest.
 const std::vector<Same>& signs() {
-  static const std::vector<Same> all = {
+  static const std::vector<Same> kAll = {
       [](const auto& a, const auto& b) {
         return a.file == b.file && a.kind == b.kind && a.name == b.name && a.part == b.part && a.resource == b.resource;
       },
@@ -21,7 +21,7 @@ const std::vector<Same>& signs() {
       [](const auto& a, const auto& b) { return a.kind == b.kind && a.name == b.name; },
       [](const auto& a, const auto& b) { return a.file == b.file && a.kind == b.kind; },
   };
-  return all;
+  return kAll;
 }
 
 }  // namespace

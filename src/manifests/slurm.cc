@@ -27,11 +27,11 @@ struct Part {
 };
 
 std::string long_name(std::string_view name) {
-  static const std::map<std::string_view, std::string_view> shorts = {
+  static const std::map<std::string_view, std::string_view> kShorts = {
       {"N", "nodes"},    {"n", "ntasks"}, {"G", "gpus"},      {"t", "time"},         {"C", "constraint"},
       {"J", "job-name"}, {"a", "array"},  {"p", "partition"}, {"c", "cpus-per-task"}};
-  const auto found = shorts.find(name);
-  return std::string(found == shorts.end() ? name : found->second);
+  const auto found = kShorts.find(name);
+  return std::string(found == kShorts.end() ? name : found->second);
 }
 
 // Words of a line, quotes removed, up to a comment.

@@ -47,7 +47,7 @@ struct Plan {
   market::PriceOutlook price;  // of one machine; what is counted is its likely value
   std::optional<SpotPrice> spot = {};
   std::vector<Commitment> commitments = {};
-  std::optional<Quota> quota = {};  // nothing: nobody publishes its name
+  std::optional<Quota> quota = {};  // nothing: its name is not known
   int machines = 1;
   int gpus = 1;    // that work; machines may hold more
   model::Job job;  // with every setting chosen
@@ -56,8 +56,9 @@ struct Plan {
   market::RunningTime time;     // serving: a month
   Usd cost;                     // of the whole work; serving: a month
   Usd side_cost;                // storage and egress, in `cost`
-  Usd cost_low, cost_high;      // the middle 80 %: speed and price as they may turn out, fixed costs as they are
-  perf::Interval speed;         // factors on the time of the work
+  std::vector<market::Draw> draws = {};  // of `cost`, from what is committed already: no new money
+  Usd cost_low, cost_high;  // the middle 80 %: speed and price as they may turn out, fixed costs as they are
+  perf::Interval speed;     // factors on the time of the work
 
   memory::MemoryNeed memory;  // of the fullest GPU
   memory::Fit fit;

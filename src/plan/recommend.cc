@@ -51,8 +51,8 @@ class LookAhead {
   LookAhead(const ServingSearch& search, std::vector<Option> options) : options_(std::move(options)) {
     constexpr std::size_t kWorthAThread = 3;
     if (options_.size() < kWorthAThread) return;
-    looking_ = std::async(std::launch::async, [this, &search, flag = cancellation()] {
-      const CancelScope scope(flag);
+    looking_ = std::async(std::launch::async, [this, &search, work = current_work()] {
+      const WorkScope scope(work);
       for (auto option = options_.rbegin(); option != options_.rend() && !stop_; ++option) search.look_ahead(*option);
     });
   }
@@ -129,6 +129,7 @@ class Planning {
     plan.time = candidate.time;
     plan.cost = candidate.cost;
     plan.side_cost = candidate.side_cost;
+    plan.draws = draws_of(request_, book_, candidate);
     plan.cost_low = candidate.cost_low;
     plan.cost_high = candidate.cost_high;
     plan.speed = option.interval;
@@ -156,7 +157,9 @@ class Planning {
   // Several kinds of machine behind one router where they are cheaper and, simulated together, keep every SLO.
   std::vector<MixChoice> mix() {
     confirmed_ = confirmed_kinds();
-    const std::vector<MixChoice> choices = cheapest_mix(request_, confirmed_);
+    // Of machines that draw on what is committed the price an hour says too little.
+    const bool drawn = std::any_of(confirmed_.begin(), confirmed_.end(), [](const auto& c) { return c.drawn > Usd{}; });
+    const auto choices = drawn ? std::vector<MixChoice>{} : cheapest_mix(request_, confirmed_);
     return choices.empty() || serving_->confirm_mix(choices) ? choices : std::vector<MixChoice>{};
   }
 
@@ -202,7 +205,7 @@ class Planning {
   void rank() {
     obstacles_ = found_.obstacles;
     obstacles_.insert(foreign_.begin(), foreign_.end());
-    candidates_ = price_options(request_, classes_, work_, found_, obstacles_);
+    candidates_ = price_options(request_, book_, classes_, work_, found_, obstacles_);
     kinds_ = best_of_each_kind(request_, candidates_);
     front_ = pareto_front(request_, candidates_);
   }
@@ -333,8 +336,8 @@ std::vector<Explored> explore(const Request& request, const market::PriceBook& b
     explored.push_back({std::move(change), nullptr});
   std::vector<std::future<void>> looking;
   for (Explored& one : explored) {
-    looking.push_back(std::async(std::launch::async, [&, flag = cancellation()] {
-      const CancelScope scope(flag);
+    looking.push_back(std::async(std::launch::async, [&, handed = current_work()] {
+      const WorkScope scope(handed);
       one.planning = std::make_unique<Planning>(one.change.request, book, constants, work, findings);
       one.planning->verify(1, false);
     }));

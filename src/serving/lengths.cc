@@ -51,8 +51,8 @@ Result<Length> parse_length(std::string_view text) {
 }
 
 const UsualVariation& usual_variation() {
-  static const UsualVariation usual = read_usual();  // a test reads it
-  return usual;
+  static const UsualVariation kUsual = read_usual();  // a test reads it
+  return kUsual;
 }
 
 }  // namespace rightsize::serving

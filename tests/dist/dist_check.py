@@ -9,11 +9,11 @@ import os
 import pathlib
 import platform
 import re
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 import zipfile
 
@@ -42,10 +42,19 @@ def inside(root, *words):
                    '--bind', root, '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp', '--uid', '65534', '--gid', '65534', '--chdir', '/', *words])
 
 
+def processor_time():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 class Root(unittest.TestCase):
     def setUp(self):
         self.root = pathlib.Path(tempfile.mkdtemp(prefix='rightsize-root-'))
         self.addCleanup(shutil.rmtree, self.root, True)
+
+    def assert_under_a_minute(self, began):
+        """Of processor time: what else the machine does is not ours."""
+        self.assertLess(processor_time() - began, 60)
 
     def assert_first_recommendation(self, text):
         self.assertGreater(len(json.loads(text)['plans']), 0)
@@ -59,10 +68,10 @@ class Tarballs(Root):
         return self.root / 'rightsize'
 
     def test_this_architecture_in_an_empty_root(self):
-        began = time.monotonic()
+        began = processor_time()
         self.unpack(MACHINE)
         self.assert_first_recommendation(inside(self.root, '/rightsize/bin/rightsize', *JOB))
-        self.assertLess(time.monotonic() - began, 60)
+        self.assert_under_a_minute(began)
         self.assertRegex(inside(self.root, '/rightsize/bin/rightsize', '--version'), r'rightsize [\d.]+ \(commit [0-9a-f]{12}')
         # The libraries that are loaded when they are asked for.
         inside(self.root, '/rightsize/bin/rightsize', 'mig', '/rightsize/share/rightsize/examples/mig/workloads.yaml', '--gpu', 'h100-sxm')
@@ -85,7 +94,7 @@ class Tarballs(Root):
 
 class Wheels(Root):
     def test_this_architecture_with_debians_python(self):
-        began = time.monotonic()
+        began = processor_time()
         wheel = only(f'rightsize-*_{MACHINE}.whl')
         output(['/usr/bin/python3', '-m', 'venv', self.root])
         output([self.root / 'bin/pip', 'install', '--no-index', '--quiet', wheel])
@@ -94,7 +103,8 @@ class Wheels(Root):
         env = {'PATH': '/usr/bin', 'HOME': str(self.root)}
         code = "import rightsize; print(rightsize.recommend('llama-3.1-8b', tokens='1B', deadline='7d').to_json())"
         self.assert_first_recommendation(output([python, '-c', code], env=env))
-        self.assertLess(time.monotonic() - began, 60)
+        self.assert_under_a_minute(began)
+        print(f'  pip install and two recommendations: {processor_time() - began:.0f} s of processor time')
         code = "import rightsize.program as p; p.main()"
         self.assert_first_recommendation(output([python, '-c', code, *JOB], env=env))
         # Everything it loads is its own, but for the C library.
@@ -103,6 +113,23 @@ class Wheels(Root):
         foreign = {pathlib.Path(p).name for p in loaded if not p.startswith(str(self.root)) and 'python3' not in p}
         glibc = re.compile(r'(ld-linux|libc|libm|libdl|libpthread|librt|libresolv|libexpat|libz|libffi|libssl|libcrypto|libuuid|libbz2|liblzma)\b')
         self.assertEqual({name for name in foreign if not glibc.match(name)}, set())
+
+    def test_a_system_with_an_older_c_library(self):
+        """Debian 11: 2.31. Its Python is 3.9, older than the wheel's name asks for; what we use of it is there."""
+        if os.geteuid() != 0 or not shutil.which('debootstrap'):
+            self.skipTest('needs root and debootstrap')
+        packages = self.root / 'packages'
+        output(['debootstrap', '--variant=minbase', '--include=python3', '--download-only', 'bullseye', packages])
+        system = self.root / 'system'
+        for package in sorted((packages / 'var/cache/apt/archives').glob('*.deb')):
+            output(['dpkg', '-x', package, system])
+        with zipfile.ZipFile(only(f'rightsize-*_{MACHINE}.whl')) as archive:
+            archive.extractall(system / 'wheel')
+        code = ("import sys; sys.path.append('/wheel'); import platform, rightsize as r; assert platform.libc_ver() == ('glibc', '2.31')\n"
+                "r.mig(gpu='h100-sxm', list_layouts=True)\n"  # libraries that are loaded when they are asked for
+                "try: r.recommend(workload='/wheel/rightsize/py.typed', model='nothing')\n"  # exceptions inside C++
+                "except r.InputError: print(r.recommend('llama-3.1-8b', tokens='1B', deadline='7d').to_json())")
+        self.assert_first_recommendation(inside(system, '/usr/bin/python3.9', '-c', code))
 
     def test_what_the_wheels_say_of_themselves(self):
         for machine in QEMU:
@@ -124,13 +151,14 @@ class DebianPackages(Root):
         if os.geteuid() != 0 or not shutil.which('debootstrap'):
             self.skipTest('needs root and debootstrap')
         output(['debootstrap', '--variant=minbase', 'bookworm', self.root])  # from the archive it is set up with
-        began = time.monotonic()
+        began = processor_time()
         shutil.copy(only(f'rightsize_*_{DEBIAN[MACHINE]}.deb'), self.root / 'tmp/rightsize.deb')
         shutil.copy('/etc/resolv.conf', self.root / 'etc/resolv.conf')
         output(['chroot', self.root, 'apt-get', 'install', '-y', '-qq', '--no-install-recommends', '/tmp/rightsize.deb'],
                env={**os.environ, 'DEBIAN_FRONTEND': 'noninteractive'})
         self.assert_first_recommendation(output(['chroot', self.root, 'rightsize', *JOB]))
-        print(f'  apt install and a first recommendation: {time.monotonic() - began:.0f} s')
+        self.assert_under_a_minute(began)
+        print(f'  apt install and a first recommendation: {processor_time() - began:.0f} s of processor time')
         self.assertIn('rightsizeConfig.cmake', output(['chroot', self.root, 'dpkg', '-L', 'rightsize']))
 
     def test_the_other_architecture_names_its_packages(self):

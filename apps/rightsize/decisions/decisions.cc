@@ -21,20 +21,21 @@ struct Verb {
 };
 
 const std::vector<Verb>& verbs() {
-  static const std::vector<std::string> filter{"--workload", "--team",  "--by",   "--gpu",
-                                               "--status",   "--since", "--until"};
-  static const auto with = [](std::vector<std::string> more) {
-    more.insert(more.end(), filter.begin(), filter.end());
+  static const std::vector<std::string> kFilter{"--workload", "--team",  "--by",   "--gpu",
+                                                "--status",   "--since", "--until"};
+  static const auto kWith = [](std::vector<std::string> more) {
+    more.insert(more.end(), kFilter.begin(), kFilter.end());
     return more;
   };
-  static const std::vector<Verb> all = {
-      {"list", with({"--top"}), false},
+  static const std::vector<Verb> kAll = {
+      {"list", kWith({"--top"}), false},
       {"show", {}, true},
-      {"export", filter, true},
-      {"savings", filter, false},
-      {"review", with({"--cheaper", "--price-change", "--drift", "--webhook", "--webhook-format", "--catalog"}), false},
+      {"export", kFilter, true},
+      {"savings", kFilter, false},
+      {"review", kWith({"--cheaper", "--price-change", "--drift", "--webhook", "--webhook-format", "--catalog"}),
+       false},
   };
-  return all;
+  return kAll;
 }
 
 // A flag that means nothing to the verb is refused, not ignored.

@@ -277,15 +277,26 @@ std::size_t peers_left_out(const PricesFlags& flags, const market::PriceBook& bo
       std::count_if(offers.begin(), offers.end(), [](const market::Offer& offer) { return offer.machine->community; }));
 }
 
+// What a reader should know before acting on a price: ", 85 days old; likely $3.10/GPU-h now".
+std::string freshness(const Row& row) {
+  constexpr double kRecentDays = 30, kWorthSaying = 0.02;
+  std::string text;
+  if (row.age_days > kRecentDays) text = fmt::format(", {} days old", row.age_days);
+  const double likely = row.outlook.likely / row.outlook.listed;
+  if (std::abs(likely - 1) > kWorthSaying)
+    text += fmt::format("; likely {}/GPU-h now", format_usd_per_hour(row.per_gpu * likely));
+  return text;
+}
+
 // "Cheapest per GPU: $2.89/GPU-h, h100-pcie, runpod 1x_H100-PCIe_SECURE, any region, on-demand."
 std::string cheapest_sentence(const std::vector<Row>& offers) {
   const Row& least = *std::min_element(offers.begin(), offers.end(), [](const Row& a, const Row& b) {
     return std::pair(!a.outlook.may_lead(), a.per_gpu) < std::pair(!b.outlook.may_lead(), b.per_gpu);
   });
-  return fmt::format("Cheapest per GPU: {}/GPU-h, {}, {} {}, {}, {}.", format_usd_per_hour(least.per_gpu),
+  return fmt::format("Cheapest per GPU: {}/GPU-h, {}, {} {}, {}, {}{}.", format_usd_per_hour(least.per_gpu),
                      least.gpu->name, least.price->provider, least.price->instance,
                      least.price->region == "any" ? "any region" : place_of(*least.price),
-                     catalog::name_of(least.price->purchase));
+                     catalog::name_of(least.price->purchase), freshness(least));
 }
 
 Outcome make_outcome(const std::vector<Row>& offers, const PricesFlags& flags, std::size_t left_out) {

@@ -26,7 +26,7 @@ std::vector<std::string> with(std::vector<std::string> base, const std::vector<s
 }
 
 const std::vector<Verb>& verbs() {
-  static const std::vector<Verb> all = {
+  static const std::vector<Verb> kAll = {
       {"", with(kChoice, {"--min-memory", "--sort", "--best-per", "--top", "--price", "--store", "--instance"}), true},
       {"compare", with(kChoice, {"--price", "--top", "--store"}), false},
       {"spot",
@@ -43,7 +43,7 @@ const std::vector<Verb>& verbs() {
        false},
       {"forget", {"--before", "--store"}, false},
   };
-  return all;
+  return kAll;
 }
 
 const Verb& verb_of(const PricesFlags& flags) {
@@ -123,12 +123,14 @@ Run add_prices(FlagSet& command) {
   command.add_option("--restart", flags->restart, "spot: from being taken back to working again")->default_str("10min");
   command.add_option("--interruptions", flags->interruptions,
                      "spot: interruptions per hour of one machine (default: the spot advisor's, else 0.05)");
-  command.add_option("--feed", flags->feed, "import: skypilot, aws, azure, gcp, gpuhunt, runpod, vast or csv; update: skypilot, aws or azure");
+  command.add_option("--feed", flags->feed,
+                     "import: skypilot, aws, azure, gcp, gpuhunt, runpod, vast or csv; update: skypilot, aws or azure");
   command.add_option("--date", flags->date, "import: the day the prices are of (default: when the file was written)");
   command.add_flag("--dry-run", flags->dry_run, "import, update: read and audit, keep nothing");
   command.add_option("--write-to", flags->write_to,
                      "import: write machines.csv and prices/*.csv there, not to the store");
-  command.add_option("--url", flags->url, "update: where to fetch from instead of the public address; {} is the cloud or region");
+  command.add_option("--url", flags->url,
+                     "update: where to fetch from instead of the public address; {} is the cloud or region");
   command.add_option("--instance", flags->instance, "instance types, comma-separated: p5.48xlarge");
   command.add_option("--zone", flags->zone, "history, diff: zones, comma-separated");
   command.add_option("--from", flags->from, "history, diff: the first day, 2026-08-01 (diff: default 30 days ago)");

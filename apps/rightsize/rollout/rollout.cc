@@ -91,12 +91,12 @@ report::Table checks_table(const std::vector<Check>& checks) {
                    {"state", "state", Align::kLeft},
                    {"what was seen", "words", Align::kLeft},
                    {"more samples", "samples_needed", Align::kRight}};
-  static const std::map<std::string, std::string> words = {{"speed", "speed within its interval"},
-                                                           {"memory", "no out-of-memory"},
-                                                           {"slo", "SLO or deadline held"},
-                                                           {"cost", "cost as predicted"}};
+  static const std::map<std::string, std::string> kWords = {{"speed", "speed within its interval"},
+                                                            {"memory", "no out-of-memory"},
+                                                            {"slo", "SLO or deadline held"},
+                                                            {"cost", "cost as predicted"}};
   for (const Check& check : checks) {
-    report::Cell name = report::text_cell(words.at(check.name));
+    report::Cell name = report::text_cell(kWords.at(check.name));
     name.exact = check.name;
     table.rows.push_back({std::move(name), report::text_cell(name_of(check.state)), report::text_cell(check.words),
                           check.more
@@ -271,14 +271,14 @@ Result<> check_flags(const Flags& flags, std::string_view verb) {
 }
 
 Checked<Outcome> run(const Flags& flags) {
-  static const std::vector<std::string> verbs = {"status", "start", "confirm", "back"};
+  static const std::vector<std::string> kVerbs = {"status", "start", "confirm", "back"};
   const std::string verb = flags.words.empty() ? "" : flags.words.front();
-  const bool known = std::find(verbs.begin(), verbs.end(), verb) != verbs.end();
+  const bool known = std::find(kVerbs.begin(), kVerbs.end(), verb) != kVerbs.end();
   // `rollout chat` is `rollout status chat`.
   const std::size_t names = flags.words.size() - (known ? 1 : 0);
   if (flags.words.empty() || names != 1) {
     return fail(bad_input("'rollout' takes status, start, confirm or back, and one decision")
-                    .with_hint(known || verb.empty() ? "" : did_you_mean(verb, verbs))
+                    .with_hint(known || verb.empty() ? "" : did_you_mean(verb, kVerbs))
                     .with_hint("for example 'rightsize rollout start D12'"));
   }
   if (Result<> fits = check_flags(flags, known ? verb : "status"); !fits) return fail(fits.error());

@@ -180,12 +180,12 @@ Result<> add_name(NameMap& map, const std::string& flag) {
 }  // namespace
 
 const std::vector<std::string>& label_words() {
-  static const std::vector<std::string> words = [] {
+  static const std::vector<std::string> kWords = [] {
     std::vector<std::string> all;
     for (const LabelWord& row : kLabelWords) all.emplace_back(row.word);
     return all;
   }();
-  return words;
+  return kWords;
 }
 
 Checked<NameMap> parse_name_map(const std::vector<std::string>& flags) {

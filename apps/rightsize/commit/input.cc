@@ -1,0 +1,226 @@
+#include "rightsize/commit/input.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/parse_units.h"
+#include "base/text.h"
+#include "catalog/places.h"
+#include "rightsize/input/price_flag.h"
+
+namespace rightsize::app {
+namespace {
+
+using catalog::Purchase;
+using market::Future;
+using market::Payment;
+
+// What may happen. The weights are judgements and printed as such; --future replaces them.
+std::vector<Future> default_futures() {
+  return {{"as now", 0.5, {1, 1, 1}, {1, 1, 1}},
+          {"demand falls by 20 %", 0.2, {1, 0.8, 0.8}, {1, 1, 1}},
+          {"demand falls by half", 0.1, {1, 0.5, 0.5}, {1, 1, 1}},
+          {"list prices fall by 44 %, as p5 did in June 2025", 0.2, {1, 1, 1}, {1, 0.56, 0.56}}};
+}
+
+// "slow year,weight=0.3,demand=1/0.7/0.7,prices=1/0.8/0.8"
+Result<Future> parse_future(const std::string& text) {
+  Future future;
+  const auto wrong = [&](const std::string& why) {
+    return bad_input(fmt::format("--future '{}': {}", text, why))
+        .with_hint("for example --future 'slow,weight=0.3,demand=1/0.7/0.7,prices=1/0.8/0.8'");
+  };
+  for (std::string_view part : split_list(text, ',')) {
+    const std::size_t equals = part.find('=');
+    if (equals == std::string_view::npos) {
+      future.name = part;
+      continue;
+    }
+    const std::string_view key = part.substr(0, equals), rest = part.substr(equals + 1);
+    std::vector<double> numbers;
+    for (std::string_view word : split_list(rest, '/')) {
+      const Result<double> number = parse_number(word);
+      if (!number || *number < 0) return fail(wrong(fmt::format("'{}' is not a number from 0 up", word)));
+      numbers.push_back(*number);
+    }
+    if (key == "weight" && numbers.size() == 1) {
+      future.probability = numbers[0];
+    } else if ((key == "demand" || key == "prices") && numbers.size() == market::kPlanYears) {
+      std::copy(numbers.begin(), numbers.end(), key == "demand" ? future.demand : future.prices);
+    } else {
+      return fail(wrong("weight is one number, demand and prices one for each of three years"));
+    }
+  }
+  if (future.name.empty()) return fail(wrong("a name comes first"));
+  return future;
+}
+
+Result<std::optional<double>> own_price(const std::string& flag, const std::string& text) {
+  if (text.empty()) return std::optional<double>{};
+  const Result<double> bare = parse_number(text);
+  const Result<UsdPerGpuSecond> rate = parse_usd_per_gpu_hour(text);
+  if (!bare && !rate) return fail(bad_input(fmt::format("{} '{}': dollars per GPU-hour expected", flag, text)));
+  const double usd = bare ? *bare : in_usd_per_gpu_hour(*rate);
+  if (usd <= 0) return fail(bad_input(fmt::format("{} '{}': a price must be above zero", flag, text)));
+  return std::optional(usd);
+}
+
+// "2.60", or "2.60,half=2.52,all=2.40": by the month, half of it upfront, all of it upfront.
+Result<std::vector<Payment>> own_payments(const std::string& flag, const std::string& text) {
+  std::vector<Payment> payments;
+  for (std::string_view part : split_list(text, ',')) {
+    const std::size_t equals = part.find('=');
+    const std::string_view name = equals == std::string_view::npos ? "" : part.substr(0, equals);
+    if (!name.empty() && name != "half" && name != "all") {
+      return fail(bad_input(fmt::format("{} '{}': '{}' is no way to pay", flag, text, name))
+                      .with_hint(fmt::format(
+                          "for example {} 2.60,half=2.52,all=2.40: monthly, half upfront, all upfront", flag)));
+    }
+    RIGHTSIZE_TRY(const std::optional<double> price,
+                  own_price(flag, std::string(equals == std::string_view::npos ? part : part.substr(equals + 1))));
+    if (!price) return fail(bad_input(fmt::format("{} '{}': a price is missing", flag, text)));
+    payments.push_back({name.empty() ? "monthly" : std::string(name) + " upfront",
+                        name.empty()     ? 0.0
+                        : name == "half" ? 0.5
+                                         : 1.0,
+                        *price});
+  }
+  return payments;
+}
+
+// The cheapest offer of each term at one provider, as it will likely cost.
+CommitPlan prices_at(const market::PriceBook& book, const catalog::Gpu& gpu, const std::string& provider,
+                     const std::vector<std::string>& regions, const CommitFlags& flags) {
+  CommitPlan plan;
+  plan.provider = provider;
+  market::OfferFilter filter;
+  filter.providers = {provider};
+  filter.gpus = {gpu.name};
+  filter.community = flags.community;
+  filter.regions = regions;
+  for (const Purchase purchase : {Purchase::kOnDemand, Purchase::kSpot, Purchase::kOneYear, Purchase::kThreeYears}) {
+    filter.purchases = {purchase};
+    const std::optional<market::Offer> offer = book.cheapest_offer(gpu.name, filter);
+    if (!offer) continue;
+    const market::PriceOutlook outlook = book.outlook(*offer, kMonth);
+    const double usd = in_usd_per_machine_hour(outlook.likely) / offer->machine->gpus;
+    if (purchase == Purchase::kOnDemand) {
+      plan.prices.on_demand = usd, plan.on_demand = offer;
+      plan.may_lead = outlook.may_lead();
+    }
+    if (purchase == Purchase::kSpot) plan.prices.spot = usd;
+    if (purchase == Purchase::kOneYear) plan.one_year = {{"monthly", 0, usd}};
+    if (purchase == Purchase::kThreeYears) plan.three_years = {{"monthly", 0, usd}};
+    plan.sources.push_back(market::describe(*offer));
+  }
+  return plan;
+}
+
+}  // namespace
+
+Result<> check(const CommitFlags& flags) {
+  if (flags.usage.empty() == flags.base.empty()) {
+    return fail(bad_input("say what runs: --usage FILE or --base GPUS")
+                    .with_hint("a CSV with a column gpus, the JSON of 'rightsize fleet', or --base 8"));
+  }
+  if (!(flags.interest >= 0 && flags.interest <= 1))
+    return fail(bad_input("--interest is between 0 and 1, 0.08 for 8 %"));
+  if (flags.spot_share < 0 || flags.spot_share > 1) return fail(bad_input("--spot-share is between 0 and 1"));
+  if (flags.gpu.empty() && flags.on_demand.empty())
+    return fail(bad_input("say which GPU: --gpu h100-sxm, or give the prices: --on-demand, --one-year ..."));
+  return {};
+}
+
+Checked<Usage> usage_of(const CommitFlags& flags) {
+  if (!flags.usage.empty()) return read_usage(flags.usage);
+  RIGHTSIZE_TRY(Usage usage, parse_base(flags.base));
+  return usage;
+}
+
+Result<std::vector<Future>> futures_of(const CommitFlags& flags) {
+  std::vector<Future> futures;
+  for (const std::string& text : flags.futures) {
+    RIGHTSIZE_TRY(Future future, parse_future(text));
+    futures.push_back(std::move(future));
+  }
+  if (futures.empty()) futures = default_futures();
+  for (Future& future : futures) {
+    for (int year = 1; year < market::kPlanYears; ++year) future.demand[year] *= std::pow(1 + flags.growth, year);
+  }
+  return futures;
+}
+
+Result<std::vector<CommitPlan>> candidates(const CommitFlags& flags, const market::PriceBook& book,
+                                           const catalog::Gpu* gpu) {
+  RIGHTSIZE_TRY(const std::optional<double> on_demand, own_price("--on-demand", flags.on_demand));
+  RIGHTSIZE_TRY(const std::optional<double> spot, own_price("--spot", flags.spot));
+  RIGHTSIZE_TRY(const std::vector<Payment> one, own_payments("--one-year", flags.one_year));
+  RIGHTSIZE_TRY(const std::vector<Payment> three, own_payments("--three-years", flags.three_years));
+  std::vector<CommitPlan> plans;
+  if (gpu != nullptr) {
+    std::vector<std::string> providers;
+    std::set<std::string> known, known_regions;
+    for (const catalog::Price& price : book.catalog().prices) known.insert(price.provider);
+    RIGHTSIZE_TRY(providers, catalog::match_providers(flags.provider, known));
+    for (const catalog::Price& price : book.catalog().prices) known_regions.insert(price.region);
+    RIGHTSIZE_TRY(const std::vector<std::string> regions, catalog::match_regions(flags.region, known_regions));
+    if (providers.empty()) {
+      for (const market::Offer& offer : book.offers({.gpus = {gpu->name}}))
+        providers.push_back(offer.machine->provider);
+      std::sort(providers.begin(), providers.end());
+      providers.erase(std::unique(providers.begin(), providers.end()), providers.end());
+    }
+    for (const std::string& provider : providers) plans.push_back(prices_at(book, *gpu, provider, regions, flags));
+  } else {
+    plans.emplace_back().provider = kOwnPrices;
+  }
+  for (CommitPlan& plan : plans) {
+    if (on_demand) plan.prices.on_demand = *on_demand, plan.may_lead = true;
+    if (spot) plan.prices.spot = spot;
+    if (!one.empty()) plan.one_year = one;
+    if (!three.empty()) plan.three_years = three;
+    const auto monthly = [&](const std::vector<Payment>& ways, int years) {
+      return ways.empty()
+                 ? std::optional<double>()
+                 : market::paid_monthly(market::cheapest_payment(ways, years, flags.interest), years, flags.interest);
+    };
+    plan.prices.one_year = monthly(plan.one_year, 1);
+    plan.prices.three_years = monthly(plan.three_years, market::kPlanYears);
+  }
+  std::erase_if(plans, [](const CommitPlan& plan) { return plan.prices.on_demand <= 0; });
+  return plans;
+}
+
+void add_commit_flags(FlagSet& command, CommitFlags& flags) {
+  command.add_option("--usage", flags.usage,
+                     "GPUs in use over time: CSV with a column gpus, or gpu_hours by hour or date; or 'fleet' JSON");
+  command.add_option("--base", flags.base, "a stated base instead: 8, or 8,peak=20,share=0.3");
+  command.add_option("--gpu", flags.gpu, "which GPU, for its prices");
+  command.add_option("--provider", flags.provider, "providers to compare, comma-separated (default: all that have it)");
+  command.add_option("--region", flags.region, "only prices of this region");
+  command.add_option("--on-demand", flags.on_demand, "your on-demand price, $/GPU-h");
+  command.add_option("--spot", flags.spot, "your spot price, $/GPU-h");
+  command.add_option("--one-year", flags.one_year,
+                     "your one-year price, $/GPU-h; 2.60,half=2.52,all=2.40 where paying upfront costs less");
+  command.add_option("--three-years", flags.three_years, "your three-year price, likewise");
+  command.add_option("--interest", flags.interest, "what money costs a year, 0.08 for 8 %, to compare payments")
+      ->default_str("0.08");
+  command.add_option("--spot-share", flags.spot_share, "share of demand that may be interrupted, 0-1")
+      ->default_str("0");
+  command.add_option("--growth", flags.growth, "demand grows by this share a year, 0.2 for 20 %")->default_str("0");
+  command
+      .add_option("--future", flags.futures,
+                  "how it may go: NAME,weight=0.3,demand=1/0.7/0.7,prices=1/0.8/0.8 by year; may be repeated")
+      ->one_value_each();
+  command.add_option("--step", flags.step, "commitments are bought in so many GPUs")->default_str("1")->range(1, 1024);
+  command.add_option("--ladder", flags.ladder, "parts over a year to compare with buying at once")
+      ->default_str("4")
+      ->range(2, 52);
+  command.add_flag("--community", flags.community, "also marketplaces that resell the machines of others");
+  add_catalog_flag(command, flags.catalog);
+}
+
+}  // namespace rightsize::app
