@@ -25,6 +25,7 @@ std::string gzip(const std::string& text) {
   stream.avail_out = static_cast<uInt>(out.size());
   const bool whole = deflate(&stream, Z_FINISH) == Z_STREAM_END;
   out.resize(whole ? stream.total_out : 0);
+  out.shrink_to_fit();  // it may be kept for long
   deflateEnd(&stream);
   return out;
 }

@@ -145,6 +145,7 @@ server::Response answer(const Asked& asked, const std::vector<std::string>& alwa
   }
   std::string text = report::render(outcome->report, asked.format);
   placed.hide_paths(text);
+  text.shrink_to_fit();  // it may be kept for long
   server::Response response = server::text_response(200, std::move(text), type_of(asked.format));
   response.headers.emplace_back("Rightsize-Exit-Code", std::to_string(outcome->exit_code));
   // A report is a file to keep, not a page of ours.

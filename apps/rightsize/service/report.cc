@@ -225,7 +225,7 @@ void add_service(const ServiceInput& input, const SizedService& one, report::Rep
     say(schedule_line(one));
   }
   if (const std::vector<Surer> steps = surer(one); !steps.empty()) {
-    std::string text = "To be surer: ";
+    std::string text = "To raise confidence: ";
     for (const Surer& step : steps) text += fmt::format("{}{}", &step == &steps.front() ? "" : "; ", step.text);
     say(text + ".");
   }
