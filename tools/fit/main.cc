@@ -29,7 +29,8 @@ using namespace rightsize;
 struct Options {
   std::string root = ".", out;
   std::vector<std::string> stages;
-  bool take = false, dry = false, validate = false, quick = false, record = false, by_model = false, runs = false, rows = false;
+  bool take = false, dry = false, validate = false, quick = false, record = false, by_model = false, runs = false,
+       rows = false;
 };
 
 Options options_of(int count, char** words) {

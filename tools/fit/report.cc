@@ -318,7 +318,8 @@ std::string each_row(const std::vector<Stage>& stages, const Measurements& measu
     for (const Outcome& outcome : evaluate(stage, rows_of(stage, measurements, constants), constants)) {
       text += fmt::format("{},{},{:+.1f},{}", stage.name, outcome.metric, 100 * (std::exp(outcome.log_error) - 1),
                           outcome.inside ? "inside" : "outside");
-      for (const std::string& column : outcome.row->csv->header()) text += fmt::format(",{}", outcome.row->cell(column));
+      for (const std::string& column : outcome.row->csv->header())
+        text += fmt::format(",{}", outcome.row->cell(column));
       text += '\n';
     }
   }

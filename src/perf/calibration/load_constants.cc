@@ -59,6 +59,7 @@ constexpr Field<EngineConstants> kEngineFields[] = {
     RIGHTSIZE_FIELD(EngineConstants, pipeline_request),     RIGHTSIZE_FIELD(EngineConstants, graph_batch),
     RIGHTSIZE_FIELD(EngineConstants, graphless_layer),      RIGHTSIZE_FIELD(EngineConstants, request_overhead),
     RIGHTSIZE_FIELD(EngineConstants, prefill_wait),         RIGHTSIZE_FIELD(EngineConstants, burst_wait),
+    RIGHTSIZE_FIELD(EngineConstants, group_wait),           RIGHTSIZE_FIELD(EngineConstants, host_power),
     RIGHTSIZE_FIELD(EngineConstants, transfer_overhead),    RIGHTSIZE_FIELD(EngineConstants, fp8_kv),
     RIGHTSIZE_FIELD(EngineConstants, length_share),         RIGHTSIZE_FIELD(EngineConstants, reserve_share),
     RIGHTSIZE_FIELD(EngineConstants, tpot_width),           RIGHTSIZE_FIELD(EngineConstants, ttft_width),
@@ -254,7 +255,7 @@ MatmulCurve read_matmul(FactReader& reader, const FactRow& row) {
 
 // "matmul-fp8", "experts-int4": the curve of that name.
 MatmulCurve* matmul_of(std::string_view kernel, MeasuredGpu& gpu) {
-  static constexpr std::string_view kFormats[kExpertFormats] = {"bf16", "fp8", "fp4", "int4"};
+  static constexpr std::string_view kFormats[kExpertFormats] = {"bf16", "fp8", "fp4", "int4", "mxfp4"};
   const bool experts = kernel.starts_with("experts-");
   if (!experts && !kernel.starts_with("matmul-")) return nullptr;
   const auto format = std::find(std::begin(kFormats), std::end(kFormats), kernel.substr(kernel.find('-') + 1));

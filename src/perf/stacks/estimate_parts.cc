@@ -124,7 +124,7 @@ WeightFormat weight_format(Precision precision, const GpuSpeed& gpu) {
     case Precision::kFp8:
       return gpu.has_fp8 ? WeightFormat::kFp8 : WeightFormat::kInt8;
     case Precision::kFp4:
-      return gpu.has_fp4 ? WeightFormat::kFp4 : WeightFormat::kInt4;
+      return gpu.has_fp4 ? WeightFormat::kFp4 : WeightFormat::kMx4;
     case Precision::kInt8:
       return WeightFormat::kInt8;
     case Precision::kInt4:

@@ -114,7 +114,8 @@ class ImageWalk {
     products(product(rows, o, i) + cast,
              mode_.train ? product(rows, i, o) + product(i, o, rows) + cast + moved(narrow_ * rows * o) : Seconds{});
     kernels(1 + cast_kernels(), 3 + cast_kernels());
-    if (mode_.autocast && bytes_of(op.in) == 4) traffic(6 * rows * i, 6 * rows * i);  // the input is cast down, its gradient up
+    if (mode_.autocast && bytes_of(op.in) == 4)
+      traffic(6 * rows * i, 6 * rows * i);  // the input is cast down, its gradient up
   }
 
   void attention(const model::AttentionOp& how) {
@@ -144,8 +145,8 @@ class ImageWalk {
     pass(n * (2 * wide + c_.norm_bytes), n * (5 * wide + 2 * c_.norm_bytes), 2);
   }
 
-  // Training reads the input twice. PyTorch's own kernels for channels-last gather 16-bit statistics slowly; fp32 goes to
-  // cuDNN.
+  // Training reads the input twice. PyTorch's own kernels for channels-last gather 16-bit statistics slowly; fp32 goes
+  // to cuDNN.
   void batch_norm(double n) {
     const double statistics = mode_.wide ? 4 : c_.batch_statistics;
     const double bytes = 2 * narrow_ * c_.batch_norm;

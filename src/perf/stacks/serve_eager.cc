@@ -183,8 +183,8 @@ BatchEstimate batch_eager(const EagerConstants& c, const ModelWork& work, const 
   BatchEstimate estimate;
   estimate.device = pass.device * own.device;
   estimate.host = pass.host * own.host;
-  // A CUDA graph frees the encoder from the host. While it is captured transformers cannot see that a mask hides nothing
-  // and passes it on, and with a mask PyTorch computes attention in pieces.
+  // A CUDA graph frees the encoder from the host. While it is captured transformers cannot see that a mask hides
+  // nothing and passes it on, and with a mask PyTorch computes attention in pieces.
   const Seconds eager = soft_max(estimate.device, estimate.host, kOverlap);
   mode.captured = true;
   const Seconds graph = passed().device * own.device;
@@ -193,9 +193,8 @@ BatchEstimate batch_eager(const EagerConstants& c, const ModelWork& work, const 
   estimate.parts.push_back({"attention", pass.attention * own.device});
   estimate.parts.push_back({"elementwise", pass.elementwise * own.device});
   estimate.parts.push_back({"kernel launches", pass.launches * own.device});
-  estimate.parts.push_back(
-      {eager < graph ? "waiting for the host" : "attention in pieces in the CUDA graph",
-       estimate.batch - estimate.device});
+  estimate.parts.push_back({eager < graph ? "waiting for the host" : "attention in pieces in the CUDA graph",
+                            estimate.batch - estimate.device});
   estimate.bound = estimate.host > estimate.device       ? Bound::kHost
                    : pass.arithmetic > pass.device * 0.5 ? Bound::kCompute
                                                          : Bound::kMemory;
