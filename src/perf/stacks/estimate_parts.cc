@@ -49,6 +49,13 @@ double trained_parameters(const ModelWork& work, const Job& job) {
   return job.train.lora_rank * width;
 }
 
+double adapter_bytes(const ModelWork& work, const Job& job) {
+  if (job.train.method == Method::kFull) return 0;
+  constexpr double kBytes = 12;
+  const bool all = job.train.lora_targets == model::LoraTargets::kAllLinear;
+  return kBytes * (work.lora_passed_attention + (all ? work.lora_passed_other : 0));
+}
+
 ShardGroup replicas_of(const Job& job) {
   const model::Parallelism& p = job.parallel;
   return {p.data(), p.tensor * p.context};

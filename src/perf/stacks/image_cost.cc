@@ -37,7 +37,7 @@ class ImageWalk {
     }
   }
 
-  double at(const Extent& extent) const { return extent.at(b_, 1); }
+  double at(const Extent& extent) const { return extent.batch == 1 ? extent.each * b_ : extent.at(b_, 1); }
   // Under autocast the residual stream and what norms put out are fp32.
   double bytes_of(Wideness width) const {
     return width == Wideness::kWide || (mode_.autocast && width == Wideness::kResidual) ? 4 : narrow_;
