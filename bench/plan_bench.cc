@@ -29,13 +29,14 @@ void search(benchmark::State& state, const plan::Request& request) {
   double configurations = 0;
   for (auto _ : state) {
     const auto offers = setup().book.offers(request.filter);
-    const auto classes = plan::machine_classes(offers, setup().constants, {});
+    const auto classes = plan::machine_classes(offers, setup().book, days(1), setup().constants, {});
     plan::MemoryTable memory(request.model);
     const plan::SearchResult found =
         request.work.kind == plan::WorkKind::kTraining
             ? plan::search_training(request, classes, setup().constants, work, memory,
                                     [](const model::Job&, const catalog::Gpu&) { return false; })
-            : plan::ServingSearch(request, classes, setup().constants, work).screen();
+            : plan::ServingSearch(request, classes, setup().constants, work, std::make_shared<serving::Findings>())
+                  .screen();
     configurations += found.effort.configurations;
   }
   state.counters["configurations/s"] = benchmark::Counter(configurations, benchmark::Counter::kIsRate);
@@ -54,6 +55,44 @@ void search_serving_70b(benchmark::State& state) {
                             {"tpot-slo", "50ms", {}}}));
 }
 BENCHMARK(search_serving_70b)->Unit(benchmark::kMillisecond);
+
+// Three times the providers, each with its regions: rows that differ in their price by a little, so that none can be
+// left out for being alike.
+struct Market {
+  catalog::Catalog catalog = tripled();
+  market::PriceBook book{catalog};
+
+  static catalog::Catalog tripled() {
+    catalog::Catalog all = *catalog::load_catalog("");
+    const std::vector<catalog::Machine> machines = all.machines;
+    const std::vector<catalog::Price> prices = all.prices;
+    for (int copy : {2, 3}) {
+      for (catalog::Machine machine : machines) {
+        machine.provider += std::to_string(copy);
+        all.machines.push_back(std::move(machine));
+      }
+      for (catalog::Price price : prices) {
+        price.provider += std::to_string(copy);
+        price.machine_price = price.machine_price * (1 + 0.01 * copy);
+        all.prices.push_back(std::move(price));
+      }
+    }
+    return all;
+  }
+};
+
+void three_times(benchmark::State& state, const char* model, const char* rate) {
+  static const Market kMarket;
+  const plan::Request request = request_of({{"model", model, {}},
+                                            {"job", "serve", {}},
+                                            {"rate", rate, {}},
+                                            {"ttft-slo", "1s", {}},
+                                            {"tpot-slo", "50ms", {}}});
+  for (auto _ : state) benchmark::DoNotOptimize(plan::recommend(request, kMarket.book, setup().constants));
+  state.counters["prices"] = static_cast<double>(kMarket.catalog.prices.size());
+}
+BENCHMARK_CAPTURE(three_times, serve_8b_at_20, "llama-3.1-8b", "20/s")->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK_CAPTURE(three_times, serve_70b_at_60, "llama-3.1-70b", "60/s")->Unit(benchmark::kMillisecond)->UseRealTime();
 
 // With the close look at memory, the explanation and the changes.
 void whole_recommendation_7b(benchmark::State& state) {

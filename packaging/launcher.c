@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
   char self[PATH_MAX];
   const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
   if (length < 0) {
-    fputs("error: /proc is not there, and with it the place of this program\nhint: run lib/rightsize/run instead\n", stderr);
+    fputs("error: /proc is not there, and with it the place of this program\nhint: mount it (in a container: -v /proc:/proc)\n", stderr);
     return 3;
   }
   self[length] = '\0';

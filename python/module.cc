@@ -275,7 +275,7 @@ PyCFunction as_function(Function function) {
 
 PyTypeObject* add_type(PyObject* module, PyType_Spec& spec) {
   Object type(PyType_FromSpec(&spec));
-  if (PyModule_AddObjectRef(module, spec.name + sizeof "rightsize._core", type.get()) != 0) throw Raised();
+  if (PyObject_SetAttrString(module, spec.name + sizeof "rightsize._core", type.get()) != 0) throw Raised();
   return reinterpret_cast<PyTypeObject*>(type.release());  // as long as the process
 }
 

@@ -10,9 +10,11 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 GONE = re.compile(
     r"\b(answer becomes another|first answer\b|falls out by|in the words of|nobody there|homeless|habits?|"
     r"levers?\b(?!\")|cures?\b|answer tokens|instead of 1 GPU|in no format we know|dearer|1 GPUs|1 replicas|1 machines|"
-    r"of what the replicas take|promise on|stricter promise|fell out|falls out|\bdear\b|\d a month\b|\d an hour\b|a GPU-hour costs|% sure\b|odds of running out|kv_cache  |"
+    r"of what the replicas take|promise on|stricter promise|fell out|falls out|\bdear\b|a GPU-hour costs|% sure\b|odds of running out|kv_cache  |"
     r"come near by a closed-form|utilisation|in the middle\b|To be surer)",
     re.I)
+# Money by the time has one form: $6,979/month, $2.60/h, $2.29/GPU-h.
+MONEY = re.compile(r"\$[\d,.]+[kMB]? (?:an? (?:month|hour|day|week|year|run|GPU|GPU-hour)|more a month|less a month)\b")
 # What the article says, and the style page itself, quote the old words.
 SPARED = {"docs/style.md", "docs/article.md", "docs/article.template.md"}
 # Old spellings of flags are still accepted for a while.
@@ -25,6 +27,8 @@ def search(where, text):
     for number, line in enumerate(text.splitlines(), 1):
         for found in GONE.finditer(KEPT.sub("", line)):
             failures.append(f"{where}:{number}: '{found.group(0)}' in {line.strip()[:100]!r}")
+        for found in MONEY.finditer(line):
+            failures.append(f"{where}:{number}: '{found.group(0)}': write it with a slash (docs/style.md)")
 
 
 for pattern in ("tests/cli/*.case", "README.md", "CHANGELOG.md", "docs/*.md", "examples/**/*.md", "examples/**/*.yaml"):

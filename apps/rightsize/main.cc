@@ -15,12 +15,15 @@
 
 #include "base/long_work.h"
 #include "base/suggest.h"
+#include "base/text.h"
 #include "report/report.h"
 #include "rightsize/call.h"
 #include "rightsize/command.h"
 #include "rightsize/input/named_gpu.h"
 #include "rightsize/manual/manual.h"
 #include "rightsize/progress.h"
+#include "rightsize/typed/spellings.h"
+#include "rightsize/typed/things.h"
 #include "rightsize/typed/typed.h"
 
 namespace rightsize::app {
@@ -231,7 +234,13 @@ Error unknown_flag(const std::string& word, const CLI::App& app, bool command) {
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
   }
   const std::string hint = fmt::format("'rightsize {}--help' lists the flags", command ? app.get_name() + " " : "");
-  if (const auto others = commands_with(flag); command && !others.empty()) {
+  // By its own name, or by another tool's.
+  std::vector<std::string> others = commands_with(flag);
+  for (const Spelling& spelling : spellings()) {
+    if (others.empty() && spelling.typed == to_lower(flag) && !spelling.flag.empty())
+      others = commands_with(std::string(spelling.flag));
+  }
+  if (command && !others.empty()) {
     return bad_input(fmt::format("'{}' takes no {}: that belongs to {}", app.get_name(), flag, fmt::join(others, ", ")))
         .with_hint(hint);
   }
@@ -239,6 +248,20 @@ Error unknown_flag(const std::string& word, const CLI::App& app, bool command) {
 }
 
 Error unknown_command(const std::string& word) {
+  const Thing thing = thing_named(word);
+  if (thing == Thing::kGpu) {
+    return bad_input(fmt::format("'{}' is a GPU, not a command", word))
+        .with_hint(fmt::format("'rightsize gpus {0}' shows what it is, 'rightsize prices {0}' what it costs", word));
+  }
+  if (thing == Thing::kModel) {
+    return bad_input(fmt::format("'{}' is a model, not a command", word))
+        .with_hint(
+            fmt::format("'rightsize recommend {0} --tokens 1B' plans its training, 'rightsize recommend {0} --job "
+                        "serve --rate 5/s' a service",
+                        word))
+        .with_hint(fmt::format(
+            "'rightsize memory {0}' shows what it needs, 'rightsize estimate {0} h100' how fast it is", word));
+  }
   return bad_input(fmt::format("unknown command '{}'", word))
       .with_hint(did_you_mean(word, command_names()))
       .with_hint("'rightsize --help' lists the commands");
@@ -254,7 +277,8 @@ Error explain(const CLI::ParseError& failure, const CLI::App& root) {
     if (word.starts_with("-")) return unknown_flag(word, app, !chosen.empty());
     if (chosen.empty()) return unknown_command(word);
     return bad_input(fmt::format("'{}' takes no argument '{}'", app.get_name(), word))
-        .with_hint(fmt::format("'rightsize {} --help' shows what it takes", app.get_name()));
+        .with_hint(fmt::format("'rightsize {} --help' shows what it takes; a name with spaces stands in quotes",
+                               app.get_name()));
   }
   Error error = bad_input(failure.what());
   if (!chosen.empty()) error.hints.push_back(fmt::format("'rightsize {} --help' explains the flags", app.get_name()));
@@ -379,7 +403,7 @@ int run(int argc, char** argv) {
     return line.named.at(chosen.front()).run();
   }();
   if (!outcome) return print_error(outcome.error());
-  if (LongWork::stopped()) {
+  if (cancelled()) {
     note("stopped before the end: what follows rests on what was done until then");
     outcome->exit_code = kInterrupted;
   }

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/format.h"
-#include "base/long_work.h"
+#include "base/work.h"
 
 namespace rightsize::app {
 namespace {
@@ -18,15 +18,16 @@ using Clock = std::chrono::steady_clock;
 // The second Ctrl-C ends the program whatever it does.
 void on_interrupt(int signal) {
   static volatile std::sig_atomic_t asked = 0;
-  if (asked == 0 && LongWork::ask_to_stop()) {
+  if (asked == 0 && program_work().is_counted()) {
     asked = 1;
+    program_work().cancel();
     return;
   }
   std::signal(signal, SIG_DFL);
   std::raise(signal);
 }
 
-std::string line_of(const LongWork::State& state, double seconds_so_far) {
+std::string line_of(const Work::Progress& state, double seconds_so_far) {
   if (state.total == 0 || state.done == 0) return fmt::format("{} {}", state.done, state.what);
   const double share = static_cast<double>(state.done) / static_cast<double>(state.total);
   const double left = seconds_so_far * (1 - share) / share;
@@ -62,7 +63,7 @@ void ProgressWatch::show() {
   std::unique_lock lock(mutex_);
   wake_.wait_for(lock, kSilence, [this] { return done_; });
   while (!done_) {
-    if (const auto state = LongWork::now()) {
+    if (const auto state = program_work().progress()) {
       const double so_far = std::chrono::duration<double>(Clock::now() - begun).count();
       std::fputs(("\r\033[K" + line_of(*state, so_far)).c_str(), stderr);
       shown = true;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -45,23 +46,28 @@ class LogHistogram {
 
   // The smallest number that at least a share q of the numbers do not exceed, those of its bucket taken as evenly
   // spread over it; 0 when empty.
-  double quantile(double q) const {
-    if (count_ == 0) return 0;
-    const double wanted = std::clamp(q, 0.0, 1.0) * static_cast<double>(count_);
+  double quantile(double q) const { return quantiles<1>({q})[0]; }
+
+  // Several in one pass, ascending.
+  template <std::size_t N>
+  std::array<double, N> quantiles(const std::array<double, N>& shares) const {
+    std::array<double, N> found{};
+    std::size_t at = 0, last = 0;
+    const auto wanted = [&] { return std::clamp(shares[at], 0.0, 1.0) * static_cast<double>(count_); };
     double seen = static_cast<double>(zeros_);
-    if (zeros_ > 0 && seen >= wanted) return 0;
-    std::size_t last = 0;
-    for (std::size_t i = 0; i < counts_.size(); ++i) {
+    while (at < N && (count_ == 0 || (zeros_ > 0 && seen >= wanted()))) ++at;
+    for (std::size_t i = 0; i < counts_.size() && at < N; ++i) {
       if (counts_[i] == 0) continue;
       const double here = static_cast<double>(counts_[i]);
-      if (seen + here >= wanted) {
+      for (; at < N && seen + here >= wanted(); ++at) {
         const double from = lower_edge(first_ + i), width = lower_edge(first_ + i + 1) - from;
-        return Whole && width <= 1 ? from : from + width * std::clamp((wanted - seen) / here, 0.0, 1.0);
+        found[at] = Whole && width <= 1 ? from : from + width * std::clamp((wanted() - seen) / here, 0.0, 1.0);
       }
       seen += here;
       last = i;
     }
-    return lower_edge(first_ + last + 1);
+    for (; at < N; ++at) found[at] = lower_edge(first_ + last + 1);
+    return found;
   }
 
   // Adds the other's counts and empties it, which keeps its storage; cost follows the span of numbers, not how many.

@@ -1,14 +1,12 @@
-// Work that may take long says how far it is, and ends early with what it has when asked to.
+// Work that may take long says how far it is.
 //
-//   LongWork work("settings", settings.size());
-//   for (...) { if (LongWork::stopped()) break; ...; LongWork::step(); }
+//   LongWork counted("settings", settings.size());
+//   for (...) { if (cancelled()) break; ...; LongWork::step(); }
 //
-// Counting costs an atomic addition; who shows it (a terminal) and who asks to stop (Ctrl-C) is not known here.
+// Counting costs an atomic addition; who shows it (a terminal, a page) and who asks to stop is not known here.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
+#include "base/work.h"
 
 namespace rightsize {
 
@@ -20,17 +18,11 @@ class LongWork {
   LongWork(const LongWork&) = delete;
   LongWork& operator=(const LongWork&) = delete;
 
-  // From any thread; nothing happens where no work is under way.
+  // Of the work of this thread (base/work.h); nothing happens where none is under way.
   static void step(std::uint64_t done = 1);
-  static bool stopped();
-  // From a signal handler, too. False where no work is under way that could stop.
-  static bool ask_to_stop();
 
-  struct State {
-    std::string what;
-    std::uint64_t done = 0, total = 0;
-  };
-  static std::optional<State> now();
+ private:
+  Work& work_;
 };
 
 }  // namespace rightsize

@@ -199,6 +199,8 @@ constexpr Unit kTimeUnits[] = {{"s", 1},
                                {"w", 604800},
                                {"week", 604800},
                                {"weeks", 604800},
+                               {"wk", 604800},
+                               {"wks", 604800},
                                {"month", kMonthSeconds},
                                {"months", kMonthSeconds}};
 
@@ -219,7 +221,17 @@ std::size_t next_number(std::string_view text) {
 Result<Seconds> parse_duration(std::string_view text) {
   text = trim(text);
   const std::size_t rest = next_number(text);
-  if (rest == 0) return parse(text, kTimeUnits).map(seconds);
+  if (rest == 0) {
+    Result<Seconds> whole = parse(text, kTimeUnits).map(seconds);
+    if (whole) return whole;
+    const bool date = text.size() >= 8 && text.find_first_not_of("0123456789-/.T:Z ") == std::string_view::npos &&
+                      text.find_first_of("-/") != std::string_view::npos;
+    if (date)
+      return fail(
+          bad_input(fmt::format("{} is a date: a length of time is expected, such as 36h or 14d", quote(text))));
+    if (!whole.error().hints.empty()) return whole;
+    return fail(std::move(whole).error().with_hint("a length of time, such as 36h, 14d or 2h30m"));
+  }
   RIGHTSIZE_TRY(const double first, parse(text.substr(0, rest), kTimeUnits));
   RIGHTSIZE_TRY(const Seconds others, parse_duration(text.substr(rest)));
   return seconds(first) + others;
@@ -233,7 +245,9 @@ Result<RequestsPerSecond> parse_request_rate(std::string_view text) {
 }
 
 Result<double> parse_count(std::string_view text) {
-  static constexpr Unit kUnits[] = {{"", 1}, {"k", 1e3}, {"M", 1e6}, {"B", 1e9}, {"G", 1e9}, {"T", 1e12}};
+  static constexpr Unit kUnits[] = {{"", 1},     {"k", 1e3},         {"M", 1e6},       {"B", 1e9},  {"G", 1e9},
+                                    {"T", 1e12}, {"thousand", 1e3},  {"million", 1e6}, {"mn", 1e6}, {"billion", 1e9},
+                                    {"bn", 1e9}, {"trillion", 1e12}, {"tn", 1e12}};
   RIGHTSIZE_TRY(double value, parse(text, kUnits));
   if (value != std::floor(value)) return fail(bad_input(fmt::format("{} is not a whole number", quote(text))));
   return value;

@@ -20,8 +20,9 @@ struct Refused {
 class Builder : public YAML::EventHandler {
  public:
   YamlValue root;
+  YAML::Mark start;  // of the document
 
-  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentStart(const YAML::Mark& mark) override { start = mark; }
   void OnDocumentEnd() override {}
   void OnAnchor(const YAML::Mark&, const std::string&) override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
@@ -114,6 +115,12 @@ class AliasBuilder : public Builder {
   std::size_t copied_ = 0;
 };
 
+// A file may end with `---` and nothing after it.
+bool is_empty_end(const Builder& builder, std::string_view text) {
+  return builder.root.kind == YamlValue::Kind::kNull && builder.start.pos >= 0 &&
+         text.substr(std::min(text.size(), static_cast<std::size_t>(builder.start.pos))).starts_with("---");
+}
+
 // `<<: *base`: the keys of the base that the mapping does not have itself.
 void merge_keys(YamlValue& value) {
   for (YamlValue& item : value.list) merge_keys(item);
@@ -173,6 +180,10 @@ Result<YamlDocument> YamlDocument::parse(std::string file, std::string text) {
     Builder builder;
     parser.HandleNextDocument(builder);
     document.root_ = std::move(builder.root);
+    for (Builder more; parser.HandleNextDocument(more); more = Builder()) {
+      if (!is_empty_end(more, document.source_->text))
+        throw Refused{more.start, "a file holds one document, and this stands after its end"};
+    }
   } catch (const Refused& refused) {
     return refuse(refused.mark, refused.why);
   } catch (const YAML::Exception& exception) {
@@ -195,7 +206,11 @@ YamlDocument::Several YamlDocument::parse_all(std::string file, std::string text
   try {
     std::istringstream stream(frame.source_->text);
     YAML::Parser parser(stream);
+    int previous = -1;
     for (AliasBuilder builder; parser.HandleNextDocument(builder); builder = AliasBuilder()) {
+      // yaml-cpp takes a comma there for an empty document, again and again.
+      if (builder.start.pos == previous) throw Refused{builder.start, "no document begins like this"};
+      previous = builder.start.pos;
       merge_keys(builder.root);
       if (builder.root.kind == YamlValue::Kind::kNull) continue;
       several.documents.push_back(frame);

@@ -126,6 +126,15 @@ struct Price {
   Provenance provenance;
 };
 
+// Spend a company has committed to with a provider and will not use otherwise: it is billed whether used or not, so
+// that what is drawn from it costs no new money. Names that are empty mean any.
+struct CommittedSpend {
+  std::string account, provider, instance, gpu, region;
+  std::optional<Purchase> purchase;
+  Usd left;
+  Date until;  // the last day it can be drawn from
+};
+
 class Catalog {
  public:
   std::vector<Source> sources;
@@ -133,6 +142,7 @@ class Catalog {
   std::vector<MigProfile> mig;
   std::vector<Machine> machines;
   std::vector<Price> prices;
+  std::vector<CommittedSpend> committed;  // of the user's agreements
 
   // One GPU by name or alias. Case, '-', '_' and spaces do not matter. An unknown or ambiguous name fails with a hint.
   Result<const Gpu*> find_gpu(std::string_view name) const;

@@ -95,7 +95,7 @@ std::optional<Check> check_cost(const Decision& decision, const std::vector<Samp
   constexpr double kRounding = 1.005;
   const Usd most = decision.cost->high.value_or(decision.cost->likely) * kRounding;
   check.state = found.cost->cost <= most ? CheckState::kPassed : CheckState::kFailed;
-  check.words = fmt::format("${:.2f} a {} ({}), predicted at most ${:.2f}", in_usd(found.cost->cost),
+  check.words = fmt::format("${:.2f}/{} ({}), predicted at most ${:.2f}", in_usd(found.cost->cost),
                             name_of(decision.summary.per), found.cost->method, in_usd(most));
   return check;
 }

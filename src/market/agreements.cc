@@ -16,10 +16,10 @@ using catalog::Catalog;
 using catalog::Machine;
 using catalog::Price;
 
-const std::vector<std::string> kColumns{"account",  "kind",    "provider", "instance", "gpu", "region",
-                                        "purchase", "percent", "machines", "until",    "note"};
+const std::vector<std::string> kColumns{"account", "kind",     "provider", "instance", "gpu",   "region", "purchase",
+                                        "percent", "machines", "amount",   "planned",  "until", "note"};
 
-const std::vector<std::string> kKinds{"discount", "reservation"};
+const std::vector<std::string> kKinds{"discount", "reservation", "pool"};
 
 // One row; mistakes go to `errors` with their place.
 class Reader {
@@ -34,11 +34,11 @@ class Reader {
     made.note = csv_.cell(row_, "note");
     made.region = csv_.cell(row_, "region");
     const std::string_view kind = csv_.cell(row_, "kind");
-    if (kind == "reservation") {
-      made.kind = Agreement::kReservation;
-    } else if (kind != "discount") {
-      wrong("kind", fmt::format("'{}' is not discount or reservation", kind), did_you_mean(kind, kKinds));
-    }
+    const auto known_kind = std::find(kKinds.begin(), kKinds.end(), kind);
+    if (known_kind == kKinds.end())
+      wrong("kind", fmt::format("'{}' is not discount, reservation or pool", kind), did_you_mean(kind, kKinds));
+    else
+      made.kind = static_cast<Agreement::Kind>(known_kind - kKinds.begin());
     made.provider = known("provider", providers());
     made.instance = known("instance", instances(made.provider));
     made.gpu = known("gpu", catalog_.gpu_names());
@@ -77,19 +77,38 @@ class Reader {
   void read_terms(Agreement& made) {
     if (const std::string_view word = csv_.cell(row_, "purchase"); !word.empty()) {
       made.purchase = catalog::parse_purchase(word);
-      if (!made.purchase) wrong("purchase", fmt::format("'{}' is not on-demand, spot, 1y, 3y or capacity-block", word), "");
+      if (!made.purchase)
+        wrong("purchase", fmt::format("'{}' is not on-demand, spot, 1y, 3y or capacity-block", word), "");
     }
     if (const std::string_view day = csv_.cell(row_, "until"); !day.empty()) {
       Result<Date> until = parse_date(day);
       if (until) made.until = *until;
       if (!until) errors_.push_back(std::move(until).error().at(csv_.place(row_, "until")));
     }
-    if (made.kind == Agreement::kDiscount) {
+    const bool pool = made.kind == Agreement::kPool;
+    if (made.kind == Agreement::kDiscount || (pool && !csv_.cell(row_, "percent").empty())) {
       const Result<double> percent = parse_number(csv_.cell(row_, "percent"));
       if (!percent || *percent <= 0 || *percent >= 100) wrong("percent", "a discount is between 0 and 100 percent", "");
       made.percent = percent.value_or(0);
-      return;
     }
+    if (pool) read_pool(made);
+    if (made.kind == Agreement::kReservation) read_reservation(made);
+  }
+
+  void read_pool(Agreement& made) {
+    const auto dollars = [&](const char* column) {
+      const std::string_view text = csv_.cell(row_, column);
+      const Result<double> amount = parse_number(text);
+      if (!text.empty() && (!amount || *amount < 0)) wrong(column, "dollars expected, from 0 up", "");
+      return usd(amount.value_or(0));
+    };
+    made.amount = dollars("amount");
+    made.planned = dollars("planned");
+    if (csv_.cell(row_, "amount").empty()) wrong("amount", "a pool says how many dollars are left of it", "");
+    if (csv_.cell(row_, "until").empty()) wrong("until", "a pool says until when it must be spent", "");
+  }
+
+  void read_reservation(Agreement& made) {
     const Result<std::int64_t> machines = parse_integer(csv_.cell(row_, "machines"));
     if (!machines || *machines < 1 || *machines > 100'000)
       wrong("machines", "a reservation is of one machine or more", "");
@@ -112,7 +131,7 @@ bool applies(const Agreement& agreement, const Price& price, const Catalog& cata
   const auto fits = [](const std::string& wanted, const std::string& value) {
     return wanted.empty() || wanted == value;
   };
-  if (agreement.kind != Agreement::kDiscount || !fits(agreement.provider, price.provider)) return false;
+  if (!(agreement.percent > 0) || !fits(agreement.provider, price.provider)) return false;
   if (!fits(agreement.instance, price.instance) || !fits(agreement.region, price.region)) return false;
   if (agreement.purchase && *agreement.purchase != price.purchase) return false;
   if (agreement.gpu.empty()) return true;
@@ -174,9 +193,12 @@ void apply_agreements(Catalog& catalog, const std::vector<Agreement>& agreements
     if (best != nullptr) give_discount(price, *best);
   }
   for (const Agreement& agreement : agreements) {
-    if (agreement.kind == Agreement::kReservation && holds(agreement)) {
-      catalog.prices.push_back(reserved(agreement, day, file));
-    }
+    if (!holds(agreement)) continue;
+    if (agreement.kind == Agreement::kReservation) catalog.prices.push_back(reserved(agreement, day, file));
+    if (agreement.kind == Agreement::kPool && agreement.amount > agreement.planned)
+      catalog.committed.push_back({agreement.account, agreement.provider, agreement.instance, agreement.gpu,
+                                   agreement.region, agreement.purchase, agreement.amount - agreement.planned,
+                                   *agreement.until});
   }
 }
 

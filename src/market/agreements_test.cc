@@ -54,6 +54,27 @@ TEST(Agreements, AReservationIsFreeUntilUsedUp) {
   EXPECT_GT(book.gpu(*agreed.find_gpu("h100-sxm").value(), Purchase::kOnDemand)->rate, UsdPerGpuSecond{});
 }
 
+TEST(Agreements, APoolIsWhatOtherWorkWillNotDraw) {
+  const char* header = "account,kind,provider,percent,amount,planned,until\n";
+  catalog::Catalog catalog = *catalog::load_catalog("");
+  const double list = p5(catalog, Purchase::kOnDemand);
+  const auto read = read_agreements("agreements.csv",
+                                    header + std::string("prod,pool,aws,8,400000,250000,2027-06-30\n"
+                                                         "prod,pool,gcp,,1000,2000,2027-06-30\n"
+                                                         "prod,pool,azure,,1000,,2026-11-14\n"),
+                                    catalog);
+  ASSERT_TRUE(read) << describe(read.error());
+  apply_agreements(catalog, *read, *parse_date("2026-11-15"), "agreements.csv");
+  ASSERT_EQ(catalog.committed.size(), 1U);  // gcp's will be used up, azure's has ended
+  EXPECT_DOUBLE_EQ(in_usd(catalog.committed[0].left), 150000);
+  EXPECT_NEAR(p5(catalog, Purchase::kOnDemand), 0.92 * list, 1e-9);
+  const auto wrong =
+      read_agreements("agreements.csv", header + std::string("a,pool,aws,,,,\na,pool,aws,,-5,x,2027-06-30\n"), catalog);
+  ASSERT_FALSE(wrong);
+  for (const char* part : {"how many dollars are left", "until when it must be spent", "dollars expected"})
+    EXPECT_THAT(describe(wrong.error()), HasSubstr(part));
+}
+
 TEST(Agreements, EveryMistakeIsNamed) {
   const catalog::Catalog catalog = *catalog::load_catalog("");
   const auto wrong = read_agreements(

@@ -48,7 +48,8 @@ PriceBook::PriceBook(const catalog::Catalog& catalog, OwnPrices own)
       own_(std::move(own)),
       listed_(list_offers(catalog)),
       offers_(listed_),
-      outlooks_(listed_, today()) {
+      outlooks_(listed_, today()),
+      committed_(catalog, today()) {
   if (!own_.empty()) add_own_offers();
 }
 

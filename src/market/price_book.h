@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/date.h"
+#include "market/committed_spend.h"
 #include "market/offers.h"
 #include "market/outlooks.h"
 #include "market/own_prices.h"
@@ -77,6 +78,9 @@ class PriceBook {
   // none may; not a reservation, which is used up. Ties go to the smaller machine, then to the order above.
   std::optional<Offer> cheapest_offer(std::string_view gpu, const OfferFilter& filter) const;
 
+  // What the user has committed to spend and would be billed anyway.
+  const CommittedSpends& committed() const { return committed_; }
+
   const catalog::Catalog& catalog() const { return *catalog_; }
 
  private:
@@ -88,6 +92,7 @@ class PriceBook {
   std::vector<catalog::Price> own_rows_;  // what the offers at own prices point to
   std::vector<Offer> listed_, offers_;    // of the catalogue; with the user's prices. In order, retired machines too
   Outlooks outlooks_;
+  CommittedSpends committed_;
 };
 
 }  // namespace rightsize::market

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "memory/tape/training_tape.h"
+#include "memory/kept_replays.h"
 #include "memory/weight_bytes.h"
 
 namespace rightsize::memory {
@@ -55,7 +55,7 @@ Spread spread_of(const model::ModelShape& model, bool exact, const Job& job) {
 
 MemoryNeed estimate_training(const model::ModelShape& model, const Job& asked) {
   const Job job = as_looped(model, asked);
-  const tape::TrainingPeak peak = tape::replay_training(model, job);
+  const tape::TrainingPeak peak = peak_of(model, job);
   MemoryNeed need;
   need.peak_allocated = peak.peak_allocated;
   need.reserved = peak.peak_reserved;
@@ -90,12 +90,12 @@ constexpr double kLeastReserve = 1.03;
 }  // namespace
 
 TrainingNeeds::TrainingNeeds(const model::ModelShape& model, const Job& job)
-    : surface_(model, as_looped(model, job)),
+    : surface_(surface_of(model, as_looped(model, job))),
       runtime_(runtime_bytes(job)),
-      spread_(spread_of(model, surface_.exact(), job).high) {}
+      spread_(spread_of(model, surface_->exact(), job).high) {}
 
 Bytes TrainingNeeds::high(double batch, double replicas) const {
-  return (surface_.at(batch, replicas) * kLeastReserve + runtime_) * spread_;
+  return (surface_->at(batch, replicas) * kLeastReserve + runtime_) * spread_;
 }
 
 }  // namespace rightsize::memory

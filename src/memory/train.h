@@ -1,6 +1,8 @@
 // Training memory: the tape's peak, the allocator's reserve, the driver's share, and how sure of it we are.
 #pragma once
 
+#include <memory>
+
 #include "memory/memory.h"
 #include "memory/tape/training_tape.h"
 
@@ -20,7 +22,7 @@ class TrainingNeeds {
   Bytes high(double batch, double replicas) const;
 
  private:
-  tape::TrainingSurface surface_;
+  std::shared_ptr<const tape::TrainingSurface> surface_;
   Bytes runtime_;
   double spread_ = 1;
 };

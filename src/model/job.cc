@@ -283,7 +283,7 @@ void check_train(const Job& job, Contradictions& wrong) {
                                  Precision::kFp32, Precision::kFp8, Precision::kFp4})) {
     wrong.add("precision", fmt::format("training does not run in {}", name_of(job.precision)),
               job.precision == Precision::kNf4 || job.precision == Precision::kInt4
-                  ? "--method qlora keeps the frozen base in nf4"
+                  ? "--method qlora keeps the frozen base in nf4; --job serve serves the model in 4 bits"
                   : "use bf16, amp-bf16, mixed-bf16, fp32, fp8 or fp4");
   }
   if (job.precision == Precision::kFp4 && job.stack != Stack::kMegatron) {

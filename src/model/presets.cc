@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <mutex>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -138,10 +140,30 @@ std::optional<std::string> as_path(std::string_view text) {
   return looks_like_path && !is_hub_id(text) ? std::optional(std::string(text)) : std::nullopt;
 }
 
+// Reads a model unless it was read before. One that is asked for again then shares its forward pass with the first,
+// which is how what was found out about it is found again (memory/kept_replays.h).
+template <class Read>
+Checked<ModelShape> read_once(const std::string& what, const ReadOptions& options, const Read& read) {
+  if (options.resolution) return read();
+  constexpr std::size_t kMost = 64;
+  static std::mutex mutex;
+  static std::map<std::string, ModelShape> shapes;
+  {
+    const std::lock_guard lock(mutex);
+    if (const auto found = shapes.find(what); found != shapes.end()) return found->second;
+  }
+  RIGHTSIZE_TRY(ModelShape shape, read());
+  const std::lock_guard lock(mutex);
+  if (shapes.size() >= kMost) shapes.clear();
+  shapes.emplace(what, shape);
+  return shape;
+}
+
 Checked<ModelShape> read_model_file(const std::string& path, const ReadOptions& options) {
   Result<std::string> text = read_file(path);
   if (!text) return fail(Errors{std::move(text).error()});
-  return read_model(path == "-" ? "standard input" : path, *std::move(text), options);
+  const std::string name = path == "-" ? "standard input" : path;
+  return read_once(name + '\n' + *text, options, [&] { return read_model(name, *text, options); });
 }
 
 Error unknown_model(std::string_view name) {
@@ -202,7 +224,8 @@ Checked<ModelShape> find_alone(std::string_view name_or_path, const ReadOptions&
   if (const JsonMember* entry = find_preset(name_or_path)) {
     const JsonMember* config = entry->value.find("config");
     if (!config) return fail(Errors{bug(fmt::format("the built-in model '{}' has no configuration", entry->name))});
-    return read_model(*preset_document(), config->value, entry->name, options);
+    return read_once(entry->name, options,
+                     [&] { return read_model(*preset_document(), config->value, entry->name, options); });
   }
   if (std::optional<std::string> path = as_path(name_or_path)) return read_model_file(*path, options);
   return fail(Errors{unknown_model(name_or_path)});

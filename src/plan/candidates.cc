@@ -28,10 +28,10 @@ std::optional<Broken> broken_limit(const Limits& limits, const PricedOption& c) 
                   c.time.total() / *limits.deadline,
                   {.kind = Shortfall::Kind::kDeadline, .need_time = c.time.total(), .have_time = *limits.deadline}};
   }
-  if (limits.budget && c.cost > *limits.budget) {
+  if (limits.budget && c.due() > *limits.budget) {
     return Broken{Stage::kBudget,
-                  c.cost / *limits.budget,
-                  {.kind = Shortfall::Kind::kBudget, .need_cost = c.cost, .have_cost = *limits.budget}};
+                  c.due() / *limits.budget,
+                  {.kind = Shortfall::Kind::kBudget, .need_cost = c.due(), .have_cost = *limits.budget}};
   }
   return std::nullopt;
 }
@@ -60,7 +60,8 @@ void set_cost(const Request& request, PricedOption& c) {
   const Usd machines = c.price->likely * rightsize::machines(c.option->machines) * std::max(c.time.total(), term);
   const auto off = [&](double speed, UsdPerMachineSecond price) {
     const double by_speed = varies ? std::log(machine_time_at(request, c, speed)) : 0;
-    return std::hypot(by_speed, std::log(price / c.price->likely));
+    const bool paid_already = !(c.price->likely > UsdPerMachineSecond{});
+    return paid_already ? by_speed : std::hypot(by_speed, std::log(price / c.price->likely));
   };
   c.cost = machines + c.side_cost;
   c.cost_low = machines * std::exp(-off(c.option->interval.low, c.price->low)) + c.side_cost;
@@ -93,8 +94,15 @@ Bytes checkpoint_bytes(const perf::ModelWork& work, const model::Job& job) {
   return bytes(each * work.parameters);
 }
 
-std::vector<PricedOption> price_options(const Request& request, const std::vector<MachineClass>& classes,
-                                        const perf::ModelWork& work, const SearchResult& found, Obstacles& obstacles) {
+std::vector<market::Draw> draws_of(const Request& request, const market::PriceBook& book, const PricedOption& c) {
+  const bool serving = request.work.kind == WorkKind::kServing;
+  const Seconds term = serving ? Seconds{} : term_of(c.offer->price->purchase);
+  return book.committed().draws(*c.offer, c.cost - c.side_cost, std::max(c.time.total(), term), serving);
+}
+
+std::vector<PricedOption> price_options(const Request& request, const market::PriceBook& book,
+                                        const std::vector<MachineClass>& classes, const perf::ModelWork& work,
+                                        const SearchResult& found, Obstacles& obstacles) {
   std::vector<PricedOption> candidates;
   const bool serving = request.work.kind == WorkKind::kServing;
   for (const Option& option : found.options) {
@@ -117,6 +125,7 @@ std::vector<PricedOption> price_options(const Request& request, const std::vecto
       }
       candidate.side_cost = market::side_costs(candidate.time.total(), request.assumptions);
       set_cost(request, candidate);
+      if (!book.committed().empty()) candidate.drawn = market::sum_of(draws_of(request, book, candidate));
       if (const auto broken = broken_limit(request.limits, candidate)) {
         obstacles[{machines.gpu->name, broken->stage}].add(1, broken->distance, broken->shortfall);
         continue;
@@ -128,8 +137,9 @@ std::vector<PricedOption> price_options(const Request& request, const std::vecto
 }
 
 bool is_better(const Request& request, const PricedOption& a, const PricedOption& b) {
-  const double cost_a = in_usd(a.cost), cost_b = in_usd(b.cost), wait_a = a.wait(request), wait_b = b.wait(request);
-  const auto rest_a = std::tuple(cost_a, wait_a), rest_b = std::tuple(cost_b, wait_b);
+  const double cost_a = in_usd(a.due()), cost_b = in_usd(b.due()), wait_a = a.wait(request), wait_b = b.wait(request);
+  // Of those that take no new money the one that leaves more of what is committed.
+  const auto rest_a = std::tuple(cost_a, in_usd(a.cost), wait_a), rest_b = std::tuple(cost_b, in_usd(b.cost), wait_b);
   // Nobody pays twice as much to be done a second sooner: times within about 2 % are alike.
   const auto rounded = [](double wait) { return std::floor(std::log(wait) / std::log(1.02)); };
   const auto score = [&](double cost, double wait) {
@@ -156,7 +166,7 @@ std::vector<PricedOption> best_of_each_kind(const Request& request, std::vector<
 
 std::vector<PricedOption> pareto_front(const Request& request, std::vector<PricedOption> candidates) {
   std::sort(candidates.begin(), candidates.end(), [&](const PricedOption& a, const PricedOption& b) {
-    const auto key = [&](const PricedOption& c) { return std::tuple(in_usd(c.cost), c.wait(request)); };
+    const auto key = [&](const PricedOption& c) { return std::tuple(in_usd(c.due()), c.wait(request)); };
     return key(a) != key(b) ? key(a) < key(b) : names_of(a) < names_of(b);
   });
   std::vector<PricedOption> front;

@@ -17,6 +17,10 @@ struct PricedOption {
   Usd side_cost;
   Usd cost;
   Usd cost_low = {}, cost_high = {};  // the middle 80 %
+  Usd drawn = {};                     // of the cost, from what is committed already: no new money
+
+  // What is to be paid for it beyond what is committed already: options are compared by that.
+  Usd due() const { return cost - drawn; }
 
   double hours() const { return in_hours(time.total()); }
   // Seconds a user waits: for the job's end, or for an answer.
@@ -30,8 +34,12 @@ Seconds term_of(catalog::Purchase purchase);
 Bytes checkpoint_bytes(const perf::ModelWork& work, const model::Job& job);
 
 // Every option on every offer of its class that keeps to the limits; what does not becomes an obstacle.
-std::vector<PricedOption> price_options(const Request& request, const std::vector<MachineClass>& classes,
-                                        const perf::ModelWork& work, const SearchResult& found, Obstacles& obstacles);
+std::vector<PricedOption> price_options(const Request& request, const market::PriceBook& book,
+                                        const std::vector<MachineClass>& classes, const perf::ModelWork& work,
+                                        const SearchResult& found, Obstacles& obstacles);
+
+// What of the machines' bill is drawn from what is committed already.
+std::vector<market::Draw> draws_of(const Request& request, const market::PriceBook& book, const PricedOption& option);
 
 // Whether `a` is the better one. A total order: names decide between equals.
 bool is_better(const Request& request, const PricedOption& a, const PricedOption& b);

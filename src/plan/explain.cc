@@ -9,7 +9,7 @@ namespace rightsize::plan {
 namespace {
 
 double score(const Request& request, const PricedOption& c) {
-  const double cost = in_usd(c.cost), wait = c.wait(request);
+  const double cost = in_usd(c.due()), wait = c.wait(request);
   return request.objective == Objective::kCost ? cost : request.objective == Objective::kTime ? wait : cost * wait;
 }
 
@@ -26,7 +26,8 @@ double confidence_of(const Request& request, const std::vector<PricedOption>& ki
     if (std::find(seen.begin(), seen.end(), c.machines->gpu) != seen.end()) continue;
     seen.push_back(c.machines->gpu);
     const double power = request.objective == Objective::kCostTime ? 2 : 1;
-    const double price = request.objective == Objective::kTime ? 0 : std::log(c.price->high / c.price->likely);
+    const bool exact = request.objective == Objective::kTime || !(c.price->likely > UsdPerMachineSecond{});
+    const double price = exact ? 0 : std::log(c.price->high / c.price->likely);
     const double off = std::hypot(power * std::log(c.option->interval.high), price);
     rivals.push_back({score(request, c), off / kEightyPercent});
   }
@@ -50,7 +51,7 @@ double confidence_of(const Request& request, const std::vector<PricedOption>& ki
 
 std::vector<PriceWarning> price_warnings(const market::Offer& offer, const catalog::Catalog& catalog, Date today) {
   std::vector<PriceWarning> warnings;
-  if (offer.is_own()) return warnings;
+  if (offer.is_own() || offer.price->available) return warnings;  // what is paid already will not change
   const catalog::Provenance& origin = offer.price->provenance;
   if (std::find(origin.unverified.begin(), origin.unverified.end(), "price") != origin.unverified.end())
     warnings.push_back({.kind = PriceWarning::Kind::kUnconfirmed});
@@ -81,6 +82,8 @@ std::vector<Breakpoint> breakpoints_of(const Request& request, const std::vector
   const PricedOption& first = kinds.front();
   for (const PricedOption& other : kinds) {
     if (other.machines->gpu == first.machines->gpu || request.objective == Objective::kTime) continue;
+    // Where something is paid already no price of a GPU decides.
+    if (!(first.cost > Usd{}) || first.drawn > Usd{} || other.drawn > Usd{}) break;
     points.push_back({other.cost / first.cost, {}, outline_of(other)});
     break;
   }

@@ -22,11 +22,14 @@ bool is_better_price(const market::PriceOutlook& a, const market::PriceOutlook& 
   return a.likely < b.likely;
 }
 
-void add_offer(MachineClass& machines, const market::Offer& offer, const market::PriceOutlook& outlook) {
+// Regions that count towards different commitments are not compared by their price.
+void add_offer(MachineClass& machines, const market::Offer& offer, const market::PriceOutlook& outlook,
+               const market::CommittedSpends& committed) {
   ++machines.all_offers;
   for (std::size_t i = 0; i < machines.offers.size(); ++i) {
     market::Offer& known = machines.offers[i];
     if (known.machine != offer.machine || known.price->purchase != offer.price->purchase) continue;
+    if (!committed.empty() && committed.of(known) != committed.of(offer)) continue;
     if (!is_better_price(outlook, machines.outlooks[i])) return;
     known = offer;
     machines.outlooks[i] = outlook;
@@ -63,7 +66,7 @@ std::vector<MachineClass> machine_classes(const std::vector<market::Offer>& offe
       }
       classes.push_back(std::move(made));
     }
-    add_offer(classes[place->second], offer, book.outlook(offer, job));
+    add_offer(classes[place->second], offer, book.outlook(offer, job), book.committed());
   }
   return classes;
 }

@@ -56,8 +56,9 @@ struct Plan {
   market::RunningTime time;     // serving: a month
   Usd cost;                     // of the whole work; serving: a month
   Usd side_cost;                // storage and egress, in `cost`
-  Usd cost_low, cost_high;      // the middle 80 %: speed and price as they may turn out, fixed costs as they are
-  perf::Interval speed;         // factors on the time of the work
+  std::vector<market::Draw> draws = {};  // of `cost`, from what is committed already: no new money
+  Usd cost_low, cost_high;  // the middle 80 %: speed and price as they may turn out, fixed costs as they are
+  perf::Interval speed;     // factors on the time of the work
 
   memory::MemoryNeed memory;  // of the fullest GPU
   memory::Fit fit;

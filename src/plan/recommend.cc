@@ -6,7 +6,7 @@
 #include <memory>
 #include <set>
 
-#include "base/cancel.h"
+#include "base/work.h"
 #include "plan/candidates.h"
 #include "plan/changes.h"
 #include "plan/explain.h"
@@ -51,7 +51,8 @@ class LookAhead {
   LookAhead(const ServingSearch& search, std::vector<Option> options) : options_(std::move(options)) {
     constexpr std::size_t kWorthAThread = 3;
     if (options_.size() < kWorthAThread) return;
-    looking_ = std::async(std::launch::async, [this, &search] {
+    looking_ = std::async(std::launch::async, [this, &search, work = current_work()] {
+      const WorkScope scope(work);
       for (auto option = options_.rbegin(); option != options_.rend() && !stop_; ++option) search.look_ahead(*option);
     });
   }
@@ -92,9 +93,10 @@ class Planning {
       while (const PricedOption* wrong = first_unfit(plans, front)) exclude(*wrong);
     }
     if (!serving_) return;
+    while (const PricedOption* rough = first_not(&Option::sized, plans, front)) look_closer(*rough);
     {
       const LookAhead ahead(*serving_, unconfirmed(plans, front));
-      while (const PricedOption* unsure = first_unconfirmed(plans, front)) confirm(*unsure);
+      while (const PricedOption* unsure = first_not(&Option::confirmed, plans, front)) look_closer(*unsure);
     }
     if (front_.size() > kFront) front_.resize(kFront);
   }
@@ -106,7 +108,7 @@ class Planning {
                                       [&](const PricedOption& c) { return c.machines->gpu->name == gpu; });
       if (found == kinds_.end()) return nullptr;
       if (serving_ && !found->option->confirmed) {
-        confirm(*found);
+        look_closer(*found);
       } else if (request_.work.kind == WorkKind::kTraining && !fits(*found)) {
         exclude(*found);
       } else {
@@ -127,6 +129,7 @@ class Planning {
     plan.time = candidate.time;
     plan.cost = candidate.cost;
     plan.side_cost = candidate.side_cost;
+    plan.draws = draws_of(request_, book_, candidate);
     plan.cost_low = candidate.cost_low;
     plan.cost_high = candidate.cost_high;
     plan.speed = option.interval;
@@ -154,7 +157,9 @@ class Planning {
   // Several kinds of machine behind one router where they are cheaper and, simulated together, keep every SLO.
   std::vector<MixChoice> mix() {
     confirmed_ = confirmed_kinds();
-    const std::vector<MixChoice> choices = cheapest_mix(request_, confirmed_);
+    // Of machines that draw on what is committed the price an hour says too little.
+    const bool drawn = std::any_of(confirmed_.begin(), confirmed_.end(), [](const auto& c) { return c.drawn > Usd{}; });
+    const auto choices = drawn ? std::vector<MixChoice>{} : cheapest_mix(request_, confirmed_);
     return choices.empty() || serving_->confirm_mix(choices) ? choices : std::vector<MixChoice>{};
   }
 
@@ -200,7 +205,7 @@ class Planning {
   void rank() {
     obstacles_ = found_.obstacles;
     obstacles_.insert(foreign_.begin(), foreign_.end());
-    candidates_ = price_options(request_, classes_, work_, found_, obstacles_);
+    candidates_ = price_options(request_, book_, classes_, work_, found_, obstacles_);
     kinds_ = best_of_each_kind(request_, candidates_);
     front_ = pareto_front(request_, candidates_);
   }
@@ -252,24 +257,28 @@ class Planning {
     return list;
   }
 
-  const PricedOption* first_unconfirmed(std::size_t plans, bool front) const {
+  const PricedOption* first_not(bool Option::*done, std::size_t plans, bool front) const {
     for (std::size_t i = 0; i < std::min(plans, kinds_.size()); ++i) {
-      if (!kinds_[i].option->confirmed) return &kinds_[i];
+      if (!(kinds_[i].option->*done)) return &kinds_[i];
     }
     // The next best GPU is spoken of wherever it stands.
     const auto other = std::find_if(kinds_.begin(), kinds_.end(), [&](const PricedOption& c) {
       return c.machines->gpu != kinds_.front().machines->gpu;
     });
-    if (plans > 1 && other != kinds_.end() && !other->option->confirmed) return &*other;
+    if (plans > 1 && other != kinds_.end() && !(other->option->*done)) return &*other;
     for (std::size_t i = 0; front && i < std::min(kFront, front_.size()); ++i) {
-      if (!front_[i].option->confirmed) return &front_[i];
+      if (!(front_[i].option->*done)) return &front_[i];
     }
     return nullptr;
   }
 
-  void confirm(const PricedOption& unsure) {
+  // Sizes an option that is only screened, confirms one that is sized.
+  void look_closer(const PricedOption& unsure) {
     const auto index = unsure.option - found_.options.data();
-    if (!serving_->confirm(found_.options[static_cast<std::size_t>(index)], found_.obstacles))
+    Option& option = found_.options[static_cast<std::size_t>(index)];
+    if (!option.sized)
+      serving_->size(option);
+    else if (!serving_->confirm(option, found_.obstacles))
       found_.options.erase(found_.options.begin() + index);
     rank();
   }
@@ -325,10 +334,15 @@ std::vector<Explored> explore(const Request& request, const market::PriceBook& b
   std::vector<Explored> explored;
   for (PossibleChange& change : possible_changes(request, nothing_found))
     explored.push_back({std::move(change), nullptr});
+  std::vector<std::future<void>> looking;
   for (Explored& one : explored) {
-    one.planning = std::make_unique<Planning>(one.change.request, book, constants, work, findings);
-    one.planning->verify(1, false);
+    looking.push_back(std::async(std::launch::async, [&, handed = current_work()] {
+      const WorkScope scope(handed);
+      one.planning = std::make_unique<Planning>(one.change.request, book, constants, work, findings);
+      one.planning->verify(1, false);
+    }));
   }
+  for (std::future<void>& each : looking) each.get();
   return explored;
 }
 
@@ -451,8 +465,8 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
   // Changes are explored beside the close look at memory: neither needs the other.
   std::future<std::vector<Explored>> exploring =
       std::async(request.plans_only ? std::launch::deferred : std::launch::async,
-                 [&, nothing = planning.kinds().empty(), flag = cancellation()] {
-                   const CancelScope scope(flag);
+                 [&, nothing = planning.kinds().empty(), flag = current_work()] {
+                   const WorkScope scope(flag);
                    return explore(request, book, constants, work, findings, nothing);
                  });
   planning.verify(static_cast<std::size_t>(request.top), !request.plans_only);

@@ -24,8 +24,8 @@ struct Option {
   // Serving and offline.
   int replicas = 0;
   double running = 0;  // requests that run together on a replica, mean
-  // Serving: as screened, and once confirmed as simulated.
-  bool confirmed = true;
+  // Serving: as screened, once sized with the machines it takes at least, and once confirmed as simulated.
+  bool sized = true, confirmed = true;
   std::size_t replica = 0;                       // of the planner of services
   int replicas_each = 1;                         // of a machine; of `machines_each`, where a replica spans several
   int machines_each = 1;                         // that a replica spans

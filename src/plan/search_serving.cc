@@ -255,6 +255,7 @@ std::optional<Option> ServingSearch::screened_option(std::size_t index, const Jo
   Option option;
   option.machines_class = index;
   option.confirmed = false;
+  option.sized = batches_ || !(asked_rate(request_) > 0);
   option.replica = *replica;
   option.job = job;
   option.interval = one.interval;
@@ -355,13 +356,25 @@ std::optional<serving::Assessment> ServingSearch::fewest(const Option& option, c
   return std::nullopt;
 }
 
-void ServingSearch::take(const serving::Assessment& found, Option& option) const {
-  const Statistic at = request_.limits.slo_percentile;
-  const double screened_machines = option.machines;
-  option.confirmed = true;
-  option.replicas = found.configuration.replicas();
+void ServingSearch::set_replicas(int replicas, Option& option) const {
+  const double before = option.machines;
+  option.replicas = replicas;
   option.machines = option.replicas / option.replicas_each * option.machines_each;
   option.gpus = option.replicas * replica_gpus(option.job);
+  for (double& takes : option.machine_takes) takes *= before / option.machines;
+}
+
+void ServingSearch::size(Option& option) const {
+  option.sized = true;
+  set_replicas(planner_.at_least(option.replica, counts_of(classes_[option.machines_class], option)), option);
+  option.latency = serving::screened_latency(planner_.service(), planner_.replicas()[option.replica],
+                                             option.requests_per_second / option.replicas);
+}
+
+void ServingSearch::take(const serving::Assessment& found, Option& option) const {
+  const Statistic at = request_.limits.slo_percentile;
+  option.sized = option.confirmed = true;
+  set_replicas(found.configuration.replicas(), option);
   option.least_machines =
       (least_replicas(option.replica) + option.replicas_each - 1) / option.replicas_each * option.machines_each;
   option.requests_per_second = found.load * found.capacity;
@@ -371,7 +384,6 @@ void ServingSearch::take(const serving::Assessment& found, Option& option) const
   option.busy = found.busy;
   option.running = found.profile.mean_batch;
   option.latency = found.value(Quantity::kLatency, Statistic::kMean);
-  for (double& takes : option.machine_takes) takes *= screened_machines / option.machines;
   if (batches_) {
     option.ttft = found.value(Quantity::kLatency, at);
     option.job.batch = option.job.serve.concurrency = found.configuration.batching.max_batch;

@@ -17,6 +17,10 @@ class ServingSearch {
   // For every class of machines, format and split: as many machines as carry the load if means decided.
   SearchResult screen();
 
+  // Raises or lowers the machines of an option to what it takes at least, by first looks: less work than confirm(), and
+  // tells which option is worth that.
+  void size(Option& option) const;
+
   // The fewest machines that keep every SLO by simulation, and what they then deliver. False when no number that is
   // allowed does: the obstacle is noted.
   bool confirm(Option& option, Obstacles& obstacles);
@@ -45,6 +49,7 @@ class ServingSearch {
   bool survives_loss(const serving::Assessment& found) const;
   serving::Counts counts_of(const MachineClass& machines, const Option& option) const;
   std::optional<serving::Assessment> fewest(const Option& option, const serving::Counts& counts) const;
+  void set_replicas(int replicas, Option& option) const;
   void take(const serving::Assessment& found, Option& option) const;
   double answer_tokens() const;
 

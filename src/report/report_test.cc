@@ -65,6 +65,12 @@ TEST(Report, TablesFitTheTerminalAndKeepTheirNumbers) {
 
 TEST(Report, QuietIsTheFirstParagraphInOneLine) {
   EXPECT_EQ(render(wide_report(), Format::kText, {.quiet = true}), "Rent it.\n");
+  Table list;
+  list.rows = {{text_cell("h100")}, {text_cell("l4")}, {text_cell("h100")}};
+  Report listing;
+  listing.title = "GPUs";
+  listing.blocks = {list, Paragraph{"What the columns mean."}};
+  EXPECT_EQ(render(listing, Format::kText, {.quiet = true}), "h100, l4\n");
 }
 
 TEST(Report, CsvIsExactAndQuoted) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 #include <span>
 
 #include "base/format.h"
@@ -163,12 +164,27 @@ std::string fitted(const std::string& text, std::size_t width) {
   return out + "…";
 }
 
-// The first paragraph says what the command found; its line breaks are the terminal's.
+// What a list holds: the names in its first column, each once.
+std::string names_in(const Table& table) {
+  std::string names;
+  std::set<std::string_view> seen;
+  for (const std::vector<Cell>& row : table.rows) {
+    if (!row.empty() && seen.insert(row.front().shown).second) names += (names.empty() ? "" : ", ") + row.front().shown;
+  }
+  return names;
+}
+
+// The first paragraph says what the command found; its line breaks are the terminal's. Behind a table a paragraph only
+// explains it: the answer is the list.
 std::string render_quiet(const Report& report) {
   std::string text = report.title;
   for (const Block& block : report.blocks) {
     if (const auto* paragraph = std::get_if<Paragraph>(&block)) {
       text = paragraph->text;
+      break;
+    }
+    if (const auto* table = std::get_if<Table>(&block); table != nullptr && !table->rows.empty()) {
+      text = names_in(*table);
       break;
     }
   }

@@ -10,6 +10,7 @@
 #include <boost/beast/ssl.hpp>
 #include <fmt/format.h>
 
+#include "server/compress.h"
 #include "server/state.h"
 #include "server/target.h"
 
@@ -83,7 +84,7 @@ class Client final : public Connection, public std::enable_shared_from_this<Clie
 
   void drop() override {
     error_code ignored;
-    if (request_.cancelled) request_.cancelled->store(true);
+    request_.work->cancel();
     if (events_) events_->leave();
     timer_.cancel();
     socket().shutdown(tcp::socket::shutdown_both, ignored);
@@ -197,7 +198,7 @@ class Client final : public Connection, public std::enable_shared_from_this<Clie
     auto self = this->shared_from_this();
     const bool taken = state_.pool->take([self, turn, request = request_, route = route_] {
       Response response;
-      if (request.cancelled->load()) return;
+      if (request.work->is_cancelled()) return;
       try {
         response = route->work(request);
       } catch (const std::exception& unexpected) {
@@ -211,7 +212,7 @@ class Client final : public Connection, public std::enable_shared_from_this<Clie
     timer_.expires_after(state_.options.limits.work_time);
     timer_.async_wait([self, turn](error_code failed) {
       if (failed || self->turn_ != turn || !self->seated_) return;
-      self->request_.cancelled->store(true);
+      self->request_.work->cancel();
       self->refuse({504, "it took too long; ask /api/jobs for long searches"}, "out of time");
     });
     notice_leaving(turn);
@@ -234,6 +235,15 @@ class Client final : public Connection, public std::enable_shared_from_this<Clie
     write(std::move(response));
   }
 
+  // Whether this client gets the answer compressed; others must not be given that one by a cache between.
+  bool choose_encoding(const Response& response, OutResponse& out) const {
+    if (!response.gzip) return false;
+    out.set(http::field::vary, "Accept-Encoding");
+    if (!accepts_gzip(request_.accept_encoding)) return false;
+    out.set(http::field::content_encoding, "gzip");
+    return true;
+  }
+
   OutResponse head_of(const Response& response) {
     OutResponse out{http::int_to_status(static_cast<unsigned>(response.status)), version_};
     out.set(http::field::content_type, response.type);
@@ -246,7 +256,7 @@ class Client final : public Connection, public std::enable_shared_from_this<Clie
 
   void write(Response response) {
     out_.emplace(head_of(response));
-    body_ = std::move(response.body);
+    body_ = choose_encoding(response, *out_) ? std::move(response.gzip) : std::move(response.body);
     out_->keep_alive(!last_ && !state_.stopping);
     const std::size_t size = body_ ? body_->size() : 0;
     if (size > 0 && !head_only_) out_->body() = {body_->data(), size};

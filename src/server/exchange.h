@@ -1,12 +1,13 @@
 // What goes in and out of the server: a request, a response, a stream of events.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "base/work.h"
 
 namespace rightsize::server {
 
@@ -18,8 +19,8 @@ struct Request {
   std::string peer;  // the client's address
   // Header fields the server or its routes look at; empty where absent.
   std::string host, origin, fetch_site, authorization, content_type, accept_encoding, if_none_match;
-  // Set when nobody waits for the answer any more: the client left, or the time was up.
-  std::shared_ptr<std::atomic<bool>> cancelled = std::make_shared<std::atomic<bool>>(false);
+  // Cancelled when nobody waits for the answer any more: the client left, or the time was up.
+  WorkHandle work = std::make_shared<Work>();
 };
 
 struct Response {
@@ -27,6 +28,7 @@ struct Response {
   std::string type = "application/json; charset=utf-8";
   std::shared_ptr<const std::string> body;  // shared: kept answers are not copied
   std::vector<std::pair<std::string, std::string>> headers = {};
+  std::shared_ptr<const std::string> gzip = {};  // the body compressed, for clients that take it: compress()
 };
 
 Response text_response(int status, std::string body, std::string type = "text/plain; charset=utf-8");

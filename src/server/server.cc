@@ -12,9 +12,21 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 using tcp = asio::ip::tcp;
 
+void accept_next(Server::State& state);
+
+// No handle is left, most often. Those who knock stay in the system's queue; asking at once again would only spin.
+void accept_later(Server::State& state, const error_code& failed) {
+  state.refuse("-", "connection", {503, "cannot take a connection: " + failed.message()}, "no handles");
+  state.breath.expires_after(std::chrono::milliseconds(100));
+  state.breath.async_wait([&state](error_code cancelled) {
+    if (!cancelled && !state.stopping) accept_next(state);
+  });
+}
+
 void accept_next(Server::State& state) {
   state.acceptor->async_accept([&state](error_code failed, tcp::socket socket) {
     if (failed == asio::error::operation_aborted || state.stopping) return;
+    if (failed && failed != asio::error::connection_aborted) return accept_later(state, failed);
     if (!failed) {
       // Whoever has been quiet longest makes room: a slow sender cannot keep others out.
       if (state.seats.size() >= state.options.limits.connections) {
@@ -63,6 +75,7 @@ void retire_all(Server::State& state) {
   state.stopping = true;
   error_code ignored;
   state.acceptor->close(ignored);
+  state.breath.cancel();
   for (const auto& one : state.seats.everybody()) one->retire();
   state.patience.expires_after(state.options.limits.stop_time);
   state.patience.async_wait([&state](error_code failed) {

@@ -1,15 +1,17 @@
 // A real server on a free port, asked by plain sockets that behave well or badly.
 #include "server/server.h"
 
+#include <algorithm>
 #include <thread>
 
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/cancel.h"
+#include "base/work.h"
 
 namespace rightsize::server {
 namespace {
@@ -106,8 +108,8 @@ class Running {
     };
     Route slow{"GET", "/slow"};
     slow.work = [this](const Request& request) {
-      for (int i = 0; i < 1000 && !request.cancelled->load(); ++i) std::this_thread::sleep_for(10ms);
-      if (request.cancelled->load()) ++cancelled;
+      for (int i = 0; i < 1000 && !request.work->is_cancelled(); ++i) std::this_thread::sleep_for(10ms);
+      if (request.work->is_cancelled()) ++cancelled;
       return text_response(200, "slow\n");
     };
     Route echo{"POST", "/echo"};
@@ -305,17 +307,41 @@ TEST(Server, StopFinishesWhatIsUnderWay) {
 
 TEST(Cancel, AScopeHoldsForItsThreadAndEnds) {
   EXPECT_FALSE(cancelled());
-  const auto flag = std::make_shared<std::atomic<bool>>(true);
+  const auto work = std::make_shared<Work>();
+  work->cancel();
   {
-    const CancelScope scope(flag);
+    const WorkScope scope(work);
     EXPECT_TRUE(cancelled());
-    std::thread([handed = cancellation()] {
+    std::thread([handed = current_work()] {
       EXPECT_FALSE(cancelled());
-      const CancelScope inner(handed);
+      const WorkScope inner(handed);
       EXPECT_TRUE(cancelled());
     }).join();
   }
   EXPECT_FALSE(cancelled());
+}
+
+TEST(Server, WaitsForAHandleInsteadOfSpinning) {
+  Running server;
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit few{200, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  std::vector<int> taken;
+  for (int handle = 0; (handle = ::dup(0)) >= 0;) taken.push_back(handle);
+  ASSERT_FALSE(taken.empty());
+  ::close(taken.back());  // the client's own
+  taken.pop_back();
+  Client client(server.port());
+  client.send(get("/open"));
+  std::this_thread::sleep_for(350ms);
+  for (int handle : taken) ::close(handle);
+  EXPECT_THAT(client.rest(), HasSubstr("open\n"));
+  setrlimit(RLIMIT_NOFILE, &before);
+  server.stop();
+  const std::string& log = server.log();
+  EXPECT_THAT(log, HasSubstr("cannot take a connection"));
+  EXPECT_LT(std::count(log.begin(), log.end(), '\n'), RefusalLog::kLinesASecond / 2);
 }
 
 }  // namespace

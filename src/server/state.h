@@ -58,6 +58,7 @@ struct Server::State {
   std::optional<boost::asio::ssl::context> tls;
   std::optional<boost::asio::signal_set> signals;
   boost::asio::steady_timer patience{network};  // with what is under way when it stops
+  boost::asio::steady_timer breath{network};    // before connections are taken again
   std::optional<WorkPool> pool;
   Seats seats;
   std::size_t streams = 0;

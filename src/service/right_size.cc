@@ -130,7 +130,7 @@ class Sizing {
     p.sequences = found.configuration.engine.max_sequences;
     p.token_budget = found.configuration.engine.token_budget;
     p.month = d_.price->rate * gpus(mean_replicas * here.tensor) * kMonth;
-    p.interval = here.replica.interval;
+    p.interval = p.speed = here.replica.interval;
     p.price_source = d_.price->source();
     result_.plans.push_back(std::move(p));
     return result_.plans.back();
@@ -217,6 +217,7 @@ class Sizing {
     p.sequences = one.sequences, p.token_budget = one.token_budget;
     p.month = one.cost;
     if (one.cost > Usd{}) p.interval = {one.cost_low / one.cost, one.cost_high / one.cost};
+    p.speed = one.speed;
     p.price_source = market::describe(one.offer);
     p.move = one;
     result_.plans.push_back(std::move(p));

@@ -33,6 +33,7 @@ struct SizedPlan {
   std::int64_t sequences = 0, token_budget = 0;  // the engine's limits
   Usd month;
   perf::Interval interval;         // factors on the month
+  perf::Interval speed;            // factors on the times
   std::array<int, 24> schedule{};  // replicas each hour of the day (UTC), where kind says so
   std::optional<plan::Plan> move;  // the machines to rent
   std::string price_source;

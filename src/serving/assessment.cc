@@ -53,6 +53,19 @@ bool Assessment::keeps(const Service& service) const {
   });
 }
 
+// Clear is what lies well outside the 95 % interval, which a run of waits that are alike sees too narrow, or further
+// from the limit than even a short run is off. To call kept what is broken is worse than a replica too many.
+Verdict verdict(const Assessment& a, const Service& service) {
+  constexpr double kWellBelow = 0.7, kWellAbove = 1.2, kSureBelow = 4, kSureAbove = 2.5;
+  bool all_kept = true;
+  for (const Slo& slo : service.slos) {
+    const double share = a.value(slo) / slo.limit, off = a.half_width(slo) / slo.limit;  // NaN: too short
+    if (share > kWellAbove || share - kSureAbove * off > 1) return Verdict::kBroken;
+    all_kept = all_kept && (share <= kWellBelow || share + kSureBelow * off <= 1);
+  }
+  return all_kept ? Verdict::kKept : Verdict::kOpen;
+}
+
 bool survives_loss(const Assessment& found) {
   const int replicas = found.configuration.replicas();
   return replicas > 1 && found.load * replicas / (replicas - 1) <= kLoadAfterLoss;

@@ -52,6 +52,10 @@ struct Assessment {
   bool keeps(const Service& service) const;
 };
 
+// What a run allows to say of all SLOs.
+enum class Verdict { kKept, kBroken, kOpen };
+Verdict verdict(const Assessment& a, const Service& service);
+
 // Replicas left when one is lost must still keep up with what arrives, until it is replaced: their load may then be so
 // high. Waiting gets longer meanwhile; it does not grow without end.
 inline constexpr double kLoadAfterLoss = 0.95;

@@ -48,19 +48,36 @@ std::optional<Assessment> Findings::of(const Key& key, const Find& find) {
   return found;
 }
 
-Findings::Key service_key(const Service& service, std::uint64_t seed) {
+std::shared_ptr<KeptRun> Findings::run(const Key& key, const std::function<sim::ContinuousRun()>& begin) {
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<KeptRun>& kept = runs_[key];
+  if (!kept) kept = std::make_shared<KeptRun>(begin());
+  return kept;
+}
+
+sim::ContinuousProfile KeptRun::at(std::uint64_t requests) {
+  const std::lock_guard lock(mutex_);
+  const auto seen = seen_.lower_bound(requests);
+  if (seen != seen_.end()) return seen->second;
+  return seen_.emplace(requests, run_.until(requests)).first->second;
+}
+
+Findings::Key traffic_key(const Service& service) {
   Findings::Key key;
   append_arrivals(service.arrivals, key);
   append(key, {service.lengths.size, service.lengths.output, service.lengths.exponential ? 1.0 : 0.0,
-               service.lengths.size_variation, service.lengths.output_variation, service.lengths.longest,
-               service.most_rejected, service.max_load, static_cast<double>(seed)});
+               service.lengths.size_variation, service.lengths.output_variation, service.lengths.longest});
   append(key, {static_cast<double>(service.queue.timeout), static_cast<double>(service.queue.on_timeout),
                static_cast<double>(service.queue.max_queue), service.queue.allow_override ? 1.0 : 0.0,
                static_cast<double>(service.priorities.size())});
   key.insert(key.end(), service.priorities.begin(), service.priorities.end());
+  return key;
+}
+
+void append_limits(const Service& service, Findings::Key& key) {
+  append(key, {service.most_rejected, service.max_load, static_cast<double>(service.slos.size())});
   for (const Slo& slo : service.slos)
     append(key, {static_cast<double>(slo.quantity), static_cast<double>(slo.at), in_seconds(slo.limit)});
-  return key;
 }
 
 void append_replica(const Replica& replica, Findings::Key& key) {

@@ -14,9 +14,24 @@
 
 namespace rightsize::serving {
 
+// A simulation kept where it stopped: whoever wants to see more of it goes on from there.
+class KeptRun {
+ public:
+  explicit KeptRun(sim::ContinuousRun run) : run_(std::move(run)) {}
+
+  // When so many requests have arrived. Safe to call from several threads. What was not looked at on the way is seen at
+  // the next look after it.
+  sim::ContinuousProfile at(std::uint64_t requests);
+
+ private:
+  std::mutex mutex_;
+  sim::ContinuousRun run_;
+  std::map<std::uint64_t, sim::ContinuousProfile> seen_;
+};
+
 class Findings {
  public:
-  // Everything the answer depends on, as numbers: service_key(), replica_key(), the number of replicas.
+  // Everything the answer depends on, as numbers: the service, the seed, the replica, the number of replicas.
   using Key = std::vector<double>;
   using Find = std::function<std::optional<Assessment>()>;
 
@@ -24,13 +39,19 @@ class Findings {
   // `find` must not ask for its own key.
   std::optional<Assessment> of(const Key& key, const Find& find);
 
+  // The run of this key: traffic_key(), seed, configuration. Services that differ in their SLOs share it.
+  std::shared_ptr<KeptRun> run(const Key& key, const std::function<sim::ContinuousRun()>& begin);
+
  private:
   std::mutex mutex_;
   std::map<Key, std::shared_future<std::optional<Assessment>>> known_;
+  std::map<Key, std::shared_ptr<KeptRun>> runs_;
 };
 
-// The traffic and limits of a service, the seed of its runs. A trace counts by its content.
-Findings::Key service_key(const Service& service, std::uint64_t seed);
+// What arrives and how it queues. A trace counts by its content.
+Findings::Key traffic_key(const Service& service);
+// The limits of a service.
+void append_limits(const Service& service, Findings::Key& key);
 // The times of a replica, whichever GPU they were found for.
 void append_replica(const Replica& replica, Findings::Key& key);
 

@@ -56,7 +56,33 @@ class Planner {
   // others where only those do. Nothing when no allowed number does.
   std::optional<Assessment> fewest(std::size_t replica, const Counts& counts) const;
 
+  // How many it will take at least, by a first look at a few numbers: less work than fewest(), which begins there.
+  int at_least(std::size_t replica, const Counts& counts) const;
+
  private:
+  struct Watched;
+
+  Assessment assessed(const Configuration& configuration, const sim::ContinuousProfile& run,
+                      const sim::ArrivalProcess& arrivals) const;
+  void add_load(const sim::ArrivalProcess& arrivals, Assessment& assessment) const;
+  // Runs of tokens, gone on with as far as needed (tokens.cc). After how many requests they are looked at.
+  std::uint64_t warm_up(const Configuration& configuration) const;
+  std::vector<std::uint64_t> looks(const Configuration& configuration) const;
+  std::optional<Assessment> look(const Configuration& configuration, std::uint64_t requests, std::uint64_t seed) const;
+  Watched watch(const Configuration& configuration) const;
+  bool may_do_better(const Configuration& configuration, const Watched& than) const;
+  bool may_do_with(const Assessment& kept, int fewer) const;
+  // Numbers of replicas in steps: what the load allows at least, what means would take, the most.
+  struct Steps {
+    int least = 1, guess = 1, last = 0;
+  };
+  Steps steps_of(std::size_t replica, const Counts& counts) const;
+  // The last that is too few and the first that is enough for a worst SLO at `aim` of its limit, as far as some first
+  // looks tell. Where to begin, nothing more.
+  std::pair<int, int> bracket(std::size_t replica, int step, const Steps& steps, double aim, int most_looks) const;
+  std::optional<Assessment> confirm_batches(const Configuration& configuration) const;
+  double mean_rate() const;
+
   // The first limits tried with which so many replicas keep every SLO, confirmed. Simulated once.
   std::optional<Assessment> kept_by(std::size_t replica, int count) const;
   std::optional<Assessment> kept_by_engine(std::size_t replica, int count) const;
@@ -70,7 +96,7 @@ class Planner {
   std::vector<Replica> replicas_;
   std::uint64_t seed_;
   std::shared_ptr<Findings> findings_;
-  std::vector<double> service_key_;  // of findings
+  Findings::Key traffic_key_, service_key_;
 };
 
 }  // namespace rightsize::serving

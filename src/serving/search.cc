@@ -6,7 +6,7 @@
 #include <limits>
 #include <thread>
 
-#include "base/cancel.h"
+#include "base/work.h"
 #include "base/long_work.h"
 
 namespace rightsize::serving {
@@ -21,9 +21,9 @@ constexpr double kScreeningDoubt = 1.15;  // how far a short run may be off
 template <class Work>
 void in_parallel(std::size_t count, unsigned threads, const Work& work) {
   std::atomic<std::size_t> next{0};
-  auto worker = [&, flag = cancellation()] {
-    const CancelScope scope(flag);
-    for (std::size_t i = next++; i < count && !LongWork::stopped(); i = next++) {
+  auto worker = [&, flag = current_work()] {
+    const WorkScope scope(flag);
+    for (std::size_t i = next++; i < count && !cancelled(); i = next++) {
       work(i);
       LongWork::step();
     }
@@ -55,7 +55,7 @@ class Search {
     const std::vector<Configuration> chosen = worth_confirming();
     std::vector<Ranked> confirmed = assess_all(chosen, confirming(), "settings confirmed");
     result_.confirmed = confirmed.size();
-    if (LongWork::stopped() && confirmed.empty())
+    if (cancelled() && confirmed.empty())
       confirmed = screened_;  // asked to stop: the short runs are what there is
     double lowest = std::numeric_limits<double>::infinity();
     for (const Ranked& one : confirmed) {
@@ -78,7 +78,7 @@ class Search {
     std::vector<std::optional<Assessment>> runs(configurations.size());
     in_parallel(configurations.size(), options_.threads, [&](std::size_t i) {
       runs[i] = planner_.assess(configurations[i], length);
-      if (LongWork::stopped()) runs[i].reset();  // cut off in the middle
+      if (cancelled()) runs[i].reset();  // cut off in the middle
     });
     std::vector<Ranked> ranked;
     for (auto& run : runs) {
@@ -138,10 +138,10 @@ class Search {
   // Tried in order of price.
   std::optional<Assessment> cheapest_unbatched() const {
     for (const Ranked& one : screened_) {
-      if (LongWork::stopped()) break;
+      if (cancelled()) break;
       if (!is_unbatched(planner_, one.run.configuration) || one.excess > kScreeningDoubt) continue;
       std::optional<Assessment> confirmed = planner_.assess(one.run.configuration, confirming());
-      if (LongWork::stopped()) break;
+      if (cancelled()) break;
       if (confirmed && confirmed->keeps(service_)) return confirmed;
     }
     return std::nullopt;

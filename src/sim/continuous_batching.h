@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -106,6 +107,26 @@ struct ContinuousProfile {
 RequestsPerSecond capacity(const ContinuousServer& server, const RequestShape& shape);
 // The mean prompt and output of a trace and how far they vary; the shape itself for the others.
 RequestShape mean_shape(const ArrivalProcess& arrivals, const RequestShape& shape);
+
+// A run that can be looked at and gone on with. Looking changes nothing of what is seen later.
+class ContinuousRun {
+ public:
+  // `warm_up`: so many requests find a server that is emptier than it will be, and are not counted.
+  ContinuousRun(const ContinuousServer& server, const ArrivalProcess& arrivals, const RequestShape& shape,
+                std::uint64_t seed, std::uint64_t warm_up = 0);
+  ContinuousRun(ContinuousRun&&) noexcept;
+  ~ContinuousRun();
+
+  // Goes on until so many requests have arrived in all; of those on their way only what they have got so far counts.
+  // Where a trace ends before, until its last request has left.
+  ContinuousProfile until(std::uint64_t requests);
+  // And until the last of them has left. Nothing more can be asked then.
+  ContinuousProfile to_the_end(const RunLength& length);
+
+ private:
+  class Engine;
+  std::unique_ptr<Engine> engine_;
+};
 
 // Nothing when the load is at or above capacity. A request that can never fit (its tokens exceed the cache, or
 // without chunks the budget) is rejected on arrival.

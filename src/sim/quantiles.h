@@ -38,8 +38,8 @@ class LatencyStatistics {
   std::uint64_t count() const { return total_.count() + recent_.count(); }
   std::int64_t sum() const { return sum_ + recent_sum_; }
 
-  // Nanoseconds. Not const: folds the open run into the total first.
-  StatisticValues values();
+  // Nanoseconds, the open run included.
+  StatisticValues values() const;
   // NaN while there are fewer than ten runs.
   StatisticValues half_widths() const;
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "base/cancel.h"
+#include "base/work.h"
 #include "base/random.h"
 
 namespace rightsize::sim {

@@ -3,7 +3,7 @@
 #include <array>
 #include <limits>
 
-#include "base/cancel.h"
+#include "base/work.h"
 #include "sim/continuous_replica.h"
 #include "sim/least_of.h"
 
@@ -74,31 +74,73 @@ class Pool {
   std::int64_t shortest_ = 0;              // of those
 };
 
-class Engine {
+}  // namespace
+
+class ContinuousRun::Engine {
  public:
-  Engine(const ContinuousServer& server, const ArrivalProcess& arrivals, const RequestShape& shape,
-         const RunLength& length)
-      : length_(length),
+  Engine(const ContinuousServer& server, const ArrivalProcess& arrivals, const RequestShape& shape, std::uint64_t seed,
+         std::uint64_t warm_up)
+      : warm_up_(warm_up),
         transfer_(server.transfer),
-        stream_(open_stream(arrivals, length.seed, shape)),
+        stream_(open_stream(arrivals, seed, shape)),
         replicas_(server.replicas, server.batching, server.prefills.empty() ? Role::kWhole : Role::kDecode, totals_),
         prefills_(server.prefills, server.batching, Role::kPrefill, totals_) {}
 
-  ContinuousProfile run() {
+  // Until so many have arrived; with `tight_enough` until the interval of `watched` is that share of it.
+  void feed(std::uint64_t requests, double tight_enough = 0, Statistic watched = Statistic::kP99) {
     std::array<Arrival, 512> block;
-    bool more = true;
-    while (more && seen_ < length_.requests) {
-      const std::size_t want = std::min<std::uint64_t>(block.size(), length_.requests - seen_);
+    while (!ended_ && seen_ < requests) {
+      const std::uint64_t until = seen_ < warm_up_ ? std::min(warm_up_, requests) : requests;
+      const std::size_t want = std::min<std::uint64_t>(block.size(), until - seen_);
       const std::size_t got = stream_->fill(std::span(block.data(), want));
       for (const Arrival& arrival : std::span(block.data(), got)) arrive(arrival);
       seen_ += got;
-      more = got == want && !tight_enough() && !cancelled();
+      if (warm_up_ > 0 && seen_ == warm_up_) begin_to_count();
+      ended_ = got < want || cancelled();
+      if (tight_enough > 0 && is_tight(tight_enough, watched)) return;
     }
-    advance(kNever);
-    return profile();
+    if (ended_) drain();
+  }
+
+  // Nobody comes any more: until the last has left.
+  void drain() { advance(kNever); }
+
+  ContinuousProfile profile() const {
+    ContinuousProfile p;
+    p.all.requests = seen_ - uncounted_.requests;
+    p.all.completed = totals_.latency.count();
+    p.all.rejected = rejected_;
+    p.all.batches = p.steps = totals_.steps;
+    p.all.latency_sum = totals_.latency.sum();
+    p.all.presence = totals_.presence;
+    p.all.latency = totals_.latency.values();
+    p.all.half_width = totals_.latency.half_widths();
+    p.all.elapsed = totals_.last_change - uncounted_.until;
+    p.all.tight = tight_;
+    p.ttft = totals_.ttft.values();
+    p.tpot = totals_.tpot.values();
+    p.ttft_half_width = totals_.ttft.half_widths();
+    p.tpot_half_width = totals_.tpot.half_widths();
+    for (const ContinuousTotals::Kind& kind : totals_.kinds)
+      p.kinds.push_back({kind.ttft.values(), kind.tpot.values()});
+    p.preemptions = totals_.preemptions;
+    const double elapsed = static_cast<double>(std::max<SimTime>(p.all.elapsed, 1));
+    if (p.steps > 0) p.all.mean_batch = totals_.sequence_steps / static_cast<double>(p.steps);
+    p.all.utilization =
+        static_cast<double>(totals_.busy) / elapsed / static_cast<double>(replicas_.size() + prefills_.size());
+    p.output_rate = tokens_per_s(static_cast<double>(totals_.output_tokens) / elapsed * 1e9);
+    return p;
   }
 
  private:
+  void begin_to_count() {
+    uncounted_ = {seen_, totals_.last_change};
+    ContinuousTotals counted;
+    counted.present = totals_.present, counted.last_change = totals_.last_change;
+    totals_ = std::move(counted);
+    rejected_ = 0;
+  }
+
   bool apart() const { return prefills_.size() > 0; }
 
   void arrive(const Arrival& arrival) {
@@ -147,55 +189,49 @@ class Engine {
     replicas_.arrive(replicas_.least_loaded_for(tokens), handed.request, handed.ready);
   }
 
-  bool tight_enough() {
-    if (length_.tight_enough <= 0) return false;
-    const double half = value_of(totals_.latency.half_widths(), length_.watched);
-    tight_ = half <= length_.tight_enough * value_of(totals_.latency.values(), length_.watched);
+  bool is_tight(double enough, Statistic watched) {
+    const double half = value_of(totals_.latency.half_widths(), watched);
+    tight_ = half <= enough * value_of(totals_.latency.values(), watched);
     return tight_;
   }
 
-  ContinuousProfile profile() {
-    ContinuousProfile p;
-    p.all.requests = seen_;
-    p.all.completed = totals_.latency.count();
-    p.all.rejected = rejected_;
-    p.all.batches = p.steps = totals_.steps;
-    p.all.latency_sum = totals_.latency.sum();
-    p.all.presence = totals_.presence;
-    p.all.latency = totals_.latency.values();
-    p.all.half_width = totals_.latency.half_widths();
-    p.all.elapsed = totals_.last_change;
-    p.all.tight = tight_;
-    p.ttft = totals_.ttft.values();
-    p.tpot = totals_.tpot.values();
-    p.ttft_half_width = totals_.ttft.half_widths();
-    p.tpot_half_width = totals_.tpot.half_widths();
-    for (ContinuousTotals::Kind& kind : totals_.kinds) p.kinds.push_back({kind.ttft.values(), kind.tpot.values()});
-    p.preemptions = totals_.preemptions;
-    const double elapsed = static_cast<double>(std::max<SimTime>(p.all.elapsed, 1));
-    if (p.steps > 0) p.all.mean_batch = totals_.sequence_steps / static_cast<double>(p.steps);
-    p.all.utilization =
-        static_cast<double>(totals_.busy) / elapsed / static_cast<double>(replicas_.size() + prefills_.size());
-    p.output_rate = tokens_per_s(static_cast<double>(totals_.output_tokens) / elapsed * 1e9);
-    return p;
-  }
-
-  const RunLength& length_;
+  // What came before anything counted.
+  struct Uncounted {
+    std::uint64_t requests = 0;
+    SimTime until = 0;
+  };
+  std::uint64_t warm_up_;
+  Uncounted uncounted_;
   Transfer transfer_;
   std::unique_ptr<ArrivalStream> stream_;
   ContinuousTotals totals_;
   Pool replicas_, prefills_;
   std::vector<Handed> on_the_way_;
   std::uint64_t seen_ = 0, rejected_ = 0, sent_ = 0;
-  bool tight_ = false;
+  bool tight_ = false, ended_ = false;
 };
 
-}  // namespace
+ContinuousRun::ContinuousRun(const ContinuousServer& server, const ArrivalProcess& arrivals, const RequestShape& shape,
+                             std::uint64_t seed, std::uint64_t warm_up)
+    : engine_(std::make_unique<Engine>(server, arrivals, shape, seed, warm_up)) {}
+ContinuousRun::ContinuousRun(ContinuousRun&&) noexcept = default;
+ContinuousRun::~ContinuousRun() = default;
+
+ContinuousProfile ContinuousRun::until(std::uint64_t requests) {
+  engine_->feed(requests);
+  return engine_->profile();
+}
+
+ContinuousProfile ContinuousRun::to_the_end(const RunLength& length) {
+  engine_->feed(length.requests, length.tight_enough, length.watched);
+  engine_->drain();
+  return engine_->profile();
+}
 
 std::optional<ContinuousProfile> simulate(const ContinuousServer& server, const ArrivalProcess& arrivals,
                                           const RequestShape& shape, const RunLength& length) {
   if (overloads(arrivals, capacity(server, mean_shape(arrivals, shape)))) return std::nullopt;
-  return Engine(server, arrivals, shape, length).run();
+  return ContinuousRun(server, arrivals, shape, length.seed).to_the_end(length);
 }
 
 }  // namespace rightsize::sim

@@ -24,7 +24,7 @@ class Descriptor final : public ByteSource {
 
   Result<std::size_t> read(std::span<char> buffer) override {
     for (;;) {
-      if (LongWork::stopped()) return 0;  // asked to end: as if the file ended here
+      if (cancelled()) return 0;  // asked to end: as if the file ended here
       const ssize_t got = ::read(fd_, buffer.data(), buffer.size());
       if (got >= 0) {
         LongWork::step(static_cast<std::uint64_t>(got));

@@ -1,5 +1,6 @@
 // Price feeds of every kind: the first byte chooses the kind, the rest is the file.
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "feeds/import.h"
@@ -7,8 +8,16 @@
 
 namespace {
 
+// Some machines and prices of each provider: an importer looks through all of them for every file.
 const rightsize::catalog::Catalog& facts() {
-  static const rightsize::catalog::Catalog catalog = *rightsize::catalog::load_catalog("");
+  static const rightsize::catalog::Catalog catalog = [] {
+    rightsize::catalog::Catalog all = *rightsize::catalog::load_catalog("");
+    constexpr std::size_t kEach = 5;
+    std::map<std::string, std::size_t> machines, prices;
+    std::erase_if(all.machines, [&](const auto& one) { return ++machines[one.provider] > kEach; });
+    std::erase_if(all.prices, [&](const auto& one) { return ++prices[one.provider] > kEach; });
+    return all;
+  }();
   return catalog;
 }
 

@@ -1,5 +1,6 @@
 """The API of `rightsize serve`: every answer is the command's own document; what is wrong is refused and logged; it stops
 when asked. Usage: api_test.py PROGRAM"""
+import gzip
 import json
 import os
 import signal
@@ -122,6 +123,14 @@ def check_page(server):
     check('http://' not in text and 'https://' not in text, 'the page asks nothing of other hosts')
     for view in ('/recommend', '/fleet', '/batching', '/mig', '/prices', '/live', '/decisions'):
         check(server.ask(view)[2] == text, f'{view} opens the page')
+    for path in ('/', '/api/openapi.json', '/api/gpus', '/api/recommend?model=llama-3.1-8b&tokens=1B&plans-only=true'):
+        plain = server.ask(path)
+        check('Content-Encoding' not in plain[1], f'{path}: compressed for who did not ask for it')
+        for header in ('gzip', 'deflate, gzip;q=0.5, *;q=0'):
+            packed = server.ask_bytes(path, {'Accept-Encoding': header})
+            check(packed[1].get('Content-Encoding') == 'gzip' and gzip.decompress(packed[2]).decode() == plain[2] and
+                  len(packed[2]) < len(plain[2]), f'{path}: not the same compressed')
+        check('Content-Encoding' not in server.ask_bytes(path, {'Accept-Encoding': 'gzip;q=0'})[1], f'{path}: gzip was refused')
     check(server.ask('/', headers={'If-None-Match': headers['ETag']})[0] == 304, 'what is unchanged is not sent')
     check(server.ask('/healthz')[2] == 'ok\n', '/healthz')
     metrics = server.ask('/metrics')[2]

@@ -33,7 +33,7 @@ export function startServer(program, ...flags) {
     child.stderr.on('data', (text) => {
       said += text;
       const found = /(https?:\/\/127\.0\.0\.1:\d+)\//.exec(said);
-      if (found) done({ address: found[1], stop: () => child.kill('SIGTERM') });
+      if (found) done({ address: found[1], pid: child.pid, stop: () => child.kill('SIGTERM') });
     });
     child.on('exit', () => failed(new Error(`the server did not start: ${said}`)));
   });

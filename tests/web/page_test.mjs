@@ -102,7 +102,7 @@ await visit('/', 'recommend', async (page) => {
 
 await visit('/recommend?job=serve&rate=20', 'recommend-serve', async (page) => {
   const first = await answer(page);
-  check(/a month/.test(first), `a service costs by the month: ${first}`);
+  check(/\/month/.test(first), `a service costs by the month: ${first}`);
   await page.getByRole('button', { name: 'Paste a config.json' }).click();
   await page.getByLabel('config.json').fill('{"model_type": "llama", "hidden_size": "wrong"}');
   await page.getByLabel('config.json').blur();
@@ -125,7 +125,10 @@ await visit('/fleet', 'fleet', async (page) => {
   await page.getByRole('button', { name: 'research', exact: true }).click();
   check(new URL(page.url()).searchParams.get('team') === 'research', 'the address carries the team');
   await page.getByRole('region', { name: 'GPUs over time' }).locator('svg rect').nth(20).waitFor();
-  await page.getByRole('region', { name: 'What the GPUs did over time' }).locator('svg g[fill-opacity] path, svg path[fill]').first().waitFor();
+  await page.getByRole('region', { name: 'Verdicts over time' }).locator('svg rect').first().waitFor();
+  await page.getByRole('group', { name: 'Colour by' }).getByRole('button', { name: 'Verdict' }).click();
+  await page.getByRole('region', { name: 'GPUs over time' }).locator('.legend').getByText('idle-held').waitFor();
+  check(new URL(page.url()).searchParams.get('heat') === 'verdict', 'the address carries what the heat map shows');
   await page.getByRole('button', { name: 'Data' }).first().click();
   await page.getByRole('region', { name: /Data of Spend/ }).waitFor();
   await page.setInputFiles('input[type=file]', join(ROOT, 'examples/fleet/cluster.json'));
@@ -134,7 +137,7 @@ await visit('/fleet', 'fleet', async (page) => {
 
 await visit('/batching', 'batching', async (page) => {
   const first = await answer(page);
-  check(/h100-sxm.* a month/.test(first), `batching answers: ${first}`);
+  check(/h100-sxm.*\/month/.test(first), `batching answers: ${first}`);
   const line = page.getByTestId('slo-line');
   await page.getByText(/keep the SLO up to/).waitFor();
   const box = await line.boundingBox();
@@ -207,7 +210,7 @@ await visit('/recommend', 'keyboard', async (page) => {
   page.setDefaultTimeout(20000);
   await page.goto(guarded.address);
   await page.getByLabel(/asks for its token/).fill('0123456789abcdef0123');
-  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByRole('button', { name: 'Continue' }).click();
   check(/×/.test(await answer(page)), 'with its token the page answers');
   await page.context().close();
   guarded.stop();

@@ -34,6 +34,10 @@ class Server:
 
     def ask(self, path, body=None, method=None, headers=None):
         """Status, headers and text of one request."""
+        status, answered, content = self.ask_bytes(path, headers, body, method)
+        return status, answered, content.decode()
+
+    def ask_bytes(self, path, headers=None, body=None, method=None):
         connection = http.client.HTTPConnection('127.0.0.1', self.port, timeout=60)
         data = None if body is None else json.dumps(body) if not isinstance(body, (str, bytes)) else body
         sent = dict(headers or {})
@@ -41,7 +45,7 @@ class Server:
             sent.setdefault('Content-Type', 'application/json')
         connection.request(method or ('GET' if data is None else 'POST'), path, data, sent)
         answer = connection.getresponse()
-        return answer.status, dict(answer.getheaders()), answer.read().decode()
+        return answer.status, dict(answer.getheaders()), answer.read()
 
     def stop(self, how=signal.SIGTERM):
         """The exit code."""

@@ -55,7 +55,7 @@ function TokenForm() {
         <p class="hint">It is kept until this tab is closed.</p>
       </div>
       <button type="submit" class="button main-one" style={{ alignSelf: 'start' }}>
-        Go on
+        Continue
       </button>
     </form>
   );

@@ -46,7 +46,11 @@ struct Plan {
   std::vector<Payment> one_year, three_years;  // the ways to pay for them
   std::vector<std::string> sources;            // of each price, for the report
   CommitmentMix mix;
-  market::MixCost cost, without;  // with the mix; all on demand and spot
+  market::MixCost cost, without;                // with the mix; all on demand and spot
+  std::optional<market::Offer> on_demand = {};  // whose price it is
+  std::vector<market::Draw> draws = {};         // of the mix's cost, from what is committed already
+
+  double new_money() const { return cost.total - in_usd(market::sum_of(draws)); }
 };
 
 // What may happen. The weights are judgements and printed as such; --future replaces them.
@@ -138,7 +142,7 @@ Plan prices_at(const market::PriceBook& book, const catalog::Gpu& gpu, const std
     if (!offer) continue;
     const market::PriceOutlook outlook = book.outlook(*offer, kMonth);
     const double usd = in_usd_per_machine_hour(outlook.likely) / offer->machine->gpus;
-    if (purchase == Purchase::kOnDemand) plan.prices.on_demand = usd;
+    if (purchase == Purchase::kOnDemand) plan.prices.on_demand = usd, plan.on_demand = offer;
     if (purchase == Purchase::kSpot) plan.prices.spot = usd;
     if (purchase == Purchase::kOneYear) plan.one_year = {{"monthly", 0, usd}};
     if (purchase == Purchase::kThreeYears) plan.three_years = {{"monthly", 0, usd}};
@@ -205,6 +209,13 @@ void decide(Plan& plan, const market::Demand& demand, const std::vector<Future>&
   }
 }
 
+// Every dollar spent there counts towards a commitment to spend, whatever it buys.
+void draw(const market::PriceBook& book, Plan& plan) {
+  if (plan.on_demand)
+    plan.draws =
+        book.committed().draws(*plan.on_demand, usd(plan.cost.total), kYear * double{market::kPlanYears}, false);
+}
+
 Json price_json(const std::optional<double>& price) { return report::json_number(price); }
 
 std::string money(double dollars) { return format_usd(usd(dollars)); }
@@ -222,6 +233,25 @@ std::string commitment(const Plan& plan) {
   if (plan.mix.one_year > 0) terms = term(plan.mix.one_year, "one year");
   if (plan.mix.three_years > 0) terms += (terms.empty() ? "" : " and ") + term(plan.mix.three_years, "three years");
   return fmt::format("Commit to {} {}.", terms, from(plan));
+}
+
+void add_draws(const Plan& plan, report::Report& report) {
+  if (plan.draws.empty()) return;
+  std::string text = "Committed spend:";
+  Json& rows = report.document["committed_spend"];
+  rows = Json::array();
+  for (const market::Draw& draw : plan.draws) {
+    text += fmt::format("{} {} from {}", text.ends_with(':') ? "" : ",", format_usd(draw.amount),
+                        market::describe(*draw.from));
+    rows.push_back({{"account", draw.from->account},
+                    {"provider", draw.from->provider},
+                    {"drawn_usd", in_usd(draw.amount)},
+                    {"left_usd", in_usd(draw.from->left)},
+                    {"until", format_date(draw.from->until)}});
+  }
+  report.document["new_money_usd"] = plan.new_money();
+  report.blocks.emplace_back(
+      report::Paragraph{text + fmt::format("; new money over three years: {}.", money(plan.new_money()))});
 }
 
 void add_terms(const Plan& plan, report::Report& report) {
@@ -370,6 +400,7 @@ Outcome report_of(const std::vector<Plan>& plans, const Flags& flags, const Usag
                   none ? ""
                        : fmt::format(" In the first year commitments carry {:.0f} % of demand and are {:.0f} % used.",
                                      100 * best.cost.first_year_covered, 100 * best.cost.first_year_used))});
+  add_draws(best, report);
   add_terms(best, report);
   add_payments(best, flags.interest, report);
   if (!none) add_regret(best, demand, futures, flags.ladder, report);
@@ -381,6 +412,8 @@ Outcome report_of(const std::vector<Plan>& plans, const Flags& flags, const Usag
                      {"3y", "three_year_gpus", Align::kRight},
                      {"three years", "total_usd", Align::kRight},
                      {"nothing committed", "uncommitted_usd", Align::kRight}};
+    const bool drawn = std::any_of(plans.begin(), plans.end(), [](const Plan& p) { return !p.draws.empty(); });
+    if (drawn) table.columns.push_back({"new money", "new_money_usd", Align::kRight});
     Json others = Json::array();
     for (const Plan& plan : plans) {
       table.rows.push_back({report::text_cell(plan.provider),
@@ -388,11 +421,14 @@ Outcome report_of(const std::vector<Plan>& plans, const Flags& flags, const Usag
                             report::number_cell(fmt::format("{:g}", plan.mix.three_years), plan.mix.three_years),
                             report::number_cell(money(plan.cost.total), plan.cost.total),
                             report::number_cell(money(plan.without.total), plan.without.total)});
-      others.push_back({{"provider", plan.provider},
-                        {"one_year_gpus", plan.mix.one_year},
-                        {"three_year_gpus", plan.mix.three_years},
-                        {"total_usd", plan.cost.total},
-                        {"uncommitted_usd", plan.without.total}});
+      if (drawn) table.rows.back().push_back(report::number_cell(money(plan.new_money()), plan.new_money()));
+      Json other = {{"provider", plan.provider},
+                    {"one_year_gpus", plan.mix.one_year},
+                    {"three_year_gpus", plan.mix.three_years},
+                    {"total_usd", plan.cost.total},
+                    {"uncommitted_usd", plan.without.total}};
+      if (drawn) other["new_money_usd"] = plan.new_money();
+      others.push_back(std::move(other));
     }
     report.document["providers"] = others;
     report.blocks.emplace_back(std::move(table));
@@ -449,9 +485,9 @@ Checked<Outcome> run(const Flags& flags) {
     return outcome;
   }
   const market::Demand demand{usage.gpus, flags.spot_share};
-  for (Plan& plan : plans) decide(plan, demand, futures, flags.step);
+  for (Plan& plan : plans) decide(plan, demand, futures, flags.step), draw(book, plan);
   std::stable_sort(plans.begin(), plans.end(),
-                   [](const Plan& a, const Plan& b) { return a.cost.total < b.cost.total; });
+                   [](const Plan& a, const Plan& b) { return a.new_money() < b.new_money(); });
   return report_of(plans, flags, usage, demand, futures);
 }
 

@@ -45,7 +45,7 @@ constexpr std::int64_t kNewest = 1000;  // unless --top says otherwise
 
 std::string count_of(const decisions::Totals& totals, std::size_t listed, const std::string& place) {
   std::string text =
-      fmt::format("{} {} in {}, {} live; those predict {} a month saved.",
+      fmt::format("{} {} in {}, {} live; those predict {}/month saved.",
                   format_count(static_cast<double>(totals.decisions)), totals.decisions == 1 ? "decision" : "decisions",
                   place, format_count(static_cast<double>(totals.live)), format_usd(totals.saving));
   if (static_cast<std::int64_t>(listed) < totals.decisions) {
@@ -98,7 +98,7 @@ Result<> add_practice(Ledger& ledger, const Decision& decision, std::vector<repo
   }
   std::string verdict =
       samples->empty() ? "Measured: nothing yet" : fmt::format("Measured: {}{}", name_of(found.outcome), measured);
-  if (found.saved) verdict += fmt::format("; {} saved a {}", format_usd(*found.saved), name_of(decision.summary.per));
+  if (found.saved) verdict += fmt::format("; {}/{} saved", format_usd(*found.saved), name_of(decision.summary.per));
   blocks.emplace_back(report::Paragraph{verdict + "."});
   return {};
 }

@@ -43,13 +43,13 @@ std::string_view metric_words(std::string_view metric) {
   return metric;
 }
 
-std::string show_cost(Usd cost, Per per) { return fmt::format("{} a {}", format_usd(cost), name_of(per)); }
+std::string show_cost(Usd cost, Per per) { return fmt::format("{}/{}", format_usd(cost), name_of(per)); }
 
 std::string show_saving(const Summary& summary) {
   if (!summary.saving) return {};
   const bool less = *summary.saving >= Usd{};
-  return fmt::format("{} {} a {} than today", format_usd(less ? *summary.saving : -*summary.saving),
-                     less ? "less" : "more", name_of(summary.per));
+  return fmt::format("{}/{} {} than today", format_usd(less ? *summary.saving : -*summary.saving),
+                     name_of(summary.per), less ? "less" : "more");
 }
 
 Json range_json(const Range& range) {

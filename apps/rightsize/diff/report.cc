@@ -103,9 +103,9 @@ std::vector<std::string> remarks_of(const Change& change) {
     remarks.push_back(open ? "not known: " + doubt : doubt);
   }
   if (side.cost.most && side.request.ceiling) {
-    remarks.push_back(fmt::format("a limit, not counted: filled it costs {} a month", per_month(*side.cost.most)));
+    remarks.push_back(fmt::format("a limit, not counted: filled it costs {}/month", per_month(*side.cost.most)));
   } else if (side.cost.most) {
-    remarks.push_back(fmt::format("scaled up it costs {} a month", per_month(*side.cost.most)));
+    remarks.push_back(fmt::format("scaled up it costs {}/month", per_month(*side.cost.most)));
   }
   if (side.cost.run)
     remarks.push_back(fmt::format("a run costs at most {} (its time limit)", format_usd(*side.cost.run)));
@@ -120,8 +120,8 @@ std::string summary_of(const DiffResult& result) {
   }
   const std::string in = fmt::format("in {} {}", t.changes, t.changes == 1 ? "GPU request" : "GPU requests");
   std::string text = signed_month(t.change()) == kSame
-                         ? fmt::format("The same cost, {} a month, {}.", per_month(t.after), in)
-                         : fmt::format("{} a month: {} before, {} after, {}.", signed_month(t.change()),
+                         ? fmt::format("The same cost, {}/month, {}.", per_month(t.after), in)
+                         : fmt::format("{}/month: {} before, {} after, {}.", signed_month(t.change()),
                                        per_month(t.before), per_month(t.after), in);
   if (t.unpriced > 0) {
     text +=
@@ -204,7 +204,7 @@ report::Report diff_report(const DiffResult& result) {
   const auto say = [&](std::string text) { report.blocks.emplace_back(report::Paragraph{std::move(text)}); };
   say(summary_of(result));
   if (result.fail_over && !result.passed) {
-    say(fmt::format("Over the limit of {} more a month.", per_month(*result.fail_over)));
+    say(fmt::format("Over the limit of {}/month more.", per_month(*result.fail_over)));
   }
   if (!result.changes.empty()) report.blocks.emplace_back(table_of(result.changes));
   // One paragraph in a terminal, one each in Markdown, which would run the lines together.

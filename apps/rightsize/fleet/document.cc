@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/date.h"
+#include "fleet/verdicts_over_time.h"
 #include "rightsize/fleet/report.h"
 
 namespace rightsize::app {
@@ -253,11 +254,17 @@ Json fleet_timelines(const FleetResult& result) {
   for (const GpuRow& gpu : result.analysis.gpus) {
     const fleet::Profile& profile = gpu.use.profile;
     if (profile.steps() == 0) continue;
+    const fleet::VerdictsOverTime over_time = fleet::verdicts_over_time(gpu);
+    Json verdicts = Json::array();
+    for (const auto& verdict : over_time.verdicts)
+      verdicts.push_back(verdict ? Json(std::string(diagnose::name_of(*verdict))) : Json(nullptr));
     timelines.push_back({{"id", gpu.use.device.key()},
                          {"start", time_text(profile.start)},
                          {"step_seconds", json_number(in_seconds(profile.width))},
                          {"activity", list(profile.activity.mean)},
-                         {"idle", list(profile.idle)}});
+                         {"idle", list(profile.idle)},
+                         {"verdict_seconds", json_number(in_seconds(over_time.width))},
+                         {"verdicts", std::move(verdicts)}});
   }
   return timelines;
 }

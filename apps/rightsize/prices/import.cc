@@ -80,7 +80,7 @@ Result<feeds::Import> read_one(const Job& job, const catalog::Catalog& catalog) 
   feeds::Importer importer(catalog, job.date, source_key(job.feed));
   if (Result<> done = feeds::read_feed(job.feed, job.file, {job.provider, &catalog}, importer); !done)
     return fail(std::move(done).error());
-  if (LongWork::stopped()) return fail(unreadable(fmt::format("stopped: nothing of {} was kept", job.file)));
+  if (cancelled()) return fail(unreadable(fmt::format("stopped: nothing of {} was kept", job.file)));
   return importer.finish();
 }
 

@@ -78,6 +78,16 @@ void add_costs(const Request& request, const Plan& p, Json& j) {
   j["rework_seconds"] = json_number(in_seconds(p.time.redoing));
   j["usd_per_hour"] = json_number(in_usd_per_hour(p.rate()));
   j["usd_total"] = json_number(in_usd(p.cost));
+  if (!p.draws.empty()) {
+    j["new_money_usd"] = json_number(in_usd(p.cost - market::sum_of(p.draws)));
+    j["committed_spend"] = Json::array();
+    for (const market::Draw& draw : p.draws)
+      j["committed_spend"].push_back({{"account", draw.from->account},
+                                      {"provider", draw.from->provider},
+                                      {"drawn_usd", json_number(in_usd(draw.amount))},
+                                      {"left_usd", json_number(in_usd(draw.from->left))},
+                                      {"until", format_date(draw.from->until)}});
+  }
   if (p.side_cost > Usd{}) j["storage_and_egress_usd"] = json_number(in_usd(p.side_cost));
   j["usd_per_million_tokens"] = json_number(p.usd_per_million_units());
 }

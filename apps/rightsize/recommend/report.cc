@@ -29,8 +29,9 @@ Cell time_cell(Seconds v) { return number_cell(format_duration(v), in_seconds(v)
 
 // The answer in plain words.
 std::string answer(const Request& request, const Plan& plan) {
-  std::string text =
-      fmt::format("{} {}: ", plan.offer.machine->provider == market::kOwn ? "Use" : "Rent", describe_machines(plan));
+  std::string text = fmt::format(
+      "{} {}: ", plan.offer.machine->provider == market::kOwn || plan.offer.price->available ? "Use" : "Rent",
+      describe_machines(plan));
   if (request.work.kind == WorkKind::kServing) {
     text += describe_cost(request, plan);
     if (request.model.image_size == 0 && plan.tpot > Seconds{})
@@ -61,7 +62,11 @@ std::string runner_up(const Request& request, const Recommendation& found) {
   const Plan& first = found.plans.front();
   const Plan* other = next_gpu(found);
   if (other == nullptr) return "No other GPU was looked at.";
-  std::string text = fmt::format("Next best GPU: {}, {}", describe_machines(*other), compare(other->cost / first.cost));
+  const bool drawn = !first.draws.empty() || !other->draws.empty() || !(first.cost > Usd{});
+  const auto new_money = [](const Plan& p) { return format_usd(p.cost - market::sum_of(p.draws)); };
+  std::string text = fmt::format("Next best GPU: {}, {}", describe_machines(*other),
+                                 drawn ? fmt::format("{} of new money against {}", new_money(*other), new_money(first))
+                                       : compare(other->cost / first.cost));
   if (request.work.kind != WorkKind::kServing) {
     const double slower = other->time.total() / first.time.total();
     text += slower > 1.05   ? fmt::format(" and {}x as long", format_number(slower, 2))
@@ -117,6 +122,8 @@ Table plans_table(const Request& request, const std::string& title, const std::v
     table.columns.push_back({"time", "seconds", Align::kRight});
     table.columns.push_back({"total", "usd_total", Align::kRight});
   }
+  const bool drawn = std::any_of(plans.begin(), plans.end(), [](const Plan& p) { return !p.draws.empty(); });
+  if (drawn) table.columns.push_back({"new money", "new_money_usd", Align::kRight});
   int rank = 0;
   for (const Plan& p : plans) {
     ++rank;
@@ -131,6 +138,7 @@ Table plans_table(const Request& request, const std::string& title, const std::v
       row.push_back(time_cell(p.time.total()));
     }
     row.push_back(usd_cell(p.cost));
+    if (drawn) row.push_back(usd_cell(p.cost - market::sum_of(p.draws)));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -239,7 +247,8 @@ namespace {
 void add_answer(Report& report, const Request& request, const Recommendation& found) {
   const Plan& first = found.plans.front();
   std::string text = answer(request, first);
-  for (const std::string& sentence : {hours_sentence(first), spot_sentence(request, found)})
+  for (const std::string& sentence :
+       {hours_sentence(first), spend_sentence(request, first), spot_sentence(request, found)})
     if (!sentence.empty()) text += "\n" + sentence;
   const std::string commitment = commitment_sentence(first), quota = quota_sentence(first);
   const bool one_line = first.commitments.empty() && !commitment.empty() && !quota.empty();

@@ -54,7 +54,8 @@ std::string spot_service(const plan::Request& request, const plan::Plan& plan) {
 
 std::string spot_sentence(const plan::Request& request, const plan::Recommendation& found) {
   const plan::Plan& first = found.plans.front();
-  if (first.offer.price->purchase != Purchase::kOnDemand) return {};
+  const bool paid_already = !(first.cost > Usd{}) || !first.draws.empty();
+  if (first.offer.price->purchase != Purchase::kOnDemand || paid_already) return {};
   if (request.work.kind == WorkKind::kServing) return spot_service(request, first);
   const auto change = std::find_if(found.changes.begin(), found.changes.end(),
                                    [](const plan::Change& c) { return c.kind == plan::ChangeKind::kSpot; });
@@ -70,6 +71,15 @@ std::string spot_sentence(const plan::Request& request, const plan::Recommendati
       spot.offer.machine->provider, place_of(spot.offer), describe_cost(request, spot),
       format_duration(spot.time.total()), compare(ratio),
       format_number(spot.expected_interruptions(request.assumptions), 2), price_range(spot.price), age_of(spot.price));
+}
+
+std::string spend_sentence(const plan::Request& request, const plan::Plan& plan) {
+  if (plan.draws.empty()) return {};
+  std::string text = "Committed spend:";
+  for (const market::Draw& draw : plan.draws)
+    text += fmt::format("{} {} {}from {}", text.ends_with(':') ? "" : ",", format_usd(draw.amount),
+                        request.work.kind == plan::WorkKind::kServing ? "a month " : "", market::describe(*draw.from));
+  return text + fmt::format("; new money: {}.", format_usd(plan.cost - market::sum_of(plan.draws)));
 }
 
 std::string commitment_sentence(const plan::Plan& plan) {

@@ -12,6 +12,9 @@ namespace rightsize::app {
 // itself is on spot, or nobody has a price.
 std::string spot_sentence(const plan::Request& request, const plan::Recommendation& found);
 
+// "Committed spend: ..."; what of the cost is drawn from it. Empty where nothing is.
+std::string spend_sentence(const plan::Request& request, const plan::Plan& plan);
+
 // "Commitment: ..."; with its whole bill and from which use on it pays. Says so where no price is known.
 std::string commitment_sentence(const plan::Plan& plan);
 

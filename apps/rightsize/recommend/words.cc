@@ -137,6 +137,7 @@ bool answers_at_once(const plan::Request& request) {
 }
 
 std::string compare(double ratio) {
+  if (!std::isfinite(ratio)) return "more";  // than nothing, which is paid already
   if (std::abs(1 - ratio) < 0.005) return "the same";
   if (ratio >= 3) return fmt::format("{}x as much", format_number(ratio, 2));
   return percent_apart(ratio);

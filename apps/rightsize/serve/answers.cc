@@ -5,9 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "base/cancel.h"
 #include "base/file.h"
+#include "base/work.h"
 #include "rightsize/call.h"
+#include "server/compress.h"
 
 namespace rightsize::app {
 namespace {
@@ -73,6 +74,10 @@ class Placed {
   std::vector<std::pair<std::string, std::string>> names_;
   std::optional<Error> failed_;
 };
+
+std::size_t size_of(const std::string& key, const server::Response& response) {
+  return key.size() + response.body->size() + (response.gzip ? response.gzip->size() : 0);
+}
 
 int status_of(const Errors& errors) {
   switch (errors.front().code) {
@@ -147,6 +152,7 @@ server::Response answer(const Asked& asked, const std::vector<std::string>& alwa
     response.headers.emplace_back("Content-Disposition", fmt::format("attachment; filename=\"rightsize-{}.{}\"",
                                                                      asked.endpoint->name, extension_of(asked.format)));
   }
+  server::compress(response);
   return response;
 }
 
@@ -192,7 +198,7 @@ server::Response AnswerStore::find_or_make(const std::string& key, const std::fu
 }
 
 void AnswerStore::keep(const std::string& key, const server::Response& response) {
-  const std::size_t size = key.size() + response.body->size();
+  const std::size_t size = size_of(key, response);
   if (size > most_bytes_ / 4) return;
   if (const auto old = kept_.find(key); old != kept_.end()) forget(old);
   by_use_.push_back(key);
@@ -202,7 +208,7 @@ void AnswerStore::keep(const std::string& key, const server::Response& response)
 }
 
 void AnswerStore::forget(std::map<std::string, Kept>::iterator entry) {
-  bytes_ -= entry->first.size() + entry->second.response.body->size();
+  bytes_ -= size_of(entry->first, entry->second.response);
   by_use_.erase(entry->second.place);
   kept_.erase(entry);
 }

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "base/cancel.h"
+#include "base/work.h"
 #include "rightsize/call.h"
 
 namespace rightsize::app {
@@ -96,7 +96,9 @@ TEST(AnswerStore, TwoWhoAskTheSameWaitForOneAnswer) {
 
 TEST(AnswerStore, WhatWasCancelledIsNotKeptAndOthersMakeTheirOwn) {
   AnswerStore store(1000, std::chrono::seconds(60));
-  const CancelScope scope(std::make_shared<std::atomic<bool>>(true));
+  const auto work = std::make_shared<Work>();
+  work->cancel();
+  const WorkScope scope(work);
   EXPECT_EQ(store.find_or_make("a", [] { return text("half"); }).status, 499);
   EXPECT_FALSE(store.find("a"));
 }

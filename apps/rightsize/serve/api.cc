@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "base/cancel.h"
+#include "base/work.h"
 #include "rightsize/serve/openapi.h"
 #include "rightsize/serve/site.h"
+#include "server/compress.h"
 
 namespace rightsize::app {
 namespace {
@@ -40,8 +41,8 @@ std::vector<std::string> Api::always(const Asked& asked) const {
   return own_fleet ? fleet_.words : std::vector<std::string>{};
 }
 
-Response Api::make(const Asked& asked, const std::shared_ptr<std::atomic<bool>>& cancelled) {
-  const CancelScope scope(cancelled);
+Response Api::make(const Asked& asked, const WorkHandle& work) {
+  const WorkScope scope(work);
   if (!asked.endpoint->kept) return answer(asked, always(asked), scratch_);
   return answers_.find_or_make(asked.key(), [&] { return answer(asked, always(asked), scratch_); });
 }
@@ -58,7 +59,7 @@ void Api::add_command_routes(std::vector<Route>& routes) {
       };
       route.work = [this, &endpoint](const Request& request) {
         const Checked<Asked> asked = read(endpoint, request);
-        return asked ? make(*asked, request.cancelled) : describe_errors(asked.error());
+        return asked ? make(*asked, request.work) : describe_errors(asked.error());
       };
       routes.push_back(std::move(route));
     }
@@ -113,12 +114,10 @@ void Api::add_own_routes(std::vector<Route>& routes) {
   add("/healthz", true, [](const Request&) { return server::text_response(200, "ok\n"); });
   add("/metrics", false, [this](const Request&) { return metrics(); });
   add("/api/server", false, [this](const Request&) { return about(); });
-  const auto openapi = std::make_shared<const std::string>(openapi_document().dump() + "\n");
-  add("/api/openapi.json", true, [openapi](const Request&) {
-    Response response;
-    response.body = openapi;
-    return response;
-  });
+  Response openapi;
+  openapi.body = std::make_shared<const std::string>(openapi_document().dump() + "\n");
+  server::compress(openapi);
+  add("/api/openapi.json", true, [openapi](const Request&) { return openapi; });
   add("/*", true, find_page);
   Route live{"GET", "/api/live"};
   live.stream = [this](const Request&, std::shared_ptr<server::EventStream> stream) { live_.watch(std::move(stream)); };

@@ -29,7 +29,7 @@ class Api {
 
  private:
   std::vector<std::string> always(const Asked& asked) const;
-  server::Response make(const Asked& asked, const std::shared_ptr<std::atomic<bool>>& cancelled);
+  server::Response make(const Asked& asked, const WorkHandle& work);
   void add_command_routes(std::vector<server::Route>& routes);
   void add_job_routes(std::vector<server::Route>& routes);
   void add_own_routes(std::vector<server::Route>& routes);

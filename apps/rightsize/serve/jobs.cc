@@ -4,9 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "base/cancel.h"
 #include "base/json.h"
-#include "base/long_work.h"
+#include "base/work.h"
 
 namespace rightsize::app {
 namespace {
@@ -22,7 +21,7 @@ struct Jobs::Job {
   std::string id, command;
   std::string state = "waiting";  // running, done, failed, cancelled
   Clock::time_point begun = Clock::now(), ended = {};
-  std::shared_ptr<std::atomic<bool>> cancelled = std::make_shared<std::atomic<bool>>(false);
+  WorkHandle work = std::make_shared<Work>();
   std::optional<server::Response> response;
   std::vector<std::shared_ptr<server::EventStream>> watchers;
 
@@ -51,7 +50,7 @@ Jobs::~Jobs() {
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;
-    for (const auto& [id, job] : jobs_) job->cancelled->store(true);
+    for (const auto& [id, job] : jobs_) job->work->cancel();
   }
   ending_changed_.notify_all();
   ticker_.join();
@@ -82,11 +81,11 @@ void Jobs::run(Job& job, const Make& make) {
     if (job.over()) return;
     job.state = "running", job.begun = Clock::now();
   }
-  const CancelScope scope(job.cancelled);
+  const WorkScope scope(job.work);
   server::Response response = make();
   const std::lock_guard lock(mutex_);
   if (job.over()) return;
-  if (job.cancelled->load()) return job.end("cancelled");
+  if (job.work->is_cancelled()) return job.end("cancelled");
   job.response = std::move(response);
   job.end(job.response->status == 200 ? "done" : "failed");
 }
@@ -103,7 +102,7 @@ server::Response Jobs::cancel(const std::string& id) {
   const std::lock_guard lock(mutex_);
   const auto job = find(id);
   if (!job) return server::error_response(404, "no such search, or it is over for long");
-  job->cancelled->store(true);
+  job->work->cancel();
   if (!job->over()) job->end("cancelled");  // whoever waits is told at once; the work ends soon after
   return server::text_response(200, job->document().dump() + "\n", "application/json; charset=utf-8");
 }
@@ -143,13 +142,10 @@ void Jobs::forget_old() {
 void Jobs::tick() {
   std::unique_lock lock(mutex_);
   while (!ending_changed_.wait_for(lock, kTick, [this] { return ending_; })) {
-    const auto running =
-        std::count_if(jobs_.begin(), jobs_.end(), [](const auto& entry) { return entry.second->state == "running"; });
     for (const auto& [id, job] : jobs_) {
       if (job->over() || job->watchers.empty()) continue;
       Json document = job->document();
-      // How far it is, where it is clear which search the program's one counter speaks of.
-      if (const auto far = LongWork::now(); far && running == 1) {
+      if (const auto far = job->work->progress()) {
         document["what"] = far->what;
         document["done"] = far->done;
         document["total"] = far->total;
@@ -159,7 +155,7 @@ void Jobs::tick() {
       // A search only those who watched it wanted ends when the last of them leaves.
       std::erase_if(job->watchers, [](const auto& watcher) { return !watcher->is_open(); });
       if (job->watchers.empty()) {
-        job->cancelled->store(true);
+        job->work->cancel();
         job->end("cancelled");
       }
     }

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "server/compress.h"
+
 namespace rightsize::app {
 namespace {
 
@@ -69,7 +71,7 @@ std::optional<server::Response> find_page(const server::Request& request) {
   if (found == all_ready().end()) return std::nullopt;
   const Ready& ready = found->second;
   if (request.if_none_match.find(ready.tag) != std::string::npos) return ready.unchanged;
-  const bool gzip = request.accept_encoding.find("gzip") != std::string::npos && !ready.compressed.body->empty();
+  const bool gzip = server::accepts_gzip(request.accept_encoding) && !ready.compressed.body->empty();
   return gzip ? ready.compressed : ready.plain;
 }
 

@@ -149,6 +149,8 @@ Json one_service(const SizedService& one) {
     json["best"] = one.sized->best ? Json(*one.sized->best + 1) : Json(nullptr);
   }
   json["plans"] = std::move(plans);
+  json["surer"] = Json::array();
+  for (const Surer& step : surer(one)) json["surer"].push_back({{"what", step.what}, {"text", step.text}});
   json["notes"] = one.notes;
   return json;
 }

@@ -224,6 +224,11 @@ void add_service(const ServiceInput& input, const SizedService& one, report::Rep
     report.blocks.emplace_back(plans_table(one, input.size.percentile));
     say(schedule_line(one));
   }
+  if (const std::vector<Surer> steps = surer(one); !steps.empty()) {
+    std::string text = "To be surer: ";
+    for (const Surer& step : steps) text += fmt::format("{}{}", &step == &steps.front() ? "" : "; ", step.text);
+    say(text + ".");
+  }
   for (const std::string& note : one.notes) say("Note: " + note + ".");
 }
 

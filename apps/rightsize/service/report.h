@@ -36,6 +36,13 @@ Checked<ServiceFacts> run_services(const ServiceInput& input, const Facts& facts
 // The services' numbers as Prometheus metrics, for `rightsize exporter`.
 std::string service_metrics(const ServiceFacts& facts);
 
+// One thing that would make the plans surer.
+struct Surer {
+  std::string_view what;  // window, histograms, buckets, speed, price
+  std::string text;
+};
+std::vector<Surer> surer(const SizedService& one);
+
 // The plan a user should take first: the cheapest of all that saves, else the first that keeps the SLOs.
 const service::SizedPlan* best_plan(const SizedService& one);
 

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "rightsize/typed/spellings.h"
 #include "rightsize/typed/typed.h"
+#include "rightsize/typed/values.h"
 
 namespace rightsize::app {
 namespace {
@@ -78,16 +79,19 @@ class Rewriter {
     std::optional<std::string> value;
     if (equals != std::string::npos) value = word.substr(equals + 1);
     if (const FlagInfo* same = find_alike(name)) {
-      put(*same, same->name, value);
-      return {};
+      if (same->name == "--zone" && take_zone(name, value)) return {};
+      return put(*same, tidied(name), value);
     }
     const std::string tidy = tidied(name);
     if (tidy == "--no-color" || tidy == "--no-colour") {
       out_.plain = true;
       return {};
     }
+    if ((tidy == "--filter" || tidy == "--filters") && take_filter(name, value)) return {};
     for (const Spelling& spelling : spellings()) {
       if (spelling.typed != tidy || !applies(spelling)) continue;
+      // -n 5 is so many, -n chat a namespace.
+      if (tidy == "-n" && spelling.flag == "--top" && !is_number(value.value_or(next()))) continue;
       return take_spelling(spelling, name, value);
     }
     for (const Refusal& refusal : refusals()) {
@@ -96,6 +100,36 @@ class Rewriter {
     }
     out_.words.push_back(word);
     return {};
+  }
+
+  std::string next() const { return at_ + 1 < in_.size() ? in_[at_ + 1] : std::string(); }
+
+  // Zones matter for the history of prices; elsewhere their region is meant: us-central1-a, us-east-1a.
+  bool take_zone(const std::string& typed, const std::optional<std::string>& value) {
+    const bool history = std::find(in_.begin(), in_.end(), "history") != in_.end();
+    if (history || find("--region") == nullptr) return false;
+    const std::string zones = value.value_or(next());
+    std::string regions;
+    for (std::string_view zone : split_list(zones, ',')) {
+      const bool lettered = zone.size() > 3 && zone.back() >= 'a' && zone.back() <= 'f';
+      if (lettered) zone.remove_suffix(zone[zone.size() - 2] == '-' ? 2 : 1);
+      regions += (regions.empty() ? "" : ",") + std::string(zone);
+    }
+    if (regions.empty()) return false;
+    if (!value) ++at_;
+    out_.notes.push_back(fmt::format("{} is --region {} here", typed, regions));
+    out_.words.insert(out_.words.end(), {"--region", regions});
+    return true;
+  }
+
+  bool take_filter(const std::string& typed, const std::optional<std::string>& value) {
+    const std::string text = value.value_or(next());
+    const auto meant = meant_filter(text, [this](const std::string& flag) { return find(flag) != nullptr; });
+    if (!meant) return false;
+    if (!value) ++at_;
+    out_.notes.push_back(fmt::format("{} {} is {} {} here", typed, text, meant->flag, meant->value));
+    out_.words.insert(out_.words.end(), {meant->flag, meant->value});
+    return true;
   }
 
   bool applies(const Spelling& spelling) const {
@@ -109,10 +143,17 @@ class Rewriter {
     if (spelling.flag.empty()) {  // means nothing here
       out_.notes.push_back(fmt::format("{} is not needed: {}", typed, spelling.value));
       if (spelling.takes_value && !value) ++at_;
+      while (spelling.takes_value && is_number(next())) ++at_;  // --only 0 1
       return {};
     }
     if (spelling.flag == kArgument) return {};  // -f FILE: the file alone
     const FlagInfo& flag = *find(std::string(spelling.flag));
+    // --fsdp full_shard: a switch here, with a value there.
+    if (!spelling.value.empty() && flag.name == "--zero") {
+      const std::string said = value.value_or(next());
+      const std::string meant = meant_value(flag.name, said.substr(0, said.find(' ')));
+      if (is_number(meant) && !is_number(said)) return put(flag, typed, value);
+    }
     if (!spelling.value.empty()) {
       out_.notes.push_back(fmt::format("{} is {}{}{} here", typed, flag.name, flag.values.empty() ? "" : " ",
                                        flag.values.empty() ? "" : spelling.value));
@@ -122,29 +163,47 @@ class Rewriter {
       return {};
     }
     if (flag.name != "--format") out_.notes.push_back(fmt::format("{} is {} here", typed, flag.name));
-    put(flag, flag.name, value, spelling.unit);
+    if (Result<> done = put(flag, typed, value, spelling.unit); !done) return done;
+    if (typed == "--dtypes") drop_further_values(flag.name);
     return {};
   }
 
+  // accelerate takes several formats at once: --dtypes float32 float16.
+  void drop_further_values(const std::string& flag) {
+    while (!next().empty() && next().front() != '-' && meant_value(flag, next()) != next()) {
+      out_.notes.push_back(fmt::format("{} {} is left out: one at a time", flag, next()));
+      ++at_;
+    }
+  }
+
   // The flag and its value, which is the next word where it does not stand behind '='.
-  void put(const FlagInfo& flag, const std::string& name, std::optional<std::string> value,
-           std::string_view unit = {}) {
+  Result<> put(const FlagInfo& flag, const std::string& typed, std::optional<std::string> value,
+               std::string_view unit = {}) {
+    const std::string& name = flag.name;
     if (flag.values.empty()) {
       put_switch(name, value);
-      return;
+      return {};
     }
-    out_.words.push_back(name);
     if (!value) {
-      if (at_ + 1 >= in_.size() || is_flag(in_[at_ + 1])) return;
+      if (at_ + 1 >= in_.size() || is_flag(in_[at_ + 1])) {
+        out_.words.push_back(name);
+        return {};
+      }
       value = in_[++at_];
     }
-    const bool bare = !value->empty() && value->find_first_not_of("0123456789.,") == std::string::npos;
-    std::string meant = meant_value(name, *value) + std::string(bare ? unit : "");
-    if (name == "--format" && meant == "wide") {
-      out_.words.back() = "--wide";
-      return;
+    if (name == "--zero") value = value->substr(0, value->find(' '));  // "full_shard auto_wrap"
+    const auto has = [this](const std::string& other) { return find(other) != nullptr; };
+    RIGHTSIZE_TRY(const MeantValues meant, meant_values(name, tidied(typed), *value, has));
+    if (!meant.note.empty()) out_.notes.push_back(meant.note);
+    for (const MeantFlag& one : meant.flags) {
+      if (one.flag == "--format" && one.value == "wide") {
+        out_.words.emplace_back("--wide");
+        continue;
+      }
+      out_.words.push_back(one.flag);
+      out_.words.push_back(one.value + std::string(is_number(one.value) ? unit : ""));
     }
-    out_.words.push_back(std::move(meant));
+    return {};
   }
 
   // A flag of ours, so that `--gpu --json` is not a GPU called --json.

@@ -36,7 +36,7 @@ std::string cost_sentence(const Decision& decision, const decisions::Verificatio
   if (decision.cost) text += fmt::format(", predicted {}", format_usd(decision.cost->likely));
   if (!found.saved) return text + ". Saving unknown: the decision has no cost from before.";
   return text + fmt::format(
-                    ". Actual saving: {} a {}{}.", format_usd(*found.saved), per,
+                    ". Actual saving: {}/{}{}.", format_usd(*found.saved), per,
                     decision.summary.saving ? fmt::format(", predicted {}", format_usd(*decision.summary.saving)) : "");
 }
 

@@ -8,6 +8,25 @@ from ..result import Record, Result
 
 
 @dataclasses.dataclass(frozen=True)
+class CommitCommittedSpend(Record):
+    account: str
+    provider: str
+    drawn_usd: float
+    left_usd: float
+    until: str
+
+
+@dataclasses.dataclass(frozen=True)
+class CommitProvider(Record):
+    provider: str
+    one_year_gpus: float
+    three_year_gpus: float
+    total_usd: float
+    uncommitted_usd: float
+    new_money_usd: float
+
+
+@dataclasses.dataclass(frozen=True)
 class CommitPayment(Record):
     term: str
     payment: str
@@ -57,6 +76,9 @@ class Commit(Result):
     terms: list[CommitTerm]
     futures: list[CommitFuture] | None = None
     payments: list[CommitPayment] | None = None
+    providers: list[CommitProvider] | None = None
+    committed_spend: list[CommitCommittedSpend] | None = None
+    new_money_usd: float | None = None
 
 
-Commit._fields_of = {'terms': CommitTerm, 'futures': CommitFuture, 'payments': CommitPayment}
+Commit._fields_of = {'terms': CommitTerm, 'futures': CommitFuture, 'payments': CommitPayment, 'providers': CommitProvider, 'committed_spend': CommitCommittedSpend}

@@ -107,6 +107,15 @@ class Rejection(Record):
 
 
 @dataclasses.dataclass(frozen=True)
+class RecommendationCommittedSpend(Record):
+    account: str
+    provider: str
+    drawn_usd: float
+    left_usd: float
+    until: str
+
+
+@dataclasses.dataclass(frozen=True)
 class RecommendationInterval(Record):
     low: float
     high: float
@@ -212,6 +221,8 @@ class Plan(Record):
     memory_low_bytes: float | None = None
     time_factor: RecommendationInterval | None = None
     disaggregated: str | None = None
+    new_money_usd: float | None = None
+    committed_spend: list[RecommendationCommittedSpend] | None = None
     samples_per_second: float | None = None
 
 
@@ -241,7 +252,7 @@ class Recommendation(Result):
     mix: list[RecommendationMix] | None = None
 
 
-Plan._fields_of = {'spot': RecommendationSpot, 'quota': RecommendationQuota, 'commitment': RecommendationCommitment, 'commitments': RecommendationCommitment, 'machines_by_hour': RecommendationMachinesByHour, 'time_factor': RecommendationInterval}
+Plan._fields_of = {'spot': RecommendationSpot, 'quota': RecommendationQuota, 'commitment': RecommendationCommitment, 'commitments': RecommendationCommitment, 'machines_by_hour': RecommendationMachinesByHour, 'time_factor': RecommendationInterval, 'committed_spend': RecommendationCommittedSpend}
 Recommendation._fields_of = {'plans': Plan, 'pareto': Plan, 'rejected': Rejection, 'changes': Change, 'breakpoints': RecommendationBreakpoint, 'assumptions': Assumptions, 'workloads': Recommendation, 'mix': RecommendationMix}
 Change._fields_of = {'plan': Plan}
 RecommendationMix._fields_of = {'time_factor': RecommendationInterval}

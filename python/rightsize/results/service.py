@@ -8,6 +8,12 @@ from ..result import Record, Result
 
 
 @dataclasses.dataclass(frozen=True)
+class ServiceSurer(Record):
+    what: str
+    text: str
+
+
+@dataclasses.dataclass(frozen=True)
 class ServiceSavingUsdPerMonth(Record):
     low: float
     likely: float
@@ -196,6 +202,7 @@ class ServiceService(Record):
     first_change: None = None
     best: int | None = None
     unexplained: str | None = None
+    surer: list[ServiceSurer] | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -217,7 +224,7 @@ class Service(Result):
 
 
 Service._fields_of = {'what_if': ServiceWhatIf, 'services': ServiceService}
-ServiceService._fields_of = {'requests_per_second': ServiceRequestsPerSecond, 'isl': ServiceIsl, 'osl': ServiceOsl, 'ttft_seconds': ServiceTtftSeconds, 'tpot_seconds': ServiceTpotSeconds, 'latency_seconds': ServiceLatencySeconds, 'running': ServiceRunning, 'waiting': ServiceWaiting, 'kv_use': ServiceKvUse, 'slo': ServiceSlo, 'calibration': ServiceCalibration, 'plans': ServicePlan}
+ServiceService._fields_of = {'requests_per_second': ServiceRequestsPerSecond, 'isl': ServiceIsl, 'osl': ServiceOsl, 'ttft_seconds': ServiceTtftSeconds, 'tpot_seconds': ServiceTpotSeconds, 'latency_seconds': ServiceLatencySeconds, 'running': ServiceRunning, 'waiting': ServiceWaiting, 'kv_use': ServiceKvUse, 'slo': ServiceSlo, 'calibration': ServiceCalibration, 'plans': ServicePlan, 'surer': ServiceSurer}
 ServiceIsl._fields_of = {'p95_bucket': ServiceInterval}
 ServiceOsl._fields_of = {'p95_bucket': ServiceInterval}
 ServiceTtftSeconds._fields_of = {'p95_bucket': ServiceInterval}

@@ -1,6 +1,7 @@
-// Asking while things change: the newest question wins, older answers are dropped.
-import { useEffect, useRef, useState } from 'preact/hooks';
+// Asking while things change: the newest question wins.
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { ask, type AnswerOf, type AskFor, type Command } from '../api/client';
+import { Newest } from './newest';
 
 export interface Answer<T> {
   value: T | undefined;
@@ -10,35 +11,34 @@ export interface Answer<T> {
   milliseconds: number;
 }
 
-/** The answer to `what`, asked again whenever it changes. Null: nothing is asked. What was there stays while waiting. */
-export function useAnswer<C extends Command>(command: C, what: AskFor<C> | null, delay = 0): Answer<AnswerOf<C>> {
-  const [answer, setAnswer] = useState<Answer<AnswerOf<C>>>({ value: undefined, failed: undefined, busy: false, milliseconds: 0 });
+const NOTHING = { value: undefined, failed: undefined, busy: false, milliseconds: 0 };
+
+/**
+ * The answer to `what`, asked again whenever it changes. Null: nothing is asked. What was there stays while waiting.
+ * `moving`: the question follows a slider, and answers on the way are shown, too.
+ */
+export function useAnswer<C extends Command>(command: C, what: AskFor<C> | null, moving = false): Answer<AnswerOf<C>> {
+  const [answer, setAnswer] = useState<Answer<AnswerOf<C>>>(NOTHING);
   const key = what === null ? null : JSON.stringify(what);
-  const latest = useRef(key);
-  latest.current = key;
-  useEffect(() => {
-    if (key === null) {
-      setAnswer({ value: undefined, failed: undefined, busy: false, milliseconds: 0 });
-      return undefined;
+  const newest = useRef<Newest<AnswerOf<C>>>();
+  newest.current ??= new Newest(
+    (question, signal) => ask(command, JSON.parse(question) as AskFor<C>, signal),
+    {
+      asked: () => { setAnswer((old) => (old.busy ? old : { ...old, busy: true })); },
+      answered: (value, _, last, since) => { setAnswer({ value, failed: undefined, busy: !last, milliseconds: performance.now() - since }); },
+      failed: (failed) => { setAnswer((old) => ({ ...old, failed, busy: false })); },
+    },
+    moving,
+  );
+  // Before the next paint, not after it: a frame is a fifth of the time people call "at once".
+  useLayoutEffect(() => {
+    if (key !== null) newest.current?.next(key);
+    else {
+      newest.current?.stop();
+      setAnswer(NOTHING);
     }
-    const control = new AbortController();
-    const timer = setTimeout(() => {
-      const begun = performance.now();
-      setAnswer((old) => ({ ...old, busy: true }));
-      ask(command, JSON.parse(key) as AskFor<C>, control.signal).then(
-        (value) => {
-          if (latest.current === key) setAnswer({ value, failed: undefined, busy: false, milliseconds: performance.now() - begun });
-        },
-        (failed: unknown) => {
-          if (latest.current === key && !control.signal.aborted) setAnswer((old) => ({ ...old, failed, busy: false }));
-        },
-      );
-    }, delay);
-    return () => {
-      clearTimeout(timer);
-      control.abort();
-    };
-  }, [command, key, delay]);
+  }, [key]);
+  useEffect(() => () => { newest.current?.stop(); }, []);
   return answer;
 }
 

@@ -8,6 +8,10 @@ export interface Column<R> {
   sort?: (row: R) => number | string;
   number?: boolean;
   wide?: boolean;
+  /** Cut off where it is long; the whole text shows on hover. */
+  clip?: (row: R) => string;
+  /** Not on phones. */
+  roomy?: boolean;
 }
 
 export function Table<R>(props: { label: string; columns: Column<R>[]; rows: R[]; keyOf: (row: R) => string; picked?: string | undefined; onPick?: (row: R) => void; most?: number }) {
@@ -30,7 +34,7 @@ export function Table<R>(props: { label: string; columns: Column<R>[]; rows: R[]
         <thead>
           <tr>
             {props.columns.map((column, i) => (
-              <th key={column.title} scope="col" class={column.number ? 'number' : ''} aria-sort={order?.by === i ? (order.down ? 'descending' : 'ascending') : undefined}>
+              <th key={column.title} scope="col" class={`${column.number ? 'number' : ''} ${column.roomy ? 'roomy-only' : ''}`} aria-sort={order?.by === i ? (order.down ? 'descending' : 'ascending') : undefined}>
                 {column.sort ? (
                   <button type="button" onClick={() => { setOrder({ by: i, down: order?.by === i ? !order.down : Boolean(column.number) }); }}>
                     {column.title}
@@ -50,7 +54,7 @@ export function Table<R>(props: { label: string; columns: Column<R>[]; rows: R[]
             return (
               <tr key={key} class={pick ? 'pick' : ''} aria-selected={props.picked === undefined ? undefined : props.picked === key} onClick={pick}>
                 {props.columns.map((column, i) => (
-                  <td key={column.title} class={`${column.number ? 'number' : ''} ${column.wide ? 'wide' : ''}`}>
+                  <td key={column.title} class={`${column.number ? 'number' : ''} ${column.wide ? 'wide' : ''} ${column.clip ? 'clip' : ''} ${column.roomy ? 'roomy-only' : ''}`} title={column.clip?.(row)}>
                     {i === 0 && pick ? (
                       <button type="button" class="row-link" onClick={(event) => { event.stopPropagation(); pick(); }}>
                         {column.cell(row)}

@@ -70,10 +70,10 @@ function Answer(props: { plan: BatchPlan; answer: Batch }) {
   return (
     <section class="card hero" aria-label="The answer">
       <p class="hero-line" data-testid="answer">
-        {number(plan.gpus)} × {plan.gpu}, up to {number(plan.max_batch)} at once — {money(plan.usd_per_month)} a month
+        {number(plan.gpus)} × {plan.gpu}, up to {number(plan.max_batch)} at once — {money(plan.usd_per_month)}/month
       </p>
       <p class="hero-sub">
-        {alone ? `Without batching it would take ${number(alone.gpus)} × ${alone.gpu}: ${money(alone.usd_per_month)} a month.` : ''} {number(answer.considered ?? 0)} settings looked at, {number(answer.simulated ?? 0)} simulated.
+        {alone ? `Without batching it would take ${number(alone.gpus)} × ${alone.gpu}: ${money(alone.usd_per_month)}/month.` : ''} {number(answer.considered ?? 0)} settings looked at, {number(answer.simulated ?? 0)} simulated.
       </p>
       <div style={{ marginTop: '12px' }}>
         <Stats
@@ -166,7 +166,7 @@ export function BatchingPage() {
                     { title: 'Delay', number: true, cell: (each) => duration(each.max_delay_ms / 1000) },
                     ...plan.slos.map((slo, i) => ({ title: slo.metric === slo.slo_percentile ? slo.metric : `${slo.slo_percentile} ${slo.metric.toUpperCase()}`, number: true, cell: (each: BatchPlan) => duration((each.slos[i]?.value_ms ?? 0) / 1000), sort: (each: BatchPlan) => each.slos[i]?.value_ms ?? 0 })),
                     { title: 'Load', number: true, cell: (each) => percent(each.load), sort: (each) => each.load },
-                    { title: 'A month', number: true, cell: (each) => <strong>{money(each.usd_per_month)}</strong>, sort: (each) => each.usd_per_month ?? 0 },
+                    { title: '$/month', number: true, cell: (each) => <strong>{money(each.usd_per_month)}</strong>, sort: (each) => each.usd_per_month ?? 0 },
                   ]}
                 />
               </Card>

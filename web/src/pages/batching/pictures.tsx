@@ -46,7 +46,8 @@ export function LatencyAgainstLoad(props: { loads: Load[]; atOnce: boolean; stat
     const values = rows.map((row) => row.seconds);
     const y: [number, number] = [Math.min(limit, ...values) / 1.5, Math.max(limit, ...values) * 1.6];
     return {
-      height: 306,
+      height: 314,
+      marginTop: 30,
       marginBottom: 38,
       marginLeft: 54,
       x: { label: 'requests/s →', grid: false, domain: [0, Math.max(Number(props.state.rate), ...rows.map((row) => row.rate)) * 1.04] },
@@ -54,7 +55,7 @@ export function LatencyAgainstLoad(props: { loads: Load[]; atOnce: boolean; stat
       marks: [
         ...axisY({ ticks: within(TIME_TICKS, y, 8), format: duration, label: `↑ ${metric === 'latency' ? 'latency' : metric.toUpperCase()}, log scale` }),
         Plot.ruleX([Number(props.state.rate)], { stroke: 'var(--line-strong)' }),
-        Plot.text([Number(props.state.rate)], { x: (v: number) => v, frameAnchor: 'top', dy: -6, text: () => 'your load', fill: 'var(--ink-3)' }),
+        Plot.text([Number(props.state.rate)], { x: (v: number) => v, frameAnchor: 'top', dy: 8, dx: -4, textAnchor: 'end', text: () => 'your load', fill: 'var(--ink-3)', stroke: 'var(--panel)', strokeWidth: 4 }),
         ...(most > 0 ? [Plot.ruleX([most], { stroke: 'var(--good)', strokeDasharray: '2 3' })] : []),
         Plot.line(rows, { x: 'rate', y: 'seconds', z: 'percentile', stroke: (row: Load) => COLOURS[row.percentile] ?? 'gray', strokeWidth: 1.8 }),
         Plot.dot(rows, { x: 'rate', y: 'seconds', fill: (row: Load) => COLOURS[row.percentile] ?? 'gray', r: 2.6 }),
@@ -93,17 +94,18 @@ export function Frontier(props: { plans: BatchPlan[]; picked: BatchPlan; onPick:
   const bill: [number, number] = [Math.min(...costs) / 1.3, Math.max(...costs) * 1.3];
   const draw = useCallback(
     (): Plot.PlotOptions => ({
-      height: 306,
+      height: 314,
+      marginTop: 30,
       marginBottom: 38,
       marginLeft: 52,
       x: { label: `${slo?.slo_percentile ?? ''} ${name} →`, tickFormat: (v: number) => duration(v / 1000), ticks: 5, nice: true, zero: true },
       y: { type: 'log', domain: bill },
       marks: [
-        ...axisY({ ticks: within(MONEY_TICKS, bill, 7), format: shortMoney, label: '↑ $ a month, log scale' }),
+        ...axisY({ ticks: within(MONEY_TICKS, bill, 7), format: shortMoney, label: '↑ $/month, log scale' }),
         Plot.line([...props.plans].sort((a, b) => value(a) - value(b)), { x: value, y: 'usd_per_month', stroke: 'var(--line-strong)', curve: 'step-after' }),
         Plot.dot(props.plans, { x: value, y: 'usd_per_month', r: 5, fill: 'var(--c1)', stroke: 'var(--panel)' }),
         Plot.dot([props.picked], { x: value, y: 'usd_per_month', r: 8, stroke: 'var(--c2)', strokeWidth: 2 }),
-        Plot.tip(props.plans, Plot.pointer({ x: value, y: 'usd_per_month', title: (plan: BatchPlan) => `${number(plan.gpus)} × ${plan.gpu}, batch ${number(plan.max_batch)}\n${name} ${duration(value(plan) / 1000)}\n${money(plan.usd_per_month)} a month`, ...TIP })),
+        Plot.tip(props.plans, Plot.pointer({ x: value, y: 'usd_per_month', title: (plan: BatchPlan) => `${number(plan.gpus)} × ${plan.gpu}, batch ${number(plan.max_batch)}\n${name} ${duration(value(plan) / 1000)}\n${money(plan.usd_per_month)}/month`, ...TIP })),
       ],
     }),
     [props.plans, props.picked],

@@ -111,7 +111,7 @@ export function DecisionsPage() {
                 { title: 'Choice', wide: true, cell: (row) => <span class="quiet">{row.choice}</span> },
                 { title: 'Status', cell: (row) => <Badge tone={STATUS[row.status] ?? 'plain'}>{row.status}</Badge>, sort: (row) => row.status },
                 { title: 'Verdict', cell: (row) => (row.verdict ? <Badge tone={VERDICT[row.verdict] ?? 'plain'}>{row.verdict}</Badge> : '–'), sort: (row) => row.verdict ?? '' },
-                { title: 'To save', number: true, cell: (row) => (row.saving_usd === null ? '–' : `${money(row.saving_usd)} a ${row.per}`), sort: (row) => row.saving_usd ?? 0 },
+                { title: 'To save', number: true, cell: (row) => (row.saving_usd === null ? '–' : `${money(row.saving_usd)}/${row.per}`), sort: (row) => row.saving_usd ?? 0 },
                 { title: 'Saved so far', number: true, cell: (row) => <strong>{money(row.measured_usd)}</strong>, sort: (row) => row.measured_usd ?? 0 },
               ]}
             />

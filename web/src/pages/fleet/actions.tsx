@@ -15,10 +15,10 @@ function BeforeAfter(props: { before: number; saved: number }) {
     </div>
   );
   return (
-    <div style={{ display: 'grid', gridTemplateColumns: '62px 1fr 140px', gap: '5px 10px', alignItems: 'center', padding: '4px 14px 10px' }} role="img" aria-label={`${money(before)} a month now, ${money(before - saved)} after the chosen actions`}>
+    <div style={{ display: 'grid', gridTemplateColumns: 'auto minmax(40px, 1fr) auto', gap: '5px 10px', alignItems: 'center', padding: '4px 14px 10px' }} role="img" aria-label={`${money(before)}/month now, ${money(before - saved)} after the chosen actions`}>
       <span class="quiet">Before</span>
       {bar(1, 'var(--line-strong)')}
-      <span>{money(before)} a month</span>
+      <span>{money(before)}/month</span>
       <span class="quiet">After</span>
       {bar(1 - share, 'var(--good)')}
       <span>
@@ -77,14 +77,14 @@ export function Actions(props: { fleet: Fleet; actions: Action[]; chosen: Set<nu
         {props.fleet.actions.map((action, i) =>
           props.actions.includes(action) ? (
             <li key={action.what} style={{ borderTop: '1px solid var(--line)', padding: '8px 14px' }}>
-              <div style={{ display: 'flex', gap: '10px', alignItems: 'baseline' }}>
+              <div style={{ display: 'flex', gap: '4px 10px', alignItems: 'baseline', flexWrap: 'wrap' }}>
                 <input type="checkbox" checked={props.chosen.has(i)} aria-label={`Count: ${action.what}`} onChange={() => { toggle(i); }} />
                 <Badge tone={KIND[action.kind] ?? 'plain'}>{action.kind}</Badge>
-                <button type="button" class="row-link" style={{ flex: 1, fontWeight: 500, whiteSpace: 'normal' }} aria-expanded={open === i} onClick={() => { setOpen(open === i ? null : i); }}>
+                <button type="button" class="row-link" style={{ flex: '1 1 180px', fontWeight: 500, whiteSpace: 'normal' }} aria-expanded={open === i} onClick={() => { setOpen(open === i ? null : i); }}>
                   {action.what}
                 </button>
                 <span class="quiet" title="How sure">{percent(action.confidence)}</span>
-                <strong class="number">{money(action.saving_usd_per_month)}/mo</strong>
+                <strong class="number">{money(action.saving_usd_per_month)}/month</strong>
               </div>
               {open === i && <Steps action={action} />}
             </li>

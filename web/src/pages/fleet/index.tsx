@@ -10,10 +10,10 @@ import { Badge, Busy, Card, CopyLink, Menu, PageHead, Problem, Stats, type Tone 
 import { TextField } from '../../parts/fields';
 import { Table } from '../../parts/table';
 import { Actions } from './actions';
-import { HeatMap, SpendTreemap, StatesOverTime, WasteByTeam } from './pictures';
+import { HeatMap, SpendTreemap, VerdictsOverTime, WasteByTeam } from './pictures';
 import { placeOf, teamOf, teamsOf, type Fleet, type Gpu } from './shapes';
 
-const DEFAULTS = { team: '', price: '', gpu: '', off: '' };
+const DEFAULTS = { team: '', price: '', gpu: '', off: '', heat: 'activity' };
 
 const VERDICT: Record<string, Tone> = { idle: 'bad', 'idle-held': 'bad', underused: 'warn', bursty: 'warn', 'input-bound': 'warn', 'launch-bound': 'warn', 'transfer-bound': 'warn', 'compute-bound': 'good', 'memory-bound': 'good' };
 
@@ -34,7 +34,7 @@ function Summary(props: { fleet: Fleet }) {
         {money(totals.waste_usd)} of {money(totals.spend_usd)} is wasted ({percent(totals.waste_share)}); {worst?.name} wastes most
       </p>
       <p class="hero-sub">
-        {number(totals.gpus)} GPUs over {duration(totals.window_seconds)}. {props.fleet.actions.length} actions would save {money(totals.savings_usd_per_month)} of {money(totals.usd_per_month)} a month.
+        {number(totals.gpus)} GPUs over {duration(totals.window_seconds)}. {props.fleet.actions.length} actions would save {money(totals.savings_usd_per_month)} of {money(totals.usd_per_month)}/month.
       </p>
       <div style={{ marginTop: '12px' }}>
         <Stats
@@ -42,8 +42,8 @@ function Summary(props: { fleet: Fleet }) {
             { name: 'Spent', value: money(totals.spend_usd), note: `${number(totals.gpu_hours)} GPU-hours` },
             { name: 'Wasted', value: money(totals.waste_usd), note: `${percent(totals.waste_share)} of it` },
             { name: 'Idle', value: `${number(totals.idle_gpu_hours)} h`, note: `${percent(totals.idle_gpu_hours / totals.gpu_hours)} of GPU-hours` },
-            { name: 'A month at this rate', value: money(totals.usd_per_month) },
-            { name: 'Actions save', value: money(totals.savings_usd_per_month), note: 'a month' },
+            { name: 'Per month at this rate', value: money(totals.usd_per_month) },
+            { name: 'Actions save', value: money(totals.savings_usd_per_month), note: 'per month' },
           ]}
         />
       </div>
@@ -71,10 +71,10 @@ function GpuTable(props: { gpus: Gpu[]; picked: string; onPick: (id: string) => 
         onPick={(gpu) => { props.onPick(gpu.id); }}
         columns={[
           { title: 'GPU', cell: (gpu) => placeOf(gpu), sort: placeOf },
-          { title: 'Model', cell: (gpu) => gpu.name, sort: (gpu) => gpu.name },
+          { title: 'Model', roomy: true, cell: (gpu) => gpu.name, sort: (gpu) => gpu.name },
           { title: 'Owner', cell: (gpu) => gpu.owner, sort: (gpu) => gpu.owner },
           { title: 'Verdict', cell: (gpu) => <Badge tone={VERDICT[gpu.verdict] ?? 'plain'}>{gpu.verdict}</Badge>, sort: (gpu) => gpu.verdict },
-          { title: 'Idle', number: true, cell: (gpu) => percent(gpu.idle_share), sort: (gpu) => gpu.idle_share ?? 0 },
+          { title: 'Idle', roomy: true, number: true, cell: (gpu) => percent(gpu.idle_share), sort: (gpu) => gpu.idle_share ?? 0 },
           { title: 'Spent', number: true, cell: (gpu) => money(gpu.spend_usd), sort: (gpu) => gpu.spend_usd ?? 0 },
           { title: 'Wasted', number: true, cell: (gpu) => money(gpu.waste_usd), sort: (gpu) => gpu.waste_usd ?? 0 },
         ]}
@@ -144,11 +144,11 @@ export function FleetPage() {
             <SpendTreemap gpus={gpus} onPick={(team, gpu) => { change(state.team === '' ? { team } : { gpu }, true); }} />
             <div class="stack">
               <WasteByTeam gpus={fleet.gpus} team={state.team} onPick={pickTeam} />
-              <StatesOverTime fleet={fleet} />
+              <VerdictsOverTime fleet={fleet} gpus={gpus} />
             </div>
           </div>
           <Actions fleet={fleet} actions={actions} chosen={chosen} onChoose={(next) => { change({ off: fleet.actions.map((_, i) => i).filter((i) => !next.has(i)).join(',') }); }} />
-          <HeatMap fleet={fleet} gpus={gpus} />
+          <HeatMap fleet={fleet} gpus={gpus} by={state.heat === 'verdict' ? 'verdict' : 'activity'} onBy={(heat) => { change({ heat }); }} />
           <GpuTable gpus={gpus} picked={state.gpu} onPick={(gpu) => { change({ gpu: state.gpu === gpu ? '' : gpu }); }} />
           {fleet.notes.length > 0 && (
             <Card title="What to know about these numbers">

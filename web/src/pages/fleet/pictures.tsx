@@ -1,8 +1,9 @@
 import * as Plot from '@observablehq/plot';
 import { useCallback, useMemo } from 'preact/hooks';
-import { money, number, percent } from '../../lib/format';
+import { money, number, percent, plural } from '../../lib/format';
+import { Segmented } from '../../parts/basics';
 import { Chart } from '../../parts/chart';
-import { cellsOf, placeOf, statesOverTime, STATES, teamsOf, tilesOf, type Cell, type Fleet, type Gpu, type Team, type Tile } from './shapes';
+import { cellsOf, periodsOf, placeOf, teamsOf, tilesOf, verdictCounts, VERDICTS, type Cell, type Fleet, type Gpu, type Period, type Team, type Tile } from './shapes';
 
 const TIP = { fill: 'var(--panel)', stroke: 'var(--line-strong)' };
 
@@ -10,7 +11,7 @@ export function SpendTreemap(props: { gpus: Gpu[]; onPick: (team: string, gpu: s
   const rows = useMemo(() => props.gpus.map((gpu) => ({ gpu: placeOf(gpu), model: gpu.name, owner: gpu.owner, verdict: gpu.verdict, spend_usd: gpu.spend_usd, waste_usd: gpu.waste_usd })), [props.gpus]);
   const draw = useCallback(
     (width: number): Plot.PlotOptions => {
-      const height = width < 560 ? 380 : 420;
+      const height = width < 560 ? 380 : 520;
       const tiles = tilesOf(props.gpus, width, height, (gpu) => gpu.spend_usd ?? 0);
       const wide = (tile: Tile) => tile.x2 - tile.x1;
       const tall = (tile: Tile) => tile.y2 - tile.y1;
@@ -28,7 +29,7 @@ export function SpendTreemap(props: { gpus: Gpu[]; onPick: (team: string, gpu: s
           Plot.rect(tiles.gpus, { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', fill: 'var(--bad)', fillOpacity: (t: Tile) => share(t) * 0.6 }),
           Plot.rect(tiles.pods, { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', stroke: 'var(--panel)', strokeWidth: 1.5, fill: 'none' }),
           Plot.text(tiles.pods.filter((t) => tall(t) > 16), { x: (t: Tile) => t.x1 + 6, y: (t: Tile) => t.y1 + 12, text: (t: Tile) => cut(t.owner.slice(t.owner.indexOf('/') + 1), wide(t) - 10), textAnchor: 'start', fill: 'var(--ink)' }),
-          Plot.text(tiles.pods.filter((t) => tall(t) > 34), { x: (t: Tile) => t.x1 + 6, y: (t: Tile) => t.y1 + 27, text: (t: Tile) => cut(`${percent(share(t))} of ${money(t.spend)}`, wide(t) - 10), textAnchor: 'start', fill: 'var(--ink-2)' }),
+          Plot.text(tiles.pods.filter((t) => tall(t) > 34), { x: (t: Tile) => t.x1 + 6, y: (t: Tile) => t.y1 + 27, text: (t: Tile) => cut(`${percent(share(t))} of ${money(t.spend)}`, wide(t) - 10), textAnchor: 'start', fill: 'var(--ink)' }),
           Plot.tip(tiles.gpus, Plot.pointer({ x: (t: Tile) => (t.x1 + t.x2) / 2, y: (t: Tile) => (t.y1 + t.y2) / 2, title: (t: Tile) => `${t.owner}\n${t.gpu ? `${placeOf(t.gpu)} ${t.gpu.name}: ${t.gpu.verdict}` : ''}\n${money(t.waste)} wasted of ${money(t.spend)}`, ...TIP })),
         ],
       };
@@ -85,53 +86,86 @@ export function WasteByTeam(props: { gpus: Gpu[]; team: string; onPick: (team: s
 }
 
 const day = new Intl.DateTimeFormat('en-GB', { weekday: 'short', day: 'numeric', month: 'short', timeZone: 'UTC' });
+const shortDay = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+/** Days as a picture of this width has room for. */
+const days = (width: number) => ({ ticks: width < 560 ? 3 : 7, tickFormat: (date: Date) => (width < 560 ? shortDay : day).format(date) });
 const hour = new Intl.DateTimeFormat('en-GB', { weekday: 'short', hour: '2-digit', minute: '2-digit', timeZone: 'UTC' });
 
-export function HeatMap(props: { fleet: Fleet; gpus: Gpu[] }) {
+const VERDICT_COLOURS: Record<string, string> = { idle: 'var(--line-strong)', 'idle-held': 'var(--bad)', underused: 'var(--c5)', bursty: 'var(--c2)', 'input-bound': 'var(--c6)', 'launch-bound': 'var(--c4)', 'transfer-bound': 'var(--c8)', 'memory-bound': 'var(--c7)', 'compute-bound': 'var(--c1)', unknown: 'var(--sunken)' };
+const colourOf = (verdict: string) => VERDICT_COLOURS[verdict] ?? 'gray';
+
+/** Rows of the heat map: more than these nobody can tell apart. */
+const MOST_ROWS = 96;
+
+/** GPUs by time, by how busy they were or by what bound them. */
+export function HeatMap(props: { fleet: Fleet; gpus: Gpu[]; by: 'activity' | 'verdict'; onBy: (by: 'activity' | 'verdict') => void }) {
+  const { by } = props;
+  const shown = useMemo(() => {
+    if (props.gpus.length <= MOST_ROWS) return props.gpus;
+    const worst = new Set([...props.gpus].sort((a, b) => (b.waste_usd ?? 0) - (a.waste_usd ?? 0)).slice(0, MOST_ROWS));
+    return props.gpus.filter((gpu) => worst.has(gpu));
+  }, [props.gpus]);
   const cells = useMemo(() => {
-    const shown = new Set(props.gpus.map(placeOf));
-    return cellsOf(props.fleet, 84).filter((cell) => shown.has(cell.gpu));
-  }, [props.fleet, props.gpus]);
-  const rows = useMemo(() => cells.map((cell) => ({ gpu: cell.gpu, from: cell.from.toISOString(), activity: cell.activity })), [cells]);
+    const names = new Set(shown.map(placeOf));
+    return cellsOf(props.fleet, 84).filter((cell) => names.has(cell.gpu));
+  }, [props.fleet, shown]);
+  const periods = useMemo(() => periodsOf(props.fleet, shown), [props.fleet, shown]);
+  const rows = useMemo(() => (by === 'activity' ? cells.map((cell) => ({ gpu: cell.gpu, from: cell.from.toISOString(), activity: cell.activity })) : periods.map((period) => ({ gpu: period.gpu, from: period.from.toISOString(), verdict: period.verdict }))), [by, cells, periods]);
   const draw = useCallback(
     (width: number): Plot.PlotOptions => {
-      const names = props.gpus.map(placeOf);
-      const owner = new Map(props.gpus.map((gpu) => [placeOf(gpu), gpu.owner]));
+      const names = shown.map(placeOf);
+      const owner = new Map(shown.map((gpu) => [placeOf(gpu), gpu.owner]));
+      const middle = (cell: { from: Date; to: Date }) => new Date((cell.from.getTime() + cell.to.getTime()) / 2);
+      const marks =
+        by === 'activity'
+          ? [
+              Plot.rect(cells, { x1: 'from', x2: 'to', y: 'gpu', fill: 'var(--c1)', fillOpacity: (cell: Cell) => (cell.activity === null ? 0 : 0.06 + 0.9 * cell.activity), inset: 0.4 }),
+              Plot.tip(cells, Plot.pointer({ x: middle, y: 'gpu', title: (cell: Cell) => `${cell.gpu} (${owner.get(cell.gpu) ?? ''})\n${hour.format(cell.from)} UTC: ${cell.activity === null ? 'no readings' : `${percent(cell.activity)} active`}`, ...TIP })),
+            ]
+          : [
+              Plot.rect(periods.filter((period) => period.verdict !== null), { x1: 'from', x2: 'to', y: 'gpu', fill: (period: Period) => colourOf(period.verdict ?? ''), fillOpacity: 0.75, inset: 0.5 }),
+              Plot.tip(periods, Plot.pointer({ x: middle, y: 'gpu', title: (period: Period) => `${period.gpu} (${owner.get(period.gpu) ?? ''})\n${hour.format(period.from)} to ${hour.format(period.to)} UTC: ${period.verdict ?? 'no readings'}`, ...TIP })),
+            ];
       return {
         height: Math.max(120, 13 * names.length + 34),
         marginLeft: width < 560 ? 82 : 104,
         marginTop: 22,
         marginBottom: 8,
-        x: { type: 'utc', label: null, axis: 'top', ticks: width < 560 ? 3 : 7, tickFormat: (date: Date) => day.format(date), tickSize: 0 },
+        marginRight: 34,
+        x: { type: 'utc', label: null, axis: 'top', ...days(width), tickSize: 0 },
         y: { label: null, domain: names, tickSize: 0 },
-        marks: [
-          Plot.rect(cells, { x1: 'from', x2: 'to', y: 'gpu', fill: 'var(--c1)', fillOpacity: (cell: Cell) => (cell.activity === null ? 0 : 0.06 + 0.9 * cell.activity), inset: 0.4 }),
-          Plot.tip(cells, Plot.pointer({ x: (cell: Cell) => new Date((cell.from.getTime() + cell.to.getTime()) / 2), y: 'gpu', title: (cell: Cell) => `${cell.gpu} (${owner.get(cell.gpu) ?? ''})\n${hour.format(cell.from)} UTC: ${cell.activity === null ? 'no readings' : `${percent(cell.activity)} active`}`, ...TIP })),
-        ],
+        marks,
       };
     },
-    [cells, props.gpus],
+    [by, cells, periods, shown],
   );
-  return <Chart title="GPUs over time" note="Darker is busier; a pale row costs as much as a dark one." name="gpus-over-time" rows={rows} draw={draw} />;
+  const most = shown.length < props.gpus.length ? ` The ${number(MOST_ROWS)} of ${number(props.gpus.length)} GPUs that waste most.` : '';
+  const used = VERDICTS.filter((verdict) => periods.some((period) => period.verdict === verdict));
+  return (
+    <Chart title="GPUs over time" note={(by === 'activity' ? 'Darker is busier; a pale row costs as much as a dark one.' : 'What bound each GPU on each day.') + most} name="gpus-over-time" rows={rows} draw={draw} {...(by === 'verdict' ? { legend: used.map((verdict): [string, string] => [verdict, colourOf(verdict)]) } : {})}>
+      <div style={{ maxWidth: '240px', marginTop: '6px' }}>
+        <Segmented label="Colour by" value={by} choices={[['activity', 'Activity'], ['verdict', 'Verdict']]} onChange={props.onBy} />
+      </div>
+    </Chart>
+  );
 }
 
-const STATE_COLOURS: Record<string, string> = { working: 'var(--c1)', 'lightly used': 'var(--c5)', idle: 'var(--line-strong)' };
-
-export function StatesOverTime(props: { fleet: Fleet }) {
-  const rows = useMemo(() => statesOverTime(props.fleet), [props.fleet]);
+export function VerdictsOverTime(props: { fleet: Fleet; gpus: Gpu[] }) {
+  const counts = useMemo(() => verdictCounts(periodsOf(props.fleet, props.gpus)), [props.fleet, props.gpus]);
+  const used = useMemo(() => VERDICTS.filter((verdict) => counts.some((each) => each.verdict === verdict)), [counts]);
   const draw = useCallback(
     (width: number): Plot.PlotOptions => ({
       height: 190,
       marginLeft: 34,
-      x: { type: 'utc', label: null, ticks: width < 560 ? 3 : 7, tickFormat: (date: Date) => day.format(date) },
+      marginRight: 34,
+      x: { type: 'utc', label: null, ...days(width) },
       y: { label: '↑ GPUs', grid: true, ticks: 4 },
-      color: { domain: [...STATES], range: STATES.map((state) => STATE_COLOURS[state] ?? 'gray') },
       marks: [
-        Plot.areaY(rows, Plot.stackY({ x: 'time', y: 'gpus', fill: 'state', fillOpacity: 0.75, curve: 'step-after', order: [...STATES] })),
-        Plot.tip(rows, Plot.pointerX(Plot.stackY({ x: 'time', y: 'gpus', z: 'state', title: (row: (typeof rows)[number]) => `${hour.format(row.time)} UTC\n${number(row.gpus)} GPUs ${row.state}`, order: [...STATES], ...TIP }))),
+        Plot.rectY(counts, Plot.stackY({ x1: 'from', x2: 'to', y: 'gpus', fill: (each: (typeof counts)[number]) => colourOf(each.verdict), z: 'verdict', order: [...VERDICTS], fillOpacity: 0.8, insetLeft: 0.8, insetRight: 0.8 })),
+        Plot.tip(counts, Plot.pointer(Plot.stackY({ x1: 'from', x2: 'to', y: 'gpus', z: 'verdict', order: [...VERDICTS], title: (each: (typeof counts)[number]) => `${hour.format(each.from)} to ${hour.format(each.to)} UTC\n${plural(each.gpus, 'GPU')}: ${each.verdict}`, ...TIP }))),
       ],
     }),
-    [rows],
+    [counts],
   );
-  return <Chart title="What the GPUs did over time" note="Idle: no activity. Lightly used: active, but below 30 %." name="states-over-time" rows={rows.map((row) => ({ time: row.time.toISOString(), state: row.state, gpus: row.gpus }))} draw={draw} legend={STATES.map((state) => [state, STATE_COLOURS[state] ?? 'gray'])} />;
+  return <Chart title="Verdicts over time" note="What bound the GPUs, day by day, by the rules of the whole window." name="verdicts-over-time" rows={counts.map((each) => ({ from: each.from.toISOString(), to: each.to.toISOString(), verdict: each.verdict, gpus: each.gpus }))} draw={draw} legend={used.map((verdict) => [verdict, colourOf(verdict)])} />;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cellsOf, statesOverTime, teamsOf, tilesOf, type Fleet, type Gpu } from './shapes';
+import { cellsOf, periodsOf, teamsOf, tilesOf, verdictCounts, type Fleet, type Gpu } from './shapes';
 
 const gpu = (id: string, owner: string, spend: number, waste: number) => ({ id, owner, host: 'n1', index: 0, spend_usd: spend, waste_usd: waste }) as unknown as Gpu;
 const GPUS = [gpu('a', 'x/one', 100, 10), gpu('b', 'x/two', 50, 50), gpu('c', 'y/one', 30, 30), gpu('d', '(nobody)', 20, 20)];
@@ -28,8 +28,8 @@ describe('the treemap', () => {
 const FLEET = {
   gpus: GPUS,
   timelines: [
-    { id: 'a', start: '2026-11-08T00:00Z', step_seconds: 3600, activity: [0.9, 0.1, null, 0], idle: [0, 0, null, 1] },
-    { id: 'b', start: '2026-11-08T00:00Z', step_seconds: 3600, activity: [0.5, 0.5, 0.5, 0.5], idle: [0, 0, 0, 0] },
+    { id: 'a', start: '2026-11-08T00:00Z', step_seconds: 3600, activity: [0.9, 0.1, null, 0], idle: [0, 0, null, 1], verdict_seconds: 10800, verdicts: ['compute-bound', null] },
+    { id: 'b', start: '2026-11-08T00:00Z', step_seconds: 3600, activity: [0.5, 0.5, 0.5, 0.5], idle: [0, 0, 0, 0], verdict_seconds: 10800, verdicts: ['compute-bound', 'idle'] },
   ],
 } as unknown as Fleet;
 
@@ -41,12 +41,11 @@ describe('time', () => {
     expect(cells[1]?.activity).toBe(0);
     expect(cellsOf(FLEET, 10)[2]?.activity).toBeNull();
   });
-  it('counts GPUs by what they did', () => {
-    const states = statesOverTime(FLEET);
-    const at = (i: number) => Object.fromEntries(states.slice(3 * i, 3 * i + 3).map((row) => [row.state, row.gpus]));
-    expect(at(0)).toEqual({ working: 2, 'lightly used': 0, idle: 0 });
-    expect(at(1)).toEqual({ working: 1, 'lightly used': 1, idle: 0 });
-    expect(at(2)).toEqual({ working: 1, 'lightly used': 0, idle: 0 });
-    expect(at(3)).toEqual({ working: 1, 'lightly used': 0, idle: 1 });
+  it('counts GPUs by verdict; where nobody reported there is none', () => {
+    const periods = periodsOf(FLEET, GPUS);
+    expect(periods.map((each) => each.gpu)).toEqual(['n1/0', 'n1/0', 'n1/0', 'n1/0']);
+    expect(periods[1]?.to.toISOString()).toBe('2026-11-08T04:00:00.000Z');
+    const counts = verdictCounts(periods);
+    expect(counts.map((each) => [each.from.getUTCHours(), each.verdict, each.gpus])).toEqual([[0, 'compute-bound', 2], [3, 'idle', 1]]);
   });
 });

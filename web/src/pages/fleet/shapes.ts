@@ -118,24 +118,39 @@ export function placeOf(gpu: Gpu): string {
   return gpu.host ? `${gpu.host}/${String(gpu.index)}` : gpu.id;
 }
 
-export const STATES = ['working', 'lightly used', 'idle'] as const;
-const LIGHT_BELOW = 0.3;
+/** Verdicts in the order in which they are stacked and named: what does nothing, what does little, what works. */
+export const VERDICTS = ['idle', 'idle-held', 'underused', 'bursty', 'input-bound', 'launch-bound', 'transfer-bound', 'memory-bound', 'compute-bound', 'unknown'] as const;
 
-/** How many GPUs were working, lightly used (below 30 % activity) or idle in each step. */
-export function statesOverTime(fleet: Fleet): { time: Date; state: string; gpus: number }[] {
-  const lines = fleet.timelines ?? [];
-  const longest = lines.reduce((a, b) => (b.activity.length > a.activity.length ? b : a), lines[0] ?? { start: '', step_seconds: 1, activity: [], idle: [], id: '' });
-  const start = new Date(longest.start).getTime();
-  return longest.activity.flatMap((_, i) => {
-    const counts = { working: 0, 'lightly used': 0, idle: 0 };
-    for (const line of lines) {
-      const activity = line.activity[i];
-      const idle = line.idle[i] ?? 0;
-      if (activity === null || activity === undefined) continue;
-      counts.idle += idle;
-      counts[activity < LIGHT_BELOW ? 'lightly used' : 'working'] += 1 - idle;
-    }
-    const time = new Date(start + i * longest.step_seconds * 1000);
-    return STATES.map((state) => ({ time, state, gpus: counts[state] }));
+export interface Period {
+  gpu: string;
+  from: Date;
+  to: Date;
+  verdict: string | null;
+}
+
+/** What bound each GPU in each part of the time, mostly days. */
+export function periodsOf(fleet: Fleet, gpus: Gpu[]): Period[] {
+  const names = new Map(gpus.map((gpu) => [gpu.id, placeOf(gpu)]));
+  return (fleet.timelines ?? []).flatMap((line) => {
+    const gpu = names.get(line.id);
+    if (gpu === undefined) return [];
+    const start = new Date(line.start).getTime();
+    const end = start + line.activity.length * line.step_seconds * 1000;
+    const at = (i: number) => new Date(Math.min(end, start + i * line.verdict_seconds * 1000));
+    return line.verdicts.map((verdict, i) => ({ gpu, from: at(i), to: at(i + 1), verdict }));
   });
+}
+
+/** How many GPUs had each verdict in each part of the time. */
+export function verdictCounts(periods: Period[]): { from: Date; to: Date; verdict: string; gpus: number }[] {
+  const counts = new Map<string, { from: Date; to: Date; verdict: string; gpus: number }>();
+  for (const { from, to, verdict } of periods) {
+    if (verdict === null) continue;
+    const key = `${String(from.getTime())} ${verdict}`;
+    const entry = counts.get(key) ?? { from, to, verdict, gpus: 0 };
+    entry.gpus += 1;
+    counts.set(key, entry);
+  }
+  const order = (verdict: string) => VERDICTS.findIndex((each) => each === verdict);
+  return [...counts.values()].sort((a, b) => a.from.getTime() - b.from.getTime() || order(a.verdict) - order(b.verdict));
 }

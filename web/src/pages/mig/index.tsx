@@ -62,6 +62,9 @@ function Editor(props: { workloads: Workload[]; onChange: (next: Workload[]) => 
   );
 }
 
+const WAYS: Record<string, string> = { mig: 'MIG', mps: 'MPS', 'time-slicing': 'time-slicing', 'gpu-each': 'a GPU each', 'smaller-gpu-each': 'a smaller GPU each' };
+const wayName = (way: string) => WAYS[way] ?? way;
+
 export function MigPage() {
   const [state, change] = useAddress(DEFAULTS);
   const workloads = useMemo(() => decode(state.w), [state.w]);
@@ -122,16 +125,16 @@ export function MigPage() {
             <div class={`stack ${answer.busy ? 'stale' : ''}`}>
               <section class="card hero" aria-label="The answer">
                 <p class="hero-line" data-testid="answer">
-                  {number(plan.gpu_count ?? 0)} × {boards[0]?.gpu ?? state.gpu} — {money(plan.usd_per_month)} a month
+                  {number(plan.gpu_count ?? 0)} × {boards[0]?.gpu ?? state.gpu} — {money(plan.usd_per_month)}/month
                 </p>
                 <p class="hero-sub">
-                  {number(workloads.reduce((sum, one) => sum + one.replicas, 0))} replicas of {number(workloads.length)} workloads. {plan.proved_optimal ? 'No cheaper way to slice them exists.' : `No slicing costs less than ${money(plan.lower_bound)}.`}{cheaper ? ` Cheaper without slicing (${cheaper.way}): ${money(cheaper.usd_per_month)} on ${number(cheaper.gpu_count)} GPUs.` : ''}
+                  {number(workloads.reduce((sum, one) => sum + one.replicas, 0))} replicas of {number(workloads.length)} workloads. {plan.proved_optimal ? 'No cheaper way to slice them exists.' : `No slicing costs less than ${money(plan.lower_bound)}.`}{cheaper ? ` Cheaper without slicing (${wayName(cheaper.way)}): ${money(cheaper.usd_per_month)} on ${number(cheaper.gpu_count)} GPUs.` : ''}
                 </p>
                 <div style={{ marginTop: '12px' }}>
-                  <Stats items={(plan.alternatives ?? []).filter((way) => way.feasible).slice(0, 5).map((way) => ({ name: way.way, value: money(way.usd_per_month), note: `${number(way.gpu_count)} GPUs` }))} />
+                  <Stats items={(plan.alternatives ?? []).filter((way) => way.feasible).slice(0, 5).map((way) => ({ name: wayName(way.way), value: money(way.usd_per_month), note: `${number(way.gpu_count)} GPUs` }))} />
                 </div>
               </section>
-              <Card title="Slices" note="Drag a workload to another GPU, or pick it and press Move here." tools={changed ? <Badge tone={used < boards.length ? 'good' : 'accent'}>{used < boards.length ? `${String(boards.length - used)} GPU free: −${money(each * (boards.length - used))} a month` : 'your arrangement'}</Badge> : undefined}>
+              <Card title="Slices" note="Drag a workload to another GPU, or pick it and press Move here." tools={changed ? <Badge tone={used < boards.length ? 'good' : 'accent'}>{used < boards.length ? `${String(boards.length - used)} GPU free: −${money(each * (boards.length - used))}/month` : 'your arrangement'}</Badge> : undefined}>
                 <BoardView boards={boards} units={UNITS} names={names} onMove={move} refused={refused} />
               </Card>
               <Card title="Ways to share" bare>
@@ -140,9 +143,9 @@ export function MigPage() {
                   rows={plan.alternatives ?? []}
                   keyOf={(way) => way.way}
                   columns={[
-                    { title: 'Way', cell: (way) => way.way },
+                    { title: 'Way', cell: (way) => wayName(way.way) },
                     { title: 'GPUs', cell: (way) => Object.entries(way.gpus).map(([gpu, count]) => `${number(Number(count))} × ${gpu}`).join(', ') || '–' },
-                    { title: 'A month', number: true, cell: (way) => (way.feasible ? money(way.usd_per_month) : '–'), sort: (way) => way.usd_per_month ?? 0 },
+                    { title: '$/month', number: true, cell: (way) => (way.feasible ? money(way.usd_per_month) : '–'), sort: (way) => way.usd_per_month ?? 0 },
                     { title: 'Isolates', cell: (way) => <span class="quiet">{way.isolation}</span> },
                     { title: 'Why not', wide: true, cell: (way) => <span class="quiet">{way.why_not}</span> },
                   ]}

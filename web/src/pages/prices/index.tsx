@@ -26,12 +26,12 @@ function ByProvider(props: { offers: Offer[]; onPick: (provider: string) => void
         marginBottom: 38,
         marginLeft: 92,
         marginRight: 20,
-        x: { label: '$ a GPU-hour →', grid: true, zero: true, nice: true, tickFormat: (v: number) => `$${number(v)}` },
+        x: { label: '$/GPU-h →', grid: true, zero: true, nice: true, tickFormat: (v: number) => `$${number(v)}` },
         y: { label: null, domain: order, tickSize: 0 },
         marks: [
           Plot.ruleY(order, { y: (name: string) => name, stroke: 'var(--line)' }),
           Plot.dot(props.offers, { x: 'usd_per_gpu_hour', y: 'provider', r: 5, fill: (offer: Offer) => COLOURS[offer.purchase] ?? 'var(--c8)', fillOpacity: (offer: Offer) => (offer.age_days > 180 ? 0.35 : 0.9), stroke: 'var(--panel)' }),
-          Plot.tip(props.offers, Plot.pointer({ x: 'usd_per_gpu_hour', y: 'provider', title: (offer: Offer) => `${offer.provider} ${offer.instance}\n${money(offer.usd_per_gpu_hour)} a GPU-hour, ${offer.purchase}\n${offer.region}, ${number(offer.age_days)} days old`, ...TIP })),
+          Plot.tip(props.offers, Plot.pointer({ x: 'usd_per_gpu_hour', y: 'provider', title: (offer: Offer) => `${offer.provider} ${offer.instance}\n${money(offer.usd_per_gpu_hour)}/GPU-h, ${offer.purchase}\n${offer.region}, ${number(offer.age_days)} days old`, ...TIP })),
         ],
       };
     },
@@ -48,7 +48,7 @@ function History(props: { gpu: string }) {
       height: 240,
       marginLeft: 46,
       x: { type: 'utc', label: null },
-      y: { label: '↑ $ an hour of a machine', grid: true, zero: true },
+      y: { label: '↑ $/h of a machine', grid: true, zero: true },
       marks: [Plot.line(rows, { x: 'day', y: 'usd', z: 'name', stroke: (row: (typeof rows)[number]) => COLOURS[row.purchase] ?? 'var(--c8)', curve: 'step-after' }), Plot.tip(rows, Plot.pointer({ x: 'day', y: 'usd', title: (row: (typeof rows)[number]) => `${row.name}\n${money(row.usd)}`, ...TIP }))],
     }),
     [rows],
@@ -58,7 +58,7 @@ function History(props: { gpu: string }) {
     <Card title="History">
       {answer.busy ? <Busy /> : (
         <p class="empty">
-          No price store with days of this GPU yet. <code>rightsize prices update</code> fetches today’s public prices, and each day it runs adds a point here.
+          No price history of this GPU yet. <code>rightsize prices update</code> fetches today’s public prices, and each day it runs adds a point here.
         </p>
       )}
     </Card>
@@ -110,9 +110,9 @@ export function PricesPage() {
             <div class={`stack ${answer.busy ? 'stale' : ''}`}>
               <section class="card hero" aria-label="The answer">
                 <p class="hero-line" data-testid="answer">
-                  {first ? `${state.gpu}: ${money(first.usd_per_gpu_hour)} a GPU-hour at ${first.provider}, on-demand` : `No on-demand price of ${state.gpu}`}
+                  {first ? `${state.gpu}: ${money(first.usd_per_gpu_hour)}/GPU-h at ${first.provider}, on-demand` : `No on-demand price of ${state.gpu}`}
                 </p>
-                <p class="hero-sub">{number(all.length)} prices. {first && last && last !== first ? `The most expensive one asks ${number(last.usd_per_gpu_hour / first.usd_per_gpu_hour)} times as much.` : ''}</p>
+                <p class="hero-sub">{number(all.length)} prices. {first && last && last !== first ? `The most expensive costs ${number(last.usd_per_gpu_hour / first.usd_per_gpu_hour)} times as much.` : ''}</p>
                 <div style={{ marginTop: '12px' }}>
                   <Stats
                     items={[

@@ -10,7 +10,7 @@ export function machinesOf(plan: Plan): string {
 }
 
 export function headline(plan: Plan, serving: boolean): string {
-  return serving ? `${machinesOf(plan)} — ${money(plan.usd_total)} a month` : `${machinesOf(plan)} — ${money(plan.usd_total)}, done in ${duration(plan.hours * 3600)}`;
+  return serving ? `${machinesOf(plan)} — ${money(plan.usd_total)}/month` : `${machinesOf(plan)} — ${money(plan.usd_total)}, done in ${duration(plan.hours * 3600)}`;
 }
 
 const BASIS: Record<string, ['good' | 'accent' | 'warn', string]> = {
@@ -23,14 +23,14 @@ const BASIS: Record<string, ['good' | 'accent' | 'warn', string]> = {
 function stats(plan: Plan, serving: boolean): StatProps[] {
   const shared: StatProps[] = [
     { name: 'Machines', value: number(plan.instances), note: `${plan.instance}, ${plan.region}` },
-    { name: 'An hour', value: money(plan.usd_per_hour), note: `${money(plan.usd_per_hour / plan.gpus)} a GPU` },
+    { name: 'Per hour', value: money(plan.usd_per_hour), note: `${money(plan.usd_per_hour / plan.gpus)}/GPU-h` },
     { name: 'Bound by', value: plan.bound ?? '–', note: plan.mfu ? `MFU ${percent(plan.mfu)}` : undefined },
     { name: 'GPU memory', value: plan.memory_bytes && plan.capacity_bytes ? percent(plan.memory_bytes / plan.capacity_bytes) : '–', note: 'of each GPU' },
     { name: 'Settings', value: plan.precision ?? '–', note: [plan.stack, settings(plan)].filter(Boolean).join(', ') },
   ];
   if (serving) {
     return [
-      { name: 'A month', value: money(plan.usd_total), note: plan.usd_per_million_tokens ? `${money(plan.usd_per_million_tokens)} / 1M output tokens` : undefined },
+      { name: 'Per month', value: money(plan.usd_total), note: plan.usd_per_million_tokens ? `${money(plan.usd_per_million_tokens)} / 1M output tokens` : undefined },
       { name: `p${String(plan.slo_percentile ?? 95)} TTFT`, value: duration(plan.ttft_seconds) },
       { name: `p${String(plan.slo_percentile ?? 95)} TPOT`, value: duration(plan.tpot_seconds) },
       { name: 'Replicas', value: number(plan.replicas ?? 1), note: plan.utilization === undefined ? undefined : `at ${percent(plan.utilization)} of SLO capacity` },

@@ -34,7 +34,7 @@ function Training({ state, change }: Props) {
     <>
       <div class="pair">
         <TextField label="Tokens" value={state.tokens} onChange={(tokens) => { change({ tokens }, true); }} />
-        <SelectField label="Method" value={state.method} choices={[['full', 'every weight'], ['lora', 'LoRA'], ['qlora', 'QLoRA']]} onChange={(method) => { change({ method }, true); }} />
+        <SelectField label="Method" value={state.method} choices={[['full', 'full fine-tune'], ['lora', 'LoRA'], ['qlora', 'QLoRA']]} onChange={(method) => { change({ method }, true); }} />
       </div>
       <Slider label="Deadline" value={Number(state.deadline)} least={3600} most={60 * 86400} shown={duration(Number(state.deadline))} onSlide={(value) => { change({ deadline: String(Math.round(value)) }); }} />
       <div class="actions">

@@ -3,7 +3,7 @@ import * as Plot from '@observablehq/plot';
 import { useCallback, useMemo } from 'preact/hooks';
 import type { AskFor, Plan, Schemas } from '../../api/client';
 import type { Change } from '../../lib/address';
-import { useAnswer } from '../../lib/answer';
+import { useAnswer, useSettled } from '../../lib/answer';
 import { duration, gib, magnitude, money, number, percent } from '../../lib/format';
 import { Badge, Busy, CopyText, Problem, Segmented, Tabs } from '../../parts/basics';
 import { axisX, axisY } from '../../parts/axes';
@@ -23,6 +23,9 @@ interface Props {
 const TABS = [['memory', 'Memory'], ['roofline', 'Roofline'], ['why', 'Why this one'], ['changes', 'What would change it'], ['rejected', 'Why not others'], ['run', 'Run it']] as const;
 type Tab = (typeof TABS)[number][0];
 
+/** What stands behind the plan is asked for when the slider rests: while it moves, the plans come first. */
+const REST = 200;
+
 /** The plan's own settings, as memory and estimate take them. */
 function jobOf(state: State, plan: Plan): AskFor<'memory'> {
   const model = state.config === '' ? { model: state.model } : { model_config: state.config };
@@ -36,8 +39,8 @@ function jobOf(state: State, plan: Plan): AskFor<'memory'> {
 const PART_COLOURS = ['var(--c1)', 'var(--c2)', 'var(--c3)', 'var(--c4)', 'var(--c5)', 'var(--c6)', 'var(--c7)', 'var(--c8)'];
 
 function Memory({ state, plan }: { state: State; plan: Plan }) {
-  const answer = useAnswer('memory', useMemo(() => jobOf(state, plan), [state, plan]));
-  const parts = useMemo(() => (answer.value?.parts ?? []).map((part) => ({ part: part.name, gib: part.bytes / 2 ** 30 })), [answer.value]);
+  const answer = useAnswer('memory', useSettled(useMemo(() => jobOf(state, plan), [state, plan]), REST));
+  const parts = useMemo(() => (answer.value?.parts ?? []).map((part) => ({ part: part.name === 'kv_cache' ? 'KV cache' : part.name, gib: part.bytes / 2 ** 30 })), [answer.value]);
   const sizes = useMemo(() => {
     // Many GPUs have the same memory: one line each size, named by those people ask for.
     const bySize = new Map<number, { gib: number; names: string[]; verdict: string }>();
@@ -64,8 +67,8 @@ function Memory({ state, plan }: { state: State; plan: Plan }) {
         marks: [
           Plot.barX(parts, Plot.stackX({ y: () => 'this job', x: 'gib', fill: 'part', insetTop: 2, insetBottom: 2, order: null })),
           Plot.barX(sizes, { y: (size: (typeof sizes)[number]) => `${number(size.gib)} GiB`, x: 'gib', fill: (size: (typeof sizes)[number]) => colour[size.verdict] ?? 'var(--line-strong)', fillOpacity: 0.28, insetTop: 5, insetBottom: 5, rx: 2 }),
-          Plot.text(sizes, { y: (size: (typeof sizes)[number]) => `${number(size.gib)} GiB`, x: 0, text: (size: (typeof sizes)[number]) => `${size.verdict === 'no' ? '✗' : size.verdict === 'tight' ? '≈' : '✓'} ${names(size)}`, textAnchor: 'start', dx: 6, fill: 'var(--ink)' }),
           Plot.ruleX([need], { stroke: 'var(--ink)', strokeDasharray: '3 3' }),
+          Plot.text(sizes, { y: (size: (typeof sizes)[number]) => `${number(size.gib)} GiB`, x: 0, text: (size: (typeof sizes)[number]) => `${size.verdict === 'no' ? '✗' : size.verdict === 'tight' ? '≈' : '✓'} ${names(size)}`, textAnchor: 'start', dx: 6, fill: 'var(--ink)', stroke: 'var(--panel)', strokeWidth: 3, strokeOpacity: 0.6 }),
           Plot.tip(parts, Plot.pointerX(Plot.stackX({ y: () => 'this job', x: 'gib', title: (part: (typeof parts)[number]) => `${part.part}: ${number(part.gib)} GiB`, fill: 'var(--panel)', stroke: 'var(--line-strong)', order: null }))),
         ],
       };
@@ -97,7 +100,7 @@ interface Op {
 
 function Roofline({ state, plan }: { state: State; plan: Plan }) {
   const asked = useMemo(() => ({ ...jobOf(state, plan), gpu: plan.gpu, roofline: true }) as AskFor<'estimate'>, [state, plan]);
-  const answer = useAnswer('estimate', asked);
+  const answer = useAnswer('estimate', useSettled(asked, REST));
   const roof = answer.value?.roofline;
   const ops = useMemo<Op[]>(() => (roof?.ops ?? []).filter((op) => op.flops > 0 && op.bytes > 0 && op.seconds > 0).map((op) => ({ name: op.name, intensity: op.flops / op.bytes, rate: op.flops / op.seconds, seconds: op.seconds, bound: op.bound })), [roof]);
   const draw = useCallback((): Plot.PlotOptions => {
@@ -218,7 +221,7 @@ const TOOLS = [['skypilot', 'SkyPilot'], ['kubernetes', 'Kubernetes'], ['karpent
 function RunIt({ plan, ask, state, change }: Props & { plan: Plan }) {
   const tool = TOOLS.find(([name]) => name === state.tool)?.[0] ?? 'skypilot';
   const asked = useMemo(() => ({ ...ask, emit: tool, plan: plan.rank }), [ask, tool, plan.rank]);
-  const answer = useAnswer('recommend', asked);
+  const answer = useAnswer('recommend', useSettled(asked, REST));
   const text = (answer.value as { emit?: Record<string, string> } | undefined)?.emit?.[tool];
   return (
     <div class="stack">

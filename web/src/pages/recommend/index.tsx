@@ -22,7 +22,7 @@ export function Recommendation() {
   const asked: Partial<typeof state> = { ...state, plan: '', tab: '', tool: '' };
   const quickAsk = useMemo(() => quickQuestion(state), [JSON.stringify(asked)]);
   const fullAsk = useMemo(() => question(state), [JSON.stringify(asked)]);
-  const quick = useAnswer('recommend', quickAsk, 15);
+  const quick = useAnswer('recommend', quickAsk, true);
   const full = useAnswer('recommend', useSettled(fullAsk, 500));
   const fullIsCurrent = !full.busy && full.value !== undefined && full.value.what === quick.value?.what && !quick.busy;
   const found: Recommend | undefined = fullIsCurrent ? full.value : quick.value;

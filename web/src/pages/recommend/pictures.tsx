@@ -31,7 +31,7 @@ export function CostAgainstTime({ found, serving, state, picked, onPick }: Props
       const x: [number, number] = [Math.min(...times) / 1.25, Math.max(...times) * 1.25];
       const y: [number, number] = [Math.min(...costs) / 1.3, Math.max(...costs) * 1.3];
       const at = (plan: Plan) => time(plan, serving);
-      const title = (plan: Plan) => `${machinesOf(plan)}\n${plan.instance}, ${plan.region}\n${serving ? `${money(plan.usd_total)} a month, TTFT ${duration(plan.ttft_seconds)}` : `${money(plan.usd_total)}, ${duration(at(plan))}`}`;
+      const title = (plan: Plan) => `${machinesOf(plan)}\n${plan.instance}, ${plan.region}\n${serving ? `${money(plan.usd_total)}/month, TTFT ${duration(plan.ttft_seconds)}` : `${money(plan.usd_total)}, ${duration(at(plan))}`}`;
       return {
         height: 300,
         marginLeft: 50,
@@ -40,7 +40,7 @@ export function CostAgainstTime({ found, serving, state, picked, onPick }: Props
         y: { type: 'log', domain: y },
         marks: [
           axisX({ ticks: within(TIME_TICKS, x, width > 520 ? 7 : 4), format: duration, label: serving ? 'TTFT, log scale →' : 'time to finish, log scale →' }),
-          ...axisY({ ticks: within(MONEY_TICKS, y, 7), format: shortMoney, label: serving ? '↑ $ a month, log scale' : '↑ total cost, log scale' }),
+          ...axisY({ ticks: within(MONEY_TICKS, y, 7), format: shortMoney, label: serving ? '↑ $/month, log scale' : '↑ total cost, log scale' }),
           ...(limit >= x[0] && limit <= x[1] ? [Plot.ruleX([limit], { stroke: 'var(--bad)', strokeDasharray: '4 3' }), Plot.text([limit], { x: (v: number) => v, frameAnchor: 'top', dy: -4, text: () => (serving ? 'limit' : 'deadline'), fill: 'var(--bad)' })] : []),
           Plot.line(front, { x: at, y: 'usd_total', stroke: 'var(--line-strong)', curve: 'step-after' }),
           Plot.dot(front, { x: at, y: 'usd_total', r: 3, fill: 'var(--line-strong)' }),

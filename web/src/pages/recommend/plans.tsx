@@ -48,12 +48,12 @@ function columnsFor(serving: boolean, first: Plan | undefined): Column<Plan>[] {
   return [
     { title: 'GPUs', cell: (plan) => `${number(plan.gpus)} × ${plan.gpu}`, sort: (plan) => plan.gpu },
     { title: 'Provider', cell: (plan) => plan.provider, sort: (plan) => plan.provider },
-    { title: 'Machines', cell: (plan) => <span class="quiet">{`${number(plan.instances)} × ${plan.instance}`}</span> },
-    { title: 'Terms', cell: (plan) => <Badge tone={plan.purchase === 'on-demand' ? 'plain' : 'accent'}>{plan.purchase}</Badge>, sort: (plan) => plan.purchase },
+    { title: 'Machines', roomy: true, clip: (plan) => plan.instance, cell: (plan) => <span class="quiet">{`${number(plan.instances)} × ${plan.instance}`}</span> },
+    { title: 'Terms', roomy: true, cell: (plan) => <Badge tone={plan.purchase === 'on-demand' ? 'plain' : 'accent'}>{plan.purchase}</Badge>, sort: (plan) => plan.purchase },
     ...timing,
     { title: '$/h', number: true, cell: (plan) => money(plan.usd_per_hour), sort: (plan) => plan.usd_per_hour },
-    { title: serving ? 'A month' : 'Total', number: true, cell: (plan) => <strong>{money(plan.usd_total)}</strong>, sort: (plan) => plan.usd_total },
+    { title: serving ? '$/month' : 'Total', number: true, cell: (plan) => <strong>{money(plan.usd_total)}</strong>, sort: (plan) => plan.usd_total },
     { title: 'vs first', number: true, cell: (plan) => (first && plan.rank !== 1 ? `+${number(100 * (plan.usd_total / first.usd_total - 1))} %` : '') },
-    { title: 'Bound by', cell: (plan) => <span class="quiet">{plan.bound ?? '–'}</span> },
+    { title: 'Bound by', roomy: true, cell: (plan) => <span class="quiet">{plan.bound ?? '–'}</span> },
   ];
 }

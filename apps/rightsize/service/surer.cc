@@ -1,0 +1,87 @@
+// What would narrow the doubt about a service's plans.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/format.h"
+#include "rightsize/service/report.h"
+
+namespace rightsize::app {
+namespace {
+
+using service::SizedPlan;
+
+void add_window(const SizedService& one, std::vector<Surer>& steps) {
+  constexpr double kWeek = 7 * 86400.0;
+  const double seen = one.reading.seconds();
+  if (seen > 0.98 * kWeek) return;
+  steps.push_back({"window", fmt::format("look at a whole week: {} may miss the busiest hour",
+                                         format_duration(seconds(std::round(seen / 60) * 60)))});
+}
+
+// A percentile above an engine's last bucket is as unknown as one that is not published.
+bool open_ended(const service::Spread& spread) { return !spread.p95 || std::isinf(spread.p95->high); }
+
+void add_histograms(const service::Description& d, std::vector<Surer>& steps) {
+  std::vector<std::string_view> missing;
+  if (open_ended(d.isl)) missing.emplace_back("prompt lengths");
+  if (open_ended(d.osl)) missing.emplace_back("answer lengths");
+  if (open_ended(d.ttft)) missing.emplace_back("TTFT");
+  if (open_ended(d.tpot)) missing.emplace_back("TPOT");
+  if (missing.empty()) return;
+  steps.push_back(
+      {"histograms", fmt::format("have the engine publish histograms that reach p95 of {}", fmt::join(missing, ", "))});
+}
+
+void add_buckets(const service::Description& d, std::vector<Surer>& steps) {
+  for (const service::SloVerdict& v : d.slos) {
+    if (!v.kept || v.sure) continue;
+    steps.push_back({"buckets", fmt::format("add a histogram bucket at {}: {} lies inside one, so that {} is a guess",
+                                            format_duration(v.slo.limit), serving::describe(v.slo),
+                                            *v.kept ? "kept" : "violated")});
+  }
+}
+
+// A limit the plan keeps as predicted and misses where the GPU turns out as slow as it may.
+bool missed_when_slow(const SizedPlan& plan, const service::Description& d) {
+  return std::any_of(d.slos.begin(), d.slos.end(), [&](const service::SloVerdict& v) {
+    const bool first = v.slo.quantity == serving::Quantity::kTtft;
+    if (!first && v.slo.quantity != serving::Quantity::kTpot) return false;
+    return (first ? plan.ttft : plan.tpot) * plan.speed.high > v.slo.limit;
+  });
+}
+
+void add_speed(const SizedService& one, std::vector<Surer>& steps) {
+  const SizedPlan* best = best_plan(one);
+  if (best == nullptr) return;
+  const bool elsewhere = best->gpu != one.description.gpu;
+  if (!elsewhere && one.learned) return;
+  const std::string spread =
+      fmt::format("its predicted times may be off by a factor of {:.2f} to {:.2f}", best->speed.low, best->speed.high);
+  steps.push_back(
+      {"speed", fmt::format("run one replica on {} for an hour and read its metrics: {}{}", best->gpu->name, spread,
+                            missed_when_slow(*best, one.description) ? ", and at the slow end it misses an SLO" : "")});
+}
+
+void add_price(const service::Description& d, std::vector<Surer>& steps) {
+  if (d.price && d.price->is_own()) return;
+  steps.push_back({"price", d.price ? "say what you pay with --price: today's cost is a list price"
+                                    : "say what you pay with --price: today's cost is not known"});
+}
+
+}  // namespace
+
+std::vector<Surer> surer(const SizedService& one) {
+  std::vector<Surer> steps;
+  if (!one.sized) return steps;
+  add_speed(one, steps);
+  add_window(one, steps);
+  add_buckets(one.description, steps);
+  add_histograms(one.description, steps);
+  add_price(one.description, steps);
+  return steps;
+}
+
+}  // namespace rightsize::app

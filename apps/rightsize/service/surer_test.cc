@@ -1,0 +1,81 @@
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "rightsize/service/report.h"
+
+namespace rightsize::app {
+namespace {
+
+// A service about which nothing is in doubt: a week, an SLO no bucket hides, its own price, a plan on its own GPU.
+struct Known {
+  catalog::Gpu today{}, other{};
+  SizedService service;
+
+  Known() {
+    today.name = "h200-sxm", other.name = "l40s";
+    service.reading.until = 7 * 86400;
+    const service::Spread spread{1.0, service::Quantile{1, 1, 1}, service::Quantile{1, 1, 1}, {}};
+    service::Description& d = service.description;
+    d.isl = d.osl = d.ttft = d.tpot = spread;
+    d.gpu = &today;
+    d.price = market::GpuQuote{};
+    d.slos = {{serving::Slo{serving::Quantity::kTpot, serving::Statistic::kP95, seconds(0.05)},
+               service::Quantile{0, 0, 0}, true, true}};
+    service.learned = service::LearnedSpeed{};
+    service.sized = service::RightSize{};
+    service::SizedPlan plan;
+    plan.gpu = &today;
+    plan.tpot = seconds(0.04);
+    plan.speed = {0.8, 1.4};
+    service.sized->plans = {plan};
+  }
+
+  std::vector<std::string> doubts() const {
+    std::vector<std::string> words;
+    for (const Surer& step : surer(service)) words.emplace_back(step.what);
+    return words;
+  }
+};
+
+using Words = std::vector<std::string>;
+
+TEST(Surer, AsksForNothingWhereNothingIsInDoubt) { EXPECT_EQ(Known().doubts(), Words{}); }
+
+TEST(Surer, ADayIsNotAWeek) {
+  Known known;
+  known.service.reading.until = 86400;
+  EXPECT_EQ(known.doubts(), Words{"window"});
+}
+
+TEST(Surer, AnOpenLastBucketHidesAPercentile) {
+  Known known;
+  known.service.description.isl.p95->high = INFINITY;
+  known.service.description.ttft.p95.reset();
+  EXPECT_EQ(known.doubts(), Words{"histograms"});
+  EXPECT_NE(surer(known.service)[0].text.find("prompt lengths, TTFT"), std::string::npos);
+}
+
+TEST(Surer, AnSloInsideABucketWantsABucketThere) {
+  Known known;
+  known.service.description.slos[0].sure = false;
+  EXPECT_EQ(known.doubts(), Words{"buckets"});
+}
+
+TEST(Surer, AnotherGpuWantsToBeMeasuredAndSaysWhetherTheSloHangsOnIt) {
+  Known known;
+  known.service.sized->plans[0].gpu = &known.other;
+  EXPECT_EQ(known.doubts(), Words{"speed"});
+  EXPECT_NE(surer(known.service)[0].text.find("misses an SLO"), std::string::npos);
+  known.service.sized->plans[0].tpot = seconds(0.03);
+  EXPECT_EQ(surer(known.service)[0].text.find("misses an SLO"), std::string::npos);
+}
+
+TEST(Surer, AListPriceIsNotWhatIsPaid) {
+  Known known;
+  known.service.description.price.reset();
+  EXPECT_EQ(known.doubts(), Words{"price"});
+}
+
+}  // namespace
+}  // namespace rightsize::app

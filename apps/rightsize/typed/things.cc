@@ -1,0 +1,24 @@
+#include "rightsize/typed/things.h"
+
+#include <algorithm>
+
+#include "base/suggest.h"
+#include "catalog/gpu_words.h"
+#include "catalog/hardware.h"
+#include "model/presets.h"
+
+namespace rightsize::app {
+
+Thing thing_named(std::string_view word) {
+  if (const Checked<catalog::Catalog> facts = catalog::load_hardware("")) {
+    if (facts->match_gpus(catalog::split_gpu_count(word).name)) return Thing::kGpu;
+  }
+  const std::string_view name = word.substr(word.rfind('/') + 1);  // an organisation of the Hub in front
+  for (const model::Preset& preset : model::presets()) {
+    const auto is_it = [&](const std::string& known) { return fold_name(known) == fold_name(name); };
+    if (is_it(preset.name) || std::any_of(preset.aliases.begin(), preset.aliases.end(), is_it)) return Thing::kModel;
+  }
+  return Thing::kNothing;
+}
+
+}  // namespace rightsize::app

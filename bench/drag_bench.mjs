@@ -1,0 +1,118 @@
+// How long after a slider moves the new plans are on the screen, in a real browser: node bench/drag_bench.mjs PROGRAM
+//
+// Each input event counts, from its own time stamp to the first frame painted with an answer that was asked for at or
+// after it. "steps": one press of an arrow key, then rest. "drag": the mouse at 60 moves a second for two seconds.
+// Beside it what the server needed of a processor for each answer, which other work on the machine does not change.
+import { readdirSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { startBrowser, startServer } from '../tests/web/browser.mjs';
+
+const program = resolve(process.argv[2] ?? 'build/release/rightsize');
+const CASES = [
+  ['training, deadline', '/recommend', 'Deadline'],
+  ['training, price', '/recommend', /^What if/],
+  ['training, context', '/recommend', /^Context/],
+  ['training, batch', '/recommend', /^Batch/],
+  ['training 70B, deadline', '/recommend?model=llama-3.1-70b', 'Deadline'],
+  ['service, rate', '/recommend?job=serve', 'Requests'],
+  ['service, TTFT limit', '/recommend?job=serve', 'TTFT limit'],
+  ['service, context', '/recommend?job=serve', /^Context/],
+  ['service, price', '/recommend?job=serve', /^What if/],
+  ['service 70B, rate', '/recommend?job=serve&model=llama-3.1-70b&rate=2', 'Requests'],
+].filter(([name]) => !process.env.ONLY || name.includes(process.env.ONLY));
+
+/** In the page: times of inputs, and of frames painted with an answer to a question asked at some time. */
+function watchPage() {
+  globalThis.inputs = [];
+  globalThis.frames = [];
+  addEventListener('input', (event) => globalThis.inputs.push(event.timeStamp), true);
+  const fetched = globalThis.fetch;
+  globalThis.fetch = async (path, options) => {
+    const asked = performance.now();
+    const response = await fetched(path, options);
+    if (String(path) !== '/api/recommend' || !String(options?.body).includes('plans-only')) return response;
+    const json = response.json.bind(response);
+    response.json = async () => {
+      const value = await json();
+      const got = performance.now();
+      requestAnimationFrame(() => setTimeout(() => globalThis.frames.push({ asked, got, painted: performance.now() }), 0));
+      return value;
+    };
+    return response;
+  };
+}
+
+/** Milliseconds on a processor so far, all threads. */
+function processorTime(pid) {
+  const tasks = readdirSync(`/proc/${pid}/task`);
+  return tasks.reduce((sum, task) => sum + Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]) / 1e6, 0);
+}
+
+const quantile = (values, share) => [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(share * values.length))];
+
+/** Of each input the time to the first frame that shows it, or something newer. */
+async function latencies(page) {
+  return page.evaluate(() =>
+    globalThis.inputs.map((at) => Math.min(...globalThis.frames.filter((frame) => frame.asked >= at).map((frame) => frame.painted)) - at).filter(Number.isFinite),
+  );
+}
+const forget = (page) => page.evaluate(() => { globalThis.inputs = []; globalThis.frames = []; });
+async function calm(page) {
+  for (let quiet = 0, until = Date.now() + 30000; quiet < 6 && Date.now() < until; ) {
+    await page.waitForTimeout(150);
+    quiet = (await page.locator('.stale, .busy').count()) === 0 ? quiet + 1 : 0;
+  }
+}
+
+async function steps(page, slider) {
+  const all = [];
+  const parts = [];
+  await slider.focus();
+  for (let i = 0; i < 15; ++i) {
+    await forget(page);
+    await page.keyboard.press(i < 7 ? 'PageUp' : 'PageDown');
+    await page.waitForTimeout(350);
+    all.push(...(await latencies(page)));
+    parts.push(...(await page.evaluate(() => globalThis.frames.map((frame) => [frame.asked - globalThis.inputs[0], frame.got - frame.asked, frame.painted - frame.got]))));
+  }
+  return { all, parts };
+}
+
+async function drag(page, slider) {
+  const box = await slider.boundingBox();
+  const y = box.y + box.height / 2;
+  await page.mouse.move(box.x + box.width * 0.35, y);
+  await page.mouse.down();
+  await forget(page);
+  for (let i = 0; i < 120; ++i) {
+    await page.mouse.move(box.x + box.width * (0.35 + 0.3 * (i / 120)), y);
+    await page.waitForTimeout(15);
+  }
+  await page.waitForTimeout(600);
+  const found = await latencies(page);
+  const shown = await page.evaluate(() => globalThis.frames.length);
+  await page.mouse.up();
+  return { found, shown };
+}
+
+const server = await startServer(program);
+const browser = await startBrowser();
+console.log('case                        steps p50   p95   drag p50   p95   frames/s   server CPU/answer   a step: to asking + answering + painting');
+for (const [name, view, label] of CASES) {
+  const page = await browser.page();
+  await page.addInitScript(watchPage);
+  await page.goto(server.address + view);
+  await page.getByTestId('answer').waitFor();
+  await calm(page);
+  const slider = page.getByLabel(label).first();
+  const { all: one, parts } = await steps(page, slider);
+  await calm(page);
+  const before = processorTime(server.pid);
+  const { found, shown } = await drag(page, slider);
+  const cost = (processorTime(server.pid) - before) / Math.max(1, shown);
+  const ms = (value) => (value === undefined ? '-' : `${Math.round(value)}`).padStart(5);
+  console.log(`${name.padEnd(26)}  ${ms(quantile(one, 0.5))} ms ${ms(quantile(one, 0.95))}   ${ms(quantile(found, 0.5))} ms ${ms(quantile(found, 0.95))}   ${(shown / 2.4).toFixed(1).padStart(8)}   ${ms(cost)} ms   ${[0, 1, 2].map((i) => ms(quantile(parts.map((part) => part[i]), 0.5))).join(' + ')} ms`);
+  await page.context().close();
+}
+await browser.close();
+server.stop();

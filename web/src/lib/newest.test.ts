@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { Newest } from './newest';
+
+function setUp(patient: boolean) {
+  const asked: string[] = [];
+  const shown: string[] = [];
+  const open = new Map<string, (answer: string) => void>();
+  const given: string[] = [];
+  let time = 0;
+  const newest = new Newest<string>(
+    (question, signal) => {
+      asked.push(question);
+      signal.addEventListener('abort', () => given.push(question));
+      return new Promise((done) => open.set(question, done));
+    },
+    { asked: () => undefined, answered: (answer) => shown.push(answer), failed: () => undefined },
+    patient,
+    () => time,
+  );
+  const answer = async (question: string) => {
+    open.get(question)?.(question.toUpperCase());
+    await Promise.resolve();
+    await Promise.resolve();
+  };
+  return { newest, asked, shown, given, answer, pass: (ms: number) => { time += ms; } };
+}
+
+describe('questions while a slider moves', () => {
+  it('shows answers on the way and skips to the newest question', async () => {
+    const { newest, asked, shown, given, answer } = setUp(true);
+    for (const question of ['a', 'b', 'c']) newest.next(question);
+    expect(asked).toEqual(['a']);
+    await answer('a');
+    expect(asked).toEqual(['a', 'c']);
+    await answer('c');
+    expect(shown).toEqual(['A', 'C']);
+    expect(given).toEqual([]);
+  });
+
+  it('gives up one that takes long', async () => {
+    const { newest, asked, shown, given, answer, pass } = setUp(true);
+    newest.next('a');
+    pass(1500);
+    newest.next('b');
+    expect(given).toEqual(['a']);
+    await answer('a');
+    await answer('b');
+    expect(asked).toEqual(['a', 'b']);
+    expect(shown).toEqual(['B']);
+  });
+
+  it('gives up the old one at once where nobody wants it', async () => {
+    const { newest, shown, given, answer } = setUp(false);
+    newest.next('a');
+    newest.next('b');
+    expect(given).toEqual(['a']);
+    await answer('b');
+    expect(shown).toEqual(['B']);
+    newest.stop();
+  });
+});

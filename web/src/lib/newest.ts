@@ -1,0 +1,51 @@
+/** How long a question under way may keep a newer one waiting before it is given up. */
+const PATIENCE = 1000;
+
+/**
+ * Asks one question at a time; of those that come meanwhile only the newest waits. While a slider moves every answer on
+ * the way is worth showing: giving each up for the next would show none until the hand rests.
+ */
+export class Newest<A> {
+  private running: { control: AbortController; since: number } | undefined;
+  private waiting: string | undefined;
+
+  constructor(
+    private readonly ask: (question: string, signal: AbortSignal) => Promise<A>,
+    private readonly told: { asked: () => void; answered: (answer: A, question: string, last: boolean, since: number) => void; failed: (why: unknown) => void },
+    /** Whether a question under way may finish when a newer one comes. */
+    private readonly patient: boolean,
+    private readonly now: () => number = () => performance.now(),
+  ) {}
+
+  next(question: string): void {
+    this.waiting = question;
+    if (this.running && this.patient && this.now() - this.running.since < PATIENCE) return;
+    this.begin();
+  }
+
+  stop(): void {
+    this.waiting = undefined;
+    this.running?.control.abort();
+    this.running = undefined;
+  }
+
+  private begin(): void {
+    const question = this.waiting;
+    if (question === undefined) return;
+    this.waiting = undefined;
+    this.running?.control.abort();
+    const mine = { control: new AbortController(), since: this.now() };
+    this.running = mine;
+    this.told.asked();
+    const over = (tell: (last: boolean) => void) => {
+      if (this.running !== mine) return; // given up
+      this.running = undefined;
+      tell(this.waiting === undefined);
+      this.begin();
+    };
+    this.ask(question, mine.control.signal).then(
+      (answer) => { over((last) => { this.told.answered(answer, question, last, mine.since); }); },
+      (why: unknown) => { over((last) => { if (last) this.told.failed(why); }); },
+    );
+  }
+}
