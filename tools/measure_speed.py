@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Measures what data/measurements/h200-*.csv hold, on the GPU of this machine. Needs PyTorch, transformers, peft, torchvision.
 
-    measure_speed.py train|vision|prefill|mixtures|compile OUT.csv [--model TEXT] [--seconds N]
+    measure_speed.py train|vision|large|prefill|mixtures|compile OUT.csv [--model TEXT] [--seconds N]
 
 Cases are the runs of tests/fixtures/memory/h200-*.csv (train, vision), a grid of prompts (prefill), and the lists MIXTURES and COMPILED
-below (mixtures, compile): those also write peak memory, and to OUT.csv.json which kernels the time is in. Weights are random.
+below (large: image models at batches the GPU decides; mixtures, compile): the last two also write peak memory, and to OUT.csv.json which kernels the time is in. Weights are random.
 A step is the mean over enough iterations to fill about a second, after three to warm up, with one synchronisation at the end.
 A forward pass in a CUDA graph is the mean over as many replays."""
 import argparse
@@ -29,6 +29,17 @@ COMPILED = [('llama3.2-1b-6l', 'full', 8, 2048, 'no'), ('qwen3-1.7b-8l', 'full',
             ('llama3.2-1b-12l', 'full', 4, 2048, 'no'), ('phi3-mini-8l', 'full', 4, 2048, 'no'), ('llama2-7b-4l', 'full', 2, 2048, 'no'),
             ('llama3.2-3b-6l', 'amp', 4, 2048, 'yes'), ('opt-1.3b-8l', 'full', 8, 1024, 'no'), ('gemma-2b-6l', 'full', 8, 1024, 'no'),
             ('llama3.2-1b-6l', 'full', 1, 512, 'no'), ('llama3.2-1b-6l', 'lora', 4, 2048, 'no'), ('bert-large-8l', 'full', 32, 512, 'no')]
+
+# model, precision, batches
+LARGE = [('resnet18', 'amp', (512,)), ('resnet34', 'amp', (512,)), ('resnet50', 'amp', (128, 256)), ('resnet50', 'fp32', (128,)),
+         ('resnet50', 'bf16', (256,)), ('resnet101', 'amp', (128, 256)), ('resnet101', 'fp32', (64,)), ('resnet152', 'amp', (256,)),
+         ('vit_b_16', 'amp', (128, 256)), ('vit_b_16', 'fp32', (128,)), ('vit_b_16', 'bf16', (256,)), ('vit_b_32', 'amp', (512,)),
+         ('vit_l_16', 'amp', (64, 128)), ('vit_l_16', 'fp32', (32,)), ('vit_l_32', 'amp', (256,)), ('vit_h_14', 'amp', (32,)),
+         ('swin_t', 'amp', (128, 256)), ('swin_t', 'fp32', (64,)), ('swin_s', 'amp', (128,)), ('swin_b', 'amp', (128,)), ('swin_b', 'bf16', (128,)),
+         ('convnext_tiny', 'amp', (128, 256)), ('convnext_tiny', 'fp32', (64,)), ('convnext_small', 'amp', (128,)), ('convnext_base', 'amp', (128,)),
+         ('convnext_base', 'bf16', (128,)), ('convnext_large', 'amp', (64,)), ('efficientnet_b0', 'amp', (256, 512)), ('efficientnet_b0', 'fp32', (128,)),
+         ('efficientnet_b0', 'bf16', (512,)), ('efficientnet_b1', 'amp', (256,)), ('efficientnet_b2', 'amp', (256,)), ('efficientnet_b4', 'amp', (128,)),
+         ('efficientnet_b5', 'amp', (128,)), ('efficientnet_b7', 'amp', (64,))]
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FIXTURES = ROOT / 'tests' / 'fixtures' / 'memory'
@@ -198,21 +209,24 @@ def vision_case(row):
     batch = int(row['batch'])
     convolutional = not row['model'].startswith(('vit', 'swin'))
     layout = torch.channels_last if convolutional else torch.contiguous_format
-    model = getattr(torchvision.models, row['model'])().to(GPU, memory_format=layout)
-    images = torch.randn(batch, 3, 224, 224, device=GPU).to(memory_format=layout)
+    mode = row.get('mode', 'amp')
+    dtype = torch.bfloat16 if mode == 'bf16' else torch.float32
+    model = getattr(torchvision.models, row['model'])().to(GPU, dtype, memory_format=layout)
+    images = torch.randn(batch, 3, 224, 224, device=GPU, dtype=dtype).to(memory_format=layout)
     labels = torch.zeros(batch, dtype=torch.long, device=GPU)
     optimizer = (torch.optim.SGD(model.parameters(), lr=1e-3, momentum=0.9) if row['optimizer'] == 'sgd-momentum'
                  else torch.optim.AdamW(model.parameters(), lr=1e-5))
 
     def step():
-        with torch.autocast(GPU, torch.bfloat16):
+        with torch.autocast(GPU, torch.bfloat16, enabled=mode == 'amp'):
             loss = torch.nn.functional.cross_entropy(model(images), labels)
         loss.backward()
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
     result = {'step_ms': timed(step, seconds=0.7)}
-    model = model.eval().to(torch.bfloat16)
-    images = images.to(torch.bfloat16)
+    served = torch.float32 if mode == 'fp32' else torch.bfloat16
+    model = model.eval().to(served)
+    images = images.to(served)
     with torch.inference_mode():
         result['eager_ms'] = timed(lambda: model(images), seconds=0.3)
         result['graph_ms'] = in_graph(lambda: model(images))
@@ -234,6 +248,9 @@ def cases(kind):
         return read(FIXTURES / 'h200-training.csv'), train_case
     if kind == 'vision':
         return read(FIXTURES / 'h200-vision.csv'), vision_case
+    if kind == 'large':
+        return [{'model': name, 'mode': mode, 'batch': str(b), 'optimizer': 'sgd-momentum' if name.startswith('resnet') else ''}
+                for name, mode, batches in LARGE for b in batches], vision_case
     if kind in ('mixtures', 'compile'):
         names = ('model', 'mode', 'batch', 'sequence', 'checkpoint')
         rows = COMPILED if kind == 'compile' else MIXTURES
@@ -246,7 +263,7 @@ def cases(kind):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument('kind', choices=['train', 'vision', 'prefill', 'mixtures', 'compile'])
+    parser.add_argument('kind', choices=['train', 'vision', 'large', 'prefill', 'mixtures', 'compile'])
     parser.add_argument('out')
     parser.add_argument('--model', default='', help='only models whose name holds this')
     parser.add_argument('--seconds', type=float, default=1e9, help='start no case after so long')

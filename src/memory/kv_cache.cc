@@ -42,10 +42,14 @@ model::Precision kv_format(const model::Job& job, bool narrow) {
   return narrow && (job.stack == Stack::kVllm || job.stack == Stack::kTrtLlm) ? Precision::kFp8 : Precision::kBf16;
 }
 
+bool keeps_narrow(const model::Job& job, bool narrow, bool four_bits) {
+  return narrow || (four_bits && job.stack == model::Stack::kTrtLlm);
+}
+
 Bytes kv_sequence_bytes(const model::ModelShape& model, std::int64_t tokens, const KvLayout& layout) {
   const LayerKinds layers = layers_on_a_stage(model, layout.pipeline);
   const auto all = static_cast<double>(tokens);
-  const double window = std::min(all, static_cast<double>(model.sliding_window));
+  const double window = layout.whole_windows ? all : std::min(all, static_cast<double>(model.sliding_window));
   const double held = layers.full * in_pages(all, layout.page) + layers.windowed * in_pages(window, layout.page);
   // Recurrent layers keep the same state for every length, divided like the heads.
   const double state = static_cast<double>(model.state_bytes) / (layout.tensor * layout.pipeline);

@@ -26,19 +26,20 @@ struct Engine {
   std::int64_t sequences;       // whose logits are held at once, in fp32
   Bytes graphs;                 // CUDA graphs, outside the share
   enum Rule { kShareOfGpu, kShareOfFree, kNoBudget } rule;
+  bool whole_windows = false;  // as in KvLayout
 };
 
 // vLLM 0.10+ (V1): gpu_memory_utilization of the whole GPU less everything that is not cache, blocks of 16, 8,192
 // batched tokens, 256 sequences. SGLang: mem_fraction_static of the GPU for weights and cache, tokens one by one.
-// TensorRT-LLM: free_gpu_memory_fraction of what is left after the engine is loaded, blocks of 32. All keep no more
-// than the window of layers that have one: in 16 bits the 256 requests of 9,216 tokens that gpt-oss-120b served on one
-// B200 without a queue (serving-moe.csv) fit no other way. Hugging Face generate: no budget, the cache grows with the
-// batch.
+// TensorRT-LLM: free_gpu_memory_fraction of what is left after the engine is loaded, blocks of 32; unless
+// max_attention_window is set, layers with a window keep all tokens (throughput of gpt-oss on Hopper, whose cache has
+// 16 bits, asks for half the requests in flight that windows would allow). The others keep no more than the window.
+// Hugging Face generate: no budget, the cache grows with the batch.
 const Engine& engine_of(Stack stack) {
   static const Engine kEngines[] = {
       {Stack::kVllm, 16, 8192, 256, mib(600), Engine::kShareOfGpu},
       {Stack::kSglang, 1, 8192, 256, mib(900), Engine::kShareOfGpu},
-      {Stack::kTrtLlm, 32, 8192, 256, mib(400), Engine::kShareOfFree},
+      {Stack::kTrtLlm, 32, 8192, 256, mib(400), Engine::kShareOfFree, true},
       {Stack::kHf, 1, 0, 0, Bytes{}, Engine::kNoBudget},
   };
   for (const Engine& engine : kEngines) {
@@ -98,10 +99,12 @@ MemoryNeed estimate_serving(const ModelShape& model, const Job& job, const catal
   const Engine& engine = engine_of(job.stack);
   const model::ServeSettings& serve = job.serve;
   KvLayout layout;
-  layout.format = kv_format(job, model.narrow_cache);
+  const bool four_bits = gpu != nullptr && gpu->peak(catalog::NumberFormat::kFp4).supported;
+  layout.format = kv_format(job, keeps_narrow(job, model.narrow_cache, four_bits));
   layout.tensor = job.parallel.attention_tensor();
   layout.pipeline = job.parallel.pipeline;
   layout.page = engine.page;
+  layout.whole_windows = engine.whole_windows;
 
   MemoryNeed need;
   const std::int64_t context = serve.isl + serve.osl;

@@ -71,7 +71,8 @@ ServedFormats served_formats(bool mixture, Precision checkpoint, Precision asked
   ServedFormats formats{asked, asked};
   if (!mixture) return formats;
   if (asked == Precision::kFp4) formats.dense = Precision::kBf16;
-  if (asked == Precision::kFp8 && checkpoint == Precision::kFp4) formats.experts = Precision::kFp4;
+  // Nobody publishes such a mixture in fp8: engines that say so keep what is published.
+  if (asked == Precision::kFp8 && checkpoint == Precision::kFp4) formats = {Precision::kBf16, Precision::kFp4};
   return formats;
 }
 

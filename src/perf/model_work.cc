@@ -230,7 +230,11 @@ void read_sizes(const ModelShape& shape, ModelWork& work) {
   for (const Weight& weight : shape.weights) {
     if (!weight.linear || weight.stacked || weight.role == WeightRole::kHead) continue;
     const double width = static_cast<double>((weight.rows + weight.cols) * weight.copies);
-    (weight.role == WeightRole::kAttention ? work.lora_width_attention : work.lora_width_other) += width;
+    const bool routed = weight.role == WeightRole::kExpert && shape.experts && shape.experts->count > 0;
+    const double passed = routed ? static_cast<double>(shape.experts->per_token) / shape.experts->count : 1.0;
+    const bool attention = weight.role == WeightRole::kAttention;
+    (attention ? work.lora_width_attention : work.lora_width_other) += width;
+    (attention ? work.lora_passed_attention : work.lora_passed_other) += width * passed;
   }
 }
 

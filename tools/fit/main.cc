@@ -9,6 +9,7 @@
 //   fit ROOT --quick [FILE]       the same without the left-out fits
 //   fit ROOT --runs               which runs every stack was fitted on, as rows of data/stacks.csv
 //   fit ROOT --by-model           with either: the same figures of each model, on the screen
+//   fit ROOT --rows               every row with its error in percent, as CSV
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -28,7 +29,8 @@ using namespace rightsize;
 struct Options {
   std::string root = ".", out;
   std::vector<std::string> stages;
-  bool take = false, dry = false, validate = false, quick = false, record = false, by_model = false, runs = false;
+  bool take = false, dry = false, validate = false, quick = false, record = false, by_model = false, runs = false,
+       rows = false;
 };
 
 Options options_of(int count, char** words) {
@@ -40,6 +42,8 @@ Options options_of(int count, char** words) {
       options.take = true;
     else if (word == "--runs")
       options.runs = true;
+    else if (word == "--rows")
+      options.rows = true;
     else if (word == "--by-model")
       options.by_model = true;
     else if (word == "--dry")
@@ -71,6 +75,11 @@ Checked<> run(const Options& options) {
   if (options.runs) {
     RIGHTSIZE_TRY(const perf::Constants constants, table.constants());
     std::fputs(fit::measured_rows(stages, *measurements, constants).c_str(), stdout);
+    return {};
+  }
+  if (options.rows) {
+    RIGHTSIZE_TRY(const perf::Constants constants, table.constants());
+    std::fputs(fit::each_row(stages, *measurements, constants).c_str(), stdout);
     return {};
   }
   if (options.validate || options.quick) {

@@ -26,7 +26,8 @@ std::optional<WeightFormat> format_of(std::string_view name) {
   if (name == "bf16") return WeightFormat::kHalf;
   if (name == "fp8" || name == "fp8-block") return WeightFormat::kFp8;
   if (name == "fp4" || name == "fp4-fp8") return WeightFormat::kFp4;
-  if (name == "int4" || name == "int4-mx") return WeightFormat::kInt4;
+  if (name == "int4") return WeightFormat::kInt4;
+  if (name == "int4-mx") return WeightFormat::kMx4;
   return std::nullopt;
 }
 

@@ -311,4 +311,19 @@ std::string measured_rows(const std::vector<Stage>& stages, const Measurements& 
   return text;
 }
 
+std::string each_row(const std::vector<Stage>& stages, const Measurements& measurements,
+                     const perf::Constants& constants) {
+  std::string text;
+  for (const Stage& stage : stages) {
+    for (const Outcome& outcome : evaluate(stage, rows_of(stage, measurements, constants), constants)) {
+      text += fmt::format("{},{},{:+.1f},{}", stage.name, outcome.metric, 100 * (std::exp(outcome.log_error) - 1),
+                          outcome.inside ? "inside" : "outside");
+      for (const std::string& column : outcome.row->csv->header())
+        text += fmt::format(",{}", outcome.row->cell(column));
+      text += '\n';
+    }
+  }
+  return text;
+}
+
 }  // namespace rightsize::fit

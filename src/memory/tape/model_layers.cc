@@ -242,10 +242,19 @@ Tensor ModelRun::route(const Frame& frame, const model::ExpertsOp& how, Tensor g
   const Count rows = plan_.rows(), routed = rows * how.per_token;
   const Count width = how.hidden, inner = how.intermediate / plan_.tensor, sides = how.gated ? 2 : 1;
   const std::uint8_t entry_width = x.width;
+  // peft merges adapters into stacked experts; other trainers run them beside the experts' own products.
+  const bool merges = plan_.stack == model::Stack::kHf;
   auto weight_of = [&](const Linear& linear) {
     Tensor weight = parameter(linear.weight);
-    if (linear.adapter_a < 0) return weight;
+    if (linear.adapter_a < 0 || !merges) return weight;
     return merged_adapter(std::move(weight), parameter(linear.adapter_a), parameter(linear.adapter_b));
+  };
+  auto grouped = [&](Tensor selected, const Linear& linear, Tensor weight, Count n) {
+    if (linear.adapter_a < 0 || merges) return grouped_product(std::move(selected), std::move(weight), n);
+    Tensor y = grouped_product(selected, std::move(weight), n);
+    Tensor z = grouped_product(std::move(selected), parameter(linear.adapter_a), routed * plan_.lora_rank);
+    z = grouped_product(std::move(z), parameter(linear.adapter_b), n);
+    return add(std::move(y), multiply_constant(std::move(z)));
   };
   Op activation;
   activation.activation = how.activation;
@@ -268,7 +277,7 @@ Tensor ModelRun::route(const Frame& frame, const model::ExpertsOp& how, Tensor g
   Tensor shares = index(chosen, routed, order);
   Tensor counts = recorder_.make(routed, kSingle), offsets = recorder_.make(how.count, kSingle);
   Tensor unused = recorder_.make(routed, kByte);
-  Tensor u = grouped_product(std::move(selected), std::move(in_weight), routed * sides * inner);
+  Tensor u = grouped(std::move(selected), linear_of(frame, how.in), std::move(in_weight), routed * sides * inner);
   u = masked_fill(std::move(u), unused);
   auto add_bias = [&](Tensor y, const Linear& linear) {
     const Count n = y.elements;
@@ -293,7 +302,7 @@ Tensor ModelRun::route(const Frame& frame, const model::ExpertsOp& how, Tensor g
     up.reset();
     u = std::move(product);
   }
-  u = grouped_product(std::move(u), std::move(out_weight), routed * width);
+  u = grouped(std::move(u), linear_of(frame, how.out), std::move(out_weight), routed * width);
   u = masked_fill(std::move(u), unused);
   u = add_bias(std::move(u), linear_of(frame, how.out));
   Tensor weighted = multiply(u, shares);

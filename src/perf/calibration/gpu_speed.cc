@@ -177,8 +177,9 @@ void fill_missing_experts(GpuSpeed& speed) {
     speed.experts[i] = speed.matmul[i];
     speed.experts[i].bandwidth = std::min(kStreaming, speed.matmul[i].bandwidth);
   }
-  MatmulCurve& narrow = speed.experts.back();
+  MatmulCurve& narrow = speed.experts[kIntegerExperts];
   if (!(narrow.rate > 0)) narrow = speed.experts[static_cast<std::size_t>(MatmulFormat::kHalf)];
+  if (!(speed.experts[kMxExperts].rate > 0)) speed.experts[kMxExperts] = narrow;
 }
 
 // Formats the sibling was not measured in take the middle of those that were, scaled alike.

@@ -59,6 +59,7 @@ constexpr Field<EngineConstants> kEngineFields[] = {
     RIGHTSIZE_FIELD(EngineConstants, pipeline_request),     RIGHTSIZE_FIELD(EngineConstants, graph_batch),
     RIGHTSIZE_FIELD(EngineConstants, graphless_layer),      RIGHTSIZE_FIELD(EngineConstants, request_overhead),
     RIGHTSIZE_FIELD(EngineConstants, prefill_wait),         RIGHTSIZE_FIELD(EngineConstants, burst_wait),
+    RIGHTSIZE_FIELD(EngineConstants, group_wait),           RIGHTSIZE_FIELD(EngineConstants, host_power),
     RIGHTSIZE_FIELD(EngineConstants, transfer_overhead),    RIGHTSIZE_FIELD(EngineConstants, fp8_kv),
     RIGHTSIZE_FIELD(EngineConstants, length_share),         RIGHTSIZE_FIELD(EngineConstants, reserve_share),
     RIGHTSIZE_FIELD(EngineConstants, tpot_width),           RIGHTSIZE_FIELD(EngineConstants, ttft_width),
@@ -120,7 +121,8 @@ constexpr Field<EagerConstants> kEagerFields[] = {RIGHTSIZE_FIELD(EagerConstants
                                                   RIGHTSIZE_FIELD(EagerConstants, decode_repeat_bandwidth),
                                                   RIGHTSIZE_FIELD(EagerConstants, decode_attention_bandwidth),
                                                   RIGHTSIZE_FIELD(EagerConstants, decode_kernel),
-                                                  RIGHTSIZE_FIELD(EagerConstants, encoder_graph),
+                                                  RIGHTSIZE_FIELD(EagerConstants, fp32_batched),
+                                                  RIGHTSIZE_FIELD(EagerConstants, fp32_attention),
                                                   RIGHTSIZE_FIELD(EagerConstants, train_gpu_width),
                                                   RIGHTSIZE_FIELD(EagerConstants, train_host_width),
                                                   RIGHTSIZE_FIELD(EagerConstants, prefill_gpu_width),
@@ -154,6 +156,13 @@ constexpr Field<VisionConstants> kVisionFields[] = {RIGHTSIZE_FIELD(VisionConsta
                                                     RIGHTSIZE_FIELD(VisionConstants, host_overlap),
                                                     RIGHTSIZE_FIELD(VisionConstants, network_overlap),
                                                     RIGHTSIZE_FIELD(VisionConstants, bandwidth),
+                                                    RIGHTSIZE_FIELD(VisionConstants, train_traffic),
+                                                    RIGHTSIZE_FIELD(VisionConstants, gradient_traffic),
+                                                    RIGHTSIZE_FIELD(VisionConstants, norm_bytes),
+                                                    RIGHTSIZE_FIELD(VisionConstants, batch_norm),
+                                                    RIGHTSIZE_FIELD(VisionConstants, batch_statistics),
+                                                    RIGHTSIZE_FIELD(VisionConstants, fp32_rate),
+                                                    RIGHTSIZE_FIELD(VisionConstants, fp32_attention),
                                                     RIGHTSIZE_FIELD(VisionConstants, conv_depth),
                                                     RIGHTSIZE_FIELD(VisionConstants, conv_width),
                                                     RIGHTSIZE_FIELD(VisionConstants, conv_occupancy),
@@ -246,7 +255,7 @@ MatmulCurve read_matmul(FactReader& reader, const FactRow& row) {
 
 // "matmul-fp8", "experts-int4": the curve of that name.
 MatmulCurve* matmul_of(std::string_view kernel, MeasuredGpu& gpu) {
-  static constexpr std::string_view kFormats[kExpertFormats] = {"bf16", "fp8", "fp4", "int4"};
+  static constexpr std::string_view kFormats[kExpertFormats] = {"bf16", "fp8", "fp4", "int4", "mxfp4"};
   const bool experts = kernel.starts_with("experts-");
   if (!experts && !kernel.starts_with("matmul-")) return nullptr;
   const auto format = std::find(std::begin(kFormats), std::end(kFormats), kernel.substr(kernel.find('-') + 1));

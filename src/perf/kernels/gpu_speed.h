@@ -54,8 +54,10 @@ struct LinkCurve {
 enum class MatmulFormat { kHalf, kFp8, kFp4 };
 inline constexpr int kMatmulFormats = 3;
 
-// Grouped products have one curve more: engines run 4-bit experts over 16-bit arithmetic by kernels of their own.
-inline constexpr int kExpertFormats = kMatmulFormats + 1;
+// Grouped products have two curves more: engines run 4-bit experts over 16-bit arithmetic by kernels of their own, one
+// kind for integers (AWQ, GPTQ), another for MXFP4 where the GPU has no such arithmetic.
+inline constexpr int kExpertFormats = kMatmulFormats + 2;
+inline constexpr std::size_t kIntegerExperts = kMatmulFormats, kMxExperts = kMatmulFormats + 1;
 using ExpertCurves = std::array<MatmulCurve, kExpertFormats>;
 
 enum class Collective { kAllReduce, kAllGather, kReduceScatter, kAllToAll };

@@ -27,6 +27,7 @@ ElementBytes element_bytes(WeightFormat format) {
     case WeightFormat::kInt8:
       return {1, 2, 2};
     case WeightFormat::kInt4:
+    case WeightFormat::kMx4:
       return {0.53, 2, 2};
     case WeightFormat::kFp32:
       return {4, 4, 4};
@@ -83,8 +84,9 @@ OpTime matmul_time(const GpuSpeed& gpu, const Matmul& size, WeightFormat format,
 OpTime grouped_matmul_time(const GpuSpeed& gpu, double groups, const Matmul& each, WeightFormat format, double rate) {
   constexpr double kRows = 16;
   const Pipe pipe = pipe_of(gpu, format);
-  const std::size_t kind =
-      format == WeightFormat::kInt4 ? kExpertFormats - 1 : static_cast<std::size_t>(pipe.curve - gpu.matmul.data());
+  const std::size_t kind = format == WeightFormat::kInt4  ? kIntegerExperts
+                           : format == WeightFormat::kMx4 ? kMxExperts
+                                                          : static_cast<std::size_t>(pipe.curve - gpu.matmul.data());
   const MatmulCurve& curve = gpu.experts[kind];
   const Matmul padded{std::max(kRows, each.m), each.n, each.k};
   OpTime op = product_time(gpu, pipe, curve, element_bytes(format), groups, padded, rate);

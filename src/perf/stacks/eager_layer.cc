@@ -203,7 +203,7 @@ class EagerWalk {
     a.value_dim = static_cast<double>(how.value_dim);
     a.causal = how.causal;
     a.sinks = how.sinks;
-    if (how.kernel == AttentionOp::Kernel::kMath) return ops_.math_attention(a);
+    if (how.kernel == AttentionOp::Kernel::kMath || mode_.captured) return ops_.math_attention(a);
     if (op.written >= 0) return walk(work_.written[static_cast<std::size_t>(op.written)]);
     if (mode_.eager_scores) return ops_.eager_attention(a);
     // Beyond its window a layer gets an additive mask, as do ALiBi and grouped falcons.

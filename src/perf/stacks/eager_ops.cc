@@ -153,11 +153,12 @@ void EagerOps::flash_attention(const EagerAttention& a) {
   if (mode_.compiled) rate *= c_.compiled_attention;
   if (a.head_dim > 128) rate *= c_.attention_wide_head;
   const double waves = 1.0 + c_.attention_occupancy * gpu_.sms / (a.batch * a.heads * std::ceil(a.sequence / kBlock));
-  cost_.forward.attention += work / (gpu_.half * rate) * waves + microseconds(4);
+  const FlopsPerSecond reached = mode_.full32 ? gpu_.fp32 * c_.fp32_attention : gpu_.half * rate;
+  cost_.forward.attention += work / reached * waves + microseconds(4);
   cost_.forward.kernels += 1;
   cost_.views += 8;
   if (mode_.gradients) {
-    cost_.backward.attention += work * 2.5 / (gpu_.half * rate * c_.attention_backward) * waves + microseconds(8);
+    cost_.backward.attention += work * 2.5 / (reached * c_.attention_backward) * waves + microseconds(8);
     backward_bytes(rows * a.heads * a.head_dim * 12, 3);
   }
   if (a.masked && a.kv_heads != a.heads) pass(2 * rows * a.heads * a.head_dim, 4, 4, 2, 2);
@@ -186,8 +187,8 @@ void EagerOps::eager_attention(const EagerAttention& a) {
 void EagerOps::math_attention(const EagerAttention& a) {
   const double rows = a.batch * a.sequence;
   const Flops work = flop(4.0 * a.scores() * a.head_dim);
-  cost_.forward.attention += work / (gpu_.fp32 * c_.fp32_rate);
-  if (mode_.gradients) cost_.backward.attention += work * 2.0 / (gpu_.fp32 * c_.fp32_rate);
+  cost_.forward.attention += work / (gpu_.fp32 * c_.fp32_batched);
+  if (mode_.gradients) cost_.backward.attention += work * 2.0 / (gpu_.fp32 * c_.fp32_batched);
   pass(rows * a.heads * a.head_dim * 3, 6, 6, 3, 3);
   pass(rows * a.heads * a.head_dim * 2, 8, 8, 4, 4);
   pass(a.scores(), c_.math_scores_forward, c_.math_scores_backward, 8, 8);

@@ -49,6 +49,13 @@ double trained_parameters(const ModelWork& work, const Job& job) {
   return job.train.lora_rank * width;
 }
 
+double adapter_bytes(const ModelWork& work, const Job& job) {
+  if (job.train.method == Method::kFull) return 0;
+  constexpr double kBytes = 12;
+  const bool all = job.train.lora_targets == model::LoraTargets::kAllLinear;
+  return kBytes * (work.lora_passed_attention + (all ? work.lora_passed_other : 0));
+}
+
 ShardGroup replicas_of(const Job& job) {
   const model::Parallelism& p = job.parallel;
   return {p.data(), p.tensor * p.context};
@@ -124,7 +131,7 @@ WeightFormat weight_format(Precision precision, const GpuSpeed& gpu) {
     case Precision::kFp8:
       return gpu.has_fp8 ? WeightFormat::kFp8 : WeightFormat::kInt8;
     case Precision::kFp4:
-      return gpu.has_fp4 ? WeightFormat::kFp4 : WeightFormat::kInt4;
+      return gpu.has_fp4 ? WeightFormat::kFp4 : WeightFormat::kMx4;
     case Precision::kInt8:
       return WeightFormat::kInt8;
     case Precision::kInt4:

@@ -33,6 +33,11 @@ double optimizer_bytes(const model::Job& job, bool half_precision);
 // Trained parameters: all, or the adapters.
 double trained_parameters(const ModelWork& work, const model::Job& job);
 
+// What the adapters of a training stack with fused kernels move for a token, in all layers and both directions. Their
+// products are too thin to count: input read, result written and added (some 4 bytes a width) forward, twice that
+// backward. Judgement: no run behind the constants tells it apart.
+double adapter_bytes(const ModelWork& work, const model::Job& job);
+
 // The time gradients and sharded parameters take to move: in every forward and backward pass, and once a step.
 struct DataParallel {
   Seconds each_pass, once;

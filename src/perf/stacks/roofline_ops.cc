@@ -80,7 +80,8 @@ std::vector<RooflineOp> roofline_ops(const ModelWork& work, const Job& job, cons
   } else if (job.precision == model::Precision::kFp8) {
     layout.format = layout.experts = weight_format(job.precision, gpu);
   }
-  layout.kv_bytes = memory::bytes_per_element(kv_format(job, work.narrow_cache));
+  layout.kv_bytes =
+      memory::bytes_per_element(kv_format(job, memory::keeps_narrow(job, work.narrow_cache, gpu.has_fp4)));
   const double rows = batch * new_tokens, t = layout.attention_tensor();
   OpCollector ops;
   for (const LayerWork& layer : work.kinds) {

@@ -14,8 +14,9 @@ using model::JobKind;
 
 constexpr double kOverlap = 6.0;
 
-EagerMode inference_mode() {
+EagerMode inference_mode(const Job& job) {
   EagerMode mode;
+  mode.full32 = job.precision == model::Precision::kFp32;
   mode.gradients = false;
   mode.weights = false;
   return mode;
@@ -27,14 +28,13 @@ struct Pass {
 };
 
 // All layers over batch x sequence, with the cache written.
-Pass forward_layers(const EagerConstants& c, const ModelWork& work, const GpuSpeed& gpu, const EagerBatch& batch,
-                    bool cache) {
-  const EagerMode mode = inference_mode();
+Pass forward_layers(const EagerConstants& c, const ModelWork& work, const GpuSpeed& gpu, const EagerMode& mode,
+                    const EagerBatch& batch, bool cache) {
   Pass pass;
   auto add = [&](const EagerCost& cost, double count) {
     pass.matmul += cost.forward.matmul * count;
     pass.attention += cost.forward.attention * count;
-    pass.elementwise += traffic_time(gpu, cost.forward.traffic, c.forward_bandwidth) * count;
+    pass.elementwise += traffic_time(gpu, cost.forward.traffic * mode.traffic_factor(), c.forward_bandwidth) * count;
     pass.launches += c.kernel_launch * (cost.forward.kernels * count);
     pass.host += (c.host_infer * (cost.forward.kernels + c.view_cost * cost.views) + c.host_infer_layer) * count;
   };
@@ -57,10 +57,12 @@ void finish(Pass& pass) {
 }
 
 // Only the last token's logits are computed by generate(); a masked-language head computes all, after its transform.
-Seconds output_time(const EagerConstants& c, const ModelWork& work, const GpuSpeed& gpu, const EagerBatch& batch) {
-  const double rate = c.matmul_rate * gpu.rate_scale;
+Seconds output_time(const EagerConstants& c, const ModelWork& work, const GpuSpeed& gpu, const EagerMode& mode,
+                    const EagerBatch& batch) {
+  const double rate = mode.full32 ? c.fp32_rate : c.matmul_rate * gpu.rate_scale;
+  const WeightFormat format = mode.full32 ? WeightFormat::kFp32 : WeightFormat::kHalf;
   const double h = work.hidden;
-  auto product = [&](double rows, double n) { return matmul_time(gpu, {rows, n, h}, WeightFormat::kHalf, rate).time; };
+  auto product = [&](double rows, double n) { return matmul_time(gpu, {rows, n, h}, format, rate).time; };
   switch (work.head) {
     case OutputHead::kLanguageModel:
       return product(batch.batch, work.vocabulary);
@@ -81,9 +83,9 @@ struct Decode {
   Seconds total() const { return matmul + attention + launches; }
 };
 
-Decode graph_decode(const EagerConstants& c, const ModelWork& work, const GpuSpeed& gpu, double batch, double context) {
+Decode graph_decode(const EagerConstants& c, const ModelWork& work, const GpuSpeed& gpu, const EagerMode& mode,
+                    double batch, double context) {
   Decode decode;
-  const EagerMode mode = inference_mode();
   double kernels = 0;
   for (const LayerWork& layer : work.kinds) {
     if (layer.encoder) continue;
@@ -93,7 +95,7 @@ Decode graph_decode(const EagerConstants& c, const ModelWork& work, const GpuSpe
     for (int number : layer.attentions) {
       const model::AttentionOp& a = work.attentions[static_cast<std::size_t>(number)];
       const double tokens = a.key_tokens > 0 ? static_cast<double>(a.key_tokens) : context;
-      const double elements = 2 * batch * tokens * static_cast<double>(a.heads * a.head_dim);
+      const double elements = 2 * batch * tokens * static_cast<double>(a.heads * a.head_dim) * mode.traffic_factor();
       Seconds time = traffic_time(gpu, bytes(2 * elements), c.decode_attention_bandwidth);
       if (a.kv_heads != a.heads) {
         const double share = static_cast<double>(a.kv_heads) / static_cast<double>(a.heads);
@@ -107,7 +109,9 @@ Decode graph_decode(const EagerConstants& c, const ModelWork& work, const GpuSpe
     }
   }
   decode.launches = c.decode_kernel * kernels;
-  decode.matmul += matmul_time(gpu, {batch, work.vocabulary, work.hidden}, WeightFormat::kHalf).time;
+  decode.matmul += mode.full32
+                       ? matmul_time(gpu, {batch, work.vocabulary, work.hidden}, WeightFormat::kFp32, c.fp32_rate).time
+                       : matmul_time(gpu, {batch, work.vocabulary, work.hidden}, WeightFormat::kHalf).time;
   return decode;
 }
 
@@ -121,18 +125,19 @@ Result<ServeEstimate> serve_eager(const Constants& constants, const ModelWork& w
   const Calibration& own = calibration_of(gpu, slot, JobKind::kServe);
   const double batch = static_cast<double>(std::max(job.batch, job.serve.concurrency));
   const EagerBatch prompt{batch, static_cast<double>(job.serve.isl)};
-  Pass pass = forward_layers(c, work, gpu, prompt, true);
-  pass.matmul += output_time(c, work, gpu, prompt);
+  const EagerMode mode = inference_mode(job);
+  Pass pass = forward_layers(c, work, gpu, mode, prompt, true);
+  pass.matmul += output_time(c, work, gpu, mode, prompt);
   finish(pass);
   const Seconds device = pass.device * own.prefill, host = pass.host * own.host;
 
   ServeEstimate estimate;
   estimate.prefill = soft_max(device, host, kOverlap);
-  const Decode decode = graph_decode(c, work, gpu, batch, static_cast<double>(job.serve.isl));
+  const Decode decode = graph_decode(c, work, gpu, mode, batch, static_cast<double>(job.serve.isl));
   estimate.decode_step = decode.total() * own.device;
   estimate.ttft = estimate.prefill;
   const double answer = std::max<double>(1.0, static_cast<double>(job.serve.osl));
-  const Decode middle = graph_decode(c, work, gpu, batch, static_cast<double>(job.serve.isl) + answer / 2);
+  const Decode middle = graph_decode(c, work, gpu, mode, batch, static_cast<double>(job.serve.isl) + answer / 2);
   estimate.tpot = middle.total() * own.device;
   estimate.running = batch;
   estimate.max_concurrency = load.kv_tokens / (static_cast<double>(job.serve.isl) + answer);
@@ -167,22 +172,29 @@ BatchEstimate batch_eager(const EagerConstants& c, const ModelWork& work, const 
   const int slot = slot_of(model::Stack::kHf);
   const Calibration& own = calibration_of(gpu, slot, JobKind::kServe);
   const EagerBatch batch{static_cast<double>(job.batch), static_cast<double>(job.sequence)};
-  Pass pass = forward_layers(c, work, gpu, batch, false);
-  pass.matmul += output_time(c, work, gpu, batch);
-  finish(pass);
+  EagerMode mode = inference_mode(job);
+  auto passed = [&] {
+    Pass pass = forward_layers(c, work, gpu, mode, batch, false);
+    pass.matmul += output_time(c, work, gpu, mode, batch);
+    finish(pass);
+    return pass;
+  };
+  const Pass pass = passed();
   BatchEstimate estimate;
   estimate.device = pass.device * own.device;
   estimate.host = pass.host * own.host;
-  // A CUDA graph frees the encoder from the host but, as measured, doubles its GPU time.
+  // A CUDA graph frees the encoder from the host. While it is captured transformers cannot see that a mask hides
+  // nothing and passes it on, and with a mask PyTorch computes attention in pieces.
   const Seconds eager = soft_max(estimate.device, estimate.host, kOverlap);
-  const Seconds graph = estimate.device * c.encoder_graph;
+  mode.captured = true;
+  const Seconds graph = passed().device * own.device;
   estimate.batch = std::min(eager, graph);
   estimate.parts.push_back({"matrix products", pass.matmul * own.device});
   estimate.parts.push_back({"attention", pass.attention * own.device});
   estimate.parts.push_back({"elementwise", pass.elementwise * own.device});
   estimate.parts.push_back({"kernel launches", pass.launches * own.device});
-  estimate.parts.push_back(
-      {eager < graph ? "waiting for the host" : "overhead of the CUDA graph", estimate.batch - estimate.device});
+  estimate.parts.push_back({eager < graph ? "waiting for the host" : "attention in pieces in the CUDA graph",
+                            estimate.batch - estimate.device});
   estimate.bound = estimate.host > estimate.device       ? Bound::kHost
                    : pass.arithmetic > pass.device * 0.5 ? Bound::kCompute
                                                          : Bound::kMemory;

@@ -18,18 +18,45 @@ double station_time(double s, double requests, double z) {
   return 0.5 * (b + std::sqrt(b * b + 4 * s * z));
 }
 
+// The batch at which `served` of it, which grows with it, reaches `rate`, between 1 and `most`, which is enough: the
+// Illinois method in logarithms (Dowell and Jarratt 1971, BIT 11), to a few parts in ten thousand.
+template <typename Served>
+double batch_that_serves(const Served& served, double rate, double most) {
+  double low = 0, high = std::log(most);
+  double below = std::log(served(1.0) / rate), above = std::log(served(most) / rate);
+  if (below >= 0) return 1;
+  int side = 0;
+  for (int i = 0; i < 16 && high - low > 3e-4; ++i) {
+    const double at = high - above * (high - low) / (above - below);
+    const double value = std::log(served(std::exp(at)) / rate);
+    if (std::abs(value) < 1e-4) return std::exp(at);
+    if (value < 0) {
+      low = at, below = value;
+      if (side < 0) above /= 2;
+      side = -1;
+    } else {
+      high = at, above = value;
+      if (side > 0) below /= 2;
+      side = 1;
+    }
+  }
+  return std::exp(high);
+}
+
 }  // namespace
 
 // TPOT: the step, and the prefills of the others, each of which falls into this answer once, packed as they arrive.
-// TTFT: own prefill and first step.
+// TTFT: own prefill, in a pass with the step of the others. Groups of attention that start prompts together wait for
+// each other: a prompt finds the other groups without one.
 Latency arriving_at(const Replica& r, const Prefill& prefill, double running) {
   Latency l;
   l.step = decode_step(r, running);
   const double answer = answer_of(r);
   const double together = running * r.accepted / answer;  // prompts that arrive during a step
-  l.tpot = l.step.time / r.accepted +
-           prefill.each(together) * (r.c.prefill_interference * stage_share(r) * std::max(0.0, running - 1) / answer);
-  l.ttft = r.c.request_overhead + prefill.alone.time * r.c.prefill_wait + l.step.time;
+  l.tpot = l.step.time / r.accepted + prefill.beside(r, l.step, together) * (r.c.prefill_interference * stage_share(r) *
+                                                                             std::max(0.0, running - 1) / answer);
+  const double steps = 1 + r.c.group_wait * (1 - 1.0 / r.layout.attention);
+  l.ttft = r.c.request_overhead + prefill.beside(r, l.step, 1) * r.c.prefill_wait + l.step.time * steps;
   return l;
 }
 
@@ -42,8 +69,8 @@ Latency latency_at(const Replica& r, const Prefill& prefill, double running, dou
   return l;
 }
 
-// Little's law: requests in flight = rate x time in the system. Found by bisection on the batch; arrivals are Poisson,
-// so a new prompt finds another in prefill with the waiting of an M/G/1 queue (Pollaczek and Khinchine).
+// Little's law: requests in flight = rate x time in the system. Arrivals are Poisson, so a new prompt finds another in
+// prefill with the waiting of an M/G/1 queue (Pollaczek and Khinchine).
 OpenLoop open_loop(const Replica& r, const Prefill& prefill, double rate) {
   const double answer = answer_of(r);
   auto served = [&](double running) {
@@ -60,12 +87,7 @@ OpenLoop open_loop(const Replica& r, const Prefill& prefill, double rate) {
     loop.running = most;
     return loop;
   }
-  double low = std::log(1e-3), high = std::log(most);
-  for (int i = 0; i < 16; ++i) {  // to a few parts in ten thousand
-    const double middle = 0.5 * (low + high);
-    (served(std::exp(middle)) < rate ? low : high) = middle;
-  }
-  loop.running = std::max(1.0, std::exp(high));
+  loop.running = batch_that_serves(served, rate, most);
   loop.queue = prompt * (busy / (2 * (1 - busy)));
   return loop;
 }

@@ -39,7 +39,8 @@ EngineLayout layout_of(const EngineConstants& c, const ModelWork& work, const mo
   layout.expert = job.parallel.expert;
   layout.format = weight_format(formats.dense, gpu);
   layout.experts = weight_format(formats.experts, gpu);
-  layout.kv_bytes = memory::bytes_per_element(memory::kv_format(job, work.narrow_cache));
+  layout.kv_bytes =
+      memory::bytes_per_element(memory::kv_format(job, memory::keeps_narrow(job, work.narrow_cache, gpu.has_fp4)));
   layout.fp8_factor = c.fp8_kv;
   layout.evenness = c.routing_evenness;
   return layout;
@@ -95,7 +96,7 @@ Step decode_step(const Replica& r, double running) {
                  step.work.attention.time * r.c.decode_attention + step.work.all_reduce * r.c.decode_all_reduce +
                  step.work.elementwise * r.c.decode_elementwise + step.launches + guessing) *
                 r.own.device;
-  step.host = r.c.host_step + r.c.host_layer * r.work.layers + r.c.host_request * own;
+  step.host = r.c.host_step + r.c.host_layer * r.work.layers + r.c.host_request * std::pow(own, r.c.host_power);
   // The first stage's scheduler handles every request of every stage.
   step.host += r.c.pipeline_request * (running * (1 - 1 / r.pipeline));
   // Beyond the largest captured CUDA graph layers are launched one by one.
@@ -105,17 +106,42 @@ Step decode_step(const Replica& r, double running) {
   return step;
 }
 
-Seconds Prefill::each(double together) const {
+Seconds Prefill::share_of(double together, Seconds one, Seconds all) const {
   const double n = std::clamp(together, 1.0, most);
   const double share = most > 1 ? (n - 1) / (most - 1) : 0;
-  return (alone.time * (1 - share) + full * share) / n;
+  return (one * (1 - share) + all * share) / n;
+}
+
+namespace {
+
+// Products of decoded tokens and of prompts in one kernel: arithmetic adds up, weights are read once.
+Seconds saved(const OpTime& decode, double decode_factor, const OpTime& prompts, double prompt_factor) {
+  constexpr double kSharpness = 2;  // a choice, as in the walks over images
+  const Seconds sums = decode.compute * decode_factor, more = prompts.compute * prompt_factor;
+  const Seconds reads = decode.memory * decode_factor, again = prompts.memory * prompt_factor;
+  const Seconds apart = soft_max(sums, reads, kSharpness) + soft_max(more, again, kSharpness);
+  return apart - soft_max(sums + more, std::max(reads, again), kSharpness);
+}
+
+Seconds beyond(const Replica& r, const Step& decode, const Step& pass) {
+  const Seconds shared = saved(decode.work.matmul, r.c.decode_matmul, pass.work.matmul, r.c.prefill_matmul) +
+                         saved(decode.work.experts, r.c.decode_experts, pass.work.experts, r.c.prefill_experts) +
+                         pass.launches;
+  return std::max(pass.time - shared * r.own.prefill, Seconds{});
+}
+
+}  // namespace
+
+Seconds Prefill::beside(const Replica& r, const Step& decode, double together) const {
+  const Seconds one = beyond(r, decode, alone);
+  return share_of(together, one, most > 1 && together > 1 ? beyond(r, decode, full) : one);
 }
 
 Prefill prefill_of(const Replica& r) {
   Prefill prefill;
   prefill.alone = prefill_pass(r, 1);
   prefill.most = r.pass_prompts;
-  prefill.full = prefill.most > 1 ? prefill_pass(r, prefill.most).time : prefill.alone.time;
+  prefill.full = prefill.most > 1 ? prefill_pass(r, prefill.most) : prefill.alone;
   return prefill;
 }
 

@@ -40,12 +40,16 @@ Step decode_step(const Replica& r, double running);
 
 // The passes that prefill prompts: one prompt alone, and as many as fit. Between them time grows by a straight line.
 struct Prefill {
-  Step alone;
-  Seconds full;
+  Step alone, full;
   double most = 1;
 
   // Of each of `together` prompts that are there at once, packed into passes.
-  Seconds each(double together) const;
+  Seconds each(double together) const { return share_of(together, alone.time, full.time); }
+  // The same in passes that decode besides, beyond the time of such a step: weights are read once for both.
+  Seconds beside(const Replica& r, const Step& decode, double together) const;
+
+ private:
+  Seconds share_of(double together, Seconds one, Seconds all) const;
 };
 Prefill prefill_of(const Replica& r);
 

@@ -13,6 +13,7 @@ struct EngineConstants {
          prefill_elementwise = 1;
   Seconds layer_launch, expert_launch, step_launch;  // gaps between kernels, per layer, per layer of experts, per step
   Seconds host_step, host_layer, host_request;       // the scheduler's own time
+  double host_power = 1;                             // with which power of the requests host_request grows
   double routing_evenness = 0;                       // of the experts' popularity: the shape of its gamma distribution
   double pass_tokens = 8192;                         // prompts are packed and chunked into passes of so many tokens
   double prefill_interference = 0;                   // share of others' prefills that falls into this one's decode
@@ -23,6 +24,7 @@ struct EngineConstants {
   Seconds request_overhead;   // network, tokenizer, first scheduling
   double prefill_wait = 1;    // own prefill, seen from outside
   double burst_wait = 0;      // share of the running requests' prefills a new one waits for
+  double group_wait = 0;      // steps in which groups of attention wait for each other's prompts
   Seconds transfer_overhead;  // disaggregated: handing a request over, beside the bytes of its cache
   double fp8_kv = 0;          // overrides the GPU's factor; 0 keeps it
   double length_share = 1;    // mean length / nominal length
@@ -46,8 +48,9 @@ struct EagerConstants {
   Seconds kernel_launch;  // GPU time of a kernel beyond its bytes
   double attention_rate = 0, attention_backward = 1, attention_head_gamma = 0, attention_mask = 1;
   double attention_wide_head = 1, attention_occupancy = 0;
-  double fp32_rate = 0, fp32_expert_rate = 0;
-  double math_scores_forward = 0, math_scores_backward = 0;    // bytes per score, fp32 attention in pieces
+  double fp32_rate = 0, fp32_expert_rate = 0;                // of large products and of grouped ones
+  double fp32_batched = 0, fp32_attention = 0;               // of products of written-out attention, of fused attention
+  double math_scores_forward = 0, math_scores_backward = 0;  // bytes per score, fp32 attention in pieces
   double eager_scores_forward = 0, eager_scores_backward = 0;  // bytes per score, 16-bit attention in pieces
   double expert_rate = 1, merged_expert_bytes = 0;
   double sink_scores = 1, expert_bias_bytes = 0;  // of gpt-oss
@@ -69,7 +72,6 @@ struct EagerConstants {
   double compiled_width = 0;
   double decode_repeat_bandwidth = 0, decode_attention_bandwidth = 0;
   Seconds decode_kernel;
-  double encoder_graph = 1;
   double train_gpu_width = 0, train_host_width = 0, prefill_gpu_width = 0, prefill_host_width = 0;
 };
 
@@ -109,6 +111,10 @@ struct VisionConstants {
   double linear_rate = 0, attention_rate = 0, window_scores = 0, dropout = 1;
   double channels_last_copies = 1, channels_last_rate = 0, channels_last_weight_gradient = 1;
   double channels_last_depthwise = 1;
+  double train_traffic = 1, gradient_traffic = 1;  // elementwise time of training, each way, against the bytes
+  double norm_bytes = 0;                           // layer norms: bytes that would take as long as their arithmetic
+  double batch_norm = 1, batch_statistics = 0;     // batch norms against their bytes; bytes of 16-bit statistics
+  double fp32_rate = 0, fp32_attention = 0;        // shares of the fp32 peak
   Seconds kernel_launch, host_forward, host_infer, host_backward;
   double batched_rate = 0;  // products of attention within windows
   double optimizer_bandwidth = 0, optimizer_passes = 1;

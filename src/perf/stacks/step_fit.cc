@@ -7,6 +7,7 @@
 
 #include "perf/perf.h"
 #include "perf/stacks/engine_step.h"
+#include "perf/stacks/serve_replica.h"
 
 namespace rightsize::perf {
 namespace {
@@ -91,7 +92,10 @@ Result<StepFit> fit_engine_step(const Constants& constants, const ModelWork& wor
   StepFit fit;
   fit.base = seconds(factors(0)), fit.sequence = seconds(factors(1)), fit.context_token = seconds(factors(2));
   fit.experts = seconds(factors(3)), fit.expert_chance = chance, fit.expert_evenness = c.routing_evenness;
-  fit.prompt_token = alone.prefill * (c.prefill_wait / isl);
+  // Beside a step: its base reads the weights for prompts too.
+  one.serve.isl = std::max<std::int64_t>(1, std::llround(isl / c.length_share));
+  const Replica replica = replica_of(constants, work, one, gpu, cluster, load.kv_tokens);
+  fit.prompt_token = prefill_of(replica).beside(replica, decode_step(replica, 1), 1) * (c.prefill_wait / isl);
   fit.request = c.request_overhead;
   fit.worst_step_error = errors(factors, samples).abs().maxCoeff();
   for (double length : {isl / 2, isl * 2}) {

@@ -104,7 +104,7 @@ double optimizer_tensors(const ModelWork& work, const EagerMode& mode) {
 Phases phases_of(const EagerConstants& c, const ModelWork& work, const Job& job, const GpuSpeed& gpu) {
   const EagerMode mode = mode_of(job);
   const EagerBatch batch{static_cast<double>(job.batch), static_cast<double>(job.sequence)};
-  const Sides sides{c, gpu, mode.full32 ? 2.0 : 1.0, mode.compiled};
+  const Sides sides{c, gpu, mode.traffic_factor(), mode.compiled};
   const double redone = redone_share(c, job.train.recompute);
   Phases phases;
   for (const LayerWork& layer : work.kinds) {

@@ -78,8 +78,10 @@ class Stage {
   Seconds elementwise() const {
     const double rows = tokens_ / p_.tensor, routed = rows * work_.experts_per_token;
     const double layers = layers_ * c_.elementwise, mixtures = mixture_layers() * c_.permute;
-    return traffic_time(gpu_, bytes(work_.hidden * layers * rows + (work_.hidden + weights_.width) * mixtures * routed),
-                        c_.bandwidth);
+    const double adapters = adapter_bytes(work_, job_) * tokens_ * share_;
+    return traffic_time(
+        gpu_, bytes(work_.hidden * layers * rows + (work_.hidden + weights_.width) * mixtures * routed + adapters),
+        c_.bandwidth);
   }
 
   // Launches that nothing hides.

@@ -1,0 +1,28 @@
+// What a pass of an image model costs the GPU: a roofline over its operations, PyTorch with channels-last convolutions.
+// Not for callers.
+#pragma once
+
+#include "perf/kernels/roofline.h"
+#include "perf/model_work.h"
+#include "perf/stacks/stacks.h"
+
+namespace rightsize::perf {
+
+// Time and kernels of both directions.
+struct ImageCost {
+  Seconds products, products_backward;  // convolutions, linears, attention
+  Seconds traffic, traffic_backward;    // everything else
+  double kernels = 0, kernels_backward = 0;
+};
+
+// How a pass runs.
+struct ImageMode {
+  bool train = false;
+  bool autocast = false;  // fp32 weights and residual stream, 16-bit products
+  bool wide = false;      // everything fp32: PyTorch then convolves in TF32 and multiplies in plain fp32
+};
+
+ImageCost image_cost(const VisionConstants& constants, const GpuSpeed& gpu, const ModelWork& work, double batch,
+                     const ImageMode& mode);
+
+}  // namespace rightsize::perf
