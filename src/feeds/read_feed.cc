@@ -12,7 +12,7 @@ namespace rightsize::feeds {
 namespace {
 
 // AWS publishes CSV and JSON; the first character tells them apart.
-Result<> read_aws(Source source, FeedSink& sink, char first) {
+Result<> read_aws(const Source& source, FeedSink& sink, char first) {
   return first == '{' ? read_aws_json(source, sink) : read_aws_csv(source, sink);
 }
 

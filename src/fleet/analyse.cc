@@ -130,6 +130,7 @@ std::vector<OwnerLine> make_owners(const std::vector<GpuRow>& gpus, const OwnerK
     }
   }
   std::vector<OwnerLine> owners;
+  owners.reserve(lines.size());
   for (auto& [name, line] : lines) owners.push_back(std::move(line));
   std::stable_sort(owners.begin(), owners.end(),
                    [](const OwnerLine& a, const OwnerLine& b) { return a.waste > b.waste; });

@@ -348,6 +348,12 @@ TEST(SkyPilot, AcceleratorsInEveryForm) {
   EXPECT_THAT(only("task.yaml", task("['A100-80GB:8', 'H100:8']")).gpus, ElementsAre("A100-80GB", "H100"));
 }
 
+TEST(SkyPilot, FewerThanNoGpusAreNotANumber) {
+  const GpuRequest r = only("a.yaml", "resources:\n  accelerators: H100:-4\nrun: train\n");
+  EXPECT_EQ(r.per_unit, std::nullopt);
+  EXPECT_THAT(r.unresolved, ElementsAre(HasSubstr("H100:-4")));
+}
+
 TEST(SkyPilot, AnyOfOrderedAndServices) {
   const GpuRequest any = only("task.yaml",
                               "resources:\n  any_of:\n    - {cloud: aws, accelerators: A100:8}\n"

@@ -166,7 +166,7 @@ class Task {
     else
       request.gpus.emplace_back(name);
     const Result<double> count = parse_number(digits);
-    if (count)
+    if (count && *count >= 0)
       request.per_unit = *count;
     else
       request.unresolved.push_back(fmt::format("accelerators: {}", text));
