@@ -265,7 +265,7 @@ RC_GTEST_PROP(PriceBook, AnOwnPriceHoldsInEveryLookUp, ()) {
 TEST(PriceBook, OnlyAFloorThatMayBeALaunchsNeverLeads) {
   catalog::Catalog catalog = *catalog::load_catalog("");
   const auto floor = std::find_if(catalog.prices.begin(), catalog.prices.end(), [](const catalog::Price& price) {
-    return price.instance == "g7e.2xlarge" && price.region == "ap-south-1" && price.purchase == Purchase::kSpot;
+    return price.instance == "g7e.2xlarge" && price.zone == "aps1-az3" && price.purchase == Purchase::kSpot;
   });
   ASSERT_NE(floor, catalog.prices.end());
   const auto may_lead = [&](std::optional<int> known_days) {
