@@ -123,6 +123,7 @@ struct Price {
   Purchase purchase = Purchase::kOnDemand;
   UsdPerMachineSecond machine_price;
   std::optional<int> available = {};  // at most so many machines at this price: the user's own, a reservation
+  std::optional<Date> since = {};     // the first day this offer is known to have had a price; nothing: no history
   Provenance provenance;
 };
 

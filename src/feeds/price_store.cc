@@ -305,8 +305,9 @@ Result<> PriceStore::add_to(catalog::Catalog& catalog) {
   using Region = std::tuple<std::string, std::string, std::string, Purchase>;
   std::map<Region, std::vector<Price>> stored;
   read = database_->query(
-      "SELECT o.provider, o.instance, o.region, o.zone, o.purchase, p.day, p.usd, p.feed, p.doubts, p.note FROM "
-      "current_price p JOIN offer o ON o.id = p.offer ORDER BY o.provider, o.instance, o.region, o.zone, o.purchase",
+      "SELECT o.provider, o.instance, o.region, o.zone, o.purchase, p.day, p.usd, p.feed, p.doubts, p.note, (SELECT "
+      "MIN(h.day) FROM price h WHERE h.offer = p.offer) FROM current_price p JOIN offer o ON o.id = p.offer ORDER BY "
+      "o.provider, o.instance, o.region, o.zone, o.purchase",
       {}, [&](const store::Row& row) {
         const PricePoint point = point_of(row);
         if (!machines.contains({point.provider, point.instance})) return;
@@ -319,6 +320,7 @@ Result<> PriceStore::add_to(catalog::Catalog& catalog) {
         price.machine_price = usd_per_machine_hour(point.usd_per_hour);
         price.provenance = {{std::string(row.text(7))}, point.date, apart(row.text(8)),
                             std::string(row.text(9)),   file,       0};
+        if (!row.is_null(10)) price.since = Date{static_cast<int>(row.integer(10))};
         stored[{point.provider, point.instance, point.region, point.purchase}].push_back(std::move(price));
       });
   if (!read) return read;

@@ -86,7 +86,9 @@ PriceOutlook Outlooks::of(const Offer& offer, Seconds job) const {
     return outlook;
   }
   outlook.age = days(*age);
-  outlook.floor = is_floor(offer);
+  const bool floor = is_floor(offer);
+  const std::optional<Date>& since = offer.price->since;
+  outlook.floor = floor && !(since && *offer.price->provenance.date - *since >= kLaunchDays);
   const std::vector<std::string>& doubts = offer.price->provenance.unverified;
   outlook.unconfirmed = std::find(doubts.begin(), doubts.end(), "price") != doubts.end();
   const auto gpu = fresh_.find({offer.gpu, offer.price->purchase});
@@ -97,7 +99,7 @@ PriceOutlook Outlooks::of(const Offer& offer, Seconds job) const {
   reading.median = standing.median;
   reading.age_days = *age + in_days(job) / 2;
   if (offer.price->purchase == Purchase::kSpot) {
-    reading.kind = outlook.floor ? PriceReading::kFloor : PriceReading::kSpot;
+    reading.kind = floor ? PriceReading::kFloor : PriceReading::kSpot;
     reading.most = on_demand(offer);
   } else if (outlook.outdated) {
     reading.fresh = standing.fresh;

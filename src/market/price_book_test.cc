@@ -261,5 +261,26 @@ RC_GTEST_PROP(PriceBook, AnOwnPriceHoldsInEveryLookUp, ()) {
   }
 }
 
+// A floor of an offer that is known for longer than a launch takes is a price like others.
+TEST(PriceBook, OnlyAFloorThatMayBeALaunchsNeverLeads) {
+  catalog::Catalog catalog = *catalog::load_catalog("");
+  const auto floor = std::find_if(catalog.prices.begin(), catalog.prices.end(), [](const catalog::Price& price) {
+    return price.instance == "g7e.2xlarge" && price.zone == "aps1-az3" && price.purchase == Purchase::kSpot;
+  });
+  ASSERT_NE(floor, catalog.prices.end());
+  const auto may_lead = [&](std::optional<int> known_days) {
+    floor->since.reset();
+    if (known_days) floor->since = Date{floor->provenance.date->day - *known_days};
+    const PriceBook book(catalog);
+    for (const Offer& offer : book.offers({.gpus = {"rtx-pro-6000"}}))
+      if (offer.price == &*floor) return book.outlook(offer, days(1)).may_lead();
+    ADD_FAILURE() << "not offered";
+    return false;
+  };
+  EXPECT_FALSE(may_lead(std::nullopt));
+  EXPECT_FALSE(may_lead(kLaunchDays - 1));
+  EXPECT_TRUE(may_lead(kLaunchDays));
+}
+
 }  // namespace
 }  // namespace rightsize::market

@@ -28,7 +28,7 @@ struct PriceOutlook {
   int peers = 0;               // rows that median is of, the offer's own among them
   std::optional<Seconds> age;  // of the row; nothing: the user's own price or undated
 
-  bool floor = false;        // spot at exactly a tenth of on-demand: the least AWS lets a spot price be
+  bool floor = false;  // spot at exactly a tenth of on-demand, and not known to be offered for longer than a launch
   bool unconfirmed = false;  // the catalogue names the price among what no source confirms
   bool outdated = false;     // over a year old, and a fresher price of the same GPU on the same terms exists
   bool community = false;    // of peers or resold
@@ -78,5 +78,9 @@ class OutlookTable {
 // AWS lets no spot price be less than a tenth of on-demand. A price that stands there says nothing of demand yet: over
 // 16 months it was 2.2 times as high eight weeks later.
 bool is_spot_floor(double spot, double on_demand);
+
+// So long after an offer's first price its floor may be one of a launch. A floor of an older offer is a price like
+// others: choosing it cost no more than the lowest row (docs/market.md; 30 days and more made choices 0-2 % dearer).
+inline constexpr int kLaunchDays = 14;
 
 }  // namespace rightsize::market

@@ -119,10 +119,10 @@ void ServingSearch::screen_machines(std::size_t index, model::Precision precisio
 void ServingSearch::screen_format(std::size_t index, Job job, std::vector<Option>& options) {
   const MachineClass& machines = classes_[index];
   int fewest = std::numeric_limits<int>::max();
-  const auto add = [&](const Job& tried, bool plain) {
+  const auto add = [&](const Job& tried, double most_machines) {
     result_.effort.configurations += machines.all_offers;
     std::optional<Option> option = screened_option(index, tried);
-    if (!option || (!plain && option->machines >= fewest)) return;
+    if (!option || option->machines > most_machines) return;
     result_.effort.priced += machines.all_offers;
     fewest = std::min(fewest, option->machines);
     options.push_back(*std::move(option));
@@ -138,7 +138,7 @@ void ServingSearch::screen_format(std::size_t index, Job job, std::vector<Option
       for (const Groups& groups : groups_of(request_, tensor)) {
         job.parallel.expert = groups.expert, job.parallel.attention_data = groups.attention;
         if (groups.plain())
-          add(job, true);
+          add(job, std::numeric_limits<double>::infinity());
         else if (pipeline == 1)
           grouped.push_back(job);
       }
@@ -146,15 +146,21 @@ void ServingSearch::screen_format(std::size_t index, Job job, std::vector<Option
   }
   const bool saves = asked_rate(request_) > 0 && fewest > 1;  // fewer than one machine there is not
   if (!saves) return;
-  for (const Job& other : grouped) add(other, false);
+  for (const Job& other : grouped) add(other, fewest - 1);
+  // Means do not see that prompts hold up the answers of others, which separate workers are spared: those are looked at
+  // where they come near, too, and the simulator decides.
+  constexpr double kNear = 1.25;
+  const double near = kNear * fewest;
   job.parallel.expert = job.parallel.attention_data = job.parallel.pipeline = 1;
-  if (const std::optional<Job> apart = separated(machines, job)) add(*apart, false);
+  for (const Job& apart : separations(machines, job)) add(apart, near);
 }
 
-// The workers of a machine split between prompts and answers, by what whole copies of the model do.
-std::optional<Job> ServingSearch::separated(const MachineClass& machines, Job job) {
-  constexpr double kPromptLoad = 0.8;  // of prefill workers: others wait behind
-  if (batches_ || !may_separate(request_)) return std::nullopt;
+// The workers of a machine split between prompts and answers, by what whole copies of the model do. The more lengths
+// vary the less prefill workers may be loaded for others not to wait too long behind: splits for several loads are
+// tried.
+std::vector<Job> ServingSearch::separations(const MachineClass& machines, Job job) {
+  std::vector<Job> found;
+  if (batches_ || !may_separate(request_)) return found;
   const auto copy_on = [&](int tensor) -> const serving::Replica* {
     job.parallel.tensor = job.parallel.gpus = tensor;
     if (tensor > 1 && (request_.model.heads <= 0 || request_.model.heads % tensor != 0)) return nullptr;
@@ -164,7 +170,7 @@ std::optional<Job> ServingSearch::separated(const MachineClass& machines, Job jo
   const double prompt = serving::mean_of(planner_.service()).size;
   const auto prefill = [&](int tensor) {
     const serving::Replica* copy = copy_on(tensor);
-    return copy != nullptr ? kPromptLoad * 1e9 / (prompt * copy->step.prefill) : 0.0;
+    return copy != nullptr ? 1e9 / (prompt * copy->step.prefill) : 0.0;
   };
   const auto decode = [&](int tensor) {
     const serving::Replica* copy = copy_on(tensor);
@@ -174,11 +180,23 @@ std::optional<Job> ServingSearch::separated(const MachineClass& machines, Job jo
     return serving::screened_rate(planner_.service(), answers);
   };
   const int gpus = std::min(machines.gpus, request_.limits.gpus.value_or(machines.gpus));
-  job.serve.disaggregated = best_separation(request_.choices.tensor, gpus, prefill, decode);
-  if (!job.serve.disaggregated) return std::nullopt;
-  job.parallel.tensor = job.serve.disaggregated->decode_tensor;
-  job.parallel.gpus = job.serve.disaggregated->gpus();
-  return job;
+  for (const double load : {0.8, 0.6, 0.4}) {
+    const auto loaded = [&](int tensor) { return load * prefill(tensor); };
+    const auto split = best_separation(request_.choices.tensor, gpus, loaded, decode);
+    const auto same = [&](const Job& one) {
+      const model::Disaggregated& d = *one.serve.disaggregated;
+      return d.prefill_workers == split->prefill_workers && d.prefill_tensor == split->prefill_tensor &&
+             d.decode_workers == split->decode_workers && d.decode_tensor == split->decode_tensor;
+    };
+    const bool is_new = split && std::none_of(found.begin(), found.end(), same);
+    if (!is_new) continue;
+    Job apart = job;
+    apart.serve.disaggregated = split;
+    apart.parallel.tensor = split->decode_tensor;
+    apart.parallel.gpus = split->gpus();
+    found.push_back(apart);
+  }
+  return found;
 }
 
 void ServingSearch::note(const MachineClass& machines, Stage stage, double distance, const Shortfall& shortfall) {

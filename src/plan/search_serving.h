@@ -38,7 +38,7 @@ class ServingSearch {
   void screen_class(std::size_t index);
   void screen_machines(std::size_t index, model::Precision precision, std::vector<Option>& options);
   void screen_format(std::size_t index, model::Job job, std::vector<Option>& options);
-  std::optional<model::Job> separated(const MachineClass& machines, model::Job job);
+  std::vector<model::Job> separations(const MachineClass& machines, model::Job job);
   std::optional<Option> screened_option(std::size_t index, const model::Job& job);
   Result<std::size_t> replica_on(const MachineClass& machines, const model::Job& job);
   Result<serving::Replica> make_replica(const MachineClass& machines, const model::Job& job);

@@ -75,7 +75,8 @@ void expect_kept(const Request& request, const Recommendation& found) {
       RC_ASSERT(again->value(slo) <= slo.limit * kOtherSeed);
       const Seconds told = slo.quantity == serving::Quantity::kTpot ? plan.tpot : plan.ttft;
       RC_ASSERT(told <= slo.limit);
-      // Far below its limit a percentile is told from a few thousand requests; batches near capacity wait alike for long.
+      // Far below its limit a percentile is told from a few thousand requests. GPUs that answer one by one may be over
+      // 90 % busy where full batches would load them to 77 %: then queues come and go for hundreds of thousands.
       const double few_requests = perf::serves_batches(work) ? 1.5 : 1.25;
       RC_ASSERT(told <= again->value(slo) * few_requests);
       RC_ASSERT(told >= again->value(slo) / few_requests);

@@ -138,12 +138,24 @@ std::uint64_t Planner::run_of(const Configuration& c, double turnovers, std::uin
   return std::max(fewest, static_cast<std::uint64_t>(std::min(turnovers * in_flight, kMost)));
 }
 
+namespace {
+
+constexpr double kGlanceTurnovers = 3;
+constexpr std::uint64_t kGlance = 1'000;
+constexpr double kGlanceDoubt = 1.3;  // how far so short a run may be off
+
+}  // namespace
+
 std::optional<Assessment> Planner::confirm_batches(const Configuration& c) const {
   constexpr std::uint64_t kLonger = 4, kMost = 512'000, kLeast = 64'000;
   // Near capacity waits are alike over 1 / (1 - load)^2 requests: it takes many times that to see their spread. Batches
-  // are simulated some hundred times faster than tokens, and can be seen for longer.
-  const double idle = 1 - std::min(0.999, mean_rate() / capacity(c));
-  const double alike = 2'000 / (idle * idle);
+  // are simulated some hundred times faster than tokens, and can be seen for longer. Where batches stay small, GPUs are
+  // far busier than the load against full ones says.
+  constexpr double kLongEnough = 256'000;
+  const auto glance = assess(c, {run_of(c, kGlanceTurnovers, kGlance), seed_, 0, Statistic::kP99});
+  if (!glance) return std::nullopt;
+  const double idle = 1 - std::min(0.999, std::max(glance->load, glance->busy));
+  const double alike = std::min(kLongEnough, 2'000 / (idle * idle));
   std::uint64_t requests = std::min(kMost, std::max(run_of(c, 6, kLeast), static_cast<std::uint64_t>(alike)));
   std::optional<Assessment> a = assess(c, {requests, seed_, 0, Statistic::kP99});
   while (a && verdict(*a, service_) == Verdict::kOpen) {
@@ -157,14 +169,6 @@ std::optional<Assessment> Planner::confirm_batches(const Configuration& c) const
   auto again = assess(c, {std::min(requests * kLonger, kMost), seed_ + 1, 0, Statistic::kP99});
   return again && again->keeps(service_) ? again : std::nullopt;
 }
-
-namespace {
-
-constexpr double kGlanceTurnovers = 3;
-constexpr std::uint64_t kGlance = 1'000;
-constexpr double kGlanceDoubt = 1.3;  // how far so short a run may be off
-
-}  // namespace
 
 // Of the sizes without delay the one that answers soonest; waiting for others where that comes near.
 std::optional<Assessment> Planner::kept_by_batches(std::size_t index, int count) const {

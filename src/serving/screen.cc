@@ -16,7 +16,8 @@ struct Balance {
   bool stable = false;
 };
 
-// Separate workers: an M/D/n queue of prompts, taken as one of a worker n times as fast, in front of steps without any.
+// Separate workers: a queue of prompts as long as they are (Pollaczek and Khinchine), taken as one of a worker n times
+// as fast, in front of steps without any.
 Balance balance_apart(const Replica& replica, const sim::ContinuousConfig& engine, const sim::RequestShape& lengths,
                       double rate);
 
@@ -57,7 +58,8 @@ Balance balance_apart(const Replica& replica, const sim::ContinuousConfig& engin
   const double prompt = lengths.size * apart.prefill.prefill, busy = rate * prompt / apart.prefill_workers;
   b.stable = b.stable && busy < 1;
   if (!b.stable) return b;
-  const double wait = prompt / apart.prefill_workers * busy / (2 * (1 - busy));
+  const double variation = lengths.exponential ? 1 : lengths.size_variation;
+  const double wait = prompt / apart.prefill_workers * busy * (1 + variation * variation) / (2 * (1 - busy));
   b.ttft += prompt + wait + apart.transfer.time(lengths.size);
   b.running *= apart.decode_workers;
   return b;
@@ -77,12 +79,13 @@ std::vector<Longer> longer_at(const Service& service, const sim::RequestShape& l
   return all;
 }
 
-bool keeps(const Service& service, const Balance& b, const sim::StepCost& cost, const sim::RequestShape& lengths,
+// `prompt_token`: of the worker that reads prompts.
+bool keeps(const Service& service, const Balance& b, double prompt_token, const sim::RequestShape& lengths,
            const std::vector<Longer>& longer) {
   if (!b.stable) return false;
   for (std::size_t i = 0; i < service.slos.size(); ++i) {
     const Slo& slo = service.slos[i];
-    const double ttft = b.ttft + std::max(0.0, longer[i].prompt) * cost.prefill;
+    const double ttft = b.ttft + std::max(0.0, longer[i].prompt) * prompt_token;
     const double answer = lengths.output + std::max(0.0, longer[i].answer);
     const double value = slo.quantity == Quantity::kTtft   ? ttft
                          : slo.quantity == Quantity::kTpot ? b.tpot
@@ -143,8 +146,9 @@ double screened_rate(const Service& service, const Replica& replica, const sim::
   const double capacity = in_requests_per_s(sim::capacity(one, lengths));
   double high = std::min(service.max_load, kNearlyFull) * capacity, low = 0;
   const std::vector<Longer> longer = longer_at(service, lengths);
+  const double prompt_token = replica.apart ? replica.apart->prefill.prefill : replica.step.prefill;
   const auto kept = [&](double rate) {
-    return keeps(service, balance(replica, engine, lengths, rate * 1e-9), replica.step, lengths, longer);
+    return keeps(service, balance(replica, engine, lengths, rate * 1e-9), prompt_token, lengths, longer);
   };
   if (kept(high)) return high;
   for (int i = 0; i < 24; ++i) {

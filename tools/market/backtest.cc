@@ -54,7 +54,7 @@ struct Offered {
   const ZoneSeries* zone;
   DayPrice price;
   market::PriceInterval outlook;
-  bool floor;
+  bool launch;  // at a floor that may be one
 };
 
 std::vector<Offered> offered_on(const History& history, int day, int age, const market::OutlookTable& table) {
@@ -68,8 +68,9 @@ std::vector<Offered> offered_on(const History& history, int day, int age, const 
     reading.most = price->on_demand;
     reading.age_days = age + kJobDays / 2.0;
     const bool floor = market::is_spot_floor(price->spot, price->on_demand);
+    const bool launch = floor && day - age - zone.days.begin()->first < market::kLaunchDays;
     reading.kind = floor ? market::PriceReading::kFloor : market::PriceReading::kSpot;
-    offers.push_back({&zone, *price, table.predict(reading), floor});
+    offers.push_back({&zone, *price, table.predict(reading), launch});
   }
   return offers;
 }
@@ -110,7 +111,7 @@ Both choose(const std::vector<Offered>& offers, const Job& job) {
       least_any = offer.outlook.likely / work;
       both.with_floors = &offer;
     }
-    if (!offer.floor && offer.outlook.likely / work < least_likely) {
+    if (!offer.launch && offer.outlook.likely / work < least_likely) {
       least_likely = offer.outlook.likely / work;
       both.ours = &offer;
     }
