@@ -100,7 +100,8 @@ class ShardedLayer {
     const bool compiled = (job_.train.fused_kernels || job_.train.compile) && c_.elementwise_compiled > 0;
     const double spread = job_.parallel.sequence_parallel ? split_.tensor : 1.0;
     const double passes = 2 * (compiled ? c_.elementwise_compiled : c_.elementwise) / spread;
-    const double adapters = adapter_bytes(work_, job_) / work_.layers / split_.tensor;
+    // Of one direction: the backward pass counts two of them.
+    const double adapters = adapter_bytes(work_, job_) / 3 / work_.layers / split_.tensor;
     return traffic_time(gpu_, bytes(split_.tokens * (work_.hidden * passes + adapters)), c_.bandwidth);
   }
 
