@@ -23,7 +23,7 @@ class CommitProvider(Record):
     three_year_gpus: float
     total_usd: float
     uncommitted_usd: float
-    new_money_usd: float
+    new_money_usd: float | None = None
 
 
 @dataclasses.dataclass(frozen=True)
