@@ -73,7 +73,10 @@ class Sizing {
     const serving::Planner planner(service_, {here.replica});
     assess_today(planner);
     if (!d_.price) return;
-    if (const std::optional<serving::Assessment> found = fewest(planner, 4096)) {
+    const std::optional<serving::Assessment> found = fewest(planner, 4096);
+    if (kept_today() && (!found || found->configuration.replicas() > replicas_today())) {
+      add_today(here);
+    } else if (found) {
       add_here(ChangeKind::kReplicas, here, *found, found->configuration.replicas());
       add_schedule(here, *found);
     } else {
@@ -83,8 +86,8 @@ class Sizing {
       Result<serving::Replica> narrower = replica_of(tensor);
       if (!narrower) break;  // it does not fit
       const Here as{*std::move(narrower), tensor};
-      if (const auto found = fewest(serving::Planner(service_, {as.replica}), 4096))
-        add_here(ChangeKind::kLayout, as, *found, found->configuration.replicas());
+      if (const auto fit = fewest(serving::Planner(service_, {as.replica}), 4096))
+        add_here(ChangeKind::kLayout, as, *fit, fit->configuration.replicas());
     }
   }
 
@@ -101,10 +104,30 @@ class Sizing {
     return found;
   }
 
+  // What was measured to keep its SLOs needs no simulation, which knows the lengths of requests less well.
+  bool kept_today() const {
+    return options_.what_if.as_it_is() && result_.as_is && !d_.slos.empty() &&
+           std::all_of(d_.slos.begin(), d_.slos.end(), [](const SloVerdict& v) { return v.kept == true && v.sure; });
+  }
+
+  void add_today(const Here& here) {
+    SizedPlan& p = add_here(ChangeKind::kReplicas, here, *result_.as_is, replicas_today());
+    const auto measured = [&](const Spread& spread, Seconds simulated) {
+      const std::optional<Quantile>& q = options_.percentile == serving::Statistic::kP50   ? spread.p50
+                                         : options_.percentile == serving::Statistic::kP99 ? spread.p99
+                                                                                           : spread.p95;
+      return q && std::isfinite(q->value) ? seconds(q->value) : simulated;
+    };
+    p.ttft = measured(d_.ttft, p.ttft), p.tpot = measured(d_.tpot, p.tpot);
+    result_.notes.emplace_back(
+        "today's replicas keep the SLOs by measurement; the simulation alone would ask for more");
+  }
+
+  int replicas_today() const { return std::max({1, d_.replicas, replicas_at_peak()}); }
+
   void assess_today(const serving::Planner& planner) {
     serving::Configuration today;
-    const int most = std::max({1, d_.replicas, replicas_at_peak()});
-    today.groups = {{0, most}};
+    today.groups = {{0, replicas_today()}};
     const double most_rate = planner.capacity(today) * serving::kMostLoad;
     result_.headroom = std::clamp(1 - d_.peak_hour * options_.what_if.traffic / most_rate, 0.0, 1.0);
     result_.as_is = planner.assess(today, {30'000, 1, 0, options_.percentile});

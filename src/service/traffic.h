@@ -13,6 +13,9 @@ namespace rightsize::service {
 struct WhatIf {
   double traffic = 1;       // times as many requests
   double isl = 1, osl = 1;  // times as long prompts and answers
+  bool other_model = false;
+
+  bool as_it_is() const { return traffic == 1 && isl == 1 && osl == 1 && !other_model; }
 };
 
 struct PeakTraffic {

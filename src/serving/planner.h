@@ -68,9 +68,10 @@ class Planner {
   // Runs of tokens, gone on with as far as needed (tokens.cc). After how many requests they are looked at.
   std::uint64_t warm_up(const Configuration& configuration) const;
   std::vector<std::uint64_t> looks(const Configuration& configuration) const;
+  std::uint64_t settled_after(const Configuration& configuration) const;
   std::optional<Assessment> look(const Configuration& configuration, std::uint64_t requests, std::uint64_t seed) const;
   Watched watch(const Configuration& configuration) const;
-  bool may_do_better(const Configuration& configuration, const Watched& than) const;
+  bool may_do_better(const Configuration& configuration, const Watched& than, double slack) const;
   bool may_do_with(const Assessment& kept, int fewer) const;
   // Numbers of replicas in steps: what the load allows at least, what means would take, the most.
   struct Steps {

@@ -19,9 +19,32 @@ bool breaks_tpot(const Assessment& a, const Service& service) {
                      [&](const Slo& slo) { return slo.quantity == Quantity::kTpot && a.value(slo) > slo.limit; });
 }
 
+// Of requests, beyond a percentile.
+double share_beyond(Statistic at) {
+  switch (at) {
+    case Statistic::kP90:
+      return 0.1;
+    case Statistic::kP95:
+      return 0.05;
+    case Statistic::kP99:
+      return 0.01;
+    case Statistic::kMean:
+    case Statistic::kP50:
+      break;
+  }
+  return 0.5;
+}
+
 double upper_end(const Assessment& a, const Slo& slo) {
   const double half = in_seconds(a.half_width(slo));
   return in_seconds(a.value(slo)) + (std::isfinite(half) ? half : 0);
+}
+
+bool keeps_clearly(const Assessment& a, const Service& service) {
+  constexpr double kClear = 0.9;
+  return verdict(a, service) == Verdict::kKept &&
+         std::all_of(service.slos.begin(), service.slos.end(),
+                     [&](const Slo& slo) { return upper_end(a, slo) <= kClear * in_seconds(slo.limit); });
 }
 
 // Whether limits that change a look by so much would have kept the SLOs a longer run has broken. Both looks are at the
@@ -59,7 +82,20 @@ std::vector<std::uint64_t> Planner::looks(const Configuration& c) const {
   for (std::uint64_t at = std::max(run_of(c, kTurnovers, kFirst), alike); at < kMost; at *= kLonger)
     all.push_back(before + at);
   all.push_back(before + kMost);
+  if (const std::uint64_t settled = before + settled_after(c); settled > all[1] && settled < all.back()) {
+    all.push_back(settled);
+    std::sort(all.begin(), all.end());
+  }
   return all;
+}
+
+// A burst that fills the cache is felt until those it brought have left, and a percentile stands on the requests beyond
+// it: a run that keeps its limits is believed when it has seen many of both.
+std::uint64_t Planner::settled_after(const Configuration& c) const {
+  constexpr double kTurnovers = 40, kBeyond = 640;
+  double rarest = 1;
+  for (const Slo& slo : service_.slos) rarest = std::min(rarest, share_beyond(slo.at));
+  return run_of(c, kTurnovers, static_cast<std::uint64_t>(kBeyond / rarest));
 }
 
 std::optional<Assessment> Planner::look(const Configuration& c, std::uint64_t requests, std::uint64_t seed) const {
@@ -81,12 +117,14 @@ std::optional<Assessment> Planner::look(const Configuration& c, std::uint64_t re
 
 Planner::Watched Planner::watch(const Configuration& c) const {
   const std::vector<std::uint64_t> all = looks(c);
+  const std::uint64_t settled = std::min(all.back(), warm_up(c) + settled_after(c));
   const auto decide = [&](std::uint64_t seed) {
     std::optional<Assessment> a;
     for (auto at = all.begin() + 1; at != all.end(); ++at) {
       a = look(c, *at, seed);
       const bool ended = a && a->profile.requests + warm_up(c) < *at;  // a trace may end before
-      if (!a || ended || verdict(*a, service_) != Verdict::kOpen) break;
+      if (!a || ended || verdict(*a, service_) == Verdict::kBroken) break;
+      if (verdict(*a, service_) == Verdict::kKept && *at >= settled) break;
     }
     return a;
   };
@@ -96,8 +134,9 @@ Planner::Watched Planner::watch(const Configuration& c) const {
   watched.glance = *look(c, all[0], seed_), watched.first = *look(c, all[1], seed_), watched.last = *last;
   if (!last->keeps(service_)) return watched;
   watched.kept = last;
-  if (verdict(*last, service_) == Verdict::kKept) return watched;
-  // Tails of one run are alike; near a limit another one must keep it too. The longer one is shown.
+  if (keeps_clearly(*last, service_)) return watched;
+  // Tails of one run are alike, and a run that is looked at until it keeps its limits looks best just then: near a
+  // limit another one must keep it too. The longer one is shown.
   const std::optional<Assessment> again = decide(seed_ + 1);
   if (again && !again->keeps(service_)) watched.last = *again;
   if (!again || !again->keeps(service_))
@@ -111,13 +150,14 @@ std::optional<Assessment> Planner::confirm(const Configuration& c) const {
   return continuous(c) ? watch(c).kept : confirm_batches(c);
 }
 
-bool Planner::may_do_better(const Configuration& c, const Watched& than) const {
+// `slack`: how far beyond a limit a look may point and the longer run still keep it.
+bool Planner::may_do_better(const Configuration& c, const Watched& than, double slack) const {
   constexpr double kGlanceSlack = 1.1;
   const std::vector<std::uint64_t> all = looks(c);
   const auto glance = look(c, all[0], seed_);
-  if (!glance || !would_keep(*glance, than.glance, than.last, service_, kGlanceSlack)) return false;
+  if (!glance || !would_keep(*glance, than.glance, than.last, service_, slack * kGlanceSlack)) return false;
   const auto first = look(c, all[1], seed_);
-  return first && would_keep(*first, than.first, than.last, service_, 1);
+  return first && would_keep(*first, than.first, than.last, service_, slack);
 }
 
 std::optional<Assessment> Planner::kept_by_engine(std::size_t index, int count) const {
@@ -134,7 +174,7 @@ std::optional<Assessment> Planner::kept_by_engine(std::size_t index, int count) 
     if (!glance) return std::nullopt;
     const Seconds tpot = glance->value(Quantity::kTpot, Statistic::kP99);
     const bool better = tpot < shortest * kBetter && glance->excess(service_) <= kGlanceDoubt;
-    if (better && (!broken || may_do_better(c, *broken))) {
+    if (better && (!broken || may_do_better(c, *broken, 1))) {
       Watched watched = watch(c);
       if (watched.kept) return watched.kept;
       shortest = tpot;
@@ -152,12 +192,13 @@ bool Planner::may_do_with(const Assessment& kept, int fewer) const {
   const std::vector<std::uint64_t> all = looks(kept.configuration);
   const auto glance = look(kept.configuration, all[0], seed_), first = look(kept.configuration, all[1], seed_);
   if (!glance || !first) return true;
+  constexpr double kSlack = 1.15;  // one replica too many costs more than a longer run
   const Watched than{*glance, *first, kept, {}};
   Configuration c = kept.configuration;
   c.groups.front().count = fewer;
   return std::any_of(std::begin(kEngineLimits), std::end(kEngineLimits), [&](const auto& limits) {
     std::tie(c.engine.max_sequences, c.engine.token_budget) = limits;
-    return bound(c) <= 1 && may_do_better(c, than);
+    return bound(c) <= 1 && may_do_better(c, than, kSlack);
   });
 }
 

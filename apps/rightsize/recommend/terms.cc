@@ -77,8 +77,8 @@ std::string spend_sentence(const plan::Request& request, const plan::Plan& plan)
   if (plan.draws.empty()) return {};
   std::string text = "Committed spend:";
   for (const market::Draw& draw : plan.draws)
-    text += fmt::format("{} {} {}from {}", text.ends_with(':') ? "" : ",", format_usd(draw.amount),
-                        request.work.kind == plan::WorkKind::kServing ? "a month " : "", market::describe(*draw.from));
+    text += fmt::format("{} {}{} from {}", text.ends_with(':') ? "" : ",", format_usd(draw.amount),
+                        request.work.kind == plan::WorkKind::kServing ? "/month" : "", market::describe(*draw.from));
   return text + fmt::format("; new money: {}.", format_usd(plan.cost - market::sum_of(plan.draws)));
 }
 

@@ -89,6 +89,7 @@ Checked<ServiceInput> read_input(const ServiceFlags& flags, const catalog::Catal
   set("purchase", flags.purchase);
   input.size.top = flags.top;
   input.other_model = flags.other_model;
+  input.size.what_if.other_model = !flags.other_model.empty();
   input.only = flags.name;
   for (std::string_view target : split_list(flags.emit, ',')) input.emit.emplace_back(target);
   if (!errors.empty()) return fail(std::move(errors));
