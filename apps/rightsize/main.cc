@@ -130,10 +130,7 @@ constexpr Command kCommands[] = {
      {"service --from examples/service/metrics.txt.gz --gpu h200-sxm --price h200-sxm=3.50 --slo ttft=1s,tpot=50ms",
       "service --from examples/service/metrics.txt.gz --gpu h200-sxm --price h200-sxm=3.50 --slo tpot=50ms --emit "
       "keda"}},
-    {"top",
-     "every GPU of this machine, live: bottleneck, cost and waste",
-     add_top,
-     {"top --help", "top --help"}},
+    {"top", "every GPU of this machine, live: bottleneck, cost and waste", add_top, {"top --help", "top --help"}},
     {"verify",
      "a decision's predictions against measurements: kept, broken, or how many more samples",
      add_verify,

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "base/format.h"
 #include "base/cancel.h"
+#include "base/format.h"
 
 namespace rightsize::app {
 namespace {

@@ -145,7 +145,8 @@ struct Client::State {
     libcurl().easy_reset(curl);
     set_auth();
     curl_slist* headers = nullptr;
-    for (const auto& [name, value] : auth.headers) headers = libcurl().slist_append(headers, (name + ": " + value).c_str());
+    for (const auto& [name, value] : auth.headers)
+      headers = libcurl().slist_append(headers, (name + ": " + value).c_str());
     for (const std::string& header : {received.range, received.same}) {
       if (!header.empty()) headers = libcurl().slist_append(headers, header.c_str());
     }

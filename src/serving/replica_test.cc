@@ -136,7 +136,8 @@ TEST(SeparateWorkers, OneRequestTakesWhatTheFormulasSay) {
   ASSERT_TRUE(formulas);
   EXPECT_NEAR(found->value(Quantity::kTpot, Statistic::kMean) / formulas->tpot, 1, 0.1);
   EXPECT_NEAR(found->value(Quantity::kTtft, Statistic::kMean) / formulas->ttft, 1, 0.25);
-  EXPECT_GE(found->value(Quantity::kTtft, Statistic::kMean), unloaded(service, *made, {Quantity::kTtft, Statistic::kMean, {}}));
+  EXPECT_GE(found->value(Quantity::kTtft, Statistic::kMean),
+            unloaded(service, *made, {Quantity::kTtft, Statistic::kMean, {}}));
 }
 
 // What the screen says two pools carry, they carry, and means are near those simulated.

@@ -55,8 +55,7 @@ class Search {
     const std::vector<Configuration> chosen = worth_confirming();
     std::vector<Ranked> confirmed = assess_all(chosen, confirming(), "settings confirmed");
     result_.confirmed = confirmed.size();
-    if (cancelled() && confirmed.empty())
-      confirmed = screened_;  // asked to stop: the short runs are what there is
+    if (cancelled() && confirmed.empty()) confirmed = screened_;  // asked to stop: the short runs are what there is
     double lowest = std::numeric_limits<double>::infinity();
     for (const Ranked& one : confirmed) {
       if (!result_.best && one.run.keeps(service_)) result_.best = one.run;

@@ -96,7 +96,7 @@ class Postgres : public Database {
     std::vector<const char*> pointers;
     for (const auto& text : texts) pointers.push_back(text ? text->c_str() : nullptr);
     const Answer answer(libpq().PQexecParams(connection_, sql.c_str(), static_cast<int>(values.size()), nullptr,
-                                     pointers.data(), nullptr, nullptr, 0));
+                                             pointers.data(), nullptr, nullptr, 0));
     const ExecStatusType status = libpq().PQresultStatus(answer.get());
     if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) return fail(wrong(answer.get()));
     for (int row = 0; row < libpq().PQntuples(answer.get()); ++row) take(PostgresRow(answer.get(), row));

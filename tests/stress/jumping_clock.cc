@@ -1,5 +1,5 @@
-// Preloaded, it makes the wall clock jump by a day forwards and backwards between any two looks at it, as a machine's does
-// when its time is set. The steady clock stays.
+// Preloaded, it makes the wall clock jump by a day forwards and backwards between any two looks at it, as a machine's
+// does when its time is set. The steady clock stays.
 #include <atomic>
 #include <ctime>
 

@@ -152,7 +152,8 @@ Step size_step(const ChecklistFacts& facts) {
   } else {
     step.answer = facts.advice ? "Nothing keeps to every limit." : "Unknown: how much memory the work needs.";
   }
-  step.next = facts.advice ? "rightsize recommend says what was rejected at which stage, and what would help" : kSayWorkload;
+  step.next =
+      facts.advice ? "rightsize recommend says what was rejected at which stage, and what would help" : kSayWorkload;
   return step;
 }
 
@@ -161,7 +162,8 @@ Step cloud_step(const ChecklistFacts& facts) {
   const plan::Plan* plan = best_plan(facts);
   if (plan == nullptr) {
     step.answer = facts.advice ? "Nothing keeps to every limit." : "Unknown: what to buy depends on the work.";
-    step.next = facts.advice ? "rightsize recommend says what was rejected at which stage, and what would help" : kSayWorkload;
+    step.next =
+        facts.advice ? "rightsize recommend says what was rejected at which stage, and what would help" : kSayWorkload;
     return step;
   }
   const plan::Request& request = facts.advice->request;

@@ -48,8 +48,8 @@ std::string show_cost(Usd cost, Per per) { return fmt::format("{}/{}", format_us
 std::string show_saving(const Summary& summary) {
   if (!summary.saving) return {};
   const bool less = *summary.saving >= Usd{};
-  return fmt::format("{}/{} {} than today", format_usd(less ? *summary.saving : -*summary.saving),
-                     name_of(summary.per), less ? "less" : "more");
+  return fmt::format("{}/{} {} than today", format_usd(less ? *summary.saving : -*summary.saving), name_of(summary.per),
+                     less ? "less" : "more");
 }
 
 Json range_json(const Range& range) {
