@@ -29,7 +29,8 @@ Result<Replica> worker_of(const Predictor& p, const model::Job& job, const catal
                   .kv_tokens = static_cast<std::int64_t>(load.kv_tokens),
                   .experts = ns(fit.experts),
                   .expert_chance = fit.expert_chance,
-                  .expert_evenness = fit.expert_evenness};
+                  .expert_evenness = fit.expert_evenness,
+                  .hidden = ns(fit.hidden)};
   replica.fit = fit;
   replica.interval = fit.tpot_interval;
   return replica;
@@ -63,7 +64,9 @@ Result<Replica> workers_apart(const Predictor& p, const model::Job& job, const c
   const double tokens = std::max(1.0, static_cast<double>(job.serve.isl) * engine.length_share);
   Replica::Apart apart;
   apart.prefill = prefill.step;
-  apart.prefill.base = 0;  // a pass over prompts takes what its tokens do; the step behind it is the decode worker's
+  // A pass over prompts takes what its tokens do; the step behind it is the decode worker's.
+  apart.prefill.base = apart.prefill.hidden = 0;
+  apart.prefill.prefill = ns(prefill.fit->lone_prompt_token);
   apart.prefill_workers = d.prefill_workers, apart.decode_workers = d.decode_workers;
   apart.transfer = {ns(engine.transfer_overhead), ns(moved.transfer - engine.transfer_overhead) / tokens};
   decode.apart = apart;

@@ -122,7 +122,7 @@ Seconds unloaded(const Service& service, const Replica& replica, const Slo& slo)
   constexpr double kOfARun = 0.9;
   const double prompt = !known ? 1 : lengths.varies() ? kOfARun * lengths.size_at(slo.at) : lengths.size;
   const double answer = known && !lengths.varies() ? lengths.output : 1;
-  double ttft = cost.request + cost.base + prompt * cost.prefill;
+  double ttft = cost.request + cost.base + cost.prompts(prompt);
   if (const auto& apart = replica.apart)
     ttft = cost.request + prompt * apart->prefill.prefill + apart->transfer.time(prompt) + cost.decode(1, prompt);
   const double tpot = cost.decode(1, prompt);

@@ -165,7 +165,7 @@ class ContinuousReplica {
     }
     run_steps_ = prompt_tokens > 0 || !begun_.empty() ? 1 : equal_steps();
     const SimTime taken =
-        run_time(run_steps_) + static_cast<SimTime>(cost_.prefill * static_cast<double>(prompt_tokens) + 0.5);
+        run_time(run_steps_) + static_cast<SimTime>(cost_.prompts(static_cast<double>(prompt_tokens)) + 0.5);
     run_began_ = now;
     step_ends_ = now + std::max<SimTime>(taken, 1);
     count_run(1);

@@ -97,7 +97,8 @@ Result<sim::StepCost> World::cost_of(const std::string& on, int tp, const std::s
                 serving::token_replica({constants, shape, work}, job, found, perf::gpu_speed(constants, found),
                                        perf::default_cluster(found)));
   const double factor = on == gpu ? speed : 1;  // other GPUs are as the model says
-  for (double* part : {&replica.step.base, &replica.step.prefill, &replica.step.sequence, &replica.step.context})
+  for (double* part :
+       {&replica.step.base, &replica.step.prefill, &replica.step.sequence, &replica.step.context, &replica.step.hidden})
     *part *= factor;
   return replica.step;
 }
@@ -233,7 +234,7 @@ class Player {
       else
         prompt += static_cast<double>(chunk_[i]);
     }
-    return 1e-9 * (w_.cost.decode(decoding, tokens) + w_.cost.prefill * prompt);
+    return 1e-9 * (w_.cost.decode(decoding, tokens) + w_.cost.prompts(prompt));
   }
 
   void see(const char* key, double value) {

@@ -47,6 +47,21 @@ Terms best_fit(const Samples& samples) {
   return best;
 }
 
+// Beside a step, whose base reads the weights for prompts too: right for one prompt of the mean length, and for each
+// further one. A line through the first alone would make long prompts too fast.
+void fit_prompts(const Replica& replica, double wait, double isl, StepFit& fit) {
+  const Prefill prefill = prefill_of(replica);
+  const Step decode = decode_step(replica, 1);
+  const Seconds one = prefill.beside(replica, decode, 1) * wait;
+  Seconds further = one;
+  if (prefill.most > 1) {
+    const Seconds all = prefill.beside(replica, decode, prefill.most) * (prefill.most * wait);
+    further = std::max(one, (all - one) / (prefill.most - 1));
+  }
+  fit.prompt_token = further / isl;
+  fit.hidden = further - one;
+}
+
 }  // namespace
 
 Result<StepFit> fit_engine_step(const Constants& constants, const ModelWork& work, const Job& job, const GpuSpeed& gpu,
@@ -92,10 +107,9 @@ Result<StepFit> fit_engine_step(const Constants& constants, const ModelWork& wor
   StepFit fit;
   fit.base = seconds(factors(0)), fit.sequence = seconds(factors(1)), fit.context_token = seconds(factors(2));
   fit.experts = seconds(factors(3)), fit.expert_chance = chance, fit.expert_evenness = c.routing_evenness;
-  // Beside a step: its base reads the weights for prompts too.
   one.serve.isl = std::max<std::int64_t>(1, std::llround(isl / c.length_share));
-  const Replica replica = replica_of(constants, work, one, gpu, cluster, load.kv_tokens);
-  fit.prompt_token = prefill_of(replica).beside(replica, decode_step(replica, 1), 1) * (c.prefill_wait / isl);
+  fit_prompts(replica_of(constants, work, one, gpu, cluster, load.kv_tokens), c.prefill_wait, isl, fit);
+  fit.lone_prompt_token = alone.prefill * (c.prefill_wait / isl);
   fit.request = c.request_overhead;
   fit.worst_step_error = errors(factors, samples).abs().maxCoeff();
   for (double length : {isl / 2, isl * 2}) {
