@@ -14,6 +14,12 @@ namespace {
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
+// Other requests: RIGHTSIZE_RANDOM_SEED.
+std::uint64_t first_seed() {
+  const char* given = std::getenv("RIGHTSIZE_RANDOM_SEED");
+  return given == nullptr ? 1 : std::strtoull(given, nullptr, 10);
+}
+
 int requests_to_try() {
   const char* given = std::getenv("RIGHTSIZE_RANDOM_REQUESTS");
   return given == nullptr ? 12 : std::atoi(given);
@@ -153,15 +159,20 @@ void expect_kept(const Request& request, const Plan& p) {
   c.batching.max_delay = sim::to_sim_time(p.delay);
   c.engine.max_sequences = p.sequences;
   c.engine.token_budget = p.token_budget;
-  const auto again = serving::Planner(service, {replica}).assess(c, {20'000, 77, 0, request.limits.slo_percentile});
+  const bool rare = request.limits.slo_percentile == serving::Statistic::kP99;
+  const std::uint64_t requests = batches ? 400'000 : rare ? 60'000 : 20'000;
+  const auto again = serving::Planner(service, {replica}).assess(c, {requests, 77, 0, request.limits.slo_percentile});
   ASSERT_TRUE(again.has_value());
   EXPECT_LE(again->load, request.limits.max_load + 1e-9);
   EXPECT_GE(p.replicas, 2);
-  constexpr double kOtherSeed = 1.15;
+  // Where a few slow requests are nearly as many as a percentile allows, its value may be theirs in one run and not in
+  // another: then the ranks it might be decide.
+  constexpr double kOtherSeed = 1.05;
   for (const serving::Slo& slo : service.slos) {
     const Seconds told = slo.quantity == serving::Quantity::kTpot ? p.tpot : p.ttft;
     EXPECT_LE(in_seconds(told), in_seconds(slo.limit));
-    EXPECT_LE(in_seconds(again->value(slo)), in_seconds(slo.limit) * kOtherSeed);
+    const Seconds least = std::min(again->value(slo) * (1 / kOtherSeed), again->low(slo));
+    EXPECT_LE(in_seconds(least), in_seconds(slo.limit));
   }
 }
 
@@ -182,7 +193,7 @@ Request larger(Request request) {
 TEST(RandomRequests, KeepTheirLimitsCostWhatTheyAddUpToAndGrowWithWhatIsAsked) {
   int answered = 0;
   for (int i = 0; i < requests_to_try(); ++i) {
-    Draw draw(static_cast<std::uint64_t>(i) + 1);
+    Draw draw(first_seed() + static_cast<std::uint64_t>(i));
     const Settings settings = i % 3 == 0 ? training(draw) : i % 3 == 1 ? serving(draw) : encoding(draw);
     SCOPED_TRACE(shown(settings));
     const Request request = request_of(settings);

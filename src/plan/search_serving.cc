@@ -44,6 +44,7 @@ serving::Service service_of(const Request& request, const perf::ModelWork& work,
   if (limits.ttft) service.slos.push_back({answer, limits.slo_percentile, *limits.ttft});
   if (limits.tpot && !batches) service.slos.push_back({Quantity::kTpot, limits.slo_percentile, *limits.tpot});
   service.max_load = limits.max_load;
+  service.one_to_spare = !limits.allow_single && !limits.gpus && asked_rate(request) > 0;
   return service;
 }
 
@@ -347,22 +348,8 @@ double ServingSearch::replica_capacity(std::size_t replica) const {
   return planner_.capacity(one);
 }
 
-bool ServingSearch::survives_loss(const serving::Assessment& found) const {
-  const bool any = request_.limits.allow_single || request_.limits.gpus || !(asked_rate(request_) > 0);
-  return any || serving::survives_loss(found);
-}
-
 std::optional<serving::Assessment> ServingSearch::fewest(const Option& option, const serving::Counts& counts) const {
-  if (asked_rate(request_) > 0) {
-    serving::Counts enough = counts;
-    std::optional<serving::Assessment> found = planner_.fewest(option.replica, enough);
-    // With smaller limits than the engine's usual ones a replica may carry less.
-    while (found && !survives_loss(*found)) {
-      enough.at_least = found->configuration.replicas() + 1;
-      found = enough.at_least > enough.most ? std::nullopt : planner_.fewest(option.replica, enough);
-    }
-    return found;
-  }
+  if (asked_rate(request_) > 0) return planner_.fewest(option.replica, counts);
   // As much as one machine takes: from what means allow downwards until the SLOs hold.
   constexpr double kLess = 0.85;
   constexpr int kTries = 16;
