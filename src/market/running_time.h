@@ -11,7 +11,7 @@ namespace rightsize::market {
 
 // Judgements a user can overrule; each has a flag. Sources: docs/recommend.md#assumptions.
 struct Assumptions {
-  Seconds startup = hours(10.0 / 60);         // from order to first step: image, weights, compilation
+  Seconds startup = hours(10.0 / 60);         // from order to first step: machine, image, weights
   Seconds restart = hours(10.0 / 60);         // after an interruption
   double spot_interruptions_per_hour = 0.05;  // of one spot machine
   double failures_per_gpu_hour = 2e-5;        // of any hardware

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <tuple>
+
+#include "plan/startup.h"
 
 namespace rightsize::plan {
 namespace {
@@ -105,6 +108,12 @@ std::vector<PricedOption> price_options(const Request& request, const market::Pr
                                         const SearchResult& found, Obstacles& obstacles) {
   std::vector<PricedOption> candidates;
   const bool serving = request.work.kind == WorkKind::kServing;
+  std::map<std::string_view, market::Assumptions> by_vendor;  // images differ
+  const auto assumed = [&](const catalog::Gpu& gpu) -> const market::Assumptions& {
+    const auto [at, is_new] = by_vendor.try_emplace(gpu.vendor);
+    if (is_new) at->second = assumptions_on(request, work, gpu);
+    return at->second;
+  };
   for (const Option& option : found.options) {
     const MachineClass& machines = classes[option.machines_class];
     const Seconds busy = serving ? kMonth : seconds(request.work.amount / option.units_per_second);
@@ -116,7 +125,7 @@ std::vector<PricedOption> price_options(const Request& request, const market::Pr
         // Machines of an offline job work alone: losing one stops only that one.
         const int tied = request.work.kind == WorkKind::kOffline ? 1 : option.machines;
         const auto time = market::running_time(busy, checkpoint, offer.price->purchase, tied,
-                                               option.gpus * tied / option.machines, request.assumptions);
+                                               option.gpus * tied / option.machines, assumed(*machines.gpu));
         if (!time) {
           obstacles[{machines.gpu->name, Stage::kInterruptions}].add(1, 1, {.kind = Shortfall::Kind::kInterruptions});
           continue;

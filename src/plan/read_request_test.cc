@@ -69,17 +69,6 @@ TEST(ReadRequest, PurchaseIsOnDemandUnlessAskedFor) {
             (std::vector<Purchase>{Purchase::kOnDemand}));
 }
 
-// 405B weights take 13.5 minutes at 1 GB/s, beside five of booting and pulling the image.
-TEST(ReadRequest, StartUpGrowsWithTheWeights) {
-  const auto startup = [](const char* model) {
-    return in_seconds(read({{"model", model}, {"tokens", "1B"}})->assumptions.startup) / 60;
-  };
-  EXPECT_NEAR(startup("llama-3.1-405b"), 5 + 13.5, 0.1);
-  EXPECT_NEAR(startup("gpt2"), 5, 0.1);
-  EXPECT_NEAR(startup("deepseek-v3"), 5 + 671 / 60.0, 0.3);  // published in fp8: a byte each
-  EXPECT_EQ(read({{"model", "gpt2"}, {"tokens", "1B"}, {"startup", "1h"}})->assumptions.startup, hours(1));
-}
-
 // fp8 where a GPU computes in it; 4 bits only where they are named.
 TEST(ReadRequest, AutomaticPrecision) {
   using model::Precision;

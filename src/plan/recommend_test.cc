@@ -9,6 +9,7 @@
 #include "plan/candidates.h"
 #include "plan/plan.h"
 #include "plan/read_request.h"
+#include "plan/startup.h"
 #include "serving/assessment.h"
 
 namespace rightsize::plan {
@@ -97,7 +98,7 @@ double cheapest_by_brute_force(const Request& request, const catalog::Catalog& c
               const Seconds busy =
                   seconds(request.work.amount / (in_tokens_per_s(estimate->tokens_per_gpu) * job.parallel.gpus));
               const auto time = market::running_time(busy, checkpoint_bytes(work, job), offer.price->purchase, machines,
-                                                     job.parallel.gpus, request.assumptions);
+                                                     job.parallel.gpus, assumptions_on(request, work, *offer.gpu));
               if (!time || (request.limits.deadline && time->total() > *request.limits.deadline)) continue;
               best = std::min(best, in_usd(offer.rate() * rightsize::machines(machines) * time->total()));
             }

@@ -89,10 +89,12 @@ struct Request {
   Objective objective = Objective::kCost;
   std::int64_t global_batch = 128;  // training: samples of one optimizer step
   market::OfferFilter filter;
-  std::vector<market::OwnHardware> own;  // machines of the user's, beside what can be bought
-  market::OwnPrices prices;              // what the user pays where that is not the list price
-  market::Assumptions assumptions;
-  bool lengths_assumed = false;  // serving: nobody said how long requests are
+  std::vector<market::OwnHardware> own;     // machines of the user's, beside what can be bought
+  market::OwnPrices prices;                 // what the user pays where that is not the list price
+  market::Assumptions assumptions;          // start-up and restart as assumptions_on() has them (startup.h)
+  std::optional<Seconds> startup, restart;  // as the user says
+  bool lengths_assumed = false;             // serving: nobody said how long requests are
+  bool sequence_assumed = false;  // training, models that answer in one pass: nobody said how long sequences are
   int top = 5;
   bool plans_only = false;  // no front, changes, breakpoints, fixes, mixes or confidence: what takes longest
 };

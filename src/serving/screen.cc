@@ -68,31 +68,39 @@ Balance balance_apart(const Replica& replica, const sim::ContinuousConfig& engin
 // At capacity a queue has no balance.
 constexpr double kNearlyFull = 0.99;
 
-// Means in balance, but prompts and answers as long as at the SLO's percentile.
-struct Longer {
-  double prompt = 0, answer = 0;  // tokens beyond the mean
-};
-std::vector<Longer> longer_at(const Service& service, const sim::RequestShape& lengths) {
-  std::vector<Longer> all;
-  for (const Slo& slo : service.slos)
-    all.push_back({lengths.size_at(slo.at) - lengths.size, lengths.output_at(slo.at) - lengths.output});
-  return all;
+// A prompt of so many tokens on a replica that does nothing else, until its first token.
+double alone(const Replica& replica, double prompt) {
+  const sim::StepCost& cost = replica.step;
+  if (const auto& apart = replica.apart)
+    return cost.request + prompt * apart->prefill.prefill + apart->transfer.time(prompt) + cost.decode(1, prompt);
+  return cost.request + cost.base + cost.prompts(prompt);
 }
 
-// `prompt_token`: of the worker that reads prompts.
-bool keeps(const Service& service, const Balance& b, double prompt_token, const sim::RequestShape& lengths,
-           const std::vector<Longer>& longer) {
-  if (!b.stable) return false;
-  for (std::size_t i = 0; i < service.slos.size(); ++i) {
-    const Slo& slo = service.slos[i];
-    const double ttft = b.ttft + std::max(0.0, longer[i].prompt) * prompt_token;
-    const double answer = lengths.output + std::max(0.0, longer[i].answer);
-    const double value = slo.quantity == Quantity::kTtft   ? ttft
+// A run draws lengths at random: its percentile may lie a little below that of all.
+constexpr double kOfARun = 0.9;
+
+// What an SLO's statistic will be at least: its mean in balance, or that of a request as long as its percentile on an
+// idle replica. Not both together: few long prompts also wait long. What is screened too dear is never looked at.
+struct Least {
+  Slo slo;
+  double alone = 0, answer = 0;  // nanoseconds, tokens
+  double of_mean = 1;
+
+  bool kept(const Balance& b) const {
+    const double value = slo.quantity == Quantity::kTtft   ? std::max(of_mean * b.ttft, alone)
                          : slo.quantity == Quantity::kTpot ? b.tpot
                                                            : b.ttft + b.tpot * (answer - 1);
-    if (from_ns(value) > slo.limit) return false;
+    return from_ns(value) <= slo.limit;
   }
-  return true;
+};
+std::vector<Least> least_of(const Service& service, const Replica& replica, const sim::RequestShape& lengths) {
+  constexpr double kMedian = 0.7;  // of the mean, with lengths as usual: half of requests wait less than that
+  std::vector<Least> all;
+  for (const Slo& slo : service.slos) {
+    const double prompt = (lengths.varies() ? kOfARun : 1) * lengths.size_at(slo.at);
+    all.push_back({slo, alone(replica, prompt), lengths.output_at(slo.at), slo.at == Statistic::kP50 ? kMedian : 1});
+  }
+  return all;
 }
 
 // A request finds a batch running, half of it done on average, and rides in the next.
@@ -118,13 +126,9 @@ Seconds unloaded(const Service& service, const Replica& replica, const Slo& slo)
   const sim::StepCost& cost = replica.step;
   const sim::RequestShape& lengths = service.lengths;
   const bool known = !std::holds_alternative<std::shared_ptr<const sim::Trace>>(service.arrivals);
-  // A run draws lengths at random: its percentile may lie a little below that of all.
-  constexpr double kOfARun = 0.9;
   const double prompt = !known ? 1 : lengths.varies() ? kOfARun * lengths.size_at(slo.at) : lengths.size;
   const double answer = known && !lengths.varies() ? lengths.output : 1;
-  double ttft = cost.request + cost.base + cost.prompts(prompt);
-  if (const auto& apart = replica.apart)
-    ttft = cost.request + prompt * apart->prefill.prefill + apart->transfer.time(prompt) + cost.decode(1, prompt);
+  const double ttft = alone(replica, prompt);
   const double tpot = cost.decode(1, prompt);
   constexpr double kRounding = 0.999;  // the simulator counts whole nanoseconds
   return from_ns(kRounding * (quantity == Quantity::kTtft   ? ttft
@@ -145,10 +149,10 @@ double screened_rate(const Service& service, const Replica& replica, const sim::
   append_workers(replica, 1, one);
   const double capacity = in_requests_per_s(sim::capacity(one, lengths));
   double high = std::min(service.max_load, kNearlyFull) * capacity, low = 0;
-  const std::vector<Longer> longer = longer_at(service, lengths);
-  const double prompt_token = replica.apart ? replica.apart->prefill.prefill : replica.step.prefill;
+  const std::vector<Least> least = least_of(service, replica, lengths);
   const auto kept = [&](double rate) {
-    return keeps(service, balance(replica, engine, lengths, rate * 1e-9), prompt_token, lengths, longer);
+    const Balance b = balance(replica, engine, lengths, rate * 1e-9);
+    return b.stable && std::all_of(least.begin(), least.end(), [&](const Least& slo) { return slo.kept(b); });
   };
   if (kept(high)) return high;
   for (int i = 0; i < 24; ++i) {

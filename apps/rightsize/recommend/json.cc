@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "base/date.h"
+#include "plan/startup.h"
 #include "rightsize/recommend/report.h"
 #include "rightsize/recommend/terms.h"
 #include "rightsize/recommend/words.h"
@@ -74,6 +75,15 @@ void add_costs(const Request& request, const Plan& p, Json& j) {
   j["hours"] = json_number(in_hours(p.time.total()));
   j["work_seconds"] = json_number(in_seconds(p.time.work));
   j["startup_seconds"] = json_number(in_seconds(p.time.startup));
+  if (request.work.kind != WorkKind::kServing && !request.startup) {
+    const plan::Startup parts = plan::startup_on(request, perf::work_of(request.model), *p.offer.gpu);
+    j["startup"] = {{"machine_seconds", json_number(in_seconds(parts.machine))},
+                    {"image", parts.image},
+                    {"image_bytes", parts.image_size ? json_number(in_bytes(*parts.image_size)) : Json()},
+                    {"image_seconds", json_number(in_seconds(parts.image_pull))},
+                    {"weights_bytes", json_number(in_bytes(parts.weights_size))},
+                    {"weights_seconds", json_number(in_seconds(parts.weights))}};
+  }
   j["checkpoint_seconds"] = json_number(in_seconds(p.time.saving));
   j["rework_seconds"] = json_number(in_seconds(p.time.redoing));
   j["usd_per_hour"] = json_number(in_usd_per_hour(p.rate()));
@@ -166,8 +176,10 @@ Json plan_list(const Request& request, const std::vector<Plan>& plans, const Pla
   return list;
 }
 
-Json assumptions_json(const Request& request) {
-  const market::Assumptions& a = request.assumptions;
+// Start-up is that of the first plan's GPU; without a plan that of NVIDIA's.
+Json assumptions_json(const Request& request, const Plan* first) {
+  const catalog::Gpu gpu = first != nullptr ? *first->offer.gpu : catalog::Gpu{};
+  const market::Assumptions a = plan::assumptions_on(request, perf::work_of(request.model), gpu);
   Json j = {{"global_batch", request.global_batch},
             {"startup_seconds", json_number(in_seconds(a.startup))},
             {"restart_seconds", json_number(in_seconds(a.restart))},
@@ -239,7 +251,7 @@ Json document_of(const Request& request, const plan::Recommendation& found, cons
   for (const plan::PriceWarning& w : found.warnings) j["warnings"].push_back(describe_warning(w));
   j["caveats"] = first == nullptr ? std::vector<std::string>{} : caveats(request, found);
   j["feasible"] = json_number(found.feasible);
-  j["assumptions"] = assumptions_json(request);
+  j["assumptions"] = assumptions_json(request, first);
   j["considered"] = json_number(found.effort.configurations);
   j["seconds"] = json_number(found.effort.search_seconds);
   return j;

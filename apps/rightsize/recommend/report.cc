@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "plan/startup.h"
 #include "rightsize/recommend/terms.h"
 #include "rightsize/recommend/words.h"
 
@@ -42,7 +43,19 @@ std::string answer(const Request& request, const Plan& plan) {
   return text + ".";
 }
 
-std::string where_hours_go(const Plan& plan) {
+// "3 min for the machine, 1 min 38 s for its image (pytorch/pytorch:latest, 3.73 GiB), 16 s for the weights (15 GiB)".
+std::string startup_parts(const Request& request, const Plan& plan) {
+  if (request.startup) return {};
+  const plan::Startup parts = plan::startup_on(request, perf::work_of(request.model), *plan.offer.gpu);
+  const std::string image = parts.image_size
+                                ? fmt::format("{} for its image ({}, {})", format_duration(parts.image_pull),
+                                              parts.image, format_bytes(*parts.image_size))
+                                : fmt::format("nothing for its image ({}, of unknown size)", parts.image);
+  return fmt::format(" Start-up is {} for the machine, {}, {} for the weights ({}).", format_duration(parts.machine),
+                     image, format_duration(parts.weights), format_bytes(parts.weights_size));
+}
+
+std::string where_hours_go(const Request& request, const Plan& plan) {
   constexpr double kNegligible = 0.003;  // of the time that is paid for
   std::string text = fmt::format("Of the hours paid for, {} are work", format_duration(plan.time.work));
   const auto add = [&](Seconds time, const char* what) {
@@ -51,7 +64,7 @@ std::string where_hours_go(const Plan& plan) {
   add(plan.time.startup, "start-up");
   add(plan.time.saving, "checkpoints");
   add(plan.time.redoing, "interruptions and work done again");
-  return text + ".";
+  return text + "." + startup_parts(request, plan);
 }
 
 const Plan* next_gpu(const Recommendation& found) {
@@ -271,7 +284,7 @@ void add_details(Report& report, const Request& request, const Recommendation& f
     const Plan& first = found.plans.front();
     report.blocks.emplace_back(
         Paragraph{fmt::format("{}. {}", describe_speed(request, first), describe_margins(request, first))});
-    if (request.work.kind != WorkKind::kServing) report.blocks.emplace_back(Paragraph{where_hours_go(first)});
+    if (request.work.kind != WorkKind::kServing) report.blocks.emplace_back(Paragraph{where_hours_go(request, first)});
     report.blocks.emplace_back(Paragraph{runner_up(request, found)});
     if (found.pareto.size() > 1) {
       Table front = plans_table(

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "plan/candidates.h"
 #include "rightsize/recommend/words.h"
 
 namespace rightsize::app {
@@ -123,6 +124,49 @@ std::string measured_instead(const plan::Recommendation& found) {
   return {};
 }
 
+// What the loss of a whole machine does, where replicas share one.
+std::string machine_loss(const plan::Request& request, const plan::Plan& plan) {
+  const bool spare = request.work.kind == WorkKind::kServing && request.work.rate > RequestsPerSecond{} &&
+                     !request.limits.allow_single && plan.replicas > 1;
+  if (!spare) return {};
+  if (plan.machines == 1)
+    return fmt::format("its {} replicas share one machine: a single point of failure", plan.replicas);
+  const bool carried = plan.load * plan.machines / (plan.machines - 1) <= 1;
+  if (carried || plan.replicas <= plan.machines) return {};
+  return fmt::format("{} replicas share a machine: when one fails the others cannot carry the load",
+                     plan.replicas / plan.machines);
+}
+
+// An SLO that is kept as predicted and broken at the slow end of the speed's interval.
+std::string near_limit(const plan::Request& request, const plan::Plan& plan) {
+  const plan::Limits& limits = request.limits;
+  if (request.work.kind != WorkKind::kServing || !(request.work.rate > RequestsPerSecond{})) return {};
+  struct Kept {
+    const char* what;
+    Seconds value;
+    std::optional<Seconds> limit;
+  };
+  const bool tokens = plan.tpot > Seconds{};
+  for (const Kept& slo : {Kept{"TPOT", plan.tpot, tokens ? limits.tpot : std::nullopt},
+                          Kept{tokens ? "TTFT" : "latency", plan.ttft, limits.ttft}}) {
+    if (!slo.limit || slo.value * plan.speed.high <= *slo.limit) continue;
+    const std::string then = plan.cost_high > plan.cost
+                                 ? fmt::format("it would take {}/month", format_usd(plan.cost_high))
+                                 : std::string("load-test it first");
+    return fmt::format("{} is at {} of its limit and the GPU may be {} slower than predicted: then {}", slo.what,
+                       format_percent(Ratio::fraction(slo.value / *slo.limit)),
+                       format_percent(Ratio::fraction(plan.speed.high - 1)), then);
+  }
+  return {};
+}
+
+std::string tight_memory(const plan::Request& request, const plan::Plan& plan) {
+  constexpr double kTight = 0.95;
+  if (request.work.kind != WorkKind::kTraining || plan.memory.high <= plan.fit.capacity * kTight) return {};
+  return fmt::format("memory is tight, {} of {} at the high end", format_bytes(plan.memory.high),
+                     format_bytes(plan.fit.capacity));
+}
+
 }  // namespace
 
 std::vector<std::string> caveats(const plan::Request& request, const plan::Recommendation& found) {
@@ -138,6 +182,9 @@ std::vector<std::string> caveats(const plan::Request& request, const plan::Recom
     if (!said) lines.push_back(std::string(perf::describe(note)));
   }
   for (const std::string& warning : first.memory.warnings) lines.push_back(warning);
+  for (const std::string& text :
+       {near_limit(request, first), machine_loss(request, first), tight_memory(request, first)})
+    if (!text.empty()) lines.push_back(text);
   if (request.work.kind == WorkKind::kServing && first.machines > first.replicas)
     lines.push_back("no pipeline over several machines was measured: its network adds little by formula, try it first");
   if (const std::string quality = quality_caveat(request, first); !quality.empty()) lines.push_back(quality);
@@ -167,6 +214,10 @@ namespace {
 std::string lengths_assumed(const plan::Request& request) {
   const plan::Work& work = request.work;
   const auto count = [](double n) { return format_count(std::round(n)); };
+  if (request.sequence_assumed)
+    return work.kind == WorkKind::kTraining
+               ? fmt::format("sequences of {} tokens (--seq)", format_count(static_cast<double>(request.job.sequence)))
+               : fmt::format("{} tokens a request (--isl)", format_count(static_cast<double>(request.job.sequence)));
   const bool tokens = work.kind == WorkKind::kServing && !answers_at_once(request) && request.model.image_size == 0;
   if (!tokens) return {};
   const sim::RequestShape lengths = plan::request_lengths(request);
@@ -216,8 +267,12 @@ std::string assumptions_sentence(const plan::Request& request, const plan::Plan&
   } else {
     parts.push_back(fmt::format("{} start-up (--startup)", format_duration(plan.time.startup)));
   }
-  if (request.work.kind == WorkKind::kTraining)
+  if (request.work.kind == WorkKind::kTraining) {
     parts.push_back(fmt::format("{} samples a step (--global-batch)", count(request.global_batch)));
+    const Bytes checkpoint = plan::checkpoint_bytes(perf::work_of(request.model), plan.job);
+    if (!(request.assumptions.storage > Bytes{}))
+      parts.push_back(fmt::format("storage not counted, a checkpoint is {} (--storage)", format_bytes(checkpoint)));
+  }
   if (parts.empty()) return {};
   return fmt::format("Assumed: {}.", fmt::join(parts, "; "));
 }

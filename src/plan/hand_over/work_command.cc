@@ -10,6 +10,7 @@
 #include "plan/candidates.h"
 #include "plan/hand_over/apart.h"
 #include "plan/hand_over/parts.h"
+#include "plan/startup.h"
 
 namespace rightsize::plan {
 namespace {
@@ -403,14 +404,12 @@ std::vector<Input> inputs_of(const Request& request, const Plan& plan, std::stri
 }
 
 Software software_of(const Request& request, const Plan& plan) {
-  const bool amd = is_amd(plan);
   const bool plain = plan.job.kind == model::JobKind::kTrain || request.work.is_measured() || in_batches(request);
-  if (plain) return {amd ? "rocm/pytorch:latest" : "pytorch/pytorch:latest", "pip install -r requirements.txt"};
-  if (plan.job.stack == Stack::kSglang)
-    return {amd ? "lmsysorg/sglang:latest-rocm" : "lmsysorg/sglang:latest", "pip install \"sglang[all]\""};
-  if (plan.job.stack == Stack::kTrtLlm)
-    return {"nvcr.io/nvidia/tensorrt-llm/release:latest", "pip install tensorrt_llm"};
-  return {amd ? "rocm/vllm:latest" : "vllm/vllm-openai:latest", "pip install vllm"};
+  const char* install = plain                              ? "pip install -r requirements.txt"
+                        : plan.job.stack == Stack::kSglang ? "pip install \"sglang[all]\""
+                        : plan.job.stack == Stack::kTrtLlm ? "pip install tensorrt_llm"
+                                                           : "pip install vllm";
+  return {image_for(request, perf::work_of(request.model), *plan.offer.gpu), install};
 }
 
 std::string work_command(const Request& request, const Plan& plan, const Launcher& launcher) {
