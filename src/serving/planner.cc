@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 
 #include "serving/screen.h"
 #include "sim/closed_form.h"
@@ -161,7 +160,7 @@ constexpr double kGlanceDoubt = 1.3;  // how far so short a run may be off
 
 // Whether what is told of each SLO is known to a few percent.
 bool is_tight(const Assessment& a, const Service& service) {
-  constexpr double kTight = 0.03;
+  constexpr double kTight = 0.04;
   return std::all_of(service.slos.begin(), service.slos.end(),
                      [&](const Slo& slo) { return a.half_width(slo) <= a.value(slo) * kTight; });
 }
@@ -173,15 +172,20 @@ std::optional<Assessment> Planner::confirm_batches(const Configuration& c) const
   // Near capacity waits are alike over 1 / (1 - load)^2 requests: it takes many times that to see their spread. Batches
   // are simulated some hundred times faster than tokens, and can be seen for longer. Where batches stay small, GPUs are
   // far busier than the load against full ones says.
-  constexpr double kLongEnough = 256'000;
   const auto glance = assess(c, {run_of(c, kGlanceTurnovers, kGlance), seed_, 0, Statistic::kP99});
   if (!glance) return std::nullopt;
   const double idle = 1 - std::min(0.999, std::max(glance->load, glance->busy));
-  const double alike = std::min(kLongEnough, 2'000 / (idle * idle));
-  std::uint64_t requests = std::min(kMost, std::max(run_of(c, 6, kLeast), static_cast<std::uint64_t>(alike)));
+  const double alike = std::min<double>(kMost, 4'000 / (idle * idle));
+  std::uint64_t requests = run_of(c, 6, kLeast);
   std::optional<Assessment> a = assess(c, {requests, seed_, 0, Statistic::kP99});
-  while (a && verdict(*a, service_) != Verdict::kBroken) {
-    if (verdict(*a, service_) == Verdict::kKept && is_tight(*a, service_)) break;
+  constexpr double kFarFrom = 0.8;  // of its limit
+  const bool clear = !a || verdict(*a, service_) == Verdict::kBroken ||
+                     (verdict(*a, service_) == Verdict::kKept && a->excess(service_) <= kFarFrom);
+  if (alike > static_cast<double>(requests) && !clear) {
+    requests = static_cast<std::uint64_t>(alike);
+    a = assess(c, {requests, seed_, 0, Statistic::kP99});
+  }
+  while (a && verdict(*a, service_) == Verdict::kOpen) {
     if (requests == kMost || a->profile.requests < requests) break;  // a trace may end before
     requests = std::min(requests * kLonger, kMost);
     a = assess(c, {requests, seed_, 0, Statistic::kP99});
@@ -193,9 +197,21 @@ std::optional<Assessment> Planner::confirm_batches(const Configuration& c) const
   return again && again->keeps(service_) ? again : std::nullopt;
 }
 
-// Sizes without delay, those that answer soonest first; waiting for others where that comes near.
+// What is told of batches is seen for so long that another run tells about the same. Nothing where that run breaks an
+// SLO after all.
+std::optional<Assessment> Planner::settled(const Assessment& found) const {
+  constexpr std::uint64_t kLong = 512'000;
+  const bool known = found.profile.requests >= kLong || is_tight(found, service_);
+  if (continuous(found.configuration) || service_.slos.empty() || known) return found;
+  auto longer = assess(found.configuration, {kLong, seed_ + 2, 0, Statistic::kP99});
+  return longer && longer->keeps(service_) ? longer : std::nullopt;
+}
+
+// Sizes without delay, then waiting for others where that comes near. Of sizes that answer about as soon the smallest:
+// after a burst a large batch holds up all that come behind it.
 std::optional<Assessment> Planner::kept_by_batches(std::size_t index, int count) const {
   constexpr double kOutOfReach = 1.5;  // waiting for others does not save that much
+  constexpr double kAsSoon = 1.1;
   Seconds tightest = seconds(kInfinite);
   for (const Slo& slo : service_.slos) tightest = std::min(tightest, slo.limit);
   for (double share : {0.0, 0.05, 0.2}) {
@@ -203,18 +219,27 @@ std::optional<Assessment> Planner::kept_by_batches(std::size_t index, int count)
     Configuration c;
     c.groups = {{index, count}};
     c.batching.max_delay = share > 0 ? sim::to_sim_time(tightest * share) : 0;
-    std::map<double, Configuration> by_excess;  // sizes that no batch reaches are alike: the smallest stands for them
+    std::vector<std::pair<double, Configuration>> sizes;  // by excess
+    double least = kInfinite;
     for (int size : replicas_[index].sizes) {
       c.batching.max_batch = size;
       if ((share > 0 && size == 1) || bound(c) > 1) continue;
       const auto glance = assess(c, {run_of(c, kGlanceTurnovers, kGlance), seed_, 0, Statistic::kP99});
-      if (glance) by_excess.emplace(glance->excess(service_), c);
+      if (!glance) continue;
+      const double excess = glance->excess(service_);
+      // Sizes that no batch reaches are alike.
+      if (sizes.empty() || sizes.back().first != excess) sizes.emplace_back(excess, c);
+      least = std::min(least, excess);
     }
-    for (const auto& [excess, tried] : by_excess) {
+    std::stable_sort(sizes.begin(), sizes.end(), [&](const auto& a, const auto& b) {
+      const double soon = least * kAsSoon;
+      return std::max(a.first, soon) < std::max(b.first, soon);
+    });
+    for (const auto& [excess, tried] : sizes) {
       if (excess > kGlanceDoubt) break;
       if (auto confirmed = confirm(tried)) return confirmed;
     }
-    if (by_excess.empty() || by_excess.begin()->first > kOutOfReach) break;
+    if (least > kOutOfReach) break;
   }
   return std::nullopt;
 }
@@ -280,7 +305,8 @@ std::optional<Assessment> Planner::fewest(std::size_t replica, const Counts& cou
     (fewer ? kept : broken) = middle;
     if (fewer) found = std::move(fewer);
   }
-  return found;
+  if (auto told = settled(*found)) return told;
+  return kept == last ? std::nullopt : fewest(replica, {counts.step, counts.most, (kept + 1) * counts.step});
 }
 
 }  // namespace rightsize::serving

@@ -82,6 +82,7 @@ class Planner {
   // looks tell. Where to begin, nothing more.
   std::pair<int, int> bracket(std::size_t replica, int step, const Steps& steps, double aim, int most_looks) const;
   double left_of(const Configuration& configuration) const;
+  std::optional<Assessment> settled(const Assessment& found) const;
   std::optional<Assessment> confirm_batches(const Configuration& configuration) const;
   double mean_rate() const;
 
