@@ -56,10 +56,10 @@ void fit_prompts(const Replica& replica, double wait, double isl, StepFit& fit) 
   Seconds further = one;
   if (prefill.most > 1) {
     const Seconds all = prefill.beside(replica, decode, prefill.most) * (prefill.most * wait);
-    further = std::max(one, (all - one) / (prefill.most - 1));
+    further = (all - one) / (prefill.most - 1);
   }
   fit.prompt_token = further / isl;
-  fit.hidden = further - one;
+  fit.with_prompts = one - further;
 }
 
 }  // namespace
