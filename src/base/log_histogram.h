@@ -70,6 +70,43 @@ class LogHistogram {
     return found;
   }
 
+  // The share of the numbers above each of some, ascending; those of a bucket taken as evenly spread over it.
+  template <std::size_t N>
+  std::array<double, N> shares_above(const std::array<double, N>& values) const {
+    std::array<double, N> found{};
+    if (count_ == 0) return found;
+    std::size_t at = 0;
+    double seen = static_cast<double>(zeros_);
+    const auto set = [&](double below) { found[at++] = 1 - below / static_cast<double>(count_); };
+    while (at < N && !(values[at] > 0)) set(seen);
+    for (std::size_t i = 0; i < counts_.size() && at < N; ++i) {
+      const double from = lower_edge(first_ + i), to = lower_edge(first_ + i + 1);
+      while (at < N && values[at] < to)
+        set(seen + static_cast<double>(counts_[i]) * std::clamp((values[at] - from) / (to - from), 0.0, 1.0));
+      seen += static_cast<double>(counts_[i]);
+    }
+    return found;
+  }
+
+  // The same numbers in wider buckets.
+  template <class Coarse>
+  Coarse coarser() const {
+    Coarse coarse;
+    for (std::size_t i = 0; i < counts_.size(); ++i)
+      if (counts_[i] > 0) coarse.add_many(lower_edge(first_ + i), counts_[i]);
+    if (zeros_ > 0) coarse.add_many(0, zeros_);
+    return coarse;
+  }
+
+  void add_many(double value, std::uint64_t times) {
+    add(value);
+    count_ += times - 1;
+    if (value > 0)
+      counts_[bucket_of(value) - first_] += static_cast<Count>(times - 1);
+    else
+      zeros_ += times - 1;
+  }
+
   // Adds the other's counts and empties it, which keeps its storage; cost follows the span of numbers, not how many.
   void take(LogHistogram& other) {
     for (std::size_t i = 0; i < other.counts_.size(); ++i) {

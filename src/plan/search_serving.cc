@@ -44,6 +44,7 @@ serving::Service service_of(const Request& request, const perf::ModelWork& work,
   if (limits.ttft) service.slos.push_back({answer, limits.slo_percentile, *limits.ttft});
   if (limits.tpot && !batches) service.slos.push_back({Quantity::kTpot, limits.slo_percentile, *limits.tpot});
   service.max_load = limits.max_load;
+  service.one_to_spare = !limits.allow_single && !limits.gpus && asked_rate(request) > 0;
   return service;
 }
 
@@ -80,12 +81,7 @@ void ServingSearch::screen_class(std::size_t index) {
     screen_format(index, job, options);
     if (options.size() == before) screen_machines(index, precision, options);
   }
-  int fewest = std::numeric_limits<int>::max();
-  for (const Option& option : options) fewest = std::min(fewest, option.machines);
-  // The screen knows means only: splits that come near the best of the class may turn out better.
-  for (Option& option : options) {
-    if (option.machines <= 2 * fewest) result_.options.push_back(std::move(option));
-  }
+  for (Option& option : options) result_.options.push_back(std::move(option));
 }
 
 // A copy that no machine holds spans several: tensor parallel inside each, a pipeline stage on each, as few as hold it.
@@ -115,19 +111,17 @@ void ServingSearch::screen_machines(std::size_t index, model::Precision precisio
   }
 }
 
-// Copies of the model first; attention in groups and separate workers where they carry the load with fewer machines.
+// Copies of the model, attention in groups, separate workers. The screen knows means only, and what it would leave out
+// for one limit it would not for another: all are handed on, and looked at as soon as nothing cheaper is left.
 void ServingSearch::screen_format(std::size_t index, Job job, std::vector<Option>& options) {
   const MachineClass& machines = classes_[index];
-  int fewest = std::numeric_limits<int>::max();
-  const auto add = [&](const Job& tried, double most_machines) {
+  const auto add = [&](const Job& tried) {
     result_.effort.configurations += machines.all_offers;
     std::optional<Option> option = screened_option(index, tried);
-    if (!option || option->machines > most_machines) return;
+    if (!option) return;
     result_.effort.priced += machines.all_offers;
-    fewest = std::min(fewest, option->machines);
     options.push_back(*std::move(option));
   };
-  std::vector<Job> grouped;
   for (int tensor : request_.choices.tensor) {
     const bool splits = tensor == 1 || (request_.model.heads > 0 && request_.model.heads % tensor == 0);
     if (!splits) continue;
@@ -137,22 +131,12 @@ void ServingSearch::screen_format(std::size_t index, Job job, std::vector<Option
       job.parallel.tensor = tensor, job.parallel.pipeline = pipeline, job.parallel.gpus = copy;
       for (const Groups& groups : groups_of(request_, tensor)) {
         job.parallel.expert = groups.expert, job.parallel.attention_data = groups.attention;
-        if (groups.plain())
-          add(job, std::numeric_limits<double>::infinity());
-        else if (pipeline == 1)
-          grouped.push_back(job);
+        if (groups.plain() || pipeline == 1) add(job);
       }
     }
   }
-  const bool saves = asked_rate(request_) > 0 && fewest > 1;  // fewer than one machine there is not
-  if (!saves) return;
-  for (const Job& other : grouped) add(other, fewest - 1);
-  // Means do not see that prompts hold up the answers of others, which separate workers are spared: those are looked at
-  // where they come near, too, and the simulator decides.
-  constexpr double kNear = 1.25;
-  const double near = kNear * fewest;
   job.parallel.expert = job.parallel.attention_data = job.parallel.pipeline = 1;
-  for (const Job& apart : separations(machines, job)) add(apart, near);
+  for (const Job& apart : separations(machines, job)) add(apart);
 }
 
 // The workers of a machine split between prompts and answers, by what whole copies of the model do. The more lengths
@@ -347,22 +331,8 @@ double ServingSearch::replica_capacity(std::size_t replica) const {
   return planner_.capacity(one);
 }
 
-bool ServingSearch::survives_loss(const serving::Assessment& found) const {
-  const bool any = request_.limits.allow_single || request_.limits.gpus || !(asked_rate(request_) > 0);
-  return any || serving::survives_loss(found);
-}
-
 std::optional<serving::Assessment> ServingSearch::fewest(const Option& option, const serving::Counts& counts) const {
-  if (asked_rate(request_) > 0) {
-    serving::Counts enough = counts;
-    std::optional<serving::Assessment> found = planner_.fewest(option.replica, enough);
-    // With smaller limits than the engine's usual ones a replica may carry less.
-    while (found && !survives_loss(*found)) {
-      enough.at_least = found->configuration.replicas() + 1;
-      found = enough.at_least > enough.most ? std::nullopt : planner_.fewest(option.replica, enough);
-    }
-    return found;
-  }
+  if (asked_rate(request_) > 0) return planner_.fewest(option.replica, counts);
   // As much as one machine takes: from what means allow downwards until the SLOs hold.
   constexpr double kLess = 0.85;
   constexpr int kTries = 16;

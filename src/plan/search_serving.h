@@ -46,7 +46,6 @@ class ServingSearch {
   void note_slo(const MachineClass& machines, const model::Job& job, std::size_t replica);
   int least_replicas(std::size_t replica) const;
   double replica_capacity(std::size_t replica) const;
-  bool survives_loss(const serving::Assessment& found) const;
   serving::Counts counts_of(const MachineClass& machines, const Option& option) const;
   std::optional<serving::Assessment> fewest(const Option& option, const serving::Counts& counts) const;
   void set_replicas(int replicas, Option& option) const;

@@ -28,6 +28,7 @@ class Sizing {
     result_.traffic = *std::move(traffic);
     RIGHTSIZE_TRY(plan::Request request, make_request());
     service_ = plan::service_of(request, perf::work_of(model_.shape), result_.traffic.requests_per_second);
+    service_.one_to_spare = spare();
     if (result_.traffic.lengths_assumed)
       result_.notes.emplace_back(
           "the engine publishes no histogram of lengths: they are assumed to vary as in public traces");
@@ -95,13 +96,7 @@ class Sizing {
   bool spare() const { return reading_.most_replicas > 1; }
 
   std::optional<serving::Assessment> fewest(const serving::Planner& planner, int most) const {
-    serving::Counts counts{.step = 1, .most = most, .at_least = spare() ? 2 : 1};
-    std::optional<serving::Assessment> found = planner.fewest(0, counts);
-    while (found && spare() && !serving::survives_loss(*found)) {
-      counts.at_least = found->configuration.replicas() + 1;
-      found = counts.at_least > most ? std::nullopt : planner.fewest(0, counts);
-    }
-    return found;
+    return planner.fewest(0, {.step = 1, .most = most, .at_least = spare() ? 2 : 1});
   }
 
   // What was measured to keep its SLOs needs no simulation, which knows the lengths of requests less well.

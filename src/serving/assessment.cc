@@ -13,6 +13,12 @@ const sim::StatisticValues& values_of(const Assessment& a, Quantity quantity) {
   return quantity == Quantity::kTtft ? a.ttft : quantity == Quantity::kTpot ? a.tpot : a.profile.latency;
 }
 
+const sim::Intervals& interval_of(const Assessment& a, Quantity quantity) {
+  return quantity == Quantity::kTtft   ? a.ttft_interval
+         : quantity == Quantity::kTpot ? a.tpot_interval
+                                       : a.profile.interval;
+}
+
 }  // namespace
 
 int Configuration::replicas() const {
@@ -29,11 +35,17 @@ Seconds Assessment::value(Quantity quantity, Statistic at) const {
   return from_ns(worst);
 }
 
-Seconds Assessment::half_width(const Slo& slo) const {
-  const sim::StatisticValues& widths = slo.quantity == Quantity::kTtft   ? ttft_half_width
-                                       : slo.quantity == Quantity::kTpot ? tpot_half_width
-                                                                         : profile.half_width;
-  return from_ns(sim::value_of(widths, slo.at));
+// Of the sizes of a mix one waits longest; its interval is taken as wide as that of all.
+Seconds Assessment::low(const Slo& slo) const {
+  const double below = sim::value_of(values_of(*this, slo.quantity), slo.at) -
+                       sim::value_of(interval_of(*this, slo.quantity).low, slo.at);
+  return value(slo) - from_ns(below);
+}
+
+Seconds Assessment::high(const Slo& slo) const {
+  const double above = sim::value_of(interval_of(*this, slo.quantity).high, slo.at) -
+                       sim::value_of(values_of(*this, slo.quantity), slo.at);
+  return value(slo) + from_ns(above);
 }
 
 double Assessment::rejected_share() const {
@@ -49,7 +61,7 @@ double Assessment::excess(const Service& service) const {
 bool Assessment::keeps(const Service& service) const {
   if (rejected_share() > service.most_rejected) return false;
   return std::all_of(service.slos.begin(), service.slos.end(), [&](const Slo& slo) {
-    return in_seconds(value(slo)) + finite_or(in_seconds(half_width(slo)), 0) <= in_seconds(slo.limit);
+    return finite_or(in_seconds(high(slo)), in_seconds(value(slo))) <= in_seconds(slo.limit);
   });
 }
 
@@ -59,16 +71,12 @@ Verdict verdict(const Assessment& a, const Service& service) {
   constexpr double kWellBelow = 0.7, kWellAbove = 1.2, kSureBelow = 4, kSureAbove = 2.5;
   bool all_kept = true;
   for (const Slo& slo : service.slos) {
-    const double share = a.value(slo) / slo.limit, off = a.half_width(slo) / slo.limit;  // NaN: too short
-    if (share > kWellAbove || share - kSureAbove * off > 1) return Verdict::kBroken;
-    all_kept = all_kept && (share <= kWellBelow || share + kSureBelow * off <= 1);
+    const double share = a.value(slo) / slo.limit;
+    const double low = a.low(slo) / slo.limit, high = a.high(slo) / slo.limit;  // NaN: too short
+    if ((share > kWellAbove && !(low <= 1)) || share - kSureAbove * (share - low) > 1) return Verdict::kBroken;
+    all_kept = all_kept && ((share <= kWellBelow && !(high > 1)) || share + kSureBelow * (high - share) <= 1);
   }
   return all_kept ? Verdict::kKept : Verdict::kOpen;
-}
-
-bool survives_loss(const Assessment& found) {
-  const int replicas = found.configuration.replicas();
-  return replicas > 1 && found.load * replicas / (replicas - 1) <= kLoadAfterLoss;
 }
 
 }  // namespace rightsize::serving

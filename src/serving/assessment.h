@@ -31,8 +31,9 @@ struct Configuration {
 // What a configuration delivers under a service's load.
 struct Assessment {
   Configuration configuration;
-  sim::LatencyProfile profile;                                                // whole requests
-  sim::StatisticValues ttft{}, tpot{}, ttft_half_width{}, tpot_half_width{};  // tokens only; nanoseconds
+  sim::LatencyProfile profile;          // whole requests
+  sim::StatisticValues ttft{}, tpot{};  // tokens only; nanoseconds
+  sim::Intervals ttft_interval, tpot_interval;
   std::vector<sim::ContinuousProfile::Kind> kinds = {};  // of a mix: sizes of request, each of which keeps the SLOs
   std::uint64_t steps = 0, preemptions = 0;
   double output_tokens_per_second = 0;
@@ -43,8 +44,10 @@ struct Assessment {
   // Of a mix of sizes: of the size that waits longest.
   Seconds value(Quantity quantity, Statistic at) const;
   Seconds value(const Slo& slo) const { return value(slo.quantity, slo.at); }
-  // Of the 95 % interval; NaN when the run was short.
-  Seconds half_width(const Slo& slo) const;
+  // The ends of the 95 % interval and half of what lies between them; NaN when the run was short.
+  Seconds low(const Slo& slo) const;
+  Seconds high(const Slo& slo) const;
+  Seconds half_width(const Slo& slo) const { return (high(slo) - low(slo)) * 0.5; }
   double rejected_share() const;
   // The worst value over its limit; 0 without SLOs.
   double excess(const Service& service) const;
@@ -55,10 +58,5 @@ struct Assessment {
 // What a run allows to say of all SLOs.
 enum class Verdict { kKept, kBroken, kOpen };
 Verdict verdict(const Assessment& a, const Service& service);
-
-// Replicas left when one is lost must still keep up with what arrives, until it is replaced: their load may then be so
-// high. Waiting gets longer meanwhile; it does not grow without end.
-inline constexpr double kLoadAfterLoss = 0.95;
-bool survives_loss(const Assessment& found);
 
 }  // namespace rightsize::serving

@@ -75,7 +75,8 @@ Findings::Key traffic_key(const Service& service) {
 }
 
 void append_limits(const Service& service, Findings::Key& key) {
-  append(key, {service.most_rejected, service.max_load, static_cast<double>(service.slos.size())});
+  append(key, {service.most_rejected, service.max_load, service.one_to_spare ? 1.0 : 0.0,
+               static_cast<double>(service.slos.size())});
   for (const Slo& slo : service.slos)
     append(key, {static_cast<double>(slo.quantity), static_cast<double>(slo.at), in_seconds(slo.limit)});
 }

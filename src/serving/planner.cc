@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "serving/screen.h"
 #include "sim/closed_form.h"
@@ -53,6 +54,17 @@ double Planner::capacity(const Configuration& c) const {
   return in_requests_per_s(sim::capacity(engine_of(c), mean_of(service_)));
 }
 
+// When the largest of its replicas is lost.
+double Planner::left_of(const Configuration& c) const {
+  double largest = 0;
+  for (const Group& group : c.groups) {
+    Configuration one = c;
+    one.groups = {{group.replica, 1}};
+    largest = std::max(largest, capacity(one));
+  }
+  return capacity(c) - largest;
+}
+
 double Planner::bound(const Configuration& c) const {
   const bool sheds = !service_.queue.never_acts();
   const bool apart = std::any_of(c.groups.begin(), c.groups.end(),
@@ -61,6 +73,9 @@ double Planner::bound(const Configuration& c) const {
   // Just at the limit is within it, whichever way it was rounded.
   constexpr double kRounding = 1 + 1e-9;
   if (!sheds && sim::overloads(service_.arrivals, requests_per_s(kRounding * service_.max_load * capacity(c))))
+    return kInfinite;
+  if (service_.one_to_spare &&
+      sim::overloads(service_.arrivals, requests_per_s(kRounding * kLoadAfterLoss * left_of(c))))
     return kInfinite;
   double worst = 0;
   for (const Slo& slo : service_.slos) {
@@ -102,7 +117,7 @@ Assessment Planner::assessed(const Configuration& c, const sim::ContinuousProfil
   a.profile = run.all;
   a.ttft = run.ttft, a.tpot = run.tpot;
   a.kinds = run.kinds;
-  a.ttft_half_width = run.ttft_half_width, a.tpot_half_width = run.tpot_half_width;
+  a.ttft_interval = run.ttft_interval, a.tpot_interval = run.tpot_interval;
   a.steps = run.steps, a.preemptions = run.preemptions;
   a.output_tokens_per_second = in_tokens_per_s(run.output_rate);
   add_load(arrivals, a);
@@ -144,6 +159,13 @@ constexpr double kGlanceTurnovers = 3;
 constexpr std::uint64_t kGlance = 1'000;
 constexpr double kGlanceDoubt = 1.3;  // how far so short a run may be off
 
+// Whether what is told of each SLO is known to a few percent.
+bool is_tight(const Assessment& a, const Service& service) {
+  constexpr double kTight = 0.03;
+  return std::all_of(service.slos.begin(), service.slos.end(),
+                     [&](const Slo& slo) { return a.half_width(slo) <= a.value(slo) * kTight; });
+}
+
 }  // namespace
 
 std::optional<Assessment> Planner::confirm_batches(const Configuration& c) const {
@@ -158,7 +180,8 @@ std::optional<Assessment> Planner::confirm_batches(const Configuration& c) const
   const double alike = std::min(kLongEnough, 2'000 / (idle * idle));
   std::uint64_t requests = std::min(kMost, std::max(run_of(c, 6, kLeast), static_cast<std::uint64_t>(alike)));
   std::optional<Assessment> a = assess(c, {requests, seed_, 0, Statistic::kP99});
-  while (a && verdict(*a, service_) == Verdict::kOpen) {
+  while (a && verdict(*a, service_) != Verdict::kBroken) {
+    if (verdict(*a, service_) == Verdict::kKept && is_tight(*a, service_)) break;
     if (requests == kMost || a->profile.requests < requests) break;  // a trace may end before
     requests = std::min(requests * kLonger, kMost);
     a = assess(c, {requests, seed_, 0, Statistic::kP99});
@@ -170,27 +193,28 @@ std::optional<Assessment> Planner::confirm_batches(const Configuration& c) const
   return again && again->keeps(service_) ? again : std::nullopt;
 }
 
-// Of the sizes without delay the one that answers soonest; waiting for others where that comes near.
+// Sizes without delay, those that answer soonest first; waiting for others where that comes near.
 std::optional<Assessment> Planner::kept_by_batches(std::size_t index, int count) const {
   constexpr double kOutOfReach = 1.5;  // waiting for others does not save that much
   Seconds tightest = seconds(kInfinite);
   for (const Slo& slo : service_.slos) tightest = std::min(tightest, slo.limit);
   for (double share : {0.0, 0.05, 0.2}) {
     if (share > 0 && service_.slos.empty()) break;
-    Configuration c, best;
+    Configuration c;
     c.groups = {{index, count}};
     c.batching.max_delay = share > 0 ? sim::to_sim_time(tightest * share) : 0;
-    double least = kInfinite;
+    std::map<double, Configuration> by_excess;  // sizes that no batch reaches are alike: the smallest stands for them
     for (int size : replicas_[index].sizes) {
       c.batching.max_batch = size;
       if ((share > 0 && size == 1) || bound(c) > 1) continue;
       const auto glance = assess(c, {run_of(c, kGlanceTurnovers, kGlance), seed_, 0, Statistic::kP99});
-      if (glance && glance->excess(service_) < least) least = glance->excess(service_), best = c;
+      if (glance) by_excess.emplace(glance->excess(service_), c);
     }
-    if (least <= kGlanceDoubt) {
-      if (auto confirmed = confirm(best)) return confirmed;
+    for (const auto& [excess, tried] : by_excess) {
+      if (excess > kGlanceDoubt) break;
+      if (auto confirmed = confirm(tried)) return confirmed;
     }
-    if (least > kOutOfReach) break;
+    if (by_excess.empty() || by_excess.begin()->first > kOutOfReach) break;
   }
   return std::nullopt;
 }

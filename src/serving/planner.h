@@ -40,8 +40,8 @@ class Planner {
   // Requests a second at most.
   double capacity(const Configuration& configuration) const;
 
-  // The worst of the SLOs at best, as a share of its limit; infinite when the load is more than max_load allows. No run
-  // can go below it.
+  // The worst of the SLOs at best, as a share of its limit; infinite when the load is more than max_load allows, or
+  // more than what is left when a replica is lost. No run can go below it.
   double bound(const Configuration& configuration) const;
 
   // What a configuration delivers; nothing when the load is at or above its capacity. `density` scales the traffic.
@@ -81,6 +81,7 @@ class Planner {
   // The last that is too few and the first that is enough for a worst SLO at `aim` of its limit, as far as some first
   // looks tell. Where to begin, nothing more.
   std::pair<int, int> bracket(std::size_t replica, int step, const Steps& steps, double aim, int most_looks) const;
+  double left_of(const Configuration& configuration) const;
   std::optional<Assessment> confirm_batches(const Configuration& configuration) const;
   double mean_rate() const;
 

@@ -48,6 +48,10 @@ struct RequestSize {
 // the traffic, and no run of a simulator is long enough to see how far.
 inline constexpr double kMostLoad = 0.8;
 
+// Replicas left when one is lost must still keep up with what arrives, until it is replaced: their load may then be so
+// high. Waiting gets longer meanwhile; it does not grow without end.
+inline constexpr double kLoadAfterLoss = 0.95;
+
 struct Service {
   sim::ArrivalProcess arrivals = sim::Poisson{requests_per_s(1)};
   sim::RequestShape lengths = {};                      // of synthetic arrivals; a trace has its own
@@ -55,6 +59,7 @@ struct Service {
   std::vector<Slo> slos = {};                          // all of them hold; none: only `max_load` does
   double most_rejected = 0.001;                        // share of requests that a limit or timeout may turn away
   double max_load = kMostLoad;  // of the capacity, 0-1; not applied where a limit or timeout sheds load
+  bool one_to_spare = false;    // the load stays within kLoadAfterLoss when a replica is lost
   sim::QueuePolicy queue = {};  // models that answer in one pass
   std::vector<double> priorities = {};
 };

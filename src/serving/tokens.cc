@@ -36,8 +36,8 @@ double share_beyond(Statistic at) {
 }
 
 double upper_end(const Assessment& a, const Slo& slo) {
-  const double half = in_seconds(a.half_width(slo));
-  return in_seconds(a.value(slo)) + (std::isfinite(half) ? half : 0);
+  const double high = in_seconds(a.high(slo));
+  return std::isfinite(high) ? high : in_seconds(a.value(slo));
 }
 
 bool keeps_clearly(const Assessment& a, const Service& service) {

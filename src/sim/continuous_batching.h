@@ -98,7 +98,7 @@ struct ContinuousProfile {
   LatencyProfile all;      // end to end; mean_batch is the mean number of sequences in a step
   StatisticValues ttft{};  // until the first token, nanoseconds
   StatisticValues tpot{};  // per token after the first
-  StatisticValues ttft_half_width{}, tpot_half_width{};
+  Intervals ttft_interval, tpot_interval;
   struct Kind {
     StatisticValues ttft{}, tpot{};
   };

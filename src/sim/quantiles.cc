@@ -17,45 +17,77 @@ double student_t(double freedom) {
          (5 * z * z * z * z * z + 16 * z * z * z + 3 * z) / (96 * freedom * freedom);
 }
 
-StatisticValues statistics_of(const LatencyHistogram& histogram, std::int64_t sum) {
-  const double count = static_cast<double>(std::max<std::uint64_t>(histogram.count(), 1));
-  const auto q = histogram.quantiles<4>({0.50, 0.90, 0.95, 0.99});
-  return {static_cast<double>(sum) / count, q[0], q[1], q[2], q[3]};
+constexpr std::array<double, 4> kQuantiles{0.50, 0.90, 0.95, 0.99};  // after the mean
+
+// Of the mean of numbers that are nearly independent.
+double half_width(const std::vector<double>& numbers) {
+  const double n = static_cast<double>(numbers.size());
+  double mean = 0, squares = 0;
+  for (double one : numbers) mean += one / n;
+  for (double one : numbers) squares += (one - mean) * (one - mean);
+  return student_t(n - 1) * std::sqrt(squares / (n - 1) / n);
 }
 
 }  // namespace
 
+StatisticValues Intervals::half_widths() const {
+  StatisticValues widths;
+  for (std::size_t k = 0; k < kStatistics; ++k) widths[k] = 0.5 * (high[k] - low[k]);
+  return widths;
+}
+
 void LatencyStatistics::close_run() {
-  runs_.push_back(statistics_of(recent_, recent_sum_));
+  const double mean = static_cast<double>(recent_sum_) / static_cast<double>(recent_.count());
+  runs_.push_back({mean, recent_.coarser<RunHistogram>()});
   total_.take(recent_);
   sum_ += recent_sum_;
   recent_sum_ = 0;
   if (runs_.size() < kMostRuns) return;
   for (std::size_t i = 0; i < kMostRuns / 2; ++i) {
-    for (std::size_t k = 0; k < kStatistics; ++k) runs_[i][k] = 0.5 * (runs_[2 * i][k] + runs_[2 * i + 1][k]);
+    Run merged = std::move(runs_[2 * i]);
+    merged.mean = 0.5 * (merged.mean + runs_[2 * i + 1].mean);
+    merged.histogram.take(runs_[2 * i + 1].histogram);
+    runs_[i] = std::move(merged);
   }
   runs_.resize(kMostRuns / 2);
   run_length_ *= 2;
 }
 
-StatisticValues LatencyStatistics::values() const {
+LatencyHistogram LatencyStatistics::all() const {
   LatencyHistogram all = total_, open = recent_;
   all.take(open);
-  return statistics_of(all, sum());
+  return all;
 }
 
-StatisticValues LatencyStatistics::half_widths() const {
-  StatisticValues widths;
-  widths.fill(std::numeric_limits<double>::quiet_NaN());
-  if (runs_.size() < kLeastRuns) return widths;
-  const double n = static_cast<double>(runs_.size());
-  for (std::size_t k = 0; k < kStatistics; ++k) {
-    double mean = 0, squares = 0;
-    for (const StatisticValues& run : runs_) mean += run[k] / n;
-    for (const StatisticValues& run : runs_) squares += (run[k] - mean) * (run[k] - mean);
-    widths[k] = student_t(n - 1) * std::sqrt(squares / (n - 1) / n);
+StatisticValues LatencyStatistics::values() const {
+  const double number = static_cast<double>(std::max<std::uint64_t>(count(), 1));
+  const auto q = all().quantiles(kQuantiles);
+  return {static_cast<double>(sum()) / number, q[0], q[1], q[2], q[3]};
+}
+
+Intervals LatencyStatistics::intervals() const {
+  Intervals found;
+  found.low.fill(std::numeric_limits<double>::quiet_NaN()), found.high = found.low;
+  if (runs_.size() < kLeastRuns) return found;
+  const LatencyHistogram all = this->all();
+  const auto quantiles = all.quantiles(kQuantiles);
+  std::array<std::vector<double>, 4> beyond;  // the share of each run that lies beyond each
+  std::vector<double> means;
+  for (const Run& run : runs_) {
+    means.push_back(run.mean);
+    const auto shares = run.histogram.shares_above(quantiles);
+    for (std::size_t k = 0; k < beyond.size(); ++k) beyond[k].push_back(shares[k]);
   }
-  return widths;
+  const double number = static_cast<double>(count()), mean = static_cast<double>(sum()) / number;
+  found.low[0] = mean - half_width(means), found.high[0] = mean + half_width(means);
+  for (std::size_t k = 0; k < beyond.size(); ++k) {
+    const double q = kQuantiles[k];
+    // No less than if requests were independent: a few runs may be alike by chance.
+    const double off = std::max(half_width(beyond[k]), student_t(number) * std::sqrt(q * (1 - q) / number));
+    const auto ends = all.quantiles<2>({q - off, q + off});
+    found.low[k + 1] = ends[0], found.high[k + 1] = ends[1];
+  }
+  return found;
 }
 
 }  // namespace rightsize::sim

@@ -19,11 +19,22 @@ inline constexpr std::size_t kStatistics = 5;
 using StatisticValues = std::array<double, kStatistics>;
 inline double value_of(const StatisticValues& values, Statistic s) { return values[static_cast<std::size_t>(s)]; }
 
-// Mean and quantiles of a stream of nanoseconds, each with the half-width of its 95 % confidence interval.
+// 95 % confidence intervals; NaN for a short stream.
+struct Intervals {
+  StatisticValues low{}, high{};
+
+  StatisticValues half_widths() const;
+};
+
+// Mean and quantiles of a stream of nanoseconds, each with its 95 % confidence interval.
 //
 // Successive latencies are correlated, so their spread says nothing about the error of their mean. The stream is cut
 // into runs ("batch means", Law and Kelton): the statistics of long runs are nearly independent, and Student's t over
 // them gives the interval. When 40 runs are full, neighbours are merged and runs become twice as long.
+//
+// The interval of a quantile is one of ranks: how far the share of requests beyond it varies from run to run says which
+// other ranks it might be, and the values there are its ends. Where few requests are far slower than the others and
+// nearly as many as may lie beyond the quantile, the upper end is one of theirs, which no spread of values would show.
 class LatencyStatistics {
  public:
   explicit LatencyStatistics(std::uint64_t first_run = 1000) : run_length_(first_run) {}
@@ -41,15 +52,23 @@ class LatencyStatistics {
   // Nanoseconds, the open run included.
   StatisticValues values() const;
   // NaN while there are fewer than ten runs.
-  StatisticValues half_widths() const;
+  Intervals intervals() const;
 
  private:
+  // Wide buckets do for how many lie beyond a quantile.
+  using RunHistogram = LogHistogram<4, true, std::uint32_t>;
+  struct Run {
+    double mean = 0;
+    RunHistogram histogram;
+  };
+
   void close_run();
+  LatencyHistogram all() const;
 
   LatencyHistogram total_, recent_;
   std::int64_t sum_ = 0, recent_sum_ = 0;
   std::uint64_t run_length_;
-  std::vector<StatisticValues> runs_;
+  std::vector<Run> runs_;
 };
 
 }  // namespace rightsize::sim

@@ -296,7 +296,7 @@ class Engine {
   bool tight_enough() {
     if (length_.tight_enough <= 0 || statistics_.count() < next_look_) return false;
     next_look_ = statistics_.count() + statistics_.count() / 4;
-    const double half = value_of(statistics_.half_widths(), length_.watched);
+    const double half = value_of(statistics_.intervals().half_widths(), length_.watched);
     const double value = value_of(statistics_.values(), length_.watched);
     profile_.tight = half <= length_.tight_enough * value;  // false while the interval is NaN
     return profile_.tight;
@@ -306,7 +306,7 @@ class Engine {
     profile_.completed = statistics_.count();
     profile_.latency_sum = statistics_.sum() + rejected_sum_;
     profile_.latency = statistics_.values();
-    profile_.half_width = statistics_.half_widths();
+    profile_.interval = statistics_.intervals();
     profile_.elapsed = last_change_;
     if (profile_.batches > 0) profile_.mean_batch = static_cast<double>(items_) / static_cast<double>(profile_.batches);
     int executors = 0;

@@ -49,7 +49,7 @@ struct LatencyProfile {
   std::uint64_t requests = 0;  // that arrived
   std::uint64_t completed = 0, rejected = 0, batches = 0;
   StatisticValues latency{};     // nanoseconds, of completed requests
-  StatisticValues half_width{};  // of the 95 % interval; NaN for a short run
+  Intervals interval;            // 95 %; NaN for a short run
   double mean_batch = 0;         // items
   double utilization = 0;        // share of executor time that is busy
   SimTime elapsed = 0;           // simulated

@@ -114,13 +114,13 @@ class ContinuousRun::Engine {
     p.all.latency_sum = totals_.latency.sum();
     p.all.presence = totals_.presence;
     p.all.latency = totals_.latency.values();
-    p.all.half_width = totals_.latency.half_widths();
+    p.all.interval = totals_.latency.intervals();
     p.all.elapsed = totals_.last_change - uncounted_.until;
     p.all.tight = tight_;
     p.ttft = totals_.ttft.values();
     p.tpot = totals_.tpot.values();
-    p.ttft_half_width = totals_.ttft.half_widths();
-    p.tpot_half_width = totals_.tpot.half_widths();
+    p.ttft_interval = totals_.ttft.intervals();
+    p.tpot_interval = totals_.tpot.intervals();
     for (const ContinuousTotals::Kind& kind : totals_.kinds)
       p.kinds.push_back({kind.ttft.values(), kind.tpot.values()});
     p.preemptions = totals_.preemptions;
@@ -190,7 +190,7 @@ class ContinuousRun::Engine {
   }
 
   bool is_tight(double enough, Statistic watched) {
-    const double half = value_of(totals_.latency.half_widths(), watched);
+    const double half = value_of(totals_.latency.intervals().half_widths(), watched);
     tight_ = half <= enough * value_of(totals_.latency.values(), watched);
     return tight_;
   }

@@ -41,7 +41,9 @@ TEST(Simulate, AgreesWithMD1) {
   for (double load : {0.2, 0.5, 0.8, 0.9}) {
     const LatencyProfile p = run(one_gpu(fixed_times({1}), 1), load * 1000, 1'000'000);
     const double expected = kMs + nanoseconds(md1_mean_wait(requests_per_s(load * 1e3), milliseconds(1)));
-    EXPECT_NEAR(value_of(p.latency, Statistic::kMean), expected, 3 * value_of(p.half_width, Statistic::kMean)) << load;
+    EXPECT_NEAR(value_of(p.latency, Statistic::kMean), expected,
+                3 * value_of(p.interval.half_widths(), Statistic::kMean))
+        << load;
     EXPECT_NEAR(p.utilization, load, 0.01);
     EXPECT_EQ(p.mean_batch, 1);
   }
@@ -53,10 +55,11 @@ TEST(Simulate, AgreesWithMM1InMeanAndTail) {
     const LatencyProfile p = run(one_gpu(exponential, 1), load * 1000, 1'000'000);
     EXPECT_NEAR(value_of(p.latency, Statistic::kMean),
                 nanoseconds(mm1_mean_sojourn(requests_per_s(load * 1e3), milliseconds(1))),
-                3 * value_of(p.half_width, Statistic::kMean));
+                3 * value_of(p.interval.half_widths(), Statistic::kMean));
     for (auto [q, which] : {std::pair{0.5, Statistic::kP50}, {0.95, Statistic::kP95}, {0.99, Statistic::kP99}}) {
       const double expected = nanoseconds(mm1_sojourn_quantile(requests_per_s(load * 1e3), milliseconds(1), q));
-      EXPECT_NEAR(value_of(p.latency, which), expected, 3 * value_of(p.half_width, which) + 0.004 * expected);
+      EXPECT_NEAR(value_of(p.latency, which), expected,
+                  3 * value_of(p.interval.half_widths(), which) + 0.004 * expected);
     }
   }
 }
@@ -67,7 +70,8 @@ TEST(Simulate, AgreesWithMDc) {
     const LatencyProfile p = run(one_gpu(fixed_times({1}), 1, 0, servers), load * 1000 * servers, 1'000'000);
     const double expected =
         kMs + nanoseconds(mdc_mean_wait(requests_per_s(load * servers * 1e3), milliseconds(1), servers));
-    EXPECT_NEAR(value_of(p.latency, Statistic::kMean), expected, 3 * value_of(p.half_width, Statistic::kMean))
+    EXPECT_NEAR(value_of(p.latency, Statistic::kMean), expected,
+                3 * value_of(p.interval.half_widths(), Statistic::kMean))
         << servers;
   }
 }
@@ -173,7 +177,7 @@ TEST(Simulate, ARunStopsWhenTheIntervalIsTight) {
   const auto p = simulate(server, Poisson{requests_per_s(500)}, {10'000'000, 1, 0.02, Statistic::kP99});
   EXPECT_TRUE(p->tight);
   EXPECT_LT(p->requests, 1'000'000u);
-  EXPECT_LE(value_of(p->half_width, Statistic::kP99), 0.03 * value_of(p->latency, Statistic::kP99));
+  EXPECT_LE(value_of(p->interval.half_widths(), Statistic::kP99), 0.03 * value_of(p->latency, Statistic::kP99));
 }
 
 TEST(Simulate, AFasterReplicaGetsMoreOfTheWork) {

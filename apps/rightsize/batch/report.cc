@@ -124,7 +124,7 @@ Outcome assessed_outcome(const BatchInput& input, const Assessment& a, const std
     rows = {
         {"whole request", &a.profile.latency}, {"first token (TTFT)", &a.ttft}, {"each further token (TPOT)", &a.tpot}};
   }
-  outcome.report.blocks.emplace_back(latency_table(rows, a.profile.half_width));
+  outcome.report.blocks.emplace_back(latency_table(rows, a.profile.interval.half_widths()));
   add_fit(outcome, input);
   add_load_curve(outcome, curve);
   add_hand_over(outcome, input, a.configuration);

@@ -24,7 +24,7 @@ void put_profile(Json& document, const BatchInput& input, const Assessment& a, d
   const sim::LatencyProfile& p = a.profile;
   document["stable"] = true;
   document["latency_ms"] = json_of(p.latency);
-  document["half_width_ms"] = json_of(p.half_width);
+  document["half_width_ms"] = json_of(p.interval.half_widths());
   if (input.continuous) {
     document["ttft_ms"] = json_of(a.ttft);
     document["tpot_ms"] = json_of(a.tpot);
