@@ -116,7 +116,8 @@ Answer<Report> call(const std::string& command, const Settings& settings, const 
   const Checked<app::Outcome> outcome = app::call(command, words);
   if (!outcome) return error_of(outcome.error());
   const report::Report& made = outcome->report;
-  return Report{made.document.visit(DocumentMaker()), outcome->exit_code, made.document.dump(),
+  const Json document = made.whole_document();
+  return Report{document.visit(DocumentMaker()), outcome->exit_code, document.dump(),
                 report::render(made, report::Format::kText), report::render(made, report::Format::kHtml)};
 }
 

@@ -75,6 +75,8 @@ Checked<Csv> Csv::parse(std::string file, std::string text) {
     }
     CsvRow row;
     row.line = line;
+    row.cells.reserve(csv.header_.size());
+    row.offsets.reserve(csv.header_.size());
     const std::size_t start = pos;
     if (!read_record(all, pos, row, csv.unescaped_)) {
       errors.push_back(bad_input("this quote is never closed")

@@ -325,6 +325,22 @@ Catalog read_hardware(Loader& loader) {
   return catalog;
 }
 
+std::vector<Price> read_prices(Loader& loader, const std::string& provider, const Catalog& catalog) {
+  const std::string file = "prices/" + provider + ".csv";
+  if (!loader.has_overlay(file)) {
+    if (std::optional<std::vector<Price>> known = read_built_in_prices(provider, embedded_file(file)))
+      return *std::move(known);
+  }
+  MachineIndex index;
+  for (const Machine& machine : catalog.machines)
+    index.emplace(machine_key(machine.provider, machine.instance), &machine);
+  FactTable prices = loader.table(kPrices, file);
+  std::vector<Price> rows;
+  for (const FactRow& row : prices.rows()) rows.push_back(read_price({row, loader.errors}, provider, catalog, index));
+  drop_replaced_zones(rows);
+  return rows;
+}
+
 }  // namespace
 
 Checked<Catalog> load_hardware(const std::string& overlay) {
@@ -338,23 +354,12 @@ Checked<Catalog> load_hardware(const std::string& overlay) {
 Checked<Catalog> load_catalog(const std::string& overlay) {
   Loader loader(overlay);
   Catalog catalog = read_hardware(loader);
-  MachineIndex index;
-  for (const Machine& machine : catalog.machines)
-    index.emplace(machine_key(machine.provider, machine.instance), &machine);
-  for (const std::string& provider : loader.providers()) {
-    const std::string file = "prices/" + provider + ".csv";
-    if (!loader.has_overlay(file)) {
-      if (std::optional<std::vector<Price>> known = read_built_in_prices(provider, embedded_file(file))) {
-        std::move(known->begin(), known->end(), std::back_inserter(catalog.prices));
-        continue;
-      }
-    }
-    FactTable prices = loader.table(kPrices, file);
-    std::vector<Price> rows;
-    for (const FactRow& row : prices.rows()) rows.push_back(read_price({row, loader.errors}, provider, catalog, index));
-    drop_replaced_zones(rows);
-    std::move(rows.begin(), rows.end(), std::back_inserter(catalog.prices));
-  }
+  std::vector<std::vector<Price>> by_provider;
+  std::size_t count = 0;
+  for (const std::string& provider : loader.providers())
+    count += by_provider.emplace_back(read_prices(loader, provider, catalog)).size();
+  catalog.prices.reserve(count);
+  for (std::vector<Price>& rows : by_provider) std::move(rows.begin(), rows.end(), std::back_inserter(catalog.prices));
   check_references(catalog, loader.errors);
   if (!loader.errors.empty()) return fail(std::move(loader.errors));
   return catalog;

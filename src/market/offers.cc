@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -14,9 +15,13 @@ bool is_among(const std::vector<T>& wanted, const T& value) {
   return wanted.empty() || std::find(wanted.begin(), wanted.end(), value) != wanted.end();
 }
 
+auto within_machine(const Offer& offer) {
+  return std::tie(offer.price->region, offer.price->zone, offer.price->purchase);
+}
+
 auto order(const Offer& offer) {
-  return std::tie(offer.gpu->name, offer.machine->provider, offer.machine->instance, offer.price->region,
-                  offer.price->zone, offer.price->purchase);
+  return std::tuple_cat(std::tie(offer.gpu->name, offer.machine->provider, offer.machine->instance),
+                        within_machine(offer));
 }
 
 }  // namespace
@@ -42,23 +47,40 @@ bool OfferFilter::lets_through(const Offer& offer) const {
          (offer.price->region == "any" || is_among(regions, offer.price->region));
 }
 
+// Machines in their order first, so that comparing two offers seldom compares names.
 std::vector<Offer> list_offers(const catalog::Catalog& catalog) {
-  std::map<std::string_view, const catalog::Gpu*> gpus;
+  std::unordered_map<std::string_view, const catalog::Gpu*> gpus;
   for (const catalog::Gpu& gpu : catalog.gpus) gpus[gpu.name] = &gpu;
-  std::map<std::pair<std::string_view, std::string_view>, const catalog::Machine*> machines;
-  for (const catalog::Machine& machine : catalog.machines) machines[{machine.provider, machine.instance}] = &machine;
-  std::vector<Offer> found;
+  std::vector<const catalog::Machine*> machines;
+  for (const catalog::Machine& machine : catalog.machines) machines.push_back(&machine);
+  std::sort(machines.begin(), machines.end(), [](const catalog::Machine* a, const catalog::Machine* b) {
+    return std::tie(a->gpu, a->provider, a->instance) < std::tie(b->gpu, b->provider, b->instance);
+  });
+  std::map<std::pair<std::string_view, std::string_view>, std::size_t> places;
+  for (std::size_t i = 0; i < machines.size(); ++i) places[{machines[i]->provider, machines[i]->instance}] = i;
+  std::vector<std::vector<Offer>> by_machine(machines.size());
+  auto machine = places.end();
   for (const catalog::Price& price : catalog.prices) {
-    const auto machine = machines.find({price.provider, price.instance});
-    if (machine == machines.end()) continue;
-    found.push_back({gpus.at(machine->second->gpu), machine->second, &price});
+    const std::pair<std::string_view, std::string_view> name(price.provider, price.instance);
+    if (machine == places.end() || machine->first != name)
+      machine = places.find(name);  // rows of one follow each other
+    if (machine == places.end()) continue;
+    const catalog::Machine* of = machines[machine->second];
+    by_machine[machine->second].push_back({gpus.at(of->gpu), of, &price});
   }
-  sort_offers(found);
+  std::vector<Offer> found;
+  found.reserve(catalog.prices.size());
+  for (std::vector<Offer>& offers : by_machine) {
+    sort_offers(offers);
+    found.insert(found.end(), offers.begin(), offers.end());
+  }
   return found;
 }
 
 void sort_offers(std::vector<Offer>& offers) {
-  std::sort(offers.begin(), offers.end(), [](const Offer& a, const Offer& b) { return order(a) < order(b); });
+  std::sort(offers.begin(), offers.end(), [](const Offer& a, const Offer& b) {
+    return a.machine == b.machine ? within_machine(a) < within_machine(b) : order(a) < order(b);
+  });
 }
 
 }  // namespace rightsize::market

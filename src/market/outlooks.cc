@@ -19,19 +19,46 @@ double median_of(std::vector<double>& values) {
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
+// What the machine costs in the offer's region, or where it is priced alike everywhere.
+std::optional<double> on_demand_beside(const Offer& offer,
+                                       const std::vector<std::pair<std::string_view, double>>& by_region) {
+  for (const std::string_view region : {std::string_view(offer.price->region), std::string_view("any")}) {
+    const auto found = std::lower_bound(by_region.begin(), by_region.end(), region,
+                                        [](const auto& entry, std::string_view name) { return entry.first < name; });
+    if (found != by_region.end() && found->first == region) return found->second;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Outlooks::Outlooks(const std::vector<Offer>& offers, Date day, const OutlookTable& table) : day_(day), table_(&table) {
-  std::map<Key, std::vector<const Offer*>> groups;
-  for (const Offer& offer : offers) {
-    groups[{offer.machine, offer.price->purchase}].push_back(&offer);
-    bool& fresh = fresh_[{offer.gpu, offer.price->purchase}];
-    fresh = fresh || is_fresh(offer);
-    if (offer.price->purchase == Purchase::kOnDemand) {
-      on_demand_[{offer.machine, offer.price->region}] = dollars(offer);
+  Terms terms;
+  for (auto offer = offers.begin(); offer != offers.end();) {
+    const catalog::Machine* machine = offer->machine;
+    for (auto& rows : terms) rows.clear();
+    for (; offer != offers.end() && offer->machine == machine; ++offer)
+      terms[static_cast<std::size_t>(offer->price->purchase)].push_back(&*offer);
+    machines_[machine] = stand(terms);
+    for (const auto& rows : terms) {
+      if (rows.empty()) continue;
+      bool& fresh = fresh_[{rows.front()->gpu, rows.front()->price->purchase}];
+      fresh = fresh || std::any_of(rows.begin(), rows.end(), [&](const Offer* row) { return is_fresh(*row); });
     }
   }
-  for (const auto& [key, group] : groups) standings_[key] = stand(group);
+}
+
+Outlooks::OfMachine Outlooks::stand(const Terms& terms) const {
+  OfMachine machine;
+  for (const Offer* offer : terms[static_cast<std::size_t>(Purchase::kOnDemand)]) {
+    auto& known = machine.on_demand;  // of the zones of a region the last one stands
+    if (!known.empty() && known.back().first == offer->price->region) known.pop_back();
+    known.emplace_back(offer->price->region, dollars(*offer));
+  }
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    if (!terms[i].empty()) machine.standings[i] = stand(terms[i], machine);
+  }
+  return machine;
 }
 
 std::optional<double> Outlooks::age_days(const Offer& offer) const {
@@ -41,26 +68,18 @@ std::optional<double> Outlooks::age_days(const Offer& offer) const {
 
 bool Outlooks::is_fresh(const Offer& offer) const { return age_days(offer).value_or(0) <= kFreshDays; }
 
-std::optional<double> Outlooks::on_demand(const Offer& offer) const {
-  for (const std::string_view region : {std::string_view(offer.price->region), std::string_view("any")}) {
-    const auto found = on_demand_.find({offer.machine, region});
-    if (found != on_demand_.end()) return found->second;
-  }
-  return std::nullopt;
-}
-
-bool Outlooks::is_floor(const Offer& offer) const {
+bool Outlooks::is_floor(const Offer& offer, const OfMachine& machine) const {
   if (offer.price->purchase != Purchase::kSpot) return false;
-  const std::optional<double> list = on_demand(offer);
+  const std::optional<double> list = on_demand_beside(offer, machine.on_demand);
   return list && is_spot_floor(dollars(offer), *list);
 }
 
 // Floors say nothing of what a machine costs, unless there is nothing else.
-Outlooks::Standing Outlooks::stand(const std::vector<const Offer*>& offers) const {
+Outlooks::Standing Outlooks::stand(const std::vector<const Offer*>& offers, const OfMachine& machine) const {
   std::vector<double> all, real, fresh;
   for (const Offer* offer : offers) {
     all.push_back(dollars(*offer));
-    if (is_floor(*offer)) continue;
+    if (is_floor(*offer, machine)) continue;
     real.push_back(dollars(*offer));
     if (is_fresh(*offer)) fresh.push_back(dollars(*offer));
   }
@@ -73,8 +92,11 @@ Outlooks::Standing Outlooks::stand(const std::vector<const Offer*>& offers) cons
 }
 
 PriceOutlook Outlooks::of(const Offer& offer, Seconds job) const {
-  const auto found = standings_.find({offer.machine, offer.price->purchase});
-  const Standing standing = found == standings_.end() ? Standing{dollars(offer), 1, {}} : found->second;
+  static const OfMachine kUnknown;
+  const auto found = machines_.find(offer.machine);
+  const OfMachine& machine = found == machines_.end() ? kUnknown : found->second;
+  Standing standing = machine.standings[static_cast<std::size_t>(offer.price->purchase)];
+  if (standing.peers == 0) standing = {dollars(offer), 1, {}};
   const std::optional<double> age = age_days(offer);
   PriceOutlook outlook;
   outlook.listed = offer.rate();
@@ -86,7 +108,7 @@ PriceOutlook Outlooks::of(const Offer& offer, Seconds job) const {
     return outlook;
   }
   outlook.age = days(*age);
-  const bool floor = is_floor(offer);
+  const bool floor = is_floor(offer, machine);
   const std::optional<Date>& since = offer.price->since;
   outlook.floor = floor && !(since && *offer.price->provenance.date - *since >= kLaunchDays);
   const std::vector<std::string>& doubts = offer.price->provenance.unverified;
@@ -100,7 +122,7 @@ PriceOutlook Outlooks::of(const Offer& offer, Seconds job) const {
   reading.age_days = *age + in_days(job) / 2;
   if (offer.price->purchase == Purchase::kSpot) {
     reading.kind = floor ? PriceReading::kFloor : PriceReading::kSpot;
-    reading.most = on_demand(offer);
+    reading.most = on_demand_beside(offer, machine.on_demand);
   } else if (outlook.outdated) {
     reading.fresh = standing.fresh;
   }

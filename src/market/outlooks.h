@@ -1,7 +1,12 @@
 // The outlook of every offer beside the others of its machine: the medians and floors a single row does not know.
 #pragma once
 
+#include <array>
+#include <iterator>
 #include <map>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -26,19 +31,22 @@ class Outlooks {
     int peers = 0;
     std::optional<double> fresh;  // the median of rows of this year
   };
-  using Key = std::pair<const catalog::Machine*, catalog::Purchase>;
+  struct OfMachine {
+    std::array<Standing, std::size(catalog::kPurchases)> standings;  // by term
+    std::vector<std::pair<std::string_view, double>> on_demand;      // by region, in order
+  };
+  using Terms = std::array<std::vector<const Offer*>, std::size(catalog::kPurchases)>;
 
   std::optional<double> age_days(const Offer& offer) const;
   bool is_fresh(const Offer& offer) const;
-  bool is_floor(const Offer& offer) const;
-  std::optional<double> on_demand(const Offer& offer) const;
-  Standing stand(const std::vector<const Offer*>& offers) const;
+  bool is_floor(const Offer& offer, const OfMachine& machine) const;
+  OfMachine stand(const Terms& terms) const;
+  Standing stand(const std::vector<const Offer*>& offers, const OfMachine& machine) const;
 
   Date day_;
   const OutlookTable* table_;
-  std::map<Key, Standing> standings_;
+  std::unordered_map<const catalog::Machine*, OfMachine> machines_;
   std::map<std::pair<const catalog::Gpu*, catalog::Purchase>, bool> fresh_;
-  std::map<std::pair<const catalog::Machine*, std::string_view>, double> on_demand_;  // by region
 };
 
 }  // namespace rightsize::market

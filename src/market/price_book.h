@@ -69,6 +69,7 @@ class PriceBook {
 
   // Every offer the filter lets through, ordered by GPU, provider, instance, region and purchase: the order of the
   // catalogue's rows does not matter.
+  const std::vector<Offer>& offers() const { return offers_; }
   std::vector<Offer> offers(const OfferFilter& filter) const;
 
   // What an offer of this book will likely cost over a job of this length that begins today.

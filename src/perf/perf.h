@@ -146,11 +146,11 @@ Result<ServeEstimate> estimate_serving(const Constants& constants, const ModelWo
                                        const GpuSpeed& gpu, const Cluster& cluster, const ServeLoad& load);
 
 // A step of a serving engine as straight lines, for simulators of continuous batching: base + prompt_token x prompt
-// tokens, less what of it is `hidden` behind the weights the base reads anyway + sequence x decoding sequences +
+// tokens (and with_prompts, which may be less than nothing, where there are any) + sequence x decoding sequences +
 // context_token x tokens these have in the cache. `request` passes outside the steps, before the first token (network,
 // tokenizer). `lone_prompt_token` is of passes over prompts alone, with nothing beside them.
 struct StepFit {
-  Seconds base, prompt_token, hidden, lone_prompt_token, sequence, context_token, request;
+  Seconds base, prompt_token, with_prompts, lone_prompt_token, sequence, context_token, request;
   Seconds experts;                // all of them take so long; n sequences read experts_reached() of them
   double expert_chance = 0;       // experts a token over all; 0: no mixture of experts
   double expert_evenness = 0;     // of their popularity, as in EngineConstants

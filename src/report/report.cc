@@ -51,12 +51,18 @@ std::string render_csv(const Report& report) {
   return out;
 }
 
+Json Report::whole_document() const {
+  Json whole = document;
+  if (long_lists) long_lists(whole);
+  return whole;
+}
+
 std::string render(const Report& report, Format format, const Style& style) {
   switch (format) {
     case Format::kText:
       return render_text(report, style);
     case Format::kJson:
-      return report.document.dump() + '\n';
+      return report.whole_document().dump() + '\n';
     case Format::kCsv:
       return render_csv(report);
     case Format::kMarkdown:

@@ -4,6 +4,7 @@
 // commands fill both from the same values. Renderers know nothing of GPUs.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -131,6 +132,10 @@ struct Report {
   std::vector<Block> pictures = {};  // after the blocks, in HTML alone: more charts than a terminal should scroll past
   std::vector<Block> record = {};    // what Markdown shows instead of the blocks: a decision to keep with the project
   Json document = {};                // begins with "schema"
+  // Adds what is long in the document; called when the document is asked for, as most readers of text never do.
+  std::function<void(Json& document)> long_lists = {};
+
+  Json whole_document() const;
 };
 
 enum class Format { kText, kJson, kCsv, kMarkdown, kHtml };

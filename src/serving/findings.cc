@@ -84,8 +84,8 @@ void append_limits(const Service& service, Findings::Key& key) {
 void append_replica(const Replica& replica, Findings::Key& key) {
   if (replica.continuous) {
     const sim::StepCost& s = replica.step;
-    append(key, {1, s.base, s.prefill, s.hidden, s.sequence, s.context, s.request, static_cast<double>(s.kv_tokens),
-                 s.experts, s.expert_chance, s.expert_evenness});
+    append(key, {1, s.base, s.prefill, s.with_prompts, s.sequence, s.context, s.request,
+                 static_cast<double>(s.kv_tokens), s.experts, s.expert_chance, s.expert_evenness});
     if (const auto& a = replica.apart)
       append(key, {a->prefill.prefill, static_cast<double>(a->prefill.kv_tokens), a->transfer.request,
                    a->transfer.token, static_cast<double>(a->prefill_workers), static_cast<double>(a->decode_workers)});

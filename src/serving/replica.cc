@@ -30,7 +30,7 @@ Result<Replica> worker_of(const Predictor& p, const model::Job& job, const catal
                   .experts = ns(fit.experts),
                   .expert_chance = fit.expert_chance,
                   .expert_evenness = fit.expert_evenness,
-                  .hidden = ns(fit.hidden)};
+                  .with_prompts = ns(fit.with_prompts)};
   replica.fit = fit;
   replica.interval = fit.tpot_interval;
   return replica;
@@ -65,7 +65,7 @@ Result<Replica> workers_apart(const Predictor& p, const model::Job& job, const c
   Replica::Apart apart;
   apart.prefill = prefill.step;
   // A pass over prompts takes what its tokens do; the step behind it is the decode worker's.
-  apart.prefill.base = apart.prefill.hidden = 0;
+  apart.prefill.base = apart.prefill.with_prompts = 0;
   apart.prefill.prefill = ns(prefill.fit->lone_prompt_token);
   apart.prefill_workers = d.prefill_workers, apart.decode_workers = d.decode_workers;
   apart.transfer = {ns(engine.transfer_overhead), ns(moved.transfer - engine.transfer_overhead) / tokens};

@@ -102,6 +102,23 @@ TEST(StepFit, SimulationAgreesWithTheFormulas) {
   }
 }
 
+// The step of a service is fitted at its mean length; the tail of its TTFT is made by prompts several times as long.
+TEST(StepFit, LongPromptsTakeWhatTheFormulasSay) {
+  for (const Case& c : kCases) {
+    const Fitted f(c);
+    for (std::int64_t times : {2, 4, 8}) {
+      Case longer = c;
+      longer.isl *= times;
+      const Fitted own(longer);
+      const double prompt = 0.95 * static_cast<double>(longer.isl);
+      const auto ttft = [&](const sim::StepCost& step) { return step.request + step.base + step.prompts(prompt); };
+      const double ratio = ttft(f.replica.step) / ttft(own.replica.step);
+      EXPECT_GT(ratio, 0.85) << c.model << " on " << c.gpu << ", " << times << " times the mean";
+      EXPECT_LT(ratio, 1.2) << c.model << " on " << c.gpu << ", " << times << " times the mean";
+    }
+  }
+}
+
 // One truth: the simulator's step meets as many experts as the formulas say.
 TEST(StepFit, ExpertsAreMetAsTheFormulasHaveIt) {
   const Fitted one({"qwen3-30b-a3b", "h200-sxm", 1, model::Stack::kVllm, 1024, 256});

@@ -33,7 +33,7 @@ struct ContinuousConfig {
 
 // The time of one step, linear in what it does: base + prefill * prompt tokens + sequence * decoding sequences +
 // context * tokens those have in the cache. Nanoseconds. Reading the weights is the base, reading the cache the
-// context; of the prompts' time so much is hidden behind the reading of the weights.
+// context.
 struct StepCost {
   double base = 0, prefill = 0, sequence = 0, context = 0;
   double request = 0;          // outside the steps, before the first token: network, tokenizer
@@ -42,7 +42,9 @@ struct StepCost {
   // with `expert_chance` where all are alike; popularity is gamma distributed with shape `expert_evenness` (0: all
   // alike).
   double experts = 0, expert_chance = 0, expert_evenness = 0;
-  double hidden = 0;  // of the prompts of a step, behind the reading of the weights
+  // A step with prompts takes so much more, whatever their length (their experts are read) or less (their first tokens
+  // are hidden behind the weights that the base reads).
+  double with_prompts = 0;
 
   // The share of the experts that n sequences read: 1 - E[exp(-visits)].
   double read_by(double n) const {
@@ -51,7 +53,7 @@ struct StepCost {
     return 1 - std::pow(1 + visits / expert_evenness, -expert_evenness);
   }
   // Prompt tokens of one step, beyond the rest of it.
-  double prompts(double tokens) const { return std::max(0.0, prefill * tokens - hidden); }
+  double prompts(double tokens) const { return tokens > 0 ? std::max(0.0, with_prompts + prefill * tokens) : 0; }
   // A decode step of n sequences with so many tokens in the cache.
   double decode(double n, double tokens) const {
     return base + (experts > 0 ? experts * read_by(n) : 0) + sequence * n + context * tokens;

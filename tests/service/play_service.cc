@@ -97,8 +97,8 @@ Result<sim::StepCost> World::cost_of(const std::string& on, int tp, const std::s
                 serving::token_replica({constants, shape, work}, job, found, perf::gpu_speed(constants, found),
                                        perf::default_cluster(found)));
   const double factor = on == gpu ? speed : 1;  // other GPUs are as the model says
-  for (double* part :
-       {&replica.step.base, &replica.step.prefill, &replica.step.sequence, &replica.step.context, &replica.step.hidden})
+  for (double* part : {&replica.step.base, &replica.step.prefill, &replica.step.sequence, &replica.step.context,
+                       &replica.step.with_prompts})
     *part *= factor;
   return replica.step;
 }

@@ -1,5 +1,7 @@
 #include "rightsize/batch/report_parts.h"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "base/format.h"
@@ -93,6 +95,12 @@ std::int64_t most_together(const BatchInput& input, const Configuration& c) {
   return input.continuous ? c.engine.max_sequences : c.batching.max_batch;
 }
 
+// What a step with prompts takes besides their tokens: experts read, or work hidden behind the weights.
+static std::string with_prompts(const sim::StepCost& step) {
+  if (std::abs(step.with_prompts) < 0.01 * step.base) return "";
+  return fmt::format(" {} {} a step", step.with_prompts > 0 ? "plus" : "less", shown(std::abs(step.with_prompts)));
+}
+
 // Where the times come from, when the speed model made them.
 static std::string fit_sentence(const BatchInput& input) {
   std::string text;
@@ -100,12 +108,12 @@ static std::string fit_sentence(const BatchInput& input) {
     if (!offer.replica.fit) continue;
     const perf::StepFit& fit = *offer.replica.fit;
     text += fmt::format(
-        "\n  {}: {} + {} a sequence + {} per 1,000 tokens of context, {} per 1,000 prompt tokens, {} a "
+        "\n  {}: {} + {} a sequence + {} per 1,000 tokens of context, {} per 1,000 prompt tokens{}, {} a "
         "request; within {} of the speed model, prompts of half and twice the length {}; cache {} tokens",
         offer.name(), shown(offer.replica.step.base), shown(offer.replica.step.sequence),
         shown(offer.replica.step.context * 1000), shown(offer.replica.step.prefill * 1000),
-        shown(offer.replica.step.request), format_percent(Ratio::fraction(fit.worst_step_error)),
-        format_percent(Ratio::fraction(fit.worst_prompt_error)),
+        with_prompts(offer.replica.step), shown(offer.replica.step.request),
+        format_percent(Ratio::fraction(fit.worst_step_error)), format_percent(Ratio::fraction(fit.worst_prompt_error)),
         format_count(static_cast<double>(offer.replica.step.kv_tokens)));
   }
   if (text.empty()) return text;
@@ -126,6 +134,7 @@ void add_fit(Outcome& outcome, const BatchInput& input) {
                     {"sequence_ms", in_ms(offer.replica.step.sequence)},
                     {"context_token_ms", in_ms(offer.replica.step.context)},
                     {"prompt_token_ms", in_ms(offer.replica.step.prefill)},
+                    {"with_prompts_ms", in_ms(offer.replica.step.with_prompts)},
                     {"request_ms", in_ms(offer.replica.step.request)},
                     {"kv_tokens", offer.replica.step.kv_tokens},
                     {"worst_step_error", offer.replica.fit->worst_step_error},

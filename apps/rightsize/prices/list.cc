@@ -85,7 +85,11 @@ bool sorts_before(const Row& a, const Row& b, double Row::*key) {
 
 std::set<std::string> all_of(const catalog::Catalog& catalog, std::string Price::*field) {
   std::set<std::string> names;
-  for (const Price& price : catalog.prices) names.insert(price.*field);
+  const std::string* last = nullptr;  // rows of one follow each other
+  for (const Price& price : catalog.prices) {
+    if (last == nullptr || *last != price.*field) names.insert(price.*field);
+    last = &(price.*field);
+  }
   return names;
 }
 
@@ -272,9 +276,9 @@ std::size_t peers_left_out(const PricesFlags& flags, const market::PriceBook& bo
   all.community = true;
   const Result<market::OfferFilter> filter = read_filter(all, book.catalog());
   if (!filter) return 0;
-  const std::vector<market::Offer> offers = book.offers(*filter);
-  return static_cast<std::size_t>(
-      std::count_if(offers.begin(), offers.end(), [](const market::Offer& offer) { return offer.machine->community; }));
+  return static_cast<std::size_t>(std::ranges::count_if(book.offers(), [&](const market::Offer& offer) {
+    return offer.machine->community && filter->lets_through(offer);
+  }));
 }
 
 // What a reader should know before acting on a price: ", 85 days old; likely $3.10/GPU-h now".
@@ -304,7 +308,6 @@ Outcome make_outcome(const std::vector<Row>& offers, const PricesFlags& flags, s
   outcome.report.title = "Prices";
   Json& document = outcome.report.document;
   document = {{"schema", "rightsize/prices/1"}, {"prices", Json::array()}, {"providers", Json::array()}};
-  for (const Row& offer : offers) document["prices"].push_back(json_of(offer));
   const std::map<std::string, Age> by_provider = ages(offers);
   for (const auto& [provider, age] : by_provider) {
     document["providers"].push_back(
@@ -384,9 +387,12 @@ PricesFlags sorted_out(PricesFlags flags, const catalog::Catalog& catalog) {
 }  // namespace
 
 Checked<Outcome> list_prices(const PricesFlags& typed) {
-  RIGHTSIZE_TRY(catalog::Catalog catalog, open_catalog(typed.catalog, typed.store));
-  const PricesFlags flags = sorted_out(typed, catalog);
-  RIGHTSIZE_TRY(const market::PriceBook book, open_prices(catalog, flags.price));
+  RIGHTSIZE_TRY(catalog::Catalog opened, open_catalog(typed.catalog, typed.store));
+  const auto catalog = std::make_shared<const catalog::Catalog>(std::move(opened));
+  const PricesFlags flags = sorted_out(typed, *catalog);
+  RIGHTSIZE_TRY(market::PriceBook opened_book, open_prices(*catalog, flags.price));
+  const auto kept_book = std::make_shared<const market::PriceBook>(std::move(opened_book));
+  const market::PriceBook& book = *kept_book;
   Result<const SortKey*> key = find_sort_key(flags.sort);
   if (!key) return fail(key.error());
   Result<std::vector<Row>> offers = select(flags, book);
@@ -397,7 +403,12 @@ Checked<Outcome> list_prices(const PricesFlags& typed) {
   if (flags.top > 0 && offers->size() > static_cast<std::size_t>(flags.top)) {
     offers->resize(static_cast<std::size_t>(flags.top));
   }
-  return make_outcome(*offers, flags, peers_left_out(flags, book));
+  Outcome outcome = make_outcome(*offers, flags, peers_left_out(flags, book));
+  // The rows point into both.
+  outcome.report.long_lists = [catalog, kept_book, rows = *std::move(offers)](Json& document) {
+    for (const Row& row : rows) document["prices"].push_back(json_of(row));
+  };
+  return outcome;
 }
 
 }  // namespace rightsize::app

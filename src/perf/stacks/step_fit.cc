@@ -47,19 +47,19 @@ Terms best_fit(const Samples& samples) {
   return best;
 }
 
+// What so many prompts add to a step, each.
+Seconds beside_a_step(const Replica& replica, double prompts, double wait) {
+  return prefill_of(replica).beside(replica, decode_step(replica, 1), prompts) * wait;
+}
+
 // Beside a step, whose base reads the weights for prompts too: right for one prompt of the mean length, and for each
 // further one. A line through the first alone would make long prompts too fast.
 void fit_prompts(const Replica& replica, double wait, double isl, StepFit& fit) {
-  const Prefill prefill = prefill_of(replica);
-  const Step decode = decode_step(replica, 1);
-  const Seconds one = prefill.beside(replica, decode, 1) * wait;
-  Seconds further = one;
-  if (prefill.most > 1) {
-    const Seconds all = prefill.beside(replica, decode, prefill.most) * (prefill.most * wait);
-    further = std::max(one, (all - one) / (prefill.most - 1));
-  }
+  const double most = prefill_of(replica).most;
+  const Seconds one = beside_a_step(replica, 1, wait);
+  const Seconds further = most > 1 ? (beside_a_step(replica, most, wait) * most - one) / (most - 1) : one;
   fit.prompt_token = further / isl;
-  fit.hidden = further - one;
+  fit.with_prompts = one - further;
 }
 
 }  // namespace
@@ -107,15 +107,18 @@ Result<StepFit> fit_engine_step(const Constants& constants, const ModelWork& wor
   StepFit fit;
   fit.base = seconds(factors(0)), fit.sequence = seconds(factors(1)), fit.context_token = seconds(factors(2));
   fit.experts = seconds(factors(3)), fit.expert_chance = chance, fit.expert_evenness = c.routing_evenness;
-  one.serve.isl = std::max<std::int64_t>(1, std::llround(isl / c.length_share));
-  fit_prompts(replica_of(constants, work, one, gpu, cluster, load.kv_tokens), c.prefill_wait, isl, fit);
+  const auto with_length = [&](double length) {
+    one.serve.isl = std::max<std::int64_t>(1, std::llround(length / c.length_share));
+    return replica_of(constants, work, one, gpu, cluster, load.kv_tokens);
+  };
+  fit_prompts(with_length(isl), c.prefill_wait, isl, fit);
   fit.lone_prompt_token = alone.prefill * (c.prefill_wait / isl);
   fit.request = c.request_overhead;
   fit.worst_step_error = errors(factors, samples).abs().maxCoeff();
   for (double length : {isl / 2, isl * 2}) {
-    RIGHTSIZE_TRY(const ServeEstimate at, estimate(length, 1));
-    fit.worst_prompt_error = std::max(fit.worst_prompt_error,
-                                      std::abs(length / isl * in_seconds(alone.prefill) / in_seconds(at.prefill) - 1));
+    const Seconds added = beside_a_step(with_length(length), 1, c.prefill_wait);
+    const Seconds fitted = std::max(Seconds{}, fit.with_prompts + fit.prompt_token * length);
+    fit.worst_prompt_error = std::max(fit.worst_prompt_error, std::abs((fitted - added) / (fit.base + added)));
   }
   fit.tpot_interval = alone.tpot_interval, fit.ttft_interval = alone.ttft_interval, fit.basis = alone.basis;
   return fit;
