@@ -47,6 +47,9 @@ endfunction()
 
 function(rightsize_test_options target)
   target_compile_options(${target} PRIVATE -O0)
+  if(CMAKE_CXX_FLAGS MATCHES "--coverage")  # what is counted is the code under test
+    target_compile_options(${target} PRIVATE -fno-profile-arcs -fno-test-coverage)
+  endif()
   target_compile_definitions(${target} PRIVATE RIGHTSIZE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 endfunction()
 
