@@ -82,7 +82,7 @@ tidy: ## clang-tidy over the whole tree, warnings are errors
 	@cmake --preset tidy >/dev/null
 	@tools/tidy
 
-asan: ## every test under the address and undefined-behaviour sanitizers, which counts the lines they reach (make coverage)
+asan: ## every test under the address and undefined-behaviour sanitizers
 	@tools/setup build test
 	@tools/build asan && ctest --test-dir build/asan --output-on-failure -j$(JOBS)
 
@@ -90,9 +90,10 @@ tsan: ## every test under the thread sanitizer
 	@tools/setup build test
 	@tools/build tsan && ctest --test-dir build/tsan --output-on-failure -j$(JOBS)
 
-coverage: asan ## line coverage of those tests, by room; fails under 85 %
-	@tools/setup dev
-	@gcovr -r . --filter src/ --exclude '.*_test.cc' --fail-under-line 85 build/asan
+coverage: ## line coverage of the tests, as text; fails under 85 %
+	@tools/setup build test dev
+	@tools/build coverage && ctest --test-dir build/coverage -j$(JOBS)
+	@gcovr -r . --filter src/ --exclude '.*_test.cc' --fail-under-line 85 build/coverage
 
 fuzz: ## run every fuzz target for a minute each
 	@tools/setup build test dev
