@@ -79,7 +79,8 @@ fmt-check: ## fail if a C++ file is not formatted
 
 tidy: ## clang-tidy over the whole tree, warnings are errors
 	@tools/setup build test dev
-	@tools/build tidy
+	@cmake --preset tidy >/dev/null
+	@tools/tidy
 
 asan: ## every test under the address and undefined-behaviour sanitizers
 	@tools/setup build test

@@ -21,7 +21,7 @@ bool lies_in(const fs::path& path, const fs::path& folder) {
 
 }  // namespace
 
-void confine_files(std::vector<std::string> folders) {
+void confine_files(const std::vector<std::string>& folders) {
   std::vector<fs::path> real;
   std::error_code failed;
   for (const std::string& folder : folders) {

@@ -152,6 +152,13 @@ std::string_view name_of(YamlValue::Kind kind) {
   return "";
 }
 
+YamlValue::YamlValue() = default;
+YamlValue::YamlValue(const YamlValue&) = default;
+YamlValue::YamlValue(YamlValue&&) noexcept = default;
+YamlValue& YamlValue::operator=(const YamlValue&) = default;
+YamlValue& YamlValue::operator=(YamlValue&&) noexcept = default;
+YamlValue::~YamlValue() = default;
+
 const YamlValue* YamlValue::find(std::string_view key) const {
   for (const auto& [name, value] : mapping) {
     if (name.kind == Kind::kScalar && name.scalar == key) return &value;

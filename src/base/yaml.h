@@ -20,6 +20,14 @@ struct YamlValue {
   std::vector<std::pair<YamlValue, YamlValue>> mapping;
   std::size_t line = 0, column = 0;  // from 0, as yaml-cpp counts
 
+  // Where pairs of it are complete: clang looks into them as soon as one of these is made up.
+  YamlValue();
+  YamlValue(const YamlValue&);
+  YamlValue(YamlValue&&) noexcept;
+  YamlValue& operator=(const YamlValue&);
+  YamlValue& operator=(YamlValue&&) noexcept;
+  ~YamlValue();
+
   // The value of a key, or nullptr.
   const YamlValue* find(std::string_view key) const;
 };

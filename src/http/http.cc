@@ -146,7 +146,7 @@ struct Client::State {
     set_auth();
     curl_slist* headers = nullptr;
     for (const auto& [name, value] : auth.headers)
-      headers = libcurl().slist_append(headers, (name + ": " + value).c_str());
+      headers = libcurl().slist_append(headers, fmt::format("{}: {}", name, value).c_str());
     for (const std::string& header : {received.range, received.same}) {
       if (!header.empty()) headers = libcurl().slist_append(headers, header.c_str());
     }

@@ -354,6 +354,12 @@ TEST(SkyPilot, FewerThanNoGpusAreNotANumber) {
   EXPECT_THAT(r.unresolved, ElementsAre(HasSubstr("H100:-4")));
 }
 
+TEST(Slurm, FewerThanNoGpusAreNotANumber) {
+  const GpuRequest r = only("a.sh", "#!/bin/bash\n#SBATCH --nodes=4\n#SBATCH --gres=gpu:a100:-8\nsrun train\n");
+  EXPECT_EQ(r.per_unit, std::nullopt);
+  EXPECT_THAT(r.unresolved, ElementsAre(HasSubstr("a100:-8")));
+}
+
 TEST(SkyPilot, AnyOfOrderedAndServices) {
   const GpuRequest any = only("task.yaml",
                               "resources:\n  any_of:\n    - {cloud: aws, accelerators: A100:8}\n"

@@ -99,7 +99,7 @@ Count read_count(std::string_view text) {
   std::string_view digits = text;
   if (colon != std::string_view::npos) count.type = text.substr(0, colon), digits = text.substr(colon + 1);
   if (const Result<std::int64_t> number = parse_integer(digits)) {
-    count.number = static_cast<double>(*number);
+    if (*number >= 0) count.number = static_cast<double>(*number);
   } else if (colon == std::string_view::npos && !text.empty() && !has_variable(text)) {
     // gres=gpu:h100 is one.
     count.type = text, count.number = 1;

@@ -71,9 +71,10 @@ class Reader {
 
   void read(std::string_view text) {
     Result<OwnPrice> price = take_apart(text, own_.flag);
-    const bool stored = price && store(*price);
-    if (!price) errors_.push_back(std::move(price).error());
-    if (price && !stored) errors_.push_back(wrong(own_.flag, text, "that already has a price"));
+    if (!price)
+      errors_.push_back(std::move(price).error());
+    else if (!store(*price))
+      errors_.push_back(wrong(own_.flag, text, "that already has a price"));
   }
 
   Checked<OwnPrices> finish() {

@@ -68,9 +68,9 @@ Checked<OutlookTable> OutlookTable::parse(std::string_view file, std::string_vie
 }
 
 const OutlookTable& OutlookTable::built_in() {
-  static const OutlookTable table =
+  static const OutlookTable kTable =
       *parse("data/price_outlook.csv", embedded_file("price_outlook.csv"));  // a test parses it
-  return table;
+  return kTable;
 }
 
 // Between two ages in a straight line, beyond the last as at the last: nothing was measured there.

@@ -90,9 +90,7 @@ class Reader final : public FeedReader {
     for (json_.enter_object(); json_.next_member(name);) {
       if (name == "Timestamp") {
         point.time = read_time(json_);
-      } else if (name == "Average") {
-        point.value = json_.read_number().value_or(point.value);
-      } else if (name == "Maximum" && std::isnan(point.value)) {
+      } else if (name == "Average" || (name == "Maximum" && std::isnan(point.value))) {
         point.value = json_.read_number().value_or(point.value);
       } else {
         json_.skip();
