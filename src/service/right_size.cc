@@ -216,6 +216,8 @@ class Sizing {
                          [&](const model::Setting& s) { return s.name == name; });
     };
     if (!given("allow-single") && !spare()) settings.push_back({"allow-single", "true", {}});
+    // Not every engine that may be running here has pipelines.
+    if (!given("pp")) settings.push_back({"pp", "1", {}});
     if (!given("precision")) settings.push_back({"precision", std::string(model::name_of(as.precision)), {}});
     settings.insert(settings.end(), options_.settings.begin(), options_.settings.end());
     Checked<plan::Request> request = plan::read_request(settings, book_.catalog());
