@@ -65,6 +65,7 @@ struct Choices {
   std::vector<std::int64_t> batches = {};  // per GPU in one pass
   std::vector<int> tensor = {}, pipeline = {}, zero = {};
   std::vector<int> expert = {};  // serving mixtures; empty: none, and a group of experts a GPU
+  bool separate = true;          // serving: also prompts and answers on workers of their own
 };
 
 struct Limits {

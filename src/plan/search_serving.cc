@@ -154,7 +154,7 @@ std::vector<Job> ServingSearch::separations(const MachineClass& machines, Job jo
   const double prompt = serving::mean_of(planner_.service()).size;
   const auto prefill = [&](int tensor) {
     const serving::Replica* copy = copy_on(tensor);
-    return copy != nullptr ? 1e9 / (prompt * copy->step.prefill) : 0.0;
+    return copy != nullptr ? 1 / (prompt * in_seconds(copy->fit->lone_prompt_token)) : 0.0;
   };
   const auto decode = [&](int tensor) {
     const serving::Replica* copy = copy_on(tensor);

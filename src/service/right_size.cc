@@ -216,13 +216,14 @@ class Sizing {
                          [&](const model::Setting& s) { return s.name == name; });
     };
     if (!given("allow-single") && !spare()) settings.push_back({"allow-single", "true", {}});
-    // Not every engine that may be running here has pipelines.
-    if (!given("pp")) settings.push_back({"pp", "1", {}});
     if (!given("precision")) settings.push_back({"precision", std::string(model::name_of(as.precision)), {}});
     settings.insert(settings.end(), options_.settings.begin(), options_.settings.end());
     Checked<plan::Request> request = plan::read_request(settings, book_.catalog());
     if (!request) return fail(std::move(request).error().front());
     request->name = reading_.name();
+    // A change an operator can make today: other layouts are another architecture, and not every engine has them.
+    if (!given("pp")) request->choices.pipeline = {1};
+    request->choices.separate = false;
     request->work.trace = result_.traffic.trace;
     return *std::move(request);
   }
