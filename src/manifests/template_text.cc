@@ -45,7 +45,7 @@ Templated::Templated(std::string_view text) {
       open = text.find("{{", open + length);
     }
     const std::string_view line = text.substr(0, end);
-    const bool control = is_control(line) && line.find("{") != std::string_view::npos;
+    const bool control = is_control(line) && line.find('{') != std::string_view::npos;
     for (std::size_t i = 0; i < line.size();) {
       const std::size_t length = hole_length(line, i);
       if (length == 0) {

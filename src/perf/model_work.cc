@@ -228,6 +228,8 @@ void read_sizes(const ModelShape& shape, ModelWork& work) {
   work.logit_softcap = shape.forward->logit_softcap > 0;
   work.head = head_of(shape);
   for (const Weight& weight : shape.weights) {
+    work.tensors += static_cast<double>(weight.stacked ? weight.copies / weight.per_block : weight.copies) *
+                    (weight.has_bias ? 2 : 1);
     if (!weight.linear || weight.stacked || weight.role == WeightRole::kHead) continue;
     const double width = static_cast<double>((weight.rows + weight.cols) * weight.copies);
     const bool routed = weight.role == WeightRole::kExpert && shape.experts && shape.experts->count > 0;

@@ -110,6 +110,7 @@ struct ModelWork {
   double layers = 0;      // of all stacks
   double reductions = 0;  // sums over a tensor-parallel group: after attention and after the MLP of every layer
   double hidden = 0, vocabulary = 0, labels = 0;
+  double tensors = 0;  // of weights and biases, as an optimizer sees them
   double parameters = 0, active_parameters = 0, head_parameters = 0;
   double lora_width_attention = 0, lora_width_other = 0;    // adapters have rank times this many elements
   double lora_passed_attention = 0, lora_passed_other = 0;  // the same of those a token passes through

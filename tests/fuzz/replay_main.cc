@@ -1,7 +1,9 @@
 // Runs a fuzz target over the files of a corpus folder, each also cut short at many places and damaged: what every
 // build can do without a fuzzing engine. Usage: fuzz_replay TARGET FOLDER [INPUTS] INPUTS: so many damaged inputs over
-// all files instead of the usual 300 a file; `make check` asks for 10,000.
+// all files instead of the usual 300 a file; `make check` asks for 10,000. The input that ends it is left in the file
+// fuzz-found of the current folder.
 #include <algorithm>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +12,9 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "base/file.h"
 
@@ -86,6 +91,16 @@ void damage(std::string& text, std::mt19937& random) {
   }
 }
 
+const std::string* given_now = nullptr;
+
+void keep_input(int signal) {
+  const int file = open("fuzz-found", O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  const bool kept = file >= 0 && write(file, given_now->data(), given_now->size()) >= 0;
+  if (kept && write(STDERR_FILENO, "the input is in ./fuzz-found\n", 29) < 0) close(file);
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
 class Feeder {
  public:
   Feeder(Target* target, std::size_t damaged, bool hard) : target_(target), damaged_(damaged), hard_(hard) {}
@@ -109,6 +124,7 @@ class Feeder {
 
  private:
   void give(const std::string& bytes) {
+    given_now = &bytes;
     target_(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
     ++given_;
   }
@@ -127,6 +143,7 @@ int main(int argc, char** argv) {
     std::fputs("usage: fuzz_replay TARGET FOLDER [INPUTS]\n", stderr);
     return 1;
   }
+  for (int signal : {SIGABRT, SIGSEGV}) std::signal(signal, keep_input);
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(argv[2])) files.push_back(entry.path());
   std::sort(files.begin(), files.end());

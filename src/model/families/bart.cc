@@ -46,7 +46,7 @@ class Bart {
 
   void write() {
     // Whisper reads two spectrogram frames for every position.
-    if (speech_) f_.input(encoder_rows_.times(2 * shape_.channels), Width::kSingle);
+    if (speech_) f_.input(encoder_rows_.times(std::int64_t{2} * shape_.channels), Width::kSingle);
     if (!speech_) f_.input(kTokens.times(2), Width::kLong);
     speech_ ? declare_speech() : declare_text();
     Value encoded = encoder();
@@ -141,7 +141,7 @@ class Bart {
 
   // Two convolutions over time, each with a gelu.
   Value listen() {
-    Value audio = f_.make(encoder_rows_.times(2 * shape_.channels), Width::kProduct);
+    Value audio = f_.make(encoder_rows_.times(std::int64_t{2} * shape_.channels), Width::kProduct);
     Value x = f_.convolution_over_time(conv1_, std::move(audio), encoder_rows_.times(2));
     x = f_.activate(std::move(x), Activation::kGelu);
     x = f_.convolution_over_time(conv2_, std::move(x), encoder_rows_);

@@ -109,6 +109,7 @@ constexpr Field<EagerConstants> kEagerFields[] = {RIGHTSIZE_FIELD(EagerConstants
                                                   RIGHTSIZE_FIELD(EagerConstants, host_cast),
                                                   RIGHTSIZE_FIELD(EagerConstants, host_checkpoint),
                                                   RIGHTSIZE_FIELD(EagerConstants, host_tensor),
+                                                  RIGHTSIZE_FIELD(EagerConstants, host_adapter),
                                                   RIGHTSIZE_FIELD(EagerConstants, host_infer),
                                                   RIGHTSIZE_FIELD(EagerConstants, host_infer_layer),
                                                   RIGHTSIZE_FIELD(EagerConstants, optimizer_bandwidth),
@@ -183,6 +184,7 @@ constexpr Field<VisionConstants> kVisionFields[] = {RIGHTSIZE_FIELD(VisionConsta
                                                     RIGHTSIZE_FIELD(VisionConstants, host_forward),
                                                     RIGHTSIZE_FIELD(VisionConstants, host_infer),
                                                     RIGHTSIZE_FIELD(VisionConstants, host_backward),
+                                                    RIGHTSIZE_FIELD(VisionConstants, host_tensor),
                                                     RIGHTSIZE_FIELD(VisionConstants, width)};
 
 #undef RIGHTSIZE_FIELD

@@ -14,6 +14,7 @@ EagerCost& EagerCost::operator+=(const EagerCost& o) {
   add(backward, o.backward);
   views += o.views;
   routes += o.routes;
+  adapters += o.adapters;
   return *this;
 }
 
@@ -112,6 +113,7 @@ void EagerOps::expand_weights(double elements) { pass(elements, 2.53, 2.53, 2, 2
 
 // PEFT keeps its factors in fp32: the input is cast up, two thin products, scaled, added, cast back.
 void EagerOps::adapter(double rows, double inputs, double outputs, double rank) {
+  cost_.adapters += 1;
   (void)rank;  // thin products are bound by reading x and writing y: the rank does not show
   const BytesPerSecond speed = gpu_.bandwidth * c_.lora_bandwidth;
   cast(rows * inputs, 2, 4);

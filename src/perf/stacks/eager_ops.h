@@ -20,8 +20,9 @@ struct EagerCost {
     Seconds matmul, attention, lora;
   };
   Direction forward, backward;
-  double views = 0;   // host calls without a kernel
-  double routes = 0;  // layers of experts
+  double views = 0;     // host calls without a kernel
+  double routes = 0;    // layers of experts
+  double adapters = 0;  // linears with one of peft's beside them
 
   EagerCost& operator+=(const EagerCost& o);
 };

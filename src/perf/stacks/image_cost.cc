@@ -1,6 +1,7 @@
 #include "perf/stacks/image_cost.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace rightsize::perf {
@@ -105,14 +106,33 @@ class ImageWalk {
     kernels(1, 2);
   }
 
-  void linear(const WorkOp& op) {
-    const double rows = at(op.rows), i = op.inputs, o = op.outputs;
+  struct Linear {
+    double rows = 0, inputs = 0, outputs = 0;
+    Seconds forward, backward;
+  };
+
+  Linear linear_time(double rows, double i, double o) const {
     const WeightFormat format = mode_.wide ? WeightFormat::kFp32 : WeightFormat::kHalf;
     const double rate = mode_.wide ? c_.fp32_rate : c_.linear_rate * gpu_.rate_scale;
     auto product = [&](double m, double n, double k) { return matmul_time(gpu_, {m, n, k}, format, rate).time; };
     const Seconds cast = weight_cast(i * o);
-    products(product(rows, o, i) + cast,
-             mode_.train ? product(rows, i, o) + product(i, o, rows) + cast + moved(narrow_ * rows * o) : Seconds{});
+    return {rows, i, o, product(rows, o, i) + cast,
+            mode_.train ? product(rows, i, o) + product(i, o, rows) + cast + moved(narrow_ * rows * o) : Seconds{}};
+  }
+
+  // Blocks of a stage come in kinds (shifted windows or not) with the same products: the last few are kept.
+  const Linear& kept_linear(double rows, double i, double o) {
+    for (const Linear& kept : linears_) {
+      if (kept.rows == rows && kept.inputs == i && kept.outputs == o) return kept;
+    }
+    Linear& oldest = linears_[next_linear_++ % linears_.size()];
+    return oldest = linear_time(rows, i, o);
+  }
+
+  void linear(const WorkOp& op) {
+    const double rows = at(op.rows), i = op.inputs, o = op.outputs;
+    const Linear& time = kept_linear(rows, i, o);
+    products(time.forward, time.backward);
     kernels(1 + cast_kernels(), 3 + cast_kernels());
     if (mode_.autocast && bytes_of(op.in) == 4)
       traffic(6 * rows * i, 6 * rows * i);  // the input is cast down, its gradient up
@@ -211,6 +231,8 @@ class ImageWalk {
   double narrow_;  // bytes of an element that products put out
   BytesPerSecond speed_;
   double repeats_ = 1;
+  std::array<Linear, 8> linears_;
+  std::size_t next_linear_ = 0;
   ImageCost sum_;
 };
 

@@ -57,6 +57,7 @@ struct EagerConstants {
   Seconds host_expert;                            // routing of a layer: the host waits to see which expert got what
   double view_cost = 0;                           // host time of a call without a kernel, against one with
   Seconds host_forward, host_layer, host_backward, host_cast, host_checkpoint, host_tensor;
+  Seconds host_adapter;  // what peft's module around a linear adds to its kernels, both ways
   Seconds host_infer, host_infer_layer;
   double optimizer_bandwidth = 0, optimizer_bandwidth_fp32 = 0;
   double batched_rate = 0;                           // products of attention written out
@@ -116,6 +117,7 @@ struct VisionConstants {
   double batch_norm = 1, batch_statistics = 0;     // batch norms against their bytes; bytes of 16-bit statistics
   double fp32_rate = 0, fp32_attention = 0;        // shares of the fp32 peak
   Seconds kernel_launch, host_forward, host_infer, host_backward;
+  Seconds host_tensor;      // of torch's default AdamW, which goes through lists of tensors
   double batched_rate = 0;  // products of attention within windows
   double optimizer_bandwidth = 0, optimizer_passes = 1;
   double host_overlap = 1, network_overlap = 1;  // how sharply GPU and host, compute and network combine

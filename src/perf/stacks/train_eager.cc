@@ -74,9 +74,10 @@ void add_layers(Phases& phases, const Sides& sides, const EagerCost& layer, doub
     phases.host_backward += c.compiled_kernel * ((layer.backward.kernels + layer.forward.kernels * redone) * count);
     return;
   }
-  const Seconds host = (c.host_forward * (layer.forward.kernels + c.view_cost * layer.views) +
-                        c.host_cast * layer.forward.casts + c.host_layer + c.host_expert * layer.routes) *
-                       count;
+  const Seconds host =
+      (c.host_forward * (layer.forward.kernels + c.view_cost * layer.views) + c.host_cast * layer.forward.casts +
+       c.host_layer + c.host_expert * layer.routes + c.host_adapter * layer.adapters) *
+      count;
   phases.host_forward += host;
   phases.host_backward += (c.host_backward * layer.backward.kernels + c.host_cast * layer.backward.casts) * count;
   if (!(redone > 0)) return;
