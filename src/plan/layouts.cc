@@ -38,8 +38,9 @@ std::vector<Groups> groups_of(const Request& request, int tensor) {
 }
 
 bool may_separate(const Request& request) {
-  return request.work.kind == WorkKind::kServing && request.job.stack != model::Stack::kHf &&
-         request.limits.tpot.has_value() && in_requests_per_s(request.work.rate) > 0;
+  return request.choices.separate && request.work.kind == WorkKind::kServing &&
+         request.job.stack != model::Stack::kHf && request.limits.tpot.has_value() &&
+         in_requests_per_s(request.work.rate) > 0;
 }
 
 std::optional<model::Disaggregated> best_separation(const std::vector<int>& tensors, int gpus,

@@ -64,6 +64,7 @@ struct Choices {
   std::vector<model::Recompute> recomputes = {};
   std::vector<std::int64_t> batches = {};  // per GPU in one pass
   std::vector<int> tensor = {}, pipeline = {}, zero = {};
+  bool separate = true;          // serving: also on workers of their own for prompts and answers
   std::vector<int> expert = {};  // serving mixtures; empty: none, and a group of experts a GPU
 };
 
