@@ -217,13 +217,16 @@ std::vector<SettingRule> make_rules() {
                    [](Job& j, std::int64_t n) { j.serve.concurrency = n; }));
   add(choice("kv-precision", "serve: format of the KV cache (default: the engine's)", kPrecisions,
              [](Job& j, Precision v) { j.serve.kv_precision = v; }));
-  add(text(
-      "disaggregated", "prefill=NxTP,decode=NxTP",
-      "serve: separate workers for prompts and answers; --tp, --ep and --attention-dp then describe a decode worker",
-      [](Job& j, const std::string& words) -> Result<> {
-        RIGHTSIZE_TRY(j.serve.disaggregated, parse_disaggregated(words));
-        return {};
-      }));
+  add(text("disaggregated", "prefill=NxTP,decode=NxTP",
+           "serve: separate workers for prompts and answers; --tp, --ep and --attention-dp then describe a decode "
+           "worker; off: "
+           "none",
+           [](Job& j, const std::string& words) -> Result<> {
+             j.serve.disaggregated.reset();
+             if (to_lower(words) == "off") return {};
+             RIGHTSIZE_TRY(j.serve.disaggregated, parse_disaggregated(words));
+             return {};
+           }));
   add(text("prefix-hit", "0-1", "serve: share of the prompt found in the prefix cache",
            [](Job& j, const std::string& words) -> Result<> {
              RIGHTSIZE_TRY(j.serve.prefix_hit, parse_share("prefix-hit", words));

@@ -517,6 +517,8 @@ Checked<Request> read_request(const std::vector<Setting>& settings, const catalo
   c.tensor = listed(job_settings, "tp", errors, [](const Job& j) { return j.parallel.tensor; });
   c.pipeline = listed(job_settings, "pp", errors, [](const Job& j) { return j.parallel.pipeline; });
   c.zero = listed(job_settings, "zero", errors, [](const Job& j) { return j.parallel.zero; });
+  c.separate = std::none_of(job_settings.begin(), job_settings.end(),
+                            [](const Setting& s) { return s.name == "disaggregated" && to_lower(s.value) == "off"; });
   c.expert = listed(job_settings, "ep", errors, [](const Job& j) { return j.parallel.expert; });
   if (!errors.empty()) return fail(std::move(errors));
 

@@ -158,6 +158,52 @@ TEST(RecommendAndBatch, AskingForMoreNeverCostsLess) {
   }
 }
 
+// Long prompts hold up the answers of others; where TPOT is tight, workers of their own for prompts take fewer GPUs.
+TEST(ServingLayouts, SeparateWorkersAreChosenWhereTheyPay) {
+  std::vector<std::pair<std::string, std::string>> settings{
+      {"model", "llama-3.1-8b"}, {"job", "serve"}, {"gpu", "h100-sxm"}, {"rate", "40/s"},
+      {"isl", "4000"},           {"osl", "200"},   {"ttft-slo", "1s"},  {"tpot-slo", "15ms"},
+      {"slo-percentile", "99"},  {"top", "1"}};
+  const Request open = request_of(settings);
+  const Recommendation found = recommend(open, market::PriceBook(built_in()), constants());
+  settings.emplace_back("disaggregated", "off");
+  const Recommendation plain = recommend(request_of(settings), market::PriceBook(built_in()), constants());
+  ASSERT_FALSE(found.plans.empty());
+  ASSERT_FALSE(plain.plans.empty());
+  const Plan& first = found.plans.front();
+  EXPECT_TRUE(first.job.serve.disaggregated.has_value());
+  EXPECT_FALSE(plain.plans.front().job.serve.disaggregated.has_value());
+  EXPECT_LT(first.cost * 1.2, plain.plans.front().cost);
+  const auto again = run_again(open, constants(), first, 91);
+  ASSERT_TRUE(again.has_value());
+  for (const serving::Slo& slo : service_of(open, perf::work_of(open.model), 1).slos)
+    EXPECT_LE(in_seconds(least_seen(*again, slo)), in_seconds(slo.limit));
+}
+
+// They are one more layout to choose from: to leave them out is never cheaper.
+RC_GTEST_PROP(ServingLayouts, LeavingSeparateWorkersOutNeverCostsLess, ()) {
+  std::vector<std::pair<std::string, std::string>> settings{
+      {"model", *rc::gen::element<std::string>("llama-3.1-8b", "qwen2.5-1.5b", "llama-3.1-70b")},
+      {"job", "serve"},
+      {"gpu", *rc::gen::element<std::string>("l40s", "a100-80gb-sxm", "h100-sxm,h200-sxm")},
+      {"rate", std::to_string(*rc::gen::inRange(2, 40)) + "/s"},
+      {"isl", std::to_string(*rc::gen::inRange(256, 8000))},
+      {"osl", std::to_string(*rc::gen::inRange(10, 400))},
+      {"ttft-slo", std::to_string(*rc::gen::inRange(500, 4000)) + "ms"},
+      {"tpot-slo", std::to_string(*rc::gen::inRange(10, 60)) + "ms"},
+      {"max-gpus", "128"},
+      {"top", "1"}};
+  Request request = request_of(settings);
+  request.plans_only = true;
+  const Recommendation open = recommend(request, market::PriceBook(built_in()), constants());
+  request.choices.separate = false;
+  const Recommendation plain = recommend(request, market::PriceBook(built_in()), constants());
+  RC_CLASSIFY(!open.plans.empty() && open.plans.front().job.serve.disaggregated.has_value());
+  if (plain.plans.empty()) return;
+  RC_ASSERT(!open.plans.empty());
+  RC_ASSERT(open.plans.front().cost <= plain.plans.front().cost * (1 + 1e-9));
+}
+
 // Experts spread over the GPUs of a copy are one more layout to choose from: asking for it is never cheaper than
 // leaving it open.
 TEST(ServingLayouts, SpreadExpertsAreSearched) {

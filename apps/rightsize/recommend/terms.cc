@@ -179,7 +179,12 @@ std::vector<std::string> caveats(const plan::Request& request, const plan::Recom
   for (const perf::Note& note : first.notes) {
     // A GPU without measurements has none of this combination either.
     const bool said = note.kind == perf::NoteKind::kUntestedStack && first.basis == perf::Basis::kSpecification;
-    if (!said) lines.push_back(std::string(perf::describe(note)));
+    const bool served_in_half =
+        note.kind == perf::NoteKind::kHalfInsteadOfBf16 && request.work.kind != WorkKind::kTraining;
+    if (served_in_half)
+      lines.emplace_back("the GPU has no bf16 arithmetic: it runs in fp16");
+    else if (!said)
+      lines.push_back(std::string(perf::describe(note)));
   }
   for (const std::string& warning : first.memory.warnings) lines.push_back(warning);
   for (const std::string& text :
@@ -187,6 +192,10 @@ std::vector<std::string> caveats(const plan::Request& request, const plan::Recom
     if (!text.empty()) lines.push_back(text);
   if (request.work.kind == WorkKind::kServing && first.machines > first.replicas)
     lines.push_back("no pipeline over several machines was measured: its network adds little by formula, try it first");
+  if (first.job.serve.disaggregated && request.choices.separate && !request.job.serve.disaggregated)
+    lines.push_back(
+        "separate prefill and decode workers need a router that hands over the KV cache: try it first, or ask "
+        "for plain replicas (--disaggregated off)");
   if (const std::string quality = quality_caveat(request, first); !quality.empty()) lines.push_back(quality);
   return lines;
 }

@@ -111,8 +111,11 @@ std::string training_settings(const plan::Request& request, const plan::Plan& pl
 
 std::string serving_settings(const plan::Plan& plan) {
   const model::Job& job = plan.job;
-  std::string text = fmt::format("{} in {} with {}", plural(plan.replicas, "replica"), model::name_of(job.precision),
-                                 model::name_of(job.stack));
+  // Engines run 16-bit weights in fp16 where a GPU does not compute in bf16.
+  const bool bf16 = plan.offer.gpu == nullptr || plan.offer.gpu->peak(catalog::NumberFormat::kBf16).supported;
+  const bool fp16 = job.precision == model::Precision::kBf16 && !bf16;
+  std::string text = fmt::format("{} in {} with {}", plural(plan.replicas, "replica"),
+                                 fp16 ? "fp16" : model::name_of(job.precision), model::name_of(job.stack));
   if (job.parallel.tensor > 1) text += fmt::format(", tensor parallel {}", job.parallel.tensor);
   if (job.parallel.pipeline > 1) {
     text += fmt::format(", pipeline {}", job.parallel.pipeline);
