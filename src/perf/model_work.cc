@@ -230,12 +230,13 @@ void read_sizes(const ModelShape& shape, ModelWork& work) {
   for (const Weight& weight : shape.weights) {
     work.tensors += static_cast<double>(weight.stacked ? weight.copies / weight.per_block : weight.copies) *
                     (weight.has_bias ? 2 : 1);
-    if (!weight.linear || weight.stacked || weight.role == WeightRole::kHead) continue;
+    if (!weight.linear || weight.role == WeightRole::kHead) continue;
     const double width = static_cast<double>((weight.rows + weight.cols) * weight.copies);
     const bool routed = weight.role == WeightRole::kExpert && shape.experts && shape.experts->count > 0;
     const double passed = routed ? static_cast<double>(shape.experts->per_token) / shape.experts->count : 1.0;
     const bool attention = weight.role == WeightRole::kAttention;
-    (attention ? work.lora_width_attention : work.lora_width_other) += width;
+    // Gate and up in one tensor have twice the rank.
+    (attention ? work.lora_width_attention : work.lora_width_other) += width * (weight.stacked ? weight.joined : 1);
     (attention ? work.lora_passed_attention : work.lora_passed_other) += width * passed;
   }
 }

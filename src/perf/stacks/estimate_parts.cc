@@ -51,7 +51,7 @@ double trained_parameters(const ModelWork& work, const Job& job) {
 
 double adapter_bytes(const ModelWork& work, const Job& job) {
   if (job.train.method == Method::kFull) return 0;
-  constexpr double kBytes = 12;
+  constexpr double kBytes = 20;
   const bool all = job.train.lora_targets == model::LoraTargets::kAllLinear;
   return kBytes * (work.lora_passed_attention + (all ? work.lora_passed_other : 0));
 }

@@ -102,5 +102,29 @@ TEST(Published, Fp8OnUnmeasuredVendorsFollowsTheGpu) {
   EXPECT_LT(faster, 2.05);
 }
 
+// Adapters beside the experts, measured by the layer (data/measurements/adapters-h200.csv): what they add to the passes
+// of a trainer that does not merge them.
+TEST(Published, AdaptersBesideExpertsCostWhatOneLayerShows) {
+  struct Measured {
+    const char* model;
+    double layers, added_ms;
+  };
+  for (const Measured& m : {Measured{"qwen3-30b-a3b", 48, 6.9603 - 4.6935}, {"mixtral-8x7b", 32, 24.2697 - 20.1973}}) {
+    const catalog::Gpu& gpu = **facts().find_gpu("h200-sxm");
+    const ModelWork work = work_of(*model::find_model(m.model));
+    auto passes = [&](model::LoraTargets targets) {
+      model::Job job;
+      job.stack = Stack::kTorchTitan, job.precision = Precision::kMixedBf16;
+      job.batch = 1, job.sequence = 8192;
+      job.train.method = model::Method::kLora, job.train.lora_targets = targets, job.train.lora_rank = 16;
+      const auto e = estimate_training(constants(), work, job, gpu_speed(constants(), gpu), default_cluster(gpu));
+      EXPECT_TRUE(e) << m.model;
+      return in_milliseconds(e->parts[0].time + e->parts[1].time);
+    };
+    const double added = passes(model::LoraTargets::kAllLinear) - passes(model::LoraTargets::kAttention);
+    EXPECT_NEAR(added / m.layers, m.added_ms, 0.3 * m.added_ms) << m.model;
+  }
+}
+
 }  // namespace
 }  // namespace rightsize::perf
