@@ -95,7 +95,7 @@ TEST(Training, PartsAddUpToTheStep) {
 TEST(Training, AdaptersSkipTheWeightGradients) {
   const TrainEstimate full = *Case("llama-2-7b", "gpu=h200-sxm batch=4 seq=2048 stack=torchtitan").train();
   const TrainEstimate lora = *Case("llama-2-7b", "gpu=h200-sxm batch=4 seq=2048 stack=torchtitan method=lora").train();
-  EXPECT_LT(lora.step, full.step * 0.8);
+  EXPECT_LT(lora.step, full.step * 0.9);
   EXPECT_GT(lora.step, full.step * 0.5);
 }
 

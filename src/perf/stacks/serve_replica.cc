@@ -15,7 +15,7 @@ constexpr double kHostOverlap = 4.0;  // how sharply GPU and host time combine; 
 Step prefill_pass(const Replica& r, double prompts) {
   Step step;
   step.work = prefill_work(r.work, r.gpu, r.cluster, r.layout, prompts, r.prompt, r.cached);
-  step.launches = r.c.layer_launch * r.work.layers + r.c.expert_launch * r.work.expert_layers;
+  step.launches = r.c.layer_launch * r.launched + r.c.expert_launch * r.work.expert_layers;
   step.device = (step.work.matmul.time * r.c.prefill_matmul + step.work.experts.time * r.c.prefill_experts +
                  step.work.attention.time * r.c.prefill_attention + step.work.all_reduce * r.c.prefill_all_reduce +
                  step.work.elementwise * r.c.prefill_elementwise + step.launches) *
@@ -50,6 +50,27 @@ EngineLayout layout_of(const EngineConstants& c, const ModelWork& work, const mo
 // survive with the one the model adds (Leviathan et al. 2023, arXiv 2211.17192, equation 1).
 double kept_of(const model::Speculation& s) { return (1 - std::pow(s.acceptance, s.tokens + 1)) / (1 - s.acceptance); }
 
+// Arithmetic in 8 and 4 bits needs a kernel of its own before a product, which rounds what goes in.
+bool rounds(WeightFormat format) { return format == WeightFormat::kFp8 || format == WeightFormat::kFp4; }
+
+// Kernels an engine launches for a layer beside those that route to experts: products, attention, norms, rotation,
+// activation.
+double kernels_of(const LayerWork& layer, const EngineLayout& layout) {
+  double count = static_cast<double>(layer.products.size() + layer.attentions.size() + layer.scans.size());
+  bool rotates = false, activates = false;
+  for (const WorkOp& op : layer.ops) {
+    if (op.kind == model::OpKind::kNorm) count += 1;
+    rotates |= op.kind == model::OpKind::kRotate;
+    activates |= op.kind == model::OpKind::kActivate;
+  }
+  if (rounds(layout.format)) count += static_cast<double>(layer.products.size());
+  if (layer.experts >= 0 && rounds(layout.experts)) count += 2;
+  return count + rotates + (activates && layer.experts < 0);
+}
+
+// A layer of a Llama in 16 bits: two norms, four products, rotation, attention, activation.
+constexpr double kUsualKernels = 9;
+
 }  // namespace
 
 Replica replica_of(const Constants& constants, const ModelWork& work, const model::Job& job, const GpuSpeed& gpu,
@@ -64,6 +85,7 @@ Replica replica_of(const Constants& constants, const ModelWork& work, const mode
   r.answer = static_cast<double>(job.serve.osl) * c.length_share;
   r.slots = r.cached_requests = kv_tokens / std::max(1.0, tokens + r.answer * c.reserve_share);
   if (job.serve.max_batch) r.slots = std::min(r.slots, static_cast<double>(*job.serve.max_batch));
+  for (const LayerWork& layer : work.kinds) r.launched += layer.count * kernels_of(layer, r.layout) / kUsualKernels;
   const double budget = job.serve.max_tokens ? static_cast<double>(*job.serve.max_tokens) : c.pass_tokens;
   r.pass_prompts = std::max(1.0, budget * r.layout.attention / r.prompt);
   if (job.serve.speculation.tokens > 0) {
@@ -90,7 +112,7 @@ Step decode_step(const Replica& r, double running) {
   // Guesses come one after the other from a layer of the model's own width and its head (multi-token prediction).
   const double guesses = (r.queries - 1) / std::max(1.0, r.work.layers);
   step.launches =
-      (r.c.layer_launch * r.work.layers + r.c.expert_launch * r.work.expert_layers) * (1 + guesses) + r.c.step_launch;
+      (r.c.layer_launch * r.launched + r.c.expert_launch * r.work.expert_layers) * (1 + guesses) + r.c.step_launch;
   const Seconds guessing = step.work.matmul.time * (guesses * r.c.decode_matmul);
   step.device = (step.work.matmul.time * r.c.decode_matmul + step.work.experts.time * r.c.decode_experts +
                  step.work.attention.time * r.c.decode_attention + step.work.all_reduce * r.c.decode_all_reduce +
