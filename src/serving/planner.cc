@@ -280,7 +280,7 @@ std::optional<Assessment> Planner::fewest(std::size_t replica, const Counts& cou
   int kept = steps.guess;
   if (replicas_[replica].continuous) {
     constexpr double kAim = 0.97;  // to keep a limit the upper end of an interval must lie below it
-    kept = std::min(bracket(replica, counts.step, steps, kAim, 6).second, last);
+    kept = std::min(bracket(replica, counts.step, steps, kAim, 6, false).second, last);
   }
   std::optional<Assessment> found = kept_by(replica, kept * counts.step);
   int broken = found ? least - 1 : kept;

@@ -79,8 +79,9 @@ class Planner {
   };
   Steps steps_of(std::size_t replica, const Counts& counts) const;
   // The last that is too few and the first that is enough for a worst SLO at `aim` of its limit, as far as some first
-  // looks tell. Where to begin, nothing more.
-  std::pair<int, int> bracket(std::size_t replica, int step, const Steps& steps, double aim, int most_looks) const;
+  // looks tell; `at_best`: by the lower ends of what they saw. Where to begin, nothing more.
+  std::pair<int, int> bracket(std::size_t replica, int step, const Steps& steps, double aim, int most_looks,
+                              bool at_best) const;
   double left_of(const Configuration& configuration) const;
   std::optional<Assessment> settled(const Assessment& found) const;
   std::optional<Assessment> confirm_batches(const Configuration& configuration) const;

@@ -40,6 +40,16 @@ double upper_end(const Assessment& a, const Slo& slo) {
   return std::isfinite(high) ? high : in_seconds(a.value(slo));
 }
 
+// By the lower ends of what was seen: few answers of few tokens make a tail that jumps.
+double least_excess(const Assessment& a, const Service& service) {
+  double worst = 0;
+  for (const Slo& slo : service.slos) {
+    const double low = in_seconds(a.low(slo));
+    worst = std::max(worst, (std::isfinite(low) ? low : in_seconds(a.value(slo))) / in_seconds(slo.limit));
+  }
+  return worst;
+}
+
 bool keeps_clearly(const Assessment& a, const Service& service) {
   constexpr double kClear = 0.9;
   return verdict(a, service) == Verdict::kKept &&
@@ -203,15 +213,15 @@ bool Planner::may_do_with(const Assessment& kept, int fewer) const {
 }
 
 // The excess falls with some power of the number, which each look tells better.
-std::pair<int, int> Planner::bracket(std::size_t replica, int step, const Steps& steps, double aim,
-                                     int most_looks) const {
+std::pair<int, int> Planner::bracket(std::size_t replica, int step, const Steps& steps, double aim, int most_looks,
+                                     bool at_best) const {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
   const auto excess_of = [&](int count) {
     Configuration c;
     c.groups = {{replica, count * step}};
     if (bound(c) > 1) return kInfinite;
     const auto seen = look(c, looks(c)[1], seed_);
-    return seen ? seen->excess(service_) : kInfinite;
+    return !seen ? kInfinite : at_best ? least_excess(*seen, service_) : seen->excess(service_);
   };
   int too_few = steps.least - 1, enough = steps.last + 1, at = steps.guess, before = 0;
   double power = 1.5, excess_before = 0;
@@ -233,7 +243,7 @@ int Planner::at_least(std::size_t replica, const Counts& counts) const {
   constexpr double kClearly = 1.1;  // so far a first look may be off, and other limits of the engine may help
   const Steps steps = steps_of(replica, counts);
   if (!replicas_[replica].continuous || steps.least > steps.last) return steps.guess * counts.step;
-  return std::min(bracket(replica, counts.step, steps, kClearly, 4).first + 1, steps.last) * counts.step;
+  return std::min(bracket(replica, counts.step, steps, kClearly, 4, true).first + 1, steps.last) * counts.step;
 }
 
 }  // namespace rightsize::serving
