@@ -14,6 +14,8 @@ namespace {
 constexpr std::pair<std::int64_t, std::int64_t> kEngineLimits[] = {{256, 8192}, {256, 2048}, {256, 512},
                                                                    {128, 2048}, {64, 512},   {32, 512}};
 
+constexpr std::pair<std::int64_t, std::int64_t> kSmallSteps = kEngineLimits[2];
+
 bool breaks_tpot(const Assessment& a, const Service& service) {
   return std::any_of(service.slos.begin(), service.slos.end(),
                      [&](const Slo& slo) { return slo.quantity == Quantity::kTpot && a.value(slo) > slo.limit; });
@@ -221,7 +223,16 @@ std::pair<int, int> Planner::bracket(std::size_t replica, int step, const Steps&
     c.groups = {{replica, count * step}};
     if (bound(c) > 1) return kInfinite;
     const auto seen = look(c, looks(c)[1], seed_);
-    return !seen ? kInfinite : at_best ? least_excess(*seen, service_) : seen->excess(service_);
+    if (!seen) return kInfinite;
+    const double usual = at_best ? least_excess(*seen, service_) : seen->excess(service_);
+    if (!at_best || usual <= aim || !breaks_tpot(*seen, service_)) return usual;
+    // Smaller steps may keep TPOT where the usual ones do not.
+    std::tie(c.engine.max_sequences, c.engine.token_budget) = kSmallSteps;
+    const auto other = look(c, looks(c)[1], seed_);
+    double worst = 0;
+    for (const Slo& slo : service_.slos)
+      worst = std::max(worst, std::min(seen->value(slo), other ? other->value(slo) : seen->value(slo)) / slo.limit);
+    return std::min(usual, worst);
   };
   int too_few = steps.least - 1, enough = steps.last + 1, at = steps.guess, before = 0;
   double power = 1.5, excess_before = 0;

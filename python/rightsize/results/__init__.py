@@ -166,6 +166,7 @@ _HOMES = {
     'RecommendationMix': 'recommend',
     'RecommendationQuota': 'recommend',
     'RecommendationSpot': 'recommend',
+    'RecommendationStartup': 'recommend',
     'Rejection': 'recommend',
     'Review': 'review',
     'ReviewAlert': 'review',

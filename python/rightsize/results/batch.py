@@ -29,6 +29,7 @@ class BatchStepFit(Record):
     worst_prompt_error: float
     tpot_interval: list[float]
     ttft_interval: list[float]
+    with_prompts_ms: float | None = None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -107,6 +107,16 @@ class Rejection(Record):
 
 
 @dataclasses.dataclass(frozen=True)
+class RecommendationStartup(Record):
+    machine_seconds: float
+    image: str
+    image_bytes: float
+    image_seconds: float
+    weights_bytes: float
+    weights_seconds: float
+
+
+@dataclasses.dataclass(frozen=True)
 class RecommendationCommittedSpend(Record):
     account: str
     provider: str
@@ -223,6 +233,7 @@ class Plan(Record):
     disaggregated: str | None = None
     new_money_usd: float | None = None
     committed_spend: list[RecommendationCommittedSpend] | None = None
+    startup: RecommendationStartup | None = None
     samples_per_second: float | None = None
 
 
@@ -252,7 +263,7 @@ class Recommendation(Result):
     mix: list[RecommendationMix] | None = None
 
 
-Plan._fields_of = {'spot': RecommendationSpot, 'quota': RecommendationQuota, 'commitment': RecommendationCommitment, 'commitments': RecommendationCommitment, 'machines_by_hour': RecommendationMachinesByHour, 'time_factor': RecommendationInterval, 'committed_spend': RecommendationCommittedSpend}
+Plan._fields_of = {'spot': RecommendationSpot, 'quota': RecommendationQuota, 'commitment': RecommendationCommitment, 'commitments': RecommendationCommitment, 'machines_by_hour': RecommendationMachinesByHour, 'time_factor': RecommendationInterval, 'committed_spend': RecommendationCommittedSpend, 'startup': RecommendationStartup}
 Recommendation._fields_of = {'plans': Plan, 'pareto': Plan, 'rejected': Rejection, 'changes': Change, 'breakpoints': RecommendationBreakpoint, 'assumptions': Assumptions, 'workloads': Recommendation, 'mix': RecommendationMix}
 Change._fields_of = {'plan': Plan}
 RecommendationMix._fields_of = {'time_factor': RecommendationInterval}
