@@ -160,7 +160,7 @@ TEST(Serving, GuessingAheadPaysWhereStepsAreBoundByMemory) {
   const double gain = plain.estimate()->tpot / ahead.estimate()->tpot;
   EXPECT_GT(gain, 1.5);
   EXPECT_LT(gain, (1 - std::pow(0.8, 4)) / (1 - 0.8));  // what four free tokens would bring
-  ahead.job.serve.speculation.acceptance = 0.05;
+  ahead.job.serve.speculation.acceptance = 0.01;
   EXPECT_GT(ahead.estimate()->tpot, plain.estimate()->tpot);
 }
 
