@@ -1,5 +1,6 @@
 #include "values.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -49,15 +50,21 @@ struct Converter {
   }
   Object operator()(const Json::Object& members) const {
     Object made(PyDict_New());
-    for (const auto& [name, member] : members) set_item(made, name, convert_member(name, member));
+    std::size_t at = 0;
+    for (const auto& [name, member] : members) {
+      if (type == nullptr)
+        set_item(made, name, member.visit(*this));
+      else
+        set_member(made, type->member(name, at++), member);
+    }
     return type == nullptr ? std::move(made) : instance_of(*type, made);
   }
 
  private:
-  Object convert_member(const std::string& name, const Json& member) const {
-    if (type == nullptr) return member.visit(Converter{nullptr});
-    if (const ResultType* of_values = find(type->maps, name)) return member.visit(MapConverter{of_values});
-    return member.visit(Converter{find(type->fields, name)});
+  static void set_member(const Object& fields, const ResultType::Member& member, const Json& value) {
+    const Object made =
+        member.map != nullptr ? value.visit(MapConverter{member.map}) : value.visit(Converter{member.field});
+    if (PyDict_SetItem(fields.get(), member.text.get(), made.get()) != 0) throw Raised();
   }
 
   // An object whose values have the class.
@@ -86,6 +93,16 @@ ResultType::Inner inner_types(PyObject* type, const char* attribute) {
 }
 
 }  // namespace
+
+const ResultType::Member& ResultType::member(const std::string& name, std::size_t at) const {
+  if (at < by_place_.size() && by_place_[at]->name == name) return *by_place_[at];
+  auto known = members_.find(name);
+  if (known == members_.end())
+    known = members_.emplace(name, Member{name, name_object(name), find(fields, name), find(maps, name)}).first;
+  by_place_.resize(std::max(by_place_.size(), at + 1), &known->second);
+  by_place_[at] = &known->second;
+  return known->second;
+}
 
 std::shared_ptr<const ResultType> result_type(PyObject* type) {
   // Never freed: Python may be gone when statics are.

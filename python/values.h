@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/json.h"
 #include "object.h"
@@ -17,6 +18,19 @@ struct ResultType {
   Object type;
   Inner fields;  // also of lists of such objects
   Inner maps;    // objects whose keys are data and whose values are such objects
+
+  struct Member {
+    std::string name;
+    Object text;  // the name as Python has it
+    const ResultType *field = nullptr, *map = nullptr;
+  };
+  // What is known of a member. `at`: its place in the document; members mostly stand where they stood in the last one.
+  // To be called with Python's lock.
+  const Member& member(const std::string& name, std::size_t at) const;
+
+ private:
+  mutable std::map<std::string, Member, std::less<>> members_;
+  mutable std::vector<const Member*> by_place_;
 };
 
 // What `results.py` says of a class: its _fields_of and _maps_of, all the way down. Kept: classes are few.

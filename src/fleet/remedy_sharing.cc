@@ -213,7 +213,7 @@ std::vector<Remedy> find_consolidations(const RemedyInput& input) {
   auto look = [&](const Groups& groups) {
     for (const auto& [key, rows] : groups) {
       in_parts(rows, kMostTogether,
-               [&](const std::vector<std::size_t>& part) { consolidate(input, key, part, found); });
+               [&, &shared = key](const std::vector<std::size_t>& part) { consolidate(input, shared, part, found); });
     }
   };
   look(group(input, [](GroupKey& key, const Owner& owner) {

@@ -38,8 +38,8 @@ class Hybrid {
     });
     const std::int32_t stack = f_.add_stack();
     for (const auto& [layer, count] : runs) {
-      const std::int32_t program =
-          f_.program({kResidual.times(shape_.hidden)}, [&](std::span<Value> in) { return block(in[0], layer); });
+      const std::int32_t program = f_.program({kResidual.times(shape_.hidden)},
+                                              [&, &one = layer](std::span<Value> in) { return block(in[0], one); });
       f_.add_layers(stack, layer.norm, count, program);
     }
     x = f_.layers(stack, std::move(x));
