@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { duration, durationFlag, magnitude, money, number, percent, plural, shortMoney } from './format';
+import { duration, durationFlag, magnitude, money, moneyRange, number, percent, plural, shortMoney, unitOf } from './format';
 
 describe('numbers', () => {
   it('keep three digits and separate thousands', () => {
@@ -16,13 +16,21 @@ describe('numbers', () => {
     expect(money(0.00182)).toBe('$0.00182');
     expect(money(2_500_000)).toBe('$2.5M');
     expect(money(null)).toBe('–');
+    expect(moneyRange(170.45, 358.02)).toBe('80 % between $170 and $358');
+    expect(moneyRange(2.004, 9.5)).toBe('80 % between $2.00 and $9.50');
     expect(shortMoney(20000)).toBe('$20k');
   });
   it('are times in the unit people say', () => {
     expect(duration(7 * 86400)).toBe('7 d');
-    expect(duration(36 * 3600)).toBe('36 h');
+    expect(duration(36 * 3600)).toBe('1 d 12 h');
+    expect(duration(302400)).toBe('3 d 12 h');
+    expect(duration(51087)).toBe('14 h 11 min');
+    expect(duration(86399)).toBe('24 h');
+    expect(duration(89.5e-6, 2)).toBe('90 µs');
     expect(duration(0.25)).toBe('250 ms');
-    expect(duration(90)).toBe('1.5 min');
+    expect(duration(90)).toBe('1 min 30 s');
+    expect(unitOf(302400)).toBe(86400);
+    expect(unitOf(0.25)).toBe(0.001);
     expect(duration(undefined)).toBe('–');
   });
   it('are flags the program reads back', () => {
@@ -30,9 +38,13 @@ describe('numbers', () => {
     expect(durationFlag(0.05)).toBe('50ms');
     expect(durationFlag(1.5)).toBe('1.5s');
     expect(durationFlag(60 * 86400)).toBe('1440h');
+    expect(durationFlag(360900)).toBe('100.25h');
   });
   it('are shares, counts and sizes', () => {
     expect(percent(0.511)).toBe('51 %');
+    expect(percent(-0.0001)).toBe('0 %');
+    expect(percent(-0.0001, 1)).toBe('0.0 %');
+    expect(percent(-0.02)).toBe('-2 %');
     expect(magnitude(8.03e9)).toBe('8.03 B');
     expect(plural(1, 'GPU')).toBe('1 GPU');
     expect(plural(2, 'GPU')).toBe('2 GPUs');

@@ -21,6 +21,12 @@ export function money(usd: number | null | undefined): string {
   return `${sign}$${number(size)}`;
 }
 
+/** The interval around a prediction; cents would promise more than anybody knows. */
+export function moneyRange(low: number | null | undefined, high: number | null | undefined): string {
+  const round = (usd: number | null | undefined) => (typeof usd === 'number' && usd >= 10 && usd < 1000 ? `$${number(Math.round(usd))}` : money(usd));
+  return `80 % between ${round(low)} and ${round(high)}`;
+}
+
 /** For axes: $20k rather than $20,000. */
 export function shortMoney(usd: number): string {
   const size = Math.abs(usd);
@@ -29,29 +35,44 @@ export function shortMoney(usd: number): string {
   return `$${number(usd)}`;
 }
 
-const SPANS: [number, string][] = [
-  [86400, 'd'],
-  [3600, 'h'],
-  [60, 'min'],
+const PARTS: [number, string][] = [
   [1, 's'],
   [1e-3, 'ms'],
   [1e-6, 'µs'],
 ];
+const PAIRS: [number, string, number, string][] = [
+  [86400, 'd', 3600, 'h'],
+  [3600, 'h', 60, 'min'],
+  [60, 'min', 1, 's'],
+];
 
-export function duration(seconds: number | null | undefined): string {
+/** "250 ms", "3 min 20 s", "5 h 12 min", "3 d 12 h" */
+export function duration(seconds: number | null | undefined, digits = 3): string {
   if (seconds === null || seconds === undefined || !Number.isFinite(seconds)) return '–';
   if (seconds === 0) return '0 s';
   const size = Math.abs(seconds);
-  // Two days and more are days; 36 hours is still hours.
-  const [unit, name] = SPANS.find(([each]) => size >= (each === 86400 ? 2 * each : each)) ?? [1e-6, 'µs'];
-  return `${number(seconds / unit)} ${name}`;
+  const pair = PAIRS.find(([unit]) => size >= unit);
+  if (!pair) {
+    const [unit, name] = PARTS.find(([each]) => size >= each) ?? [1e-6, 'µs'];
+    return `${number(seconds / unit, digits)} ${name}`;
+  }
+  const [unit, name, part, partName] = pair;
+  const parts = Math.round(size / part);
+  const rest = parts % (unit / part);
+  const whole = `${seconds < 0 ? '-' : ''}${number((parts - rest) / (unit / part))} ${name}`;
+  return rest === 0 ? whole : `${whole} ${number(rest)} ${partName}`;
+}
+
+/** The unit in which a time is shown, in seconds: what a bare number typed over it counts. */
+export function unitOf(seconds: number): number {
+  return PAIRS.find(([unit]) => seconds >= unit)?.[0] ?? PARTS.find(([unit]) => seconds >= unit)?.[0] ?? 1e-3;
 }
 
 /** What a flag takes: "36h", "250ms". */
 export function durationFlag(seconds: number): string {
-  if (seconds >= 3600) return `${number(seconds / 3600, 4).replace(/,/g, '')}h`;
-  if (seconds >= 1) return `${number(seconds, 4).replace(/,/g, '')}s`;
-  return `${number(seconds * 1000, 4).replace(/,/g, '')}ms`;
+  const exact = (value: number) => String(Number(value.toPrecision(8)));
+  if (seconds >= 3600) return `${exact(seconds / 3600)}h`;
+  return seconds >= 1 ? `${exact(seconds)}s` : `${exact(seconds * 1000)}ms`;
 }
 
 export function gib(bytes: number | null | undefined): string {
@@ -61,7 +82,7 @@ export function gib(bytes: number | null | undefined): string {
 
 export function percent(share: number | null | undefined, digits = 0): string {
   if (share === null || share === undefined || !Number.isFinite(share)) return '–';
-  return `${(100 * share).toFixed(digits)} %`;
+  return `${(100 * share).toFixed(digits).replace(/^-(0(\.0*)?)$/, '$1')} %`;
 }
 
 export function magnitude(value: number): string {

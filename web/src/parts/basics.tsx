@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { Refused } from '../api/client';
+import { explained, inPageWords } from '../lib/words';
 
 export function Card(props: { title?: string; note?: string; tools?: ComponentChildren; children: ComponentChildren; bare?: boolean; label?: string }) {
   const id = useId();
@@ -25,6 +26,14 @@ export interface StatProps {
   name: string;
   value: string;
   note?: string | undefined;
+  /** What the name means, on hover; terms everybody asks about explain themselves. */
+  help?: string | undefined;
+}
+
+/** A name that explains itself on hover where there is something to explain. */
+export function Named(props: { name: string; help?: string | undefined }) {
+  const help = props.help ?? explained(props.name);
+  return help ? <abbr title={help}>{props.name}</abbr> : <>{props.name}</>;
 }
 
 export function Stats(props: { items: StatProps[] }) {
@@ -32,7 +41,9 @@ export function Stats(props: { items: StatProps[] }) {
     <dl class="stats">
       {props.items.map((item) => (
         <div class="stat" key={item.name}>
-          <dt>{item.name}</dt>
+          <dt>
+            <Named name={item.name} help={item.help} />
+          </dt>
           <dd>
             {item.value}
             {item.note && <small>{item.note}</small>}
@@ -45,8 +56,12 @@ export function Stats(props: { items: StatProps[] }) {
 
 export type Tone = 'good' | 'warn' | 'bad' | 'accent' | 'plain';
 
-export function Badge(props: { tone?: Tone; children: ComponentChildren }) {
-  return <span class={`badge ${props.tone ?? ''}`}>{props.children}</span>;
+export function Badge(props: { tone?: Tone; title?: string; children: ComponentChildren }) {
+  return (
+    <span class={`badge ${props.tone ?? ''}`} title={props.title}>
+      {props.children}
+    </span>
+  );
 }
 
 export function PageHead(props: { title: string; what: string; children?: ComponentChildren }) {
@@ -64,18 +79,19 @@ export function PageHead(props: { title: string; what: string; children?: Compon
   );
 }
 
-export function Problem(props: { failed: unknown }) {
+/** `fields`: what the page calls the program's flags. */
+export function Problem(props: { failed: unknown; fields?: Record<string, string> }) {
   const { failed } = props;
   const messages = failed instanceof Refused ? failed.messages : [failed instanceof Error ? failed.message : String(failed)];
   const hints = failed instanceof Refused ? failed.hints : [];
   return (
     <div class="note bad" role="alert">
       {messages.map((message) => (
-        <p key={message}>{message}</p>
+        <p key={message}>{inPageWords(message, props.fields)}</p>
       ))}
       {hints.map((hint) => (
         <p class="quiet" key={hint}>
-          {hint}
+          {inPageWords(hint, props.fields)}
         </p>
       ))}
     </div>

@@ -1,25 +1,84 @@
 // Ways to give a value.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
+import { duration, money, number, unitOf } from '../lib/format';
+import { parseCount, parseDuration, parseMoney, parseRate } from '../lib/parse';
 
-export function Field(props: { label: string; hint?: string; shown?: string; children: (id: string) => ComponentChildren }) {
+export function Field(props: { label: string; hint?: string; wrong?: string | undefined; beside?: ComponentChildren; children: (id: string) => ComponentChildren }) {
   const id = useId();
   return (
     <div class="field">
-      <label for={id}>
-        {props.label}
-        {props.shown !== undefined && <output for={id}>{props.shown}</output>}
-      </label>
+      <div class="label">
+        <label for={id}>{props.label}</label>
+        {props.beside}
+      </div>
       {props.children(id)}
+      {props.wrong && (
+        <p class="hint wrong" role="alert">
+          {props.wrong}
+        </p>
+      )}
       {props.hint && <p class="hint">{props.hint}</p>}
     </div>
   );
 }
 
-export function TextField(props: { label: string; value: string; hint?: string; placeholder?: string; onChange: (value: string) => void }) {
+/** How long after the last key what was typed counts. */
+const TYPING = 300;
+
+/**
+ * What stands in a box while somebody types: `commit` after a pause, or at once on Enter and on leaving. `first` says that
+ * it is the first change since the box was entered. `pending`: what stands there has not been taken yet.
+ */
+function useTyping(commit: (text: string, first: boolean) => void, pending?: (is: boolean) => void) {
+  const [typed, setTyped] = useState<string | null>(null);
+  const timer = useRef<number>();
+  const changes = useRef(0);
+  const latest = useRef({ commit, pending });
+  latest.current = { commit, pending };
+  useEffect(() => () => { clearTimeout(timer.current); latest.current.pending?.(false); }, []);
+  const take = (text: string) => {
+    clearTimeout(timer.current);
+    latest.current.pending?.(false);
+    latest.current.commit(text, changes.current++ === 0);
+  };
+  return {
+    typed,
+    enter: () => { changes.current = 0; },
+    type: (text: string, wait: boolean) => {
+      setTyped(text);
+      clearTimeout(timer.current);
+      latest.current.pending?.(true);
+      if (wait) timer.current = setTimeout(() => { take(text); }, TYPING) as unknown as number;
+    },
+    finish: (text: string) => {
+      if (typed !== null) take(text);
+      setTyped(null);
+    },
+  };
+}
+
+/** Text. `live`: it counts as it is typed; otherwise on Enter and on leaving, and meanwhile it is pending. */
+export function TextField(props: { label: string; value: string; hint?: string; wrong?: string | undefined; placeholder?: string; live?: boolean; onChange: (value: string, remember: boolean) => void; onPending?: (is: boolean) => void }) {
+  const typing = useTyping((text, first) => { if (text !== props.value) props.onChange(text, first); }, props.onPending);
+  const waiting = typing.typed !== null && typing.typed.trim() !== props.value && !props.live;
+  const hint = waiting ? 'Press Enter to use it.' : props.hint;
   return (
-    <Field label={props.label} {...(props.hint ? { hint: props.hint } : {})}>
-      {(id) => <input id={id} type="text" value={props.value} placeholder={props.placeholder ?? ''} spellcheck={false} onChange={(event) => { props.onChange(event.currentTarget.value.trim()); }} />}
+    <Field label={props.label} wrong={waiting ? undefined : props.wrong} {...(hint ? { hint } : {})}>
+      {(id) => (
+        <input
+          id={id}
+          type="text"
+          value={typing.typed ?? props.value}
+          placeholder={props.placeholder ?? ''}
+          spellcheck={false}
+          autocomplete="off"
+          aria-invalid={props.wrong !== undefined && !waiting}
+          onFocus={typing.enter}
+          onInput={(event) => { typing.type(event.currentTarget.value, props.live ?? false); }}
+          onChange={(event) => { typing.finish(event.currentTarget.value.trim()); }}
+        />
+      )}
     </Field>
   );
 }
@@ -40,23 +99,96 @@ export function SelectField(props: { label: string; value: string; choices: read
   );
 }
 
+/** The step between values a person would choose: two digits. */
+export function twoDigits(value: number): number {
+  return 10 ** Math.floor(Math.log10(value) - 1 + 1e-12);
+}
+const STEPS: [number, number][] = [
+  [10 * 86400, 86400],
+  [2 * 86400, 6 * 3600],
+  [12 * 3600, 3600],
+  [3600, 900],
+];
+/** Of times: quarters of an hour, hours, quarters of a day, days. */
+export function timeStep(seconds: number): number {
+  return STEPS.find(([from]) => seconds >= from)?.[1] ?? twoDigits(seconds);
+}
+
+/** How the values of a slider are stepped through, shown and read. */
+export interface Scale {
+  step: (value: number) => number;
+  show: (value: number) => string;
+  /** `now` stands there when the text is typed. */
+  read: (text: string, now: number) => number | undefined;
+  like: string;
+}
+const whole = (value: number) => Math.max(1, Math.round(value));
+export const COUNT: Scale = { step: (value) => Math.max(1, twoDigits(value)), show: (value) => number(value, 6), read: (text) => { const value = parseCount(text); return value === undefined ? undefined : whole(value); }, like: 'a number, like 2048 or 2k' };
+export const RATE: Scale = { step: twoDigits, show: (value) => `${number(value, 6)}/s`, read: parseRate, like: 'a rate, like 5/s or 300/min' };
+export const TIME: Scale = { step: timeStep, show: duration, read: (text, now) => parseDuration(text, unitOf(now)), like: 'a time, like 36 h, 2 weeks or 250 ms' };
+export const HOURLY: Scale = { step: twoDigits, show: (value) => `${money(value)}/h`, read: parseMoney, like: 'a price, like $2.10' };
+
+const clean = (value: number) => Number(value.toPrecision(12));
+
 /** Where a slider stands, 0-1000, for a value on a logarithmic scale, and back. */
 export function toPosition(value: number, least: number, most: number): number {
   return Math.round((1000 * Math.log(value / least)) / Math.log(most / least));
 }
-export function fromPosition(position: number, least: number, most: number): number {
+export function fromPosition(position: number, least: number, most: number, step = twoDigits): number {
   if (position <= 0) return least;
   if (position >= 1000) return most;
   const value = least * (most / least) ** (position / 1000);
-  const digit = 10 ** Math.floor(Math.log10(value) - 1);
-  return Math.min(most, Math.max(least, Number((Math.round(value / digit) * digit).toPrecision(6))));
+  const each = step(value);
+  return Math.min(most, Math.max(least, clean(Math.round(value / each) * each)));
 }
 
-/** A logarithmic slider. `onSlide` as it is dragged, `onSettle` when it is let go. */
-export function Slider(props: { label: string; value: number; least: number; most: number; shown: string; hint?: string; whole?: boolean; onSlide: (value: number) => void; onSettle?: () => void }) {
-  const round = (value: number) => (props.whole ? Math.max(1, Math.round(value)) : value);
+/** The next value up or down that is shown as another. */
+export function stepFrom(value: number, up: boolean, least: number, most: number, step = twoDigits): number {
+  // Down from where the steps become smaller, they are already the smaller ones.
+  const each = step(up ? value : value * (1 - 1e-9));
+  const at = value / each;
+  const next = clean((up ? Math.floor(at + 1e-6) + 1 : Math.ceil(at - 1e-6) - 1) * each);
+  return up ? Math.max(value, Math.min(most, next)) : Math.min(value, Math.max(least, next));
+}
+
+const KEYS: Record<string, [boolean, number]> = { ArrowUp: [true, 1], ArrowRight: [true, 1], PageUp: [true, 10], ArrowDown: [false, 1], ArrowLeft: [false, 1], PageDown: [false, 10] };
+
+/** A logarithmic slider with a box to type in. `onSlide` as it moves; `remember` where a step back should return here. */
+export function Slider(props: { label: string; value: number; least: number; most: number; scale: Scale; shown?: string; hint?: string; title?: string; onSlide: (value: number, remember: boolean) => void }) {
+  const { scale, least, most } = props;
+  const [text, setText] = useState<string | null>(null); // as typed, while it says what the slider says
+  const typing = useTyping((typed, first) => {
+    const value = scale.read(typed, props.value);
+    if (value === undefined) return;
+    setText(typed);
+    if (value !== props.value) props.onSlide(value, first);
+  });
+  const kept = text !== null && scale.read(text, props.value) === props.value ? text : null;
+  const wrong = typing.typed !== null && scale.read(typing.typed, props.value) === undefined ? `Type ${scale.like}.` : undefined;
+  const press = (event: KeyboardEvent) => {
+    const key = KEYS[event.key];
+    if (!key) return;
+    event.preventDefault();
+    let next = props.value;
+    for (let i = 0; i < key[1]; ++i) next = stepFrom(next, key[0], least, most, scale.step);
+    props.onSlide(next, false);
+  };
+  const box = (
+    <input
+      type="text"
+      class="exact"
+      aria-label={`${props.label}, exact`}
+      autocomplete="off"
+      spellcheck={false}
+      value={typing.typed ?? kept ?? props.shown ?? scale.show(props.value)}
+      aria-invalid={wrong !== undefined}
+      onFocus={(event) => { typing.enter(); event.currentTarget.select(); }}
+      onInput={(event) => { typing.type(event.currentTarget.value, true); }}
+      onChange={(event) => { typing.finish(event.currentTarget.value.trim()); }}
+    />
+  );
   return (
-    <Field label={props.label} shown={props.shown} {...(props.hint ? { hint: props.hint } : {})}>
+    <Field label={props.label} wrong={wrong} beside={box} {...(props.hint ? { hint: props.hint } : {})}>
       {(id) => (
         <input
           id={id}
@@ -64,10 +196,11 @@ export function Slider(props: { label: string; value: number; least: number; mos
           min={0}
           max={1000}
           step={1}
-          value={toPosition(Math.min(props.most, Math.max(props.least, props.value)), props.least, props.most)}
-          aria-valuetext={props.shown}
-          onInput={(event) => { props.onSlide(round(fromPosition(Number(event.currentTarget.value), props.least, props.most))); }}
-          onChange={() => props.onSettle?.()}
+          value={toPosition(Math.min(most, Math.max(least, props.value)), least, most)}
+          aria-valuetext={props.shown ?? scale.show(props.value)}
+          title={props.title}
+          onKeyDown={press}
+          onInput={(event) => { setText(null); props.onSlide(fromPosition(Number(event.currentTarget.value), least, most, scale.step), false); }}
         />
       )}
     </Field>

@@ -1,6 +1,7 @@
 // Tables that sort, and whose rows can be picked by mouse or keyboard.
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
+import { Named } from './basics';
 
 export interface Column<R> {
   title: string;
@@ -37,11 +38,11 @@ export function Table<R>(props: { label: string; columns: Column<R>[]; rows: R[]
               <th key={column.title} scope="col" class={`${column.number ? 'number' : ''} ${column.roomy ? 'roomy-only' : ''}`} aria-sort={order?.by === i ? (order.down ? 'descending' : 'ascending') : undefined}>
                 {column.sort ? (
                   <button type="button" onClick={() => { setOrder({ by: i, down: order?.by === i ? !order.down : Boolean(column.number) }); }}>
-                    {column.title}
+                    <Named name={column.title} />
                     {order?.by === i ? (order.down ? ' ↓' : ' ↑') : ''}
                   </button>
                 ) : (
-                  column.title
+                  <Named name={column.title} />
                 )}
               </th>
             ))}

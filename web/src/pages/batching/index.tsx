@@ -6,7 +6,7 @@ import { useAnswer, useSettled } from '../../lib/answer';
 import { duration, magnitude, money, number, percent } from '../../lib/format';
 import { save } from '../../lib/save';
 import { Badge, Card, CopyLink, CopyText, Menu, PageHead, Problem, Stats } from '../../parts/basics';
-import { Combobox, Slider, type Choice } from '../../parts/fields';
+import { Combobox, COUNT, RATE, Slider, TIME, type Choice } from '../../parts/fields';
 import { Table } from '../../parts/table';
 import { Frontier, LatencyAgainstLoad } from './pictures';
 import { answersAtOnce, atRate, DEFAULTS, loadsOf, searchFor, type Load, type State } from './question';
@@ -78,7 +78,7 @@ function Answer(props: { plan: BatchPlan; answer: Batch }) {
       <div style={{ marginTop: '12px' }}>
         <Stats
           items={[
-            ...plan.slos.map((slo) => ({ name: `${slo.slo_percentile} ${slo.metric === slo.slo_percentile ? 'latency' : slo.metric.toUpperCase()}`, value: duration(slo.value_ms / 1000), note: `limit ${duration(slo.limit_ms / 1000)}, ± ${duration(slo.half_width_ms / 1000)}` })),
+            ...plan.slos.map((slo) => ({ name: `${slo.slo_percentile} ${slo.metric === slo.slo_percentile ? 'latency' : slo.metric.toUpperCase()}`, value: duration(slo.value_ms / 1000), note: `limit ${duration(slo.limit_ms / 1000)}, ± ${duration(slo.half_width_ms / 1000, 2)}` })),
             { name: 'Load', value: percent(plan.load), note: 'of what it can take' },
             { name: 'Mean batch', value: number(plan.mean_batch) },
             { name: 'Replicas', value: number(plan.replicas), note: plan.tp > 1 ? `of ${number(plan.tp)} GPUs each` : undefined },
@@ -115,15 +115,15 @@ export function BatchingPage() {
           <section class="card fields" aria-label="The question">
             <Combobox label="Model" value={state.model} choices={modelChoices} onChange={(model) => { change({ model, at: '0' }, true); }} />
             <Combobox label="GPU" value={state.gpu} choices={gpuChoices} onChange={(gpu) => { change({ gpu, at: '0' }, true); }} />
-            <Slider label="Requests" value={Number(state.rate)} least={0.1} most={2000} shown={`${number(Number(state.rate))}/s`} onSlide={(rate) => { change({ rate: String(rate) }); }} />
+            <Slider label="Requests" value={Number(state.rate)} least={0.1} most={2000} scale={RATE} onSlide={(rate) => { change({ rate: String(rate) }); }} />
             {atOnce ? (
-              <Slider label="p99 latency limit" value={Number(state.slo)} least={0.005} most={5} shown={duration(Number(state.slo))} onSlide={(slo) => { change({ slo: String(slo) }); }} />
+              <Slider label="p99 latency limit" value={Number(state.slo)} least={0.005} most={5} scale={TIME} onSlide={(slo) => { change({ slo: String(slo) }); }} />
             ) : (
               <>
-                <Slider label="Tokens in" value={Number(state.isl)} least={64} most={65536} whole shown={number(Number(state.isl))} onSlide={(isl) => { change({ isl: String(isl) }); }} />
-                <Slider label="Tokens out" value={Number(state.osl)} least={1} most={4096} whole shown={number(Number(state.osl))} onSlide={(osl) => { change({ osl: String(osl) }); }} />
-                <Slider label="p95 TTFT limit" value={Number(state.ttft)} least={0.05} most={20} shown={duration(Number(state.ttft))} onSlide={(ttft) => { change({ ttft: String(ttft) }); }} />
-                <Slider label="p95 TPOT limit" value={Number(state.tpot)} least={0.005} most={0.5} shown={duration(Number(state.tpot))} onSlide={(tpot) => { change({ tpot: String(tpot) }); }} />
+                <Slider label="Tokens in" value={Number(state.isl)} least={64} most={65536} scale={COUNT} onSlide={(isl) => { change({ isl: String(isl) }); }} />
+                <Slider label="Tokens out" value={Number(state.osl)} least={1} most={4096} scale={COUNT} onSlide={(osl) => { change({ osl: String(osl) }); }} />
+                <Slider label="p95 TTFT limit" value={Number(state.ttft)} least={0.05} most={20} scale={TIME} onSlide={(ttft) => { change({ ttft: String(ttft) }); }} />
+                <Slider label="p95 TPOT limit" value={Number(state.tpot)} least={0.005} most={0.5} scale={TIME} onSlide={(tpot) => { change({ tpot: String(tpot) }); }} />
               </>
             )}
             {found.seconds !== null && (

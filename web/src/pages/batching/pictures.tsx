@@ -2,6 +2,7 @@ import * as Plot from '@observablehq/plot';
 import { useCallback, useMemo, useState } from 'preact/hooks';
 import type { BatchPlan } from '../../api/client';
 import { duration, money, number, shortMoney } from '../../lib/format';
+import { staircase } from '../../lib/staircase';
 import { axisY, MONEY_TICKS, TIME_TICKS, within } from '../../parts/axes';
 import { Segmented } from '../../parts/basics';
 import { Chart } from '../../parts/chart';
@@ -60,7 +61,7 @@ export function LatencyAgainstLoad(props: { loads: Load[]; atOnce: boolean; stat
         Plot.line(rows, { x: 'rate', y: 'seconds', z: 'percentile', stroke: (row: Load) => COLOURS[row.percentile] ?? 'gray', strokeWidth: 1.8 }),
         Plot.dot(rows, { x: 'rate', y: 'seconds', fill: (row: Load) => COLOURS[row.percentile] ?? 'gray', r: 2.6 }),
         Plot.ruleY([limit], { stroke: 'var(--bad)', strokeDasharray: '5 3', strokeWidth: 1.6 }),
-        Plot.text([limit], { y: (v: number) => v, frameAnchor: 'left', dx: 5, dy: -7, textAnchor: 'start', text: () => `⇕ SLO ${duration(limit)}: drag me`, fill: 'var(--bad)' }),
+        Plot.text([limit], { y: (v: number) => v, frameAnchor: 'left', dx: 5, dy: -7, textAnchor: 'start', text: () => `⇕ SLO ${duration(limit)} (drag to change)`, fill: 'var(--bad)' }),
         Plot.tip(rows, Plot.pointer({ x: 'rate', y: 'seconds', title: (row: Load) => `${row.percentile} ${duration(row.seconds)}\nat ${number(row.rate)} requests/s`, ...TIP })),
       ],
     };
@@ -102,7 +103,7 @@ export function Frontier(props: { plans: BatchPlan[]; picked: BatchPlan; onPick:
       y: { type: 'log', domain: bill },
       marks: [
         ...axisY({ ticks: within(MONEY_TICKS, bill, 7), format: shortMoney, label: '↑ $/month, log scale' }),
-        Plot.line([...props.plans].sort((a, b) => value(a) - value(b)), { x: value, y: 'usd_per_month', stroke: 'var(--line-strong)', curve: 'step-after' }),
+        Plot.line(staircase(props.plans, value, (plan) => plan.usd_per_month ?? Infinity), { x: value, y: 'usd_per_month', stroke: 'var(--line-strong)', curve: 'step-after' }),
         Plot.dot(props.plans, { x: value, y: 'usd_per_month', r: 5, fill: 'var(--c1)', stroke: 'var(--panel)' }),
         Plot.dot([props.picked], { x: value, y: 'usd_per_month', r: 8, stroke: 'var(--c2)', strokeWidth: 2 }),
         Plot.tip(props.plans, Plot.pointer({ x: value, y: 'usd_per_month', title: (plan: BatchPlan) => `${number(plan.gpus)} × ${plan.gpu}, batch ${number(plan.max_batch)}\n${name} ${duration(value(plan) / 1000)}\n${money(plan.usd_per_month)}/month`, ...TIP })),

@@ -112,7 +112,7 @@ export function PricesPage() {
                 <p class="hero-line" data-testid="answer">
                   {first ? `${state.gpu}: ${money(first.usd_per_gpu_hour)}/GPU-h at ${first.provider}, on-demand` : `No on-demand price of ${state.gpu}`}
                 </p>
-                <p class="hero-sub">{number(all.length)} prices. {first && last && last !== first ? `The most expensive costs ${number(last.usd_per_gpu_hour / first.usd_per_gpu_hour)} times as much.` : ''}</p>
+                <p class="hero-sub">{number(all.length)} prices. {first && last && last !== first ? `The most expensive costs ${number(last.usd_per_gpu_hour / first.usd_per_gpu_hour, 2)} times as much.` : ''}</p>
                 <div style={{ marginTop: '12px' }}>
                   <Stats
                     items={[

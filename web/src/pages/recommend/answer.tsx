@@ -1,6 +1,8 @@
 import type { AskFor, Plan, Schemas } from '../../api/client';
-import { duration, money, number, percent } from '../../lib/format';
+import { duration, money, moneyRange, number, percent } from '../../lib/format';
+import { stackName, TERMS } from '../../lib/words';
 import { Badge, CopyText, Stats, type StatProps } from '../../parts/basics';
+import { caveatsOf, closeCall } from './compare';
 import { commandLine } from './question';
 
 /** "4 × MI300X at runpod" */
@@ -20,17 +22,23 @@ const BASIS: Record<string, ['good' | 'accent' | 'warn', string]> = {
   specification: ['warn', 'speed from the data sheet'],
 };
 
+function range(plan: Plan): string | undefined {
+  if (typeof plan.low !== 'number' || typeof plan.high !== 'number') return undefined;
+  return plan.high - plan.low < 0.005 * plan.usd_total ? 'the same over the 80 % range' : moneyRange(plan.low, plan.high);
+}
+
 function stats(plan: Plan, serving: boolean): StatProps[] {
   const shared: StatProps[] = [
     { name: 'Machines', value: number(plan.instances), note: `${plan.instance}, ${plan.region}` },
     { name: 'Per hour', value: money(plan.usd_per_hour), note: `${money(plan.usd_per_hour / plan.gpus)}/GPU-h` },
-    { name: 'Bound by', value: plan.bound ?? '–', note: plan.mfu ? `MFU ${percent(plan.mfu)}` : undefined },
+    { name: 'Bound by', value: plan.bound ?? '–', note: plan.mfu ? `MFU ${percent(plan.mfu)}` : undefined, help: plan.mfu ? TERMS['MFU'] : undefined },
     { name: 'GPU memory', value: plan.memory_bytes && plan.capacity_bytes ? percent(plan.memory_bytes / plan.capacity_bytes) : '–', note: 'of each GPU' },
-    { name: 'Settings', value: plan.precision ?? '–', note: [plan.stack, settings(plan)].filter(Boolean).join(', ') },
+    { name: 'Settings', value: plan.precision ?? '–', note: [stackName(plan.stack ?? ''), settings(plan)].filter(Boolean).join(', ') },
   ];
   if (serving) {
     return [
-      { name: 'Per month', value: money(plan.usd_total), note: plan.usd_per_million_tokens ? `${money(plan.usd_per_million_tokens)} / 1M output tokens` : undefined },
+      { name: 'Per month', value: money(plan.usd_total), note: range(plan) },
+      { name: '1M output tokens', value: money(plan.usd_per_million_tokens) },
       { name: `p${String(plan.slo_percentile ?? 95)} TTFT`, value: duration(plan.ttft_seconds) },
       { name: `p${String(plan.slo_percentile ?? 95)} TPOT`, value: duration(plan.tpot_seconds) },
       { name: 'Replicas', value: number(plan.replicas ?? 1), note: plan.utilization === undefined ? undefined : `at ${percent(plan.utilization)} of SLO capacity` },
@@ -38,7 +46,7 @@ function stats(plan: Plan, serving: boolean): StatProps[] {
     ];
   }
   return [
-    { name: 'Total', value: money(plan.usd_total), note: `${money(plan.low)} to ${money(plan.high)}` },
+    { name: 'Total', value: money(plan.usd_total), note: range(plan) },
     { name: 'Time', value: duration(plan.hours * 3600), note: `${number(plan.tokens_per_second ?? 0)} tokens/s` },
     ...shared,
   ];
@@ -57,7 +65,11 @@ function settings(plan: Plan): string {
 export function AnswerCard(props: { found: Schemas['Recommend']; plan: Plan | undefined; serving: boolean; milliseconds: number; full: Schemas['Recommend'] | undefined; ask: AskFor<'recommend'> }) {
   const { found, plan, serving, full } = props;
   const basis = BASIS[plan?.basis ?? ''];
-  const chance = full?.confidence;
+  // How sure the answer is, is said of the first plan.
+  const isFirst = plan === found.plans?.[0];
+  const chance = isFirst ? full?.confidence : undefined;
+  const close = isFirst && full ? closeCall(full, serving) : undefined;
+  const caveats = caveatsOf(found, plan);
   return (
     <section class="card hero" aria-label="The recommendation">
       {plan && (
@@ -69,19 +81,20 @@ export function AnswerCard(props: { found: Schemas['Recommend']; plan: Plan | un
         {plan ? headline(plan, serving) : 'No plan keeps to every limit'}
       </p>
       <p class="hero-sub">
-        {found.what}. {plan ? `${number(found.feasible ?? 0)} feasible options of ${number(found.considered ?? 0)} looked at, re-planned in ${number(props.milliseconds)} ms.` : 'See below what would let one in.'}
+        {found.what}. {plan ? `${number(found.feasible ?? 0)} feasible options of ${number(found.considered ?? 0)} looked at, re-planned in ${duration(props.milliseconds / 1000, 2)}.` : 'See below what would let one in.'}
       </p>
       <p style={{ marginTop: '8px', display: 'flex', gap: '6px', flexWrap: 'wrap', alignItems: 'center' }}>
         {basis && <Badge tone={basis[0]}>{basis[1]}</Badge>}
-        {typeof chance === 'number' && <Badge tone={chance > 0.7 ? 'good' : 'warn'}>best GPU in {percent(chance)} of cases</Badge>}
+        {typeof chance === 'number' && <Badge tone={chance > 0.7 ? 'good' : 'warn'} title="Speeds and prices are drawn anew 2,000 times within their error bars: the share of draws in which this GPU stays the best">best GPU in {percent(chance)} of cases</Badge>}
         {plan?.price_age_days !== undefined && <Badge tone={plan.price_age_days > 120 ? 'warn' : 'plain'}>price {number(plan.price_age_days)} days old</Badge>}
-        {(found.plans?.[0] ?? plan) !== plan && plan && <Badge tone="accent">plan {plan.rank}, not the cheapest</Badge>}
+        {!isFirst && plan && <Badge tone="accent">plan {plan.rank}, not the cheapest</Badge>}
         <CopyText text={commandLine(props.ask)} what="Copy the command" />
       </p>
-      {(found.caveats ?? []).length + (found.warnings ?? []).length > 0 && (
+      {close && <p class="note" style={{ marginTop: '8px' }}>{close}</p>}
+      {caveats.length > 0 && (
         <ul class="caveats" aria-label="Caveats">
-          {[...(found.caveats ?? []), ...(found.warnings ?? [])].map((each) => (
-            <li key={String(each)}>{String(each)}</li>
+          {caveats.map((each) => (
+            <li key={each}>{each}</li>
           ))}
         </ul>
       )}

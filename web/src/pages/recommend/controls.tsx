@@ -1,9 +1,11 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { ask, type Plan } from '../../api/client';
+import { ask, type Plan, type Schemas } from '../../api/client';
 import type { Change } from '../../lib/address';
-import { duration, magnitude, money, number } from '../../lib/format';
+import { durationFlag, magnitude } from '../../lib/format';
 import { Segmented } from '../../parts/basics';
-import { Checks, Combobox, Field, SelectField, Slider, TextField, type Choice } from '../../parts/fields';
+import { TERMS } from '../../lib/words';
+import { Checks, Combobox, COUNT, Field, HOURLY, RATE, SelectField, Slider, TextField, TIME, type Choice } from '../../parts/fields';
+import { deadlineChange } from './compare';
 import type { State } from './question';
 
 const PROVIDERS = ['aws', 'gcp', 'azure', 'lambda', 'runpod', 'coreweave', 'oci', 'nebius'];
@@ -27,26 +29,53 @@ interface Props {
   state: State;
   change: Change<State>;
   first: Plan | undefined;
+  /** The answer, whole once nothing moves; undefined before the first. */
+  found: Schemas['Recommend'] | undefined;
+  /** What is wrong, by field. */
+  wrong: Partial<Record<keyof State, string>>;
+  /** Something was typed that is not asked yet. */
+  onPending: (is: boolean) => void;
 }
 
-function Training({ state, change }: Props) {
+/** Half or twice the deadline, and what that did to the plan. */
+function HalfOrTwice({ state, change, first, found }: Props) {
+  const [asked, setAsked] = useState<{ from: number; to: number; before: Plan | undefined } | null>(null);
+  const now = Number(state.deadline);
+  const times = (factor: number) => () => {
+    const to = Math.round(now * factor);
+    setAsked({ from: now, to, before: first });
+    change({ deadline: String(to) }, true);
+  };
+  const answered = asked?.to === now && found?.request?.['deadline'] === durationFlag(now);
   return (
     <>
-      <div class="pair">
-        <TextField label="Tokens" value={state.tokens} onChange={(tokens) => { change({ tokens }, true); }} />
-        <SelectField label="Method" value={state.method} choices={[['full', 'full fine-tune'], ['lora', 'LoRA'], ['qlora', 'QLoRA']]} onChange={(method) => { change({ method }, true); }} />
-      </div>
-      <Slider label="Deadline" value={Number(state.deadline)} least={3600} most={60 * 86400} shown={duration(Number(state.deadline))} onSlide={(value) => { change({ deadline: String(Math.round(value)) }); }} />
       <div class="actions">
-        <button type="button" class="button small" onClick={() => { change({ deadline: String(Math.round(Number(state.deadline) / 2)) }, true); }}>
+        <button type="button" class="button small" onClick={times(0.5)}>
           Halve it
         </button>
-        <button type="button" class="button small" onClick={() => { change({ deadline: String(Math.round(Number(state.deadline) * 2)) }, true); }}>
+        <button type="button" class="button small" onClick={times(2)}>
           Double it
         </button>
       </div>
-      <Slider label="Context (tokens per sequence)" value={Number(state.seq)} least={256} most={131072} whole shown={number(Number(state.seq))} onSlide={(value) => { change({ seq: String(value) }); }} />
-      <Slider label="Batch per GPU" value={state.batch === '' ? 1 : Number(state.batch)} least={1} most={128} whole shown={state.batch === '' ? 'best that fits' : state.batch} onSlide={(value) => { change({ batch: String(value) }); }} />
+      <p class="hint" role="status" data-testid="deadline-change">
+        {asked && answered ? deadlineChange(asked.from, asked.to, asked.before, first, found.breakpoints) : ''}
+      </p>
+    </>
+  );
+}
+
+function Training(props: Props) {
+  const { state, change } = props;
+  return (
+    <>
+      <div class="pair">
+        <TextField label="Tokens" value={state.tokens} wrong={props.wrong.tokens} live onPending={props.onPending} onChange={(tokens, remember) => { change({ tokens }, remember); }} />
+        <SelectField label="Method" value={state.method} choices={[['full', 'full fine-tune'], ['lora', 'LoRA'], ['qlora', 'QLoRA']]} onChange={(method) => { change({ method }, true); }} />
+      </div>
+      <Slider label="Deadline" value={Number(state.deadline)} least={3600} most={60 * 86400} scale={TIME} onSlide={(value, remember) => { change({ deadline: String(Math.round(value)) }, remember); }} />
+      <HalfOrTwice {...props} />
+      <Slider label="Context (tokens per sequence)" value={Number(state.seq)} least={256} most={131072} scale={COUNT} onSlide={(value, remember) => { change({ seq: String(value) }, remember); }} />
+      <Slider label="Batch per GPU" value={state.batch === '' ? 1 : Number(state.batch)} least={1} most={128} scale={COUNT} {...(state.batch === '' ? { shown: 'best that fits' } : {})} onSlide={(value, remember) => { change({ batch: String(value) }, remember); }} />
       {state.batch !== '' && (
         <button type="button" class="button small" style={{ alignSelf: 'start' }} onClick={() => { change({ batch: '' }, true); }}>
           Let rightsize choose the batch
@@ -57,13 +86,16 @@ function Training({ state, change }: Props) {
 }
 
 function Serving({ state, change }: Props) {
+  const slider = (field: 'rate' | 'isl' | 'osl' | 'ttft' | 'tpot', label: string, least: number, most: number, scale: typeof TIME, title?: string) => (
+    <Slider label={label} value={Number(state[field])} least={least} most={most} scale={scale} {...(title ? { title } : {})} onSlide={(value, remember) => { change({ [field]: String(value) }, remember); }} />
+  );
   return (
     <>
-      <Slider label="Requests" value={Number(state.rate)} least={0.1} most={1000} shown={`${number(Number(state.rate))}/s`} onSlide={(value) => { change({ rate: String(value) }); }} />
-      <Slider label="Context (tokens in)" value={Number(state.isl)} least={64} most={131072} whole shown={number(Number(state.isl))} onSlide={(value) => { change({ isl: String(value) }); }} />
-      <Slider label="Tokens out" value={Number(state.osl)} least={1} most={8192} whole shown={number(Number(state.osl))} onSlide={(value) => { change({ osl: String(value) }); }} />
-      <Slider label="TTFT limit" value={Number(state.ttft)} least={0.05} most={20} shown={duration(Number(state.ttft))} onSlide={(value) => { change({ ttft: String(value) }); }} />
-      <Slider label="TPOT limit" value={Number(state.tpot)} least={0.005} most={0.5} shown={duration(Number(state.tpot))} onSlide={(value) => { change({ tpot: String(value) }); }} />
+      {slider('rate', 'Requests', 0.1, 1000, RATE)}
+      {slider('isl', 'Context (tokens in)', 64, 131072, COUNT)}
+      {slider('osl', 'Tokens out', 1, 8192, COUNT)}
+      {slider('ttft', 'TTFT limit', 0.05, 20, TIME, TERMS['TTFT'])}
+      {slider('tpot', 'TPOT limit', 0.005, 0.5, TIME, TERMS['TPOT'])}
       <SelectField label="Limits hold for" value={state.percentile} choices={[['50', '50 % of requests'], ['95', '95 % of requests'], ['99', '99 % of requests']]} onChange={(percentile) => { change({ percentile }, true); }} />
     </>
   );
@@ -77,7 +109,7 @@ function PriceSlider({ state, change, first }: Props) {
   const now = given === undefined ? hourly : Number(given);
   return (
     <>
-      <Slider label={`What if ${gpu} cost`} value={now} least={0.1} most={20} shown={`${money(now)}/h`} hint={given === undefined ? 'Today’s price of the best plan; drag to see when it changes.' : 'Your price, wherever it is sold.'} onSlide={(value) => { change({ price: `${gpu}=${String(value)}` }); }} />
+      <Slider label={`What if ${gpu} cost`} value={now} least={0.1} most={20} scale={HOURLY} hint={given === undefined ? 'Today’s price of the best plan; drag to see when it changes.' : 'Your price, wherever it is sold.'} onSlide={(value, remember) => { change({ price: `${gpu}=${String(value)}` }, remember); }} />
       {given !== undefined && (
         <button type="button" class="button small" style={{ alignSelf: 'start' }} onClick={() => { change({ price: '' }, true); }}>
           Back to market prices
@@ -112,14 +144,14 @@ export function Controls(props: Props) {
         <summary>Providers, GPUs, limits</summary>
         <div class="stack">
           <Checks label="Only these providers" value={state.providers} choices={PROVIDERS} onChange={(providers) => { change({ providers }, true); }} />
-          <TextField label="Only these GPUs" value={state.gpu} placeholder="h100-sxm, l40s" onChange={(gpu) => { change({ gpu }, true); }} />
+          <TextField label="Only these GPUs" value={state.gpu} wrong={props.wrong.gpu} onPending={props.onPending} placeholder="h100-sxm, l40s" onChange={(gpu, remember) => { change({ gpu }, remember); }} />
           <div class="pair">
-            <TextField label="Regions" value={state.regions} placeholder="us, europe" onChange={(regions) => { change({ regions }, true); }} />
-            <TextField label="Budget" value={state.budget} placeholder="500" onChange={(budget) => { change({ budget }, true); }} />
+            <TextField label="Regions" value={state.regions} wrong={props.wrong.regions} onPending={props.onPending} placeholder="us, europe" onChange={(regions, remember) => { change({ regions }, remember); }} />
+            <TextField label="Budget" value={state.budget} wrong={props.wrong.budget} live onPending={props.onPending} placeholder="500" onChange={(budget, remember) => { change({ budget }, remember); }} />
           </div>
           <div class="pair">
             <SelectField label="Precision" value={state.precision} choices={PRECISIONS} onChange={(precision) => { change({ precision }, true); }} />
-            <TextField label="At most so many GPUs" value={state.maxgpus} onChange={(maxgpus) => { change({ maxgpus }, true); }} />
+            <TextField label="At most so many GPUs" value={state.maxgpus} wrong={props.wrong.maxgpus} live onPending={props.onPending} onChange={(maxgpus, remember) => { change({ maxgpus }, remember); }} />
           </div>
           <Checks label="Marketplaces" value={state.community} choices={['community']} onChange={(community) => { change({ community }, true); }} />
         </div>

@@ -4,13 +4,15 @@ import { useCallback, useMemo } from 'preact/hooks';
 import type { AskFor, Plan, Schemas } from '../../api/client';
 import type { Change } from '../../lib/address';
 import { useAnswer, useSettled } from '../../lib/answer';
-import { duration, gib, magnitude, money, number, percent } from '../../lib/format';
+import { duration, gib, magnitude, money, number } from '../../lib/format';
+import { inPageWords } from '../../lib/words';
 import { Badge, Busy, CopyText, Problem, Segmented, Tabs } from '../../parts/basics';
 import { axisX, axisY } from '../../parts/axes';
 import { Chart } from '../../parts/chart';
 import { Table } from '../../parts/table';
 import { machinesOf } from './answer';
-import { changeFromFlags, isServing, type State } from './question';
+import { signedPercent } from './compare';
+import { changeFromFlags, FIELD_NAMES, isServing, type State } from './question';
 
 interface Props {
   state: State;
@@ -68,20 +70,20 @@ function Memory({ state, plan }: { state: State; plan: Plan }) {
           Plot.barX(parts, Plot.stackX({ y: () => 'this job', x: 'gib', fill: 'part', insetTop: 2, insetBottom: 2, order: null })),
           Plot.barX(sizes, { y: (size: (typeof sizes)[number]) => `${number(size.gib)} GiB`, x: 'gib', fill: (size: (typeof sizes)[number]) => colour[size.verdict] ?? 'var(--line-strong)', fillOpacity: 0.28, insetTop: 5, insetBottom: 5, rx: 2 }),
           Plot.ruleX([need], { stroke: 'var(--ink)', strokeDasharray: '3 3' }),
-          Plot.text(sizes, { y: (size: (typeof sizes)[number]) => `${number(size.gib)} GiB`, x: 0, text: (size: (typeof sizes)[number]) => `${size.verdict === 'no' ? '✗' : size.verdict === 'tight' ? '≈' : '✓'} ${names(size)}`, textAnchor: 'start', dx: 6, fill: 'var(--ink)', stroke: 'var(--panel)', strokeWidth: 3, strokeOpacity: 0.6 }),
+          Plot.text(sizes, { y: (size: (typeof sizes)[number]) => `${number(size.gib)} GiB`, x: 0, text: (size: (typeof sizes)[number]) => `${size.verdict === 'no' ? 'not at these settings:' : size.verdict === 'tight' ? '≈' : '✓'} ${names(size)}`, textAnchor: 'start', dx: 6, fill: 'var(--ink)', stroke: 'var(--panel)', strokeWidth: 3, strokeOpacity: 0.6 }),
           Plot.tip(parts, Plot.pointerX(Plot.stackX({ y: () => 'this job', x: 'gib', title: (part: (typeof parts)[number]) => `${part.part}: ${number(part.gib)} GiB`, fill: 'var(--panel)', stroke: 'var(--line-strong)', order: null }))),
         ],
       };
     },
     [parts, sizes],
   );
-  if (answer.failed !== undefined) return <Problem failed={answer.failed} />;
+  if (answer.failed !== undefined) return <Problem failed={answer.failed} fields={FIELD_NAMES} />;
   if (!answer.value) return <Busy />;
   const per = answer.value.per_gpu;
   return (
     <Chart
       title="Memory against each GPU’s capacity"
-      note={`${gib(per.device_bytes)} on each GPU as nvidia-smi shows it (${gib(per.low_bytes)} to ${gib(per.high_bytes)}), ${answer.value.basis}`}
+      note={`${gib(per.device_bytes)} on each GPU as nvidia-smi shows it (80 % between ${gib(per.low_bytes)} and ${gib(per.high_bytes)}), ${answer.value.basis}. At this plan’s settings; smaller GPUs may fit with others.`}
       name="memory"
       rows={parts}
       draw={draw}
@@ -129,10 +131,10 @@ function Roofline({ state, plan }: { state: State; plan: Plan }) {
       ],
     };
   }, [ops, roof]);
-  if (answer.failed !== undefined) return <Problem failed={answer.failed} />;
+  if (answer.failed !== undefined) return <Problem failed={answer.failed} fields={FIELD_NAMES} />;
   if (!answer.value) return <Busy />;
   if (ops.length === 0) return <p class="empty">No roofline for this job.</p>;
-  return <Chart title={`Operations under the roofline of ${plan.gpu}`} note="The area of a dot is its time. Left of the dashed line memory is the limit, right of it arithmetic." name="roofline" rows={ops.map((op) => ({ ...op }))} draw={draw} legend={[['compute-bound', 'var(--c1)'], ['memory-bound', 'var(--c2)']]} />;
+  return <Chart title={`Operations under the roofline of ${plan.gpu}`} note="The area of a dot is its time. Left of the dashed line memory is the limit, right of it compute." name="roofline" rows={ops.map((op) => ({ ...op }))} draw={draw} legend={[['compute-bound', 'var(--c1)'], ['memory-bound', 'var(--c2)']]} />;
 }
 
 function Why({ plan }: { plan: Plan }) {
@@ -140,7 +142,7 @@ function Why({ plan }: { plan: Plan }) {
     <ul class="stack">
       {plan.why.map((reason) => (
         <li class="note" key={reason}>
-          {reason}
+          {inPageWords(reason, FIELD_NAMES)}
         </li>
       ))}
       <li class="note">
@@ -161,7 +163,7 @@ function Changes({ found, change, plan }: Props) {
         <ul class="stack">
           {breakpoints.map((each) => (
             <li class="note" key={each.when}>
-              If {each.when}: {each.then}
+              If {each.when}: {inPageWords(each.then, FIELD_NAMES)}
             </li>
           ))}
         </ul>
@@ -174,7 +176,7 @@ function Changes({ found, change, plan }: Props) {
           { title: 'Change', cell: (row) => row.what },
           { title: 'Then', cell: (row) => machinesOf(row.plan) },
           { title: 'Cost', number: true, cell: (row) => money(row.plan.usd_total), sort: (row) => row.plan.usd_total },
-          { title: 'Against now', number: true, cell: (row) => (first ? <Badge tone={row.plan.usd_total < first.usd_total ? 'good' : 'plain'}>{percent(row.plan.usd_total / first.usd_total - 1)}</Badge> : '–') },
+          { title: 'Against now', number: true, cell: (row) => (first ? <Badge tone={row.plan.usd_total < first.usd_total ? 'good' : 'plain'}>{signedPercent(row.plan.usd_total / first.usd_total - 1)}</Badge> : '–') },
           { title: 'Effect', wide: true, cell: (row) => <span class="quiet">{row.effect}</span> },
           {
             title: 'Try',
@@ -209,7 +211,7 @@ function Rejected({ found }: Props) {
         { title: 'Rejected by', cell: (row) => <Badge tone={row.stage === 'price' ? 'plain' : 'warn'}>{row.stage}</Badge>, sort: (row) => row.stage },
         { title: 'Needs', cell: (row) => row.need },
         { title: 'Has', cell: (row) => row.have },
-        { title: 'Nearest fix', wide: true, cell: (row) => <span class="quiet">{row.nearest_fix ?? '–'}</span> },
+        { title: 'Nearest fix', wide: true, cell: (row) => <span class="quiet">{inPageWords(row.nearest_fix ?? '–', FIELD_NAMES)}</span> },
         { title: 'Options', number: true, cell: (row) => number(row.count), sort: (row) => row.count },
       ]}
     />
@@ -226,7 +228,7 @@ function RunIt({ plan, ask, state, change }: Props & { plan: Plan }) {
   return (
     <div class="stack">
       <Segmented label="Tool" value={tool} choices={TOOLS} onChange={(next) => { change({ tool: next }); }} />
-      {answer.failed !== undefined ? <Problem failed={answer.failed} /> : typeof text === 'string' ? (
+      {answer.failed !== undefined ? <Problem failed={answer.failed} fields={FIELD_NAMES} /> : typeof text === 'string' ? (
         <>
           <div class="actions"><CopyText text={text} /></div>
           <pre class="file" tabIndex={0}>{text}</pre>

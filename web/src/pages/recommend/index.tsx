@@ -1,7 +1,7 @@
 // Which GPU for this model: the question on the left, the answer and its pictures on the right.
-import { useMemo } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 import type { Plan, Schemas } from '../../api/client';
-import { askForFile } from '../../api/client';
+import { askForFile, Refused } from '../../api/client';
 import { useAddress } from '../../lib/address';
 import { useAnswer, useSettled } from '../../lib/answer';
 import { toCsv } from '../../lib/csv';
@@ -12,32 +12,42 @@ import { Controls } from './controls';
 import { Details } from './details';
 import { CostAgainstTime, WorkPerDollar } from './pictures';
 import { PlansTable, planRows } from './plans';
-import { DEFAULTS, isServing, question, quickQuestion } from './question';
+import { DEFAULTS, FIELD_NAMES, problemsOf, question, quickQuestion, refusedFields, type State } from './question';
 
 type Recommend = Schemas['Recommend'];
 
 export function Recommendation() {
   const [state, change] = useAddress(DEFAULTS);
+  const [pending, setPending] = useState(false);
+  // What cannot be asked is not: the last question that could be keeps its answer, greyed.
+  const problems = problemsOf(state);
+  const askable = useRef<State>();
+  if (Object.keys(problems).length === 0) askable.current = state;
+  const asking = askable.current;
   // Two answers: the plans at once while a slider moves, and everything about them when it rests.
-  const asked: Partial<typeof state> = { ...state, plan: '', tab: '', tool: '' };
-  const quickAsk = useMemo(() => quickQuestion(state), [JSON.stringify(asked)]);
-  const fullAsk = useMemo(() => question(state), [JSON.stringify(asked)]);
+  const key = JSON.stringify({ ...asking, plan: '', tab: '', tool: '' });
+  const quickAsk = useMemo(() => (asking ? quickQuestion(asking) : null), [key]);
+  const fullAsk = useMemo(() => (asking ? question(asking) : null), [key]);
   const quick = useAnswer('recommend', quickAsk, true);
   const full = useAnswer('recommend', useSettled(fullAsk, 500));
   const fullIsCurrent = !full.busy && full.value !== undefined && full.value.what === quick.value?.what && !quick.busy;
   const found: Recommend | undefined = fullIsCurrent ? full.value : quick.value;
-  const serving = isServing(state);
+  // What is shown is of the answer, which may still be of the other kind of work than the question.
+  const job = found?.request?.['job'] ?? state.job;
+  const serving = job === 'serve';
   // While a slider moves only the best plan of a service is simulated again: the rest is shown as it was.
-  const before = serving && !fullIsCurrent && (found?.plans ?? []).length > 0 ? full.value : undefined;
+  const before = serving && !fullIsCurrent && (found?.plans ?? []).length > 0 && full.value?.request?.['job'] === job ? full.value : undefined;
   const plans = (before ?? found)?.plans ?? [];
   const first = found?.plans?.[0];
   const picked: Plan | undefined = before ? first : (plans[Number(state.plan) - 1] ?? plans[0]);
   // What the pictures draw limits from: the question as it was when the answer came, so that they are drawn once an answer.
-  const answered = useMemo(() => state, [found]);
+  const answered = useMemo(() => ({ ...state, job }), [found]);
+  const outdated = pending || Object.keys(problems).length > 0 || quick.failed !== undefined || job !== state.job;
+  const wrong = { ...(quick.failed instanceof Refused ? refusedFields(quick.failed.messages) : {}), ...problems };
   const pick = (rank: number) => { change({ plan: String(rank) }, true); };
 
   const file = (format: 'html' | 'csv' | 'md') => {
-    void askForFile('recommend', fullAsk, format).then((blob) => { save(`rightsize-recommend.${format}`, blob, blob.type); });
+    if (fullAsk) void askForFile('recommend', fullAsk, format).then((blob) => { save(`rightsize-recommend.${format}`, blob, blob.type); });
   };
   return (
     <>
@@ -55,23 +65,25 @@ export function Recommendation() {
       </PageHead>
       <div class="with-controls">
         <div class="controls">
-          <Controls state={state} change={change} first={first} />
+          <Controls state={state} change={change} first={first} found={found} wrong={wrong} onPending={setPending} />
         </div>
         <div class="stack">
           {quick.failed !== undefined && (
             <Card label="What is wrong">
-              <Problem failed={quick.failed} />
+              <Problem failed={quick.failed} fields={FIELD_NAMES} />
             </Card>
           )}
-          {!found && quick.failed === undefined && (
+          {!asking && <Card label="What is wrong"><p class="note bad">{Object.values(problems).join(' ')}</p></Card>}
+          {!found && asking && quick.failed === undefined && (
             <Card label="Working">
               <div class="empty">
                 <Busy what="Planning…" />
               </div>
             </Card>
           )}
-          {found && (
-            <div class={`stack ${quick.failed === undefined ? '' : 'stale'}`}>
+          {found && fullAsk && (
+            <div class={`stack ${outdated ? 'stale' : ''}`}>
+              {Object.keys(problems).length > 0 && <p class="note warn">Still the answer to the question before.</p>}
               <AnswerCard found={found} plan={picked} serving={serving} milliseconds={quick.milliseconds} full={fullIsCurrent ? full.value : undefined} ask={fullAsk} />
               {plans.length > 0 && (
                 <div class={`columns wide-left ${before ? 'stale' : ''}`}>
@@ -80,7 +92,7 @@ export function Recommendation() {
                 </div>
               )}
               {plans.length > 0 && <div class={before ? 'stale' : ''}><PlansTable plans={plans} serving={serving} picked={picked} onPick={pick} /></div>}
-              <Details state={state} change={change} found={fullIsCurrent ? full.value : undefined} plan={picked} ask={fullAsk} />
+              <Details state={{ ...state, job }} change={change} found={fullIsCurrent ? full.value : undefined} plan={picked} ask={fullAsk} />
             </div>
           )}
         </div>

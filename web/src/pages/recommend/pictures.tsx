@@ -2,9 +2,11 @@ import * as Plot from '@observablehq/plot';
 import { useCallback, useMemo } from 'preact/hooks';
 import type { Plan, Schemas } from '../../api/client';
 import { duration, money, number, shortMoney } from '../../lib/format';
+import { staircase } from '../../lib/staircase';
 import { axisX, axisY, MONEY_TICKS, TIME_TICKS, within } from '../../parts/axes';
 import { Chart } from '../../parts/chart';
 import { machinesOf } from './answer';
+import { timeOf, workPerDollar } from './compare';
 import { planRows } from './plans';
 import type { State } from './question';
 
@@ -16,21 +18,20 @@ interface Props {
   onPick: (rank: number) => void;
 }
 
-const time = (plan: Plan, serving: boolean) => (serving ? (plan.ttft_seconds ?? plan.mean_latency_seconds ?? 0) : plan.hours * 3600);
-
 export function CostAgainstTime({ found, serving, state, picked, onPick }: Props) {
   const rows = useMemo(() => planRows(found.plans ?? []), [found]);
   const draw = useCallback(
     (width: number): Plot.PlotOptions => {
-      const plans = (found.plans ?? []).filter((plan) => time(plan, serving) > 0);
-      const front = (found.pareto ?? []).filter((plan) => time(plan, serving) > 0).sort((a, b) => time(a, serving) - time(b, serving));
+      const at = (plan: Plan) => timeOf(plan, serving);
+      const plans = (found.plans ?? []).filter((plan) => at(plan) > 0);
+      const all = [...plans, ...(found.pareto ?? []).filter((plan) => at(plan) > 0)];
+      // Of what is drawn here: the program's own front also counts what this picture does not show.
+      const front = staircase(all, at, (plan) => plan.usd_total);
       const limit = serving ? Number(state.ttft) : Number(state.deadline);
-      const all = [...plans, ...front];
-      const times = [...all.map((plan) => time(plan, serving)), ...(limit < 40 * Math.max(...all.map((plan) => time(plan, serving))) ? [limit] : [])];
+      const times = [...all.map(at), ...(limit < 40 * Math.max(...all.map(at)) ? [limit] : [])];
       const costs = all.map((plan) => plan.usd_total);
       const x: [number, number] = [Math.min(...times) / 1.25, Math.max(...times) * 1.25];
       const y: [number, number] = [Math.min(...costs) / 1.3, Math.max(...costs) * 1.3];
-      const at = (plan: Plan) => time(plan, serving);
       const title = (plan: Plan) => `${machinesOf(plan)}\n${plan.instance}, ${plan.region}\n${serving ? `${money(plan.usd_total)}/month, TTFT ${duration(plan.ttft_seconds)}` : `${money(plan.usd_total)}, ${duration(at(plan))}`}`;
       return {
         height: 300,
@@ -69,27 +70,27 @@ export function CostAgainstTime({ found, serving, state, picked, onPick }: Props
 
 /** Work for a dollar: the best plan of each provider. */
 export function WorkPerDollar(props: { plans: Plan[]; serving: boolean; picked: Plan | undefined; onPick: (rank: number) => void }) {
+  const value = (plan: Plan) => workPerDollar(plan, props.serving);
   const best = useMemo(() => {
     const kept = new Map<string, Plan>();
     for (const plan of props.plans) {
-      if ((plan.usd_per_million_tokens ?? 0) > 0 && !kept.has(plan.provider)) kept.set(plan.provider, plan);
+      if (value(plan) > 0 && !kept.has(plan.provider)) kept.set(plan.provider, plan);
     }
-    return [...kept.values()].slice(0, 9);
-  }, [props.plans]);
-  const rows = useMemo(() => best.map((plan) => ({ provider: plan.provider, gpu: plan.gpu, million_tokens_per_usd: 1 / (plan.usd_per_million_tokens ?? 1) })), [best]);
+    return [...kept.values()].sort((a, b) => value(b) - value(a)).slice(0, 9);
+  }, [props.plans, props.serving]);
+  const rows = useMemo(() => best.map((plan) => ({ provider: plan.provider, gpu: plan.gpu, million_tokens_per_usd: value(plan) })), [best]);
   const draw = useCallback(
-    (): Plot.PlotOptions => {
-      const value = (plan: Plan) => 1 / (plan.usd_per_million_tokens ?? 1);
+    (width: number): Plot.PlotOptions => {
       return {
         height: Math.max(120, 31 * best.length + 40),
         marginLeft: 82,
-        marginRight: 136,
-        x: { label: null, ticks: 4, grid: true, tickFormat: (v: number) => `${number(v)} M` },
+        marginRight: width < 380 ? 112 : 136,
+        x: { label: null, ticks: width < 380 ? 2 : 4, grid: true, tickFormat: (v: number) => number(v) },
         y: { label: null, domain: best.map((plan) => plan.provider) },
         marks: [
           Plot.barX(best, { y: 'provider', x: value, fill: (plan: Plan) => (plan.provider === props.picked?.provider ? 'var(--c1)' : 'var(--line-strong)'), insetTop: 4, insetBottom: 4, rx: 2 }),
           Plot.text(best, { y: 'provider', x: value, text: (plan: Plan) => `${number(value(plan))} M · ${plan.gpu}`, textAnchor: 'start', dx: 5, fill: 'var(--ink-2)' }),
-          Plot.tip(best, Plot.pointerY({ y: 'provider', x: value, title: (plan: Plan) => `${machinesOf(plan)}\n${money(plan.usd_per_million_tokens)} per 1M tokens`, fill: 'var(--panel)', stroke: 'var(--line-strong)' })),
+          Plot.tip(best, Plot.pointerY({ y: 'provider', x: value, title: (plan: Plan) => `${machinesOf(plan)}\n${money(1 / value(plan))} per 1M tokens`, fill: 'var(--panel)', stroke: 'var(--line-strong)' })),
         ],
       };
     },
@@ -98,7 +99,7 @@ export function WorkPerDollar(props: { plans: Plan[]; serving: boolean; picked: 
   return (
     <Chart
       title="Work per dollar by cloud"
-      note={props.serving ? 'Million output tokens for a dollar, best plan of each provider' : 'Million tokens trained for a dollar, best plan of each provider'}
+      note={props.serving ? 'Million output tokens for a dollar, best plan of each provider' : 'Million tokens trained for a dollar, start-up included, best plan of each provider'}
       name="work-per-dollar"
       rows={rows}
       draw={draw}

@@ -4,6 +4,7 @@ import type { Row } from '../../lib/csv';
 import { duration, money, number } from '../../lib/format';
 import { Badge, Card } from '../../parts/basics';
 import { Table, type Column } from '../../parts/table';
+import { signedPercent } from './compare';
 
 export function planRows(plans: Plan[]): Row[] {
   return plans.map((plan) => ({
@@ -47,13 +48,12 @@ function columnsFor(serving: boolean, first: Plan | undefined): Column<Plan>[] {
     : [{ title: 'Time', number: true, cell: (plan) => duration(plan.hours * 3600), sort: (plan) => plan.hours }];
   return [
     { title: 'GPUs', cell: (plan) => `${number(plan.gpus)} × ${plan.gpu}`, sort: (plan) => plan.gpu },
-    { title: 'Provider', cell: (plan) => plan.provider, sort: (plan) => plan.provider },
-    { title: 'Machines', roomy: true, clip: (plan) => plan.instance, cell: (plan) => <span class="quiet">{`${number(plan.instances)} × ${plan.instance}`}</span> },
+    { title: 'Provider and machine', cell: (plan) => <>{plan.provider}<small>{`${number(plan.instances)} × ${plan.instance}`}</small></>, sort: (plan) => plan.provider },
     { title: 'Terms', roomy: true, cell: (plan) => <Badge tone={plan.purchase === 'on-demand' ? 'plain' : 'accent'}>{plan.purchase}</Badge>, sort: (plan) => plan.purchase },
     ...timing,
     { title: '$/h', number: true, cell: (plan) => money(plan.usd_per_hour), sort: (plan) => plan.usd_per_hour },
     { title: serving ? '$/month' : 'Total', number: true, cell: (plan) => <strong>{money(plan.usd_total)}</strong>, sort: (plan) => plan.usd_total },
-    { title: 'vs first', number: true, cell: (plan) => (first && plan.rank !== 1 ? `+${number(100 * (plan.usd_total / first.usd_total - 1))} %` : '') },
+    { title: 'vs first', number: true, cell: (plan) => (first && plan.rank !== 1 ? signedPercent(plan.usd_total / first.usd_total - 1) : '') },
     { title: 'Bound by', roomy: true, cell: (plan) => <span class="quiet">{plan.bound ?? '–'}</span> },
   ];
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changeFromFlags, commandLine, DEFAULTS, question, quickQuestion } from './question';
+import { changeFromFlags, commandLine, DEFAULTS, problemsOf, question, quickQuestion, refusedFields } from './question';
 
 describe('the question', () => {
   it('has only what was said', () => {
@@ -24,11 +24,27 @@ describe('the question', () => {
   });
 });
 
+describe('a wrong field', () => {
+  it('is named before anything is asked', () => {
+    expect(problemsOf(DEFAULTS)).toEqual({});
+    expect(problemsOf({ ...DEFAULTS, tokens: '2 bil' }).tokens).toMatch(/2 bil/);
+    expect(problemsOf({ ...DEFAULTS, tokens: '2 bil', job: 'serve' })).toEqual({});
+    expect(Object.keys(problemsOf({ ...DEFAULTS, budget: 'low', maxgpus: '2.5' }))).toEqual(['budget', 'maxgpus']);
+  });
+  it('is found from what the server says', () => {
+    expect(refusedFields(["--gpu: unknown GPU 'xyz'", 'something else'])).toEqual({ gpu: "unknown GPU 'xyz'" });
+  });
+  it('is sent as the program reads it', () => {
+    expect(question({ ...DEFAULTS, tokens: '2 bn', budget: '$1.5k' })).toMatchObject({ tokens: '2000000000', budget: '1500' });
+  });
+});
+
 describe('flags of a change', () => {
   it('become a change of the page, or stay flags', () => {
     expect(changeFromFlags('--precision fp8')).toEqual({ precision: 'fp8' });
     expect(changeFromFlags('--purchase spot --max-gpus 128')).toEqual({ purchase: 'spot', maxgpus: '128' });
     expect(changeFromFlags('--optimizer adamw-8bit')).toBeNull();
+    expect(changeFromFlags('--deadline 36h')).toBeNull();
     expect(changeFromFlags('')).toBeNull();
   });
 });

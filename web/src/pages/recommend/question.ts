@@ -1,6 +1,8 @@
 // What the page asks, from what its address says.
 import type { AskFor } from '../../api/client';
 import { durationFlag } from '../../lib/format';
+import { parseCount, parseMoney } from '../../lib/parse';
+import { aboutFlag } from '../../lib/words';
 
 export const DEFAULTS = {
   job: 'train',
@@ -46,6 +48,57 @@ export function isServing(state: State): boolean {
   return state.job === 'serve';
 }
 
+type Fields<T> = Partial<Record<keyof State, T>>;
+
+/** What cannot be asked, by field; nothing where all is well. */
+export function problemsOf(state: State): Fields<string> {
+  const found: Fields<string> = {};
+  if (!isServing(state) && parseCount(state.tokens) === undefined) found.tokens = `${state.tokens === '' ? 'Type' : `“${state.tokens}” is not`} a number of tokens, like 1B or 500 million.`;
+  if (state.budget !== '' && parseMoney(state.budget) === undefined) found.budget = `“${state.budget}” is not an amount, like $500 or 10k.`;
+  if (state.maxgpus !== '' && !Number.isInteger(parseCount(state.maxgpus))) found.maxgpus = `“${state.maxgpus}” is not a number of GPUs.`;
+  return found;
+}
+
+/** The fields of the page by the program's flags, and what the page calls them. */
+const FLAGS: Record<string, [keyof State, string]> = {
+  model: ['model', 'Model'],
+  tokens: ['tokens', 'Tokens'],
+  method: ['method', 'Method'],
+  deadline: ['deadline', 'Deadline'],
+  seq: ['seq', 'Context'],
+  batch: ['batch', 'Batch per GPU'],
+  rate: ['rate', 'Requests'],
+  isl: ['isl', 'Context'],
+  osl: ['osl', 'Tokens out'],
+  'ttft-slo': ['ttft', 'TTFT limit'],
+  'tpot-slo': ['tpot', 'TPOT limit'],
+  'slo-percentile': ['percentile', 'Limits hold for'],
+  purchase: ['purchase', 'Terms'],
+  providers: ['providers', 'Only these providers'],
+  gpu: ['gpu', 'Only these GPUs'],
+  regions: ['regions', 'Regions'],
+  budget: ['budget', 'Budget'],
+  precision: ['precision', 'Precision'],
+  'max-gpus': ['maxgpus', 'At most so many GPUs'],
+  price: ['price', 'What if the GPU cost'],
+  community: ['community', 'Marketplaces'],
+};
+export const FIELD_NAMES: Record<string, string> = Object.fromEntries(Object.entries(FLAGS).map(([flag, [, name]]) => [flag, name]));
+
+/** What the server refused, by the field it is about. */
+export function refusedFields(messages: string[]): Fields<string> {
+  const found: Fields<string> = {};
+  for (const message of messages) {
+    const about = aboutFlag(message);
+    const field = FLAGS[about?.flag ?? '']?.[0];
+    if (field && about) found[field] ??= about.what;
+  }
+  return found;
+}
+
+/** As the program reads it: people also write "2 bn". */
+const tokensFlag = (text: string) => (/^[\d.]+[kMBT]?$/.test(text) ? text : String(parseCount(text) ?? text));
+
 /** How many plans to rank: services are simulated one by one, so fewer; while a slider moves, of a service only the best. */
 const TOP = { train: { full: 16, quick: 5 }, serve: { full: 8, quick: 1 } };
 
@@ -59,13 +112,13 @@ export function question(state: State): Ask {
     purchase: state.purchase,
     gpu: state.gpu,
     regions: state.regions,
-    budget: state.budget,
+    budget: state.budget === '' ? '' : String(parseMoney(state.budget) ?? state.budget),
     precision: state.precision,
     'max-gpus': state.maxgpus,
   });
   const own = serving
     ? given({ rate: `${state.rate}/s`, isl: state.isl, osl: state.osl, 'ttft-slo': durationFlag(Number(state.ttft)), 'tpot-slo': durationFlag(Number(state.tpot)), 'slo-percentile': state.percentile })
-    : given({ tokens: state.tokens, deadline: durationFlag(Number(state.deadline)), seq: state.seq, batch: state.batch, method: state.method });
+    : given({ tokens: tokensFlag(state.tokens), deadline: durationFlag(Number(state.deadline)), seq: state.seq, batch: state.batch, method: state.method });
   return {
     ...shared,
     ...own,
@@ -92,15 +145,17 @@ export function commandLine(ask: Ask): string {
   return ['rightsize recommend', ...words].join(' ');
 }
 
+/** Fields that keep seconds, rates and prices otherwise than flags say them. */
+const NOT_AS_TYPED = new Set<keyof State>(['deadline', 'rate', 'ttft', 'tpot', 'price', 'community', 'model']);
+
 /** "--precision fp8 --max-gpus 128" as a change of the state; null where the page has no field for it. */
 export function changeFromFlags(flags: string): Partial<State> | null {
-  const fields: Record<string, keyof State> = { precision: 'precision', method: 'method', purchase: 'purchase', 'max-gpus': 'maxgpus', providers: 'providers', gpu: 'gpu', budget: 'budget', regions: 'regions', seq: 'seq', batch: 'batch' };
   const change: Partial<State> = {};
   const pairs = [...flags.matchAll(/--([a-z-]+)[ =](\S+)/g)];
   if (pairs.length === 0) return null;
   for (const [, name, value] of pairs) {
-    const field = fields[name ?? ''];
-    if (!field || value === undefined) return null;
+    const field = FLAGS[name ?? '']?.[0];
+    if (!field || value === undefined || NOT_AS_TYPED.has(field)) return null;
     change[field] = value;
   }
   return change;

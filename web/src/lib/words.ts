@@ -1,0 +1,35 @@
+// Terms explained, and the program's words in those of the page.
+
+export const TERMS: Record<string, string> = {
+  TTFT: 'Time to first token: from the request to the first token of its answer, waiting included',
+  TPOT: 'Time per output token: the mean gap between the tokens of an answer after the first',
+  MFU: 'Model FLOPs utilization: the arithmetic the model needs, as a share of what the GPU could do at its peak',
+};
+
+/** The explanation of the term a title holds: "p95 TTFT". */
+export function explained(title: string): string | undefined {
+  return TERMS[Object.keys(TERMS).find((term) => title.includes(term)) ?? ''];
+}
+
+const STACKS: Record<string, string> = { hf: 'Hugging Face', vllm: 'vLLM', trtllm: 'TensorRT-LLM', sglang: 'SGLang', megatron: 'Megatron', deepspeed: 'DeepSpeed', llamacpp: 'llama.cpp' };
+export const stackName = (stack: string) => STACKS[stack] ?? stack;
+
+/** A sentence of the program's, naming the fields of the page instead of flags. */
+export function inPageWords(text: string, fields: Record<string, string> = {}): string {
+  return text
+    .replace(/--([a-z][a-z0-9-]*)/g, (flag, name: string) => fields[name] ?? flag)
+    .replace(/\bbound by arithmetic\b/g, 'bound by compute')
+    .replace(/\bwith hf\b/g, 'with Hugging Face');
+}
+
+/** The flag a message begins with: "--tokens: 'abc' is not a number" -> tokens and the rest. */
+export function aboutFlag(message: string): { flag: string; what: string } | undefined {
+  const found = /^--([a-z][a-z0-9-]*)(?:[:=]\s*|\s+)(.*)$/s.exec(message);
+  return found ? { flag: found[1] ?? '', what: found[2] ?? '' } : undefined;
+}
+
+/** Whose GPU it is where nobody is known to hold it; the program writes "(nobody)". */
+export const ownerName = (owner: string) => (owner === '(nobody)' ? 'no owner' : owner);
+
+/** "idle-held": it does nothing, but a process keeps its memory. */
+export const verdictName = (verdict: string) => (verdict === 'idle-held' ? 'idle, memory held' : verdict);

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import type { Plan, Schemas } from '../../api/client';
+import { caveatsOf, closeCall, deadlineChange, signedPercent, workPerDollar } from './compare';
+
+const plan = (gpus: number, gpu: string, usd: number, hours: number, more: Partial<Plan> = {}) => ({ gpus, gpu, usd_total: usd, hours, provider: 'runpod', instance: `${String(gpus)}x${gpu}`, region: 'any', purchase: 'on-demand', basis: 'measured', ...more }) as Plan;
+const found = (more: Partial<Schemas['Recommend']>) => ({ plans: [], ...more }) as unknown as Schemas['Recommend'];
+
+describe('a close call', () => {
+  const first = plan(2, 'mi300x', 100, 10);
+  it('names the fastest within 5 %', () => {
+    expect(closeCall(found({ plans: [first, plan(2, 'h200', 103, 9), plan(4, 'mi300x', 104, 5)] }), false)).toBe('close call: 4 × mi300x for $4.00 more is twice as fast');
+    expect(closeCall(found({ plans: [first], pareto: [first, plan(8, 'h100', 101, 3, { provider: 'lambda' })] }), false)).toBe('close call: 8 × h100 at lambda for $1.00 more is 3.3 times as fast');
+    expect(closeCall(found({ plans: [first, plan(2, 'h200', 103, 10)] }), false)).toBe('close call: 2 × h200 costs only $3.00 more');
+  });
+  it('is none where the next is far and the first is sure', () => {
+    expect(closeCall(found({ plans: [first, plan(2, 'h200', 130, 5)], confidence: 0.7 }), false)).toBeUndefined();
+    expect(closeCall(found({ plans: [first, plan(2, 'h200', 130, 5)], confidence: 0.4 }), false)).toBe('close call: 2 × h200 for $30.00 more is twice as fast');
+    expect(closeCall(found({}), false)).toBeUndefined();
+  });
+  it('of a service speaks of TTFT', () => {
+    const service = plan(3, 'a40', 1000, 730, { ttft_seconds: 0.5 });
+    expect(closeCall(found({ plans: [service, plan(2, 'l40', 1020, 730, { ttft_seconds: 0.25 })] }), true)).toBe('close call: 2 × l40 for $20.00 more has a TTFT of 250 ms instead of 500 ms');
+  });
+});
+
+describe('a plan looked at', () => {
+  it('has its own caveats, not those of the first', () => {
+    const [first, second] = [plan(2, 'mi300x', 100, 10), plan(2, 'tpu', 120, 10, { basis: 'specification' })];
+    const answer = found({ plans: [first, second], caveats: ['nothing was measured on mi300x'], warnings: ['prices are old'] });
+    expect(caveatsOf(answer, first)).toEqual(['nothing was measured on mi300x', 'prices are old']);
+    expect(caveatsOf(answer, second)).toEqual(['nothing was measured on tpu: its speed is read off the data sheet', 'prices are old']);
+  });
+});
+
+describe('another deadline', () => {
+  const [before, after] = [plan(2, 'mi300x', 100, 10), plan(4, 'mi300x', 101, 5)];
+  const breakpoints = [{ when: 'mi300x costs 26 % more', then: 'x' }, { when: 'the deadline is under 14 h 11 min', then: '1 x 4x_MI300X (4 x mi300x) at runpod, on-demand for $101 in 7 h' }];
+  it('says what it did, and when it would do something', () => {
+    expect(deadlineChange(604800, 302400, before, before, breakpoints)).toBe('7 d → 3 d 12 h: same plan; changes below 14 h 11 min (4 × mi300x, +1 %)');
+    expect(deadlineChange(604800, 302400, before, after, undefined)).toBe('7 d → 3 d 12 h: now 4 × mi300x, +1 %');
+    expect(deadlineChange(7200, 3600, before, undefined, [])).toBe('2 h → 1 h: no plan finishes in time');
+  });
+  it('has signs people read', () => {
+    expect([0.0149, -0.2, 0.266, 0].map(signedPercent)).toEqual(['+1 %', '−20 %', '+27 %', '0 %']);
+  });
+});
+
+describe('work per dollar', () => {
+  it('of the same work is in the order of cost', () => {
+    const work = { tokens_per_second: 1000, work_seconds: 1e6 };
+    expect(workPerDollar(plan(1, 'a', 100, 1, work), false)).toBe(10);
+    expect(workPerDollar(plan(1, 'a', 101, 1, work), false)).toBeLessThan(10);
+    expect(workPerDollar(plan(1, 'a', 100, 1, { usd_per_million_tokens: 0.25 }), true)).toBe(4);
+  });
+});

@@ -1,0 +1,70 @@
+// Plans against each other: what a change did, which call is close, which trade-offs are best.
+import type { Plan, Schemas } from '../../api/client';
+import { duration, money, number } from '../../lib/format';
+
+type Found = Schemas['Recommend'];
+
+/** "4 × mi300x" */
+export const gpusOf = (plan: Pick<Plan, 'gpus' | 'gpu'>) => `${number(plan.gpus)} × ${plan.gpu}`;
+
+export const timeOf = (plan: Plan, serving: boolean) => (serving ? (plan.ttft_seconds ?? plan.mean_latency_seconds ?? 0) : plan.hours * 3600);
+
+/** "+1 %", "−20 %" */
+export function signedPercent(share: number): string {
+  const size = number(Math.abs(100 * share), Math.abs(share) < 0.1 ? 1 : 2);
+  return size === '0' ? '0 %' : `${share < 0 ? '−' : '+'}${size} %`;
+}
+
+const same = (a: Plan, b: Plan) => a.gpu === b.gpu && a.gpus === b.gpus && a.instance === b.instance && a.provider === b.provider && a.purchase === b.purchase && a.region === b.region;
+
+/** Beyond the first plan, how much dearer is still close. */
+const CLOSE = 0.05;
+
+/**
+ * Where the first plan is not clearly the best: the plan to think about, and why. Within 5 % of the cost the fastest; where
+ * the GPU is best in less than half of the cases, the next GPU.
+ */
+export function closeCall(found: Found, serving: boolean): string | undefined {
+  const [first, ...others] = found.plans ?? [];
+  if (!first) return undefined;
+  const time = (plan: Plan) => timeOf(plan, serving);
+  const rivals = [...others, ...(found.pareto ?? [])].filter((plan) => !same(plan, first) && plan.usd_total >= first.usd_total);
+  const near = rivals.filter((plan) => plan.usd_total <= first.usd_total * (1 + CLOSE));
+  const unsure = typeof found.confidence === 'number' && found.confidence < 0.5;
+  const rival = near.sort((a, b) => time(a) - time(b) || a.usd_total - b.usd_total)[0] ?? (unsure ? rivals.filter((plan) => plan.gpu !== first.gpu).sort((a, b) => a.usd_total - b.usd_total)[0] : undefined);
+  if (!rival) return undefined;
+  const more = rival.usd_total - first.usd_total;
+  const gain = time(first) / time(rival);
+  const name = rival.provider === first.provider ? gpusOf(rival) : `${gpusOf(rival)} at ${rival.provider}`;
+  if (gain > 1.05) return `close call: ${name} for ${money(more)} more ${serving ? `has a TTFT of ${duration(time(rival))} instead of ${duration(time(first))}` : gain > 1.9 && gain < 2.1 ? 'is twice as fast' : `is ${number(gain, 2)} times as fast`}`;
+  return `close call: ${name} costs only ${money(more)} more`;
+}
+
+/** What is to be known about this plan; the answer's own caveats are about the first. */
+export function caveatsOf(found: Found, plan: Plan | undefined): string[] {
+  const first = found.plans?.[0];
+  const warnings = (found.warnings ?? []).map(String);
+  if (!plan || !first || same(plan, first)) return [...(found.caveats ?? []).map(String), ...warnings];
+  return [...(plan.basis === 'specification' ? [`nothing was measured on ${plan.gpu}: its speed is read off the data sheet`] : []), ...warnings];
+}
+
+/** What another deadline did: "7 d → 3 d 12 h: same plan; changes below 14 h 11 min (4 × mi300x, +1 %)". */
+export function deadlineChange(from: number, to: number, before: Plan | undefined, after: Plan | undefined, breakpoints: { when: string; then: string }[] | undefined): string {
+  const head = `${duration(from)} → ${duration(to)}: `;
+  if (!after) return `${head}no plan finishes in time`;
+  const now = before && same(before, after) ? 'same plan' : `now ${gpusOf(after)}${before ? `, ${signedPercent(after.usd_total / before.usd_total - 1)}` : ''}`;
+  const next = (breakpoints ?? []).flatMap((each) => {
+    const limit = /^the deadline is under (.+)$/.exec(each.when)?.[1];
+    const then = /\((\d+) x ([^)]+)\).* for \$([\d,.]+)/.exec(each.then);
+    if (limit === undefined) return [];
+    const cost = Number((then?.[3] ?? '').replace(/,/g, ''));
+    return [`; changes below ${limit}${then ? ` (${then[1] ?? ''} × ${then[2] ?? ''}${cost > 0 ? `, ${signedPercent(cost / after.usd_total - 1)}` : ''})` : ''}`];
+  })[0];
+  return head + now + (next ?? '');
+}
+
+/** Million tokens for a dollar, start-up and interruptions included: what costs less in the table does more here. */
+export function workPerDollar(plan: Plan, serving: boolean): number {
+  if (serving) return plan.usd_per_million_tokens ? 1 / plan.usd_per_million_tokens : 0;
+  return plan.usd_total > 0 ? ((plan.tokens_per_second ?? 0) * (plan.work_seconds ?? 0)) / 1e6 / plan.usd_total : 0;
+}
