@@ -57,7 +57,7 @@ await visit('/', 'recommend', async (page) => {
   check(/\d+ × \S+ · .* — \$/.test(first), `recommend says which GPU: ${first}`);
   await page.getByRole('row').nth(3).waitFor();
   // What if the deadline halves, and halves again?
-  const limit = page.getByLabel('Deadline');
+  const limit = page.getByRole('slider', { name: 'Deadline' });
   for (let i = 0; i < 6; ++i) await page.getByRole('button', { name: 'Halve it' }).click();
   await changed(page, first);
   check(new URL(page.url()).searchParams.get('deadline') === '9450', `the address carries the deadline: ${page.url()}`);
@@ -196,9 +196,50 @@ await visit('/recommend', 'keyboard', async (page) => {
   const first = await answer(page);
   await page.keyboard.press('Tab');
   check((await page.evaluate(() => document.activeElement?.textContent)) === 'Skip to the page', 'the first Tab skips the navigation');
-  await page.getByLabel('Deadline').focus();
+  await page.getByRole('slider', { name: 'Deadline' }).focus();
   await page.keyboard.press('Home');
   await changed(page, first);
+});
+
+// Values by hand: every press moves the slider on, a typed value counts without Enter, and what is wrong says so.
+await visit('/recommend?job=serve', 'exact', async (page) => {
+  await page.getByTestId('answer').waitFor();
+  const slider = page.getByRole('slider', { name: 'Requests' });
+  const box = page.getByRole('textbox', { name: 'Requests, exact' });
+  await slider.focus();
+  for (const shown of ['5.1/s', '5.2/s', '5.3/s', '5.4/s']) {
+    await page.keyboard.press('ArrowRight');
+    check((await box.inputValue()) === shown, `an arrow moves Requests to ${shown}, not ${await box.inputValue()}`);
+  }
+  await box.fill('300/min');
+  await page.waitForURL(/job=serve$/); // 5 a second is the default, and leaves the address
+  await box.fill('many');
+  await page.getByText(/Type a rate/).waitFor();
+});
+
+await visit('/recommend', 'typed', async (page) => {
+  await page.getByText('on 1 B tokens').waitFor();
+  await page.getByLabel('Tokens', { exact: true }).fill('2 billion');
+  await page.getByText('on 2 B tokens').waitFor();
+  await page.getByLabel('Tokens', { exact: true }).fill('2 bil');
+  await page.getByText(/is not a number of tokens/).waitFor();
+  check((await page.locator('.stale').count()) > 0, 'an answer to another question is grey');
+  await page.getByLabel('Tokens', { exact: true }).fill('1B');
+  await page.getByText('on 1 B tokens').waitFor();
+  await page.getByRole('button', { name: 'Halve it' }).click();
+  await page.getByTestId('deadline-change').getByText('7 d → 3 d 12 h: same plan').waitFor();
+  await page.getByText(/best GPU in/).waitFor();
+  await page.getByRole('region', { name: 'Ranked plans' }).getByRole('button').nth(9).click();
+  await page.getByText('not the cheapest').waitFor();
+  check((await page.getByText(/best GPU in/).count()) === 0, 'how sure it is, is said of the first plan only');
+});
+
+// From training to serving nothing is asked that the server must refuse.
+await visit('/recommend', 'switch', async (page) => {
+  await page.getByText(/best GPU in/).waitFor();
+  await page.getByRole('button', { name: 'Serve', exact: true }).click();
+  await page.getByText(/^Serve llama/).waitFor();
+  await page.getByText(/best GPU in/).waitFor();
 });
 
 // A server that asks for its token.

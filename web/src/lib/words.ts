@@ -27,9 +27,3 @@ export function aboutFlag(message: string): { flag: string; what: string } | und
   const found = /^--([a-z][a-z0-9-]*)(?:[:=]\s*|\s+)(.*)$/s.exec(message);
   return found ? { flag: found[1] ?? '', what: found[2] ?? '' } : undefined;
 }
-
-/** Whose GPU it is where nobody is known to hold it; the program writes "(nobody)". */
-export const ownerName = (owner: string) => (owner === '(nobody)' ? 'no owner' : owner);
-
-/** "idle-held": it does nothing, but a process keeps its memory. */
-export const verdictName = (verdict: string) => (verdict === 'idle-held' ? 'idle, memory held' : verdict);
