@@ -104,7 +104,7 @@ for (const [name, view, label] of CASES) {
   await page.goto(server.address + view);
   await page.getByTestId('answer').waitFor();
   await calm(page);
-  const slider = page.getByLabel(label).first();
+  const slider = page.getByRole('slider', { name: label }).first();
   const { all: one, parts } = await steps(page, slider);
   await calm(page);
   const before = processorTime(server.pid);
