@@ -209,7 +209,8 @@ await visit('/recommend?job=serve', 'exact', async (page) => {
   await slider.focus();
   for (const shown of ['5.1/s', '5.2/s', '5.3/s', '5.4/s']) {
     await page.keyboard.press('ArrowRight');
-    check((await box.inputValue()) === shown, `an arrow moves Requests to ${shown}, not ${await box.inputValue()}`);
+    const moved = await page.waitForFunction(([of, value]) => of.value === value, [await box.elementHandle(), shown]).catch(() => null);
+    check(moved, `an arrow moves Requests to ${shown}, not ${await box.inputValue()}`);
   }
   await box.fill('300/min');
   await page.waitForURL(/job=serve$/); // 5 a second is the default, and leaves the address
