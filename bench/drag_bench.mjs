@@ -26,6 +26,7 @@ function watchPage() {
   globalThis.inputs = [];
   globalThis.frames = [];
   addEventListener('input', (event) => globalThis.inputs.push(event.timeStamp), true);
+  addEventListener('keydown', (event) => globalThis.inputs.push(event.timeStamp), true); // a slider's keys are the page's own
   const fetched = globalThis.fetch;
   globalThis.fetch = async (path, options) => {
     const asked = performance.now();
