@@ -93,7 +93,9 @@ PyObject* answer_document(PyObject* self, PyObject* arguments) {
   return guarded([&] {
     PyObject* type = Py_None;
     if (PyArg_ParseTuple(arguments, "|O:document", &type) == 0) throw Raised();
-    return to_python(held<Outcome>(self).report.whole_document(), type == Py_None ? nullptr : result_type(type).get());
+    return held<Outcome>(self).report.with_document([type](const Json& document) {
+      return to_python(document, type == Py_None ? nullptr : result_type(type).get());
+    });
   });
 }
 

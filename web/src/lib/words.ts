@@ -18,7 +18,6 @@ export const stackName = (stack: string) => STACKS[stack] ?? stack;
 export function inPageWords(text: string, fields: Record<string, string> = {}): string {
   return text
     .replace(/--([a-z][a-z0-9-]*)/g, (flag, name: string) => fields[name] ?? flag)
-    .replace(/\bbound by arithmetic\b/g, 'bound by compute')
     .replace(/\bwith hf\b/g, 'with Hugging Face');
 }
 
