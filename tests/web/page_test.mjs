@@ -170,6 +170,13 @@ await visit('/prices?gpu=l4', 'prices', async (page) => {
   check(new URL(page.url()).searchParams.get('terms') === 'spot', 'the address carries the terms');
 });
 
+// The page leads with the price the command leads with: old prices and unconfirmed ones come last in both.
+await visit('/prices?gpu=h100-sxm', 'prices-leading', async (page) => {
+  const list = await (await fetch(`${server.address}/api/prices?gpu=h100-sxm&purchase=on-demand`)).json();
+  const shown = await answer(page);
+  check(shown.includes(`at ${list.prices[0].provider},`), `prices of the page and the command: ${shown}, ${list.prices[0].provider}`);
+});
+
 await visit('/live', 'live', async (page) => {
   await page.getByText('GPU 0').first().waitFor();
   await page.getByText('live', { exact: true }).waitFor();

@@ -11,7 +11,7 @@ import { Badge, Busy, Card, CopyLink, Menu, PageHead, Problem, Stats } from '../
 import { Chart } from '../../parts/chart';
 import { Checks, Combobox, type Choice } from '../../parts/fields';
 import { Table } from '../../parts/table';
-import { bestOfEach, historyOf, placeShown, TERM_NAMES, TERMS, termShown, type Offer } from './shapes';
+import { bestOfEach, historyOf, placeShown, TERM_NAMES, TERMS, termShown, trusted, type Offer } from './shapes';
 
 const DEFAULTS = { gpu: 'h100-sxm', terms: '', provider: '', community: '' };
 const COLOURS: Record<string, string> = { 'on-demand': 'var(--c1)', spot: 'var(--c2)', '1y': 'var(--c3)', '3y': 'var(--c4)' };
@@ -79,10 +79,11 @@ export function PricesPage() {
   const terms = state.terms === '' ? [...TERMS] : state.terms.split(',');
   const shown = useMemo(() => all.filter((price) => terms.includes(price.purchase as (typeof TERMS)[number]) && (state.provider === '' || price.provider === state.provider)), [all, state.terms, state.provider]);
   const best = useMemo(() => bestOfEach(all.filter((price) => terms.includes(price.purchase as (typeof TERMS)[number]))), [all, state.terms]);
-  const onDemand = best.filter((offer) => offer.purchase === 'on-demand').sort((a, b) => a.usd_per_gpu_hour - b.usd_per_gpu_hour);
-  const spot = best.filter((offer) => offer.purchase === 'spot').sort((a, b) => a.usd_per_gpu_hour - b.usd_per_gpu_hour)[0];
+  // The program lists them cheapest first, those that may not lead last.
+  const onDemand = all.filter((price) => price.purchase === 'on-demand');
+  const spot = all.find((price) => price.purchase === 'spot');
   const first = onDemand[0];
-  const last = onDemand[onDemand.length - 1];
+  const last = onDemand.filter(trusted).pop();
   const ages = all.map((price) => price.age_days).sort((a, b) => a - b);
   return (
     <>
@@ -110,7 +111,7 @@ export function PricesPage() {
             <div class={`stack ${answer.busy ? 'stale' : ''}`}>
               <section class="card hero" aria-label="The answer">
                 <p class="hero-line" data-testid="answer">
-                  {first ? `${state.gpu}: ${money(first.usd_per_gpu_hour)}/GPU-h at ${first.provider}, on-demand, ${number(first.age_days)} days old` : `No on-demand price of ${state.gpu}`}
+                  {first ? `${state.gpu}: ${money(first.usd_per_gpu_hour)}/GPU-h at ${first.provider}, on-demand${first.age_days > 60 ? `, ${number(first.age_days)} days old` : ''}` : `No on-demand price of ${state.gpu}`}
                 </p>
                 <p class="hero-sub">{number(all.length)} prices. {first && last && last !== first ? `The most expensive costs ${number(last.usd_per_gpu_hour / first.usd_per_gpu_hour, 2)} times as much.` : ''}</p>
                 <div style={{ marginTop: '12px' }}>

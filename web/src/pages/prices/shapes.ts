@@ -5,9 +5,15 @@ export const TERM_NAMES: Record<string, string> = { '1y': '1-year commitment', '
 export const termShown = (term: string) => TERM_NAMES[term] ?? term;
 export type Price = NonNullable<Schemas['Prices']['prices']>[number];
 
-/** "us-east-1 use1-az4": one region has as many prices as zones. */
+/** "us-east-1 use1-az4", "europe-west2-b": one region has as many prices as zones. */
 export function placeShown(price: Price): string {
-  return price.zone ? `${price.region} ${price.zone}` : price.region;
+  const zone = price.zone ?? '';
+  return zone === '' ? price.region : zone.startsWith(price.region) ? zone : `${price.region} ${zone}`;
+}
+
+/** Those that people act on: what no source confirms, launch floors and prices over a year old come last, as in the program. */
+export function trusted(price: Price): boolean {
+  return !price.outdated && !price.launch_floor && !price.unverified;
 }
 
 export interface Offer {
