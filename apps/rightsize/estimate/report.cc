@@ -247,8 +247,10 @@ void report_serve(report::Report& report, const SpeedInput& input, const ServeEs
 // "One pass of bert-base in bf16 over a batch of 32 x 128 tokens", "A batch of 4 images of sdxl-unet ...".
 std::string batch_subject(const SpeedInput& input) {
   if (input.model.pipeline) return describe_job(input.model, input.job) + ",";
-  return fmt::format("One pass of {} in {} over a batch of {}{}", input.model.name, model::name_of(input.job.precision),
-                     input.job.batch, input.work.image ? "" : fmt::format(" x {} tokens", input.job.sequence));
+  return fmt::format(
+      "One pass of {} in {} over a batch of {}{}", input.model.name, model::name_of(input.job.precision),
+      input.job.batch,
+      input.work.image ? "" : fmt::format(" x {} tokens", format_count(static_cast<double>(input.job.sequence))));
 }
 
 // What makes an image of a model that makes some.
