@@ -77,10 +77,10 @@ function GpuTable(props: { gpus: Gpu[]; picked: string; onPick: (id: string) => 
         columns={[
           { title: 'GPU', cell: (gpu) => placeOf(gpu), sort: placeOf },
           { title: 'Model', roomy: true, cell: (gpu) => gpu.name, sort: (gpu) => gpu.name },
-          { title: 'Owner', cell: (gpu) => ownerShown(gpu.owner), sort: (gpu) => gpu.owner },
+          { title: 'Owner', roomy: true, cell: (gpu) => ownerShown(gpu.owner), sort: (gpu) => gpu.owner },
           { title: 'Verdict', cell: (gpu) => <Badge tone={VERDICT[gpu.verdict] ?? 'plain'}>{verdictShown(gpu.verdict)}</Badge>, sort: (gpu) => gpu.verdict },
           { title: 'Idle', roomy: true, number: true, cell: (gpu) => percent(gpu.idle_share), sort: (gpu) => gpu.idle_share ?? 0 },
-          { title: 'Spent', number: true, cell: (gpu) => money(gpu.spend_usd), sort: (gpu) => gpu.spend_usd ?? 0 },
+          { title: 'Spent', roomy: true, number: true, cell: (gpu) => money(gpu.spend_usd), sort: (gpu) => gpu.spend_usd ?? 0 },
           { title: 'Wasted', number: true, cell: (gpu) => money(gpu.waste_usd), sort: (gpu) => gpu.waste_usd ?? 0 },
         ]}
       />

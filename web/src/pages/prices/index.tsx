@@ -7,11 +7,12 @@ import { useAnswer } from '../../lib/answer';
 import { toCsv } from '../../lib/csv';
 import { money, number, percent } from '../../lib/format';
 import { save } from '../../lib/save';
+import { TERM_NAMES, termShown } from '../../lib/words';
 import { Badge, Busy, Card, CopyLink, Menu, PageHead, Problem, Stats } from '../../parts/basics';
 import { Chart } from '../../parts/chart';
 import { Checks, Combobox, type Choice } from '../../parts/fields';
 import { Table } from '../../parts/table';
-import { bestOfEach, historyOf, placeShown, TERM_NAMES, TERMS, termShown, trusted, type Offer } from './shapes';
+import { bestOfEach, historyOf, placeShown, TERMS, trusted, type Offer } from './shapes';
 
 const DEFAULTS = { gpu: 'h100-sxm', terms: '', provider: '', community: '' };
 const COLOURS: Record<string, string> = { 'on-demand': 'var(--c1)', spot: 'var(--c2)', '1y': 'var(--c3)', '3y': 'var(--c4)' };

@@ -1,8 +1,6 @@
 import type { Schemas } from '../../api/client';
 
 export const TERMS = ['on-demand', 'spot', '1y', '3y'] as const;
-export const TERM_NAMES: Record<string, string> = { '1y': '1-year commitment', '3y': '3-year commitment' };
-export const termShown = (term: string) => TERM_NAMES[term] ?? term;
 export type Price = NonNullable<Schemas['Prices']['prices']>[number];
 
 /** "us-east-1 use1-az4", "europe-west2-b": one region has as many prices as zones. */
