@@ -237,6 +237,7 @@ Error unknown_flag(const std::string& word, const CLI::App& app, bool command) {
     if (others.empty() && spelling.typed == to_lower(flag) && !spelling.flag.empty())
       others = commands_with(std::string(spelling.flag));
   }
+  std::erase(others, fmt::format("'{}'", app.get_name()));
   if (command && !others.empty()) {
     return bad_input(fmt::format("'{}' takes no {}: that belongs to {}", app.get_name(), flag, fmt::join(others, ", ")))
         .with_hint(hint);
@@ -244,8 +245,10 @@ Error unknown_flag(const std::string& word, const CLI::App& app, bool command) {
   return bad_input(fmt::format("unknown flag '{}'", word)).with_hint(did_you_mean(flag, known)).with_hint(hint);
 }
 
-Error unknown_command(const std::string& word) {
-  const Thing thing = thing_named(word);
+Error unknown_command(const std::string& typed) {
+  const Thing thing = thing_named(typed);
+  std::string word = typed;  // as it can be typed again: "llama 3.1 70b" is llama-3.1-70b
+  std::replace(word.begin(), word.end(), ' ', '-');
   if (thing == Thing::kGpu) {
     return bad_input(fmt::format("'{}' is a GPU, not a command", word))
         .with_hint(fmt::format("'rightsize gpus {0}' shows what it is, 'rightsize prices {0}' what it costs", word));
@@ -264,6 +267,20 @@ Error unknown_command(const std::string& word) {
       .with_hint("'rightsize --help' lists the commands");
 }
 
+// "--method: At Most 1 required but received 2", "--model: 1 required TEXT missing".
+std::string in_our_words(const std::string& said) {
+  const std::string flag = said.substr(0, said.find(": "));
+  if (said.find(": At Most 1 required") != std::string::npos)
+    return fmt::format("{} is given more than once: give it once", flag);
+  constexpr std::string_view kMissing = ": 1 required ";
+  const std::size_t missing = said.find(kMissing);
+  if (missing == std::string::npos) return said;
+  std::string kind = said.substr(missing + kMissing.size());
+  kind = kind.substr(0, kind.rfind(" missing"));
+  const bool named = kind.empty() || kind == "TEXT" || kind == "NAME";
+  return named ? fmt::format("{} needs a value", flag) : fmt::format("{} needs a value: {}", flag, kind);
+}
+
 // CLI11's exceptions, said in our words.
 Error explain(const CLI::ParseError& failure, const CLI::App& root) {
   const auto chosen = root.get_subcommands();
@@ -274,10 +291,10 @@ Error explain(const CLI::ParseError& failure, const CLI::App& root) {
     if (word.starts_with("-")) return unknown_flag(word, app, !chosen.empty());
     if (chosen.empty()) return unknown_command(word);
     return bad_input(fmt::format("'{}' takes no argument '{}'", app.get_name(), word))
-        .with_hint(fmt::format("'rightsize {} --help' shows what it takes; a name with spaces stands in quotes",
+        .with_hint(fmt::format("'rightsize {} --help' shows what it takes; put a value with spaces in quotes",
                                app.get_name()));
   }
-  Error error = bad_input(failure.what());
+  Error error = bad_input(in_our_words(failure.what()));
   if (!chosen.empty()) error.hints.push_back(fmt::format("'rightsize {} --help' explains the flags", app.get_name()));
   return error;
 }
@@ -340,16 +357,16 @@ std::optional<int> run_manual(const std::vector<std::string>& words) {
     const auto script = completion_script(asked, line.describe_all(), known_values());
     return script ? print(*script) : print_error({script.error()});
   }
+  // A manual page is for man(1); at a terminal people want to read it.
+  const bool readable = topic == "help" || isatty(STDOUT_FILENO) != 0;
   if (asked.empty() || asked.starts_with('-')) {
-    return print(topic == "help" ? overview_text(line.describe_all(), help_width())
-                                 : overview_page(line.describe_all()));
+    return print(readable ? overview_text(line.describe_all(), help_width()) : overview_page(line.describe_all()));
   }
   const auto meant = meant_command({asked}, command_names());
   if (!meant) return print_error({meant.error()});
   const Command* command = find_command(meant->words.front());
   if (command == nullptr) return print_error({unknown_command(asked)});
-  return print(topic == "help" ? help_text(line.describe(*command), help_width())
-                               : manual_page(line.describe(*command)));
+  return print(readable ? help_text(line.describe(*command), help_width()) : manual_page(line.describe(*command)));
 }
 
 std::vector<std::string> names_and_topics() {

@@ -56,7 +56,7 @@ std::vector<std::string> suggest(std::string_view typed, std::span<const std::st
   std::vector<std::string> best;
   for (const Scored& scored : near) {
     if (best.size() == most || scored.distance > near.front().distance) break;
-    best.push_back(*scored.name);
+    if (std::find(best.begin(), best.end(), *scored.name) == best.end()) best.push_back(*scored.name);
   }
   return best;
 }

@@ -236,7 +236,10 @@ Result<std::vector<std::string>> match_regions(std::string_view words, const std
     const std::string_view part = look_up(kCalled, fold_name(wanted));
     const std::size_t before = chosen.size();
     for (const std::string& name : known) {
-      if (to_lower(name).starts_with(wanted) || (!part.empty() && part_of_world(name) == part)) chosen.push_back(name);
+      const bool everywhere = name == kAnyRegion;
+      if (everywhere ? !part.empty() || wanted == name
+                     : to_lower(name).starts_with(wanted) || (!part.empty() && part_of_world(name) == part))
+        chosen.push_back(name);
     }
     if (chosen.size() == before) {
       return fail(unknown("region", word, known)

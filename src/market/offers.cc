@@ -44,7 +44,7 @@ bool OfferFilter::lets_through(const Offer& offer) const {
   return (retired || !offer.machine->retired) && (community || !offer.machine->community) &&
          (machine_gpus == 0 || offer.machine->gpus == machine_gpus) && is_among(purchases, offer.price->purchase) &&
          is_among(gpus, offer.machine->gpu) && is_among(providers, offer.price->provider) &&
-         (offer.price->region == "any" || is_among(regions, offer.price->region));
+         (offer.is_own() || is_among(regions, offer.price->region));
 }
 
 // Machines in their order first, so that comparing two offers seldom compares names.

@@ -29,7 +29,7 @@ std::string describe(const Offer& offer);
 // Which offers to look at; an empty list means all. Names are the catalogue's own.
 struct OfferFilter {
   std::vector<std::string> providers = {};
-  std::vector<std::string> regions = {};  // a price for "any" region answers every region
+  std::vector<std::string> regions = {};  // as catalog::match_regions finds them
   std::vector<catalog::Purchase> purchases = {};
   std::vector<std::string> gpus = {};
   int machine_gpus = 0;    // only machines with so many GPUs; 0: any

@@ -129,8 +129,10 @@ MemoryNeed estimate_serving(const ModelShape& model, const Job& job, const catal
     need.max_concurrency = static_cast<std::int64_t>(most);
     if (most < running) {
       need.warnings.push_back(
-          fmt::format("the KV cache of {} holds {:.0f} sequences of {} tokens, not {:.0f}: the others queue", gpu->name,
-                      most, context, running));
+          most < 1 ? fmt::format("{} has no memory left for a KV cache of {} tokens: the engine would not start",
+                                 gpu->name, context)
+                   : fmt::format("the KV cache of {} holds {:.0f} sequences of {} tokens, not {:.0f}: the others queue",
+                                 gpu->name, most, context, running));
     }
   }
   // Workspace, graphs and libraries are known to about a third; weights and cache are counted.

@@ -162,7 +162,7 @@ std::vector<SettingRule> make_rules() {
              "fp8, int8, "
              "int4, nf4, fp4",
              kPrecisions, [](Job& j, Precision v) { j.precision = v; }));
-  add(choice("optimizer", "train", kOptimizers, [](Job& j, Optimizer v) { j.train.optimizer = v; }));
+  add(choice("optimizer", "train: what keeps the states", kOptimizers, [](Job& j, Optimizer v) { j.train.optimizer = v; }));
   add(choice("optimizer-states", "train: format of the optimizer's states (default: as the precision has it)", kStates,
              [](Job& j, StateFormat v) { j.train.optimizer_states = v; }));
   add(whole_number("batch", "sequences or images per GPU in one pass", 1, 1e7,

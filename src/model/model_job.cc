@@ -23,6 +23,7 @@ class Fitting {
 
   Errors check() {
     other_jobs();
+    adapters();
     if (job_.kind == JobKind::kServe) serve_lengths();
     images();
     return std::move(errors_);
@@ -61,6 +62,20 @@ class Fitting {
     }
   }
 
+  void adapters() {
+    const Setting* method = find("method");
+    if (job_.kind != JobKind::kTrain || job_.train.method != Method::kFull ||
+        (method != nullptr && method->value.find("lora") != std::string::npos))
+      return;
+    for (const char* name : {"lora-rank", "lora-targets"}) {
+      if (const Setting* setting = find(name)) {
+        errors_.push_back(bad_input(fmt::format("'{}' belongs to adapters, and this is full training", name))
+                              .at(setting->place)
+                              .with_hint("add --method lora (or qlora)"));
+      }
+    }
+  }
+
   void serve_lengths() {
     if (is_image_model(model_)) {
       refuse({"isl", "osl", "seq"}, "it works on images, not on tokens",
@@ -71,7 +86,10 @@ class Fitting {
       encoder_lengths();
       return;
     }
-    refuse({"seq"}, "what it serves has tokens in and tokens out", "use --isl and --osl");
+    refuse({"seq"}, "a request has a prompt and an answer", "give --isl (prompt) and --osl (answer)");
+    // Engines batch by themselves: what people call a batch are the requests in flight.
+    if (find("batch") != nullptr && find("concurrency") == nullptr && job_.stack != Stack::kHf)
+      job_.serve.concurrency = job_.batch;
     fill_lengths(model_, find("isl") != nullptr, find("osl") != nullptr, job_);
   }
 

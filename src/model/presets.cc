@@ -161,9 +161,31 @@ Checked<ModelShape> read_once(const std::string& what, const ReadOptions& option
 
 Checked<ModelShape> read_model_file(const std::string& path, const ReadOptions& options) {
   Result<std::string> text = read_file(path);
-  if (!text) return fail(Errors{std::move(text).error()});
+  if (!text) {
+    return fail(Errors{std::move(text).error().with_hint(
+        "a model's Hub page has its config.json among the files; 'rightsize models' lists built-in ones")});
+  }
   const std::string name = path == "-" ? "standard input" : path;
   return read_once(name + '\n' + *text, options, [&] { return read_model(name, *text, options); });
+}
+
+// Models that are only served by their makers.
+bool is_closed(std::string_view name) {
+  const std::string folded = fold_name(name);
+  constexpr std::string_view kClosed[] = {"gpt35", "gpt4", "gpt5", "claude", "gemini", "o1", "o3", "o4mini"};
+  return std::any_of(std::begin(kClosed), std::end(kClosed),
+                     [&](std::string_view closed) { return folded.starts_with(closed); });
+}
+
+// "7b": built-in models that are called so; empty where the name is no size.
+std::string of_size(std::string_view name) {
+  const std::string lower = to_lower(name);
+  if (lower.size() < 2 || lower.back() != 'b' || lower.find_first_not_of("0123456789.") != lower.size() - 1) return {};
+  std::string like;
+  for (const std::string& known : preset_names()) {
+    if (known.ends_with("-" + lower)) like += (like.empty() ? "" : ", ") + known;
+  }
+  return like.empty() ? "'rightsize models' lists them" : like;
 }
 
 Error unknown_model(std::string_view name) {
@@ -180,6 +202,14 @@ Error unknown_model(std::string_view name) {
                         "--model config.json",
                         id.substr(0, 100)))
         .with_hint("'rightsize models' lists the built-in models and the families whose config.json can be read");
+  }
+  if (is_closed(name)) {
+    return bad_input(fmt::format("the shape of {} is not public", name.substr(0, 100)))
+        .with_hint("name an open model of the size you expect: 'rightsize models' lists them");
+  }
+  if (const std::string like = of_size(name); !like.empty()) {
+    return bad_input(fmt::format("'{}' is a size, not a model", name.substr(0, 100)))
+        .with_hint(fmt::format("name a model of that size: {}", like));
   }
   return bad_input(fmt::format("unknown model '{}'", name.substr(0, 100)))
       .with_hint(did_you_mean(name, known))

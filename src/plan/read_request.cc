@@ -380,11 +380,15 @@ Result<double> training_amount(const Draft& draft) {
   const double sequence = static_cast<double>(draft.request.job.sequence);
   const double set_samples = draft.dataset_samples > 0 ? draft.dataset_samples : draft.dataset_tokens / sequence;
   const double samples = draft.samples > 0 ? draft.samples : draft.epochs * set_samples;
+  const bool set_given = draft.epochs > 0 || draft.dataset_tokens > 0 || draft.dataset_samples > 0;
   if (image && (draft.tokens > 0 || draft.dataset_tokens > 0))
     return fail(bad_input(fmt::format("{} has images, not tokens", draft.request.model.name))
                     .with_hint("use --samples, or --epochs with --dataset-samples"));
-  if (draft.tokens > 0 && samples > 0)
-    return fail(bad_input("the amount of work is given twice").with_hint("use --tokens, --samples or --epochs alone"));
+  if ((draft.tokens > 0 && (samples > 0 || set_given)) || (draft.samples > 0 && set_given)) {
+    return fail(
+        bad_input("the amount of work is given twice")
+            .with_hint("--tokens (or --samples) is all that is trained on; --epochs 3 counts --dataset-tokens"));
+  }
   const double amount = draft.tokens > 0 ? draft.tokens : image ? samples : samples * sequence;
   if (!(amount > 0)) {
     return fail(bad_input("how much is there to train on?")
@@ -424,6 +428,9 @@ Result<> set_work(Draft& draft) {
     return fail(bad_input("items are worked through offline, a rate arrives").with_hint("use one of the two"));
   work.kind = draft.items > 0 ? WorkKind::kOffline : WorkKind::kServing;
   const Limits& limits = draft.request.limits;
+  if (work.kind == WorkKind::kServing && limits.deadline)
+    return fail(bad_input("a service has no deadline: it runs by the month")
+                    .with_hint("--ttft-slo and --tpot-slo limit how long requests wait; --items N is a job that ends"));
   if (work.kind == WorkKind::kOffline && (limits.ttft || limits.tpot))
     return fail(bad_input("nobody waits for an offline job: ttft-slo and tpot-slo belong to a service")
                     .with_hint("use --deadline, or --rate instead of --items"));
@@ -444,6 +451,21 @@ void set_purchases(Request& request) {
   if (!request.filter.purchases.empty()) return;
   using catalog::Purchase;
   request.filter.purchases = {Purchase::kOnDemand};
+}
+
+// What the search decides itself, however the user would like to help it.
+void refuse_decided(const std::vector<Setting>& job_settings, Errors& errors) {
+  for (const Setting& setting : job_settings) {
+    if (setting.name == "concurrency") {
+      errors.push_back(placed(bad_input("a plan is sized by what arrives, not by requests in flight")
+                                  .with_hint("give --rate: 100 requests in flight that take 2 s each are --rate 50/s"),
+                              setting));
+    } else if (setting.name == "accumulate") {
+      errors.push_back(placed(bad_input("the search finds micro-batch and accumulation itself")
+                                  .with_hint("--global-batch says how many samples a step has; it is kept exactly"),
+                              setting));
+    }
+  }
 }
 
 // Sorts settings into those of the job and those of the request, applying the latter.
@@ -497,6 +519,7 @@ Checked<Request> read_request(const std::vector<Setting>& settings, const catalo
   Errors errors;
   std::vector<Setting> job_settings = apply_settings(settings, draft, errors);
   check_names(job_settings, errors);
+  refuse_decided(job_settings, errors);
   for (Error& error : take_auto(job_settings, draft.request.choices)) errors.push_back(std::move(error));
   Lengths lengths;
   for (Error& error : take_lengths(job_settings, lengths)) errors.push_back(std::move(error));

@@ -244,7 +244,7 @@ std::string passed_over(const std::vector<CommitPlan>& plans) {
   }
   return names.empty()
              ? ""
-             : fmt::format("{} would cost less, at a price over a year old or confirmed by nobody: ask first.",
+             : fmt::format("{} may be cheaper, but its price is over a year old or unconfirmed: ask first.",
                            fmt::join(names, ", "));
 }
 

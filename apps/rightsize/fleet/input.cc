@@ -102,6 +102,10 @@ Checked<FleetRequest> read_request(const FleetFlags& flags, const catalog::Catal
                     .with_hint("rightsize fleet --from gpus.csv exports/*.json.gz")
                     .with_hint("rightsize fleet --prometheus http://prometheus:9090 --window 7d"));
   }
+  if (!flags.from.empty() && !flags.match.empty()) {
+    return fail(bad_input("--match asks a metrics server; files are read whole")
+                    .with_hint("the report lists every owner; --by LABEL sums by any label"));
+  }
   FleetRequest request;
   request.from = flags.from;
   request.jobs = flags.jobs;

@@ -119,8 +119,13 @@ void add_workload_flags(FlagSet& command, WorkloadFlags& flags) {
 Checked<std::vector<std::vector<model::Setting>>> read_workloads(const WorkloadFlags& flags) {
   std::vector<std::vector<model::Setting>> workloads(1);
   if (!flags.file.empty()) {
-    RIGHTSIZE_TRY(std::string text, read_file(flags.file));
-    RIGHTSIZE_TRY(workloads, plan::read_workload_file(flags.file == "-" ? "standard input" : flags.file, text));
+    Result<std::string> text = read_file(flags.file);
+    if (!text) {
+      return fail(
+          Errors{std::move(text).error().with_hint("'rightsize init --model llama-3.1-8b --tokens 1B > workload.yaml' "
+                                                   "writes one; examples/recommend has some")});
+    }
+    RIGHTSIZE_TRY(workloads, plan::read_workload_file(flags.file == "-" ? "standard input" : flags.file, *text));
   }
   for (auto& settings : workloads) settings = by_our_names(std::move(settings));
   std::map<std::string, std::string> given = flags.settings;

@@ -133,7 +133,7 @@ Result<std::string> completion_script(std::string_view shell, std::span<const Co
   if (shell == "fish") return fish_script(commands, values);
   // zsh runs bash's completions.
   if (shell == "zsh") return "autoload -U +X bashcompinit && bashcompinit\n" + bash_script(commands, values);
-  return fail(bad_input(fmt::format("no completions for '{}'", shell))
+  return fail(bad_input(shell.empty() ? "which shell?" : fmt::format("no completions for '{}'", shell))
                   .with_hint(did_you_mean(shell, std::vector<std::string>{"bash", "zsh", "fish"}))
                   .with_hint("known are bash, zsh and fish"));
 }

@@ -48,7 +48,7 @@ Error not_partitionable(const Gpu& gpu, const catalog::Catalog& catalog) {
 Result<const Gpu*> gpu_asked_about(const MigFlags& flags, const catalog::Catalog& catalog) {
   if (flags.gpus.size() == 1) return named_gpu(catalog, flags.gpus[0]);
   if (!flags.gpus.empty() || flags.current != "nvml") {
-    return fail(bad_input("that needs one GPU").with_hint("--gpu h100-sxm"));
+    return fail(bad_input("which GPU?").with_hint("add one: --gpu h100-sxm"));
   }
   RIGHTSIZE_TRY(const std::vector<telemetry::MigLayout> layouts, telemetry::read_mig_layout());
   for (const telemetry::MigLayout& layout : layouts) {

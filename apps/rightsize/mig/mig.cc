@@ -104,7 +104,7 @@ Checked<Outcome> run(MigFlags flags) {
   if (!about_one) {
     if (flags.workloads.empty()) {
       return fail(
-          bad_input("what shall be planned?")
+          bad_input("nothing to plan")
               .with_hint("give a file: rightsize mig WORKLOADS.yaml --gpu h100-sxm")
               .with_hint(
                   "or ask about one GPU: --list-layouts, --check LAYOUT, --current FILE [--repack], --verify FILE"));

@@ -382,9 +382,22 @@ Result<market::OfferFilter> read_filter(const PricesFlags& flags, const catalog:
 
 namespace {
 
-// `prices aws p5.48xlarge h100`: of what was written without a flag, what names a provider or a machine.
+// Machines by the beginning of their names: p4d, a2-ultragpu, ND96asr_v4 of Standard_ND96asr_v4.
+std::vector<std::string> machines_called(std::string_view word, const std::set<std::string>& instances) {
+  constexpr std::string_view kAzure = "standard_";
+  std::vector<std::string> found;
+  for (const std::string& name : instances) {
+    const std::string_view rest = name.starts_with(kAzure) ? std::string_view(name).substr(kAzure.size()) : name;
+    if (name.starts_with(word) || rest.starts_with(word)) found.push_back(name);
+  }
+  return found;
+}
+
+// `prices aws p5.48xlarge h100 spot`: of what was written without a flag, what names a provider, a machine, terms or a
+// region.
 PricesFlags sorted_out(PricesFlags flags, const catalog::Catalog& catalog) {
   const std::set<std::string> providers = all_of(catalog, &Price::provider);
+  const std::set<std::string> regions = all_of(catalog, &Price::region);
   std::set<std::string> instances;
   for (const catalog::Machine& machine : catalog.machines) instances.insert(to_lower(machine.instance));
   const std::string words = std::exchange(flags.gpu, {});
@@ -396,8 +409,12 @@ PricesFlags sorted_out(PricesFlags flags, const catalog::Catalog& catalog) {
       add(flags.gpu, word);  // some machines are called as their GPU is
     } else if (catalog::match_providers(word, providers)) {
       add(flags.provider, word);
+    } else if (catalog::read_purchase(word)) {
+      add(flags.purchase, word);
+    } else if (const auto machines = machines_called(to_lower(word), instances); !machines.empty()) {
+      for (const std::string& machine : machines) add(flags.instance, machine);
     } else {
-      add(instances.contains(to_lower(word)) ? flags.instance : flags.gpu, word);
+      add(catalog::match_regions(word, regions) ? flags.region : flags.gpu, word);
     }
   }
   return flags;

@@ -299,7 +299,7 @@ std::string describe_have(const plan::Shortfall& s) {
     case Kind::kReplicas:
       return fmt::format("{} at most", s.have_gpus);
     case Kind::kGlobalBatch:
-      return fmt::format("{} that do not divide it", plural(s.have_gpus, "GPU"));
+      return fmt::format("not divisible among {}", plural(s.have_gpus, "GPU"));
     case Kind::kSloAlone:
     case Kind::kDeadline:
       return format_duration(s.have_time);

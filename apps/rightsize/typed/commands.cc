@@ -5,6 +5,7 @@
 
 #include "base/suggest.h"
 #include "base/text.h"
+#include "rightsize/typed/join_names.h"
 #include "rightsize/typed/names.h"
 #include "rightsize/typed/things.h"
 #include "rightsize/typed/typed.h"
@@ -63,6 +64,12 @@ bool is_verb(std::string_view word) {
   return std::find(std::begin(kVerbs), std::end(kVerbs), to_lower(word)) != std::end(kVerbs);
 }
 
+// nvidia-smi and its kin are asked by flags alone: -L, -l 1, -q, --query-gpu=name.
+bool asks_this_machine(std::string_view word) {
+  constexpr std::string_view kFlags[] = {"-L", "-l", "-q", "-i", "-1", "-m", "--list-gpus", "--loop"};
+  return word.starts_with("--query-") || std::find(std::begin(kFlags), std::end(kFlags), word) != std::end(kFlags);
+}
+
 // Flags in front of the command stand behind it.
 void put_command_first(std::vector<std::string>& words) {
   std::size_t first = 0;
@@ -111,6 +118,8 @@ void drop_empty_words(std::vector<std::string>& words) {
     words[1] = "update";
   if (name == "completion")
     std::erase_if(words, [](const std::string& word) { return word == "--shell" || word == "-s"; });
+  if (name == "mig" && words.size() > 1 && (words[1] == "list-profiles" || words[1] == "profiles"))
+    words[1] = "--list-layouts";
   if (words.size() == 2 && to_lower(words[1]) == "help") words[1] = "--help";
   if (name == "help" && words.size() == 2 && (words[1] == "all" || words[1] == "commands")) words.pop_back();
 }
@@ -123,6 +132,16 @@ std::string job_named(std::string_view word) {
     return std::find(std::begin(list), std::end(list), lower) != std::end(list);
   };
   return is_in(kTrain) ? "train" : is_in(kServe) ? "serve" : "";
+}
+
+// What other tools have between their name and their flags: `cli default --model`, `genai-perf profile -m`.
+void drop_tools_words(std::string_view written, std::vector<std::string>& words) {
+  constexpr std::string_view kEmpty[] = {"default", "exp", "eval", "generate", "support", "profile", "simple", "run"};
+  const bool tool = written == "cli" || written == "aiconfigurator" || written == "genai-perf" || written == "krr";
+  if (!tool) return;
+  std::erase_if(words, [&](const std::string& word) {
+    return std::find(std::begin(kEmpty), std::end(kEmpty), word) != std::end(kEmpty) && word != words.front();
+  });
 }
 
 // `recommend serve llama-3.1-8b`, `memory train llama-3.1-8b`: the word is --job.
@@ -150,6 +169,9 @@ Result<> check_arguments(Typed& typed) {
     return fail(
         bad_input(fmt::format("'top' shows the GPUs of this machine, not '{}'", words[1]))
             .with_hint("'fleet --prometheus URL' (or --from FILE) shows a cluster's GPUs by node, pod and team"));
+  } else if (words.front() == "init") {
+    return fail(bad_input(fmt::format("'init' writes to standard output, not to '{}'", words[1]))
+                    .with_hint(fmt::format("rightsize init --model llama-3.1-8b --tokens 1B > {}", words[1])));
   } else if (words.front() == "serve") {
     const bool model = thing_named(words[1]) == Thing::kModel;
     return fail(
@@ -183,7 +205,11 @@ std::string show_gpus(std::span<const std::string> words) {
 }  // namespace
 
 Result<Typed> meant_command(std::vector<std::string> words, std::span<const std::string> commands) {
-  put_command_first(words);
+  if (!words.empty() && asks_this_machine(words.front())) {
+    words.insert(words.begin(), "top");
+  } else {
+    put_command_first(words);
+  }
   drop_tools(words);
   Typed typed{std::move(words), {}};
   if (typed.words.empty()) return typed;
@@ -212,7 +238,9 @@ Result<Typed> meant_command(std::vector<std::string> words, std::span<const std:
     typed.notes.push_back(fmt::format("'{}' is 'rightsize {}{}'", written, name, with.empty() ? "" : " " + with));
   typed.words.front() = name;
   if (!with.empty()) typed.words.insert(typed.words.begin() + 1, with);
+  drop_tools_words(written, typed.words);
   drop_empty_words(typed.words);
+  join_names(typed.words);
   take_job_word(typed);
   if (Result<> checked = check_arguments(typed); !checked) return fail(checked.error());
   return typed;

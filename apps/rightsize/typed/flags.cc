@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/file.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "rightsize/typed/spellings.h"
@@ -56,6 +57,7 @@ class Rewriter {
       }
     }
     if (!slos_.empty()) out_.words.insert(out_.words.end(), {"--slo", slos_});
+    imply_adapters();
     return std::move(out_);
   }
 
@@ -90,7 +92,17 @@ class Rewriter {
       return {};
     }
     if ((tidy == "--filter" || tidy == "--filters") && take_filter(name, value)) return {};
-    if (take_slos(name, value)) return {};
+    if (take_slos(name, value) || take_goodput(tidy) || take_gres(tidy, value) || take_namespace(tidy, value))
+      return {};
+    if (tidy == "--zone" && take_zone(name, value)) return {};
+    if (tidy == "--deepspeed" && take_deepspeed(value)) return {};
+    if (tidy == "--max-model-len") return refuse_longest(value.value_or(next()));
+    if (tidy == "-i" && find("--interval") != nullptr) {
+      const std::string said = value.value_or(next());
+      if (said == "0" || said.find(',') != std::string::npos)
+        return fail(bad_input("every GPU of this machine is shown; none can be chosen by its index")
+                        .with_hint("--interval 1s says how often they are read"));
+    }
     for (const Spelling& spelling : spellings()) {
       if (spelling.typed != tidy || !applies(spelling)) continue;
       // -n 5 is so many, -n chat a namespace.
@@ -110,7 +122,8 @@ class Rewriter {
   // Zones matter for the history of prices; elsewhere their region is meant: us-central1-a, us-east-1a.
   bool take_zone(const std::string& typed, const std::optional<std::string>& value) {
     const bool history = std::find(in_.begin(), in_.end(), "history") != in_.end();
-    if (history || find("--region") == nullptr) return false;
+    const FlagInfo* flag = find("--region") != nullptr ? find("--region") : find("--regions");
+    if (history || flag == nullptr) return false;
     const std::string zones = value.value_or(next());
     std::string regions;
     for (std::string_view zone : split_list(zones, ',')) {
@@ -120,9 +133,71 @@ class Rewriter {
     }
     if (regions.empty()) return false;
     if (!value) ++at_;
-    out_.notes.push_back(fmt::format("{} is --region {} here", typed, regions));
-    out_.words.insert(out_.words.end(), {"--region", regions});
+    out_.notes.push_back(fmt::format("{} is {} {} here", typed, flag->name, regions));
+    push(flag->name, regions);
     return true;
+  }
+
+  // vLLM's benchmark: --goodput ttft:500 tpot:50, in milliseconds.
+  bool take_goodput(const std::string& tidy) {
+    if (tidy != "--goodput") return false;
+    std::vector<std::string> parts;
+    while (next().starts_with("ttft:") || next().starts_with("tpot:")) {
+      const std::string& part = in_[++at_];
+      parts.push_back(fmt::format("{}={}ms", part.substr(0, 4), part.substr(5)));
+    }
+    return !parts.empty() && take_slos("--slo", fmt::format("{}", fmt::join(parts, ",")));
+  }
+
+  // Slurm's --gres=gpu:h100:8.
+  bool take_gres(const std::string& tidy, const std::optional<std::string>& value) {
+    if (tidy != "--gres" || find("--gpu") == nullptr) return false;
+    const std::string text = value.value_or(next());
+    const auto parts = split_list(text, ':');
+    if (parts.size() < 2 || parts[0] != "gpu") return false;
+    if (!value) ++at_;
+    if (!is_number(parts[1])) push("--gpu", std::string(parts[1]));
+    if (is_number(parts.back()) && find("--gpus") != nullptr) push("--gpus", std::string(parts.back()));
+    out_.notes.push_back(fmt::format("--gres {} is --gpu and --gpus here", text));
+    return true;
+  }
+
+  // kubectl's -n team: a part of what a metrics server knows.
+  bool take_namespace(const std::string& tidy, const std::optional<std::string>& value) {
+    if ((tidy != "-n" && tidy != "--namespace") || find("--match") == nullptr) return false;
+    const std::string name = value.value_or(next());
+    const bool server = std::any_of(in_.begin(), in_.end(), [](const std::string& word) {
+      return word.starts_with("--prometheus") || word == "-p" || word == "--prom";
+    });
+    if (name.empty() || is_number(name) || !server) return false;
+    if (!value) ++at_;
+    push("--match", fmt::format("namespace=\"{}\"", name));
+    out_.notes.push_back(fmt::format("{} {} is --match 'namespace=\"{}\"' here", tidy, name, name));
+    return true;
+  }
+
+  // A DeepSpeed configuration says which stage it shards to.
+  bool take_deepspeed(const std::optional<std::string>& value) {
+    const std::string file = value.value_or(next());
+    if (!file.ends_with(".json") || find("--zero") == nullptr) return false;
+    const Result<std::string> text = read_file(file);
+    const std::size_t stage = text ? text->find("\"stage\"") : std::string::npos;
+    const std::size_t digit = stage == std::string::npos ? stage : text->find_first_of("0123", stage);
+    if (digit == std::string::npos) return false;
+    if (!value) ++at_;
+    push("--zero", text->substr(digit, 1));
+    out_.notes.push_back(fmt::format("--deepspeed {} is --zero {} here", file, text->substr(digit, 1)));
+    return true;
+  }
+
+  static Result<> refuse_longest(const std::string& longest) {
+    const std::string typed = is_number(longest) ? longest : "8192";
+    const long tokens = std::max(2L, std::strtol(typed.c_str(), nullptr, 10));
+    const long answer = std::min(256L, tokens / 2);
+    return fail(bad_input("there is no flag '--max-model-len'")
+                    .with_hint(fmt::format("--isl {} --osl {} are requests that fill it; usual ones are shorter. "
+                                           "'recommend --emit' writes --max-model-len from the lengths",
+                                           tokens - answer, answer)));
   }
 
   bool take_filter(const std::string& typed, const std::optional<std::string>& value) {
@@ -158,7 +233,7 @@ class Rewriter {
           std::find_if(spellings().begin(), spellings().end(), [&](const Spelling& s) { return s.typed == tidy; });
       const std::string_view flag = spelling == spellings().end() ? std::string_view(tidy) : spelling->flag;
       if (flag != "--ttft-slo" && flag != "--tpot-slo") return false;
-      meant = std::string(flag.substr(2, 4)) + "=" + text;
+      meant = std::string(flag.substr(2, 4)) + "=" + text + (is_number(text) && tidy != flag ? "ms" : "");
       slos_ += (slos_.empty() ? "" : ",") + meant;
       meant = "--slo " + meant;
     } else if (tidy == "--slo" && find("--ttft-slo") != nullptr) {
@@ -188,7 +263,8 @@ class Rewriter {
 
   Result<> take_spelling(const Spelling& spelling, const std::string& typed, const std::optional<std::string>& value) {
     if (spelling.flag.empty()) {  // means nothing here
-      out_.notes.push_back(fmt::format("{} is not needed: {}", typed, spelling.value));
+      out_.notes.push_back(fmt::format("{} has no effect: {}", typed, spelling.value));
+      if (!spelling.takes_value && !value && (is_no(to_lower(next())) || is_yes(to_lower(next())))) ++at_;
       if (spelling.takes_value && !value) ++at_;
       while (spelling.takes_value && is_number(next())) ++at_;  // --only 0 1
       return {};
@@ -202,12 +278,26 @@ class Rewriter {
       if (is_number(meant) && !is_number(said)) return put(flag, typed, value);
     }
     if (!spelling.value.empty()) {
+      // Hugging Face's switches take True and False.
+      const std::string said = to_lower(value.value_or(next()));
+      const bool off = is_no(said);
+      if (!spelling.takes_value && !value && (off || is_yes(said))) ++at_;
+      if (spelling.takes_value && !value) ++at_;
+      if (off) return {};
       out_.notes.push_back(fmt::format("{} is {}{}{} here", typed, flag.name, flag.values.empty() ? "" : " ",
                                        flag.values.empty() ? "" : spelling.value));
-      out_.words.push_back(flag.name);
-      if (!flag.values.empty()) out_.words.emplace_back(spelling.value);
-      if (spelling.takes_value && !value) ++at_;
+      if (flag.values.empty()) {
+        out_.words.push_back(flag.name);
+      } else {
+        push(flag.name, std::string(spelling.value));
+      }
       return {};
+    }
+    // `prices h100 --gpus 8`: the number belongs to the name.
+    if (flag.name == "--gpu" && is_number(value.value_or(next()))) {
+      return fail(bad_input(fmt::format("{} {}: so many GPUs in one machine are written with the name", typed,
+                                        value.value_or(next())))
+                      .with_hint(fmt::format("for example H100:{}", value.value_or(next()))));
     }
     if (flag.name != "--format") out_.notes.push_back(fmt::format("{} is {} here", typed, flag.name));
     if (Result<> done = put(flag, typed, value, spelling.unit); !done) return done;
@@ -234,6 +324,7 @@ class Rewriter {
     if (!value) {
       if (at_ + 1 >= in_.size() || is_flag(in_[at_ + 1])) {
         out_.words.push_back(name);
+        if (flag.values == "yes|no") out_.words.emplace_back("yes");
         return {};
       }
       value = in_[++at_];
@@ -247,10 +338,36 @@ class Rewriter {
         out_.words.emplace_back("--wide");
         continue;
       }
-      out_.words.push_back(one.flag);
-      out_.words.push_back(one.value + std::string(is_number(one.value) ? unit : ""));
+      push(one.flag, one.value + std::string(is_number(one.value) ? unit : ""));
     }
     return {};
+  }
+
+  // A flag that takes one value, given again: lists grow, and adapters over a 4-bit base are QLoRA.
+  void push(const std::string& flag, const std::string& value) {
+    constexpr std::string_view kLists[] = {"--provider", "--providers", "--region", "--regions", "--gpu", "--purchase"};
+    const auto given = std::find(out_.words.begin(), out_.words.end(), flag);
+    const bool again = given != out_.words.end() && std::next(given) != out_.words.end();
+    if (again && flag == "--method") {
+      std::string& method = *std::next(given);
+      method = method == "qlora" || value == "qlora" ? "qlora" : value;
+    } else if (again && std::find(std::begin(kLists), std::end(kLists), flag) != std::end(kLists)) {
+      *std::next(given) += "," + value;
+    } else {
+      out_.words.insert(out_.words.end(), {flag, value});
+    }
+  }
+
+  // --lora-rank 64 alone says that adapters are trained.
+  void imply_adapters() {
+    const auto has = [&](std::string_view flag) {
+      return std::any_of(out_.words.begin(), out_.words.end(), [&](const std::string& word) {
+        return word == flag || word.starts_with(std::string(flag) + "=");
+      });
+    };
+    if (find("--method") == nullptr || has("--method") || !(has("--lora-rank") || has("--lora-targets"))) return;
+    out_.notes.emplace_back("adapters are trained: --method lora");
+    out_.words.insert(out_.words.end(), {"--method", "lora"});
   }
 
   // A flag of ours, so that `--gpu --json` is not a GPU called --json.

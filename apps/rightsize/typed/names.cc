@@ -116,6 +116,28 @@ constexpr OtherName kOtherNames[] = {
     {"vram-estimate", "memory"},
     {"kv-cache", "memory"},
     {"savings", "decisions", "savings"},
+    {"rollback", "rollout", "back"},
+    {"cli", "recommend", "--job=serve"},
+    {"aiconfigurator", "recommend", "--job=serve"},
+    {"trtllm-serve", "recommend", "--job=serve"},
+    {"text-generation-launcher", "recommend", "--job=serve"},
+    {"benchmark-serving", "estimate", "--job=serve"},
+    {"perf-analyzer", "estimate", "--job=serve"},
+    {"genai-perf", "estimate", "--job=serve"},
+    {"llm", "estimate"},
+    {"llm-optimal-execution", "recommend"},
+    {"sft", "recommend", "--job=train"},
+    {"krr", "fleet"},
+    {"simple", "fleet"},
+    {"assets", "fleet"},
+    {"idle", "fleet"},
+    {"report", "fleet"},
+    {"cost-report", "fleet"},
+    {"savings-plan", "commit"},
+    {"savings-plans", "commit"},
+    {"ri", "commit"},
+    {"reserved-instances", "commit"},
+    {"discovery", "top"},
 };
 
 constexpr std::string_view kStartsNothing =
@@ -130,7 +152,30 @@ constexpr std::string_view kCluster =
 constexpr std::string_view kNoAccount =
     "no account is needed: rightsize asks no cloud; 'prices update' fetches public prices";
 
+constexpr std::string_view kNoConfiguration =
+    "there is nothing to configure; --catalog DIR adds your own prices and machines";
+constexpr std::string_view kSlurm =
+    "'TZ=UTC sacct -P --format=ALL > jobs.txt', then 'rightsize fleet --from jobs.txt' says what Slurm's jobs cost and "
+    "what they did not use";
+
 constexpr NotOurs kNotOurs[] = {
+    {"sacct", kSlurm},
+    {"jobstats", kSlurm},
+    {"seff", kSlurm},
+    {"sreport", kSlurm},
+    {"sinfo", "'fleet --prometheus URL' shows a cluster's GPUs; 'fleet --from jobs.txt' reads Slurm's sacct -P"},
+    {"squeue", "'fleet --prometheus URL' shows a cluster's GPUs; 'fleet --from jobs.txt' reads Slurm's sacct -P"},
+    {"ollama", kStartsNothing},
+    {"trtllm-build", "engines are not built here: 'recommend MODEL --job serve --stack trtllm --rate 5/s' plans them"},
+    {"torchrun", "'rightsize profile -- torchrun ...' runs it and says what binds it and what it wastes"},
+    {"python", "'rightsize profile -- python train.py' runs it and says what binds it and what it wastes"},
+    {"quantize",
+     "'memory MODEL --job serve --precision int4' says what a quantized model needs, 'estimate' how fast it is"},
+    {"forecast", "'prices history --gpu NAME' shows how prices went, 'commit' weighs commitments against growth"},
+    {"mig-parted", "'mig WORKLOADS.yaml --gpu h100-sxm --out DIR' writes mig-parted's file; --current FILE reads one"},
+    {"diag", "rightsize tests no hardware: 'dcgmi diag' does; 'rightsize top' shows what the GPUs do"},
+    {"topo", "'gpus h100 --format json' has the links of a GPU; 'nvidia-smi topo -m' those of this machine"},
+    {"install", "'make install' installs it; docs/install.md lists packages, wheels and images"},
     {"launch", kStartsNothing},
     {"up", kStartsNothing},
     {"down", kStartsNothing},
@@ -146,10 +191,9 @@ constexpr NotOurs kNotOurs[] = {
     {"breakdown", kCosts},
     {"diff", kCosts},
     {"comment", kCosts},
-    {"cost-report", kCosts},
     {"login", kNoAccount},
-    {"configure", "nothing is to be configured; --catalog names a folder with facts of your own"},
-    {"config", "nothing is to be configured; --catalog names a folder with facts of your own"},
+    {"configure", kNoConfiguration},
+    {"config", kNoConfiguration},
     {"status", "'top' shows this machine's GPUs, 'service' a running service, 'fleet' a fleet"},
     {"queue", "'fleet --from' reads the log of a scheduler (sacct)"},
     {"jobs", kStartsNothing},
@@ -210,9 +254,10 @@ constexpr NotOurs kNotOurs[] = {
     {"tokenize", "lengths are given in tokens: --tokens, --seq, --isl, --osl"},
 };
 
-constexpr std::string_view kTools[] = {"aws",        "ec2",  "pricing",    "gcloud",  "compute", "az",
-                                       "vm",         "vmss", "sky",        "kubectl", "k8s",     "infracost",
-                                       "accelerate", "vllm", "nvidia-smi", "slurm",   "oci"};
+constexpr std::string_view kTools[] = {"aws",        "ec2",     "pricing",    "gcloud",   "compute", "az",
+                                       "vm",         "vmss",    "sky",        "kubectl",  "k8s",     "infracost",
+                                       "accelerate", "vllm",    "nvidia-smi", "slurm",    "oci",     "dcgmi",
+                                       "trl",        "axolotl", "krr",        "opencost", "kubecost"};
 
 }  // namespace
 

@@ -10,7 +10,8 @@
 namespace rightsize::app {
 
 Thing thing_named(std::string_view word) {
-  if (const Checked<catalog::Catalog> facts = catalog::load_hardware("")) {
+  static const Checked<catalog::Catalog> facts = catalog::load_hardware("");
+  if (facts) {
     if (facts->match_gpus(catalog::split_gpu_count(word).name)) return Thing::kGpu;
   }
   const std::string_view name = word.substr(word.rfind('/') + 1);  // an organisation of the Hub in front

@@ -60,6 +60,39 @@ MeantValues place(const std::string& flag, const std::string& value, const HasFl
   return meant;
 }
 
+// accelerate's mixed precision keeps fp32 weights; our bf16 is pure.
+std::string mixed_precision(const std::string& value) {
+  const std::string folded = fold_name(value);
+  if (folded == "no" || folded == "none") return "fp32";
+  return folded == "bf16" || folded == "fp16" ? "amp-" + folded : value;
+}
+
+// "q_proj,v_proj": adapters on some matrices of the attention, or on others too.
+std::string lora_targets(const std::string& value) {
+  bool attention = true, known = true;
+  for (const std::string_view part : split_list(value, ',')) {
+    const std::string name = fold_name(part);
+    const bool of_attention =
+        is_one_of(name, {"qproj", "kproj", "vproj", "oproj", "qkvproj", "cattn", "querykeyvalue"});
+    attention &= of_attention;
+    known &= of_attention || is_one_of(name, {"gateproj", "upproj", "downproj", "gateupproj", "lmhead", "dense"});
+  }
+  return !known ? value : attention ? "attention" : "all-linear";
+}
+
+// Slurm's 1-12:00:00 and 24:00:00.
+std::string slurm_time(const std::string& value) {
+  const std::size_t dash = value.find('-');
+  const auto parts = split_list(std::string_view(value).substr(dash == std::string::npos ? 0 : dash + 1), ':');
+  const auto digits = [](std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+  };
+  if (parts.size() < 2 || parts.size() > 3 || !std::all_of(parts.begin(), parts.end(), digits)) return value;
+  const std::string days = dash == std::string::npos ? "" : value.substr(0, dash) + "d";
+  if (parts.size() == 2) return days + fmt::format("{}min{}s", parts[0], parts[1]);
+  return days + fmt::format("{}h{}min", parts[0], parts[1]);
+}
+
 // A file where a format is meant: --output plan.json.
 std::optional<Error> file_as_format(const std::string& value) {
   const std::size_t dot = value.rfind('.');
@@ -80,6 +113,17 @@ Result<MeantValues> meant_values(const std::string& flag, std::string_view typed
                                  const HasFlag& has) {
   if (means_any(flag, value)) return MeantValues{{}, fmt::format("{} {} is not needed: any will do", typed, value)};
   if (typed == "--infra" && value.find('/') != std::string::npos) return place(flag, value, has);
+  if (typed == "--infra" && is_one_of(to_lower(value), {"k8s", "kubernetes", "slurm", "ssh"})) {
+    return fail(bad_input(fmt::format("'{}' sells no machines", value))
+                    .with_hint("'recommend --emit kubernetes' (or slurm) writes the files for a cluster; --price says "
+                               "what its GPUs cost"));
+  }
+  if (flag == "--precision" && typed != "--precision" && to_lower(value) == "auto")
+    return MeantValues{{}, fmt::format("{} auto is not needed: the checkpoint's own format is taken", typed)};
+  if (typed == "--mixed-precision") return MeantValues{{{flag, mixed_precision(value)}}};
+  if (flag == "--lora-targets") return MeantValues{{{flag, meant_value(flag, lora_targets(value))}}};
+  if (flag == "--deadline") return MeantValues{{{flag, slurm_time(value)}}};
+  if (flag == "--min-memory" && value.ends_with('+')) return MeantValues{{{flag, value.substr(0, value.size() - 1)}}};
   const bool list = value.find(',') != std::string::npos || value != without_brackets(value);
   const bool counted = value.find(':') != std::string::npos || value.find_first_of("xX") != std::string::npos;
   if (list && ((flag == "--gpus" && has("--gpu") && !is_number(value)) || (flag == "--gpu" && counted)))
