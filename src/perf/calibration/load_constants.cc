@@ -162,16 +162,16 @@ constexpr Field<ShardedConstants> kShardedFields[] = {
     RIGHTSIZE_FIELD(ShardedConstants, train_width)};
 
 constexpr Field<MegatronConstants> kMegatronFields[] = {
-    RIGHTSIZE_FIELD(MegatronConstants, rate_bf16),    RIGHTSIZE_FIELD(MegatronConstants, rate_fp8),
-    RIGHTSIZE_FIELD(MegatronConstants, rate_fp4),     RIGHTSIZE_FIELD(MegatronConstants, attention_rate),
-    RIGHTSIZE_FIELD(MegatronConstants, head_rate),    RIGHTSIZE_FIELD(MegatronConstants, bandwidth),
-    RIGHTSIZE_FIELD(MegatronConstants, elementwise),  RIGHTSIZE_FIELD(MegatronConstants, permute),
-    RIGHTSIZE_FIELD(MegatronConstants, expert_rate),  RIGHTSIZE_FIELD(MegatronConstants, expert_depth),
-    RIGHTSIZE_FIELD(MegatronConstants, all_to_all),   RIGHTSIZE_FIELD(MegatronConstants, tensor_exposed),
-    RIGHTSIZE_FIELD(MegatronConstants, network_rate), RIGHTSIZE_FIELD(MegatronConstants, layer),
-    RIGHTSIZE_FIELD(MegatronConstants, expert_host),  RIGHTSIZE_FIELD(MegatronConstants, dense_width),
-    RIGHTSIZE_FIELD(MegatronConstants, expert_width), RIGHTSIZE_FIELD(MegatronConstants, network_overlap),
-    RIGHTSIZE_FIELD(MegatronConstants, host_overlap)};
+    RIGHTSIZE_FIELD(MegatronConstants, rate_bf16),       RIGHTSIZE_FIELD(MegatronConstants, rate_fp8),
+    RIGHTSIZE_FIELD(MegatronConstants, rate_fp4),        RIGHTSIZE_FIELD(MegatronConstants, attention_rate),
+    RIGHTSIZE_FIELD(MegatronConstants, head_rate),       RIGHTSIZE_FIELD(MegatronConstants, bandwidth),
+    RIGHTSIZE_FIELD(MegatronConstants, elementwise),     RIGHTSIZE_FIELD(MegatronConstants, permute),
+    RIGHTSIZE_FIELD(MegatronConstants, expert_rate),     RIGHTSIZE_FIELD(MegatronConstants, expert_depth),
+    RIGHTSIZE_FIELD(MegatronConstants, all_to_all),      RIGHTSIZE_FIELD(MegatronConstants, tensor_exposed),
+    RIGHTSIZE_FIELD(MegatronConstants, network_rate),    RIGHTSIZE_FIELD(MegatronConstants, layer),
+    RIGHTSIZE_FIELD(MegatronConstants, expert_host),     RIGHTSIZE_FIELD(MegatronConstants, dense_width),
+    RIGHTSIZE_FIELD(MegatronConstants, few_rows_width),  RIGHTSIZE_FIELD(MegatronConstants, expert_width),
+    RIGHTSIZE_FIELD(MegatronConstants, network_overlap), RIGHTSIZE_FIELD(MegatronConstants, host_overlap)};
 
 constexpr Field<VisionConstants> kVisionFields[] = {RIGHTSIZE_FIELD(VisionConstants, batched_rate),
                                                     RIGHTSIZE_FIELD(VisionConstants, optimizer_bandwidth),

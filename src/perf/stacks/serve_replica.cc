@@ -53,8 +53,8 @@ double kept_of(const model::Speculation& s) { return (1 - std::pow(s.acceptance,
 // Arithmetic in 8 and 4 bits needs a kernel of its own before a product, which rounds what goes in.
 bool rounds(WeightFormat format) { return format == WeightFormat::kFp8 || format == WeightFormat::kFp4; }
 
-// Kernels an engine launches for a layer beside those that route to experts: products, attention, norms, rotation,
-// activation.
+// Kernels an engine launches for a layer beside those of its experts, which were measured with routing and rounding:
+// products, attention, norms, rotation, activation.
 double kernels_of(const LayerWork& layer, const EngineLayout& layout) {
   double count = static_cast<double>(layer.products.size() + layer.attentions.size() + layer.scans.size());
   bool rotates = false, activates = false;
@@ -64,7 +64,6 @@ double kernels_of(const LayerWork& layer, const EngineLayout& layout) {
     activates |= op.kind == model::OpKind::kActivate;
   }
   if (rounds(layout.format)) count += static_cast<double>(layer.products.size());
-  if (layer.experts >= 0 && rounds(layout.experts)) count += 2;
   return count + rotates + (activates && layer.experts < 0);
 }
 

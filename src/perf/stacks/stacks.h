@@ -102,6 +102,7 @@ struct MegatronConstants {
   Seconds layer, expert_host;                          // launches nothing hides; the host's time for a layer of experts
   double host_overlap = 1;                             // how sharply GPU and host combine
   double dense_width = 0, expert_width = 0;
+  double few_rows_width = 0;  // added for adapters and 4-bit training, which few runs show
 };
 
 // Image models in torchvision.
