@@ -170,6 +170,12 @@ Product::Part part_of(const Weight& weight) {
   return output ? Product::Part::kAttentionOutput : Product::Part::kQkv;
 }
 
+// A norm over a width that tensor parallelism divides. Norms of single heads have as many rows as heads.
+bool is_split_norm(const Program& program, const Op& op) {
+  if (op.kind != OpKind::kNorm || op.out[0] < 0 || op.out[0] >= model::kFirstShared) return false;
+  return program.sizes[static_cast<std::size_t>(op.out[0])].split && !op.rows.split;
+}
+
 // The rewrite of a tuned stack: products of the same part that read the same value become one.
 void fuse(const ModelShape& shape, const Program& program, LayerWork& layer) {
   std::map<std::pair<std::int32_t, Product::Part>, std::size_t> by_input;
@@ -177,6 +183,7 @@ void fuse(const ModelShape& shape, const Program& program, LayerWork& layer) {
     if (op.kind == OpKind::kAttention) layer.attentions.push_back(op.aux);
     if (op.kind == OpKind::kScan) layer.scans.push_back(op.aux);
     if (op.kind == OpKind::kExperts) layer.experts = op.aux;
+    layer.splits_norm |= is_split_norm(program, op);
     if (op.weight) layer.tensors += shape.weights[static_cast<std::size_t>(op.weight.index)].has_bias ? 2 : 1;
     if (op.kind != OpKind::kLinear) continue;
     const Weight& weight = shape.weights[static_cast<std::size_t>(op.weight.index)];
@@ -250,6 +257,7 @@ void add_sums(const LayerWork& layer, ModelWork& work) {
     feeds |= product.part == Product::Part::kDown;
   }
   work.reductions += layer.count * (mixes + feeds);
+  if (layer.splits_norm) work.norm_reductions += layer.count;
   for (int number : layer.attentions) {
     const model::AttentionOp& a = work.attentions[static_cast<std::size_t>(number)];
     work.attention_width += layer.count * static_cast<double>(a.heads * (a.head_dim + a.value_dim)) / 2;

@@ -86,7 +86,8 @@ struct LayerWork {
   std::vector<Product> products;
   std::vector<int> attentions, scans;
   int experts = -1;
-  double tensors = 0;  // of weights
+  double tensors = 0;        // of weights
+  bool splits_norm = false;  // tensor parallelism cuts what a norm goes over: all heads of q and k
 };
 
 struct ModelWork;
@@ -106,9 +107,10 @@ struct ModelWork {
   std::string family;   // as in ModelShape
   bool decoder = true;  // attends to the past only and keeps a cache
   bool encoder_decoder = false;
-  bool image = false;     // samples are images
-  double layers = 0;      // of all stacks
-  double reductions = 0;  // sums over a tensor-parallel group: after attention and after the MLP of every layer
+  bool image = false;          // samples are images
+  double layers = 0;           // of all stacks
+  double reductions = 0;       // sums over a tensor-parallel group: after attention and after the MLP of every layer
+  double norm_reductions = 0;  // layers that sum the squares of a norm over such a group
   double hidden = 0, vocabulary = 0, labels = 0;
   double tensors = 0;  // of weights and biases, as an optimizer sees them
   double parameters = 0, active_parameters = 0, head_parameters = 0;

@@ -53,6 +53,13 @@ TEST(ModelWork, GradientsAreAddedWhereAValueIsReadTwice) {
   EXPECT_EQ(joins, 2 + 1 + 1);  // q, k, v; the second residual; gate and up
 }
 
+// OLMo 2 (and MiniMax) norms q and k over all heads, which tensor parallelism divides; Qwen 3 norms each head.
+TEST(ModelWork, NormsOverAllHeadsAreSummedAcrossGpus) {
+  EXPECT_EQ(work("olmo-2-7b").norm_reductions, work("olmo-2-7b").layers);
+  EXPECT_EQ(work("qwen3-8b").norm_reductions, 0);
+  EXPECT_EQ(work("llama-3.1-8b").norm_reductions, 0);
+}
+
 TEST(ModelWork, WindowsAndExpertsMakeDifferentKindsOfLayers) {
   const ModelWork gemma = work("gemma-2-2b");
   EXPECT_EQ(gemma.kinds.size(), 2U);

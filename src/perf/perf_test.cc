@@ -95,8 +95,17 @@ TEST(Training, PartsAddUpToTheStep) {
 TEST(Training, AdaptersSkipTheWeightGradients) {
   const TrainEstimate full = *Case("llama-2-7b", "gpu=h200-sxm batch=4 seq=2048 stack=torchtitan").train();
   const TrainEstimate lora = *Case("llama-2-7b", "gpu=h200-sxm batch=4 seq=2048 stack=torchtitan method=lora").train();
-  EXPECT_LT(lora.step, full.step * 0.9);
+  EXPECT_LT(lora.step, full.step * 0.86);
   EXPECT_GT(lora.step, full.step * 0.5);
+}
+
+// Inductor pads products whose outputs are no multiple of eight; eager mode falls off the fast kernels.
+TEST(Training, CompilingPadsOddVocabularies) {
+  const Case odd("gpt2-xl", "gpu=h200-sxm batch=8 seq=1024"),
+      compiled("gpt2-xl", "gpu=h200-sxm batch=8 seq=1024 compile=yes");
+  model::ModelShape shape = *model::find_model("gpt2-xl");
+  EXPECT_NE(shape.vocabulary % 8, 0);
+  EXPECT_LT(compiled.train()->step, odd.train()->step * 0.75);
 }
 
 TEST(Training, QuantizedBasesCostTime) {

@@ -10,10 +10,12 @@
 //   fit ROOT --runs               which runs every stack was fitted on, as rows of data/stacks.csv
 //   fit ROOT --by-model           with either: the same figures of each model, on the screen
 //   fit ROOT --rows               every row with its error in percent, as CSV
+//   fit ROOT --rows --no-model    the same of fits that never saw the row's model (--no-gpu: its GPU)
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +31,7 @@ using namespace rightsize;
 struct Options {
   std::string root = ".", out;
   std::vector<std::string> stages;
+  std::optional<fit::LeaveOut> unseen;
   bool take = false, dry = false, validate = false, quick = false, record = false, by_model = false, runs = false,
        rows = false;
 };
@@ -44,6 +47,10 @@ Options options_of(int count, char** words) {
       options.runs = true;
     else if (word == "--rows")
       options.rows = true;
+    else if (word == "--no-model")
+      options.unseen = fit::LeaveOut::kModel;
+    else if (word == "--no-gpu")
+      options.unseen = fit::LeaveOut::kGpu;
     else if (word == "--by-model")
       options.by_model = true;
     else if (word == "--dry")
@@ -78,8 +85,8 @@ Checked<> run(const Options& options) {
     return {};
   }
   if (options.rows) {
-    RIGHTSIZE_TRY(const perf::Constants constants, table.constants());
-    std::fputs(fit::each_row(stages, *measurements, constants).c_str(), stdout);
+    RIGHTSIZE_TRY(const std::string text, fit::each_row(stages, *measurements, table, options.unseen));
+    std::fputs(text.c_str(), stdout);
     return {};
   }
   if (options.validate || options.quick) {

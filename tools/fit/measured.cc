@@ -83,7 +83,7 @@ Result<Kernel> collective_row(const Csv& csv, const CsvRow& row) {
                        bytes(number(csv, row, "bytes"))};
 }
 
-// Tokens choose experts at random: of those on this GPU a share 1 - (1 - topk/experts)^tokens is read.
+// A balanced load gives visits to experts in turn: as many are read as there are visits, or all that are here.
 Result<Kernel> expert_row(const Csv& csv, const CsvRow& row) {
   const auto format = format_of(csv.cell(row, "format"));
   if (!format) return fail(bad_input(fmt::format("experts in {}", csv.cell(row, "format"))));
@@ -91,8 +91,9 @@ Result<Kernel> expert_row(const Csv& csv, const CsvRow& row) {
   const double tokens = number(csv, row, "tokens"), experts = number(csv, row, "experts"),
                topk = number(csv, row, "topk");
   const double here = experts / number(csv, row, "ep");
-  const double hit = std::max(1.0, here * (1 - std::pow(1 - topk / experts, tokens)));
-  const double each = std::max(1.0, tokens * topk / number(csv, row, "ep") / hit);
+  const double visits = tokens * topk / number(csv, row, "ep");
+  const double hit = std::clamp(visits, 1.0, here);
+  const double each = std::max(1.0, visits / hit);
   const double width = number(csv, row, "intermediate") / number(csv, row, "tp"), hidden = number(csv, row, "hidden");
   return ExpertRow{hit, {each, 2 * width, hidden}, {each, hidden, width}, *format};
 }

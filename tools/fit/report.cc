@@ -311,16 +311,33 @@ std::string measured_rows(const std::vector<Stage>& stages, const Measurements& 
   return text;
 }
 
-std::string each_row(const std::vector<Stage>& stages, const Measurements& measurements,
-                     const perf::Constants& constants) {
+namespace {
+
+std::string as_cells(const Stage& stage, const Outcomes& outcomes) {
+  std::string text;
+  for (const Outcome& outcome : outcomes) {
+    text += fmt::format("{},{},{:+.1f},{}", stage.name, outcome.metric, 100 * (std::exp(outcome.log_error) - 1),
+                        outcome.inside ? "inside" : "outside");
+    for (const std::string& column : outcome.row->csv->header()) text += fmt::format(",{}", outcome.row->cell(column));
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace
+
+Checked<std::string> each_row(const std::vector<Stage>& stages, const Measurements& measurements,
+                              const ConstantTable& table, std::optional<LeaveOut> unseen) {
+  RIGHTSIZE_TRY(const perf::Constants constants, table.constants());
   std::string text;
   for (const Stage& stage : stages) {
-    for (const Outcome& outcome : evaluate(stage, rows_of(stage, measurements, constants), constants)) {
-      text += fmt::format("{},{},{:+.1f},{}", stage.name, outcome.metric, 100 * (std::exp(outcome.log_error) - 1),
-                          outcome.inside ? "inside" : "outside");
-      for (const std::string& column : outcome.row->csv->header())
-        text += fmt::format(",{}", outcome.row->cell(column));
-      text += '\n';
+    const bool fitted = stage.target.starts_with("stacks/");
+    const Rows rows = rows_of(stage, measurements, constants);
+    if (!unseen) {
+      text += as_cells(stage, evaluate(stage, rows, constants));
+    } else if (fitted && can_leave_out(rows, *unseen)) {
+      RIGHTSIZE_TRY(const Outcomes out, leave_out(stage, owners_of(stage, table).front(), rows, table, *unseen));
+      text += as_cells(stage, out);
     }
   }
   return text;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,9 +44,9 @@ Checked<std::vector<Fitted>> fit_all(const std::vector<Stage>& stages, const Mea
 std::string as_text(const std::vector<Fitted>& rows);
 
 // Every measured value with the error of its estimate in percent of a time: stage, metric, error, inside the interval,
-// and the row's own cells.
-std::string each_row(const std::vector<Stage>& stages, const Measurements& measurements,
-                     const perf::Constants& constants);
+// and the row's own cells. With `unseen` each error is that of a fit which never saw the row's model, or its GPU.
+Checked<std::string> each_row(const std::vector<Stage>& stages, const Measurements& measurements,
+                              const ConstantTable& table, std::optional<LeaveOut> unseen);
 
 // Which runs every stack was fitted on, as rows of data/stacks.csv.
 std::string measured_rows(const std::vector<Stage>& stages, const Measurements& measurements,

@@ -69,6 +69,7 @@ OpTime product_time(const GpuSpeed& gpu, const Pipe& pipe, const MatmulCurve& cu
                (1.0 + curve.occupancy * gpu.sms * kTile / (groups * each.m * each.n)) * (1.0 + curve.k_ramp / each.k);
   op.memory = (op.traffic + bytes(width.weight * curve.small_weights * 1e6)) / (gpu.bandwidth * curve.bandwidth);
   op.time = soft_max(op.compute, op.memory, curve.q) + curve.latency;
+  op.latency = curve.latency;
   return op;
 }
 
@@ -107,6 +108,7 @@ OpTime prefill_attention_time(const GpuSpeed& gpu, const PrefillAttention& a) {
                (1.0 + curve.occupancy * gpu.sms / (a.batch * a.heads * std::ceil(a.sequence / kBlock)));
   op.memory = op.traffic / (gpu.bandwidth * curve.bandwidth);
   op.time = soft_max(op.compute, op.memory, kSharpness) + curve.latency;
+  op.latency = curve.latency;
   return op;
 }
 
@@ -127,6 +129,7 @@ OpTime decode_attention_time(const GpuSpeed& gpu, const DecodeAttention& a) {
               (1.0 + curve.occupancy * gpu.sms / (a.batch * streams * std::ceil(a.context / kSplit)));
   op.compute = op.flops / (gpu.half * curve.rate);
   op.time = soft_max(op.memory, op.compute, kSharpness) + curve.latency;
+  op.latency = curve.latency;
   return op;
 }
 

@@ -27,12 +27,14 @@ struct OpTime {
   Bytes traffic;
   Seconds compute, memory;  // each as if the other were free
   Seconds time;
+  Seconds latency;  // of that: starting and ending, whatever the size
 
   OpTime& operator+=(const OpTime& o) {
-    flops += o.flops, traffic += o.traffic, compute += o.compute, memory += o.memory, time += o.time;
+    flops += o.flops, traffic += o.traffic, compute += o.compute, memory += o.memory, time += o.time,
+        latency += o.latency;
     return *this;
   }
-  OpTime operator*(double n) const { return {flops * n, traffic * n, compute * n, memory * n, time * n}; }
+  OpTime operator*(double n) const { return {flops * n, traffic * n, compute * n, memory * n, time * n, latency * n}; }
 };
 
 // Element formats of a product: which peak, and bytes of a weight, of an activation, of an output.

@@ -68,10 +68,11 @@ double EagerOps::layer_norm(double rows, double width, double e) {
   return e;
 }
 
-// Outputs that are no multiple of eight (GPT-2's 50,257 logits) miss the aligned kernels.
+// Outputs that are no multiple of eight (GPT-2's 50,257 logits) miss the aligned kernels, unless torch.compile pads
+// them.
 double EagerOps::rate_for(double outputs) const {
   const auto n = static_cast<long long>(outputs);
-  if (n % 8 == 0) return linear_rate();
+  if (n % 8 == 0 || mode_.compiled) return linear_rate();
   return linear_rate() * (n % 2 != 0 ? c_.odd_width : c_.even_width);
 }
 
@@ -93,6 +94,7 @@ void EagerOps::linear(double rows, double inputs, double outputs, bool bias, dou
   }
   const double rate = rate_for(outputs);
   if (mode_.quantized) expand_weights(inputs * outputs);
+  if (mode_.compiled && static_cast<long long>(outputs) % 8 != 0) pad(rows, inputs, outputs);
   cost_.forward.matmul += product(rows, outputs, inputs, rate).time;
   cost_.forward.kernels += 1;
   cost_.views += 2;
@@ -106,6 +108,12 @@ void EagerOps::linear(double rows, double inputs, double outputs, bool bias, dou
     if (bias) backward_bytes(2 * rows * outputs, 1);
   }
   if (rank > 0) adapter(rows, inputs, outputs, rank);
+}
+
+// torch.compile copies what it pads: the weight before each product with it, the gradient of the result.
+void EagerOps::pad(double rows, double inputs, double outputs) {
+  pass(inputs * outputs, 4, 4);
+  if (mode_.gradients) backward_bytes(4 * rows * outputs, 1);
 }
 
 // nf4 blocks are expanded to 16 bits before each product, in both directions (bitsandbytes keeps no copy).

@@ -84,6 +84,7 @@ class EagerOps {
 
  private:
   void adapter(double rows, double inputs, double outputs, double rank);
+  void pad(double rows, double inputs, double outputs);
   void expand_weights(double elements);
   double rate_for(double outputs) const;
   OpTime product(double m, double n, double k, double rate) const;

@@ -81,14 +81,18 @@ Seconds elementwise_time(const ModelWork& work, const GpuSpeed& gpu, const Engin
 // What the GPUs of a copy send each other. Tensor parallel: sums after attention and after the MLP of every layer, by
 // the engines' own kernels. Split attention: sums within a group, and around experts every GPU gets all tokens and
 // hands back the sums (all-gather, reduce-scatter), or sends each to the GPUs of its experts and back (all-to-all):
-// whichever is faster, as engines choose.
+// whichever is faster, as engines choose. Norms over all heads sum the squares of q and of k, two numbers a row.
 Seconds exchanges(const ModelWork& work, const GpuSpeed& gpu, const Cluster& cluster, const EngineLayout& layout,
                   double rows) {
   const Bytes all = bytes(2 * rows * work.hidden);
-  if (layout.attention == 1) return engine_all_reduce_time(gpu, cluster, layout.tensor, all) * work.reductions;
+  const Seconds norms =
+      work.norm_reductions > 0
+          ? engine_all_reduce_time(gpu, cluster, layout.attention_tensor(), bytes(8 * rows)) * work.norm_reductions
+          : Seconds{};
+  if (layout.attention == 1) return norms + engine_all_reduce_time(gpu, cluster, layout.tensor, all) * work.reductions;
   const Bytes own = all / layout.attention;
   const double dense = work.layers - work.expert_layers;
-  Seconds sum = engine_all_reduce_time(gpu, cluster, layout.attention_tensor(), own) * (work.layers + dense);
+  Seconds sum = norms + engine_all_reduce_time(gpu, cluster, layout.attention_tensor(), own) * (work.layers + dense);
   const Seconds gathered = collective_time(gpu, cluster, Collective::kAllGather, layout.tensor, all) +
                            collective_time(gpu, cluster, Collective::kReduceScatter, layout.tensor, all);
   const double copies = std::min(work.experts_per_token, static_cast<double>(layout.expert));

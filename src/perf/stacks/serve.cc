@@ -33,9 +33,9 @@ void add_part(TimeParts& parts, const char* name, Seconds time) {
 void fill_decode_parts(TimeParts& parts, const Latency& l, const Replica& r) {
   const Step& s = l.step;
   const double d = r.own.device / r.accepted;
-  add_part(parts, "matrix products", s.work.matmul.time * (r.c.decode_matmul * d));
-  add_part(parts, "experts", s.work.experts.time * (r.c.decode_experts * d));
-  add_part(parts, "attention over the cache", s.work.attention.time * (r.c.decode_attention * d));
+  add_part(parts, "matrix products", decode_time(r, s.work.matmul, r.c.decode_matmul) * d);
+  add_part(parts, "experts", decode_time(r, s.work.experts, r.c.decode_experts) * d);
+  add_part(parts, "attention over the cache", decode_time(r, s.work.attention, r.c.decode_attention) * d);
   add_part(parts, r.layout.attention > 1 ? "exchanges between GPUs" : "all-reduce",
            s.work.all_reduce * (r.c.decode_all_reduce * d));
   add_part(parts, "elementwise", s.work.elementwise * (r.c.decode_elementwise * d));

@@ -53,8 +53,8 @@ double kept_of(const model::Speculation& s) { return (1 - std::pow(s.acceptance,
 // Arithmetic in 8 and 4 bits needs a kernel of its own before a product, which rounds what goes in.
 bool rounds(WeightFormat format) { return format == WeightFormat::kFp8 || format == WeightFormat::kFp4; }
 
-// Kernels an engine launches for a layer beside those that route to experts: products, attention, norms, rotation,
-// activation.
+// Kernels an engine launches for a layer beside those of its experts, which were measured with routing and rounding:
+// products, attention, norms, rotation, activation.
 double kernels_of(const LayerWork& layer, const EngineLayout& layout) {
   double count = static_cast<double>(layer.products.size() + layer.attentions.size() + layer.scans.size());
   bool rotates = false, activates = false;
@@ -64,7 +64,6 @@ double kernels_of(const LayerWork& layer, const EngineLayout& layout) {
     activates |= op.kind == model::OpKind::kActivate;
   }
   if (rounds(layout.format)) count += static_cast<double>(layer.products.size());
-  if (layer.experts >= 0 && rounds(layout.experts)) count += 2;
   return count + rotates + (activates && layer.experts < 0);
 }
 
@@ -103,6 +102,10 @@ Replica prefill_worker_of(Replica decode_worker, int tensor) {
   return decode_worker;
 }
 
+Seconds decode_time(const Replica& r, const OpTime& op, double factor) {
+  return (op.time - op.latency) * factor + op.latency * r.c.decode_latency;
+}
+
 Step decode_step(const Replica& r, double running) {
   const double batch = std::max(1.0, running / r.pipeline);  // stages work on different requests
   const double own = std::max(1.0, batch / r.layout.attention);
@@ -113,11 +116,12 @@ Step decode_step(const Replica& r, double running) {
   const double guesses = (r.queries - 1) / std::max(1.0, r.work.layers);
   step.launches =
       (r.c.layer_launch * r.launched + r.c.expert_launch * r.work.expert_layers) * (1 + guesses) + r.c.step_launch;
-  const Seconds guessing = step.work.matmul.time * (guesses * r.c.decode_matmul);
-  step.device = (step.work.matmul.time * r.c.decode_matmul + step.work.experts.time * r.c.decode_experts +
-                 step.work.attention.time * r.c.decode_attention + step.work.all_reduce * r.c.decode_all_reduce +
-                 step.work.elementwise * r.c.decode_elementwise + step.launches + guessing) *
-                r.own.device;
+  const Seconds products = decode_time(r, step.work.matmul, r.c.decode_matmul);
+  step.device =
+      (products * (1 + guesses) + decode_time(r, step.work.experts, r.c.decode_experts) +
+       decode_time(r, step.work.attention, r.c.decode_attention) + step.work.all_reduce * r.c.decode_all_reduce +
+       step.work.elementwise * r.c.decode_elementwise + step.launches) *
+      r.own.device;
   step.host = r.c.host_step + r.c.host_layer * r.work.layers + r.c.host_request * std::pow(own, r.c.host_power);
   // The first stage's scheduler handles every request of every stage.
   step.host += r.c.pipeline_request * (running * (1 - 1 / r.pipeline));

@@ -36,6 +36,10 @@ struct Step {
   Seconds launches;
 };
 
+// Kernels of a decode step: a factor on what they do, and what is left of their latency where one is launched while the
+// last still runs.
+Seconds decode_time(const Replica& r, const OpTime& op, double factor);
+
 // One token (or as many as are guessed right) for each of `running` requests.
 Step decode_step(const Replica& r, double running);
 

@@ -160,8 +160,40 @@ TEST(Serving, GuessingAheadPaysWhereStepsAreBoundByMemory) {
   const double gain = plain.estimate()->tpot / ahead.estimate()->tpot;
   EXPECT_GT(gain, 1.5);
   EXPECT_LT(gain, (1 - std::pow(0.8, 4)) / (1 - 0.8));  // what four free tokens would bring
-  ahead.job.serve.speculation.acceptance = 0.01;
+  ahead.job.serve.speculation.acceptance = 0.05;
   EXPECT_GT(ahead.estimate()->tpot, plain.estimate()->tpot);
+}
+
+// The squares of q and k: one small sum a layer, and none on one GPU.
+TEST(Serving, NormsOverAllHeadsCostASumALayer) {
+  const Served served("olmo-2-7b", "h200-sxm");
+  const Cluster cluster = default_cluster(served.gpu);
+  ModelWork plain = served.work;
+  plain.norm_reductions = 0;
+  for (int tensor : {1, 4}) {
+    EngineLayout layout;
+    layout.tensor = tensor;
+    const Seconds with = decode_work(served.work, served.speed, cluster, layout, 16, 1024).all_reduce;
+    const Seconds without = decode_work(plain, served.speed, cluster, layout, 16, 1024).all_reduce;
+    const Seconds each = engine_all_reduce_time(served.speed, cluster, tensor, bytes(8 * 16));
+    EXPECT_NEAR(in_seconds(with - without), in_seconds(each) * served.work.layers, 1e-9);
+  }
+}
+
+// Kernels' own latency counts by what is left of it in a captured step.
+TEST(Serving, LatencyOfKernelsInACapturedStepIsAShareOfTheirOwn) {
+  const Served served("llama-3.1-8b", "h200-sxm");
+  const ServeLoad load{.kv_tokens = kv_token_capacity(served.model, served.job, served.gpu), .rate = {}};
+  auto step_with = [&](double share) {
+    Constants changed = constants();
+    changed.vllm.decode_latency = share;
+    return estimate_serving(changed, served.work, served.job, served.speed, default_cluster(served.gpu), load)
+        ->decode_step;
+  };
+  const Seconds none = step_with(0), half = step_with(0.5), all = step_with(1);
+  EXPECT_LT(none, half);
+  EXPECT_LT(half, all);
+  EXPECT_NEAR((half - none) / (all - half), 1, 0.2);  // but for what the host hides
 }
 
 // Wider memory is not narrower: the same weights, spread over attention groups, never need less.

@@ -11,6 +11,7 @@ struct EngineConstants {
   double decode_matmul = 1, decode_experts = 1, decode_attention = 1, decode_all_reduce = 1, decode_elementwise = 1;
   double prefill_matmul = 1, prefill_experts = 1, prefill_attention = 1, prefill_all_reduce = 1,
          prefill_elementwise = 1;
+  double decode_latency = 1;                         // what is left of kernels' own latency in a captured step
   Seconds layer_launch, expert_launch, step_launch;  // gaps between kernels, per layer, per layer of experts, per step
   Seconds host_step, host_layer, host_request;       // the scheduler's own time
   double host_power = 1;                             // with which power of the requests host_request grows
@@ -101,6 +102,7 @@ struct MegatronConstants {
   Seconds layer, expert_host;                          // launches nothing hides; the host's time for a layer of experts
   double host_overlap = 1;                             // how sharply GPU and host combine
   double dense_width = 0, expert_width = 0;
+  double few_rows_width = 0;  // added for adapters and 4-bit training, which few runs show
 };
 
 // Image models in torchvision.

@@ -172,8 +172,9 @@ class Stage {
 void finish(TrainEstimate& estimate, const MegatronConstants& c, const ModelWork& work, const Job& job,
             const GpuSpeed& gpu) {
   const bool mixture = work.experts > 0;
-  Confidence confidence =
-      confidence_of(gpu, slot_of(job.stack), model::JobKind::kTrain, mixture ? c.expert_width : c.dense_width);
+  const bool few_rows = job.train.method != model::Method::kFull || job.precision == model::Precision::kFp4;
+  const double width = mixture ? c.expert_width : std::hypot(c.dense_width, few_rows ? c.few_rows_width : 0.0);
+  Confidence confidence = confidence_of(gpu, slot_of(job.stack), model::JobKind::kTrain, width);
   // No row says that it recomputed, split sequences, or quantized its base.
   const bool beyond = job.parallel.context > 1 || job.train.recompute != model::Recompute::kNone ||
                       job.train.method == model::Method::kQlora;
