@@ -375,13 +375,29 @@ std::vector<std::string> names_and_topics() {
   return names;
 }
 
+// "--serve is --job serve here" and "--ttft is --ttft-slo here" in one line.
+std::vector<std::string> joined_notes(const std::vector<std::string>& notes) {
+  constexpr std::string_view kHere = " here";
+  std::string renamed;
+  std::vector<std::string> others;
+  for (const std::string& text : notes) {
+    if (text.ends_with(kHere)) {
+      renamed += (renamed.empty() ? "" : ", ") + text.substr(0, text.size() - kHere.size());
+    } else {
+      others.push_back(text);
+    }
+  }
+  if (!renamed.empty()) others.insert(others.begin(), renamed.append(kHere));
+  return others;
+}
+
 // The words behind the program's name, by our names; what was read as what is said on standard error.
 Result<std::vector<std::string>> read_words(Typed typed, CommandLine& line) {
   if (const Command* command = typed.words.empty() ? nullptr : find_command(typed.words.front())) {
     RIGHTSIZE_TRY(typed, meant_flags(std::move(typed), line.describe(*command).flags));
   }
   if (typed.plain) setenv("NO_COLOR", "1", 1);
-  for (const std::string& text : typed.notes) note(text);
+  for (const std::string& text : joined_notes(typed.notes)) note(text);
   return std::move(typed.words);
 }
 

@@ -386,6 +386,8 @@ namespace {
 std::vector<std::string> machines_called(std::string_view word, const std::set<std::string>& instances) {
   constexpr std::string_view kAzure = "standard_";
   std::vector<std::string> found;
+  const bool named = word.size() > 1 && word.find_first_of("abcdefghijklmnopqrstuvwxyz") != std::string_view::npos;
+  if (!named) return found;
   for (const std::string& name : instances) {
     const std::string_view rest = name.starts_with(kAzure) ? std::string_view(name).substr(kAzure.size()) : name;
     if (name.starts_with(word) || rest.starts_with(word)) found.push_back(name);

@@ -142,6 +142,7 @@ void drop_tools_words(std::string_view written, std::vector<std::string>& words)
   std::erase_if(words, [&](const std::string& word) {
     return std::find(std::begin(kEmpty), std::end(kEmpty), word) != std::end(kEmpty) && word != words.front();
   });
+  if (written == "krr") std::replace(words.begin(), words.end(), std::string("-f"), std::string("--format"));
 }
 
 // `recommend serve llama-3.1-8b`, `memory train llama-3.1-8b`: the word is --job.
@@ -169,6 +170,10 @@ Result<> check_arguments(Typed& typed) {
     return fail(
         bad_input(fmt::format("'top' shows the GPUs of this machine, not '{}'", words[1]))
             .with_hint("'fleet --prometheus URL' (or --from FILE) shows a cluster's GPUs by node, pod and team"));
+  } else if (words.front() == "mig" && (word == "apply" || word == "export" || word == "assert")) {
+    return fail(bad_input("rightsize changes no GPU")
+                    .with_hint("'mig WORKLOADS.yaml --gpu h100-sxm --out DIR' writes mig-parted's file; 'mig --current "
+                               "nvml' shows how this machine's GPUs are cut"));
   } else if (words.front() == "init") {
     return fail(bad_input(fmt::format("'init' writes to standard output, not to '{}'", words[1]))
                     .with_hint(fmt::format("rightsize init --model llama-3.1-8b --tokens 1B > {}", words[1])));
@@ -223,6 +228,15 @@ Result<Typed> meant_command(std::vector<std::string> words, std::span<const std:
   if (typed.words.front().starts_with('-')) return typed;
   if (is_verb(typed.words.front()) && !has(commands, typed.words.front())) {
     if (Result<> taken = take_verb(typed.words, commands); !taken) return fail(taken.error());
+  }
+  // `cost allocation`, `spot launch`, `jobs queue`: the second word says what is meant.
+  if (typed.words.size() > 1) {
+    const std::string first = tidy(typed.words.front());
+    if ((first == "cost" || first == "costs") && find_command(typed.words[1], commands) == "fleet")
+      typed.words.erase(typed.words.begin());
+    if (first == "spot" || first == "jobs" || first == "job") {
+      if (auto refused = refuse(typed.words[1])) return fail(*std::move(refused));
+    }
   }
   const std::string written = typed.words.front();
   std::string name = find_command(written, commands);

@@ -81,7 +81,8 @@ class Rewriter {
     const std::string name = word.substr(0, equals);
     std::optional<std::string> value;
     if (equals != std::string::npos) value = word.substr(equals + 1);
-    if (const FlagInfo* same = find_alike(name)) {
+    const bool counts = tidied(name) == "--gpus" && is_number(value.value_or(next())) && find("--gpus") == nullptr;
+    if (const FlagInfo* same = counts ? nullptr : find_alike(name)) {
       if (same->name == "--zone" && take_zone(name, value)) return {};
       if (same->name == "--slo" && joins_slos()) return add_slo(value);
       return put(*same, tidied(name), value);
@@ -91,17 +92,21 @@ class Rewriter {
       out_.plain = true;
       return {};
     }
-    if ((tidy == "--filter" || tidy == "--filters") && take_filter(name, value)) return {};
+    const bool filter = tidy == "--filter" || tidy == "--filters" || tidy == "--selector" ||
+                        (tidy == "-l" && value.value_or(next()).find('=') != std::string::npos);
+    if (filter && take_filter(name, value)) return {};
+    if ((tidy == "--peft" || tidy == "--use-peft") && next().ends_with("lora") && find("--method") != nullptr) {
+      push("--method", in_[++at_]);
+      return {};
+    }
     if (take_slos(name, value) || take_goodput(tidy) || take_gres(tidy, value) || take_namespace(tidy, value))
       return {};
     if (tidy == "--zone" && take_zone(name, value)) return {};
     if (tidy == "--deepspeed" && take_deepspeed(value)) return {};
     if (tidy == "--max-model-len") return refuse_longest(value.value_or(next()));
-    if (tidy == "-i" && find("--interval") != nullptr) {
-      const std::string said = value.value_or(next());
-      if (said == "0" || said.find(',') != std::string::npos)
-        return fail(bad_input("every GPU of this machine is shown; none can be chosen by its index")
-                        .with_hint("--interval 1s says how often they are read"));
+    if (in_.front() == "top") {
+      RIGHTSIZE_TRY(const bool taken, take_monitor_flag(tidy, value));
+      if (taken) return {};
     }
     for (const Spelling& spelling : spellings()) {
       if (spelling.typed != tidy || !applies(spelling)) continue;
@@ -138,6 +143,22 @@ class Rewriter {
     return true;
   }
 
+  // The flags of nvidia-smi, dcgmi and nvitop that choose GPUs and columns.
+  Result<bool> take_monitor_flag(const std::string& tidy, const std::optional<std::string>& value) {
+    const std::string said = value.value_or(next());
+    const bool index = said == "0" || said.find(',') != std::string::npos;
+    if ((tidy == "-i" && index) || (tidy == "-o" && is_number(said))) {
+      return fail(bad_input("every GPU of this machine is shown; none can be chosen by its index")
+                      .with_hint("--interval 1s says how often they are read"));
+    }
+    const bool columns = tidy == "-s" || tidy == "-e" || tidy == "-c" || tidy == "-j" || tidy == "-p" ||
+                         (tidy == "-d" && !is_number(said)) || (tidy == "-l" && !is_number(said));
+    if (!columns) return false;
+    if (!value && !said.empty() && !said.starts_with('-')) ++at_;
+    out_.notes.push_back(fmt::format("{} has no effect: everything is shown", tidy));
+    return true;
+  }
+
   // vLLM's benchmark: --goodput ttft:500 tpot:50, in milliseconds.
   bool take_goodput(const std::string& tidy) {
     if (tidy != "--goodput") return false;
@@ -146,7 +167,12 @@ class Rewriter {
       const std::string& part = in_[++at_];
       parts.push_back(fmt::format("{}={}ms", part.substr(0, 4), part.substr(5)));
     }
-    return !parts.empty() && take_slos("--slo", fmt::format("{}", fmt::join(parts, ",")));
+    if (parts.empty()) return false;
+    const std::string limits = fmt::format("{}", fmt::join(parts, ","));
+    if (!joins_slos()) return take_slos("--slo", limits);
+    slos_ += (slos_.empty() ? "" : ",") + limits;
+    out_.notes.push_back(fmt::format("--goodput is --slo {} here", limits));
+    return true;
   }
 
   // Slurm's --gres=gpu:h100:8.
@@ -181,6 +207,9 @@ class Rewriter {
     const std::string file = value.value_or(next());
     if (!file.ends_with(".json") || find("--zero") == nullptr) return false;
     const Result<std::string> text = read_file(file);
+    if (!text) {
+      out_.notes.push_back(fmt::format("{} cannot be read: give its stage as --zero 3", file));
+    }
     const std::size_t stage = text ? text->find("\"stage\"") : std::string::npos;
     const std::size_t digit = stage == std::string::npos ? stage : text->find_first_of("0123", stage);
     if (digit == std::string::npos) return false;
@@ -328,6 +357,10 @@ class Rewriter {
         return {};
       }
       value = in_[++at_];
+      // --deadline 2 weeks
+      constexpr std::string_view kLengths[] = {"week", "weeks", "day", "days", "hour", "hours", "minutes", "months"};
+      if (is_number(*value) && std::find(std::begin(kLengths), std::end(kLengths), next()) != std::end(kLengths))
+        *value += " " + in_[++at_];
     }
     if (name == "--zero") value = value->substr(0, value->find(' '));  // "full_shard auto_wrap"
     const auto has = [this](const std::string& other) { return find(other) != nullptr; };

@@ -188,9 +188,11 @@ constexpr NotOurs kNotOurs[] = {
     {"delete", kStartsNothing},
     {"deploy", kStartsNothing},
     {"scale", kStartsNothing},
-    {"breakdown", kCosts},
+    {"breakdown",
+     "'diff EMPTY_FOLDER FOLDER' prices every GPU request of a folder; 'diff BEFORE AFTER' what a change costs"},
     {"diff", kCosts},
-    {"comment", kCosts},
+    {"comment",
+     "'diff BEFORE AFTER --format md > comment.md' writes the comment; examples/ci has the action that posts it"},
     {"login", kNoAccount},
     {"configure", kNoConfiguration},
     {"config", kNoConfiguration},
@@ -244,7 +246,9 @@ constexpr NotOurs kNotOurs[] = {
     {"credentials", kNoAccount},
     {"register", kNoAccount},
     {"whoami", kNoAccount},
-    {"output", kCosts},
+    {"output",
+     "'diff BEFORE AFTER --format md > comment.md' writes the comment; examples/ci has the action that posts it"},
+    {"env", "'rightsize --version' names the version; no account, driver or configuration is needed"},
     {"upload", kCosts},
     {"update", "'rightsize prices update' fetches prices; the program itself is updated the way it was installed"},
     {"upgrade", "'rightsize prices update' fetches prices; the program itself is updated the way it was installed"},
@@ -254,10 +258,10 @@ constexpr NotOurs kNotOurs[] = {
     {"tokenize", "lengths are given in tokens: --tokens, --seq, --isl, --osl"},
 };
 
-constexpr std::string_view kTools[] = {"aws",        "ec2",     "pricing",    "gcloud",   "compute", "az",
-                                       "vm",         "vmss",    "sky",        "kubectl",  "k8s",     "infracost",
-                                       "accelerate", "vllm",    "nvidia-smi", "slurm",    "oci",     "dcgmi",
-                                       "trl",        "axolotl", "krr",        "opencost", "kubecost"};
+constexpr std::string_view kTools[] = {"aws",        "ec2",     "pricing",    "gcloud",  "compute", "az",
+                                       "vm",         "vmss",    "sky",        "kubectl", "k8s",     "infracost",
+                                       "accelerate", "vllm",    "nvidia-smi", "slurm",   "oci",     "dcgmi",
+                                       "trl",        "axolotl", "opencost",   "kubecost"};
 
 }  // namespace
 

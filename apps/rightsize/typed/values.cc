@@ -123,7 +123,16 @@ Result<MeantValues> meant_values(const std::string& flag, std::string_view typed
   if (typed == "--mixed-precision") return MeantValues{{{flag, mixed_precision(value)}}};
   if (flag == "--lora-targets") return MeantValues{{{flag, meant_value(flag, lora_targets(value))}}};
   if (flag == "--deadline") return MeantValues{{{flag, slurm_time(value)}}};
-  if (flag == "--min-memory" && value.ends_with('+')) return MeantValues{{{flag, value.substr(0, value.size() - 1)}}};
+  if (flag == "--min-memory" && value.ends_with('+')) {
+    const std::string least = value.substr(0, value.size() - 1);
+    return MeantValues{{{flag, least + (is_number(least) ? "GB" : "")}}};
+  }
+  if (flag == "--budget" && value.find("/h") != std::string::npos) {
+    return fail(
+        bad_input(fmt::format("{} {}: a budget is for the whole job (a service: a month), not an hour", typed, value))
+            .with_hint("--budget 500; 'prices --sort usd-per-gpu-hour' lists what an hour costs"));
+  }
+  if (typed == "--concurrency-range") return MeantValues{{{flag, value.substr(value.find(':') + 1)}}};
   const bool list = value.find(',') != std::string::npos || value != without_brackets(value);
   const bool counted = value.find(':') != std::string::npos || value.find_first_of("xX") != std::string::npos;
   if (list && ((flag == "--gpus" && has("--gpu") && !is_number(value)) || (flag == "--gpu" && counted)))
@@ -159,6 +168,7 @@ std::optional<MeantFlag> meant_filter(const std::string& text, const HasFlag& ha
   if (is_one_of(key, {"instancetype", "machinetype", "instance", "machine", "vmsize"})) return any_of({"--instance"});
   if (is_one_of(key, {"region", "location"})) return any_of({"--region", "--regions"});
   if (is_one_of(key, {"cloud", "provider"})) return any_of({"--provider", "--providers"});
+  if (key == "vendor") return any_of({"--vendor"});
   return std::nullopt;
 }
 
