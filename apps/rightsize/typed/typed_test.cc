@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "rightsize/typed/join_names.h"
 #include "rightsize/typed/values.h"
 
 namespace rightsize::app {
@@ -74,6 +75,63 @@ TEST(Typed, SlosTogetherAndOneByOne) {
               ElementsAre("recommend", "--ttft-slo", "1s", "--tpot-slo", "40ms"));
   EXPECT_THAT(of({"--ttft-slo", "--tpot-slo"}, {"recommend", "--slo", "cheap"}),
               ElementsAre("recommend", "--slo", "cheap"));
+}
+
+std::vector<std::string> of_job(std::vector<std::string> words) {
+  std::deque<FlagInfo> flags;
+  for (const char* name : {"--precision", "--method", "--lora-rank", "--lora-targets", "--recompute", "--zero", "--gpu",
+                           "--gpus", "--deadline", "--ttft-slo", "--tpot-slo", "--budget", "--regions", "--providers"})
+    flags.push_back({name, "", "", "TEXT", "", "", "", false});
+  flags.push_back({"--compile", "", "", "yes|no", "", "", "", false});
+  const Result<Typed> meant = meant_flags(Typed{std::move(words), {}}, flags);
+  if (!meant) return {"refused", meant.error().message};
+  return meant->words;
+}
+
+TEST(Typed, FormatsAsTrainersSayThem) {
+  EXPECT_THAT(of_job({"memory", "--mixed_precision", "bf16"}), ElementsAre("memory", "--precision", "amp-bf16"));
+  EXPECT_THAT(of_job({"memory", "--mixed_precision", "no"}), ElementsAre("memory", "--precision", "fp32"));
+  EXPECT_THAT(of_job({"memory", "--dtype", "auto"}), ElementsAre("memory"));
+  EXPECT_THAT(of_job({"memory", "--gradient_checkpointing", "True", "--bf16", "False"}),
+              ElementsAre("memory", "--recompute", "full"));
+  EXPECT_THAT(of_job({"memory", "--compile"}), ElementsAre("memory", "--compile", "yes"));
+}
+
+TEST(Typed, AdaptersAreMeantByTheirSettings) {
+  EXPECT_THAT(of_job({"memory", "--lora-rank", "64"}), ElementsAre("memory", "--lora-rank", "64", "--method", "lora"));
+  EXPECT_THAT(of_job({"memory", "--load_in_4bit", "--use_peft"}), ElementsAre("memory", "--method", "qlora"));
+  EXPECT_THAT(of_job({"memory", "--method", "lora", "--lora_target_modules", "q_proj,v_proj"}),
+              ElementsAre("memory", "--method", "lora", "--lora-targets", "attention"));
+}
+
+TEST(Typed, SchedulersAndPlanners) {
+  EXPECT_THAT(of_job({"recommend", "--gres=gpu:h100:8", "--time", "1-12:30:00"}),
+              ElementsAre("recommend", "--gpu", "h100", "--gpus", "8", "--deadline", "1d12h30min"));
+  EXPECT_THAT(of_job({"recommend", "--ttft", "300", "--tpot", "10ms"}),
+              ElementsAre("recommend", "--ttft-slo", "300ms", "--tpot-slo", "10ms"));
+  EXPECT_THAT(of_job({"recommend", "--goodput", "ttft:500", "tpot:50"}),
+              ElementsAre("recommend", "--ttft-slo", "500ms", "--tpot-slo", "50ms"));
+  EXPECT_THAT(of_job({"recommend", "--cloud", "aws", "--cloud", "gcp"}),
+              ElementsAre("recommend", "--providers", "aws,gcp"));
+  EXPECT_THAT(of_job({"recommend", "--deadline", "2", "weeks"}), ElementsAre("recommend", "--deadline", "2 weeks"));
+  EXPECT_THAT(of_job({"recommend", "--zone", "us-east-1a"}), ElementsAre("recommend", "--regions", "us-east-1"));
+  EXPECT_THAT(of_job({"recommend", "--budget", "$2.5/hr"}).front(), "refused");
+  EXPECT_THAT(of_job({"memory", "--max-model-len", "8192"}).front(), "refused");
+}
+
+TEST(Typed, NamesInSeveralWords) {
+  const auto joined = [](std::vector<std::string> words) {
+    join_names(words);
+    return words;
+  };
+  EXPECT_THAT(joined({"prices", "RTX", "4090"}), ElementsAre("prices", "RTX-4090"));
+  EXPECT_THAT(joined({"prices", "8", "H100", "--top", "3"}), ElementsAre("prices", "8xH100", "--top", "3"));
+  EXPECT_THAT(joined({"prices", "h100", "a100"}), ElementsAre("prices", "h100", "a100"));
+  EXPECT_THAT(joined({"estimate", "llama", "3.1", "8b", "on", "h100"}),
+              ElementsAre("estimate", "llama-3.1-8b", "h100"));
+  EXPECT_THAT(joined({"recommend", "llama-3.1-8b", "h100", "--tokens", "1B"}),
+              ElementsAre("recommend", "llama-3.1-8b", "--gpu", "h100", "--tokens", "1B"));
+  EXPECT_THAT(joined({"commit", "h100"}), ElementsAre("commit", "--gpu", "h100"));
 }
 
 TEST(Typed, SwitchesTakeYesAndNo) {
