@@ -176,6 +176,11 @@ std::vector<PricedOption> best_of_each_kind(const Request& request, std::vector<
 }
 
 std::vector<PricedOption> pareto_front(const Request& request, std::vector<PricedOption> candidates) {
+  // A price that may not lead decides no trade-off either, unless there are no others.
+  const auto may_lead = [](const PricedOption& c) { return c.price->may_lead(); };
+  if (std::any_of(candidates.begin(), candidates.end(), may_lead)) {
+    std::erase_if(candidates, [&](const PricedOption& c) { return !may_lead(c); });
+  }
   std::sort(candidates.begin(), candidates.end(), [&](const PricedOption& a, const PricedOption& b) {
     const auto key = [&](const PricedOption& c) { return std::tuple(in_usd(c.due()), c.wait(request)); };
     return key(a) != key(b) ? key(a) < key(b) : names_of(a) < names_of(b);

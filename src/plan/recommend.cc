@@ -96,6 +96,7 @@ class Planning {
   // the search of that GPU done again. Serving: simulates them; each takes as many machines as its SLOs then need.
   void verify(std::size_t plans, bool front) {
     if (request_.work.kind == WorkKind::kTraining) {
+      find_memory(plans, front);
       while (const PricedOption* wrong = first_unfit(plans, front)) exclude(*wrong);
     }
     if (!serving_) return;
@@ -222,6 +223,15 @@ class Planning {
     if (memory_.high(c.option->job) * kMostReserve <= c.machines->gpu->capacity()) return true;
     const memory::MemoryNeed& need = memory_.need(c.option->job, *c.machines->gpu);
     return memory::fits(need, *c.machines->gpu).verdict == memory::Verdict::kFits;
+  }
+
+  // Of all that is shown, as far as is known before.
+  void find_memory(std::size_t plans, bool front) {
+    std::vector<MemoryTable::Asked> asked;
+    const auto ask = [&](const PricedOption& c) { asked.push_back({&c.option->job, c.machines->gpu}); };
+    for (std::size_t i = 0; i < std::min(plans, kinds_.size()); ++i) ask(kinds_[i]);
+    if (front) std::for_each(front_.begin(), front_.end(), ask);
+    memory_.find_together(asked);
   }
 
   const PricedOption* first_unfit(std::size_t plans, bool front) {

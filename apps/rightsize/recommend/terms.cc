@@ -153,9 +153,8 @@ std::string near_limit(const plan::Request& request, const plan::Plan& plan) {
     const std::string then = plan.cost_high > plan.cost
                                  ? fmt::format("it would take {}/month", format_usd(plan.cost_high))
                                  : std::string("load-test it first");
-    return fmt::format("{} is at {} of its limit and the GPU may be {} slower than predicted: then {}", slo.what,
-                       format_percent(Ratio::fraction(slo.value / *slo.limit)),
-                       format_percent(Ratio::fraction(plan.speed.high - 1)), then);
+    return fmt::format("{} is at {:.0f} % of its limit and the GPU may be {:.0f} % slower than predicted: then {}",
+                       slo.what, 100 * (slo.value / *slo.limit), 100 * (plan.speed.high - 1), then);
   }
   return {};
 }

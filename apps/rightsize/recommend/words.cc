@@ -74,8 +74,8 @@ std::string bound_sentence(const plan::Plan& plan) {
   switch (plan.bound) {
     case perf::Bound::kCompute:
       return plan.mfu > 0
-                 ? fmt::format("bound by arithmetic at {} of the GPU's peak", format_percent(Ratio::fraction(plan.mfu)))
-                 : "bound by arithmetic";
+                 ? fmt::format("bound by compute at {} of the GPU's peak", format_percent(Ratio::fraction(plan.mfu)))
+                 : "bound by compute";
     case perf::Bound::kMemory:
       return "bound by memory bandwidth: a GPU with more TFLOP/s alone would not help";
     case perf::Bound::kCommunication:
