@@ -278,10 +278,10 @@ std::string assumptions_sentence(const plan::Request& request, const plan::Plan&
   if (request.work.kind == WorkKind::kTraining) {
     parts.push_back(fmt::format("{} samples a step (--global-batch)", count(request.global_batch)));
     const Bytes checkpoint = plan::checkpoint_bytes(perf::work_of(request.model), plan.job);
-    std::string kept = fmt::format("checkpoints of {}", format_bytes(checkpoint));
+    std::string kept = fmt::format("{} checkpoint", format_bytes(checkpoint));
     if (plan.time.interval > Seconds{})
       kept += fmt::format(" every {} (--checkpoint-every)", format_duration(plan.time.interval));
-    if (!(request.assumptions.storage > Bytes{})) kept += ", storage not counted (--storage)";
+    if (!(request.assumptions.storage > Bytes{})) kept += ", storage extra (--storage)";
     parts.push_back(kept);
   }
   if (parts.empty()) return {};
