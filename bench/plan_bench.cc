@@ -81,18 +81,43 @@ struct Market {
   }
 };
 
-void three_times(benchmark::State& state, const char* model, const char* rate) {
+// A whole recommendation: what is shown is simulated, variants are explored, the answer explained.
+void three_times(benchmark::State& state, const plan::Request& request) {
   static const Market kMarket;
-  const plan::Request request = request_of({{"model", model, {}},
-                                            {"job", "serve", {}},
-                                            {"rate", rate, {}},
-                                            {"ttft-slo", "1s", {}},
-                                            {"tpot-slo", "50ms", {}}});
   for (auto _ : state) benchmark::DoNotOptimize(plan::recommend(request, kMarket.book, setup().constants));
   state.counters["prices"] = static_cast<double>(kMarket.catalog.prices.size());
 }
-BENCHMARK_CAPTURE(three_times, serve_8b_at_20, "llama-3.1-8b", "20/s")->Unit(benchmark::kMillisecond)->UseRealTime();
-BENCHMARK_CAPTURE(three_times, serve_70b_at_60, "llama-3.1-70b", "60/s")->Unit(benchmark::kMillisecond)->UseRealTime();
+
+struct ServiceAsked {
+  const char *model, *rate, *isl, *osl, *ttft, *tpot, *percentile;
+};
+void three_times_serving(benchmark::State& state, const ServiceAsked& asked) {
+  three_times(state, request_of({{"model", asked.model, {}},
+                                 {"job", "serve", {}},
+                                 {"rate", asked.rate, {}},
+                                 {"isl", asked.isl, {}},
+                                 {"osl", asked.osl, {}},
+                                 {"ttft-slo", asked.ttft, {}},
+                                 {"tpot-slo", asked.tpot, {}},
+                                 {"slo-percentile", asked.percentile, {}}}));
+}
+#define THREE_TIMES(name, ...)                                            \
+  BENCHMARK_CAPTURE(three_times_serving, name, ServiceAsked{__VA_ARGS__}) \
+      ->Unit(benchmark::kMillisecond)                                     \
+      ->UseRealTime()                                                     \
+      ->MeasureProcessCPUTime()
+THREE_TIMES(llama_8b_at_20, "llama-3.1-8b", "20/s", "1024", "256", "1s", "50ms", "95");
+THREE_TIMES(llama_70b_at_60, "llama-3.1-70b", "60/s", "1024", "256", "1s", "50ms", "95");
+THREE_TIMES(deepseek_v3_at_5, "deepseek-v3", "5/s", "1024", "256", "2s", "50ms", "95");
+THREE_TIMES(gpt_oss_120b_at_10, "gpt-oss-120b", "10/s", "1024", "256", "1s", "30ms", "95");
+THREE_TIMES(llama_8b_p99_at_200, "llama-3.1-8b", "200/s", "1024", "256", "500ms", "30ms", "99");
+THREE_TIMES(llama_70b_long_prompts_at_20, "llama-3.1-70b", "20/s", "4000", "200", "2s", "30ms", "95");
+#undef THREE_TIMES
+
+void three_times_training_7b(benchmark::State& state) {
+  three_times(state, request_of({{"model", "llama-2-7b", {}}, {"tokens", "1B", {}}, {"seq", "2048", {}}}));
+}
+BENCHMARK(three_times_training_7b)->Unit(benchmark::kMillisecond)->UseRealTime()->MeasureProcessCPUTime();
 
 // With the close look at memory, the explanation and the changes.
 void whole_recommendation_7b(benchmark::State& state) {

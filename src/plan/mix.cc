@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "serving/assessment.h"
 #include "solve/mip.h"
@@ -26,8 +27,8 @@ double fractional_cost(const PricedOption& kind, const std::vector<double>& rate
   return machines * hourly(kind);
 }
 
-// One kind each of GPU and machine, at its best terms; those that cost over twice the best even in fractions and are
-// no smaller than the best cannot be part of a cheaper mix.
+// One of each machine and its settings, where it costs least; those that cost over twice the best even in fractions and
+// are no smaller than the best cannot be part of a cheaper mix.
 std::vector<const PricedOption*> useful_kinds(const std::vector<PricedOption>& kinds,
                                               const std::vector<double>& rates) {
   std::vector<const PricedOption*> useful;
@@ -35,9 +36,27 @@ std::vector<const PricedOption*> useful_kinds(const std::vector<PricedOption>& k
   for (const PricedOption& kind : kinds) best = std::min(best, fractional_cost(kind, rates));
   for (const PricedOption& kind : kinds) {
     const bool whole = kind.option->machines_each == 1;  // machines of a replica that spans several come together
-    if (whole && fractional_cost(kind, rates) <= 2 * best) useful.push_back(&kind);
+    if (!whole || fractional_cost(kind, rates) > 2 * best) continue;
+    const auto same = std::find_if(useful.begin(), useful.end(),
+                                   [&](const PricedOption* known) { return known->option == kind.option; });
+    if (same == useful.end())
+      useful.push_back(&kind);
+    else if (hourly(kind) < hourly(**same))
+      *same = &kind;
   }
   return useful;
+}
+
+// No mix costs less: every size of request on the machines that serve it for the least, in fractions.
+double least_cost(const std::vector<const PricedOption*>& useful, const std::vector<double>& rates) {
+  double sum = 0;
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    double least = std::numeric_limits<double>::infinity();
+    for (const PricedOption* kind : useful)
+      least = std::min(least, rates[i] / kind->option->machine_takes[i] * hourly(*kind));
+    sum += least;
+  }
+  return sum;
 }
 
 // When a replica of any kind that is taken is lost, the others still carry what arrives. `taken` is 1 for kinds with
@@ -67,7 +86,9 @@ std::vector<MixChoice> cheapest_mix(const Request& request, const std::vector<Pr
   const std::vector<double> rates = rates_by_size(request);
   if (kinds.empty() || !(request.work.rate > RequestsPerSecond{}) || request.limits.gpus) return {};
   const std::vector<const PricedOption*> useful = useful_kinds(kinds, rates);
-  if (useful.size() < 2) return {};
+  constexpr double kWorthIt = 0.95;  // two kinds of machine are more to run than one
+  const double alone = hourly(kinds.front()) * kinds.front().option->machines;
+  if (useful.size() < 2 || least_cost(useful, rates) > alone * kWorthIt) return {};
 
   // n machines of kind j; x requests per second of size i on kind j. x_ij / takes_ij machines' time each.
   solve::Model model;
@@ -91,8 +112,6 @@ std::vector<MixChoice> cheapest_mix(const Request& request, const std::vector<Pr
   }
   const solve::Solution solution =
       solve::solve(model, {.nodes = 5000, .seconds = 60, .relative_gap = 1e-4, .start = {}});
-  const double alone = hourly(kinds.front()) * kinds.front().option->machines;
-  constexpr double kWorthIt = 0.95;  // two kinds of machine are more to run than one
   if (solution.values.empty() || solution.objective > alone * kWorthIt) return {};
 
   std::vector<MixChoice> choices;

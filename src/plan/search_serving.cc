@@ -152,20 +152,19 @@ std::vector<Job> ServingSearch::separations(const MachineClass& machines, Job jo
     return replica ? &planner_.replicas()[*replica] : nullptr;
   };
   const double prompt = serving::mean_of(planner_.service()).size;
-  const auto prefill = [&](int tensor) {
-    const serving::Replica* copy = copy_on(tensor);
-    return copy != nullptr ? 1 / (prompt * in_seconds(copy->fit->lone_prompt_token)) : 0.0;
-  };
-  const auto decode = [&](int tensor) {
-    const serving::Replica* copy = copy_on(tensor);
-    if (copy == nullptr) return 0.0;
+  std::map<int, double> prefills, decodes;
+  for (int tensor : request_.choices.tensor) {
+    const serving::Replica* copy = tensor < machines.gpus ? copy_on(tensor) : nullptr;
+    if (copy == nullptr) continue;
     serving::Replica answers = *copy;
     answers.step.prefill = 0;
-    return serving::screened_rate(planner_.service(), answers);
-  };
+    prefills[tensor] = 1 / (prompt * in_seconds(copy->fit->lone_prompt_token));
+    decodes[tensor] = serving::screened_rate(planner_.service(), answers);
+  }
+  const auto decode = [&](int tensor) { return decodes[tensor]; };
   const int gpus = std::min(machines.gpus, request_.limits.gpus.value_or(machines.gpus));
   for (const double load : {0.8, 0.6, 0.4}) {
-    const auto loaded = [&](int tensor) { return load * prefill(tensor); };
+    const auto loaded = [&](int tensor) { return load * prefills[tensor]; };
     const auto split = best_separation(request_.choices.tensor, gpus, loaded, decode);
     const auto same = [&](const Job& one) {
       const model::Disaggregated& d = *one.serve.disaggregated;
@@ -249,7 +248,7 @@ std::optional<Option> ServingSearch::screened_option(std::size_t index, const Jo
     return std::nullopt;
   }
   const serving::Replica& one = planner_.replicas()[*replica];
-  const double takes = serving::screened_rate(planner_.service(), one);
+  const double takes = planner_.screened(*replica);
   if (!(takes > 0)) {
     note_slo(machines, job, *replica);
     return std::nullopt;
@@ -289,7 +288,9 @@ std::optional<Option> ServingSearch::screened_option(std::size_t index, const Jo
   option.requests_per_second = asked > 0 ? asked : takes * option.replicas;
   option.units_per_second = option.requests_per_second * answer_tokens();
   option.latency = serving::screened_latency(planner_.service(), one, option.requests_per_second / option.replicas);
-  for (const RequestSize& size : sizes_) {
+  const bool all_alike = request_.work.mix.empty() && !request_.work.trace;
+  if (all_alike) option.machine_takes = {takes * option.replicas_each / option.machines_each};
+  for (const RequestSize& size : all_alike ? std::vector<RequestSize>{} : sizes_) {
     sim::RequestShape lengths = planner_.service().lengths;
     lengths.size = static_cast<double>(size.isl), lengths.output = static_cast<double>(size.osl);
     option.machine_takes.push_back(serving::screened_rate(planner_.service(), one, lengths) * option.replicas_each /

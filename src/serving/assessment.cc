@@ -69,6 +69,8 @@ bool Assessment::keeps(const Service& service) const {
 // from the limit than even a short run is off. To call kept what is broken is worse than a replica too many.
 Verdict verdict(const Assessment& a, const Service& service) {
   constexpr double kWellBelow = 0.7, kWellAbove = 1.2, kSureBelow = 4, kSureAbove = 2.5;
+  constexpr double kClearlyRejected = 3;
+  if (a.rejected_share() > kClearlyRejected * service.most_rejected) return Verdict::kBroken;
   bool all_kept = true;
   for (const Slo& slo : service.slos) {
     const double share = a.value(slo) / slo.limit;

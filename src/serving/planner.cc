@@ -17,6 +17,7 @@ constexpr double kInfinite = std::numeric_limits<double>::infinity();
 Planner::Planner(Service service, std::vector<Replica> replicas, std::uint64_t seed, std::shared_ptr<Findings> findings)
     : service_(std::move(service)), replicas_(std::move(replicas)), seed_(seed), findings_(std::move(findings)) {
   service_.mean_lengths = mean_of(service_);
+  for (const Replica& replica : replicas_) screened_.push_back(screened_rate(service_, replica));
   traffic_key_ = traffic_key(service_);
   service_key_ = traffic_key_;
   append_limits(service_, service_key_);
@@ -24,6 +25,7 @@ Planner::Planner(Service service, std::vector<Replica> replicas, std::uint64_t s
 }
 
 std::size_t Planner::add(Replica replica) {
+  screened_.push_back(screened_rate(service_, replica));
   replicas_.push_back(std::move(replica));
   return replicas_.size() - 1;
 }
@@ -264,7 +266,7 @@ Planner::Steps Planner::steps_of(std::size_t replica, const Counts& counts) cons
     return static_cast<int>(std::min(std::ceil(std::max(1.0, replicas) / counts.step), 1e9));
   };
   Steps steps;
-  const double screened = screened_rate(service_, one);
+  const double screened = screened_[replica];
   if (!(screened > 0)) return steps;
   steps.least = steps_for(capacity(largest)), steps.last = counts.most / counts.step;
   steps.guess = std::min(std::max(steps.least, steps_for(screened)), steps.last);

@@ -36,6 +36,8 @@ class Planner {
   const Service& service() const { return service_; }
   const std::vector<Replica>& replicas() const { return replicas_; }
   std::size_t add(Replica replica);
+  // Requests a second that one of these replicas takes if means decided; see screen.h.
+  double screened(std::size_t replica) const { return screened_[replica]; }
 
   // Requests a second at most.
   double capacity(const Configuration& configuration) const;
@@ -84,6 +86,7 @@ class Planner {
   // looks tell; `at_best`: by the lower ends of what they saw. Where to begin, nothing more.
   std::pair<int, int> bracket(std::size_t replica, int step, const Steps& steps, double aim, int most_looks,
                               bool at_best) const;
+  std::optional<double> clear_at_a_glance(Configuration configuration, double aim) const;
   int first_enough(std::size_t replica, int step, const Steps& steps) const;
   double left_of(const Configuration& configuration) const;
   std::optional<Assessment> settled(const Assessment& found) const;
@@ -101,6 +104,7 @@ class Planner {
 
   Service service_;
   std::vector<Replica> replicas_;
+  std::vector<double> screened_;
   std::uint64_t seed_;
   std::shared_ptr<Findings> findings_;
   Findings::Key traffic_key_, service_key_;

@@ -52,6 +52,11 @@ double least_excess(const Assessment& a, const Service& service) {
   return worst;
 }
 
+// Requests that no cache of this size holds: more of the same do not help, nor do other limits.
+bool turns_away(const Assessment& a, const Service& service) {
+  return verdict(a, service) == Verdict::kBroken && a.rejected_share() > service.most_rejected;
+}
+
 bool keeps_clearly(const Assessment& a, const Service& service) {
   constexpr double kClear = 0.9;
   return verdict(a, service) == Verdict::kKept &&
@@ -138,7 +143,7 @@ Planner::Watched Planner::watch(const Configuration& c) const {
       a = look(c, *at, seed);
       const bool ended = a && a->profile.requests + warm_up(c) < *at;  // a trace may end before
       if (!a || ended || verdict(*a, service_) == Verdict::kBroken) break;
-      if (verdict(*a, service_) == Verdict::kKept && *at >= settled) break;
+      if (*at >= settled && (verdict(*a, service_) == Verdict::kKept || least_excess(*a, service_) > 1)) break;
     }
     return a;
   };
@@ -191,7 +196,7 @@ std::optional<Assessment> Planner::kept_by_engine(std::size_t index, int count) 
     // The usual limits have mostly been looked at longer already, to find out how many it takes.
     const bool usual = sequences == kEngineLimits[0].first && budget == kEngineLimits[0].second;
     const auto seen = look(c, all[usual ? 1 : 0], seed_), glance = look(c, all[0], seed_);
-    if (!seen || !glance) return std::nullopt;
+    if (!seen || !glance || turns_away(*seen, service_)) return std::nullopt;
     const Seconds tpot = glance->value(Quantity::kTpot, Statistic::kP99);
     if (tpot < shortest * kBetter && (broken ? may_do_better(c, *broken, 1) : seen->excess(service_) <= kDoubt)) {
       Watched watched = watch(c);
@@ -221,6 +226,25 @@ bool Planner::may_do_with(const Assessment& kept, int fewer) const {
   });
 }
 
+// The excess where a glance leaves no doubt whether it is above `aim`. TPOT is a mean over a request's tokens and is
+// seen well in a short run, unless few requests lie beyond its percentile; TTFT is not, and other limits do not help
+// it.
+std::optional<double> Planner::clear_at_a_glance(Configuration c, double aim) const {
+  constexpr double kFarAbove = 1.3, kFarBelow = 0.7, kEnoughBeyond = 50;
+  const auto usual = look(c, looks(c)[0], seed_);
+  if (!usual) return std::nullopt;
+  if (usual->excess(service_) <= kFarBelow * aim) return usual->excess(service_);
+  const auto tpot = std::find_if(service_.slos.begin(), service_.slos.end(),
+                                 [](const Slo& slo) { return slo.quantity == Quantity::kTpot; });
+  if (tpot == service_.slos.end()) return std::nullopt;
+  const double beyond = static_cast<double>(usual->profile.requests) * share_beyond(tpot->at);
+  if (beyond < kEnoughBeyond || usual->value(*tpot) <= tpot->limit * (kFarAbove * aim)) return std::nullopt;
+  std::tie(c.engine.max_sequences, c.engine.token_budget) = kSmallSteps;
+  const auto small = look(c, looks(c)[0], seed_);
+  const double least = std::min(usual->value(*tpot), small ? small->value(*tpot) : usual->value(*tpot)) / tpot->limit;
+  return least > kFarAbove * aim ? std::optional(least) : std::nullopt;
+}
+
 // The excess falls with some power of the number, which each look tells better.
 std::pair<int, int> Planner::bracket(std::size_t replica, int step, const Steps& steps, double aim, int most_looks,
                                      bool at_best) const {
@@ -229,8 +253,9 @@ std::pair<int, int> Planner::bracket(std::size_t replica, int step, const Steps&
     Configuration c;
     c.groups = {{replica, count * step}};
     if (bound(c) > 1) return kInfinite;
+    if (const auto clear = at_best ? clear_at_a_glance(c, aim) : std::nullopt) return *clear;
     const auto seen = look(c, looks(c)[1], seed_);
-    if (!seen) return kInfinite;
+    if (!seen || turns_away(*seen, service_)) return kInfinite;
     const double usual = at_best ? least_excess(*seen, service_) : seen->excess(service_);
     if (!at_best || usual <= aim || !breaks_tpot(*seen, service_)) return usual;
     // Smaller steps may keep TPOT where the usual ones do not.

@@ -202,14 +202,15 @@ void add_mix(Report& report, const Recommendation& found) {
                                                    format_usd(rate), compare(rate / found.plans.front().cost), parts)});
 }
 
-void add_stats(Report& report, const Recommendation& found) {
+void add_stats(Report& report, const Request& request, const Recommendation& found) {
   const plan::Effort& e = found.effort;
   report.blocks.emplace_back(Paragraph{fmt::format(
       "{} configurations in {} ({} a second): {} computed, {} bounded out, the rest too large or not divisible. {} "
-      "speed estimates, {} memory surfaces. Then {} to check the memory of what is shown, {} to explain.",
+      "speed estimates, {} memory surfaces. Then {} to {} what is shown, {} to explain.",
       format_count(e.configurations), format_duration(seconds(e.search_seconds)),
       format_magnitude(e.configurations / e.search_seconds), format_count(e.priced), format_count(e.bounded),
       format_count(e.estimates), format_count(e.curves), format_duration(seconds(e.verify_seconds)),
+      request.work.kind == WorkKind::kServing ? "simulate" : "check the memory of",
       format_duration(seconds(e.explain_seconds)))});
   report.document["stats"] = {{"priced", e.priced},
                               {"bounded", e.bounded},
@@ -289,7 +290,7 @@ Report report_of(const Request& request, const Recommendation& found, const cata
   const bool all = shown.explain || found.plans.empty();
   std::vector<report::Block>& rest = all ? report.blocks : report.pictures;
   std::move(details.blocks.begin(), details.blocks.end(), std::back_inserter(rest));
-  if (shown.stats) add_stats(report, found);
+  if (shown.stats) add_stats(report, request, found);
   return report;
 }
 

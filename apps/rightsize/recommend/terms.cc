@@ -278,10 +278,11 @@ std::string assumptions_sentence(const plan::Request& request, const plan::Plan&
   if (request.work.kind == WorkKind::kTraining) {
     parts.push_back(fmt::format("{} samples a step (--global-batch)", count(request.global_batch)));
     const Bytes checkpoint = plan::checkpoint_bytes(perf::work_of(request.model), plan.job);
+    std::string kept = fmt::format("{} checkpoint", format_bytes(checkpoint));
     if (plan.time.interval > Seconds{})
-      parts.push_back(fmt::format("a checkpoint every {} (--checkpoint-every)", format_duration(plan.time.interval)));
-    if (!(request.assumptions.storage > Bytes{}))
-      parts.push_back(fmt::format("storage not counted, a checkpoint is {} (--storage)", format_bytes(checkpoint)));
+      kept += fmt::format(" every {} (--checkpoint-every)", format_duration(plan.time.interval));
+    if (!(request.assumptions.storage > Bytes{})) kept += ", storage extra (--storage)";
+    parts.push_back(kept);
   }
   if (parts.empty()) return {};
   return fmt::format("Assumed: {}.", fmt::join(parts, "; "));

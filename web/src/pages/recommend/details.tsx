@@ -201,6 +201,8 @@ function Changes({ found, change, plan }: Props) {
 function Rejected({ found }: Props) {
   if (!found) return <Busy what="Looking at why the others fell out…" />;
   return (
+    <div class="stack">
+    {typeof found.next_best === 'string' && <p class="note">{inPageWords(found.next_best, FIELD_NAMES)}</p>}
     <Table
       label="Why not these"
       rows={found.rejected ?? []}
@@ -215,6 +217,7 @@ function Rejected({ found }: Props) {
         { title: 'Options', number: true, cell: (row) => number(row.count), sort: (row) => row.count },
       ]}
     />
+    </div>
   );
 }
 
