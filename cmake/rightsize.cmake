@@ -139,7 +139,16 @@ const std::vector<EmbeddedFile>& embedded_files() {
 }  // namespace rightsize
 ")
   set_source_files_properties(${generated} PROPERTIES OBJECT_DEPENDS "${paths}")
-  target_sources(${target} PRIVATE ${generated})
+  rightsize_add_embedding(${target} ${generated})
+endfunction()
+
+# A source that embeds files is compiled without the compiler cache, which does not see them: it would go on giving the
+# object of files that have changed since.
+function(rightsize_add_embedding target source)
+  add_library(${target}_files OBJECT ${source})
+  set_target_properties(${target}_files PROPERTIES CXX_COMPILER_LAUNCHER "" POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(${target}_files PRIVATE $<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>)
+  target_sources(${target} PRIVATE $<TARGET_OBJECTS:${target}_files>)
 endfunction()
 
 # The table of model families: every file of `folder` defines a function of its own name that lists those it describes.

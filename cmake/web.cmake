@@ -17,5 +17,5 @@ function(rightsize_web target)
     DEPENDS ${PROJECT_SOURCE_DIR}/tools/build_web ${web}/package.json ${web}/vite.config.ts ${web}/tsconfig.json
             ${web}/index.html ${web}/substitute.html ${web}/openapi.json ${sources} ${schemas}
     COMMENT "Building the page" VERBATIM COMMAND_EXPAND_LISTS)
-  target_sources(${target} PRIVATE ${made})
+  rightsize_add_embedding(${target} ${made})
 endfunction()

@@ -116,9 +116,10 @@ Answer<Report> call(const std::string& command, const Settings& settings, const 
   const Checked<app::Outcome> outcome = app::call(command, words);
   if (!outcome) return error_of(outcome.error());
   const report::Report& made = outcome->report;
-  const Json document = made.whole_document();
-  return Report{document.visit(DocumentMaker()), outcome->exit_code, document.dump(),
-                report::render(made, report::Format::kText), report::render(made, report::Format::kHtml)};
+  return made.with_document([&](const Json& document) {
+    return Report{document.visit(DocumentMaker()), outcome->exit_code, document.dump(),
+                  report::render(made, report::Format::kText), report::render(made, report::Format::kHtml)};
+  });
 }
 
 std::vector<std::string> commands() { return app::command_names(); }

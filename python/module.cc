@@ -4,7 +4,9 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 
+#include "fields.h"
 #include "object.h"
 #include "report/report.h"
 #include "rightsize/call.h"
@@ -93,7 +95,9 @@ PyObject* answer_document(PyObject* self, PyObject* arguments) {
   return guarded([&] {
     PyObject* type = Py_None;
     if (PyArg_ParseTuple(arguments, "|O:document", &type) == 0) throw Raised();
-    return to_python(held<Outcome>(self).report.whole_document(), type == Py_None ? nullptr : result_type(type).get());
+    return held<Outcome>(self).report.with_document([type](const Json& document) {
+      return to_python(document, type == Py_None ? nullptr : result_type(type).get());
+    });
   });
 }
 
@@ -166,16 +170,33 @@ class KeptFacts {
 };
 KeptFacts kept_facts;
 
-// This thread's estimator; nullptr where the facts cannot be read.
-app::Estimator* estimator() {
-  thread_local std::unique_ptr<app::Estimator> mine;
-  thread_local int of_version = -1;
-  if (mine && of_version == kept_facts.version()) return mine.get();
-  of_version = kept_facts.version();
+// This thread's estimator. Making a result can run Python's garbage collector and with it anything, an estimate too:
+// the one that is begun needs its input until the result is made.
+struct OwnEstimator {
+  std::unique_ptr<app::Estimator> estimator;  // nullptr where the facts cannot be read
+  int of_version = -1;
+  bool is_busy = false;
+};
+
+OwnEstimator& own_estimator() {
+  thread_local OwnEstimator mine;
+  if (mine.is_busy || (mine.estimator && mine.of_version == kept_facts.version())) return mine;
+  mine.of_version = kept_facts.version();
   Checked<std::shared_ptr<const app::Facts>> facts = kept_facts.get();
-  mine = facts ? std::make_unique<app::Estimator>(*std::move(facts)) : nullptr;
-  return mine.get();
+  mine.estimator = facts ? std::make_unique<app::Estimator>(*std::move(facts)) : nullptr;
+  return mine;
 }
+
+class Busy {
+ public:
+  explicit Busy(OwnEstimator& mine) : mine_(mine) { mine_.is_busy = true; }
+  ~Busy() { mine_.is_busy = false; }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+
+ private:
+  OwnEstimator& mine_;
+};
 
 // "max_batch" -> "max-batch", "from_" -> "from".
 std::string flag_name(PyObject* keyword) {
@@ -185,27 +206,47 @@ std::string flag_name(PyObject* keyword) {
   return name;
 }
 
+app::EstimateFlags estimate_flags(PyObject* model, PyObject* gpu, PyObject* settings) {
+  app::EstimateFlags flags;
+  flags.job.model = text_of(model);
+  if (gpu != Py_None) flags.job.gpu = text_of(gpu);
+  PyObject *key = nullptr, *value = nullptr;
+  for (Py_ssize_t at = 0; PyDict_Next(settings, &at, &key, &value) != 0;) {
+    if (value != Py_None) app::set(flags, flag_name(key), flag_text(value));
+  }
+  return flags;
+}
+
+Object estimate_object(const app::Estimator::Answer& answer, const ResultType& type, bool all) {
+  const auto& [input, estimate] = answer;
+  if (!estimate) return to_python(app::infeasible_document(*input, estimate.error()), &type);
+  if (all) return to_python(app::document_of(*input, *estimate), &type);
+  Fields fields(type);
+  app::write_members(*input, *estimate, fields);
+  return fields.take();
+}
+
 // estimate(type, model, gpu, settings, all): with `all` false only its numbers. An instance of the type, or None where
-// the command itself must say what is wrong.
-PyObject* estimate(PyObject*, PyObject* arguments) {
+// the command itself must answer: it says what is wrong.
+PyObject* estimate(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   return guarded([&] {
-    PyObject *type = nullptr, *model = nullptr, *gpu = nullptr, *settings = nullptr;
-    int all = 0;
-    if (PyArg_ParseTuple(arguments, "OOOOp:estimate", &type, &model, &gpu, &settings, &all) == 0) throw Raised();
-    app::EstimateFlags flags;
-    flags.job.model = text_of(model);
-    if (gpu != Py_None) flags.job.gpu = text_of(gpu);
-    PyObject *key = nullptr, *value = nullptr;
-    for (Py_ssize_t at = 0; PyDict_Next(settings, &at, &key, &value) != 0;) {
-      if (value != Py_None) app::set(flags, flag_name(key), flag_text(value));
+    if (count != 5 || !PyDict_Check(arguments[3])) {
+      PyErr_SetString(PyExc_TypeError, "estimate(type, model, gpu, settings, all)");
+      throw Raised();
     }
-    Checked<Json> document = fail(Errors{});
+    PyObject *type = arguments[0], *model = arguments[1], *gpu = arguments[2], *settings = arguments[3];
+    const bool all = arguments[4] == Py_True;
+    const app::EstimateFlags flags = estimate_flags(model, gpu, settings);
+    Checked<app::Estimator::Answer> answer = fail(Errors{});
+    std::optional<Busy> until_made;
     {
       const WithoutLock others_may_run;
-      if (app::Estimator* mine = estimator())
-        document = mine->document(flags, all != 0 ? app::Detail::kAll : app::Detail::kNumbers);
+      if (OwnEstimator& mine = own_estimator(); !mine.is_busy && mine.estimator) {
+        until_made.emplace(mine);
+        answer = mine.estimator->answer(flags);
+      }
     }
-    return document ? to_python(*document, result_type(type).get()) : Object::borrowed(Py_None);
+    return answer ? estimate_object(*answer, *result_type(type), all) : Object::borrowed(Py_None);
   });
 }
 
@@ -307,7 +348,7 @@ void add_types(PyObject* module) {
 
 PyObject* make_module() {
   static PyMethodDef functions[] = {{"call", call, METH_VARARGS, "call(command, words): the answer of a command."},
-                                    {"estimate", estimate, METH_VARARGS,
+                                    {"estimate", as_function(estimate), METH_FASTCALL,
                                      "estimate(type, model, gpu, settings, all): for loops; None where it fails."},
                                     {"reload", reload, METH_NOARGS, "Reads the catalogue again."},
                                     {"commands", commands, METH_NOARGS, "The names of the commands."},

@@ -15,18 +15,9 @@ void set_item(const Object& dictionary, const std::string& name, const Object& v
   if (PyDict_SetItem(dictionary.get(), name_object(name).get(), value.get()) != 0) throw Raised();
 }
 
-const ResultType* find(const ResultType::Inner& types, const std::string& name) {
+const ResultType* find(const ResultType::Inner& types, std::string_view name) {
   const auto found = types.find(name);
   return found == types.end() ? nullptr : found->second.get();
-}
-
-// Dataclasses are frozen: an instance without its constructor, and its fields all at once.
-Object instance_of(const ResultType& type, const Object& fields) {
-  auto* python_type = reinterpret_cast<PyTypeObject*>(type.type.get());
-  const auto allocate = reinterpret_cast<allocfunc>(PyType_GetSlot(python_type, Py_tp_alloc));
-  Object instance(allocate(python_type, 0));
-  if (PyObject_GenericSetDict(instance.get(), fields.get(), nullptr) != 0) throw Raised();
-  return instance;
 }
 
 // `type` is the class of an object, or of every item of a list.
@@ -94,11 +85,14 @@ ResultType::Inner inner_types(PyObject* type, const char* attribute) {
 
 }  // namespace
 
-const ResultType::Member& ResultType::member(const std::string& name, std::size_t at) const {
+const ResultType::Member& ResultType::member(std::string_view name, std::size_t at) const {
   if (at < by_place_.size() && by_place_[at]->name == name) return *by_place_[at];
   auto known = members_.find(name);
   if (known == members_.end())
-    known = members_.emplace(name, Member{name, name_object(name), find(fields, name), find(maps, name)}).first;
+    known = members_
+                .emplace(name, Member{std::string(name), name_object(std::string(name)), find(fields, name),
+                                      find(maps, name)})
+                .first;
   by_place_.resize(std::max(by_place_.size(), at + 1), &known->second);
   by_place_[at] = &known->second;
   return known->second;
@@ -118,6 +112,14 @@ std::shared_ptr<const ResultType> result_type(PyObject* type) {
     if (inner == nullptr) inner = made;
   }
   return made;
+}
+
+Object instance_of(const ResultType& type, const Object& fields) {
+  auto* python_type = reinterpret_cast<PyTypeObject*>(type.type.get());
+  const auto allocate = reinterpret_cast<allocfunc>(PyType_GetSlot(python_type, Py_tp_alloc));
+  Object instance(allocate(python_type, 0));
+  if (PyObject_GenericSetDict(instance.get(), fields.get(), nullptr) != 0) throw Raised();
+  return instance;
 }
 
 Object to_python(const Json& value, const ResultType* type) { return value.visit(Converter{type}); }

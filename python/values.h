@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.h"
@@ -23,10 +24,12 @@ struct ResultType {
     std::string name;
     Object text;  // the name as Python has it
     const ResultType *field = nullptr, *map = nullptr;
+    mutable std::string last_text = {};  // and the object made of it
+    mutable Object last = {};
   };
   // What is known of a member. `at`: its place in the document; members mostly stand where they stood in the last one.
   // To be called with Python's lock.
-  const Member& member(const std::string& name, std::size_t at) const;
+  const Member& member(std::string_view name, std::size_t at) const;
 
  private:
   mutable std::map<std::string, Member, std::less<>> members_;
@@ -38,6 +41,9 @@ std::shared_ptr<const ResultType> result_type(PyObject* type);
 
 // Null, numbers, texts, lists and dictionaries; with a type, an instance of it.
 Object to_python(const Json& value, const ResultType* type = nullptr);
+
+// Dataclasses are frozen: an instance without its constructor, and its fields all at once.
+Object instance_of(const ResultType& type, const Object& fields);
 
 // A text; TypeError for anything else.
 std::string text_of(PyObject* value);

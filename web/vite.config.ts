@@ -14,5 +14,6 @@ export default defineConfig({
     },
     chunkSizeWarningLimit: 600,
   },
-  server: { proxy: { '/api': 'http://127.0.0.1:8477', '/metrics': 'http://127.0.0.1:8477' } },
+  // The host stays the page's own: the server refuses pages of other sites.
+  server: { proxy: { '/api': { target: 'http://127.0.0.1:8477', changeOrigin: false }, '/metrics': { target: 'http://127.0.0.1:8477', changeOrigin: false } } },
 });

@@ -1,6 +1,7 @@
 """The Python module against the program: the same answers, the same errors."""
 import dataclasses
 import datetime
+import gc
 import inspect
 import json
 import os
@@ -216,6 +217,29 @@ class Calls(unittest.TestCase):
         for thread in threads:
             thread.join()
         self.assertEqual(wrong, [])
+
+    def test_an_estimate_asked_for_while_another_is_made(self):
+        def ask(gpus):
+            return rightsize.estimate('llama-3.1-8b', 'h100-sxm', job='serve', rate='2/s', gpus=gpus).to_dict()
+
+        wanted = {gpus: ask(gpus) for gpus in (1, 2)}
+        within = []
+
+        def collected(phase, _):  # Python calls it where it makes an object, also one of a result
+            gc.callbacks.remove(collected)
+            within.append(ask(2) == wanted[2])
+            gc.callbacks.append(collected)
+
+        before = gc.get_threshold()
+        gc.callbacks.append(collected)
+        gc.set_threshold(1)
+        try:
+            found = [ask(1) for _ in range(20)]
+        finally:
+            gc.set_threshold(*before)
+            gc.callbacks.remove(collected)
+        self.assertTrue(within and all(within))
+        self.assertTrue(all(one == wanted[1] for one in found))
 
     def test_python_goes_on_during_a_call(self):
         ticks, stop = [], threading.Event()

@@ -146,6 +146,32 @@ RC_GTEST_PROP(Actions, EveryActionIsCompleteAndUsesAGpuOnce, ()) {
   }
 }
 
+// Waste that no action takes away is said, by its owner; together with what actions change it is all of it.
+RC_GTEST_PROP(Actions, NoWasteIsLeftUnsaid, ()) {
+  const Made made = random_fleet();
+  const DevicePrices book = book_at(2);
+  const FleetAnalysis a = analyse(made.uses(true), {book, speeds()});
+  std::set<std::size_t> planned;
+  for (const Action& action : a.actions) {
+    if (action.kind != ActionKind::kCommit) planned.insert(action.gpus.begin(), action.gpus.end());
+  }
+  std::map<std::string, double> left, spent;
+  double all = 0;
+  for (std::size_t i = 0; i < a.gpus.size(); ++i) {
+    const double waste = in_usd_per_month(a.gpus[i].spend_rate() * a.gpus[i].waste_share());
+    all += waste;
+    if (planned.contains(i)) continue;
+    left[a.gpus[i].owner().shown()] += waste;
+    spent[a.gpus[i].owner().shown()] += in_usd_per_month(a.gpus[i].spend_rate());
+  }
+  for (const UnplannedWaste& said : a.unplanned) {
+    RC_ASSERT(std::abs(in_usd_per_month(said.rate) - left.at(said.owner)) < 1e-6);
+    RC_ASSERT(said.gpus > 0u);
+    left.erase(said.owner);
+  }
+  for (const auto& [owner, waste] : left) RC_ASSERT(waste <= std::max(0.05 * all, 0.1 * spent[owner]) + 1e-6);
+}
+
 TEST(Stop, NamesThePodAndTheCommand) {
   UseAccumulator sum({});
   live(sum, {.uuid = "A", .pod = "chat-7d4b9c6f5-x2x5z", .memory = 40 * kGiB}, kDay, nothing);

@@ -73,6 +73,49 @@ double sure_of_idleness(const GpuRow& gpu) {
   return std::max(gpu.confidence, few ? 0.63 : 0.9);
 }
 
+UsdPerSecond waste_rate(const GpuRow& gpu) { return gpu.spend_rate() * gpu.waste_share(); }
+
+// A commitment makes waste cheaper and leaves it there.
+std::vector<UnplannedWaste> find_unplanned(const std::vector<GpuRow>& gpus, const std::vector<Action>& actions) {
+  constexpr double kOfAllWaste = 0.05, kOfItsSpend = 0.1;  // less is not worth a line
+  std::vector<bool> planned(gpus.size());
+  for (const Action& action : actions) {
+    if (action.kind == ActionKind::kCommit) continue;
+    for (const std::size_t gpu : action.gpus) planned[gpu] = true;
+  }
+  struct Sum {
+    UnplannedWaste waste;
+    UsdPerSecond spend;
+    std::map<Verdict, UsdPerSecond> by_verdict;
+  };
+  std::map<std::string, Sum> sums;
+  UsdPerSecond all;
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    const UsdPerSecond rate = waste_rate(gpus[i]);
+    all += rate;
+    // Jobs of an accounting log have ended: there is nothing left to act on.
+    if (planned[i] || gpus[i].use.from_job_log || !(rate > UsdPerSecond{})) continue;
+    Sum& sum = sums[gpus[i].owner().shown()];
+    ++sum.waste.gpus;
+    sum.waste.rate += rate;
+    sum.spend += gpus[i].spend_rate();
+    sum.by_verdict[gpus[i].verdict] += rate;
+  }
+  std::vector<UnplannedWaste> found;
+  for (auto& [owner, sum] : sums) {
+    if (sum.waste.rate < all * kOfAllWaste || sum.waste.rate < sum.spend * kOfItsSpend) continue;
+    sum.waste.owner = owner;
+    sum.waste.verdict =
+        std::max_element(sum.by_verdict.begin(), sum.by_verdict.end(), [](const auto& a, const auto& b) {
+          return a.second < b.second;
+        })->first;
+    found.push_back(std::move(sum.waste));
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const UnplannedWaste& a, const UnplannedWaste& b) { return a.rate > b.rate; });
+  return found;
+}
+
 }  // namespace
 
 std::vector<LedgerLine> make_ledger(const std::vector<GpuRow>& gpus) {
@@ -150,6 +193,7 @@ FleetAnalysis analyse(std::vector<GpuUse> gpus, const Assumptions& assumptions) 
   analysis.totals = make_totals(analysis.gpus);
   ActionPlan plan = plan_actions(analysis.gpus, assumptions);  // what to do, no dollar twice
   analysis.actions = std::move(plan.actions);
+  analysis.unplanned = find_unplanned(analysis.gpus, analysis.actions);  // and what that leaves
   analysis.totals.saving = plan.saving;
   analysis.totals.saving_bound = plan.bound;
   analysis.totals.remedies = plan.considered;

@@ -186,6 +186,14 @@ struct ActionPlan {
   std::size_t considered = 0;   // remedies
 };
 
+// What an owner wastes on GPUs that no action changes.
+struct UnplannedWaste {
+  std::string owner;
+  std::size_t gpus = 0;
+  UsdPerSecond rate;
+  diagnose::Verdict verdict = diagnose::Verdict::kUnknown;  // of most of it
+};
+
 struct Totals {
   std::size_t gpus = 0, priced = 0;
   GpuTime gpu_time, idle;
@@ -205,6 +213,8 @@ struct FleetAnalysis {
   std::vector<OwnerLine> owners;   // the most waste first
   std::optional<JobLedger> jobs;   // where a scheduler's accounting was read
   std::vector<Action> actions;     // the most dollars first
+  std::vector<UnplannedWaste>
+      unplanned;  // the most dollars first; a twentieth of all waste and a tenth of their cost, at least
   std::vector<std::string> notes;  // what a reader must know before trusting a number
 };
 

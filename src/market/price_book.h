@@ -67,9 +67,11 @@ class PriceBook {
   std::optional<MachineQuote> list_price(const catalog::Machine& machine, catalog::Purchase purchase,
                                          std::string_view region) const;
 
-  // Every offer the filter lets through, ordered by GPU, provider, instance, region and purchase: the order of the
-  // catalogue's rows does not matter.
+  // Every offer, ordered by GPU, provider, instance, region and purchase: the order of the catalogue's rows does not
+  // matter. Offers of retired machines are among them.
   const std::vector<Offer>& offers() const { return offers_; }
+
+  // Those the filter lets through, in the same order.
   std::vector<Offer> offers(const OfferFilter& filter) const;
 
   // What an offer of this book will likely cost over a job of this length that begins today.

@@ -16,17 +16,20 @@ double interruption_rate(catalog::Purchase purchase, int machines, int gpus, con
 
 std::optional<RunningTime> running_time(Seconds work, Bytes checkpoint, catalog::Purchase purchase, int machines,
                                         int gpus, const Assumptions& a) {
-  RunningTime time{work, a.startup, {}, {}};
+  RunningTime time{work, a.startup, {}, {}, {}};
   const double rate = interruption_rate(purchase, machines, gpus, a);
   if (!(rate > 0) || !(work > Seconds{})) return time;
   const double save = std::max(1.0, in_seconds(checkpoint / a.checkpoint_rate));
-  const double interval = std::min(std::sqrt(2 * save / rate), std::max(save, in_seconds(work)));
+  const double most =
+      checkpoint > Bytes{} ? std::min(in_seconds(work), in_seconds(a.checkpoint_every)) : in_seconds(work);
+  const double interval = std::min(std::sqrt(2 * save / rate), std::max(save, most));
   const double saving = save / interval, redoing = rate * (interval / 2 + in_seconds(a.restart));
   const double useful = 1 - saving - redoing;
   constexpr double kHopeless = 0.1;
   if (useful < kHopeless) return std::nullopt;
   time.saving = work * (saving / useful);
   time.redoing = work * (redoing / useful);
+  if (checkpoint > Bytes{}) time.interval = seconds(interval);
   return time;
 }
 

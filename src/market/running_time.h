@@ -16,6 +16,8 @@ struct Assumptions {
   double spot_interruptions_per_hour = 0.05;  // of one spot machine
   double failures_per_gpu_hour = 2e-5;        // of any hardware
   BytesPerSecond checkpoint_rate = gb_per_s(1);
+  // However seldom machines fail: code, data and loss curves go wrong too, and nobody wants to lose a day to them.
+  Seconds checkpoint_every = hours(4);
   Bytes storage;  // kept for the length of the job
   double storage_usd_per_gb_month = 0.08;
   Bytes egress;  // moved out once
@@ -25,12 +27,14 @@ struct Assumptions {
 // Where the hours of a job go. `total` is what is paid for.
 struct RunningTime {
   Seconds work, startup, saving, redoing;
+  Seconds interval = {};  // of work between two checkpoints; zero: there are none
   Seconds total() const { return work + startup + saving + redoing; }
 };
 
 // Machines fail or are taken back at rate f; work is saved every t = sqrt(2 C / f), with C the time of a save, which
-// loses the least (Young 1974): C / t of the time goes into saving, f (t / 2 + restart) into doing again. Nothing when
-// interruptions come faster than work can be saved.
+// loses the least (Young 1974), and at least every `checkpoint_every` where there is something to save: C / t of the
+// time goes into saving, f (t / 2 + restart) into doing again. Nothing when interruptions come faster than work can be
+// saved.
 std::optional<RunningTime> running_time(Seconds work, Bytes checkpoint, catalog::Purchase purchase, int machines,
                                         int gpus, const Assumptions& assumptions);
 

@@ -218,9 +218,8 @@ std::vector<SettingRule> make_rules() {
   add(choice("kv-precision", "serve: format of the KV cache (default: the engine's)", kPrecisions,
              [](Job& j, Precision v) { j.serve.kv_precision = v; }));
   add(text("disaggregated", "prefill=NxTP,decode=NxTP",
-           "serve: separate workers for prompts and answers; --tp, --ep and --attention-dp then describe a decode "
-           "worker; off: "
-           "none",
+           "serve: separate workers for prompts and answers, or off; --tp, --ep and --attention-dp then describe a "
+           "decode worker",
            [](Job& j, const std::string& words) -> Result<> {
              j.serve.disaggregated.reset();
              if (to_lower(words) == "off") return {};

@@ -120,7 +120,7 @@ std::vector<PricedOption> price_options(const Request& request, const market::Pr
     const Bytes checkpoint = checkpoint_bytes(work, option.job);
     for (std::size_t i = 0; i < machines.offers.size(); ++i) {
       const market::Offer& offer = machines.offers[i];
-      PricedOption candidate{&option, &machines, &offer, &machines.outlooks[i], {busy, {}, {}, {}}, {}, {}};
+      PricedOption candidate{&option, &machines, &offer, &machines.outlooks[i], {busy, {}, {}, {}, {}}, {}, {}};
       if (!serving) {
         // Machines of an offline job work alone: losing one stops only that one.
         const int tied = request.work.kind == WorkKind::kOffline ? 1 : option.machines;
@@ -162,18 +162,25 @@ bool is_better(const Request& request, const PricedOption& a, const PricedOption
   return names_of(a) < names_of(b);
 }
 
+Kind kind_of(const PricedOption& c) { return {c.offer->machine->provider, c.machines->gpu, c.offer->price->purchase}; }
+
 std::vector<PricedOption> best_of_each_kind(const Request& request, std::vector<PricedOption> candidates) {
   std::sort(candidates.begin(), candidates.end(),
             [&](const PricedOption& a, const PricedOption& b) { return is_better(request, a, b); });
-  std::set<std::tuple<std::string_view, const catalog::Gpu*, catalog::Purchase>> seen;
+  std::set<Kind> seen;
   std::vector<PricedOption> best;
   for (const PricedOption& c : candidates) {
-    if (seen.emplace(c.offer->machine->provider, c.machines->gpu, c.offer->price->purchase).second) best.push_back(c);
+    if (seen.insert(kind_of(c)).second) best.push_back(c);
   }
   return best;
 }
 
 std::vector<PricedOption> pareto_front(const Request& request, std::vector<PricedOption> candidates) {
+  // A price that may not lead decides no trade-off either, unless there are no others.
+  const auto may_lead = [](const PricedOption& c) { return c.price->may_lead(); };
+  if (std::any_of(candidates.begin(), candidates.end(), may_lead)) {
+    std::erase_if(candidates, [&](const PricedOption& c) { return !may_lead(c); });
+  }
   std::sort(candidates.begin(), candidates.end(), [&](const PricedOption& a, const PricedOption& b) {
     const auto key = [&](const PricedOption& c) { return std::tuple(in_usd(c.due()), c.wait(request)); };
     return key(a) != key(b) ? key(a) < key(b) : names_of(a) < names_of(b);

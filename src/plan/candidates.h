@@ -1,6 +1,8 @@
 // Options at a price: what a user could order, within the limits, best first.
 #pragma once
 
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "plan/search.h"
@@ -44,7 +46,11 @@ std::vector<market::Draw> draws_of(const Request& request, const market::PriceBo
 // Whether `a` is the better one. A total order: names decide between equals.
 bool is_better(const Request& request, const PricedOption& a, const PricedOption& b);
 
-// The best of each provider, GPU and terms, best first.
+// Provider, GPU and terms: of each kind one is shown.
+using Kind = std::tuple<std::string_view, const catalog::Gpu*, catalog::Purchase>;
+Kind kind_of(const PricedOption& option);
+
+// The best of each kind, best first.
 std::vector<PricedOption> best_of_each_kind(const Request& request, std::vector<PricedOption> candidates);
 
 // Those no other beats in both cost and waiting, cheapest first.

@@ -1,6 +1,11 @@
 #include "plan/memory_table.h"
 
 #include <algorithm>
+#include <atomic>
+#include <future>
+#include <thread>
+
+#include "base/cancel.h"
 
 namespace rightsize::plan {
 namespace {
@@ -69,19 +74,53 @@ Bytes MemoryTable::floor(const Job& job) const {
                              each.states / (zero >= 1 ? shards : 1)));
 }
 
-const memory::MemoryNeed& MemoryTable::need(const Job& job, const catalog::Gpu& gpu) {
+MemoryTable::NeedKey MemoryTable::key_of(const Job& job, const catalog::Gpu& gpu) {
   const bool serves = job.kind == model::JobKind::kServe;
   const int depth = serves ? static_cast<int>(job.serve.concurrency)
                            : std::min(job.train.accumulation, std::max(2, job.parallel.pipeline));
-  const NeedKey key{settings_of(job),
-                    job.parallel.gpus,
-                    job.batch,
-                    depth,
-                    static_cast<int>(job.stack),
-                    serves ? gpu.name : std::string(name_of(memory::runtime_basis(gpu)))};
+  return {settings_of(job),
+          job.parallel.gpus,
+          job.batch,
+          depth,
+          static_cast<int>(job.stack),
+          serves ? gpu.name : std::string(name_of(memory::runtime_basis(gpu)))};
+}
+
+const memory::MemoryNeed& MemoryTable::need(const Job& job, const catalog::Gpu& gpu) {
+  const NeedKey key = key_of(job, gpu);
   auto found = needs_.find(key);
   if (found == needs_.end()) found = needs_.emplace(key, memory::estimate_memory(model_, job, &gpu)).first;
   return found->second;
+}
+
+void MemoryTable::find_together(const std::vector<Asked>& asked) {
+  std::map<NeedKey, Asked> missing;
+  for (const Asked& one : asked) {
+    const NeedKey key = key_of(*one.job, *one.gpu);
+    if (!needs_.contains(key)) missing.emplace(key, one);
+  }
+  constexpr std::size_t kMostThreads = 8;
+  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  const std::size_t threads = std::min({kMostThreads, cores, missing.size()});
+  if (threads < 2) return;  // need() finds it
+  const std::vector<std::pair<NeedKey, Asked>> list(missing.begin(), missing.end());
+  std::vector<memory::MemoryNeed> found(list.size());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < list.size(); i = next++)
+      found[i] = memory::estimate_memory(model_, *list[i].second.job, list[i].second.gpu);
+  };
+  {
+    std::vector<std::future<void>> others;  // which wait when they end
+    for (std::size_t i = 1; i < threads; ++i) {
+      others.push_back(std::async(std::launch::async, [&, handed = cancellation()] {
+        const CancelScope scope(handed);
+        work();
+      }));
+    }
+    work();
+  }
+  for (std::size_t i = 0; i < list.size(); ++i) needs_.emplace(list[i].first, std::move(found[i]));
 }
 
 }  // namespace rightsize::plan

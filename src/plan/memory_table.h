@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <tuple>
+#include <vector>
 
 #include "memory/memory.h"
 #include "memory/train.h"
@@ -25,12 +26,20 @@ class MemoryTable {
   // The need as `rightsize memory` has it.
   const memory::MemoryNeed& need(const model::Job& job, const catalog::Gpu& gpu);
 
+  // Finds these needs on all cores: each is a replay of milliseconds, and the answers are the same.
+  struct Asked {
+    const model::Job* job;
+    const catalog::Gpu* gpu;
+  };
+  void find_together(const std::vector<Asked>& asked);
+
   double compiled() const { return static_cast<double>(surfaces_.size()); }
 
  private:
   using Settings = std::tuple<int, int, int, int, int, int, bool, bool>;
   using NeedKey = std::tuple<Settings, int, std::int64_t, int, int, std::string>;
   static Settings settings_of(const model::Job& job);
+  static NeedKey key_of(const model::Job& job, const catalog::Gpu& gpu);
 
   const model::ModelShape& model_;
   double parameters_;

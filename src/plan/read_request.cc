@@ -170,6 +170,13 @@ Result<> read_interruptions(Draft& draft, const std::string& text, const char*) 
   return {};
 }
 
+Result<> read_checkpoint_every(Draft& draft, const std::string& text, const char* name) {
+  RIGHTSIZE_TRY(const Seconds every, parse_duration(text));
+  if (every < seconds(60)) return fail(bad_input(fmt::format("{} must be at least a minute", name)));
+  draft.request.assumptions.checkpoint_every = every;
+  return {};
+}
+
 Result<> read_prices(Draft& draft, const std::string& text, const char*) {
   std::vector<std::string> prices;
   for (std::string_view part : split_list(text, ',')) prices.emplace_back(part);
@@ -276,6 +283,7 @@ constexpr Rule kRules[] = {
     {"interruptions", "N/h", "of one spot machine (default 0.05/h)", read_interruptions},
     {"checkpoint-rate", "GB/s", "at which a checkpoint is written (default 1GB/s)",
      parsed<parse_bandwidth, FIELD(request.assumptions.checkpoint_rate)>},
+    {"checkpoint-every", "TIME", "train: at most so long between two checkpoints (default 4h)", read_checkpoint_every},
     {"storage", "BYTES", "kept for the length of the job, e.g. 2TB",
      parsed<parse_bytes, FIELD(request.assumptions.storage)>},
     {"storage-price", "X", "USD per GB and month (default 0.08)",

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <future>
 #include <memory>
 #include <set>
@@ -48,12 +49,17 @@ Seconds usual_length(const Request& request) { return request.work.kind == WorkK
 // the near: what both come to is simulated once and the same either way.
 class LookAhead {
  public:
-  LookAhead(const ServingSearch& search, std::vector<Option> options) : options_(std::move(options)) {
+  struct Asked {
+    Option option;
+    int of_interest = 0;  // machines
+  };
+  LookAhead(const ServingSearch& search, std::vector<Asked> asked) : asked_(std::move(asked)) {
     constexpr std::size_t kWorthAThread = 3;
-    if (options_.size() < kWorthAThread) return;
+    if (asked_.size() < kWorthAThread) return;
     looking_ = std::async(std::launch::async, [this, &search, work = cancellation()] {
       const CancelScope scope(work);
-      for (auto option = options_.rbegin(); option != options_.rend() && !stop_; ++option) search.look_ahead(*option);
+      for (auto one = asked_.rbegin(); one != asked_.rend() && !stop_; ++one)
+        search.look_ahead(one->option, one->of_interest);
     });
   }
   ~LookAhead() { stop_ = true; }  // then the future waits
@@ -61,7 +67,7 @@ class LookAhead {
   LookAhead& operator=(const LookAhead&) = delete;
 
  private:
-  std::vector<Option> options_;
+  std::vector<Asked> asked_;
   std::atomic<bool> stop_ = false;
   std::future<void> looking_;
 };
@@ -90,13 +96,14 @@ class Planning {
   // the search of that GPU done again. Serving: simulates them; each takes as many machines as its SLOs then need.
   void verify(std::size_t plans, bool front) {
     if (request_.work.kind == WorkKind::kTraining) {
+      find_memory(plans, front);
       while (const PricedOption* wrong = first_unfit(plans, front)) exclude(*wrong);
     }
     if (!serving_) return;
-    while (const PricedOption* rough = first_not(&Option::sized, plans, front)) look_closer(*rough);
+    while (const PricedOption* rough = first_not(&Option::sized, plans, front)) look_closer(*rough, plans);
     {
       const LookAhead ahead(*serving_, unconfirmed(plans, front));
-      while (const PricedOption* unsure = first_not(&Option::confirmed, plans, front)) look_closer(*unsure);
+      while (const PricedOption* unsure = first_not(&Option::confirmed, plans, front)) look_closer(*unsure, plans);
     }
     if (front_.size() > kFront) front_.resize(kFront);
   }
@@ -108,7 +115,7 @@ class Planning {
                                       [&](const PricedOption& c) { return c.machines->gpu->name == gpu; });
       if (found == kinds_.end()) return nullptr;
       if (serving_ && !found->option->confirmed) {
-        look_closer(*found);
+        look_closer(*found, kinds_.size());
       } else if (request_.work.kind == WorkKind::kTraining && !fits(*found)) {
         exclude(*found);
       } else {
@@ -218,6 +225,15 @@ class Planning {
     return memory::fits(need, *c.machines->gpu).verdict == memory::Verdict::kFits;
   }
 
+  // Of all that is shown, as far as is known before.
+  void find_memory(std::size_t plans, bool front) {
+    std::vector<MemoryTable::Asked> asked;
+    const auto ask = [&](const PricedOption& c) { asked.push_back({&c.option->job, c.machines->gpu}); };
+    for (std::size_t i = 0; i < std::min(plans, kinds_.size()); ++i) ask(kinds_[i]);
+    if (front) std::for_each(front_.begin(), front_.end(), ask);
+    memory_.find_together(asked);
+  }
+
   const PricedOption* first_unfit(std::size_t plans, bool front) {
     for (std::size_t i = 0; i < std::min(plans, kinds_.size()); ++i) {
       if (!fits(kinds_[i])) return &kinds_[i];
@@ -242,14 +258,31 @@ class Planning {
   // What is shown of a service must have been simulated. Of the front only so much is shown.
   static constexpr std::size_t kFront = 8;
 
+  // So many machines an option may take before another, as far as is known, is shown in its place: whatever takes more
+  // is looked at again when nothing better is left.
+  int of_interest(const PricedOption& unsure, std::size_t plans) const {
+    constexpr int kAny = 1'000'000;
+    if (!(unsure.cost > Usd{})) return kAny;
+    Usd next = unsure.cost * 1e6;
+    const auto consider = [&](const PricedOption& other) {
+      if (other.option != unsure.option) next = std::min(next, other.cost);
+    };
+    for (const PricedOption& other : candidates_)
+      if (kind_of(other) == kind_of(unsure)) consider(other);
+    for (std::size_t i = plans; i < kinds_.size(); ++i) consider(kinds_[i]);
+    const double most = std::floor(next / (unsure.cost / unsure.option->machines) + 1e-9);
+    return static_cast<int>(std::min<double>(most, kAny));
+  }
+
   // In the order in which they will be looked at, as far as that is known before.
-  std::vector<Option> unconfirmed(std::size_t plans, bool front) const {
+  std::vector<LookAhead::Asked> unconfirmed(std::size_t plans, bool front) const {
     std::set<const Option*> seen;
-    std::vector<Option> list;
+    std::vector<LookAhead::Asked> list;
     const auto add = [&](const std::vector<PricedOption>& candidates, std::size_t most) {
       for (std::size_t i = 0; i < std::min(most, candidates.size()); ++i) {
         const Option* option = candidates[i].option;
-        if (!option->confirmed && seen.insert(option).second) list.push_back(*option);
+        if (!option->confirmed && seen.insert(option).second)
+          list.push_back({*option, of_interest(candidates[i], plans)});
       }
     };
     add(kinds_, plans);
@@ -273,12 +306,13 @@ class Planning {
   }
 
   // Sizes an option that is only screened, confirms one that is sized.
-  void look_closer(const PricedOption& unsure) {
+  void look_closer(const PricedOption& unsure, std::size_t plans) {
     const auto index = unsure.option - found_.options.data();
     Option& option = found_.options[static_cast<std::size_t>(index)];
     if (!option.sized)
       serving_->size(option);
-    else if (!serving_->confirm(option, found_.obstacles))
+    else if (serving_->confirm(option, found_.obstacles, of_interest(unsure, plans)) ==
+             ServingSearch::Confirmed::kNever)
       found_.options.erase(found_.options.begin() + index);
     rank();
   }

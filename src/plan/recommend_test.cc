@@ -429,7 +429,7 @@ TEST(Recommend, CommitmentsAreOfThePlansOwnMachines) {
   EXPECT_GT(told, 0);
 }
 
-// Launch floors, prices nobody confirms and machines of peers decide no first line.
+// Launch floors, prices nobody confirms and machines of peers decide no first line and no trade-off.
 TEST(Recommend, DoubtfulPricesNeverLead) {
   for (const char* purchase : {"on-demand", "spot", "on-demand,spot"}) {
     for (const char* model : {"llama-3.2-1b", "llama-3.1-8b", "llama-3.1-70b"}) {
@@ -440,6 +440,7 @@ TEST(Recommend, DoubtfulPricesNeverLead) {
       const market::PriceOutlook& price = found.plans.front().price;
       EXPECT_TRUE(price.may_lead()) << model << " " << purchase;
       EXPECT_FALSE(price.floor || price.unconfirmed || price.community || price.outdated) << model << " " << purchase;
+      for (const Plan& plan : found.pareto) EXPECT_TRUE(plan.price.may_lead()) << model << " " << name_of(plan);
     }
   }
 }

@@ -318,6 +318,17 @@ serving::Counts ServingSearch::counts_of(const MachineClass& machines, const Opt
   return counts;
 }
 
+// The replicas it takes at least by a closer look, where that is more machines than are of interest.
+std::optional<int> ServingSearch::takes_more(const Option& option, int of_interest) const {
+  constexpr double kDoubt = 1.03;
+  constexpr int kLooks = 6;
+  if (batches_ || !(asked_rate(request_) > 0)) return std::nullopt;
+  const int least =
+      planner_.at_least(option.replica, counts_of(classes_[option.machines_class], option), kDoubt, kLooks);
+  const int machines = least / option.replicas_each * option.machines_each;
+  return machines > std::max(of_interest, option.machines) ? std::optional(least) : std::nullopt;
+}
+
 int ServingSearch::least_replicas(std::size_t replica) const {
   if (request_.limits.allow_single || !(asked_rate(request_) > 0)) return 1;
   const double left = std::ceil(asked_rate(request_) / (serving::kLoadAfterLoss * replica_capacity(replica)) - 1e-9);
@@ -353,8 +364,11 @@ void ServingSearch::set_replicas(int replicas, Option& option) const {
 }
 
 void ServingSearch::size(Option& option) const {
+  constexpr double kDoubt = 1.1;
+  constexpr int kLooks = 4;
   option.sized = true;
-  set_replicas(planner_.at_least(option.replica, counts_of(classes_[option.machines_class], option)), option);
+  set_replicas(planner_.at_least(option.replica, counts_of(classes_[option.machines_class], option), kDoubt, kLooks),
+               option);
   option.latency = serving::screened_latency(planner_.service(), planner_.replicas()[option.replica],
                                              option.requests_per_second / option.replicas);
 }
@@ -393,22 +407,27 @@ void ServingSearch::take(const serving::Assessment& found, Option& option) const
   option.job.serve.osl = std::llround(osl);
 }
 
-bool ServingSearch::confirm(Option& option, Obstacles& obstacles) {
+ServingSearch::Confirmed ServingSearch::confirm(Option& option, Obstacles& obstacles, int of_interest) {
   const MachineClass& machines = classes_[option.machines_class];
+  if (const auto replicas = takes_more(option, of_interest)) {
+    set_replicas(*replicas, option);
+    return Confirmed::kTakesMore;
+  }
   const serving::Counts counts = counts_of(machines, option);
   if (const auto found = fewest(option, counts)) {
     take(*found, option);
-    return true;
+    return Confirmed::kKept;
   }
   obstacles[{machines.gpu->name, Stage::kSlo}].add(machines.all_offers, 1,
                                                    {.kind = Shortfall::Kind::kSloUnderLoad,
                                                     .have_gpus = counts.most * replica_gpus(option.job),
                                                     .slos = planner_.service().slos});
-  return false;
+  return Confirmed::kNever;
 }
 
-void ServingSearch::look_ahead(const Option& option) const {
-  if (asked_rate(request_) > 0) fewest(option, counts_of(classes_[option.machines_class], option));
+void ServingSearch::look_ahead(const Option& option, int of_interest) const {
+  if (asked_rate(request_) > 0 && !takes_more(option, of_interest))
+    fewest(option, counts_of(classes_[option.machines_class], option));
 }
 
 std::vector<int> ServingSearch::machines_by_hour(const Option& option) {

@@ -21,12 +21,14 @@ class ServingSearch {
   // tells which option is worth that.
   void size(Option& option) const;
 
-  // The fewest machines that keep every SLO by simulation, and what they then deliver. False when no number that is
-  // allowed does: the obstacle is noted.
-  bool confirm(Option& option, Obstacles& obstacles);
+  // The fewest machines that keep every SLO by simulation, and what they then deliver. Where first looks tell that it
+  // takes more than `of_interest` it is left with that number, unconfirmed; where no number that is allowed does, the
+  // obstacle is noted. What is found does not depend on `of_interest`.
+  enum class Confirmed { kKept, kTakesMore, kNever };
+  Confirmed confirm(Option& option, Obstacles& obstacles, int of_interest);
 
   // Simulates what confirm() of this option will ask for; safe beside it. Services of a rate only.
-  void look_ahead(const Option& option) const;
+  void look_ahead(const Option& option, int of_interest) const;
 
   // Machines of a confirmed option that each hour of request.work.rate_by_hour needs; never more than at the peak.
   std::vector<int> machines_by_hour(const Option& option);
@@ -47,6 +49,7 @@ class ServingSearch {
   int least_replicas(std::size_t replica) const;
   double replica_capacity(std::size_t replica) const;
   serving::Counts counts_of(const MachineClass& machines, const Option& option) const;
+  std::optional<int> takes_more(const Option& option, int of_interest) const;
   std::optional<serving::Assessment> fewest(const Option& option, const serving::Counts& counts) const;
   void set_replicas(int replicas, Option& option) const;
   void take(const serving::Assessment& found, Option& option) const;

@@ -30,8 +30,8 @@ const std::vector<Section>& sections() {
        {"precision", "stack", "batch", "recompute", "optimizer", "tp", "pp", "zero", "kv-precision"}},
       {"A machine of your own", {"on-prem", "on-prem-machines", "kwh-price", "amortise-years", "busy-share", "pue"}},
       {"What is assumed",
-       {"startup", "restart", "interruptions", "checkpoint-rate", "storage", "storage-price", "egress", "egress-price",
-        "top"}}};
+       {"startup", "restart", "interruptions", "checkpoint-rate", "checkpoint-every", "storage", "storage-price",
+        "egress", "egress-price", "top"}}};
   return kAll;
 }
 

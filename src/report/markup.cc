@@ -20,11 +20,11 @@ std::string markdown_table(const Table& table) {
     rule += column.align == Align::kRight ? "---:|" : "---|";
   }
   out += "\n" + rule + "\n";
-  for (const auto& row : table.rows) {
+  table.for_each_row([&](const std::vector<Cell>& row) {
     out += "|";
     for (const Cell& cell : row) out += " " + escape_markdown(cell.shown) + " |";
     out += "\n";
-  }
+  });
   return out;
 }
 
@@ -38,7 +38,7 @@ std::string html_table(const Table& table) {
   for (const Column& column : table.columns)
     out += open("th", column.align, column.title) + "<button>" + escape_html(column.title) + "</button></th>";
   out += "</tr></thead>\n<tbody>\n";
-  for (const auto& row : table.rows) {
+  table.for_each_row([&](const std::vector<Cell>& row) {
     out += "<tr>";
     for (std::size_t i = 0; i < row.size(); ++i) {
       std::string cell = open("td", table.columns[i].align, row[i].shown);
@@ -47,7 +47,7 @@ std::string html_table(const Table& table) {
       out += cell + escape_html(row[i].shown) + "</td>";
     }
     out += "</tr>\n";
-  }
+  });
   return out + "</tbody>\n</table></div>\n";
 }
 

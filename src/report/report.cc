@@ -43,18 +43,12 @@ std::string render_csv(const Report& report) {
       out += (i == 0 ? "" : ",") + csv_cell(table->columns[i].name);
     }
     out += '\n';
-    for (const auto& row : table->rows) {
+    table->for_each_row([&out](const std::vector<Cell>& row) {
       for (std::size_t i = 0; i < row.size(); ++i) out += (i == 0 ? "" : ",") + csv_cell(row[i].exact);
       out += '\n';
-    }
+    });
   }
   return out;
-}
-
-Json Report::whole_document() const {
-  Json whole = document;
-  if (long_lists) long_lists(whole);
-  return whole;
 }
 
 std::string render(const Report& report, Format format, const Style& style) {
@@ -62,7 +56,7 @@ std::string render(const Report& report, Format format, const Style& style) {
     case Format::kText:
       return render_text(report, style);
     case Format::kJson:
-      return report.whole_document().dump() + '\n';
+      return report.with_document([](const Json& document) { return document.dump() + '\n'; });
     case Format::kCsv:
       return render_csv(report);
     case Format::kMarkdown:

@@ -42,6 +42,17 @@ struct Table {
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;
   std::size_t most_shown = 0;  // text shows at most so many rows and counts the rest; 0 shows all
+  // Rows after these, each made when a format shows it; text, which shows `most_shown`, never does.
+  std::size_t later_rows = 0;
+  std::function<std::vector<Cell>(std::size_t index)> later_row = {};
+
+  std::size_t size() const { return rows.size() + later_rows; }
+
+  template <typename Use>
+  void for_each_row(Use&& use) const {
+    for (const std::vector<Cell>& row : rows) use(row);
+    for (std::size_t i = 0; i < later_rows; ++i) use(later_row(i));
+  }
 };
 
 struct Paragraph {
@@ -135,7 +146,14 @@ struct Report {
   // Adds what is long in the document; called when the document is asked for, as most readers of text never do.
   std::function<void(Json& document)> long_lists = {};
 
-  Json whole_document() const;
+  // What `use` makes of the document with its long lists; a copy is made only where there are any.
+  template <typename Use>
+  auto with_document(Use&& use) const {
+    if (!long_lists) return use(document);
+    Json whole = document;
+    long_lists(whole);
+    return use(whole);
+  }
 };
 
 enum class Format { kText, kJson, kCsv, kMarkdown, kHtml };

@@ -43,6 +43,26 @@ TEST(Report, TextCountsWhatItLeavesOut) {
   EXPECT_EQ(text.find("$10.50"), std::string::npos);
 }
 
+// A table whose rows are made when they are asked for reads like one that has them all.
+TEST(Report, RowsMadeLaterAreShownByEveryFormat) {
+  Report whole = sample(), later = sample();
+  Table& table = std::get<Table>(later.blocks[0]);
+  std::get<Table>(whole.blocks[0]).most_shown = table.most_shown = 1;
+  table.later_rows = table.rows.size() - 1;
+  table.later_row = [rows = table.rows](std::size_t i) { return rows[i + 1]; };
+  table.rows.resize(1);
+  for (const Format format : {Format::kText, Format::kJson, Format::kCsv, Format::kMarkdown, Format::kHtml}) {
+    EXPECT_EQ(render(later, format), render(whole, format));
+  }
+}
+
+TEST(Report, LongListsAreAddedToTheDocumentWhenAsked) {
+  Report report = sample();
+  report.long_lists = [](Json& document) { document["rows"] = 3; };
+  EXPECT_TRUE(report.with_document([](const Json& document) { return document.find("rows") != nullptr; }));
+  EXPECT_EQ(report.document.find("rows"), nullptr);
+}
+
 Report wide_report() {
   Table table{"", {{"machine", "m"}, {"price", "p", Align::kRight}, {"source", "s"}}, {}, 0};
   table.columns.back().spare = true;

@@ -94,8 +94,8 @@ std::string render_row(const Layout& layout, const Table& table, const std::func
 }
 
 std::string render_table(const Table& table, const Style& style) {
-  const bool all = table.most_shown == 0 || table.rows.size() <= table.most_shown;
-  const std::span shown(table.rows.data(), all ? table.rows.size() : table.most_shown);
+  const std::size_t most = table.most_shown == 0 ? table.rows.size() : table.most_shown;
+  const std::span shown(table.rows.data(), std::min(table.rows.size(), most));
   Layout layout;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     std::size_t width = display_width(table.columns[i].title);
@@ -111,8 +111,8 @@ std::string render_table(const Table& table, const Style& style) {
     out = bold(render_row(layout, table, [&](std::size_t i) { return table.columns[i].title; }), style) + '\n';
   for (const auto& row : shown)
     out += render_row(layout, table, [&](std::size_t i) { return shown_in(table.columns[i], row[i]); }) + '\n';
-  if (shown.size() < table.rows.size()) {
-    out += "... and " + format_count(static_cast<double>(table.rows.size() - shown.size())) + " more\n";
+  if (shown.size() < table.size()) {
+    out += "... and " + format_count(static_cast<double>(table.size() - shown.size())) + " more\n";
   }
   return out;
 }
@@ -167,10 +167,10 @@ std::string fitted(const std::string& text, std::size_t width) {
 // What a list holds: the names in its first column, each once.
 std::string names_in(const Table& table) {
   std::string names;
-  std::set<std::string_view> seen;
-  for (const std::vector<Cell>& row : table.rows) {
+  std::set<std::string> seen;
+  table.for_each_row([&](const std::vector<Cell>& row) {
     if (!row.empty() && seen.insert(row.front().shown).second) names += (names.empty() ? "" : ", ") + row.front().shown;
-  }
+  });
   return names;
 }
 

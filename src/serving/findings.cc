@@ -18,6 +18,11 @@ void append_content(const sim::Trace& trace, Findings::Key& key) {
                static_cast<double>(hash & 0xffffffffU), trace.has_tokens ? 1.0 : 0.0});
 }
 
+void append_step(const sim::StepCost& s, Findings::Key& key) {
+  append(key, {s.base, s.prefill, s.with_prompts, s.sequence, s.context, s.request, static_cast<double>(s.kv_tokens),
+               s.experts, s.expert_chance, s.expert_evenness});
+}
+
 void append_arrivals(const sim::ArrivalProcess& arrivals, Findings::Key& key) {
   key.push_back(static_cast<double>(arrivals.index()));
   if (const auto* poisson = std::get_if<sim::Poisson>(&arrivals)) append(key, {in_requests_per_s(poisson->rate)});
@@ -48,17 +53,20 @@ std::optional<Assessment> Findings::of(const Key& key, const Find& find) {
   return found;
 }
 
-std::shared_ptr<KeptRun> Findings::run(const Key& key, const std::function<sim::ContinuousRun()>& begin) {
+std::shared_ptr<KeptRun> Findings::run(const Key& key, const std::function<KeptRun::Begin()>& how) {
   const std::lock_guard lock(mutex_);
   std::shared_ptr<KeptRun>& kept = runs_[key];
-  if (!kept) kept = std::make_shared<KeptRun>(begin());
+  if (!kept) kept = std::make_shared<KeptRun>(how());
   return kept;
 }
 
-sim::ContinuousProfile KeptRun::at(std::uint64_t requests) {
+sim::ContinuousProfile KeptRun::at(std::uint64_t requests, const std::vector<std::uint64_t>& looks) {
   const std::lock_guard lock(mutex_);
-  const auto seen = seen_.lower_bound(requests);
-  if (seen != seen_.end()) return seen->second;
+  if (const auto seen = seen_.find(requests); seen != seen_.end()) return seen->second;
+  if (requests < reached_) return seen_.emplace(requests, begin_().until(requests)).first->second;
+  for (std::uint64_t look : looks)
+    if (look > reached_ && look < requests) seen_.emplace(look, run_.until(look));
+  reached_ = requests;
   return seen_.emplace(requests, run_.until(requests)).first->second;
 }
 
@@ -83,12 +91,13 @@ void append_limits(const Service& service, Findings::Key& key) {
 
 void append_replica(const Replica& replica, Findings::Key& key) {
   if (replica.continuous) {
-    const sim::StepCost& s = replica.step;
-    append(key, {1, s.base, s.prefill, s.with_prompts, s.sequence, s.context, s.request,
-                 static_cast<double>(s.kv_tokens), s.experts, s.expert_chance, s.expert_evenness});
-    if (const auto& a = replica.apart)
-      append(key, {a->prefill.prefill, static_cast<double>(a->prefill.kv_tokens), a->transfer.request,
-                   a->transfer.token, static_cast<double>(a->prefill_workers), static_cast<double>(a->decode_workers)});
+    key.push_back(1);
+    append_step(replica.step, key);
+    if (const auto& a = replica.apart) {
+      append_step(a->prefill, key);
+      append(key, {a->transfer.request, a->transfer.token, static_cast<double>(a->prefill_workers),
+                   static_cast<double>(a->decode_workers)});
+    }
     return;
   }
   append(key, {0, replica.overlap});

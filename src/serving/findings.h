@@ -17,15 +17,19 @@ namespace rightsize::serving {
 // A simulation kept where it stopped: whoever wants to see more of it goes on from there.
 class KeptRun {
  public:
-  explicit KeptRun(sim::ContinuousRun run) : run_(std::move(run)) {}
+  using Begin = std::function<sim::ContinuousRun()>;
+  explicit KeptRun(Begin begin) : begin_(std::move(begin)), run_(begin_()) {}
 
-  // When so many requests have arrived. Safe to call from several threads. What was not looked at on the way is seen at
-  // the next look after it.
-  sim::ContinuousProfile at(std::uint64_t requests);
+  // When so many requests have arrived: the same whoever else has looked at it, when and how far. What others will ask
+  // for (`looks`, ascending) is kept on the way; what nobody said takes a run of its own. Safe to call from several
+  // threads.
+  sim::ContinuousProfile at(std::uint64_t requests, const std::vector<std::uint64_t>& looks = {});
 
  private:
   std::mutex mutex_;
+  Begin begin_;
   sim::ContinuousRun run_;
+  std::uint64_t reached_ = 0;
   std::map<std::uint64_t, sim::ContinuousProfile> seen_;
 };
 
@@ -40,7 +44,7 @@ class Findings {
   std::optional<Assessment> of(const Key& key, const Find& find);
 
   // The run of this key: traffic_key(), seed, configuration. Services that differ in their SLOs share it.
-  std::shared_ptr<KeptRun> run(const Key& key, const std::function<sim::ContinuousRun()>& begin);
+  std::shared_ptr<KeptRun> run(const Key& key, const std::function<KeptRun::Begin()>& how);
 
  private:
   std::mutex mutex_;

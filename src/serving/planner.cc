@@ -277,11 +277,7 @@ std::optional<Assessment> Planner::fewest(std::size_t replica, const Counts& cou
   const Steps steps = steps_of(replica, counts);
   const int least = steps.least, last = steps.last;
   if (least > last) return std::nullopt;
-  int kept = steps.guess;
-  if (replicas_[replica].continuous) {
-    constexpr double kAim = 0.97;  // to keep a limit the upper end of an interval must lie below it
-    kept = std::min(bracket(replica, counts.step, steps, kAim, 6, false).second, last);
-  }
+  int kept = replicas_[replica].continuous ? first_enough(replica, counts.step, steps) : steps.guess;
   std::optional<Assessment> found = kept_by(replica, kept * counts.step);
   int broken = found ? least - 1 : kept;
   // One less is mostly too few; where it is not, means were kept sooner than they are in truth.

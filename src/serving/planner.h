@@ -56,8 +56,9 @@ class Planner {
   // others where only those do. Nothing when no allowed number does.
   std::optional<Assessment> fewest(std::size_t replica, const Counts& counts) const;
 
-  // How many it will take at least, by a first look at a few numbers: less work than fewest(), which begins there.
-  int at_least(std::size_t replica, const Counts& counts) const;
+  // How many it will take at least, by first looks at some numbers: less work than fewest(). `doubt`: so far a first
+  // look may be off, and other limits of the engine help.
+  int at_least(std::size_t replica, const Counts& counts, double doubt, int most_looks) const;
 
  private:
   struct Watched;
@@ -71,7 +72,8 @@ class Planner {
   std::uint64_t settled_after(const Configuration& configuration) const;
   std::optional<Assessment> look(const Configuration& configuration, std::uint64_t requests, std::uint64_t seed) const;
   Watched watch(const Configuration& configuration) const;
-  bool may_do_better(const Configuration& configuration, const Watched& than, double slack) const;
+  bool may_do_better(const Configuration& configuration, const Watched& than, double slack,
+                     bool glance_first = true) const;
   bool may_do_with(const Assessment& kept, int fewer) const;
   // Numbers of replicas in steps: what the load allows at least, what means would take, the most.
   struct Steps {
@@ -82,6 +84,7 @@ class Planner {
   // looks tell; `at_best`: by the lower ends of what they saw. Where to begin, nothing more.
   std::pair<int, int> bracket(std::size_t replica, int step, const Steps& steps, double aim, int most_looks,
                               bool at_best) const;
+  int first_enough(std::size_t replica, int step, const Steps& steps) const;
   double left_of(const Configuration& configuration) const;
   std::optional<Assessment> settled(const Assessment& found) const;
   std::optional<Assessment> confirm_batches(const Configuration& configuration) const;

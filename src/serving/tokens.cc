@@ -122,9 +122,11 @@ std::optional<Assessment> Planner::look(const Configuration& c, std::uint64_t re
     key.push_back(group.count);
     append_replica(replicas_[group.replica], key);
   }
-  const std::shared_ptr<KeptRun> run = findings_->run(
-      key, [&] { return sim::ContinuousRun(engine_of(c), service_.arrivals, service_.lengths, seed, warm_up(c)); });
-  return assessed(c, run->at(requests), service_.arrivals);
+  const std::shared_ptr<KeptRun> run = findings_->run(key, [&]() -> KeptRun::Begin {
+    return [server = engine_of(c), arrivals = service_.arrivals, lengths = service_.lengths, seed,
+            warm_up = warm_up(c)] { return sim::ContinuousRun(server, arrivals, lengths, seed, warm_up); };
+  });
+  return assessed(c, run->at(requests, looks(c)), service_.arrivals);
 }
 
 Planner::Watched Planner::watch(const Configuration& c) const {
@@ -162,19 +164,22 @@ std::optional<Assessment> Planner::confirm(const Configuration& c) const {
   return continuous(c) ? watch(c).kept : confirm_batches(c);
 }
 
-// `slack`: how far beyond a limit a look may point and the longer run still keep it.
-bool Planner::may_do_better(const Configuration& c, const Watched& than, double slack) const {
+// `slack`: how far beyond a limit a look may point and the longer run still keep it. `glance_first`: less of a look may
+// do; where the longer one has been taken already it says more.
+bool Planner::may_do_better(const Configuration& c, const Watched& than, double slack, bool glance_first) const {
   constexpr double kGlanceSlack = 1.1;
   const std::vector<std::uint64_t> all = looks(c);
-  const auto glance = look(c, all[0], seed_);
-  if (!glance || !would_keep(*glance, than.glance, than.last, service_, slack * kGlanceSlack)) return false;
+  if (glance_first) {
+    const auto glance = look(c, all[0], seed_);
+    if (!glance || !would_keep(*glance, than.glance, than.last, service_, slack * kGlanceSlack)) return false;
+  }
   const auto first = look(c, all[1], seed_);
   return first && would_keep(*first, than.first, than.last, service_, slack);
 }
 
 std::optional<Assessment> Planner::kept_by_engine(std::size_t index, int count) const {
-  constexpr double kBetter = 0.995;     // less of a gain is none
-  constexpr double kGlanceDoubt = 1.3;  // how far so short a run may be off
+  constexpr double kBetter = 0.995;  // less of a gain is none
+  constexpr double kDoubt = 1.3;     // how far a short run may be off
   Configuration c;
   c.groups = {{index, count}};
   std::optional<Watched> broken;
@@ -182,18 +187,20 @@ std::optional<Assessment> Planner::kept_by_engine(std::size_t index, int count) 
   for (const auto& [sequences, budget] : kEngineLimits) {
     c.engine.max_sequences = sequences, c.engine.token_budget = budget;
     if (bound(c) > 1) return std::nullopt;
-    const auto glance = look(c, looks(c).front(), seed_);
-    if (!glance) return std::nullopt;
+    const std::vector<std::uint64_t> all = looks(c);
+    // The usual limits have mostly been looked at longer already, to find out how many it takes.
+    const bool usual = sequences == kEngineLimits[0].first && budget == kEngineLimits[0].second;
+    const auto seen = look(c, all[usual ? 1 : 0], seed_), glance = look(c, all[0], seed_);
+    if (!seen || !glance) return std::nullopt;
     const Seconds tpot = glance->value(Quantity::kTpot, Statistic::kP99);
-    const bool better = tpot < shortest * kBetter && glance->excess(service_) <= kGlanceDoubt;
-    if (better && (!broken || may_do_better(c, *broken, 1))) {
+    if (tpot < shortest * kBetter && (broken ? may_do_better(c, *broken, 1) : seen->excess(service_) <= kDoubt)) {
       Watched watched = watch(c);
       if (watched.kept) return watched.kept;
       shortest = tpot;
       if (!broken) broken = std::move(watched);
     }
     // Others can only help TPOT; where that is near its limit a longer run may break it.
-    if (!breaks_tpot(*glance, service_) && glance->excess(service_) > 1) return std::nullopt;
+    if (!breaks_tpot(*seen, service_) && seen->excess(service_) > 1) return std::nullopt;
   }
   return std::nullopt;
 }
@@ -210,7 +217,7 @@ bool Planner::may_do_with(const Assessment& kept, int fewer) const {
   c.groups.front().count = fewer;
   return std::any_of(std::begin(kEngineLimits), std::end(kEngineLimits), [&](const auto& limits) {
     std::tie(c.engine.max_sequences, c.engine.token_budget) = limits;
-    return bound(c) <= 1 && may_do_better(c, than, kSlack);
+    return bound(c) <= 1 && may_do_better(c, than, kSlack, &limits != kEngineLimits);
   });
 }
 
@@ -250,11 +257,20 @@ std::pair<int, int> Planner::bracket(std::size_t replica, int step, const Steps&
   return {too_few, enough};
 }
 
-int Planner::at_least(std::size_t replica, const Counts& counts) const {
-  constexpr double kClearly = 1.1;  // so far a first look may be off, and other limits of the engine may help
+int Planner::at_least(std::size_t replica, const Counts& counts, double doubt, int most_looks) const {
   const Steps steps = steps_of(replica, counts);
   if (!replicas_[replica].continuous || steps.least > steps.last) return steps.guess * counts.step;
-  return std::min(bracket(replica, counts.step, steps, kClearly, 4, true).first + 1, steps.last) * counts.step;
+  return std::min(bracket(replica, counts.step, steps, doubt, most_looks, true).first + 1, steps.last) * counts.step;
+}
+
+// The upper end of an interval must lie below a limit. Where more replicas do not help, as where one long prompt takes
+// nearly what is allowed, the value itself must do.
+int Planner::first_enough(std::size_t replica, int step, const Steps& steps) const {
+  int enough = steps.last + 1;
+  for (double aim : {0.97, 1.0}) {
+    if (enough > steps.last) enough = bracket(replica, step, steps, aim, 6, false).second;
+  }
+  return std::min(enough, steps.last);
 }
 
 }  // namespace rightsize::serving

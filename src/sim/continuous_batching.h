@@ -54,6 +54,7 @@ struct StepCost {
   }
   // Prompt tokens of one step, beyond the rest of it.
   double prompts(double tokens) const { return tokens > 0 ? std::max(0.0, with_prompts + prefill * tokens) : 0; }
+  bool operator==(const StepCost&) const = default;
   // A decode step of n sequences with so many tokens in the cache.
   double decode(double n, double tokens) const {
     return base + (experts > 0 ? experts * read_by(n) : 0) + sequence * n + context * tokens;

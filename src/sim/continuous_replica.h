@@ -14,15 +14,16 @@
 
 namespace rightsize::sim {
 
+// As many as run at once are gone through again and again: one takes 64 bytes.
 struct Sequence {
   SimTime arrived = 0;
   SimTime first_token = kNever;
-  std::int64_t prompt = 0;     // tokens to process before the next output token; grows when it is preempted
-  std::int64_t processed = 0;  // of the prompt
-  std::int64_t output = 0;     // tokens to generate in all
-  std::int64_t generated = 0;  // as of joined_step
+  std::int32_t prompt = 0;     // tokens to process before the next output token; grows when it is preempted
+  std::int32_t processed = 0;  // of the prompt
+  std::int32_t output = 0;     // tokens to generate in all
+  std::int32_t generated = 0;  // as of joined_step
   std::int64_t joined_step = 0;
-  std::uint64_t admitted = 0;  // order of admission; the newest gives way first
+  std::uint32_t admitted = 0;  // order of admission; the newest gives way first
   std::int32_t kind = 0;       // of request, from 1; 0: not told apart
   std::uint32_t version = 0;   // told apart from an earlier user of the slot
   bool decoding = false;
@@ -66,12 +67,16 @@ struct ContinuousTotals {
 
 class ContinuousReplica {
  public:
-  ContinuousReplica(const StepCost& cost, const ContinuousConfig& config, Role role, ContinuousTotals& totals)
+  // `alike`: has the same cost and limits, or nullptr.
+  ContinuousReplica(const StepCost& cost, const ContinuousConfig& config, Role role, ContinuousTotals& totals,
+                    const ContinuousReplica* alike)
       : cost_(cost), config_(config), role_(role), totals_(&totals), request_(static_cast<SimTime>(cost.request)) {
     if (cost.kv_tokens > 0) config_.kv_tokens = cost.kv_tokens;
     kv_free_ = config_.kv_tokens;
     config_.max_sequences = std::min(config_.max_sequences, config_.token_budget);  // each takes one token a step
-    if (cost.experts > 0) {
+    if (alike != nullptr) {
+      without_context_ = alike->without_context_;
+    } else if (cost.experts > 0) {
       for (std::int64_t n = 0; n <= config_.max_sequences; ++n)
         without_context_.push_back(cost.decode(static_cast<double>(n), 0));
     }
@@ -113,7 +118,7 @@ class ContinuousReplica {
     for (std::uint32_t slot : begun_) give_first_token(sequences_[slot], now);
     begun_.clear();
     while (!finishes_.empty() && finishes_.front().step <= decode_step_) finish_top(now);
-    finish_prompts(now);
+    if (!prefilling_.empty()) finish_prompts(now);
     totals_->latency.checkpoint();
     begin(now);
   }
@@ -144,20 +149,9 @@ class ContinuousReplica {
   }
 
   void begin(SimTime now) {
-    for (;;) {
-      gather_view();
-      plan_step({decoding_, kv_free_, prefilling_left_, waiting_prompts_}, config_, plan_);
-      if (plan_.preempt > 0)
-        preempt_newest();
-      else if (!take_received())
-        break;
-    }
-    admit();
-    std::int64_t prompt_tokens = 0;
-    for (std::size_t i = 0; i < prefilling_.size(); ++i) {
-      sequences_[prefilling_[i]].processed += plan_.chunks[i];
-      prompt_tokens += plan_.chunks[i];
-    }
+    const bool only_decodes =
+        waiting_.empty() && prefilling_.empty() && received_.empty() && decoding_ <= kv_free_;  // no plan is needed
+    const std::int64_t prompt_tokens = only_decodes ? 0 : schedule();
     kv_free_ -= prompt_tokens;
     if (decoding_ == 0 && prompt_tokens == 0) {
       step_ends_ = kNever;
@@ -171,6 +165,25 @@ class ContinuousReplica {
     count_run(1);
   }
 
+  // Who gives way, who begins, and the prompt tokens of the step.
+  std::int64_t schedule() {
+    for (;;) {
+      gather_view();
+      plan_step({decoding_, kv_free_, prefilling_left_, waiting_prompts_}, config_, plan_);
+      if (plan_.preempt > 0)
+        preempt_newest();
+      else if (!take_received())
+        break;
+    }
+    admit();
+    std::int64_t prompt_tokens = 0;
+    for (std::size_t i = 0; i < prefilling_.size(); ++i) {
+      sequences_[prefilling_[i]].processed += static_cast<std::int32_t>(plan_.chunks[i]);
+      prompt_tokens += plan_.chunks[i];
+    }
+    return prompt_tokens;
+  }
+
   // Adds the run at hand to the totals, or with -1 takes it out again.
   void count_run(int sign) {
     const auto running = static_cast<double>(decoding_) + static_cast<double>(prefilling_.size());
@@ -180,32 +193,34 @@ class ContinuousReplica {
     totals_->sequence_steps += static_cast<double>(sign * run_steps_) * running;
   }
 
-  // Somebody arrived who could be admitted: the run ends at the first step boundary after that. The time of a run
-  // grows with its steps, so the boundary is found by halving.
+  // Somebody arrived who could be admitted: the run ends at the first step boundary after that. The time of a run is
+  // a square of its steps; rounding may be one off.
   void cut_run(SimTime now) {
-    std::int64_t low = 1, high = run_steps_;
-    while (low < high) {
-      const std::int64_t middle = (low + high) / 2;
-      if (run_began_ + run_time(middle) > now)
-        high = middle;
-      else
-        low = middle + 1;
-    }
-    if (low == run_steps_) return;
+    const double square = cost_.context * static_cast<double>(decoding_) / 2, line = first_step() - square;
+    const double passed = static_cast<double>(now - run_began_);
+    const double root = 2 * passed / (line + std::sqrt(line * line + 4 * square * passed));
+    const double most = static_cast<double>(run_steps_);
+    std::int64_t steps = root < most ? std::max<std::int64_t>(1, static_cast<std::int64_t>(root)) : run_steps_;
+    while (steps < run_steps_ && run_began_ + run_time(steps) <= now) ++steps;
+    while (steps > 1 && run_began_ + run_time(steps - 1) > now) --steps;
+    if (steps == run_steps_) return;
     count_run(-1);
-    run_steps_ = low;
-    step_ends_ = run_began_ + std::max<SimTime>(run_time(low), 1);
+    run_steps_ = steps;
+    step_ends_ = run_began_ + std::max<SimTime>(run_time(steps), 1);
     count_run(1);
+  }
+
+  // The next step that only decodes.
+  double first_step() const {
+    const auto at = static_cast<std::size_t>(decoding_);
+    return at < without_context_.size() ? without_context_[at] + cost_.context * static_cast<double>(context_)
+                                        : cost_.decode(static_cast<double>(decoding_), static_cast<double>(context_));
   }
 
   // k decode-only steps: the context grows by the number of sequences each time.
   SimTime run_time(std::int64_t k) const {
     const double n = static_cast<double>(decoding_), steps = static_cast<double>(k);
-    const auto at = static_cast<std::size_t>(decoding_);
-    const double first = at < without_context_.size()
-                             ? without_context_[at] + cost_.context * static_cast<double>(context_)
-                             : cost_.decode(n, static_cast<double>(context_));
-    return static_cast<SimTime>(steps * first + cost_.context * n * steps * (steps - 1) / 2 + 0.5);
+    return static_cast<SimTime>(steps * first_step() + cost_.context * n * steps * (steps - 1) / 2 + 0.5);
   }
 
   // How many steps pass before a sequence ends or the cache is full. Somebody who arrives meanwhile cuts the run short.
@@ -289,10 +304,7 @@ class ContinuousReplica {
     const Sequence& s = sequences_[slot];
     kv_free_ += s.processed;
     work_ -= s.work;
-    done_.push_back({.at = s.arrived,
-                     .size = static_cast<std::int32_t>(s.prompt),
-                     .output = static_cast<std::int32_t>(s.output),
-                     .kind = s.kind});
+    done_.push_back({.at = s.arrived, .size = s.prompt, .output = s.output, .kind = s.kind});
     free_.push_back(slot);
   }
 
@@ -356,7 +368,7 @@ class ContinuousReplica {
   // Recomputation: the sequence goes back to the front of the line with what it has said so far as part of its prompt.
   void preempt_newest() {
     std::uint32_t newest = 0;
-    std::uint64_t latest = 0;
+    std::uint32_t latest = 0;
     for (std::uint32_t slot = 0; slot < sequences_.size(); ++slot) {
       const Sequence& s = sequences_[slot];
       const bool running = s.decoding || std::find(prefilling_.begin(), prefilling_.end(), slot) != prefilling_.end();
@@ -365,7 +377,7 @@ class ContinuousReplica {
     Sequence& s = sequences_[newest];
     kv_free_ += cached(s);
     if (s.decoding) {
-      const std::int64_t said = decode_step_ - s.joined_step;
+      const auto said = static_cast<std::int32_t>(decode_step_ - s.joined_step);
       context_ -= cached(s);
       s.prompt += said + 1;  // and the token that was about to enter the cache
       s.generated += said;
@@ -390,7 +402,7 @@ class ContinuousReplica {
   std::int64_t decoding_ = 0, context_ = 0, decode_step_ = 0, run_steps_ = 0;
   SimTime run_began_ = 0, step_ends_ = kNever;
   double work_ = 0;
-  std::uint64_t admissions_ = 0;
+  std::uint32_t admissions_ = 0;
   std::vector<Sequence> sequences_;
   std::vector<std::uint32_t> free_, prefilling_;
   std::deque<std::uint32_t> waiting_, received_;

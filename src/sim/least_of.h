@@ -4,42 +4,57 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
 namespace rightsize::sim {
 
-// A tournament: leaves are the numbers, every node above knows which of its two halves has the smaller one. A change
-// plays one match on each level. Of equal numbers the first wins.
+// A tournament: leaves are the numbers, every node above holds the smaller one of its two halves. A change plays one
+// match on each level. Of equal numbers the first wins.
 template <typename T>
 class LeastOf {
  public:
   LeastOf(std::size_t count, T value)
       : leaves_(std::bit_ceil(std::max<std::size_t>(count, 1))),
-        values_(leaves_, std::numeric_limits<T>::max()),
-        winners_(2 * leaves_) {
-    std::fill_n(values_.begin(), count, value);
-    for (std::size_t i = 0; i < leaves_; ++i) winners_[leaves_ + i] = i;
-    for (std::size_t node = leaves_ - 1; node > 0; --node) winners_[node] = better(node);
+        nodes_(2 * leaves_, {std::numeric_limits<T>::max(), 0}) {
+    for (std::size_t i = 0; i < leaves_; ++i) nodes_[leaves_ + i].place = static_cast<std::uint32_t>(i);
+    for (std::size_t i = 0; i < count; ++i) nodes_[leaves_ + i].value = value;
+    for (std::size_t node = leaves_ - 1; node > 0; --node)
+      nodes_[node] = winner(nodes_[2 * node], nodes_[2 * node + 1]);
   }
 
-  std::size_t place() const { return winners_[1]; }
-  T operator[](std::size_t i) const { return values_[i]; }
+  std::size_t place() const { return nodes_[1].place; }
+  T least() const { return nodes_[1].value; }
+  T operator[](std::size_t i) const { return nodes_[leaves_ + i].value; }
 
   void set(std::size_t i, T value) {
-    values_[i] = value;
-    for (std::size_t node = (leaves_ + i) / 2; node > 0; node /= 2) winners_[node] = better(node);
+    std::size_t node = leaves_ + i;
+    if (nodes_[node].value == value) return;
+    nodes_[node].value = value;
+    // Who wins cannot be foretold: without branches, and numbers and places apart, all of it stays in registers.
+    T best = value;
+    auto place = static_cast<std::uint32_t>(i);
+    for (; node > 1; node /= 2) {
+      const T other = nodes_[node ^ 1].value;
+      const std::uint32_t there = nodes_[node ^ 1].place;
+      const bool lost = (other < best) | ((other == best) & ((node & 1) != 0));
+      best = lost ? other : best;
+      place = lost ? there : place;
+      nodes_[node / 2].value = best;
+      nodes_[node / 2].place = place;
+    }
   }
 
  private:
-  std::size_t better(std::size_t node) const {
-    const std::size_t left = winners_[2 * node], right = winners_[2 * node + 1];
-    return values_[right] < values_[left] ? right : left;
-  }
+  struct Entry {
+    T value;
+    std::uint32_t place;
+  };
+  static Entry winner(const Entry& left, const Entry& right) { return right.value < left.value ? right : left; }
 
   std::size_t leaves_;
-  std::vector<T> values_;
-  std::vector<std::size_t> winners_;
+  std::vector<Entry> nodes_;
 };
 
 }  // namespace rightsize::sim

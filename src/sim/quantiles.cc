@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace rightsize::sim {
 namespace {
@@ -37,11 +38,10 @@ StatisticValues Intervals::half_widths() const {
 }
 
 void LatencyStatistics::close_run() {
-  const double mean = static_cast<double>(recent_sum_) / static_cast<double>(recent_.count());
-  runs_.push_back({mean, recent_.coarser<RunHistogram>()});
-  total_.take(recent_);
-  sum_ += recent_sum_;
-  recent_sum_ = 0;
+  const double mean = static_cast<double>(open_sum_) / static_cast<double>(open_.count());
+  runs_.push_back({mean, std::exchange(open_, {})});
+  sum_ += open_sum_;
+  open_sum_ = 0;
   if (runs_.size() < kMostRuns) return;
   for (std::size_t i = 0; i < kMostRuns / 2; ++i) {
     Run merged = std::move(runs_[2 * i]);
@@ -53,15 +53,9 @@ void LatencyStatistics::close_run() {
   run_length_ *= 2;
 }
 
-LatencyHistogram LatencyStatistics::all() const {
-  LatencyHistogram all = total_, open = recent_;
-  all.take(open);
-  return all;
-}
-
 StatisticValues LatencyStatistics::values() const {
   const double number = static_cast<double>(std::max<std::uint64_t>(count(), 1));
-  const auto q = all().quantiles(kQuantiles);
+  const auto q = all_.quantiles(kQuantiles);
   return {static_cast<double>(sum()) / number, q[0], q[1], q[2], q[3]};
 }
 
@@ -69,8 +63,7 @@ Intervals LatencyStatistics::intervals() const {
   Intervals found;
   found.low.fill(std::numeric_limits<double>::quiet_NaN()), found.high = found.low;
   if (runs_.size() < kLeastRuns) return found;
-  const LatencyHistogram all = this->all();
-  const auto quantiles = all.quantiles(kQuantiles);
+  const auto quantiles = all_.quantiles(kQuantiles);
   std::array<std::vector<double>, 4> beyond;  // the share of each run that lies beyond each
   std::vector<double> means;
   for (const Run& run : runs_) {
@@ -84,7 +77,7 @@ Intervals LatencyStatistics::intervals() const {
     const double q = kQuantiles[k];
     // No less than if requests were independent: a few runs may be alike by chance.
     const double off = std::max(half_width(beyond[k]), student_t(number) * std::sqrt(q * (1 - q) / number));
-    const auto ends = all.quantiles<2>({q - off, q + off});
+    const auto ends = all_.quantiles<2>({q - off, q + off});
     found.low[k + 1] = ends[0], found.high[k + 1] = ends[1];
   }
   return found;

@@ -40,14 +40,15 @@ class LatencyStatistics {
   explicit LatencyStatistics(std::uint64_t first_run = 1000) : run_length_(first_run) {}
 
   void add(std::int64_t value) {
-    recent_.add_whole(value);
-    recent_sum_ += value;
+    all_.add_whole(value);
+    open_.add_whole(value);
+    open_sum_ += value;
   }
   // To be called now and then; closes a run when it is long enough. True when it did.
-  bool checkpoint() { return recent_.count() >= run_length_ && (close_run(), true); }
+  bool checkpoint() { return open_.count() >= run_length_ && (close_run(), true); }
 
-  std::uint64_t count() const { return total_.count() + recent_.count(); }
-  std::int64_t sum() const { return sum_ + recent_sum_; }
+  std::uint64_t count() const { return all_.count(); }
+  std::int64_t sum() const { return sum_ + open_sum_; }
 
   // Nanoseconds, the open run included.
   StatisticValues values() const;
@@ -63,10 +64,10 @@ class LatencyStatistics {
   };
 
   void close_run();
-  LatencyHistogram all() const;
 
-  LatencyHistogram total_, recent_;
-  std::int64_t sum_ = 0, recent_sum_ = 0;
+  LatencyHistogram all_;
+  RunHistogram open_;  // the run that is not full yet
+  std::int64_t sum_ = 0, open_sum_ = 0;
   std::uint64_t run_length_;
   std::vector<Run> runs_;
 };

@@ -26,8 +26,10 @@ class Pool {
  public:
   Pool(const std::vector<StepCost>& costs, const ContinuousConfig& config, Role role, ContinuousTotals& totals)
       : next_(costs.size(), kNever), work_(costs.size(), 0) {
-    for (const StepCost& cost : costs) {
-      replicas_.emplace_back(cost, config, role, totals);
+    replicas_.reserve(costs.size());
+    for (std::size_t i = 0; i < costs.size(); ++i) {
+      const bool alike = i > 0 && costs[i] == costs[i - 1];
+      replicas_.emplace_back(costs[i], config, role, totals, alike ? &replicas_.back() : nullptr);
       most_tokens_.push_back(replicas_.back().most_tokens());
     }
     if (!costs.empty()) shortest_ = *std::min_element(most_tokens_.begin(), most_tokens_.end());
@@ -35,7 +37,7 @@ class Pool {
 
   std::size_t size() const { return replicas_.size(); }
   // When the next step of any ends.
-  SimTime next() const { return replicas_.empty() ? kNever : next_[next_.place()]; }
+  SimTime next() const { return replicas_.empty() ? kNever : next_.least(); }
 
   // The number of replicas when it can run on none.
   std::size_t least_loaded_for(std::int64_t tokens) const {

@@ -22,7 +22,7 @@ async function visit(view, name, work, options = {}) {
   page.setDefaultTimeout(20000);
   const begun = Date.now();
   try {
-    await page.goto(`${server.address}${view}`);
+    await page.goto(new URL(view, server.address).href);
     await work(page);
     await settled(page);
     await shoot(page, name);
@@ -122,12 +122,14 @@ await visit('/fleet', 'fleet', async (page) => {
   check((await page.getByTestId('after').innerText()) !== before, 'leaving an action out changes the bill');
   await page.getByRole('button', { name: /stop what holds/ }).first().click();
   await page.getByText('kubectl').first().waitFor();
+  check(/chat-70b/.test(await page.getByTestId('unplanned').first().innerText()), 'waste that no action takes away is named');
   await page.getByRole('button', { name: 'research', exact: true }).click();
+  await page.getByTestId('summary').getByText(/^research: \$/).waitFor();
   check(new URL(page.url()).searchParams.get('team') === 'research', 'the address carries the team');
   await page.getByRole('region', { name: 'GPUs over time' }).locator('svg rect').nth(20).waitFor();
   await page.getByRole('region', { name: 'Verdicts over time' }).locator('svg rect').first().waitFor();
   await page.getByRole('group', { name: 'Colour by' }).getByRole('button', { name: 'Verdict' }).click();
-  await page.getByRole('region', { name: 'GPUs over time' }).locator('.legend').getByText('idle-held').waitFor();
+  await page.getByRole('region', { name: 'GPUs over time' }).locator('.legend').getByText('idle, memory held').waitFor();
   check(new URL(page.url()).searchParams.get('heat') === 'verdict', 'the address carries what the heat map shows');
   await page.getByRole('button', { name: 'Data' }).first().click();
   await page.getByRole('region', { name: /Data of Spend/ }).waitFor();
@@ -168,6 +170,13 @@ await visit('/prices?gpu=l4', 'prices', async (page) => {
   check(new URL(page.url()).searchParams.get('terms') === 'spot', 'the address carries the terms');
 });
 
+// The page leads with the price the command leads with: old prices and unconfirmed ones come last in both.
+await visit('/prices?gpu=h100-sxm', 'prices-leading', async (page) => {
+  const list = await (await fetch(`${server.address}/api/prices?gpu=h100-sxm&purchase=on-demand`)).json();
+  const shown = await answer(page);
+  check(shown.includes(`at ${list.prices[0].provider},`), `prices of the page and the command: ${shown}, ${list.prices[0].provider}`);
+});
+
 await visit('/live', 'live', async (page) => {
   await page.getByText('GPU 0').first().waitFor();
   await page.getByText('live', { exact: true }).waitFor();
@@ -179,6 +188,16 @@ await visit('/decisions', 'decisions', async (page) => {
   await page.getByRole('button', { name: 'D1 chat' }).click();
   await page.getByText('ttft seconds').waitFor();
 });
+
+// A server without a ledger and without GPUs says so, and nothing is wrong in the page.
+const bare = await startServer(program);
+await visit(`${bare.address}/decisions`, 'decisions-none', async (page) => {
+  await page.getByText('No decision is kept yet').waitFor();
+});
+await visit(`${bare.address}/live`, 'live-none', async (page) => {
+  await page.getByText(/^(no GPU|live)$/).waitFor(); // a machine with a driver has one
+});
+bare.stop();
 
 await visit('/fleet', 'fleet-dark', async (page) => {
   await page.getByTestId('summary').waitFor();

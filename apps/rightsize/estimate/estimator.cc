@@ -47,10 +47,15 @@ Checked<const SpeedInput*> Estimator::input(const EstimateFlags& flags) {
   return &input;
 }
 
-Checked<Json> Estimator::document(const EstimateFlags& flags, Detail detail) {
+Checked<Estimator::Answer> Estimator::answer(const EstimateFlags& flags) {
   RIGHTSIZE_TRY(const SpeedInput* input, this->input(flags));
-  const Result<SpeedEstimate> estimate = estimate_speed(facts_->constants, *input);
-  return estimate ? document_of(*input, *estimate, detail) : infeasible_document(*input, estimate.error());
+  return Answer{input, estimate_speed(facts_->constants, *input)};
+}
+
+Checked<Json> Estimator::document(const EstimateFlags& flags) {
+  RIGHTSIZE_TRY(const Answer answer, this->answer(flags));
+  return answer.estimate ? document_of(*answer.input, *answer.estimate)
+                         : infeasible_document(*answer.input, answer.estimate.error());
 }
 
 }  // namespace rightsize::app

@@ -26,7 +26,15 @@ class Estimator {
 
   // The document of `rightsize estimate --format json` without what takes longer than the estimate: the warning of a
   // training job that would run out of memory. --sweep and --roofline are not looked at.
-  Checked<Json> document(const EstimateFlags& flags, Detail detail = Detail::kAll);
+  Checked<Json> document(const EstimateFlags& flags);
+
+  // The estimate itself, for whoever writes its members in another form. The input is the estimator's, until it is
+  // asked again.
+  struct Answer {
+    const SpeedInput* input;
+    Result<SpeedEstimate> estimate;  // or why the job cannot run so
+  };
+  Checked<Answer> answer(const EstimateFlags& flags);
 
  private:
   Checked<const SpeedInput*> input(const EstimateFlags& flags);

@@ -29,16 +29,39 @@ std::vector<std::string> texts_of(const Notes& notes) {
   return texts;
 }
 
-Json head(const SpeedInput& input) {
-  return {{"schema", "rightsize/estimate/1"},
-          {"model", input.model.name},
-          {"job", input.job.kind == model::JobKind::kServe ? "serve" : "train"},
-          {"stack", model::name_of(input.job.stack)},
-          {"precision", model::name_of(input.job.precision)},
-          {"gpu", input.gpu->name},
-          {"gpus", input.job.parallel.gpus},
-          {"feasible", true}};
+void add_head(Members& d, const SpeedInput& input, bool feasible) {
+  d.add("schema", "rightsize/estimate/1");
+  d.add("model", input.model.name);
+  d.add("job", input.job.kind == model::JobKind::kServe ? "serve" : "train");
+  d.add("stack", model::name_of(input.job.stack));
+  d.add("precision", model::name_of(input.job.precision));
+  d.add("gpu", input.gpu->name);
+  d.add("gpus", input.job.parallel.gpus);
+  d.add("feasible", feasible);
 }
+
+// As report::json_number(): a whole number without a point.
+Members::Value number(double value) {
+  return report::json_number(value).visit([](const auto& held) -> Members::Value {
+    if constexpr (std::is_constructible_v<Members::Value, decltype(held)>)
+      return held;
+    else
+      return nullptr;
+  });
+}
+
+// All of a document.
+class JsonMembers final : public Members {
+ public:
+  void add(std::string_view name, Value value) override {
+    document_[name] = std::visit([](const auto& held) { return Json(held); }, value);
+  }
+  Json* whole() override { return &document_; }
+  Json take() { return std::move(document_); }
+
+ private:
+  Json document_;
+};
 
 Json bounds(double value, const perf::Interval& interval) {
   return {{"low", value * interval.low}, {"high", value * interval.high}};
@@ -93,22 +116,23 @@ std::string subject(const SpeedInput& input, const model::Job& job) {
 // "1,234", or three digits below a hundred.
 std::string rate(double value) { return value >= 100 ? format_count(std::round(value)) : format_number(value); }
 
-void train_document(Json& d, const SpeedInput& input, const TrainEstimate& e, bool all) {
+void train_document(Members& d, const SpeedInput& input, const TrainEstimate& e) {
+  Json* whole = d.whole();
   const bool samples = input.work.image;
   const double per_gpu = samples ? e.samples_per_second_per_gpu : in_tokens_per_s(e.tokens_per_gpu);
-  if (!samples) d["tokens_per_second_per_gpu"] = in_tokens_per_s(e.tokens_per_gpu);
-  d["samples_per_second_per_gpu"] = e.samples_per_second_per_gpu;
-  d["step_seconds"] = in_seconds(e.step);
-  if (e.mfu > 0) d["mfu"] = e.mfu;
-  d["bound"] = perf::name_of(e.bound);
-  if (all) d["parts"] = parts_json(e.parts);
-  d["device_seconds"] = in_seconds(e.device);
-  if (e.host > Seconds{}) d["host_seconds"] = in_seconds(e.host);
-  d["low"] = per_gpu * e.interval.low;
-  d["high"] = per_gpu * e.interval.high;
-  if (all) d["step_interval"] = bounds(in_seconds(e.step), e.interval);
-  d["basis"] = perf::name_of(e.basis);
-  if (all) d["warnings"] = texts_of(e.notes);
+  if (!samples) d.add("tokens_per_second_per_gpu", in_tokens_per_s(e.tokens_per_gpu));
+  d.add("samples_per_second_per_gpu", e.samples_per_second_per_gpu);
+  d.add("step_seconds", in_seconds(e.step));
+  if (e.mfu > 0) d.add("mfu", e.mfu);
+  d.add("bound", perf::name_of(e.bound));
+  if (whole != nullptr) (*whole)["parts"] = parts_json(e.parts);
+  d.add("device_seconds", in_seconds(e.device));
+  if (e.host > Seconds{}) d.add("host_seconds", in_seconds(e.host));
+  d.add("low", per_gpu * e.interval.low);
+  d.add("high", per_gpu * e.interval.high);
+  if (whole != nullptr) (*whole)["step_interval"] = bounds(in_seconds(e.step), e.interval);
+  d.add("basis", perf::name_of(e.basis));
+  if (whole != nullptr) (*whole)["warnings"] = texts_of(e.notes);
 }
 
 void report_train(report::Report& report, const SpeedInput& input, const TrainEstimate& e) {
@@ -144,39 +168,40 @@ std::string open_loop_sentence(const SpeedInput& input, const ServeEstimate& e) 
       format_percent(Ratio::fraction(e.utilization)));
 }
 
-void serve_document(Json& d, const SpeedInput& input, const ServeEstimate& e, bool all) {
-  d["prefill_seconds"] = in_seconds(e.prefill);
-  d["decode_step_seconds"] = in_seconds(e.decode_step);
-  if (input.job.serve.disaggregated) d["transfer_seconds"] = in_seconds(e.transfer);
-  d["ttft_seconds"] = in_seconds(e.ttft);
-  d["tpot_seconds"] = in_seconds(e.tpot);
-  d["output_tokens_per_second_per_gpu"] = in_tokens_per_s(e.output_per_gpu);
-  d["requests_per_second"] = e.requests_per_second;
+void serve_document(Members& d, const SpeedInput& input, const ServeEstimate& e) {
+  Json* whole = d.whole();
+  d.add("prefill_seconds", in_seconds(e.prefill));
+  d.add("decode_step_seconds", in_seconds(e.decode_step));
+  if (input.job.serve.disaggregated) d.add("transfer_seconds", in_seconds(e.transfer));
+  d.add("ttft_seconds", in_seconds(e.ttft));
+  d.add("tpot_seconds", in_seconds(e.tpot));
+  d.add("output_tokens_per_second_per_gpu", in_tokens_per_s(e.output_per_gpu));
+  d.add("requests_per_second", e.requests_per_second);
   if (input.work.audio_seconds > 0) {
-    d["audio_seconds_per_request"] = input.work.audio_seconds;
-    d["audio_hours_per_gpu_hour"] = e.requests_per_second / input.job.parallel.gpus * input.work.audio_seconds;
+    d.add("audio_seconds_per_request", input.work.audio_seconds);
+    d.add("audio_hours_per_gpu_hour", e.requests_per_second / input.job.parallel.gpus * input.work.audio_seconds);
   }
-  if (input.job.image.tokens > 0) d["image_tokens"] = input.job.image.tokens;
-  d["max_concurrency"] = report::json_number(std::floor(e.max_concurrency));
-  d["running"] = report::json_number(e.running);
+  if (input.job.image.tokens > 0) d.add("image_tokens", input.job.image.tokens);
+  d.add("max_concurrency", number(std::floor(e.max_concurrency)));
+  d.add("running", number(e.running));
   if (input.rate > RequestsPerSecond{}) {
-    d["rate_requests_per_second"] = in_requests_per_s(input.rate);
-    d["utilization"] = e.utilization;
-    d["stable"] = e.stable;
+    d.add("rate_requests_per_second", in_requests_per_s(input.rate));
+    d.add("utilization", e.utilization);
+    d.add("stable", e.stable);
   }
-  d["bound"] = perf::name_of(e.bound);
-  if (all) d["parts"] = parts_json(e.parts);
-  if (all) d["prefill_parts"] = parts_json(e.prefill_parts);
-  d["low"] = in_seconds(e.tpot) * e.tpot_interval.low;
-  d["high"] = in_seconds(e.tpot) * e.tpot_interval.high;
-  if (all) d["ttft_interval"] = bounds(in_seconds(e.ttft), e.ttft_interval);
-  if (all) d["tpot_interval"] = bounds(in_seconds(e.tpot), e.tpot_interval);
-  d["basis"] = perf::name_of(e.basis);
-  if (!all) return;
+  d.add("bound", perf::name_of(e.bound));
+  if (whole != nullptr) (*whole)["parts"] = parts_json(e.parts);
+  if (whole != nullptr) (*whole)["prefill_parts"] = parts_json(e.prefill_parts);
+  d.add("low", in_seconds(e.tpot) * e.tpot_interval.low);
+  d.add("high", in_seconds(e.tpot) * e.tpot_interval.high);
+  if (whole != nullptr) (*whole)["ttft_interval"] = bounds(in_seconds(e.ttft), e.ttft_interval);
+  if (whole != nullptr) (*whole)["tpot_interval"] = bounds(in_seconds(e.tpot), e.tpot_interval);
+  d.add("basis", perf::name_of(e.basis));
+  if (whole == nullptr) return;
   Json unmeasured = Json::array();
   for (const perf::Unmeasured what : e.unmeasured) unmeasured.push_back(perf::name_of(what));
-  d["not_measured"] = std::move(unmeasured);
-  d["warnings"] = texts_of(e.notes);
+  (*whole)["not_measured"] = std::move(unmeasured);
+  (*whole)["warnings"] = texts_of(e.notes);
 }
 
 // "Basis: transferred; vllm was measured, but not on l40s and not with models of the family qwen3_moe."
@@ -222,8 +247,10 @@ void report_serve(report::Report& report, const SpeedInput& input, const ServeEs
 // "One pass of bert-base in bf16 over a batch of 32 x 128 tokens", "A batch of 4 images of sdxl-unet ...".
 std::string batch_subject(const SpeedInput& input) {
   if (input.model.pipeline) return describe_job(input.model, input.job) + ",";
-  return fmt::format("One pass of {} in {} over a batch of {}{}", input.model.name, model::name_of(input.job.precision),
-                     input.job.batch, input.work.image ? "" : fmt::format(" x {} tokens", input.job.sequence));
+  return fmt::format(
+      "One pass of {} in {} over a batch of {}{}", input.model.name, model::name_of(input.job.precision),
+      input.job.batch,
+      input.work.image ? "" : fmt::format(" x {} tokens", format_count(static_cast<double>(input.job.sequence))));
 }
 
 // What makes an image of a model that makes some.
@@ -238,18 +265,19 @@ Json image_document(const SpeedInput& input) {
           {"decoder", pipeline.decoder}};
 }
 
-void batch_document(Json& d, const SpeedInput& input, const BatchEstimate& e, bool all) {
-  if (input.model.pipeline && all) d["image"] = image_document(input);
-  d["batch_seconds"] = in_seconds(e.batch);
-  d["samples_per_second_per_gpu"] = e.samples_per_second;
-  d["device_seconds"] = in_seconds(e.device);
-  d["host_seconds"] = in_seconds(e.host);
-  d["bound"] = perf::name_of(e.bound);
-  if (all) d["parts"] = parts_json(e.parts);
-  d["low"] = in_seconds(e.batch) * e.interval.low;
-  d["high"] = in_seconds(e.batch) * e.interval.high;
-  d["basis"] = perf::name_of(e.basis);
-  if (all) d["warnings"] = texts_of(e.notes);
+void batch_document(Members& d, const SpeedInput& input, const BatchEstimate& e) {
+  Json* whole = d.whole();
+  if (input.model.pipeline && whole != nullptr) (*whole)["image"] = image_document(input);
+  d.add("batch_seconds", in_seconds(e.batch));
+  d.add("samples_per_second_per_gpu", e.samples_per_second);
+  d.add("device_seconds", in_seconds(e.device));
+  d.add("host_seconds", in_seconds(e.host));
+  d.add("bound", perf::name_of(e.bound));
+  if (whole != nullptr) (*whole)["parts"] = parts_json(e.parts);
+  d.add("low", in_seconds(e.batch) * e.interval.low);
+  d.add("high", in_seconds(e.batch) * e.interval.high);
+  d.add("basis", perf::name_of(e.basis));
+  if (whole != nullptr) (*whole)["warnings"] = texts_of(e.notes);
 }
 
 void report_batch(report::Report& report, const SpeedInput& input, const BatchEstimate& e) {
@@ -264,18 +292,23 @@ void report_batch(report::Report& report, const SpeedInput& input, const BatchEs
 
 }  // namespace
 
-Json document_of(const SpeedInput& input, const SpeedEstimate& estimate, Detail detail) {
-  const bool all = detail == Detail::kAll;
-  Json document = head(input);
-  if (estimate.train) train_document(document, input, *estimate.train, all);
-  if (estimate.serve) serve_document(document, input, *estimate.serve, all);
-  if (estimate.batch) batch_document(document, input, *estimate.batch, all);
-  return document;
+void write_members(const SpeedInput& input, const SpeedEstimate& estimate, Members& members) {
+  add_head(members, input, true);
+  if (estimate.train) train_document(members, input, *estimate.train);
+  if (estimate.serve) serve_document(members, input, *estimate.serve);
+  if (estimate.batch) batch_document(members, input, *estimate.batch);
+}
+
+Json document_of(const SpeedInput& input, const SpeedEstimate& estimate) {
+  JsonMembers members;
+  write_members(input, estimate, members);
+  return members.take();
 }
 
 Json infeasible_document(const SpeedInput& input, const Error& reason) {
-  Json document = head(input);
-  document["feasible"] = false;
+  JsonMembers members;
+  add_head(members, input, false);
+  Json document = members.take();
   document["reason"] = reason.message;
   document["hints"] = reason.hints;
   return document;

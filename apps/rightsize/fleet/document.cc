@@ -229,12 +229,21 @@ Json fleet_document(const FleetResult& result) {
   }
   for (const Action& action : a.actions) actions.push_back(action_json(action, a));
   for (const GpuRow& gpu : a.gpus) gpus.push_back(gpu_json(gpu));
+  Json unplanned = Json::array();
+  for (const fleet::UnplannedWaste& waste : a.unplanned) {
+    unplanned.push_back({{"owner", waste.owner},
+                         {"gpus", waste.gpus},
+                         {"waste_usd_per_month", json_number(in_usd_per_month(waste.rate))},
+                         {"verdict", diagnose::name_of(waste.verdict)},
+                         {"next", next_step(waste.verdict)}});
+  }
   Json metrics = Json::object();
   for (const auto& [metric, source] : result.sources) metrics[std::string(telemetry::name_of(metric))] = source.name;
   document["ledger"] = std::move(ledger);
   document["owners"] = std::move(owners);
   add_groups(document, result);
   document["actions"] = std::move(actions);
+  document["without_action"] = std::move(unplanned);
   document["gpus"] = std::move(gpus);
   document["metrics_found"] = std::move(metrics);
   document["read"] = result.read;

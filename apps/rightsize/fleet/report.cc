@@ -257,6 +257,30 @@ void add_jobs(report::Report& report, const fleet::JobLedger& jobs, std::size_t 
 
 }  // namespace
 
+std::string next_step(diagnose::Verdict verdict) {
+  using diagnose::Verdict;
+  switch (verdict) {
+    case Verdict::kInputBound:
+      return "the GPUs wait for requests or data; 'rightsize service' sizes a serving engine, 'rightsize profile' "
+             "finds "
+             "what a job waits for";
+    case Verdict::kLaunchBound:
+    case Verdict::kTransferBound:
+    case Verdict::kMemoryBound:
+    case Verdict::kComputeBound:
+      return "'rightsize profile' on one of its GPUs says which setting to change";
+    case Verdict::kUnderused:
+    case Verdict::kBursty:
+      return "no smaller GPU, slice or shared GPU on offer would hold its peaks";
+    case Verdict::kIdleHeld:
+    case Verdict::kIdle:
+      return "it was idle, but never long enough to be stopped safely";
+    case Verdict::kUnknown:
+      break;
+  }
+  return "its readings do not say what it did";
+}
+
 report::Report fleet_report(const FleetResult& result, std::size_t top) {
   const FleetAnalysis& a = result.analysis;
   const fleet::Totals& t = a.totals;
@@ -271,6 +295,11 @@ report::Report fleet_report(const FleetResult& result, std::size_t top) {
   const bool only_jobs = std::all_of(a.gpus.begin(), a.gpus.end(), [](const GpuRow& g) { return g.use.from_job_log; });
   if (!a.notes.empty()) say("Caveat: " + a.notes.front() + ".");
   if (!a.actions.empty() || !only_jobs) report.blocks.emplace_back(actions_table(a, top));
+  for (const fleet::UnplannedWaste& waste : a.unplanned) {
+    say(fmt::format("No action found for {}, which wastes {}/month on {} ({}): {}.", owner_shown(waste.owner),
+                    monthly(waste.rate), waste.gpus == 1 ? "1 GPU" : fmt::format("{} GPUs", waste.gpus),
+                    diagnose::name_of(waste.verdict), next_step(waste.verdict)));
+  }
   if (t.spend > Usd{}) report.blocks.emplace_back(bar_of(a));
   report.blocks.emplace_back(ledger_table(a));
   report.blocks.emplace_back(owners_table("Who wastes it", "owner", a.owners, top));

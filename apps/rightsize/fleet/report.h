@@ -9,6 +9,7 @@ report::Report fleet_report(const FleetResult& result, std::size_t top);
 report::Json fleet_document(const FleetResult& result);   // of that report
 report::Json fleet_timelines(const FleetResult& result);  // what each GPU did over time: --timeline
 
-std::string time_text(TimePoint time);  // "2026-01-03T08:30Z"
+std::string next_step(diagnose::Verdict verdict);  // for waste that no action takes away
+std::string time_text(TimePoint time);             // "2026-01-03T08:30Z"
 
 }  // namespace rightsize::app

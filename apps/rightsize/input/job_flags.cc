@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/format.h"
 #include "catalog/gpu_words.h"
 #include "memory/memory.h"
 #include "model/model_job.h"
@@ -138,14 +139,16 @@ std::string describe_image(const model::ModelShape& model, const model::Job& job
                      job.image.guidance.value_or(pipeline.guidance) ? " with guidance" : "");
 }
 
+std::string count(std::int64_t n) { return format_count(static_cast<double>(n)); }
+
 // What a request of this model is.
 std::string describe_requests(const model::ModelShape& model, const model::Job& job) {
   using model::ModelKind;
   if (model.pipeline) return fmt::format(": batch {}, {}", job.batch, describe_image(model, job));
-  if (model.kind == ModelKind::kEncoder) return fmt::format(": batch {} x {} tokens", job.batch, job.sequence);
+  if (model.kind == ModelKind::kEncoder) return fmt::format(": batch {} x {} tokens", job.batch, count(job.sequence));
   const std::int64_t together = std::max(job.serve.concurrency, job.batch);
   const std::string flight = fmt::format(" with {}: {} request{} in flight", model::name_of(job.stack),
-                                         job.serve.concurrency, job.serve.concurrency == 1 ? "" : "s");
+                                         count(job.serve.concurrency), job.serve.concurrency == 1 ? "" : "s");
   if (model.encoder_context > 0) {
     return fmt::format(" with hf: {} window{} of {} s of audio at once, {} tokens out", together,
                        together == 1 ? "" : "s", model.encoder_context / 50, job.serve.osl);
@@ -153,10 +156,11 @@ std::string describe_requests(const model::ModelShape& model, const model::Job& 
   if (model.kind != ModelKind::kDecoder && model.kind != ModelKind::kEncoderDecoder)
     return fmt::format(": batch {}", job.batch);
   if (job.image.count > 0) {
-    return flight + fmt::format(", {} tokens in ({} of {} image{}), {} out", job.serve.isl, job.image.tokens,
-                                job.image.count, job.image.count == 1 ? "" : "s", job.serve.osl);
+    return flight + fmt::format(", {} tokens in ({} of {} image{}), {} out", count(job.serve.isl),
+                                count(job.image.tokens), job.image.count, job.image.count == 1 ? "" : "s",
+                                count(job.serve.osl));
   }
-  return flight + fmt::format(", {} tokens in, {} out", job.serve.isl, job.serve.osl);
+  return flight + fmt::format(", {} tokens in, {} out", count(job.serve.isl), count(job.serve.osl));
 }
 
 }  // namespace
@@ -170,7 +174,7 @@ std::string describe_job(const model::ModelShape& model, const model::Job& job) 
     text = fmt::format("{} {} in {} with {}, batch {}{}",
                        adapters ? fmt::format("Training {} adapters of", model::name_of(job.train.method)) : "Training",
                        model.name, model::name_of(job.precision), model::name_of(job.train.optimizer), job.batch,
-                       model.image_size > 0 ? "" : fmt::format(" x {} tokens", job.sequence));
+                       model.image_size > 0 ? "" : fmt::format(" x {} tokens", count(job.sequence)));
     if (job.train.recompute != model::Recompute::kNone) {
       text += fmt::format(", {} recompute", model::name_of(job.train.recompute));
     }

@@ -145,7 +145,30 @@ Cell marked(Cell cell, const Row& row) {
   return cell;
 }
 
-report::Table table_of(const std::vector<Row>& offers, int top) {
+std::vector<Cell> cells_of(const Row& o) {
+  return {report::text_cell(o.price->provider),
+          report::text_cell(o.price->instance),
+          report::number_cell(std::to_string(o.machine->gpus), o.machine->gpus),
+          report::text_cell(o.gpu->name),
+          report::text_cell(place_of(*o.price)),
+          report::text_cell(catalog::name_of(o.price->purchase)),
+          marked(dollars_cell(o.per_hour), o),
+          dollars_cell(o.per_gpu),
+          small_dollars_cell(o.per_tflop),
+          small_dollars_cell(o.per_gbs),
+          small_dollars_cell(o.per_gib),
+          std::isnan(o.age_days) ? report::unknown_cell()
+                                 : report::number_cell(fmt::format("{:.0f} d", o.age_days), o.age_days)};
+}
+
+// The offers, with the catalogue and the prices they point into.
+struct Listed {
+  std::shared_ptr<const catalog::Catalog> catalog;
+  std::shared_ptr<const market::PriceBook> book;
+  std::vector<Row> rows;
+};
+
+report::Table table_of(const std::shared_ptr<const Listed>& offers, int top) {
   report::Table table;
   table.columns = {{"provider", "provider", Align::kLeft},
                    {"instance", "instance", Align::kLeft},
@@ -159,17 +182,12 @@ report::Table table_of(const std::vector<Row>& offers, int top) {
                    {"$/GB/s-h", "usd_per_gbs_hour", Align::kRight, 0, true},
                    {"$/GiB-h", "usd_per_gib_hour", Align::kRight, 0, true},
                    {"age", "age_days", Align::kRight}};
+  const std::vector<Row>& rows = offers->rows;
   table.most_shown = top < 0 ? 40 : static_cast<std::size_t>(top);
-  for (const Row& o : offers) {
-    table.rows.push_back(
-        {report::text_cell(o.price->provider), report::text_cell(o.price->instance),
-         report::number_cell(std::to_string(o.machine->gpus), o.machine->gpus), report::text_cell(o.gpu->name),
-         report::text_cell(place_of(*o.price)), report::text_cell(catalog::name_of(o.price->purchase)),
-         marked(dollars_cell(o.per_hour), o), dollars_cell(o.per_gpu), small_dollars_cell(o.per_tflop),
-         small_dollars_cell(o.per_gbs), small_dollars_cell(o.per_gib),
-         std::isnan(o.age_days) ? report::unknown_cell()
-                                : report::number_cell(fmt::format("{:.0f} d", o.age_days), o.age_days)});
-  }
+  const std::size_t first = table.most_shown == 0 ? rows.size() : std::min(rows.size(), table.most_shown);
+  for (std::size_t i = 0; i < first; ++i) table.rows.push_back(cells_of(rows[i]));
+  table.later_rows = rows.size() - first;
+  table.later_row = [offers, first](std::size_t i) { return cells_of(offers->rows[first + i]); };
   return table;
 }
 
@@ -303,7 +321,8 @@ std::string cheapest_sentence(const std::vector<Row>& offers) {
                      catalog::name_of(least.price->purchase), freshness(least));
 }
 
-Outcome make_outcome(const std::vector<Row>& offers, const PricesFlags& flags, std::size_t left_out) {
+Outcome make_outcome(const std::shared_ptr<const Listed>& listed, const PricesFlags& flags, std::size_t left_out) {
+  const std::vector<Row>& offers = listed->rows;
   Outcome outcome;
   outcome.report.title = "Prices";
   Json& document = outcome.report.document;
@@ -322,7 +341,7 @@ Outcome make_outcome(const std::vector<Row>& offers, const PricesFlags& flags, s
     return outcome;
   }
   outcome.report.blocks.emplace_back(report::Paragraph{cheapest_sentence(offers)});
-  outcome.report.blocks.emplace_back(table_of(offers, flags.top));
+  outcome.report.blocks.emplace_back(table_of(listed, flags.top));
   std::string notes = age_sentence(by_provider) +
                       " $/TFLOP-h counts dense bf16 (fp16 where there is no bf16) peaks, $/GB/s-h memory bandwidth, "
                       "$/GiB-h GPU memory.";
@@ -403,10 +422,10 @@ Checked<Outcome> list_prices(const PricesFlags& typed) {
   if (flags.top > 0 && offers->size() > static_cast<std::size_t>(flags.top)) {
     offers->resize(static_cast<std::size_t>(flags.top));
   }
-  Outcome outcome = make_outcome(*offers, flags, peers_left_out(flags, book));
-  // The rows point into both.
-  outcome.report.long_lists = [catalog, kept_book, rows = *std::move(offers)](Json& document) {
-    for (const Row& row : rows) document["prices"].push_back(json_of(row));
+  const auto listed = std::make_shared<const Listed>(Listed{catalog, kept_book, *std::move(offers)});
+  Outcome outcome = make_outcome(listed, flags, peers_left_out(flags, book));
+  outcome.report.long_lists = [listed](Json& document) {
+    for (const Row& row : listed->rows) document["prices"].push_back(json_of(row));
   };
   return outcome;
 }

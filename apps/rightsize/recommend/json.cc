@@ -85,6 +85,7 @@ void add_costs(const Request& request, const Plan& p, Json& j) {
                     {"weights_seconds", json_number(in_seconds(parts.weights))}};
   }
   j["checkpoint_seconds"] = json_number(in_seconds(p.time.saving));
+  if (p.time.interval > Seconds{}) j["checkpoint_interval_seconds"] = json_number(in_seconds(p.time.interval));
   j["rework_seconds"] = json_number(in_seconds(p.time.redoing));
   j["usd_per_hour"] = json_number(in_usd_per_hour(p.rate()));
   j["usd_total"] = json_number(in_usd(p.cost));
@@ -186,6 +187,7 @@ Json assumptions_json(const Request& request, const Plan* first) {
             {"spot_interruptions_per_machine_hour", a.spot_interruptions_per_hour},
             {"failures_per_gpu_hour", a.failures_per_gpu_hour},
             {"checkpoint_bytes_per_second", json_number(in_bytes_per_s(a.checkpoint_rate))},
+            {"checkpoint_every_seconds", json_number(in_seconds(a.checkpoint_every))},
             {"max_gpus", request.limits.max_gpus}};
   if (request.work.kind == WorkKind::kServing) {
     j["slo_percentile"] = percentile_of(request);
@@ -215,6 +217,7 @@ Json document_of(const Request& request, const plan::Recommendation& found, cons
   const Plan* first = found.best();
   j["plans"] = plan_list(request, found.plans, first, catalog);
   j["pareto"] = plan_list(request, found.pareto, first, catalog);
+  j["next_best"] = first == nullptr || request.plans_only ? Json(nullptr) : Json(next_best_sentence(request, found));
   j["rejected"] = Json::array();
   for (const plan::Rejection& r : found.rejected) {
     const std::string fix = describe_fix(request, r, first);

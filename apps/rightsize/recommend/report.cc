@@ -67,39 +67,6 @@ std::string where_hours_go(const Request& request, const Plan& plan) {
   return text + "." + startup_parts(request, plan);
 }
 
-const Plan* next_gpu(const Recommendation& found) {
-  const auto other = std::find_if(found.plans.begin(), found.plans.end(),
-                                  [&](const Plan& p) { return p.offer.gpu != found.plans.front().offer.gpu; });
-  return other == found.plans.end() ? nullptr : &*other;
-}
-
-std::string runner_up(const Request& request, const Recommendation& found) {
-  const Plan& first = found.plans.front();
-  const Plan* other = next_gpu(found);
-  if (other == nullptr) return "No other GPU was looked at.";
-  const bool drawn = !first.draws.empty() || !other->draws.empty() || !(first.cost > Usd{});
-  const auto new_money = [](const Plan& p) { return format_usd(p.cost - market::sum_of(p.draws)); };
-  std::string text = fmt::format("Next best GPU: {}, {}", describe_machines(*other),
-                                 drawn ? fmt::format("{} of new money against {}", new_money(*other), new_money(first))
-                                       : compare(other->cost / first.cost));
-  if (request.work.kind != WorkKind::kServing) {
-    const double slower = other->time.total() / first.time.total();
-    text += slower > 1.05   ? fmt::format(" and {}x as long", format_number(slower, 2))
-            : slower < 0.95 ? fmt::format(" but {}x as fast", format_number(1 / slower, 2))
-                            : " and as fast";
-  }
-  const auto gpus_of = [](const Plan& p) { return p.offer.machine->gpus * p.machines; };
-  text += fmt::format(": {}/GPU-h against {}", format_usd(usd(in_usd_per_gpu_hour(other->offer.rate_per_gpu()))),
-                      format_usd(usd(in_usd_per_gpu_hour(first.offer.rate_per_gpu()))));
-  if (request.work.kind != WorkKind::kServing)
-    text += fmt::format(", {} GPU-hours against {}", format_number(in_hours(other->time.total()) * gpus_of(*other)),
-                        format_number(in_hours(first.time.total()) * gpus_of(first)));
-  else if (gpus_of(*other) != gpus_of(first))
-    text += fmt::format(", {} GPUs against {}", gpus_of(*other), gpus_of(first));
-  return text + fmt::format(". With speeds and prices off by their error bars, {} stays the best in {} of cases.",
-                            first.offer.gpu->name, format_percent(Ratio::fraction(found.confidence)));
-}
-
 std::string no_answer(const Request& request, const Recommendation& found) {
   if (found.changes.empty()) return "No plan keeps to every limit, and none of the usual changes helps.";
   const plan::Change& nearest = found.changes.front();
@@ -285,7 +252,7 @@ void add_details(Report& report, const Request& request, const Recommendation& f
     report.blocks.emplace_back(
         Paragraph{fmt::format("{}. {}", describe_speed(request, first), describe_margins(request, first))});
     if (request.work.kind != WorkKind::kServing) report.blocks.emplace_back(Paragraph{where_hours_go(request, first)});
-    report.blocks.emplace_back(Paragraph{runner_up(request, found)});
+    report.blocks.emplace_back(Paragraph{next_best_sentence(request, found)});
     if (found.pareto.size() > 1) {
       Table front = plans_table(
           request, request.work.kind == WorkKind::kServing ? "Faster answers for more money" : "Sooner for more money",

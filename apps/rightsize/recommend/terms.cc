@@ -118,7 +118,7 @@ namespace {
 std::string measured_instead(const plan::Recommendation& found) {
   for (const plan::Plan& p : found.plans) {
     if (p.basis == perf::Basis::kSpecification) continue;
-    return fmt::format(" (best of the measured: {} x {} from {}, {}, {})", p.machines, p.offer.machine->instance,
+    return fmt::format(" (best of the measured: {} x {} from {}, {}, {})", p.gpus, p.offer.gpu->name,
                        p.offer.machine->provider, format_usd(p.cost), compare(p.cost / found.plans.front().cost));
   }
   return {};
@@ -153,9 +153,8 @@ std::string near_limit(const plan::Request& request, const plan::Plan& plan) {
     const std::string then = plan.cost_high > plan.cost
                                  ? fmt::format("it would take {}/month", format_usd(plan.cost_high))
                                  : std::string("load-test it first");
-    return fmt::format("{} is at {} of its limit and the GPU may be {} slower than predicted: then {}", slo.what,
-                       format_percent(Ratio::fraction(slo.value / *slo.limit)),
-                       format_percent(Ratio::fraction(plan.speed.high - 1)), then);
+    return fmt::format("{} is at {:.0f} % of its limit and the GPU may be {:.0f} % slower than predicted: then {}",
+                       slo.what, 100 * (slo.value / *slo.limit), 100 * (plan.speed.high - 1), then);
   }
   return {};
 }
@@ -279,11 +278,50 @@ std::string assumptions_sentence(const plan::Request& request, const plan::Plan&
   if (request.work.kind == WorkKind::kTraining) {
     parts.push_back(fmt::format("{} samples a step (--global-batch)", count(request.global_batch)));
     const Bytes checkpoint = plan::checkpoint_bytes(perf::work_of(request.model), plan.job);
+    if (plan.time.interval > Seconds{})
+      parts.push_back(fmt::format("a checkpoint every {} (--checkpoint-every)", format_duration(plan.time.interval)));
     if (!(request.assumptions.storage > Bytes{}))
       parts.push_back(fmt::format("storage not counted, a checkpoint is {} (--storage)", format_bytes(checkpoint)));
   }
   if (parts.empty()) return {};
   return fmt::format("Assumed: {}.", fmt::join(parts, "; "));
+}
+
+namespace {
+
+const plan::Plan* next_gpu(const plan::Recommendation& found) {
+  const auto other = std::find_if(found.plans.begin(), found.plans.end(),
+                                  [&](const plan::Plan& p) { return p.offer.gpu != found.plans.front().offer.gpu; });
+  return other == found.plans.end() ? nullptr : &*other;
+}
+
+}  // namespace
+
+std::string next_best_sentence(const plan::Request& request, const plan::Recommendation& found) {
+  const plan::Plan& first = found.plans.front();
+  const plan::Plan* other = next_gpu(found);
+  if (other == nullptr) return "No other GPU was looked at.";
+  const bool drawn = !first.draws.empty() || !other->draws.empty() || !(first.cost > Usd{});
+  const auto new_money = [](const plan::Plan& p) { return format_usd(p.cost - market::sum_of(p.draws)); };
+  std::string text = fmt::format("Next best GPU: {}, {}", describe_machines(*other),
+                                 drawn ? fmt::format("{} of new money against {}", new_money(*other), new_money(first))
+                                       : compare(other->cost / first.cost));
+  if (request.work.kind != WorkKind::kServing) {
+    const double slower = other->time.total() / first.time.total();
+    text += slower > 1.05   ? fmt::format(" and {}x as long", format_number(slower, 2))
+            : slower < 0.95 ? fmt::format(" but {}x as fast", format_number(1 / slower, 2))
+                            : " and as fast";
+  }
+  const auto gpus_of = [](const plan::Plan& p) { return p.offer.machine->gpus * p.machines; };
+  text += fmt::format(": {}/GPU-h against {}", format_usd(usd(in_usd_per_gpu_hour(other->offer.rate_per_gpu()))),
+                      format_usd(usd(in_usd_per_gpu_hour(first.offer.rate_per_gpu()))));
+  if (request.work.kind != WorkKind::kServing)
+    text += fmt::format(", {} GPU-hours against {}", format_number(in_hours(other->time.total()) * gpus_of(*other)),
+                        format_number(in_hours(first.time.total()) * gpus_of(first)));
+  else if (gpus_of(*other) != gpus_of(first))
+    text += fmt::format(", {} GPUs against {}", gpus_of(*other), gpus_of(first));
+  return text + fmt::format(". With speeds and prices off by their error bars, {} stays the best in {} of cases.",
+                            first.offer.gpu->name, format_percent(Ratio::fraction(found.confidence)));
 }
 
 }  // namespace rightsize::app

@@ -30,4 +30,7 @@ std::vector<std::string> caveats(const plan::Request& request, const plan::Recom
 // What nobody said and the answer rests on, with the flags that change it.
 std::string assumptions_sentence(const plan::Request& request, const plan::Plan& plan);
 
+// "Next best GPU: ..."; what it costs against the first plan and why, and how sure the order is.
+std::string next_best_sentence(const plan::Request& request, const plan::Recommendation& found);
+
 }  // namespace rightsize::app

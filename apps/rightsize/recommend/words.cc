@@ -74,8 +74,8 @@ std::string bound_sentence(const plan::Plan& plan) {
   switch (plan.bound) {
     case perf::Bound::kCompute:
       return plan.mfu > 0
-                 ? fmt::format("bound by arithmetic at {} of the GPU's peak", format_percent(Ratio::fraction(plan.mfu)))
-                 : "bound by arithmetic";
+                 ? fmt::format("bound by compute at {} of the GPU's peak", format_percent(Ratio::fraction(plan.mfu)))
+                 : "bound by compute";
     case perf::Bound::kMemory:
       return "bound by memory bandwidth: a GPU with more TFLOP/s alone would not help";
     case perf::Bound::kCommunication:
@@ -131,6 +131,27 @@ std::string serving_settings(const plan::Plan& plan) {
   }
   if (plan.running > 0) text += fmt::format(", {} at once on each", plural(std::ceil(plan.running), "request"));
   return text;
+}
+
+// "12 % more than the first plan: a GPU-hour costs 30 % less, but it takes 60 % more of them". Nothing of the first
+// plan itself, which also begins the front.
+std::string against_first(const plan::Plan& plan, const plan::Plan& first) {
+  const bool same = plan.offer.price == first.offer.price && plan.machines == first.machines && plan.cost == first.cost;
+  if (same || !(first.cost > Usd{}) || !(first.offer.rate_per_gpu() > UsdPerGpuSecond{})) return {};
+  const double cost = plan.cost / first.cost, price = plan.offer.rate_per_gpu() / first.offer.rate_per_gpu();
+  const double hours = cost / price;
+  const auto alike = [](double ratio) { return std::abs(1 - ratio) < 0.005; };
+  const std::string all = alike(cost) ? "as much as the first plan"
+                          : cost >= 3 ? fmt::format("{} as the first plan", compare(cost))
+                                      : fmt::format("{} than the first plan", compare(cost));
+  if (alike(price) && alike(hours)) return all + ": the same GPU-hours at the same price";
+  const bool against = (price < 1) != (hours < 1) && !alike(price) && !alike(hours);
+  const std::string many = alike(hours) ? "as many of them"
+                           : hours >= 3
+                               ? fmt::format("{}x as many", format_number(hours, 2))
+                               : fmt::format("{} {} of them", format_percent(Ratio::fraction(std::abs(1 - hours))),
+                                             hours < 1 ? "fewer" : "more");
+  return fmt::format("{}: a GPU-hour costs {}, {} it takes {}", all, compare(price), against ? "but" : "and", many);
 }
 
 }  // namespace
@@ -441,12 +462,7 @@ std::vector<std::string> reasons(const plan::Request& request, const plan::Plan&
   std::vector<std::string> list;
   list.push_back("the fastest settings that fit: " + describe_settings(request, plan));
   if (!request.work.is_measured()) list.push_back(bound_sentence(plan));
-  if (&plan != &first) {
-    const double price = plan.offer.rate_per_gpu() / first.offer.rate_per_gpu();
-    const double hours = plan.cost / first.cost / price;
-    list.push_back(fmt::format("{} than the first: a GPU-hour costs {}x as much and it takes {}x as many",
-                               compare(plan.cost / first.cost), format_number(price, 2), format_number(hours, 2)));
-  }
+  if (const std::string against = against_first(plan, first); !against.empty()) list.push_back(against);
   if (plan.basis == perf::Basis::kSpecification)
     list.push_back("its speed is read off the data sheet; nothing was measured on this GPU");
   list.push_back(fmt::format("{}/h per machine, {}, {}", format_usd_per_hour(plan.offer.rate()),

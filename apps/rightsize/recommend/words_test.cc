@@ -89,6 +89,26 @@ TEST_F(RecommendWords, PriceWarningsAreWorded) {
       HasSubstr("2.4x as much"));
 }
 
+// The front begins with the first plan itself, of which there is nothing to compare.
+TEST_F(RecommendWords, OtherPlansSayWhatTheyCostAgainstTheFirstAndWhy) {
+  price.machine_price = usd_per_machine_hour(8);
+  catalog::Price cheap = price;
+  cheap.machine_price = usd_per_machine_hour(0.7);
+  plan::Plan second = first;
+  const auto why = [&] { return reasons(request, second, first, {}); };
+  EXPECT_THAT(why(), testing::Not(testing::Contains(HasSubstr("first plan"))));
+  second.offer = {&a10g, &small, &cheap};
+  second.cost = usd(112);
+  EXPECT_THAT(why(), testing::Contains("12 % more than the first plan: a GPU-hour costs 30 % less, but it takes 60 % "
+                                       "more of them"));
+  cheap.machine_price = usd_per_machine_hour(1);
+  second.cost = usd(400);
+  EXPECT_THAT(why(), testing::Contains("4x as much as the first plan: a GPU-hour costs the same, and it takes 4x as "
+                                       "many"));
+  second.cost = usd(100);
+  EXPECT_THAT(why(), testing::Contains("as much as the first plan: the same GPU-hours at the same price"));
+}
+
 TEST_F(RecommendWords, AComparisonIsAPercentageOrAFactor) {
   EXPECT_EQ(compare(1.001), "the same");
   EXPECT_EQ(compare(0.5), "50 % less");

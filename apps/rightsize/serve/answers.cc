@@ -202,6 +202,9 @@ void AnswerStore::keep(const std::string& key, const server::Response& response)
   const std::size_t size = size_of(key, response);
   if (size > most_bytes_ / 4) return;
   if (const auto old = kept_.find(key); old != kept_.end()) forget(old);
+  // What nobody has asked for during a lifetime is too old whenever it was made.
+  const auto too_old = [&] { return !by_use_.empty() && kept_.at(by_use_.front()).until < Clock::now(); };
+  while (too_old()) forget(kept_.find(by_use_.front()));
   by_use_.push_back(key);
   kept_[key] = {response, Clock::now() + lifetime_, std::prev(by_use_.end())};
   bytes_ += size;

@@ -75,6 +75,8 @@ TEST(AnswerStore, ForgetsWhatIsTooOldAndWhatFailed) {
   AnswerStore old(100, std::chrono::seconds(-1));
   old.find_or_make("a", [] { return text("x"); });
   EXPECT_FALSE(old.find("a"));
+  for (const char* key : {"b", "c", "d"}) old.find_or_make(key, [] { return text("y"); });
+  EXPECT_EQ(old.size(), 1U) << "what is too old goes when something new comes, asked for or not";
   AnswerStore store(100, std::chrono::seconds(60));
   store.find_or_make("a", [] { return server::error_response(502, "down"); });
   EXPECT_FALSE(store.find("a"));

@@ -1,8 +1,11 @@
 #include "rightsize/serve/api.h"
 
+#include <filesystem>
+
 #include <fmt/format.h>
 
 #include "base/cancel.h"
+#include "decisions/ledger.h"
 #include "rightsize/serve/openapi.h"
 #include "rightsize/serve/site.h"
 #include "server/compress.h"
@@ -36,7 +39,7 @@ Api::Api(FleetSource fleet, LiveGpus& live, Scratch& scratch)
     : fleet_(std::move(fleet)), live_(live), scratch_(scratch), answers_(kMostKept, kKeptFor) {}
 
 std::vector<std::string> Api::always(const Asked& asked) const {
-  if (asked.endpoint->name == "decisions") return fleet_.ledger;
+  if (asked.endpoint->name == "decisions" && !fleet_.ledger.empty()) return {"--ledger=" + fleet_.ledger};
   const bool own_fleet = asked.endpoint->name == "fleet" && !asked.documents.contains("telemetry");
   return own_fleet ? fleet_.words : std::vector<std::string>{};
 }
@@ -92,7 +95,10 @@ void Api::add_job_routes(std::vector<Route>& routes) {
 }
 
 Response Api::about() const {
+  const std::string ledger = decisions::Ledger::url(fleet_.ledger);
+  std::error_code ignored;
   const Json document = {{"version", RIGHTSIZE_VERSION},
+                         {"ledger", store::is_server(ledger) || std::filesystem::exists(ledger, ignored)},
                          {"fleet", {{"source", fleet_.shown}, {"example", fleet_.is_example}}}};
   return server::text_response(200, document.dump() + "\n", "application/json; charset=utf-8");
 }

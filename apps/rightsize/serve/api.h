@@ -13,9 +13,9 @@ namespace rightsize::app {
 
 // What the server shows when a request brings none of its own.
 struct FleetSource {
-  std::vector<std::string> words;   // what `fleet` is given: "--from=cluster.json"
-  std::vector<std::string> ledger;  // what `decisions` is given: "--ledger=team.db"
-  std::string shown;                // "cluster.json", "the example fleet"
+  std::vector<std::string> words;  // what `fleet` is given: "--from=cluster.json"
+  std::string ledger;              // the decisions to show; empty: the usual ledger
+  std::string shown;               // "cluster.json", "the example fleet"
   bool is_example = false;
 };
 

@@ -59,7 +59,7 @@ Result<std::string> read_token(const Flags& flags) {
 // The user's own fleet, or the one that comes with the program.
 Result<FleetSource> fleet_source(const Flags& flags, Scratch& scratch) {
   FleetSource source;
-  if (!flags.ledger.empty()) source.ledger = {"--ledger=" + flags.ledger};
+  source.ledger = flags.ledger;
   for (const std::string& price : flags.prices) source.words.push_back("--price=" + price);
   if (!flags.prometheus.empty()) {
     source.words.push_back("--prometheus=" + flags.prometheus);

@@ -55,6 +55,7 @@ class Rewriter {
         return fail(taken.error());
       }
     }
+    if (!slos_.empty()) out_.words.insert(out_.words.end(), {"--slo", slos_});
     return std::move(out_);
   }
 
@@ -80,6 +81,7 @@ class Rewriter {
     if (equals != std::string::npos) value = word.substr(equals + 1);
     if (const FlagInfo* same = find_alike(name)) {
       if (same->name == "--zone" && take_zone(name, value)) return {};
+      if (same->name == "--slo" && joins_slos()) return add_slo(value);
       return put(*same, tidied(name), value);
     }
     const std::string tidy = tidied(name);
@@ -88,6 +90,7 @@ class Rewriter {
       return {};
     }
     if ((tidy == "--filter" || tidy == "--filters") && take_filter(name, value)) return {};
+    if (take_slos(name, value)) return {};
     for (const Spelling& spelling : spellings()) {
       if (spelling.typed != tidy || !applies(spelling)) continue;
       // -n 5 is so many, -n chat a namespace.
@@ -129,6 +132,50 @@ class Rewriter {
     if (!value) ++at_;
     out_.notes.push_back(fmt::format("{} {} is {} {} here", typed, text, meant->flag, meant->value));
     out_.words.insert(out_.words.end(), {meant->flag, meant->value});
+    return true;
+  }
+
+  // SLOs are one flag where a simulation is asked for several of them, and a flag each where a job is described. Both
+  // spellings are understood in both.
+  bool joins_slos() const { return !in_.empty() && (in_.front() == "batch" || in_.front() == "service"); }
+
+  Result<> add_slo(const std::optional<std::string>& value) {
+    if (!value && (next().empty() || is_flag(next()))) {
+      out_.words.emplace_back("--slo");  // for the parser to refuse
+      return {};
+    }
+    slos_ += (slos_.empty() ? "" : ",") + (value ? *value : in_[++at_]);
+    return {};
+  }
+
+  bool take_slos(const std::string& typed, const std::optional<std::string>& value) {
+    const std::string text = value.value_or(next());
+    if (text.empty()) return false;
+    const std::string tidy = tidied(typed);
+    std::string meant;
+    if (joins_slos()) {
+      const auto spelling =
+          std::find_if(spellings().begin(), spellings().end(), [&](const Spelling& s) { return s.typed == tidy; });
+      const std::string_view flag = spelling == spellings().end() ? std::string_view(tidy) : spelling->flag;
+      if (flag != "--ttft-slo" && flag != "--tpot-slo") return false;
+      meant = std::string(flag.substr(2, 4)) + "=" + text;
+      slos_ += (slos_.empty() ? "" : ",") + meant;
+      meant = "--slo " + meant;
+    } else if (tidy == "--slo" && find("--ttft-slo") != nullptr) {
+      std::vector<std::string> words;
+      for (std::string_view part : split_list(text, ',')) {
+        const bool known = part.starts_with("ttft=") || part.starts_with("tpot=");
+        if (!known) return false;
+        words.push_back(fmt::format("--{}-slo", part.substr(0, 4)));
+        words.emplace_back(part.substr(5));
+      }
+      meant = fmt::format("{}", fmt::join(words, " "));
+      out_.words.insert(out_.words.end(), words.begin(), words.end());
+    } else {
+      return false;
+    }
+    if (!value) ++at_;
+    out_.notes.push_back(fmt::format("{} {} is {} here", typed, text, meant));
     return true;
   }
 
@@ -225,6 +272,7 @@ class Rewriter {
   std::vector<std::string> in_;
   std::map<std::string, const FlagInfo*> flags_;
   bool serving_ = false, argument_ = false;
+  std::string slos_;  // of commands that take them together
   std::size_t at_ = 0;
   Typed out_;
 };

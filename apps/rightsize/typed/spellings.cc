@@ -55,6 +55,7 @@ constexpr Spelling kSpellings[] = {
     {"-t", "--instance"},
     {"-t", "--machine"},
     {"--min-vram", "--min-memory"},
+    {"--vram", "--min-memory", {}, "GB"},
     {"--memory", "--min-memory"},
     {"--gpu-memory", "--min-memory"},
     // what model and job

@@ -58,6 +58,24 @@ TEST(Typed, FlagsByTheNamesOfOtherTools) {
   EXPECT_THAT(meant({"memory", "--dtype", "bfloat16"}), ElementsAre("memory", "--precision", "bf16"));
 }
 
+// SLOs are spelt in two ways; each command understands both.
+TEST(Typed, SlosTogetherAndOneByOne) {
+  const auto of = [](std::vector<const char*> names, std::vector<std::string> words) {
+    std::deque<FlagInfo> flags;
+    for (const char* name : names) flags.push_back({name, "", "", "TEXT", "", "", "", false});
+    return meant_flags(Typed{std::move(words), {}}, flags)->words;
+  };
+  EXPECT_THAT(of({"--slo"}, {"batch", "--ttft", "500ms", "--tpot-slo=40ms"}),
+              ElementsAre("batch", "--slo", "ttft=500ms,tpot=40ms"));
+  EXPECT_THAT(of({"--slo"}, {"service", "--slo", "tpot=40ms", "--ttft", "1s"}),
+              ElementsAre("service", "--slo", "tpot=40ms,ttft=1s"));
+  EXPECT_THAT(of({"--slo"}, {"batch", "--slo", "p99=100ms"}), ElementsAre("batch", "--slo", "p99=100ms"));
+  EXPECT_THAT(of({"--ttft-slo", "--tpot-slo"}, {"recommend", "--slo", "ttft=1s,tpot=40ms"}),
+              ElementsAre("recommend", "--ttft-slo", "1s", "--tpot-slo", "40ms"));
+  EXPECT_THAT(of({"--ttft-slo", "--tpot-slo"}, {"recommend", "--slo", "cheap"}),
+              ElementsAre("recommend", "--slo", "cheap"));
+}
+
 TEST(Typed, SwitchesTakeYesAndNo) {
   EXPECT_THAT(meant({"prices", "--community", "yes", "x"}), ElementsAre("prices", "--community", "x"));
   EXPECT_THAT(meant({"prices", "--community=no"}), ElementsAre("prices"));

@@ -16,8 +16,8 @@ inline Seconds soft_max(Seconds x, Seconds y, double q) {
   if (!(most > Seconds{})) return Seconds{};
   const double ratio = (x > y ? y : x) / most;
   if (q == 2.0) return most * std::sqrt(1.0 + ratio * ratio);
-  const double power =
-      std::exp(q * std::log(ratio));  // half the time of pow(), which estimates spend much of theirs in
+  // Half the time of pow(), which estimates spend much of theirs in.
+  const double power = std::exp(q * std::log(ratio));
   return power < 1e-9 ? most : most * std::exp(std::log(1.0 + power) / q);
 }
 

@@ -43,11 +43,8 @@ std::int64_t steps(const Request& request, const Plan& plan) {
 
 // Steps between checkpoints, as often as the plan's hours have it.
 std::int64_t steps_between_saves(const Request& request, const Plan& plan) {
-  const Seconds save = checkpoint_bytes(perf::work_of(request.model), plan.job) / request.assumptions.checkpoint_rate;
-  const double saves = plan.time.saving / save;
-  const double between =
-      static_cast<double>(steps(request, plan)) / (std::isfinite(saves) ? std::max(1.0, saves) : 1.0);
-  return std::max<std::int64_t>(1, std::llround(between));
+  const double share = plan.time.interval > Seconds{} ? std::min(1.0, plan.time.interval / plan.time.work) : 1.0;
+  return std::max<std::int64_t>(1, std::llround(share * static_cast<double>(steps(request, plan))));
 }
 
 std::string torchrun(const Plan& plan, const Launcher& launcher) {

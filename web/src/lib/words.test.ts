@@ -5,7 +5,6 @@ describe('words', () => {
   it('name fields, not flags, where the page has one', () => {
     expect(inPageWords('give yours with --price', { price: '“Your price”' })).toBe('give yours with “Your price”');
     expect(inPageWords('--optimizer adamw-8bit')).toBe('--optimizer adamw-8bit');
-    expect(inPageWords("bound by arithmetic at 39 % of the GPU's peak")).toBe("bound by compute at 39 % of the GPU's peak");
   });
   it('know which flag a message is about', () => {
     expect(aboutFlag("--tokens: 'abc' is not a number")).toEqual({ flag: 'tokens', what: "'abc' is not a number" });

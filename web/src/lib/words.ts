@@ -11,6 +11,10 @@ export function explained(title: string): string | undefined {
   return TERMS[Object.keys(TERMS).find((term) => title.includes(term)) ?? ''];
 }
 
+/** Terms of purchase as people say them. */
+export const TERM_NAMES: Record<string, string> = { '1y': '1-year commitment', '3y': '3-year commitment' };
+export const termShown = (term: string) => TERM_NAMES[term] ?? term;
+
 const STACKS: Record<string, string> = { hf: 'Hugging Face', vllm: 'vLLM', trtllm: 'TensorRT-LLM', sglang: 'SGLang', megatron: 'Megatron', deepspeed: 'DeepSpeed', llamacpp: 'llama.cpp' };
 export const stackName = (stack: string) => STACKS[stack] ?? stack;
 
@@ -18,7 +22,6 @@ export const stackName = (stack: string) => STACKS[stack] ?? stack;
 export function inPageWords(text: string, fields: Record<string, string> = {}): string {
   return text
     .replace(/--([a-z][a-z0-9-]*)/g, (flag, name: string) => fields[name] ?? flag)
-    .replace(/\bbound by arithmetic\b/g, 'bound by compute')
     .replace(/\bwith hf\b/g, 'with Hugging Face');
 }
 

@@ -283,7 +283,7 @@ export function Combobox(props: { label: string; value: string; choices: Choice[
 }
 
 /** Several of a few. */
-export function Checks(props: { label: string; value: string; choices: readonly string[]; onChange: (value: string) => void }) {
+export function Checks(props: { label: string; value: string; choices: readonly string[]; names?: Record<string, string>; onChange: (value: string) => void }) {
   const chosen = props.value === '' ? [] : props.value.split(',');
   return (
     <div class="field">
@@ -293,7 +293,7 @@ export function Checks(props: { label: string; value: string; choices: readonly 
           const on = chosen.includes(choice);
           return (
             <button type="button" key={choice} aria-pressed={on} onClick={() => { props.onChange((on ? chosen.filter((each) => each !== choice) : [...chosen, choice]).join(',')); }}>
-              {choice}
+              {props.names?.[choice] ?? choice}
             </button>
           );
         })}

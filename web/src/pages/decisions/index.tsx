@@ -1,6 +1,6 @@
 // Decisions that were kept: what was decided, what it was to save, what it did save.
-import { useMemo } from 'preact/hooks';
-import { Refused, type AskFor } from '../../api/client';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { showServer, type AskFor } from '../../api/client';
 import { useAddress } from '../../lib/address';
 import { useAnswer } from '../../lib/answer';
 import { toCsv } from '../../lib/csv';
@@ -47,30 +47,39 @@ function Picked(props: { id: string }) {
   );
 }
 
+/** Whether the server has any decisions to show; undefined until it has said so. */
+function useLedger(): boolean | undefined {
+  const [kept, setKept] = useState<boolean>();
+  useEffect(() => {
+    showServer().then((server) => { setKept(server.ledger); }, () => { setKept(true); });
+  }, []);
+  return kept;
+}
+
 export function DecisionsPage() {
   const [state, change] = useAddress(DEFAULTS);
-  const list = useAnswer('decisions', useMemo(() => ({ what: 'list' }) as AskFor<'decisions'>, []));
-  const savings = useAnswer('decisions', useMemo(() => ({ what: 'savings' }) as AskFor<'decisions'>, []));
+  const kept = useLedger();
+  const list = useAnswer('decisions', useMemo(() => (kept ? ({ what: 'list' } as AskFor<'decisions'>) : null), [kept]));
+  const savings = useAnswer('decisions', useMemo(() => (kept ? ({ what: 'savings' } as AskFor<'decisions'>) : null), [kept]));
   const rows = useMemo(() => joined((list.value as { decisions?: Decision[] } | undefined)?.decisions ?? [], savings.value as Savings | undefined), [list.value, savings.value]);
   const shown = state.team === '' ? rows : rows.filter((row) => row.team === state.team);
   const teams = [...new Set(rows.map((row) => row.team))];
   const total = (savings.value as Savings | undefined)?.measured_usd;
-  const missing = list.failed instanceof Refused && /no ledger/.test(list.failed.message);
   return (
     <>
       <PageHead title="Decisions" what="What was decided, what it was to save, and what it did save">
         <CopyLink />
         <Menu label="Export" items={[['Decisions (CSV)', () => { save('rightsize-decisions.csv', toCsv(shown.map((row) => ({ ...row }))), 'text/csv'); }]]} />
       </PageHead>
-      {missing && (
+      {kept === false && (
         <Card label="No ledger">
           <p class="empty">
             No decision is kept yet. <code>rightsize decide</code> keeps one; <code>rightsize serve --ledger FILE</code> shows those of a team.
           </p>
         </Card>
       )}
-      {list.failed !== undefined && !missing && <Card label="What is wrong"><Problem failed={list.failed} /></Card>}
-      {!list.value && list.failed === undefined && <Busy />}
+      {list.failed !== undefined && <Card label="What is wrong"><Problem failed={list.failed} /></Card>}
+      {kept !== false && !list.value && list.failed === undefined && <Busy />}
       {list.value && (
         <div class="stack">
           <section class="card hero" aria-label="Summary">

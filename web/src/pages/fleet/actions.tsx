@@ -1,8 +1,8 @@
 // What saves most: choose actions, see the bill before and after.
 import { useState } from 'preact/hooks';
-import { money, percent } from '../../lib/format';
+import { money, percent, plural } from '../../lib/format';
 import { Badge, Card, CopyText, type Tone } from '../../parts/basics';
-import type { Action, Fleet } from './shapes';
+import { ownerShown, verdictShown, type Action, type Fleet, type Unplanned } from './shapes';
 
 const KIND: Record<string, Tone> = { stop: 'bad', consolidate: 'accent', mig: 'accent', downsize: 'warn', batch: 'accent', quantize: 'accent', commit: 'good' };
 
@@ -62,7 +62,7 @@ function Steps(props: { action: Action }) {
   );
 }
 
-export function Actions(props: { fleet: Fleet; actions: Action[]; chosen: Set<number>; onChoose: (chosen: Set<number>) => void }) {
+export function Actions(props: { fleet: Fleet; actions: Action[]; unplanned: Unplanned[]; chosen: Set<number>; onChoose: (chosen: Set<number>) => void }) {
   const [open, setOpen] = useState<number | null>(null);
   const saved = props.fleet.actions.reduce((sum, action, i) => sum + (props.chosen.has(i) ? action.saving_usd_per_month : 0), 0);
   const toggle = (i: number) => {
@@ -91,7 +91,12 @@ export function Actions(props: { fleet: Fleet; actions: Action[]; chosen: Set<nu
           ) : null,
         )}
       </ul>
-      {props.actions.length === 0 && <p class="empty">Nothing to do here.</p>}
+      {props.actions.length === 0 && props.unplanned.length === 0 && <p class="empty">Nothing to do here.</p>}
+      {props.unplanned.map((waste) => (
+        <p class="note warn" style={{ margin: '8px 14px 12px' }} key={waste.owner} data-testid="unplanned">
+          No action found for <strong>{ownerShown(waste.owner)}</strong>, which wastes {money(waste.waste_usd_per_month)}/month on {plural(waste.gpus, 'GPU')} ({verdictShown(waste.verdict)}): {waste.next}.
+        </p>
+      ))}
     </Card>
   );
 }

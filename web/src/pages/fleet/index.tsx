@@ -4,14 +4,15 @@ import { askForFile, showServer, type AskFor } from '../../api/client';
 import { useAddress } from '../../lib/address';
 import { useAnswer } from '../../lib/answer';
 import { toCsv } from '../../lib/csv';
-import { duration, gib, money, number, percent } from '../../lib/format';
+import { duration, gib, money, number, percent, plural } from '../../lib/format';
 import { save } from '../../lib/save';
+import { inPageWords } from '../../lib/words';
 import { Badge, Busy, Card, CopyLink, Menu, PageHead, Problem, Stats, type Tone } from '../../parts/basics';
 import { TextField } from '../../parts/fields';
 import { Table } from '../../parts/table';
 import { Actions } from './actions';
 import { HeatMap, SpendTreemap, VerdictsOverTime, WasteByTeam } from './pictures';
-import { placeOf, teamOf, teamsOf, type Fleet, type Gpu } from './shapes';
+import { ownerShown, placeOf, teamOf, teamsOf, totalsOf, verdictShown, type Action, type Fleet, type Gpu } from './shapes';
 
 const DEFAULTS = { team: '', price: '', gpu: '', off: '', heat: 'activity' };
 
@@ -25,24 +26,28 @@ function useSource(): { source: string; example: boolean } {
   return source;
 }
 
-function Summary(props: { fleet: Fleet }) {
-  const { totals } = props.fleet;
-  const worst = teamsOf(props.fleet.gpus)[0];
+function Summary(props: { fleet: Fleet; team: string; gpus: Gpu[]; actions: Action[] }) {
+  const { fleet, team } = props;
+  const totals = team === '' ? fleet.totals : totalsOf(props.gpus, props.actions);
+  // What a team costs a month: its share of what the fleet cost in the window.
+  const monthly = team === '' ? fleet.totals.usd_per_month : fleet.totals.spend_usd > 0 ? (fleet.totals.usd_per_month * totals.spend_usd) / fleet.totals.spend_usd : 0;
+  const worst = teamsOf(fleet.gpus)[0];
   return (
     <section class="card hero" aria-label="Summary">
       <p class="hero-line" data-testid="summary">
-        {money(totals.waste_usd)} of {money(totals.spend_usd)} is wasted ({percent(totals.waste_share)}); {worst?.name} wastes most
+        {team !== '' && `${team}: `}
+        {money(totals.waste_usd)} of {money(totals.spend_usd)} is wasted ({percent(totals.waste_share)}){team === '' && worst ? `; ${worst.name} wastes most` : ''}
       </p>
       <p class="hero-sub">
-        {number(totals.gpus)} GPUs over {duration(totals.window_seconds)}. {props.fleet.actions.length} actions would save {money(totals.savings_usd_per_month)} of {money(totals.usd_per_month)}/month.
+        {plural(totals.gpus, 'GPU')} over {duration(fleet.totals.window_seconds)}. {props.actions.length === 0 ? 'No action was found.' : `${plural(props.actions.length, 'action')} would save ${money(totals.savings_usd_per_month)} of ${money(monthly)}/month.`}
       </p>
       <div style={{ marginTop: '12px' }}>
         <Stats
           items={[
             { name: 'Spent', value: money(totals.spend_usd), note: `${number(totals.gpu_hours)} GPU-hours` },
             { name: 'Wasted', value: money(totals.waste_usd), note: `${percent(totals.waste_share)} of it` },
-            { name: 'Idle', value: `${number(totals.idle_gpu_hours)} h`, note: `${percent(totals.idle_gpu_hours / totals.gpu_hours)} of GPU-hours` },
-            { name: 'Per month at this rate', value: money(totals.usd_per_month) },
+            { name: 'Idle', value: `${number(totals.idle_gpu_hours)} h`, note: `${percent(totals.gpu_hours > 0 ? totals.idle_gpu_hours / totals.gpu_hours : 0)} of GPU-hours` },
+            { name: 'Per month at this rate', value: money(monthly) },
             { name: 'Actions save', value: money(totals.savings_usd_per_month), note: 'per month' },
           ]}
         />
@@ -58,7 +63,7 @@ function GpuTable(props: { gpus: Gpu[]; picked: string; onPick: (id: string) => 
       {picked && (
         <div class="card-body">
           <p class="note">
-            <strong>{placeOf(picked)}</strong>: {picked.verdict}, {percent(picked.confidence)} sure. {picked.evidence.join('; ')}. Memory at its peak {gib(picked.memory_peak_bytes)}; price: {picked.price_source}.
+            <strong>{placeOf(picked)}</strong>: {verdictShown(picked.verdict)}, {percent(picked.confidence)} sure. {picked.evidence.join('; ')}. Memory at its peak {gib(picked.memory_peak_bytes)}; price: {picked.price_source}.
           </p>
         </div>
       )}
@@ -72,10 +77,10 @@ function GpuTable(props: { gpus: Gpu[]; picked: string; onPick: (id: string) => 
         columns={[
           { title: 'GPU', cell: (gpu) => placeOf(gpu), sort: placeOf },
           { title: 'Model', roomy: true, cell: (gpu) => gpu.name, sort: (gpu) => gpu.name },
-          { title: 'Owner', cell: (gpu) => gpu.owner, sort: (gpu) => gpu.owner },
-          { title: 'Verdict', cell: (gpu) => <Badge tone={VERDICT[gpu.verdict] ?? 'plain'}>{gpu.verdict}</Badge>, sort: (gpu) => gpu.verdict },
+          { title: 'Owner', roomy: true, cell: (gpu) => ownerShown(gpu.owner), sort: (gpu) => gpu.owner },
+          { title: 'Verdict', cell: (gpu) => <Badge tone={VERDICT[gpu.verdict] ?? 'plain'}>{verdictShown(gpu.verdict)}</Badge>, sort: (gpu) => gpu.verdict },
           { title: 'Idle', roomy: true, number: true, cell: (gpu) => percent(gpu.idle_share), sort: (gpu) => gpu.idle_share ?? 0 },
-          { title: 'Spent', number: true, cell: (gpu) => money(gpu.spend_usd), sort: (gpu) => gpu.spend_usd ?? 0 },
+          { title: 'Spent', roomy: true, number: true, cell: (gpu) => money(gpu.spend_usd), sort: (gpu) => gpu.spend_usd ?? 0 },
           { title: 'Wasted', number: true, cell: (gpu) => money(gpu.waste_usd), sort: (gpu) => gpu.waste_usd ?? 0 },
         ]}
       />
@@ -108,7 +113,7 @@ export function FleetPage() {
             class="hidden-visually"
             onChange={(event) => {
               const file = event.currentTarget.files?.[0];
-              if (file) void file.text().then((text) => { setTelemetry({ name: file.name, text }); });
+              if (file) void file.text().then((text) => { setTelemetry({ name: file.name, text }); change({ team: '', gpu: '', off: '' }, true); });
             }}
           />
         </label>
@@ -123,7 +128,7 @@ export function FleetPage() {
       {!fleet && answer.failed === undefined && <Busy what="Reading the fleet…" />}
       {fleet && (
         <div class={`stack ${answer.busy ? 'stale' : ''}`}>
-          <Summary fleet={fleet} />
+          <Summary fleet={fleet} team={state.team} gpus={gpus} actions={actions} />
           <div class="actions">
             <span class="quiet">Show</span>
             <div class="checks" role="group" aria-label="Team">
@@ -147,7 +152,7 @@ export function FleetPage() {
               <VerdictsOverTime fleet={fleet} gpus={gpus} />
             </div>
           </div>
-          <Actions fleet={fleet} actions={actions} chosen={chosen} onChoose={(next) => { change({ off: fleet.actions.map((_, i) => i).filter((i) => !next.has(i)).join(',') }); }} />
+          <Actions fleet={fleet} actions={actions} unplanned={(fleet.without_action ?? []).filter((waste) => state.team === '' || teamOf(waste.owner) === state.team)} chosen={chosen} onChoose={(next) => { change({ off: fleet.actions.map((_, i) => i).filter((i) => !next.has(i)).join(',') }); }} />
           <HeatMap fleet={fleet} gpus={gpus} by={state.heat === 'verdict' ? 'verdict' : 'activity'} onBy={(heat) => { change({ heat }); }} />
           <GpuTable gpus={gpus} picked={state.gpu} onPick={(gpu) => { change({ gpu: state.gpu === gpu ? '' : gpu }); }} />
           {fleet.notes.length > 0 && (
@@ -155,7 +160,7 @@ export function FleetPage() {
               <ul class="stack">
                 {fleet.notes.map((note) => (
                   <li class="note" key={String(note)}>
-                    {String(note)}
+                    {inPageWords(String(note), { price: '“Your price”' })}
                   </li>
                 ))}
               </ul>

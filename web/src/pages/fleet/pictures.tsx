@@ -3,7 +3,7 @@ import { useCallback, useMemo } from 'preact/hooks';
 import { money, number, percent, plural } from '../../lib/format';
 import { Segmented } from '../../parts/basics';
 import { Chart } from '../../parts/chart';
-import { cellsOf, periodsOf, placeOf, teamsOf, tilesOf, verdictCounts, VERDICTS, type Cell, type Fleet, type Gpu, type Period, type Team, type Tile } from './shapes';
+import { cellsOf, ownerShown, periodsOf, placeOf, teamsOf, tilesOf, verdictCounts, VERDICTS, verdictShown, type Cell, type Fleet, type Gpu, type Period, type Team, type Tile } from './shapes';
 
 const TIP = { fill: 'var(--panel)', stroke: 'var(--line-strong)' };
 
@@ -28,9 +28,9 @@ export function SpendTreemap(props: { gpus: Gpu[]; onPick: (team: string, gpu: s
           Plot.rect(tiles.gpus, { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', fill: 'var(--good)', fillOpacity: (t: Tile) => 0.26 * (1 - share(t)) }),
           Plot.rect(tiles.gpus, { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', fill: 'var(--bad)', fillOpacity: (t: Tile) => share(t) * 0.6 }),
           Plot.rect(tiles.pods, { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', stroke: 'var(--panel)', strokeWidth: 1.5, fill: 'none' }),
-          Plot.text(tiles.pods.filter((t) => tall(t) > 16), { x: (t: Tile) => t.x1 + 6, y: (t: Tile) => t.y1 + 12, text: (t: Tile) => cut(t.owner.slice(t.owner.indexOf('/') + 1), wide(t) - 10), textAnchor: 'start', fill: 'var(--ink)' }),
+          Plot.text(tiles.pods.filter((t) => tall(t) > 16), { x: (t: Tile) => t.x1 + 6, y: (t: Tile) => t.y1 + 12, text: (t: Tile) => cut(ownerShown(t.owner).slice(t.owner.indexOf('/') + 1), wide(t) - 10), textAnchor: 'start', fill: 'var(--ink)' }),
           Plot.text(tiles.pods.filter((t) => tall(t) > 34), { x: (t: Tile) => t.x1 + 6, y: (t: Tile) => t.y1 + 27, text: (t: Tile) => cut(`${percent(share(t))} of ${money(t.spend)}`, wide(t) - 10), textAnchor: 'start', fill: 'var(--ink)' }),
-          Plot.tip(tiles.gpus, Plot.pointer({ x: (t: Tile) => (t.x1 + t.x2) / 2, y: (t: Tile) => (t.y1 + t.y2) / 2, title: (t: Tile) => `${t.owner}\n${t.gpu ? `${placeOf(t.gpu)} ${t.gpu.name}: ${t.gpu.verdict}` : ''}\n${money(t.waste)} wasted of ${money(t.spend)}`, ...TIP })),
+          Plot.tip(tiles.gpus, Plot.pointer({ x: (t: Tile) => (t.x1 + t.x2) / 2, y: (t: Tile) => (t.y1 + t.y2) / 2, title: (t: Tile) => `${ownerShown(t.owner)}\n${t.gpu ? `${placeOf(t.gpu)} ${t.gpu.name}: ${verdictShown(t.gpu.verdict)}` : ''}\n${money(t.waste)} wasted of ${money(t.spend)}`, ...TIP })),
         ],
       };
     },
@@ -56,11 +56,11 @@ export function WasteByTeam(props: { gpus: Gpu[]; team: string; onPick: (team: s
   const teams = useMemo(() => teamsOf(props.gpus), [props.gpus]);
   const rows = useMemo(() => teams.map((team) => ({ team: team.name, gpus: team.gpus, spend_usd: team.spend, waste_usd: team.waste })), [teams]);
   const draw = useCallback(
-    (): Plot.PlotOptions => ({
+    (width: number): Plot.PlotOptions => ({
       height: Math.max(140, 34 * teams.length + 34),
       marginLeft: 84,
       marginRight: 92,
-      x: { label: null, grid: true, ticks: 4, tickFormat: (v: number) => money(v).replace('.00', '') },
+      x: { label: null, grid: true, ticks: width < 400 ? 2 : 4, tickFormat: (v: number) => money(v).replace('.00', '') },
       y: { label: null, domain: teams.map((team) => team.name), tickSize: 0 },
       marks: [
         Plot.barX(teams, { y: 'name', x: 'spend', fill: 'var(--good)', fillOpacity: 0.24, insetTop: 6, insetBottom: 6, rx: 2 }),
@@ -114,7 +114,7 @@ export function HeatMap(props: { fleet: Fleet; gpus: Gpu[]; by: 'activity' | 've
   const draw = useCallback(
     (width: number): Plot.PlotOptions => {
       const names = shown.map(placeOf);
-      const owner = new Map(shown.map((gpu) => [placeOf(gpu), gpu.owner]));
+      const owner = new Map(shown.map((gpu) => [placeOf(gpu), ownerShown(gpu.owner)]));
       const middle = (cell: { from: Date; to: Date }) => new Date((cell.from.getTime() + cell.to.getTime()) / 2);
       const marks =
         by === 'activity'
@@ -142,7 +142,7 @@ export function HeatMap(props: { fleet: Fleet; gpus: Gpu[]; by: 'activity' | 've
   const most = shown.length < props.gpus.length ? ` The ${number(MOST_ROWS)} of ${number(props.gpus.length)} GPUs that waste most.` : '';
   const used = VERDICTS.filter((verdict) => periods.some((period) => period.verdict === verdict));
   return (
-    <Chart title="GPUs over time" note={(by === 'activity' ? 'Darker is busier; a pale row costs as much as a dark one.' : 'What bound each GPU on each day.') + most} name="gpus-over-time" rows={rows} draw={draw} {...(by === 'verdict' ? { legend: used.map((verdict): [string, string] => [verdict, colourOf(verdict)]) } : {})}>
+    <Chart title="GPUs over time" note={(by === 'activity' ? 'Darker is busier; a pale row costs as much as a dark one.' : 'What bound each GPU on each day.') + most} name="gpus-over-time" rows={rows} draw={draw} {...(by === 'verdict' ? { legend: used.map((verdict): [string, string] => [verdictShown(verdict), colourOf(verdict)]) } : {})}>
       <div style={{ maxWidth: '240px', marginTop: '6px' }}>
         <Segmented label="Colour by" value={by} choices={[['activity', 'Activity'], ['verdict', 'Verdict']]} onChange={props.onBy} />
       </div>
@@ -162,10 +162,10 @@ export function VerdictsOverTime(props: { fleet: Fleet; gpus: Gpu[] }) {
       y: { label: '↑ GPUs', grid: true, ticks: 4 },
       marks: [
         Plot.rectY(counts, Plot.stackY({ x1: 'from', x2: 'to', y: 'gpus', fill: (each: (typeof counts)[number]) => colourOf(each.verdict), z: 'verdict', order: [...VERDICTS], fillOpacity: 0.8, insetLeft: 0.8, insetRight: 0.8 })),
-        Plot.tip(counts, Plot.pointer(Plot.stackY({ x1: 'from', x2: 'to', y: 'gpus', z: 'verdict', order: [...VERDICTS], title: (each: (typeof counts)[number]) => `${hour.format(each.from)} to ${hour.format(each.to)} UTC\n${plural(each.gpus, 'GPU')}: ${each.verdict}`, ...TIP }))),
+        Plot.tip(counts, Plot.pointer(Plot.stackY({ x1: 'from', x2: 'to', y: 'gpus', z: 'verdict', order: [...VERDICTS], title: (each: (typeof counts)[number]) => `${hour.format(each.from)} to ${hour.format(each.to)} UTC\n${plural(each.gpus, 'GPU')}: ${verdictShown(each.verdict)}`, ...TIP }))),
       ],
     }),
     [counts],
   );
-  return <Chart title="Verdicts over time" note="What bound the GPUs, day by day, by the rules of the whole window." name="verdicts-over-time" rows={counts.map((each) => ({ from: each.from.toISOString(), to: each.to.toISOString(), verdict: each.verdict, gpus: each.gpus }))} draw={draw} legend={used.map((verdict) => [verdict, colourOf(verdict)])} />;
+  return <Chart title="Verdicts over time" note="What bound each GPU, day by day." name="verdicts-over-time" rows={counts.map((each) => ({ from: each.from.toISOString(), to: each.to.toISOString(), verdict: each.verdict, gpus: each.gpus }))} draw={draw} legend={used.map((verdict) => [verdictShown(verdict), colourOf(verdict)])} />;
 }

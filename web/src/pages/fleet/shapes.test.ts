@@ -1,12 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { cellsOf, periodsOf, teamsOf, tilesOf, verdictCounts, type Fleet, type Gpu } from './shapes';
+import { cellsOf, periodsOf, teamsOf, tilesOf, totalsOf, verdictCounts, type Fleet, type Gpu } from './shapes';
 
 const gpu = (id: string, owner: string, spend: number, waste: number) => ({ id, owner, host: 'n1', index: 0, spend_usd: spend, waste_usd: waste }) as unknown as Gpu;
 const GPUS = [gpu('a', 'x/one', 100, 10), gpu('b', 'x/two', 50, 50), gpu('c', 'y/one', 30, 30), gpu('d', '(nobody)', 20, 20)];
 
 describe('teams', () => {
   it('add up and come by waste', () => {
-    expect(teamsOf(GPUS).map((team) => [team.name, team.spend, team.waste])).toEqual([['x', 150, 60], ['y', 30, 30], ['(nobody)', 20, 20]]);
+    expect(teamsOf(GPUS).map((team) => [team.name, team.spend, team.waste])).toEqual([['x', 150, 60], ['y', 30, 30], ['unowned', 20, 20]]);
+  });
+});
+
+describe('totals', () => {
+  it('of some GPUs are sums over them', () => {
+    const totals = totalsOf(GPUS.filter((each) => each.owner.startsWith('x/')), []);
+    expect([totals.gpus, totals.spend_usd, totals.waste_usd, totals.waste_share]).toEqual([2, 150, 60, 0.4]);
+    expect(totalsOf([], []).waste_share).toBe(0);
   });
 });
 

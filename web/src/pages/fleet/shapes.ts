@@ -5,12 +5,37 @@ import type { Schemas } from '../../api/client';
 export type Fleet = Schemas['Fleet'];
 export type Gpu = Fleet['gpus'][number];
 export type Action = Fleet['actions'][number];
-
-export const NOBODY = '(nobody)';
+export type Unplanned = NonNullable<Fleet['without_action']>[number];
 
 /** "chat/chat-70b" -> "chat" */
 export function teamOf(owner: string): string {
-  return owner.includes('/') ? owner.slice(0, owner.indexOf('/')) : owner;
+  return owner.includes('/') ? owner.slice(0, owner.indexOf('/')) : ownerShown(owner);
+}
+
+/** What no label names is called so. */
+export function ownerShown(owner: string): string {
+  return owner === '(nobody)' ? 'unowned' : owner;
+}
+
+/** "idle-held" is the name in files; people read what it means. */
+export function verdictShown(verdict: string): string {
+  return verdict === 'idle-held' ? 'idle, memory held' : verdict;
+}
+
+/** What these GPUs cost and waste, as the totals of a whole fleet are told. */
+export function totalsOf(gpus: Gpu[], actions: Action[]) {
+  const sum = (of: (gpu: Gpu) => number | null) => gpus.reduce((total, gpu) => total + (of(gpu) ?? 0), 0);
+  const spend = sum((gpu) => gpu.spend_usd);
+  const waste = sum((gpu) => gpu.waste_usd);
+  return {
+    gpus: gpus.length,
+    gpu_hours: sum((gpu) => gpu.gpu_hours),
+    spend_usd: spend,
+    waste_usd: waste,
+    waste_share: spend > 0 ? waste / spend : 0,
+    idle_gpu_hours: sum((gpu) => (gpu.gpu_hours ?? 0) * (gpu.idle_share ?? 0)),
+    savings_usd_per_month: actions.reduce((total, action) => total + action.saving_usd_per_month, 0),
+  };
 }
 
 export interface Team {

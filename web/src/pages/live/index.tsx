@@ -2,7 +2,7 @@
 import * as Plot from '@observablehq/plot';
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import { watch, type Schemas } from '../../api/client';
-import { gib, money, number, percent } from '../../lib/format';
+import { gib, money, number, percent, sentence } from '../../lib/format';
 import { Badge, Busy, Card, PageHead, type Tone } from '../../parts/basics';
 import { Chart } from '../../parts/chart';
 
@@ -116,15 +116,15 @@ export function LivePage() {
   return (
     <>
       <PageHead title="Live" what="The GPUs of this machine, read ten times and shown once a second">
-        <Badge tone={paused ? 'plain' : live.connected ? 'good' : 'warn'}>{paused ? 'paused' : live.connected ? 'live' : 'connecting'}</Badge>
-        <button type="button" class="button" aria-pressed={paused} onClick={() => { setPaused(!paused); }}>
+        <Badge tone={paused || live.why !== '' ? 'plain' : live.connected ? 'good' : 'warn'}>{paused ? 'paused' : live.why !== '' ? 'no GPU' : live.connected ? 'live' : 'connecting'}</Badge>
+        <button type="button" class="button" disabled={live.why !== ''} aria-pressed={paused} onClick={() => { setPaused(!paused); }}>
           {paused ? 'Go on' : 'Pause'}
         </button>
       </PageHead>
       {live.why !== '' && (
         <Card label="No GPU">
           <p class="empty">
-            {live.why}. <br />
+            {sentence(live.why)} <br />
             To see the page at work, start <code>rightsize serve --replay examples/profile/train.csv</code>.
           </p>
         </Card>

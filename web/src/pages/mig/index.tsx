@@ -125,10 +125,10 @@ export function MigPage() {
             <div class={`stack ${answer.busy ? 'stale' : ''}`}>
               <section class="card hero" aria-label="The answer">
                 <p class="hero-line" data-testid="answer">
-                  {number(plan.gpu_count ?? 0)} × {boards[0]?.gpu ?? state.gpu} — {money(plan.usd_per_month)}/month
+                  {cheaper ? `Do not slice: ${wayName(cheaper.way)} costs ${money(cheaper.usd_per_month)}/month` : `${number(plan.gpu_count ?? 0)} × ${boards[0]?.gpu ?? state.gpu}, sliced — ${money(plan.usd_per_month)}/month`}
                 </p>
                 <p class="hero-sub">
-                  {number(workloads.reduce((sum, one) => sum + one.replicas, 0))} replicas of {number(workloads.length)} workloads. {plan.proved_optimal ? 'No cheaper way to slice them exists.' : `No slicing costs less than ${money(plan.lower_bound)}.`}{cheaper ? ` Cheaper without slicing (${wayName(cheaper.way)}): ${money(cheaper.usd_per_month)} on ${number(cheaper.gpu_count)} GPUs.` : ''}
+                  {number(workloads.reduce((sum, one) => sum + one.replicas, 0))} replicas of {number(workloads.length)} workloads. {cheaper ? `Sliced, they take ${number(plan.gpu_count ?? 0)} × ${boards[0]?.gpu ?? state.gpu}: ${money(plan.usd_per_month)}/month. ` : ''}{plan.proved_optimal ? 'No cheaper way to slice them exists.' : `No slicing costs less than ${money(plan.lower_bound)}.`}
                 </p>
                 <div style={{ marginTop: '12px' }}>
                   <Stats items={(plan.alternatives ?? []).filter((way) => way.feasible).slice(0, 5).map((way) => ({ name: wayName(way.way), value: money(way.usd_per_month), note: `${number(way.gpu_count)} GPUs` }))} />

@@ -7,11 +7,12 @@ import { useAnswer } from '../../lib/answer';
 import { toCsv } from '../../lib/csv';
 import { money, number, percent } from '../../lib/format';
 import { save } from '../../lib/save';
+import { TERM_NAMES, termShown } from '../../lib/words';
 import { Badge, Busy, Card, CopyLink, Menu, PageHead, Problem, Stats } from '../../parts/basics';
 import { Chart } from '../../parts/chart';
 import { Checks, Combobox, type Choice } from '../../parts/fields';
 import { Table } from '../../parts/table';
-import { bestOfEach, historyOf, TERMS, type Offer } from './shapes';
+import { bestOfEach, historyOf, placeShown, TERMS, trusted, type Offer } from './shapes';
 
 const DEFAULTS = { gpu: 'h100-sxm', terms: '', provider: '', community: '' };
 const COLOURS: Record<string, string> = { 'on-demand': 'var(--c1)', spot: 'var(--c2)', '1y': 'var(--c3)', '3y': 'var(--c4)' };
@@ -37,7 +38,7 @@ function ByProvider(props: { offers: Offer[]; onPick: (provider: string) => void
     },
     [props.offers],
   );
-  return <Chart title="By provider" note="The lowest price of each provider and terms. Pale dots are older than 180 days." name="prices-by-provider" rows={props.offers.map((offer) => ({ ...offer }))} draw={draw} legend={TERMS.map((term) => [term, COLOURS[term] ?? 'gray'])} onPick={(value) => { props.onPick((value as Offer).provider); }} />;
+  return <Chart title="By provider" note="The lowest price of each provider and terms. Pale dots are older than 180 days." name="prices-by-provider" rows={props.offers.map((offer) => ({ ...offer }))} draw={draw} legend={TERMS.map((term) => [termShown(term), COLOURS[term] ?? 'gray'])} onPick={(value) => { props.onPick((value as Offer).provider); }} />;
 }
 
 function History(props: { gpu: string }) {
@@ -79,10 +80,11 @@ export function PricesPage() {
   const terms = state.terms === '' ? [...TERMS] : state.terms.split(',');
   const shown = useMemo(() => all.filter((price) => terms.includes(price.purchase as (typeof TERMS)[number]) && (state.provider === '' || price.provider === state.provider)), [all, state.terms, state.provider]);
   const best = useMemo(() => bestOfEach(all.filter((price) => terms.includes(price.purchase as (typeof TERMS)[number]))), [all, state.terms]);
-  const onDemand = best.filter((offer) => offer.purchase === 'on-demand').sort((a, b) => a.usd_per_gpu_hour - b.usd_per_gpu_hour);
-  const spot = best.filter((offer) => offer.purchase === 'spot').sort((a, b) => a.usd_per_gpu_hour - b.usd_per_gpu_hour)[0];
+  // The program lists them cheapest first, those that may not lead last.
+  const onDemand = all.filter((price) => price.purchase === 'on-demand');
+  const spot = all.find((price) => price.purchase === 'spot');
   const first = onDemand[0];
-  const last = onDemand[onDemand.length - 1];
+  const last = onDemand.filter(trusted).pop();
   const ages = all.map((price) => price.age_days).sort((a, b) => a - b);
   return (
     <>
@@ -94,8 +96,8 @@ export function PricesPage() {
         <div class="controls">
           <section class="card fields" aria-label="The question">
             <Combobox label="GPU" value={state.gpu} choices={choices} onChange={(gpu) => { change({ gpu, provider: '' }, true); }} />
-            <Checks label="Terms" value={state.terms} choices={TERMS} onChange={(next) => { change({ terms: next }, true); }} />
-            <Checks label="Marketplaces" value={state.community} choices={['community']} onChange={(community) => { change({ community }, true); }} />
+            <Checks label="Terms (all unless chosen)" value={state.terms} choices={TERMS} names={TERM_NAMES} onChange={(next) => { change({ terms: next }, true); }} />
+            <Checks label="Also list" value={state.community} choices={['community']} names={{ community: 'community hosts' }} onChange={(community) => { change({ community }, true); }} />
             {state.provider !== '' && (
               <button type="button" class="button small" style={{ alignSelf: 'start' }} onClick={() => { change({ provider: '' }, true); }}>
                 Show every provider
@@ -110,7 +112,7 @@ export function PricesPage() {
             <div class={`stack ${answer.busy ? 'stale' : ''}`}>
               <section class="card hero" aria-label="The answer">
                 <p class="hero-line" data-testid="answer">
-                  {first ? `${state.gpu}: ${money(first.usd_per_gpu_hour)}/GPU-h at ${first.provider}, on-demand` : `No on-demand price of ${state.gpu}`}
+                  {first ? `${state.gpu}: ${money(first.usd_per_gpu_hour)}/GPU-h at ${first.provider}, on-demand${first.age_days > 60 ? `, ${number(first.age_days)} days old` : ''}` : `No on-demand price of ${state.gpu}`}
                 </p>
                 <p class="hero-sub">{number(all.length)} prices. {first && last && last !== first ? `The most expensive costs ${number(last.usd_per_gpu_hour / first.usd_per_gpu_hour, 2)} times as much.` : ''}</p>
                 <div style={{ marginTop: '12px' }}>
@@ -136,13 +138,14 @@ export function PricesPage() {
                   keyOf={(price) => `${price.provider} ${price.instance} ${price.region} ${String(price.zone)} ${price.purchase}`}
                   columns={[
                     { title: 'Provider', cell: (price) => price.provider, sort: (price) => price.provider },
-                    { title: 'Machine', cell: (price) => `${price.instance} (${number(price.gpus)} GPU${price.gpus === 1 ? '' : 's'})`, sort: (price) => price.instance },
-                    { title: 'Region', cell: (price) => price.region, sort: (price) => price.region },
-                    { title: 'Terms', cell: (price) => <Badge tone={price.purchase === 'on-demand' ? 'plain' : 'accent'}>{price.purchase}</Badge>, sort: (price) => price.purchase },
+                    { title: 'Machine', cell: (price) => price.instance, sort: (price) => price.instance },
+                    { title: 'GPUs', number: true, roomy: true, cell: (price) => number(price.gpus), sort: (price) => price.gpus },
+                    { title: 'Region', cell: (price) => placeShown(price), sort: placeShown },
+                    { title: 'Terms', cell: (price) => <Badge tone={price.purchase === 'on-demand' ? 'plain' : 'accent'}>{termShown(price.purchase)}</Badge>, sort: (price) => price.purchase },
                     { title: '$/GPU-h', number: true, cell: (price) => <strong>{money(price.usd_per_gpu_hour)}</strong>, sort: (price) => price.usd_per_gpu_hour },
                     { title: '$/h', number: true, cell: (price) => money(price.usd_per_hour), sort: (price) => price.usd_per_hour },
                     { title: 'Age', number: true, cell: (price) => age(price.age_days), sort: (price) => price.age_days },
-                    { title: 'Source', wide: true, cell: (price) => <span class="quiet">{price.source}</span> },
+                    { title: 'Source', roomy: true, cell: (price) => <span class="quiet">{price.source}</span> },
                   ]}
                 />
               </Card>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bestOfEach, historyOf, type Price } from './shapes';
+import { bestOfEach, historyOf, placeShown, trusted, type Price } from './shapes';
 
 const price = (provider: string, purchase: string, usd: number) => ({ provider, purchase, usd_per_gpu_hour: usd, instance: 'i', region: 'r', age_days: 1 }) as unknown as Price;
 
@@ -7,6 +7,14 @@ describe('prices', () => {
   it('keep the lowest of each provider and terms', () => {
     const best = bestOfEach([price('a', 'spot', 2), price('a', 'spot', 1), price('a', 'on-demand', 3), price('b', 'spot', 5)]);
     expect(best.map((offer) => [offer.provider, offer.purchase, offer.usd_per_gpu_hour])).toEqual([['a', 'spot', 1], ['a', 'on-demand', 3], ['b', 'spot', 5]]);
+  });
+  it('name the zone where a region has several', () => {
+    const at = (region: string, zone: string | null) => placeShown({ region, zone } as unknown as Price);
+    expect([at('us-east-1', 'use1-az4'), at('europe-west2', 'europe-west2-b'), at('any', null)]).toEqual(['us-east-1 use1-az4', 'europe-west2-b', 'any']);
+  });
+  it('that are old, floors or unconfirmed are not what people act on', () => {
+    const good = { ...price('a', 'spot', 1), outdated: false, launch_floor: false, unverified: false };
+    expect([good, { ...good, outdated: true }, { ...good, launch_floor: true }, { ...good, unverified: true }].map(trusted)).toEqual([true, false, false, false]);
   });
   it('have a history where a store keeps one', () => {
     expect(historyOf(undefined)).toEqual([]);

@@ -3,6 +3,17 @@ import type { Schemas } from '../../api/client';
 export const TERMS = ['on-demand', 'spot', '1y', '3y'] as const;
 export type Price = NonNullable<Schemas['Prices']['prices']>[number];
 
+/** "us-east-1 use1-az4", "europe-west2-b": one region has as many prices as zones. */
+export function placeShown(price: Price): string {
+  const zone = price.zone ?? '';
+  return zone === '' ? price.region : zone.startsWith(price.region) ? zone : `${price.region} ${zone}`;
+}
+
+/** Those that people act on: what no source confirms, launch floors and prices over a year old come last, as in the program. */
+export function trusted(price: Price): boolean {
+  return !price.outdated && !price.launch_floor && !price.unverified;
+}
+
 export interface Offer {
   provider: string;
   purchase: string;

@@ -33,7 +33,7 @@ function stats(plan: Plan, serving: boolean): StatProps[] {
     { name: 'Per hour', value: money(plan.usd_per_hour), note: `${money(plan.usd_per_hour / plan.gpus)}/GPU-h` },
     { name: 'Bound by', value: plan.bound ?? '–', note: plan.mfu ? `MFU ${percent(plan.mfu)}` : undefined, help: plan.mfu ? TERMS['MFU'] : undefined },
     { name: 'GPU memory', value: plan.memory_bytes && plan.capacity_bytes ? percent(plan.memory_bytes / plan.capacity_bytes) : '–', note: 'of each GPU' },
-    { name: 'Settings', value: plan.precision ?? '–', note: [stackName(plan.stack ?? ''), settings(plan)].filter(Boolean).join(', ') },
+    { name: 'Settings', value: plan.precision ?? '–', note: [stackName(plan.stack ?? ''), ...settings(plan, serving)].filter(Boolean).join(', ') },
   ];
   if (serving) {
     return [
@@ -52,14 +52,14 @@ function stats(plan: Plan, serving: boolean): StatProps[] {
   ];
 }
 
-function settings(plan: Plan): string {
-  const parts = [`batch ${String(plan.micro_batch ?? 1)}`];
+function settings(plan: Plan, serving: boolean): string[] {
+  const parts = serving ? (plan.max_sequences ? [`at most ${number(plan.max_sequences)} sequences`] : []) : [`batch ${String(plan.micro_batch ?? 1)}`];
   if ((plan.tp ?? 1) > 1) parts.push(`TP ${String(plan.tp)}`);
   if ((plan.pp ?? 1) > 1) parts.push(`PP ${String(plan.pp)}`);
   if ((plan.ep ?? 1) > 1) parts.push(`EP ${String(plan.ep)}`);
   if ((plan.zero ?? 0) > 0) parts.push(`ZeRO ${String(plan.zero)}`);
   if (plan.recompute && plan.recompute !== 'none') parts.push(`recompute ${plan.recompute}`);
-  return parts.join(', ');
+  return parts;
 }
 
 export function AnswerCard(props: { found: Schemas['Recommend']; plan: Plan | undefined; serving: boolean; milliseconds: number; full: Schemas['Recommend'] | undefined; ask: AskFor<'recommend'> }) {

@@ -3,7 +3,7 @@ import { ask, type Plan, type Schemas } from '../../api/client';
 import type { Change } from '../../lib/address';
 import { durationFlag, magnitude } from '../../lib/format';
 import { Segmented } from '../../parts/basics';
-import { TERMS } from '../../lib/words';
+import { TERM_NAMES, TERMS } from '../../lib/words';
 import { Checks, Combobox, COUNT, Field, HOURLY, RATE, SelectField, Slider, TextField, TIME, type Choice } from '../../parts/fields';
 import { deadlineChange } from './compare';
 import type { State } from './question';
@@ -139,7 +139,7 @@ export function Controls(props: Props) {
       </button>
       {state.job === 'serve' ? <Serving {...props} /> : <Training {...props} />}
       <PriceSlider {...props} />
-      <Checks label="Terms" value={state.purchase} choices={PURCHASES} onChange={(purchase) => { change({ purchase: purchase === '' ? 'on-demand' : purchase }, true); }} />
+      <Checks label="Terms" value={state.purchase} choices={PURCHASES} names={TERM_NAMES} onChange={(purchase) => { change({ purchase: purchase === '' ? 'on-demand' : purchase }, true); }} />
       <details class="more" open={state.providers !== '' || state.gpu !== '' || state.budget !== '' || state.precision !== ''}>
         <summary>Providers, GPUs, limits</summary>
         <div class="stack">

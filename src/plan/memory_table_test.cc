@@ -1,0 +1,40 @@
+#include "plan/memory_table.h"
+
+#include <gtest/gtest.h>
+
+#include "catalog/catalog.h"
+#include "plan/read_request.h"
+
+namespace rightsize::plan {
+namespace {
+
+// Needs that are found on all cores are those found one by one.
+TEST(MemoryTable, FindsTheSameTogetherAndAlone) {
+  const catalog::Catalog catalog = *catalog::load_catalog("");
+  const Checked<Request> request = read_request({{"model", "llama-3.2-1b", {}}, {"tokens", "1B", {}}}, catalog);
+  ASSERT_TRUE(request) << describe(request.error());
+  std::vector<model::Job> jobs;
+  for (const std::int64_t batch : {1, 2, 4}) {
+    for (const model::Recompute recompute : {model::Recompute::kNone, model::Recompute::kFull}) {
+      jobs.push_back(request->job);
+      jobs.back().batch = batch;
+      jobs.back().train.recompute = recompute;
+    }
+  }
+  MemoryTable together(request->model), alone(request->model);
+  std::vector<MemoryTable::Asked> asked;
+  const std::vector<const catalog::Gpu*> gpus = {*catalog.find_gpu("h100-sxm"), *catalog.find_gpu("mi300x")};
+  for (const catalog::Gpu* gpu : gpus) {
+    for (const model::Job& job : jobs) asked.push_back({&job, gpu});
+  }
+  together.find_together(asked);
+  for (const MemoryTable::Asked& one : asked) {
+    const memory::MemoryNeed &a = together.need(*one.job, *one.gpu), &b = alone.need(*one.job, *one.gpu);
+    EXPECT_EQ(in_bytes(a.low), in_bytes(b.low));
+    EXPECT_EQ(in_bytes(a.device), in_bytes(b.device));
+    EXPECT_EQ(in_bytes(a.high), in_bytes(b.high));
+  }
+}
+
+}  // namespace
+}  // namespace rightsize::plan

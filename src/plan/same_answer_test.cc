@@ -1,0 +1,61 @@
+// The same request has one answer, whatever else is simulated beside it and whoever is first.
+#include <gtest/gtest.h>
+
+#include "plan/read_request.h"
+#include "plan/search_serving.h"
+
+namespace rightsize::plan {
+namespace {
+
+struct Facts {
+  catalog::Catalog catalog = *catalog::load_catalog("");
+  market::PriceBook book{catalog};
+  perf::Constants constants = *perf::load_constants("");
+};
+const Facts& facts() {
+  static const Facts kFacts;
+  return kFacts;
+}
+
+Request busy_service() {
+  const auto request = read_request({{"model", "llama-3.1-8b", {}},
+                                     {"job", "serve", {}},
+                                     {"rate", "30/s", {}},
+                                     {"isl", "2000", {}},
+                                     {"osl", "150", {}},
+                                     {"ttft-slo", "800ms", {}},
+                                     {"tpot-slo", "25ms", {}},
+                                     {"gpu", "l40s,h100-sxm,a100-80gb-sxm,gh200-96gb", {}}},
+                                    facts().catalog);
+  EXPECT_TRUE(request);
+  return *request;
+}
+
+void expect_same(const std::vector<Plan>& a, const std::vector<Plan>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(a[i].offer.machine, b[i].offer.machine);
+    EXPECT_EQ(a[i].machines, b[i].machines);
+    EXPECT_EQ(in_seconds(a[i].ttft), in_seconds(b[i].ttft));
+    EXPECT_EQ(in_seconds(a[i].tpot), in_seconds(b[i].tpot));
+    EXPECT_EQ(a[i].token_budget, b[i].token_budget);
+    EXPECT_EQ(in_usd(a[i].cost), in_usd(b[i].cost));
+  }
+}
+
+// The variants of a request run beside it on other threads and share its simulations.
+TEST(SameAnswer, WhetherOrNotVariantsAreExploredBesideIt) {
+  Request request = busy_service();
+  const Recommendation first = recommend(request, facts().book, facts().constants);
+  const Recommendation second = recommend(request, facts().book, facts().constants);
+  request.plans_only = true;
+  const Recommendation alone = recommend(request, facts().book, facts().constants);
+  ASSERT_GE(first.plans.size(), 3U);
+  expect_same(first.plans, second.plans);
+  expect_same(first.pareto, second.pareto);
+  expect_same(first.plans, alone.plans);
+  EXPECT_EQ(first.confidence, second.confidence);
+}
+
+}  // namespace
+}  // namespace rightsize::plan
