@@ -42,7 +42,7 @@ struct Spread {
 
 Spread spread_of(const model::ModelShape& model, bool exact, const Job& job) {
   if (!exact) return {0.88, 1.12};
-  // Loops differ: cuDNN's workspaces, 32 MiB of cuBLAS for every stream on which graphs were captured before.
+  // Loops differ: when gradients are zeroed, what evaluation left behind, streams on which graphs were captured before.
   if (keeps_gradients(model)) return {0.93, 1.12};
   const bool as_measured = job.stack == Stack::kHf && job.parallel.gpus == 1 &&
                            job.train.offload == model::Offload::kNone && !job.train.offload_activations &&

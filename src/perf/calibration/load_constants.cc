@@ -308,8 +308,12 @@ void read_kernel(const FactRow& row, Constants& constants, Errors& errors) {
                    number_cell(reader, row, "head_gamma"),
                    number_cell(reader, row, "short_sequence")};
   } else if (kernel == "decode-attention") {
-    gpu.decode = {number_cell(reader, row, "rate"), number_cell(reader, row, "bandwidth"), latency_cell(reader),
-                  number_cell(reader, row, "occupancy"), number_cell(reader, row, "fp8_kv")};
+    gpu.decode = {number_cell(reader, row, "rate"),
+                  number_cell(reader, row, "bandwidth"),
+                  latency_cell(reader),
+                  number_cell(reader, row, "occupancy"),
+                  number_cell(reader, row, "fp8_kv"),
+                  number_cell(reader, row, "short_sequence")};
   } else if (!read_group_kernel(kernel, gpu, reader, row)) {
     reader.mistake(
         "kernel",

@@ -41,7 +41,8 @@ struct DecodeCurve {
   double rate = 0, bandwidth = 0;
   Seconds latency;
   double occupancy = 0;
-  double fp8_kv = 1;  // time per byte of an 8-bit cache against a 16-bit one
+  double fp8_kv = 1;          // time per byte of an 8-bit cache against a 16-bit one
+  double short_sequence = 0;  // cached tokens that a sequence takes the time of at least
 };
 
 struct LinkCurve {

@@ -125,7 +125,10 @@ OpTime decode_attention_time(const GpuSpeed& gpu, const DecodeAttention& a) {
   OpTime op;
   op.traffic = bytes(a.kv_bytes * a.batch * a.context * cached + 4.0 * a.batch * a.heads * a.head_dim);
   op.flops = flop((latent ? 4.0 * a.latent_width : 4.0 * a.head_dim) * a.batch * a.context * a.heads);
-  op.memory = op.traffic / (gpu.bandwidth * curve.bandwidth) * slow_bytes *
+  // A block works on one sequence and key head and takes its time however little there is to read: windows, short
+  // prompts.
+  const double floor = latent ? 1.0 : std::hypot(a.context, curve.short_sequence) / std::max(a.context, 1.0);
+  op.memory = op.traffic / (gpu.bandwidth * curve.bandwidth) * (slow_bytes * floor) *
               (1.0 + curve.occupancy * gpu.sms / (a.batch * streams * std::ceil(a.context / kSplit)));
   op.compute = op.flops / (gpu.half * curve.rate);
   op.time = soft_max(op.memory, op.compute, kSharpness) + curve.latency;
