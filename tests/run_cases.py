@@ -23,6 +23,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 SECTIONS = ('STDIN', 'STDOUT', 'STDERR', 'MATCH')
+SANITIZERS = ('ASAN_OPTIONS', 'UBSAN_OPTIONS', 'TSAN_OPTIONS', 'LLVM_PROFILE_FILE')  # of the build that is tested
 
 
 def parse(path):
@@ -47,7 +48,7 @@ def parse(path):
 def run(case, program):
     with tempfile.TemporaryDirectory() as home:
         env = {'PATH': os.environ['PATH'], 'HOME': home, 'NO_COLOR': '1', 'RIGHTSIZE_TODAY': '2026-11-15', 'LC_ALL': 'C.UTF-8',
-               'SCRATCH': home, 'ASAN_OPTIONS': os.environ.get('ASAN_OPTIONS', '')}
+               'SCRATCH': home, **{name: os.environ[name] for name in SANITIZERS if name in os.environ}}
         words = shlex.split(case['RUN'].replace('$SCRATCH', home))
         while '=' in words[0] and not words[0].startswith('-'):
             key, _, value = words.pop(0).partition('=')
