@@ -10,7 +10,7 @@ if(CCACHE_PROGRAM)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
 endif()
 
-option(RIGHTSIZE_FUZZ "build the fuzz targets (needs clang)" OFF)
+option(RIGHTSIZE_FUZZ "build the fuzz targets, and everything so that it can be fuzzed and covered lines are counted (needs clang)" OFF)
 option(RIGHTSIZE_UNITY "compile eight files as one: a third of the time for builds with sanitizers" OFF)
 option(RIGHTSIZE_PCH "compile the standard headers of the rooms once: a quarter less to compile" OFF)
 
@@ -51,8 +51,8 @@ endfunction()
 
 function(rightsize_test_options target)
   target_compile_options(${target} PRIVATE -O0)
-  if(CMAKE_CXX_FLAGS MATCHES "--coverage")  # what is counted is the code under test
-    target_compile_options(${target} PRIVATE -fno-profile-arcs -fno-test-coverage)
+  if(RIGHTSIZE_FUZZ)  # what is counted is the code under test
+    target_compile_options(${target} PRIVATE -fno-profile-instr-generate -fno-coverage-mapping -fno-sanitize=fuzzer-no-link)
   endif()
   target_compile_definitions(${target} PRIVATE RIGHTSIZE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 endfunction()

@@ -103,11 +103,11 @@ PyObject* answer_document(PyObject* self, PyObject* arguments) {
 
 PyObject* answer_render(PyObject* self, PyObject* arguments, PyObject* keywords) {
   return guarded([&] {
-    static const char* kNames[] = {"format", "width", "quiet", nullptr};
+    static const char* names[] = {"format", "width", "quiet", nullptr};
     const char* format = "";
     Py_ssize_t width = 100;
     int quiet = 0;
-    if (PyArg_ParseTupleAndKeywords(arguments, keywords, "s|np:render", const_cast<char**>(kNames), &format, &width,
+    if (PyArg_ParseTupleAndKeywords(arguments, keywords, "s|np:render", const_cast<char**>(names), &format, &width,
                                     &quiet) == 0)
       throw Raised();
     const Result<report::Format> parsed = report::parse_format(format);
@@ -374,4 +374,4 @@ PyObject* make_module() {
 }  // namespace
 }  // namespace rightsize::python
 
-extern "C" PyMODINIT_FUNC PyInit__core() { return rightsize::python::make_module(); }
+PyMODINIT_FUNC PyInit__core() { return rightsize::python::make_module(); }  // NOLINT: Python's name for it

@@ -16,6 +16,7 @@ beginnings of lines that must occur in this order, anything between. Usage: run_
 --bless rewrites EXIT, STDOUT and STDERR with what the program prints; read the difference before committing it."""
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -23,6 +24,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 SECTIONS = ('STDIN', 'STDOUT', 'STDERR', 'MATCH')
+SANITIZERS = ('ASAN_OPTIONS', 'UBSAN_OPTIONS', 'TSAN_OPTIONS', 'LLVM_PROFILE_FILE')  # of the build that is tested
 
 
 def parse(path):
@@ -47,7 +49,7 @@ def parse(path):
 def run(case, program):
     with tempfile.TemporaryDirectory() as home:
         env = {'PATH': os.environ['PATH'], 'HOME': home, 'NO_COLOR': '1', 'RIGHTSIZE_TODAY': '2026-11-15', 'LC_ALL': 'C.UTF-8',
-               'SCRATCH': home, 'ASAN_OPTIONS': os.environ.get('ASAN_OPTIONS', '')}
+               'SCRATCH': home, **{name: os.environ[name] for name in SANITIZERS if name in os.environ}}
         words = shlex.split(case['RUN'].replace('$SCRATCH', home))
         while '=' in words[0] and not words[0].startswith('-'):
             key, _, value = words.pop(0).partition('=')
@@ -57,6 +59,17 @@ def run(case, program):
         done = subprocess.run([program, *words[1:]], input=stdin, capture_output=True, text=True, env=env, cwd=HERE, timeout=120)
         clean = lambda text: text.replace(home, '$SCRATCH')
         return done.returncode, clean(done.stdout).splitlines(), clean(done.stderr).splitlines()
+
+
+def same(want, got):
+    """RIGHTSIZE_NEAR=1: the program of another compiler, which rounds otherwise. Numbers may be 5 % off there."""
+    if want == got or not os.environ.get('RIGHTSIZE_NEAR'):
+        return want == got
+    number = r'\d+(?:\.\d+)?(?:e[-+]?\d+)?'
+    if re.split(number, want) != re.split(number, got):
+        return False
+    pairs = zip(re.findall(number, want), re.findall(number, got))
+    return all(abs(float(a) - float(b)) <= 0.05 * abs(float(a)) for a, b in pairs)
 
 
 def differences(case, code, out, err):
@@ -76,7 +89,7 @@ def differences(case, code, out, err):
             for at in range(max(len(want), len(got))):
                 a = want[at] if at < len(want) else '(nothing)'
                 b = got[at] if at < len(got) else '(nothing)'
-                if a != b:
+                if not same(a, b):
                     yield f'{name} line {at + 1}:\n      expected: {a}\n      printed:  {b}'
                     break
 

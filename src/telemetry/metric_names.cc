@@ -15,7 +15,6 @@ using enum Metric;
 constexpr double kPercent = 0.01;
 constexpr double kMiB = 1024.0 * 1024.0;
 constexpr double kMB = 1e6;
-constexpr double kKB = 1e3;
 constexpr double kMHz = 1e6;
 constexpr double kMilli = 1e-3;
 

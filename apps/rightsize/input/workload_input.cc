@@ -132,7 +132,7 @@ Checked<std::vector<std::vector<model::Setting>>> read_workloads(const WorkloadF
   if (!flags.prices.empty()) given["price"] = fmt::format("{}", fmt::join(flags.prices, ","));
   for (auto& settings : workloads) {
     for (const auto& [name, value] : given) {
-      std::erase_if(settings, [&](const model::Setting& s) { return s.name == name; });
+      std::erase_if(settings, [&name = name](const model::Setting& s) { return s.name == name; });
       settings.push_back({name, value, {}});
     }
   }

@@ -8,7 +8,7 @@ namespace {
 
 // One gradient like the input: n[0] elements of width[0], and of the weight: n[1] elements of width[1].
 void one_kernel_backward(BackwardCall& call) {
-  for (std::size_t i : {0, 1}) {
+  for (std::size_t i : {0u, 1u}) {
     if (call.wants(i)) call.results[i] = call.recorder.make(call.state.n[i], call.state.width[i]);
   }
 }

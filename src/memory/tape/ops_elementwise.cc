@@ -83,10 +83,10 @@ Tensor multiply(Tensor first, Tensor second) {
       [](BackwardCall& call) {
         const Tensor& g = call.grads[0];
         Recorder& recorder = call.recorder;
-        for (std::size_t i : {1, 0}) {
+        for (std::size_t i : {1u, 0u}) {
           if (call.wants(i)) call.results[i] = recorder.make(g.elements, g.width, g.layout);
         }
-        for (std::size_t i : {0, 1}) {
+        for (std::size_t i : {0u, 1u}) {
           const Count n = call.state.n[i];
           if (!call.wants(i) || n >= g.elements) continue;
           call.results[i] = recorder.make(n, g.width);

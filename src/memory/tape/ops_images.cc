@@ -9,7 +9,7 @@ namespace {
 void convolution_backward(BackwardCall& call) {
   Recorder& r = call.recorder;
   const std::uint8_t width = call.grads[0].width;
-  for (std::size_t i : {0, 1, 2}) {
+  for (std::size_t i : {0u, 1u, 2u}) {
     if (!call.wants(i)) continue;
     call.results[i] = r.make(call.state.n[i], width);
     if (i < 2 && call.state.n[3] > 0) Tensor workspace = r.make(call.state.n[3], width);
@@ -47,7 +47,7 @@ Tensor convolution_over_time(Tensor given, Tensor given_weight, Count n) {
   state.n = {x.elements, weight.elements, 0, 0};
   r.record(
       [](BackwardCall& call) {
-        for (std::size_t i : {0, 1}) {
+        for (std::size_t i : {0u, 1u}) {
           if (call.wants(i)) call.results[i] = call.recorder.make(call.state.n[i], call.grads[0].width);
         }
       },
@@ -68,7 +68,7 @@ Tensor statistics_norm(Tensor given, Tensor given_weight, Tensor given_bias, Cou
   r.record(
       [](BackwardCall& call) {
         if (call.wants(0)) call.results[0] = call.recorder.make(call.grads[0].elements, call.grads[0].width);
-        for (std::size_t i : {1, 2}) {
+        for (std::size_t i : {1u, 2u}) {
           if (call.wants(i)) call.results[i] = call.recorder.make(call.state.n[0], kSingle);
         }
       },

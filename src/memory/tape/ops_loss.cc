@@ -130,7 +130,7 @@ Tensor fused_linear_cross_entropy(Tensor given, Tensor given_weight, Count rows,
   r.record(
       [](BackwardCall& call) {
         std::size_t next = 0;
-        for (std::size_t i : {0, 1}) {
+        for (std::size_t i : {0u, 1u}) {
           if (call.wants(i)) call.results[i] = std::move(call.saved[next++]);
         }
       },

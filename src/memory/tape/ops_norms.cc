@@ -19,7 +19,7 @@ Tensor layer_norm(Tensor given, Tensor given_weight, Tensor given_bias, Count ro
       [](BackwardCall& call) {
         const Tensor& g = call.grads[0];
         if (call.wants(0)) call.results[0] = call.recorder.make(g.elements, g.width);
-        for (std::size_t i : {1, 2}) {
+        for (std::size_t i : {1u, 2u}) {
           if (call.wants(i)) call.results[i] = call.recorder.make(call.state.n[0], g.width);
         }
       },

@@ -98,7 +98,7 @@ Tensor batched_product(Tensor first, Tensor second, Count n, bool autocast) {
   state.n = {a.elements, b.elements, 0, 0};
   r.record(
       [](BackwardCall& call) {
-        for (std::size_t i : {1, 0}) {
+        for (std::size_t i : {1u, 0u}) {
           if (call.wants(i)) call.results[i] = call.recorder.make(call.state.n[i], call.grads[0].width);
         }
       },
@@ -116,7 +116,7 @@ Tensor batched_product_raw(Tensor first, Tensor second, Count n) {
   r.record(
       [](BackwardCall& call) {
         Tensor g = call.recorder.make(call.grads[0].elements, call.grads[0].width);
-        for (std::size_t i : {1, 0}) {
+        for (std::size_t i : {1u, 0u}) {
           if (call.wants(i)) call.results[i] = call.recorder.make(call.state.n[i], kSingle);
         }
       },
@@ -133,7 +133,7 @@ Tensor grouped_product(Tensor given, Tensor given_weight, Count n) {
   state.n = {x.elements, weight.elements, 0, 0};
   r.record(
       [](BackwardCall& call) {
-        for (std::size_t i : {1, 0}) {
+        for (std::size_t i : {1u, 0u}) {
           if (call.wants(i)) call.results[i] = call.recorder.make(call.state.n[i], call.grads[0].width);
         }
       },
@@ -168,7 +168,7 @@ Tensor merged_adapter(Tensor given_weight, Tensor given_a, Tensor given_b) {
   state.n = {a.elements, b.elements, 0, 0};
   r.record(
       [](BackwardCall& call) {
-        for (std::size_t i : {0, 1}) call.results[i] = call.recorder.make(call.state.n[i], call.grads[0].width);
+        for (std::size_t i : {0u, 1u}) call.results[i] = call.recorder.make(call.state.n[i], call.grads[0].width);
       },
       state, {&a, &b}, {&y});
   return y;

@@ -125,8 +125,8 @@ RC_GTEST_PROP(ParseDecimal, ParsesLikeTheStandardLibrary, (std::int64_t whole, s
 
 // Whatever the lengths before and behind the point: the library's, and the same as a cell of a line.
 RC_GTEST_PROP(PlainNumber, ParsesLikeTheStandardLibrary, ()) {
-  const auto digits = [](int most) {
-    return *rc::gen::container<std::string>(*rc::gen::inRange(0, most), rc::gen::inRange('0', ':'));
+  const auto digits = [](std::size_t most) {
+    return *rc::gen::container<std::string>(*rc::gen::inRange<std::size_t>(0, most), rc::gen::inRange('0', ':'));
   };
   const std::string text = digits(17) + (*rc::gen::arbitrary<bool>() ? "." + digits(10) : "");
   const bool some_digit = text.find_first_not_of('.') != std::string::npos;
