@@ -154,6 +154,7 @@ def recommend(
     per_item: str | int | float | datetime.timedelta | None = ...,
     gpu_hours: str | int | float | datetime.timedelta | None = ...,
     global_batch: int | float | str | None = ...,
+    checkpoint_every: str | int | float | datetime.timedelta | None = ...,
     kwh_price: str | int | float | datetime.timedelta | None = ...,
     amortise_years: str | int | float | datetime.timedelta | None = ...,
     busy_share: str | int | float | datetime.timedelta | None = ...,

@@ -94,6 +94,7 @@ _HOMES = {
     'FleetTooSmallShare': 'fleet',
     'FleetTotals': 'fleet',
     'FleetUser': 'fleet',
+    'FleetWithoutAction': 'fleet',
     'FleetWorkload': 'fleet',
     'FleetWorst': 'fleet',
     'Gpus': 'gpus',

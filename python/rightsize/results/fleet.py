@@ -8,6 +8,15 @@ from ..result import Record, Result
 
 
 @dataclasses.dataclass(frozen=True)
+class FleetWithoutAction(Record):
+    owner: str
+    gpus: int
+    waste_usd_per_month: float
+    verdict: str
+    next: str
+
+
+@dataclasses.dataclass(frozen=True)
 class FleetTimeline(Record):
     id: str
     start: str
@@ -281,9 +290,10 @@ class Fleet(Result):
     states: list[FleetState] | None = None
     labels: dict[str, list[FleetLabel]] | None = None
     timelines: list[FleetTimeline] | None = None
+    without_action: list[FleetWithoutAction] | None = None
 
 
-Fleet._fields_of = {'totals': FleetTotals, 'ledger': FleetLedger, 'owners': FleetOwner, 'namespaces': FleetNamespace, 'workloads': FleetWorkload, 'actions': FleetAction, 'gpus': FleetGpu, 'metrics_found': FleetMetricsFound, 'jobs': FleetJobs, 'users': FleetUser, 'accounts': FleetAccount, 'partitions': FleetPartition, 'states': FleetState, 'labels': FleetLabel, 'timelines': FleetTimeline}
+Fleet._fields_of = {'totals': FleetTotals, 'ledger': FleetLedger, 'owners': FleetOwner, 'namespaces': FleetNamespace, 'workloads': FleetWorkload, 'actions': FleetAction, 'gpus': FleetGpu, 'metrics_found': FleetMetricsFound, 'jobs': FleetJobs, 'users': FleetUser, 'accounts': FleetAccount, 'partitions': FleetPartition, 'states': FleetState, 'labels': FleetLabel, 'timelines': FleetTimeline, 'without_action': FleetWithoutAction}
 FleetForecast._fields_of = {'too_small_share': FleetTooSmallShare, 'worst': FleetWorst}
 FleetAction._fields_of = {'forecast': FleetForecast, 'moves': FleetMove}
 FleetGpu._fields_of = {'owners': FleetOwner, 'mean': FleetMean}

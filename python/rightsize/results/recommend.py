@@ -79,6 +79,7 @@ class Assumptions(Record):
     osl: int | None = None
     isl_p95: float | None = None
     osl_p95: float | None = None
+    checkpoint_every_seconds: float | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -234,6 +235,7 @@ class Plan(Record):
     new_money_usd: float | None = None
     committed_spend: list[RecommendationCommittedSpend] | None = None
     startup: RecommendationStartup | None = None
+    checkpoint_interval_seconds: float | None = None
     samples_per_second: float | None = None
 
 
@@ -258,6 +260,7 @@ class Recommendation(Result):
     seconds: float | None = None
     request: dict[str, str] | None = None
     catalogue: str | None = None
+    next_best: str | None = None
     workloads: list[Recommendation] | None = None
     emit: dict[str, str] | None = None
     mix: list[RecommendationMix] | None = None
