@@ -193,8 +193,9 @@ std::optional<Assessment> Planner::confirm_batches(const Configuration& c) const
     a = assess(c, {requests, seed_, 0, Statistic::kP99});
   }
   if (!a || !a->keeps(service_)) return std::nullopt;
-  if (verdict(*a, service_) == Verdict::kKept) return a;
-  // Tails of one run are alike; near a limit another, longer one must keep it too, and is what is shown.
+  if (verdict(*a, service_) == Verdict::kKept && a->excess(service_) <= kFarFrom) return a;
+  // Tails of one run are alike, and its interval does not know how much they differ in another; near a limit another,
+  // longer one must keep it too, and is what is shown.
   auto again = assess(c, {std::min(requests * kLonger, kMost), seed_ + 1, 0, Statistic::kP99});
   return again && again->keeps(service_) ? again : std::nullopt;
 }

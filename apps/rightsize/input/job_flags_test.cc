@@ -21,7 +21,7 @@ std::string said_of(const JobFlags& flags) {
 
 TEST(JobFlags, TrainingIsDescribedWithItsSettings) {
   EXPECT_EQ(said_of(flags_of("llama-2-7b", {{"batch", "8"}, {"seq", "2048"}, {"precision", "bf16"}})),
-            "Training llama-2-7b in bf16 with adamw, batch 8 x 2048 tokens");
+            "Training llama-2-7b in bf16 with adamw, batch 8 x 2,048 tokens");
 }
 
 TEST(JobFlags, AdaptersRecomputeAndShardsAreNamed) {
