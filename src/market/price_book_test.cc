@@ -69,9 +69,12 @@ TEST(Offers, RetiredMachinesAreLeftOutUnlessAskedFor) {
   EXPECT_EQ(PriceBook(catalog).offers({.retired = true}).size(), 8U);
 }
 
-TEST(Offers, APriceForAnyRegionAnswersEveryRegion) {
+// A region by its name is one provider's; a price of no region is among those of a part of the world.
+TEST(Offers, APriceOfNoRegionIsAskedForByName) {
   const Catalog catalog = small_catalog();
-  const auto found = PriceBook(catalog).offers({.regions = {"west"}, .purchases = {Purchase::kOnDemand}});
+  const auto named = PriceBook(catalog).offers({.regions = {"west"}, .purchases = {Purchase::kOnDemand}});
+  EXPECT_TRUE(std::all_of(named.begin(), named.end(), [](const Offer& o) { return o.price->region == "west"; }));
+  const auto found = PriceBook(catalog).offers({.regions = {"west", "any"}, .purchases = {Purchase::kOnDemand}});
   ASSERT_EQ(found.size(), 3U);
   EXPECT_EQ(found[0].machine->instance, "Big.8");
   EXPECT_EQ(found[1].machine->instance, "eight");
@@ -200,8 +203,7 @@ std::optional<double> cheapest_by_hand(const Catalog& catalog, const std::string
   for (const catalog::Price& row : catalog.prices) {
     const catalog::Machine& of = *catalog.find_machine(row.provider, row.instance);
     if (of.gpu != name || (of.retired && !filter.retired) || !matches(filter.providers, row.provider)) continue;
-    if (!matches(filter.purchases, row.purchase) || (row.region != "any" && !matches(filter.regions, row.region)))
-      continue;
+    if (!matches(filter.purchases, row.purchase) || !matches(filter.regions, row.region)) continue;
     const double each = in_usd_per_machine_hour(row.machine_price) / of.gpus;
     best = std::min(best.value_or(each), each);
   }

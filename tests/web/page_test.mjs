@@ -105,6 +105,8 @@ await visit('/recommend?job=serve&rate=20', 'recommend-serve', async (page) => {
   check(/\/month/.test(first), `a service costs by the month: ${first}`);
   await page.getByRole('button', { name: 'Paste a config.json' }).click();
   await page.getByLabel('config.json').fill('{"model_type": "llama", "hidden_size": "wrong"}');
+  await settled(page); // answers that arrive while one types leave the text alone
+  check((await page.getByLabel('config.json').inputValue()).includes('wrong'), 'what is typed stays');
   await page.getByLabel('config.json').blur();
   await page.getByRole('alert').first().waitFor();
   await page.getByLabel('config.json').fill('{"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "intermediate_size": 11008, "vocab_size": 32000}');
@@ -142,6 +144,7 @@ await visit('/batching', 'batching', async (page) => {
   check(/h100-sxm.*\/month/.test(first), `batching answers: ${first}`);
   const line = page.getByTestId('slo-line');
   await page.getByText(/keep the SLO up to/).waitFor();
+  await settled(page);
   const box = await line.boundingBox();
   await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
   await page.mouse.down();

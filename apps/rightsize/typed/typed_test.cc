@@ -80,7 +80,7 @@ TEST(Typed, SlosTogetherAndOneByOne) {
 std::vector<std::string> of_job(std::vector<std::string> words) {
   std::deque<FlagInfo> flags;
   for (const char* name : {"--precision", "--method", "--lora-rank", "--lora-targets", "--recompute", "--zero", "--gpu",
-                           "--gpus", "--deadline", "--ttft-slo", "--tpot-slo", "--budget", "--regions", "--providers"})
+                           "--gpus", "--deadline", "--ttft-slo", "--tpot-slo", "--budget", "--regions", "--provider"})
     flags.push_back({name, "", "", "TEXT", "", "", "", false});
   flags.push_back({"--compile", "", "", "yes|no", "", "", "", false});
   const Result<Typed> meant = meant_flags(Typed{std::move(words), {}}, flags);
@@ -112,7 +112,7 @@ TEST(Typed, SchedulersAndPlanners) {
   EXPECT_THAT(of_job({"recommend", "--goodput", "ttft:500", "tpot:50"}),
               ElementsAre("recommend", "--ttft-slo", "500ms", "--tpot-slo", "50ms"));
   EXPECT_THAT(of_job({"recommend", "--cloud", "aws", "--cloud", "gcp"}),
-              ElementsAre("recommend", "--providers", "aws,gcp"));
+              ElementsAre("recommend", "--provider", "aws,gcp"));
   EXPECT_THAT(of_job({"recommend", "--deadline", "2", "weeks"}), ElementsAre("recommend", "--deadline", "2 weeks"));
   EXPECT_THAT(of_job({"recommend", "--zone", "us-east-1a"}), ElementsAre("recommend", "--regions", "us-east-1"));
   EXPECT_THAT(of_job({"recommend", "--budget", "$2.5/hr"}).front(), "refused");

@@ -123,6 +123,8 @@ export function Controls(props: Props) {
   const { state, change } = props;
   const models = useModels();
   const own = state.config !== '';
+  // What is being typed, which an answer that arrives meanwhile must not wipe out.
+  const [draft, setDraft] = useState<string | null>(null);
   const [pasting, setPasting] = useState(own);
   const hint = useMemo(() => models.find((each) => each.value === state.model)?.note, [models, state.model]);
   return (
@@ -131,7 +133,7 @@ export function Controls(props: Props) {
       {!pasting && <Combobox label="Model" value={state.model} choices={models} {...(hint ? { hint } : {})} onChange={(model) => { change({ model, config: '' }, true); }} />}
       {pasting && (
         <Field label="config.json" hint="Paste a Hugging Face configuration. It stays on this machine.">
-          {(id) => <textarea id={id} value={state.config} spellcheck={false} placeholder={'{"model_type": "llama", …'} onChange={(event) => { change({ config: event.currentTarget.value }, true); }} />}
+          {(id) => <textarea id={id} value={draft ?? state.config} spellcheck={false} placeholder={'{"model_type": "llama", …'} onInput={(event) => { setDraft(event.currentTarget.value); }} onChange={(event) => { setDraft(null); change({ config: event.currentTarget.value }, true); }} />}
         </Field>
       )}
       <button type="button" class="button small" style={{ alignSelf: 'start' }} onClick={() => { if (pasting) change({ config: '' }, true); setPasting(!pasting); }}>
