@@ -371,8 +371,12 @@ Result<market::OfferFilter> read_filter(const PricesFlags& flags, const catalog:
     for (const Gpu* gpu : matched) filter.gpus.push_back(gpu->name);
     filter.machine_gpus = wanted.count.value_or(filter.machine_gpus);
   }
-  RIGHTSIZE_TRY(filter.providers, catalog::match_providers(flags.provider, all_of(catalog, &Price::provider)));
-  RIGHTSIZE_TRY(filter.regions, catalog::match_regions(flags.region, all_of(catalog, &Price::region)));
+  if (!flags.provider.empty()) {
+    RIGHTSIZE_TRY(filter.providers, catalog::match_providers(flags.provider, all_of(catalog, &Price::provider)));
+  }
+  if (!flags.region.empty()) {
+    RIGHTSIZE_TRY(filter.regions, catalog::match_regions(flags.region, all_of(catalog, &Price::region)));
+  }
   for (std::string_view word : split_list(flags.purchase, ',')) {
     RIGHTSIZE_TRY(const catalog::Purchase purchase, catalog::read_purchase(word));
     filter.purchases.push_back(purchase);
@@ -383,14 +387,15 @@ Result<market::OfferFilter> read_filter(const PricesFlags& flags, const catalog:
 namespace {
 
 // Machines by the beginning of their names: p4d, a2-ultragpu, ND96asr_v4 of Standard_ND96asr_v4.
-std::vector<std::string> machines_called(std::string_view word, const std::set<std::string>& instances) {
+std::set<std::string> machines_called(std::string_view word, const catalog::Catalog& catalog) {
   constexpr std::string_view kAzure = "standard_";
-  std::vector<std::string> found;
+  std::set<std::string> found;
   const bool named = word.size() > 1 && word.find_first_of("abcdefghijklmnopqrstuvwxyz") != std::string_view::npos;
   if (!named) return found;
-  for (const std::string& name : instances) {
+  for (const catalog::Machine& machine : catalog.machines) {
+    const std::string name = to_lower(machine.instance);
     const std::string_view rest = name.starts_with(kAzure) ? std::string_view(name).substr(kAzure.size()) : name;
-    if (name.starts_with(word) || rest.starts_with(word)) found.push_back(name);
+    if (name.starts_with(word) || rest.starts_with(word)) found.insert(name);
   }
   return found;
 }
@@ -398,10 +403,6 @@ std::vector<std::string> machines_called(std::string_view word, const std::set<s
 // `prices aws p5.48xlarge h100 spot`: of what was written without a flag, what names a provider, a machine, terms or a
 // region.
 PricesFlags sorted_out(PricesFlags flags, const catalog::Catalog& catalog) {
-  const std::set<std::string> providers = all_of(catalog, &Price::provider);
-  const std::set<std::string> regions = all_of(catalog, &Price::region);
-  std::set<std::string> instances;
-  for (const catalog::Machine& machine : catalog.machines) instances.insert(to_lower(machine.instance));
   const std::string words = std::exchange(flags.gpu, {});
   const auto add = [](std::string& list, std::string_view word) {
     list += (list.empty() ? "" : ",") + std::string(word);
@@ -409,14 +410,14 @@ PricesFlags sorted_out(PricesFlags flags, const catalog::Catalog& catalog) {
   for (std::string_view word : split_list(words, ',')) {
     if (catalog.match_gpus(catalog::split_gpu_count(word).name)) {
       add(flags.gpu, word);  // some machines are called as their GPU is
-    } else if (catalog::match_providers(word, providers)) {
+    } else if (catalog::match_providers(word, all_of(catalog, &Price::provider))) {
       add(flags.provider, word);
     } else if (catalog::read_purchase(word)) {
       add(flags.purchase, word);
-    } else if (const auto machines = machines_called(to_lower(word), instances); !machines.empty()) {
+    } else if (const auto machines = machines_called(to_lower(word), catalog); !machines.empty()) {
       for (const std::string& machine : machines) add(flags.instance, machine);
     } else {
-      add(catalog::match_regions(word, regions) ? flags.region : flags.gpu, word);
+      add(catalog::match_regions(word, all_of(catalog, &Price::region)) ? flags.region : flags.gpu, word);
     }
   }
   return flags;

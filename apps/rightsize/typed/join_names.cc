@@ -53,6 +53,9 @@ void join_names(std::vector<std::string>& words) {
   if (plain.size() > 1) std::erase_if(plain, [&](const std::string& word) { return is_one_of(word, kBetween); });
   const bool by_flag = is_one_of(words.front(), kGpuByFlag);
   if (plain.empty() || (plain.size() == 1 && !by_flag)) return;
+  // `estimate llama-3.1-8b h100-sxm`, as most type it, is not worth a look at the catalogue.
+  const bool dashed = plain.size() == 2 && plain[1].find_first_of("-:") != std::string::npos;
+  if (!by_flag && dashed && is_model_name(plain[0])) return;
   std::vector<std::string> joined{words.front()}, gpus;
   for (std::size_t i = 0; i < plain.size();) {
     std::string name;

@@ -14,12 +14,16 @@ Thing thing_named(std::string_view word) {
   if (facts) {
     if (facts->match_gpus(catalog::split_gpu_count(word).name)) return Thing::kGpu;
   }
+  return is_model_name(word) ? Thing::kModel : Thing::kNothing;
+}
+
+bool is_model_name(std::string_view word) {
   const std::string_view name = word.substr(word.rfind('/') + 1);  // an organisation of the Hub in front
   for (const model::Preset& preset : model::presets()) {
     const auto is_it = [&](const std::string& known) { return fold_name(known) == fold_name(name); };
-    if (is_it(preset.name) || std::any_of(preset.aliases.begin(), preset.aliases.end(), is_it)) return Thing::kModel;
+    if (is_it(preset.name) || std::any_of(preset.aliases.begin(), preset.aliases.end(), is_it)) return true;
   }
-  return Thing::kNothing;
+  return false;
 }
 
 }  // namespace rightsize::app

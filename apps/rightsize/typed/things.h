@@ -9,5 +9,6 @@ enum class Thing { kNothing, kGpu, kModel };
 
 // Looked up among the built-in facts; costs some milliseconds, so only where a word was not understood otherwise.
 Thing thing_named(std::string_view word);
+bool is_model_name(std::string_view word);  // a preset, without reading about GPUs
 
 }  // namespace rightsize::app
