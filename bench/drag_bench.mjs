@@ -1,7 +1,8 @@
 // How long after a slider moves the new plans are on the screen, in a real browser: node bench/drag_bench.mjs PROGRAM
 //
-// Each input event counts, from its own time stamp to the first frame painted with an answer that was asked for at or
-// after it. "steps": one press of an arrow key, then rest. "drag": the mouse at 60 moves a second for two seconds.
+// Each input event that moves the slider to another value counts, from its own time stamp to the first frame painted with
+// an answer that was asked for at or after it. "steps": one press of an arrow key, then rest; "jumps": ten steps at once (Page Up), so that nothing can be
+// known ahead. Neither comes by a value twice. "drag": the mouse at 60 moves a second for two seconds.
 // Beside it what the server needed of a processor for each answer, which other work on the machine does not change.
 import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -25,13 +26,24 @@ const CASES = [
 function watchPage() {
   globalThis.inputs = [];
   globalThis.frames = [];
-  addEventListener('input', (event) => globalThis.inputs.push(event.timeStamp), true);
-  addEventListener('keydown', (event) => globalThis.inputs.push(event.timeStamp), true); // a slider's keys are the page's own
+  // A slider says its value once the page has drawn it; most moves of a mouse change nothing there.
+  let said;
+  const note = (event) => {
+    const at = event.timeStamp;
+    const slider = event.target;
+    requestAnimationFrame(() => setTimeout(() => {
+      const says = slider.getAttribute('aria-valuetext');
+      if (says !== said) globalThis.inputs.push(at);
+      said = says;
+    }, 0));
+  };
+  addEventListener('input', note, true);
+  addEventListener('keydown', note, true); // a slider's keys are the page's own
   const fetched = globalThis.fetch;
   globalThis.fetch = async (path, options) => {
     const asked = performance.now();
     const response = await fetched(path, options);
-    if (String(path) !== '/api/recommend' || !String(options?.body).includes('plans-only')) return response;
+    if (options?.priority === 'low' || String(path) !== '/api/recommend' || !String(options?.body).includes('plans-only')) return response;
     const json = response.json.bind(response);
     response.json = async () => {
       const value = await json();
@@ -65,13 +77,13 @@ async function calm(page) {
   }
 }
 
-async function steps(page, slider) {
+/** Presses a key, and again after a rest. */
+async function press(page, key, times) {
   const all = [];
   const parts = [];
-  await slider.focus();
-  for (let i = 0; i < 15; ++i) {
+  for (let i = 0; i < times; ++i) {
     await forget(page);
-    await page.keyboard.press(i < 7 ? 'PageUp' : 'PageDown');
+    await page.keyboard.press(key);
     await page.waitForTimeout(350);
     all.push(...(await latencies(page)));
     parts.push(...(await page.evaluate(() => globalThis.frames.map((frame) => [frame.asked - globalThis.inputs[0], frame.got - frame.asked, frame.painted - frame.got]))));
@@ -98,21 +110,32 @@ async function drag(page, slider) {
 
 const server = await startServer(program);
 const browser = await startBrowser();
-console.log('case                        steps p50   p95   drag p50   p95   frames/s   server CPU/answer   a step: to asking + answering + painting');
+console.log('case                        steps p50   p95   jumps p50   p95   drag p50   p95   frames/s   server CPU/answer   a jump: to asking + answering + painting');
 for (const [name, view, label] of CASES) {
-  const page = await browser.page();
-  await page.addInitScript(watchPage);
-  await page.goto(server.address + view);
-  await page.getByTestId('answer').waitFor();
-  await calm(page);
-  const slider = page.getByRole('slider', { name: label }).first();
-  const { all: one, parts } = await steps(page, slider);
+  const open = async () => {
+    const page = await browser.page();
+    await page.addInitScript(watchPage);
+    await page.goto(server.address + view);
+    await page.getByTestId('answer').waitFor();
+    await calm(page);
+    const slider = page.getByRole('slider', { name: label }).first();
+    await slider.focus();
+    await page.waitForTimeout(350);
+    return { page, slider };
+  };
+  const { page: other } = await open();
+  const jumps = await press(other, 'PageDown', 6);
+  await other.context().close();
+  const { page, slider } = await open();
+  const steps = await press(page, 'ArrowUp', 9);
+  const up = await press(page, 'PageUp', 6);
+  for (const part of ['all', 'parts']) jumps[part].push(...up[part]);
   await calm(page);
   const before = processorTime(server.pid);
   const { found, shown } = await drag(page, slider);
   const cost = (processorTime(server.pid) - before) / Math.max(1, shown);
   const ms = (value) => (value === undefined ? '-' : `${Math.round(value)}`).padStart(5);
-  console.log(`${name.padEnd(26)}  ${ms(quantile(one, 0.5))} ms ${ms(quantile(one, 0.95))}   ${ms(quantile(found, 0.5))} ms ${ms(quantile(found, 0.95))}   ${(shown / 2.4).toFixed(1).padStart(8)}   ${ms(cost)} ms   ${[0, 1, 2].map((i) => ms(quantile(parts.map((part) => part[i]), 0.5))).join(' + ')} ms`);
+  console.log(`${name.padEnd(26)}  ${ms(quantile(steps.all, 0.5))} ms ${ms(quantile(steps.all, 0.95))}   ${ms(quantile(jumps.all, 0.5))} ms ${ms(quantile(jumps.all, 0.95))}    ${ms(quantile(found, 0.5))} ms ${ms(quantile(found, 0.95))}   ${(shown / 2.4).toFixed(1).padStart(8)}   ${ms(cost)} ms   ${[0, 1, 2].map((i) => ms(quantile(jumps.parts.map((part) => part[i]), 0.5))).join(' + ')} ms`);
   await page.context().close();
 }
 await browser.close();

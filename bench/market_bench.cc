@@ -98,7 +98,7 @@ BENCHMARK(read_a_gigabyte_of_aws_prices)->Unit(benchmark::kSecond)->Iterations(1
 
 // 25,000 offers over 400 days.
 std::string ten_million() {
-  const std::string path = (std::filesystem::temp_directory_path() / fmt::format("rightsize-{}.db", getpid())).string();
+  std::string path = (std::filesystem::temp_directory_path() / fmt::format("rightsize-{}.db", getpid())).string();
   feeds::PriceStore store = *feeds::PriceStore::open(path);
   store::Database& database = store.database();
   (void)database.begin();

@@ -25,7 +25,7 @@ ServiceTimes linear_times(int max_batch) {
 
 Server batching_server(int gpus) {
   Server server;
-  server.gpus.assign(static_cast<std::size_t>(gpus), {linear_times(32), 1, 0});
+  server.gpus = {{linear_times(32), 1, 0, gpus}};
   server.batching = {32, {}, 5'000'000};
   return server;
 }
@@ -34,7 +34,7 @@ double our_rate = 0;  // of the last dynamic_batcher run, for the comparison
 
 void dynamic_batcher(benchmark::State& state) {
   const Server server = batching_server(static_cast<int>(state.range(0)));
-  const Poisson arrivals{1500.0 * static_cast<double>(state.range(0))};
+  const Poisson arrivals{requests_per_s(1500.0 * static_cast<double>(state.range(0)))};
   constexpr std::uint64_t kRequests = 2'000'000;
   double seconds_taken = 0;
   LatencyProfile profile;

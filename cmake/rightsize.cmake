@@ -23,8 +23,8 @@ if(RIGHTSIZE_UNITY)  # classes of a header with parts that only their own file k
   target_compile_options(rightsize_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endif()
 
-# What nearly every file reads. Builds with sanitizers, for debugging and with clang do without: they fail on a file
-# that leaves one of these out. Behind a precompiled header g++ 12 takes std::string for code of ours and sees overruns in
+# What nearly every file reads. Builds for debugging and for clang-tidy do without: they fail on a file that leaves one of
+# these out. Behind a precompiled header g++ 12 takes std::string for code of ours and sees overruns in
 # it where there are none; the same builds keep those warnings.
 set(RIGHTSIZE_COMMON_HEADERS <algorithm> <array> <cmath> <functional> <map> <memory> <optional> <string> <string_view>
                              <variant> <vector> <fmt/format.h> <tl/expected.hpp>)

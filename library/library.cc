@@ -144,7 +144,7 @@ Estimate estimate_of(Document document) {
   made.model = text_of(d["model"]), made.gpu = text_of(d["gpu"]), made.job = text_of(d["job"]);
   made.stack = text_of(d["stack"]), made.precision = text_of(d["precision"]);
   made.gpus = static_cast<int>(number_of(d["gpus"]));
-  const std::pair<const char*, std::optional<double> Estimate::*> kNumbers[] = {
+  constexpr std::pair<const char*, std::optional<double> Estimate::*> kNumbers[] = {
       {"tokens_per_second_per_gpu", &Estimate::tokens_per_second_per_gpu},
       {"samples_per_second_per_gpu", &Estimate::samples_per_second_per_gpu},
       {"step_seconds", &Estimate::step_seconds},

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Measures what data/measurements/h200-*.csv hold, on the GPU of this machine. Needs PyTorch, transformers, peft, torchvision.
 
-    measure_speed.py train|vision|large|prefill|mixtures|compile OUT.csv [--model TEXT] [--seconds N]
+    measure_speed.py train|vision|large|prefill|mixtures|compile|check|products|adapted|casts|logits|widths OUT.csv [--model TEXT] [--seconds N]
 
 Cases are the runs of tests/fixtures/memory/h200-*.csv (train, vision), a grid of prompts (prefill), and the lists MIXTURES and COMPILED
-below (large: image models at batches the GPU decides; mixtures, compile): the last two also write peak memory, and to OUT.csv.json which kernels the time is in. Weights are random.
+below (large: image models at batches the GPU decides; mixtures, compile): the last two also write peak memory, and to OUT.csv.json which kernels the time is in. check: the runs of train-hf-h200-predicted.csv. products: what a linear layer of a 70B model computes forward and for
+either gradient, in bf16 and fp8. adapted: which weights peft's "all-linear" adapts. casts: what lies between bf16 and fp8 products, fused by torch.compile. logits: a loss over a
+vocabulary, forward and backward, operation by operation and compiled. widths: products whose outputs do not fill eight. Weights are random.
 A step is the mean over enough iterations to fill about a second, after three to warm up, with one synchronisation at the end.
 A forward pass in a CUDA graph is the mean over as many replays."""
 import argparse
@@ -243,7 +245,104 @@ def prefill_case(row):
         return {'prefill_ms': timed(lambda: model(input_ids=tokens, logits_to_keep=1), seconds=0.5)}
 
 
+# name, outputs, inputs: the linear layers of Llama 70B, of a shard of it, and of Llama 8B's MLP
+LINEAR = [('qkv', 10240, 8192), ('proj', 8192, 8192), ('up', 57344, 8192), ('down', 8192, 28672), ('up/4', 14336, 8192), ('down/4', 8192, 7168),
+          ('up 8b', 28672, 4096), ('down 8b', 4096, 14336)]
+
+
+def product_case(row):
+    """Milliseconds of forward, input gradient and weight gradient. Operands of fp8 are as its kernels want them: both contracted along their rows."""
+    m, n, k = int(row['tokens']), int(row['outputs']), int(row['inputs'])
+    result = {}
+    for part, (rows, columns, depth) in {'forward': (m, n, k), 'input_gradient': (m, k, n), 'weight_gradient': (n, k, m)}.items():
+        a, b = torch.randn(rows, depth, device=GPU, dtype=torch.bfloat16), torch.randn(columns, depth, device=GPU, dtype=torch.bfloat16)
+        if row['mode'] == 'bf16':
+            # As autograd lays them out: x W^T, g W, g^T x.
+            if part != 'forward':
+                b = b.t().contiguous().t()
+            if part == 'weight_gradient':
+                a = a.t().contiguous().t()
+            result[part + '_ms'] = timed(lambda: a @ b.t(), seconds=0.6, most=2000)
+            continue
+        one = torch.ones((), device=GPU)
+        a, b = a.to(torch.float8_e4m3fn if part == 'forward' else torch.float8_e5m2), b.to(torch.float8_e4m3fn)
+        out = torch.float32 if part == 'weight_gradient' else torch.bfloat16  # gradients of weights add up in fp32
+        result[part + '_ms'] = timed(lambda: torch._scaled_mm(a, b.t(), one, one, out_dtype=out, use_fast_accum=part == 'forward'), seconds=0.6, most=2000)
+    return result
+
+
+def cast_case(row):
+    """Milliseconds, and the share of 4.8 TB/s its bytes reach."""
+    rows, columns = int(row['tokens']), int(row['outputs'])
+    x, scale = torch.randn(rows, columns, device=GPU, dtype=torch.bfloat16), torch.ones((), device=GPU)
+
+    def cast(v):
+        return (v * scale).to(torch.float8_e4m3fn)
+    kinds = {'largest': (lambda v: v.abs().amax(), 2), 'cast': (cast, 3), 'cast both ways': (lambda v: (cast(v), cast(v).t().contiguous()), 4),
+             'gate, cast both ways': (lambda v: (lambda g: (cast(g), cast(g).t().contiguous()))(torch.nn.functional.silu(v[:, ::2]) * v[:, 1::2]), 3),
+             'add': (lambda v: v + 1.0, 4)}
+    run, size = kinds[row['model']]
+    fused = torch.compile(run)
+    ms = timed(lambda: fused(x), seconds=0.4, most=2000)
+    return {'ms': ms, 'share': size * rows * columns / ms / 1e6 / 4800}
+
+
+def logits_case(row):
+    """Milliseconds of a cross entropy in 32 bits over 16-bit logits and back, and the bytes a logit that would take so long at 80 % of 4.8 TB/s."""
+    tokens, words = int(row['tokens']), int(row['outputs'])
+    logits, labels = torch.randn(tokens, words, device=GPU, dtype=torch.bfloat16), torch.randint(0, words, (tokens,), device=GPU)
+
+    def loss(z):
+        z = z.float()
+        z = z - z.max(-1, keepdim=True).values
+        picked = z.gather(1, labels[:, None])
+        powers = z.exp()
+        total = powers.sum(-1, keepdim=True)
+        gradient = powers / total
+        gradient[torch.arange(tokens, device=GPU), labels] -= 1.0
+        return (total.log() - picked).mean(), (gradient * (1.0 / tokens)).to(torch.bfloat16)
+    run = torch.compile(loss) if row['mode'] == 'compiled' else loss
+    ms = timed(lambda: run(logits), seconds=0.5, most=500)
+    return {'ms': ms, 'bytes': ms * 1e-3 * 0.8 * 4.8e12 / (tokens * words)}
+
+
+# Families whose experts are stacked, as small as they come.
+STACKED = {'mixtral': {'num_local_experts': 4}, 'qwen2_moe': {'num_experts': 4, 'moe_intermediate_size': 64, 'shared_expert_intermediate_size': 64},
+           'qwen3_moe': {'num_experts': 4, 'moe_intermediate_size': 64}, 'olmoe': {'num_experts': 4}, 'gpt_oss': {'num_local_experts': 4},
+           'deepseek_v2': {'n_routed_experts': 4, 'moe_intermediate_size': 64, 'first_k_dense_replace': 0, 'n_shared_experts': 1, 'num_experts_per_tok': 2, 'topk_method': 'greedy'},
+           'deepseek_v3': {'n_routed_experts': 8, 'moe_intermediate_size': 64, 'first_k_dense_replace': 0, 'n_group': 1, 'topk_group': 1, 'num_experts_per_tok': 2},
+           'glm4_moe': {'n_routed_experts': 4, 'moe_intermediate_size': 64, 'first_k_dense_replace': 0, 'num_experts_per_tok': 2},
+           'minimax_m2': {'num_local_experts': 4}, 'qwen3_next': {'num_experts': 4, 'moe_intermediate_size': 64, 'shared_expert_intermediate_size': 64},
+           'llama4_text': {'num_local_experts': 4}}
+
+
+def adapted_case(row):
+    import peft
+    import transformers
+    config = transformers.AutoConfig.for_model(row['model'], hidden_size=128, intermediate_size=64, num_hidden_layers=1, num_attention_heads=4,
+                                               num_key_value_heads=2, vocab_size=256, **STACKED[row['model']])
+    model = peft.get_peft_model(transformers.AutoModelForCausalLM.from_config(config), peft.LoraConfig(r=4, target_modules='all-linear'))
+    names = sorted({name.split('layers.0.')[-1].split('.lora')[0] for name, p in model.named_parameters() if p.requires_grad})
+    print(row['model'], 'peft', peft.__version__, sum(p.numel() for p in model.parameters() if p.requires_grad), names, flush=True)
+    return {'trained': sum(p.numel() for p in model.parameters() if p.requires_grad)}
+
+
 def cases(kind):
+    if kind == 'check':
+        return read(ROOT / 'data' / 'measurements' / 'train-hf-h200-predicted.csv'), detailed_case
+    if kind == 'products':
+        return [{'model': name, 'mode': mode, 'tokens': str(t), 'outputs': str(n), 'inputs': str(k)} for name, n, k in LINEAR for mode in ('bf16', 'fp8')
+                for t in (8192, 2048)], product_case
+    if kind == 'casts':
+        return [{'model': name, 'tokens': str(t), 'outputs': str(n)} for name in ('add', 'largest', 'cast', 'cast both ways', 'gate, cast both ways')
+                for t, n in ((8192, 4096), (8192, 8192), (8192, 28672), (2048, 8192))], cast_case
+    if kind == 'logits':
+        return [{'model': 'loss', 'mode': mode, 'tokens': str(t), 'outputs': str(n)} for mode in ('eager', 'compiled') for t, n in ((8192, 128256), (4096, 32000), (8192, 50304))], logits_case
+    if kind == 'widths':
+        return [{'model': 'head', 'mode': 'bf16', 'tokens': '4096', 'outputs': str(n), 'inputs': str(k)} for k in (2048, 4096)
+                for n in (32000, 32001, 32002, 32004, 32008, 50257, 50258, 50260, 50264, 151665, 151666, 151668)], product_case
+    if kind == 'adapted':
+        return [{'model': name} for name in STACKED], adapted_case
     if kind == 'train':
         return read(FIXTURES / 'h200-training.csv'), train_case
     if kind == 'vision':
@@ -263,7 +362,7 @@ def cases(kind):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument('kind', choices=['train', 'vision', 'large', 'prefill', 'mixtures', 'compile'])
+    parser.add_argument('kind', choices=['train', 'vision', 'large', 'prefill', 'mixtures', 'compile', 'check', 'products', 'adapted', 'casts', 'logits', 'widths'])
     parser.add_argument('out')
     parser.add_argument('--model', default='', help='only models whose name holds this')
     parser.add_argument('--seconds', type=float, default=1e9, help='start no case after so long')
@@ -272,7 +371,7 @@ def main():
     start, writer = time.time(), None
     with open(args.out, 'w', newline='', encoding='utf-8') as file:
         for row in (r for r in rows if args.model in r['model']):
-            kept = {k: row[k] for k in ('model', 'mode', 'batch', 'sequence', 'checkpoint', 'optimizer') if k in row}
+            kept = {k: row[k] for k in ('model', 'mode', 'batch', 'sequence', 'checkpoint', 'compile', 'optimizer', 'tokens', 'outputs', 'inputs') if k in row}
             if time.time() - start > args.seconds:
                 print(f'stopped before {kept}')
                 break

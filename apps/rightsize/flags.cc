@@ -75,7 +75,7 @@ Flag* FlagSet::add_flag_function(const std::string& name, std::function<void()> 
 
 Flag* FlagSet::add_option_function(const std::string& name, std::function<void(const std::string&)> take,
                                    const std::string& help) {
-  return keep(*command_.add_option_function<std::string>(name, std::move(take), help), name, help, "TEXT");
+  return keep(*command_.add_option_function<std::string>(name, take, help), name, help, "TEXT");
 }
 
 Flag* FlagSet::find(const std::string& name) {

@@ -3,12 +3,18 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <iostream>
 #include <map>
+#include <new>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <system_error>
+#include <typeinfo>
 
 #include <CLI/CLI.hpp>
+#include <cxxabi.h>
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -441,6 +447,25 @@ int run(int argc, char** argv) {
   return written == kDone ? outcome->exit_code : written;
 }
 
+// What ended a command although nothing in it expects it. No memory, and with it no thread, is not ours to mend.
+Error stopped_by(const std::exception& problem, const char* with) {
+  const auto* system = dynamic_cast<const std::system_error*>(&problem);
+  if (dynamic_cast<const std::bad_alloc*>(&problem) != nullptr ||
+      (system != nullptr && system->code() == std::errc::resource_unavailable_try_again))
+    return unreadable("not enough memory")
+        .with_hint("'ulimit -v' and the memory limit of a container bound what there is");
+  return bug(problem.what()).with_hint(fmt::format("please report this, with the {}", with));
+}
+
+// Memory may run out where nothing may be thrown, as while a thread ends: what is left then is to say so.
+[[noreturn]] void end_without_unwinding() {
+  const std::type_info* problem = abi::__cxa_current_exception_type();
+  if (problem == nullptr || *problem != typeid(std::bad_alloc)) std::abort();
+  static constexpr std::string_view kText = "error: not enough memory\n";
+  std::fwrite(kText.data(), 1, kText.size(), stderr);
+  std::_Exit(3);
+}
+
 }  // namespace
 
 Checked<Outcome> call(const std::string& command, const std::vector<std::string>& words) {
@@ -457,7 +482,7 @@ Checked<Outcome> call(const std::string& command, const std::vector<std::string>
   try {
     return line.named.at(line.root.get_subcommands().front()).run();
   } catch (const std::exception& unexpected) {
-    return fail(Errors{bug(unexpected.what()).with_hint("please report this, with the call")});
+    return fail(Errors{stopped_by(unexpected, "call")});
   }
 }
 
@@ -480,11 +505,11 @@ std::vector<std::string> command_names() {
 }
 
 int run_program(int argc, char** argv) {
+  std::set_terminate(end_without_unwinding);
   try {
     return run(argc, argv);
   } catch (const std::exception& unexpected) {
-    std::cerr << describe(bug(unexpected.what()).with_hint("please report this, with the command"));
-    return 70;
+    return print_error({stopped_by(unexpected, "command")});
   }
 }
 

@@ -74,14 +74,21 @@ std::string as_family(std::string_view filter) {
   return family;
 }
 
-// Names and families, to suggest from.
-std::vector<std::string> names_and_families(const std::vector<std::string>& names) {
+// "hopper", "blackwell" (with Blackwell Ultra), "cdna3", "amd". Clouds that make their own mean the cloud: "aws".
+bool is_of_maker(const Gpu& gpu, const std::string& folded) {
+  if (folded.size() < 3 || folded == "aws" || folded == "google") return false;
+  return fold_name(gpu.architecture).starts_with(folded) || fold_name(gpu.vendor) == folded;
+}
+
+// Names, families and architectures, to suggest from.
+std::vector<std::string> all_words(const std::vector<Gpu>& gpus) {
   std::vector<std::string> all;
-  for (const std::string& name : names) {
-    const std::string family = name.substr(0, name.find('-'));
+  for (const Gpu& gpu : gpus) {
+    const std::string family = gpu.name.substr(0, gpu.name.find('-'));
     if (family.size() > 3 && (all.empty() || all.back() != family)) all.push_back(family);
   }
-  all.insert(all.end(), names.begin(), names.end());
+  for (const Gpu& gpu : gpus) all.push_back(gpu.name);
+  for (const Gpu& gpu : gpus) all.push_back(to_lower(gpu.architecture));
   return all;
 }
 
@@ -95,9 +102,13 @@ Result<std::vector<const Gpu*>> Catalog::match_gpus(std::string_view filter) con
     if (is_named(gpu, folded)) return std::vector<const Gpu*>{&gpu};
     if (!family.empty() && is_of_family(gpu, family)) found.push_back(&gpu);
   }
+  if (found.empty()) {
+    for (const Gpu& gpu : gpus)
+      if (is_of_maker(gpu, folded)) found.push_back(&gpu);
+  }
   if (!found.empty()) return found;
   return fail(bad_input(fmt::format("unknown GPU '{}'", trim(filter).substr(0, 60)))
-                  .with_hint(did_you_mean(filter, names_and_families(gpu_names())))
+                  .with_hint(did_you_mean(filter, all_words(gpus)))
                   .with_hint("'rightsize gpus' lists all"));
 }
 

@@ -148,7 +148,8 @@ class Catalog {
   // One GPU by name or alias. Case, '-', '_' and spaces do not matter. An unknown or ambiguous name fails with a hint.
   Result<const Gpu*> find_gpu(std::string_view name) const;
 
-  // Every GPU a filter means: a name, an alias, or a family such as "a100" or "h100" (the first parts of a name).
+  // Every GPU a filter means: a name, an alias, a family such as "a100" or "h100" (the first parts of a name), an
+  // architecture ("hopper") or a maker ("amd").
   Result<std::vector<const Gpu*>> match_gpus(std::string_view filter) const;
 
   const Machine* find_machine(std::string_view provider, std::string_view instance) const;

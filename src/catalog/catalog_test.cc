@@ -187,6 +187,13 @@ TEST(Catalogue, EveryPriceHasASourceAndADate) {
 TEST(FindGpu, AFamilyNameFindsItsMembersAndAWrongNameGetsASuggestion) {
   EXPECT_EQ(built_in().match_gpus("a100")->size(), 4u);
   EXPECT_EQ(built_in().match_gpus("a10")->size(), 1u);
+  EXPECT_EQ(built_in().match_gpus("Blackwell Ultra")->size(), 2u);
+  EXPECT_GT(built_in().match_gpus("blackwell")->size(), 2u);
+  for (const Gpu& gpu : built_in().gpus) {
+    const auto alike = built_in().match_gpus(gpu.architecture);
+    ASSERT_TRUE(alike) << gpu.architecture;
+    EXPECT_THAT(*alike, testing::Contains(&gpu)) << gpu.architecture;
+  }
   EXPECT_THAT(built_in().match_gpus("h10").error().hints[0], HasSubstr("did you mean 'h100'"));
   EXPECT_THAT(built_in().find_gpu("a100").error().message, HasSubstr("could be any of"));
   EXPECT_FALSE(built_in().match_gpus(""));

@@ -66,7 +66,6 @@ std::string reading(Verdict verdict, const Summary& summary, const Signals& sign
       return fmt::format("idle for {} at a time, {} of the time", format_duration(summary.on_off->idle_run),
                          percent(summary.on_off->idle_share));
     case Verdict::kIdleHeld:
-      return "nothing ran";
     case Verdict::kIdle:
       return "nothing ran";
     case Verdict::kUnknown:

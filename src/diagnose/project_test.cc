@@ -15,9 +15,9 @@ using catalog::NumberFormat;
 using perf::SustainedRates;
 
 const perf::SpeedTable& speeds() {
-  static const catalog::Catalog catalog = *catalog::load_catalog("");
-  static const perf::SpeedTable table(catalog, *perf::load_constants(""));
-  return table;
+  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
+  static const perf::SpeedTable kTable(kCatalog, *perf::load_constants(""));
+  return kTable;
 }
 const SustainedRates& rates(const char* name) { return *speeds().find(**speeds().catalog().find_gpu(name)); }
 
@@ -72,8 +72,8 @@ TEST(SpeedOn, OverlappedTimeCountsWhenItBecomesTheLonger) {
 
 // A known job's speed elsewhere is the ratio of its estimates where it never waits; the time it waits stays.
 TEST(Project, AKnownJobIsProjectedByItsEstimates) {
-  static const perf::Constants constants = *perf::load_constants("");
-  KnownJob known{&constants, *model::find_model("llama-3.1-8b"), {}};
+  static const perf::Constants kConstants = *perf::load_constants("");
+  KnownJob known{&kConstants, *model::find_model("llama-3.1-8b"), {}};
   known.job.sequence = 4096;
   const catalog::Gpu* h100 = rates("h100-sxm").gpu;
   Summary summary;
@@ -83,8 +83,8 @@ TEST(Project, AKnownJobIsProjectedByItsEstimates) {
     busy.shares.compute = 1 - wait, busy.shares.wait = wait;
     int seen = 0;
     for (const Projection& p : project({&summary, &busy, h100, &known}, speeds(), nullptr)) {
-      const auto here = perf::job_time(constants, known.model, known.job, *h100);
-      const auto there = perf::job_time(constants, known.model, known.job, *p.gpu);
+      const auto here = perf::job_time(kConstants, known.model, known.job, *h100);
+      const auto there = perf::job_time(kConstants, known.model, known.job, *p.gpu);
       EXPECT_NEAR(p.speed.likely, 1 / ((1 - wait) * (there->unit / here->unit) + wait), 1e-9) << p.gpu->name;
       ++seen;
     }

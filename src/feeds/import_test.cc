@@ -16,8 +16,8 @@ using catalog::Purchase;
 using testing::HasSubstr;
 
 const catalog::Catalog& facts() {
-  static const catalog::Catalog catalog = *catalog::load_catalog("");
-  return catalog;
+  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
+  return kCatalog;
 }
 
 // A feed from text, whole.

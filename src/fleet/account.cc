@@ -162,7 +162,8 @@ std::optional<double> quantile_of(std::vector<float> values, double share) {
   std::erase_if(values, [](float v) { return std::isnan(v); });
   if (values.empty()) return std::nullopt;
   std::sort(values.begin(), values.end());
-  return static_cast<double>(values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1) + 0.5)]);
+  return static_cast<double>(
+      values[static_cast<std::size_t>(std::round(share * static_cast<double>(values.size() - 1)))]);
 }
 
 // What an owner's activity was, from the best metric there is of it.

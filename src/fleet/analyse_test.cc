@@ -1,5 +1,6 @@
 #include <set>
 
+#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include "fleet/remedies.h"

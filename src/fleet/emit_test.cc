@@ -17,10 +17,10 @@ using testing::HasSubstr;
 using testing::Not;
 
 const Sources& sources() {
-  static const Sources found = {{Metric::kGpuUtil, {"my_busy", 0.01}},
-                                {Metric::kMemoryUsed, {"my_memory", 1}},
-                                {Metric::kPower, {"my_power", 1}}};
-  return found;
+  static const Sources kFound = {{Metric::kGpuUtil, {"my_busy", 0.01}},
+                                 {Metric::kMemoryUsed, {"my_memory", 1}},
+                                 {Metric::kPower, {"my_power", 1}}};
+  return kFound;
 }
 
 TEST(Emit, RulesUseTheMetricNamesThatWereFound) {

@@ -1,5 +1,6 @@
 #include "fleet/jobs.h"
 
+#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include "fleet/test_fleet.h"

@@ -35,7 +35,8 @@ diagnose::Summary summary_of(const GpuUse& use) {
   const double known = known_share(use);
   summary.duration = use.covered * known;
   summary.interval = use.interval;
-  if (use.interval > Seconds{}) summary.samples = static_cast<std::uint64_t>(summary.duration / use.interval + 0.5);
+  if (use.interval > Seconds{})
+    summary.samples = static_cast<std::uint64_t>(std::round(summary.duration / use.interval));
   for (std::size_t i = 0; i < telemetry::kMetrics; ++i) {
     if (use.metrics[i]) summary.set(static_cast<Metric>(i), statistics(*use.metrics[i]));
   }
@@ -186,8 +187,8 @@ UsdPerSecond GpuRow::spend_rate() const {
 }
 
 const Owner& GpuRow::owner() const {
-  static const Owner nobody;
-  return use.tenancies.empty() ? nobody : use.tenancies.front().owner;
+  static const Owner kNobody;
+  return use.tenancies.empty() ? kNobody : use.tenancies.front().owner;
 }
 
 Bytes GpuRow::memory_capacity() const {

@@ -79,7 +79,7 @@ Answered<std::string> PrometheusClient::ask(const std::string& path, const http:
   std::string kept;
   if (!keep_.empty()) {
     std::string question = path;
-    for (const auto& [name, value] : form) question += "\n" + name + "=" + value;
+    for (const auto& [name, value] : form) question += fmt::format("\n{}={}", name, value);
     kept = fmt::format("{}/{:016x}.json", keep_, hash_of(question));
     if (std::filesystem::exists(kept)) {
       Result<std::string> text = read_file(kept, 512U << 20);

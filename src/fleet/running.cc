@@ -127,8 +127,8 @@ Interval window_of(const std::vector<GpuRow>& gpus) {
 }
 
 const Owner& Running::owner() const {
-  static const Owner nobody;
-  return owners.empty() ? nobody : owners.front()->owner;
+  static const Owner kNobody;
+  return owners.empty() ? kNobody : owners.front()->owner;
 }
 
 std::string Running::instances() const {

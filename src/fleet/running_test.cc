@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include "fleet/test_fleet.h"
@@ -28,7 +29,7 @@ TEST(TimeAbove, BoundsOfHandMadeCurves) {
 RC_GTEST_PROP(TimeAbove, BoundsHoldForAnyReadings, ()) {
   const int per_step = 10;
   const auto readings =
-      *rc::gen::container<std::vector<double>>(static_cast<std::size_t>(per_step * *rc::gen::inRange(1, 6)),
+      *rc::gen::container<std::vector<double>>(std::size_t{per_step} * *rc::gen::inRange<std::size_t>(1, 6),
                                                rc::gen::map(rc::gen::inRange(0, 30), [](int v) { return v / 10.0; }));
   LoadCurve load{kStart, seconds(600), {}, {}};
   double above = 0;

@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "base/format.h"
+#include "base/threads.h"
 #include "fleet/prometheus_client.h"
 #include "fleet/scan_shard.h"
 
@@ -257,9 +258,15 @@ class Scanner {
 
   void work() {
     progress_.shards = todo_.size();
-    std::vector<std::thread> workers;
-    for (int i = 0; i < std::max(1, options_.parallel); ++i) workers.emplace_back([this] { work_shards(); });
-    for (std::thread& worker : workers) worker.join();
+    in_threads(static_cast<unsigned>(std::max(1, options_.parallel)), [this] {
+      try {
+        work_shards();
+      } catch (...) {  // no memory: the others must not wait for what this one had begun
+        const std::lock_guard lock(mutex_);
+        stopped_ = true;
+        throw;
+      }
+    });
   }
 
   void work_shards() {
@@ -317,6 +324,7 @@ class Scanner {
     while (true) {
       {
         const std::lock_guard lock(mutex_);
+        if (stopped_) return std::nullopt;
         if (!todo_.empty()) {
           Task task = std::move(todo_.front());
           todo_.pop_front();
@@ -383,6 +391,7 @@ class Scanner {
   std::size_t listed_ = 0, read_ = 0;  // values of the labels shards are cut by
   std::size_t without_readings_ = 0, refused_ = 0;
   bool given_up_ = false;
+  bool stopped_ = false;
   std::mutex mutex_;
   std::deque<Task> todo_;
   int running_ = 0;

@@ -216,7 +216,8 @@ GpuUse use_of(const GpuCells& gpu, const PartCells& part, PartTime time, const C
     seen += sum_over_owners(part, &OwnerCells::seen, i);
     good += sum_over_owners(part, &OwnerCells::known, i);
   }
-  if (grain.dirty && seen > good) use.dropped = static_cast<std::uint64_t>(gpu.readings * (1 - good / seen) + 0.5);
+  if (grain.dirty && seen > good)
+    use.dropped = static_cast<std::uint64_t>(std::round(gpu.readings * (1 - good / seen)));
   use.idle_share = use.covered > Seconds{} ? total(time.idle) / use.covered : 0;
   use.held_share = use.covered > Seconds{} ? held / use.covered : 0;
   use.tenancies = tenancies_of(gpu, part, time, axis, interval);

@@ -17,12 +17,12 @@ inline constexpr double kGiB = in_bytes(gib(1));
 inline constexpr TimePoint kStart = unix_seconds(1767225600);  // 2026-01-01, a whole hour
 
 inline const catalog::Catalog& facts() {
-  static const catalog::Catalog catalog = *catalog::load_catalog("");
-  return catalog;
+  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
+  return kCatalog;
 }
 inline const perf::SpeedTable& speeds() {
-  static const perf::SpeedTable table(facts(), *perf::load_constants(""));
-  return table;
+  static const perf::SpeedTable kTable(facts(), *perf::load_constants(""));
+  return kTable;
 }
 
 inline DevicePrices book_at(double h100) {

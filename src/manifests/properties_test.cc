@@ -11,8 +11,8 @@ namespace rightsize::manifests {
 namespace {
 
 const catalog::Catalog& built_in() {
-  static const catalog::Catalog catalog = *catalog::load_catalog("");
-  return catalog;
+  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
+  return kCatalog;
 }
 
 RC_GTEST_PROP(Templated, TextWithoutHolesStaysAsItIs, (const std::vector<std::string>& lines)) {

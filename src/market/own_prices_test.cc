@@ -9,8 +9,8 @@ namespace {
 using testing::HasSubstr;
 
 const catalog::Catalog& facts() {
-  static const catalog::Catalog catalog = *catalog::load_catalog("");
-  return catalog;
+  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
+  return kCatalog;
 }
 
 double gpu_price(const std::string& text, const char* gpu = "h100-sxm") {

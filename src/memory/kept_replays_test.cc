@@ -11,7 +11,7 @@ namespace {
 model::Job any_job() {
   model::Job job;
   job.batch = *rc::gen::inRange(1, 5);
-  job.sequence = 128 * *rc::gen::inRange(1, 5);
+  job.sequence = std::int64_t{128} * *rc::gen::inRange(1, 5);
   job.precision = *rc::gen::element(model::Precision::kBf16, model::Precision::kAmpBf16);
   job.train.method = *rc::gen::element(model::Method::kFull, model::Method::kLora);
   job.train.recompute = *rc::gen::element(model::Recompute::kNone, model::Recompute::kFull);

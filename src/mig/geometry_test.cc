@@ -15,8 +15,8 @@ namespace {
 using testing::HasSubstr;
 
 const catalog::Catalog& facts() {
-  static const catalog::Catalog catalog = *catalog::load_catalog("");
-  return catalog;
+  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
+  return kCatalog;
 }
 Geometry geometry_of(const std::string& name) { return *Geometry::of(facts(), **facts().find_gpu(name)); }
 

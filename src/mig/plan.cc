@@ -157,8 +157,9 @@ class Planner {
       for (std::size_t p = 0; p < (file_.replicas() > kMany ? std::min(kTriedThen, plain.size()) : plain.size()); ++p) {
         std::vector<Unit> units = shared_units(t, plain[p]);
         if (units.empty()) continue;
-        Assignment found =
-            assign(units, types_, {nodes(kSharingNodes), options_.limit, best.feasible ? best.cost : kNoCeiling});
+        double ceiling = kNoCeiling;
+        if (best.feasible) ceiling = best.cost;
+        Assignment found = assign(units, types_, {nodes(kSharingNodes), options_.limit, ceiling});
         best.out_of_time = best.out_of_time || found.out_of_time;
         if (!found.feasible || (best.feasible && found.cost >= best.cost * (1 - 1e-9))) continue;
         found.out_of_time = best.out_of_time;

@@ -19,12 +19,12 @@ namespace {
 using testing::HasSubstr;
 
 const catalog::Catalog& facts() {
-  static const catalog::Catalog catalog = *catalog::load_catalog("");
-  return catalog;
+  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
+  return kCatalog;
 }
 const perf::SpeedTable& speeds() {
-  static const perf::SpeedTable table(facts(), *perf::load_constants(""));
-  return table;
+  static const perf::SpeedTable kTable(facts(), *perf::load_constants(""));
+  return kTable;
 }
 
 GpuType type_of(const std::string& name, double usd_per_hour) {

@@ -12,9 +12,9 @@ namespace {
 using testing::HasSubstr;
 
 const Geometry& h100() {
-  static const catalog::Catalog catalog = *catalog::load_catalog("");
-  static const Geometry geometry = *Geometry::of(catalog, **catalog.find_gpu("h100-sxm"));
-  return geometry;
+  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
+  static const Geometry kGeometry = *Geometry::of(kCatalog, **kCatalog.find_gpu("h100-sxm"));
+  return kGeometry;
 }
 
 Fleet fleet(const std::string& text) {

@@ -171,6 +171,9 @@ void Decoder::declare_experts(Layer& layer) {
                                         shape_.hidden, style_.expert_bias, Split::kColumns, 2);
   layer.experts_out = inventory_.experts("mlp.experts.down_proj", experts.count, shape_.hidden, experts.intermediate,
                                          style_.expert_bias, Split::kRows);
+  for (std::size_t i = shape_.weights.size() - 2; i < shape_.weights.size(); ++i) {
+    shape_.weights[i].spared = !style_.adapted_experts;
+  }
   if (style_.router_last) router();
   if (experts.shared == 0) return;
   layer.shared = declare_mlp(style_.shared_name, experts.shared_intermediate);

@@ -69,6 +69,7 @@ struct DecoderStyle {
   bool wide_rotation = false;  // q and k go to 32 bits to be rotated
   bool scaled_logits = false;
   bool router_bias = false, expert_bias = false;
+  bool adapted_experts = true;         // by peft: model/adapters.h
   bool shared_switch = false;          // the shared expert is weighed by a gate of its own
   bool narrow_routing_weights = true;  // routing weights go back to the hidden state's width
   bool router_last = false;            // experts are declared before their router

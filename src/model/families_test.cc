@@ -97,7 +97,8 @@ TEST(ModelJob, AnEncoderHasOneLengthByEitherName) {
 }
 
 TEST(ModelJob, ADecoderIsServedTokensInAndOut) {
-  EXPECT_THAT(refusal("llama-3.1-8b", {{"job", "serve", {}}, {"seq", "256", {}}}), HasSubstr("--isl (prompt) and --osl (answer)"));
+  EXPECT_THAT(refusal("llama-3.1-8b", {{"job", "serve", {}}, {"seq", "256", {}}}),
+              HasSubstr("--isl (prompt) and --osl (answer)"));
   EXPECT_EQ(fitted("llama-3.1-8b", {{"job", "serve", {}}})->job.serve.isl, 1024);
 }
 

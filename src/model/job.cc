@@ -147,10 +147,10 @@ Result<ImageSize> parse_resolution(const std::string& text) {
   return ImageSize{static_cast<std::int64_t>(width), static_cast<std::int64_t>(height)};
 }
 
-std::vector<SettingRule> make_rules() {
-  std::vector<SettingRule> rules;
+void add_training_rules(std::vector<SettingRule>& rules) {
   auto add = [&](SettingRule rule) { rules.push_back(std::move(rule)); };
-  add(choice("job", "what is run", kJobKinds, [](Job& j, JobKind v) { j.kind = v; }));
+  add(choice("job", "train or serve (default train; serve if a flag of serving is given)", kJobKinds,
+             [](Job& j, JobKind v) { j.kind = v; }));
   add(choice("method", "train: every weight, LoRA adapters, or adapters over an nf4 base", kMethods,
              [](Job& j, Method v) { j.train.method = v; }));
   add(whole_number("lora-rank", "train: rank of the adapters", 1, 4096,
@@ -162,7 +162,8 @@ std::vector<SettingRule> make_rules() {
              "fp8, int8, "
              "int4, nf4, fp4",
              kPrecisions, [](Job& j, Precision v) { j.precision = v; }));
-  add(choice("optimizer", "train: what keeps the states", kOptimizers, [](Job& j, Optimizer v) { j.train.optimizer = v; }));
+  add(choice("optimizer", "train: how weights are updated", kOptimizers,
+             [](Job& j, Optimizer v) { j.train.optimizer = v; }));
   add(choice("optimizer-states", "train: format of the optimizer's states (default: as the precision has it)", kStates,
              [](Job& j, StateFormat v) { j.train.optimizer_states = v; }));
   add(whole_number("batch", "sequences or images per GPU in one pass", 1, 1e7,
@@ -186,6 +187,10 @@ std::vector<SettingRule> make_rules() {
              "the framework or engine: train hf, torchtitan, megatron, llm-foundry; serve vllm, trtllm, "
              "sglang, hf",
              kStacks, [](Job& j, Stack v) { j.stack = v; }));
+}
+
+void add_parallel_rules(std::vector<SettingRule>& rules) {
+  auto add = [&](SettingRule rule) { rules.push_back(std::move(rule)); };
   add(gpu_count("gpus", "how many GPUs", &Parallelism::gpus, 1'000'000));
   add(gpu_count("tp", "tensor parallel", &Parallelism::tensor, 1024));
   add(gpu_count("pp", "pipeline parallel", &Parallelism::pipeline, 1024));
@@ -200,6 +205,10 @@ std::vector<SettingRule> make_rules() {
              [](Job& j, bool on) { j.parallel.sequence_parallel = on; }));
   add(whole_number("zero", "train: 1 shards states, 2 gradients too, 3 parameters too (FSDP)", 0, 3,
                    [](Job& j, std::int64_t n) { j.parallel.zero = static_cast<int>(n); }));
+}
+
+void add_serving_rules(std::vector<SettingRule>& rules) {
+  auto add = [&](SettingRule rule) { rules.push_back(std::move(rule)); };
   add(whole_number("isl", "serve: tokens in", 1, 1e8, [](Job& j, std::int64_t n) { j.serve.isl = n; }));
   add(whole_number("osl", "serve: tokens out", 0, 1e8, [](Job& j, std::int64_t n) { j.serve.osl = n; }));
   add(whole_number("steps", "serve: denoising steps of an image", 1, 1e4,
@@ -250,6 +259,14 @@ std::vector<SettingRule> make_rules() {
        }});
   add(choice("quantize-embeddings", "serve: embeddings and head in the weights' format too", kSwitches,
              [](Job& j, bool on) { j.serve.quantize_embeddings = on; }));
+}
+
+// In the order of --help.
+std::vector<SettingRule> make_rules() {
+  std::vector<SettingRule> rules;
+  add_training_rules(rules);
+  add_parallel_rules(rules);
+  add_serving_rules(rules);
   return rules;
 }
 
@@ -376,6 +393,8 @@ void check_train_only(const Job& job, Contradictions& wrong) {
   }
 }
 
+bool is_engine(Stack stack) { return stack == Stack::kVllm || stack == Stack::kTrtLlm || stack == Stack::kSglang; }
+
 void check_parallel(const Job& job, Contradictions& wrong) {
   const Parallelism& p = job.parallel;
   const std::int64_t model_gpus = std::int64_t{p.tensor} * p.pipeline * p.context;
@@ -394,8 +413,7 @@ void check_parallel(const Job& job, Contradictions& wrong) {
   }
   const bool train_stack =
       job.stack == Stack::kTorchTitan || job.stack == Stack::kMegatron || job.stack == Stack::kLlmFoundry;
-  const bool serve_stack = job.stack == Stack::kVllm || job.stack == Stack::kTrtLlm || job.stack == Stack::kSglang;
-  if ((job.kind == JobKind::kServe && train_stack) || (job.kind == JobKind::kTrain && serve_stack)) {
+  if ((job.kind == JobKind::kServe && train_stack) || (job.kind == JobKind::kTrain && is_engine(job.stack))) {
     wrong.add(
         "stack", fmt::format("{} does not {}", name_of(job.stack), job.kind == JobKind::kServe ? "serve" : "train"),
         job.kind == JobKind::kServe ? "use vllm, trtllm, sglang or hf" : "use hf, torchtitan, megatron or llm-foundry");
@@ -413,10 +431,18 @@ const std::vector<SettingInfo>& job_settings() {
   return kAll;
 }
 
+bool belongs_only_to(JobKind kind, const SettingInfo& setting) {
+  // Encoders are served sequences of one length, so --seq is of both.
+  if (setting.name == "seq" || setting.meaning.find("; serve: ") != std::string::npos) return false;
+  if (kind == JobKind::kTrain) return setting.meaning.starts_with("train: ");
+  return setting.meaning.starts_with("serve: ") || setting.meaning.starts_with("offline: ");
+}
+
 Checked<Job> parse_job(const std::vector<Setting>& settings) {
   Job job;
   Errors errors;
   bool stack_given = false;
+  bool of_serving = false, of_training = false;
   std::vector<std::string> seen;
   for (const Setting& setting : settings) {
     auto rule =
@@ -434,12 +460,15 @@ Checked<Job> parse_job(const std::vector<Setting>& settings) {
     }
     seen.push_back(setting.name);
     stack_given |= setting.name == "stack";
+    of_serving |= belongs_only_to(JobKind::kServe, rule->info);
+    of_training |= belongs_only_to(JobKind::kTrain, rule->info) || setting.name == "job";
     if (Result<> applied = rule->apply(job, setting.value); !applied) {
       Error error = std::move(applied).error();
       if (setting.place.line == 0) error.message = "--" + setting.name + ": " + error.message;
       errors.push_back(std::move(error).at(setting.place));
     }
   }
+  if ((of_serving || is_engine(job.stack)) && !of_training) job.kind = JobKind::kServe;
   if (!stack_given && job.kind == JobKind::kServe) job.stack = Stack::kVllm;
   if (job.serve.disaggregated) {
     auto given = [&](std::string_view name) { return std::find(seen.begin(), seen.end(), name) != seen.end(); };

@@ -140,9 +140,12 @@ struct SettingInfo {
 };
 const std::vector<SettingInfo>& job_settings();
 
-// The job these settings describe, or every mistake: unknown names and values (with suggestions), numbers out of
-// range, the same setting twice, combinations that contradict each other (QLoRA over fp32, gpus that tp x pp x cp do
-// not divide, a training precision for serving).
+// Whether only jobs of this kind have it.
+bool belongs_only_to(JobKind kind, const SettingInfo& setting);
+
+// The job these settings describe (a served one where they only fit serving, without "job"), or every mistake: unknown
+// names and values (with suggestions), numbers out of range, the same setting twice, combinations that contradict each
+// other (QLoRA over fp32, gpus that tp x pp x cp do not divide, a training precision for serving).
 Checked<Job> parse_job(const std::vector<Setting>& settings);
 
 std::string_view name_of(Precision precision);

@@ -25,6 +25,23 @@ TEST(Job, TrainingDefaultsAreAHuggingFaceFineTune) {
 
 TEST(Job, ServingDefaultsToVllm) { EXPECT_EQ(parse({{"job", "serve"}})->stack, Stack::kVllm); }
 
+TEST(Job, WhatOnlyServingHasSaysThatItIsServing) {
+  for (const SettingInfo& info : job_settings()) {
+    if (info.values.find('|') != std::string::npos || !belongs_only_to(JobKind::kServe, info)) continue;
+    const std::string value = info.name == "disaggregated" ? "prefill=8x1,decode=8x1"
+                              : info.values.front() == 'N' ? "16"
+                                                           : "0.5";
+    const bool split = info.name == "attention-dp";
+    const Checked<Job> implied = parse({{info.name, value}, {split ? "tp" : "gpus", "16"}});
+    ASSERT_TRUE(implied) << info.name << describe(implied.error());
+    EXPECT_EQ(implied->kind, JobKind::kServe) << info.name;
+    EXPECT_EQ(implied->stack, Stack::kVllm) << info.name;
+  }
+  EXPECT_EQ(parse({{"stack", "sglang"}})->kind, JobKind::kServe);
+  EXPECT_EQ(parse({{"isl", "100"}, {"job", "train"}})->kind, JobKind::kTrain);
+  EXPECT_EQ(parse({{"isl", "100"}, {"optimizer", "sgd"}})->kind, JobKind::kTrain);
+}
+
 TEST(Job, ReadsEverySetting) {
   Checked<Job> job = parse({{"method", "QLoRA"},
                             {"lora-rank", "64"},
@@ -62,7 +79,7 @@ TEST(Job, RefusesWrongInputWithAReason) {
       {{{"job", "serve"}, {"kv-precision", "nf4"}}, "no engine keeps its KV cache in nf4"},
       {{{"gpus", "6"}, {"tp", "4"}}, "do not divide 6 GPUs"},
       {{{"job", "serve"}, {"stack", "megatron"}}, "megatron does not serve"},
-      {{{"stack", "vllm"}}, "vllm does not train"},
+      {{{"stack", "vllm"}, {"job", "train"}}, "vllm does not train"},
       {{{"optimizer-in-backward", "yes"}, {"accumulate", "4"}}, "cannot accumulate gradients"},
       {{{"pp-interleave", "2"}}, "virtual stages need a pipeline"},
       {{{"job", "serve"}, {"memory-share", "1.2"}}, "not between 0.05 and 1"},

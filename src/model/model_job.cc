@@ -46,15 +46,14 @@ class Fitting {
     }
   }
 
-  // What is said of the other kind of job alone. Encoders are served sequences of one length, so --seq is of both.
+  // What is said of the other kind of job alone.
   void other_jobs() {
     const bool serving = job_.kind == JobKind::kServe;
     for (const Setting& setting : given_) {
       const auto& all = job_settings();
       const auto info =
           std::find_if(all.begin(), all.end(), [&](const SettingInfo& known) { return known.name == setting.name; });
-      if (info == all.end() || setting.name == "seq" || info->meaning.find("; serve: ") != std::string::npos) continue;
-      if (!info->meaning.starts_with(serving ? "train: " : "serve: ")) continue;
+      if (info == all.end() || !belongs_only_to(serving ? JobKind::kTrain : JobKind::kServe, *info)) continue;
       errors_.push_back(bad_input(fmt::format("'{}' belongs to {}, and this is {}", setting.name,
                                               serving ? "training" : "serving", serving ? "serving" : "training"))
                             .at(setting.place)

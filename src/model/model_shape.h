@@ -72,6 +72,7 @@ struct Weight {
   int block = 0;               // 0: stands alone
   std::int64_t per_block = 1;  // copies within one block: the experts of a layer
   bool stacked = false;        // those copies are one tensor (and one bias): experts since transformers 5
+  bool spared = false;         // stacked, and peft's "all-linear" leaves it alone
   bool images_only = false;    // the image tower of a multimodal model: idle on text
 
   // Convolutions, and the norms between them.

@@ -211,7 +211,7 @@ void add_vision_tower(ModelShape& shape, VisionTower tower) {
     weight.images_only = true;
     shape.weights.push_back(std::move(weight));
   }
-  shape.vision = std::make_shared<const VisionTower>(std::move(tower));
+  shape.vision = std::make_shared<const VisionTower>(tower);
 }
 
 VisionTower read_qwen3_vision(const Config& config) {

@@ -11,16 +11,16 @@ namespace rightsize::perf {
 namespace {
 
 const catalog::Catalog& facts() {
-  static const catalog::Catalog catalog = *catalog::load_catalog("");
-  return catalog;
+  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
+  return kCatalog;
 }
 const Constants& constants() {
   static const Constants kConstants = *load_constants("");
   return kConstants;
 }
 const SustainedRates& rates(const char* name) {
-  static const SpeedTable table(facts(), constants());
-  return *table.find(**facts().find_gpu(name));
+  static const SpeedTable kTable(facts(), constants());
+  return *kTable.find(**facts().find_gpu(name));
 }
 
 TEST(JobTime, EveryKindOfJobHasATime) {

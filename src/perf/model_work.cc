@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 
+#include "model/adapters.h"
 #include "model/serve_settings.h"
 
 namespace rightsize::perf {
@@ -207,6 +208,25 @@ void fuse(const ModelShape& shape, const Program& program, LayerWork& layer) {
   }
 }
 
+// What adapters beside a weight are and pass, in ranks.
+void add_adapters(const ModelShape& shape, const Weight& weight, ModelWork& work) {
+  const double width = static_cast<double>((weight.rows + weight.cols) * weight.copies);
+  const bool routed = weight.role == WeightRole::kExpert && shape.experts && shape.experts->count > 0;
+  const double passed = routed ? static_cast<double>(shape.experts->per_token) / shape.experts->count : 1.0;
+  if (weight.role == WeightRole::kAttention) {
+    work.lora_width_attention += width;
+    work.lora_passed_attention += width * passed;
+    return;
+  }
+  using model::LoraTargets, model::Stack;
+  const int peft = model::adapter_ranks(shape, weight, LoraTargets::kAllLinear, Stack::kHf);
+  const int others = model::adapter_ranks(shape, weight, LoraTargets::kAllLinear, Stack::kMegatron);
+  work.lora_width_other += width * peft;
+  work.lora_passed_other += peft > 0 ? width * passed : 0;
+  work.lora_width_spared += width * (others - peft);
+  work.lora_passed_spared += others > 0 && peft == 0 ? width * passed : 0;
+}
+
 OutputHead head_of(const ModelShape& shape) {
   if (shape.labels > 0) return OutputHead::kClassifier;
   if (shape.kind == ModelKind::kDecoder || shape.kind == ModelKind::kEncoderDecoder) return OutputHead::kLanguageModel;
@@ -237,15 +257,9 @@ void read_sizes(const ModelShape& shape, ModelWork& work) {
   for (const Weight& weight : shape.weights) {
     work.tensors += static_cast<double>(weight.stacked ? weight.copies / weight.per_block : weight.copies) *
                     (weight.has_bias ? 2 : 1);
-    if (!weight.linear || weight.role == WeightRole::kHead) continue;
-    const double width = static_cast<double>((weight.rows + weight.cols) * weight.copies);
-    const bool routed = weight.role == WeightRole::kExpert && shape.experts && shape.experts->count > 0;
-    const double passed = routed ? static_cast<double>(shape.experts->per_token) / shape.experts->count : 1.0;
-    const bool attention = weight.role == WeightRole::kAttention;
-    // Gate and up in one tensor have twice the rank.
-    (attention ? work.lora_width_attention : work.lora_width_other) += width * (weight.stacked ? weight.joined : 1);
-    (attention ? work.lora_passed_attention : work.lora_passed_other) += width * passed;
+    if (weight.linear && weight.role != WeightRole::kHead) add_adapters(shape, weight, work);
   }
+  work.adapts_experts = model::adapts_experts(shape);
 }
 
 // Sums over layers of what a few formulas speak of.

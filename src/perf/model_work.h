@@ -116,6 +116,8 @@ struct ModelWork {
   double parameters = 0, active_parameters = 0, head_parameters = 0;
   double lora_width_attention = 0, lora_width_other = 0;    // adapters have rank times this many elements
   double lora_passed_attention = 0, lora_passed_other = 0;  // the same of those a token passes through
+  double lora_width_spared = 0, lora_passed_spared = 0;     // more where peft does not choose: model/adapters.h
+  bool adapts_experts = false;                              // peft merges adapters into the experts
   bool tied = false, logit_softcap = false;
   OutputHead head = OutputHead::kLanguageModel;
   double attention_width = 0;  // heads x (head width + value width) / 2, summed over all layers

@@ -134,10 +134,10 @@ TEST(Training, ScoresInPiecesAreSlower) {
 TEST(Training, HostMemoryCostsTime) {
   for (const char* stack : {"hf", "megatron", "torchtitan"}) {
     const std::string words = std::string(" batch=1 seq=4096 precision=mixed-bf16 stack=") + stack;
-    const TrainEstimate here = *Case("llama-3.1-8b", ("gpu=h100-sxm" + words).c_str()).train();
+    const TrainEstimate here = *Case("llama-3.1-8b", "gpu=h100-sxm" + words).train();
     for (const char* where : {" offload=optimizer", " offload=parameters", " offload-activations=yes"}) {
-      const TrainEstimate away = *Case("llama-3.1-8b", ("gpu=h100-sxm" + words + where).c_str()).train();
-      const TrainEstimate slower = *Case("llama-3.1-8b", ("gpu=a100-80gb-sxm" + words + where).c_str()).train();
+      const TrainEstimate away = *Case("llama-3.1-8b", "gpu=h100-sxm" + words + where).train();
+      const TrainEstimate slower = *Case("llama-3.1-8b", "gpu=a100-80gb-sxm" + words + where).train();
       EXPECT_GT(away.step, here.step) << stack << where;
       EXPECT_NE(away.basis, Basis::kMeasured) << stack << where;
       EXPECT_GT(away.interval.high, here.interval.high) << stack << where;
@@ -266,9 +266,19 @@ TEST(Training, PipelineBubblesShrinkWithMicroBatches) {
   EXPECT_GT(many.tokens_per_gpu, few.tokens_per_gpu * 1.5);
 }
 
+// The same work a GPU: every doubling of the GPUs costs a little (all wait for the slowest), and short steps feel what
+// lies between them.
+TEST(Training, ManyGpusWaitForTheSlowest) {
+  const std::string base = "stack=megatron precision=fp8 batch=1 seq=8192 zero=1 tp=4 gpu=h100-sxm accumulate=";
+  const auto rate = [&](const char* rest) { return Case("llama-3.1-70b", base + rest).train()->tokens_per_gpu; };
+  EXPECT_LT(rate("16 gpus=2048"), rate("16 gpus=64") * 0.995);
+  EXPECT_GT(rate("16 gpus=2048"), rate("16 gpus=64") * 0.93);
+  EXPECT_LT(rate("1 gpus=64"), rate("16 gpus=64"));
+}
+
 RC_GTEST_PROP(TrainingProperty, MoreTokensAreNeverFaster, ()) {
-  static const Case base("llama-3.2-1b", "gpu=h200-sxm");
-  Case c = base;
+  static const Case kBase("llama-3.2-1b", "gpu=h200-sxm");
+  Case c = kBase;
   c.gpu = &the_catalog().gpus[*rc::gen::inRange<std::size_t>(0, the_catalog().gpus.size())];
   c.job.batch = *rc::gen::inRange(1, 64);
   c.job.sequence = *rc::gen::inRange(16, 8192);
@@ -351,8 +361,8 @@ TEST(Serving, ExpertsAreReadAsTokensChooseThem) {
 }
 
 RC_GTEST_PROP(ServingProperty, LongerOrMoreRequestsAreNeverFaster, ()) {
-  static const Case base("llama-3.1-8b", "gpu=h100-sxm", JobKind::kServe);
-  Case c = base;
+  static const Case kBase("llama-3.1-8b", "gpu=h100-sxm", JobKind::kServe);
+  Case c = kBase;
   static const char* const kGpus[] = {"a100-80gb-sxm", "h100-sxm", "h200-sxm", "b200-sxm", "mi300x"};
   c.gpu = *the_catalog().find_gpu(kGpus[*rc::gen::inRange(0, 5)]);
   c.job.serve.isl = *rc::gen::inRange(16, 8000);

@@ -80,7 +80,10 @@ void add_terms(const Request& request, std::vector<PossibleChange>& changes) {
   if (request.work.kind != WorkKind::kServing) terms(Purchase::kSpot, ChangeKind::kSpot);
 }
 
-void add_limits(const Request& request, std::vector<PossibleChange>& changes) {
+}  // namespace
+
+std::vector<PossibleChange> relaxed_limits(const Request& request) {
+  std::vector<PossibleChange> changes;
   const auto without = [&](ChangeKind kind, std::string flags, auto change) {
     PossibleChange made{kind, std::move(flags), request};
     change(made.request.limits);
@@ -103,20 +106,19 @@ void add_limits(const Request& request, std::vector<PossibleChange>& changes) {
     });
     if (request.limits.deadline) changes.back().request.objective = Objective::kTime;
   }
+  return changes;
 }
 
-}  // namespace
-
-std::vector<PossibleChange> possible_changes(const Request& asked, bool nothing_found) {
+std::vector<PossibleChange> possible_changes(const Request& asked) {
   Request request = asked;
   // The ends of each choice show where a change leads; what lies between takes several times as long to compile.
   if (request.choices.zero.size() > 2) request.choices.zero = {0, 3};
   for (std::vector<int>* split : {&request.choices.tensor, &request.choices.pipeline}) {
     if (split->size() > 2 && request.work.kind == WorkKind::kTraining) *split = {split->front(), split->back()};
   }
+  std::vector<model::Recompute>& recomputes = request.choices.recomputes;
+  if (recomputes.size() > 2) recomputes = {recomputes.front(), recomputes.back()};
   std::vector<PossibleChange> changes;
-  // Where nothing was found these are the answer, and looked at in full.
-  if (nothing_found) add_limits(asked, changes);
   add_terms(request, changes);
   if (request.work.is_measured()) return changes;
   request.work.kind == WorkKind::kTraining ? add_training(request, changes) : add_serving(request, changes);

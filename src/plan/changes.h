@@ -14,8 +14,9 @@ struct PossibleChange {
   Request request;    // the changed one
 };
 
-// Those that apply to this request, the one that alters the result least first. Where nothing was found also giving up
-// limits.
-std::vector<PossibleChange> possible_changes(const Request& request, bool nothing_found);
+// Those that apply to this request, the one that alters the result least first.
+std::vector<PossibleChange> possible_changes(const Request& request);
+// Limits to give up where nothing keeps all of them.
+std::vector<PossibleChange> relaxed_limits(const Request& request);
 
 }  // namespace rightsize::plan

@@ -38,7 +38,7 @@ const Request& change_of(const std::vector<PossibleChange>& changes, const std::
 
 TEST(PossibleChanges, TrainingChangesThatAlterTheResultLeastComeFirst) {
   const Request request = request_of({{"model", "llama-3.2-1b"}, {"tokens", "1B"}});
-  const auto changes = possible_changes(request, false);
+  const auto changes = possible_changes(request);
   EXPECT_THAT(flags_of(changes), ElementsAre("--purchase spot", "--optimizer adamw-8bit", "--precision bf16",
                                              "--method lora", "--method qlora"));
   EXPECT_EQ(change_of(changes, "--method lora").choices.methods, std::vector{model::Method::kLora});
@@ -47,17 +47,17 @@ TEST(PossibleChanges, TrainingChangesThatAlterTheResultLeastComeFirst) {
 
 TEST(PossibleChanges, SettingsAlreadyRequestedAreNotOffered) {
   const auto lora =
-      flags_of(possible_changes(request_of({{"model", "llama-3.2-1b"}, {"tokens", "1B"}, {"method", "lora"}}), false));
+      flags_of(possible_changes(request_of({{"model", "llama-3.2-1b"}, {"tokens", "1B"}, {"method", "lora"}})));
   EXPECT_THAT(lora, ElementsAre("--purchase spot", "--method qlora"))
       << "no full training whose optimizer or weights could be smaller";
-  const auto images = flags_of(possible_changes(request_of({{"model", "resnet-50"}, {"samples", "1M"}}), false));
+  const auto images = flags_of(possible_changes(request_of({{"model", "resnet-50"}, {"samples", "1M"}})));
   EXPECT_THAT(images, Not(Contains("--method lora"))) << "adapters are for language models";
 }
 
 TEST(PossibleChanges, ServingOffersFormatsSlosAndTerms) {
   const Request request =
       request_of({{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "5/s"}, {"ttft-slo", "200ms"}});
-  const auto changes = possible_changes(request, false);
+  const auto changes = possible_changes(request);
   EXPECT_THAT(flags_of(changes), ElementsAre("--precision fp8", "--precision int4", "--ttft-slo 400ms"));
   EXPECT_EQ(*change_of(changes, "--ttft-slo 400ms").limits.ttft, milliseconds(400));
 }
@@ -65,7 +65,7 @@ TEST(PossibleChanges, ServingOffersFormatsSlosAndTerms) {
 TEST(PossibleChanges, LimitsAreRelaxedOnlyWhenNothingIsFeasible) {
   const Request request =
       request_of({{"model", "llama-3.2-1b"}, {"tokens", "1B"}, {"deadline", "1h"}, {"budget", "5USD"}});
-  const auto given_up = possible_changes(request, true);
+  const auto given_up = relaxed_limits(request);
   ASSERT_GE(given_up.size(), 4U);
   EXPECT_EQ(given_up[0].flags, "--max-gpus 1024");
   EXPECT_EQ(given_up[1].flags, "no --deadline");
@@ -73,7 +73,7 @@ TEST(PossibleChanges, LimitsAreRelaxedOnlyWhenNothingIsFeasible) {
   EXPECT_TRUE(given_up[1].request.limits.budget);
   EXPECT_EQ(given_up[2].flags, "no --budget");
   EXPECT_FALSE(given_up[3].request.limits.deadline || given_up[3].request.limits.budget);
-  for (const PossibleChange& change : possible_changes(request, false)) {
+  for (const PossibleChange& change : possible_changes(request)) {
     EXPECT_TRUE(change.request.limits.deadline && change.request.limits.budget) << change.flags;
   }
 }
@@ -82,7 +82,7 @@ TEST(PossibleChanges, LimitsAreRelaxedOnlyWhenNothingIsFeasible) {
 TEST(PossibleChanges, MeasuredWorkOffersOnlyOtherPurchaseTerms) {
   const Request request =
       request_of({{"items", "1M"}, {"job", "serve"}, {"per-item", "100ms"}, {"gpu", "l4"}, {"purchase", "on-demand"}});
-  EXPECT_THAT(flags_of(possible_changes(request, false)), ElementsAre("--purchase spot"));
+  EXPECT_THAT(flags_of(possible_changes(request)), ElementsAre("--purchase spot"));
 }
 
 }  // namespace

@@ -46,6 +46,17 @@ void check_names(const std::vector<Setting>& settings, Errors& errors) {
   }
 }
 
+bool speaks_of_serving(const std::vector<Setting>& settings) {
+  const auto any_only_of = [&](model::JobKind kind) {
+    return std::any_of(settings.begin(), settings.end(), [&](const Setting& setting) {
+      const SettingInfo* info = find(request_settings(), setting.name);
+      if (info == nullptr) info = find(model::job_settings(), setting.name);
+      return info != nullptr && belongs_only_to(kind, *info);
+    });
+  };
+  return any_only_of(model::JobKind::kServe) && !any_only_of(model::JobKind::kTrain);
+}
+
 void check_kind(const std::vector<Setting>& settings, model::JobKind kind, Errors& errors) {
   // Amounts of work have refusals of their own, which say what to use instead.
   static const std::set<std::string> kWork{"rate",    "mix",    "items",          "audio-hours",    "tokens",
@@ -54,7 +65,7 @@ void check_kind(const std::vector<Setting>& settings, model::JobKind kind, Error
   for (const Setting& setting : settings) {
     const SettingInfo* info = find(request_settings(), setting.name);
     if (info == nullptr || kWork.contains(setting.name)) continue;
-    if (!info->meaning.starts_with(serving ? "train: " : "serve: ")) continue;
+    if (!belongs_only_to(serving ? model::JobKind::kTrain : model::JobKind::kServe, *info)) continue;
     errors.push_back(placed(bad_input(fmt::format("'{}' belongs to {}, and this is {}", setting.name,
                                                   serving ? "training" : "serving", serving ? "serving" : "training"))
                                 .with_hint(fmt::format("leave it out, or use --job {}", serving ? "train" : "serve")),

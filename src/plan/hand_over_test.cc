@@ -177,7 +177,7 @@ TEST(SkyPilot, WritesAServiceForAServingPlan) {
   EXPECT_EQ(field(task, "resources/ports"), "8000");
   EXPECT_EQ(field(task, "envs/MODEL"), "meta-llama/Llama-3.1-8B");
   EXPECT_THAT(field(task, "run"), HasSubstr("vllm serve \"$MODEL\""));
-  EXPECT_THAT(field(task, "run"), HasSubstr("--max-model-len 8342"));  // planned with 1,024 in, 256 out
+  EXPECT_THAT(field(task, "run"), HasSubstr("--max-model-len 14104"));  // planned with 1,024 in, 256 out
 }
 
 TEST(SkyPilot, CommittedPlansSetNoMaximumPrice) {
@@ -256,10 +256,10 @@ TEST(Slurm, WritesABatchScriptForATrainingPlan) {
   EXPECT_THAT(script, StartsWith("#!/bin/bash\n"));
   EXPECT_THAT(script, HasSubstr("#SBATCH --nodes=" + std::to_string(a.best().machines) + "\n"));
   EXPECT_THAT(script, HasSubstr("#SBATCH --gpus-per-node=" + std::to_string(16 / a.best().machines) + "\n"));
-  int days = 0, hours_ = 0, minutes = 0;
+  int days = 0, hour_part = 0, minutes = 0;
   const std::size_t at = script.find("--time=");
-  ASSERT_EQ(std::sscanf(script.c_str() + at, "--time=%d-%d:%d", &days, &hours_, &minutes), 3);
-  const double limit = days * 24 + hours_ + minutes / 60.0;
+  ASSERT_EQ(std::sscanf(script.c_str() + at, "--time=%d-%d:%d", &days, &hour_part, &minutes), 3);
+  const double limit = days * 24 + hour_part + minutes / 60.0;
   EXPECT_GE(limit, in_hours(a.best().time.total()));
   EXPECT_LE(limit, in_hours(a.best().time.total()) * a.best().speed.high * 1.1 + 0.3);
 }

@@ -81,8 +81,10 @@ RC_GTEST_PROP(Layouts, NoSplitCarriesMore, ()) {
                                best->decode_workers * decode(best->decode_tensor));
   for (int p : {1, 2, 4}) {
     for (int d : {1, 2, 4}) {
-      for (int n = 1; n * p + d <= gpus; ++n)
-        RC_ASSERT(std::min(n * prefill(p), (gpus - n * p) / d * decode(d)) <= most + 1e-9);
+      for (int n = 1; n * p + d <= gpus; ++n) {
+        const int decoders = (gpus - n * p) / d;
+        RC_ASSERT(std::min(n * prefill(p), decoders * decode(d)) <= most + 1e-9);
+      }
     }
   }
 }

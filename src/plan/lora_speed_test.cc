@@ -16,8 +16,8 @@ namespace {
 using Settings = std::vector<model::Setting>;
 
 const catalog::Catalog& facts() {
-  static const catalog::Catalog catalog = *catalog::load_catalog("");
-  return catalog;
+  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
+  return kCatalog;
 }
 const perf::Constants& constants() {
   static const perf::Constants kConstants = *perf::load_constants("");
@@ -63,8 +63,8 @@ std::optional<double> recommended_rate(const Case& c, Settings settings) {
   }
   const Checked<Request> request = read_request(settings, facts());
   RC_ASSERT(request.has_value());
-  static const market::PriceBook prices(facts());
-  const Recommendation found = recommend(*request, prices, constants());
+  static const market::PriceBook kPrices(facts());
+  const Recommendation found = recommend(*request, kPrices, constants());
   return found.plans.empty() ? std::nullopt : std::optional(found.plans.front().units_per_second);
 }
 

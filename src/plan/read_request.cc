@@ -224,8 +224,7 @@ Result<> read_own_machines(Draft& draft, const std::string& text, const char*) {
   return {};
 }
 
-#define FIELD(member) \
-  [](Draft & d) -> auto& { return d.member; }
+#define FIELD(member) ([](Draft & d) -> auto& { return d.member; })
 constexpr Rule kRules[] = {
     {"name", "TEXT", "what the workload is called in reports", text_of<FIELD(request.name)>},
     {"model", "NAME|FILE", "built-in name (see 'rightsize models') or path of a Hugging Face config.json",
@@ -393,7 +392,8 @@ Result<double> training_amount(const Draft& draft) {
   if (!(amount > 0)) {
     return fail(bad_input("how much is there to train on?")
                     .with_hint(image ? "use --samples 90M, or --epochs 90 --dataset-samples 1.28M"
-                                     : "use --tokens 1B, or --epochs 3 --dataset-tokens 100M"));
+                                     : "use --tokens 1B, or --epochs 3 --dataset-tokens 100M")
+                    .with_hint("to serve it instead, say what arrives: --rate 5/s"));
   }
   return amount;
 }
@@ -518,6 +518,9 @@ Checked<Request> read_request(const std::vector<Setting>& settings, const catalo
   Draft draft(catalog);
   Errors errors;
   std::vector<Setting> job_settings = apply_settings(settings, draft, errors);
+  const bool job_given =
+      std::any_of(settings.begin(), settings.end(), [](const Setting& s) { return s.name == "job"; });
+  if (!job_given && speaks_of_serving(settings)) job_settings.push_back({"job", "serve", {}});
   check_names(job_settings, errors);
   refuse_decided(job_settings, errors);
   for (Error& error : take_auto(job_settings, draft.request.choices)) errors.push_back(std::move(error));

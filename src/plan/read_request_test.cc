@@ -33,6 +33,13 @@ TEST(ReadRequest, ReadsAmountsOfWork) {
   EXPECT_EQ(read({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"items", "5k"}})->work.kind, WorkKind::kOffline);
 }
 
+TEST(ReadRequest, WorkThatOnlyServingHasNeedsNoJob) {
+  EXPECT_EQ(read({{"model", "llama-3.2-1b"}, {"rate", "3/s"}})->work.kind, WorkKind::kServing);
+  EXPECT_EQ(read({{"model", "llama-3.2-1b"}, {"items", "5k"}})->work.kind, WorkKind::kOffline);
+  EXPECT_EQ(read({{"model", "llama-3.2-1b"}, {"rate", "3/s"}, {"precision", "auto"}})->choices.precision_auto, true);
+  EXPECT_THAT(mistakes({{"model", "llama-3.2-1b"}, {"rate", "3/s"}, {"job", "train"}}), HasSubstr("belong to serving"));
+}
+
 TEST(ReadRequest, MissingAndContradictorySettingsAreReported) {
   EXPECT_THAT(mistakes({{"tokens", "1B"}}), HasSubstr("which model?"));
   EXPECT_THAT(mistakes({{"model", "gpt2"}}), HasSubstr("how much is there to train on?"));

@@ -94,10 +94,11 @@ Checked<std::vector<double>> read_rate_profile(const std::string& file) {
     const Result<double> hour = parse_number(csv.cell(row, "hour"));
     const std::string rate_text(csv.cell(row, "rate"));
     const Result<double> plain = parse_number(rate_text);
-    Result<RequestsPerSecond> rate = plain && *plain >= 0 ? requests_per_s(*plain) : parse_request_rate(rate_text);
+    const Result<RequestsPerSecond> rate =
+        plain && *plain >= 0 ? requests_per_s(*plain) : parse_request_rate(rate_text);
     if (!hour || *hour != static_cast<double>(rates.size()))
       errors.push_back(bad_input("hours count from 0, one a row").at(csv.place(row, "hour")));
-    if (!rate) errors.push_back(std::move(rate).error().at(csv.place(row, "rate")));
+    if (!rate) errors.push_back(Error(rate.error()).at(csv.place(row, "rate")));
     rates.push_back(rate ? in_requests_per_s(*rate) : 0);
   }
   if (errors.empty() && rates.size() != 24 && rates.size() != 168)

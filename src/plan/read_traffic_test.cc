@@ -16,7 +16,7 @@ namespace {
 using ::testing::HasSubstr;
 
 std::string file_of(const std::string& name, const std::string& text) {
-  const std::string file = ::testing::TempDir() + name;
+  std::string file = ::testing::TempDir() + name;
   std::ofstream(file) << text;
   return file;
 }

@@ -45,21 +45,16 @@ auto exclusion_key(const Job& job, const catalog::Gpu& gpu) {
 // How long prices must hold before the work's length is known: a service is paid by the month, jobs take hours to days.
 Seconds usual_length(const Request& request) { return request.work.kind == WorkKind::kServing ? kMonth : hours(24); }
 
-// Simulates on another core what will be asked for, from the far end of the list, while this one goes through it from
-// the near: what both come to is simulated once and the same either way.
+// Simulates on another core what will be asked for: what both come to is simulated once and the same either way.
 class LookAhead {
  public:
-  struct Asked {
-    Option option;
-    int of_interest = 0;  // machines
-  };
-  LookAhead(const ServingSearch& search, std::vector<Asked> asked) : asked_(std::move(asked)) {
+  using Look = std::function<void()>;
+  explicit LookAhead(std::vector<Look> looks) : looks_(std::move(looks)) {
     constexpr std::size_t kWorthAThread = 3;
-    if (asked_.size() < kWorthAThread) return;
-    looking_ = std::async(std::launch::async, [this, &search, work = cancellation()] {
+    if (looks_.size() < kWorthAThread) return;
+    looking_ = std::async(std::launch::async, [this, work = cancellation()] {
       const CancelScope scope(work);
-      for (auto one = asked_.rbegin(); one != asked_.rend() && !stop_; ++one)
-        search.look_ahead(one->option, one->of_interest);
+      for (auto look = looks_.begin(); look != looks_.end() && !stop_; ++look) (*look)();
     });
   }
   ~LookAhead() { stop_ = true; }  // then the future waits
@@ -67,7 +62,7 @@ class LookAhead {
   LookAhead& operator=(const LookAhead&) = delete;
 
  private:
-  std::vector<Asked> asked_;
+  std::vector<Look> looks_;
   std::atomic<bool> stop_ = false;
   std::future<void> looking_;
 };
@@ -100,9 +95,12 @@ class Planning {
       while (const PricedOption* wrong = first_unfit(plans, front)) exclude(*wrong);
     }
     if (!serving_) return;
-    while (const PricedOption* rough = first_not(&Option::sized, plans, front)) look_closer(*rough, plans);
     {
-      const LookAhead ahead(*serving_, unconfirmed(plans, front));
+      const LookAhead ahead(looks_at(&Option::sized, plans, front));
+      while (const PricedOption* rough = first_not(&Option::sized, plans, front)) look_closer(*rough, plans);
+    }
+    {
+      const LookAhead ahead(looks_at(&Option::confirmed, plans, front));
       while (const PricedOption* unsure = first_not(&Option::confirmed, plans, front)) look_closer(*unsure, plans);
     }
     if (front_.size() > kFront) front_.resize(kFront);
@@ -274,20 +272,28 @@ class Planning {
     return static_cast<int>(std::min<double>(most, kAny));
   }
 
-  // In the order in which they will be looked at, as far as that is known before.
-  std::vector<LookAhead::Asked> unconfirmed(std::size_t plans, bool front) const {
+  // What will be asked for as far as that is known before, the last first, because this thread begins with the first;
+  // then what comes to the front as soon as those before it turn out to take more.
+  std::vector<LookAhead::Look> looks_at(bool Option::*done, std::size_t plans, bool front) const {
     std::set<const Option*> seen;
-    std::vector<LookAhead::Asked> list;
-    const auto add = [&](const std::vector<PricedOption>& candidates, std::size_t most) {
-      for (std::size_t i = 0; i < std::min(most, candidates.size()); ++i) {
+    std::vector<LookAhead::Look> looks;
+    const auto add = [&](const std::vector<PricedOption>& candidates, std::size_t from, std::size_t to) {
+      for (std::size_t i = from; i < std::min(to, candidates.size()); ++i) {
         const Option* option = candidates[i].option;
-        if (!option->confirmed && seen.insert(option).second)
-          list.push_back({*option, of_interest(candidates[i], plans)});
+        if (option->*done || !seen.insert(option).second) continue;
+        if (option->sized)
+          looks.push_back([this, copy = *option, most_machines = of_interest(candidates[i], plans)] {
+            serving_->look_ahead(copy, most_machines);
+          });
+        else
+          looks.push_back([this, copy = *option]() mutable { serving_->size(copy); });
       }
     };
-    add(kinds_, plans);
-    if (front) add(front_, kFront);
-    return list;
+    add(kinds_, 0, plans);
+    if (front) add(front_, 0, kFront);
+    std::reverse(looks.begin(), looks.end());
+    if (plans > 1) add(kinds_, plans, 3 * plans);
+    return looks;
   }
 
   const PricedOption* first_not(bool Option::*done, std::size_t plans, bool front) const {
@@ -356,23 +362,23 @@ class Planning {
   std::vector<PricedOption> candidates_, kinds_, front_, confirmed_;
 };
 
-// A changed request and its own planning.
+// A changed request and its own planning, which keeps to where the request lies.
 struct Explored {
-  PossibleChange change;
+  std::unique_ptr<const PossibleChange> change;
   std::unique_ptr<Planning> planning;
 };
 
-std::vector<Explored> explore(const Request& request, const market::PriceBook& book, const perf::Constants& constants,
-                              const perf::ModelWork& work, const std::shared_ptr<serving::Findings>& findings,
-                              bool nothing_found) {
+std::vector<Explored> explore(std::vector<PossibleChange> changes, const market::PriceBook& book,
+                              const perf::Constants& constants, const perf::ModelWork& work,
+                              const std::shared_ptr<serving::Findings>& findings) {
   std::vector<Explored> explored;
-  for (PossibleChange& change : possible_changes(request, nothing_found))
-    explored.push_back({std::move(change), nullptr});
+  for (PossibleChange& change : changes)
+    explored.push_back({std::make_unique<const PossibleChange>(std::move(change)), nullptr});
   std::vector<std::future<void>> looking;
   for (Explored& one : explored) {
     looking.push_back(std::async(std::launch::async, [&, handed = cancellation()] {
       const CancelScope scope(handed);
-      one.planning = std::make_unique<Planning>(one.change.request, book, constants, work, findings);
+      one.planning = std::make_unique<Planning>(one.change->request, book, constants, work, findings);
       one.planning->verify(1, false);
     }));
   }
@@ -380,10 +386,16 @@ std::vector<Explored> explore(const Request& request, const market::PriceBook& b
   return explored;
 }
 
+// What to ask for to get this plan.
+std::string flags_for(const PossibleChange& change, const PricedOption& plan) {
+  return change.kind == ChangeKind::kMoreGpus ? fmt::format("--max-gpus {}", plan.option->gpus) : change.flags;
+}
+
 // The first change that admits this GPU, and what it would make of it.
 std::optional<Fix> nearest_fix(const std::string& gpu, std::vector<Explored>& explored) {
   for (Explored& one : explored) {
-    if (const PricedOption* best = one.planning->best_on(gpu)) return Fix{one.change.flags, outline_of(*best)};
+    if (const PricedOption* best = one.planning->best_on(gpu))
+      return Fix{flags_for(*one.change, *best), outline_of(*best)};
   }
   return std::nullopt;
 }
@@ -424,7 +436,7 @@ std::optional<Fix> nearest_flags(const std::string& gpu, const std::vector<Explo
   for (const Explored& one : explored) {
     const std::vector<PricedOption>& kinds = one.planning->kinds();
     if (std::any_of(kinds.begin(), kinds.end(), [&](const PricedOption& c) { return c.machines->gpu->name == gpu; }))
-      return Fix{one.change.flags, std::nullopt};
+      return Fix{one.change->flags, std::nullopt};
   }
   return std::nullopt;
 }
@@ -470,7 +482,8 @@ std::vector<Plan> build_all(Planning& planning, const std::vector<PricedOption>&
 void add_changes(Recommendation& result, std::vector<Explored>& explored) {
   for (Explored& one : explored) {
     if (one.planning->kinds().empty()) continue;
-    result.changes.push_back({one.change.kind, one.change.flags, one.planning->build(one.planning->kinds().front())});
+    const PricedOption& best = one.planning->kinds().front();
+    result.changes.push_back({one.change->kind, flags_for(*one.change, best), one.planning->build(best)});
   }
 }
 
@@ -498,11 +511,10 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
 
   // Changes are explored beside the close look at memory: neither needs the other.
   std::future<std::vector<Explored>> exploring =
-      std::async(request.plans_only ? std::launch::deferred : std::launch::async,
-                 [&, nothing = planning.kinds().empty(), flag = cancellation()] {
-                   const CancelScope scope(flag);
-                   return explore(request, book, constants, work, findings, nothing);
-                 });
+      std::async(request.plans_only ? std::launch::deferred : std::launch::async, [&, flag = cancellation()] {
+        const CancelScope scope(flag);
+        return explore(possible_changes(request), book, constants, work, findings);
+      });
   planning.verify(static_cast<std::size_t>(request.top), !request.plans_only);
   result.plans = build_all(planning, planning.kinds(), static_cast<std::size_t>(request.top));
   if (!result.plans.empty()) result.plans[0].machines_by_hour = planning.machines_by_hour(planning.kinds().front());
@@ -514,7 +526,9 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
   result.rejected = rejections(planning, book.catalog());
   if (first != nullptr) result.warnings = price_warnings(first->offer, book.catalog(), today());
   if (request.plans_only) return result;
-  std::vector<Explored> explored = exploring.get();
+  std::vector<Explored> explored;
+  if (result.plans.empty()) explored = explore(relaxed_limits(request), book, constants, work, findings);
+  for (Explored& one : exploring.get()) explored.push_back(std::move(one));
   add_fixes(planning, result.rejected, explored, first);
   add_changes(result, explored);
   const std::vector<PricedOption> kinds = planning.confirmed_kinds();

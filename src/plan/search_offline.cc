@@ -61,10 +61,10 @@ class OfflineSearch {
     const std::pair key(static_cast<int>(job.precision), job.parallel.tensor);
     auto found = capacities_.find(key);
     if (found == capacities_.end()) {
-      Capacity made = request_.work.is_measured() ? measured(machines, job)
-                      : in_batches()              ? batch_capacity(machines, job)
-                                                  : token_capacity(machines, job);
-      found = capacities_.emplace(key, std::move(made)).first;
+      const Capacity made = request_.work.is_measured() ? measured(machines, job)
+                            : in_batches()              ? batch_capacity(machines, job)
+                                                        : token_capacity(machines, job);
+      found = capacities_.emplace(key, made).first;
     }
     return found->second;
   }

@@ -256,7 +256,7 @@ std::optional<Option> ServingSearch::screened_option(std::size_t index, const Jo
   Option option;
   option.machines_class = index;
   option.confirmed = false;
-  option.sized = batches_ || !(asked_rate(request_) > 0);
+  option.sized = !(asked_rate(request_) > 0);
   option.replica = *replica;
   option.job = job;
   option.interval = one.interval;
@@ -271,9 +271,12 @@ std::optional<Option> ServingSearch::screened_option(std::size_t index, const Jo
          {.kind = Shortfall::Kind::kReplicas, .need_gpus = counts.at_least * copy, .have_gpus = counts.most * copy});
     return std::nullopt;
   }
-  const double wanted = asked > 0 ? std::max(1.0, std::ceil(asked / (takes * option.replicas_each) - 1e-9)) : 1;
+  // Means may say too many, and what looks dearer than it is would never be sized: so many more may be taken.
+  const double may_take = asked > 0 ? 1.2 : 1;
+  const auto groups_for = [&](double each) { return std::max(1.0, std::ceil(asked / each - 1e-9)); };
+  const double by_means = takes * option.replicas_each, wanted = groups_for(may_take * by_means);
   if (wanted * option.replicas_each > counts.most) {
-    const double gpus = wanted * machines.gpus * option.machines_each;
+    const double gpus = groups_for(by_means) * machines.gpus * option.machines_each;
     note(machines, Stage::kLayout, gpus,
          {.kind = Shortfall::Kind::kGpus,
           .need_gpus = static_cast<int>(std::min(gpus, 1e9)),
@@ -289,12 +292,12 @@ std::optional<Option> ServingSearch::screened_option(std::size_t index, const Jo
   option.units_per_second = option.requests_per_second * answer_tokens();
   option.latency = serving::screened_latency(planner_.service(), one, option.requests_per_second / option.replicas);
   const bool all_alike = request_.work.mix.empty() && !request_.work.trace;
-  if (all_alike) option.machine_takes = {takes * option.replicas_each / option.machines_each};
+  if (all_alike) option.machine_takes = {may_take * by_means / option.machines_each};
   for (const RequestSize& size : all_alike ? std::vector<RequestSize>{} : sizes_) {
     sim::RequestShape lengths = planner_.service().lengths;
     lengths.size = static_cast<double>(size.isl), lengths.output = static_cast<double>(size.osl);
-    option.machine_takes.push_back(serving::screened_rate(planner_.service(), one, lengths) * option.replicas_each /
-                                   option.machines_each);
+    option.machine_takes.push_back(may_take * serving::screened_rate(planner_.service(), one, lengths) *
+                                   option.replicas_each / option.machines_each);
   }
   return option;
 }
@@ -319,11 +322,19 @@ serving::Counts ServingSearch::counts_of(const MachineClass& machines, const Opt
   return counts;
 }
 
+// No more machines than are of interest, and not fewer than are known to be needed.
+serving::Counts ServingSearch::within(serving::Counts counts, const Option& option, int of_interest) const {
+  if (!(asked_rate(request_) > 0)) return counts;
+  const int machines = std::max(of_interest, option.machines);
+  counts.most = std::min(counts.most, machines / option.machines_each * option.replicas_each);
+  return counts;
+}
+
 // The replicas it takes at least by a closer look, where that is more machines than are of interest.
 std::optional<int> ServingSearch::takes_more(const Option& option, int of_interest) const {
   constexpr double kDoubt = 1.03;
   constexpr int kLooks = 6;
-  if (batches_ || !(asked_rate(request_) > 0)) return std::nullopt;
+  if (!(asked_rate(request_) > 0)) return std::nullopt;
   const int least =
       planner_.at_least(option.replica, counts_of(classes_[option.machines_class], option), kDoubt, kLooks);
   const int machines = least / option.replicas_each * option.machines_each;
@@ -415,9 +426,14 @@ ServingSearch::Confirmed ServingSearch::confirm(Option& option, Obstacles& obsta
     return Confirmed::kTakesMore;
   }
   const serving::Counts counts = counts_of(machines, option);
-  if (const auto found = fewest(option, counts)) {
+  const serving::Counts interest = within(counts, option, of_interest);
+  if (const auto found = fewest(option, interest)) {
     take(*found, option);
     return Confirmed::kKept;
+  }
+  if (interest.most < counts.most) {
+    set_replicas(interest.most + interest.step, option);
+    return Confirmed::kTakesMore;
   }
   obstacles[{machines.gpu->name, Stage::kSlo}].add(machines.all_offers, 1,
                                                    {.kind = Shortfall::Kind::kSloUnderLoad,
@@ -428,7 +444,7 @@ ServingSearch::Confirmed ServingSearch::confirm(Option& option, Obstacles& obsta
 
 void ServingSearch::look_ahead(const Option& option, int of_interest) const {
   if (asked_rate(request_) > 0 && !takes_more(option, of_interest))
-    fewest(option, counts_of(classes_[option.machines_class], option));
+    fewest(option, within(counts_of(classes_[option.machines_class], option), option, of_interest));
 }
 
 std::vector<int> ServingSearch::machines_by_hour(const Option& option) {

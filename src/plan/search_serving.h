@@ -50,6 +50,7 @@ class ServingSearch {
   double replica_capacity(std::size_t replica) const;
   serving::Counts counts_of(const MachineClass& machines, const Option& option) const;
   std::optional<int> takes_more(const Option& option, int of_interest) const;
+  serving::Counts within(serving::Counts counts, const Option& option, int of_interest) const;
   std::optional<serving::Assessment> fewest(const Option& option, const serving::Counts& counts) const;
   void set_replicas(int replicas, Option& option) const;
   void take(const serving::Assessment& found, Option& option) const;

@@ -77,7 +77,7 @@ std::string markdown_bars(const Bars& bars) {
 
 // Labels above their bars, so that a long one takes nothing from the bars.
 std::string svg_bars(const Bars& bars, double width) {
-  const double kNumber = width < 600 ? 90 : 150;
+  const double room_for_number = width < 600 ? 90 : 150;
   constexpr double kRow = 42, kBox = 18, kTop = 20;
   const auto letters = static_cast<std::size_t>(width / 6.6);
   const double most = longest(bars);
@@ -85,10 +85,10 @@ std::string svg_bars(const Bars& bars, double width) {
       fmt::format("<text x=\"0\" y=\"12\" font-size=\"13\" fill=\"currentColor\">{}</text>\n", escape_html(bars.unit));
   double top = bars.unit.empty() ? 0 : kTop;
   for (const Bars::Row& row : bars.rows) {
-    const double length = has_bar(row) ? row.value / most * (width - kNumber) : 0;
+    const double length = has_bar(row) ? row.value / most * (width - room_for_number) : 0;
     const std::string shown = escape_html(row.shown);
     std::string label = row.label, detail = row.detail.empty() ? "" : "  " + row.detail;
-    const std::string title = escape_html(label + " " + row.shown + detail);
+    const std::string title = escape_html(fmt::format("{} {}{}", label, row.shown, detail));
     // On a phone a detail that does not fit is in the title alone.
     if (display_width(label + detail) > letters) detail.clear();
     if (display_width(label) > letters) label = fitted(label, letters);

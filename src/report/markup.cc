@@ -84,7 +84,7 @@ constexpr const char* kSortScript =
 template <class Draw>
 std::string both_widths(Draw draw) {
   const std::string wide = draw(kWidePicture);
-  if (wide.empty()) return wide;
+  if (wide.empty()) return {};
   return "<div class=\"wide\">" + wide + "</div>\n<div class=\"narrow\">" + draw(kNarrowPicture) + "</div>\n";
 }
 

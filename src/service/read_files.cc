@@ -127,7 +127,7 @@ class FileReader : public telemetry::SeriesSink {
     std::optional<PublishedMetric> metric = find_engine_metric(name);
     if (!metric || !matches(metric->metric->matcher, labels)) return nullptr;
     std::string key = name;
-    for (const auto& [label, value] : labels) key += "\n" + label + "=" + value;
+    for (const auto& [label, value] : labels) key.append("\n").append(label).append("=").append(value);
     const auto [at, fresh] = index_.try_emplace(key, series_.size());
     if (fresh) {
       Series one;

@@ -58,11 +58,28 @@ double Assessment::excess(const Service& service) const {
   return worst;
 }
 
+double Assessment::least_excess(const Service& service) const {
+  double worst = 0;
+  for (const Slo& slo : service.slos)
+    worst = std::max(worst, finite_or(in_seconds(low(slo)), in_seconds(value(slo))) / in_seconds(slo.limit));
+  return worst;
+}
+
+double Assessment::most_excess(const Service& service) const {
+  double worst = 0;
+  for (const Slo& slo : service.slos)
+    worst = std::max(worst, finite_or(in_seconds(high(slo)), in_seconds(value(slo))) / in_seconds(slo.limit));
+  return worst;
+}
+
 bool Assessment::keeps(const Service& service) const {
   if (rejected_share() > service.most_rejected) return false;
-  return std::all_of(service.slos.begin(), service.slos.end(), [&](const Slo& slo) {
-    return finite_or(in_seconds(high(slo)), in_seconds(value(slo))) <= in_seconds(slo.limit);
-  });
+  return most_excess(service) <= 1;
+}
+
+bool is_tight(const Assessment& a, const Service& service, double share) {
+  return std::all_of(service.slos.begin(), service.slos.end(),
+                     [&](const Slo& slo) { return a.half_width(slo) <= a.value(slo) * share; });
 }
 
 // Clear is what lies well outside the 95 % interval, which a run of waits that are alike sees too narrow, or further

@@ -51,9 +51,19 @@ struct Assessment {
   double rejected_share() const;
   // The worst value over its limit; 0 without SLOs.
   double excess(const Service& service) const;
+  // The same by the lower ends of what was seen: few answers make a tail that jumps.
+  double least_excess(const Service& service) const;
+  // And by the upper ends, which must lie within the limits.
+  double most_excess(const Service& service) const;
   // Every SLO with the upper end of its interval, and not too many turned away.
   bool keeps(const Service& service) const;
 };
+
+// Whether the value of each SLO is known to this share of itself.
+bool is_tight(const Assessment& a, const Service& service, double share);
+// Known so well that a longer run is not worth its time: what keeps a limit only just is then refused, because the
+// upper end of its interval lies beyond.
+inline constexpr double kWellKnown = 0.03;
 
 // What a run allows to say of all SLOs.
 enum class Verdict { kKept, kBroken, kOpen };

@@ -63,11 +63,11 @@ std::shared_ptr<KeptRun> Findings::run(const Key& key, const std::function<KeptR
 sim::ContinuousProfile KeptRun::at(std::uint64_t requests, const std::vector<std::uint64_t>& looks) {
   const std::lock_guard lock(mutex_);
   if (const auto seen = seen_.find(requests); seen != seen_.end()) return seen->second;
-  if (requests < reached_) return seen_.emplace(requests, begin_().until(requests)).first->second;
+  if (requests < reached_) return seen_.emplace(requests, begin_()(requests)).first->second;
   for (std::uint64_t look : looks)
-    if (look > reached_ && look < requests) seen_.emplace(look, run_.until(look));
+    if (look > reached_ && look < requests) seen_.emplace(look, run_(look));
   reached_ = requests;
-  return seen_.emplace(requests, run_.until(requests)).first->second;
+  return seen_.emplace(requests, run_(requests)).first->second;
 }
 
 Findings::Key traffic_key(const Service& service) {

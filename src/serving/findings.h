@@ -17,7 +17,9 @@ namespace rightsize::serving {
 // A simulation kept where it stopped: whoever wants to see more of it goes on from there.
 class KeptRun {
  public:
-  using Begin = std::function<sim::ContinuousRun()>;
+  // What was seen when so many requests had arrived; each time more. Of batches only `all` says something.
+  using Until = std::function<sim::ContinuousProfile(std::uint64_t requests)>;
+  using Begin = std::function<Until()>;
   explicit KeptRun(Begin begin) : begin_(std::move(begin)), run_(begin_()) {}
 
   // When so many requests have arrived: the same whoever else has looked at it, when and how far. What others will ask
@@ -28,7 +30,7 @@ class KeptRun {
  private:
   std::mutex mutex_;
   Begin begin_;
-  sim::ContinuousRun run_;
+  Until run_;
   std::uint64_t reached_ = 0;
   std::map<std::uint64_t, sim::ContinuousProfile> seen_;
 };

@@ -2,17 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "serving/screen.h"
 #include "sim/closed_form.h"
 
 namespace rightsize::serving {
-namespace {
-
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
-
-}  // namespace
 
 Planner::Planner(Service service, std::vector<Replica> replicas, std::uint64_t seed, std::shared_ptr<Findings> findings)
     : service_(std::move(service)), replicas_(std::move(replicas)), seed_(seed), findings_(std::move(findings)) {
@@ -34,8 +28,7 @@ sim::Server Planner::server_of(const Configuration& c) const {
   sim::Server server;
   for (const Group& group : c.groups) {
     const Replica& replica = replicas_[group.replica];
-    server.gpus.insert(server.gpus.end(), static_cast<std::size_t>(group.count),
-                       {replica.times, c.executors, replica.overlap});
+    server.gpus.push_back({replica.times, c.executors, replica.overlap, group.count});
   }
   server.queue = service_.queue;
   server.priorities = service_.priorities;
@@ -140,6 +133,18 @@ std::optional<Assessment> Planner::assess(const Configuration& c, const sim::Run
   return a;
 }
 
+namespace {
+
+// Requests on a replica in balance: one batch runs and the next gathers. Batches grow until they keep up with the rate.
+double present_in_batches(const Replica& replica, int max_batch, double rate) {
+  int size = 1;
+  for (int next : replica.sizes)
+    if (next <= max_batch && in_requests_per_s(replica.times.rate(size)) < rate) size = next;
+  return 2.0 * size;
+}
+
+}  // namespace
+
 // Enough that the way up from an empty server is a small part: several times the requests in flight (Little's law).
 std::uint64_t Planner::run_of(const Configuration& c, double turnovers, std::uint64_t fewest) const {
   constexpr double kMost = 32'000;
@@ -149,163 +154,65 @@ std::uint64_t Planner::run_of(const Configuration& c, double turnovers, std::uin
     const Replica& replica = replicas_[group.replica];
     const double share = rate / c.replicas();
     in_flight += group.count * (replica.continuous ? running_at(service_, replica, c.engine, share)
-                                                   : share * replica.times.mean(c.batching.max_batch) * 1e-9);
+                                                   : present_in_batches(replica, c.batching.max_batch, share));
   }
   return std::max(fewest, static_cast<std::uint64_t>(std::min(turnovers * in_flight, kMost)));
 }
 
-namespace {
-
-constexpr double kGlanceTurnovers = 3;
-constexpr std::uint64_t kGlance = 1'000;
-constexpr double kGlanceDoubt = 1.3;  // how far so short a run may be off
-
-// Whether what is told of each SLO is known to a few percent.
-bool is_tight(const Assessment& a, const Service& service) {
-  constexpr double kTight = 0.04;
-  return std::all_of(service.slos.begin(), service.slos.end(),
-                     [&](const Slo& slo) { return a.half_width(slo) <= a.value(slo) * kTight; });
+// Requests that find a server emptier than it will be; batches take longer to find their size. A trace is taken as it
+// is.
+std::uint64_t Planner::warm_up(const Configuration& c) const {
+  constexpr double kTokenTurnovers = 2, kBatchTurnovers = 4;
+  const bool recorded = std::holds_alternative<std::shared_ptr<const sim::Trace>>(service_.arrivals);
+  return recorded ? 0 : run_of(c, continuous(c) ? kTokenTurnovers : kBatchTurnovers, 0);
 }
 
-}  // namespace
-
-std::optional<Assessment> Planner::confirm_batches(const Configuration& c) const {
-  constexpr std::uint64_t kLonger = 4, kMost = 512'000, kLeast = 64'000;
-  // Near capacity waits are alike over 1 / (1 - load)^2 requests: it takes many times that to see their spread. Batches
-  // are simulated some hundred times faster than tokens, and can be seen for longer. Where batches stay small, GPUs are
-  // far busier than the load against full ones says.
-  const auto glance = assess(c, {run_of(c, kGlanceTurnovers, kGlance), seed_, 0, Statistic::kP99});
-  if (!glance) return std::nullopt;
-  const double idle = 1 - std::min(0.999, std::max(glance->load, glance->busy));
-  const double alike = std::min<double>(kMost, 4'000 / (idle * idle));
-  std::uint64_t requests = run_of(c, 6, kLeast);
-  std::optional<Assessment> a = assess(c, {requests, seed_, 0, Statistic::kP99});
-  constexpr double kFarFrom = 0.8;  // of its limit
-  const bool clear = !a || verdict(*a, service_) == Verdict::kBroken ||
-                     (verdict(*a, service_) == Verdict::kKept && a->excess(service_) <= kFarFrom);
-  if (alike > static_cast<double>(requests) && !clear) {
-    requests = static_cast<std::uint64_t>(alike);
-    a = assess(c, {requests, seed_, 0, Statistic::kP99});
+// Runs of one configuration are gone on with, whoever asks for more of them.
+std::optional<Assessment> Planner::look(const Configuration& c, std::uint64_t requests, std::uint64_t seed) const {
+  Findings::Key key = traffic_key_;
+  const auto add = [&key](std::initializer_list<double> values) { key.insert(key.end(), values); };
+  const auto number = [](auto value) { return static_cast<double>(value); };
+  if (continuous(c)) {
+    if (sim::overloads(service_.arrivals, requests_per_s(capacity(c)))) return std::nullopt;
+    const sim::ContinuousConfig& e = c.engine;
+    add({number(seed), number(e.token_budget), number(e.max_sequences), number(e.kv_tokens),
+         e.chunked_prefill ? 1.0 : 0.0});
+  } else {
+    if (sim::overloads(server_of(c), service_.arrivals)) return std::nullopt;
+    add({number(seed), number(c.batching.max_batch), number(c.batching.max_delay), number(c.executors)});
+    for (int size : c.batching.preferred_sizes) key.push_back(size);
   }
-  while (a && verdict(*a, service_) == Verdict::kOpen) {
-    if (requests == kMost || a->profile.requests < requests) break;  // a trace may end before
-    requests = std::min(requests * kLonger, kMost);
-    a = assess(c, {requests, seed_, 0, Statistic::kP99});
+  for (const Group& group : c.groups) {
+    key.push_back(group.count);
+    append_replica(replicas_[group.replica], key);
   }
-  if (!a || !a->keeps(service_)) return std::nullopt;
-  if (verdict(*a, service_) == Verdict::kKept && a->excess(service_) <= kFarFrom) return a;
-  // Tails of one run are alike, and its interval does not know how much they differ in another; near a limit another,
-  // longer one must keep it too, and is what is shown.
-  auto again = assess(c, {std::min(requests * kLonger, kMost), seed_ + 1, 0, Statistic::kP99});
-  return again && again->keeps(service_) ? again : std::nullopt;
+  const std::shared_ptr<KeptRun> run = findings_->run(key, [&] { return run_from_the_start(c, seed); });
+  return assessed(c, run->at(requests, looks(c)), service_.arrivals);
 }
 
-// What is told of batches is seen for so long that another run tells about the same. Nothing where that run breaks an
-// SLO after all.
-std::optional<Assessment> Planner::settled(const Assessment& found) const {
-  constexpr std::uint64_t kLong = 512'000;
-  const bool known = found.profile.requests >= kLong || is_tight(found, service_);
-  if (continuous(found.configuration) || service_.slos.empty() || known) return found;
-  auto longer = assess(found.configuration, {kLong, seed_ + 2, 0, Statistic::kP99});
-  return longer && longer->keeps(service_) ? longer : std::nullopt;
-}
-
-// Sizes without delay, then waiting for others where that comes near. Of sizes that answer about as soon the smallest:
-// after a burst a large batch holds up all that come behind it.
-std::optional<Assessment> Planner::kept_by_batches(std::size_t index, int count) const {
-  constexpr double kOutOfReach = 1.5;  // waiting for others does not save that much
-  constexpr double kAsSoon = 1.1;
-  Seconds tightest = seconds(kInfinite);
-  for (const Slo& slo : service_.slos) tightest = std::min(tightest, slo.limit);
-  for (double share : {0.0, 0.05, 0.2}) {
-    if (share > 0 && service_.slos.empty()) break;
-    Configuration c;
-    c.groups = {{index, count}};
-    c.batching.max_delay = share > 0 ? sim::to_sim_time(tightest * share) : 0;
-    std::vector<std::pair<double, Configuration>> sizes;  // by excess
-    double least = kInfinite;
-    for (int size : replicas_[index].sizes) {
-      c.batching.max_batch = size;
-      if ((share > 0 && size == 1) || bound(c) > 1) continue;
-      const auto glance = assess(c, {run_of(c, kGlanceTurnovers, kGlance), seed_, 0, Statistic::kP99});
-      if (!glance) continue;
-      const double excess = glance->excess(service_);
-      // Sizes that no batch reaches are alike.
-      if (sizes.empty() || sizes.back().first != excess) sizes.emplace_back(excess, c);
-      least = std::min(least, excess);
-    }
-    std::stable_sort(sizes.begin(), sizes.end(), [&](const auto& a, const auto& b) {
-      const double soon = least * kAsSoon;
-      return std::max(a.first, soon) < std::max(b.first, soon);
-    });
-    for (const auto& [excess, tried] : sizes) {
-      if (excess > kGlanceDoubt) break;
-      if (auto confirmed = confirm(tried)) return confirmed;
-    }
-    if (least > kOutOfReach) break;
+KeptRun::Begin Planner::run_from_the_start(const Configuration& c, std::uint64_t seed) const {
+  if (!continuous(c)) {
+    return [server = server_of(c), arrivals = service_.arrivals, seed, warm_up = warm_up(c)]() -> KeptRun::Until {
+      return [run = std::make_shared<sim::BatchRun>(server, arrivals, seed, warm_up)](std::uint64_t requests) {
+        sim::ContinuousProfile seen;
+        seen.all = run->until(requests);
+        return seen;
+      };
+    };
   }
-  return std::nullopt;
-}
-
-std::optional<Assessment> Planner::kept_by(std::size_t index, int count) const {
-  Findings::Key key = service_key_;
-  key.push_back(count);
-  append_replica(replicas_[index], key);
-  std::optional<Assessment> found = findings_->of(
-      key, [&] { return replicas_[index].continuous ? kept_by_engine(index, count) : kept_by_batches(index, count); });
-  if (found) found->configuration.groups = {{index, count}};
-  return found;
-}
-
-Planner::Steps Planner::steps_of(std::size_t replica, const Counts& counts) const {
-  const Replica& one = replicas_[replica];
-  Configuration largest;
-  largest.groups = {{replica, 1}};
-  largest.batching.max_batch = one.continuous ? 1 : one.sizes.back();
-  const auto steps_for = [&](double each) {
-    const double replicas = std::max<double>(counts.at_least, std::ceil(mean_rate() / each - 1e-9));
-    return static_cast<int>(std::min(std::ceil(std::max(1.0, replicas) / counts.step), 1e9));
+  return [server = engine_of(c), arrivals = service_.arrivals, lengths = service_.lengths, seed,
+          warm_up = warm_up(c)]() -> KeptRun::Until {
+    return [run = std::make_shared<sim::ContinuousRun>(server, arrivals, lengths, seed, warm_up)](
+               std::uint64_t requests) { return run->until(requests); };
   };
-  Steps steps;
-  const double screened = screened_[replica];
-  if (!(screened > 0)) return steps;
-  steps.least = steps_for(capacity(largest)), steps.last = counts.most / counts.step;
-  steps.guess = std::min(std::max(steps.least, steps_for(screened)), steps.last);
-  return steps;
 }
 
-// Begins where means would be kept, or first looks see them kept. More replicas never wait longer: doubling the
-// distance finds a number that is enough, halving it the fewest.
-std::optional<Assessment> Planner::fewest(std::size_t replica, const Counts& counts) const {
-  const Steps steps = steps_of(replica, counts);
-  const int least = steps.least, last = steps.last;
-  if (least > last) return std::nullopt;
-  int kept = replicas_[replica].continuous ? first_enough(replica, counts.step, steps) : steps.guess;
-  std::optional<Assessment> found = kept_by(replica, kept * counts.step);
-  int broken = found ? least - 1 : kept;
-  // One less is mostly too few; where it is not, means were kept sooner than they are in truth.
-  if (found && kept - 1 > broken) {
-    std::optional<Assessment> fewer;
-    if (may_do_with(*found, (kept - 1) * counts.step)) fewer = kept_by(replica, (kept - 1) * counts.step);
-    if (fewer)
-      found = std::move(fewer), --kept;
-    else
-      broken = kept - 1;
-  }
-  for (int stride = 1; !found; stride *= 2) {
-    if (kept == last) return std::nullopt;
-    kept = std::min(kept + stride, last);
-    found = kept_by(replica, kept * counts.step);
-    if (!found) broken = kept;
-  }
-  while (kept - broken > 1) {
-    const int middle = broken + (kept - broken) / 2;
-    std::optional<Assessment> fewer = kept_by(replica, middle * counts.step);
-    (fewer ? kept : broken) = middle;
-    if (fewer) found = std::move(fewer);
-  }
-  if (auto told = settled(*found)) return told;
-  return kept == last ? std::nullopt : fewest(replica, {counts.step, counts.most, (kept + 1) * counts.step});
+std::vector<std::uint64_t> Planner::looks(const Configuration& c) const {
+  return continuous(c) ? token_looks(c) : batch_looks(c);
+}
+
+std::optional<Assessment> Planner::confirm(const Configuration& c) const {
+  return continuous(c) ? watch(c).kept : watch_batches(c).kept;
 }
 
 }  // namespace rightsize::serving

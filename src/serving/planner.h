@@ -8,6 +8,7 @@
 // same times whichever command asks. Percentiles are those asked for. The same seed gives the same answer.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -18,6 +19,8 @@
 #include "sim/simulate.h"
 
 namespace rightsize::serving {
+
+inline constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 // How many replicas may be taken.
 struct Counts {
@@ -63,19 +66,44 @@ class Planner {
   int at_least(std::size_t replica, const Counts& counts, double doubt, int most_looks) const;
 
  private:
-  struct Watched;
+  struct Glanced;
+  // A run that has been decided, and its looks on the way.
+  struct Watched {
+    Assessment glance, first, last;
+    std::optional<Assessment> kept;
+  };
 
   Assessment assessed(const Configuration& configuration, const sim::ContinuousProfile& run,
                       const sim::ArrivalProcess& arrivals) const;
   void add_load(const sim::ArrivalProcess& arrivals, Assessment& assessment) const;
-  // Runs of tokens, gone on with as far as needed (tokens.cc). After how many requests they are looked at.
-  std::uint64_t warm_up(const Configuration& configuration) const;
+  // Runs are gone on with as far as needed. After how many requests they are looked at.
   std::vector<std::uint64_t> looks(const Configuration& configuration) const;
-  std::uint64_t settled_after(const Configuration& configuration) const;
   std::optional<Assessment> look(const Configuration& configuration, std::uint64_t requests, std::uint64_t seed) const;
+  KeptRun::Begin run_from_the_start(const Configuration& configuration, std::uint64_t seed) const;
+  std::uint64_t run_of(const Configuration& configuration, double turnovers, std::uint64_t fewest) const;
+  std::uint64_t warm_up(const Configuration& configuration) const;
+  // Tokens (tokens.cc).
+  std::vector<std::uint64_t> token_looks(const Configuration& configuration) const;
+  std::uint64_t settled_after(const Configuration& configuration) const;
   Watched watch(const Configuration& configuration) const;
   bool may_do_better(const Configuration& configuration, const Watched& than, double slack,
                      bool glance_first = true) const;
+  std::optional<double> clear_at_a_glance(Configuration configuration, double aim) const;
+  // The worst SLO over its limit that so many replicas come to, as far as first looks tell; see bracket().
+  double excess_of_tokens(std::size_t replica, int count, double aim, bool at_best) const;
+  bool tokens_may_do_with(const Assessment& kept, int fewer) const;
+  std::optional<Assessment> kept_by_engine(std::size_t replica, int count) const;
+  // Batches (batches.cc).
+  std::vector<std::uint64_t> batch_looks(const Configuration& configuration) const;
+  Watched watch_batches(const Configuration& configuration) const;
+  std::vector<Glanced> glances(std::size_t replica, int count, double delay) const;
+  std::vector<Configuration> worth_trying(std::size_t replica, int count) const;
+  double excess_of_batches(std::size_t replica, int count, double aim, bool at_best) const;
+  bool batches_may_do_with(const Assessment& kept, int fewer) const;
+  std::optional<Assessment> kept_by_batches(std::size_t replica, int count) const;
+  std::optional<Assessment> settled(const Assessment& found) const;
+  // Either (fewest.cc). The first limits tried with which so many replicas keep every SLO, confirmed. Simulated once.
+  std::optional<Assessment> kept_by(std::size_t replica, int count) const;
   bool may_do_with(const Assessment& kept, int fewer) const;
   // Numbers of replicas in steps: what the load allows at least, what means would take, the most.
   struct Steps {
@@ -86,18 +114,13 @@ class Planner {
   // looks tell; `at_best`: by the lower ends of what they saw. Where to begin, nothing more.
   std::pair<int, int> bracket(std::size_t replica, int step, const Steps& steps, double aim, int most_looks,
                               bool at_best) const;
-  std::optional<double> clear_at_a_glance(Configuration configuration, double aim) const;
   int first_enough(std::size_t replica, int step, const Steps& steps) const;
+  double known_over_first(const Configuration& configuration) const;
+  int predicted_enough(const Configuration& seen, int step, int from, int above, int guess) const;
+  int looks_of(std::size_t replica) const;
+  Configuration usual(std::size_t replica, int count) const;
   double left_of(const Configuration& configuration) const;
-  std::optional<Assessment> settled(const Assessment& found) const;
-  std::optional<Assessment> confirm_batches(const Configuration& configuration) const;
   double mean_rate() const;
-
-  // The first limits tried with which so many replicas keep every SLO, confirmed. Simulated once.
-  std::optional<Assessment> kept_by(std::size_t replica, int count) const;
-  std::optional<Assessment> kept_by_engine(std::size_t replica, int count) const;
-  std::optional<Assessment> kept_by_batches(std::size_t replica, int count) const;
-  std::uint64_t run_of(const Configuration& configuration, double turnovers, std::uint64_t fewest) const;
   sim::Server server_of(const Configuration& configuration) const;
   sim::ContinuousServer engine_of(const Configuration& configuration) const;
   bool continuous(const Configuration& c) const { return replicas_[c.groups.front().replica].continuous; }

@@ -4,10 +4,10 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
-#include <thread>
 
 #include "base/cancel.h"
 #include "base/long_work.h"
+#include "base/threads.h"
 
 namespace rightsize::serving {
 namespace {
@@ -28,10 +28,7 @@ void in_parallel(std::size_t count, unsigned threads, const Work& work) {
       LongWork::step();
     }
   };
-  std::vector<std::thread> others;
-  for (unsigned k = 1; k < threads && k < count; ++k) others.emplace_back(worker);
-  worker();
-  for (std::thread& other : others) other.join();
+  in_threads(std::min<unsigned>(threads, static_cast<unsigned>(count)), worker);
 }
 
 // An assessment with what it is ranked by.

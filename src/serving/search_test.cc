@@ -15,7 +15,7 @@ Replica replica_to(int max_batch, int slower = 1) {
   replica.continuous = false;
   replica.times = {{0}, {0}};
   for (int b = 1; b <= max_batch; ++b) {
-    replica.times.shortest.push_back((9 + b) * slower * 1'000'000);
+    replica.times.shortest.push_back(std::int64_t{1'000'000} * (9 + b) * slower);
     replica.times.scale.push_back(0);
     replica.sizes.push_back(b);
   }

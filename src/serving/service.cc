@@ -69,6 +69,21 @@ Result<Statistic> parse_percentile(std::string_view text) {
                   .with_hint("percentiles are 50, 95 and 99"));
 }
 
+double share_beyond(Statistic at) {
+  switch (at) {
+    case Statistic::kP90:
+      return 0.1;
+    case Statistic::kP95:
+      return 0.05;
+    case Statistic::kP99:
+      return 0.01;
+    case Statistic::kMean:
+    case Statistic::kP50:
+      break;
+  }
+  return 0.5;
+}
+
 Result<std::vector<Slo>> parse_slos(std::string_view text, Statistic otherwise) {
   std::vector<Slo> slos;
   for (std::string_view part : split_list(text, ',')) {

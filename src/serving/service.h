@@ -31,6 +31,7 @@ inline constexpr Statistic kDefaultPercentile = Statistic::kP95;
 std::string_view name_of(Statistic statistic);  // "mean", "p99"
 std::string_view name_of(Quantity quantity);    // "latency", "TTFT", "TPOT"
 std::string describe(const Slo& slo);           // "p99 latency", "p95 TTFT", "mean TPOT"
+double share_beyond(Statistic percentile);      // of all requests; of a mean, half
 
 // "50", "95", "99", with or without a p in front.
 Result<Statistic> parse_percentile(std::string_view text);

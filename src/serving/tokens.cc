@@ -21,35 +21,9 @@ bool breaks_tpot(const Assessment& a, const Service& service) {
                      [&](const Slo& slo) { return slo.quantity == Quantity::kTpot && a.value(slo) > slo.limit; });
 }
 
-// Of requests, beyond a percentile.
-double share_beyond(Statistic at) {
-  switch (at) {
-    case Statistic::kP90:
-      return 0.1;
-    case Statistic::kP95:
-      return 0.05;
-    case Statistic::kP99:
-      return 0.01;
-    case Statistic::kMean:
-    case Statistic::kP50:
-      break;
-  }
-  return 0.5;
-}
-
 double upper_end(const Assessment& a, const Slo& slo) {
   const double high = in_seconds(a.high(slo));
   return std::isfinite(high) ? high : in_seconds(a.value(slo));
-}
-
-// By the lower ends of what was seen: few answers of few tokens make a tail that jumps.
-double least_excess(const Assessment& a, const Service& service) {
-  double worst = 0;
-  for (const Slo& slo : service.slos) {
-    const double low = in_seconds(a.low(slo));
-    worst = std::max(worst, (std::isfinite(low) ? low : in_seconds(a.value(slo))) / in_seconds(slo.limit));
-  }
-  return worst;
 }
 
 // Requests that no cache of this size holds: more of the same do not help, nor do other limits.
@@ -75,20 +49,7 @@ bool would_keep(const Assessment& other, const Assessment& same, const Assessmen
 
 }  // namespace
 
-// A run that has been decided, and its looks on the way.
-struct Planner::Watched {
-  Assessment glance, first, last;
-  std::optional<Assessment> kept;
-};
-
-// Requests that find a server emptier than it will be. A trace is taken as it is.
-std::uint64_t Planner::warm_up(const Configuration& c) const {
-  constexpr double kTurnovers = 2;
-  const bool recorded = std::holds_alternative<std::shared_ptr<const sim::Trace>>(service_.arrivals);
-  return recorded ? 0 : run_of(c, kTurnovers, 0);
-}
-
-std::vector<std::uint64_t> Planner::looks(const Configuration& c) const {
+std::vector<std::uint64_t> Planner::token_looks(const Configuration& c) const {
   constexpr double kGlanceTurnovers = 3, kTurnovers = 6, kAlike = 300;
   constexpr std::uint64_t kGlance = 1'000, kFirst = 8'000, kMost = 64'000, kLonger = 4;
   // Near capacity waits are alike over 1 / (1 - load)^2 requests: it takes many times that to see their spread.
@@ -115,25 +76,6 @@ std::uint64_t Planner::settled_after(const Configuration& c) const {
   return run_of(c, kTurnovers, static_cast<std::uint64_t>(kBeyond / rarest));
 }
 
-std::optional<Assessment> Planner::look(const Configuration& c, std::uint64_t requests, std::uint64_t seed) const {
-  if (sim::overloads(service_.arrivals, requests_per_s(capacity(c)))) return std::nullopt;
-  Findings::Key key = traffic_key_;
-  const sim::ContinuousConfig& e = c.engine;
-  for (double part :
-       {static_cast<double>(seed), static_cast<double>(e.token_budget), static_cast<double>(e.max_sequences),
-        static_cast<double>(e.kv_tokens), e.chunked_prefill ? 1.0 : 0.0})
-    key.push_back(part);
-  for (const Group& group : c.groups) {
-    key.push_back(group.count);
-    append_replica(replicas_[group.replica], key);
-  }
-  const std::shared_ptr<KeptRun> run = findings_->run(key, [&]() -> KeptRun::Begin {
-    return [server = engine_of(c), arrivals = service_.arrivals, lengths = service_.lengths, seed,
-            warm_up = warm_up(c)] { return sim::ContinuousRun(server, arrivals, lengths, seed, warm_up); };
-  });
-  return assessed(c, run->at(requests, looks(c)), service_.arrivals);
-}
-
 Planner::Watched Planner::watch(const Configuration& c) const {
   const std::vector<std::uint64_t> all = looks(c);
   const std::uint64_t settled = std::min(all.back(), warm_up(c) + settled_after(c));
@@ -143,7 +85,8 @@ Planner::Watched Planner::watch(const Configuration& c) const {
       a = look(c, *at, seed);
       const bool ended = a && a->profile.requests + warm_up(c) < *at;  // a trace may end before
       if (!a || ended || verdict(*a, service_) == Verdict::kBroken) break;
-      if (*at >= settled && (verdict(*a, service_) == Verdict::kKept || least_excess(*a, service_) > 1)) break;
+      const bool decided = verdict(*a, service_) == Verdict::kKept || a->least_excess(service_) > 1;
+      if (*at >= settled && (decided || is_tight(*a, service_, kWellKnown))) break;
     }
     return a;
   };
@@ -163,10 +106,6 @@ Planner::Watched Planner::watch(const Configuration& c) const {
   else if (again->profile.requests >= last->profile.requests)
     watched.kept = again;
   return watched;
-}
-
-std::optional<Assessment> Planner::confirm(const Configuration& c) const {
-  return continuous(c) ? watch(c).kept : confirm_batches(c);
 }
 
 // `slack`: how far beyond a limit a look may point and the longer run still keep it. `glance_first`: less of a look may
@@ -210,9 +149,7 @@ std::optional<Assessment> Planner::kept_by_engine(std::size_t index, int count) 
   return std::nullopt;
 }
 
-// Whether fewer replicas than those that keep the SLOs may keep them too, with any limits of the engine.
-bool Planner::may_do_with(const Assessment& kept, int fewer) const {
-  if (!continuous(kept.configuration)) return true;
+bool Planner::tokens_may_do_with(const Assessment& kept, int fewer) const {
   const std::vector<std::uint64_t> all = looks(kept.configuration);
   const auto glance = look(kept.configuration, all[0], seed_), first = look(kept.configuration, all[1], seed_);
   if (!glance || !first) return true;
@@ -245,57 +182,23 @@ std::optional<double> Planner::clear_at_a_glance(Configuration c, double aim) co
   return least > kFarAbove * aim ? std::optional(least) : std::nullopt;
 }
 
-// The excess falls with some power of the number, which each look tells better.
-std::pair<int, int> Planner::bracket(std::size_t replica, int step, const Steps& steps, double aim, int most_looks,
-                                     bool at_best) const {
-  constexpr double kInfinite = std::numeric_limits<double>::infinity();
-  const auto excess_of = [&](int count) {
-    Configuration c;
-    c.groups = {{replica, count * step}};
-    if (bound(c) > 1) return kInfinite;
-    if (const auto clear = at_best ? clear_at_a_glance(c, aim) : std::nullopt) return *clear;
-    const auto seen = look(c, looks(c)[1], seed_);
-    if (!seen || turns_away(*seen, service_)) return kInfinite;
-    const double usual = at_best ? least_excess(*seen, service_) : seen->excess(service_);
-    if (!at_best || usual <= aim || !breaks_tpot(*seen, service_)) return usual;
-    // Smaller steps may keep TPOT where the usual ones do not.
-    std::tie(c.engine.max_sequences, c.engine.token_budget) = kSmallSteps;
-    const auto other = look(c, looks(c)[1], seed_);
-    double worst = 0;
-    for (const Slo& slo : service_.slos)
-      worst = std::max(worst, std::min(seen->value(slo), other ? other->value(slo) : seen->value(slo)) / slo.limit);
-    return std::min(usual, worst);
-  };
-  int too_few = steps.least - 1, enough = steps.last + 1, at = steps.guess, before = 0;
-  double power = 1.5, excess_before = 0;
-  for (int i = 0; i < most_looks && enough - too_few > 1; ++i) {
-    const double excess = excess_of(at);
-    (excess <= aim ? enough : too_few) = at;
-    const bool known = std::isfinite(excess) && excess > 0;
-    if (known && before > 0)
-      power = std::clamp(std::log(excess_before / excess) / std::log(static_cast<double>(at) / before), 0.3, 6.0);
-    if (known) before = at, excess_before = excess;
-    const double times = known ? std::clamp(std::pow(excess / aim, 1 / power), 0.5, 2.0) : excess > aim ? 1.25 : 0.5;
-    const double next = std::min(std::ceil(at * times - 1e-9), static_cast<double>(enough - 1));
-    at = std::max(too_few + 1, static_cast<int>(next));
-  }
-  return {too_few, enough};
-}
-
-int Planner::at_least(std::size_t replica, const Counts& counts, double doubt, int most_looks) const {
-  const Steps steps = steps_of(replica, counts);
-  if (!replicas_[replica].continuous || steps.least > steps.last) return steps.guess * counts.step;
-  return std::min(bracket(replica, counts.step, steps, doubt, most_looks, true).first + 1, steps.last) * counts.step;
-}
-
-// The upper end of an interval must lie below a limit. Where more replicas do not help, as where one long prompt takes
-// nearly what is allowed, the value itself must do.
-int Planner::first_enough(std::size_t replica, int step, const Steps& steps) const {
-  int enough = steps.last + 1;
-  for (double aim : {0.97, 1.0}) {
-    if (enough > steps.last) enough = bracket(replica, step, steps, aim, 6, false).second;
-  }
-  return std::min(enough, steps.last);
+double Planner::excess_of_tokens(std::size_t replica, int count, double aim, bool at_best) const {
+  Configuration c;
+  c.groups = {{replica, count}};
+  if (bound(c) > 1) return kInfinite;
+  if (const auto clear = at_best ? clear_at_a_glance(c, aim) : std::nullopt) return *clear;
+  const auto seen = look(c, looks(c)[1], seed_);
+  if (!seen || turns_away(*seen, service_)) return kInfinite;
+  const double usual = at_best ? seen->least_excess(service_) : seen->excess(service_);
+  if (usual <= aim || !breaks_tpot(*seen, service_)) return usual;
+  // Smaller steps may keep TPOT where the usual ones do not.
+  std::tie(c.engine.max_sequences, c.engine.token_budget) = kSmallSteps;
+  const auto other = look(c, looks(c)[1], seed_);
+  if (!at_best) return other ? std::min(usual, other->excess(service_)) : usual;
+  double worst = 0;
+  for (const Slo& slo : service_.slos)
+    worst = std::max(worst, std::min(seen->value(slo), other ? other->value(slo) : seen->value(slo)) / slo.limit);
+  return std::min(usual, worst);
 }
 
 }  // namespace rightsize::serving

@@ -16,7 +16,7 @@ namespace rightsize::sim {
 namespace {
 
 // Gaps are drawn in nanoseconds; a queue cannot tell two arrivals of one nanosecond from two of a fraction of it.
-SimTime gap_of(double ns) { return static_cast<SimTime>(ns + 0.5); }
+SimTime gap_of(double ns) { return static_cast<SimTime>(std::round(ns)); }
 
 // Lengths of one kind, prompts or answers.
 class Lengths {

@@ -80,7 +80,7 @@ Seconds latency_lower_bound(const Server& server, const ArrivalProcess& arrivals
   for (const GpuReplica& gpu : server.gpus) {
     shortest = std::min(shortest, from_sim_time(gpu.times.shortest[1]));
     alike = alike && gpu.times.shortest == server.gpus[0].times.shortest;
-    executors += gpu.executors;
+    executors += gpu.executors * gpu.count;
   }
   if (statistic != Statistic::kMean || !alike || !server.queue.never_acts()) return shortest;
   const ServiceTimes& times = server.gpus[0].times;

@@ -159,7 +159,7 @@ class ContinuousReplica {
     }
     run_steps_ = prompt_tokens > 0 || !begun_.empty() ? 1 : equal_steps();
     const SimTime taken =
-        run_time(run_steps_) + static_cast<SimTime>(cost_.prompts(static_cast<double>(prompt_tokens)) + 0.5);
+        run_time(run_steps_) + static_cast<SimTime>(std::round(cost_.prompts(static_cast<double>(prompt_tokens))));
     run_began_ = now;
     step_ends_ = now + std::max<SimTime>(taken, 1);
     count_run(1);
@@ -220,7 +220,7 @@ class ContinuousReplica {
   // k decode-only steps: the context grows by the number of sequences each time.
   SimTime run_time(std::int64_t k) const {
     const double n = static_cast<double>(decoding_), steps = static_cast<double>(k);
-    return static_cast<SimTime>(steps * first_step() + cost_.context * n * steps * (steps - 1) / 2 + 0.5);
+    return static_cast<SimTime>(std::round(steps * first_step() + cost_.context * n * steps * (steps - 1) / 2));
   }
 
   // How many steps pass before a sequence ends or the cache is full. Somebody who arrives meanwhile cuts the run short.

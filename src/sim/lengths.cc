@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/normal.h"
 
@@ -46,20 +47,15 @@ std::vector<std::int32_t> length_table(double mean, double variation, double mos
   if (!(variation > 0) || (most > 0 && most <= mean)) return {whole(mean)};
   std::vector<double> lengths;
   for (double z : deviations()) lengths.push_back(std::exp(sigma_of(variation) * z));
+  // The first `uncut` are below the limit at this scale; the longest are cut one by one until that is so.
   const double limit = most > 0 ? most : kMostTokens;
-  const auto mean_at = [&](double scale) {
-    double sum = 0;
-    for (double length : lengths) sum += std::min(scale * length, limit);
-    return sum / kLengths;
-  };
-  double low = 0, high = mean;
-  while (mean_at(high) < mean) high *= 2;
-  for (int i = 0; i < 48; ++i) {
-    const double middle = (low + high) / 2;
-    (mean_at(middle) < mean ? low : high) = middle;
+  double sum = std::accumulate(lengths.begin(), lengths.end(), 0.0), scale = mean * kLengths / sum;
+  for (int uncut = kLengths; uncut > 1 && scale * lengths[static_cast<std::size_t>(uncut) - 1] > limit;) {
+    sum -= lengths[static_cast<std::size_t>(--uncut)];
+    scale = (mean * kLengths - limit * (kLengths - uncut)) / sum;
   }
   std::vector<std::int32_t> table;
-  for (double length : lengths) table.push_back(whole(std::min(high * length, limit)));
+  for (double length : lengths) table.push_back(whole(std::min(scale * length, limit)));
   return table;
 }
 

@@ -31,9 +31,10 @@ struct RequestShape {
   std::int32_t longest_output() const;
 };
 
-// Lengths of equal share that stand for all, ascending, with exactly that mean (as far as whole tokens allow): the
-// longest is the 99.6th percentile. Those over `most` (0: no limit) are cut to it and the others made longer.
-inline constexpr int kLengths = 128;
+// Lengths of equal share that stand for all, ascending, with exactly that mean (as far as whole tokens allow). So many
+// that at p95 the next is a percent longer, and a percentile of TTFT moves smoothly; the longest is at p99.95. Those
+// over `most` (0: no limit) are cut to it and the others made longer.
+inline constexpr int kLengths = 1024;
 std::vector<std::int32_t> length_table(double mean, double variation, double most = 0);
 // The tables of a shape.
 std::vector<std::int32_t> size_table(const RequestShape& shape);

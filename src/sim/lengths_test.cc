@@ -24,6 +24,14 @@ RC_GTEST_PROP(Lengths, TheTableHasTheMeanAskedForAndStaysWithinItsLimit, ()) {
   if (most > 0) RC_ASSERT(table.back() <= most + 0.5);
 }
 
+// A p95 that stands on prompts of one length must not jump where a few more of them wait.
+RC_GTEST_PROP(Lengths, NeighboursAtP95AreWithinTwoPercent, ()) {
+  const double variation = *rc::gen::inRange(5, 200) / 100.0;
+  const std::vector<std::int32_t> table = length_table(20'000, variation);
+  const std::size_t at = table.size() * 95 / 100;
+  RC_ASSERT(table[at + 1] <= table[at] * 1.02);
+}
+
 TEST(Lengths, MedianAndPercentileAreThoseGiven) {
   const LengthMean spread = mean_of_spread(1000, 8000, 0.95);
   const std::vector<std::int32_t> table = length_table(spread.mean, spread.variation);

@@ -13,9 +13,9 @@ constexpr std::size_t kLeastRuns = 10;
 
 // Two-sided 95 % points of Student's t for 9..39 degrees of freedom, within 0.3 %: the Cornish-Fisher expansion.
 double student_t(double freedom) {
-  constexpr double z = 1.959964;
-  return z + (z * z * z + z) / (4 * freedom) +
-         (5 * z * z * z * z * z + 16 * z * z * z + 3 * z) / (96 * freedom * freedom);
+  constexpr double kZ = 1.959964;
+  return kZ + (kZ * kZ * kZ + kZ) / (4 * freedom) +
+         (5 * kZ * kZ * kZ * kZ * kZ + 16 * kZ * kZ * kZ + 3 * kZ) / (96 * freedom * freedom);
 }
 
 constexpr std::array<double, 4> kQuantiles{0.50, 0.90, 0.95, 0.99};  // after the mean

@@ -37,7 +37,7 @@ struct Intervals {
 // nearly as many as may lie beyond the quantile, the upper end is one of theirs, which no spread of values would show.
 class LatencyStatistics {
  public:
-  explicit LatencyStatistics(std::uint64_t first_run = 1000) : run_length_(first_run) {}
+  explicit LatencyStatistics(std::uint64_t first_run = 500) : run_length_(first_run) {}
 
   void add(std::int64_t value) {
     all_.add_whole(value);
@@ -52,6 +52,7 @@ class LatencyStatistics {
 
   // Nanoseconds, the open run included.
   StatisticValues values() const;
+  double longest() const { return all_.quantile(1); }
   // NaN while there are fewer than ten runs.
   Intervals intervals() const;
 

@@ -6,6 +6,8 @@
 
 #include "base/cancel.h"
 #include "base/random.h"
+#include "sim/least_of.h"
+#include "sim/router.h"
 
 namespace rightsize::sim {
 namespace {
@@ -13,7 +15,7 @@ namespace {
 // First come, first served, every request of size 1: a ring of arrival times.
 class PlainQueue {
  public:
-  PlainQueue(const Server& server) : config_(server.batching), ring_(256) {}
+  PlainQueue(const Server& server) : config_(server.batching), ring_(16) {}
 
   bool push(const Arrival& arrival, int) {
     if (tail_ - head_ == ring_.size()) grow();
@@ -112,40 +114,89 @@ struct Replica {
   SimTime wake = kNever;  // the batcher's timer
 };
 
-template <class Queue>
-class Engine {
+int gpus_of(const Server& server) {
+  int sum = 0;
+  for (const GpuReplica& gpu : server.gpus) sum += gpu.count;
+  return sum;
+}
+
+}  // namespace
+
+class BatchRun::Engine {
  public:
-  Engine(const Server& server, const ArrivalProcess& arrivals, const RunLength& length)
+  virtual ~Engine() = default;
+  // Until so many have arrived or nobody comes any more.
+  virtual void feed(const RunLength& length) = 0;
+  // Nobody comes any more: until the last has left.
+  virtual void drain() = 0;
+  virtual LatencyProfile profile() const = 0;
+};
+
+namespace {
+
+template <class Queue>
+class EngineOf : public BatchRun::Engine {
+ public:
+  EngineOf(const Server& server, const ArrivalProcess& arrivals, std::uint64_t seed, std::uint64_t warm_up)
       : server_(server),
-        length_(length),
-        stream_(open_stream(arrivals, length.seed)),
-        noise_(length.seed ^ 0x5bf03635u),
-        levels_(length.seed ^ 0x2545f491u) {
-    for (const GpuReplica& gpu : server.gpus) {
-      replicas_.emplace_back(server, gpu, replicas_.size());
-      weights_.push_back(replicas_.back().weight());
+        warm_up_(warm_up),
+        stream_(open_stream(arrivals, seed)),
+        noise_(seed ^ 0x5bf03635u),
+        levels_(seed ^ 0x2545f491u),
+        router_(seed ^ 0x7f4a7c15u),
+        next_(static_cast<std::size_t>(gpus_of(server)), kNever) {
+    replicas_.reserve(static_cast<std::size_t>(gpus_of(server)));
+    for (const GpuReplica& gpu : server_.gpus) {
+      for (int i = 0; i < gpu.count; ++i) {
+        replicas_.emplace_back(server_, gpu, replicas_.size());
+        router_.add(replicas_.back().weight());
+      }
     }
-    next_.assign(replicas_.size(), kNever);
-    loads_ = weights_;
   }
 
-  LatencyProfile run() {
+  void feed(const RunLength& length) override {
     std::array<Arrival, 512> block;
-    bool stop = false;
-    while (!stop && profile_.requests < length_.requests) {
-      const std::size_t want = std::min<std::uint64_t>(block.size(), length_.requests - profile_.requests);
+    while (!ended_ && seen_ < length.requests) {
+      const std::uint64_t until = seen_ < warm_up_ ? std::min(warm_up_, length.requests) : length.requests;
+      const std::size_t want = std::min<std::uint64_t>(block.size(), until - seen_);
       const std::size_t got = stream_->fill(std::span(block.data(), want));
       for (const Arrival& arrival : std::span(block.data(), got)) arrive(arrival);
-      profile_.requests += got;
-      stop = got < want || tight_enough() || cancelled();
+      seen_ += got, profile_.requests += got;
+      if (warm_up_ > 0 && seen_ == warm_up_) begin_to_count();
+      ended_ = got < want || cancelled();
+      if (tight_enough(length)) break;
     }
-    advance(kNever);
-    finish();
-    return profile_;
+    if (ended_) drain();
+  }
+
+  void drain() override { advance(kNever); }
+
+  LatencyProfile profile() const override {
+    LatencyProfile p = profile_;
+    p.completed = statistics_.count();
+    p.latency_sum = statistics_.sum() + rejected_sum_;
+    p.latency = statistics_.values();
+    p.longest = statistics_.longest();
+    p.interval = statistics_.intervals();
+    p.elapsed = last_change_ - counted_since_;
+    if (p.batches > 0) p.mean_batch = static_cast<double>(items_) / static_cast<double>(p.batches);
+    int executors = 0;
+    for (const GpuReplica& gpu : server_.gpus) executors += gpu.executors * gpu.count;
+    if (p.elapsed > 0) p.utilization = static_cast<double>(busy_time_) / (static_cast<double>(p.elapsed) * executors);
+    return p;
   }
 
  private:
   using Site = Replica<Queue>;
+
+  void begin_to_count() {
+    profile_ = {};
+    statistics_ = LatencyStatistics(kFirstRun);
+    items_ = 0, busy_time_ = 0, rejected_sum_ = 0;
+    counted_since_ = last_change_;
+    for (Site& site : replicas_)
+      for (Executor& executor : site.executors) executor.started = last_change_;
+  }
 
   // Counts the time everybody present has spent since the last change.
   void integrate(SimTime now) {
@@ -155,7 +206,7 @@ class Engine {
 
   void arrive(const Arrival& arrival) {
     advance(arrival.at);
-    Site& site = replicas_.size() == 1 ? replicas_[0] : least_loaded();
+    Site& site = replicas_[router_.choose()];
     if (!site.queue.push(arrival, draw_level())) {
       ++profile_.rejected;
       return;
@@ -176,38 +227,14 @@ class Engine {
     return static_cast<int>(server_.priorities.size()) - 1;
   }
 
-  // Ties go round, as a router's do, so that idle replicas share the work.
-  Site& least_loaded() {
-    std::size_t best = turn_;
-    for (std::size_t i = turn_ + 1; i < loads_.size(); ++i) {
-      if (loads_[i] < loads_[best]) best = i;
-    }
-    for (std::size_t i = 0; i < turn_; ++i) {
-      if (loads_[i] < loads_[best]) best = i;
-    }
-    turn_ = turn_ + 1 == replicas_.size() ? 0 : turn_ + 1;
-    return replicas_[best];
-  }
   void set_present(Site& site, std::size_t count) {
     site.present = count;
-    loads_[site.index] = static_cast<double>(count + 1) * weights_[site.index];
+    router_.set_present(site.index, count);
   }
 
   // Handles every event up to and including a time.
   void advance(SimTime until) {
-    if (next_.size() == 1) {
-      while (next_[0] <= until && next_[0] != kNever) handle(replicas_[0], next_[0]);
-      return;
-    }
-    for (;;) {
-      std::size_t first = 0;
-      SimTime earliest = next_[0];
-      for (std::size_t i = 1; i < next_.size(); ++i) {
-        if (next_[i] < earliest) earliest = next_[i], first = i;
-      }
-      if (earliest > until || earliest == kNever) return;
-      handle(replicas_[first], earliest);
-    }
+    while (next_.least() <= until && next_.least() != kNever) handle(replicas_[next_.place()], next_.least());
   }
 
   void handle(Site& site, SimTime now) {
@@ -245,7 +272,7 @@ class Engine {
     }
     SimTime next = site.wake;
     for (const Executor& executor : site.executors) next = std::min(next, executor.done);
-    next_[site.index] = next;
+    next_.set(site.index, next);
   }
 
   void drop_expired(Site& site, SimTime now) {
@@ -267,6 +294,7 @@ class Engine {
     SimTime taken = times.shortest[items];
     if (times.scale[items] > 0) taken += static_cast<SimTime>(times.scale[items] * noise_.exponential());
     items_ += items;
+    profile_.largest_batch = std::max(profile_.largest_batch, static_cast<int>(items));
     ++profile_.batches;
     if (site.shares) settle(site, now);
     ++site.busy;
@@ -293,46 +321,34 @@ class Engine {
 
   // Intervals are looked at whenever the run has grown by a quarter: often enough to stop early, and so rarely that
   // stopping at a lucky look hardly narrows them.
-  bool tight_enough() {
-    if (length_.tight_enough <= 0 || statistics_.count() < next_look_) return false;
+  bool tight_enough(const RunLength& length) {
+    if (length.tight_enough <= 0 || statistics_.count() < next_look_) return false;
     next_look_ = statistics_.count() + statistics_.count() / 4;
-    const double half = value_of(statistics_.intervals().half_widths(), length_.watched);
-    const double value = value_of(statistics_.values(), length_.watched);
-    profile_.tight = half <= length_.tight_enough * value;  // false while the interval is NaN
+    const double half = value_of(statistics_.intervals().half_widths(), length.watched);
+    const double value = value_of(statistics_.values(), length.watched);
+    profile_.tight = half <= length.tight_enough * value;  // false while the interval is NaN
     return profile_.tight;
   }
 
-  void finish() {
-    profile_.completed = statistics_.count();
-    profile_.latency_sum = statistics_.sum() + rejected_sum_;
-    profile_.latency = statistics_.values();
-    profile_.interval = statistics_.intervals();
-    profile_.elapsed = last_change_;
-    if (profile_.batches > 0) profile_.mean_batch = static_cast<double>(items_) / static_cast<double>(profile_.batches);
-    int executors = 0;
-    for (const GpuReplica& gpu : server_.gpus) executors += gpu.executors;
-    if (profile_.elapsed > 0) {
-      profile_.utilization = static_cast<double>(busy_time_) / (static_cast<double>(profile_.elapsed) * executors);
-    }
-  }
-
-  const Server& server_;
-  const RunLength& length_;
+  const Server server_;
+  const std::uint64_t warm_up_;
+  std::uint64_t seen_ = 0;
+  SimTime counted_since_ = 0;
   std::unique_ptr<ArrivalStream> stream_;
   Random noise_, levels_;
+  Router router_;
   std::vector<Site> replicas_;
-  // Of each replica, side by side because every event looks at all of them: its next event (a batch done, or the
-  // batcher's timer), the work waiting and running there plus one request, and the work of one request.
-  std::vector<SimTime> next_;
-  std::vector<double> loads_, weights_;
-  std::size_t turn_ = 0;
+  LeastOf<SimTime> next_;  // of each replica its next event: a batch done, or the batcher's timer
+  bool ended_ = false;
   std::size_t present_ = 0;
   SimTime last_change_ = 0;
   SimTime busy_time_ = 0;
   std::uint64_t items_ = 0;
   std::int64_t rejected_sum_ = 0;
   std::vector<SimTime> rejected_;
-  LatencyStatistics statistics_;
+  // Short runs have intervals, too: waits are alike over dozens of requests.
+  static constexpr std::uint64_t kFirstRun = 500;
+  LatencyStatistics statistics_{kFirstRun};
   std::uint64_t next_look_ = 10'000;
   LatencyProfile profile_;
 };
@@ -371,20 +387,42 @@ RequestsPerSecond capacity(const Server& server) {
   RequestsPerSecond total;
   for (const GpuReplica& gpu : server.gpus) {
     const double slowdown = 1 + (gpu.executors - 1) * (1 - gpu.overlap);
-    total += gpu.times.rate(server.batching.max_batch) * gpu.executors / slowdown;
+    total += gpu.times.rate(server.batching.max_batch) * gpu.executors / slowdown * gpu.count;
   }
   return total;
 }
 
-LatencyProfile simulate_anyway(const Server& server, const ArrivalProcess& arrivals, const RunLength& length) {
+bool overloads(const Server& server, const ArrivalProcess& arrivals) {
+  return server.queue.never_acts() && overloads(arrivals, capacity(server) / items_per_request(arrivals));
+}
+
+BatchRun::BatchRun(const Server& server, const ArrivalProcess& arrivals, std::uint64_t seed, std::uint64_t warm_up) {
   const ArrivalProcess items = as_items(arrivals);
-  if (is_plain(server, items)) return Engine<PlainQueue>(server, items, length).run();
-  return Engine<FullQueue>(server, items, length).run();
+  if (is_plain(server, items))
+    engine_ = std::make_unique<EngineOf<PlainQueue>>(server, items, seed, warm_up);
+  else
+    engine_ = std::make_unique<EngineOf<FullQueue>>(server, items, seed, warm_up);
+}
+BatchRun::BatchRun(BatchRun&&) noexcept = default;
+BatchRun::~BatchRun() = default;
+
+LatencyProfile BatchRun::until(std::uint64_t requests) {
+  engine_->feed({requests, 0, 0, Statistic::kP99});
+  return engine_->profile();
+}
+
+LatencyProfile BatchRun::to_the_end(const RunLength& length) {
+  engine_->feed(length);
+  engine_->drain();
+  return engine_->profile();
+}
+
+LatencyProfile simulate_anyway(const Server& server, const ArrivalProcess& arrivals, const RunLength& length) {
+  return BatchRun(server, arrivals, length.seed).to_the_end(length);
 }
 
 std::optional<LatencyProfile> simulate(const Server& server, const ArrivalProcess& arrivals, const RunLength& length) {
-  const RequestsPerSecond most = capacity(server) / items_per_request(arrivals);
-  if (server.queue.never_acts() && overloads(arrivals, most)) return std::nullopt;
+  if (overloads(server, arrivals)) return std::nullopt;
   return simulate_anyway(server, arrivals, length);
 }
 

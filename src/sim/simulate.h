@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -22,14 +23,16 @@ namespace rightsize::sim {
 
 // One GPU with its own waiting line (one replica of the server). Executors are Triton's model instances: each runs one
 // batch at a time. `overlap` says how far they hinder one another: with k busy, each runs at 1 / (1 + (k-1)(1-overlap))
-// of its speed, so 0 shares the GPU evenly and 1 is as good as separate GPUs.
+// of its speed, so 0 shares the GPU evenly and 1 is as good as separate GPUs. `count`: so many that are alike.
 struct GpuReplica {
   ServiceTimes times = {};
   int executors = 1;
   double overlap = 0;
+  int count = 1;
 };
 
-// Replicas may differ. A request goes to the one with the least work waiting and running, in time to serve it.
+// Replicas may differ. A request goes to the one with the least work waiting and running, in time to serve it; of
+// equals to any (router.h).
 struct Server {
   std::vector<GpuReplica> gpus = {};
   DynamicBatchConfig batching = {};
@@ -48,8 +51,10 @@ struct RunLength {
 struct LatencyProfile {
   std::uint64_t requests = 0;  // that arrived
   std::uint64_t completed = 0, rejected = 0, batches = 0;
+  int largest_batch = 0;         // items; of dynamic batching
   StatisticValues latency{};     // nanoseconds, of completed requests
   Intervals interval;            // 95 %; NaN for a short run
+  double longest = 0;            // nanoseconds, of all completed requests
   double mean_batch = 0;         // items
   double utilization = 0;        // share of executor time that is busy
   SimTime elapsed = 0;           // simulated
@@ -61,9 +66,30 @@ struct LatencyProfile {
 // Requests (items) the server can do when every batch is as large as allowed. At or above it the queue grows
 // without end.
 RequestsPerSecond capacity(const Server& server);
+// Whether it falls behind for good: the rate is at or above capacity and no limit or timeout sheds requests.
+bool overloads(const Server& server, const ArrivalProcess& arrivals);
 
-// Nothing when the arrival rate is at or above capacity and no limit or timeout sheds requests: such a run has no
-// steady state and is not begun.
+// A run that can be looked at and gone on with. Looking changes nothing of what is seen later.
+class BatchRun {
+ public:
+  // `warm_up`: so many requests find a server that is emptier than it will be, and are not counted.
+  BatchRun(const Server& server, const ArrivalProcess& arrivals, std::uint64_t seed, std::uint64_t warm_up = 0);
+  BatchRun(BatchRun&&) noexcept;
+  ~BatchRun();
+
+  // Goes on until so many requests have arrived in all; those on their way are not completed yet. Where a trace ends
+  // before, until its last request has left.
+  LatencyProfile until(std::uint64_t requests);
+  // And until the last of them has left. Nothing more can be asked then.
+  LatencyProfile to_the_end(const RunLength& length);
+
+  class Engine;
+
+ private:
+  std::unique_ptr<Engine> engine_;
+};
+
+// Nothing where the arrivals overload the server: such a run has no steady state and is not begun.
 std::optional<LatencyProfile> simulate(const Server& server, const ArrivalProcess& arrivals, const RunLength& length);
 
 // The same without the check, for overload on purpose. Ends because the number of requests does.

@@ -1,6 +1,7 @@
 // Runs continuous batching: arrivals, routers and replicas in order of time.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 
 #include "base/cancel.h"
@@ -116,6 +117,7 @@ class ContinuousRun::Engine {
     p.all.latency_sum = totals_.latency.sum();
     p.all.presence = totals_.presence;
     p.all.latency = totals_.latency.values();
+    p.all.longest = totals_.latency.longest();
     p.all.interval = totals_.latency.intervals();
     p.all.elapsed = totals_.last_change - uncounted_.until;
     p.all.tight = tight_;
@@ -177,7 +179,7 @@ class ContinuousRun::Engine {
 
   void send(const std::vector<Arrival>& done, SimTime now) {
     for (const Arrival& request : done) {
-      const auto takes = static_cast<SimTime>(transfer_.time(static_cast<double>(request.size)) + 0.5);
+      const auto takes = static_cast<SimTime>(std::round(transfer_.time(static_cast<double>(request.size))));
       on_the_way_.push_back({now + takes, ++sent_, request});
       std::push_heap(on_the_way_.begin(), on_the_way_.end());
     }

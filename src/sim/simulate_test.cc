@@ -87,6 +87,20 @@ TEST(Simulate, SharedExecutorsAddNoCapacity) {
   EXPECT_LT(value_of(p.latency, Statistic::kMean), 2.1 * kMs);
 }
 
+// Batches that take exactly as long must not keep replicas in step with their router: a percent of spread, as every
+// real server has, changes nothing, and neither does the seed.
+TEST(Simulate, ExactBatchTimesAreNoFasterThanNearlyExactOnes) {
+  Server server = one_gpu(fixed_times({13.5, 21}), 2);
+  server.gpus[0].count = 30;
+  Server spread = server;
+  for (double& scale : spread.gpus[0].times.scale) scale = 0.01 * 13.5 * kMs;
+  const auto p95 = [](const Server& s, std::uint64_t seed) {
+    return value_of(run(s, 1941, 200'000, seed).latency, Statistic::kP95);
+  };
+  const double expected = p95(spread, 1);
+  for (std::uint64_t seed : {1U, 2U, 3U, 4U}) EXPECT_NEAR(p95(server, seed), expected, 0.05 * expected) << seed;
+}
+
 // The same rule once more, without events: one executor, delay or full batch.
 StatisticValues reference(const std::vector<double>& ms, int max_batch, double delay, double rate, std::size_t count,
                           double& mean_batch) {
@@ -178,6 +192,21 @@ TEST(Simulate, ARunStopsWhenTheIntervalIsTight) {
   EXPECT_TRUE(p->tight);
   EXPECT_LT(p->requests, 1'000'000u);
   EXPECT_LE(value_of(p->interval.half_widths(), Statistic::kP99), 0.03 * value_of(p->latency, Statistic::kP99));
+}
+
+// Whoever stops to look sees what a run of that length has seen so far, and changes nothing of what comes.
+TEST(BatchRun, LooksChangeNothing) {
+  Server server = one_gpu(fixed_times({1, 1.5, 2}), 3, 0.5);
+  server.gpus[0].count = 4;
+  const Poisson arrivals{requests_per_s(4000)};
+  BatchRun often(server, arrivals, 7, 500), once(server, arrivals, 7, 500);
+  for (std::uint64_t at : {100u, 600u, 3'000u, 7'777u}) often.until(at);
+  const LatencyProfile a = often.until(20'000), b = once.until(20'000);
+  EXPECT_EQ(a.latency, b.latency);
+  EXPECT_EQ(a.batches, b.batches);
+  EXPECT_EQ(a.requests, 19'500u);  // those before are not counted
+  EXPECT_EQ(a.largest_batch, 3);
+  EXPECT_NEAR(a.utilization, run(server, 4000).utilization, 0.02);
 }
 
 TEST(Simulate, AFasterReplicaGetsMoreOfTheWork) {

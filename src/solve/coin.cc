@@ -1,6 +1,8 @@
 #include "solve/coin.h"
 
+#include <new>
 #include <stdexcept>
+#include <string>
 
 #include "base/lazy_library.h"
 
@@ -35,7 +37,11 @@ const Coin& coin() {
     clp.find(coin.Clp_setLogLevel, "Clp_setLogLevel");
     clp.find(coin.Clp_status, "Clp_status");
     for (const LazyLibrary* library : {&cbc, &clp}) {
-      if (!library->loaded()) throw std::runtime_error(library->loaded().error().message);
+      if (library->loaded()) continue;
+      const std::string& why = library->loaded().error().message;
+      if (why.find("failed to map segment") != std::string::npos)
+        throw std::bad_alloc();  // it is there: no memory for it
+      throw std::runtime_error(why);
     }
     return coin;
   }();

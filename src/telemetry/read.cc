@@ -2,13 +2,13 @@
 
 #include <bit>
 #include <cstring>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
 #include "telemetry/formats/cell_scan.h"
 #include "telemetry/formats/line_reader.h"
+#include "telemetry/raw_bytes.h"
 
 namespace rightsize::telemetry {
 namespace {
@@ -95,7 +95,7 @@ class Lines {
       end_ -= begin_;
       begin_ = 0;
     }
-    RIGHTSIZE_TRY(const std::size_t got, source_.read(std::span(buffer_).subspan(end_, kCapacity - end_)));
+    RIGHTSIZE_TRY(const std::size_t got, source_.read(buffer_.from(end_, kCapacity - end_)));
     end_ += got;
     bytes_ += got;
     return got > 0;
@@ -109,7 +109,7 @@ class Lines {
  private:
   static constexpr std::size_t kCapacity = 2 * kChunk;
   ByteSource& source_;
-  std::vector<char> buffer_;
+  RawBytes buffer_;
   std::size_t begin_ = 0, end_ = 0;
   std::uint64_t bytes_ = 0;
 };

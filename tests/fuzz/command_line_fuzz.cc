@@ -3,12 +3,29 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "base/text.h"
 #include "rightsize/call.h"
 #include "rightsize/typed/typed.h"
+
+namespace {
+
+// Flags of a command are put together in milliseconds, which a fuzzing engine must not spend on every input.
+const rightsize::app::CallInfo* described(const std::string& name) {
+  using namespace rightsize;
+  static const std::map<std::string, app::CallInfo> kAll = [] {
+    std::map<std::string, app::CallInfo> commands;
+    for (const std::string& command : app::command_names()) commands.emplace(command, *app::describe_command(command));
+    return commands;
+  }();
+  const auto found = kAll.find(name);
+  return found == kAll.end() ? nullptr : &found->second;
+}
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace rightsize;
@@ -19,15 +36,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (end > at) words.push_back(text.substr(at, end - at));
     at = end + 1;
   }
-  static const std::vector<std::string> names = app::command_names();
-  Result<app::Typed> typed = app::meant_command(words, names);
+  static const std::vector<std::string> kNames = app::command_names();
+  Result<app::Typed> typed = app::meant_command(words, kNames);
   if (!typed) {
     if (describe(typed.error()).empty()) std::abort();
     return 0;
   }
   if (typed->words.empty()) return 0;
-  const Result<app::CallInfo> command = app::describe_command(typed->words.front());
-  if (!command) return 0;
+  const app::CallInfo* command = described(typed->words.front());
+  if (command == nullptr) return 0;
   typed = app::meant_flags(*std::move(typed), command->command.flags);
   if (!typed) {
     if (describe(typed.error()).empty()) std::abort();

@@ -11,10 +11,10 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace rightsize;
-  static const catalog::Catalog catalog = *catalog::load_catalog("");
+  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
   const std::string text(reinterpret_cast<const char*>(data), size);
   if (auto names = telemetry::parse_name_map({text}); !names && describe(names.error()).empty()) std::abort();
-  if (auto prices = market::parse_own_prices({text}, catalog); !prices && describe(prices.error()).empty())
+  if (auto prices = market::parse_own_prices({text}, kCatalog); !prices && describe(prices.error()).empty())
     std::abort();
   (void)fleet::workload_of_pod(text);
   (void)http::shown_url(text);

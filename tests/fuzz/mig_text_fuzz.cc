@@ -8,27 +8,27 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace rightsize;
-  static const catalog::Catalog catalog = *catalog::load_catalog("");
-  static const mig::Geometry geometry = *mig::Geometry::of(catalog, **catalog.find_gpu("h100-sxm"));
+  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
+  static const mig::Geometry kGeometry = *mig::Geometry::of(kCatalog, **kCatalog.find_gpu("h100-sxm"));
   const std::string text(reinterpret_cast<const char*>(data), size);
 
-  const Checked<mig::Layout> layout = mig::parse_layout(text, geometry);
+  const Checked<mig::Layout> layout = mig::parse_layout(text, kGeometry);
   if (!layout && describe(layout.error()).empty()) std::abort();
   if (layout && layout->empty()) std::abort();
 
-  const Checked<mig::Fleet> fleet = mig::read_current("fuzz.txt", text, geometry);
+  const Checked<mig::Fleet> fleet = mig::read_current("fuzz.txt", text, kGeometry);
   if (!fleet && describe(fleet.error()).empty()) std::abort();
   if (fleet) {
     for (const mig::RunningGpu& gpu : *fleet) {  // what was read can stand side by side
       mig::Layout placed;
       for (const mig::Instance& instance : gpu.layout()) {
-        if (!geometry.may_join(placed, instance)) std::abort();
+        if (!kGeometry.may_join(placed, instance)) std::abort();
         placed.push_back(instance);
       }
     }
   }
   const Checked<std::vector<mig::ListedProfile>> listed = mig::read_profile_list("fuzz.txt", text);
   if (!listed && describe(listed.error()).empty()) std::abort();
-  if (listed) (void)mig::differences(*listed, geometry);
+  if (listed) (void)mig::differences(*listed, kGeometry);
   return 0;
 }

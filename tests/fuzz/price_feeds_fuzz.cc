@@ -10,7 +10,7 @@ namespace {
 
 // Some machines and prices of each provider: an importer looks through all of them for every file.
 const rightsize::catalog::Catalog& facts() {
-  static const rightsize::catalog::Catalog catalog = [] {
+  static const rightsize::catalog::Catalog kCatalog = [] {
     rightsize::catalog::Catalog all = *rightsize::catalog::load_catalog("");
     constexpr std::size_t kEach = 5;
     std::map<std::string, std::size_t> machines, prices;
@@ -18,7 +18,7 @@ const rightsize::catalog::Catalog& facts() {
     std::erase_if(all.prices, [&](const auto& one) { return ++prices[one.provider] > kEach; });
     return all;
   }();
-  return catalog;
+  return kCatalog;
 }
 
 }  // namespace

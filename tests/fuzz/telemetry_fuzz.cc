@@ -1,5 +1,6 @@
-// Any bytes as what a monitoring tool wrote, in the format they look like and in every other: samples whose values are
-// finite and in range, or an error that can be shown; and the same samples however the bytes are cut into pieces.
+// Any bytes as what a monitoring tool wrote, in the format they look like and in one of the others, which their number
+// chooses: samples whose values are finite and in range, or an error that can be shown; and the same samples however
+// the bytes are cut into pieces.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -52,8 +53,9 @@ class Dribble final : public ByteSource {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  for (Format format : {Format::kUnknown, Format::kRecording, Format::kSmiQuery, Format::kSmiDmon, Format::kSmiXml,
-                        Format::kDcgmiDmon, Format::kExposition}) {
+  constexpr Format kFormats[] = {Format::kRecording, Format::kSmiQuery,  Format::kSmiDmon,
+                                 Format::kSmiXml,    Format::kDcgmiDmon, Format::kExposition};
+  for (Format format : {Format::kUnknown, detect_format(text), kFormats[size % std::size(kFormats)]}) {
     Checking whole, dribbled;
     auto bytes = bytes_of(text);
     auto summary = read_samples("fuzz", *bytes, whole, {format, seconds(1)});

@@ -8,10 +8,10 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace rightsize;
-  static const catalog::Catalog catalog = *catalog::load_catalog("");
+  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
   const std::string text(reinterpret_cast<const char*>(data), size);
   if (text.find("model") != std::string::npos && text.find('/') != std::string::npos) return 0;  // would open files
-  Checked<mig::WorkloadFile> file = mig::read_workloads("fuzz.yaml", text, catalog, Ratio::percent(20));
+  Checked<mig::WorkloadFile> file = mig::read_workloads("fuzz.yaml", text, kCatalog, Ratio::percent(20));
   if (!file) {
     if (file.error().empty() || describe(file.error()).empty()) std::abort();
     return 0;

@@ -160,9 +160,10 @@ def check_jobs(server):
     check('event: progress' in told and 'event: done' in told, f'a search tells how it goes: {told[:300]}')
     check(timeless(json.loads(server.ask(f'/api/job/{job["id"]}')[2])) == timeless(json.loads(command(*words_of('batch', asked))[1])),
           'a search has the answer of the command')
-    long = {**asked, 'arrivals': 'poisson:20000', 'requests': '20M'}
-    job = json.loads(server.ask('/api/jobs/batch', long)[2])
-    time.sleep(0.3)
+    long = {'model': 'bert-large', 'job': 'serve', 'rate': '20000/s', 'ttft-slo': '30ms', 'max-gpus': 1024}
+    job = json.loads(server.ask('/api/jobs/recommend', long)[2])
+    while job['state'] == 'waiting':
+        job = json.loads(server.ask(f'/api/job/{job["id"]}')[2])
     begun = time.time()
     state = json.loads(server.ask(f'/api/job/{job["id"]}', method='DELETE')[2])['state']
     check(state == 'cancelled' and time.time() - begun < 2, f'a search is cancelled at once: {state}')

@@ -46,6 +46,14 @@ async function changed(page, before) {
     await page.waitForTimeout(50);
   }
 }
+/** Where something stands. A picture that is drawn again at this moment has no place for a moment. */
+async function placeOf(page, locator) {
+  for (const until = Date.now() + 20000; Date.now() < until; await page.waitForTimeout(50)) {
+    const box = await locator.boundingBox();
+    if (box !== null) return box;
+  }
+  throw new Error(`${locator} is not shown`);
+}
 const downloaded = async (page, press) => {
   const [file] = await Promise.all([page.waitForEvent('download'), press()]);
   return { name: file.suggestedFilename(), text: readFileSync(await file.path(), 'utf8') };
@@ -63,14 +71,17 @@ await visit('/', 'recommend', async (page) => {
   check(new URL(page.url()).searchParams.get('deadline') === '9450', `the address carries the deadline: ${page.url()}`);
   // A slider re-plans as it is dragged.
   const strict = await answer(page);
-  const box = await limit.boundingBox();
+  const box = await placeOf(page, limit);
   await page.mouse.move(box.x + 40, box.y + box.height / 2);
   await page.mouse.down();
   await page.mouse.move(box.x + box.width * 0.8, box.y + box.height / 2, { steps: 12 });
   await changed(page, strict);
   await page.mouse.up();
+  // Clouds the ranking ends before are compared, too.
+  const clouds = page.getByRole('region', { name: 'Work per dollar by cloud', exact: true });
+  for (const cloud of ['aws', 'gcp', 'azure']) await clouds.getByText(cloud, { exact: true }).first().waitFor();
   // The link shows somebody else the same.
-  await page.getByText(/best GPU in/).waitFor();
+  await page.getByText(/^confidence /).waitFor();
   const seen = await answer(page);
   const other = await browser.page();
   await other.goto(page.url());
@@ -89,6 +100,16 @@ await visit('/', 'recommend', async (page) => {
     await page.getByRole('tab', { name: tab }).click();
     await page.getByRole('tabpanel').locator('svg, table, pre, .note').first().waitFor();
   }
+  // Why not a GPU people ask about? What it would cost.
+  await page.getByRole('tab', { name: 'Why not others' }).click();
+  const asked = page.getByRole('region', { name: 'The best plan on other GPUs' }).getByRole('row').filter({ hasText: 'h100-sxm' });
+  await asked.getByText(/\$[\d.,]+/).waitFor();
+  // The menu leads back to the question as it was.
+  const before = new URL(page.url()).search;
+  await page.getByRole('link', { name: 'Prices' }).click();
+  await page.getByRole('link', { name: 'Recommend' }).click();
+  check(new URL(page.url()).search === before, `the question is there again: ${page.url()}`);
+  await page.getByText(/Train qwen2.5-1.5b/).waitFor();
   const csv = await downloaded(page, () => page.getByRole('region', { name: 'Cost against time' }).getByRole('button', { name: 'CSV' }).click());
   check(csv.text.startsWith('rank,gpus,gpu,provider'), `CSV: ${csv.text.slice(0, 60)}`);
   const svg = await downloaded(page, () => page.getByRole('region', { name: 'Cost against time' }).getByRole('button', { name: 'SVG' }).click());
@@ -103,6 +124,7 @@ await visit('/', 'recommend', async (page) => {
 await visit('/recommend?job=serve&rate=20', 'recommend-serve', async (page) => {
   const first = await answer(page);
   check(/\/month/.test(first), `a service costs by the month: ${first}`);
+  await page.getByText(/^Commitment: /).waitFor();
   await page.getByRole('button', { name: 'Paste a config.json' }).click();
   await page.getByLabel('config.json').fill('{"model_type": "llama", "hidden_size": "wrong"}');
   await settled(page); // answers that arrive while one types leave the text alone
@@ -113,6 +135,12 @@ await visit('/recommend?job=serve&rate=20', 'recommend-serve', async (page) => {
   await page.getByLabel('config.json').blur();
   await page.getByText(/Serve config.json/).waitFor();
   page.problems.length = 0; // the browser reports the refused request
+});
+
+// A plan that is cheaper and not first says why.
+await visit('/recommend?job=serve&model=llama-3.1-70b&rate=30&gpu=h100-sxm&plan=8', 'recommend-held-back', async (page) => {
+  await page.getByText(/^plan 8, not first: its price is \d+ days old/).waitFor();
+  await page.getByText(/^last: its price is/).waitFor();
 });
 
 await visit('/fleet', 'fleet', async (page) => {
@@ -145,7 +173,7 @@ await visit('/batching', 'batching', async (page) => {
   const line = page.getByTestId('slo-line');
   await page.getByText(/keep the SLO up to/).waitFor();
   await settled(page);
-  const box = await line.boundingBox();
+  const box = await placeOf(page, line);
   await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
   await page.mouse.down();
   await page.mouse.move(box.x + box.width / 2, box.y - 40, { steps: 6 });
@@ -240,6 +268,19 @@ await visit('/recommend?job=serve', 'exact', async (page) => {
   await page.getByText(/Type a rate/).waitFor();
 });
 
+// Under the keyboard the values next to a slider's are asked ahead, so that a step finds its answer at the server.
+await visit('/recommend?job=serve', 'ahead', async (page) => {
+  await settled(page);
+  const asked = [];
+  page.on('request', (request) => { if (request.postData()?.includes('plans-only')) asked.push(request.postData()); });
+  await page.getByRole('slider', { name: /^What if/ }).focus();
+  for (const until = Date.now() + 20000; asked.length < 2 && Date.now() < until; ) await page.waitForTimeout(50);
+  check(asked.length === 2, `two neighbours are asked ahead, not ${asked.length}`);
+  await page.keyboard.press('ArrowUp');
+  for (const until = Date.now() + 20000; asked.length < 3 && Date.now() < until; ) await page.waitForTimeout(50);
+  check(asked[2] !== undefined && asked.slice(0, 2).includes(asked[2]), `a step asks what was asked ahead: ${asked.join(' ')}`);
+});
+
 await visit('/recommend', 'typed', async (page) => {
   await page.getByText('on 1 B tokens').waitFor();
   await page.getByLabel('Tokens', { exact: true }).fill('2 billion');
@@ -251,18 +292,33 @@ await visit('/recommend', 'typed', async (page) => {
   await page.getByText('on 1 B tokens').waitFor();
   await page.getByRole('button', { name: 'Halve it' }).click();
   await page.getByTestId('deadline-change').getByText('7 d → 3 d 12 h: same plan').waitFor();
-  await page.getByText(/best GPU in/).waitFor();
+  await page.getByText(/^confidence /).waitFor();
   await page.getByRole('region', { name: 'Ranked plans' }).getByRole('button').nth(9).click();
   await page.getByText('not the cheapest').waitFor();
-  check((await page.getByText(/best GPU in/).count()) === 0, 'how sure it is, is said of the first plan only');
+  check((await page.getByText(/^confidence /).count()) === 0, 'how sure it is, is said of the first plan only');
+});
+
+// A filter keeps the others out.
+await visit('/recommend', 'filtered', async (page) => {
+  const first = await answer(page);
+  await page.getByText('Providers, GPUs, limits').click();
+  await page.getByRole('group', { name: 'Only these providers' }).getByText('azure', { exact: true }).click();
+  await changed(page, first);
+  await settled(page);
+  check((await answer(page)).includes('azure'), `only azure: ${await answer(page)}`);
+  const rows = await page.getByRole('region', { name: 'Ranked plans' }).getByRole('row').allInnerTexts();
+  check(rows.length > 1 && rows.slice(1).every((row) => row.includes('azure')), `only azure among the plans: ${rows.join('; ')}`);
+  await page.getByLabel('Regions').fill('europe');
+  await page.getByLabel('Regions').press('Enter');
+  await page.getByTestId('answer').filter({ hasText: 'azure' }).waitFor();
 });
 
 // From training to serving nothing is asked that the server must refuse.
 await visit('/recommend', 'switch', async (page) => {
-  await page.getByText(/best GPU in/).waitFor();
+  await page.getByText(/^confidence /).waitFor();
   await page.getByRole('button', { name: 'Serve', exact: true }).click();
   await page.getByText(/^Serve llama/).waitFor();
-  await page.getByText(/best GPU in/).waitFor();
+  await page.getByText(/^confidence /).waitFor();
 });
 
 // A server that asks for its token.

@@ -220,6 +220,7 @@ std::string as_text(const std::vector<Validated>& rows, bool by_model) {
 }
 
 std::string as_markdown(const std::vector<Validated>& rows) {
+  constexpr std::size_t kFewModels = 5;
   std::string text =
       "| capability | metric | n | mean % | median % | bias % | inside 80 % | model left out: mean | median | bias | "
       "GPU left "
@@ -229,6 +230,13 @@ std::string as_markdown(const std::vector<Validated>& rows) {
     text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", row.capability, row.metric, row.as_is.n,
                         markdown_score(row.as_is), inside, markdown_score(row.no_model), markdown_score(row.no_gpu),
                         row.refused == 0 ? "" : std::to_string(row.refused));
+    // Bars differ between dense models and mixtures: where few models were left out in turn, each has its line.
+    if (row.no_model.n == 0 || row.models.size() < 2 || row.models.size() > kFewModels) continue;
+    for (const auto& [model, scores] : row.models) {
+      if (scores[0].n == 0) continue;
+      text += fmt::format("| – {} | {} | {} | {} |  | {} | {} |  |\n", model.substr(0, model.find(".json")), row.metric,
+                          scores[0].n, markdown_score(scores[0]), markdown_score(scores[1]), markdown_score(scores[2]));
+    }
   }
   return text;
 }

@@ -9,9 +9,9 @@ namespace rightsize::market_tools {
 namespace {
 
 const History& history() {
-  static const History read =
+  static const History kRead =
       *read_history(std::string(RIGHTSIZE_ROOT) + "/data/measurements/aws-gpu-daily-prices.csv.gz");
-  return read;
+  return kRead;
 }
 
 struct Sums {

@@ -27,6 +27,9 @@ const PAGES: Page[] = [
   { path: '/decisions', name: 'Decisions', icon: 'M3 3h12v10H3zM6 8l2 2 4-4', show: DecisionsPage },
 ];
 
+/** What each page was last asked: the menu returns to it. */
+const asked = new Map<string, string>();
+
 function current(): string {
   return location.pathname === '/' ? '/recommend' : location.pathname;
 }
@@ -115,7 +118,8 @@ export function App() {
       <Navigation
         path={path}
         go={(next) => {
-          history.pushState(null, '', next);
+          asked.set(path, location.search + location.hash);
+          history.pushState(null, '', next + (asked.get(next) ?? ''));
           setPath(next);
           scrollTo(0, 0);
         }}

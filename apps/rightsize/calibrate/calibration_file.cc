@@ -25,7 +25,7 @@ Result<std::string> write_calibrations(const std::string& folder, const std::vec
   std::error_code problem;
   std::filesystem::create_directories(folder, problem);
   if (problem) return fail(unreadable(fmt::format("cannot make the folder '{}': {}", folder, problem.message())));
-  const std::string path = (std::filesystem::path(folder) / perf::kCalibrationFile).string();
+  std::string path = (std::filesystem::path(folder) / perf::kCalibrationFile).string();
   if (Result<> written = write_file(path, perf::calibration_csv(rows)); !written) return fail(written.error());
   return path;
 }

@@ -242,10 +242,9 @@ std::string passed_over(const std::vector<CommitPlan>& plans) {
     if (plans.front().may_lead && !plan.may_lead && plan.new_money() < plans.front().new_money())
       names.push_back(plan.provider);
   }
-  return names.empty()
-             ? ""
-             : fmt::format("{} may be cheaper, but its price is over a year old or unconfirmed: ask first.",
-                           fmt::join(names, ", "));
+  return names.empty() ? ""
+                       : fmt::format("{} may be cheaper, but its price is over a year old or unconfirmed: ask first.",
+                                     fmt::join(names, ", "));
 }
 
 }  // namespace

@@ -23,9 +23,8 @@ std::vector<std::string> words_of(std::string_view command) {
     word.clear();
   };
   for (const char c : command) {
-    if (c == ' ' || c == '\n' || c == '\t' || c == '\\' || c == '"' || c == '\'')
-      end();
-    else if (c == '=' && word.starts_with("--"))
+    const bool separates = c == ' ' || c == '\n' || c == '\t' || c == '\\' || c == '"' || c == '\'';
+    if (separates || (c == '=' && word.starts_with("--")))
       end();
     else
       word += c;

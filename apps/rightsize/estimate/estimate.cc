@@ -62,6 +62,11 @@ Result<const catalog::Gpu*> find_gpu(const catalog::Catalog& catalog, const Flag
 
 }  // namespace
 
+void set_rate(Flags& flags, std::string text) {
+  flags.rate = std::move(text);
+  flags.job.settings.try_emplace("job", "serve");  // who gives a rate need not say so
+}
+
 Result<> read_load(const Flags& flags, SpeedInput& input) {
   const bool training = input.job.kind == model::JobKind::kTrain;
   if (training && !flags.rate.empty())
@@ -155,7 +160,11 @@ Run add_estimate(FlagSet& command) {
   command.add_option("--machine", flags->machine,
                      "the machine the GPUs stand in, e.g. aws/p5.48xlarge: its links and network");
   command.add_option("--network", flags->network, "network of one machine, e.g. 3200Gbit/s, instead of the usual one");
-  command.add_option("--rate", flags->rate, "serve: requests arriving, e.g. 20/s, instead of --concurrency in flight");
+  command
+      .add_option_function(
+          "--rate", [flags](const std::string& text) { set_rate(*flags, text); },
+          "serve: requests arriving, e.g. 20/s, instead of --concurrency in flight")
+      ->type_name("TEXT");
   command
       .add_option(
           "--slot-wait", flags->slot_wait,

@@ -22,6 +22,7 @@ Checked<SpeedInput> read_input(const catalog::Catalog& catalog, const perf::Cons
                                const EstimateFlags& flags, const JobFlags& job);
 
 // --rate and --slot-wait, into an input whose job is read.
+void set_rate(EstimateFlags& flags, std::string text);
 Result<> read_load(const EstimateFlags& flags, SpeedInput& input);
 
 }  // namespace rightsize::app

@@ -8,7 +8,7 @@ void set(EstimateFlags& flags, const std::string& name, std::string value) {
   else if (name == "network")
     flags.network = std::move(value);
   else if (name == "rate")
-    flags.rate = std::move(value);
+    set_rate(flags, std::move(value));
   else if (name == "slot-wait")
     flags.slot_wait = std::move(value);
   else

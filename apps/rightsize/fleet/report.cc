@@ -261,9 +261,8 @@ std::string next_step(diagnose::Verdict verdict) {
   using diagnose::Verdict;
   switch (verdict) {
     case Verdict::kInputBound:
-      return "the GPUs wait for requests or data; 'rightsize service' sizes a serving engine, 'rightsize profile' "
-             "finds "
-             "what a job waits for";
+      return "its GPUs wait for requests or data; 'rightsize service' sizes a serving engine, "
+             "'rightsize profile' finds what a job waits for";
     case Verdict::kLaunchBound:
     case Verdict::kTransferBound:
     case Verdict::kMemoryBound:

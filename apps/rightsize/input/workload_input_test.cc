@@ -21,7 +21,7 @@ std::string value_of(const std::vector<model::Setting>& settings, std::string_vi
 class WorkloadInput : public testing::Test {
  protected:
   std::string file(const std::string& text) const {
-    const std::string path = testing::TempDir() + "workload_input_test.yaml";
+    std::string path = testing::TempDir() + "workload_input_test.yaml";
     std::ofstream(path) << text;
     return path;
   }

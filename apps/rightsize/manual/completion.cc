@@ -105,12 +105,12 @@ std::string fish_script(std::span<const CommandInfo> commands, const KnownValues
 }  // namespace
 
 const std::vector<std::string>& KnownValues::of(const std::string& flag) const {
-  static const std::vector<std::string> none;
+  static const std::vector<std::string> kNone;
   if (flag == "--model") return models;
   if (flag == "--gpu") return gpus;
   if (flag == "--provider" || flag == "--providers") return providers;
   if (flag == "--region" || flag == "--regions") return regions;
-  return none;
+  return kNone;
 }
 
 KnownValues known_values() {

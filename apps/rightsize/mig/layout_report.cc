@@ -73,7 +73,7 @@ report::Report layouts_report(const Geometry& geometry) {
                    {"maximal", "maximal", Align::kLeft}};
   Json layouts = Json::array();
   std::size_t maximal = 0;
-  const std::vector<mig::Combination> combinations = geometry.combinations();
+  const std::vector<mig::Combination>& combinations = geometry.combinations();
   for (const mig::Combination& combination : combinations) {
     Json counts = Json::object();
     Layout layout;

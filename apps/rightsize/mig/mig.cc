@@ -33,7 +33,7 @@ Result<> write_files(const std::string& folder, const PlannedSlices& p) {
   }
   for (const auto& [name, content] : files) {
     RIGHTSIZE_TRY([[maybe_unused]] const bool written,
-                  write_file(folder + "/" + name, content).map([] { return true; }));
+                  write_file(fmt::format("{}/{}", folder, name), content).map([] { return true; }));
   }
   return {};
 }

@@ -10,8 +10,8 @@ namespace {
 using testing::HasSubstr;
 
 const catalog::Catalog& facts() {
-  static const catalog::Catalog catalog = *catalog::load_catalog("");
-  return catalog;
+  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
+  return kCatalog;
 }
 mig::Geometry h100() { return *mig::Geometry::of(facts(), **facts().find_gpu("h100-sxm")); }
 

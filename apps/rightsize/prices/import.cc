@@ -62,7 +62,7 @@ Result<> write_overlay(const feeds::Import& import, const std::string& folder) {
   if (problem) return fail(unreadable(fmt::format("cannot make {}: {}", folder, problem.message())));
   if (Result<> written = write_file(folder + "/machines.csv", machines_csv(import)); !written) return written;
   for (const std::string& provider : import.providers) {
-    if (Result<> written = write_file(folder + "/prices/" + provider + ".csv", prices_csv(import, provider));
+    if (Result<> written = write_file(fmt::format("{}/prices/{}.csv", folder, provider), prices_csv(import, provider));
         !written) {
       return written;
     }

@@ -9,8 +9,8 @@ namespace {
 using testing::HasSubstr;
 
 const perf::Constants& constants() {
-  static const perf::Constants loaded = *perf::load_constants("");
-  return loaded;
+  static const perf::Constants kLoaded = *perf::load_constants("");
+  return kLoaded;
 }
 
 TEST(ProfileInput, OneSourceOfSamplesAtATime) {

@@ -107,6 +107,7 @@ void add_costs(const Request& request, const Plan& p, Json& j) {
 void add_terms(const Plan& p, Json& j) {
   j["list_usd_per_machine_hour"] = json_number(in_usd_per_machine_hour(p.price.listed));
   if (p.price.age) j["price_age_days"] = json_number(in_days(*p.price.age));
+  if (!p.price.may_lead()) j["held_back"] = held_back(p.price);
   if (p.spot) {
     const market::PriceOutlook& price = p.spot->price;
     j["spot"] = {{"low", json_number(in_usd_per_machine_hour(price.low))},
@@ -252,6 +253,7 @@ Json document_of(const Request& request, const plan::Recommendation& found, cons
   j["confidence"] = found.plans.empty() || request.plans_only ? Json(nullptr) : json_number(found.confidence);
   j["warnings"] = Json::array();
   for (const plan::PriceWarning& w : found.warnings) j["warnings"].push_back(describe_warning(w));
+  j["terms"] = first == nullptr ? std::vector<std::string>{} : terms_sentences(request, found);
   j["caveats"] = first == nullptr ? std::vector<std::string>{} : caveats(request, found);
   j["feasible"] = json_number(found.feasible);
   j["assumptions"] = assumptions_json(request, first);

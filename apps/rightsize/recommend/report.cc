@@ -43,6 +43,16 @@ std::string answer(const Request& request, const Plan& plan) {
   return text + ".";
 }
 
+// How sure the choice of the GPU is; nothing where there was none.
+std::string confidence_sentence(const Request& request, const Recommendation& found) {
+  const bool choice = std::any_of(found.plans.begin(), found.plans.end(),
+                                  [&](const Plan& plan) { return plan.offer.gpu != found.plans.front().offer.gpu; });
+  if (request.plans_only || !choice) return {};
+  const bool nearly_sure = found.confidence > 0.99;
+  return fmt::format(" Confidence in this GPU: {} %.",
+                     nearly_sure ? "over 99" : fmt::format("{:.0f}", 100 * found.confidence));
+}
+
 // "3 min for the machine, 1 min 38 s for its image (pytorch/pytorch:latest, 3.73 GiB), 16 s for the weights (15 GiB)".
 std::string startup_parts(const Request& request, const Plan& plan) {
   if (request.startup) return {};
@@ -229,7 +239,7 @@ namespace {
 // The answer, and what to know before acting on it. With the table it fits a terminal of 80 x 24.
 void add_answer(Report& report, const Request& request, const Recommendation& found) {
   const Plan& first = found.plans.front();
-  std::string text = answer(request, first);
+  std::string text = answer(request, first) + confidence_sentence(request, found);
   for (const std::string& sentence :
        {hours_sentence(first), spend_sentence(request, first), spot_sentence(request, found)})
     if (!sentence.empty()) text += "\n" + sentence;
@@ -283,6 +293,7 @@ Report report_of(const Request& request, const Recommendation& found, const cata
                     found.feasible == 1 ? "" : "s",
                     request.work.kind == WorkKind::kServing ? "screened, these simulated" : "keep to every limit"),
         found.plans));
+    if (const std::string held = held_back_sentence(found); !held.empty()) report.blocks.emplace_back(Paragraph{held});
     add_mix(report, found);
   }
   if (!request.plans_only) add_details(details, request, found);

@@ -112,6 +112,26 @@ std::string quota_sentence(const plan::Plan& plan) {
                      plan.offer.price->region == "any" ? "" : " in " + plan.offer.price->region);
 }
 
+std::vector<std::string> terms_sentences(const plan::Request& request, const plan::Recommendation& found) {
+  const plan::Plan& first = found.plans.front();
+  std::vector<std::string> said;
+  for (std::string& sentence :
+       std::vector{spot_sentence(request, found), commitment_sentence(first), quota_sentence(first)})
+    if (!sentence.empty()) said.push_back(std::move(sentence));
+  return said;
+}
+
+std::string held_back_sentence(const plan::Recommendation& found) {
+  std::string text;
+  for (std::size_t i = 1; i < found.plans.size(); ++i) {
+    const plan::Plan& plan = found.plans[i];
+    if (plan.price.may_lead() || !(plan.cost < found.plans.front().cost)) continue;
+    text +=
+        fmt::format("{} plan {} ({})", text.empty() ? "Cheaper, but not first:" : ",", i + 1, held_back(plan.price));
+  }
+  return text.empty() ? text : text + ".";
+}
+
 namespace {
 
 // The best plan shown whose speed rests on measurements, for those who do not trust a data sheet.
@@ -151,10 +171,10 @@ std::string near_limit(const plan::Request& request, const plan::Plan& plan) {
                           Kept{tokens ? "TTFT" : "latency", plan.ttft, limits.ttft}}) {
     if (!slo.limit || slo.value * plan.speed.high <= *slo.limit) continue;
     const std::string then = plan.cost_high > plan.cost
-                                 ? fmt::format("it would take {}/month", format_usd(plan.cost_high))
+                                 ? fmt::format("then it would take {}/month", format_usd(plan.cost_high))
                                  : std::string("load-test it first");
-    return fmt::format("{} is at {:.0f} % of its limit and the GPU may be {:.0f} % slower than predicted: then {}",
-                       slo.what, 100 * (slo.value / *slo.limit), 100 * (plan.speed.high - 1), then);
+    return fmt::format("{} is at {:.0f} % of its limit and the GPU may be {:.0f} % slower than predicted: {}", slo.what,
+                       100 * (slo.value / *slo.limit), 100 * (plan.speed.high - 1), then);
   }
   return {};
 }

@@ -21,6 +21,12 @@ std::string commitment_sentence(const plan::Plan& plan);
 // "Quota: ..."; empty for machines of the user's own.
 std::string quota_sentence(const plan::Plan& plan);
 
+// Those of the first plan that have something to say: spot, commitment, quota.
+std::vector<std::string> terms_sentences(const plan::Request& request, const plan::Recommendation& found);
+
+// "Cheaper, but not first: ..."; plans whose price may not decide, and why. Empty where there are none.
+std::string held_back_sentence(const plan::Recommendation& found);
+
 // "By hour: ..."; what following the traffic saves, where the rate is known by hour.
 std::string hours_sentence(const plan::Plan& plan);
 

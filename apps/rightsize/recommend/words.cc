@@ -345,6 +345,13 @@ BreakpointWords describe_breakpoint(const plan::Breakpoint& point, const plan::P
           then};
 }
 
+std::string held_back(const market::PriceOutlook& price) {
+  if (price.outdated && price.age) return fmt::format("its price is {:.0f} days old", in_days(*price.age));
+  if (price.floor) return "its price is a launch price, a tenth of on-demand";
+  if (price.unconfirmed) return "nobody else confirms its price";
+  return {};
+}
+
 std::string describe_warning(const plan::PriceWarning& warning) {
   switch (warning.kind) {
     case plan::PriceWarning::Kind::kUnconfirmed:

@@ -72,6 +72,9 @@ struct BreakpointWords {
 };
 BreakpointWords describe_breakpoint(const plan::Breakpoint& point, const plan::Plan& first);
 
+// Why a price may not decide the first line: "its price is 431 days old". Empty where it may.
+std::string held_back(const market::PriceOutlook& price);
+
 // "its price was read 120 days ago".
 std::string describe_warning(const plan::PriceWarning& warning);
 

@@ -1,9 +1,12 @@
 #include "rightsize/serve/asked.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/located_json.h"
 #include "base/suggest.h"
+#include "base/text.h"
 
 namespace rightsize::app {
 namespace {
@@ -17,6 +20,17 @@ const Document* find_document(const Endpoint& endpoint, std::string_view name) {
     if (name == document.name) return &document;
   }
   return nullptr;
+}
+
+// By any of its spellings: "providers" is "provider", as on the command line, and "ttft_slo" is "ttft-slo".
+auto find_flag(const Endpoint& endpoint, std::string name) {
+  std::replace(name.begin(), name.end(), '_', '-');
+  const auto named = endpoint.flags.find(name);
+  if (named != endpoint.flags.end()) return named;
+  return std::find_if(endpoint.flags.begin(), endpoint.flags.end(), [&](const auto& flag) {
+    const std::vector<std::string_view> others = split_list(flag.second.others, ',');
+    return std::find(others.begin(), others.end(), "--" + name) != others.end();
+  });
 }
 
 Error unknown_name(const Endpoint& endpoint, const std::string& name) {
@@ -50,14 +64,14 @@ class Reader {
       asked_.documents[name] = value;
       return;
     }
-    const auto flag = asked_.endpoint->flags.find(name);
+    const auto flag = find_flag(*asked_.endpoint, name);
     if (flag == asked_.endpoint->flags.end()) return note(unknown_name(*asked_.endpoint, name), place);
-    if (const std::string why = forbidden(*asked_.endpoint, name, value); !why.empty())
+    if (const std::string why = forbidden(*asked_.endpoint, flag->first, value); !why.empty())
       return note(bad_input(fmt::format("'{}' {}", name, why)), place);
     if (!is_switch(flag->second)) {
-      if (!value.empty()) asked_.flags[name].push_back(value);
+      if (!value.empty()) asked_.flags[flag->first].push_back(value);
     } else if (value == "true" || value == "1" || value.empty()) {
-      asked_.flags[name] = {"true"};
+      asked_.flags[flag->first] = {"true"};
     } else if (value != "false" && value != "0") {
       note(bad_input(fmt::format("'{}' is true or false", name)), place);
     }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "base/text.h"
 #include "rightsize/serve/openapi.h"
 
 namespace rightsize::app {
@@ -37,6 +38,27 @@ TEST(Asked, QueryAndBodyMeanTheSame) {
   ASSERT_TRUE(body && query);
   EXPECT_EQ(body->key(), query->key());
   EXPECT_EQ(body->words(), query->words());
+}
+
+TEST(Asked, EverySpellingOfAFlagIsTheFlag) {
+  int spellings = 0;
+  for (const Endpoint& each : endpoints()) {
+    for (const auto& [name, flag] : each.flags) {
+      if (!flag.name.starts_with("--")) continue;
+      const std::string value = flag.values.empty() ? "true" : "1";
+      const auto asked = read_asked(each, {{name, value}}, "");
+      ASSERT_TRUE(asked) << each.name << ' ' << name;
+      for (std::string_view other : split_list(flag.others, ',')) {
+        if (!other.starts_with("--")) continue;
+        ++spellings;
+        const auto same = read_asked(each, {{std::string(other.substr(2)), value}}, "");
+        ASSERT_TRUE(same) << each.name << ' ' << other;
+        EXPECT_EQ(same->key(), asked->key()) << each.name << ' ' << other;
+      }
+    }
+  }
+  EXPECT_GE(spellings, 2);
+  EXPECT_TRUE(read_asked(endpoint("recommend"), {{"ttft_slo", "1s"}, {"providers", "aws"}, {"regions", "us"}}, ""));
 }
 
 TEST(Asked, EveryMistakeIsToldWithASuggestion) {

@@ -34,8 +34,8 @@ std::string where(const SizedPlan& p) {
 }
 
 std::string what(const SizedPlan& p) {
-  const std::string layout = fmt::format("{} of {} x {}{}", plural(p.replicas, "replica"), p.tensor, p.gpu->name,
-                                         p.move ? fmt::format(" in {}", model::name_of(p.precision)) : "");
+  std::string layout = fmt::format("{} of {} x {}{}", plural(p.replicas, "replica"), p.tensor, p.gpu->name,
+                                   p.move ? fmt::format(" in {}", model::name_of(p.precision)) : "");
   if (p.kind == ChangeKind::kSchedule) return "by the hour, at most " + layout;
   return layout;
 }

@@ -13,8 +13,8 @@ using telemetry::Metric;
 using testing::HasSubstr;
 
 const catalog::Catalog& facts() {
-  static const catalog::Catalog catalog = *catalog::load_catalog("");
-  return catalog;
+  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
+  return kCatalog;
 }
 
 // Ten readings a second, at each level for so many seconds.

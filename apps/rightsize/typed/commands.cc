@@ -33,7 +33,7 @@ const OtherName* find_other(std::string_view typed) {
 
 // A command by any of its names; empty where there is none.
 std::string find_command(std::string_view typed, std::span<const std::string> commands) {
-  const std::string name = tidy(typed);
+  std::string name = tidy(typed);
   if (has(commands, name)) return name;
   if (has(commands, name + "s")) return name + "s";
   if (name.ends_with('s') && has(commands, name.substr(0, name.size() - 1))) return name.substr(0, name.size() - 1);

@@ -102,7 +102,8 @@ class Rewriter {
     if (take_slos(name, value) || take_goodput(tidy) || take_gres(tidy, value) || take_namespace(tidy, value))
       return {};
     if (tidy == "--zone" && take_zone(name, value)) return {};
-    if (tidy == "--deepspeed" && take_deepspeed(value)) return {};
+    if (tidy == "--deepspeed" && value.value_or(next()).ends_with(".json") && find("--zero") != nullptr)
+      return take_deepspeed(value);
     if (tidy == "--max-model-len") return refuse_longest(value.value_or(next()));
     if (in_.front() == "top") {
       RIGHTSIZE_TRY(const bool taken, take_monitor_flag(tidy, value));
@@ -203,20 +204,17 @@ class Rewriter {
   }
 
   // A DeepSpeed configuration says which stage it shards to.
-  bool take_deepspeed(const std::optional<std::string>& value) {
-    const std::string file = value.value_or(next());
-    if (!file.ends_with(".json") || find("--zero") == nullptr) return false;
+  Result<> take_deepspeed(const std::optional<std::string>& value) {
+    const std::string file = value ? *value : in_[++at_];
     const Result<std::string> text = read_file(file);
-    if (!text) {
-      out_.notes.push_back(fmt::format("{} cannot be read: give its stage as --zero 3", file));
-    }
-    const std::size_t stage = text ? text->find("\"stage\"") : std::string::npos;
+    if (!text) return fail(Error(text.error()).with_hint("or give its stage: --zero 3"));
+    const std::size_t stage = text->find("\"stage\"");
     const std::size_t digit = stage == std::string::npos ? stage : text->find_first_of("0123", stage);
-    if (digit == std::string::npos) return false;
-    if (!value) ++at_;
+    if (digit == std::string::npos)
+      return fail(bad_input(fmt::format("'{}' names no ZeRO stage", file)).with_hint("give it: --zero 3"));
     push("--zero", text->substr(digit, 1));
     out_.notes.push_back(fmt::format("--deepspeed {} is --zero {} here", file, text->substr(digit, 1)));
-    return true;
+    return {};
   }
 
   static Result<> refuse_longest(const std::string& longest) {

@@ -72,7 +72,6 @@ constexpr Refusal kRefusals[] = {
     {"--cpu-offload-gb", "weights are kept on the GPU: --precision fp8 or int4 makes them smaller, --tp splits them"},
     {"--host", "'rightsize serve --listen 0.0.0.0:8477 --token-file FILE' opens the page to other machines"},
     {"--open", "it prints the page's address; open that in a browser"},
-    {"--kube-context", "'--prometheus URL' reads a cluster's metrics; no access to Kubernetes is needed"},
     {"--dpo", "DPO is not modelled: it adds the weights of a frozen copy and a second forward pass"},
     {"--image-id", "'recommend --emit' writes the image; start-up time is --startup"},
     {"--disk-size", "--storage says how much is kept; 'recommend --emit' writes the disk"},

@@ -10,9 +10,9 @@
 namespace rightsize::app {
 
 Thing thing_named(std::string_view word) {
-  static const Checked<catalog::Catalog> facts = catalog::load_hardware("");
-  if (facts) {
-    if (facts->match_gpus(catalog::split_gpu_count(word).name)) return Thing::kGpu;
+  static const Checked<catalog::Catalog> kFacts = catalog::load_hardware("");
+  if (kFacts) {
+    if (kFacts->match_gpus(catalog::split_gpu_count(word).name)) return Thing::kGpu;
   }
   return is_model_name(word) ? Thing::kModel : Thing::kNothing;
 }

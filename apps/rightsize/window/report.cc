@@ -38,7 +38,7 @@ report::Table table_of(const std::vector<WindowOption>& options) {
 }
 
 std::string clock(Seconds t) {
-  const long minutes = std::lround(in_seconds(t) / 60) % (24 * 60);
+  const long minutes = std::lround(in_seconds(t) / 60) % (24L * 60);
   return fmt::format("{:02}:{:02}", minutes / 60, minutes % 60);
 }
 

@@ -8,8 +8,8 @@ namespace {
 using testing::HasSubstr;
 
 const catalog::Catalog& facts() {
-  static const catalog::Catalog catalog = *catalog::load_catalog("");
-  return catalog;
+  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
+  return kCatalog;
 }
 
 struct Planned {

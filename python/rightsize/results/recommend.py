@@ -236,6 +236,7 @@ class Plan(Record):
     committed_spend: list[RecommendationCommittedSpend] | None = None
     startup: RecommendationStartup | None = None
     checkpoint_interval_seconds: float | None = None
+    held_back: str | None = None
     samples_per_second: float | None = None
 
 
@@ -261,6 +262,7 @@ class Recommendation(Result):
     request: dict[str, str] | None = None
     catalogue: str | None = None
     next_best: str | None = None
+    terms: list[str] | None = None
     workloads: list[Recommendation] | None = None
     emit: dict[str, str] | None = None
     mix: list[RecommendationMix] | None = None

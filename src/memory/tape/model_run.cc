@@ -204,7 +204,9 @@ void ModelRun::run(Frame& frame, const Op& op) {
     case OpKind::kEmbedding: {
       Tensor table = parameter(linear_of(frame, op.weight).weight);
       const model::Weight& weight = shape_.weights[static_cast<std::size_t>(op.weight.index)];
-      return result(embedding(elements() / weight.cols, std::move(table), weight.cols));
+      const Count rows = elements() / weight.cols;
+      return result(plan_.compiled ? compiled_embedding(rows, std::move(table), weight.cols)
+                                   : embedding(rows, std::move(table), weight.cols));
     }
     case OpKind::kLinear:
       return result(apply(linear_of(frame, op.weight), take(frame, op, 0), op.flag));

@@ -88,6 +88,9 @@ Tensor fused_gate(Tensor gate, Tensor up);
 
 // Any norm over rows: saves its input and a number a row.
 Tensor compiled_norm(Tensor x, Tensor weight, Count rows);
+// Gradients of rows add up in 32 bits: a table of them, before it is as wide as the table itself (an H200 with Mistral
+// Nemo and Hermes, torch 2.11).
+Tensor compiled_embedding(Count rows, Tensor table, Count width);
 // An operation that saves nothing: rotary positions, dropout from its seed.
 Tensor compiled_rotate(Tensor x);
 // tanh(x / cap) * cap: saves x.

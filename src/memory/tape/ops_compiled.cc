@@ -17,6 +17,22 @@ std::uint8_t product_width(const Tensor& x) { return x.recorder().autocast ? kHa
 
 }  // namespace
 
+Tensor compiled_embedding(Count rows, Tensor given_table, Count width) {
+  Tensor table = std::move(given_table);
+  Recorder& r = table.recorder();
+  Tensor y = r.make(rows * width, table.width);
+  OpState state;
+  state.n[0] = table.elements;
+  r.record(
+      [](BackwardCall& call) {
+        Tensor sums = call.recorder.make(call.state.n[0], kSingle);
+        call.results[0] =
+            call.grads[0].width == kSingle ? std::move(sums) : call.recorder.make(call.state.n[0], call.grads[0].width);
+      },
+      state, {&table}, {&y});
+  return y;
+}
+
 Tensor compiled_norm(Tensor given, Tensor given_weight, Count rows) {
   Tensor x = std::move(given), weight = std::move(given_weight);
   Recorder& r = x.recorder();

@@ -162,7 +162,7 @@ void Recorder::set_gradient(int leaf, Tensor gradient) {
 
 void Recorder::drop_gradients() {
   for (int i = 0; i < parameters_; ++i) leaves_[static_cast<std::size_t>(i)].gradient.reset();
-  leaves_.resize(static_cast<std::size_t>(parameters_));
+  drop_temporary_leaves();
 }
 
 void Recorder::settle_gradients() {
@@ -426,6 +426,11 @@ Count Recorder::peak_in(Phase phase) const {
 
 Count Recorder::peak_in(Phase phase, Zone zone) const {
   return zone_peaks_[static_cast<std::size_t>(phase)][static_cast<std::size_t>(zone)];
+}
+
+void Recorder::raise_peaks(Phase phase, Count bytes) {
+  for (Count& peak : zone_peaks_[static_cast<std::size_t>(phase)])
+    if (peak > 0) peak += bytes;
 }
 
 void Recorder::reset_peaks() {

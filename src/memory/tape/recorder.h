@@ -158,6 +158,7 @@ class Recorder {
   Tensor& gradient(int leaf) { return leaves_[static_cast<std::size_t>(leaf)].gradient; }
   void set_gradient(int leaf, Tensor gradient);
   void drop_gradients();
+  void drop_temporary_leaves() { leaves_.resize(static_cast<std::size_t>(parameters_)); }
   // After a micro-batch: further gradients are added in place.
   void settle_gradients();
   int parameters() const { return parameters_; }
@@ -207,6 +208,8 @@ class Recorder {
   Count peak_in(Phase phase) const;
   Count peak_in(Phase phase, Zone zone) const;
   void reset_peaks();
+  // As if so much more had been live all through the phase.
+  void raise_peaks(Phase phase, Count bytes);
   bool out_of_memory() const { return out_of_memory_; }
 
  private:

@@ -37,13 +37,43 @@ void Session::run() {
       recorder_.reset_peaks();
       add_micro_batches_in_flight();
     }
-    pass();
-    if (plan_.accumulates) pass();
-    states_->step(sharding_ && sharding_->has_gradients());
-    const bool buffered = plan_.gradient_width != 0 && !plan_.sharded_gradients();
-    if (!buffered) recorder_.drop_gradients();
+    iterate();
+    if (!keeps_gradients()) recorder_.drop_gradients();
     if (sharding_) sharding_->drop_gradients();
   }
+}
+
+void Session::run_for_peaks() {
+  // What one pass leaves to the next and is not counted below: torchtitan its logits, gradients that are used up in the
+  // backward pass those of shared weights.
+  const bool holds_logits = plan_.stack == model::Stack::kTorchTitan && !plan_.accumulates;
+  if (holds_logits || plan_.optimizer_in_backward) return run();
+  forward_workspace_ = workspace();
+  backward_workspace_ = workspace();
+  recorder_.reset_peaks();
+  constexpr auto kStates = static_cast<std::size_t>(Part::kOptimizer);
+  const Count before = recorder_.live().part[kStates];
+  iterate();
+  const Count states = recorder_.live().part[kStates] - before;
+  const auto freed_by = [&](auto&& drop) {
+    const Count live = recorder_.live().total;
+    drop();
+    return live - recorder_.live().total;
+  };
+  const Count in_flight = bytes_in_flight() > 0 ? CachingAllocator::round_size(bytes_in_flight()) : 0;
+  const Count result = freed_by([&] { result_.reset(); });
+  const Count sent_back = keeps_gradients() ? freed_by([&] { recorder_.drop_temporary_leaves(); }) : 0;
+  recorder_.raise_peaks(Phase::kForward, states + in_flight + sent_back + (plan_.accumulates ? 0 : result));
+  recorder_.raise_peaks(Phase::kBackward, states + in_flight + sent_back);
+  recorder_.raise_peaks(Phase::kStep, in_flight + sent_back);
+}
+
+bool Session::keeps_gradients() const { return plan_.gradient_width != 0 && !plan_.sharded_gradients(); }
+
+void Session::iterate() {
+  pass();
+  if (plan_.accumulates) pass();
+  states_->step(sharding_ && sharding_->has_gradients());
 }
 
 void Session::pass() {
@@ -87,10 +117,14 @@ void Session::make_buckets() {
 }
 
 // The other micro-batches of a pipeline are in the middle of their way while this one runs.
+Count Session::bytes_in_flight() const {
+  if (plan_.in_flight <= 1 || saved_by_forward_ <= 0) return 0;
+  return static_cast<Count>((plan_.in_flight - 1) * static_cast<double>(saved_by_forward_));
+}
+
 void Session::add_micro_batches_in_flight() {
-  if (plan_.in_flight <= 1 || saved_by_forward_ <= 0) return;
-  const Count bytes = static_cast<Count>((plan_.in_flight - 1) * static_cast<double>(saved_by_forward_));
-  if (bytes > 0) extras_.push_back(recorder_.make(bytes, kByte, Layout::kPlain, Part::kActivations));
+  if (const Count bytes = bytes_in_flight(); bytes > 0)
+    extras_.push_back(recorder_.make(bytes, kByte, Layout::kPlain, Part::kActivations));
 }
 
 }  // namespace rightsize::memory::tape

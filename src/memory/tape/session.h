@@ -16,14 +16,20 @@ class Session {
 
   // Two iterations; peaks are those of the second, which has the optimizer's states.
   void run();
+  // The same peaks by phase and zone, from one iteration where it is known what more the second has.
+  // Only without an allocator, which remembers what was freed before.
+  void run_for_peaks();
 
   const Recorder& recorder() const { return recorder_; }
 
  private:
+  void iterate();
   void pass();
   Tensor workspace();
   void cache_fp8_weights();
   void make_buckets();
+  bool keeps_gradients() const;
+  Count bytes_in_flight() const;
   void add_micro_batches_in_flight();
 
   Plan plan_;

@@ -16,7 +16,7 @@ using Peaks = std::array<double, std::size_t{kPhases} * kZones>;
 
 Peaks peaks_of(const model::ModelShape& model, const Plan& plan, bool& exact) {
   Session session(model, plan, nullptr, nullptr);
-  session.run();
+  session.run_for_peaks();
   exact = exact && model.forward->exact;
   Peaks peaks{};
   for (std::size_t i = 0; i < peaks.size(); ++i) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "memory/weight_bytes.h"
+#include "model/adapters.h"
 
 namespace rightsize::memory::tape {
 namespace {
@@ -134,17 +135,10 @@ Weights::Weights(Recorder& recorder, const model::ModelShape& model, const Plan&
   if (plan.lora_rank > 0) add_adapters();
 }
 
-// 0: none. "all-linear" leaves out the output layer, but not the transform before it; since peft 0.21 it adapts stacked
-// experts and their router too, the fused gate and up with twice the rank.
 Count Weights::adapter_rank(const Weight& weight) const {
-  const Count rank = plan_.lora_rank;
-  if (plan_.lora_attention_only) return weight.linear && weight.role == WeightRole::kAttention ? rank : 0;
-  if (weight.role == WeightRole::kRouter) return rank;
-  if (weight.stacked) return weight.joined * rank;
-  if (!weight.linear) return 0;
-  const bool output =
-      weight.role == WeightRole::kHead && (weight.rows != model_.hidden || weight.rows == model_.vocabulary);
-  return output ? 0 : rank;
+  const model::LoraTargets targets =
+      plan_.lora_attention_only ? model::LoraTargets::kAttention : model::LoraTargets::kAllLinear;
+  return Count{plan_.lora_rank} * model::adapter_ranks(model_, weight, targets, plan_.stack);
 }
 
 void Weights::add_adapter(std::size_t index, int repeat, int layer) {

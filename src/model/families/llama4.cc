@@ -49,6 +49,7 @@ void read_llama4_text(const Config& config, ModelShape& shape) {
   style.qkv_bias = style.output_bias = config.flag("attention_bias", false);
   style.router_name = "feed_forward.router";
   style.shared_name = "feed_forward.shared_expert";
+  style.adapted_experts = false;
   style.router_last = true;
   style.exact = false;
   read_decoder_sizes(config, style, shape);

@@ -55,6 +55,7 @@ void read_qwen2_moe(const Config& config, ModelShape& shape) {
   style.context = 32'768;
   style.qkv_bias = config.flag("qkv_bias", true);
   style.shared_switch = true;
+  style.adapted_experts = false;
   style.exact = false;
   read_decoder_sizes(config, style, shape);
   shape.experts = read_experts(config, {"num_experts", "num_local_experts"}, 60, 4);
@@ -105,6 +106,7 @@ void read_gpt_oss(const Config& config, ModelShape& shape) {
   style.attention_sinks = true;
   style.router_name = "mlp.router";
   style.router_bias = style.expert_bias = true;
+  style.adapted_experts = false;
   style.exact = false;
   read_decoder_sizes(config, style, shape);
   shape.sliding_window = config.size("sliding_window", 128, kLongestContext);

@@ -120,7 +120,7 @@ class ModernBert {
     x = f_.activate(f_.linear(dense_, std::move(x)), Activation::kGelu);
     const Size rows = masked_ ? kTokens : kSamples;
     x = f_.norm(NormKind::kLayer, head_norm_, std::move(x), rows);
-    if (masked_) return f_.language_loss(std::move(x), {table_, decoder_bias_, false, false});
+    if (masked_) return f_.language_loss(std::move(x), {table_, decoder_bias_, true, false});
     return f_.class_loss(f_.linear(classifier_, std::move(x), false), kSamples);
   }
 

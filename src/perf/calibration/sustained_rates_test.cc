@@ -15,16 +15,16 @@ namespace {
 using catalog::NumberFormat;
 
 const catalog::Catalog& facts() {
-  static const catalog::Catalog catalog = *catalog::load_catalog("");
-  return catalog;
+  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
+  return kCatalog;
 }
 const Constants& constants() {
   static const Constants kConstants = *load_constants("");
   return kConstants;
 }
 const SpeedTable& speeds() {
-  static const SpeedTable table(facts(), constants());
-  return table;
+  static const SpeedTable kTable(facts(), constants());
+  return kTable;
 }
 const SustainedRates& rates(const char* name) { return *speeds().find(**facts().find_gpu(name)); }
 

@@ -215,11 +215,13 @@ class EagerWalk {
   }
 
   // The gradient of a table is dense: zeroed, scattered into, and added to the head's where they are tied.
+  // torch.compile adds it up in 32 bits and narrows it then.
   void embedding(const WorkOp& op, double n, double e) {
     ops_.pass(n, 2 * e, 2 * e, 1, 1);
     if (!mode_.weights) return;
     const bool tied = work_.tied && op.outputs == work_.vocabulary;
-    ops_.backward_bytes(op.inputs * op.outputs * e * (tied ? 4 : 1), tied ? 3 : 2);
+    const double alone = mode_.compiled && e < 4 ? 8 + e : e;
+    ops_.backward_bytes(op.inputs * op.outputs * (tied ? alone + 3 * e : alone), tied ? 3 : 2);
   }
 
   void language_loss(const WorkOp& op, double e) {

@@ -221,7 +221,7 @@ void EagerOps::expert_mlp(double tokens, const Experts& how) {
   const double experts = how.count, f = how.intermediate, h = how.hidden, routed = tokens * how.per_token;
   const Matmul up{std::max(1.0, routed / experts), 2 * f, h}, down{up.m, h, f};
   const double rate = linear_rate() * c_.expert_rate;
-  const bool lora = mode_.lora_other > 0;
+  const bool lora = mode_.lora_experts > 0;
   Seconds once = grouped_matmul_time(gpu_, experts, up, WeightFormat::kHalf, rate).time +
                  grouped_matmul_time(gpu_, experts, down, WeightFormat::kHalf, rate).time;
   if ((mode_.amp && !lora) || mode_.full32) {

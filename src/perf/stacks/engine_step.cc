@@ -81,7 +81,8 @@ Seconds elementwise_time(const ModelWork& work, const GpuSpeed& gpu, const Engin
 // What the GPUs of a copy send each other. Tensor parallel: sums after attention and after the MLP of every layer, by
 // the engines' own kernels. Split attention: sums within a group, and around experts every GPU gets all tokens and
 // hands back the sums (all-gather, reduce-scatter), or sends each to the GPUs of its experts and back (all-to-all):
-// whichever is faster, as engines choose. Norms over all heads sum the squares of q and of k, two numbers a row.
+// whichever is faster, as engines choose. Neither half of an all-reduce takes longer than the engine's own kernel for
+// all of it. Norms over all heads sum the squares of q and of k, two numbers a row.
 Seconds exchanges(const ModelWork& work, const GpuSpeed& gpu, const Cluster& cluster, const EngineLayout& layout,
                   double rows) {
   const Bytes all = bytes(2 * rows * work.hidden);
@@ -93,8 +94,10 @@ Seconds exchanges(const ModelWork& work, const GpuSpeed& gpu, const Cluster& clu
   const Bytes own = all / layout.attention;
   const double dense = work.layers - work.expert_layers;
   Seconds sum = norms + engine_all_reduce_time(gpu, cluster, layout.attention_tensor(), own) * (work.layers + dense);
-  const Seconds gathered = collective_time(gpu, cluster, Collective::kAllGather, layout.tensor, all) +
-                           collective_time(gpu, cluster, Collective::kReduceScatter, layout.tensor, all);
+  const Seconds reduced = engine_all_reduce_time(gpu, cluster, layout.tensor, all);
+  const Seconds gathered =
+      std::min(reduced, collective_time(gpu, cluster, Collective::kAllGather, layout.tensor, all)) +
+      std::min(reduced, collective_time(gpu, cluster, Collective::kReduceScatter, layout.tensor, all));
   const double copies = std::min(work.experts_per_token, static_cast<double>(layout.expert));
   const Seconds sent = collective_time(gpu, cluster, Collective::kAllToAll, layout.tensor, own * copies) * 2.0;
   sum += (layout.expert > 1 ? std::min(gathered, sent) : gathered) * work.expert_layers;

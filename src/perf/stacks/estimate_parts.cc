@@ -44,16 +44,21 @@ double optimizer_bytes(const Job& job, bool half_precision) {
 
 double trained_parameters(const ModelWork& work, const Job& job) {
   if (job.train.method == Method::kFull) return work.parameters;
-  const double width = work.lora_width_attention +
-                       (job.train.lora_targets == model::LoraTargets::kAllLinear ? work.lora_width_other : 0);
+  double width = work.lora_width_attention;
+  if (job.train.lora_targets == model::LoraTargets::kAllLinear) {
+    width += work.lora_width_other + (job.stack == model::Stack::kHf ? 0 : work.lora_width_spared);
+  }
   return job.train.lora_rank * width;
 }
 
 double adapter_bytes(const ModelWork& work, const Job& job) {
   if (job.train.method == Method::kFull) return 0;
   constexpr double kBytes = 20;
-  const bool all = job.train.lora_targets == model::LoraTargets::kAllLinear;
-  return kBytes * (work.lora_passed_attention + (all ? work.lora_passed_other : 0));
+  double passed = work.lora_passed_attention;
+  if (job.train.lora_targets == model::LoraTargets::kAllLinear) {
+    passed += work.lora_passed_other + (job.stack == model::Stack::kHf ? 0 : work.lora_passed_spared);
+  }
+  return kBytes * passed;
 }
 
 ShardGroup replicas_of(const Job& job) {

@@ -126,5 +126,39 @@ TEST(Published, AdaptersBesideExpertsCostWhatOneLayerShows) {
   }
 }
 
+Seconds trained(const char* name, model::Method method, std::int64_t sequence, const char* gpu_name = "h100-sxm") {
+  const catalog::Gpu& gpu = **facts().find_gpu(gpu_name);
+  model::Job job;
+  job.stack = Stack::kMegatron, job.precision = Precision::kFp8;
+  job.batch = 1, job.sequence = sequence;
+  job.train.method = method, job.train.lora_rank = 16;
+  job.train.lora_targets = model::LoraTargets::kAttention;
+  const auto estimate = estimate_training(constants(), work_of(*model::find_model(name)), job,
+                                          gpu_speed(constants(), gpu), default_cluster(gpu));
+  EXPECT_TRUE(estimate);
+  return estimate->step;
+}
+
+// Frozen weights have no third product and no gradients that add up in every micro-batch: the shorter that is, the more
+// LoRA gains.
+TEST(Published, FrozenWeightsGainMoreInShortMicroBatches) {
+  const auto gain = [](std::int64_t sequence) {
+    return trained("llama-2-70b", model::Method::kFull, sequence) /
+           trained("llama-2-70b", model::Method::kLora, sequence);
+  };
+  EXPECT_GT(gain(8192), 1.3);
+  EXPECT_GT(gain(2048), gain(8192) * 1.05);
+}
+
+// MLPerf training: 8,192 tokens on one GPU each, samples a second of eight GPUs (facts of 2025; settings of the
+// submissions), within a fifth.
+TEST(Published, LoraOfLlama70bAsInMlperf) {
+  const std::pair<const char*, double> published[] = {{"b200-sxm", 5.25}, {"gb200", 5.39}, {"mi325x", 2.77}};
+  for (const auto& [gpu, samples] : published) {
+    const double predicted = 8.0 / in_seconds(trained("llama-2-70b", model::Method::kLora, 8192, gpu));
+    EXPECT_NEAR(predicted / samples, 1.0, 0.2) << gpu;
+  }
+}
+
 }  // namespace
 }  // namespace rightsize::perf

@@ -97,6 +97,19 @@ RC_GTEST_PROP(Ttft, IsMonotoneAndWithoutJumps, ()) {
   RC_ASSERT(after <= before * (1.1 + 4 / value) + 4 * answer / value);
 }
 
+// Nothing answers faster than memory gives the weights of the layers, whatever an engine's constants say.
+RC_GTEST_PROP(Tpot, IsNeverShorterThanReadingTheWeights, ()) {
+  const auto gpu = *rc::gen::element<std::string>("h100-sxm", "h200-sxm", "b200-sxm", "rtx-pro-6000", "a100-80gb-sxm");
+  const auto stack = *rc::gen::element(model::Stack::kVllm, model::Stack::kTrtLlm, model::Stack::kSglang);
+  Served served("llama-3.1-8b", gpu, stack);
+  served.split(1 << *rc::gen::inRange(0, 3));
+  served.job.precision = model::Precision::kBf16;
+  served.job.serve.concurrency = *rc::gen::inRange<std::int64_t>(1, 64);
+  const double weights = 2.0 * (served.work.parameters - 2.0 * served.work.head_parameters);
+  const double reading = weights / served.job.parallel.tensor / (0.96 * in_bytes_per_s(served.gpu.bandwidth));
+  RC_ASSERT(in_seconds(served.estimate()->tpot) > reading);
+}
+
 TEST(Experts, ReachedByTokens) {
   EXPECT_NEAR(experts_reached(128, 4, 1, 0), 4.0 / 128, 1e-12);
   EXPECT_GT(experts_reached(128, 4, 64, 0), experts_reached(128, 4, 64, 1));  // popular ones are met again and again

@@ -13,7 +13,7 @@ using model::Method;
 using model::Precision;
 using model::Recompute;
 
-EagerMode mode_of(const Job& job) {
+EagerMode mode_of(const ModelWork& work, const Job& job) {
   EagerMode mode;
   const bool adapters = job.train.method != Method::kFull;
   mode.amp = job.precision == Precision::kAmpBf16 || job.precision == Precision::kAmpFp16;
@@ -25,7 +25,9 @@ EagerMode mode_of(const Job& job) {
   mode.compiled = job.train.compile;
   if (adapters) {
     mode.lora_attention = job.train.lora_rank;
-    if (job.train.lora_targets == model::LoraTargets::kAllLinear) mode.lora_other = job.train.lora_rank;
+    if (job.train.lora_targets == model::LoraTargets::kAllLinear) {
+      (work.adapts_experts ? mode.lora_experts : mode.lora_other) = job.train.lora_rank;
+    }
   }
   return mode;
 }
@@ -103,7 +105,7 @@ double optimizer_tensors(const ModelWork& work, const EagerMode& mode) {
 }
 
 Phases phases_of(const EagerConstants& c, const ModelWork& work, const Job& job, const GpuSpeed& gpu) {
-  const EagerMode mode = mode_of(job);
+  const EagerMode mode = mode_of(work, job);
   const EagerBatch batch{static_cast<double>(job.batch), static_cast<double>(job.sequence)};
   const Sides sides{c, gpu, mode.traffic_factor(), mode.compiled};
   const double redone = redone_share(c, job.train.recompute);
@@ -171,8 +173,8 @@ Result<TrainEstimate> train_eager(const Constants& constants, const ModelWork& w
                                                       : c.train_gpu_width;
   Confidence confidence = confidence_of(gpu, slot, model::JobKind::kTrain, width);
   // Runs were on one GPU, in bf16 and under autocast, every weight or LoRA.
-  const bool beyond = job.parallel.gpus > 1 || mode_of(job).full32 || job.train.method == Method::kQlora ||
-                      (job.train.compile && job.train.method != Method::kFull);
+  const bool beyond = job.parallel.gpus > 1 || job.precision == Precision::kFp32 ||
+                      job.train.method == Method::kQlora || (job.train.compile && job.train.method != Method::kFull);
   if (beyond) widen(confidence, estimate.notes);
   estimate.basis = confidence.basis;
   estimate.interval = interval_of(confidence.width);

@@ -25,6 +25,18 @@ Format format_of(const MegatronConstants& c, const Job& job, const GpuSpeed& gpu
   return {c.rate_bf16 * reached, gpu.half};
 }
 
+// Elementwise bytes against bf16, counted over a Llama layer (120 a hidden element, forward and backward): fp8 casts
+// what products read (18) and looks for its largest element first (12: recipes differ), which reach 0.77 and 0.62 of
+// the bandwidth where plain passes reach 0.8 (data/measurements/casts-h200.csv); NVFP4 casts it both ways round, after
+// a Hadamard transform where gradients of weights read it (100, not measured). Frozen weights have none of those: what
+// products read is cast one way round only.
+double casting(const Job& job) {
+  const bool frozen = job.train.method != model::Method::kFull;
+  if (job.precision == Precision::kFp8) return frozen ? 1.17 : 1.29;
+  if (job.precision == Precision::kFp4) return frozen ? 1.25 : 1.8;
+  return 1.0;
+}
+
 // Parameters by where they are: experts are spread over expert parallel GPUs, the rest over tensor parallel ones.
 struct Weights {
   double experts = 0, active_experts = 0, head = 0, dense = 0;  // dense: of layers
@@ -44,6 +56,10 @@ struct Weights {
     dense = work.active_parameters - active_experts - head * (work.tied ? 1.0 : 2.0);
   }
 };
+
+// Bytes of a logit, there and back, where the loss is fused, as NVIDIA's recipes have it: measured on an H200
+// (data/measurements/casts-h200.csv); operation by operation it is 60.
+constexpr double kLogitBytes = 15.5;
 
 // One GPU's share of the work of a micro-batch.
 class Stage {
@@ -70,18 +86,20 @@ class Stage {
   // 7 s^2 h: two products forward, five backward; half of them under a causal mask, over sequences that context
   // parallel GPUs share.
   Seconds attention() const {
-    const double flops = 7.0 * tokens_ * static_cast<double>(job_.sequence) * work_.attention_width * share_ * redone_;
-    return flop(flops) / (gpu_.half * (c_.attention_rate * gpu_.attention_scale));
+    const double sequence = static_cast<double>(job_.sequence);
+    const double flops = 7.0 * tokens_ * sequence * work_.attention_width * share_ * redone_;
+    const double rate = c_.attention_rate / (1.0 + c_.attention_short / sequence);
+    return flop(flops) / (gpu_.half * (rate * gpu_.attention_scale));
   }
 
-  // Passes over the residual stream, and over the tokens that go to experts.
+  // Passes over the residual stream, over the tokens that go to experts, over logits, and over gradients.
   Seconds elementwise() const {
     const double rows = tokens_ / p_.tensor, routed = rows * work_.experts_per_token;
-    const double layers = layers_ * c_.elementwise, mixtures = mixture_layers() * c_.permute;
+    const double layers = layers_ * c_.elementwise * casting(job_), mixtures = mixture_layers() * c_.permute;
     const double adapters = adapter_bytes(work_, job_) * tokens_ * share_;
-    return traffic_time(
-        gpu_, bytes(work_.hidden * layers * rows + (work_.hidden + weights_.width) * mixtures * routed + adapters),
-        c_.bandwidth);
+    const double activations = work_.hidden * layers * rows + (work_.hidden + weights_.width) * mixtures * routed;
+    const double logits = kLogitBytes * work_.vocabulary * tokens_ / (p_.tensor * p_.pipeline);
+    return traffic_time(gpu_, bytes(activations + adapters + logits + gradients()), c_.bandwidth);
   }
 
   // Launches that nothing hides.
@@ -95,7 +113,7 @@ class Stage {
     Seconds time;
     const Bytes activations = bytes(2.0 * tokens_ * work_.hidden);
     if (p_.tensor > 1) {  // a gather and a scatter before and behind attention and MLP, both ways, and one gather again
-      time += (collective_time(gpu_, cluster_, Collective::kAllGather, p_.tensor, activations) * 6.0 +
+      time += (collective_time(gpu_, cluster_, Collective::kAllGather, p_.tensor, activations * gathered()) * 6.0 +
                collective_time(gpu_, cluster_, Collective::kReduceScatter, p_.tensor, activations) * 4.0) *
               (c_.tensor_exposed * layers_);
     }
@@ -138,6 +156,12 @@ class Stage {
     const double chunks = static_cast<double>(p_.pipeline) * p_.pipeline_interleave;
     return p_.pipeline == 1 ? work_.layers : std::ceil(work_.layers / chunks) * p_.pipeline_interleave;
   }
+  // Gradients of weights add up in 32 bits in every micro-batch; frozen weights have none.
+  double gradients() const {
+    if (job_.train.method != model::Method::kFull) return 0;
+    const double experts = weights_.experts * layers_ / work_.layers / std::max(p_.tensor, p_.expert);
+    return c_.gradient_bytes * (weights_.dense * share_ + experts);
+  }
   double mixture_layers() const { return layers_ * work_.expert_layers / work_.layers; }
 
   // Places that the experts of a token are in: it crosses once to each GPU, or to each machine where experts span
@@ -147,6 +171,9 @@ class Stage {
         p_.expert > cluster_.node_gpus ? static_cast<double>(p_.expert) / cluster_.node_gpus : p_.expert;
     return places * (1.0 - std::pow(1.0 - 1.0 / places, work_.experts_per_token));
   }
+
+  // What is gathered is what products read: Transformer Engine casts it first.
+  double gathered() const { return job_.precision == Precision::kFp8 || job_.precision == Precision::kFp4 ? 0.5 : 1.0; }
 
   // How much longer the products of narrow experts take: a product needs depth to reach its rate. Forward contracts
   // over the width it reads, the gradient of its input over the width it writes, that of its weights over an expert's
@@ -175,9 +202,8 @@ void finish(TrainEstimate& estimate, const MegatronConstants& c, const ModelWork
   const bool few_rows = job.train.method != model::Method::kFull || job.precision == model::Precision::kFp4;
   const double width = mixture ? c.expert_width : std::hypot(c.dense_width, few_rows ? c.few_rows_width : 0.0);
   Confidence confidence = confidence_of(gpu, slot_of(job.stack), model::JobKind::kTrain, width);
-  // No row says that it recomputed, split sequences, or quantized its base.
-  const bool beyond = job.parallel.context > 1 || job.train.recompute != model::Recompute::kNone ||
-                      job.train.method == model::Method::kQlora;
+  // No row says that it recomputed or quantized its base.
+  const bool beyond = job.train.recompute != model::Recompute::kNone || job.train.method == model::Method::kQlora;
   if (beyond) widen(confidence, estimate.notes);
   estimate.basis = confidence.basis;
   estimate.interval = interval_of(confidence.width);
@@ -188,7 +214,8 @@ void finish(TrainEstimate& estimate, const MegatronConstants& c, const ModelWork
 
 // t = F_linear / (e P) + F_experts / (x e P) + F_head / (h P16) + F_attention / (a P16) + passes / BW + launches, of
 // the layers on one GPU, + what tensor, context and expert parallel exchanges do not hide, or the host's time where
-// that is longer; times 1 + (pp - 1) / (m v).
+// that is longer; times 1 + (pp - 1) / (m v); + gradients that nothing hides and what hidden ones take from products;
+// times 1 + l log2(GPUs / 8), + what lies between steps.
 Result<TrainEstimate> train_megatron(const MegatronConstants& c, const ModelWork& work, const Job& job,
                                      const GpuSpeed& gpu, const Cluster& cluster) {
   const Stage stage(c, work, job, gpu, cluster);
@@ -204,11 +231,14 @@ Result<TrainEstimate> train_megatron(const MegatronConstants& c, const ModelWork
   const Seconds pass = soft_max(kept_busy, network.each_pass, c.network_overlap);
   const Seconds busy = pass * (micro * (1.0 + bubble));
   // Gradients are reduced behind the last backward pass, updated weights gathered before the first forward pass.
-  const Seconds alone = busy + soft_max(pass, network.once, c.network_overlap) - pass;
+  // What hides there still takes multiprocessors and bandwidth from the products.
+  const Seconds hidden = soft_max(pass, network.once, c.network_overlap) - pass + network.once * c.contention;
+  const double slowest = 1.0 + c.scale_loss * std::max(0.0, std::log2(p.gpus / 8.0));
+  const Seconds alone = (busy + hidden) * slowest, between = c.step * own.host;
 
   TrainEstimate estimate;
   const Seconds optimizer = stage.optimizer();
-  estimate.step = alone + optimizer;
+  estimate.step = alone + between + optimizer;
   estimate.device = compute * micro + optimizer;
   estimate.host = host * micro;
   estimate.parts.push_back({"matrix products", products * micro});
@@ -220,10 +250,9 @@ Result<TrainEstimate> train_megatron(const MegatronConstants& c, const ModelWork
   estimate.parts.push_back({"optimizer", optimizer});
   const Seconds idle = kept_busy - compute - exchange;
   if (idle > compute * 0.0005) estimate.parts.push_back({"waiting for the host", idle * micro});
-  if (p.data() > 1) {
-    const Seconds waiting = (pass - kept_busy) * micro + (alone - busy);
-    estimate.parts.push_back({"waiting for the network", waiting});
-  }
+  const Seconds waiting = (pass - kept_busy) * micro + (alone - busy);
+  if (waiting > Seconds{}) estimate.parts.push_back({"waiting for the network", waiting});
+  estimate.parts.push_back({"between steps", between});
   estimate.bound = bound_of(products + attention, compute, host, exchange + network.of_step(micro) / micro);
   finish(estimate, c, work, job, gpu);
   return estimate;

@@ -69,7 +69,7 @@ JsonStream::JsonStream(ByteSource& source, std::string file)
   if (ensure(3) && std::memcmp(buffer_.data(), "\xEF\xBB\xBF", 3) == 0) begin_ += 3;
 }
 
-// Whether at least `bytes` unread bytes are in the buffer, read on where the source has more.
+// Whether at least `bytes` unread bytes (far fewer than it holds) are in the buffer, read on where the source has more.
 bool JsonStream::ensure(std::size_t bytes) {
   if (end_ - begin_ >= bytes) return true;
   if (exhausted_ || error_) return false;
@@ -77,9 +77,8 @@ bool JsonStream::ensure(std::size_t bytes) {
   consumed_ += begin_;
   end_ -= begin_;
   begin_ = 0;
-  if (bytes > buffer_.size() - kEndMark) buffer_.resize(bytes + kBuffer + kEndMark);
   while (end_ < bytes && !exhausted_) {
-    Result<std::size_t> got = source_.read(std::span(buffer_).subspan(end_, buffer_.size() - kEndMark - end_));
+    Result<std::size_t> got = source_.read(buffer_.from(end_, buffer_.size() - kEndMark - end_));
     if (!got) {
       error_ = std::move(got).error();
       break;

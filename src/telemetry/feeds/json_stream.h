@@ -22,6 +22,7 @@
 
 #include "base/result.h"
 #include "telemetry/byte_source.h"
+#include "telemetry/raw_bytes.h"
 #include "telemetry/sample.h"
 
 namespace rightsize::telemetry {
@@ -73,7 +74,7 @@ class JsonStream {
 
   ByteSource& source_;
   std::string file_;
-  std::vector<char> buffer_;
+  RawBytes buffer_;
   std::size_t begin_ = 0, end_ = 0;  // the unread bytes of buffer_; a zero follows
   std::size_t consumed_ = 0;         // bytes of the document before buffer_[0]
   bool exhausted_ = false;

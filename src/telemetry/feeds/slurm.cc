@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "telemetry/feeds/feeds.h"
+#include "telemetry/raw_bytes.h"
 
 namespace rightsize::telemetry {
 namespace {
@@ -352,10 +353,10 @@ std::vector<std::string> expand_hosts(std::string_view list) {
 Result<JobTable> read_jobs(ByteSource& source, const std::string& file) {
   JobReader reader;
   std::string pending;
-  std::vector<char> piece(256U << 10);
+  RawBytes piece(256U << 10);
   bool understood = true;
   while (understood) {
-    RIGHTSIZE_TRY(const std::size_t got, source.read(piece));
+    RIGHTSIZE_TRY(const std::size_t got, source.read(piece.from(0, piece.size())));
     pending.append(piece.data(), got);
     std::size_t from = 0;
     for (std::size_t end; understood && (end = pending.find('\n', from)) != std::string::npos; from = end + 1) {

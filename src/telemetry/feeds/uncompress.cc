@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <cstring>
 #include <span>
-#include <vector>
 
 #include <fmt/format.h>
 #include <zlib.h>
 #include <zstd.h>
+
+#include "telemetry/raw_bytes.h"
 
 namespace rightsize::telemetry {
 namespace {
@@ -42,7 +43,7 @@ class Unpacker : public ByteSource {
   // Whether there is input; reads a new piece when the last one is used up.
   Result<bool> refill() {
     if (used_ < filled_) return true;
-    RIGHTSIZE_TRY(filled_, packed_->read(piece_));
+    RIGHTSIZE_TRY(filled_, packed_->read(piece_.from(0, kPiece)));
     used_ = 0;
     return filled_ > 0;
   }
@@ -53,7 +54,7 @@ class Unpacker : public ByteSource {
 
   std::string path_;
   std::unique_ptr<ByteSource> packed_;
-  std::vector<char> piece_;
+  RawBytes piece_;
   std::size_t used_ = 0, filled_ = 0;
 };
 

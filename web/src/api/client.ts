@@ -46,8 +46,9 @@ async function request(path: string, init: RequestInit): Promise<Response> {
   throw new Refused(response.status, problem);
 }
 
-function post(path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
+function post(path: string, body: unknown, signal?: AbortSignal, priority: RequestPriority = 'auto'): Promise<Response> {
   return request(path, {
+    priority,
     method: 'POST',
     headers: headers({ 'Content-Type': 'application/json' }),
     body: JSON.stringify(body),
@@ -56,8 +57,8 @@ function post(path: string, body: unknown, signal?: AbortSignal): Promise<Respon
 }
 
 /** Asks a command; the answer is its --format json document. */
-export async function ask<C extends Command>(command: C, what: AskFor<C>, signal?: AbortSignal): Promise<AnswerOf<C>> {
-  return (await (await post(`/api/${command}`, what, signal)).json()) as AnswerOf<C>;
+export async function ask<C extends Command>(command: C, what: AskFor<C>, signal?: AbortSignal, priority?: RequestPriority): Promise<AnswerOf<C>> {
+  return (await (await post(`/api/${command}`, what, signal, priority)).json()) as AnswerOf<C>;
 }
 
 /** The same report as a file: HTML, CSV, Markdown or text. */

@@ -1,6 +1,7 @@
 // Asking while things change: the newest question wins.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { ask, type AnswerOf, type AskFor, type Command } from '../api/client';
+import { Ahead } from './ahead';
 import { Newest } from './newest';
 
 export interface Answer<T> {
@@ -40,6 +41,16 @@ export function useAnswer<C extends Command>(command: C, what: AskFor<C> | null,
   }, [key]);
   useEffect(() => () => { newest.current?.stop(); }, []);
   return answer;
+}
+
+/** Of questions beside `what` that are likely next: the server then has their answers at hand. */
+export function useAhead<C extends Command>(command: C, what: AskFor<C> | null): (likely: AskFor<C>[]) => void {
+  const ahead = useRef<Ahead>();
+  ahead.current ??= new Ahead((question, signal) => ask(command, JSON.parse(question) as AskFor<C>, signal, 'low'));
+  const key = what === null ? null : JSON.stringify(what);
+  useLayoutEffect(() => { ahead.current?.now(key); }, [key]);
+  useEffect(() => () => { ahead.current?.now(null); }, []);
+  return (likely) => { ahead.current?.likely(likely.map((each) => JSON.stringify(each))); };
 }
 
 /** `value`, but only once it has not changed for so long. */

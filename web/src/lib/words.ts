@@ -18,6 +18,9 @@ export const termShown = (term: string) => TERM_NAMES[term] ?? term;
 const STACKS: Record<string, string> = { hf: 'Hugging Face', vllm: 'vLLM', trtllm: 'TensorRT-LLM', sglang: 'SGLang', megatron: 'Megatron', deepspeed: 'DeepSpeed', llamacpp: 'llama.cpp' };
 export const stackName = (stack: string) => STACKS[stack] ?? stack;
 
+/** What a plan is bound by. Bandwidth, not size: a plan that holds too much is no plan. */
+export const boundShown = (bound: string | undefined) => (bound === undefined ? '–' : bound === 'memory' ? 'memory bandwidth' : bound);
+
 /** A sentence of the program's, naming the fields of the page instead of flags. */
 export function inPageWords(text: string, fields: Record<string, string> = {}): string {
   return text

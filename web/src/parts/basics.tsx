@@ -38,7 +38,7 @@ export function Named(props: { name: string; help?: string | undefined }) {
 
 export function Stats(props: { items: StatProps[] }) {
   return (
-    <dl class="stats">
+    <dl class={`stats ${props.items.length > 7 ? 'many' : ''}`}>
       {props.items.map((item) => (
         <div class="stat" key={item.name}>
           <dt>

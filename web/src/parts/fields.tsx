@@ -153,9 +153,37 @@ export function stepFrom(value: number, up: boolean, least: number, most: number
 
 const KEYS: Record<string, [boolean, number]> = { ArrowUp: [true, 1], ArrowRight: [true, 1], PageUp: [true, 10], ArrowDown: [false, 1], ArrowLeft: [false, 1], PageDown: [false, 10] };
 
-/** A logarithmic slider with a box to type in. `onSlide` as it moves; `remember` where a step back should return here. */
-export function Slider(props: { label: string; value: number; least: number; most: number; scale: Scale; shown?: string; hint?: string; title?: string; onSlide: (value: number, remember: boolean) => void }) {
+/** How long the arrow keys rest before one may ask for what they would show next. */
+const REST = 120;
+
+export interface SliderProps {
+  label: string;
+  value: number;
+  least: number;
+  most: number;
+  scale: Scale;
+  shown?: string;
+  hint?: string;
+  title?: string;
+  /** As it moves; `remember` where a step back should return here. */
+  onSlide: (value: number, remember: boolean) => void;
+  /** At rest under the keyboard: the values one step on, in the direction of the last step first. */
+  onNear?: (values: number[]) => void;
+}
+
+/** A logarithmic slider with a box to type in. */
+export function Slider(props: SliderProps) {
   const { scale, least, most } = props;
+  const [focused, setFocused] = useState(false);
+  const before = useRef(props.value);
+  useEffect(() => {
+    const down = props.value < before.current;
+    before.current = props.value;
+    if (!focused || !props.onNear) return;
+    const near = [!down, down].map((up) => stepFrom(props.value, up, least, most, scale.step)).filter((value) => value !== props.value);
+    const timer = setTimeout(() => { props.onNear?.(near); }, REST);
+    return () => { clearTimeout(timer); };
+  }, [props.value, focused]);
   const [text, setText] = useState<string | null>(null); // as typed, while it says what the slider says
   const typing = useTyping((typed, first) => {
     const value = scale.read(typed, props.value);
@@ -185,6 +213,7 @@ export function Slider(props: { label: string; value: number; least: number; mos
       onFocus={(event) => { typing.enter(); event.currentTarget.select(); }}
       onInput={(event) => { typing.type(event.currentTarget.value, true); }}
       onChange={(event) => { typing.finish(event.currentTarget.value.trim()); }}
+      onBlur={() => { setText(null); }}
     />
   );
   return (
@@ -199,6 +228,8 @@ export function Slider(props: { label: string; value: number; least: number; mos
           value={toPosition(Math.min(most, Math.max(least, props.value)), least, most)}
           aria-valuetext={props.shown ?? scale.show(props.value)}
           title={props.title}
+          onFocus={() => { setFocused(true); }}
+          onBlur={() => { setFocused(false); }}
           onKeyDown={press}
           onInput={(event) => { setText(null); props.onSlide(fromPosition(Number(event.currentTarget.value), least, most, scale.step), false); }}
         />

@@ -83,7 +83,7 @@ export function Actions(props: { fleet: Fleet; actions: Action[]; unplanned: Unp
                 <button type="button" class="row-link" style={{ flex: '1 1 180px', fontWeight: 500, whiteSpace: 'normal' }} aria-expanded={open === i} onClick={() => { setOpen(open === i ? null : i); }}>
                   {action.what}
                 </button>
-                <span class="quiet" title="How sure">{percent(action.confidence)}</span>
+                <span class="quiet">{percent(action.confidence)} sure</span>
                 <strong class="number">{money(action.saving_usd_per_month)}/month</strong>
               </div>
               {open === i && <Steps action={action} />}
@@ -94,7 +94,7 @@ export function Actions(props: { fleet: Fleet; actions: Action[]; unplanned: Unp
       {props.actions.length === 0 && props.unplanned.length === 0 && <p class="empty">Nothing to do here.</p>}
       {props.unplanned.map((waste) => (
         <p class="note warn" style={{ margin: '8px 14px 12px' }} key={waste.owner} data-testid="unplanned">
-          No action found for <strong>{ownerShown(waste.owner)}</strong>, which wastes {money(waste.waste_usd_per_month)}/month on {plural(waste.gpus, 'GPU')} ({verdictShown(waste.verdict)}): {waste.next}.
+          No action found for <strong>{ownerShown(waste.owner)}</strong>, which wastes {money(waste.waste_usd_per_month)}/month on {plural(waste.gpus, 'GPU')} ({verdictShown(waste.verdict)}): {waste.next}. <a href="/batching">Size it on the Batching page</a>
         </p>
       ))}
     </Card>

@@ -87,8 +87,9 @@ export function WasteByTeam(props: { gpus: Gpu[]; team: string; onPick: (team: s
 
 const day = new Intl.DateTimeFormat('en-GB', { weekday: 'short', day: 'numeric', month: 'short', timeZone: 'UTC' });
 const shortDay = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
-/** Days as a picture of this width has room for. */
-const days = (width: number) => ({ ticks: width < 560 ? 3 : 7, tickFormat: (date: Date) => (width < 560 ? shortDay : day).format(date) });
+const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: 'UTC' });
+/** Days as a picture of this width has room for; hours where there are few days. */
+const times = (width: number) => ({ ticks: width < 560 ? 3 : 7, tickFormat: (date: Date) => (date.getTime() % 86_400_000 !== 0 ? clock : width < 560 ? shortDay : day).format(date) });
 const hour = new Intl.DateTimeFormat('en-GB', { weekday: 'short', hour: '2-digit', minute: '2-digit', timeZone: 'UTC' });
 
 const VERDICT_COLOURS: Record<string, string> = { idle: 'var(--line-strong)', 'idle-held': 'var(--bad)', underused: 'var(--c5)', bursty: 'var(--c2)', 'input-bound': 'var(--c6)', 'launch-bound': 'var(--c4)', 'transfer-bound': 'var(--c8)', 'memory-bound': 'var(--c7)', 'compute-bound': 'var(--c1)', unknown: 'var(--sunken)' };
@@ -132,7 +133,7 @@ export function HeatMap(props: { fleet: Fleet; gpus: Gpu[]; by: 'activity' | 've
         marginTop: 22,
         marginBottom: 8,
         marginRight: 34,
-        x: { type: 'utc', label: null, axis: 'top', ...days(width), tickSize: 0 },
+        x: { type: 'utc', label: null, axis: 'top', ...times(width), tickSize: 0 },
         y: { label: null, domain: names, tickSize: 0 },
         marks,
       };
@@ -142,7 +143,7 @@ export function HeatMap(props: { fleet: Fleet; gpus: Gpu[]; by: 'activity' | 've
   const most = shown.length < props.gpus.length ? ` The ${number(MOST_ROWS)} of ${number(props.gpus.length)} GPUs that waste most.` : '';
   const used = VERDICTS.filter((verdict) => periods.some((period) => period.verdict === verdict));
   return (
-    <Chart title="GPUs over time" note={(by === 'activity' ? 'Darker is busier; a pale row costs as much as a dark one.' : 'What bound each GPU on each day.') + most} name="gpus-over-time" rows={rows} draw={draw} {...(by === 'verdict' ? { legend: used.map((verdict): [string, string] => [verdictShown(verdict), colourOf(verdict)]) } : {})}>
+    <Chart title="GPUs over time" note={(by === 'activity' ? 'Darker is busier; a pale row costs as much as a dark one.' : 'What bound each GPU, and when (UTC).') + most} name="gpus-over-time" rows={rows} draw={draw} {...(by === 'verdict' ? { legend: used.map((verdict): [string, string] => [verdictShown(verdict), colourOf(verdict)]) } : {})}>
       <div style={{ maxWidth: '240px', marginTop: '6px' }}>
         <Segmented label="Colour by" value={by} choices={[['activity', 'Activity'], ['verdict', 'Verdict']]} onChange={props.onBy} />
       </div>
@@ -158,7 +159,7 @@ export function VerdictsOverTime(props: { fleet: Fleet; gpus: Gpu[] }) {
       height: 190,
       marginLeft: 34,
       marginRight: 34,
-      x: { type: 'utc', label: null, ...days(width) },
+      x: { type: 'utc', label: null, ...times(width) },
       y: { label: '↑ GPUs', grid: true, ticks: 4 },
       marks: [
         Plot.rectY(counts, Plot.stackY({ x1: 'from', x2: 'to', y: 'gpus', fill: (each: (typeof counts)[number]) => colourOf(each.verdict), z: 'verdict', order: [...VERDICTS], fillOpacity: 0.8, insetLeft: 0.8, insetRight: 0.8 })),
@@ -167,5 +168,5 @@ export function VerdictsOverTime(props: { fleet: Fleet; gpus: Gpu[] }) {
     }),
     [counts],
   );
-  return <Chart title="Verdicts over time" note="What bound each GPU, day by day." name="verdicts-over-time" rows={counts.map((each) => ({ from: each.from.toISOString(), to: each.to.toISOString(), verdict: each.verdict, gpus: each.gpus }))} draw={draw} legend={used.map((verdict) => [verdictShown(verdict), colourOf(verdict)])} />;
+  return <Chart title="Verdicts over time" note="How many GPUs were bound by what. Times are UTC." name="verdicts-over-time" rows={counts.map((each) => ({ from: each.from.toISOString(), to: each.to.toISOString(), verdict: each.verdict, gpus: each.gpus }))} draw={draw} legend={used.map((verdict) => [verdictShown(verdict), colourOf(verdict)])} />;
 }

@@ -1,9 +1,9 @@
 import type { AskFor, Plan, Schemas } from '../../api/client';
 import { duration, money, moneyRange, number, percent } from '../../lib/format';
-import { stackName, TERMS } from '../../lib/words';
+import { boundShown, inPageWords, stackName, TERMS } from '../../lib/words';
 import { Badge, CopyText, Stats, type StatProps } from '../../parts/basics';
 import { caveatsOf, closeCall } from './compare';
-import { commandLine } from './question';
+import { commandLine, FIELD_NAMES } from './question';
 
 /** "4 × MI300X at runpod" */
 export function machinesOf(plan: Plan): string {
@@ -29,9 +29,9 @@ function range(plan: Plan): string | undefined {
 
 function stats(plan: Plan, serving: boolean): StatProps[] {
   const shared: StatProps[] = [
-    { name: 'Machines', value: number(plan.instances), note: `${plan.instance}, ${plan.region}` },
+    { name: 'Machines', value: number(plan.instances), note: plan.region === 'any' ? plan.instance : `${plan.instance}, ${plan.region}` },
     { name: 'Per hour', value: money(plan.usd_per_hour), note: `${money(plan.usd_per_hour / plan.gpus)}/GPU-h` },
-    { name: 'Bound by', value: plan.bound ?? '–', note: plan.mfu ? `MFU ${percent(plan.mfu)}` : undefined, help: plan.mfu ? TERMS['MFU'] : undefined },
+    { name: 'Bound by', value: boundShown(plan.bound), note: plan.mfu ? `MFU ${percent(plan.mfu)}` : undefined, help: plan.mfu ? TERMS['MFU'] : undefined },
     { name: 'GPU memory', value: plan.memory_bytes && plan.capacity_bytes ? percent(plan.memory_bytes / plan.capacity_bytes) : '–', note: 'of each GPU' },
     { name: 'Settings', value: plan.precision ?? '–', note: [stackName(plan.stack ?? ''), ...settings(plan, serving)].filter(Boolean).join(', ') },
   ];
@@ -41,7 +41,7 @@ function stats(plan: Plan, serving: boolean): StatProps[] {
       { name: '1M output tokens', value: money(plan.usd_per_million_tokens) },
       { name: `p${String(plan.slo_percentile ?? 95)} TTFT`, value: duration(plan.ttft_seconds) },
       { name: `p${String(plan.slo_percentile ?? 95)} TPOT`, value: duration(plan.tpot_seconds) },
-      { name: 'Replicas', value: number(plan.replicas ?? 1), note: plan.utilization === undefined ? undefined : `at ${percent(plan.utilization)} of SLO capacity` },
+      { name: 'Replicas', value: number(plan.replicas ?? 1), note: plan.utilization === undefined ? undefined : `at ${percent(plan.utilization)} of their capacity` },
       ...shared,
     ];
   }
@@ -73,7 +73,7 @@ export function AnswerCard(props: { found: Schemas['Recommend']; plan: Plan | un
   return (
     <section class="card hero" aria-label="The recommendation">
       {plan && (
-        <p class="mini" aria-hidden="true">
+        <p class="mini" aria-hidden="true" onClick={(event) => { event.currentTarget.parentElement?.scrollIntoView({ behavior: 'smooth' }); }}>
           {headline(plan, serving)}
         </p>
       )}
@@ -85,12 +85,13 @@ export function AnswerCard(props: { found: Schemas['Recommend']; plan: Plan | un
       </p>
       <p style={{ marginTop: '8px', display: 'flex', gap: '6px', flexWrap: 'wrap', alignItems: 'center' }}>
         {basis && <Badge tone={basis[0]}>{basis[1]}</Badge>}
-        {typeof chance === 'number' && <Badge tone={chance > 0.7 ? 'good' : 'warn'} title="Speeds and prices are drawn anew 2,000 times within their error bars: the share of draws in which this GPU stays the best">best GPU in {percent(chance)} of cases</Badge>}
-        {plan?.price_age_days !== undefined && <Badge tone={plan.price_age_days > 120 ? 'warn' : 'plain'}>price {number(plan.price_age_days)} days old</Badge>}
-        {!isFirst && plan && <Badge tone="accent">plan {plan.rank}, not the cheapest</Badge>}
+        {typeof chance === 'number' && <Badge tone={chance > 0.7 ? 'good' : 'warn'} title="Confidence: speeds and prices are drawn anew 2,000 times within their error bars; this is the share of draws in which this GPU stays the cheapest">confidence {chance > 0.99 ? 'over 99 %' : percent(chance)} that {plan?.gpu} is cheapest</Badge>}
+        {plan?.price_age_days !== undefined && !plan.held_back && <Badge tone={plan.price_age_days > 120 ? 'warn' : 'plain'}>price {number(plan.price_age_days)} days old</Badge>}
+        {!isFirst && plan && <Badge tone={plan.held_back ? 'warn' : 'accent'}>plan {plan.rank}{plan.held_back ? `, not first: ${plan.held_back}` : ', not the cheapest'}</Badge>}
         <CopyText text={commandLine(props.ask)} what="Copy the command" />
       </p>
       {close && <p class="note" style={{ marginTop: '8px' }}>{close}</p>}
+      {isFirst && (full?.terms ?? []).map((each) => <p class="note" style={{ marginTop: '8px' }} key={each}>{inPageWords(each, FIELD_NAMES)}</p>)}
       {caveats.length > 0 && (
         <ul class="caveats" aria-label="Caveats">
           {caveats.map((each) => (

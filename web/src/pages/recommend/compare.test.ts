@@ -11,6 +11,8 @@ describe('a close call', () => {
     expect(closeCall(found({ plans: [first, plan(2, 'h200', 103, 9), plan(4, 'mi300x', 104, 5)] }), false)).toBe('close call: 4 × mi300x for $4.00 more is twice as fast');
     expect(closeCall(found({ plans: [first], pareto: [first, plan(8, 'h100', 101, 3, { provider: 'lambda' })] }), false)).toBe('close call: 8 × h100 at lambda for $1.00 more is 3.3 times as fast');
     expect(closeCall(found({ plans: [first, plan(2, 'h200', 103, 10)] }), false)).toBe('close call: 2 × h200 costs only $3.00 more');
+    expect(closeCall(found({ plans: [first, plan(2, 'h200', 100, 10)] }), false)).toBe('close call: 2 × h200 costs the same');
+    expect(closeCall(found({ plans: [first, plan(2, 'h200', 101, 5, { held_back: 'its price is 431 days old' })] }), false)).toBeUndefined();
   });
   it('is none where the next is far and the first is sure', () => {
     expect(closeCall(found({ plans: [first, plan(2, 'h200', 130, 5)], confidence: 0.7 }), false)).toBeUndefined();
@@ -26,9 +28,9 @@ describe('a close call', () => {
 describe('a plan looked at', () => {
   it('has its own caveats, not those of the first', () => {
     const [first, second] = [plan(2, 'mi300x', 100, 10), plan(2, 'tpu', 120, 10, { basis: 'specification' })];
-    const answer = found({ plans: [first, second], caveats: ['nothing was measured on mi300x'], warnings: ['prices are old'] });
-    expect(caveatsOf(answer, first)).toEqual(['nothing was measured on mi300x', 'prices are old']);
-    expect(caveatsOf(answer, second)).toEqual(['nothing was measured on tpu: its speed is read off the data sheet', 'prices are old']);
+    const answer = found({ plans: [first, second], caveats: ['nothing was measured on mi300x', 'its price is old'], warnings: ['its price is old'] });
+    expect(caveatsOf(answer, first)).toEqual(['nothing was measured on mi300x', 'its price is old']);
+    expect(caveatsOf(answer, second)).toEqual(['nothing was measured on tpu: its speed is read off the data sheet']);
   });
 });
 

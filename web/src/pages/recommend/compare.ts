@@ -28,7 +28,7 @@ export function closeCall(found: Found, serving: boolean): string | undefined {
   const [first, ...others] = found.plans ?? [];
   if (!first) return undefined;
   const time = (plan: Plan) => timeOf(plan, serving);
-  const rivals = [...others, ...(found.pareto ?? [])].filter((plan) => !same(plan, first) && plan.usd_total >= first.usd_total);
+  const rivals = [...others.filter((plan) => !plan.held_back), ...(found.pareto ?? [])].filter((plan) => !same(plan, first) && plan.usd_total >= first.usd_total);
   const near = rivals.filter((plan) => plan.usd_total <= first.usd_total * (1 + CLOSE));
   const unsure = typeof found.confidence === 'number' && found.confidence < 0.5;
   const rival = near.sort((a, b) => time(a) - time(b) || a.usd_total - b.usd_total)[0] ?? (unsure ? rivals.filter((plan) => plan.gpu !== first.gpu).sort((a, b) => a.usd_total - b.usd_total)[0] : undefined);
@@ -37,15 +37,14 @@ export function closeCall(found: Found, serving: boolean): string | undefined {
   const gain = time(first) / time(rival);
   const name = rival.provider === first.provider ? gpusOf(rival) : `${gpusOf(rival)} at ${rival.provider}`;
   if (gain > 1.05) return `close call: ${name} for ${money(more)} more ${serving ? `has a TTFT of ${duration(time(rival))} instead of ${duration(time(first))}` : gain > 1.9 && gain < 2.1 ? 'is twice as fast' : `is ${number(gain, 2)} times as fast`}`;
-  return `close call: ${name} costs only ${money(more)} more`;
+  return more < 0.0005 * first.usd_total ? `close call: ${name} costs the same` : `close call: ${name} costs only ${money(more)} more`;
 }
 
 /** What is to be known about this plan; the answer's own caveats are about the first. */
 export function caveatsOf(found: Found, plan: Plan | undefined): string[] {
   const first = found.plans?.[0];
-  const warnings = (found.warnings ?? []).map(String);
-  if (!plan || !first || same(plan, first)) return [...(found.caveats ?? []).map(String), ...warnings];
-  return [...(plan.basis === 'specification' ? [`nothing was measured on ${plan.gpu}: its speed is read off the data sheet`] : []), ...warnings];
+  if (!plan || !first || same(plan, first)) return (found.caveats ?? []).map(String);
+  return plan.basis === 'specification' ? [`nothing was measured on ${plan.gpu}: its speed is read off the data sheet`] : [];
 }
 
 /** What another deadline did: "7 d → 3 d 12 h: same plan; changes below 14 h 11 min (4 × mi300x, +1 %)". */

@@ -4,13 +4,12 @@ import type { Change } from '../../lib/address';
 import { durationFlag, magnitude } from '../../lib/format';
 import { Segmented } from '../../parts/basics';
 import { TERM_NAMES, TERMS } from '../../lib/words';
-import { Checks, Combobox, COUNT, Field, HOURLY, RATE, SelectField, Slider, TextField, TIME, type Choice } from '../../parts/fields';
+import { Checks, Combobox, COUNT, Field, HOURLY, RATE, SelectField, Slider, TextField, TIME, type Choice, type SliderProps } from '../../parts/fields';
 import { deadlineChange } from './compare';
-import type { State } from './question';
+import { PROVIDERS, type State } from './question';
 
-const PROVIDERS = ['aws', 'gcp', 'azure', 'lambda', 'runpod', 'coreweave', 'oci', 'nebius'];
 const PURCHASES = ['on-demand', 'spot', '1y', '3y'];
-const PRECISIONS = [['', 'usual for the job'], ['bf16', 'bf16'], ['fp8', 'fp8'], ['int8', 'int8'], ['int4', 'int4']] as const;
+const PRECISIONS = [['', 'usual'], ['bf16', 'bf16'], ['fp8', 'fp8'], ['int8', 'int8'], ['int4', 'int4']] as const;
 
 function useModels(): Choice[] {
   const [models, setModels] = useState<Choice[]>([]);
@@ -35,6 +34,13 @@ interface Props {
   wrong: Partial<Record<keyof State, string>>;
   /** Something was typed that is not asked yet. */
   onPending: (is: boolean) => void;
+  /** What may be asked next. */
+  onLikely: (changes: Partial<State>[]) => void;
+}
+
+/** A slider that changes a part of the question. */
+function Knob({ part, of: { change, onLikely }, ...slider }: Omit<SliderProps, 'onSlide' | 'onNear'> & { part: (value: number) => Partial<State>; of: Props }) {
+  return <Slider {...slider} onSlide={(value, remember) => { change(part(value), remember); }} onNear={(values) => { onLikely(values.map(part)); }} />;
 }
 
 /** Half or twice the deadline, and what that did to the plan. */
@@ -72,10 +78,10 @@ function Training(props: Props) {
         <TextField label="Tokens" value={state.tokens} wrong={props.wrong.tokens} live onPending={props.onPending} onChange={(tokens, remember) => { change({ tokens }, remember); }} />
         <SelectField label="Method" value={state.method} choices={[['full', 'full fine-tune'], ['lora', 'LoRA'], ['qlora', 'QLoRA']]} onChange={(method) => { change({ method }, true); }} />
       </div>
-      <Slider label="Deadline" value={Number(state.deadline)} least={3600} most={60 * 86400} scale={TIME} onSlide={(value, remember) => { change({ deadline: String(Math.round(value)) }, remember); }} />
+      <Knob of={props} label="Deadline" value={Number(state.deadline)} least={3600} most={60 * 86400} scale={TIME} part={(value) => ({ deadline: String(Math.round(value)) })} />
       <HalfOrTwice {...props} />
-      <Slider label="Context (tokens per sequence)" value={Number(state.seq)} least={256} most={131072} scale={COUNT} onSlide={(value, remember) => { change({ seq: String(value) }, remember); }} />
-      <Slider label="Batch per GPU" value={state.batch === '' ? 1 : Number(state.batch)} least={1} most={128} scale={COUNT} {...(state.batch === '' ? { shown: 'best that fits' } : {})} onSlide={(value, remember) => { change({ batch: String(value) }, remember); }} />
+      <Knob of={props} label="Context (tokens per sequence)" value={Number(state.seq)} least={256} most={131072} scale={COUNT} part={(value) => ({ seq: String(value) })} />
+      <Knob of={props} label="Batch per GPU" value={state.batch === '' ? 1 : Number(state.batch)} least={1} most={128} scale={COUNT} {...(state.batch === '' ? { shown: 'best that fits' } : {})} part={(value) => ({ batch: String(value) })} />
       {state.batch !== '' && (
         <button type="button" class="button small" style={{ alignSelf: 'start' }} onClick={() => { change({ batch: '' }, true); }}>
           Let rightsize choose the batch
@@ -85,9 +91,10 @@ function Training(props: Props) {
   );
 }
 
-function Serving({ state, change }: Props) {
+function Serving(props: Props) {
+  const { state, change } = props;
   const slider = (field: 'rate' | 'isl' | 'osl' | 'ttft' | 'tpot', label: string, least: number, most: number, scale: typeof TIME, title?: string) => (
-    <Slider label={label} value={Number(state[field])} least={least} most={most} scale={scale} {...(title ? { title } : {})} onSlide={(value, remember) => { change({ [field]: String(value) }, remember); }} />
+    <Knob of={props} label={label} value={Number(state[field])} least={least} most={most} scale={scale} {...(title ? { title } : {})} part={(value) => ({ [field]: String(value) })} />
   );
   return (
     <>
@@ -102,14 +109,15 @@ function Serving({ state, change }: Props) {
 }
 
 /** What if the GPU of the first plan cost something else. */
-function PriceSlider({ state, change, first }: Props) {
+function PriceSlider(props: Props) {
+  const { state, change, first } = props;
   const [gpu, given] = state.price === '' ? [first?.gpu, undefined] : (state.price.split('=') as [string, string]);
   if (!gpu) return null;
   const hourly = first && first.gpu === gpu ? first.usd_per_hour / first.gpus : 2;
   const now = given === undefined ? hourly : Number(given);
   return (
     <>
-      <Slider label={`What if ${gpu} cost`} value={now} least={0.1} most={20} scale={HOURLY} hint={given === undefined ? 'Today’s price of the best plan; drag to see when it changes.' : 'Your price, wherever it is sold.'} onSlide={(value, remember) => { change({ price: `${gpu}=${String(value)}` }, remember); }} />
+      <Knob of={props} label={`What if ${gpu} cost`} value={now} least={0.1} most={20} scale={HOURLY} hint={given === undefined ? 'Today’s price of the best plan; drag to see when it changes.' : 'Your price, wherever it is sold.'} part={(value) => ({ price: `${gpu}=${String(value)}` })} />
       {given !== undefined && (
         <button type="button" class="button small" style={{ alignSelf: 'start' }} onClick={() => { change({ price: '' }, true); }}>
           Back to market prices
@@ -117,6 +125,12 @@ function PriceSlider({ state, change, first }: Props) {
       )}
     </>
   );
+}
+
+/** The big ones, those of the plans shown, and those chosen. */
+function providersOf({ state, found }: Props): string[] {
+  const also = [...(found?.plans ?? []).map((plan) => plan.provider), ...state.providers.split(',')];
+  return [...new Set([...PROVIDERS, ...also])].filter((each) => each !== '' && each !== 'own');
 }
 
 export function Controls(props: Props) {
@@ -145,11 +159,11 @@ export function Controls(props: Props) {
       <details class="more" open={state.providers !== '' || state.gpu !== '' || state.budget !== '' || state.precision !== ''}>
         <summary>Providers, GPUs, limits</summary>
         <div class="stack">
-          <Checks label="Only these providers" value={state.providers} choices={PROVIDERS} onChange={(providers) => { change({ providers }, true); }} />
+          <Checks label="Only these providers" value={state.providers} choices={providersOf(props)} onChange={(providers) => { change({ providers }, true); }} />
           <TextField label="Only these GPUs" value={state.gpu} wrong={props.wrong.gpu} onPending={props.onPending} placeholder="h100-sxm, l40s" onChange={(gpu, remember) => { change({ gpu }, remember); }} />
           <div class="pair">
             <TextField label="Regions" value={state.regions} wrong={props.wrong.regions} onPending={props.onPending} placeholder="us, europe" onChange={(regions, remember) => { change({ regions }, remember); }} />
-            <TextField label="Budget" value={state.budget} wrong={props.wrong.budget} live onPending={props.onPending} placeholder="500" onChange={(budget, remember) => { change({ budget }, remember); }} />
+            <TextField label="Budget, $" value={state.budget} wrong={props.wrong.budget} live onPending={props.onPending} placeholder="500" onChange={(budget, remember) => { change({ budget }, remember); }} />
           </div>
           <div class="pair">
             <SelectField label="Precision" value={state.precision} choices={PRECISIONS} onChange={(precision) => { change({ precision }, true); }} />

@@ -11,7 +11,8 @@ import { axisX, axisY } from '../../parts/axes';
 import { Chart } from '../../parts/chart';
 import { Table } from '../../parts/table';
 import { machinesOf } from './answer';
-import { signedPercent } from './compare';
+import { useOtherGpus } from './clouds';
+import { signedPercent, timeOf } from './compare';
 import { changeFromFlags, FIELD_NAMES, isServing, type State } from './question';
 
 interface Props {
@@ -21,6 +22,8 @@ interface Props {
   plan: Plan | undefined;
   ask: AskFor<'recommend'>;
 }
+
+const NONE: Plan[] = [];
 
 const TABS = [['memory', 'Memory'], ['roofline', 'Roofline'], ['why', 'Why this one'], ['changes', 'What would change it'], ['rejected', 'Why not others'], ['run', 'Run it']] as const;
 type Tab = (typeof TABS)[number][0];
@@ -61,16 +64,17 @@ function Memory({ state, plan }: { state: State; plan: Plan }) {
       const colour: Record<string, string> = { fits: 'var(--good)', tight: 'var(--warn)', no: 'var(--line-strong)' };
       return {
         height: 22 * (sizes.length + 1) + 54,
+        marginTop: 40,
         marginLeft: 64,
         marginRight: 16,
-        x: { label: 'GiB of one GPU →', grid: true, domain: [0, Math.max(need, ...sizes.map((size) => size.gib)) * 1.02], axis: 'top' },
+        x: { label: 'GiB of one GPU →', labelOffset: 32, grid: true, domain: [0, Math.max(need, ...sizes.map((size) => size.gib)) * 1.02], axis: 'top' },
         y: { label: null, domain: ['this job', ...sizes.map((size) => `${number(size.gib)} GiB`)], tickSize: 0 },
         color: { domain: parts.map((part) => part.part), range: PART_COLOURS },
         marks: [
           Plot.barX(parts, Plot.stackX({ y: () => 'this job', x: 'gib', fill: 'part', insetTop: 2, insetBottom: 2, order: null })),
           Plot.barX(sizes, { y: (size: (typeof sizes)[number]) => `${number(size.gib)} GiB`, x: 'gib', fill: (size: (typeof sizes)[number]) => colour[size.verdict] ?? 'var(--line-strong)', fillOpacity: 0.28, insetTop: 5, insetBottom: 5, rx: 2 }),
           Plot.ruleX([need], { stroke: 'var(--ink)', strokeDasharray: '3 3' }),
-          Plot.text(sizes, { y: (size: (typeof sizes)[number]) => `${number(size.gib)} GiB`, x: 0, text: (size: (typeof sizes)[number]) => `${size.verdict === 'no' ? 'not at these settings:' : size.verdict === 'tight' ? '≈' : '✓'} ${names(size)}`, textAnchor: 'start', dx: 6, fill: 'var(--ink)', stroke: 'var(--panel)', strokeWidth: 3, strokeOpacity: 0.6 }),
+          Plot.text(sizes, { y: (size: (typeof sizes)[number]) => `${number(size.gib)} GiB`, x: 0, text: (size: (typeof sizes)[number]) => `${size.verdict === 'no' ? '✗' : size.verdict === 'tight' ? '≈' : '✓'} ${names(size)}`, textAnchor: 'start', dx: 6, fill: 'var(--ink)', stroke: 'var(--panel)', strokeWidth: 3, strokeOpacity: 0.6 }),
           Plot.tip(parts, Plot.pointerX(Plot.stackX({ y: () => 'this job', x: 'gib', title: (part: (typeof parts)[number]) => `${part.part}: ${number(part.gib)} GiB`, fill: 'var(--panel)', stroke: 'var(--line-strong)', order: null }))),
         ],
       };
@@ -80,10 +84,11 @@ function Memory({ state, plan }: { state: State; plan: Plan }) {
   if (answer.failed !== undefined) return <Problem failed={answer.failed} fields={FIELD_NAMES} />;
   if (!answer.value) return <Busy />;
   const per = answer.value.per_gpu;
+  const amd = plan.gpu.startsWith('mi');
   return (
     <Chart
       title="Memory against each GPU’s capacity"
-      note={`${gib(per.device_bytes)} on each GPU as nvidia-smi shows it (80 % between ${gib(per.low_bytes)} and ${gib(per.high_bytes)}), ${answer.value.basis}. At this plan’s settings; smaller GPUs may fit with others.`}
+      note={`${gib(per.device_bytes)} on each GPU as ${amd ? 'amd-smi' : 'nvidia-smi'} shows it (80 % between ${gib(per.low_bytes)} and ${gib(per.high_bytes)}), ${isServing(state) ? 'as the engine reserves it' : amd ? 'counted, not measured on AMD' : 'by a model checked on an H200'}. ✓ fits, ≈ tight, ✗ not at this plan’s settings; smaller GPUs may fit with others.`}
       name="memory"
       rows={parts}
       draw={draw}
@@ -198,11 +203,34 @@ function Changes({ found, change, plan }: Props) {
   );
 }
 
-function Rejected({ found }: Props) {
+/** What the GPUs people ask about would cost. */
+function OtherGpus({ state, first }: { state: State; first: Plan[] }) {
+  const others = useOtherGpus(state, first);
+  const best = first[0];
+  if (!others) return <Busy what="Looking at the other GPUs…" />;
+  return (
+    <Table
+      label="The best plan on other GPUs"
+      rows={others}
+      keyOf={(row) => row.name}
+      columns={[
+        { title: 'GPU', cell: (row) => row.name, sort: (row) => row.name },
+        { title: 'Best plan', wide: true, cell: (row) => (row.best ? machinesOf(row.best) : <span class="quiet">none keeps to every limit</span>) },
+        { title: isServing(state) ? '$/month' : 'Total', number: true, cell: (row) => (row.best ? money(row.best.usd_total) : ''), sort: (row) => row.best?.usd_total ?? Infinity },
+        { title: 'vs first', number: true, cell: (row) => (row.best && best && row.best.gpu !== best.gpu ? signedPercent(row.best.usd_total / best.usd_total - 1) : '') },
+        { title: isServing(state) ? 'TTFT' : 'Time', number: true, roomy: true, cell: (row) => (row.best ? duration(timeOf(row.best, isServing(state))) : '') },
+      ]}
+    />
+  );
+}
+
+function Rejected({ found, state }: Props) {
   if (!found) return <Busy what="Looking at why the others fell out…" />;
+  const plans = found.plans ?? NONE;
   return (
     <div class="stack">
     {typeof found.next_best === 'string' && <p class="note">{inPageWords(found.next_best, FIELD_NAMES)}</p>}
+    {plans.length > 0 && <OtherGpus state={state} first={plans} />}
     <Table
       label="Why not these"
       rows={found.rejected ?? []}

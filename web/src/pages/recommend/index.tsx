@@ -3,11 +3,12 @@ import { useMemo, useRef, useState } from 'preact/hooks';
 import type { Plan, Schemas } from '../../api/client';
 import { askForFile, Refused } from '../../api/client';
 import { useAddress } from '../../lib/address';
-import { useAnswer, useSettled } from '../../lib/answer';
+import { useAhead, useAnswer, useSettled } from '../../lib/answer';
 import { toCsv } from '../../lib/csv';
 import { save } from '../../lib/save';
 import { Busy, Card, CopyLink, Menu, PageHead, Problem } from '../../parts/basics';
 import { AnswerCard } from './answer';
+import { useOtherClouds } from './clouds';
 import { Controls } from './controls';
 import { Details } from './details';
 import { CostAgainstTime, WorkPerDollar } from './pictures';
@@ -15,6 +16,8 @@ import { PlansTable, planRows } from './plans';
 import { DEFAULTS, FIELD_NAMES, problemsOf, question, quickQuestion, refusedFields, type State } from './question';
 
 type Recommend = Schemas['Recommend'];
+
+const NONE: Plan[] = [];
 
 export function Recommendation() {
   const [state, change] = useAddress(DEFAULTS);
@@ -30,6 +33,8 @@ export function Recommendation() {
   const fullAsk = useMemo(() => (asking ? question(asking) : null), [key]);
   const quick = useAnswer('recommend', quickAsk, true);
   const full = useAnswer('recommend', useSettled(fullAsk, 500));
+  const askAhead = useAhead('recommend', quickAsk);
+  const likely = (changes: Partial<State>[]) => { if (asking) askAhead(changes.map((each) => quickQuestion({ ...asking, ...each }))); };
   const fullIsCurrent = !full.busy && full.value !== undefined && full.value.what === quick.value?.what && !quick.busy;
   const found: Recommend | undefined = fullIsCurrent ? full.value : quick.value;
   // What is shown is of the answer, which may still be of the other kind of work than the question.
@@ -38,6 +43,7 @@ export function Recommendation() {
   // While a slider moves only the best plan of a service is simulated again: the rest is shown as it was.
   const before = serving && !fullIsCurrent && (found?.plans ?? []).length > 0 && full.value?.request?.['job'] === job ? full.value : undefined;
   const plans = (before ?? found)?.plans ?? [];
+  const others = useOtherClouds(asking, full.value?.plans ?? NONE, fullIsCurrent);
   const first = found?.plans?.[0];
   const picked: Plan | undefined = before ? first : (plans[Number(state.plan) - 1] ?? plans[0]);
   // What the pictures draw limits from: the question as it was when the answer came, so that they are drawn once an answer.
@@ -65,7 +71,7 @@ export function Recommendation() {
       </PageHead>
       <div class="with-controls">
         <div class="controls">
-          <Controls state={state} change={change} first={first} found={found} wrong={wrong} onPending={setPending} />
+          <Controls state={state} change={change} first={first} found={found} wrong={wrong} onPending={setPending} onLikely={likely} />
         </div>
         <div class="stack">
           {quick.failed !== undefined && (
@@ -88,7 +94,7 @@ export function Recommendation() {
               {plans.length > 0 && (
                 <div class={`columns wide-left ${before ? 'stale' : ''}`}>
                   <CostAgainstTime found={before ?? found} serving={serving} state={answered} picked={picked} onPick={pick} />
-                  <WorkPerDollar plans={plans} serving={serving} picked={picked} onPick={pick} />
+                  <WorkPerDollar plans={plans} others={others} serving={serving} picked={picked} onPick={pick} />
                 </div>
               )}
               {plans.length > 0 && <div class={before ? 'stale' : ''}><PlansTable plans={plans} serving={serving} picked={picked} onPick={pick} /></div>}

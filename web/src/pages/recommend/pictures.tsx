@@ -24,15 +24,16 @@ export function CostAgainstTime({ found, serving, state, picked, onPick }: Props
     (width: number): Plot.PlotOptions => {
       const at = (plan: Plan) => timeOf(plan, serving);
       const plans = (found.plans ?? []).filter((plan) => at(plan) > 0);
-      const all = [...plans, ...(found.pareto ?? []).filter((plan) => at(plan) > 0)];
+      const tradeOffs = (found.pareto ?? []).filter((plan) => at(plan) > 0);
+      const all = [...plans, ...tradeOffs];
       // Of what is drawn here: the program's own front also counts what this picture does not show.
-      const front = staircase(all, at, (plan) => plan.usd_total);
+      const front = staircase([...plans.filter((plan) => !plan.held_back), ...tradeOffs], at, (plan) => plan.usd_total);
       const limit = serving ? Number(state.ttft) : Number(state.deadline);
       const times = [...all.map(at), ...(limit < 40 * Math.max(...all.map(at)) ? [limit] : [])];
       const costs = all.map((plan) => plan.usd_total);
       const x: [number, number] = [Math.min(...times) / 1.25, Math.max(...times) * 1.25];
       const y: [number, number] = [Math.min(...costs) / 1.3, Math.max(...costs) * 1.3];
-      const title = (plan: Plan) => `${machinesOf(plan)}\n${plan.instance}, ${plan.region}\n${serving ? `${money(plan.usd_total)}/month, TTFT ${duration(plan.ttft_seconds)}` : `${money(plan.usd_total)}, ${duration(at(plan))}`}`;
+      const title = (plan: Plan) => `${machinesOf(plan)}\n${plan.instance}, ${plan.region}\n${serving ? `${money(plan.usd_total)}/month, TTFT ${duration(plan.ttft_seconds)}` : `${money(plan.usd_total)}, ${duration(at(plan))}`}${plan.held_back ? `\nranked last: ${plan.held_back}` : ''}`;
       return {
         height: 300,
         marginLeft: 50,
@@ -42,11 +43,11 @@ export function CostAgainstTime({ found, serving, state, picked, onPick }: Props
         marks: [
           axisX({ ticks: within(TIME_TICKS, x, width > 520 ? 7 : 4), format: duration, label: serving ? 'TTFT, log scale →' : 'time to finish, log scale →' }),
           ...axisY({ ticks: within(MONEY_TICKS, y, 7), format: shortMoney, label: serving ? '↑ $/month, log scale' : '↑ total cost, log scale' }),
-          ...(limit >= x[0] && limit <= x[1] ? [Plot.ruleX([limit], { stroke: 'var(--bad)', strokeDasharray: '4 3' }), Plot.text([limit], { x: (v: number) => v, frameAnchor: 'top', dy: -4, text: () => (serving ? 'limit' : 'deadline'), fill: 'var(--bad)' })] : []),
+          ...(limit >= x[0] && limit <= x[1] ? [Plot.ruleX([limit], { stroke: 'var(--bad)', strokeDasharray: '4 3' }), Plot.text([limit], { x: (v: number) => v, frameAnchor: 'top', dy: 8, dx: -4, textAnchor: 'end', text: () => (serving ? 'limit' : 'deadline'), fill: 'var(--bad)', stroke: 'var(--panel)', strokeWidth: 4 })] : []),
           Plot.line(front, { x: at, y: 'usd_total', stroke: 'var(--line-strong)', curve: 'step-after' }),
           Plot.dot(front, { x: at, y: 'usd_total', r: 3, fill: 'var(--line-strong)' }),
-          Plot.dot(plans, { x: at, y: 'usd_total', r: 5, fill: 'var(--c1)', fillOpacity: 0.8, stroke: 'var(--panel)' }),
-          Plot.text(plans.slice(0, 1), { x: at, y: 'usd_total', text: (plan: Plan) => plan.gpu, dy: -11, fill: 'var(--ink-2)', stroke: 'var(--panel)', strokeWidth: 3 }),
+          Plot.dot(plans, { x: at, y: 'usd_total', r: 5, fill: 'var(--c1)', fillOpacity: (plan: Plan) => (plan.held_back ? 0.2 : 0.8), stroke: 'var(--panel)' }),
+          Plot.text(plans.slice(0, 1), { x: at, y: 'usd_total', text: (plan: Plan) => plan.gpu, dy: 18, fill: 'var(--ink-2)', stroke: 'var(--panel)', strokeWidth: 3 }),
           ...(picked ? [Plot.dot([picked], { x: at, y: 'usd_total', r: 8, stroke: 'var(--c2)', strokeWidth: 2 })] : []),
           Plot.tip(plans, Plot.pointer({ x: at, y: 'usd_total', title, fill: 'var(--panel)', stroke: 'var(--line-strong)' })),
         ],
@@ -68,28 +69,33 @@ export function CostAgainstTime({ found, serving, state, picked, onPick }: Props
   );
 }
 
+/** About the width of one in a label. */
+const LETTER = 6.4;
+
 /** Work for a dollar: the best plan of each provider. */
-export function WorkPerDollar(props: { plans: Plan[]; serving: boolean; picked: Plan | undefined; onPick: (rank: number) => void }) {
+export function WorkPerDollar(props: { plans: Plan[]; others: Plan[]; serving: boolean; picked: Plan | undefined; onPick: (rank: number) => void }) {
   const value = (plan: Plan) => workPerDollar(plan, props.serving);
   const best = useMemo(() => {
     const kept = new Map<string, Plan>();
-    for (const plan of props.plans) {
+    for (const plan of [...props.plans, ...props.others]) {
       if (value(plan) > 0 && !kept.has(plan.provider)) kept.set(plan.provider, plan);
     }
-    return [...kept.values()].sort((a, b) => value(b) - value(a)).slice(0, 9);
-  }, [props.plans, props.serving]);
+    const held = (plan: Plan) => (plan.held_back ? 1 : 0);
+    return [...kept.values()].sort((a, b) => held(a) - held(b) || value(b) - value(a)).slice(0, 12);
+  }, [props.plans, props.others, props.serving]);
   const rows = useMemo(() => best.map((plan) => ({ provider: plan.provider, gpu: plan.gpu, million_tokens_per_usd: value(plan) })), [best]);
+  const label = (plan: Plan) => `${number(value(plan))} M · ${plan.gpu}${plan.held_back ? ', price unsure' : ''}`;
   const draw = useCallback(
     (width: number): Plot.PlotOptions => {
       return {
         height: Math.max(120, 31 * best.length + 40),
         marginLeft: 82,
-        marginRight: width < 380 ? 112 : 136,
+        marginRight: 12 + LETTER * Math.max(...best.map((plan) => label(plan).length)),
         x: { label: null, ticks: width < 380 ? 2 : 4, grid: true, tickFormat: (v: number) => number(v) },
         y: { label: null, domain: best.map((plan) => plan.provider) },
         marks: [
-          Plot.barX(best, { y: 'provider', x: value, fill: (plan: Plan) => (plan.provider === props.picked?.provider ? 'var(--c1)' : 'var(--line-strong)'), insetTop: 4, insetBottom: 4, rx: 2 }),
-          Plot.text(best, { y: 'provider', x: value, text: (plan: Plan) => `${number(value(plan))} M · ${plan.gpu}`, textAnchor: 'start', dx: 5, fill: 'var(--ink-2)' }),
+          Plot.barX(best, { y: 'provider', x: value, fill: (plan: Plan) => (plan.provider === props.picked?.provider ? 'var(--c1)' : 'var(--line-strong)'), fillOpacity: (plan: Plan) => (plan.held_back ? 0.35 : 1), insetTop: 4, insetBottom: 4, rx: 2 }),
+          Plot.text(best, { y: 'provider', x: value, text: label, textAnchor: 'start', dx: 5, fill: 'var(--ink-2)' }),
           Plot.tip(best, Plot.pointerY({ y: 'provider', x: value, title: (plan: Plan) => `${machinesOf(plan)}\n${money(1 / value(plan))} per 1M tokens`, fill: 'var(--panel)', stroke: 'var(--line-strong)' })),
         ],
       };
@@ -104,7 +110,7 @@ export function WorkPerDollar(props: { plans: Plan[]; serving: boolean; picked: 
       rows={rows}
       draw={draw}
       onPick={(value) => {
-        props.onPick((value as Plan).rank);
+        if (props.plans.includes(value as Plan)) props.onPick((value as Plan).rank);
       }}
     />
   );

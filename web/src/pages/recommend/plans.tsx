@@ -2,6 +2,7 @@ import { useMemo } from 'preact/hooks';
 import type { Plan } from '../../api/client';
 import type { Row } from '../../lib/csv';
 import { duration, money, number } from '../../lib/format';
+import { boundShown } from '../../lib/words';
 import { Badge, Card } from '../../parts/basics';
 import { Table, type Column } from '../../parts/table';
 import { signedPercent } from './compare';
@@ -42,18 +43,18 @@ export function PlansTable(props: { plans: Plan[]; serving: boolean; picked: Pla
 function columnsFor(serving: boolean, first: Plan | undefined): Column<Plan>[] {
   const timing: Column<Plan>[] = serving
     ? [
-        { title: 'TTFT', number: true, cell: (plan) => duration(plan.ttft_seconds), sort: (plan) => plan.ttft_seconds ?? 0 },
-        { title: 'TPOT', number: true, cell: (plan) => duration(plan.tpot_seconds), sort: (plan) => plan.tpot_seconds ?? 0 },
+        { title: 'TTFT', number: true, roomy: true, cell: (plan) => duration(plan.ttft_seconds), sort: (plan) => plan.ttft_seconds ?? 0 },
+        { title: 'TPOT', number: true, roomy: true, cell: (plan) => duration(plan.tpot_seconds), sort: (plan) => plan.tpot_seconds ?? 0 },
       ]
-    : [{ title: 'Time', number: true, cell: (plan) => duration(plan.hours * 3600), sort: (plan) => plan.hours }];
+    : [{ title: 'Time', number: true, roomy: true, cell: (plan) => duration(plan.hours * 3600), sort: (plan) => plan.hours }];
   return [
     { title: 'GPUs', cell: (plan) => `${number(plan.gpus)} × ${plan.gpu}`, sort: (plan) => plan.gpu },
-    { title: 'Provider and machine', cell: (plan) => <>{plan.provider}<small>{`${number(plan.instances)} × ${plan.instance}`}</small></>, sort: (plan) => plan.provider },
+    { title: 'Provider', cell: (plan) => <>{plan.provider}<small class="roomy-only">{`${number(plan.instances)} × ${plan.instance}`}</small>{plan.held_back && <small class="held-back">{`last: ${plan.held_back}`}</small>}</>, sort: (plan) => plan.provider },
     { title: 'Terms', roomy: true, cell: (plan) => <Badge tone={plan.purchase === 'on-demand' ? 'plain' : 'accent'}>{plan.purchase}</Badge>, sort: (plan) => plan.purchase },
     ...timing,
-    { title: '$/h', number: true, cell: (plan) => money(plan.usd_per_hour), sort: (plan) => plan.usd_per_hour },
+    { title: '$/h', number: true, roomy: true, cell: (plan) => money(plan.usd_per_hour), sort: (plan) => plan.usd_per_hour },
     { title: serving ? '$/month' : 'Total', number: true, cell: (plan) => <strong>{money(plan.usd_total)}</strong>, sort: (plan) => plan.usd_total },
-    { title: 'vs first', number: true, cell: (plan) => (first && plan.rank !== 1 ? signedPercent(plan.usd_total / first.usd_total - 1) : '') },
-    { title: 'Bound by', roomy: true, cell: (plan) => <span class="quiet">{plan.bound ?? '–'}</span> },
+    { title: 'vs first', number: true, roomy: true, cell: (plan) => (first && plan.rank !== 1 ? signedPercent(plan.usd_total / first.usd_total - 1) : '') },
+    { title: 'Bound by', roomy: true, cell: (plan) => <span class="quiet">{boundShown(plan.bound)}</span> },
   ];
 }

@@ -44,7 +44,9 @@ describe('flags of a change', () => {
     expect(changeFromFlags('--precision fp8')).toEqual({ precision: 'fp8' });
     expect(changeFromFlags('--purchase spot --max-gpus 128')).toEqual({ purchase: 'spot', maxgpus: '128' });
     expect(changeFromFlags('--optimizer adamw-8bit')).toBeNull();
-    expect(changeFromFlags('--deadline 36h')).toBeNull();
+    expect(changeFromFlags('--deadline 36h')).toEqual({ deadline: '129600' });
+    expect(changeFromFlags('--ttft-slo 2000ms')).toEqual({ ttft: '2' });
+    expect(changeFromFlags('--rate 5/s')).toBeNull();
     expect(changeFromFlags('')).toBeNull();
   });
 });

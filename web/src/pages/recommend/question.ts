@@ -1,7 +1,7 @@
 // What the page asks, from what its address says.
 import type { AskFor } from '../../api/client';
 import { durationFlag } from '../../lib/format';
-import { parseCount, parseMoney } from '../../lib/parse';
+import { parseCount, parseDuration, parseMoney } from '../../lib/parse';
 import { aboutFlag } from '../../lib/words';
 
 export const DEFAULTS = {
@@ -40,7 +40,7 @@ export type State = typeof DEFAULTS;
 
 type Ask = AskFor<'recommend'>;
 
-function given(entries: Record<string, string | undefined>): Ask {
+function given(entries: Partial<Record<keyof Ask, string | undefined>>): Ask {
   return Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined && value !== '')) as Ask;
 }
 
@@ -74,9 +74,9 @@ const FLAGS: Record<string, [keyof State, string]> = {
   'tpot-slo': ['tpot', 'TPOT limit'],
   'slo-percentile': ['percentile', 'Limits hold for'],
   purchase: ['purchase', 'Terms'],
-  providers: ['providers', 'Only these providers'],
+  provider: ['providers', 'Only these providers'],
   gpu: ['gpu', 'Only these GPUs'],
-  regions: ['regions', 'Regions'],
+  region: ['regions', 'Regions'],
   budget: ['budget', 'Budget'],
   precision: ['precision', 'Precision'],
   'max-gpus': ['maxgpus', 'At most so many GPUs'],
@@ -99,6 +99,9 @@ export function refusedFields(messages: string[]): Fields<string> {
 /** As the program reads it: people also write "2 bn". */
 const tokensFlag = (text: string) => (/^[\d.]+[kMBT]?$/.test(text) ? text : String(parseCount(text) ?? text));
 
+/** The ones most people can buy from. */
+export const PROVIDERS = ['aws', 'gcp', 'azure', 'lambda', 'runpod', 'coreweave', 'oci', 'nebius'];
+
 /** How many plans to rank: services are simulated one by one, so fewer; while a slider moves, of a service only the best. */
 const TOP = { train: { full: 16, quick: 5 }, serve: { full: 8, quick: 1 } };
 
@@ -108,10 +111,10 @@ export function question(state: State): Ask {
     job: state.job,
     model: state.config === '' ? state.model : undefined,
     model_config: state.config,
-    providers: state.providers,
+    provider: state.providers,
     purchase: state.purchase,
     gpu: state.gpu,
-    regions: state.regions,
+    region: state.regions,
     budget: state.budget === '' ? '' : String(parseMoney(state.budget) ?? state.budget),
     precision: state.precision,
     'max-gpus': state.maxgpus,
@@ -146,7 +149,8 @@ export function commandLine(ask: Ask): string {
 }
 
 /** Fields that keep seconds, rates and prices otherwise than flags say them. */
-const NOT_AS_TYPED = new Set<keyof State>(['deadline', 'rate', 'ttft', 'tpot', 'price', 'community', 'model']);
+const NOT_AS_TYPED = new Set<keyof State>(['rate', 'price', 'community', 'model']);
+const TIMES = new Set<keyof State>(['deadline', 'ttft', 'tpot']);
 
 /** "--precision fp8 --max-gpus 128" as a change of the state; null where the page has no field for it. */
 export function changeFromFlags(flags: string): Partial<State> | null {
@@ -156,7 +160,9 @@ export function changeFromFlags(flags: string): Partial<State> | null {
   for (const [, name, value] of pairs) {
     const field = FLAGS[name ?? '']?.[0];
     if (!field || value === undefined || NOT_AS_TYPED.has(field)) return null;
-    change[field] = value;
+    const seconds = TIMES.has(field) ? parseDuration(value) : undefined;
+    if (TIMES.has(field) && seconds === undefined) return null;
+    change[field] = seconds === undefined ? value : String(seconds);
   }
   return change;
 }

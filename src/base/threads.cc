@@ -1,0 +1,32 @@
+#include "base/threads.h"
+
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace rightsize {
+
+void in_threads(unsigned threads, const std::function<void()>& work) {
+  std::mutex mutex;
+  std::exception_ptr problem;
+  const auto guarded = [&] {
+    try {
+      work();
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      problem = std::current_exception();
+    }
+  };
+  std::vector<std::thread> others;
+  try {
+    others.reserve(threads);
+    while (others.size() + 1 < threads) others.emplace_back(guarded);
+  } catch (const std::exception&) {  // no thread or no memory for one: those that run do the work
+  }
+  guarded();
+  for (std::thread& other : others) other.join();
+  if (problem) std::rethrow_exception(problem);
+}
+
+}  // namespace rightsize
