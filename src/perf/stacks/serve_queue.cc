@@ -12,10 +12,20 @@ double answer_of(const Replica& r) { return std::max(1.0, r.answer); }
 double stage_share(const Replica& r) { return 1 / r.pipeline + r.c.pipeline_loss * (1 - 1 / r.pipeline); }
 
 // Time at a station of service time s that `requests` visit in turn, spending z elsewhere between visits: Schweitzer's
-// approximation of mean value analysis, R = s (1 + (N-1)/N Q) with Q = N R / (R + z), solved for R.
-double station_time(double s, double requests, double z) {
+// approximation of mean value analysis, R = s (1 + (N-1)/N Q) with Q = N R / (R + z), solved for R. Where others come
+// together with a request, it finds `together` at an idle station, itself among them: R = s (together + ...).
+double station_time(double s, double requests, double z, double together = 1) {
   const double b = s * requests - z;
-  return 0.5 * (b + std::sqrt(b * b + 4 * s * z));
+  return 0.5 * (b + std::sqrt(b * b + 4 * together * s * z));
+}
+
+// One process takes requests in (HTTP, template, tokenizer) and turns tokens into text and sends them: seconds of each
+// request. Tokens guessed right together are sent together.
+struct FrontEnd {
+  double taking, sending;
+};
+FrontEnd front_end(const Replica& r) {
+  return {in_seconds(r.c.front_request), in_seconds(r.c.front_token) * answer_of(r) / r.accepted};
 }
 
 // The batch at which `served` of it, which grows with it, reaches `rate`, between 1 and `most`, which is enough: the
@@ -56,16 +66,28 @@ Latency arriving_at(const Replica& r, const Prefill& prefill, double running) {
   l.tpot = l.step.time / r.accepted + prefill.beside(r, l.step, together) * (r.c.prefill_interference * stage_share(r) *
                                                                              std::max(0.0, running - 1) / answer);
   const double steps = 1 + r.c.group_wait * (1 - 1.0 / r.layout.attention);
-  l.ttft = r.c.request_overhead + prefill.beside(r, l.step, 1) * r.c.prefill_wait + l.step.time * steps;
+  l.ttft =
+      r.c.request_overhead + r.c.front_request + prefill.beside(r, l.step, 1) * r.c.prefill_wait + l.step.time * steps;
   return l;
 }
 
-// TTFT besides: the first prompts of a benchmark, which all come at once; and, where slots are short, the queue of a
-// closed loop.
+// TTFT besides. Requests of a closed loop come together: all at once when a benchmark starts, and again where those
+// that were admitted together end together. A prompt waits for those before it; where the engine decodes nothing
+// meanwhile, nobody ends and the group stays together, the longer the more of the time prompts take. Where slots are
+// short there is a queue for them. And everything passes the front end, which the engine does not wait for: tokens that
+// it cannot send in time pile up until the requests whose ends are among them slow the loop down.
 Latency latency_at(const Replica& r, const Prefill& prefill, double running, double waiting) {
   Latency l = arriving_at(r, prefill, running);
-  l.ttft += prefill.each(running) * (r.c.burst_wait * running);
-  if (waiting > 0) l.ttft += l.tpot * (waiting / running * answer_of(r));
+  const double answer = answer_of(r), decoding = in_seconds(l.tpot) * answer;
+  const double together = 1 + r.c.burst_wait * (running - 1);
+  const double prompt = in_seconds(prefill.each(running));
+  const double prompts = r.c.mixed_passes > 0 ? prompt * together : station_time(prompt, running, decoding, together);
+  l.ttft += seconds(prompts - prompt);
+  if (waiting > 0) l.ttft += l.tpot * (waiting / running * answer);
+  const FrontEnd front = front_end(r);
+  const double rest = in_seconds(l.ttft) - front.taking + decoding;
+  const double passed = station_time(front.taking + front.sending, running + waiting, rest, together);
+  l.ttft += seconds(passed - together * front.sending - front.taking);
   return l;
 }
 
@@ -81,7 +103,8 @@ OpenLoop open_loop(const Replica& r, const Prefill& prefill, double rate) {
   const double most = std::max(1.0, r.slots);
   const Seconds prompt = prefill.alone.time;
   const double busy = rate * in_seconds(prompt);
-  loop.utilization = std::max(rate / served(most), busy);
+  const FrontEnd front = front_end(r);
+  loop.utilization = std::max({rate / served(most), busy, rate * (front.taking + front.sending)});
   loop.stable = loop.utilization < 1;
   if (!loop.stable) {
     loop.running = most;

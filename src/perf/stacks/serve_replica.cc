@@ -165,6 +165,7 @@ Seconds beyond(const Replica& r, const Step& decode, const Step& pass) {
 }  // namespace
 
 Seconds Prefill::beside(const Replica& r, const Step& decode, double together) const {
+  if (!(r.c.mixed_passes > 0)) return each(together);  // prompts have passes of their own
   const Seconds one = beyond(r, decode, alone);
   return share_of(together, one, most > 1 && together > 1 ? beyond(r, decode, full) : one);
 }

@@ -97,6 +97,59 @@ RC_GTEST_PROP(Ttft, IsMonotoneAndWithoutJumps, ()) {
   RC_ASSERT(after <= before * (1.1 + 4 / value) + 4 * answer / value);
 }
 
+// SGLang's front end is one process: it costs a lone request its arrival only, more requests never wait less for it,
+// and it never sends more tokens than it has time for.
+RC_GTEST_PROP(FrontEnd, IsAQueueForThoseWhoShareIt, ()) {
+  Served served = any_served();
+  served.job.stack = model::Stack::kSglang;
+  Constants slower = constants(), none = constants();
+  slower.sglang.front_token = constants().sglang.front_token * 2;
+  none.sglang.front_token = none.sglang.front_request = Seconds{};
+  const ServeLoad load{.kv_tokens = kv_token_capacity(served.model, served.job, served.gpu), .rate = {}};
+  auto with = [&](const Constants& some) {
+    return estimate_serving(some, served.work, served.job, served.speed, default_cluster(served.gpu), load);
+  };
+  RC_PRE(with(none).has_value());
+  const ServeEstimate plain = *with(none), front = *with(constants()), slow = *with(slower);
+  const Seconds arrival = constants().sglang.front_request;
+  RC_ASSERT(front.ttft >= plain.ttft + arrival * 0.999);
+  RC_ASSERT(slow.ttft >= front.ttft * 0.999);
+  RC_ASSERT(front.tpot == plain.tpot);
+  RC_ASSERT(in_tokens_per_s(slow.output_per_gpu) * served.job.parallel.gpus * in_seconds(slower.sglang.front_token) <=
+            1.001);
+  served.job.serve.concurrency = 1;
+  RC_ASSERT(in_seconds(with(constants())->ttft - with(none)->ttft) < 1.001 * in_seconds(arrival));
+}
+
+TEST(FrontEnd, MoreThanItSendsIsUnstable) {
+  Served served("llama-3.1-8b", "b200-sxm", model::Stack::kSglang);
+  served.split(8);
+  const EngineConstants& c = constants().sglang;
+  const double each = in_seconds(c.front_request) + in_seconds(c.front_token) * 1024 * c.length_share;
+  auto at = [&](double share) {
+    const ServeLoad load{.kv_tokens = kv_token_capacity(served.model, served.job, served.gpu),
+                         .rate = requests_per_s(share / each)};
+    return *estimate_serving(constants(), served.work, served.job, served.speed, default_cluster(served.gpu), load);
+  };
+  EXPECT_FALSE(at(1.01).stable);
+  EXPECT_GT(at(0.5).utilization, 0.499);
+}
+
+// Where prompts run before the next step they read the weights again; beside it they do not.
+TEST(Serving, PromptsInPassesOfTheirOwnTakeLonger) {
+  Served served("gpt-oss-120b", "h200-sxm");
+  served.split(2);
+  const ServeLoad load{.kv_tokens = kv_token_capacity(served.model, served.job, served.gpu), .rate = {}};
+  auto with = [&](double mixed) {
+    Constants changed = constants();
+    changed.vllm.mixed_passes = mixed;
+    return *estimate_serving(changed, served.work, served.job, served.speed, default_cluster(served.gpu), load);
+  };
+  EXPECT_GT(with(0).tpot, with(1).tpot);
+  EXPECT_GT(with(0).ttft, with(1).ttft);
+  EXPECT_EQ(with(0).decode_step, with(1).decode_step);
+}
+
 // Nothing answers faster than memory gives the weights of the layers, whatever an engine's constants say.
 RC_GTEST_PROP(Tpot, IsNeverShorterThanReadingTheWeights, ()) {
   const auto gpu = *rc::gen::element<std::string>("h100-sxm", "h200-sxm", "b200-sxm", "rtx-pro-6000", "a100-80gb-sxm");

@@ -16,20 +16,22 @@ struct EngineConstants {
   Seconds host_step, host_layer, host_request;       // the scheduler's own time
   double host_power = 1;                             // with which power of the requests host_request grows
   double routing_evenness = 0;                       // of the experts' popularity: the shape of its gamma distribution
-  double pass_tokens = 8192;                         // prompts are packed and chunked into passes of so many tokens
-  double prefill_interference = 0;                   // share of others' prefills that falls into this one's decode
-  double pipeline_loss = 0;   // share of a prefill that other pipeline stages wait for, beside its own stage's
-  Seconds pipeline_request;   // host time a running request costs where stages must keep in step
-  double graph_batch = 0;     // requests up to which CUDA graphs are captured
-  Seconds graphless_layer;    // host time of a layer without one
-  Seconds request_overhead;   // network, tokenizer, first scheduling
-  double prefill_wait = 1;    // own prefill, seen from outside
-  double burst_wait = 0;      // share of the running requests' prefills a new one waits for
-  double group_wait = 0;      // steps in which groups of attention wait for each other's prompts
-  Seconds transfer_overhead;  // disaggregated: handing a request over, beside the bytes of its cache
-  double fp8_kv = 0;          // overrides the GPU's factor; 0 keeps it
-  double length_share = 1;    // mean length / nominal length
-  double reserve_share = 1;   // of the answer, when a request is admitted
+  double mixed_passes = 1;             // 1: prompts run beside decoding; 0: before it, in their own passes
+  double pass_tokens = 8192;           // prompts are packed and chunked into passes of so many tokens
+  double prefill_interference = 0;     // share of others' prefills that falls into this one's decode
+  double pipeline_loss = 0;            // share of a prefill that other pipeline stages wait for, beside its own stage's
+  Seconds pipeline_request;            // host time a running request costs where stages must keep in step
+  double graph_batch = 0;              // requests up to which CUDA graphs are captured
+  Seconds graphless_layer;             // host time of a layer without one
+  Seconds request_overhead;            // network, tokenizer, first scheduling
+  double prefill_wait = 1;             // own prefill, seen from outside
+  double burst_wait = 0;               // share of the running requests that come together with a new one, before it
+  Seconds front_request, front_token;  // the front end, one process: a request's arrival, a token sent
+  double group_wait = 0;               // steps in which groups of attention wait for each other's prompts
+  Seconds transfer_overhead;           // disaggregated: handing a request over, beside the bytes of its cache
+  double fp8_kv = 0;                   // overrides the GPU's factor; 0 keeps it
+  double length_share = 1;             // mean length / nominal length
+  double reserve_share = 1;            // of the answer, when a request is admitted
   // |log error| that holds 80 %: of dense models and of mixtures on GPUs and of families that were measured, and what
   // each thing that was not measured adds, as independent errors.
   double tpot_width = 0, ttft_width = 0, mixture_tpot_width = 0, mixture_ttft_width = 0;

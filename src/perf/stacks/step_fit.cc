@@ -97,7 +97,8 @@ Result<StepFit> fit_engine_step(const Constants& constants, const ModelWork& wor
     for (double context : {isl, isl + osl / 2, isl + osl}) {
       RIGHTSIZE_TRY(const ServeEstimate at, estimate(context, std::floor(running)));
       const double n = std::floor(running);
-      rows.push_back(Terms(1, n, n * context, reached(n)) / in_seconds(at.decode_step / at.kept));
+      const Seconds step = std::max(at.decode_step, c.front_token * n);  // tokens leave no faster than they are sent
+      rows.push_back(Terms(1, n, n * context, reached(n)) / in_seconds(step / at.kept));
     }
     if (running >= most) break;
   }
@@ -113,7 +114,7 @@ Result<StepFit> fit_engine_step(const Constants& constants, const ModelWork& wor
   };
   fit_prompts(with_length(isl), c.prefill_wait, isl, fit);
   fit.lone_prompt_token = alone.prefill * (c.prefill_wait / isl);
-  fit.request = c.request_overhead;
+  fit.request = c.request_overhead + c.front_request;
   fit.worst_step_error = errors(factors, samples).abs().maxCoeff();
   for (double length : {isl / 2, isl * 2}) {
     const Seconds added = beside_a_step(with_length(length), 1, c.prefill_wait);
