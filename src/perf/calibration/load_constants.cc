@@ -55,6 +55,7 @@ constexpr Field<EngineConstants> kEngineFields[] = {RIGHTSIZE_FIELD(EngineConsta
                                                     RIGHTSIZE_FIELD(EngineConstants, prefill_attention),
                                                     RIGHTSIZE_FIELD(EngineConstants, prefill_all_reduce),
                                                     RIGHTSIZE_FIELD(EngineConstants, prefill_elementwise),
+                                                    RIGHTSIZE_FIELD(EngineConstants, narrow_products),
                                                     RIGHTSIZE_FIELD(EngineConstants, decode_latency),
                                                     RIGHTSIZE_FIELD(EngineConstants, layer_launch),
                                                     RIGHTSIZE_FIELD(EngineConstants, expert_launch),

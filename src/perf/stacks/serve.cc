@@ -33,7 +33,7 @@ void add_part(TimeParts& parts, const char* name, Seconds time) {
 void fill_decode_parts(TimeParts& parts, const Latency& l, const Replica& r) {
   const Step& s = l.step;
   const double d = r.own.device / r.accepted;
-  add_part(parts, "matrix products", decode_time(r, s.work.matmul, r.c.decode_matmul) * d);
+  add_part(parts, "matrix products", decode_time(r, s.work.matmul, r.decode_products) * d);
   add_part(parts, "experts", decode_time(r, s.work.experts, r.c.decode_experts) * d);
   add_part(parts, "attention over the cache", decode_time(r, s.work.attention, r.c.decode_attention) * d);
   add_part(parts, r.layout.attention > 1 ? "exchanges between GPUs" : "all-reduce",
@@ -49,7 +49,7 @@ void fill_decode_parts(TimeParts& parts, const Latency& l, const Replica& r) {
 
 void fill_prefill_parts(TimeParts& parts, const Step& prefill, const Replica& r) {
   const double p = r.own.prefill;
-  add_part(parts, "matrix products", prefill.work.matmul.time * (r.c.prefill_matmul * p));
+  add_part(parts, "matrix products", prefill.work.matmul.time * (r.prefill_products * p));
   add_part(parts, "experts", prefill.work.experts.time * (r.c.prefill_experts * p));
   add_part(parts, "attention", prefill.work.attention.time * (r.c.prefill_attention * p));
   add_part(parts, r.layout.attention > 1 ? "exchanges between GPUs" : "all-reduce",

@@ -85,9 +85,11 @@ Latency latency_at(const Replica& r, const Prefill& prefill, double running, dou
   l.ttft += seconds(prompts - prompt);
   if (waiting > 0) l.ttft += l.tpot * (waiting / running * answer);
   const FrontEnd front = front_end(r);
-  const double rest = in_seconds(l.ttft) - front.taking + decoding;
-  const double passed = station_time(front.taking + front.sending, running + waiting, rest, together);
-  l.ttft += seconds(passed - together * front.sending - front.taking);
+  const double rest = in_seconds(l.ttft) - front.taking + decoding, own = front.taking + front.sending;
+  const double passed = station_time(own, running + waiting, rest, together);
+  // The first token waits for what is before it; sending the answer itself is no wait while the engine is slower.
+  const double sending = together * front.sending * rest / (passed - own + rest);
+  l.ttft += seconds(passed - sending - front.taking);
   return l;
 }
 

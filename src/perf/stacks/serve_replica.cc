@@ -16,7 +16,7 @@ Step prefill_pass(const Replica& r, double prompts) {
   Step step;
   step.work = prefill_work(r.work, r.gpu, r.cluster, r.layout, prompts, r.prompt, r.cached);
   step.launches = r.c.layer_launch * r.launched + r.c.expert_launch * r.work.expert_layers;
-  step.device = (step.work.matmul.time * r.c.prefill_matmul + step.work.experts.time * r.c.prefill_experts +
+  step.device = (step.work.matmul.time * r.prefill_products + step.work.experts.time * r.c.prefill_experts +
                  step.work.attention.time * r.c.prefill_attention + step.work.all_reduce * r.c.prefill_all_reduce +
                  step.work.elementwise * r.c.prefill_elementwise + step.launches) *
                 r.own.prefill;
@@ -77,6 +77,8 @@ Replica replica_of(const Constants& constants, const ModelWork& work, const mode
   const EngineConstants& c = constants.engine(job.stack);
   Replica r{c, work, gpu, cluster, calibration_of(gpu, slot_of(job.stack), model::JobKind::kServe)};
   r.layout = layout_of(c, work, job, gpu);
+  const double narrow = rounds(r.layout.format) ? c.narrow_products : 1.0;
+  r.decode_products = c.decode_matmul * narrow, r.prefill_products = c.prefill_matmul * narrow;
   r.pipeline = job.parallel.pipeline;
   const double tokens = std::max(1.0, static_cast<double>(job.serve.isl) * c.length_share);
   r.cached = tokens * job.serve.prefix_hit;
@@ -122,7 +124,7 @@ Step decode_step(const Replica& r, double running) {
   const double guesses = (r.queries - 1) / std::max(1.0, r.work.layers);
   step.launches =
       (r.c.layer_launch * r.launched + r.c.expert_launch * r.work.expert_layers) * (1 + guesses) + r.c.step_launch;
-  const Seconds products = decode_time(r, step.work.matmul, r.c.decode_matmul);
+  const Seconds products = decode_time(r, step.work.matmul, r.decode_products);
   step.device =
       (products * (1 + guesses) + decode_time(r, step.work.experts, r.c.decode_experts) +
        decode_time(r, step.work.attention, r.c.decode_attention) + step.work.all_reduce * r.c.decode_all_reduce +
@@ -156,7 +158,7 @@ Seconds saved(const OpTime& decode, double decode_factor, const OpTime& prompts,
 }
 
 Seconds beyond(const Replica& r, const Step& decode, const Step& pass) {
-  const Seconds shared = saved(decode.work.matmul, r.c.decode_matmul, pass.work.matmul, r.c.prefill_matmul) +
+  const Seconds shared = saved(decode.work.matmul, r.decode_products, pass.work.matmul, r.prefill_products) +
                          saved(decode.work.experts, r.c.decode_experts, pass.work.experts, r.c.prefill_experts) +
                          pass.launches;
   return std::max(pass.time - shared * r.own.prefill, Seconds{});

@@ -20,7 +20,8 @@ struct Replica {
   double slots = 0;                           // requests that run together at most: by the cache and by --max-batch
   double pass_prompts = 1;                    // prompts that fit one pass
   double queries = 1, accepted = 1;           // tokens a step computes and keeps of a sequence
-  double launched = 0;                        // layers, each as many as its kernels are against those of a Llama
+  double decode_products = 1, prefill_products = 1;  // factors on products, by the format of the weights
+  double launched = 0;                               // layers, each as many as its kernels are against those of a Llama
 };
 
 Replica replica_of(const Constants& constants, const ModelWork& work, const model::Job& job, const GpuSpeed& gpu,

@@ -90,11 +90,12 @@ RC_GTEST_PROP(Ttft, IsMonotoneAndWithoutJumps, ()) {
   const auto value = static_cast<double>(served.job.serve.*field);
   served.job.serve.*field += 1;
   const double after = ttft_of(served);
-  // Whole cache pages and whole requests that fit make small steps downwards possible.
-  RC_ASSERT(after >= before * (1 - 0.02));
+  // Whole cache pages and whole requests that fit make small steps downwards possible. Where prompts run before
+  // decoding, an answer of a few tokens more leaves them a smaller share of the time and so a shorter queue.
+  RC_ASSERT(after >= before * (1 - 0.02 - 0.25 / value));
   // Proportional growth is 1 / value; a queue that begins to form grows by one request's answer.
   const double answer = in_seconds(served.estimate()->tpot) * static_cast<double>(served.job.serve.osl);
-  RC_ASSERT(after <= before * (1.1 + 4 / value) + 4 * answer / value);
+  RC_ASSERT(after <= before * (1.1 + 4 / value) + 5 * answer / value);
 }
 
 // SGLang's front end is one process: it costs a lone request its arrival only, more requests never wait less for it,
@@ -148,6 +149,22 @@ TEST(Serving, PromptsInPassesOfTheirOwnTakeLonger) {
   EXPECT_GT(with(0).tpot, with(1).tpot);
   EXPECT_GT(with(0).ttft, with(1).ttft);
   EXPECT_EQ(with(0).decode_step, with(1).decode_step);
+}
+
+// Engines share a library for products in 16 bits and bring their own kernels for narrower ones.
+TEST(Serving, KernelsForNarrowProductsChangeNothingInSixteenBits) {
+  Served served("llama-3.1-70b", "h200-sxm", model::Stack::kTrtLlm);
+  served.split(4);
+  auto step_with = [&](model::Precision precision, double factor) {
+    served.job.precision = precision;
+    Constants changed = constants();
+    changed.trtllm.narrow_products *= factor;
+    const ServeLoad load{.kv_tokens = kv_token_capacity(served.model, served.job, served.gpu), .rate = {}};
+    return *estimate_serving(changed, served.work, served.job, served.speed, default_cluster(served.gpu), load);
+  };
+  EXPECT_EQ(step_with(model::Precision::kBf16, 2).tpot, step_with(model::Precision::kBf16, 1).tpot);
+  EXPECT_GT(step_with(model::Precision::kFp8, 2).decode_step, step_with(model::Precision::kFp8, 1).decode_step);
+  EXPECT_GT(step_with(model::Precision::kFp8, 2).prefill, step_with(model::Precision::kFp8, 1).prefill * 1.2);
 }
 
 // Nothing answers faster than memory gives the weights of the layers, whatever an engine's constants say.

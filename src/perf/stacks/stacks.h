@@ -11,6 +11,7 @@ struct EngineConstants {
   double decode_matmul = 1, decode_experts = 1, decode_attention = 1, decode_all_reduce = 1, decode_elementwise = 1;
   double prefill_matmul = 1, prefill_experts = 1, prefill_attention = 1, prefill_all_reduce = 1,
          prefill_elementwise = 1;
+  double narrow_products = 1;                        // on products in 8 and 4 bits, besides the factors above
   double decode_latency = 1;                         // what is left of kernels' own latency in a captured step
   Seconds layer_launch, expert_launch, step_launch;  // gaps between kernels, per layer, per layer of experts, per step
   Seconds host_step, host_layer, host_request;       // the scheduler's own time
