@@ -253,6 +253,24 @@ for (const view of ['/recommend', '/fleet', '/batching', '/mig', '/prices', '/li
   }, { viewport: { width: 390, height: 844 } });
 }
 
+// On a laptop's screen every table shows all its columns, and every label stays in its picture.
+for (const view of ['/recommend', '/recommend?job=serve', '/fleet', '/batching', '/mig', '/prices', '/decisions']) {
+  await visit(view, `laptop${view.replace(/[^a-z]/g, '-')}`, async (page) => {
+    await page.locator('.card').nth(1).waitFor();
+    if (view.startsWith('/recommend')) await answer(page);
+    await settled(page);
+    const outside = await page.evaluate(() => {
+      const wide = [...document.querySelectorAll('.scroll')].filter((each) => each.scrollWidth > each.clientWidth + 1).map((each) => `${each.getAttribute('aria-label')} is ${each.scrollWidth} wide in ${each.clientWidth}`);
+      const cut = [...document.querySelectorAll('.chart svg')].flatMap((picture) => {
+        const edge = picture.getBoundingClientRect();
+        return [...picture.querySelectorAll('text')].filter((text) => text.getBoundingClientRect().right > edge.right + 2).map((text) => `"${text.textContent}" leaves its picture`);
+      });
+      return [...wide, ...cut];
+    });
+    check(outside.length === 0, `${view} at 1280: ${outside.join('; ')}`);
+  }, { viewport: { width: 1280, height: 800 } });
+}
+
 // By keyboard alone: skip the navigation, change the deadline, look at another plan.
 await visit('/recommend', 'keyboard', async (page) => {
   const first = await answer(page);
