@@ -43,13 +43,13 @@ constexpr Sibling kSiblings[] = {
 
 bool has_gddr(const Gpu& gpu) { return gpu.memory_type.starts_with("GDDR"); }
 
-const Sibling* sibling_of(const Gpu& gpu) {
-  const std::string_view wanted = !has_gddr(gpu)                    ? std::string_view(gpu.architecture)
-                                  : gpu.architecture == "Ampere"    ? "Ampere, GDDR"
-                                  : gpu.architecture == "Blackwell" ? "Blackwell, GDDR"
-                                                                    : std::string_view(gpu.architecture);
-  for (const Sibling& sibling : kSiblings) {
-    if (sibling.architecture == wanted) return &sibling;
+// The closest that was measured: another card with GDDR before another chip of the architecture.
+const Sibling* sibling_of(const Gpu& gpu, const Constants& constants) {
+  const std::string wanted[] = {gpu.architecture + (has_gddr(gpu) ? ", GDDR" : ""), gpu.architecture};
+  for (const std::string& architecture : wanted) {
+    for (const Sibling& sibling : kSiblings) {
+      if (sibling.architecture == architecture && find_measured(constants, sibling.name) != nullptr) return &sibling;
+    }
   }
   return nullptr;
 }
@@ -215,7 +215,7 @@ void fill_missing_formats(const Constants& constants, double scale, GpuSpeed& sp
 double memory_share(const Gpu& gpu) { return has_gddr(gpu) ? 0.81 : 0.80; }
 
 void transfer(const Gpu& gpu, const Constants& constants, GpuSpeed& speed) {
-  const Sibling* sibling = sibling_of(gpu);
+  const Sibling* sibling = sibling_of(gpu, constants);
   const MeasuredGpu* measured = sibling != nullptr ? find_measured(constants, sibling->name) : nullptr;
   speed.basis = measured != nullptr ? Basis::kTransferred : Basis::kSpecification;
   MatmulCurve& half = speed.matmul[static_cast<int>(MatmulFormat::kHalf)];
@@ -236,7 +236,8 @@ void transfer(const Gpu& gpu, const Constants& constants, GpuSpeed& speed) {
     // FlashAttention 2 needs Ampere; before it, attention reaches about half as much.
     if (!speed.has_bf16) speed.prefill.rate *= 0.5;
   }
-  const bool other_memory = measured != nullptr && sibling->architecture == "Ampere, GDDR";
+  const bool of_a_card = measured != nullptr && (sibling->name == "l40s" || sibling->name == "rtx-pro-6000");
+  const bool other_memory = measured != nullptr && has_gddr(gpu) && !of_a_card;
   if (other_memory) half.bandwidth = memory_share(gpu);
   for (MatmulCurve& curve : speed.matmul) curve.rate *= scale;
   for (MatmulCurve& curve : speed.experts) curve.rate *= scale;
