@@ -233,6 +233,13 @@ TEST(Training, ExpertsAreReducedAmongThoseWhoHoldThem) {
   EXPECT_LT(waiting(wide), 0.2 * in_seconds(wide.step));
 }
 
+TEST(Training, EveryExpertOnAGpuIsLaunchedByTheHost) {
+  const std::string base =
+      "gpu=b200-sxm gpus=256 stack=megatron precision=fp8 batch=1 seq=4096 accumulate=64 zero=1 pp=8 ep=";
+  const TrainEstimate few = *Case("deepseek-v3", base + "32").train(), many = *Case("deepseek-v3", base + "8").train();
+  EXPECT_GT(many.host, few.host * 1.5);
+}
+
 TEST(Training, FewerBitsAreFasterOnBlackwell) {
   const std::string base = "gpu=gb300 gpus=64 stack=megatron pp=4 batch=1 seq=8192 accumulate=16 zero=1 precision=";
   const Seconds bf16 = Case("llama-3-70b", base + "mixed-bf16").train()->step;

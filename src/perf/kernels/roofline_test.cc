@@ -218,6 +218,17 @@ TEST(GpuSpeed, PowerLimitsTheRate) {
   // An L4 has 72 W for 121 TFLOP/s, 0.6 W each; its sibling the L40S 0.97: 0.645 x (0.595 / 0.97)^0.5 = 0.505.
   EXPECT_NEAR(speed_of("l4").matmul[0].rate, 0.505, 0.01);
   EXPECT_NEAR(speed_of("mi300x").matmul[0].rate, 668.0 / 1307, 1e-6);
+  // An MI350X has 1,000 W where its relative the MI355X has 1,400: 0.63 x (0.435 / 0.56)^0.5 = 0.555.
+  EXPECT_NEAR(speed_of("mi350x").matmul[0].rate, 0.555, 0.005);
+  EXPECT_NEAR(speed_of("t4").matmul[0].rate, 0.45, 1e-6);
+  EXPECT_GT(speed_of("quadro-rtx-8000").matmul[0].rate, 0.6);
+}
+
+TEST(GpuSpeed, CardsWithGddrTakeTheCurvesOfCards) {
+  // The RTX PRO 6000 was measured at 600 W; its Max-Q edition has half of that.
+  const double whole = speed_of("rtx-pro-6000").matmul[0].rate;
+  EXPECT_NEAR(speed_of("rtx-pro-6000-max-q").matmul[0].rate, 0.73 * whole, 0.02 * whole);
+  EXPECT_EQ(speed_of("rtx-5090").decode.bandwidth, speed_of("rtx-pro-6000").decode.bandwidth);
 }
 
 TEST(GpuSpeed, CardsWithoutNvlinkTalkOverPcie) {
