@@ -55,27 +55,27 @@ decisions::Ledger& ledger() {
   return opened;
 }
 
-void ListAll(benchmark::State& state) {
+void list_all(benchmark::State& state) {
   decisions::Ledger& all = ledger();
   for (auto _ : state) {
     const auto found = all.list({});
     if (!found || found->size() != kDecisions) state.SkipWithError("the list is not whole");
   }
 }
-BENCHMARK(ListAll)->Unit(benchmark::kMillisecond);
+BENCHMARK(list_all)->Unit(benchmark::kMillisecond);
 
-void ListOneTeamInForce(benchmark::State& state) {
+void list_one_team_in_force(benchmark::State& state) {
   decisions::Ledger& all = ledger();
   for (auto _ : state) {
     const auto found = all.list({.team = "team-7", .statuses = {decisions::Status::kInForce}});
     if (!found || found->size() != 200) state.SkipWithError("the list is not whole");
   }
 }
-BENCHMARK(ListOneTeamInForce)->Unit(benchmark::kMillisecond);
+BENCHMARK(list_one_team_in_force)->Unit(benchmark::kMillisecond);
 
-void NewestForty(benchmark::State& state) {
+void newest_forty(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(ledger().list({.most = 40}));
 }
-BENCHMARK(NewestForty)->Unit(benchmark::kMillisecond);
+BENCHMARK(newest_forty)->Unit(benchmark::kMillisecond);
 
 }  // namespace

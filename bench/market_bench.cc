@@ -91,7 +91,7 @@ void read_a_gigabyte_of_aws_prices(benchmark::State& state) {
     if (!read) state.SkipWithError("not read");
     benchmark::DoNotOptimize(importer.finish());
   }
-  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * kGigabyte));
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(kGigabyte));
   state.counters["peak_MB"] = peak_megabytes();
 }
 BENCHMARK(read_a_gigabyte_of_aws_prices)->Unit(benchmark::kSecond)->Iterations(1);

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Measures what data/measurements/h200-*.csv hold, on the GPU of this machine. Needs PyTorch, transformers, peft, torchvision.
 
-    measure_speed.py train|vision|large|prefill|mixtures|compile|check|products|adapted|casts|logits|widths OUT.csv [--model TEXT] [--seconds N]
+    measure_speed.py train|vision|large|prefill|mixtures|compile|check|products|grouped|adapted|casts|logits|widths OUT.csv [--model TEXT] [--seconds N]
 
 Cases are the runs of tests/fixtures/memory/h200-*.csv (train, vision), a grid of prompts (prefill), and the lists MIXTURES and COMPILED
 below (large: image models at batches the GPU decides; mixtures, compile): the last two also write peak memory, and to OUT.csv.json which kernels the time is in. check: the runs of train-hf-h200-predicted.csv. products: what a linear layer of a 70B model computes forward and for
-either gradient, in bf16 and fp8. adapted: which weights peft's "all-linear" adapts. casts: what lies between bf16 and fp8 products, fused by torch.compile. logits: a loss over a
+either gradient, in bf16 and fp8. grouped: the same of the experts of a layer. adapted: which weights peft's "all-linear" adapts. casts: what lies between bf16 and fp8 products, fused by torch.compile. logits: a loss over a
 vocabulary, forward and backward, operation by operation and compiled. widths: products whose outputs do not fill eight. Weights are random.
 A step is the mean over enough iterations to fill about a second, after three to warm up, with one synchronisation at the end.
 A forward pass in a CUDA graph is the mean over as many replays."""
@@ -271,6 +271,44 @@ def product_case(row):
     return result
 
 
+STREAMS = 4  # in which Transformer Engine runs the products of experts
+
+
+def grouped_case(row):
+    """Milliseconds of forward, input gradients and weight gradients of the experts of a layer, each product on its own."""
+    h, f, m, experts, bf16 = *(int(row[k]) for k in ('hidden', 'width', 'rows', 'experts')), row['mode'] == 'bf16'
+    streams, one, result = [torch.cuda.Stream() for _ in range(STREAMS)], torch.ones((), device=GPU), {}
+    for part in ('forward', 'input_gradient', 'weight_gradient'):
+        total = 0.0
+        for outputs, inputs in ((2 * f, h), (h, f)):
+            rows, columns, depth = {'forward': (m, outputs, inputs), 'input_gradient': (m, inputs, outputs), 'weight_gradient': (outputs, inputs, m)}[part]
+            a = [torch.randn(rows, depth, device=GPU, dtype=torch.bfloat16) for _ in range(experts)]
+            b = [torch.randn(columns, depth, device=GPU, dtype=torch.bfloat16) for _ in range(experts)]
+            if bf16:
+                a = [x.t().contiguous().t() for x in a] if part == 'weight_gradient' else a
+                b = [x.t().contiguous().t() for x in b] if part != 'forward' else b
+            else:
+                a = [x.to(torch.float8_e4m3fn if part == 'forward' else torch.float8_e5m2) for x in a]
+                b = [x.to(torch.float8_e4m3fn) for x in b]
+            out = torch.float32 if part == 'weight_gradient' else torch.bfloat16
+
+            def step():
+                current = torch.cuda.current_stream()
+                for stream in streams:
+                    stream.wait_stream(current)
+                for e in range(experts):
+                    with torch.cuda.stream(streams[e % STREAMS]):
+                        if bf16:
+                            torch.mm(a[e], b[e].t())
+                        else:
+                            torch._scaled_mm(a[e], b[e].t(), one, one, out_dtype=out, use_fast_accum=part == 'forward')
+                for stream in streams:
+                    current.wait_stream(stream)
+            total += in_graph(step)
+        result[part + '_ms'] = total
+    return result
+
+
 def cast_case(row):
     """Milliseconds, and the share of 4.8 TB/s its bytes reach."""
     rows, columns = int(row['tokens']), int(row['outputs'])
@@ -333,6 +371,10 @@ def cases(kind):
     if kind == 'products':
         return [{'model': name, 'mode': mode, 'tokens': str(t), 'outputs': str(n), 'inputs': str(k)} for name, n, k in LINEAR for mode in ('bf16', 'fp8')
                 for t in (8192, 2048)], product_case
+    if kind == 'grouped':
+        shapes = ((2048, 768), (7168, 2048), (6144, 2048), (3584, 2560), (4096, 1536), (2880, 2880), (6144, 16384))
+        return [{'model': f'{h} x {f}', 'mode': mode, 'hidden': str(h), 'width': str(f), 'experts': str(e), 'rows': str(r)} for mode in ('bf16', 'fp8') for h, f in shapes
+                for e, r in ((4, 256), (4, 1024), (4, 4096), (16, 256), (16, 1024), (16, 4096), (1, 8192), (1, 16384)) if e * h * f < 1.5e9], grouped_case
     if kind == 'casts':
         return [{'model': name, 'tokens': str(t), 'outputs': str(n)} for name in ('add', 'largest', 'cast', 'cast both ways', 'gate, cast both ways')
                 for t, n in ((8192, 4096), (8192, 8192), (8192, 28672), (2048, 8192))], cast_case
@@ -362,7 +404,7 @@ def cases(kind):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument('kind', choices=['train', 'vision', 'large', 'prefill', 'mixtures', 'compile', 'check', 'products', 'adapted', 'casts', 'logits', 'widths'])
+    parser.add_argument('kind', choices=['train', 'vision', 'large', 'prefill', 'mixtures', 'compile', 'check', 'products', 'grouped', 'adapted', 'casts', 'logits', 'widths'])
     parser.add_argument('out')
     parser.add_argument('--model', default='', help='only models whose name holds this')
     parser.add_argument('--seconds', type=float, default=1e9, help='start no case after so long')
@@ -371,7 +413,7 @@ def main():
     start, writer = time.time(), None
     with open(args.out, 'w', newline='', encoding='utf-8') as file:
         for row in (r for r in rows if args.model in r['model']):
-            kept = {k: row[k] for k in ('model', 'mode', 'batch', 'sequence', 'checkpoint', 'compile', 'optimizer', 'tokens', 'outputs', 'inputs') if k in row}
+            kept = {k: row[k] for k in ('model', 'mode', 'batch', 'sequence', 'checkpoint', 'compile', 'optimizer', 'tokens', 'outputs', 'inputs', 'hidden', 'width', 'experts', 'rows') if k in row}
             if time.time() - start > args.seconds:
                 print(f'stopped before {kept}')
                 break

@@ -31,11 +31,11 @@ static_assert(!Addable<Bytes, Tokens>);
 
 // Dollars of a GPU-hour, of a machine-hour, of an hour of everything and in all: none adds to or compares with another.
 template <class A, class... Others>
-constexpr bool keeps_apart = ((!Addable<A, Others> && !Comparable<A, Others>)&&...);
+constexpr bool kKeepsApart = ((!Addable<A, Others> && !Comparable<A, Others>)&&...);
 static_assert(Addable<UsdPerGpuSecond, UsdPerGpuSecond> && Comparable<UsdPerGpuSecond, UsdPerGpuSecond>);
-static_assert(keeps_apart<UsdPerGpuSecond, UsdPerMachineSecond, UsdPerSecond, Usd, double>);
-static_assert(keeps_apart<UsdPerMachineSecond, UsdPerSecond, Usd, double>);
-static_assert(keeps_apart<UsdPerSecond, Usd, double>);
+static_assert(kKeepsApart<UsdPerGpuSecond, UsdPerMachineSecond, UsdPerSecond, Usd, double>);
+static_assert(kKeepsApart<UsdPerMachineSecond, UsdPerSecond, Usd, double>);
+static_assert(kKeepsApart<UsdPerSecond, Usd, double>);
 static_assert(ProductIs<UsdPerGpuSecond, GpusPerMachine, UsdPerMachineSecond>);
 static_assert(ProductIs<UsdPerMachineSecond, Machines, UsdPerSecond>);
 static_assert(ProductIs<UsdPerGpuSecond, Gpus, UsdPerSecond>);

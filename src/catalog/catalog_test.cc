@@ -41,6 +41,28 @@ TEST(Catalogue, EveryGpuOfTheContractIsPresent) {
   }
 }
 
+TEST(Catalogue, CardsPeopleNameAreFound) {
+  const std::map<std::string, std::string> words{{"MI350X", "mi350x"},
+                                                 {"H200 NVL", "h200-nvl"},
+                                                 {"NVIDIA RTX A6000", "rtx-a6000"},
+                                                 {"RTX 4080 SUPER", "rtx-4080-super"},
+                                                 {"RTX PRO 6000 Max-Q", "rtx-pro-6000-max-q"},
+                                                 {"RTX 5000 Ada Generation", "rtx-5000-ada"},
+                                                 {"Quadro RTX 8000", "quadro-rtx-8000"},
+                                                 {"A800", "a800-80gb-sxm"},
+                                                 {"H800", "h800-sxm"},
+                                                 {"H20", "h20"},
+                                                 {"L20", "l20"},
+                                                 {"A16", "a16"},
+                                                 {"NVIDIA A2", "nvidia-a2"},
+                                                 {"T4G", "t4"}};
+  for (const auto& [word, name] : words) {
+    Result<const Gpu*> found = built_in().find_gpu(word);
+    ASSERT_TRUE(found) << word;
+    EXPECT_EQ((*found)->name, name) << word;
+  }
+}
+
 TEST(Catalogue, ProviderSpellingsAreAliases) {
   const std::map<std::string, std::string> spellings{{"A100-SXM4-80GB", "a100-80gb-sxm"},
                                                      {"NVIDIA H100 80GB HBM3", "h100-sxm"},

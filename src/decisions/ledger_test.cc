@@ -151,8 +151,7 @@ TEST_F(LedgerTest, AnOlderLedgerIsCopiedAndBroughtUpToDate) {
   EXPECT_EQ(ledger.list({})->size(), 1u);
   ASSERT_TRUE(ledger.add_samples(1, {{kTpot, 0.1, unix_seconds(5), "x"}}));
   auto copy = *store::open(ledger.backup(), store::Access::kRead);
-  store::Schema first = ledger_schema();
-  EXPECT_EQ(*store::version_of(*copy, first), 1);
+  EXPECT_EQ(*store::version_of(*copy, ledger_schema()), 1);
   EXPECT_TRUE(open().backup().empty());
 }
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <random>
+#include <string>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -131,6 +131,23 @@ TEST(Training, ScoresInPiecesAreSlower) {
 }
 
 // What is kept in host memory costs time, more over a slower link, and says that nobody measured it.
+// PyTorch's fused attention knows no sinks: such models run in pieces unless a flash kernel is named. Their memory,
+// too.
+TEST(Training, SinksAreAttendedToInPieces) {
+  const auto step = [](const std::string& model, const std::string& attention) {
+    return in_seconds(Case(model, "gpu=h200-sxm stack=hf batch=2 seq=2048 attention=" + attention).train()->step);
+  };
+  const auto peak = [](const std::string& model, const std::string& attention) {
+    const Case c(model, "gpu=h200-sxm stack=hf batch=2 seq=2048 attention=" + attention);
+    return memory::estimate_memory(c.model, c.job, c.gpu).peak_allocated;
+  };
+  EXPECT_EQ(step("gpt-oss-20b", "sdpa"), step("gpt-oss-20b", "eager"));
+  EXPECT_GT(step("gpt-oss-20b", "sdpa"), step("gpt-oss-20b", "flash"));
+  EXPECT_EQ(peak("gpt-oss-20b", "sdpa"), peak("gpt-oss-20b", "eager"));
+  EXPECT_GT(peak("gpt-oss-20b", "sdpa"), peak("gpt-oss-20b", "flash"));
+  EXPECT_LT(step("llama-3.1-8b", "sdpa"), step("llama-3.1-8b", "eager"));
+}
+
 TEST(Training, HostMemoryCostsTime) {
   for (const char* stack : {"hf", "megatron", "torchtitan"}) {
     const std::string words = std::string(" batch=1 seq=4096 precision=mixed-bf16 stack=") + stack;
@@ -214,6 +231,13 @@ TEST(Training, ExpertsAreReducedAmongThoseWhoHoldThem) {
   };
   EXPECT_LT(waiting(wide), waiting(narrow));
   EXPECT_LT(waiting(wide), 0.2 * in_seconds(wide.step));
+}
+
+TEST(Training, EveryExpertOnAGpuIsLaunchedByTheHost) {
+  const std::string base =
+      "gpu=b200-sxm gpus=256 stack=megatron precision=fp8 batch=1 seq=4096 accumulate=64 zero=1 pp=8 ep=";
+  const TrainEstimate few = *Case("deepseek-v3", base + "32").train(), many = *Case("deepseek-v3", base + "8").train();
+  EXPECT_GT(many.host, few.host * 1.5);
 }
 
 TEST(Training, FewerBitsAreFasterOnBlackwell) {

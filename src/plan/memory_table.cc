@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <future>
 #include <thread>
 
 #include "base/cancel.h"
+#include "base/threads.h"
 
 namespace rightsize::plan {
 namespace {
@@ -106,20 +106,11 @@ void MemoryTable::find_together(const std::vector<Asked>& asked) {
   const std::vector<std::pair<NeedKey, Asked>> list(missing.begin(), missing.end());
   std::vector<memory::MemoryNeed> found(list.size());
   std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
+  in_threads(static_cast<unsigned>(threads), [&, handed = cancellation()] {
+    const CancelScope scope(handed);
     for (std::size_t i = next++; i < list.size(); i = next++)
       found[i] = memory::estimate_memory(model_, *list[i].second.job, list[i].second.gpu);
-  };
-  {
-    std::vector<std::future<void>> others;  // which wait when they end
-    for (std::size_t i = 1; i < threads; ++i) {
-      others.push_back(std::async(std::launch::async, [&, handed = cancellation()] {
-        const CancelScope scope(handed);
-        work();
-      }));
-    }
-    work();
-  }
+  });
   for (std::size_t i = 0; i < list.size(); ++i) needs_.emplace(list[i].first, std::move(found[i]));
 }
 

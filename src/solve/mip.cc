@@ -5,8 +5,10 @@
 #include <cmath>
 #include <cstdio>
 #include <memory>
+#include <new>
 #include <string>
 
+#include "base/memory_limit.h"
 #include "solve/coin.h"
 
 namespace rightsize::solve {
@@ -83,6 +85,14 @@ Solution trivial(const Model& model) {
   return solution;
 }
 
+// What CBC and Clp take for models of ours, their code included. Where memory is not had, CBC does not fail but ends
+// the program.
+constexpr std::size_t kRoom = 128 << 20, kRelaxationRoom = 48 << 20;
+
+void require(std::size_t room) {
+  if (!has_memory(room)) throw std::bad_alloc();
+}
+
 using CbcModel = std::unique_ptr<Cbc_Model, void (*)(Cbc_Model*)>;
 
 CbcModel make_cbc(const Model& model, const Limits& limits) {
@@ -114,6 +124,7 @@ CbcModel make_cbc(const Model& model, const Limits& limits) {
 
 Solution solve(const Model& model, const Limits& limits) {
   if (model.columns().empty() || model.entries().empty()) return trivial(model);
+  require(kRoom);
   CbcModel cbc = make_cbc(model, limits);
   const auto began = std::chrono::steady_clock::now();
   coin().Cbc_solve(cbc.get());
@@ -142,6 +153,7 @@ LinearSolution solve_relaxation(const Model& model) {
     Solution simple = trivial(model);
     return {simple.status, simple.objective, simple.values, std::vector<double>(model.rows().size(), 0.0)};
   }
+  require(kRelaxationRoom);
   std::unique_ptr<Clp_Simplex, void (*)(Clp_Simplex*)> clp(coin().Clp_newModel(),
                                                            [](Clp_Simplex* m) { coin().Clp_deleteModel(m); });
   coin().Clp_setLogLevel(clp.get(), 0);

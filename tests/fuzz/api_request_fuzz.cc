@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "rightsize/serve/asked.h"
 #include "server/target.h"
@@ -19,17 +21,22 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   if ((parsed->path + "/").find("/../") != std::string::npos) std::abort();
-  for (const app::Endpoint& endpoint : app::endpoints()) {
-    const auto asked = app::read_asked(endpoint, parsed->query, body);
-    if (!asked && describe(asked.error()).empty()) std::abort();
-    if (!asked) continue;
-    if (asked->key().empty()) std::abort();
-    bool arguments = false;
-    for (const std::string& word : asked->words()) {
-      arguments = arguments || word == "--";
-      if (!arguments && (!word.starts_with("--") || word.starts_with("--catalog") || word.starts_with("--store")))
-        std::abort();
-    }
+  // The endpoint the path names; of others, one that the input's length chooses.
+  const std::vector<app::Endpoint>& all = app::endpoints();
+  const std::string_view path = parsed->path;
+  const app::Endpoint* named = app::find_endpoint(path.substr(path.rfind('/') + 1));
+  const app::Endpoint& endpoint = named != nullptr ? *named : all[size % all.size()];
+  const auto asked = app::read_asked(endpoint, parsed->query, body);
+  if (!asked) {
+    if (describe(asked.error()).empty()) std::abort();
+    return 0;
+  }
+  if (asked->key().empty()) std::abort();
+  bool arguments = false;
+  for (const std::string& word : asked->words()) {
+    arguments = arguments || word == "--";
+    if (!arguments && (!word.starts_with("--") || word.starts_with("--catalog") || word.starts_with("--store")))
+      std::abort();
   }
   return 0;
 }

@@ -114,6 +114,8 @@ await visit('/', 'recommend', async (page) => {
   check(csv.text.startsWith('rank,gpus,gpu,provider'), `CSV: ${csv.text.slice(0, 60)}`);
   const svg = await downloaded(page, () => page.getByRole('region', { name: 'Cost against time' }).getByRole('button', { name: 'SVG' }).click());
   check(svg.text.includes('<svg') && !svg.text.includes('var(--c1)'), 'SVG stands alone');
+  check(svg.text.includes('Cost against time') && /rightsize, \d{4}-\d\d-\d\d</.test(svg.text), 'SVG has its title and date');
+  check(/-\d{4}-\d\d-\d\d\.svg$/.test(svg.name), `files carry the date: ${svg.name}`);
   const png = await downloaded(page, () => page.getByRole('region', { name: 'Cost against time' }).getByRole('button', { name: 'PNG' }).click());
   check(png.name.endsWith('.png') && png.text.length > 2000, 'PNG');
   await page.getByRole('button', { name: /Export/ }).click();
@@ -233,12 +235,40 @@ bare.stop();
 await visit('/fleet', 'fleet-dark', async (page) => {
   await page.getByTestId('summary').waitFor();
   check((await page.evaluate(() => document.documentElement.dataset.theme)) === 'dark', 'dark where the system is');
+  // On paper it is light, and without what is pressed.
+  await page.emulateMedia({ media: 'print' });
+  await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+  check((await page.evaluate(() => document.documentElement.dataset.theme)) === 'light', 'paper is light');
+  check(!(await page.getByRole('button', { name: /Export/ }).isVisible()), 'no buttons on paper');
+  check(await page.getByTestId('summary').isVisible(), 'the summary is on paper');
+  await page.evaluate(() => dispatchEvent(new Event('afterprint')));
+  await page.emulateMedia({ media: 'screen' });
+  check((await page.evaluate(() => document.documentElement.dataset.theme)) === 'dark', 'dark again after printing');
 }, { colorScheme: 'dark' });
 
 for (const view of ['/recommend', '/fleet', '/batching', '/mig', '/prices', '/live']) {
   await visit(view, `phone${view.replace('/', '-')}`, async (page) => {
     await page.locator('.card').nth(1).waitFor();
+    check(await page.getByRole('button', { name: 'Dark theme' }).isVisible(), `${view} has its theme switch on a phone`);
   }, { viewport: { width: 390, height: 844 } });
+}
+
+// On a laptop's screen every table shows all its columns, and every label stays in its picture.
+for (const view of ['/recommend', '/recommend?job=serve', '/fleet', '/batching', '/mig', '/prices', '/decisions']) {
+  await visit(view, `laptop${view.replace(/[^a-z]/g, '-')}`, async (page) => {
+    await page.locator('.card').nth(1).waitFor();
+    if (view.startsWith('/recommend')) await answer(page);
+    await settled(page);
+    const outside = await page.evaluate(() => {
+      const wide = [...document.querySelectorAll('.scroll')].filter((each) => each.scrollWidth > each.clientWidth + 1).map((each) => `${each.getAttribute('aria-label')} is ${each.scrollWidth} wide in ${each.clientWidth}`);
+      const cut = [...document.querySelectorAll('.chart svg')].flatMap((picture) => {
+        const edge = picture.getBoundingClientRect();
+        return [...picture.querySelectorAll('text')].filter((text) => text.getBoundingClientRect().right > edge.right + 2).map((text) => `"${text.textContent}" leaves its picture`);
+      });
+      return [...wide, ...cut];
+    });
+    check(outside.length === 0, `${view} at 1280: ${outside.join('; ')}`);
+  }, { viewport: { width: 1280, height: 800 } });
 }
 
 // By keyboard alone: skip the navigation, change the deadline, look at another plan.

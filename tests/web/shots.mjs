@@ -7,7 +7,7 @@ const server = address ? { address, stop: () => undefined } : await startServer(
 const browser = await startBrowser();
 const VIEWS = ['recommend', 'recommend?job=serve&rate=20', 'recommend?tab=roofline', 'recommend?tab=changes', 'recommend?tab=rejected', 'fleet', 'fleet?team=chat&heat=verdict', 'batching', 'mig', 'prices', 'live', 'decisions'];
 const only = process.env.ONLY;
-for (const [scheme, width, height] of [['light', 1400, 1000], ['dark', 1400, 1000], ['light', 800, 1000], ['light', 360, 780], ['dark', 360, 780]]) {
+for (const [scheme, width, height] of [['light', 1280, 900], ['dark', 1280, 900], ['light', 800, 1000], ['light', 360, 780], ['dark', 360, 780]]) {
   for (const view of VIEWS) {
     if (only && !view.startsWith(only)) continue;
     if ((scheme === 'dark' || width === 800) && view.includes('?')) continue;

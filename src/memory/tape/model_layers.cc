@@ -154,7 +154,10 @@ Tensor ModelRun::fused_or_eager(Tensor given_q, Tensor given_k, Tensor given_v, 
   if (plan_.tokens != plan_.all_tokens) {
     ring = recorder_.make(2 * (k.elements + v.elements), k.width, Layout::kPlain, Part::kBuffers);
   }
-  if (plan_.attention == Attention::kEager) {
+  // PyTorch's fused attention knows no sinks: transformers runs such models in pieces unless it is given a flash
+  // kernel.
+  const bool unfused = attention.sinks && plan_.stack == Stack::kHf && plan_.attention == Attention::kSdpa;
+  if (plan_.attention == Attention::kEager || unfused) {
     if (plan_.recompute == Recompute::kSelective && plan_.stack == Stack::kMegatron) {
       return merge_heads(recomputed_attention(q, k, v, attention));
     }

@@ -45,7 +45,7 @@ TEST(Measurements, RatesOfAWholeJobAreDividedByItsGpus) {
 TEST(Measurements, EveryMistakeIsReportedWithItsPlace) {
   const auto rows = read(std::string(kHeader) +
                          "llama-9,h200-sxm,train,hf,8,1024,16384\n"
-                         "llama-3.2-1b,h20,train,hf,8,1024,16384\n"
+                         "llama-3.2-1b,h20x,train,hf,8,1024,16384\n"
                          "llama-3.2-1b,h200-sxm,train,hg,8,1024,16384\n"
                          "llama-3.2-1b,h200-sxm,train,hf,8,1024,fast\n"
                          "llama-3.2-1b,h200-sxm,train,hf,8,1024,\n"

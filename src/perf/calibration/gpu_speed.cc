@@ -25,25 +25,31 @@ const MeasuredGpu* find_measured(const Constants& constants, std::string_view na
 
 // The measured GPU of an architecture: its curves hold for its siblings, with the arithmetic scaled from a known share
 // of peak at a known power: `share` at `watts_per_tflop`, TDP and dense 16-bit peak of data/gpus.csv (0: the curve's
-// own rate). Ampere with GDDR memory is another chip (GA102, in an older process): 0.62 of peak at the A10's 1.2
-// W/TFLOP fits its rows of data/measurements/train-gpus.csv.
+// own rate). Cards with GDDR memory are other chips: of Ampere (GA102, in an older process) 0.62 of peak at the
+// A10's 1.2 W/TFLOP fits the rows of data/measurements/train-gpus.csv; of Blackwell the RTX PRO 6000 was measured.
 struct Sibling {
   std::string_view architecture, name;
   double watts_per_tflop, share;
 };
 constexpr Sibling kSiblings[] = {
-    {"Ampere", "a100-80gb-sxm", 1.28, 0},     {"Ada", "l40s", 0.97, 0},
-    {"Hopper", "h100-sxm", 0.71, 0},          {"Blackwell", "b200-sxm", 0.44, 0},
-    {"Blackwell Ultra", "b200-sxm", 0.44, 0}, {"Ampere, GDDR", "a100-80gb-sxm", 1.20, 0.62},
+    {"Ampere", "a100-80gb-sxm", 1.28, 0},
+    {"Ada", "l40s", 0.97, 0},
+    {"Hopper", "h100-sxm", 0.71, 0},
+    {"Blackwell", "b200-sxm", 0.44, 0},
+    {"Blackwell Ultra", "b200-sxm", 0.44, 0},
+    {"Ampere, GDDR", "a100-80gb-sxm", 1.20, 0.62},
+    {"Blackwell, GDDR", "rtx-pro-6000", 1.28, 0},
 };
 
 bool has_gddr(const Gpu& gpu) { return gpu.memory_type.starts_with("GDDR"); }
 
-const Sibling* sibling_of(const Gpu& gpu) {
-  const std::string_view wanted =
-      gpu.architecture == "Ampere" && has_gddr(gpu) ? std::string_view("Ampere, GDDR") : gpu.architecture;
-  for (const Sibling& sibling : kSiblings) {
-    if (sibling.architecture == wanted) return &sibling;
+// The closest that was measured: another card with GDDR before another chip of the architecture.
+const Sibling* sibling_of(const Gpu& gpu, const Constants& constants) {
+  const std::string wanted[] = {gpu.architecture + (has_gddr(gpu) ? ", GDDR" : ""), gpu.architecture};
+  for (const std::string& architecture : wanted) {
+    for (const Sibling& sibling : kSiblings) {
+      if (sibling.architecture == architecture && find_measured(constants, sibling.name) != nullptr) return &sibling;
+    }
   }
   return nullptr;
 }
@@ -105,20 +111,32 @@ MatmulCurve median_matmul(const Constants& constants, MatmulFormat format) {
 // of its peak, DefTruth/CUDA-Learn-Notes hgemm; an RTX 4090 more than its peak, mag-/gpu_benchmark).
 constexpr double kPowerExponent = 0.5, kIssueLimit = 0.95;
 
+double scaled_by_power(const Gpu& gpu, double share, double at_watts_per_tflop) {
+  const auto half = gpu.half_rate();
+  if (!gpu.tdp || !half) return share;
+  const double watts_per_tflop = in_watts(*gpu.tdp) / in_tflop_per_s(*half);
+  return std::min(kIssueLimit, share * std::pow(watts_per_tflop / at_watts_per_tflop, kPowerExponent));
+}
+
+// Where no GPU of the architecture has measured curves, but a share of the peak is known at a power: MI300X and MI355X
+// by the products of data/gpus.csv, the T4 by judgement.
+struct KnownShare {
+  std::string_view architecture;
+  double watts_per_tflop, share;
+};
+constexpr KnownShare kKnownShares[] = {
+    {"CDNA3", 750.0 / 1307.0, 0.51}, {"CDNA4", 1400.0 / 2500.0, 0.63}, {"Turing", 70.0 / 65.0, 0.45}};
+
 double transferred_rate(const Gpu& gpu, const Sibling* sibling, double sibling_rate) {
   const catalog::Peak& bf16 = gpu.peak(NumberFormat::kBf16);
   if (bf16.measured && bf16.dense) return *bf16.measured / *bf16.dense;
-  if (sibling != nullptr) {
-    const auto half = gpu.half_rate();
-    const double share = sibling->share > 0 ? sibling->share : sibling_rate;
-    if (!gpu.tdp || !half) return share;
-    const double watts_per_tflop = in_watts(*gpu.tdp) / in_tflop_per_s(*half);
-    return std::min(kIssueLimit, share * std::pow(watts_per_tflop / sibling->watts_per_tflop, kPowerExponent));
+  if (sibling != nullptr)
+    return scaled_by_power(gpu, sibling->share > 0 ? sibling->share : sibling_rate, sibling->watts_per_tflop);
+  for (const KnownShare& known : kKnownShares) {
+    if (gpu.architecture == known.architecture) return scaled_by_power(gpu, known.share, known.watts_per_tflop);
   }
-  // Judgement (docs/speed.md): a T4 has 70 W; anything else is taken to be as far from its peak as AMD's measured
-  // products (.51 to .63).
+  // Judgement (docs/speed.md); anything else is taken to be as far from its peak as AMD's measured products.
   if (gpu.architecture == "Volta") return 0.80;
-  if (gpu.architecture == "Turing") return 0.45;
   return 0.6;
 }
 
@@ -197,7 +215,7 @@ void fill_missing_formats(const Constants& constants, double scale, GpuSpeed& sp
 double memory_share(const Gpu& gpu) { return has_gddr(gpu) ? 0.81 : 0.80; }
 
 void transfer(const Gpu& gpu, const Constants& constants, GpuSpeed& speed) {
-  const Sibling* sibling = sibling_of(gpu);
+  const Sibling* sibling = sibling_of(gpu, constants);
   const MeasuredGpu* measured = sibling != nullptr ? find_measured(constants, sibling->name) : nullptr;
   speed.basis = measured != nullptr ? Basis::kTransferred : Basis::kSpecification;
   MatmulCurve& half = speed.matmul[static_cast<int>(MatmulFormat::kHalf)];
@@ -218,7 +236,8 @@ void transfer(const Gpu& gpu, const Constants& constants, GpuSpeed& speed) {
     // FlashAttention 2 needs Ampere; before it, attention reaches about half as much.
     if (!speed.has_bf16) speed.prefill.rate *= 0.5;
   }
-  const bool other_memory = measured != nullptr && sibling->name != "l40s" && has_gddr(gpu);
+  const bool of_a_card = measured != nullptr && (sibling->name == "l40s" || sibling->name == "rtx-pro-6000");
+  const bool other_memory = measured != nullptr && has_gddr(gpu) && !of_a_card;
   if (other_memory) half.bandwidth = memory_share(gpu);
   for (MatmulCurve& curve : speed.matmul) curve.rate *= scale;
   for (MatmulCurve& curve : speed.experts) curve.rate *= scale;

@@ -174,7 +174,7 @@ constexpr Field<MegatronConstants> kMegatronFields[] = {RIGHTSIZE_FIELD(Megatron
                                                         RIGHTSIZE_FIELD(MegatronConstants, elementwise),
                                                         RIGHTSIZE_FIELD(MegatronConstants, permute),
                                                         RIGHTSIZE_FIELD(MegatronConstants, expert_rate),
-                                                        RIGHTSIZE_FIELD(MegatronConstants, expert_depth),
+                                                        RIGHTSIZE_FIELD(MegatronConstants, expert_launch),
                                                         RIGHTSIZE_FIELD(MegatronConstants, all_to_all),
                                                         RIGHTSIZE_FIELD(MegatronConstants, tensor_exposed),
                                                         RIGHTSIZE_FIELD(MegatronConstants, network_rate),

@@ -187,6 +187,22 @@ RC_GTEST_PROP(MatmulProperty, AFasterGpuIsNeverSlower, ()) {
   RC_ASSERT(matmul_time(gpu, size, WeightFormat::kHalf).time <= arithmetic);
 }
 
+// One token more costs a little more, never less and never a jump.
+RC_GTEST_PROP(AttentionProperty, TimeGrowsSmoothlyWithTokens, ()) {
+  const GpuSpeed gpu = speed_of(kSome[*rc::gen::inRange(0, 10)]);
+  const double tokens = *rc::gen::inRange(16, 20000), batch = *rc::gen::inRange(1, 64);
+  PrefillAttention prompt{batch, tokens, 32, 8, 128};
+  DecodeAttention step{batch, tokens, 32, 8, 128};
+  const Seconds read = prefill_attention_time(gpu, prompt).time, made = decode_attention_time(gpu, step).time;
+  prompt.sequence += 1, step.context += 1;
+  const double most = 1 + 4 / tokens;  // a prompt's attention grows with the square
+  for (double growth :
+       {prefill_attention_time(gpu, prompt).time / read, decode_attention_time(gpu, step).time / made}) {
+    RC_ASSERT(growth >= 1 - 1e-9);
+    RC_ASSERT(growth <= most);
+  }
+}
+
 TEST(GpuSpeed, EveryGpuOfTheCatalogueHasCurves) {
   for (const catalog::Gpu& gpu : the_catalog().gpus) {
     const GpuSpeed speed = gpu_speed(constants(), gpu);
@@ -218,6 +234,17 @@ TEST(GpuSpeed, PowerLimitsTheRate) {
   // An L4 has 72 W for 121 TFLOP/s, 0.6 W each; its sibling the L40S 0.97: 0.645 x (0.595 / 0.97)^0.5 = 0.505.
   EXPECT_NEAR(speed_of("l4").matmul[0].rate, 0.505, 0.01);
   EXPECT_NEAR(speed_of("mi300x").matmul[0].rate, 668.0 / 1307, 1e-6);
+  // An MI350X has 1,000 W where its relative the MI355X has 1,400: 0.63 x (0.435 / 0.56)^0.5 = 0.555.
+  EXPECT_NEAR(speed_of("mi350x").matmul[0].rate, 0.555, 0.005);
+  EXPECT_NEAR(speed_of("t4").matmul[0].rate, 0.45, 1e-6);
+  EXPECT_GT(speed_of("quadro-rtx-8000").matmul[0].rate, 0.6);
+}
+
+TEST(GpuSpeed, CardsWithGddrTakeTheCurvesOfCards) {
+  // The RTX PRO 6000 was measured at 600 W; its Max-Q edition has half of that.
+  const double whole = speed_of("rtx-pro-6000").matmul[0].rate;
+  EXPECT_NEAR(speed_of("rtx-pro-6000-max-q").matmul[0].rate, 0.73 * whole, 0.02 * whole);
+  EXPECT_EQ(speed_of("rtx-5090").decode.bandwidth, speed_of("rtx-pro-6000").decode.bandwidth);
 }
 
 TEST(GpuSpeed, CardsWithoutNvlinkTalkOverPcie) {

@@ -205,7 +205,9 @@ class EagerWalk {
     a.sinks = how.sinks;
     if (how.kernel == AttentionOp::Kernel::kMath || mode_.captured) return ops_.math_attention(a);
     if (op.written >= 0) return walk(work_.written[static_cast<std::size_t>(op.written)]);
-    if (mode_.eager_scores) return ops_.eager_attention(a);
+    // PyTorch's fused attention knows no sinks.
+    const bool unfused = how.sinks && mode_.attention == model::Attention::kSdpa;
+    if (mode_.attention == model::Attention::kEager || unfused) return ops_.eager_attention(a);
     // Beyond its window a layer gets an additive mask, as do ALiBi and grouped falcons.
     const bool beyond = how.window > 0 && batch_.sequence > static_cast<double>(how.window);
     // While torch.compile traces, transformers cannot leave a causal mask out.

@@ -34,10 +34,10 @@ struct EagerMode {
   bool gradients = true;                                        // of activations
   bool weights = true;                                          // of weights too; false under LoRA and in inference
   double lora_attention = 0, lora_other = 0, lora_experts = 0;  // ranks
-  bool quantized = false;     // QLoRA: weights are expanded from nf4 before every product
-  bool eager_scores = false;  // attention in pieces where a fused kernel was possible
-  bool captured = false;      // in a CUDA graph, where a mask cannot be left out: attention in pieces
-  bool compiled = false;      // torch.compile: chains of elementwise operations are one kernel
+  bool quantized = false;  // QLoRA: weights are expanded from nf4 before every product
+  bool captured = false;   // in a CUDA graph, where a mask cannot be left out: attention in pieces
+  bool compiled = false;   // torch.compile: chains of elementwise operations are one kernel
+  model::Attention attention = model::Attention::kSdpa;  // where a fused kernel is possible
 
   double residual_bytes() const { return amp ? 4 : 2; }
   double traffic_factor() const { return full32 ? 2 : 1; }  // bytes are counted as in 16 bits

@@ -100,15 +100,17 @@ struct MegatronConstants {
   double attention_rate = 0, attention_short = 0;    // of a long sequence, and tokens at which it is half of that
   double head_rate = 0;
   double scale_loss = 0;  // share of a step that every doubling of the GPUs beyond eight adds: all wait for the slowest
-  double bandwidth = 0, elementwise = 0, permute = 0;  // bytes an element of the residual stream, of routed tokens
-  double gradient_bytes = 0;                           // a weight's gradient, added up in every micro-batch
-  double expert_rate = 1, expert_depth = 0;            // of a grouped product at infinite depth; depth of half of it
-  double all_to_all = 0, tensor_exposed = 0;           // shares that compute does not hide
-  double network_rate = 1, network_overlap = 1;        // how sharply compute and network combine
-  double contention = 0;                               // share of hidden gradients' time that products lose
-  Seconds layer, expert_host;                          // launches nothing hides; the host's time for a layer of experts
-  Seconds step;                                        // between steps: norm of the gradients, host, batch
-  double host_overlap = 1;                             // how sharply GPU and host combine
+  double bandwidth = 0, elementwise = 0;         // bytes an element of the residual stream
+  double permute = 0;                            // what moving routed tokens takes against their bytes
+  double gradient_bytes = 0;                     // a weight's gradient, added up in every micro-batch
+  double expert_rate = 1;                        // of grouped products against large ones
+  double all_to_all = 0, tensor_exposed = 0;     // shares that compute does not hide
+  double network_rate = 1, network_overlap = 1;  // how sharply compute and network combine
+  double contention = 0;                         // share of hidden gradients' time that products lose
+  Seconds layer;                                 // launches nothing hides
+  Seconds expert_host, expert_launch;  // the host's time for a layer of experts, and for each expert of it on the GPU
+  Seconds step;                        // between steps: norm of the gradients, host, batch
+  double host_overlap = 1;             // how sharply GPU and host combine
   double dense_width = 0, expert_width = 0;
   double few_rows_width = 0;  // added for adapters and 4-bit training, which few runs show
 };

@@ -21,7 +21,7 @@ EagerMode mode_of(const ModelWork& work, const Job& job) {
   if (adapters) mode.amp = false;  // the frozen base is 16-bit whatever the adapters are
   mode.weights = !adapters;
   mode.quantized = job.train.method == Method::kQlora;
-  mode.eager_scores = job.train.attention == model::Attention::kEager;
+  mode.attention = job.train.attention;
   mode.compiled = job.train.compile;
   if (adapters) {
     mode.lora_attention = job.train.lora_rank;

@@ -37,10 +37,27 @@ double casting(const Job& job) {
   return 1.0;
 }
 
+// What a routed token moves beside the products of its expert, bytes an element of the residual stream and of the
+// expert's width, forward and backward, counted in Megatron Core's layer: copied for its expert, sorted by expert where
+// it arrives and back, summed; gated between the products; the same for gradients. 8-bit formats also cast what each
+// product reads, both ways round.
+struct RoutedBytes {
+  double hidden, width;
+};
+
+RoutedBytes routed_bytes(const Job& job) {
+  const bool casts = job.precision == Precision::kFp8 || job.precision == Precision::kFp4;
+  return casts ? RoutedBytes{28, 28} : RoutedBytes{20, 16};
+}
+
+// The products of each expert start and end on their own: what that takes on one H200, four at a time
+// (data/measurements/grouped-h200.csv; whatever their depth, 1.3 us in bf16 and 1.9 in fp8).
+constexpr Seconds kExpertProduct = microseconds(1.6);
+
 // Parameters by where they are: experts are spread over expert parallel GPUs, the rest over tensor parallel ones.
 struct Weights {
   double experts = 0, active_experts = 0, head = 0, dense = 0;  // dense: of layers
-  double width = 0, up = 0;  // of an expert: inside, and of what is computed for that
+  double width = 0;                                             // of an expert, inside
 
   explicit Weights(const ModelWork& work) {
     for (const LayerWork& layer : work.kinds) {
@@ -48,7 +65,6 @@ struct Weights {
       const model::ExpertsOp& how = work.mixtures[static_cast<std::size_t>(layer.experts)];
       const double one = static_cast<double>((how.gated ? 3 : 2) * how.hidden * how.intermediate);
       width = static_cast<double>(how.intermediate);
-      up = width * (how.gated ? 2 : 1);
       experts += layer.count * static_cast<double>(how.count) * one;
       active_experts += layer.count * static_cast<double>(how.per_token) * one;
     }
@@ -78,8 +94,8 @@ class Stage {
     const double flops = 2.0 * tokens_ * passes_ * redone_ * share_;
     const FlopsPerSecond rate = format.peak * format.rate;
     const double head = 2.0 * tokens_ * passes_ * weights_.head / (p_.tensor * p_.pipeline);
-    return flop(flops * weights_.dense) / rate +
-           flop(flops * weights_.active_experts) / rate * (narrow() / c_.expert_rate) +
+    return flop(flops * weights_.dense) / rate + flop(flops * weights_.active_experts) / (rate * c_.expert_rate) +
+           kExpertProduct * (2.0 * passes_ * redone_ * local_experts() * mixture_layers()) +
            flop(head) / (gpu_.half * c_.head_rate);
   }
 
@@ -97,7 +113,9 @@ class Stage {
     const double rows = tokens_ / p_.tensor, routed = rows * work_.experts_per_token;
     const double layers = layers_ * c_.elementwise * casting(job_), mixtures = mixture_layers() * c_.permute;
     const double adapters = adapter_bytes(work_, job_) * tokens_ * share_;
-    const double activations = work_.hidden * layers * rows + (work_.hidden + weights_.width) * mixtures * routed;
+    const RoutedBytes each = routed_bytes(job_);
+    const double moved = each.hidden * work_.hidden + each.width * weights_.width;
+    const double activations = work_.hidden * layers * rows + moved * mixtures * routed;
     const double logits = kLogitBytes * work_.vocabulary * tokens_ / (p_.tensor * p_.pipeline);
     return traffic_time(gpu_, bytes(activations + adapters + logits + gradients()), c_.bandwidth);
   }
@@ -105,9 +123,12 @@ class Stage {
   // Launches that nothing hides.
   Seconds launches() const { return c_.layer * layers_; }
 
-  // What the host takes to launch the many small kernels of a mixture, and to learn who got how many tokens: short
-  // micro-batches on a fast GPU wait for it.
-  Seconds host() const { return c_.expert_host * mixture_layers(); }
+  // What the host takes to launch the many small kernels of a mixture, some for every expert that is here (no run had
+  // more than 32), and to learn who got how many tokens: short micro-batches on a fast GPU wait for it.
+  Seconds host() const {
+    constexpr double kMostMeasured = 32;
+    return (c_.expert_host + c_.expert_launch * std::min(local_experts(), kMostMeasured)) * mixture_layers();
+  }
 
   Seconds exchange() const {
     Seconds time;
@@ -162,6 +183,7 @@ class Stage {
     const double experts = weights_.experts * layers_ / work_.layers / std::max(p_.tensor, p_.expert);
     return c_.gradient_bytes * (weights_.dense * share_ + experts);
   }
+  double local_experts() const { return work_.experts / std::max(p_.tensor, p_.expert); }
   double mixture_layers() const { return layers_ * work_.expert_layers / work_.layers; }
 
   // Places that the experts of a token are in: it crosses once to each GPU, or to each machine where experts span
@@ -174,17 +196,6 @@ class Stage {
 
   // What is gathered is what products read: Transformer Engine casts it first.
   double gathered() const { return job_.precision == Precision::kFp8 || job_.precision == Precision::kFp4 ? 0.5 : 1.0; }
-
-  // How much longer the products of narrow experts take: a product needs depth to reach its rate. Forward contracts
-  // over the width it reads, the gradient of its input over the width it writes, that of its weights over an expert's
-  // rows.
-  double narrow() const {
-    if (!(work_.experts > 0)) return 1;
-    const double rows = tokens_ / p_.tensor * work_.experts_per_token / work_.experts * p_.expert;
-    const double up = weights_.up, down = weights_.width, both = up + down;
-    const double depths = (1.0 / work_.hidden + 1.0 / up) * up + (1.0 / down + 1.0 / work_.hidden) * down;
-    return 1.0 + c_.expert_depth / 3.0 * (depths / both + 1.0 / rows);
-  }
 
   const MegatronConstants& c_;
   const ModelWork& work_;

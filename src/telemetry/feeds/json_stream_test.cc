@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -147,7 +148,7 @@ RC_GTEST_PROP(JsonStream, PairsOfAnySpellingReadAsTheirNumbers, ()) {
                                                     "0.30000000000000004", "123456789012345", "655.1");
   const auto list = *rc::gen::container<std::vector<std::pair<std::string, std::string>>>(rc::gen::pair(times, values));
   std::string text = "[";
-  for (const auto& [time, value] : list) text += (text.size() > 1 ? ",[" : "[") + time + ",\"" + value + "\"]";
+  for (const auto& [time, value] : list) text += fmt::format("{}[{},\"{}\"]", text.size() > 1 ? "," : "", time, value);
   text += "]";
   Drip drip(text);
   JsonStream json(drip, "t");

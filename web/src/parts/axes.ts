@@ -24,3 +24,13 @@ export function axisX({ ticks, format, label }: AxisProps): Plot.Markish {
 export function axisY({ ticks, format, label }: AxisProps): Plot.Markish[] {
   return [Plot.gridY(ticks, { stroke: 'var(--line)', strokeOpacity: 1 }), Plot.axisY(ticks, { text: format as (value: unknown) => string, label, labelAnchor: 'top', labelArrow: 'none', tickSize: 0 })];
 }
+
+/** About the width of a letter in a label. */
+const LETTER = 6.4;
+
+/** How much room right of the longest bar keeps every label, which stands behind its bar, inside a picture of this width. */
+export function roomForLabels(bars: { value: number; label: string }[], width: number): number {
+  const longest = Math.max(...bars.map((bar) => bar.value));
+  const lengths = bars.map((bar) => (width - 12 - LETTER * bar.label.length) / (bar.value / longest));
+  return width - Math.max(20, Math.min(width - 12, ...lengths));
+}

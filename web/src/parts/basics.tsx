@@ -178,6 +178,11 @@ export function Menu(props: { label: string; items: [string, () => void][] }) {
   );
 }
 
+/** What a page can be kept as; every page can be printed. */
+export function Export(props: { items: [string, () => void][] }) {
+  return <Menu label="Export" items={[...props.items, ['Whole page (print or PDF)', () => { print(); }]]} />;
+}
+
 /** Copies the address: it holds the whole state. */
 export function CopyLink() {
   const [copied, setCopied] = useState(false);

@@ -113,10 +113,10 @@ export function Chart(props: ChartProps) {
           <button type="button" class="ghost" title="Save as CSV" onClick={() => { save(`${props.name}.csv`, toCsv(props.rows), 'text/csv'); }}>
             CSV
           </button>
-          <button type="button" class="ghost" title="Save as SVG" onClick={() => { const picture = svg(); if (picture) saveSvg(props.name, picture, background()); }}>
+          <button type="button" class="ghost" title="Save as SVG" onClick={() => { const picture = svg(); if (picture) saveSvg(props.name, picture, background(), props); }}>
             SVG
           </button>
-          <button type="button" class="ghost" title="Save as PNG" onClick={() => { const picture = svg(); if (picture) void savePng(props.name, picture, background()); }}>
+          <button type="button" class="ghost" title="Save as PNG" onClick={() => { const picture = svg(); if (picture) void savePng(props.name, picture, background(), props); }}>
             PNG
           </button>
         </div>

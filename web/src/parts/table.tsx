@@ -13,6 +13,8 @@ export interface Column<R> {
   clip?: (row: R) => string;
   /** Not on phones. */
   roomy?: boolean;
+  /** Only on wide screens. */
+  spacious?: boolean;
 }
 
 export function Table<R>(props: { label: string; columns: Column<R>[]; rows: R[]; keyOf: (row: R) => string; picked?: string | undefined; onPick?: (row: R) => void; most?: number }) {
@@ -35,7 +37,7 @@ export function Table<R>(props: { label: string; columns: Column<R>[]; rows: R[]
         <thead>
           <tr>
             {props.columns.map((column, i) => (
-              <th key={column.title} scope="col" class={`${column.number ? 'number' : ''} ${column.roomy ? 'roomy-only' : ''}`} aria-sort={order?.by === i ? (order.down ? 'descending' : 'ascending') : undefined}>
+              <th key={column.title} scope="col" class={`${column.number ? 'number' : ''} ${column.roomy ? 'roomy-only' : column.spacious ? 'spacious-only' : ''}`} aria-sort={order?.by === i ? (order.down ? 'descending' : 'ascending') : undefined}>
                 {column.sort ? (
                   <button type="button" onClick={() => { setOrder({ by: i, down: order?.by === i ? !order.down : Boolean(column.number) }); }}>
                     <Named name={column.title} />
@@ -55,7 +57,7 @@ export function Table<R>(props: { label: string; columns: Column<R>[]; rows: R[]
             return (
               <tr key={key} class={pick ? 'pick' : ''} aria-selected={props.picked === undefined ? undefined : props.picked === key} onClick={pick}>
                 {props.columns.map((column, i) => (
-                  <td key={column.title} class={`${column.number ? 'number' : ''} ${column.wide ? 'wide' : ''} ${column.clip ? 'clip' : ''} ${column.roomy ? 'roomy-only' : ''}`} title={column.clip?.(row)}>
+                  <td key={column.title} class={`${column.number ? 'number' : ''} ${column.wide ? 'wide' : ''} ${column.clip ? 'clip' : ''} ${column.roomy ? 'roomy-only' : column.spacious ? 'spacious-only' : ''}`} title={column.clip?.(row)}>
                     {i === 0 && pick ? (
                       <button type="button" class="row-link" onClick={(event) => { event.stopPropagation(); pick(); }}>
                         {column.cell(row)}

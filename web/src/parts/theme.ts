@@ -15,6 +15,10 @@ export function applyTheme(): void {
   dispatchEvent(new Event('theme'));
 }
 
+/** Paper is light. */
+addEventListener('beforeprint', () => { document.documentElement.dataset['theme'] = 'light'; });
+addEventListener('afterprint', applyTheme);
+
 export function toggleTheme(): void {
   localStorage.setItem(KEPT, wanted() === 'dark' ? 'light' : 'dark');
   applyTheme();

@@ -5,7 +5,7 @@ import { useAddress } from '../../lib/address';
 import { useAnswer, useSettled } from '../../lib/answer';
 import { duration, magnitude, money, number, percent } from '../../lib/format';
 import { save } from '../../lib/save';
-import { Badge, Card, CopyLink, CopyText, Menu, PageHead, Problem, Stats } from '../../parts/basics';
+import { Badge, Card, CopyLink, CopyText, Export, PageHead, Problem, Stats } from '../../parts/basics';
 import { Combobox, COUNT, RATE, Slider, TIME, type Choice } from '../../parts/fields';
 import { Table } from '../../parts/table';
 import { Frontier, LatencyAgainstLoad } from './pictures';
@@ -78,7 +78,7 @@ function Answer(props: { plan: BatchPlan; answer: Batch }) {
       <div style={{ marginTop: '12px' }}>
         <Stats
           items={[
-            ...plan.slos.map((slo) => ({ name: `${slo.slo_percentile} ${slo.metric === slo.slo_percentile ? 'latency' : slo.metric.toUpperCase()}`, value: duration(slo.value_ms / 1000), note: `limit ${duration(slo.limit_ms / 1000)}, ± ${duration(slo.half_width_ms / 1000, 2)}` })),
+            ...plan.slos.map((slo) => ({ name: `${slo.slo_percentile} ${slo.metric === slo.slo_percentile ? 'latency' : slo.metric.toUpperCase()}`, value: duration(slo.value_ms / 1000), note: `± ${duration(slo.half_width_ms / 1000, 2)}; limit ${duration(slo.limit_ms / 1000)}` })),
             { name: 'Load', value: percent(plan.load), note: 'of what it can take' },
             { name: 'Mean batch', value: number(plan.mean_batch) },
             { name: 'Replicas', value: number(plan.replicas), note: plan.tp > 1 ? `of ${number(plan.tp)} GPUs each` : undefined },
@@ -108,7 +108,7 @@ export function BatchingPage() {
     <>
       <PageHead title="Batching" what="How latency grows with load, and the cheapest settings that keep every SLO">
         <CopyLink />
-        <Menu label="Export" items={[['Report (HTML)', () => { void askForFile('batch', searchFor(state, atOnce), 'html').then((blob) => { save('rightsize-batch.html', blob, blob.type); }); }], ['Answer (JSON)', () => { save('rightsize-batch.json', JSON.stringify(found.value, null, 2), 'application/json'); }]]} />
+        <Export items={[['Report (HTML)', () => { void askForFile('batch', searchFor(state, atOnce), 'html').then((blob) => { save('rightsize-batch.html', blob, blob.type); }); }], ['Answer (JSON)', () => { save('rightsize-batch.json', JSON.stringify(found.value, null, 2), 'application/json'); }]]} />
       </PageHead>
       <div class="with-controls">
         <div class="controls">

@@ -94,12 +94,12 @@ export function Frontier(props: { plans: BatchPlan[]; picked: BatchPlan; onPick:
   const costs = props.plans.flatMap((plan) => (plan.usd_per_month === null ? [] : [plan.usd_per_month]));
   const bill: [number, number] = [Math.min(...costs) / 1.3, Math.max(...costs) * 1.3];
   const draw = useCallback(
-    (): Plot.PlotOptions => ({
+    (width: number): Plot.PlotOptions => ({
       height: 314,
       marginTop: 30,
       marginBottom: 38,
       marginLeft: 52,
-      x: { label: `${slo?.slo_percentile ?? ''} ${name} →`, tickFormat: (v: number) => duration(v / 1000), ticks: 5, nice: true, zero: true },
+      x: { label: `${slo?.slo_percentile ?? ''} ${name} →`, tickFormat: (v: number) => duration(v / 1000), ticks: width < 420 ? 3 : 5, nice: true, zero: true },
       y: { type: 'log', domain: bill },
       marks: [
         ...axisY({ ticks: within(MONEY_TICKS, bill, 7), format: shortMoney, label: '↑ $/month, log scale' }),

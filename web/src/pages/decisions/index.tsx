@@ -6,7 +6,7 @@ import { useAnswer } from '../../lib/answer';
 import { toCsv } from '../../lib/csv';
 import { duration, money, number, percent } from '../../lib/format';
 import { save } from '../../lib/save';
-import { Badge, Busy, Card, CopyLink, Menu, PageHead, Problem, Stats, type Tone } from '../../parts/basics';
+import { Badge, Busy, Card, CopyLink, Export, PageHead, Problem, Stats, type Tone } from '../../parts/basics';
 import { Table } from '../../parts/table';
 import { SavingsByDecision } from './pictures';
 import { joined, type Decision, type Detail, type Savings } from './shapes';
@@ -69,7 +69,7 @@ export function DecisionsPage() {
     <>
       <PageHead title="Decisions" what="What was decided, what it was to save, and what it did save">
         <CopyLink />
-        <Menu label="Export" items={[['Decisions (CSV)', () => { save('rightsize-decisions.csv', toCsv(shown.map((row) => ({ ...row }))), 'text/csv'); }]]} />
+        <Export items={[['Decisions (CSV)', () => { save('rightsize-decisions.csv', toCsv(shown.map((row) => ({ ...row }))), 'text/csv'); }]]} />
       </PageHead>
       {kept === false && (
         <Card label="No ledger">

@@ -7,7 +7,7 @@ import { toCsv } from '../../lib/csv';
 import { duration, gib, money, number, percent, plural } from '../../lib/format';
 import { save } from '../../lib/save';
 import { inPageWords } from '../../lib/words';
-import { Badge, Busy, Card, CopyLink, Menu, PageHead, Problem, Stats, type Tone } from '../../parts/basics';
+import { Badge, Busy, Card, CopyLink, Export, PageHead, Problem, Stats, type Tone } from '../../parts/basics';
 import { TextField } from '../../parts/fields';
 import { Table } from '../../parts/table';
 import { Actions } from './actions';
@@ -45,7 +45,7 @@ function Summary(props: { fleet: Fleet; team: string; gpus: Gpu[]; actions: Acti
         <Stats
           items={[
             { name: 'Spent', value: money(totals.spend_usd), note: `${number(totals.gpu_hours)} GPU-hours` },
-            { name: 'Wasted', value: money(totals.waste_usd), note: `${percent(totals.waste_share)} of it` },
+            { name: 'Wasted', value: money(totals.waste_usd), note: `${percent(totals.waste_share)} of it, ${money(monthly * totals.waste_share)}/month` },
             { name: 'Idle', value: `${number(totals.idle_gpu_hours)} h`, note: `${percent(totals.gpu_hours > 0 ? totals.idle_gpu_hours / totals.gpu_hours : 0)} of GPU-hours` },
             { name: 'Per month at this rate', value: money(monthly) },
             { name: 'Actions save', value: money(totals.savings_usd_per_month), note: 'per month' },
@@ -118,7 +118,7 @@ export function FleetPage() {
           />
         </label>
         <CopyLink />
-        <Menu label="Export" items={[['Report (HTML)', () => { report('html'); }], ['Report (Markdown)', () => { report('md'); }], ['Tables (CSV)', () => { report('csv'); }], ['GPUs (CSV)', () => { save('rightsize-gpus.csv', toCsv(gpus.map((gpu) => ({ gpu: placeOf(gpu), model: gpu.name, owner: gpu.owner, verdict: gpu.verdict, spend_usd: gpu.spend_usd, waste_usd: gpu.waste_usd }))), 'text/csv'); }]]} />
+        <Export items={[['Report (HTML)', () => { report('html'); }], ['Report (Markdown)', () => { report('md'); }], ['Tables (CSV)', () => { report('csv'); }], ['GPUs (CSV)', () => { save('rightsize-gpus.csv', toCsv(gpus.map((gpu) => ({ gpu: placeOf(gpu), model: gpu.name, owner: gpu.owner, verdict: gpu.verdict, spend_usd: gpu.spend_usd, waste_usd: gpu.waste_usd }))), 'text/csv'); }]]} />
       </PageHead>
       {answer.failed !== undefined && (
         <Card label="What is wrong">

@@ -1,6 +1,6 @@
 import * as Plot from '@observablehq/plot';
 import { useCallback, useMemo } from 'preact/hooks';
-import { money, number, percent, plural } from '../../lib/format';
+import { money, number, percent, plural, shortMoney } from '../../lib/format';
 import { Segmented } from '../../parts/basics';
 import { Chart } from '../../parts/chart';
 import { cellsOf, ownerShown, periodsOf, placeOf, teamsOf, tilesOf, verdictCounts, VERDICTS, verdictShown, type Cell, type Fleet, type Gpu, type Period, type Team, type Tile } from './shapes';
@@ -17,6 +17,7 @@ export function SpendTreemap(props: { gpus: Gpu[]; onPick: (team: string, gpu: s
       const tall = (tile: Tile) => tile.y2 - tile.y1;
       const share = (tile: Tile) => (tile.spend > 0 ? tile.waste / tile.spend : 0);
       const cut = (text: string, room: number, each = 6.6) => (text.length * each <= room ? text : room < 24 ? '' : `${text.slice(0, Math.max(1, Math.floor(room / each) - 1))}…`);
+      const firstThatFits = (texts: string[], room: number, each = 6.6) => texts.find((text) => text.length * each <= room) ?? cut(texts[texts.length - 1] ?? '', room, each);
       return {
         height,
         margin: 0,
@@ -24,12 +25,12 @@ export function SpendTreemap(props: { gpus: Gpu[]; onPick: (team: string, gpu: s
         y: { axis: null, domain: [0, height], range: [0, height] },
         marks: [
           Plot.rect(tiles.teams, { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', fill: 'var(--sunken)', stroke: 'var(--line)', rx: 4 }),
-          Plot.text(tiles.teams, { x: (t: Tile) => t.x1 + 6, y: (t: Tile) => t.y1 + 10, text: (t: Tile) => cut(`${t.team}  ${money(t.waste)} wasted`, wide(t) - 8, 7.8), textAnchor: 'start', fontWeight: 620, fill: 'var(--ink)' }),
+          Plot.text(tiles.teams, { x: (t: Tile) => t.x1 + 6, y: (t: Tile) => t.y1 + 10, text: (t: Tile) => firstThatFits([`${t.team}  ${money(t.waste)} wasted`, `${t.team}  ${shortMoney(t.waste)}`, t.team], wide(t) - 8, 7.2), textAnchor: 'start', fontWeight: 620, fill: 'var(--ink)' }),
           Plot.rect(tiles.gpus, { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', fill: 'var(--good)', fillOpacity: (t: Tile) => 0.26 * (1 - share(t)) }),
           Plot.rect(tiles.gpus, { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', fill: 'var(--bad)', fillOpacity: (t: Tile) => share(t) * 0.6 }),
           Plot.rect(tiles.pods, { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', stroke: 'var(--panel)', strokeWidth: 1.5, fill: 'none' }),
           Plot.text(tiles.pods.filter((t) => tall(t) > 16), { x: (t: Tile) => t.x1 + 6, y: (t: Tile) => t.y1 + 12, text: (t: Tile) => cut(ownerShown(t.owner).slice(t.owner.indexOf('/') + 1), wide(t) - 10), textAnchor: 'start', fill: 'var(--ink)' }),
-          Plot.text(tiles.pods.filter((t) => tall(t) > 34), { x: (t: Tile) => t.x1 + 6, y: (t: Tile) => t.y1 + 27, text: (t: Tile) => cut(`${percent(share(t))} of ${money(t.spend)}`, wide(t) - 10), textAnchor: 'start', fill: 'var(--ink)' }),
+          Plot.text(tiles.pods.filter((t) => tall(t) > 34), { x: (t: Tile) => t.x1 + 6, y: (t: Tile) => t.y1 + 27, text: (t: Tile) => firstThatFits([`${percent(share(t))} of ${money(t.spend)}`, `${percent(share(t))} of ${shortMoney(t.spend)}`, percent(share(t))], wide(t) - 10), textAnchor: 'start', fill: 'var(--ink)' }),
           Plot.tip(tiles.gpus, Plot.pointer({ x: (t: Tile) => (t.x1 + t.x2) / 2, y: (t: Tile) => (t.y1 + t.y2) / 2, title: (t: Tile) => `${ownerShown(t.owner)}\n${t.gpu ? `${placeOf(t.gpu)} ${t.gpu.name}: ${verdictShown(t.gpu.verdict)}` : ''}\n${money(t.waste)} wasted of ${money(t.spend)}`, ...TIP })),
         ],
       };

@@ -1,11 +1,11 @@
 // Many small models on few GPUs: the plan as slices, and what happens when one is moved.
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { ask, askForFile, type AskFor } from '../../api/client';
+import { ask, askForFile, type AskFor, type Schemas } from '../../api/client';
 import { useAddress } from '../../lib/address';
 import { useAnswer, useSettled } from '../../lib/answer';
 import { money, number } from '../../lib/format';
 import { save } from '../../lib/save';
-import { Badge, Busy, Card, CopyLink, CopyText, Menu, PageHead, Problem, Stats } from '../../parts/basics';
+import { Badge, Busy, Card, CopyLink, CopyText, Export, PageHead, Problem, Stats } from '../../parts/basics';
 import { SelectField } from '../../parts/fields';
 import { Table } from '../../parts/table';
 import { BoardView } from './board';
@@ -105,7 +105,7 @@ export function MigPage() {
     <>
       <PageHead title="MIG" what="Many small models on few GPUs: slices, what they hold, and what sharing saves">
         <CopyLink />
-        <Menu label="Export" items={[...FILES.map(([file, name]): [string, () => void] => [name, () => { save(`rightsize-${file}.txt`, String(plan?.[file] ?? ''), 'text/plain'); }]), ['Report (HTML)', () => { if (asked) void askForFile('mig', asked, 'html').then((blob) => { save('rightsize-mig.html', blob, blob.type); }); }], ['Plan (JSON)', () => { save('rightsize-mig.json', JSON.stringify(plan, null, 2), 'application/json'); }]]} />
+        <Export items={[...FILES.map(([file, name]): [string, () => void] => [name, () => { save(`rightsize-${file}.txt`, String(plan?.[file] ?? ''), 'text/plain'); }]), ['Report (HTML)', () => { if (asked) void askForFile('mig', asked, 'html').then((blob) => { save('rightsize-mig.html', blob, blob.type); }); }], ['Plan (JSON)', () => { save('rightsize-mig.json', JSON.stringify(plan, null, 2), 'application/json'); }]]} />
       </PageHead>
       <div class="with-controls roomy">
         <div class="controls">
@@ -147,7 +147,7 @@ export function MigPage() {
                     { title: 'GPUs', cell: (way) => Object.entries(way.gpus).map(([gpu, count]) => `${number(Number(count))} × ${gpu}`).join(', ') || '–' },
                     { title: '$/month', number: true, cell: (way) => (way.feasible ? money(way.usd_per_month) : '–'), sort: (way) => way.usd_per_month ?? 0 },
                     { title: 'Isolates', cell: (way) => <span class="quiet">{way.isolation}</span> },
-                    { title: 'Why not', wide: true, cell: (way) => <span class="quiet">{way.why_not}</span> },
+                    ...((plan.alternatives ?? []).some((way) => way.why_not) ? [{ title: 'Why not', wide: true, cell: (way: NonNullable<Schemas['Mig']['alternatives']>[number]) => <span class="quiet">{way.why_not}</span> }] : []),
                   ]}
                 />
               </Card>

@@ -8,7 +8,7 @@ import { toCsv } from '../../lib/csv';
 import { money, number, percent } from '../../lib/format';
 import { save } from '../../lib/save';
 import { TERM_NAMES, termShown } from '../../lib/words';
-import { Badge, Busy, Card, CopyLink, Menu, PageHead, Problem, Stats } from '../../parts/basics';
+import { Badge, Busy, Card, CopyLink, Export, PageHead, Problem, Stats } from '../../parts/basics';
 import { Chart } from '../../parts/chart';
 import { Checks, Combobox, type Choice } from '../../parts/fields';
 import { Table } from '../../parts/table';
@@ -90,7 +90,7 @@ export function PricesPage() {
     <>
       <PageHead title="Prices" what="What a GPU-hour costs, where, on which terms, and how old that is">
         <CopyLink />
-        <Menu label="Export" items={[['Report (HTML)', () => { void askForFile('prices', { ...asked, what: 'compare' } as AskFor<'prices'>, 'html').then((blob) => { save('rightsize-prices.html', blob, blob.type); }); }], ['Prices (CSV)', () => { save('rightsize-prices.csv', toCsv(shown.map((price) => ({ provider: price.provider, instance: price.instance, gpu: price.gpu, gpus: price.gpus, region: price.region, purchase: price.purchase, usd_per_hour: price.usd_per_hour, usd_per_gpu_hour: price.usd_per_gpu_hour, date: price.date, source: price.source }))), 'text/csv'); }]]} />
+        <Export items={[['Report (HTML)', () => { void askForFile('prices', { ...asked, what: 'compare' } as AskFor<'prices'>, 'html').then((blob) => { save('rightsize-prices.html', blob, blob.type); }); }], ['Prices (CSV)', () => { save('rightsize-prices.csv', toCsv(shown.map((price) => ({ provider: price.provider, instance: price.instance, gpu: price.gpu, gpus: price.gpus, region: price.region, purchase: price.purchase, usd_per_hour: price.usd_per_hour, usd_per_gpu_hour: price.usd_per_gpu_hour, date: price.date, source: price.source }))), 'text/csv'); }]]} />
       </PageHead>
       <div class="with-controls">
         <div class="controls">

@@ -1,9 +1,9 @@
-import type { AskFor, Plan, Schemas } from '../../api/client';
-import { duration, money, moneyRange, number, percent } from '../../lib/format';
+import type { Plan, Schemas } from '../../api/client';
+import { duration, money, moneyRange, number, percent, sentence } from '../../lib/format';
 import { boundShown, inPageWords, stackName, TERMS } from '../../lib/words';
-import { Badge, CopyText, Stats, type StatProps } from '../../parts/basics';
+import { Badge, Stats, type StatProps } from '../../parts/basics';
 import { caveatsOf, closeCall } from './compare';
-import { commandLine, FIELD_NAMES } from './question';
+import { FIELD_NAMES } from './question';
 
 /** "4 × MI300X at runpod" */
 export function machinesOf(plan: Plan): string {
@@ -62,13 +62,14 @@ function settings(plan: Plan, serving: boolean): string[] {
   return parts;
 }
 
-export function AnswerCard(props: { found: Schemas['Recommend']; plan: Plan | undefined; serving: boolean; milliseconds: number; full: Schemas['Recommend'] | undefined; ask: AskFor<'recommend'> }) {
+export function AnswerCard(props: { found: Schemas['Recommend']; plan: Plan | undefined; serving: boolean; milliseconds: number; full: Schemas['Recommend'] | undefined }) {
   const { found, plan, serving, full } = props;
   const basis = BASIS[plan?.basis ?? ''];
   // How sure the answer is, is said of the first plan.
   const isFirst = plan === found.plans?.[0];
   const chance = isFirst ? full?.confidence : undefined;
   const close = isFirst && full ? closeCall(full, serving) : undefined;
+  const beside = [...(close ? [sentence(close)] : []), ...(isFirst ? (full?.terms ?? []).map((each) => inPageWords(each, FIELD_NAMES)) : [])];
   const caveats = caveatsOf(found, plan);
   return (
     <section class="card hero" aria-label="The recommendation">
@@ -88,10 +89,14 @@ export function AnswerCard(props: { found: Schemas['Recommend']; plan: Plan | un
         {typeof chance === 'number' && <Badge tone={chance > 0.7 ? 'good' : 'warn'} title="Confidence: speeds and prices are drawn anew 2,000 times within their error bars; this is the share of draws in which this GPU stays the cheapest">confidence {chance > 0.99 ? 'over 99 %' : percent(chance)} that {plan?.gpu} is cheapest</Badge>}
         {plan?.price_age_days !== undefined && !plan.held_back && <Badge tone={plan.price_age_days > 120 ? 'warn' : 'plain'}>price {number(plan.price_age_days)} days old</Badge>}
         {!isFirst && plan && <Badge tone={plan.held_back ? 'warn' : 'accent'}>plan {plan.rank}{plan.held_back ? `, not first: ${plan.held_back}` : ', not the cheapest'}</Badge>}
-        <CopyText text={commandLine(props.ask)} what="Copy the command" />
       </p>
-      {close && <p class="note" style={{ marginTop: '8px' }}>{close}</p>}
-      {isFirst && (full?.terms ?? []).map((each) => <p class="note" style={{ marginTop: '8px' }} key={each}>{inPageWords(each, FIELD_NAMES)}</p>)}
+      {beside.length > 0 && (
+        <div class="note" style={{ marginTop: '8px' }}>
+          {beside.map((each) => (
+            <p key={each}>{each}</p>
+          ))}
+        </div>
+      )}
       {caveats.length > 0 && (
         <ul class="caveats" aria-label="Caveats">
           {caveats.map((each) => (

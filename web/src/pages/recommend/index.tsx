@@ -6,14 +6,14 @@ import { useAddress } from '../../lib/address';
 import { useAhead, useAnswer, useSettled } from '../../lib/answer';
 import { toCsv } from '../../lib/csv';
 import { save } from '../../lib/save';
-import { Busy, Card, CopyLink, Menu, PageHead, Problem } from '../../parts/basics';
+import { Busy, Card, CopyLink, CopyText, Export, PageHead, Problem } from '../../parts/basics';
 import { AnswerCard } from './answer';
 import { useOtherClouds } from './clouds';
 import { Controls } from './controls';
 import { Details } from './details';
 import { CostAgainstTime, WorkPerDollar } from './pictures';
 import { PlansTable, planRows } from './plans';
-import { DEFAULTS, FIELD_NAMES, problemsOf, question, quickQuestion, refusedFields, type State } from './question';
+import { commandLine, DEFAULTS, FIELD_NAMES, problemsOf, question, quickQuestion, refusedFields, type State } from './question';
 
 type Recommend = Schemas['Recommend'];
 
@@ -59,8 +59,8 @@ export function Recommendation() {
     <>
       <PageHead title="Recommend" what="Which GPU, how many, from whom and on what terms, for the least money">
         <CopyLink />
-        <Menu
-          label="Export"
+        {fullAsk && <CopyText text={commandLine(fullAsk)} what="Copy the command" />}
+        <Export
           items={[
             ['Report (HTML)', () => { file('html'); }],
             ['Decision record (Markdown)', () => { file('md'); }],
@@ -90,7 +90,7 @@ export function Recommendation() {
           {found && fullAsk && (
             <div class={`stack ${outdated ? 'stale' : ''}`}>
               {Object.keys(problems).length > 0 && <p class="note warn">Still the answer to the question before.</p>}
-              <AnswerCard found={found} plan={picked} serving={serving} milliseconds={quick.milliseconds} full={fullIsCurrent ? full.value : undefined} ask={fullAsk} />
+              <AnswerCard found={found} plan={picked} serving={serving} milliseconds={quick.milliseconds} full={fullIsCurrent ? full.value : undefined} />
               {plans.length > 0 && (
                 <div class={`columns wide-left ${before ? 'stale' : ''}`}>
                   <CostAgainstTime found={before ?? found} serving={serving} state={answered} picked={picked} onPick={pick} />

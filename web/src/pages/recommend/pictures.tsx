@@ -3,7 +3,7 @@ import { useCallback, useMemo } from 'preact/hooks';
 import type { Plan, Schemas } from '../../api/client';
 import { duration, money, number, shortMoney } from '../../lib/format';
 import { staircase } from '../../lib/staircase';
-import { axisX, axisY, MONEY_TICKS, TIME_TICKS, within } from '../../parts/axes';
+import { axisX, axisY, MONEY_TICKS, roomForLabels, TIME_TICKS, within } from '../../parts/axes';
 import { Chart } from '../../parts/chart';
 import { machinesOf } from './answer';
 import { timeOf, workPerDollar } from './compare';
@@ -69,9 +69,6 @@ export function CostAgainstTime({ found, serving, state, picked, onPick }: Props
   );
 }
 
-/** About the width of one in a label. */
-const LETTER = 6.4;
-
 /** Work for a dollar: the best plan of each provider. */
 export function WorkPerDollar(props: { plans: Plan[]; others: Plan[]; serving: boolean; picked: Plan | undefined; onPick: (rank: number) => void }) {
   const value = (plan: Plan) => workPerDollar(plan, props.serving);
@@ -84,13 +81,13 @@ export function WorkPerDollar(props: { plans: Plan[]; others: Plan[]; serving: b
     return [...kept.values()].sort((a, b) => held(a) - held(b) || value(b) - value(a)).slice(0, 12);
   }, [props.plans, props.others, props.serving]);
   const rows = useMemo(() => best.map((plan) => ({ provider: plan.provider, gpu: plan.gpu, million_tokens_per_usd: value(plan) })), [best]);
-  const label = (plan: Plan) => `${number(value(plan))} M · ${plan.gpu}${plan.held_back ? ', price unsure' : ''}`;
+  const label = (plan: Plan) => `${number(value(plan), 2)} M${plan.held_back ? ', price unsure' : ` · ${plan.gpu}`}`;
   const draw = useCallback(
     (width: number): Plot.PlotOptions => {
       return {
         height: Math.max(120, 31 * best.length + 40),
         marginLeft: 82,
-        marginRight: 12 + LETTER * Math.max(...best.map((plan) => label(plan).length)),
+        marginRight: roomForLabels(best.map((plan) => ({ value: value(plan), label: label(plan) })), width - 82),
         x: { label: null, ticks: width < 380 ? 2 : 4, grid: true, tickFormat: (v: number) => number(v) },
         y: { label: null, domain: best.map((plan) => plan.provider) },
         marks: [

@@ -32,7 +32,7 @@ export function planRows(plans: Plan[]): Row[] {
 }
 
 export function PlansTable(props: { plans: Plan[]; serving: boolean; picked: Plan | undefined; onPick: (rank: number) => void }) {
-  const columns = useMemo(() => columnsFor(props.serving, props.plans[0]), [props.serving, props.plans]);
+  const columns = useMemo(() => columnsFor(props.serving, props.plans), [props.serving, props.plans]);
   return (
     <Card title="Ranked plans" note="The best of each provider, GPU and terms. Click one to look at it." bare>
       <Table label="Ranked plans" columns={columns} rows={props.plans} keyOf={(plan) => String(plan.rank)} picked={String(props.picked?.rank ?? 1)} onPick={(plan) => { props.onPick(plan.rank); }} />
@@ -40,7 +40,9 @@ export function PlansTable(props: { plans: Plan[]; serving: boolean; picked: Pla
   );
 }
 
-function columnsFor(serving: boolean, first: Plan | undefined): Column<Plan>[] {
+function columnsFor(serving: boolean, plans: Plan[]): Column<Plan>[] {
+  const first = plans[0];
+  const terms: Column<Plan> = { title: 'Terms', roomy: true, cell: (plan) => <Badge tone={plan.purchase === 'on-demand' ? 'plain' : 'accent'}>{plan.purchase}</Badge>, sort: (plan) => plan.purchase };
   const timing: Column<Plan>[] = serving
     ? [
         { title: 'TTFT', number: true, roomy: true, cell: (plan) => duration(plan.ttft_seconds), sort: (plan) => plan.ttft_seconds ?? 0 },
@@ -49,12 +51,12 @@ function columnsFor(serving: boolean, first: Plan | undefined): Column<Plan>[] {
     : [{ title: 'Time', number: true, roomy: true, cell: (plan) => duration(plan.hours * 3600), sort: (plan) => plan.hours }];
   return [
     { title: 'GPUs', cell: (plan) => `${number(plan.gpus)} × ${plan.gpu}`, sort: (plan) => plan.gpu },
-    { title: 'Provider', cell: (plan) => <>{plan.provider}<small class="roomy-only">{`${number(plan.instances)} × ${plan.instance}`}</small>{plan.held_back && <small class="held-back">{`last: ${plan.held_back}`}</small>}</>, sort: (plan) => plan.provider },
-    { title: 'Terms', roomy: true, cell: (plan) => <Badge tone={plan.purchase === 'on-demand' ? 'plain' : 'accent'}>{plan.purchase}</Badge>, sort: (plan) => plan.purchase },
+    { title: 'Provider', cell: (plan) => <>{plan.provider}<small class="roomy-only machine" title={plan.instance}>{`${number(plan.instances)} × ${plan.instance}`}</small>{plan.held_back && <small class="held-back">{`last: ${plan.held_back}`}</small>}</>, sort: (plan) => plan.provider },
+    ...(plans.some((plan) => plan.purchase !== first?.purchase) ? [terms] : []),
     ...timing,
     { title: '$/h', number: true, roomy: true, cell: (plan) => money(plan.usd_per_hour), sort: (plan) => plan.usd_per_hour },
     { title: serving ? '$/month' : 'Total', number: true, cell: (plan) => <strong>{money(plan.usd_total)}</strong>, sort: (plan) => plan.usd_total },
     { title: 'vs first', number: true, roomy: true, cell: (plan) => (first && plan.rank !== 1 ? signedPercent(plan.usd_total / first.usd_total - 1) : '') },
-    { title: 'Bound by', roomy: true, cell: (plan) => <span class="quiet">{boundShown(plan.bound)}</span> },
+    { title: 'Bound by', spacious: true, cell: (plan) => <span class="quiet">{boundShown(plan.bound)}</span> },
   ];
 }
