@@ -54,6 +54,7 @@ TEST(Catalogue, CardsPeopleNameAreFound) {
                                                  {"H20", "h20"},
                                                  {"L20", "l20"},
                                                  {"A16", "a16"},
+                                                 {"NVIDIA A2", "nvidia-a2"},
                                                  {"T4G", "t4"}};
   for (const auto& [word, name] : words) {
     Result<const Gpu*> found = built_in().find_gpu(word);

@@ -1,6 +1,7 @@
 // rightsize memory: will it fit, and where does it go.
 #include <algorithm>
 #include <memory>
+#include <set>
 
 #include "rightsize/input/named_gpu.h"
 #include "rightsize/input/open_hardware.h"
@@ -18,14 +19,18 @@ struct Flags {
   bool options = false;
 };
 
-// The GPUs the verdict is asked for: the one named, or all with known memory, small before large.
+// The GPUs the verdict is asked for: the one named, or every one some machine has, small before large.
 Result<std::vector<const Gpu*>> candidates(const catalog::Catalog& catalog, const std::string& name) {
   if (!name.empty()) {
     RIGHTSIZE_TRY(const Gpu* gpu, named_gpu(catalog, name));
     return std::vector<const Gpu*>{gpu};
   }
+  std::set<std::string_view> rented;
+  for (const catalog::Machine& machine : catalog.machines) rented.insert(machine.gpu);
   std::vector<const Gpu*> gpus;
-  for (const Gpu& gpu : catalog.gpus) gpus.push_back(&gpu);
+  for (const Gpu& gpu : catalog.gpus) {
+    if (rented.contains(gpu.name)) gpus.push_back(&gpu);
+  }
   std::stable_sort(gpus.begin(), gpus.end(), [](const Gpu* a, const Gpu* b) { return a->capacity() < b->capacity(); });
   return gpus;
 }

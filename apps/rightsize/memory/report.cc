@@ -270,7 +270,7 @@ std::string memory_sentence(const MemoryNeed& need, const model::Job& job, const
       return text + fmt::format(" The smallest GPU it fits is {} ({}).", gpu->name, format_bytes(gpu->capacity()));
     }
   }
-  return text + " It fits no single GPU of the catalogue.";
+  return text + " It fits no single GPU of those for rent.";
 }
 
 Report memory_report(const ModelAndJob& input, const MemoryNeed& need, const std::vector<const Gpu*>& gpus,

@@ -10,8 +10,8 @@
 
 namespace rightsize::app {
 
-// `gpus` are those the verdict is asked for, small before large: one, or the whole catalogue. With `options`, and where
-// the one GPU is too small, also what frees memory.
+// `gpus` are those the verdict is asked for, small before large: one, or all that can be rented. With `options`, and
+// where the one GPU is too small, also what frees memory.
 report::Report memory_report(const ModelAndJob& input, const memory::MemoryNeed& need,
                              const std::vector<const catalog::Gpu*>& gpus, const perf::Constants& constants,
                              bool options);

@@ -105,7 +105,7 @@ OpTime prefill_attention_time(const GpuSpeed& gpu, const PrefillAttention& a) {
   op.traffic = bytes(4.0 * a.batch * a.sequence * a.head_dim * (a.heads + a.kv_heads));
   op.compute = op.flops / (gpu.half * curve.rate) * std::pow(128.0 / a.head_dim, curve.head_gamma) *
                (1.0 + curve.short_sequence / a.sequence) *
-               (1.0 + curve.occupancy * gpu.sms / (a.batch * a.heads * std::ceil(a.sequence / kBlock)));
+               (1.0 + curve.occupancy * gpu.sms / (a.batch * a.heads * std::max(1.0, a.sequence / kBlock)));
   op.memory = op.traffic / (gpu.bandwidth * curve.bandwidth);
   op.time = soft_max(op.compute, op.memory, kSharpness) + curve.latency;
   op.latency = curve.latency;
@@ -123,13 +123,16 @@ OpTime decode_attention_time(const GpuSpeed& gpu, const DecodeAttention& a) {
   const double streams = latent ? 1.0 : a.kv_heads;
   const double slow_bytes = a.kv_bytes < 2 ? (a.fp8_factor > 0 ? a.fp8_factor : curve.fp8_kv) : 1.0;
   OpTime op;
-  op.traffic = bytes(a.kv_bytes * a.batch * a.context * cached + 4.0 * a.batch * a.heads * a.head_dim);
+  const auto moved = [&](double tokens) {
+    return bytes(a.kv_bytes * a.batch * tokens * cached + 4.0 * a.batch * a.heads * a.head_dim);
+  };
+  op.traffic = moved(a.context);
   op.flops = flop((latent ? 4.0 * a.latent_width : 4.0 * a.head_dim) * a.batch * a.context * a.heads);
   // A block works on one sequence and key head and takes its time however little there is to read: windows, short
   // prompts.
-  const double floor = latent ? 1.0 : std::hypot(a.context, curve.short_sequence) / std::max(a.context, 1.0);
-  op.memory = op.traffic / (gpu.bandwidth * curve.bandwidth) * (slow_bytes * floor) *
-              (1.0 + curve.occupancy * gpu.sms / (a.batch * streams * std::ceil(a.context / kSplit)));
+  const double taken = latent ? a.context : std::hypot(a.context, curve.short_sequence);
+  op.memory = moved(taken) / (gpu.bandwidth * curve.bandwidth) * slow_bytes *
+              (1.0 + curve.occupancy * gpu.sms / (a.batch * streams * std::max(1.0, taken / kSplit)));
   op.compute = op.flops / (gpu.half * curve.rate);
   op.time = soft_max(op.memory, op.compute, kSharpness) + curve.latency;
   op.latency = curve.latency;

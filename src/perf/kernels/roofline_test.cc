@@ -187,6 +187,22 @@ RC_GTEST_PROP(MatmulProperty, AFasterGpuIsNeverSlower, ()) {
   RC_ASSERT(matmul_time(gpu, size, WeightFormat::kHalf).time <= arithmetic);
 }
 
+// One token more costs a little more, never less and never a jump.
+RC_GTEST_PROP(AttentionProperty, TimeGrowsSmoothlyWithTokens, ()) {
+  const GpuSpeed gpu = speed_of(kSome[*rc::gen::inRange(0, 10)]);
+  const double tokens = *rc::gen::inRange(16, 20000), batch = *rc::gen::inRange(1, 64);
+  PrefillAttention prompt{batch, tokens, 32, 8, 128};
+  DecodeAttention step{batch, tokens, 32, 8, 128};
+  const Seconds read = prefill_attention_time(gpu, prompt).time, made = decode_attention_time(gpu, step).time;
+  prompt.sequence += 1, step.context += 1;
+  const double most = 1 + 4 / tokens;  // a prompt's attention grows with the square
+  for (double growth :
+       {prefill_attention_time(gpu, prompt).time / read, decode_attention_time(gpu, step).time / made}) {
+    RC_ASSERT(growth >= 1 - 1e-9);
+    RC_ASSERT(growth <= most);
+  }
+}
+
 TEST(GpuSpeed, EveryGpuOfTheCatalogueHasCurves) {
   for (const catalog::Gpu& gpu : the_catalog().gpus) {
     const GpuSpeed speed = gpu_speed(constants(), gpu);

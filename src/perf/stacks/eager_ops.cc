@@ -162,7 +162,8 @@ void EagerOps::flash_attention(const EagerAttention& a) {
   if (a.masked) rate *= c_.attention_mask;
   if (mode_.compiled) rate *= c_.compiled_attention;
   if (a.head_dim > 128) rate *= c_.attention_wide_head;
-  const double waves = 1.0 + c_.attention_occupancy * gpu_.sms / (a.batch * a.heads * std::ceil(a.sequence / kBlock));
+  const double waves =
+      1.0 + c_.attention_occupancy * gpu_.sms / (a.batch * a.heads * std::max(1.0, a.sequence / kBlock));
   const FlopsPerSecond reached = mode_.full32 ? gpu_.fp32 * c_.fp32_attention : gpu_.half * rate;
   cost_.forward.attention += work / reached * waves + microseconds(4);
   cost_.forward.kernels += 1;
