@@ -21,6 +21,7 @@ std::string mode() {
 }
 
 // Handles: 1 and 2 are GPUs, 11 and 12 instances of the first.
+// NOLINTNEXTLINE(performance-no-int-to-ptr)
 Device device_of(unsigned long number) { return reinterpret_cast<Device>(number); }
 unsigned long number_of(Device device) { return reinterpret_cast<unsigned long>(device); }
 bool works(Device device) { return number_of(device) != 2; }
@@ -54,6 +55,7 @@ double counter(unsigned id) {
 }  // namespace
 
 extern "C" {
+// NOLINTBEGIN(readability-identifier-naming): NVML's own names
 
 Return nvmlInit_v2() { return mode() == "broken" ? 9 : kSuccess; }
 Return nvmlShutdown() { return kSuccess; }
@@ -84,7 +86,7 @@ Return nvmlDeviceGetUtilizationRates(Device device, Utilization* utilization) {
 }
 Return nvmlDeviceGetMemoryInfo(Device device, Memory* memory) {
   if (mode() == "lost" && !works(device) && ++readings > 1) return kGpuIsLost;
-  constexpr unsigned long long kMiB = 1024 * 1024;
+  constexpr unsigned long long kMiB = 1ULL << 20;
   *memory = {143771 * kMiB, 0, (works(device) ? 16771 : 615) * kMiB};
   return kSuccess;
 }
@@ -115,7 +117,7 @@ Return nvmlGpmQueryDeviceSupport(Device, GpmSupport* support) {
   return kSuccess;
 }
 Return nvmlGpmSampleAlloc(GpmSample* sample) {
-  *sample = reinterpret_cast<GpmSample>(std::malloc(sizeof(Device)));
+  *sample = reinterpret_cast<GpmSample>(std::malloc(sizeof(unsigned long)));
   return kSuccess;
 }
 Return nvmlGpmSampleFree(GpmSample sample) {
@@ -123,17 +125,19 @@ Return nvmlGpmSampleFree(GpmSample sample) {
   return kSuccess;
 }
 Return nvmlGpmSampleGet(Device device, GpmSample sample) {
-  std::memcpy(sample, &device, sizeof device);
+  const unsigned long number = number_of(device);
+  std::memcpy(sample, &number, sizeof number);
   return kSuccess;
 }
 Return nvmlGpmMigSampleGet(Device device, unsigned, GpmSample sample) { return nvmlGpmSampleGet(device, sample); }
 Return nvmlGpmMetricsGet(GpmMetricsGet* request) {
-  Device device = nullptr;
-  std::memcpy(&device, request->second, sizeof device);
+  unsigned long number = 0;
+  std::memcpy(&number, request->second, sizeof number);
+  const bool busy = works(device_of(number));
   for (unsigned i = 0; i < request->count; ++i) {
     GpmMetric& metric = request->metrics[i];
     metric.status = metric.id >= kGpmNvlinkRx ? kNotSupported : kSuccess;
-    metric.value = works(device) ? counter(metric.id) : 0;
+    metric.value = busy ? counter(metric.id) : 0;
   }
   return kSuccess;
 }
@@ -162,6 +166,7 @@ Return nvmlDeviceGetGpuInstanceProfileInfoV(Device, unsigned kind, GpuInstancePr
   return kSuccess;
 }
 Return nvmlDeviceGetGpuInstances(Device, unsigned profile, GpuInstance* instances, unsigned* count) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
   instances[0] = reinterpret_cast<GpuInstance>(static_cast<unsigned long>(profile));
   *count = 1;
   return kSuccess;
@@ -171,4 +176,5 @@ Return nvmlGpuInstanceGetInfo(GpuInstance instance, GpuInstanceInfo* info) {
   *info = {nullptr, small ? 9u : 2u, small ? 19u : 9u, small ? Placement{4, 1} : Placement{0, 4}};
   return kSuccess;
 }
+// NOLINTEND(readability-identifier-naming)
 }

@@ -340,7 +340,7 @@ class Writer {
   }
   std::string open_metrics() const {
     std::string text;
-    for (const auto& [name, lines] : families) text += "# TYPE " + name + " unknown\n" + lines;
+    for (const auto& [name, lines] : families) text += fmt::format("# TYPE {} unknown\n{}", name, lines);
     return text + "# EOF\n";
   }
 

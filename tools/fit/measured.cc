@@ -128,7 +128,8 @@ Checked<perf::Measurement> Measurements::read_job(const std::string& root, const
   if (model == models_.end()) {
     std::string path = name;  // a preset, unless it names a file
     for (const char* folder : {"/tests/fixtures/memory/models/", "/data/measurements/models/"}) {
-      if (name.ends_with(".json") && std::filesystem::exists(root + folder + name)) path = root + folder + name;
+      const std::string file = fmt::format("{}{}{}", root, folder, name);
+      if (name.ends_with(".json") && std::filesystem::exists(file)) path = file;
     }
     model = models_.emplace(name, model::find_model(path)).first;
   }
