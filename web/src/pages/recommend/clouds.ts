@@ -1,5 +1,5 @@
 // The best plan of each big cloud and of each GPU people ask about, also of those the ranking ends before.
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ask, type Plan } from '../../api/client';
 import { PROVIDERS, quickQuestion, type State } from './question';
 
@@ -41,7 +41,7 @@ function useBeside(of: Plan[], state: State | undefined, ready: boolean, questio
 
 export function useOtherClouds(state: State | undefined, plans: Plan[], ready: boolean): Plan[] {
   const beside = useBeside(plans, state, ready, (asked) => cloudsWithout(plans, asked).map((provider) => [provider, { providers: provider }]));
-  return (beside ?? []).flatMap((each) => each.best ?? []);
+  return useMemo(() => (beside ?? []).flatMap((each) => each.best ?? []), [beside]);
 }
 
 /** The best plan on each GPU people ask about, from the ranking where it is there; the cheapest first, what has none last. */

@@ -1,5 +1,5 @@
 // Which GPU for this model: the question on the left, the answer and its pictures on the right.
-import { useMemo, useRef, useState } from 'preact/hooks';
+import { useCallback, useMemo, useRef, useState } from 'preact/hooks';
 import type { Plan, Schemas } from '../../api/client';
 import { askForFile, Refused } from '../../api/client';
 import { useAddress } from '../../lib/address';
@@ -42,7 +42,7 @@ export function Recommendation() {
   const serving = job === 'serve';
   // While a slider moves only the best plan of a service is simulated again: the rest is shown as it was.
   const before = serving && !fullIsCurrent && (found?.plans ?? []).length > 0 && full.value?.request?.['job'] === job ? full.value : undefined;
-  const plans = (before ?? found)?.plans ?? [];
+  const plans = (before ?? found)?.plans ?? NONE;
   const others = useOtherClouds(asking, full.value?.plans ?? NONE, fullIsCurrent);
   const first = found?.plans?.[0];
   const picked: Plan | undefined = before ? first : (plans[Number(state.plan) - 1] ?? plans[0]);
@@ -50,7 +50,22 @@ export function Recommendation() {
   const answered = useMemo(() => ({ ...state, job }), [found]);
   const outdated = pending || Object.keys(problems).length > 0 || quick.failed !== undefined || job !== state.job;
   const wrong = { ...(quick.failed instanceof Refused ? refusedFields(quick.failed.messages) : {}), ...problems };
-  const pick = (rank: number) => { change({ plan: String(rank) }, true); };
+  const pick = useCallback((rank: number) => { change({ plan: String(rank) }, true); }, [change]);
+  // Made once an answer, not at every move of a slider: the time from a move to its plans is short.
+  const shown = before ?? found;
+  const pictures = useMemo(
+    () =>
+      shown && plans.length > 0 && (
+        <>
+          <div class={`columns wide-left ${before ? 'stale' : ''}`}>
+            <CostAgainstTime found={shown} serving={serving} state={answered} picked={picked} onPick={pick} />
+            <WorkPerDollar plans={plans} others={others} serving={serving} picked={picked} onPick={pick} />
+          </div>
+          <div class={before ? 'stale' : ''}><PlansTable plans={plans} serving={serving} picked={picked} onPick={pick} /></div>
+        </>
+      ),
+    [shown, before, plans, others, serving, answered, picked, pick],
+  );
 
   const file = (format: 'html' | 'csv' | 'md') => {
     if (fullAsk) void askForFile('recommend', fullAsk, format).then((blob) => { save(`rightsize-recommend.${format}`, blob, blob.type); });
@@ -91,13 +106,7 @@ export function Recommendation() {
             <div class={`stack ${outdated ? 'stale' : ''}`}>
               {Object.keys(problems).length > 0 && <p class="note warn">Still the answer to the question before.</p>}
               <AnswerCard found={found} plan={picked} serving={serving} milliseconds={quick.milliseconds} full={fullIsCurrent ? full.value : undefined} />
-              {plans.length > 0 && (
-                <div class={`columns wide-left ${before ? 'stale' : ''}`}>
-                  <CostAgainstTime found={before ?? found} serving={serving} state={answered} picked={picked} onPick={pick} />
-                  <WorkPerDollar plans={plans} others={others} serving={serving} picked={picked} onPick={pick} />
-                </div>
-              )}
-              {plans.length > 0 && <div class={before ? 'stale' : ''}><PlansTable plans={plans} serving={serving} picked={picked} onPick={pick} /></div>}
+              {pictures}
               <Details state={{ ...state, job }} change={change} found={fullIsCurrent ? full.value : undefined} plan={picked} ask={fullAsk} />
             </div>
           )}
