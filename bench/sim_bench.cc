@@ -6,7 +6,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "serving/search.h"
+#include "capacity/search.h"
 
 namespace {
 
@@ -81,20 +81,20 @@ BENCHMARK(continuous_batching)->Arg(20)->Arg(50)->Unit(benchmark::kMillisecond);
 
 // 5,040 settings of two kinds of GPU, on two threads.
 void search_5000_settings(benchmark::State& state) {
-  serving::Service service;
+  capacity::Service service;
   service.arrivals = Poisson{requests_per_s(6000)};
-  service.slos = {{serving::Quantity::kLatency, Statistic::kP99, milliseconds(40)}};
-  serving::Replica replica;
+  service.slos = {{capacity::Quantity::kLatency, Statistic::kP99, milliseconds(40)}};
+  capacity::Replica replica;
   replica.continuous = false;
   replica.times = linear_times(32);
-  const serving::Planner planner(service, {replica, replica});
-  std::vector<serving::Configuration> all;
+  const capacity::Planner planner(service, {replica, replica});
+  std::vector<capacity::Configuration> all;
   for (std::size_t kind = 0; kind < 2; ++kind) {
     for (int gpus = 3; gpus <= 22; ++gpus) {
       for (int batch : {1, 2, 4, 8, 16, 24, 32}) {
         for (SimTime delay = 0; delay <= 16'000'000; delay += 2'000'000) {
           for (int executors : {1, 2}) {
-            serving::Configuration c;
+            capacity::Configuration c;
             c.groups = {{kind, gpus}};
             c.batching = {batch, {}, delay};
             c.executors = executors;
@@ -105,8 +105,8 @@ void search_5000_settings(benchmark::State& state) {
       }
     }
   }
-  serving::SearchResult found;
-  for (auto _ : state) found = serving::search(planner, all);
+  capacity::SearchResult found;
+  for (auto _ : state) found = capacity::search(planner, all);
   state.counters["settings"] = static_cast<double>(all.size());
   state.counters["simulated"] = static_cast<double>(found.simulated);
 }

@@ -1,4 +1,4 @@
-# How a room is built: one folder = one static library = one namespace, with its tests beside the code.
+# How a module is built: one folder = one static library = one namespace, with its tests beside the code.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -12,7 +12,7 @@ endif()
 
 option(RIGHTSIZE_FUZZ "build the fuzz targets, and everything so that it can be fuzzed and covered lines are counted (needs clang)" OFF)
 option(RIGHTSIZE_UNITY "compile eight files as one: a third of the time for builds with sanitizers" OFF)
-option(RIGHTSIZE_PCH "compile the standard headers of the rooms once: a quarter less to compile" OFF)
+option(RIGHTSIZE_PCH "compile the standard headers of the modules once: a quarter less to compile" OFF)
 
 add_library(rightsize_flags INTERFACE)
 target_include_directories(rightsize_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)
@@ -57,32 +57,32 @@ function(rightsize_test_options target)
   target_compile_definitions(${target} PRIVATE RIGHTSIZE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 endfunction()
 
-# rightsize_room(NAME [DEPS room...] [PARTS sub-folder...] [LIBS target...] [EMBED folder])
+# rightsize_module(NAME [DEPS module...] [PARTS sub-folder...] [LIBS target...] [EMBED folder])
 # Makes the library rightsize::NAME from src/NAME and, from the *_test.cc beside the sources, the test NAME_test.
 # PARTS are for tools/check_layers. EMBED puts every file of a folder into the library, read with embedded_file().
-function(rightsize_room name)
-  cmake_parse_arguments(ROOM "" "EMBED" "DEPS;PARTS;LIBS" ${ARGN})
+function(rightsize_module name)
+  cmake_parse_arguments(MODULE "" "EMBED" "DEPS;PARTS;LIBS" ${ARGN})
   set(folder ${PROJECT_SOURCE_DIR}/src/${name})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cc)
   file(GLOB_RECURSE tests CONFIGURE_DEPENDS ${folder}/*_test.cc)
   if(tests)
     list(REMOVE_ITEM sources ${tests})
   endif()
-  list(TRANSFORM ROOM_DEPS PREPEND rightsize_room_ OUTPUT_VARIABLE dep_targets)
+  list(TRANSFORM MODULE_DEPS PREPEND rightsize_module_ OUTPUT_VARIABLE dep_targets)
 
-  add_library(rightsize_room_${name} STATIC ${sources})
-  add_library(rightsize::${name} ALIAS rightsize_room_${name})
-  target_link_libraries(rightsize_room_${name} PUBLIC rightsize_flags ${dep_targets} ${ROOM_LIBS})
+  add_library(rightsize_module_${name} STATIC ${sources})
+  add_library(rightsize::${name} ALIAS rightsize_module_${name})
+  target_link_libraries(rightsize_module_${name} PUBLIC rightsize_flags ${dep_targets} ${MODULE_LIBS})
   if(RIGHTSIZE_PCH)
-    target_link_libraries(rightsize_room_${name} PRIVATE fmt::fmt tl::expected)
-    target_precompile_headers(rightsize_room_${name} REUSE_FROM rightsize_pch)
+    target_link_libraries(rightsize_module_${name} PRIVATE fmt::fmt tl::expected)
+    target_precompile_headers(rightsize_module_${name} REUSE_FROM rightsize_pch)
   endif()
-  if(ROOM_EMBED)
-    rightsize_embed(rightsize_room_${name} ${ROOM_EMBED})
+  if(MODULE_EMBED)
+    rightsize_embed(rightsize_module_${name} ${MODULE_EMBED})
   endif()
 
   if(tests AND BUILD_TESTING)
-    rightsize_test(${name} SOURCES ${tests} LIBS rightsize_room_${name})
+    rightsize_test(${name} SOURCES ${tests} LIBS rightsize_module_${name})
   endif()
 endfunction()
 

@@ -7,10 +7,10 @@ import tempfile
 import unittest
 
 CHECK = pathlib.Path(__file__).resolve().parent.parent / 'tools/check_layers'
-ROOMS = 'rightsize_room(base)\nrightsize_room(perf DEPS base\n  PARTS kernels stacks LIBS x::y)\n'
-COMMANDS = 'rightsize_command(input)\nrightsize_command(estimate ROOMS perf)\nrightsize_command(top COMMANDS estimate)\n'
+MODULES = 'rightsize_module(base)\nrightsize_module(perf DEPS base\n  PARTS kernels stacks LIBS x::y)\n'
+COMMANDS = 'rightsize_command(input)\nrightsize_command(estimate MODULES perf)\nrightsize_command(top COMMANDS estimate)\n'
 SOUND = {
-    'CMakeLists.txt': ROOMS,
+    'CMakeLists.txt': MODULES,
     'apps/rightsize/CMakeLists.txt': COMMANDS,
     'src/base/units.h': 'x.in_base()\n',
     'src/perf/perf.h': '#include "perf/kernels/roofline.h"\n',
@@ -44,31 +44,31 @@ class CheckLayers(unittest.TestCase):
         self.assertEqual(self.check(), (0, '1 passed, 0 failed\n'))
 
     def test_a_room_includes_what_it_does_not_declare(self):
-        self.fails({'src/base/units.cc': '#include "perf/perf.h"\n'}, "src/base/units.cc:1: room 'base' may not include 'perf'")
+        self.fails({'src/base/units.cc': '#include "perf/perf.h"\n'}, "src/base/units.cc:1: module 'base' may not include 'perf'")
 
     def test_a_declared_room_is_not_used(self):
-        self.fails({'src/perf/kernels/roofline.h': ''}, "'perf' declares the room 'base' and includes nothing of it")
+        self.fails({'src/perf/kernels/roofline.h': ''}, "'perf' declares the module 'base' and includes nothing of it")
 
     def test_rooms_in_a_circle(self):
-        code, said = self.check({'CMakeLists.txt': ROOMS.replace('(base)', '(base DEPS perf)')})
+        code, said = self.check({'CMakeLists.txt': MODULES.replace('(base)', '(base DEPS perf)')})
         self.assertEqual(code, 1)
-        self.assertIn('rooms in a circle: base -> perf -> base', said)
+        self.assertIn('modules in a circle: base -> perf -> base', said)
 
     def test_a_lower_part_includes_a_higher_one(self):
         self.fails({'src/perf/kernels/gemm.cc': '#include "perf/stacks/eager.h"\n'},
                    "'perf/kernels' may not include 'perf/stacks', which stands above it")
 
     def test_a_sub_folder_is_not_declared(self):
-        self.fails({'src/perf/fit/fit.cc': ''}, "'fit' is no declared part of the room 'perf'")
+        self.fails({'src/perf/fit/fit.cc': ''}, "'fit' is no declared part of the module 'perf'")
 
     def test_a_declared_sub_folder_is_gone(self):
-        self.fails({'CMakeLists.txt': ROOMS.replace('stacks', 'stacks fit')}, "room 'perf' has no part 'fit'")
+        self.fails({'CMakeLists.txt': MODULES.replace('stacks', 'stacks fit')}, "module 'perf' has no part 'fit'")
 
     def test_a_folder_of_src_is_no_room(self):
-        self.fails({'src/other/other.cc': ''}, "folder 'other' is no declared room")
+        self.fails({'src/other/other.cc': ''}, "folder 'other' is no declared module")
 
     def test_a_command_includes_a_room_it_does_not_declare(self):
-        self.fails({'apps/rightsize/top/view.cc': '#include "perf/perf.h"\n'}, "'top' may not include room 'perf'")
+        self.fails({'apps/rightsize/top/view.cc': '#include "perf/perf.h"\n'}, "'top' may not include module 'perf'")
 
     def test_a_command_includes_another_it_does_not_declare(self):
         self.fails({'apps/rightsize/estimate/more.cc': '#include "rightsize/top/top.h"\n'},

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "serving/assessment.h"
+#include "capacity/assessment.h"
 #include "solve/mip.h"
 
 namespace rightsize::plan {
@@ -65,7 +65,7 @@ void add_spare(const Request& request, const std::vector<const PricedOption*>& u
                solve::Model& model) {
   if (request.limits.allow_single) return;
   constexpr double kMostOfAKind = 4096;
-  const double needed = in_requests_per_s(request.work.rate) / serving::kLoadAfterLoss;
+  const double needed = in_requests_per_s(request.work.rate) / capacity::kLoadAfterLoss;
   for (std::size_t j = 0; j < useful.size(); ++j) {
     const int taken = model.add_column(0, 0, 1, true);
     const int any = model.add_row(-solve::kInfinity, 0);

@@ -132,7 +132,7 @@ struct Shortfall {
   Bytes need_bytes = {}, have_bytes = {};
   Seconds need_time = {}, have_time = {};
   Usd need_cost = {}, have_cost = {};
-  std::vector<serving::Slo> slos = {};
+  std::vector<capacity::Slo> slos = {};
   std::string reason = {};
 };
 

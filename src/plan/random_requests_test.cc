@@ -146,8 +146,8 @@ void expect_kept(const Request& request, const Plan& p) {
   ASSERT_TRUE(again.has_value());
   EXPECT_LE(again->load, request.limits.max_load + 1e-9);
   EXPECT_GE(p.replicas, 2);
-  for (const serving::Slo& slo : service_of(request, perf::work_of(request.model), 1).slos) {
-    const Seconds told = slo.quantity == serving::Quantity::kTpot ? p.tpot : p.ttft;
+  for (const capacity::Slo& slo : service_of(request, perf::work_of(request.model), 1).slos) {
+    const Seconds told = slo.quantity == capacity::Quantity::kTpot ? p.tpot : p.ttft;
     EXPECT_LE(in_seconds(told), in_seconds(slo.limit));
     EXPECT_LE(in_seconds(least_seen(*again, slo)), in_seconds(slo.limit));
   }

@@ -246,7 +246,7 @@ constexpr Rule kRules[] = {
      parsed<parse_duration, FIELD(request.limits.ttft)>},
     {"tpot-slo", "TIME", "serve: limit on TPOT", parsed<parse_duration, FIELD(request.limits.tpot)>},
     {"slo-percentile", "50|95|99", "serve: of TTFT and TPOT that the limits hold for (default 95)",
-     parsed<serving::parse_percentile, FIELD(request.limits.slo_percentile)>},
+     parsed<capacity::parse_percentile, FIELD(request.limits.slo_percentile)>},
     {"max-load", "X", "serve: share of their capacity replicas may be loaded to (default 0.8)", read_max_load},
     {"allow-single", "true|false", "serve: one replica is enough, and none to spare (default false)",
      truth<FIELD(request.limits.allow_single)>},
@@ -360,7 +360,7 @@ Errors read_traffic(Draft& draft) {
     if (!trace) return std::move(trace).error();
     work.trace = *std::move(trace);
     if (!(work.rate > RequestsPerSecond{})) work.rate = *sim::mean_rate(work.trace);
-    const sim::RequestShape mean = serving::mean_of({.arrivals = work.trace});
+    const sim::RequestShape mean = capacity::mean_of({.arrivals = work.trace});
     draft.request.job.serve.isl = std::max<std::int64_t>(1, std::llround(mean.size));
     draft.request.job.serve.osl = std::max<std::int64_t>(1, std::llround(mean.output));
   }

@@ -28,7 +28,7 @@ Errors take_lengths(std::vector<model::Setting>& job_settings, Lengths& lengths)
   Errors errors;
   for (model::Setting& setting : job_settings) {
     if (setting.name != "isl" && setting.name != "osl") continue;
-    Result<serving::Length> length = serving::parse_length(setting.value);
+    Result<capacity::Length> length = capacity::parse_length(setting.value);
     if (!length) {
       errors.push_back(placed(std::move(length).error(), setting));
       continue;
@@ -42,8 +42,8 @@ Errors take_lengths(std::vector<model::Setting>& job_settings, Lengths& lengths)
 void set_lengths(Request& request, const Lengths& lengths) {
   Work& work = request.work;
   if (!work.mix.empty() || work.trace || request.job.kind != model::JobKind::kServe) return;
-  const serving::UsualVariation& usual = serving::usual_variation();
-  const auto said = [](const std::optional<serving::Length>& length) {
+  const capacity::UsualVariation& usual = capacity::usual_variation();
+  const auto said = [](const std::optional<capacity::Length>& length) {
     return length ? length->variation : std::optional<double>();
   };
   work.isl_variation = said(lengths.isl).value_or(usual.prompt);
@@ -52,8 +52,8 @@ void set_lengths(Request& request, const Lengths& lengths) {
   work.osl_varies_as_usual = !said(lengths.osl);
 }
 
-Result<std::vector<serving::RequestSize>> parse_mix(const std::string& text) {
-  std::vector<serving::RequestSize> mix;
+Result<std::vector<capacity::RequestSize>> parse_mix(const std::string& text) {
+  std::vector<capacity::RequestSize> mix;
   double sum = 0;
   for (std::string_view part : split_list(text, ',')) {
     const std::size_t colon = part.find(':'), equals = part.find('=');
@@ -68,7 +68,7 @@ Result<std::vector<serving::RequestSize>> parse_mix(const std::string& text) {
     mix.push_back({static_cast<std::int64_t>(isl), static_cast<std::int64_t>(osl), share});
     sum += share;
   }
-  for (serving::RequestSize& size : mix) size.share /= sum;
+  for (capacity::RequestSize& size : mix) size.share /= sum;
   return mix;
 }
 

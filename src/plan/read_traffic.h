@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "capacity/service.h"
 #include "model/job.h"
 #include "plan/request.h"
-#include "serving/service.h"
 #include "sim/arrivals.h"
 
 namespace rightsize::plan {
@@ -17,14 +17,14 @@ namespace rightsize::plan {
 // How long requests are, taken out of the settings `isl` and `osl`; what is left there is the mean, which the job
 // reads.
 struct Lengths {
-  std::optional<serving::Length> isl = {}, osl = {};
+  std::optional<capacity::Length> isl = {}, osl = {};
 };
 Errors take_lengths(std::vector<model::Setting>& job_settings, Lengths& lengths);
 // How far they vary, where neither a mix nor a trace says it: as given, else as usual.
 void set_lengths(Request& request, const Lengths& lengths);
 
 // "1024:256=0.7,8192:512=0.3": tokens in and out of each size of request, with its share; shares are made to sum to 1.
-Result<std::vector<serving::RequestSize>> parse_mix(const std::string& text);
+Result<std::vector<capacity::RequestSize>> parse_mix(const std::string& text);
 
 // Times and tokens of requests (sim::parse_trace() has the columns). Fails on a trace without tokens or too short to
 // have a rate.

@@ -38,7 +38,7 @@ TEST(Lengths, AMeanVariesAsUsualUnlessSaid) {
   const auto varied = read({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"isl", "1024"}, {"osl", "200,fixed"}});
   ASSERT_TRUE(varied) << describe(varied.error());
   EXPECT_EQ(varied->job.serve.isl, 1024);
-  EXPECT_EQ(varied->work.isl_variation, serving::usual_variation().prompt);
+  EXPECT_EQ(varied->work.isl_variation, capacity::usual_variation().prompt);
   EXPECT_EQ(varied->work.osl_variation, 0);
   EXPECT_TRUE(varied->work.isl_varies_as_usual);
   EXPECT_FALSE(varied->work.osl_varies_as_usual);
@@ -124,15 +124,15 @@ TEST(Mix, EveryKindKeepsItsLimits) {
   ASSERT_FALSE(found.plans.empty());
   const perf::ModelWork work = perf::work_of(request->model);
   for (const Plan& p : found.plans) {
-    const serving::Service service = service_of(*request, work, 10);
+    const capacity::Service service = service_of(*request, work, 10);
     model::Job job = request->job;
     job.precision = p.job.precision;
     job.parallel.gpus = job.parallel.tensor = p.job.parallel.tensor;
-    const serving::Planner planner(service,
-                                   {*serving::token_replica({constants, request->model, work}, job, *p.offer.gpu,
-                                                            perf::gpu_speed(constants, *p.offer.gpu),
-                                                            perf::cluster_of(*p.offer.machine, *p.offer.gpu))});
-    serving::Configuration c;
+    const capacity::Planner planner(service,
+                                    {*capacity::token_replica({constants, request->model, work}, job, *p.offer.gpu,
+                                                              perf::gpu_speed(constants, *p.offer.gpu),
+                                                              perf::cluster_of(*p.offer.machine, *p.offer.gpu))});
+    capacity::Configuration c;
     c.groups = {{0, p.replicas}};
     c.engine.max_sequences = p.sequences;
     c.engine.token_budget = p.token_budget;

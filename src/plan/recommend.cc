@@ -71,7 +71,7 @@ class LookAhead {
 class Planning {
  public:
   Planning(const Request& request, const market::PriceBook& book, const perf::Constants& constants,
-           const perf::ModelWork& work, std::shared_ptr<serving::Findings> findings)
+           const perf::ModelWork& work, std::shared_ptr<capacity::Findings> findings)
       : request_(request),
         book_(book),
         constants_(constants),
@@ -344,7 +344,7 @@ class Planning {
       const bool rated = plan.replicas > 0 && !plan.job.serve.disaggregated;
       const RequestsPerSecond each = requests_per_s(rated ? plan.requests_per_second / plan.replicas : 0);
       take(perf::estimate_serving(constants_, work_, plan.job, machines.speed, machines.cluster,
-                                  serving::load_of(request_.model, plan.job, *machines.gpu, each)));
+                                  capacity::load_of(request_.model, plan.job, *machines.gpu, each)));
     }
   }
 
@@ -370,7 +370,7 @@ struct Explored {
 
 std::vector<Explored> explore(std::vector<PossibleChange> changes, const market::PriceBook& book,
                               const perf::Constants& constants, const perf::ModelWork& work,
-                              const std::shared_ptr<serving::Findings>& findings) {
+                              const std::shared_ptr<capacity::Findings>& findings) {
   std::vector<Explored> explored;
   for (PossibleChange& change : changes)
     explored.push_back({std::make_unique<const PossibleChange>(std::move(change)), nullptr});
@@ -504,7 +504,7 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
   Recommendation result;
   Stopwatch watch;
   const perf::ModelWork work = perf::work_of(request.model);
-  const auto findings = std::make_shared<serving::Findings>();
+  const auto findings = std::make_shared<capacity::Findings>();
   Planning planning(request, book, constants, work, findings);
   result.effort = planning.effort();
   result.effort.search_seconds = watch.lap();

@@ -5,12 +5,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "capacity/assessment.h"
 #include "memory/memory.h"
 #include "plan/candidates.h"
 #include "plan/plan.h"
 #include "plan/read_request.h"
 #include "plan/startup.h"
-#include "serving/assessment.h"
 
 namespace rightsize::plan {
 namespace {
@@ -409,7 +409,7 @@ TEST(Recommend, AMixHasAReplicaToSpare) {
       largest = std::max(largest, each);
     }
     if (found.mix.empty()) continue;
-    EXPECT_LE(in_requests_per_s(request.work.rate), serving::kLoadAfterLoss * (all - largest) * 1.001) << rate;
+    EXPECT_LE(in_requests_per_s(request.work.rate), capacity::kLoadAfterLoss * (all - largest) * 1.001) << rate;
   }
 }
 

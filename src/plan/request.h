@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "base/units.h"
+#include "capacity/service.h"
 #include "market/offers.h"
 #include "market/own_hardware.h"
 #include "market/own_prices.h"
@@ -15,7 +16,6 @@
 #include "model/job.h"
 #include "model/model_shape.h"
 #include "perf/perf.h"
-#include "serving/service.h"
 #include "sim/arrivals.h"
 
 namespace rightsize::plan {
@@ -28,7 +28,7 @@ std::string_view name_of(Objective objective);
 // smallest machine; an offline job has items.
 enum class WorkKind { kTraining, kServing, kOffline };
 
-using serving::RequestSize;
+using capacity::RequestSize;
 
 // How fast a GPU does the work as it was measured, instead of a model's estimate.
 struct MeasuredRate {
@@ -73,9 +73,9 @@ struct Limits {
   std::optional<Usd> budget = {};
   // Serving: SLOs at a percentile; for models that answer in one pass ttft is the latency.
   std::optional<Seconds> ttft = {}, tpot = {};
-  serving::Statistic slo_percentile = serving::kDefaultPercentile;
-  double max_load = serving::kMostLoad;  // of the replicas' capacity
-  bool allow_single = false;             // serving: one replica is enough, and none is to spare
+  capacity::Statistic slo_percentile = capacity::kDefaultPercentile;
+  double max_load = capacity::kMostLoad;  // of the replicas' capacity
+  bool allow_single = false;              // serving: one replica is enough, and none is to spare
   int max_gpus = 64;
   std::optional<int> gpus = {};  // exactly so many
 };

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "capacity/replica.h"
 #include "plan/search.h"
-#include "serving/replica.h"
 
 namespace rightsize::plan {
 namespace {
@@ -104,7 +104,7 @@ class OfflineSearch {
   Result<perf::ServeEstimate> estimate(const MachineClass& machines, const Job& job) {
     ++result_.effort.estimates;
     return perf::estimate_serving(constants_, work_, job, machines.speed, machines.cluster,
-                                  serving::load_of(request_.model, job, *machines.gpu));
+                                  capacity::load_of(request_.model, job, *machines.gpu));
   }
 
   Capacity token_capacity(const MachineClass& machines, const Job& job) {

@@ -5,16 +5,16 @@
 
 #include <fmt/format.h>
 
+#include "capacity/screen.h"
 #include "plan/layouts.h"
-#include "serving/screen.h"
 
 namespace rightsize::plan {
 namespace {
 
+using capacity::Quantity;
+using capacity::Slo;
+using capacity::Statistic;
 using model::Job;
-using serving::Quantity;
-using serving::Slo;
-using serving::Statistic;
 
 double asked_rate(const Request& request) { return in_requests_per_s(request.work.rate); }
 
@@ -28,17 +28,17 @@ sim::RequestShape request_lengths(const Request& request) {
           .longest = static_cast<double>(request.model.context)};
 }
 
-serving::Service service_of(const Request& request, const perf::ModelWork& work, double requests_per_second) {
+capacity::Service service_of(const Request& request, const perf::ModelWork& work, double requests_per_second) {
   const Limits& limits = request.limits;
   const bool batches = perf::serves_batches(work);
-  serving::Service service;
+  capacity::Service service;
   if (request.work.trace)
     service.arrivals =
         sim::scaled(request.work.trace, requests_per_second / in_requests_per_s(*sim::mean_rate(request.work.trace)));
   else if (request.work.mix.empty() || batches)
     service.arrivals = sim::Poisson{requests_per_s(requests_per_second)};
   else
-    service.arrivals = serving::mixed_arrivals(requests_per_second, request.work.mix);
+    service.arrivals = capacity::mixed_arrivals(requests_per_second, request.work.mix);
   service.lengths = request_lengths(request);
   const Quantity answer = batches ? Quantity::kLatency : Quantity::kTtft;
   if (limits.ttft) service.slos.push_back({answer, limits.slo_percentile, *limits.ttft});
@@ -50,7 +50,7 @@ serving::Service service_of(const Request& request, const perf::ModelWork& work,
 
 ServingSearch::ServingSearch(const Request& request, const std::vector<MachineClass>& classes,
                              const perf::Constants& constants, const perf::ModelWork& work,
-                             std::shared_ptr<serving::Findings> findings)
+                             std::shared_ptr<capacity::Findings> findings)
     : request_(request),
       classes_(classes),
       constants_(constants),
@@ -145,21 +145,21 @@ void ServingSearch::screen_format(std::size_t index, Job job, std::vector<Option
 std::vector<Job> ServingSearch::separations(const MachineClass& machines, Job job) {
   std::vector<Job> found;
   if (batches_ || !may_separate(request_)) return found;
-  const auto copy_on = [&](int tensor) -> const serving::Replica* {
+  const auto copy_on = [&](int tensor) -> const capacity::Replica* {
     job.parallel.tensor = job.parallel.gpus = tensor;
     if (tensor > 1 && (request_.model.heads <= 0 || request_.model.heads % tensor != 0)) return nullptr;
     const Result<std::size_t> replica = replica_on(machines, job);
     return replica ? &planner_.replicas()[*replica] : nullptr;
   };
-  const double prompt = serving::mean_of(planner_.service()).size;
+  const double prompt = capacity::mean_of(planner_.service()).size;
   std::map<int, double> prefills, decodes;
   for (int tensor : request_.choices.tensor) {
-    const serving::Replica* copy = tensor < machines.gpus ? copy_on(tensor) : nullptr;
+    const capacity::Replica* copy = tensor < machines.gpus ? copy_on(tensor) : nullptr;
     if (copy == nullptr) continue;
-    serving::Replica answers = *copy;
+    capacity::Replica answers = *copy;
     answers.step.prefill = 0;
     prefills[tensor] = 1 / (prompt * in_seconds(copy->fit->lone_prompt_token));
-    decodes[tensor] = serving::screened_rate(planner_.service(), answers);
+    decodes[tensor] = capacity::screened_rate(planner_.service(), answers);
   }
   const auto decode = [&](int tensor) { return decodes[tensor]; };
   const int gpus = std::min(machines.gpus, request_.limits.gpus.value_or(machines.gpus));
@@ -197,16 +197,16 @@ Result<std::size_t> ServingSearch::replica_on(const MachineClass& machines, cons
   const auto known = replicas_.find(key);
   if (known != replicas_.end()) return known->second;
   ++result_.effort.estimates;
-  Result<serving::Replica> made = make_replica(machines, job);
+  Result<capacity::Replica> made = make_replica(machines, job);
   Result<std::size_t> index = made ? Result<std::size_t>(planner_.add(*std::move(made))) : fail(made.error());
   return replicas_.emplace(key, std::move(index)).first->second;
 }
 
-Result<serving::Replica> ServingSearch::make_replica(const MachineClass& machines, const Job& job) {
-  const serving::Predictor predictor{constants_, request_.model, work_};
-  if (batches_) return serving::batch_replica(predictor, job, *machines.gpu, machines.speed);
+Result<capacity::Replica> ServingSearch::make_replica(const MachineClass& machines, const Job& job) {
+  const capacity::Predictor predictor{constants_, request_.model, work_};
+  if (batches_) return capacity::batch_replica(predictor, job, *machines.gpu, machines.speed);
   if (!job.serve.disaggregated)
-    return serving::token_replica(predictor, job, *machines.gpu, machines.speed, machines.cluster);
+    return capacity::token_replica(predictor, job, *machines.gpu, machines.speed, machines.cluster);
   // Both kinds of worker are known from whole copies.
   const auto worker = [&](int tensor) {
     Job one = job;
@@ -216,15 +216,15 @@ Result<serving::Replica> ServingSearch::make_replica(const MachineClass& machine
   };
   RIGHTSIZE_TRY(const std::size_t decode, worker(job.serve.disaggregated->decode_tensor));
   RIGHTSIZE_TRY(const std::size_t prefill, worker(job.serve.disaggregated->prefill_tensor));
-  return serving::workers_apart(predictor, job, *machines.gpu, machines.speed, machines.cluster,
-                                planner_.replicas()[decode], planner_.replicas()[prefill]);
+  return capacity::workers_apart(predictor, job, *machines.gpu, machines.speed, machines.cluster,
+                                 planner_.replicas()[decode], planner_.replicas()[prefill]);
 }
 
 // What an idle replica takes already breaks an SLO.
 void ServingSearch::note_slo(const MachineClass& machines, const Job& job, std::size_t replica) {
-  const serving::Service& service = planner_.service();
+  const capacity::Service& service = planner_.service();
   for (const Slo& slo : service.slos) {
-    const Seconds idle = serving::unloaded(service, planner_.replicas()[replica], slo);
+    const Seconds idle = capacity::unloaded(service, planner_.replicas()[replica], slo);
     if (idle <= slo.limit && &slo != &service.slos.back()) continue;
     return note(machines, Stage::kSlo, std::max(1.0, idle / slo.limit),
                 {.kind = Shortfall::Kind::kSloAlone,
@@ -247,7 +247,7 @@ std::optional<Option> ServingSearch::screened_option(std::size_t index, const Jo
       note(machines, Stage::kMemory, missing.need_bytes / missing.have_bytes, missing);
     return std::nullopt;
   }
-  const serving::Replica& one = planner_.replicas()[*replica];
+  const capacity::Replica& one = planner_.replicas()[*replica];
   const double takes = planner_.screened(*replica);
   if (!(takes > 0)) {
     note_slo(machines, job, *replica);
@@ -265,7 +265,7 @@ std::optional<Option> ServingSearch::screened_option(std::size_t index, const Jo
   option.replicas_each = std::max(1, std::min(machines.gpus, request_.limits.gpus.value_or(machines.gpus)) / copy);
   if (request_.limits.gpus && *request_.limits.gpus < copy) return std::nullopt;
   const double asked = asked_rate(request_);
-  const serving::Counts counts = counts_of(machines, option);
+  const capacity::Counts counts = counts_of(machines, option);
   if (counts.at_least > counts.most) {
     note(machines, Stage::kLayout, 1,
          {.kind = Shortfall::Kind::kReplicas, .need_gpus = counts.at_least * copy, .have_gpus = counts.most * copy});
@@ -290,13 +290,13 @@ std::optional<Option> ServingSearch::screened_option(std::size_t index, const Jo
   option.replica_takes = replica_capacity(*replica);
   option.requests_per_second = asked > 0 ? asked : takes * option.replicas;
   option.units_per_second = option.requests_per_second * answer_tokens();
-  option.latency = serving::screened_latency(planner_.service(), one, option.requests_per_second / option.replicas);
+  option.latency = capacity::screened_latency(planner_.service(), one, option.requests_per_second / option.replicas);
   const bool all_alike = request_.work.mix.empty() && !request_.work.trace;
   if (all_alike) option.machine_takes = {may_take * by_means / option.machines_each};
   for (const RequestSize& size : all_alike ? std::vector<RequestSize>{} : sizes_) {
     sim::RequestShape lengths = planner_.service().lengths;
     lengths.size = static_cast<double>(size.isl), lengths.output = static_cast<double>(size.osl);
-    option.machine_takes.push_back(may_take * serving::screened_rate(planner_.service(), one, lengths) *
+    option.machine_takes.push_back(may_take * capacity::screened_rate(planner_.service(), one, lengths) *
                                    option.replicas_each / option.machines_each);
   }
   return option;
@@ -309,9 +309,9 @@ double ServingSearch::answer_tokens() const {
 }
 
 // Whole machines, as far as the limits go; `gpus` asks for exactly so many.
-serving::Counts ServingSearch::counts_of(const MachineClass& machines, const Option& option) const {
+capacity::Counts ServingSearch::counts_of(const MachineClass& machines, const Option& option) const {
   const Limits& limits = request_.limits;
-  serving::Counts counts;
+  capacity::Counts counts;
   counts.step = option.replicas_each;
   int most = limits.max_gpus / machines.gpus;
   if (machines.most_machines > 0) most = std::min(most, machines.most_machines);
@@ -323,7 +323,7 @@ serving::Counts ServingSearch::counts_of(const MachineClass& machines, const Opt
 }
 
 // No more machines than are of interest, and not fewer than are known to be needed.
-serving::Counts ServingSearch::within(serving::Counts counts, const Option& option, int of_interest) const {
+capacity::Counts ServingSearch::within(capacity::Counts counts, const Option& option, int of_interest) const {
   if (!(asked_rate(request_) > 0)) return counts;
   const int machines = std::max(of_interest, option.machines);
   counts.most = std::min(counts.most, machines / option.machines_each * option.replicas_each);
@@ -343,25 +343,25 @@ std::optional<int> ServingSearch::takes_more(const Option& option, int of_intere
 
 int ServingSearch::least_replicas(std::size_t replica) const {
   if (request_.limits.allow_single || !(asked_rate(request_) > 0)) return 1;
-  const double left = std::ceil(asked_rate(request_) / (serving::kLoadAfterLoss * replica_capacity(replica)) - 1e-9);
+  const double left = std::ceil(asked_rate(request_) / (capacity::kLoadAfterLoss * replica_capacity(replica)) - 1e-9);
   return 1 + static_cast<int>(std::clamp(left, 1.0, 1e6));
 }
 
 double ServingSearch::replica_capacity(std::size_t replica) const {
-  serving::Configuration one;
+  capacity::Configuration one;
   one.groups = {{replica, 1}};
   one.batching.max_batch = batches_ ? planner_.replicas()[replica].sizes.back() : 1;
   return planner_.capacity(one);
 }
 
-std::optional<serving::Assessment> ServingSearch::fewest(const Option& option, const serving::Counts& counts) const {
+std::optional<capacity::Assessment> ServingSearch::fewest(const Option& option, const capacity::Counts& counts) const {
   if (asked_rate(request_) > 0) return planner_.fewest(option.replica, counts);
   // As much as one machine takes: from what means allow downwards until the SLOs hold.
   constexpr double kLess = 0.85;
   constexpr int kTries = 16;
   double rate = option.requests_per_second;
   for (int i = 0; i < kTries; ++i, rate *= kLess) {
-    const serving::Planner at(service_of(request_, work_, rate), {planner_.replicas()[option.replica]});
+    const capacity::Planner at(service_of(request_, work_, rate), {planner_.replicas()[option.replica]});
     if (auto found = at.fewest(0, {.step = counts.step, .most = counts.step, .at_least = 1})) return found;
   }
   return std::nullopt;
@@ -381,11 +381,11 @@ void ServingSearch::size(Option& option) const {
   option.sized = true;
   set_replicas(planner_.at_least(option.replica, counts_of(classes_[option.machines_class], option), kDoubt, kLooks),
                option);
-  option.latency = serving::screened_latency(planner_.service(), planner_.replicas()[option.replica],
-                                             option.requests_per_second / option.replicas);
+  option.latency = capacity::screened_latency(planner_.service(), planner_.replicas()[option.replica],
+                                              option.requests_per_second / option.replicas);
 }
 
-void ServingSearch::take(const serving::Assessment& found, Option& option) const {
+void ServingSearch::take(const capacity::Assessment& found, Option& option) const {
   const Statistic at = request_.limits.slo_percentile;
   option.sized = option.confirmed = true;
   set_replicas(found.configuration.replicas(), option);
@@ -425,8 +425,8 @@ ServingSearch::Confirmed ServingSearch::confirm(Option& option, Obstacles& obsta
     set_replicas(*replicas, option);
     return Confirmed::kTakesMore;
   }
-  const serving::Counts counts = counts_of(machines, option);
-  const serving::Counts interest = within(counts, option, of_interest);
+  const capacity::Counts counts = counts_of(machines, option);
+  const capacity::Counts interest = within(counts, option, of_interest);
   if (const auto found = fewest(option, interest)) {
     take(*found, option);
     return Confirmed::kKept;
@@ -458,7 +458,7 @@ std::vector<int> ServingSearch::machines_by_hour(const Option& option) {
     if (fresh && level < kLevels) {
       Request hour = request_;
       hour.work.rate = requests_per_s(peak * level / kLevels);
-      ServingSearch search(hour, classes_, constants_, work_, std::make_shared<serving::Findings>());
+      ServingSearch search(hour, classes_, constants_, work_, std::make_shared<capacity::Findings>());
       Option there = option;
       there.replica = search.planner_.add(planner_.replicas()[option.replica]);
       const auto found = search.fewest(there, search.counts_of(classes_[option.machines_class], there));
@@ -471,8 +471,8 @@ std::vector<int> ServingSearch::machines_by_hour(const Option& option) {
 }
 
 bool ServingSearch::confirm_mix(const std::vector<MixChoice>& choices) {
-  serving::Configuration c;
-  c.batching.max_batch = serving::kLargestBatch;
+  capacity::Configuration c;
+  c.batching.max_batch = capacity::kLargestBatch;
   for (const MixChoice& choice : choices) {
     const Option& option = *choice.kind->option;
     c.groups.push_back({option.replica, choice.machines * option.replicas_each});

@@ -3,16 +3,16 @@
 
 #include <map>
 
+#include "capacity/planner.h"
 #include "plan/mix.h"
 #include "plan/search.h"
-#include "serving/planner.h"
 
 namespace rightsize::plan {
 
 class ServingSearch {
  public:
   ServingSearch(const Request& request, const std::vector<MachineClass>& classes, const perf::Constants& constants,
-                const perf::ModelWork& work, std::shared_ptr<serving::Findings> findings);
+                const perf::ModelWork& work, std::shared_ptr<capacity::Findings> findings);
 
   // For every class of machines, format and split: as many machines as carry the load if means decided.
   SearchResult screen();
@@ -43,17 +43,17 @@ class ServingSearch {
   std::vector<model::Job> separations(const MachineClass& machines, model::Job job);
   std::optional<Option> screened_option(std::size_t index, const model::Job& job);
   Result<std::size_t> replica_on(const MachineClass& machines, const model::Job& job);
-  Result<serving::Replica> make_replica(const MachineClass& machines, const model::Job& job);
+  Result<capacity::Replica> make_replica(const MachineClass& machines, const model::Job& job);
   void note(const MachineClass& machines, Stage stage, double distance, const Shortfall& shortfall);
   void note_slo(const MachineClass& machines, const model::Job& job, std::size_t replica);
   int least_replicas(std::size_t replica) const;
   double replica_capacity(std::size_t replica) const;
-  serving::Counts counts_of(const MachineClass& machines, const Option& option) const;
+  capacity::Counts counts_of(const MachineClass& machines, const Option& option) const;
   std::optional<int> takes_more(const Option& option, int of_interest) const;
-  serving::Counts within(serving::Counts counts, const Option& option, int of_interest) const;
-  std::optional<serving::Assessment> fewest(const Option& option, const serving::Counts& counts) const;
+  capacity::Counts within(capacity::Counts counts, const Option& option, int of_interest) const;
+  std::optional<capacity::Assessment> fewest(const Option& option, const capacity::Counts& counts) const;
   void set_replicas(int replicas, Option& option) const;
-  void take(const serving::Assessment& found, Option& option) const;
+  void take(const capacity::Assessment& found, Option& option) const;
   double answer_tokens() const;
 
   const Request& request_;
@@ -62,12 +62,12 @@ class ServingSearch {
   const perf::ModelWork& work_;
   bool batches_;
   std::vector<RequestSize> sizes_;
-  serving::Planner planner_;
+  capacity::Planner planner_;
   std::map<std::string, Result<std::size_t>> replicas_;  // by GPU, links, format and split
   SearchResult result_;
 };
 
 // The service a request describes; without a rate, at the one given.
-serving::Service service_of(const Request& request, const perf::ModelWork& work, double requests_per_second);
+capacity::Service service_of(const Request& request, const perf::ModelWork& work, double requests_per_second);
 
 }  // namespace rightsize::plan

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "capacity/search.h"
 #include "plan/read_request.h"
 #include "plan/test_services.h"
-#include "serving/search.h"
 
 namespace rightsize::plan {
 namespace {
@@ -41,9 +41,9 @@ void expect_kept(const Request& request, const Recommendation& found) {
   for (const Plan& plan : all_shown(found)) {
     const auto again = run_again(request, constants(), plan, 91);
     RC_ASSERT(again.has_value());
-    for (const serving::Slo& slo : service_of(request, work, 1).slos) {
+    for (const capacity::Slo& slo : service_of(request, work, 1).slos) {
       RC_ASSERT(least_seen(*again, slo) <= slo.limit);
-      const Seconds told = slo.quantity == serving::Quantity::kTpot ? plan.tpot : plan.ttft;
+      const Seconds told = slo.quantity == capacity::Quantity::kTpot ? plan.tpot : plan.ttft;
       RC_ASSERT(told <= slo.limit);
       const double apart = perf::serves_batches(work) ? 1.1 : 1.25;
       RC_ASSERT(told <= std::max(again->value(slo) * apart, again->high(slo)));
@@ -97,13 +97,13 @@ TEST(RecommendAndBatch, RecommendAndBatchFindTheSameNumberOfReplicas) {
     ASSERT_FALSE(found.plans.empty()) << rate;
     const Plan& plan = found.plans.front();
     const perf::ModelWork work = perf::work_of(request.model);
-    const serving::Planner planner(service_of(request, work, in_requests_per_s(request.work.rate)),
-                                   {replica_of(request, constants(), work, plan)});
-    std::vector<serving::Configuration> all;
+    const capacity::Planner planner(service_of(request, work, in_requests_per_s(request.work.rate)),
+                                    {replica_of(request, constants(), work, plan)});
+    std::vector<capacity::Configuration> all;
     for (int replicas = 1; replicas <= plan.replicas + 2; ++replicas) {
       for (std::int64_t sequences : {64, 128, 256}) {
         for (std::int64_t budget : {512, 2048, 8192}) {
-          serving::Configuration c;
+          capacity::Configuration c;
           c.groups = {{0, replicas}};
           c.engine.max_sequences = sequences, c.engine.token_budget = budget;
           c.price = replicas;
@@ -111,8 +111,8 @@ TEST(RecommendAndBatch, RecommendAndBatchFindTheSameNumberOfReplicas) {
         }
       }
     }
-    const serving::SearchResult searched =
-        serving::search(planner, all, {.screening_requests = 1'500, .confirming_requests = 50'000});
+    const capacity::SearchResult searched =
+        capacity::search(planner, all, {.screening_requests = 1'500, .confirming_requests = 50'000});
     ASSERT_TRUE(searched.best) << rate;
     const int each = plan.replicas / plan.machines;
     const int best = searched.best->configuration.replicas();
@@ -176,7 +176,7 @@ TEST(ServingLayouts, SeparateWorkersAreChosenWhereTheyPay) {
   EXPECT_LT(first.cost * 1.05, plain.plans.front().cost);
   const auto again = run_again(open, constants(), first, 91);
   ASSERT_TRUE(again.has_value());
-  for (const serving::Slo& slo : service_of(open, perf::work_of(open.model), 1).slos)
+  for (const capacity::Slo& slo : service_of(open, perf::work_of(open.model), 1).slos)
     EXPECT_LE(in_seconds(least_seen(*again, slo)), in_seconds(slo.limit));
 }
 

@@ -7,21 +7,21 @@
 namespace rightsize::plan {
 
 // The replica a plan is made of, as `batch --model --gpu --tp` makes it.
-inline serving::Replica replica_of(const Request& request, const perf::Constants& constants,
-                                   const perf::ModelWork& work, const Plan& plan) {
+inline capacity::Replica replica_of(const Request& request, const perf::Constants& constants,
+                                    const perf::ModelWork& work, const Plan& plan) {
   const catalog::Gpu& gpu = *plan.offer.gpu;
   const perf::GpuSpeed speed = perf::gpu_speed(constants, gpu);
-  const serving::Predictor predictor{constants, request.model, work};
+  const capacity::Predictor predictor{constants, request.model, work};
   model::Job job = request.job;
   job.precision = plan.job.precision;
   job.parallel = plan.job.parallel;
   job.serve.disaggregated = plan.job.serve.disaggregated;
-  if (perf::serves_batches(work)) return *serving::batch_replica(predictor, job, gpu, speed);
-  return *serving::token_replica(predictor, job, gpu, speed, perf::cluster_of(*plan.offer.machine, gpu));
+  if (perf::serves_batches(work)) return *capacity::batch_replica(predictor, job, gpu, speed);
+  return *capacity::token_replica(predictor, job, gpu, speed, perf::cluster_of(*plan.offer.machine, gpu));
 }
 
-inline serving::Configuration configuration_of(const Plan& plan) {
-  serving::Configuration c;
+inline capacity::Configuration configuration_of(const Plan& plan) {
+  capacity::Configuration c;
   c.groups = {{0, plan.replicas}};
   c.batching.max_batch = static_cast<int>(plan.job.batch);
   c.batching.max_delay = sim::to_sim_time(plan.delay);
@@ -32,19 +32,19 @@ inline serving::Configuration configuration_of(const Plan& plan) {
 
 // The plan under the request's load with other random numbers than it was confirmed with, for long enough to see its
 // tail.
-inline std::optional<serving::Assessment> run_again(const Request& request, const perf::Constants& constants,
-                                                    const Plan& plan, std::uint64_t seed) {
+inline std::optional<capacity::Assessment> run_again(const Request& request, const perf::Constants& constants,
+                                                     const Plan& plan, std::uint64_t seed) {
   const perf::ModelWork work = perf::work_of(request.model);
-  const serving::Service service = service_of(request, work, in_requests_per_s(request.work.rate));
-  const bool rare = request.limits.slo_percentile == serving::Statistic::kP99;
+  const capacity::Service service = service_of(request, work, in_requests_per_s(request.work.rate));
+  const bool rare = request.limits.slo_percentile == capacity::Statistic::kP99;
   const std::uint64_t requests = perf::serves_batches(work) ? 400'000 : rare ? 60'000 : 20'000;
-  const serving::Planner planner(service, {replica_of(request, constants, work, plan)});
+  const capacity::Planner planner(service, {replica_of(request, constants, work, plan)});
   return planner.assess(configuration_of(plan), {requests, seed, 0, request.limits.slo_percentile});
 }
 
 // What another run says of a limit at least. Where a few slow requests are nearly as many as a percentile allows, its
 // value may be theirs in one run and not in another: then the ranks it might be decide.
-inline Seconds least_seen(const serving::Assessment& again, const serving::Slo& slo) {
+inline Seconds least_seen(const capacity::Assessment& again, const capacity::Slo& slo) {
   constexpr double kOtherSeed = 1.05;
   return std::min(again.value(slo) * (1 / kOtherSeed), again.low(slo));
 }

@@ -7,15 +7,15 @@
 #include <string_view>
 #include <vector>
 
-#include "rightsize/serve/asked.h"
-#include "server/target.h"
+#include "http_server/target.h"
+#include "rightsize/page/asked.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace rightsize;
   const std::string text(reinterpret_cast<const char*>(data), size);
   const std::size_t line = text.find('\n');
   const std::string target = text.substr(0, line), body = line == std::string::npos ? "" : text.substr(line + 1);
-  const auto parsed = server::parse_target(target);
+  const auto parsed = http_server::parse_target(target);
   if (!parsed) {
     if (describe(parsed.error()).empty()) std::abort();
     return 0;

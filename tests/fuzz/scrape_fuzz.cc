@@ -3,11 +3,11 @@
 #include <cstdint>
 #include <string>
 
-#include "service/scrape.h"
+#include "live_service/scrape.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
-  const auto samples = rightsize::service::parse_scrape("scrape", text);
+  const auto samples = rightsize::live_service::parse_scrape("scrape", text);
   if (!samples && samples.error().place.line < 1) __builtin_trap();
   return 0;
 }

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "serving/service.h"
+#include "capacity/service.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace rightsize;
@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (auto process = sim::parse_arrivals(text); process && !(*sim::mean_rate(*process) > RequestsPerSecond{}))
       std::abort();
   }
-  (void)serving::parse_slos(text);
+  (void)capacity::parse_slos(text);
   auto trace = sim::parse_trace("fuzz.csv", text);
   if (!trace) {
     if (trace.error().empty() || describe(trace.error()).empty()) std::abort();

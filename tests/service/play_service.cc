@@ -20,11 +20,11 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/random.h"
+#include "capacity/replica.h"
 #include "catalog/catalog.h"
 #include "model/presets.h"
 #include "perf/perf.h"
 #include "published_formats.h"
-#include "serving/replica.h"
 #include "sim/continuous_batching.h"
 
 namespace rightsize {
@@ -93,9 +93,9 @@ Result<sim::StepCost> World::cost_of(const std::string& on, int tp, const std::s
   const model::ModelShape shape = *model::find_model(model);
   const perf::ModelWork work = perf::work_of(shape);
   const catalog::Gpu& found = **catalog.find_gpu(on);
-  RIGHTSIZE_TRY(serving::Replica replica,
-                serving::token_replica({constants, shape, work}, job, found, perf::gpu_speed(constants, found),
-                                       perf::default_cluster(found)));
+  RIGHTSIZE_TRY(capacity::Replica replica,
+                capacity::token_replica({constants, shape, work}, job, found, perf::gpu_speed(constants, found),
+                                        perf::default_cluster(found)));
   const double factor = on == gpu ? speed : 1;  // other GPUs are as the model says
   for (double* part : {&replica.step.base, &replica.step.prefill, &replica.step.sequence, &replica.step.context,
                        &replica.step.with_prompts})

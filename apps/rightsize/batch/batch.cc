@@ -14,7 +14,7 @@
 namespace rightsize::app {
 namespace {
 
-using serving::Configuration;
+using capacity::Configuration;
 using sim::SimTime;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -23,10 +23,10 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 int first_or(const std::vector<int>& values, int otherwise) { return values.empty() ? otherwise : values.front(); }
 
-serving::Planner planner_of(const BatchInput& input) {
-  std::vector<serving::Replica> replicas;
+capacity::Planner planner_of(const BatchInput& input) {
+  std::vector<capacity::Replica> replicas;
   for (const BatchOffer& offer : input.offers) replicas.push_back(offer.replica);
-  return serving::Planner(input.service, std::move(replicas), input.seed);
+  return capacity::Planner(input.service, std::move(replicas), input.seed);
 }
 
 // What the flags describe, when nothing is searched.
@@ -38,12 +38,12 @@ Configuration configuration_of(const BatchInput& input) {
   if (!input.continuous)
     c.batching.max_batch = input.max_batches.empty() ? input.largest_batch() : input.max_batches.back();
   if (!input.delays.empty()) c.batching.max_delay = input.delays.front();
-  c.engine.max_sequences = first_or(input.max_batches, serving::kMostSequences);
+  c.engine.max_sequences = first_or(input.max_batches, capacity::kMostSequences);
   return c;
 }
 
 // The same traffic thinner and denser, up to near the most the server can do.
-std::vector<LoadPoint> load_curve(const BatchInput& input, const serving::Planner& planner, const Configuration& c) {
+std::vector<LoadPoint> load_curve(const BatchInput& input, const capacity::Planner& planner, const Configuration& c) {
   constexpr double kLoads[] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95};
   std::vector<LoadPoint> curve;
   const double most = planner.capacity(c), rate = input.rate();
@@ -61,7 +61,7 @@ std::vector<LoadPoint> load_curve(const BatchInput& input, const serving::Planne
 Checked<Outcome> run_one(const BatchInput& input) {
   const Configuration c = configuration_of(input);
   if (Result<> valid = sim::check(c.batching); !valid) return fail(valid.error());
-  const serving::Planner planner = planner_of(input);
+  const capacity::Planner planner = planner_of(input);
   const auto start = std::chrono::steady_clock::now();
   const auto run = planner.assess(c, {input.requests, input.seed, 0, sim::Statistic::kP99});
   const double wall = seconds_since(start);
@@ -93,9 +93,9 @@ std::vector<int> replicas_to_try(const BatchInput& input, double best_rate, doub
 }
 
 // Without a price GPUs are counted: the fewest is the cheapest.
-double price_of(const BatchInput& input, const std::vector<serving::Group>& groups) {
+double price_of(const BatchInput& input, const std::vector<capacity::Group>& groups) {
   double sum = 0;
-  for (const serving::Group& group : groups) {
+  for (const capacity::Group& group : groups) {
     const BatchOffer& offer = input.offers[group.replica];
     sum += group.count * offer.usd_per_hour.value_or(offer.gpus_each);
   }
@@ -104,7 +104,7 @@ double price_of(const BatchInput& input, const std::vector<serving::Group>& grou
 
 // Every size, delay and number of instances of one kind and number of replicas.
 void add_batch_settings(const BatchInput& input, Configuration c, std::vector<Configuration>& all) {
-  const serving::Replica& replica = input.offers[c.groups.front().replica].replica;
+  const capacity::Replica& replica = input.offers[c.groups.front().replica].replica;
   std::set<int> sizes(input.max_batches.begin(), input.max_batches.end());
   if (sizes.empty()) sizes.insert(replica.sizes.begin(), replica.sizes.end());
   sizes.insert(1);
@@ -134,14 +134,14 @@ void add_token_settings(const BatchInput& input, Configuration c, std::vector<Co
 }
 
 // Requests a second of one replica of each offer at most.
-std::vector<double> rates_of(const BatchInput& input, const serving::Planner& planner) {
+std::vector<double> rates_of(const BatchInput& input, const capacity::Planner& planner) {
   std::vector<double> rates;
   for (std::size_t o = 0; o < input.offers.size(); ++o) {
     Configuration c = input.usual;
     c.groups = {{o, 1}};
     c.batching.preferred_sizes.clear();
     if (!input.continuous) c.batching.max_batch = input.largest_batch();
-    c.engine.max_sequences = input.max_batches.empty() ? serving::kMostSequences : input.max_batches.back();
+    c.engine.max_sequences = input.max_batches.empty() ? capacity::kMostSequences : input.max_batches.back();
     rates.push_back(planner.capacity(c));
   }
   return rates;
@@ -205,9 +205,9 @@ std::vector<Configuration> mixtures(const BatchInput& input, const std::vector<d
 
 // Kinds of GPU by themselves, then, where that found an answer, mixtures that are cheaper.
 Checked<Outcome> run_search(const BatchInput& input) {
-  const serving::Planner planner = planner_of(input);
+  const capacity::Planner planner = planner_of(input);
   const std::vector<double> rates = rates_of(input, planner);
-  serving::SearchOptions options;
+  capacity::SearchOptions options;
   options.confirming_requests = input.requests;
   if (input.continuous) {  // each request takes many steps
     constexpr std::uint64_t kEnough = 50'000;
@@ -216,11 +216,11 @@ Checked<Outcome> run_search(const BatchInput& input) {
     if (!recorded) options.confirming_requests = std::min(input.requests, kEnough);
   }
   const auto start = std::chrono::steady_clock::now();
-  serving::SearchResult found = serving::search(planner, configurations(input, rates), options, input.seed);
+  capacity::SearchResult found = capacity::search(planner, configurations(input, rates), options, input.seed);
   if (found.best) {
     const std::vector<Configuration> mixed = mixtures(input, rates, found.best->configuration);
-    const serving::SearchResult more =
-        mixed.empty() ? serving::SearchResult{} : serving::search(planner, mixed, options, input.seed);
+    const capacity::SearchResult more =
+        mixed.empty() ? capacity::SearchResult{} : capacity::search(planner, mixed, options, input.seed);
     found.considered += more.considered, found.unstable += more.unstable, found.bounded += more.bounded;
     found.simulated += more.simulated, found.confirmed += more.confirmed;
     if (more.best) found.best = more.best;

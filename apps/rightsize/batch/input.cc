@@ -202,11 +202,11 @@ Result<> read_slos(const BatchFlags& flags, BatchInput& input) {
                ? fail(bad_input("--slo-percentile and --max-load belong to a search").with_hint("add --slo p99=100ms"))
                : Result<>{};
   }
-  serving::Statistic otherwise = serving::kDefaultPercentile;
+  capacity::Statistic otherwise = capacity::kDefaultPercentile;
   if (!flags.slo_percentile.empty()) {
-    RIGHTSIZE_TRY(otherwise, serving::parse_percentile(flags.slo_percentile));
+    RIGHTSIZE_TRY(otherwise, capacity::parse_percentile(flags.slo_percentile));
   }
-  RIGHTSIZE_TRY(input.service.slos, serving::parse_slos(flags.slo, otherwise));
+  RIGHTSIZE_TRY(input.service.slos, capacity::parse_slos(flags.slo, otherwise));
   RIGHTSIZE_TRY(input.service.most_rejected, parse_share(flags.max_rejected, "--max-rejected"));
   if (!flags.max_load.empty()) {
     RIGHTSIZE_TRY(input.service.max_load, parse_share(flags.max_load, "--max-load"));
@@ -223,17 +223,17 @@ Result<sim::RequestShape> read_lengths(const BatchFlags& flags) {
                     .with_hint(did_you_mean(flags.lengths, kWays)));
   }
   const model::ServeSettings otherwise;
-  serving::Length isl{static_cast<double>(otherwise.isl), {}}, osl{static_cast<double>(otherwise.osl), {}};
+  capacity::Length isl{static_cast<double>(otherwise.isl), {}}, osl{static_cast<double>(otherwise.osl), {}};
   if (!flags.isl.empty()) {
-    RIGHTSIZE_TRY(isl, serving::parse_length(flags.isl));
+    RIGHTSIZE_TRY(isl, capacity::parse_length(flags.isl));
   }
   if (!flags.osl.empty()) {
-    RIGHTSIZE_TRY(osl, serving::parse_length(flags.osl));
+    RIGHTSIZE_TRY(osl, capacity::parse_length(flags.osl));
   }
   const bool varied = flags.lengths == "varied";
   if (!varied && (isl.variation.value_or(0) > 0 || osl.variation.value_or(0) > 0))
     return fail(bad_input("how far lengths vary is given twice").with_hint("use --lengths, or --isl 1k,p95=8k"));
-  const serving::UsualVariation usual = varied ? serving::usual_variation() : serving::UsualVariation{};
+  const capacity::UsualVariation usual = varied ? capacity::usual_variation() : capacity::UsualVariation{};
   return sim::RequestShape{.size = isl.mean,
                            .output = osl.mean,
                            .exponential = flags.lengths == "exponential",
@@ -349,7 +349,7 @@ Checked<BatchInput> read_input(const BatchFlags& flags) {
   constexpr std::uint64_t kSynthetic = 200'000;
   if (input.requests == 0) input.requests = trace == nullptr ? kSynthetic : (*trace)->arrivals.size();
   const bool asks_tokens = std::any_of(input.service.slos.begin(), input.service.slos.end(),
-                                       [](const auto& slo) { return slo.quantity != serving::Quantity::kLatency; });
+                                       [](const auto& slo) { return slo.quantity != capacity::Quantity::kLatency; });
   if (asks_tokens && !input.continuous) return fail(bad_input("ttft and tpot are SLOs of --policy continuous"));
   return input;
 }

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "capacity/planner.h"
 #include "perf/perf.h"
 #include "rightsize/command.h"
-#include "serving/planner.h"
 
 namespace rightsize::app {
 
@@ -30,20 +30,20 @@ struct BatchOffer {
   int gpus_each = 1;                   // GPUs a replica takes (tensor parallelism)
   std::optional<double> usd_per_hour;  // of one replica; nothing: unknown
   std::string price_source;            // as the price book says it
-  serving::Replica replica;
+  capacity::Replica replica;
 
   std::string name() const;  // "h100-sxm", "h100-sxm (tp 2)"
 };
 
 struct BatchInput {
   std::vector<BatchOffer> offers;
-  serving::Service service;
+  capacity::Service service;
   std::string arrivals_text;
   bool continuous = false;
-  serving::Configuration usual;                       // the limits that are not searched over
+  capacity::Configuration usual;                      // the limits that are not searched over
   std::vector<int> max_batches, instances, replicas;  // as given; empty: not given
   std::vector<sim::SimTime> delays;
-  std::vector<serving::Group> fleet;  // kinds of GPU and how many of each; the first kind where nothing is said
+  std::vector<capacity::Group> fleet;  // kinds of GPU and how many of each; the first kind where nothing is said
   std::vector<std::string> emit;
   Seconds overhead;
   std::uint64_t requests = 0, seed = 1;  // to simulate

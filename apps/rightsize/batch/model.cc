@@ -24,7 +24,7 @@ struct Known {
   perf::ModelWork work;
 };
 
-BatchOffer offer_of(serving::Replica replica) {
+BatchOffer offer_of(capacity::Replica replica) {
   BatchOffer offer;
   offer.gpu = replica.gpu;
   offer.gpus_each = replica.gpus;
@@ -42,7 +42,7 @@ Checked<model::Job> serving_job(const BatchFlags& flags) {
   for (const auto& [name, value] : given) {
     if (value->empty()) continue;
     const bool length = value == &flags.isl || value == &flags.osl;  // the job knows means only
-    const Result<serving::Length> read = serving::parse_length(length ? *value : "1");
+    const Result<capacity::Length> read = capacity::parse_length(length ? *value : "1");
     if (!read) return fail(Errors{read.error()});
     settings.push_back({name, length ? std::to_string(std::llround(read->mean)) : *value, {}});
   }
@@ -65,7 +65,7 @@ Result<std::vector<const Gpu*>> gpus_named(const std::string& names, const catal
 // the case that none can.
 Checked<std::vector<BatchOffer>> language_offers(const Known& known, const model::Job& job,
                                                  const std::vector<const Gpu*>& gpus) {
-  const serving::Predictor predictor{known.constants, known.shape, known.work};
+  const capacity::Predictor predictor{known.constants, known.shape, known.work};
   RIGHTSIZE_TRY(std::vector<int> asked, parse_sizes(known.flags.tp, "--tp"));
   if (asked.empty()) asked = known.flags.slo.empty() ? std::vector<int>{1} : std::vector<int>{1, 2, 4, 8};
   std::vector<BatchOffer> offers;
@@ -77,7 +77,7 @@ Checked<std::vector<BatchOffer>> language_offers(const Known& known, const model
       if (tensor > 1 && tensor > cluster.node_gpus) continue;
       model::Job split = job;
       split.parallel.gpus = split.parallel.tensor = tensor;
-      Result<serving::Replica> replica = serving::token_replica(predictor, split, *gpu, speed, cluster);
+      Result<capacity::Replica> replica = capacity::token_replica(predictor, split, *gpu, speed, cluster);
       if (!replica && !reason) reason = replica.error();
       if (replica) offers.push_back(offer_of(*std::move(replica)));
     }
@@ -88,13 +88,13 @@ Checked<std::vector<BatchOffer>> language_offers(const Known& known, const model
 
 Checked<std::vector<BatchOffer>> batch_offers(const Known& known, model::Job job, const std::vector<const Gpu*>& gpus,
                                               Seconds overhead) {
-  const serving::Predictor predictor{known.constants, known.shape, known.work};
+  const capacity::Predictor predictor{known.constants, known.shape, known.work};
   job.sequence = known.flags.isl.empty() ? memory::default_sequence(known.shape) : job.serve.isl;
   std::vector<BatchOffer> offers;
   for (const Gpu* gpu : gpus) {
     const perf::GpuSpeed speed = perf::gpu_speed(known.constants, *gpu);
-    RIGHTSIZE_TRY(serving::Replica replica,
-                  serving::batch_replica(predictor, job, *gpu, speed, known.flags.pad, overhead));
+    RIGHTSIZE_TRY(capacity::Replica replica,
+                  capacity::batch_replica(predictor, job, *gpu, speed, known.flags.pad, overhead));
     offers.push_back(offer_of(std::move(replica)));
   }
   return offers;

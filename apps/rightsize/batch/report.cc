@@ -11,10 +11,10 @@
 namespace rightsize::app {
 namespace {
 
+using capacity::Assessment;
+using capacity::Configuration;
 using report::Align;
 using report::Json;
-using serving::Assessment;
-using serving::Configuration;
 using sim::StatisticValues;
 
 report::Table latency_table(const std::vector<std::pair<std::string, const StatisticValues*>>& rows,

@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "capacity/search.h"
 #include "rightsize/batch/input.h"
-#include "serving/search.h"
 
 namespace rightsize::app {
 
@@ -14,10 +14,10 @@ struct LoadPoint {
 };
 
 // One configuration under its load, with the latency at other loads.
-Outcome assessed_outcome(const BatchInput& input, const serving::Assessment& run, const std::vector<LoadPoint>& curve,
+Outcome assessed_outcome(const BatchInput& input, const capacity::Assessment& run, const std::vector<LoadPoint>& curve,
                          double wall_seconds);
 // The load is more than the server can do: said, not simulated; exit code 2.
-Outcome unstable_outcome(const BatchInput& input, const serving::Configuration& configuration, double capacity);
-Outcome searched_outcome(const BatchInput& input, const serving::SearchResult& found, double wall_seconds);
+Outcome unstable_outcome(const BatchInput& input, const capacity::Configuration& configuration, double capacity);
+Outcome searched_outcome(const BatchInput& input, const capacity::SearchResult& found, double wall_seconds);
 
 }  // namespace rightsize::app

@@ -9,9 +9,9 @@
 
 namespace rightsize::app {
 
+using capacity::Assessment;
+using capacity::Configuration;
 using report::Json;
-using serving::Assessment;
-using serving::Configuration;
 using sim::StatisticValues;
 
 Json json_of(const StatisticValues& values) {
@@ -75,14 +75,14 @@ static std::string replicas_shown(int count, const BatchOffer& offer) {
 
 std::string gpus_shown(const BatchInput& input, const Configuration& c) {
   std::string text;
-  for (const serving::Group& group : c.groups)
+  for (const capacity::Group& group : c.groups)
     text += (text.empty() ? "" : " and ") + replicas_shown(group.count, input.offers[group.replica]);
   return text;
 }
 
 int gpu_count(const BatchInput& input, const Configuration& c) {
   int sum = 0;
-  for (const serving::Group& group : c.groups) sum += group.count * input.offers[group.replica].gpus_each;
+  for (const capacity::Group& group : c.groups) sum += group.count * input.offers[group.replica].gpus_each;
   return sum;
 }
 

@@ -10,18 +10,18 @@
 
 namespace rightsize::app {
 
+using capacity::Assessment;
+using capacity::Configuration;
+using capacity::Quantity;
+using capacity::Slo;
 using report::Align;
 using report::Json;
-using serving::Assessment;
-using serving::Configuration;
-using serving::Quantity;
-using serving::Slo;
 
 namespace {
 
 double monthly(const BatchInput& input, const Configuration& c) {
   double sum = 0;
-  for (const serving::Group& group : c.groups)
+  for (const capacity::Group& group : c.groups)
     sum += input.offers[group.replica].usd_per_hour.value_or(NAN) * group.count;
   return sum * in_hours(kMonth);
 }
@@ -30,7 +30,7 @@ std::string dollars(double usd_amount) { return std::isfinite(usd_amount) ? form
 
 // How scripts know a limit: "p99" of the latency, "ttft", "tpot".
 std::string key_of(const Slo& slo) {
-  if (slo.quantity == Quantity::kLatency) return std::string(serving::name_of(slo.at));
+  if (slo.quantity == Quantity::kLatency) return std::string(capacity::name_of(slo.at));
   return slo.quantity == Quantity::kTtft ? "ttft" : "tpot";
 }
 
@@ -44,7 +44,7 @@ Json slos_json(const BatchInput& input, const Assessment& a) {
   Json list = Json::array();
   for (const Slo& slo : input.service.slos) {
     list.push_back({{"metric", key_of(slo)},
-                    {"slo_percentile", serving::name_of(slo.at)},
+                    {"slo_percentile", capacity::name_of(slo.at)},
                     {"limit_ms", in_ms(slo.limit)},
                     {"value_ms", in_ms(a.value(slo))},
                     {"half_width_ms", report::json_number(in_ms(a.half_width(slo)))}});
@@ -70,7 +70,7 @@ Json plan_json(const BatchInput& input, const Assessment& a) {
   if (input.continuous) out["token_budget"] = c.engine.token_budget;
   out["usd_per_month"] = report::json_number(monthly(input, c));
   out["metric"] = key_of(slo);
-  out["slo_percentile"] = serving::name_of(slo.at);
+  out["slo_percentile"] = capacity::name_of(slo.at);
   out["value_ms"] = in_ms(a.value(slo));
   out["half_width_ms"] = report::json_number(in_ms(a.half_width(slo)));
   out["slos"] = slos_json(input, a);
@@ -90,7 +90,7 @@ Json plan_json(const BatchInput& input, const Assessment& a) {
 std::string values_shown(const BatchInput& input, const Assessment& a) {
   std::string text;
   for (const Slo& slo : input.service.slos) {
-    text += fmt::format("{}{} ", text.empty() ? "" : ", ", serving::describe(slo));
+    text += fmt::format("{}{} ", text.empty() ? "" : ", ", capacity::describe(slo));
     const double value = in_seconds(a.value(slo)), half = in_seconds(a.half_width(slo));
     // Where every run comes out alike there is nothing to tell. Both in one unit, no finer than the interval.
     if (!std::isfinite(half) || half <= 1e-3 * value || value >= 60) {
@@ -135,7 +135,7 @@ std::string step_sentence(const BatchInput& input, const Assessment& from, const
   const double half = in_ms(to.half_width(slo));
   const double limit = in_ms(to.value(slo)) + (std::isfinite(half) ? half : 0);
   const double unit = std::pow(10.0, std::floor(std::log10(limit)) - 1);
-  std::string text = fmt::format("Relaxing {} from {} to {} ", serving::describe(slo), format_duration(slo.limit),
+  std::string text = fmt::format("Relaxing {} from {} to {} ", capacity::describe(slo), format_duration(slo.limit),
                                  format_duration(milliseconds(std::ceil(limit / unit) * unit)));
   const int gpus_now = gpu_count(input, from.configuration);
   text += same_gpu ? fmt::format("frees {} of {} GPUs", gpus_now - gpu_count(input, to.configuration), gpus_now)
@@ -144,7 +144,7 @@ std::string step_sentence(const BatchInput& input, const Assessment& from, const
   return text + ".";
 }
 
-std::string relax_sentences(const BatchInput& input, const serving::SearchResult& found, Json& document) {
+std::string relax_sentences(const BatchInput& input, const capacity::SearchResult& found, Json& document) {
   std::string text;
   Json steps = Json::array();
   const Configuration& best = found.best->configuration;
@@ -177,7 +177,7 @@ std::vector<report::Cell> frontier_row(const BatchInput& input, const Assessment
           report::text_cell(a.keeps(input.service) ? "kept" : "broken")};
 }
 
-report::Table frontier_table(const BatchInput& input, const serving::SearchResult& found) {
+report::Table frontier_table(const BatchInput& input, const capacity::SearchResult& found) {
   const Slo& slo = input.service.slos.front();
   report::Table table;
   table.title = "Latency against cost";
@@ -186,7 +186,7 @@ report::Table frontier_table(const BatchInput& input, const serving::SearchResul
                    {"batch", "max_batch", Align::kRight},
                    {"delay", "max_delay_seconds", Align::kRight},
                    {"instances", "instances", Align::kRight},
-                   {serving::describe(slo), "value_seconds", Align::kRight},
+                   {capacity::describe(slo), "value_seconds", Align::kRight},
                    {"±", "half_width_seconds", Align::kRight},
                    {"load", "load", Align::kRight},
                    {"$/month", "usd_per_month", Align::kRight},
@@ -195,12 +195,12 @@ report::Table frontier_table(const BatchInput& input, const serving::SearchResul
   return table;
 }
 
-report::LineChart frontier_chart(const BatchInput& input, const serving::SearchResult& found) {
+report::LineChart frontier_chart(const BatchInput& input, const capacity::SearchResult& found) {
   report::LineChart chart;
   const Slo& slo = input.service.slos.front();
   const bool priced = input.offers[0].usd_per_hour.has_value();
   chart.x_label = priced ? "$/month" : "GPUs";
-  chart.y_label = fmt::format("{} in ms (dots: the SLO)", serving::describe(slo));
+  chart.y_label = fmt::format("{} in ms (dots: the SLO)", capacity::describe(slo));
   chart.y_limit = in_ms(slo.limit);
   chart.series.push_back({"best at this price", {}});
   for (const Assessment& a : found.frontier)
@@ -208,7 +208,7 @@ report::LineChart frontier_chart(const BatchInput& input, const serving::SearchR
   return chart;
 }
 
-void put_counts(Json& document, const serving::SearchResult& found, double wall) {
+void put_counts(Json& document, const capacity::SearchResult& found, double wall) {
   document["considered"] = found.considered;
   document["pruned_unstable"] = found.unstable;
   document["pruned_by_bound"] = found.bounded;
@@ -217,7 +217,7 @@ void put_counts(Json& document, const serving::SearchResult& found, double wall)
   document["seconds"] = wall;
 }
 
-std::string unbatched_sentence(const BatchInput& input, const serving::SearchResult& found) {
+std::string unbatched_sentence(const BatchInput& input, const capacity::SearchResult& found) {
   if (!found.unbatched) return "\nWithout batching none of the settings tried keeps the SLO.";
   if (most_together(input, found.best->configuration) == 1) return "\nBatching saves nothing here.";
   return "\nWithout batching: " + plan_sentence(input, *found.unbatched);
@@ -226,12 +226,12 @@ std::string unbatched_sentence(const BatchInput& input, const serving::SearchRes
 std::string title_of(const BatchInput& input) {
   std::string text = "Cheapest way to keep";
   for (const Slo& slo : input.service.slos)
-    text += fmt::format("{} {} at {}", &slo == &input.service.slos.front() ? "" : " and", serving::describe(slo),
+    text += fmt::format("{} {} at {}", &slo == &input.service.slos.front() ? "" : " and", capacity::describe(slo),
                         format_duration(slo.limit));
   return text;
 }
 
-std::string counts_sentence(const serving::SearchResult& found) {
+std::string counts_sentence(const capacity::SearchResult& found) {
   const auto count = [](std::size_t n) { return format_count(static_cast<double>(n)); };
   std::string text = fmt::format("\n{} settings:", count(found.considered));
   if (found.unstable > 0) text += fmt::format(" {} cannot carry the load,", count(found.unstable));
@@ -242,7 +242,7 @@ std::string counts_sentence(const serving::SearchResult& found) {
 
 }  // namespace
 
-Outcome searched_outcome(const BatchInput& input, const serving::SearchResult& found, double wall) {
+Outcome searched_outcome(const BatchInput& input, const capacity::SearchResult& found, double wall) {
   Outcome outcome;
   outcome.report.title = title_of(input);
   Json& document = outcome.report.document;

@@ -7,9 +7,9 @@
 #include "base/format.h"
 #include "base/parse_units.h"
 #include "base/text.h"
+#include "live_service/served_model.h"
 #include "memory/memory.h"
 #include "model/model_job.h"
-#include "service/served_model.h"
 
 namespace rightsize::app {
 namespace {
@@ -74,7 +74,7 @@ std::optional<ModelFit> model_fit(const manifests::GpuRequest& request, const ma
   // Stages over several pods are not looked at.
   if (!engine || cost.gpu == nullptr || !request.mig_profile.empty() || engine->pipeline_parallel > 1)
     return std::nullopt;
-  const Checked<service::ServedModel> served = service::find_served_model(engine->model);
+  const Checked<live_service::ServedModel> served = live_service::find_served_model(engine->model);
   if (!served) return std::nullopt;
   const std::string tp = std::to_string(engine->tensor_parallel);
   std::vector<model::Setting> settings = {{"job", "serve", {}}, {"tp", tp, {}}, {"gpus", tp, {}}};

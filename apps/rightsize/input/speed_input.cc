@@ -1,8 +1,8 @@
 #include "rightsize/input/speed_input.h"
 
+#include "capacity/replica.h"
 #include "rightsize/command.h"
 #include "rightsize/input/kept_facts.h"
-#include "serving/replica.h"
 
 namespace rightsize::app {
 
@@ -26,7 +26,7 @@ Result<SpeedEstimate> estimate_speed(const perf::Constants& constants, const Spe
   } else if (perf::serves_batches(input.work) && !input.work.encoder_decoder) {
     RIGHTSIZE_TRY(result.batch, perf::estimate_batch(constants, input.work, input.job, input.speed));
   } else {
-    const perf::ServeLoad load = serving::load_of(input.model, input.job, *input.gpu, input.rate);
+    const perf::ServeLoad load = capacity::load_of(input.model, input.job, *input.gpu, input.rate);
     RIGHTSIZE_TRY(result.serve,
                   perf::estimate_serving(constants, input.work, input.job, input.speed, input.cluster, load));
   }

@@ -265,7 +265,7 @@ std::string describe_need(const plan::Shortfall& s) {
     case Kind::kGlobalBatch:
       return fmt::format("exactly {} a step", plural(s.need_gpus, "sample"));
     case Kind::kSloAlone:
-      return fmt::format("{} {} {} on {}", serving::name_of(s.slos.front().quantity), format_duration(s.need_time),
+      return fmt::format("{} {} {} on {}", capacity::name_of(s.slos.front().quantity), format_duration(s.need_time),
                          s.need_time > s.have_time ? "alone" : "before any waits", plural(s.need_gpus, "GPU"));
     case Kind::kSloUnderLoad:
       return fmt::format("more than {}", plural(s.have_gpus, "GPU"));
@@ -305,8 +305,8 @@ std::string describe_have(const plan::Shortfall& s) {
       return format_duration(s.have_time);
     case Kind::kSloUnderLoad: {
       std::string text;
-      for (const serving::Slo& slo : s.slos)
-        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", serving::describe(slo), format_duration(slo.limit));
+      for (const capacity::Slo& slo : s.slos)
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", capacity::describe(slo), format_duration(slo.limit));
       return text.empty() ? "the load" : text;
     }
     case Kind::kInterruptions:
@@ -366,7 +366,7 @@ std::string describe_warning(const plan::PriceWarning& warning) {
 }
 
 int percentile_of(const plan::Request& request) {
-  using serving::Statistic;
+  using capacity::Statistic;
   const Statistic at = request.limits.slo_percentile;
   return at == Statistic::kP50 ? 50 : at == Statistic::kP95 ? 95 : 99;
 }

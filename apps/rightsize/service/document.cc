@@ -5,15 +5,15 @@
 namespace rightsize::app {
 namespace {
 
+using live_service::Quantile;
+using live_service::SizedPlan;
 using report::Json;
 using report::json_number;
-using service::Quantile;
-using service::SizedPlan;
 
 Json value_of(const std::optional<Quantile>& q) { return q ? json_number(q->value) : Json(nullptr); }
 
 // A percentile and the bucket it lies in: what a histogram leaves open.
-void add_percentiles(const service::Spread& spread, bool tail, Json& into) {
+void add_percentiles(const live_service::Spread& spread, bool tail, Json& into) {
   into["mean"] = json_number(spread.mean);
   into["p50"] = value_of(spread.p50);
   into["p95"] = value_of(spread.p95);
@@ -22,17 +22,17 @@ void add_percentiles(const service::Spread& spread, bool tail, Json& into) {
   into["p95_bucket"] = {{"low", json_number(spread.p95->low)}, {"high", json_number(spread.p95->high)}};
 }
 
-Json spread(const service::Spread& values, bool tail) {
+Json spread(const live_service::Spread& values, bool tail) {
   Json json = Json::object();
   add_percentiles(values, tail, json);
   return json;
 }
 
-Json slos(const service::Description& d) {
+Json slos(const live_service::Description& d) {
   Json list = Json::array();
-  for (const service::SloVerdict& v : d.slos) {
-    list.push_back({{"quantity", serving::name_of(v.slo.quantity)},
-                    {"at", serving::name_of(v.slo.at)},
+  for (const live_service::SloVerdict& v : d.slos) {
+    list.push_back({{"quantity", capacity::name_of(v.slo.quantity)},
+                    {"at", capacity::name_of(v.slo.at)},
                     {"limit_seconds", in_seconds(v.slo.limit)},
                     {"over_share", v.over ? json_number(v.over->value) : Json(nullptr)},
                     {"over_share_low", v.over ? json_number(v.over->low) : Json(nullptr)},
@@ -43,12 +43,12 @@ Json slos(const service::Description& d) {
   return list;
 }
 
-Json gauge(const service::GaugeUse* use) {
+Json gauge(const live_service::GaugeUse* use) {
   if (use == nullptr) return nullptr;
   return {{"mean", json_number(use->mean)}, {"p95", json_number(use->p95)}, {"max", json_number(use->max)}};
 }
 
-Json calibration(const service::LearnedSpeed& learned) {
+Json calibration(const live_service::LearnedSpeed& learned) {
   const auto side = [](Seconds tpot, const perf::Interval& interval) {
     return Json{{"tpot_seconds", in_seconds(tpot)},
                 {"low", in_seconds(tpot) * interval.low},
@@ -70,7 +70,7 @@ Json plan(const SizedService& one, const SizedPlan& p, std::size_t rank) {
   const std::optional<Usd>& now = one.description.month;
   const double month = in_usd(p.month);
   Json json{{"rank", rank},
-            {"change", service::name_of(p.kind)},
+            {"change", live_service::name_of(p.kind)},
             {"gpu", p.gpu->name},
             {"gpus", p.gpus},
             {"replicas", p.replicas},
@@ -90,7 +90,7 @@ Json plan(const SizedService& one, const SizedPlan& p, std::size_t rank) {
                                     {"likely", json_number(in_usd(*now) - month)},
                                     {"high", json_number(in_usd(*now) - month * p.interval.low)}};
   }
-  if (p.kind == service::ChangeKind::kSchedule) {
+  if (p.kind == live_service::ChangeKind::kSchedule) {
     json["replicas_by_hour_utc"] = std::vector<int>(p.schedule.begin(), p.schedule.end());
   }
   if (p.move) {
@@ -104,12 +104,12 @@ Json plan(const SizedService& one, const SizedPlan& p, std::size_t rank) {
 }
 
 Json one_service(const SizedService& one) {
-  const service::ServiceReading& r = one.reading;
-  const service::Description& d = one.description;
+  const live_service::ServiceReading& r = one.reading;
+  const live_service::Description& d = one.description;
   Json json{{"name", r.name()},
             {"namespace", r.space},
             {"workload", r.workload},
-            {"engine", service::name_of(r.engine)},
+            {"engine", live_service::name_of(r.engine)},
             {"model", r.model.empty() && one.model ? one.model->name : r.model},
             {"replicas", d.replicas},
             {"replicas_range", {r.least_replicas, r.most_replicas}},
@@ -130,9 +130,9 @@ Json one_service(const SizedService& one) {
   json["tpot_seconds"] = spread(d.tpot, true);
   json["latency_seconds"] = spread(d.latency, true);
   json["preemptions"] = json_number(d.preemptions);
-  json["running"] = gauge(r.gauge(service::Signal::kRunning));
-  json["waiting"] = gauge(r.gauge(service::Signal::kWaiting));
-  json["kv_use"] = gauge(r.gauge(service::Signal::kKvUse));
+  json["running"] = gauge(r.gauge(live_service::Signal::kRunning));
+  json["waiting"] = gauge(r.gauge(live_service::Signal::kWaiting));
+  json["kv_use"] = gauge(r.gauge(live_service::Signal::kKvUse));
   json["slo_kept"] = d.slo_kept ? Json(*d.slo_kept) : Json(nullptr);
   json["slo"] = slos(d);
   json["unexplained"] = one.sized && !one.sized->unexplained.empty() ? Json(one.sized->unexplained) : Json(nullptr);
@@ -159,7 +159,7 @@ Json one_service(const SizedService& one) {
 
 report::Json service_document(const ServiceInput& input, const ServiceFacts& facts) {
   Json document{{"schema", "rightsize/service/1"}, {"from", facts.from}, {"until", facts.until}};
-  document["slo_percentile"] = serving::name_of(input.size.percentile);
+  document["slo_percentile"] = capacity::name_of(input.size.percentile);
   Json what_if{{"traffic", input.size.what_if.traffic},
                {"longer_prompts", input.size.what_if.isl},
                {"longer_answers", input.size.what_if.osl}};

@@ -29,11 +29,11 @@ Result<double> parse_factor(const char* flag, const std::string& text) {
   return *value;
 }
 
-Result<std::vector<serving::Slo>> parse_limits(const ServiceFlags& flags, serving::Statistic percentile) {
-  if (flags.slo.empty()) return std::vector<serving::Slo>{};
-  RIGHTSIZE_TRY(std::vector<serving::Slo> slos, serving::parse_slos(flags.slo, percentile));
-  for (const serving::Slo& slo : slos) {
-    if (slo.quantity == serving::Quantity::kLatency)
+Result<std::vector<capacity::Slo>> parse_limits(const ServiceFlags& flags, capacity::Statistic percentile) {
+  if (flags.slo.empty()) return std::vector<capacity::Slo>{};
+  RIGHTSIZE_TRY(std::vector<capacity::Slo> slos, capacity::parse_slos(flags.slo, percentile));
+  for (const capacity::Slo& slo : slos) {
+    if (slo.quantity == capacity::Quantity::kLatency)
       return fail(bad_input(fmt::format("--slo '{}': limits on ttft and tpot expected", flags.slo))
                       .with_hint("for example ttft=0.5s,tpot=25ms"));
     if (slo.at != percentile)
@@ -71,7 +71,7 @@ Checked<ServiceInput> read_input(const ServiceFlags& flags, const catalog::Catal
   input.server.auth = std::move(server.auth), input.server.policy = server.policy;
   input.server.window = server.window, input.server.end = server.end;
   input.server.matchers = flags.match;
-  take(serving::parse_percentile(flags.slo_percentile), input.size.percentile);
+  take(capacity::parse_percentile(flags.slo_percentile), input.size.percentile);
   if (errors.empty()) take(parse_limits(flags, input.size.percentile), input.size.slos);
   take(parse_factor("--traffic", flags.traffic), input.size.what_if.traffic);
   take(parse_factor("--longer-prompts", flags.longer_prompts), input.size.what_if.isl);

@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
+#include "live_service/description.h"
+#include "live_service/read_server.h"
+#include "live_service/right_size.h"
 #include "plan/hand_over.h"
 #include "rightsize/input/price_flag.h"
 #include "rightsize/input/server_flags.h"
-#include "service/description.h"
-#include "service/read_server.h"
-#include "service/right_size.h"
 
 namespace rightsize::app {
 
@@ -29,10 +29,10 @@ struct NamedModel {
 
 struct ServiceInput {
   std::vector<std::string> from;  // files; empty: the server is asked
-  service::ServerSource server;
+  live_service::ServerSource server;
   std::vector<NamedModel> models;
-  service::KnownGpus known;
-  service::SizeOptions size;
+  live_service::KnownGpus known;
+  live_service::SizeOptions size;
   std::string other_model;  // what if this were served instead; empty: as it is
   std::string only;         // services whose name holds this; empty: all
   std::vector<std::string> emit;

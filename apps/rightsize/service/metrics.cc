@@ -25,7 +25,7 @@ void add(std::string& text, const char* name, const char* help, const ServiceFac
     const std::optional<double> value = figure(one);
     if (!value || !std::isfinite(*value)) continue;
     lines += fmt::format("{}{{service=\"{}\",model=\"{}\",engine=\"{}\"}} {}\n", name, quoted(one.reading.name()),
-                         quoted(one.reading.model), service::name_of(one.reading.engine), *value);
+                         quoted(one.reading.model), live_service::name_of(one.reading.engine), *value);
   }
   if (!lines.empty()) text += fmt::format("# HELP {} {}\n# TYPE {} gauge\n{}", name, help, name, lines);
 }
@@ -52,7 +52,7 @@ std::string service_metrics(const ServiceFacts& facts) {
   gauge("rightsize_service_usd_per_month", "What the service costs a month.",
         [](One s) -> Value { return s.description.month ? Value(in_usd(*s.description.month)) : std::nullopt; });
   gauge("rightsize_service_usd_per_million_output_tokens", "What a million output tokens cost.", [](One s) -> Value {
-    const service::Description& d = s.description;
+    const live_service::Description& d = s.description;
     return d.spend && d.output_tokens > 0 ? Value(1e6 * in_usd(*d.spend) / d.output_tokens) : std::nullopt;
   });
   gauge("rightsize_service_slo_kept", "1 when every SLO is kept, 0 when one is violated.",

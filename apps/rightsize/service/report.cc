@@ -9,20 +9,20 @@
 namespace rightsize::app {
 namespace {
 
+using live_service::ChangeKind;
+using live_service::Signal;
+using live_service::SizedPlan;
 using report::Align;
 using report::number_cell;
 using report::Paragraph;
 using report::Table;
 using report::text_cell;
-using service::ChangeKind;
-using service::Signal;
-using service::SizedPlan;
 
 std::string plural(double count, const char* word) {
   return fmt::format("{} {}{}", format_count(count), word, count == 1 ? "" : "s");
 }
 
-std::string time_or_unknown(const std::optional<service::Quantile>& q) {
+std::string time_or_unknown(const std::optional<live_service::Quantile>& q) {
   if (!q) return "not published";
   return std::isinf(q->high) ? "over " + format_duration(seconds(q->low)) : format_duration(seconds(q->value));
 }
@@ -51,7 +51,7 @@ std::string saving(const SizedService& one, const SizedPlan& p) {
 // The conclusion.
 std::string advice(const SizedService& one) {
   if (!one.sized) return "No plan: see the notes.";
-  const service::RightSize& s = *one.sized;
+  const live_service::RightSize& s = *one.sized;
   std::string text;
   if (!s.unexplained.empty()) {
     return fmt::format(
@@ -78,9 +78,10 @@ std::string advice(const SizedService& one) {
 }
 
 std::string cost_line(const SizedService& one) {
-  const service::Description& d = one.description;
-  std::string text = fmt::format("{}, {} on {}", service::name_of(one.reading.engine), plural(d.replicas, "replica"),
-                                 d.gpu != nullptr ? fmt::format("{} x {}", d.gpus, d.gpu->name) : "unknown GPUs");
+  const live_service::Description& d = one.description;
+  std::string text =
+      fmt::format("{}, {} on {}", live_service::name_of(one.reading.engine), plural(d.replicas, "replica"),
+                  d.gpu != nullptr ? fmt::format("{} x {}", d.gpus, d.gpu->name) : "unknown GPUs");
   if (d.month) text += fmt::format(": {}/month", format_usd(*d.month));
   if (d.spend && d.output_tokens > 0)
     text += fmt::format(", {} per 1M output tokens", format_usd(*d.spend * (1e6 / d.output_tokens)));
@@ -89,11 +90,11 @@ std::string cost_line(const SizedService& one) {
   return text + ".";
 }
 
-std::string slo_line(const service::Description& d) {
+std::string slo_line(const live_service::Description& d) {
   if (d.slos.empty()) return "No SLO was given: --slo ttft=0.5s,tpot=25ms.";
   std::string text;
-  for (const service::SloVerdict& v : d.slos) {
-    text += fmt::format("{}{} {}: ", text.empty() ? "" : "; ", serving::describe(v.slo), format_duration(v.slo.limit));
+  for (const live_service::SloVerdict& v : d.slos) {
+    text += fmt::format("{}{} {}: ", text.empty() ? "" : "; ", capacity::describe(v.slo), format_duration(v.slo.limit));
     if (!v.kept)
       text += "not published";
     else
@@ -108,13 +109,13 @@ void add_row(Table& table, const char* name, const std::string& value) {
 }
 
 Table description_table(const SizedService& one) {
-  const service::ServiceReading& r = one.reading;
-  const service::Description& d = one.description;
+  const live_service::ServiceReading& r = one.reading;
+  const live_service::Description& d = one.description;
   Table table{"", {{"", "fact"}, {"", "value"}}, {}};
   add_row(table, "requests",
           fmt::format("{}/s, {}/s in the busiest hour, bursts of {}x that over five minutes",
                       format_number(d.requests_per_second), format_number(d.peak_hour), format_number(d.burst, 2)));
-  const auto lengths = [](const service::Spread& s) {
+  const auto lengths = [](const live_service::Spread& s) {
     if (!s.mean) return std::string("not published");
     std::string text = fmt::format("mean {}", format_number(*s.mean, 4));
     if (s.p50) text += fmt::format(", p50 {}, p95 {}", format_number(s.p50->value), format_number(s.p95->value));
@@ -125,7 +126,7 @@ Table description_table(const SizedService& one) {
   };
   add_row(table, "tokens in", lengths(d.isl));
   add_row(table, "tokens out", lengths(d.osl));
-  const auto times = [](const service::Spread& s) {
+  const auto times = [](const live_service::Spread& s) {
     if (!s.p50)
       return s.mean ? fmt::format("mean {}", format_duration(seconds(*s.mean))) : std::string("not published");
     return fmt::format("p50 {}, p95 {}, p99 {}", time_or_unknown(s.p50), time_or_unknown(s.p95),
@@ -140,13 +141,13 @@ Table description_table(const SizedService& one) {
   add_row(table, "end to end", times(d.latency));
   if (d.prefix_hit)
     add_row(table, "prefix cache", fmt::format("{} of prompt tokens", format_percent(Ratio::fraction(*d.prefix_hit))));
-  if (const service::GaugeUse* running = r.gauge(Signal::kRunning))
+  if (const live_service::GaugeUse* running = r.gauge(Signal::kRunning))
     add_row(table, "running",
             fmt::format("{} on average, {} at most", format_number(running->mean), format_number(running->max)));
-  if (const service::GaugeUse* waiting = r.gauge(Signal::kWaiting))
+  if (const live_service::GaugeUse* waiting = r.gauge(Signal::kWaiting))
     add_row(table, "waiting",
             fmt::format("{} on average, {} at most", format_number(waiting->mean), format_number(waiting->max)));
-  if (const service::GaugeUse* kv = r.gauge(Signal::kKvUse))
+  if (const live_service::GaugeUse* kv = r.gauge(Signal::kKvUse))
     add_row(table, "KV cache",
             fmt::format("{} on average, {} at most", format_percent(Ratio::fraction(kv->mean)),
                         format_percent(Ratio::fraction(kv->max))));
@@ -160,8 +161,8 @@ Table description_table(const SizedService& one) {
   return table;
 }
 
-Table plans_table(const SizedService& one, serving::Statistic at) {
-  const std::string percentile(serving::name_of(at));
+Table plans_table(const SizedService& one, capacity::Statistic at) {
+  const std::string percentile(capacity::name_of(at));
   Table table{"Plans, simulated with the service's own busiest hour; all keep every SLO",
               {{"#", "rank", Align::kRight},
                {"change", "change"},
@@ -177,7 +178,7 @@ Table plans_table(const SizedService& one, serving::Statistic at) {
   for (std::size_t i = 0; i < one.sized->plans.size(); ++i) {
     const SizedPlan& p = one.sized->plans[i];
     table.rows.push_back({number_cell(std::to_string(i + 1), static_cast<double>(i + 1)),
-                          text_cell(service::name_of(p.kind)), number_cell(std::to_string(p.replicas), p.replicas),
+                          text_cell(live_service::name_of(p.kind)), number_cell(std::to_string(p.replicas), p.replicas),
                           text_cell(fmt::format("{} x {}", p.gpus, p.gpu->name)),
                           text_cell(model::name_of(p.precision)), text_cell(where(p)),
                           number_cell(format_duration(p.ttft), in_seconds(p.ttft)),
@@ -188,7 +189,7 @@ Table plans_table(const SizedService& one, serving::Statistic at) {
   return table;
 }
 
-std::string speed_line(const service::LearnedSpeed& s) {
+std::string speed_line(const live_service::LearnedSpeed& s) {
   return fmt::format(
       "Speed: the model expects {} a token ({} to {}) at this load; the service shows {}. Corrected by it: {} ({} to "
       "{}), "

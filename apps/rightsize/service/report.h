@@ -12,11 +12,11 @@ namespace rightsize::app {
 
 // Everything found out about one service.
 struct SizedService {
-  service::ServiceReading reading;
-  service::Description description;
-  std::optional<service::ServedModel> model;
-  std::optional<service::LearnedSpeed> learned;
-  std::optional<service::RightSize> sized;
+  live_service::ServiceReading reading;
+  live_service::Description description;
+  std::optional<live_service::ServedModel> model;
+  std::optional<live_service::LearnedSpeed> learned;
+  std::optional<live_service::RightSize> sized;
   std::vector<std::string> notes;  // what is missing, and how to give it
 };
 
@@ -44,6 +44,6 @@ struct Surer {
 std::vector<Surer> surer(const SizedService& one);
 
 // The plan a user should take first: the cheapest of all that saves, else the first that keeps the SLOs.
-const service::SizedPlan* best_plan(const SizedService& one);
+const live_service::SizedPlan* best_plan(const SizedService& one);
 
 }  // namespace rightsize::app

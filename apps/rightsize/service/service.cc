@@ -6,30 +6,30 @@
 
 #include "base/format.h"
 #include "base/long_work.h"
+#include "live_service/read_files.h"
+#include "live_service/scaling_file.h"
 #include "rightsize/input/size_of.h"
 #include "rightsize/input/speed_input.h"
 #include "rightsize/service/report.h"
-#include "service/read_files.h"
-#include "service/scaling_file.h"
 
 namespace rightsize::app {
 namespace {
 
 // The model of a service: as the user names it, else by its served name.
-Checked<service::ServedModel> model_of(const ServiceInput& input, const service::ServiceReading& reading) {
+Checked<live_service::ServedModel> model_of(const ServiceInput& input, const live_service::ServiceReading& reading) {
   const NamedModel* general = nullptr;
   for (const NamedModel& named : input.models) {
     if (named.service.empty())
       general = &named;
     else if (reading.name().find(named.service) != std::string::npos || reading.model == named.service)
-      return service::find_served_model(named.model);
+      return live_service::find_served_model(named.model);
   }
-  Checked<service::ServedModel> served =
+  Checked<live_service::ServedModel> served =
       reading.model.empty()
           ? fail(Errors(
                 bad_input("the engine does not say which model it serves").with_hint("name it: --model llama-3.1-8b")))
-          : service::find_served_model(reading.model);
-  if (!served && general != nullptr) return service::find_served_model(general->model);
+          : live_service::find_served_model(reading.model);
+  if (!served && general != nullptr) return live_service::find_served_model(general->model);
   return served;
 }
 
@@ -39,25 +39,25 @@ std::string first_of(const Errors& errors) {
 }
 
 SizedService size(const ServiceInput& input, const Facts& facts, const market::PriceBook& book,
-                  service::ServiceReading reading) {
+                  live_service::ServiceReading reading) {
   SizedService one;
-  one.description = service::describe(reading, input.size.slos, facts.catalog, book, input.known);
+  one.description = live_service::describe(reading, input.size.slos, facts.catalog, book, input.known);
   one.notes = one.description.notes;
-  Checked<service::ServedModel> model = model_of(input, reading);
+  Checked<live_service::ServedModel> model = model_of(input, reading);
   one.reading = std::move(reading);
   if (!model) {
     one.notes.push_back("no plan: " + first_of(model.error()));
     return one;
   }
   one.model = *std::move(model);
-  if (Result<service::LearnedSpeed> learned =
-          service::learn_speed(one.reading, one.description, *one.model, facts.constants)) {
+  if (Result<live_service::LearnedSpeed> learned =
+          live_service::learn_speed(one.reading, one.description, *one.model, facts.constants)) {
     one.learned = *std::move(learned);
   } else {
     one.notes.push_back("speed not calibrated: " + learned.error().message);
   }
-  Checked<service::ServedModel> planned =
-      input.other_model.empty() ? *one.model : service::find_served_model(input.other_model);
+  Checked<live_service::ServedModel> planned =
+      input.other_model.empty() ? *one.model : live_service::find_served_model(input.other_model);
   if (!planned) {
     one.notes.push_back("no plan: " + first_of(planned.error()));
     return one;
@@ -66,8 +66,8 @@ SizedService size(const ServiceInput& input, const Facts& facts, const market::P
     one.notes.emplace_back("no plan: stopped before it");
     return one;
   }
-  Result<service::RightSize> sized =
-      service::right_size(one.reading, one.description, *planned, one.learned, facts.constants, book, input.size);
+  Result<live_service::RightSize> sized =
+      live_service::right_size(one.reading, one.description, *planned, one.learned, facts.constants, book, input.size);
   if (cancelled()) {  // what was cut off in the middle is no plan
     one.notes.emplace_back("no plan: stopped before it was found");
   } else if (sized) {
@@ -81,7 +81,7 @@ SizedService size(const ServiceInput& input, const Facts& facts, const market::P
 
 // The best plan for the tools that carry it out, one text after the other.
 Checked<std::string> emitted(const ServiceInput& input, const SizedService& one, const std::string& server) {
-  const service::SizedPlan* plan = best_plan(one);
+  const live_service::SizedPlan* plan = best_plan(one);
   if (plan == nullptr) {
     const std::string why = one.sized ? one.sized->unexplained : "";
     return fail(Errors(bad_input(
@@ -91,15 +91,15 @@ Checked<std::string> emitted(const ServiceInput& input, const SizedService& one,
   for (const std::string& name : input.emit) {
     if (!all.empty()) all += "---\n";
     if (name == "keda") {
-      all += service::scaled_object(one.reading, *plan, server);
+      all += live_service::scaled_object(one.reading, *plan, server);
       continue;
     }
     if (name == "hpa") {
-      all += service::pod_autoscaler(one.reading, *plan);
+      all += live_service::pod_autoscaler(one.reading, *plan);
       continue;
     }
     if (name == "deployment") {
-      all += service::deployment_patch(one.reading, *plan);
+      all += live_service::deployment_patch(one.reading, *plan);
       continue;
     }
     const Result<plan::Target> target = plan::parse_target(name);
@@ -119,10 +119,10 @@ Checked<std::string> emitted(const ServiceInput& input, const SizedService& one,
 }  // namespace
 
 Checked<ServiceFacts> run_services(const ServiceInput& input, const Facts& facts, const market::PriceBook& book) {
-  Result<service::ServicesRead> read = [&] {
-    if (input.from.empty()) return service::read_services(input.server);
+  Result<live_service::ServicesRead> read = [&] {
+    if (input.from.empty()) return live_service::read_services(input.server);
     const LongWork counted("bytes read", size_of(input.from));
-    return service::read_service_files(input.from);
+    return live_service::read_service_files(input.from);
   }();
   if (!read) return fail(std::move(read).error());
   ServiceFacts all;
@@ -131,7 +131,7 @@ Checked<ServiceFacts> run_services(const ServiceInput& input, const Facts& facts
                                                 format_duration(input.server.window), read->requests)
                                   : fmt::format("{} file{}", input.from.size(), input.from.size() == 1 ? "" : "s");
   const LongWork counted("services looked at", read->services.size());
-  for (service::ServiceReading& reading : read->services) {
+  for (live_service::ServiceReading& reading : read->services) {
     all.from = reading.from, all.until = reading.until;
     if (reading.name().find(input.only) == std::string::npos) continue;
     all.services.push_back(size(input, facts, book, std::move(reading)));

@@ -11,7 +11,7 @@
 namespace rightsize::app {
 namespace {
 
-using service::SizedPlan;
+using live_service::SizedPlan;
 
 void add_window(const SizedService& one, std::vector<Surer>& steps) {
   constexpr double kWeek = 7 * 86400.0;
@@ -22,9 +22,9 @@ void add_window(const SizedService& one, std::vector<Surer>& steps) {
 }
 
 // A percentile above an engine's last bucket is as unknown as one that is not published.
-bool open_ended(const service::Spread& spread) { return !spread.p95 || std::isinf(spread.p95->high); }
+bool open_ended(const live_service::Spread& spread) { return !spread.p95 || std::isinf(spread.p95->high); }
 
-void add_histograms(const service::Description& d, std::vector<Surer>& steps) {
+void add_histograms(const live_service::Description& d, std::vector<Surer>& steps) {
   std::vector<std::string_view> missing;
   if (open_ended(d.isl)) missing.emplace_back("prompt lengths");
   if (open_ended(d.osl)) missing.emplace_back("answer lengths");
@@ -35,20 +35,20 @@ void add_histograms(const service::Description& d, std::vector<Surer>& steps) {
       {"histograms", fmt::format("have the engine publish histograms that reach p95 of {}", fmt::join(missing, ", "))});
 }
 
-void add_buckets(const service::Description& d, std::vector<Surer>& steps) {
-  for (const service::SloVerdict& v : d.slos) {
+void add_buckets(const live_service::Description& d, std::vector<Surer>& steps) {
+  for (const live_service::SloVerdict& v : d.slos) {
     if (!v.kept || v.sure) continue;
     steps.push_back({"buckets", fmt::format("add a histogram bucket at {}: {} lies inside one, so that {} is a guess",
-                                            format_duration(v.slo.limit), serving::describe(v.slo),
+                                            format_duration(v.slo.limit), capacity::describe(v.slo),
                                             *v.kept ? "kept" : "violated")});
   }
 }
 
 // A limit the plan keeps as predicted and misses where the GPU turns out as slow as it may.
-bool missed_when_slow(const SizedPlan& plan, const service::Description& d) {
-  return std::any_of(d.slos.begin(), d.slos.end(), [&](const service::SloVerdict& v) {
-    const bool first = v.slo.quantity == serving::Quantity::kTtft;
-    if (!first && v.slo.quantity != serving::Quantity::kTpot) return false;
+bool missed_when_slow(const SizedPlan& plan, const live_service::Description& d) {
+  return std::any_of(d.slos.begin(), d.slos.end(), [&](const live_service::SloVerdict& v) {
+    const bool first = v.slo.quantity == capacity::Quantity::kTtft;
+    if (!first && v.slo.quantity != capacity::Quantity::kTpot) return false;
     return (first ? plan.ttft : plan.tpot) * plan.speed.high > v.slo.limit;
   });
 }
@@ -65,7 +65,7 @@ void add_speed(const SizedService& one, std::vector<Surer>& steps) {
                             missed_when_slow(*best, one.description) ? ", and at the slow end it misses an SLO" : "")});
 }
 
-void add_price(const service::Description& d, std::vector<Surer>& steps) {
+void add_price(const live_service::Description& d, std::vector<Surer>& steps) {
   if (d.price && d.price->is_own()) return;
   steps.push_back({"price", d.price ? "say what you pay with --price: today's cost is a list price"
                                     : "say what you pay with --price: today's cost is not known"});

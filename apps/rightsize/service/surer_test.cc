@@ -15,16 +15,16 @@ struct Known {
   Known() {
     today.name = "h200-sxm", other.name = "l40s";
     service.reading.until = 7 * 86400;
-    const service::Spread spread{1.0, service::Quantile{1, 1, 1}, service::Quantile{1, 1, 1}, {}};
-    service::Description& d = service.description;
+    const live_service::Spread spread{1.0, live_service::Quantile{1, 1, 1}, live_service::Quantile{1, 1, 1}, {}};
+    live_service::Description& d = service.description;
     d.isl = d.osl = d.ttft = d.tpot = spread;
     d.gpu = &today;
     d.price = market::GpuQuote{};
-    d.slos = {{serving::Slo{serving::Quantity::kTpot, serving::Statistic::kP95, seconds(0.05)},
-               service::Quantile{0, 0, 0}, true, true}};
-    service.learned = service::LearnedSpeed{};
-    service.sized = service::RightSize{};
-    service::SizedPlan plan;
+    d.slos = {{capacity::Slo{capacity::Quantity::kTpot, capacity::Statistic::kP95, seconds(0.05)},
+               live_service::Quantile{0, 0, 0}, true, true}};
+    service.learned = live_service::LearnedSpeed{};
+    service.sized = live_service::RightSize{};
+    live_service::SizedPlan plan;
     plan.gpu = &today;
     plan.tpot = seconds(0.04);
     plan.speed = {0.8, 1.4};

@@ -45,8 +45,8 @@ Result<int> largest_batch(const WindowFlags& flags, const catalog::Catalog& cata
   return std::min(most, static_cast<int>(std::min(fits, 65536.0)));
 }
 
-serving::Replica replica_of(const sim::TableTime& table) {
-  serving::Replica replica;
+capacity::Replica replica_of(const sim::TableTime& table) {
+  capacity::Replica replica;
   replica.continuous = false;
   replica.times = sim::tabulate(table, table.largest_batch());
   for (const sim::TableTime::Row& row : table.rows()) replica.sizes.push_back(row.batch);
@@ -121,11 +121,11 @@ Checked<WindowProblem> read_problem(const WindowFlags& flags, const catalog::Cat
   if (Result<> work = read_work(flags, catalog, problem); !work) return fail(work.error());
   RIGHTSIZE_TRY(problem, with_prices(flags, catalog, std::move(problem)));
   RIGHTSIZE_TRY(problem, read_times(flags, catalog, std::move(problem)));
-  problem.slo = {serving::Quantity::kLatency, serving::Statistic::kP99, problem.single * 3};
+  problem.slo = {capacity::Quantity::kLatency, capacity::Statistic::kP99, problem.single * 3};
   if (!flags.slo.empty()) {
-    RIGHTSIZE_TRY(const std::vector<serving::Slo> slos, serving::parse_slos(flags.slo));
+    RIGHTSIZE_TRY(const std::vector<capacity::Slo> slos, capacity::parse_slos(flags.slo));
     problem.slo = slos.front();
-    if (slos.size() > 1 || problem.slo.quantity != serving::Quantity::kLatency)
+    if (slos.size() > 1 || problem.slo.quantity != capacity::Quantity::kLatency)
       return fail(bad_input("--slo of a window is one limit on latency").with_hint("for example p99=250ms"));
   }
   return problem;

@@ -4,10 +4,10 @@
 #include <optional>
 #include <string>
 
+#include "capacity/planner.h"
+#include "capacity/window.h"
 #include "rightsize/command.h"
 #include "rightsize/input/price_flag.h"
-#include "serving/planner.h"
-#include "serving/window.h"
 
 namespace rightsize::app {
 
@@ -21,13 +21,13 @@ struct WindowFlags {
 
 // What there is to do, and with what.
 struct WindowProblem {
-  serving::WindowWork work;
+  capacity::WindowWork work;
   std::string gpu;
-  int batch = 1;             // of the offline runs
-  Seconds single;            // one item alone, for the real-time option
-  serving::Replica replica;  // of the real-time option
+  int batch = 1;              // of the offline runs
+  Seconds single;             // one item alone, for the real-time option
+  capacity::Replica replica;  // of the real-time option
   std::optional<market::GpuQuote> on_demand, spot;
-  serving::Slo slo;          // of the real-time option
+  capacity::Slo slo;         // of the real-time option
   double peak = 1;           // real time: the busiest hour over the mean
   double interruptions = 0;  // spot: an hour
   Seconds chunk;             // spot: work that is saved at a time

@@ -42,7 +42,7 @@ std::string clock(Seconds t) {
   return fmt::format("{:02}:{:02}", minutes / 60, minutes % 60);
 }
 
-report::Table schedule_of(const serving::WindowSchedule& plan) {
+report::Table schedule_of(const capacity::WindowSchedule& plan) {
   report::Table table;
   table.title = "The day";
   table.columns = {{"window closes", "closes", Align::kLeft},
@@ -51,7 +51,7 @@ report::Table schedule_of(const serving::WindowSchedule& plan) {
                    {"starts", "starts", Align::kLeft},
                    {"done", "ends", Align::kLeft}};
   table.most_shown = 24;
-  for (const serving::WindowRun& run : plan.day) {
+  for (const capacity::WindowRun& run : plan.day) {
     table.rows.push_back({report::text_cell(clock(run.closes)),
                           report::number_cell(format_count(std::round(run.items)), run.items),
                           report::number_cell(std::to_string(plan.gpus), plan.gpus),
@@ -60,7 +60,7 @@ report::Table schedule_of(const serving::WindowSchedule& plan) {
   return table;
 }
 
-Json json_of(const WindowProblem& problem, const serving::WindowSchedule& plan,
+Json json_of(const WindowProblem& problem, const capacity::WindowSchedule& plan,
              const std::vector<WindowOption>& options) {
   Json out{{"schema", "rightsize/window/1"},
            {"items_per_day", problem.work.items_per_day},
@@ -83,7 +83,7 @@ Json json_of(const WindowProblem& problem, const serving::WindowSchedule& plan,
          {"latency_seconds", in_seconds(o.latency)},
          {"utilization", o.utilization}});
   }
-  for (const serving::WindowRun& run : plan.day) {
+  for (const capacity::WindowRun& run : plan.day) {
     out["schedule"].push_back({{"closes", clock(run.closes)},
                                {"starts", clock(run.starts)},
                                {"ends", clock(run.ends)},
@@ -93,7 +93,7 @@ Json json_of(const WindowProblem& problem, const serving::WindowSchedule& plan,
   return out;
 }
 
-std::string summary(const WindowProblem& problem, const serving::WindowSchedule& plan,
+std::string summary(const WindowProblem& problem, const capacity::WindowSchedule& plan,
                     const std::vector<WindowOption>& options, bool live) {
   std::string text = fmt::format(
       "{} items a day, {} each on {} in batches of {}: {} items every {}, {} GPU{} busy for {} of it, the last item "
@@ -120,8 +120,8 @@ std::string summary(const WindowProblem& problem, const serving::WindowSchedule&
 
 }  // namespace
 
-std::vector<WindowOption> window_options(const WindowProblem& problem, const serving::WindowSchedule& plan,
-                                         const std::optional<serving::Assessment>& live) {
+std::vector<WindowOption> window_options(const WindowProblem& problem, const capacity::WindowSchedule& plan,
+                                         const std::optional<capacity::Assessment>& live) {
   std::vector<WindowOption> options;
   const auto all_month = [](int gpus) { return rightsize::gpus(gpus) * kMonth; };
   if (live) {
@@ -129,21 +129,21 @@ std::vector<WindowOption> window_options(const WindowProblem& problem, const ser
     // Busy over the day, not at its peak.
     options.push_back({"real time", gpus, all_month(gpus), problem.on_demand, live->value(problem.slo),
                        live->busy / problem.peak,
-                       fmt::format("{} {}", serving::describe(problem.slo), format_duration(problem.slo.limit))});
+                       fmt::format("{} {}", capacity::describe(problem.slo), format_duration(problem.slo.limit))});
   }
   const Seconds worst = problem.work.window + plan.latest;
   const GpuTime runs = gpu_hours(plan.gpu_hours_per_day * in_days(kMonth));
   options.push_back(
       {"windows, GPUs kept", plan.gpus, all_month(plan.gpus), problem.on_demand, worst, plan.utilization, ""});
   options.push_back({"windows, rented for the runs", plan.gpus, runs, problem.on_demand, worst, 1, ""});
-  const double redo = serving::spot_overhead(problem.interruptions, problem.work.startup, problem.chunk);
+  const double redo = capacity::spot_overhead(problem.interruptions, problem.work.startup, problem.chunk);
   options.push_back({"windows, spot for the runs", plan.gpus, runs * redo, problem.spot, worst, 1 / redo,
                      fmt::format("{} interruptions/h redo {}", format_number(problem.interruptions),
                                  format_percent(Ratio::fraction(redo - 1)))});
   return options;
 }
 
-report::Report window_report(const WindowProblem& problem, const serving::WindowSchedule& plan,
+report::Report window_report(const WindowProblem& problem, const capacity::WindowSchedule& plan,
                              const std::vector<WindowOption>& options, bool real_time_found) {
   report::Report shown;
   shown.title = "Work in windows";

@@ -24,10 +24,10 @@ struct WindowOption {
 };
 
 // The ways, the dearest in GPUs first: real time (where it was found), windows with GPUs kept, rented, on spot.
-std::vector<WindowOption> window_options(const WindowProblem& problem, const serving::WindowSchedule& plan,
-                                         const std::optional<serving::Assessment>& real_time);
+std::vector<WindowOption> window_options(const WindowProblem& problem, const capacity::WindowSchedule& plan,
+                                         const std::optional<capacity::Assessment>& real_time);
 
-report::Report window_report(const WindowProblem& problem, const serving::WindowSchedule& plan,
+report::Report window_report(const WindowProblem& problem, const capacity::WindowSchedule& plan,
                              const std::vector<WindowOption>& options, bool real_time_found);
 // Exit code 2: the deadline is shorter than the start-up of a GPU.
 Outcome no_schedule(const WindowProblem& problem);

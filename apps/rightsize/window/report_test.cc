@@ -14,7 +14,7 @@ const catalog::Catalog& facts() {
 
 struct Planned {
   WindowProblem problem;
-  serving::WindowSchedule plan;
+  capacity::WindowSchedule plan;
 
   explicit Planned(const std::string& volume) {
     WindowFlags flags;
@@ -22,7 +22,7 @@ struct Planned {
     flags.item_time = "80ms";
     flags.gpu = "h100-sxm";
     problem = *read_problem(flags, facts());
-    plan = *serving::schedule_window(problem.work);
+    plan = *capacity::schedule_window(problem.work);
   }
 };
 

@@ -7,20 +7,20 @@ namespace rightsize::app {
 namespace {
 
 // GPUs that serve every item as it comes, at the busiest hour, within the SLO.
-std::optional<serving::Assessment> real_time(const WindowProblem& problem) {
+std::optional<capacity::Assessment> real_time(const WindowProblem& problem) {
   constexpr int kMost = 100'000;
-  serving::Service service;
+  capacity::Service service;
   service.arrivals = sim::Poisson{requests(problem.work.items_per_day) / days(1) * problem.peak};
   service.slos = {problem.slo};
-  return serving::Planner(service, {problem.replica}).fewest(0, {.step = 1, .most = kMost});
+  return capacity::Planner(service, {problem.replica}).fewest(0, {.step = 1, .most = kMost});
 }
 
 Checked<Outcome> run(const WindowFlags& flags) {
   RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog));
   RIGHTSIZE_TRY(const WindowProblem problem, read_problem(flags, catalog));
-  const std::optional<serving::WindowSchedule> plan = serving::schedule_window(problem.work);
+  const std::optional<capacity::WindowSchedule> plan = capacity::schedule_window(problem.work);
   if (!plan) return no_schedule(problem);
-  const std::optional<serving::Assessment> at_once = real_time(problem);
+  const std::optional<capacity::Assessment> at_once = real_time(problem);
   return Outcome{window_report(problem, *plan, window_options(problem, *plan, at_once), at_once.has_value())};
 }
 

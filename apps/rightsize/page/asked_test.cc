@@ -1,0 +1,121 @@
+#include "rightsize/page/asked.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "base/text.h"
+#include "rightsize/page/openapi.h"
+
+namespace rightsize::app {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const Endpoint& endpoint(std::string_view name) { return *find_endpoint(name); }
+
+TEST(Asked, BecomesTheWordsOfACommandLine) {
+  const auto asked = read_asked(endpoint("recommend"), {{"deadline", "7d"}},
+                                R"({"model": "llama-3.1-8b", "max-gpus": 8, "explain": true, "stats": false,
+                                    "price": ["h100-sxm=2", "l4=0.5"], "tokens": null})");
+  ASSERT_TRUE(asked) << describe(asked.error());
+  EXPECT_THAT(asked->words(), ElementsAre("--deadline=7d", "--explain", "--max-gpus=8", "--model=llama-3.1-8b",
+                                          "--price=h100-sxm=2", "--price=l4=0.5"));
+}
+
+TEST(Asked, AnArgumentStandsBehindTheDashesSoThatItIsNoFlag) {
+  const auto asked = read_asked(endpoint("prices"), {{"what", "--store=x"}, {"gpu", "h100"}}, "");
+  ASSERT_TRUE(asked);
+  EXPECT_THAT(asked->words(), ElementsAre("--gpu=h100", "--", "--store=x"));
+}
+
+TEST(Asked, QueryAndBodyMeanTheSame) {
+  const auto body = read_asked(endpoint("memory"), {}, R"({"model": "llama-3.1-8b", "batch": 4, "seq": 2048})");
+  const auto query = read_asked(endpoint("memory"), {{"seq", "2048"}, {"batch", "4"}, {"model", "llama-3.1-8b"}}, "");
+  ASSERT_TRUE(body && query);
+  EXPECT_EQ(body->key(), query->key());
+  EXPECT_EQ(body->words(), query->words());
+}
+
+TEST(Asked, EverySpellingOfAFlagIsTheFlag) {
+  int spellings = 0;
+  for (const Endpoint& each : endpoints()) {
+    for (const auto& [name, flag] : each.flags) {
+      if (!flag.name.starts_with("--")) continue;
+      const std::string value = flag.values.empty() ? "true" : "1";
+      const auto asked = read_asked(each, {{name, value}}, "");
+      ASSERT_TRUE(asked) << each.name << ' ' << name;
+      for (std::string_view other : split_list(flag.others, ',')) {
+        if (!other.starts_with("--")) continue;
+        ++spellings;
+        const auto same = read_asked(each, {{std::string(other.substr(2)), value}}, "");
+        ASSERT_TRUE(same) << each.name << ' ' << other;
+        EXPECT_EQ(same->key(), asked->key()) << each.name << ' ' << other;
+      }
+    }
+  }
+  EXPECT_GE(spellings, 2);
+  EXPECT_TRUE(read_asked(endpoint("recommend"), {{"ttft_slo", "1s"}, {"providers", "aws"}, {"regions", "us"}}, ""));
+}
+
+TEST(Asked, EveryMistakeIsToldWithASuggestion) {
+  const auto asked =
+      read_asked(endpoint("recommend"), {}, R"({"modle": "x", "deadline": {"a": 1}, "explain": "maybe"})");
+  ASSERT_FALSE(asked);
+  ASSERT_EQ(asked.error().size(), 3U);
+  EXPECT_THAT(asked.error()[0].hints, Contains(HasSubstr("model")));
+}
+
+TEST(Asked, NothingThatReadsFilesAsksAddressesOrChangesThingsIsOffered) {
+  for (const Endpoint& each : endpoints()) {
+    for (const char* never : {"catalog", "store", "from", "prometheus", "bearer-file", "password-file", "header", "out",
+                              "resume", "service", "trace", "rate-profile", "profile", "url", "write-to", "record"}) {
+      if (each.name == "prices" && std::string_view(never) == "from") continue;  // a day
+      EXPECT_FALSE(each.flags.contains(never)) << each.name << " " << never;
+    }
+    for (const auto& [name, flag] : each.flags) {
+      if (name != "model") {
+        EXPECT_THAT(flag.values, Not(HasSubstr("FILE"))) << each.name << " " << name;
+        EXPECT_THAT(flag.meaning, Not(HasSubstr("folder"))) << each.name << " " << name;
+      }
+    }
+  }
+  EXPECT_FALSE(read_asked(endpoint("batch"), {{"arrivals", "trace:/etc/passwd"}}, ""));
+  EXPECT_FALSE(read_asked(endpoint("prices"), {{"what", "forget"}}, ""));
+  EXPECT_FALSE(read_asked(endpoint("recommend"), {{"model", std::string(5000, 'x')}}, ""));
+}
+
+TEST(Asked, WhatIsNotAnObjectIsRefused) {
+  for (const char* bad : {"[]", "1", "{", "\"x\"", "{\"a\":1,\"a\":2}", "null"})
+    EXPECT_FALSE(read_asked(endpoint("gpus"), {}, bad)) << bad;
+}
+
+RC_GTEST_PROP(Asked, WhatMeansSomethingElseHasAnotherKey,
+              (std::string a, std::string b, std::string c, std::string d)) {
+  const auto first = read_asked(endpoint("recommend"), {{"name", a}, {"model", b}}, "");
+  const auto second = read_asked(endpoint("recommend"), {{"name", c}, {"model", d}}, "");
+  if (!first || !second) return;
+  RC_ASSERT((first->key() == second->key()) == (first->words() == second->words()));
+}
+
+TEST(OpenApi, NamesEveryEndpointAndFlag) {
+  const Json document = openapi_document();
+  const std::string text = document.dump();
+  for (const Endpoint& each : endpoints()) {
+    const Json* path = document.find("paths")->find("/api/" + each.name);
+    ASSERT_NE(path, nullptr) << each.name;
+    EXPECT_NE(path->find("post"), nullptr);
+    for (const auto& [name, flag] : each.flags) EXPECT_THAT(text, HasSubstr("\"" + name + "\""));
+  }
+  // Every reference leads somewhere.
+  for (std::size_t at = text.find("schemas/"); at != std::string::npos; at = text.find("schemas/", at + 1)) {
+    const std::string name = text.substr(at + 8, text.find('"', at) - at - 8);
+    EXPECT_NE(document.find("components")->find("schemas")->find(name), nullptr) << name;
+  }
+}
+
+}  // namespace
+}  // namespace rightsize::app

@@ -1,0 +1,165 @@
+#include "rightsize/page/jobs.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/cancel.h"
+#include "base/json.h"
+
+namespace rightsize::app {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto kKeptFor = std::chrono::minutes(10);
+constexpr auto kTick = std::chrono::milliseconds(500);
+
+}  // namespace
+
+// Guarded by the mutex of Jobs, but the flag.
+struct Jobs::Job {
+  std::string id, command;
+  std::string state = "waiting";  // running, done, failed, cancelled
+  Clock::time_point begun = Clock::now(), ended = {};
+  Cancellation work = std::make_shared<Work>();
+  std::optional<http_server::Response> response;
+  std::vector<std::shared_ptr<http_server::EventStream>> watchers;
+
+  bool over() const { return state != "waiting" && state != "running"; }
+  Json document() const {
+    const Clock::time_point until = over() ? ended : Clock::now();
+    return {{"id", id},
+            {"command", command},
+            {"state", state},
+            {"seconds", std::chrono::duration<double>(until - begun).count()}};
+  }
+  void end(std::string how) {
+    state = std::move(how), ended = Clock::now();
+    for (const auto& watcher : watchers) tell_end(*watcher);
+    watchers.clear();
+  }
+  void tell_end(http_server::EventStream& watcher) const {
+    watcher.send(state, response && state != "cancelled" ? *response->body : document().dump());
+    watcher.close();
+  }
+};
+
+Jobs::Jobs() : ticker_([this] { tick(); }) { pool_.emplace(kWorkers, kMostWaiting); }
+
+Jobs::~Jobs() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+    for (const auto& [id, job] : jobs_) job->work->cancel();
+  }
+  ending_changed_.notify_all();
+  ticker_.join();
+  pool_.reset();
+}
+
+http_server::Response Jobs::start(const std::string& command, Make make) {
+  const auto job = std::make_shared<Job>();
+  {
+    const std::lock_guard lock(mutex_);
+    forget_old();
+    job->id = fmt::format("{}-{}", command, ++next_);
+    job->command = command;
+    jobs_[job->id] = job;
+  }
+  if (!pool_->take([this, job, make = std::move(make)] { run(*job, make); })) {
+    const std::lock_guard lock(mutex_);
+    jobs_.erase(job->id);
+    return http_server::error_response(503, "too many searches are waiting");
+  }
+  const std::lock_guard lock(mutex_);
+  return http_server::text_response(202, job->document().dump() + "\n", "application/json; charset=utf-8");
+}
+
+void Jobs::run(Job& job, const Make& make) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (job.over()) return;
+    job.state = "running", job.begun = Clock::now();
+  }
+  const CancelScope scope(job.work);
+  http_server::Response response = make();
+  const std::lock_guard lock(mutex_);
+  if (job.over()) return;
+  if (job.work->is_cancelled()) return job.end("cancelled");
+  job.response = std::move(response);
+  job.end(job.response->status == 200 ? "done" : "failed");
+}
+
+http_server::Response Jobs::show(const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  const auto job = find(id);
+  if (!job) return http_server::error_response(404, "no such search, or it is over for long");
+  if (job->response) return *job->response;
+  return http_server::text_response(200, job->document().dump() + "\n", "application/json; charset=utf-8");
+}
+
+http_server::Response Jobs::cancel(const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  const auto job = find(id);
+  if (!job) return http_server::error_response(404, "no such search, or it is over for long");
+  job->work->cancel();
+  if (!job->over()) job->end("cancelled");  // whoever waits is told at once; the work ends soon after
+  return http_server::text_response(200, job->document().dump() + "\n", "application/json; charset=utf-8");
+}
+
+bool Jobs::exists(const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  return find(id) != nullptr;
+}
+
+void Jobs::watch(const std::string& id, std::shared_ptr<http_server::EventStream> stream) {
+  const std::lock_guard lock(mutex_);
+  const auto job = find(id);
+  if (!job) return stream->close();
+  if (job->over()) return job->tell_end(*stream);
+  stream->send("progress", job->document().dump());
+  job->watchers.push_back(std::move(stream));
+}
+
+std::shared_ptr<Jobs::Job> Jobs::find(const std::string& id) {
+  const auto found = jobs_.find(id);
+  return found == jobs_.end() ? nullptr : found->second;
+}
+
+void Jobs::forget_old() {
+  const auto old = Clock::now() - kKeptFor;
+  std::erase_if(jobs_, [&](const auto& entry) { return entry.second->over() && entry.second->ended < old; });
+  while (jobs_.size() >= kMostKept) {
+    auto first = jobs_.end();
+    for (auto job = jobs_.begin(); job != jobs_.end(); ++job) {
+      if (job->second->over() && (first == jobs_.end() || job->second->ended < first->second->ended)) first = job;
+    }
+    if (first == jobs_.end()) return;
+    jobs_.erase(first);
+  }
+}
+
+void Jobs::tick() {
+  std::unique_lock lock(mutex_);
+  while (!ending_changed_.wait_for(lock, kTick, [this] { return ending_; })) {
+    for (const auto& [id, job] : jobs_) {
+      if (job->over() || job->watchers.empty()) continue;
+      Json document = job->document();
+      if (const auto far = job->work->progress()) {
+        document["what"] = far->what;
+        document["done"] = far->done;
+        document["total"] = far->total;
+      }
+      const std::string text = document.dump();
+      for (const auto& watcher : job->watchers) watcher->send("progress", text);
+      // A search only those who watched it wanted ends when the last of them leaves.
+      std::erase_if(job->watchers, [](const auto& watcher) { return !watcher->is_open(); });
+      if (job->watchers.empty()) {
+        job->work->cancel();
+        job->end("cancelled");
+      }
+    }
+  }
+}
+
+}  // namespace rightsize::app

@@ -1,0 +1,130 @@
+#include "capacity/replica.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/format.h"
+#include "memory/memory.h"
+
+namespace rightsize::capacity {
+namespace {
+
+double ns(Seconds time) { return in_seconds(time) * 1e9; }
+
+// Of one worker that does the whole of its requests.
+Result<Replica> worker_of(const Predictor& p, const model::Job& job, const catalog::Gpu& gpu,
+                          const perf::GpuSpeed& speed, const perf::Cluster& cluster) {
+  const perf::ServeLoad load = load_of(p.model, job, gpu);
+  RIGHTSIZE_TRY(const perf::StepFit fit,
+                perf::fit_engine_step(p.constants, p.work, job, speed, cluster, load, kMostSequences));
+  Replica replica;
+  replica.gpu = gpu.name;
+  replica.gpus = job.parallel.tensor * job.parallel.pipeline;
+  replica.step = {.base = ns(fit.base),
+                  .prefill = ns(fit.prompt_token),
+                  .sequence = ns(fit.sequence),
+                  .context = ns(fit.context_token),
+                  .request = ns(fit.request),
+                  .kv_tokens = static_cast<std::int64_t>(load.kv_tokens),
+                  .experts = ns(fit.experts),
+                  .expert_chance = fit.expert_chance,
+                  .expert_evenness = fit.expert_evenness,
+                  .with_prompts = ns(fit.with_prompts)};
+  replica.fit = fit;
+  replica.interval = fit.tpot_interval;
+  return replica;
+}
+
+model::Job prefill_job(const model::Job& job) {
+  model::Job prompts = job;
+  prompts.serve.disaggregated.reset();
+  prompts.parallel.tensor = prompts.parallel.gpus = job.serve.disaggregated->prefill_tensor;
+  prompts.parallel.expert = prompts.parallel.attention_data = 1;
+  return prompts;
+}
+
+model::Job decode_job(const model::Job& job) {
+  model::Job answers = job;
+  answers.serve.disaggregated.reset();
+  answers.parallel.tensor = answers.parallel.gpus = job.serve.disaggregated->decode_tensor;
+  return answers;
+}
+
+}  // namespace
+
+Result<Replica> workers_apart(const Predictor& p, const model::Job& job, const catalog::Gpu& gpu,
+                              const perf::GpuSpeed& speed, const perf::Cluster& cluster, Replica decode,
+                              const Replica& prefill) {
+  const model::Disaggregated& d = *job.serve.disaggregated;
+  // The transfer is linear but for the handshake: the formulas' own, at these lengths.
+  RIGHTSIZE_TRY(const perf::ServeEstimate moved,
+                perf::estimate_serving(p.constants, p.work, job, speed, cluster, load_of(p.model, job, gpu)));
+  const perf::EngineConstants& engine = p.constants.engine(job.stack);
+  const double tokens = std::max(1.0, static_cast<double>(job.serve.isl) * engine.length_share);
+  Replica::Apart apart;
+  apart.prefill = prefill.step;
+  // A pass over prompts takes what its tokens do; the step behind it is the decode worker's.
+  apart.prefill.base = apart.prefill.with_prompts = 0;
+  apart.prefill.prefill = ns(prefill.fit->lone_prompt_token);
+  apart.prefill_workers = d.prefill_workers, apart.decode_workers = d.decode_workers;
+  apart.transfer = {ns(engine.transfer_overhead), ns(moved.transfer - engine.transfer_overhead) / tokens};
+  decode.apart = apart;
+  decode.gpus = d.gpus();
+  decode.interval = moved.tpot_interval;
+  decode.fit->tpot_interval = moved.tpot_interval, decode.fit->ttft_interval = moved.ttft_interval;
+  decode.fit->basis = moved.basis;
+  return decode;
+}
+
+void append_workers(const Replica& replica, int count, sim::ContinuousServer& server) {
+  const auto add = [](std::vector<sim::StepCost>& to, int n, const sim::StepCost& step) {
+    to.insert(to.end(), static_cast<std::size_t>(n), step);
+  };
+  if (!replica.apart) return add(server.replicas, count, replica.step);
+  add(server.replicas, count * replica.apart->decode_workers, replica.step);
+  add(server.prefills, count * replica.apart->prefill_workers, replica.apart->prefill);
+  server.transfer = replica.apart->transfer;
+}
+
+perf::ServeLoad load_of(const model::ModelShape& model, const model::Job& job, const catalog::Gpu& gpu,
+                        RequestsPerSecond rate) {
+  perf::ServeLoad load;
+  load.kv_tokens = perf::kv_token_capacity(model, job, gpu);
+  load.rate = rate;
+  return load;
+}
+
+Result<Replica> token_replica(const Predictor& p, const model::Job& job, const catalog::Gpu& gpu,
+                              const perf::GpuSpeed& speed, const perf::Cluster& cluster) {
+  if (!job.serve.disaggregated) return worker_of(p, job, gpu, speed, cluster);
+  RIGHTSIZE_TRY(Replica decode, worker_of(p, decode_job(job), gpu, speed, cluster));
+  RIGHTSIZE_TRY(const Replica prefill, worker_of(p, prefill_job(job), gpu, speed, cluster));
+  return workers_apart(p, job, gpu, speed, cluster, std::move(decode), prefill);
+}
+
+Result<Replica> batch_replica(const Predictor& p, const model::Job& job, const catalog::Gpu& gpu,
+                              const perf::GpuSpeed& speed, bool pad, Seconds overhead) {
+  Replica replica;
+  replica.gpu = gpu.name;
+  replica.continuous = false;
+  std::vector<sim::TableTime::Row> rows;
+  model::Job sized = perf::fitted_to(p.work, job);
+  for (int batch = 1; batch <= kLargestBatch; batch *= 2) {
+    sized.batch = sized.serve.concurrency = batch;
+    const Bytes need = memory::estimate_memory(p.model, sized, &gpu).high;
+    if (need > gpu.capacity() && batch > 1) break;
+    if (need > gpu.capacity()) {
+      return fail(bad_input(fmt::format("{} of {} on {}: the model does not fit", format_bytes(need),
+                                        format_bytes(gpu.capacity()), gpu.name)));
+    }
+    RIGHTSIZE_TRY(const perf::BatchEstimate estimate, perf::estimate_batch(p.constants, p.work, sized, speed));
+    rows.push_back({batch, {estimate.batch, estimate.batch}});
+    replica.sizes.push_back(batch);
+    replica.interval = estimate.interval;
+  }
+  replica.times = sim::tabulate(sim::TableTime(std::move(rows), pad), replica.sizes.back(), overhead);
+  return replica;
+}
+
+}  // namespace rightsize::capacity

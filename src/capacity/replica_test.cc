@@ -1,0 +1,183 @@
+// Replicas whose steps are fitted to the speed model, simulated, against the speed model's own formulas.
+#include "capacity/replica.h"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "capacity/planner.h"
+#include "capacity/screen.h"
+#include "model/presets.h"
+#include "perf/stacks/engine_step.h"
+
+namespace rightsize::capacity {
+namespace {
+
+const perf::Constants& constants() {
+  static const perf::Constants kConstants = *perf::load_constants("");
+  return kConstants;
+}
+const catalog::Catalog& facts() {
+  static const catalog::Catalog kCatalog = *catalog::load_catalog("");
+  return kCatalog;
+}
+
+struct Case {
+  const char* model;
+  const char* gpu;
+  int tensor;
+  model::Stack stack;
+  std::int64_t isl, osl;
+};
+const Case kCases[] = {{"llama-3.1-8b", "h100-sxm", 1, model::Stack::kVllm, 1024, 256},
+                       {"llama-3.1-8b", "h200-sxm", 1, model::Stack::kTrtLlm, 512, 600},
+                       {"llama-3.1-70b", "h100-sxm", 4, model::Stack::kVllm, 2048, 256},
+                       {"mixtral-8x7b", "h100-sxm", 2, model::Stack::kVllm, 512, 256},
+                       {"qwen2.5-1.5b", "l4", 1, model::Stack::kVllm, 512, 128}};
+
+struct Fitted {
+  model::ModelShape shape;
+  model::Job job;
+  perf::ModelWork work;
+  perf::GpuSpeed speed;
+  perf::Cluster cluster;
+  const catalog::Gpu& gpu;
+  Replica replica;
+
+  explicit Fitted(const Case& c) : shape(*model::find_model(c.model)), gpu(**facts().find_gpu(c.gpu)) {
+    job.kind = model::JobKind::kServe;
+    job.stack = c.stack;
+    job.parallel.gpus = job.parallel.tensor = c.tensor;
+    job.serve.isl = c.isl, job.serve.osl = c.osl;
+    work = perf::work_of(shape);
+    speed = perf::gpu_speed(constants(), gpu);
+    cluster = perf::default_cluster(gpu);
+    const auto made = token_replica({constants(), shape, work}, job, gpu, speed, cluster);
+    EXPECT_TRUE(made) << c.model;
+    if (made) replica = *made;
+  }
+};
+
+TEST(StepFit, FitIsCloseToTheStepsItReplaces) {
+  for (const Case& c : kCases) {
+    const Fitted f(c);
+    EXPECT_GT(in_seconds(f.replica.fit->base), 0) << c.model;
+    EXPECT_GE(in_seconds(f.replica.fit->sequence), 0) << c.model;
+    EXPECT_GE(in_seconds(f.replica.fit->context_token), 0) << c.model;
+    EXPECT_GT(in_seconds(f.replica.fit->prompt_token), 0) << c.model;
+    EXPECT_LT(f.replica.fit->worst_step_error, 0.15) << c.model << " on " << c.gpu;
+    RecordProperty(std::string(c.model) + "_" + c.gpu, std::to_string(f.replica.fit->worst_step_error));
+  }
+}
+
+// Open loop, from one request at a time to four tenths of what is possible: means of the simulation inside the interval
+// that the speed model gives its own numbers, or 5 % below it (the formula lets the prompts of a burst wait for one
+// another, the simulated engine takes them in one step). In between, at about one request in flight on average, the
+// formula takes the step of that one, while in the simulation a request has as many beside it: a mixture, which reads
+// twice the experts for two, then differs more.
+TEST(StepFit, SimulationAgreesWithTheFormulas) {
+  for (const Case& c : kCases) {
+    const Fitted f(c);
+    const sim::RequestShape lengths{static_cast<double>(c.isl) * 0.95, static_cast<double>(c.osl) * 0.95, false};
+    const double most = in_requests_per_s(sim::capacity({{f.replica.step}, {}}, lengths));
+    for (double share : {0.002, 0.2, 0.4}) {
+      Service service;
+      service.arrivals = sim::Poisson{requests_per_s(share * most)};
+      service.lengths = lengths;
+      const auto formula = perf::estimate_serving(constants(), f.work, f.job, f.speed, f.cluster,
+                                                  load_of(f.shape, f.job, f.gpu, requests_per_s(share * most)));
+      ASSERT_TRUE(formula) << c.model;
+      Configuration one;
+      one.groups = {{0, 1}};
+      const auto run = Planner(service, {f.replica}).assess(one, {4'000, 1, 0, Statistic::kMean});
+      ASSERT_TRUE(run) << c.model;
+      const double ttft = run->value(Quantity::kTtft, Statistic::kMean) / formula->ttft;
+      const double tpot = run->value(Quantity::kTpot, Statistic::kMean) / formula->tpot;
+      const std::string what = std::string(c.model) + " on " + c.gpu + " at " + std::to_string(share);
+      EXPECT_GT(ttft, formula->ttft_interval.low * 0.85) << what;
+      EXPECT_LT(ttft, formula->ttft_interval.high) << what;
+      EXPECT_GT(tpot, formula->tpot_interval.low) << what;
+      EXPECT_LT(tpot, formula->tpot_interval.high) << what;
+    }
+  }
+}
+
+// The step of a service is fitted at its mean length; the tail of its TTFT is made by prompts several times as long.
+TEST(StepFit, LongPromptsTakeWhatTheFormulasSay) {
+  for (const Case& c : kCases) {
+    const Fitted f(c);
+    for (std::int64_t times : {2, 4, 8}) {
+      Case longer = c;
+      longer.isl *= times;
+      const Fitted own(longer);
+      const double prompt = 0.95 * static_cast<double>(longer.isl);
+      const auto ttft = [&](const sim::StepCost& step) { return step.request + step.base + step.prompts(prompt); };
+      const double ratio = ttft(f.replica.step) / ttft(own.replica.step);
+      EXPECT_GT(ratio, 0.85) << c.model << " on " << c.gpu << ", " << times << " times the mean";
+      EXPECT_LT(ratio, 1.2) << c.model << " on " << c.gpu << ", " << times << " times the mean";
+    }
+  }
+}
+
+// One truth: the simulator's step meets as many experts as the formulas say.
+TEST(StepFit, ExpertsAreMetAsTheFormulasHaveIt) {
+  const Fitted one({"qwen3-30b-a3b", "h200-sxm", 1, model::Stack::kVllm, 1024, 256});
+  const sim::StepCost& step = one.replica.step;
+  ASSERT_GT(step.expert_chance, 0);
+  for (double n : {1.0, 3.0, 16.0, 200.0}) {
+    EXPECT_NEAR(step.read_by(n),
+                perf::experts_reached(one.work.experts, one.work.experts_per_token, n, step.expert_evenness), 1e-12);
+  }
+  EXPECT_LT(one.replica.fit->worst_step_error, 0.1);
+}
+
+// A request alone on separate workers takes what the formulas of `estimate --disaggregated` say.
+TEST(SeparateWorkers, OneRequestTakesWhatTheFormulasSay) {
+  Fitted f({"llama-3.1-70b", "h100-sxm", 4, model::Stack::kVllm, 2048, 256});
+  f.job.serve.disaggregated = model::Disaggregated{2, 2, 1, 4};
+  f.job.parallel.gpus = 8;
+  const Result<Replica> made = token_replica({constants(), f.shape, f.work}, f.job, f.gpu, f.speed, f.cluster);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(made->gpus, 8);
+  Service service;
+  service.arrivals = sim::Poisson{requests_per_s(0.02)};
+  service.lengths = {2048, 256, false};
+  const Planner planner(service, {*made});
+  Configuration c;
+  c.groups = {{0, 1}};
+  const auto found = planner.assess(c, {400, 1, 0, Statistic::kP99});
+  ASSERT_TRUE(found);
+  f.job.serve.concurrency = 1;
+  const auto formulas =
+      perf::estimate_serving(constants(), f.work, f.job, f.speed, f.cluster, load_of(f.shape, f.job, f.gpu));
+  ASSERT_TRUE(formulas);
+  EXPECT_NEAR(found->value(Quantity::kTpot, Statistic::kMean) / formulas->tpot, 1, 0.1);
+  EXPECT_NEAR(found->value(Quantity::kTtft, Statistic::kMean) / formulas->ttft, 1, 0.25);
+  EXPECT_GE(found->value(Quantity::kTtft, Statistic::kMean),
+            unloaded(service, *made, {Quantity::kTtft, Statistic::kMean, {}}));
+}
+
+// What the screen says two pools carry, they carry, and means are near those simulated.
+TEST(SeparateWorkers, TheScreenIsNearTheSimulation) {
+  Fitted f({"llama-3.1-8b", "h100-sxm", 1, model::Stack::kVllm, 2048, 256});
+  f.job.serve.disaggregated = model::Disaggregated{2, 1, 2, 1};
+  f.job.parallel.gpus = 4;
+  const Result<Replica> made = token_replica({constants(), f.shape, f.work}, f.job, f.gpu, f.speed, f.cluster);
+  ASSERT_TRUE(made);
+  Service service;
+  service.lengths = {2048, 256, false};
+  service.slos = {{Quantity::kTpot, Statistic::kMean, milliseconds(20)}};
+  const double rate = screened_rate(service, *made);
+  ASSERT_GT(rate, 0);
+  service.arrivals = sim::Poisson{requests_per_s(0.8 * rate)};
+  Configuration c;
+  c.groups = {{0, 1}};
+  const auto found = Planner(service, {*made}).assess(c, {8000, 1, 0, Statistic::kP99});
+  ASSERT_TRUE(found);
+  EXPECT_LE(found->value(Quantity::kTpot, Statistic::kMean), milliseconds(20) * 1.05);
+  EXPECT_NEAR(found->value(Quantity::kLatency, Statistic::kMean) / screened_latency(service, *made, 0.8 * rate), 1,
+              0.2);
+}
+
+}  // namespace
+}  // namespace rightsize::capacity

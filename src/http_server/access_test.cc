@@ -1,0 +1,76 @@
+#include "http_server/access.h"
+
+#include <gtest/gtest.h>
+
+#include "http_server/statistics.h"
+
+namespace rightsize::http_server {
+namespace {
+
+Request from(std::string host) {
+  Request request;
+  request.host = std::move(host);
+  return request;
+}
+
+TEST(Access, LoopbackAnswersOnlyToItsOwnNames) {
+  const Access access{"", true};
+  for (const char* host : {"localhost:8477", "127.0.0.1:8477", "127.0.0.1", "[::1]:8477", "127.1.2.3:1"})
+    EXPECT_FALSE(check_origin(access, from(host))) << host;
+  for (const char* host : {"evil.example:8477", "127.0.0.1.evil.example", "", "localhost.evil.example:80", "[::2]:1"})
+    EXPECT_TRUE(check_origin(access, from(host))) << host;
+}
+
+TEST(Access, PagesOfOtherSitesAreRefused) {
+  const Access access{"", true};
+  Request request = from("localhost:8477");
+  request.fetch_site = "cross-site";
+  EXPECT_TRUE(check_origin(access, request));
+  request.fetch_site = "same-origin";
+  EXPECT_FALSE(check_origin(access, request));
+  request.origin = "http://localhost:8477";
+  EXPECT_FALSE(check_origin(access, request));
+  request.origin = "http://localhost:9999";
+  EXPECT_TRUE(check_origin(access, request));
+}
+
+TEST(Access, OnlyTheWholeTokenOpens) {
+  const Access access{"secret-token", false};
+  Request request = from("gpu.example");
+  EXPECT_EQ(check_token(access, request)->status, 401);
+  for (const char* given :
+       {"Bearer secret-toke", "Bearer secret-token2", "secret-token", "Basic secret-token", "Bearer "}) {
+    request.authorization = given;
+    EXPECT_TRUE(check_token(access, request)) << given;
+  }
+  request.authorization = "Bearer secret-token";
+  EXPECT_FALSE(check_token(access, request));
+  EXPECT_FALSE(check_token({"", true}, from("localhost")));
+}
+
+TEST(RefusalLog, WritesALineAndCountsAFlood) {
+  std::vector<std::string> lines;
+  RefusalLog log([&](const std::string& line) { lines.push_back(line); });
+  const auto start = std::chrono::system_clock::time_point(std::chrono::seconds(1'800'000'000));
+  for (int i = 0; i < 100; ++i) log.refuse("10.0.0.1", "GET /\x1b[31m", 400, "why", start);
+  EXPECT_EQ(lines.size(), static_cast<std::size_t>(RefusalLog::kLinesASecond));
+  EXPECT_EQ(lines.front(), "2027-01-15T08:00:00Z refused 10.0.0.1 400 GET /?[31m: why\n");
+  log.refuse("10.0.0.1", "GET /", 400, "why", start + std::chrono::seconds(1));
+  EXPECT_EQ(lines[lines.size() - 2], "refused 80 more\n");
+}
+
+TEST(Statistics, AreWrittenAsMetrics) {
+  Statistics statistics;
+  statistics.count_request("/api/x", 200, std::chrono::milliseconds(7));
+  statistics.count_refusal("busy");
+  statistics.set("rightsize_server_kept", "kept", 3);
+  const std::string text = statistics.metrics();
+  for (const char* line :
+       {"rightsize_server_requests_total{route=\"/api/x\",code=\"200\"} 1\n", "le=\"0.005\"} 0\n", "le=\"0.01\"} 1\n",
+        "rightsize_server_refused_total{reason=\"busy\"} 1\n", "# TYPE rightsize_server_kept gauge\n"}) {
+    EXPECT_NE(text.find(line), std::string::npos) << line << "\n" << text;
+  }
+}
+
+}  // namespace
+}  // namespace rightsize::http_server

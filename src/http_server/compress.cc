@@ -1,0 +1,57 @@
+#include "http_server/compress.h"
+
+#include <cstdlib>
+#include <string>
+
+#include <zlib.h>
+
+#include "base/text.h"
+
+namespace rightsize::http_server {
+namespace {
+
+constexpr std::size_t kOnePacket = 1400;
+constexpr int kFast = 1;                  // JSON shrinks to a tenth at once; more effort saves little
+constexpr int kWithGzipHeader = 15 + 16;  // zlib's own encoding of "a gzip stream with the largest window"
+constexpr double kWorthIt = 0.8;
+
+std::string gzip(const std::string& text) {
+  z_stream stream = {};
+  if (deflateInit2(&stream, kFast, Z_DEFLATED, kWithGzipHeader, 8, Z_DEFAULT_STRATEGY) != Z_OK) return {};
+  std::string out(deflateBound(&stream, text.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));  // zlib does not write to it
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  const bool whole = deflate(&stream, Z_FINISH) == Z_STREAM_END;
+  out.resize(whole ? stream.total_out : 0);
+  out.shrink_to_fit();  // it may be kept for long
+  deflateEnd(&stream);
+  return out;
+}
+
+}  // namespace
+
+bool accepts_gzip(std::string_view accept_encoding) {
+  bool by_star = false;
+  for (const std::string_view part : split_list(accept_encoding, ',')) {
+    const std::string_view name = trim(part.substr(0, part.find(';')));
+    const std::size_t q = part.find("q=");
+    const bool wanted =
+        q == std::string_view::npos || std::strtod(std::string(part.substr(q + 2)).c_str(), nullptr) > 0;
+    if (to_lower(name) == "gzip" || to_lower(name) == "x-gzip") return wanted;
+    if (name == "*") by_star = wanted;
+  }
+  return by_star;
+}
+
+void compress(Response& response) {
+  constexpr std::size_t kMost = 1U << 30;  // what zlib counts in one call
+  if (!response.body || response.body->size() < kOnePacket || response.body->size() > kMost) return;
+  std::string small = gzip(*response.body);
+  if (small.empty() || static_cast<double>(small.size()) > kWorthIt * static_cast<double>(response.body->size()))
+    return;
+  response.gzip = std::make_shared<const std::string>(std::move(small));
+}
+
+}  // namespace rightsize::http_server

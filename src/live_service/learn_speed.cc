@@ -1,0 +1,116 @@
+#include "live_service/learn_speed.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "capacity/replica.h"
+
+namespace rightsize::live_service {
+namespace {
+
+constexpr double kHour = 3600;
+constexpr std::size_t kMostRows = 24;  // more hours of the same service say the same again
+
+// Requests that run together as a token sees it. Replicas whose requests come independently have a Poisson number of
+// them; a token is made with one more than the mean around it (it counts itself).
+double seen_by_a_token(double tokens, double tpot, double replicas) {
+  return 1 + tokens * tpot / (kHour * std::max(1.0, replicas));
+}
+
+double tokens_of(const HourReading& hour, double osl) { return hour.tokens > 0 ? hour.tokens : hour.requests * osl; }
+
+perf::Measurement measurement(const ServiceReading& r, const Description& d, const ServedModel& m,
+                              const perf::ModelWork& work, double concurrency) {
+  perf::Measurement row;
+  row.model = m.name;
+  row.gpu = d.gpu;
+  row.work = work;
+  row.job = job_of(r, d, m, concurrency);
+  row.cluster = perf::default_cluster(*d.gpu);
+  row.load = capacity::load_of(m.shape, row.job, *d.gpu);
+  return row;
+}
+
+std::vector<perf::Measurement> rows_of(const ServiceReading& r, const Description& d, const ServedModel& m,
+                                       const perf::ModelWork& work) {
+  const double osl = d.osl.mean.value_or(1);
+  std::vector<const HourReading*> hours;
+  for (const HourReading& hour : r.hours) {
+    if (hour.tpot && *hour.tpot > 0 && hour.requests >= 20) hours.push_back(&hour);
+  }
+  std::stable_sort(hours.begin(), hours.end(),
+                   [](const HourReading* a, const HourReading* b) { return a->requests > b->requests; });
+  std::vector<perf::Measurement> rows;
+  const std::size_t every = std::max<std::size_t>(1, (hours.size() + kMostRows - 1) / kMostRows);
+  for (std::size_t i = 0; i < hours.size(); i += every) {
+    const HourReading& hour = *hours[i];
+    const double seen = seen_by_a_token(tokens_of(hour, osl), *hour.tpot, hour.replicas);
+    perf::Measurement row = measurement(r, d, m, work, seen);
+    row.line = static_cast<int>(i) + 1;
+    row.tpot = seconds(*hour.tpot);
+    rows.push_back(row);
+    if (!hour.prefill || !(*hour.prefill > 0)) continue;
+    perf::Measurement prompt = measurement(r, d, m, work, 1);
+    prompt.line = row.line;
+    prompt.prefill = seconds(*hour.prefill);
+    rows.push_back(prompt);
+  }
+  return rows;
+}
+
+}  // namespace
+
+model::Stack stack_of(Engine engine) {
+  if (engine == Engine::kSglang) return model::Stack::kSglang;
+  if (engine == Engine::kTensorRtLlm || engine == Engine::kTriton) return model::Stack::kTrtLlm;
+  return model::Stack::kVllm;
+}
+
+model::Job job_of(const ServiceReading& r, const Description& d, const ServedModel& m, double concurrency) {
+  model::Job job;
+  job.kind = model::JobKind::kServe;
+  job.stack = stack_of(r.engine);
+  job.precision = m.precision;
+  job.parallel.gpus = job.parallel.tensor = std::max(1, d.gpus_per_replica);
+  job.serve.isl = std::max<std::int64_t>(1, std::llround(d.isl.mean.value_or(1)));
+  job.serve.osl = std::max<std::int64_t>(1, std::llround(d.osl.mean.value_or(1)));
+  job.serve.prefix_hit = std::min(0.99, d.prefix_hit.value_or(0));
+  job.serve.concurrency = std::max<std::int64_t>(1, std::llround(concurrency));
+  job.sequence = job.serve.isl + job.serve.osl;
+  return job;
+}
+
+Result<LearnedSpeed> learn_speed(const ServiceReading& r, const Description& d, const ServedModel& m,
+                                 const perf::Constants& constants) {
+  if (d.gpu == nullptr) return fail(bad_input("the GPU is not known: name it with --gpu"));
+  if (!d.tpot.mean) return fail(bad_input("the engine publishes no time per token"));
+  if (!d.isl.mean || !d.osl.mean) return fail(bad_input("the engine publishes no lengths of requests"));
+  const perf::ModelWork work = perf::work_of(m.shape);
+  if (perf::serves_batches(work)) return fail(bad_input("the model makes no tokens"));
+  const double tokens_an_hour = d.output_tokens / r.seconds() * kHour;
+  const double replicas = r.replica_seconds > 0 ? r.replica_seconds / r.seconds() : d.replicas;
+  perf::Measurement mean = measurement(r, d, m, work, seen_by_a_token(tokens_an_hour, *d.tpot.mean, replicas));
+  mean.tpot = seconds(*d.tpot.mean);
+  std::vector<perf::Measurement> rows = rows_of(r, d, m, work);
+  if (rows.empty()) rows.push_back(mean);
+  Checked<std::vector<perf::CalibrationFit>> fits = perf::fit_calibrations(constants, rows);
+  if (!fits) return fail(std::move(fits).error().front());
+
+  LearnedSpeed learned;
+  learned.constants = constants;
+  std::erase_if(learned.constants.calibrations, [&](const perf::CalibrationRow& row) {
+    return row.gpu == d.gpu->name && row.stack == mean.job.stack && row.job == mean.job.kind;
+  });
+  learned.constants.calibrations.push_back(fits->front().row);
+  learned.factors = fits->front().row.factors;
+  learned.rows = static_cast<int>(rows.size());
+  learned.measured_tpot = *mean.tpot;
+  RIGHTSIZE_TRY(const perf::Predictions before, perf::predict(constants, mean, perf::gpu_speed(constants, *d.gpu)));
+  RIGHTSIZE_TRY(const perf::Predictions after,
+                perf::predict(learned.constants, mean, perf::gpu_speed(learned.constants, *d.gpu)));
+  learned.prior_tpot = before[0].predicted, learned.prior_interval = before[0].interval;
+  learned.corrected_tpot = after[0].predicted, learned.corrected_interval = after[0].interval;
+  return learned;
+}
+
+}  // namespace rightsize::live_service

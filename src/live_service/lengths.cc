@@ -1,0 +1,86 @@
+#include "live_service/lengths.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/normal.h"
+#include "sim/lengths.h"
+
+namespace rightsize::live_service {
+namespace {
+
+constexpr std::size_t kPoints = 1024;
+
+struct Knot {
+  double score, length;  // normal score of a share, logarithm of the length there
+};
+
+// The bounds that part the values.
+std::vector<Knot> knots_of(const Histogram& histogram) {
+  std::vector<Knot> knots;
+  const std::vector<double> counts = histogram.counts();
+  double below = 0;
+  for (std::size_t i = 0; i < histogram.bounds().size(); ++i) {
+    below += counts[i];
+    const double share = below / histogram.count();
+    if (counts[i] <= 0 || share >= 1 || !(histogram.bounds()[i] > 0)) continue;
+    knots.push_back({normal_quantile(share), std::log(histogram.bounds()[i])});
+  }
+  return knots;
+}
+
+}  // namespace
+
+Lengths::Lengths(const Histogram* histogram, double mean, double usual_variation) {
+  if (histogram == nullptr || histogram->empty()) {
+    const std::vector<std::int32_t> usual = sim::length_table(mean, usual_variation);
+    at_.assign(usual.begin(), usual.end());
+    return;
+  }
+  assumed_ = false;
+  follow(*histogram);
+  const double drawn = std::accumulate(at_.begin(), at_.end(), 0.0) / kPoints;
+  const double scale = drawn > 0 ? mean / drawn : 1;
+  for (double& length : at_) length = std::max(1.0, length * scale);
+}
+
+void Lengths::follow(const Histogram& histogram) {
+  const std::vector<Knot> knots = knots_of(histogram);
+  // All in one or two buckets: as wide as a straight line inside them.
+  if (knots.size() < 2) {
+    for (std::size_t i = 0; i < kPoints; ++i)
+      at_.push_back(histogram.quantile((static_cast<double>(i) + 0.5) / kPoints)->value);
+    return;
+  }
+  // Nothing is above the bound that has everything below it, and little far above the last one.
+  const std::vector<double> counts = histogram.counts();
+  double most = 4 * histogram.bounds().back(), below = 0;
+  for (std::size_t i = 0; i < histogram.bounds().size(); ++i) {
+    below += counts[i];
+    if (below >= histogram.count()) {
+      most = histogram.bounds()[i];
+      break;
+    }
+  }
+  for (std::size_t i = 0; i < kPoints; ++i) {
+    const double score = normal_quantile((static_cast<double>(i) + 0.5) / kPoints);
+    auto above = std::find_if(knots.begin(), knots.end(), [&](const Knot& k) { return k.score >= score; });
+    above = std::clamp(above, knots.begin() + 1, knots.end() - 1);
+    const Knot &a = *(above - 1), &b = *above;
+    const double line = a.length + (b.length - a.length) * (score - a.score) / (b.score - a.score);
+    at_.push_back(std::min(most, std::exp(line)));
+  }
+}
+
+double Lengths::quantile(double share) const {
+  if (at_.size() == 1) return at_.front();
+  const double points = static_cast<double>(at_.size());
+  const double at = std::clamp(share * points - 0.5, 0.0, points - 1);
+  const auto i = std::min(static_cast<std::size_t>(at), at_.size() - 2);
+  return at_[i] + (at_[i + 1] - at_[i]) * (at - static_cast<double>(i));
+}
+
+double Lengths::draw(Random& random) const { return quantile(random.uniform()); }
+
+}  // namespace rightsize::live_service

@@ -1,0 +1,92 @@
+#include "live_service/questions.h"
+
+#include <functional>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "fleet/promql.h"
+
+namespace rightsize::live_service {
+namespace {
+
+// The names of a signal in order; a later one answers only for replicas no earlier one tells of.
+std::string either(const std::vector<PublishedMetric>& names, const std::string& on,
+                   const std::function<std::string(const PublishedMetric&)>& text) {
+  std::string all;
+  for (const PublishedMetric& one : names) all += (all.empty() ? "" : fmt::format(" or on ({}) ", on)) + text(one);
+  return all;
+}
+
+std::string scaled(const std::vector<PublishedMetric>& names, std::string_view part, std::string inner) {
+  const double scale = names.front().metric->scale;
+  return scale == 1 || part == "_bucket" || part == "_count" ? inner : fmt::format("{} * {}", inner, scale);
+}
+
+// A pod that publishes a figure once for each of its models counts once.
+std::string summed(const Selection& s, const std::vector<PublishedMetric>& names, std::string_view by,
+                   const std::string& inner) {
+  const std::string of = by.empty() ? "" : fmt::format(" by ({})", by);
+  if (!names.front().metric->shared) return fmt::format("sum{} ({})", of, inner);
+  const std::string each = by.empty() || by == s.id_label ? s.id_label : fmt::format("{}, {}", s.id_label, by);
+  return fmt::format("sum{} (max by ({}) ({}))", of, each, inner);
+}
+
+}  // namespace
+
+std::string any_of(const std::vector<std::string>& ids) {
+  constexpr std::size_t kShort = 2'000;  // servers take queries of 16 kB; a query names its replicas up to twice
+  std::map<std::string, std::vector<std::string>> ends;
+  std::string plain;
+  for (const std::string& id : ids) {
+    plain += (plain.empty() ? "" : "|") + fleet::escape_regex(id);
+    const std::size_t dash = id.rfind('-');
+    const std::size_t cut = dash == std::string::npos ? 0 : dash + 1;
+    ends[id.substr(0, cut)].push_back(fleet::escape_regex(id.substr(cut)));
+  }
+  if (plain.size() <= kShort) return plain;
+  std::string text;
+  for (const auto& [begin, rest] : ends)
+    text += fmt::format("{}{}({})", text.empty() ? "" : "|", fleet::escape_regex(begin), fmt::join(rest, "|"));
+  return text;
+}
+
+std::string series_of(const Selection& s, const std::string& name, std::string_view matcher) {
+  std::string all = s.matchers;
+  auto add = [&](const std::string& text) { all += (all.empty() ? "" : ",") + text; };
+  if (!s.space_label.empty()) add(fmt::format("{}=\"{}\"", s.space_label, fleet::escape_quoted(s.space)));
+  if (!s.model_label.empty()) add(fmt::format("{}=\"{}\"", s.model_label, fleet::escape_quoted(s.model)));
+  if (!s.id_label.empty()) add(fmt::format("{}=~\"{}\"", s.id_label, fleet::escape_quoted(any_of(s.ids))));
+  if (!matcher.empty()) add(std::string(matcher));
+  return fmt::format("{}{{{}}}", name, all);
+}
+
+std::string growth(const Selection& s, const std::vector<PublishedMetric>& names, std::string_view part, double range) {
+  const bool bucket = part == "_bucket";
+  const std::string on = bucket ? s.id_label + ", le" : s.id_label;
+  const std::string inner = either(names, on, [&](const PublishedMetric& one) {
+    return fmt::format("increase({}[{}])", series_of(s, one.name + std::string(part), one.metric->matcher),
+                       fleet::duration_text(seconds(range)));
+  });
+  return scaled(names, part, summed(s, names, bucket ? "le" : "", inner));
+}
+
+std::string last_values(const Selection& s, const std::vector<PublishedMetric>& names, std::string_view part,
+                        double range) {
+  const std::string inner = either(names, s.id_label, [&](const PublishedMetric& one) {
+    return fmt::format("last_over_time({}[{}])", series_of(s, one.name + std::string(part), one.metric->matcher),
+                       fleet::duration_text(seconds(range)));
+  });
+  return summed(s, names, s.id_label, inner);
+}
+
+std::string gauge_now(const Selection& s, const std::vector<PublishedMetric>& names, std::string_view how,
+                      double range) {
+  const std::string inner = either(names, s.id_label, [&](const PublishedMetric& one) {
+    return fmt::format("last_over_time({}[{}])", series_of(s, one.name, one.metric->matcher),
+                       fleet::duration_text(seconds(range)));
+  });
+  return fmt::format("{} ({})", how, inner);
+}
+
+}  // namespace rightsize::live_service

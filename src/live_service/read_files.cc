@@ -1,0 +1,322 @@
+#include "live_service/read_files.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "live_service/scrape.h"
+#include "live_service/whose.h"
+#include "telemetry/feeds/read_feed.h"
+
+namespace rightsize::live_service {
+namespace {
+
+// A file as it is, or what is in it where it is compressed.
+Result<std::string> whole_text(const std::string& file) {
+  constexpr std::size_t kPiece = 1U << 16, kMost = 512U << 20;
+  RIGHTSIZE_TRY(const std::unique_ptr<telemetry::ByteSource> source, telemetry::open_feed(file));
+  std::string text;
+  for (std::vector<char> piece(kPiece);;) {
+    RIGHTSIZE_TRY(const std::size_t read, source->read(piece));
+    if (read == 0) return text;
+    text.append(piece.data(), read);
+    if (text.size() > kMost)
+      return fail(
+          bad_input(fmt::format("'{}' is over 512 MiB", file)).with_hint("give shorter windows as several files"));
+  }
+}
+
+constexpr double kHour = 3600;
+
+// A series as it stands in the files.
+struct Series {
+  PublishedMetric metric;
+  std::string part;  // "_bucket", "_sum", "_count" or nothing
+  telemetry::Labels labels;
+  Whose whose;
+  std::vector<CounterPoint> points;
+
+  double increase() const {
+    double sum = 0;
+    for (std::size_t i = 1; i < points.size(); ++i) {
+      const double a = points[i - 1].value, b = points[i].value;
+      sum += b >= a ? b - a : b;
+    }
+    return sum;
+  }
+};
+
+double modified(const std::string& file) {
+  std::error_code problem;
+  const auto at = std::filesystem::last_write_time(file, problem);
+  if (problem) return 0;
+  const auto age = std::filesystem::file_time_type::clock::now() - at;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration<double>(now).count() - std::chrono::duration<double>(age).count();
+}
+
+// Whether a labelled series counts: the matchers of the table are one equality or one exclusion.
+bool matches(std::string_view matcher, const telemetry::Labels& labels) {
+  if (matcher.empty()) return true;
+  const bool exclusion = matcher.find("!~") != std::string_view::npos;
+  const std::size_t sign = matcher.find_first_of("!=");
+  const auto at = labels.find(std::string(matcher.substr(0, sign)));
+  const std::string value = at == labels.end() ? "" : at->second;
+  const std::size_t quote = matcher.find('"');
+  const std::string wanted = "|" + std::string(matcher.substr(quote + 1, matcher.rfind('"') - quote - 1)) + "|";
+  const bool listed = wanted.find("|" + value + "|") != std::string::npos;
+  return exclusion ? !listed : listed;
+}
+
+class FileReader : public telemetry::SeriesSink {
+ public:
+  Result<ServicesRead> run(const std::vector<std::string>& files) {
+    for (const std::string& file : files) {
+      if (Result<> done = read(file); !done) return fail(std::move(done).error());
+    }
+    add_starts();
+    if (series_.empty()) {
+      return fail(unreadable("no metric of a serving engine in these files")
+                      .with_hint("looked for vllm:*, sglang:*, trtllm_*, nv_inference_*, tgi_*"));
+    }
+    return evaluate();
+  }
+
+  bool open(const telemetry::SeriesHead& head) override {
+    open_ = add(head.metric, head.labels);
+    return open_ != nullptr;
+  }
+  void point(const telemetry::Point& p) override {
+    if (p.is_number()) open_->points.push_back({in_unix_seconds(p.time), p.value});
+  }
+  void close() override {}
+
+ private:
+  Result<> read(const std::string& file) {
+    RIGHTSIZE_TRY(const std::string text, whole_text(file));
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    if (first != std::string::npos && (text[first] == '{' || text[first] == '[')) {
+      Result<telemetry::FeedReport> report = telemetry::read_prometheus_json(*telemetry::bytes_of(text), file, *this);
+      if (!report) return fail(std::move(report).error());
+      return {};
+    }
+    RIGHTSIZE_TRY(const std::vector<ScrapedSample> samples, parse_scrape(file, text));
+    const double changed = modified(file);
+    const std::string folder = std::filesystem::absolute(file).parent_path().filename().string();
+    for (const ScrapedSample& sample : samples) {
+      telemetry::Labels labels = sample.labels;
+      labels.try_emplace("instance", folder);
+      if (Series* one = add(sample.name, labels)) {
+        one->points.push_back({sample.time ? in_unix_seconds(*sample.time) : changed, sample.value});
+      } else if (sample.name == "process_start_time_seconds") {
+        starts_[labels["instance"]] =
+            std::min(starts_.try_emplace(labels["instance"], sample.value).first->second, sample.value);
+      }
+    }
+    return {};
+  }
+
+  // The series of this name and these labels; nothing where it is no engine's or does not count.
+  Series* add(const std::string& name, const telemetry::Labels& labels) {
+    std::optional<PublishedMetric> metric = find_engine_metric(name);
+    if (!metric || !matches(metric->metric->matcher, labels)) return nullptr;
+    std::string key = name;
+    for (const auto& [label, value] : labels) key.append("\n").append(label).append("=").append(value);
+    const auto [at, fresh] = index_.try_emplace(key, series_.size());
+    if (fresh) {
+      Series one;
+      one.part = name.substr(metric->name.size());
+      one.whose = whose(labels, metric->metric->engine);
+      one.metric = *std::move(metric), one.labels = labels;
+      series_.push_back(std::move(one));
+    }
+    return &series_[at->second];
+  }
+
+  // An engine begins at zero: with one scrape that is the only other point there is.
+  void add_starts() {
+    for (Series& one : series_) {
+      std::sort(one.points.begin(), one.points.end(),
+                [](const CounterPoint& a, const CounterPoint& b) { return a.time < b.time; });
+      const auto start = starts_.find(one.whose.id);
+      const bool counts = kind_of(one.metric.metric->signal) != Kind::kGauge;
+      if (one.points.size() == 1 && counts && start != starts_.end() && start->second < one.points.front().time)
+        one.points.insert(one.points.begin(), CounterPoint{start->second, 0});
+    }
+  }
+
+  Result<ServicesRead> evaluate() {
+    ServicesRead all;
+    std::vector<std::vector<const Series*>> parts;
+    for (const Series& one : series_) {
+      const Engine engine = one.metric.metric->engine;
+      auto at = std::find_if(all.services.begin(), all.services.end(),
+                             [&](const ServiceReading& r) { return is_of(r, engine, one.whose); });
+      if (at == all.services.end()) {
+        all.services.push_back(reading_of(engine, one.whose, std::numeric_limits<double>::infinity(), 0));
+        parts.emplace_back();
+        at = all.services.end() - 1;
+      }
+      parts[static_cast<std::size_t>(at - all.services.begin())].push_back(&one);
+      if (one.points.empty()) continue;
+      at->from = std::min(at->from, one.points.front().time), at->until = std::max(at->until, one.points.back().time);
+    }
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (Result<> filled = fill(parts[i], all.services[i]); !filled) return fail(std::move(filled).error());
+    }
+    all.notes.emplace_back("files tell no GPU-hours: they are the engines' time, times --gpus-per-replica");
+    return all;
+  }
+
+  // Series of a signal that count: of a replica that publishes it by two names, those of the current one.
+  static std::vector<const Series*> of(const std::vector<const Series*>& all, Signal signal) {
+    std::map<std::string, const EngineMetric*> chosen;
+    for (const Series* one : all) {
+      if (one->metric.metric->signal != signal) continue;
+      const auto [at, fresh] = chosen.try_emplace(one->whose.id, one->metric.metric);
+      if (!fresh) at->second = std::min(at->second, one->metric.metric);  // the table's order
+    }
+    std::vector<const Series*> found;
+    for (const Series* one : all) {
+      if (const auto at = chosen.find(one->whose.id);
+          one->metric.metric->signal == signal && at->second == one->metric.metric)
+        found.push_back(one);
+    }
+    return found;
+  }
+
+  Result<> fill(const std::vector<const Series*>& all, ServiceReading& r) {
+    if (!(r.seconds() > 0)) {
+      return fail(
+          bad_input(fmt::format("{}: one scrape without process_start_time_seconds tells totals, not rates", r.name()))
+              .with_hint("give a second scrape of the same engine, an hour or more later"));
+    }
+    for (int s = 0; s <= static_cast<int>(Signal::kOsl); ++s) {
+      const auto signal = static_cast<Signal>(s);
+      const std::vector<const Series*> series = of(all, signal);
+      if (series.empty()) continue;
+      if (kind_of(signal) == Kind::kCounter) r.counters[signal] = total(series, "");
+      if (kind_of(signal) == Kind::kGauge) fill_gauge(series, signal, r);
+      if (kind_of(signal) == Kind::kHistogram) fill_histogram(series, signal, r);
+    }
+    if (!r.counter(Signal::kRequests)) {
+      if (const Histogram* whole = r.histogram(Signal::kLatency)) r.counters[Signal::kRequests] = whole->count();
+    }
+    fill_shape(all, r);
+    return {};
+  }
+
+  static double total(const std::vector<const Series*>& series, std::string_view part) {
+    std::map<std::string, double> largest;
+    double sum = 0;
+    for (const Series* one : series) {
+      if (one->part != part && !(part.empty() && one->part == "_total")) continue;
+      const double grown = one->increase() * (part == "_count" ? 1 : one->metric.metric->scale);
+      if (one->metric.metric->shared)
+        largest[one->whose.id] = std::max(largest[one->whose.id], grown);
+      else
+        sum += grown;
+    }
+    for (const auto& [id, grown] : largest) sum += grown;
+    return sum;
+  }
+
+  static void fill_histogram(const std::vector<const Series*>& series, Signal signal, ServiceReading& r) {
+    std::map<double, double> buckets;
+    for (const Series* one : series) {
+      const auto le = one->labels.find("le");
+      if (one->part != "_bucket" || le == one->labels.end()) continue;
+      const double bound = std::strtod(le->second.c_str(), nullptr);  // reads +Inf, too
+      buckets[bound * one->metric.metric->scale] += one->increase();
+    }
+    if (buckets.empty() || !std::isinf(buckets.rbegin()->first)) return;
+    std::vector<double> bounds, cumulative;
+    for (const auto& [bound, count] : buckets) {
+      if (std::isfinite(bound)) bounds.push_back(bound);
+      cumulative.push_back(count);
+    }
+    r.histograms[signal] = Histogram(std::move(bounds), std::move(cumulative), total(series, "_sum"));
+  }
+
+  static void fill_gauge(const std::vector<const Series*>& series, Signal signal, ServiceReading& r) {
+    const bool adds = signal == Signal::kRunning || signal == Signal::kWaiting;
+    GaugeUse use;
+    for (const Series* one : series) {
+      std::vector<double> values;
+      for (const CounterPoint& p : one->points) values.push_back(p.value * one->metric.metric->scale);
+      if (values.empty()) continue;
+      std::sort(values.begin(), values.end());
+      double sum = 0;
+      for (double value : values) sum += value;
+      const double share = adds ? 1 : 1 / static_cast<double>(series.size());
+      use.mean += share * sum / static_cast<double>(values.size());
+      use.p95 += share * values[static_cast<std::size_t>(0.95 * static_cast<double>(values.size()))];
+      use.max = adds ? use.max + values.back() : std::max(use.max, values.back());
+    }
+    r.gauges[signal] = use;
+  }
+
+  // When requests ended, and the means of each hour.
+  static void fill_shape(const std::vector<const Series*>& all, ServiceReading& r) {
+    const auto hours = static_cast<std::size_t>(std::ceil(r.seconds() / kHour));
+    r.step = r.seconds() < 7 * 24 * kHour ? 60 : 300;
+    r.finished.assign(static_cast<std::size_t>(std::ceil(r.seconds() / r.step)), 0.0);
+    r.hours.assign(hours, {});
+    std::vector<const Series*> requests = of(all, Signal::kRequests);
+    const bool counted = !requests.empty();
+    if (!counted) requests = of(all, Signal::kLatency);
+    std::vector<double> by_hour(hours, 0.0);
+    std::set<std::string> replicas;
+    std::map<std::string, std::pair<double, double>> seen;
+    for (const Series* one : all) {
+      replicas.insert(one->whose.id);
+      if (one->points.empty()) continue;
+      auto& [first, last] = seen.try_emplace(one->whose.id, one->points.front().time, 0.0).first->second;
+      first = std::min(first, one->points.front().time), last = std::max(last, one->points.back().time);
+    }
+    for (const Series* one : requests) {
+      if (!counted && one->part != "_count") continue;
+      spread_increase(one->points, r.from, r.step, r.finished);
+      spread_increase(one->points, r.from, kHour, by_hour);
+    }
+    r.replicas.assign(replicas.begin(), replicas.end());
+    r.replicas_now = r.least_replicas = r.most_replicas = static_cast<int>(replicas.size());
+    for (const auto& [id, span] : seen) r.replica_seconds += span.second - span.first;
+    for (std::size_t h = 0; h < hours; ++h) {
+      r.hours[h].requests = by_hour[h], r.hours[h].replicas = static_cast<double>(replicas.size());
+    }
+    fill_hours(all, r);
+  }
+
+  static void fill_hours(const std::vector<const Series*>& all, ServiceReading& r) {
+    for (const HourlyMean& wanted : kHourlyMeans) {
+      std::vector<double> sums(r.hours.size(), 0.0), counts(r.hours.size(), 0.0);
+      for (const Series* one : of(all, wanted.signal)) {
+        if (one->part == "_sum") spread_increase(one->points, r.from, kHour, sums);
+        if (one->part == "_count") spread_increase(one->points, r.from, kHour, counts);
+      }
+      for (std::size_t h = 0; h < r.hours.size(); ++h) {
+        if (!(counts[h] > 0)) continue;
+        if (!(r.hours[h].*wanted.mean)) r.hours[h].*wanted.mean = sums[h] / counts[h];
+        if (wanted.signal == Signal::kInterToken) r.hours[h].tokens = counts[h];
+      }
+    }
+  }
+
+  std::vector<Series> series_;
+  std::map<std::string, std::size_t> index_;
+  std::map<std::string, double> starts_;
+  Series* open_ = nullptr;
+};
+
+}  // namespace
+
+Result<ServicesRead> read_service_files(const std::vector<std::string>& files) { return FileReader().run(files); }
+
+}  // namespace rightsize::live_service

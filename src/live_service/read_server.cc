@@ -1,0 +1,333 @@
+#include "live_service/read_server.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "fleet/prometheus_client.h"
+#include "fleet/promql.h"
+#include "live_service/gpus_of.h"
+#include "live_service/questions.h"
+#include "live_service/whose.h"
+
+namespace rightsize::live_service {
+namespace {
+
+using fleet::Answered;
+using fleet::PrometheusClient;
+using fleet::RangeRow;
+using fleet::VectorRow;
+
+constexpr double kHour = 3600;
+
+std::string bucket_of(const telemetry::Labels& labels) {
+  const auto at = labels.find("le");
+  return at == labels.end() ? std::string() : at->second;
+}
+
+// A service while it is read.
+struct Found {
+  ServiceReading reading;
+  Selection selection;
+  double interval = std::numeric_limits<double>::infinity();  // seconds between two readings of a replica
+};
+
+class ServerReader {
+ public:
+  explicit ServerReader(const ServerSource& source) : source_(source) {}
+
+  Result<ServicesRead> run() {
+    http::Client http(source_.auth, source_.policy, &traffic_);
+    RIGHTSIZE_TRY(const std::string base, fleet::find_api(http, source_.url));
+    client_.emplace(std::move(http), base, "");
+    RIGHTSIZE_TRY(const TimePoint now, client_->clock());
+    until_ = source_.end ? in_unix_seconds(*source_.end) : std::floor(in_unix_seconds(now) / 60) * 60;
+    from_ = until_ - in_seconds(source_.window);
+    if (Result<> listed = list_services(); !listed) return fail(std::move(listed).error());
+    drop_gateways_of_engines();
+    for (Found& one : found_) {
+      if (source_.progress) source_.progress(one.reading.name());
+      if (Result<> read = read_one(one); !read) return fail(std::move(read).error());
+    }
+    ServicesRead all;
+    for (Found& one : found_) all.services.push_back(std::move(one.reading));
+    if (source_.progress) source_.progress("GPUs");
+    add_gpus(source_, from_, until_, *client_, all);
+    for (const std::string& warning : client_->warnings()) all.notes.push_back("the server: " + warning);
+    all.requests = traffic_.requests, all.retries = traffic_.retries;
+    return all;
+  }
+
+ private:
+  std::string with_matchers(const std::string& first) const {
+    const bool both = !first.empty() && !source_.matchers.empty();
+    return fmt::format("{{{}{}{}}}", first, both ? "," : "", source_.matchers);
+  }
+
+  Result<> list_services() {
+    RIGHTSIZE_TRY(names_, client_->list("/api/v1/label/__name__/values",
+                                        {{"match[]", with_matchers(fmt::format("__name__=~\"{}\"", name_pattern()))},
+                                         {"start", fmt::format("{:.0f}", from_)},
+                                         {"end", fmt::format("{:.0f}", until_)}}));
+    for (Engine engine :
+         {Engine::kVllm, Engine::kSglang, Engine::kTensorRtLlm, Engine::kTriton, Engine::kTgi, Engine::kGateway}) {
+      if (Result<> listed = list_replicas(engine); !listed) return listed;
+    }
+    if (!found_.empty()) return {};
+    return fail(unreadable(fmt::format("{} has no metric of a serving engine in these {}", http::shown_url(source_.url),
+                                       fleet::duration_text(seconds(until_ - from_))))
+                    .with_hint("looked for vllm:*, sglang:*, trtllm_*, nv_inference_*, tgi_*, inference_objective_*, "
+                               "llm_d_epp_*")
+                    .with_hint("look further back with --window, or at other series with --match"));
+  }
+
+  // One row a replica: how often it was read, under the labels that say whose it is.
+  Result<> list_replicas(Engine engine) {
+    std::vector<PublishedMetric> anchor;
+    std::string part;
+    for (Signal signal : {Signal::kRunning, Signal::kRequests, Signal::kLatency}) {
+      if (!anchor.empty()) break;
+      anchor = metrics_of(engine, signal, names_);
+      part = kind_of(signal) == Kind::kHistogram ? "_count" : "";
+    }
+    if (anchor.empty()) return {};
+    const std::string labels = fmt::format("{}", fmt::join(whose_labels(), ", "));
+    std::string question;
+    for (const PublishedMetric& one : anchor) {
+      question += fmt::format("{}max by ({}) (count_over_time({}[{}]))", question.empty() ? "" : " or ", labels,
+                              one.name + part + with_matchers(std::string(one.metric->matcher)),
+                              fleet::duration_text(seconds(until_ - from_)));
+    }
+    Answered<std::vector<VectorRow>> rows = client_->instant(question, unix_seconds(until_));
+    if (!rows) return fail(std::move(rows).error().error);
+    for (const VectorRow& row : *rows) add_replica(engine, row);
+    return {};
+  }
+
+  void add_replica(Engine engine, const VectorRow& row) {
+    const Whose w = whose(row.labels, engine);
+    auto at = std::find_if(found_.begin(), found_.end(), [&](const Found& f) { return is_of(f.reading, engine, w); });
+    if (at == found_.end()) {
+      found_.emplace_back();
+      at = found_.end() - 1;
+      at->reading = reading_of(engine, w, from_, until_);
+      at->selection = {source_.matchers, w.space_label, w.space, w.id_label, {}, w.model_label, w.model};
+    }
+    at->interval = std::min(at->interval, (until_ - from_) / std::max(1.0, row.value));
+    if (std::find(at->selection.ids.begin(), at->selection.ids.end(), w.id) != at->selection.ids.end()) return;
+    at->selection.ids.push_back(w.id);
+    at->reading.replicas.push_back(w.id);
+  }
+
+  // A gateway tells of the same requests as the engines behind it.
+  void drop_gateways_of_engines() {
+    std::set<std::string> served;
+    for (const Found& one : found_) {
+      if (one.reading.engine != Engine::kGateway) served.insert(one.reading.model);
+    }
+    std::erase_if(found_, [&](const Found& one) {
+      return one.reading.engine == Engine::kGateway && served.contains(one.reading.model);
+    });
+    std::sort(found_.begin(), found_.end(), [](const Found& a, const Found& b) {
+      return std::pair(a.reading.name(), a.reading.model) < std::pair(b.reading.name(), b.reading.model);
+    });
+  }
+
+  // The names of a signal here, and the part of a histogram that counts it. Engines without a counter of requests have
+  // the entries of a histogram.
+  std::pair<std::vector<PublishedMetric>, std::string> counting(Engine engine, Signal signal) const {
+    std::vector<PublishedMetric> names = metrics_of(engine, signal, names_);
+    if (!names.empty() || signal != Signal::kRequests) return {std::move(names), ""};
+    for (Signal instead : {Signal::kLatency, Signal::kIsl, Signal::kTtft}) {
+      names = metrics_of(engine, instead, names_);
+      if (!names.empty()) break;
+    }
+    return {std::move(names), "_count"};
+  }
+
+  // A question about growth until `until`, put about less time where that is too much at once.
+  Answered<std::map<std::string, double>> grown(const Found& f, const std::vector<PublishedMetric>& names,
+                                                std::string_view part, double from, double until) {
+    Answered<std::vector<VectorRow>> rows =
+        client_->instant(growth(f.selection, names, part, until - from), unix_seconds(until));
+    if (!rows && rows.error().too_much && until - from > 2 * kHour) {
+      const double middle = from + std::round((until - from) / 2 / kHour) * kHour;
+      RIGHTSIZE_TRY(auto sum, grown(f, names, part, from, middle));
+      RIGHTSIZE_TRY(const auto rest, grown(f, names, part, middle, until));
+      for (const auto& [key, value] : rest) sum[key] += value;
+      return sum;
+    }
+    if (!rows) return tl::make_unexpected(std::move(rows).error());
+    std::map<std::string, double> sum;
+    for (const VectorRow& row : *rows) sum[bucket_of(row.labels)] += row.value;
+    return sum;
+  }
+
+  Result<> read_one(Found& f) {
+    const double interval = f.interval;
+    for (int s = 0; s <= static_cast<int>(Signal::kOsl); ++s) {
+      const auto signal = static_cast<Signal>(s);
+      const auto [names, part] = counting(f.reading.engine, signal);
+      if (names.empty()) continue;
+      Result<> read = kind_of(signal) == Kind::kHistogram ? read_histogram(f, signal, names)
+                      : kind_of(signal) == Kind::kCounter ? read_counter(f, signal, names, part)
+                                                          : read_gauge(f, signal, names, interval);
+      if (!read) return read;
+    }
+    if (Result<> read = read_shape(f, interval); !read) return read;
+    return read_hours(f);
+  }
+
+  Result<> read_counter(Found& f, Signal signal, const std::vector<PublishedMetric>& names, const std::string& part) {
+    auto sum = grown(f, names, part, from_, until_);
+    if (!sum) return fail(std::move(sum).error().error);
+    if (const auto at = sum->find(""); at != sum->end()) f.reading.counters[signal] = at->second;
+    return {};
+  }
+
+  Result<> read_histogram(Found& f, Signal signal, const std::vector<PublishedMetric>& names) {
+    auto buckets = grown(f, names, "_bucket", from_, until_);
+    if (!buckets) return fail(std::move(buckets).error().error);
+    auto sum = grown(f, names, "_sum", from_, until_);
+    if (!sum) return fail(std::move(sum).error().error);
+    const double scale = names.front().metric->scale;
+    std::map<double, double> ordered;
+    for (const auto& [le, count] : *buckets) {
+      const double bound = le == "+Inf" ? std::numeric_limits<double>::infinity() : std::strtod(le.c_str(), nullptr);
+      ordered[bound * scale] += count;
+    }
+    if (ordered.empty() || !std::isinf(ordered.rbegin()->first)) return {};
+    std::vector<double> bounds, cumulative;
+    for (const auto& [bound, count] : ordered) {
+      if (std::isfinite(bound)) bounds.push_back(bound);
+      cumulative.push_back(count);
+    }
+    f.reading.histograms[signal] = Histogram(std::move(bounds), std::move(cumulative), (*sum)[""]);
+    return {};
+  }
+
+  // Requests add up over replicas; shares are averaged, and the fullest replica is the largest.
+  Result<> read_gauge(Found& f, Signal signal, const std::vector<PublishedMetric>& names, double interval) {
+    const bool adds = signal == Signal::kRunning || signal == Signal::kWaiting;
+    const double step = grid_step(1), lookback = std::max(step, 2.5 * interval);
+    Answered<std::vector<RangeRow>> rows = client_->range(gauge_now(f.selection, names, adds ? "sum" : "avg", lookback),
+                                                          unix_seconds(from_), unix_seconds(until_ - 1), seconds(step));
+    if (!rows) return fail(std::move(rows).error().error);
+    std::vector<double> values;
+    for (const RangeRow& row : *rows) {
+      for (const telemetry::Point& p : row.points) {
+        // A rate of recent hits is zero until there are any.
+        if (std::isfinite(p.value) && (signal != Signal::kHitRate || p.value > 0)) values.push_back(p.value);
+      }
+    }
+    if (values.empty()) return {};
+    std::sort(values.begin(), values.end());
+    double sum = 0;
+    for (double value : values) sum += value;
+    const double scale = names.front().metric->scale / (percent(signal, values.back()) ? 100 : 1);
+    f.reading.gauges[signal] = {scale * sum / static_cast<double>(values.size()),
+                                scale * values[static_cast<std::size_t>(0.95 * static_cast<double>(values.size()))],
+                                scale * values.back()};
+    return {};
+  }
+
+  // Shares are published 0-1; some relabel them to percent.
+  static bool percent(Signal signal, double most) {
+    return (signal == Signal::kKvUse || signal == Signal::kHitRate) && most > 1.5;
+  }
+
+  // The step of a grid over the window that keeps so many series below a million points in all, and a series below the
+  // 11,000 points servers allow.
+  double grid_step(std::size_t series) const {
+    const double points = std::min(10'500.0, 1e6 / static_cast<double>(std::max<std::size_t>(1, series)));
+    for (double step : {60.0, 120.0, 300.0, 600.0, 900.0, 1800.0}) {
+      if ((until_ - from_) / step <= points) return step;
+    }
+    return kHour;
+  }
+
+  // When requests ended, replica by replica, so that gaps and restarts of one do not move the others'.
+  Result<> read_shape(Found& f, double interval) {
+    ServiceReading& r = f.reading;
+    r.step = grid_step(r.replicas.size());
+    r.finished.assign(static_cast<std::size_t>(std::ceil((until_ - from_) / r.step)), 0.0);
+    const auto [names, part] = counting(r.engine, Signal::kRequests);
+    if (names.empty()) return {};
+    const double lookback = std::max(r.step, 2.5 * interval);
+    Answered<std::vector<RangeRow>> rows = client_->range(last_values(f.selection, names, part, lookback),
+                                                          unix_seconds(from_), unix_seconds(until_), seconds(r.step));
+    if (!rows) return fail(std::move(rows).error().error);
+    std::vector<double> up(r.finished.size() + 1, 0.0);
+    for (const RangeRow& row : *rows) {
+      std::vector<CounterPoint> points;
+      for (const telemetry::Point& p : row.points) {
+        if (!points.empty() && p.value < points.back().value) ++r.restarts;
+        const double time = in_unix_seconds(p.time);
+        points.push_back({time, p.value});
+        up[std::min(up.size() - 1, static_cast<std::size_t>(std::max(0.0, (time - from_) / r.step)))] += 1;
+      }
+      spread_increase(points, from_, r.step, r.finished);
+    }
+    count_replicas(r, up);
+    return {};
+  }
+
+  void count_replicas(ServiceReading& r, const std::vector<double>& up) {
+    for (double count : up) r.replica_seconds += count * r.step;
+    const auto [least, most] = std::minmax_element(up.begin(), up.end());
+    r.least_replicas = static_cast<int>(*least), r.most_replicas = static_cast<int>(*most);
+    // A restart takes minutes: what was there in the last five counts.
+    const auto last = std::min(up.size(), static_cast<std::size_t>(std::ceil(300 / r.step)) + 1);
+    r.replicas_now = static_cast<int>(*std::max_element(up.end() - static_cast<std::ptrdiff_t>(last), up.end()));
+    r.hours.assign(static_cast<std::size_t>(std::ceil((until_ - from_) / kHour)), {});
+    const double each = kHour / r.step;
+    for (std::size_t i = 0; i < r.finished.size(); ++i) {
+      HourReading& hour =
+          r.hours[std::min(r.hours.size() - 1, static_cast<std::size_t>(static_cast<double>(i) / each))];
+      hour.requests += r.finished[i];
+      hour.replicas += up[i] / each;
+    }
+  }
+
+  // Means of every hour: what calibration learns from.
+  Result<> read_hours(Found& f) {
+    const auto hourly = [&](const std::vector<PublishedMetric>& names, const char* part) {
+      return client_->range(growth(f.selection, names, part, kHour), unix_seconds(from_ + kHour), unix_seconds(until_),
+                            seconds(kHour));
+    };
+    for (const HourlyMean& wanted : kHourlyMeans) {
+      const std::vector<PublishedMetric> names = metrics_of(f.reading.engine, wanted.signal, names_);
+      if (names.empty() || f.reading.histogram(wanted.signal) == nullptr) continue;
+      auto sums = hourly(names, "_sum"), counts = hourly(names, "_count");
+      if (!sums || !counts || sums->empty() || counts->empty()) continue;  // what is shown does not rest on it
+      std::map<double, double> sum_at;
+      for (const telemetry::Point& p : sums->front().points) sum_at[in_unix_seconds(p.time)] = p.value;
+      for (const telemetry::Point& p : counts->front().points) {
+        const double time = in_unix_seconds(p.time);
+        const auto hour = static_cast<std::size_t>(std::llround((time - from_) / kHour)) - 1;
+        if (hour >= f.reading.hours.size() || !(p.value > 0) || !sum_at.contains(time)) continue;
+        HourReading& into = f.reading.hours[hour];
+        if (!(into.*wanted.mean)) into.*wanted.mean = sum_at[time] / p.value;
+        if (wanted.signal == Signal::kInterToken) into.tokens = p.value;
+      }
+    }
+    return {};
+  }
+
+  const ServerSource& source_;
+  http::Traffic traffic_;
+  std::optional<PrometheusClient> client_;
+  double from_ = 0, until_ = 0;
+  std::vector<std::string> names_;
+  std::vector<Found> found_;
+};
+
+}  // namespace
+
+Result<ServicesRead> read_services(const ServerSource& source) { return ServerReader(source).run(); }
+
+}  // namespace rightsize::live_service
