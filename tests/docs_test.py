@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Every example of README, docs and examples runs, and the output it shows is what the program prints.
+"""Every example of README, docs and examples runs, and the facts it shows (tests/facts.py) are what the program prints.
 
-- A line of a ```sh block that begins with `rightsize` is run in a copy of the repository's examples and must exit 0; what needs
-  a server, a GPU or a file of the reader's own (NOT_RUN) must at least be understood: `--help` is added to it.
-- A ```console block holds `$ rightsize ...` and what it prints. A line `...` stands for any lines left out.
+- Each line of a ```sh block that begins with `rightsize` runs in a copy of the repository's examples and must exit 0. Commands that
+  need a server, a GPU or the reader's own files (NOT_RUN) must at least parse: `--help` is added to them.
+- A ```console block holds `$ rightsize ...` and what it prints. A line `...` marks lines left out.
 
-Usage: docs_test.py PROGRAM [--bless]; --bless puts in what the program prints now, as many lines as stand there before
-`...`, or all."""
+Usage: docs_test.py PROGRAM [--bless]; --bless replaces the output with what the program prints now: the same number of lines before
+`...`, or all of them."""
 import os
 import pathlib
 import re
@@ -14,6 +14,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+
+from facts import Facts
 
 PROGRAM = os.path.abspath(sys.argv[1])
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -33,7 +35,7 @@ def documents():
 
 def run(command, folder):
     command = re.sub(r"(^|\| )rightsize\b", lambda found: f"{found.group(1)}'{PROGRAM}'", command)
-    # What waits for ever, such as a server, belongs into NOT_RUN: `timeout` ends it with 124.
+    # Commands that never end, such as a server, belong in NOT_RUN: `timeout` would end them with 124.
     return subprocess.run(["timeout", "100", "bash", "-c", command], capture_output=True, text=True, cwd=folder,
                           env=ENVIRONMENT | {"HOME": str(folder)}, stdin=subprocess.DEVNULL)
 
@@ -47,36 +49,21 @@ def check_shell(where, line, folder):
     if NOT_RUN.search(command):
         command = re.sub(r" (--|\||>) .*$", "", command) + " --help"
     done = run(command, folder)
-    # A limit that is exceeded and a prediction that does not hold have exit codes of their own.
+    # An exceeded limit exits 2, a broken prediction 4.
     wanted = (0, 2, 4) if "--fail-o" in command or " verify " in command else (0,)
     if done.returncode not in wanted:
         failures.append(f"{where}: '{command}' exits {done.returncode}: {(done.stderr or done.stdout)[:300]}")
 
 
-def agrees(shown, printed):
-    """Lines against lines, where `...` stands for any number."""
-    if "..." not in shown:
-        return shown == printed
-    at = 0
-    parts, part = [], []
-    for line in shown:
-        if line == "...":
-            parts.append(part)
-            part = []
-        else:
-            part.append(line)
-    parts.append(part)
-    for number, part in enumerate(parts):
-        if not part:
-            continue
-        places = [0] if number == 0 else range(at, len(printed) - len(part) + 1)
-        if number == len(parts) - 1 and number > 0:
-            places = [len(printed) - len(part)]
-        found = next((p for p in places if printed[p:p + len(part)] == part and p >= at), None)
-        if found is None:
-            return False
-        at = found + len(part)
-    return True
+def differences(shown, printed):
+    """The facts shown must be printed; where `...` leaves lines out, the rows before it are the first and those behind it the last."""
+    got = Facts.of("\n".join(printed))
+    got.loose += [token for row in got.rows for cell in row for token in cell]
+    rows = got.rows
+    parts = [Facts.of(part) for part in re.split(r"^\.\.\.$", "\n".join(shown), flags=re.M)]
+    for at, part in enumerate(parts):
+        got.rows = rows if len(parts) == 1 else rows[:len(part.rows)] if at == 0 else rows[len(rows) - len(part.rows):]
+        yield from part.missing_in(got)
 
 
 def blessed(shown, printed):
@@ -99,8 +86,9 @@ def check_console(where, block, folder):
         printed = [line.rstrip() for line in (done.stdout or done.stderr).splitlines()]
         while printed and not printed[-1]:
             printed.pop()
-        if not agrees(shown, printed) and not BLESS:
-            failures.append(f"{where}: '{command}' prints something else; {__file__} PROGRAM --bless puts it in")
+        if not BLESS:
+            for what in differences(shown, printed):
+                failures.append(f"{where}: '{command}': {what}; {__file__} PROGRAM --bless updates the document")
         out += [command] + blessed(shown, printed) + ([""] if at < len(block) else [])
     return out
 
@@ -145,7 +133,7 @@ def main():
         folder = pathlib.Path(home)
         shutil.copytree(ROOT / "examples", folder / "examples")
         (folder / "tests").symlink_to(ROOT / "tests")
-        # Files of the reader's own that examples speak of.
+        # Files the examples assume the reader has.
         shutil.copy(ROOT / "examples/recommend/serve-70b.yaml", folder / "workload.yaml")
         shutil.copy(ROOT / "examples/decisions/plan.json", folder / "plan.json")
         shutil.copytree(ROOT / "examples/ci/before", folder / "old")
@@ -154,7 +142,7 @@ def main():
         ledger.mkdir(parents=True)
         shutil.copy(ROOT / "examples/decisions/ledger.db", ledger / "decisions.db")
         count = sum(check(path, folder) for path in documents())
-    print("\n".join(failures) or f"{count} examples run, and print what the documents show")
+    print("\n".join(failures) or f"{count} examples run and print the facts the documents show")
     sys.exit(1 if failures else 0)
 
 
