@@ -117,6 +117,14 @@ AttentionOp attention_of(const ModelShape& shape) {
   return attention;
 }
 
+AttentionOp alibi_attention(const ModelShape& shape, std::int32_t program) {
+  AttentionOp how = attention_of(shape);
+  how.kernel = AttentionOp::Kernel::kWritten;
+  how.alibi = true;
+  how.written = program;
+  return how;
+}
+
 Decoder::Decoder(const Config& config, DecoderStyle style, ModelShape& shape)
     : config_(config), style_(std::move(style)), shape_(shape), inventory_(shape.weights), f_(shape) {
   if (style_.rotary_parts == RotaryParts::kWhole && shape.rotary_dim > 0 && shape.rotary_dim < shape.head_dim) {

@@ -98,6 +98,8 @@ Value decoder_loss(Tracer& f, const ModelShape& shape, const DecoderHead& head, 
 
 // The attention of this shape over the job's own tokens.
 AttentionOp attention_of(const ModelShape& shape);
+// The same with ALiBi scores, written out by `program`.
+AttentionOp alibi_attention(const ModelShape& shape, std::int32_t program);
 
 class Decoder {
  public:

@@ -4,6 +4,7 @@
 // parse_job() turns that list into a Job, reporting every mistake at once.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -56,6 +57,8 @@ struct Parallelism {
 
   int data() const { return gpus / (tensor * pipeline * context); }
   int attention_tensor() const { return tensor / attention_data; }  // GPUs that share one sequence's attention
+
+  auto operator<=>(const Parallelism&) const = default;
 };
 
 struct TrainSettings {
@@ -73,6 +76,8 @@ struct TrainSettings {
   int accumulation = 1;
   Offload offload = Offload::kNone;  // to host memory
   bool offload_activations = false;
+
+  auto operator<=>(const TrainSettings&) const = default;
 };
 
 // Separate workers for prompts and for answers, each on `tensor` GPUs.
@@ -81,6 +86,8 @@ struct Disaggregated {
   int decode_workers = 1, decode_tensor = 1;
 
   int gpus() const { return prefill_workers * prefill_tensor + decode_workers * decode_tensor; }
+
+  auto operator<=>(const Disaggregated&) const = default;
 };
 
 // Tokens guessed ahead in every step, by a small model or the model's own extra heads (MTP), and the share of guesses
@@ -88,6 +95,8 @@ struct Disaggregated {
 struct Speculation {
   int tokens = 0;  // 0: none
   double acceptance = 0.8;
+
+  auto operator<=>(const Speculation&) const = default;
 };
 
 struct ServeSettings {
@@ -102,6 +111,8 @@ struct ServeSettings {
   std::optional<std::int64_t> max_tokens;  // of one pass; nothing: the engine's default
   double memory_share = 0.9;               // of the GPU the engine may take (vLLM's gpu-memory-utilization and kin)
   bool quantize_embeddings = false;        // embeddings and head stay 16-bit unless said
+
+  auto operator<=>(const ServeSettings&) const = default;
 };
 
 // What a request has to do with images.
@@ -111,6 +122,8 @@ struct ImageSettings {
   std::optional<ImageSize> resolution;  // nothing: the model's own
   int count = 0;                        // images in a prompt
   std::int64_t tokens = 0;              // of serve.isl, those of the images; filled in for the model
+
+  auto operator<=>(const ImageSettings&) const = default;
 };
 
 struct Job {
@@ -123,6 +136,8 @@ struct Job {
   ServeSettings serve;
   ImageSettings image;
   Parallelism parallel;
+
+  auto operator<=>(const Job&) const = default;
 };
 
 // "lora-rank" = "16", and where it stood if it came from a file.

@@ -3,6 +3,7 @@
 
 #include "model/decoder.h"
 #include "model/families.h"
+#include "model/family_writer.h"
 
 namespace rightsize::model {
 namespace {
@@ -37,10 +38,10 @@ WeightRef declare_audio_conv(Inventory& inventory, const char* name, std::int64_
 }
 
 // BART norms after each part, Whisper before.
-class Bart {
+class Bart : protected FamilyWriter {
  public:
   Bart(const Config& config, ModelShape& shape, const Layout& layout, bool speech)
-      : config_(config), shape_(shape), layout_(layout), inventory_(shape.weights), f_(shape), speech_(speech) {
+      : FamilyWriter(config, shape), layout_(layout), speech_(speech) {
     encoder_rows_ = speech ? kSamples.times(shape.encoder_context) : kTokens;
   }
 
@@ -54,7 +55,7 @@ class Bart {
     Value loss = classifier_ ? classify(std::move(y))
                              : f_.language_loss(std::move(y), {output_ ? output_ : table_, {}, false, false});
     f_.forward().exact = !speech_;
-    shape_.forward = std::make_shared<const Forward>(f_.finish(std::move(loss)));
+    finish(std::move(loss));
   }
 
  private:
@@ -218,11 +219,7 @@ class Bart {
     return f_.class_loss(std::move(x), kSamples);
   }
 
-  const Config& config_;
-  ModelShape& shape_;
   const Layout& layout_;
-  Inventory inventory_;
-  Tracer f_;
   bool speech_;
   Size encoder_rows_;
   Layer encoder_, decoder_;

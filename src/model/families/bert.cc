@@ -3,6 +3,7 @@
 
 #include "model/decoder.h"
 #include "model/families.h"
+#include "model/family_writer.h"
 
 namespace rightsize::model {
 namespace {
@@ -26,10 +27,9 @@ enum class Kind {
   kDistilled,
 };
 
-class Bert {
+class Bert : protected FamilyWriter {
  public:
-  Bert(const Config& config, ModelShape& shape, Kind kind)
-      : config_(config), shape_(shape), inventory_(shape.weights), f_(shape), kind_(kind) {}
+  Bert(const Config& config, ModelShape& shape, Kind kind) : FamilyWriter(config, shape), kind_(kind) {}
 
   void write() {
     words_ = inventory_.embedding("embeddings.word_embeddings", WeightRole::kTokenEmbedding, shape_.vocabulary,
@@ -56,7 +56,7 @@ class Bert {
     }
     Value x = body(layer);
     x = f_.last_stage(std::move(x), [&](Value last) { return loss(std::move(last)); });
-    shape_.forward = std::make_shared<const Forward>(f_.finish(std::move(x)));
+    finish(std::move(x));
   }
 
  private:
@@ -137,8 +137,6 @@ class Bert {
 
   // ---- the forward pass
 
-  Value norm(WeightRef weight, Value x) { return f_.norm(NormKind::kLayer, weight, std::move(x), kTokens); }
-
   Value body(const Layer& layer) {
     Value token_types;
     if (types_) token_types = f_.make(kTokens, Width::kLong);
@@ -163,7 +161,7 @@ class Bert {
     }
     Value positions = f_.embedding(kind_ == Kind::kRoberta ? kTokens : kPositions, places_, shape_.hidden);
     x = f_.add(types_ ? x : words, positions);
-    x = norm(first_norm_, std::move(x));
+    x = layer_norm(first_norm_, std::move(x));
     return f_.dropout(std::move(x), shape_.dropout);
   }
 
@@ -191,25 +189,25 @@ class Bert {
     y = f_.linear(weight, std::move(y));
     y = f_.dropout(std::move(y), shape_.dropout);
     Value sum = f_.add(y, residual);
-    return norm(norm_weight, std::move(sum));
+    return layer_norm(norm_weight, std::move(sum));
   }
 
   Value distilled_block(Value given, const Layer& w) {
     Value x = std::move(given);
     Value attended = f_.linear(w.o, attention(x, w));
-    attended = norm(w.norm1, f_.add(attended, x));
+    attended = layer_norm(w.norm1, f_.add(attended, x));
     Value fed = f_.linear(w.up, attended);
     fed = f_.activate(std::move(fed), shape_.activation);
     fed = f_.linear(w.down, std::move(fed));
     fed = f_.dropout(std::move(fed), shape_.dropout);
-    return norm(w.norm2, f_.add(fed, attended));
+    return layer_norm(w.norm2, f_.add(fed, attended));
   }
 
   Value loss(Value given) {
     if (!transform_) return classifier_loss(std::move(given));
     Value x = f_.linear(transform_, std::move(given));
     x = f_.activate(std::move(x), Activation::kGelu);
-    x = norm(transform_norm_, std::move(x));
+    x = layer_norm(transform_norm_, std::move(x));
     return f_.language_loss(std::move(x), {decoder_ ? decoder_ : words_, masked_bias_, false, false});
   }
 
@@ -227,10 +225,6 @@ class Bert {
     return f_.class_loss(std::move(logits), every_token ? kTokens : kSamples);
   }
 
-  const Config& config_;
-  ModelShape& shape_;
-  Inventory inventory_;
-  Tracer f_;
   Kind kind_;
   WeightRef words_, places_, types_, first_norm_;
   WeightRef transform_, transform_norm_, masked_bias_, decoder_, dense_, classifier_;

@@ -3,6 +3,7 @@
 
 #include "model/decoder.h"
 #include "model/families.h"
+#include "model/family_writer.h"
 
 namespace rightsize::model {
 namespace {
@@ -11,10 +12,9 @@ struct Layer {
   WeightRef norm1, q, k, v, o, norm2, up, down;
 };
 
-class ClipText {
+class ClipText : protected FamilyWriter {
  public:
-  ClipText(const Config& config, ModelShape& shape)
-      : config_(config), shape_(shape), inventory_(shape.weights), f_(shape) {}
+  ClipText(const Config& config, ModelShape& shape) : FamilyWriter(config, shape) {}
 
   void write() {
     const std::int64_t h = shape_.hidden;
@@ -40,14 +40,14 @@ class ClipText {
     f_.add_layers(stack, layer.norm1, shape_.layers, program);
     x = f_.layers(stack, std::move(x));
     x = f_.last_stage(std::move(x), [&](Value y) {
-      y = norm(last, std::move(y));
+      y = layer_norm(last, std::move(y));
       f_.head();
       y = f_.slice(std::move(y), kSamples.times(h));
       if (projection) y = f_.linear(projection, std::move(y), false);
       return f_.class_loss(std::move(y), kSamples);
     });
     f_.forward().exact = false;
-    shape_.forward = std::make_shared<const Forward>(f_.finish(std::move(x)));
+    finish(std::move(x));
   }
 
  private:
@@ -67,24 +67,17 @@ class ClipText {
     return w;
   }
 
-  Value norm(WeightRef weight, Value x) { return f_.norm(NormKind::kLayer, weight, std::move(x), kTokens); }
-
   Value block(Value x, const Layer& w) {
-    Value normed = norm(w.norm1, x);
+    Value normed = layer_norm(w.norm1, x);
     Value q = f_.split_heads(f_.linear(w.q, normed));
     Value k = f_.split_heads(f_.linear(w.k, normed));
     Value v = f_.split_heads(f_.linear(w.v, std::move(normed)));
     AttentionOp how = attention_of(shape_);
     how.cached = false;
     x = f_.add(std::move(x), f_.linear(w.o, f_.attention(q, k, v, how)));
-    Value inner = f_.activate(f_.linear(w.up, norm(w.norm2, x)), shape_.activation);
+    Value inner = f_.activate(f_.linear(w.up, layer_norm(w.norm2, x)), shape_.activation);
     return f_.add(std::move(x), f_.linear(w.down, std::move(inner)));
   }
-
-  const Config& config_;
-  ModelShape& shape_;
-  Inventory inventory_;
-  Tracer f_;
 };
 
 void read_clip_text(const Config& config, ModelShape& shape) {

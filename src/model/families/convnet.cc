@@ -8,6 +8,7 @@
 
 #include "model/decoder.h"
 #include "model/families.h"
+#include "model/family_writer.h"
 #include "model/image_config.h"
 
 namespace rightsize::model {
@@ -41,10 +42,9 @@ void read_image(const Config& config, ModelShape& shape, int image_size = 224) {
 
 // What the three share. The classes of transformers and torchvision have the same tensors; the order here is
 // torchvision's.
-class ConvNet {
+class ConvNet : protected FamilyWriter {
  public:
-  ConvNet(const Config& config, ModelShape& shape)
-      : config_(config), shape_(shape), inventory_(shape.weights), f_(shape) {}
+  ConvNet(const Config& config, ModelShape& shape) : FamilyWriter(config, shape) {}
 
  protected:
   struct ConvNorm {
@@ -88,13 +88,8 @@ class ConvNet {
     if (norm) x = f_.norm(NormKind::kLayer, norm, std::move(x), kSamples);
     x = f_.linear(classifier, std::move(x), false);
     x = f_.class_loss(f_.cast(std::move(x), Width::kSingle), kSamples);
-    shape_.forward = std::make_shared<const Forward>(f_.finish(std::move(x)));
+    FamilyWriter::finish(std::move(x));
   }
-
-  const Config& config_;
-  ModelShape& shape_;
-  Inventory inventory_;
-  Tracer f_;
 };
 
 // ---------------------------------------------------------------- ResNet

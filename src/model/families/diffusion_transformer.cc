@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "model/families.h"
+#include "model/family_writer.h"
 #include "model/image_config.h"
 
 namespace rightsize::model {
@@ -11,10 +12,9 @@ namespace {
 
 constexpr std::int64_t kTimeFeatures = 256;
 
-class Denoiser {
+class Denoiser : protected FamilyWriter {
  public:
-  Denoiser(const Config& config, ModelShape& shape)
-      : config_(config), shape_(shape), h_(shape.hidden), inventory_(shape.weights), f_(shape) {
+  Denoiser(const Config& config, ModelShape& shape) : FamilyWriter(config, shape), h_(shape.hidden) {
     const std::int64_t across = shape.image_size / shape.patch_size, down = latent_height(shape) / shape.patch_size;
     image_ = std::max<std::int64_t>(1, across * down);
   }
@@ -174,14 +174,10 @@ class Denoiser {
   }
   void finish(Value x) {
     f_.forward().exact = false;
-    shape_.forward = std::make_shared<const Forward>(f_.finish(std::move(x)));
+    FamilyWriter::finish(std::move(x));
   }
 
-  const Config& config_;
-  ModelShape& shape_;
   std::int64_t h_, image_ = 1;
-  Inventory inventory_;
-  Tracer f_;
 };
 
 void read_sizes(const Config& config, ModelShape& shape, int heads, int head_dim) {

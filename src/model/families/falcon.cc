@@ -3,6 +3,7 @@
 
 #include "model/decoder.h"
 #include "model/families.h"
+#include "model/family_writer.h"
 
 namespace rightsize::model {
 namespace {
@@ -11,14 +12,10 @@ struct Layer {
   WeightRef qkv, o, up, down, norm1, norm2;
 };
 
-class Falcon {
+class Falcon : protected FamilyWriter {
  public:
   Falcon(const Config& config, ModelShape& shape)
-      : config_(config),
-        shape_(shape),
-        inventory_(shape.weights),
-        f_(shape),
-        alibi_(shape.positions == Positions::kAlibi) {
+      : FamilyWriter(config, shape), alibi_(shape.positions == Positions::kAlibi) {
     kind_ = shape.kv_heads == 1 && shape.heads > 1 ? Kind::kOneKey
             : shape.kv_heads < shape.heads         ? Kind::kGroups
                                                    : Kind::kEachHead;
@@ -33,7 +30,7 @@ class Falcon {
     Value x = body(table, last_norm, layer);
     x = f_.last_stage(std::move(x), [&](Value last) { return decoder_loss(f_, shape_, head, table, std::move(last)); });
     f_.forward().casts_are_cached = false;  // FalconLinear multiplies by weight.T
-    shape_.forward = std::make_shared<const Forward>(f_.finish(std::move(x)));
+    finish(std::move(x));
   }
 
  private:
@@ -53,20 +50,14 @@ class Falcon {
     return w;
   }
 
-  Value norm(WeightRef weight, Value x) { return f_.norm(NormKind::kLayer, weight, std::move(x), kTokens); }
-
   Value body(WeightRef table, WeightRef last_norm, const Layer& layer) {
     Value x = f_.first_stage([&] { return f_.embedding(kTokens, table, shape_.hidden); });
     if (!alibi_) rotary_ = f_.rotary_tables(shape_.head_dim, x);
     Value mask = f_.share(alibi_ ? f_.make_like(kSampleSquare.split_into(shape_.heads, 1), x)
                                  : f_.make(kSampleSquare, Width::kByte));
     f_.want_gradient(x);
-    const std::int32_t stack = f_.add_stack();
-    const std::int32_t program =
-        f_.program({kTokens.times(shape_.hidden)}, [&](std::span<Value> in) { return block(in[0], layer); });
-    f_.add_layers(stack, layer.qkv, shape_.layers, program);
-    x = f_.layers(stack, std::move(x));
-    x = f_.last_stage(std::move(x), [&](Value last) { return norm(last_norm, std::move(last)); });
+    x = run_layers(std::move(x), layer.qkv, [&](Value in) { return block(std::move(in), layer); });
+    x = f_.last_stage(std::move(x), [&](Value last) { return layer_norm(last_norm, std::move(last)); });
     f_.release_shared();
     return x;
   }
@@ -74,12 +65,12 @@ class Falcon {
   Value block(Value given, const Layer& w) {
     Value x = std::move(given);
     Value residual = x;
-    Value normed = norm(w.norm1, x), second;
-    if (shape_.parallel_block && w.norm2) second = norm(w.norm2, x);
+    Value normed = layer_norm(w.norm1, x), second;
+    if (shape_.parallel_block && w.norm2) second = layer_norm(w.norm2, x);
     Value attended = attention(normed, w);
     if (!shape_.parallel_block) {
       residual = f_.add(residual, attended);
-      second = norm(w.norm2, residual);
+      second = layer_norm(w.norm2, residual);
     } else if (!second) {
       second = normed;
     }
@@ -136,10 +127,6 @@ class Falcon {
     return f_.linear(w.o, f_.attention(q, k, v, how));
   }
 
-  const Config& config_;
-  ModelShape& shape_;
-  Inventory inventory_;
-  Tracer f_;
   RotaryTables rotary_;
   Kind kind_ = Kind::kOneKey;
   bool alibi_;

@@ -1,6 +1,7 @@
 // GPT-2 and its line: GPT BigCode (one key head), GPT-Neo (separate q, k, v, scores in 32 bits).
 #include "model/decoder.h"
 #include "model/families.h"
+#include "model/family_writer.h"
 #include "model/gpt_sizes.h"
 
 namespace rightsize::model {
@@ -11,10 +12,9 @@ struct Layer {
 };
 
 // Names of intermediate results live to the end of the block in the original, and so they do here.
-class Gpt2 {
+class Gpt2 : protected FamilyWriter {
  public:
-  Gpt2(const Config& config, ModelShape& shape)
-      : config_(config), shape_(shape), inventory_(shape.weights), f_(shape) {}
+  Gpt2(const Config& config, ModelShape& shape) : FamilyWriter(config, shape) {}
 
   // q, k and v in one matrix of `qkv_width` columns; 0: in three, and scores in 32 bits.
   void write(std::int64_t qkv_width) {
@@ -26,10 +26,10 @@ class Gpt2 {
     const DecoderHead head = declare_decoder_head(config_, inventory_, shape_, shape_.hidden);
     Value x = body(table, places, layer);
     x = f_.last_stage(std::move(x), [&](Value last) {
-      Value normed = f_.norm(NormKind::kLayer, last_norm, std::move(last), kTokens);
+      Value normed = layer_norm(last_norm, std::move(last));
       return decoder_loss(f_, shape_, head, table, std::move(normed));
     });
-    shape_.forward = std::make_shared<const Forward>(f_.finish(std::move(x)));
+    finish(std::move(x));
   }
 
  private:
@@ -67,11 +67,7 @@ class Gpt2 {
       return sum;
     });
     if (!flat_) scores_ = wide_scores();
-    const std::int32_t stack = f_.add_stack();
-    const std::int32_t program =
-        f_.program({kTokens.times(shape_.hidden)}, [&](std::span<Value> in) { return block(in[0], layer); });
-    f_.add_layers(stack, layer.norm1, shape_.layers, program);
-    x = f_.layers(stack, std::move(x));
+    x = run_layers(std::move(x), layer.norm1, [&](Value in) { return block(std::move(in), layer); });
     tokens.reset();
     positions.reset();
     f_.release_shared();
@@ -81,11 +77,11 @@ class Gpt2 {
   Value block(Value given, const Layer& w) {
     Value x = std::move(given);
     Value residual = x;
-    x = f_.norm(NormKind::kLayer, w.norm1, std::move(x), kTokens);
+    x = layer_norm(w.norm1, std::move(x));
     Value attended = attention(x, w);
     x = f_.add(attended, residual);
     residual = x;
-    x = f_.norm(NormKind::kLayer, w.norm2, std::move(x), kTokens);
+    x = layer_norm(w.norm2, std::move(x));
     Value fed = mlp(x, w);
     return f_.add(residual, fed);
   }
@@ -141,10 +137,6 @@ class Gpt2 {
     return f_.dropout(std::move(x), shape_.dropout);
   }
 
-  const Config& config_;
-  ModelShape& shape_;
-  Inventory inventory_;
-  Tracer f_;
   std::int32_t scores_ = -1;
   bool flat_ = true;  // Conv1D works on rows: gradients of inputs do not come out of views
 };

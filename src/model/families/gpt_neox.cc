@@ -1,6 +1,7 @@
 // GPT-NeoX and Pythia; GPT-J, which has separate q, k, v, one norm and scores in 32 bits; Phi 1 to 2.
 #include "model/decoder.h"
 #include "model/families.h"
+#include "model/family_writer.h"
 #include "model/gpt_sizes.h"
 
 namespace rightsize::model {
@@ -10,10 +11,9 @@ struct Layer {
   WeightRef first, norm1, norm2, qkv, q, k, v, o, up, down;
 };
 
-class NeoX {
+class NeoX : protected FamilyWriter {
  public:
-  NeoX(const Config& config, ModelShape& shape, bool gptj)
-      : config_(config), shape_(shape), inventory_(shape.weights), f_(shape), gptj_(gptj) {}
+  NeoX(const Config& config, ModelShape& shape, bool gptj) : FamilyWriter(config, shape), gptj_(gptj) {}
 
   void write(bool attention_bias) {
     const WeightRef table =
@@ -23,7 +23,7 @@ class NeoX {
     const DecoderHead head = declare_decoder_head(config_, inventory_, shape_, shape_.hidden, gptj_);
     Value x = body(table, last_norm, layer);
     x = f_.last_stage(std::move(x), [&](Value last) { return decoder_loss(f_, shape_, head, table, std::move(last)); });
-    shape_.forward = std::make_shared<const Forward>(f_.finish(std::move(x)));
+    finish(std::move(x));
   }
 
  private:
@@ -72,31 +72,29 @@ class NeoX {
     });
     f_.add_layers(stack, layer.first, shape_.layers, program);
     Value x = f_.layers(stack, embedded);
-    x = f_.last_stage(std::move(x), [&](Value last) { return norm(last_norm, std::move(last)); });
+    x = f_.last_stage(std::move(x), [&](Value last) { return layer_norm(last_norm, std::move(last)); });
     f_.release_shared();
     return x;
   }
 
-  Value norm(WeightRef weight, Value x) { return f_.norm(NormKind::kLayer, weight, std::move(x), kTokens); }
-
   Value block(Value given, const Layer& w) {
     Value x = std::move(given);
-    Value attended = attention(norm(w.norm1, x), w);
+    Value attended = attention(layer_norm(w.norm1, x), w);
     attended = f_.dropout(std::move(attended), shape_.dropout);
     if (shape_.parallel_block) {
-      Value fed = mlp(norm(w.norm2, x), w);
+      Value fed = mlp(layer_norm(w.norm2, x), w);
       Value both = f_.add(fed, attended);
       return f_.add(std::move(both), x);
     }
     attended = f_.add(std::move(attended), x);
-    Value fed = mlp(norm(w.norm2, attended), w);
+    Value fed = mlp(layer_norm(w.norm2, attended), w);
     return f_.add(fed, attended);
   }
 
   Value gptj_block(Value given, const Layer& w) {
     Value x = std::move(given);
     Value residual = x;
-    x = norm(w.norm1, std::move(x));
+    x = layer_norm(w.norm1, std::move(x));
     Value attended = f_.dropout(gptj_attention(x, w), shape_.dropout);
     Value fed = mlp(x, w);
     Value both = f_.add(attended, fed);
@@ -165,10 +163,6 @@ class NeoX {
     });
   }
 
-  const Config& config_;
-  ModelShape& shape_;
-  Inventory inventory_;
-  Tracer f_;
   RotaryTables rotary_;
   std::int32_t scores_ = -1;
   bool gptj_;

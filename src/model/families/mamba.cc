@@ -6,16 +6,17 @@
 
 #include "model/decoder.h"
 #include "model/families.h"
+#include "model/family_writer.h"
 
 namespace rightsize::model {
 namespace {
 
 enum class Kind : char { kMamba = 'M', kAttention = '*', kMlp = '-', kExperts = 'E' };
 
-class Hybrid {
+class Hybrid : protected FamilyWriter {
  public:
   Hybrid(const Config& config, ModelShape& shape, Mamba2 mamba)
-      : config_(config), shape_(shape), mamba_(std::move(mamba)), inventory_(shape.weights), f_(shape) {}
+      : FamilyWriter(config, shape), mamba_(std::move(mamba)) {}
 
   // Neighbours of one kind are one block.
   void write(std::string_view pattern) {
@@ -48,7 +49,7 @@ class Hybrid {
       return decoder_loss(f_, shape_, head, table, std::move(y));
     });
     f_.forward().exact = false;
-    shape_.forward = std::make_shared<const Forward>(f_.finish(std::move(x)));
+    finish(std::move(x));
   }
 
  private:
@@ -151,11 +152,7 @@ class Hybrid {
     return f_.add(std::move(routed), mlp(std::move(x), w));
   }
 
-  const Config& config_;
-  ModelShape& shape_;
   Mamba2 mamba_;
-  Inventory inventory_;
-  Tracer f_;
 };
 
 struct MambaNames {

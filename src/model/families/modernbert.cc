@@ -5,14 +5,14 @@
 
 #include "model/decoder.h"
 #include "model/families.h"
+#include "model/family_writer.h"
 
 namespace rightsize::model {
 namespace {
 
-class ModernBert {
+class ModernBert : protected FamilyWriter {
  public:
-  ModernBert(const Config& config, ModelShape& shape)
-      : config_(config), shape_(shape), inventory_(shape.weights), f_(shape) {}
+  ModernBert(const Config& config, ModelShape& shape) : FamilyWriter(config, shape) {}
 
   void write() {
     const std::int64_t h = shape_.hidden;
@@ -25,7 +25,7 @@ class ModernBert {
     declare_head();
 
     Value x = f_.first_stage([&] {
-      Value e = norm(first_norm_, f_.embedding(kTokens, table_, h));
+      Value e = layer_norm(first_norm_, f_.embedding(kTokens, table_, h));
       f_.want_gradient(e);
       return e;
     });
@@ -34,11 +34,11 @@ class ModernBert {
     add_layers(stack, first, 0, 1);
     if (shape_.layers > 1) add_layers(stack, rest, 1, shape_.layers - 1);
     x = f_.layers(stack, std::move(x));
-    x = norm(last_norm_, std::move(x));
+    x = layer_norm(last_norm_, std::move(x));
     f_.release_shared();
     x = f_.last_stage(std::move(x), [&](Value last) { return loss(std::move(last)); });
     f_.forward().exact = false;
-    shape_.forward = std::make_shared<const Forward>(f_.finish(std::move(x)));
+    finish(std::move(x));
   }
 
  private:
@@ -79,8 +79,6 @@ class ModernBert {
     classifier_ = inventory_.linear("classifier", WeightRole::kHead, shape_.labels, shape_.hidden, true);
   }
 
-  Value norm(WeightRef weight, Value x) { return f_.norm(NormKind::kLayer, weight, std::move(x), kTokens); }
-
   void add_layers(std::int32_t stack, const Layer& w, int begin, int count) {
     std::map<std::int64_t, std::int32_t> by_window;
     std::vector<std::int32_t> programs;
@@ -97,7 +95,7 @@ class ModernBert {
   }
 
   Value block(Value x, const Layer& w, std::int64_t window) {
-    Value normed = w.norm1 ? norm(w.norm1, x) : x;
+    Value normed = w.norm1 ? layer_norm(w.norm1, x) : x;
     Value qkv = f_.linear(w.qkv, std::move(normed));
     const Size each = kTokens.split_into(shape_.heads, shape_.head_dim);
     auto [q, k, v] = f_.split(std::move(qkv), each, each, each);
@@ -108,7 +106,7 @@ class ModernBert {
     how.causal = how.cached = false;
     how.window = window;
     x = f_.add(std::move(x), f_.linear(w.o, f_.attention(q, k, v, how)));
-    auto [inner, gate] = f_.halves(f_.linear(w.wide, norm(w.norm2, x)));
+    auto [inner, gate] = f_.halves(f_.linear(w.wide, layer_norm(w.norm2, x)));
     Value product = f_.gate(f_.activate(std::move(inner), shape_.activation, true), std::move(gate));
     return f_.add(std::move(x), f_.linear(w.down, std::move(product)));
   }
@@ -124,10 +122,6 @@ class ModernBert {
     return f_.class_loss(f_.linear(classifier_, std::move(x), false), kSamples);
   }
 
-  const Config& config_;
-  ModelShape& shape_;
-  Inventory inventory_;
-  Tracer f_;
   RotaryTables rotary_;
   WeightRef table_, first_norm_, last_norm_, dense_, head_norm_, decoder_bias_, classifier_;
   bool bias_ = false, masked_ = false;

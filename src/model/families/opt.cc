@@ -3,6 +3,7 @@
 
 #include "model/decoder.h"
 #include "model/families.h"
+#include "model/family_writer.h"
 
 namespace rightsize::model {
 namespace {
@@ -16,10 +17,9 @@ struct Layer {
   WeightRef q, k, v, o, norm1, up, down, norm2;
 };
 
-class Opt {
+class Opt : protected FamilyWriter {
  public:
-  Opt(const Config& config, ModelShape& shape, const Layout& layout)
-      : config_(config), shape_(shape), layout_(layout), inventory_(shape.weights), f_(shape) {}
+  Opt(const Config& config, ModelShape& shape, const Layout& layout) : FamilyWriter(config, shape), layout_(layout) {}
 
   void write() {
     const std::int64_t narrow = layout_.embedding_width;
@@ -37,11 +37,11 @@ class Opt {
     const DecoderHead head = declare_decoder_head(config_, inventory_, shape_, narrow);
     Value x = body(table, places, project_in, layer);
     x = f_.last_stage(std::move(x), [&](Value last) {
-      if (last_norm) last = norm(last_norm, std::move(last));
+      if (last_norm) last = layer_norm(last_norm, std::move(last));
       last = f_.linear(project_out, std::move(last));
       return decoder_loss(f_, shape_, head, table, std::move(last));
     });
-    shape_.forward = std::make_shared<const Forward>(f_.finish(std::move(x)));
+    finish(std::move(x));
   }
 
  private:
@@ -66,8 +66,6 @@ class Opt {
     return w;
   }
 
-  Value norm(WeightRef weight, Value x) { return f_.norm(NormKind::kLayer, weight, std::move(x), kTokens); }
-
   Value body(WeightRef table, WeightRef places, WeightRef project_in, const Layer& layer) {
     Value tokens, mask, positions;
     Value x = f_.first_stage([&] {
@@ -80,11 +78,7 @@ class Opt {
       f_.want_gradient(sum);
       return sum;
     });
-    const std::int32_t stack = f_.add_stack();
-    const std::int32_t program =
-        f_.program({kTokens.times(shape_.hidden)}, [&](std::span<Value> in) { return block(in[0], layer); });
-    f_.add_layers(stack, layer.k, shape_.layers, program);
-    x = f_.layers(stack, std::move(x));
+    x = run_layers(std::move(x), layer.k, [&](Value in) { return block(std::move(in), layer); });
     tokens.reset();
     positions.reset();
     f_.release_shared();
@@ -94,12 +88,12 @@ class Opt {
   Value block(Value given, const Layer& w) {
     Value x = std::move(given);
     Value residual = x;
-    x = norm(w.norm1, std::move(x));
+    x = layer_norm(w.norm1, std::move(x));
     x = attention(x, w);
     x = f_.dropout(std::move(x), shape_.dropout);
     x = f_.add(residual, std::move(x));
     residual = x;
-    x = norm(w.norm2, std::move(x));
+    x = layer_norm(w.norm2, std::move(x));
     x = f_.linear(w.up, std::move(x), false);
     x = f_.activate(std::move(x), shape_.activation);
     x = f_.linear(w.down, std::move(x), false);
@@ -117,11 +111,7 @@ class Opt {
     return f_.linear(w.o, f_.attention(q, k, v, attention_of(shape_)));
   }
 
-  const Config& config_;
-  ModelShape& shape_;
   const Layout& layout_;
-  Inventory inventory_;
-  Tracer f_;
 };
 
 void read_opt(const Config& config, ModelShape& shape) {

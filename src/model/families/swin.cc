@@ -4,6 +4,7 @@
 
 #include "model/decoder.h"
 #include "model/families.h"
+#include "model/family_writer.h"
 #include "model/image_config.h"
 
 namespace rightsize::model {
@@ -38,10 +39,9 @@ struct Stage {
   int scale = 1;
 };
 
-class Swin {
+class Swin : protected FamilyWriter {
  public:
-  Swin(const Config& config, ModelShape& shape, const Layout& layout)
-      : config_(config), shape_(shape), layout_(layout), inventory_(shape.weights), f_(shape) {}
+  Swin(const Config& config, ModelShape& shape, const Layout& layout) : FamilyWriter(config, shape), layout_(layout) {}
 
   void write(std::int64_t embedding) {
     const WeightRef patches = declare_patches(inventory_, shape_, embedding);
@@ -63,7 +63,7 @@ class Swin {
     x = f_.average_pool(std::move(x), kSamples.times(width));
     x = f_.linear(classifier, std::move(x), false);
     x = f_.class_loss(f_.cast(std::move(x), Width::kSingle), kSamples);
-    shape_.forward = std::make_shared<const Forward>(f_.finish(std::move(x)));
+    finish(std::move(x));
   }
 
  private:
@@ -192,11 +192,7 @@ class Swin {
     return out;
   }
 
-  const Config& config_;
-  ModelShape& shape_;
   const Layout& layout_;
-  Inventory inventory_;
-  Tracer f_;
 };
 
 void read_swin(const Config& config, ModelShape& shape) {

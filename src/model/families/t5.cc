@@ -4,6 +4,7 @@
 
 #include "model/decoder.h"
 #include "model/families.h"
+#include "model/family_writer.h"
 
 namespace rightsize::model {
 namespace {
@@ -23,10 +24,9 @@ struct Layer {
   std::int64_t repeats = 0;
 };
 
-class T5 {
+class T5 : protected FamilyWriter {
  public:
-  T5(const Config& config, ModelShape& shape, const Layout& layout)
-      : config_(config), shape_(shape), layout_(layout), inventory_(shape.weights), f_(shape) {}
+  T5(const Config& config, ModelShape& shape, const Layout& layout) : FamilyWriter(config, shape), layout_(layout) {}
 
   void write() {
     const WeightRef shared =
@@ -63,7 +63,7 @@ class T5 {
 
   void finish(Value loss) {
     f_.forward().exact = !layout_.bias_in_every_layer;
-    shape_.forward = std::make_shared<const Forward>(f_.finish(std::move(loss)));
+    FamilyWriter::finish(std::move(loss));
   }
 
   Attention declare_attention(const std::string& name) {
@@ -197,11 +197,7 @@ class T5 {
     return f_.linear(w.down, y);
   }
 
-  const Config& config_;
-  ModelShape& shape_;
   const Layout& layout_;
-  Inventory inventory_;
-  Tracer f_;
 };
 
 // "relu", "gated-gelu": the part before the dash says that there is a gate. gated-gelu means gelu_new.

@@ -6,6 +6,7 @@
 
 #include "model/decoder.h"
 #include "model/families.h"
+#include "model/family_writer.h"
 #include "model/image_config.h"
 
 namespace rightsize::model {
@@ -78,10 +79,9 @@ constexpr std::int64_t kPromptTokens = 77;
 
 // Residual blocks and transformers down to the coarsest grid and up again, where each block also reads what its twin
 // left on the way down. Weights are declared and used in the same order, so that both are written at once.
-class Unet {
+class Unet : protected FamilyWriter {
  public:
-  Unet(const Config& config, ModelShape& shape, const Layout& layout)
-      : config_(config), shape_(shape), layout_(layout), inventory_(shape.weights), f_(shape) {}
+  Unet(const Config& config, ModelShape& shape, const Layout& layout) : FamilyWriter(config, shape), layout_(layout) {}
 
   void write() {
     const std::int64_t first = layout_.channels.front();
@@ -114,7 +114,7 @@ class Unet {
     skips_.clear();
     f_.forward().exact = false;
     shape_.layers = transformer_blocks_;
-    shape_.forward = std::make_shared<const Forward>(f_.finish(std::move(x)));
+    finish(std::move(x));
   }
 
  private:
@@ -315,11 +315,7 @@ class Unet {
     return x;
   }
 
-  const Config& config_;
-  ModelShape& shape_;
   const Layout& layout_;
-  Inventory inventory_;
-  Tracer f_;
   Value prompt_, time_;
   std::vector<Value> skips_;
   int scale_ = 1;  // latent side / side of the grid being worked on

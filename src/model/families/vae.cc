@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "model/families.h"
+#include "model/family_writer.h"
 #include "model/inventory.h"
 #include "model/tracer.h"
 
@@ -15,17 +16,15 @@ namespace {
 
 constexpr std::int64_t kGroups = 32;
 
-class Decoder {
+class Decoder : protected FamilyWriter {
  public:
   Decoder(const Config& config, ModelShape& shape, std::vector<std::int64_t> channels)
-      : shape_(shape),
+      : FamilyWriter(config, shape),
         channels_(std::move(channels)),
         latents_(config.size("latent_channels", 4)),
         layers_(config.count("layers_per_block", 1)),
         quantized_(config.flag("use_quant_conv", true)),
-        unquantized_(config.flag("use_post_quant_conv", true)),
-        inventory_(shape.weights),
-        f_(shape) {}
+        unquantized_(config.flag("use_post_quant_conv", true)) {}
 
   void write() {
     declare_encoder();
@@ -52,7 +51,7 @@ class Decoder {
     x = f_.activate(norm("decoder.norm_out", before, std::move(x)), Activation::kSilu);
     x = conv("decoder.conv_out", 3, before, 3, std::move(x));
     f_.forward().exact = false;
-    shape_.forward = std::make_shared<const Forward>(f_.finish(std::move(x)));
+    finish(std::move(x));
   }
 
  private:
@@ -126,13 +125,10 @@ class Decoder {
     for (std::size_t i = begin; i < shape_.weights.size(); ++i) shape_.weights[i].images_only = true;
   }
 
-  ModelShape& shape_;
   std::vector<std::int64_t> channels_;
   std::int64_t latents_;
   int layers_;
   bool quantized_, unquantized_;
-  Inventory inventory_;
-  Tracer f_;
   int scale_ = 1;
 };
 

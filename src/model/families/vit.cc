@@ -4,6 +4,7 @@
 
 #include "model/decoder.h"
 #include "model/families.h"
+#include "model/family_writer.h"
 #include "model/image_config.h"
 
 namespace rightsize::model {
@@ -13,10 +14,9 @@ struct Layer {
   WeightRef qkv, q, k, v, o, up, down, norm1, norm2;
 };
 
-class Vit {
+class Vit : protected FamilyWriter {
  public:
-  Vit(const Config& config, ModelShape& shape)
-      : config_(config), shape_(shape), inventory_(shape.weights), f_(shape), rows_(kSamples.times(shape.context)) {}
+  Vit(const Config& config, ModelShape& shape) : FamilyWriter(config, shape), rows_(kSamples.times(shape.context)) {}
 
   void write(bool qkv_bias, bool distilled) {
     const std::int64_t width = shape_.hidden;
@@ -45,7 +45,7 @@ class Vit {
     Value logits = f_.linear(classifier, std::move(first), false);
     Value loss = f_.class_loss(std::move(logits), kSamples);
     x.reset();
-    shape_.forward = std::make_shared<const Forward>(f_.finish(std::move(loss)));
+    finish(std::move(loss));
   }
 
  private:
@@ -124,10 +124,6 @@ class Vit {
     return f_.linear(w.o, f_.attention(q, k, v, how));
   }
 
-  const Config& config_;
-  ModelShape& shape_;
-  Inventory inventory_;
-  Tracer f_;
   Size rows_;
 };
 

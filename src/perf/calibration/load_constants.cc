@@ -42,192 +42,40 @@ struct Field {
   constexpr Field(const char* n, Seconds Profile::*field) : name(n), time(field) {}
 };
 
-#define RIGHTSIZE_FIELD(profile, name) \
-  Field<profile> { #name, &profile::name }
-
-constexpr Field<EngineConstants> kEngineFields[] = {RIGHTSIZE_FIELD(EngineConstants, decode_matmul),
-                                                    RIGHTSIZE_FIELD(EngineConstants, decode_experts),
-                                                    RIGHTSIZE_FIELD(EngineConstants, decode_attention),
-                                                    RIGHTSIZE_FIELD(EngineConstants, decode_all_reduce),
-                                                    RIGHTSIZE_FIELD(EngineConstants, decode_elementwise),
-                                                    RIGHTSIZE_FIELD(EngineConstants, prefill_matmul),
-                                                    RIGHTSIZE_FIELD(EngineConstants, prefill_experts),
-                                                    RIGHTSIZE_FIELD(EngineConstants, prefill_attention),
-                                                    RIGHTSIZE_FIELD(EngineConstants, prefill_all_reduce),
-                                                    RIGHTSIZE_FIELD(EngineConstants, prefill_elementwise),
-                                                    RIGHTSIZE_FIELD(EngineConstants, narrow_products),
-                                                    RIGHTSIZE_FIELD(EngineConstants, decode_latency),
-                                                    RIGHTSIZE_FIELD(EngineConstants, layer_launch),
-                                                    RIGHTSIZE_FIELD(EngineConstants, expert_launch),
-                                                    RIGHTSIZE_FIELD(EngineConstants, step_launch),
-                                                    RIGHTSIZE_FIELD(EngineConstants, host_step),
-                                                    RIGHTSIZE_FIELD(EngineConstants, host_layer),
-                                                    RIGHTSIZE_FIELD(EngineConstants, host_request),
-                                                    RIGHTSIZE_FIELD(EngineConstants, routing_evenness),
-                                                    RIGHTSIZE_FIELD(EngineConstants, mixed_passes),
-                                                    RIGHTSIZE_FIELD(EngineConstants, pass_tokens),
-                                                    RIGHTSIZE_FIELD(EngineConstants, prefill_interference),
-                                                    RIGHTSIZE_FIELD(EngineConstants, pipeline_loss),
-                                                    RIGHTSIZE_FIELD(EngineConstants, pipeline_request),
-                                                    RIGHTSIZE_FIELD(EngineConstants, graph_batch),
-                                                    RIGHTSIZE_FIELD(EngineConstants, graphless_layer),
-                                                    RIGHTSIZE_FIELD(EngineConstants, request_overhead),
-                                                    RIGHTSIZE_FIELD(EngineConstants, prefill_wait),
-                                                    RIGHTSIZE_FIELD(EngineConstants, burst_wait),
-                                                    RIGHTSIZE_FIELD(EngineConstants, front_request),
-                                                    RIGHTSIZE_FIELD(EngineConstants, front_token),
-                                                    RIGHTSIZE_FIELD(EngineConstants, group_wait),
-                                                    RIGHTSIZE_FIELD(EngineConstants, host_power),
-                                                    RIGHTSIZE_FIELD(EngineConstants, transfer_overhead),
-                                                    RIGHTSIZE_FIELD(EngineConstants, fp8_kv),
-                                                    RIGHTSIZE_FIELD(EngineConstants, length_share),
-                                                    RIGHTSIZE_FIELD(EngineConstants, reserve_share),
-                                                    RIGHTSIZE_FIELD(EngineConstants, tpot_width),
-                                                    RIGHTSIZE_FIELD(EngineConstants, ttft_width),
-                                                    RIGHTSIZE_FIELD(EngineConstants, mixture_tpot_width),
-                                                    RIGHTSIZE_FIELD(EngineConstants, mixture_ttft_width),
-                                                    RIGHTSIZE_FIELD(EngineConstants, format_width),
-                                                    RIGHTSIZE_FIELD(EngineConstants, family_width),
-                                                    RIGHTSIZE_FIELD(EngineConstants, mixture_family_width),
-                                                    RIGHTSIZE_FIELD(EngineConstants, spread_tpot_width),
-                                                    RIGHTSIZE_FIELD(EngineConstants, spread_ttft_width),
-                                                    RIGHTSIZE_FIELD(EngineConstants, load_width),
-                                                    RIGHTSIZE_FIELD(EngineConstants, mixture_load_width),
-                                                    RIGHTSIZE_FIELD(EngineConstants, served_batch)};
-
-constexpr Field<EagerConstants> kEagerFields[] = {RIGHTSIZE_FIELD(EagerConstants, batched_rate),
-                                                  RIGHTSIZE_FIELD(EagerConstants, offload_link),
-                                                  RIGHTSIZE_FIELD(EagerConstants, offload_update),
-                                                  RIGHTSIZE_FIELD(EagerConstants, scan_width),
-                                                  RIGHTSIZE_FIELD(EagerConstants, host_overlap),
-                                                  RIGHTSIZE_FIELD(EagerConstants, network_overlap),
-                                                  RIGHTSIZE_FIELD(EagerConstants, selective_share),
-                                                  RIGHTSIZE_FIELD(EagerConstants, matmul_rate),
-                                                  RIGHTSIZE_FIELD(EagerConstants, odd_width),
-                                                  RIGHTSIZE_FIELD(EagerConstants, even_width),
-                                                  RIGHTSIZE_FIELD(EagerConstants, forward_bandwidth),
-                                                  RIGHTSIZE_FIELD(EagerConstants, backward_bandwidth),
-                                                  RIGHTSIZE_FIELD(EagerConstants, lora_bandwidth),
-                                                  RIGHTSIZE_FIELD(EagerConstants, kernel_launch),
-                                                  RIGHTSIZE_FIELD(EagerConstants, attention_rate),
-                                                  RIGHTSIZE_FIELD(EagerConstants, attention_backward),
-                                                  RIGHTSIZE_FIELD(EagerConstants, attention_head_gamma),
-                                                  RIGHTSIZE_FIELD(EagerConstants, attention_mask),
-                                                  RIGHTSIZE_FIELD(EagerConstants, attention_wide_head),
-                                                  RIGHTSIZE_FIELD(EagerConstants, attention_occupancy),
-                                                  RIGHTSIZE_FIELD(EagerConstants, fp32_rate),
-                                                  RIGHTSIZE_FIELD(EagerConstants, fp32_expert_rate),
-                                                  RIGHTSIZE_FIELD(EagerConstants, math_scores_forward),
-                                                  RIGHTSIZE_FIELD(EagerConstants, math_scores_backward),
-                                                  RIGHTSIZE_FIELD(EagerConstants, eager_scores_forward),
-                                                  RIGHTSIZE_FIELD(EagerConstants, eager_scores_backward),
-                                                  RIGHTSIZE_FIELD(EagerConstants, expert_rate),
-                                                  RIGHTSIZE_FIELD(EagerConstants, merged_expert_bytes),
-                                                  RIGHTSIZE_FIELD(EagerConstants, sink_scores),
-                                                  RIGHTSIZE_FIELD(EagerConstants, expert_bias_bytes),
-                                                  RIGHTSIZE_FIELD(EagerConstants, host_expert),
-                                                  RIGHTSIZE_FIELD(EagerConstants, compiled_rate),
-                                                  RIGHTSIZE_FIELD(EagerConstants, compiled_attention),
-                                                  RIGHTSIZE_FIELD(EagerConstants, view_cost),
-                                                  RIGHTSIZE_FIELD(EagerConstants, host_forward),
-                                                  RIGHTSIZE_FIELD(EagerConstants, host_layer),
-                                                  RIGHTSIZE_FIELD(EagerConstants, host_backward),
-                                                  RIGHTSIZE_FIELD(EagerConstants, host_cast),
-                                                  RIGHTSIZE_FIELD(EagerConstants, host_checkpoint),
-                                                  RIGHTSIZE_FIELD(EagerConstants, host_tensor),
-                                                  RIGHTSIZE_FIELD(EagerConstants, host_adapter),
-                                                  RIGHTSIZE_FIELD(EagerConstants, host_infer),
-                                                  RIGHTSIZE_FIELD(EagerConstants, host_infer_layer),
-                                                  RIGHTSIZE_FIELD(EagerConstants, optimizer_bandwidth),
-                                                  RIGHTSIZE_FIELD(EagerConstants, optimizer_bandwidth_fp32),
-                                                  RIGHTSIZE_FIELD(EagerConstants, compiled_bandwidth),
-                                                  RIGHTSIZE_FIELD(EagerConstants, compiled_rotary),
-                                                  RIGHTSIZE_FIELD(EagerConstants, compiled_loss),
-                                                  RIGHTSIZE_FIELD(EagerConstants, compiled_kernel),
-                                                  RIGHTSIZE_FIELD(EagerConstants, compiled_width),
-                                                  RIGHTSIZE_FIELD(EagerConstants, decode_repeat_bandwidth),
-                                                  RIGHTSIZE_FIELD(EagerConstants, decode_attention_bandwidth),
-                                                  RIGHTSIZE_FIELD(EagerConstants, decode_kernel),
-                                                  RIGHTSIZE_FIELD(EagerConstants, fp32_batched),
-                                                  RIGHTSIZE_FIELD(EagerConstants, fp32_attention),
-                                                  RIGHTSIZE_FIELD(EagerConstants, train_gpu_width),
-                                                  RIGHTSIZE_FIELD(EagerConstants, train_host_width),
-                                                  RIGHTSIZE_FIELD(EagerConstants, prefill_gpu_width),
-                                                  RIGHTSIZE_FIELD(EagerConstants, prefill_host_width)};
-
-constexpr Field<ShardedConstants> kShardedFields[] = {
-    RIGHTSIZE_FIELD(ShardedConstants, matmul_rate),      RIGHTSIZE_FIELD(ShardedConstants, matmul_rate_hopper),
-    RIGHTSIZE_FIELD(ShardedConstants, attention_ampere), RIGHTSIZE_FIELD(ShardedConstants, attention_hopper),
-    RIGHTSIZE_FIELD(ShardedConstants, elementwise),      RIGHTSIZE_FIELD(ShardedConstants, elementwise_compiled),
-    RIGHTSIZE_FIELD(ShardedConstants, logits_bytes),     RIGHTSIZE_FIELD(ShardedConstants, network_rate),
-    RIGHTSIZE_FIELD(ShardedConstants, scale_loss),       RIGHTSIZE_FIELD(ShardedConstants, fp8_rate),
-    RIGHTSIZE_FIELD(ShardedConstants, bandwidth),        RIGHTSIZE_FIELD(ShardedConstants, cast_bandwidth),
-    RIGHTSIZE_FIELD(ShardedConstants, network_overlap),  RIGHTSIZE_FIELD(ShardedConstants, selective_share),
-    RIGHTSIZE_FIELD(ShardedConstants, train_width)};
-
-constexpr Field<MegatronConstants> kMegatronFields[] = {RIGHTSIZE_FIELD(MegatronConstants, rate_bf16),
-                                                        RIGHTSIZE_FIELD(MegatronConstants, rate_fp8),
-                                                        RIGHTSIZE_FIELD(MegatronConstants, rate_fp4),
-                                                        RIGHTSIZE_FIELD(MegatronConstants, attention_rate),
-                                                        RIGHTSIZE_FIELD(MegatronConstants, head_rate),
-                                                        RIGHTSIZE_FIELD(MegatronConstants, bandwidth),
-                                                        RIGHTSIZE_FIELD(MegatronConstants, elementwise),
-                                                        RIGHTSIZE_FIELD(MegatronConstants, permute),
-                                                        RIGHTSIZE_FIELD(MegatronConstants, expert_rate),
-                                                        RIGHTSIZE_FIELD(MegatronConstants, expert_launch),
-                                                        RIGHTSIZE_FIELD(MegatronConstants, all_to_all),
-                                                        RIGHTSIZE_FIELD(MegatronConstants, tensor_exposed),
-                                                        RIGHTSIZE_FIELD(MegatronConstants, network_rate),
-                                                        RIGHTSIZE_FIELD(MegatronConstants, layer),
-                                                        RIGHTSIZE_FIELD(MegatronConstants, expert_host),
-                                                        RIGHTSIZE_FIELD(MegatronConstants, dense_width),
-                                                        RIGHTSIZE_FIELD(MegatronConstants, few_rows_width),
-                                                        RIGHTSIZE_FIELD(MegatronConstants, expert_width),
-                                                        RIGHTSIZE_FIELD(MegatronConstants, network_overlap),
-                                                        RIGHTSIZE_FIELD(MegatronConstants, host_overlap),
-                                                        RIGHTSIZE_FIELD(MegatronConstants, gradient_bytes),
-                                                        RIGHTSIZE_FIELD(MegatronConstants, attention_short),
-                                                        RIGHTSIZE_FIELD(MegatronConstants, contention),
-                                                        RIGHTSIZE_FIELD(MegatronConstants, scale_loss),
-                                                        RIGHTSIZE_FIELD(MegatronConstants, step)};
-
-constexpr Field<VisionConstants> kVisionFields[] = {RIGHTSIZE_FIELD(VisionConstants, batched_rate),
-                                                    RIGHTSIZE_FIELD(VisionConstants, optimizer_bandwidth),
-                                                    RIGHTSIZE_FIELD(VisionConstants, optimizer_passes),
-                                                    RIGHTSIZE_FIELD(VisionConstants, host_overlap),
-                                                    RIGHTSIZE_FIELD(VisionConstants, network_overlap),
-                                                    RIGHTSIZE_FIELD(VisionConstants, bandwidth),
-                                                    RIGHTSIZE_FIELD(VisionConstants, train_traffic),
-                                                    RIGHTSIZE_FIELD(VisionConstants, gradient_traffic),
-                                                    RIGHTSIZE_FIELD(VisionConstants, norm_bytes),
-                                                    RIGHTSIZE_FIELD(VisionConstants, batch_norm),
-                                                    RIGHTSIZE_FIELD(VisionConstants, batch_statistics),
-                                                    RIGHTSIZE_FIELD(VisionConstants, fp32_rate),
-                                                    RIGHTSIZE_FIELD(VisionConstants, fp32_attention),
-                                                    RIGHTSIZE_FIELD(VisionConstants, conv_depth),
-                                                    RIGHTSIZE_FIELD(VisionConstants, conv_width),
-                                                    RIGHTSIZE_FIELD(VisionConstants, conv_occupancy),
-                                                    RIGHTSIZE_FIELD(VisionConstants, grouped_rate),
-                                                    RIGHTSIZE_FIELD(VisionConstants, conv_input_gradient),
-                                                    RIGHTSIZE_FIELD(VisionConstants, depthwise),
-                                                    RIGHTSIZE_FIELD(VisionConstants, depthwise_kernel),
-                                                    RIGHTSIZE_FIELD(VisionConstants, depthwise_backward),
-                                                    RIGHTSIZE_FIELD(VisionConstants, linear_rate),
-                                                    RIGHTSIZE_FIELD(VisionConstants, attention_rate),
-                                                    RIGHTSIZE_FIELD(VisionConstants, window_scores),
-                                                    RIGHTSIZE_FIELD(VisionConstants, dropout),
-                                                    RIGHTSIZE_FIELD(VisionConstants, channels_last_copies),
-                                                    RIGHTSIZE_FIELD(VisionConstants, channels_last_rate),
-                                                    RIGHTSIZE_FIELD(VisionConstants, channels_last_weight_gradient),
-                                                    RIGHTSIZE_FIELD(VisionConstants, channels_last_depthwise),
-                                                    RIGHTSIZE_FIELD(VisionConstants, kernel_launch),
-                                                    RIGHTSIZE_FIELD(VisionConstants, host_forward),
-                                                    RIGHTSIZE_FIELD(VisionConstants, host_infer),
-                                                    RIGHTSIZE_FIELD(VisionConstants, host_backward),
-                                                    RIGHTSIZE_FIELD(VisionConstants, host_tensor),
-                                                    RIGHTSIZE_FIELD(VisionConstants, width)};
-
-#undef RIGHTSIZE_FIELD
+#define NUMBER(name, otherwise) Field<Of>(#name, &Of::name),
+#define TIME(name) Field<Of>(#name, &Of::name),
+std::vector<Field<EngineConstants>> fields_of(const EngineConstants&) {
+  using Of = EngineConstants;
+  return {
+#include "perf/stacks/engine_constants.def"
+  };
+}
+std::vector<Field<EagerConstants>> fields_of(const EagerConstants&) {
+  using Of = EagerConstants;
+  return {
+#include "perf/stacks/eager_constants.def"
+  };
+}
+std::vector<Field<ShardedConstants>> fields_of(const ShardedConstants&) {
+  using Of = ShardedConstants;
+  return {
+#include "perf/stacks/sharded_constants.def"
+  };
+}
+std::vector<Field<MegatronConstants>> fields_of(const MegatronConstants&) {
+  using Of = MegatronConstants;
+  return {
+#include "perf/stacks/megatron_constants.def"
+  };
+}
+std::vector<Field<VisionConstants>> fields_of(const VisionConstants&) {
+  using Of = VisionConstants;
+  return {
+#include "perf/stacks/vision_constants.def"
+  };
+}
+#undef NUMBER
+#undef TIME
 
 // A number cell of 0 to 1e9: shares, factors, sizes. Blank is 0.
 double number_cell(FactReader& reader, const FactRow& row, std::string_view column) {
@@ -339,8 +187,9 @@ void read_kernel(const FactRow& row, Constants& constants, Errors& errors) {
   }
 }
 
-template <class Profile, std::size_t N>
-bool read_field(Profile& profile, const Field<Profile> (&fields)[N], const FactRow& row, FactReader& reader) {
+template <class Profile>
+bool read_field(Profile& profile, const FactRow& row, FactReader& reader) {
+  static const std::vector<Field<Profile>> fields = fields_of(profile);
   const std::string_view name = row.cell("constant");
   for (const Field<Profile>& field : fields) {
     if (field.name != name) continue;
@@ -357,14 +206,14 @@ bool read_field(Profile& profile, const Field<Profile> (&fields)[N], const FactR
 
 // Where the stack's constants and its list of GPUs are.
 bool read_stack_constant(const std::string& stack, Constants& c, const FactRow& row, FactReader& reader) {
-  if (stack == "vllm") return read_field(c.vllm, kEngineFields, row, reader);
-  if (stack == "trtllm") return read_field(c.trtllm, kEngineFields, row, reader);
-  if (stack == "sglang") return read_field(c.sglang, kEngineFields, row, reader);
-  if (stack == "hf") return read_field(c.eager, kEagerFields, row, reader);
-  if (stack == "llm-foundry") return read_field(c.llm_foundry, kShardedFields, row, reader);
-  if (stack == "torchtitan") return read_field(c.torchtitan, kShardedFields, row, reader);
-  if (stack == "megatron") return read_field(c.megatron, kMegatronFields, row, reader);
-  if (stack == "vision") return read_field(c.vision, kVisionFields, row, reader);
+  if (stack == "vllm") return read_field(c.vllm, row, reader);
+  if (stack == "trtllm") return read_field(c.trtllm, row, reader);
+  if (stack == "sglang") return read_field(c.sglang, row, reader);
+  if (stack == "hf") return read_field(c.eager, row, reader);
+  if (stack == "llm-foundry") return read_field(c.llm_foundry, row, reader);
+  if (stack == "torchtitan") return read_field(c.torchtitan, row, reader);
+  if (stack == "megatron") return read_field(c.megatron, row, reader);
+  if (stack == "vision") return read_field(c.vision, row, reader);
   return false;
 }
 

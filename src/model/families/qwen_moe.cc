@@ -1,8 +1,6 @@
-// Mixtures of experts: Mixtral, Qwen, gpt-oss.
+// Qwen mixtures of experts: 1.5 and 2 with a shared expert, 3 with 128 small experts.
 #include <algorithm>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "model/decoder.h"
 #include "model/families.h"
@@ -31,19 +29,6 @@ void write_qwen_moe(const Config& config, const DecoderStyle& style, ModelShape&
   std::vector<Decoder::Run> layers;
   for (bool experts : sparse) layers.push_back({1, experts});
   Decoder(config, style, shape).write(Decoder::runs_of(layers));
-}
-
-void read_mixtral(const Config& config, ModelShape& shape) {
-  DecoderStyle style;
-  style.narrow_routing_weights = false;
-  style.intermediate = 14'336;
-  style.kv_heads = 8;
-  style.context = 131'072;
-  read_decoder_sizes(config, style, shape);
-  shape.sliding_window = config.size("sliding_window", 0, kLongestContext);
-  shape.experts = read_experts(config, {"num_local_experts", "num_experts"}, 8, 2);
-  shape.experts->intermediate = shape.intermediate;
-  Decoder(config, style, shape).write({{shape.layers, true}});
 }
 
 void read_qwen2_moe(const Config& config, ModelShape& shape) {
@@ -79,52 +64,12 @@ void read_qwen3_moe(const Config& config, ModelShape& shape) {
   write_qwen_moe(config, style, shape);
 }
 
-void read_olmoe(const Config& config, ModelShape& shape) {
-  DecoderStyle style;
-  style.vocabulary = 50'304;
-  style.intermediate = 2'048;
-  style.heads = 16;
-  style.context = 4'096;
-  style.qkv_bias = style.output_bias = config.flag("attention_bias", false);
-  style.qk_norm = QkNorm::kFullWidth;
-  style.exact = false;
-  read_decoder_sizes(config, style, shape);
-  shape.experts = read_experts(config, {"num_experts", "num_local_experts"}, 64, 8);
-  shape.experts->intermediate = shape.intermediate;
-  Decoder(config, style, shape).write({{shape.layers, true}});
-}
-
-void read_gpt_oss(const Config& config, ModelShape& shape) {
-  DecoderStyle style;
-  style.vocabulary = 201'088;
-  style.intermediate = 2'880;
-  style.heads = 64;
-  style.kv_heads = 8;
-  style.head_dim = 64;
-  style.context = 131'072;
-  style.qkv_bias = style.output_bias = config.flag("attention_bias", true);
-  style.attention_sinks = true;
-  style.router_name = "mlp.router";
-  style.router_bias = style.expert_bias = true;
-  style.adapted_experts = false;
-  style.exact = false;
-  read_decoder_sizes(config, style, shape);
-  shape.sliding_window = config.size("sliding_window", 128, kLongestContext);
-  shape.full_attention_every = 2;
-  shape.experts = read_experts(config, {"num_local_experts", "num_experts"}, 128, 4);
-  shape.experts->intermediate = shape.intermediate;
-  Decoder(config, style, shape).write({{shape.layers, true}});
-}
-
 }  // namespace
 
-Families mixture() {
+Families qwen_moe() {
   return {
-      {"mixtral", "Mixtral: Mistral with 8 experts, 2 a token", read_mixtral},
       {"qwen2_moe", "Qwen 1.5 and 2 mixtures, with a shared expert", read_qwen2_moe},
-      {"qwen3_moe", "Qwen 3 mixtures: 128 small experts, 8 a token", read_qwen3_moe},
-      {"olmoe", "OLMoE: OLMo 2 attention, 64 experts, 8 a token", read_olmoe},
-      {"gpt_oss", "gpt-oss: experts with biases, attention sinks, windows", read_gpt_oss},
+      {"qwen3_moe", "Qwen 3 mixtures: 128 small experts, 8 per token", read_qwen3_moe},
   };
 }
 

@@ -1,8 +1,9 @@
-// MPT and BLOOM: ALiBi, and attention written out in Python, so that scores and probabilities are saved.
+// MPT: ALiBi positions and attention without a fused kernel, so that scores and probabilities are saved.
 #include <utility>
 
 #include "model/decoder.h"
 #include "model/families.h"
+#include "model/family_writer.h"
 
 namespace rightsize::model {
 namespace {
@@ -40,43 +41,9 @@ struct Layer {
   WeightRef norm1, qkv, q_norm, k_norm, o, norm2, up, down;
 };
 
-// What MPT and BLOOM share: a fused q/k/v, written-out attention over ALiBi scores, a plain MLP.
-class AlibiDecoder {
+class Mpt : protected FamilyWriter {
  public:
-  AlibiDecoder(const Config& config, ModelShape& shape)
-      : config_(config), shape_(shape), inventory_(shape.weights), f_(shape) {}
-
- protected:
-  Value norm(WeightRef weight, Value x) { return f_.norm(NormKind::kLayer, weight, std::move(x), kTokens); }
-
-  Value run_layers(Value x, const Layer& layer, std::int32_t program) {
-    const std::int32_t stack = f_.add_stack();
-    f_.add_layers(stack, layer.norm1, shape_.layers, program);
-    return f_.layers(stack, std::move(x));
-  }
-
-  void finish(Value x, const DecoderHead& head, WeightRef table) {
-    x = f_.last_stage(std::move(x), [&](Value last) { return decoder_loss(f_, shape_, head, table, std::move(last)); });
-    shape_.forward = std::make_shared<const Forward>(f_.finish(std::move(x)));
-  }
-
-  AttentionOp written(std::int32_t program) const {
-    AttentionOp how = attention_of(shape_);
-    how.kernel = AttentionOp::Kernel::kWritten;
-    how.alibi = true;
-    how.written = program;
-    return how;
-  }
-
-  const Config& config_;
-  ModelShape& shape_;
-  Inventory inventory_;
-  Tracer f_;
-};
-
-class Mpt : public AlibiDecoder {
- public:
-  using AlibiDecoder::AlibiDecoder;
+  Mpt(const Config& config, ModelShape& shape) : FamilyWriter(config, shape) {}
 
   void write(const MptLayout& layout) {
     const WeightRef table = inventory_.embedding("wte", WeightRole::kTokenEmbedding, shape_.vocabulary, shape_.hidden);
@@ -87,7 +54,9 @@ class Mpt : public AlibiDecoder {
     const Layer layer = declare_layer(layout);
     const WeightRef last_norm = inventory_.norm("norm_f", shape_.hidden, layout.bias);
     const DecoderHead head = declare_decoder_head(config_, inventory_, shape_, shape_.hidden);
-    finish(body(table, places, last_norm, layer), head, table);
+    Value x = body(table, places, last_norm, layer);
+    x = f_.last_stage(std::move(x), [&](Value last) { return decoder_loss(f_, shape_, head, table, std::move(last)); });
+    finish(std::move(x));
   }
 
  private:
@@ -123,20 +92,18 @@ class Mpt : public AlibiDecoder {
       mask_ = f_.share(f_.make(kSampleSquare, Width::kByte));
     });
     const std::int32_t scores = scores_program();
-    x = run_layers(std::move(x), layer, f_.program({kTokens.times(shape_.hidden)}, [&](std::span<Value> in) {
-      return block(in[0], layer, scores);
-    }));
-    x = f_.last_stage(std::move(x), [&](Value last) { return norm(last_norm, std::move(last)); });
+    x = run_layers(std::move(x), layer.norm1, [&](Value in) { return block(std::move(in), layer, scores); });
+    x = f_.last_stage(std::move(x), [&](Value last) { return layer_norm(last_norm, std::move(last)); });
     f_.release_shared();
     return x;
   }
 
   Value block(Value given, const Layer& w, std::int32_t scores) {
     Value x = std::move(given);
-    Value normed = norm(w.norm1, x), residual = x;
+    Value normed = layer_norm(w.norm1, x), residual = x;
     auto [out, probabilities] = attention(normed, w, scores);
     x = f_.add(out, residual);
-    normed = norm(w.norm2, x);
+    normed = layer_norm(w.norm2, x);
     residual = x;
     Value inner = f_.linear(w.up, normed);
     inner = f_.activate(std::move(inner), Activation::kGelu);
@@ -151,7 +118,7 @@ class Mpt : public AlibiDecoder {
     const Size wide = kTokens.split_into(shape_.heads, shape_.head_dim);
     const Size narrow = kTokens.split_into(shape_.kv_heads, shape_.head_dim);
     auto [q, k, v] = f_.split(qkv, wide, narrow, narrow);
-    auto [out, probabilities] = f_.attention_keeping(q, k, v, written(scores));
+    auto [out, probabilities] = f_.attention_keeping(q, k, v, alibi_attention(shape_, scores));
     out = f_.linear(w.o, std::move(out));
     return {std::move(out), std::move(probabilities)};
   }
@@ -184,101 +151,6 @@ class Mpt : public AlibiDecoder {
   Value alibi_, mask_;
 };
 
-class Bloom : public AlibiDecoder {
- public:
-  using AlibiDecoder::AlibiDecoder;
-
-  void write() {
-    const WeightRef table =
-        inventory_.embedding("word_embeddings", WeightRole::kTokenEmbedding, shape_.vocabulary, shape_.hidden);
-    const WeightRef first_norm = inventory_.norm("word_embeddings_layernorm", shape_.hidden, true);
-    const Layer layer = declare_layer();
-    const WeightRef last_norm = inventory_.norm("ln_f", shape_.hidden, true);
-    const DecoderHead head = declare_decoder_head(config_, inventory_, shape_, shape_.hidden);
-    finish(body(table, first_norm, last_norm, layer), head, table);
-  }
-
- private:
-  Layer declare_layer() {
-    const std::int64_t width = shape_.hidden;
-    Layer w;
-    inventory_.begin_block(shape_.layers);
-    w.norm1 = inventory_.norm("input_layernorm", width, true);
-    w.qkv = inventory_.linear("self_attention.query_key_value", WeightRole::kAttention, 3 * width, width, true);
-    w.o = inventory_.output("self_attention.dense", WeightRole::kAttention, width, width, true);
-    w.norm2 = inventory_.norm("post_attention_layernorm", width, true);
-    w.up = inventory_.linear("mlp.dense_h_to_4h", WeightRole::kMlp, shape_.intermediate, width, true);
-    w.down = inventory_.output("mlp.dense_4h_to_h", WeightRole::kMlp, width, shape_.intermediate, true);
-    inventory_.end_block();
-    return w;
-  }
-
-  Value body(WeightRef table, WeightRef first_norm, WeightRef last_norm, const Layer& layer) {
-    Value embedded;
-    Value x = f_.first_stage([&] {
-      embedded = f_.embedding(kTokens, table, shape_.hidden);
-      Value normed = norm(first_norm, embedded);
-      f_.want_gradient(normed);
-      return normed;
-    });
-    Value alibi = f_.make_like(kTokens.split_into(shape_.heads, 1), x);
-    Value ones = f_.make(kSampleSquare, Width::kByte);
-    mask_ = f_.share(f_.make_like(kSampleSquare, x));
-    ones.reset();
-    const std::int32_t scores = scores_program();
-    x = run_layers(std::move(x), layer, f_.program({kTokens.times(shape_.hidden)}, [&](std::span<Value> in) {
-      return block(in[0], layer, scores);
-    }));
-    x = f_.last_stage(std::move(x), [&](Value last) { return norm(last_norm, std::move(last)); });
-    f_.release_shared();
-    return x;
-  }
-
-  Value block(Value given, const Layer& w, std::int32_t scores) {
-    Value x = std::move(given);
-    Value normed = norm(w.norm1, x), residual = x;
-    auto [attended, probabilities] = attention(normed, residual, w, scores);
-    normed = norm(w.norm2, attended);
-    residual = attended;
-    Value inner = f_.linear(w.up, normed);
-    inner = f_.activate(std::move(inner), Activation::kGeluFunction);
-    Value down = f_.linear(w.down, inner);
-    Value dropped = f_.dropout(down, shape_.dropout);
-    return f_.add(residual, std::move(dropped));
-  }
-
-  std::pair<Value, Value> attention(Value given, Value given_residual, const Layer& w, std::int32_t scores) {
-    Value x = std::move(given), residual = std::move(given_residual);
-    Value qkv = f_.linear(w.qkv, x);
-    const Size each = kTokens.split_into(shape_.heads, shape_.head_dim);
-    Value q = f_.select(qkv, each), k = f_.select(qkv, each), v = f_.select(qkv, each);
-    q = f_.copy(std::move(q));
-    k = f_.copy(std::move(k));
-    v = f_.copy(std::move(v));
-    auto [out, probabilities] = f_.attention_keeping(q, k, v, written(scores));
-    out = f_.linear(w.o, std::move(out));
-    out = f_.dropout(std::move(out), shape_.dropout);
-    out = f_.add(residual, std::move(out));
-    return {std::move(out), std::move(probabilities)};
-  }
-
-  std::int32_t scores_program() {
-    const Size each = kTokens.split_into(shape_.heads, shape_.head_dim);
-    const Size square = kSampleSquare.split_into(shape_.heads, 1), work = square.times(shape_.head_dim);
-    return f_.written_attention(each, each, [&](std::span<Value> in) {
-      Value scores = f_.product(in[0], in[1], square, work);
-      Value masked = f_.add(scores, mask_);
-      Value probabilities = f_.softmax(masked, Width::kSingle);
-      probabilities = f_.cast(std::move(probabilities), Width::kProduct);
-      Value out = f_.product(probabilities, in[2], each, work);
-      out = f_.copy(std::move(out), CopyKind::kBothWays);
-      return std::pair(std::move(out), std::move(probabilities));
-    });
-  }
-
-  Value mask_;
-};
-
 void read_mpt(const Config& config, ModelShape& shape) {
   const FieldNames width = {"d_model", "hidden_size"};
   const FieldNames heads = {"n_heads", "num_attention_heads"};
@@ -303,32 +175,11 @@ void read_mpt(const Config& config, ModelShape& shape) {
   Mpt(config, shape).write(layout);
 }
 
-void read_bloom(const Config& config, ModelShape& shape) {
-  const FieldNames width = {"hidden_size", "n_embed"};
-  const FieldNames heads = {"n_head", "num_attention_heads"};
-  shape.kind = ModelKind::kDecoder;
-  shape.layers = config.layers({"n_layer", "num_hidden_layers"});
-  shape.hidden = config.hidden(width);
-  shape.heads = shape.kv_heads = config.count(heads, 8, 1, kMostHeads);
-  shape.head_dim = config.divide(shape.hidden, width, shape.heads, heads);
-  shape.intermediate = 4 * shape.hidden;
-  shape.vocabulary = config.size("vocab_size", 250'880, kLargestVocabulary);
-  shape.context = config.size("seq_length", 2'048, kLongestContext);
-  shape.activation = Activation::kGeluTanh;
-  shape.dropout = config.dropout("hidden_dropout", 0.0);
-  shape.attention_dropout = config.dropout("attention_dropout", 0.0);
-  shape.positions = Positions::kAlibi;
-  shape.fused_qkv = true;
-  shape.tied_embeddings = config.flag("tie_word_embeddings", true);
-  Bloom(config, shape).write();
-}
-
 }  // namespace
 
-Families alibi() {
+Families mpt() {
   return {
       {"mpt", "MPT, of transformers (MptForCausalLM) and of llm-foundry (MPTForCausalLM)", read_mpt, {"hf_mpt"}},
-      {"bloom", "BLOOM: ALiBi, a norm after the embedding", read_bloom},
   };
 }
 
