@@ -27,6 +27,7 @@
 #include "rightsize/command.h"
 #include "rightsize/input/named_gpu.h"
 #include "rightsize/manual/manual.h"
+#include "rightsize/manual/schemas.h"
 #include "rightsize/progress.h"
 #include "rightsize/typed/spellings.h"
 #include "rightsize/typed/things.h"
@@ -352,12 +353,16 @@ const Command* find_command(std::string_view name) {
   return found == std::end(kCommands) ? nullptr : found;
 }
 
-// `help [COMMAND]`, `completion SHELL`, `manual [COMMAND]`: what the program says about itself. Nothing when the first
-// word is none of these.
+// `help [COMMAND]`, `completion SHELL`, `manual [COMMAND]`, `schema [NAME]`: what the program says about itself.
+// Nothing when the first word is none of these.
 std::optional<int> run_manual(const std::vector<std::string>& words) {
   const std::string topic = words.empty() ? "" : words[0];
-  if (topic != "help" && topic != "completion" && topic != "manual") return std::nullopt;
+  if (topic != "help" && topic != "completion" && topic != "manual" && topic != "schema") return std::nullopt;
   const std::string asked = words.size() > 1 ? words[1] : "";
+  if (topic == "schema") {
+    const Result<std::string> text = schema_text(asked);
+    return text ? print(*text) : print_error({text.error()});
+  }
   CommandLine line("");
   if (topic == "completion") {
     const auto script = completion_script(asked, line.describe_all(), known_values());
@@ -377,7 +382,7 @@ std::optional<int> run_manual(const std::vector<std::string>& words) {
 
 std::vector<std::string> names_and_topics() {
   std::vector<std::string> names = command_names();
-  names.insert(names.end(), {"help", "completion", "manual"});
+  names.insert(names.end(), {"help", "completion", "manual", "schema"});
   return names;
 }
 

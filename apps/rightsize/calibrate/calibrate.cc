@@ -1,8 +1,6 @@
-// rightsize calibrate: a few measurements of one's own, turned into factors that every later estimate uses.
+// rightsize calibrate: turns a few of the user's measurements into factors that every later estimate uses.
 #include <filesystem>
 #include <memory>
-
-#include <fmt/format.h>
 
 #include "base/file.h"
 #include "rightsize/calibrate/calibration_file.h"
@@ -30,16 +28,9 @@ Checked<Outcome> run(const Flags& flags) {
                 perf::read_measurements(flags.file, std::move(text), catalog));
   RIGHTSIZE_TRY(std::vector<CalibrationFit> fits, perf::fit_calibrations(constants, measurements));
 
-  Outcome outcome{calibration_report(fits)};
-  if (flags.dry_run) {
-    outcome.report.blocks.emplace_back(report::Paragraph{"Nothing was written (--dry-run)."});
-    return outcome;
-  }
-  RIGHTSIZE_TRY(std::string path, write_calibrations(folder, merged(constants.calibrations, fits)));
-  outcome.report.document["written"] = path;
-  outcome.report.blocks.emplace_back(report::Paragraph{
-      fmt::format("Written to {}; estimates now say 'calibrated' there. Removing a row undoes it.", path)});
-  return outcome;
+  if (flags.dry_run) return Outcome{calibration_report(fits)};
+  RIGHTSIZE_TRY(const std::string path, write_calibrations(folder, merged(constants.calibrations, fits)));
+  return Outcome{calibration_report(fits, path)};
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "report/fields.h"
 
 namespace rightsize::app {
 namespace {
@@ -10,52 +11,56 @@ namespace {
 using perf::CalibrationFit;
 using perf::CalibrationPoint;
 using perf::CalibrationRow;
-using report::Align;
-using report::Json;
+using report::Fields;
+using report::kTableOnly;
+using report::one_of;
 
 std::string job_name(const CalibrationRow& row) { return row.job == model::JobKind::kServe ? "serving" : "training"; }
 
-std::string signed_percent(double ratio) { return fmt::format("{:+.1f} %", (ratio - 1) * 100); }
+std::string signed_percent(double error) { return fmt::format("{:+.1f} %", error * 100); }
 
-report::Table points_table(const CalibrationFit& fit) {
-  report::Table table;
-  table.title = fmt::format("{} {} on {}", model::name_of(fit.row.stack), job_name(fit.row), fit.row.gpu);
-  table.columns = {{"line", "line", Align::kRight},     {"model", "model", Align::kLeft},
-                   {"what", "metric", Align::kLeft},    {"measured", "measured_seconds", Align::kRight},
-                   {"before", "before", Align::kRight}, {"after", "after", Align::kRight}};
-  for (const CalibrationPoint& p : fit.points) {
-    const double before = p.before / p.measured, after = p.after / p.measured;
-    table.rows.push_back({report::number_cell(std::to_string(p.line), p.line), report::text_cell(p.model),
-                          report::text_cell(p.metric),
-                          report::number_cell(format_duration(p.measured), in_seconds(p.measured)),
-                          report::number_cell(signed_percent(before), before - 1),
-                          report::number_cell(signed_percent(after), after - 1)});
-  }
-  return table;
-}
+const Fields<CalibrationPoint> kPointFields = {
+    {"line", "line", "line of the measurement in the file", &CalibrationPoint::line},
+    {"model", "model", "the model", &CalibrationPoint::model},
+    {"metric", "metric", "what was measured", &CalibrationPoint::metric},
+    {"measured_seconds", "measured", "the measured time", &CalibrationPoint::measured},
+    {"before_seconds", "the estimate before the fit", &CalibrationPoint::before},
+    {"after_seconds", "the estimate after the fit", &CalibrationPoint::after},
+    {"before", "before", "relative error before the fit",
+     [](const CalibrationPoint& p) { return p.before / p.measured - 1; }, signed_percent, kTableOnly},
+    {"after", "after", "relative error after the fit",
+     [](const CalibrationPoint& p) { return p.after / p.measured - 1; }, signed_percent, kTableOnly},
+};
 
-Json json_of(const CalibrationFit& fit) {
-  Json points = Json::array();
-  for (const CalibrationPoint& p : fit.points) {
-    points.push_back({{"line", p.line},
-                      {"model", p.model},
-                      {"metric", p.metric},
-                      {"measured_seconds", in_seconds(p.measured)},
-                      {"before_seconds", in_seconds(p.before)},
-                      {"after_seconds", in_seconds(p.after)}});
-  }
-  const perf::Calibration& f = fit.row.factors;
-  return {{"stack", model::name_of(fit.row.stack)},
-          {"job", fit.row.job == model::JobKind::kServe ? "serve" : "train"},
-          {"gpu", fit.row.gpu},
-          {"device", f.device},
-          {"host", f.host},
-          {"prefill", f.prefill},
-          {"width", f.width},
-          {"error_before", fit.error_before},
-          {"error_after", fit.error_after},
-          {"points", std::move(points)}};
+const Fields<CalibrationFit> kFitFields = {
+    {"stack", "the software the factors are for", [](const CalibrationFit& f) { return f.row.stack; }},
+    {"job", "training or serving",
+     [](const CalibrationFit& f) { return f.row.job == model::JobKind::kServe ? "serve" : "train"; },
+     one_of({"train", "serve"})},
+    {"gpu", "the GPU the factors are for", [](const CalibrationFit& f) { return f.row.gpu; }},
+    {"device", "factor on the GPU's time", [](const CalibrationFit& f) { return f.row.factors.device; }},
+    {"host", "factor on the host's time", [](const CalibrationFit& f) { return f.row.factors.host; }},
+    {"prefill", "factor on the prefill time", [](const CalibrationFit& f) { return f.row.factors.prefill; }},
+    {"width", "factor on the width of intervals", [](const CalibrationFit& f) { return f.row.factors.width; }},
+    {"error_before", "mean relative error before the fit", &CalibrationFit::error_before},
+    {"error_after", "mean relative error after the fit", &CalibrationFit::error_after},
+    {"points", "every measurement and its estimates", kPointFields, &CalibrationFit::points},
+};
+
+struct CalibrationView {
+  const std::vector<CalibrationFit>& fits;
+  const std::string& written;
+};
+const Fields<CalibrationView> kDocumentFields = {{"fits", "the fitted factors, one entry per stack, job and GPU",
+                                                  kFitFields,
+                                                  [](const CalibrationView& v) -> const auto& {return v.fits;
+}  // namespace
+}  // namespace rightsize::app
+, {"written?", "the file the factors were written to", [](const CalibrationView& v) { return v.written; }},
 }
+;
+const report::Document<CalibrationView> kCalibrateDocument("calibrate", "Calibration factors fitted to measurements",
+                                                           kDocumentFields);
 
 }  // namespace
 
@@ -69,17 +74,22 @@ std::string sentence_about(const CalibrationFit& fit) {
                      format_percent(Ratio::fraction(fit.error_after)), factors);
 }
 
-report::Report calibration_report(const std::vector<CalibrationFit>& fits) {
+report::Report calibration_report(const std::vector<CalibrationFit>& fits, const std::string& written) {
   report::Report report;
   report.title = "Calibration";
-  report.document = {{"schema", "rightsize/calibrate/1"}, {"fits", Json::array()}};
+  report.document = kCalibrateDocument.of({fits, written});
   std::string summary;
-  for (const CalibrationFit& fit : fits) {
-    summary += (summary.empty() ? "" : "\n") + sentence_about(fit);
-    report.document["fits"].push_back(json_of(fit));
-  }
+  for (const CalibrationFit& fit : fits) summary += (summary.empty() ? "" : "\n") + sentence_about(fit);
   report.blocks.emplace_back(report::Paragraph{std::move(summary)});
-  for (const CalibrationFit& fit : fits) report.blocks.emplace_back(points_table(fit));
+  for (const CalibrationFit& fit : fits) {
+    report::Table& table = std::get<report::Table>(report.blocks.emplace_back(
+        table_of(kPointFields, fit.points, {"line", "model", "metric", "measured_seconds", "before", "after"})));
+    table.title = fmt::format("{} {} on {}", model::name_of(fit.row.stack), job_name(fit.row), fit.row.gpu);
+  }
+  report.blocks.emplace_back(report::Paragraph{
+      written.empty()
+          ? "Nothing was written (--dry-run)."
+          : fmt::format("Written to {}; estimates there are now 'calibrated'. To undo, remove a row.", written)});
   return report;
 }
 

@@ -1,135 +1,148 @@
 #include "rightsize/gpus/report.h"
 
 #include "base/format.h"
+#include "report/fields.h"
 
 namespace rightsize::app {
 namespace {
 
 using catalog::Gpu;
+using catalog::MigProfile;
 using catalog::NumberFormat;
 using catalog::Peak;
-using report::Align;
-using report::Cell;
-using report::Json;
+using report::Fields;
+using report::kTableOnly;
+using report::renamed;
+using report::spare;
 
-template <class Q>
-Cell quantity_cell(const std::optional<Q>& value, std::string (*show)(Q), double (*exact)(Q)) {
-  return value ? report::number_cell(show(*value), exact(*value)) : report::unknown_cell();
-}
+struct GpuView {
+  const Gpu& gpu;
+  const catalog::Catalog& catalog;
+};
 
-// In TFLOP/s; "no" where the hardware lacks the format.
-Cell rate_cell(const Peak& peak) {
-  if (!peak.supported) return {"no", "0"};
-  if (!peak.dense) return report::unknown_cell();
-  return report::number_cell(format_number(in_tflop_per_s(*peak.dense), 4), in_flop_per_s(*peak.dense));
-}
+struct MigView {
+  int instances;
+  std::vector<const MigProfile*> profiles;
+};
 
-std::vector<Cell> row_of(const Gpu& gpu) {
-  return {report::text_cell(gpu.name),
-          report::number_cell(format_bytes(gpu.memory), in_bytes(gpu.memory)),
-          report::number_cell(format_bandwidth(gpu.bandwidth), in_bytes_per_s(gpu.bandwidth)),
-          rate_cell(gpu.peak(NumberFormat::kFp32)),
-          rate_cell(gpu.peak(NumberFormat::kFp16)),
-          rate_cell(gpu.peak(NumberFormat::kBf16)),
-          rate_cell(gpu.peak(NumberFormat::kFp8)),
-          rate_cell(gpu.peak(NumberFormat::kInt8)),
-          rate_cell(gpu.peak(NumberFormat::kFp4)),
-          gpu.nvlink_kind == "none" ? Cell{"no", "0"} : quantity_cell(gpu.nvlink, format_bandwidth, in_bytes_per_s),
-          quantity_cell(gpu.tdp, format_power, in_watts),
-          gpu.mig_instances > 0 ? report::number_cell(std::to_string(gpu.mig_instances), gpu.mig_instances)
-                                : Cell{"no", "0"}};
-}
-
-report::Table table_of(const std::vector<const Gpu*>& gpus) {
-  report::Table table;
-  table.columns = {{"GPU", "gpu", Align::kLeft},
-                   {"memory", "memory_bytes", Align::kRight},
-                   {"bandwidth", "bandwidth_bytes_per_second", Align::kRight},
-                   {"fp32", "fp32_flops", Align::kRight, 0, true},
-                   {"fp16", "fp16_flops", Align::kRight},
-                   {"bf16", "bf16_flops", Align::kRight},
-                   {"fp8", "fp8_flops", Align::kRight},
-                   {"int8", "int8_flops", Align::kRight, 0, true},
-                   {"fp4", "fp4_flops", Align::kRight},
-                   {"GPU link", "nvlink_bytes_per_second", Align::kRight},
-                   {"TDP", "tdp_watts", Align::kRight, 0, true},
-                   {"MIG", "mig_instances", Align::kRight}};
-  for (const Gpu* gpu : gpus) table.rows.push_back(row_of(*gpu));
-  return table;
-}
-
-Json mig_json(const Gpu& gpu, const catalog::Catalog& catalog) {
-  Json profiles = Json::array();
-  for (const catalog::MigProfile& profile : catalog.mig) {
-    if (profile.gpu != gpu.name) continue;
-    profiles.push_back({{"profile", profile.profile},
-                        {"id", profile.id},
-                        {"instances", profile.instances},
-                        {"memory_bytes", report::json_number(in_bytes(profile.memory))},
-                        {"compute_slices", profile.compute_slices},
-                        {"memory_slices", profile.memory_slices},
-                        {"sms", report::json_number(profile.sms)},
-                        {"placements", profile.placements},
-                        {"media", profile.media},
-                        {"unverified", profile.provenance.unverified}});
+std::optional<MigView> mig_of(const GpuView& v) {
+  if (v.gpu.mig_instances == 0) return std::nullopt;
+  MigView mig{v.gpu.mig_instances, {}};
+  for (const MigProfile& profile : v.catalog.mig) {
+    if (profile.gpu == v.gpu.name) mig.profiles.push_back(&profile);
   }
-  return {{"instances", gpu.mig_instances}, {"profiles", std::move(profiles)}};
+  return mig;
 }
 
-// The rates of every format the hardware has: null where it has it but the rate is unknown, absent where it has not.
-Json flops_json(const Gpu& gpu, std::optional<FlopsPerSecond> Peak::*rate) {
-  Json flops = Json::object();
+using Rates = std::vector<std::pair<std::string_view, std::optional<FlopsPerSecond>>>;
+
+// The rates of the formats the hardware has. A dense rate may be unknown; other rates are listed where known.
+template <std::optional<FlopsPerSecond> Peak::*kRate>
+Rates rates(const GpuView& v) {
+  Rates rates;
   for (int i = 0; i < catalog::kNumberFormats; ++i) {
-    auto format = static_cast<NumberFormat>(i);
-    const Peak& peak = gpu.peak(format);
-    if (!peak.supported) continue;
-    if (rate != &Peak::dense && !(peak.*rate)) continue;
-    flops[std::string(catalog::name_of(format))] = report::json_number(peak.*rate, in_flop_per_s);
+    const auto format = static_cast<NumberFormat>(i);
+    const Peak& peak = v.gpu.peak(format);
+    if (peak.supported && (kRate == &Peak::dense || peak.*kRate))
+      rates.emplace_back(catalog::name_of(format), peak.*kRate);
   }
-  return flops;
+  return rates;
 }
 
-Json json_of(const Gpu& gpu, const catalog::Catalog& catalog) {
-  const catalog::Provenance& from = gpu.provenance;
-  return {{"name", gpu.name},
-          {"vendor", gpu.vendor},
-          {"architecture", gpu.architecture},
-          {"year", report::json_number(gpu.year)},
-          {"memory_bytes", report::json_number(in_bytes(gpu.memory))},
-          {"usable_memory_bytes", report::json_number(gpu.usable_memory, in_bytes)},
-          {"memory_type", gpu.memory_type},
-          {"bandwidth_bytes_per_second", report::json_number(in_bytes_per_s(gpu.bandwidth))},
-          {"flops", flops_json(gpu, &Peak::dense)},
-          {"sparse_flops", flops_json(gpu, &Peak::sparse)},
-          {"measured_flops", flops_json(gpu, &Peak::measured)},
-          {"nvlink_bytes_per_second", report::json_number(gpu.nvlink, in_bytes_per_s)},
-          {"nvlink_kind", gpu.nvlink_kind},
-          {"pcie", gpu.pcie},
-          {"tdp_watts", report::json_number(gpu.tdp, in_watts)},
-          {"idle_watts", report::json_number(gpu.idle_power, in_watts)},
-          {"sms", report::json_number(gpu.sms)},
-          {"compute_capability", gpu.compute_capability},
-          {"mig", gpu.mig_instances > 0 ? mig_json(gpu, catalog) : Json(nullptr)},
-          {"aliases", gpu.aliases},
-          {"source", from.sources},
-          {"date", from.date ? Json(format_date(*from.date)) : Json(nullptr)},
-          {"unverified", from.unverified},
-          {"note", from.note},
-          {"file", from.file}};
+// Zero where the hardware lacks the format.
+template <NumberFormat kFormat>
+std::optional<FlopsPerSecond> dense_rate(const GpuView& v) {
+  const Peak& peak = v.gpu.peak(kFormat);
+  return peak.supported ? peak.dense : FlopsPerSecond{};
 }
+std::string in_tflops(FlopsPerSecond rate) {
+  return rate == FlopsPerSecond{} ? "no" : format_number(in_tflop_per_s(rate), 4);
+}
+std::string link_speed(BytesPerSecond rate) { return rate == BytesPerSecond{} ? "no" : format_bandwidth(rate); }
+
+const Fields<MigProfile> kMigProfileFields = {
+    {"profile", "the profile's name", &MigProfile::profile},
+    {"id", "the profile's number for nvidia-smi", &MigProfile::id},
+    {"instances", "how many fit on one GPU", &MigProfile::instances},
+    {"memory_bytes", "memory of one instance", &MigProfile::memory},
+    {"compute_slices", "compute slices of one instance", &MigProfile::compute_slices},
+    {"memory_slices", "memory slices of one instance", &MigProfile::memory_slices},
+    {"sms", "streaming multiprocessors of one instance", &MigProfile::sms},
+    {"placements", "memory slices an instance can start at", &MigProfile::placements},
+    {"media", "has media engines", &MigProfile::media},
+    {"unverified", "facts without a second source", [](const MigProfile& p) { return p.provenance.unverified; }},
+};
+
+const Fields<MigView> kMigFields = {
+    {"instances", "the most instances of one GPU", &MigView::instances},
+    {"profiles", "the profiles", kMigProfileFields, &MigView::profiles},
+};
+
+const Fields<GpuView> kGpuFields = {
+    {"name", "GPU", "the name in the catalogue", [](const GpuView& v) { return v.gpu.name; }},
+    {"vendor", "who makes it", [](const GpuView& v) { return v.gpu.vendor; }},
+    {"architecture", "the vendor's architecture name", [](const GpuView& v) { return v.gpu.architecture; }},
+    {"year", "year of release", [](const GpuView& v) { return v.gpu.year; }},
+    {"memory_bytes", "memory", "memory on the data sheet", [](const GpuView& v) { return v.gpu.memory; }},
+    {"usable_memory_bytes", "memory the driver reports", [](const GpuView& v) { return v.gpu.usable_memory; }},
+    {"memory_type", "HBM3, GDDR6 and so on", [](const GpuView& v) { return v.gpu.memory_type; }},
+    {"bandwidth_bytes_per_second", "bandwidth", "memory bandwidth", [](const GpuView& v) { return v.gpu.bandwidth; }},
+    {"flops", "dense peak rate per number format in FLOP/s; absent: not supported, null: unknown", rates<&Peak::dense>},
+    {"sparse_flops", "peak rate with structured sparsity in FLOP/s", rates<&Peak::sparse>},
+    {"measured_flops", "measured matrix multiplication rate in FLOP/s", rates<&Peak::measured>},
+    {"nvlink_bytes_per_second", "bandwidth to other GPUs, both ways", [](const GpuView& v) { return v.gpu.nvlink; }},
+    {"nvlink_kind", "the link between GPUs, or none", [](const GpuView& v) { return v.gpu.nvlink_kind; }},
+    {"pcie", "PCIe generation and lanes", [](const GpuView& v) { return v.gpu.pcie; }},
+    {"tdp_watts", "TDP", "power limit", [](const GpuView& v) { return v.gpu.tdp; }},
+    {"idle_watts", "power when idle", [](const GpuView& v) { return v.gpu.idle_power; }},
+    {"sms", "streaming multiprocessors or compute units", [](const GpuView& v) { return v.gpu.sms; }},
+    {"compute_capability", "CUDA compute capability", [](const GpuView& v) { return v.gpu.compute_capability; }},
+    {"mig", "Multi-Instance GPU; null: not supported", kMigFields, mig_of},
+    {"aliases", "other names that are understood", [](const GpuView& v) { return v.gpu.aliases; }},
+    {"source", "where the facts come from", [](const GpuView& v) { return v.gpu.provenance.sources; }},
+    {"date", "when they were read", [](const GpuView& v) { return v.gpu.provenance.date; }},
+    {"unverified", "facts without a second source", [](const GpuView& v) { return v.gpu.provenance.unverified; }},
+    {"note", "remarks", [](const GpuView& v) { return v.gpu.provenance.note; }},
+    {"file", "the catalogue file with the facts", [](const GpuView& v) { return v.gpu.provenance.file; }},
+    {"fp32_flops", "fp32", "dense fp32", dense_rate<NumberFormat::kFp32>, in_tflops, kTableOnly},
+    {"fp16_flops", "fp16", "dense fp16", dense_rate<NumberFormat::kFp16>, in_tflops, kTableOnly},
+    {"bf16_flops", "bf16", "dense bf16", dense_rate<NumberFormat::kBf16>, in_tflops, kTableOnly},
+    {"fp8_flops", "fp8", "dense fp8", dense_rate<NumberFormat::kFp8>, in_tflops, kTableOnly},
+    {"int8_flops", "int8", "dense int8", dense_rate<NumberFormat::kInt8>, in_tflops, kTableOnly},
+    {"fp4_flops", "fp4", "dense fp4", dense_rate<NumberFormat::kFp4>, in_tflops, kTableOnly},
+    {"link", "GPU link", "0 where there is none",
+     [](const GpuView& v) { return v.gpu.nvlink_kind == "none" ? BytesPerSecond{} : v.gpu.nvlink; }, link_speed,
+     kTableOnly},
+    {"mig_instances", "MIG", "0 where there are none", [](const GpuView& v) { return v.gpu.mig_instances; },
+     [](int count) { return count > 0 ? std::to_string(count) : "no"; }, kTableOnly},
+};
+
+const Fields<std::vector<GpuView>> kDocumentFields = {
+    {"gpus", "the GPUs", kGpuFields, [](const std::vector<GpuView>& gpus) -> const auto& {return gpus;
+}  // namespace
+}  // namespace rightsize::app
+,
+}
+;
+const report::Document<std::vector<GpuView>> kGpusDocument("gpus", "The GPUs of the catalogue", kDocumentFields);
 
 }  // namespace
 
 report::Report gpus_report(const std::vector<const Gpu*>& gpus, const catalog::Catalog& catalog) {
+  std::vector<GpuView> views;
+  for (const Gpu* gpu : gpus) views.push_back({*gpu, catalog});
   report::Report report;
   report.title = "GPUs";
-  report.document = {{"schema", "rightsize/gpus/1"}, {"gpus", Json::array()}};
-  for (const Gpu* gpu : gpus) report.document["gpus"].push_back(json_of(*gpu, catalog));
-  report.blocks.emplace_back(table_of(gpus));
+  report.document = kGpusDocument.of(views);
   report.blocks.emplace_back(
-      report::Paragraph{"Rates are dense peaks in TFLOP/s (tensor cores where there are any); 'no': the hardware lacks "
-                        "the format; '-': unknown. "
-                        "--format json adds sparse and measured rates, MIG profiles, sources and what is unverified."});
+      report::table_of(kGpuFields, views,
+                       {renamed("name", "gpu"), "memory_bytes", "bandwidth_bytes_per_second", spare("fp32_flops"),
+                        "fp16_flops", "bf16_flops", "fp8_flops", spare("int8_flops"), "fp4_flops",
+                        renamed("link", "nvlink_bytes_per_second"), spare("tdp_watts"), "mig_instances"}));
+  report.blocks.emplace_back(
+      report::Paragraph{"Rates are dense peaks in TFLOP/s, on tensor cores where there are any. 'no': not supported by "
+                        "the hardware; '-': unknown. --format json adds sparse and measured rates, MIG profiles, "
+                        "sources and unverified facts."});
   return report;
 }
 

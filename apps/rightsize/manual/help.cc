@@ -125,7 +125,8 @@ std::string overview_text(std::span<const CommandInfo> commands, std::size_t wid
       "\nOptions:\n  -h, --help  show this help, or that of a command\n  -V, --version\n\n"
       "Exit codes: 0 done, 1 bad input, 2 no feasible answer, 3 a source could not be read,\n"
       "4 a check did not pass, 70 an internal error.\n"
-      "'rightsize COMMAND --help' or 'rightsize help COMMAND' explains a command.\n";
+      "'rightsize COMMAND --help' or 'rightsize help COMMAND' explains a command.\n"
+      "'rightsize schema' lists the JSON documents; 'rightsize schema NAME' prints the schema of one.\n";
   return text;
 }
 

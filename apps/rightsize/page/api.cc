@@ -7,6 +7,7 @@
 #include "base/cancel.h"
 #include "decisions/ledger.h"
 #include "http_server/compress.h"
+#include "rightsize/manual/schemas.h"
 #include "rightsize/page/openapi.h"
 #include "rightsize/page/site.h"
 
@@ -124,6 +125,14 @@ void Api::add_own_routes(std::vector<Route>& routes) {
   openapi.body = std::make_shared<const std::string>(openapi_document().dump() + "\n");
   http_server::compress(openapi);
   add("/api/openapi.json", true, [openapi](const Request&) { return openapi; });
+  for (const std::string& name : document_names()) {
+    const std::string path = fmt::format("/api/schemas/{}-1.json", name);
+    add(path.c_str(), true, [name](const Request&) -> std::optional<Response> {
+      const Result<std::string> text = schema_text(name);
+      if (!text) return std::nullopt;
+      return http_server::text_response(200, *text, "application/json; charset=utf-8");
+    });
+  }
   add("/*", true, find_page);
   Route live{"GET", "/api/live"};
   live.stream = [this](const Request&, std::shared_ptr<http_server::EventStream> stream) {

@@ -6,30 +6,25 @@
 #include "base/embedded.h"
 #include "base/located_json.h"
 #include "base/text.h"
+#include "rightsize/manual/schemas.h"
 #include "rightsize/page/endpoints.h"
-#include "rightsize/page/site.h"
 
 namespace rightsize::app {
 namespace {
 
-// Without what only a schema that stands alone has.
-Json within_components(const JsonValue& schema) {
+// The schema of a document without "$schema" and "$id", which belong to a file of its own.
+Json answer_schema(const std::string& name, const std::string& type) {
+  const Result<Json> schema = document_schema(name, "#/components/schemas/" + type);
   Json kept = Json::object();
-  for (const JsonMember& member : schema.members) {
-    if (!member.name.starts_with('$')) kept[member.name] = copy_of(member.value);
-  }
+  if (!schema) return {{"type", "object"}};
+  schema->visit([&](const auto& held) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(held)>, Json::Object>) {
+      for (const auto& [key, value] : held) {
+        if (key == "$ref" || !key.starts_with('$')) kept[key] = value;
+      }
+    }
+  });
   return kept;
-}
-
-// What schemas/NAME-1.json says of a document; any object where there is no such file.
-Json answer_schema(const std::string& name) {
-  const std::string path = fmt::format("/api/schemas/{}-1.json", name);
-  for (const WebFile& file : web_files()) {
-    if (file.path != path) continue;
-    if (const Checked<LocatedJson> read = LocatedJson::parse(path, std::string(file.content)))
-      return within_components(read->root());
-  }
-  return {{"type", "object"}};
 }
 
 // The shapes of what no command prints, by name.
@@ -184,7 +179,7 @@ Json openapi_document() {
   for (const Endpoint& endpoint : endpoints()) {
     paths["/api/" + endpoint.name] = path_of(endpoint);
     shapes[type_name(endpoint.name) + "Request"] = request_schema(endpoint);
-    for (const std::string& name : endpoint.answers) shapes[type_name(name)] = answer_schema(name);
+    for (const std::string& name : endpoint.answers) shapes[type_name(name)] = answer_schema(name, type_name(name));
   }
   add_job_paths(paths);
   paths["/api/live"] = named("get", stream("watchLive", "This machine's GPUs: 'gpus' events, the document of top"));

@@ -1,0 +1,73 @@
+#include "rightsize/manual/schemas.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/copy_json.h"
+#include "base/embedded.h"
+#include "base/located_json.h"
+#include "base/suggest.h"
+#include "report/fields.h"
+
+namespace rightsize::app {
+namespace {
+
+using report::DocumentType;
+
+// Schemas of documents that have no field table yet.
+constexpr std::string_view kFolder = "schemas/", kEnding = "-1.json";
+
+const DocumentType* find_document(std::string_view name) {
+  for (const DocumentType* document : DocumentType::all()) {
+    if (document->name() == name) return document;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::vector<std::string> document_names() {
+  std::vector<std::string> names;
+  for (const DocumentType* document : DocumentType::all()) names.emplace_back(document->name());
+  for (const EmbeddedFile& file : embedded_files()) {
+    if (!file.name.starts_with(kFolder)) continue;
+    const std::string_view name = file.name.substr(kFolder.size(), file.name.size() - kFolder.size() - kEnding.size());
+    if (find_document(name) == nullptr) names.emplace_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Result<Json> document_schema(const std::string& name, std::string_view self) {
+  if (const DocumentType* document = find_document(name)) return document->schema(self);
+  const std::string path = fmt::format("{}{}{}", kFolder, name, kEnding);
+  if (const std::string_view file = embedded_file(path); !file.empty()) {
+    if (const Checked<LocatedJson> read = LocatedJson::parse(path, std::string(file))) return copy_of(read->root());
+  }
+  return fail(bad_input(fmt::format("unknown document '{}'", name))
+                  .with_hint(did_you_mean(name, document_names()))
+                  .with_hint("'rightsize schema' lists the documents"));
+}
+
+Result<std::string> schema_text(const std::string& name) {
+  if (name.empty()) {
+    std::string text = "Documents that commands print with --format json; 'rightsize schema NAME' prints the schema:\n";
+    for (const std::string& each : document_names()) {
+      const DocumentType* document = find_document(each);
+      text += fmt::format("  {:<18}{}\n", each, document == nullptr ? "" : document->meaning());
+    }
+    return text;
+  }
+  if (name != "all") {
+    RIGHTSIZE_TRY(const Json schema, document_schema(name));
+    return schema.dump() + "\n";
+  }
+  Json all = Json::object();
+  for (const std::string& each : document_names()) {
+    RIGHTSIZE_TRY(all[each], document_schema(each));
+  }
+  return all.dump() + "\n";
+}
+
+}  // namespace rightsize::app
