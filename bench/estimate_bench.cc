@@ -4,7 +4,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "model/presets.h"
+#include "families/presets.h"
 #include "perf/perf.h"
 
 namespace {

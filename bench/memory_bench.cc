@@ -2,9 +2,9 @@
 // compiled once per model and settings), with it in about a millisecond.
 #include <benchmark/benchmark.h>
 
+#include "families/presets.h"
 #include "memory/memory.h"
 #include "memory/tape/training_tape.h"
-#include "model/presets.h"
 
 namespace {
 

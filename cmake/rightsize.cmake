@@ -151,9 +151,10 @@ function(rightsize_add_embedding target source)
   target_sources(${target} PRIVATE $<TARGET_OBJECTS:${target}_files>)
 endfunction()
 
-# The table of model families: every file of `folder` defines a function of its own name that lists those it describes.
+# The table of model families: every file in the sub-folders of `folder` defines a function of its own name that lists the
+# families it describes.
 function(rightsize_family_table target folder)
-  file(GLOB files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/${folder} ${PROJECT_SOURCE_DIR}/${folder}/*.cc)
+  file(GLOB files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/${folder} ${PROJECT_SOURCE_DIR}/${folder}/*/*.cc)
   set(declarations "")
   set(calls "")
   foreach(file IN LISTS files)
@@ -165,7 +166,7 @@ function(rightsize_family_table target folder)
   file(CONFIGURE OUTPUT ${generated} @ONLY CONTENT "// Made by cmake/rightsize.cmake.
 #include <algorithm>
 
-#include \"model/families.h\"
+#include \"families/families.h\"
 namespace rightsize::model {
 @declarations@
 const Families& all_families() {

@@ -6,7 +6,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "capacity/screen.h"
-#include "model/presets.h"
+#include "families/presets.h"
 
 namespace rightsize::capacity {
 namespace {

@@ -6,7 +6,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "diagnose/test_recordings.h"
-#include "model/presets.h"
+#include "families/presets.h"
 
 namespace rightsize::diagnose {
 namespace {

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "model/presets.h"
+#include "families/presets.h"
 
 namespace rightsize::live_service {
 namespace {

@@ -9,9 +9,9 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "base/yaml.h"
+#include "families/presets.h"
 #include "memory/memory.h"
 #include "mig/workloads.h"
-#include "model/presets.h"
 
 namespace rightsize::mig {
 namespace {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "model/presets.h"
+#include "families/presets.h"
 
 namespace rightsize::perf {
 namespace {

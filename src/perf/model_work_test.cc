@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "model/presets.h"
+#include "families/presets.h"
 
 namespace rightsize::perf {
 namespace {

@@ -10,8 +10,8 @@
 #include "base/file.h"
 #include "base/parse_units.h"
 #include "base/text.h"
+#include "families/presets.h"
 #include "memory/memory.h"
-#include "model/presets.h"
 
 namespace rightsize::perf {
 namespace {

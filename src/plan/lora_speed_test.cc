@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "families/presets.h"
 #include "memory/options.h"
-#include "model/presets.h"
 #include "perf/job_time.h"
 #include "plan/plan.h"
 #include "plan/read_request.h"

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "model/read_model.h"
+#include "families/read_model.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace rightsize;

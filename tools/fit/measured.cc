@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "base/parse_units.h"
-#include "model/presets.h"
+#include "families/presets.h"
 
 namespace rightsize::fit {
 namespace {

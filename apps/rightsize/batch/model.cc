@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "families/presets.h"
 #include "memory/memory.h"
-#include "model/presets.h"
 #include "model/serve_settings.h"
 #include "perf/perf.h"
 #include "rightsize/batch/input.h"

@@ -5,7 +5,7 @@
 #include <ostream>
 
 #include "base/text.h"
-#include "model/presets.h"
+#include "families/presets.h"
 #include "perf/perf.h"
 #include "plan/read_request.h"
 

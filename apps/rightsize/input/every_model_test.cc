@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "families/presets.h"
 #include "memory/memory.h"
-#include "model/presets.h"
 #include "perf/perf.h"
 #include "plan/plan.h"
 #include "plan/read_request.h"

@@ -6,8 +6,8 @@
 
 #include "base/format.h"
 #include "catalog/gpu_words.h"
+#include "families/model_job.h"
 #include "memory/memory.h"
-#include "model/model_job.h"
 #include "model/serve_settings.h"
 
 namespace rightsize::app {

@@ -4,7 +4,7 @@
 
 #include "base/suggest.h"
 #include "base/text.h"
-#include "model/presets.h"
+#include "families/presets.h"
 #include "rightsize/command.h"
 #include "rightsize/manual/manual.h"
 

@@ -4,8 +4,8 @@
 
 #include "base/suggest.h"
 #include "base/text.h"
-#include "model/presets.h"
-#include "model/read_model.h"
+#include "families/presets.h"
+#include "families/read_model.h"
 #include "rightsize/command.h"
 #include "rightsize/models/report.h"
 

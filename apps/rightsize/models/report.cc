@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
-#include "model/presets.h"
-#include "model/read_model.h"
+#include "families/presets.h"
+#include "families/read_model.h"
 
 namespace rightsize::app {
 namespace {

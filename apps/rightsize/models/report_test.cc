@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "model/presets.h"
+#include "families/presets.h"
 
 namespace rightsize::app {
 namespace {

@@ -5,7 +5,7 @@
 #include "base/suggest.h"
 #include "catalog/gpu_words.h"
 #include "catalog/hardware.h"
-#include "model/presets.h"
+#include "families/presets.h"
 
 namespace rightsize::app {
 

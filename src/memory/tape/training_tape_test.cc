@@ -10,8 +10,8 @@
 
 #include "base/csv.h"
 #include "base/file.h"
+#include "families/read_model.h"
 #include "memory/tape/session.h"
-#include "model/read_model.h"
 
 namespace rightsize::memory::tape {
 namespace {

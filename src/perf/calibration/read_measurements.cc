@@ -7,8 +7,8 @@
 #include "base/csv.h"
 #include "base/parse_units.h"
 #include "base/suggest.h"
+#include "families/presets.h"
 #include "memory/memory.h"
-#include "model/presets.h"
 #include "perf/calibration/calibration.h"
 
 namespace rightsize::perf {

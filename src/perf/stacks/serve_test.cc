@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "families/presets.h"
 #include "memory/memory.h"
-#include "model/presets.h"
 #include "perf/perf.h"
 #include "perf/stacks/engine_step.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/format.h"
 #include "base/text.h"
-#include "model/presets.h"
+#include "families/presets.h"
 #include "perf/perf.h"
 #include "plan/candidates.h"
 #include "plan/layouts.h"

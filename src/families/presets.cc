@@ -1,0 +1,273 @@
+#include "families/presets.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "base/embedded.h"
+#include "base/file.h"
+#include "base/located_json.h"
+#include "base/suggest.h"
+#include "base/text.h"
+#include "families/read_model.h"
+
+namespace rightsize::model {
+namespace {
+
+constexpr std::string_view kPresetFile = "models.json";
+
+// Parsed on first use and kept: half a megabyte of tree, under a millisecond.
+const Checked<LocatedJson>& preset_document() {
+  static const Checked<LocatedJson> kDocument =
+      LocatedJson::parse(std::string(kPresetFile), std::string(embedded_file(kPresetFile)));
+  return kDocument;
+}
+
+const std::vector<JsonMember>& preset_members() {
+  static const std::vector<JsonMember> kNone;
+  const Checked<LocatedJson>& document = preset_document();
+  return document ? document->root().members : kNone;
+}
+
+std::string text_of(const JsonValue& object, std::string_view name) {
+  const JsonMember* member = object.find(name);
+  return member ? member->value.text : std::string();
+}
+
+Preset read_preset(const JsonMember& entry) {
+  Preset preset;
+  preset.name = entry.name;
+  preset.source = text_of(entry.value, "source");
+  preset.date = text_of(entry.value, "date");
+  if (const JsonMember* count = entry.value.find("published_parameters"))
+    preset.published_parameters = count->value.integer;
+  if (const JsonMember* rounded = entry.value.find("rounded")) preset.rounded = rounded->value.boolean;
+  if (const JsonMember* unverified = entry.value.find("unverified")) preset.unverified = unverified->value.boolean;
+  if (const JsonMember* aliases = entry.value.find("aliases")) {
+    for (const JsonValue& alias : aliases->value.items) preset.aliases.push_back(alias.text);
+  }
+  return preset;
+}
+
+// Names are compared without case and separators, but a point between digits counts: opt-1.3b is not opt-13b.
+std::string comparable(std::string_view name) {
+  auto digit = [&](std::size_t i) { return i < name.size() && name[i] >= '0' && name[i] <= '9'; };
+  std::string kept;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '.' && i > 0 && digit(i - 1) && digit(i + 1)) {
+      kept += '.';
+    } else {
+      kept += fold_name(name.substr(i, 1));
+    }
+  }
+  return kept;
+}
+
+bool answers_to(const JsonMember& entry, const std::string& wanted) {
+  if (comparable(entry.name) == wanted) return true;
+  const JsonMember* aliases = entry.value.find("aliases");
+  if (!aliases) return false;
+  for (const JsonValue& alias : aliases->value.items) {
+    if (comparable(alias.text) == wanted) return true;
+  }
+  return false;
+}
+
+// A page of the Hub as the id it shows, a tag of Ollama ("llama3.1:8b") as a name.
+std::string as_name(std::string_view text) {
+  for (std::string_view prefix : {"https://", "http://", "www.", "huggingface.co/", "hf.co/", "hf://", "hf:"}) {
+    if (text.starts_with(prefix)) text.remove_prefix(prefix.size());
+  }
+  for (std::string_view page : {"/tree/", "/blob/", "/resolve/"}) text = text.substr(0, text.find(page));
+  while (text.ends_with('/')) text.remove_suffix(1);
+  std::string name(text);
+  std::replace(name.begin(), name.end(), ':', '-');
+  return name;
+}
+
+// Tuned for chat or not, a model has one shape: the name without the organisation and without the words that say so.
+std::string shape_name(std::string_view name) {
+  static constexpr std::string_view kTuning[] = {"instruct", "chat", "it", "base", "hf", "pt", "meta"};
+  std::string kept;
+  for (std::string_view word : split_list(name.substr(name.find_last_of('/') + 1), '-')) {
+    const bool tuning = std::find(std::begin(kTuning), std::end(kTuning), to_lower(word)) != std::end(kTuning);
+    if (!tuning) kept += (kept.empty() ? "" : "-") + std::string(word);
+  }
+  return comparable(kept);
+}
+
+bool has_shape_of(const JsonMember& entry, const std::string& wanted) {
+  if (shape_name(entry.name) == wanted) return true;
+  const JsonMember* aliases = entry.value.find("aliases");
+  return aliases != nullptr && std::any_of(aliases->value.items.begin(), aliases->value.items.end(),
+                                           [&](const JsonValue& alias) { return shape_name(alias.text) == wanted; });
+}
+
+const JsonMember* find_preset(std::string_view text) {
+  const std::string name = as_name(text);
+  const std::string wanted = comparable(name);
+  for (const JsonMember& entry : preset_members()) {
+    if (answers_to(entry, wanted)) return &entry;
+  }
+  std::error_code ignored;
+  if (std::filesystem::exists(text, ignored)) return nullptr;
+  const std::string shape = shape_name(name);
+  for (const JsonMember& entry : preset_members()) {
+    if (!shape.empty() && has_shape_of(entry, shape)) return &entry;
+  }
+  return nullptr;
+}
+
+// "organisation/model", as the Hub names models.
+bool is_hub_id(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  return slash != std::string_view::npos && slash > 0 && slash + 1 < text.size() && text.front() != '.' &&
+         text.front() != '~' && text.find('/', slash + 1) == std::string_view::npos && !text.ends_with(".json");
+}
+
+// The file to read when the text names one rather than a built-in model.
+std::optional<std::string> as_path(std::string_view text) {
+  if (text.find("://") != std::string_view::npos) return std::nullopt;
+  std::error_code ignored;
+  const std::filesystem::path path(text);
+  if (std::filesystem::is_directory(path, ignored)) return (path / "config.json").string();
+  if (text == "-" || std::filesystem::exists(path, ignored)) return std::string(text);
+  const bool looks_like_path = text.ends_with(".json") || text.find('/') != std::string_view::npos;
+  return looks_like_path && !is_hub_id(text) ? std::optional(std::string(text)) : std::nullopt;
+}
+
+// Reads a model unless it was read before. One that is asked for again then shares its forward pass with the first,
+// which is how what was found out about it is found again (memory/kept_replays.h).
+template <class Read>
+Checked<ModelShape> read_once(const std::string& what, const ReadOptions& options, const Read& read) {
+  if (options.resolution) return read();
+  constexpr std::size_t kMost = 64;
+  static std::mutex mutex;
+  static std::map<std::string, ModelShape> shapes;
+  {
+    const std::lock_guard lock(mutex);
+    if (const auto found = shapes.find(what); found != shapes.end()) return found->second;
+  }
+  RIGHTSIZE_TRY(ModelShape shape, read());
+  const std::lock_guard lock(mutex);
+  if (shapes.size() >= kMost) shapes.clear();
+  shapes.emplace(what, shape);
+  return shape;
+}
+
+Checked<ModelShape> read_model_file(const std::string& path, const ReadOptions& options) {
+  Result<std::string> text = read_file(path);
+  if (!text) {
+    return fail(Errors{std::move(text).error().with_hint(
+        "a model's Hub page has its config.json among the files; 'rightsize models' lists built-in ones")});
+  }
+  const std::string name = path == "-" ? "standard input" : path;
+  return read_once(name + '\n' + *text, options, [&] { return read_model(name, *text, options); });
+}
+
+// Models that are only served by their makers.
+bool is_closed(std::string_view name) {
+  const std::string folded = fold_name(name);
+  constexpr std::string_view kClosed[] = {"gpt35", "gpt4", "gpt5", "claude", "gemini", "o1", "o3", "o4mini"};
+  return std::any_of(std::begin(kClosed), std::end(kClosed),
+                     [&](std::string_view closed) { return folded.starts_with(closed); });
+}
+
+// "7b": built-in models that are called so; empty where the name is no size.
+std::string of_size(std::string_view name) {
+  const std::string lower = to_lower(name);
+  if (lower.size() < 2 || lower.back() != 'b' || lower.find_first_not_of("0123456789.") != lower.size() - 1) return {};
+  std::string like;
+  for (const std::string& known : preset_names()) {
+    if (known.ends_with("-" + lower)) like += (like.empty() ? "" : ", ") + known;
+  }
+  return like.empty() ? "'rightsize models' lists them" : like;
+}
+
+Error unknown_model(std::string_view name) {
+  std::vector<std::string> known;
+  for (const Preset& preset : presets()) {
+    known.push_back(preset.name);
+    known.insert(known.end(), preset.aliases.begin(), preset.aliases.end());
+  }
+  if (const std::string id = as_name(name); is_hub_id(id)) {
+    return bad_input(fmt::format("'{}' is not built in", id.substr(0, 100)))
+        .with_hint(did_you_mean(id.substr(id.find('/') + 1), known))
+        .with_hint(
+            fmt::format("give its config.json: download https://huggingface.co/{}/resolve/main/config.json, then "
+                        "--model config.json",
+                        id.substr(0, 100)))
+        .with_hint("'rightsize models' lists the built-in models and the families whose config.json can be read");
+  }
+  if (is_closed(name)) {
+    return bad_input(fmt::format("the shape of {} is not public", name.substr(0, 100)))
+        .with_hint("name an open model of the size you expect: 'rightsize models' lists them");
+  }
+  if (const std::string like = of_size(name); !like.empty()) {
+    return bad_input(fmt::format("'{}' is a size, not a model", name.substr(0, 100)))
+        .with_hint(fmt::format("name a model of that size: {}", like));
+  }
+  return bad_input(fmt::format("unknown model '{}'", name.substr(0, 100)))
+      .with_hint(did_you_mean(name, known))
+      .with_hint("'rightsize models' lists the built-in ones; the path of a Hugging Face config.json works too");
+}
+
+}  // namespace
+
+std::vector<Preset> presets() {
+  std::vector<Preset> all;
+  for (const JsonMember& entry : preset_members()) all.push_back(read_preset(entry));
+  return all;
+}
+
+std::vector<std::string> preset_names() {
+  std::vector<std::string> names;
+  for (const JsonMember& entry : preset_members()) names.push_back(entry.name);
+  return names;
+}
+
+namespace {
+
+// The models that run beside one that makes images, at the same resolution.
+Result<> attach_pipeline(ModelShape& shape) {
+  ImagePipeline& pipeline = *shape.pipeline;
+  const std::int64_t width = std::int64_t{shape.image_size} * pipeline.pixels;
+  const std::int64_t height =
+      std::int64_t{shape.image_height > 0 ? shape.image_height : shape.image_size} * pipeline.pixels;
+  for (const std::string& name : pipeline.encoders) {
+    Checked<ModelShape> encoder = find_model(name);
+    if (!encoder) return fail(bug(fmt::format("the built-in model '{}' is missing", name)));
+    pipeline.encoder_shapes.push_back(std::make_shared<const ModelShape>(*std::move(encoder)));
+  }
+  Checked<ModelShape> decoder = find_model(pipeline.decoder, {ImageSize{width, height}});
+  if (!decoder) return fail(bug(fmt::format("the built-in model '{}' is missing", pipeline.decoder)));
+  pipeline.decoder_shape = std::make_shared<const ModelShape>(*std::move(decoder));
+  return {};
+}
+
+Checked<ModelShape> find_alone(std::string_view name_or_path, const ReadOptions& options) {
+  if (name_or_path.starts_with('{')) return read_model("config", std::string(name_or_path), options);
+  if (const JsonMember* entry = find_preset(name_or_path)) {
+    const JsonMember* config = entry->value.find("config");
+    if (!config) return fail(Errors{bug(fmt::format("the built-in model '{}' has no configuration", entry->name))});
+    return read_once(entry->name, options,
+                     [&] { return read_model(*preset_document(), config->value, entry->name, options); });
+  }
+  if (std::optional<std::string> path = as_path(name_or_path)) return read_model_file(*path, options);
+  return fail(Errors{unknown_model(name_or_path)});
+}
+
+}  // namespace
+
+Checked<ModelShape> find_model(std::string_view name_or_path, const ReadOptions& options) {
+  RIGHTSIZE_TRY(ModelShape shape, find_alone(name_or_path, options));
+  if (!shape.pipeline) return shape;
+  if (Result<> attached = attach_pipeline(shape); !attached) return fail(Errors{std::move(attached).error()});
+  return shape;
+}
+
+}  // namespace rightsize::model

@@ -1,0 +1,174 @@
+#include "families/read_model.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/suggest.h"
+#include "families/config.h"
+#include "families/families.h"
+#include "model/job.h"
+
+namespace rightsize::model {
+namespace {
+
+std::vector<std::string> family_names() {
+  std::vector<std::string> names;
+  for (const Family& family : all_families()) names.emplace_back(family.name);
+  return names;
+}
+
+std::string list_families() {
+  std::string text = "supported:";
+  for (const Family& family : all_families()) fmt::format_to(std::back_inserter(text), " {}", family.name);
+  return text;
+}
+
+// The family whose name the class begins with: "LlamaForCausalLM" -> "llama".
+std::string family_of_class(std::string_view architecture) {
+  std::string folded = fold_name(architecture);
+  std::string best;
+  for (const std::string& name : family_names()) {
+    if (name.size() > best.size() && folded.starts_with(fold_name(name))) best = name;
+  }
+  return best;
+}
+
+const Family* choose_family(const JsonObject& json, const std::string& architecture) {
+  const std::string class_name = json.get_string("_class_name").value_or("");
+  for (const Family& family : all_families()) {
+    const auto& others = family.other_names;
+    if (family.class_name.empty()) continue;
+    if (family.class_name == class_name || std::find(others.begin(), others.end(), class_name) != others.end())
+      return &family;
+  }
+  if (!json.has("model_type")) {
+    std::string guess = family_of_class(architecture);
+    json.fail_at(
+        "model_type", "'model_type' is missing: it names the family of the model",
+        guess.empty() ? list_families() : fmt::format("'{}' suggests \"model_type\": \"{}\"", architecture, guess));
+    return nullptr;
+  }
+  std::optional<std::string> model_type = json.get_string("model_type");
+  if (!model_type) return nullptr;
+  if (const Family* entry = find_family(*model_type)) return entry;
+  std::string hint = did_you_mean(*model_type, family_names());
+  json.fail_at("model_type", fmt::format("unknown model_type '{}'", model_type->substr(0, 64)),
+               hint.empty() ? list_families() : hint);
+  return nullptr;
+}
+
+// Every size has its own limit, but their product can still be no model at all. Far below where 64-bit sums of bytes
+// would wrap, so that nothing downstream has to check.
+void check_total(const JsonObject& json, const ModelShape& shape) {
+  constexpr double kMostParameters = 1e15;
+  double total = 0;
+  const Weight* largest = nullptr;
+  double largest_size = 0;
+  for (const Weight& weight : shape.weights) {
+    double size =
+        (static_cast<double>(weight.rows) * static_cast<double>(weight.cols) + static_cast<double>(weight.rows)) *
+        static_cast<double>(weight.copies);
+    total += size;
+    if (size > largest_size) {
+      largest_size = size;
+      largest = &weight;
+    }
+  }
+  if (total <= kMostParameters) return;
+  json.fail_at("model_type", fmt::format("these sizes make a model of {:.1e} parameters, of which {:.1e} in '{}': more "
+                                         "than {:.0e} is not supported",
+                                         total, largest_size, largest->name, kMostParameters));
+}
+
+// What decoding keeps of a sequence, from what the layers compute: keys and values, recurrent states in 32 bits, the
+// last tokens of short convolutions in 16.
+void count_states(ModelShape& shape) {
+  if (shape.kind != ModelKind::kDecoder || !shape.forward) return;
+  const Forward& forward = *shape.forward;
+  for (const LayerStack& stack : forward.stacks) {
+    for (const LayerRun& run : stack.runs) {
+      for (std::int32_t program : run.programs) {
+        bool cached = false;
+        for (const Op& op : forward.programs[static_cast<std::size_t>(program)].ops) {
+          const auto aux = static_cast<std::size_t>(op.aux);
+          if (op.kind == OpKind::kAttention) cached |= forward.attentions[aux].cached;
+          if (op.kind != OpKind::kScan) continue;
+          shape.state_bytes += 4 * forward.scans[aux].state_elements() + 2 * forward.scans[aux].conv_elements();
+        }
+        shape.uncached_layers += cached ? 0 : 1;
+      }
+    }
+  }
+}
+
+// Formats engines know; what another method means is the user's to say with --precision.
+std::optional<Precision> published_format(const Config& config) {
+  const JsonObject quantization = config.json().get_object_or_empty("quantization_config");
+  const std::string method = quantization.get_string("quant_method").value_or("");
+  const std::string algorithm = quantization.get_string("quant_algo").value_or("");
+  if (method == "mxfp4" || method == "nvfp4" || algorithm == "NVFP4") return Precision::kFp4;
+  if (method == "fp8" || algorithm == "FP8") return Precision::kFp8;
+  if (method == "awq" || method == "gptq") return Precision::kInt4;
+  return std::nullopt;
+}
+
+// MXFP4 checkpoints (gpt-oss) bring no scales for a narrow cache: "auto" is then 16 bits in vLLM and TensorRT-LLM.
+void read_checkpoint(const Config& config, ModelShape& shape) {
+  shape.checkpoint = published_format(config);
+  const JsonObject quantization = config.json().get_object_or_empty("quantization_config");
+  shape.narrow_cache = quantization.get_string("quant_method").value_or("") != "mxfp4";
+}
+
+std::string base_name(std::string_view path) { return std::string(path.substr(path.find_last_of('/') + 1)); }
+
+}  // namespace
+
+const Family* find_family(std::string_view model_type) {
+  for (const Family& family : all_families()) {
+    const auto& others = family.other_names;
+    if (family.name == model_type || std::find(others.begin(), others.end(), model_type) != others.end())
+      return &family;
+  }
+  return nullptr;
+}
+
+std::vector<ModelFamily> model_families() {
+  std::vector<ModelFamily> families;
+  for (const Family& family : all_families()) families.push_back({family.name, family.summary});
+  return families;
+}
+
+Checked<ModelShape> read_model(const LocatedJson& document, const JsonValue& config, std::string name,
+                               const ReadOptions& options) {
+  Errors errors;
+  JsonObject json(document, config, errors);
+  if (config.type != JsonType::kObject) {
+    errors.push_back(bad_input("a model configuration must be a JSON object").at(document.place(config)));
+    return fail(std::move(errors));
+  }
+  ModelShape shape;
+  shape.name = std::move(name);
+  std::vector<std::string> classes = json.get_strings("architectures").value_or(std::vector<std::string>{});
+  if (!classes.empty()) shape.architecture = classes.front();
+  const Family* entry = choose_family(json, shape.architecture);
+  if (entry) {
+    shape.family = entry->name;
+    entry->read(Config(json, options.resolution), shape);
+    if (json.has("quantization_config")) read_checkpoint(Config(json), shape);
+    json.refuse_misspelt();
+  }
+  if (errors.empty()) check_total(json, shape);
+  if (errors.empty()) count_states(shape);
+  if (!errors.empty()) return fail(std::move(errors));
+  return shape;
+}
+
+Checked<ModelShape> read_model(std::string file, std::string json_text, const ReadOptions& options) {
+  std::string name = base_name(file);
+  Checked<LocatedJson> document = LocatedJson::parse(std::move(file), std::move(json_text));
+  if (!document) return fail(std::move(document).error());
+  return read_model(*document, document->root(), std::move(name), options);
+}
+
+}  // namespace rightsize::model
