@@ -40,7 +40,7 @@ constexpr UnitRule kUnits[] = {
     {kJoules, "", {"joules"}},
     {Dimension{.usd = 1, .token = -1}, "million", {"USD per 1M tokens", 1e6, 1}},
     {Dimension{.usd = 1, .token = -1}, "", {"USD/token"}},
-    {Dimension{.byte = 1}, "", {"bytes"}},
+    {Dimension{.byte = 1}, "", {"bytes", 1, 1, true}},
     {Dimension{.flop = 1}, "", {"FLOP"}},
     {Dimension{.usd = 1}, "", {"USD"}},
     {Dimension{.token = 1}, "", {"tokens"}},
@@ -168,6 +168,7 @@ class CellSink final : public FieldSink {
 
   void value(const FieldValue& value) override {
     if (std::holds_alternative<std::nullptr_t>(value)) return;
+    if (row_.zero_is_unknown && (value == FieldValue(std::int64_t{0}) || value == FieldValue(0.0))) return;
     if (const bool* yes = std::get_if<bool>(&value)) {
       add(*yes ? "yes" : "no", *yes ? "true" : "false");
     } else if (const std::int64_t* whole = std::get_if<std::int64_t>(&value)) {
@@ -206,7 +207,7 @@ Path find_path(const FieldTable& fields, std::string_view name) {
   for (const FieldRow& row : fields.rows()) {
     Path rest;
     if (row.is_included())
-      rest = find_path(*row.inner, name);
+      rest = row.inner != nullptr ? find_path(*row.inner, name) : Path{};
     else if (row.name == name)
       return {&row};
     else if (row.name == head && row.inner != nullptr && head.size() < name.size())
@@ -229,7 +230,8 @@ Cell cell_at(const Path& path, std::size_t at, const void* object) {
   CellSink sink(row);
   row.read(row, object, sink);
   Cell cell = sink.take();
-  if (row.show != nullptr) cell.shown = row.show(row, object);
+  const bool unknown = row.zero_is_unknown && cell.exact.empty();
+  if (row.show != nullptr && !unknown) cell.shown = row.show(row, object);
   return cell;
 }
 
@@ -259,6 +261,7 @@ Json type_schema(const FieldRow& row, const FieldType& type, const FieldTable& r
 struct Members {
   Json properties = Json::object();
   std::vector<std::string_view> required;
+  std::optional<Json> others = {};  // members whose names are data
 };
 
 // One name may be in several included tables, of which a document has one: the schema then allows either type.
@@ -284,7 +287,10 @@ void add_properties(const FieldTable& fields, bool always, const FieldTable& roo
   for (const FieldRow& row : fields.rows()) {
     if (row.table_only) continue;
     if (row.is_included()) {
-      add_properties(*row.inner, always && !row.type.nullable, root, self, members);
+      if (row.inner != nullptr)
+        add_properties(*row.inner, always && !row.type.nullable, root, self, members);
+      else
+        members.others = type_schema(row, *row.type.item, root, self);
       continue;
     }
     Json schema = type_schema(row, row.type, root, self);
@@ -300,7 +306,10 @@ void add_properties(const FieldTable& fields, bool always, const FieldTable& roo
 Json object_schema(const FieldTable& fields, const FieldTable& root, std::string_view self) {
   Members members;
   add_properties(fields, true, root, self, members);
-  return {{"type", "object"}, {"properties", std::move(members.properties)}, {"required", Json(members.required)}};
+  Json schema = {
+      {"type", "object"}, {"properties", std::move(members.properties)}, {"required", Json(members.required)}};
+  if (members.others) schema["additionalProperties"] = *std::move(members.others);
+  return schema;
 }
 
 }  // namespace
@@ -322,14 +331,21 @@ void set_type(FieldRow& row, const FieldType& type) {
 void add_members(Json& to, const FieldTable& fields, const void* object) {
   for (const FieldRow& row : fields.rows()) {
     if (row.table_only) continue;
-    if (row.is_included()) {
+    if (row.inner != nullptr && row.is_included()) {
       FlatSink sink([&](const FieldTable& inner, const void* part) { add_members(to, inner, part); }, kIgnoreValue);
       row.read(row, object, sink);
       continue;
     }
     JsonSink sink(row);
     row.read(row, object, sink);
-    if (!row.optional || !sink.is_nothing()) to[row.name] = std::move(sink.made);
+    if (row.is_included())
+      sink.made.visit([&](const auto& held) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(held)>, Json::Object>) {
+          for (const auto& [name, value] : held) to[name] = value;
+        }
+      });
+    else if (!row.optional || !sink.is_nothing())
+      to[row.name] = std::move(sink.made);
   }
 }
 
@@ -341,7 +357,7 @@ Json json_of(const FieldTable& fields, const void* object) {
 
 void read_scalars(const FieldTable& fields, const void* object, FieldReader& reader) {
   for (const FieldRow& row : fields.rows()) {
-    if (row.is_included()) {
+    if (row.is_included() && row.inner != nullptr) {
       FlatSink sink([&](const FieldTable& inner, const void* part) { read_scalars(inner, part, reader); },
                     kIgnoreValue);
       row.read(row, object, sink);
@@ -409,6 +425,12 @@ Json DocumentType::write(const void* object) const {
   Json made = {{"schema", id()}};
   add_members(made, fields_, object);
   return made;
+}
+
+void DocumentType::read(const void* object, FieldReader& reader) const {
+  const std::string schema = id();
+  reader.add("schema", std::string_view(schema));
+  read_scalars(fields_, object, reader);
 }
 
 Json DocumentType::schema(std::string_view self) const {

@@ -19,10 +19,9 @@
 //
 //   bool, integers, double, text, Date       themselves; a double that is not finite is null
 //   enums                                    name_of(value), found by argument-dependent lookup
-//   quantities (base/units.h), Ratio         a number in the unit the name ends with: "hours" and "startup_seconds"
-//   both
+//   quantities (base/units.h), Ratio         a number in the unit the name ends with: "hours" and "step_seconds" both
 //                                            take Seconds, "usd_per_month" takes UsdPerSecond; without a unit in the
-//                                            name the SI unit, and dollars per hour for prices
+//                                            name the SI unit, and dollars per hour for prices; bytes are rounded
 //   std::optional, pointers                  null when empty
 //   vectors and other ranges                 a list
 //   ranges of pairs that begin with text     an object whose keys are data
@@ -37,16 +36,24 @@
 //
 // {fields, getter} puts the members of another table into the same object, for parts that only some results have:
 //
-//   {kTrainingFields, [](const View& v) { return v.training; }},               // a pointer or optional: none when
-//   empty
+//   {kTrainingFields, [](const View& v) { return v.training; }},  // a pointer or an optional: no members when empty
 //
-// A getter that needs more than the result (the request, a rank) takes a small view struct that holds both; a list
-// getter then returns std::vector<View> by value. Getters may return views and temporaries: they are read at once.
+// A row without a name whose getter returns a map puts the entries of the map into the same object.
+//
+// A getter that needs more than the result (the request, a rank) takes a small view struct that holds both; with an
+// operator const Plan&() the view's table can still use &Plan::cost. A list getter returns std::vector<View> by value.
+// Getters may return views and temporaries, which are read at once, and std::cref(v.plan.parts) for what need not be
+// copied.
 //
 // After the getter may follow: a function that takes the value (or the whole object) and returns how people read it;
-// one_of({"train", "serve"}), which lists the choices in the schema; kTableOnly for a column that is not in the JSON.
+// one_of({"train", "serve"}), which lists the choices in the schema; kTableOnly for a column that is not in the JSON;
+// kZeroIsUnknown where tables show 0 as unknown.
+//
+// To convert a command: write its tables and its Document in its report, compare the JSON and CSV with those of before,
+// and delete data/schemas/NAME-1.json.
 #pragma once
 
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <cstring>
@@ -84,6 +91,7 @@ struct FieldType {
 struct FieldUnit {
   std::string_view name;  // "seconds", "USD/h"; empty: a plain number
   double multiply = 1, divide = 1;
+  bool whole = false;  // bytes: rounded
 };
 
 // One value as it was read. Quantities are in their base unit; text lives until the call returns.
@@ -125,6 +133,7 @@ struct FieldRow {
   const FieldTable* inner = nullptr;  // of objects, and of lists and maps of them
   bool optional = false;              // left out where there is nothing
   bool table_only = false;            // not in the JSON
+  bool zero_is_unknown = false;       // in tables
   Function getter, formatter;
   void (*read)(const FieldRow& row, const void* object, FieldSink& sink) = nullptr;
   std::string (*show)(const FieldRow& row, const void* object) = nullptr;  // null: as its unit is written
@@ -132,7 +141,10 @@ struct FieldRow {
   // The members of `inner` belong to the object that has this row.
   bool is_included() const { return name.empty(); }
   // A quantity in the row's unit.
-  double in_unit(double base) const { return base * unit.multiply / unit.divide; }
+  double in_unit(double base) const {
+    const double value = base * unit.multiply / unit.divide;
+    return unit.whole ? std::round(value) : value;
+  }
 };
 
 class FieldTable {
@@ -151,6 +163,8 @@ struct Choices {
 inline Choices one_of(std::vector<std::string_view> names) { return {std::move(names)}; }
 struct TableOnly {};
 inline constexpr TableOnly kTableOnly;
+struct ZeroIsUnknown {};
+inline constexpr ZeroIsUnknown kZeroIsUnknown;
 
 // A value only under a condition, for members that are null or left out otherwise.
 template <class Value>
@@ -191,6 +205,13 @@ template <class X>
 using Item = Plain<decltype(*std::declval<const X&>().begin())>;
 
 template <class X>
+struct IsReference : std::false_type {};
+template <class X>
+struct IsReference<std::reference_wrapper<X>> : std::true_type {
+  using Target = Plain<X>;
+};
+
+template <class X>
 struct IsQuantity : std::false_type {};
 template <Dimension D>
 struct IsQuantity<Quantity<D>> : std::true_type {
@@ -200,7 +221,9 @@ struct IsQuantity<Quantity<D>> : std::true_type {
 // What stays of a type without optionals, lists and maps around it.
 template <class X>
 auto innermost() {
-  if constexpr (Nullable<X>) {
+  if constexpr (IsReference<X>::value) {
+    return innermost<typename IsReference<X>::Target>();
+  } else if constexpr (Nullable<X>) {
     return innermost<Pointee<X>>();
   } else if constexpr (Range<X>) {
     if constexpr (Pair<Item<X>>)
@@ -220,7 +243,9 @@ inline constexpr FieldType kTypeOf = type_of<X>();
 template <class X>
 constexpr FieldType type_of() {
   FieldType type;
-  if constexpr (TextLike<X> || std::is_enum_v<X> || std::same_as<X, Date>) {
+  if constexpr (IsReference<X>::value) {
+    type = type_of<typename IsReference<X>::Target>();
+  } else if constexpr (TextLike<X> || std::is_enum_v<X> || std::same_as<X, Date>) {
     type.kind = FieldKind::kText;
   } else if constexpr (std::same_as<X, bool>) {
     type.kind = FieldKind::kBool;
@@ -262,7 +287,9 @@ std::string_view text_of(const X& x) {
 // Hands a value to the sink, opened up as far as its type tells.
 template <class X>
 void give(const X& x, const FieldTable* inner, FieldSink& sink) {
-  if constexpr (TextLike<X> || std::is_enum_v<X>) {
+  if constexpr (IsReference<X>::value) {
+    give(x.get(), inner, sink);
+  } else if constexpr (TextLike<X> || std::is_enum_v<X>) {
     sink.value(text_of(x));
   } else if constexpr (std::same_as<X, Date>) {
     const std::string text = format_date(x);
@@ -298,6 +325,28 @@ void give(const X& x, const FieldTable* inner, FieldSink& sink) {
   }
 }
 
+// The class a member pointer belongs to.
+template <class Getter>
+struct Owner {
+  using Class = void;
+};
+template <class Member, class C>
+struct Owner<Member C::*> {
+  using Class = C;
+};
+
+// What a getter takes: the object, or what the object converts to.
+template <class Getter, class T>
+using Taken = std::conditional_t<std::invocable<Getter, const T&>, T, typename Owner<Getter>::Class>;
+template <class Getter, class T>
+concept GetterOf = std::invocable<Getter, const T&> ||
+    (std::is_member_pointer_v<Getter>&& std::convertible_to<const T&, const Taken<Getter, T>&>);
+
+template <class T, class Getter>
+decltype(auto) get(const Getter& getter, const void* object) {
+  return std::invoke(getter, static_cast<const Taken<Getter, T>&>(*static_cast<const T*>(object)));
+}
+
 // What a formatter makes of a value.
 template <class X, class Show>
 std::string show_value(const X& x, const Show& show) {
@@ -321,21 +370,21 @@ template <class T>
 class Field {
  public:
   template <class Getter, class... More>
-  requires std::invocable<Getter, const T&> Field(std::string_view name, std::string_view meaning, Getter get,
-                                                  More... more)
+  requires field_detail::GetterOf<Getter, T> Field(std::string_view name, std::string_view meaning, Getter get,
+                                                   More... more)
       : Field(name, {}, meaning, get, std::move(more)...) {}
 
   template <class Getter, class... More>
-  requires std::invocable<Getter, const T&> Field(std::string_view name, std::string_view title,
-                                                  std::string_view meaning, Getter get, More... more)
+  requires field_detail::GetterOf<Getter, T> Field(std::string_view name, std::string_view title,
+                                                   std::string_view meaning, Getter get, More... more)
       : row_(described(name, title, meaning, nullptr)) {
     set_getter(get);
     (add(get, std::move(more)), ...);
   }
 
   template <class U, class Getter>
-  requires std::invocable<Getter, const T&> Field(std::string_view name, std::string_view meaning,
-                                                  const Fields<U>& inner, Getter get)
+  requires field_detail::GetterOf<Getter, T> Field(std::string_view name, std::string_view meaning,
+                                                   const Fields<U>& inner, Getter get)
       : row_(described(name, {}, meaning, &inner)) {
     using Inner = typename decltype(field_detail::innermost<Got<Getter>>())::type;
     static_assert(std::same_as<Inner, U>, "the getter returns another type than the table describes");
@@ -343,21 +392,20 @@ class Field {
   }
 
   template <class U, class Getter>
-  requires std::invocable<Getter, const T&> Field(const Fields<U>& included, Getter get)
+  requires field_detail::GetterOf<Getter, T> Field(const Fields<U>& included, Getter get)
       : Field({}, {}, included, get) {}
 
   const FieldRow& row() const { return row_; }
 
  private:
   template <class Getter>
-  using Got = field_detail::Plain<std::invoke_result_t<Getter, const T&>>;
+  using Got = field_detail::Plain<decltype(field_detail::get<T>(std::declval<Getter>(), nullptr))>;
 
   template <class Getter>
   void set_getter(Getter get) {
     row_.getter.set(get);
     row_.read = [](const FieldRow& row, const void* object, FieldSink& sink) {
-      field_detail::give<Got<Getter>>(std::invoke(row.getter.as<Getter>(), *static_cast<const T*>(object)), row.inner,
-                                      sink);
+      field_detail::give<Got<Getter>>(field_detail::get<T>(row.getter.as<Getter>(), object), row.inner, sink);
     };
     set_type(row_, field_detail::kTypeOf<Got<Getter>>);
   }
@@ -370,16 +418,19 @@ class Field {
   void add(Getter, TableOnly) {
     row_.table_only = true;
   }
+  template <class Getter>
+  void add(Getter, ZeroIsUnknown) {
+    row_.zero_is_unknown = true;
+  }
   template <class Getter, class Show>
   void add(Getter, Show show) {
     row_.formatter.set(show);
     row_.show = [](const FieldRow& row, const void* object) -> std::string {
-      const T& of = *static_cast<const T*>(object);
       const Show& formatter = row.formatter.as<Show>();
       if constexpr (std::invocable<Show, const T&>)
-        return std::string(formatter(of));
+        return std::string(formatter(*static_cast<const T*>(object)));
       else
-        return field_detail::show_value<Got<Getter>>(std::invoke(row.getter.as<Getter>(), of), formatter);
+        return field_detail::show_value<Got<Getter>>(field_detail::get<T>(row.getter.as<Getter>(), object), formatter);
     };
   }
 
@@ -465,6 +516,7 @@ class DocumentType {
   DocumentType(std::string_view name, std::string_view meaning, const FieldTable& fields);
   ~DocumentType();
   Json write(const void* object) const;
+  void read(const void* object, FieldReader& reader) const;
 
  private:
   std::string_view name_, meaning_;
@@ -478,6 +530,8 @@ class Document : public DocumentType {
       : DocumentType(name, meaning, fields) {}
 
   Json of(const T& object) const { return write(&object); }
+  // Its scalar members, without an allocation.
+  void read_scalars(const T& object, FieldReader& reader) const { read(&object, reader); }
 };
 
 }  // namespace rightsize::report

@@ -123,6 +123,10 @@ const Fields<Everything> kEverythingFields = {
     {"half?", "under a condition", [](const Everything& e) { return when(e.number > 0, e.number / 2); }},
     {"tenth?", "where positive", [](const Everything& e) { return positive(e.number / 10); }},
     {kPartFields, [](const Everything& e) { return e.other; }},
+    {"", "entries of a map",
+     [](const Everything&) {
+       return std::map<std::string, int>{{"more", 1}};
+     }},
     {"text", "column", "for tables", [](const Everything& e) { return e.words.size(); }, kTableOnly},
 };
 
@@ -142,7 +146,8 @@ TEST(Fields, EveryTypeIsWrittenInTheUnitOfItsName) {
                          {"words", Json::array({"a", "b"})},
                          {"sizes_bytes", {{"x", 1073741824}, {"y", 3}}},
                          {"part", {{"name", "p"}, {"share", 1}}},
-                         {"other", nullptr}};
+                         {"other", nullptr},
+                         {"more", 1}};
   EXPECT_EQ(json_of(kEverythingFields, Everything{}).dump(), expected.dump());
 }
 
@@ -197,6 +202,22 @@ TEST(Fields, SchemasTellTypesUnitsChoicesAndWhatIsAlwaysThere) {
   EXPECT_THAT(required, HasSubstr("\"other\""));
   EXPECT_THAT(required, Not(HasSubstr("another")));
   EXPECT_THAT(required, Not(HasSubstr("\"name\"")));  // of a part that only some results have
+}
+
+// A view of an offer and what is not in it.
+struct RankedOffer {
+  const Offer& offer;
+  int rank;
+  operator const Offer&() const { return offer; }
+};
+const Fields<RankedOffer> kRankedFields = {
+    {"rank", "rank", "place in the list", &RankedOffer::rank},
+    {"gpu", "GPU", "the GPU", &Offer::gpu},
+};
+
+TEST(Fields, AViewPassesTheMembersOfWhatItShows) {
+  EXPECT_EQ(json_of(kRankedFields, RankedOffer{kAnswer.offers[1], 2}).dump(),
+            Json({{"rank", 2}, {"gpu", "h100-sxm"}}).dump());
 }
 
 struct Tree {
