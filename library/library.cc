@@ -22,13 +22,13 @@ Error error_of(const Errors& errors) {
 }
 
 // The words of a command line. A flag the command does not have goes through: the command says so.
-std::vector<std::string> words_of(const app::CallInfo& info, const Settings& settings) {
+std::vector<std::string> words_of(const app::CommandInfo& info, const Settings& settings) {
   std::vector<std::string> words;
   for (const Setting& setting : settings) {
     const std::string flag = "--" + setting.name;
-    const auto known = std::find_if(info.command.flags.begin(), info.command.flags.end(),
+    const auto known = std::find_if(info.flags.begin(), info.flags.end(),
                                     [&](const app::FlagInfo& one) { return one.name == flag; });
-    const bool is_switch = known != info.command.flags.end() && known->values.empty();
+    const bool is_switch = known != info.flags.end() && known->values.empty();
     if (is_switch) {
       if (setting.value == "true") words.push_back(flag);
     } else if (setting.value.starts_with('-')) {
@@ -109,7 +109,7 @@ const Document& Document::operator[](std::size_t index) const {
 }
 
 Answer<Report> call(const std::string& command, const Settings& settings, const std::vector<std::string>& arguments) {
-  const Result<app::CallInfo> info = app::describe_command(command);
+  const Result<app::CommandInfo> info = app::describe_command(command);
   if (!info) return error_of(info.error());
   std::vector<std::string> words = arguments;
   for (std::string& word : words_of(*info, settings)) words.push_back(std::move(word));

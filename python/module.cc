@@ -265,10 +265,10 @@ PyObject* commands(PyObject*, PyObject*) {
 
 PyObject* describe_command(PyObject*, PyObject* name) {
   return guarded([&] {
-    const Result<app::CallInfo> info = app::describe_command(text_of(name));
+    const Result<app::CommandInfo> info = app::describe_command(text_of(name));
     if (!info) raise(info.error());
     Json flags = Json::array();
-    for (const app::FlagInfo& flag : info->command.flags) {
+    for (const app::FlagInfo& flag : info->flags) {
       flags.push_back({{"name", flag.name},
                        {"argument", flag.argument},
                        {"values", flag.values},
@@ -276,9 +276,9 @@ PyObject* describe_command(PyObject*, PyObject* name) {
                        {"default", flag.otherwise},
                        {"group", flag.group},
                        {"required", flag.required},
-                       {"repeatable", info->repeatable.contains(flag.name)}});
+                       {"repeatable", flag.repeatable}});
     }
-    return to_python({{"name", info->command.name}, {"summary", info->command.summary}, {"flags", std::move(flags)}});
+    return to_python({{"name", info->name}, {"summary", info->summary}, {"flags", std::move(flags)}});
   });
 }
 

@@ -1,7 +1,6 @@
-// The commands, for whoever has no command line: other programs in the same process.
+// The commands as functions, for callers in the same process: the page, the Python module, the C++ library.
 #pragma once
 
-#include <set>
 #include <string>
 #include <vector>
 
@@ -10,17 +9,12 @@
 
 namespace rightsize::app {
 
-// What `rightsize COMMAND WORDS...` would print, before it is written: the same flags, the same answers, the same
-// errors.
-// --format, --wide and --quiet are taken and left to the caller; --help is refused. May be called from several threads.
+// The report that `rightsize COMMAND WORDS...` would print: the same flags, answers and errors. --format, --wide and
+// --quiet are accepted and left to the caller; --help is refused. May be called from several threads.
 Checked<Outcome> call(const std::string& command, const std::vector<std::string>& words);
 
-// A command and its flags, and which of them may be given more than once. Fails on an unknown name, with a suggestion.
-struct CallInfo {
-  CommandInfo command;
-  std::set<std::string> repeatable;  // long names: "--price"
-};
-Result<CallInfo> describe_command(const std::string& command);
+// A command and its flags. Fails on an unknown name, with a suggestion.
+Result<CommandInfo> describe_command(const std::string& command);
 std::vector<std::string> command_names();
 
 // The whole program: parses, runs, prints; the exit code.

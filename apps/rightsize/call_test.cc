@@ -8,7 +8,9 @@
 namespace rightsize::app {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
+using testing::Field;
 using testing::HasSubstr;
 
 TEST(Call, AnswersWithTheReportOfTheCommand) {
@@ -35,9 +37,9 @@ TEST(Call, RunsInSeveralThreadsAtOnce) {
 }
 
 TEST(Call, DescribesACommandsFlags) {
-  const Result<CallInfo> info = describe_command("fleet");
+  const Result<CommandInfo> info = describe_command("fleet");
   ASSERT_TRUE(info.has_value());
-  EXPECT_THAT(info->repeatable, Contains("--price"));
+  EXPECT_THAT(info->flags, Contains(AllOf(Field(&FlagInfo::name, "--price"), Field(&FlagInfo::repeatable, true))));
   EXPECT_FALSE(describe_command("flet").has_value());
   EXPECT_THAT(command_names(), Contains("recommend"));
 }

@@ -1,110 +1,160 @@
 #include "rightsize/flags.h"
 
-#include <CLI/CLI.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "base/text.h"
+#include "rightsize/call.h"
 
 namespace rightsize::app {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::vector<std::string> words(const std::string& line) {
+  std::vector<std::string> all;
+  for (const std::string_view word : split_list(line, ' ')) all.emplace_back(word);
+  return all;
+}
 
 struct Flags : testing::Test {
-  CLI::App command;
-  FlagSet flags{command};
+  FlagSet command;
 
-  // What the command line says; empty when it is in order.
+  // The mistakes of a command line, and the words it does not understand; empty where it is in order.
   std::string parse(const std::string& line) {
-    try {
-      command.parse(line);
-      return {};
-    } catch (const CLI::ParseError& failure) {
-      return failure.what();
-    }
+    const Checked<std::vector<std::string>> unknown = command.parse(words(line));
+    if (!unknown) return describe(unknown.error());
+    std::string text;
+    for (const std::string& word : *unknown) text += word + " ";
+    return text;
   }
 };
 
-TEST_F(Flags, ValuesOfEveryTypeAreFilledIn) {
-  std::string text;
-  std::vector<std::string> list;
-  int whole = 0;
-  unsigned natural = 0;
-  std::size_t size = 0;
-  double number = 0;
-  bool present = false;
-  flags.add_option("--text", text, "");
-  flags.add_option("--list", list, "");
-  flags.add_option("--int", whole, "");
-  flags.add_option("--unsigned", natural, "");
-  flags.add_option("--size", size, "");
-  flags.add_option("--double", number, "");
-  flags.add_flag("--present", present, "");
-  EXPECT_EQ(parse("--text a --list b --list c --int -3 --unsigned 4 --size 5 --double 0.5 --present"), "");
-  EXPECT_EQ(text, "a");
-  EXPECT_THAT(list, ElementsAre("b", "c"));
-  EXPECT_EQ(whole, -3);
-  EXPECT_EQ(natural, 4u);
-  EXPECT_EQ(size, 5u);
-  EXPECT_EQ(number, 0.5);
-  EXPECT_TRUE(present);
+TEST_F(Flags, TheExampleOfTheHeaderWorks) {
+  struct {
+    std::string gpu;
+    Seconds window;
+    std::optional<Usd> fail_over;
+    std::vector<std::string> from;
+    bool once = false;
+  } flags;
+  command.add("gpu", flags.gpu)->argument();
+  command.add("window", flags.window)->or_else("4h");
+  command.add("fail-over", flags.fail_over);
+  command.add("from", flags.from)->meaning("files to read")->required();
+  command.add("once", flags.once);
+  EXPECT_EQ(in_hours(flags.window), 4);
+  EXPECT_EQ(parse("h100 --from a.csv b.csv --once"), "");
+  EXPECT_EQ(flags.gpu, "h100");
+  EXPECT_EQ(flags.fail_over, std::nullopt);
+  EXPECT_THAT(flags.from, ElementsAre("a.csv", "b.csv"));
+  EXPECT_TRUE(flags.once);
 }
 
-TEST_F(Flags, OptionsThatAreNotGivenKeepTheirDefault) {
-  std::string text = "before";
-  flags.add_option("--text", text, "")->default_str("shown");
-  EXPECT_EQ(parse(""), "");
-  EXPECT_EQ(text, "before");
-  EXPECT_EQ(flags.given("--text"), "");
-  EXPECT_EQ(flags.given("--never-declared"), "");
+TEST_F(Flags, EverySpellingOfAFlagIsRead) {
+  std::string provider, output;
+  bool quiet = false, wide = false;
+  command.add("provider", provider);
+  command.add("output", output);
+  command.add("quiet", quiet);
+  command.add("wide", wide);
+  EXPECT_EQ(parse("--providers=aws,gcp -qo plan.yaml --wide=no"), "");
+  EXPECT_EQ(provider, "aws,gcp");
+  EXPECT_EQ(output, "plan.yaml");
+  EXPECT_TRUE(quiet);
+  EXPECT_FALSE(wide);
+  EXPECT_EQ(command.given("--provider"), "aws,gcp");
+  EXPECT_EQ(command.given("--format"), "");
 }
 
-TEST_F(Flags, GivenOptionsCanBeQueried) {
-  std::string format;
-  flags.add_option("--format", format, "");
-  EXPECT_EQ(parse("--format json"), "");
-  EXPECT_EQ(flags.given("--format"), "json");
+TEST_F(Flags, TypedValuesAreChecked) {
+  double interruptions = 0;
+  int gpus = 0;
+  std::vector<int> replicas;
+  Ratio target;
+  command.add("interruptions", interruptions);
+  command.add("max-gpus", gpus);
+  command.add("replicas", replicas);
+  command.add("target", target);
+  EXPECT_EQ(interruptions, 0.05);
+  EXPECT_EQ(parse("--interruptions 0.2 --max-gpus 8 --replicas 1,2 --replicas 4 --target 70%"), "");
+  EXPECT_EQ(interruptions, 0.2);
+  EXPECT_THAT(replicas, ElementsAre(1, 2, 4));
+  EXPECT_DOUBLE_EQ(target.fraction(), 0.7);
+  EXPECT_THAT(parse("--interruptions nan"), HasSubstr("--interruptions"));
 }
 
-TEST_F(Flags, AnOptionMayCallAFunction) {
-  std::string taken;
-  flags
-      .add_option_function(
-          "--batch", [&](const std::string& text) { taken = text; }, "")
-      ->type_name("N");
-  EXPECT_EQ(parse("--batch 8"), "");
-  EXPECT_EQ(taken, "8");
+TEST_F(Flags, MistakesAreAllReported) {
+  int gpus = 0;
+  std::string model, gpu;
+  command.add("max-gpus", gpus);
+  command.add("model", model)->required();
+  command.add("gpu", gpu);
+  const std::string errors = parse("--max-gpus 0 --max-gpus 4 --gpu");
+  EXPECT_THAT(errors, HasSubstr("--max-gpus 0 must be between 1 and 65,536"));
+  EXPECT_THAT(errors, HasSubstr("--max-gpus is given more than once"));
+  EXPECT_THAT(errors, HasSubstr("--gpu needs a value"));
+  EXPECT_THAT(errors, HasSubstr("--model is required"));
 }
 
-TEST_F(Flags, ListsMayBeSeparatedByCommas) {
-  std::vector<std::string> gpus;
-  flags.add_option("--gpu", gpus, "")->delimiter(',');
-  EXPECT_EQ(parse("--gpu l4,t4 --gpu a10g"), "");
-  EXPECT_THAT(gpus, ElementsAre("l4", "t4", "a10g"));
+TEST_F(Flags, AFlagIsNotTheValueOfTheFlagBeforeIt) {
+  std::string model, gpu;
+  command.add("model", model);
+  command.add("gpu", gpu);
+  EXPECT_THAT(parse("--model --gpu h100"), HasSubstr("--model needs a value"));
 }
 
-TEST_F(Flags, AnOptionOfOneValueLeavesTheNextArgument) {
-  std::vector<std::string> prices;
-  std::string file;
-  flags.add_option("--price", prices, "")->one_value_each();
-  flags.add_option("file", file, "");
-  EXPECT_EQ(parse("--price 2 workload.yaml"), "");
-  EXPECT_THAT(prices, ElementsAre("2"));
-  EXPECT_EQ(file, "workload.yaml");
+TEST_F(Flags, BareWordsFillTheArgumentsThatAreLeft) {
+  std::string model, gpu;
+  command.add("model", model)->argument();
+  command.add("gpu", gpu)->argument();
+  EXPECT_EQ(parse("h100 --model llama -- extra"), "extra ");
+  EXPECT_EQ(model, "llama");
+  EXPECT_EQ(gpu, "h100");
 }
 
-TEST_F(Flags, WrongOptionsAreRefused) {
-  std::string model;
-  int nodes = 1;
-  flags.add_option("--model", model, "")->required();
-  flags.add_option("--nodes", nodes, "")->range(1, 64);
-  flags.add_option("--top", nodes, "")->check([](const std::string& text) {
-    return text == "no" ? "not this" : std::string();
+TEST_F(Flags, WordsBehindTwoDashesAreNotFlags) {
+  std::vector<std::string> run;
+  bool once = false;
+  command.add("COMMAND", run);
+  command.add("once", once);
+  EXPECT_EQ(parse("--once -- python train.py --lr 1 -q"), "");
+  EXPECT_THAT(run, ElementsAre("python", "train.py", "--lr", "1", "-q"));
+}
+
+// Every flag of every command.
+template <class Check>
+void for_every_flag(Check check) {
+  for (const std::string& name : command_names()) {
+    const Result<CommandInfo> command = describe_command(name);
+    ASSERT_TRUE(command) << name;
+    for (const FlagInfo& flag : command->flags) check(name, flag);
+  }
+}
+
+TEST(AllCommands, EveryFlagHasARowInTheSettingsTable) {
+  for_every_flag([](const std::string& command, const FlagInfo& flag) {
+    const std::string name = flag.name.starts_with("--") ? flag.name.substr(2) : flag.name;
+    EXPECT_NE(settings::find(name), nullptr) << command << " " << flag.name;
+    EXPECT_FALSE(flag.meaning.empty()) << command << " " << flag.name;
   });
-  EXPECT_THAT(parse("--nodes 2"), HasSubstr("--model"));
-  EXPECT_THAT(parse("--model a --nodes 65"), HasSubstr("1"));
-  EXPECT_THAT(parse("--model a --nodes x"), HasSubstr("--nodes"));
-  EXPECT_THAT(parse("--model a --top no"), HasSubstr("not this"));
+}
+
+// A number that makes no sense is refused before a command sees it, with the flag in the message.
+TEST(AllCommands, NumbersThatMakeNoSenseAreRefused) {
+  for_every_flag([](const std::string& command, const FlagInfo& flag) {
+    if (flag.setting == nullptr || !flag.name.starts_with("--") || flag.values.empty()) return;
+    std::vector<std::string> texts = {""};
+    if (settings::is_number(flag.setting->kind)) texts.insert(texts.end(), {"nan", "inf", "-1e9", "1e26"});
+    for (const std::string& text : texts) {
+      const Checked<Outcome> outcome = call(command, {flag.name + "=" + text});
+      ASSERT_FALSE(outcome) << command << " " << flag.name << "=" << text;
+      EXPECT_THAT(describe(outcome.error()), HasSubstr(flag.name.substr(2))) << command << " " << text;
+      EXPECT_EQ(exit_code(outcome.error().front()), 1) << command << " " << flag.name;
+    }
+  });
 }
 
 }  // namespace

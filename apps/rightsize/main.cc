@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <exception>
 #include <iostream>
-#include <map>
 #include <new>
 #include <optional>
 #include <string>
@@ -13,7 +12,6 @@
 #include <system_error>
 #include <typeinfo>
 
-#include <CLI/CLI.hpp>
 #include <cxxabi.h>
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -152,101 +150,77 @@ constexpr Command kCommands[] = {
 
 constexpr int kInterrupted = 130;  // as shells count: 128 and SIGINT
 
-// A command, with its flags and what to run.
-struct Named {
-  explicit Named(CLI::App& command) : flags(command) {}
-
-  FlagSet flags;
-  Run run;
-};
-
 // What every command takes.
 struct Common {
-  std::string format = "text";
+  std::string format;
   bool wide = false, quiet = false, help = false;
 };
 
-// The commands, with the flags of one of them or of all: to declare all of them takes longer than most answers.
-class CommandLine {
+// One command with its flags, ready to be parsed and run.
+class DeclaredCommand {
  public:
-  // `only`: the command whose flags are declared; empty: all.
-  explicit CommandLine(std::string_view only) {
-    root.name("rightsize");
-    root.set_help_flag();
-    root.add_flag("-h,--help", common.help);
-    root.add_flag("-V,--version", version);
-    root.require_subcommand(0, 1);
-    for (const Command& command : kCommands) {
-      CLI::App* sub = root.add_subcommand(command.name, command.summary);
-      sub->set_help_flag();
-      if (only.empty() || only == command.name) declare(command, *sub);
-    }
+  explicit DeclaredCommand(const Command& command) : command_(command), run(command.add(flags)) {
+    flags.group("Output");
+    flags.add("format", common.format);
+    flags.add("wide", common.wide);
+    flags.add("quiet", common.quiet);
+    flags.add("help", common.help);
   }
 
-  CommandInfo describe(const Command& command) {
-    CommandInfo info{command.name, command.summary, {}, {}};
-    for (const char* example : command.examples) {
+  CommandInfo describe() const {
+    CommandInfo info{command_.name, command_.summary, {}, flags.declared()};
+    for (const char* example : command_.examples) {
       if (std::string_view(example).find("--help") == std::string_view::npos) info.examples.emplace_back(example);
     }
-    const auto found = named.find(root.get_subcommand(command.name));
-    if (found != named.end()) info.flags = found->second.flags.declared();
     sort_into_groups(info.flags);
     return info;
   }
 
-  std::vector<CommandInfo> describe_all() {
-    std::vector<CommandInfo> all;
-    for (const Command& command : kCommands) all.push_back(describe(command));
-    return all;
-  }
-
-  CLI::App root;
-  std::map<const CLI::App*, Named> named;
-  Common common;
-  bool version = false;
-
  private:
-  void declare(const Command& command, CLI::App& sub) {
-    Named& added = named.try_emplace(&sub, sub).first->second;
-    added.run = command.add(added.flags);
-    added.flags.group("Output");
-    added.flags.add_option("--format", common.format, "how it is written")
-        ->type_name("text|json|csv|md|html")
-        ->default_str("text");
-    added.flags.add_flag("--wide", common.wide, "tables as wide as they are, whatever the terminal's width");
-    added.flags.add_flag("--quiet,-q", common.quiet, "the answer in one line");
-    added.flags.add_flag("--help,-h", common.help, "show this help");
-  }
+  const Command& command_;
+
+ public:
+  FlagSet flags;
+  Common common;
+  Run run;
 };
+
+std::vector<CommandInfo> describe_all() {
+  std::vector<CommandInfo> all;
+  for (const Command& command : kCommands) all.push_back(DeclaredCommand(command).describe());
+  return all;
+}
+
+bool has_spelling(const FlagInfo& flag, const std::string& spelling) {
+  const std::vector<std::string_view> others = split_list(flag.others, ',');
+  return flag.name == spelling || std::find(others.begin(), others.end(), spelling) != others.end();
+}
 
 // The commands that have a flag.
 std::vector<std::string> commands_with(const std::string& flag) {
-  CommandLine all("");
   std::vector<std::string> names;
-  for (const Command& command : kCommands) {
-    const auto flags = all.describe(command).flags;
-    if (std::any_of(flags.begin(), flags.end(), [&](const FlagInfo& info) { return info.name == flag; }))
+  for (const CommandInfo& command : describe_all()) {
+    if (std::any_of(command.flags.begin(), command.flags.end(),
+                    [&](const FlagInfo& info) { return has_spelling(info, flag); }))
       names.push_back(fmt::format("'{}'", command.name));
   }
   return names;
 }
 
-Error unknown_flag(const std::string& word, const CLI::App& app, bool command) {
+Error unknown_flag(const std::string& word, const CommandInfo& command) {
   const std::string flag = word.substr(0, word.find('='));
   std::vector<std::string> known;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
-  }
-  const std::string hint = fmt::format("'rightsize {}--help' lists the flags", command ? app.get_name() + " " : "");
+  for (const FlagInfo& info : command.flags) known.push_back(info.name);
+  const std::string hint = fmt::format("'rightsize {} --help' lists the flags", command.name);
   // By its own name, or by another tool's.
   std::vector<std::string> others = commands_with(flag);
   for (const Spelling& spelling : spellings()) {
     if (others.empty() && spelling.typed == to_lower(flag) && !spelling.flag.empty())
       others = commands_with(std::string(spelling.flag));
   }
-  std::erase(others, fmt::format("'{}'", app.get_name()));
-  if (command && !others.empty()) {
-    return bad_input(fmt::format("'{}' takes no {}: that belongs to {}", app.get_name(), flag, fmt::join(others, ", ")))
+  std::erase(others, fmt::format("'{}'", command.name));
+  if (!others.empty()) {
+    return bad_input(fmt::format("'{}' takes no {}: that belongs to {}", command.name, flag, fmt::join(others, ", ")))
         .with_hint(hint);
   }
   return bad_input(fmt::format("unknown flag '{}'", word)).with_hint(did_you_mean(flag, known)).with_hint(hint);
@@ -274,36 +248,25 @@ Error unknown_command(const std::string& typed) {
       .with_hint("'rightsize --help' lists the commands");
 }
 
-// "--method: At Most 1 required but received 2", "--model: 1 required TEXT missing".
-std::string in_our_words(const std::string& said) {
-  const std::string flag = said.substr(0, said.find(": "));
-  if (said.find(": At Most 1 required") != std::string::npos)
-    return fmt::format("{} is given more than once: give it once", flag);
-  constexpr std::string_view kMissing = ": 1 required ";
-  const std::size_t missing = said.find(kMissing);
-  if (missing == std::string::npos) return said;
-  std::string kind = said.substr(missing + kMissing.size());
-  kind = kind.substr(0, kind.rfind(" missing"));
-  const bool named = kind.empty() || kind == "TEXT" || kind == "NAME";
-  return named ? fmt::format("{} needs a value", flag) : fmt::format("{} needs a value: {}", flag, kind);
-}
-
-// CLI11's exceptions, said in our words.
-Error explain(const CLI::ParseError& failure, const CLI::App& root) {
-  const auto chosen = root.get_subcommands();
-  const CLI::App& app = chosen.empty() ? root : *chosen.front();
-  const std::vector<std::string> extras = chosen.empty() ? root.remaining() : app.remaining();
-  if (!extras.empty()) {
-    const std::string& word = extras.front();
-    if (word.starts_with("-")) return unknown_flag(word, app, !chosen.empty());
-    if (chosen.empty()) return unknown_command(word);
-    return bad_input(fmt::format("'{}' takes no argument '{}'", app.get_name(), word))
-        .with_hint(fmt::format("'rightsize {} --help' shows what it takes; put a value with spaces in quotes",
-                               app.get_name()));
+// Reads the words behind the command's name; every mistake at once.
+Checked<void> parse(DeclaredCommand& declared, const std::vector<std::string>& words) {
+  Checked<std::vector<std::string>> unknown = declared.flags.parse(words);
+  Errors errors;
+  if (!unknown) {
+    errors = std::move(unknown).error();
+    errors.back().hints.push_back(fmt::format("'rightsize {} --help' explains the flags", declared.describe().name));
+  } else if (!unknown->empty()) {
+    const CommandInfo command = declared.describe();
+    const std::string& word = unknown->front();
+    errors.push_back(word.starts_with('-')
+                         ? unknown_flag(word, command)
+                         : bad_input(fmt::format("'{}' takes no argument '{}'", command.name, word))
+                               .with_hint(fmt::format("'rightsize {} --help' shows what it takes; put a value with "
+                                                      "spaces in quotes",
+                                                      command.name)));
   }
-  Error error = bad_input(in_our_words(failure.what()));
-  if (!chosen.empty()) error.hints.push_back(fmt::format("'rightsize {} --help' explains the flags", app.get_name()));
-  return error;
+  if (!errors.empty()) return fail(std::move(errors));
+  return {};
 }
 
 // The width text is written to: COLUMNS, else the terminal's; nothing where it goes into a file or a pipe.
@@ -363,21 +326,21 @@ std::optional<int> run_manual(const std::vector<std::string>& words) {
     const Result<std::string> text = schema_text(asked);
     return text ? print(*text) : print_error({text.error()});
   }
-  CommandLine line("");
   if (topic == "completion") {
-    const auto script = completion_script(asked, line.describe_all(), known_values());
+    const auto script = completion_script(asked, describe_all(), known_values());
     return script ? print(*script) : print_error({script.error()});
   }
   // A manual page is for man(1); at a terminal people want to read it.
   const bool readable = topic == "help" || isatty(STDOUT_FILENO) != 0;
   if (asked.empty() || asked.starts_with('-')) {
-    return print(readable ? overview_text(line.describe_all(), help_width()) : overview_page(line.describe_all()));
+    return print(readable ? overview_text(describe_all(), help_width()) : overview_page(describe_all()));
   }
   const auto meant = meant_command({asked}, command_names());
   if (!meant) return print_error({meant.error()});
   const Command* command = find_command(meant->words.front());
   if (command == nullptr) return print_error({unknown_command(asked)});
-  return print(readable ? help_text(line.describe(*command), help_width()) : manual_page(line.describe(*command)));
+  const CommandInfo info = DeclaredCommand(*command).describe();
+  return print(readable ? help_text(info, help_width()) : manual_page(info));
 }
 
 std::vector<std::string> names_and_topics() {
@@ -402,54 +365,45 @@ std::vector<std::string> joined_notes(const std::vector<std::string>& notes) {
   return others;
 }
 
-// The words behind the program's name, by our names; what was read as what is said on standard error.
-Result<std::vector<std::string>> read_words(Typed typed, CommandLine& line) {
-  if (const Command* command = typed.words.empty() ? nullptr : find_command(typed.words.front())) {
-    RIGHTSIZE_TRY(typed, meant_flags(std::move(typed), line.describe(*command).flags));
+int run_command(const Command& command, Typed typed) {
+  DeclaredCommand declared(command);
+  Result<Typed> meant = meant_flags(std::move(typed), declared.describe().flags);
+  if (!meant) return print_error({meant.error()});
+  if (meant->plain) setenv("NO_COLOR", "1", 1);
+  for (const std::string& text : joined_notes(meant->notes)) note(text);
+  const Checked<void> parsed = parse(declared, {meant->words.begin() + 1, meant->words.end()});
+  if (declared.common.help) return print(help_text(declared.describe(), help_width()));
+  if (!parsed) return print_error(parsed.error());
+  const Result<report::Format> format = report::parse_format(declared.common.format);
+  if (!format) return print_error({format.error()});
+  Checked<Outcome> outcome = [&] {
+    const ProgressWatch watch;
+    return declared.run();
+  }();
+  if (!outcome) return print_error(outcome.error());
+  if (cancelled()) {
+    note("interrupted: the output covers what was done until then");
+    outcome->exit_code = kInterrupted;
   }
-  if (typed.plain) setenv("NO_COLOR", "1", 1);
-  for (const std::string& text : joined_notes(typed.notes)) note(text);
-  return std::move(typed.words);
+  const int written = print(report::render(outcome->report, *format, terminal_style(declared.common)));
+  return written == kDone ? outcome->exit_code : written;
 }
 
 int run(int argc, char** argv) {
   Result<Typed> typed = meant_command({argv + 1, argv + argc}, names_and_topics());
   if (!typed) return print_error({typed.error()});
   if (const auto done = run_manual(typed->words)) return *done;
-  CommandLine line(typed->words.empty() || find_command(typed->words.front()) == nullptr ? "-" : typed->words.front());
-  Result<std::vector<std::string>> words = read_words(*std::move(typed), line);
-  if (!words) return print_error({words.error()});
-  CLI::App& root = line.root;
-  bool parsed = false;
-  try {
-    std::reverse(words->begin(), words->end());  // as the library takes them
-    root.parse(*std::move(words));
-    parsed = true;
-  } catch (const CLI::ParseError& failure) {
-    if (!line.common.help) return print_error({explain(failure, root)});
-  }
-  const auto chosen = root.get_subcommands();
-  if (line.version) return print(version_line());
-  if (line.common.help && !chosen.empty())
-    return print(help_text(line.describe(*find_command(chosen.front()->get_name())), help_width()));
-  if (line.common.help) return print(overview_text(line.describe_all(), help_width()));
-  if (!parsed || chosen.empty()) {
-    std::cerr << overview_text(line.describe_all(), help_width());
+  const std::string first = typed->words.empty() ? "" : typed->words.front();
+  if (const Command* command = find_command(first)) return run_command(*command, *std::move(typed));
+  if (first == "--version" || first == "-V") return print(version_line());
+  if (first == "--help" || first == "-h") return print(overview_text(describe_all(), help_width()));
+  if (first.empty()) {
+    std::cerr << overview_text(describe_all(), help_width());
     return exit_code(bad_input(""));
   }
-  Result<report::Format> format = report::parse_format(line.common.format);
-  if (!format) return print_error({format.error()});
-  Checked<Outcome> outcome = [&] {
-    const ProgressWatch watch;
-    return line.named.at(chosen.front()).run();
-  }();
-  if (!outcome) return print_error(outcome.error());
-  if (cancelled()) {
-    note("stopped before the end: what follows rests on what was done until then");
-    outcome->exit_code = kInterrupted;
-  }
-  const int written = print(report::render(outcome->report, *format, terminal_style(line.common)));
-  return written == kDone ? outcome->exit_code : written;
+  if (!first.starts_with('-')) return print_error({unknown_command(first)});
+  return print_error({bad_input(fmt::format("unknown flag '{}'", first))
+                          .with_hint("the command comes first: 'rightsize --help' lists the commands")});
 }
 
 // What ended a command although nothing in it expects it. No memory, and with it no thread, is not ours to mend.
@@ -474,33 +428,22 @@ Error stopped_by(const std::exception& problem, const char* with) {
 }  // namespace
 
 Checked<Outcome> call(const std::string& command, const std::vector<std::string>& words) {
-  if (find_command(command) == nullptr) return fail(Errors{unknown_command(command)});
-  CommandLine line(command);
-  std::vector<std::string> reversed(words.rbegin(), words.rend());  // as the library takes them
-  reversed.push_back(command);
+  const Command* found = find_command(command);
+  if (found == nullptr) return fail(Errors{unknown_command(command)});
+  DeclaredCommand declared(*found);
+  if (Checked<void> parsed = parse(declared, words); !parsed) return fail(std::move(parsed).error());
+  if (declared.common.help) return fail(Errors{bad_input("--help works on the command line only")});
   try {
-    line.root.parse(std::move(reversed));
-  } catch (const CLI::ParseError& failure) {
-    return fail(Errors{explain(failure, line.root)});
-  }
-  if (line.common.help) return fail(Errors{bad_input("--help is for the program, not for calls of a command")});
-  try {
-    return line.named.at(line.root.get_subcommands().front()).run();
+    return declared.run();
   } catch (const std::exception& unexpected) {
     return fail(Errors{stopped_by(unexpected, "call")});
   }
 }
 
-Result<CallInfo> describe_command(const std::string& name) {
+Result<CommandInfo> describe_command(const std::string& name) {
   const Command* command = find_command(name);
   if (command == nullptr) return fail(unknown_command(name));
-  CommandLine line(name);
-  CallInfo info{line.describe(*command), {}};
-  for (const CLI::Option* option : line.root.get_subcommand(name)->get_options()) {
-    if (option->get_items_expected_max() <= 1) continue;
-    for (const std::string& flag : option->get_lnames()) info.repeatable.insert("--" + flag);
-  }
-  return info;
+  return DeclaredCommand(*command).describe();
 }
 
 std::vector<std::string> command_names() {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -81,15 +82,23 @@ std::string list_units(std::span<const Unit> units) {
   return names;
 }
 
-// The value in the base unit. An exact spelling wins over one that differs in case, so that "Mb" and "MB" differ.
+// The value in the base unit. An exact spelling wins over one that differs in case; a spelling that matches two units
+// only when case is ignored ("gb/s" could be Gb/s or GB/s) is refused.
 Result<double> parse(std::string_view text, std::span<const Unit> units) {
   RIGHTSIZE_TRY(NumberAndUnit parsed, split(text));
+  const Unit* found = nullptr;
   for (const Unit& unit : units) {
     if (unit.name == parsed.unit) return parsed.value * unit.factor;
   }
   for (const Unit& unit : units) {
-    if (to_lower(unit.name) == to_lower(parsed.unit)) return parsed.value * unit.factor;
+    if (to_lower(unit.name) != to_lower(parsed.unit)) continue;
+    if (found != nullptr && found->factor != unit.factor) {
+      return fail(bad_input(fmt::format("{} could mean {} or {}", quote(text), found->name, unit.name))
+                      .with_hint("b is a bit and B a byte: 400Gbit/s is 50GB/s"));
+    }
+    found = &unit;
   }
+  if (found != nullptr) return parsed.value * found->factor;
   if (parsed.unit.empty()) {
     return fail(bad_input(fmt::format("{} has no unit", quote(text)))
                     .with_hint(fmt::format("write one of {} after the number", list_units(units))));
@@ -125,8 +134,11 @@ Result<Bytes> parse_bytes(std::string_view text) {
 }
 
 Result<BytesPerSecond> parse_bandwidth(std::string_view text) {
-  static constexpr Unit kUnits[] = {{"GB/s", 1e9},       {"TB/s", 1e12},      {"MB/s", 1e6},
-                                    {"Gbit/s", 1e9 / 8}, {"Mbit/s", 1e6 / 8}, {"Tbit/s", 1e12 / 8}};
+  static constexpr Unit kUnits[] = {
+      {"GB/s", 1e9},       {"TB/s", 1e12},      {"MB/s", 1e6},        {"GiB/s", kKi * kKi * kKi}, {"MiB/s", kKi * kKi},
+      {"Gbit/s", 1e9 / 8}, {"Mbit/s", 1e6 / 8}, {"Tbit/s", 1e12 / 8}, {"Gb/s", 1e9 / 8},          {"Mb/s", 1e6 / 8},
+      {"Tb/s", 1e12 / 8},  {"Gbps", 1e9 / 8},   {"Mbps", 1e6 / 8},    {"Tbps", 1e12 / 8},         {"GBps", 1e9},
+      {"TBps", 1e12},      {"MBps", 1e6},       {"gbps", 1e9 / 8},    {"mbps", 1e6 / 8}};
   return parse(text, kUnits).map(bytes_per_s);
 }
 
@@ -166,7 +178,7 @@ Result<Usd> parse_usd(std::string_view text) {
   if (text.starts_with('$')) return parse(text.substr(1), kDollarUnits).map(usd);
   // What is left of $500 when a shell has put in the value of its variable $5.
   if (text.size() > 1 && text.find_first_not_of('0') == std::string_view::npos) {
-    return fail(bad_input(fmt::format("'{}' is no amount: did the shell take the $ for a variable?", text))
+    return fail(bad_input(fmt::format("'{}' is not an amount of money; the shell may have expanded the $", text))
                     .with_hint("write 500, 500USD, or '$500' in quotes"));
   }
   return parse(text, kUnits).map(usd);
@@ -237,11 +249,84 @@ Result<Seconds> parse_duration(std::string_view text) {
   return seconds(first) + others;
 }
 
+Result<Seconds> parse_slurm_time(std::string_view text) {
+  text = trim(text);
+  const auto malformed = [text] {
+    return fail(bad_input(fmt::format("{} is not a Slurm time", quote(text)))
+                    .with_hint("Slurm times are MM, MM:SS, HH:MM:SS, D-HH, D-HH:MM or D-HH:MM:SS"));
+  };
+  const std::size_t dash = text.find('-');
+  const bool with_days = dash != std::string_view::npos;
+  std::vector<double> fields;  // days first where there are any, then from the largest unit down
+  std::string_view rest = with_days ? text.substr(dash + 1) : text;
+  for (std::size_t begin = 0; begin <= rest.size();) {
+    const std::size_t end = std::min(rest.find(':', begin), rest.size());
+    double value = 0;
+    const std::string_view field = rest.substr(begin, end - begin);
+    // sacct writes fractions of a second behind the last field.
+    const bool digits = !field.empty() && field.find_first_not_of("0123456789.") == std::string_view::npos;
+    const auto [stop, code] = std::from_chars(field.data(), field.data() + field.size(), value);
+    if (!digits || code != std::errc{} || stop != field.data() + field.size()) return malformed();
+    fields.push_back(value);
+    begin = end + 1;
+  }
+  if (fields.size() > 3) return malformed();
+  // Behind days the first field is hours; of three fields it is hours too; otherwise it is minutes.
+  double unit = with_days || fields.size() == 3 ? 3600 : 60, total = 0;
+  for (const double field : fields) {
+    total += field * unit;
+    unit /= 60;
+  }
+  if (with_days) {
+    RIGHTSIZE_TRY(const std::int64_t whole_days, parse_integer(text.substr(0, dash)));
+    if (whole_days < 0) return malformed();
+    total += static_cast<double>(whole_days) * in_seconds(days(1));
+  }
+  return seconds(total);
+}
+
+namespace {
+
+// "20", "20/s", "50M/d", "1M/2h", "1200 req/min": a number of things over a length of time, which is `bare` where the
+// text names none.
+Result<double> parse_per_time(std::string_view text, Seconds bare) {
+  text = trim(text);
+  const auto not_a_rate = [text] {
+    return fail(bad_input(fmt::format("{} is not a rate", quote(text))).with_hint("write 20/s, 90k/h or 50M/d"));
+  };
+  const std::size_t slash = text.rfind('/');
+  if (slash == std::string_view::npos) {
+    const double per_bare = 1 / in_seconds(bare);
+    const Unit units[] = {{"", per_bare}, {"k", 1e3 * per_bare}, {"M", 1e6 * per_bare}, {"rps", 1}, {"qps", 1}};
+    if (Result<double> rate = parse(text, units)) return rate;
+    return not_a_rate();
+  }
+  static constexpr Unit kThings[] = {{"", 1},          {"k", 1e3},   {"M", 1e6},   {"B", 1e9}, {"req", 1},
+                                     {"requests", 1},  {"items", 1}, {"img", 1},   {"tok", 1}, {"tokens", 1},
+                                     {"documents", 1}, {"docs", 1},  {"images", 1}};
+  Result<double> count = parse(text.substr(0, slash), kThings);
+  const std::string per(trim(text.substr(slash + 1)));
+  const bool counted = !per.empty() && per.front() >= '0' && per.front() <= '9';
+  Result<Seconds> over = parse_duration(counted ? per : "1" + per);
+  if (!count || !over || !(*over > Seconds{})) return not_a_rate();
+  return *count / in_seconds(*over);
+}
+
+}  // namespace
+
 Result<RequestsPerSecond> parse_request_rate(std::string_view text) {
-  static constexpr Unit kUnits[] = {{"/s", 1},  {"/min", 1.0 / 60}, {"/h", 1.0 / 3600}, {"/d", 1.0 / 86400},
-                                    {"", 1},    {"/sec", 1},        {"req/s", 1},       {"requests/s", 1},
-                                    {"rps", 1}, {"qps", 1}};
-  return parse(text, kUnits).map(requests_per_s);
+  return parse_per_time(text, seconds(1)).map(requests_per_s);
+}
+
+Result<double> parse_per_hour(std::string_view text) {
+  return parse_per_time(text, hours(1)).map([](double per_second) { return per_second * in_seconds(hours(1)); });
+}
+
+Result<Ratio> parse_share(std::string_view text) {
+  static constexpr Unit kUnits[] = {{"", 1}, {"%", 0.01}, {"percent", 0.01}};
+  Result<double> share = parse(text, kUnits);
+  if (!share) return fail(bad_input(fmt::format("{} is not a share", quote(text))).with_hint("write 0.7 or 70%"));
+  return Ratio::fraction(*share);
 }
 
 Result<double> parse_count(std::string_view text) {

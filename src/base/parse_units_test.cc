@@ -1,5 +1,6 @@
 #include "base/parse_units.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -65,6 +66,46 @@ TEST(ParseUnits, RefusesWrongInputWithAReason) {
   EXPECT_FALSE(parse_count("1.5"));
   EXPECT_FALSE(parse_integer("99999999999999999999"));
   EXPECT_FALSE(parse_integer("12x"));
+}
+
+TEST(ParseUnits, TellsBitsFromBytes) {
+  for (const char* bits : {"400Gb/s", "400Gbit/s", "400Gbps", "400gbps", "400000Mb/s", "0.4Tb/s"})
+    EXPECT_DOUBLE_EQ(in_gb_per_s(*parse_bandwidth(bits)), 50) << bits;
+  for (const char* octets : {"50GB/s", "50GBps", "50000MB/s", "0.05TB/s"})
+    EXPECT_DOUBLE_EQ(in_gb_per_s(*parse_bandwidth(octets)), 50) << octets;
+  EXPECT_FALSE(parse_bandwidth("50gb/s"));
+  EXPECT_DOUBLE_EQ(in_bytes(*parse_bytes("80gb")), 80e9);
+}
+
+TEST(ParseUnits, ReadsSlurmTimesAsSbatchDoes) {
+  const std::pair<const char*, double> kTimes[] = {
+      {"30", 30 * 60},         {"90:30", 90 * 60 + 30},
+      {"24:00:00", 86'400},    {"1-12", 36 * 3'600},
+      {"1-12:00", 36 * 3'600}, {"2-03:04:05", 2 * 86'400 + 3 * 3'600 + 4 * 60 + 5},
+      {"00:00:01.250", 1.25},  {"0", 0}};
+  for (const auto& [text, expected] : kTimes) {
+    const Result<Seconds> time = parse_slurm_time(text);
+    ASSERT_TRUE(time) << text;
+    EXPECT_DOUBLE_EQ(in_seconds(*time), expected) << text;
+  }
+  for (const char* text : {"", "-", "1-", "1:2:3:4", "a", "1:", ":1", "-1-2", "1h", "1--2"})
+    EXPECT_FALSE(parse_slurm_time(text)) << text;
+}
+
+RC_GTEST_PROP(ParseUnits, SlurmTimesReadWhatSlurmPrints, ()) {
+  const int total = *rc::gen::inRange(0, 100 * 86'400);
+  const std::string text =
+      fmt::format("{}-{:02}:{:02}:{:02}", total / 86'400, total / 3'600 % 24, total / 60 % 60, total % 60);
+  RC_ASSERT(in_seconds(*parse_slurm_time(text)) == total);
+}
+
+RC_GTEST_PROP(ParseUnits, RatesMayCountTheirDenominator, ()) {
+  const int count = *rc::gen::inRange(1, 1'000'000), per = *rc::gen::inRange(1, 1'000);
+  const auto unit =
+      *rc::gen::element(std::pair{"s", 1.0}, std::pair{"min", 60.0}, std::pair{"h", 3'600.0}, std::pair{"d", 86'400.0});
+  const Result<RequestsPerSecond> rate = parse_request_rate(fmt::format("{}/{}{}", count, per, unit.first));
+  RC_ASSERT(rate.has_value());
+  RC_ASSERT(std::abs(in_requests_per_s(*rate) * per * unit.second / count - 1) < 1e-12);
 }
 
 RC_GTEST_PROP(ParseUnits, ParsesEverythingFormatWrites, ()) {

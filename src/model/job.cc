@@ -10,6 +10,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "model/serve_settings.h"
+#include "settings/setting.h"
 
 namespace rightsize::model {
 namespace {
@@ -462,7 +463,9 @@ Checked<Job> parse_job(const std::vector<Setting>& settings) {
     stack_given |= setting.name == "stack";
     of_serving |= belongs_only_to(JobKind::kServe, rule->info);
     of_training |= belongs_only_to(JobKind::kTrain, rule->info) || setting.name == "job";
-    if (Result<> applied = rule->apply(job, setting.value); !applied) {
+    if (Result<> checked = settings::check(setting.name, setting.value, setting.place); !checked) {
+      errors.push_back(std::move(checked).error());
+    } else if (Result<> applied = rule->apply(job, setting.value); !applied) {
       Error error = std::move(applied).error();
       if (setting.place.line == 0) error.message = "--" + setting.name + ": " + error.message;
       errors.push_back(std::move(error).at(setting.place));

@@ -21,6 +21,7 @@
 #include "plan/read_profile.h"
 #include "plan/read_traffic.h"
 #include "plan/settings.h"
+#include "settings/setting.h"
 
 namespace rightsize::plan {
 namespace {
@@ -165,8 +166,7 @@ Result<> read_own(Draft& draft, const std::string& text, const char*) {
 }
 
 Result<> read_interruptions(Draft& draft, const std::string& text, const char*) {
-  RIGHTSIZE_TRY(RequestsPerSecond rate, parse_request_rate(text));
-  draft.request.assumptions.spot_interruptions_per_hour = in_requests_per_s(rate) * 3600;
+  RIGHTSIZE_TRY(draft.request.assumptions.spot_interruptions_per_hour, parse_per_hour(text));
   return {};
 }
 
@@ -481,6 +481,8 @@ std::vector<Setting> apply_settings(const std::vector<Setting>& settings, Draft&
         std::find_if(std::begin(kRules), std::end(kRules), [&](const Rule& r) { return r.name == setting.name; });
     if (found == std::end(kRules)) {
       job_settings.push_back(setting);
+    } else if (Result<> checked = settings::check(setting.name, setting.value, setting.place); !checked) {
+      errors.push_back(std::move(checked).error());
     } else if (Result<> applied = found->apply(draft, setting.value, found->name); !applied) {
       errors.push_back(placed(std::move(applied).error(), setting));
       for (Error& more : std::exchange(draft.more, {})) errors.push_back(placed(std::move(more), setting));

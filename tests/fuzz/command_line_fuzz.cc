@@ -14,10 +14,10 @@
 namespace {
 
 // Flags of a command are put together in milliseconds, which a fuzzing engine must not spend on every input.
-const rightsize::app::CallInfo* described(const std::string& name) {
+const rightsize::app::CommandInfo* described(const std::string& name) {
   using namespace rightsize;
-  static const std::map<std::string, app::CallInfo> kAll = [] {
-    std::map<std::string, app::CallInfo> commands;
+  static const std::map<std::string, app::CommandInfo> kAll = [] {
+    std::map<std::string, app::CommandInfo> commands;
     for (const std::string& command : app::command_names()) commands.emplace(command, *app::describe_command(command));
     return commands;
   }();
@@ -43,9 +43,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   if (typed->words.empty()) return 0;
-  const app::CallInfo* command = described(typed->words.front());
+  const app::CommandInfo* command = described(typed->words.front());
   if (command == nullptr) return 0;
-  typed = app::meant_flags(*std::move(typed), command->command.flags);
+  typed = app::meant_flags(*std::move(typed), command->flags);
   if (!typed) {
     if (describe(typed.error()).empty()) std::abort();
     return 0;

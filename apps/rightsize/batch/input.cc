@@ -355,8 +355,7 @@ Checked<BatchInput> read_input(const BatchFlags& flags) {
 }
 
 void declare(FlagSet& command, BatchFlags& f) {
-  command.add_option("--service", f.service,
-                     "measured batch times, [GPU=]FILE.csv: batch,ms_p50[,ms_p90] or perf_analyzer's CSV; may repeat");
+  command.add("batch-times", f.service);
   command.add_flag("--pad", f.pad,
                    "a batch runs as the next listed size (captured graphs); else times are interpolated");
   command.add_option("--model,model", f.model, "predict the times of this model instead (with --gpu)");
@@ -380,7 +379,7 @@ void declare(FlagSet& command, BatchFlags& f) {
                   "0: instances share the GPU evenly, 1: they do not hinder one another")
       ->default_str("0");
   command.add_option("--replicas", f.replicas, "GPUs, each with its own queue; a list to search over");
-  command.add_option("--fleet", f.fleet, "different GPUs behind one router: h100-sxm:1,l4:2");
+  command.add("gpu-mix", f.fleet);
   command.add_option("--timeout", f.timeout, "longest wait in the queue");
   command.add_option("--timeout-action", f.timeout_action, "reject or delay")->default_str("reject");
   command.add_flag("--timeout-override", f.timeout_override,
@@ -403,8 +402,7 @@ void declare(FlagSet& command, BatchFlags& f) {
   add_price_flag(command, f.price);
   command.add_option("--purchase", f.purchase, "terms of catalogue prices: on-demand, spot, 1y, 3y")
       ->default_str("on-demand");
-  command.add_option("--step-time", f.step_time,
-                     "continuous: time of a step, may repeat: [GPU=]base=6ms,prefill=15us,sequence=20us,context=4ns");
+  command.add("step-cost", f.step_time);
   command.add_option("--token-budget", f.token_budget, "continuous: tokens a step")->default_str("8192");
   command.add_option("--kv-tokens", f.kv_tokens, "continuous: tokens the cache of a replica holds")
       ->default_str("of the model, else 1M");

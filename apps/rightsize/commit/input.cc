@@ -215,7 +215,7 @@ void add_commit_flags(FlagSet& command, CommitFlags& flags) {
       .add_option("--future", flags.futures,
                   "how it may go: NAME,weight=0.3,demand=1/0.7/0.7,prices=1/0.8/0.8 by year; may be repeated")
       ->one_value_each();
-  command.add_option("--step", flags.step, "commitments are bought in so many GPUs")->default_str("1")->range(1, 1024);
+  command.add("increment", flags.step);
   command.add_option("--ladder", flags.ladder, "parts over a year to compare with buying at once")
       ->default_str("4")
       ->range(2, 52);

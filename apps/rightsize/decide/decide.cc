@@ -145,8 +145,7 @@ Run add_decide(FlagSet& command) {
   command.add_option("--team", flags->team, "who pays for it");
   command.add_option("--by", flags->by, "who decides (default: $USER)");
   command.add_option("--why", flags->why, "the reason, for whoever asks in a year");
-  command.add_option("--before", flags->before,
-                     "what the workload costs today, in dollars a month (a training or offline job: a run)");
+  command.add("cost-before", flags->before);
   command.add_option("--rollback,--way-back", flags->way_back, "how to undo it: a command or a sentence");
   command.add_option("--tolerance", flags->tolerance,
                      "how far a number may be off where the plan gives no interval, e.g. 15%");

@@ -64,8 +64,8 @@ bool is_withheld(const Endpoint& endpoint, const std::string& name, const FlagIn
 std::vector<Endpoint> with_flags(std::vector<Endpoint> all) {
   for (Endpoint& endpoint : all) {
     if (endpoint.answers.empty()) endpoint.answers = {endpoint.name};
-    CallInfo info = *describe_command(endpoint.name);  // the table names commands that exist
-    for (FlagInfo& flag : info.command.flags) {
+    CommandInfo info = *describe_command(endpoint.name);  // the table names commands that exist
+    for (FlagInfo& flag : info.flags) {
       std::string name = flag.name.starts_with("--") ? flag.name.substr(2) : to_lower(flag.name);
       if (!is_withheld(endpoint, name, flag)) endpoint.flags.emplace(std::move(name), std::move(flag));
     }

@@ -133,8 +133,8 @@ Run add_prices(FlagSet& command) {
                      "update: where to fetch from instead of the public address; {} is the cloud or region");
   command.add_option("--instance", flags->instance, "instance types, comma-separated: p5.48xlarge");
   command.add_option("--zone", flags->zone, "history, diff: zones, comma-separated");
-  command.add_option("--from", flags->from, "history, diff: the first day, 2026-08-01 (diff: default 30 days ago)");
-  command.add_option("--to", flags->to, "history, diff: the last day (default today)");
+  command.add("from-date", flags->from);
+  command.add("to-date", flags->to);
   command.add_option("--before", flags->before, "forget: days before this one, each offer's newest price kept");
   command.add_option("--store", flags->store,
                      "the price store: a file, or postgres://... (or $RIGHTSIZE_STORE; default rightsize/prices.db in "

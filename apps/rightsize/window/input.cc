@@ -105,15 +105,9 @@ Result<> read_work(const WindowFlags& flags, const catalog::Catalog& catalog, Wi
 }  // namespace
 
 Result<double> parse_volume(const std::string& text) {
-  const std::size_t slash = text.find('/');
-  if (slash == std::string::npos) {
-    return fail(bad_input(fmt::format("'{}' is not a volume", text))
-                    .with_hint("--volume takes items over time: 1M/d, 40k/h, 12/s"));
-  }
-  RIGHTSIZE_TRY(const double count, parse_count(text.substr(0, slash)));
-  RIGHTSIZE_TRY(const Seconds per, parse_duration("1" + text.substr(slash + 1)));
-  if (!(count > 0)) return fail(bad_input("a volume of nothing needs no GPU"));
-  return count * (days(1) / per);
+  RIGHTSIZE_TRY(const RequestsPerSecond rate, parse_request_rate(text));
+  if (!(rate > RequestsPerSecond{})) return fail(bad_input("--volume must be greater than 0"));
+  return rate * days(1) / requests(1);
 }
 
 Checked<WindowProblem> read_problem(const WindowFlags& flags, const catalog::Catalog& catalog) {

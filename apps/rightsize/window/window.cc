@@ -32,7 +32,7 @@ Run add_window(FlagSet& command) {
   command.add_option("--window", f->window, "how long work is collected")->default_str("4h");
   command.add_option("--deadline", f->deadline, "done so long after a window closes (default: before the next closes)");
   command.add_option("--item-time", f->item_time, "GPU time of one item, e.g. 80ms");
-  command.add_option("--service", f->service, "or measured batch times, FILE.csv: batch,ms_p50[,ms_p90]");
+  command.add("batch-times", f->service);
   command.add_flag("--pad", f->pad, "a batch runs as the next listed size");
   command.add_option("--gpu", f->gpu, "the GPU, for its price and memory");
   command.add_option("--item-memory", f->item_memory, "memory of one item of a batch, e.g. 50MiB");

@@ -1,0 +1,45 @@
+// What is shown and how, and the arguments without a flag.
+#include "settings/rows.h"
+
+namespace rightsize::settings {
+namespace {
+
+constexpr std::string_view kOutput = "Output";
+
+constexpr Setting kRows[] = {
+    count("top", "10", 0, 1e6, "rows to show; 0 shows all").group(kOutput),
+    text("sort", "COLUMN", "sort by this column").group(kOutput),
+    text("emit", "TOOL", "write files for this tool").listed().group(kOutput),
+    count("plan", "1", 1, 1000, "number of the plan").or_else("1").group(kOutput),
+    flag("explain", "also show why this plan, what would change it, and why other GPUs were rejected").group(kOutput),
+    flag("stats", "show how many options were examined and how long each stage took").group(kOutput),
+    flag("plans-only", "rank the plans and stop: no trade-offs, changes or confidence, in a fraction of the time")
+        .group(kOutput),
+    text("sweep", "SETTING=VALUES", "table over one setting, e.g. batch=1..256 (doubling) or isl=512,2k")
+        .group(kOutput),
+    flag("roofline", "draw the operations under the GPU's roofline").group(kOutput),
+    flag("options", "show what each option frees, its effect on speed, and the cheapest combination that fits")
+        .alias("levers")
+        .group(kOutput),
+    choice("format", "text|json|csv|md|html", "output format").or_else("text").group(kOutput),
+    flag("wide", "do not fit tables to the terminal").group(kOutput),
+    flag("quiet", "print the answer in one line").alias("q").group(kOutput),
+    flag("help", "show this help").alias("h").group(kOutput),
+
+    text("WORKLOAD", "", "workload file (see 'rightsize init'), - for standard input, or a model"),
+    text("WORKLOADS", "", "workloads to place, a YAML file; - is standard input (see examples/mig)"),
+    text("WHAT", "", "what to show or do").words(),
+    text("FILE", "",
+         "CSV with your measurements: model, gpu, settings of the job as columns, and tokens_per_second_per_gpu, "
+         "step_ms, ttft_ms, tpot_ms or batch_ms"),
+    text("COMMAND", "", "command to run and watch, after --; or a recording to read").words(),
+    text("OLD", "", "files before the change: a file, a folder, or /dev/null"),
+    text("NEW", "", "files after the change"),
+    text("DECISION", "", "D12, 12 or the name of the workload"),
+};
+
+}  // namespace
+
+std::span<const Setting> output_rows() { return kRows; }
+
+}  // namespace rightsize::settings

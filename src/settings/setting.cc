@@ -1,0 +1,308 @@
+#include "settings/setting.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <iostream>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "base/date.h"
+#include "base/format.h"
+#include "base/parse_units.h"
+#include "base/suggest.h"
+#include "base/text.h"
+#include "settings/rows.h"
+
+namespace rightsize::settings {
+namespace {
+
+std::vector<Setting> collect() {
+  std::vector<Setting> rows;
+  for (const auto table :
+       {job_rows(), work_rows(), price_rows(), batch_rows(), fleet_rows(), decision_rows(), output_rows()})
+    rows.insert(rows.end(), table.begin(), table.end());
+  return rows;
+}
+
+const std::vector<Setting>& rows() {
+  static const std::vector<Setting> kAll = collect();
+  return kAll;
+}
+
+// A number with its sign: growth may be negative.
+template <class Parse>
+auto with_sign(const Setting& setting, std::string_view text, Parse parse) -> Result<double> {
+  const bool negative = setting.least < 0 && text.starts_with('-');
+  RIGHTSIZE_TRY(const double value, parse(negative ? text.substr(1) : text));
+  return negative ? -value : value;
+}
+
+Result<double> parse_factor(std::string_view text) {
+  return parse_number(text.ends_with('x') ? text.substr(0, text.size() - 1) : text);
+}
+
+Result<double> parse_hourly_price(std::string_view text) {
+  std::string_view amount = text.starts_with('$') ? text.substr(1) : text;
+  for (const std::string_view unit : {"/hour", "/hr", "/h", "USD", "usd", "$"}) {
+    if (amount.ends_with(unit)) amount.remove_suffix(unit.size());
+  }
+  const Result<double> value = parse_number(amount);
+  if (value) return value;
+  return fail(bad_input(fmt::format("'{}' is not a price per hour", text)).with_hint("write 2.49 or 2.49USD/h"));
+}
+
+Result<double> parse_price(std::string_view text) {
+  if (Result<double> price = parse_hourly_price(trim(text.substr(text.rfind('=') + 1)))) return price;
+  return fail(bad_input(fmt::format("'{}' is not [NAME=]USD per hour", text))
+                  .with_hint("for example h100-sxm=2.49, p5.48xlarge=55.04USD/h, or 2.49 for every GPU"));
+}
+
+// "1024", "1024,fixed", "1k,p95=8k": the first number; the rest is for the command.
+Result<double> parse_length(std::string_view text) { return parse_count(text.substr(0, text.find(','))); }
+
+Result<double> parse_time(const Setting& setting, std::string_view text) {
+  const bool bare = !text.empty() && text.find_first_not_of("0123456789.,e+") == std::string_view::npos;
+  return (bare && !setting.unit.empty() ? parse_duration(std::string(text) + std::string(setting.unit))
+                                        : parse_duration(text))
+      .map(in_seconds);
+}
+
+Result<double> parse_value(const Setting& setting, std::string_view text) {
+  switch (setting.kind) {
+    case Kind::kCount:
+      return parse_count(text);
+    case Kind::kLength:
+      return parse_length(text);
+    case Kind::kNumber:
+      return with_sign(setting, text, parse_number);
+    case Kind::kShare:
+      return with_sign(setting, text, [](std::string_view t) {
+        return parse_share(t).map([](Ratio ratio) { return ratio.fraction(); });
+      });
+    case Kind::kFactor:
+      return parse_factor(text);
+    case Kind::kDuration:
+      return parse_time(setting, text);
+    case Kind::kBytes:
+      return parse_bytes(text).map(in_bytes);
+    case Kind::kBandwidth:
+      return parse_bandwidth(text).map(in_bytes_per_s);
+    case Kind::kPerSecond:
+      return parse_request_rate(text).map(in_requests_per_s);
+    case Kind::kPerHour:
+      return parse_per_hour(text);
+    case Kind::kUsd:
+      return parse_usd(text).map(in_usd);
+    case Kind::kUsdPerHour:
+      return parse_hourly_price(text);
+    case Kind::kPrice:
+      return parse_price(text);
+    default:
+      return 0.0;
+  }
+}
+
+std::string flag_name(const Setting& setting) {
+  const bool argument = setting.name.front() >= 'A' && setting.name.front() <= 'Z';
+  return argument ? std::string(setting.name) : "--" + std::string(setting.name);
+}
+
+Error about(std::string_view name, Error error) {
+  error.message = fmt::format("{}: {}", name, error.message);
+  return error;
+}
+
+Result<Value> read_choice(const Setting& setting, std::string_view text, std::string_view name) {
+  std::vector<std::string> known;
+  for (const std::string_view one : split_list(setting.values, '|')) {
+    // Percentiles are also written p95.
+    if (fold_name(one) == fold_name(text) || fold_name(text) == "p" + fold_name(one)) return Value{std::string(one)};
+    known.emplace_back(one);
+  }
+  return fail(bad_input(fmt::format("unknown {} '{}'; use {}", name, text, fmt::join(known, ", ")))
+                  .with_hint(did_you_mean(text, known)));
+}
+
+Result<Value> read_yes_no(std::string_view text, std::string_view name) {
+  const std::string word = to_lower(text);
+  const bool yes = word == "yes" || word == "true" || word == "on" || word == "1";
+  const bool no = word == "no" || word == "false" || word == "off" || word == "0";
+  if (yes || no) return Value{yes ? "yes" : "no", yes ? 1.0 : 0.0};
+  return fail(bad_input(fmt::format("{} '{}': use yes or no", name, text)));
+}
+
+Result<> check_day(const Setting& setting, std::string_view text) {
+  // A moment may also be given in seconds since 1970.
+  if (setting.kind == Kind::kMoment && parse_number(text).value_or(0) > 1e8) return {};
+  const std::string_view day = setting.kind == Kind::kMoment ? text.substr(0, 10) : text;
+  if (const Result<Date> date = parse_date(day); !date) return fail(date.error());
+  return {};
+}
+
+}  // namespace
+
+std::span<const Setting> all() { return rows(); }
+
+const Setting* find(std::string_view name) {
+  static const auto kIndex = [] {
+    std::unordered_map<std::string_view, const Setting*> index;
+    for (const Setting& row : rows()) index.emplace(row.name, &row);
+    for (const Setting& row : rows()) {
+      for (const std::string_view alias : split_list(row.aliases, ',')) index.emplace(alias, &row);
+    }
+    return index;
+  }();
+  const auto found = kIndex.find(name);
+  return found == kIndex.end() ? nullptr : found->second;
+}
+
+const Setting& get(std::string_view name) {
+  if (const Setting* found = find(name)) return *found;
+  std::cerr << "internal error: no row for the setting '" << name << "'\n";
+  std::abort();
+}
+
+bool is_number(Kind kind) {
+  switch (kind) {
+    case Kind::kText:
+    case Kind::kFile:
+    case Kind::kChoice:
+    case Kind::kYesNo:
+    case Kind::kSwitch:
+    case Kind::kDate:
+    case Kind::kMoment:
+      return false;
+    default:
+      return true;
+  }
+}
+
+Result<Value> read(const Setting& setting, std::string_view text, std::string_view name) {
+  const std::string flag = name.empty() ? flag_name(setting) : std::string(name);
+  text = trim(text);
+  if (text.empty()) return fail(bad_input(fmt::format("{} needs a value", flag)).with_hint(help(setting)));
+  if (setting.kind == Kind::kChoice) return read_choice(setting, text, flag);
+  if (setting.kind == Kind::kYesNo || setting.kind == Kind::kSwitch) return read_yes_no(text, flag);
+  if (setting.kind == Kind::kDate || setting.kind == Kind::kMoment) {
+    if (Result<> day = check_day(setting, text); !day) return fail(about(flag, std::move(day).error()));
+  }
+  Value value{std::string(text)};
+  if (!is_number(setting.kind)) return value;
+  const Result<double> number = parse_value(setting, text);
+  if (!number) return fail(about(flag, number.error()));
+  value.number = *number;
+  if (!std::isfinite(value.number) || value.number < setting.least || value.number > setting.most)
+    return fail(bad_input(fmt::format("{} {} must be {}", flag, text, range_words(setting))));
+  return value;
+}
+
+Result<std::vector<Value>> read_list(const Setting& setting, std::string_view text, std::string_view name) {
+  std::vector<Value> values;
+  // 1,000,000 is one number.
+  if (!setting.list || (is_number(setting.kind) && setting.kind != Kind::kPrice && read(setting, text, name))) {
+    RIGHTSIZE_TRY(values.emplace_back(), read(setting, text, name));
+    return values;
+  }
+  std::vector<std::string_view> parts = split_list(text, ',');
+  if (parts.empty()) parts.push_back(text);
+  for (const std::string_view part : parts) {
+    RIGHTSIZE_TRY(values.emplace_back(), read(setting, part, name));
+  }
+  return values;
+}
+
+Result<> check(std::string_view setting, std::string_view text, const Place& place) {
+  const Setting* row = find(setting);
+  if (row == nullptr) return {};
+  const Result<std::vector<Value>> values = read_list(*row, text, place.line > 0 ? setting : std::string_view{});
+  if (!values) return fail(Error(values.error()).at(place));
+  return {};
+}
+
+std::string format(const Setting& setting, double number) {
+  switch (setting.kind) {
+    case Kind::kDuration:
+      return fmt::format("{}s", number);
+    case Kind::kBytes:
+      return fmt::format("{}B", number);
+    case Kind::kBandwidth:
+      return fmt::format("{}MB/s", number / 1e6);
+    case Kind::kCount:
+    case Kind::kLength:
+      return fmt::format("{:.0f}", number);
+    default:
+      return fmt::format("{}", number);
+  }
+}
+
+namespace {
+
+// A limit as a person would write it: "1min", "$2,000", "16".
+std::string limit_words(const Setting& setting, double limit) {
+  switch (setting.kind) {
+    case Kind::kDuration:
+      return format_duration(seconds(limit));
+    case Kind::kBytes:
+      return format_bytes(bytes(limit));
+    case Kind::kBandwidth:
+      return format_bandwidth(bytes_per_s(limit));
+    case Kind::kShare:
+      return limit <= 1 && limit >= 0 ? format_number(limit, 4) : format_percent(Ratio::fraction(limit));
+    case Kind::kUsd:
+    case Kind::kUsdPerHour:
+    case Kind::kPrice:
+      return "$" + format_number(limit, 4);
+    case Kind::kPerSecond:
+      return fmt::format("{}/s", limit < 1e-3 ? fmt::format("{:g}", limit) : format_number(limit, 4));
+    case Kind::kPerHour:
+      return format_number(limit, 4) + "/h";
+    default:
+      return limit >= 1e9 ? fmt::format("{:g}", limit) : format_number(limit, 7);
+  }
+}
+
+}  // namespace
+
+std::string range_words(const Setting& setting) {
+  if (setting.least == setting.most) return {};
+  return fmt::format("between {} and {}", limit_words(setting, setting.least), limit_words(setting, setting.most));
+}
+
+std::string placeholder(const Setting& setting) { return std::string(setting.values); }
+
+std::string help(const Setting& setting) {
+  std::string text(setting.meaning);
+  const bool shows_example = text.find(setting.example) != std::string::npos || text.find("e.g.") != std::string::npos;
+  if (is_number(setting.kind) && setting.kind != Kind::kCount && setting.kind != Kind::kPrice && !shows_example &&
+      setting.preset.empty())
+    text += fmt::format(", e.g. {}", setting.example);
+  return text;
+}
+
+bool accepts(const std::string&, Kind) { return true; }
+bool accepts(const bool&, Kind kind) { return kind == Kind::kSwitch || kind == Kind::kYesNo; }
+bool accepts(const double&, Kind kind) {
+  return is_number(kind) && kind != Kind::kDuration && kind != Kind::kBytes && kind != Kind::kBandwidth &&
+         kind != Kind::kPrice;
+}
+bool accepts(const Seconds&, Kind kind) { return kind == Kind::kDuration; }
+bool accepts(const Bytes&, Kind kind) { return kind == Kind::kBytes; }
+bool accepts(const BytesPerSecond&, Kind kind) { return kind == Kind::kBandwidth; }
+bool accepts(const RequestsPerSecond&, Kind kind) { return kind == Kind::kPerSecond; }
+bool accepts(const Usd&, Kind kind) { return kind == Kind::kUsd; }
+bool accepts(const Ratio&, Kind kind) { return kind == Kind::kShare; }
+
+void store(const Value& value, std::string& to) { to = value.text; }
+void store(const Value& value, bool& to) { to = value.number != 0; }
+void store(const Value& value, double& to) { to = value.number; }
+void store(const Value& value, Seconds& to) { to = seconds(value.number); }
+void store(const Value& value, Bytes& to) { to = bytes(value.number); }
+void store(const Value& value, BytesPerSecond& to) { to = bytes_per_s(value.number); }
+void store(const Value& value, RequestsPerSecond& to) { to = requests_per_s(value.number); }
+void store(const Value& value, Usd& to) { to = usd(value.number); }
+void store(const Value& value, Ratio& to) { to = Ratio::fraction(value.number); }
+
+}  // namespace rightsize::settings

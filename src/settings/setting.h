@@ -1,0 +1,156 @@
+// One row for each setting of each command: its name, kind, unit, range, meaning and default, in one place.
+//
+// A setting is the flag --name, the key `name:` of a workload file, the parameter `name` of the HTTP API and the
+// keyword of the Python call. The rows are in the *_settings.cc files beside this header, by theme. Adding one:
+//
+//   duration("startup", "3min", kSecond, kDay, "time from ordering a machine to the first step").group("Assumptions")
+//
+// A command then declares the setting with a typed destination (apps/rightsize/flags.h), and parsing, range checks,
+// help, completion, OpenAPI and error messages follow from the row:
+//
+//   command.add("startup", flags.startup);        // a Seconds, or an optional, or a vector of them
+//
+// Reading a value outside the command line:
+//
+//   const settings::Setting& row = settings::get("interruptions");
+//   Result<settings::Value> value = settings::read(row, "0.05");    // value->number == 0.05, per hour
+//
+// A bare number is read in the unit of the row. NaN, infinities, empty text and values outside [least, most] are
+// refused with a message that names the setting, the value and the range. A setting has the same unit and range in
+// every command; a command may only give it another meaning and another default.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+
+namespace rightsize::settings {
+
+enum class Kind {
+  kText,        // anything but empty; commands with a grammar of their own parse it further
+  kFile,        // a path, or - for standard input
+  kChoice,      // one of Setting::values
+  kYesNo,       // yes|no, true|false, on|off
+  kSwitch,      // a flag without a value; true or false in files
+  kCount,       // a whole number, with k, M, B, T
+  kLength,      // tokens: 1024, or with their spread 1024,fixed and 1k,p95=8k
+  kNumber,      // a decimal number
+  kShare,       // 0.7 or 70%
+  kFactor,      // 1.5 or 1.5x
+  kDuration,    // 14d, 2h30m; a bare number only where the row has a unit
+  kBytes,       // 80GiB
+  kBandwidth,   // 3200Gbit/s, 400GB/s
+  kPerSecond,   // 20 or 20/s, 50M/d
+  kPerHour,     // 0.05 or 0.05/h
+  kUsd,         // 500, $12.50, 10k USD
+  kUsdPerHour,  // 2.49, $2.49/h
+  kPrice,       // [NAME=]2.49: a price for one GPU, machine type or everything
+  kDate,        // 2026-08-01
+  kMoment,      // 2026-08-01 or 2026-08-01T09:00:00Z
+};
+
+// The kinds of work a setting is for. A setting for one kind is refused for another.
+enum class Jobs { kAll, kTrain, kServe, kOffline };
+
+struct Setting {
+  std::string_view name;  // "ttft-slo"; in capitals for an argument without a flag
+  Kind kind = Kind::kText;
+  std::string_view meaning;       // without a full stop
+  std::string_view example;       // a value that is accepted
+  std::string_view values;        // of a choice: "cost|time"; otherwise the placeholder in help: "TIME"
+  double least = 0, most = 0;     // in the unit a bare number has; equal: no range
+  std::string_view unit;          // of a bare duration: "h"
+  std::string_view preset;        // the default as it would be written; empty: none
+  std::string_view preset_words;  // ... where it is not one value: "the engine's default"
+  std::string_view aliases;       // other spellings of our own, comma-separated: "providers"
+  std::string_view heading;       // in help
+  Jobs jobs = Jobs::kAll;
+  bool list = false;        // several values, comma-separated
+  bool many_words = false;  // all words up to the next flag: --from *.csv
+
+  constexpr Setting or_else(std::string_view value) const { return with(&Setting::preset, value); }
+  constexpr Setting or_words(std::string_view words) const { return with(&Setting::preset_words, words); }
+  constexpr Setting alias(std::string_view others) const { return with(&Setting::aliases, others); }
+  constexpr Setting group(std::string_view title) const { return with(&Setting::heading, title); }
+  constexpr Setting shown(std::string_view placeholder) const { return with(&Setting::values, placeholder); }
+  constexpr Setting bare(std::string_view in) const { return with(&Setting::unit, in); }
+  constexpr Setting train() const { return with(&Setting::jobs, Jobs::kTrain); }
+  constexpr Setting serve() const { return with(&Setting::jobs, Jobs::kServe); }
+  constexpr Setting offline() const { return with(&Setting::jobs, Jobs::kOffline); }
+  constexpr Setting listed() const { return with(&Setting::list, true); }
+  constexpr Setting words() const { return with(&Setting::many_words, true); }
+
+ private:
+  template <class T>
+  constexpr Setting with(T Setting::*field, T value) const {
+    Setting copy = *this;
+    copy.*field = value;
+    return copy;
+  }
+};
+
+// Every row, in the order of help.
+std::span<const Setting> all();
+// By name or alias; nullptr where there is none.
+const Setting* find(std::string_view name);
+// A row that exists; ends the program otherwise, which the test of every command notices.
+const Setting& get(std::string_view name);
+
+// A value that was read and checked.
+struct Value {
+  std::string text;   // trimmed; a choice in the row's own spelling
+  double number = 0;  // in the unit of a bare number (durations: seconds, bytes: bytes, rates: as the kind says)
+};
+
+// One value. The error names the setting as `name` ("--ttft-slo", "ttft-slo") or, where empty, as the flag.
+Result<Value> read(const Setting& setting, std::string_view text, std::string_view name = {});
+// Each part of a comma-separated list; a setting that is not a list has one.
+Result<std::vector<Value>> read_list(const Setting& setting, std::string_view text, std::string_view name = {});
+
+// Whether a setting of a file or of the command line (without a place) has a value its row accepts.
+Result<> check(std::string_view setting, std::string_view text, const Place& place);
+
+// The inverse of read(): text that reads as this number again.
+std::string format(const Setting& setting, double number);
+
+bool is_number(Kind kind);  // whether Value::number means anything
+// "between 1 and 1,024", "above 0"; empty where there is no range.
+std::string range_words(const Setting& setting);
+// What stands for the value in help: "TIME", "N", "cost|time".
+std::string placeholder(const Setting& setting);
+// The meaning with the example, the range and the default: what help shows.
+std::string help(const Setting& setting);
+
+// How a value gets into a variable. A variable whose type cannot hold the setting's kind does not accept it.
+bool accepts(const std::string&, Kind kind);
+bool accepts(const bool&, Kind kind);
+bool accepts(const double&, Kind kind);
+bool accepts(const Seconds&, Kind kind);
+bool accepts(const Bytes&, Kind kind);
+bool accepts(const BytesPerSecond&, Kind kind);
+bool accepts(const RequestsPerSecond&, Kind kind);
+bool accepts(const Usd&, Kind kind);
+bool accepts(const Ratio&, Kind kind);
+void store(const Value& value, std::string& to);
+void store(const Value& value, bool& to);
+void store(const Value& value, double& to);
+void store(const Value& value, Seconds& to);
+void store(const Value& value, Bytes& to);
+void store(const Value& value, BytesPerSecond& to);
+void store(const Value& value, RequestsPerSecond& to);
+void store(const Value& value, Usd& to);
+void store(const Value& value, Ratio& to);
+template <std::integral Whole>
+bool accepts(const Whole&, Kind kind) {
+  return kind == Kind::kCount || kind == Kind::kLength;
+}
+template <std::integral Whole>
+void store(const Value& value, Whole& to) {
+  to = static_cast<Whole>(value.number);
+}
+
+}  // namespace rightsize::settings
