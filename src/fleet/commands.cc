@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "hand_over/template.h"
 
 namespace rightsize::fleet {
 namespace {
@@ -116,20 +117,22 @@ std::string keda_schedule(const Owner& owner, int from_hour, int until_hour) {
   if (orchestrator_of(owner) != Orchestrator::kKubernetes) return {};
   const std::string object = kubernetes_object(owner);
   if (object.starts_with("pod/")) return {};
-  const bool stateful = object.starts_with("statefulset/");
-  return fmt::format(
-      "apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata:\n  name: {0}-hours\n{1}spec:\n  scaleTargetRef:\n"
-      "    kind: {2}\n    name: {0}\n  minReplicaCount: 0\n  triggers:\n    - type: cron\n      metadata:\n"
-      "        timezone: Etc/UTC\n        start: 0 {3} * * *\n        end: 0 {4} * * *\n        desiredReplicas: "
-      "\"1\"\n",
-      owner.workload, owner.team.empty() ? "" : "  namespace: " + owner.team + "\n",
-      stateful ? "StatefulSet" : "Deployment", from_hour, until_hour);
+  const hand_over::Facts hours = hand_over::Facts()
+                                     .set("start", fmt::format("0 {} * * *", from_hour))
+                                     .set("end", fmt::format("0 {} * * *", until_hour))
+                                     .set("replicas", 1);
+  hand_over::Facts facts;
+  facts.set("name", owner.workload)
+      .set("namespace", owner.team)
+      .set("only_in_hours", true)
+      .set("target_kind", object.starts_with("statefulset/") ? "StatefulSet" : "Deployment")
+      .set("min_replicas", 0)
+      .set("hours", std::vector{hours});
+  return hand_over::fill_in("kubernetes/scaled_object.yaml", facts);
 }
 
 std::string time_slicing_config(std::size_t sharers) {
-  return fmt::format(
-      "version: v1\nsharing:\n  timeSlicing:\n    resources:\n      - name: nvidia.com/gpu\n        replicas: {}\n",
-      sharers);
+  return hand_over::fill_in("kubernetes/time_slicing.yaml", hand_over::Facts().set("sharers", sharers));
 }
 
 }  // namespace rightsize::fleet

@@ -5,8 +5,12 @@
 
 #include <fmt/format.h>
 
+#include "hand_over/template.h"
+
 namespace rightsize::mig {
 namespace {
+
+using hand_over::Facts;
 
 // What a GPU is cut into, without places: mig-parted knows no more.
 using Cut = std::map<std::string, int>;
@@ -49,59 +53,43 @@ std::vector<Config> configs_of(const SlicePlan& plan, const std::vector<Node>& n
   return configs;
 }
 
-std::string mig_parted(const std::vector<Config>& configs) {
-  std::string text = "version: v1\nmig-configs:\n";
+std::vector<Facts> config_facts(const std::vector<Config>& configs) {
+  std::vector<Facts> all;
   for (const Config& config : configs) {
-    text += fmt::format("  {}:  # {}\n", config.name, fmt::join(config.nodes, ", "));
     std::map<Cut, std::vector<std::size_t>> alike;
     for (std::size_t d = 0; d < config.devices.size(); ++d) alike[config.devices[d]].push_back(d);
     std::vector<std::pair<std::vector<std::size_t>, const Cut*>> groups;
     for (const auto& [cut, devices] : alike) groups.emplace_back(devices, &cut);
     std::sort(groups.begin(), groups.end());
-    for (const auto& [devices, cut] : groups) {
-      text +=
-          fmt::format("    - devices: [{}]\n      mig-enabled: true\n      mig-devices:\n", fmt::join(devices, ", "));
-      for (const auto& [profile, count] : *cut) text += fmt::format("        \"{}\": {}\n", profile, count);
+    std::vector<Facts> devices, nodes;
+    for (const auto& [indices, cut] : groups) {
+      std::vector<Facts> slices;
+      for (const auto& [profile, count] : *cut) slices.push_back(Facts().set("profile", profile).set("count", count));
+      devices.push_back(Facts().set("indices", fmt::format("{}", fmt::join(indices, ", "))).set("slices", slices));
     }
+    for (const std::string& node : config.nodes) nodes.push_back(Facts().set("node", node));
+    all.push_back(Facts()
+                      .set("config", config.name)
+                      .set("node_list", fmt::format("{}", fmt::join(config.nodes, ", ")))
+                      .set("devices", devices)
+                      .set("nodes", nodes));
   }
-  return text;
+  return all;
 }
 
-std::string indented(const std::string& text, const std::string& by) {
-  std::string out = by;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    out += text[i];
-    if (text[i] == '\n' && i + 1 < text.size()) out += by;
-  }
-  return out;
-}
-
-std::string config_map(const std::vector<Config>& configs, const std::string& parted) {
-  std::string text =
-      "# kubectl apply -n gpu-operator -f THIS; then tell the operator: migManager.config.name=rightsize-mig-config\n";
-  for (const Config& config : configs) {
-    for (const std::string& node : config.nodes) {
-      text += fmt::format("# kubectl label node {} nvidia.com/mig.config={} --overwrite\n", node, config.name);
-    }
-  }
-  return text + "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: rightsize-mig-config\ndata:\n  config.yaml: |\n" +
-         indented(parted, "    ");
-}
-
-std::string nvidia_smi(const SlicePlan& plan, const std::vector<Node>& nodes, const std::vector<GpuType>& types) {
-  std::string text =
-      "#!/bin/sh\n# Usage: sh THIS NODE. Needs root, and that nothing runs on the GPUs.\nset -eu\ncase \"${1:-}\" in\n";
-  std::vector<std::string> names;
+std::vector<Facts> node_facts(const SlicePlan& plan, const std::vector<Node>& nodes,
+                              const std::vector<GpuType>& types) {
+  std::vector<Facts> all;
   for (const Node& node : nodes) {
-    names.push_back(node.name);
-    text += fmt::format("{})  # {}\n", node.name, types[node.type].gpu->name);
+    std::vector<Facts> devices;
     for (std::size_t d = 0; d < node.gpus.size(); ++d) {
-      text += fmt::format("  nvidia-smi -i {} -mig 1\n  {}\n", d,
-                          create_command(*types[node.type].geometry, layout_of(plan.gpus[node.gpus[d]]), d));
+      const Layout layout = layout_of(plan.gpus[node.gpus[d]]);
+      devices.push_back(Facts().set("index", d).set("create", create_command(*types[node.type].geometry, layout, d)));
     }
-    text += "  ;;\n";
+    all.push_back(
+        Facts().set("node", node.name).set("gpu", types[node.type].gpu->name).set("devices", std::move(devices)));
   }
-  return text + fmt::format("*) echo \"which node? {}\" >&2; exit 1 ;;\nesac\n", fmt::join(names, " "));
+  return all;
 }
 
 // Replicas of one workload can sit in slices of different profiles: a row for each.
@@ -141,40 +129,21 @@ std::string object_name(const std::vector<Use>& uses, std::size_t i, const Workl
   return same == 1 ? name : fmt::format("{}-{}", name, before);
 }
 
-constexpr const char* kSharedNote =
-    "# shares its slice: start an MPS daemon inside the instance; the device plugin's MPS does not cover MIG devices\n";
-
-std::string kubernetes(const std::vector<Use>& uses, const WorkloadFile& file) {
-  std::string text = "# Deployment patches for the device plugin with MIG strategy 'mixed'.\n";
+std::vector<Facts> use_facts(const std::vector<Use>& uses, const WorkloadFile& file) {
+  std::vector<Facts> all;
   for (std::size_t i = 0; i < uses.size(); ++i) {
-    const Workload& workload = file.workloads[uses[i].workload];
-    const std::string name = object_name(uses, i, file);
-    text += fmt::format(
-        "---\n{}{}apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: {}\nspec:\n  replicas: {}\n",
-        uses[i].shared ? kSharedNote : "",
-        workload.spread ? "# replicas are planned on different GPUs; Kubernetes itself can only spread over nodes\n"
-                        : "",
-        name, uses[i].replicas);
-    text += fmt::format(
-        "  template:\n    spec:\n      containers:\n        - name: {}\n          resources:\n            limits:\n"
-        "              nvidia.com/mig-{}: 1\n",
-        name, uses[i].profile);
+    const std::string name = hand_over::object_name(object_name(uses, i, file));
+    all.push_back(Facts()
+                      .set("name", name)
+                      .set("container", name)
+                      .set("replicas", uses[i].replicas)
+                      .set("profile", uses[i].profile)
+                      .set("resource", "nvidia.com/mig-" + uses[i].profile)
+                      .set("pod_gpus", 1)
+                      .set("shared", uses[i].shared)
+                      .set("spread", file.workloads[uses[i].workload].spread));
   }
-  return text;
-}
-
-std::string dra(const std::vector<Use>& uses, const WorkloadFile& file) {
-  std::string text = "# Dynamic Resource Allocation: name the template in the pod's resourceClaims.\n";
-  for (std::size_t i = 0; i < uses.size(); ++i) {
-    text += fmt::format(
-        "---\n{}apiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\nmetadata:\n  name: {}-mig\nspec:\n  "
-        "spec:\n"
-        "    devices:\n      requests:\n        - name: slice\n          exactly:\n"
-        "            deviceClassName: mig.nvidia.com\n            count: 1\n            selectors:\n"
-        "              - cel:\n                  expression: \"device.attributes['gpu.nvidia.com'].profile == '{}'\"\n",
-        uses[i].shared ? kSharedNote : "", object_name(uses, i, file), uses[i].profile);
-  }
-  return text;
+  return all;
 }
 
 }  // namespace
@@ -202,14 +171,17 @@ ToolFiles hand_over(const SlicePlan& plan, const WorkloadFile& file, const std::
                     std::size_t gpus_per_node) {
   const std::vector<Node> nodes = nodes_of(plan, gpus_per_node);
   const std::vector<Config> configs = configs_of(plan, nodes, types);
-  const std::vector<Use> uses = uses_of(plan, types);
-  ToolFiles tool_files;
-  tool_files.mig_parted = mig_parted(configs);
-  tool_files.config_map = config_map(configs, tool_files.mig_parted);
-  tool_files.nvidia_smi = nvidia_smi(plan, nodes, types);
-  tool_files.kubernetes = kubernetes(uses, file);
-  tool_files.dra = dra(uses, file);
-  return tool_files;
+  std::vector<std::string> names;
+  for (const Node& node : nodes) names.push_back(node.name);
+  Facts facts;
+  facts.set("configs", config_facts(configs))
+      .set("nodes", node_facts(plan, nodes, types))
+      .set("node_names", fmt::format("{}", fmt::join(names, " ")))
+      .set("uses", use_facts(uses_of(plan, types), file))
+      .set("patch", true);
+  const auto written = [&](std::string_view name) { return hand_over::fill_in(name, facts); };
+  return {written("mig/mig_parted.yaml"), written("mig/config_map.yaml"), written("mig/nvidia_smi.sh"),
+          written("mig/kubernetes.yaml"), written("mig/dra.yaml")};
 }
 
 }  // namespace rightsize::mig

@@ -11,7 +11,7 @@
 
 #include "base/text.h"
 #include "base/yaml.h"
-#include "plan/hand_over/parts.h"
+#include "plan/hand_over_facts.h"
 #include "plan/read_request.h"
 
 namespace rightsize::plan {
@@ -128,20 +128,6 @@ TEST(Target, NamesAreParsedAndMisspellingsGetASuggestion) {
   EXPECT_EQ(*parse_target("skypilot"), Target::kSkyPilot);
   EXPECT_EQ(*parse_target("K8s"), Target::kKubernetes);
   EXPECT_EQ(parse_target("slrum").error().hints[0], "did you mean 'slurm'?");
-}
-
-TEST(ObjectName, IsAValidKubernetesName) {
-  Request request;
-  const auto name = [&](std::string text) {
-    request.name = std::move(text);
-    return object_name(request);
-  };
-  EXPECT_EQ(name("llama-3.1-8b"), "llama-3-1-8b");
-  EXPECT_EQ(name("  My Model / v2!"), "my-model-v2");
-  EXPECT_EQ(name("7B fine-tune"), "work-7b-fine-tune");
-  EXPECT_EQ(name(""), "work");
-  EXPECT_EQ(name("Überläufer\n---"), "berl-ufer");
-  EXPECT_EQ(name(std::string(49, 'a') + " b"), std::string(49, 'a'));
 }
 
 TEST(SkyPilot, WritesATaskForATrainingPlan) {
@@ -446,7 +432,7 @@ TEST(SeveralMachines, ACopySpansAsFewMachinesAsHoldIt) {
   const Plan& plan = a.best();
   EXPECT_EQ(plan.job.parallel.tensor, 8);
   EXPECT_EQ(plan.job.parallel.pipeline, 2);
-  EXPECT_EQ(replica_machines(a.request, plan), 2);
+  EXPECT_EQ(machines_per_replica(a.request, plan), 2);
   EXPECT_EQ(plan.machines, 2 * plan.replicas);
   EXPECT_EQ(plan.gpus, 16 * plan.replicas);
   EXPECT_GE(plan.replicas, 2);
@@ -470,6 +456,27 @@ TEST(SeveralMachines, SlurmGroupsItsNodes) {
   const std::string file = *hand_over(Target::kSlurm, a.request, a.best());
   EXPECT_THAT(file, HasSubstr("MEMBER=$(( SLURM_NODEID % 2 ))"));
   EXPECT_THAT(file, HasSubstr("--nnodes 2 --node-rank \"$MEMBER\" --dist-init-addr \"$LEADER\":20000"));
+}
+
+// Every worker has a port and GPUs of its own, the router knows them all, and a pod asks for the GPUs of all workers.
+TEST(Disaggregated, WorkersHaveTheirOwnPortsAndGpus) {
+  const Answer a = serving();
+  Plan plan = a.best();
+  plan.job.serve.disaggregated = model::Disaggregated{2, 2, 1, 4};
+  plan.job.parallel.tensor = 4;
+  for (const auto& [stack, router] : {std::pair{model::Stack::kVllm, "vllm-router --vllm-pd-disaggregation"},
+                                      std::pair{model::Stack::kSglang, "sglang_router.launch_router"},
+                                      std::pair{model::Stack::kTrtLlm, "trtllm-serve disaggregated"}}) {
+    plan.job.stack = stack;
+    const std::vector<YamlValue> all = documents(*hand_over(Target::kKubernetes, a.request, plan));
+    const YamlValue& container = all.at(0).find("spec")->find("template")->find("spec")->find("containers")->list.at(0);
+    EXPECT_EQ(container.find("resources")->find("limits")->find("nvidia.com/gpu")->scalar, "8");
+    const std::string script = field(container, "args/0");
+    EXPECT_TRUE(is_bash(script));
+    for (const char* part : {"seq 0 1", "$(( 0 + i * 2 ))", "$(( 4 + i * 4 ))", "$(( 8100 + i ))", "$(( 8200 + i ))",
+                             "127.0.0.1:8101", "127.0.0.1:8200", router})
+      EXPECT_THAT(script, HasSubstr(part));
+  }
 }
 
 TEST(SeveralMachines, WhatAToolCannotDoIsSaid) {

@@ -4,7 +4,6 @@
 #include <rapidcheck/gtest.h>
 
 #include "families/presets.h"
-#include "plan/hand_over/apart.h"
 
 namespace rightsize::plan {
 namespace {
@@ -47,25 +46,6 @@ TEST(Layouts, WorkersAreSplitWhereTheyBalance) {
   EXPECT_EQ(short_prompts->decode_workers, 7);
   // A model that fits no worker.
   EXPECT_FALSE(best_separation({1, 2}, 8, same(0), same(1)));
-}
-
-// Every worker has a port and GPUs of its own, and the router knows them all.
-TEST(Layouts, CommandsNameEveryWorker) {
-  Plan plan;
-  plan.job.parallel.tensor = 4;
-  plan.job.serve.disaggregated = model::Disaggregated{2, 2, 1, 4};
-  EXPECT_EQ(prefill_worker(plan).job.parallel.tensor, 2);
-  EXPECT_EQ(decode_worker(plan).job.parallel.tensor, 4);
-  for (const auto& [stack, route] : {std::pair{model::Stack::kVllm, "--prefill http://127.0.0.1:8101"},
-                                     std::pair{model::Stack::kSglang, "--prefill http://127.0.0.1:8101 8999"},
-                                     std::pair{model::Stack::kTrtLlm, "- \"127.0.0.1:8101\""}}) {
-    plan.job.stack = stack;
-    const std::string text = apart_commands(plan, "prefill --port 8000\n", "decode --port 8000\n");
-    EXPECT_NE(text.find("prefill --port $(( 8100 + i ))"), std::string::npos) << text;
-    EXPECT_NE(text.find("decode --port $(( 8200 + i ))"), std::string::npos) << text;
-    EXPECT_NE(text.find("$(( 4 + i * 4 )) $(( 4 + i * 4 + 3 ))"), std::string::npos) << text;  // behind two of two
-    EXPECT_NE(text.find(route), std::string::npos) << text;
-  }
 }
 
 // No other split of the same GPUs carries more.

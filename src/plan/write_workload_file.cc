@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "plan/hand_over/parts.h"
+#include "hand_over/template.h"
 
 namespace rightsize::plan {
 namespace {
@@ -70,7 +70,7 @@ std::string scalar(const std::string& value) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/,+$-";
   const bool plain = !value.empty() && value.find_first_not_of(kPlain) == std::string::npos && value.front() != '-' &&
                      value.front() != ',' && to_lower(value) != "null";
-  return plain ? value : quoted(value);
+  return plain ? value : hand_over::double_quoted(value);
 }
 
 // The meaning, without the work it belongs to where that is clear, behind the values that must be known.

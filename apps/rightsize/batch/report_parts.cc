@@ -5,7 +5,8 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
-#include "sim/hand_over.h"
+#include "base/text.h"
+#include "hand_over/template.h"
 
 namespace rightsize::app {
 
@@ -147,23 +148,65 @@ void add_fit(Outcome& outcome, const BatchInput& input) {
   outcome.report.blocks.emplace_back(report::Paragraph{fit_sentence(input)});
 }
 
-// What --emit asks for, and for dynamic batching the document's triton_config.
-void add_hand_over(Outcome& outcome, const BatchInput& input, const Configuration& c) {
+// Slightly below the load at which one replica was confirmed, so that the autoscaler acts before an SLO is at risk.
+static double scaling_target(double requests_per_second) {
+  const double target = requests_per_second * 0.9;
+  return target >= 10 ? std::floor(target) : std::max(0.1, std::floor(target * 10) / 10);
+}
+
+static hand_over::Facts hand_over_facts(const BatchInput& input, const Configuration& c) {
   const BatchOffer& offer = first_offer(input, c);
-  const sim::Deployment deployment{
-      input.name,  offer.gpu,       c.groups.size() == 1 ? c.replicas() : c.groups[0].count,
-      c.executors, offer.gpus_each, requests_per_s(input.rate() / c.replicas())};
-  sim::ContinuousConfig engine = c.engine;
-  if (offer.replica.step.kv_tokens > 0) engine.kv_tokens = offer.replica.step.kv_tokens;
-  const std::string triton = sim::triton_config(deployment, c.batching, input.service.queue,
-                                                static_cast<int>(input.service.priorities.size()));
-  if (!input.continuous) outcome.report.document["triton_config"] = triton;
+  const int replicas = c.groups.size() == 1 ? c.replicas() : c.groups[0].count;
+  const sim::QueuePolicy& queue = input.service.queue;
+  const auto levels = input.service.priorities.size();
+  const auto microseconds = [](sim::SimTime t) { return (t + 500) / 1000; };
+  const double target = scaling_target(input.rate() / c.replicas());
+  hand_over::Facts facts;
+  facts.set("name", hand_over::object_name(input.name))
+      .set("model", input.name)
+      .set("gpu", offer.gpu.empty() ? "the GPU" : offer.gpu)
+      .set("replicas", replicas)
+      .set("several_replicas", replicas > 1)
+      .set("min_replicas", replicas)
+      .set("max_replicas", replicas * 2)
+      .set("container", "server")
+      .set("image", "YOUR_SERVER_IMAGE")
+      .set("resource", "nvidia.com/gpu")
+      .set("pod_gpus", offer.gpus_each)
+      .set("pod_metric", "requests_per_second")
+      .set("threshold", fmt::format("{:g}", target))
+      .set("scale_target", fmt::format("{:.0f}", std::max(1.0, std::floor(target))));
+  facts.set("max_batch", c.batching.max_batch)
+      .set("executors", c.executors)
+      .set("batches", c.batching.max_batch > 1 || !queue.never_acts() || levels > 1)
+      .set("preferred_sizes", fmt::format("{}", fmt::join(c.batching.preferred_sizes, ", ")))
+      .set("max_delay_us", microseconds(c.batching.max_delay))
+      .set("priority_levels", levels > 1 ? levels : 0)
+      .set("queue_policy", !queue.never_acts())
+      .set("timeout_us", microseconds(queue.timeout))
+      .set("timeout_action", queue.on_timeout == sim::QueuePolicy::OnTimeout::kDelay ? "DELAY" : "REJECT")
+      .set("timeout_override", queue.timeout != 0 && queue.allow_override)
+      .set("max_queue", queue.max_queue);
+  const int tensor = offer.gpus_each > 1 ? offer.gpus_each : 0;
+  facts.set("tensor", tensor)
+      .set("attention_tensor", tensor)
+      .set("sequences", c.engine.max_sequences)
+      .set("token_budget", c.engine.token_budget)
+      .set("kv_tokens", offer.replica.step.kv_tokens > 0 ? offer.replica.step.kv_tokens : c.engine.kv_tokens)
+      .set("chunked", c.engine.chunked_prefill ? "true" : "false")
+      .set("chunked_prefill", c.engine.chunked_prefill ? "--enable-chunked-prefill" : "--no-enable-chunked-prefill")
+      .set("options_file", "options.yaml");
+  facts.set("vllm", trim(hand_over::command("work/vllm", facts, " ")))
+      .set("trtllm", trim(hand_over::command("work/trtllm", facts, " ")));
+  return facts;
+}
+
+// The files of --emit, and for dynamic batching the document's triton_config.
+void add_hand_over(Outcome& outcome, const BatchInput& input, const Configuration& c) {
+  const hand_over::Facts facts = hand_over_facts(input, c);
+  if (!input.continuous) outcome.report.document["triton_config"] = hand_over::fill_in("batch/triton", facts);
   for (const std::string& target : input.emit) {
-    const std::string text = target == "triton"   ? triton
-                             : target == "vllm"   ? sim::vllm_command(deployment, engine)
-                             : target == "trtllm" ? sim::trtllm_command(deployment, engine)
-                             : target == "kserve" ? sim::kserve_manifest(deployment)
-                                                  : sim::kubernetes_manifest(deployment);
+    const std::string text = hand_over::fill_in("batch/" + target, facts);
     outcome.report.document["emit"][target] = text;
     outcome.report.blocks.emplace_back(report::Verbatim{target == "triton" ? "config.pbtxt" : target, text});
   }

@@ -90,16 +90,8 @@ Checked<std::string> emitted(const ServiceInput& input, const SizedService& one,
   std::string all;
   for (const std::string& name : input.emit) {
     if (!all.empty()) all += "---\n";
-    if (name == "keda") {
-      all += live_service::scaled_object(one.reading, *plan, server);
-      continue;
-    }
-    if (name == "hpa") {
-      all += live_service::pod_autoscaler(one.reading, *plan);
-      continue;
-    }
-    if (name == "deployment") {
-      all += live_service::deployment_patch(one.reading, *plan);
+    if (name == "keda" || name == "hpa" || name == "deployment") {
+      all += live_service::scaling_file(name, one.reading, *plan, server);
       continue;
     }
     const Result<plan::Target> target = plan::parse_target(name);

@@ -1,0 +1,299 @@
+#include "plan/hand_over.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/suggest.h"
+#include "base/text.h"
+#include "plan/hand_over_facts.h"
+#include "plan/layouts.h"
+
+namespace rightsize::plan {
+namespace {
+
+using hand_over::Facts;
+using model::Stack;
+
+// The upper end of the estimate and a tenth more, as days-hours:minutes:seconds; a service gets a month.
+std::string slurm_time(const Request& request, const Plan& plan) {
+  constexpr double kMargin = 1.1, kLeastMinutes = 15;
+  if (is_served(request)) return "30-00:00:00";
+  const double minutes = in_hours(plan.time.total()) * 60 * std::max(1.0, plan.speed.high) * kMargin;
+  const auto whole = static_cast<long>(std::ceil(std::max(kLeastMinutes, minutes)));
+  return fmt::format("{}-{:02}:{:02}:00", whole / 1440, whole / 60 % 24, whole % 60);
+}
+
+std::string slurm(const Request& request, const Plan& plan) {
+  Facts facts = facts_of(request, plan, kSlurmStorage);
+  facts.set("time_limit", slurm_time(request, plan));
+  add_work(facts, request, plan,
+           machines_per_replica(request, plan) == 1 ? Launcher{"$SLURM_NODEID", "$HEAD", engines_per_machine(plan)}
+                                                    : Launcher{"\"$MEMBER\"", "\"$LEADER\"", 1});
+  return hand_over::fill_in("slurm.sh", facts);
+}
+
+// GPU feature discovery labels a node with the driver's name of the GPU, which the catalogue has as the first alias.
+std::string product_label(const catalog::Gpu& gpu) {
+  if (gpu.vendor != "NVIDIA" || gpu.aliases.empty()) return {};
+  std::string label = gpu.aliases.front();
+  std::replace(label.begin(), label.end(), ' ', '-');
+  return label;
+}
+
+// How a cluster of this provider marks its spot nodes.
+std::pair<std::string_view, std::string_view> spot_label(std::string_view provider) {
+  if (provider == "gcp") return {"cloud.google.com/gke-spot", "true"};
+  if (provider == "azure") return {"kubernetes.azure.com/scalesetpriority", "spot"};
+  if (provider == "aws") return {"karpenter.sh/capacity-type", "spot"};
+  return {};
+}
+
+// Training and offline work as an indexed Job, a service as a Deployment, or as a LeaderWorkerSet where an engine spans
+// machines: a group of pods that start, end and are replaced together, of which the first answers.
+std::string kubernetes(const Request& request, const Plan& plan) {
+  constexpr int kRestarts = 10;  // of every pod, before the job is given up
+  Facts facts = facts_of(request, plan, kStorage);
+  const auto [label, value] = is_spot(plan) ? spot_label(plan.offer.machine->provider) : spot_label("");
+  const std::string product = product_label(*plan.offer.gpu), name = hand_over::object_name(request.name);
+  facts.set("product_label", product)
+      .set("spot_label", label)
+      .set("spot_value", value)
+      .set("node_selector", !product.empty() || !label.empty());
+  if (machines_per_replica(request, plan) > 1) {
+    facts.set("pod_gpus", gpus_used_per_machine(plan));
+    add_work(facts, request, plan, {"\"$LWS_WORKER_INDEX\"", "\"$LWS_LEADER_ADDRESS\"", 1});
+    facts.set("leader", std::vector{Facts().set("answers", true)});
+    return hand_over::fill_in("kubernetes/leader_worker_set.yaml", facts);
+  }
+  if (is_served(request)) {
+    facts.set("pod_gpus", replica_gpus(plan.job)).set("answers", true);
+    add_work(facts, request, plan, {"0", "localhost", 1});
+    return hand_over::fill_in("kubernetes/plan_deployment.yaml", facts);
+  }
+  const bool training = is_training(request);
+  const int pods = training ? plan.machines : std::max(1, plan.replicas);
+  facts.set("pods", pods)
+      .set("pods_talk", training && pods > 1)
+      .set("restarts", kRestarts * pods)
+      .set("storage_gb", std::max(500, 2 * disk_gb(request, plan)))
+      .set("pod_gpus", training ? gpus_used_per_machine(plan) : replica_gpus(plan.job));
+  add_work(facts, request, plan, {"$JOB_COMPLETION_INDEX", name + "-0." + name, 1});
+  return hand_over::fill_in("kubernetes/job.yaml", facts);
+}
+
+// SkyPilot's names of GPUs, as its catalogues have them (2026-08).
+std::string skypilot_accelerator(const catalog::Machine& machine) {
+  static const std::map<std::string, std::string, std::less<>> kNames = {{"v100-16gb-sxm", "V100"},
+                                                                         {"v100-16gb-pcie", "V100"},
+                                                                         {"v100-32gb-sxm", "V100-32GB"},
+                                                                         {"p100-pcie", "P100"},
+                                                                         {"a100-40gb-sxm", "A100"},
+                                                                         {"a100-40gb-pcie", "A100"},
+                                                                         {"a100-80gb-sxm", "A100-80GB"},
+                                                                         {"a100-80gb-pcie", "A100-80GB"},
+                                                                         {"rtx-3090", "RTX3090"},
+                                                                         {"rtx-4090", "RTX4090"},
+                                                                         {"rtx-5090", "RTX5090"},
+                                                                         {"rtx-6000-ada", "RTX6000-Ada"},
+                                                                         {"rtx-pro-6000", "RTXPRO6000"},
+                                                                         {"h100-sxm", "H100"},
+                                                                         {"h100-pcie", "H100"},
+                                                                         {"h100-nvl", "H100"},
+                                                                         {"h200-sxm", "H200"},
+                                                                         {"h200-nvl", "H200"},
+                                                                         {"gh200-96gb", "GH200"},
+                                                                         {"gh200-144gb", "GH200"},
+                                                                         {"b200-sxm", "B200"},
+                                                                         {"b300-sxm", "B300"},
+                                                                         {"runpod h100-sxm", "H100-SXM"},
+                                                                         {"runpod h200-sxm", "H200-SXM"},
+                                                                         {"aws rtx-pro-6000", "RTX PRO Server 6000"},
+                                                                         {"nebius rtx-pro-6000", "RTX6000"},
+                                                                         {"runpod a100-80gb-sxm", "A100-80GB-SXM"}};
+  if (machine.instance.find("megagpu-8g") != std::string::npos) return "H100-MEGA";
+  for (const std::string& key : {machine.provider + " " + machine.gpu, machine.gpu}) {
+    if (const auto found = kNames.find(key); found != kNames.end()) return found->second;
+  }
+  std::string upper = machine.gpu;  // t4, a10g, l40s, gb200, mi300x
+  std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return std::toupper(c); });
+  return upper.find('-') == std::string::npos ? upper : machine.gpu;
+}
+
+// SkyPilot treats clouds it has no instances of, and the user's own machines, as Kubernetes clusters.
+std::string skypilot(const Request& request, const Plan& plan) {
+  const catalog::Machine& machine = *plan.offer.machine;
+  constexpr std::string_view kClouds[] = {"aws", "gcp", "azure", "lambda", "nebius", "runpod"};
+  const bool cloud = std::find(std::begin(kClouds), std::end(kClouds), machine.provider) != std::end(kClouds);
+  const std::string& region = plan.offer.price->region;
+  // "n1-standard-8+1xT4" is a host and the GPU attached to it.
+  const std::string host = machine.instance.substr(0, machine.instance.find('+'));
+  // SkyPilot sets up GPUDirect on Google's machines, InfiniBand on Nebius's H100 and H200 and in clusters.
+  const bool has_infiniband = machine.gpus == 8 && (machine.gpu == "h100-sxm" || machine.gpu == "h200-sxm");
+  const bool best_network = machine.provider == "gcp" || !cloud || (machine.provider == "nebius" && has_infiniband);
+  const bool keeps_results = !is_served(request), mounts = machine.provider != "runpod";
+  Facts facts = facts_of(request, plan, kStorage);
+  facts.set("infra", !cloud            ? "k8s"
+                     : region == "any" ? machine.provider
+                                       : machine.provider + "/" + region)
+      .set("accelerators", fmt::format("{}:{}", skypilot_accelerator(machine), machine.gpus))
+      .set("instance_type", cloud && machine.provider != "runpod" ? host : "")
+      .set("use_spot", is_spot(plan) ? "true" : "false")
+      .set("max_hourly_cost", cloud && !is_committed(plan) ? max_price(plan) : "")
+      .set("best_network", work_together(request, plan) && best_network)
+      .set("mounts_bucket", keeps_results && mounts)
+      .set("copies_results", keeps_results && !mounts)
+      .set("needs_setup", !is_amd(plan) || needs_code(request));  // an AMD image brings the engine with it
+  add_work(facts, request, plan,
+           {"$SKYPILOT_NODE_RANK", "$(echo \"$SKYPILOT_NODE_IPS\" | head -n1)", engines_per_machine(plan)});
+  return hand_over::fill_in("skypilot.yaml", facts);
+}
+
+Result<std::string> karpenter(const Request& request, const Plan& plan) {
+  if (plan.offer.machine->provider != "aws") {
+    return fail(bad_input(fmt::format("Karpenter files are written for AWS only; this plan uses {}",
+                                      plan.offer.machine->provider))
+                    .with_hint("--providers aws restricts the plan to AWS")
+                    .with_hint("--emit kubernetes and slurm work with every provider"));
+  }
+  return hand_over::fill_in("karpenter.yaml", facts_of(request, plan, kStorage));
+}
+
+// Compute Engine, "Disk types by machine series" 2026: A4, A3 Ultra and G4 boot only from Hyperdisk, A3 and G2 from no
+// standard disk.
+std::string_view gcp_boot_disk(const std::string& instance) {
+  for (std::string_view series : {"a4", "a3-ultra", "g4"}) {
+    if (instance.starts_with(series)) return "hyperdisk-balanced";
+  }
+  return "pd-balanced";
+}
+
+Facts variable(std::string_view name, std::string_view meaning, std::string_view type = "string") {
+  return Facts().set("name", name).set("meaning", meaning).set("type", type);
+}
+
+std::vector<Facts> terraform_variables(const Request& request, const Plan& plan) {
+  const catalog::Machine& machine = *plan.offer.machine;
+  if (machine.provider == "aws") {
+    std::vector<Facts> all = {
+        variable("image", "AMI with the GPU driver (and EFA, for several machines): a Deep Learning AMI of the region"),
+        variable("key_name", "EC2 key pair to log in with"),
+        variable("subnet_id", "subnet in a zone that has the instance type")};
+    if (work_together(request, plan) && machine.fabric == "efa")
+      all.push_back(variable("security_group_id", "security group that allows SSH and all traffic within itself"));
+    return all;
+  }
+  if (machine.provider == "azure")
+    return {variable("resource_group", "resource group the machines go into"),
+            variable("image", "ID of an image with the GPU driver (and InfiniBand's, for several machines)"),
+            variable("subnet_id", "subnet the machines are in"),
+            variable("public_key", "SSH public key to log in with")};
+  return {variable("project", "Google Cloud project"), variable("zone", "zone of the region that has the machine type"),
+          variable("image", "image with the GPU driver, for example of the family common-cu128-ubuntu-2204"),
+          variable("subnet", "subnetwork of the region"), variable("ssh_key", "USER:PUBLIC_KEY to log in with")};
+}
+
+Result<std::string> terraform(const Request& request, const Plan& plan) {
+  static const std::map<std::string, std::pair<std::string, std::string>, std::less<>> kClouds = {
+      {"aws", {"aws", "mount-s3 YOUR-BUCKET {} --allow-overwrite --allow-delete"}},
+      {"gcp", {"google", "gcsfuse YOUR-BUCKET {}"}},
+      {"azure", {"azurerm", "blobfuse2 mount {} --container-name=YOUR-CONTAINER"}}};
+  const catalog::Machine& machine = *plan.offer.machine;
+  const auto cloud = kClouds.find(machine.provider);
+  if (cloud == kClouds.end())
+    return fail(bad_input(fmt::format("Terraform files are written for AWS, Google Cloud and Azure; this plan uses {}",
+                                      machine.provider))
+                    .with_hint("--providers aws,gcp,azure restricts the plan to those")
+                    .with_hint("--emit kubernetes and slurm work with every provider"));
+  const auto& [name, mount] = cloud->second;
+  Facts facts = facts_of(request, plan, kStorage);
+  add_work(facts, request, plan, {"$RANK", "$HEAD", engines_per_machine(plan)});
+  std::vector<Facts> variables = terraform_variables(request, plan);
+  const bool rdma = work_together(request, plan) && machine.fabric == "roce";
+  const std::size_t attached = machine.instance.find('+');
+  const std::string subnets = hand_over::fill_in_text(
+      "{{#gpu_nics}}{{gpu_nics}} subnetworks, one for each {{#rdma}}RDMA card (of a network with the RoCE profile)"
+      "{{/rdma}}{{^rdma}}network card{{/rdma}} of the GPUs{{/gpu_nics}}",
+      facts);
+  if (!subnets.empty()) variables.push_back(variable("gpu_subnets", subnets, "list(string)"));
+  facts.set("tf_provider", name)
+      .set("mount", fmt::format(fmt::runtime(mount), kStorage))
+      .set("variables", variables)
+      .set("machine_type", machine.instance.substr(0, attached))
+      // N1 machines get their GPUs by name; those of the others are part of the machine type.
+      .set("guest_accelerator", attached == std::string::npos ? "" : machine.gpu.substr(0, machine.gpu.find('-')))
+      .set("placed", work_together(request, plan) && !rdma)  // machines with RDMA are placed by their reservation
+      .set("boot_disk", gcp_boot_disk(machine.instance))
+      .set("region", plan.offer.price->region);
+  facts.set("steps", hand_over::indented(hand_over::fill_in("terraform/steps", facts), "#   "));
+  return hand_over::fill_in(fmt::format("terraform/{}.tf", machine.provider), facts);
+}
+
+Result<std::string> triton(const Request& request, const Plan& plan) {
+  if (!is_served(request) || plan.replicas == 0 || !in_batches(request)) {
+    return fail(
+        bad_input("Triton files are written for models that answer in one pass: encoders and image models")
+            .with_hint("--emit skypilot, kubernetes and slurm start an engine for models that generate tokens"));
+  }
+  const std::int64_t batch = std::max<std::int64_t>(1, plan.job.batch);
+  Facts facts = facts_of(request, plan, kStorage);
+  facts.set("max_batch", batch)
+      .set("executors", 1)
+      .set("batches", batch > 1)
+      .set("max_delay_us", std::llround(in_seconds(plan.delay) * 1e6));
+  return hand_over::fill_in("triton_plan", facts);
+}
+
+// Targets that cannot start an engine over several machines.
+Result<> check_span(Target target, const Request& request, const Plan& plan) {
+  const int machines = machines_per_replica(request, plan);
+  if (machines == 1) return {};
+  if (plan.job.stack == Stack::kTrtLlm && target != Target::kTerraform && target != Target::kKarpenter)
+    return fail(
+        bad_input(fmt::format("TensorRT-LLM over {} machines needs MPI, which these files do not start", machines))
+            .with_hint("use --stack vllm or --stack sglang, or --emit terraform for the machines"));
+  if (target == Target::kSkyPilot)
+    return fail(bad_input(fmt::format("a replica of {} spans {} machines, which SkyPilot services cannot",
+                                      request.model.name, machines))
+                    .with_hint("use --emit kubernetes (a LeaderWorkerSet) or --emit slurm"));
+  return {};
+}
+
+constexpr std::string_view kTargets[] = {"skypilot", "kubernetes", "karpenter", "slurm", "terraform", "triton"};
+
+}  // namespace
+
+std::string_view name_of(Target target) { return kTargets[static_cast<int>(target)]; }
+
+Result<Target> parse_target(std::string_view name) {
+  const std::string lower = to_lower(trim(name));
+  const auto found = std::find(std::begin(kTargets), std::end(kTargets), lower);
+  if (found != std::end(kTargets)) return static_cast<Target>(found - std::begin(kTargets));
+  if (lower == "k8s") return Target::kKubernetes;
+  return fail(bad_input(fmt::format("unknown tool '{}'", name))
+                  .with_hint(did_you_mean(lower, std::vector<std::string>(std::begin(kTargets), std::end(kTargets))))
+                  .with_hint(fmt::format("use {}", fmt::join(kTargets, ", "))));
+}
+
+Result<std::string> hand_over(Target target, const Request& request, const Plan& plan) {
+  if (Result<> span = check_span(target, request, plan); !span) return fail(span.error());
+  switch (target) {
+    case Target::kSkyPilot:
+      return skypilot(request, plan);
+    case Target::kKubernetes:
+      return kubernetes(request, plan);
+    case Target::kKarpenter:
+      return karpenter(request, plan);
+    case Target::kSlurm:
+      return slurm(request, plan);
+    case Target::kTerraform:
+      return terraform(request, plan);
+    case Target::kTriton:
+      return triton(request, plan);
+  }
+  return fail(bug("a target without a writer"));
+}
+
+}  // namespace rightsize::plan

@@ -1,0 +1,49 @@
+// What the files for other tools need to know about a plan, by the names the templates use.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "hand_over/template.h"
+#include "plan/plan.h"
+
+namespace rightsize::plan {
+
+// Where storage that outlives the machines is mounted; a Slurm script is submitted from a shared folder instead.
+inline constexpr std::string_view kStorage = "/checkpoints", kSlurmStorage = "./checkpoints";
+
+// The header's comments, the machines, their network, and what the user has to provide.
+hand_over::Facts facts_of(const Request& request, const Plan& plan, std::string_view storage);
+
+// How the processes find each other, as shell expressions: the rank of this machine from 0 and the address of the first
+// one. Where an engine spans machines, both are those within its group. `engines` run side by side on one machine.
+struct Launcher {
+  std::string rank, head;
+  int engines = 1;
+};
+
+// Adds the fact `work`: the work of one machine as bash. The inputs are set in the environment.
+void add_work(hand_over::Facts& facts, const Request& request, const Plan& plan, const Launcher& launcher);
+
+bool is_spot(const Plan& plan);
+bool is_committed(const Plan& plan);  // for one or three years
+bool is_amd(const Plan& plan);
+bool is_served(const Request& request);
+bool is_training(const Request& request);
+bool in_batches(const Request& request);  // by a model that answers in one pass
+bool needs_code(const Request& request);  // a script of the user runs
+int gpus_used_per_machine(const Plan& plan);
+int engines_per_machine(const Plan& plan);
+int machines_per_replica(const Request& request, const Plan& plan);  // 1 for training
+
+// Machines of one training job or of one replica exchange data; separate replicas and parts of offline work do not.
+bool work_together(const Request& request, const Plan& plan);
+
+// The most a machine may cost per hour: a fifth above the plan's price.
+std::string max_price(const Plan& plan);
+
+// Disk of one machine: system and image, the weights as downloaded, and for checkpoints space for two of them on their
+// way to storage.
+int disk_gb(const Request& request, const Plan& plan);
+
+}  // namespace rightsize::plan
