@@ -108,8 +108,8 @@ std::vector<PricedOption> price_options(const Request& request, const market::Pr
                                         const SearchResult& found, Obstacles& obstacles) {
   std::vector<PricedOption> candidates;
   const bool serving = request.work.kind == WorkKind::kServing;
-  std::map<std::string_view, market::Assumptions> by_vendor;  // images differ
-  const auto assumed = [&](const catalog::Gpu& gpu) -> const market::Assumptions& {
+  std::map<std::string_view, market::JobAssumptions> by_vendor;  // images differ
+  const auto assumed = [&](const catalog::Gpu& gpu) -> const market::JobAssumptions& {
     const auto [at, is_new] = by_vendor.try_emplace(gpu.vendor);
     if (is_new) at->second = assumptions_on(request, work, gpu);
     return at->second;
@@ -120,12 +120,14 @@ std::vector<PricedOption> price_options(const Request& request, const market::Pr
     const Bytes checkpoint = checkpoint_bytes(work, option.job);
     for (std::size_t i = 0; i < machines.offers.size(); ++i) {
       const market::Offer& offer = machines.offers[i];
-      PricedOption candidate{&option, &machines, &offer, &machines.outlooks[i], {busy, {}, {}, {}, {}}, {}, {}};
+      PricedOption candidate{&option, &machines, &offer, &machines.outlooks[i], {busy, {}, {}, {}}, {}, {}};
       if (!serving) {
         // Machines of an offline job work alone: losing one stops only that one.
         const int tied = request.work.kind == WorkKind::kOffline ? 1 : option.machines;
-        const auto time = market::running_time(busy, checkpoint, offer.price->purchase, tied,
-                                               option.gpus * tied / option.machines, assumed(*machines.gpu));
+        const market::JobAssumptions& assumptions = assumed(*machines.gpu);
+        const auto time = market::running_time({busy, market::save_time(checkpoint, assumptions), offer.price->purchase,
+                                                tied, option.gpus * tied / option.machines},
+                                               assumptions);
         if (!time) {
           obstacles[{machines.gpu->name, Stage::kInterruptions}].add(1, 1, {.kind = Shortfall::Kind::kInterruptions});
           continue;

@@ -4,9 +4,9 @@
 #include <optional>
 #include <vector>
 
+#include "market/interruptions.h"
 #include "market/offers.h"
 #include "market/price_book.h"
-#include "market/running_time.h"
 #include "perf/perf.h"
 #include "plan/request.h"
 

@@ -81,7 +81,7 @@ struct Plan {
 
   UsdPerSecond rate() const { return price.likely * rightsize::machines(machines); }
   // Of spot machines, over the whole work; serving: a month.
-  double expected_interruptions(const market::Assumptions& assumptions) const {
+  double expected_interruptions(const market::JobAssumptions& assumptions) const {
     return in_hours(time.total()) * machines * assumptions.spot_interruptions_per_hour;
   }
   double usd_per_million_units() const { return in_usd(rate() * seconds(1e6 / units_per_second)); }

@@ -132,7 +132,7 @@ void expect_total(const Request& request, const Plan& p) {
   }
   const double work = request.work.amount / p.units_per_second / 3600;
   const double hours = work + in_hours(p.time.startup) + in_hours(p.time.saving) + in_hours(p.time.redoing);
-  const market::Assumptions& a = request.assumptions;
+  const market::JobAssumptions& a = request.assumptions;
   const double storage = in_bytes(a.storage) / 1e9 * a.storage_usd_per_gb_month * hours / month_hours;
   const double egress = in_bytes(a.egress) / 1e9 * a.egress_usd_per_gb;
   EXPECT_NEAR(in_usd(p.cost), machine * hours + storage + egress, cent);

@@ -43,7 +43,9 @@ auto exclusion_key(const Job& job, const catalog::Gpu& gpu) {
 }
 
 // How long prices must hold before the work's length is known: a service is paid by the month, jobs take hours to days.
-Seconds usual_length(const Request& request) { return request.work.kind == WorkKind::kServing ? kMonth : hours(24); }
+Seconds usual_length(const Request& request) {
+  return request.work.kind == WorkKind::kServing ? kMonth : market::kJobOutlook;
+}
 
 // Simulates on another core what will be asked for: what both come to is simulated once and the same either way.
 class LookAhead {

@@ -95,10 +95,12 @@ double cheapest_by_brute_force(const Request& request, const catalog::Catalog& c
               if (memory::fits(need, *offer.gpu).verdict != memory::Verdict::kFits) continue;
               const auto estimate = perf::estimate_training(constants(), work, job, speed, cluster);
               if (!estimate) continue;
+              const market::JobAssumptions assumed = assumptions_on(request, work, *offer.gpu);
               const Seconds busy =
                   seconds(request.work.amount / (in_tokens_per_s(estimate->tokens_per_gpu) * job.parallel.gpus));
-              const auto time = market::running_time(busy, checkpoint_bytes(work, job), offer.price->purchase, machines,
-                                                     job.parallel.gpus, assumptions_on(request, work, *offer.gpu));
+              const auto time = market::running_time({busy, market::save_time(checkpoint_bytes(work, job), assumed),
+                                                      offer.price->purchase, machines, job.parallel.gpus},
+                                                     assumed);
               if (!time || (request.limits.deadline && time->total() > *request.limits.deadline)) continue;
               best = std::min(best, in_usd(offer.rate() * rightsize::machines(machines) * time->total()));
             }
@@ -502,6 +504,29 @@ TEST(Recommend, OfflineItemsFinishInTime) {
     EXPECT_LE(p.time.total(), hours(8));
     EXPECT_NEAR(in_seconds(p.time.work) * p.units_per_second, 1e6, 1);
     EXPECT_NE(p.fit.verdict, memory::Verdict::kNo) << name_of(p);
+  }
+}
+
+// `recommend --purchase spot` and `prices spot` use one model: the same job has the same checkpoints, hours and
+// dollars.
+TEST(Recommend, SpotPlansCostWhatPricesSpotSays) {
+  for (const auto& [model, tokens, gpus] :
+       {std::tuple{"llama-3.1-8b", "5B", "64"}, {"gpt2-xl", "300M", "8"}, {"llama-3.1-8b", "500M", "16"}}) {
+    const Request request = request_of(
+        {{"model", model}, {"tokens", tokens}, {"gpus", gpus}, {"purchase", "spot"}, {"top", "5"}, {"storage", "0GB"}});
+    const Recommendation found = recommend(request, list_prices(), constants());
+    ASSERT_FALSE(found.plans.empty());
+    const perf::ModelWork work = perf::work_of(request.model);
+    for (const Plan& p : found.plans) {
+      const market::JobAssumptions assumed = assumptions_on(request, work, *p.offer.gpu);
+      const auto cost = market::spot_cost({p.time.work, market::save_time(checkpoint_bytes(work, p.job), assumed),
+                                           catalog::Purchase::kSpot, p.machines, p.gpus},
+                                          list_prices().outlook(p.offer, market::kJobOutlook), {}, assumed);
+      ASSERT_TRUE(cost);
+      EXPECT_DOUBLE_EQ(in_hours(cost->time.interval), in_hours(p.time.interval));
+      EXPECT_DOUBLE_EQ(in_hours(cost->time.total()), in_hours(p.time.total()));
+      EXPECT_NEAR(in_usd(cost->mean), in_usd(p.cost), 1e-6 * in_usd(p.cost));
+    }
   }
 }
 

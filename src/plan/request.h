@@ -9,10 +9,10 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "capacity/service.h"
+#include "market/interruptions.h"
 #include "market/offers.h"
 #include "market/own_hardware.h"
 #include "market/own_prices.h"
-#include "market/running_time.h"
 #include "model/job.h"
 #include "model/model_shape.h"
 #include "perf/perf.h"
@@ -92,7 +92,7 @@ struct Request {
   market::OfferFilter filter;
   std::vector<market::OwnHardware> own;     // machines of the user's, beside what can be bought
   market::OwnPrices prices;                 // what the user pays where that is not the list price
-  market::Assumptions assumptions;          // start-up and restart as assumptions_on() has them (startup.h)
+  market::JobAssumptions assumptions;       // start-up and restart as assumptions_on() has them (startup.h)
   std::optional<Seconds> startup, restart;  // as the user says
   bool lengths_assumed = false;             // serving: nobody said how long requests are
   bool sequence_assumed = false;  // training, models that answer in one pass: nobody said how long sequences are

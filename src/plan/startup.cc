@@ -59,8 +59,8 @@ Startup startup_on(const Request& request, const perf::ModelWork& work, const ca
   return startup;
 }
 
-market::Assumptions assumptions_on(const Request& request, const perf::ModelWork& work, const catalog::Gpu& gpu) {
-  market::Assumptions assumed = request.assumptions;
+market::JobAssumptions assumptions_on(const Request& request, const perf::ModelWork& work, const catalog::Gpu& gpu) {
+  market::JobAssumptions assumed = request.assumptions;
   assumed.startup = request.startup ? *request.startup : startup_on(request, work, gpu).total();
   assumed.restart = request.restart.value_or(assumed.startup);
   return assumed;

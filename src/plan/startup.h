@@ -24,6 +24,6 @@ struct Startup {
 Startup startup_on(const Request& request, const perf::ModelWork& work, const catalog::Gpu& gpu);
 
 // The request's assumptions, with start-up and restart as they are on this GPU unless the user said how long they take.
-market::Assumptions assumptions_on(const Request& request, const perf::ModelWork& work, const catalog::Gpu& gpu);
+market::JobAssumptions assumptions_on(const Request& request, const perf::ModelWork& work, const catalog::Gpu& gpu);
 
 }  // namespace rightsize::plan

@@ -52,7 +52,7 @@ TEST(Startup, GrowsWithTheImage) {
 
 TEST(Startup, IsWhatTheUserSays) {
   const Request request = asked({{"model", "gpt2"}, {"tokens", "1B"}, {"startup", "1h"}});
-  const market::Assumptions assumed =
+  const market::JobAssumptions assumed =
       assumptions_on(request, perf::work_of(request.model), **catalogue().find_gpu("h100-sxm"));
   EXPECT_EQ(assumed.startup, hours(1));
   EXPECT_EQ(assumed.restart, hours(1));

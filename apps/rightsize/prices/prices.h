@@ -1,6 +1,7 @@
 // What the verbs of `rightsize prices` share.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,7 @@ struct PricesFlags {
   double hours = 0;  // spot: of work
   int machines = 1;
   std::string save = "60s", restart = "10min";
-  double interruptions = -1;  // an hour, of one machine; below 0: not given
+  std::optional<double> interruptions;  // per hour of one machine
 };
 
 // The offers --gpu, --provider, --region, --purchase, --retired and --community mean.

@@ -181,7 +181,7 @@ Json plan_list(const Request& request, const std::vector<Plan>& plans, const Pla
 // Start-up is that of the first plan's GPU; without a plan that of NVIDIA's.
 Json assumptions_json(const Request& request, const Plan* first) {
   const catalog::Gpu gpu = first != nullptr ? *first->offer.gpu : catalog::Gpu{};
-  const market::Assumptions a = plan::assumptions_on(request, perf::work_of(request.model), gpu);
+  const market::JobAssumptions a = plan::assumptions_on(request, perf::work_of(request.model), gpu);
   Json j = {{"global_batch", request.global_batch},
             {"startup_seconds", json_number(in_seconds(a.startup))},
             {"restart_seconds", json_number(in_seconds(a.restart))},

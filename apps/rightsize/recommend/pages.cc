@@ -144,7 +144,7 @@ std::vector<std::string> evidence(const Request& request, const Recommendation& 
                               describe_speed(request, first), perf::name_of(first.basis),
                               format_percent(Ratio::fraction(found.confidence))));
   lines.push_back(fmt::format("Search: {} configurations", format_count(found.effort.configurations)));
-  const market::Assumptions a = plan::assumptions_on(request, perf::work_of(request.model), *first.offer.gpu);
+  const market::JobAssumptions a = plan::assumptions_on(request, perf::work_of(request.model), *first.offer.gpu);
   lines.push_back(fmt::format("Assumed: {} start-up, {} spot interruptions a machine-hour, {} samples a step",
                               format_duration(a.startup), format_number(a.spot_interruptions_per_hour),
                               format_count(static_cast<double>(request.global_batch))));

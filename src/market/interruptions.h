@@ -1,0 +1,89 @@
+// How long a job takes, and what it costs, on machines that fail or are taken back.
+//
+//   const InterruptibleJob job{hours(100), seconds(84), catalog::Purchase::kSpot, 8, 64};
+//   std::optional<RunningTime> time = running_time(job, assumptions);
+//
+// Interruptions of the whole job are independent of each other and M apart on average: any machine that is taken back
+// and any GPU that fails stops it. A checkpoint takes d, a restart r. Work is saved every t, Daly's higher-order
+// optimum (2006, eq. 37):
+//   t = sqrt(2 d M) (1 + sqrt(d / 2M) / 3 + d / 18M) - d        for d < 2M, else M
+// and at least every `checkpoint_every`. The job then takes M e^(r/M) (e^((t+d)/M) - 1) work / t on average. Spot
+// markets bunch interruptions, so the tail is longer than this model has it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/units.h"
+#include "catalog/catalog.h"
+#include "market/price_outlook.h"
+
+namespace rightsize::market {
+
+// Assumptions a user can replace; each has a flag. Sources: docs/recommend.md#assumptions.
+struct JobAssumptions {
+  Seconds startup = hours(10.0 / 60);         // from the order to the first step: machine, image, weights
+  Seconds restart = hours(10.0 / 60);         // after an interruption
+  double spot_interruptions_per_hour = 0.05;  // of one spot machine
+  double failures_per_gpu_hour = 2e-5;        // of any hardware
+  BytesPerSecond checkpoint_rate = gb_per_s(1);
+  // However rarely machines fail: bugs and bad data also end a run, and must not cost a day of work.
+  Seconds checkpoint_every = hours(4);
+  Bytes storage;  // held for the length of the job
+  double storage_usd_per_gb_month = 0.08;
+  Bytes egress;  // moved out once
+  double egress_usd_per_gb = 0.09;
+};
+
+// How long one checkpoint takes to save.
+Seconds save_time(Bytes checkpoint, const JobAssumptions& assumptions);
+
+struct InterruptibleJob {
+  Seconds work;  // without interruptions
+  Seconds save;  // one checkpoint; zero: the work consists of small parts and has nothing to save
+  catalog::Purchase purchase = catalog::Purchase::kOnDemand;
+  int machines = 1;
+  int gpus = 1;  // of all machines
+};
+
+// Where the hours of a job go; `total` is what is paid for. All are expected values.
+struct RunningTime {
+  Seconds work, startup, saving, redoing;
+  Seconds interval = {};     // of work between two checkpoints; zero: there are none
+  double interruptions = 0;  // of the whole job
+  Seconds total() const { return work + startup + saving + redoing; }
+};
+
+// Nothing when interruptions come so fast that less than a tenth of the time is work.
+std::optional<RunningTime> running_time(const InterruptibleJob& job, const JobAssumptions& assumptions);
+
+// Daly's interval for a save of this length between interruptions this far apart.
+Seconds checkpoint_interval(Seconds save, Seconds between_interruptions);
+
+// What a job costs on spot machines, and what the same job costs on demand.
+struct SpotCost {
+  RunningTime time;
+  Usd low, mean, high;                   // 10th percentile, mean, 90th percentile
+  std::optional<Usd> on_demand;          // the same job there, with its own failures
+  std::optional<double> chance_cheaper;  // than on demand
+  // Above this spot price the rest of the job costs less on demand, including the work that moving repeats.
+  std::optional<UsdPerMachineSecond> leave_above;
+};
+
+// `price` is the outlook of one spot machine, `on_demand` the price of the same machine on demand. The distribution
+// covers the length of the job and the price; its mean is the expected time at the likely price. Takes a bounded time
+// whatever the length and the rate: long jobs use the normal limit instead of drawing every interruption.
+std::optional<SpotCost> spot_cost(InterruptibleJob job, const PriceOutlook& price,
+                                  std::optional<UsdPerMachineSecond> on_demand, const JobAssumptions& assumptions,
+                                  std::uint64_t seed = 1);
+
+// How far ahead prices are predicted for a job before its length is known.
+inline constexpr Seconds kJobOutlook = hours(24);
+
+// The rate at which this share of machines is interrupted within a month, as the AWS spot advisor states it.
+double interruptions_per_hour(double share_per_month);
+
+// Storage and egress of a job of this length.
+Usd side_costs(Seconds total, const JobAssumptions& assumptions);
+
+}  // namespace rightsize::market
