@@ -73,6 +73,10 @@ void set_cost(const Request& request, PricedOption& c) {
 
 }  // namespace
 
+Seconds price_horizon(const Request& request) {
+  return request.work.kind == WorkKind::kServing ? kMonth : market::kJobOutlook;
+}
+
 Seconds term_of(catalog::Purchase purchase) {
   using catalog::Purchase;
   const double years = purchase == Purchase::kOneYear ? 1 : purchase == Purchase::kThreeYears ? 3 : 0;

@@ -29,6 +29,9 @@ struct PricedOption {
   double wait(const Request& request) const;
 };
 
+// How far ahead prices are predicted before the length of the work is known: a service is paid by the month.
+Seconds price_horizon(const Request& request);
+
 // How long a price is agreed on: zero, a year, three years.
 Seconds term_of(catalog::Purchase purchase);
 

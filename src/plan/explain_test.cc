@@ -140,8 +140,8 @@ TEST(Breakpoints, NamesThePriceAtWhichAnotherGpuWins) {
   const std::vector<Breakpoint> found = breakpoints_of({}, rivals.all(), {rivals.all().front()});
   ASSERT_EQ(found.size(), 1U);
   EXPECT_DOUBLE_EQ(found[0].cost_ratio, 1.25);
-  EXPECT_EQ(found[0].then.offer.gpu->name, "b");
-  EXPECT_EQ(found[0].then.cost, usd(125));
+  EXPECT_EQ(found[0].plan.offer.gpu->name, "b");
+  EXPECT_EQ(found[0].plan.cost, usd(125));
   EXPECT_THAT(breakpoints_of({}, {}, {}), IsEmpty());
 }
 
@@ -155,9 +155,9 @@ TEST(Breakpoints, EveryFasterPlanHasADeadlineBreakpoint) {
   ASSERT_EQ(found.size(), 3U);
   EXPECT_EQ(found[1].cost_ratio, 0);
   EXPECT_DOUBLE_EQ(in_hours(found[1].deadline_under), 10);
-  EXPECT_EQ(found[1].then.offer.gpu->name, "b");
+  EXPECT_EQ(found[1].plan.offer.gpu->name, "b");
   EXPECT_DOUBLE_EQ(in_hours(found[2].deadline_under), 5);
-  EXPECT_EQ(found[2].then.offer.gpu->name, "c");
+  EXPECT_EQ(found[2].plan.offer.gpu->name, "c");
   Request serving;
   serving.work.kind = WorkKind::kServing;
   EXPECT_EQ(breakpoints_of(serving, rivals.all(), rivals.all()).size(), 1U) << "a service has no deadline";

@@ -169,13 +169,13 @@ struct Change {
   Plan plan;          // the best under it
 };
 
-// When the answer becomes another: `then`.
+// What would change the recommendation, and to what.
 struct Breakpoint {
-  // Another GPU becomes the cheaper one: its work costs so many times the first one's now. 0: the deadline decides.
+  // Another GPU becomes cheaper when the first plan costs this many times as much. 0: the deadline decides.
   double cost_ratio = 0;
-  // The deadline is nearer than this.
+  // The deadline is shorter than this.
   Seconds deadline_under;
-  PlanOutline then;
+  PlanOutline plan;
 };
 
 // What a buyer should know about the price of a plan.

@@ -3,11 +3,16 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
-#include <future>
+#include <functional>
+#include <iterator>
 #include <memory>
 #include <set>
+#include <thread>
+
+#include <fmt/format.h>
 
 #include "base/cancel.h"
+#include "base/threads.h"
 #include "plan/candidates.h"
 #include "plan/changes.h"
 #include "plan/explain.h"
@@ -42,34 +47,38 @@ auto exclusion_key(const Job& job, const catalog::Gpu& gpu) {
                     p.gpus, job.batch);
 }
 
-// How long prices must hold before the work's length is known: a service is paid by the month, jobs take hours to days.
-Seconds usual_length(const Request& request) {
-  return request.work.kind == WorkKind::kServing ? kMonth : market::kJobOutlook;
+// Runs both at once where there is a second thread, else one after the other. Both see this thread's cancellation.
+void at_once(const std::function<void()>& first, const std::function<void()>& second) {
+  std::atomic<int> next = 0;
+  in_threads(2, [&, cancelled_here = cancellation()] {
+    const CancelScope scope(cancelled_here);
+    for (int mine = next++; mine < 2; mine = next++) (mine == 0 ? first : second)();
+  });
 }
 
-// Simulates on another core what will be asked for: what both come to is simulated once and the same either way.
-class LookAhead {
- public:
-  using Look = std::function<void()>;
-  explicit LookAhead(std::vector<Look> looks) : looks_(std::move(looks)) {
-    constexpr std::size_t kWorthAThread = 3;
-    if (looks_.size() < kWorthAThread) return;
-    looking_ = std::async(std::launch::async, [this, work = cancellation()] {
-      const CancelScope scope(work);
-      for (auto look = looks_.begin(); look != looks_.end() && !stop_; ++look) (*look)();
-    });
-  }
-  ~LookAhead() { stop_ = true; }  // then the future waits
-  LookAhead(const LookAhead&) = delete;
-  LookAhead& operator=(const LookAhead&) = delete;
+using Look = std::function<void()>;
 
- private:
-  std::vector<Look> looks_;
-  std::atomic<bool> stop_ = false;
-  std::future<void> looking_;
-};
+// Does `work` while another thread simulates what it will probably ask for next. Every simulation is kept and gives the
+// same result whoever runs it.
+void with_look_ahead(const std::vector<Look>& looks, const std::function<void()>& work) {
+  constexpr std::size_t kWorthAThread = 3;
+  if (looks.size() < kWorthAThread) return work();
+  std::atomic<bool> done = false;
+  struct AtEnd {  // also when `work` throws
+    std::atomic<bool>& flag;
+    ~AtEnd() { flag = true; }
+  };
+  at_once(
+      [&] {
+        const AtEnd end{done};
+        work();
+      },
+      [&] {
+        for (auto look = looks.begin(); look != looks.end() && !done; ++look) (*look)();
+      });
+}
 
-// One request taken through the search; everything candidates point to lives here.
+// One request taken through the search. It owns everything that candidates point to.
 class Planning {
  public:
   Planning(const Request& request, const market::PriceBook& book, const perf::Constants& constants,
@@ -81,7 +90,7 @@ class Planning {
         memory_(request.model),
         offers_(book.offers(request.filter)) {
     drop_foreign_chips();
-    classes_ = machine_classes(offers_, book, usual_length(request), constants, request.own);
+    classes_ = machine_classes(offers_, book, price_horizon(request), constants, request.own);
     if (request.work.kind == WorkKind::kServing) {
       serving_.emplace(request_, classes_, constants_, work_, std::move(findings));
     }
@@ -89,26 +98,23 @@ class Planning {
     rank();
   }
 
-  // Looks closely at the first `plans` and at the front. Training: at their memory; what does not fit is taken out and
-  // the search of that GPU done again. Serving: simulates them; each takes as many machines as its SLOs then need.
+  // Checks the first `plans` and the front. Training: their exact memory; what does not fit is excluded and that GPU is
+  // searched again. Serving: simulates them, each with as many machines as its SLOs then need.
   void verify(std::size_t plans, bool front) {
     if (request_.work.kind == WorkKind::kTraining) {
       find_memory(plans, front);
       while (const PricedOption* wrong = first_unfit(plans, front)) exclude(*wrong);
     }
     if (!serving_) return;
-    {
-      const LookAhead ahead(looks_at(&Option::sized, plans, front));
-      while (const PricedOption* rough = first_not(&Option::sized, plans, front)) look_closer(*rough, plans);
-    }
-    {
-      const LookAhead ahead(looks_at(&Option::confirmed, plans, front));
-      while (const PricedOption* unsure = first_not(&Option::confirmed, plans, front)) look_closer(*unsure, plans);
+    for (bool Option::*done : {&Option::sized, &Option::confirmed}) {
+      with_look_ahead(looks_at(done, plans, front), [&] {
+        while (const PricedOption* next = first_not(done, plans, front)) look_closer(*next, plans);
+      });
     }
     if (front_.size() > kFront) front_.resize(kFront);
   }
 
-  // The best candidate on a GPU that fits, or none.
+  // The best candidate on this GPU that fits, or none.
   const PricedOption* best_on(std::string_view gpu) {
     while (true) {
       const auto found = std::find_if(kinds_.begin(), kinds_.end(),
@@ -161,10 +167,10 @@ class Planning {
                                                            : std::vector<int>{};
   }
 
-  // Several kinds of machine behind one router where they are cheaper and, simulated together, keep every SLO.
+  // Several kinds of machines behind one router, where they are cheaper and meet every SLO when simulated together.
   std::vector<MixChoice> mix() {
     confirmed_ = confirmed_kinds();
-    // Of machines that draw on what is committed the price an hour says too little.
+    // Where commitments pay, the price per hour does not decide.
     const bool drawn = std::any_of(confirmed_.begin(), confirmed_.end(), [](const auto& c) { return c.drawn > Usd{}; });
     const auto choices = drawn ? std::vector<MixChoice>{} : cheapest_mix(request_, confirmed_);
     return choices.empty() || serving_->confirm_mix(choices) ? choices : std::vector<MixChoice>{};
@@ -189,7 +195,7 @@ class Planning {
   }
 
  private:
-  // The stacks that are modelled run on CUDA and ROCm.
+  // The modelled software runs on CUDA and ROCm.
   void drop_foreign_chips() {
     std::erase_if(offers_, [this](const market::Offer& offer) {
       const bool runs = offer.gpu->vendor == "NVIDIA" || offer.gpu->vendor == "AMD";
@@ -217,7 +223,7 @@ class Planning {
     front_ = pareto_front(request_, candidates_);
   }
 
-  // What the allocator holds beyond live memory was at most a quarter; where that leaves room no replay is needed.
+  // The allocator never held more than a quarter beyond live memory; where that fits, no replay is needed.
   bool fits(const PricedOption& c) {
     constexpr double kMostReserve = 1.25;
     if (memory_.high(c.option->job) * kMostReserve <= c.machines->gpu->capacity()) return true;
@@ -225,7 +231,7 @@ class Planning {
     return memory::fits(need, *c.machines->gpu).verdict == memory::Verdict::kFits;
   }
 
-  // Of all that is shown, as far as is known before.
+  // Computes the memory of everything that will probably be shown, on several threads.
   void find_memory(std::size_t plans, bool front) {
     std::vector<MemoryTable::Asked> asked;
     const auto ask = [&](const PricedOption& c) { asked.push_back({&c.option->job, c.machines->gpu}); };
@@ -255,11 +261,11 @@ class Planning {
     rank();
   }
 
-  // What is shown of a service must have been simulated. Of the front only so much is shown.
+  // Plans of a service are simulated before they are shown, so only this much of the front is.
   static constexpr std::size_t kFront = 8;
 
-  // So many machines an option may take before another, as far as is known, is shown in its place: whatever takes more
-  // is looked at again when nothing better is left.
+  // The most machines an option may need before another one would be shown instead; with more it is only simulated when
+  // nothing better is left.
   int of_interest(const PricedOption& unsure, std::size_t plans) const {
     constexpr int kAny = 1'000'000;
     if (!(unsure.cost > Usd{})) return kAny;
@@ -274,11 +280,11 @@ class Planning {
     return static_cast<int>(std::min<double>(most, kAny));
   }
 
-  // What will be asked for as far as that is known before, the last first, because this thread begins with the first;
-  // then what comes to the front as soon as those before it turn out to take more.
-  std::vector<LookAhead::Look> looks_at(bool Option::*done, std::size_t plans, bool front) const {
+  // The simulations that will probably be needed, last first because the main thread begins with the first; then those
+  // that move up when earlier candidates turn out to need more machines.
+  std::vector<Look> looks_at(bool Option::*done, std::size_t plans, bool front) const {
     std::set<const Option*> seen;
-    std::vector<LookAhead::Look> looks;
+    std::vector<Look> looks;
     const auto add = [&](const std::vector<PricedOption>& candidates, std::size_t from, std::size_t to) {
       for (std::size_t i = from; i < std::min(to, candidates.size()); ++i) {
         const Option* option = candidates[i].option;
@@ -302,7 +308,7 @@ class Planning {
     for (std::size_t i = 0; i < std::min(plans, kinds_.size()); ++i) {
       if (!(kinds_[i].option->*done)) return &kinds_[i];
     }
-    // The next best GPU is spoken of wherever it stands.
+    // The next-best GPU is always reported, whatever its rank.
     const auto other = std::find_if(kinds_.begin(), kinds_.end(), [&](const PricedOption& c) {
       return c.machines->gpu != kinds_.front().machines->gpu;
     });
@@ -313,7 +319,7 @@ class Planning {
     return nullptr;
   }
 
-  // Sizes an option that is only screened, confirms one that is sized.
+  // Sizes an option that was only screened, and confirms one that was sized.
   void look_closer(const PricedOption& unsure, std::size_t plans) {
     const auto index = unsure.option - found_.options.data();
     Option& option = found_.options[static_cast<std::size_t>(index)];
@@ -364,7 +370,7 @@ class Planning {
   std::vector<PricedOption> candidates_, kinds_, front_, confirmed_;
 };
 
-// A changed request and its own planning, which keeps to where the request lies.
+// A changed request and its planning, which refers to the request.
 struct Explored {
   std::unique_ptr<const PossibleChange> change;
   std::unique_ptr<Planning> planning;
@@ -376,24 +382,25 @@ std::vector<Explored> explore(std::vector<PossibleChange> changes, const market:
   std::vector<Explored> explored;
   for (PossibleChange& change : changes)
     explored.push_back({std::make_unique<const PossibleChange>(std::move(change)), nullptr});
-  std::vector<std::future<void>> looking;
-  for (Explored& one : explored) {
-    looking.push_back(std::async(std::launch::async, [&, handed = cancellation()] {
-      const CancelScope scope(handed);
-      one.planning = std::make_unique<Planning>(one.change->request, book, constants, work, findings);
-      one.planning->verify(1, false);
-    }));
-  }
-  for (std::future<void>& each : looking) each.get();
+  std::atomic<std::size_t> next = 0;
+  in_threads(std::min(std::thread::hardware_concurrency(), static_cast<unsigned>(explored.size())),
+             [&, cancelled_here = cancellation()] {
+               const CancelScope scope(cancelled_here);
+               for (std::size_t i = next++; i < explored.size(); i = next++) {
+                 Explored& one = explored[i];
+                 one.planning = std::make_unique<Planning>(one.change->request, book, constants, work, findings);
+                 one.planning->verify(1, false);
+               }
+             });
   return explored;
 }
 
-// What to ask for to get this plan.
+// The flags that lead to this plan.
 std::string flags_for(const PossibleChange& change, const PricedOption& plan) {
   return change.kind == ChangeKind::kMoreGpus ? fmt::format("--max-gpus {}", plan.option->gpus) : change.flags;
 }
 
-// The first change that admits this GPU, and what it would make of it.
+// The first change that makes this GPU work, with its plan.
 std::optional<Fix> nearest_fix(const std::string& gpu, std::vector<Explored>& explored) {
   for (Explored& one : explored) {
     if (const PricedOption* best = one.planning->best_on(gpu))
@@ -407,7 +414,7 @@ bool is_wanted(const Request& request, const catalog::Gpu& gpu) {
   return wanted.empty() || std::find(wanted.begin(), wanted.end(), gpu.name) != wanted.end();
 }
 
-// GPUs nobody sells on these terms, then every obstacle; GPUs that are out altogether come first.
+// GPUs without an offer on these terms, then every obstacle; GPUs without any plan come first.
 std::vector<Rejection> rejections(const Planning& planning, const catalog::Catalog& catalog) {
   std::set<std::string> sold, feasible;
   for (const market::Offer& offer : planning.offers()) sold.insert(offer.gpu->name);
@@ -416,7 +423,7 @@ std::vector<Rejection> rejections(const Planning& planning, const catalog::Catal
   std::vector<Rejection> out, in_part;
   for (const auto& [key, obstacle] : planning.obstacles()) {
     const auto& [gpu, stage] = key;
-    // Of a GPU that is out altogether the last stage any option reached decides; what fell out before is a part of it.
+    // For a GPU without any plan, the last stage that an option reached decides; earlier ones are partial.
     const auto next = planning.obstacles().upper_bound(key);
     const bool decides = next == planning.obstacles().end() || next->first.first != gpu;
     const bool partly = feasible.contains(gpu) || !decides;
@@ -433,7 +440,7 @@ std::vector<Rejection> rejections(const Planning& planning, const catalog::Catal
   return out;
 }
 
-// The change alone, where the plan it leads to is not worth the time it takes to simulate.
+// Only the flags, where the resulting plan is not worth simulating.
 std::optional<Fix> nearest_flags(const std::string& gpu, const std::vector<Explored>& explored) {
   for (const Explored& one : explored) {
     const std::vector<PricedOption>& kinds = one.planning->kinds();
@@ -443,7 +450,7 @@ std::optional<Fix> nearest_flags(const std::string& gpu, const std::vector<Explo
   return std::nullopt;
 }
 
-// Whether a GPU would be so dear under every change that what it comes to exactly is of no interest, by formulas.
+// Too expensive under every change to be worth simulating.
 bool is_far_off(const std::string& gpu, const std::vector<Explored>& explored, const Plan* first) {
   constexpr double kFarOff = 2;
   if (first == nullptr) return false;
@@ -511,26 +518,30 @@ Recommendation recommend(const Request& request, const market::PriceBook& book, 
   result.effort = planning.effort();
   result.effort.search_seconds = watch.lap();
 
-  // Changes are explored beside the close look at memory: neither needs the other.
-  std::future<std::vector<Explored>> exploring =
-      std::async(request.plans_only ? std::launch::deferred : std::launch::async, [&, flag = cancellation()] {
-        const CancelScope scope(flag);
-        return explore(possible_changes(request), book, constants, work, findings);
+  // Changes are explored while the plans are verified: neither depends on the other.
+  std::vector<Explored> explored;
+  at_once(
+      [&] {
+        planning.verify(static_cast<std::size_t>(request.top), !request.plans_only);
+        result.plans = build_all(planning, planning.kinds(), static_cast<std::size_t>(request.top));
+        if (!result.plans.empty())
+          result.plans[0].machines_by_hour = planning.machines_by_hour(planning.kinds().front());
+        if (!request.plans_only) result.pareto = build_all(planning, planning.front(), 100);
+        result.effort.verify_seconds = watch.lap();
+      },
+      [&] {
+        if (!request.plans_only) explored = explore(possible_changes(request), book, constants, work, findings);
       });
-  planning.verify(static_cast<std::size_t>(request.top), !request.plans_only);
-  result.plans = build_all(planning, planning.kinds(), static_cast<std::size_t>(request.top));
-  if (!result.plans.empty()) result.plans[0].machines_by_hour = planning.machines_by_hour(planning.kinds().front());
-  if (!request.plans_only) result.pareto = build_all(planning, planning.front(), 100);
   result.feasible = planning.feasible();
-  result.effort.verify_seconds = watch.lap();
 
   const Plan* first = result.plans.empty() ? nullptr : &result.plans.front();
   result.rejected = rejections(planning, book.catalog());
   if (first != nullptr) result.warnings = price_warnings(first->offer, book.catalog(), today());
   if (request.plans_only) return result;
-  std::vector<Explored> explored;
-  if (result.plans.empty()) explored = explore(relaxed_limits(request), book, constants, work, findings);
-  for (Explored& one : exploring.get()) explored.push_back(std::move(one));
+  if (result.plans.empty()) {
+    std::vector<Explored> relaxed = explore(relaxed_limits(request), book, constants, work, findings);
+    explored.insert(explored.begin(), std::make_move_iterator(relaxed.begin()), std::make_move_iterator(relaxed.end()));
+  }
   add_fixes(planning, result.rejected, explored, first);
   add_changes(result, explored);
   const std::vector<PricedOption> kinds = planning.confirmed_kinds();

@@ -23,7 +23,7 @@ std::vector<market::Offer> same_machine(const market::PriceBook& book, const Req
 
 void add_spot(const market::PriceBook& book, const Request& request, Plan& plan) {
   for (const market::Offer& offer : same_machine(book, request, plan, Purchase::kSpot)) {
-    const market::PriceOutlook price = book.outlook(offer, plan.time.total());
+    const market::PriceOutlook price = book.outlook(offer, price_horizon(request));
     if (!price.may_lead() || (plan.spot && plan.spot->price.likely <= price.likely)) continue;
     plan.spot = SpotPrice{offer, price};
   }

@@ -126,7 +126,7 @@ Step size_of_plan(const ChecklistFacts& facts, const plan::Plan& plan) {
     step.evidence.push_back(fmt::format("the smallest GPU among the best plans is {}: {}, {}", small.offer.gpu->name,
                                         describe_settings(request, small), describe_cost(request, small)));
   for (const plan::Change& change : facts.advice->found.changes) {
-    const ChangeWords words = describe_change(request, change.kind);
+    const ChangeWords& words = describe_change(change.kind);
     if (change.plan.cost < plan.cost && step.evidence.size() < 5)
       step.evidence.push_back(fmt::format("{} ({}): {} instead of {}{}", words.what, change.flags,
                                           format_usd(change.plan.cost), format_usd(plan.cost),

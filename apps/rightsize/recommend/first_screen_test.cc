@@ -28,7 +28,7 @@ std::string first_screen(const Settings& given) {
   const Checked<plan::Request> request = plan::read_request(settings, facts());
   EXPECT_TRUE(request) << describe(request.error());
   const plan::Recommendation found = plan::recommend(*request, kBook, kConstants);
-  return render(report_of(*request, found, facts(), {}), report::Format::kText, {.width = 80, .fit_tables = true});
+  return render(report_of({*request, found, facts()}), report::Format::kText, {.width = 80, .fit_tables = true});
 }
 
 TEST(FirstScreen, FitsATerminal) {
@@ -50,7 +50,7 @@ TEST(FirstScreen, FitsATerminal) {
   }
 }
 
-// Everything the answer rests on and nobody said.
+// Everything the answer assumes.
 TEST(FirstScreen, NamesWhatIsAssumed) {
   const Settings chat{{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "10/s"}, {"ttft-slo", "1s"}};
   EXPECT_THAT(first_screen(chat), HasSubstr("Assumed: 1,024 tokens in, 256 out, p95 2,848 and 712"));

@@ -1,6 +1,5 @@
-#include "rightsize/recommend/pages.h"
-
 #include <algorithm>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -8,6 +7,7 @@
 #include "base/format.h"
 #include "plan/startup.h"
 #include "rightsize/estimate/report.h"
+#include "rightsize/recommend/report.h"
 #include "rightsize/recommend/terms.h"
 #include "rightsize/recommend/words.h"
 
@@ -36,14 +36,14 @@ double wait_of(const Request& request, const Plan& p) {
 report::LineChart front_chart(const Request& request, const Recommendation& found) {
   report::LineChart chart;
   const bool serving = request.work.kind == WorkKind::kServing;
-  chart.title = serving ? "Cost against the time of an answer" : "Cost against time";
-  chart.x_label = serving ? "seconds an answer" : "hours";
+  chart.title = serving ? "Cost against answer time" : "Cost against time";
+  chart.x_label = serving ? "seconds per answer" : "hours";
   chart.y_label = serving ? "$/month" : "$";
   chart.logarithmic = true;
-  report::LineChart::Series front{"none is both cheaper and sooner", {}};
+  report::LineChart::Series front{"Pareto front", {}};
   for (const Plan& p : found.pareto) front.points.push_back({wait_of(request, p), in_usd(p.cost), short_name(p)});
   std::sort(front.points.begin(), front.points.end(), [](const auto& a, const auto& b) { return a.x < b.x; });
-  report::LineChart::Series others{"the best of each provider, GPU and terms", {}};
+  report::LineChart::Series others{"best of each provider, GPU and terms", {}};
   others.joined = false;
   for (const Plan& p : found.plans) others.points.push_back({wait_of(request, p), in_usd(p.cost), short_name(p)});
   chart.series = {std::move(front), std::move(others)};
@@ -52,12 +52,13 @@ report::LineChart front_chart(const Request& request, const Recommendation& foun
 
 report::Bars work_per_dollar(const Request& request, const Recommendation& found) {
   report::Bars bars;
-  const std::string unit = !request.work.profiled_gpu.empty()        ? request.work.profiled_gpu + " seconds"
-                           : request.work.kind == WorkKind::kOffline ? "requests"
-                           : request.model.image_size > 0            ? "images"
-                                                                     : "tokens";
+  const WorkUnit work = work_unit(request);
+  const std::string unit = !request.work.profiled_gpu.empty() ? request.work.profiled_gpu + " seconds"
+                           : work == WorkUnit::kRequests      ? "requests"
+                           : work == WorkUnit::kSamples       ? "images"
+                                                              : "tokens";
   bars.unit = unit + " per dollar";
-  bars.title = "Work for a dollar";
+  bars.title = "Work per dollar";
   for (const Plan& p : found.plans) {
     const double each = request.work.kind == WorkKind::kServing ? 1e6 / p.usd_per_million_units()
                                                                 : request.work.amount / in_usd(p.cost);
@@ -118,16 +119,16 @@ std::vector<std::string> consequences(const Request& request, const Recommendati
   const Plan& first = found.plans.front();
   std::vector<std::string> lines{describe_margins(request, first)};
   if (first.offer.price->purchase == catalog::Purchase::kSpot)
-    lines.push_back("The machines can be taken back: the job must save and start again by itself.");
+    lines.push_back("The machines can be taken back: the job must save checkpoints and restart by itself.");
   for (const std::string& sentence : {spot_sentence(request, found), commitment_sentence(first), quota_sentence(first)})
     if (!sentence.empty()) lines.push_back(sentence);
   for (const std::string& caveat : caveats(request, found)) lines.push_back("Caveat: " + caveat + ".");
   for (const plan::Breakpoint& b : found.breakpoints) {
     const BreakpointWords words = describe_breakpoint(b, first);
-    lines.push_back(fmt::format("When {}: {}.", words.when, words.then));
+    lines.push_back(fmt::format("If {}: {}.", words.when, words.recommended));
   }
   for (const plan::Change& c : found.changes) {
-    const ChangeWords words = describe_change(request, c.kind);
+    const ChangeWords& words = describe_change(c.kind);
     lines.push_back(fmt::format("Not chosen: {} ({}), {} for {}{}", words.what, c.flags, describe_machines(c.plan),
                                 format_usd(c.plan.cost), words.effect.empty() ? "" : "; " + words.effect));
   }
@@ -140,12 +141,12 @@ std::vector<std::string> evidence(const Request& request, const Recommendation& 
   std::vector<std::string> lines;
   lines.push_back(fmt::format("Price: {}/h per machine, {}, {}", format_usd_per_hour(first.offer.rate()),
                               price_source(first, catalog), price_date(first)));
-  lines.push_back(fmt::format("Speed: {}, basis {}; it stays the best in {} of cases within the error bars",
+  lines.push_back(fmt::format("Speed: {}, basis {}; the GPU stays the best in {} of cases within the error bars",
                               describe_speed(request, first), perf::name_of(first.basis),
                               format_percent(Ratio::fraction(found.confidence))));
   lines.push_back(fmt::format("Search: {} configurations", format_count(found.effort.configurations)));
   const market::JobAssumptions a = plan::assumptions_on(request, perf::work_of(request.model), *first.offer.gpu);
-  lines.push_back(fmt::format("Assumed: {} start-up, {} spot interruptions a machine-hour, {} samples a step",
+  lines.push_back(fmt::format("Assumed: {} start-up, {} spot interruptions per machine-hour, {} samples per step",
                               format_duration(a.startup), format_number(a.spot_interruptions_per_hour),
                               format_count(static_cast<double>(request.global_batch))));
   lines.push_back("Catalogue: " + prices_of_catalogue(catalog));
@@ -154,8 +155,8 @@ std::vector<std::string> evidence(const Request& request, const Recommendation& 
 
 }  // namespace
 
-void add_pictures(Report& report, const Request& request, const Recommendation& found,
-                  const perf::Constants& constants) {
+void add_pictures(Report& report, const Answer& answer, const perf::Constants& constants) {
+  const auto& [request, found] = std::tie(answer.request, answer.found);
   if (found.plans.empty()) return;
   report.pictures.emplace_back(front_chart(request, found));
   report.pictures.emplace_back(work_per_dollar(request, found));
@@ -164,15 +165,16 @@ void add_pictures(Report& report, const Request& request, const Recommendation& 
   add_roofline_of(report, request, found.plans.front(), constants);
 }
 
-void add_record(Report& report, const Request& request, const Recommendation& found, const catalog::Catalog& catalog) {
+void add_record(Report& report, const Answer& answer) {
+  const auto& [request, found] = std::tie(answer.request, answer.found);
   std::vector<report::Block>& record = report.record;
   record.emplace_back(Paragraph{fmt::format("Date: {}. Status: proposed.", format_date(today()))});
   record.emplace_back(Heading{"Context"});
-  record.emplace_back(Paragraph{fmt::format("{}. The best plan is the one with the least {}.",
-                                            describe_request(request), plan::name_of(request.objective))});
+  record.emplace_back(Paragraph{fmt::format("{}. The best plan has the lowest {}.", describe_request(request),
+                                            plan::name_of(request.objective))});
   record.emplace_back(Heading{"Decision"});
   if (found.plans.empty()) {
-    record.emplace_back(Paragraph{"None yet: no plan keeps to every limit."});
+    record.emplace_back(Paragraph{"None yet: nothing meets the limits."});
   } else {
     const Plan& first = found.plans.front();
     record.emplace_back(Paragraph{
@@ -190,7 +192,7 @@ void add_record(Report& report, const Request& request, const Recommendation& fo
   record.emplace_back(Heading{"Consequences"});
   record.emplace_back(Paragraph{bullets(consequences(request, found))});
   record.emplace_back(Heading{"Evidence"});
-  record.emplace_back(Paragraph{bullets(evidence(request, found, catalog))});
+  record.emplace_back(Paragraph{bullets(evidence(request, found, answer.catalog))});
 }
 
 }  // namespace rightsize::app

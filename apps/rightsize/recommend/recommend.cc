@@ -1,4 +1,4 @@
-// rightsize recommend: which GPU, how many, from whom, on which terms, with which settings.
+// rightsize recommend: which GPU, how many, from which provider, on which terms, with which settings.
 #include <iterator>
 #include <memory>
 
@@ -9,7 +9,6 @@
 #include "plan/hand_over.h"
 #include "rightsize/input/speed_input.h"
 #include "rightsize/input/workload_input.h"
-#include "rightsize/recommend/pages.h"
 #include "rightsize/recommend/report.h"
 
 namespace rightsize::app {
@@ -23,11 +22,11 @@ struct Flags {
   Shown shown;
 };
 
-// The plan of one rank for the tools that will run it, and nothing else: to be piped into a file.
+// Only the files for the tools that will run one plan, so that they can be piped into a file.
 Checked<report::Report> hand_over_report(const Flags& flags, const plan::Request& request,
                                          const plan::Recommendation& found) {
   if (flags.plan < 1 || static_cast<std::size_t>(flags.plan) > found.plans.size()) {
-    return fail(bad_input(fmt::format("there is no plan {}: {} were found", flags.plan, found.plans.size()))
+    return fail(bad_input(fmt::format("plan {} does not exist: {} found", flags.plan, found.plans.size()))
                     .with_hint("--top shows more"));
   }
   report::Report report;
@@ -42,7 +41,7 @@ Checked<report::Report> hand_over_report(const Flags& flags, const plan::Request
   return report;
 }
 
-// Several workloads: each whole, and what they cost together.
+// The answers to several workloads, one after the other.
 report::Report together(std::vector<report::Report> reports) {
   if (reports.size() == 1) return std::move(reports.front());
   report::Report all;
@@ -79,13 +78,11 @@ Checked<Outcome> run(const Flags& flags) {
       reports.push_back(std::move(only));
       continue;
     }
-    report::Report report = report_of(request, found, own, flags.shown);
-    // What `decide` keeps, so that the same can be asked again.
-    for (const model::Setting& setting : settings) report.document["request"][setting.name] = setting.value;
-    report.document["catalogue"] = catalog::version_of(catalog);
+    const Answer answer{request, found, own, settings, catalog::version_of(catalog), flags.shown};
+    report::Report report = report_of(answer);
     if (!flags.plans_only) {
-      add_pictures(report, request, found, constants);
-      add_record(report, request, found, own);
+      add_pictures(report, answer, constants);
+      add_record(report, answer);
     }
     reports.push_back(std::move(report));
   }
@@ -103,14 +100,14 @@ Run add_recommend(FlagSet& command) {
       "write the plan for the tool that will run it (or a list): skypilot, kubernetes, karpenter, slurm, "
       "terraform, triton");
   command.group("Output");
-  command.add_option("--plan", flags->plan, "which plan --emit writes, by its number")->default_str("1");
+  command.add_option("--plan", flags->plan, "the plan that --emit writes, by its number")->default_str("1");
   command.group("");
   command.add_flag("--explain", flags->shown.explain,
-                   "also why this plan, what else could change, and why other GPUs were rejected");
+                   "also explain why this plan, what else could change, and why other GPUs were rejected");
   command.add_flag(
       "--plans-only", flags->plans_only,
       "rank the plans and stop: no trade-offs, changes, breakpoints or confidence, in a fraction of the time");
-  command.add_flag("--stats", flags->shown.stats, "how much was looked at, and how long each stage took");
+  command.add_flag("--stats", flags->shown.stats, "show the size of the search and the time of each stage");
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run(*flags); };
 }

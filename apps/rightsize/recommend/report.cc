@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -26,7 +27,6 @@ using report::Table;
 using report::text_cell;
 
 Cell usd_cell(Usd v) { return number_cell(format_usd(v), in_usd(v)); }
-Cell time_cell(Seconds v) { return number_cell(format_duration(v), in_seconds(v)); }
 
 // The answer in plain words.
 std::string answer(const Request& request, const Plan& plan) {
@@ -43,100 +43,53 @@ std::string answer(const Request& request, const Plan& plan) {
   return text + ".";
 }
 
-// How sure the choice of the GPU is; nothing where there was none.
+// How clear the choice of the GPU is; empty where there was none.
 std::string confidence_sentence(const Request& request, const Recommendation& found) {
+  constexpr double kClear = 0.8;
   const bool choice = std::any_of(found.plans.begin(), found.plans.end(),
                                   [&](const Plan& plan) { return plan.offer.gpu != found.plans.front().offer.gpu; });
   if (request.plans_only || !choice) return {};
-  const bool nearly_sure = found.confidence > 0.99;
-  return fmt::format(" Confidence in this GPU: {} %.",
-                     nearly_sure ? "over 99" : fmt::format("{:.0f}", 100 * found.confidence));
+  const std::string share = found.confidence > 0.99 ? "over 99 %" : fmt::format("{:.0f} %", 100 * found.confidence);
+  return fmt::format(" {}: this GPU is the best in {} of what-ifs.",
+                     found.confidence >= kClear ? "Clear choice" : "Close call", share);
 }
 
-// "3 min for the machine, 1 min 38 s for its image (pytorch/pytorch:latest, 3.73 GiB), 16 s for the weights (15 GiB)".
+// " Start-up: 3 min for the machine, 1 min 38 s for its image (pytorch/pytorch:latest, 3.73 GiB), ...".
 std::string startup_parts(const Request& request, const Plan& plan) {
   if (request.startup) return {};
   const plan::Startup parts = plan::startup_on(request, perf::work_of(request.model), *plan.offer.gpu);
   const std::string image = parts.image_size
                                 ? fmt::format("{} for its image ({}, {})", format_duration(parts.image_pull),
                                               parts.image, format_bytes(*parts.image_size))
-                                : fmt::format("nothing for its image ({}, of unknown size)", parts.image);
-  return fmt::format(" Start-up is {} for the machine, {}, {} for the weights ({}).", format_duration(parts.machine),
+                                : fmt::format("its image ({}, size unknown) not counted", parts.image);
+  return fmt::format(" Start-up: {} for the machine, {}, {} for the weights ({}).", format_duration(parts.machine),
                      image, format_duration(parts.weights), format_bytes(parts.weights_size));
 }
 
 std::string where_hours_go(const Request& request, const Plan& plan) {
   constexpr double kNegligible = 0.003;  // of the time that is paid for
-  std::string text = fmt::format("Of the hours paid for, {} are work", format_duration(plan.time.work));
+  std::string text = fmt::format("Paid time: {} of work", format_duration(plan.time.work));
   const auto add = [&](Seconds time, const char* what) {
     if (time > plan.time.total() * kNegligible) text += fmt::format(", {} {}", format_duration(time), what);
   };
   add(plan.time.startup, "start-up");
   add(plan.time.saving, "checkpoints");
-  add(plan.time.redoing, "interruptions and work done again");
+  add(plan.time.redoing, "restarts and repeated work");
   return text + "." + startup_parts(request, plan);
 }
 
 std::string no_answer(const Request& request, const Recommendation& found) {
-  if (found.changes.empty()) return "No plan keeps to every limit, and none of the usual changes helps.";
+  if (found.changes.empty()) return "Nothing meets your limits, and none of the usual changes helps.";
   const plan::Change& nearest = found.changes.front();
   const std::string done = request.work.kind == WorkKind::kServing
                                ? ""
                                : fmt::format(", done in {}", format_duration(nearest.plan.time.total()));
-  return fmt::format("No plan keeps to every limit. The nearest that works, {} ({}): {}{} for {}.",
-                     describe_change(request, nearest.kind).what, nearest.flags, describe_machines(nearest.plan), done,
+  return fmt::format("Nothing meets your limits. Closest, with {} ({}): {}{} for {}.",
+                     describe_change(nearest.kind).what, nearest.flags, describe_machines(nearest.plan), done,
                      describe_cost(request, nearest.plan));
 }
 
-// Then they are said above, and a narrow terminal has no room for them.
-bool alike_terms(const std::vector<Plan>& plans) {
-  return std::all_of(plans.begin(), plans.end(),
-                     [&](const Plan& p) { return p.offer.price->purchase == plans.front().offer.price->purchase; });
-}
-
-Table plans_table(const Request& request, const std::string& title, const std::vector<Plan>& plans) {
-  const bool serving = request.work.kind == WorkKind::kServing;
-  Table table;
-  table.title = title;
-  table.columns = {{"#", "rank", Align::kRight},
-                   {"GPUs", "gpus", Align::kLeft},
-                   {"machines", "machines", Align::kLeft, 20},
-                   {"provider", "provider", Align::kLeft},
-                   {"terms", "purchase", Align::kLeft, 0, alike_terms(plans)}};
-  if (serving) {
-    const int percentile = percentile_of(request);
-    const bool tokens = !answers_at_once(request);
-    table.columns.push_back(
-        {fmt::format("p{} {}", percentile, tokens ? "TTFT" : "latency"), "ttft_seconds", Align::kRight});
-    if (tokens) table.columns.push_back({fmt::format("p{} TPOT", percentile), "tpot_seconds", Align::kRight});
-    table.columns.push_back({"$/month", "usd_total", Align::kRight});
-  } else {
-    table.columns.push_back({"time", "seconds", Align::kRight});
-    table.columns.push_back({"total", "usd_total", Align::kRight});
-  }
-  const bool drawn = std::any_of(plans.begin(), plans.end(), [](const Plan& p) { return !p.draws.empty(); });
-  if (drawn) table.columns.push_back({"new money", "new_money_usd", Align::kRight});
-  int rank = 0;
-  for (const Plan& p : plans) {
-    ++rank;
-    std::vector<Cell> row = {
-        number_cell(std::to_string(rank), rank), text_cell(fmt::format("{} x {}", p.gpus, p.offer.gpu->name)),
-        text_cell(fmt::format("{} x {}", p.machines, p.offer.machine->instance)), text_cell(p.offer.machine->provider),
-        text_cell(catalog::name_of(p.offer.price->purchase))};
-    if (serving) {
-      row.push_back(p.ttft > Seconds{} ? time_cell(p.ttft) : report::unknown_cell());
-      if (!answers_at_once(request)) row.push_back(p.tpot > Seconds{} ? time_cell(p.tpot) : report::unknown_cell());
-    } else {
-      row.push_back(time_cell(p.time.total()));
-    }
-    row.push_back(usd_cell(p.cost));
-    if (drawn) row.push_back(usd_cell(p.cost - market::sum_of(p.draws)));
-    table.rows.push_back(std::move(row));
-  }
-  return table;
-}
-
-// Those that are out altogether, and what would let them in.
+// The GPUs without any plan, and what would make them work.
 void add_rejections(Report& report, const Request& request, const Recommendation& found) {
   Table table;
   table.title = "Why not these";
@@ -145,7 +98,8 @@ void add_rejections(Report& report, const Request& request, const Recommendation
                    {"needs", "need", Align::kLeft},
                    {"has", "have", Align::kLeft},
                    {"options", "count", Align::kRight}};
-  std::vector<std::string> told;
+  constexpr std::size_t kMostFixes = 6;
+  std::vector<std::string> fixed;
   std::string fixes, unsold;
   for (const plan::Rejection& r : found.rejected) {
     if (r.partly) continue;
@@ -153,37 +107,38 @@ void add_rejections(Report& report, const Request& request, const Recommendation
       unsold += (unsold.empty() ? "" : ", ") + r.gpu;
       continue;
     }
-    table.rows.push_back({text_cell(r.gpu), text_cell(plan::name_of(r.stage)), text_cell(describe_need(r.nearest)),
-                          text_cell(describe_have(r.nearest)), number_cell(format_count(r.count), r.count)});
-    const bool new_fix = r.fix && std::find(told.begin(), told.end(), r.gpu) == told.end();
-    constexpr std::size_t kMostFixes = 6;
-    if (!new_fix || told.size() == kMostFixes) continue;
-    told.push_back(r.gpu);
+    const NeedAndHave words = describe_shortfall(r.nearest);
+    table.rows.push_back({text_cell(r.gpu), text_cell(plan::name_of(r.stage)), text_cell(words.need),
+                          text_cell(words.have), number_cell(format_count(r.count), r.count)});
+    const bool is_new = r.fix && std::find(fixed.begin(), fixed.end(), r.gpu) == fixed.end();
+    if (!is_new || fixed.size() == kMostFixes) continue;
+    fixed.push_back(r.gpu);
     fixes += fmt::format("  {} fits with {}.\n", r.gpu, describe_fix(request, r, found.best()));
   }
   table.most_shown = 8;
   if (!table.rows.empty()) report.blocks.emplace_back(std::move(table));
-  if (!fixes.empty()) report.blocks.emplace_back(Paragraph{"What would let them in:\n" + fixes});
-  if (!unsold.empty()) report.blocks.emplace_back(Paragraph{"Without a price on these terms: " + unsold + "."});
+  if (!fixes.empty()) report.blocks.emplace_back(Paragraph{"What would make them work:\n" + fixes});
+  if (!unsold.empty()) report.blocks.emplace_back(Paragraph{"No price on these terms: " + unsold + "."});
 }
 
-void add_changes(Report& report, const Request& request, const Recommendation& found) {
+void add_changes(Report& report, const Recommendation& found) {
   if (found.changes.empty()) return;
   std::string slower;
   Table table;
   table.title = "What else could change";
   table.columns = {{"change", "change", Align::kLeft},
                    {"flags", "flags", Align::kLeft},
-                   {"then", "gpus", Align::kLeft},
+                   {"best plan", "gpus", Align::kLeft},
                    {"total", "usd_total", Align::kRight},
-                   {"against the first", "ratio", Align::kRight}};
+                   {"vs. first plan", "ratio", Align::kRight}};
   for (const plan::Change& c : found.changes) {
     const double ratio = found.plans.empty() ? 0 : c.plan.cost / found.plans.front().cost;
-    table.rows.push_back({text_cell(describe_change(request, c.kind).what), text_cell(c.flags),
+    table.rows.push_back({text_cell(describe_change(c.kind).what), text_cell(c.flags),
                           text_cell(fmt::format("{} x {}", c.plan.gpus, c.plan.offer.gpu->name)), usd_cell(c.plan.cost),
                           found.plans.empty() ? report::unknown_cell() : number_cell(compare(ratio), ratio)});
     constexpr double kClearlyMore = 1.02;
-    if (const std::string why = why_slower(c.kind); ratio > kClearlyMore && !why.empty()) slower += why + ". ";
+    if (const std::string& why = describe_change(c.kind).why_slower; ratio > kClearlyMore && !why.empty())
+      slower += why + ". ";
   }
   report.blocks.emplace_back(std::move(table));
   if (!slower.empty()) report.blocks.emplace_back(Paragraph{slower});
@@ -194,7 +149,7 @@ void add_breakpoints(Report& report, const Recommendation& found) {
   std::string text = "What would change this recommendation:\n";
   for (const plan::Breakpoint& b : found.breakpoints) {
     const BreakpointWords words = describe_breakpoint(b, found.plans.front());
-    text += fmt::format("  {}: then {}.\n", words.when, words.then);
+    text += fmt::format("  If {}: {}.\n", words.when, words.recommended);
   }
   report.blocks.emplace_back(Paragraph{text});
 }
@@ -208,35 +163,25 @@ void add_mix(Report& report, const Recommendation& found) {
                          format_percent(Ratio::fraction(part.share)));
     rate += part.plan.rate() * kMonth;
   }
-  report.blocks.emplace_back(Paragraph{fmt::format("Cheaper still, two kinds behind one router: {}/month, {}.\n{}",
-                                                   format_usd(rate), compare(rate / found.plans.front().cost), parts)});
+  report.blocks.emplace_back(
+      Paragraph{fmt::format("Cheaper still, with two kinds of machines behind one router: {}/month, {}.\n{}",
+                            format_usd(rate), compare(rate / found.plans.front().cost), parts)});
 }
 
 void add_stats(Report& report, const Request& request, const Recommendation& found) {
   const plan::Effort& e = found.effort;
   report.blocks.emplace_back(Paragraph{fmt::format(
-      "{} configurations in {} ({} a second): {} computed, {} bounded out, the rest too large or not divisible. {} "
-      "speed estimates, {} memory surfaces. Then {} to {} what is shown, {} to explain.",
+      "{} configurations in {} ({} per second): {} computed, {} excluded by a bound, the rest too large or not "
+      "divisible. {} "
+      "speed estimates, {} memory surfaces. Then {} to {} the plans shown, {} to explain.",
       format_count(e.configurations), format_duration(seconds(e.search_seconds)),
       format_magnitude(e.configurations / e.search_seconds), format_count(e.priced), format_count(e.bounded),
       format_count(e.estimates), format_count(e.curves), format_duration(seconds(e.verify_seconds)),
       request.work.kind == WorkKind::kServing ? "simulate" : "check the memory of",
       format_duration(seconds(e.explain_seconds)))});
-  report.document["stats"] = {{"priced", e.priced},
-                              {"bounded", e.bounded},
-                              {"unfit", e.unfit},
-                              {"estimates", e.estimates},
-                              {"memory_surfaces", e.curves},
-                              {"search_seconds", e.search_seconds},
-                              {"verify_seconds", e.verify_seconds},
-                              {"explain_seconds", e.explain_seconds}};
 }
 
-}  // namespace
-
-namespace {
-
-// The answer, and what to know before acting on it. With the table it fits a terminal of 80 x 24.
+// The answer and what to know before acting on it. With the table it fits a terminal of 80 x 24.
 void add_answer(Report& report, const Request& request, const Recommendation& found) {
   const Plan& first = found.plans.front();
   std::string text = answer(request, first) + confidence_sentence(request, found);
@@ -257,7 +202,8 @@ void add_answer(Report& report, const Request& request, const Recommendation& fo
 }
 
 // What --explain adds.
-void add_details(Report& report, const Request& request, const Recommendation& found) {
+void add_details(Report& report, const Answer& answer) {
+  const auto& [request, found] = std::tie(answer.request, answer.found);
   if (!found.plans.empty()) {
     const Plan& first = found.plans.front();
     report.blocks.emplace_back(
@@ -265,43 +211,46 @@ void add_details(Report& report, const Request& request, const Recommendation& f
     if (request.work.kind != WorkKind::kServing) report.blocks.emplace_back(Paragraph{where_hours_go(request, first)});
     report.blocks.emplace_back(Paragraph{next_best_sentence(request, found)});
     if (found.pareto.size() > 1) {
-      Table front = plans_table(
-          request, request.work.kind == WorkKind::kServing ? "Faster answers for more money" : "Sooner for more money",
-          found.pareto);
+      const bool serving = request.work.kind == WorkKind::kServing;
+      Table front =
+          plans_table(answer, serving ? "Faster answers for more money" : "Sooner for more money", found.pareto);
       front.most_shown = 8;
       report.blocks.emplace_back(std::move(front));
     }
   }
   add_breakpoints(report, found);
-  add_changes(report, request, found);
+  add_changes(report, found);
   add_rejections(report, request, found);
 }
 
 }  // namespace
 
-Report report_of(const Request& request, const Recommendation& found, const catalog::Catalog& catalog, Shown shown) {
+Report report_of(const Answer& a) {
   Report report, details;
-  report.title = describe_request(request);
-  report.document = document_of(request, found, catalog);
-  if (found.plans.empty()) {
-    report.blocks.emplace_back(Paragraph{no_answer(request, found)});
+  report.title = describe_request(a.request);
+  report.document = document_of(a);
+  if (a.found.plans.empty()) {
+    report.blocks.emplace_back(Paragraph{no_answer(a.request, a.found)});
   } else {
-    add_answer(report, request, found);
-    report.blocks.emplace_back(plans_table(
-        request,
-        fmt::format("Best of each provider, GPU and terms ({} option{} {})", format_count(found.feasible),
-                    found.feasible == 1 ? "" : "s",
-                    request.work.kind == WorkKind::kServing ? "screened, these simulated" : "keep to every limit"),
-        found.plans));
-    if (const std::string held = held_back_sentence(found); !held.empty()) report.blocks.emplace_back(Paragraph{held});
-    add_mix(report, found);
+    add_answer(report, a.request, a.found);
+    const bool serving = a.request.work.kind == WorkKind::kServing;
+    report.blocks.emplace_back(plans_table(a,
+                                           fmt::format("Best of each provider, GPU and terms ({} option{} {})",
+                                                       format_count(a.found.feasible), a.found.feasible == 1 ? "" : "s",
+                                                       serving                 ? "screened, these simulated"
+                                                       : a.found.feasible == 1 ? "meets your limits"
+                                                                               : "meet your limits"),
+                                           a.found.plans));
+    if (const std::string held = held_back_sentence(a.found); !held.empty())
+      report.blocks.emplace_back(Paragraph{held});
+    add_mix(report, a.found);
   }
-  if (!request.plans_only) add_details(details, request, found);
-  // Where nothing was found, why is the answer.
-  const bool all = shown.explain || found.plans.empty();
+  if (!a.request.plans_only) add_details(details, a);
+  // Without a plan, the explanation is the answer.
+  const bool all = a.shown.explain || a.found.plans.empty();
   std::vector<report::Block>& rest = all ? report.blocks : report.pictures;
   std::move(details.blocks.begin(), details.blocks.end(), std::back_inserter(rest));
-  if (shown.stats) add_stats(report, request, found);
+  if (a.shown.stats) add_stats(report, a.request, a.found);
   return report;
 }
 

@@ -1,21 +1,41 @@
 // Recommendations as sentences, tables, pictures, a decision record and JSON.
 #pragma once
 
+#include <string>
+#include <vector>
+
+#include "model/job.h"
+#include "perf/perf.h"
 #include "plan/plan.h"
 #include "report/report.h"
 
 namespace rightsize::app {
 
 struct Shown {
-  bool explain = false;  // also why, what else, and when the answer would change; pages always show it
-  bool stats = false;    // also how much was looked at and how long each stage took
+  bool explain = false;  // also why, what else, and what would change the answer; pages always show it
+  bool stats = false;    // also how large the search was and how long each stage took
 };
 
 // Everything about one workload.
-report::Report report_of(const plan::Request& request, const plan::Recommendation& found,
-                         const catalog::Catalog& catalog, Shown shown);
+struct Answer {
+  const plan::Request& request;
+  const plan::Recommendation& found;
+  const catalog::Catalog& catalog;
+  std::vector<model::Setting> settings = {};  // as given, so that the same request can be made again
+  std::string catalogue = {};                 // version of the catalogue
+  Shown shown = {};
+};
 
-report::Json document_of(const plan::Request& request, const plan::Recommendation& found,
-                         const catalog::Catalog& catalog);
+report::Report report_of(const Answer& answer);
+report::Json document_of(const Answer& answer);
+
+// The plans as a table of the first screen.
+report::Table plans_table(const Answer& answer, std::string title, const std::vector<plan::Plan>& plans);
+
+// For HTML: cost against time, work per dollar, memory against capacity, the roofline.
+void add_pictures(report::Report& report, const Answer& answer, const perf::Constants& constants);
+
+// For Markdown: context, options, decision, consequences, evidence, date and catalogue.
+void add_record(report::Report& report, const Answer& answer);
 
 }  // namespace rightsize::app

@@ -35,8 +35,15 @@ std::string price_range(const market::PriceOutlook& price) {
   return text;
 }
 
-// Less of a saving is none: a price moves by more before the job is done.
+// A smaller saving is not worth mentioning: prices move by more before the job is done.
 constexpr double kWorthIt = 0.97;
+
+// "a 5 % chance of an interruption", "about 27 interruptions".
+std::string interruptions_in_words(double expected) {
+  if (expected < 0.95)
+    return fmt::format("a {} chance of an interruption", format_percent(Ratio::fraction(1 - std::exp(-expected))));
+  return expected < 1.5 ? "about one interruption" : fmt::format("about {} interruptions", format_number(expected, 2));
+}
 
 // The same machines for a month at spot prices.
 std::string spot_service(const plan::Request& request, const plan::Plan& plan) {
@@ -44,11 +51,12 @@ std::string spot_service(const plan::Request& request, const plan::Plan& plan) {
   const market::PriceOutlook& price = plan.spot->price;
   const auto month = [&](UsdPerMachineSecond rate) { return rate * machines(plan.machines) * kMonth; };
   return fmt::format(
-      "Spot, if available: the same machines in{} for {}/month ({} to {}), {}; about {} lost per month; {}.",
+      "Spot, if available: the same machines in{} for {}/month ({} to {}), {}; expect {} ({} machines x {}/h); {}.",
       place_of(plan.spot->offer), format_usd(month(price.likely)), format_usd(month(price.low)),
       format_usd(month(price.high)), compare(month(price.likely) / plan.cost),
-      format_number(in_hours(kMonth) * plan.machines * request.assumptions.spot_interruptions_per_hour, 2),
-      age_of(price));
+      interruptions_in_words(in_hours(kMonth) * plan.machines * request.assumptions.spot_interruptions_per_hour) +
+          " per month",
+      plan.machines, format_number(request.assumptions.spot_interruptions_per_hour), age_of(price));
 }
 
 }  // namespace
@@ -64,14 +72,15 @@ std::string spot_sentence(const plan::Request& request, const plan::Recommendati
   const plan::Plan& spot = change->plan;
   const double ratio = spot.cost / first.cost;
   if (ratio > kWorthIt)
-    return fmt::format("Spot: likely {}, {}: nothing to gain.", format_usd(spot.cost), compare(ratio));
-  return fmt::format(
-      "Spot, if available (--purchase spot): {} x {} ({} x {}) from {}{}, {} in {}, {}; {} interruptions "
-      "expected; {}, {}.",
-      spot.machines, spot.offer.machine->instance, spot.offer.machine->gpus, spot.offer.gpu->name,
-      spot.offer.machine->provider, place_of(spot.offer), describe_cost(request, spot),
-      format_duration(spot.time.total()), compare(ratio),
-      format_number(spot.expected_interruptions(request.assumptions), 2), price_range(spot.price), age_of(spot.price));
+    return ratio < 1 ? fmt::format("Spot would save only {} ({}): not worth the interruptions.",
+                                   format_percent(Ratio::fraction(1 - ratio)), format_usd(spot.cost))
+                     : fmt::format("Spot would not be cheaper (likely {}).", format_usd(spot.cost));
+  return fmt::format("Spot, if available (--purchase spot): {} x {} ({} x {}) from {}{}, {} in {}, {}; {}; {}, {}.",
+                     spot.machines, spot.offer.machine->instance, spot.offer.machine->gpus, spot.offer.gpu->name,
+                     spot.offer.machine->provider, place_of(spot.offer), describe_cost(request, spot),
+                     format_duration(spot.time.total()), compare(ratio),
+                     interruptions_in_words(spot.expected_interruptions(request.assumptions)), price_range(spot.price),
+                     age_of(spot.price));
 }
 
 std::string spend_sentence(const plan::Request& request, const plan::Plan& plan) {
@@ -86,11 +95,11 @@ std::string spend_sentence(const plan::Request& request, const plan::Plan& plan)
 std::string commitment_sentence(const plan::Plan& plan) {
   if (plan.offer.is_own()) return {};
   if (plan.commitments.empty())
-    return plan.offer.price->purchase == Purchase::kOnDemand ? std::string("Commitment: no price known.")
+    return plan.offer.price->purchase == Purchase::kOnDemand ? std::string("No reserved price on file.")
                                                              : std::string();
   std::string text = "Commitment:";
   for (const plan::Commitment& c : plan.commitments) {
-    text += fmt::format("{} {} costs {} in all", text.ends_with(':') ? "" : ";",
+    text += fmt::format("{} {} costs {} in total", text.ends_with(':') ? "" : ";",
                         catalog::name_of(c.offer.price->purchase), format_usd(c.total));
     if (c.break_even > 0)
       text += fmt::format(", less than on demand above {} use", format_percent(Ratio::fraction(c.break_even)));
@@ -102,23 +111,23 @@ std::string quota_sentence(const plan::Plan& plan) {
   const catalog::Machine& machine = *plan.offer.machine;
   if (machine.provider == market::kOwn) return {};
   if (!plan.quota)
-    return fmt::format("Quota: ask {} for {} x {}; capacity unknown.", machine.provider, plan.machines * machine.gpus,
-                       plan.offer.gpu->name);
-  return fmt::format("Quota: {} {} of \"{}\" ({}){}. Capacity unknown.", format_count(plan.quota->amount),
-                     plan.quota->vcpus         ? "vCPUs"
-                     : plan.quota->amount == 1 ? "GPU"
-                                               : "GPUs",
-                     plan.quota->name, plan.quota->code,
-                     plan.offer.price->region == "any" ? "" : " in " + plan.offer.price->region);
+    return fmt::format("Ask {} whether {} x {} are available; we do not track capacity.", machine.provider,
+                       plan.machines * machine.gpus, plan.offer.gpu->name);
+  return fmt::format(
+      "Quota needed: {} {} of \"{}\" ({}){}; we do not track capacity.", format_count(plan.quota->amount),
+      plan.quota->vcpus         ? "vCPUs"
+      : plan.quota->amount == 1 ? "GPU"
+                                : "GPUs",
+      plan.quota->name, plan.quota->code, plan.offer.price->region == "any" ? "" : " in " + plan.offer.price->region);
 }
 
 std::vector<std::string> terms_sentences(const plan::Request& request, const plan::Recommendation& found) {
   const plan::Plan& first = found.plans.front();
-  std::vector<std::string> said;
+  std::vector<std::string> sentences;
   for (std::string& sentence :
        std::vector{spot_sentence(request, found), commitment_sentence(first), quota_sentence(first)})
-    if (!sentence.empty()) said.push_back(std::move(sentence));
-  return said;
+    if (!sentence.empty()) sentences.push_back(std::move(sentence));
+  return sentences;
 }
 
 std::string held_back_sentence(const plan::Recommendation& found) {
@@ -127,37 +136,37 @@ std::string held_back_sentence(const plan::Recommendation& found) {
     const plan::Plan& plan = found.plans[i];
     if (plan.price.may_lead() || !(plan.cost < found.plans.front().cost)) continue;
     text +=
-        fmt::format("{} plan {} ({})", text.empty() ? "Cheaper, but not first:" : ",", i + 1, held_back(plan.price));
+        fmt::format("{} plan {} ({})", text.empty() ? "Cheaper, but ranked lower:" : ",", i + 1, held_back(plan.price));
   }
   return text.empty() ? text : text + ".";
 }
 
 namespace {
 
-// The best plan shown whose speed rests on measurements, for those who do not trust a data sheet.
+// The best plan shown whose GPU has benchmarks, for users who do not trust a data sheet.
 std::string measured_instead(const plan::Recommendation& found) {
   for (const plan::Plan& p : found.plans) {
     if (p.basis == perf::Basis::kSpecification) continue;
-    return fmt::format(" (best of the measured: {} x {} from {}, {}, {})", p.gpus, p.offer.gpu->name,
+    return fmt::format("; cheapest on a benchmarked GPU: {} x {} from {}, {}, {}", p.gpus, p.offer.gpu->name,
                        p.offer.machine->provider, format_usd(p.cost), compare(p.cost / found.plans.front().cost));
   }
   return {};
 }
 
-// What the loss of a whole machine does, where replicas share one.
+// The effect of losing a machine that several replicas share.
 std::string machine_loss(const plan::Request& request, const plan::Plan& plan) {
   const bool spare = request.work.kind == WorkKind::kServing && request.work.rate > RequestsPerSecond{} &&
                      !request.limits.allow_single && plan.replicas > 1;
   if (!spare) return {};
   if (plan.machines == 1)
-    return fmt::format("its {} replicas share one machine: a single point of failure", plan.replicas);
+    return fmt::format("all {} replicas run on one machine: a single point of failure", plan.replicas);
   const bool carried = plan.load * plan.machines / (plan.machines - 1) <= 1;
   if (carried || plan.replicas <= plan.machines) return {};
-  return fmt::format("{} replicas share a machine: when one fails the others cannot carry the load",
+  return fmt::format("{} replicas share a machine: if one machine fails, the others cannot carry the load",
                      plan.replicas / plan.machines);
 }
 
-// An SLO that is kept as predicted and broken at the slow end of the speed's interval.
+// An SLO that holds as predicted but not at the slow end of the speed interval.
 std::string near_limit(const plan::Request& request, const plan::Plan& plan) {
   const plan::Limits& limits = request.limits;
   if (request.work.kind != WorkKind::kServing || !(request.work.rate > RequestsPerSecond{})) return {};
@@ -170,11 +179,11 @@ std::string near_limit(const plan::Request& request, const plan::Plan& plan) {
   for (const Kept& slo : {Kept{"TPOT", plan.tpot, tokens ? limits.tpot : std::nullopt},
                           Kept{tokens ? "TTFT" : "latency", plan.ttft, limits.ttft}}) {
     if (!slo.limit || slo.value * plan.speed.high <= *slo.limit) continue;
-    const std::string then = plan.cost_high > plan.cost
-                                 ? fmt::format("then it would take {}/month", format_usd(plan.cost_high))
-                                 : std::string("load-test it first");
+    const std::string advice = plan.cost_high > plan.cost
+                                   ? fmt::format("it would then cost {}/month", format_usd(plan.cost_high))
+                                   : std::string("load-test it first");
     return fmt::format("{} is at {:.0f} % of its limit and the GPU may be {:.0f} % slower than predicted: {}", slo.what,
-                       100 * (slo.value / *slo.limit), 100 * (plan.speed.high - 1), then);
+                       100 * (slo.value / *slo.limit), 100 * (plan.speed.high - 1), advice);
   }
   return {};
 }
@@ -193,16 +202,16 @@ std::vector<std::string> caveats(const plan::Request& request, const plan::Recom
   std::vector<std::string> lines;
   for (const plan::PriceWarning& w : found.warnings) lines.push_back(describe_warning(w));
   if (first.basis == perf::Basis::kSpecification)
-    lines.push_back(fmt::format("nothing was measured on {}: its speed is read off the data sheet{}",
+    lines.push_back(fmt::format("no {} benchmark backs this: the speed comes from the data sheet{}",
                                 first.offer.gpu->name, measured_instead(found)));
   for (const perf::Note& note : first.notes) {
-    // A GPU without measurements has none of this combination either.
-    const bool said = note.kind == perf::NoteKind::kUntestedStack && first.basis == perf::Basis::kSpecification;
+    // A GPU without benchmarks has none of this combination either.
+    const bool repeated = note.kind == perf::NoteKind::kUntestedStack && first.basis == perf::Basis::kSpecification;
     const bool served_in_half =
         note.kind == perf::NoteKind::kHalfInsteadOfBf16 && request.work.kind != WorkKind::kTraining;
     if (served_in_half)
-      lines.emplace_back("the GPU has no bf16 arithmetic: it runs in fp16");
-    else if (!said)
+      lines.emplace_back("the GPU has no bf16 arithmetic, so the model runs in fp16");
+    else if (!repeated)
       lines.push_back(std::string(perf::describe(note)));
   }
   for (const std::string& warning : first.memory.warnings) lines.push_back(warning);
@@ -210,11 +219,13 @@ std::vector<std::string> caveats(const plan::Request& request, const plan::Recom
        {near_limit(request, first), machine_loss(request, first), tight_memory(request, first)})
     if (!text.empty()) lines.push_back(text);
   if (request.work.kind == WorkKind::kServing && first.machines > first.replicas)
-    lines.push_back("no pipeline over several machines was measured: its network adds little by formula, try it first");
+    lines.push_back(
+        "we have no benchmark of a pipeline over several machines: the estimate adds little for the network, so test "
+        "it first");
   if (first.job.serve.disaggregated && request.choices.separate && !request.job.serve.disaggregated)
     lines.push_back(
-        "separate prefill and decode workers need a router that hands over the KV cache: try it first, or ask "
-        "for plain replicas (--disaggregated off)");
+        "separate prefill and decode workers need a router that transfers the KV cache: test it first, or use plain "
+        "replicas (--disaggregated off)");
   if (const std::string quality = quality_caveat(request, first); !quality.empty()) lines.push_back(quality);
   return lines;
 }
@@ -227,25 +238,22 @@ std::string hours_sentence(const plan::Plan& plan) {
   const double quiet = static_cast<double>(std::count(hours.begin(), hours.end(), *fewest));
   const Usd each = plan.price.likely * machines(1) * kMonth;
   return fmt::format(
-      "By hour: {} to {} machines, {} on average: {}/month with scaling, {} without. The {} of {} hours at {} cost "
-      "{} "
-      "per month then, {} now.",
+      "By hour: {} to {} machines, {} on average: {}/month with scaling, {} without. The fewest are needed in {} of {} "
+      "hours.",
       *fewest, *most, format_number(mean, 3), format_usd(each * mean), format_usd(each * plan.machines),
-      format_count(quiet), hours.size(), *fewest,
-      format_usd(each * (*fewest * quiet / static_cast<double>(hours.size()))),
-      format_usd(each * (plan.machines * quiet / static_cast<double>(hours.size()))));
+      format_count(quiet), hours.size());
 }
 
 namespace {
 
-// Lengths nobody gave, and how far they vary where nobody said that.
+// Lengths that were not given, and how far they vary where that was not given.
 std::string lengths_assumed(const plan::Request& request) {
   const plan::Work& work = request.work;
   const auto count = [](double n) { return format_count(std::round(n)); };
   if (request.sequence_assumed)
     return work.kind == WorkKind::kTraining
                ? fmt::format("sequences of {} tokens (--seq)", format_count(static_cast<double>(request.job.sequence)))
-               : fmt::format("{} tokens a request (--isl)", format_count(static_cast<double>(request.job.sequence)));
+               : fmt::format("{} tokens per request (--isl)", format_count(static_cast<double>(request.job.sequence)));
   const bool tokens = work.kind == WorkKind::kServing && !answers_at_once(request) && request.model.image_size == 0;
   if (!tokens) return {};
   const sim::RequestShape lengths = plan::request_lengths(request);
@@ -264,7 +272,7 @@ std::string lengths_assumed(const plan::Request& request) {
   return {};
 }
 
-// What an image takes, where nobody said it.
+// Settings of an image that were not given.
 std::string image_assumed(const plan::Request& request) {
   if (!request.model.pipeline || request.job.kind != model::JobKind::kServe) return {};
   const model::ImagePipeline& pipeline = *request.model.pipeline;
@@ -274,10 +282,9 @@ std::string image_assumed(const plan::Request& request) {
   if (!image.guidance)
     parts.push_back(pipeline.guidance ? "with guidance" : "without guidance"), flags.push_back("--guidance");
   if (!image.resolution)
-    parts.push_back(fmt::format("{} pixels a side", request.model.image_size * pipeline.pixels)),
+    parts.push_back(fmt::format("{0} x {0} pixels", request.model.image_size * pipeline.pixels)),
         flags.push_back("--resolution");
-  return parts.empty() ? std::string()
-                       : fmt::format("images of {} ({})", fmt::join(parts, ", "), fmt::join(flags, ", "));
+  return parts.empty() ? std::string() : fmt::format("images: {} ({})", fmt::join(parts, ", "), fmt::join(flags, ", "));
 }
 
 }  // namespace
@@ -291,18 +298,18 @@ std::string assumptions_sentence(const plan::Request& request, const plan::Plan&
     if (request.work.rate > RequestsPerSecond{})
       parts.push_back(fmt::format("load at most {} (--max-load){}",
                                   format_percent(Ratio::fraction(request.limits.max_load)),
-                                  request.limits.allow_single ? "" : "; one replica to spare (--allow-single)"));
+                                  request.limits.allow_single ? "" : "; N+1 replicas (--allow-single turns that off)"));
   } else {
     parts.push_back(fmt::format("{} start-up (--startup)", format_duration(plan.time.startup)));
   }
   if (request.work.kind == WorkKind::kTraining) {
-    parts.push_back(fmt::format("{} samples a step (--global-batch)", count(request.global_batch)));
+    parts.push_back(fmt::format("{} samples per step (--global-batch)", count(request.global_batch)));
     const Bytes checkpoint = plan::checkpoint_bytes(perf::work_of(request.model), plan.job);
-    std::string kept = fmt::format("{} checkpoint", format_bytes(checkpoint));
+    std::string saved = fmt::format("{} checkpoint", format_bytes(checkpoint));
     if (plan.time.interval > Seconds{})
-      kept += fmt::format(" every {} (--checkpoint-every)", format_duration(plan.time.interval));
-    if (!(request.assumptions.storage > Bytes{})) kept += ", storage extra (--storage)";
-    parts.push_back(kept);
+      saved += fmt::format(" every {} (--checkpoint-every)", format_duration(plan.time.interval));
+    if (!(request.assumptions.storage > Bytes{})) saved += ", storage not included (--storage)";
+    parts.push_back(saved);
   }
   if (parts.empty()) return {};
   return fmt::format("Assumed: {}.", fmt::join(parts, "; "));
@@ -321,12 +328,13 @@ const plan::Plan* next_gpu(const plan::Recommendation& found) {
 std::string next_best_sentence(const plan::Request& request, const plan::Recommendation& found) {
   const plan::Plan& first = found.plans.front();
   const plan::Plan* other = next_gpu(found);
-  if (other == nullptr) return "No other GPU was looked at.";
+  if (other == nullptr) return "No other GPU was considered.";
   const bool drawn = !first.draws.empty() || !other->draws.empty() || !(first.cost > Usd{});
   const auto new_money = [](const plan::Plan& p) { return format_usd(p.cost - market::sum_of(p.draws)); };
-  std::string text = fmt::format("Next best GPU: {}, {}", describe_machines(*other),
-                                 drawn ? fmt::format("{} of new money against {}", new_money(*other), new_money(first))
-                                       : compare(other->cost / first.cost));
+  std::string text =
+      fmt::format("Next best GPU: {}, {}", describe_machines(*other),
+                  drawn ? fmt::format("{} of new money instead of {}", new_money(*other), new_money(first))
+                        : compare(other->cost / first.cost));
   if (request.work.kind != WorkKind::kServing) {
     const double slower = other->time.total() / first.time.total();
     text += slower > 1.05   ? fmt::format(" and {}x as long", format_number(slower, 2))
@@ -341,7 +349,7 @@ std::string next_best_sentence(const plan::Request& request, const plan::Recomme
                         format_number(in_hours(first.time.total()) * gpus_of(first)));
   else if (gpus_of(*other) != gpus_of(first))
     text += fmt::format(", {} GPUs against {}", gpus_of(*other), gpus_of(first));
-  return text + fmt::format(". With speeds and prices off by their error bars, {} stays the best in {} of cases.",
+  return text + fmt::format(". Within the error bars of speeds and prices, {} stays the best in {} of cases.",
                             first.offer.gpu->name, format_percent(Ratio::fraction(found.confidence)));
 }
 

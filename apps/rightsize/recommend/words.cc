@@ -15,9 +15,8 @@ namespace {
 using plan::WorkKind;
 
 std::string_view unit_of(const plan::Request& request) {
-  if (request.work.kind == WorkKind::kOffline || answers_at_once(request)) return "requests";
-  if (request.work.kind == WorkKind::kTraining && request.model.image_size > 0) return "images";
-  return "tokens";
+  const WorkUnit unit = work_unit(request);
+  return unit == WorkUnit::kRequests ? "requests" : unit == WorkUnit::kSamples ? "images" : "tokens";
 }
 
 std::string plural(double n, std::string_view word) {
@@ -77,7 +76,7 @@ std::string bound_sentence(const plan::Plan& plan) {
                  ? fmt::format("bound by compute at {} of the GPU's peak", format_percent(Ratio::fraction(plan.mfu)))
                  : "bound by compute";
     case perf::Bound::kMemory:
-      return "bound by memory bandwidth: a GPU with more TFLOP/s alone would not help";
+      return "bound by memory bandwidth: more TFLOP/s alone would not help";
     case perf::Bound::kCommunication:
       return "bound by communication between GPUs";
     case perf::Bound::kHost:
@@ -97,8 +96,8 @@ std::string training_settings(const plan::Request& request, const plan::Plan& pl
     text += fmt::format(" on each of {}", plural(p.data(), p.tensor * p.pipeline > 1 ? "replica" : "GPU"));
   if (job.train.accumulation > 1) text += fmt::format(", {} accumulation steps", job.train.accumulation);
   const double samples = static_cast<double>(job.batch) * p.data() * job.train.accumulation;
-  text += request.model.image_size > 0 ? fmt::format(" ({} images a step)", format_count(samples))
-                                       : fmt::format(" ({} sequences of {} tokens a step)", format_count(samples),
+  text += request.model.image_size > 0 ? fmt::format(" ({} images per step)", format_count(samples))
+                                       : fmt::format(" ({} sequences of {} tokens per step)", format_count(samples),
                                                      format_count(static_cast<double>(job.sequence)));
   if (p.tensor > 1) text += fmt::format(", tensor parallel {}", p.tensor);
   if (p.pipeline > 1) text += fmt::format(", pipeline {}", p.pipeline);
@@ -120,48 +119,53 @@ std::string serving_settings(const plan::Plan& plan) {
   if (job.parallel.pipeline > 1) {
     text += fmt::format(", pipeline {}", job.parallel.pipeline);
     if (plan.machines > plan.replicas)
-      text += fmt::format(" (a copy spans {} machines)", plan.machines / plan.replicas);
+      text += fmt::format(" (each replica spans {} machines)", plan.machines / plan.replicas);
   }
   text += plan::layout_words(job);
   if (job.batch > 1) text += fmt::format(", batches of up to {}", job.batch);
-  if (plan.delay > Seconds{}) text += fmt::format(" that wait up to {} for others", format_duration(plan.delay));
+  if (plan.delay > Seconds{}) text += fmt::format(" that wait up to {} for more requests", format_duration(plan.delay));
   if (plan.sequences > 0) {
-    text += fmt::format(", at most {} sequences and {} tokens a step", plan.sequences,
+    text += fmt::format(", at most {} sequences and {} tokens per step", plan.sequences,
                         format_count(static_cast<double>(plan.token_budget)));
   }
-  if (plan.running > 0) text += fmt::format(", {} at once on each", plural(std::ceil(plan.running), "request"));
+  if (plan.running > 0) text += fmt::format(", {} at once per replica", plural(std::ceil(plan.running), "request"));
   return text;
 }
 
-// "12 % more than the first plan: a GPU-hour costs 30 % less, but it takes 60 % more of them". Nothing of the first
-// plan itself, which also begins the front.
+// "12 % more than the first plan: GPU-hours are 30 % cheaper, but it needs 60 % more of them". Empty for the first plan
+// itself, which is also on the Pareto front.
 std::string against_first(const plan::Plan& plan, const plan::Plan& first) {
   const bool same = plan.offer.price == first.offer.price && plan.machines == first.machines && plan.cost == first.cost;
   if (same || !(first.cost > Usd{}) || !(first.offer.rate_per_gpu() > UsdPerGpuSecond{})) return {};
   const double cost = plan.cost / first.cost, price = plan.offer.rate_per_gpu() / first.offer.rate_per_gpu();
   const double hours = cost / price;
   const auto alike = [](double ratio) { return std::abs(1 - ratio) < 0.005; };
-  const std::string all = alike(cost) ? "as much as the first plan"
+  const std::string all = alike(cost) ? "the same cost as the first plan"
                           : cost >= 3 ? fmt::format("{} as the first plan", compare(cost))
                                       : fmt::format("{} than the first plan", compare(cost));
   if (alike(price) && alike(hours)) return all + ": the same GPU-hours at the same price";
   const bool against = (price < 1) != (hours < 1) && !alike(price) && !alike(hours);
-  const std::string many = alike(hours) ? "as many of them"
-                           : hours >= 3
-                               ? fmt::format("{}x as many", format_number(hours, 2))
-                               : fmt::format("{} {} of them", format_percent(Ratio::fraction(std::abs(1 - hours))),
-                                             hours < 1 ? "fewer" : "more");
-  return fmt::format("{}: a GPU-hour costs {}, {} it takes {}", all, compare(price), against ? "but" : "and", many);
+  const std::string many = alike(hours) ? "the same number"
+                           : hours >= 3 ? fmt::format("{}x as many", format_number(hours, 2))
+                                        : fmt::format("{} {}", format_percent(Ratio::fraction(std::abs(1 - hours))),
+                                                      hours < 1 ? "fewer" : "more");
+  return fmt::format("{}: price per GPU-hour {}, {} {} GPU-hours", all, compare(price), against ? "but" : "and", many);
 }
 
 }  // namespace
+
+WorkUnit work_unit(const plan::Request& request) {
+  if (request.work.kind == WorkKind::kOffline || answers_at_once(request)) return WorkUnit::kRequests;
+  const bool images = request.work.kind == WorkKind::kTraining && request.model.image_size > 0;
+  return images ? WorkUnit::kSamples : WorkUnit::kTokens;
+}
 
 bool answers_at_once(const plan::Request& request) {
   return request.job.kind == model::JobKind::kServe && perf::serves_batches(perf::work_of(request.model));
 }
 
 std::string compare(double ratio) {
-  if (!std::isfinite(ratio)) return "more";  // than nothing, which is paid already
+  if (!std::isfinite(ratio)) return "more";  // the other is already paid for
   if (std::abs(1 - ratio) < 0.005) return "the same";
   if (ratio >= 3) return fmt::format("{}x as much", format_number(ratio, 2));
   return percent_apart(ratio);
@@ -186,181 +190,129 @@ std::string quality_caveat(const plan::Request& request, const plan::Plan& plan)
 }
 
 std::string describe_outline(const plan::PlanOutline& plan) {
-  return fmt::format("{} x {} ({} x {}) at {}, {}", plan.machines, plan.offer.machine->instance,
+  return fmt::format("{} x {} ({} x {}) from {}, {}", plan.machines, plan.offer.machine->instance,
                      plan.offer.machine->gpus, plan.offer.gpu->name, plan.offer.machine->provider,
                      catalog::name_of(plan.offer.price->purchase));
 }
 
-ChangeWords describe_change(const plan::Request& request, plan::ChangeKind kind) {
-  using plan::ChangeKind;
-  switch (kind) {
-    case ChangeKind::kEightBitOptimizer:
-      return {"8-bit optimizer states", "same quality in published runs (Dettmers et al. 2022)"};
-    case ChangeKind::kPureBf16:
-      return {"pure bf16 training", "weights and optimizer states in 16 bits: small updates can be lost"};
-    case ChangeKind::kLora:
-      return {"LoRA adapters", "adapters only: enough for most fine-tuning, not for new knowledge"};
-    case ChangeKind::kQlora:
-      return {"QLoRA adapters over an nf4 base", "as LoRA, over 4-bit weights: slower, slightly less exact"};
-    case ChangeKind::kFp8Weights:
-      return {"fp8 weights", "usually within 1 % of the 16-bit model; check your own tasks"};
-    case ChangeKind::kInt4Weights:
-      return {"4-bit weights (AWQ, GPTQ)", "a few percent on hard tasks; check your own"};
-    case ChangeKind::kTwiceTtft:
-      return {answers_at_once(request) ? "twice the time to an answer" : "twice the time to the first token",
-              "answers come later"};
-    case ChangeKind::kTwiceTpot:
-      return {"twice the time for each token", "answers come later"};
-    case ChangeKind::kSpot:
-      return {"spot machines", "interrupted now and then; the work that is done again is in the price"};
-    case ChangeKind::kMoreGpus:
-      return {"more GPUs", ""};
-    case ChangeKind::kNoDeadline:
-      return {"a later deadline", ""};
-    case ChangeKind::kNoBudget:
-      return {"a larger budget", ""};
-    case ChangeKind::kNoLimits:
-      return {"more GPUs and neither deadline nor budget", ""};
-  }
-  return {};
+const ChangeWords& describe_change(plan::ChangeKind kind) {
+  // In the order of ChangeKind.
+  static const ChangeWords kChanges[] = {
+      {"8-bit optimizer states", "same quality in published runs (Dettmers et al. 2022)",
+       "8-bit states are unpacked and packed again in every step"},
+      {"pure bf16 training", "weights and optimizer states in 16 bits: small updates can be lost", ""},
+      {"LoRA adapters", "adapters only: enough for most fine-tuning, not for new knowledge",
+       "LoRA saves memory, not time: the frozen base still runs forwards and backwards, and PEFT's fp32 adapters "
+       "convert "
+       "their inputs at every matrix"},
+      {"QLoRA adapters over an nf4 base", "like LoRA over 4-bit weights: slower, slightly less exact",
+       "QLoRA unpacks the 4-bit base before every product, on top of what LoRA adds"},
+      {"fp8 weights", "usually within 1 % of the 16-bit model; check your own tasks", ""},
+      {"4-bit weights (AWQ, GPTQ)", "a few percent on hard tasks; check your own", ""},
+      {"twice the TTFT limit", "answers start later", ""},
+      {"twice the TPOT limit", "answers come more slowly", ""},
+      {"spot machines", "interrupted now and then; the cost includes the repeated work", ""},
+      {"more GPUs", "", ""},
+      {"no deadline", "", ""},
+      {"no budget limit", "", ""},
+      {"more GPUs, no deadline and no budget limit", "", ""}};
+  static_assert(std::size(kChanges) == static_cast<std::size_t>(plan::ChangeKind::kNoLimits) + 1);
+  return kChanges[static_cast<std::size_t>(kind)];
 }
 
-std::string why_slower(plan::ChangeKind kind) {
-  using plan::ChangeKind;
-  switch (kind) {
-    case ChangeKind::kLora:
-      return "LoRA saves memory, not time: the frozen base still runs forwards and backwards, and PEFT's fp32 adapters "
-             "convert "
-             "their inputs beside every matrix";
-    case ChangeKind::kQlora:
-      return "QLoRA unpacks the 4-bit base before every product, on top of what LoRA adds";
-    case ChangeKind::kEightBitOptimizer:
-      return "8-bit states are unpacked and packed again in every step";
-    default:
-      return {};
-  }
-}
-
-std::string describe_need(const plan::Shortfall& s) {
+NeedAndHave describe_shortfall(const plan::Shortfall& s) {
   using Kind = plan::Shortfall::Kind;
+  const std::string gpus = plural(s.need_gpus, "GPU");
   switch (s.kind) {
     case Kind::kNoPrice:
-      return "a price with source and date";
+      return {"a price with source and date", "none on these terms"};
     case Kind::kForeignChip:
+      return {std::string(model::name_of(s.stack)), "CUDA and ROCm only"};
     case Kind::kOldChip:
-      return std::string(model::name_of(s.stack));
+      return {std::string(model::name_of(s.stack)), "newer GPUs only"};
     case Kind::kFormat:
-      return s.reason;
+      return {s.reason, ""};
     case Kind::kNoNetwork:
-      return "a network between machines";
+      return {"a network between machines", "none documented"};
     case Kind::kMemory:
-      return fmt::format("{} on each of {}{}", format_bytes(s.need_bytes), plural(s.need_gpus, "GPU"),
-                         s.serving ? fmt::format(" in {}", model::name_of(s.precision)) : "");
+      return {fmt::format("{} on each of {}{}", format_bytes(s.need_bytes), gpus,
+                          s.serving ? fmt::format(" in {}", model::name_of(s.precision)) : ""),
+              format_bytes(s.have_bytes)};
     case Kind::kMemoryHeld:
-      return "the memory it held";
+      return {"the memory of the profiled run", format_bytes(s.have_bytes)};
     case Kind::kGpus:
-      return plural(s.need_gpus, "GPU");
+      return {gpus, fmt::format("{} at most", s.have_gpus)};
     case Kind::kReplicas:
-      return fmt::format("{} for two replicas", plural(s.need_gpus, "GPU"));
+      return {gpus + " for two replicas", fmt::format("{} at most", s.have_gpus)};
     case Kind::kGlobalBatch:
-      return fmt::format("exactly {} a step", plural(s.need_gpus, "sample"));
+      return {fmt::format("{} per step", plural(s.need_gpus, "sample")),
+              fmt::format("not divisible by {}", plural(s.have_gpus, "GPU"))};
     case Kind::kSloAlone:
-      return fmt::format("{} {} {} on {}", capacity::name_of(s.slos.front().quantity), format_duration(s.need_time),
-                         s.need_time > s.have_time ? "alone" : "before any waits", plural(s.need_gpus, "GPU"));
-    case Kind::kSloUnderLoad:
-      return fmt::format("more than {}", plural(s.have_gpus, "GPU"));
-    case Kind::kInterruptions:
-      return "time to save between interruptions";
-    case Kind::kDeadline:
-      return format_duration(s.need_time);
-    case Kind::kBudget:
-      return format_usd(s.need_cost);
-  }
-  return {};
-}
-
-std::string describe_have(const plan::Shortfall& s) {
-  using Kind = plan::Shortfall::Kind;
-  switch (s.kind) {
-    case Kind::kNoPrice:
-      return "none on these terms";
-    case Kind::kForeignChip:
-      return "CUDA and ROCm only";
-    case Kind::kOldChip:
-      return "newer GPUs only";
-    case Kind::kFormat:
-      return {};
-    case Kind::kNoNetwork:
-      return "none documented: each works alone";
-    case Kind::kMemory:
-    case Kind::kMemoryHeld:
-      return format_bytes(s.have_bytes);
-    case Kind::kGpus:
-    case Kind::kReplicas:
-      return fmt::format("{} at most", s.have_gpus);
-    case Kind::kGlobalBatch:
-      return fmt::format("not divisible among {}", plural(s.have_gpus, "GPU"));
-    case Kind::kSloAlone:
-    case Kind::kDeadline:
-      return format_duration(s.have_time);
+      return {fmt::format("{} {} {} on {}", capacity::name_of(s.slos.front().quantity), format_duration(s.need_time),
+                          s.need_time > s.have_time ? "without load" : "without queueing", gpus),
+              format_duration(s.have_time)};
     case Kind::kSloUnderLoad: {
-      std::string text;
+      std::vector<std::string> slos;
       for (const capacity::Slo& slo : s.slos)
-        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", capacity::describe(slo), format_duration(slo.limit));
-      return text.empty() ? "the load" : text;
+        slos.push_back(fmt::format("{} {}", capacity::describe(slo), format_duration(slo.limit)));
+      return {fmt::format("more than {}", plural(s.have_gpus, "GPU")),
+              slos.empty() ? "the load" : fmt::format("{}", fmt::join(slos, ", "))};
     }
     case Kind::kInterruptions:
-      return "too little";
+      return {"time to save between interruptions", "too little"};
+    case Kind::kDeadline:
+      return {format_duration(s.need_time), format_duration(s.have_time)};
     case Kind::kBudget:
-      return format_usd(s.have_cost);
+      return {format_usd(s.need_cost), format_usd(s.have_cost)};
   }
   return {};
 }
 
 std::string describe_fix(const plan::Request& request, const plan::Rejection& rejection, const plan::Plan* first) {
   if (rejection.stage == plan::Stage::kPrice)
-    return "a price of your own (--price for a machine, --catalog DIR/prices.csv), or other --providers and --purchase";
+    return "your own price (--price, or --catalog DIR/prices.csv), or other --providers and --purchase";
   if (!rejection.fix) return {};
   if (!rejection.fix->plan) return rejection.fix->flags;
-  const plan::PlanOutline& then = *rejection.fix->plan;
-  std::string text = fmt::format("{}: {} for {}", rejection.fix->flags, describe_outline(then), format_usd(then.cost));
+  const plan::PlanOutline& fixed = *rejection.fix->plan;
+  std::string text =
+      fmt::format("{}: {} for {}", rejection.fix->flags, describe_outline(fixed), format_usd(fixed.cost));
   if (first == nullptr) return text;
-  text += ", " + percent_apart(then.cost / first->cost);
+  text += ", " + percent_apart(fixed.cost / first->cost);
   if (request.work.kind == WorkKind::kServing) return text;
-  const double slower = then.time / first->time.total();
+  const double slower = fixed.time / first->time.total();
   return text + (slower > 0.95 && slower < 1.05 ? ", as fast"
                  : slower > 1                   ? fmt::format(", {}x slower", format_number(slower, 2))
                                                 : fmt::format(", {}x faster", format_number(1 / slower, 2)));
 }
 
 BreakpointWords describe_breakpoint(const plan::Breakpoint& point, const plan::Plan& first) {
-  const std::string then = fmt::format("{} for {}", describe_outline(point.then), format_usd(point.then.cost));
+  const std::string plan = fmt::format("{} for {}", describe_outline(point.plan), format_usd(point.plan.cost));
   if (point.cost_ratio == 0) {
     return {fmt::format("the deadline is under {}", format_duration(point.deadline_under)),
-            fmt::format("{} in {}", then, format_duration(point.then.time))};
+            fmt::format("{} in {}", plan, format_duration(point.plan.time))};
   }
   return {fmt::format("{} costs {} more per hour, or {} {} less", first.offer.gpu->name,
-                      format_percent(Ratio::fraction(point.cost_ratio - 1)), point.then.offer.gpu->name,
+                      format_percent(Ratio::fraction(point.cost_ratio - 1)), point.plan.offer.gpu->name,
                       format_percent(Ratio::fraction(1 - 1 / point.cost_ratio))),
-          then};
+          plan};
 }
 
 std::string held_back(const market::PriceOutlook& price) {
   if (price.outdated && price.age) return fmt::format("its price is {:.0f} days old", in_days(*price.age));
-  if (price.floor) return "its price is a launch price, a tenth of on-demand";
-  if (price.unconfirmed) return "nobody else confirms its price";
+  if (price.floor) return "a launch price, a tenth of on-demand";
+  if (price.unconfirmed) return "no second source confirms its price";
   return {};
 }
 
 std::string describe_warning(const plan::PriceWarning& warning) {
   switch (warning.kind) {
     case plan::PriceWarning::Kind::kUnconfirmed:
-      return "its price is from one source that nobody else confirms: ask the provider before you rely on it";
+      return "its price has a single source: confirm it with the provider";
     case plan::PriceWarning::Kind::kOld:
       return fmt::format("its price was read {} days ago", warning.age_days);
     case plan::PriceWarning::Kind::kFarBelowOtherRegions:
-      return fmt::format("the median of other regions is {}/h, {}x as much: it may not last",
-                         format_usd_per_hour(warning.elsewhere), format_number(warning.times, 2));
+      return fmt::format("other regions charge {}x as much (median {}/h): the price may not last",
+                         format_number(warning.times, 2), format_usd_per_hour(warning.elsewhere));
   }
   return {};
 }
@@ -381,19 +333,19 @@ std::string describe_request(const plan::Request& request) {
       const double rate = in_requests_per_s(request.work.rate);
       return fmt::format("Serve {}{}{}{}", model,
                          rate > 0 ? fmt::format(" at {} request{}/s", format_number(rate), rate == 1 ? "" : "s")
-                                  : " at the least cost a token",
+                                  : " at the lowest cost per token",
                          lengths_of(request), limits_of(request));
     }
     case WorkKind::kOffline:
       if (!request.work.profiled_gpu.empty()) {
-        return fmt::format("Run what was profiled on {}, {} of it{}", request.work.profiled_gpu,
+        return fmt::format("Run the work profiled on {} for {}{}", request.work.profiled_gpu,
                            format_duration(seconds(request.work.amount)), limits_of(request));
       }
       if (const double window = model.empty() ? 0 : perf::work_of(request.model).audio_seconds; window > 0)
         return fmt::format("Transcribe {} h of audio with {} ({} windows of {} s){}",
                            format_count(std::round(request.work.amount * window / 3600)), model,
                            format_magnitude(request.work.amount), format_number(window), limits_of(request));
-      return fmt::format("Work through {} requests{}{}", format_magnitude(request.work.amount),
+      return fmt::format("Process {} requests{}{}", format_magnitude(request.work.amount),
                          model.empty() ? "" : " with " + model, limits_of(request));
   }
   return {};
@@ -421,10 +373,10 @@ std::string describe_speed(const plan::Request& request, const plan::Plan& plan)
 std::string describe_margins(const plan::Request& request, const plan::Plan& plan) {
   if (request.work.is_measured())
     return request.work.profiled_gpu.empty()
-               ? "No model was given: memory was not checked."
-               : "It holds what the profile held in memory; several GPUs share the work as separate runs.";
+               ? "Memory was not checked: no model was given."
+               : "Its memory holds what the profiled run used; several GPUs share the work as separate runs.";
   std::string text =
-      fmt::format("It is {}. Memory: {} of {} on each GPU ({} at the high end), {} to spare.", bound_sentence(plan),
+      fmt::format("The plan is {}. Memory: {} of {} per GPU ({} at the high end), {} to spare.", bound_sentence(plan),
                   format_bytes(plan.memory.device), format_bytes(plan.fit.capacity), format_bytes(plan.memory.high),
                   format_percent(Ratio::fraction(1 - plan.memory.high / plan.fit.capacity)));
   const plan::Limits& limits = request.limits;
@@ -467,11 +419,11 @@ std::string price_date(const plan::Plan& plan) {
 std::vector<std::string> reasons(const plan::Request& request, const plan::Plan& plan, const plan::Plan& first,
                                  const catalog::Catalog& catalog) {
   std::vector<std::string> list;
-  list.push_back("the fastest settings that fit: " + describe_settings(request, plan));
+  list.push_back("fastest settings that fit: " + describe_settings(request, plan));
   if (!request.work.is_measured()) list.push_back(bound_sentence(plan));
   if (const std::string against = against_first(plan, first); !against.empty()) list.push_back(against);
   if (plan.basis == perf::Basis::kSpecification)
-    list.push_back("its speed is read off the data sheet; nothing was measured on this GPU");
+    list.push_back("speed from the data sheet: we have no benchmark of this GPU");
   list.push_back(fmt::format("{}/h per machine, {}, {}", format_usd_per_hour(plan.offer.rate()),
                              price_source(plan, catalog), price_date(plan)));
   return list;

@@ -8,13 +8,17 @@
 
 namespace rightsize::app {
 
-// BERT and image models answer in one pass, without tokens.
+// Whether the model answers in one pass, without tokens: encoders and image models.
 bool answers_at_once(const plan::Request& request);
 
-// "Train llama-2-7b on 1 B tokens within 14 d", "Serve llama-3.1-70b at 20 requests/s".
-// 50, 95 or 99: where the SLOs of a service hold.
+// What `units_per_second` of the request's plans counts.
+enum class WorkUnit { kTokens, kSamples, kRequests };
+WorkUnit work_unit(const plan::Request& request);
+
+// 50, 95 or 99: the percentile the SLOs hold at.
 int percentile_of(const plan::Request& request);
 
+// "Train llama-2-7b on 1 B tokens within 14 d", "Serve llama-3.1-70b at 20 requests/s".
 std::string describe_request(const plan::Request& request);
 
 // "1 x a4-highgpu-8g (8 x b200-sxm) from gcp in europe-west1, spot".
@@ -23,52 +27,51 @@ std::string describe_machines(const plan::Plan& plan);
 // "full training in amp-bf16 with hf, micro-batch 8 on each of 8 GPUs, ...".
 std::string describe_settings(const plan::Request& request, const plan::Plan& plan);
 
-// What binds it, and how far the next limit is.
+// What limits the speed, and the distance to each limit.
 std::string describe_margins(const plan::Request& request, const plan::Plan& plan);
 
 // "170,096 tokens/s".
 std::string describe_speed(const plan::Request& request, const plan::Plan& plan);
 
-// "$31.81 ($26.90 to $37.60)"; serving: a month.
+// "$31.81 ($26.90 to $37.60)"; with "/month" for a service.
 std::string describe_cost(const plan::Request& request, const plan::Plan& plan);
 
 // Where its price comes from.
 std::string price_source(const plan::Plan& plan, const catalog::Catalog& catalog);
 std::string price_date(const plan::Plan& plan);
 
-// Why this plan stands where it does: its settings, what binds it, how it compares with the first.
+// Why the plan has its rank: its settings, what limits it, how it compares with the first plan.
 std::vector<std::string> reasons(const plan::Request& request, const plan::Plan& plan, const plan::Plan& first,
                                  const catalog::Catalog& catalog);
 
-// What a narrower number format may cost in quality; empty where the checkpoint is used as it is.
+// The quality a narrower number format may cost; empty where the checkpoint is used as published.
 std::string quality_caveat(const plan::Request& request, const plan::Plan& plan);
 
 // "61 % less", "12 % more".
 std::string compare(double ratio);
 
-// "2 x p5.48xlarge (8 x h100-sxm) at aws, on-demand".
+// "2 x p5.48xlarge (8 x h100-sxm) from aws, on-demand".
 std::string describe_outline(const plan::PlanOutline& plan);
 
-// What a change is, and what it does to the result (empty: nothing).
+// A change, its effect on the result, and why a change that saves memory costs time; empty where nothing applies.
 struct ChangeWords {
-  std::string what, effect;
+  std::string what, effect, why_slower;
 };
-ChangeWords describe_change(const plan::Request& request, plan::ChangeKind kind);
+const ChangeWords& describe_change(plan::ChangeKind kind);
 
-// What a configuration that fell out needed, and what there was: "41 GiB on each of 4 GPUs", "40 GiB".
-std::string describe_need(const plan::Shortfall& shortfall);
-std::string describe_have(const plan::Shortfall& shortfall);
+// What a rejected configuration needed, and what there was: "41 GiB on each of 4 GPUs", "40 GiB".
+struct NeedAndHave {
+  std::string need, have;
+};
+NeedAndHave describe_shortfall(const plan::Shortfall& shortfall);
 
-// Why a change that saves memory costs time; empty for the others.
-std::string why_slower(plan::ChangeKind kind);
-
-// What would let a GPU in that fell out: "--method lora: 1 x ... for $120, 61 % less"; empty where nothing does.
-// `first` is the best plan, where there is one.
+// What would make a rejected GPU work: "--method lora: 1 x ... for $120, 61 % less"; empty where nothing does. `first`
+// is the best plan, where there is one.
 std::string describe_fix(const plan::Request& request, const plan::Rejection& rejection, const plan::Plan* first);
 
-// When the answer becomes another, and which: "the deadline is under 3 d", "1 x ... for $120 in 2 d".
+// What would change the recommendation, and to what: "the deadline is under 3 d", "1 x ... for $120 in 2 d".
 struct BreakpointWords {
-  std::string when, then;
+  std::string when, recommended;
 };
 BreakpointWords describe_breakpoint(const plan::Breakpoint& point, const plan::Plan& first);
 

@@ -36,21 +36,22 @@ struct RecommendWords : testing::Test {
 };
 
 TEST_F(RecommendWords, AnOutlineNamesTheMachinesToOrder) {
-  EXPECT_EQ(describe_outline(other), "2 x g2 (1 x a10g) at gcp, on-demand");
+  EXPECT_EQ(describe_outline(other), "2 x g2 (1 x a10g) from gcp, on-demand");
 }
 
 TEST_F(RecommendWords, EveryChangeHasWords) {
   for (int i = 0; i <= static_cast<int>(ChangeKind::kNoLimits); ++i) {
-    EXPECT_NE(describe_change(request, static_cast<ChangeKind>(i)).what, "") << i;
+    EXPECT_NE(describe_change(static_cast<ChangeKind>(i)).what, "") << i;
   }
-  EXPECT_EQ(describe_change(request, ChangeKind::kLora).what, "LoRA adapters");
-  EXPECT_THAT(describe_change(request, ChangeKind::kSpot).effect, HasSubstr("interrupted"));
+  EXPECT_EQ(describe_change(ChangeKind::kLora).what, "LoRA adapters");
+  EXPECT_THAT(describe_change(ChangeKind::kSpot).effect, HasSubstr("interrupted"));
 }
 
 TEST_F(RecommendWords, AFixSaysWhatToChangeAndWhatComesOfIt) {
   plan::Rejection rejection;
   rejection.fix = plan::Fix{"--method lora", other};
-  EXPECT_EQ(describe_fix(request, rejection, nullptr), "--method lora: 2 x g2 (1 x a10g) at gcp, on-demand for $50.00");
+  EXPECT_EQ(describe_fix(request, rejection, nullptr),
+            "--method lora: 2 x g2 (1 x a10g) from gcp, on-demand for $50.00");
   EXPECT_THAT(describe_fix(request, rejection, &first), EndsWith("for $50.00, 50 % less, 3x slower"));
   rejection.fix->plan->time = hours(10.2);
   EXPECT_THAT(describe_fix(request, rejection, &first), EndsWith(", as fast"));
@@ -71,17 +72,17 @@ TEST_F(RecommendWords, WithoutAFixOnlyPricesAreMentioned) {
 TEST_F(RecommendWords, APriceBreakpointNamesBothDirections) {
   const BreakpointWords words = describe_breakpoint({1.25, {}, other}, first);
   EXPECT_EQ(words.when, "h100-sxm costs 25 % more per hour, or a10g 20 % less");
-  EXPECT_EQ(words.then, "2 x g2 (1 x a10g) at gcp, on-demand for $50.00");
+  EXPECT_EQ(words.recommended, "2 x g2 (1 x a10g) from gcp, on-demand for $50.00");
 }
 
 TEST_F(RecommendWords, ATimeBreakpointNamesTheDeadline) {
   const BreakpointWords words = describe_breakpoint({0, hours(10), other}, first);
   EXPECT_THAT(words.when, HasSubstr("the deadline is under 10 h"));
-  EXPECT_THAT(words.then, HasSubstr("for $50.00 in "));
+  EXPECT_THAT(words.recommended, HasSubstr("for $50.00 in "));
 }
 
 TEST_F(RecommendWords, PriceWarningsAreWorded) {
-  EXPECT_THAT(describe_warning({.kind = PriceWarning::Kind::kUnconfirmed}), HasSubstr("nobody else confirms"));
+  EXPECT_THAT(describe_warning({.kind = PriceWarning::Kind::kUnconfirmed}), HasSubstr("single source"));
   EXPECT_EQ(describe_warning({.kind = PriceWarning::Kind::kOld, .age_days = 120}), "its price was read 120 days ago");
   EXPECT_THAT(
       describe_warning(
@@ -99,14 +100,14 @@ TEST_F(RecommendWords, OtherPlansSayWhatTheyCostAgainstTheFirstAndWhy) {
   EXPECT_THAT(why(), testing::Not(testing::Contains(HasSubstr("first plan"))));
   second.offer = {&a10g, &small, &cheap};
   second.cost = usd(112);
-  EXPECT_THAT(why(), testing::Contains("12 % more than the first plan: a GPU-hour costs 30 % less, but it takes 60 % "
-                                       "more of them"));
+  EXPECT_THAT(why(), testing::Contains("12 % more than the first plan: price per GPU-hour 30 % less, but 60 % more "
+                                       "GPU-hours"));
   cheap.machine_price = usd_per_machine_hour(1);
   second.cost = usd(400);
-  EXPECT_THAT(why(), testing::Contains("4x as much as the first plan: a GPU-hour costs the same, and it takes 4x as "
-                                       "many"));
+  EXPECT_THAT(why(), testing::Contains("4x as much as the first plan: price per GPU-hour the same, and 4x as many "
+                                       "GPU-hours"));
   second.cost = usd(100);
-  EXPECT_THAT(why(), testing::Contains("as much as the first plan: the same GPU-hours at the same price"));
+  EXPECT_THAT(why(), testing::Contains("the same cost as the first plan: the same GPU-hours at the same price"));
 }
 
 TEST_F(RecommendWords, AComparisonIsAPercentageOrAFactor) {

@@ -1,0 +1,486 @@
+// The JSON document and the table of plans, one row per field.
+#include "report/fields.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/format.h"
+#include "plan/startup.h"
+#include "rightsize/recommend/report.h"
+#include "rightsize/recommend/terms.h"
+#include "rightsize/recommend/words.h"
+
+namespace rightsize::app {
+namespace {
+
+using market::JobAssumptions;
+using plan::Commitment;
+using plan::Plan;
+using plan::Request;
+using plan::SpotPrice;
+using plan::WorkKind;
+using report::cut;
+using report::Fields;
+using report::kTableOnly;
+using report::positive;
+using report::renamed;
+using report::spare;
+using report::when;
+
+// One plan, with what its fields need besides.
+struct PlanView {
+  const Request& request;
+  const Plan& plan;
+  const Plan& first;
+  const catalog::Catalog& catalog;
+  int rank = 1;
+  std::optional<double> share = {};  // of the requests, in a mix
+
+  bool is_training() const { return request.work.kind == WorkKind::kTraining; }
+  bool is_served() const { return request.work.kind == WorkKind::kServing; }
+};
+
+// A member of the plan, and one that only plans of a service or without training have.
+template <auto kMember>
+auto of_plan(const PlanView& v) {
+  return v.plan.*kMember;
+}
+template <auto kMember>
+auto of_service(const PlanView& v) {
+  return when(v.is_served(), v.plan.*kMember);
+}
+template <auto kMember>
+auto of_replicas(const PlanView& v) {
+  return when(!v.is_training(), v.plan.*kMember);
+}
+template <auto kMember>
+auto of_estimate(const PlanView& v) {
+  return when(!v.request.work.is_measured(), v.plan.*kMember);
+}
+template <auto kMember>
+auto of_time(const PlanView& v) {
+  return v.plan.time.*kMember;
+}
+template <auto kMember>
+auto of_parallel(const PlanView& v) {
+  return v.plan.job.parallel.*kMember;
+}
+
+// The units of work per second, or their cost, where the plan's work is counted in this unit.
+template <WorkUnit kUnit>
+std::optional<double> per_second(const PlanView& v) {
+  return when(work_unit(v.request) == kUnit, v.plan.units_per_second);
+}
+template <WorkUnit kUnit>
+std::optional<double> usd_per_million(const PlanView& v) {
+  return when(work_unit(v.request) == kUnit, v.plan.usd_per_million_units());
+}
+
+std::optional<double> requests_per_second(const PlanView& v) {
+  if (v.is_training()) return std::nullopt;
+  const auto arriving = positive(v.plan.requests_per_second);
+  return arriving ? arriving : per_second<WorkUnit::kRequests>(v);
+}
+
+std::string disaggregated(const PlanView& v) {
+  const auto& d = v.plan.job.serve.disaggregated;
+  return !d ? ""
+            : fmt::format("prefill={}x{},decode={}x{}", d->prefill_workers, d->prefill_tensor, d->decode_workers,
+                          d->decode_tensor);
+}
+
+std::optional<plan::Startup> startup_of(const PlanView& v) {
+  if (v.is_served() || v.request.startup) return std::nullopt;
+  return plan::startup_on(v.request, perf::work_of(v.request.model), *v.plan.offer.gpu);
+}
+
+struct HourView {
+  std::size_t hour;
+  double rate;
+  int machines, replicas;
+};
+std::vector<HourView> hours_of(const PlanView& v) {
+  std::vector<HourView> all;
+  for (std::size_t h = 0; h < v.plan.machines_by_hour.size(); ++h) {
+    const int machines = v.plan.machines_by_hour[h];
+    all.push_back({h, v.request.work.rate_by_hour[h], machines, machines * v.plan.replicas / v.plan.machines});
+  }
+  return all;
+}
+
+// The cost when the number of machines follows the traffic.
+std::optional<Usd> scaled_cost(const PlanView& v) {
+  const std::vector<int>& hours = v.plan.machines_by_hour;
+  if (hours.empty()) return std::nullopt;
+  double sum = 0;
+  for (int machines : hours) sum += machines;
+  return v.plan.cost * (sum / static_cast<double>(hours.size()) / v.plan.machines);
+}
+
+const Fields<plan::Startup> kStartupFields = {
+    {"machine_seconds", "until the machine is there, and the start of its processes", &plan::Startup::machine},
+    {"image", "container image", &plan::Startup::image},
+    {"image_bytes", "its compressed size; null: unknown and not counted", &plan::Startup::image_size},
+    {"image_seconds", "pulling and unpacking it", &plan::Startup::image_pull},
+    {"weights_bytes", "the weights as published", &plan::Startup::weights_size},
+    {"weights_seconds", "reading them from storage", &plan::Startup::weights},
+};
+
+const Fields<HourView> kHourFields = {
+    {"hour", "hour of the day", &HourView::hour},
+    {"requests_per_second", "rate in this hour", &HourView::rate},
+    {"instances", "machines it needs", &HourView::machines},
+    {"replicas", "replicas on them", &HourView::replicas},
+};
+
+const Fields<market::Draw> kDrawFields = {
+    {"account", "account of the commitment", [](const market::Draw& d) { return d.from->account; }},
+    {"provider", "provider of the commitment", [](const market::Draw& d) { return d.from->provider; }},
+    {"drawn_usd", "what this plan draws", &market::Draw::amount},
+    {"left_usd", "what is left to spend", [](const market::Draw& d) { return d.from->left; }},
+    {"until", "when the commitment ends", [](const market::Draw& d) { return d.from->until; }},
+};
+
+const Fields<perf::Interval> kIntervalFields = {
+    {"low", "10th percentile", &perf::Interval::low},
+    {"high", "90th percentile", &perf::Interval::high},
+};
+
+const Fields<SpotPrice> kSpotFields = {
+    {"low", "10th percentile over the job", [](const SpotPrice& s) { return s.price.low; }},
+    {"likely", "mean over the job", [](const SpotPrice& s) { return s.price.likely; }},
+    {"median", "median over zones and regions", [](const SpotPrice& s) { return s.price.median; }},
+    {"high", "90th percentile over the job", [](const SpotPrice& s) { return s.price.high; }},
+    {"region", "region of the offer", [](const SpotPrice& s) { return s.offer.price->region; }},
+    {"zone", "zone of the offer", [](const SpotPrice& s) { return s.offer.price->zone; }},
+    {"age_days?", "age of the price", [](const SpotPrice& s) { return s.price.age; }},
+};
+
+const Fields<Commitment> kCommitmentFields = {
+    {"term", "1y or 3y", [](const Commitment& c) { return c.offer.price->purchase; }},
+    {"total_usd", "cost of all machines to the end of the term", &Commitment::total},
+    {"usd_per_machine_hour", "price of one machine", [](const Commitment& c) { return c.offer.rate(); }},
+    {"region", "region of the offer", [](const Commitment& c) { return c.offer.price->region; }},
+    {"break_even_utilization?", "use above which it costs less than on demand",
+     [](const Commitment& c) { return positive(c.break_even); }},
+};
+
+const Fields<plan::Quota> kQuotaFields = {
+    {"name", "the quota, as the provider spells it", &plan::Quota::name},
+    {"code", "its code", &plan::Quota::code},
+    {"amount", "what the plan needs", &plan::Quota::amount},
+    {"unit", "vcpu or gpu", [](const plan::Quota& q) { return q.vcpus ? "vcpu" : "gpu"; }},
+};
+
+const Fields<PlanView> kPlanFields = {
+    {"rank", "#", "1 is the best", &PlanView::rank},
+    {"gpu", "GPU by its catalogue name", [](const PlanView& v) { return v.plan.offer.gpu->name; }},
+    {"gpus", "GPUs that work", of_plan<&Plan::gpus>},
+    {"provider", "provider", "who rents the machines out",
+     [](const PlanView& v) { return v.plan.offer.machine->provider; }},
+    {"instance", "machine type", [](const PlanView& v) { return v.plan.offer.machine->instance; }},
+    {"instances", "machines", of_plan<&Plan::machines>},
+    {"region", "region of the price", [](const PlanView& v) { return v.plan.offer.price->region; }},
+    {"purchase", "terms", "on-demand, spot, 1y or 3y", [](const PlanView& v) { return v.plan.offer.price->purchase; }},
+    {"method?", "full, lora or qlora",
+     [](const PlanView& v) { return when(v.is_training(), v.plan.job.train.method); }},
+    {"precision", "number format", [](const PlanView& v) { return v.plan.job.precision; }},
+    {"stack", "training or serving software", [](const PlanView& v) { return v.plan.job.stack; }},
+    {"micro_batch", "samples per GPU in one pass", [](const PlanView& v) { return v.plan.job.batch; }},
+    {"accumulation?", "gradient accumulation steps",
+     [](const PlanView& v) { return when(v.is_training(), v.plan.job.train.accumulation); }},
+    {"recompute?", "activation recomputation",
+     [](const PlanView& v) { return when(v.is_training(), v.plan.job.train.recompute); }},
+    {"tp", "tensor parallelism", of_parallel<&model::Parallelism::tensor>},
+    {"ep", "expert parallelism", of_parallel<&model::Parallelism::expert>},
+    {"attention_dp", "groups of data-parallel attention", of_parallel<&model::Parallelism::attention_data>},
+    {"disaggregated?", "separate workers for prefill and decode", disaggregated},
+    {"pp", "pipeline stages", of_parallel<&model::Parallelism::pipeline>},
+    {"zero", "ZeRO stage", of_parallel<&model::Parallelism::zero>},
+    {"replicas?", "copies of the model", of_replicas<&Plan::replicas>},
+    {"requests_at_once?", "mean number of requests running on one replica", of_replicas<&Plan::running>},
+    {"requests_per_second?", "requests that arrive; offline: requests done", requests_per_second},
+    {"slo_percentile?", "percentile of the latencies",
+     [](const PlanView& v) { return when(v.is_served(), percentile_of(v.request)); }},
+    {"ttft_seconds?", "TTFT", "time to first token; latency where a model answers in one pass",
+     [](const PlanView& v) { return when(v.is_served() && v.plan.ttft > Seconds{}, v.plan.ttft); }, format_duration},
+    {"tpot_seconds?", "TPOT", "time per output token",
+     [](const PlanView& v) { return when(v.is_served() && v.plan.tpot > Seconds{}, v.plan.tpot); }, format_duration},
+    {"mean_latency_seconds?", "mean time of a whole request", of_service<&Plan::latency>},
+    {"utilization?", "arrival rate over the capacity of the replicas", of_service<&Plan::load>},
+    {"busy_share?", "share of the time with work on the GPU", of_service<&Plan::busy>},
+    {"max_sequences?", "limit of the engine: sequences at once",
+     [](const PlanView& v) { return when(v.is_served() && v.plan.sequences > 0, v.plan.sequences); }},
+    {"token_budget?", "limit of the engine: tokens per step",
+     [](const PlanView& v) { return when(v.is_served() && v.plan.token_budget > 0, v.plan.token_budget); }},
+    {"machines_by_hour?", "machines in each hour, where the rate is known by hour", kHourFields, hours_of},
+    {"scaled_usd_total?", "cost when the machines follow the traffic", scaled_cost},
+    {"max_delay_seconds?", "time a batch waits for more requests",
+     [](const PlanView& v) { return when(v.is_served() && v.plan.delay > Seconds{}, v.plan.delay); }},
+    {"samples_per_second?", "training speed of models without tokens", per_second<WorkUnit::kSamples>},
+    {"output_tokens_per_second?", "generation speed of all replicas",
+     [](const PlanView& v) {
+       return when(v.is_served() && work_unit(v.request) == WorkUnit::kTokens, v.plan.units_per_second);
+     }},
+    {"tokens_per_second?", "training speed, or output tokens of a service", per_second<WorkUnit::kTokens>},
+    {"hours", "expected hours that are paid for; a service: a month",
+     [](const PlanView& v) { return v.plan.time.total(); }},
+    {"work_seconds", "of it, work", of_time<&market::RunningTime::work>},
+    {"startup_seconds", "of it, start-up", of_time<&market::RunningTime::startup>},
+    {"startup?", "parts of the start-up", kStartupFields, startup_of},
+    {"checkpoint_seconds", "of it, saving checkpoints", of_time<&market::RunningTime::saving>},
+    {"checkpoint_interval_seconds?", "work between two checkpoints",
+     [](const PlanView& v) { return positive(v.plan.time.interval); }},
+    {"rework_seconds", "of it, restarts and work done again", of_time<&market::RunningTime::redoing>},
+    {"usd_per_hour", "price of all machines", [](const PlanView& v) { return v.plan.rate(); }},
+    {"usd_total", "total", "cost of the whole job; a service: of a month", of_plan<&Plan::cost>, format_usd},
+    {"new_money_usd?", "new money", "of it, beyond what is committed already",
+     [](const PlanView& v) { return when(!v.plan.draws.empty(), v.plan.cost - market::sum_of(v.plan.draws)); },
+     format_usd},
+    {"committed_spend?", "of it, drawn from commitments", kDrawFields, of_plan<&Plan::draws>},
+    {"storage_and_egress_usd?", "of it, storage and egress",
+     [](const PlanView& v) { return positive(v.plan.side_cost); }},
+    {"usd_per_million_tokens?", "price of the work by the million tokens", usd_per_million<WorkUnit::kTokens>},
+    {"usd_per_million_samples?", "price of the work by the million samples", usd_per_million<WorkUnit::kSamples>},
+    {"usd_per_million_requests?", "price of the work by the million requests", usd_per_million<WorkUnit::kRequests>},
+    {"memory_bytes?", "memory in use on the fullest GPU",
+     [](const PlanView& v) { return when(!v.request.work.is_measured(), v.plan.memory.device); }},
+    {"memory_low_bytes?", "its 10th percentile",
+     [](const PlanView& v) { return when(!v.request.work.is_measured(), v.plan.memory.low); }},
+    {"memory_high_bytes?", "its 90th percentile",
+     [](const PlanView& v) { return when(!v.request.work.is_measured(), v.plan.memory.high); }},
+    {"capacity_bytes?", "memory of the GPU",
+     [](const PlanView& v) { return when(!v.request.work.is_measured(), v.plan.fit.capacity); }},
+    {"bound?", "what limits the speed", of_estimate<&Plan::bound>},
+    {"mfu?", "share of the peak FLOP/s that the model uses", [](const PlanView& v) { return positive(v.plan.mfu); }},
+    {"basis?", "what the speed is based on", of_estimate<&Plan::basis>},
+    {"time_factor", "the 80 % interval of the time as factors", kIntervalFields, of_plan<&Plan::speed>},
+    {"low", "10th percentile of the cost", of_plan<&Plan::cost_low>},
+    {"high", "90th percentile of the cost", of_plan<&Plan::cost_high>},
+    {"list_usd_per_machine_hour", "list price of one machine", [](const PlanView& v) { return v.plan.price.listed; }},
+    {"price_age_days?", "age of the price", [](const PlanView& v) { return v.plan.price.age; }},
+    {"held_back?", "why the price may not lead", [](const PlanView& v) { return held_back(v.plan.price); }},
+    {"spot?", "the same machines on spot, USD per machine-hour", kSpotFields, of_plan<&Plan::spot>},
+    {"commitment?", "the shortest commitment", kCommitmentFields,
+     [](const PlanView& v) { return when(!v.plan.commitments.empty(), v.plan.commitments.data()).value_or(nullptr); }},
+    {"commitments?", "the same machines for a year or three", kCommitmentFields, of_plan<&Plan::commitments>},
+    {"quota?", "what to ask the provider for", kQuotaFields, of_plan<&Plan::quota>},
+    {"why", "reasons for the settings and the rank",
+     [](const PlanView& v) { return reasons(v.request, v.plan, v.first, v.catalog); }},
+    {"price_source", "where the price comes from", [](const PlanView& v) { return price_source(v.plan, v.catalog); }},
+    {"price_date", "when it was read", [](const PlanView& v) { return price_date(v.plan); }},
+    {"share?", "share of the requests in a mix", &PlanView::share},
+    {"gpus_shown", "GPUs", "number and kind",
+     [](const PlanView& v) { return fmt::format("{} x {}", v.plan.gpus, v.plan.offer.gpu->name); }, kTableOnly},
+    {"machines", "machines", "number and type",
+     [](const PlanView& v) { return fmt::format("{} x {}", v.plan.machines, v.plan.offer.machine->instance); },
+     kTableOnly},
+    {"paid_seconds", "time", "expected time", [](const PlanView& v) { return v.plan.time.total(); }, format_duration,
+     kTableOnly},
+};
+
+struct RejectionView {
+  const Answer& answer;
+  const plan::Rejection& rejection;
+};
+const Fields<RejectionView> kRejectionFields = {
+    {"what", "the GPU, and whether only some settings are rejected",
+     [](const RejectionView& v) { return v.rejection.gpu + (v.rejection.partly ? ", some settings" : ""); }},
+    {"gpu", "GPU by its catalogue name", [](const RejectionView& v) { return v.rejection.gpu; }},
+    {"stage", "what rejected it", [](const RejectionView& v) { return v.rejection.stage; }},
+    {"need", "what it needs", [](const RejectionView& v) { return describe_shortfall(v.rejection.nearest).need; }},
+    {"have", "what there is", [](const RejectionView& v) { return describe_shortfall(v.rejection.nearest).have; }},
+    {"count", "configurations rejected", [](const RejectionView& v) { return v.rejection.count; }},
+    {"nearest_fix", "the change that would make it work",
+     [](const RejectionView& v) {
+       const std::string fix = describe_fix(v.answer.request, v.rejection, v.answer.found.best());
+       return when(!fix.empty(), fix);
+     }},
+};
+
+// The first plan is compared with itself where there is none.
+PlanView plan_view(const Answer& answer, const Plan& plan, int rank = 1) {
+  const Plan* first = answer.found.best();
+  return {answer.request, plan, first == nullptr ? plan : *first, answer.catalog, rank};
+}
+
+std::vector<PlanView> plan_views(const Answer& answer, const std::vector<Plan>& plans) {
+  std::vector<PlanView> views;
+  for (const Plan& plan : plans) views.push_back(plan_view(answer, plan, static_cast<int>(views.size()) + 1));
+  return views;
+}
+
+struct ChangeView {
+  const Answer& answer;
+  const plan::Change& change;
+  ChangeWords words;
+};
+const Fields<ChangeView> kChangeFields = {
+    {"what", "the change", [](const ChangeView& v) { return v.words.what; }},
+    {"flags", "flags that make it", [](const ChangeView& v) { return v.change.flags; }},
+    {"effect", "what it does to the result", [](const ChangeView& v) { return v.words.effect; }},
+    {"plan", "the best plan then", kPlanFields, [](const ChangeView& v) { return plan_view(v.answer, v.change.plan); }},
+};
+
+const Fields<BreakpointWords> kBreakpointFields = {
+    {"when", "what would have to happen", &BreakpointWords::when},
+    {"then", "the recommendation then", &BreakpointWords::recommended},
+};
+
+struct AssumptionsView {
+  const Request& request;
+  JobAssumptions job;
+  std::optional<sim::RequestShape> lengths;
+
+  bool is_served() const { return request.work.kind == WorkKind::kServing; }
+};
+template <auto kMember>
+auto of_job(const AssumptionsView& v) {
+  return v.job.*kMember;
+}
+const Fields<AssumptionsView> kAssumptionsFields = {
+    {"global_batch", "samples per optimizer step", [](const AssumptionsView& v) { return v.request.global_batch; }},
+    {"startup_seconds", "from the order to the first step", of_job<&JobAssumptions::startup>},
+    {"restart_seconds", "after an interruption", of_job<&JobAssumptions::restart>},
+    {"spot_interruptions_per_machine_hour", "of one spot machine",
+     of_job<&JobAssumptions::spot_interruptions_per_hour>},
+    {"failures_per_gpu_hour", "of any hardware", of_job<&JobAssumptions::failures_per_gpu_hour>},
+    {"checkpoint_bytes_per_second", "speed of saving", of_job<&JobAssumptions::checkpoint_rate>},
+    {"checkpoint_every_seconds", "longest time between two checkpoints", of_job<&JobAssumptions::checkpoint_every>},
+    {"max_gpus", "most GPUs of a plan", [](const AssumptionsView& v) { return v.request.limits.max_gpus; }},
+    {"slo_percentile?", "percentile the SLOs hold at",
+     [](const AssumptionsView& v) { return when(v.is_served(), percentile_of(v.request)); }},
+    {"max_load?", "most load on the replicas",
+     [](const AssumptionsView& v) { return when(v.is_served(), v.request.limits.max_load); }},
+    {"allow_single?", "one replica is enough",
+     [](const AssumptionsView& v) { return when(v.is_served(), v.request.limits.allow_single); }},
+    {"isl?", "assumed tokens in",
+     [](const AssumptionsView& v) { return when(v.request.lengths_assumed, v.request.job.serve.isl); }},
+    {"osl?", "assumed tokens out",
+     [](const AssumptionsView& v) { return when(v.request.lengths_assumed, v.request.job.serve.osl); }},
+    {"isl_p95?", "95th percentile of the tokens in",
+     [](const AssumptionsView& v) {
+       return v.lengths ? std::optional(v.lengths->size_at(sim::Statistic::kP95)) : std::nullopt;
+     }},
+    {"osl_p95?", "95th percentile of the tokens out",
+     [](const AssumptionsView& v) {
+       return v.lengths ? std::optional(v.lengths->output_at(sim::Statistic::kP95)) : std::nullopt;
+     }},
+};
+
+// Start-up is that of the first plan's GPU; without a plan, that of an NVIDIA GPU.
+AssumptionsView assumptions_of(const Answer& a) {
+  const Plan* first = a.found.best();
+  const catalog::Gpu gpu = first != nullptr ? *first->offer.gpu : catalog::Gpu{};
+  AssumptionsView view{a.request, plan::assumptions_on(a.request, perf::work_of(a.request.model), gpu), {}};
+  const bool varies = view.is_served() && a.request.work.mix.empty() && !a.request.work.trace;
+  if (varies && !answers_at_once(a.request)) view.lengths = plan::request_lengths(a.request);
+  return view;
+}
+
+const Fields<plan::Effort> kEffortFields = {
+    {"priced", "configurations computed in full", &plan::Effort::priced},
+    {"bounded", "excluded by a bound", &plan::Effort::bounded},
+    {"unfit", "excluded by memory, format or layout", &plan::Effort::unfit},
+    {"estimates", "calls of the speed model", &plan::Effort::estimates},
+    {"memory_surfaces", "memory curves compiled", &plan::Effort::curves},
+    {"search_seconds", "time of the search", &plan::Effort::search_seconds},
+    {"verify_seconds", "time of the checks of what is shown", &plan::Effort::verify_seconds},
+    {"explain_seconds", "time of the explanation", &plan::Effort::explain_seconds},
+};
+
+const Fields<Answer> kAnswerFields = {
+    {"name", "name of the workload", [](const Answer& a) { return a.request.name; }},
+    {"what", "the request in words", [](const Answer& a) { return describe_request(a.request); }},
+    {"objective", "cost, time or cost-time", [](const Answer& a) { return a.request.objective; }},
+    {"plans", "best first", kPlanFields, [](const Answer& a) { return plan_views(a, a.found.plans); }},
+    {"pareto", "cost against time, cheapest first", kPlanFields,
+     [](const Answer& a) { return plan_views(a, a.found.pareto); }},
+    {"next_best", "the next best GPU and why it is not first",
+     [](const Answer& a) {
+       const bool shown = !a.found.plans.empty() && !a.request.plans_only;
+       return shown ? std::optional(next_best_sentence(a.request, a.found)) : std::nullopt;
+     }},
+    {"rejected", "why other GPUs are not among the plans", kRejectionFields,
+     [](const Answer& a) {
+       std::vector<RejectionView> all;
+       for (const plan::Rejection& r : a.found.rejected) all.push_back({a, r});
+       return all;
+     }},
+    {"changes", "changes of the request, and the best plan under each", kChangeFields,
+     [](const Answer& a) {
+       std::vector<ChangeView> all;
+       for (const plan::Change& c : a.found.changes) all.push_back({a, c, describe_change(c.kind)});
+       return all;
+     }},
+    {"breakpoints", "what would change the recommendation", kBreakpointFields,
+     [](const Answer& a) {
+       std::vector<BreakpointWords> all;
+       for (const plan::Breakpoint& b : a.found.breakpoints) all.push_back(describe_breakpoint(b, *a.found.best()));
+       return all;
+     }},
+    {"mix?", "several kinds of machines behind one router", kPlanFields,
+     [](const Answer& a) {
+       std::vector<PlanView> all;
+       for (const plan::MixPart& part : a.found.mix)
+         all.push_back({a.request, part.plan, part.plan, a.catalog, 1, part.share});
+       return all;
+     }},
+    {"confidence", "share of what-ifs in which the first plan's GPU stays the best",
+     [](const Answer& a) { return when(!a.found.plans.empty() && !a.request.plans_only, a.found.confidence); }},
+    {"warnings", "doubts about the price of the first plan",
+     [](const Answer& a) {
+       std::vector<std::string> all;
+       for (const plan::PriceWarning& w : a.found.warnings) all.push_back(describe_warning(w));
+       return all;
+     }},
+    {"terms", "spot, commitment and quota of the first plan",
+     [](const Answer& a) {
+       return a.found.plans.empty() ? std::vector<std::string>{} : terms_sentences(a.request, a.found);
+     }},
+    {"caveats", "what to know before acting on the first plan",
+     [](const Answer& a) { return a.found.plans.empty() ? std::vector<std::string>{} : caveats(a.request, a.found); }},
+    {"feasible", "plans that meet every limit", [](const Answer& a) { return a.found.feasible; }},
+    {"assumptions", "what was assumed", kAssumptionsFields, assumptions_of},
+    {"considered", "configurations scored", [](const Answer& a) { return a.found.effort.configurations; }},
+    {"seconds", "time of the search", [](const Answer& a) { return a.found.effort.search_seconds; }},
+    {"stats?", "where the time of the search went", kEffortFields,
+     [](const Answer& a) { return when(a.shown.stats, a.found.effort); }},
+    {"request?", "the settings as given",
+     [](const Answer& a) {
+       std::vector<std::pair<std::string, std::string>> all;
+       for (const model::Setting& s : a.settings) all.emplace_back(s.name, s.value);
+       return all;
+     }},
+    {"catalogue?", "version of the catalogue", &Answer::catalogue},
+};
+
+const report::Document<Answer> kRecommendDocument("recommend", "A recommendation for one workload", kAnswerFields);
+
+}  // namespace
+
+report::Table plans_table(const Answer& answer, std::string title, const std::vector<Plan>& plans) {
+  const std::string percentile = fmt::format("p{} ", percentile_of(answer.request));
+  const bool tokens = !answers_at_once(answer.request), serving = answer.request.work.kind == WorkKind::kServing;
+  const std::string ttft = percentile + (tokens ? "TTFT" : "latency"), tpot = percentile + "TPOT";
+  // Terms that are the same for all plans are in the answer above, and a narrow terminal has no space for them.
+  const bool same_terms = std::all_of(plans.begin(), plans.end(), [&](const Plan& p) {
+    return p.offer.price->purchase == plans.front().offer.price->purchase;
+  });
+  std::vector<report::ColumnOf> columns = {"rank", renamed("gpus_shown", "gpus"), cut("machines", 20), "provider",
+                                           same_terms ? spare("purchase") : report::ColumnOf("purchase")};
+  if (serving) columns.push_back(renamed("ttft_seconds", "ttft_seconds", ttft));
+  if (serving && tokens) columns.push_back(renamed("tpot_seconds", "tpot_seconds", tpot));
+  if (!serving) columns.push_back(renamed("paid_seconds", "seconds"));
+  columns.push_back(serving ? renamed("usd_total", "usd_total", "$/month") : report::ColumnOf("usd_total"));
+  if (std::any_of(plans.begin(), plans.end(), [](const Plan& p) { return !p.draws.empty(); }))
+    columns.emplace_back("new_money_usd");
+  report::Table table = report::table_of(kPlanFields, plan_views(answer, plans), columns);
+  table.title = std::move(title);
+  return table;
+}
+
+report::Json document_of(const Answer& answer) { return kRecommendDocument.of(answer); }
+
+}  // namespace rightsize::app
