@@ -25,8 +25,4 @@ std::optional<WindowSchedule> schedule_window(const WindowWork& work) {
   return plan;
 }
 
-double spot_overhead(double interruptions, Seconds startup, Seconds chunk) {
-  return 1 + interruptions * (in_hours(startup) + in_hours(chunk) / 2);
-}
-
 }  // namespace rightsize::capacity

@@ -35,8 +35,4 @@ struct WindowSchedule {
 // two windows at once: the work must also be done before the next window closes.
 std::optional<WindowSchedule> schedule_window(const WindowWork& work);
 
-// GPU-hours on spot for each hour of work, when a GPU is taken away `interruptions` times an hour: each time costs
-// another startup and, on average, half of the chunk of work that was not yet saved.
-double spot_overhead(double interruptions, Seconds startup, Seconds chunk);
-
 }  // namespace rightsize::capacity

@@ -24,10 +24,5 @@ TEST(Window, AnEarlierDeadlineTakesMoreGpus) {
   EXPECT_FALSE(schedule_window({1e6, hours(4), seconds(60), milliseconds(82), seconds(120)}));
 }
 
-TEST(Window, InterruptionsAddTheWorkThatIsRedone) {
-  EXPECT_NEAR(spot_overhead(0.1, seconds(180), seconds(360)), 1.01, 1e-12);  // 0.1/h of 3 min + half of 6 min
-  EXPECT_EQ(spot_overhead(0, hours(1), hours(1)), 1);
-}
-
 }  // namespace
 }  // namespace rightsize::capacity

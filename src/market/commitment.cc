@@ -86,12 +86,12 @@ CommitmentPlanner::Hinges CommitmentPlanner::hinges(const Future& future, int ye
 
 double CommitmentPlanner::first_year_price(double gpus, double price) const { return gpus * price * kHoursOfYear; }
 
-// The second or third year of a known future, beside what is committed for three: the best one-year commitment then.
-double CommitmentPlanner::later_cost(double three_years, const Future& future, int year) const {
-  const Hinges& hinge = years_[static_cast<std::size_t>(&future - futures_.data())][static_cast<std::size_t>(year)];
+// The second or third year of a known future, with the best one-year commitment on top of the three-year ones.
+double CommitmentPlanner::later_cost(double three_years, std::size_t future, int year) const {
+  const Hinges& hinge = years_[future][static_cast<std::size_t>(year)];
   double more = 0, price = 0;
   if (prices_.one_year) {
-    price = *prices_.one_year * future.prices[year] * kHoursOfYear;
+    price = *prices_.one_year * futures_[future].prices[year] * kHoursOfYear;
     more = std::max(0.0, hinge.best(price) - three_years);
   }
   return price * more + hinge.cost(three_years + more);
@@ -109,7 +109,7 @@ MixCost CommitmentPlanner::cost(const CommitmentMix& mix) const {
     used += share * years_[i][0].used(held);
     demanded += share * years_[i][0].demanded() / kHoursOfYear;
     for (int year = 1; year < kPlanYears; ++year) {
-      found.total += share * (three + later_cost(mix.three_years, futures_[i], year));
+      found.total += share * (three + later_cost(mix.three_years, i, year));
     }
   }
   found.total += found.first_year;
@@ -165,6 +165,10 @@ CommitmentMix CommitmentPlanner::best() const {
   return with_one_year(corners[low]);
 }
 
+double CommitmentPlanner::uncommitted() const {
+  return CommitmentPlanner(demand_, {prices_.on_demand, prices_.spot, {}, {}}, futures_).cost({}).total;
+}
+
 double CommitmentPlanner::regret(const CommitmentMix& mix, const Future& future) const {
   const CommitmentPlanner certain(demand_, prices_, {future});
   return certain.cost(mix).total - certain.cost(certain.best()).total;
@@ -176,7 +180,7 @@ double CommitmentPlanner::laddered_cost(const CommitmentMix& mix, int parts, con
   double total = 0, held = 0;
   CommitmentMix part{mix.one_year / parts, mix.three_years / parts}, bought;
   for (int i = 0; i < parts; ++i) {
-    // A fall is seen after the first part: what is not bought yet is not bought.
+    // A fall is noticed after the first part: the rest is not bought.
     if (i == 0 || !falls) {
       bought.one_year += part.one_year;
       bought.three_years += part.three_years;
@@ -188,7 +192,7 @@ double CommitmentPlanner::laddered_cost(const CommitmentMix& mix, int parts, con
   }
   for (int year = 1; year < kPlanYears; ++year) {
     total += (prices_.three_years ? first_year_price(bought.three_years, *prices_.three_years) : 0) +
-             certain.later_cost(bought.three_years, certain.futures_[0], year);
+             certain.later_cost(bought.three_years, 0, year);
   }
   return total;
 }

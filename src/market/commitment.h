@@ -1,13 +1,18 @@
-// How much to commit to: the mix of on-demand, spot, one-year and three-year capacity that costs least in expectation.
+// How much to commit to: the mix of on-demand, spot, one-year and three-year capacity with the least expected cost.
 //
-// Demand is how many GPUs run, hour by hour, over a typical year (a history, scaled). A commitment of c GPUs is paid
-// all year, used or not; what demand has above it is bought on demand, the part that may be interrupted on spot. So a
-// year costs p c + sum over hours of v (d - c)+, a convex function with corners at the demands: its least is at a
-// corner and is found exactly (the newsvendor's quantile), no search and no rounding but to what may be bought.
+//   const CommitmentPlanner planner({{8, 8, 12, 4}}, {.on_demand = 4, .one_year = 2.6}, {Future{"as now"}});
+//   planner.best().one_year;          // GPUs
+//   planner.cost(planner.best()).total;
 //
-// Three years are planned. Futures say how demand and list prices go, each with its probability. One-year commitments
-// of the second and third year are bought when the future is known, at its prices; those of the first and all
-// three-year ones now. commitment_test.cc checks the answer against trying every mix.
+// Demand is the number of GPUs in use, hour by hour, over a typical year. A commitment of c GPUs is paid all year;
+// demand above it is bought on demand, and its interruptible part on spot. A year therefore costs p c + sum over hours
+// of v (d - c)+, a convex function with corners at the demands, whose minimum is at a corner (the newsvendor's
+// quantile).
+//
+// Three years are planned. Futures describe demand and list prices, each with a probability. One-year commitments of
+// the second and third year are bought when the future is known, at its prices; those of the first year and all
+// three-year ones are bought now. commitment_test.cc compares the answer with trying every mix. Prices are dollars per
+// GPU-hour, costs are dollars.
 #pragma once
 
 #include <optional>
@@ -21,15 +26,15 @@ namespace rightsize::market {
 
 inline constexpr int kPlanYears = 3;
 
-// Prices of one GPU for an hour, in dollars. Nothing: not offered.
+// Dollars per GPU-hour; empty where a term is not offered.
 struct CommitmentPrices {
   double on_demand = 0;
-  std::optional<double> spot = {};  // as it will likely cost, work done again included
+  std::optional<double> spot = {};  // as it will likely cost, including repeated work
   std::optional<double> one_year = {};
   std::optional<double> three_years = {};
 };
 
-// How the years may go: factors on the demand and on what is bought later at list prices.
+// Factors on the demand and on the prices of what is bought later.
 struct Future {
   std::string name;
   double probability = 1;
@@ -38,7 +43,7 @@ struct Future {
 };
 
 struct Demand {
-  std::vector<double> gpus;  // in use, one number an hour (or any equal step) of the history
+  std::vector<double> gpus;  // in use, one number per hour (or any equal step) of the history
   double interruptible = 0;  // share of it, 0-1, that may run on spot
 };
 
@@ -46,7 +51,7 @@ struct CommitmentMix {
   double one_year = 0, three_years = 0;  // GPUs, bought now
 };
 
-// What a mix costs; dollars of all GPUs over the years.
+// What a mix costs, in dollars for all GPUs.
 struct MixCost {
   double total = 0;               // expected, kPlanYears years
   double first_year = 0;          // expected
@@ -56,25 +61,27 @@ struct MixCost {
 
 class CommitmentPlanner {
  public:
-  // Demand holds at least one hour, futures at least one; probabilities are taken relative to their sum.
+  // Needs at least one hour of demand and one future; probabilities are relative to their sum.
   CommitmentPlanner(Demand demand, CommitmentPrices prices, std::vector<Future> futures);
 
-  // The mix of least expected cost; of equals the one that commits least.
+  // The mix with the least expected cost; of equals the one that commits least.
   CommitmentMix best() const;
   MixCost cost(const CommitmentMix& mix) const;
-  // One future, certain: what the mix then costs more than the best mix for it would have.
+  // Expected cost without any commitment, now or later.
+  double uncommitted() const;
+  // How much more the mix costs in this future than the best mix for it.
   double regret(const CommitmentMix& mix, const Future& future) const;
-  // Expected cost where the first year's and the three-year commitments are bought in so many equal parts over the
-  // first year; a part is not bought any more when the future is `fallen`.
+  // Cost in this future when the commitments are bought in `parts` equal parts over the first year. Where demand falls
+  // below today's, only the first part is bought.
   double laddered_cost(const CommitmentMix& mix, int parts, const Future& future) const;
 
  private:
-  // sum of weight x (at - c)+ over all hours of a year, by c.
+  // The sum of weight x (at - c)+ over all hours of a year, as a function of c.
   class Hinges {
    public:
     Hinges(const Demand& demand, double scale, double on_demand, std::optional<double> spot);
-    double cost(double c) const;               // a year
-    double slope(double c) const;              // of it, just above c: what one GPU more saves a year
+    double cost(double c) const;               // per year
+    double slope(double c) const;              // just above c: what one GPU more saves per year
     double best(double price_per_year) const;  // the least c at which another GPU saves no more than it costs
     double used(double c) const;               // GPU-years of c that demand uses
     double demanded() const { return demanded_; }
@@ -88,7 +95,7 @@ class CommitmentPlanner {
     double demanded_ = 0;
   };
 
-  double later_cost(double three_years, const Future& future, int year) const;
+  double later_cost(double three_years, std::size_t future, int year) const;
   double first_year_price(double gpus, double price) const;
   Hinges hinges(const Future& future, int year) const;
 

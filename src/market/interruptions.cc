@@ -14,12 +14,8 @@ struct Process {
   double work = 0, interval = 0, save = 0, restart = 0, between = INFINITY;
 
   double segment() const { return interval + save; }
-  // Daly's expectation, start-up not included.
-  double expected() const {
-    const double segments = work / interval;
-    if (std::isinf(between)) return segments * segment();
-    return between * std::exp(restart / between) * std::expm1(segment() / between) * segments;
-  }
+  // Start-up not included.
+  double expected() const { return work * time_per_work(hours(interval), hours(save), hours(restart), hours(between)); }
 };
 
 Process process_of(const InterruptibleJob& job, const JobAssumptions& a) {
@@ -79,6 +75,12 @@ double draw_price(const PriceOutlook& price, Random& random) {
 
 Seconds save_time(Bytes checkpoint, const JobAssumptions& a) {
   return checkpoint > Bytes{} ? std::max(seconds(1), checkpoint / a.checkpoint_rate) : Seconds{};
+}
+
+double time_per_work(Seconds interval, Seconds save, Seconds restart, Seconds between_interruptions) {
+  const double m = in_hours(between_interruptions), segment = in_hours(interval + save);
+  if (std::isinf(m)) return segment / in_hours(interval);
+  return m * std::exp(in_hours(restart) / m) * std::expm1(segment / m) / in_hours(interval);
 }
 
 Seconds checkpoint_interval(Seconds save, Seconds between_interruptions) {

@@ -57,6 +57,9 @@ struct RunningTime {
 // Nothing when interruptions come so fast that less than a tenth of the time is work.
 std::optional<RunningTime> running_time(const InterruptibleJob& job, const JobAssumptions& assumptions);
 
+// Expected time per time of work, saved every `interval`: the equation above.
+double time_per_work(Seconds interval, Seconds save, Seconds restart, Seconds between_interruptions);
+
 // Daly's interval for a save of this length between interruptions this far apart.
 Seconds checkpoint_interval(Seconds save, Seconds between_interruptions);
 

@@ -42,6 +42,12 @@ TEST(RunningTime, TheIntervalIsDalys) {
   EXPECT_NEAR(in_hours(time->total()), expected + 1.0 / 6, 0.01);
 }
 
+// 0.1/h of 3 min of restart and half of 6 min of lost work, to first order.
+TEST(RunningTime, TimePerWorkIsRestartsAndHalfAnInterval) {
+  EXPECT_NEAR(time_per_work(seconds(360), {}, seconds(180), hours(10)), 1.01, 1e-4);
+  EXPECT_DOUBLE_EQ(time_per_work(hours(1), {}, hours(1), hours(INFINITY)), 1);
+}
+
 // By the formula alone 8 on-demand GPUs would save every 10 hours, and lose as much with every crash of the job itself.
 TEST(RunningTime, CheckpointsAreNeverFurtherApartThanAskedFor) {
   JobAssumptions a;

@@ -6,8 +6,8 @@
 namespace rightsize::market {
 
 double paid_monthly(const Payment& payment, int years, double interest) {
-  // What one dollar a year, paid all through the term, is worth at its start.
-  const double annuity = interest > 0 ? (1 - std::exp(-interest * years)) / interest : years;
+  // What one dollar per year, paid throughout the term, is worth at its start.
+  const double annuity = interest > 0 ? -std::expm1(-interest * years) / interest : years;
   const double rest = 1 - payment.upfront;
   return payment.usd_per_gpu_hour * (payment.upfront * years / annuity + rest);
 }

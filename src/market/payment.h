@@ -1,4 +1,4 @@
-// Ways to pay for a commitment: by the month, a part before, or all before. Money paid before costs interest.
+// Ways to pay for a commitment: monthly, half upfront or all upfront. Money paid upfront costs interest.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@ struct Payment {
   double usd_per_gpu_hour = 0;  // the whole bill over the hours of the term
 };
 
-// The price by the month that is worth the same to a company that pays `interest` a year (0.08) for its money.
+// The monthly price that is worth the same to a company whose capital costs `interest` per year (0.08).
 double paid_monthly(const Payment& payment, int years, double interest);
 
-// The one that costs least by that measure; of equals the one that asks for less upfront. `payments` is not empty.
+// The cheapest by that measure; of equals the one with less upfront. `payments` is not empty.
 const Payment& cheapest_payment(const std::vector<Payment>& payments, int years, double interest);
 
 }  // namespace rightsize::market

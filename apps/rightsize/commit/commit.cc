@@ -17,10 +17,10 @@ using market::Future;
 void decide(CommitPlan& plan, const market::Demand& demand, const std::vector<Future>& futures, int step) {
   const CommitmentPlanner planner(demand, plan.prices, futures);
   const CommitmentMix exact = planner.best();
-  // What is sold is whole GPUs or machines: of the roundings, the cheapest.
+  // GPUs are sold in whole numbers or machines: the cheapest rounding is taken.
   plan.mix = {};
-  plan.without = planner.cost({});
-  plan.cost = plan.without;
+  plan.cost = planner.cost({});
+  plan.uncommitted = planner.uncommitted();
   for (const double one : {0.0, std::floor(exact.one_year / step) * step, std::ceil(exact.one_year / step) * step}) {
     for (const double three :
          {0.0, std::floor(exact.three_years / step) * step, std::ceil(exact.three_years / step) * step}) {
@@ -32,7 +32,7 @@ void decide(CommitPlan& plan, const market::Demand& demand, const std::vector<Fu
   }
 }
 
-// Every dollar spent there counts towards a commitment to spend, whatever it buys.
+// Every dollar spent at the provider counts towards a spend commitment, whatever it buys.
 void draw(const market::PriceBook& book, CommitPlan& plan) {
   if (plan.on_demand)
     plan.draws =
@@ -42,7 +42,7 @@ void draw(const market::PriceBook& book, CommitPlan& plan) {
 Outcome no_price() {
   Outcome outcome;
   outcome.report.title = "Commitments";
-  outcome.report.document = {{"schema", "rightsize/commit/1"}};
+  outcome.report.document = empty_commit_document();
   outcome.report.blocks.emplace_back(report::Paragraph{"No provider has an on-demand price for this GPU."});
   outcome.exit_code = kNoFeasibleAnswer;
   return outcome;
@@ -62,7 +62,7 @@ Checked<Outcome> run(const CommitFlags& flags) {
   if (plans.empty()) return no_price();
   const market::Demand demand{usage.gpus, flags.spot_share};
   for (CommitPlan& plan : plans) decide(plan, demand, futures, flags.step), draw(book, plan);
-  // As in a recommendation, a price over a year old or confirmed by nobody does not lead.
+  // As in a recommendation, an unconfirmed price or one over a year old does not lead.
   std::stable_sort(plans.begin(), plans.end(), [](const CommitPlan& a, const CommitPlan& b) {
     return std::pair(!a.may_lead, a.new_money()) < std::pair(!b.may_lead, b.new_money());
   });

@@ -18,7 +18,7 @@ using catalog::Purchase;
 using market::Future;
 using market::Payment;
 
-// What may happen. The weights are judgements and printed as such; --future replaces them.
+// Scenarios. The weights are judgement and reported as such; --future replaces them.
 std::vector<Future> default_futures() {
   return {{"as now", 0.5, {1, 1, 1}, {1, 1, 1}},
           {"demand falls by 20 %", 0.2, {1, 0.8, 0.8}, {1, 1, 1}},
@@ -28,6 +28,7 @@ std::vector<Future> default_futures() {
 
 // "slow year,weight=0.3,demand=1/0.7/0.7,prices=1/0.8/0.8"
 Result<Future> parse_future(const std::string& text) {
+  constexpr double kLargestFactor = 1000;
   Future future;
   const auto wrong = [&](const std::string& why) {
     return bad_input(fmt::format("--future '{}': {}", text, why))
@@ -43,7 +44,8 @@ Result<Future> parse_future(const std::string& text) {
     std::vector<double> numbers;
     for (std::string_view word : split_list(rest, '/')) {
       const Result<double> number = parse_number(word);
-      if (!number || *number < 0) return fail(wrong(fmt::format("'{}' is not a number from 0 up", word)));
+      if (!number || !(*number >= 0 && *number <= kLargestFactor))
+        return fail(wrong(fmt::format("'{}' must be a number between 0 and 1,000", word)));
       numbers.push_back(*number);
     }
     if (key == "weight" && numbers.size() == 1) {
@@ -51,20 +53,22 @@ Result<Future> parse_future(const std::string& text) {
     } else if ((key == "demand" || key == "prices") && numbers.size() == market::kPlanYears) {
       std::copy(numbers.begin(), numbers.end(), key == "demand" ? future.demand : future.prices);
     } else {
-      return fail(wrong("weight is one number, demand and prices one for each of three years"));
+      return fail(wrong("give weight one number, demand and prices one number per year"));
     }
   }
-  if (future.name.empty()) return fail(wrong("a name comes first"));
+  if (future.name.empty()) return fail(wrong("the name comes first"));
   return future;
 }
 
 Result<std::optional<double>> own_price(const std::string& flag, const std::string& text) {
+  constexpr double kLargestPrice = 2000;
   if (text.empty()) return std::optional<double>{};
   const Result<double> bare = parse_number(text);
   const Result<UsdPerGpuSecond> rate = parse_usd_per_gpu_hour(text);
   if (!bare && !rate) return fail(bad_input(fmt::format("{} '{}': dollars per GPU-hour expected", flag, text)));
   const double usd = bare ? *bare : in_usd_per_gpu_hour(*rate);
-  if (usd <= 0) return fail(bad_input(fmt::format("{} '{}': a price must be above zero", flag, text)));
+  if (!(usd > 0 && usd <= kLargestPrice))
+    return fail(bad_input(fmt::format("{} '{}': the price must be between 0 and 2,000 dollars", flag, text)));
   return std::optional(usd);
 }
 
@@ -75,7 +79,7 @@ Result<std::vector<Payment>> own_payments(const std::string& flag, const std::st
     const std::size_t equals = part.find('=');
     const std::string_view name = equals == std::string_view::npos ? "" : part.substr(0, equals);
     if (!name.empty() && name != "half" && name != "all") {
-      return fail(bad_input(fmt::format("{} '{}': '{}' is no way to pay", flag, text, name))
+      return fail(bad_input(fmt::format("{} '{}': unknown payment '{}'", flag, text, name))
                       .with_hint(fmt::format(
                           "for example {} 2.60,half=2.52,all=2.40: monthly, half upfront, all upfront", flag)));
     }
@@ -123,14 +127,20 @@ CommitPlan prices_at(const market::PriceBook& book, const catalog::Gpu& gpu, con
 
 Result<> check(const CommitFlags& flags) {
   if (flags.usage.empty() == flags.base.empty()) {
-    return fail(bad_input("say what runs: --usage FILE or --base GPUS")
+    return fail(bad_input("give the demand: --usage FILE or --base GPUS")
                     .with_hint("a CSV with a column gpus, the JSON of 'rightsize fleet', or --base 8"));
   }
-  if (!(flags.interest >= 0 && flags.interest <= 1))
-    return fail(bad_input("--interest is between 0 and 1, 0.08 for 8 %"));
-  if (flags.spot_share < 0 || flags.spot_share > 1) return fail(bad_input("--spot-share is between 0 and 1"));
+  struct Range {
+    const char* flag;
+    double value, least, most;
+  };
+  for (const Range& r : {Range{"--interest", flags.interest, 0, 1}, Range{"--spot-share", flags.spot_share, 0, 1},
+                         Range{"--growth", flags.growth, -0.99, 10}}) {
+    if (!(r.value >= r.least && r.value <= r.most))
+      return fail(bad_input(fmt::format("{} must be between {} and {}", r.flag, r.least, r.most)));
+  }
   if (flags.gpu.empty() && flags.on_demand.empty())
-    return fail(bad_input("say which GPU: --gpu h100-sxm, or give the prices: --on-demand, --one-year ..."));
+    return fail(bad_input("give the GPU (--gpu h100-sxm) or the prices (--on-demand, --one-year ...)"));
   return {};
 }
 
@@ -147,6 +157,8 @@ Result<std::vector<Future>> futures_of(const CommitFlags& flags) {
     futures.push_back(std::move(future));
   }
   if (futures.empty()) futures = default_futures();
+  if (std::all_of(futures.begin(), futures.end(), [](const Future& f) { return f.probability == 0; }))
+    return fail(bad_input("--future: at least one weight must be greater than 0"));
   for (Future& future : futures) {
     for (int year = 1; year < market::kPlanYears; ++year) future.demand[year] *= std::pow(1 + flags.growth, year);
   }
@@ -197,26 +209,26 @@ Result<std::vector<CommitPlan>> candidates(const CommitFlags& flags, const marke
 void add_commit_flags(FlagSet& command, CommitFlags& flags) {
   command.add_option("--usage", flags.usage,
                      "GPUs in use over time: CSV with a column gpus, or gpu_hours by hour or date; or 'fleet' JSON");
-  command.add_option("--base", flags.base, "a stated base instead: 8, or 8,peak=20,share=0.3");
-  command.add_option("--gpu", flags.gpu, "which GPU, for its prices");
+  command.add_option("--base", flags.base, "a constant demand instead: 8, or 8,peak=20,share=0.3");
+  command.add_option("--gpu", flags.gpu, "the GPU, for its prices");
   command.add_option("--provider", flags.provider, "providers to compare, comma-separated (default: all that have it)");
   command.add_option("--region", flags.region, "only prices of this region");
   command.add_option("--on-demand", flags.on_demand, "your on-demand price, $/GPU-h");
   command.add_option("--spot", flags.spot, "your spot price, $/GPU-h");
   command.add_option("--one-year", flags.one_year,
                      "your one-year price, $/GPU-h; 2.60,half=2.52,all=2.40 where paying upfront costs less");
-  command.add_option("--three-years", flags.three_years, "your three-year price, likewise");
-  command.add_option("--interest", flags.interest, "what money costs a year, 0.08 for 8 %, to compare payments")
+  command.add_option("--three-years", flags.three_years, "your three-year price, in the same form");
+  command.add_option("--interest", flags.interest, "cost of capital per year, 0.08 for 8 %, to compare payments")
       ->default_str("0.08");
   command.add_option("--spot-share", flags.spot_share, "share of demand that may be interrupted, 0-1")
       ->default_str("0");
-  command.add_option("--growth", flags.growth, "demand grows by this share a year, 0.2 for 20 %")->default_str("0");
+  command.add_option("--growth", flags.growth, "growth of demand per year, 0.2 for 20 %")->default_str("0");
   command
       .add_option("--future", flags.futures,
-                  "how it may go: NAME,weight=0.3,demand=1/0.7/0.7,prices=1/0.8/0.8 by year; may be repeated")
+                  "a scenario: NAME,weight=0.3,demand=1/0.7/0.7,prices=1/0.8/0.8 by year; may be repeated")
       ->one_value_each();
   command.add("increment", flags.step);
-  command.add_option("--ladder", flags.ladder, "parts over a year to compare with buying at once")
+  command.add_option("--ladder", flags.ladder, "number of steps over a year, to compare with buying at once")
       ->default_str("4")
       ->range(2, 52);
   command.add_flag("--community", flags.community, "also marketplaces that resell the machines of others");

@@ -1,4 +1,4 @@
-// What `rightsize commit` is asked: usage, prices and what may happen.
+// The input of `rightsize commit`: usage, prices and scenarios.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace rightsize::app {
 
-constexpr const char* kOwnPrices = "yours";  // in the place of a provider
+constexpr const char* kOwnPrices = "yours";  // instead of a provider
 
 struct CommitFlags {
   std::string usage, base, gpu, provider, region, catalog;
@@ -31,9 +31,10 @@ struct CommitPlan {
   market::CommitmentPrices prices;                     // as if paid by the month
   std::vector<market::Payment> one_year, three_years;  // the ways to pay for them
   std::vector<std::string> sources;                    // of each price, for the report
-  bool may_lead = true;                                // its on-demand price is one to act on
+  bool may_lead = true;                                // its on-demand price is recent and confirmed
   market::CommitmentMix mix;
-  market::MixCost cost, without;                // with the mix; all on demand and spot
+  market::MixCost cost;                         // with the mix
+  double uncommitted = 0;                       // dollars without any commitment, now or later
   std::optional<market::Offer> on_demand = {};  // whose price it is
   std::vector<market::Draw> draws = {};         // of the mix's cost, from what is committed already
 
@@ -42,9 +43,9 @@ struct CommitPlan {
 
 Result<> check(const CommitFlags& flags);
 Checked<Usage> usage_of(const CommitFlags& flags);
-// Those of --future, or the usual ones, with demand that grows as asked.
+// The scenarios of --future, or the default ones, with --growth applied.
 Result<std::vector<market::Future>> futures_of(const CommitFlags& flags);
-// A provider each, with its prices and nothing decided. Without a GPU, the user's own prices.
+// One entry per provider with its prices, nothing decided yet; without a GPU, the user's own prices.
 Result<std::vector<CommitPlan>> candidates(const CommitFlags& flags, const market::PriceBook& book,
                                            const catalog::Gpu* gpu);
 

@@ -1,241 +1,215 @@
 #include "rightsize/commit/report.h"
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/format.h"
+#include "report/fields.h"
 
 namespace rightsize::app {
 namespace {
 
 using market::CommitmentPlanner;
+using market::Draw;
 using market::Future;
 using market::Payment;
-using report::Align;
-using report::Json;
+using report::Fields;
+using report::when;
 
-std::string money(double dollars) { return format_usd(usd(dollars)); }
+// What the tables show: everything about the best provider, and the others in short.
+struct TermView {
+  const char* term;
+  double gpus;
+  UsdPerGpuSecond price;
+  double break_even;
+  Usd per_year, total;
+};
+
+struct PaymentView {
+  const char* term;
+  std::string payment;
+  UsdPerGpuSecond price, monthly;
+  Usd upfront;
+  bool cheapest;
+};
+
+struct FutureView {
+  std::string name;
+  double weight;
+  Usd cost, uncommitted, regret, laddered;
+};
+
+struct CommitView {
+  const std::vector<CommitPlan>& plans;
+  const CommitFlags& flags;
+  const Usage& usage;
+  std::vector<TermView> terms;
+  std::vector<PaymentView> payments;
+  std::vector<FutureView> futures;
+
+  const CommitPlan& best() const { return plans.front(); }
+};
+
+std::string number(double gpus) { return fmt::format("{:g}", gpus); }
+std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
+std::string hourly(UsdPerGpuSecond price) { return format_usd_per_hour(price); }
+
+const Fields<TermView> kTermFields = {
+    {"term", "term", "1y or 3y", &TermView::term},
+    {"gpus", "GPUs", "GPUs to commit to now", &TermView::gpus, number},
+    {"usd_per_gpu_hour", "$/GPU-h", "price as if paid monthly", &TermView::price, hourly},
+    {"break_even_utilization", "break-even use", "use above which it pays off", &TermView::break_even, percent},
+    {"usd_per_year", "$/year", "cost per year", &TermView::per_year, format_usd},
+    {"total_usd", "total", "cost over the whole term", &TermView::total, format_usd},
+};
+
+const Fields<PaymentView> kPaymentFields = {
+    {"term", "term", "1y or 3y", &PaymentView::term},
+    {"payment", "payment", "monthly, half upfront or all upfront", &PaymentView::payment},
+    {"usd_per_gpu_hour", "$/GPU-h", "the bill over the hours of the term", &PaymentView::price, hourly},
+    {"monthly_usd_per_gpu_hour", "as if monthly", "the same with interest", &PaymentView::monthly, hourly},
+    {"upfront_usd", "paid now", "paid at the start", &PaymentView::upfront, format_usd},
+    {"cheapest", "", "whether it costs least", &PaymentView::cheapest,
+     [](bool best) { return best ? "cheapest" : ""; }},
+};
+
+const Fields<FutureView> kFutureFields = {
+    {"name", "scenario", "what happens", &FutureView::name},
+    {"weight", "weight", "its weight", &FutureView::weight, [](double w) { return w > 0 ? number(w) : "-"; }},
+    {"usd", "this mix", "cost over three years with this mix", &FutureView::cost, format_usd},
+    {"uncommitted_usd", "no commitment", "without any commitment", &FutureView::uncommitted, format_usd},
+    {"regret_usd", "regret", "more than the best mix for this scenario", &FutureView::regret, format_usd},
+    {"laddered_usd", "in steps", "with commitments bought in steps over a year", &FutureView::laddered, format_usd},
+};
+
+const Fields<CommitPlan> kProviderFields = {
+    {"provider", "provider", "the provider", &CommitPlan::provider},
+    {"one_year_gpus", "1y", "GPUs for one year", [](const CommitPlan& p) { return p.mix.one_year; }, number},
+    {"three_year_gpus", "3y", "GPUs for three years", [](const CommitPlan& p) { return p.mix.three_years; }, number},
+    {"total_usd", "three years", "expected cost", [](const CommitPlan& p) { return usd(p.cost.total); }, format_usd},
+    {"uncommitted_usd", "no commitment", "without any", [](const CommitPlan& p) { return usd(p.uncommitted); },
+     format_usd},
+    {"new_money_usd?", "new money", "beyond what is committed already",
+     [](const CommitPlan& p) { return when(!p.draws.empty(), usd(p.new_money())); }, format_usd},
+};
+
+const Fields<Draw> kDrawFields = {
+    {"account", "account of the spend commitment", [](const Draw& d) { return d.from->account; }},
+    {"provider", "its provider", [](const Draw& d) { return d.from->provider; }},
+    {"drawn_usd", "what this plan draws", &Draw::amount},
+    {"left_usd", "what is left to spend", [](const Draw& d) { return d.from->left; }},
+    {"until", "when it ends", [](const Draw& d) { return d.from->until; }},
+};
+
+const Fields<CommitPlan> kBestFields = {
+    {kProviderFields, [](const CommitPlan& p) { return std::cref(p); }},
+    {"on_demand_usd_per_gpu_hour", "on-demand price", [](const CommitPlan& p) { return p.prices.on_demand; }},
+    {"spot_usd_per_gpu_hour", "spot price", [](const CommitPlan& p) { return p.prices.spot; }},
+    {"saving_usd", "saved over three years", [](const CommitPlan& p) { return p.uncommitted - p.cost.total; }},
+    {"first_year_usd", "expected cost of the first year", [](const CommitPlan& p) { return p.cost.first_year; }},
+    {"coverage", "share of the first year's demand under commitment",
+     [](const CommitPlan& p) { return p.cost.first_year_covered; }},
+    {"utilization", "share of the first year's commitments in use",
+     [](const CommitPlan& p) { return p.cost.first_year_used; }},
+    {"committed_spend?", "drawn from spend commitments", kDrawFields, &CommitPlan::draws},
+};
+
+const Fields<CommitView> kCommitFields = {
+    {kBestFields, [](const CommitView& v) { return v.plans.empty() ? nullptr : &v.plans.front(); }},
+    {"gpu", "GPU by its catalogue name", [](const CommitView& v) { return v.flags.gpu; }},
+    {"usage", "where the demand comes from", [](const CommitView& v) { return v.usage.source; }},
+    {"terms", "what to buy now", kTermFields, &CommitView::terms},
+    {"payments", "ways to pay", kPaymentFields, &CommitView::payments},
+    {"futures?", "scenarios", kFutureFields, &CommitView::futures},
+    {"providers?", "all providers, best first", kProviderFields,
+     [](const CommitView& v) { return v.plans.size() > 1 ? v.plans : std::vector<CommitPlan>{}; }},
+};
+
+const report::Document<CommitView> kCommitDocument("commit", "How much capacity to commit to", kCommitFields);
+
+bool commits(const CommitPlan& plan) { return plan.mix.one_year + plan.mix.three_years > 0; }
 
 std::string from(const CommitPlan& plan) {
   return plan.provider == kOwnPrices ? std::string("at your prices") : "from " + plan.provider;
 }
 
-// "Commit to 8 GPUs for three years from gcp."
-std::string commitment(const CommitPlan& plan) {
-  const auto term = [](double gpus, const char* length) {
-    return fmt::format("{:g} GPU{} for {}", gpus, gpus == 1 ? "" : "s", length);
-  };
-  std::string terms;
-  if (plan.mix.one_year > 0) terms = term(plan.mix.one_year, "one year");
-  if (plan.mix.three_years > 0) terms += (terms.empty() ? "" : " and ") + term(plan.mix.three_years, "three years");
-  return fmt::format("Commit to {} {}.", terms, from(plan));
+void add_term(CommitView& view, const char* term, double gpus, const std::vector<Payment>& ways,
+              const std::optional<double>& price, int years) {
+  if (!price) return;
+  const double interest = view.flags.interest, hours = in_hours(kYear), year = gpus * *price * hours;
+  view.terms.push_back({term, gpus, usd_per_gpu_hour(*price),
+                        market::break_even_use(*price, view.best().prices.on_demand), usd(year), usd(year * years)});
+  if (ways.size() < 2) return;
+  const Payment& best = market::cheapest_payment(ways, years, interest);
+  for (const Payment& way : ways)
+    view.payments.push_back({term, way.name, usd_per_gpu_hour(way.usd_per_gpu_hour),
+                             usd_per_gpu_hour(market::paid_monthly(way, years, interest)),
+                             usd(gpus * way.upfront * way.usd_per_gpu_hour * hours * years), &way == &best});
 }
 
-void add_draws(const CommitPlan& plan, report::Report& report) {
-  if (plan.draws.empty()) return;
-  std::string text = "Committed spend:";
-  Json& rows = report.document["committed_spend"];
-  rows = Json::array();
-  for (const market::Draw& draw : plan.draws) {
-    text += fmt::format("{} {} from {}", text.ends_with(':') ? "" : ",", format_usd(draw.amount),
-                        market::describe(*draw.from));
-    rows.push_back({{"account", draw.from->account},
-                    {"provider", draw.from->provider},
-                    {"drawn_usd", in_usd(draw.amount)},
-                    {"left_usd", in_usd(draw.from->left)},
-                    {"until", format_date(draw.from->until)}});
+void add_futures(CommitView& view, const market::Demand& demand, std::vector<Future> futures) {
+  const CommitPlan& best = view.best();
+  const CommitmentPlanner planner(demand, best.prices, futures);
+  futures.push_back({"demand falls by 20 % at once", 0, {0.8, 0.8, 0.8}, {1, 1, 1}});
+  futures.push_back({"demand falls by half at once", 0, {0.5, 0.5, 0.5}, {1, 1, 1}});
+  for (Future& future : futures) {
+    const double weight = std::exchange(future.probability, 1);
+    const CommitmentPlanner certain(demand, best.prices, {future});
+    view.futures.push_back({future.name, weight, usd(certain.cost(best.mix).total), usd(certain.uncommitted()),
+                            usd(planner.regret(best.mix, future)),
+                            usd(planner.laddered_cost(best.mix, view.flags.ladder, future))});
   }
-  report.document["new_money_usd"] = plan.new_money();
-  report.blocks.emplace_back(
-      report::Paragraph{text + fmt::format("; new money over three years: {}.", money(plan.new_money()))});
 }
 
-void add_terms(const CommitPlan& plan, report::Report& report) {
-  report::Table table;
-  table.title = fmt::format("What to buy now, {}", from(plan));
-  table.columns = {{"term", "term", Align::kLeft},
-                   {"GPUs", "gpus", Align::kRight},
-                   {"$/GPU-h", "usd_per_gpu_hour", Align::kRight},
-                   {"break-even use", "break_even_utilization", Align::kRight},
-                   {"$/year", "usd_per_year", Align::kRight},
-                   {"whole bill", "usd_total", Align::kRight}};
-  Json& terms = report.document["terms"];
-  terms = Json::array();
-  const auto add = [&](const char* term, double gpus, const std::optional<double>& price, int years) {
-    if (!price) return;
-    const double even = market::break_even_use(*price, plan.prices.on_demand), year = gpus * *price * in_hours(kYear);
-    table.rows.push_back({report::text_cell(term), report::number_cell(fmt::format("{:g}", gpus), gpus),
-                          report::number_cell(format_usd_per_hour(*price), *price),
-                          report::number_cell(fmt::format("{:.0f} %", 100 * even), even),
-                          report::number_cell(money(year), year),
-                          report::number_cell(money(year * years), year * years)});
-    terms.push_back({{"term", term},
-                     {"gpus", gpus},
-                     {"usd_per_gpu_hour", *price},
-                     {"break_even_utilization", even},
-                     {"usd_per_year", year},
-                     {"total_usd", year * years}});
-  };
-  add("1y", plan.mix.one_year, plan.prices.one_year, 1);
-  add("3y", plan.mix.three_years, plan.prices.three_years, market::kPlanYears);
-  if (!table.rows.empty()) report.blocks.emplace_back(std::move(table));
-}
-
-// Where there is a choice of how to pay.
-void add_payments(const CommitPlan& plan, double interest, report::Report& report) {
-  report::Table table;
-  table.title = fmt::format("How to pay, with money at {:g} % a year", 100 * interest);
-  table.columns = {{"term", "term", Align::kLeft},
-                   {"payment", "payment", Align::kLeft},
-                   {"$/GPU-h", "usd_per_gpu_hour", Align::kRight},
-                   {"as if monthly", "monthly_usd_per_gpu_hour", Align::kRight},
-                   {"paid now", "upfront_usd", Align::kRight},
-                   {"", "choice", Align::kLeft}};
-  Json& rows = report.document["payments"];
-  rows = Json::array();
-  const auto add = [&](const char* term, const std::vector<Payment>& ways, double gpus, int years) {
-    if (ways.size() < 2) return;
-    const Payment& best = market::cheapest_payment(ways, years, interest);
-    for (const Payment& way : ways) {
-      const double monthly = market::paid_monthly(way, years, interest);
-      const double now = gpus * way.upfront * way.usd_per_gpu_hour * in_hours(kYear) * years;
-      table.rows.push_back({report::text_cell(term), report::text_cell(way.name),
-                            report::number_cell(format_usd_per_hour(way.usd_per_gpu_hour), way.usd_per_gpu_hour),
-                            report::number_cell(format_usd_per_hour(monthly), monthly),
-                            report::number_cell(money(now), now), report::text_cell(&way == &best ? "cheapest" : "")});
-      rows.push_back({{"term", term},
-                      {"payment", way.name},
-                      {"usd_per_gpu_hour", way.usd_per_gpu_hour},
-                      {"monthly_usd_per_gpu_hour", monthly},
-                      {"upfront_usd", now},
-                      {"cheapest", &way == &best}});
-    }
-  };
-  add("1y", plan.one_year, plan.mix.one_year, 1);
-  add("3y", plan.three_years, plan.mix.three_years, market::kPlanYears);
-  if (!table.rows.empty()) report.blocks.emplace_back(std::move(table));
-}
-
-void add_regret(const CommitPlan& plan, const market::Demand& demand, const std::vector<Future>& futures, int ladder,
-                report::Report& report) {
-  std::vector<Future> tried = futures;
-  tried.push_back({"demand falls by 20 % at once", 0, {0.8, 0.8, 0.8}, {1, 1, 1}});
-  tried.push_back({"demand falls by half at once", 0, {0.5, 0.5, 0.5}, {1, 1, 1}});
-  const CommitmentPlanner planner(demand, plan.prices, futures);
-  report::Table table;
-  table.title = "What if: cost over three years";
-  table.columns = {{"future", "future", Align::kLeft},
-                   {"weight", "weight", Align::kRight},
-                   {"this mix", "usd", Align::kRight},
-                   {"nothing committed", "uncommitted_usd", Align::kRight},
-                   {"regret", "regret_usd", Align::kRight},
-                   {fmt::format("in {} parts over a year", ladder), "laddered_usd", Align::kRight}};
-  Json& rows = report.document["futures"];
-  rows = Json::array();
-  for (Future future : tried) {
-    const double weight = future.probability;
-    future.probability = 1;
-    const CommitmentPlanner certain(demand, plan.prices, {future});
-    const double with = certain.cost(plan.mix).total, without = certain.cost({}).total;
-    const double regret = planner.regret(plan.mix, future), parts = planner.laddered_cost(plan.mix, ladder, future);
-    table.rows.push_back(
-        {report::text_cell(future.name),
-         weight > 0 ? report::number_cell(fmt::format("{:g}", weight), weight) : report::text_cell("-"),
-         report::number_cell(money(with), with), report::number_cell(money(without), without),
-         report::number_cell(money(regret), regret), report::number_cell(money(parts), parts)});
-    rows.push_back({{"name", future.name},
-                    {"weight", weight},
-                    {"usd", with},
-                    {"uncommitted_usd", without},
-                    {"regret_usd", regret},
-                    {"laddered_usd", parts}});
-  }
-  report.blocks.emplace_back(std::move(table));
-}
-
-void add_providers(const std::vector<CommitPlan>& plans, report::Report& report) {
-  if (plans.size() < 2) return;
-  report::Table table;
-  table.title = "Other providers";
-  table.columns = {{"provider", "provider", Align::kLeft},
-                   {"1y", "one_year_gpus", Align::kRight},
-                   {"3y", "three_year_gpus", Align::kRight},
-                   {"three years", "total_usd", Align::kRight},
-                   {"nothing committed", "uncommitted_usd", Align::kRight}};
-  const bool drawn = std::any_of(plans.begin(), plans.end(), [](const CommitPlan& p) { return !p.draws.empty(); });
-  if (drawn) table.columns.push_back({"new money", "new_money_usd", Align::kRight});
-  Json others = Json::array();
-  for (const CommitPlan& plan : plans) {
-    table.rows.push_back({report::text_cell(plan.provider),
-                          report::number_cell(fmt::format("{:g}", plan.mix.one_year), plan.mix.one_year),
-                          report::number_cell(fmt::format("{:g}", plan.mix.three_years), plan.mix.three_years),
-                          report::number_cell(money(plan.cost.total), plan.cost.total),
-                          report::number_cell(money(plan.without.total), plan.without.total)});
-    if (drawn) table.rows.back().push_back(report::number_cell(money(plan.new_money()), plan.new_money()));
-    Json other = {{"provider", plan.provider},
-                  {"one_year_gpus", plan.mix.one_year},
-                  {"three_year_gpus", plan.mix.three_years},
-                  {"total_usd", plan.cost.total},
-                  {"uncommitted_usd", plan.without.total}};
-    if (drawn) other["new_money_usd"] = plan.new_money();
-    others.push_back(std::move(other));
-  }
-  report.document["providers"] = others;
-  report.blocks.emplace_back(std::move(table));
-}
-
-bool commits(const CommitPlan& plan) { return plan.mix.one_year + plan.mix.three_years > 0; }
-
-Json document_of(const CommitPlan& best, const std::string& gpu, const Usage& usage) {
-  return {{"schema", "rightsize/commit/1"},
-          {"provider", best.provider},
-          {"gpu", gpu},
-          {"usage", usage.said},
-          {"one_year_gpus", best.mix.one_year},
-          {"three_year_gpus", best.mix.three_years},
-          {"on_demand_usd_per_gpu_hour", best.prices.on_demand},
-          {"spot_usd_per_gpu_hour", report::json_number(best.prices.spot)},
-          {"total_usd", best.cost.total},
-          {"uncommitted_usd", best.without.total},
-          {"saving_usd", best.without.total - best.cost.total},
-          {"first_year_usd", best.cost.first_year},
-          {"coverage", best.cost.first_year_covered},
-          {"utilization", best.cost.first_year_used}};
-}
-
+// "Commit to 8 GPUs for three years from gcp: ..."
 std::string conclusion(const CommitPlan& best) {
-  if (commits(best)) {
-    const double saved = best.without.total - best.cost.total;
-    return fmt::format("{} Three years then cost {} in expectation instead of {}: {} less ({:.0f} %).",
-                       commitment(best), money(best.cost.total), money(best.without.total), money(saved),
-                       100 * saved / best.without.total);
+  const std::string cost = format_usd(usd(best.cost.total));
+  if (!commits(best)) {
+    if (best.prices.one_year || best.prices.three_years)
+      return fmt::format(
+          "Stay on demand: demand is too low for the commitments of {}. Expected cost over three years: {}.",
+          best.provider, cost);
+    return fmt::format(
+        "Stay on demand: {} is cheapest at {}/GPU-h, and we have no reserved price for it (give yours with --one-year, "
+        "--three-years). Expected cost over three years: {}.",
+        best.provider, format_usd_per_hour(best.prices.on_demand), cost);
   }
-  const bool offered = best.prices.one_year || best.prices.three_years;
-  return fmt::format(
-      "Commit to nothing: {} Three years cost {} in expectation.",
-      offered
-          ? fmt::format("demand runs too seldom for the terms of {}.", best.provider)
-          : fmt::format("{} is cheapest, and no price of a commitment there is known (--one-year, --three-years give "
-                        "yours).",
-                        best.provider),
-      money(best.cost.total));
+  std::vector<std::string> terms;
+  for (const auto& [gpus, length] :
+       {std::pair{best.mix.one_year, "one year"}, std::pair{best.mix.three_years, "three years"}})
+    if (gpus > 0) terms.push_back(fmt::format("{:g} GPU{} for {}", gpus, gpus == 1 ? "" : "s", length));
+  const double saved = best.uncommitted - best.cost.total;
+  return fmt::format("Commit to {} {}: expected cost over three years {} instead of {}, {} less ({:.0f} %).",
+                     fmt::join(terms, " and "), from(best), cost, format_usd(usd(best.uncommitted)),
+                     format_usd(usd(saved)), 100 * saved / best.uncommitted);
 }
 
 std::string usage_line(const CommitPlan& best, const Usage& usage, const market::Demand& demand) {
   std::string text =
-      fmt::format("Usage: {}. On-demand {}/GPU-h", usage.said, format_usd_per_hour(best.prices.on_demand));
+      fmt::format("Usage: {}. On-demand {}/GPU-h", usage.source, format_usd_per_hour(best.prices.on_demand));
   if (best.prices.spot && demand.interruptible > 0)
-    text += fmt::format(", spot {}/GPU-h for the {:.0f} % of demand that may be interrupted",
-                        format_usd_per_hour(*best.prices.spot), 100 * demand.interruptible);
+    text += fmt::format(", spot {}/GPU-h for the {} of demand that may be interrupted",
+                        format_usd_per_hour(*best.prices.spot), percent(demand.interruptible));
   if (commits(best))
-    text += fmt::format(". In the first year commitments carry {:.0f} % of demand and are {:.0f} % used",
-                        100 * best.cost.first_year_covered, 100 * best.cost.first_year_used);
+    text += fmt::format(". In the first year, commitments cover {} of demand and are {} used",
+                        percent(best.cost.first_year_covered), percent(best.cost.first_year_used));
   return text + ".";
 }
 
-// Cheaper at a price nobody should act on.
+std::string draws_line(const CommitPlan& best) {
+  std::vector<std::string> draws;
+  for (const Draw& draw : best.draws)
+    draws.push_back(fmt::format("{} from {}", format_usd(draw.amount), market::describe(*draw.from)));
+  return draws.empty() ? ""
+                       : fmt::format("Committed spend: {}; new money over three years: {}.", fmt::join(draws, ", "),
+                                     format_usd(usd(best.new_money())));
+}
+
+// Providers that are cheaper at a price that is old or unconfirmed.
 std::string passed_over(const std::vector<CommitPlan>& plans) {
   std::vector<std::string> names;
   for (const CommitPlan& plan : plans) {
@@ -249,26 +223,49 @@ std::string passed_over(const std::vector<CommitPlan>& plans) {
 
 }  // namespace
 
+report::Json empty_commit_document() { return kCommitDocument.of({{}, {}, {}, {}, {}, {}}); }
+
 report::Report commit_report(const std::vector<CommitPlan>& plans, const CommitFlags& flags, const Usage& usage,
                              const market::Demand& demand, const std::vector<Future>& futures) {
   const CommitPlan& best = plans.front();
+  CommitView view{plans, flags, usage, {}, {}, {}};
+  add_term(view, "1y", best.mix.one_year, best.one_year, best.prices.one_year, 1);
+  add_term(view, "3y", best.mix.three_years, best.three_years, best.prices.three_years, market::kPlanYears);
+  if (commits(best)) add_futures(view, demand, futures);
   report::Report report;
   report.title = "Commitments";
-  report.document = document_of(best, flags.gpu, usage);
+  report.document = kCommitDocument.of(view);
   const auto say = [&](std::string text) {
     if (!text.empty()) report.blocks.emplace_back(report::Paragraph{std::move(text)});
   };
-  say(conclusion(best));
-  say(passed_over(plans));
-  say(usage_line(best, usage, demand));
-  add_draws(best, report);
-  add_terms(best, report);
-  add_payments(best, flags.interest, report);
-  if (commits(best)) add_regret(best, demand, futures, flags.ladder, report);
-  add_providers(plans, report);
+  const auto show = [&](std::string title, report::Table table) {
+    table.title = std::move(title);
+    if (!table.rows.empty()) report.blocks.emplace_back(std::move(table));
+  };
+  for (const std::string& line :
+       {conclusion(best), passed_over(plans), usage_line(best, usage, demand), draws_line(best)})
+    say(line);
+  show(fmt::format("What to buy now, {}", from(best)),
+       table_of(kTermFields, view.terms,
+                {"term", "gpus", "usd_per_gpu_hour", "break_even_utilization", "usd_per_year",
+                 report::renamed("total_usd", "usd_total")}));
+  show(fmt::format("How to pay, with capital at {:g} % per year", 100 * flags.interest),
+       table_of(kPaymentFields, view.payments,
+                {"term", "payment", "usd_per_gpu_hour", "monthly_usd_per_gpu_hour", "upfront_usd",
+                 report::renamed("cheapest", "choice")}));
+  show(fmt::format("Scenarios: cost over three years (steps: {} purchases over a year)", flags.ladder),
+       table_of(kFutureFields, view.futures,
+                {report::renamed("name", "future"), "weight", "usd", "uncommitted_usd", "regret_usd", "laddered_usd"}));
+  if (plans.size() > 1) {
+    std::vector<report::ColumnOf> columns = {"provider", "one_year_gpus", "three_year_gpus", "total_usd",
+                                             "uncommitted_usd"};
+    if (std::any_of(plans.begin(), plans.end(), [](const CommitPlan& p) { return !p.draws.empty(); }))
+      columns.emplace_back("new_money_usd");
+    show("All providers", table_of(kProviderFields, plans, columns));
+  }
   say(
-      fmt::format("{}Weights of the futures are judgements: --future replaces them. Commitments cannot be given back; "
-                  "one-year ones of later years are bought when the future is known.",
+      fmt::format("{}The scenario weights are our judgement; --future replaces them. Commitments cannot be returned; "
+                  "one-year ones of later years are bought when the scenario is known.",
                   best.sources.empty() ? "" : fmt::format("Prices: {}. ", fmt::join(best.sources, "; "))));
   return report;
 }

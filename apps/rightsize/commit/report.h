@@ -1,12 +1,15 @@
-// What `rightsize commit` says.
+// The report of `rightsize commit`.
 #pragma once
 
 #include "rightsize/commit/input.h"
 
 namespace rightsize::app {
 
-// `plans` are decided, the one to take first.
+// `plans` are decided, best first.
 report::Report commit_report(const std::vector<CommitPlan>& plans, const CommitFlags& flags, const Usage& usage,
                              const market::Demand& demand, const std::vector<market::Future>& futures);
+
+// The document without any plan.
+report::Json empty_commit_document();
 
 }  // namespace rightsize::app

@@ -25,7 +25,7 @@ Checked<Usage> read_table(const std::string& path, std::string text) {
   if (!in_use && !csv.column("gpu_hours")) {
     return fail(Errors(bad_input("a column gpus or gpu_hours is missing")
                            .at(csv.header_place(0))
-                           .with_hint("one row a step: gpus in use, or gpu_hours of an hour or of a date")));
+                           .with_hint("one row per step: gpus in use, or gpu_hours of an hour or a date")));
   }
   Usage usage;
   Errors errors;
@@ -41,8 +41,8 @@ Checked<Usage> read_table(const std::string& path, std::string text) {
   }
   if (errors.empty() && usage.gpus.empty()) errors.push_back(bad_input(path + ": no rows"));
   if (!errors.empty()) return fail(std::move(errors));
-  usage.said = fmt::format("{} ({} {}, {:.4g} GPUs on average)", path, usage.gpus.size(),
-                           daily && !in_use ? "days" : "steps", mean_of(usage.gpus));
+  usage.source = fmt::format("{} ({} {}, {:.4g} GPUs on average)", path, usage.gpus.size(),
+                             daily && !in_use ? "days" : "steps", mean_of(usage.gpus));
   return usage;
 }
 
@@ -61,8 +61,7 @@ Checked<Usage> read_fleet(const std::string& path, std::string text) {
   }
   const double gpus = *used / in_hours(seconds(*window));
   return Usage{
-      {gpus},
-      fmt::format("{} ({:.4g} GPUs on average; its hours are not known, so demand is taken as even)", path, gpus)};
+      {gpus}, fmt::format("{} ({:.4g} GPUs on average; its hours are unknown, so demand is assumed even)", path, gpus)};
 }
 
 }  // namespace
@@ -92,8 +91,8 @@ Result<Usage> parse_base(const std::string& text) {
   Usage usage;
   const int high = peak > 0 ? static_cast<int>(std::lround(share * kSteps)) : 0;
   for (int i = 0; i < kSteps; ++i) usage.gpus.push_back(i < high ? peak : base);
-  usage.said = fmt::format("{:g} GPUs stated{}", base,
-                           high > 0 ? fmt::format(", {:g} during {:.0f} % of the time", peak, 100 * share) : "");
+  usage.source = fmt::format("{:g} GPUs stated{}", base,
+                             high > 0 ? fmt::format(", {:g} during {:.0f} % of the time", peak, 100 * share) : "");
   return usage;
 }
 

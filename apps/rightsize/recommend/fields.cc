@@ -2,6 +2,8 @@
 #include "report/fields.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -15,6 +17,7 @@ namespace rightsize::app {
 namespace {
 
 using market::JobAssumptions;
+using market::RunningTime;
 using plan::Commitment;
 using plan::Plan;
 using plan::Request;
@@ -37,35 +40,10 @@ struct PlanView {
   int rank = 1;
   std::optional<double> share = {};  // of the requests, in a mix
 
+  operator const Plan&() const { return plan; }
   bool is_training() const { return request.work.kind == WorkKind::kTraining; }
   bool is_served() const { return request.work.kind == WorkKind::kServing; }
 };
-
-// A member of the plan, and one that only plans of a service or without training have.
-template <auto kMember>
-auto of_plan(const PlanView& v) {
-  return v.plan.*kMember;
-}
-template <auto kMember>
-auto of_service(const PlanView& v) {
-  return when(v.is_served(), v.plan.*kMember);
-}
-template <auto kMember>
-auto of_replicas(const PlanView& v) {
-  return when(!v.is_training(), v.plan.*kMember);
-}
-template <auto kMember>
-auto of_estimate(const PlanView& v) {
-  return when(!v.request.work.is_measured(), v.plan.*kMember);
-}
-template <auto kMember>
-auto of_time(const PlanView& v) {
-  return v.plan.time.*kMember;
-}
-template <auto kMember>
-auto of_parallel(const PlanView& v) {
-  return v.plan.job.parallel.*kMember;
-}
 
 // The units of work per second, or their cost, where the plan's work is counted in this unit.
 template <WorkUnit kUnit>
@@ -113,8 +91,7 @@ std::vector<HourView> hours_of(const PlanView& v) {
 std::optional<Usd> scaled_cost(const PlanView& v) {
   const std::vector<int>& hours = v.plan.machines_by_hour;
   if (hours.empty()) return std::nullopt;
-  double sum = 0;
-  for (int machines : hours) sum += machines;
+  const double sum = std::accumulate(hours.begin(), hours.end(), 0.0);
   return v.plan.cost * (sum / static_cast<double>(hours.size()) / v.plan.machines);
 }
 
@@ -173,110 +150,117 @@ const Fields<plan::Quota> kQuotaFields = {
     {"unit", "vcpu or gpu", [](const plan::Quota& q) { return q.vcpus ? "vcpu" : "gpu"; }},
 };
 
+const Fields<model::TrainSettings> kTrainingFields = {
+    {"method", "full, lora or qlora", &model::TrainSettings::method},
+    {"accumulation", "gradient accumulation steps", &model::TrainSettings::accumulation},
+    {"recompute", "activation recomputation", &model::TrainSettings::recompute},
+};
+
+const Fields<model::Parallelism> kParallelFields = {
+    {"tp", "tensor parallelism", &model::Parallelism::tensor},
+    {"ep", "expert parallelism", &model::Parallelism::expert},
+    {"attention_dp", "groups of data-parallel attention", &model::Parallelism::attention_data},
+    {"pp", "pipeline stages", &model::Parallelism::pipeline},
+    {"zero", "ZeRO stage", &model::Parallelism::zero},
+};
+
+const Fields<Plan> kReplicaFields = {
+    {"replicas", "copies of the model", &Plan::replicas},
+    {"requests_at_once", "mean number of requests running on one replica", &Plan::running},
+};
+
+const Fields<Plan> kServiceFields = {
+    {"mean_latency_seconds", "mean time of a whole request", &Plan::latency},
+    {"utilization", "arrival rate over the capacity of the replicas", &Plan::load},
+    {"busy_share", "share of the time with work on the GPU", &Plan::busy},
+    {"max_sequences?", "engine limit: sequences at once", [](const Plan& p) { return positive(p.sequences); }},
+    {"token_budget?", "engine limit: tokens per step", [](const Plan& p) { return positive(p.token_budget); }},
+    {"max_delay_seconds?", "time a batch waits for requests", [](const Plan& p) { return positive(p.delay); }},
+};
+
+const Fields<RunningTime> kTimeFields = {
+    {"hours", "expected hours that are paid for; a service: a month", [](const RunningTime& t) { return t.total(); }},
+    {"work_seconds", "of it, work", &RunningTime::work},
+    {"startup_seconds", "of it, start-up", &RunningTime::startup},
+    {"checkpoint_seconds", "of it, saving checkpoints", &RunningTime::saving},
+    {"checkpoint_interval_seconds?", "between two checkpoints",
+     [](const RunningTime& t) { return positive(t.interval); }},
+    {"rework_seconds", "of it, restarts and repeated work", &RunningTime::redoing},
+};
+
+const Fields<Plan> kEstimateFields = {
+    {"memory_bytes", "memory in use on the fullest GPU", [](const Plan& p) { return p.memory.device; }},
+    {"memory_low_bytes", "its 10th percentile", [](const Plan& p) { return p.memory.low; }},
+    {"memory_high_bytes", "its 90th percentile", [](const Plan& p) { return p.memory.high; }},
+    {"capacity_bytes", "memory of the GPU", [](const Plan& p) { return p.fit.capacity; }},
+    {"bound", "what limits the speed", &Plan::bound},
+    {"mfu?", "share of the peak FLOP/s that the model uses", [](const Plan& p) { return positive(p.mfu); }},
+    {"basis", "what the speed is based on", &Plan::basis},
+};
+
 const Fields<PlanView> kPlanFields = {
     {"rank", "#", "1 is the best", &PlanView::rank},
-    {"gpu", "GPU by its catalogue name", [](const PlanView& v) { return v.plan.offer.gpu->name; }},
-    {"gpus", "GPUs that work", of_plan<&Plan::gpus>},
-    {"provider", "provider", "who rents the machines out",
-     [](const PlanView& v) { return v.plan.offer.machine->provider; }},
-    {"instance", "machine type", [](const PlanView& v) { return v.plan.offer.machine->instance; }},
-    {"instances", "machines", of_plan<&Plan::machines>},
-    {"region", "region of the price", [](const PlanView& v) { return v.plan.offer.price->region; }},
-    {"purchase", "terms", "on-demand, spot, 1y or 3y", [](const PlanView& v) { return v.plan.offer.price->purchase; }},
-    {"method?", "full, lora or qlora",
-     [](const PlanView& v) { return when(v.is_training(), v.plan.job.train.method); }},
-    {"precision", "number format", [](const PlanView& v) { return v.plan.job.precision; }},
-    {"stack", "training or serving software", [](const PlanView& v) { return v.plan.job.stack; }},
-    {"micro_batch", "samples per GPU in one pass", [](const PlanView& v) { return v.plan.job.batch; }},
-    {"accumulation?", "gradient accumulation steps",
-     [](const PlanView& v) { return when(v.is_training(), v.plan.job.train.accumulation); }},
-    {"recompute?", "activation recomputation",
-     [](const PlanView& v) { return when(v.is_training(), v.plan.job.train.recompute); }},
-    {"tp", "tensor parallelism", of_parallel<&model::Parallelism::tensor>},
-    {"ep", "expert parallelism", of_parallel<&model::Parallelism::expert>},
-    {"attention_dp", "groups of data-parallel attention", of_parallel<&model::Parallelism::attention_data>},
+    {"gpu", "GPU by its catalogue name", [](const Plan& p) { return p.offer.gpu->name; }},
+    {"gpus", "GPUs that work", &Plan::gpus},
+    {"provider", "provider", "provider of the machines", [](const Plan& p) { return p.offer.machine->provider; }},
+    {"instance", "machine type", [](const Plan& p) { return p.offer.machine->instance; }},
+    {"instances", "machines", &Plan::machines},
+    {"region", "region of the price", [](const Plan& p) { return p.offer.price->region; }},
+    {"purchase", "terms", "on-demand, spot, 1y or 3y", [](const Plan& p) { return p.offer.price->purchase; }},
+    {"precision", "number format", [](const Plan& p) { return p.job.precision; }},
+    {"stack", "training or serving software", [](const Plan& p) { return p.job.stack; }},
+    {"micro_batch", "samples per GPU in one pass", [](const Plan& p) { return p.job.batch; }},
+    {kTrainingFields, [](const PlanView& v) { return v.is_training() ? &v.plan.job.train : nullptr; }},
+    {kParallelFields, [](const PlanView& v) { return std::cref(v.plan.job.parallel); }},
     {"disaggregated?", "separate workers for prefill and decode", disaggregated},
-    {"pp", "pipeline stages", of_parallel<&model::Parallelism::pipeline>},
-    {"zero", "ZeRO stage", of_parallel<&model::Parallelism::zero>},
-    {"replicas?", "copies of the model", of_replicas<&Plan::replicas>},
-    {"requests_at_once?", "mean number of requests running on one replica", of_replicas<&Plan::running>},
+    {kReplicaFields, [](const PlanView& v) { return v.is_training() ? nullptr : &v.plan; }},
     {"requests_per_second?", "requests that arrive; offline: requests done", requests_per_second},
-    {"slo_percentile?", "percentile of the latencies",
+    {"slo_percentile?", "percentile of TTFT and TPOT",
      [](const PlanView& v) { return when(v.is_served(), percentile_of(v.request)); }},
     {"ttft_seconds?", "TTFT", "time to first token; latency where a model answers in one pass",
      [](const PlanView& v) { return when(v.is_served() && v.plan.ttft > Seconds{}, v.plan.ttft); }, format_duration},
     {"tpot_seconds?", "TPOT", "time per output token",
      [](const PlanView& v) { return when(v.is_served() && v.plan.tpot > Seconds{}, v.plan.tpot); }, format_duration},
-    {"mean_latency_seconds?", "mean time of a whole request", of_service<&Plan::latency>},
-    {"utilization?", "arrival rate over the capacity of the replicas", of_service<&Plan::load>},
-    {"busy_share?", "share of the time with work on the GPU", of_service<&Plan::busy>},
-    {"max_sequences?", "limit of the engine: sequences at once",
-     [](const PlanView& v) { return when(v.is_served() && v.plan.sequences > 0, v.plan.sequences); }},
-    {"token_budget?", "limit of the engine: tokens per step",
-     [](const PlanView& v) { return when(v.is_served() && v.plan.token_budget > 0, v.plan.token_budget); }},
+    {kServiceFields, [](const PlanView& v) { return v.is_served() ? &v.plan : nullptr; }},
     {"machines_by_hour?", "machines in each hour, where the rate is known by hour", kHourFields, hours_of},
     {"scaled_usd_total?", "cost when the machines follow the traffic", scaled_cost},
-    {"max_delay_seconds?", "time a batch waits for more requests",
-     [](const PlanView& v) { return when(v.is_served() && v.plan.delay > Seconds{}, v.plan.delay); }},
     {"samples_per_second?", "training speed of models without tokens", per_second<WorkUnit::kSamples>},
     {"output_tokens_per_second?", "generation speed of all replicas",
-     [](const PlanView& v) {
-       return when(v.is_served() && work_unit(v.request) == WorkUnit::kTokens, v.plan.units_per_second);
-     }},
+     [](const PlanView& v) { return v.is_served() ? per_second<WorkUnit::kTokens>(v) : std::nullopt; }},
     {"tokens_per_second?", "training speed, or output tokens of a service", per_second<WorkUnit::kTokens>},
-    {"hours", "expected hours that are paid for; a service: a month",
-     [](const PlanView& v) { return v.plan.time.total(); }},
-    {"work_seconds", "of it, work", of_time<&market::RunningTime::work>},
-    {"startup_seconds", "of it, start-up", of_time<&market::RunningTime::startup>},
+    {kTimeFields, [](const PlanView& v) { return std::cref(v.plan.time); }},
     {"startup?", "parts of the start-up", kStartupFields, startup_of},
-    {"checkpoint_seconds", "of it, saving checkpoints", of_time<&market::RunningTime::saving>},
-    {"checkpoint_interval_seconds?", "work between two checkpoints",
-     [](const PlanView& v) { return positive(v.plan.time.interval); }},
-    {"rework_seconds", "of it, restarts and work done again", of_time<&market::RunningTime::redoing>},
-    {"usd_per_hour", "price of all machines", [](const PlanView& v) { return v.plan.rate(); }},
-    {"usd_total", "total", "cost of the whole job; a service: of a month", of_plan<&Plan::cost>, format_usd},
+    {"usd_per_hour", "price of all machines", [](const Plan& p) { return p.rate(); }},
+    {"usd_total", "total", "cost of the whole job; a service: of a month", &Plan::cost, format_usd},
     {"new_money_usd?", "new money", "of it, beyond what is committed already",
-     [](const PlanView& v) { return when(!v.plan.draws.empty(), v.plan.cost - market::sum_of(v.plan.draws)); },
-     format_usd},
-    {"committed_spend?", "of it, drawn from commitments", kDrawFields, of_plan<&Plan::draws>},
-    {"storage_and_egress_usd?", "of it, storage and egress",
-     [](const PlanView& v) { return positive(v.plan.side_cost); }},
-    {"usd_per_million_tokens?", "price of the work by the million tokens", usd_per_million<WorkUnit::kTokens>},
-    {"usd_per_million_samples?", "price of the work by the million samples", usd_per_million<WorkUnit::kSamples>},
-    {"usd_per_million_requests?", "price of the work by the million requests", usd_per_million<WorkUnit::kRequests>},
-    {"memory_bytes?", "memory in use on the fullest GPU",
-     [](const PlanView& v) { return when(!v.request.work.is_measured(), v.plan.memory.device); }},
-    {"memory_low_bytes?", "its 10th percentile",
-     [](const PlanView& v) { return when(!v.request.work.is_measured(), v.plan.memory.low); }},
-    {"memory_high_bytes?", "its 90th percentile",
-     [](const PlanView& v) { return when(!v.request.work.is_measured(), v.plan.memory.high); }},
-    {"capacity_bytes?", "memory of the GPU",
-     [](const PlanView& v) { return when(!v.request.work.is_measured(), v.plan.fit.capacity); }},
-    {"bound?", "what limits the speed", of_estimate<&Plan::bound>},
-    {"mfu?", "share of the peak FLOP/s that the model uses", [](const PlanView& v) { return positive(v.plan.mfu); }},
-    {"basis?", "what the speed is based on", of_estimate<&Plan::basis>},
-    {"time_factor", "the 80 % interval of the time as factors", kIntervalFields, of_plan<&Plan::speed>},
-    {"low", "10th percentile of the cost", of_plan<&Plan::cost_low>},
-    {"high", "90th percentile of the cost", of_plan<&Plan::cost_high>},
-    {"list_usd_per_machine_hour", "list price of one machine", [](const PlanView& v) { return v.plan.price.listed; }},
-    {"price_age_days?", "age of the price", [](const PlanView& v) { return v.plan.price.age; }},
-    {"held_back?", "why the price may not lead", [](const PlanView& v) { return held_back(v.plan.price); }},
-    {"spot?", "the same machines on spot, USD per machine-hour", kSpotFields, of_plan<&Plan::spot>},
+     [](const Plan& p) { return when(!p.draws.empty(), p.cost - market::sum_of(p.draws)); }, format_usd},
+    {"committed_spend?", "of it, drawn from commitments", kDrawFields, &Plan::draws},
+    {"storage_and_egress_usd?", "of it, storage and egress", [](const Plan& p) { return positive(p.side_cost); }},
+    {"usd_per_million_tokens?", "cost of a million tokens", usd_per_million<WorkUnit::kTokens>},
+    {"usd_per_million_samples?", "cost of a million samples", usd_per_million<WorkUnit::kSamples>},
+    {"usd_per_million_requests?", "cost of a million requests", usd_per_million<WorkUnit::kRequests>},
+    {kEstimateFields, [](const PlanView& v) { return v.request.work.is_measured() ? nullptr : &v.plan; }},
+    {"time_factor", "the 80 % interval of the time as factors", kIntervalFields, &Plan::speed},
+    {"low", "10th percentile of the cost", &Plan::cost_low},
+    {"high", "90th percentile of the cost", &Plan::cost_high},
+    {"list_usd_per_machine_hour", "list price of one machine", [](const Plan& p) { return p.price.listed; }},
+    {"price_age_days?", "age of the price", [](const Plan& p) { return p.price.age; }},
+    {"held_back?", "why the price may not lead", [](const Plan& p) { return held_back(p.price); }},
+    {"spot?", "the same machines on spot, USD per machine-hour", kSpotFields, &Plan::spot},
     {"commitment?", "the shortest commitment", kCommitmentFields,
-     [](const PlanView& v) { return when(!v.plan.commitments.empty(), v.plan.commitments.data()).value_or(nullptr); }},
-    {"commitments?", "the same machines for a year or three", kCommitmentFields, of_plan<&Plan::commitments>},
-    {"quota?", "what to ask the provider for", kQuotaFields, of_plan<&Plan::quota>},
+     [](const Plan& p) { return p.commitments.empty() ? nullptr : &p.commitments.front(); }},
+    {"commitments?", "the same machines for a year or three", kCommitmentFields, &Plan::commitments},
+    {"quota?", "what to ask the provider for", kQuotaFields, &Plan::quota},
     {"why", "reasons for the settings and the rank",
      [](const PlanView& v) { return reasons(v.request, v.plan, v.first, v.catalog); }},
     {"price_source", "where the price comes from", [](const PlanView& v) { return price_source(v.plan, v.catalog); }},
-    {"price_date", "when it was read", [](const PlanView& v) { return price_date(v.plan); }},
+    {"price_date", "when it was read", [](const Plan& p) { return price_date(p); }},
     {"share?", "share of the requests in a mix", &PlanView::share},
     {"gpus_shown", "GPUs", "number and kind",
-     [](const PlanView& v) { return fmt::format("{} x {}", v.plan.gpus, v.plan.offer.gpu->name); }, kTableOnly},
+     [](const Plan& p) { return fmt::format("{} x {}", p.gpus, p.offer.gpu->name); }, kTableOnly},
     {"machines", "machines", "number and type",
-     [](const PlanView& v) { return fmt::format("{} x {}", v.plan.machines, v.plan.offer.machine->instance); },
-     kTableOnly},
-    {"paid_seconds", "time", "expected time", [](const PlanView& v) { return v.plan.time.total(); }, format_duration,
+     [](const Plan& p) { return fmt::format("{} x {}", p.machines, p.offer.machine->instance); }, kTableOnly},
+    {"paid_seconds", "time", "expected time", [](const Plan& p) { return p.time.total(); }, format_duration,
      kTableOnly},
 };
 
@@ -335,19 +319,17 @@ struct AssumptionsView {
 
   bool is_served() const { return request.work.kind == WorkKind::kServing; }
 };
-template <auto kMember>
-auto of_job(const AssumptionsView& v) {
-  return v.job.*kMember;
-}
+const Fields<JobAssumptions> kJobFields = {
+    {"startup_seconds", "from the order to the first step", &JobAssumptions::startup},
+    {"restart_seconds", "after an interruption", &JobAssumptions::restart},
+    {"spot_interruptions_per_machine_hour", "of one spot machine", &JobAssumptions::spot_interruptions_per_hour},
+    {"failures_per_gpu_hour", "of any hardware", &JobAssumptions::failures_per_gpu_hour},
+    {"checkpoint_bytes_per_second", "speed of saving", &JobAssumptions::checkpoint_rate},
+    {"checkpoint_every_seconds", "longest time between two checkpoints", &JobAssumptions::checkpoint_every},
+};
 const Fields<AssumptionsView> kAssumptionsFields = {
     {"global_batch", "samples per optimizer step", [](const AssumptionsView& v) { return v.request.global_batch; }},
-    {"startup_seconds", "from the order to the first step", of_job<&JobAssumptions::startup>},
-    {"restart_seconds", "after an interruption", of_job<&JobAssumptions::restart>},
-    {"spot_interruptions_per_machine_hour", "of one spot machine",
-     of_job<&JobAssumptions::spot_interruptions_per_hour>},
-    {"failures_per_gpu_hour", "of any hardware", of_job<&JobAssumptions::failures_per_gpu_hour>},
-    {"checkpoint_bytes_per_second", "speed of saving", of_job<&JobAssumptions::checkpoint_rate>},
-    {"checkpoint_every_seconds", "longest time between two checkpoints", of_job<&JobAssumptions::checkpoint_every>},
+    {kJobFields, &AssumptionsView::job},
     {"max_gpus", "most GPUs of a plan", [](const AssumptionsView& v) { return v.request.limits.max_gpus; }},
     {"slo_percentile?", "percentile the SLOs hold at",
      [](const AssumptionsView& v) { return when(v.is_served(), percentile_of(v.request)); }},

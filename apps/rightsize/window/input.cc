@@ -26,11 +26,11 @@ Checked<WindowProblem> with_prices(const WindowFlags& flags, const catalog::Cata
   return problem;
 }
 
-// The largest batch the memory allows; nothing fits: an error that says how much is missing.
+// The largest batch that fits into memory.
 Result<int> largest_batch(const WindowFlags& flags, const catalog::Catalog& catalog, const WindowProblem& problem,
                           int most) {
   if (flags.item_memory.empty()) return most;
-  if (problem.gpu.empty()) return fail(bad_input("--item-memory needs --gpu, whose memory it is"));
+  if (problem.gpu.empty()) return fail(bad_input("--item-memory needs --gpu"));
   RIGHTSIZE_TRY(const Bytes item, parse_bytes(flags.item_memory));
   Bytes fixed;
   if (!flags.fixed_memory.empty()) {
@@ -39,7 +39,7 @@ Result<int> largest_batch(const WindowFlags& flags, const catalog::Catalog& cata
   RIGHTSIZE_TRY(const catalog::Gpu* gpu, catalog.find_gpu(problem.gpu));
   const double fits = item > bytes(0) ? std::floor((gpu->capacity() - fixed) / item) : most;
   if (fits < 1) {
-    return fail(bad_input(fmt::format("one item with the model needs {}, and {} has {}", format_bytes(fixed + item),
+    return fail(bad_input(fmt::format("one item and the model need {}; {} has {}", format_bytes(fixed + item),
                                       gpu->name, format_bytes(gpu->capacity()))));
   }
   return std::min(most, static_cast<int>(std::min(fits, 65536.0)));
@@ -57,7 +57,7 @@ Checked<WindowProblem> read_times(const WindowFlags& flags, const catalog::Catal
   if (flags.service.empty()) {
     const Result<Seconds> time = parse_duration(flags.item_time);
     if (!time) return fail(Error(time.error()).with_hint("--item-time 80ms, or --service FILE.csv with batch times"));
-    if (!(*time > seconds(0))) return fail(bad_input("an item takes some time"));
+    if (!(*time > seconds(0))) return fail(bad_input("--item-time must be greater than 0"));
     RIGHTSIZE_TRY([[maybe_unused]] const int fits, largest_batch(flags, catalog, problem, 1));
     problem.single = problem.work.item_time = *time;
     problem.replica = replica_of(sim::TableTime({{1, {*time, *time}}}, false));
@@ -77,12 +77,14 @@ Checked<WindowProblem> read_times(const WindowFlags& flags, const catalog::Catal
   return problem;
 }
 
+constexpr Seconds kShortestWindow = seconds(60);
+
 Result<> read_work(const WindowFlags& flags, const catalog::Catalog& catalog, WindowProblem& problem) {
-  if (flags.volume.empty()) return fail(bad_input("no volume").with_hint("--volume 1M/d"));
+  if (flags.volume.empty()) return fail(bad_input("--volume is required").with_hint("for example --volume 1M/d"));
   RIGHTSIZE_TRY(problem.work.items_per_day, parse_volume(flags.volume));
   RIGHTSIZE_TRY(problem.work.window, parse_duration(flags.window));
-  if (!(problem.work.window > seconds(0)) || problem.work.window > days(1)) {
-    return fail(bad_input(fmt::format("a window lasts up to a day, not '{}'", flags.window)));
+  if (!(problem.work.window >= kShortestWindow) || problem.work.window > days(1)) {
+    return fail(bad_input(fmt::format("--window must be between 1 min and a day, not '{}'", flags.window)));
   }
   problem.work.deadline = problem.work.window;
   if (!flags.deadline.empty()) {
@@ -93,9 +95,9 @@ Result<> read_work(const WindowFlags& flags, const catalog::Catalog& catalog, Wi
     RIGHTSIZE_TRY(const catalog::Gpu* gpu, named_gpu(catalog, flags.gpu));
     problem.gpu = gpu->name;
   }
-  if (!(flags.peak >= 1 && flags.peak <= 100)) return fail(bad_input("--peak lies between 1 and 100"));
+  if (!(flags.peak >= 1 && flags.peak <= 100)) return fail(bad_input("--peak must be between 1 and 100"));
   if (!(flags.interruptions >= 0 && flags.interruptions <= 60))
-    return fail(bad_input("--interruptions lies between 0 and 60 an hour"));
+    return fail(bad_input("--interruptions must be between 0 and 60 per hour"));
   problem.peak = flags.peak;
   problem.interruptions = flags.interruptions;
   RIGHTSIZE_TRY(problem.chunk, parse_duration(flags.chunk));
@@ -115,12 +117,16 @@ Checked<WindowProblem> read_problem(const WindowFlags& flags, const catalog::Cat
   if (Result<> work = read_work(flags, catalog, problem); !work) return fail(work.error());
   RIGHTSIZE_TRY(problem, with_prices(flags, catalog, std::move(problem)));
   RIGHTSIZE_TRY(problem, read_times(flags, catalog, std::move(problem)));
+  const Seconds left = std::min(problem.work.deadline, problem.work.window) - problem.work.startup;
+  if (left > Seconds{} && problem.single > left)
+    return fail(bad_input(fmt::format("one item takes {}, longer than the {} between start-up and deadline",
+                                      format_duration(problem.single), format_duration(left))));
   problem.slo = {capacity::Quantity::kLatency, capacity::Statistic::kP99, problem.single * 3};
   if (!flags.slo.empty()) {
     RIGHTSIZE_TRY(const std::vector<capacity::Slo> slos, capacity::parse_slos(flags.slo));
     problem.slo = slos.front();
     if (slos.size() > 1 || problem.slo.quantity != capacity::Quantity::kLatency)
-      return fail(bad_input("--slo of a window is one limit on latency").with_hint("for example p99=250ms"));
+      return fail(bad_input("--slo must be one limit on latency").with_hint("for example p99=250ms"));
   }
   return problem;
 }

@@ -19,7 +19,7 @@ struct WindowFlags {
   bool pad = false;
 };
 
-// What there is to do, and with what.
+// The work, the GPU and the prices.
 struct WindowProblem {
   capacity::WindowWork work;
   std::string gpu;

@@ -1,6 +1,10 @@
 #include "rightsize/window/input.h"
 
+#include <cmath>
+
+#include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <rapidcheck/gtest.h>
 
 namespace rightsize::app {
 namespace {
@@ -28,6 +32,8 @@ TEST(WindowInput, VolumesAreItemsADay) {
   EXPECT_DOUBLE_EQ(*parse_volume("1M/d"), 1e6);
   EXPECT_DOUBLE_EQ(*parse_volume("12/s"), 12 * 86400);
   EXPECT_DOUBLE_EQ(*parse_volume("40k/h"), 960e3);
+  EXPECT_DOUBLE_EQ(*parse_volume("1M/2h"), 12e6);
+  EXPECT_DOUBLE_EQ(*parse_volume("3M/30d"), 1e5);
   EXPECT_FALSE(parse_volume("5"));
   EXPECT_FALSE(parse_volume("0/d"));
 }
@@ -71,7 +77,19 @@ TEST(WindowInput, WrongNumbersAreRefused) {
   EXPECT_THAT(error_of(flags), HasSubstr("--interruptions"));
   flags.interruptions = 0;
   flags.window = "30h";
-  EXPECT_THAT(error_of(flags), HasSubstr("up to a day"));
+  EXPECT_THAT(error_of(flags), HasSubstr("between 1 min and a day"));
+  flags.window = "1ms";
+  EXPECT_THAT(error_of(flags), HasSubstr("between 1 min and a day"));
+  EXPECT_THAT(error_of(flags_for("1/d", "30d")), HasSubstr("one item takes 30 d"));
+}
+
+// N items over M units of time are N/M items per unit.
+RC_GTEST_PROP(WindowInput, VolumesCountTheDenominator, ()) {
+  const int count = *rc::gen::inRange(1, 100000), over = *rc::gen::inRange(1, 100);
+  for (const char* unit : {"s", "min", "h", "d"}) {
+    const double one = *parse_volume(fmt::format("{}/{}", count, unit));
+    RC_ASSERT(std::fabs(*parse_volume(fmt::format("{}/{}{}", count, over, unit)) * over / one - 1) < 1e-9);
+  }
 }
 
 }  // namespace

@@ -2,118 +2,109 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "market/interruptions.h"
+#include "report/fields.h"
 
 namespace rightsize::app {
 namespace {
 
-using report::Align;
-using report::Json;
-
-report::Table table_of(const std::vector<WindowOption>& options) {
-  report::Table table;
-  table.columns = {{"option", "option", Align::kLeft},
-                   {"GPUs", "gpus", Align::kRight},
-                   {"GPU-h/month", "gpu_hours_per_month", Align::kRight, 0, true},
-                   {"$/GPU-h", "usd_per_gpu_hour", Align::kRight},
-                   {"$/month", "usd_per_month", Align::kRight},
-                   {"item done within", "latency_seconds", Align::kRight},
-                   {"busy", "utilization", Align::kRight},
-                   {"note", "note", Align::kLeft, 0, true}};
-  for (const WindowOption& o : options) {
-    table.rows.push_back(
-        {report::text_cell(o.name), report::number_cell(std::to_string(o.gpus), o.gpus),
-         report::number_cell(format_count(std::round(in_gpu_hours(o.a_month))), in_gpu_hours(o.a_month)),
-         o.price ? report::number_cell(format_usd_per_hour(o.price->rate), in_usd_per_gpu_hour(o.price->rate))
-                 : report::unknown_cell(),
-         o.price ? report::number_cell(format_usd(*o.monthly()), in_usd(*o.monthly())) : report::unknown_cell(),
-         report::number_cell(format_duration(o.latency), in_seconds(o.latency)),
-         report::number_cell(format_percent(Ratio::fraction(o.utilization)), o.utilization),
-         report::text_cell(o.note)});
-  }
-  return table;
-}
+using capacity::WindowRun;
+using capacity::WindowSchedule;
+using report::Fields;
 
 std::string clock(Seconds t) {
   const long minutes = std::lround(in_seconds(t) / 60) % (24L * 60);
   return fmt::format("{:02}:{:02}", minutes / 60, minutes % 60);
 }
+std::string rounded(double items) { return format_count(std::round(items)); }
 
-report::Table schedule_of(const capacity::WindowSchedule& plan) {
-  report::Table table;
-  table.title = "The day";
-  table.columns = {{"window closes", "closes", Align::kLeft},
-                   {"items", "items", Align::kRight},
-                   {"GPUs", "gpus", Align::kRight},
-                   {"starts", "starts", Align::kLeft},
-                   {"done", "ends", Align::kLeft}};
-  table.most_shown = 24;
-  for (const capacity::WindowRun& run : plan.day) {
-    table.rows.push_back({report::text_cell(clock(run.closes)),
-                          report::number_cell(format_count(std::round(run.items)), run.items),
-                          report::number_cell(std::to_string(plan.gpus), plan.gpus),
-                          report::text_cell(clock(run.starts)), report::text_cell(clock(run.ends))});
-  }
-  return table;
+const Fields<WindowOption> kOptionFields = {
+    {"name", "option", "the way to do the work", &WindowOption::name},
+    {"gpus", "GPUs", "GPUs it needs", &WindowOption::gpus},
+    {"gpu_hours_per_month", "GPU-h/month", "GPU-hours that are paid for",
+     [](const WindowOption& o) { return in_gpu_hours(o.a_month); }, rounded},
+    {"usd_per_gpu_hour", "$/GPU-h", "price of a GPU",
+     [](const WindowOption& o) { return o.price ? std::optional(o.price->rate) : std::nullopt; },
+     [](UsdPerGpuSecond rate) { return format_usd_per_hour(rate); }},
+    {"price_source", "where the price comes from",
+     [](const WindowOption& o) { return o.price ? std::optional(o.price->source()) : std::nullopt; }},
+    {"usd_per_month", "$/month", "cost per month", [](const WindowOption& o) { return o.monthly(); }, format_usd},
+    {"latency_seconds", "item done within", "longest time until an item is done", &WindowOption::latency,
+     format_duration},
+    {"utilization", "busy", "share of the paid time with work", &WindowOption::utilization,
+     [](double share) { return format_percent(Ratio::fraction(share)); }},
+    {"note", "note", "remark", &WindowOption::note, report::kTableOnly},
+};
+
+struct RunView {
+  const WindowRun& run;
+  int gpus;
+};
+const Fields<RunView> kRunFields = {
+    {"closes", "window closes", "time of day", [](const RunView& v) { return clock(v.run.closes); }},
+    {"items", "items", "items of the window", [](const RunView& v) { return v.run.items; }, rounded},
+    {"gpus", "GPUs", "GPUs that work on them", &RunView::gpus},
+    {"starts", "starts", "time of day", [](const RunView& v) { return clock(v.run.starts); }},
+    {"ends", "done", "time of day", [](const RunView& v) { return clock(v.run.ends); }},
+};
+
+std::vector<RunView> runs_of(const WindowSchedule& plan) {
+  std::vector<RunView> runs;
+  for (const WindowRun& run : plan.day) runs.push_back({run, plan.gpus});
+  return runs;
 }
 
-Json json_of(const WindowProblem& problem, const capacity::WindowSchedule& plan,
-             const std::vector<WindowOption>& options) {
-  Json out{{"schema", "rightsize/window/1"},
-           {"items_per_day", problem.work.items_per_day},
-           {"gpu", problem.gpu},
-           {"batch", problem.batch},
-           {"item_seconds", in_seconds(problem.work.item_time)},
-           {"gpus", plan.gpus},
-           {"items_per_window", plan.items_per_window},
-           {"busy_seconds", in_seconds(plan.busy)},
-           {"options", Json::array()},
-           {"schedule", Json::array()}};
-  for (const WindowOption& o : options) {
-    out["options"].push_back(
-        {{"name", o.name},
-         {"gpus", o.gpus},
-         {"gpu_hours_per_month", in_gpu_hours(o.a_month)},
-         {"usd_per_gpu_hour", o.price ? report::json_number(in_usd_per_gpu_hour(o.price->rate)) : Json(nullptr)},
-         {"price_source", o.price ? Json(o.price->source()) : Json(nullptr)},
-         {"usd_per_month", report::json_number(o.monthly(), in_usd)},
-         {"latency_seconds", in_seconds(o.latency)},
-         {"utilization", o.utilization}});
-  }
-  for (const capacity::WindowRun& run : plan.day) {
-    out["schedule"].push_back({{"closes", clock(run.closes)},
-                               {"starts", clock(run.starts)},
-                               {"ends", clock(run.ends)},
-                               {"items", run.items},
-                               {"gpus", plan.gpus}});
-  }
-  return out;
-}
+const Fields<WindowSchedule> kScheduleFields = {
+    {"items_per_window", "items of one window", &WindowSchedule::items_per_window},
+    {"busy_seconds", "busy time of each GPU per window, with its start-up", &WindowSchedule::busy},
+    {"schedule", "the windows of a day", kRunFields, runs_of},
+};
+
+struct WindowView {
+  const WindowProblem& problem;
+  const WindowSchedule* plan;
+  const std::vector<WindowOption>& options;
+};
+const Fields<WindowView> kWindowFields = {
+    {"items_per_day", "items per day", [](const WindowView& v) { return v.problem.work.items_per_day; }},
+    {"gpu", "GPU by its catalogue name", [](const WindowView& v) { return v.problem.gpu; }},
+    {"batch", "items of one batch", [](const WindowView& v) { return v.problem.batch; }},
+    {"item_seconds", "GPU time of one item in a full batch",
+     [](const WindowView& v) { return v.problem.work.item_time; }},
+    {"gpus", "GPUs of a window; null: not possible",
+     [](const WindowView& v) { return v.plan == nullptr ? std::nullopt : std::optional(v.plan->gpus); }},
+    {kScheduleFields, &WindowView::plan},
+    {"options", "ways to do the work", kOptionFields, [](const WindowView& v) { return std::cref(v.options); }},
+};
+
+const report::Document<WindowView> kWindowDocument("window", "Work that can wait, done in windows", kWindowFields);
 
 std::string summary(const WindowProblem& problem, const capacity::WindowSchedule& plan,
                     const std::vector<WindowOption>& options, bool live) {
   std::string text = fmt::format(
-      "{} items a day, {} each on {} in batches of {}: {} items every {}, {} GPU{} busy for {} of it, the last item "
-      "done {} "
-      "after the window closes.",
+      "{} items per day, {} each on {} in batches of {}: {} items every {}, {} GPU{} busy for {} of it; the last item "
+      "is "
+      "done {} after the window closes.",
       format_count(problem.work.items_per_day), format_duration(problem.work.item_time),
       problem.gpu.empty() ? "the GPU" : problem.gpu, problem.batch, format_count(std::round(plan.items_per_window)),
       format_duration(problem.work.window), plan.gpus, plan.gpus == 1 ? "" : "s", format_duration(plan.busy),
       format_duration(plan.latest));
-  if (!live) return text + "\nThe real-time option was not found: no number of GPUs keeps its SLO.";
+  if (!live) return text + "\nReal time is not possible: no number of GPUs meets its SLO.";
   const WindowOption &at_once = options.front(), &kept = options[1];
   if (!at_once.price || !kept.price) return text;
   const Usd saved = *at_once.monthly() - *kept.monthly();
-  if (saved <= Usd{}) return text + "\nWaiting saves no GPU here: real time needs no more of them.";
-  text += fmt::format("\nWaiting saves {}/month against real time ({} of {} GPUs)", format_usd(saved),
+  if (saved <= Usd{}) return text + "\nWaiting saves no GPUs here: real time needs no more of them.";
+  text += fmt::format("\nWaiting saves {}/month compared with real time ({} of {} GPUs)", format_usd(saved),
                       at_once.gpus - kept.gpus, at_once.gpus);
   Usd least = *kept.monthly();
   for (const WindowOption& o : options) least = std::min(least, o.monthly().value_or(least));
   if (least < *kept.monthly()) {
-    text += fmt::format("; up to {} when GPUs are only there for the runs", format_usd(*at_once.monthly() - least));
+    text += fmt::format("; up to {} when GPUs are rented only for the runs", format_usd(*at_once.monthly() - least));
   }
   return text + ".";
 }
@@ -136,9 +127,10 @@ std::vector<WindowOption> window_options(const WindowProblem& problem, const cap
   options.push_back(
       {"windows, GPUs kept", plan.gpus, all_month(plan.gpus), problem.on_demand, worst, plan.utilization, ""});
   options.push_back({"windows, rented for the runs", plan.gpus, runs, problem.on_demand, worst, 1, ""});
-  const double redo = capacity::spot_overhead(problem.interruptions, problem.work.startup, problem.chunk);
+  const Seconds between = hours(problem.interruptions > 0 ? 1 / problem.interruptions : INFINITY);
+  const double redo = market::time_per_work(problem.chunk, {}, problem.work.startup, between);
   options.push_back({"windows, spot for the runs", plan.gpus, runs * redo, problem.spot, worst, 1 / redo,
-                     fmt::format("{} interruptions/h redo {}", format_number(problem.interruptions),
+                     fmt::format("{} interruptions/h repeat {}", format_number(problem.interruptions),
                                  format_percent(Ratio::fraction(redo - 1)))});
   return options;
 }
@@ -147,10 +139,16 @@ report::Report window_report(const WindowProblem& problem, const capacity::Windo
                              const std::vector<WindowOption>& options, bool real_time_found) {
   report::Report shown;
   shown.title = "Work in windows";
-  shown.document = json_of(problem, plan, options);
+  shown.document = kWindowDocument.of({problem, &plan, options});
   shown.blocks.emplace_back(report::Paragraph{summary(problem, plan, options, real_time_found)});
-  shown.blocks.emplace_back(table_of(options));
-  shown.blocks.emplace_back(schedule_of(plan));
+  shown.blocks.emplace_back(
+      table_of(kOptionFields, options,
+               {report::renamed("name", "option"), "gpus", report::spare("gpu_hours_per_month"), "usd_per_gpu_hour",
+                "usd_per_month", "latency_seconds", "utilization", report::spare("note")}));
+  report::Table day = table_of(kRunFields, runs_of(plan), {"closes", "items", "gpus", "starts", "ends"});
+  day.title = "The day";
+  day.most_shown = 24;
+  shown.blocks.emplace_back(std::move(day));
   return shown;
 }
 
@@ -158,9 +156,9 @@ Outcome no_schedule(const WindowProblem& problem) {
   Outcome outcome;
   outcome.report.title = "Work in windows";
   outcome.exit_code = kNoFeasibleAnswer;
-  outcome.report.document = {{"schema", "rightsize/window/1"}, {"gpus", nullptr}};
+  outcome.report.document = kWindowDocument.of({problem, nullptr, {}});
   outcome.report.blocks.emplace_back(report::Paragraph{fmt::format(
-      "Not possible: starting a GPU takes {} and the work must be done {} after the window closes.",
+      "Not possible: a GPU takes {} to start, and the work must be done {} after the window closes.",
       format_duration(problem.work.startup), format_duration(std::min(problem.work.deadline, problem.work.window)))});
   return outcome;
 }

@@ -1,4 +1,4 @@
-// What `rightsize window` says.
+// The report of `rightsize window`.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,7 @@ struct WindowOption {
   std::optional<Usd> monthly() const { return price ? std::optional(price->rate * a_month) : std::nullopt; }
 };
 
-// The ways, the dearest in GPUs first: real time (where it was found), windows with GPUs kept, rented, on spot.
+// The options, most GPUs first: real time (where possible), windows with GPUs kept, rented, or on spot.
 std::vector<WindowOption> window_options(const WindowProblem& problem, const capacity::WindowSchedule& plan,
                                          const std::optional<capacity::Assessment>& real_time);
 

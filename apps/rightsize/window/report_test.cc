@@ -38,14 +38,14 @@ TEST(WindowReport, GpusKeptCostEveryHourAndRentedOnesTheirRuns) {
 TEST(WindowReport, SaysWhenRealTimeWasNotFound) {
   const Planned p("1M/d");
   const report::Report shown = window_report(p.problem, p.plan, window_options(p.problem, p.plan, std::nullopt), false);
-  EXPECT_THAT(std::get<report::Paragraph>(shown.blocks.front()).text, HasSubstr("real-time option was not found"));
+  EXPECT_THAT(std::get<report::Paragraph>(shown.blocks.front()).text, HasSubstr("Real time is not possible"));
 }
 
 TEST(WindowReport, ADeadlineShorterThanTheStartUpEndsWithExitCodeTwo) {
   const Planned p("1M/d");
   const Outcome outcome = no_schedule(p.problem);
   EXPECT_EQ(outcome.exit_code, kNoFeasibleAnswer);
-  EXPECT_THAT(std::get<report::Paragraph>(outcome.report.blocks.front()).text, HasSubstr("starting a GPU takes 2 min"));
+  EXPECT_THAT(std::get<report::Paragraph>(outcome.report.blocks.front()).text, HasSubstr("a GPU takes 2 min to start"));
 }
 
 }  // namespace
