@@ -49,8 +49,8 @@ double mix_by_hand(const Demand& demand, const CommitmentPrices& p, const std::v
   return total;
 }
 
-// Eight GPUs always, eight more half of the time. On demand $4, a year $2.50: the eight that always run are committed,
-// the others run too seldom (break-even is 62.5 %).
+// Eight GPUs always, eight more half of the time. On demand $4, committed $2.50: the eight that always run are committed,
+// the others do not run enough (break-even is 62.5 %).
 TEST(Commitment, CommitsWhatRunsMoreThanBreakEven) {
   const Demand demand{{8, 16}, 0};
   const CommitmentPlanner planner(demand, {4, {}, 2.5, {}}, {{"as now"}});

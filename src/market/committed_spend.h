@@ -1,7 +1,7 @@
-// What of a bill is drawn from spend that is committed already (agreements.h), and so costs no new money.
+// The part of a bill that spend commitments cover (agreements.h) and that therefore costs no new money.
 //
-// Work that ends draws on all that is left, as far as it is paid for before the last day. A service goes on: it draws
-// evenly until then, so that a month of it has its share of what is left.
+// A job draws on everything that is left, as far as it is paid before the last day. A service draws evenly until then,
+// so a month of it gets its share of what is left.
 #pragma once
 
 #include <string>
@@ -25,10 +25,10 @@ class CommittedSpends {
 
   bool empty() const { return pools_.empty(); }
 
-  // Of a bill paid evenly over `time` from the day on. `goes_on`: the same again after it, and so on.
+  // For a bill paid evenly over `time` from the day on. `goes_on`: the bill repeats.
   std::vector<Draw> draws(const Offer& offer, Usd bill, Seconds time, bool goes_on) const;
 
-  // The pools an offer counts towards, ended soonest first.
+  // The pools that an offer counts towards, the one that ends first first.
   std::vector<const catalog::CommittedSpend*> of(const Offer& offer) const;
 
  private:

@@ -1,5 +1,5 @@
-// What can be bought: a machine of the catalogue in a region on some terms, and what that costs. price_book.h finds
-// them.
+// What can be rented: a machine of the catalogue in a region on some terms, with its price. price_book.h finds
+// offers.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace rightsize::market {
 
-// The provider of machines of one's own, and the source of prices of one's own.
+// The provider of machines that the user owns, and the source of the user's own prices.
 inline constexpr const char* kOwn = "own";
 
 struct Offer {
@@ -23,25 +23,25 @@ struct Offer {
   bool is_own() const;  // at the user's own price
 };
 
-// "aws p5.48xlarge (8 GPUs), us-east-1 (use1-az4), spot, 2026-08-22"; the zone where the price is of one alone.
+// "aws p5.48xlarge (8 GPUs), us-east-1 (use1-az4), spot, 2026-08-22"; with the zone if the price applies to only one.
 std::string describe(const Offer& offer);
 
-// Which offers to look at; an empty list means all. Names are the catalogue's own.
+// Which offers to consider; an empty list means all. Names are those of the catalogue.
 struct OfferFilter {
   std::vector<std::string> providers = {};
   std::vector<std::string> regions = {};  // as catalog::match_regions finds them
   std::vector<catalog::Purchase> purchases = {};
   std::vector<std::string> gpus = {};
-  int machine_gpus = 0;    // only machines with so many GPUs; 0: any
-  bool retired = false;    // also machines that can no longer be had
+  int machine_gpus = 0;    // only machines with this number of GPUs; 0: any
+  bool retired = false;    // also machines that are no longer sold
   bool community = false;  // also machines of peers and resellers: RunPod's community cloud, Vast, Shadeform
 
   bool lets_through(const Offer& offer) const;
 };
 
 // Every offer of the catalogue, of retired machines too, ordered by GPU, provider, instance, region, zone and purchase:
-// the order of the catalogue's rows does not matter. A machine without a price is not an offer: no plan may rest on a
-// price nobody can name the source of.
+// the order of the catalogue's rows does not matter. A machine without a price is not an offer, because no plan may use
+// a price without a source.
 std::vector<Offer> list_offers(const catalog::Catalog& catalog);
 void sort_offers(std::vector<Offer>& offers);
 

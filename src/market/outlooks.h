@@ -1,4 +1,4 @@
-// The outlook of every offer beside the others of its machine: the medians and floors a single row does not know.
+// The outlook of every offer, given the other offers of its machine: medians and floors.
 #pragma once
 
 #include <array>

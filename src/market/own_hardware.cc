@@ -20,7 +20,7 @@ std::string own_instance(const OwnHardware& own) { return fmt::format("{}x{}", o
 Result<> add_own_hardware(catalog::Catalog& catalog, const OwnHardware& own) {
   RIGHTSIZE_TRY(const catalog::Gpu* gpu, catalog.find_gpu(own.gpu));
   const std::optional<UsdPerMachineSecond> rate = hourly_cost(own, *gpu);
-  if (!rate) return fail(bad_input(fmt::format("the catalogue does not know the power of {}", gpu->name)));
+  if (!rate) return fail(bad_input(fmt::format("the power of {} is not in the catalogue", gpu->name)));
   catalog::Machine machine;
   machine.provider = kOwn;
   machine.instance = own_instance(own);

@@ -1,4 +1,4 @@
-// Machines of one's own: what they cost by the hour, so that they compete with what can be rented.
+// Machines that the user owns: their hourly cost, so that they compete with what can be rented.
 #pragma once
 
 #include <optional>
@@ -10,11 +10,11 @@
 
 namespace rightsize::market {
 
-// Machines of one's own: bought once, written off over years, fed with power.
+// Bought once, written off over years, supplied with power.
 struct OwnHardware {
   std::string gpu;
   int gpus = 8;       // of one machine
-  int machines = 1;   // at most so many
+  int machines = 1;   // how many the user has
   Usd price;          // of one machine
   double years = 4;   // until it is worth nothing
   double busy = 0.7;  // share of those years it works
@@ -23,13 +23,13 @@ struct OwnHardware {
   Watts host_power = watts(1500);          // CPUs, memory, fans, network cards of one machine
 };
 
-// Price over the hours it works, plus power at the GPUs' design power. Nothing where the catalogue does not know it.
+// Price over the hours it works, plus power at the GPUs' TDP. Empty if the catalogue does not have the TDP.
 std::optional<UsdPerMachineSecond> hourly_cost(const OwnHardware& own, const catalog::Gpu& gpu);
 
-// The instance type under which it stands in the catalogue; its provider is kOwn.
+// Its instance type in the catalogue; the provider is kOwn.
 std::string own_instance(const OwnHardware& own);
 
-// Adds the machine and its price to the catalogue, so that it competes with what can be bought.
+// Adds the machine and its price to the catalogue.
 Result<> add_own_hardware(catalog::Catalog& catalog, const OwnHardware& own);
 
 }  // namespace rightsize::market

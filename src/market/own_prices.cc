@@ -42,12 +42,14 @@ Result<OwnPrice> take_apart(std::string_view text, std::string_view flag) {
     price.amount = price.amount.substr(dollar ? 1 : 0) + "USD/h";
   }
   const Result<UsdPerGpuSecond> rate = parse_usd_per_gpu_hour(price.amount);
-  if (rate && *rate > UsdPerGpuSecond{}) return price;
+  // Above every real price: the largest machines cost less than $1,000 per hour.
+  constexpr double kLargest = 10'000;
+  if (rate && *rate > UsdPerGpuSecond{} && in_usd_per_gpu_hour(*rate) <= kLargest) return price;
   const std::string hint =
       fmt::format("for example {0} h100-sxm=2.49, {0} p5.48xlarge=55.04USD/h, or {0} 2.49 for every GPU", flag);
-  if (rate) return fail(wrong(flag, text, "a price must be above zero").with_hint(hint));
+  if (rate) return fail(wrong(flag, text, "the price must be between 0 and 10,000 dollars per hour").with_hint(hint));
   if (equals == std::string_view::npos) {
-    return fail(wrong(flag, text, "a name, '=' and dollars an hour expected").with_hint(hint));
+    return fail(wrong(flag, text, "expected NAME=PRICE, in dollars per hour").with_hint(hint));
   }
   return fail(wrong(flag, text, rate.error().message).with_hint(hint));
 }

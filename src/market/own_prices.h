@@ -1,9 +1,9 @@
-// The prices a user gives, in the one syntax every command takes after --price.
+// The user's own prices, in the syntax that every command accepts after --price.
 //
 //   h100-sxm=2.49          one GPU for an hour; also 2.49USD/h, $2.49, $2.49/h
-//   a100=1.90              a family: every GPU of that name's beginning that is not named itself
+//   a100=1.90              a family: every GPU with this prefix that has no price itself
 //   p5.48xlarge=55.04      a whole machine, by its instance type
-//   *=2, 2                 every GPU no other price names
+//   *=2, 2                 every other GPU
 #pragma once
 
 #include <map>
@@ -27,8 +27,8 @@ struct OwnPrices {
   bool empty() const { return gpus.empty() && machines.empty() && !every_gpu; }
 };
 
-// One price a text. Every mistake is reported: names nobody knows (with a suggestion), amounts that are no price, two
-// prices for the same thing. A price is above zero.
+// One price per text. Every mistake is reported: unknown names (with a suggestion), invalid prices, two prices for the
+// same thing. A price is greater than 0.
 Checked<OwnPrices> parse_own_prices(const std::vector<std::string>& texts, const catalog::Catalog& catalog,
                                     std::string_view flag = "--price");
 

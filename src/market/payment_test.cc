@@ -21,7 +21,7 @@ RC_GTEST_PROP(Payment, TheCheapestIsTheOneWhosePresentValueIsLeast, ()) {
   const int years = *rc::gen::element(1, 3);
   std::vector<Payment> payments;
   for (double upfront : {0.0, 0.5, 1.0}) payments.push_back({"", upfront, 1 + *rc::gen::inRange(0, 100) / 100.0});
-  // Twelve payments a year, each in the middle of its month.
+  // Twelve payments per year, each at mid-month.
   const auto present_value = [&](const Payment& p) {
     double sum = p.upfront * years;
     for (int month = 0; month < 12 * years; ++month)

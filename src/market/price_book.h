@@ -1,16 +1,16 @@
-// The price book: what an hour of a GPU or of a machine costs, and how we know. Every command that takes or prints a
-// price asks here, so that none can say something else.
+// The price book: what an hour of a GPU or of a machine costs, and the source. Every command that takes or prints a
+// price uses it, so that all agree.
 //
 //   const PriceBook book(catalog, *parse_own_prices({"h100-sxm=2.49"}, catalog));
 //   book.gpu(h100)->rate;                                    // $2.49: the user's own price
 //   book.gpu(l4, {.purchases = {Purchase::kSpot}});          // the cheapest spot offer, with its source and date
 //   book.machine(p5, Purchase::kOnDemand, "us-east-1");      // a whole machine, in its region where that has a price
-//   book.offers({.providers = {"aws"}});                     // all that can be bought there
+//   book.offers({.providers = {"aws"}});                     // everything AWS rents out
 //   book.outlook(offer, days(7));                            // what it will likely cost over a week (price_outlook.h)
 //
-// Two questions differ. What does *this* GPU or machine cost the user? Then an own price comes first, on whatever terms
-// and wherever it was bought. What can be *bought*? Then an own price replaces the on-demand list price of the machines
-// it is for, and all other offers stay.
+// Two questions differ. What does *this* GPU or machine cost the user? Then the user's own price comes first, on any
+// terms and in any region. What can be *rented*? Then an own price replaces the on-demand list price of the machines it
+// is for, and all other offers stay.
 #pragma once
 
 #include <optional>
@@ -30,7 +30,7 @@ namespace rightsize::market {
 template <class Rate>
 struct Quote {
   Rate rate;
-  std::optional<Offer> offer = {};  // whose price it is; nothing: the user's own
+  std::optional<Offer> offer = {};  // the offer of the price; empty: the user's own price
   std::string own = {};             // which of the user's: "--price h100-sxm"; empty: the offer's
 
   bool is_own() const { return !offer; }
@@ -50,20 +50,20 @@ class PriceBook {
   PriceBook& operator=(PriceBook&&) = default;
 
   // What one GPU of this kind costs: the own price of the GPU, of a machine that holds it (its share; the cheapest), of
-  // every GPU; else the cheapest offer the filter lets through. Nothing: nobody has a price.
+  // every GPU; else the cheapest offer that passes the filter. Empty without a price.
   std::optional<GpuQuote> gpu(const catalog::Gpu& gpu, const OfferFilter& filter) const;
   std::optional<GpuQuote> gpu(const catalog::Gpu& gpu, catalog::Purchase purchase) const;
 
-  // The user's own price of a GPU that is known by an incomplete name ("a100", where all its members have one price)
-  // or by none at all.
+  // The user's own price of a GPU with an incomplete name ("a100", if all its members have one price) or without
+  // one.
   std::optional<GpuQuote> own_gpu(std::string_view name) const;
 
   // What this machine costs: its own price; its GPUs at their own price; else the list price.
   std::optional<MachineQuote> machine(const catalog::Machine& machine, catalog::Purchase purchase,
                                       std::string_view region) const;
 
-  // What the catalogue asks for this machine, retired or not, on these terms: in this region (or in "any"), else where
-  // it is cheapest.
+  // The list price of this machine, retired or not, on these terms: in this region (or in "any"), else in the cheapest
+  // one.
   std::optional<MachineQuote> list_price(const catalog::Machine& machine, catalog::Purchase purchase,
                                          std::string_view region) const;
 
@@ -71,17 +71,17 @@ class PriceBook {
   // matter. Offers of retired machines are among them.
   const std::vector<Offer>& offers() const { return offers_; }
 
-  // Those the filter lets through, in the same order.
+  // The offers that pass the filter, in the same order.
   std::vector<Offer> offers(const OfferFilter& filter) const;
 
   // What an offer of this book will likely cost over a job of this length that begins today.
   PriceOutlook outlook(const Offer& offer, Seconds job) const { return outlooks_.of(offer, job); }
 
-  // The offer whose share for one GPU of this kind is lowest among those that may lead (PriceOutlook), among all where
-  // none may; not a reservation, which is used up. Ties go to the smaller machine, then to the order above.
+  // The offer with the lowest price per GPU of this kind among those that may lead (PriceOutlook), or among all if none
+  // may. Reservations are left out: they can be used up. Ties go to the smaller machine, then to the order above.
   std::optional<Offer> cheapest_offer(std::string_view gpu, const OfferFilter& filter) const;
 
-  // What the user has committed to spend and would be billed anyway.
+  // Committed spend of the user, billed in any case.
   const CommittedSpends& committed() const { return committed_; }
 
   const catalog::Catalog& catalog() const { return *catalog_; }
@@ -92,7 +92,7 @@ class PriceBook {
 
   const catalog::Catalog* catalog_;
   OwnPrices own_;
-  std::vector<catalog::Price> own_rows_;  // what the offers at own prices point to
+  std::vector<catalog::Price> own_rows_;  // the offers at own prices point here
   std::vector<Offer> listed_, offers_;    // of the catalogue; with the user's prices. In order, retired machines too
   Outlooks outlooks_;
   CommittedSpends committed_;

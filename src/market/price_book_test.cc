@@ -71,7 +71,7 @@ TEST(Offers, RetiredMachinesAreLeftOutUnlessAskedFor) {
   EXPECT_EQ(PriceBook(catalog).offers({.retired = true}).size(), 8U);
 }
 
-// A region by its name is one provider's; a price of no region is among those of a part of the world.
+// A region name belongs to one provider; a price without a region matches every part of the world.
 TEST(Offers, APriceOfNoRegionIsAskedForByName) {
   const Catalog catalog = small_catalog();
   const auto named = PriceBook(catalog).offers({.regions = {"west"}, .purchases = {Purchase::kOnDemand}});
@@ -121,7 +121,7 @@ TEST(GpuPrice, AtEqualPricesTheSmallerMachineIsChosen) {
   EXPECT_EQ(best->source(), "cloud one (1 GPU), west, on-demand, 2026-08-22");
   EXPECT_EQ(*best->date(), *parse_date("2026-08-22"));
   EXPECT_FALSE(best->is_own());
-  EXPECT_FALSE(book.gpu(gpu(catalog, "a100-40gb"), OfferFilter{})) << "nobody sells it";
+  EXPECT_FALSE(book.gpu(gpu(catalog, "a100-40gb"), OfferFilter{})) << "no offer";
   EXPECT_FALSE(book.gpu(gpu(catalog, "l4"), Purchase::kThreeYears));
 }
 

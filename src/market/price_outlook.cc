@@ -48,14 +48,14 @@ Checked<OutlookTable> OutlookTable::parse(std::string_view file, std::string_vie
                                     : kind == "floor" ? &table.floor
                                                       : nullptr;
     if (rows == nullptr) {
-      errors.push_back(bad_input("a kind is list, spot, cheap or floor").at(csv.place(row, "kind")));
+      errors.push_back(bad_input("kind must be list, spot, cheap or floor").at(csv.place(row, "kind")));
       continue;
     }
     Result<OutlookRow> read = read_row(csv, row);
     if (!read) {
       errors.push_back(std::move(read).error());
     } else if (!rows->empty() && rows->back().age_days >= read->age_days) {
-      errors.push_back(bad_input("ages of a kind must grow").at(csv.place(row, "age_days")));
+      errors.push_back(bad_input("ages of a kind must increase").at(csv.place(row, "age_days")));
     } else {
       rows->push_back(*read);
     }

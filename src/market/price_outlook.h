@@ -1,4 +1,4 @@
-// A price as it behaves: what an offer will likely cost over a job, not what its row said on the day it was read.
+// What an offer will likely cost over a job, rather than on the day its price was read.
 //
 // A list price holds until the provider changes it. A spot price does not: a zone that was cheap drifts back towards
 // the other zones of its machine, the faster the older the row is. So a spot price is shrunk towards the median of its
@@ -29,16 +29,16 @@ struct PriceOutlook {
   std::optional<Seconds> age;  // of the row; nothing: the user's own price or undated
 
   bool floor = false;  // spot at exactly a tenth of on-demand, and not known to be offered for longer than a launch
-  bool unconfirmed = false;  // the catalogue names the price among what no source confirms
+  bool unconfirmed = false;  // the catalogue marks the price as unverified
   bool outdated = false;     // over a year old, and a fresher price of the same GPU on the same terms exists
   bool community = false;    // of peers or resold
 
-  // Whether a recommendation may put it first: a price somebody confirms, of this year, that is not a floor.
-  // Peer-hosted offers are the user's to allow (OfferFilter::community).
+  // Whether a recommendation may put it first: confirmed, less than a year old, and not a launch floor.
+  // Peer-hosted offers need OfferFilter::community.
   bool may_lead() const { return !floor && !unconfirmed && !outdated; }
 };
 
-// What is known of a price before it is looked at. Dollars an hour of one machine.
+// The input of a prediction, in dollars per hour of one machine.
 struct PriceReading {
   double now = 0;                    // the row
   double median = 0;                 // of its machine over zones and regions
@@ -75,12 +75,12 @@ class OutlookTable {
   OutlookRow at(const PriceReading& reading) const;
 };
 
-// AWS lets no spot price be less than a tenth of on-demand. A price that stands there says nothing of demand yet: over
-// 16 months it was 2.2 times as high eight weeks later.
+// AWS does not let a spot price fall below a tenth of on-demand. A price at that floor says nothing about demand yet:
+// over 16 months of data it was 2.2 times as high eight weeks later.
 bool is_spot_floor(double spot, double on_demand);
 
-// So long after an offer's first price its floor may be one of a launch. A floor of an older offer is a price like
-// others: choosing it cost no more than the lowest row (docs/market.md; 30 days and more made choices 0-2 % dearer).
+// For this many days after an offer's first price, a floor may be a launch price. The floor of an older offer is an
+// ordinary price (docs/market.md: waiting 30 days or more made choices 0-2 % more expensive).
 inline constexpr int kLaunchDays = 14;
 
 }  // namespace rightsize::market

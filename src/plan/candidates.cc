@@ -18,7 +18,7 @@ auto names_of(const PricedOption& c) {
                   c.offer->price->region, c.offer->price->purchase);
 }
 
-// An option whose limits are broken, and by how much.
+// A limit that an option breaks, and by how much.
 struct Broken {
   Stage stage;
   double distance;
@@ -39,25 +39,25 @@ std::optional<Broken> broken_limit(const Limits& limits, const PricedOption& c) 
   return std::nullopt;
 }
 
-// Machines of a service if its replicas were `factor` times as slow: whole ones, and never fewer than stay for safety.
-// What was found lies somewhere between one machine less and itself; the middle of that is scaled.
+// Machines of a service if its replicas were `factor` times as slow, and at least the minimum. The exact need is between
+// one machine less and the number found; the middle of that is scaled.
 double machines_at(const Option& option, double factor) {
   const double least = std::min<double>(option.machines, option.least_machines);
   return std::max(least, std::ceil((option.machines - 0.5) * factor - 1e-9));
 }
 
-// How much more or less the machines may cost when the speed is off by a factor.
+// The factor on the cost of the machines when the speed is off by a factor.
 double machine_time_at(const Request& request, const PricedOption& c, double factor) {
   if (request.work.kind == WorkKind::kServing) return machines_at(*c.option, factor) / c.option->machines;
-  // Start-up does not depend on the speed; saving and doing again come with the work's hours.
+  // Start-up does not depend on the speed; saving and repeated work scale with the hours.
   const Seconds moving = c.time.total() - c.time.startup;
   return (c.time.startup + moving * factor) / c.time.total();
 }
 
-// Speed and price may both turn out otherwise, independently; storage and egress cost what they cost.
+// Speed and price vary independently; storage and egress are fixed.
 void set_cost(const Request& request, PricedOption& c) {
   const bool serving = request.work.kind == WorkKind::kServing;
-  // A commitment is paid to its end, however short the job.
+  // A commitment is paid to its end even if the job is shorter.
   const Seconds term = serving ? Seconds{} : term_of(c.offer->price->purchase);
   const bool varies = term < c.time.total();
   const Usd machines = c.price->likely * rightsize::machines(c.option->machines) * std::max(c.time.total(), term);
@@ -88,7 +88,7 @@ double PricedOption::wait(const Request& request) const {
   return in_seconds(option->latency);
 }
 
-// AdamW keeps two moments beside each weight; a master copy where weights are narrower than it.
+// AdamW keeps two moments per weight, and a master copy where weights are narrower.
 Bytes checkpoint_bytes(const perf::ModelWork& work, const model::Job& job) {
   if (job.kind != model::JobKind::kTrain) return Bytes{};
   if (job.train.method != model::Method::kFull) {
@@ -126,7 +126,7 @@ std::vector<PricedOption> price_options(const Request& request, const market::Pr
       const market::Offer& offer = machines.offers[i];
       PricedOption candidate{&option, &machines, &offer, &machines.outlooks[i], {busy, {}, {}, {}}, {}, {}};
       if (!serving) {
-        // Machines of an offline job work alone: losing one stops only that one.
+        // Machines of an offline job work independently: losing one stops only that one.
         const int tied = request.work.kind == WorkKind::kOffline ? 1 : option.machines;
         const market::JobAssumptions& assumptions = assumed(*machines.gpu);
         const auto time = market::running_time({busy, market::save_time(checkpoint, assumptions), offer.price->purchase,
@@ -153,9 +153,9 @@ std::vector<PricedOption> price_options(const Request& request, const market::Pr
 
 bool is_better(const Request& request, const PricedOption& a, const PricedOption& b) {
   const double cost_a = in_usd(a.due()), cost_b = in_usd(b.due()), wait_a = a.wait(request), wait_b = b.wait(request);
-  // Of those that take no new money the one that leaves more of what is committed.
+  // Among options without new money, prefer the one that uses less of the commitments.
   const auto rest_a = std::tuple(cost_a, in_usd(a.cost), wait_a), rest_b = std::tuple(cost_b, in_usd(b.cost), wait_b);
-  // Nobody pays twice as much to be done a second sooner: times within about 2 % are alike.
+  // Times within about 2 % count as equal, so that a second does not double the cost.
   const auto rounded = [](double wait) { return std::floor(std::log(wait) / std::log(1.02)); };
   const auto score = [&](double cost, double wait) {
     if (request.objective == Objective::kTime) return rounded(wait);
@@ -182,7 +182,7 @@ std::vector<PricedOption> best_of_each_kind(const Request& request, std::vector<
 }
 
 std::vector<PricedOption> pareto_front(const Request& request, std::vector<PricedOption> candidates) {
-  // A price that may not lead decides no trade-off either, unless there are no others.
+  // A price that may not lead is not part of the front, unless there are no others.
   const auto may_lead = [](const PricedOption& c) { return c.price->may_lead(); };
   if (std::any_of(candidates.begin(), candidates.end(), may_lead)) {
     std::erase_if(candidates, [&](const PricedOption& c) { return !may_lead(c); });

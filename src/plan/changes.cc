@@ -54,7 +54,7 @@ void add_serving(const Request& request, std::vector<PossibleChange>& changes) {
     made.request.choices.precisions = {value};
     changes.push_back(std::move(made));
   };
-  const bool at_once = perf::serves_batches(perf::work_of(request.model));  // BERT, images: no engine for such formats
+  const bool at_once = perf::serves_batches(perf::work_of(request.model));  // encoders, images: no engine has these formats
   if (!at_once) precision(Precision::kFp8, ChangeKind::kFp8Weights, "--precision fp8");
   if (!at_once) precision(Precision::kInt4, ChangeKind::kInt4Weights, "--precision int4");
   const auto slo = [&](std::optional<Seconds> Limits::*limit, ChangeKind kind, const char* flag) {
@@ -76,7 +76,7 @@ void add_terms(const Request& request, std::vector<PossibleChange>& changes) {
     made.request.filter.purchases = {purchase};
     changes.push_back(std::move(made));
   };
-  // Of services and commitments the plan's own machines are looked up on other terms; see terms.h.
+  // For services and commitments, terms.h looks up other terms of the same machines.
   if (request.work.kind != WorkKind::kServing) terms(Purchase::kSpot, ChangeKind::kSpot);
 }
 
@@ -95,7 +95,7 @@ std::vector<PossibleChange> relaxed_limits(const Request& request) {
   }
   if (request.limits.deadline) {
     without(ChangeKind::kNoDeadline, "no --deadline", [](Limits& l) { l.deadline.reset(); });
-    changes.back().request.objective = Objective::kTime;  // nearest to the deadline is what is done soonest
+    changes.back().request.objective = Objective::kTime;  // the soonest is closest to the deadline
   }
   if (request.limits.budget) without(ChangeKind::kNoBudget, "no --budget", [](Limits& l) { l.budget.reset(); });
   if (request.limits.deadline || request.limits.budget) {
@@ -111,7 +111,7 @@ std::vector<PossibleChange> relaxed_limits(const Request& request) {
 
 std::vector<PossibleChange> possible_changes(const Request& asked) {
   Request request = asked;
-  // The ends of each choice show where a change leads; what lies between takes several times as long to compile.
+  // The extremes of each choice show the effect of a change; all choices would take several times as long.
   if (request.choices.zero.size() > 2) request.choices.zero = {0, 3};
   for (std::vector<int>* split : {&request.choices.tensor, &request.choices.pipeline}) {
     if (split->size() > 2 && request.work.kind == WorkKind::kTraining) *split = {split->front(), split->back()};

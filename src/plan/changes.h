@@ -1,4 +1,4 @@
-// Changes of the request worth knowing of: what else could be trained or asked of a service, and where that leads.
+// Changes of the request that are worth exploring.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@ namespace rightsize::plan {
 
 struct PossibleChange {
   ChangeKind kind;
-  std::string flags;  // how the user would ask for it
+  std::string flags;  // that make the change
   Request request;    // the changed one
 };
 
-// Those that apply to this request, the one that alters the result least first.
+// The changes that apply to this request, those with the least effect on the result first.
 std::vector<PossibleChange> possible_changes(const Request& request);
-// Limits to give up where nothing keeps all of them.
+// Relaxed limits, for requests that nothing meets.
 std::vector<PossibleChange> relaxed_limits(const Request& request);
 
 }  // namespace rightsize::plan

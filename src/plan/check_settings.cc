@@ -21,7 +21,7 @@ const SettingInfo* find(const std::vector<SettingInfo>& infos, const std::string
   return found == infos.end() ? nullptr : &*found;
 }
 
-// A setting's place is that of its value; its name stands before it, mostly in the same line.
+// The place of a setting is that of its value; its name is before it, usually on the same line.
 Place place_of_name(const Setting& setting) {
   Place place = setting.place;
   const std::size_t at = place.excerpt.find(setting.name);
@@ -58,7 +58,7 @@ bool speaks_of_serving(const std::vector<Setting>& settings) {
 }
 
 void check_kind(const std::vector<Setting>& settings, model::JobKind kind, Errors& errors) {
-  // Amounts of work have refusals of their own, which say what to use instead.
+  // Amounts of work are refused elsewhere, with what to use instead.
   static const std::set<std::string> kWork{"rate",    "mix",    "items",          "audio-hours",    "tokens",
                                            "samples", "epochs", "dataset-tokens", "dataset-samples"};
   const bool serving = kind == model::JobKind::kServe;
@@ -66,7 +66,7 @@ void check_kind(const std::vector<Setting>& settings, model::JobKind kind, Error
     const SettingInfo* info = find(request_settings(), setting.name);
     if (info == nullptr || kWork.contains(setting.name)) continue;
     if (!belongs_only_to(serving ? model::JobKind::kTrain : model::JobKind::kServe, *info)) continue;
-    errors.push_back(placed(bad_input(fmt::format("'{}' belongs to {}, and this is {}", setting.name,
+    errors.push_back(placed(bad_input(fmt::format("'{}' is a setting of {}, but this job is {}", setting.name,
                                                   serving ? "training" : "serving", serving ? "serving" : "training"))
                                 .with_hint(fmt::format("leave it out, or use --job {}", serving ? "train" : "serve")),
                             setting));

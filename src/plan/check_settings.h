@@ -1,4 +1,4 @@
-// Settings that are no settings, or not of this kind of work: refused, never ignored.
+// Refuses unknown settings and settings of another kind of work.
 #pragma once
 
 #include <vector>
@@ -8,13 +8,13 @@
 
 namespace rightsize::plan {
 
-// `settings` without those of the request itself: what is left must be of the job.
+// `settings` are those that are not of the request; they must be settings of the job.
 void check_names(const std::vector<model::Setting>& settings, Errors& errors);
 
-// Whether some are of serving alone and none of training: who gives a rate need not say "job: serve".
+// Whether some settings belong only to serving and none to training, so that "job: serve" can be left out.
 bool speaks_of_serving(const std::vector<model::Setting>& settings);
 
-// What is said of the other kind of work alone, such as an SLO of a training job.
+// Refuses settings of the other kind of work, such as an SLO of a training job.
 void check_kind(const std::vector<model::Setting>& settings, model::JobKind kind, Errors& errors);
 
 }  // namespace rightsize::plan

@@ -1,4 +1,4 @@
-// What the search may choose where the user left it open.
+// Default choices of the search for settings that were not given.
 #include <algorithm>
 
 #include <fmt/format.h>

@@ -51,7 +51,7 @@ double confidence_of(const Request& request, const std::vector<PricedOption>& ki
 
 std::vector<PriceWarning> price_warnings(const market::Offer& offer, const catalog::Catalog& catalog, Date today) {
   std::vector<PriceWarning> warnings;
-  if (offer.is_own() || offer.price->available) return warnings;  // what is paid already will not change
+  if (offer.is_own() || offer.price->available) return warnings;  // already paid
   const catalog::Provenance& origin = offer.price->provenance;
   if (std::find(origin.unverified.begin(), origin.unverified.end(), "price") != origin.unverified.end())
     warnings.push_back({.kind = PriceWarning::Kind::kUnconfirmed});
@@ -82,13 +82,13 @@ std::vector<Breakpoint> breakpoints_of(const Request& request, const std::vector
   const PricedOption& first = kinds.front();
   for (const PricedOption& other : kinds) {
     if (other.machines->gpu == first.machines->gpu || request.objective == Objective::kTime) continue;
-    // Where something is paid already no price of a GPU decides.
+    // Where commitments cover a plan, the GPU price does not decide.
     if (!(first.cost > Usd{}) || first.drawn > Usd{} || other.drawn > Usd{}) break;
     points.push_back({other.cost / first.cost, {}, outline_of(other)});
     break;
   }
   if (request.work.kind == WorkKind::kServing || request.objective != Objective::kCost) return points;
-  // Each point of the front is the answer for deadlines between its own hours and those of the one before it.
+  // Each point of the front is the answer for deadlines between its time and that of the previous point.
   constexpr std::size_t kMost = 3;
   Seconds before = first.time.total();
   for (const PricedOption& faster : front) {

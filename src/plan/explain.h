@@ -1,4 +1,4 @@
-// Why the answer is what it is: how sure, when it changes, what else could be changed.
+// Confidence in the answer, what would change it, and doubts about its price.
 #pragma once
 
 #include <map>
@@ -8,15 +8,15 @@
 
 namespace rightsize::plan {
 
-// The probability that the first candidate's GPU is the best one when every GPU's speed is off by its error bar,
-// independently: 2,000 draws, the same every time. `kinds` are best first.
+// The probability that the first candidate's GPU is the best when the speed of every GPU varies independently within
+// its error bar: 2,000 draws with a fixed seed. `kinds` are best first.
 double confidence_of(const Request& request, const std::vector<PricedOption>& kinds);
 
 // Deadlines, prices and budgets at which another plan would be first.
 std::vector<Breakpoint> breakpoints_of(const Request& request, const std::vector<PricedOption>& kinds,
                                        const std::vector<PricedOption>& front);
 
-// What a buyer should know about the price of a plan: nobody confirms it, it is old, or other regions ask much more.
+// Doubts about a price: unconfirmed, old, or far below other regions.
 std::vector<PriceWarning> price_warnings(const market::Offer& offer, const catalog::Catalog& catalog, Date today);
 
 PlanOutline outline_of(const PricedOption& candidate);

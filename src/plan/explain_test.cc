@@ -53,7 +53,7 @@ TEST(PriceWarnings, OwnPricesGetNoWarning) {
   EXPECT_THAT(price_warnings(offer_of(catalog.prices[0]), catalog, *parse_date("2027-03-01")), IsEmpty());
 }
 
-// Candidates of a training job, each on a machine of its own.
+// Candidates of a training job, each on a different machine.
 class Rivals {
  public:
   // `spread`: the upper end of the 80 % interval of cost and time over the likely value.
@@ -131,7 +131,7 @@ TEST(Confidence, FallsWithTheErrorBars) {
   }
 }
 
-// b costs 125 to a's 100: a 25 % dearer or b 20 % cheaper makes them equal.
+// b costs 125 and a 100: they are equal when a costs 25 % more or b 20 % less.
 TEST(Breakpoints, NamesThePriceAtWhichAnotherGpuWins) {
   Rivals rivals;
   rivals.add("a", 100, 10);

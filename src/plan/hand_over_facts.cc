@@ -348,7 +348,7 @@ std::string_view engine_name(Stack stack) {
   return stack == Stack::kSglang ? "sglang" : stack == Stack::kTrtLlm ? "trtllm" : "vllm";
 }
 
-// Separate workers for prefill and decode on one machine: each on GPUs and a port of its own, behind a router.
+// Separate workers for prefill and decode on one machine: each on separate GPUs and ports, behind a router.
 std::string disaggregated(Facts facts, const Request& request, const Plan& plan) {
   constexpr int kPrefillPort = 8100, kDecodePort = 8200, kBootstrapPort = 8998;
   const model::Disaggregated& d = *plan.job.serve.disaggregated;

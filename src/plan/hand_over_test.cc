@@ -458,7 +458,7 @@ TEST(SeveralMachines, SlurmGroupsItsNodes) {
   EXPECT_THAT(file, HasSubstr("--nnodes 2 --node-rank \"$MEMBER\" --dist-init-addr \"$LEADER\":20000"));
 }
 
-// Every worker has a port and GPUs of its own, the router knows them all, and a pod asks for the GPUs of all workers.
+// Workers have separate ports and GPUs, the router lists them all, and a pod requests the GPUs of all workers.
 TEST(Disaggregated, WorkersHaveTheirOwnPortsAndGpus) {
   const Answer a = serving();
   Plan plan = a.best();

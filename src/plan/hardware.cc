@@ -9,20 +9,20 @@ namespace rightsize::plan {
 namespace {
 
 auto key_of(const market::Offer& offer, const perf::Cluster& cluster) {
-  // Machines of the user's own and reservations are a class each: their number is limited.
+  // Owned machines and reservations are limited in number, so each is a separate class.
   const bool limited = offer.machine->provider == market::kOwn || offer.price->available;
   const std::string own = limited ? offer.machine->instance + " " + offer.price->region : std::string();
   return std::tuple(offer.gpu->name, offer.machine->gpus, cluster.linked, in_bytes_per_s(cluster.network_per_gpu),
                     cluster.network_known, own);
 }
 
-// Prices that may not lead come after all that may.
+// Prices that may lead come first.
 bool is_better_price(const market::PriceOutlook& a, const market::PriceOutlook& b) {
   if (a.may_lead() != b.may_lead()) return a.may_lead();
   return a.likely < b.likely;
 }
 
-// Regions that count towards different commitments are not compared by their price.
+// Regions that count towards different commitments are kept separate.
 void add_offer(MachineClass& machines, const market::Offer& offer, const market::PriceOutlook& outlook,
                const market::CommittedSpends& committed) {
   ++machines.all_offers;
@@ -71,7 +71,7 @@ std::vector<MachineClass> machine_classes(const std::vector<market::Offer>& offe
   return classes;
 }
 
-// Least compute capabilities: vLLM's, SGLang's and TensorRT-LLM's installation guides, 2026.
+// Minimum compute capabilities, from the installation guides of vLLM, SGLang and TensorRT-LLM, 2026.
 bool engine_runs_on(model::Stack engine, const catalog::Gpu& gpu) {
   if (gpu.vendor != "NVIDIA") return engine != model::Stack::kTrtLlm;
   if (gpu.compute_capability.empty()) return true;

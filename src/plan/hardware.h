@@ -1,4 +1,4 @@
-// Machines that are alike for the work, and in which numbers they may be taken.
+// Classes of machines that are equivalent for the work, and the numbers of them to try.
 #pragma once
 
 #include <optional>
@@ -18,24 +18,24 @@ struct MachineClass {
   perf::GpuSpeed speed;
   perf::Cluster cluster;
   int gpus = 1;                                     // of one machine
-  bool networked = false;                           // several can work on one job: the network between them is known
+  bool networked = false;                           // the network is known, so several can work on one job
   int most_machines = 0;                            // 0: no limit
-  std::vector<market::Offer> offers;                // of each machine and terms where it will likely cost least
-  std::vector<market::PriceOutlook> outlooks = {};  // what each will likely cost
+  std::vector<market::Offer> offers;                // the likely cheapest of each machine and terms
+  std::vector<market::PriceOutlook> outlooks = {};  // of each offer
   double all_offers = 0;                            // before regions were compared
 };
 
-// In the order of the offers. `job`: how long the work may take, over which a price may move.
+// In the order of the offers. `job`: the time over which prices are predicted.
 std::vector<MachineClass> machine_classes(const std::vector<market::Offer>& offers, const market::PriceBook& book,
                                           Seconds job, const perf::Constants& constants,
                                           const std::vector<market::OwnHardware>& own);
 
-// Whether an engine runs on a GPU at all: what is too old for it, or of another vendor, is not.
+// Whether an engine supports the GPU: some are too old or of another vendor.
 bool engine_runs_on(model::Stack engine, const catalog::Gpu& gpu);
 
-// How many machines of this class are tried together, as far as the limits go. Of one job that all work on, every
-// number; machines whose network nobody documents work alone. Of work in parts, whose cost does not depend on their
-// number but for start-up, powers of two and three times powers of two. With exactly `gpus`: as few as hold them.
+// The numbers of machines of this class to try within the limits. For one job on all of them, every number; machines
+// without a documented network work alone. For work in parts, whose cost hardly depends on the number, powers of two
+// and three times powers of two. With exactly `gpus`: the fewest that hold them.
 std::vector<int> machine_counts(const MachineClass& machines, const Limits& limits, bool work_together);
 
 }  // namespace rightsize::plan

@@ -31,7 +31,7 @@ std::vector<Groups> groups_of(const Request& request, int tensor) {
     const bool is_new = groups.empty() || groups.back().expert != count;
     if ((count == 1 || spreads) && is_new) groups.push_back({count, 1});
   }
-  // Engines split attention so where experts are spread: each GPU then keeps requests of its own.
+  // Engines use data-parallel attention where experts are spread: each GPU then holds different requests.
   const bool spread = !groups.empty() && groups.back().expert == tensor && tensor > 1;
   if (spread && request.job.parallel.attention_data == 1) groups.push_back({tensor, tensor});
   return groups;

@@ -1,5 +1,5 @@
-// How one copy of a served model may lie on GPUs: attention and experts in groups, prompts and answers on workers of
-// their own.
+// How one replica of a served model may be spread over GPUs: attention and experts in groups, separate workers for
+// prefill and decode.
 #pragma once
 
 #include <functional>
@@ -11,29 +11,29 @@
 
 namespace rightsize::plan {
 
-// GPUs of one replica: of a copy, or of all separate workers that belong together.
+// GPUs of one replica, or of all separate workers that belong together.
 int replica_gpus(const model::Job& job);
 
-// ", expert parallel 8, attention data parallel 8", ", disaggregated: ..."; empty for plain copies.
+// ", expert parallel 8, attention data parallel 8", ", disaggregated: ..."; empty for plain replicas.
 std::string layout_words(const model::Job& job);
 
-// Groups of experts and of attention of a copy on `tensor` GPUs. Plain ones first.
+// Groups of experts and of attention of a replica on `tensor` GPUs, plain ones first.
 struct Groups {
   int expert = 1, attention = 1;
 
   bool plain() const { return attention == 1; }
 };
-// As asked for; else none, a group of experts a GPU, and that with attention apart on every GPU.
+// As requested; else none, one group of experts per GPU, and the same with data-parallel attention.
 std::vector<Groups> groups_of(const Request& request, int tensor);
 
-// Whether separate workers may pay: where steps have a limit that prompts among them would break.
+// Whether separate workers may pay off: where TPOT has a limit that prefills would break.
 bool may_separate(const Request& request);
 
-// Requests a second that one worker on so many GPUs takes; 0: the model does not fit it.
+// Requests per second of one worker on `tensor` GPUs; 0: the model does not fit.
 using WorkerRate = std::function<double(int tensor)>;
 
-// Of all ways to split `gpus` into workers for prompts and for answers the one that carries most, if any carries at
-// all.
+// The split of `gpus` into prefill and decode workers that carries the most requests; empty if none carries
+// any.
 std::optional<model::Disaggregated> best_separation(const std::vector<int>& tensors, int gpus,
                                                     const WorkerRate& prefill, const WorkerRate& decode);
 

@@ -52,7 +52,7 @@ Seconds estimated_step(const Case& c, const Settings& settings) {
       ->step;
 }
 
-// Tokens a second on one GPU; nothing where it does not fit or nobody sells it.
+// Tokens per second on one GPU; empty where it does not fit or has no offer.
 std::optional<double> recommended_rate(const Case& c, Settings settings) {
   for (auto [name, value] : {std::pair<std::string, std::string>{"model", c.model},
                              {"gpu", c.gpu},

@@ -14,7 +14,7 @@ using model::Job;
 using model::Method;
 using model::Precision;
 
-// Bytes a parameter that is trained: kept, gradient, optimizer states. Never more than the tape has.
+// Bytes per trained parameter: weight, gradient, optimizer states. Never more than the exact computation has.
 struct PerParameter {
   double weight, gradient, states;
 };
@@ -50,7 +50,7 @@ MemoryTable::Settings MemoryTable::settings_of(const Job& job) {
 
 Bytes MemoryTable::high(const Job& asked) {
   Job job = asked;
-  // Stacks that keep gradients apart have them through the forward pass whether they accumulate or not.
+  // Stacks with separate gradients hold them during the forward pass, with or without accumulation.
   if (job.stack != model::Stack::kHf) job.train.accumulation = std::max(2, job.train.accumulation);
   std::unique_ptr<memory::TrainingNeeds>& surface = surfaces_[settings_of(job)];
   if (!surface) surface = std::make_unique<memory::TrainingNeeds>(model_, job);
@@ -102,7 +102,7 @@ void MemoryTable::find_together(const std::vector<Asked>& asked) {
   constexpr std::size_t kMostThreads = 8;
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
   const std::size_t threads = std::min({kMostThreads, cores, missing.size()});
-  if (threads < 2) return;  // need() finds it
+  if (threads < 2) return;  // need() computes it
   const std::vector<std::pair<NeedKey, Asked>> list(missing.begin(), missing.end());
   std::vector<memory::MemoryNeed> found(list.size());
   std::atomic<std::size_t> next = 0;

@@ -1,4 +1,4 @@
-// Memory for a search: bounds in nanoseconds after a first look, and the exact need of what will be shown.
+// Memory for a search: fast bounds, and the exact need of the plans that will be shown.
 #pragma once
 
 #include <map>
@@ -20,13 +20,13 @@ class MemoryTable {
   // A training job's high bound on one GPU.
   Bytes high(const model::Job& job);
 
-  // A bound from below without compiling anything: weights, gradients and optimizer states alone.
+  // A lower bound without compiling anything: only weights, gradients and optimizer states.
   Bytes floor(const model::Job& job) const;
 
-  // The need as `rightsize memory` has it.
+  // The same need as `rightsize memory` reports.
   const memory::MemoryNeed& need(const model::Job& job, const catalog::Gpu& gpu);
 
-  // Finds these needs on all cores: each is a replay of milliseconds, and the answers are the same.
+  // Computes these needs on all cores; each is a replay that takes milliseconds.
   struct Asked {
     const model::Job* job;
     const catalog::Gpu* gpu;

@@ -20,22 +20,22 @@ std::vector<double> rates_by_size(const Request& request) {
 
 double hourly(const PricedOption& kind) { return in_usd_per_machine_hour(kind.offer->rate()); }
 
-// Dollars an hour for the whole load if machines came in fractions.
+// Dollars per hour for the whole load with fractional machines.
 double fractional_cost(const PricedOption& kind, const std::vector<double>& rates) {
   double machines = 0;
   for (std::size_t i = 0; i < rates.size(); ++i) machines += rates[i] / kind.option->machine_takes[i];
   return machines * hourly(kind);
 }
 
-// One of each machine and its settings, where it costs least; those that cost over twice the best even in fractions and
-// are no smaller than the best cannot be part of a cheaper mix.
+// The cheapest offer of each machine and settings. Those that cost over twice the best even with fractional machines, and
+// are no smaller, cannot be part of a cheaper mix.
 std::vector<const PricedOption*> useful_kinds(const std::vector<PricedOption>& kinds,
                                               const std::vector<double>& rates) {
   std::vector<const PricedOption*> useful;
   double best = 1e300;
   for (const PricedOption& kind : kinds) best = std::min(best, fractional_cost(kind, rates));
   for (const PricedOption& kind : kinds) {
-    const bool whole = kind.option->machines_each == 1;  // machines of a replica that spans several come together
+    const bool whole = kind.option->machines_each == 1;  // a replica that spans several machines needs all of them
     if (!whole || fractional_cost(kind, rates) > 2 * best) continue;
     const auto same = std::find_if(useful.begin(), useful.end(),
                                    [&](const PricedOption* known) { return known->option == kind.option; });
@@ -47,7 +47,7 @@ std::vector<const PricedOption*> useful_kinds(const std::vector<PricedOption>& k
   return useful;
 }
 
-// No mix costs less: every size of request on the machines that serve it for the least, in fractions.
+// A lower bound: every request size on its cheapest machines, with fractional machines.
 double least_cost(const std::vector<const PricedOption*>& useful, const std::vector<double>& rates) {
   double sum = 0;
   for (std::size_t i = 0; i < rates.size(); ++i) {
@@ -59,8 +59,8 @@ double least_cost(const std::vector<const PricedOption*>& useful, const std::vec
   return sum;
 }
 
-// When a replica of any kind that is taken is lost, the others still carry what arrives. `taken` is 1 for kinds with
-// machines.
+// If one replica of any kind in use is lost, the others still carry the load. `taken` is 1 for kinds in
+// use.
 void add_spare(const Request& request, const std::vector<const PricedOption*>& useful, const std::vector<int>& number,
                solve::Model& model) {
   if (request.limits.allow_single) return;
@@ -86,7 +86,7 @@ std::vector<MixChoice> cheapest_mix(const Request& request, const std::vector<Pr
   const std::vector<double> rates = rates_by_size(request);
   if (kinds.empty() || !(request.work.rate > RequestsPerSecond{}) || request.limits.gpus) return {};
   const std::vector<const PricedOption*> useful = useful_kinds(kinds, rates);
-  constexpr double kWorthIt = 0.95;  // two kinds of machine are more to run than one
+  constexpr double kWorthIt = 0.95;  // two kinds of machines are more work to operate
   const double alone = hourly(kinds.front()) * kinds.front().option->machines;
   if (useful.size() < 2 || least_cost(useful, rates) > alone * kWorthIt) return {};
 

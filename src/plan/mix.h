@@ -9,14 +9,14 @@
 namespace rightsize::plan {
 
 struct MixChoice {
-  const PricedOption* kind = nullptr;  // its option's number of machines is not the mix's
+  const PricedOption* kind = nullptr;  // the number of machines of its option does not apply
   int machines = 0;
   double share = 0;  // of all requests
 };
 
-// The cheapest whole numbers of machines that take every size of request at its rate; empty when one kind alone is as
-// cheap to within 5 %. Which machines are options must be confirmed; the mix itself is not. After Griggs et al. 2024
-// (Melange), with whole machines and prices of whole machines.
+// The cheapest whole numbers of machines that carry every request size at its rate; empty when one kind alone is within
+// 5 %. `kinds` must be confirmed; the mix itself is not. After Griggs et al. 2024 (Melange), with whole machines and
+// their prices.
 std::vector<MixChoice> cheapest_mix(const Request& request, const std::vector<PricedOption>& kinds);
 
 }  // namespace rightsize::plan

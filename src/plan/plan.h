@@ -1,12 +1,12 @@
 // The planner: which machines, how many, on which terms, with which settings.
 //
 //   Recommendation r = recommend(request, book, constants);
-//   r.plans.front();        // the best within every limit, or none: then r.rejected says why and what would help
+//   r.best();               // the best plan within every limit, or null: then r.rejected has reasons and fixes
 //
 // Training: every offer and setting on one, two, three, four, six, eight... machines; what is not computed in full is
-// excluded by a proof (docs/recommend.md). Serving: formulas screen every offer and split, and what is shown has been
-// simulated and keeps every SLO. The same request and catalogue give the same answer, whatever the order of the
-// catalogue's rows.
+// excluded by a proof (docs/recommend.md). Serving: formulas screen every offer and split, and every plan that is
+// returned has been simulated and meets every SLO. The same request and catalogue give the same answer in any order of
+// the catalogue's rows.
 #pragma once
 
 #include <optional>
@@ -20,21 +20,21 @@
 
 namespace rightsize::plan {
 
-// The same machines for a year or three: paid whether used or not.
+// The same machines committed for one or three years, paid whether used or not.
 struct Commitment {
   market::Offer offer;
   Seconds term;
   Usd total;              // of all the plan's machines to the end of the term
-  double break_even = 0;  // share of the term the machines must work for it to cost less than on demand
+  double break_even = 0;  // share of the term in use above which it costs less than on demand
 };
 
-// The same machines at spot prices, if they can be had.
+// The same machines at spot prices, if available.
 struct SpotPrice {
   market::Offer offer;
   market::PriceOutlook price;  // of one machine
 };
 
-// What to ask a provider for before its machines can be started.
+// The provider quota that the machines count against.
 struct Quota {
   std::string name, code;  // as the provider spells them
   double amount = 0;
@@ -47,17 +47,17 @@ struct Plan {
   market::PriceOutlook price;  // of one machine; what is counted is its likely value
   std::optional<SpotPrice> spot = {};
   std::vector<Commitment> commitments = {};
-  std::optional<Quota> quota = {};  // nothing: its name is not known
+  std::optional<Quota> quota = {};  // empty: unknown
   int machines = 1;
-  int gpus = 1;    // that work; machines may hold more
+  int gpus = 1;    // in use; machines may have more
   model::Job job;  // with every setting chosen
 
-  double units_per_second = 0;  // tokens or samples of training, requests of an offline job, answer tokens of serving
+  double units_per_second = 0;  // tokens or samples of training, requests of an offline job, output tokens of a service
   market::RunningTime time;     // serving: a month
   Usd cost;                     // of the whole work; serving: a month
   Usd side_cost;                // storage and egress, in `cost`
-  std::vector<market::Draw> draws = {};  // of `cost`, from what is committed already: no new money
-  Usd cost_low, cost_high;  // the middle 80 %: speed and price as they may turn out, fixed costs as they are
+  std::vector<market::Draw> draws = {};  // part of `cost` that spend commitments cover
+  Usd cost_low, cost_high;  // 80 % interval over speed and price
   perf::Interval speed;     // factors on the time of the work
 
   memory::MemoryNeed memory;  // of the fullest GPU
@@ -69,14 +69,14 @@ struct Plan {
 
   // Serving.
   int replicas = 0;
-  double running = 0;              // requests that run together on a replica, mean
-  double requests_per_second = 0;  // that arrive
-  Seconds ttft, tpot;              // simulated, at the request's percentile; without tokens ttft is the latency
+  double running = 0;              // mean number of requests running on a replica
+  double requests_per_second = 0;  // arrival rate
+  Seconds ttft, tpot;              // simulated, at the request's percentile; ttft is the latency of models without tokens
   Seconds latency;                 // of a whole request, mean
-  double load = 0;                 // requests that arrive over the most the replicas can do
+  double load = 0;                 // arrival rate over the capacity of the replicas
   double busy = 0;                 // share of the time with work on the GPU
   std::int64_t sequences = 0, token_budget = 0;  // the engine's limits, as simulated
-  Seconds delay;                                 // a batch of job.batch may wait so long for others
+  Seconds delay;                                 // longest time a batch waits for more requests
   std::vector<int> machines_by_hour = {};        // of the first plan, where the rate is known by hour
 
   UsdPerSecond rate() const { return price.likely * rightsize::machines(machines); }
@@ -87,11 +87,11 @@ struct Plan {
   double usd_per_million_units() const { return in_usd(rate() * seconds(1e6 / units_per_second)); }
 };
 
-// Why options fell out, together: one row a stage and GPU. Stages are in the order in which an option meets them.
+// Why options were rejected, one row per stage and GPU. Stages are in the order in which an option meets them.
 enum class Stage { kPrice, kSoftware, kFormat, kNetwork, kMemory, kLayout, kInterruptions, kSlo, kDeadline, kBudget };
 std::string_view name_of(Stage stage);
 
-// A plan that is mentioned, not built: what is ordered, and what it comes to.
+// A plan that is only mentioned: what is ordered, its cost and its time.
 struct PlanOutline {
   market::Offer offer;
   int machines = 1;
@@ -99,28 +99,28 @@ struct PlanOutline {
   Seconds time;  // until it is done; serving: a month
 };
 
-// The change of the request that would let a GPU in, and the best plan on it then, where that was worked out.
+// The change of the request that would make a GPU work, and the best plan on it where that was computed.
 struct Fix {
   std::string flags;  // "--method lora"
   std::optional<PlanOutline> plan;
 };
 
-// What the configuration that came nearest needed, and what there was. Fields are those of its kind.
+// What the configuration closest to working needed, and what there was. Only the fields of its kind are set.
 struct Shortfall {
   enum class Kind {
     kNoPrice,
     kForeignChip,    // neither CUDA nor ROCm; `stack` needs one
     kOldChip,        // too old for `stack`
-    kFormat,         // `reason`: the speed model cannot run it so
-    kNoNetwork,      // nobody documents one between machines
+    kFormat,         // `reason`: the speed model does not cover it
+    kNoNetwork,      // none is documented between machines
     kMemory,         // `need_bytes` on each of `need_gpus`, `have_bytes`; serving: in `precision`
-    kMemoryHeld,     // what was profiled held more than `have_bytes`
-    kGpus,           // it would take `need_gpus` of `have_gpus`
-    kGlobalBatch,    // `need_gpus` samples a step do not divide over `have_gpus` GPUs a machine
+    kMemoryHeld,     // the profiled run used more than `have_bytes`
+    kGpus,           // it would need `need_gpus` of `have_gpus`
+    kGlobalBatch,    // `need_gpus` samples per step are not divisible by the `have_gpus` GPUs of a machine
     kReplicas,       // two replicas need `need_gpus` of `have_gpus`
-    kSloAlone,       // `slo` takes `need_time` on `need_gpus` that do nothing else
-    kSloUnderLoad,   // no number up to `have_gpus` keeps `slos`
-    kInterruptions,  // come faster than work can be saved
+    kSloAlone,       // the SLO takes `need_time` on `need_gpus` without load
+    kSloUnderLoad,   // no number of GPUs up to `have_gpus` meets `slos`
+    kInterruptions,  // too frequent to save work in between
     kDeadline,       // `need_time`, `have_time`
     kBudget,         // `need_cost`, `have_cost`
   };
@@ -139,13 +139,13 @@ struct Shortfall {
 struct Rejection {
   Stage stage = Stage::kMemory;
   std::string gpu;
-  bool partly = false;     // some settings only, or an earlier stage of a GPU that falls out later
-  Shortfall nearest;       // of the configuration that came nearest
+  bool partly = false;     // only some settings, or an earlier stage of a GPU that is rejected later
+  Shortfall nearest;       // of the configuration closest to working
   double count = 0;        // configurations
-  std::optional<Fix> fix;  // nothing: nothing that was tried helps, or a price is missing
+  std::optional<Fix> fix;  // empty: no change that was tried helps, or a price is missing
 };
 
-// Changes of the request worth knowing of.
+// Changes of the request that are worth reporting.
 enum class ChangeKind {
   kEightBitOptimizer,
   kPureBf16,
@@ -162,11 +162,11 @@ enum class ChangeKind {
   kNoLimits,
 };
 
-// A change of the request that leads elsewhere, and where.
+// A change of the request, and the best plan under it.
 struct Change {
   ChangeKind kind = ChangeKind::kMoreGpus;
   std::string flags;  // "--method lora"
-  Plan plan;          // the best under it
+  Plan plan;
 };
 
 // What would change the recommendation, and to what.
@@ -178,26 +178,26 @@ struct Breakpoint {
   PlanOutline plan;
 };
 
-// What a buyer should know about the price of a plan.
+// Doubts about the price of a plan.
 struct PriceWarning {
   enum class Kind { kUnconfirmed, kOld, kFarBelowOtherRegions };
   Kind kind = Kind::kUnconfirmed;
   int age_days = 0;                    // kOld
   UsdPerMachineSecond elsewhere = {};  // kFarBelowOtherRegions: the median of the other regions
-  double times = 0;                    // the same over this price
+  double times = 0;                    // that median over this price
 };
 
-// Several kinds of machines together, where that is cheaper than any one kind.
+// One kind of a mix of machines that is cheaper than any single kind.
 struct MixPart {
-  Plan plan;         // one kind; its load is its share
+  Plan plan;         // its load is that of its share
   double share = 0;  // of the requests
 };
 
-// Where the time of the search went, and how much it looked at.
+// The size of the search and where its time went.
 struct Effort {
-  double configurations = 0;  // offers x machines x settings decided
+  double configurations = 0;  // offers x machines x settings
   double priced = 0;          // of them computed in full
-  double bounded = 0;         // excluded: at best no better than another on the same machines
+  double bounded = 0;         // excluded by a bound: no better than another on the same machines
   double unfit = 0;           // excluded: memory, format, layout
   double estimates = 0;       // calls of the speed model
   double curves = 0;          // memory curves compiled
@@ -205,13 +205,13 @@ struct Effort {
 };
 
 struct Recommendation {
-  std::vector<Plan> plans;   // best first, at most request.top; one a machine type, number and terms
+  std::vector<Plan> plans;   // best first, at most request.top; one per provider, GPU and terms
   std::vector<Plan> pareto;  // cost against time, cheapest first
   std::vector<Rejection> rejected;
   std::vector<Change> changes;
   std::vector<Breakpoint> breakpoints;
   std::vector<MixPart> mix;            // serving
-  double feasible = 0;                 // plans within every limit, before the cut to `top`
+  double feasible = 0;                 // plans that meet every limit, before the cut to `top`
   double confidence = 0;               // probability that the first plan's GPU is the best, given the error bars
   std::vector<PriceWarning> warnings;  // about the first plan
   Effort effort;

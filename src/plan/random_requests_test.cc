@@ -140,7 +140,7 @@ void expect_total(const Request& request, const Plan& p) {
   EXPECT_GE(in_usd(p.cost_high), in_usd(p.cost) - cent);
 }
 
-// Told values keep the limits; simulated again with other random numbers they still do.
+// The reported values meet the limits, also when simulated again with other random numbers.
 void expect_kept(const Request& request, const Plan& p) {
   const auto again = run_again(request, constants(), p, 77);
   ASSERT_TRUE(again.has_value());
@@ -167,7 +167,7 @@ Request larger(Request request) {
   return request;
 }
 
-// Where nothing keeps every limit and more GPUs would, the answer says so and how many; asked for so many, it gives
+// If nothing meets the limits but more GPUs would, the answer gives the number; a request with that number returns
 // that plan.
 void expect_way_out(const Request& request, const Recommendation& found) {
   if (!found.plans.empty()) return;
@@ -196,7 +196,7 @@ TEST(RandomRequests, KeepTheirLimitsCostWhatTheyAddUpToAndGrowWithWhatIsAsked) {
     }
     answered += found.plans.empty() ? 0 : 1;
     const double best = best_cost(found), least = best * (1 - 1e-9);
-    // Prices that may not lead stand behind those that may, whatever they cost: orders may change only among equals.
+    // Prices that may not lead are ranked last whatever they cost, so the order changes only among equals.
     EXPECT_GE(best_cost(recommend(request, dearer_book(), constants())), least) << "at higher prices";
     const Recommendation narrow = recommend(tighter(request), book(), constants());
     EXPECT_GE(best_cost(narrow), least) << "with tighter limits";

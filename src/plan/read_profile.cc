@@ -8,7 +8,7 @@
 namespace rightsize::plan {
 namespace {
 
-constexpr double kMostTimes = 1e6;  // faster or slower than that is a mistake
+constexpr double kMostTimes = 1e6;  // a larger speed ratio is a mistake
 
 void read_projections(const LocatedJson& document, const JsonObject& gpu, Errors& errors, Work& work) {
   const JsonMember* list = gpu.find("projections");
@@ -34,7 +34,7 @@ Checked<Work> read_profile(const std::string& file, std::string text, double gpu
   Errors errors;
   const JsonObject root(document, document.root(), errors);
   if (errors.empty() && root.get_string("schema").value_or("") != "rightsize/profile/1")
-    root.fail_at("schema", "this is no profile", "write one with 'rightsize profile --format json -- COMMAND'");
+    root.fail_at("schema", "not a profile", "write one with 'rightsize profile --format json -- COMMAND'");
   const JsonMember* gpus = root.find("gpus");
   if (errors.empty() && (gpus == nullptr || gpus->value.type != JsonType::kArray || gpus->value.items.empty()))
     root.fail_at("gpus", "the profile has no GPU");
@@ -46,7 +46,7 @@ Checked<Work> read_profile(const std::string& file, std::string text, double gpu
   work.amount = gpu_hours * 3600;
   work.profiled_gpu = gpu.get_string("gpu").value_or("");
   if (errors.empty() && work.profiled_gpu.empty())
-    gpu.fail_at("gpu", "the profile does not say which GPU it was", "profile again with --gpu NAME");
+    gpu.fail_at("gpu", "the profile does not name the GPU", "profile again with --gpu NAME");
   work.measured.push_back({work.profiled_gpu, 1});
   read_projections(document, gpu, errors, work);
   work.measured_how =

@@ -1,4 +1,4 @@
-// What `rightsize profile --format json` found, as the work of a request.
+// The output of `rightsize profile --format json` as the work of a request.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace rightsize::plan {
 
-// The first GPU of the profile: the work is `gpu_hours` of it, and every GPU it was projected onto does that work at
-// its own pace. Fails on other documents, and on profiles of a GPU the catalogue does not know.
+// The work is `gpu_hours` of the first GPU of the profile; every GPU of its projection does that work at its projected
+// speed. Fails on other documents, and on profiles of a GPU that is not in the catalogue.
 Checked<Work> read_profile(const std::string& file, std::string text, double gpu_hours);
 
 }  // namespace rightsize::plan

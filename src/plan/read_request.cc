@@ -48,7 +48,7 @@ struct Draft {
   Errors more;  // of a setting with several mistakes, behind the first
 };
 
-// How a setting is read: its text, and its name for what is said about it.
+// How a setting is read: its text, and its name for error messages.
 using Apply = Result<> (*)(Draft& draft, const std::string& text, const char* name);
 struct Rule {
   const char* name;
@@ -97,7 +97,7 @@ Result<> truth(Draft& draft, const std::string& text, const char* name) {
   const std::string lower = to_lower(text);
   const bool yes = lower == "true" || lower == "yes" || lower == "on";
   if (!yes && lower != "false" && lower != "no" && lower != "off")
-    return fail(bad_input(fmt::format("{} '{}' is neither yes nor no", name, text)));
+    return fail(bad_input(fmt::format("{} must be true or false, not '{}'", name, text)));
   Field(draft) = yes;
   return {};
 }
@@ -114,7 +114,7 @@ Result<> read_objective(Draft& draft, const std::string& text, const char*) {
     draft.request.objective = objective;
     return {};
   }
-  return fail(bad_input(fmt::format("'{}' is no objective", text)).with_hint("known are cost, time, cost-time"));
+  return fail(bad_input(fmt::format("unknown objective '{}'; use cost, time or cost-time", text)));
 }
 
 Result<> read_providers(Draft& draft, const std::string& text, const char*) {
@@ -165,8 +165,30 @@ Result<> read_own(Draft& draft, const std::string& text, const char*) {
   return {};
 }
 
+// A number alone is per hour, as everywhere else.
 Result<> read_interruptions(Draft& draft, const std::string& text, const char*) {
-  RIGHTSIZE_TRY(draft.request.assumptions.spot_interruptions_per_hour, parse_per_hour(text));
+  RIGHTSIZE_TRY(const double per_hour, parse_per_hour(text));
+  if (!(per_hour >= 0 && per_hour <= 100)) return fail(bad_input("interruptions must be between 0 and 100 per hour"));
+  draft.request.assumptions.spot_interruptions_per_hour = per_hour;
+  return {};
+}
+
+// A count within a range.
+template <auto Field, int kLeast, int kMost>
+Result<> counted(Draft& draft, const std::string& text, const char* name) {
+  const std::string wrong = fmt::format("{} must be between {} and {}", name, kLeast, kMost);
+  RIGHTSIZE_TRY(const double value, parse_between(text, kLeast, kMost, wrong.c_str()));
+  Field(draft) = static_cast<int>(value);
+  return {};
+}
+
+template <auto Field, int kLeastPercent, int kMostPercent>
+Result<> between(Draft& draft, const std::string& text, const char* name) {
+  RIGHTSIZE_TRY(const double value, parse_number(text));
+  constexpr double kLeast = kLeastPercent / 100.0, kMost = kMostPercent / 100.0;
+  if (!(value >= kLeast && value <= kMost))
+    return fail(bad_input(fmt::format("{} must be between {} and {}", name, kLeast, kMost)));
+  Field(draft) = value;
   return {};
 }
 
@@ -191,111 +213,86 @@ Result<> read_prices(Draft& draft, const std::string& text, const char*) {
   return fail(std::move(first));
 }
 
-Result<> read_max_gpus(Draft& draft, const std::string& text, const char*) {
-  RIGHTSIZE_TRY(const double most, parse_count(text));
-  if (most < 1 || most > 65536) return fail(bad_input(fmt::format("max-gpus of {} is not between 1 and 65,536", text)));
-  draft.request.limits.max_gpus = static_cast<int>(most);
-  return {};
-}
-
 Result<> read_global_batch(Draft& draft, const std::string& text, const char*) {
-  RIGHTSIZE_TRY(const double samples, parse_between(text, 1, 1e7, "global-batch is not between 1 and 10M"));
+  RIGHTSIZE_TRY(const double samples, parse_between(text, 1, 1e7, "global-batch must be between 1 and 10M"));
   draft.request.global_batch = static_cast<std::int64_t>(samples);
   draft.batch_given = true;
   return {};
 }
 
-Result<> read_max_load(Draft& draft, const std::string& text, const char*) {
-  RIGHTSIZE_TRY(const double load, parse_number(text));
-  if (!(load > 0) || load > 1) return fail(bad_input("max-load lies above 0 and is at most 1"));
-  draft.request.limits.max_load = load;
-  return {};
-}
-
-Result<> read_top(Draft& draft, const std::string& text, const char*) {
-  RIGHTSIZE_TRY(const double top, parse_between(text, 1, 1000, "top is not between 1 and 1000"));
-  draft.request.top = static_cast<int>(top);
-  return {};
-}
-
-Result<> read_own_machines(Draft& draft, const std::string& text, const char*) {
-  RIGHTSIZE_TRY(const double count, parse_between(text, 1, 1e4, "on-prem-machines is not between 1 and 10,000"));
-  draft.own.machines = static_cast<int>(count);
-  return {};
-}
-
 #define FIELD(member) ([](Draft & d) -> auto& { return d.member; })
 constexpr Rule kRules[] = {
-    {"name", "TEXT", "what the workload is called in reports", text_of<FIELD(request.name)>},
+    {"name", "TEXT", "name of the workload in reports", text_of<FIELD(request.name)>},
     {"model", "NAME|FILE", "built-in name (see 'rightsize models') or path of a Hugging Face config.json",
      text_of<FIELD(model)>},
     {"tokens", "N", "train: tokens to train on, e.g. 1B", amount<FIELD(tokens)>},
     {"samples", "N", "train: sequences or images to train on", amount<FIELD(samples)>},
-    {"epochs", "X", "train: times over the data set", positive<FIELD(epochs)>},
+    {"epochs", "X", "train: passes over the data set", positive<FIELD(epochs)>},
     {"dataset-tokens", "N", "train: tokens of the data set", amount<FIELD(dataset_tokens)>},
     {"dataset-samples", "N", "train: sequences or images of the data set", amount<FIELD(dataset_samples)>},
-    {"rate", "N/s", "serve: requests that arrive, e.g. 20/s", parsed<parse_request_rate, FIELD(request.work.rate)>},
-    {"mix", "LIST", "serve: sizes of requests with their shares, e.g. 1024:256=0.7,8192:512=0.3",
+    {"rate", "N/s", "serve: arrival rate, e.g. 20/s", parsed<parse_request_rate, FIELD(request.work.rate)>},
+    {"mix", "LIST", "serve: request sizes with their shares, e.g. 1024:256=0.7,8192:512=0.3",
      parsed<parse_mix, FIELD(request.work.mix)>},
     {"trace", "FILE", "serve: recorded traffic (time, tokens in, tokens out), at --rate or as recorded",
      text_of<FIELD(trace)>},
     {"rate-profile", "FILE",
-     "serve: columns hour, rate (0 to 23, or to 167 of a week): machines by hour, sized for the highest",
+     "serve: columns hour, rate (24 rows of a day or 168 of a week): machines by hour, sized for the peak",
      text_of<FIELD(rate_profile)>},
     {"ttft-slo", "TIME", "serve: limit on TTFT (or on the whole answer, without tokens)",
      parsed<parse_duration, FIELD(request.limits.ttft)>},
     {"tpot-slo", "TIME", "serve: limit on TPOT", parsed<parse_duration, FIELD(request.limits.tpot)>},
-    {"slo-percentile", "50|95|99", "serve: of TTFT and TPOT that the limits hold for (default 95)",
+    {"slo-percentile", "50|95|99", "serve: percentile of TTFT and TPOT for the limits (default 95)",
      parsed<capacity::parse_percentile, FIELD(request.limits.slo_percentile)>},
-    {"max-load", "X", "serve: share of their capacity replicas may be loaded to (default 0.8)", read_max_load},
-    {"allow-single", "true|false", "serve: one replica is enough, and none to spare (default false)",
+    {"max-load", "X", "serve: most load on the replicas, as a share of their capacity (default 0.8)",
+     between<FIELD(request.limits.max_load), 1, 100>},
+    {"allow-single", "true|false", "serve: one replica is enough, without N+1 (default false)",
      truth<FIELD(request.limits.allow_single)>},
-    {"items", "N", "offline: requests to work through, nobody waiting", amount<FIELD(items)>},
+    {"items", "N", "offline: number of requests to process", amount<FIELD(items)>},
     {"audio-hours", "N", "offline: hours of audio to transcribe, in windows of 30 s", amount<FIELD(audio_hours)>},
     {"per-item", "TIME", "offline: measured time of an item on the one --gpu, instead of an estimate",
      parsed<parse_duration, FIELD(per_item)>},
-    {"profile", "FILE", "what 'rightsize profile --format json' wrote: plan for this very work, measured",
+    {"profile", "FILE", "output of 'rightsize profile --format json': plan for the measured work",
      text_of<FIELD(profile)>},
-    {"gpu-hours", "TIME", "profile: how much of it there is, in time of the profiled GPU (default: a month)",
+    {"gpu-hours", "TIME", "profile: amount of work in hours of the profiled GPU (default: a month)",
      parsed<parse_duration, FIELD(gpu_time)>},
-    {"deadline", "TIME", "it must be done within, e.g. 14d", parsed<parse_duration, FIELD(request.limits.deadline)>},
-    {"budget", "USD", "it must not cost more than, e.g. 500USD (serve: a month)",
-     parsed<parse_usd, FIELD(request.limits.budget)>},
-    {"objective", "cost|time|cost-time", "what the best plan is best at (default cost)", read_objective},
-    {"providers", "LIST", "only these, e.g. aws,gcp", read_providers},
-    {"regions", "LIST", "only these, their beginnings, or us, eu, asia", read_regions},
+    {"deadline", "TIME", "time limit, e.g. 14d", parsed<parse_duration, FIELD(request.limits.deadline)>},
+    {"budget", "USD", "cost limit, e.g. 500USD (serve: per month)", parsed<parse_usd, FIELD(request.limits.budget)>},
+    {"objective", "cost|time|cost-time", "what to minimize (default cost)", read_objective},
+    {"providers", "LIST", "only these providers, e.g. aws,gcp", read_providers},
+    {"regions", "LIST", "only these regions, prefixes of them, or us, eu, asia", read_regions},
     {"purchase", "LIST",
-     "terms: on-demand, spot, 1y, 3y (default on-demand; what the others would save is shown beside it)",
+     "terms: on-demand, spot, 1y, 3y (default on-demand; the report also shows what others would save)",
      read_purchases},
     {"community", "true|false",
      "also marketplaces that resell the machines of others (RunPod community, Vast, Shadeform, Prime Intellect, ...)",
      truth<FIELD(request.filter.community)>},
-    {"price", "LIST", "what you pay an hour, instead of on-demand list prices: h100-sxm=2.49, p5.48xlarge=55",
-     read_prices},
+    {"price", "LIST", "your hourly prices instead of list prices: h100-sxm=2.49, p5.48xlarge=55", read_prices},
     {"gpu", "LIST", "only these GPUs or families, e.g. h100-sxm,l40s or a100", read_gpus},
-    {"max-gpus", "N", "at most so many GPUs (default 64)", read_max_gpus},
+    {"max-gpus", "N", "most GPUs of a plan (default 64)", counted<FIELD(request.limits.max_gpus), 1, 65536>},
     {"global-batch", "N", "train: samples of one optimizer step (default 128, images 256)", read_global_batch},
-    {"top", "N", "plans to show (default 5)", read_top},
-    {"startup", "TIME", "from order to first step (default 3min, the image at 41 MB/s, the weights at 1 GB/s)",
+    {"top", "N", "plans to show (default 5)", counted<FIELD(request.top), 1, 1000>},
+    {"startup", "TIME",
+     "from the order to the first step (default 3min, plus the image at 41 MB/s and weights at 1 GB/s)",
      parsed<parse_duration, FIELD(request.startup)>},
     {"restart", "TIME", "after an interruption (default as --startup)", parsed<parse_duration, FIELD(request.restart)>},
-    {"interruptions", "N/h", "of one spot machine (default 0.05/h)", read_interruptions},
-    {"checkpoint-rate", "GB/s", "at which a checkpoint is written (default 1GB/s)",
+    {"interruptions", "N/h", "interruptions of one spot machine per hour (default 0.05)", read_interruptions},
+    {"checkpoint-rate", "GB/s", "write speed of a checkpoint (default 1GB/s)",
      parsed<parse_bandwidth, FIELD(request.assumptions.checkpoint_rate)>},
-    {"checkpoint-every", "TIME", "train: at most so long between two checkpoints (default 4h)", read_checkpoint_every},
-    {"storage", "BYTES", "kept for the length of the job, e.g. 2TB",
+    {"checkpoint-every", "TIME", "train: longest time between two checkpoints (default 4h)", read_checkpoint_every},
+    {"storage", "BYTES", "storage for the length of the job, e.g. 2TB",
      parsed<parse_bytes, FIELD(request.assumptions.storage)>},
     {"storage-price", "X", "USD per GB and month (default 0.08)",
      positive<FIELD(request.assumptions.storage_usd_per_gb_month)>},
-    {"egress", "BYTES", "moved out of the cloud once", parsed<parse_bytes, FIELD(request.assumptions.egress)>},
+    {"egress", "BYTES", "data moved out of the cloud once", parsed<parse_bytes, FIELD(request.assumptions.egress)>},
     {"egress-price", "X", "USD per GB (default 0.09)", positive<FIELD(request.assumptions.egress_usd_per_gb)>},
-    {"on-prem", "NxGPU=USD", "a machine of your own and its price, e.g. 8xh100-sxm=280000USD", read_own},
-    {"on-prem-machines", "N", "how many of it there are (default 1)", read_own_machines},
-    {"kwh-price", "X", "on-prem: USD for a kilowatt-hour (default 0.12)", positive<FIELD(own.usd_per_kwh)>},
-    {"amortise-years", "X", "on-prem: until the machine is written off (default 4)", positive<FIELD(own.years)>},
-    {"busy-share", "X", "on-prem: share of those years it works (default 0.7)", positive<FIELD(own.busy)>},
+    {"on-prem", "NxGPU=USD", "a machine you own and its price, e.g. 8xh100-sxm=280000USD", read_own},
+    {"on-prem-machines", "N", "number of these machines (default 1)", counted<FIELD(own.machines), 1, 10000>},
+    {"kwh-price", "X", "on-prem: USD per kilowatt-hour (default 0.12)", between<FIELD(own.usd_per_kwh), 0, 1000>},
+    {"amortise-years", "X", "on-prem: years until the machine is written off (default 4)",
+     between<FIELD(own.years), 10, 5000>},
+    {"busy-share", "X", "on-prem: share of those years it works, 0-1 (default 0.7)", between<FIELD(own.busy), 1, 100>},
     {"pue", "X", "on-prem: power of the building over power of the machine (default 1.3)",
-     positive<FIELD(own.power_usage_effectiveness)>},
+     between<FIELD(own.power_usage_effectiveness), 100, 500>},
 };
 #undef FIELD
 
@@ -330,7 +327,7 @@ auto listed(const std::vector<Setting>& job_settings, std::string_view name, Err
   return values;
 }
 
-// `precision: auto` asks for the formats a GPU computes in; others may stand beside it.
+// `precision: auto` adds the formats that a GPU supports to the others of the list.
 Errors take_auto(std::vector<Setting>& job_settings, Choices& choices) {
   for (Setting& setting : job_settings) {
     if (setting.name != "precision") continue;
@@ -345,7 +342,7 @@ Errors take_auto(std::vector<Setting>& job_settings, Choices& choices) {
       return other.name == "job" && to_lower(other.value) == "serve";
     });
     if (choices.precision_auto && !serve)
-      return {placed(bad_input("auto chooses the format of a served model").with_hint("add --job serve"), setting)};
+      return {placed(bad_input("precision auto is only for serving").with_hint("add --job serve"), setting)};
     setting.value = rest;
   }
   std::erase_if(job_settings, [](const Setting& s) { return s.name == "precision" && s.value.empty(); });
@@ -386,14 +383,14 @@ Result<double> training_amount(const Draft& draft) {
   if ((draft.tokens > 0 && (samples > 0 || set_given)) || (draft.samples > 0 && set_given)) {
     return fail(
         bad_input("the amount of work is given twice")
-            .with_hint("--tokens (or --samples) is all that is trained on; --epochs 3 counts --dataset-tokens"));
+            .with_hint("use --tokens (or --samples) for the total, or --epochs with --dataset-tokens"));
   }
   const double amount = draft.tokens > 0 ? draft.tokens : image ? samples : samples * sequence;
   if (!(amount > 0)) {
-    return fail(bad_input("how much is there to train on?")
+    return fail(bad_input("the amount of training data is missing")
                     .with_hint(image ? "use --samples 90M, or --epochs 90 --dataset-samples 1.28M"
                                      : "use --tokens 1B, or --epochs 3 --dataset-tokens 100M")
-                    .with_hint("to serve it instead, say what arrives: --rate 5/s"));
+                    .with_hint("to serve the model instead, give a rate: --rate 5/s"));
   }
   return amount;
 }
@@ -423,26 +420,26 @@ Result<> set_work(Draft& draft) {
   }
   if (draft.tokens + draft.samples + draft.epochs > 0)
     return fail(bad_input("tokens, samples and epochs belong to training")
-                    .with_hint("for a pass of serving over data nobody waits for, use --items"));
+                    .with_hint("to process a data set with a served model, use --items"));
   if (draft.items > 0 && online)
-    return fail(bad_input("items are worked through offline, a rate arrives").with_hint("use one of the two"));
+    return fail(bad_input("--items is an offline job, --rate a service").with_hint("use one of the two"));
   work.kind = draft.items > 0 ? WorkKind::kOffline : WorkKind::kServing;
   const Limits& limits = draft.request.limits;
   if (work.kind == WorkKind::kServing && limits.deadline)
-    return fail(bad_input("a service has no deadline: it runs by the month")
-                    .with_hint("--ttft-slo and --tpot-slo limit how long requests wait; --items N is a job that ends"));
+    return fail(bad_input("a service has no deadline")
+                    .with_hint("--ttft-slo and --tpot-slo limit the latency; --items N is a job that ends"));
   if (work.kind == WorkKind::kOffline && (limits.ttft || limits.tpot))
-    return fail(bad_input("nobody waits for an offline job: ttft-slo and tpot-slo belong to a service")
+    return fail(bad_input("ttft-slo and tpot-slo apply to services, not to offline jobs")
                     .with_hint("use --deadline, or --rate instead of --items"));
   work.amount = draft.items;
   if (!draft.per_item) return {};
-  if (work.kind != WorkKind::kOffline) return fail(bad_input("per-item needs --items: how many are there?"));
+  if (work.kind != WorkKind::kOffline) return fail(bad_input("per-item needs --items, the number of items"));
   if (draft.request.filter.gpus.size() != 1)
-    return fail(bad_input("per-item was measured on one GPU: which?").with_hint("add --gpu, e.g. --gpu l4"));
-  if (!(*draft.per_item > Seconds{})) return fail(bad_input("per-item must take some time"));
+    return fail(bad_input("per-item needs the GPU it was measured on").with_hint("add --gpu, e.g. --gpu l4"));
+  if (!(*draft.per_item > Seconds{})) return fail(bad_input("per-item must be greater than 0"));
   const std::string& gpu = draft.request.filter.gpus.front();
   work.measured = {{gpu, 1 / in_seconds(*draft.per_item)}};
-  work.measured_how = fmt::format("{} an item on {}", format_duration(*draft.per_item), gpu);
+  work.measured_how = fmt::format("{} per item on {}", format_duration(*draft.per_item), gpu);
 
   return {};
 }
@@ -457,12 +454,12 @@ void set_purchases(Request& request) {
 void refuse_decided(const std::vector<Setting>& job_settings, Errors& errors) {
   for (const Setting& setting : job_settings) {
     if (setting.name == "concurrency") {
-      errors.push_back(placed(bad_input("a plan is sized by what arrives, not by requests in flight")
-                                  .with_hint("give --rate: 100 requests in flight that take 2 s each are --rate 50/s"),
+      errors.push_back(placed(bad_input("a plan is sized by the arrival rate, not by concurrency")
+                                  .with_hint("use --rate: 100 concurrent requests of 2 s each are --rate 50/s"),
                               setting));
     } else if (setting.name == "accumulate") {
-      errors.push_back(placed(bad_input("the search finds micro-batch and accumulation itself")
-                                  .with_hint("--global-batch says how many samples a step has; it is kept exactly"),
+      errors.push_back(placed(bad_input("micro-batch and accumulation are chosen by the search")
+                                  .with_hint("use --global-batch for the exact number of samples per step"),
                               setting));
     }
   }
@@ -533,10 +530,10 @@ Checked<Request> read_request(const std::vector<Setting>& settings, const catalo
   if (lengths_given > 1)
     errors.push_back(bad_input("lengths are given twice").with_hint("use --isl and --osl, --mix or --trace alone"));
   if (!draft.rate_profile.empty() && draft.request.work.rate > RequestsPerSecond{})
-    errors.push_back(bad_input("rate and rate-profile both say what arrives").with_hint("use one of the two"));
+    errors.push_back(bad_input("rate and rate-profile are both given").with_hint("use one of the two"));
   if (draft.model.empty() && !draft.per_item && draft.profile.empty())
     errors.push_back(
-        bad_input("which model? --model is missing").with_hint("'rightsize models' lists the built-in ones"));
+        bad_input("--model is missing").with_hint("'rightsize models' lists the built-in ones"));
   if (!errors.empty()) return fail(std::move(errors));
 
   Request& request = draft.request;

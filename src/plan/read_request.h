@@ -11,19 +11,19 @@
 
 namespace rightsize::plan {
 
-// The settings a request has beside those of its job (model::job_settings()), for help texts and files.
+// The settings of a request besides those of its job (model::job_settings()), for help texts and files.
 const std::vector<model::SettingInfo>& request_settings();
 
-// The request these settings describe, or every mistake at once: unknown names and values with suggestions, amounts of
-// work that are missing or contradict the job, limits out of range. Settings of the job that the search may choose
-// (method, precision, recompute, batch, tp, pp, zero) take lists.
+// The request, or every mistake at once: unknown names and values with suggestions, missing or contradictory amounts of
+// work, limits out of range. Settings of the job that the search may choose (method, precision, recompute, batch, tp,
+// pp, zero) take lists.
 Checked<Request> read_request(const std::vector<model::Setting>& settings, const catalog::Catalog& catalog);
 
 // A workload file (docs/recommend.md#workload-files): one mapping of settings, or `workloads:` with a list of them over
 // common ones in `defaults:`. Each workload as its settings, with their places.
 Checked<std::vector<std::vector<model::Setting>>> read_workload_file(const std::string& file, std::string text);
 
-// The settings of a job as a request takes them: lengths may vary.
+// The settings of a job in a request: lengths may vary.
 std::vector<model::SettingInfo> job_settings_of_requests();
 
 }  // namespace rightsize::plan

@@ -134,5 +134,28 @@ TEST(WorkloadFile, MistakesAreReportedWithTheirPlace) {
               HasSubstr("'defaults:'"));
 }
 
+// A number alone has the same unit as in every other command: per hour.
+TEST(ReadRequest, InterruptionsArePerHour) {
+  for (const char* text : {"0.05", "0.05/h", "1.2/d"}) {
+    const auto request = read({{"model", "gpt2"}, {"tokens", "1B"}, {"interruptions", text}});
+    ASSERT_TRUE(request) << text;
+    EXPECT_NEAR(request->assumptions.spot_interruptions_per_hour, 0.05, 1e-12) << text;
+  }
+}
+
+// No numeric setting takes a number that makes no sense.
+TEST(ReadRequest, NumbersOutOfRangeAreRefused) {
+  const std::vector<std::pair<std::string, std::vector<std::string>>> wrong = {
+      {"busy-share", {"70", "0", "1.01"}}, {"pue", {"0.5", "6"}},     {"kwh-price", {"11"}},
+      {"amortise-years", {"0", "51"}},     {"max-gpus", {"0", "1M"}}, {"on-prem-machines", {"0", "20k"}},
+      {"interruptions", {"101", "30/s"}},  {"top", {"0", "2000"}}};
+  for (const auto& [name, values] : wrong) {
+    for (const std::string& value : values)
+      EXPECT_NE(mistakes({{"model", "gpt2"}, {"tokens", "1B"}, {name, value}}), "none") << name << " " << value;
+    for (const char* value : {"nan", "inf", "-1", ""})
+      EXPECT_NE(mistakes({{"model", "gpt2"}, {"tokens", "1B"}, {name, value}}), "none") << name << " " << value;
+  }
+}
+
 }  // namespace
 }  // namespace rightsize::plan

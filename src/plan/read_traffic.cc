@@ -64,7 +64,7 @@ Result<std::vector<capacity::RequestSize>> parse_mix(const std::string& text) {
     RIGHTSIZE_TRY(double isl, parse_count(part.substr(0, colon)));
     RIGHTSIZE_TRY(double osl, parse_count(part.substr(colon + 1, equals - colon - 1)));
     RIGHTSIZE_TRY(double share, parse_number(trim(part.substr(equals + 1))));
-    if (!(isl >= 1) || !(share > 0)) return fail(bad_input(fmt::format("'{}' has nothing in it", part)));
+    if (!(isl >= 1) || !(share > 0)) return fail(bad_input(fmt::format("'{}': tokens in must be at least 1 and the share greater than 0", part)));
     mix.push_back({static_cast<std::int64_t>(isl), static_cast<std::int64_t>(osl), share});
     sum += share;
   }
@@ -80,7 +80,7 @@ Checked<std::shared_ptr<const sim::Trace>> read_trace(const std::string& file) {
     return fail(Errors{bad_input(fmt::format("{}: no tokens in and out", file))
                            .with_hint("columns are TIMESTAMP,ContextTokens,GeneratedTokens or t,size,output")});
   auto made = std::make_shared<const sim::Trace>(std::move(trace));
-  if (!sim::mean_rate(made)) return fail(Errors{bad_input(fmt::format("{}: too short to have a rate", file))});
+  if (!sim::mean_rate(made)) return fail(Errors{bad_input(fmt::format("{}: too short to compute a rate", file))});
   return made;
 }
 
@@ -97,14 +97,14 @@ Checked<std::vector<double>> read_rate_profile(const std::string& file) {
     const Result<RequestsPerSecond> rate =
         plain && *plain >= 0 ? requests_per_s(*plain) : parse_request_rate(rate_text);
     if (!hour || *hour != static_cast<double>(rates.size()))
-      errors.push_back(bad_input("hours count from 0, one a row").at(csv.place(row, "hour")));
+      errors.push_back(bad_input("hours must count up from 0, one per row").at(csv.place(row, "hour")));
     if (!rate) errors.push_back(Error(rate.error()).at(csv.place(row, "rate")));
     rates.push_back(rate ? in_requests_per_s(*rate) : 0);
   }
   if (errors.empty() && rates.size() != 24 && rates.size() != 168)
-    errors.push_back(bad_input(fmt::format("{}: {} hours; a day has 24, a week 168", file, rates.size())));
+    errors.push_back(bad_input(fmt::format("{}: {} rows; use 24 (a day) or 168 (a week)", file, rates.size())));
   if (errors.empty() && !(*std::max_element(rates.begin(), rates.end()) > 0))
-    errors.push_back(bad_input(fmt::format("{}: nothing arrives", file)));
+    errors.push_back(bad_input(fmt::format("{}: all rates are 0", file)));
   if (!errors.empty()) return fail(std::move(errors));
   return rates;
 }

@@ -1,4 +1,4 @@
-// What arrives at a service, as a user describes it: lengths that vary, recorded traffic, rates by hour.
+// Reads the traffic of a service: varying lengths, recorded traffic, rates by hour.
 #pragma once
 
 #include <memory>
@@ -14,23 +14,23 @@
 
 namespace rightsize::plan {
 
-// How long requests are, taken out of the settings `isl` and `osl`; what is left there is the mean, which the job
-// reads.
+// Takes the distribution of the lengths out of the settings `isl` and `osl`; the mean stays there for the
+// job.
 struct Lengths {
   std::optional<capacity::Length> isl = {}, osl = {};
 };
 Errors take_lengths(std::vector<model::Setting>& job_settings, Lengths& lengths);
-// How far they vary, where neither a mix nor a trace says it: as given, else as usual.
+// Sets how far lengths vary, without mix and trace: as given, else as in public traces.
 void set_lengths(Request& request, const Lengths& lengths);
 
-// "1024:256=0.7,8192:512=0.3": tokens in and out of each size of request, with its share; shares are made to sum to 1.
+// "1024:256=0.7,8192:512=0.3": tokens in and out of each request size and its share; shares are normalized.
 Result<std::vector<capacity::RequestSize>> parse_mix(const std::string& text);
 
-// Times and tokens of requests (sim::parse_trace() has the columns). Fails on a trace without tokens or too short to
-// have a rate.
+// Times and tokens of requests (for the columns, see sim::parse_trace()). Fails on a trace without tokens or without a
+// rate.
 Checked<std::shared_ptr<const sim::Trace>> read_trace(const std::string& file);
 
-// Columns hour (from 0) and rate ("20/s", or a number a second): 24 rows of a day or 168 of a week. Requests per
+// Columns hour (from 0) and rate ("20/s", or requests per second): 24 rows of a day or 168 of a week. In requests per
 // second.
 Checked<std::vector<double>> read_rate_profile(const std::string& file);
 

@@ -58,8 +58,8 @@ void at_once(const std::function<void()>& first, const std::function<void()>& se
 
 using Look = std::function<void()>;
 
-// Does `work` while another thread simulates what it will probably ask for next. Every simulation is kept and gives the
-// same result whoever runs it.
+// Does `work` while another thread simulates what it will probably need next. Every simulation is kept, and its result
+// does not depend on the thread.
 void with_look_ahead(const std::vector<Look>& looks, const std::function<void()>& work) {
   constexpr std::size_t kWorthAThread = 3;
   if (looks.size() < kWorthAThread) return work();

@@ -150,7 +150,7 @@ TEST(Recommend, TheOrderOfCatalogueRowsDoesNotMatter) {
   }
 }
 
-// Whatever is shown fits, has a price with source and date, keeps to the limits, and adds up.
+// Every plan fits, has a price with source and date, meets the limits, and adds up.
 TEST(Recommend, EveryPlanIsBuyableAndFits) {
   const Request request =
       request_of({{"model", "llama-2-7b"}, {"tokens", "1B"}, {"seq", "2048"}, {"deadline", "14d"}, {"top", "60"}});
@@ -166,7 +166,7 @@ TEST(Recommend, EveryPlanIsBuyableAndFits) {
       EXPECT_LE(p.job.batch * p.job.parallel.data(), request.global_batch);
     }
   }
-  // Prices nobody may rely on stand behind those somebody may.
+  // Prices that may not lead are ranked after those that may.
   for (std::size_t i = 1; i < found.plans.size(); ++i) {
     const Plan &before = found.plans[i - 1], &after = found.plans[i];
     EXPECT_GE(before.price.may_lead(), after.price.may_lead());
@@ -245,7 +245,7 @@ TEST(Recommend, AnOwnPriceIsUsedForThePlansCost) {
   EXPECT_EQ(best.offer.machine->instance, "p5.48xlarge");
   EXPECT_TRUE(best.offer.is_own());
   EXPECT_NEAR(in_usd_per_hour(best.rate()), 8 * best.machines, 1e-9);
-  EXPECT_TRUE(found.warnings.empty()) << "nobody doubts what the user pays";
+  EXPECT_TRUE(found.warnings.empty()) << "the user's own price is certain";
 }
 
 // Serving: the replicas carry the load within the SLOs.
@@ -356,7 +356,7 @@ TEST(Recommend, CommitmentsOfShortJobsCostTheirWholeTerm) {
     EXPECT_NEAR(in_usd(p.cost), in_usd_per_hour(p.rate()) * 3 * 8760, 0.01) << name_of(p);
 }
 
-// What comes nearest to a deadline nobody meets is what is done soonest.
+// If nothing meets a deadline, the soonest plan is the closest.
 TEST(Recommend, NearestToADeadlineIsTheSoonest) {
   const Recommendation found =
       recommend(request_of({{"model", "llama-3.1-8b"}, {"tokens", "1B"}, {"deadline", "1min"}, {"gpu", "h100-sxm"}}),
@@ -431,7 +431,7 @@ TEST(Recommend, CommitmentsAreOfThePlansOwnMachines) {
   EXPECT_GT(told, 0);
 }
 
-// Launch floors, prices nobody confirms and machines of peers decide no first line and no trade-off.
+// Launch floors, unconfirmed prices and peer-hosted machines are neither first nor on the front.
 TEST(Recommend, DoubtfulPricesNeverLead) {
   for (const char* purchase : {"on-demand", "spot", "on-demand,spot"}) {
     for (const char* model : {"llama-3.2-1b", "llama-3.1-8b", "llama-3.1-70b"}) {
@@ -478,7 +478,7 @@ TEST(Recommend, ALargeMixtureTakesTheMachinesThatMeasurementsImply) {
   EXPECT_LE(found.plans[0].gpus, 24);
 }
 
-// Nobody pays twice as much to be done a second sooner.
+// A plan that is a second faster does not win at twice the cost.
 TEST(Recommend, OfPlansAsFastTheCheapestIsFirst) {
   const Recommendation found =
       recommend(request_of({{"model", "gpt2-xl"}, {"tokens", "300M"}, {"objective", "time"}, {"top", "10"}}),

@@ -1,4 +1,4 @@
-// The same request has one answer, whatever else is simulated beside it and whoever is first.
+// The same request has one answer, whatever runs at the same time and in any order of threads.
 #include <gtest/gtest.h>
 
 #include "plan/read_request.h"

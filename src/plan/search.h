@@ -1,5 +1,5 @@
-// The searches: for every class of machines and every number of them, the settings that run the work fastest there.
-// The price of an hour is the same whatever the settings, so the fastest settings are the cheapest.
+// The searches: for every class of machines and every number of them, the fastest settings. The hourly price does not
+// depend on the settings, so the fastest settings are the cheapest.
 #pragma once
 
 #include <functional>
@@ -23,31 +23,31 @@ struct Option {
   perf::Interval interval;  // of units_per_second and times
   // Serving and offline.
   int replicas = 0;
-  double running = 0;  // requests that run together on a replica, mean
-  // Serving: as screened, once sized with the machines it takes at least, and once confirmed as simulated.
+  double running = 0;  // mean number of requests running on a replica
+  // Serving: first screened by formulas, then sized with the fewest machines, then confirmed by simulation.
   bool sized = true, confirmed = true;
-  std::size_t replica = 0;                       // of the planner of services
-  int replicas_each = 1;                         // of a machine; of `machines_each`, where a replica spans several
+  std::size_t replica = 0;                       // index in the capacity planner
+  int replicas_each = 1;                         // per machine, or per `machines_each` machines where a replica spans several
   int machines_each = 1;                         // that a replica spans
-  double replica_takes = 0;                      // requests per second of one replica at most
+  double replica_takes = 0;                      // most requests per second of one replica
   int least_machines = 1;                        // fewer would not survive the loss of a replica
-  double requests_per_second = 0;                // that arrive
+  double requests_per_second = 0;                // arrival rate
   double load = 0;                               // of the capacity, 0-1
   double busy = 0;                               // share of the time with work on the GPU
   Seconds ttft = {}, tpot = {};                  // at the SLO's percentile; without tokens ttft is the latency
   Seconds latency = {};                          // of a whole request, mean
   std::int64_t sequences = 0, token_budget = 0;  // the engine's limits
-  Seconds delay = {};                            // a batch may wait so long for others
+  Seconds delay = {};                            // longest time a batch waits for more requests
   std::vector<double> machine_takes = {};        // requests per second of one machine, by size of request
 };
 
-// Why configurations of one GPU fell out: how many, and which came nearest.
+// Why configurations of one GPU were rejected: how many, and the one closest to working.
 struct Obstacle {
   double count = 0;
   double distance = 1e300;  // of the nearest: need over have
   Shortfall nearest = {};
 
-  // Takes note of a configuration.
+  // Records rejected configurations.
   void add(double configurations, double how_far, const Shortfall& shortfall) {
     count += configurations;
     if (how_far >= distance) return;
@@ -63,10 +63,10 @@ struct SearchResult {
   Effort effort;
 };
 
-// Whether a setting on a GPU turned out not to fit when it was looked at closely; such ones are not offered again.
+// Whether a setting turned out not to fit on a GPU when its exact memory was computed.
 using Excluded = std::function<bool(const model::Job&, const catalog::Gpu&)>;
 
-// `only`: the classes of one GPU; nullptr: all.
+// `only`: only the classes of this GPU; nullptr: all.
 SearchResult search_training(const Request& request, const std::vector<MachineClass>& classes,
                              const perf::Constants& constants, const perf::ModelWork& work, MemoryTable& memory,
                              const Excluded& excluded, const catalog::Gpu* only = nullptr);

@@ -1,4 +1,4 @@
-// Offline jobs: nobody waits, so each replica runs as many requests at once as go through it fastest.
+// Offline jobs have no latency limit: each replica runs the number of concurrent requests with the highest throughput.
 #include <algorithm>
 #include <cmath>
 
@@ -10,9 +10,9 @@ namespace {
 
 using model::Job;
 
-// What one replica does.
+// The speed of one replica.
 struct Capacity {
-  double requests_per_second = 0;  // 0: it cannot run so
+  double requests_per_second = 0;  // 0: it cannot run
   Job job;
 };
 
@@ -38,7 +38,7 @@ class OfflineSearch {
     return result_.obstacles[{machines.gpu->name, stage}];
   }
 
-  // Calls `with` for every split and format a replica on these machines may have.
+  // Calls `with` for every split and format of a replica on these machines.
   template <class With>
   void for_each_replica(const MachineClass& machines, const With& with) {
     for (model::Precision precision : precisions_for(request_, model::Method::kFull)) {
@@ -56,7 +56,7 @@ class OfflineSearch {
     }
   }
 
-  // The same for all machines with this GPU: replicas stay inside a machine.
+  // The same for all machines with this GPU, because replicas stay inside a machine.
   const Capacity& capacity_of(const MachineClass& machines, const Job& job) {
     const std::pair key(static_cast<int>(job.precision), job.parallel.tensor);
     auto found = capacities_.find(key);
@@ -92,7 +92,7 @@ class OfflineSearch {
     return {0, job};
   }
 
-  // Whether the weights leave room for a cache.
+  // Whether the weights leave memory for a KV cache.
   bool fits_weights(const MachineClass& machines, const Job& job) {
     if (perf::kv_token_capacity(request_.model, job, *machines.gpu) > 0) return true;
     const Shortfall missing = missing_memory(request_, job, *machines.gpu);
@@ -196,7 +196,7 @@ class OfflineSearch {
   const std::vector<MachineClass>& classes_;
   const perf::Constants& constants_;
   const perf::ModelWork& work_;
-  std::map<std::pair<int, int>, Capacity> capacities_;  // of the GPU at hand, by format and split
+  std::map<std::pair<int, int>, Capacity> capacities_;  // of the current GPU, by format and split
   SearchResult result_;
 };
 

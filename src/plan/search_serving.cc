@@ -57,7 +57,7 @@ ServingSearch::ServingSearch(const Request& request, const std::vector<MachineCl
       work_(work),
       batches_(perf::serves_batches(work)),
       sizes_(request.work.mix),
-      // Without a rate the replicas themselves say how much they take; see confirm().
+      // Without a rate, the capacity of the replicas decides; see confirm().
       planner_(service_of(request, work, asked_rate(request) > 0 ? asked_rate(request) : 1), {}, 1,
                std::move(findings)) {
   if (sizes_.empty()) sizes_ = {{request.job.serve.isl, std::max<std::int64_t>(1, request.job.serve.osl), 1}};
@@ -84,7 +84,7 @@ void ServingSearch::screen_class(std::size_t index) {
   for (Option& option : options) result_.options.push_back(std::move(option));
 }
 
-// A copy that no machine holds spans several: tensor parallel inside each, a pipeline stage on each, as few as hold it.
+// A replica that fits no machine spans as few as hold it: tensor parallel inside each, one pipeline stage on each.
 void ServingSearch::screen_machines(std::size_t index, model::Precision precision, std::vector<Option>& options) {
   constexpr int kMostMachines = 8;
   const MachineClass& machines = classes_[index];
@@ -95,7 +95,7 @@ void ServingSearch::screen_machines(std::size_t index, model::Precision precisio
   Job job = request_.job;
   job.precision = precision;
   job.parallel.tensor = machines.gpus;
-  if (perf::kv_token_capacity(request_.model, job, *machines.gpu) > 0) return;  // it is not memory that is missing
+  if (perf::kv_token_capacity(request_.model, job, *machines.gpu) > 0) return;  // memory is sufficient
   for (int stages = 2; stages <= kMostMachines; ++stages) {
     job.parallel.pipeline = stages;
     job.parallel.gpus = machines.gpus * stages;
@@ -111,8 +111,8 @@ void ServingSearch::screen_machines(std::size_t index, model::Precision precisio
   }
 }
 
-// Copies of the model, attention in groups, separate workers. The screen knows means only, and what it would leave out
-// for one limit it would not for another: all are handed on, and looked at as soon as nothing cheaper is left.
+// Plain replicas, attention in groups, separate workers. The screen knows only means, so it does not compare these
+// layouts: all are passed on, and each is simulated when nothing cheaper is left.
 void ServingSearch::screen_format(std::size_t index, Job job, std::vector<Option>& options) {
   const MachineClass& machines = classes_[index];
   const auto add = [&](const Job& tried) {
@@ -139,8 +139,8 @@ void ServingSearch::screen_format(std::size_t index, Job job, std::vector<Option
   for (const Job& apart : separations(machines, job)) add(apart);
 }
 
-// The workers of a machine split between prompts and answers, by what whole copies of the model do. The more lengths
-// vary the less prefill workers may be loaded for others not to wait too long behind: splits for several loads are
+// Splits the workers of a machine between prefill and decode, based on the rates of plain replicas. The more lengths
+// vary, the less load prefill workers can carry before requests queue too long, so splits for several loads are
 // tried.
 std::vector<Job> ServingSearch::separations(const MachineClass& machines, Job job) {
   std::vector<Job> found;
@@ -187,7 +187,7 @@ void ServingSearch::note(const MachineClass& machines, Stage stage, double dista
   result_.obstacles[{machines.gpu->name, stage}].add(machines.all_offers, distance, shortfall);
 }
 
-// Machines with the same GPU and links have the same replicas; what passes from stage to stage of a pipeline is small.
+// Machines with the same GPU and links have the same replicas; the traffic between pipeline stages is small.
 Result<std::size_t> ServingSearch::replica_on(const MachineClass& machines, const Job& job) {
   std::string key =
       fmt::format("{} {} {} {} {} {} {}", machines.gpu->name, machines.cluster.linked, static_cast<int>(job.precision),
@@ -207,7 +207,7 @@ Result<capacity::Replica> ServingSearch::make_replica(const MachineClass& machin
   if (batches_) return capacity::batch_replica(predictor, job, *machines.gpu, machines.speed);
   if (!job.serve.disaggregated)
     return capacity::token_replica(predictor, job, *machines.gpu, machines.speed, machines.cluster);
-  // Both kinds of worker are known from whole copies.
+  // Both kinds of workers are derived from plain replicas.
   const auto worker = [&](int tensor) {
     Job one = job;
     one.serve.disaggregated.reset();
@@ -220,7 +220,7 @@ Result<capacity::Replica> ServingSearch::make_replica(const MachineClass& machin
                                  planner_.replicas()[decode], planner_.replicas()[prefill]);
 }
 
-// What an idle replica takes already breaks an SLO.
+// An SLO that even an idle replica misses.
 void ServingSearch::note_slo(const MachineClass& machines, const Job& job, std::size_t replica) {
   const capacity::Service& service = planner_.service();
   for (const Slo& slo : service.slos) {
@@ -271,7 +271,7 @@ std::optional<Option> ServingSearch::screened_option(std::size_t index, const Jo
          {.kind = Shortfall::Kind::kReplicas, .need_gpus = counts.at_least * copy, .have_gpus = counts.most * copy});
     return std::nullopt;
   }
-  // Means may say too many, and what looks dearer than it is would never be sized: so many more may be taken.
+  // Mean loads may overestimate the machines; this margin lets such options still be sized.
   const double may_take = asked > 0 ? 1.2 : 1;
   const auto groups_for = [&](double each) { return std::max(1.0, std::ceil(asked / each - 1e-9)); };
   const double by_means = takes * option.replicas_each, wanted = groups_for(may_take * by_means);
@@ -308,7 +308,7 @@ double ServingSearch::answer_tokens() const {
   return batches_ ? 1 : std::max(1.0, sum);
 }
 
-// Whole machines, as far as the limits go; `gpus` asks for exactly so many.
+// Whole machines within the limits; `gpus` requests an exact number.
 capacity::Counts ServingSearch::counts_of(const MachineClass& machines, const Option& option) const {
   const Limits& limits = request_.limits;
   capacity::Counts counts;
@@ -322,7 +322,7 @@ capacity::Counts ServingSearch::counts_of(const MachineClass& machines, const Op
   return counts;
 }
 
-// No more machines than are of interest, and not fewer than are known to be needed.
+// At most the machines of interest, and at least those known to be needed.
 capacity::Counts ServingSearch::within(capacity::Counts counts, const Option& option, int of_interest) const {
   if (!(asked_rate(request_) > 0)) return counts;
   const int machines = std::max(of_interest, option.machines);
@@ -330,7 +330,7 @@ capacity::Counts ServingSearch::within(capacity::Counts counts, const Option& op
   return counts;
 }
 
-// The replicas it takes at least by a closer look, where that is more machines than are of interest.
+// The fewest replicas by a short simulation, where they need more machines than are of interest.
 std::optional<int> ServingSearch::takes_more(const Option& option, int of_interest) const {
   constexpr double kDoubt = 1.03;
   constexpr int kLooks = 6;
@@ -356,7 +356,7 @@ double ServingSearch::replica_capacity(std::size_t replica) const {
 
 std::optional<capacity::Assessment> ServingSearch::fewest(const Option& option, const capacity::Counts& counts) const {
   if (asked_rate(request_) > 0) return planner_.fewest(option.replica, counts);
-  // As much as one machine takes: from what means allow downwards until the SLOs hold.
+  // The most that one machine can carry: start from the mean capacity and go down until the SLOs hold.
   constexpr double kLess = 0.85;
   constexpr int kTries = 16;
   double rate = option.requests_per_second;
@@ -409,7 +409,7 @@ void ServingSearch::take(const capacity::Assessment& found, Option& option) cons
   option.sequences = found.configuration.engine.max_sequences;
   option.token_budget = found.configuration.engine.token_budget;
   option.job.serve.concurrency = std::max<std::int64_t>(1, std::llround(std::ceil(option.running)));
-  // What runs together is of every size: memory and speed are those of the mean.
+  // Requests of all sizes run together, so memory and speed are those of the mean.
   double isl = 0, osl = 0;
   for (const RequestSize& size : sizes_) {
     isl += size.share * static_cast<double>(size.isl);
@@ -448,7 +448,7 @@ void ServingSearch::look_ahead(const Option& option, int of_interest) const {
 }
 
 std::vector<int> ServingSearch::machines_by_hour(const Option& option) {
-  constexpr double kLevels = 12;  // of the day's highest rate: hours are planned for the next level above them
+  constexpr double kLevels = 12;  // of the daily peak rate: each hour is planned for the next higher level
   const double peak = asked_rate(request_);
   std::map<int, int> known;
   std::vector<int> machines;

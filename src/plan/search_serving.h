@@ -1,4 +1,4 @@
-// Services: every kind of replica screened by formulas, and what is to be shown confirmed by the planner of services.
+// Services: every kind of replica is screened by formulas; what is shown is confirmed by the capacity planner.
 #pragma once
 
 #include <map>
@@ -14,26 +14,26 @@ class ServingSearch {
   ServingSearch(const Request& request, const std::vector<MachineClass>& classes, const perf::Constants& constants,
                 const perf::ModelWork& work, std::shared_ptr<capacity::Findings> findings);
 
-  // For every class of machines, format and split: as many machines as carry the load if means decided.
+  // For every class of machines, format and split: the machines that carry the mean load.
   SearchResult screen();
 
-  // Raises or lowers the machines of an option to what it takes at least, by first looks: less work than confirm(), and
-  // tells which option is worth that.
+  // Sets the machines of an option to the fewest it needs, estimated by short simulations: cheaper than confirm(), and
+  // enough to decide which option is worth confirming.
   void size(Option& option) const;
 
-  // The fewest machines that keep every SLO by simulation, and what they then deliver. Where first looks tell that it
-  // takes more than `of_interest` it is left with that number, unconfirmed; where no number that is allowed does, the
-  // obstacle is noted. What is found does not depend on `of_interest`.
+  // Simulates the fewest machines that meet every SLO, and what they then deliver. If it clearly needs more than
+  // `of_interest` machines, it stays unconfirmed with that number; if no allowed number works, the obstacle is
+  // recorded. The result does not depend on `of_interest`.
   enum class Confirmed { kKept, kTakesMore, kNever };
   Confirmed confirm(Option& option, Obstacles& obstacles, int of_interest);
 
-  // Simulates what confirm() of this option will ask for; safe beside it. Services of a rate only.
+  // Simulates in advance what confirm() of this option will need; may run at the same time. Needs a rate.
   void look_ahead(const Option& option, int of_interest) const;
 
-  // Machines of a confirmed option that each hour of request.work.rate_by_hour needs; never more than at the peak.
+  // Machines of a confirmed option in each hour of request.work.rate_by_hour; never more than at the peak.
   std::vector<int> machines_by_hour(const Option& option);
 
-  // Whether different machines behind one router keep every SLO together.
+  // Whether different machines behind one router meet every SLO together.
   bool confirm_mix(const std::vector<MixChoice>& choices);
 
  private:
@@ -67,7 +67,7 @@ class ServingSearch {
   SearchResult result_;
 };
 
-// The service a request describes; without a rate, at the one given.
+// The service that a request describes; without a rate, at `requests_per_second`.
 capacity::Service service_of(const Request& request, const perf::ModelWork& work, double requests_per_second);
 
 }  // namespace rightsize::plan

@@ -34,8 +34,8 @@ std::vector<Plan> all_shown(const Recommendation& found) {
   return shown;
 }
 
-// Every plan keeps every limit when the planner is asked about it again, with other random numbers and for longer, and
-// what it is told to deliver is what it delivers then.
+// Every plan meets every limit when it is simulated again with other random numbers and for longer, and the reported
+// figures match that simulation.
 void expect_kept(const Request& request, const Recommendation& found) {
   const perf::ModelWork work = perf::work_of(request.model);
   for (const Plan& plan : all_shown(found)) {
@@ -158,7 +158,7 @@ TEST(RecommendAndBatch, AskingForMoreNeverCostsLess) {
   }
 }
 
-// Long prompts hold up the answers of others; where TPOT is tight, workers of their own for prompts take fewer GPUs.
+// Long prompts delay the tokens of other requests; with a tight TPOT, separate prefill workers need fewer GPUs.
 TEST(ServingLayouts, SeparateWorkersAreChosenWhereTheyPay) {
   std::vector<std::pair<std::string, std::string>> settings{
       {"model", "llama-3.1-8b"}, {"job", "serve"}, {"gpu", "h100-sxm"}, {"rate", "40/s"},

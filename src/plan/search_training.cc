@@ -10,14 +10,14 @@ namespace {
 
 using model::Job;
 
-// Settings of a job on one GPU kind, and the least time they can take: GPU-seconds a unit of work when nothing is lost
-// to the optimizer, the network or a pipeline's bubble. However the job is spread, it takes at least this.
+// Settings of a job on one kind of GPU, with a lower bound on their time: GPU-seconds per unit of work without losses to
+// the optimizer, the network and pipeline bubbles.
 struct Core {
   Job job;
   double least = 0;
 };
 
-// Steps so large that what happens once a step does not count.
+// Steps large enough that costs per step are negligible.
 constexpr int kEndlessAccumulation = 1 << 20;
 
 perf::Cluster ideal_cluster(const perf::Cluster& cluster) {
@@ -63,7 +63,7 @@ class TrainingSearch {
     return pipeline == 1 || request_.model.layers % pipeline == 0;
   }
 
-  // Every setting of the job but those of data parallelism, the fastest first.
+  // Every combination of settings except data parallelism, fastest first.
   void make_cores(const MachineClass& machines) {
     cores_.clear();
     const perf::Cluster ideal = ideal_cluster(machines.cluster);
@@ -126,7 +126,7 @@ class TrainingSearch {
               .have_gpus = request_.limits.gpus.value_or(machines.gpus)});
   }
 
-  // Whether some split of the model leaves replicas over which a step's samples divide: a step is exactly that large.
+  // Whether for some split of the model the samples of a step are divisible by the replicas.
   bool divides_batch(const MachineClass& machines, int gpus) const {
     for (int tensor : request_.choices.tensor) {
       for (int pipeline : request_.choices.pipeline) {
@@ -139,8 +139,8 @@ class TrainingSearch {
     return false;
   }
 
-  // The fastest settings on `count` machines. Cores come in the order of their least time: once that is no better than
-  // what is already found, nothing after it can be.
+  // The fastest settings on `count` machines. Cores are ordered by their lower bound: once that is no better than the
+  // best found, the search ends.
   void search_machines(std::size_t index, int count) {
     const MachineClass& machines = classes_[index];
     const int gpus = request_.limits.gpus.value_or(count * machines.gpus);
@@ -181,10 +181,10 @@ class TrainingSearch {
     if (best.units_per_second > 0) result_.options.push_back(std::move(best));
   }
 
-  // Replicas and micro-batches; false where the GPUs cannot be divided so.
+  // Sets replicas and micro-batches; false where the GPUs are not divisible.
   bool lay_out(const MachineClass& machines, int gpus, Job& job) {
     const int replica = job.parallel.tensor * job.parallel.pipeline;
-    // Tensor parallelism across machines waits for the network in every layer.
+    // Tensor parallelism across machines would wait for the network in every layer.
     const bool divides = gpus % replica == 0 && job.parallel.tensor <= machines.gpus;
     const std::int64_t together = divides ? job.batch * (gpus / replica) : 0;
     if (!divides || request_.global_batch % together != 0) return false;
@@ -193,8 +193,8 @@ class TrainingSearch {
     return true;
   }
 
-  // Whether the settings can fit at all: with the smallest batch, sharded as far as may be, and first under the most
-  // recompute. Splitting, sharding and recomputing more never need more memory, so where this fails all else does.
+  // Whether the settings can fit at all: with the smallest batch, the most sharding and the most recomputation. More
+  // splitting, sharding and recomputing never need more memory, so if this fails, everything else does.
   bool can_fit(const MachineClass& machines, Job job) {
     job.batch = request_.choices.batches.front();
     const std::int64_t together = job.batch * job.parallel.data();
@@ -239,7 +239,7 @@ class TrainingSearch {
     const bool hopeless = need > capacity;
     if (!hopeless) need = memory_.high(job);
     if (need <= capacity && !excluded_(job, *machines.gpu)) return true;
-    // What falls short by its weights and states alone is never the nearest.
+    // Settings whose weights and states alone do not fit are never the closest.
     constexpr double kFar = 1e6;
     obstacle(machines, Stage::kMemory)
         .add(0, need / capacity * (hopeless ? kFar : 1),
@@ -257,7 +257,7 @@ class TrainingSearch {
   const perf::ModelWork& work_;
   MemoryTable& memory_;
   const Excluded& excluded_;
-  std::vector<Core> cores_;  // of the GPU at hand
+  std::vector<Core> cores_;  // of the current GPU
   std::map<std::tuple<const catalog::Gpu*, model::Method, model::Precision, model::Recompute, int, int, int>, bool>
       small_enough_;
   SearchResult result_;

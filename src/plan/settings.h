@@ -1,4 +1,4 @@
-// What readers of settings share.
+// Shared by the readers of settings.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace rightsize::plan {
 
-// A mistake of a setting with its place: where it stands in a file, or the flag that gave it.
+// Adds the place of a setting to an error: its line in a file, or its flag.
 inline Error placed(Error error, const model::Setting& setting) {
   const std::string flag = "--" + setting.name;
   if (setting.place.line == 0 && !error.message.starts_with(flag)) error.message = flag + ": " + error.message;

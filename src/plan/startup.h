@@ -1,4 +1,4 @@
-// From the order of a machine to its first step: the machine and its processes, the container image, the weights.
+// Start-up from the order of a machine to its first step: machine and processes, container image, weights.
 #pragma once
 
 #include <optional>
@@ -8,14 +8,14 @@
 
 namespace rightsize::plan {
 
-// The container image the work runs in, as it is handed over; `data/images.csv` knows its size.
+// The container image of the work; its size is in `data/images.csv`.
 std::string image_for(const Request& request, const perf::ModelWork& work, const catalog::Gpu& gpu);
 
 struct Startup {
-  Seconds machine;                  // until it is there, and its processes' own start
-  std::string image;                // by its name
-  std::optional<Bytes> image_size;  // compressed; nothing: not known, and not counted
-  Seconds image_pull;               // with its unpacking
+  Seconds machine;                  // until it is available, and the start of its processes
+  std::string image;                // its name
+  std::optional<Bytes> image_size;  // compressed; empty: unknown and not counted
+  Seconds image_pull;               // including unpacking
   Bytes weights_size;               // as published
   Seconds weights;                  // from storage
 
@@ -23,7 +23,7 @@ struct Startup {
 };
 Startup startup_on(const Request& request, const perf::ModelWork& work, const catalog::Gpu& gpu);
 
-// The request's assumptions, with start-up and restart as they are on this GPU unless the user said how long they take.
+// The request's assumptions, with start-up and restart on this GPU unless the user gave them.
 market::JobAssumptions assumptions_on(const Request& request, const perf::ModelWork& work, const catalog::Gpu& gpu);
 
 }  // namespace rightsize::plan

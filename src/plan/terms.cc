@@ -29,7 +29,7 @@ void add_spot(const market::PriceBook& book, const Request& request, Plan& plan)
   }
 }
 
-// Against on demand in the commitment's own region, where that is known.
+// Compared with on demand in the region of the commitment, where that price is known.
 void add_commitment(const market::PriceBook& book, const Request& request, Plan& plan, Purchase purchase) {
   std::optional<market::Offer> best;
   for (const market::Offer& offer : same_machine(book, request, plan, purchase)) {
@@ -43,13 +43,13 @@ void add_commitment(const market::PriceBook& book, const Request& request, Plan&
       {*best, term, best->rate() * rightsize::machines(plan.machines) * term, list ? best->rate() / list->rate : 0});
 }
 
-// AWS and Azure count vCPUs by family of machines (Azure's spot machines share one quota), Google GPUs by model. Codes
-// as the SkyPilot catalogue lists them (catalogs/v8 aws/instance_quota_mapping.csv, gcp/accelerator_quota_mapping.csv)
-// and the documentation of Azure's sizes and of Google's quotas by GPU family does, read 2026-11-15; names as the
-// providers' consoles show them.
+// AWS and Azure count vCPUs by machine family (Azure's spot machines share one quota), Google counts GPUs by model. Codes
+// are from the SkyPilot catalogue (catalogs/v8 aws/instance_quota_mapping.csv, gcp/accelerator_quota_mapping.csv) and
+// from the documentation of Azure's sizes and of Google's GPU quotas, read 2026-11-15; names are those of the providers'
+// consoles.
 struct QuotaRow {
   std::string_view provider;
-  std::string_view part;  // AWS: how the instance type begins; Azure: how it ends; Google: its beginning or the GPU's
+  std::string_view part;  // AWS: prefix of the instance type; Azure: its suffix; Google: prefix of it or of the GPU
   Purchase purchase;
   std::string_view code, name;
 };
@@ -100,7 +100,7 @@ bool is_of(const QuotaRow& row, const catalog::Machine& machine) {
 std::optional<Quota> quota_of(const Plan& plan) {
   const catalog::Machine& machine = *plan.offer.machine;
   const bool vcpus = machine.provider != "gcp";
-  // Commitments run under the on-demand quota.
+  // Commitments count against the on-demand quota.
   const bool spot = plan.offer.price->purchase == Purchase::kSpot;
   for (const QuotaRow& row : kQuotas) {
     if (!is_of(row, machine) || (row.purchase == Purchase::kSpot) != spot || (vcpus && !machine.vcpus)) continue;

@@ -1,15 +1,15 @@
-// What else a plan's machines can be had for, and what must be asked for to have them at all.
+// Other terms for the machines of a plan, and the quota they need.
 #pragma once
 
 #include "plan/plan.h"
 
 namespace rightsize::plan {
 
-// Spot and commitments of the plan's own machines, in its region where that has a price; nothing where nobody has one.
-// Of a plan that is on such terms itself: only what it commits to.
+// Adds spot and commitment prices of the plan's machines, in its region if possible. A plan that already uses such terms
+// gets only what it commits to.
 void add_terms(const market::PriceBook& book, const Request& request, Plan& plan);
 
-// The provider's quota the plan's machines count against.
+// The provider quota that the plan's machines count against.
 std::optional<Quota> quota_of(const Plan& plan);
 
 }  // namespace rightsize::plan

@@ -1,4 +1,4 @@
-// Workload files: YAML with a place for every mistake.
+// Workload files: YAML, with the place of every mistake.
 #include <fmt/format.h>
 
 #include "base/yaml.h"
@@ -19,12 +19,12 @@ Settings read_settings(const YamlDocument& document, const YamlValue& mapping, E
       for (const YamlValue& item : value.list) {
         if (item.kind != YamlValue::Kind::kScalar) {
           errors.push_back(
-              bad_input(fmt::format("'{}' takes a list of plain values", key.scalar)).at(document.place(item)));
+              bad_input(fmt::format("'{}' must be a list of plain values", key.scalar)).at(document.place(item)));
         }
         text += (text.empty() ? "" : ",") + item.scalar;
       }
     } else if (value.kind != YamlValue::Kind::kScalar) {
-      errors.push_back(bad_input(fmt::format("'{}' takes a value, not {}", key.scalar, name_of(value.kind)))
+      errors.push_back(bad_input(fmt::format("'{}' must be a value, not {}", key.scalar, name_of(value.kind)))
                            .at(document.place(value.kind == YamlValue::Kind::kNull ? key : value)));
       return;
     }
@@ -33,7 +33,7 @@ Settings read_settings(const YamlDocument& document, const YamlValue& mapping, E
   return settings;
 }
 
-// A workload's own settings go before the defaults.
+// The settings of a workload take precedence over the defaults.
 Settings merged(Settings own, const Settings& defaults) {
   const std::size_t mine = own.size();
   for (const Setting& common : defaults) {
@@ -52,9 +52,9 @@ Checked<std::vector<Settings>> read_workload_file(const std::string& file, std::
   const YamlValue& root = document->root();
   if (root.kind != YamlValue::Kind::kMapping) {
     return fail(
-        Errors{bad_input(fmt::format("a workload file is a mapping of settings, this is {}", name_of(root.kind)))
+        Errors{bad_input(fmt::format("a workload file must be a mapping of settings, not {}", name_of(root.kind)))
                    .at(document->place(root))
-                   .with_hint("'rightsize init' writes one to begin with")});
+                   .with_hint("'rightsize init' writes an example")});
   }
   Errors errors;
   const YamlValue* list = root.find("workloads");
@@ -69,15 +69,15 @@ Checked<std::vector<Settings>> read_workload_file(const std::string& file, std::
         defaults = read_settings(*document, value, errors);
         return;
       }
-      errors.push_back(bad_input(fmt::format("'{}' does not belong beside 'workloads'", key.scalar))
+      errors.push_back(bad_input(fmt::format("'{}' cannot be used together with 'workloads'", key.scalar))
                            .at(document->place(key))
                            .with_hint("settings for all workloads go under 'defaults:'"));
     });
     if (list->kind != YamlValue::Kind::kList || list->list.empty())
-      errors.push_back(bad_input("'workloads' is a list of at least one workload").at(document->place(*list)));
+      errors.push_back(bad_input("'workloads' must be a list of at least one workload").at(document->place(*list)));
     for (const YamlValue& item : list->list) {
       if (item.kind != YamlValue::Kind::kMapping) {
-        errors.push_back(bad_input("a workload is a mapping of settings").at(document->place(item)));
+        errors.push_back(bad_input("a workload must be a mapping of settings").at(document->place(item)));
         continue;
       }
       workloads.push_back(merged(read_settings(*document, item, errors), defaults));

@@ -18,7 +18,7 @@ struct Section {
   std::vector<std::string_view> names;
 };
 
-// In the order a person thinks of them; what is in none of them comes last.
+// Groups of settings in the order of the file; settings in no group come last.
 const std::vector<Section>& sections() {
   static const std::vector<Section> kAll = {
       {"The work",
@@ -47,7 +47,7 @@ const Setting* find(const std::vector<Setting>& settings, std::string_view name)
   return found == settings.end() ? nullptr : &*found;
 }
 
-// Settings of one kind of work only, which are not shown for the others.
+// Settings that apply to one kind of work only.
 constexpr std::string_view kTraining[] = {"method",         "tokens",          "samples", "epochs",
                                           "dataset-tokens", "dataset-samples", "seq",     "global-batch",
                                           "recompute",      "optimizer",       "zero"};
@@ -73,7 +73,7 @@ std::string scalar(const std::string& value) {
   return plain ? value : hand_over::double_quoted(value);
 }
 
-// The meaning, without the work it belongs to where that is clear, behind the values that must be known.
+// The values and the meaning, without the kind of work.
 std::string explanation(const SettingInfo& info) {
   std::string_view meaning = info.meaning;
   for (std::string_view work : {"train: ", "serve: ", "offline: ", "on-prem: "}) {
@@ -85,7 +85,7 @@ std::string explanation(const SettingInfo& info) {
   return info.values + (meaning.empty() ? "" : ": ") + std::string(meaning);
 }
 
-// "deadline: 14d                # TIME: it must be done within", folded before it is longer than a screen is wide.
+// "deadline: 14d                # TIME: time limit", wrapped at the width of a screen.
 std::string line(const SettingInfo& info, const Setting* given) {
   constexpr std::size_t kColumn = 26, kWidth = 100;
   std::string text = given != nullptr ? info.name + ": " + scalar(given->value) : "# " + info.name + ":";

@@ -298,7 +298,7 @@ std::string assumptions_sentence(const plan::Request& request, const plan::Plan&
     if (request.work.rate > RequestsPerSecond{})
       parts.push_back(fmt::format("load at most {} (--max-load){}",
                                   format_percent(Ratio::fraction(request.limits.max_load)),
-                                  request.limits.allow_single ? "" : "; N+1 replicas (--allow-single turns that off)"));
+                                  request.limits.allow_single ? "" : "; one spare replica (--allow-single: none)"));
   } else {
     parts.push_back(fmt::format("{} start-up (--startup)", format_duration(plan.time.startup)));
   }
