@@ -52,60 +52,29 @@ struct Draft {
 using Apply = Result<> (*)(Draft& draft, const std::string& text, const char* name);
 struct Rule {
   const char* name;
-  const char* values;
-  const char* meaning;
   Apply apply;
 };
 
-// The ways most settings are read; Field says where the value goes. Plain functions: the table of rules is a constant.
+// Most settings are read and checked by their row of the settings table; Field says where the value goes. Plain
+// functions, so that the table of rules is a constant.
+template <auto Field>
+Result<> stored(Draft& draft, const std::string& text, const char* name) {
+  RIGHTSIZE_TRY(const settings::Value value, settings::read(settings::get(name), text, name));
+  auto& to = Field(draft);
+  if constexpr (requires { to.emplace(); })
+    settings::store(value, to.emplace());
+  else
+    settings::store(value, to);
+  return {};
+}
+
+// Settings with a grammar that the table does not know.
 template <auto Parse, auto Field>
 Result<> parsed(Draft& draft, const std::string& text, const char*) {
   auto value = Parse(text);
   if (!value) return fail(std::move(value).error());
   Field(draft) = *value;
   return {};
-}
-
-Result<> store_number(double& to, const Result<double>& value, bool fine, const char* name, const char* limit) {
-  if (!value) return fail(value.error());
-  if (!fine) return fail(bad_input(fmt::format("{} must be {}", name, limit)));
-  to = *value;
-  return {};
-}
-
-template <auto Field>
-Result<> amount(Draft& draft, const std::string& text, const char* name) {
-  const Result<double> value = parse_count(text);
-  constexpr double kMost = 1e18;  // a thousand times what anyone has trained on
-  return store_number(Field(draft), value, value && *value >= 1 && *value <= kMost, name, "between 1 and 1e18");
-}
-
-template <auto Field>
-Result<> positive(Draft& draft, const std::string& text, const char* name) {
-  const Result<double> value = parse_number(text);
-  return store_number(Field(draft), value, value && *value > 0, name, "above zero");
-}
-
-template <auto Field>
-Result<> text_of(Draft& draft, const std::string& text, const char*) {
-  Field(draft) = text;
-  return {};
-}
-
-template <auto Field>
-Result<> truth(Draft& draft, const std::string& text, const char* name) {
-  const std::string lower = to_lower(text);
-  const bool yes = lower == "true" || lower == "yes" || lower == "on";
-  if (!yes && lower != "false" && lower != "no" && lower != "off")
-    return fail(bad_input(fmt::format("{} must be true or false, not '{}'", name, text)));
-  Field(draft) = yes;
-  return {};
-}
-
-Result<double> parse_between(const std::string& text, double least, double most, const char* wrong) {
-  RIGHTSIZE_TRY(const double value, parse_count(text));
-  if (value < least || value > most) return fail(bad_input(wrong));
-  return value;
 }
 
 Result<> read_objective(Draft& draft, const std::string& text, const char*) {
@@ -165,40 +134,6 @@ Result<> read_own(Draft& draft, const std::string& text, const char*) {
   return {};
 }
 
-// A number alone is per hour, as everywhere else.
-Result<> read_interruptions(Draft& draft, const std::string& text, const char*) {
-  RIGHTSIZE_TRY(const double per_hour, parse_per_hour(text));
-  if (!(per_hour >= 0 && per_hour <= 100)) return fail(bad_input("interruptions must be between 0 and 100 per hour"));
-  draft.request.assumptions.spot_interruptions_per_hour = per_hour;
-  return {};
-}
-
-// A count within a range.
-template <auto Field, int kLeast, int kMost>
-Result<> counted(Draft& draft, const std::string& text, const char* name) {
-  const std::string wrong = fmt::format("{} must be between {} and {}", name, kLeast, kMost);
-  RIGHTSIZE_TRY(const double value, parse_between(text, kLeast, kMost, wrong.c_str()));
-  Field(draft) = static_cast<int>(value);
-  return {};
-}
-
-template <auto Field, int kLeastPercent, int kMostPercent>
-Result<> between(Draft& draft, const std::string& text, const char* name) {
-  RIGHTSIZE_TRY(const double value, parse_number(text));
-  constexpr double kLeast = kLeastPercent / 100.0, kMost = kMostPercent / 100.0;
-  if (!(value >= kLeast && value <= kMost))
-    return fail(bad_input(fmt::format("{} must be between {} and {}", name, kLeast, kMost)));
-  Field(draft) = value;
-  return {};
-}
-
-Result<> read_checkpoint_every(Draft& draft, const std::string& text, const char* name) {
-  RIGHTSIZE_TRY(const Seconds every, parse_duration(text));
-  if (every < seconds(60)) return fail(bad_input(fmt::format("{} must be at least a minute", name)));
-  draft.request.assumptions.checkpoint_every = every;
-  return {};
-}
-
 Result<> read_prices(Draft& draft, const std::string& text, const char*) {
   std::vector<std::string> prices;
   for (std::string_view part : split_list(text, ',')) prices.emplace_back(part);
@@ -213,86 +148,71 @@ Result<> read_prices(Draft& draft, const std::string& text, const char*) {
   return fail(std::move(first));
 }
 
-Result<> read_global_batch(Draft& draft, const std::string& text, const char*) {
-  RIGHTSIZE_TRY(const double samples, parse_between(text, 1, 1e7, "global-batch must be between 1 and 10M"));
-  draft.request.global_batch = static_cast<std::int64_t>(samples);
+Result<> read_global_batch(Draft& draft, const std::string& text, const char* name) {
+  RIGHTSIZE_TRY(const settings::Value samples, settings::read(settings::get(name), text, name));
+  settings::store(samples, draft.request.global_batch);
   draft.batch_given = true;
+  return {};
+}
+
+// 0 shows all plans.
+Result<> read_top(Draft& draft, const std::string& text, const char* name) {
+  constexpr double kMost = 1000;
+  RIGHTSIZE_TRY(const settings::Value top, settings::read(settings::get(name), text, name));
+  draft.request.top = static_cast<int>(top.number > 0 ? std::min(top.number, kMost) : kMost);
   return {};
 }
 
 #define FIELD(member) ([](Draft & d) -> auto& { return d.member; })
 constexpr Rule kRules[] = {
-    {"name", "TEXT", "name of the workload in reports", text_of<FIELD(request.name)>},
-    {"model", "NAME|FILE", "built-in name (see 'rightsize models') or path of a Hugging Face config.json",
-     text_of<FIELD(model)>},
-    {"tokens", "N", "train: tokens to train on, e.g. 1B", amount<FIELD(tokens)>},
-    {"samples", "N", "train: sequences or images to train on", amount<FIELD(samples)>},
-    {"epochs", "X", "train: passes over the data set", positive<FIELD(epochs)>},
-    {"dataset-tokens", "N", "train: tokens of the data set", amount<FIELD(dataset_tokens)>},
-    {"dataset-samples", "N", "train: sequences or images of the data set", amount<FIELD(dataset_samples)>},
-    {"rate", "N/s", "serve: arrival rate, e.g. 20/s", parsed<parse_request_rate, FIELD(request.work.rate)>},
-    {"mix", "LIST", "serve: request sizes with their shares, e.g. 1024:256=0.7,8192:512=0.3",
-     parsed<parse_mix, FIELD(request.work.mix)>},
-    {"trace", "FILE", "serve: recorded traffic (time, tokens in, tokens out), at --rate or as recorded",
-     text_of<FIELD(trace)>},
-    {"rate-profile", "FILE",
-     "serve: columns hour, rate (24 rows of a day or 168 of a week): machines by hour, sized for the peak",
-     text_of<FIELD(rate_profile)>},
-    {"ttft-slo", "TIME", "serve: limit on TTFT (or on the whole answer, without tokens)",
-     parsed<parse_duration, FIELD(request.limits.ttft)>},
-    {"tpot-slo", "TIME", "serve: limit on TPOT", parsed<parse_duration, FIELD(request.limits.tpot)>},
-    {"slo-percentile", "50|95|99", "serve: percentile of TTFT and TPOT for the limits (default 95)",
-     parsed<capacity::parse_percentile, FIELD(request.limits.slo_percentile)>},
-    {"max-load", "X", "serve: most load on the replicas, as a share of their capacity (default 0.8)",
-     between<FIELD(request.limits.max_load), 1, 100>},
-    {"allow-single", "true|false", "serve: one replica is enough, without N+1 (default false)",
-     truth<FIELD(request.limits.allow_single)>},
-    {"items", "N", "offline: number of requests to process", amount<FIELD(items)>},
-    {"audio-hours", "N", "offline: hours of audio to transcribe, in windows of 30 s", amount<FIELD(audio_hours)>},
-    {"per-item", "TIME", "offline: measured time of an item on the one --gpu, instead of an estimate",
-     parsed<parse_duration, FIELD(per_item)>},
-    {"profile", "FILE", "output of 'rightsize profile --format json': plan for the measured work",
-     text_of<FIELD(profile)>},
-    {"gpu-hours", "TIME", "profile: amount of work in hours of the profiled GPU (default: a month)",
-     parsed<parse_duration, FIELD(gpu_time)>},
-    {"deadline", "TIME", "time limit, e.g. 14d", parsed<parse_duration, FIELD(request.limits.deadline)>},
-    {"budget", "USD", "cost limit, e.g. 500USD (serve: per month)", parsed<parse_usd, FIELD(request.limits.budget)>},
-    {"objective", "cost|time|cost-time", "what to minimize (default cost)", read_objective},
-    {"providers", "LIST", "only these providers, e.g. aws,gcp", read_providers},
-    {"regions", "LIST", "only these regions, prefixes of them, or us, eu, asia", read_regions},
-    {"purchase", "LIST",
-     "terms: on-demand, spot, 1y, 3y (default on-demand; the report also shows what others would save)",
-     read_purchases},
-    {"community", "true|false",
-     "also marketplaces that resell the machines of others (RunPod community, Vast, Shadeform, Prime Intellect, ...)",
-     truth<FIELD(request.filter.community)>},
-    {"price", "LIST", "your hourly prices instead of list prices: h100-sxm=2.49, p5.48xlarge=55", read_prices},
-    {"gpu", "LIST", "only these GPUs or families, e.g. h100-sxm,l40s or a100", read_gpus},
-    {"max-gpus", "N", "most GPUs of a plan (default 64)", counted<FIELD(request.limits.max_gpus), 1, 65536>},
-    {"global-batch", "N", "train: samples of one optimizer step (default 128, images 256)", read_global_batch},
-    {"top", "N", "plans to show (default 5)", counted<FIELD(request.top), 1, 1000>},
-    {"startup", "TIME",
-     "from the order to the first step (default 3min, plus the image at 41 MB/s and weights at 1 GB/s)",
-     parsed<parse_duration, FIELD(request.startup)>},
-    {"restart", "TIME", "after an interruption (default as --startup)", parsed<parse_duration, FIELD(request.restart)>},
-    {"interruptions", "N/h", "interruptions of one spot machine per hour (default 0.05)", read_interruptions},
-    {"checkpoint-rate", "GB/s", "write speed of a checkpoint (default 1GB/s)",
-     parsed<parse_bandwidth, FIELD(request.assumptions.checkpoint_rate)>},
-    {"checkpoint-every", "TIME", "train: longest time between two checkpoints (default 4h)", read_checkpoint_every},
-    {"storage", "BYTES", "storage for the length of the job, e.g. 2TB",
-     parsed<parse_bytes, FIELD(request.assumptions.storage)>},
-    {"storage-price", "X", "USD per GB and month (default 0.08)",
-     positive<FIELD(request.assumptions.storage_usd_per_gb_month)>},
-    {"egress", "BYTES", "data moved out of the cloud once", parsed<parse_bytes, FIELD(request.assumptions.egress)>},
-    {"egress-price", "X", "USD per GB (default 0.09)", positive<FIELD(request.assumptions.egress_usd_per_gb)>},
-    {"on-prem", "NxGPU=USD", "a machine you own and its price, e.g. 8xh100-sxm=280000USD", read_own},
-    {"on-prem-machines", "N", "number of these machines (default 1)", counted<FIELD(own.machines), 1, 10000>},
-    {"kwh-price", "X", "on-prem: USD per kilowatt-hour (default 0.12)", between<FIELD(own.usd_per_kwh), 0, 1000>},
-    {"amortise-years", "X", "on-prem: years until the machine is written off (default 4)",
-     between<FIELD(own.years), 10, 5000>},
-    {"busy-share", "X", "on-prem: share of those years it works, 0-1 (default 0.7)", between<FIELD(own.busy), 1, 100>},
-    {"pue", "X", "on-prem: power of the building over power of the machine (default 1.3)",
-     between<FIELD(own.power_usage_effectiveness), 100, 500>},
+    {"name", stored<FIELD(request.name)>},
+    {"model", stored<FIELD(model)>},
+    {"tokens", stored<FIELD(tokens)>},
+    {"samples", stored<FIELD(samples)>},
+    {"epochs", stored<FIELD(epochs)>},
+    {"dataset-tokens", stored<FIELD(dataset_tokens)>},
+    {"dataset-samples", stored<FIELD(dataset_samples)>},
+    {"rate", stored<FIELD(request.work.rate)>},
+    {"mix", parsed<parse_mix, FIELD(request.work.mix)>},
+    {"trace", stored<FIELD(trace)>},
+    {"rate-profile", stored<FIELD(rate_profile)>},
+    {"ttft-slo", stored<FIELD(request.limits.ttft)>},
+    {"tpot-slo", stored<FIELD(request.limits.tpot)>},
+    {"slo-percentile", parsed<capacity::parse_percentile, FIELD(request.limits.slo_percentile)>},
+    {"max-load", stored<FIELD(request.limits.max_load)>},
+    {"allow-single", stored<FIELD(request.limits.allow_single)>},
+    {"items", stored<FIELD(items)>},
+    {"audio-hours", stored<FIELD(audio_hours)>},
+    {"per-item", stored<FIELD(per_item)>},
+    {"profile", stored<FIELD(profile)>},
+    {"gpu-hours", stored<FIELD(gpu_time)>},
+    {"deadline", stored<FIELD(request.limits.deadline)>},
+    {"budget", stored<FIELD(request.limits.budget)>},
+    {"objective", read_objective},
+    {"providers", read_providers},
+    {"regions", read_regions},
+    {"purchase", read_purchases},
+    {"community", stored<FIELD(request.filter.community)>},
+    {"price", read_prices},
+    {"gpu", read_gpus},
+    {"max-gpus", stored<FIELD(request.limits.max_gpus)>},
+    {"global-batch", read_global_batch},
+    {"top", read_top},
+    {"startup", stored<FIELD(request.startup)>},
+    {"restart", stored<FIELD(request.restart)>},
+    {"interruptions", stored<FIELD(request.assumptions.spot_interruptions_per_hour)>},
+    {"checkpoint-rate", stored<FIELD(request.assumptions.checkpoint_rate)>},
+    {"checkpoint-every", stored<FIELD(request.assumptions.checkpoint_every)>},
+    {"storage", stored<FIELD(request.assumptions.storage)>},
+    {"storage-price", stored<FIELD(request.assumptions.storage_usd_per_gb_month)>},
+    {"egress", stored<FIELD(request.assumptions.egress)>},
+    {"egress-price", stored<FIELD(request.assumptions.egress_usd_per_gb)>},
+    {"on-prem", read_own},
+    {"on-prem-machines", stored<FIELD(own.machines)>},
+    {"kwh-price", stored<FIELD(own.usd_per_kwh)>},
+    {"amortise-years", stored<FIELD(own.years)>},
+    {"busy-share", stored<FIELD(own.busy)>},
+    {"pue", stored<FIELD(own.power_usage_effectiveness)>},
 };
 #undef FIELD
 
@@ -381,9 +301,8 @@ Result<double> training_amount(const Draft& draft) {
     return fail(bad_input(fmt::format("{} has images, not tokens", draft.request.model.name))
                     .with_hint("use --samples, or --epochs with --dataset-samples"));
   if ((draft.tokens > 0 && (samples > 0 || set_given)) || (draft.samples > 0 && set_given)) {
-    return fail(
-        bad_input("the amount of work is given twice")
-            .with_hint("use --tokens (or --samples) for the total, or --epochs with --dataset-tokens"));
+    return fail(bad_input("the amount of work is given twice")
+                    .with_hint("use --tokens (or --samples) for the total, or --epochs with --dataset-tokens"));
   }
   const double amount = draft.tokens > 0 ? draft.tokens : image ? samples : samples * sequence;
   if (!(amount > 0)) {
@@ -507,7 +426,17 @@ Checked<Job> fixed_job(const std::vector<Setting>& job_settings, Draft& draft) {
 const std::vector<model::SettingInfo>& request_settings() {
   static const std::vector<model::SettingInfo> kAll = [] {
     std::vector<model::SettingInfo> infos;
-    for (const Rule& r : kRules) infos.push_back({r.name, r.values, r.meaning});
+    for (const Rule& rule : kRules) {
+      const settings::Setting& row = settings::get(rule.name);
+      const std::string_view preset = row.preset_words.empty() ? row.preset : row.preset_words;
+      const char* work = row.jobs == settings::Jobs::kTrain     ? "train: "
+                         : row.jobs == settings::Jobs::kServe   ? "serve: "
+                         : row.jobs == settings::Jobs::kOffline ? "offline: "
+                                                                : "";
+      infos.push_back({rule.name, settings::placeholder(row),
+                       fmt::format("{}{}{}", work, row.meaning,
+                                   preset.empty() ? std::string() : fmt::format(" (default {})", preset))});
+    }
     return infos;
   }();
   return kAll;
@@ -532,8 +461,7 @@ Checked<Request> read_request(const std::vector<Setting>& settings, const catalo
   if (!draft.rate_profile.empty() && draft.request.work.rate > RequestsPerSecond{})
     errors.push_back(bad_input("rate and rate-profile are both given").with_hint("use one of the two"));
   if (draft.model.empty() && !draft.per_item && draft.profile.empty())
-    errors.push_back(
-        bad_input("--model is missing").with_hint("'rightsize models' lists the built-in ones"));
+    errors.push_back(bad_input("--model is missing").with_hint("'rightsize models' lists the built-in ones"));
   if (!errors.empty()) return fail(std::move(errors));
 
   Request& request = draft.request;

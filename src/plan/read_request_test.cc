@@ -148,7 +148,7 @@ TEST(ReadRequest, NumbersOutOfRangeAreRefused) {
   const std::vector<std::pair<std::string, std::vector<std::string>>> wrong = {
       {"busy-share", {"70", "0", "1.01"}}, {"pue", {"0.5", "6"}},     {"kwh-price", {"11"}},
       {"amortise-years", {"0", "51"}},     {"max-gpus", {"0", "1M"}}, {"on-prem-machines", {"0", "20k"}},
-      {"interruptions", {"101", "30/s"}},  {"top", {"0", "2000"}}};
+      {"interruptions", {"101", "30/s"}}};
   for (const auto& [name, values] : wrong) {
     for (const std::string& value : values)
       EXPECT_NE(mistakes({{"model", "gpt2"}, {"tokens", "1B"}, {name, value}}), "none") << name << " " << value;
