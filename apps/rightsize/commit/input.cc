@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "catalog/places.h"
 #include "rightsize/input/price_flag.h"
+#include "settings/setting.h"
 
 namespace rightsize::app {
 namespace {
@@ -60,18 +61,6 @@ Result<Future> parse_future(const std::string& text) {
   return future;
 }
 
-Result<std::optional<double>> own_price(const std::string& flag, const std::string& text) {
-  constexpr double kLargestPrice = 2000;
-  if (text.empty()) return std::optional<double>{};
-  const Result<double> bare = parse_number(text);
-  const Result<UsdPerGpuSecond> rate = parse_usd_per_gpu_hour(text);
-  if (!bare && !rate) return fail(bad_input(fmt::format("{} '{}': dollars per GPU-hour expected", flag, text)));
-  const double usd = bare ? *bare : in_usd_per_gpu_hour(*rate);
-  if (!(usd > 0 && usd <= kLargestPrice))
-    return fail(bad_input(fmt::format("{} '{}': the price must be between 0 and 2,000 dollars", flag, text)));
-  return std::optional(usd);
-}
-
 // "2.60", or "2.60,half=2.52,all=2.40": by the month, half of it upfront, all of it upfront.
 Result<std::vector<Payment>> own_payments(const std::string& flag, const std::string& text) {
   std::vector<Payment> payments;
@@ -83,14 +72,14 @@ Result<std::vector<Payment>> own_payments(const std::string& flag, const std::st
                       .with_hint(fmt::format(
                           "for example {} 2.60,half=2.52,all=2.40: monthly, half upfront, all upfront", flag)));
     }
-    RIGHTSIZE_TRY(const std::optional<double> price,
-                  own_price(flag, std::string(equals == std::string_view::npos ? part : part.substr(equals + 1))));
-    if (!price) return fail(bad_input(fmt::format("{} '{}': a price is missing", flag, text)));
+    RIGHTSIZE_TRY(const settings::Value price,
+                  settings::read(settings::get("on-demand"),
+                                 equals == std::string_view::npos ? part : part.substr(equals + 1), flag));
     payments.push_back({name.empty() ? "monthly" : std::string(name) + " upfront",
                         name.empty()     ? 0.0
                         : name == "half" ? 0.5
                                          : 1.0,
-                        *price});
+                        price.number});
   }
   return payments;
 }
@@ -130,16 +119,7 @@ Result<> check(const CommitFlags& flags) {
     return fail(bad_input("give the demand: --usage FILE or --base GPUS")
                     .with_hint("a CSV with a column gpus, the JSON of 'rightsize fleet', or --base 8"));
   }
-  struct Range {
-    const char* flag;
-    double value, least, most;
-  };
-  for (const Range& r : {Range{"--interest", flags.interest, 0, 1}, Range{"--spot-share", flags.spot_share, 0, 1},
-                         Range{"--growth", flags.growth, -0.99, 10}}) {
-    if (!(r.value >= r.least && r.value <= r.most))
-      return fail(bad_input(fmt::format("{} must be between {} and {}", r.flag, r.least, r.most)));
-  }
-  if (flags.gpu.empty() && flags.on_demand.empty())
+  if (flags.gpu.empty() && !flags.on_demand)
     return fail(bad_input("give the GPU (--gpu h100-sxm) or the prices (--on-demand, --one-year ...)"));
   return {};
 }
@@ -167,8 +147,6 @@ Result<std::vector<Future>> futures_of(const CommitFlags& flags) {
 
 Result<std::vector<CommitPlan>> candidates(const CommitFlags& flags, const market::PriceBook& book,
                                            const catalog::Gpu* gpu) {
-  RIGHTSIZE_TRY(const std::optional<double> on_demand, own_price("--on-demand", flags.on_demand));
-  RIGHTSIZE_TRY(const std::optional<double> spot, own_price("--spot", flags.spot));
   RIGHTSIZE_TRY(const std::vector<Payment> one, own_payments("--one-year", flags.one_year));
   RIGHTSIZE_TRY(const std::vector<Payment> three, own_payments("--three-years", flags.three_years));
   std::vector<CommitPlan> plans;
@@ -190,8 +168,8 @@ Result<std::vector<CommitPlan>> candidates(const CommitFlags& flags, const marke
     plans.emplace_back().provider = kOwnPrices;
   }
   for (CommitPlan& plan : plans) {
-    if (on_demand) plan.prices.on_demand = *on_demand, plan.may_lead = true;
-    if (spot) plan.prices.spot = spot;
+    if (flags.on_demand) plan.prices.on_demand = *flags.on_demand, plan.may_lead = true;
+    if (flags.spot) plan.prices.spot = flags.spot;
     if (!one.empty()) plan.one_year = one;
     if (!three.empty()) plan.three_years = three;
     const auto monthly = [&](const std::vector<Payment>& ways, int years) {
@@ -207,31 +185,22 @@ Result<std::vector<CommitPlan>> candidates(const CommitFlags& flags, const marke
 }
 
 void add_commit_flags(FlagSet& command, CommitFlags& flags) {
-  command.add_option("--usage", flags.usage,
-                     "GPUs in use over time: CSV with a column gpus, or gpu_hours by hour or date; or 'fleet' JSON");
-  command.add_option("--base", flags.base, "a constant demand instead: 8, or 8,peak=20,share=0.3");
-  command.add_option("--gpu", flags.gpu, "the GPU, for its prices");
-  command.add_option("--provider", flags.provider, "providers to compare, comma-separated (default: all that have it)");
-  command.add_option("--region", flags.region, "only prices of this region");
-  command.add_option("--on-demand", flags.on_demand, "your on-demand price, $/GPU-h");
-  command.add_option("--spot", flags.spot, "your spot price, $/GPU-h");
-  command.add_option("--one-year", flags.one_year,
-                     "your one-year price, $/GPU-h; 2.60,half=2.52,all=2.40 where paying upfront costs less");
-  command.add_option("--three-years", flags.three_years, "your three-year price, in the same form");
-  command.add_option("--interest", flags.interest, "cost of capital per year, 0.08 for 8 %, to compare payments")
-      ->default_str("0.08");
-  command.add_option("--spot-share", flags.spot_share, "share of demand that may be interrupted, 0-1")
-      ->default_str("0");
-  command.add_option("--growth", flags.growth, "growth of demand per year, 0.2 for 20 %")->default_str("0");
-  command
-      .add_option("--future", flags.futures,
-                  "a scenario: NAME,weight=0.3,demand=1/0.7/0.7,prices=1/0.8/0.8 by year; may be repeated")
-      ->one_value_each();
+  command.add("usage", flags.usage);
+  command.add("base", flags.base);
+  command.add("gpu", flags.gpu)->meaning("the GPU, for its prices");
+  command.add("provider", flags.provider);
+  command.add("region", flags.region);
+  command.add("on-demand", flags.on_demand);
+  command.add("spot", flags.spot);
+  command.add("one-year", flags.one_year);
+  command.add("three-years", flags.three_years);
+  command.add("interest", flags.interest);
+  command.add("spot-share", flags.spot_share);
+  command.add("growth", flags.growth);
+  command.add("future", flags.futures)->single_words();
   command.add("increment", flags.step);
-  command.add_option("--ladder", flags.ladder, "number of steps over a year, to compare with buying at once")
-      ->default_str("4")
-      ->range(2, 52);
-  command.add_flag("--community", flags.community, "also marketplaces that resell the machines of others");
+  command.add("ladder", flags.ladder);
+  command.add("community", flags.community);
   add_catalog_flag(command, flags.catalog);
 }
 

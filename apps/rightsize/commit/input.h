@@ -15,8 +15,8 @@ namespace rightsize::app {
 constexpr const char* kOwnPrices = "yours";  // instead of a provider
 
 struct CommitFlags {
-  std::string usage, base, gpu, provider, region, catalog;
-  std::string on_demand, spot, one_year, three_years;
+  std::string usage, base, gpu, provider, region, catalog, one_year, three_years;
+  std::optional<double> on_demand, spot;  // dollars per GPU-hour
   std::vector<std::string> futures;
   double spot_share = 0;
   double growth = 0, interest = 0.08;

@@ -7,8 +7,6 @@
 
 #include "base/file.h"
 #include "base/format.h"
-#include "base/parse_units.h"
-#include "base/text.h"
 #include "rightsize/input/named_gpu.h"
 
 namespace rightsize::app {
@@ -29,15 +27,11 @@ Checked<WindowProblem> with_prices(const WindowFlags& flags, const catalog::Cata
 // The largest batch that fits into memory.
 Result<int> largest_batch(const WindowFlags& flags, const catalog::Catalog& catalog, const WindowProblem& problem,
                           int most) {
-  if (flags.item_memory.empty()) return most;
+  if (!flags.item_memory) return most;
   if (problem.gpu.empty()) return fail(bad_input("--item-memory needs --gpu"));
-  RIGHTSIZE_TRY(const Bytes item, parse_bytes(flags.item_memory));
-  Bytes fixed;
-  if (!flags.fixed_memory.empty()) {
-    RIGHTSIZE_TRY(fixed, parse_bytes(flags.fixed_memory));
-  }
+  const Bytes item = *flags.item_memory, fixed = flags.fixed_memory;
   RIGHTSIZE_TRY(const catalog::Gpu* gpu, catalog.find_gpu(problem.gpu));
-  const double fits = item > bytes(0) ? std::floor((gpu->capacity() - fixed) / item) : most;
+  const double fits = std::floor((gpu->capacity() - fixed) / item);
   if (fits < 1) {
     return fail(bad_input(fmt::format("one item and the model need {}; {} has {}", format_bytes(fixed + item),
                                       gpu->name, format_bytes(gpu->capacity()))));
@@ -55,12 +49,13 @@ capacity::Replica replica_of(const sim::TableTime& table) {
 
 Checked<WindowProblem> read_times(const WindowFlags& flags, const catalog::Catalog& catalog, WindowProblem problem) {
   if (flags.service.empty()) {
-    const Result<Seconds> time = parse_duration(flags.item_time);
-    if (!time) return fail(Error(time.error()).with_hint("--item-time 80ms, or --service FILE.csv with batch times"));
-    if (!(*time > seconds(0))) return fail(bad_input("--item-time must be greater than 0"));
+    if (!flags.item_time)
+      return fail(bad_input("the time of an item is missing")
+                      .with_hint("--item-time 80ms, or --service FILE.csv with batch times"));
+    const Seconds time = *flags.item_time;
     RIGHTSIZE_TRY([[maybe_unused]] const int fits, largest_batch(flags, catalog, problem, 1));
-    problem.single = problem.work.item_time = *time;
-    problem.replica = replica_of(sim::TableTime({{1, {*time, *time}}}, false));
+    problem.single = problem.work.item_time = time;
+    problem.replica = replica_of(sim::TableTime({{1, {time, time}}}, false));
     return problem;
   }
   RIGHTSIZE_TRY(std::string text, read_file(flags.service));
@@ -77,40 +72,21 @@ Checked<WindowProblem> read_times(const WindowFlags& flags, const catalog::Catal
   return problem;
 }
 
-constexpr Seconds kShortestWindow = seconds(60);
-
 Result<> read_work(const WindowFlags& flags, const catalog::Catalog& catalog, WindowProblem& problem) {
-  if (flags.volume.empty()) return fail(bad_input("--volume is required").with_hint("for example --volume 1M/d"));
-  RIGHTSIZE_TRY(problem.work.items_per_day, parse_volume(flags.volume));
-  RIGHTSIZE_TRY(problem.work.window, parse_duration(flags.window));
-  if (!(problem.work.window >= kShortestWindow) || problem.work.window > days(1)) {
-    return fail(bad_input(fmt::format("--window must be between 1 min and a day, not '{}'", flags.window)));
-  }
-  problem.work.deadline = problem.work.window;
-  if (!flags.deadline.empty()) {
-    RIGHTSIZE_TRY(problem.work.deadline, parse_duration(flags.deadline));
-  }
-  RIGHTSIZE_TRY(problem.work.startup, parse_duration(flags.startup));
+  if (flags.window > days(1)) return fail(bad_input("--window must be at most a day"));
+  problem.work = {
+      flags.volume * days(1) / requests(1), flags.window, flags.deadline.value_or(flags.window), {}, flags.startup};
   if (!flags.gpu.empty()) {
     RIGHTSIZE_TRY(const catalog::Gpu* gpu, named_gpu(catalog, flags.gpu));
     problem.gpu = gpu->name;
   }
-  if (!(flags.peak >= 1 && flags.peak <= 100)) return fail(bad_input("--peak must be between 1 and 100"));
-  if (!(flags.interruptions >= 0 && flags.interruptions <= 60))
-    return fail(bad_input("--interruptions must be between 0 and 60 per hour"));
   problem.peak = flags.peak;
   problem.interruptions = flags.interruptions;
-  RIGHTSIZE_TRY(problem.chunk, parse_duration(flags.chunk));
+  problem.chunk = flags.chunk;
   return {};
 }
 
 }  // namespace
-
-Result<double> parse_volume(const std::string& text) {
-  RIGHTSIZE_TRY(const RequestsPerSecond rate, parse_request_rate(text));
-  if (!(rate > RequestsPerSecond{})) return fail(bad_input("--volume must be greater than 0"));
-  return rate * days(1) / requests(1);
-}
 
 Checked<WindowProblem> read_problem(const WindowFlags& flags, const catalog::Catalog& catalog) {
   WindowProblem problem;

@@ -1,4 +1,4 @@
-// The flags of `rightsize window`, and what they mean.
+// The flags of `rightsize window` and the problem they describe.
 #pragma once
 
 #include <optional>
@@ -12,9 +12,13 @@
 namespace rightsize::app {
 
 struct WindowFlags {
-  std::string volume, window = "4h", deadline, item_time, service, gpu, item_memory, fixed_memory, startup = "2min";
+  RequestsPerSecond volume;
+  Seconds window = hours(4), startup = seconds(120), chunk = seconds(300);
+  std::optional<Seconds> deadline, item_time;
+  std::optional<Bytes> item_memory;
+  Bytes fixed_memory;
+  std::string service, gpu, slo, catalog;
   PriceFlag price, spot_price;
-  std::string slo, chunk = "5min", catalog;
   double peak = 1, interruptions = 0.05;
   bool pad = false;
 };
@@ -29,13 +33,10 @@ struct WindowProblem {
   std::optional<market::GpuQuote> on_demand, spot;
   capacity::Slo slo;         // of the real-time option
   double peak = 1;           // real time: the busiest hour over the mean
-  double interruptions = 0;  // spot: an hour
-  Seconds chunk;             // spot: work that is saved at a time
+  double interruptions = 0;  // spot: per hour
+  Seconds chunk;             // spot: work between two saves
 };
 
 Checked<WindowProblem> read_problem(const WindowFlags& flags, const catalog::Catalog& catalog);
-
-// Items a day: "1M/d", "12/s".
-Result<double> parse_volume(const std::string& text);
 
 }  // namespace rightsize::app

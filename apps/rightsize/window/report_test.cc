@@ -16,10 +16,10 @@ struct Planned {
   WindowProblem problem;
   capacity::WindowSchedule plan;
 
-  explicit Planned(const std::string& volume) {
+  explicit Planned(double items_per_day) {
     WindowFlags flags;
-    flags.volume = volume;
-    flags.item_time = "80ms";
+    flags.volume = requests(items_per_day) / days(1);
+    flags.item_time = milliseconds(80);
     flags.gpu = "h100-sxm";
     problem = *read_problem(flags, facts());
     plan = *capacity::schedule_window(problem.work);
@@ -27,7 +27,7 @@ struct Planned {
 };
 
 TEST(WindowReport, GpusKeptCostEveryHourAndRentedOnesTheirRuns) {
-  const Planned p("1M/d");
+  const Planned p(1e6);
   const std::vector<WindowOption> options = window_options(p.problem, p.plan, std::nullopt);
   ASSERT_EQ(options.size(), 3u);  // no real time was found
   EXPECT_NEAR(in_gpu_hours(options[0].a_month), p.plan.gpus * in_hours(kMonth), 1e-6);
@@ -36,13 +36,13 @@ TEST(WindowReport, GpusKeptCostEveryHourAndRentedOnesTheirRuns) {
 }
 
 TEST(WindowReport, SaysWhenRealTimeWasNotFound) {
-  const Planned p("1M/d");
+  const Planned p(1e6);
   const report::Report shown = window_report(p.problem, p.plan, window_options(p.problem, p.plan, std::nullopt), false);
   EXPECT_THAT(std::get<report::Paragraph>(shown.blocks.front()).text, HasSubstr("Real time is not possible"));
 }
 
 TEST(WindowReport, ADeadlineShorterThanTheStartUpEndsWithExitCodeTwo) {
-  const Planned p("1M/d");
+  const Planned p(1e6);
   const Outcome outcome = no_schedule(p.problem);
   EXPECT_EQ(outcome.exit_code, kNoFeasibleAnswer);
   EXPECT_THAT(std::get<report::Paragraph>(outcome.report.blocks.front()).text, HasSubstr("a GPU takes 2 min to start"));

@@ -28,24 +28,26 @@ Checked<Outcome> run(const WindowFlags& flags) {
 
 Run add_window(FlagSet& command) {
   auto f = std::make_shared<WindowFlags>();
-  command.add_option("--volume", f->volume, "amount of work: 1M/d, 40k/h, 1M/2h, 12/s");
-  command.add_option("--window", f->window, "how long work is collected, 1min to 1d")->default_str("4h");
-  command.add_option("--deadline", f->deadline,
-                     "time to finish after a window closes (default: before the next one closes)");
-  command.add_option("--item-time", f->item_time, "GPU time of one item, e.g. 80ms");
+  command.add("volume", f->volume)->required();
+  command.add("window", f->window)->meaning("how long work is collected, at most a day")->or_else("4h");
+  command.add("deadline", f->deadline)
+      ->meaning("time to finish after a window closes")
+      ->or_words("before the next window closes");
+  command.add("item-time", f->item_time);
   command.add("batch-times", f->service);
-  command.add_flag("--pad", f->pad, "a batch runs as the next listed size");
-  command.add_option("--gpu", f->gpu, "the GPU, for its price and memory");
-  command.add_option("--item-memory", f->item_memory, "memory of one item of a batch, e.g. 50MiB");
-  command.add_option("--fixed-memory", f->fixed_memory, "memory of the model and the runtime, e.g. 4GiB");
-  command.add_option("--startup", f->startup, "from requesting a GPU to its first item")->default_str("2min");
-  command.add_option("--peak", f->peak, "real time: the busiest hour over the mean")->default_str("1");
-  command.add_option("--slo", f->slo, "real time: the SLO, e.g. p99=250ms (default: p99 of three item times)");
+  command.add("pad", f->pad);
+  command.add("gpu", f->gpu)->meaning("the GPU, for its price and memory");
+  command.add("item-memory", f->item_memory);
+  command.add("fixed-memory", f->fixed_memory);
+  command.add("startup", f->startup)->meaning("time from requesting a GPU to its first item")->or_else("2min");
+  command.add("peak", f->peak);
+  command.add("slo", f->slo)
+      ->meaning("real time: the limit on latency, e.g. p99=250ms")
+      ->or_words("p99 of three item times");
   add_price_flag(command, f->price);
   add_price_flag(command, f->spot_price, "--spot-price", "the same for spot");
-  command.add_option("--interruptions", f->interruptions, "spot: interruptions per hour of one GPU")
-      ->default_str("0.05");
-  command.add_option("--chunk", f->chunk, "spot: work between two checkpoints")->default_str("5min");
+  command.add("interruptions", f->interruptions);
+  command.add("chunk", f->chunk);
   add_catalog_flag(command, f->catalog);
   return [f] { return run(*f); };
 }
