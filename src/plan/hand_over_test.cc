@@ -460,8 +460,10 @@ TEST(SeveralMachines, SlurmGroupsItsNodes) {
 
 // Workers have separate ports and GPUs, the router lists them all, and a pod requests the GPUs of all workers.
 TEST(Disaggregated, WorkersHaveTheirOwnPortsAndGpus) {
-  const Answer a = serving();
+  const Answer a = answer(
+      {{"model", "llama-3.1-8b"}, {"job", "serve"}, {"rate", "20/s"}, {"gpu", "h200-sxm"}, {"providers", "aws"}});
   Plan plan = a.best();
+  ASSERT_EQ(plan.offer.machine->gpus, 8);
   plan.job.serve.disaggregated = model::Disaggregated{2, 2, 1, 4};
   plan.job.parallel.tensor = 4;
   for (const auto& [stack, router] : {std::pair{model::Stack::kVllm, "vllm-router --vllm-pd-disaggregation"},

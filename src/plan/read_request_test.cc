@@ -41,13 +41,13 @@ TEST(ReadRequest, WorkThatOnlyServingHasNeedsNoJob) {
 }
 
 TEST(ReadRequest, MissingAndContradictorySettingsAreReported) {
-  EXPECT_THAT(mistakes({{"tokens", "1B"}}), HasSubstr("which model?"));
-  EXPECT_THAT(mistakes({{"model", "gpt2"}}), HasSubstr("how much is there to train on?"));
+  EXPECT_THAT(mistakes({{"tokens", "1B"}}), HasSubstr("--model is missing"));
+  EXPECT_THAT(mistakes({{"model", "gpt2"}}), HasSubstr("amount of training data is missing"));
   EXPECT_THAT(mistakes({{"model", "resnet-50"}, {"tokens", "1B"}}), HasSubstr("has images, not tokens"));
   EXPECT_THAT(mistakes({{"model", "gpt2"}, {"tokens", "1B"}, {"rate", "3/s"}}), HasSubstr("belong to serving"));
   EXPECT_THAT(mistakes({{"model", "llama-3.2-1b"}, {"job", "serve"}, {"tokens", "1B"}}),
               HasSubstr("belong to training"));
-  EXPECT_THAT(mistakes({{"job", "serve"}, {"items", "5"}, {"per-item", "1s"}}), HasSubstr("which?"));
+  EXPECT_THAT(mistakes({{"job", "serve"}, {"items", "5"}, {"per-item", "1s"}}), HasSubstr("needs the GPU"));
   EXPECT_THAT(mistakes({{"model", "gpt2"}, {"tokens", "1B"}, {"tokens", "2B"}}), HasSubstr("given twice"));
 }
 
@@ -91,8 +91,8 @@ TEST(ReadRequest, AutomaticPrecision) {
   EXPECT_THAT(mistakes({{"model", "gpt2"}, {"tokens", "1B"}, {"precision", "auto"}}), HasSubstr("--job serve"));
 }
 
-TEST(ReadRequest, AmountsNobodyHasAreRefused) {
-  EXPECT_THAT(mistakes({{"model", "gpt2"}, {"tokens", "1e30"}}), HasSubstr("between 1 and 1e18"));
+TEST(ReadRequest, AbsurdAmountsAreRefused) {
+  EXPECT_THAT(mistakes({{"model", "gpt2"}, {"tokens", "1e30"}}), HasSubstr("between 1 and 1e+18"));
 }
 
 TEST(ReadRequest, OnlyMixturesSpreadExperts) {

@@ -85,7 +85,7 @@ TEST(RateProfile, AreReadWithTheirPlaces) {
   EXPECT_FALSE(read_rate_profile(file_of("short.csv", "hour,rate\n0,1\n1,2\n")));
   const auto skipped = read_rate_profile(file_of("skipped.csv", "hour,rate\n0,1\n2,2\n"));
   ASSERT_FALSE(skipped);
-  EXPECT_THAT(describe(skipped.error()), HasSubstr("hours count from 0"));
+  EXPECT_THAT(describe(skipped.error()), HasSubstr("count up from 0"));
 }
 
 // Sized for noon; nights take fewer machines, and never more than noon.
