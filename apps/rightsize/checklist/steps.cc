@@ -150,7 +150,7 @@ Step size_step(const ChecklistFacts& facts) {
         smallest_sentence(smallest(facts.catalog, [&](const catalog::Gpu& gpu) { return gpu.capacity() >= need; })));
     step.evidence.emplace_back("frameworks keep memory they no longer use: the work itself may need less");
   } else {
-    step.answer = facts.advice ? "Nothing keeps to every limit." : "Unknown: how much memory the work needs.";
+    step.answer = facts.advice ? "Nothing meets the limits." : "Unknown: how much memory the work needs.";
   }
   step.next =
       facts.advice ? "rightsize recommend says what was rejected at which stage, and what would help" : kSayWorkload;
@@ -161,7 +161,7 @@ Step cloud_step(const ChecklistFacts& facts) {
   Step step{"cloud"};
   const plan::Plan* plan = best_plan(facts);
   if (plan == nullptr) {
-    step.answer = facts.advice ? "Nothing keeps to every limit." : "Unknown: what to buy depends on the work.";
+    step.answer = facts.advice ? "Nothing meets the limits." : "Unknown: what to buy depends on the work.";
     step.next =
         facts.advice ? "rightsize recommend says what was rejected at which stage, and what would help" : kSayWorkload;
     return step;
@@ -176,7 +176,7 @@ Step cloud_step(const ChecklistFacts& facts) {
       "are off by their error bars",
       format_count(facts.advice->found.feasible),
       request.work.kind == plan::WorkKind::kServing ? "were screened, and this one is simulated and keeps every limit"
-                                                    : "keep to every limit",
+                                                    : "meet your limits",
       plan->offer.gpu->name, percent_of(facts.advice->found.confidence)));
   step.next = "all of them, and why not the others: rightsize recommend with the same workload";
   return step;

@@ -79,7 +79,7 @@ export function AnswerCard(props: { found: Schemas['Recommend']; plan: Plan | un
         </p>
       )}
       <p class="hero-line" data-testid="answer">
-        {plan ? headline(plan, serving) : 'No plan keeps to every limit'}
+        {plan ? headline(plan, serving) : 'Nothing meets your limits'}
       </p>
       <p class="hero-sub">
         {found.what}. {plan ? `${number(found.feasible ?? 0)} feasible options of ${number(found.considered ?? 0)} looked at, re-planned in ${duration(props.milliseconds / 1000, 2)}.` : 'See below what would let one in.'}
