@@ -1,5 +1,4 @@
-// The rules. Each asks one physical question; docs/profile.md gives the derivation and the measured values behind the
-// thresholds.
+// The rules. Each asks one physical question; docs/profile.md derives the thresholds from measurements.
 #include <algorithm>
 
 #include "diagnose/diagnose.h"
@@ -13,7 +12,7 @@ struct Ruling {
   double margin = 1;  // 0-1: how far from the next verdict
 };
 
-// The driver itself holds up to about 600 MiB, an open context some 500 more.
+// The driver holds up to about 600 MiB, an open context about 500 MiB more.
 constexpr Bytes kDriverMemory = mib(900);
 
 double clamp01(double value) { return std::clamp(value, 0.0, 1.0); }
@@ -26,20 +25,20 @@ std::optional<Ruling> idle_rule(const Summary& summary, const Signals& signals) 
                                    signals.engine ? 0.0 : signals.dram.value_or(0)});
   constexpr double kNothing = 0.003;
   const bool never = summary.on_off ? summary.on_off->idle_share > 0.97 && working < 0.01 : working < kNothing;
-  // nvidia-smi counts copies, which the engine counter does not.
+  // nvidia-smi counts copies; the engine counter does not.
   const bool copying = signals.reported.value_or(0) > 0.2 && signals.link.value_or(0) > 0.02;
   if (!(never || working < kNothing) || copying) return std::nullopt;
   if (signals.memory_held && *signals.memory_held > kDriverMemory) return Ruling{Verdict::kIdleHeld, 1};
   return Ruling{Verdict::kIdle, signals.memory_held ? 1.0 : 0.4};
 }
 
-// Is the link what is busiest?
+// Is the link the busiest resource?
 std::optional<Ruling> transfer_rule(const Signals& signals) {
   const double other = std::max({signals.dram.value_or(0) / kFullDram, signals.pipes.value_or(0) / kFullPipe});
   if (signals.link && *signals.link >= 0.25 && *signals.link > other) {
     return Ruling{Verdict::kTransferBound, clamp01((*signals.link - other) / 0.5)};
   }
-  // Busy by nvidia-smi, which counts copies, while the engine does nothing.
+  // Busy according to nvidia-smi, which counts copies, while the engine does nothing.
   if (signals.engine && signals.reported.value_or(0) >= 0.5 && *signals.engine < 0.05 && !signals.link) {
     return Ruling{Verdict::kTransferBound, 0.5};
   }
@@ -50,39 +49,39 @@ std::optional<Ruling> transfer_rule(const Signals& signals) {
 double filling(const Signals& signals) {
   if (signals.busy <= 0) return 0;
   if (signals.sm) return *signals.sm / signals.busy;
-  // Kernels that fill the SMs move data or compute: 30 % of either while busy is as good as full for this question.
+  // Kernels that fill the SMs move data or compute: for this question, 30 % of either while busy counts as full.
   const double used = std::max(signals.dram.value_or(0), signals.pipes.value_or(0)) / signals.busy;
   return std::min(1.0, used * 2);
 }
-constexpr double kFilled = 0.6;  // work of the size of this GPU, as long as it runs
+constexpr double kFilled = 0.6;  // the work is large enough for this GPU while it runs
 
-// Do stretches of work and of nothing take turns?
+// Do periods of work and idleness alternate?
 std::optional<Ruling> on_off_rule(const Summary& summary, const Signals& signals) {
   if (!summary.on_off) return std::nullopt;
   const OnOff& on_off = *summary.on_off;
   const bool often = on_off.idle_share >= 0.3 || (on_off.idle_share >= 0.1 && signals.busy <= 0.6);
   if (!often || on_off.changes < 1) return std::nullopt;
-  // Each stretch fills little of its samples, and of the GPU: a small request now and then.
+  // Work fills little of its samples and of the GPU: small requests now and then.
   constexpr double kLight = 0.3;
   const double fill = filling(signals);
   const bool small = signals.counters() ? fill < kFilled : on_off.active_level < 0.25;
   if (small && on_off.active_level < kLight) {
     return Ruling{Verdict::kUnderused, clamp01((kLight - on_off.active_level) / 0.15)};
   }
-  constexpr Seconds kBurst = seconds(1);  // no data loader's step takes longer, no burst of work less
+  constexpr Seconds kBurst = seconds(1);  // longer than any data loader's step, shorter than any burst
   if (on_off.idle_run >= kBurst) return Ruling{Verdict::kBursty, clamp01(on_off.idle_run / kBurst - 0.5)};
   return Ruling{Verdict::kInputBound, clamp01(on_off.idle_share / 0.5)};
 }
 
-// Does the host do nothing but launch? Nothing without PCIe counters. Between launches lie gaps, and the kernels
-// between them are so short that the host, not the GPU, sets the pace.
+// Whether the host does nothing but launch: the kernels between launches are so short that the host sets the pace.
+// Unknown without PCIe counters.
 std::optional<bool> only_launches(const Signals& signals) {
   if (!signals.launch_period) return std::nullopt;
   const Seconds gap = *signals.launch_period * (1 - signals.busy), kernel = *signals.launch_period * signals.busy;
   return (gap < kLaunchGap && kernel < kShortKernel) || (gap < kSlowLaunchGap && kernel < kTinyKernel);
 }
 
-// The engine is often free, evenly at this sampling: does the host launch without pause, or wait for something?
+// The engine is often free, evenly over the samples: does the host launch without pause, or wait for something?
 Ruling part_time_rule(const Signals& signals) {
   const double fill = filling(signals);
   const double tiny = signals.sm ? 0.2 : 0.1;  // of the SMs
@@ -91,7 +90,7 @@ Ruling part_time_rule(const Signals& signals) {
   } else if (fill < tiny && signals.busy > 0.12) {
     return {Verdict::kLaunchBound, 0.5};
   }
-  // Work that fills the GPU while it runs waits for data; work that does not is too small for it.
+  // Work that fills the GPU while it runs waits for data; other work is too small for the GPU.
   if (fill >= kFilled && signals.busy >= 0.05) return {Verdict::kInputBound, clamp01((fill - kFilled) / 0.3 + 0.2)};
   return {Verdict::kUnderused, clamp01((kFilled - fill) / 0.3 + 0.3)};
 }
@@ -100,21 +99,21 @@ Ruling part_time_rule(const Signals& signals) {
 Ruling full_time_rule(const Signals& signals) {
   const double compute = signals.pipes.value_or(0) / kFullPipe, memory = signals.dram.value_or(0) / kFullDram;
   const double most = std::max(compute, memory);
-  // Neither is near while few SMs hold work: kernels too small for the GPU, one after the other.
+  // Neither is near its limit and few SMs hold work: the kernels are too small for the GPU.
   constexpr double kLow = 0.25;
   if (most < kLow && signals.sm && *signals.sm < 0.4)
     return {Verdict::kLaunchBound, clamp01((kLow - most) / kLow + 0.2)};
   if (!signals.sm && most < kLow && signals.power.value_or(0) > 0.8) {
-    return {Verdict::kComputeBound, 0.4};  // so much power goes into a pipe this source does not show
+    return {Verdict::kComputeBound, 0.4};  // this much power must go into a pipe that the source does not report
   }
   if (most < 0.05 && !signals.sm) return {Verdict::kLaunchBound, 0.4};
-  // Launches without pause, and a third of the time lost between them.
+  // It launches without pause and loses a third of the time between launches.
   if (most < 0.35 && signals.busy < 0.75 && only_launches(signals).value_or(false)) return {Verdict::kLaunchBound, 0.6};
   const double margin = most > 0 ? clamp01(std::abs(compute - memory) / most) * clamp01(most / 0.4) : 0;
   return {compute >= memory ? Verdict::kComputeBound : Verdict::kMemoryBound, margin};
 }
 
-// nvidia-smi alone: time in which something ran, time in which memory was touched, power.
+// nvidia-smi alone: utilization, memory controller utilization, power.
 Ruling bare_rule(const Signals& signals) {
   const double busy = signals.busy;
   const double touched = busy > 0 ? signals.memory_util.value_or(0) / busy : 0;
@@ -160,20 +159,21 @@ std::vector<std::string> surer(const Ruling& ruling, const Summary& summary, con
   std::vector<std::string> ways;
   if (!signals.dram || !signals.pipes) {
     ways.emplace_back(
-        "DRAM and tensor activity (DCGM fields 1004 and 1005, or this program on the machine itself: NVML's GPM on "
-        "Hopper and later)");
+        "DRAM and tensor activity (DCGM fields 1004 and 1005, or 'rightsize profile' on the machine itself: NVML's GPM "
+        "on Hopper and later)");
   } else if (!signals.sm && !about_idleness(ruling.verdict)) {
     ways.emplace_back("SM activity (DCGM field 1002, off by default in dcgm-exporter)");
   }
-  if (!signals.link) ways.emplace_back("PCIe traffic (DCGM fields 1009 and 1010): it shows copies and kernel launches");
+  if (!signals.link)
+    ways.emplace_back("PCIe traffic (DCGM fields 1009 and 1010), which shows copies and kernel launches");
   if (summary.samples < 10 || summary.duration < seconds(2)) ways.emplace_back("a longer recording");
   if (summary.interval > seconds(1) && ruling.verdict != Verdict::kIdle) {
-    ways.emplace_back("sampling ten times a second: waits of a fraction of a second do not show at this interval");
+    ways.emplace_back("ten samples per second: shorter waits do not show at this interval");
   }
   return ways;
 }
 
-// The part of the time that bought nothing.
+// The share of the time without useful work.
 void measure_waste(Diagnosis& diagnosis, const Signals& signals) {
   const TimeShares& shares = diagnosis.shares;
   switch (diagnosis.verdict) {
@@ -184,7 +184,7 @@ void measure_waste(Diagnosis& diagnosis, const Signals& signals) {
       return;
     case Verdict::kLaunchBound:
       diagnosis.wasted = clamp01(1 - signals.sm.value_or(shares.compute + shares.memory + shares.stall));
-      diagnosis.wasted_why = "SMs are empty between and around small kernels";
+      diagnosis.wasted_why = "SMs are empty between small kernels";
       return;
     case Verdict::kTransferBound:
       diagnosis.wasted = clamp01(1 - signals.busy);
@@ -194,63 +194,31 @@ void measure_waste(Diagnosis& diagnosis, const Signals& signals) {
       return;
     default:
       diagnosis.wasted = clamp01(shares.wait + shares.transfer);
-      diagnosis.wasted_why = "nothing runs in that part of the time";
+      diagnosis.wasted_why = "nothing runs";
   }
 }
 
 }  // namespace
 
-std::string_view name_of(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::kComputeBound:
-      return "compute-bound";
-    case Verdict::kMemoryBound:
-      return "memory-bound";
-    case Verdict::kLaunchBound:
-      return "launch-bound";
-    case Verdict::kInputBound:
-      return "input-bound";
-    case Verdict::kTransferBound:
-      return "transfer-bound";
-    case Verdict::kUnderused:
-      return "underused";
-    case Verdict::kBursty:
-      return "bursty";
-    case Verdict::kIdleHeld:
-      return "idle-held";
-    case Verdict::kIdle:
-      return "idle";
-    case Verdict::kUnknown:
-      return "unknown";
-  }
-  return "unknown";
-}
+// By verdict, in the order of the enumeration.
+struct VerdictText {
+  std::string_view name, meaning;
+};
+constexpr VerdictText kTexts[] = {
+    {"compute-bound", "the arithmetic units are the limit"},
+    {"memory-bound", "reading and writing device memory is the limit"},
+    {"launch-bound", "kernels are so small that most time goes into starting them"},
+    {"input-bound", "the GPU waits for data between pieces of work"},
+    {"transfer-bound", "copies between host and GPU are the limit"},
+    {"underused", "there is steady but little work for this GPU"},
+    {"bursty", "it works for seconds, then does nothing for seconds"},
+    {"idle-held", "memory is held, but nothing runs"},
+    {"idle", "nothing runs and no memory is held"},
+    {"unknown", "the source reports no activity"},
+};
 
-std::string_view explain(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::kComputeBound:
-      return "the arithmetic units are the limit";
-    case Verdict::kMemoryBound:
-      return "reading and writing device memory is the limit";
-    case Verdict::kLaunchBound:
-      return "kernels are so small that the time goes into starting them";
-    case Verdict::kInputBound:
-      return "the GPU works in steps and waits for data between them";
-    case Verdict::kTransferBound:
-      return "copies between host and GPU are the limit";
-    case Verdict::kUnderused:
-      return "there is steady but little work for this GPU";
-    case Verdict::kBursty:
-      return "it works for seconds and then does nothing for seconds";
-    case Verdict::kIdleHeld:
-      return "memory is held, but nothing runs";
-    case Verdict::kIdle:
-      return "nothing runs and nothing is held";
-    case Verdict::kUnknown:
-      return "the source says nothing about activity";
-  }
-  return "";
-}
+std::string_view name_of(Verdict verdict) { return kTexts[static_cast<std::size_t>(verdict)].name; }
+std::string_view explain(Verdict verdict) { return kTexts[static_cast<std::size_t>(verdict)].meaning; }
 
 Diagnosis classify(const Summary& summary, const Hardware& hardware) {
   const Signals signals = read_signals(summary, hardware);

@@ -1,4 +1,4 @@
-// The sentences behind a verdict, and what to do about it.
+// The evidence for a verdict, and what to do about it.
 #include <algorithm>
 #include <cmath>
 
@@ -12,7 +12,7 @@ namespace {
 
 std::string percent(double share) { return format_percent(Ratio::fraction(share)); }
 
-// "DRAM 66 %, tensor 7 %, SM 72 %", of what is known.
+// "DRAM 66 %, tensor 7 %, SM 72 %", as far as known.
 std::string counters(const Signals& signals) {
   std::string text;
   auto add = [&](const char* name, const std::optional<double>& value) {
@@ -23,23 +23,23 @@ std::string counters(const Signals& signals) {
   if (signals.pipes && signals.pipes != signals.tensor) add("busiest other pipe", signals.pipes);
   add("SM", signals.sm);
   add("engine", signals.engine);
-  if (!signals.engine) add("utilisation", signals.reported);
-  if (!signals.dram) add("memory touched", signals.memory_util);
+  if (!signals.engine) add("utilization", signals.reported);
+  if (!signals.dram) add("memory controller busy", signals.memory_util);
   if (!signals.counters()) add("power", signals.power);
   return text;
 }
 
 std::string memory_reading(const Signals& signals) {
   if (signals.sm && *signals.sm > 0 && signals.dram) {
-    return fmt::format("while SMs hold work, memory runs at {} of its peak",
+    return fmt::format("while SMs hold work, memory runs at {} of peak bandwidth",
                        percent(std::min(1.0, *signals.dram / *signals.sm)));
   }
-  return "memory is nearest to its limit";
+  return "memory is closest to its limit";
 }
 
 std::string gap_reading(const Signals& signals) {
   if (!signals.launch_period || *signals.launch_period > seconds(1)) return "";
-  return fmt::format("about {} kernels a second by PCIe traffic, {} without work for each",
+  return fmt::format("about {} kernels per second by PCIe traffic, with {} between them",
                      format_magnitude(seconds(1) / *signals.launch_period),
                      format_duration(*signals.launch_period * (1 - signals.busy)));
 }
@@ -47,21 +47,21 @@ std::string gap_reading(const Signals& signals) {
 std::string reading(Verdict verdict, const Summary& summary, const Signals& signals) {
   switch (verdict) {
     case Verdict::kComputeBound:
-      return "arithmetic is nearest to its limit";
+      return "arithmetic is closest to its limit";
     case Verdict::kMemoryBound:
       return memory_reading(signals);
     case Verdict::kLaunchBound:
-      return "the engine is busy with kernels that fill little of the GPU";
+      return "the engine runs kernels that fill little of the GPU";
     case Verdict::kInputBound:
       if (summary.on_off && summary.on_off->idle_share > 0.1) {
         return fmt::format("nothing runs in {} of the samples, {} at a time", percent(summary.on_off->idle_share),
                            format_duration(summary.on_off->idle_run));
       }
-      return "the work fills the GPU while it runs, but it runs part of the time";
+      return "the work fills the GPU, but runs only part of the time";
     case Verdict::kTransferBound:
-      return "the link is the busiest part";
+      return "the PCIe link is the busiest resource";
     case Verdict::kUnderused:
-      return "everything is low, evenly";
+      return "every counter is evenly low";
     case Verdict::kBursty:
       return fmt::format("idle for {} at a time, {} of the time", format_duration(summary.on_off->idle_run),
                          percent(summary.on_off->idle_share));
@@ -69,7 +69,7 @@ std::string reading(Verdict verdict, const Summary& summary, const Signals& sign
     case Verdict::kIdle:
       return "nothing ran";
     case Verdict::kUnknown:
-      return "no counter of activity";
+      return "no activity counter";
   }
   return "";
 }
@@ -87,7 +87,7 @@ void add_memory(std::vector<std::string>& evidence, const Summary& summary, cons
 void add_link(std::vector<std::string>& evidence, const Summary& summary, const Signals& signals) {
   if (!signals.link || *signals.link < 0.05) return;
   const double in = summary.mean(Metric::kPcieRx).value_or(0), out = summary.mean(Metric::kPcieTx).value_or(0);
-  evidence.push_back(fmt::format("PCIe carries {} to the GPU and {} from it, {} of the link",
+  evidence.push_back(fmt::format("PCIe carries {} to the GPU and {} from it, {} of its bandwidth",
                                  format_bandwidth(bytes_per_s(in)), format_bandwidth(bytes_per_s(out)),
                                  percent(*signals.link)));
 }
@@ -99,12 +99,12 @@ void add_power(std::vector<std::string>& evidence, const Summary& summary, const
   if (signals.power) text += fmt::format(" ({} of the limit)", percent(*signals.power));
   if (auto clock = summary.mean(Metric::kSmClock)) text += fmt::format(", SM clock {:.0f} MHz", *clock / 1e6);
   if (summary.power_capped && *summary.power_capped > 0.1) {
-    text += fmt::format("; the power limit held clocks down in {} of the samples", percent(*summary.power_capped));
+    text += fmt::format("; the power limit lowered clocks in {} of the samples", percent(*summary.power_capped));
   } else if (!summary.power_capped && signals.power && *signals.power > 0.96) {
-    text += ": at the power limit, so clocks are held down";
+    text += ": at the power limit, which lowers clocks";
   }
   if (summary.thermally_capped && *summary.thermally_capped > 0.05) {
-    text += fmt::format("; heat held clocks down in {}", percent(*summary.thermally_capped));
+    text += fmt::format("; heat lowered clocks in {} of the samples", percent(*summary.thermally_capped));
   }
   evidence.push_back(std::move(text));
 }
@@ -114,10 +114,9 @@ void add_roofline(std::vector<std::string>& evidence, const Roofline& roofline) 
   std::string text =
       fmt::format("about {} and {}", format_flops(*roofline.achieved), format_bandwidth(*roofline.traffic));
   if (roofline.intensity && roofline.ridge) {
-    text +=
-        fmt::format(": {} FLOP for each byte, {} the ridge of this GPU at {:.0f}", format_number(*roofline.intensity),
-                    *roofline.intensity < *roofline.ridge ? "left of" : "right of", *roofline.ridge);
-    if (roofline.of_limit) text += fmt::format("; {} of what the roofline allows there", percent(*roofline.of_limit));
+    text += fmt::format(": {} FLOP/byte, {} this GPU's ridge at {:.0f}", format_number(*roofline.intensity),
+                        *roofline.intensity < *roofline.ridge ? "left of" : "right of", *roofline.ridge);
+    if (roofline.of_limit) text += fmt::format("; {} of the roofline at that intensity", percent(*roofline.of_limit));
   }
   evidence.push_back(std::move(text));
 }
@@ -129,52 +128,53 @@ double fill_of(const Signals& signals) {
 std::string how_many_fit(const Summary& summary, const Signals& signals, const Hardware& hardware) {
   const double by_time = signals.busy > 0 ? 0.8 / std::max(signals.busy, fill_of(signals)) : 1;
   double fit = std::min(by_time, 64.0);
-  std::string limit = "by time";
+  std::string limit = "time";
   std::optional<double> total = summary.mean(Metric::kMemoryTotal);
   if (!total && hardware.memory) total = in_bytes(*hardware.memory);
   if (const auto& used = summary.of(Metric::kMemoryUsed); used && total && used->max > 0 && *total / used->max < fit) {
     fit = *total / used->max;
-    limit = "by memory";
+    limit = "memory";
   }
-  return fit < 2 ? "" : fmt::format("about {:.0f} such loads fit on this GPU ({})", std::floor(fit), limit);
+  return fit < 2 ? ""
+                 : fmt::format("about {:.0f} such workloads fit on this GPU (limited by {})", std::floor(fit), limit);
 }
 
-// What faster arithmetic brings, where the counters say how much of the time it is.
+// The gain of faster arithmetic, if the counters show how much of the time it takes.
 std::vector<Action> compute_actions(const TimeShares& shares, const Summary& summary, const Signals& signals) {
   std::string quantize = "8-bit matrix products (fp8, int8) double the arithmetic rate";
   if (signals.pipes) {
-    quantize += fmt::format(": up to {:.2f}x where products are {} of the time", 1 / (1 - shares.compute / 2),
+    quantize += fmt::format(": up to {:.2f}x, because they are {} of the time", 1 / (1 - shares.compute / 2),
                             percent(shares.compute));
   }
   std::vector<Action> actions = {
       {"quantize", std::move(quantize)},
-      {"smaller-gpu", "a GPU with more arithmetic a dollar is worth a look; more memory or bandwidth is not"}};
+      {"smaller-gpu", "look for more FLOP/s per dollar; memory and bandwidth will not help"}};
   if (summary.power_capped.value_or(0) > 0.3 || signals.power.value_or(0) > 0.96) {
-    actions.push_back({"power", "it runs at the power limit: a higher limit or a cooler GPU raises clocks"});
+    actions.push_back({"power", "it runs at the power limit: a higher limit or better cooling raises clocks"});
   }
   return actions;
 }
 
 std::vector<Action> memory_actions(const TimeShares& shares, const Signals& signals) {
-  std::string batch = "serve more at once: weights are read once for all";
+  std::string batch = "increase the batch: weights are read once for all of it";
   if (signals.pipes && signals.dram) {
     const double room = 0.8 * *signals.dram / std::max(0.01, *signals.pipes);
     if (room >= 2) {
-      batch += fmt::format(". Arithmetic is used to {}, so the batch can grow about {:.0f}x before that is the limit",
+      batch += fmt::format(". Arithmetic is at {}, so the batch can grow about {:.0f}x before it becomes the limit",
                            percent(*signals.pipes), std::floor(room));
     }
   }
   std::vector<Action> actions = {{"batch", std::move(batch)}};
-  std::string quantize = "8-bit weights halve what is read";
+  std::string quantize = "8-bit weights halve memory traffic";
   if (signals.dram) quantize += fmt::format(": up to {:.2f}x", 1 / (1 - shares.memory / 2));
   actions.push_back({"quantize", std::move(quantize)});
   if (signals.sm && shares.launch > 0.2) {
     actions.push_back(
-        {"graphs", fmt::format("between kernels SMs are empty {} of the time: CUDA graphs, torch.compile or fewer, "
-                               "larger kernels bring up to {:.1f}x",
+        {"graphs", fmt::format("SMs are empty between kernels {} of the time: CUDA graphs, torch.compile or larger "
+                               "kernels gain up to {:.1f}x",
                                percent(shares.launch), 1 / (1 - shares.launch))});
   }
-  actions.push_back({"smaller-gpu", "look for bandwidth a dollar; a GPU with more arithmetic changes nothing"});
+  actions.push_back({"smaller-gpu", "look for more bandwidth per dollar; more FLOP/s will not help"});
   return actions;
 }
 
@@ -196,7 +196,7 @@ std::vector<std::string> evidence_for(Verdict verdict, const Summary& summary, c
   add_memory(evidence, summary, hardware);
   add_power(evidence, summary, signals);
   if (summary.clock_jumps > 0) {
-    evidence.push_back(fmt::format("the clock jumped {} times; those intervals are left out", summary.clock_jumps));
+    evidence.push_back(fmt::format("the clock jumped {} times; these intervals are left out", summary.clock_jumps));
   }
   return evidence;
 }
@@ -206,8 +206,8 @@ std::vector<Action> actions_for(const Diagnosis& diagnosis, const Summary& summa
   const TimeShares& shares = diagnosis.shares;
   const std::string fit = how_many_fit(summary, signals, hardware);
   auto consolidate = [&]() -> Action {
-    return {"consolidate", fit.empty() ? "share the GPU with other work, or cut it with MIG ('rightsize mig')"
-                                       : fit + "; 'rightsize mig' plans it"};
+    return {"consolidate", fit.empty() ? "share the GPU with other work, or partition it with MIG ('rightsize mig')"
+                                       : fit + "; 'rightsize mig' plans the layout"};
   };
   switch (diagnosis.verdict) {
     case Verdict::kComputeBound:
@@ -215,37 +215,36 @@ std::vector<Action> actions_for(const Diagnosis& diagnosis, const Summary& summa
     case Verdict::kMemoryBound:
       return memory_actions(shares, signals);
     case Verdict::kLaunchBound:
-      return {{"graphs", fmt::format("CUDA graphs or torch.compile take the launches away: up to {:.1f}x",
+      return {{"graphs", fmt::format("CUDA graphs or torch.compile remove the launches: up to {:.1f}x",
                                      std::min(20.0, 1 / std::max(0.05, fill_of(signals))))},
-              {"batch", "larger batches make larger kernels at the same number of launches"},
-              {"smaller-gpu", "a faster GPU changes nothing; a faster CPU core does"},
+              {"batch", "larger batches do more work per launch"},
+              {"smaller-gpu", "a faster GPU changes nothing; a faster CPU core helps"},
               consolidate()};
     case Verdict::kInputBound:
       return {{"data-loading",
-               fmt::format("feed it faster (more loader workers, decoding on the GPU, prefetch): up to {:.1f}x, as "
-                           "{} of the time nothing runs",
+               fmt::format("feed it faster (more loader workers, decoding on the GPU, prefetch): up to {:.1f}x, "
+                           "because nothing runs {} of the time",
                            1 / std::max(0.05, 1 - shares.wait), percent(shares.wait))},
-              {"smaller-gpu", "until then a slower GPU is as fast"},
+              {"smaller-gpu", "until then a slower, cheaper GPU does the same work"},
               consolidate()};
     case Verdict::kTransferBound:
       return {{"transfer",
-               "pinned memory and copies that overlap with work; keep data on the GPU; send it compressed or in fewer "
+               "use pinned memory and overlap copies with work; keep data on the GPU; send it compressed or in fewer "
                "bits"},
-              {"smaller-gpu", "a faster GPU changes nothing; a faster link (PCIe generation, NVLink-C2C) does"}};
+              {"smaller-gpu", "a faster GPU changes nothing; a faster link (newer PCIe, NVLink-C2C) helps"}};
     case Verdict::kUnderused:
       return {consolidate(),
-              {"smaller-gpu", "a smaller GPU carries this load"},
-              {"batch", "collect requests into batches where latency allows ('rightsize batch')"}};
+              {"smaller-gpu", "a smaller GPU is enough for this load"},
+              {"batch", "batch requests if latency allows ('rightsize batch')"}};
     case Verdict::kBursty:
-      return {{"stop",
-               fmt::format("nothing runs {} of the time: scale to zero, or queue the work and run it in one stretch",
-                           percent(shares.wait))},
+      return {{"stop", fmt::format("nothing runs {} of the time: scale to zero, or queue the work and run it in one go",
+                                   percent(shares.wait))},
               consolidate()};
     case Verdict::kIdleHeld:
-      return {{"stop", fmt::format("end the process that holds {}, or give the GPU back",
+      return {{"stop", fmt::format("stop the process that holds {}, or release the GPU",
                                    format_bytes(signals.memory_held.value_or(Bytes{})))}};
     case Verdict::kIdle:
-      return {{"stop", "give the GPU back"}};
+      return {{"stop", "release the GPU"}};
     case Verdict::kUnknown:
       return {};
   }
@@ -274,16 +273,16 @@ std::optional<RuleOfThumb> article_rule(Verdict verdict, const Signals& signals)
       rule.why = fmt::format("warps that wait for memory count as active SMs; DRAM is at {}", dram);
       break;
     case Verdict::kComputeBound:
-      rule.why = "the pipes are what is nearest to its limit, whatever the SMs show";
+      rule.why = "the arithmetic pipes are closest to their limit, whatever the SMs show";
       break;
     case Verdict::kLaunchBound:
-      rule.why = fmt::format("SMs are empty for want of kernels, and memory ({}) is not in use", dram);
+      rule.why = fmt::format("SMs are empty because kernels are missing, and memory ({}) is not in use", dram);
       break;
     case Verdict::kTransferBound:
       rule.why = "the SMs wait for the link, not for device memory";
       break;
     default:
-      rule.why = fmt::format("SMs are empty because nothing runs; memory ({}) is not what they wait for", dram);
+      rule.why = fmt::format("SMs are empty because nothing runs; they do not wait for memory ({})", dram);
   }
   return rule;
 }

@@ -1,5 +1,8 @@
 #include "diagnose/observer.h"
 
+#include <algorithm>
+#include <charconv>
+
 namespace rightsize::diagnose {
 
 int Observer::open(const telemetry::Device& device) {
@@ -18,12 +21,30 @@ const catalog::Gpu* identify(const catalog::Catalog& catalog, const telemetry::D
   if (device.name.empty()) return nullptr;
   Result<const catalog::Gpu*> found = catalog.find_gpu(device.name);
   if (found) return *found;
-  // Some exporters put '-' for blanks, some leave the vendor out.
+  // Some exporters write '-' for blanks, some leave out the vendor.
   for (std::string_view vendor : {"NVIDIA ", "NVIDIA-", "Tesla "}) {
     if (!device.name.starts_with(vendor)) continue;
     if (auto bare = catalog.find_gpu(device.name.substr(vendor.size()))) return *bare;
   }
   return nullptr;
+}
+
+double mig_share(const telemetry::Device& device, const catalog::Gpu* gpu, const catalog::Catalog& catalog) {
+  if (device.mig_profile.empty()) return 1;
+  if (gpu != nullptr && gpu->mig_instances > 0) {
+    // Memory comes in eighths on GPUs of seven instances, in quarters on those of four.
+    const double memory_slices = gpu->mig_instances == 7 ? 8 : gpu->mig_instances;
+    for (const catalog::MigProfile& profile : catalog.mig) {
+      if (profile.gpu != gpu->name || profile.profile != device.mig_profile) continue;
+      return std::max(static_cast<double>(profile.compute_slices) / gpu->mig_instances,
+                      profile.memory_slices / memory_slices);
+    }
+  }
+  int slices = 0;
+  const std::string& name = device.mig_profile;
+  const auto [stop, problem] = std::from_chars(name.data(), name.data() + name.size(), slices);
+  if (problem != std::errc() || slices < 1) return 1;
+  return std::min(1.0, slices / 7.0);
 }
 
 GpuProfile understand(const Observed& observed, const catalog::Catalog& catalog, const catalog::Gpu* gpu,

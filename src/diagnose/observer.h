@@ -1,4 +1,4 @@
-// Gathers the samples of many GPUs, each with its statistics and its picture over time.
+// Collects the samples of many GPUs with their statistics.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@ struct Observed {
   Series series;
 };
 
-// A sink for readers and for live sampling. GPUs keep the order in which they were first seen.
+// A sink for files and live sampling. GPUs stay in the order in which they were first seen.
 class Observer final : public telemetry::SampleSink {
  public:
   int open(const telemetry::Device& device) override;
@@ -28,21 +28,25 @@ class Observer final : public telemetry::SampleSink {
   std::map<std::string, int> by_key_;
 };
 
-// One GPU of the observation, understood.
+// One observed GPU, diagnosed.
 struct GpuProfile {
   telemetry::Device device;
   Summary whole;   // from first to last sample
-  Summary steady;  // without start-up, checkpoints and the idleness after the work
+  Summary steady;  // without start-up, checkpoints and idleness after the work
   std::vector<Phase> phases;
   Diagnosis diagnosis;                // of the steady part
-  const catalog::Gpu* gpu = nullptr;  // of the catalogue; null when unknown
+  const catalog::Gpu* gpu = nullptr;  // null: unknown
 };
 
-// `gpu` overrides what the source says about the hardware. `from_start` as in find_phases().
+// `gpu` overrides the hardware named by the source. `from_start` as in find_phases().
 GpuProfile understand(const Observed& observed, const catalog::Catalog& catalog, const catalog::Gpu* gpu,
                       bool from_start);
 
-// The catalogue's GPU for a driver's name and memory; null when it is none we know, or none can be told.
+// The catalogue's GPU for the driver's name; null if unknown.
 const catalog::Gpu* identify(const catalog::Catalog& catalog, const telemetry::Device& device);
+
+// The share of a whole GPU that a MIG instance is: the larger of its compute and memory shares in the catalogue, or by
+// its name ("3g.40gb": 3 of 7). 1 for a device that is not an instance.
+double mig_share(const telemetry::Device& device, const catalog::Gpu* gpu, const catalog::Catalog& catalog);
 
 }  // namespace rightsize::diagnose

@@ -11,7 +11,7 @@ using catalog::NumberFormat;
 using perf::Slowdown;
 using perf::SustainedRates;
 
-// The format the pipes worked in, as far as the counters tell.
+// The number format the pipes worked in, according to the counters.
 NumberFormat format_of(const Summary& summary) {
   const double tensor = summary.mean(Metric::kTensorActive).value_or(0);
   if (summary.mean(Metric::kImmaActive).value_or(0) > tensor / 2 && tensor > 0.05) return NumberFormat::kInt8;
@@ -25,13 +25,13 @@ bool paced_from_outside(Verdict verdict) {
          verdict == Verdict::kIdleHeld;
 }
 
-// The time of what the GPU does on the other GPU, in units of the time watched.
+// The time of the GPU's work on another GPU, in units of the observed time.
 //
-// Counters say how long arithmetic and memory would take alone (c, m) and for how long they ran at once (o). The parts
-// that ran alone follow one another; of those that ran at once the longer counts. So on another GPU, where arithmetic
-// takes a times and memory b times as long, it is max(a c + b (m - o), b m + a (c - o)): what was hidden behind the
-// other shows again as soon as it is the longer. A stall (latency, synchronisation inside kernels) follows the resource
-// that leads; starting kernels is the host's time, or for the share `device` the GPU's.
+// Counters show how long arithmetic and memory would take alone (c, m) and for how long they overlap (o). Parts that do
+// not overlap follow one another; of overlapping parts the longer counts. On another GPU, where arithmetic takes a
+// times and memory b times as long, the time is max(a c + b (m - o), b m + a (c - o)). A stall (latency,
+// synchronization inside kernels) scales with the leading resource. Starting kernels is the host's time, except for the
+// share `device`.
 double work_time(const TimeShares& shares, const Slowdown& slow, double device) {
   const bool arithmetic_leads = shares.compute > shares.memory;
   const double c = shares.compute + (arithmetic_leads ? 0 : shares.overlap);
@@ -49,7 +49,7 @@ struct Pace {
 Pace pace_of(const WatchedWork& work, const Slowdown& slow, double device) {
   const double time = work_time(work.shares, slow, device);
   if (work.paced) {
-    constexpr double kKeepsUp = 0.9;  // fuller than that, or than it was, requests begin to queue
+    constexpr double kKeepsUp = 0.9;  // above this, or above today's load, requests queue
     const double full = std::max(kKeepsUp, 1 - work.shares.wait);
     return {time > full ? full / time : 1, std::min(1.0, time)};
   }
@@ -57,7 +57,7 @@ Pace pace_of(const WatchedWork& work, const Slowdown& slow, double device) {
   return total > 0 ? Pace{1 / total, time / total} : Pace{};
 }
 
-// Every resource slower or faster at once: what perf's width means for work whose time is a mixture of them.
+// All resources slower or faster at once: perf's width applied to work that uses several of them.
 Slowdown scaled(Slowdown slow, double factor) {
   slow.arithmetic *= factor, slow.memory *= factor, slow.launch *= factor, slow.host_link *= factor;
   return slow;
@@ -88,7 +88,8 @@ WatchedWork watched_work(const Summary& summary, const Diagnosis& diagnosis) {
 }
 
 SpeedElsewhere speed_on(const WatchedWork& work, const Slowdown& slow) {
-  // Of the launch time most is the host's, which stays; how much nobody knows, so the interval spans all and none.
+  // Most of the launch time is the host's and stays the same. The exact share is unknown, so the interval covers 0
+  // to 1.
   constexpr double kDevice = 0.3;
   const Pace likely = pace_of(work, slow, kDevice);
   SpeedElsewhere there{likely.speed, likely.speed, likely.speed, likely.busy, likely.busy, slow.basis};
@@ -114,7 +115,7 @@ std::optional<SpeedElsewhere> speed_of(const ProjectionInput& input, const Watch
   const KnownJob& known = *input.known;
   const Result<Slowdown> slow = perf::job_slowdown(*known.constants, known.model, known.job, from, to);
   if (!slow) return std::nullopt;
-  WatchedWork estimated = work;  // launches are in the estimate, the host's part of them, too
+  WatchedWork estimated = work;  // the estimate includes launches, also the host's part
   estimated.shares.stall += std::exchange(estimated.shares.launch, 0);
   return speed_on(estimated, *slow);
 }
@@ -134,7 +135,7 @@ std::vector<Projection> project(const ProjectionInput& input, const perf::SpeedT
     const std::optional<SpeedElsewhere> speed = speed_of(input, work, *from, to);
     if (!speed) continue;
     Projection projection{to.gpu, *speed, true, price_of(prices, *to.gpu), {}};
-    constexpr double kUsable = 0.97;  // of the memory: the driver and fragments take the rest
+    constexpr double kUsable = 0.97;  // of the memory; the driver and fragmentation take the rest
     projection.fits = !held || bytes(held->max) <= to.gpu->capacity() * kUsable;
     projection.cost = cost_of(speed->likely, projection.price, here);
     projections.push_back(std::move(projection));

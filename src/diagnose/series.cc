@@ -5,7 +5,7 @@
 namespace rightsize::diagnose {
 namespace {
 
-// Adds `next` into a mean of `count` samples; counters and times take the latest.
+// Adds `next` to a mean of `count` samples; of counters and times the latest is kept.
 void fold(Sample& mean, const Sample& next, std::size_t count) {
   for (std::size_t i = 0; i < telemetry::kMetrics; ++i) {
     const auto metric = static_cast<Metric>(i);
@@ -24,8 +24,8 @@ struct Run {
   std::size_t first = 0, last = 0;
 };
 
-// The activity of every sample. Counters are missing in the first reading: what nvidia-smi says then is about the time
-// before, so the next reading stands for it.
+// The activity of every sample. The first reading has no counters, and its utilization is that of the time before, so
+// the second reading is used for it.
 std::vector<double> levels_of(const std::vector<Sample>& samples) {
   std::vector<double> levels;
   for (const Sample& sample : samples) levels.push_back(activity(sample).value_or(0));
@@ -36,7 +36,7 @@ std::vector<double> levels_of(const std::vector<Sample>& samples) {
   return levels;
 }
 
-// What is low against the work of this recording: start-up does a little, too.
+// What counts as low compared with the work of this recording; start-up does a little work too.
 double threshold(std::vector<double> levels) {
   std::erase_if(levels, [](double level) { return level < kIdleActivity; });
   if (levels.empty()) return kIdleActivity;
@@ -57,14 +57,14 @@ std::vector<Run> runs_of(const std::vector<Sample>& samples) {
   return runs;
 }
 
-// From a sample to the one behind the last, or to the recording's end.
+// From the first sample to the one after the last, or to the end of the recording.
 Seconds duration(const std::vector<Sample>& samples, std::size_t first, std::size_t last) {
   if (samples.empty() || last <= first) return Seconds{};
   const TimePoint end = last < samples.size() ? samples[last].time : samples.back().time;
   return std::max(Seconds{}, end - samples[first].time);
 }
 
-// Work that comes and goes: idle too often between first and last work for pauses to be exceptions.
+// Whether idleness between the first and last work is too frequent for pauses to be exceptions.
 bool alternates(const std::vector<Run>& runs) {
   std::size_t idle = 0, all = 0;
   for (std::size_t i = 1; i + 1 < runs.size(); ++i) {
@@ -84,8 +84,8 @@ PhaseKind pause_kind(const std::vector<Sample>& samples, const Run& run) {
   return bytes_per_s(copied) > kWriting ? PhaseKind::kCheckpoint : PhaseKind::kPause;
 }
 
-// An engine counter read less often than the others covers the time since its last reading: the first one in a phase
-// tells of the phase before, too.
+// An engine counter that is read less often than the others covers the time since its last reading, so the first one in
+// a phase also covers the phase before.
 bool covers_time_before(const std::vector<Sample>& samples, std::size_t first, std::size_t at) {
   if (first == 0 || !samples[at].has(Metric::kGraphicsActive) || samples[first - 1].has(Metric::kGraphicsActive)) {
     return false;
@@ -96,7 +96,7 @@ bool covers_time_before(const std::vector<Sample>& samples, std::size_t first, s
   return true;
 }
 
-// How much ran on average; a program's kernels may fill few SMs, so the engine's share counts where it is known.
+// Mean activity. Kernels may fill few SMs, so the engine's share is used if it is known.
 double mean_level(const std::vector<Sample>& samples, std::size_t first, std::size_t last) {
   double sum = 0, engine = 0;
   std::size_t engines = 0;
@@ -117,7 +117,7 @@ Phase make_phase(PhaseKind kind, const std::vector<Sample>& samples, std::size_t
   return {kind, samples[first].time - origin, end - origin, mean_level(samples, first, last), first, last};
 }
 
-// Before a program has its memory, and after it gave it back, it does not work in bursts: it has not begun, or is over.
+// Before a program has allocated its memory and after it released it, idleness is not part of its work.
 bool without_memory(const std::vector<Sample>& samples, const Run& run) {
   double most = 0;
   std::optional<double> least;
@@ -135,12 +135,12 @@ Sample without_engine(Sample sample) {
   return sample;
 }
 
-// Where the steady part begins and ends, in runs: without the idleness at both ends where that was no part of the work.
+// The runs of the steady part, without idleness at either end that is not part of the work.
 std::pair<std::size_t, std::size_t> steady_runs(const std::vector<Sample>& samples, const std::vector<Run>& runs,
                                                 bool from_start) {
   std::size_t first = 0, last = runs.size();
   const Seconds whole = duration(samples, 0, samples.size());
-  constexpr double kEdge = 0.25;  // of a recording: more at an end may be part of a pattern
+  constexpr double kEdge = 0.25;  // of a recording: longer idleness at an end may be part of a pattern
   auto is_edge = [&](const Run& run) {
     return from_start || duration(samples, run.first, run.last) < kEdge * whole || without_memory(samples, run);
   };
@@ -151,8 +151,8 @@ std::pair<std::size_t, std::size_t> steady_runs(const std::vector<Sample>& sampl
   return {first, last};
 }
 
-// A program that fills its memory once and then only holds it: that moment was start-up, and holding is what it does.
-// True when the recording ends with such idleness.
+// Whether the program fills its memory once and then only holds it until the recording ends: the first moment was
+// start-up, and holding memory is what it does.
 bool ends_holding(const std::vector<Sample>& samples, const std::vector<Run>& runs) {
   const Run& end = runs.back();
   if (!end.idle || without_memory(samples, end)) return false;
@@ -186,19 +186,8 @@ void Series::add(const Sample& sample) {
 }
 
 std::string_view name_of(PhaseKind kind) {
-  switch (kind) {
-    case PhaseKind::kStartUp:
-      return "start-up";
-    case PhaseKind::kSteady:
-      return "steady";
-    case PhaseKind::kCheckpoint:
-      return "checkpoint";
-    case PhaseKind::kPause:
-      return "pause";
-    case PhaseKind::kIdle:
-      return "idle";
-  }
-  return "";
+  static constexpr std::string_view kNames[] = {"start-up", "steady", "checkpoint", "pause", "idle"};
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 std::vector<Phase> find_phases(const std::vector<Sample>& samples, bool from_start) {

@@ -1,4 +1,4 @@
-// A recording in bounded memory, the phases in it, and the part of it that a verdict should be about.
+// A recording in bounded memory, its phases, and the part that a verdict is based on.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace rightsize::diagnose {
 
-// Samples in time order. When there are too many, neighbours are averaged: the picture gets coarser, not longer.
+// Samples in time order. If there are too many, neighbours are averaged.
 class Series {
  public:
   void add(const Sample& sample);
@@ -32,11 +32,11 @@ struct Phase {
   std::size_t first = 0, last = 0;  // samples, `last` excluded
 };
 
-// The phases of a recording, without gaps, in order. Work that comes and goes all the time is one steady phase.
-// `from_start`: the recording begins with the program, so that what comes before its work is start-up, however long.
+// The phases of a recording in order, without gaps. Work that alternates with pauses is one steady phase. `from_start`:
+// the recording begins with the program, so everything before its work is start-up, however long.
 std::vector<Phase> find_phases(const std::vector<Sample>& samples, bool from_start);
 
-// Statistics of the steady phases: what the verdict is about.
+// Statistics of the steady phases, which the verdict is based on.
 Summary summarize_steady(const std::vector<Sample>& samples, const std::vector<Phase>& phases);
 
 }  // namespace rightsize::diagnose

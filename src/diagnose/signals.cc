@@ -16,15 +16,15 @@ std::optional<double> largest(std::initializer_list<std::optional<double>> value
   return most;
 }
 
-// Without a known link, the slowest generation at 16 lanes that could carry what was seen.
+// If the link is unknown: the slowest PCIe generation at 16 lanes that could carry the observed rate.
 BytesPerSecond link_for(BytesPerSecond seen) {
   BytesPerSecond rate = gb_per_s(15.8);
   while (rate < seen) rate = rate * 2;
   return rate;
 }
 
-// Multiply-adds a tensor core does in a cycle are powers of two, so the peak tells them without the clock it is quoted
-// at: the power of two nearest to peak / (SMs x 1.8 GHz).
+// The multiply-adds of a tensor core per cycle are a power of two, so they follow from the peak without knowing the
+// clock it is quoted at: the power of two nearest to peak / (SMs x 1.8 GHz).
 std::optional<double> flop_per_cycle(const Hardware& hardware) {
   if (!hardware.matrix || !hardware.sms || *hardware.sms <= 0) return std::nullopt;
   constexpr double kTypicalClock = 1.8e9;
@@ -48,7 +48,7 @@ Signals read_signals(const Summary& summary, const Hardware& hardware) {
                             summary.mean(Metric::kImmaActive), summary.mean(Metric::kDfmaActive)});
   signals.pipes = largest({signals.tensor, summary.mean(Metric::kFp32Active), summary.mean(Metric::kFp16Active),
                            summary.mean(Metric::kFp64Active)});
-  // Integer work goes with every kernel's addressing; only a lot of it is a load of its own.
+  // Every kernel computes addresses with integers; only a lot of integer work is a load.
   if (auto integer = summary.mean(Metric::kIntegerActive); integer && *integer > 0.6) {
     signals.pipes = largest({signals.pipes, integer});
   }
@@ -75,7 +75,7 @@ TimeShares split_time(const Signals& signals) {
   shares.overlap = std::max(0.0, compute + memory - busy);
   (compute > memory ? memory : compute) -= shares.overlap;
   const double rest = busy - compute - memory;
-  // SMs without a warp while the engine is busy: kernels are being started or drained. Unknown: half of the rest.
+  // SMs without a warp while the engine is busy: kernels start or drain. If unknown, half of the rest.
   shares.launch = signals.sm ? std::min(rest, std::max(0.0, busy - *signals.sm)) : rest / 2;
   shares.stall = rest - shares.launch;
   shares.compute = compute;
@@ -89,7 +89,7 @@ Roofline place_on_roofline(const Summary& summary, const Signals& signals, const
   Roofline roofline;
   std::optional<FlopsPerSecond> peak = hardware.matrix;
   const auto clock = summary.mean(Metric::kSmClock);
-  // The tensor counter counts cycles: at a lower clock they do less than the peak says.
+  // The tensor counter counts cycles, which do less work at a lower clock.
   if (auto each = flop_per_cycle(hardware); each && clock && *clock > 0) peak = flop_per_s(*each * *clock);
   if (signals.tensor && peak) roofline.achieved = *signals.tensor * *peak;
   if (signals.dram && hardware.bandwidth) roofline.traffic = *signals.dram * *hardware.bandwidth;

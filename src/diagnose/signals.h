@@ -1,4 +1,4 @@
-// The numbers the rules speak of, read out of a Summary once.
+// The values the rules use, read from a Summary once.
 #pragma once
 
 #include <optional>
@@ -7,37 +7,37 @@
 
 namespace rightsize::diagnose {
 
-// Means over time, 0-1, unless said otherwise.
+// Means over time as shares, unless noted otherwise.
 struct Signals {
   std::optional<double> engine;    // the compute engine ran something
-  std::optional<double> reported;  // nvidia-smi's utilisation; counts copies, too
+  std::optional<double> reported;  // nvidia-smi's utilization, which includes copies
   std::optional<double> sm;        // SMs held a warp
   std::optional<double> dram;      // of peak bandwidth
   std::optional<double> pipes;     // the busiest arithmetic pipe: tensor, fp16, fp32, fp64
   std::optional<double> tensor;
   std::optional<double> link;            // PCIe, of one direction's rate
-  std::optional<Seconds> launch_period;  // from one kernel launch to the next, from the commands fetched over PCIe
+  std::optional<Seconds> launch_period;  // between kernel launches, by the commands fetched over PCIe
   std::optional<double> power;           // of the limit
   std::optional<double> memory_util;
   std::optional<Bytes> memory_held;
 
-  double busy = 0;  // the best there is for "something ran": engine, SMs, reported
+  double busy = 0;  // the best evidence that something ran: engine, SMs, or reported
   bool counters() const { return dram || pipes || sm; }
 };
 
 Signals read_signals(const Summary& summary, const Hardware& hardware);
 
-// What kernels reach of a full DRAM counter and of a full pipe: a copy kernel was measured at 88-92 % on an H200, large
-// matrix products at 93-97 %.
+// The highest values real kernels reach: a copy kernel was measured at 88-92 % DRAM on an H200, large matrix products
+// at 93-97 % of the pipe.
 inline constexpr double kFullDram = 0.92;
 inline constexpr double kFullPipe = 0.95;
 
 // Bytes the GPU fetches over PCIe for a kernel launched from the host: 1.8 KB for the smallest kernels of PyTorch, up
-// to 2.4 KB for others (H200, driver 580, 2026-11). A CUDA graph fetches far less, so it shows as few launches.
+// to 2.4 KB for others (H200, driver 580, 2026-11). A CUDA graph fetches far less and so looks like few launches.
 inline constexpr Bytes kBytesPerLaunch = bytes(2000);
 
-// A host that does nothing but launch leaves 5 to 25 us between kernels, a slow one (Python between every two) 40.
-// Longer gaps mean that it waits for something.
+// A host that only launches leaves 5 to 25 us between kernels, a slow one (Python between every two) 40. Longer gaps
+// mean that it waits for something.
 inline constexpr Seconds kLaunchGap = microseconds(25), kSlowLaunchGap = microseconds(40);
 // Kernels longer than these would keep the GPU busy if the host only launched.
 inline constexpr Seconds kShortKernel = microseconds(12), kTinyKernel = microseconds(6);
@@ -45,7 +45,7 @@ inline constexpr Seconds kShortKernel = microseconds(12), kTinyKernel = microsec
 TimeShares split_time(const Signals& signals);
 Roofline place_on_roofline(const Summary& summary, const Signals& signals, const Hardware& hardware);
 
-// What the other parts of a Diagnosis are written from.
+// The other parts of a Diagnosis.
 std::vector<std::string> evidence_for(Verdict verdict, const Summary& summary, const Signals& signals,
                                       const Hardware& hardware);
 std::vector<Action> actions_for(const Diagnosis& diagnosis, const Summary& summary, const Signals& signals,

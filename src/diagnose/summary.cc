@@ -14,14 +14,14 @@ constexpr unsigned kHeatBits = 0x20 | 0x40;
 
 std::optional<double> activity(const Sample& sample) {
   std::optional<double> level = sample.get(Metric::kGraphicsActive);
-  // The engine counter may be that of a longer time than the sample's, so SMs have the last word on whether anything
-  // ran: a GPU with nothing to do shows 0, the smallest kernels launched without pause 0.03 %.
+  // The engine counter may cover more than the sample's time, so SMs decide whether anything ran: an idle GPU shows 0,
+  // the smallest kernels launched without pause 0.03 %.
   constexpr double kAnything = 1e-4;
   if (auto sm = sample.get(Metric::kSmActive)) {
     level = *sm < kAnything ? 0 : std::max(kIdleActivity, level.value_or(*sm));
   }
   if (!level) level = sample.get(Metric::kGpuUtil);
-  // Copies do not count as engine time. 1 GB/s and less is kernel launches and polling.
+  // Copies are not engine time. Up to 1 GB/s is kernel launches and polling.
   constexpr double kCopying = 1e9, kFullLink = 25e9;
   const double copied = std::max(sample.get(Metric::kPcieRx).value_or(0), sample.get(Metric::kPcieTx).value_or(0));
   if (copied > kCopying) level = std::max(level.value_or(0), std::min(1.0, copied / kFullLink));
@@ -35,7 +35,7 @@ void SummaryBuilder::Column::add(double value) {
   histogram.add(value);
 }
 
-// A bucket is wider than what is in it: no quantile lies outside of what was seen.
+// A bucket is wider than its values; no quantile lies outside the observed range.
 double SummaryBuilder::Column::quantile(double q) const { return std::clamp(histogram.quantile(q), min, max); }
 
 void SummaryBuilder::add_time(const Sample& sample) {
@@ -43,7 +43,7 @@ void SummaryBuilder::add_time(const Sample& sample) {
   last_time_ = sample.time;
   if (samples_++ == 0) return;
   const double usual = intervals_.count() > 0 ? intervals_.mean() : step;
-  constexpr double kGap = 20;  // times the usual interval: the recorder slept, or the clock was set
+  constexpr double kGap = 20;  // times the usual interval: the recorder paused, or the clock was set
   const bool jumped = step <= 0 || !std::isfinite(step) || (intervals_.count() >= 5 && step > kGap * usual);
   if (jumped) {
     ++clock_jumps_;
@@ -89,7 +89,7 @@ void SummaryBuilder::add(const Sample& sample) {
   add_throttle(sample);
   if (auto counted = sample.get(Metric::kEnergy)) {
     const Joules energy = joules(*counted);
-    if (!first_energy_ || energy < *last_energy_) {  // a reloaded driver counts from zero
+    if (!first_energy_ || energy < *last_energy_) {  // a reloaded driver restarts at zero
       first_energy_ = energy;
       first_energy_time_ = sample.time;
     }
@@ -98,8 +98,8 @@ void SummaryBuilder::add(const Sample& sample) {
   }
 }
 
-// The engine's share of the time in which anything ran. Its counter may be read less often than the others and then
-// covers the time since its last reading, idle or not: it is spread over the samples that were not idle.
+// The engine's share of the time in which anything ran. If its counter is read less often than the others, it covers
+// the time since its last reading, idle or not, and is spread over the samples that were not idle.
 double SummaryBuilder::active_level() const {
   if (levels_ == idle_) return 0;
   const auto active = static_cast<double>(levels_ - idle_);
@@ -113,7 +113,7 @@ OnOff SummaryBuilder::on_off() const {
   OnOff on_off;
   on_off.idle_share = static_cast<double>(idle_) / static_cast<double>(levels_);
   on_off.active_level = active_level();
-  // The stretch at the end counts like the others: it was cut short at either end of the recording alike.
+  // The last period counts like the first: both are cut off by the recording.
   Column idle = idle_runs_, active = active_runs_;
   if (idling_) (*idling_ ? idle : active).add(in_seconds(run_));
   on_off.idle_run = seconds(idle.quantile(0.5));
@@ -122,8 +122,8 @@ OnOff SummaryBuilder::on_off() const {
   return on_off;
 }
 
-// The counter is exact, but read rarely: it counts only where its readings span the time. Either way the mean power of
-// the time that was covered holds for all of it, the interval behind the last sample included.
+// The energy counter is exact but read rarely, so it is used only if its readings span the recording. Otherwise the
+// mean power is used. Both are extended to the interval after the last sample.
 std::optional<Joules> SummaryBuilder::energy(Seconds duration) const {
   const Seconds spanned = last_energy_time_ - first_energy_time_;
   if (first_energy_ && *last_energy_ > *first_energy_ && spanned > covered_ * 0.98)

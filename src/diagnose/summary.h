@@ -1,7 +1,7 @@
-// What is known of a GPU over a stretch of time, small enough to keep for every GPU of a fleet.
+// Statistics of a GPU over some time, small enough to keep for every GPU of a fleet.
 //
-// Filled from samples by a SummaryBuilder, or by hand from aggregates a monitoring server computed: whatever is not
-// known stays empty, and classify() says how much less sure it is.
+// Made from samples by a SummaryBuilder, or from the aggregates of a monitoring server. Unknown values stay empty and
+// lower the confidence of classify().
 #pragma once
 
 #include <array>
@@ -21,25 +21,23 @@ struct MetricStatistics {
   double mean = 0, p50 = 0, p95 = 0, max = 0;
 };
 
-// How work and nothing take turns, at the resolution of the sampling.
+// How work and idleness alternate, at the resolution of the samples.
 struct OnOff {
-  double idle_share = 0;      // of the time: nothing ran and nothing was copied
+  double idle_share = 0;      // share of the time in which nothing ran and nothing was copied
   double active_level = 0;    // mean activity of the other samples
-  Seconds idle_run;           // median length of a stretch of idleness; zero when there was none
-  Seconds active_run;         // median length of a stretch of work
+  Seconds idle_run;           // median length of an idle period; zero if there was none
+  Seconds active_run;         // median length of a period of work
   std::uint64_t changes = 0;  // between the two
 };
 
-// Joules are watt-seconds.
-
 struct Summary {
   Seconds duration;
-  Seconds interval;  // between samples, the usual one
+  Seconds interval;  // median time between samples
   std::uint64_t samples = 0;
-  std::uint64_t clock_jumps = 0;  // samples that were not later than the one before, or came after a long gap
+  std::uint64_t clock_jumps = 0;  // samples not later than the one before, or after a long gap
   std::array<std::optional<MetricStatistics>, telemetry::kMetrics> metrics{};
   std::optional<OnOff> on_off;
-  std::optional<double> power_capped;      // share of samples whose clocks were held down by the power limit
+  std::optional<double> power_capped;      // share of samples whose clocks were lowered by the power limit
   std::optional<double> thermally_capped;  // by heat
   std::optional<Joules> energy;            // of the whole duration
 
@@ -53,12 +51,11 @@ struct Summary {
   }
 };
 
-// Activity of one sample: the share of its time in which the GPU ran or copied something, or nothing when the source
-// does not say. Counters are believed before nvidia-smi's utilisation, which is refreshed more slowly: SMs say whether
-// anything ran, the engine for how long.
+// The share of a sample's time in which the GPU ran or copied something, if known. Counters take precedence over
+// nvidia-smi's utilization, which is refreshed more slowly: SMs show whether anything ran, the engine for how long.
 std::optional<double> activity(const Sample& sample);
 
-// A sample below this did nothing: GPUs with an open context show 0.006 %.
+// A sample below this is idle: GPUs with an open context show 0.006 %.
 inline constexpr double kIdleActivity = 0.005;
 
 // Folds samples into a Summary in bounded memory: means and maxima exactly, quantiles within 1 %.

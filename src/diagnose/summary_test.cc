@@ -56,7 +56,7 @@ TEST(SummaryBuilder, MeanPowerIsThatOfTheTimeCovered) {
   }
 }
 
-// A second of work, two of nothing, five times: runs of one and two seconds.
+// A second of work and two seconds idle, five times: runs of one and two seconds.
 TEST(SummaryBuilder, BusyAndIdleStretchesAreMeasured) {
   SummaryBuilder gathered;
   for (int i = 0; i <= 150; ++i) {

@@ -1,4 +1,4 @@
-// Recordings of known loads for this room's tests.
+// Recordings of known loads for the tests of this module.
 #pragma once
 
 #include <functional>

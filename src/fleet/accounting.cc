@@ -1,4 +1,4 @@
-// What is done with a fleet's hours after they are counted: clocks put right, and what has to be said about them.
+// Corrects clocks after the hours of a fleet have been counted, and reports how they were counted.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -13,11 +13,11 @@
 namespace rightsize::fleet {
 namespace {
 
-constexpr Seconds kClockOff = kYear;  // times further from the fleet's are a wrong clock
+constexpr Seconds kClockOff = kYear;  // a larger difference from the fleet means a wrong clock
 
 std::string gpus_text(std::size_t count) { return fmt::format("{} GPU{}", count, count == 1 ? "" : "s"); }
 
-// GPUs whose times hang together: no more than a year lies between one and the next.
+// GPUs whose times are at most a year apart.
 struct Era {
   TimePoint first, last;
   std::vector<std::size_t> gpus;
@@ -87,8 +87,8 @@ std::vector<std::string> accounting_notes(const std::vector<GpuUse>& gpus) {
   }
   if (dropped > 0) {
     notes.push_back(
-        fmt::format("{} readings of {} were blank or impossible and dropped: the GPUs count as present, their "
-                    "activity at those moments is taken from the other readings",
+        fmt::format("{} readings of {} were blank or impossible and dropped: the GPUs count as present, and "
+                    "their activity then is taken from the other readings",
                     format_count(static_cast<double>(dropped)), gpus_text(with_dropped)));
   }
   if (silent > 0) {
@@ -98,15 +98,13 @@ std::vector<std::string> accounting_notes(const std::vector<GpuUse>& gpus) {
                     format_number(in_hours(unknown)), gpus_text(silent)));
   }
   if (filled > 0.001 * covered && filled > seconds(600)) {
-    notes.push_back(
-        fmt::format("{} GPU-hours lie in gaps of at most five minutes between readings and are counted as "
-                    "present",
-                    format_number(in_hours(filled))));
+    notes.push_back(fmt::format("{} GPU-hours in gaps of at most five minutes between readings count as present",
+                                format_number(in_hours(filled))));
   }
   for (const auto& [host, clock] : clocks) {
     if (notes.size() > 20) break;
     notes.push_back(
-        fmt::format("the clock of {} is {:.1f} years {} the fleet's ({}): its hours are counted, in the fleet's "
+        fmt::format("the clock of {} is {:.1f} years {} the fleet's ({}): its hours are counted within the fleet's "
                     "window",
                     host, std::abs(clock.first / kClockOff), clock.first > Seconds{} ? "ahead of" : "behind",
                     gpus_text(clock.second.size())));

@@ -11,11 +11,11 @@
 namespace rightsize::fleet {
 namespace {
 
-constexpr Seconds kClockOff = kYear;               // times further from the fleet's are a wrong clock
-constexpr Seconds kLoneReading = seconds(30);      // where no series has two readings
-constexpr TimePoint kLatest = unix_seconds(1e11);  // the year 5138: more is no time in seconds
+constexpr Seconds kClockOff = kYear;               // a larger difference means a wrong clock
+constexpr Seconds kLoneReading = seconds(30);      // if no series has two readings
+constexpr TimePoint kLatest = unix_seconds(1e11);  // the year 5138: later times are not in seconds
 
-// Adds readings of one metric of one part and series. What does not change from one to the next is looked up once.
+// Adds readings of one metric of one series, and looks up once what they have in common.
 class Adder {
  public:
   Adder(const IdleRule& rule, PartTally& part, SeriesTally& series, Metric metric)
@@ -27,7 +27,7 @@ class Adder {
         slot_(part.tallies[static_cast<std::size_t>(metric)]),
         activity_(kind_.row >= 0 && kind_.row < static_cast<int>(kActivityRows)) {}
 
-  // False when the value cannot be.
+  // False if the value is impossible.
   bool add(TimePoint time, double value) {
     if (!(value >= 0) || value > kind_.most) return false;
     if (!slot_) slot_ = std::make_unique<Tally>();
@@ -69,7 +69,7 @@ class Adder {
   std::unique_ptr<Tally>& slot_;
   const bool activity_;
   Cell* cell_ = nullptr;  // of the times in reach_
-  Interval reach_;
+  TimeSpan reach_;
 };
 
 std::uint64_t mix(std::uint64_t hash, std::string_view text) {
@@ -77,7 +77,7 @@ std::uint64_t mix(std::uint64_t hash, std::string_view text) {
   return (hash ^ 0xffU) * 1099511628211ULL;
 }
 
-// All that tells one series from another, in 64 bits: a text per series would be most of the memory.
+// Identifies a series in 64 bits; a text per series would take most of the memory.
 std::uint64_t identity_of(const Device& device) {
   std::uint64_t hash = mix(1469598103934665603ULL, device.key());
   hash = mix(mix(hash, device.mig_profile), device.host);
@@ -159,8 +159,8 @@ struct UseAccumulator::State {
     }
   }
 
-  // The time to count, or nothing for what is no time or not asked for. A clock that jumps by more than a year within
-  // one GPU's readings was put right (or wrong) on the way: what follows is appended to what was there.
+  // The time to count, or nothing for an impossible time or one outside the window. A clock that jumps by more than a
+  // year within one GPU's readings was set: later readings are appended to the earlier ones.
   std::optional<TimePoint> taken(PartTally& part, TimePoint time) {
     if (options.window && !(time >= options.window->from && time < options.window->until)) return std::nullopt;
     if (!(time >= TimePoint{}) || time > kLatest) {
@@ -206,8 +206,8 @@ int UseAccumulator::open(const Device& device) {
   return found->second;
 }
 
-// Lines of a log take turns over all GPUs, and what is kept of them fits no cache: a few samples of a GPU are put by
-// and added together, metric by metric.
+// The lines of a log alternate between all GPUs, whose tallies do not fit into the cache, so a few samples of a GPU are
+// collected and added together, metric by metric.
 void UseAccumulator::add(int device, const telemetry::Sample& sample) {
   State::Handle& handle = state_->handles[static_cast<std::size_t>(device)];
   if (handle.part < 0) return;
@@ -260,7 +260,7 @@ std::vector<GpuUse> UseAccumulator::finish() {
   state_->add_all_waiting();
   state_->handles = {};
   const Seconds fallback = state_->usual_interval();
-  // Instances and the GPU they are made of belong together.
+  // MIG instances belong to the GPU they are part of.
   std::unordered_map<std::string, std::size_t> physical;
   std::vector<std::vector<PartTally*>> groups;
   for (const std::unique_ptr<PartTally>& part : state_->parts) {

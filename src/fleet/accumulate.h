@@ -1,5 +1,5 @@
-// Samples of any number of GPUs, in any order, as they stream out of files -> GpuUse. Memory is per GPU (about 20 kB)
-// and owner, not per sample.
+// Samples of any number of GPUs, in any order, as they are read from files -> GpuUse. Memory grows with GPUs (about
+// 20 kB each) and owners, not with samples.
 //
 //   UseAccumulator sum(rule);
 //   read_telemetry(path, sum);            // any number of files
@@ -18,8 +18,8 @@ namespace rightsize::fleet {
 
 struct AccumulateOptions {
   IdleRule idle = {};
-  std::optional<Seconds> interval = {};  // what a lone reading stands for where no series has two; nothing: 30 s
-  std::optional<Interval> window = {};   // only readings in it
+  std::optional<Seconds> interval = {};  // duration of a single reading if no series has two; default: 30 s
+  std::optional<TimeSpan> window = {};   // ignore readings outside
   std::size_t most_gpus = 200'000;       // more are counted, not kept
 };
 
@@ -39,10 +39,10 @@ class UseAccumulator : public telemetry::SampleSink {
   void add_unusable(int device, Metric metric, TimePoint time) override;
 
   std::size_t readings() const;
-  std::size_t refused() const;        // readings with times that are none; bad values are GpuUse::dropped
+  std::size_t refused() const;  // readings with impossible times; impossible values are counted in GpuUse::dropped
   std::size_t gpus_left_out() const;  // above most_gpus
 
-  // Everything seen, by host, index and MIG instance. No GPU is left afterwards; the counters above stay.
+  // All GPUs, by host, index and MIG instance. The accumulator is then empty, but the counters above stay.
   std::vector<GpuUse> finish();
 
  private:

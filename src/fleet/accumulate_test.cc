@@ -1,4 +1,4 @@
-// Random fleets whose hours are known, read in the ways files come: the accounting against a count second by second.
+// Random fleets with known hours in various file orders, compared with a count second by second.
 #include "fleet/accumulate.h"
 
 #include <algorithm>
@@ -28,8 +28,8 @@ struct Reading {
 // A stretch of one series: there from `from` to before `until`, read every `step` seconds, all in whole seconds.
 struct Stretch {
   int from = 0, until = 0, step = 60;
-  std::string pod;            // empty: nobody's
-  std::string exporter = {};  // two of them tell of the same twice
+  std::string pod;            // empty: unowned
+  std::string exporter = {};  // two of them report the same GPU twice
   double activity = 0.5;      // 0: idle; negative: not reported, only memory is
 };
 
@@ -38,7 +38,7 @@ struct Truth {
   std::map<std::string, double> owners;
 };
 
-// A pod that is seen again within five minutes was there in between.
+// A pod that reports again within five minutes was present in between.
 std::vector<Stretch> with_short_breaks_closed(std::vector<Stretch> stretches) {
   constexpr int kShort = 300;
   std::vector<Stretch> closed = stretches;
@@ -111,7 +111,7 @@ GpuUse read_in_order(const std::vector<Stretch>& stretches, Order order) {
 }
 
 // A GPU's life: stretches of pods one after the other, with breaks of more than five minutes, with intervals that
-// change, beside a second pod or exporter at times.
+// change, sometimes with a second pod or exporter.
 std::vector<Stretch> random_life() {
   std::vector<Stretch> life;
   int at = *rc::gen::inRange(0, 3000);
@@ -163,7 +163,7 @@ RC_GTEST_PROP(Accounting, HoursOwnersAndIdlenessMatchACountSecondBySecond, ()) {
 }
 
 TEST(Accounting, HoursAreRightWhenTheIntervalChanges) {
-  // A second apart for ten minutes, then a minute apart for the rest of the day: $5.93 was said for $336.
+  // A second apart for ten minutes, then a minute apart for the rest of the day (a bug once reported $5.93 instead of $336).
   const GpuUse gpu = read_in_order({{0, 600, 1, "a-0"}, {600, 86400, 60, "a-0"}}, Order::kBySeries);
   EXPECT_NEAR(in_seconds(gpu.covered), 86400, 60);
   EXPECT_NEAR(gpu.metric(Metric::kGpuUtil)->mean, 0.5, 1e-9);
@@ -276,10 +276,10 @@ TEST(Accounting, InstancesOfAPartitionedGpuReplaceItsOwnSeries) {
 TEST(Coverage, GapsUpToFiveMinutesAreConnected) {
   Coverage coverage;
   for (int t : {0, 60, 120, 420, 480, 1000, 1060}) coverage.add(unix_seconds(t));
-  const std::vector<Interval> times = coverage.intervals(seconds(60));
+  const std::vector<TimeSpan> times = coverage.intervals(seconds(60));
   ASSERT_EQ(times.size(), 2u);
-  EXPECT_EQ(times[0], (Interval{unix_seconds(0), unix_seconds(540)}));
-  EXPECT_EQ(times[1], (Interval{unix_seconds(1000), unix_seconds(1120)}));
+  EXPECT_EQ(times[0], (TimeSpan{unix_seconds(0), unix_seconds(540)}));
+  EXPECT_EQ(times[1], (TimeSpan{unix_seconds(1000), unix_seconds(1120)}));
   EXPECT_NEAR(in_seconds(coverage.filled()), 240, 1e-6);
 }
 
@@ -302,15 +302,15 @@ RC_GTEST_PROP(Coverage, ReadingsInAnyOrderCoverTheSameTime, ()) {
 
 RC_GTEST_PROP(Coverage, UnionsAndDifferencesAddUp, ()) {
   auto any = [] {
-    std::vector<Interval> all;
+    std::vector<TimeSpan> all;
     for (int i = *rc::gen::inRange(0, 8); i > 0; --i) {
       const int from = *rc::gen::inRange(0, 100);
       all.push_back({unix_seconds(from), unix_seconds(from + *rc::gen::inRange(0, 30))});
     }
     return unite(all);
   };
-  const std::vector<Interval> a = any(), b = any();
-  std::vector<Interval> both = a;
+  const std::vector<TimeSpan> a = any(), b = any();
+  std::vector<TimeSpan> both = a;
   both.insert(both.end(), b.begin(), b.end());
   RC_ASSERT(std::abs(in_seconds(total(unite(both)) - total(subtract(a, b)) - total(b))) < 1e-9);
 }

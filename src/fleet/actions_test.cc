@@ -1,4 +1,5 @@
 // What to do: found, chosen and described.
+#include <cmath>
 #include <set>
 
 #include <gmock/gmock.h>
@@ -65,7 +66,7 @@ RC_GTEST_PROP(Choose, MatchesTheBestOfAllSubsets, ()) {
   RC_ASSERT(in_usd_per_month(choice.bound) >= best - 1e-6);
 }
 
-// Random fleets for the properties below: what each GPU does and who is said to own it.
+// Random fleets for the properties below: what each GPU does, and its owner.
 struct Made {
   std::vector<Life> lives;
   std::vector<std::size_t> kinds;
@@ -126,7 +127,16 @@ RC_GTEST_PROP(Actions, LabelsNeverLowerTheSaving, ()) {
   RC_ASSERT(with >= without - usd_per_month(1e-6));
 }
 
-// Every GPU in one action at most; every action says who goes where, how risky it is, and how to undo it.
+// The solver aborts the process on huge coefficients, so savings reach it in proportion only.
+RC_GTEST_PROP(Actions, PricesOfAnyMagnitudeCanBePlannedWith, ()) {
+  const Made made = random_fleet();
+  const DevicePrices book = book_at(std::pow(10.0, *rc::gen::inRange(-3, 27)));
+  const ActionPlan plan = plan_actions(judge(made.uses(true), book), {book, speeds()});
+  RC_ASSERT(std::isfinite(in_usd_per_month(plan.saving)));
+  RC_ASSERT(plan.saving <= plan.bound * (1 + 1e-9));
+}
+
+// Every GPU is in at most one action; every action lists its moves, its risk and how to undo it.
 RC_GTEST_PROP(Actions, EveryActionIsCompleteAndUsesAGpuOnce, ()) {
   const Made made = random_fleet();
   const DevicePrices book = book_at(2);
@@ -135,7 +145,7 @@ RC_GTEST_PROP(Actions, EveryActionIsCompleteAndUsesAGpuOnce, ()) {
   for (const Action& action : a.actions) {
     for (std::size_t gpu : action.gpus) RC_ASSERT(seen.insert(gpu).second);
     RC_ASSERT(!action.what.empty() && !action.risk.empty() && !action.check.empty() && !action.rollback.empty());
-    std::set<std::size_t> moved;
+    std::set<std::string> moved;
     for (const Move& move : action.moves) moved.insert(move.gpu);
     RC_ASSERT(action.kind == ActionKind::kCommit || moved.size() == action.gpus.size());
     if (!action.forecast) continue;
@@ -146,7 +156,7 @@ RC_GTEST_PROP(Actions, EveryActionIsCompleteAndUsesAGpuOnce, ()) {
   }
 }
 
-// Waste that no action takes away is said, by its owner; together with what actions change it is all of it.
+// Waste that no action removes is reported by owner; with the waste of the actions it adds up to all waste.
 RC_GTEST_PROP(Actions, NoWasteIsLeftUnsaid, ()) {
   const Made made = random_fleet();
   const DevicePrices book = book_at(2);
@@ -208,7 +218,7 @@ TEST(Stop, YoungEndedAndServingWorkloadsAreNotStopped) {
 }
 
 TEST(Stop, OnlyTheCurrentOwnersActivityCounts) {
-  // Four days of work by another pod, then three days of nothing by the one that is there.
+  // Four days of work by another pod, then three idle days of the current one.
   UseAccumulator sum({});
   live(sum, {.uuid = "A", .pod = "before-0"}, 4 * kDay, busy);
   live(sum, {.uuid = "A", .pod = "now-0", .from_minute = 4 * kDay}, 3 * kDay, nothing);
@@ -353,7 +363,7 @@ TEST(Downsize, ASmallerGpuMustCarryThePeaks) {
   ASSERT_TRUE(steady);
   EXPECT_EQ(steady->forecast->too_small.high, 0);
   EXPECT_GE(*steady->forecast->latency_p95, 1);
-  // Full for 3 % of the time: whatever is offered carries that.
+  // Full for 3 % of the time: any GPU that is offered must be able to do that.
   if (const std::optional<Remedy> bursts = smaller(1.0, 18)) {
     EXPECT_LE(bursts->forecast->too_small.likely, Thresholds{}.most_overload);
     EXPECT_GE(bursts->forecast->load_peak, steady->forecast->load_peak);

@@ -47,27 +47,26 @@ std::vector<std::string> make_notes(const std::vector<GpuRow>& gpus) {
   }
   std::vector<std::string> notes;
   if (unpriced > 0) {
-    notes.push_back(fmt::format("{} have no price and count in hours only ({}): give one with --price NAME=USD",
+    notes.push_back(fmt::format("{} without a price, counted in hours only ({}): set one with --price NAME=USD",
                                 count_of(unpriced, "GPU"), names.begin()->first));
   }
   if (assumed > 0) {
     notes.push_back(
-        fmt::format("the price of {} is assumed from the cheapest on-demand offer ({}): give yours with --price",
+        fmt::format("the price of {} is assumed from the cheapest on-demand offer ({}): set yours with --price",
                     count_of(assumed, "GPU"), example));
   }
   if (silent > 0) {
-    notes.push_back(
-        fmt::format("{} report no activity metric: nothing can be said about their waste", count_of(silent, "GPU")));
+    notes.push_back(fmt::format("{} without an activity metric: their waste is unknown", count_of(silent, "GPU")));
   }
   if (doubled > 0) {
-    notes.push_back(fmt::format("{} are reported by several series at once (replicas, two scrape jobs): counted once",
+    notes.push_back(fmt::format("{} reported by several series at once (replicas, two scrape jobs), counted once",
                                 count_of(doubled, "GPU")));
   }
   return notes;
 }
 
-// Idleness is seen, not inferred, whatever else the verdict rests on: as sure as diagnose is of an idle GPU, which
-// needs ten readings for it.
+// Idleness is observed and not inferred, so it is as certain as diagnose's verdict on an idle GPU, which takes ten
+// readings.
 double sure_of_idleness(const GpuRow& gpu) {
   const bool few = gpu.use.interval > Seconds{} && gpu.use.covered < 10 * gpu.use.interval;
   return std::max(gpu.confidence, few ? 0.63 : 0.9);
@@ -75,7 +74,7 @@ double sure_of_idleness(const GpuRow& gpu) {
 
 UsdPerSecond waste_rate(const GpuRow& gpu) { return gpu.spend_rate() * gpu.waste_share(); }
 
-// A commitment makes waste cheaper and leaves it there.
+// A commitment makes waste cheaper but does not remove it.
 std::vector<UnplannedWaste> find_unplanned(const std::vector<GpuRow>& gpus, const std::vector<Action>& actions) {
   constexpr double kOfAllWaste = 0.05, kOfItsSpend = 0.1;  // less is not worth a line
   std::vector<bool> planned(gpus.size());
@@ -93,7 +92,7 @@ std::vector<UnplannedWaste> find_unplanned(const std::vector<GpuRow>& gpus, cons
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     const UsdPerSecond rate = waste_rate(gpus[i]);
     all += rate;
-    // Jobs of an accounting log have ended: there is nothing left to act on.
+    // The jobs of a log have ended, so there is nothing to act on.
     if (planned[i] || gpus[i].use.from_job_log || !(rate > UsdPerSecond{})) continue;
     Sum& sum = sums[gpus[i].owner().shown()];
     ++sum.waste.gpus;
@@ -137,11 +136,14 @@ std::vector<LedgerLine> make_ledger(const std::vector<GpuRow>& gpus) {
     }
     line.confidence = weight > 0 ? line.confidence / weight : 0;
   }
+  Usd all;
+  for (const LedgerLine& line : ledger) all += line.spend;
+  for (LedgerLine& line : ledger) line.share = all > Usd{} ? std::optional(line.spend / all) : std::nullopt;
   return ledger;
 }
 
-std::vector<OwnerLine> make_owners(const std::vector<GpuRow>& gpus, const OwnerKey& key) {
-  std::map<std::string, OwnerLine> lines;
+std::vector<GroupLine> make_owners(const std::vector<GpuRow>& gpus, const OwnerKey& key) {
+  std::map<std::string, GroupLine> lines;
   for (const GpuRow& gpu : gpus) {
     std::vector<Tenancy> tenancies = gpu.use.tenancies;
     if (tenancies.empty()) tenancies.push_back({{}, gpu.use.covered, gpu.use.covered * gpu.use.idle_share});
@@ -158,29 +160,29 @@ std::vector<OwnerLine> make_owners(const std::vector<GpuRow>& gpus, const OwnerK
     for (const Tenancy& t : tenancies) {
       std::string name = key(t.owner, gpu.use.device);
       if (name.empty()) name = Owner{}.shown();
-      OwnerLine& line = lines[name];
-      line.owner = name;
+      GroupLine& line = lines[name];
+      line.name = name;
       line.team = t.owner.team;
       if (!std::exchange(counted[name], true)) ++line.gpus;
       const Seconds resting = std::min(t.idle, t.time);
-      // Idle waste goes to whoever was idle, the rest to whoever was active.
+      // Idle waste belongs to the owners who were idle, the rest to those who were active.
       const double waste = idle_waste * (idle > Seconds{} ? resting / idle : t.time / all) +
                            (active > Seconds{} ? active_waste * ((t.time - resting) / active) : 0);
       line.gpu_time += gpu.gpu_time * (t.time / all);
-      line.idle += gpu.gpu_time * (resting / all);
+      line.idle = line.idle.value_or(GpuTime{}) + gpu.gpu_time * (resting / all);
       line.spend += gpu.spend.value_or(Usd{}) * (t.time / all);
       line.waste += gpu.spend.value_or(Usd{}) * waste;
     }
   }
-  std::vector<OwnerLine> owners;
+  std::vector<GroupLine> owners;
   owners.reserve(lines.size());
   for (auto& [name, line] : lines) owners.push_back(std::move(line));
   std::stable_sort(owners.begin(), owners.end(),
-                   [](const OwnerLine& a, const OwnerLine& b) { return a.waste > b.waste; });
+                   [](const GroupLine& a, const GroupLine& b) { return a.waste > b.waste; });
   return owners;
 }
 
-std::vector<OwnerLine> make_owners(const std::vector<GpuRow>& gpus) {
+std::vector<GroupLine> make_owners(const std::vector<GpuRow>& gpus) {
   return make_owners(gpus, [](const Owner& owner, const Device&) { return owner.shown(); });
 }
 
@@ -189,7 +191,7 @@ FleetAnalysis analyse(std::vector<GpuUse> gpus, const Assumptions& assumptions) 
   analysis.gpus = judge(std::move(gpus), assumptions.prices);   // what each GPU did, and what it cost
   mark_overprovisioned(analysis.gpus, assumptions.thresholds);  // replicas too many
   analysis.ledger = make_ledger(analysis.gpus);                 // where the dollars went
-  analysis.owners = make_owners(analysis.gpus);                 // and whose they are
+  analysis.owners = make_owners(analysis.gpus);                 // and who spent them
   analysis.totals = make_totals(analysis.gpus);
   ActionPlan plan = plan_actions(analysis.gpus, assumptions);  // what to do, no dollar twice
   analysis.actions = std::move(plan.actions);

@@ -50,10 +50,10 @@ TEST(Downsize, GrowthFollowsWhatTheTimeWasSpentOn) {
   EXPECT_GT(below_bound, 5);
   EXPECT_TRUE(projected_growth(row(a, "GPU-busy"), speeds()).empty());  // it would only be slower
   trickling.use.metrics[static_cast<std::size_t>(Metric::kTensorActive)].reset();
-  EXPECT_TRUE(projected_growth(trickling, speeds()).empty());  // nobody knows what it did: the bound stands
+  EXPECT_TRUE(projected_growth(trickling, speeds()).empty());  // unknown, so the bound stays
 }
 
-// The ledger adds up, owners add up, and no dollar is saved twice, whatever the fleet.
+// For any fleet, the ledger and the owners add up, and no dollar is saved twice.
 RC_GTEST_PROP(Analyse, LedgerOwnersAndSavingsAddUp, ()) {
   using Activity = double (*)(int);
   const std::vector<Activity> kinds = {busy, nothing, trickle, mornings, evenings};
@@ -76,7 +76,7 @@ RC_GTEST_PROP(Analyse, LedgerOwnersAndSavingsAddUp, ()) {
     hours_sum += in_gpu_hours(line.gpu_time);
     RC_ASSERT(line.spend >= Usd{});
   }
-  for (const OwnerLine& line : a.owners) {
+  for (const GroupLine& line : a.owners) {
     owners_usd += in_usd(line.spend);
     owners_waste += in_usd(line.waste);
   }
@@ -115,12 +115,12 @@ TEST(Analyse, TimeWithoutActivityIsUnknownNotUseful) {
 TEST(Analyse, OwnerGroupsSumToTheTotals) {
   const DevicePrices book = book_at(2);
   const FleetAnalysis a = analyse(mixed_fleet(), {book, speeds()});
-  const std::vector<OwnerLine> teams =
+  const std::vector<GroupLine> teams =
       make_owners(a.gpus, [](const Owner& owner, const Device&) { return owner.team; });
   double sum = 0;
-  for (const OwnerLine& line : teams) sum += in_usd(line.spend);
+  for (const GroupLine& line : teams) sum += in_usd(line.spend);
   EXPECT_NEAR(sum, in_usd(a.totals.spend), 1e-9);
-  EXPECT_EQ(teams.size(), 3u);  // a, b and nobody
+  EXPECT_EQ(teams.size(), 3u);  // a, b and unowned
 }
 
 // The verdict on idleness is as sure from nvidia-smi as the manual says: seen, not inferred, but not from three

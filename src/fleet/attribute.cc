@@ -11,7 +11,7 @@ using telemetry::Job;
 
 Owner owner_of_job(const Job& job) { return {job.account, job.name, job.user, job.id}; }
 
-// Idle time of a stretch, from the steps it covers.
+// Idle time between two moments, from the steps they span.
 Seconds idle_time(const Profile& profile, TimePoint from, TimePoint until) {
   Seconds idle;
   for (std::size_t i = 0; i < profile.idle.size(); ++i) {
@@ -22,14 +22,14 @@ Seconds idle_time(const Profile& profile, TimePoint from, TimePoint until) {
   return idle;
 }
 
-// A job that had a GPU, or one of several GPUs of which nobody knows which.
+// A job that had a GPU, or a share of it if it had one of several GPUs.
 struct Part {
   const Job* job = nullptr;
   double weight = 1;
 };
 
 void add_tenancies(GpuUse& gpu, const std::vector<Part>& parts) {
-  std::map<const Job*, double> weights;  // a job with three of a host's eight GPUs is there three times
+  std::map<const Job*, double> weights;  // a job with three of a host's eight GPUs occurs three times
   for (const Part& part : parts) weights[part.job] += part.weight;
   std::vector<Tenancy> found;
   Seconds all;
@@ -42,7 +42,7 @@ void add_tenancies(GpuUse& gpu, const std::vector<Part>& parts) {
     all += length;
   }
   if (found.empty()) return;
-  // Jobs can share a GPU; together they have at most the time it was observed.
+  // Jobs can share a GPU; together they have at most its observed time.
   const double shrink = all > gpu.covered ? gpu.covered / all : 1;
   Seconds idle = gpu.covered * gpu.idle_share;
   for (Tenancy& t : found) {
@@ -73,16 +73,16 @@ Attribution attribute_jobs(std::vector<GpuUse>& gpus, const telemetry::JobTable&
   }
   Attribution done;
   for (GpuUse& gpu : gpus) {
-    bool named = false, nobody = true;
+    bool named = false, unowned = true;
     for (Tenancy& t : gpu.tenancies) {
-      nobody = nobody && t.owner.empty();
+      unowned = unowned && t.owner.empty();
       const auto job = by_id.find(t.owner.instance);
       if (t.owner.instance.empty() || job == by_id.end()) continue;
       t.owner = owner_of_job(*job->second);
       named = true;
     }
     done.by_job += named ? 1 : 0;
-    if (!nobody) continue;
+    if (!unowned) continue;
     const std::string host = short_host(gpu.device.host);
     std::vector<Part> parts = by_gpu[{host, gpu.device.index}];
     const std::vector<Part>& anywhere = by_gpu[{host, -1}];

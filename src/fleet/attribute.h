@@ -1,4 +1,4 @@
-// Slurm's jobs laid over what GPUs did: for fleets whose metrics do not say who used them.
+// Assigns Slurm jobs to GPUs, for fleets whose metrics do not name their users.
 #pragma once
 
 #include <string>
@@ -9,16 +9,16 @@
 
 namespace rightsize::fleet {
 
-// How many GPUs got an owner, and how.
+// How many GPUs got an owner.
 struct Attribution {
-  std::size_t by_job = 0;   // their metrics named a job
-  std::size_t by_time = 0;  // host, index and time agreed
+  std::size_t by_job = 0;   // by the job ID in their metrics
+  std::size_t by_time = 0;  // by host, index and time
 };
 
-// A tenancy whose instance is a job's id gets that job's user, account and name. A GPU nobody is named for gets the
-// jobs that had it (host without its domain, and index) as tenancies, by the time they overlap with what was observed;
-// what is left over stays nobody's. Where a log does not say which GPUs of a host a job had, it has an equal part of
-// all of them: whose hours a host's are is then right, which GPU was whose is not said.
+// A tenancy whose instance is a job ID gets that job's user, account and name. A GPU without any owner gets the jobs
+// that had it (by short host name and index) as tenancies, for the time they overlap with the observed time; the rest
+// stays unowned. If the log does not say which GPUs of a host a job had, it gets an equal part of each: the hours per
+// host are then right, those per GPU are not known.
 Attribution attribute_jobs(std::vector<GpuUse>& gpus, const telemetry::JobTable& table);
 
 }  // namespace rightsize::fleet

@@ -33,7 +33,7 @@ TEST(Attribute, JobsAreMatchedByIdAndByTime) {
   EXPECT_EQ(gpus[1].tenancies[0].owner.user, "ann");
 }
 
-// Three of a node's four GPUs, nobody knows which: three quarters of the node's hours.
+// Three unknown GPUs of a node's four: three quarters of the node's hours.
 TEST(Attribute, JobsWithUnknownGpusShareTheirHostEqually) {
   UseAccumulator sum({});
   for (int i = 0; i < 4; ++i) live(sum, {.uuid = "G" + std::to_string(i), .team = "", .index = i}, kDay, busy);
@@ -53,7 +53,7 @@ TEST(Attribute, JobsWithUnknownGpusShareTheirHostEqually) {
   const DevicePrices book = book_at(1);
   const FleetAnalysis a = analyse(std::move(gpus), {book, speeds()});
   double vision = 0, nlp = 0, nobody = 0;
-  for (const OwnerLine& line : a.owners) {
+  for (const GroupLine& line : a.owners) {
     (line.team == "vision" ? vision : line.team == "nlp" ? nlp : nobody) += in_gpu_hours(line.gpu_time);
   }
   EXPECT_NEAR(vision, 36, 0.1);

@@ -1,7 +1,7 @@
-// Which remedies to take: the greatest total saving with no GPU in two of them (weighted set packing), solved exactly.
+// The remedies with the greatest total saving and no GPU in two of them (weighted set packing), solved exactly.
 //
-// GPUs that no remedy ties together are separate problems, so the whole is cut into connected parts first. Within a
-// part, a remedy of one GPU alone that saves less than another of the same GPU is never needed.
+// GPUs that share no remedy are independent problems, so the problem is first split into connected parts. Of the
+// remedies of a single GPU only the best is needed.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-// Which GPUs are tied together by remedies (union-find).
+// Which GPUs are connected by remedies (union-find).
 class Parts {
  public:
   explicit Parts(std::size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), std::size_t{0}); }
@@ -28,7 +28,7 @@ class Parts {
   std::vector<std::size_t> parent_;
 };
 
-// The best remedy of each GPU alone, and the remedies of several.
+// The best remedy of each single GPU, and the remedies of several.
 struct Shortlist {
   std::vector<std::size_t> single;  // by GPU; kNone: none
   std::vector<std::size_t> shared;
@@ -51,7 +51,7 @@ UsdPerSecond saving_alone(const std::vector<Remedy>& remedies, const Shortlist& 
   return list.single[gpu] == kNone ? UsdPerSecond{} : remedies[list.single[gpu]].saving;
 }
 
-// One connected part: a column a remedy, a row a GPU.
+// One connected part, with a column per remedy and a row per GPU.
 void choose_in(const std::vector<Remedy>& remedies, const Shortlist& list, const std::vector<std::size_t>& shared,
                const std::vector<std::size_t>& gpus, Choice& choice) {
   std::vector<std::size_t> columns = shared;
@@ -66,14 +66,18 @@ void choose_in(const std::vector<Remedy>& remedies, const Shortlist& list, const
   solve::Model model;
   std::map<std::size_t, int> row_of;
   for (std::size_t gpu : gpus) row_of[gpu] = model.add_row(-solve::kInfinity, 1);
+  // Relative to the largest saving, because the solver aborts on huge coefficients.
+  UsdPerSecond unit;
+  for (std::size_t r : columns) unit = std::max(unit, remedies[r].saving);
   for (std::size_t r : columns) {
-    const int column = model.add_column(-in_usd_per_month(remedies[r].saving), 0, 1, true);
+    const int column = model.add_column(-(remedies[r].saving / unit), 0, 1, true);
     for (std::size_t gpu : remedies[r].gpus) model.add_entry(row_of[gpu], column, 1);
   }
-  const solve::Solution best = solve::solve(model, {.nodes = 5'000, .seconds = 20, .start = start});
-  choice.bound += std::max(usd_per_month(-best.bound), alone);
-  // Without an answer, or with one cut off early, the best of each GPU alone still stands.
-  const bool better = !best.values.empty() && usd_per_month(-best.objective) >= alone * (1 - 1e-12);
+  const solve::Solution best = 
+      solve::solve(model, {.nodes = 5'000, .seconds = 20, .start = start}).value_or(solve::Solution{});
+  choice.bound += std::max(unit * -best.bound, alone);
+  // If the solver found nothing better in time, the best of each single GPU remains.
+  const bool better = !best.values.empty() && unit * -best.objective >= alone * (1 - 1e-12);
   for (std::size_t c = 0; c < columns.size(); ++c) {
     if ((better ? best.values[c] : start[c]) < 0.5) continue;
     choice.remedies.push_back(columns[c]);
@@ -85,7 +89,7 @@ void choose_in(const std::vector<Remedy>& remedies, const Shortlist& list, const
 
 Choice choose_remedies(const std::vector<Remedy>& remedies, std::size_t gpus) {
   Shortlist list = shortlist(remedies, gpus);
-  // What saves less than its GPUs do one by one can be left out of any plan.
+  // A remedy that saves less than its GPUs do one by one is never needed.
   std::erase_if(list.shared, [&](std::size_t r) {
     UsdPerSecond alone;
     for (std::size_t gpu : remedies[r].gpus) alone += saving_alone(remedies, list, gpu);

@@ -29,7 +29,7 @@ void Coverage::insert(TimePoint time) {
       before.gap = static_cast<float>(gap);
       join(at - 1);
     } else if (gap < 0 && (before.gap == 0 || -gap < static_cast<double>(before.gap))) {
-      before.gap = static_cast<float>(-gap);  // between the last two: nearer to the last than what was known
+      before.gap = static_cast<float>(-gap);  // closer to the last than any known one
     }
   } else if (at < stretches_.size() && stretches_[at].first - time <= kConnected) {
     Stretch& after = stretches_[at];
@@ -52,7 +52,7 @@ void Coverage::join(std::size_t at) {
   stretches_.erase(stretches_.begin() + static_cast<std::ptrdiff_t>(at) + 1);
 }
 
-// Readings rarer than every five minutes are stretches of their own: then it is their distance that is usual.
+// Readings less frequent than every five minutes are separate stretches; their distance is then the interval.
 Seconds Coverage::usual_interval() const {
   std::vector<Seconds> gaps, distances;
   for (std::size_t i = 0; i < stretches_.size(); ++i) {
@@ -64,9 +64,9 @@ Seconds Coverage::usual_interval() const {
   return median(std::move(gaps));
 }
 
-std::vector<Interval> Coverage::intervals(Seconds usual) const {
+std::vector<TimeSpan> Coverage::intervals(Seconds usual) const {
   const Seconds limit = gap_limit(usual);
-  std::vector<Interval> covered;
+  std::vector<TimeSpan> covered;
   TimePoint reach;  // the last reading of the interval made last
   for (const Stretch& s : stretches_) {
     const Seconds own = s.gap > 0 ? seconds(static_cast<double>(s.gap)) : usual;
@@ -80,10 +80,10 @@ std::vector<Interval> Coverage::intervals(Seconds usual) const {
   return covered;
 }
 
-std::vector<Interval> unite(std::vector<Interval> intervals) {
+std::vector<TimeSpan> unite(std::vector<TimeSpan> intervals) {
   std::sort(intervals.begin(), intervals.end());
-  std::vector<Interval> united;
-  for (const Interval& i : intervals) {
+  std::vector<TimeSpan> united;
+  for (const TimeSpan& i : intervals) {
     if (i.length() <= Seconds{}) continue;
     if (!united.empty() && i.from <= united.back().until) {
       united.back().until = std::max(united.back().until, i.until);
@@ -94,10 +94,10 @@ std::vector<Interval> unite(std::vector<Interval> intervals) {
   return united;
 }
 
-std::vector<Interval> subtract(const std::vector<Interval>& a, const std::vector<Interval>& b) {
-  std::vector<Interval> left;
+std::vector<TimeSpan> subtract(const std::vector<TimeSpan>& a, const std::vector<TimeSpan>& b) {
+  std::vector<TimeSpan> left;
   std::size_t first = 0;
-  for (Interval rest : a) {
+  for (TimeSpan rest : a) {
     while (first < b.size() && b[first].until <= rest.from) ++first;
     for (std::size_t i = first; i < b.size() && b[i].from < rest.until; ++i) {
       if (b[i].from > rest.from) left.push_back({rest.from, b[i].from});
@@ -108,15 +108,15 @@ std::vector<Interval> subtract(const std::vector<Interval>& a, const std::vector
   return left;
 }
 
-Seconds total(const std::vector<Interval>& intervals) {
+Seconds total(const std::vector<TimeSpan>& intervals) {
   Seconds sum;
-  for (const Interval& i : intervals) sum += i.length();
+  for (const TimeSpan& i : intervals) sum += i.length();
   return sum;
 }
 
 namespace {
 
-// Something begins (+1) or ends (-1): an owner's interval, or time that counts at all.
+// The begin (+1) or end (-1) of an owner's interval, or of an interval of `within`.
 struct Event {
   TimePoint time;
   int change = 0;
@@ -125,20 +125,20 @@ struct Event {
 
 }  // namespace
 
-std::vector<Seconds> share_time(const std::vector<OwnedInterval>& intervals, const std::vector<Interval>& within,
-                                std::size_t owners, std::size_t nobody) {
-  // A sweep over all beginnings and ends: between two of them nothing changes, and the moment is shared by whoever is
+std::vector<Seconds> share_time(const std::vector<OwnedSpan>& intervals, const std::vector<TimeSpan>& within,
+                                std::size_t owners, std::size_t unowned) {
+  // A sweep over all begins and ends: between two of them nothing changes, and the time is shared by all who are
   // present.
-  const std::size_t counts = owners;  // the number that stands for `within`
+  const std::size_t counts = owners;  // stands for `within`
   std::vector<Event> events;
   events.reserve(2 * (intervals.size() + within.size()));
-  auto add = [&](const Interval& time, std::size_t owner) {
+  auto add = [&](const TimeSpan& time, std::size_t owner) {
     if (time.length() <= Seconds{}) return;
     events.push_back({time.from, +1, owner});
     events.push_back({time.until, -1, owner});
   };
-  for (const OwnedInterval& i : intervals) add(i.time, i.owner);
-  for (const Interval& i : within) add(i, counts);
+  for (const OwnedSpan& i : intervals) add(i.time, i.owner);
+  for (const TimeSpan& i : within) add(i, counts);
   std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) { return a.time < b.time; });
 
   std::vector<Seconds> shares(owners);
@@ -147,11 +147,11 @@ std::vector<Seconds> share_time(const std::vector<OwnedInterval>& intervals, con
   TimePoint before = events.empty() ? TimePoint{} : events.front().time;
   for (const Event& event : events) {
     if (const Seconds moment = event.time - before; moment > Seconds{} && open[counts] > 0 && !present.empty()) {
-      const bool only_nobody = present.size() == 1 && present.front() == nobody;
-      const bool nobody_too = std::find(present.begin(), present.end(), nobody) != present.end();
-      const auto sharing = static_cast<double>(present.size() - (nobody_too && !only_nobody ? 1 : 0));
+      const bool only_unowned = present.size() == 1 && present.front() == unowned;
+      const bool unowned_too = std::find(present.begin(), present.end(), unowned) != present.end();
+      const auto sharing = static_cast<double>(present.size() - (unowned_too && !only_unowned ? 1 : 0));
       for (std::size_t owner : present) {
-        if (owner != nobody || only_nobody) shares[owner] += moment / sharing;
+        if (owner != unowned || only_unowned) shares[owner] += moment / sharing;
       }
     }
     before = event.time;

@@ -66,11 +66,11 @@ std::string emit_metrics(const FleetAnalysis& a, double share_read, bool trusted
                 in_seconds(line.gpu_time / gpus(1)));
   }
   page.family("rightsize_owner_usd", "dollars of the window by owner");
-  for (const OwnerLine& line : a.owners)
-    page.sample("rightsize_owner_usd", "owner=" + quoted(line.owner), in_usd(line.spend));
+  for (const GroupLine& line : a.owners)
+    page.sample("rightsize_owner_usd", "owner=" + quoted(line.name), in_usd(line.spend));
   page.family("rightsize_owner_waste_usd", "wasted dollars of the window by owner");
-  for (const OwnerLine& line : a.owners)
-    page.sample("rightsize_owner_waste_usd", "owner=" + quoted(line.owner), in_usd(line.waste));
+  for (const GroupLine& line : a.owners)
+    page.sample("rightsize_owner_waste_usd", "owner=" + quoted(line.name), in_usd(line.waste));
   page.family("rightsize_savings_usd_per_month", "what the actions of a kind save, no dollar twice");
   for (ActionKind kind : {ActionKind::kStop, ActionKind::kConsolidate, ActionKind::kMig, ActionKind::kBatch,
                           ActionKind::kDownsize, ActionKind::kQuantize, ActionKind::kCommit}) {

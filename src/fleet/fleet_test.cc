@@ -89,7 +89,7 @@ RC_GTEST_PROP(UseAccumulator, AddingReadingsInBlocksEqualsOneByOne, ()) {
   }
 }
 
-// A bin's mean stays what it was, whatever the number of readings and the order in which steps are merged.
+// The mean of a step does not depend on the number of readings or the order in which steps are merged.
 RC_GTEST_PROP(UseAccumulator, CurvesKeepTheMeanAndThePeak, ()) {
   const int count = *rc::gen::inRange(1, 3000);
   const int gap = *rc::gen::element(1, 7, 30, 300, 3600);
@@ -140,14 +140,14 @@ TEST(Use, OwnersAreReadFromLabels) {
                    {"pod", "nvidia-dcgm-exporter-abcde"},
                    {"namespace", "gpu-operator"}}),
             "ml/chat");
-  EXPECT_EQ(owner({{"pod", "nvidia-dcgm-exporter-x2x5z"}, {"namespace", "gpu-operator"}}), "(nobody)");
+  EXPECT_EQ(owner({{"pod", "nvidia-dcgm-exporter-x2x5z"}, {"namespace", "gpu-operator"}}), "(unowned)");
   EXPECT_EQ(owner({{"user", "ann"}, {"account", "vision"}, {"jobid", "7"}, {"job_name", "train"}}), "vision/train");
   EXPECT_EQ(owner({{"hpc_job", "99"}}), "job 99");
   EXPECT_EQ(owner({{"namespace", "ml"}, {"pod", "raycluster-x-worker-gpu-k2k5z"}, {"label_ray_io_cluster", "sweep"}}),
             "ml/sweep");
   EXPECT_EQ(owner({{"namespace", "sky"}, {"pod", "sky-1a2b-ann-head"}, {"skypilot_cluster_name", "finetune"}}),
             "sky/finetune");
-  EXPECT_EQ(owner({{"job", "dcgm"}}), "(nobody)");  // Prometheus's own label
+  EXPECT_EQ(owner({{"job", "dcgm"}}), "(unowned)");  // Prometheus's own label
 }
 
 TEST(Analyse, InstancesAndFreePartOfAGpuAddUpToOneGpu) {

@@ -15,14 +15,14 @@ using telemetry::Job;
 using telemetry::JobGpu;
 using telemetry::JobTable;
 
-// Readings a log does not have: the grain of the times in it.
+// The resolution of times in a job log.
 constexpr Seconds kGrain = seconds(1);
 
 bool is_idle(const JobGpu& gpu, const IdleRule& rule) {
   return gpu.utilization && gpu.utilization->fraction() <= rule.active_above;
 }
 
-// A GPU of a host while jobs are laid onto it.
+// A GPU of a host, to which jobs are assigned.
 struct Slot {
   GpuUse use;
   TimePoint busy_until;
@@ -69,7 +69,7 @@ struct Slot {
   }
 };
 
-// Host, GPU type and MIG profile: GPUs that are alike and can take each other's jobs.
+// Host, GPU type and MIG profile: GPUs that can run each other's jobs.
 using HostKey = std::tuple<std::string, std::string, std::string>;
 
 Slot& slot_for(std::map<int, Slot>& host, const Job& job, const JobGpu& gpu) {
@@ -79,27 +79,20 @@ Slot& slot_for(std::map<int, Slot>& host, const Job& job, const JobGpu& gpu) {
   return host[index];
 }
 
-enum class Outcome { kFine, kRunning, kFailed, kTimedOut, kCancelled, kOutOfMemory, kNodeFailed, kPreempted };
-
-Outcome outcome_of(const Job& job) {
-  static const std::map<std::string, Outcome, std::less<>> kOutcomes = {
-      {"FAILED", Outcome::kFailed},
-      {"BOOT_FAIL", Outcome::kNodeFailed},
-      {"TIMEOUT", Outcome::kTimedOut},
-      {"DEADLINE", Outcome::kTimedOut},
-      {"CANCELLED", Outcome::kCancelled},
-      {"REVOKED", Outcome::kCancelled},
-      {"OUT_OF_MEMORY", Outcome::kOutOfMemory},
-      {"NODE_FAIL", Outcome::kNodeFailed},
-      {"PREEMPTED", Outcome::kPreempted},
-      {"REQUEUED", Outcome::kPreempted},
+// Why a job that has ended was unsuccessful, if it was.
+std::optional<JobIssue> failure_of(const Job& job) {
+  static const std::map<std::string, JobIssue, std::less<>> kFailures = {
+      {"FAILED", JobIssue::kFailed},        {"BOOT_FAIL", JobIssue::kNodeFailed},
+      {"TIMEOUT", JobIssue::kTimedOut},     {"DEADLINE", JobIssue::kTimedOut},
+      {"CANCELLED", JobIssue::kCancelled},  {"REVOKED", JobIssue::kCancelled},
+      {"NODE_FAIL", JobIssue::kNodeFailed}, {"OUT_OF_MEMORY", JobIssue::kOutOfMemory},
+      {"PREEMPTED", JobIssue::kPreempted},  {"REQUEUED", JobIssue::kPreempted},
   };
-  if (job.running()) return Outcome::kRunning;
-  const auto found = kOutcomes.find(job.state);
-  return found == kOutcomes.end() ? Outcome::kFine : found->second;
+  const auto found = kFailures.find(job.state);
+  return job.running() || found == kFailures.end() ? std::nullopt : std::optional(found->second);
 }
 
-// One job's figures, before they are added to its user, account, ...
+// One job's figures, before they are added to those of its user, account and so on.
 struct Costed {
   const Job& job;
   GpuTime gpu_time = {};
@@ -121,34 +114,34 @@ Costed cost_of(const Job& job, const DevicePrices& prices, const IdleRule& idle,
   }
   GpuPrice price = prices.price({.name = job.gpu_model, .mig_profile = job.mig_profile});
   const auto host = job.gpus.empty() ? host_prices.end() : host_prices.find(short_host(job.gpus.front().host));
-  // Telemetry knows the GPU and its machine better than the log's type does.
+  // Telemetry knows the GPU and its machine more precisely than the job log.
   if (host != host_prices.end() && job.mig_profile.empty()) price = *host->second;
   costed.spend = price.cost(job.gpu_time() / gpus(1));
   return costed;
 }
 
-void add_to(std::map<std::string, JobLine>& lines, const std::string& name, const Costed& costed) {
-  JobLine& line = lines[name.empty() ? "(none)" : name];
+void add_to(std::map<std::string, GroupLine>& lines, const std::string& name, const Costed& costed) {
+  GroupLine& line = lines[name.empty() ? "(none)" : name];
   ++line.jobs;
   line.gpu_time += costed.gpu_time;
   line.spend += costed.spend.value_or(Usd{});
   if (costed.idle) line.idle = line.idle.value_or(GpuTime{}) + *costed.idle;
-  const Outcome outcome = outcome_of(costed.job);
-  if (outcome != Outcome::kFine && outcome != Outcome::kRunning) line.unsuccessful += costed.gpu_time;
+  if (failure_of(costed.job)) line.unsuccessful += costed.gpu_time;
 }
 
-std::vector<JobLine> sorted(std::map<std::string, JobLine> lines) {
-  std::vector<JobLine> list;
+std::vector<GroupLine> sorted(std::map<std::string, GroupLine> lines, bool priced) {
+  std::vector<GroupLine> list;
   for (auto& [name, line] : lines) {
     line.name = name;
+    line.priced = priced;
     list.push_back(std::move(line));
   }
   std::stable_sort(list.begin(), list.end(),
-                   [](const JobLine& a, const JobLine& b) { return a.gpu_time > b.gpu_time; });
+                   [](const GroupLine& a, const GroupLine& b) { return a.gpu_time > b.gpu_time; });
   return list;
 }
 
-// Gathers what bought nothing, by reason, and remembers the jobs that weigh most.
+// Sums up GPU-hours without a result by reason, with the largest jobs as examples.
 class Issues {
  public:
   void add(JobIssue issue, const Costed& costed, GpuTime lost) {
@@ -157,7 +150,7 @@ class Issues {
     line.issue = issue;
     ++line.jobs;
     line.lost += lost;
-    line.spend += costed.spend_on(lost);
+    if (costed.spend) line.spend = line.spend.value_or(Usd{}) + costed.spend_on(lost);
     std::vector<std::pair<GpuTime, const Job*>>& worst = worst_[issue];
     worst.emplace_back(costed.gpu_time, &costed.job);
     std::stable_sort(worst.begin(), worst.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -181,31 +174,16 @@ class Issues {
   std::map<JobIssue, std::vector<std::pair<GpuTime, const Job*>>> worst_;
 };
 
-// A job counts under one reason only for its hours: what became of it, else what it did not use.
+// The hours of a job count under one reason only: how it failed, else what it did not use.
 void find_issues(Issues& issues, const Costed& costed) {
   const Job& job = costed.job;
-  switch (outcome_of(job)) {
-    case Outcome::kFailed:
-      return issues.add(JobIssue::kFailed, costed, costed.gpu_time);
-    case Outcome::kTimedOut:
-      return issues.add(JobIssue::kTimedOut, costed, costed.gpu_time);
-    case Outcome::kCancelled:
-      return issues.add(JobIssue::kCancelled, costed, costed.gpu_time);
-    case Outcome::kOutOfMemory:
-      return issues.add(JobIssue::kOutOfMemory, costed, costed.gpu_time);
-    case Outcome::kNodeFailed:
-      return issues.add(JobIssue::kNodeFailed, costed, costed.gpu_time);
-    case Outcome::kPreempted:
-      return issues.add(JobIssue::kPreempted, costed, costed.gpu_time);
-    default:
-      break;
-  }
+  if (const std::optional<JobIssue> failure = failure_of(job)) return issues.add(*failure, costed, costed.gpu_time);
   if (costed.idle_gpus > 0 && costed.idle_gpus == job.gpus.size()) {
     issues.add(JobIssue::kGpusUnused, costed, costed.gpu_time);
   } else if (costed.idle_gpus > 0) {
     issues.add(JobIssue::kTooManyGpus, costed, costed.idle.value_or(GpuTime{}));
   }
-  // Backfill plans with the limit: a job that asks for ten times its time waits longer and blocks others.
+  // The backfill scheduler plans with the limit: a limit of ten times the run time waits longer and blocks others.
   if (job.time_limit && !job.running() && job.elapsed < *job.time_limit * 0.1 && *job.time_limit > hours(1)) {
     issues.add(JobIssue::kTimeLimitTooLong, costed, {});
   }
@@ -213,7 +191,7 @@ void find_issues(Issues& issues, const Costed& costed) {
 
 }  // namespace
 
-void clip_jobs(JobTable& table, const Interval& window) {
+void clip_jobs(JobTable& table, const TimeSpan& window) {
   for (Job& job : table.jobs) {
     const TimePoint start = std::max(window.from, job.start), end = std::min(window.until, job.end);
     if (start == job.start && end == job.end) continue;
@@ -241,7 +219,7 @@ std::vector<GpuUse> gpus_of_jobs(const JobTable& table, const IdleRule& idle, co
     const auto& [host, model, profile] = key;
     for (auto& [index, slot] : slots) {
       slot.use.device = {.index = index, .name = model, .host = host, .mig_profile = profile};
-      // GPUs of two types on one host have indices of their own, and instances need a name each.
+      // GPUs of two types on one host are numbered separately, and each instance needs a name.
       if (!profile.empty()) slot.use.device.mig_id = fmt::format("{}-{}", profile, index);
       slot.use.from_job_log = true;
       gpus.push_back(slot.finish());
@@ -256,7 +234,7 @@ JobLedger make_job_ledger(const JobTable& table, const DevicePrices& prices, con
   for (const GpuRow& row : rows) {
     if (!row.use.from_job_log && row.price.share == 1) host_prices[short_host(row.use.device.host)] = &row.price;
   }
-  std::map<std::string, JobLine> users, accounts, partitions, states;
+  std::map<std::string, GroupLine> users, accounts, partitions, states;
   JobLedger ledger;
   Issues issues;
   for (const Job& job : table.jobs) {
@@ -272,10 +250,11 @@ JobLedger make_job_ledger(const JobTable& table, const DevicePrices& prices, con
     ledger.priced += costed.spend ? 1 : 0;
     ledger.measured += job.measured() ? 1 : 0;
   }
-  ledger.users = sorted(std::move(users));
-  ledger.accounts = sorted(std::move(accounts));
-  ledger.partitions = sorted(std::move(partitions));
-  ledger.states = sorted(std::move(states));
+  const bool priced = ledger.priced > 0;
+  ledger.users = sorted(std::move(users), priced);
+  ledger.accounts = sorted(std::move(accounts), priced);
+  ledger.partitions = sorted(std::move(partitions), priced);
+  ledger.states = sorted(std::move(states), priced);
   ledger.issues = issues.finish();
   ledger.without_gpu = table.without_gpu;
   ledger.never_started = table.never_started;
@@ -289,21 +268,19 @@ std::vector<std::string> job_notes(const JobTable& table, const std::vector<GpuR
   const bool only_log = std::all_of(rows.begin(), rows.end(), [](const GpuRow& row) { return row.use.from_job_log; });
   if (only_log && unmeasured > 0) {
     notes.push_back(fmt::format(
-        "{} of {} GPU jobs carry no utilization (neither jobstats nor gres/gpuutil): their hours "
-        "and dollars are counted, how busy their GPUs were is unknown",
+        "{} of {} GPU jobs have no utilization (neither jobstats nor gres/gpuutil): their hours and dollars are "
+        "counted, but the use of their GPUs is unknown",
         format_count(static_cast<double>(unmeasured)), format_count(static_cast<double>(table.jobs.size()))));
   }
   if (only_log && !table.jobs.empty()) {
-    notes.push_back(
-        "a job log knows nothing of GPUs between jobs: the idle time of unallocated GPUs is not in these figures");
+    notes.push_back("a job log has no GPUs between jobs: the idle time of unallocated GPUs is not in these figures");
   }
   if (table.refused > 0) {
-    notes.push_back(fmt::format("{} rows of the job log could not be read and are not costed (first: {})",
+    notes.push_back(fmt::format("{} rows of the job log could not be read and are not counted (first: {})",
                                 table.refused, table.first_refused));
   }
   if (table.repeated > 0) {
-    notes.push_back(
-        fmt::format("{} rows of the job log repeat a job that was there already: counted once", table.repeated));
+    notes.push_back(fmt::format("{} rows of the job log repeat a job and are counted once", table.repeated));
   }
   return notes;
 }
@@ -317,15 +294,15 @@ std::string_view name_of(JobIssue issue) {
 
 std::string_view explain(JobIssue issue) {
   static constexpr std::string_view kSentences[] = {
-      "the job failed: what it computed since its last checkpoint is lost",
-      "the job ran into its time limit: ask for more time, or checkpoint and requeue",
+      "the job failed: its work since the last checkpoint is lost",
+      "the job reached its time limit: request more time, or checkpoint and requeue",
       "the job was cancelled while it ran",
       "the job ran out of host memory",
       "a node failed under the job",
       "the job was preempted or requeued: the run is lost unless it checkpoints",
-      "the job succeeded, but its GPUs never ran anything",
-      "some of the job's GPUs never ran anything: it asked for more than it uses",
-      "the job used less than a tenth of the time it asked for: it waits longer in the queue and blocks backfill",
+      "the job succeeded, but its GPUs were never used",
+      "some of the job's GPUs were never used: request fewer",
+      "the job ran for less than a tenth of its time limit: it waits longer in the queue and blocks backfill",
   };
   return kSentences[static_cast<std::size_t>(issue)];
 }

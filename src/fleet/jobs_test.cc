@@ -26,8 +26,8 @@ Job job(std::string id, std::string state, double start_h, double hours_long, in
   return j;
 }
 
-const JobLine& line(const std::vector<JobLine>& lines, const std::string& name) {
-  for (const JobLine& l : lines) {
+const GroupLine& line(const std::vector<GroupLine>& lines, const std::string& name) {
+  for (const GroupLine& l : lines) {
     if (l.name == name) return l;
   }
   ADD_FAILURE() << name;
@@ -68,11 +68,11 @@ TEST(Jobs, UnusedGpusAndLongTimeLimitsAreIssues) {
   EXPECT_DOUBLE_EQ(in_gpu_hours(ledger.issues[0].lost), 4);
   EXPECT_EQ(ledger.issues[1].issue, JobIssue::kTooManyGpus);
   EXPECT_DOUBLE_EQ(in_gpu_hours(ledger.issues[1].lost), 3);
-  EXPECT_NEAR(in_usd(ledger.issues[1].spend), 3, 1e-9);
+  EXPECT_NEAR(in_usd(*ledger.issues[1].spend), 3, 1e-9);
   EXPECT_EQ(ledger.issues[2].issue, JobIssue::kTimeLimitTooLong);
 }
 
-// Jobs that share a node do not share its first GPU, whatever their number, order and length.
+// Jobs that share a node at the same time get different GPUs, for any number, order and length.
 RC_GTEST_PROP(Jobs, GpuHoursEqualTheHoursOfJobs, ()) {
   JobTable table;
   double sum = 0, idle = 0;
@@ -94,9 +94,9 @@ RC_GTEST_PROP(Jobs, GpuHoursEqualTheHoursOfJobs, ()) {
   RC_ASSERT(std::abs(in_usd(a.totals.spend) - 2.25 * sum) < 1e-6);
   RC_ASSERT(std::abs(in_gpu_hours(a.totals.idle) - idle) < 1e-6);
   RC_ASSERT(std::abs(in_gpu_hours(ledger.gpu_time) - sum) < 1e-6);
-  for (const std::vector<JobLine>* lines : {&ledger.users, &ledger.accounts, &ledger.partitions, &ledger.states}) {
+  for (const std::vector<GroupLine>* lines : {&ledger.users, &ledger.accounts, &ledger.partitions, &ledger.states}) {
     double all = 0;
-    for (const JobLine& l : *lines) all += in_gpu_hours(l.gpu_time);
+    for (const GroupLine& l : *lines) all += in_gpu_hours(l.gpu_time);
     RC_ASSERT(std::abs(all - sum) < 1e-6);
   }
   double lost = 0;

@@ -1,4 +1,4 @@
-// Use and price -> verdict, and where the time went.
+// The use and price of a GPU -> its verdict, and where its time went.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -19,7 +19,7 @@ double& share(GpuRow& gpu, Category category) { return gpu.share[static_cast<std
 // The share of the covered time of which activity was reported.
 double known_share(const GpuUse& use) {
   if (!use.activity()) return 0;
-  // Sources that do not tell the two apart report activity with every reading.
+  // Sources without this distinction report activity with every reading.
   return use.known > Seconds{} && use.covered > Seconds{} ? std::min(1.0, use.known / use.covered) : 1;
 }
 
@@ -31,7 +31,7 @@ diagnose::MetricStatistics statistics(const MetricUse& use) {
 
 diagnose::Summary summary_of(const GpuUse& use) {
   diagnose::Summary summary;
-  // Only the time with activity says anything of it.
+  // Only the time with reported activity counts.
   const double known = known_share(use);
   summary.duration = use.covered * known;
   summary.interval = use.interval;
@@ -106,7 +106,7 @@ std::vector<GpuRow> judge(std::vector<GpuUse> gpus, const DevicePrices& prices) 
   std::vector<GpuRow> rows;
   rows.reserve(gpus.size());
   for (GpuUse& gpu : gpus) rows.push_back(judge_one(std::move(gpu), prices));
-  const Interval window = window_of(rows);
+  const TimeSpan window = window_of(rows);
   for (GpuRow& row : rows) {
     if (window.length() > Seconds{}) row.presence = std::min(1.0, row.use.covered / window.length());
   }
@@ -114,8 +114,8 @@ std::vector<GpuRow> judge(std::vector<GpuUse> gpus, const DevicePrices& prices) 
   return rows;
 }
 
-// Replicas of one workload that together never need so many GPUs: the surplus share of their active time that was
-// counted as oversized or inefficient is theirs by number, not by size.
+// Replicas of one workload that together never need all of their GPUs: the surplus share of the active time that was
+// counted as oversized or inefficient counts as overprovisioned.
 void mark_overprovisioned(std::vector<GpuRow>& gpus, const Thresholds& thresholds) {
   std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> groups;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
@@ -155,12 +155,12 @@ std::string_view name_of(Category category) {
 
 std::string_view rule_of(Category category) {
   static constexpr std::string_view kRules[] = {
-      "time in which the GPU did work at the rate its limit allows",
-      "no activity, and no more memory used than an empty driver shows",
+      "work at the rate the limiting resource allows",
+      "no activity, and no memory in use beyond the driver's own",
       "no activity while a process held memory",
-      "active, but launches, input, copies or a memory limit kept most of the arithmetic waiting",
-      "active at a level, or for a part of the time, that a smaller GPU or a share of this one would serve",
-      "replicas beyond what the busiest moment of all of them together needs",
+      "active, but waiting for launches, input, copies or memory most of the time",
+      "active so little that a smaller GPU or a share of this one would be enough",
+      "replicas that are not needed even at the busiest moment of all of them",
       "the source reported no activity: neither useful nor wasted",
   };
   return kRules[static_cast<std::size_t>(category)];
@@ -187,8 +187,8 @@ UsdPerSecond GpuRow::spend_rate() const {
 }
 
 const Owner& GpuRow::owner() const {
-  static const Owner kNobody;
-  return use.tenancies.empty() ? kNobody : use.tenancies.front().owner;
+  static const Owner kNone;
+  return use.tenancies.empty() ? kNone : use.tenancies.front().owner;
 }
 
 Bytes GpuRow::memory_capacity() const {

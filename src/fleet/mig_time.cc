@@ -1,4 +1,4 @@
-// A partitioned GPU in parts of itself: all parts together are one GPU at every moment, never more.
+// The shares of a partitioned GPU's parts, which at every moment add up to one GPU.
 #include <map>
 #include <string>
 
@@ -21,15 +21,14 @@ void set_share(GpuRow& row, double share) {
 void describe_free(GpuRow& row) {
   row.verdict = diagnose::Verdict::kIdle;
   row.confidence = 0.8;
-  row.evidence = {"no MIG instance was made of this part of the GPU"};
+  row.evidence = {"no MIG instance uses this part of the GPU"};
   row.share = {};
   row.share[static_cast<std::size_t>(Category::kIdle)] = 1;
 }
 
-// Four sevenths and a half are more than one: what instances that were there at the same time are too much together,
-// each gives up in proportion.
+// The shares of instances that exist at the same time may exceed one GPU (4/7 + 1/2); they are then scaled down.
 void settle(GpuRow& free, std::map<std::string, GpuRow*>& instances) {
-  std::map<std::string, Seconds> whole;  // time of a whole GPU
+  std::map<std::string, Seconds> whole;  // in time of a whole GPU
   Seconds rest;
   for (const MigLayout& layout : free.use.layouts) {
     double sum = 0;
@@ -60,7 +59,7 @@ void settle_partitioned(std::vector<GpuRow>& gpus) {
   for (GpuRow& row : gpus) {
     if (row.use.is_free_part()) settle(row, instances[physical_key(row)]);
   }
-  constexpr double kRounding = 0.01;  // seven sevenths are one
+  constexpr double kRounding = 0.01;
   std::erase_if(gpus, [&](const GpuRow& row) { return row.use.is_free_part() && row.price.share < kRounding; });
 }
 

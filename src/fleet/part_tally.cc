@@ -28,7 +28,7 @@ constexpr double most_of(Metric metric) {
   }
 }
 
-// By number: this is looked up for every reading.
+// An array, because it is used for every reading.
 constexpr auto kKinds = [] {
   std::array<MetricKind, telemetry::kMetrics> kinds{};
   for (std::size_t i = 0; i < telemetry::kMetrics; ++i) {
@@ -60,7 +60,7 @@ void Cell::merge(Cell other) {
   idle = static_cast<std::uint16_t>(idle + other.idle);
 }
 
-// Readings whose time is not known weigh what the others do on average.
+// Readings of unknown duration get the mean duration of the others.
 double Tally::mean() const {
   const double each = count > loose ? in_seconds(usual_interval()) : 1;
   return (sum + loose_sum * each) / (in_seconds(weight) + static_cast<double>(loose) * each);
@@ -76,7 +76,7 @@ double Tally::quantile(double share) const {
   return max;
 }
 
-// Neighbouring steps become one; steps stay aligned with the clock.
+// Merges neighbouring steps; steps stay aligned with the clock.
 void CurveRows::coarsen() {
   const Seconds wider = wider_step(width_);
   const auto factor = static_cast<std::int64_t>(std::llround(wider / width_));
@@ -112,7 +112,7 @@ std::size_t CurveRows::find_step(TimePoint time) {
     steps_ = 1;
     return 0;
   }
-  // Readings a minute apart need no steps of a second: the second reading tells.
+  // Readings a minute apart need no steps of a second, as the second reading shows.
   while (steps_ == 1 && width_ < seconds(60) && std::abs(index - origin_) > 1) {
     coarsen();
     index = index_of(time);
@@ -120,8 +120,8 @@ std::size_t CurveRows::find_step(TimePoint time) {
   constexpr auto kMost = static_cast<std::int64_t>(kMostSteps);
   while (index < origin_ || index - origin_ >= kMost) {
     if (index < origin_) {
-      // Feeds that give the newest first would insert at the front with every reading: some room ahead of time, but
-      // not before 1970.
+      // Sources that list the newest first would insert at the front with every reading, so add some steps at once, but
+      // none before 1970.
       const std::int64_t missing = origin_ - index, room = kMost - static_cast<std::int64_t>(steps_);
       if (missing <= room) {
         extend_front(static_cast<std::size_t>(std::min({missing + 32, room, origin_})));
@@ -136,11 +136,11 @@ std::size_t CurveRows::find_step(TimePoint time) {
   return at;
 }
 
-Cell& CurveRows::cell(std::size_t row, TimePoint time, Interval& reach) {
+Cell& CurveRows::cell(std::size_t row, TimePoint time, TimeSpan& reach) {
   const std::size_t step = find_step(time);
   std::vector<Cell>& cells = rows_[row];
   if (cells.size() <= step) {
-    // By a few steps at a time: doubling would leave a third of it empty.
+    // Grow by a few steps at a time; doubling would leave a third unused.
     constexpr std::size_t kGrowth = 32;
     if (cells.capacity() < steps_) cells.reserve((steps_ + kGrowth - 1) / kGrowth * kGrowth);
     cells.resize(steps_);

@@ -1,5 +1,4 @@
-// What is kept of the readings of one GPU, or one MIG instance of it, while files are read: about 20 kB, however many
-// readings there are and in whatever order they come.
+// The tallies of one GPU or MIG instance while files are read: about 20 kB, for any number of readings in any order.
 #pragma once
 
 #include <array>
@@ -19,15 +18,15 @@ inline constexpr std::size_t kRows = 5;           // metrics with a curve over t
 inline constexpr std::size_t kActivityRows = 3;   // those of kActivityMetrics, in their order,
 inline constexpr std::size_t kDramRow = 3, kMemoryRow = 4;
 
-// What a metric can be, and where it goes.
+// The range of a metric, and the curve it belongs to.
 struct MetricKind {
-  double most = 0;     // more is a blank or a broken exporter
-  int row = -1;        // of the curves; -1: has none
+  double most = 0;     // larger values are blanks or from a broken exporter
+  int row = -1;        // of the curves; -1: none
   bool share = false;  // 0-1
 };
 const MetricKind& kind_of(Metric metric);
 
-// One step of one curve. Counts stay below 2^16: when one would not, all sums are halved, which keeps the means.
+// One step of one curve. When a count reaches 2^16, all sums are halved, which preserves the means.
 struct Cell {
   float sum = 0, max = 0;
   std::uint16_t count = 0, idle = 0;
@@ -45,20 +44,19 @@ struct Cell {
   double idle_share() const { return static_cast<double>(idle) / static_cast<double>(count); }
 };
 
-// All readings of one metric, each weighed by the time since the one before: intervals may change, and a mean over time
-// is not a mean over readings.
+// All readings of one metric, each weighted by the time since the one before, because intervals may change.
 struct Tally {
   std::uint64_t count = 0;
   double max = 0;
   TimePoint previous;
-  double sum = 0;                           // of readings whose time is known, times their seconds
-  Seconds weight;                           // ... and their time
-  double loose_sum = 0;                     // of the others: the first, those after a break, those out of order
+  double sum = 0;                           // of readings with a known duration, times their seconds
+  Seconds weight;                           // ... and their duration
+  double loose_sum = 0;                     // of the others: the first, after a break, or out of order
   std::uint64_t loose = 0;                  // how many
-  Seconds interval;                         // the last between two readings in order; 0: not known yet
+  Seconds interval;                         // the last between two readings in order; 0: none yet
   std::array<float, kBuckets> histogram{};  // of shares
 
-  // Returns the time the reading stands for.
+  // Returns the duration of the reading.
   Seconds add(TimePoint time, double value) {
     const Seconds gap = time - previous;
     previous = time;
@@ -74,7 +72,7 @@ struct Tally {
     ++loose;
     return interval > Seconds{} ? interval : kInOrder / 5;
   }
-  // The mean between readings in order; 0 when there are none.
+  // The mean time between readings in order; 0 if there are none.
   Seconds usual_interval() const { return count > loose ? weight / static_cast<double>(count - loose) : Seconds{}; }
   double mean() const;
   // The middle of the bucket in which the quantile falls.
@@ -83,21 +81,21 @@ struct Tally {
   static constexpr Seconds kInOrder = seconds(300);
 };
 
-// The curves of one device: steps of one width, as many as kMostSteps; when more are needed, neighbours become one.
+// The curves of one device: at most kMostSteps steps of equal width; when more are needed, neighbours are merged.
 class CurveRows {
  public:
-  // Half-hours for a week and five minutes for a day, as for a server (scan.cc). This is most of the memory of a fleet.
+  // Half-hours for a week, five minutes for a day, as for a server (scan.cc). Most of the memory goes here.
   static constexpr std::size_t kMostSteps = 340;
 
-  // The cell of a row for a moment, and the times it holds.
-  Cell& cell(std::size_t row, TimePoint time, Interval& reach);
+  // The cell of a row for a moment, and the time it spans.
+  Cell& cell(std::size_t row, TimePoint time, TimeSpan& reach);
   void coarsen();
   std::size_t steps() const { return steps_; }
   Seconds width() const { return width_; }
   TimePoint begin_of(std::size_t step) const {
     return TimePoint(static_cast<double>(origin_ + static_cast<std::int64_t>(step)) * width_);
   }
-  // Of a step nobody reported: nothing.
+  // Null for a step without readings.
   const Cell* at(std::size_t row, std::size_t step) const;
   // The step that holds a time within the curves.
   std::size_t step_of(TimePoint time) const;
@@ -113,7 +111,7 @@ class CurveRows {
   Seconds width_ = seconds(1);
 };
 
-// One owner's readings of activity: their time, and what was seen.
+// One owner's readings of activity, by time.
 struct OwnerTally {
   Owner owner;
   std::array<Seconds, kActivityRows> weight{}, idle{};
@@ -122,7 +120,7 @@ struct OwnerTally {
   Bytes memory_peak;
 };
 
-// One set of labels.
+// One series, identified by its labels.
 struct SeriesTally {
   std::size_t owner = 0;
   Coverage present;                           // readings of anything
@@ -138,13 +136,13 @@ struct PartTally {
   std::vector<OwnerTally> owners;
   std::vector<SeriesTally> series;
   std::uint64_t dropped = 0;
-  Seconds shift;     // added to times since its clock jumped
-  TimePoint newest;  // the last time taken, shifted; 0: none yet
+  Seconds shift;     // added to times after its clock jumped
+  TimePoint newest;  // the last time, shifted; 0: none yet
   bool jumped = false;
 };
 
-// The rows of one physical GPU: itself for the time it was whole, every MIG instance, and the free part with the
-// layouts where there were instances. `parts` belong together; a lone reading stands for `fallback`.
+// The rows of one physical GPU: itself while it was not partitioned, each MIG instance, and the free part with the
+// layouts. `parts` are those of one GPU; `fallback` is the duration of a single reading.
 std::vector<GpuUse> account(const std::vector<PartTally*>& parts, const IdleRule& rule, Seconds fallback);
 
 }  // namespace rightsize::fleet

@@ -1,4 +1,4 @@
-// Every remedy, the best choice among them, and the choice as actions.
+// Finds all remedies, chooses the best set of them, and turns it into actions.
 #include <algorithm>
 #include <set>
 #include <tuple>
@@ -18,8 +18,8 @@ constexpr std::size_t kMostOther = 3;                    // other remedies named
 
 std::vector<Remedy> find_all(const RemedyInput& input) {
   std::vector<Remedy> all;
-  for (auto* find : {find_stops, find_replica_cuts, find_consolidations, find_partitions, find_downsizes,
-                     find_quantizations, find_commitments}) {
+  for (auto* find :
+       {find_stops, find_replica_cuts, find_consolidations, find_partitions, find_downsizes, find_commitments}) {
     for (Remedy& remedy : find(input)) {
       if (remedy.saving >= kLeastSaving) all.push_back(std::move(remedy));
     }
@@ -31,7 +31,7 @@ using ActionKey = std::tuple<RemedyKind, std::string, std::string, std::string>;
 
 ActionKey key_of(const Remedy& remedy) { return {remedy.kind, remedy.owner, remedy.gpu, remedy.to}; }
 
-// The remedies that lost to an action on its own GPUs: per kind the one that would have saved most.
+// For each other kind of remedy, the most it would have saved on the GPUs of an action.
 void note_others(Action& action, const std::vector<Remedy>& remedies, const std::set<std::size_t>& taken,
                  const std::map<std::size_t, std::vector<std::size_t>>& of_gpu) {
   std::map<ActionKind, UsdPerSecond> saved;
@@ -58,7 +58,7 @@ void note_others(Action& action, const std::vector<Remedy>& remedies, const std:
 }  // namespace
 
 std::vector<Running> all_running(const std::vector<GpuRow>& gpus, const Thresholds& thresholds) {
-  const Interval window = window_of(gpus);
+  const TimeSpan window = window_of(gpus);
   std::vector<Running> running;
   for (const GpuRow& gpu : gpus) running.push_back(running_on(gpu, window, thresholds));
   return running;
@@ -85,7 +85,22 @@ ActionPlan plan_actions(const std::vector<GpuRow>& gpus, const Assumptions& assu
   }
   std::stable_sort(plan.actions.begin(), plan.actions.end(),
                    [](const Action& a, const Action& b) { return a.saving > b.saving; });
+  for (std::size_t i = 0; i < plan.actions.size(); ++i) plan.actions[i].rank = i + 1;
   return plan;
+}
+
+Forecast forecast_on(const Place& place, const GpuRow& gpu, const Running& running) {
+  LoadCurve load = activity_curve(gpu, running), dram = dram_curve(gpu, running);
+  load.scale(place.growth);
+  dram.scale(place.traffic);
+  load.at_least(dram);
+  return make_forecast(load, {.p95 = std::max(running.busy_p95 * place.growth, running.dram_p95 * place.traffic),
+                              .peak = std::max(running.busy_peak * place.growth, running.dram_peak * place.traffic),
+                              .now_p95 = running.busy_p95,
+                              .now_peak = running.busy_peak,
+                              .growth = place.latency,
+                              .paced = is_paced(gpu),
+                              .reading = gpu.use.interval});
 }
 
 bool is_paced(const GpuRow& gpu) { return gpu.verdict == Verdict::kUnderused || gpu.verdict == Verdict::kBursty; }
@@ -103,10 +118,10 @@ bool has_room(const GpuRow& gpu) {
 }
 
 std::vector<Move> moves_of(const RemedyInput& input, std::size_t gpu, const std::string& to) {
-  const std::string from = place_of(input.gpus[gpu]);
+  const std::string from = place_of(input.gpus[gpu]), id = input.gpus[gpu].use.device.key();
   std::vector<Move> moves;
-  for (const Tenancy* owner : input.running[gpu].owners) moves.push_back({gpu, owner->owner, from, to});
-  if (moves.empty()) moves.push_back({gpu, {}, from, to});
+  for (const Tenancy* owner : input.running[gpu].owners) moves.push_back({id, owner->owner, from, to});
+  if (moves.empty()) moves.push_back({id, {}, from, to});
   return moves;
 }
 

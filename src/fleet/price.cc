@@ -1,7 +1,6 @@
 #include "fleet/price.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/text.h"
 #include "fleet/use.h"
@@ -38,10 +37,7 @@ void take(GpuPrice& price, const market::GpuQuote& quote, PriceBasis basis) {
   price.region = quote.offer->price->region;
 }
 
-// Peer-hosted machines (RunPod's community cloud): no guarantee of uptime or privacy, so no place for a team's work.
-bool is_peer_hosted(const market::Offer& offer) { return offer.machine->instance.ends_with("_COMMUNITY"); }
-
-// GeForce cards: their driver's licence keeps them out of data centres, so a data-centre GPU is not exchanged for one.
+// GeForce cards: their driver's licence excludes data centres, so they do not replace a data-centre GPU.
 bool is_consumer(const catalog::Gpu& gpu) {
   return gpu.name.starts_with("rtx-") && gpu.name.find_first_not_of("0123456789", 4) == std::string::npos;
 }
@@ -56,28 +52,11 @@ std::optional<UsdPerGpuSecond> cheapest_rate(const std::vector<market::Offer>& o
   return best;
 }
 
-const catalog::Machine* find_machine(const telemetry::Device& device, const catalog::Catalog& catalog) {
-  const std::string type = to_lower(machine_label(device));
-  const auto found = std::find_if(catalog.machines.begin(), catalog.machines.end(), [&](const catalog::Machine& m) {
-    return !type.empty() && to_lower(m.instance) == type;
-  });
-  return found == catalog.machines.end() ? nullptr : &*found;
-}
-
 }  // namespace
 
 std::string_view name_of(PriceBasis basis) {
-  switch (basis) {
-    case PriceBasis::kGiven:
-      return "given";
-    case PriceBasis::kMachine:
-      return "machine";
-    case PriceBasis::kAssumed:
-      return "assumed";
-    case PriceBasis::kUnknown:
-      break;
-  }
-  return "unknown";
+  static constexpr std::string_view kNames[] = {"given", "machine", "assumed", "unknown"};
+  return kNames[static_cast<std::size_t>(basis)];
 }
 
 std::optional<Usd> GpuPrice::cost(Seconds time) const {
@@ -91,40 +70,22 @@ std::string machine_label(const telemetry::Device& device) {
                       "label_node_kubernetes_io_instance_type", "beta_kubernetes_io_instance_type", "machine_type"});
 }
 
-double mig_share(const telemetry::Device& device, const catalog::Gpu* gpu, const catalog::Catalog& catalog) {
-  if (device.mig_profile.empty()) return 1;
-  if (gpu != nullptr && gpu->mig_instances > 0) {
-    // Memory comes in eighths on GPUs of seven instances, in quarters on those of four.
-    const double memory_slices = gpu->mig_instances == 7 ? 8 : gpu->mig_instances;
-    for (const catalog::MigProfile& profile : catalog.mig) {
-      if (profile.gpu != gpu->name || profile.profile != device.mig_profile) continue;
-      return std::max(static_cast<double>(profile.compute_slices) / gpu->mig_instances,
-                      profile.memory_slices / memory_slices);
-    }
-  }
-  int slices = 0;
-  const std::string& name = device.mig_profile;
-  const auto [stop, problem] = std::from_chars(name.data(), name.data() + name.size(), slices);
-  if (problem != std::errc() || slices < 1) return 1;
-  return std::min(1.0, slices / 7.0);
-}
-
-DevicePrices::DevicePrices(const catalog::Catalog& catalog, market::OwnPrices own, Market market)
-    : book_(catalog, std::move(own)), market_(std::move(market)) {
+DevicePrices::DevicePrices(const catalog::Catalog& catalog, market::OwnPrices own, market::OfferFilter filter)
+    : book_(catalog, std::move(own)), filter_(std::move(filter)) {
   for (const market::Offer& offer : market::list_offers(catalog)) {
-    if (offer.machine->retired || is_peer_hosted(offer)) continue;
+    // Peer-hosted machines guarantee neither uptime nor privacy.
+    if (offer.machine->retired || offer.machine->community) continue;
     if (offer.price->purchase == Purchase::kOnDemand) on_demand_.push_back(offer);
     if (offer.price->purchase == Purchase::kOneYear) committed_.push_back(offer);
   }
-}
-
-bool DevicePrices::in_market(const market::Offer& offer) const {
-  return market::OfferFilter{.providers = market_.providers, .regions = market_.regions}.lets_through(offer);
+  for (const catalog::Machine& machine : catalog.machines) machines_.try_emplace(to_lower(machine.instance), &machine);
 }
 
 GpuPrice DevicePrices::price(const telemetry::Device& device) const {
   GpuPrice price;
-  price.machine = find_machine(device, catalog());
+  if (const auto found = machines_.find(to_lower(machine_label(device))); found != machines_.end()) {
+    price.machine = found->second;
+  }
   if (Result<const catalog::Gpu*> gpu = catalog().find_gpu(device.name)) price.gpu = *gpu;
   if (price.gpu == nullptr && price.machine != nullptr) {
     if (Result<const catalog::Gpu*> gpu = catalog().find_gpu(price.machine->gpu)) price.gpu = *gpu;
@@ -138,11 +99,9 @@ GpuPrice DevicePrices::price(const telemetry::Device& device) const {
       return price;
     }
   }
-  auto quote =
-      price.gpu != nullptr
-          ? book_.gpu(*price.gpu,
-                      {.providers = market_.providers, .regions = market_.regions, .purchases = {Purchase::kOnDemand}})
-          : book_.own_gpu(device.name);
+  market::OfferFilter on_demand = filter_;
+  on_demand.purchases = {Purchase::kOnDemand};
+  auto quote = price.gpu != nullptr ? book_.gpu(*price.gpu, on_demand) : book_.own_gpu(device.name);
   if (!quote && price.gpu != nullptr) quote = book_.gpu(*price.gpu, Purchase::kOnDemand);
   if (!quote) return price;
   take(price, *quote, PriceBasis::kAssumed);
@@ -150,7 +109,7 @@ GpuPrice DevicePrices::price(const telemetry::Device& device) const {
   return price;
 }
 
-// Whether this provider itself asks less for `other` than for `now`.
+// Whether this provider charges less for `other` than for `now`.
 bool DevicePrices::is_cheaper_kind(const catalog::Gpu& other, const catalog::Gpu& now,
                                    const std::string& provider) const {
   const std::optional<UsdPerGpuSecond> a = cheapest_rate(on_demand_, other, provider);
@@ -162,14 +121,17 @@ std::optional<Alternative> DevicePrices::cheapest(const catalog::Gpu& gpu, const
   if (const auto own = book_.gpu(gpu, Purchase::kOnDemand); own && own->is_own()) {
     return Alternative{&gpu, own->rate, own->source(), nullptr, false};
   }
-  const std::string& home = now.machine != nullptr ? now.machine->provider : now.provider;
+  // The provider of an assumed price is not where the GPU is.
+  const std::string home = now.machine != nullptr              ? now.machine->provider
+                           : now.basis == PriceBasis::kAssumed ? ""
+                                                               : now.provider;
   std::optional<Alternative> best;
   for (const market::Offer& offer : on_demand_) {
-    if (offer.gpu != &gpu || !in_market(offer)) continue;
+    if (offer.gpu != &gpu || !filter_.lets_through(offer)) continue;
     const std::string& provider = offer.price->provider;
-    if (market_.providers.empty() && !home.empty() && provider != home) continue;
+    if (filter_.providers.empty() && !home.empty() && provider != home) continue;
     if (best && best->rate <= offer.rate_per_gpu()) continue;
-    if (market_.providers.empty() && home.empty() && !is_cheaper_kind(gpu, *now.gpu, provider)) continue;
+    if (filter_.providers.empty() && home.empty() && !is_cheaper_kind(gpu, *now.gpu, provider)) continue;
     best = Alternative{&gpu, offer.rate_per_gpu(), market::describe(offer), offer.machine, provider != home};
   }
   return best;
@@ -182,7 +144,7 @@ std::vector<Alternative> DevicePrices::cheaper_than(const GpuPrice& now) const {
     if (gpu.name == now.gpu->name || gpu.vendor != now.gpu->vendor) continue;
     if (is_consumer(gpu) && !is_consumer(*now.gpu)) continue;
     const std::optional<Alternative> offer = cheapest(gpu, now);
-    // Less than a twentieth is not worth a migration.
+    // A saving below 5 % is not worth a migration.
     if (offer && offer->rate < *now.rate * 0.95) found.push_back(*offer);
   }
   std::stable_sort(found.begin(), found.end(),
@@ -197,7 +159,7 @@ std::optional<Alternative> DevicePrices::commitment_for(const GpuPrice& now) con
     if (offer.gpu != now.gpu || offer.rate_per_gpu() >= *now.rate) continue;
     const bool same_place = !now.provider.empty() && offer.price->provider == now.provider &&
                             (now.region.empty() || offer.price->region == now.region || offer.price->region == "any");
-    const bool named = now.provider.empty() && !market_.providers.empty() && in_market(offer);
+    const bool named = now.provider.empty() && !filter_.providers.empty() && filter_.lets_through(offer);
     const bool fits = now.machine != nullptr ? offer.machine == now.machine && (same_place || now.provider.empty())
                                              : same_place || named;
     if (!fits || (best && best->rate <= offer.rate_per_gpu())) continue;

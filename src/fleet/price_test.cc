@@ -16,7 +16,7 @@ TEST(Prices, PricesAreGivenByMachineAssumedOrUnknown) {
       book.price({.labels = {{"node_kubernetes_io_instance_type", "g6.xlarge"}, {"region", "us-east-1"}}});
   EXPECT_EQ(g6.basis, PriceBasis::kMachine);
   EXPECT_EQ(g6.gpu->name, "l4");
-  // Slurm says only "a100": its members have one price, whichever it is.
+  // Slurm only reports "a100", and all its variants have the same price.
   const GpuPrice family = book.price({.name = "a100"});
   EXPECT_EQ(family.basis, PriceBasis::kGiven);
   EXPECT_NEAR(in_usd(*family.cost(hours(1))), 2, 1e-9);
@@ -42,7 +42,7 @@ TEST(Prices, SlurmGpuTypesArePricedByFamily) {
   EXPECT_NEAR(in_usd(*book.price({.name = "a100"}).cost(hours(1))), 1.9, 1e-9);
   EXPECT_NEAR(in_usd(*book.price({.name = "h100"}).cost(hours(1))), 3.1, 1e-9);
   EXPECT_FALSE(book.price({.name = "b200"}).basis == PriceBasis::kGiven);
-  // Members at different prices: nobody knows which one it is.
+  // Members at different prices: it is unknown which one it is.
   const DevicePrices mixed(facts(), *market::parse_own_prices({"a100=1.9", "a100-80gb-sxm=2.2"}, facts()));
   EXPECT_NE(mixed.price({.name = "a100"}).basis, PriceBasis::kGiven);
 }
@@ -81,14 +81,36 @@ TEST(Prices, AlternativesUseOwnPricesAndNamedProviders) {
   EXPECT_TRUE(seen);
 }
 
-// A commitment is somebody's offer for this GPU, in dollars: no ratio of one provider on the price of another.
+// Whatever the catalogue has: no alternative or commitment is a peer-hosted machine.
+TEST(Prices, NoAlternativeIsPeerHosted) {
+  const DevicePrices list(facts(), {});
+  std::size_t seen = 0;
+  for (const catalog::Machine& machine : facts().machines) {
+    const GpuPrice price = list.price({.labels = {{"instance_type", machine.instance}}});
+    for (const Alternative& other : list.cheaper_than(price)) {
+      ++seen;
+      ASSERT_TRUE(other.machine == nullptr || !other.machine->community) << other.machine->instance;
+    }
+  }
+  EXPECT_GT(seen, 100u);
+}
+
+// The price of an assumed offer does not show where the GPU is.
+TEST(Prices, AnAssumedPriceIsAtNoProvider) {
+  const DevicePrices list(facts(), {});
+  const GpuPrice assumed = list.price({.name = "h100-sxm"});
+  ASSERT_EQ(assumed.basis, PriceBasis::kAssumed);
+  for (const Alternative& other : list.cheaper_than(assumed)) EXPECT_TRUE(other.moves_provider) << other.source;
+}
+
+// A commitment is an offer for this GPU in dollars, never the discount of one provider on the price of another.
 TEST(Prices, CommitmentsAreOffersInDollars) {
   const DevicePrices own(facts(), *market::parse_own_prices({"h100-sxm=2.5"}, facts()));
-  EXPECT_FALSE(own.commitment_for(own.price({.name = "h100-sxm"})));  // nobody knows at which provider that is
+  EXPECT_FALSE(own.commitment_for(own.price({.name = "h100-sxm"})));  // its provider is unknown
   const DevicePrices named(facts(), *market::parse_own_prices({"h100-sxm=2.5"}, facts()), {.providers = {"gcp"}});
-  EXPECT_FALSE(named.commitment_for(named.price({.name = "h100-sxm"})));  // gcp asks $7.67
-  const DevicePrices dear(facts(), *market::parse_own_prices({"h100-sxm=11"}, facts()), {.providers = {"gcp"}});
-  const std::optional<Alternative> offer = dear.commitment_for(dear.price({.name = "h100-sxm"}));
+  EXPECT_FALSE(named.commitment_for(named.price({.name = "h100-sxm"})));  // gcp charges $7.67
+  const DevicePrices expensive(facts(), *market::parse_own_prices({"h100-sxm=11"}, facts()), {.providers = {"gcp"}});
+  const std::optional<Alternative> offer = expensive.commitment_for(expensive.price({.name = "h100-sxm"}));
   ASSERT_TRUE(offer);
   EXPECT_EQ(offer->machine->provider, "gcp");
   EXPECT_LT(in_usd_per_gpu_hour(offer->rate), 11);

@@ -7,14 +7,13 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/json_reader.h"
 #include "base/text.h"
-#include "telemetry/feeds/json_stream.h"
 
 namespace rightsize::fleet {
 namespace {
 
 using telemetry::FeedReport;
-using telemetry::JsonStream;
 
 class RowSink : public telemetry::SeriesSink {
  public:
@@ -34,10 +33,10 @@ std::uint64_t hash_of(std::string_view text) {
   return hash;
 }
 
-// The server's own words from an error answer; its first line where it is not JSON.
+// The server's error message, or the first line if the answer is not JSON.
 std::string words_of(const std::string& body) {
-  std::unique_ptr<telemetry::ByteSource> source = telemetry::bytes_of(body);
-  JsonStream json(*source, "answer");
+  std::unique_ptr<ByteSource> source = bytes_of(body);
+  JsonReader json(*source, "answer");
   std::string name, text, message;
   if (json.peek() == '{') {
     for (json.enter_object(); json.next_member(name);) {
@@ -58,35 +57,25 @@ Error refused(int status, const std::string& url, const std::string& body) {
     error.hints.emplace_back("credentials: --bearer-file, --user with --password-file, --cert and --key, --org-id");
   } else if (status == 404) {
     error.hints.emplace_back(
-        "the address is what stands before /api/v1: http://HOST:9090, http://VMSELECT:8481/select/0/prometheus, "
+        "give the part of the address before /api/v1: http://HOST:9090, http://VMSELECT:8481/select/0/prometheus, "
         "https://MIMIR/prometheus");
   }
   return error;
 }
 
+tl::unexpected<QueryError> no_answer(Error error, bool too_much = false) {
+  return tl::make_unexpected(QueryError{std::move(error), too_much});
+}
+
 }  // namespace
 
 bool means_too_much(int status) {
-  // Prometheus says 422 when a question would load too many samples and 503 when it took too long, VictoriaMetrics 422
-  // for all its limits, Mimir 422 and 413, proxies 504, and our own client 408.
+  // Prometheus answers 422 to a query that would load too many samples and 503 after a timeout, VictoriaMetrics 422 for
+  // all its limits, Mimir 422 and 413, proxies 504; 408 comes from our own client.
   return status == 408 || status == 413 || status == 422 || status == 503 || status == 504;
 }
 
 Answered<std::string> PrometheusClient::ask(const std::string& path, const http::Form& form) {
-  auto no_answer = [](Error error, bool too_much = false) {
-    return tl::make_unexpected(QueryError{std::move(error), too_much});
-  };
-  std::string kept;
-  if (!keep_.empty()) {
-    std::string question = path;
-    for (const auto& [name, value] : form) question += fmt::format("\n{}={}", name, value);
-    kept = fmt::format("{}/{:016x}.json", keep_, hash_of(question));
-    if (std::filesystem::exists(kept)) {
-      Result<std::string> text = read_file(kept, 512U << 20);
-      if (!text) return no_answer(std::move(text).error());
-      return *std::move(text);
-    }
-  }
   const std::string url = base_ + path;
   Result<http::Answer> answer = post_refused_ ? client_.get(url, form) : client_.post_form(url, form);
   if (answer && answer->status == 405 && !post_refused_) {
@@ -97,20 +86,35 @@ Answered<std::string> PrometheusClient::ask(const std::string& path, const http:
   if (answer->status != 200) {
     return no_answer(refused(answer->status, url, answer->body), means_too_much(answer->status));
   }
-  if (!kept.empty()) {
-    if (Result<> saved = write_file(kept, answer->body); !saved) return no_answer(std::move(saved).error());
-  }
   return std::move(answer->body);
 }
 
 Answered<std::vector<RangeRow>> PrometheusClient::ask_series(const std::string& path, const http::Form& form) {
-  RIGHTSIZE_TRY(const std::string body, ask(path, form));
-  std::unique_ptr<telemetry::ByteSource> source = telemetry::bytes_of(body);
+  std::string file;
+  if (!kept_.folder.empty()) {
+    std::string question = fmt::format("{}\n{}\n{}", base_, kept_.tenant, path);
+    for (const auto& [name, value] : form) question += fmt::format("\n{}={}", name, value);
+    file = fmt::format("{}/{:016x}.json", kept_.folder, hash_of(question));
+  }
+  std::string body;
+  const bool known = !file.empty() && std::filesystem::exists(file);
+  if (known) {
+    Result<std::string> text = read_file(file, 512U << 20);
+    if (!text) return no_answer(std::move(text).error());
+    body = *std::move(text);
+  } else {
+    RIGHTSIZE_TRY(body, ask(path, form));
+  }
+  std::unique_ptr<ByteSource> source = bytes_of(body);
   RowSink sink;
-  Result<FeedReport> report = telemetry::read_prometheus_json(*source, http::shown_url(base_), sink);
+  Result<FeedReport> report =
+      telemetry::read_store_json(telemetry::JsonFeed::kPrometheus, *source, http::shown_url(base_), sink);
   if (!report) {
     report.error().code = ErrorCode::kUnreadableSource;
-    return tl::make_unexpected(QueryError{std::move(report).error(), false});
+    return no_answer(std::move(report).error());
+  }
+  if (!file.empty() && !known && !report->partial && !sink.rows.empty()) {
+    if (Result<> saved = write_file(file, body); !saved) return no_answer(std::move(saved).error());
   }
   partial_ = partial_ || report->partial;
   for (const std::string& warning : report->warnings) {
@@ -145,8 +149,8 @@ Result<std::vector<std::string>> PrometheusClient::list(const std::string& path,
   Result<http::Answer> answer = client_.get(base_ + path, form);
   if (!answer) return fail(std::move(answer).error());
   if (answer->status != 200) return fail(refused(answer->status, base_ + path, answer->body));
-  std::unique_ptr<telemetry::ByteSource> source = telemetry::bytes_of(answer->body);
-  JsonStream json(*source, http::shown_url(base_));
+  std::unique_ptr<ByteSource> source = bytes_of(answer->body);
+  JsonReader json(*source, http::shown_url(base_));
   std::vector<std::string> items;
   std::string name, text;
   for (json.enter_object(); json.next_member(name);) {
@@ -164,44 +168,12 @@ Result<std::vector<std::string>> PrometheusClient::list(const std::string& path,
   return items;
 }
 
-// A scalar answer is [time, "value"]; the time is the server's.
 Result<TimePoint> PrometheusClient::clock() {
-  Result<http::Answer> answer = client_.get(base_ + "/api/v1/query", {{"query", "time()"}});
-  if (!answer) return fail(std::move(answer).error());
-  if (answer->status != 200) return fail(refused(answer->status, base_, answer->body));
-  std::unique_ptr<telemetry::ByteSource> source = telemetry::bytes_of(answer->body);
-  JsonStream json(*source, http::shown_url(base_));
-  std::string name, inner;
-  double value = 0;
-  for (json.enter_object(); json.next_member(name);) {
-    if (name != "data" || json.peek() != '{') {
-      json.skip();
-      continue;
-    }
-    for (json.enter_object(); json.next_member(inner);) {
-      if (inner != "result" || json.peek() != '[') {
-        json.skip();
-        continue;
-      }
-      // VictoriaMetrics gives a vector of one series, Prometheus the pair itself.
-      std::string text;
-      for (json.enter_array(); json.next_item();) {
-        if (json.peek() != '{') {
-          value = json.read_number().value_or(0);
-          continue;
-        }
-        for (json.enter_object(); json.next_member(text);) {
-          if (text == "value" && json.peek() == '[') {
-            if (telemetry::Point pair; json.read_pair(pair)) value = pair.value;
-          } else {
-            json.skip();
-          }
-        }
-      }
-    }
-  }
-  if (json.failed() || value <= 0) return fail(unreadable("the server does not tell its time"));
-  return unix_seconds(value);
+  Answered<std::vector<RangeRow>> rows = ask_series("/api/v1/query", {{"query", "vector(time())"}});
+  if (!rows) return fail(std::move(rows).error().error);
+  const bool known = !rows->empty() && !rows->front().points.empty() && rows->front().points.back().value > 0;
+  if (!known) return fail(unreadable("the server did not report its time"));
+  return unix_seconds(rows->front().points.back().value);
 }
 
 Result<std::string> find_api(http::Client& client, const std::string& url) {
@@ -209,7 +181,7 @@ Result<std::string> find_api(http::Client& client, const std::string& url) {
   while (base.ends_with('/')) base.pop_back();
   if (base.ends_with("/api/v1")) base.resize(base.size() - 7);
   if (!base.starts_with("http://") && !base.starts_with("https://")) {
-    return fail(bad_input(fmt::format("'{}' is no address", http::shown_url(url)))
+    return fail(bad_input(fmt::format("'{}' is not a URL", http::shown_url(url)))
                     .with_hint("for example http://prometheus.monitoring:9090"));
   }
   std::optional<Error> first;

@@ -1,5 +1,4 @@
-// A client of one Prometheus-compatible server: finds where its API is, keeps answers for a later run, and says what
-// went wrong in the server's own words.
+// A client of one Prometheus-compatible server. Its errors carry the server's own words.
 #pragma once
 
 #include <string>
@@ -12,15 +11,18 @@
 
 namespace rightsize::fleet {
 
-// Why a question was not answered.
 struct QueryError {
   Error error;
-  // The server would have to work or remember too much at once (by its status: 408, 413, 422, 503, 504): the same
-  // question about less may be answered.
+  // The server would have to do or hold too much at once (status 408, 413, 422, 503 or 504): a smaller question may be
+  // answered.
   bool too_much = false;
 };
-template <class T>
+template <class T = void>
 using Answered = tl::expected<T, QueryError>;
+
+// RIGHTSIZE_CHECK(expression): return the error of a Result or Answered without a value, if there is one.
+#define RIGHTSIZE_CHECK(...) \
+  if (auto checked = (__VA_ARGS__); !checked) return ::tl::make_unexpected(std::move(checked).error())
 
 // One number per series.
 struct VectorRow {
@@ -34,13 +36,19 @@ struct RangeRow {
   std::vector<telemetry::Point> points;
 };
 
+// Where answers are kept, so that a later run can go on. Empty and partial answers are not kept.
+struct KeptAnswers {
+  std::string folder = {};  // empty: nothing is kept
+  std::string tenant = {};  // answers to other tenants of the server differ
+};
+
 class PrometheusClient {
  public:
-  // `base` is what "/api/v1/..." is appended to. `keep` is a folder for answers, or empty.
-  PrometheusClient(http::Client client, std::string base, std::string keep)
-      : client_(std::move(client)), base_(std::move(base)), keep_(std::move(keep)) {}
+  // "/api/v1/..." is appended to `base`.
+  PrometheusClient(http::Client client, std::string base, KeptAnswers kept = {})
+      : client_(std::move(client)), base_(std::move(base)), kept_(std::move(kept)) {}
 
-  // The value of every series at one time; those that are no number are left out.
+  // The value of every series at one time; values that are not numbers are left out.
   Answered<std::vector<VectorRow>> instant(const std::string& query, TimePoint time);
   // The values at `from`, `from + step`, ... up to `until`.
   Answered<std::vector<RangeRow>> range(const std::string& query, TimePoint from, TimePoint until, Seconds step);
@@ -49,7 +57,7 @@ class PrometheusClient {
   // Now, by the server's clock.
   Result<TimePoint> clock();
 
-  // The server said its answers are incomplete, with its words.
+  // The server said that its answers are incomplete, and how.
   bool partial() const { return partial_; }
   const std::vector<std::string>& warnings() const { return warnings_; }
 
@@ -58,17 +66,18 @@ class PrometheusClient {
   Answered<std::vector<RangeRow>> ask_series(const std::string& path, const http::Form& form);
 
   http::Client client_;
-  std::string base_, keep_;
+  std::string base_;
+  KeptAnswers kept_;
   bool partial_ = false;
   bool post_refused_ = false;
   std::vector<std::string> warnings_;
 };
 
-// The base of the API behind the address a user gave: as it stands, or with the path Mimir, VictoriaMetrics's cluster
-// or Grafana Cloud put before it.
+// The base of the API for the address a user gave: the address itself, or followed by the path of Mimir,
+// VictoriaMetrics's cluster or Grafana Cloud.
 Result<std::string> find_api(http::Client& client, const std::string& url);
 
-// Whether a status says that the question was too large, not wrong.
+// Whether a status means that the question was too large, not wrong.
 bool means_too_much(int status);
 
 }  // namespace rightsize::fleet

@@ -86,7 +86,7 @@ std::string activity(const std::vector<Gauge>& sources, const Grain& grain, cons
   return "(" + text + ")";
 }
 
-// At least one of the readings is not too large, and one not negative: that both are the same one is taken for granted.
+// At least one of the readings is not too large and one is not negative; they are assumed to be the same.
 std::string plausible(const std::vector<Gauge>& sources, Seconds range, const LabelList& labels) {
   std::string text;
   for (const Gauge& source : sources) {
@@ -97,7 +97,7 @@ std::string plausible(const std::vector<Gauge>& sources, Seconds range, const La
   return "(" + text + ")";
 }
 
-// Grouped by `part` alone, a row has exactly the labels of the row without an owner: "unless" then takes that one away.
+// Grouped by `part` alone, a row has exactly the labels of the row without an owner, which "unless" removes.
 std::string shares(const std::string& owners, const LabelList& part) {
   const std::string on = fmt::format("on ({})", fmt::join(part, ", "));
   const std::string all = fmt::format("count {} ({})", by(part), owners);
@@ -106,7 +106,7 @@ std::string shares(const std::string& owners, const LabelList& part) {
                      by(part), named, all, on, named);
 }
 
-// The window ends a second early: servers differ in whether a moment at its very beginning belongs to it.
+// The window is a second shorter, because servers disagree about whether its first moment belongs to it.
 std::string over_moments(OfMoments what, const std::string& inner, Seconds width, Seconds step) {
   static constexpr std::string_view kFunctions[] = {"count_over_time", "sum_over_time", "avg_over_time",
                                                     "max_over_time"};

@@ -1,5 +1,5 @@
-// Remedies for waste, found one kind at a time: each takes some GPUs and saves some dollars a month. plan_actions()
-// chooses among them, one remedy a GPU at most, joins those that read as one action and writes it down (describe.cc).
+// Remedies for waste, found one kind at a time. Each involves some GPUs and saves some dollars per month.
+// plan_actions() chooses among them, at most one per GPU, and joins those that belong to one action (describe.cc).
 #pragma once
 
 #include <map>
@@ -13,10 +13,10 @@ namespace rightsize::fleet {
 
 enum class RemedyKind {
   kStop,        // end what holds a GPU without using it
-  kGiveBack,    // nobody holds it
-  kPark,        // scale to nothing in the hours without work
+  kGiveBack,    // release a GPU that nothing holds
+  kPark,        // scale to zero in the hours without work
   kReplicas,    // fewer replicas of one workload
-  kBatch,       // fewer replicas, because requests are batched
+  kBatch,       // fewer replicas by batching requests
   kSideBySide,  // workloads share a GPU by time slicing or MPS
   kMig,         // ... or as MIG instances
   kDownsize,    // a smaller GPU
@@ -25,23 +25,23 @@ enum class RemedyKind {
 };
 ActionKind kind_of(RemedyKind kind);
 
-// Remedies of one kind with the same owner, GPU and `to` are told as one action.
+// Remedies of one kind with the same owner, GPU and `to` become one action.
 struct Remedy {
   RemedyKind kind = RemedyKind::kStop;
-  std::vector<std::size_t> gpus = {};  // rows it takes
+  std::vector<std::size_t> gpus = {};  // rows it involves
   UsdPerSecond saving = {};
   double confidence = 0;  // 0-1
   std::string owner = {}, gpu = {}, to = {};
-  std::size_t keeps = 0;  // of the GPUs it takes, so many stay
+  std::size_t keeps = 0;  // GPUs that stay
   std::vector<Move> moves = {};
   std::optional<Forecast> forecast = {};
-  std::optional<Alternative> instead = {};  // what is paid for afterwards, when that is something else
+  std::optional<Alternative> instead = {};  // what is paid for afterwards, if not the same
   std::string manifest = {};
 };
 
 struct RemedyInput {
   const std::vector<GpuRow>& gpus;
-  const std::vector<Running>& running;  // one a row
+  const std::vector<Running>& running;  // one per row
   const DevicePrices& prices;
   const Thresholds& thresholds;
   const perf::SpeedTable& speeds;
@@ -49,37 +49,46 @@ struct RemedyInput {
 
 std::vector<Running> all_running(const std::vector<GpuRow>& gpus, const Thresholds& thresholds);
 
-std::vector<Remedy> find_stops(const RemedyInput& input);  // stop, give back, park
-std::vector<Remedy> find_downsizes(const RemedyInput& input);
-std::vector<Remedy> find_quantizations(const RemedyInput& input);
+std::vector<Remedy> find_stops(const RemedyInput& input);      // stop, give back, park
+std::vector<Remedy> find_downsizes(const RemedyInput& input);  // and quantization
 std::vector<Remedy> find_commitments(const RemedyInput& input);
 std::vector<Remedy> find_replica_cuts(const RemedyInput& input);  // and batching
 std::vector<Remedy> find_consolidations(const RemedyInput& input);
 std::vector<Remedy> find_partitions(const RemedyInput& input);
 
-// The remedies that save most together, no GPU twice.
+// The remedies with the largest total saving that share no GPU.
 struct Choice {
   std::vector<std::size_t> remedies;  // ascending
   UsdPerSecond saving, bound;         // no choice among them saves more than the bound
 };
 Choice choose_remedies(const std::vector<Remedy>& remedies, std::size_t gpus);
 
-// Remedies told as one action, in words.
+// Remedies of one action, in words.
 Action describe(const std::vector<const Remedy*>& remedies, const RemedyInput& input);
 
-// What diagnose knows of a stretch of samples, from what we kept of them.
+// The statistics that diagnose needs.
 diagnose::Summary summary_of(const GpuUse& use);
 
-// How many times longer the active time would be on other GPUs, by name, from what it was spent on (diagnose's
-// projection, at its slow end). Empty where counters do not tell arithmetic from traffic, or where the work takes what
-// time it can get and would only be slower.
+// The factor by which the active time would grow on other GPUs, by name, at the slow end of diagnose's projection.
+// Empty if the counters do not separate arithmetic from traffic, or if the work is not paced and would only be slower.
 std::map<std::string, double> projected_growth(const GpuRow& gpu, const perf::SpeedTable& speeds);
 
-bool has_room(const GpuRow& gpu);  // it works, but does not fill its GPU: it may share one, or have a smaller one
-bool is_paced(const GpuRow& gpu);  // work arrives at its own pace: a slower GPU does the same, with longer answers
+bool has_room(const GpuRow& gpu);  // it works, but does not fill its GPU, so it may share one or use a smaller one
+bool is_paced(
+    const GpuRow& gpu);  // requests arrive at their own pace: a slower GPU does the same work with higher latency
 
-// Everything that runs on a GPU now goes there.
+// The work on another GPU, relative to today.
+struct Place {
+  double growth = 1;   // of the active time
+  double traffic = 1;  // of the share of bandwidth
+  double latency = 1;  // of a request when alone
+};
+Forecast forecast_on(const Place& place, const GpuRow& gpu, const Running& running);
+
+// Everything that runs on a GPU now moves to `to`.
 std::vector<Move> moves_of(const RemedyInput& input, std::size_t gpu, const std::string& to);
+
+inline constexpr const char* kSeveralTeams = "several teams";
 
 std::string place_of(const GpuRow& gpu);                          // "node-1/3"
 std::string count_of(std::size_t count, std::string_view thing);  // "1 GPU", "3 GPUs", "3 l4"

@@ -1,4 +1,4 @@
-// Remedies of several GPUs together: fewer replicas, workloads side by side, MIG instances.
+// Remedies for several GPUs: fewer replicas, workloads side by side, MIG instances.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -16,12 +16,12 @@ namespace {
 
 using diagnose::Verdict;
 
-constexpr std::size_t kSharedSteps = 200;   // of the time axis when workloads are packed, at most
+constexpr std::size_t kSharedSteps = 200;   // of the time axis when workloads are packed
 constexpr std::size_t kMostTogether = 200;  // GPUs packed at once
-constexpr std::size_t kAllSubsets = 10;     // groups up to this size are enumerated completely
-constexpr std::size_t kAllPairs = 40;       // ... and up to this size in pairs, beside what packing finds
+constexpr std::size_t kAllSubsets = 10;     // groups up to this size are enumerated
+constexpr std::size_t kAllPairs = 40;       // ... and up to this size in pairs, in addition to packing
 
-// GPUs whose workloads may go together. A pod cannot move to another cluster, and prices must be comparable.
+// GPUs whose workloads may share. A pod cannot move to another cluster, and prices must be comparable.
 struct GroupKey {
   std::string team, gpu, workload, cluster;
   UsdPerGpuSecond rate;
@@ -34,7 +34,7 @@ GroupKey kind_key(const GpuRow& gpu) {
   return {"", gpu_name(gpu), "", cluster == gpu.use.device.labels.end() ? "" : cluster->second, *gpu.price.rate};
 }
 
-// Whole GPUs with a price, of which the load and the memory are known, and which are not full.
+// Whole GPUs with a price and known load and memory that are not full.
 bool may_share(const RemedyInput& input, std::size_t row) {
   const GpuRow& gpu = input.gpus[row];
   return input.running[row].actionable() && has_room(gpu) && gpu.price.share == 1 &&
@@ -53,8 +53,8 @@ Groups group(const RemedyInput& input, AddKey add_key) {
   return groups;
 }
 
-// What is paid for GPUs that stay: the most expensive of them, so that no saving depends on which goes.
-UsdPerSecond dearest(const RemedyInput& input, const std::vector<std::size_t>& rows) {
+// The price of a GPU that stays: the highest of all, so that the saving does not depend on which one leaves.
+UsdPerSecond highest_price(const RemedyInput& input, const std::vector<std::size_t>& rows) {
   UsdPerSecond most;
   for (std::size_t i : rows) most = std::max(most, input.gpus[i].spend_rate());
   return most;
@@ -72,7 +72,7 @@ double mean_confidence(const RemedyInput& input, const std::vector<std::size_t>&
   return sum / static_cast<double>(rows.size());
 }
 
-// Largest values of a curve in at most `steps` equal pieces of the common time axis; missing steps count as nothing.
+// Maxima of a curve in at most `steps` equal pieces of the common time axis; missing steps count as 0.
 std::vector<double> peaks_of(const std::vector<double>& curve, std::size_t steps) {
   std::vector<double> peaks(steps, 0.0);
   const std::size_t piece = std::max<std::size_t>(1, (curve.size() + steps - 1) / steps);
@@ -82,8 +82,8 @@ std::vector<double> peaks_of(const std::vector<double>& curve, std::size_t steps
   return peaks;
 }
 
-// Memory is held for good, so its peak counts once; activity and bandwidth count in every piece of time, so that
-// workloads whose peaks meet do not share a GPU. 1 of each is all that may be used.
+// Memory is held permanently, so only its peak counts. Activity and bandwidth count in every piece of time, so that
+// workloads whose peaks coincide do not share a GPU. 1 is the most that may be used.
 std::vector<double> needs_of(const RemedyInput& input, std::size_t row, std::size_t steps) {
   const GpuRow& gpu = input.gpus[row];
   const Thresholds& t = input.thresholds;
@@ -129,13 +129,15 @@ std::set<std::vector<std::size_t>> sets_that_fit(const std::vector<std::vector<d
   std::vector<solve::Item> items;
   for (const std::vector<double>& need : needs) items.push_back({{need}, -1});
   const solve::BinType bin{1, std::vector<double>(needs.front().size(), 1.0), 0};
-  for (const solve::Bin& b : solve::pack(items, {bin}, {.exact_items = 60, .seconds = 1}).bins) {
-    if (b.items.size() > 1) sets.insert(b.items);
+  if (const Result<solve::Packing> packing = solve::pack(items, {bin})) {
+    for (const solve::Bin& b : packing->bins) {
+      if (b.items.size() > 1) sets.insert(b.items);
+    }
   }
   return sets;
 }
 
-// The one that stays, and the others move there: the least is moved when the fullest stays.
+// The GPU that stays: the one with the most memory in use, so that the least is moved.
 std::size_t host_of(const RemedyInput& input, const std::vector<std::size_t>& rows) {
   return *std::max_element(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) {
     return input.running[a].memory_peak < input.running[b].memory_peak;
@@ -156,12 +158,11 @@ Forecast shared_forecast(const RemedyInput& input, const std::vector<std::size_t
     lightest_peak = std::min(lightest_peak, running.busy_peak);
     interval = std::max(interval, input.gpus[i].use.interval);
   }
-  double peak = 0;
-  for (double value : load.max) peak = std::isnan(value) ? peak : std::max(peak, value);
+  const double peak = load.peak();
   // Percentiles do not add up: the sum's is at most the sum of theirs, and no step was above the peak.
   return make_forecast(load, {.p95 = std::min(p95, peak),
                               .peak = peak,
-                              .now_p95 = lightest_p95,  // who had a GPU almost to itself feels it most
+                              .now_p95 = lightest_p95,  // the workload with the lightest load notices it most
                               .now_peak = lightest_peak,
                               .reading = interval});
 }
@@ -169,9 +170,9 @@ Forecast shared_forecast(const RemedyInput& input, const std::vector<std::size_t
 Remedy side_by_side(const RemedyInput& input, const GroupKey& key, std::vector<std::size_t> rows) {
   Remedy remedy{.kind = RemedyKind::kSideBySide, .gpus = std::move(rows)};
   const std::size_t host = host_of(input, remedy.gpus);
-  remedy.saving = all_of(input, remedy.gpus) - dearest(input, remedy.gpus);
+  remedy.saving = all_of(input, remedy.gpus) - highest_price(input, remedy.gpus);
   remedy.confidence = mean_confidence(input, remedy.gpus) * (key.team.empty() ? 0.5 : 0.7);
-  remedy.owner = key.team.empty() ? "several teams" : key.team;
+  remedy.owner = key.team.empty() ? kSeveralTeams : key.team;
   remedy.gpu = key.gpu;
   remedy.keeps = 1;
   for (std::size_t i : remedy.gpus) {
@@ -229,7 +230,7 @@ std::vector<Remedy> find_replica_cuts(const RemedyInput& input) {
   const Groups groups = group(input, [](GroupKey& key, const Owner& owner) {
     key.team = owner.team;
     key.workload = owner.workload;
-    // The parts of a Slurm job are no replicas.
+    // The parts of a Slurm job are not replicas.
     return !owner.workload.empty() && orchestrator_of(owner) != Orchestrator::kSlurm;
   });
   for (const auto& [key, rows] : groups) {
@@ -241,8 +242,7 @@ std::vector<Remedy> find_replica_cuts(const RemedyInput& input) {
       p95 += input.running[i].busy_p95;
       interval = std::max(interval, input.gpus[i].use.interval);
     }
-    double peak = 0;
-    for (double value : all.max) peak = std::isnan(value) ? peak : std::max(peak, value);
+    const double peak = all.peak();
     const auto keep =
         std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(peak / input.thresholds.sharing_headroom)));
     if (keep >= rows.size()) continue;
@@ -250,7 +250,7 @@ std::vector<Remedy> find_replica_cuts(const RemedyInput& input) {
                                       [&](std::size_t i) { return input.gpus[i].verdict == Verdict::kLaunchBound; });
     Remedy remedy{.kind = batching ? RemedyKind::kBatch : RemedyKind::kReplicas, .gpus = rows};
     const auto many = static_cast<double>(rows.size()), few = static_cast<double>(keep);
-    remedy.saving = all_of(input, rows) - dearest(input, rows) * few;
+    remedy.saving = all_of(input, rows) - highest_price(input, rows) * few;
     if (remedy.saving <= UsdPerSecond{}) continue;
     remedy.confidence = mean_confidence(input, rows) * (batching ? 0.5 : 0.7);
     remedy.owner = input.running[rows[0]].owner().shown();
@@ -275,12 +275,11 @@ std::vector<Remedy> find_replica_cuts(const RemedyInput& input) {
 
 namespace {
 
-// Workloads that need nearly the same are the same to the planner, whose model grows with the number of different
-// needs: rounded up, so that no slice gets too small.
+// The planner's model grows with the number of different needs, so similar needs are rounded up to the same value.
 double round_up(double value, double step) { return std::ceil(value / step - 1e-9) * step; }
 
-// One workload for the planner of slices: sized so that the slice would have been too small for no more than the share
-// of time that may be, and with the same headroom as any other sharing.
+// A workload for the planner of slices, sized so that its slice is too small for at most the allowed share of the time,
+// with the same headroom as other sharing.
 mig::Workload slice_workload(const RemedyInput& input, std::size_t row) {
   const GpuRow& gpu = input.gpus[row];
   const Running& running = input.running[row];
@@ -299,34 +298,23 @@ mig::Workload slice_workload(const RemedyInput& input, std::size_t row) {
 }
 
 Forecast slice_forecast(const RemedyInput& input, std::size_t row, const mig::Geometry& geometry, int profile) {
-  const GpuRow& gpu = input.gpus[row];
-  const Running& running = input.running[row];
   const double sms = 1 / geometry.sm_share(profile), bandwidth = 1 / geometry.bandwidth_share(profile);
-  LoadCurve load = activity_curve(gpu, running), dram = dram_curve(gpu, running);
-  load.scale(sms);
-  dram.scale(bandwidth);
-  load.at_least(dram);
-  return make_forecast(load, {.p95 = std::max(running.busy_p95 * sms, running.dram_p95 * bandwidth),
-                              .peak = std::max(running.busy_peak * sms, running.dram_peak * bandwidth),
-                              .now_p95 = running.busy_p95,
-                              .now_peak = running.busy_peak,
-                              .growth = std::max(1.0, std::min(sms * running.busy_p95, sms)),
-                              .paced = is_paced(gpu),
-                              .reading = gpu.use.interval});
+  const double latency = std::max(1.0, std::min(sms * input.running[row].busy_p95, sms));
+  return forecast_on({sms, bandwidth, latency}, input.gpus[row], input.running[row]);
 }
 
 Remedy cut_into_slices(const RemedyInput& input, const std::vector<std::size_t>& members,
                        const mig::PlannedGpu& planned, const mig::GpuType& type) {
   Remedy remedy{.kind = RemedyKind::kMig};
   for (const mig::PlannedInstance& instance : planned.instances) {
-    for (const mig::Replica& replica : instance.replicas) remedy.gpus.push_back(members[replica.workload]);
+    for (const mig::ReplicaId& replica : instance.replicas) remedy.gpus.push_back(members[replica.workload]);
   }
   if (remedy.gpus.empty()) return remedy;
   const std::size_t host = host_of(input, remedy.gpus);
   mig::Layout layout;
   for (const mig::PlannedInstance& instance : planned.instances) {
     layout.push_back(instance.where);
-    for (const mig::Replica& replica : instance.replicas) {
+    for (const mig::ReplicaId& replica : instance.replicas) {
       const std::size_t row = members[replica.workload];
       const std::string slice =
           fmt::format("{} slice {} at {}", place_of(input.gpus[host]),
@@ -336,11 +324,11 @@ Remedy cut_into_slices(const RemedyInput& input, const std::vector<std::size_t>&
       remedy.forecast = remedy.forecast ? worse_of(*remedy.forecast, forecast) : forecast;
     }
   }
-  remedy.saving = all_of(input, remedy.gpus) - dearest(input, remedy.gpus);
+  remedy.saving = all_of(input, remedy.gpus) - highest_price(input, remedy.gpus);
   remedy.confidence = mean_confidence(input, remedy.gpus) * 0.8;
   std::set<std::string> owners;
   for (std::size_t i : remedy.gpus) owners.insert(input.running[i].owner().team);
-  remedy.owner = owners.size() > 1 ? "several teams" : owners.begin()->empty() ? "(nobody)" : *owners.begin();
+  remedy.owner = owners.size() > 1 ? kSeveralTeams : owners.begin()->empty() ? kUnowned : *owners.begin();
   remedy.gpu = type.gpu->name;
   remedy.keeps = 1;
   const std::size_t device = static_cast<std::size_t>(std::max(0, input.gpus[host].use.device.index));
@@ -355,17 +343,19 @@ void partition(const RemedyInput& input, const std::vector<std::size_t>& rows, c
   std::vector<std::size_t> members;
   for (std::size_t i : rows) {
     mig::Workload w = slice_workload(input, i);
-    // What fills half a GPU or more gains nothing from a slice.
+    // A workload that fills half a GPU or more gains nothing from a slice.
     if (w.load.fraction() > 0.5 || w.memory > input.gpus[i].memory_capacity() * 0.5) continue;
     file.workloads.push_back(std::move(w));
     members.push_back(i);
   }
   if (members.size() < 2) return;
   const GpuPrice& price = input.gpus[rows.front()].price;
-  const mig::GpuType type{price.gpu, geometry, *price.rate, price.source};
-  const mig::SlicePlan plan = mig::plan_slices(file, {type}, input.speeds, {.share = false, .limit = seconds(2)});
-  if (!plan.unplaceable.empty()) return;
-  for (const mig::PlannedGpu& planned : plan.gpus) {
+  // All GPUs are of one type and price, so any price gives the same plan.
+  const mig::GpuType type{price.gpu, geometry, usd_per_gpu_hour(1), price.source};
+  const Result<mig::SlicePlan> plan =
+      mig::plan_slices(file, {type}, input.speeds, {.share = false, .limit = seconds(2)});
+  if (!plan || !plan->unplaceable.empty()) return;
+  for (const mig::PlannedGpu& planned : plan->gpus) {
     Remedy remedy = cut_into_slices(input, members, planned, type);
     if (remedy.gpus.size() > 1) found.push_back(std::move(remedy));
   }
@@ -373,7 +363,7 @@ void partition(const RemedyInput& input, const std::vector<std::size_t>& rows, c
 
 }  // namespace
 
-// MIG instances have memory, caches and faults of their own: workloads of different teams may be on one GPU.
+// MIG instances isolate memory, caches and faults, so workloads of different teams may share a GPU.
 std::vector<Remedy> find_partitions(const RemedyInput& input) {
   std::vector<Remedy> found;
   for (const auto& [key, rows] : group(input, [](GroupKey&, const Owner&) { return true; })) {

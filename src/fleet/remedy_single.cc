@@ -1,4 +1,4 @@
-// Remedies of one GPU at a time: stop or park what runs there, a smaller GPU, smaller numbers, a commitment.
+// Remedies for single GPUs: stop or park what runs there, a smaller GPU, quantization, a commitment.
 #include <algorithm>
 #include <cmath>
 #include <tuple>
@@ -14,7 +14,7 @@ namespace {
 
 using diagnose::Verdict;
 
-// Share of the recorded time in idle stretches of at least `least`.
+// Share of the recorded time in idle periods of at least `least`.
 double parkable_share(const GpuRow& gpu, const Running& running, Seconds least) {
   const Profile& profile = gpu.use.profile;
   double parked = 0, all = 0, run = 0;
@@ -38,7 +38,7 @@ double parkable_share(const GpuRow& gpu, const Running& running, Seconds least) 
   return all > 0 ? parked / all : 0;
 }
 
-// The hours of the day (UTC) outside of which it did nothing: [from, until).
+// The hours of the day (UTC) in which it worked: [from, until).
 std::pair<int, int> working_hours(const GpuRow& gpu, const Running& running) {
   const Profile& profile = gpu.use.profile;
   int first = 24, last = 0;
@@ -67,7 +67,7 @@ std::optional<Remedy> stop_or_park(const RemedyInput& input, std::size_t row) {
   if (running.idle_share >= t.stop_idle_share && running.quiet) {
     const bool held = !running.owners.empty() || running.held_share > running.idle_share / 2;
     Remedy stop = remedy_for(held ? RemedyKind::kStop : RemedyKind::kGiveBack, input, row, "none");
-    if (!held) stop.owner = "nobody";
+    if (!held) stop.owner = kUnowned;
     stop.saving = gpu.spend_rate() * running.idle_share;
     stop.confidence = gpu.confidence;
     return stop;
@@ -82,59 +82,40 @@ std::optional<Remedy> stop_or_park(const RemedyInput& input, std::size_t row) {
   return park;
 }
 
-// What the work would be on one other GPU.
-struct Place {
-  double growth = 1;   // of the active time
-  double traffic = 1;  // of the bandwidth's share
-};
-
 std::optional<Place> place_on(const catalog::Gpu& now, const catalog::Gpu& other, double traffic_factor,
                               const perf::SpeedTable& speeds, const std::map<std::string, double>& projected) {
   const perf::SustainedRates *here = speeds.find(now), *there = speeds.find(other);
   if (here == nullptr || there == nullptr) return std::nullopt;
   const auto slow = perf::slowdown(*here, *there, catalog::NumberFormat::kBf16);
   if (!slow) return std::nullopt;
-  // Busy time is arithmetic or traffic or both: it grows at most by the larger of the two ratios, and by less where
-  // counters tell how much of it is which.
+  // Busy time is arithmetic, memory traffic or both. It grows by at most the larger of the two ratios, and by less if
+  // the counters show how much is which.
   const double traffic = slow->memory * traffic_factor;
-  Place place{std::max(slow->arithmetic, traffic), traffic};
+  Place place{std::max(slow->arithmetic, traffic), traffic, 0};
   if (const auto known = projected.find(other.name); known != projected.end())
     place.growth = std::min(place.growth, known->second);
+  place.latency = place.growth;
   return place;
 }
 
-Forecast forecast_on(const Place& place, const GpuRow& gpu, const Running& running) {
-  LoadCurve load = activity_curve(gpu, running), dram = dram_curve(gpu, running);
-  load.scale(place.growth);
-  dram.scale(place.traffic);
-  load.at_least(dram);
-  return make_forecast(load, {.p95 = std::max(running.busy_p95 * place.growth, running.dram_p95 * place.traffic),
-                              .peak = std::max(running.busy_peak * place.growth, running.dram_peak * place.traffic),
-                              .now_p95 = running.busy_p95,
-                              .now_peak = running.busy_peak,
-                              .growth = place.growth,
-                              .paced = is_paced(gpu),
-                              .reading = gpu.use.interval});
-}
-
-// Prices and specifications of alternatives, the same for all GPUs of a kind and price.
-class Alternatives {
+// What depends only on the kind and price of a GPU, computed once for each.
+template <class Value>
+class PerPrice {
  public:
-  explicit Alternatives(const DevicePrices& prices) : prices_(prices) {}
-  const std::vector<Alternative>& of(const GpuPrice& price) {
-    const Key key{price.gpu, price.machine, price.provider, *price.rate};
-    auto [known, is_new] = known_.try_emplace(key);
-    if (is_new) known->second = prices_.cheaper_than(price);
+  template <class Make>
+  const Value& get(const GpuPrice& price, const Make& make) {
+    const auto [known, is_new] =
+        known_.try_emplace({price.gpu, price.machine, price.provider + price.region, *price.rate});
+    if (is_new) known->second = make(price);
     return known->second;
   }
 
  private:
-  using Key = std::tuple<const catalog::Gpu*, const catalog::Machine*, std::string, UsdPerGpuSecond>;
-  const DevicePrices& prices_;
-  std::map<Key, std::vector<Alternative>> known_;
+  std::map<std::tuple<const catalog::Gpu*, const catalog::Machine*, std::string, UsdPerGpuSecond>, Value> known_;
 };
+using Alternatives = PerPrice<std::vector<Alternative>>;
 
-// The cheapest GPU that carries the work with this share of its memory and traffic.
+// The cheapest GPU that is sufficient for the work with this share of its memory and traffic.
 std::optional<Remedy> smaller_gpu(RemedyKind kind, const RemedyInput& input, std::size_t row,
                                   Alternatives& alternatives, double memory_factor, double traffic_factor) {
   const GpuRow& gpu = input.gpus[row];
@@ -142,7 +123,8 @@ std::optional<Remedy> smaller_gpu(RemedyKind kind, const RemedyInput& input, std
   if (gpu.price.gpu == nullptr || !gpu.price.rate || gpu.price.share < 1 || running.memory_peak <= Bytes{})
     return std::nullopt;
   const std::map<std::string, double> projected = projected_growth(gpu, input.speeds);
-  for (const Alternative& other : alternatives.of(gpu.price)) {
+  for (const Alternative& other :
+       alternatives.get(gpu.price, [&](const GpuPrice& price) { return input.prices.cheaper_than(price); })) {
     if (running.memory_peak * memory_factor > other.gpu->capacity() * input.thresholds.memory_headroom) continue;
     const std::optional<Place> place = place_on(*gpu.price.gpu, *other.gpu, traffic_factor, input.speeds, projected);
     if (!place) continue;
@@ -182,7 +164,7 @@ std::map<std::string, double> projected_growth(const GpuRow& gpu, const perf::Sp
   diagnosis.shares = gpu.time;
   std::map<std::string, double> growth;
   for (const diagnose::Projection& there : diagnose::project({&summary, &diagnosis, gpu.price.gpu}, speeds, nullptr)) {
-    // A GPU that would be busy all the time has no number that could be scaled to a peak.
+    // A GPU that would be busy all the time gives no factor that could be applied to a peak.
     if (there.speed.busy_high < 1) growth[there.gpu->name] = there.speed.busy_high / busy;
   }
   return growth;
@@ -190,49 +172,38 @@ std::map<std::string, double> projected_growth(const GpuRow& gpu, const perf::Sp
 
 std::vector<Remedy> find_downsizes(const RemedyInput& input) {
   std::vector<Remedy> found;
-  Alternatives alternatives(input.prices);
+  Alternatives alternatives;
+  auto add = [&](RemedyKind kind, std::size_t row, double memory, double traffic) {
+    if (auto remedy = smaller_gpu(kind, input, row, alternatives, memory, traffic)) found.push_back(*std::move(remedy));
+  };
   for (std::size_t i = 0; i < input.gpus.size(); ++i) {
     const GpuRow& gpu = input.gpus[i];
-    if (!input.running[i].actionable() || (!has_room(gpu) && gpu.verdict != Verdict::kMemoryBound)) continue;
-    if (auto remedy = smaller_gpu(RemedyKind::kDownsize, input, i, alternatives, 1, 1))
-      found.push_back(*std::move(remedy));
-  }
-  return found;
-}
-
-// Weights in 8 bits halve what a memory-bound workload reads per token, and its weights' memory.
-std::vector<Remedy> find_quantizations(const RemedyInput& input) {
-  constexpr double kMemoryLeft = 0.6, kTrafficLeft = 0.6;  // caches and activations stay as they are
-  std::vector<Remedy> found;
-  Alternatives alternatives(input.prices);
-  for (std::size_t i = 0; i < input.gpus.size(); ++i) {
-    if (!input.running[i].actionable() || input.gpus[i].verdict != Verdict::kMemoryBound) continue;
-    if (auto remedy = smaller_gpu(RemedyKind::kQuantize, input, i, alternatives, kMemoryLeft, kTrafficLeft))
-      found.push_back(*std::move(remedy));
+    const bool memory_bound = gpu.verdict == Verdict::kMemoryBound;
+    if (!input.running[i].actionable() || (!has_room(gpu) && !memory_bound)) continue;
+    add(RemedyKind::kDownsize, i, 1, 1);
+    // Weights in 8 bits halve what a memory-bound workload reads per token; caches and activations do not shrink.
+    if (memory_bound) add(RemedyKind::kQuantize, i, 0.6, 0.6);
   }
   return found;
 }
 
 std::vector<Remedy> find_commitments(const RemedyInput& input) {
   std::vector<Remedy> found;
-  std::map<std::tuple<const catalog::Gpu*, const catalog::Machine*, std::string, UsdPerGpuSecond>,
-           std::optional<Alternative>>
-      offers;
+  PerPrice<std::optional<Alternative>> offers;
   for (std::size_t i = 0; i < input.gpus.size(); ++i) {
     const GpuRow& gpu = input.gpus[i];
     const bool stable = gpu.presence >= input.thresholds.stable_share && gpu.use.activity() && gpu.use.idle_share < 0.5;
     if (!input.running[i].actionable() || !stable || gpu.price.share < 1 || !gpu.price.rate || gpu.use.from_job_log)
       continue;
-    auto [offer, is_new] =
-        offers.try_emplace({gpu.price.gpu, gpu.price.machine, gpu.price.provider + gpu.price.region, *gpu.price.rate});
-    if (is_new) offer->second = input.prices.commitment_for(gpu.price);
-    if (!offer->second) continue;
-    Remedy remedy = remedy_for(RemedyKind::kCommit, input, i, "1 year: " + offer->second->source);
-    remedy.owner.clear();  // a commitment is the fleet's
+    const std::optional<Alternative>& offer =
+        offers.get(gpu.price, [&](const GpuPrice& price) { return input.prices.commitment_for(price); });
+    if (!offer) continue;
+    Remedy remedy = remedy_for(RemedyKind::kCommit, input, i, "1 year: " + offer->source);
+    remedy.owner.clear();  // a commitment is for the whole fleet
     remedy.moves.clear();
-    remedy.saving = gpu.spend_rate() * (1 - offer->second->rate / *gpu.price.rate);
+    remedy.saving = gpu.spend_rate() * (1 - offer->rate / *gpu.price.rate);
     remedy.confidence = 0.6;
-    remedy.instead = offer->second;
+    remedy.instead = offer;
     found.push_back(std::move(remedy));
   }
   return found;

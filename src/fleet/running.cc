@@ -6,7 +6,7 @@
 namespace rightsize::fleet {
 namespace {
 
-// A GPU whose last reading is older than this before the window's end is gone. Scrapes are missed and clocks are off by
+// A GPU without a reading for this long before the end of the window is gone. Scrapes are missed and clocks differ by
 // minutes.
 Seconds end_slack(const GpuUse& use) { return std::max(seconds(900), 3 * use.interval); }
 
@@ -22,7 +22,7 @@ void find_owners(Running& running, const GpuRow& gpu) {
   TimePoint left = gpu.use.first;
   for (const Tenancy& tenancy : gpu.use.tenancies) {
     if (tenancy.owner.empty()) continue;
-    // A source that does not say when an owner left leaves it there: nobody's GPU is only one that is known to be.
+    // If the source does not say when an owner left, assume it is still there.
     if (tenancy.last <= TimePoint{} || tenancy.last + gpu.use.interval >= close_to_end) {
       running.owners.push_back(&tenancy);
     } else {
@@ -35,8 +35,8 @@ void find_owners(Running& running, const GpuRow& gpu) {
   for (const Tenancy* owner : running.owners) running.since = std::max(running.since, owner->first);
 }
 
-// p95 and peak of one metric since `first_step`: from single readings where the owners were there all the time, else
-// from the curve, whose means hide what is shorter than a step.
+// p95 and peak of one metric since `first_step`: from single readings if the owners were there all the time, otherwise
+// from the curve, whose means hide anything shorter than a step.
 void find_level(const Curve& curve, std::size_t first_step, const std::optional<MetricUse>& whole, bool all_time,
                 double& p95, double& peak) {
   std::vector<double> means;
@@ -77,7 +77,7 @@ void find_idleness(Running& running, const GpuRow& gpu, const Thresholds& thresh
     running.quiet = late_steps > 0 && late_idle / late_steps >= 0.999;
     return;
   }
-  // A job log: what is known of the jobs that run now.
+  // A job log has no profile: use the jobs that run now.
   Seconds all, resting;
   for (const Tenancy* owner : running.owners) {
     all += owner->time;
@@ -116,8 +116,8 @@ std::optional<double> latency(double now, double there, const ForecastInput& inp
 
 }  // namespace
 
-Interval window_of(const std::vector<GpuRow>& gpus) {
-  Interval window;
+TimeSpan window_of(const std::vector<GpuRow>& gpus) {
+  TimeSpan window;
   for (const GpuRow& gpu : gpus) {
     if (gpu.use.covered <= Seconds{}) continue;
     window.from = window.from == TimePoint{} ? gpu.use.first : std::min(window.from, gpu.use.first);
@@ -127,8 +127,8 @@ Interval window_of(const std::vector<GpuRow>& gpus) {
 }
 
 const Owner& Running::owner() const {
-  static const Owner kNobody;
-  return owners.empty() ? kNobody : owners.front()->owner;
+  static const Owner kNone;
+  return owners.empty() ? kNone : owners.front()->owner;
 }
 
 std::string Running::instances() const {
@@ -139,7 +139,7 @@ std::string Running::instances() const {
   return list;
 }
 
-Running running_on(const GpuRow& gpu, const Interval& window, const Thresholds& thresholds) {
+Running running_on(const GpuRow& gpu, const TimeSpan& window, const Thresholds& thresholds) {
   Running running;
   const GpuUse& use = gpu.use;
   running.here = use.covered > Seconds{} && use.end() >= window.until - end_slack(use);
@@ -147,7 +147,7 @@ Running running_on(const GpuRow& gpu, const Interval& window, const Thresholds& 
   running.old_enough =
       window.until - running.since >= thresholds.min_age || running.since <= window.from + end_slack(use);
   if (use.profile.width > Seconds{} && running.since > use.profile.start) {
-    // The step they came in belongs to them, unless somebody was there before.
+    // The step in which they started is theirs, unless another owner was there before.
     const double steps = (running.since - use.profile.start) / use.profile.width;
     running.first_step = static_cast<std::size_t>(running.since <= use.first + use.interval ? steps : std::ceil(steps));
   }
@@ -162,7 +162,7 @@ Running running_on(const GpuRow& gpu, const Interval& window, const Thresholds& 
              running.dram_peak);
   running.memory_peak = gpu.memory_peak();
   if (running.owners.size() == 1) {
-    // The reader kept what this one owner did, reading by reading.
+    // The readings of a single owner are known individually.
     const Tenancy& owner = *running.owners.front();
     if (owner.activity_peak) running.busy_peak = std::min(1.0, *owner.activity_peak);
     if (owner.activity_p95) running.busy_p95 = std::min(running.busy_peak, *owner.activity_p95);
@@ -186,6 +186,12 @@ void LoadCurve::add(const LoadCurve& other) {
 void LoadCurve::scale(double factor) {
   for (double& value : mean) value *= factor;
   for (double& value : max) value *= factor;
+}
+
+double LoadCurve::peak() const {
+  double most = 0;
+  for (double value : max) most = std::isnan(value) ? most : std::max(most, value);
+  return most;
 }
 
 void LoadCurve::at_least(const LoadCurve& other) {
@@ -250,11 +256,9 @@ Forecast make_forecast(const LoadCurve& load, const ForecastInput& input) {
 }
 
 double level_for(const LoadCurve& load, double overload, Seconds reading, double p95) {
-  double high = p95;
-  for (double value : load.max) high = std::isnan(value) ? high : std::max(high, value);
-  double low = p95;
+  double low = p95, high = std::max(p95, load.peak());
   if (time_above(load, low, reading, p95).likely <= overload) return low;
-  // The share above a level falls with the level: halve the interval until it does not matter.
+  // Bisection, because the share above a level decreases with the level.
   for (int i = 0; i < 30 && high - low > 1e-4; ++i) {
     const double middle = (low + high) / 2;
     (time_above(load, middle, reading, p95).likely <= overload ? high : low) = middle;

@@ -25,7 +25,7 @@ TEST(TimeAbove, BoundsOfHandMadeCurves) {
   EXPECT_EQ(time_above(curve({}, {}), 1, seconds(60), 0).high, 1);
 }
 
-// The bounds hold for any readings whatever.
+// The bounds hold for any readings.
 RC_GTEST_PROP(TimeAbove, BoundsHoldForAnyReadings, ()) {
   const int per_step = 10;
   const auto readings =
@@ -81,7 +81,7 @@ TEST(Running, FindsCurrentOwnersAndSinceWhen) {
   live(sum, {.uuid = "B", .pod = "gone-0", .index = 1}, kDay, busy);
   const DevicePrices book = book_at(2);
   const std::vector<GpuRow> gpus = judge(sum.finish(), book);
-  const Interval window = window_of(gpus);
+  const TimeSpan window = window_of(gpus);
   for (const GpuRow& gpu : gpus) {
     const Running now = running_on(gpu, window, {});
     if (gpu.use.device.uuid == "B") {

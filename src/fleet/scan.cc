@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <condition_variable>
 #include <ctime>
 #include <deque>
 #include <filesystem>
 #include <mutex>
 #include <set>
-#include <thread>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -20,19 +21,19 @@
 namespace rightsize::fleet {
 namespace {
 
-// Names worth asking for: what any of the exporters we know begins with, and the user's own.
+// Metric names to look for: the prefixes of known exporters, and the user's own names.
 std::string name_pattern(const telemetry::NameMap& map) {
   std::string pattern = "DCGM_FI_.*|nvidia_.*|container_accelerator_.*|container_gpu_.*|node_gpu_.*";
   for (const auto& [name, target] : map.metrics) pattern += "|" + escape_regex(name);
   return pattern;
 }
 
-// Which of several names for the same metric is taken: the user's own, then the one listed first by the server.
+// Of several names for the same metric, the user's own is used, otherwise the first the server lists.
 Sources choose_sources(const std::vector<std::string>& names, const telemetry::NameMap& map) {
   Sources sources;
   std::set<Metric> own;
   for (const std::string& name : names) {
-    const std::optional<telemetry::Meaning> meaning = telemetry::meaning_of(name, {}, map);
+    const std::optional<telemetry::MetricSpec> meaning = telemetry::meaning_of(name, {}, map);
     if (!meaning || meaning->counter) continue;
     const bool is_own = map.metrics.contains(name);
     if (sources.contains(meaning->metric) && !is_own) continue;
@@ -43,25 +44,26 @@ Sources choose_sources(const std::vector<std::string>& names, const telemetry::N
   return sources;
 }
 
-// A share whose name does not tell its scale: the largest reading of the last day does.
+// The name of some shares does not say whether they go to 1 or to 100: the largest reading of the last day decides.
 void settle_scales(PrometheusClient& client, Sources& sources, const telemetry::NameMap& map,
                    const std::string& matchers, TimePoint end) {
   for (auto& [metric, source] : sources) {
-    const std::optional<telemetry::Meaning> meaning = telemetry::meaning_of(source.name, {}, map);
-    if (!meaning || !meaning->ambiguous) continue;
+    const std::optional<telemetry::MetricSpec> meaning = telemetry::meaning_of(source.name, {}, map);
+    if (!meaning || !meaning->unsure) continue;
     const std::string day = over_time("max_over_time", selector(source.name, matchers, {}), days(1));
     Answered<std::vector<VectorRow>> largest = client.instant("max(" + day + ")", end);
     if (largest && !largest->empty() && largest->front().value > telemetry::kMostShare) source.scale *= 0.01;
   }
 }
 
-// The labels an owner is read from; see owner_of().
+// The labels that owner_of() reads.
 LabelList owner_labels(const std::vector<std::string>& present, const telemetry::NameMap& names) {
   LabelList found;
-  for (const char* name : {"exported_namespace", "pod_namespace", "namespace", "account", "slurm_account", "user",
-                           "userid", "username", "slurm_user", "exported_pod", "pod_name", "pod", "hpc_job", "jobid",
-                           "slurm_job_id", "job_id", "job_name", "jobname", "exported_container"}) {
-    if (std::find(present.begin(), present.end(), name) != present.end()) found.emplace_back(name);
+  for (const std::span<const char* const> labels :
+       {std::span<const char* const>(kTeamLabels), {kUserLabels}, {kPodLabels}, {kJobLabels}, {kJobNameLabels}}) {
+    for (const char* name : labels) {
+      if (std::find(present.begin(), present.end(), name) != present.end()) found.emplace_back(name);
+    }
   }
   for (const char* word : {"namespace", "pod", "user", "account", "job"}) {
     if (const auto own = names.labels.find(word); own != names.labels.end()) found.push_back(own->second);
@@ -69,16 +71,16 @@ LabelList owner_labels(const std::vector<std::string>& present, const telemetry:
   return found;
 }
 
-// No fleet has so many hosts or GPUs: a label that changes with every pod or restart does, and asking about each of its
-// values would keep a server busy for days.
+// No fleet has this many hosts or GPUs. A label that changes with every pod or restart does, and asking about each of
+// its values would keep a server busy for days.
 constexpr std::size_t kMostValues = 200'000;
 
 Error too_many(const std::string& label, std::size_t values) {
-  return unreadable(fmt::format("the label '{}' has {} values in this window; at most {} are asked about", label,
+  return unreadable(fmt::format("the label '{}' has {} values in this window; the limit is {}", label,
                                 format_count(static_cast<double>(values)),
                                 format_count(static_cast<double>(kMostValues))))
-      .with_hint("look at a part of the fleet with --match 'cluster=\"a\"', or at less time with --window")
-      .with_hint("if another label tells hosts apart, name it: --name host=LABEL");
+      .with_hint("select part of the fleet with --match 'cluster=\"a\"', or less time with --window")
+      .with_hint("if another label identifies hosts, use --name host=LABEL");
 }
 
 class Scanner {
@@ -88,11 +90,11 @@ class Scanner {
   Result<Scan> run() {
     http::Client http(options_.auth, options_.policy, &traffic_);
     RIGHTSIZE_TRY(base_, find_api(http, options_.url));
-    PrometheusClient client(std::move(http), base_, "");
+    PrometheusClient client(std::move(http), base_);
     RIGHTSIZE_TRY(const TimePoint now, client.clock());
-    if (Result<> set = set_window(now); !set) return fail(std::move(set).error());
-    if (Result<> found = discover(client); !found) return fail(std::move(found).error());
-    if (Result<> cut = cut_shards(client); !cut) return fail(std::move(cut).error());
+    RIGHTSIZE_CHECK(set_window(now));
+    RIGHTSIZE_CHECK(discover(client));
+    RIGHTSIZE_CHECK(cut_shards(client));
     work();
     return finish();
   }
@@ -100,11 +102,11 @@ class Scanner {
  private:
   struct Task {
     Shard shard;
-    bool again = false;  // nothing was heard of them the first time
+    bool again = false;  // the first answer had no reading of them
     bool whole = false;  // ... nor of any other GPU of the shard
   };
 
-  // The end of the window is kept with the answers, so that a later run asks the same questions.
+  // The end of the window is kept with the answers, so that a resumed run asks the same questions.
   Result<> set_window(TimePoint now) {
     const double skew = in_unix_seconds(now) - static_cast<double>(std::time(nullptr));
     if (std::abs(skew) > 60 && !options_.end) {
@@ -125,14 +127,14 @@ class Scanner {
         return saved;
       }
     }
-    set_axis(unix_seconds(std::ceil(end / 60) * 60));  // whole minutes: moments of all grains lie on them
+    set_axis(unix_seconds(std::ceil(end / 60) * 60));  // whole minutes, which all grains divide
     return {};
   }
 
-  // Cells of the profile: half-hours for a week, never shorter than five minutes, and a whole number of them.
+  // Steps of the profile: half-hours for a week, never shorter than five minutes, and a whole number of them.
   void set_axis(TimePoint until) {
-    constexpr double kMostCells = 340;
-    Seconds width = std::max(seconds(300), step_at_least(options_.window / kMostCells));
+    constexpr double kMostSteps = 340;
+    Seconds width = std::max(seconds(300), step_at_least(options_.window / kMostSteps));
     for (Seconds narrower : {seconds(1800), seconds(900), seconds(300)}) {
       const bool whole = std::fmod(in_seconds(options_.window), in_seconds(width)) == 0;
       if (!whole && narrower < width) width = narrower;
@@ -158,11 +160,12 @@ class Scanner {
     scan_.sources = choose_sources(names, options_.names);
     const std::optional<Metric> activity = activity_of(scan_.sources);
     if (!activity) {
-      return fail(unreadable(fmt::format("{} has no metric of GPU activity in these {}", http::shown_url(options_.url),
-                                         duration_text(options_.window)))
-                      .with_hint("looked for DCGM's (DCGM_FI_DEV_GPU_UTIL, DCGM_FI_PROF_GR_ENGINE_ACTIVE, "
-                                 "DCGM_FI_PROF_SM_ACTIVE), nvidia_gpu_duty_cycle and the like")
-                      .with_hint("name yours with --name gpu_util=MY_METRIC*0.01, or look further back with --window"));
+      return fail(
+          unreadable(fmt::format("{} has no metric of GPU activity in the last {}", http::shown_url(options_.url),
+                                 duration_text(options_.window)))
+              .with_hint("known names: those of DCGM (DCGM_FI_DEV_GPU_UTIL, DCGM_FI_PROF_GR_ENGINE_ACTIVE, "
+                         "DCGM_FI_PROF_SM_ACTIVE), nvidia_gpu_duty_cycle and similar")
+              .with_hint("give your own with --name gpu_util=MY_METRIC*0.01, or look further back with --window"));
     }
     note_missing();
     settle_scales(client, scan_.sources, options_.names, options_.matchers, scan_.until);
@@ -175,12 +178,12 @@ class Scanner {
         note(fmt::format("no {} on this server: {}", telemetry::name_of(metric), consequence));
       }
     };
-    miss(Metric::kMemoryUsed, "idle GPUs cannot be told from held ones, and nothing can be said about memory");
-    miss(Metric::kDramActive, "memory-bound and compute-bound work look alike");
-    miss(Metric::kTensorActive, "compute-bound work is guessed from activity and power");
+    miss(Metric::kMemoryUsed, "idle GPUs cannot be distinguished from held ones, and memory use is unknown");
+    miss(Metric::kDramActive, "memory-bound and compute-bound work cannot be distinguished");
+    miss(Metric::kTensorActive, "compute-bound work is inferred from activity and power");
   }
 
-  // Every series of GPUs that tells whether they are there.
+  // The series that show whether GPUs are present.
   std::vector<std::string> signs_of_life(const std::string& only) const {
     std::vector<std::string> selectors;
     for (const auto& [metric, source] : scan_.sources) {
@@ -209,8 +212,8 @@ class Scanner {
     return !rows->empty() && rows->front().value > 0;
   }
 
-  // By GPU where GPUs have an id, so that one that changes its host stays one; by host where they do not. Series that
-  // lack the label others have are asked for, too.
+  // By GPU if GPUs have an ID, so that one that moves to another host stays one; otherwise by host. Series without the
+  // label that others have get their own shards.
   Result<> cut_shards(PrometheusClient& client) {
     http::Form form = period();
     for (const std::string& series : signs_of_life("")) form.emplace_back("match[]", series);
@@ -261,16 +264,17 @@ class Scanner {
     in_threads(static_cast<unsigned>(std::max(1, options_.parallel)), [this] {
       try {
         work_shards();
-      } catch (...) {  // no memory: the others must not wait for what this one had begun
+      } catch (...) {  // out of memory: the other threads must not wait for this one's shard
         const std::lock_guard lock(mutex_);
         stopped_ = true;
+        changed_.notify_all();
         throw;
       }
     });
   }
 
   void work_shards() {
-    PrometheusClient client(http::Client(options_.auth, options_.policy, &traffic_), base_, options_.resume);
+    PrometheusClient client(http::Client(options_.auth, options_.policy, &traffic_), base_, kept_answers());
     while (std::optional<Task> task = next_task()) {
       Answered<ShardAnswer> answer = scan_shard(client, task->shard,
                                                 {.sources = scan_.sources,
@@ -281,6 +285,7 @@ class Scanner {
                                                  .idle = options_.idle});
       const std::lock_guard lock(mutex_);
       --running_;
+      changed_.notify_all();
       if (answer) {
         take(*task, *std::move(answer));
       } else if (task->shard.values.size() > 1 && answer.error().too_much && !given_up_) {
@@ -289,7 +294,7 @@ class Scanner {
         ++progress_.done;
         refused_ += answer.error().too_much ? 1 : 0;
         fail_shard(task->shard, answer.error().error);
-        // A server that refuses single GPUs and has answered for none is not asked about every other one.
+        // Give up on a server that has refused several single GPUs and answered for none.
         given_up_ = given_up_ || (refused_ >= 3 && read_ == 0);
       }
       for (const std::string& warning : client.warnings()) warnings_.insert(warning);
@@ -298,8 +303,8 @@ class Scanner {
     }
   }
 
-  // GPUs the server lists but says nothing of are asked for once more: an answer can be lost in a cluster. Their last
-  // reading may also lie before the window, on the same day; but not that of a whole shard.
+  // GPUs the server lists without any reading are asked about once more, because an answer can be lost in a cluster.
+  // Their last reading may also lie before the window, on the same day; but not that of a whole shard.
   void take(const Task& task, ShardAnswer answer) {
     const std::size_t silent = answer.silent.size();
     read_ += std::max<std::size_t>(1, task.shard.values.size()) - silent;
@@ -313,7 +318,7 @@ class Scanner {
     ++progress_.done;
     if (silent == 0) return;
     if (task.whole && silent == task.shard.values.size()) {
-      fail_shard(task.shard, unreadable("the server lists these GPUs and answers with no reading of them"));
+      fail_shard(task.shard, unreadable("the server lists these GPUs but returns no reading of them"));
     } else {
       read_ += silent;
       without_readings_ += silent;
@@ -321,20 +326,21 @@ class Scanner {
   }
 
   std::optional<Task> next_task() {
-    while (true) {
-      {
-        const std::lock_guard lock(mutex_);
-        if (stopped_) return std::nullopt;
-        if (!todo_.empty()) {
-          Task task = std::move(todo_.front());
-          todo_.pop_front();
-          ++running_;
-          return task;
-        }
-        if (running_ == 0) return std::nullopt;  // a running shard may still be halved
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
+    std::unique_lock lock(mutex_);
+    // While a shard is being worked on, its halves may still be added.
+    changed_.wait(lock, [this] { return stopped_ || !todo_.empty() || running_ == 0; });
+    if (stopped_ || todo_.empty()) return std::nullopt;
+    Task task = std::move(todo_.front());
+    todo_.pop_front();
+    ++running_;
+    return task;
+  }
+
+  // Answers may depend on the headers sent, such as the tenant.
+  KeptAnswers kept_answers() const {
+    KeptAnswers kept{options_.resume};
+    for (const auto& [name, value] : options_.auth.headers) kept.tenant += fmt::format("{}={}\n", name, value);
+    return kept;
   }
 
   void halve(const Shard& shard) {
@@ -366,13 +372,13 @@ class Scanner {
 
   Result<Scan> finish() {
     if (scan_.gpus.empty() && !scan_.failures.empty()) {
-      return fail(unreadable("nothing could be read: " + scan_.failures.front()));
+      return fail(unreadable("no GPU could be read: " + scan_.failures.front()));
     }
     scan_.share_read = listed_ > 0 ? static_cast<double>(read_) / static_cast<double>(listed_) : 1;
-    if (partial_) note("the server calls its answers partial: hours and dollars may be too low");
+    if (partial_) note("the server reported partial answers: hours and dollars may be too low");
     for (const std::string& warning : warnings_) note("server: " + warning);
     if (without_readings_ > 0) {
-      note(fmt::format("{} GPUs or hosts the server lists have no reading in this window: not counted",
+      note(fmt::format("{} GPUs or hosts that the server lists have no reading in this window and are not counted",
                        without_readings_));
     }
     sort_by_place(scan_.gpus);
@@ -386,13 +392,14 @@ class Scanner {
   const ServerOptions& options_;
   http::Traffic traffic_;
   std::string base_;
-  CellAxis axis_;
+  StepAxis axis_;
   Scan scan_;
-  std::size_t listed_ = 0, read_ = 0;  // values of the labels shards are cut by
+  std::size_t listed_ = 0, read_ = 0;  // values of the labels that divide the fleet into shards
   std::size_t without_readings_ = 0, refused_ = 0;
   bool given_up_ = false;
   bool stopped_ = false;
   std::mutex mutex_;
+  std::condition_variable changed_;  // todo_, running_ or stopped_
   std::deque<Task> todo_;
   int running_ = 0;
   Progress progress_;

@@ -1,12 +1,12 @@
-// A fleet's use from a Prometheus-compatible server: Prometheus, VictoriaMetrics (also its cluster), Thanos, Mimir,
+// A fleet's use from a Prometheus-compatible server: Prometheus, VictoriaMetrics (single or cluster), Thanos, Mimir,
 // Grafana Cloud.
 //
 //   auto scan = scan_server({.url = "http://prometheus:9090", .window = days(7)});
 //
-// The walk: find the API, the metric names and the labels; cut the fleet into shards of GPUs; per shard ask for
-// aggregates (promql.h), several shards at a time; a question the server finds too large is put about less time, then
-// about fewer GPUs, which does not change what it means. A shard that cannot be read, or of which nothing is heard
-// though the server lists its GPUs, is left out and named.
+// First the API, the metric names and the labels are found, and the fleet is divided into shards of GPUs. Several
+// shards at a time are asked about (promql.h). A question that is too large for the server is split into shorter
+// periods, then into fewer GPUs, which does not change the result. A shard that cannot be read, or for which the server
+// returns nothing although it lists its GPUs, is left out and reported.
 #pragma once
 
 #include <cstddef>
@@ -33,15 +33,15 @@ struct ServerOptions {
   http::Auth auth;
   http::Policy policy;
   Seconds window = days(7);
-  std::optional<TimePoint> end;     // nothing: now, by the server's clock
-  std::optional<Seconds> interval;  // between readings; nothing: found by looking, GPU by GPU
-  std::string matchers;             // more label matchers: cluster="a",env="prod"
-  std::size_t shard = 96;           // GPUs per round of questions
-  int parallel = 2;
-  std::string resume;  // a folder that keeps answers, so that a run that was cut off goes on; empty: none
+  std::optional<TimePoint> end;     // if not set: now, by the server's clock
+  std::optional<Seconds> interval;  // between readings; if not set, determined for each GPU
+  std::string matchers;             // additional label matchers: cluster="a",env="prod"
+  std::size_t shard = 96;           // GPUs per shard
+  int parallel = 2;                 // shards at a time
+  std::string resume;               // folder that keeps answers, so that an interrupted run can continue; may be empty
   telemetry::NameMap names;
   IdleRule idle;
-  std::function<void(const Progress&)> progress;  // called now and then, from any thread but one at a time
+  std::function<void(const Progress&)> progress;  // called from any thread, one at a time
 };
 
 struct Scan {
@@ -49,16 +49,16 @@ struct Scan {
   Sources sources;
   LabelNames labels;
   TimePoint from, until;
-  std::vector<std::string> notes;     // what a reader must know: metrics missing, clock skew, duplicates
+  std::vector<std::string> notes;     // caveats: missing metrics, clock skew, duplicates
   std::vector<std::string> failures;  // shards that could not be read, and why
   double share_read = 1;              // of the GPUs the server lists
   Progress traffic;
 };
 
-// Which of the labels of a series tell what.
+// The labels, among those present, that identify hosts, GPUs and models.
 LabelNames label_names(const std::vector<std::string>& present, const telemetry::NameMap& names);
 
-// Fails when the server cannot be reached or has no GPU metrics at all (the error says which names were looked for).
+// Fails if the server cannot be reached or has no GPU metrics; the error lists the names that are known.
 Result<Scan> scan_server(const ServerOptions& options);
 
 }  // namespace rightsize::fleet

@@ -43,7 +43,7 @@ void ShardSeries::add(Metric metric, const VectorRow& row, const std::string& sh
   if (device.labels.empty()) device = place.device;
   if (device.host.empty()) device.host = place.device.host;
   device.labels.insert(place.device.labels.begin(), place.device.labels.end());
-  // Two series with the same owner say the same thing twice: replicas of the server, or two scrape jobs.
+  // Two series with the same owner are copies: replicas of the server, or two scrape jobs.
   Readings& by_owner = readings_[std::tuple(place.gpu, place.part, metric)];
   double& readings = by_owner[{owner_of(place.device), place.device.host}];
   if (readings > 0) place.gpu->duplicated = true;
@@ -61,31 +61,27 @@ class Discovery {
   Discovery(PrometheusClient& client, const Shard& shard, const ShardFrame& frame, ShardSeries& into)
       : client_(client), shard_(shard), frame_(frame), into_(into) {}
 
-  Answered<bool> look_at(Metric metric, const MetricSource& source) {
+  Answered<> look_at(Metric metric, const MetricSource& source) {
     const std::string series = selector(source.name, frame_.matchers, shard_);
     RIGHTSIZE_TRY(const std::vector<VectorRow> counts, ask(over_time("count_over_time", series, window())));
     for (const VectorRow& row : counts) into_.add(metric, row, shard_.label);
-    if (counts.empty()) return true;
+    if (counts.empty()) return {};
     const bool all_known = std::all_of(into_.gpus.begin(), into_.gpus.end(),
                                        [](const auto& gpu) { return gpu.second.interval > Seconds{}; });
-    if (is_activity(metric) || !all_known) {
-      RIGHTSIZE_TRY([[maybe_unused]] const bool done, find_intervals(series, counts));
-    }
+    if (is_activity(metric) || !all_known) RIGHTSIZE_CHECK(find_intervals(series, counts));
     return find_impossible(metric, source, series, counts);
   }
 
  private:
   Seconds window() const { return frame_.axis.until() - frame_.axis.from; }
-  // Nothing about GPUs that are known may be an answer that was lost: it is asked for once more.
   Answered<std::vector<VectorRow>> ask(const std::string& query) {
-    Answered<std::vector<VectorRow>> rows = client_.instant(query, frame_.axis.until());
-    if (rows && rows->empty() && !into_.gpus.empty()) rows = client_.instant(query, frame_.axis.until());
-    return rows;
+    auto once = [&] { return client_.instant(query, frame_.axis.until()); };
+    return into_.gpus.empty() ? once() : ask_twice(once);
   }
 
-  // From the readings of ten minutes, in the slower quarter of the time. Series that lasted only minutes tell of the
-  // shortest interval, not of the longest: they fill no ten minutes.
-  Answered<bool> find_intervals(const std::string& series, const std::vector<VectorRow>& counts) {
+  // From the number of readings in ten minutes, in the slowest quarter of the time. Series of a few minutes count for
+  // the shortest interval only, because they do not fill ten minutes.
+  Answered<> find_intervals(const std::string& series, const std::vector<VectorRow>& counts) {
     constexpr Seconds kLasting = hours(3);
     std::map<telemetry::Labels, double> readings;
     for (const VectorRow& row : counts) readings[row.labels] = row.value;
@@ -100,19 +96,17 @@ class Discovery {
       if (readings[row.labels] * interval >= kLasting)
         gpu->longest_interval = std::max(gpu->longest_interval, interval);
     }
-    return true;
+    return {};
   }
 
-  // Values out of bounds show in the largest and the smallest; a NaN makes the mean one, and such rows are left out.
-  Answered<bool> find_impossible(Metric metric, const MetricSource& source, const std::string& series,
-                                 const std::vector<VectorRow>& counts) {
-    const double most = kind_of(metric).most;
+  // Values out of bounds show in the largest and the smallest. A NaN makes the mean NaN, and such rows are missing.
+  Answered<> find_impossible(Metric metric, const MetricSource& source, const std::string& series,
+                             const std::vector<VectorRow>& counts) {
     const std::string largest = over_time("max_over_time", series, window());
     const std::string smallest = fmt::format("{} + 0 * {}", over_time("min_over_time", series, window()),
                                              over_time("avg_over_time", series, window()));
     std::map<const GpuCells*, int> missing;
-    for (const VectorRow& row : counts) ++missing[into_.place_of(row.labels, nullptr).gpu];
-    for (auto& [gpu, rows] : missing) rows *= 2;
+    for (const VectorRow& row : counts) missing[into_.place_of(row.labels, nullptr).gpu] += 2;
     for (const bool is_largest : {true, false}) {
       RIGHTSIZE_TRY(const std::vector<VectorRow> rows, ask(is_largest ? largest : smallest));
       for (const VectorRow& row : rows) {
@@ -120,7 +114,7 @@ class Discovery {
         if (place.owner == nullptr) continue;
         --missing[place.gpu];
         const double value = row.value * source.scale;
-        if (value > most || value < 0) {
+        if (value > kind_of(metric).most || value < 0) {
           place.gpu->dirty = true;
         } else if (is_largest && is_activity(metric)) {
           place.owner->peak = std::max(place.owner->peak, value);
@@ -130,7 +124,7 @@ class Discovery {
       }
     }
     for (auto& [key, gpu] : into_.gpus) gpu.dirty = gpu.dirty || (missing.contains(&gpu) && missing[&gpu] > 0);
-    return true;
+    return {};
   }
 
   PrometheusClient& client_;
@@ -139,32 +133,31 @@ class Discovery {
   ShardSeries& into_;
 };
 
-// Rounded up.
-Seconds whole(Seconds time, Seconds unit) { return std::ceil(time / unit) * unit; }
+Seconds rounded_up(Seconds time, Seconds unit) { return std::ceil(time / unit) * unit; }
 
-// Moments are looked at as often as the GPUs are read, within bounds.
+// As many moments as readings, within bounds.
 Grain grain_for(Seconds interval, Seconds longest, bool dirty) {
   Grain grain;
   grain.dirty = dirty;
   for (double step : {15.0, 20.0, 30.0, 60.0}) {
     if (interval >= seconds(step)) grain.step = seconds(step);
   }
-  grain.connected = std::max(grain.connected, whole(gap_limit(interval), seconds(60)));
-  // Half an interval more than one: a reading that is a little late leaves no hole, in none of the GPU's series.
+  grain.connected = std::max(grain.connected, rounded_up(gap_limit(interval), seconds(60)));
+  // Half an interval longer than one, so that a reading that is slightly late leaves no gap.
   grain.lookback =
-      std::min(grain.connected, std::max(whole(1.5 * std::max(interval, longest), seconds(1)), 1.5 * grain.step));
+      std::min(grain.connected, std::max(rounded_up(1.5 * std::max(interval, longest), seconds(1)), 1.5 * grain.step));
   return grain;
 }
 
 }  // namespace
 
-Answered<bool> discover(PrometheusClient& client, const Shard& shard, const ShardFrame& frame, ShardSeries& into) {
+Answered<> discover(PrometheusClient& client, const Shard& shard, const ShardFrame& frame, ShardSeries& into) {
   Discovery discovery(client, shard, frame, into);
   for (const auto& [metric, source] : frame.sources) {
     if (!is_activity(metric) && metric != Metric::kMemoryUsed) continue;
-    RIGHTSIZE_TRY([[maybe_unused]] const bool done, discovery.look_at(metric, source));
+    RIGHTSIZE_CHECK(discovery.look_at(metric, source));
   }
-  return true;
+  return {};
 }
 
 std::vector<GpuClass> classes_of(ShardSeries& series, const Shard& shard) {
@@ -180,7 +173,7 @@ std::vector<GpuClass> classes_of(ShardSeries& series, const Shard& shard) {
   std::vector<GpuClass> classes;
   std::map<std::tuple<Seconds, Seconds, bool, bool>, std::size_t> index;
   for (const auto& [key, gpu] : series.gpus) {
-    // Labels that name more than one GPU cannot be asked about one by one.
+    // GPUs can only be asked about one by one if a single label identifies them.
     const Grain grain =
         by_gpu ? grain_for(gpu.interval, gpu.longest_interval, gpu.dirty) : grain_for(shortest, longest, any_dirty);
     const auto [at, added] =

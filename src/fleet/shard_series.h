@@ -1,4 +1,4 @@
-// Which series of GPUs a shard has, how often they are read, and where a row of an answer belongs.
+// The series of a shard's GPUs, how often they are read, and which GPU a row of an answer is about.
 #pragma once
 
 #include <map>
@@ -7,8 +7,8 @@
 #include <tuple>
 #include <vector>
 
+#include "fleet/account_cells.h"
 #include "fleet/scan_shard.h"
-#include "fleet/shard_cells.h"
 
 namespace rightsize::fleet {
 
@@ -23,15 +23,15 @@ class ShardSeries {
     OwnerCells* owner = nullptr;
     Device device;
   };
-  // Answers grouped by fewer labels than a series has belong to a GPU or a part as a whole: then the rest is null. All
-  // is null for GPUs that are not known, or not in `wanted` (null: all are).
+  // Answers grouped by fewer labels than a series has are about a whole GPU or part; the other pointers are then null.
+  // All are null for GPUs that are unknown or not in `wanted` (null: all GPUs are wanted).
   Place place_of(const telemetry::Labels& labels, const std::set<std::string>* wanted);
 
-  // Notes a series and how many readings it has.
+  // Registers a series and how many readings it has.
   void add(Metric metric, const VectorRow& row, const std::string& shard_label);
 
   std::map<std::string, GpuCells> gpus;  // by Device::key() of the whole GPU
-  std::set<std::string> heard;           // values of the shard's label that series have
+  std::set<std::string> heard;           // values of the shard's label that have series
 
  private:
   using Readings = std::map<std::pair<Owner, std::string>, double>;  // by owner and host
@@ -40,10 +40,10 @@ class ShardSeries {
   std::map<std::tuple<const GpuCells*, const PartCells*, Metric>, Readings> readings_;
 };
 
-// Asks which series there are, how often they are read, and whether they have values that cannot be.
-Answered<bool> discover(PrometheusClient& client, const Shard& shard, const ShardFrame& frame, ShardSeries& into);
+// Asks which series there are, how often they are read, and whether some of their values are impossible.
+Answered<> discover(PrometheusClient& client, const Shard& shard, const ShardFrame& frame, ShardSeries& into);
 
-// GPUs that are read about equally often, and alike in what has to be asked of them.
+// GPUs that are read about equally often and need the same questions.
 struct GpuClass {
   Grain grain;
   std::set<std::string> gpus;  // keys of ShardSeries::gpus

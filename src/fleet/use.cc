@@ -9,10 +9,8 @@
 namespace rightsize::fleet {
 namespace {
 
-constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
-
 bool is_random(std::string_view part, std::size_t least, std::size_t most) {
-  // Kubernetes draws from these letters and digits, without vowels, so that no words arise.
+  // The alphabet of Kubernetes' random names, which has no vowels.
   return part.size() >= least && part.size() <= most &&
          part.find_first_not_of("bcdfghjklmnpqrstvwxz2456789") == std::string_view::npos;
 }
@@ -21,23 +19,23 @@ bool is_number(std::string_view part) {
   return !part.empty() && part.size() <= 5 && part.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// A replica set's hash is a number written in the same letters, or in hexadecimal by older versions.
+// The hash of a replica set uses the same alphabet, or hexadecimal digits in older versions.
 bool is_hash(std::string_view part) {
   return is_random(part, 6, 10) || (part.size() >= 8 && part.size() <= 10 &&
                                     part.find_first_not_of("0123456789abcdef") == std::string_view::npos &&
                                     part.find_first_of("0123456789") != std::string_view::npos);
 }
 
-// The last multiple of the width that is not after a moment.
+// The last multiple of the width that is not later than `time`.
 TimePoint whole_steps(TimePoint time, Seconds width) {
   return TimePoint(std::floor(time.since_epoch() / width) * width);
 }
 
-// `from` on a coarser axis: its step i falls into step lead + (i + skip) / factor there, whose mean or largest it is.
+// `from` on a coarser axis: step i is part of step lead + (i + skip) / factor there, which gets the mean or maximum.
 std::vector<float> resample(const std::vector<float>& from, std::size_t skip, std::size_t factor, std::size_t lead,
                             std::size_t steps, bool largest) {
   if (from.empty()) return {};
-  std::vector<float> to(steps, kNone);
+  std::vector<float> to(steps, kUnknownStep);
   std::vector<float> count(steps, 0);
   for (std::size_t i = 0; i < from.size(); ++i) {
     const std::size_t at = lead + (i + skip) / factor;
@@ -55,7 +53,7 @@ std::vector<float> resample(const std::vector<float>& from, std::size_t skip, st
   return to;
 }
 
-// Widths divide each other (wider_step), so a narrow step lies in one wide step whole and values need no splitting.
+// Widths divide each other (wider_step), so every narrow step lies within one wide step.
 void move_profile(Profile& profile, TimePoint start, Seconds width, std::size_t steps) {
   const auto factor = static_cast<std::size_t>(std::llround(width / profile.width));
   const TimePoint coarse = whole_steps(profile.start, width);
@@ -78,7 +76,7 @@ std::string Owner::shown() const {
   for (const std::string* part : {&team, &workload, &user, &instance}) {
     if (!part->empty()) return *part;
   }
-  return "(nobody)";
+  return kUnowned;
 }
 
 std::optional<Metric> GpuUse::activity() const {
@@ -104,48 +102,6 @@ Seconds step_at_least(Seconds width) {
 }
 
 std::string instance_name(const Device& device) { return device.mig_id + "/" + device.mig_profile; }
-
-GpuUse free_part(const GpuUse& part, Seconds covered) {
-  GpuUse free;
-  free.device = part.device;
-  free.device.mig_id = kFreePart;
-  free.device.mig_profile.clear();
-  free.covered = free.known = covered;
-  free.interval = part.interval;
-  free.idle_share = 1;
-  return free;
-}
-
-void finish_tenancies(GpuUse& use) {
-  constexpr std::size_t kWorst = 3;
-  const Profile& profile = use.profile;
-  for (Tenancy& tenancy : use.tenancies) {
-    std::vector<BusyStep> steps;
-    std::vector<float> memory;
-    for (std::size_t i = 0; i < std::max(profile.steps(), profile.memory.mean.size()); ++i) {
-      const TimePoint begin = profile.begin_of(i);
-      if (begin + profile.width <= tenancy.first || begin >= tenancy.last) continue;
-      BusyStep step{begin, profile.width, 0, std::nullopt};
-      if (i < profile.memory.mean.size() && !std::isnan(profile.memory.mean[i])) {
-        memory.push_back(profile.memory.mean[i]);
-        step.memory = bytes(static_cast<double>(profile.memory.max[i]));
-      }
-      if (i >= profile.steps() || std::isnan(profile.activity.max[i])) continue;
-      step.activity = static_cast<double>(profile.activity.max[i]);
-      steps.push_back(step);
-    }
-    std::stable_sort(steps.begin(), steps.end(),
-                     [](const BusyStep& a, const BusyStep& b) { return a.activity > b.activity; });
-    // A copy: moved or cut short, the list would keep the room of all steps, which is more than the rest of the GPU.
-    const auto end = steps.begin() + static_cast<std::ptrdiff_t>(std::min(steps.size(), kWorst));
-    tenancy.worst.assign(steps.begin(), end);
-    if (memory.empty()) continue;
-    std::sort(memory.begin(), memory.end());
-    tenancy.memory_p95 = bytes(static_cast<double>(memory[(memory.size() - 1) * 95 / 100]));
-  }
-  std::stable_sort(use.tenancies.begin(), use.tenancies.end(),
-                   [](const Tenancy& a, const Tenancy& b) { return a.time > b.time; });
-}
 
 void sort_by_place(std::vector<GpuUse>& gpus) {
   std::sort(gpus.begin(), gpus.end(), [](const GpuUse& a, const GpuUse& b) {
@@ -175,6 +131,10 @@ void align(std::vector<GpuUse>& gpus) {
 std::string short_host(const std::string& host) { return host.substr(0, host.find('.')); }
 
 std::string first_label(const Device& device, std::initializer_list<const char*> names) {
+  return first_label(device, std::span(names.begin(), names.size()));
+}
+
+std::string first_label(const Device& device, std::span<const char* const> names) {
   for (const char* name : names) {
     const auto found = device.labels.find(name);
     if (found != device.labels.end() && !found->second.empty()) return found->second;
@@ -197,10 +157,10 @@ std::string workload_of_pod(const std::string& pod) {
 
 Owner owner_of(const Device& device) {
   Owner owner;
-  owner.team = first_label(device, {"exported_namespace", "pod_namespace", "namespace", "account", "slurm_account"});
-  owner.user = first_label(device, {"user", "userid", "username", "slurm_user"});
-  const std::string pod = first_label(device, {"exported_pod", "pod_name", "pod"});
-  // Without honorLabels `pod` and `namespace` are the exporter's own.
+  owner.team = first_label(device, kTeamLabels);
+  owner.user = first_label(device, kUserLabels);
+  const std::string pod = first_label(device, kPodLabels);
+  // Without honorLabels, `pod` and `namespace` are those of the exporter.
   const bool exporter = first_label(device, {"exported_pod"}).empty() && pod.find("dcgm-exporter") != std::string::npos;
   if (exporter) {
     owner.team.clear();
@@ -208,13 +168,12 @@ Owner owner_of(const Device& device) {
     owner.instance = pod;
     owner.workload = workload_of_pod(pod);
   }
-  if (const std::string job = first_label(device, {"hpc_job", "jobid", "slurm_job_id", "job_id"});
-      owner.instance.empty()) {
+  if (const std::string job = first_label(device, kJobLabels); owner.instance.empty()) {
     owner.instance = job;
-    owner.workload = first_label(device, {"job_name", "jobname", "exported_container"});
+    owner.workload = first_label(device, kJobNameLabels);
     if (owner.workload.empty() && !job.empty()) owner.workload = "job " + job;
   }
-  // Pods of Ray and SkyPilot are named by their operator; their labels say what the user called the job.
+  // Pods of Ray and SkyPilot are named by their operator; labels carry the user's name for the job.
   const std::string job_name =
       first_label(device, {"ray_io_originated_from_cr_name", "label_ray_io_originated_from_cr_name", "ray_io_cluster",
                            "label_ray_io_cluster", "skypilot_cluster_name", "label_skypilot_cluster_name",

@@ -8,7 +8,7 @@
 namespace rightsize::fleet {
 namespace {
 
-constexpr std::size_t kFewestParts = 12;  // of a time too short for days
+constexpr std::size_t kFewestParts = 12;  // of a window shorter than two days
 
 struct Means {
   double mean = 0, max = 0;
@@ -27,20 +27,20 @@ Means means_of(const Curve& curve, std::size_t from, std::size_t to) {
   return found;
 }
 
-// Turns between idle and active as the steps show them: those within a step are not seen.
-double turns_between(const Profile& profile, std::size_t from, std::size_t to) {
-  double turns = 0;
+// Changes between idle and active from step to step; those within a step are not visible.
+double changes_between(const Profile& profile, std::size_t from, std::size_t to) {
+  double changes = 0;
   std::optional<bool> before;
   for (std::size_t i = from; i < std::min(to, profile.idle.size()); ++i) {
     if (std::isnan(profile.idle[i])) continue;
     const bool idle = profile.idle[i] > 0.5F;
-    if (before && *before != idle) ++turns;
+    if (before && *before != idle) ++changes;
     before = idle;
   }
-  return turns;
+  return changes;
 }
 
-// The GPU as if nothing had been recorded but these steps.
+// The use of the GPU in these steps only.
 std::optional<GpuUse> part_of(const GpuRow& gpu, std::size_t from, std::size_t to) {
   const Profile& profile = gpu.use.profile;
   const std::optional<Metric> shown = gpu.use.activity();
@@ -65,7 +65,7 @@ std::optional<GpuUse> part_of(const GpuRow& gpu, std::size_t from, std::size_t t
   Curve idle;
   idle.mean = profile.idle;
   part.idle_share = means_of(idle, from, to).mean;
-  part.changes = turns_between(profile, from, to);
+  part.changes = changes_between(profile, from, to);
   return part;
 }
 

@@ -1,8 +1,6 @@
-// What bound a GPU in each part of the time that was looked at: the same rules as for the whole (diagnose::classify),
-// on the part's own activity, memory traffic and memory.
+// What limited a GPU in each period of the window, by the same rules as for the whole (diagnose::classify).
 //
-// Of metrics that are kept for the whole time only, such as tensor activity, the level while the GPU was active is
-// assumed to have been the same throughout.
+// Metrics without a curve, such as tensor activity, are assumed to have been constant while the GPU was active.
 #pragma once
 
 #include <optional>
@@ -13,11 +11,11 @@
 namespace rightsize::fleet {
 
 struct VerdictsOverTime {
-  Seconds width;                                           // of a part: a day, or a part of a shorter time
-  std::vector<std::optional<diagnose::Verdict>> verdicts;  // from the profile's start; nothing where nobody reported
+  Seconds width;                                           // of a period: a day, or a part of a shorter window
+  std::vector<std::optional<diagnose::Verdict>> verdicts;  // from the start of the profile; not set without readings
 };
 
-// Nothing where there is no profile.
+// Empty without a profile.
 VerdictsOverTime verdicts_over_time(const GpuRow& gpu);
 
 }  // namespace rightsize::fleet

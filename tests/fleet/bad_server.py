@@ -135,9 +135,8 @@ class BadServer:
         mode, data = self.mode, answer.get('data')
         if mode == 'partial':
             answer.update(warnings=['store gateway 3 is not reachable'], isPartial=True)
-        if mode == 'skew' and query == 'time()':
-            data['result'] = [[time.time() + 3600, '%.3f' % (time.time() + 3600)]][0]
-            data['resultType'] = 'scalar'
+        if mode == 'skew' and query == 'vector(time())':
+            data['result'] = [{'metric': {}, 'value': [time.time() + 3600, '%.3f' % (time.time() + 3600)]}]
         if path.endswith('/label/__name__/values'):
             missing = {'no-memory': METRICS[4:5], 'no-activity': METRICS[:2]}.get(mode, ())
             answer['data'] = [m for m in data if m not in missing]

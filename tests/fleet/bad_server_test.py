@@ -107,6 +107,22 @@ def check_all():
     _, _, found = check('empty', 3)
     assert found['totals']['gpus'] == 8 and 'no reading of them' in notes(found), notes(found)
 
+    # Kept answers belong to one server and one tenant, and an incomplete or empty answer is asked for again.
+    with tempfile.TemporaryDirectory() as kept:
+        for gpus in (16, 8):
+            _, _, found = check('ok', 0, '--resume', kept, gpus=gpus)
+            assert found['totals']['gpus'] == gpus, found['totals']
+        with BadServer(BASE, 'ok', 16) as server:
+            for tenant in ('a', 'b'):
+                before = server.requests
+                run(server, '--resume', kept, '--org-id', tenant)
+                assert server.requests - before > 20, 'tenant %s got the answers of another' % tenant
+        with BadServer(BASE, 'partial', 16) as server:
+            run(server, '--resume', kept)
+            once = server.requests
+            run(server, '--resume', kept)
+            assert server.requests >= 2 * once, 'a partial answer was kept'
+
     # A million series behind the label that should tell hosts apart: said at once, in bounded memory, and not asked about.
     server, done, _ = check('million', 3)
     assert "'UUID' has 1,000,000 values" in done.stderr and '--match' in done.stderr, done.stderr
@@ -115,7 +131,7 @@ def check_all():
     print('%-12s %d MiB' % ('', peak))
     assert peak < 300, 'it took %d MiB for an answer of 24 MiB' % peak
 
-    # Nobody there at all.
+    # No server at this address.
     done = subprocess.run([PROGRAM, 'fleet', '--prometheus', 'http://user:pw@127.0.0.1:9', '--tries', '1'], capture_output=True,
                           text=True)
     assert done.returncode == 3 and 'pw' not in done.stderr and 'hint:' in done.stderr, done.stderr

@@ -48,7 +48,7 @@ ALERTS = ('GpuHeldIdle', 'GpuIdle', 'FleetIdleSpend', 'RightsizeExporterFailing'
 
 
 def firing_alerts(rules, folder):
-    """{(alert, time): what promtool got} of all that fire: it is told to expect none and says what came instead."""
+    """{(alert, time): what promtool got} of all alerts that fire: promtool is configured to expect none and reports each one."""
     with open(os.path.join(folder, 'test.yml'), 'w') as out:
         out.write(SERIES + '    alert_rule_test:\n')
         for name in ALERTS:

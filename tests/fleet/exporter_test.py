@@ -4,6 +4,7 @@ installed) accept, it is measured again, failures show at once, stale values go,
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -91,6 +92,33 @@ def check_page(base):
         assert error.code == 404, error
 
 
+def stays_reachable(base):
+    """Neither idle connections, slow senders nor a large body keep others from scraping."""
+    address = ('127.0.0.1', int(base.rsplit(':', 1)[1]))
+    held = [socket.create_connection(address) for _ in range(96)]
+    for slow in held[64:]:
+        slow.sendall(b'GET /metrics HT')
+    begin = time.time()
+    assert b'rightsize_fleet_gpus' in servers.get(base + '/metrics')
+    assert time.time() - begin < 2, 'a scrape took %.1f s' % (time.time() - begin)
+    with socket.create_connection(address) as sender:
+        sender.settimeout(10)
+        sender.sendall(b'POST /metrics HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n')
+        refused = b''
+        try:
+            for _ in range(64):
+                sender.sendall(b'100000\r\n' + b'x' * 0x100000 + b'\r\n')
+            refused = sender.recv(64)
+        except OSError:
+            refused = b'closed'
+        assert refused == b'closed' or refused.split()[1] in (b'404', b'405', b'413'), refused
+    for one in held:
+        one.close()
+    with socket.create_connection(address) as stranger:
+        stranger.sendall(b'GET /metrics HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n')
+        assert b' 403 ' in stranger.recv(64), 'a foreign Host was answered'
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, 'fleet.json')
@@ -102,16 +130,17 @@ def main():
             said = exporter.stderr.readline()
             base = re.search(r'http://127\.0\.0\.1:\d+', said).group(0)
             check_page(base)
+            stays_reachable(base)
             taken = subprocess.run([PROGRAM, 'exporter', '--from', path, '--listen', base[len('http://'):]],
                                    capture_output=True, text=True, timeout=60)
-            assert taken.returncode == 3 and 'is the port taken?' in taken.stderr, taken.stderr
+            assert taken.returncode == 3 and 'cannot listen on' in taken.stderr, taken.stderr
             write_fleet(path, 16)  # measured again: the new GPUs are there
             wait_until(lambda: samples(servers.get(base + '/metrics').decode())['rightsize_fleet_gpus'] == 16)
             assert servers.get(base + '/healthz').startswith(b'ok')
             before = samples(servers.get(base + '/metrics').decode())
             assert before['rightsize_failed_measurements_total'] == 0 and before['rightsize_last_measurement_success'] == 1
             os.rename(path, path + '.gone')  # a failure is counted at once; the last numbers stay until they are stale
-            assert 'fleet.json' in exporter.stderr.readline()
+            assert any('fleet.json' in line for line in iter(exporter.stderr.readline, ''))  # after lines about refused requests
             page = lambda: samples(servers.get(base + '/metrics').decode())
             wait_until(lambda: page()['rightsize_failed_measurements_total'] >= 1)
             assert page()['rightsize_last_measurement_success'] == 0

@@ -1,6 +1,6 @@
-// rightsize exporter: verdicts and dollars of a fleet as Prometheus metrics, measured again now and then.
+// rightsize exporter: the results of `fleet` (and `service`) as Prometheus metrics, measured periodically.
 #include <chrono>
-#include <csignal>
+#include <condition_variable>
 #include <memory>
 #include <thread>
 
@@ -8,8 +8,8 @@
 
 #include "base/parse_units.h"
 #include "fleet/emit.h"
-#include "fleet/published.h"
-#include "rightsize/exporter/server.h"
+#include "fleet/metrics_page.h"
+#include "http_server/server.h"
 #include "rightsize/fleet/read.h"
 #include "rightsize/service/report.h"
 
@@ -22,9 +22,6 @@ struct Flags {
   bool once = false, services = false;
   std::string slo;
 };
-
-volatile std::sig_atomic_t stopped = 0;
-extern "C" void stop_exporter(int) { stopped = 1; }
 
 TimePoint now() {
   return unix_seconds(std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count());
@@ -46,7 +43,7 @@ Checked<std::string> measure_services(const Flags& flags, const Facts& facts) {
 Checked<std::string> measure(const Flags& flags, const Facts& facts) {
   RIGHTSIZE_TRY(const FleetRequest request, read_request(flags.fleet, facts.catalog));
   RIGHTSIZE_TRY(const FleetResult result, run_fleet(request, facts));
-  std::string text = fleet::emit_metrics(result.analysis, result.share_read, result.misleading.empty());
+  std::string text = fleet::emit_metrics(result.analysis, result.analysis.totals.share_read, result.misleading.empty());
   if (flags.services) {
     RIGHTSIZE_TRY(const std::string more, measure_services(flags, facts));
     text += more;
@@ -54,68 +51,76 @@ Checked<std::string> measure(const Flags& flags, const Facts& facts) {
   return text;
 }
 
-// Measures once and publishes what came of it; what went wrong, if anything.
-Errors measure_and_publish(const Flags& flags, const Facts& facts, fleet::Published& page) {
-  const auto begun = std::chrono::steady_clock::now();
+// Measures once and updates the page; the errors are also printed.
+Errors update(fleet::MetricsPage& page, const Flags& flags, const Facts& facts) {
+  const auto begin = std::chrono::steady_clock::now();
   Checked<std::string> text = measure(flags, facts);
-  if (!text) {
-    page.failed(text.error().front().message, now());
-    return std::move(text).error();
+  if (text) {
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    page.succeeded(*std::move(text), now(), seconds(took.count()));
+    return {};
   }
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
-  page.succeeded(*std::move(text), now(), seconds(took.count()));
-  return {};
+  page.failed(text.error().front().message, now());
+  std::fputs(describe(text.error()).c_str(), stderr);
+  return std::move(text).error();
 }
 
-void say(const Errors& errors) {
-  if (!errors.empty()) std::fputs(describe(errors).c_str(), stderr);
-}
-
-void keep_measuring(const Flags& flags, const Facts& facts, Seconds every, fleet::Published& page) {
-  const auto pause = std::chrono::duration<double>(in_seconds(every));
-  auto next = std::chrono::steady_clock::now() + pause;
-  while (stopped == 0) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    if (std::chrono::steady_clock::now() < next) continue;
-    say(measure_and_publish(flags, facts, page));
-    next = std::chrono::steady_clock::now() + pause;
-  }
-}
-
-Checked<Outcome> print_once(const Flags& flags, const Facts& facts) {
-  RIGHTSIZE_TRY(const std::string text, measure(flags, facts));
-  Outcome outcome;
-  outcome.report.blocks.emplace_back(report::Verbatim{"", text});
-  outcome.report.document = {{"schema", "rightsize/exporter/1"}, {"metrics", text}};
-  return outcome;
+std::vector<http_server::Route> routes_of(const fleet::MetricsPage& page) {
+  using http_server::text_response;
+  auto get = [](const char* path, auto answer) {
+    return http_server::Route{
+        .method = "GET", .path = path, .open = true, .immediate = [answer](const http_server::Request&) {
+          return std::optional(answer());
+        }};
+  };
+  return {get("/metrics",
+              [&page] { return text_response(200, page.metrics(now()), "text/plain; version=0.0.4; charset=utf-8"); }),
+          get("/healthz",
+              [&page] {
+                const fleet::Health health = page.health(now());
+                return text_response(health.good ? 200 : 503, health.text);
+              }),
+          get("/", [] {
+            return text_response(200, "<a href=\"/metrics\">metrics</a> <a href=\"/healthz\">health</a>\n",
+                                 "text/html");
+          })};
 }
 
 Checked<Outcome> run(const Flags& flags) {
   if (!flags.slo.empty() && !flags.services) return fail(bad_input("--slo needs --services"));
-  RIGHTSIZE_TRY(Seconds every, parse_duration(flags.every));
-  RIGHTSIZE_TRY(Seconds stale,
+  RIGHTSIZE_TRY(const Seconds every, parse_duration(flags.every));
+  RIGHTSIZE_TRY(const Seconds stale,
                 flags.stale_after.empty() ? Result<Seconds>(every * 3) : parse_duration(flags.stale_after));
+  RIGHTSIZE_TRY(const auto address, http_server::parse_listen(flags.listen));
   RIGHTSIZE_TRY(const Facts facts, open_facts(flags.fleet.catalog));
-  if (flags.once) return print_once(flags, facts);
-
-  fleet::Published page(stale);
-  // A source that is down may come back; a flag that is wrong does not.
-  Errors first = measure_and_publish(flags, facts, page);
-  if (!first.empty() && first.front().code == ErrorCode::kBadInput) return fail(std::move(first));
-  say(first);
-  std::signal(SIGINT, stop_exporter);
-  std::signal(SIGTERM, stop_exporter);
-  MetricsServer server([&page] { return page.metrics(now()); },
-                       [&page] {
-                         const fleet::Health health = page.health(now());
-                         return std::pair(health.good ? 200 : 503, health.text);
-                       });
-  RIGHTSIZE_TRY(std::string address, server.start(flags.listen));
-  std::fputs(fmt::format("metrics at http://{}/metrics, measured every {}\n", address, flags.every).c_str(), stderr);
-  keep_measuring(flags, facts, every, page);
-  server.stop();
   Outcome outcome;
-  outcome.report.document = {{"schema", "rightsize/exporter/1"}, {"address", address}};
+  if (flags.once) {
+    RIGHTSIZE_TRY(const std::string text, measure(flags, facts));
+    outcome.report.blocks.emplace_back(report::Verbatim{"", text});
+    outcome.report.document = {{"schema", "rightsize/exporter/1"}, {"metrics", text}};
+    return outcome;
+  }
+  fleet::MetricsPage page(stale);
+  // A source that is down may come back; a wrong flag stays wrong.
+  if (Errors first = update(page, flags, facts); !first.empty() && first.front().code == ErrorCode::kBadInput) {
+    return fail(std::move(first));
+  }
+  http_server::Server server({.address = address.first, .port = address.second, .obey_signals = true}, routes_of(page),
+                             [](const std::string& line) { std::fputs(line.c_str(), stderr); });
+  RIGHTSIZE_TRY(const std::string bound, server.listen());
+  std::fputs(fmt::format("metrics at http://{}/metrics, measured every {}\n", bound, flags.every).c_str(), stderr);
+  const std::jthread measuring([&](const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any stopping;
+    const auto pause = std::chrono::duration<double>(in_seconds(every));
+    while (!stop.stop_requested()) {
+      std::unique_lock lock(mutex);
+      stopping.wait_for(lock, stop, pause, [] { return false; });
+      if (!stop.stop_requested()) update(page, flags, facts);
+    }
+  });
+  server.run();
+  outcome.report.document = {{"schema", "rightsize/exporter/1"}, {"address", bound}};
   return outcome;
 }
 
@@ -128,12 +133,11 @@ Run add_exporter(FlagSet& command) {
       ->default_str("127.0.0.1:9477");
   command.add_option("--every", flags->every, "time between two measurements")->default_str("15min");
   command.add_option("--stale-after", flags->stale_after,
-                     "without a success for so long, the fleet's values are withdrawn and /healthz answers 503; three "
-                     "times --every when not given");
-  command.add_flag("--services", flags->services,
-                   "also the LLM services found there, as 'rightsize service' sees them");
-  command.add_option("--slo", flags->slo, "their limits, with --services: ttft=0.5s,tpot=25ms");
-  command.add_flag("--once", flags->once, "measure once, print the metrics and end (for a textfile collector)");
+                     "withdraw the fleet's values and answer 503 on /healthz if no measurement succeeded for this "
+                     "long; default: three times --every");
+  command.add_flag("--services", flags->services, "also export the LLM services that 'rightsize service' finds");
+  command.add_option("--slo", flags->slo, "limits for --services: ttft=0.5s,tpot=25ms");
+  command.add_flag("--once", flags->once, "measure once, print the metrics and exit (for a textfile collector)");
   return [flags] { return run(*flags); };
 }
 

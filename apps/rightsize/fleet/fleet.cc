@@ -1,4 +1,4 @@
-// rightsize fleet: what a fleet's GPUs cost, how much of it is wasted, who wastes it, and what saves most.
+// rightsize fleet: what a fleet of GPUs costs, how much of it is wasted, who wastes it, and what saves most.
 #include <memory>
 
 #include <fmt/format.h>
@@ -17,8 +17,8 @@ struct Flags {
   bool timeline = false;
 };
 
-// In the unit of the limit: a share, or dollars.
-double measured(const Limit& limit, const fleet::FleetAnalysis& a) {
+// The value a limit is about, as a share or in dollars.
+double value_of(const Limit& limit, const fleet::FleetAnalysis& a) {
   if (limit.what == "waste") return a.totals.waste_share();
   if (limit.what == "waste_usd") return in_usd(a.totals.waste);
   if (limit.what == "savings_usd") return in_usd_per_month(a.totals.saving);
@@ -45,27 +45,27 @@ Checked<std::vector<Limit>> parse_limits(const std::vector<std::string>& texts) 
 Checked<Outcome> run(const Flags& flags) {
   RIGHTSIZE_TRY(const std::vector<Limit> limits, parse_limits(flags.fail_on));
   if (!flags.emit.empty() && flags.emit != "rules" && flags.emit != "grafana") {
-    return fail(bad_input(fmt::format("--emit '{}': rules or grafana expected", flags.emit)));
+    return fail(bad_input(fmt::format("--emit '{}': use rules or grafana", flags.emit)));
   }
   RIGHTSIZE_TRY(const Facts facts, open_facts(flags.fleet.catalog));
   RIGHTSIZE_TRY(const FleetRequest request, read_request(flags.fleet, facts.catalog));
-  RIGHTSIZE_TRY(const FleetResult result, run_fleet(request, facts));
-
-  Outcome outcome;
-  outcome.report = fleet_report(result, flags.top);
-  if (flags.timeline) outcome.report.document["timelines"] = fleet_timelines(result);
-  if (!result.misleading.empty()) outcome.exit_code = exit_code(unreadable(""));
+  RIGHTSIZE_TRY(FleetResult result, run_fleet(request, facts));
+  result.with_timelines = flags.timeline;
   if (!flags.emit.empty()) {
     const fleet::EmitInput input{result.sources, result.labels, result.thresholds, result.analysis};
-    const std::string text = flags.emit == "rules" ? fleet::emit_rules(input) : fleet::emit_grafana(input);
-    outcome.report.blocks = {report::Verbatim{"", text}};
+    result.emitted = flags.emit == "rules" ? fleet::emit_rules(input) : fleet::emit_grafana(input);
+  }
+  Outcome outcome;
+  outcome.report = fleet_report(result, flags.top);
+  if (!result.misleading.empty()) outcome.exit_code = exit_code(unreadable(""));
+  if (!flags.emit.empty()) {
+    outcome.report.blocks = {report::Verbatim{"", result.emitted}};
     outcome.report.title.clear();
-    outcome.report.document["emitted"] = text;
   }
   for (const Limit& limit : limits) {
-    const double value = measured(limit, result.analysis);
+    const double value = value_of(limit, result.analysis);
     if (value <= limit.most) continue;
-    outcome.exit_code = kNoFeasibleAnswer;
+    outcome.exit_code = kCheckFailed;
     const std::string shown = limit.is_share ? fmt::format("{:.1f} % > {:.1f} %", value * 100, limit.most * 100)
                                              : fmt::format("${:.0f} > ${:.0f}", value, limit.most);
     std::fputs(fmt::format("fail-on: {} {}\n", limit.what, shown).c_str(), stderr);
@@ -79,9 +79,11 @@ Run add_fleet(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
   add_fleet_flags(command, flags->fleet);
   command.add_option("--top", flags->top, "rows of each table shown as text")->default_str("10");
-  command.add_flag("--timeline", flags->timeline, "JSON: also what each GPU did over time");
-  command.add_option("--emit", flags->emit, "instead of the report: rules (Prometheus) or grafana (a dashboard)");
-  command.add_option("--fail-on", flags->fail_on, "end with code 2 when above: 'waste>30%', 'waste_usd>5000'; repeat");
+  command.add_flag("--timeline", flags->timeline, "with --format json: what each GPU did over time");
+  command.add_option("--emit", flags->emit,
+                     "write Prometheus rules (rules) or a dashboard (grafana) instead of the report");
+  command.add_option("--fail-on", flags->fail_on,
+                     "exit with code 4 if exceeded: 'waste>30%', 'waste_usd>5000'; can be repeated");
   return [flags] { return run(*flags); };
 }
 

@@ -1,4 +1,3 @@
-// The flags of `fleet` -> a request.
 #include "rightsize/fleet/input.h"
 
 #include <algorithm>
@@ -25,7 +24,7 @@ Result<double> parse_share(const std::string& flag, const std::string& text) {
   if (percent) number.remove_suffix(1);
   Result<double> value = parse_number(trim(number));
   if (!value || *value < 0 || *value > (percent ? 100 : 1)) {
-    return fail(bad_input(fmt::format("{} '{}': a share expected, such as 30% or 0.3", flag, text)));
+    return fail(bad_input(fmt::format("{} '{}': expected a share such as 30% or 0.3", flag, text)));
   }
   return percent ? *value / 100 : *value;
 }
@@ -66,18 +65,18 @@ Checked<fleet::Thresholds> read_thresholds(const FleetFlags& flags) {
   return t;
 }
 
-// Providers and regions the catalogue has prices for.
-Checked<fleet::Market> read_market(const FleetFlags& flags, const catalog::Catalog& catalog) {
+// Providers and regions for which the catalogue has prices.
+Checked<market::OfferFilter> read_places(const FleetFlags& flags, const catalog::Catalog& catalog) {
   std::set<std::string> providers, regions;
   for (const catalog::Price& price : catalog.prices) {
     providers.insert(price.provider);
     regions.insert(price.region);
   }
-  fleet::Market market;
-  RIGHTSIZE_TRY(market.providers,
+  market::OfferFilter where;
+  RIGHTSIZE_TRY(where.providers,
                 catalog::match_providers(fmt::format("{}", fmt::join(flags.providers, ",")), providers));
-  RIGHTSIZE_TRY(market.regions, catalog::match_regions(fmt::format("{}", fmt::join(flags.regions, ",")), regions));
-  return market;
+  RIGHTSIZE_TRY(where.regions, catalog::match_regions(fmt::format("{}", fmt::join(flags.regions, ",")), regions));
+  return where;
 }
 
 void set_server(const FleetFlags& flags, FleetRequest& request) {
@@ -98,13 +97,14 @@ void set_server(const FleetFlags& flags, FleetRequest& request) {
 
 Checked<FleetRequest> read_request(const FleetFlags& flags, const catalog::Catalog& catalog) {
   if (flags.from.empty() == flags.prometheus.empty()) {
-    return fail(bad_input(flags.from.empty() ? "nothing to read" : "give --from or --prometheus, not both")
-                    .with_hint("rightsize fleet --from gpus.csv exports/*.json.gz")
-                    .with_hint("rightsize fleet --prometheus http://prometheus:9090 --window 7d"));
+    return fail(
+        bad_input(flags.from.empty() ? "no source: use --from or --prometheus" : "use either --from or --prometheus")
+            .with_hint("rightsize fleet --from gpus.csv exports/*.json.gz")
+            .with_hint("rightsize fleet --prometheus http://prometheus:9090 --window 7d"));
   }
   if (!flags.from.empty() && !flags.match.empty()) {
-    return fail(bad_input("--match asks a metrics server; files are read whole")
-                    .with_hint("the report lists every owner; --by LABEL sums by any label"));
+    return fail(bad_input("--match applies to a metrics server only; files are read completely")
+                    .with_hint("the report lists every owner; --by LABEL groups by any label"));
   }
   FleetRequest request;
   request.from = flags.from;
@@ -120,7 +120,7 @@ Checked<FleetRequest> read_request(const FleetFlags& flags, const catalog::Catal
   }
   RIGHTSIZE_TRY(request.names, telemetry::parse_name_map(flags.names));
   RIGHTSIZE_TRY(request.prices, market::parse_own_prices(flags.prices, catalog));
-  RIGHTSIZE_TRY(request.market, read_market(flags, catalog));
+  RIGHTSIZE_TRY(request.where, read_places(flags, catalog));
   set_server(flags, request);
   return request;
 }
@@ -131,7 +131,7 @@ Result<Limit> parse_limit(const std::string& text) {
       "waste", "idle", "idle-held", "inefficient", "oversized", "overprovisioned", "waste_usd", "savings_usd"};
   const std::string name(trim(text.substr(0, above)));
   if (above == std::string::npos || std::find(kNames.begin(), kNames.end(), name) == kNames.end()) {
-    return fail(bad_input(fmt::format("--fail-on '{}': such as waste>30% or waste_usd>5000 expected", text))
+    return fail(bad_input(fmt::format("--fail-on '{}': expected a limit such as waste>30% or waste_usd>5000", text))
                     .with_hint(did_you_mean(name, kNames)));
   }
   std::string_view number = trim(std::string_view(text).substr(above + 1));
@@ -144,36 +144,42 @@ Result<Limit> parse_limit(const std::string& text) {
 void add_fleet_flags(FlagSet& command, FleetFlags& f) {
   command.add_option("--from,files", f.from,
                      "files: nvidia-smi, dmon and dcgmi logs, exposition text, recordings, Prometheus JSON, CloudWatch "
-                     "(with its query file), Google, Azure, sacct; plain, gzip or zstd; '-' is standard input");
+                     "(with its query file), Google, Azure, sacct; plain, gzip or zstd; - is standard input");
   add_window_flags(command, f);
-  command.add_option("--step", f.step, "time between two readings; found by looking when not given");
-  command.add_option("--name", f.names, "a name of yours: gpu_util=MY_METRIC*0.01 or host=MY_LABEL; repeat");
+  command.add_option("--step", f.step, "time between readings; default: determined from the readings");
+  command.add_option("--name", f.names,
+                     "your own metric or label name: gpu_util=MY_METRIC*0.01 or host=MY_LABEL; can be repeated");
   add_price_flag(command, f.prices);
   command.add_option("--jobs", f.jobs,
-                     "Slurm's accounting (TZ=UTC sacct -P): costs jobs, and names users where the metrics do not");
-  command.add_option("--by", f.by_labels, "also by this label: label_app, ray_io_cluster, ...; repeat");
-  command.add_option("--provider", f.providers, "where smaller GPUs and commitments may be bought: aws,gcp")
-      ->delimiter(',');
-  command.add_option("--region", f.regions, "in which regions: us-east-1, or us, eu, asia")->delimiter(',');
-  command.add_option("--shard", f.shard, "GPUs per round of questions")->default_str("96");
-  command.add_option("--parallel", f.parallel, "rounds at a time")->default_str("2");
-  command.add_option("--resume", f.resume, "folder that keeps the server's answers: a run that was cut off goes on");
+                     "Slurm's accounting (TZ=UTC sacct -P): prices jobs, and names users if the metrics do not");
+  command.add_option("--by", f.by_labels, "also group by this label: label_app, ray_io_cluster, ...; can be repeated");
+  command.add_option("--provider", f.providers, "providers for smaller GPUs and commitments: aws,gcp")->delimiter(',');
+  command.add_option("--region", f.regions, "regions for them: us-east-1, or us, eu, asia")->delimiter(',');
+  command.add_option("--shard", f.shard, "GPUs per query")->default_str("96");
+  command.add_option("--parallel", f.parallel, "queries at a time")->default_str("2");
+  command.add_option("--resume", f.resume, "folder for the server's answers, so that an interrupted run can continue");
   add_connection_flags(command, f);
-  command.add_option("--idle-below", f.idle_below, "activity at or below this is idle")->default_str("0.5%");
-  command.add_option("--held-above", f.held_above, "memory above this is held by somebody")->default_str("1GiB");
-  command.add_option("--target", f.target, "a GPU this active is full")->default_str("85%");
-  command.add_option("--sharing", f.sharing, "how full jobs sharing a GPU may make it together")->default_str("80%");
-  command.add_option("--memory-headroom", f.memory_headroom, "share of memory to plan with")->default_str("90%");
-  command.add_option("--stop-above", f.stop_above, "idle for more of the time, and quiet for --min-age: stop it")
+  command.add_option("--idle-below", f.idle_below, "activity up to this counts as idle")->default_str("0.5%");
+  command.add_option("--held-above", f.held_above, "memory use above which an idle GPU counts as held")
+      ->default_str("1GiB");
+  command.add_option("--target", f.target, "p95 activity at which a GPU counts as full")->default_str("85%");
+  command.add_option("--sharing", f.sharing, "highest total load of jobs that share a GPU")->default_str("80%");
+  command.add_option("--memory-headroom", f.memory_headroom, "share of a GPU's memory that may be used")
       ->default_str("90%");
-  command.add_option("--park-after", f.park_after, "idle stretches this long can be parked")->default_str("4h");
-  command.add_option("--min-age", f.min_age, "no action on what is younger, unless it was there when the window began")
+  command
+      .add_option("--stop-above", f.stop_above,
+                  "stop a GPU that is idle for more of the time than this, and was quiet for --min-age")
+      ->default_str("90%");
+  command.add_option("--park-after", f.park_after, "park GPUs for idle periods of at least this length")
+      ->default_str("4h");
+  command
+      .add_option("--min-age", f.min_age,
+                  "take no action on younger workloads, unless they existed when the window began")
       ->default_str("24h");
   command
-      .add_option("--max-overload", f.max_overload, "share of the recorded time for which a new place may be too small")
+      .add_option("--max-overload", f.max_overload, "share of the recorded time for which a new GPU may be too small")
       ->default_str("1%");
-  command.add_flag("--across-teams", f.across_teams,
-                   "jobs of different or unknown teams may share a GPU without MIG, too");
+  command.add_flag("--across-teams", f.across_teams, "let jobs of different or unknown teams share a GPU without MIG");
   add_catalog_flag(command, f.catalog);
 }
 

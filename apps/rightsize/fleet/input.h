@@ -1,4 +1,4 @@
-// What `fleet` and `exporter` are asked: where telemetry comes from, and how it is judged.
+// The settings of `fleet` and `exporter`: where telemetry comes from, and how it is judged.
 #pragma once
 
 #include <optional>
@@ -25,31 +25,29 @@ struct FleetFlags : ServerFlags {
   std::string catalog;
 };
 
-// Declares everything above on a command.
+// Declares the flags above.
 void add_fleet_flags(FlagSet& command, FleetFlags& flags);
 
-// The flags, understood.
 struct FleetRequest {
-  std::vector<std::string> from;  // files; empty: the server is asked
+  std::vector<std::string> from;  // files; empty: use the server
   fleet::ServerOptions server;
-  std::string jobs;  // a file of Slurm's accounting; empty: none
+  std::string jobs;  // a file of Slurm's accounting; may be empty
   Seconds window;
-  std::optional<TimePoint> end;     // of the window; nothing: now, or all that files hold
-  std::optional<Seconds> interval;  // between readings; nothing: found by looking
+  std::optional<TimePoint> end;     // of the window; not set: now, or everything in the files
+  std::optional<Seconds> interval;  // between readings; not set: determined from the readings
   std::vector<std::string> by_labels;
   fleet::Thresholds thresholds;
   telemetry::NameMap names;
   market::OwnPrices prices;
-  fleet::Market market;
+  market::OfferFilter where;  // providers and regions of alternatives
   bool show_progress = false;
 
-  // What of the time in files counts; nothing: all of it.
-  std::optional<fleet::Interval> cut() const {
-    return end ? std::optional(fleet::Interval{*end - window, *end}) : std::nullopt;
+  // The time in files that counts; not set: all of it.
+  std::optional<fleet::TimeSpan> cut() const {
+    return end ? std::optional(fleet::TimeSpan{*end - window, *end}) : std::nullopt;
   }
 };
 
-// Every mistake of the flags at once, as far as they can be told apart.
 Checked<FleetRequest> read_request(const FleetFlags& flags, const catalog::Catalog& catalog);
 
 // --fail-on: "waste>30%", "idle>20%", "waste_usd>5000".

@@ -25,18 +25,18 @@ std::string error_of(const FleetFlags& flags) {
 
 TEST(FleetInput, OneSourceOfTelemetryIsRequired) {
   FleetFlags flags;
-  EXPECT_THAT(error_of(flags), HasSubstr("nothing to read"));
+  EXPECT_THAT(error_of(flags), HasSubstr("no source"));
   flags = from_file();
   flags.prometheus = "http://prometheus:9090";
-  EXPECT_THAT(error_of(flags), HasSubstr("not both"));
+  EXPECT_THAT(error_of(flags), HasSubstr("use either --from or --prometheus"));
 }
 
 TEST(FleetInput, WithoutAnEndFilesCountWhole) {
   FleetFlags flags = from_file();
   EXPECT_FALSE(read_request(flags, facts())->cut());
   flags.end = "2026-11-08T00:00:00Z";
-  flags.window = "1d";
-  const std::optional<fleet::Interval> cut = read_request(flags, facts())->cut();
+  flags.window = days(1);
+  const std::optional<fleet::TimeSpan> cut = read_request(flags, facts())->cut();
   ASSERT_TRUE(cut);
   EXPECT_EQ(cut->length(), days(1));
   EXPECT_EQ(in_unix_seconds(cut->until), 1794096000);
@@ -70,7 +70,7 @@ TEST(FleetInput, UnknownProvidersGetASuggestion) {
 
 TEST(FleetInput, WindowsAreAtLeastTenMinutes) {
   FleetFlags flags = from_file();
-  flags.window = "5min";
+  flags.window = seconds(300);
   EXPECT_THAT(error_of(flags), HasSubstr("at least 10min"));
 }
 

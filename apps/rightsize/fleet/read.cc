@@ -28,7 +28,6 @@ void show_progress(const fleet::Progress& progress) {
   std::fflush(stderr);
 }
 
-// What was read, on its way to an analysis.
 struct Telemetry {
   std::vector<fleet::GpuUse> gpus;
   telemetry::JobTable jobs;
@@ -43,7 +42,7 @@ Checked<FleetResult> read_server(const FleetRequest& request, Telemetry& into) {
   result.sources = scan.sources;
   result.labels = scan.labels;
   result.failures = scan.failures;
-  result.share_read = scan.share_read;
+  result.analysis.totals.share_read = scan.share_read;
   result.read.push_back(fmt::format("{}: {}, {} requests, {} asked again", http::shown_url(options.url),
                                     format_duration(request.window), scan.traffic.requests, scan.traffic.retries));
   into.notes = scan.notes;
@@ -60,19 +59,19 @@ Checked<FleetResult> read_files(const FleetRequest& request, Telemetry& into) {
   FleetResult result;
   result.failures = outcome.failures;
   for (const auto& [name, metric] : outcome.metrics) {
-    const std::optional<telemetry::Meaning> meaning = telemetry::meaning_of(name, {}, request.names);
+    const std::optional<telemetry::MetricSpec> meaning = telemetry::meaning_of(name, {}, request.names);
     result.sources.try_emplace(metric, fleet::MetricSource{name, meaning ? meaning->scale : 1});
   }
   const std::size_t all = outcome.files + outcome.failures.size();
-  result.share_read = all > 0 ? static_cast<double>(outcome.files) / static_cast<double>(all) : 1;
+  result.analysis.totals.share_read = all > 0 ? static_cast<double>(outcome.files) / static_cast<double>(all) : 1;
   result.read.push_back(fmt::format("{} file{} ({}), {} readings", outcome.files, outcome.files == 1 ? "" : "s",
                                     fmt::join(outcome.kinds, ", "), format_count(static_cast<double>(sum.readings()))));
   if (sum.refused() > 0) {
-    into.notes.push_back(fmt::format("{} readings carry no possible time and were dropped",
+    into.notes.push_back(fmt::format("{} readings with an impossible time were dropped",
                                      format_count(static_cast<double>(sum.refused()))));
   }
   if (sum.gpus_left_out() > 0) {
-    result.misleading.push_back(fmt::format("{} GPUs above the limit were left out", sum.gpus_left_out()));
+    result.misleading.push_back(fmt::format("{} GPUs above the limit of 200,000 were left out", sum.gpus_left_out()));
   }
   into.gpus = sum.finish();
   if (!into.gpus.empty()) {
@@ -83,15 +82,15 @@ Checked<FleetResult> read_files(const FleetRequest& request, Telemetry& into) {
   return result;
 }
 
-// The accounting a --jobs flag names, beside what --from brought.
+// The job log of --jobs, in addition to those of --from.
 Result<> read_job_log(const std::string& path, telemetry::JobTable& jobs) {
-  RIGHTSIZE_TRY(std::unique_ptr<telemetry::ByteSource> source, telemetry::open_feed(path));
+  RIGHTSIZE_TRY(std::unique_ptr<ByteSource> source, open_bytes(path));
   RIGHTSIZE_TRY(telemetry::JobTable table, telemetry::read_jobs(*source, path));
   jobs.append(std::move(table));
   return {};
 }
 
-// Jobs laid over the GPUs that telemetry tells of; jobs on other hosts are GPUs of their own.
+// Assigns jobs to the GPUs of the telemetry; GPUs of jobs on other hosts are added.
 void join_jobs(const fleet::IdleRule& idle, Telemetry& telemetry, FleetResult& result) {
   auto& [gpus, jobs, notes] = telemetry;
   if (jobs.empty()) return;
@@ -109,36 +108,33 @@ void join_jobs(const fleet::IdleRule& idle, Telemetry& telemetry, FleetResult& r
 }
 
 void group_owners(const std::vector<std::string>& labels, FleetResult& result) {
-  const std::vector<fleet::GpuRow>& gpus = result.analysis.gpus;
   using fleet::Owner;
   using telemetry::Device;
-  auto add = [&](const std::string& title, const fleet::OwnerKey& key) {
-    std::vector<fleet::OwnerLine> lines = fleet::make_owners(gpus, key);
+  auto grouped = [&](const fleet::OwnerKey& key) {
+    std::vector<fleet::GroupLine> lines = fleet::make_owners(result.analysis.gpus, key);
     const bool any =
-        std::any_of(lines.begin(), lines.end(), [](const auto& line) { return line.owner != Owner{}.shown(); });
-    if (any) result.groups.emplace_back(title, std::move(lines));
+        std::any_of(lines.begin(), lines.end(), [](const auto& line) { return line.name != fleet::kUnowned; });
+    return any ? lines : std::vector<fleet::GroupLine>();
   };
-  add("namespaces", [](const Owner& owner, const Device&) { return owner.team; });
-  add("workloads", [](const Owner& owner, const Device&) { return owner.workload; });
-  if (!result.analysis.jobs) add("users", [](const Owner& owner, const Device&) { return owner.user; });
+  result.groups["namespaces"] = grouped([](const Owner& owner, const Device&) { return owner.team; });
+  result.groups["workloads"] = grouped([](const Owner& owner, const Device&) { return owner.workload; });
+  result.groups["users"] = grouped([](const Owner& owner, const Device&) { return owner.user; });
   for (const std::string& label : labels) {
-    add(label, [&](const Owner&, const Device& device) {
-      const auto found = device.labels.find(label);
-      return found == device.labels.end() ? std::string() : found->second;
-    });
-    const bool known = !result.groups.empty() && result.groups.back().first == label;
-    if (!known) result.analysis.notes.push_back(fmt::format("--by {}: no GPU has a label of that name", label));
+    std::vector<fleet::GroupLine> lines =
+        grouped([&](const Owner&, const Device& device) { return fleet::first_label(device, {label.c_str()}); });
+    if (lines.empty()) result.analysis.notes.push_back(fmt::format("--by {}: no GPU has this label", label));
+    if (!lines.empty()) result.labels_asked.emplace_back(label, std::move(lines));
   }
 }
 
-// When the totals must not be taken for the fleet's.
+// Whether the totals are those of the whole fleet.
 void judge_trust(FleetResult& result, bool from_files) {
-  if (result.share_read < 0.9) {
-    result.misleading.push_back(fmt::format("only {} of the {} could be read",
-                                            format_percent(Ratio::fraction(result.share_read)),
-                                            from_files ? "files" : "GPUs"));
+  const double share_read = result.analysis.totals.share_read;
+  if (share_read < 0.9) {
+    result.misleading.push_back(fmt::format(
+        "only {} of the {} could be read", format_percent(Ratio::fraction(share_read)), from_files ? "files" : "GPUs"));
   }
-  // What no MIG instance was made of has nothing to report, and a job log is not expected to.
+  // The free part of a partitioned GPU and the GPUs of a job log have no readings.
   std::size_t silent = 0, all = 0;
   for (const fleet::GpuRow& gpu : result.analysis.gpus) {
     if (gpu.use.is_free_part() || gpu.use.from_job_log) continue;
@@ -161,16 +157,18 @@ Checked<FleetResult> run_fleet(const FleetRequest& request, const Facts& facts) 
   if (!request.jobs.empty()) {
     if (Result<> read = read_job_log(request.jobs, telemetry.jobs); !read) return fail(std::move(read).error());
   }
-  if (const std::optional<fleet::Interval> cut = request.cut()) fleet::clip_jobs(telemetry.jobs, *cut);
+  if (const std::optional<fleet::TimeSpan> cut = request.cut()) fleet::clip_jobs(telemetry.jobs, *cut);
   std::vector<std::string> notes = std::move(telemetry.notes);
   auto add_notes = [&notes](const std::vector<std::string>& more) {
     notes.insert(notes.end(), more.begin(), more.end());
   };
   add_notes(fleet::accounting_notes(telemetry.gpus));
   join_jobs(request.thresholds.idle, telemetry, result);
-  const fleet::DevicePrices prices(facts.catalog, request.prices, request.market);
+  const fleet::DevicePrices prices(facts.catalog, request.prices, request.where);
   const perf::SpeedTable speeds(facts.catalog, facts.constants);
+  const double share_read = result.analysis.totals.share_read;
   result.analysis = fleet::analyse(std::move(telemetry.gpus), {prices, speeds, request.thresholds});
+  result.analysis.totals.share_read = share_read;
   result.thresholds = request.thresholds;
   add_notes(result.analysis.notes);
   if (!telemetry.jobs.empty()) {

@@ -1,6 +1,7 @@
-// What `fleet` and `exporter` call: telemetry is read, laid beside jobs and prices, and judged.
+// Reads and judges the telemetry of a fleet, for `fleet` and `exporter`.
 #pragma once
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,22 +13,21 @@
 
 namespace rightsize::app {
 
-// What was read and judged.
 struct FleetResult {
   fleet::FleetAnalysis analysis;
-  fleet::Sources sources;  // names on the server, or in the files of stores
+  fleet::Sources sources;  // metric names on the server or in the files
   fleet::LabelNames labels;
   std::vector<std::string> read;      // "Prometheus at http://..., 120 requests", "3 files: nvidia-smi csv"
   std::vector<std::string> failures;  // what could not be read
-  double share_read = 1;
-  // GPU-hours and dollars by namespace, workload, user and each label of --by: title and lines.
-  std::vector<std::pair<std::string, std::vector<fleet::OwnerLine>>> groups;
-  // Why the numbers would mislead if taken for the whole fleet; empty when they do not.
-  std::vector<std::string> misleading;
+  std::map<std::string, std::vector<fleet::GroupLine>> groups;                      // namespaces, workloads, users
+  std::vector<std::pair<std::string, std::vector<fleet::GroupLine>>> labels_asked;  // by each label of --by
+  std::vector<std::string> misleading;  // why the totals are not those of the whole fleet; usually empty
   fleet::Thresholds thresholds;
+  bool with_timelines = false;  // --timeline
+  std::string emitted;          // the file of --emit
 };
 
-// Fails when nothing could be read at all.
+// Fails if nothing could be read.
 Checked<FleetResult> run_fleet(const FleetRequest& request, const Facts& facts);
 
 }  // namespace rightsize::app

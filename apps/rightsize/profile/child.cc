@@ -25,7 +25,7 @@ std::atomic<pid_t> child = 0;
 struct sigaction previous[3];
 constexpr int kSignals[3] = {SIGINT, SIGTERM, SIGHUP};
 
-// A terminal sends Ctrl-C to the whole foreground group (code SI_KERNEL), so the command has it already.
+// A terminal sends Ctrl-C to the whole foreground group (code SI_KERNEL), so the command already has it.
 void on_signal(int number, siginfo_t* info, void*) {
   interruption = number;
   const pid_t to = child;
@@ -68,7 +68,7 @@ InterruptGuard::~InterruptGuard() {
 
 bool InterruptGuard::interrupted() { return interruption != 0; }
 
-// The pipe closes by itself when the command starts; what comes through it is why it did not.
+// The pipe closes when the command starts; otherwise the reason comes through it.
 Result<int> run_command(const std::vector<std::string>& words, bool quiet_output, unsigned& pid) {
   int ends[2] = {};
   if (pipe2(ends, O_CLOEXEC) != 0)
@@ -89,12 +89,12 @@ Result<int> run_command(const std::vector<std::string>& words, bool quiet_output
   child = 0;
   if (got == sizeof why) {
     return fail(bad_input(fmt::format("cannot run '{}': {}", words[0], std::strerror(why)))
-                    .with_hint("the command stands behind --: rightsize profile -- python train.py"));
+                    .with_hint("put the command after --: rightsize profile -- python train.py"));
   }
   return status;
 }
 
-// A process that has ended but whose parent has not looked yet is over for us.
+// A zombie has ended.
 bool process_exists(unsigned pid) {
   if (kill(static_cast<pid_t>(pid), 0) != 0 && errno != EPERM) return false;
   std::ifstream file(fmt::format("/proc/{}/stat", pid));
@@ -123,7 +123,7 @@ std::set<unsigned> process_tree(unsigned root) {
     std::ifstream file(entry.path() / "stat");
     std::string line;
     std::getline(file, line);
-    // "12 (name) S 3 ...": the name may hold anything, also a bracket.
+    // "12 (name) S 3 ...": the name may contain anything, even a bracket.
     const std::size_t close = line.rfind(')');
     if (close == std::string::npos) continue;
     std::istringstream rest(line.substr(close + 1));

@@ -1,4 +1,4 @@
-// Running the user's command, or waiting for a process of theirs, while the GPU is sampled.
+// Runs the user's command, or waits for a process, while the GPU is sampled.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace rightsize::app {
 
-// While one exists, Ctrl-C and a request to end are remembered instead of ending this program. One at a time.
+// While one exists, SIGINT, SIGTERM and SIGHUP are recorded and do not end this program. One at a time.
 class InterruptGuard {
  public:
   InterruptGuard();
@@ -22,16 +22,16 @@ class InterruptGuard {
   static bool interrupted();
 };
 
-// Runs the command to its end and gives its exit status, 128 + signal when a signal ended it. It sees our standard
-// input and output; with `quiet_output` what it prints goes to standard error instead. Signals to us are passed on,
-// Ctrl-C only where the terminal did not send it to the command itself. Fails when the command cannot be run.
+// Runs the command and returns its exit status, or 128 + signal if a signal ended it. It uses our standard input and
+// output; with `quiet_output` its output goes to standard error. Signals are passed on, except a Ctrl-C that the
+// terminal already sent to the command. Fails if the command cannot be run.
 Result<int> run_command(const std::vector<std::string>& words, bool quiet_output, unsigned& pid);
 
-// Returns when the process has ended, after `limit`, or when interrupted. Nothing is no limit; process 0 is none.
+// Returns when the process has ended (0: no process), after `limit` if set, or when interrupted.
 void wait_for(unsigned pid, std::optional<Seconds> limit);
 bool process_exists(unsigned pid);
 
-// A process and everything it started that still runs.
+// A process and its descendants that still run.
 std::set<unsigned> process_tree(unsigned root);
 
 }  // namespace rightsize::app

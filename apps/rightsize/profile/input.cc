@@ -9,12 +9,11 @@ namespace rightsize::app {
 
 Result<> check(const ProfileFlags& flags) {
   const int ways = (flags.replay.empty() ? 0 : 1) + (flags.command.empty() ? 0 : 1) + (flags.pid == 0 ? 0 : 1);
-  if (ways > 1) return fail(bad_input("--replay, --pid and a command exclude each other"));
+  if (ways > 1) return fail(bad_input("use only one of --replay, --pid and a command"));
   if (!(flags.hertz >= 1 && flags.hertz <= 100)) {
-    return fail(bad_input(fmt::format("--hz {} is not between 1 and 100", flags.hertz)));
+    return fail(bad_input(fmt::format("--hz must be between 1 and 100, not {}", flags.hertz)));
   }
-  if (flags.pid != 0 && !process_exists(flags.pid))
-    return fail(bad_input(fmt::format("there is no process {}", flags.pid)));
+  if (flags.pid != 0 && !process_exists(flags.pid)) return fail(bad_input(fmt::format("no process {}", flags.pid)));
   return {};
 }
 
@@ -22,8 +21,8 @@ Checked<std::optional<KnownWork>> known_work(const ProfileFlags& flags, const pe
   if (flags.job.model.empty()) {
     if (flags.job.settings.empty() && flags.step_time.empty()) return std::nullopt;
     const std::string flag = flags.step_time.empty() ? flags.job.settings.begin()->first : "step-time";
-    return fail(bad_input(fmt::format("--{} describes a job: which model?", flag))
-                    .with_hint("add --model NAME, e.g. --model llama-3.1-8b"));
+    return fail(
+        bad_input(fmt::format("--{} needs --model", flag)).with_hint("add --model NAME, e.g. --model llama-3.1-8b"));
   }
   RIGHTSIZE_TRY(ModelAndJob input, read_job(flags.job));
   KnownWork known{{&constants, std::move(input.model), input.job}, {}, {}};

@@ -1,4 +1,4 @@
-// The flags of `rightsize profile`, and what the user says about the work.
+// The flags of `rightsize profile`.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace rightsize::app {
 struct ProfileFlags {
   std::vector<std::string> command;
   std::string replay, record, catalog, duration, step_time;
-  JobFlags job;  // what runs, where the user says it; its GPU is the one watched
+  JobFlags job;  // the job, if the user describes it; its GPU is the observed one
   PriceFlag price;
   unsigned pid = 0;
   double hertz = 10;
@@ -24,17 +24,16 @@ struct ProfileFlags {
   bool text() const { return all->given("--format").empty() || all->given("--format") == "text"; }
 };
 
-// Whether the flags go together.
+// Whether the flags can be combined.
 Result<> check(const ProfileFlags& flags);
 
-// What the user says about the work, where it is known.
+// The job as the user described it.
 struct KnownWork {
   diagnose::KnownJob job;
   std::string described;        // "Training llama-2-7b in bf16 with adamw, batch 8 x 2048 tokens"
-  std::optional<Seconds> step;  // measured: of an optimizer step, an output token, a batch
+  std::optional<Seconds> step;  // measured time of an optimizer step, an output token or a batch
 };
-// Nothing where no model is named. Settings of a job without its model, and a measured step of nobody knows what, say
-// nothing: they are refused. The constants must outlive what is returned.
+// Not set without a model; settings of a job and --step-time are then errors. The constants must outlive the result.
 Checked<std::optional<KnownWork>> known_work(const ProfileFlags& flags, const perf::Constants& constants);
 
 }  // namespace rightsize::app

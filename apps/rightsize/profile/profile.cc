@@ -1,4 +1,4 @@
-// rightsize profile: what a workload really does to a GPU, and what to do about it.
+// rightsize profile: what a workload does on a GPU, and what to do about it.
 #include <filesystem>
 #include <memory>
 
@@ -8,7 +8,7 @@
 namespace rightsize::app {
 namespace {
 
-// `profile recording.csv`: a file that is no program was meant to be read, not run.
+// `profile recording.csv`: a file that is not executable is read, not run.
 bool is_recording(const ProfileFlags& flags) {
   namespace fs = std::filesystem;
   std::error_code ignored;
@@ -47,21 +47,22 @@ Checked<Outcome> run(ProfileFlags flags) {
 Run add_profile(FlagSet& command) {
   auto flags = std::make_shared<ProfileFlags>();
   flags->all = &command;
-  command.add_option("command", flags->command, "what to run and watch, behind --; or a recording to read");
-  command.add_option("--pid", flags->pid, "watch a process that runs already, until it ends");
+  command.add("COMMAND", flags->command);
+  command.add_option("--pid", flags->pid, "observe a running process until it ends");
   command.add_option(
       "--replay", flags->replay,
-      "no GPU: a recording, nvidia-smi csv, dmon or xml, dcgmi dmon, dcgm-exporter text; - is standard input");
-  command.add_option("--record", flags->record, "write every reading to this CSV file");
-  command.add_option("--hz", flags->hertz, "readings a second, 1 to 100")->default_str("10");
+      "read a recording, nvidia-smi csv, dmon or xml, dcgmi dmon or dcgm-exporter text, plain or compressed; - is "
+      "standard input");
+  command.add_option("--record", flags->record, "write every sample to this CSV file");
+  command.add_option("--hz", flags->hertz, "samples per second, 1 to 100")->default_str("10");
   command.add_option("--duration", flags->duration,
-                     "without a command: how long to watch, e.g. 30s (else until Ctrl-C)");
+                     "how long to observe without a command, e.g. 30s; default: until Ctrl-C");
   add_job_flags(command, flags->job);
   command.find("--model")->required(false)->help(
-      "what runs, with its settings: the speed on other GPUs is then that of its estimates");
-  command.find("--gpu")->help("which GPU it is, where the source does not say");
+      "the model that runs, with its settings; speeds on other GPUs are then estimates for it");
+  command.find("--gpu")->help("the GPU, if the source does not name it");
   command.add_option("--step-time", flags->step_time,
-                     "with --model: what a step took (an optimizer step, an output token, a batch), e.g. 410ms");
+                     "with --model: measured time of an optimizer step, an output token or a batch, e.g. 410ms");
   add_price_flag(command, flags->price);
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run(*flags); };

@@ -1,11 +1,14 @@
 #include "rightsize/profile/report.h"
 
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/format.h"
 #include "market/offers.h"
+#include "report/fields.h"
 
 namespace rightsize::app {
 namespace {
@@ -13,11 +16,196 @@ namespace {
 using diagnose::Diagnosis;
 using diagnose::GpuProfile;
 using diagnose::Metric;
+using diagnose::MetricStatistics;
+using diagnose::Phase;
 using diagnose::Projection;
-using report::Align;
-using report::Json;
+using diagnose::Roofline;
+using diagnose::TimeShares;
+using diagnose::Verdict;
+using report::Fields;
+using report::kTableOnly;
+using report::spare;
 
 std::string percent(double share) { return format_percent(Ratio::fraction(share)); }
+std::string clock_time(Seconds time) { return fmt::format("{:.1f} s", in_seconds(time)); }
+
+const Fields<MetricStatistics> kStatisticsFields = {
+    {"mean", "mean", &MetricStatistics::mean},
+    {"p50", "median", &MetricStatistics::p50},
+    {"p95", "95th percentile", &MetricStatistics::p95},
+    {"max", "maximum", &MetricStatistics::max},
+};
+
+const Fields<Phase> kPhaseFields = {
+    {"phase", "phase", "what the program did", &Phase::kind},
+    {"begin_seconds", "from", "from the first sample", &Phase::begin, clock_time},
+    {"end_seconds", "to", "from the first sample", &Phase::end, clock_time},
+    {"activity", "active", "mean activity", &Phase::activity, percent},
+};
+
+const Fields<TimeShares> kShareFields = {
+    {"compute", "arithmetic", &TimeShares::compute},
+    {"memory", "memory traffic", &TimeShares::memory},
+    {"transfer", "copies over PCIe or NVLink", &TimeShares::transfer},
+    {"launch", "starting kernels", &TimeShares::launch},
+    {"stall", "latency and synchronization inside kernels", &TimeShares::stall},
+    {"wait", "nothing runs", &TimeShares::wait},
+    {"overlap", "arithmetic and memory at the same time", &TimeShares::overlap},
+};
+
+const Fields<Roofline> kRooflineFields = {
+    {"achieved_flops_per_second", "arithmetic rate", &Roofline::achieved},
+    {"bytes_per_second", "memory traffic", &Roofline::traffic},
+    {"intensity_flops_per_byte", "arithmetic intensity", &Roofline::intensity},
+    {"ridge_flops_per_byte", "where this GPU's two limits meet", &Roofline::ridge},
+    {"of_limit", "share of what the roofline allows at this intensity", &Roofline::of_limit},
+};
+
+const Fields<diagnose::Action> kActionFields = {
+    {"kind", "kind of action", &diagnose::Action::kind},
+    {"text", "what to do", &diagnose::Action::text},
+};
+
+const Fields<diagnose::RuleOfThumb> kArticleFields = {
+    {"says", "what the rule of thumb says", &diagnose::RuleOfThumb::says},
+    {"agrees", "whether it agrees with the verdict", &diagnose::RuleOfThumb::agrees},
+    {"why", "why not", &diagnose::RuleOfThumb::why},
+};
+
+const catalog::Machine* machine_of(const Projection& p) {
+  return p.price && p.price->offer ? p.price->offer->machine : nullptr;
+}
+
+const Fields<Projection> kProjectionFields = {
+    {"gpu", "GPU", "another GPU", [](const Projection& p) { return p.gpu->name; }},
+    {"speed", "speed", "relative to the observed GPU", [](const Projection& p) { return p.speed.likely; },
+     [](double speed) { return fmt::format("{:.2f}x", speed); }},
+    {"low", "lower end of the 80 % interval", [](const Projection& p) { return p.speed.low; }},
+    {"high", "upper end of the 80 % interval", [](const Projection& p) { return p.speed.high; }},
+    {"speed_low", "80 % interval", "lower end of the 80 % interval", [](const Projection& p) { return p.speed.low; },
+     [](const Projection& p) { return fmt::format("{:.2f}-{:.2f}x", p.speed.low, p.speed.high); }, kTableOnly},
+    {"busy", "busy", "share of the time it would be busy", [](const Projection& p) { return p.speed.busy; }, percent},
+    {"basis", "basis", "what the speed is based on", [](const Projection& p) { return p.speed.basis; }},
+    {"fits", "the memory in use fits", &Projection::fits},
+    {"usd_per_gpu_hour", "$/GPU-h", "price; null: none known",
+     [](const Projection& p) { return p.price ? std::optional(p.price->rate) : std::nullopt; }},
+    {"provider", "of the offer",
+     [](const Projection& p) { return machine_of(p) != nullptr ? &machine_of(p)->provider : nullptr; }},
+    {"instance", "of the offer",
+     [](const Projection& p) { return machine_of(p) != nullptr ? &machine_of(p)->instance : nullptr; }},
+    {"price_source", "the offer, or the user's own price",
+     [](const Projection& p) { return p.price ? std::optional(p.price->source()) : std::nullopt; }},
+    {"cost_ratio", "cost", "of the same work, relative to the observed GPU", &Projection::cost, percent},
+    {"offer", "cheapest at", "provider and instance, or the user's own price",
+     [](const Projection& p) {
+       const catalog::Machine* machine = machine_of(p);
+       return machine != nullptr ? machine->provider + " " + machine->instance : p.price ? p.price->source() : "";
+     },
+     kTableOnly},
+};
+
+struct GpuView {
+  const GpuProfile& gpu;
+  std::vector<Projection> projections;
+  std::optional<UsdPerSecond> price;  // of this GPU or MIG instance
+
+  const Diagnosis& found() const { return gpu.diagnosis; }
+};
+
+using NamedStatistics = std::vector<std::pair<std::string_view, MetricStatistics>>;
+
+NamedStatistics named(const diagnose::Summary& summary) {
+  NamedStatistics all;
+  for (std::size_t i = 0; i < telemetry::kMetrics; ++i) {
+    if (summary.metrics[i]) all.emplace_back(telemetry::name_of(static_cast<Metric>(i)), *summary.metrics[i]);
+  }
+  return all;
+}
+
+const Fields<GpuView> kGpuFields = {
+    {"index", "number on the host", [](const GpuView& v) { return v.gpu.device.index; }},
+    {"uuid", "UUID", [](const GpuView& v) { return v.gpu.device.uuid; }},
+    {"name", "the driver's name for it", [](const GpuView& v) { return v.gpu.device.name; }},
+    {"host", "host", [](const GpuView& v) { return v.gpu.device.host; }},
+    {"mig_id", "MIG instance", [](const GpuView& v) { return v.gpu.device.mig_id; }},
+    {"gpu", "name in the catalogue; null: unknown",
+     [](const GpuView& v) { return v.gpu.gpu != nullptr ? &v.gpu.gpu->name : nullptr; }},
+    {"seconds", "observed time", [](const GpuView& v) { return v.gpu.whole.duration; }},
+    {"samples", "samples", [](const GpuView& v) { return v.gpu.whole.samples; }},
+    {"interval_seconds", "time between samples", [](const GpuView& v) { return v.gpu.whole.interval; }},
+    {"metrics", "statistics of each metric", kStatisticsFields, [](const GpuView& v) { return named(v.gpu.whole); }},
+    {"verdict", "what limits it", [](const GpuView& v) { return v.found().verdict; }},
+    {"confidence", "0 to 1", [](const GpuView& v) { return v.found().confidence; }},
+    {"evidence", "what the verdict is based on", [](const GpuView& v) { return v.found().evidence; }},
+    {"actions", "what to do", kActionFields, [](const GpuView& v) { return v.found().actions; }},
+    {"surer", "measurements that would raise the confidence", [](const GpuView& v) { return v.found().surer; }},
+    {"wasted", "share of the time without useful work", [](const GpuView& v) { return v.found().wasted; }},
+    {"wasted_why", "why", [](const GpuView& v) { return v.found().wasted_why; }},
+    {"usd_per_hour", "price of this GPU; null: none known", &GpuView::price},
+    {"wasted_usd_per_hour", "of it for nothing",
+     [](const GpuView& v) { return v.price ? std::optional(*v.price * v.found().wasted) : std::nullopt; }},
+    {"shares", "where the time goes", kShareFields, [](const GpuView& v) { return v.found().shares; }},
+    {"roofline", "position on the roofline", kRooflineFields, [](const GpuView& v) { return v.found().roofline; }},
+    {"joules", "energy", [](const GpuView& v) { return v.gpu.whole.energy; }},
+    {"power_capped", "share of samples at the power limit", [](const GpuView& v) { return v.gpu.whole.power_capped; }},
+    {"thermally_capped", "share of samples limited by heat",
+     [](const GpuView& v) { return v.gpu.whole.thermally_capped; }},
+    {"phases", "phases in order", kPhaseFields, [](const GpuView& v) { return std::span(v.gpu.phases); }},
+    {"steady_metrics", "statistics without start-up, pauses and idleness at the end", kStatisticsFields,
+     [](const GpuView& v) { return named(v.gpu.steady); }},
+    {"projections", "the same work on other GPUs", kProjectionFields,
+     [](const GpuView& v) { return std::span(v.projections); }},
+    {"article?", "a common rule of thumb about SM activity", kArticleFields,
+     [](const GpuView& v) { return v.found().article; }},
+};
+
+const Fields<ProfileSource> kSourceFields = {
+    {"name", "file, command or process", &ProfileSource::name},
+    {"format", "format of the file, or the driver's interface", &ProfileSource::format},
+    {"lines", "lines read", &ProfileSource::lines},
+    {"refused", "lines that could not be read", &ProfileSource::refused},
+    {"wall_seconds?", "duration of the command", &ProfileSource::wall},
+    {"sampler_seconds?", "processor time of the sampling", &ProfileSource::sampler},
+    {"command?", "the command", &ProfileSource::command},
+    {"exit_status?", "exit status of the command", &ProfileSource::exit_status},
+};
+
+// How a measured step corrects the estimates of a known job.
+struct Correction {
+  Seconds step, estimated;
+  std::vector<std::pair<std::string_view, Seconds>> elsewhere;
+};
+
+struct KnownView {
+  std::string job;
+  std::optional<Correction> correction;
+};
+
+const Fields<Correction> kCorrectionFields = {
+    {"step_seconds", "measured time of a step", &Correction::step},
+    {"estimated_step_seconds", "its estimate", &Correction::estimated},
+    {"correction", "measured / estimated", [](const Correction& c) { return c.step / c.estimated; }},
+    {"step_seconds_elsewhere", "time of a step on other GPUs", &Correction::elsewhere},
+};
+
+const Fields<KnownView> kKnownFields = {
+    {"job", "the job", &KnownView::job},
+    {kCorrectionFields, &KnownView::correction},
+};
+
+struct ProfileView {
+  const ProfileSource& source;
+  std::vector<GpuView> gpus;
+  std::optional<KnownView> known;
+};
+
+const Fields<ProfileView> kProfileFields = {
+    {"source", "where the samples come from", kSourceFields, [](const ProfileView& v) { return &v.source; }},
+    {"gpus", "the GPUs the work ran on", kGpuFields, [](const ProfileView& v) { return std::span(v.gpus); }},
+    {"known_job?", "the job the user described", kKnownFields, &ProfileView::known},
+};
+
+const report::Document<ProfileView> kProfileDocument("profile", "What limits a workload on a GPU", kProfileFields);
 
 std::string title_of(const GpuProfile& gpu) {
   std::string title = fmt::format("GPU {}", gpu.device.index);
@@ -27,29 +215,22 @@ std::string title_of(const GpuProfile& gpu) {
   return name.empty() ? title : fmt::format("{} ({})", title, name);
 }
 
-std::string join(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) text += (text.empty() ? "" : "\n") + ("  " + line);
-  return text;
-}
-
 struct ShownMetric {
   Metric metric;
   const char* title;
   std::string (*show)(double);
 };
 
-std::string show_share(double v) { return percent(v); }
 std::string show_rate(double v) { return format_bandwidth(bytes_per_s(v)); }
 
 constexpr ShownMetric kShown[] = {
-    {Metric::kGpuUtil, "utilization (nvidia-smi)", show_share},
-    {Metric::kGraphicsActive, "engine active", show_share},
-    {Metric::kSmActive, "SM active", show_share},
-    {Metric::kSmOccupancy, "SM occupancy", show_share},
-    {Metric::kTensorActive, "tensor active", show_share},
-    {Metric::kDramActive, "DRAM active", show_share},
-    {Metric::kFp32Active, "fp32 active", show_share},
+    {Metric::kGpuUtil, "utilization (nvidia-smi)", percent},
+    {Metric::kGraphicsActive, "engine active", percent},
+    {Metric::kSmActive, "SM active", percent},
+    {Metric::kSmOccupancy, "SM occupancy", percent},
+    {Metric::kTensorActive, "tensor active", percent},
+    {Metric::kDramActive, "DRAM active", percent},
+    {Metric::kFp32Active, "fp32 active", percent},
     {Metric::kPcieRx, "PCIe in", show_rate},
     {Metric::kPcieTx, "PCIe out", show_rate},
     {Metric::kNvlinkRx, "NVLink in", show_rate},
@@ -59,113 +240,54 @@ constexpr ShownMetric kShown[] = {
     {Metric::kMemoryUsed, "memory used", [](double v) { return format_bytes(bytes(v)); }},
 };
 
+// A metric per row, each with its own format.
 report::Table metrics_table(const GpuProfile& gpu) {
   report::Table table;
-  table.columns = {{"metric", "metric", Align::kLeft},
-                   {"mean", "mean", Align::kRight},
-                   {"p50", "p50", Align::kRight},
-                   {"p95", "p95", Align::kRight},
-                   {"max", "max", Align::kRight}};
+  using report::Align;
+  table.columns = {{"metric", "metric", Align::kLeft}};
+  for (const char* name : {"mean", "p50", "p95", "max"}) table.columns.push_back({name, name, Align::kRight});
   for (const ShownMetric& shown : kShown) {
-    const auto& statistics = gpu.whole.of(shown.metric);
-    if (!statistics || (shown.metric == Metric::kNvlinkRx && statistics->max == 0)) continue;
-    auto cell = [&](double v) { return report::number_cell(shown.show(v), v); };
-    table.rows.push_back({report::text_cell(shown.title), cell(statistics->mean), cell(statistics->p50),
-                          cell(statistics->p95), cell(statistics->max)});
+    const auto& s = gpu.whole.of(shown.metric);
+    if (!s || (shown.metric == Metric::kNvlinkRx && s->max == 0)) continue;
+    std::vector<report::Cell> row = {report::text_cell(shown.title)};
+    for (double v : {s->mean, s->p50, s->p95, s->max}) row.push_back(report::number_cell(shown.show(v), v));
+    table.rows.push_back(std::move(row));
   }
   return table;
 }
 
-report::Table phases_table(const GpuProfile& gpu) {
-  report::Table table;
-  table.title = "Phases";
-  table.most_shown = 12;
-  table.columns = {{"phase", "phase", Align::kLeft},
-                   {"from", "begin_seconds", Align::kRight},
-                   {"to", "end_seconds", Align::kRight},
-                   {"active", "activity", Align::kRight}};
-  for (const diagnose::Phase& phase : gpu.phases) {
-    table.rows.push_back(
-        {report::text_cell(name_of(phase.kind)),
-         report::number_cell(fmt::format("{:.1f} s", in_seconds(phase.begin)), in_seconds(phase.begin)),
-         report::number_cell(fmt::format("{:.1f} s", in_seconds(phase.end)), in_seconds(phase.end)),
-         report::number_cell(percent(phase.activity), phase.activity)});
-  }
-  return table;
-}
-
-report::StackedBar shares_bar(const diagnose::TimeShares& shares) {
+report::StackedBar shares_bar(const TimeShares& shares) {
   report::StackedBar bar;
   bar.title = "Where the time goes";
-  auto add = [&](const char* label, double share) {
+  const std::pair<const char*, double> segments[] = {{"arithmetic", shares.compute}, {"memory", shares.memory},
+                                                     {"copies", shares.transfer},    {"launches", shares.launch},
+                                                     {"stalls", shares.stall},       {"waiting", shares.wait}};
+  for (const auto& [label, share] : segments) {
     if (share >= 0.005) bar.segments.push_back({label, percent(share), share});
-  };
-  add("arithmetic", shares.compute);
-  add("memory", shares.memory);
-  add("copies", shares.transfer);
-  add("launches", shares.launch);
-  add("stalls", shares.stall);
-  add("waiting", shares.wait);
-  return bar;
-}
-
-std::string speed_text(const Projection& projection) { return fmt::format("{:.2f}x", projection.speed.likely); }
-
-// Whose price it is.
-std::string where(const Projection& p) {
-  if (!p.price) return "";
-  if (p.price->is_own()) return p.price->source();
-  return p.price->offer->machine->provider + " " + p.price->offer->machine->instance;
-}
-
-report::Table projection_table(const std::vector<Projection>& projections) {
-  report::Table table;
-  table.title = "The same work elsewhere";
-  table.most_shown = 10;
-  table.columns = {{"GPU", "gpu", Align::kLeft},
-                   {"speed", "speed", Align::kRight},
-                   {"80 % interval", "speed_low", Align::kRight},
-                   {"basis", "basis", Align::kLeft, 0, true},
-                   {"busy", "busy", Align::kRight, 0, true},
-                   {"$/GPU-h", "usd_per_gpu_hour", Align::kRight},
-                   {"cost", "cost_ratio", Align::kRight},
-                   {"cheapest at", "offer", Align::kLeft}};
-  for (const Projection& p : projections) {
-    if (!p.fits) continue;
-    table.rows.push_back(
-        {report::text_cell(p.gpu->name), report::number_cell(speed_text(p), p.speed.likely),
-         report::number_cell(fmt::format("{:.2f}-{:.2f}x", p.speed.low, p.speed.high), p.speed.low),
-         report::text_cell(perf::name_of(p.speed.basis)), report::number_cell(percent(p.speed.busy), p.speed.busy),
-         p.price ? report::number_cell(format_usd_per_hour(p.price->rate), in_usd_per_gpu_hour(p.price->rate))
-                 : report::unknown_cell(),
-         p.cost ? report::number_cell(percent(*p.cost), *p.cost) : report::unknown_cell(),
-         report::text_cell(where(p))});
   }
-  return table;
+  return bar;
 }
 
 std::string offer_text(const Projection& p) {
   const std::string rate = format_usd_per_hour(p.price->rate);
-  if (p.price->is_own()) return fmt::format("at your price of {}/GPU-h", rate);
-  const catalog::Machine& machine = *p.price->offer->machine;
-  return fmt::format("{} at {}, on-demand, {}/GPU-h", machine.instance, machine.provider, rate);
+  const catalog::Machine* machine = machine_of(p);
+  if (machine == nullptr) return fmt::format("at your price of {}/GPU-h", rate);
+  return fmt::format("{} at {}, on-demand, {}/GPU-h", machine->instance, machine->provider, rate);
 }
 
-// The sentences the profile ends in: the least cost, and the least cost without losing speed.
-std::string best_elsewhere(const std::vector<Projection>& projections, const GpuProfile& gpu) {
+// The GPU with the lowest cost, and the one with the lowest cost that is not slower.
+std::string best_elsewhere(const GpuView& view) {
   const Projection* cheapest = nullptr;
   const Projection* no_slower = nullptr;
-  for (const Projection& p : projections) {
+  for (const Projection& p : view.projections) {
     if (!p.fits || !p.cost) continue;
     if (cheapest == nullptr) cheapest = &p;
     if (no_slower == nullptr && p.speed.likely >= 0.95) no_slower = &p;
   }
-  if (cheapest == nullptr) return "No other GPU of the catalogue with a price holds this much memory.";
-  if (*cheapest->cost >= 0.97) {
-    return fmt::format("No other GPU of the catalogue does this work for less than {}.", gpu.gpu->name);
-  }
-  std::string text = fmt::format("On {1} it would run {0} as fast at {2} of the cost ({3}).", speed_text(*cheapest),
-                                 cheapest->gpu->name, percent(*cheapest->cost), offer_text(*cheapest));
+  if (cheapest == nullptr) return "No other GPU with a known price has enough memory.";
+  if (*cheapest->cost >= 0.97) return fmt::format("No other GPU does this work for less than {}.", view.gpu.gpu->name);
+  std::string text = fmt::format("{} would run it at {:.2f}x the speed and {} of the cost ({}).", cheapest->gpu->name,
+                                 cheapest->speed.likely, percent(*cheapest->cost), offer_text(*cheapest));
   if (no_slower != nullptr && no_slower != cheapest && *no_slower->cost < 0.97) {
     text += fmt::format(" Without losing speed: {} at {} ({}).", no_slower->gpu->name, percent(*no_slower->cost),
                         offer_text(*no_slower));
@@ -173,195 +295,104 @@ std::string best_elsewhere(const std::vector<Projection>& projections, const Gpu
   return text;
 }
 
-Json metrics_json(const diagnose::Summary& summary) {
-  Json metrics = Json::object();
-  for (std::size_t i = 0; i < telemetry::kMetrics; ++i) {
-    const auto& s = summary.metrics[i];
-    if (!s) continue;
-    metrics[std::string(telemetry::name_of(static_cast<Metric>(i)))] = {{"mean", report::json_number(s->mean)},
-                                                                        {"p50", report::json_number(s->p50)},
-                                                                        {"p95", report::json_number(s->p95)},
-                                                                        {"max", report::json_number(s->max)}};
+// The verdict, how much time and money is wasted, and what the work would cost elsewhere.
+std::string first_screen(const GpuView& view) {
+  const Diagnosis& found = view.found();
+  std::string text =
+      fmt::format("{}: {}{} (confidence {:.0f} %): {}.", title_of(view.gpu), found.confidence >= 0.5 ? "" : "probably ",
+                  name_of(found.verdict), found.confidence * 100, explain(found.verdict));
+  if (found.wasted >= 0.1) {
+    text += fmt::format("\n{} of the time is wasted, because {}", percent(found.wasted), found.wasted_why);
+    if (view.price) {
+      text += fmt::format(": {} of every {} hour", format_usd_per_hour(*view.price * found.wasted),
+                          format_usd_per_hour(*view.price));
+    }
+    text += ".";
   }
-  return metrics;
+  if (!view.projections.empty()) return text + "\n" + best_elsewhere(view);
+  if (view.gpu.gpu != nullptr) return text;
+  return text +
+         "\nThe recording does not name the GPU; --gpu NAME adds the roofline, and speed and cost on other GPUs.";
 }
 
-Json phases_json(const GpuProfile& gpu) {
-  Json phases = Json::array();
-  for (const diagnose::Phase& phase : gpu.phases) {
-    phases.push_back({{"phase", name_of(phase.kind)},
-                      {"begin_seconds", report::json_number(in_seconds(phase.begin))},
-                      {"end_seconds", report::json_number(in_seconds(phase.end))},
-                      {"activity", report::json_number(phase.activity)}});
-  }
-  return phases;
-}
-
-Json roofline_json(const diagnose::Roofline& roofline) {
-  return {{"achieved_flops_per_second", report::json_number(roofline.achieved, in_flop_per_s)},
-          {"bytes_per_second", report::json_number(roofline.traffic, in_bytes_per_s)},
-          {"intensity_flops_per_byte", report::json_number(roofline.intensity)},
-          {"ridge_flops_per_byte", report::json_number(roofline.ridge)},
-          {"of_limit", report::json_number(roofline.of_limit)}};
-}
-
-Json projections_json(const std::vector<Projection>& projections) {
-  Json all = Json::array();
-  for (const Projection& p : projections) {
-    const market::Offer* offer = p.price && p.price->offer ? &*p.price->offer : nullptr;
-    all.push_back(
-        {{"gpu", p.gpu->name},
-         {"speed", report::json_number(p.speed.likely)},
-         {"low", report::json_number(p.speed.low)},
-         {"high", report::json_number(p.speed.high)},
-         {"busy", report::json_number(p.speed.busy)},
-         {"basis", perf::name_of(p.speed.basis)},
-         {"fits", p.fits},
-         {"usd_per_gpu_hour", p.price ? report::json_number(in_usd_per_gpu_hour(p.price->rate)) : Json(nullptr)},
-         {"provider", offer != nullptr ? Json(offer->machine->provider) : Json(nullptr)},
-         {"instance", offer != nullptr ? Json(offer->machine->instance) : Json(nullptr)},
-         {"price_source", p.price ? Json(p.price->source()) : Json(nullptr)},
-         {"cost_ratio", report::json_number(p.cost)}});
-  }
-  return all;
-}
-
-Json shares_json(const diagnose::TimeShares& shares) {
-  return {{"compute", report::json_number(shares.compute)},   {"memory", report::json_number(shares.memory)},
-          {"transfer", report::json_number(shares.transfer)}, {"launch", report::json_number(shares.launch)},
-          {"stall", report::json_number(shares.stall)},       {"wait", report::json_number(shares.wait)},
-          {"overlap", report::json_number(shares.overlap)}};
-}
-
-// How the model was corrected by what was measured, and what that makes of a step elsewhere.
-void describe_known(report::Report& out, const KnownWork& known, const GpuProfile& gpu,
-                    const std::vector<Projection>& projections) {
-  const diagnose::KnownJob& job = known.job;
-  const Result<perf::JobTime> estimated = perf::job_time(*job.constants, job.model, job.job, *gpu.gpu);
-  std::string text = fmt::format("Speeds elsewhere are those of the estimates of this job: {}.", known.described);
-  if (!estimated) text += fmt::format(" There is none: {}.", estimated.error().message);
-  Json json = {{"job", known.described}};
-  if (estimated && known.step) {
-    const double correction = *known.step / estimated->step;
-    text += fmt::format(
-        " A step took {}; the estimate for {} is {}, so what 'rightsize estimate' says of other GPUs "
-        "is off by about the same factor of {:.2f}.",
-        format_duration(*known.step), gpu.gpu->name, format_duration(estimated->step), correction);
-    json["step_seconds"] = in_seconds(*known.step);
-    json["estimated_step_seconds"] = in_seconds(estimated->step);
-    json["correction"] = correction;
-    json["step_seconds_elsewhere"] = Json::object();
-    for (const Projection& p : projections)
-      json["step_seconds_elsewhere"][p.gpu->name] = in_seconds(*known.step) / p.speed.likely;
-  }
-  out.blocks.emplace_back(report::Paragraph{std::move(text)});
-  out.document["known_job"] = std::move(json);
-}
-
-Json gpu_json(const GpuProfile& gpu, const std::vector<Projection>& projections) {
-  const Diagnosis& found = gpu.diagnosis;
-  Json actions = Json::array();
-  for (const diagnose::Action& action : found.actions)
-    actions.push_back({{"kind", action.kind}, {"text", action.text}});
-  Json json = {{"index", gpu.device.index},
-               {"uuid", gpu.device.uuid},
-               {"name", gpu.device.name},
-               {"host", gpu.device.host},
-               {"mig_id", gpu.device.mig_id},
-               {"gpu", gpu.gpu != nullptr ? Json(gpu.gpu->name) : Json(nullptr)},
-               {"seconds", report::json_number(in_seconds(gpu.whole.duration))},
-               {"samples", gpu.whole.samples},
-               {"interval_seconds", report::json_number(in_seconds(gpu.whole.interval))},
-               {"metrics", metrics_json(gpu.whole)},
-               {"verdict", name_of(found.verdict)},
-               {"confidence", report::json_number(found.confidence)},
-               {"evidence", found.evidence},
-               {"actions", std::move(actions)},
-               {"surer", found.surer},
-               {"wasted", report::json_number(found.wasted)},
-               {"wasted_why", found.wasted_why},
-               {"shares", shares_json(found.shares)},
-               {"roofline", roofline_json(found.roofline)},
-               {"joules", report::json_number(gpu.whole.energy, in_joules)},
-               {"power_capped", report::json_number(gpu.whole.power_capped)},
-               {"thermally_capped", report::json_number(gpu.whole.thermally_capped)},
-               {"phases", phases_json(gpu)},
-               {"steady_metrics", metrics_json(gpu.steady)},
-               {"projections", projections_json(projections)}};
-  if (found.article) {
-    json["article"] = {{"says", found.article->says}, {"agrees", found.article->agrees}, {"why", found.article->why}};
-  }
-  return json;
-}
-
-// "GPU 0 (NVIDIA H200): compute-bound (confidence 60 %): ...", or undetermined where another verdict is as likely.
-std::string verdict_sentence(const GpuProfile& gpu) {
-  const Diagnosis& found = gpu.diagnosis;
-  const bool sure = found.confidence >= 0.5;
-  return fmt::format("{}: {}{} (confidence {:.0f} %): {}.", title_of(gpu), sure ? "" : "undetermined; most likely ",
-                     name_of(found.verdict), found.confidence * 100, explain(found.verdict));
-}
-
-void describe_gpu(report::Report& out, const GpuProfile& gpu, const std::vector<Projection>& projections) {
+void describe_gpu(report::Report& out, const GpuView& view) {
+  const auto& [gpu, projections, price] = view;
   const Diagnosis& found = gpu.diagnosis;
   auto say = [&](std::string text) { out.blocks.emplace_back(report::Paragraph{std::move(text)}); };
-  // The first screen: the verdict, what of the time is wasted, what it would cost elsewhere, what to do.
-  std::string answer = verdict_sentence(gpu);
-  if (found.wasted >= 0.1)
-    answer += fmt::format("\n{} of the time is wasted: {}.", percent(found.wasted), found.wasted_why);
-  if (!projections.empty()) {
-    answer += "\n" + best_elsewhere(projections, gpu);
-  } else if (gpu.gpu == nullptr) {
-    answer +=
-        "\nThe recording does not name the GPU; --gpu NAME adds the roofline, and this work's speed and cost on "
-        "other GPUs.";
-  }
-  say(std::move(answer));
-  if (found.verdict != diagnose::Verdict::kIdle && found.verdict != diagnose::Verdict::kIdleHeld &&
-      found.verdict != diagnose::Verdict::kUnknown && gpu.steady.of(Metric::kDramActive)) {
+  auto list = [&](const char* title, const std::vector<std::string>& lines) {
+    if (!lines.empty()) say(fmt::format("{}\n  {}", title, fmt::join(lines, "\n  ")));
+  };
+  say(first_screen(view));
+  if (found.verdict != Verdict::kIdle && found.verdict != Verdict::kIdleHeld && found.verdict != Verdict::kUnknown &&
+      gpu.steady.of(Metric::kDramActive)) {
     out.blocks.emplace_back(shares_bar(found.shares));
   }
-  if (!found.actions.empty()) {
-    std::vector<std::string> lines;
-    for (const diagnose::Action& action : found.actions) lines.push_back(action.text);
-    say("What to do\n" + join(lines));
-  }
-  say("Evidence\n" + join(found.evidence));
-  if (!found.surer.empty()) say("What would tell more\n" + join(found.surer));
+  std::vector<std::string> actions;
+  for (const diagnose::Action& action : found.actions) actions.push_back(action.text);
+  list("What to do", actions);
+  list("Evidence", found.evidence);
+  list("For a higher confidence, collect", found.surer);
   out.blocks.emplace_back(metrics_table(gpu));
-  if (gpu.phases.size() > 1) out.blocks.emplace_back(phases_table(gpu));
+  if (gpu.phases.size() > 1) {
+    report::Table phases = table_of(kPhaseFields, gpu.phases, {"phase", "begin_seconds", "end_seconds", "activity"});
+    phases.title = "Phases";
+    phases.most_shown = 12;
+    out.blocks.emplace_back(std::move(phases));
+  }
   if (gpu.whole.energy && gpu.whole.duration > Seconds{}) {
-    say(fmt::format("{} over {}: {} of energy, {} on average.",
-                    format_count(static_cast<double>(gpu.whole.samples)) + " samples",
-                    format_duration(gpu.whole.duration), format_number(in_joules(*gpu.whole.energy) / 1e3) + " kJ",
+    say(fmt::format("{} samples over {}: {} kJ, {} on average.", format_count(static_cast<double>(gpu.whole.samples)),
+                    format_duration(gpu.whole.duration), format_number(in_joules(*gpu.whole.energy) / 1e3),
                     format_power(*gpu.whole.energy / gpu.whole.duration)));
   }
-  if (!projections.empty()) out.blocks.emplace_back(projection_table(projections));
+  if (projections.empty()) return;
+  std::vector<const Projection*> fitting;
+  for (const Projection& p : projections) {
+    if (p.fits) fitting.push_back(&p);
+  }
+  report::Table table =
+      table_of(kProjectionFields, fitting,
+               {"gpu", "speed", "speed_low", spare("basis"), spare("busy"), "usd_per_gpu_hour", "cost_ratio", "offer"});
+  table.title = "The same work elsewhere";
+  table.most_shown = 10;
+  out.blocks.emplace_back(std::move(table));
 }
 
-Json source_json(const ProfileSource& source) {
-  Json json = {{"name", source.name}, {"format", source.format}, {"lines", source.lines}, {"refused", source.refused}};
-  if (source.wall) json["wall_seconds"] = report::json_number(in_seconds(*source.wall));
-  if (source.sampler) json["sampler_seconds"] = report::json_number(in_seconds(*source.sampler));
-  if (!source.command.empty()) json["command"] = source.command;
-  if (source.exit_status) json["exit_status"] = *source.exit_status;
-  return json;
+// How a measurement corrects the estimates, and the resulting step times on other GPUs.
+KnownView describe_known(report::Report& out, const KnownWork& known, const GpuView& view) {
+  const diagnose::KnownJob& job = known.job;
+  const Result<perf::JobTime> estimated = perf::job_time(*job.constants, job.model, job.job, *view.gpu.gpu);
+  std::string text = fmt::format("Speeds on other GPUs are estimates for this job: {}.", known.described);
+  if (!estimated) text += fmt::format(" There is no estimate: {}.", estimated.error().message);
+  KnownView described{known.described, {}};
+  if (estimated && known.step) {
+    Correction correction{*known.step, estimated->step, {}};
+    text += fmt::format(
+        " A step took {}; the estimate for {} is {}. Expect 'rightsize estimate' to be off by about the same factor of "
+        "{:.2f} on other GPUs.",
+        format_duration(correction.step), view.gpu.gpu->name, format_duration(correction.estimated),
+        correction.step / correction.estimated);
+    for (const Projection& p : view.projections)
+      correction.elsewhere.emplace_back(p.gpu->name, *known.step / p.speed.likely);
+    described.correction = std::move(correction);
+  }
+  out.blocks.emplace_back(report::Paragraph{std::move(text)});
+  return described;
 }
 
 void describe_source(report::Report& out, const ProfileSource& source) {
-  std::string text = source.notes.empty() ? "" : join(source.notes);
-  auto add = [&](const std::string& line) { text += (text.empty() ? "" : "\n") + line; };
+  std::vector<std::string> lines = source.notes;
   if (source.sampler && source.wall && *source.wall > Seconds{}) {
-    add(fmt::format("Sampling took {} of one processor core.", percent(*source.sampler / *source.wall)));
+    lines.push_back(fmt::format("Sampling took {} of one processor core.", percent(*source.sampler / *source.wall)));
   }
   if (source.exit_status && *source.exit_status != 0)
-    add(fmt::format("The command ended with status {}.", *source.exit_status));
+    lines.push_back(fmt::format("The command exited with status {}.", *source.exit_status));
   if (source.refused > 0) {
-    add(fmt::format("{} of {} lines were refused; the first: line {}: {}.",
-                    format_count(static_cast<double>(source.refused)), format_count(static_cast<double>(source.lines)),
-                    source.reasons.front().place.line, source.reasons.front().message));
+    lines.push_back(fmt::format("{} of {} lines could not be read; the first is line {}: {}.",
+                                format_count(static_cast<double>(source.refused)),
+                                format_count(static_cast<double>(source.lines)), source.reasons.front().place.line,
+                                source.reasons.front().message));
   }
-  if (!text.empty()) out.blocks.emplace_back(report::Paragraph{std::move(text)});
+  if (!lines.empty()) out.blocks.emplace_back(report::Paragraph{fmt::format("{}", fmt::join(lines, "\n"))});
 }
 
 }  // namespace
@@ -370,17 +401,21 @@ report::Report profile_report(const std::vector<GpuProfile>& gpus, const Profile
                               const perf::SpeedTable& speeds, const market::PriceBook& prices, const KnownWork* known) {
   report::Report out;
   out.title = "Profile";
-  out.document = {{"schema", "rightsize/profile/1"}, {"source", source_json(source)}, {"gpus", Json::array()}};
+  ProfileView profile{source, {}, {}};
   for (const GpuProfile& gpu : gpus) {
-    std::vector<Projection> projections;
-    if (gpu.gpu != nullptr)
-      projections = diagnose::project({&gpu.steady, &gpu.diagnosis, gpu.gpu, known != nullptr ? &known->job : nullptr},
-                                      speeds, &prices);
-    describe_gpu(out, gpu, projections);
-    if (known != nullptr && gpu.gpu != nullptr) describe_known(out, *known, gpu, projections);
-    out.document["gpus"].push_back(gpu_json(gpu, projections));
+    GpuView view{gpu, {}, {}};
+    if (gpu.gpu != nullptr) {
+      view.projections = diagnose::project(
+          {&gpu.steady, &gpu.diagnosis, gpu.gpu, known != nullptr ? &known->job : nullptr}, speeds, &prices);
+      if (const auto quote = prices.gpu(*gpu.gpu, catalog::Purchase::kOnDemand))
+        view.price = quote->rate * rightsize::gpus(diagnose::mig_share(gpu.device, gpu.gpu, prices.catalog()));
+    }
+    describe_gpu(out, view);
+    if (known != nullptr && gpu.gpu != nullptr) profile.known = describe_known(out, *known, view);
+    profile.gpus.push_back(std::move(view));
   }
   describe_source(out, source);
+  out.document = kProfileDocument.of(profile);
   return out;
 }
 

@@ -1,4 +1,4 @@
-// What `rightsize profile` prints.
+// The report of `rightsize profile`.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace rightsize::app {
 
-// `known`: nothing when only the counters tell what ran.
+// `known` is null if the user did not describe the job.
 report::Report profile_report(const std::vector<diagnose::GpuProfile>& gpus, const ProfileSource& source,
                               const perf::SpeedTable& speeds, const market::PriceBook& prices, const KnownWork* known);
 

@@ -10,6 +10,7 @@
 
 #include "base/parse_units.h"
 #include "rightsize/profile/child.h"
+#include "telemetry/feeds/read_feed.h"
 #include "telemetry/read.h"
 #include "telemetry/recording.h"
 #include "telemetry/sampler.h"
@@ -17,10 +18,10 @@
 namespace rightsize::app {
 namespace {
 
-// To the observer and to the file, where there is one.
+// Passes samples to the observer and to the file of --record.
 class Tee final : public telemetry::SampleSink {
  public:
-  // `path` empty: no file.
+  // `path` may be empty.
   static Result<Tee> create(diagnose::Observer& observer, const std::string& path) {
     Tee tee(observer);
     if (!path.empty()) {
@@ -45,7 +46,7 @@ class Tee final : public telemetry::SampleSink {
   std::unique_ptr<telemetry::RecordingWriter> recording_;
 };
 
-// The process tree as it grows: what has ended by the end was a child, too.
+// All processes that a process ever started, including those that have ended.
 class TreeWatch {
  public:
   explicit TreeWatch(const unsigned& root) : root_(root), thread_([this] { run(); }) {}
@@ -72,7 +73,7 @@ class TreeWatch {
   std::thread thread_;
 };
 
-// The GPUs the command was seen on; all of them when the driver's process numbers are not ours (containers).
+// The GPUs the command ran on; all of them if the driver's process IDs are not ours (containers).
 std::vector<bool> used_gpus(const telemetry::SamplerReport& report, const std::set<unsigned>& tree) {
   std::vector<bool> used(report.seen_by.size(), false);
   bool any = false;
@@ -88,7 +89,7 @@ std::vector<bool> used_gpus(const telemetry::SamplerReport& report, const std::s
 
 Result<Watched> replay(const ProfileFlags& flags, diagnose::Observer& observer) {
   RIGHTSIZE_TRY(Tee tee, Tee::create(observer, flags.record));
-  RIGHTSIZE_TRY(auto bytes, telemetry::open_bytes(flags.replay));
+  RIGHTSIZE_TRY(auto bytes, open_bytes(flags.replay));
   RIGHTSIZE_TRY(telemetry::ReadSummary summary, telemetry::read_samples(flags.replay, *bytes, tee));
   if (Result<> written = tee.finish(); !written) return fail(written.error());
   ProfileSource source;
@@ -134,8 +135,8 @@ Result<Watched> watch(const ProfileFlags& flags, diagnose::Observer& observer) {
   source.wall = report.wall;
   source.sampler = report.processor;
   source.notes = report.lost;
-  if (InterruptGuard::interrupted()) source.notes.emplace_back("Interrupted: this is the report up to then.");
-  if (report.late > 0) source.notes.push_back(fmt::format("{} readings were late and left out.", report.late));
+  if (InterruptGuard::interrupted()) source.notes.emplace_back("Interrupted: the report covers the time until then.");
+  if (report.late > 0) source.notes.push_back(fmt::format("{} late samples were left out.", report.late));
   return watched;
 }
 

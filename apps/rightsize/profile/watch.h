@@ -1,4 +1,4 @@
-// Where the samples of a profile come from: a file, or the GPUs while a command or process runs.
+// Reads the samples of a profile from a file, or takes them while a command or process runs.
 #pragma once
 
 #include <optional>
@@ -10,26 +10,24 @@
 
 namespace rightsize::app {
 
-// How the samples came to be: read from a file, or taken while a command ran.
 struct ProfileSource {
   std::string name;    // file, "command", "process 123"
   std::string format;  // "recording", "NVML with GPM"
   std::uint64_t lines = 0, refused = 0;
   Errors reasons;
-  std::optional<Seconds> sampler;  // processor time the sampling took
+  std::optional<Seconds> sampler;  // processor time of the sampling
   std::optional<Seconds> wall;
   std::vector<std::string> notes;
   std::optional<int> exit_status;  // of the command
   std::string command;
 };
 
-// What was observed, and on which of the observer's GPUs the work was seen.
 struct Watched {
   ProfileSource source;
-  std::vector<bool> used;
+  std::vector<bool> used;  // by GPU of the observer: whether the work ran on it
 };
 
-// Fills the observer, and the file of --record where one is asked for.
+// Fill the observer, and the file of --record.
 Result<Watched> replay(const ProfileFlags& flags, diagnose::Observer& observer);
 Result<Watched> watch(const ProfileFlags& flags, diagnose::Observer& observer);
 

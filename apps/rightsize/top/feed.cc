@@ -6,16 +6,17 @@
 #include <fmt/format.h>
 
 #include "diagnose/observer.h"
+#include "telemetry/feeds/read_feed.h"
 #include "telemetry/read.h"
 #include "telemetry/sampler.h"
 
 namespace rightsize::app {
 namespace {
 
-constexpr Seconds kWindow = seconds(30);  // the verdict looks back so far
-constexpr std::size_t kMostRecent = 600;  // samples kept of each GPU
+constexpr Seconds kWindow = seconds(30);  // that the verdict is based on
+constexpr std::size_t kMostRecent = 600;  // samples per GPU
 
-// The recent past of every GPU; filled by the sampler's thread, read by the screen.
+// The recent samples of every GPU. The sampler's thread adds them, the screen reads them.
 class Recent final : public telemetry::SampleSink {
  public:
   int open(const telemetry::Device& device) override {
@@ -117,7 +118,7 @@ Result<std::unique_ptr<TopFeed>> open_live_feed(Seconds period) {
 
 Result<std::unique_ptr<TopFeed>> open_replay_feed(const std::string& file, double speed) {
   diagnose::Observer observer;
-  RIGHTSIZE_TRY(auto bytes, telemetry::open_bytes(file));
+  RIGHTSIZE_TRY(auto bytes, open_bytes(file));
   RIGHTSIZE_TRY([[maybe_unused]] auto summary, telemetry::read_samples(file, *bytes, observer));
   return std::make_unique<ReplayFeed>(std::move(observer), file.substr(file.rfind('/') + 1), speed);
 }

@@ -1,4 +1,4 @@
-// What `rightsize top` looks at: this machine's GPUs, or a recording played again.
+// The source of `rightsize top`: this machine's GPUs, or the replay of a recording.
 #pragma once
 
 #include <memory>
@@ -10,18 +10,17 @@
 
 namespace rightsize::app {
 
-// Where the samples of the screen come from.
 class TopFeed {
  public:
   virtual ~TopFeed() = default;
-  // The screen so long after the start.
+  // Updates the screen to `elapsed` after the start.
   virtual void update(Seconds elapsed, TopScreen& screen) = 0;
-  virtual Seconds settle() const = 0;  // until --once has something to show
+  virtual Seconds settle() const = 0;  // how long --once waits for samples
 };
 
 // The GPUs of this machine, read once every `period`.
 Result<std::unique_ptr<TopFeed>> open_live_feed(Seconds period);
-// A file, `speed` times faster than it was recorded.
+// A recording, `speed` times as fast.
 Result<std::unique_ptr<TopFeed>> open_replay_feed(const std::string& file, double speed);
 
 }  // namespace rightsize::app

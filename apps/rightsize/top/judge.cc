@@ -1,6 +1,7 @@
 #include "rightsize/top/judge.h"
 
 #include <algorithm>
+#include <map>
 
 #include "diagnose/observer.h"
 #include "diagnose/series.h"
@@ -8,10 +9,10 @@
 namespace rightsize::app {
 namespace {
 
-constexpr Seconds kLasting = seconds(5);  // of the same make it what the GPU does now
+constexpr Seconds kLasting = seconds(5);  // a state that lasts this long is what the GPU does now
 
-// Where the GPU last went from idle to busy or back, if it has stayed so for long enough; else 0. Short phases are
-// too few readings for find_phases().
+// The sample at which the GPU last changed between idle and busy, if that state lasted long enough; otherwise 0.
+// find_phases() needs more readings.
 std::size_t last_turn(const std::vector<telemetry::Sample>& samples) {
   constexpr double kBusy = 0.05;
   const auto is_busy = [](const telemetry::Sample& sample) {
@@ -23,8 +24,8 @@ std::size_t last_turn(const std::vector<telemetry::Sample>& samples) {
   return samples.back().time - samples[turn].time >= kLasting ? turn : 0;
 }
 
-// What the GPU does now: since the last lasting change within the time that is looked back. A job that began its work
-// five seconds ago is judged by these, not by the start-up before.
+// What the GPU has been doing since its last lasting change. A job that began to work five seconds ago is judged by
+// these, not by its start-up.
 diagnose::Summary summary_of_now(const TopGpu& gpu) {
   const std::vector<telemetry::Sample> samples(gpu.recent.begin(), gpu.recent.end());
   const std::vector<diagnose::Phase> phases = diagnose::find_phases(samples, false);
@@ -39,6 +40,14 @@ diagnose::Summary summary_of_now(const TopGpu& gpu) {
   return gathered.summary();
 }
 
+std::string physical_key(const TopGpu& gpu) {
+  telemetry::Device whole = gpu.device;
+  whole.mig_id.clear();
+  // NVML gives each instance its own UUID.
+  if (!gpu.device.mig_id.empty()) whole.uuid.clear();
+  return whole.key();
+}
+
 }  // namespace
 
 void judge_gpus(std::vector<TopGpu>& gpus, const market::PriceBook& prices, const catalog::Gpu* named) {
@@ -48,7 +57,16 @@ void judge_gpus(std::vector<TopGpu>& gpus, const market::PriceBook& prices, cons
                                        gpu.gpu != nullptr ? diagnose::hardware_of(*gpu.gpu) : diagnose::Hardware{});
     const auto quote =
         gpu.gpu != nullptr ? prices.gpu(*gpu.gpu, catalog::Purchase::kOnDemand) : prices.own_gpu(gpu.device.name);
-    if (quote) gpu.price = quote->rate;
+    gpu.share = diagnose::mig_share(gpu.device, gpu.gpu, prices.catalog());
+    if (quote) gpu.price = quote->rate * rightsize::gpus(gpu.share);
+  }
+  // The instances of a GPU together are one GPU, also if their profiles are unknown.
+  std::map<std::string, double> whole;
+  for (const TopGpu& gpu : gpus) whole[physical_key(gpu)] += gpu.share;
+  for (TopGpu& gpu : gpus) {
+    const double factor = 1 / std::max(1.0, whole[physical_key(gpu)]);
+    gpu.share *= factor;
+    if (gpu.price) gpu.price = *gpu.price * factor;
   }
 }
 

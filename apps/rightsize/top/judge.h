@@ -1,4 +1,4 @@
-// What each GPU of a screen does now, and what it costs.
+// What each GPU of a screen is doing, and what it costs.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace rightsize::app {
 
-// Everything but the samples of a screen: verdicts, prices, hardware. `named` is the GPU the user says it is, or null.
+// Sets everything but the samples: verdicts, prices, hardware. `named` is the GPU given by the user, or null.
 void judge_gpus(std::vector<TopGpu>& gpus, const market::PriceBook& prices, const catalog::Gpu* named);
 
 }  // namespace rightsize::app

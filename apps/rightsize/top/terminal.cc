@@ -38,7 +38,7 @@ void Screen::show(const std::string& frame) {
     if (c == '\n') out += "\x1b[K\r";
     out += c;
   }
-  // No line feed behind the last line: it would scroll a full screen.
+  // A line feed after the last line would scroll a full screen.
   if (out.ends_with('\n')) out.pop_back();
   put(out + "\x1b[J");
 }

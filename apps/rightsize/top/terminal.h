@@ -10,7 +10,7 @@
 
 namespace rightsize::app {
 
-// The terminal in the state a screen needs, and back as it was.
+// Switches the terminal to a full screen, and back.
 class Screen {
  public:
   Screen();
@@ -18,17 +18,17 @@ class Screen {
   Screen(const Screen&) = delete;
   Screen& operator=(const Screen&) = delete;
 
-  // Overwrites what is there, so that nothing flickers.
+  // Overwrites the previous frame, so that nothing flickers.
   void show(const std::string& frame);
 
  private:
   termios before_{};
 };
 
-// Its size and what it can show; without a terminal all there is to see.
+// The size of the terminal and what it can show; unlimited without one.
 TopSize size_of_terminal(bool terminal);
 
-// Whether a key that ends the program is pressed, waited for at most so long.
+// Waits for at most `wait`; true if the user pressed q or Escape.
 bool asked_to_quit(Seconds wait);
 
 }  // namespace rightsize::app

@@ -1,5 +1,6 @@
-// rightsize top: every GPU of this machine, live, with what binds it and what it costs.
+// rightsize top: every GPU of this machine, live, with what limits it and what it costs.
 #include <chrono>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 
@@ -26,7 +27,7 @@ struct Flags {
   PriceFlag price;
 };
 
-// What is left on the terminal at the end, and all there is with --once.
+// The last screen, or the only one with --once.
 Outcome last_picture(const TopScreen& screen) {
   TopSize size = size_of_terminal(false);
   Outcome outcome;
@@ -54,7 +55,7 @@ TopScreen watch(TopFeed& feed, const std::function<void(TopScreen&)>& judge, Sec
 Result<Seconds> parse_interval(const std::string& text) {
   RIGHTSIZE_TRY(const Seconds interval, parse_duration(text));
   if (interval < milliseconds(100) || interval > seconds(60)) {
-    return fail(bad_input("--interval is between 100ms and 60s"));
+    return fail(bad_input("--interval must be between 100ms and 60s"));
   }
   return interval;
 }
@@ -68,14 +69,17 @@ Checked<Outcome> run(const Flags& flags) {
   }
   RIGHTSIZE_TRY(const Seconds interval, parse_interval(flags.interval));
   if (!(flags.speed > 0) || !(flags.hertz >= 1 && flags.hertz <= 100)) {
-    return fail(bad_input("--speed must be above 0, and --hz between 1 and 100"));
+    return fail(bad_input("--speed must be greater than 0, and --hz between 1 and 100"));
   }
   RIGHTSIZE_TRY(const std::unique_ptr<TopFeed> feed, flags.replay.empty()
                                                          ? open_live_feed(seconds(1 / flags.hertz))
                                                          : open_replay_feed(flags.replay, flags.speed));
   const auto judge = [&](TopScreen& screen) { judge_gpus(screen.gpus, prices, gpu); };
   InterruptGuard guard;
-  if (!flags.once && isatty(STDOUT_FILENO) != 0 && isatty(STDIN_FILENO) != 0) {
+  const char* kind = std::getenv("TERM");
+  const bool full_screen =
+      isatty(STDOUT_FILENO) != 0 && isatty(STDIN_FILENO) != 0 && kind != nullptr && kind != std::string_view("dumb");
+  if (!flags.once && full_screen) {
     return last_picture(watch(*feed, judge, interval));
   }
   const Seconds settle = feed->settle();
@@ -90,13 +94,13 @@ Checked<Outcome> run(const Flags& flags) {
 
 Run add_top(FlagSet& command) {
   auto flags = std::make_shared<Flags>();
-  command.add_flag("--once", flags->once, "print one picture and end (also when the output is no terminal)");
-  command.add_option("--replay", flags->replay, "no GPU: play a recording, or what a monitoring tool wrote");
-  command.add_option("--speed", flags->speed, "how many times faster than it was recorded")->default_str("1");
-  command.add_option("--interval", flags->interval, "time between pictures")->default_str("1s");
-  command.add_option("--hz", flags->hertz, "readings a second, 1 to 100")->default_str("10");
+  command.add_flag("--once", flags->once, "print one screen and exit; the default if the output is not a terminal");
+  command.add_option("--replay", flags->replay, "replay a recording or the log of a monitoring tool");
+  command.add_option("--speed", flags->speed, "speed of the replay")->default_str("1");
+  command.add_option("--interval", flags->interval, "time between updates")->default_str("1s");
+  command.add_option("--hz", flags->hertz, "samples per second, 1 to 100")->default_str("10");
   add_price_flag(command, flags->price);
-  command.add_option("--gpu", flags->gpu, "which GPU it is, where the source does not say");
+  command.add_option("--gpu", flags->gpu, "the GPU, if the source does not name it");
   add_catalog_flag(command, flags->catalog);
   return [flags] { return run(*flags); };
 }

@@ -7,6 +7,7 @@
 
 #include "base/format.h"
 #include "base/text.h"
+#include "report/fields.h"
 
 namespace rightsize::app {
 namespace {
@@ -16,7 +17,7 @@ using telemetry::Sample;
 
 std::string percent(double share) { return format_percent(Ratio::fraction(share)); }
 
-// Text in pieces, so that it can be cut to a width without breaking colours.
+// Text in pieces, so that it can be cut to a width without cutting colour codes.
 class Line {
  public:
   Line& add(std::string text, const char* colour = "") {
@@ -77,19 +78,23 @@ const char* colour_of(diagnose::Verdict verdict) {
   }
 }
 
-UsdPerGpuSecond price_of(const TopGpu& gpu) { return gpu.price.value_or(UsdPerGpuSecond{}); }
-
 Line headline(const TopScreen& screen) {
   UsdPerSecond spent, lost;
+  double whole = 0;
   bool priced = false;
   for (const TopGpu& gpu : screen.gpus) {
-    spent += price_of(gpu) * gpus(1);
-    lost += price_of(gpu) * gpus(1) * gpu.diagnosis.wasted;
+    const UsdPerSecond price = gpu.price.value_or(UsdPerSecond{});
+    spent += price;
+    lost += price * gpu.diagnosis.wasted;
+    whole += gpu.device.mig_id.empty() ? 1 : gpu.share;
     priced = priced || gpu.price;
   }
+  const auto count = static_cast<std::size_t>(std::ceil(whole - 0.01));
+  const auto instances = std::count_if(screen.gpus.begin(), screen.gpus.end(),
+                                       [](const TopGpu& gpu) { return !gpu.device.mig_id.empty(); });
   Line line;
-  line.add("rightsize top", kBold)
-      .add(fmt::format("  {}  {} GPU{}", screen.title, screen.gpus.size(), screen.gpus.size() == 1 ? "" : "s"));
+  line.add("rightsize top", kBold).add(fmt::format("  {}  {} GPU{}", screen.title, count, count == 1 ? "" : "s"));
+  if (instances > 0) line.add(fmt::format(" ({} MIG instance{})", instances, instances == 1 ? "" : "s"));
   if (priced) {
     line.add(fmt::format("  {}/h, ", format_usd_per_hour(spent)));
     line.add(fmt::format("{} of it wasted", format_usd_per_hour(lost)), lost > 0.2 * spent ? "31" : "");
@@ -141,7 +146,7 @@ bool has(const TopGpu& gpu, Metric metric) {
   return std::any_of(gpu.recent.begin(), gpu.recent.end(), [&](const Sample& sample) { return sample.has(metric); });
 }
 
-// The four curves: what a source without counters has takes their place.
+// Four curves; utilization replaces the counters a source does not have.
 std::vector<Curve> curves_of(const TopGpu& gpu) {
   std::vector<Curve> curves;
   if (has(gpu, Metric::kSmActive)) {
@@ -248,7 +253,7 @@ std::string draw_top(const TopScreen& screen, const TopSize& size) {
   for (const TopGpu& gpu : screen.gpus) {
     const std::vector<Line> lines = gpu_lines(gpu, size);
     const bool last = drawn + 1 == screen.gpus.size();
-    const std::size_t spare = last ? 0 : 1;  // for the line that counts the rest
+    const std::size_t spare = last ? 0 : 1;  // for the line that counts the others
     if (used + 1 + lines.size() + spare > rows && drawn > 0) break;
     out += "\n";
     ++used;
@@ -261,40 +266,49 @@ std::string draw_top(const TopScreen& screen, const TopSize& size) {
   }
   if (drawn < screen.gpus.size() && used < rows) {
     Line rest;
-    rest.add(fmt::format("... and {} more; a taller window shows them", screen.gpus.size() - drawn), kDim);
+    rest.add(fmt::format("... and {} more; enlarge the window to see them", screen.gpus.size() - drawn), kDim);
     out += rest.render(size);
   }
   return out;
 }
 
-report::Json top_document(const TopScreen& screen) {
-  report::Json gpus = report::Json::array();
-  for (const TopGpu& gpu : screen.gpus) {
-    report::Json now = report::Json::object();
-    if (!gpu.recent.empty()) {
-      for (std::size_t i = 0; i < telemetry::kMetrics; ++i) {
-        const auto metric = static_cast<telemetry::Metric>(i);
-        if (auto value = gpu.recent.back().get(metric))
-          now[std::string(telemetry::name_of(metric))] = report::json_number(*value);
-      }
-    }
-    report::Json processes = report::Json::array();
-    for (const telemetry::GpuProcess& process : gpu.processes) {
-      processes.push_back({{"pid", process.pid},
-                           {"name", process.name},
-                           {"memory_bytes", report::json_number(process.memory, in_bytes)}});
-    }
-    gpus.push_back({{"index", gpu.device.index},
-                    {"uuid", gpu.device.uuid},
-                    {"name", gpu.device.name},
-                    {"verdict", name_of(gpu.diagnosis.verdict)},
-                    {"confidence", report::json_number(gpu.diagnosis.confidence)},
-                    {"wasted", report::json_number(gpu.diagnosis.wasted)},
-                    {"usd_per_hour", report::json_number(gpu.price, in_usd_per_gpu_hour)},
-                    {"now", std::move(now)},
-                    {"processes", std::move(processes)}});
+namespace {
+
+using report::Fields;
+
+std::vector<std::pair<std::string_view, double>> values_now(const TopGpu& gpu) {
+  std::vector<std::pair<std::string_view, double>> now;
+  for (std::size_t i = 0; i < telemetry::kMetrics && !gpu.recent.empty(); ++i) {
+    const auto metric = static_cast<Metric>(i);
+    if (auto value = gpu.recent.back().get(metric)) now.emplace_back(telemetry::name_of(metric), *value);
   }
-  return {{"schema", "rightsize/top/1"}, {"gpus", std::move(gpus)}};
+  return now;
 }
+
+const Fields<telemetry::GpuProcess> kProcessFields = {
+    {"pid", "process ID", &telemetry::GpuProcess::pid},
+    {"name", "program", &telemetry::GpuProcess::name},
+    {"memory_bytes", "GPU memory it holds", &telemetry::GpuProcess::memory},
+};
+
+const Fields<TopGpu> kTopGpuFields = {
+    {"index", "number on the host", [](const TopGpu& g) { return g.device.index; }},
+    {"uuid", "UUID", [](const TopGpu& g) { return g.device.uuid; }},
+    {"name", "the driver's name for it", [](const TopGpu& g) { return g.device.name; }},
+    {"mig_id?", "MIG instance", [](const TopGpu& g) { return g.device.mig_id; }},
+    {"verdict", "what limits it", [](const TopGpu& g) { return g.diagnosis.verdict; }},
+    {"confidence", "0 to 1", [](const TopGpu& g) { return g.diagnosis.confidence; }},
+    {"wasted", "share of the time without useful work", [](const TopGpu& g) { return g.diagnosis.wasted; }},
+    {"usd_per_hour", "price of this GPU or MIG instance; null: none known", &TopGpu::price},
+    {"now", "the latest value of each metric", values_now},
+    {"processes", "processes on the GPU", kProcessFields, &TopGpu::processes},
+};
+
+const Fields<TopScreen> kTopFields = {{"gpus", "the GPUs of this machine", kTopGpuFields, &TopScreen::gpus}};
+const report::Document<TopScreen> kTopDocument("top", "The GPUs of this machine now", kTopFields);
+
+}  // namespace
+
+report::Json top_document(const TopScreen& screen) { return kTopDocument.of(screen); }
 
 }  // namespace rightsize::app

@@ -1,4 +1,4 @@
-// The picture `rightsize top` shows: text made from values, nothing of terminals.
+// The screen of `rightsize top` as text, independent of terminals.
 #pragma once
 
 #include <deque>
@@ -13,13 +13,14 @@
 
 namespace rightsize::app {
 
-// One GPU over the last while.
+// The recent past of one GPU.
 struct TopGpu {
   telemetry::Device device;
   const catalog::Gpu* gpu = nullptr;
   std::deque<telemetry::Sample> recent;
   diagnose::Diagnosis diagnosis;
-  std::optional<UsdPerGpuSecond> price;
+  double share = 1;  // of a whole GPU; less for a MIG instance
+  std::optional<UsdPerSecond> price;
   std::vector<telemetry::GpuProcess> processes;
 };
 
@@ -31,13 +32,13 @@ struct TopScreen {
 struct TopSize {
   int columns = 100, rows = 40;
   bool colour = false;
-  bool blocks = true;  // block characters for sparklines; else plain letters
+  bool blocks = true;  // block characters for sparklines, otherwise ASCII
 };
 
-// A bar a value, 0-1; the newest on the right, at most `width` of them, blanks where nothing is known.
+// One bar per value from 0 to 1, the newest on the right, at most `width`; blank if unknown.
 std::string sparkline(const std::vector<std::optional<double>>& values, std::size_t width, bool blocks);
 
-// Lines that fit the size, each ending in a newline. What has no room is counted in the last line.
+// Lines that fit the size, each ending in a newline. The last line counts the GPUs that are not shown.
 std::string draw_top(const TopScreen& screen, const TopSize& size);
 
 report::Json top_document(const TopScreen& screen);

@@ -17,7 +17,7 @@ const catalog::Catalog& facts() {
   return kCatalog;
 }
 
-// Ten readings a second, at each level for so many seconds.
+// Ten readings per second; each level is given with its seconds.
 TopGpu gpu_at(const std::vector<std::pair<double, int>>& levels) {
   TopGpu gpu;
   gpu.device.name = "NVIDIA H100 80GB HBM3";
@@ -64,6 +64,29 @@ TEST(TopJudge, AGpuIsJudgedByWhatItHasDoneSinceTheLastLastingChange) {
   EXPECT_EQ(gpus[0].diagnosis.verdict, diagnose::Verdict::kComputeBound);
   EXPECT_EQ(gpus[1].diagnosis.verdict, diagnose::Verdict::kIdleHeld);
   EXPECT_TRUE(gpus[0].price);
+}
+
+// However a GPU is partitioned, its instances together cost at most one GPU.
+TEST(TopJudge, TheInstancesOfAGpuCostOneGpu) {
+  std::vector<TopGpu> whole = {gpu_at({{0.9, 6}})};
+  judge_gpus(whole, market::PriceBook(facts(), {}), nullptr);
+  for (const char* profile : {"3g.71gb", ""}) {  // some sources do not report the profile
+    for (int count : {1, 2, 3}) {
+      TopScreen screen;
+      for (int i = 0; i < count; ++i) {
+        screen.gpus.push_back(gpu_at({{0.9, 6}}));
+        telemetry::Device& device = screen.gpus.back().device;
+        device.mig_id = std::to_string(i);
+        device.mig_profile = profile;
+        device.uuid = "MIG-" + device.mig_id;
+      }
+      judge_gpus(screen.gpus, market::PriceBook(facts(), {}), nullptr);
+      UsdPerSecond sum;
+      for (const TopGpu& gpu : screen.gpus) sum += *gpu.price;
+      EXPECT_LE(sum, *whole[0].price * 1.0001) << profile << " x " << count;
+      EXPECT_THAT(draw_top(screen, {.columns = 200, .rows = 50, .blocks = false}), HasSubstr("  1 GPU (")) << count;
+    }
+  }
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "fleet/published.h"
+#include "fleet/metrics_page.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,15 +9,15 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(Published, UnhealthyBeforeTheFirstMeasurement) {
-  const Published page(seconds(60));
+TEST(MetricsPage, UnhealthyBeforeTheFirstMeasurement) {
+  const MetricsPage page(seconds(60));
   EXPECT_FALSE(page.health(unix_seconds(1000)).good);
   EXPECT_THAT(page.metrics(unix_seconds(1000)), HasSubstr("rightsize_failed_measurements_total 0\n"));
   EXPECT_THAT(page.metrics(unix_seconds(1000)), Not(HasSubstr("last_success")));
 }
 
-TEST(Published, FailuresAreCountedAndStaleValuesWithdrawn) {
-  Published page(seconds(60));
+TEST(MetricsPage, FailuresAreCountedAndStaleValuesWithdrawn) {
+  MetricsPage page(seconds(60));
   page.succeeded("rightsize_fleet_gpus 8\n", unix_seconds(1000), seconds(2));
   EXPECT_TRUE(page.health(unix_seconds(1010)).good);
   page.failed("connection refused", unix_seconds(1030));

@@ -1,24 +1,19 @@
-#include "fleet/shard_cells.h"
+#include "fleet/account_cells.h"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
+
+#include "fleet/account.h"
 
 namespace rightsize::fleet {
 namespace {
 
-constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
-
 double at(const Cells& cells, std::size_t i) { return i < cells.size() ? static_cast<double>(cells[i]) : 0; }
 
-double sum(const Cells& cells) {
-  double all = 0;
-  for (float c : cells) all += static_cast<double>(c);
-  return all;
-}
+double sum(const Cells& cells) { return std::accumulate(cells.begin(), cells.end(), 0.0); }
 
-// A mean interval, from the time within stretches and the readings in them.
+// The mean interval: the time within stretches divided by the readings in them.
 Seconds mean_interval(const GpuCells& gpu, const Grain& grain) {
   const double ends = sum(gpu.ends);
   const Seconds within = sum(gpu.present) * grain.step - ends * grain.connected;
@@ -26,18 +21,15 @@ Seconds mean_interval(const GpuCells& gpu, const Grain& grain) {
   return std::clamp(within / (gpu.readings - ends), seconds(0.5), grain.connected);
 }
 
-// Time by cell.
-using CellTimes = std::vector<Seconds>;
+using Times = std::vector<Seconds>;  // per step
 
-Seconds total(const CellTimes& times) { return std::accumulate(times.begin(), times.end(), Seconds{}); }
-
-// What is covered of each cell. A stretch seems to last `connected` after its last reading; one interval of it is true.
-CellTimes covered_times(const GpuCells& gpu, const CellAxis& axis, const Grain& grain, Seconds interval) {
-  CellTimes covered(axis.count);
+// The covered time of each step. A stretch appears to last `connected` after its last reading, but covers one interval.
+Times covered_times(const GpuCells& gpu, const StepAxis& axis, const Grain& grain, Seconds interval) {
+  Times covered(axis.count);
   for (std::size_t i = 0; i < axis.count; ++i) covered[i] = at(gpu.present, i) * grain.step;
   for (std::size_t i = 0; i < axis.count; ++i) {
     Seconds surplus = at(gpu.ends, i) * std::max(Seconds{}, grain.connected - interval);
-    for (std::size_t cell = i + 1; cell-- > 0 && surplus > Seconds{};) {  // it may have begun in a cell before
+    for (std::size_t cell = i + 1; cell-- > 0 && surplus > Seconds{};) {  // it may have begun in an earlier step
       const Seconds taken = std::min(surplus, covered[cell]);
       covered[cell] -= taken;
       surplus -= taken;
@@ -46,7 +38,7 @@ CellTimes covered_times(const GpuCells& gpu, const CellAxis& axis, const Grain& 
   return covered;
 }
 
-// Proportions of a cell: `part` of `all`, or what the cell before had where nobody tells.
+// `part` of `all` in a step, or the proportion of the step before if nothing is known.
 class Proportion {
  public:
   double of(double part, double all) { return all > 0 ? last_ = std::min(1.0, part / all) : last_; }
@@ -55,47 +47,47 @@ class Proportion {
   double last_ = 0;
 };
 
-struct PartTime {
-  CellTimes covered, known, idle;
-};
-
 double sum_over_owners(const PartCells& part, Cells OwnerCells::*cells, std::size_t i) {
   double all = 0;
   for (const auto& [owner, seen] : part.owners) all += at(seen.*cells, i);
   return all;
 }
 
-// How much of a part's time its activity is known for, and how much of that is idle.
-// Single readings that are missing or had to be left out lie within five minutes of good ones: their time is known.
-void measure_idle(PartTime& time, const GpuCells& gpu, const PartCells& part) {
+// How much of a part's time its activity is known for, and how much of that is idle. Single readings that are missing
+// or were left out lie within five minutes of good ones, so their time counts as known.
+StepTimes times_of(Times covered, const GpuCells& gpu, const PartCells& part) {
+  StepTimes time(covered.size());
+  time.covered = std::move(covered);
   Proportion known, idle;
   for (std::size_t i = 0; i < time.covered.size(); ++i) {
     const double share = known.of(at(gpu.active, i), at(gpu.present, i));
-    time.known.push_back(time.covered[i] * share);
+    time.known[i] = time.covered[i] * share;
     const double good = sum_over_owners(part, &OwnerCells::known, i);
-    time.idle.push_back(time.known[i] * (share > 0 ? idle.of(sum_over_owners(part, &OwnerCells::idle, i), good) : 0));
+    if (share > 0) time.idle[i] = time.known[i] * idle.of(sum_over_owners(part, &OwnerCells::idle, i), good);
   }
+  return time;
 }
 
-void set_ends(const CellTimes& covered, const CellAxis& axis, Seconds interval, TimePoint& first, TimePoint& last) {
-  first = last = {};
+// From the beginning of the first step with covered time to the end of the last. A first step that is covered in part
+// is covered at its end, a last one at its beginning.
+TimeSpan span_of(const Times& covered, const StepAxis& axis) {
+  TimeSpan span;
   for (std::size_t i = 0; i < covered.size(); ++i) {
     if (covered[i] <= Seconds{}) continue;
-    const TimePoint begin = axis.begin_of(i);
-    // A first cell that is covered in part is so at its end, a last one at its beginning.
-    if (first == TimePoint{}) first = begin + axis.width - covered[i];
-    last = std::max(first, begin + covered[i] - interval);
+    if (span.from == TimePoint{}) span.from = axis.begin_of(i) + axis.width - covered[i];
+    span.until = axis.begin_of(i) + covered[i];
   }
+  return span;
 }
 
-Curve curve_of(const PartCells& part, Metric metric, const CellAxis& axis) {
+Curve curve_of(const PartCells& part, Metric metric, const StepAxis& axis) {
   Curve curve;
   const auto found = part.curves.find(metric);
   if (found == part.curves.end() || found->second.weight.empty()) return curve;
   for (std::size_t i = 0; i < axis.count; ++i) {
     const double weight = at(found->second.weight, i);
-    curve.mean.push_back(weight > 0 ? static_cast<float>(at(found->second.sum, i) / weight) : kNone);
-    curve.max.push_back(weight > 0 ? found->second.max[i] : kNone);
+    curve.mean.push_back(weight > 0 ? static_cast<float>(at(found->second.sum, i) / weight) : kUnknownStep);
+    curve.max.push_back(weight > 0 ? found->second.max[i] : kUnknownStep);
   }
   return curve;
 }
@@ -112,7 +104,7 @@ void overlay(Curve& curve, const Curve& better) {
   }
 }
 
-Profile profile_of(const PartCells& part, const PartTime& time, const CellAxis& axis) {
+Profile profile_of(const PartCells& part, const StepAxis& axis) {
   Profile profile;
   profile.start = axis.from;
   profile.width = axis.width;
@@ -121,15 +113,11 @@ Profile profile_of(const PartCells& part, const PartTime& time, const CellAxis& 
   }
   profile.dram = curve_of(part, Metric::kDramActive, axis);
   profile.memory = curve_of(part, Metric::kMemoryUsed, axis);
-  for (std::size_t i = 0; i < profile.activity.mean.size(); ++i) {
-    const bool known = !std::isnan(profile.activity.mean[i]) && time.known[i] > Seconds{};
-    profile.idle.push_back(known ? static_cast<float>(time.idle[i] / time.known[i]) : kNone);
-  }
   return profile;
 }
 
-// Means over the time covered, not over readings: intervals may change.
-void set_means(GpuUse& use, const PartCells& part, const PartTime& time) {
+// Means over the time covered, not over readings, because intervals may change.
+void set_means(GpuUse& use, const PartCells& part, const StepTimes& time) {
   use.metrics = part.metrics;
   for (const auto& [metric, curve] : part.curves) {
     Seconds sum, weight;  // `sum` is time times value
@@ -151,12 +139,12 @@ void set_means(GpuUse& use, const PartCells& part, const PartTime& time) {
   }
 }
 
-std::vector<Tenancy> tenancies_of(const GpuCells& gpu, const PartCells& part, const PartTime& time,
-                                  const CellAxis& axis, Seconds interval) {
+std::vector<Tenancy> tenancies_of(const GpuCells& gpu, const PartCells& part, const StepTimes& time,
+                                  const StepAxis& axis, Seconds interval) {
   Cells OwnerCells::*measure = gpu.is_shared ? &OwnerCells::share : &OwnerCells::seen;
   std::vector<Tenancy> tenancies;
-  std::vector<CellTimes> times(part.owners.size(), CellTimes(axis.count));
-  std::size_t last = axis.count;  // the last cell that tells whose it was
+  std::vector<Times> times(part.owners.size(), Times(axis.count));
+  std::size_t last = axis.count;  // the last step with a known owner
   for (std::size_t i = 0; i < axis.count; ++i) {
     if (sum_over_owners(part, measure, i) > 0) last = i;
     if (last == axis.count) continue;
@@ -168,7 +156,7 @@ std::vector<Tenancy> tenancies_of(const GpuCells& gpu, const PartCells& part, co
   Seconds given;
   std::size_t number = 0;
   for (const auto& [owner, cells] : part.owners) {
-    const CellTimes& mine = times[number++];
+    const Times& mine = times[number++];
     Tenancy tenancy;
     tenancy.owner = owner;
     Proportion idle;
@@ -178,8 +166,9 @@ std::vector<Tenancy> tenancies_of(const GpuCells& gpu, const PartCells& part, co
       tenancy.idle += mine[i] * known * idle.of(at(cells.idle, i), at(cells.known, i));
     }
     if (tenancy.time <= Seconds{}) continue;
-    set_ends(mine, axis, interval, tenancy.first, tenancy.last);
-    tenancy.last += interval;
+    const TimeSpan span = span_of(mine, axis);
+    tenancy.first = span.from;
+    tenancy.last = std::max(span.from + interval, span.until);
     tenancy.activity_p95 = cells.p95;
     if (cells.peak > 0) tenancy.activity_peak = cells.peak;
     if (cells.memory_peak > Bytes{}) tenancy.memory_peak = cells.memory_peak;
@@ -187,47 +176,42 @@ std::vector<Tenancy> tenancies_of(const GpuCells& gpu, const PartCells& part, co
     tenancies.push_back(std::move(tenancy));
   }
   if (const Seconds rest = total(time.covered) - given; rest > interval) {
-    Tenancy nobody;
-    nobody.time = rest;
-    set_ends(time.covered, axis, interval, nobody.first, nobody.last);
-    tenancies.push_back(std::move(nobody));
+    const TimeSpan span = span_of(time.covered, axis);
+    tenancies.push_back(
+        {.owner = {}, .time = rest, .first = span.from, .last = std::max(span.from, span.until - interval)});
   }
   return tenancies;
 }
 
-GpuUse use_of(const GpuCells& gpu, const PartCells& part, PartTime time, const CellAxis& axis, const Grain& grain,
-              Seconds interval, const IdleRule& rule) {
-  measure_idle(time, gpu, part);
+GpuUse use_of(const GpuCells& gpu, const PartCells& part, const StepTimes& time, const StepAxis& axis,
+              const Grain& grain, Seconds interval, const IdleRule& rule) {
   GpuUse use;
   use.device = part.device;
   use.covered = total(time.covered);
-  use.known = total(time.known);
   use.interval = interval;
   use.changes = part.changes;
   use.duplicated = gpu.duplicated;
-  set_ends(time.covered, axis, interval, use.first, use.last);
+  const TimeSpan span = span_of(time.covered, axis);
+  use.first = span.from;
+  use.last = std::max(span.from, span.until - interval);
   set_means(use, part, time);
-  use.profile = profile_of(part, time, axis);
-  Seconds held;
-  double seen = 0, good = 0;
-  for (std::size_t i = 0; i < axis.count; ++i) {
-    const bool memory = i < use.profile.memory.mean.size() && !std::isnan(use.profile.memory.mean[i]);
-    if (memory && bytes(static_cast<double>(use.profile.memory.mean[i])) > rule.held_above) held += time.idle[i];
-    seen += sum_over_owners(part, &OwnerCells::seen, i);
-    good += sum_over_owners(part, &OwnerCells::known, i);
+  use.profile = profile_of(part, axis);
+  set_idle(use, time, rule);
+  if (grain.dirty) {
+    double seen = 0, good = 0;
+    for (std::size_t i = 0; i < axis.count; ++i) {
+      seen += sum_over_owners(part, &OwnerCells::seen, i);
+      good += sum_over_owners(part, &OwnerCells::known, i);
+    }
+    if (seen > good) use.dropped = static_cast<std::uint64_t>(std::round(gpu.readings * (1 - good / seen)));
   }
-  if (grain.dirty && seen > good)
-    use.dropped = static_cast<std::uint64_t>(std::round(gpu.readings * (1 - good / seen)));
-  use.idle_share = use.covered > Seconds{} ? total(time.idle) / use.covered : 0;
-  use.held_share = use.covered > Seconds{} ? held / use.covered : 0;
   use.tenancies = tenancies_of(gpu, part, time, axis, interval);
   finish_tenancies(use);
   return use;
 }
 
-// The instances of one cell as layouts: those that were there as long as each other were there together. When the
-// groups follow one another in the cell they are layouts of their own; else the shorter ones were there beside the
-// longer.
+// The MIG layouts of one step. Instances that existed for the same time existed together. If such groups fit one after
+// the other into the step, each is a layout; otherwise the shorter-lived existed beside the longer-lived.
 void add_layouts(std::map<std::vector<std::string>, Seconds>& layouts,
                  const std::vector<std::pair<std::string, Seconds>>& instances, Seconds partitioned, Seconds slack) {
   std::vector<std::pair<Seconds, std::vector<std::string>>> groups;
@@ -265,7 +249,7 @@ void add_layouts(std::map<std::vector<std::string>, Seconds>& layouts,
 
 }  // namespace
 
-bool has_breaks(const GpuCells& gpu, const CellAxis& axis, const Grain& grain) {
+bool has_breaks(const GpuCells& gpu, const StepAxis& axis, const Grain& grain) {
   const double full = axis.width / grain.step;
   bool begun = false;
   for (std::size_t i = 0; i < axis.count; ++i) {
@@ -276,14 +260,14 @@ bool has_breaks(const GpuCells& gpu, const CellAxis& axis, const Grain& grain) {
   return false;
 }
 
-bool has_overlaps(const GpuCells& gpu, const CellAxis& axis, const Grain& grain) {
+bool has_overlaps(const GpuCells& gpu, const StepAxis& axis, const Grain& grain) {
   for (const auto& [name, part] : gpu.parts) {
     if (part.owners.size() < 2) continue;
     for (std::size_t i = 0; i < axis.count; ++i) {
       const double there = name.empty() && !gpu.is_partitioned() ? at(gpu.present, i) : at(part.seen, i);
       std::size_t owners = 0;
       for (const auto& [owner, cells] : part.owners) owners += at(cells.seen, i) > 0 ? 1 : 0;
-      // Following one another, each goes on for the look back at most.
+      // Owners that follow one another overlap by the lookback at most.
       const double slack = static_cast<double>(owners) * grain.lookback / grain.step;
       if (owners > 1 && sum_over_owners(part, &OwnerCells::seen, i) > there + slack) return true;
     }
@@ -291,20 +275,16 @@ bool has_overlaps(const GpuCells& gpu, const CellAxis& axis, const Grain& grain)
   return false;
 }
 
-std::vector<GpuUse> account(const GpuCells& gpu, const CellAxis& axis, const Grain& grain, const IdleRule& rule) {
+std::vector<GpuUse> account(const GpuCells& gpu, const StepAxis& axis, const Grain& grain, const IdleRule& rule) {
   const Seconds interval = mean_interval(gpu, grain);
-  const CellTimes covered = covered_times(gpu, axis, grain, interval);
-  std::vector<GpuUse> uses;
+  const Times covered = covered_times(gpu, axis, grain, interval);
   std::map<std::vector<std::string>, Seconds> layouts;
-  CellTimes partitioned(axis.count);
-  std::map<std::string, CellTimes> by_part;
+  Times partitioned(axis.count);
+  std::map<std::string, Times> by_part;
   std::map<std::string, Proportion> proportions;
   Proportion all_instances;
-  for (std::size_t i = 0; i < axis.count; ++i) {
-    if (!gpu.is_partitioned()) {
-      by_part[""].push_back(covered[i]);
-      continue;
-    }
+  if (!gpu.is_partitioned()) by_part[""] = covered;
+  for (std::size_t i = 0; i < axis.count && gpu.is_partitioned(); ++i) {
     partitioned[i] = covered[i] * all_instances.of(at(gpu.partitioned, i), at(gpu.seen, i));
     std::vector<std::pair<std::string, Seconds>> instances;
     for (const auto& [name, part] : gpu.parts) {
@@ -314,17 +294,16 @@ std::vector<GpuUse> account(const GpuCells& gpu, const CellAxis& axis, const Gra
     }
     if (partitioned[i] > Seconds{}) add_layouts(layouts, instances, partitioned[i], 2 * grain.step + grain.lookback);
   }
+  std::vector<GpuUse> uses;
   for (const auto& [name, part] : gpu.parts) {
-    PartTime time{by_part[name], {}, {}};
-    if (total(time.covered) > (name.empty() && gpu.is_partitioned() ? grain.lookback : Seconds{})) {
-      uses.push_back(use_of(gpu, part, std::move(time), axis, grain, interval, rule));
-    }
+    const Seconds least = name.empty() && gpu.is_partitioned() ? grain.lookback : Seconds{};
+    if (total(by_part[name]) <= least) continue;
+    uses.push_back(use_of(gpu, part, times_of(by_part[name], gpu, part), axis, grain, interval, rule));
   }
-  if (!layouts.empty() && !uses.empty()) {
-    GpuUse free = free_part(uses.front(), total(partitioned));
-    set_ends(partitioned, axis, interval, free.first, free.last);
-    for (const auto& [names, time] : layouts) free.layouts.push_back({names, time});
-    uses.push_back(std::move(free));
+  if (!layouts.empty()) {
+    std::vector<MigLayout> list;
+    for (const auto& [names, time] : layouts) list.push_back({names, time});
+    add_free_part(uses, total(partitioned), span_of(partitioned, axis), std::move(list));
   }
   return uses;
 }

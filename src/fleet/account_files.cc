@@ -1,0 +1,305 @@
+// The tallies of one physical GPU's readings -> its rows: who had it when, how long it was idle, and its MIG layouts.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "fleet/account.h"
+#include "fleet/part_tally.h"
+
+namespace rightsize::fleet {
+namespace {
+
+std::vector<TimeSpan> intersect(const std::vector<TimeSpan>& a, const std::vector<TimeSpan>& b) {
+  return subtract(a, subtract(a, b));
+}
+
+// When one GPU or MIG instance was present, and who had it.
+struct Presence {
+  std::vector<OwnedSpan> owned;
+  std::vector<TimeSpan> covered;
+  Seconds interval, filled;
+  bool duplicated = false;
+};
+
+Presence presence_of(const PartTally& part, Seconds fallback) {
+  Presence presence;
+  std::vector<TimeSpan> all;
+  std::vector<Seconds> by_owner(part.owners.size());
+  for (const SeriesTally& series : part.series) {
+    const Seconds own = series.present.usual_interval();
+    presence.filled = std::max(presence.filled, series.present.filled());
+    for (const TimeSpan& i : series.present.intervals(own > Seconds{} ? own : fallback)) {
+      presence.owned.push_back({i, series.owner});
+      by_owner[series.owner] += i.length();
+      all.push_back(i);
+    }
+  }
+  presence.covered = unite(std::move(all));
+  for (std::size_t owner = 0; owner < by_owner.size(); ++owner) {
+    std::vector<TimeSpan> times;
+    for (const OwnedSpan& i : presence.owned) {
+      if (i.owner == owner) times.push_back(i.time);
+    }
+    // Two series with the same owner at the same time: replicas of a server, or two scrape jobs.
+    if (by_owner[owner] > 1.5 * total(unite(std::move(times)))) presence.duplicated = true;
+  }
+  for (const std::unique_ptr<Tally>& tally : part.tallies) {
+    if (tally) presence.interval = std::max(presence.interval, tally->usual_interval());
+  }
+  if (presence.interval <= Seconds{}) {
+    for (const SeriesTally& s : part.series)
+      presence.interval = std::max(presence.interval, s.present.usual_interval());
+  }
+  if (presence.interval <= Seconds{}) presence.interval = fallback;
+  return presence;
+}
+
+// Calls add(step, time) for each step of the curves that the intervals touch.
+template <class Add>
+void by_step(const CurveRows& curves, const std::vector<TimeSpan>& intervals, const Add& add) {
+  for (const TimeSpan& i : intervals) {
+    TimePoint from = i.from;
+    for (std::size_t step = curves.step_of(i.from); from < i.until && step < curves.steps(); ++step) {
+      const TimePoint until = step + 1 == curves.steps() ? i.until : std::min(i.until, curves.begin_of(step + 1));
+      add(step, std::max(Seconds{}, until - from));
+      from = std::max(from, until);
+    }
+  }
+}
+
+// The best evidence of activity in a step.
+const Cell* activity_cell(const CurveRows& curves, std::size_t step) {
+  for (std::size_t row = 0; row < kActivityRows; ++row) {
+    if (const Cell* cell = curves.at(row, step)) return cell;
+  }
+  return nullptr;
+}
+
+// The best evidence of activity in each step, bandwidth, and memory.
+Profile profile_of(const CurveRows& curves, std::size_t begin, std::size_t end) {
+  Profile profile;
+  profile.start = curves.begin_of(begin);
+  profile.width = curves.width();
+  auto fill = [&](Curve& curve, auto cell_at) {
+    bool any = false;
+    for (std::size_t i = begin; i < end; ++i) any = any || cell_at(i) != nullptr;
+    if (!any) return;
+    curve.mean.reserve(end - begin);
+    curve.max.reserve(end - begin);
+    for (std::size_t i = begin; i < end; ++i) {
+      const Cell* cell = cell_at(i);
+      curve.mean.push_back(cell != nullptr ? cell->mean() : kUnknownStep);
+      curve.max.push_back(cell != nullptr ? cell->max : kUnknownStep);
+    }
+  };
+  fill(profile.activity, [&](std::size_t i) { return activity_cell(curves, i); });
+  fill(profile.dram, [&](std::size_t i) { return curves.at(kDramRow, i); });
+  fill(profile.memory, [&](std::size_t i) { return curves.at(kMemoryRow, i); });
+  return profile;
+}
+
+// Readings out of order carry no duration, and several series at once count the same time more than once. The mean is
+// then taken over steps, whose duration is known.
+double mean_of(const Tally& tally, const PartTally& part, int row, const std::vector<TimeSpan>& within) {
+  const bool ordered = tally.loose * 10 < tally.count || tally.loose < 10;
+  const bool once = tally.weight <= 1.05 * total(within);
+  if (row < 0 || (ordered && once)) return tally.mean();
+  double sum = 0;
+  Seconds weight;
+  by_step(part.curves, within, [&](std::size_t step, Seconds time) {
+    const Cell* cell = part.curves.at(static_cast<std::size_t>(row), step);
+    if (cell == nullptr) return;
+    sum += static_cast<double>(cell->mean()) * in_seconds(time);
+    weight += time;
+  });
+  return weight > Seconds{} ? sum / in_seconds(weight) : tally.mean();
+}
+
+std::optional<MetricUse> metric_use(const PartTally& part, Metric metric, const std::vector<TimeSpan>& within) {
+  const std::unique_ptr<Tally>& tally = part.tallies[static_cast<std::size_t>(metric)];
+  if (!tally || tally->count == 0) return std::nullopt;
+  const MetricKind& kind = kind_of(metric);
+  MetricUse use{mean_of(*tally, part, kind.row, within), std::nullopt, std::nullopt, tally->max};
+  if (kind.share) {
+    use.p50 = tally->quantile(0.5);
+    use.p95 = tally->quantile(0.95);
+  }
+  return use;
+}
+
+std::optional<double> quantile_of(std::vector<float> values, double share) {
+  std::erase_if(values, [](float v) { return std::isnan(v); });
+  if (values.empty()) return std::nullopt;
+  std::sort(values.begin(), values.end());
+  return static_cast<double>(
+      values[static_cast<std::size_t>(std::round(share * static_cast<double>(values.size() - 1)))]);
+}
+
+// An owner's activity, from the best metric available.
+void describe(Tenancy& tenancy, const OwnerTally& tally) {
+  for (std::size_t row = 0; row < kActivityRows; ++row) {
+    if (tally.weight[row] <= Seconds{}) continue;
+    tenancy.idle = tenancy.time * (tally.idle[row] / tally.weight[row]);
+    tenancy.activity_peak = tally.activity_peak;
+    double all = 0, below = 0;
+    for (float bucket : *tally.histogram[row]) all += static_cast<double>(bucket);
+    for (std::size_t i = 0; i < kOwnerBuckets && below < 0.95 * all; ++i) {
+      below += static_cast<double>((*tally.histogram[row])[i]);
+      tenancy.activity_p95 = std::min((static_cast<double>(i) + 0.5) / kOwnerBuckets, tally.activity_peak);
+    }
+    break;
+  }
+  if (tally.memory_peak > Bytes{}) tenancy.memory_peak = tally.memory_peak;
+}
+
+std::vector<Tenancy> tenancies_of(const PartTally& part, const Presence& presence, const GpuUse& use,
+                                  const std::vector<TimeSpan>& within) {
+  std::size_t unowned = part.owners.size();
+  for (std::size_t i = 0; i < part.owners.size(); ++i) {
+    if (part.owners[i].owner.empty()) unowned = i;
+  }
+  const std::vector<Seconds> shares = share_time(presence.owned, within, part.owners.size(), unowned);
+  std::vector<Tenancy> tenancies;
+  Seconds idle;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    if (shares[i] <= Seconds{}) continue;
+    Tenancy tenancy;
+    tenancy.owner = part.owners[i].owner;
+    tenancy.time = shares[i];
+    describe(tenancy, part.owners[i]);
+    tenancy.first = unix_seconds(std::numeric_limits<double>::infinity());
+    for (const OwnedSpan& o : presence.owned) {
+      if (o.owner != i) continue;
+      tenancy.first = std::min(tenancy.first, o.time.from);
+      tenancy.last = std::max(tenancy.last, o.time.until);
+    }
+    idle += tenancy.idle;
+    tenancies.push_back(std::move(tenancy));
+  }
+  // Owners' idle time is weighted by their readings, the GPU's by the steps they cover. The owners' must add up to it.
+  const double factor = idle > Seconds{} ? use.covered * use.idle_share / idle : 0;
+  for (Tenancy& t : tenancies) t.idle = std::min(t.time, t.idle * factor);
+  return tenancies;
+}
+
+// At each moment the best evidence of activity counts. A step without a reading (a gap that is filled) is as idle as
+// the one before.
+StepTimes times_of(const PartTally& part, const Presence& presence, const std::vector<TimeSpan>& within,
+                   std::size_t begin, std::size_t end) {
+  StepTimes times(end - begin);
+  std::vector<TimeSpan> seen;
+  for (std::size_t row = 0; row < kActivityRows; ++row) {
+    std::vector<TimeSpan> known;
+    for (const SeriesTally& series : part.series) {
+      const Seconds own = series.known[row].usual_interval();
+      for (const TimeSpan& i : series.known[row].intervals(own > Seconds{} ? own : presence.interval))
+        known.push_back(i);
+    }
+    const std::vector<TimeSpan> fresh = subtract(intersect(unite(std::move(known)), within), seen);
+    const Cell* last = nullptr;
+    by_step(part.curves, fresh, [&](std::size_t step, Seconds time) {
+      if (const Cell* cell = part.curves.at(row, step)) last = cell;
+      times.known[step - begin] += time;
+      if (last != nullptr) times.idle[step - begin] += last->idle_share() * time;
+    });
+    seen.insert(seen.end(), fresh.begin(), fresh.end());
+    seen = unite(std::move(seen));
+  }
+  return times;
+}
+
+GpuUse use_of(const PartTally& part, const Presence& presence, const std::vector<TimeSpan>& within,
+              const IdleRule& rule) {
+  GpuUse use;
+  use.device = part.device;
+  use.covered = total(within);
+  use.interval = presence.interval;
+  use.first = within.front().from;
+  use.last = std::max(use.first, within.back().until - use.interval);
+  use.filled = presence.filled;
+  use.dropped = part.dropped;
+  use.duplicated = presence.duplicated;
+  for (std::size_t i = 0; i < telemetry::kMetrics; ++i) {
+    use.metrics[i] = metric_use(part, static_cast<Metric>(i), within);
+  }
+  if (part.curves.steps() > 0) {
+    const TimePoint last = unix_seconds(std::nextafter(in_unix_seconds(within.back().until), 0.0));
+    const std::size_t begin = part.curves.step_of(within.front().from), end = part.curves.step_of(last) + 1;
+    use.profile = profile_of(part.curves, begin, end);
+    set_idle(use, times_of(part, presence, within, begin, end), rule);
+  }
+  if (const std::optional<Metric> activity = use.activity()) {
+    use.changes = static_cast<double>(part.changes[static_cast<std::size_t>(kind_of(*activity).row)]);
+  }
+  if (std::optional<MetricUse>& memory = use.metrics[static_cast<std::size_t>(Metric::kMemoryUsed)]) {
+    memory->p50 = quantile_of(use.profile.memory.mean, 0.5);
+    memory->p95 = quantile_of(use.profile.memory.mean, 0.95);
+  }
+  use.tenancies = tenancies_of(part, presence, use, within);
+  finish_tenancies(use);
+  return use;
+}
+
+// Which instances existed at the same time, and for how long.
+std::vector<MigLayout> layouts_of(const std::vector<PartTally*>& parts, const std::vector<Presence>& presences) {
+  struct Event {
+    TimePoint time;
+    std::string instance;
+    bool begins = false;
+  };
+  std::vector<Event> events;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i]->device.mig_id.empty()) continue;
+    for (const TimeSpan& time : presences[i].covered) {
+      events.push_back({time.from, instance_name(parts[i]->device), true});
+      events.push_back({time.until, instance_name(parts[i]->device), false});
+    }
+  }
+  std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) { return a.time < b.time; });
+  std::map<std::set<std::string>, Seconds> together;
+  std::set<std::string> now;
+  TimePoint before;
+  for (const Event& event : events) {
+    if (!now.empty() && event.time > before) together[now] += event.time - before;
+    before = event.time;
+    if (event.begins) {
+      now.insert(event.instance);
+    } else {
+      now.erase(event.instance);
+    }
+  }
+  std::vector<MigLayout> layouts;
+  for (const auto& [instances, time] : together) layouts.push_back({{instances.begin(), instances.end()}, time});
+  return layouts;
+}
+
+}  // namespace
+
+std::vector<GpuUse> account(const std::vector<PartTally*>& parts, const IdleRule& rule, Seconds fallback) {
+  std::vector<Presence> presences;
+  std::vector<TimeSpan> partitioned;
+  for (PartTally* part : parts) {
+    presences.push_back(presence_of(*part, fallback));
+    // A step shorter than the interval between readings would often be empty.
+    while (part->curves.steps() > 1 && part->curves.width() < presences.back().interval) part->curves.coarsen();
+    if (part->device.mig_id.empty()) continue;
+    const std::vector<TimeSpan>& covered = presences.back().covered;
+    partitioned.insert(partitioned.end(), covered.begin(), covered.end());
+  }
+  partitioned = unite(std::move(partitioned));
+  std::vector<GpuUse> uses;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const bool whole = parts[i]->device.mig_id.empty();
+    // While there are instances, the series of the GPU itself report their work a second time.
+    const std::vector<TimeSpan> within = whole ? subtract(presences[i].covered, partitioned) : presences[i].covered;
+    if (!within.empty()) uses.push_back(use_of(*parts[i], presences[i], within, rule));
+  }
+  if (!partitioned.empty()) {
+    add_free_part(uses, total(partitioned), {partitioned.front().from, partitioned.back().until},
+                  layouts_of(parts, presences));
+  }
+  return uses;
+}
+
+}  // namespace rightsize::fleet
