@@ -1,149 +1,184 @@
-// The fewest replicas that keep every SLO: brackets by short looks, then confirmed counts.
+// The fewest replicas that meet every SLO: bisection over counts, and over the settings of the engine at each count.
 #include <algorithm>
 #include <cmath>
 
-#include "capacity/planner.h"
+#include "capacity/decision.h"
 
 namespace rightsize::capacity {
+namespace {
 
-std::optional<Assessment> Planner::kept_by(std::size_t index, int count) const {
-  Findings::Key key = service_key_;
-  key.push_back(count);
-  append_replica(replicas_[index], key);
-  std::optional<Assessment> found = findings_->of(
-      key, [&] { return replicas_[index].continuous ? kept_by_engine(index, count) : kept_by_batches(index, count); });
-  if (found) found->configuration.groups = {{index, count}};
-  return found;
+// Engine limits worth trying, {max_sequences, token_budget}: the defaults, then smaller steps and fewer sequences,
+// which shorten TPOT while other requests wait longer.
+constexpr std::pair<std::int64_t, std::int64_t> kEngineLimits[] = {{256, 8192}, {256, 2048}, {256, 512},
+                                                                   {128, 2048}, {64, 512},   {32, 512}};
+// How long a batch waits for more requests, as a share of the tightest limit.
+constexpr double kDelays[] = {0, 0.05, 0.2};
+// A first look may be this far above the truth, a glance this far.
+constexpr double kFirstLookError = 1.03, kGlanceError = 1.3;
+// A glance decides about a percentile only with this many requests beyond it.
+constexpr double kEnoughBeyond = 50;
+
+// The smallest number in [least, last] for which `enough` holds, assuming that it holds for all larger ones; last + 1
+// if there is none. Moves from the guess in growing strides until the answer is bracketed, then bisects.
+template <class Enough>
+int smallest(int least, int last, int guess, const Enough& enough) {
+  int below = least - 1, above = last + 1;
+  int at = std::max(least, std::min(guess, last));
+  for (int stride = std::max(1, guess / 32); above - below > 1; stride *= 2) {
+    (enough(at) ? above : below) = at;
+    if (above > last)
+      at = std::min(last, at + stride);
+    else if (below < least)
+      at = std::max(least, at - stride);
+    else
+      at = below + (above - below) / 2;
+  }
+  return above;
 }
 
-// Whether fewer replicas than those that keep the SLOs may keep them too, with any limits of the engine.
-bool Planner::may_do_with(const Assessment& kept, int fewer) const {
-  return continuous(kept.configuration) ? tokens_may_do_with(kept, fewer) : batches_may_do_with(kept, fewer);
+// Only TPOT gains from other engine limits.
+bool breaks_tpot(const Assessment& a, const Service& service) {
+  return std::any_of(service.slos.begin(), service.slos.end(),
+                     [&](const Slo& slo) { return slo.quantity == Quantity::kTpot && a.value(slo) > slo.limit; });
 }
 
-Planner::Steps Planner::steps_of(std::size_t replica, const Counts& counts) const {
-  const Replica& one = replicas_[replica];
-  Configuration largest;
-  largest.groups = {{replica, 1}};
-  largest.batching.max_batch = one.continuous ? 1 : one.sizes.back();
+// Whether a setting that changes a look from `same` to `other` would have met the SLOs that `missed` shows as missed,
+// at the lower ends of its intervals or at its values. Both looks see the same requests, so their ratio is far more
+// certain than either value.
+bool would_keep(const Assessment& other, const Assessment& same, const Assessment& missed, const Service& service,
+                bool lower_ends, double slack) {
+  return std::all_of(service.slos.begin(), service.slos.end(), [&](const Slo& slo) {
+    const bool low = lower_ends && std::isfinite(in_seconds(missed.low(slo)));
+    const Seconds seen = low ? missed.low(slo) : missed.value(slo);
+    return seen * (other.value(slo) / same.value(slo)) <= slo.limit * slack;
+  });
+}
+
+}  // namespace
+
+// Counts in steps.
+struct Planner::Range {
+  int step = 1, least = 1, guess = 1, last = 0;
+};
+
+Planner::Range Planner::range_of(std::size_t replica, const ReplicaCounts& counts) const {
+  Configuration one;
+  one.groups = {{replica, 1}};
+  one.batching.max_batch = replicas_[replica].continuous ? 1 : replicas_[replica].sizes.back();
   const auto steps_for = [&](double each) {
     const double replicas = std::max<double>(counts.at_least, std::ceil(mean_rate() / each - 1e-9));
     return static_cast<int>(std::min(std::ceil(std::max(1.0, replicas) / counts.step), 1e9));
   };
-  Steps steps;
-  const double screened = screened_[replica];
-  if (!(screened > 0)) return steps;
-  steps.least = steps_for(capacity(largest)), steps.last = counts.most / counts.step;
-  steps.guess = std::min(std::max(steps.least, steps_for(screened)), steps.last);
-  return steps;
+  Range range{.step = counts.step};
+  if (!(screened_[replica] > 0)) return range;
+  range.least = steps_for(capacity(one)), range.last = counts.most / counts.step;
+  range.guess = std::min(std::max(range.least, steps_for(screened_[replica])), range.last);
+  return range;
 }
 
-// The excess falls with some power of the number, which each look tells better.
-std::pair<int, int> Planner::bracket(std::size_t replica, int step, const Steps& steps, double aim, int most_looks,
-                                     bool at_best) const {
-  const auto excess_of = [&](int count) {
-    return replicas_[replica].continuous ? excess_of_tokens(replica, count * step, aim, at_best)
-                                         : excess_of_batches(replica, count * step, aim, at_best);
-  };
-  int too_few = steps.least - 1, enough = steps.last + 1, at = steps.guess, before = 0;
-  double power = 1.5, excess_before = 0;
-  for (int i = 0; i < most_looks && enough - too_few > 1; ++i) {
-    const double excess = excess_of(at);
-    (excess <= aim ? enough : too_few) = at;
-    const bool known = std::isfinite(excess) && excess > 0;
-    if (known && before > 0)
-      power = std::clamp(std::log(excess_before / excess) / std::log(static_cast<double>(at) / before), 0.3, 6.0);
-    if (known) before = at, excess_before = excess;
-    const double times = known ? std::clamp(std::pow(excess / aim, 1 / power), 0.5, 2.0) : excess > aim ? 1.25 : 0.5;
-    const double next = std::min(std::ceil(at * times - 1e-9), static_cast<double>(enough - 1));
-    at = std::max(too_few + 1, static_cast<int>(next));
-  }
-  return {too_few, enough};
-}
-
-int Planner::at_least(std::size_t replica, const Counts& counts, double doubt, int most_looks) const {
-  const Steps steps = steps_of(replica, counts);
-  if (steps.least > steps.last) return steps.guess * counts.step;
-  return std::min(bracket(replica, counts.step, steps, doubt, most_looks, true).first + 1, steps.last) * counts.step;
-}
-
-// The upper end of an interval must lie below a limit. Where more replicas do not help, as where one long prompt takes
-// nearly what is allowed, the value itself must do.
-int Planner::first_enough(std::size_t replica, int step, const Steps& steps) const {
-  int enough = steps.last + 1;
-  for (double aim : {0.97, 1.0}) {
-    if (enough > steps.last) enough = bracket(replica, step, steps, aim, looks_of(replica), false).second;
-  }
-  return std::min(enough, steps.last);
-}
-
-// First looks at batches cost little, and their latencies fall off a cliff where batches stay small.
-int Planner::looks_of(std::size_t replica) const { return replicas_[replica].continuous ? 6 : 12; }
-
-// How much worse than its first look a configuration is once it is known well: what first looks at others are off by,
-// too, over the same requests.
-double Planner::known_over_first(const Configuration& c) const {
-  constexpr double kNearEnough = 1.3;  // others are not looked at for longer
-  const auto first = look(c, looks(c)[1], seed_);
-  const double excess = first ? first->excess(service_) : 0;
-  if (!(excess > 0) || excess > kNearEnough) return 1;
-  return (continuous(c) ? watch(c) : watch_batches(c)).last.most_excess(service_) / excess;
-}
-
-// Between two numbers in steps, not counting `above`, the first that is enough if first looks are off as they are at
-// `seen`; `above` where none is.
-int Planner::predicted_enough(const Configuration& seen, int step, int from, int above, int guess) const {
-  if (from >= above) return above;
-  const std::size_t replica = seen.groups.front().replica;
-  return bracket(replica, step, {from, guess, above - 1}, 1 / known_over_first(seen), looks_of(replica), false).second;
-}
-
-// Begins where first looks see the SLOs kept; each number that is confirmed or not tells how far they are off. Where
-// more replicas hardly help, each next one is predicted to do: `stride` grows with every one that did not. More
-// replicas never wait longer.
-std::optional<Assessment> Planner::fewest(std::size_t replica, const Counts& counts) const {
-  const Steps steps = steps_of(replica, counts);
-  const int last = steps.last;
-  if (steps.least > last) return std::nullopt;
-  int kept = first_enough(replica, counts.step, steps), broken = steps.least - 1, stride = 1;
-  std::optional<Assessment> found = kept_by(replica, kept * counts.step);
-  while (!found && kept < last) {
-    broken = kept;
-    const Configuration seen = usual(replica, kept * counts.step);
-    const int predicted = predicted_enough(seen, counts.step, kept + 1, last + 1, kept + 1);
-    kept = std::min(std::max(predicted, kept + stride), last);
-    stride *= 2;
-    found = kept_by(replica, kept * counts.step);
-  }
-  if (!found) return std::nullopt;
-  for (int back = 1; kept - broken > 1; back *= 2) {
-    const int middle = broken + (kept - broken) / 2;
-    const int predicted = predicted_enough(found->configuration, counts.step, broken + 1, kept, middle);
-    int fewer = std::max(predicted, std::min(broken + stride, middle));
-    if (predicted == kept && may_do_with(*found, (kept - 1) * counts.step))
-      fewer = std::max(kept - back, middle);
-    else if (predicted == kept)
-      break;
-    std::optional<Assessment> less = kept_by(replica, fewer * counts.step);
-    (less ? kept : broken) = fewer;
-    if (less)
-      found = std::move(less);
-    else
-      stride *= 2;
-  }
-  if (auto told = settled(*found)) return told;
-  return kept == last ? std::nullopt : fewest(replica, {counts.step, counts.most, (kept + 1) * counts.step});
-}
-
-// So many replicas with the limits that are tried first.
-Configuration Planner::usual(std::size_t replica, int count) const {
+// Token engines: the limits above. Batches: every size with this delay, the fastest at a glance first; those that are
+// far too slow are left out.
+std::vector<Configuration> Planner::settings(std::size_t replica, int count, double delay) const {
+  std::vector<Configuration> all;
   Configuration c;
   c.groups = {{replica, count}};
-  if (continuous(c)) return c;
-  const std::vector<Configuration> sizes = worth_trying(replica, count);
-  if (!sizes.empty()) return sizes.front();
-  c.batching.max_batch = replicas_[replica].sizes.back();
-  return c;
+  if (replicas_[replica].continuous) {
+    for (const auto& [sequences, budget] : kEngineLimits) {
+      c.engine.max_sequences = sequences, c.engine.token_budget = budget;
+      if (delay == 0) all.push_back(c);
+    }
+    return all;
+  }
+  Seconds tightest;
+  for (const Slo& slo : service_.slos) tightest = tightest > Seconds{} ? std::min(tightest, slo.limit) : slo.limit;
+  c.batching.max_delay = sim::to_sim_time(tightest * delay);
+  if (delay > 0 && c.batching.max_delay == 0) return all;
+  std::vector<std::pair<double, Configuration>> glanced;
+  for (auto size = replicas_[replica].sizes.rbegin(); size != replicas_[replica].sizes.rend(); ++size) {
+    c.batching.max_batch = *size;
+    if ((delay > 0 && *size == 1) || bound(c) > 1) continue;
+    const auto glance = look(c, kAtAGlance, seed_);
+    if (glance && glance->excess(service_) <= kGlanceError) glanced.emplace_back(glance->excess(service_), c);
+    // A limit that no batch reaches changes nothing: continue with the largest batch that was seen.
+    if (glance && delay == 0)
+      while (size + 1 != replicas_[replica].sizes.rend() && *(size + 1) > glance->profile.largest_batch) ++size;
+  }
+  // Of settings that are about as fast the smallest batch: after a burst, large batches hold up all requests behind
+  // them.
+  constexpr double kAsFast = 1.1;
+  double least = kInfinite;
+  for (const auto& [excess, setting] : glanced) least = std::min(least, excess * kAsFast);
+  std::reverse(glanced.begin(), glanced.end());
+  std::stable_sort(glanced.begin(), glanced.end(),
+                   [&](const auto& a, const auto& b) { return std::max(a.first, least) < std::max(b.first, least); });
+  for (auto& [excess, setting] : glanced) all.push_back(std::move(setting));
+  return all;
+}
+
+// Whether a setting may meet the SLOs that another one missed, by a glance and a first look at both.
+bool Planner::may_improve(const Configuration& c, const Assessment& missed, bool lower_ends) const {
+  for (const auto& [number, error] : {std::pair{kAtAGlance, 1.1}, {kFirst, kFirstLookError}}) {
+    const auto other = look(c, number, seed_), same = look(missed.configuration, number, seed_);
+    if (!other || !same || !would_keep(*other, *same, missed, service_, lower_ends, error)) return false;
+  }
+  return true;
+}
+
+// Whether short runs leave it open that some setting meets the SLOs.
+bool Planner::may_keep(std::size_t replica, int count) const {
+  double rarest = 1;
+  for (const Slo& slo : service_.slos) rarest = std::min(rarest, share_beyond(slo.at));
+  std::optional<Assessment> missed;
+  for (double delay : kDelays) {
+    for (const Configuration& c : settings(replica, count, delay)) {
+      if (bound(c) > 1) continue;
+      if (missed && may_improve(c, *missed, true)) return true;
+      if (missed) continue;
+      missed = look(c, kAtAGlance, seed_);
+      if (!missed) continue;
+      const bool enough = static_cast<double>(missed->profile.requests) * rarest >= kEnoughBeyond;
+      if (!enough || missed->excess(service_) <= kGlanceError * kFirstLookError) missed = look(c, kFirst, seed_);
+      if (missed->excess(service_, -1) <= kFirstLookError) return true;
+      if (continuous(c) && !breaks_tpot(*missed, service_)) return false;
+    }
+  }
+  return false;
+}
+
+std::optional<Assessment> Planner::kept_with(std::size_t replica, int count) const {
+  std::optional<Assessment> missed;
+  for (double delay : kDelays) {
+    for (const Configuration& c : settings(replica, count, delay)) {
+      if (bound(c) > 1 || (missed && !may_improve(c, *missed, false))) continue;
+      const Decision decision = decide(c);
+      if (decision.kept || !decision.last) return decision.last;
+      if (!missed) missed = decision.last;
+      if (continuous(c) && !breaks_tpot(*decision.last, service_)) return std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
+int Planner::first_candidate(std::size_t replica, const Range& range) const {
+  return smallest(range.least, range.last, range.guess, [&](int n) { return may_keep(replica, n * range.step); });
+}
+
+int Planner::at_least(std::size_t replica, const ReplicaCounts& counts) const {
+  const Range range = range_of(replica, counts);
+  if (range.least > range.last) return range.guess * range.step;
+  return std::min(first_candidate(replica, range), range.last) * range.step;
+}
+
+std::optional<Assessment> Planner::fewest(std::size_t replica, const ReplicaCounts& counts) const {
+  const Range range = range_of(replica, counts);
+  const int from = range.least > range.last ? range.last + 1 : first_candidate(replica, range);
+  std::optional<Assessment> found;
+  smallest(from, range.last, from, [&](int n) {
+    std::optional<Assessment> kept = kept_with(replica, n * range.step);
+    if (kept) found = kept;
+    return kept.has_value();
+  });
+  return found;
 }
 
 }  // namespace rightsize::capacity

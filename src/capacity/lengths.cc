@@ -1,4 +1,4 @@
-// Lengths of requests as a user states them, and what a mean alone stands for.
+// Request lengths as users write them, and the variation assumed for a mean.
 #include <fmt/format.h>
 
 #include "base/csv.h"
@@ -37,7 +37,7 @@ Result<Length> parse_length(std::string_view text) {
   const std::vector<std::string_view> parts = split_list(text, ',');
   if (parts.empty() || parts.size() > 2) return fail(not_a_length(text));
   RIGHTSIZE_TRY(const double first, parse_count(parts[0]));
-  if (!(first >= 1)) return fail(bad_input(fmt::format("'{}' has no tokens", text)));
+  if (!(first >= 1)) return fail(bad_input(fmt::format("length '{}' must be at least 1 token", text)));
   if (parts.size() == 1) return Length{first, std::nullopt};
   if (to_lower(parts[1]) == "fixed") return Length{first, 0};
   const std::size_t equals = parts[1].find('=');
@@ -51,7 +51,7 @@ Result<Length> parse_length(std::string_view text) {
 }
 
 const UsualVariation& usual_variation() {
-  static const UsualVariation kUsual = read_usual();  // a test reads it
+  static const UsualVariation kUsual = read_usual();  // embedded data, checked by a test
   return kUsual;
 }
 

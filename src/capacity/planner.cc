@@ -1,25 +1,58 @@
+// Simulated configurations: their load, their bounds, and runs of a fixed length or until they decide about the SLOs.
 #include "capacity/planner.h"
 
 #include <algorithm>
 #include <cmath>
 
+#include "capacity/decision.h"
 #include "capacity/screen.h"
-#include "sim/closed_form.h"
 
 namespace rightsize::capacity {
+namespace {
 
-Planner::Planner(Service service, std::vector<Replica> replicas, std::uint64_t seed, std::shared_ptr<Findings> findings)
-    : service_(std::move(service)), replicas_(std::move(replicas)), seed_(seed), findings_(std::move(findings)) {
+// A first look compares configurations over the same requests; a glance only recognizes what is far off.
+constexpr std::uint64_t kGlance = 1'000, kFirstLook = 8'000;
+// No run is longer. A request to a language model takes hundreds of steps.
+constexpr std::uint64_t kMostTokenRequests = 64'000, kMostBatchRequests = 512'000;
+// A run that meets its SLOs is believed after this many requests beyond the percentile and this many times the requests
+// in flight: a burst that fills the cache is felt until the requests it brought have left.
+constexpr double kBeyondPercentile = 640, kTurnovers = 40;
+constexpr double kMostTurnoverRequests = 32'000;
+// A limit inside an interval that is this share of its value to either side is a close call: refused.
+constexpr double kCloseCall = 0.03;
+// Before a run is long enough, its intervals are too narrow. It then decides against a configuration only if the limit
+// is this many widths below the value.
+constexpr double kEarlyWidths = 2.5;
+// Values this share of their limit or less need no second seed.
+constexpr double kClearlyKept = 0.9;
+constexpr double kClearlyRejected = 3;  // times the allowed share
+
+// Requests on a replica in steady state: one batch runs while the next one gathers. Batches grow until they keep up.
+double present_in_batches(const Replica& replica, int max_batch, double rate) {
+  int size = 1;
+  for (int next : replica.sizes)
+    if (next <= max_batch && in_requests_per_s(replica.times.rate(size)) < rate) size = next;
+  return 2.0 * size;
+}
+
+// Not a single request took longer than its limit.
+bool never_exceeded(const Assessment& a, const Service& service) {
+  return !service.slos.empty() && std::all_of(service.slos.begin(), service.slos.end(), [&](const Slo& slo) {
+    return slo.quantity == Quantity::kLatency && a.profile.longest * 1e-9 <= in_seconds(slo.limit);
+  });
+}
+
+}  // namespace
+
+Planner::Planner(Service service, std::vector<Replica> replicas, std::uint64_t seed, std::shared_ptr<RunCache> cache)
+    : service_(std::move(service)), seed_(seed), cache_(std::move(cache)), traffic_(cache_->traffic_number(service_)) {
   service_.mean_lengths = mean_of(service_);
-  for (const Replica& replica : replicas_) screened_.push_back(screened_rate(service_, replica));
-  traffic_key_ = traffic_key(service_);
-  service_key_ = traffic_key_;
-  append_limits(service_, service_key_);
-  service_key_.push_back(static_cast<double>(seed_));
+  for (Replica& replica : replicas) add(std::move(replica));
 }
 
 std::size_t Planner::add(Replica replica) {
   screened_.push_back(screened_rate(service_, replica));
+  numbers_.push_back(cache_->replica_number(replica));
   replicas_.push_back(std::move(replica));
   return replicas_.size() - 1;
 }
@@ -44,43 +77,39 @@ sim::ContinuousServer Planner::engine_of(const Configuration& c) const {
 }
 
 double Planner::capacity(const Configuration& c) const {
-  if (!continuous(c)) return in_requests_per_s(sim::capacity(server_of(c)));
-  return in_requests_per_s(sim::capacity(engine_of(c), mean_of(service_)));
-}
-
-// When the largest of its replicas is lost.
-double Planner::left_of(const Configuration& c) const {
-  double largest = 0;
+  double sum = 0;
   for (const Group& group : c.groups) {
     Configuration one = c;
     one.groups = {{group.replica, 1}};
-    largest = std::max(largest, capacity(one));
+    sum += group.count * in_requests_per_s(continuous(c) ? sim::capacity(engine_of(one), mean_of(service_))
+                                                         : sim::capacity(server_of(one)));
   }
-  return capacity(c) - largest;
+  return sum;
 }
 
 double Planner::bound(const Configuration& c) const {
-  const bool sheds = !service_.queue.never_acts();
-  const bool apart = std::any_of(c.groups.begin(), c.groups.end(),
-                                 [&](const Group& group) { return replicas_[group.replica].apart.has_value(); });
-  if (apart && c.groups.size() > 1) return kInfinite;  // one router sends every prompt to the prefill workers
-  // Just at the limit is within it, whichever way it was rounded.
-  constexpr double kRounding = 1 + 1e-9;
-  if (!sheds && sim::overloads(service_.arrivals, requests_per_s(kRounding * service_.max_load * capacity(c))))
-    return kInfinite;
-  if (service_.one_to_spare &&
-      sim::overloads(service_.arrivals, requests_per_s(kRounding * kLoadAfterLoss * left_of(c))))
-    return kInfinite;
+  const bool separate = std::any_of(c.groups.begin(), c.groups.end(),
+                                    [&](const Group& group) { return replicas_[group.replica].separate.has_value(); });
+  if (separate && c.groups.size() > 1) return kInfinite;  // one router sends every prompt to the prefill workers
+  constexpr double kRounding = 1 + 1e-9;                  // a load exactly at the limit is within it
+  const auto overloads = [&](double most) {
+    return sim::overloads(service_.arrivals, requests_per_s(kRounding * most));
+  };
+  if (service_.queue.never_acts() && overloads(service_.max_load * capacity(c))) return kInfinite;
+  if (service_.one_to_spare) {
+    double largest = 0;  // the replica whose loss costs most
+    for (const Group& group : c.groups) {
+      Configuration one = c;
+      one.groups = {{group.replica, 1}};
+      largest = std::max(largest, capacity(one));
+    }
+    if (overloads(kLoadAfterLoss * (capacity(c) - largest))) return kInfinite;
+  }
   double worst = 0;
   for (const Slo& slo : service_.slos) {
-    double least = kInfinite;
-    if (continuous(c)) {
-      for (const Group& group : c.groups)
-        least = std::min(least, in_seconds(unloaded(service_, replicas_[group.replica], slo)));
-    } else {
-      least = in_seconds(sim::latency_lower_bound(server_of(c), service_.arrivals, slo.at));
-    }
-    worst = std::max(worst, least / in_seconds(slo.limit));
+    Seconds least = seconds(kInfinite);
+    for (const Group& group : c.groups) least = std::min(least, unloaded(service_, replicas_[group.replica], slo));
+    worst = std::max(worst, least / slo.limit);
   }
   return worst;
 }
@@ -89,130 +118,137 @@ double Planner::mean_rate() const {
   return in_requests_per_s(sim::mean_rate(service_.arrivals).value_or(RequestsPerSecond{}));
 }
 
-void Planner::add_load(const sim::ArrivalProcess& arrivals, Assessment& a) const {
-  a.capacity = capacity(a.configuration);
+Assessment Planner::assessed(const Configuration& c, sim::LatencyProfile profile,
+                             const sim::ArrivalProcess& arrivals) const {
+  Assessment a;
+  a.configuration = c;
+  a.profile = std::move(profile);
+  a.capacity = capacity(c);
   const double rate = in_requests_per_s(sim::mean_rate(arrivals).value_or(RequestsPerSecond{}));
   a.load = rate / a.capacity;
   a.busy = a.profile.utilization;
-  // Of a short run the way up from an empty server and down again is a good part; work a request costs is not changed
-  // by it. Requests still there are half done on average, and so are those that were there when counting began.
-  const bool recorded = std::holds_alternative<std::shared_ptr<const sim::Trace>>(arrivals);
-  if (!recorded && a.profile.rejected == 0 && a.profile.completed > 0) {
+  // A short run spends a good part of its time filling up and emptying. The work per request is not affected by that,
+  // so it gives the long-run share: requests in flight at the start and at the end count half.
+  if (sim::trace_of(arrivals) == nullptr && a.profile.rejected == 0 && a.profile.completed > 0) {
     const double elapsed = in_seconds(sim::from_sim_time(a.profile.elapsed));
     const double done = static_cast<double>(a.profile.completed + a.profile.requests) / 2;
     a.busy = std::min(1.0, a.busy * elapsed * rate / done);
   }
+  return a;
 }
 
-Assessment Planner::assessed(const Configuration& c, const sim::ContinuousProfile& run,
-                             const sim::ArrivalProcess& arrivals) const {
-  Assessment a;
-  a.configuration = c;
-  a.profile = run.all;
-  a.ttft = run.ttft, a.tpot = run.tpot;
-  a.kinds = run.kinds;
-  a.ttft_interval = run.ttft_interval, a.tpot_interval = run.tpot_interval;
-  a.steps = run.steps, a.preemptions = run.preemptions;
-  a.output_tokens_per_second = in_tokens_per_s(run.output_rate);
-  add_load(arrivals, a);
-  return a;
+std::unique_ptr<sim::Run> Planner::start(const Configuration& c, const sim::ArrivalProcess& arrivals,
+                                         std::uint64_t seed, std::uint64_t warm_up) const {
+  return continuous(c) ? sim::start_run(engine_of(c), arrivals, service_.lengths, seed, warm_up)
+                       : sim::start_run(server_of(c), arrivals, seed, warm_up);
+}
+
+bool Planner::overloaded(const Configuration& c, const sim::ArrivalProcess& arrivals) const {
+  return continuous(c) ? sim::overloads(arrivals, requests_per_s(capacity(c))) : sim::overloads(server_of(c), arrivals);
 }
 
 std::optional<Assessment> Planner::assess(const Configuration& c, const sim::RunLength& length, double density) const {
   const sim::ArrivalProcess arrivals = density == 1 ? service_.arrivals : sim::scaled(service_.arrivals, density);
-  if (continuous(c)) {
-    const auto run = sim::simulate(engine_of(c), arrivals, service_.lengths, length);
-    return run ? std::optional(assessed(c, *run, arrivals)) : std::nullopt;
+  if (overloaded(c, arrivals)) return std::nullopt;
+  return assessed(c, start(c, arrivals, length.seed, 0)->to_the_end(length.requests), arrivals);
+}
+
+std::optional<Assessment> Planner::assess_until_tight(const Configuration& c, std::uint64_t most_requests,
+                                                      std::uint64_t seed, double tight) const {
+  if (overloaded(c, service_.arrivals)) return std::nullopt;
+  const std::unique_ptr<sim::Run> run = start(c, service_.arrivals, seed, 0);
+  // Doubling keeps the number of looks so small that stopping at a lucky one hardly matters.
+  for (std::uint64_t at = std::min(kFirstLook, most_requests);; at = std::min(2 * at, most_requests)) {
+    Assessment a = assessed(c, run->until(at), service_.arrivals);
+    if (at == most_requests || a.profile.requests < at || a.is_tight(service_, tight))
+      return assessed(c, run->to_the_end(at), service_.arrivals);
   }
-  const std::optional<sim::LatencyProfile> run = sim::simulate(server_of(c), arrivals, length);
-  if (!run) return std::nullopt;
-  Assessment a;
-  a.configuration = c;
-  a.profile = *run;
-  add_load(arrivals, a);
-  return a;
 }
 
-namespace {
-
-// Requests on a replica in balance: one batch runs and the next gathers. Batches grow until they keep up with the rate.
-double present_in_batches(const Replica& replica, int max_batch, double rate) {
-  int size = 1;
-  for (int next : replica.sizes)
-    if (next <= max_batch && in_requests_per_s(replica.times.rate(size)) < rate) size = next;
-  return 2.0 * size;
-}
-
-}  // namespace
-
-// Enough that the way up from an empty server is a small part: several times the requests in flight (Little's law).
-std::uint64_t Planner::run_of(const Configuration& c, double turnovers, std::uint64_t fewest) const {
-  constexpr double kMost = 32'000;
-  const double rate = mean_rate();
-  double in_flight = 0;
+double Planner::in_flight(const Configuration& c) const {
+  const double share = mean_rate() / c.replicas();
+  double sum = 0;
   for (const Group& group : c.groups) {
     const Replica& replica = replicas_[group.replica];
-    const double share = rate / c.replicas();
-    in_flight += group.count * (replica.continuous ? running_at(service_, replica, c.engine, share)
-                                                   : present_in_batches(replica, c.batching.max_batch, share));
+    sum += group.count * (replica.continuous ? running_at(service_, replica, c.engine, share)
+                                             : present_in_batches(replica, c.batching.max_batch, share));
   }
-  return std::max(fewest, static_cast<std::uint64_t>(std::min(turnovers * in_flight, kMost)));
+  return sum;
 }
 
-// Requests that find a server emptier than it will be; batches take longer to find their size. A trace is taken as it
-// is.
+// Near capacity, waits are correlated over 1 / (1 - load)^2 requests. It takes hundreds of such stretches to see their
+// spread, more for batches, whose waits jump from one size to the next.
+double Planner::correlated(const Configuration& c) const {
+  const double idle = 1 - std::min(0.999, mean_rate() / capacity(c));
+  return (continuous(c) ? 300 : 1'000) / (idle * idle);
+}
+
+// The first requests find a server emptier than it will be; batches take longer to find their size.
 std::uint64_t Planner::warm_up(const Configuration& c) const {
-  constexpr double kTokenTurnovers = 2, kBatchTurnovers = 4;
-  const bool recorded = std::holds_alternative<std::shared_ptr<const sim::Trace>>(service_.arrivals);
-  return recorded ? 0 : run_of(c, continuous(c) ? kTokenTurnovers : kBatchTurnovers, 0);
+  if (sim::trace_of(service_.arrivals) != nullptr) return 0;
+  return static_cast<std::uint64_t>(std::min((continuous(c) ? 2 : 4) * in_flight(c), kMostTurnoverRequests));
 }
 
-// Runs of one configuration are gone on with, whoever asks for more of them.
-std::optional<Assessment> Planner::look(const Configuration& c, std::uint64_t requests, std::uint64_t seed) const {
-  Findings::Key key = traffic_key_;
-  const auto add = [&key](std::initializer_list<double> values) { key.insert(key.end(), values); };
-  const auto number = [](auto value) { return static_cast<double>(value); };
-  if (continuous(c)) {
-    if (sim::overloads(service_.arrivals, requests_per_s(capacity(c)))) return std::nullopt;
-    const sim::ContinuousConfig& e = c.engine;
-    add({number(seed), number(e.token_budget), number(e.max_sequences), number(e.kv_tokens),
-         e.chunked_prefill ? 1.0 : 0.0});
-  } else {
-    if (sim::overloads(server_of(c), service_.arrivals)) return std::nullopt;
-    add({number(seed), number(c.batching.max_batch), number(c.batching.max_delay), number(c.executors)});
-    for (int size : c.batching.preferred_sizes) key.push_back(size);
-  }
-  for (const Group& group : c.groups) {
-    key.push_back(group.count);
-    append_replica(replicas_[group.replica], key);
-  }
-  const std::shared_ptr<KeptRun> run = findings_->run(key, [&] { return run_from_the_start(c, seed); });
-  return assessed(c, run->at(requests, looks(c)), service_.arrivals);
-}
-
-KeptRun::Begin Planner::run_from_the_start(const Configuration& c, std::uint64_t seed) const {
-  if (!continuous(c)) {
-    return [server = server_of(c), arrivals = service_.arrivals, seed, warm_up = warm_up(c)]() -> KeptRun::Until {
-      return [run = std::make_shared<sim::BatchRun>(server, arrivals, seed, warm_up)](std::uint64_t requests) {
-        sim::ContinuousProfile seen;
-        seen.all = run->until(requests);
-        return seen;
-      };
-    };
-  }
-  return [server = engine_of(c), arrivals = service_.arrivals, lengths = service_.lengths, seed,
-          warm_up = warm_up(c)]() -> KeptRun::Until {
-    return [run = std::make_shared<sim::ContinuousRun>(server, arrivals, lengths, seed, warm_up)](
-               std::uint64_t requests) { return run->until(requests); };
-  };
-}
-
+// After how many arrivals a run is measured: a glance, a first look, then twice as many each time.
 std::vector<std::uint64_t> Planner::looks(const Configuration& c) const {
-  return continuous(c) ? token_looks(c) : batch_looks(c);
+  const std::uint64_t most = continuous(c) ? kMostTokenRequests : kMostBatchRequests;
+  const auto at_least = [&](std::uint64_t fewest, double requests) {
+    return std::max(fewest, static_cast<std::uint64_t>(std::min(requests, static_cast<double>(most))));
+  };
+  const double present = std::min(in_flight(c), kMostTurnoverRequests / 6);
+  const std::uint64_t before = warm_up(c);
+  std::vector<std::uint64_t> all{before + at_least(kGlance, 3 * present)};
+  std::uint64_t at = at_least(kFirstLook, 6 * present);
+  if (continuous(c)) at = at_least(at, correlated(c));
+  for (; at < most; at *= 2) all.push_back(before + at);
+  all.push_back(before + most);
+  return all;
+}
+
+std::optional<Assessment> Planner::look(const Configuration& c, std::size_t number, std::uint64_t seed) const {
+  if (overloaded(c, service_.arrivals)) return std::nullopt;
+  RunCache::Key key{traffic_, seed, c.groups, c.engine, c.batching, c.executors};
+  for (Group& group : key.groups) group.replica = numbers_[group.replica];
+  const std::shared_ptr<SharedRun> run = cache_->run(
+      key, [&] { return std::make_shared<SharedRun>(start(c, service_.arrivals, seed, warm_up(c)), looks(c)); });
+  return assessed(c, run->at(number), service_.arrivals);
+}
+
+// One run, continued until it decides about the SLOs.
+Planner::Decision Planner::decide(const Configuration& c, std::uint64_t seed) const {
+  const std::vector<std::uint64_t> all = looks(c);
+  double rarest = 1;
+  for (const Slo& slo : service_.slos) rarest = std::min(rarest, share_beyond(slo.at));
+  const double enough =
+      std::max({kBeyondPercentile / rarest, correlated(c), std::min(kTurnovers * in_flight(c), kMostTurnoverRequests)});
+  Decision decision;
+  for (std::size_t i = kFirst; i < all.size(); ++i) {
+    const std::optional<Assessment> a = look(c, i, seed);
+    if (!a) break;
+    const bool ended = decision.last && decision.last->profile.requests == a->profile.requests;
+    decision.last = a;
+    const bool long_enough = static_cast<double>(a->profile.requests) >= enough || i + 1 == all.size();
+    const double widths = long_enough ? 1 : kEarlyWidths;
+    if (a->excess(service_, -widths) > 1 || a->rejected_share() > kClearlyRejected * service_.most_rejected) break;
+    if (ended || (long_enough && (a->excess(service_, 1) <= 1 || a->is_tight(service_, kCloseCall)))) break;
+  }
+  decision.kept = decision.last && decision.last->keeps(service_);
+  return decision;
+}
+
+// Stopping a run when it looks good is biased, and the tail of one run is correlated: near a limit a second seed must
+// keep it as well. The longer run is reported.
+Planner::Decision Planner::decide(const Configuration& c) const {
+  Decision one = decide(c, seed_);
+  if (!one.kept || never_exceeded(*one.last, service_)) return one;
+  if (continuous(c) && one.last->excess(service_, 1) <= kClearlyKept) return one;
+  Decision other = decide(c, seed_ + 1);
+  return !other.kept || other.last->profile.requests >= one.last->profile.requests ? other : one;
 }
 
 std::optional<Assessment> Planner::confirm(const Configuration& c) const {
-  return continuous(c) ? watch(c).kept : watch_batches(c).kept;
+  Decision decision = decide(c);
+  return decision.kept ? std::move(decision.last) : std::nullopt;
 }
 
 }  // namespace rightsize::capacity

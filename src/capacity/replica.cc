@@ -12,7 +12,7 @@ namespace {
 
 double ns(Seconds time) { return in_seconds(time) * 1e9; }
 
-// Of one worker that does the whole of its requests.
+// A worker that serves whole requests.
 Result<Replica> worker_of(const Predictor& p, const model::Job& job, const catalog::Gpu& gpu,
                           const perf::GpuSpeed& speed, const perf::Cluster& cluster) {
   const perf::ServeLoad load = load_of(p.model, job, gpu);
@@ -53,23 +53,23 @@ model::Job decode_job(const model::Job& job) {
 
 }  // namespace
 
-Result<Replica> workers_apart(const Predictor& p, const model::Job& job, const catalog::Gpu& gpu,
-                              const perf::GpuSpeed& speed, const perf::Cluster& cluster, Replica decode,
-                              const Replica& prefill) {
+Result<Replica> separate_workers(const Predictor& p, const model::Job& job, const catalog::Gpu& gpu,
+                                 const perf::GpuSpeed& speed, const perf::Cluster& cluster, Replica decode,
+                                 const Replica& prefill) {
   const model::Disaggregated& d = *job.serve.disaggregated;
-  // The transfer is linear but for the handshake: the formulas' own, at these lengths.
+  // The transfer is linear apart from the handshake, so the estimate at these lengths gives both parts.
   RIGHTSIZE_TRY(const perf::ServeEstimate moved,
                 perf::estimate_serving(p.constants, p.work, job, speed, cluster, load_of(p.model, job, gpu)));
   const perf::EngineConstants& engine = p.constants.engine(job.stack);
   const double tokens = std::max(1.0, static_cast<double>(job.serve.isl) * engine.length_share);
-  Replica::Apart apart;
-  apart.prefill = prefill.step;
-  // A pass over prompts takes what its tokens do; the step behind it is the decode worker's.
-  apart.prefill.base = apart.prefill.with_prompts = 0;
-  apart.prefill.prefill = ns(prefill.fit->lone_prompt_token);
-  apart.prefill_workers = d.prefill_workers, apart.decode_workers = d.decode_workers;
-  apart.transfer = {ns(engine.transfer_overhead), ns(moved.transfer - engine.transfer_overhead) / tokens};
-  decode.apart = apart;
+  Replica::Separate separate;
+  separate.prefill = prefill.step;
+  // A pass over prompts takes the time of their tokens; the decode worker counts the step after it.
+  separate.prefill.base = separate.prefill.with_prompts = 0;
+  separate.prefill.prefill = ns(prefill.fit->lone_prompt_token);
+  separate.prefill_workers = d.prefill_workers, separate.decode_workers = d.decode_workers;
+  separate.transfer = {ns(engine.transfer_overhead), ns(moved.transfer - engine.transfer_overhead) / tokens};
+  decode.separate = separate;
   decode.gpus = d.gpus();
   decode.interval = moved.tpot_interval;
   decode.fit->tpot_interval = moved.tpot_interval, decode.fit->ttft_interval = moved.ttft_interval;
@@ -81,10 +81,10 @@ void append_workers(const Replica& replica, int count, sim::ContinuousServer& se
   const auto add = [](std::vector<sim::StepCost>& to, int n, const sim::StepCost& step) {
     to.insert(to.end(), static_cast<std::size_t>(n), step);
   };
-  if (!replica.apart) return add(server.replicas, count, replica.step);
-  add(server.replicas, count * replica.apart->decode_workers, replica.step);
-  add(server.prefills, count * replica.apart->prefill_workers, replica.apart->prefill);
-  server.transfer = replica.apart->transfer;
+  if (!replica.separate) return add(server.replicas, count, replica.step);
+  add(server.replicas, count * replica.separate->decode_workers, replica.step);
+  add(server.prefills, count * replica.separate->prefill_workers, replica.separate->prefill);
+  server.transfer = replica.separate->transfer;
 }
 
 perf::ServeLoad load_of(const model::ModelShape& model, const model::Job& job, const catalog::Gpu& gpu,
@@ -100,7 +100,7 @@ Result<Replica> token_replica(const Predictor& p, const model::Job& job, const c
   if (!job.serve.disaggregated) return worker_of(p, job, gpu, speed, cluster);
   RIGHTSIZE_TRY(Replica decode, worker_of(p, decode_job(job), gpu, speed, cluster));
   RIGHTSIZE_TRY(const Replica prefill, worker_of(p, prefill_job(job), gpu, speed, cluster));
-  return workers_apart(p, job, gpu, speed, cluster, std::move(decode), prefill);
+  return separate_workers(p, job, gpu, speed, cluster, std::move(decode), prefill);
 }
 
 Result<Replica> batch_replica(const Predictor& p, const model::Job& job, const catalog::Gpu& gpu,

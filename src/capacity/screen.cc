@@ -3,113 +3,33 @@
 #include <algorithm>
 #include <cmath>
 
+#include "perf/open_loop.h"
+
 namespace rightsize::capacity {
 namespace {
 
 Seconds from_ns(double ns) { return seconds(ns * 1e-9); }
 
-// Means of an engine at `rate` requests a nanosecond. Prompts take their share of every step; the decode steps stretch
-// by it, and Little's law gives how many sequences that keeps running.
-struct Balance {
-  double running = 0;
-  double ttft = 0, tpot = 0;  // nanoseconds
-  bool stable = false;
-};
+constexpr double kNearlyFull = 0.99;  // at capacity a queue has no steady state
+// A run draws lengths at random, so its percentile may be a little below that of the distribution.
+constexpr double kPercentileOfRun = 0.9;
+// The median TTFT of usual lengths is about this share of the mean.
+constexpr double kMedianOfMean = 0.7;
+// A request finds a batch running, half done on average, and is served in the next one.
+constexpr double kHalfAndOwnBatch = 1.5;
 
-// Separate workers: a queue of prompts as long as they are (Pollaczek and Khinchine), taken as one of a worker n times
-// as fast, in front of steps without any.
-Balance balance_apart(const Replica& replica, const sim::ContinuousConfig& engine, const sim::RequestShape& lengths,
-                      double rate);
-
-Balance balance(const Replica& replica, const sim::ContinuousConfig& engine, const sim::RequestShape& lengths,
-                double rate) {
-  if (replica.apart) return balance_apart(replica, engine, lengths, rate);
+// The TTFT of a prompt on an idle replica, in nanoseconds.
+double lone_ttft(const Replica& replica, double prompt) {
   const sim::StepCost& cost = replica.step;
-  const double context = lengths.mean_context();
-  const double cache = static_cast<double>(cost.kv_tokens > 0 ? cost.kv_tokens : engine.kv_tokens);
-  const double most = std::max(
-      1.0, std::min(static_cast<double>(std::min(engine.max_sequences, engine.token_budget)), cache / context));
-  const double prompt = lengths.size * cost.prefill, prompts = rate * prompt;
-  Balance b;
-  if (!(prompts < 1)) return b;
-  const auto tpot = [&](double running) { return cost.decode(running, running * context) / (1 - prompts); };
-  const auto needed = [&](double running) { return rate * lengths.output * tpot(running); };
-  if (needed(most) > most) return b;
-  double low = 0, high = most;
-  for (int i = 0; i < 30; ++i) {
-    const double middle = (low + high) / 2;
-    (needed(middle) > middle ? low : high) = middle;
-  }
-  b.running = high;
-  b.tpot = tpot(std::max(1.0, high));
-  const double step = cost.decode(high, high * context);
-  b.ttft = cost.request + prompt * (1 + prompts / (2 * (1 - prompts))) + step * (1 + 0.5 * std::min(1.0, high));
-  b.stable = true;
-  return b;
-}
-
-Balance balance_apart(const Replica& replica, const sim::ContinuousConfig& engine, const sim::RequestShape& lengths,
-                      double rate) {
-  const Replica::Apart& apart = *replica.apart;
-  Replica decode = replica;
-  decode.apart.reset();
-  decode.step.prefill = 0;
-  Balance b = balance(decode, engine, lengths, rate / apart.decode_workers);
-  const double prompt = lengths.size * apart.prefill.prefill, busy = rate * prompt / apart.prefill_workers;
-  b.stable = b.stable && busy < 1;
-  if (!b.stable) return b;
-  const double variation = lengths.exponential ? 1 : lengths.size_variation;
-  const double wait = prompt / apart.prefill_workers * busy * (1 + variation * variation) / (2 * (1 - busy));
-  b.ttft += prompt + wait + apart.transfer.time(lengths.size);
-  b.running *= apart.decode_workers;
-  return b;
-}
-
-// At capacity a queue has no balance.
-constexpr double kNearlyFull = 0.99;
-
-// A prompt of so many tokens on a replica that does nothing else, until its first token.
-double alone(const Replica& replica, double prompt) {
-  const sim::StepCost& cost = replica.step;
-  if (const auto& apart = replica.apart)
-    return cost.request + prompt * apart->prefill.prefill + apart->transfer.time(prompt) + cost.decode(1, prompt);
+  if (const auto& separate = replica.separate)
+    return cost.request + prompt * separate->prefill.prefill + separate->transfer.time(prompt) + cost.decode(1, prompt);
   return cost.request + cost.base + cost.prompts(prompt);
 }
-
-// A run draws lengths at random: its percentile may lie a little below that of all.
-constexpr double kOfARun = 0.9;
-
-// What an SLO's statistic will be at least: its mean in balance, or that of a request as long as its percentile on an
-// idle replica. Not both together: few long prompts also wait long. What is screened too dear is never looked at.
-struct Least {
-  Slo slo;
-  double alone = 0, answer = 0;  // nanoseconds, tokens
-  double of_mean = 1;
-
-  bool kept(const Balance& b) const {
-    const double value = slo.quantity == Quantity::kTtft   ? std::max(of_mean * b.ttft, alone)
-                         : slo.quantity == Quantity::kTpot ? b.tpot
-                                                           : b.ttft + b.tpot * (answer - 1);
-    return from_ns(value) <= slo.limit;
-  }
-};
-std::vector<Least> least_of(const Service& service, const Replica& replica, const sim::RequestShape& lengths) {
-  constexpr double kMedian = 0.7;  // of the mean, with lengths as usual: half of requests wait less than that
-  std::vector<Least> all;
-  for (const Slo& slo : service.slos) {
-    const double prompt = (lengths.varies() ? kOfARun : 1) * lengths.size_at(slo.at);
-    all.push_back({slo, alone(replica, prompt), lengths.output_at(slo.at), slo.at == Statistic::kP50 ? kMedian : 1});
-  }
-  return all;
-}
-
-// A request finds a batch running, half of it done on average, and rides in the next.
-constexpr double kRideAndHalf = 1.5;
 
 double batch_rate(const Service& service, const Replica& replica) {
   double best = 0;
   for (int size : replica.sizes) {
-    const Seconds latency = from_ns(kRideAndHalf * replica.times.mean(size));
+    const Seconds latency = from_ns(kHalfAndOwnBatch * replica.times.mean(size));
     const bool kept = std::all_of(service.slos.begin(), service.slos.end(),
                                   [&](const Slo& slo) { return size == 1 || latency <= slo.limit; });
     if (kept)
@@ -120,40 +40,73 @@ double batch_rate(const Service& service, const Replica& replica) {
 
 }  // namespace
 
+ScreenedMeans screened_means(const Replica& replica, const sim::ContinuousConfig& engine,
+                             const sim::RequestShape& lengths, double rate) {
+  struct Means {
+    Seconds ttft, tpot;
+  };
+  const auto& separate = replica.separate;
+  const sim::StepCost& cost = replica.step;
+  const double workers = separate ? separate->decode_workers : 1, context = lengths.mean_context();
+  const double cache = static_cast<double>(cost.kv_tokens > 0 ? cost.kv_tokens : engine.kv_tokens);
+  const double most = std::max(
+      1.0, std::min(static_cast<double>(std::min(engine.max_sequences, engine.token_budget)), cache / context));
+  const Seconds prompt = from_ns(separate ? 0 : cost.prompts(lengths.size));
+  // The others' prompts stretch the decode steps; a request waits for the step that it finds, then for its own.
+  const auto at = [&](double running) {
+    const Seconds step = from_ns(cost.decode(running, running * context));
+    return Means{from_ns(cost.request) + prompt + step * (1 + 0.5 * std::min(1.0, running)),
+                 step + prompt * (std::max(0.0, running - 1) / lengths.output)};
+  };
+  const perf::OpenLoop loop = perf::open_loop(at, {rate / workers, most, lengths.output, prompt});
+  const Means means = at(loop.running);
+  ScreenedMeans found{loop.running * workers, means.ttft + loop.queue, means.tpot, loop.stable};
+  if (!separate || !loop.stable) return found;
+  // Prompts queue for the prefill workers as for one that is n times as fast.
+  const Seconds prefill = from_ns(lengths.size * separate->prefill.prefill);
+  const double busy = rate * in_seconds(prefill) / separate->prefill_workers;
+  found.stable = busy < 1;
+  found.ttft += prefill + from_ns(separate->transfer.time(lengths.size)) +
+                perf::mg1_wait(prefill / separate->prefill_workers, std::min(busy, kNearlyFull),
+                               lengths.exponential ? 1 : lengths.size_variation);
+  return found;
+}
+
 Seconds unloaded(const Service& service, const Replica& replica, const Slo& slo) {
   if (!replica.continuous) return from_ns(static_cast<double>(replica.times.shortest[1]));
-  const Quantity quantity = slo.quantity;
-  const sim::StepCost& cost = replica.step;
   const sim::RequestShape& lengths = service.lengths;
-  const bool known = !std::holds_alternative<std::shared_ptr<const sim::Trace>>(service.arrivals);
-  const double prompt = !known ? 1 : lengths.varies() ? kOfARun * lengths.size_at(slo.at) : lengths.size;
-  const double answer = known && !lengths.varies() ? lengths.output : 1;
-  const double ttft = alone(replica, prompt);
-  const double tpot = cost.decode(1, prompt);
+  const bool known = sim::trace_of(service.arrivals) == nullptr;
+  const double prompt = !known ? 1 : lengths.varies() ? kPercentileOfRun * lengths.size_at(slo.at) : lengths.size;
+  const double output = known && !lengths.varies() ? lengths.output : 1;
+  const double ttft = lone_ttft(replica, prompt), tpot = replica.step.decode(1, prompt);
   constexpr double kRounding = 0.999;  // the simulator counts whole nanoseconds
-  return from_ns(kRounding * (quantity == Quantity::kTtft   ? ttft
-                              : quantity == Quantity::kTpot ? tpot
-                                                            : ttft + (answer - 1) * tpot));
+  if (slo.quantity == Quantity::kTtft) return from_ns(kRounding * ttft);
+  return from_ns(kRounding * (slo.quantity == Quantity::kTpot ? tpot : ttft + (output - 1) * tpot));
 }
 
 double running_at(const Service& service, const Replica& replica, const sim::ContinuousConfig& engine, double rate) {
-  const sim::RequestShape lengths = mean_of(service);
-  const Balance b = balance(replica, engine, lengths, rate * 1e-9);
-  return b.stable ? b.running : static_cast<double>(engine.max_sequences);
+  const ScreenedMeans means = screened_means(replica, engine, mean_of(service), rate);
+  return means.stable ? means.running : static_cast<double>(engine.max_sequences);
 }
 
 double screened_rate(const Service& service, const Replica& replica, const sim::RequestShape& lengths) {
   if (!replica.continuous) return batch_rate(service, replica);
-  const sim::ContinuousConfig engine;
   sim::ContinuousServer one;
   append_workers(replica, 1, one);
-  const double capacity = in_requests_per_s(sim::capacity(one, lengths));
-  double high = std::min(service.max_load, kNearlyFull) * capacity, low = 0;
-  const std::vector<Least> least = least_of(service, replica, lengths);
+  // The value of an SLO is at least its mean, and at least that of a request as long as the percentile on an idle
+  // replica. Not their sum: a rate that is screened out is never simulated.
   const auto kept = [&](double rate) {
-    const Balance b = balance(replica, engine, lengths, rate * 1e-9);
-    return b.stable && std::all_of(least.begin(), least.end(), [&](const Least& slo) { return slo.kept(b); });
+    const ScreenedMeans means = screened_means(replica, {}, lengths, rate);
+    return means.stable && std::all_of(service.slos.begin(), service.slos.end(), [&](const Slo& slo) {
+             const double prompt = (lengths.varies() ? kPercentileOfRun : 1) * lengths.size_at(slo.at);
+             const Seconds usual = means.ttft * (slo.at == Statistic::kP50 ? kMedianOfMean : 1);
+             if (slo.quantity == Quantity::kTtft)
+               return std::max(usual, from_ns(lone_ttft(replica, prompt))) <= slo.limit;
+             if (slo.quantity == Quantity::kTpot) return means.tpot <= slo.limit;
+             return means.ttft + means.tpot * (lengths.output_at(slo.at) - 1) <= slo.limit;
+           });
   };
+  double high = std::min(service.max_load, kNearlyFull) * in_requests_per_s(sim::capacity(one, lengths)), low = 0;
   if (kept(high)) return high;
   for (int i = 0; i < 24; ++i) {
     const double middle = (low + high) / 2;
@@ -167,10 +120,10 @@ double screened_rate(const Service& service, const Replica& replica) {
 }
 
 Seconds screened_latency(const Service& service, const Replica& replica, double rate) {
-  if (!replica.continuous) return from_ns(kRideAndHalf * replica.times.mean(1));
+  if (!replica.continuous) return from_ns(kHalfAndOwnBatch * replica.times.mean(1));
   const sim::RequestShape lengths = mean_of(service);
-  const Balance b = balance(replica, {}, lengths, rate * 1e-9);
-  return from_ns(b.ttft + b.tpot * (lengths.output - 1));
+  const ScreenedMeans means = screened_means(replica, {}, lengths, rate);
+  return means.ttft + means.tpot * (lengths.output - 1);
 }
 
 }  // namespace rightsize::capacity

@@ -1,5 +1,5 @@
-// Formulas that screen before anything is simulated: means of a queue in balance, and what an idle replica takes. They
-// decide what is looked at first, never what is shown.
+// Formulas that guess before anything is simulated: the open loop of perf/open_loop.h on the step that the simulator
+// runs, and the latency of an idle replica. They decide where a search starts, never what is reported.
 #pragma once
 
 #include "capacity/replica.h"
@@ -7,19 +7,28 @@
 
 namespace rightsize::capacity {
 
-// The least an SLO's statistic can be: a replica that does nothing else, a prompt as long as its percentile. Of a trace
-// nothing is assumed about lengths.
+// A lower bound on the statistic of an SLO: a replica without other requests, and a prompt as long as the percentile.
+// Nothing is assumed about the lengths of a trace.
 Seconds unloaded(const Service& service, const Replica& replica, const Slo& slo);
 
-// Sequences that run at once on a replica at a rate (requests a second), by Little's law.
+// Mean number of sequences that run at once on a replica at `rate` requests per second.
 double running_at(const Service& service, const Replica& replica, const sim::ContinuousConfig& engine, double rate);
 
-// The rate up to which means stay within the SLOs and the load within max_load; 0: not even an idle replica keeps them.
-// `lengths` instead of the service's, where one size of request is of interest.
+// The highest rate, in requests per second, at which means stay within the SLOs and the load within max_load; 0 if not
+// even an idle replica meets them. `lengths` replaces the service's.
 double screened_rate(const Service& service, const Replica& replica, const sim::RequestShape& lengths);
 double screened_rate(const Service& service, const Replica& replica);
 
-// Mean time of a whole request at a rate.
+// Means on one replica at `rate` requests per second. Unstable: the rate is more than the replica serves.
+struct ScreenedMeans {
+  double running = 0;
+  Seconds ttft, tpot;
+  bool stable = false;
+};
+ScreenedMeans screened_means(const Replica& replica, const sim::ContinuousConfig& engine,
+                             const sim::RequestShape& lengths, double rate);
+
+// Mean latency of a whole request at `rate` requests per second.
 Seconds screened_latency(const Service& service, const Replica& replica, double rate);
 
 }  // namespace rightsize::capacity

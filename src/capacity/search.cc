@@ -12,10 +12,10 @@
 namespace rightsize::capacity {
 namespace {
 
-constexpr double kOfInterest = 10;        // settings that cannot come within so many times the SLO are left out
-constexpr std::size_t kPerPrice = 3;      // the best of the screening at each price are confirmed
-constexpr double kRejectedDoubt = 2;      // the same for the share that is turned away
-constexpr double kScreeningDoubt = 1.15;  // how far a short run may be off
+constexpr double kFarOff = 10;            // settings whose bound exceeds an SLO by this factor are not simulated
+constexpr std::size_t kPerPrice = 3;      // settings that are confirmed at each price
+constexpr double kScreeningError = 1.15;  // how far a short run may be off
+constexpr double kRejectedError = 2;      // the same for the share of rejected requests
 
 // Calls work(i) for every i below count, on several threads.
 template <class Work>
@@ -31,7 +31,6 @@ void in_parallel(std::size_t count, unsigned threads, const Work& work) {
   in_threads(std::min<unsigned>(threads, static_cast<unsigned>(count)), worker);
 }
 
-// An assessment with what it is ranked by.
 struct Ranked {
   Assessment run;
   double excess = 0;  // the worst SLO's value over its limit
@@ -50,13 +49,14 @@ class Search {
   SearchResult run(const std::vector<Configuration>& configurations) {
     screen(configurations);
     const std::vector<Configuration> chosen = worth_confirming();
-    std::vector<Ranked> confirmed = assess_all(chosen, confirming(), "settings confirmed");
+    std::vector<Ranked> confirmed =
+        assess_all(chosen, "settings confirmed", [this](const Configuration& c) { return confirm(c); });
     result_.confirmed = confirmed.size();
-    if (cancelled() && confirmed.empty()) confirmed = screened_;  // asked to stop: the short runs are what there is
+    if (cancelled() && confirmed.empty()) confirmed = screened_;  // cancelled: report the short runs
     double lowest = std::numeric_limits<double>::infinity();
     for (const Ranked& one : confirmed) {
       if (!result_.best && one.run.keeps(service_)) result_.best = one.run;
-      if (one.excess >= lowest * 0.99) continue;  // less than a percent better is not worth more money
+      if (one.excess >= lowest * 0.99) continue;  // an improvement below 1 % is not worth more money
       if (!result_.frontier.empty() && result_.frontier.back().configuration.price == one.run.configuration.price)
         continue;
       lowest = one.excess;
@@ -67,14 +67,15 @@ class Search {
   }
 
  private:
-  // Those that ran, cheapest first.
-  std::vector<Ranked> assess_all(const std::vector<Configuration>& configurations, const sim::RunLength& length,
-                                 const char* what) {
+  // Those that are not overloaded, cheapest first.
+  template <class Assess>
+  std::vector<Ranked> assess_all(const std::vector<Configuration>& configurations, const char* what,
+                                 const Assess& assess) {
     const LongWork counted(what, configurations.size());
     std::vector<std::optional<Assessment>> runs(configurations.size());
     in_parallel(configurations.size(), options_.threads, [&](std::size_t i) {
-      runs[i] = planner_.assess(configurations[i], length);
-      if (cancelled()) runs[i].reset();  // cut off in the middle
+      runs[i] = assess(configurations[i]);
+      if (cancelled()) runs[i].reset();  // incomplete
     });
     std::vector<Ranked> ranked;
     for (auto& run : runs) {
@@ -86,40 +87,42 @@ class Search {
     return ranked;
   }
 
-  // Every configuration that survives the bounds, with its short run.
+  // Simulates every configuration within the bounds for a short time.
   void screen(const std::vector<Configuration>& configurations) {
     std::vector<Configuration> possible;
     for (const Configuration& c : configurations) {
       const double bound = planner_.bound(c);
       if (std::isinf(bound)) {
         ++result_.unstable;
-      } else if (bound > kOfInterest) {
+      } else if (bound > kFarOff) {
         ++result_.bounded;
       } else {
         possible.push_back(c);
       }
     }
     result_.considered = configurations.size();
-    screened_ = assess_all(possible, {options_.screening_requests, seed_, 0, Statistic::kP99}, "settings simulated");
+    const sim::RunLength length{options_.screening_requests, seed_};
+    screened_ =
+        assess_all(possible, "settings simulated", [&](const Configuration& c) { return planner_.assess(c, length); });
     result_.simulated = screened_.size();
   }
 
-  // At each price the best few, if they promise less latency than everything cheaper.
+  // The best few at each price, if they are faster than everything cheaper.
   std::vector<Configuration> worth_confirming() const {
     std::vector<Configuration> chosen;
     double best_below = std::numeric_limits<double>::infinity(), price = -1;
     double best_here = best_below;
     std::size_t here = 0;
     for (const Ranked& one : screened_) {
-      // What clearly turns away too many is no answer, however fast the rest is served.
-      if (one.run.rejected_share() > kRejectedDoubt * service_.most_rejected + 0.001) continue;
+      // Rejecting too many requests is not an answer, however fast the others are.
+      if (one.run.rejected_share() > kRejectedError * service_.most_rejected + 0.001) continue;
       if (one.run.configuration.price != price) {
         best_below = std::min(best_below, best_here);
         price = one.run.configuration.price;
         here = 0;
         best_here = one.excess;
       }
-      if (one.excess <= kOfInterest && here < kPerPrice && one.excess < best_below * kScreeningDoubt) {
+      if (one.excess <= kFarOff && here < kPerPrice && one.excess < best_below * kScreeningError) {
         chosen.push_back(one.run.configuration);
         ++here;
       }
@@ -127,16 +130,15 @@ class Search {
     return chosen;
   }
 
-  sim::RunLength confirming() const {
-    return {options_.confirming_requests, seed_ + 1, options_.tight_enough, service_.slos.front().at};
+  std::optional<Assessment> confirm(const Configuration& c) const {
+    return planner_.assess_until_tight(c, options_.confirming_requests, seed_ + 1, options_.tight_enough);
   }
 
-  // Tried in order of price.
   std::optional<Assessment> cheapest_unbatched() const {
     for (const Ranked& one : screened_) {
       if (cancelled()) break;
-      if (!is_unbatched(planner_, one.run.configuration) || one.excess > kScreeningDoubt) continue;
-      std::optional<Assessment> confirmed = planner_.assess(one.run.configuration, confirming());
+      if (!is_unbatched(planner_, one.run.configuration) || one.excess > kScreeningError) continue;
+      std::optional<Assessment> confirmed = confirm(one.run.configuration);
       if (cancelled()) break;
       if (confirmed && confirmed->keeps(service_)) return confirmed;
     }

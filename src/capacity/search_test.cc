@@ -9,7 +9,7 @@ namespace {
 
 using sim::SimTime;
 
-// 10 ms for one, 1 ms for every further one; `slower` times that.
+// 10 ms for one item, 1 ms for every further one, times `slower`.
 Replica replica_to(int max_batch, int slower = 1) {
   Replica replica;
   replica.continuous = false;
@@ -54,7 +54,7 @@ TEST(Search, MatchesExhaustiveLongSimulations) {
   const SearchResult found = search(planner, all);
   double cheapest = INFINITY;
   for (const Configuration& c : all) {
-    const auto long_run = planner.assess(c, {300'000, 9, 0, Statistic::kP99});
+    const auto long_run = planner.assess(c, {300'000, 9});
     if (long_run && long_run->keeps(planner.service())) cheapest = std::min(cheapest, c.price);
   }
   ASSERT_TRUE(found.best);
@@ -81,21 +81,21 @@ TEST(Search, ThreadsDoNotChangeTheAnswer) {
 }
 
 TEST(Search, AnImpossibleSloHasNoPlan) {
-  const Planner planner(service_of(50, latency(Statistic::kP99, 1)), {replica_to(4)});  // one alone takes 10 ms
+  const Planner planner(service_of(50, latency(Statistic::kP99, 1)), {replica_to(4)});  // a single item takes 10 ms
   const SearchResult found = search(planner, grid(3, {1, 4}, {0}));
   EXPECT_FALSE(found.best);
   EXPECT_FALSE(found.unbatched);
   EXPECT_FALSE(planner.fewest(0, {}));
 }
 
-// One GPU of batches of one does 100 a second; with room for four waiting, of 120 a second a good part is turned away,
-// and those served wait at most 50 ms: fast, but not what was asked for.
+// One GPU without batching serves 100 requests/s. With a queue of four, a good part of 120 requests/s is rejected and the
+// others wait at most 50 ms: fast, but too many rejected.
 TEST(Search, RejectedRequestsCountAgainstTheSlo) {
   Service service = service_of(120, latency(Statistic::kP99, 60));
   service.most_rejected = 0.01;
   service.queue = {0, sim::QueuePolicy::OnTimeout::kReject, 4};
   const Planner planner(service, {replica_to(1)});
-  const auto alone = planner.assess(configuration(1, 1), {50'000, 1, 0, Statistic::kP99});
+  const auto alone = planner.assess(configuration(1, 1), {50'000, 1});
   ASSERT_TRUE(alone);
   EXPECT_GT(alone->rejected_share(), 0.15);
   EXPECT_LT(alone->excess(service), 1);
@@ -113,19 +113,19 @@ TEST(Search, PrioritiesAffectTheSearch) {
   const Planner plain(levels, {replica_to(1)});
   levels.priorities = {0.2, 0.8};
   const Planner with(levels, {replica_to(1)});
-  const sim::RunLength length{50'000, 1, 0, Statistic::kP99};
-  const Slo slo = levels.slos.front();  // the many wait for the few
+  const sim::RunLength length{50'000, 1};
+  const Slo slo = levels.slos.front();  // low priority waits for high priority
   EXPECT_GT(with.assess(configuration(1, 1), length)->value(slo),
             plain.assess(configuration(1, 1), length)->value(slo));
 }
 
-// A slow and a fast GPU behind one router: the least loaded one is the one that would be done first.
+// A slow and a fast GPU behind one router, which sends requests to the one that would finish first.
 TEST(Search, ConfigurationsMayMixTwoGpuTypes) {
   const Planner planner(service_of(90, latency(Statistic::kP99, 100)), {replica_to(1), replica_to(1, 4)});
   Configuration mixed = configuration(1, 1);
   mixed.groups.push_back({1, 1});
   EXPECT_NEAR(planner.capacity(mixed), 125, 1e-6);
-  const sim::RunLength length{50'000, 1, 0, Statistic::kMean};
+  const sim::RunLength length{50'000, 1};
   const Slo mean = latency(Statistic::kMean, 1);
   EXPECT_LT(planner.assess(mixed, length)->value(mean), planner.assess(configuration(1, 1), length)->value(mean));
 }

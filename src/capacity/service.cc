@@ -13,8 +13,7 @@ namespace rightsize::capacity {
 namespace {
 
 constexpr std::string_view kStatisticNames[] = {"mean", "p50", "p90", "p95", "p99"};
-constexpr const char* kExamples =
-    "an SLO names a statistic and a time: p99=100ms, mean=20ms, ttft=500ms, tpot-p95=40ms";
+constexpr const char* kExamples = "write a statistic and a time: p99=100ms, mean=20ms, ttft=500ms, tpot-p95=40ms";
 
 std::optional<Statistic> statistic_named(std::string_view name) {
   const auto found = std::find(std::begin(kStatisticNames), std::end(kStatisticNames), name);
@@ -23,21 +22,21 @@ std::optional<Statistic> statistic_named(std::string_view name) {
 }
 
 // "p99", "ttft", "tpot-p95".
-std::optional<Slo> slo_named(std::string_view name, Statistic otherwise) {
+std::optional<Slo> slo_named(std::string_view name, Statistic default_percentile) {
   if (const auto statistic = statistic_named(name)) return Slo{Quantity::kLatency, *statistic, {}};
   const std::string_view head = name.substr(0, 4);
   if (head != "ttft" && head != "tpot") return std::nullopt;
   const Quantity quantity = head == "ttft" ? Quantity::kTtft : Quantity::kTpot;
-  if (name.size() == head.size()) return Slo{quantity, otherwise, {}};
+  if (name.size() == head.size()) return Slo{quantity, default_percentile, {}};
   if (name[head.size()] != '-') return std::nullopt;
   const auto statistic = statistic_named(name.substr(head.size() + 1));
   return statistic ? std::optional(Slo{quantity, *statistic, {}}) : std::nullopt;
 }
 
-Result<Slo> parse_slo(std::string_view text, Statistic otherwise) {
+Result<Slo> parse_slo(std::string_view text, Statistic default_percentile) {
   const std::size_t equals = text.find('=');
   const std::string name = to_lower(trim(text.substr(0, equals)));
-  std::optional<Slo> slo = slo_named(name, otherwise);
+  std::optional<Slo> slo = slo_named(name, default_percentile);
   if (equals == std::string_view::npos || !slo) {
     const std::vector<std::string> names{"mean", "p50", "p90", "p95", "p99", "ttft", "tpot"};
     return fail(bad_input(fmt::format("'{}' is not an SLO", text))
@@ -45,7 +44,7 @@ Result<Slo> parse_slo(std::string_view text, Statistic otherwise) {
                     .with_hint(kExamples));
   }
   RIGHTSIZE_TRY(slo->limit, parse_duration(text.substr(equals + 1)));
-  if (!(slo->limit > seconds(0))) return fail(bad_input(fmt::format("an SLO of no time cannot be kept: '{}'", text)));
+  if (!(slo->limit > seconds(0))) return fail(bad_input(fmt::format("'{}': an SLO must be longer than 0 s", text)));
   return *slo;
 }
 
@@ -62,35 +61,24 @@ std::string describe(const Slo& slo) { return fmt::format("{} {}", name_of(slo.a
 
 Result<Statistic> parse_percentile(std::string_view text) {
   const std::string_view digits = text.starts_with('p') ? text.substr(1) : text;
-  for (Statistic statistic : {Statistic::kP50, Statistic::kP95, Statistic::kP99}) {
+  for (Statistic statistic : {Statistic::kP50, Statistic::kP90, Statistic::kP95, Statistic::kP99}) {
     if (name_of(statistic).substr(1) == digits) return statistic;
   }
-  return fail(bad_input(fmt::format("'{}' is not a percentile that can be planned for", text))
-                  .with_hint("percentiles are 50, 95 and 99"));
+  return fail(bad_input(fmt::format("unknown percentile '{}'; use 50, 90, 95 or 99", text)));
 }
 
 double share_beyond(Statistic at) {
-  switch (at) {
-    case Statistic::kP90:
-      return 0.1;
-    case Statistic::kP95:
-      return 0.05;
-    case Statistic::kP99:
-      return 0.01;
-    case Statistic::kMean:
-    case Statistic::kP50:
-      break;
-  }
-  return 0.5;
+  constexpr double kShares[] = {0.5, 0.5, 0.1, 0.05, 0.01};
+  return kShares[static_cast<std::size_t>(at)];
 }
 
-Result<std::vector<Slo>> parse_slos(std::string_view text, Statistic otherwise) {
+Result<std::vector<Slo>> parse_slos(std::string_view text, Statistic default_percentile) {
   std::vector<Slo> slos;
   for (std::string_view part : split_list(text, ',')) {
-    RIGHTSIZE_TRY(const Slo slo, parse_slo(part, otherwise));
+    RIGHTSIZE_TRY(const Slo slo, parse_slo(part, default_percentile));
     slos.push_back(slo);
   }
-  if (slos.empty()) return fail(bad_input("no SLO is given").with_hint(kExamples));
+  if (slos.empty()) return fail(bad_input("no SLO given").with_hint(kExamples));
   return slos;
 }
 
@@ -100,11 +88,12 @@ sim::RequestShape mean_of(const Service& service) {
 
 sim::ArrivalProcess mixed_arrivals(double requests_per_second, const std::vector<RequestSize>& mix,
                                    std::uint64_t seed) {
-  constexpr std::size_t kRequests = 1 << 16;  // as many as a confirming run takes at most
+  constexpr std::size_t kRequests = 1 << 16;  // as many as the longest run of the planner
   auto trace = std::make_shared<sim::Trace>();
   trace->has_tokens = true;
   trace->arrivals.resize(kRequests);
-  sim::open_stream(sim::Poisson{requests_per_s(requests_per_second)}, seed)->fill(trace->arrivals);
+  trace->arrivals.resize(
+      sim::open_stream(sim::Poisson{requests_per_s(requests_per_second)}, seed)->fill(trace->arrivals));
   Random random(~seed);
   for (sim::Arrival& arrival : trace->arrivals) {
     double left = random.uniform();

@@ -1,4 +1,4 @@
-// Work that can wait: collected over a window, then done at once on as few GPUs as the deadline allows.
+// Work that can wait: collected over a window, then processed on as few GPUs as the deadline allows.
 #pragma once
 
 #include <optional>
@@ -10,10 +10,10 @@ namespace rightsize::capacity {
 
 struct WindowWork {
   double items_per_day = 0;
-  Seconds window;     // items are collected for so long
-  Seconds deadline;   // and must be done so long after the window closes
-  Seconds item_time;  // GPU time of one item in a full batch
-  Seconds startup;    // of every GPU, every window: boot, load the model
+  Seconds window;     // time over which items are collected
+  Seconds deadline;   // from the end of the window to the last item
+  Seconds item_time;  // GPU time per item in a full batch
+  Seconds startup;    // per GPU and window: boot, load the model
 };
 
 struct WindowRun {
@@ -24,15 +24,15 @@ struct WindowRun {
 struct WindowSchedule {
   int gpus = 0;
   double items_per_window = 0;
-  Seconds busy;            // of each GPU, every window, with its startup
-  Seconds latest;          // after the window closes, the last item is done
-  double utilization = 0;  // of GPUs held all day
+  Seconds busy;            // per GPU and window, including startup
+  Seconds latest;          // from the end of the window to the last item
+  double utilization = 0;  // of GPUs that are rented all day
   std::vector<WindowRun> day;
-  double gpu_hours_per_day = 0;  // when GPUs are rented for the runs only
+  double gpu_hours_per_day = 0;  // if GPUs are rented for the runs only
 };
 
-// Nothing when no number of GPUs can do it: the startup alone takes longer than the deadline. GPUs are never needed by
-// two windows at once: the work must also be done before the next window closes.
+// Empty if the startup alone takes longer than the deadline. The work must also be done before the next window ends, so
+// windows never compete for GPUs.
 std::optional<WindowSchedule> schedule_window(const WindowWork& work);
 
 }  // namespace rightsize::capacity

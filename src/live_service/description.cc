@@ -15,15 +15,15 @@ Spread spread_of(const Histogram* histogram) {
   return {histogram->mean(), histogram->quantile(0.5), histogram->quantile(0.95), histogram->quantile(0.99)};
 }
 
-// A mean alone, from totals.
+// Only the mean, from totals.
 Spread mean_of(std::optional<double> sum, double count) {
   Spread spread;
   if (sum && count > 0) spread.mean = *sum / count;
   return spread;
 }
 
-// The mean of a request is what an SLO on TPOT means; the time between two tokens and the whole time over the tokens
-// stand in for it, in this order.
+// An SLO on TPOT refers to the mean of a request. If that is unpublished, the inter-token latency or the latency per
+// token replaces it, in this order.
 const Histogram* tpot_of(const ServiceReading& r, Signal& source) {
   for (Signal signal : {Signal::kTpot, Signal::kInterToken, Signal::kTokenTime}) {
     source = signal;
@@ -37,7 +37,7 @@ void describe_traffic(const ServiceReading& r, Description& d) {
   d.requests_per_second = total / r.seconds();
   double shape = 0;
   for (double count : r.finished) shape += count;
-  // The server's total counts what its grid of moments misses (the minutes before a crash).
+  // The total includes what the grid of samples misses, such as the minutes before a crash.
   const double scale = shape > 0 && total > 0 ? std::clamp(total / shape, 0.9, 1.1) : 1;
   d.by_hour.assign(24, 0.0);
   std::vector<double> seen(24, 0.0);
@@ -85,20 +85,6 @@ void describe_requests(const ServiceReading& r, Description& d) {
   d.output_tokens = r.counter(Signal::kOutputTokens).value_or(d.osl.mean.value_or(0) * total);
 }
 
-// The share of requests that may be over a limit at a percentile.
-double allowed_over(capacity::Statistic at) {
-  switch (at) {
-    case capacity::Statistic::kP50:
-      return 0.5;
-    case capacity::Statistic::kP90:
-      return 0.1;
-    case capacity::Statistic::kP95:
-      return 0.05;
-    default:
-      return 0.01;
-  }
-}
-
 SloVerdict verdict_of(const ServiceReading& r, const capacity::Slo& slo) {
   SloVerdict verdict{slo, {}, {}, false};
   Signal source{};
@@ -111,7 +97,7 @@ SloVerdict verdict_of(const ServiceReading& r, const capacity::Slo& slo) {
     verdict.kept = histogram->mean() <= in_seconds(slo.limit), verdict.sure = true;
     return verdict;
   }
-  const double allowed = allowed_over(slo.at);
+  const double allowed = capacity::share_beyond(slo.at);
   verdict.kept = verdict.over->value <= allowed;
   verdict.sure = verdict.over->high <= allowed || verdict.over->low > allowed;
   return verdict;
@@ -144,14 +130,14 @@ void describe_gpus(const ServiceReading& r, const catalog::Catalog& catalog, con
   };
   for (const GpuReading& kind : r.gpus) {
     const Result<const catalog::Gpu*> gpu = catalog.find_gpu(kind.name);
-    if (!gpu) d.notes.push_back(fmt::format("GPU '{}' is not in the catalogue: name it with --gpu", kind.name));
+    if (!gpu) d.notes.push_back(fmt::format("GPU '{}' is not in the catalogue; pass --gpu", kind.name));
     const catalog::Gpu* named = gpu ? *gpu : known.gpu;
     if (d.gpu == nullptr) d.gpu = named;
     pay(named, kind.gpu_seconds);
   }
   if (!r.gpus.empty()) d.gpus_per_replica = static_cast<int>(r.gpus.front().per_replica);
   if (r.gpus.size() > 1)
-    d.notes.push_back(fmt::format("{} kinds of GPU; most of the time {}", r.gpus.size(), r.gpus.front().name));
+    d.notes.push_back(fmt::format("the service uses {} GPU types, mostly {}", r.gpus.size(), r.gpus.front().name));
   if (known.per_replica) d.gpus_per_replica = *known.per_replica;
   if (r.gpus.empty() && known.gpu != nullptr) pay(known.gpu, r.replica_seconds * d.gpus_per_replica);
   d.gpus = d.replicas * d.gpus_per_replica;

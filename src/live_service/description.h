@@ -1,4 +1,4 @@
-// What a service is: its traffic, its requests, its latency against its SLOs, its GPUs and what they cost.
+// Describes a service: traffic, request lengths, latency against its SLOs, GPUs and cost.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace rightsize::live_service {
 
-// The mean and percentiles of something; what no histogram tells is missing.
+// Mean and percentiles; empty if the engine publishes no histogram.
 struct Spread {
   std::optional<double> mean;
   std::optional<Quantile> p50, p95, p99;
@@ -19,17 +19,17 @@ struct Spread {
 
 struct SloVerdict {
   capacity::Slo slo;
-  std::optional<Quantile> over;  // share of requests above the limit: likely, and as far as buckets leave it open
-  std::optional<bool> kept;      // nothing: the engine does not publish it
-  bool sure = false;             // whatever the buckets hide
+  std::optional<Quantile> over;  // share of requests above the limit, with the range that the buckets leave
+  std::optional<bool> kept;      // empty: unpublished
+  bool sure = false;             // true over the whole range of `over`
 };
 
 struct Description {
   double requests_per_second = 0;
-  double peak_hour = 0;         // requests a second in the busiest clock hour of the window
+  double peak_hour = 0;         // requests per second in the busiest clock hour
   double peak_hour_begin = 0;   // seconds since 1970
-  double burst = 1;             // the busiest five minutes over the busiest hour
-  std::vector<double> by_hour;  // requests a second, each hour of the day (UTC), mean
+  double burst = 1;             // rate of the busiest five minutes over that of the busiest hour
+  std::vector<double> by_hour;  // mean requests per second in each hour of the day (UTC)
   Spread isl, osl, ttft, tpot, latency;
   Signal tpot_source = Signal::kTpot;
   std::optional<double> prefix_hit;  // share of prompt tokens
@@ -38,9 +38,9 @@ struct Description {
   std::optional<bool> slo_kept;
   double output_tokens = 0;  // over the window
 
-  const catalog::Gpu* gpu = nullptr;  // nothing: not known
+  const catalog::Gpu* gpu = nullptr;  // null: unknown
   int gpus_per_replica = 1;
-  int replicas = 0, gpus = 0;       // at the window's end
+  int replicas = 0, gpus = 0;       // at the end of the window
   std::optional<double> gpu_hours;  // over the window
   std::optional<market::GpuQuote> price;
   std::optional<Usd> spend;  // over the window
@@ -48,7 +48,7 @@ struct Description {
   std::vector<std::string> notes;
 };
 
-// Where metrics do not tell the GPUs, the user does.
+// GPUs given by the user if the metrics do not identify them.
 struct KnownGpus {
   const catalog::Gpu* gpu = nullptr;
   std::optional<int> per_replica;

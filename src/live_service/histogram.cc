@@ -11,6 +11,14 @@ Histogram::Histogram(std::vector<double> bounds, std::vector<double> cumulative,
   for (std::size_t i = 1; i < cumulative_.size(); ++i) cumulative_[i] = std::max(cumulative_[i], cumulative_[i - 1]);
 }
 
+Histogram::Histogram(const std::map<double, double>& buckets, double sum) : sum_(sum) {
+  if (buckets.empty() || !std::isinf(buckets.rbegin()->first)) return;
+  for (const auto& [bound, count] : buckets) {
+    if (std::isfinite(bound)) bounds_.push_back(bound);
+    cumulative_.push_back(cumulative_.empty() ? count : std::max(count, cumulative_.back()));
+  }
+}
+
 std::optional<double> Histogram::mean() const {
   if (empty()) return std::nullopt;
   return sum_ / count();
@@ -30,7 +38,7 @@ std::optional<Quantile> Histogram::quantile(double share) const {
 
 Quantile Histogram::share_over(double limit) const {
   if (empty()) return {};
-  const double slack = limit * 1e-9;  // 0.25 as text and as a number
+  const double slack = limit * 1e-9;  // a bound read from text may differ in the last digit
   const auto above =
       static_cast<std::size_t>(std::lower_bound(bounds_.begin(), bounds_.end(), limit - slack) - bounds_.begin());
   const double total = count();

@@ -1,12 +1,13 @@
-// A histogram of a metrics server: how many values are at or below each bound, and what that leaves open.
+// A histogram from a metrics server: counts of values at or below each bound, and the uncertainty they leave.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <vector>
 
 namespace rightsize::live_service {
 
-// A figure and the ends of the bucket it lies in; `high` is infinite above the last bound.
+// A value and the ends of its bucket; `high` is infinite above the last bound.
 struct Quantile {
   double value = 0, low = 0, high = 0;
 };
@@ -14,24 +15,26 @@ struct Quantile {
 class Histogram {
  public:
   Histogram() = default;
-  // Bounds ascend; `cumulative` has one entry more, for what is above the last bound. Counts that fall (servers
-  // estimate, and replicas may have different buckets) are raised to the one before.
+  // Ascending bounds; `cumulative` has one more entry, for values above the last bound. Descending counts (servers
+  // extrapolate, and replicas may have different buckets) are raised to the previous one.
   Histogram(std::vector<double> bounds, std::vector<double> cumulative, double sum);
+  // Cumulative counts by upper bound. Empty without a bucket for infinity.
+  Histogram(const std::map<double, double>& buckets, double sum);
 
   bool empty() const { return !(count() > 0); }
   double count() const { return cumulative_.empty() ? 0 : cumulative_.back(); }
   double sum() const { return sum_; }
   std::optional<double> mean() const;
 
-  // The value a share of all is at or below, by a straight line inside its bucket; above the last bound, that bound.
-  // Nothing when empty.
+  // The value that this share of all values is at or below, interpolated inside its bucket; above the last bound, that
+  // bound. Empty if the histogram is.
   std::optional<Quantile> quantile(double share) const;
 
-  // The share of values above a limit: likely, and at least and at most by the bounds around it.
+  // The share of values above a limit: the likely one, and the range that the bounds around the limit leave.
   Quantile share_over(double limit) const;
 
   const std::vector<double>& bounds() const { return bounds_; }
-  // Of each bucket, the last of them above the last bound; adds up to count().
+  // Values in each bucket, including the one above the last bound.
   std::vector<double> counts() const;
 
  private:

@@ -9,11 +9,11 @@ namespace rightsize::live_service {
 namespace {
 
 constexpr double kHour = 3600;
-constexpr std::size_t kMostRows = 24;  // more hours of the same service say the same again
+constexpr std::size_t kMostRows = 24;  // more hours of the same service add nothing
 
-// Requests that run together as a token sees it. Replicas whose requests come independently have a Poisson number of
-// them; a token is made with one more than the mean around it (it counts itself).
-double seen_by_a_token(double tokens, double tpot, double replicas) {
+// The mean batch seen by a token. With independent arrivals the number of running requests is Poisson distributed, and
+// a token sees one more than the mean: its own request.
+double batch_seen_by_token(double tokens, double tpot, double replicas) {
   return 1 + tokens * tpot / (kHour * std::max(1.0, replicas));
 }
 
@@ -44,7 +44,7 @@ std::vector<perf::Measurement> rows_of(const ServiceReading& r, const Descriptio
   const std::size_t every = std::max<std::size_t>(1, (hours.size() + kMostRows - 1) / kMostRows);
   for (std::size_t i = 0; i < hours.size(); i += every) {
     const HourReading& hour = *hours[i];
-    const double seen = seen_by_a_token(tokens_of(hour, osl), *hour.tpot, hour.replicas);
+    const double seen = batch_seen_by_token(tokens_of(hour, osl), *hour.tpot, hour.replicas);
     perf::Measurement row = measurement(r, d, m, work, seen);
     row.line = static_cast<int>(i) + 1;
     row.tpot = seconds(*hour.tpot);
@@ -82,14 +82,14 @@ model::Job job_of(const ServiceReading& r, const Description& d, const ServedMod
 
 Result<LearnedSpeed> learn_speed(const ServiceReading& r, const Description& d, const ServedModel& m,
                                  const perf::Constants& constants) {
-  if (d.gpu == nullptr) return fail(bad_input("the GPU is not known: name it with --gpu"));
+  if (d.gpu == nullptr) return fail(bad_input("the GPU is unknown; pass --gpu"));
   if (!d.tpot.mean) return fail(bad_input("the engine publishes no time per token"));
-  if (!d.isl.mean || !d.osl.mean) return fail(bad_input("the engine publishes no lengths of requests"));
+  if (!d.isl.mean || !d.osl.mean) return fail(bad_input("the engine publishes no request lengths"));
   const perf::ModelWork work = perf::work_of(m.shape);
-  if (perf::serves_batches(work)) return fail(bad_input("the model makes no tokens"));
-  const double tokens_an_hour = d.output_tokens / r.seconds() * kHour;
+  if (perf::serves_batches(work)) return fail(bad_input("the model does not generate tokens"));
+  const double tokens_per_hour = d.output_tokens / r.seconds() * kHour;
   const double replicas = r.replica_seconds > 0 ? r.replica_seconds / r.seconds() : d.replicas;
-  perf::Measurement mean = measurement(r, d, m, work, seen_by_a_token(tokens_an_hour, *d.tpot.mean, replicas));
+  perf::Measurement mean = measurement(r, d, m, work, batch_seen_by_token(tokens_per_hour, *d.tpot.mean, replicas));
   mean.tpot = seconds(*d.tpot.mean);
   std::vector<perf::Measurement> rows = rows_of(r, d, m, work);
   if (rows.empty()) rows.push_back(mean);

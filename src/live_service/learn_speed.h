@@ -1,5 +1,5 @@
-// What a running service teaches the speed model: its own times per token and per prompt, hour by hour, as
-// `rightsize calibrate` would learn them from a file.
+// Calibrates the speed model with the service's own times per token and per prompt, hour by hour, as `rightsize
+// calibrate` does from a file.
 #pragma once
 
 #include <optional>
@@ -11,24 +11,24 @@
 namespace rightsize::live_service {
 
 struct LearnedSpeed {
-  perf::Constants constants;           // with what was learned
+  perf::Constants constants;           // including the calibration
   Seconds measured_tpot;               // mean over the window
-  Seconds prior_tpot, corrected_tpot;  // of the model for the same load, before and after
+  Seconds prior_tpot, corrected_tpot;  // predictions for the same load before and after
   perf::Interval prior_interval, corrected_interval;
   perf::Calibration factors;
-  int rows = 0;  // hours it was learned from
+  int rows = 0;  // measurements used
 
   double factor() const { return corrected_tpot / prior_tpot; }
 };
 
-// The stack whose constants an engine's speed is predicted with. TGI and gateways have none of their own.
+// The stack whose constants predict an engine's speed. TGI and gateways use vLLM's.
 model::Stack stack_of(Engine engine);
 
-// The job a service runs: mean lengths, its format and split; `concurrency` as many as run together.
+// The job of a service: mean lengths, precision, tensor parallelism and `concurrency` running requests.
 model::Job job_of(const ServiceReading& reading, const Description& description, const ServedModel& model,
                   double concurrency);
 
-// Fails with the reason where the GPU is not known, no time per token was published or the model does not fit there.
+// Fails with the reason if the GPU is unknown, no time per token is published, or the model does not fit.
 Result<LearnedSpeed> learn_speed(const ServiceReading& reading, const Description& description,
                                  const ServedModel& model, const perf::Constants& constants);
 

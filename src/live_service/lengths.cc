@@ -16,7 +16,7 @@ struct Knot {
   double score, length;  // normal score of a share, logarithm of the length there
 };
 
-// The bounds that part the values.
+// The bounds that separate values.
 std::vector<Knot> knots_of(const Histogram& histogram) {
   std::vector<Knot> knots;
   const std::vector<double> counts = histogram.counts();
@@ -47,13 +47,13 @@ Lengths::Lengths(const Histogram* histogram, double mean, double usual_variation
 
 void Lengths::follow(const Histogram& histogram) {
   const std::vector<Knot> knots = knots_of(histogram);
-  // All in one or two buckets: as wide as a straight line inside them.
+  // With one or two buckets only, lengths are spread evenly inside them.
   if (knots.size() < 2) {
     for (std::size_t i = 0; i < kPoints; ++i)
       at_.push_back(histogram.quantile((static_cast<double>(i) + 0.5) / kPoints)->value);
     return;
   }
-  // Nothing is above the bound that has everything below it, and little far above the last one.
+  // No length is above a bound that has all values below it, and few are far above the last one.
   const std::vector<double> counts = histogram.counts();
   double most = 4 * histogram.bounds().back(), below = 0;
   for (std::size_t i = 0; i < histogram.bounds().size(); ++i) {

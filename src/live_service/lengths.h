@@ -1,4 +1,4 @@
-// Token counts to simulate with, from a histogram that only says how many lie in each bucket.
+// Request lengths for the simulation, from a histogram with few buckets.
 #pragma once
 
 #include <vector>
@@ -8,16 +8,15 @@
 
 namespace rightsize::live_service {
 
-// Between two bounds the logarithm of a length is a straight line of the normal score, which is exact where lengths are
-// log-normal; what lies below the first and above the last bound goes on with the line beside it. All lengths are then
-// scaled so that their mean is the measured one. Without a histogram: log-normal about the mean, as far apart as
-// `usual_variation` says (capacity::usual_variation()).
+// Between two bounds, the logarithm of a length is linear in the normal score, which is exact for log-normal lengths;
+// the outer lines extend beyond the first and last bound. Lengths are then scaled to the measured mean. Without a
+// histogram: log-normal around the mean with `usual_variation` (capacity::usual_variation()).
 class Lengths {
  public:
   Lengths(const Histogram* histogram, double mean, double usual_variation);
 
   double draw(Random& random) const;
-  // The length a share of all is at or below.
+  // The length that this share of all lengths is at or below.
   double quantile(double share) const;
   bool assumed() const { return assumed_; }
 
@@ -25,7 +24,7 @@ class Lengths {
   void follow(const Histogram& histogram);
 
   bool assumed_ = true;
-  std::vector<double> at_;  // lengths at shares 0.5 / n, 1.5 / n ...
+  std::vector<double> at_;  // lengths at the shares 0.5 / n, 1.5 / n ...
 };
 
 }  // namespace rightsize::live_service

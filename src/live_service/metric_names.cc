@@ -11,13 +11,13 @@ using enum Signal;
 
 constexpr double kMs = 1e-3, kUs = 1e-6;
 
-// Current names before older ones: where an engine publishes both, the first counts.
+// Current names before older ones: if an engine publishes both, the first counts.
 constexpr EngineMetric kTable[] = {
-    // vLLM. Aborted requests were not answered.
+    // vLLM. Aborted requests do not count.
     {kVllm, kRequests, "vllm_request_success", 1, "finished_reason!~\"abort|error\""},
     {kVllm, kPromptTokens, "vllm_prompt_tokens"},
     {kVllm, kOutputTokens, "vllm_generation_tokens"},
-    // Queries and hits count a request that waits again with every step; tokens that were skipped do not.
+    // Queries and hits count a waiting request again in every step; cached tokens do not.
     {kVllm, kCachedTokens, "vllm_prompt_tokens_cached"},
     {kVllm, kCacheQueries, "vllm_prefix_cache_queries"},
     {kVllm, kCacheQueries, "vllm_gpu_prefix_cache_queries"},
@@ -66,13 +66,13 @@ constexpr EngineMetric kTable[] = {
     {kTensorRtLlm, kKvUse, "trtllm_kv_cache_utilization"},
     {kTensorRtLlm, kHitRate, "trtllm_kv_cache_hit_rate"},
     {kTensorRtLlm, kTtft, "trtllm_time_to_first_token_seconds"},
-    {kTensorRtLlm, kTpot, "trtllm_time_per_output_token_seconds"},  // (last - first) / (tokens - 1), one a request
+    {kTensorRtLlm, kTpot, "trtllm_time_per_output_token_seconds"},  // (last - first) / (tokens - 1), one per request
     {kTensorRtLlm, kLatency, "trtllm_e2e_request_latency_seconds"},
     {kTensorRtLlm, kQueue, "trtllm_request_queue_time_seconds"},
     {kTensorRtLlm, kPrefill, "trtllm_request_prefill_time_seconds"},
     {kTensorRtLlm, kIsl, "trtllm_request_prompt_tokens"},
     {kTensorRtLlm, kOsl, "trtllm_request_generation_tokens"},
-    // trtllm-serve 1.1 itself, without Dynamo's prefix (NVIDIA/TensorRT-LLM#5785): only where its label is there too.
+    // trtllm-serve 1.1 without Dynamo's prefix (NVIDIA/TensorRT-LLM#5785), recognized by its label.
     {kTensorRtLlm, kRequests, "request_success", 1, "engine_type!~\"\""},
     {kTensorRtLlm, kTtft, "time_to_first_token_seconds", 1, "engine_type!~\"\""},
     {kTensorRtLlm, kTpot, "time_per_output_token_seconds", 1, "engine_type!~\"\""},
@@ -100,7 +100,7 @@ constexpr EngineMetric kTable[] = {
     {kTgi, kIsl, "tgi_request_input_length"},
     {kTgi, kOsl, "tgi_request_generated_tokens"},
 
-    // The endpoint picker of a gateway: it sees requests, not engines. One family under three prefixes.
+    // The endpoint picker of a gateway, under three prefixes. It sees requests, not engines.
     {kGateway, kRequests, "llm_d_epp_request"},
     {kGateway, kRequests, "inference_objective_request"},
     {kGateway, kRequests, "inference_model_request"},
@@ -155,7 +155,7 @@ std::string folded(std::string_view published) {
 }
 
 std::optional<PublishedMetric> find_engine_metric(std::string_view published) {
-  // A counter may end like a part of a histogram: its whole name is tried first.
+  // A counter may end like a series of a histogram, so the complete name is tried first.
   for (std::string_view name : {published, without_suffix(published)}) {
     const std::string wanted = folded(name);
     for (const EngineMetric& metric : kTable) {

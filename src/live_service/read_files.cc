@@ -11,35 +11,34 @@
 
 #include "base/file.h"
 #include "live_service/scrape.h"
-#include "live_service/whose.h"
+#include "live_service/series_owner.h"
 #include "telemetry/feeds/read_feed.h"
 
 namespace rightsize::live_service {
 namespace {
 
-// A file as it is, or what is in it where it is compressed.
+// The uncompressed content of a file.
 Result<std::string> whole_text(const std::string& file) {
   constexpr std::size_t kPiece = 1U << 16, kMost = 512U << 20;
-  RIGHTSIZE_TRY(const std::unique_ptr<telemetry::ByteSource> source, telemetry::open_feed(file));
+  RIGHTSIZE_TRY(const std::unique_ptr<ByteSource> source, open_bytes(file));
   std::string text;
   for (std::vector<char> piece(kPiece);;) {
     RIGHTSIZE_TRY(const std::size_t read, source->read(piece));
     if (read == 0) return text;
     text.append(piece.data(), read);
     if (text.size() > kMost)
-      return fail(
-          bad_input(fmt::format("'{}' is over 512 MiB", file)).with_hint("give shorter windows as several files"));
+      return fail(bad_input(fmt::format("'{}' is over 512 MiB", file))
+                      .with_hint("split it into several files of shorter windows"));
   }
 }
 
 constexpr double kHour = 3600;
 
-// A series as it stands in the files.
 struct Series {
   PublishedMetric metric;
-  std::string part;  // "_bucket", "_sum", "_count" or nothing
+  std::string part;  // "_bucket", "_sum", "_count" or empty
   telemetry::Labels labels;
-  Whose whose;
+  SeriesOwner owner;
   std::vector<CounterPoint> points;
 
   double increase() const {
@@ -61,7 +60,7 @@ double modified(const std::string& file) {
   return std::chrono::duration<double>(now).count() - std::chrono::duration<double>(age).count();
 }
 
-// Whether a labelled series counts: the matchers of the table are one equality or one exclusion.
+// Applies a matcher of the metric table, which is one equality or one exclusion.
 bool matches(std::string_view matcher, const telemetry::Labels& labels) {
   if (matcher.empty()) return true;
   const bool exclusion = matcher.find("!~") != std::string_view::npos;
@@ -82,7 +81,7 @@ class FileReader : public telemetry::SeriesSink {
     }
     add_starts();
     if (series_.empty()) {
-      return fail(unreadable("no metric of a serving engine in these files")
+      return fail(unreadable("these files contain no metrics of a serving engine")
                       .with_hint("looked for vllm:*, sglang:*, trtllm_*, nv_inference_*, tgi_*"));
     }
     return evaluate();
@@ -102,7 +101,8 @@ class FileReader : public telemetry::SeriesSink {
     RIGHTSIZE_TRY(const std::string text, whole_text(file));
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     if (first != std::string::npos && (text[first] == '{' || text[first] == '[')) {
-      Result<telemetry::FeedReport> report = telemetry::read_prometheus_json(*telemetry::bytes_of(text), file, *this);
+      Result<telemetry::FeedReport> report =
+          telemetry::read_store_json(telemetry::JsonFeed::kPrometheus, *bytes_of(text), file, *this);
       if (!report) return fail(std::move(report).error());
       return {};
     }
@@ -122,7 +122,7 @@ class FileReader : public telemetry::SeriesSink {
     return {};
   }
 
-  // The series of this name and these labels; nothing where it is no engine's or does not count.
+  // The series of this name and these labels; null if it is not a metric of an engine, or excluded.
   Series* add(const std::string& name, const telemetry::Labels& labels) {
     std::optional<PublishedMetric> metric = find_engine_metric(name);
     if (!metric || !matches(metric->metric->matcher, labels)) return nullptr;
@@ -132,19 +132,19 @@ class FileReader : public telemetry::SeriesSink {
     if (fresh) {
       Series one;
       one.part = name.substr(metric->name.size());
-      one.whose = whose(labels, metric->metric->engine);
+      one.owner = owner_of(labels, metric->metric->engine);
       one.metric = *std::move(metric), one.labels = labels;
       series_.push_back(std::move(one));
     }
     return &series_[at->second];
   }
 
-  // An engine begins at zero: with one scrape that is the only other point there is.
+  // Counters start at zero with the process: with a single scrape, that is the only other sample.
   void add_starts() {
     for (Series& one : series_) {
       std::sort(one.points.begin(), one.points.end(),
                 [](const CounterPoint& a, const CounterPoint& b) { return a.time < b.time; });
-      const auto start = starts_.find(one.whose.id);
+      const auto start = starts_.find(one.owner.id);
       const bool counts = kind_of(one.metric.metric->signal) != Kind::kGauge;
       if (one.points.size() == 1 && counts && start != starts_.end() && start->second < one.points.front().time)
         one.points.insert(one.points.begin(), CounterPoint{start->second, 0});
@@ -157,9 +157,9 @@ class FileReader : public telemetry::SeriesSink {
     for (const Series& one : series_) {
       const Engine engine = one.metric.metric->engine;
       auto at = std::find_if(all.services.begin(), all.services.end(),
-                             [&](const ServiceReading& r) { return is_of(r, engine, one.whose); });
+                             [&](const ServiceReading& r) { return belongs_to(one.owner, engine, r); });
       if (at == all.services.end()) {
-        all.services.push_back(reading_of(engine, one.whose, std::numeric_limits<double>::infinity(), 0));
+        all.services.push_back(reading_of(engine, one.owner, std::numeric_limits<double>::infinity(), 0));
         parts.emplace_back();
         at = all.services.end() - 1;
       }
@@ -170,21 +170,21 @@ class FileReader : public telemetry::SeriesSink {
     for (std::size_t i = 0; i < parts.size(); ++i) {
       if (Result<> filled = fill(parts[i], all.services[i]); !filled) return fail(std::move(filled).error());
     }
-    all.notes.emplace_back("files tell no GPU-hours: they are the engines' time, times --gpus-per-replica");
+    all.notes.emplace_back("GPU-hours are not in these files; engine uptime x --gpus-per-replica is used");
     return all;
   }
 
-  // Series of a signal that count: of a replica that publishes it by two names, those of the current one.
+  // The series of a signal. If a replica publishes it under two names, those of the current name.
   static std::vector<const Series*> of(const std::vector<const Series*>& all, Signal signal) {
     std::map<std::string, const EngineMetric*> chosen;
     for (const Series* one : all) {
       if (one->metric.metric->signal != signal) continue;
-      const auto [at, fresh] = chosen.try_emplace(one->whose.id, one->metric.metric);
-      if (!fresh) at->second = std::min(at->second, one->metric.metric);  // the table's order
+      const auto [at, fresh] = chosen.try_emplace(one->owner.id, one->metric.metric);
+      if (!fresh) at->second = std::min(at->second, one->metric.metric);  // in the order of the table
     }
     std::vector<const Series*> found;
     for (const Series* one : all) {
-      if (const auto at = chosen.find(one->whose.id);
+      if (const auto at = chosen.find(one->owner.id);
           one->metric.metric->signal == signal && at->second == one->metric.metric)
         found.push_back(one);
     }
@@ -194,8 +194,8 @@ class FileReader : public telemetry::SeriesSink {
   Result<> fill(const std::vector<const Series*>& all, ServiceReading& r) {
     if (!(r.seconds() > 0)) {
       return fail(
-          bad_input(fmt::format("{}: one scrape without process_start_time_seconds tells totals, not rates", r.name()))
-              .with_hint("give a second scrape of the same engine, an hour or more later"));
+          bad_input(fmt::format("{}: a single scrape without process_start_time_seconds has no rates", r.name()))
+              .with_hint("add a second scrape of the same engine, at least an hour later"));
     }
     for (int s = 0; s <= static_cast<int>(Signal::kOsl); ++s) {
       const auto signal = static_cast<Signal>(s);
@@ -219,7 +219,7 @@ class FileReader : public telemetry::SeriesSink {
       if (one->part != part && !(part.empty() && one->part == "_total")) continue;
       const double grown = one->increase() * (part == "_count" ? 1 : one->metric.metric->scale);
       if (one->metric.metric->shared)
-        largest[one->whose.id] = std::max(largest[one->whose.id], grown);
+        largest[one->owner.id] = std::max(largest[one->owner.id], grown);
       else
         sum += grown;
     }
@@ -232,16 +232,10 @@ class FileReader : public telemetry::SeriesSink {
     for (const Series* one : series) {
       const auto le = one->labels.find("le");
       if (one->part != "_bucket" || le == one->labels.end()) continue;
-      const double bound = std::strtod(le->second.c_str(), nullptr);  // reads +Inf, too
+      const double bound = std::strtod(le->second.c_str(), nullptr);  // also reads +Inf
       buckets[bound * one->metric.metric->scale] += one->increase();
     }
-    if (buckets.empty() || !std::isinf(buckets.rbegin()->first)) return;
-    std::vector<double> bounds, cumulative;
-    for (const auto& [bound, count] : buckets) {
-      if (std::isfinite(bound)) bounds.push_back(bound);
-      cumulative.push_back(count);
-    }
-    r.histograms[signal] = Histogram(std::move(bounds), std::move(cumulative), total(series, "_sum"));
+    r.histograms[signal] = Histogram(buckets, total(series, "_sum"));
   }
 
   static void fill_gauge(const std::vector<const Series*>& series, Signal signal, ServiceReading& r) {
@@ -251,18 +245,15 @@ class FileReader : public telemetry::SeriesSink {
       std::vector<double> values;
       for (const CounterPoint& p : one->points) values.push_back(p.value * one->metric.metric->scale);
       if (values.empty()) continue;
-      std::sort(values.begin(), values.end());
-      double sum = 0;
-      for (double value : values) sum += value;
+      const GaugeUse own = gauge_use(std::move(values));
       const double share = adds ? 1 : 1 / static_cast<double>(series.size());
-      use.mean += share * sum / static_cast<double>(values.size());
-      use.p95 += share * values[static_cast<std::size_t>(0.95 * static_cast<double>(values.size()))];
-      use.max = adds ? use.max + values.back() : std::max(use.max, values.back());
+      use.mean += share * own.mean, use.p95 += share * own.p95;
+      use.max = adds ? use.max + own.max : std::max(use.max, own.max);
     }
     r.gauges[signal] = use;
   }
 
-  // When requests ended, and the means of each hour.
+  // When requests finished, and the means of each hour.
   static void fill_shape(const std::vector<const Series*>& all, ServiceReading& r) {
     const auto hours = static_cast<std::size_t>(std::ceil(r.seconds() / kHour));
     r.step = r.seconds() < 7 * 24 * kHour ? 60 : 300;
@@ -275,9 +266,9 @@ class FileReader : public telemetry::SeriesSink {
     std::set<std::string> replicas;
     std::map<std::string, std::pair<double, double>> seen;
     for (const Series* one : all) {
-      replicas.insert(one->whose.id);
+      replicas.insert(one->owner.id);
       if (one->points.empty()) continue;
-      auto& [first, last] = seen.try_emplace(one->whose.id, one->points.front().time, 0.0).first->second;
+      auto& [first, last] = seen.try_emplace(one->owner.id, one->points.front().time, 0.0).first->second;
       first = std::min(first, one->points.front().time), last = std::max(last, one->points.back().time);
     }
     for (const Series* one : requests) {

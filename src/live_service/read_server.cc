@@ -10,9 +10,9 @@
 
 #include "fleet/prometheus_client.h"
 #include "fleet/promql.h"
-#include "live_service/gpus_of.h"
-#include "live_service/questions.h"
-#include "live_service/whose.h"
+#include "live_service/queries.h"
+#include "live_service/series_owner.h"
+#include "live_service/service_gpus.h"
 
 namespace rightsize::live_service {
 namespace {
@@ -29,11 +29,11 @@ std::string bucket_of(const telemetry::Labels& labels) {
   return at == labels.end() ? std::string() : at->second;
 }
 
-// A service while it is read.
-struct Found {
+// A service that is being read.
+struct ServiceOnServer {
   ServiceReading reading;
   Selection selection;
-  double interval = std::numeric_limits<double>::infinity();  // seconds between two readings of a replica
+  double interval = std::numeric_limits<double>::infinity();  // seconds between two samples of a replica
 };
 
 class ServerReader {
@@ -43,21 +43,21 @@ class ServerReader {
   Result<ServicesRead> run() {
     http::Client http(source_.auth, source_.policy, &traffic_);
     RIGHTSIZE_TRY(const std::string base, fleet::find_api(http, source_.url));
-    client_.emplace(std::move(http), base, "");
+    client_.emplace(std::move(http), base);
     RIGHTSIZE_TRY(const TimePoint now, client_->clock());
     until_ = source_.end ? in_unix_seconds(*source_.end) : std::floor(in_unix_seconds(now) / 60) * 60;
     from_ = until_ - in_seconds(source_.window);
     if (Result<> listed = list_services(); !listed) return fail(std::move(listed).error());
     drop_gateways_of_engines();
-    for (Found& one : found_) {
+    for (ServiceOnServer& one : found_) {
       if (source_.progress) source_.progress(one.reading.name());
       if (Result<> read = read_one(one); !read) return fail(std::move(read).error());
     }
     ServicesRead all;
-    for (Found& one : found_) all.services.push_back(std::move(one.reading));
+    for (ServiceOnServer& one : found_) all.services.push_back(std::move(one.reading));
     if (source_.progress) source_.progress("GPUs");
     add_gpus(source_, from_, until_, *client_, all);
-    for (const std::string& warning : client_->warnings()) all.notes.push_back("the server: " + warning);
+    for (const std::string& warning : client_->warnings()) all.notes.push_back("server warning: " + warning);
     all.requests = traffic_.requests, all.retries = traffic_.retries;
     return all;
   }
@@ -78,14 +78,14 @@ class ServerReader {
       if (Result<> listed = list_replicas(engine); !listed) return listed;
     }
     if (!found_.empty()) return {};
-    return fail(unreadable(fmt::format("{} has no metric of a serving engine in these {}", http::shown_url(source_.url),
-                                       fleet::duration_text(seconds(until_ - from_))))
+    return fail(unreadable(fmt::format("{} has no metrics of a serving engine in the last {}",
+                                       http::shown_url(source_.url), fleet::duration_text(seconds(until_ - from_))))
                     .with_hint("looked for vllm:*, sglang:*, trtllm_*, nv_inference_*, tgi_*, inference_objective_*, "
                                "llm_d_epp_*")
-                    .with_hint("look further back with --window, or at other series with --match"));
+                    .with_hint("extend --window, or select other series with --match"));
   }
 
-  // One row a replica: how often it was read, under the labels that say whose it is.
+  // One row per replica: its number of samples, with the labels of its owner.
   Result<> list_replicas(Engine engine) {
     std::vector<PublishedMetric> anchor;
     std::string part;
@@ -95,7 +95,7 @@ class ServerReader {
       part = kind_of(signal) == Kind::kHistogram ? "_count" : "";
     }
     if (anchor.empty()) return {};
-    const std::string labels = fmt::format("{}", fmt::join(whose_labels(), ", "));
+    const std::string labels = fmt::format("{}", fmt::join(owner_labels(), ", "));
     std::string question;
     for (const PublishedMetric& one : anchor) {
       question += fmt::format("{}max by ({}) (count_over_time({}[{}]))", question.empty() ? "" : " or ", labels,
@@ -109,36 +109,38 @@ class ServerReader {
   }
 
   void add_replica(Engine engine, const VectorRow& row) {
-    const Whose w = whose(row.labels, engine);
-    auto at = std::find_if(found_.begin(), found_.end(), [&](const Found& f) { return is_of(f.reading, engine, w); });
+    const SeriesOwner owner = owner_of(row.labels, engine);
+    auto at = std::find_if(found_.begin(), found_.end(),
+                           [&](const ServiceOnServer& f) { return belongs_to(owner, engine, f.reading); });
     if (at == found_.end()) {
       found_.emplace_back();
       at = found_.end() - 1;
-      at->reading = reading_of(engine, w, from_, until_);
-      at->selection = {source_.matchers, w.space_label, w.space, w.id_label, {}, w.model_label, w.model};
+      at->reading = reading_of(engine, owner, from_, until_);
+      at->selection = {source_.matchers,  owner.space_label, owner.space, owner.id_label, {},
+                       owner.model_label, owner.model};
     }
     at->interval = std::min(at->interval, (until_ - from_) / std::max(1.0, row.value));
-    if (std::find(at->selection.ids.begin(), at->selection.ids.end(), w.id) != at->selection.ids.end()) return;
-    at->selection.ids.push_back(w.id);
-    at->reading.replicas.push_back(w.id);
+    if (std::find(at->selection.ids.begin(), at->selection.ids.end(), owner.id) != at->selection.ids.end()) return;
+    at->selection.ids.push_back(owner.id);
+    at->reading.replicas.push_back(owner.id);
   }
 
-  // A gateway tells of the same requests as the engines behind it.
+  // A gateway counts the same requests as the engines behind it.
   void drop_gateways_of_engines() {
     std::set<std::string> served;
-    for (const Found& one : found_) {
+    for (const ServiceOnServer& one : found_) {
       if (one.reading.engine != Engine::kGateway) served.insert(one.reading.model);
     }
-    std::erase_if(found_, [&](const Found& one) {
+    std::erase_if(found_, [&](const ServiceOnServer& one) {
       return one.reading.engine == Engine::kGateway && served.contains(one.reading.model);
     });
-    std::sort(found_.begin(), found_.end(), [](const Found& a, const Found& b) {
+    std::sort(found_.begin(), found_.end(), [](const ServiceOnServer& a, const ServiceOnServer& b) {
       return std::pair(a.reading.name(), a.reading.model) < std::pair(b.reading.name(), b.reading.model);
     });
   }
 
-  // The names of a signal here, and the part of a histogram that counts it. Engines without a counter of requests have
-  // the entries of a histogram.
+  // The names of a signal on this server, and the suffix of the series that counts it. Engines without a request
+  // counter have a histogram with one entry per request.
   std::pair<std::vector<PublishedMetric>, std::string> counting(Engine engine, Signal signal) const {
     std::vector<PublishedMetric> names = metrics_of(engine, signal, names_);
     if (!names.empty() || signal != Signal::kRequests) return {std::move(names), ""};
@@ -149,8 +151,8 @@ class ServerReader {
     return {std::move(names), "_count"};
   }
 
-  // A question about growth until `until`, put about less time where that is too much at once.
-  Answered<std::map<std::string, double>> grown(const Found& f, const std::vector<PublishedMetric>& names,
+  // The increase between two times; the query is split in time if it is too much for the server.
+  Answered<std::map<std::string, double>> grown(const ServiceOnServer& f, const std::vector<PublishedMetric>& names,
                                                 std::string_view part, double from, double until) {
     Answered<std::vector<VectorRow>> rows =
         client_->instant(growth(f.selection, names, part, until - from), unix_seconds(until));
@@ -167,7 +169,7 @@ class ServerReader {
     return sum;
   }
 
-  Result<> read_one(Found& f) {
+  Result<> read_one(ServiceOnServer& f) {
     const double interval = f.interval;
     for (int s = 0; s <= static_cast<int>(Signal::kOsl); ++s) {
       const auto signal = static_cast<Signal>(s);
@@ -182,14 +184,15 @@ class ServerReader {
     return read_hours(f);
   }
 
-  Result<> read_counter(Found& f, Signal signal, const std::vector<PublishedMetric>& names, const std::string& part) {
+  Result<> read_counter(ServiceOnServer& f, Signal signal, const std::vector<PublishedMetric>& names,
+                        const std::string& part) {
     auto sum = grown(f, names, part, from_, until_);
     if (!sum) return fail(std::move(sum).error().error);
     if (const auto at = sum->find(""); at != sum->end()) f.reading.counters[signal] = at->second;
     return {};
   }
 
-  Result<> read_histogram(Found& f, Signal signal, const std::vector<PublishedMetric>& names) {
+  Result<> read_histogram(ServiceOnServer& f, Signal signal, const std::vector<PublishedMetric>& names) {
     auto buckets = grown(f, names, "_bucket", from_, until_);
     if (!buckets) return fail(std::move(buckets).error().error);
     auto sum = grown(f, names, "_sum", from_, until_);
@@ -200,18 +203,12 @@ class ServerReader {
       const double bound = le == "+Inf" ? std::numeric_limits<double>::infinity() : std::strtod(le.c_str(), nullptr);
       ordered[bound * scale] += count;
     }
-    if (ordered.empty() || !std::isinf(ordered.rbegin()->first)) return {};
-    std::vector<double> bounds, cumulative;
-    for (const auto& [bound, count] : ordered) {
-      if (std::isfinite(bound)) bounds.push_back(bound);
-      cumulative.push_back(count);
-    }
-    f.reading.histograms[signal] = Histogram(std::move(bounds), std::move(cumulative), (*sum)[""]);
+    f.reading.histograms[signal] = Histogram(ordered, (*sum)[""]);
     return {};
   }
 
-  // Requests add up over replicas; shares are averaged, and the fullest replica is the largest.
-  Result<> read_gauge(Found& f, Signal signal, const std::vector<PublishedMetric>& names, double interval) {
+  // Requests are summed over replicas, shares are averaged.
+  Result<> read_gauge(ServiceOnServer& f, Signal signal, const std::vector<PublishedMetric>& names, double interval) {
     const bool adds = signal == Signal::kRunning || signal == Signal::kWaiting;
     const double step = grid_step(1), lookback = std::max(step, 2.5 * interval);
     Answered<std::vector<RangeRow>> rows = client_->range(gauge_now(f.selection, names, adds ? "sum" : "avg", lookback),
@@ -220,28 +217,24 @@ class ServerReader {
     std::vector<double> values;
     for (const RangeRow& row : *rows) {
       for (const telemetry::Point& p : row.points) {
-        // A rate of recent hits is zero until there are any.
+        // The recent hit rate is zero until there is a hit.
         if (std::isfinite(p.value) && (signal != Signal::kHitRate || p.value > 0)) values.push_back(p.value);
       }
     }
     if (values.empty()) return {};
-    std::sort(values.begin(), values.end());
-    double sum = 0;
-    for (double value : values) sum += value;
-    const double scale = names.front().metric->scale / (percent(signal, values.back()) ? 100 : 1);
-    f.reading.gauges[signal] = {scale * sum / static_cast<double>(values.size()),
-                                scale * values[static_cast<std::size_t>(0.95 * static_cast<double>(values.size()))],
-                                scale * values.back()};
+    const GaugeUse use = gauge_use(std::move(values));
+    const double scale = names.front().metric->scale / (percent(signal, use.max) ? 100 : 1);
+    f.reading.gauges[signal] = {scale * use.mean, scale * use.p95, scale * use.max};
     return {};
   }
 
-  // Shares are published 0-1; some relabel them to percent.
+  // Shares are published as 0-1; some installations rewrite them to percent.
   static bool percent(Signal signal, double most) {
     return (signal == Signal::kKvUse || signal == Signal::kHitRate) && most > 1.5;
   }
 
-  // The step of a grid over the window that keeps so many series below a million points in all, and a series below the
-  // 11,000 points servers allow.
+  // The step of a grid over the window that keeps this many series below a million points in total, and each below the
+  // 11,000 points that servers allow.
   double grid_step(std::size_t series) const {
     const double points = std::min(10'500.0, 1e6 / static_cast<double>(std::max<std::size_t>(1, series)));
     for (double step : {60.0, 120.0, 300.0, 600.0, 900.0, 1800.0}) {
@@ -250,8 +243,8 @@ class ServerReader {
     return kHour;
   }
 
-  // When requests ended, replica by replica, so that gaps and restarts of one do not move the others'.
-  Result<> read_shape(Found& f, double interval) {
+  // When requests finished, per replica, so that gaps and restarts of one do not affect the others.
+  Result<> read_shape(ServiceOnServer& f, double interval) {
     ServiceReading& r = f.reading;
     r.step = grid_step(r.replicas.size());
     r.finished.assign(static_cast<std::size_t>(std::ceil((until_ - from_) / r.step)), 0.0);
@@ -280,7 +273,7 @@ class ServerReader {
     for (double count : up) r.replica_seconds += count * r.step;
     const auto [least, most] = std::minmax_element(up.begin(), up.end());
     r.least_replicas = static_cast<int>(*least), r.most_replicas = static_cast<int>(*most);
-    // A restart takes minutes: what was there in the last five counts.
+    // A restart takes minutes, so replicas of the last five minutes count.
     const auto last = std::min(up.size(), static_cast<std::size_t>(std::ceil(300 / r.step)) + 1);
     r.replicas_now = static_cast<int>(*std::max_element(up.end() - static_cast<std::ptrdiff_t>(last), up.end()));
     r.hours.assign(static_cast<std::size_t>(std::ceil((until_ - from_) / kHour)), {});
@@ -293,8 +286,8 @@ class ServerReader {
     }
   }
 
-  // Means of every hour: what calibration learns from.
-  Result<> read_hours(Found& f) {
+  // Hourly means, used by the calibration.
+  Result<> read_hours(ServiceOnServer& f) {
     const auto hourly = [&](const std::vector<PublishedMetric>& names, const char* part) {
       return client_->range(growth(f.selection, names, part, kHour), unix_seconds(from_ + kHour), unix_seconds(until_),
                             seconds(kHour));
@@ -303,7 +296,7 @@ class ServerReader {
       const std::vector<PublishedMetric> names = metrics_of(f.reading.engine, wanted.signal, names_);
       if (names.empty() || f.reading.histogram(wanted.signal) == nullptr) continue;
       auto sums = hourly(names, "_sum"), counts = hourly(names, "_count");
-      if (!sums || !counts || sums->empty() || counts->empty()) continue;  // what is shown does not rest on it
+      if (!sums || !counts || sums->empty() || counts->empty()) continue;  // only the calibration needs it
       std::map<double, double> sum_at;
       for (const telemetry::Point& p : sums->front().points) sum_at[in_unix_seconds(p.time)] = p.value;
       for (const telemetry::Point& p : counts->front().points) {
@@ -323,7 +316,7 @@ class ServerReader {
   std::optional<PrometheusClient> client_;
   double from_ = 0, until_ = 0;
   std::vector<std::string> names_;
-  std::vector<Found> found_;
+  std::vector<ServiceOnServer> found_;
 };
 
 }  // namespace

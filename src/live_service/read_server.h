@@ -1,10 +1,10 @@
-// Running services on a Prometheus-compatible server: which there are, and what they did.
+// Finds running services on a Prometheus-compatible server and reads their metrics.
 //
 //   auto services = read_services({.url = "http://prometheus:9090", .window = days(7)});
 //
-// The server adds up: answers are one number a service, bucket and hour, and for the busy hours one counter a replica
-// at moments chosen so that an answer stays below a million points. A question the server finds too large is put about
-// less time. GPUs and their hours are fleet's.
+// The server aggregates: an answer has one number per service, bucket and hour. When requests finished is read per
+// replica, on a grid that keeps an answer below a million points. A query that is too large for the server is split in
+// time. GPUs and GPU-hours come from fleet.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ struct ServerSource {
   http::Auth auth = {};
   http::Policy policy = {};
   Seconds window = days(7);
-  std::optional<TimePoint> end = {};  // nothing: now, by the server's clock
+  std::optional<TimePoint> end = {};  // empty: now, by the server's clock
   std::string matchers;               // cluster="a",namespace="chat"
   std::function<void(const std::string& what)> progress = {};
 };
@@ -32,10 +32,10 @@ struct ServerSource {
 struct ServicesRead {
   std::vector<ServiceReading> services;  // by name
   std::vector<std::string> notes;
-  std::size_t requests = 0, retries = 0;  // put to the server
+  std::size_t requests = 0, retries = 0;  // sent to the server
 };
 
-// Fails when the server cannot be reached or has no engine's metrics at all.
+// Fails if the server cannot be reached or has no metrics of any engine.
 Result<ServicesRead> read_services(const ServerSource& source);
 
 }  // namespace rightsize::live_service

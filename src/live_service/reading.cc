@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace rightsize::live_service {
 namespace {
@@ -25,6 +26,13 @@ std::optional<double> ServiceReading::counter(Signal signal) const {
 }
 
 const GaugeUse* ServiceReading::gauge(Signal signal) const { return found(gauges, signal); }
+
+GaugeUse gauge_use(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const auto count = static_cast<double>(values.size());
+  return {std::accumulate(values.begin(), values.end(), 0.0) / count, values[static_cast<std::size_t>(0.95 * count)],
+          values.back()};
+}
 
 void spread_increase(const std::vector<CounterPoint>& points, double from, double step, std::vector<double>& into) {
   const double until = from + step * static_cast<double>(into.size());

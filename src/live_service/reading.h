@@ -1,8 +1,8 @@
-// What was read of a running service, before anything is concluded from it. Two producers fill it: read_server.h from
-// aggregates a metrics server computed, read_files.h from scrapes.
+// The metrics of a running service, before anything is concluded from them. read_server.h fills it from aggregates of a
+// metrics server, read_files.h from scrapes.
 //
-// Times are seconds since 1970. What was not published stays missing. A counter's figure is its increase over the
-// window: a fall is a restart from zero.
+// Times are seconds since 1970. Unpublished metrics stay missing. The value of a counter is its increase over the
+// window; a decrease is a restart from zero.
 #pragma once
 
 #include <map>
@@ -15,29 +15,30 @@
 
 namespace rightsize::live_service {
 
-// A gauge over the window, of all replicas together (requests) or on average (shares).
+// A gauge over the window: the sum over replicas for requests, their mean for shares.
 struct GaugeUse {
   double mean = 0, p95 = 0, max = 0;
 };
+GaugeUse gauge_use(std::vector<double> values);  // at least one value
 
 // One clock hour of the window.
 struct HourReading {
   double requests = 0;
-  double tokens = 0;                 // entries of the histogram of times per token
+  double tokens = 0;                 // entries of the inter-token latency histogram
   std::optional<double> tpot, ttft;  // means, seconds
   std::optional<double> prefill;     // mean, seconds
-  double replicas = 0;               // that were read, mean
+  double replicas = 0;               // mean number that published metrics
 };
 
-// GPUs of one kind a service had.
+// GPUs of one type that a service used.
 struct GpuReading {
-  std::string name;                // as the driver says: "NVIDIA H200"
-  double gpu_seconds = 0;          // by fleet's definition of a GPU-hour
-  double per_replica = 1;          // GPUs a replica has, the usual number
-  std::optional<double> activity;  // mean share of time with work
+  std::string name;                // as the driver reports it: "NVIDIA H200"
+  double gpu_seconds = 0;          // see fleet/use.h
+  double per_replica = 1;          // median number of GPUs per replica
+  std::optional<double> activity;  // mean share of time with work on the GPU
 };
 
-// The means of an hour and the histograms they are of; of two for one mean the later counts.
+// The hourly means and their histograms; if two provide the same mean, the first one that is published counts.
 struct HourlyMean {
   Signal signal;
   std::optional<double> HourReading::*mean;
@@ -48,24 +49,24 @@ inline constexpr HourlyMean kHourlyMeans[] = {{Signal::kInterToken, &HourReading
                                               {Signal::kPrefill, &HourReading::prefill}};
 
 struct ServiceReading {
-  std::string space, workload;  // Kubernetes namespace, the pods' common name; or the job
-  std::string model;            // as served; empty: the engine does not say
+  std::string space, workload;  // Kubernetes namespace; the pods' common name, or the job
+  std::string model;            // served name; empty: unpublished
   Engine engine = Engine::kVllm;
-  std::vector<std::string> replicas;  // pods or instances seen in the window
+  std::vector<std::string> replicas;  // pods or instances in the window
   double from = 0, until = 0;
 
   std::map<Signal, double> counters;
   std::map<Signal, Histogram> histograms;
   std::map<Signal, GaugeUse> gauges;
 
-  double step = 60;              // seconds of each entry of `finished`
-  std::vector<double> finished;  // requests that ended in each step, all replicas together
+  double step = 60;              // seconds per entry of `finished`
+  std::vector<double> finished;  // requests that finished in each step, all replicas together
   std::vector<HourReading> hours;
   int replicas_now = 0, least_replicas = 0, most_replicas = 0;
-  double replica_seconds = 0;  // engines that answered, added up
+  double replica_seconds = 0;  // sum over replicas of the time they published metrics
   double restarts = 0;
-  double kv_tokens = 0;          // a replica's cache, where its engine says so
-  std::vector<GpuReading> gpus;  // a kind each, the most used first; empty: nothing tells which
+  double kv_tokens = 0;          // KV cache of a replica; 0: unpublished
+  std::vector<GpuReading> gpus;  // by type, most used first; empty: unknown
   std::vector<std::string> notes;
 
   double seconds() const { return until - from; }
@@ -75,14 +76,14 @@ struct ServiceReading {
   const GaugeUse* gauge(Signal signal) const;
 };
 
-// One replica's counter as it was read.
+// A sample of one replica's counter.
 struct CounterPoint {
   double time = 0, value = 0;
 };
 
-// Adds what a counter grew by to steps of equal width from `from`: what it grew by between two readings is spread
-// evenly over the time between them. A fall is a restart: the engine began again at zero somewhere between. Growth
-// before the first reading is not known and not counted.
+// Adds the increase of a counter to steps of equal width that begin at `from`. The increase between two samples is
+// spread evenly over the time between them. A decrease is a restart from zero. Growth before the first sample is
+// unknown and not counted.
 void spread_increase(const std::vector<CounterPoint>& points, double from, double step, std::vector<double>& into);
 
 }  // namespace rightsize::live_service

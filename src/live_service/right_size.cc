@@ -15,7 +15,6 @@ namespace {
 
 using capacity::Quantity;
 
-// A service over its busiest time, on the GPUs it has.
 class Sizing {
  public:
   Sizing(const ServiceReading& reading, const Description& d, const ServedModel& model,
@@ -24,14 +23,15 @@ class Sizing {
 
   Result<RightSize> run() {
     std::optional<PeakTraffic> traffic = peak_traffic(reading_, d_, options_.what_if);
-    if (!traffic) return fail(bad_input("no requests or no lengths were published: nothing to plan for"));
+    if (!traffic)
+      return fail(bad_input("the engine publishes no requests or no lengths, so there is nothing to plan for"));
     result_.traffic = *std::move(traffic);
     RIGHTSIZE_TRY(plan::Request request, make_request());
     service_ = plan::service_of(request, perf::work_of(model_.shape), result_.traffic.requests_per_second);
     service_.one_to_spare = spare();
     if (result_.traffic.lengths_assumed)
       result_.notes.emplace_back(
-          "the engine publishes no histogram of lengths: they are assumed to vary as in public traces");
+          "the engine publishes no histogram of lengths; they are assumed to vary as in public traces");
     if (d_.gpu != nullptr) size_here();
     for (const plan::Plan& one : plan::recommend(request, book_, constants_).plans) add_move(one);
     result_.request = std::move(request);
@@ -41,21 +41,21 @@ class Sizing {
   }
 
  private:
-  // A replica on today's GPUs.
-  struct Here {
+  // A replica on the current GPUs.
+  struct CurrentGpus {
     capacity::Replica replica;
     int tensor = 1;
   };
 
   model::Job job() const {
     model::Job job = job_of(reading_, d_, model_, 1);
-    job.serve.prefix_hit = 0;  // the trace's prompts are those that are computed
+    job.serve.prefix_hit = 0;  // the prompts of the trace exclude cached prefixes
     job.serve.isl = std::max<std::int64_t>(1, std::llround(result_.traffic.isl));
     job.serve.osl = std::max<std::int64_t>(1, std::llround(result_.traffic.osl));
     return job;
   }
 
-  // Today's GPUs: as few replicas as keep the SLOs, as few as each hour needs, and with fewer GPUs to a replica.
+  // On the current GPUs: the fewest replicas that meet the SLOs, the fewest in each hour, and fewer GPUs per replica.
   void size_here() {
     const perf::ModelWork work = perf::work_of(model_.shape);
     const capacity::Predictor predictor{constants_, model_.shape, work};
@@ -67,10 +67,10 @@ class Sizing {
     };
     Result<capacity::Replica> today = replica_of(d_.gpus_per_replica);
     if (!today) {
-      result_.notes.push_back(fmt::format("today's GPUs: {}", today.error().message));
+      result_.notes.push_back(fmt::format("the current GPUs cannot be planned for: {}", today.error().message));
       return;
     }
-    const Here here{*std::move(today), d_.gpus_per_replica};
+    const CurrentGpus here{*std::move(today), d_.gpus_per_replica};
     const capacity::Planner planner(service_, {here.replica});
     assess_today(planner);
     if (!d_.price) return;
@@ -81,41 +81,42 @@ class Sizing {
       add_here(ChangeKind::kReplicas, here, *found, found->configuration.replicas());
       add_schedule(here, *found);
     } else {
-      result_.notes.push_back(fmt::format("no number of replicas on {} keeps the SLOs", d_.gpu->name));
+      result_.notes.push_back(fmt::format("no number of replicas on {} meets the SLOs", d_.gpu->name));
     }
     for (int tensor = d_.gpus_per_replica / 2; tensor >= 1; tensor /= 2) {
       Result<capacity::Replica> narrower = replica_of(tensor);
-      if (!narrower) break;  // it does not fit
-      const Here as{*std::move(narrower), tensor};
+      if (!narrower) break;  // the model does not fit
+      const CurrentGpus as{*std::move(narrower), tensor};
       if (const auto fit = fewest(capacity::Planner(service_, {as.replica}), 4096))
         add_here(ChangeKind::kLayout, as, *fit, fit->configuration.replicas());
     }
   }
 
-  // A service that runs more than one replica should live on when it loses one, as recommend's plans do.
+  // A service with more than one replica should survive the loss of one, as in the plans of `recommend`.
   bool spare() const { return reading_.most_replicas > 1; }
 
   std::optional<capacity::Assessment> fewest(const capacity::Planner& planner, int most) const {
     return planner.fewest(0, {.step = 1, .most = most, .at_least = spare() ? 2 : 1});
   }
 
-  // What was measured to keep its SLOs needs no simulation, which knows the lengths of requests less well.
+  // Measured compliance counts more than the simulation, which knows the lengths of requests less well.
   bool kept_today() const {
     return options_.what_if.as_it_is() && result_.as_is && !d_.slos.empty() &&
            std::all_of(d_.slos.begin(), d_.slos.end(), [](const SloVerdict& v) { return v.kept == true && v.sure; });
   }
 
-  void add_today(const Here& here) {
+  void add_today(const CurrentGpus& here) {
     SizedPlan& p = add_here(ChangeKind::kReplicas, here, *result_.as_is, replicas_today());
     const auto measured = [&](const Spread& spread, Seconds simulated) {
-      const std::optional<Quantile>& q = options_.percentile == capacity::Statistic::kP50   ? spread.p50
-                                         : options_.percentile == capacity::Statistic::kP99 ? spread.p99
-                                                                                            : spread.p95;
+      const std::optional<Quantile> q = options_.percentile == capacity::Statistic::kP50   ? spread.p50
+                                        : options_.percentile == capacity::Statistic::kP95 ? spread.p95
+                                        : options_.percentile == capacity::Statistic::kP99 ? spread.p99
+                                                                                           : std::nullopt;
       return q && std::isfinite(q->value) ? seconds(q->value) : simulated;
     };
     p.ttft = measured(d_.ttft, p.ttft), p.tpot = measured(d_.tpot, p.tpot);
     result_.notes.emplace_back(
-        "today's replicas keep the SLOs by measurement; the simulation alone would ask for more");
+        "the current replicas meet the SLOs by measurement; the simulation alone would need more");
   }
 
   int replicas_today() const { return std::max({1, d_.replicas, replicas_at_peak()}); }
@@ -125,7 +126,7 @@ class Sizing {
     today.groups = {{0, replicas_today()}};
     const double most_rate = planner.capacity(today) * capacity::kMostLoad;
     result_.headroom = std::clamp(1 - d_.peak_hour * options_.what_if.traffic / most_rate, 0.0, 1.0);
-    result_.as_is = planner.assess(today, {30'000, 1, 0, options_.percentile});
+    result_.as_is = planner.assess(today, {30'000, 1});
   }
 
   int replicas_at_peak() const {
@@ -133,7 +134,8 @@ class Sizing {
     return hour < reading_.hours.size() ? static_cast<int>(std::lround(reading_.hours[hour].replicas)) : 0;
   }
 
-  SizedPlan& add_here(ChangeKind kind, const Here& here, const capacity::Assessment& found, double mean_replicas) {
+  SizedPlan& add_here(ChangeKind kind, const CurrentGpus& here, const capacity::Assessment& found,
+                      double mean_replicas) {
     SizedPlan p;
     p.kind = kind;
     p.gpu = d_.gpu;
@@ -154,9 +156,9 @@ class Sizing {
     return result_.plans.back();
   }
 
-  // The fewest replicas at shares of the busiest hour's traffic; every hour takes the next share above its own rate and
-  // the hour's after it, so that replicas are up before they are needed.
-  void add_schedule(const Here& here, const capacity::Assessment& peak) {
+  // The fewest replicas at several shares of the peak traffic. Every hour takes the share above its own rate and that
+  // of the next hour, so that replicas are up before they are needed.
+  void add_schedule(const CurrentGpus& here, const capacity::Assessment& peak) {
     constexpr double kShares[] = {0.2, 0.4, 0.6, 0.8};
     const int most = peak.configuration.replicas();
     if (most < 2 || !(d_.peak_hour > 0)) return;
@@ -184,7 +186,7 @@ class Sizing {
     add_here(ChangeKind::kSchedule, here, peak, sum / 24).schedule = schedule;
   }
 
-  // The busiest this hour of the day was in the window.
+  // The highest rate in this hour of the day within the window.
   double worst_of_hour(std::size_t of_day) const {
     double worst = 0;
     for (std::size_t h = 0; h < reading_.hours.size(); ++h) {
@@ -195,36 +197,32 @@ class Sizing {
     return worst;
   }
 
-  // The same work for `recommend`.
+  // The same work as a request to `recommend`. Only the user's own settings are read as text.
   Result<plan::Request> make_request() const {
-    const std::string rate = fmt::format("{:.6f}/s", result_.traffic.requests_per_second);
     const model::Job as = job();
-    std::vector<model::Setting> settings = {{"model", model_.name, {}},
-                                            {"job", "serve", {}},
-                                            {"stack", std::string(model::name_of(as.stack)), {}},
-                                            {"isl", std::to_string(as.serve.isl), {}},
-                                            {"osl", std::to_string(as.serve.osl), {}},
-                                            {"rate", rate, {}},
-                                            {"top", std::to_string(options_.top), {}}};
-    for (const capacity::Slo& slo : options_.slos) {
-      settings.push_back(
-          {slo.quantity == Quantity::kTpot ? "tpot-slo" : "ttft-slo", fmt::format("{}s", in_seconds(slo.limit)), {}});
-    }
-    settings.push_back({"slo-percentile", std::string(capacity::name_of(options_.percentile)), {}});
+    std::vector<model::Setting> settings = {
+        {"model", model_.name, {}}, {"job", "serve", {}}, {"stack", std::string(model::name_of(as.stack)), {}}};
     const auto given = [&](std::string_view name) {
       return std::any_of(options_.settings.begin(), options_.settings.end(),
                          [&](const model::Setting& s) { return s.name == name; });
     };
-    if (!given("allow-single") && !spare()) settings.push_back({"allow-single", "true", {}});
     if (!given("precision")) settings.push_back({"precision", std::string(model::name_of(as.precision)), {}});
     settings.insert(settings.end(), options_.settings.begin(), options_.settings.end());
     Checked<plan::Request> request = plan::read_request(settings, book_.catalog());
     if (!request) return fail(std::move(request).error().front());
     request->name = reading_.name();
-    // A change an operator can make today: other layouts are another architecture, and not every engine has them.
+    request->job.serve.isl = as.serve.isl, request->job.serve.osl = as.serve.osl;
+    request->lengths_assumed = false;
+    request->work.rate = requests_per_s(result_.traffic.requests_per_second);
+    request->work.trace = result_.traffic.trace;
+    request->top = options_.top;
+    request->limits.slo_percentile = options_.percentile;
+    for (const capacity::Slo& slo : options_.slos)
+      (slo.quantity == Quantity::kTpot ? request->limits.tpot : request->limits.ttft) = slo.limit;
+    if (!given("allow-single")) request->limits.allow_single = !spare();
+    // Changes that an operator can make today: other layouts are another architecture, and not every engine has them.
     if (!given("pp")) request->choices.pipeline = {1};
     request->choices.separate = false;
-    request->work.trace = result_.traffic.trace;
     return *std::move(request);
   }
 
@@ -244,13 +242,14 @@ class Sizing {
     result_.plans.push_back(std::move(p));
   }
 
-  // A service that is slower than its own traffic explains was busier than its metrics tell: requests still wait, came
-  // in bursts no scrape saw, or something else slows it. Planning for the traffic that was counted would make it worse.
+  // A service that is slower than its traffic explains was busier than its metrics show: requests still wait, arrived
+  // in bursts between two scrapes, or something else slows it down. A plan for the counted traffic would make it worse.
   std::string unexplained() const {
     const auto running = reading_.gauge(Signal::kRunning), waiting = reading_.gauge(Signal::kWaiting);
     if (running && waiting && waiting->mean > std::max(1.0, running->mean)) {
       return fmt::format(
-          "{} requests wait on average and {} run: the rate is what the service can do, not what is asked of it",
+          "{} requests wait on average while {} run, so the measured rate is the capacity of the service, not its "
+          "demand",
           format_number(waiting->mean, 3), format_number(running->mean, 3));
     }
     if (!result_.as_is) return "";
@@ -260,11 +259,11 @@ class Sizing {
     const Seconds ttft = result_.as_is->value(Quantity::kTtft, capacity::Statistic::kP95),
                   tpot = result_.as_is->value(Quantity::kTpot, capacity::Statistic::kP95);
     if (slower(d_.ttft.p95, ttft)) {
-      return fmt::format("p95 TTFT is over {} where {} is simulated for this traffic",
+      return fmt::format("p95 TTFT is over {}, but the simulation of this traffic gives {}",
                          format_duration(seconds(d_.ttft.p95->low)), format_duration(ttft));
     }
     if (slower(d_.tpot.p50, tpot)) {
-      return fmt::format("half of all tokens take over {} where p95 is {} in the simulation of this traffic",
+      return fmt::format("the median TPOT is over {}, but the simulation of this traffic gives a p95 of {}",
                          format_duration(seconds(d_.tpot.p50->low)), format_duration(tpot));
     }
     return "";
@@ -274,13 +273,13 @@ class Sizing {
     std::vector<SizedPlan>& plans = result_.plans;
     std::stable_sort(plans.begin(), plans.end(),
                      [](const SizedPlan& a, const SizedPlan& b) { return a.month < b.month; });
-    // At a price of your own, every provider's machine with the same GPUs is the same plan.
+    // At the user's own price, machines of different providers with the same GPUs are the same plan.
     const auto same = [](const SizedPlan& a, const SizedPlan& b) {
       return a.gpu == b.gpu && a.tensor == b.tensor && a.replicas == b.replicas && a.precision == b.precision &&
              a.schedule == b.schedule && format_usd(a.month) == format_usd(b.month);
     };
     plans.erase(std::unique(plans.begin(), plans.end(), same), plans.end());
-    // A month that is less than a percent cheaper is no reason to change anything.
+    // Savings below 1 % are no reason for a change.
     const auto saves = [&](const SizedPlan& p) { return !d_.month || p.month < *d_.month * 0.99; };
     if (!result_.unexplained.empty()) return;
     for (std::size_t i = 0; i < plans.size(); ++i) {

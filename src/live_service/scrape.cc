@@ -10,7 +10,6 @@
 namespace rightsize::live_service {
 namespace {
 
-// One line, from left to right.
 class LineParser {
  public:
   explicit LineParser(std::string_view line) : line_(line) {}
@@ -26,7 +25,7 @@ class LineParser {
     if (at_ < line_.size() && line_[at_] != '#') {  // an exemplar follows a '#'
       const std::optional<double> time = number();
       if (!time) return std::nullopt;
-      // Exposition text counts milliseconds, OpenMetrics seconds.
+      // The exposition format has milliseconds, OpenMetrics seconds.
       s.time = unix_seconds(*time > 1e11 ? *time / 1000 : *time);
     }
     return s;
@@ -79,7 +78,7 @@ class LineParser {
     while (end < line_.size() && line_[end] != ' ' && line_[end] != '\t') text.push_back(line_[end++]);
     if (text.empty()) return std::nullopt;
     char* stop = nullptr;
-    const double value = std::strtod(text.c_str(), &stop);  // reads NaN and +Inf, too
+    const double value = std::strtod(text.c_str(), &stop);  // also reads NaN and +Inf
     if (*stop != '\0') return std::nullopt;
     at_ = end;
     return value;
@@ -100,9 +99,9 @@ Result<std::vector<ScrapedSample>> parse_scrape(const std::string& file, std::st
       LineParser parser(line);
       std::optional<ScrapedSample> sample = parser.sample();
       if (!sample) {
-        return fail(bad_input("this line is no sample of a metric")
+        return fail(bad_input("this line is not a metric sample")
                         .at(place_in(file, text, begin + parser.at()))
-                        .with_hint("expected: name{label=\"value\"} 12.5, as an engine answers at /metrics"));
+                        .with_hint("expected the output of an engine's /metrics: name{label=\"value\"} 12.5"));
       }
       if (std::isfinite(sample->value)) samples.push_back(*std::move(sample));
     }

@@ -1,4 +1,4 @@
-// The text an engine answers at /metrics (Prometheus exposition and OpenMetrics), a line a sample.
+// The text that an engine serves at /metrics (Prometheus exposition format and OpenMetrics).
 #pragma once
 
 #include <optional>
@@ -15,11 +15,10 @@ struct ScrapedSample {
   std::string name;
   telemetry::Labels labels;
   double value = 0;
-  std::optional<TimePoint> time;  // where the line has one
+  std::optional<TimePoint> time;  // if the line has one
 };
 
-// Every sample; comments and empty lines are passed over, values that are no number are left out. Fails at the first
-// line that is no sample, with its place.
+// All samples with finite values. Fails at the first line that is neither a sample nor a comment.
 Result<std::vector<ScrapedSample>> parse_scrape(const std::string& file, std::string_view text);
 
 }  // namespace rightsize::live_service

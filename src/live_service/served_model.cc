@@ -12,7 +12,7 @@ namespace {
 
 using model::Precision;
 
-// Endings of a checkpoint's name that say the format of its weights.
+// Suffixes of checkpoint names that give the format of the weights.
 constexpr std::pair<std::string_view, Precision> kFormats[] = {
     {"-fp8-dynamic", Precision::kFp8},
     {"-fp8-kv", Precision::kFp8},
@@ -77,8 +77,8 @@ Checked<ServedModel> find_served_model(std::string_view served) {
       return found;
     }
   }
-  return fail(Errors(bad_input(fmt::format("'{}' is no built-in model", served))
-                         .with_hint("name it: --model llama-3.1-8b, or the path of its config.json")));
+  return fail(Errors(bad_input(fmt::format("unknown model '{}'", served))
+                         .with_hint("pass --model llama-3.1-8b, or the path of its config.json")));
 }
 
 }  // namespace rightsize::live_service

@@ -24,7 +24,7 @@ double requests_in(const ServiceReading& r, const Stretch& s) {
                          r.finished.begin() + static_cast<std::ptrdiff_t>(s.last), 0.0);
 }
 
-// The stretch of so many steps with the most requests, beginning at multiples of `stride`.
+// The stretch of `steps` steps with the most requests that begins at a multiple of `stride`.
 Stretch densest(const ServiceReading& r, std::size_t steps, std::size_t stride) {
   Stretch best{0, std::min(steps, r.finished.size())};
   double most = -1;
@@ -47,7 +47,7 @@ std::vector<Stretch> busiest(const ServiceReading& r) {
   return found;
 }
 
-// Where a stretch alone is more than anyone simulates, what surrounds its densest step.
+// Shortens a stretch with too many requests from its less dense end.
 void cut(const ServiceReading& r, double traffic, Stretch& s) {
   while (s.last - s.first > 1 && requests_in(r, s) * traffic > kMost) {
     if (r.finished[s.first] < r.finished[s.last - 1])

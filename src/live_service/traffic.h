@@ -1,4 +1,4 @@
-// A service's own traffic for the simulator: its busiest time as requests, with their lengths.
+// The busiest time of a service as a trace of requests for the simulator.
 #pragma once
 
 #include <memory>
@@ -9,10 +9,10 @@
 
 namespace rightsize::live_service {
 
-// What if: the same service with other traffic.
+// The same service with other traffic.
 struct WhatIf {
-  double traffic = 1;       // times as many requests
-  double isl = 1, osl = 1;  // times as long prompts and answers
+  double traffic = 1;       // factor on the request rate
+  double isl = 1, osl = 1;  // factors on prompt and output lengths
   bool other_model = false;
 
   bool as_it_is() const { return traffic == 1 && isl == 1 && osl == 1 && !other_model; }
@@ -21,15 +21,14 @@ struct WhatIf {
 struct PeakTraffic {
   std::shared_ptr<const sim::Trace> trace;
   double requests_per_second = 0;  // mean over the trace
-  double isl = 0, osl = 0;         // mean tokens of its requests; prompts without what the prefix cache holds
-  bool lengths_assumed = false;    // no histogram: as far apart as usual (capacity::usual_variation)
+  double isl = 0, osl = 0;         // mean tokens per request; prompts without cached prefixes
+  bool lengths_assumed = false;    // no histogram; capacity::usual_variation() is used
 };
 
-// The busiest clock hour and, where it is another one, the hour of the busiest five minutes. Each step of the reading
-// has as many requests as ended in it, at random times inside it; lengths are drawn from the histograms, evenly inside
-// a bucket, then scaled to the measured mean. Short traffic is drawn several times over, very dense traffic is cut to
-// its densest stretch: percentiles need thousands of requests, and more than tens of thousands tell nothing new.
-// Nothing where the service has no requests or no lengths.
+// The busiest clock hour and, if it is a different one, the hour of the busiest five minutes. Each step of the reading
+// has as many requests as finished in it, at random times; lengths are drawn from the histograms and scaled to the
+// measured mean. Sparse traffic is repeated and dense traffic is cut to its densest stretch, because percentiles need
+// thousands of requests and tens of thousands add nothing. Empty if the service has no requests or no lengths.
 std::optional<PeakTraffic> peak_traffic(const ServiceReading& reading, const Description& description,
                                         const WhatIf& what_if = {}, std::uint64_t seed = 1);
 

@@ -15,10 +15,16 @@
 namespace rightsize::sim {
 namespace {
 
-// Gaps are drawn in nanoseconds; a queue cannot tell two arrivals of one nanosecond from two of a fraction of it.
-SimTime gap_of(double ns) { return static_cast<SimTime>(std::round(ns)); }
+// Streams end here: later times would overflow the clock while the last requests are served.
+constexpr SimTime kLastArrival = kNever / 4;
 
-// Lengths of one kind, prompts or answers.
+// `ns` nanoseconds after `now`, at most just past kLastArrival.
+SimTime after(SimTime now, double ns) {
+  const auto left = static_cast<double>(kLastArrival - now);
+  return ns < left ? now + static_cast<SimTime>(std::round(ns)) : kLastArrival + 1;
+}
+
+// Draws the lengths of prompts or of outputs.
 class Lengths {
  public:
   Lengths(double mean, bool exponential, std::vector<std::int32_t> table)
@@ -36,8 +42,7 @@ class Lengths {
   std::vector<std::int32_t> table_;
 };
 
-// Times from Derived::next_time(); sizes from the shape. Two generators, so that the times of a process do not depend
-// on whether sizes are drawn.
+// Times from Derived::next_time(), sizes from the shape. Separate generators keep the times independent of the sizes.
 template <class Derived>
 class SyntheticStream : public ArrivalStream {
  public:
@@ -48,9 +53,11 @@ class SyntheticStream : public ArrivalStream {
         outputs_(shape.output, shape.exponential, output_table(shape)) {}
 
   std::size_t fill(std::span<Arrival> block) override {
-    for (Arrival& arrival : block) {
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      const SimTime at = now_ > kLastArrival ? now_ : static_cast<Derived*>(this)->next_time();
+      if (at > kLastArrival) return i;
       const std::int32_t size = sizes_.draw(shape_random_);
-      arrival = {static_cast<Derived*>(this)->next_time(), size, outputs_.draw(shape_random_)};
+      block[i] = {at, size, outputs_.draw(shape_random_)};
     }
     return block.size();
   }
@@ -64,14 +71,14 @@ class SyntheticStream : public ArrivalStream {
   Lengths sizes_, outputs_;
 };
 
-// Between two requests, in nanoseconds.
+// Mean time between two requests, in nanoseconds.
 double mean_gap(RequestsPerSecond rate) { return 1e9 / in_requests_per_s(rate); }
 
 class PoissonStream final : public SyntheticStream<PoissonStream> {
  public:
   PoissonStream(const Poisson& p, std::uint64_t seed, const RequestShape& shape)
       : SyntheticStream(seed, shape), mean_gap_(mean_gap(p.rate)) {}
-  SimTime next_time() { return now_ += gap_of(mean_gap_ * random_.exponential()); }
+  SimTime next_time() { return now_ = after(now_, mean_gap_ * random_.exponential()); }
 
  private:
   double mean_gap_;
@@ -80,37 +87,38 @@ class PoissonStream final : public SyntheticStream<PoissonStream> {
 class MmppStream final : public SyntheticStream<MmppStream> {
  public:
   MmppStream(const Mmpp& p, std::uint64_t seed, const RequestShape& shape) : SyntheticStream(seed, shape), process_(p) {
-    switch_at_ = stay();
+    switch_at_ = next_switch();
   }
   SimTime next_time() {
     for (;;) {
       const RequestsPerSecond rate = bursting_ ? process_.burst_rate : process_.calm_rate;
       const bool any = rate > RequestsPerSecond{};
-      const SimTime next = any ? now_ + gap_of(mean_gap(rate) * random_.exponential()) : kNever;
-      if (next < switch_at_) return now_ = next;
-      now_ = switch_at_;  // memoryless: the gap may be drawn anew at the switch
+      const SimTime next = any ? after(now_, mean_gap(rate) * random_.exponential()) : kNever;
+      if (next < switch_at_ || switch_at_ > kLastArrival) return now_ = std::min(next, kLastArrival + 1);
+      now_ = switch_at_;  // memoryless: the gap can be drawn again at the switch
       bursting_ = !bursting_;
-      switch_at_ = now_ + stay();
+      switch_at_ = next_switch();
     }
   }
 
  private:
-  SimTime stay() {
-    return 1 + gap_of(1e9 * in_seconds(bursting_ ? process_.burst : process_.calm) * random_.exponential());
+  SimTime next_switch() {
+    return after(now_ + 1, 1e9 * in_seconds(bursting_ ? process_.burst : process_.calm) * random_.exponential());
   }
   Mmpp process_;
   bool bursting_ = false;
   SimTime switch_at_ = 0;
 };
 
-// Thinning (Lewis and Shedler 1979): draw at the peak rate, keep each arrival with the share the hour has of it.
+// Thinning (Lewis and Shedler 1979): draw at the peak rate, keep each arrival with the probability rate / peak rate.
 class DiurnalStream final : public SyntheticStream<DiurnalStream> {
  public:
   DiurnalStream(const Diurnal& p, std::uint64_t seed, const RequestShape& shape)
       : SyntheticStream(seed, shape), process_(p), gap_(mean_gap(p.mean_rate * p.peak)) {}
   SimTime next_time() {
     for (;;) {
-      now_ += gap_of(gap_ * random_.exponential());
+      now_ = after(now_, gap_ * random_.exponential());
+      if (now_ > kLastArrival) return now_;
       const double phase = 2 * std::numbers::pi * static_cast<double>(now_) * 1e-9 / in_seconds(process_.period);
       const double share = (1 - (process_.peak - 1) * std::cos(phase)) / process_.peak;  // midnight is the low point
       if (random_.uniform() < share) return now_;
@@ -138,28 +146,21 @@ class TraceStream final : public ArrivalStream {
 };
 
 Result<RequestsPerSecond> parse_rate(std::string_view text) {
-  const bool has_unit = text.find('/') != std::string_view::npos;
-  RequestsPerSecond rate;
-  if (has_unit) {
-    RIGHTSIZE_TRY(rate, parse_request_rate(text));
-  } else {
-    RIGHTSIZE_TRY(const double a_second, parse_number(text));
-    rate = requests_per_s(a_second);
-  }
-  constexpr double kLeast = 1e-9, kMost = 1e9;  // one in thirty years; a rate that vanishes has no mean
+  constexpr double kLeast = 1e-9, kMost = 1e9;
+  RIGHTSIZE_TRY(const RequestsPerSecond rate, parse_request_rate(text));
   if (rate >= requests_per_s(kLeast) && rate <= requests_per_s(kMost)) return rate;
-  return fail(bad_input(fmt::format("a rate lies above 0 and is at most 1,000,000,000 a second, not '{}'", text)));
+  return fail(bad_input(fmt::format("arrival rate '{}' is out of range; use 1e-9/s to 1e9/s", text)));
 }
 
 Result<Seconds> parse_positive_duration(std::string_view text) {
   RIGHTSIZE_TRY(const Seconds duration, parse_duration(text));
   if (duration > seconds(0) && duration < days(3650)) return duration;
-  return fail(bad_input(fmt::format("'{}' is not a usable length of time", text)));
+  return fail(bad_input(fmt::format("duration '{}' is out of range; use more than 0 and less than ten years", text)));
 }
 
 Result<ArrivalProcess> parse_mmpp(const std::vector<std::string_view>& parts) {
   if (parts.size() != 4) {
-    return fail(bad_input("mmpp takes two rates and how long each lasts: mmpp:100,900,10s,1s"));
+    return fail(bad_input("mmpp needs two rates and the mean duration of each: mmpp:100,900,10s,1s"));
   }
   Mmpp process;
   RIGHTSIZE_TRY(process.calm_rate, parse_rate(parts[0]));
@@ -171,14 +172,14 @@ Result<ArrivalProcess> parse_mmpp(const std::vector<std::string_view>& parts) {
 
 Result<ArrivalProcess> parse_diurnal(const std::vector<std::string_view>& parts) {
   if (parts.size() != 2 && parts.size() != 3) {
-    return fail(bad_input("diurnal takes the mean rate, the peak over the mean, and a period: diurnal:200,1.8,24h"));
+    return fail(bad_input(
+        "diurnal needs the mean rate, the ratio of peak to mean, and optionally a period: diurnal:200,1.8,24h"));
   }
   Diurnal process{{}, 1, hours(24)};
   RIGHTSIZE_TRY(process.mean_rate, parse_rate(parts[0]));
   RIGHTSIZE_TRY(process.peak, parse_number(parts[1]));
   if (!(process.peak > 1 && process.peak <= 2)) {
-    return fail(
-        bad_input(fmt::format("the peak of a day is above 1 and at most 2 times its mean, not '{}'", parts[1])));
+    return fail(bad_input(fmt::format("peak '{}' must be above 1 and at most 2 times the mean rate", parts[1])));
   }
   if (parts.size() == 3) {
     RIGHTSIZE_TRY(process.period, parse_positive_duration(parts[2]));
@@ -201,29 +202,25 @@ Checked<ArrivalProcess> parse_arrivals(std::string_view text) {
   const std::string kind = to_lower(trim(text.substr(0, colon)));
   const std::string_view rest = colon == std::string_view::npos ? std::string_view{} : text.substr(colon + 1);
   if (kind == "trace" && !rest.empty()) return read_trace(std::string(rest));
-  Result<ArrivalProcess> parsed =
-      fail(bad_input(fmt::format("unknown arrivals '{}'", text))
-               .with_hint(did_you_mean(kind, kKinds))
-               .with_hint("arrivals are poisson:RATE, mmpp:CALM,BURST,10s,1s, diurnal:MEAN,PEAK,24h or trace:FILE"));
   const bool bare = colon == std::string_view::npos && !kind.empty() && kind.front() >= '0' && kind.front() <= '9';
-  if (bare) {
-    const Result<RequestsPerSecond> rate = parse_request_rate(text);
-    if (!rate)
-      parsed = fail(rate.error());
-    else if (*rate > RequestsPerSecond{})
-      parsed = Poisson{*rate};
-    else
-      parsed = fail(bad_input("a rate of arrivals must be more than nothing"));
-  } else if (kind == "poisson") {
-    Result<RequestsPerSecond> rate = parse_rate(trim(rest));
-    parsed = rate ? Result<ArrivalProcess>(Poisson{*rate}) : fail(rate.error());
-  } else if (kind == "mmpp") {
-    parsed = parse_mmpp(split_list(rest, ','));
-  } else if (kind == "diurnal") {
-    parsed = parse_diurnal(split_list(rest, ','));
-  }
+  const auto parsed = [&]() -> Result<ArrivalProcess> {
+    if (kind == "mmpp") return parse_mmpp(split_list(rest, ','));
+    if (kind == "diurnal") return parse_diurnal(split_list(rest, ','));
+    if (kind == "poisson" || bare) {
+      RIGHTSIZE_TRY(const RequestsPerSecond rate, parse_rate(trim(bare ? text : rest)));
+      return Poisson{rate};
+    }
+    return fail(bad_input(fmt::format("unknown arrivals '{}'", text))
+                    .with_hint(did_you_mean(kind, kKinds))
+                    .with_hint("use poisson:RATE, mmpp:CALM,BURST,10s,1s, diurnal:MEAN,PEAK,24h or trace:FILE"));
+  }();
   if (!parsed) return fail(Errors{parsed.error()});
-  return *std::move(parsed);
+  return *parsed;
+}
+
+const Trace* trace_of(const ArrivalProcess& process) {
+  const auto* trace = std::get_if<std::shared_ptr<const Trace>>(&process);
+  return trace == nullptr ? nullptr : trace->get();
 }
 
 std::optional<RequestsPerSecond> mean_rate(const ArrivalProcess& process) {
@@ -232,15 +229,15 @@ std::optional<RequestsPerSecond> mean_rate(const ArrivalProcess& process) {
   if (const auto* m = std::get_if<Mmpp>(&process)) {
     return (m->calm_rate * m->calm + m->burst_rate * m->burst) / (m->calm + m->burst);
   }
-  const Trace& trace = *std::get<std::shared_ptr<const Trace>>(process);
+  const Trace& trace = *trace_of(process);
   if (trace.arrivals.empty() || trace.arrivals.back().at <= 0) return std::nullopt;
   return requests(static_cast<double>(trace.arrivals.size() - 1)) / from_sim_time(trace.arrivals.back().at);
 }
 
 bool overloads(const ArrivalProcess& process, RequestsPerSecond capacity) {
   constexpr std::size_t kTooFew = 100;
-  const auto* trace = std::get_if<std::shared_ptr<const Trace>>(&process);
-  if (trace != nullptr && (*trace)->arrivals.size() < kTooFew) return false;
+  const Trace* trace = trace_of(process);
+  if (trace != nullptr && trace->arrivals.size() < kTooFew) return false;
   return mean_rate(process).value_or(RequestsPerSecond{}) >= capacity;
 }
 
@@ -256,7 +253,7 @@ ArrivalProcess scaled(const ArrivalProcess& process, double factor) {
   if (const auto* m = std::get_if<Mmpp>(&process)) {
     return Mmpp{m->calm_rate * factor, m->burst_rate * factor, m->calm, m->burst};
   }
-  Trace trace = *std::get<std::shared_ptr<const Trace>>(process);
+  Trace trace = *trace_of(process);
   for (Arrival& arrival : trace.arrivals) arrival.at = static_cast<SimTime>(static_cast<double>(arrival.at) / factor);
   return std::make_shared<const Trace>(std::move(trace));
 }

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -75,6 +76,30 @@ TEST(ParseArrivals, RefusesOtherTextWithAHint) {
   EXPECT_THAT(describe(parse_arrivals("poison:3").error()), HasSubstr("did you mean 'poisson'"));
 }
 
+// Whatever the rate, times ascend and stay on the clock: a stream ends before it overflows.
+TEST(Arrivals, AnyAcceptedRateStaysOnTheClock) {
+  for (const char* text :
+       {"1e-9/s", "poisson:1e-9", "poisson:0.000000001", "3e-8/s", "1e9/s", "mmpp:1e-9,1e-9,3000d,1s",
+        "mmpp:1e-9,1e9,3649d,1us", "diurnal:1e-9,2,1s", "diurnal:1e-9,1.5,3000d"}) {
+    const auto process = parse_arrivals(text);
+    ASSERT_TRUE(process) << text;
+    const auto arrivals = draw(*process, 20'000);
+    EXPECT_FALSE(arrivals.empty()) << text;
+    for (std::size_t i = 0; i < arrivals.size(); ++i) {
+      ASSERT_GE(arrivals[i].at, i == 0 ? 0 : arrivals[i - 1].at) << text;
+      ASSERT_LT(arrivals[i].at, kNever / 2) << text;
+    }
+  }
+}
+
+TEST(ParseArrivals, EveryWayToWriteARateHasTheSameRange) {
+  for (const char* rate : {"0", "-1", "nan", "inf", "1e-300", "9e-10", "1e10", "1e300"}) {
+    for (const char* form :
+         {"{}", "{}/s", "poisson:{}", "poisson:{}/s", "mmpp:{},5,1s,1s", "mmpp:5,{},1s,1s", "diurnal:{},1.5"})
+      EXPECT_FALSE(parse_arrivals(fmt::format(fmt::runtime(form), rate))) << form << " " << rate;
+  }
+}
+
 TEST(ParseTrace, ReadsAzureTimestampsToTheMicrosecond) {
   auto trace = parse_trace("azure.csv",
                            "TIMESTAMP,ContextTokens,GeneratedTokens\n2024-01-31 23:59:59.9000000,100,10\n"
@@ -112,9 +137,9 @@ TEST(ParseTrace, MistakesAreReportedWithLineAndReason) {
     return trace ? std::string() : describe(trace.error());
   };
   EXPECT_THAT(said("t\n2\n1\n"), HasSubstr("t.csv:3:1: '1' is earlier than the line above"));
-  EXPECT_THAT(said("t\n-1\n"), HasSubstr("t.csv:2:1: the time -1 is negative"));
+  EXPECT_THAT(said("t\n-1\n"), HasSubstr("t.csv:2:1: time -1 is negative"));
   EXPECT_THAT(said("t\nnan\n"), HasSubstr("'nan' is not a time"));
-  EXPECT_THAT(said("t,size\n0,0\n"), HasSubstr("size is a whole number from 1"));
+  EXPECT_THAT(said("t,size\n0,0\n"), HasSubstr("must be a whole number of at least 1"));
   EXPECT_THAT(said(""), HasSubstr("empty"));
   EXPECT_THAT(said("t\n"), HasSubstr("empty"));
   EXPECT_THAT(said("when\n1\n"), HasSubstr("no column 't'"));

@@ -14,9 +14,9 @@ namespace rightsize::sim {
 namespace {
 
 constexpr std::int64_t kLargestBatch = 65536;
-constexpr double kLongestMilliseconds = 1e9;  // eleven days: beyond it the unit is wrong
+constexpr double kLongestMilliseconds = 1e9;  // eleven days; a larger number has the wrong unit
 
-// Reads cells of one row and collects what is wrong with them.
+// Reads the cells of one row and collects errors.
 class RowReader {
  public:
   RowReader(const Csv& csv, const CsvRow& row, Errors& errors) : csv_(csv), row_(row), errors_(errors) {}
@@ -28,7 +28,7 @@ class RowReader {
     Result<std::int64_t> value = parse_integer(csv_.cell(row_, column));
     if (value && *value >= 1 && *value <= kLargestBatch) return static_cast<int>(*value);
     complain(column,
-             fmt::format("a batch is a whole number from 1 to {}, not '{}'", kLargestBatch, csv_.cell(row_, column)));
+             fmt::format("batch '{1}' must be a whole number from 1 to {0}", kLargestBatch, csv_.cell(row_, column)));
     return 0;
   }
   double positive(std::string_view column, double most) {
@@ -116,7 +116,7 @@ Checked<std::vector<TableTime::Row>> parse_service_table(const std::string& file
 BatchSeconds TableTime::time_of(int batch) const {
   const auto above =
       std::lower_bound(rows_.begin(), rows_.end(), batch, [](const Row& row, int size) { return row.batch < size; });
-  if (above == rows_.end()) {  // beyond the table: in proportion, which is what a saturated GPU does
+  if (above == rows_.end()) {  // beyond the table in proportion, like a saturated GPU
     const double factor = static_cast<double>(batch) / rows_.back().batch;
     return {rows_.back().time.p50 * factor, rows_.back().time.p90 * factor};
   }

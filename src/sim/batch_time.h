@@ -1,4 +1,4 @@
-// How long a batch takes: from a measured table, or from whatever implements BatchTime.
+// How long a batch takes: from a measured table, or from another implementation of BatchTime.
 #pragma once
 
 #include <string>
@@ -15,17 +15,17 @@ struct BatchSeconds {
   Seconds p90;
 };
 
-// What the simulator is handed. It is asked once for every batch size and never in the hot loop, so an implementation
-// may be slow (the speed model's is). Sizes are 1 and up; times are positive and finite.
+// Called once per batch size, never in the hot loop, so an implementation may be slow (the speed model's is). Sizes start
+// at 1; times are positive and finite.
 class BatchTime {
  public:
   virtual ~BatchTime() = default;
   virtual BatchSeconds time_of(int batch) const = 0;
-  virtual int largest_batch() const = 0;  // beyond it nothing is known
+  virtual int largest_batch() const = 0;  // no times are known beyond it
 };
 
-// A measured table. Between listed sizes the time is interpolated, or with `pad` a batch is run as the next listed size
-// (what a server with captured graphs or compiled profiles does). Below the smallest listed size its time is used.
+// A measured table. Between listed sizes the time is interpolated; with `pad`, a batch runs as the next listed size (as
+// with captured graphs or compiled profiles). Below the smallest listed size, its time is used.
 class TableTime : public BatchTime {
  public:
   struct Row {
@@ -44,17 +44,16 @@ class TableTime : public BatchTime {
   bool pad_;
 };
 
-// Reads a service table: `batch,ms_p50[,ms_p90]`, or what Triton's perf_analyzer writes with `-f FILE.csv`, whose times
-// are microseconds. perf_analyzer does not name the batch: put a `Batch` column (the value of -b) before its own when
-// joining several runs; without one the rows are of batch 1. Its time is the server's compute time (input, inference
-// and output) at the lowest concurrency listed. Other columns are ignored. Every row that cannot be used is reported
-// with its place: a batch that is not a whole number from 1 to 65536, a time that is not positive, a p90 below its p50,
-// a size listed twice, an empty table.
+// Reads a service table: `batch,ms_p50[,ms_p90]`, or the output of Triton's perf_analyzer with `-f FILE.csv`, in
+// microseconds. perf_analyzer does not write the batch size: add a `Batch` column (the value of -b) to join several runs;
+// without it, rows are of batch 1. The time is the server's compute time (input, inference and output) at the lowest
+// listed concurrency. Other columns are ignored. Unusable rows are reported with their place: a batch that is not a whole
+// number from 1 to 65536, a time that is not positive, a p90 below its p50, a size listed twice, an empty table.
 Checked<std::vector<TableTime::Row>> parse_service_table(const std::string& file, std::string text);
 
-// Times of 1..max_batch in nanoseconds, looked up in the hot loop; `scale` is the mean of the exponential spread.
-// The spread is a shifted exponential that has the given median and 90th percentile: skewed to the right as measured
-// times are. Its mean lies (1 - ln 2) scale above the median.
+// Times of 1..max_batch in nanoseconds for the hot loop; `scale` is the mean of the exponential spread. The distribution
+// is a shifted exponential with the given median and 90th percentile, skewed to the right like measured times. Its mean
+// is (1 - ln 2) scale above the median.
 struct ServiceTimes {
   std::vector<SimTime> shortest;  // index is the batch size; [0] is unused
   std::vector<double> scale;
@@ -63,11 +62,11 @@ struct ServiceTimes {
   double mean(int batch) const {
     return static_cast<double>(shortest[static_cast<std::size_t>(batch)]) + scale[static_cast<std::size_t>(batch)];
   }
-  // What an executor finishes when every batch has the given size.
+  // Throughput of an executor with batches of this size.
   RequestsPerSecond rate(int batch) const { return requests_per_s(batch * 1e9 / mean(batch)); }
 };
 
-// `overhead` is added to every batch: what the server does around the call that was measured.
+// `overhead` is added to every batch: the server's own work around the measured call.
 ServiceTimes tabulate(const BatchTime& time, int max_batch, Seconds overhead = Seconds{});
 
 }  // namespace rightsize::sim

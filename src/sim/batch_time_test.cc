@@ -22,7 +22,7 @@ TEST(ServiceTable, ReadsRowsAndSortsThemByBatch) {
 
 TEST(ServiceTable, MistakesAreReportedWithTheirPlaceAndReason) {
   using testing::HasSubstr;
-  EXPECT_THAT(mistake("batch,ms_p50\n0,2\n"), HasSubstr("t.csv:2:1: a batch is a whole number from 1"));
+  EXPECT_THAT(mistake("batch,ms_p50\n0,2\n"), HasSubstr("t.csv:2:1: batch '0' must be a whole number from 1"));
   EXPECT_THAT(mistake("batch,ms_p50\n1,-2\n"), HasSubstr("t.csv:2:3: '-2' is not a positive time"));
   EXPECT_THAT(mistake("batch,ms_p50\n1,nan\n"), HasSubstr("'nan' is not a positive time"));
   EXPECT_THAT(mistake("batch,ms_p50,ms_p90\n1,2,1\n"), HasSubstr("below the median"));

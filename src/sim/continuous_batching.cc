@@ -21,7 +21,7 @@ void plan_step(const StepView& view, const ContinuousConfig& config, StepPlan& p
     budget -= chunk;
     room -= chunk;
   }
-  // Prompts begun have the rest of theirs reserved: admission must not take it.
+  // The rest of admitted prompts stays reserved.
   for (std::size_t i = 0; i < view.prefilling.size(); ++i) room -= view.prefilling[i] - plan.chunks[i];
   const auto running = view.decoding + static_cast<std::int64_t>(view.prefilling.size());
   for (std::int64_t prompt : view.waiting) {
@@ -45,26 +45,26 @@ RequestsPerSecond capacity(const ContinuousServer& server, const RequestShape& s
   for (const StepCost& cost : server.replicas) {
     const std::int64_t kv_tokens = cost.kv_tokens > 0 ? cost.kv_tokens : c.kv_tokens;
     const double batch = std::max(1.0, std::min(limit, std::floor(static_cast<double>(kv_tokens) / per_sequence)));
-    // One request costs its prompt and, per output token, its share of a step.
+    // A request costs its prompt and, per output token, its share of a step.
     const double step = cost.decode(batch, batch * per_sequence);
     const double prompt = apart ? 0 : shape.size * cost.prefill;
     total += requests_per_s(1e9 / (prompt + shape.output * step / batch));
   }
   if (!apart) return total;
   for (const StepCost& cost : server.prefills) {
-    const double base = cost.base / static_cast<double>(c.token_budget);  // a pass is full where many wait
+    const double base = cost.base / static_cast<double>(c.token_budget);  // near capacity every pass is full
     prompts += requests_per_s(1e9 / (shape.size * (cost.prefill + base)));
   }
   return std::min(total, prompts);
 }
 
 RequestShape mean_shape(const ArrivalProcess& arrivals, const RequestShape& shape) {
-  const auto* trace = std::get_if<std::shared_ptr<const Trace>>(&arrivals);
-  if (trace == nullptr || !(*trace)->has_tokens) return shape;
+  const Trace* trace = trace_of(arrivals);
+  if (trace == nullptr || !trace->has_tokens) return shape;
   RequestShape mean{.size = 0, .output = 0};
   double size_squares = 0, output_squares = 0;
-  const double count = static_cast<double>((*trace)->arrivals.size());
-  for (const Arrival& arrival : (*trace)->arrivals) {
+  const double count = static_cast<double>(trace->arrivals.size());
+  for (const Arrival& arrival : trace->arrivals) {
     const double size = arrival.size, output = arrival.output;
     mean.size += size / count;
     mean.output += output / count;

@@ -31,7 +31,7 @@ Walk walk(std::span<const QueuedRequest> queue, const DynamicBatchConfig& config
   for (const QueuedRequest& request : queue) {
     if (w.count > 0) {
       const std::int64_t grown = w.size + request.size;
-      // No preferred size was met and none can be: Triton sends what is there instead of waiting for one.
+      // No preferred size can be reached any more: Triton sends the current batch instead of waiting for one.
       if (grown > largest_preferred(config) && w.best == 0) w.best = w.count;
       if (grown > config.max_batch) {
         w.cannot_grow = true;
@@ -50,12 +50,12 @@ Walk walk(std::span<const QueuedRequest> queue, const DynamicBatchConfig& config
 }  // namespace
 
 Result<> check(const DynamicBatchConfig& config) {
-  if (config.max_batch < 1) return fail(bad_input("the largest batch is at least 1"));
+  if (config.max_batch < 1) return fail(bad_input("the largest batch must be at least 1"));
   int last = 0;
   for (int size : config.preferred_sizes) {
     if (size <= last || size > config.max_batch) {
-      return fail(bad_input(fmt::format("preferred sizes ascend from 1 to the largest batch ({}); '{}' does not",
-                                        config.max_batch, size)));
+      return fail(bad_input(fmt::format(
+          "preferred batch size {1} is out of order or larger than the largest batch ({0})", config.max_batch, size)));
     }
     last = size;
   }
@@ -123,7 +123,7 @@ std::size_t PolicyQueue::expire(SimTime now, std::vector<SimTime>& rejected) {
       std::erase_if(line.unexpired, [&](const QueuedRequest& request) { return leaves(line, request); });
       continue;
     }
-    // Every request of a level has the same timeout, so the expired ones stand at the front.
+    // Every request of a level has the same timeout, so expired ones are at the front.
     while (!line.unexpired.empty() && leaves(line, line.unexpired.front())) line.unexpired.pop_front();
   }
   size_ -= count;

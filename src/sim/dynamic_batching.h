@@ -23,29 +23,31 @@ struct DynamicBatchConfig {
   int max_batch = 1;                      // 1: no batching
   std::vector<int> preferred_sizes = {};  // ascending; empty means {max_batch}, which is what Triton fills in
   SimTime max_delay = 0;
+
+  auto operator<=>(const DynamicBatchConfig&) const = default;
 };
 
 // What a batcher sees of a waiting request.
 struct QueuedRequest {
   SimTime arrived = 0;
-  SimTime timeout = 0;  // when it expires; 0: never. Given to push(): how long it may wait, 0 for as the policy says
+  SimTime timeout = 0;  // when it expires; 0: never. In push(): how long it may wait, 0 for the policy's default
   std::int32_t size = 1;
 };
 
 struct BatchDecision {
-  std::size_t send = 0;   // so many requests from the front of the queue; 0: wait
-  SimTime wake = kNever;  // when waiting: look again then, or when a request arrives
+  std::size_t send = 0;   // number of requests to send from the front of the queue; 0: wait
+  SimTime wake = kNever;  // when waiting: the time to decide again, unless a request arrives first
 
   bool operator==(const BatchDecision&) const = default;
 };
 
-// Fails when a preferred size is below 1 or above max_batch, or the sizes do not ascend.
+// Fails if a preferred size is below 1 or above max_batch, or if the sizes do not ascend.
 Result<> check(const DynamicBatchConfig& config);
 
-// The rule itself. `queue` is in the order of service: by priority, in each the unexpired before the delayed.
+// The rule itself. `queue` is in order of service: by priority, and within a level unexpired before delayed requests.
 BatchDecision decide(std::span<const QueuedRequest> queue, SimTime now, const DynamicBatchConfig& config);
 
-// The same answer in constant time when every request has size 1 and none can expire.
+// The same decision in constant time if every request has size 1 and none can expire.
 BatchDecision decide_uniform(std::size_t queued, SimTime oldest, SimTime now, const DynamicBatchConfig& config);
 
 // What happens to a request that waits too long or meets a full queue, per priority level.
@@ -54,27 +56,28 @@ struct QueuePolicy {
   SimTime timeout = 0;  // 0: none
   OnTimeout on_timeout = OnTimeout::kReject;
   std::size_t max_queue = 0;  // requests of one level; 0: no limit
-  // Triton's allow_timeout_override: a request's own timeout counts where it is shorter than `timeout`. It cannot be
-  // longer, and without a `timeout` it counts for nothing (core, scheduler_utils.cc, PolicyQueue::Enqueue).
+  // Triton's allow_timeout_override: a request's own timeout applies if it is shorter than `timeout`. A longer one, or
+  // one without a `timeout`, is ignored (core, scheduler_utils.cc, PolicyQueue::Enqueue).
   bool allow_override = false;
 
+  auto operator<=>(const QueuePolicy&) const = default;
   bool never_acts() const { return timeout == 0 && max_queue == 0; }
 };
 
-// One waiting line with priorities, timeouts and a limit: Triton's PriorityQueue. Level 0 is served first.
+// One queue with priorities, timeouts and a limit: Triton's PriorityQueue. Level 0 is served first.
 class PolicyQueue {
  public:
   PolicyQueue(const QueuePolicy& policy, int levels) : policy_(policy), levels_(static_cast<std::size_t>(levels)) {}
 
-  // False when the level is full: the request is refused.
+  // False if the level is full: the request is rejected.
   bool push(const QueuedRequest& request, int level);
   std::size_t size() const { return size_; }
 
-  // Applies timeouts: expired requests are rejected, or moved behind the others of their level, wherever they stand.
-  // Returns how many were rejected and appends when they had arrived.
+  // Rejects expired requests, or moves them behind the others of their level. Returns the number of rejected requests
+  // and appends their arrival times.
   std::size_t expire(SimTime now, std::vector<SimTime>& rejected);
 
-  // The waiting requests in the order of service, at most `most` of them. Valid until the next change.
+  // The first waiting requests in order of service, at most `most`. Valid until the next change.
   std::span<const QueuedRequest> front(std::size_t most);
   void pop(std::size_t count);
 

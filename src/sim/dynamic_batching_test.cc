@@ -115,7 +115,7 @@ TEST(PolicyQueue, TimeoutsRejectOrDelay) {
   patient.push({0, 0, 1}, 0);
   patient.push({5, 0, 1}, 0);
   EXPECT_EQ(patient.expire(11, rejected), 0u);
-  EXPECT_EQ(patient.front(2)[0].arrived, 5);  // the late one now stands behind
+  EXPECT_EQ(patient.front(2)[0].arrived, 5);  // the late one now is behind
   EXPECT_EQ(patient.front(2)[1].timeout, 0);
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kMostTokens = 1e9;
 
-// Of the middle of each share; the same for every table.
+// The standard normal deviate at the middle of each equally likely class.
 const std::vector<double>& deviations() {
   static const std::vector<double> kAll = [] {
     std::vector<double> all;
@@ -25,12 +25,12 @@ double sigma_of(double variation) { return std::sqrt(std::log1p(variation * vari
 
 std::int32_t whole(double tokens) { return static_cast<std::int32_t>(std::clamp(tokens + 0.5, 1.0, kMostTokens)); }
 
-// The window is shared as the means share it.
+// The context window is split between prompt and output in proportion to their means.
 double most_of(const RequestShape& shape, double mean) {
   return shape.longest > 0 ? std::floor(shape.longest * mean / (shape.size + shape.output)) : 0;
 }
 
-// Searches ask this often: without the table, which only lifts what a limit takes off the longest.
+// Called often by searches, so computed without the table. The table differs only where a limit cuts lengths.
 double length_at(double mean, double variation, bool exponential, double most, Statistic at) {
   constexpr double kShares[] = {0, 0.5, 0.9, 0.95, 0.99};
   static const double kDeviations[] = {0, 0, normal_quantile(0.9), normal_quantile(0.95), normal_quantile(0.99)};
@@ -47,7 +47,7 @@ std::vector<std::int32_t> length_table(double mean, double variation, double mos
   if (!(variation > 0) || (most > 0 && most <= mean)) return {whole(mean)};
   std::vector<double> lengths;
   for (double z : deviations()) lengths.push_back(std::exp(sigma_of(variation) * z));
-  // The first `uncut` are below the limit at this scale; the longest are cut one by one until that is so.
+  // Cuts the longest one by one, rescaling the others, until the first `uncut` are below the limit.
   const double limit = most > 0 ? most : kMostTokens;
   double sum = std::accumulate(lengths.begin(), lengths.end(), 0.0), scale = mean * kLengths / sum;
   for (int uncut = kLengths; uncut > 1 && scale * lengths[static_cast<std::size_t>(uncut) - 1] > limit;) {

@@ -1,4 +1,4 @@
-// How long requests are: a mean, and how far lengths vary about it.
+// The lengths of synthetic requests: a mean and its variation.
 #pragma once
 
 #include <cstdint>
@@ -8,39 +8,40 @@
 
 namespace rightsize::sim {
 
-// Token counts of synthetic requests. Prompts and answers vary independently of each other.
+// Prompts and outputs vary independently.
 struct RequestShape {
   double size = 1, output = 1;  // mean tokens
-  bool exponential = false;     // both, around the mean
-  // Log-normal: standard deviation over mean; 0: all are alike.
+  bool exponential = false;     // both have an exponential distribution
+  // Log-normal otherwise: standard deviation over mean; 0: all have the mean length.
   double size_variation = 0, output_variation = 0;
-  double longest = 0;  // prompt and answer together, as the model's window has it; 0: no limit
+  double longest = 0;  // prompt and output together, limited by the model's context; 0: no limit
+
+  auto operator<=>(const RequestShape&) const = default;
 
   bool varies() const { return exponential || size_variation > 0 || output_variation > 0; }
-  // Mean tokens of a running sequence in the cache, half way through its answer. Long answers run for longer: of those
-  // that run at any moment they are more than their share.
+  // Mean tokens that a running sequence has in the cache, halfway through its output. Long outputs run longer, so they
+  // are overrepresented among the running sequences.
   double mean_context() const {
     const double variation = exponential ? 1 : output_variation;
     return size + output * (1 + variation * variation) / 2;
   }
-  // Tokens of the prompt, of the answer, at a percentile.
+  // Tokens of the prompt and of the output at a percentile.
   double size_at(Statistic at) const;
   double output_at(Statistic at) const;
-  // Of the table below; the mean itself where lengths do not vary.
+  // The last entries of the tables below; the mean if lengths do not vary.
   std::int32_t longest_size() const;
   std::int32_t longest_output() const;
 };
 
-// Lengths of equal share that stand for all, ascending, with exactly that mean (as far as whole tokens allow). So many
-// that at p95 the next is a percent longer, and a percentile of TTFT moves smoothly; the longest is at p99.95. Those
-// over `most` (0: no limit) are cut to it and the others made longer.
+// Ascending, equally likely lengths that represent the distribution and have exactly that mean (up to rounding to whole
+// tokens). There are enough of them that neighbours differ by 1 % at p95, so percentiles of TTFT move smoothly; the
+// longest is at p99.95. Lengths above `most` (0: no limit) are cut to it, and the others grow to preserve the mean.
 inline constexpr int kLengths = 1024;
 std::vector<std::int32_t> length_table(double mean, double variation, double most = 0);
-// The tables of a shape.
 std::vector<std::int32_t> size_table(const RequestShape& shape);
 std::vector<std::int32_t> output_table(const RequestShape& shape);
 
-// Log-normal lengths of a median and a higher percentile (a share): their mean and their variation.
+// Mean and variation of log-normal lengths with the given median and a higher percentile (0-1).
 struct LengthMean {
   double mean = 0, variation = 0;
 };

@@ -18,9 +18,9 @@ double student_t(double freedom) {
          (5 * kZ * kZ * kZ * kZ * kZ + 16 * kZ * kZ * kZ + 3 * kZ) / (96 * freedom * freedom);
 }
 
-constexpr std::array<double, 4> kQuantiles{0.50, 0.90, 0.95, 0.99};  // after the mean
+constexpr std::array<double, 4> kQuantiles{0.50, 0.90, 0.95, 0.99};  // in the order of Statistic, after the mean
 
-// Of the mean of numbers that are nearly independent.
+// Of the mean of nearly independent numbers.
 double half_width(const std::vector<double>& numbers) {
   const double n = static_cast<double>(numbers.size());
   double mean = 0, squares = 0;
@@ -64,7 +64,7 @@ Intervals LatencyStatistics::intervals() const {
   found.low.fill(std::numeric_limits<double>::quiet_NaN()), found.high = found.low;
   if (runs_.size() < kLeastRuns) return found;
   const auto quantiles = all_.quantiles(kQuantiles);
-  std::array<std::vector<double>, 4> beyond;  // the share of each run that lies beyond each
+  std::array<std::vector<double>, 4> beyond;  // the share of each run beyond each quantile
   std::vector<double> means;
   for (const Run& run : runs_) {
     means.push_back(run.mean);
@@ -75,7 +75,7 @@ Intervals LatencyStatistics::intervals() const {
   found.low[0] = mean - half_width(means), found.high[0] = mean + half_width(means);
   for (std::size_t k = 0; k < beyond.size(); ++k) {
     const double q = kQuantiles[k];
-    // No less than if requests were independent: a few runs may be alike by chance.
+    // At least as wide as for independent requests, because a few runs may agree by chance.
     const double off = std::max(half_width(beyond[k]), student_t(number) * std::sqrt(q * (1 - q) / number));
     const auto ends = all_.quantiles<2>({q - off, q + off});
     found.low[k + 1] = ends[0], found.high[k + 1] = ends[1];

@@ -13,13 +13,12 @@ namespace rightsize::sim {
 // Of nanoseconds.
 using LatencyHistogram = LogHistogram<8, true, std::uint64_t>;
 
-// What is said about a latency.
 enum class Statistic { kMean, kP50, kP90, kP95, kP99 };
 inline constexpr std::size_t kStatistics = 5;
 using StatisticValues = std::array<double, kStatistics>;
 inline double value_of(const StatisticValues& values, Statistic s) { return values[static_cast<std::size_t>(s)]; }
 
-// 95 % confidence intervals; NaN for a short stream.
+// 95 % confidence intervals; NaN after a short run.
 struct Intervals {
   StatisticValues low{}, high{};
 
@@ -28,13 +27,13 @@ struct Intervals {
 
 // Mean and quantiles of a stream of nanoseconds, each with its 95 % confidence interval.
 //
-// Successive latencies are correlated, so their spread says nothing about the error of their mean. The stream is cut
-// into runs ("batch means", Law and Kelton): the statistics of long runs are nearly independent, and Student's t over
-// them gives the interval. When 40 runs are full, neighbours are merged and runs become twice as long.
+// Successive latencies are correlated, so their spread does not give the error of their mean. The stream is cut into runs
+// ("batch means", Law and Kelton): statistics of long runs are nearly independent, and Student's t over them gives the
+// interval. When 40 runs are full, neighbours are merged and runs become twice as long.
 //
-// The interval of a quantile is one of ranks: how far the share of requests beyond it varies from run to run says which
-// other ranks it might be, and the values there are its ends. Where few requests are far slower than the others and
-// nearly as many as may lie beyond the quantile, the upper end is one of theirs, which no spread of values would show.
+// The interval of a quantile is one of ranks: the variation between runs of the share of requests beyond it gives the
+// ranks it may have, and the values there are its ends. If few requests are far slower than the others and about as many
+// as may be beyond the quantile, the upper end is one of theirs, which the spread of values would not show.
 class LatencyStatistics {
  public:
   explicit LatencyStatistics(std::uint64_t first_run = 500) : run_length_(first_run) {}
@@ -44,8 +43,10 @@ class LatencyStatistics {
     open_.add_whole(value);
     open_sum_ += value;
   }
-  // To be called now and then; closes a run when it is long enough. True when it did.
-  bool checkpoint() { return open_.count() >= run_length_ && (close_run(), true); }
+  // Closes the current run if it is long enough. Call it between requests.
+  void checkpoint() {
+    if (open_.count() >= run_length_) close_run();
+  }
 
   std::uint64_t count() const { return all_.count(); }
   std::int64_t sum() const { return sum_ + open_sum_; }
@@ -57,7 +58,7 @@ class LatencyStatistics {
   Intervals intervals() const;
 
  private:
-  // Wide buckets do for how many lie beyond a quantile.
+  // Wide buckets are enough to count requests beyond a quantile.
   using RunHistogram = LogHistogram<4, true, std::uint32_t>;
   struct Run {
     double mean = 0;
@@ -67,7 +68,7 @@ class LatencyStatistics {
   void close_run();
 
   LatencyHistogram all_;
-  RunHistogram open_;  // the run that is not full yet
+  RunHistogram open_;  // the current run
   std::int64_t sum_ = 0, open_sum_ = 0;
   std::uint64_t run_length_;
   std::vector<Run> runs_;

@@ -12,7 +12,7 @@ namespace rightsize::sim {
 using SimTime = std::int64_t;
 inline constexpr SimTime kNever = std::numeric_limits<SimTime>::max();
 
-// The nearest nanosecond; values beyond 292 years are clamped.
+// The nearest nanosecond; values above 292 years are clamped.
 inline SimTime to_sim_time(Seconds t) {
   const double ns = in_seconds(t) * 1e9;
   return ns >= 9.2e18 ? kNever - 1 : static_cast<SimTime>(std::llround(ns));

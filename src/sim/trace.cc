@@ -1,4 +1,4 @@
-// Reads recorded arrivals. The text is outside input of any size and quality, so every line is checked.
+// Reads recorded arrivals. The text comes from outside, so every line is checked.
 #include <cmath>
 
 #include <fmt/format.h>
@@ -31,7 +31,7 @@ std::optional<double> parse_clock(std::string_view text) {
 }
 
 // "2023-11-16 18:17:03.9799600", with 'T' for the space and an ending 'Z' or "+00:00" allowed. Seconds since `origin`,
-// which is set by the first call: a double holds a microsecond of seconds since 1970 but no nanosecond.
+// which the first call sets: as seconds since 1970, a double would only resolve microseconds.
 std::optional<double> parse_timestamp(std::string_view text, std::optional<Date>& origin) {
   constexpr std::size_t kDateLength = 10;
   if (text.size() <= kDateLength + 1) return std::nullopt;
@@ -87,9 +87,9 @@ class TraceReader {
                       fmt::format("'{}' is not a time{}", text,
                                   columns_.timestamps ? " such as 2023-11-16 18:17:03.98" : " in seconds"));
     }
-    if (*t < 0) return complain(row, columns_.time, fmt::format("the time {} is negative", text));
+    if (*t < 0) return complain(row, columns_.time, fmt::format("time {} is negative", text));
     if (previous_ && *t < *previous_) {
-      return complain(row, columns_.time, fmt::format("'{}' is earlier than the line above: not sorted by time", text));
+      return complain(row, columns_.time, fmt::format("'{}' is earlier than the line above; sort the trace by time", text));
     }
     if (!first_) first_ = *t;
     if (*t - *first_ > kLongestSeconds) return complain(row, columns_.time, "more than ten years after the first");
@@ -108,7 +108,7 @@ class TraceReader {
       value = static_cast<std::int32_t>(*count);
       return true;
     }
-    complain(row, column, fmt::format("{} is a whole number from 1, not '{}'", column, csv_.cell(row, column)));
+    complain(row, column, fmt::format("{} '{}' must be a whole number of at least 1", column, csv_.cell(row, column)));
     return false;
   }
 
@@ -122,7 +122,7 @@ class TraceReader {
     }
     complain(
         row, kTimeoutColumn,
-        fmt::format("{} is a time in milliseconds from 0.001 to 2000000, or empty, not '{}'", kTimeoutColumn, text));
+        fmt::format("{} '{}' must be 0.001 to 2000000 milliseconds, or empty", kTimeoutColumn, text));
     return false;
   }
 

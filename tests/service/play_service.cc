@@ -472,7 +472,7 @@ std::string latency(const World& w, const sim::ContinuousServer& server, double 
     trace->arrivals.push_back({sim::to_sim_time(seconds(q.at - from)), static_cast<std::int32_t>(q.in - q.cached),
                                static_cast<std::int32_t>(q.out), 0});
   }
-  const auto run = sim::simulate(server, trace, {}, {trace->arrivals.size(), 1, 0, sim::Statistic::kP95});
+  const auto run = sim::simulate(server, trace, {}, {trace->arrivals.size(), 1});
   if (!run) return "null";
   return fmt::format("{{\"ttft\": {}, \"tpot\": {}}}", 1e-9 * sim::value_of(run->ttft, sim::Statistic::kP95),
                      1e-9 * sim::value_of(run->tpot, sim::Statistic::kP95));

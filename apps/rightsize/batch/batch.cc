@@ -1,4 +1,4 @@
-// rightsize batch: how long requests wait at a batching server, and the cheapest setting that keeps its SLOs.
+// rightsize batch: latency of a batching server, and the cheapest setting that meets its SLOs.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -17,8 +17,8 @@ namespace {
 using capacity::Configuration;
 using sim::SimTime;
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+Seconds since(std::chrono::steady_clock::time_point start) {
+  return seconds(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
 }
 
 int first_or(const std::vector<int>& values, int otherwise) { return values.empty() ? otherwise : values.front(); }
@@ -29,7 +29,7 @@ capacity::Planner planner_of(const BatchInput& input) {
   return capacity::Planner(input.service, std::move(replicas), input.seed);
 }
 
-// What the flags describe, when nothing is searched.
+// The configuration that the flags describe, without a search.
 Configuration configuration_of(const BatchInput& input) {
   Configuration c = input.usual;
   c.groups = input.fleet;
@@ -42,15 +42,15 @@ Configuration configuration_of(const BatchInput& input) {
   return c;
 }
 
-// The same traffic thinner and denser, up to near the most the server can do.
+// Latency at other rates of the same traffic, up to 95 % of capacity.
 std::vector<LoadPoint> load_curve(const BatchInput& input, const capacity::Planner& planner, const Configuration& c) {
   constexpr double kLoads[] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95};
   std::vector<LoadPoint> curve;
   const double most = planner.capacity(c), rate = input.rate();
   if (!(rate > 0) || !(most > 0)) return curve;
-  // Bursts and days are long: it takes many requests to see enough of them.
+  // Bursts and days are long, so it takes many requests to see enough of them.
   const bool steady = std::holds_alternative<sim::Poisson>(input.service.arrivals);
-  const sim::RunLength length{steady ? 20'000u : 200'000u, input.seed, 0, sim::Statistic::kP99};
+  const sim::RunLength length{steady ? 20'000u : 200'000u, input.seed};
   for (double load : kLoads) {
     if (const auto run = planner.assess(c, length, load * most / rate))
       curve.push_back({load * most, run->profile.latency});
@@ -63,15 +63,15 @@ Checked<Outcome> run_one(const BatchInput& input) {
   if (Result<> valid = sim::check(c.batching); !valid) return fail(valid.error());
   const capacity::Planner planner = planner_of(input);
   const auto start = std::chrono::steady_clock::now();
-  const auto run = planner.assess(c, {input.requests, input.seed, 0, sim::Statistic::kP99});
-  const double wall = seconds_since(start);
-  if (!run) return unstable_outcome(input, c, planner.capacity(c));
+  const auto run = planner.assess(c, {input.requests, input.seed});
+  const Seconds wall = since(start);
+  if (!run) return overloaded_outcome(input, c, planner.capacity(c));
   return assessed_outcome(input, *run, load_curve(input, planner, c), wall);
 }
 
 // ---- Search ----
 
-// Delays worth trying: shares of the SLO, for a delay near it leaves no time to compute.
+// Delays worth trying, as shares of the SLO: a delay near it would leave no time to compute.
 std::vector<SimTime> delays_to_try(const BatchInput& input) {
   if (!input.delays.empty()) return input.delays;
   std::vector<SimTime> delays{0};
@@ -80,7 +80,7 @@ std::vector<SimTime> delays_to_try(const BatchInput& input) {
   return delays;
 }
 
-// From the fewest GPUs that can carry the load, one by one, then in growing steps to what batches of one need.
+// From the fewest GPUs that carry the load up to what batches of one need: first one by one, then in growing steps.
 std::vector<int> replicas_to_try(const BatchInput& input, double best_rate, double worst_rate) {
   if (!input.replicas.empty()) return input.replicas;
   constexpr int kMostGpus = 4096;
@@ -92,7 +92,7 @@ std::vector<int> replicas_to_try(const BatchInput& input, double best_rate, doub
   return counts;
 }
 
-// Without a price GPUs are counted: the fewest is the cheapest.
+// Without prices, the fewest GPUs are the cheapest.
 double price_of(const BatchInput& input, const std::vector<capacity::Group>& groups) {
   double sum = 0;
   for (const capacity::Group& group : groups) {
@@ -102,7 +102,7 @@ double price_of(const BatchInput& input, const std::vector<capacity::Group>& gro
   return sum;
 }
 
-// Every size, delay and number of instances of one kind and number of replicas.
+// Every batch size, delay and number of instances for a type and number of replicas.
 void add_batch_settings(const BatchInput& input, Configuration c, std::vector<Configuration>& all) {
   const capacity::Replica& replica = input.offers[c.groups.front().replica].replica;
   std::set<int> sizes(input.max_batches.begin(), input.max_batches.end());
@@ -133,7 +133,7 @@ void add_token_settings(const BatchInput& input, Configuration c, std::vector<Co
   }
 }
 
-// Requests a second of one replica of each offer at most.
+// The capacity of one replica of each offer, in requests per second.
 std::vector<double> rates_of(const BatchInput& input, const capacity::Planner& planner) {
   std::vector<double> rates;
   for (std::size_t o = 0; o < input.offers.size(); ++o) {
@@ -162,7 +162,6 @@ std::vector<Configuration> configurations(const BatchInput& input, const std::ve
   return all;
 }
 
-// The limit on what runs together of a configuration.
 void limit_to(const BatchInput& input, Configuration& c, std::int64_t size) {
   if (input.continuous)
     c.engine.max_sequences = size;
@@ -170,9 +169,9 @@ void limit_to(const BatchInput& input, Configuration& c, std::int64_t size) {
     c.batching.max_batch = static_cast<int>(size);
 }
 
-// Two kinds of GPU behind one router, for what whole replicas of one kind leave over: fewer of the first than it would
-// take alone, and as many of the second as carry the rest, up to three more. Only those cheaper than the best of one
-// kind are of interest, with its settings and those beside it.
+// Two types of GPU behind one router: fewer of the first than it would take alone, and enough of the second to carry
+// the rest, plus up to three. Only mixtures cheaper than the best single type count, with its batch size, half and
+// twice it.
 std::vector<Configuration> mixtures(const BatchInput& input, const std::vector<double>& rates,
                                     const Configuration& best) {
   std::vector<Configuration> all;
@@ -203,17 +202,17 @@ std::vector<Configuration> mixtures(const BatchInput& input, const std::vector<d
   return all;
 }
 
-// Kinds of GPU by themselves, then, where that found an answer, mixtures that are cheaper.
+// Every type of GPU alone, then cheaper mixtures of two.
 Checked<Outcome> run_search(const BatchInput& input) {
   const capacity::Planner planner = planner_of(input);
   const std::vector<double> rates = rates_of(input, planner);
   capacity::SearchOptions options;
   options.confirming_requests = input.requests;
-  if (input.continuous) {  // each request takes many steps
+  if (input.continuous) {  // a request takes many steps
     constexpr std::uint64_t kEnough = 50'000;
-    const bool recorded = std::holds_alternative<std::shared_ptr<const sim::Trace>>(input.service.arrivals);
     options.screening_requests = 1'500;
-    if (!recorded) options.confirming_requests = std::min(input.requests, kEnough);
+    if (sim::trace_of(input.service.arrivals) == nullptr)
+      options.confirming_requests = std::min(input.requests, kEnough);
   }
   const auto start = std::chrono::steady_clock::now();
   capacity::SearchResult found = capacity::search(planner, configurations(input, rates), options, input.seed);
@@ -225,7 +224,7 @@ Checked<Outcome> run_search(const BatchInput& input) {
     found.simulated += more.simulated, found.confirmed += more.confirmed;
     if (more.best) found.best = more.best;
   }
-  return searched_outcome(input, found, seconds_since(start));
+  return searched_outcome(input, found, since(start));
 }
 
 Checked<Outcome> run(const BatchFlags& flags) {

@@ -28,7 +28,7 @@ Result<std::vector<int>> parse_sizes(const std::string& text, std::string_view f
   for (std::string_view word : split_list(text, ',')) {
     Result<double> value = parse_count(word);
     if (!value || *value < 1 || *value > 65536) {
-      return fail(bad_input(fmt::format("{} takes whole numbers from 1 to 65,536, not '{}'", flag, word)));
+      return fail(bad_input(fmt::format("{} '{}' must be a whole number from 1 to 65,536", flag, word)));
     }
     sizes.push_back(static_cast<int>(*value));
   }
@@ -40,19 +40,19 @@ Result<std::vector<int>> parse_sizes(const std::string& text, std::string_view f
 Result<std::int64_t> parse_positive(const std::string& text, std::string_view flag) {
   Result<double> value = parse_count(text);
   if (value && *value >= 1 && *value <= 1e12) return static_cast<std::int64_t>(*value);
-  return fail(bad_input(fmt::format("{} takes a whole number from 1, not '{}'", flag, text)));
+  return fail(bad_input(fmt::format("{} '{}' must be a whole number of at least 1", flag, text)));
 }
 
 namespace {
 
 Result<SimTime> parse_time(std::string_view text, const char* flag) {
   Result<Seconds> value = parse_duration(text);
-  if (!value) return fail(Error(value.error()).with_hint(fmt::format("{} takes a time, e.g. 5ms", flag)));
-  if (*value > kYear) return fail(bad_input(fmt::format("{} of more than a year: '{}'", flag, text)));
+  if (!value) return fail(Error(value.error()).with_hint(fmt::format("write a time: {} 5ms", flag)));
+  if (*value > kYear) return fail(bad_input(fmt::format("{} '{}' is longer than a year", flag, text)));
   return sim::to_sim_time(*value);
 }
 
-// "GPU=rest" or "rest". A path may hold '=', so only a known GPU name in front counts.
+// "GPU=rest" or "rest". A path may contain '=', so only a known GPU name counts.
 std::pair<std::string, std::string> split_gpu(const std::string& text, const catalog::Catalog& catalog) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos) return {"", text};
@@ -70,13 +70,15 @@ Result<sim::StepCost> parse_step_cost(const std::string& text) {
     const std::size_t equals = part.find('=');
     const auto field = fields.find(std::string(trim(part.substr(0, equals))));
     if (equals == std::string_view::npos || field == fields.end()) {
-      return fail(bad_input(fmt::format("'{}' is no part of a step time", part))
+      return fail(bad_input(fmt::format("unknown part '{}' of a step time", part))
                       .with_hint("--step-time base=6ms,prefill=15us,sequence=20us,context=4ns"));
     }
     RIGHTSIZE_TRY(const Seconds value, parse_duration(part.substr(equals + 1)));
+    if (!(value >= seconds(0) && value <= hours(1)))
+      return fail(bad_input(fmt::format("'{}' is out of range; use 0 to 1h", part)));
     cost.*(field->second) = in_seconds(value) * 1e9;
   }
-  if (!(cost.base > 0)) return fail(bad_input("a step time needs a base above zero: base=6ms"));
+  if (!(cost.base > 0)) return fail(bad_input("the base of a step time must be greater than 0: base=6ms"));
   return cost;
 }
 
@@ -111,8 +113,8 @@ Checked<BatchOffer> read_service(const std::string& text, const BatchFlags& flag
   return offer;
 }
 
-// All tables up to the largest batch any of them lists or the user asks for: beyond its end a table goes on in
-// proportion.
+// All tables up to the largest batch that any of them lists or --max-batch asks for. Beyond its end a table is extended
+// in proportion.
 Checked<std::vector<BatchOffer>> read_services(const BatchFlags& flags, const catalog::Catalog& catalog,
                                                const BatchInput& input) {
   std::vector<BatchOffer> offers;
@@ -128,7 +130,7 @@ Checked<std::vector<BatchOffer>> read_services(const BatchFlags& flags, const ca
   return offers;
 }
 
-// `input.continuous` becomes what the model needs where --policy does not say.
+// Without --policy, sets `input.continuous` as the model needs it.
 Checked<std::vector<BatchOffer>> read_offers(const BatchFlags& flags, BatchInput& input) {
   const bool& continuous = input.continuous;
   RIGHTSIZE_TRY(const catalog::Catalog catalog, open_catalog(flags.catalog));
@@ -152,8 +154,8 @@ Checked<std::vector<BatchOffer>> read_offers(const BatchFlags& flags, BatchInput
   }
   if (offers.empty()) {
     return fail(continuous ? bad_input("continuous batching needs the time of a step")
-                                 .with_hint("--model llama-3.1-8b --gpu h100-sxm predicts it")
-                                 .with_hint("--step-time base=6ms,prefill=15us,sequence=20us,context=4ns is your own")
+                                 .with_hint("predict it: --model llama-3.1-8b --gpu h100-sxm")
+                                 .with_hint("or give it: --step-time base=6ms,prefill=15us,sequence=20us,context=4ns")
                            : bad_input("no batch times").with_hint("--service FILE.csv with batch,ms_p50[,ms_p90]"));
   }
   return with_prices(std::move(offers), flags, catalog);
@@ -164,7 +166,7 @@ Result<double> parse_share(const std::string& text, std::string_view flag) {
   const Result<double> number = parse_number(trim(std::string_view(text).substr(0, text.size() - (percent ? 1 : 0))));
   const double share = number ? (percent ? *number / 100 : *number) : -1;
   if (share >= 0 && share <= 1) return share;
-  return fail(bad_input(fmt::format("{} takes a share such as 0.1%, not '{}'", flag, text)));
+  return fail(bad_input(fmt::format("{} '{}' must be a share such as 0.1%", flag, text)));
 }
 
 Result<> read_queue(const BatchFlags& flags, BatchInput& input) {
@@ -172,7 +174,7 @@ Result<> read_queue(const BatchFlags& flags, BatchInput& input) {
     RIGHTSIZE_TRY(input.service.queue.timeout, parse_time(flags.timeout, "--timeout"));
   }
   if (flags.timeout_action != "reject" && flags.timeout_action != "delay") {
-    return fail(bad_input(fmt::format("--timeout-action is reject or delay, not '{}'", flags.timeout_action)));
+    return fail(bad_input(fmt::format("unknown --timeout-action '{}'; use reject or delay", flags.timeout_action)));
   }
   if (flags.timeout_action == "delay") input.service.queue.on_timeout = sim::QueuePolicy::OnTimeout::kDelay;
   if (!flags.max_queue.empty()) {
@@ -181,13 +183,13 @@ Result<> read_queue(const BatchFlags& flags, BatchInput& input) {
   }
   input.service.queue.allow_override = flags.timeout_override;
   if (flags.timeout_override && input.service.queue.timeout == 0) {
-    return fail(bad_input("--timeout-override shortens --timeout, and there is none")
-                    .with_hint("a server without a timeout ignores those of requests: give --timeout too"));
+    return fail(bad_input("--timeout-override needs --timeout")
+                    .with_hint("without --timeout, Triton ignores the timeouts of requests"));
   }
   double sum = 0;
   for (std::string_view word : split_list(flags.priorities, ',')) {
     RIGHTSIZE_TRY(const double share, parse_number(word));
-    if (!(share >= 0)) return fail(bad_input(fmt::format("a share of requests cannot be '{}'", word)));
+    if (!(share >= 0)) return fail(bad_input(fmt::format("'{}' is not a share of requests", word)));
     input.service.priorities.push_back(share);
     sum += share;
   }
@@ -198,9 +200,8 @@ Result<> read_queue(const BatchFlags& flags, BatchInput& input) {
 Result<> read_slos(const BatchFlags& flags, BatchInput& input) {
   if (flags.slo.empty()) {
     const bool given = !flags.slo_percentile.empty() || !flags.max_load.empty();
-    return given
-               ? fail(bad_input("--slo-percentile and --max-load belong to a search").with_hint("add --slo p99=100ms"))
-               : Result<>{};
+    return given ? fail(bad_input("--slo-percentile and --max-load need --slo").with_hint("add --slo p99=100ms"))
+                 : Result<>{};
   }
   capacity::Statistic otherwise = capacity::kDefaultPercentile;
   if (!flags.slo_percentile.empty()) {
@@ -210,16 +211,16 @@ Result<> read_slos(const BatchFlags& flags, BatchInput& input) {
   RIGHTSIZE_TRY(input.service.most_rejected, parse_share(flags.max_rejected, "--max-rejected"));
   if (!flags.max_load.empty()) {
     RIGHTSIZE_TRY(input.service.max_load, parse_share(flags.max_load, "--max-load"));
-    if (!(input.service.max_load > 0)) return fail(bad_input("a --max-load of nothing leaves nothing to serve with"));
+    if (!(input.service.max_load > 0)) return fail(bad_input("--max-load must be greater than 0"));
   }
   return {};
 }
 
-// Lengths of every command where none are given; a mean alone varies as usual.
+// The usual defaults for missing lengths; a mean varies as in public traces.
 Result<sim::RequestShape> read_lengths(const BatchFlags& flags) {
   static const std::vector<std::string> kWays{"varied", "fixed", "exponential"};
   if (std::find(kWays.begin(), kWays.end(), flags.lengths) == kWays.end()) {
-    return fail(bad_input(fmt::format("--lengths is varied, fixed or exponential, not '{}'", flags.lengths))
+    return fail(bad_input(fmt::format("unknown --lengths '{}'; use varied, fixed or exponential", flags.lengths))
                     .with_hint(did_you_mean(flags.lengths, kWays)));
   }
   const model::ServeSettings otherwise;
@@ -232,7 +233,7 @@ Result<sim::RequestShape> read_lengths(const BatchFlags& flags) {
   }
   const bool varied = flags.lengths == "varied";
   if (!varied && (isl.variation.value_or(0) > 0 || osl.variation.value_or(0) > 0))
-    return fail(bad_input("how far lengths vary is given twice").with_hint("use --lengths, or --isl 1k,p95=8k"));
+    return fail(bad_input("the variation of lengths is given twice").with_hint("use --lengths, or --isl 1k,p95=8k"));
   const capacity::UsualVariation usual = varied ? capacity::usual_variation() : capacity::UsualVariation{};
   return sim::RequestShape{.size = isl.mean,
                            .output = osl.mean,
@@ -253,7 +254,7 @@ Result<> read_settings(const BatchFlags& flags, BatchInput& input) {
   if (!flags.overhead.empty()) {
     RIGHTSIZE_TRY(input.overhead, parse_duration(flags.overhead));
   }
-  if (!(flags.overlap >= 0 && flags.overlap <= 1)) return fail(bad_input("--instance-overlap lies between 0 and 1"));
+  if (!(flags.overlap >= 0 && flags.overlap <= 1)) return fail(bad_input("--instance-overlap must be between 0 and 1"));
   if (!flags.requests.empty()) {
     RIGHTSIZE_TRY(const std::int64_t requests, parse_positive(flags.requests, "--requests"));
     input.requests = static_cast<std::uint64_t>(requests);
@@ -278,7 +279,7 @@ Result<> read_fleet(const std::string& text, BatchInput& input) {
         std::find_if(input.offers.begin(), input.offers.end(), [&](const BatchOffer& o) { return o.gpu == gpu; });
     if (offer == input.offers.end() || !count || *count < 1 || *count > 1024) {
       return fail(bad_input(fmt::format("--fleet cannot use '{}'", part))
-                      .with_hint("--fleet h100-sxm:1,l4:2, each GPU with its own --service GPU=FILE"));
+                      .with_hint("write --fleet h100-sxm:1,l4:2, with a --service GPU=FILE for each GPU"));
     }
     input.fleet.push_back({static_cast<std::size_t>(offer - input.offers.begin()), static_cast<int>(*count)});
   }
@@ -299,8 +300,8 @@ int BatchInput::largest_batch() const {
 }
 
 std::uint64_t BatchInput::left_out() const {
-  const auto* trace = std::get_if<std::shared_ptr<const sim::Trace>>(&service.arrivals);
-  const std::uint64_t all = trace == nullptr ? 0 : (*trace)->arrivals.size();
+  const sim::Trace* trace = sim::trace_of(service.arrivals);
+  const std::uint64_t all = trace == nullptr ? 0 : trace->arrivals.size();
   return all > requests ? all - requests : 0;
 }
 
@@ -311,53 +312,54 @@ Checked<BatchInput> read_input(const BatchFlags& flags) {
   if (!flags.policy.empty() && std::find(kPolicies.begin(), kPolicies.end(), flags.policy) == kPolicies.end()) {
     return fail(bad_input(fmt::format("unknown policy '{}'", flags.policy))
                     .with_hint(did_you_mean(flags.policy, kPolicies))
-                    .with_hint("policies are dynamic, none and continuous"));
+                    .with_hint("use dynamic, none or continuous"));
   }
   for (std::string_view word : split_list(flags.emit, ',')) {
     if (std::find(kTargets.begin(), kTargets.end(), word) == kTargets.end()) {
-      return fail(bad_input(fmt::format("--emit does not know '{}'", word))
+      return fail(bad_input(fmt::format("unknown --emit target '{}'", word))
                       .with_hint(did_you_mean(word, kTargets))
-                      .with_hint(fmt::format("targets are {}", fmt::join(kTargets, ", "))));
+                      .with_hint(fmt::format("use {}", fmt::join(kTargets, ", "))));
     }
     input.emit.emplace_back(word);
   }
   input.continuous = flags.policy == "continuous" || (flags.policy.empty() && !flags.step_time.empty());
   input.seed = flags.seed;
+  input.explain = flags.explain;
   input.name = flags.name;
   input.arrivals_text = flags.arrivals;
   if (Result<> settings = read_settings(flags, input); !settings) return fail(settings.error());
   if (flags.policy == "none") input.max_batches = {1};
   if (flags.arrivals.empty()) {
-    return fail(bad_input("no arrivals").with_hint("--arrivals poisson:100, mmpp:..., diurnal:... or trace:FILE"));
+    return fail(
+        bad_input("no arrivals given").with_hint("use --arrivals poisson:100, mmpp:..., diurnal:... or trace:FILE"));
   }
   RIGHTSIZE_TRY(input.offers, read_offers(flags, input));
   if (input.continuous) {
     const bool limits = !input.service.queue.never_acts() || !input.service.priorities.empty();
-    if (limits) return fail(bad_input("--timeout, --max-queue and --priorities belong to --policy dynamic"));
+    if (limits) return fail(bad_input("--timeout, --max-queue and --priorities need --policy dynamic"));
   }
   for (BatchOffer& offer : input.offers) {
     offer.replica.overlap = flags.overlap;
-    if (!flags.kv_tokens.empty()) offer.replica.step.kv_tokens = 0;  // the user knows better than the memory model
+    if (!flags.kv_tokens.empty()) offer.replica.step.kv_tokens = 0;  // replaces the value of the memory model
   }
   RIGHTSIZE_TRY(input.service.arrivals, sim::parse_arrivals(flags.arrivals));
   if (Result<> fleet = read_fleet(flags.fleet, input); !fleet) return fail(fleet.error());
   if (!input.continuous && !input.max_batches.empty() && input.max_batches.back() > input.largest_batch()) {
-    return fail(bad_input(fmt::format("batches of {} are not known to fit: the largest is {}", input.max_batches.back(),
-                                      input.largest_batch())));
+    return fail(bad_input(fmt::format("batches of {} may not fit; the largest known batch is {}",
+                                      input.max_batches.back(), input.largest_batch())));
   }
-  const auto* trace = std::get_if<std::shared_ptr<const sim::Trace>>(&input.service.arrivals);
+  const sim::Trace* trace = sim::trace_of(input.service.arrivals);
   constexpr std::uint64_t kSynthetic = 200'000;
-  if (input.requests == 0) input.requests = trace == nullptr ? kSynthetic : (*trace)->arrivals.size();
+  if (input.requests == 0) input.requests = trace == nullptr ? kSynthetic : trace->arrivals.size();
   const bool asks_tokens = std::any_of(input.service.slos.begin(), input.service.slos.end(),
                                        [](const auto& slo) { return slo.quantity != capacity::Quantity::kLatency; });
-  if (asks_tokens && !input.continuous) return fail(bad_input("ttft and tpot are SLOs of --policy continuous"));
+  if (asks_tokens && !input.continuous) return fail(bad_input("SLOs on ttft and tpot need --policy continuous"));
   return input;
 }
 
 void declare(FlagSet& command, BatchFlags& f) {
   command.add("batch-times", f.service);
-  command.add_flag("--pad", f.pad,
-                   "a batch runs as the next listed size (captured graphs); else times are interpolated");
+  command.add_flag("--pad", f.pad, "run a batch as the next listed size (captured graphs) instead of interpolating");
   command.add_option("--model,model", f.model, "predict the times of this model instead (with --gpu)");
   command.add_option("--gpu,gpu", f.gpu, "the GPU the times belong to; with --model a list to search over");
   command.add_option("--tp", f.tp, "language models: GPUs a replica is split over; a list to search over");
@@ -370,13 +372,13 @@ void declare(FlagSet& command, BatchFlags& f) {
       ->default_str("as the model needs, else dynamic");
   command.add_option("--max-batch", f.max_batch, "largest batch, or sequences at once; a list to search over");
   command.add_option("--max-delay", f.max_delay,
-                     "how long a request may wait for others, e.g. 10ms; a list to search over");
+                     "longest time a request waits for others, e.g. 10ms; a list is searched");
   command.add_option("--preferred", f.preferred, "preferred batch sizes, comma-separated");
   command.add_option("--instances", f.instances, "model instances on each GPU; a list to search over")
       ->default_str("1");
   command
       .add_option("--instance-overlap", f.overlap,
-                  "0: instances share the GPU evenly, 1: they do not hinder one another")
+                  "0: instances share the GPU evenly; 1: they do not slow each other down")
       ->default_str("0");
   command.add_option("--replicas", f.replicas, "GPUs, each with its own queue; a list to search over");
   command.add("gpu-mix", f.fleet);
@@ -384,20 +386,19 @@ void declare(FlagSet& command, BatchFlags& f) {
   command.add_option("--timeout-action", f.timeout_action, "reject or delay")->default_str("reject");
   command.add_flag("--timeout-override", f.timeout_override,
                    "requests of a trace may have a shorter one (column timeout_ms; Triton's allow_timeout_override)");
-  command.add_option("--max-queue", f.max_queue, "requests that may wait; more are rejected");
+  command.add_option("--max-queue", f.max_queue, "longest queue; further requests are rejected");
   command.add_option("--priorities", f.priorities,
                      "share of requests of each priority level, the first served first: 0.2,0.8");
   command.add_option("--overhead", f.overhead, "time the server adds to every batch, e.g. 50us");
   command.add_option("--requests", f.requests, "how many to simulate")->default_str("200k; all of a trace");
   command.add_option("--seed", f.seed, "of the random numbers; equal seeds give equal results")->default_str("1");
   command.add_option("--slo", f.slo,
-                     "search for the cheapest setting that keeps p99=100ms (mean, p50, p90, p95, p99 of latency), "
+                     "find the cheapest setting that meets p99=100ms (mean, p50, p90, p95, p99 of latency), "
                      "ttft=500ms, tpot-p95=40ms; several with commas");
-  command.add_option("--slo-percentile", f.slo_percentile, "of ttft and tpot where --slo names none: 50, 95, 99")
+  command.add_option("--slo-percentile", f.slo_percentile, "percentile of ttft and tpot in --slo: 50, 90, 95, 99")
       ->default_str("95");
-  command.add_option("--max-load", f.max_load, "with --slo: share of their capacity that replicas may be loaded to")
-      ->default_str("0.8");
-  command.add_option("--max-rejected", f.max_rejected, "with --slo: share of requests that may be turned away")
+  command.add_option("--max-load", f.max_load, "with --slo: highest load as a share of capacity")->default_str("0.8");
+  command.add_option("--max-rejected", f.max_rejected, "with --slo: share of requests that may be rejected")
       ->default_str("0.1%");
   add_price_flag(command, f.price);
   command.add_option("--purchase", f.purchase, "terms of catalogue prices: on-demand, spot, 1y, 3y")
@@ -412,8 +413,9 @@ void declare(FlagSet& command, BatchFlags& f) {
   command.add_option("--lengths", f.lengths, "continuous: varied (as in public traces), fixed or exponential")
       ->default_str("varied");
   command.add_flag("--no-chunked-prefill", f.no_chunked_prefill, "continuous: prompts are processed whole");
-  command.add_option("--emit", f.emit, "configurations to write: triton, vllm, trtllm, kserve, kubernetes");
+  command.add_option("--emit", f.emit, "files to write: triton, vllm, trtllm, kserve, kubernetes");
   command.add_option("--name", f.name, "the model's name in those")->default_str("model");
+  command.add_flag("--explain", f.explain, "also show the step times that the speed model predicts");
   add_catalog_flag(command, f.catalog);
 }
 

@@ -1,4 +1,4 @@
-// The flags of `rightsize batch`, and what they mean once read.
+// The flags of `rightsize batch` and their meaning.
 #pragma once
 
 #include <memory>
@@ -21,15 +21,15 @@ struct BatchFlags {
   std::string slo_percentile, max_load;
   double overlap = 0;
   std::uint64_t seed = 1;
-  bool pad = false, no_chunked_prefill = false, timeout_override = false;
+  bool pad = false, no_chunked_prefill = false, timeout_override = false, explain = false;
 };
 
-// One kind of GPU that can serve, with its times and price.
+// A type of GPU with its times and price.
 struct BatchOffer {
-  std::string gpu;                     // empty: the user did not say
-  int gpus_each = 1;                   // GPUs a replica takes (tensor parallelism)
-  std::optional<double> usd_per_hour;  // of one replica; nothing: unknown
-  std::string price_source;            // as the price book says it
+  std::string gpu;                     // empty: not given
+  int gpus_each = 1;                   // GPUs per replica (tensor parallelism)
+  std::optional<double> usd_per_hour;  // of one replica; empty: no price
+  std::string price_source;            // from the price book
   capacity::Replica replica;
 
   std::string name() const;  // "h100-sxm", "h100-sxm (tp 2)"
@@ -40,26 +40,27 @@ struct BatchInput {
   capacity::Service service;
   std::string arrivals_text;
   bool continuous = false;
-  capacity::Configuration usual;                      // the limits that are not searched over
-  std::vector<int> max_batches, instances, replicas;  // as given; empty: not given
+  capacity::Configuration usual;                      // limits that are not searched
+  std::vector<int> max_batches, instances, replicas;  // empty: not given
   std::vector<sim::SimTime> delays;
-  std::vector<capacity::Group> fleet;  // kinds of GPU and how many of each; the first kind where nothing is said
+  std::vector<capacity::Group> fleet;  // GPU types and their counts; empty: the first type
   std::vector<std::string> emit;
   Seconds overhead;
-  std::uint64_t requests = 0, seed = 1;  // to simulate
+  std::uint64_t requests = 0, seed = 1;
+  bool explain = false;
   std::string name;
 
-  int largest_batch() const;  // that every offer has times for
+  int largest_batch() const;  // for which every offer has times
   double rate() const { return in_requests_per_s(sim::mean_rate(service.arrivals).value_or(RequestsPerSecond{})); }
-  // Requests of a trace that are not replayed because --requests is smaller.
+  // Requests of a trace that are not replayed because of --requests.
   std::uint64_t left_out() const;
 };
 
 void declare(FlagSet& command, BatchFlags& flags);
 Checked<BatchInput> read_input(const BatchFlags& flags);
 
-// The offers --model and --gpu describe, from the speed model. `input.continuous` says what --policy asked for, and
-// becomes what the model needs where it asked for nothing; lengths that were not given become the model's.
+// The offers of --model and --gpu, from the speed model. Sets `input.continuous` as the model needs it; fails if
+// --policy asks for the other.
 Checked<std::vector<BatchOffer>> predict_offers(const BatchFlags& flags, const catalog::Catalog& catalog,
                                                 BatchInput& input);
 

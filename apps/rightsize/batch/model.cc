@@ -16,7 +16,7 @@ namespace {
 
 using catalog::Gpu;
 
-// Everything that does not change with the GPU.
+// What is the same for every GPU.
 struct Known {
   const BatchFlags& flags;
   model::ModelShape shape;
@@ -41,7 +41,7 @@ Checked<model::Job> serving_job(const BatchFlags& flags) {
                                                               {"kv-precision", &flags.kv_precision}};
   for (const auto& [name, value] : given) {
     if (value->empty()) continue;
-    const bool length = value == &flags.isl || value == &flags.osl;  // the job knows means only
+    const bool length = value == &flags.isl || value == &flags.osl;  // a job only has mean lengths
     const Result<capacity::Length> read = capacity::parse_length(length ? *value : "1");
     if (!read) return fail(Errors{read.error()});
     settings.push_back({name, length ? std::to_string(std::llround(read->mean)) : *value, {}});
@@ -57,12 +57,11 @@ Result<std::vector<const Gpu*>> gpus_named(const std::string& names, const catal
       if (std::find(gpus.begin(), gpus.end(), gpu) == gpus.end()) gpus.push_back(gpu);
     }
   }
-  if (gpus.empty()) return fail(bad_input("predicting times needs a GPU").with_hint("--gpu h100-sxm"));
+  if (gpus.empty()) return fail(bad_input("no GPU given").with_hint("--gpu h100-sxm"));
   return gpus;
 }
 
-// Where a search has several to choose from, those that cannot hold the model are left out; the first reason stays for
-// the case that none can.
+// GPUs that cannot hold the model are left out. If none can, the first reason is the error.
 Checked<std::vector<BatchOffer>> language_offers(const Known& known, const model::Job& job,
                                                  const std::vector<const Gpu*>& gpus) {
   const capacity::Predictor predictor{known.constants, known.shape, known.work};
@@ -82,7 +81,7 @@ Checked<std::vector<BatchOffer>> language_offers(const Known& known, const model
       if (replica) offers.push_back(offer_of(*std::move(replica)));
     }
   }
-  if (offers.empty()) return fail(reason ? *reason : bad_input("no GPU has so many beside it: use less --tp"));
+  if (offers.empty()) return fail(reason ? *reason : bad_input("no machine has that many GPUs; use a smaller --tp"));
   return offers;
 }
 
@@ -115,8 +114,8 @@ Checked<std::vector<BatchOffer>> predict_offers(const BatchFlags& flags, const c
   const bool batches = perf::serves_batches(known.work);
   if (batches == input.continuous && !flags.policy.empty()) {
     return fail(bad_input(fmt::format("{} {}", known.shape.name,
-                                      batches ? "does not make tokens one by one: its requests come in batches"
-                                              : "makes tokens one by one: its requests do not come in batches"))
+                                      batches ? "does not generate tokens one by one; it serves batches"
+                                              : "generates tokens one by one; it does not serve batches"))
                     .with_hint(batches ? "use --policy dynamic" : "use --policy continuous"));
   }
   input.continuous = !batches;

@@ -1,4 +1,4 @@
-// What `rightsize batch` says.
+// The report of `rightsize batch`.
 #pragma once
 
 #include <vector>
@@ -9,15 +9,15 @@
 namespace rightsize::app {
 
 struct LoadPoint {
-  double rate = 0;  // requests a second
+  double rate = 0;  // requests per second
   sim::StatisticValues latency{};
 };
 
 // One configuration under its load, with the latency at other loads.
 Outcome assessed_outcome(const BatchInput& input, const capacity::Assessment& run, const std::vector<LoadPoint>& curve,
-                         double wall_seconds);
-// The load is more than the server can do: said, not simulated; exit code 2.
-Outcome unstable_outcome(const BatchInput& input, const capacity::Configuration& configuration, double capacity);
-Outcome searched_outcome(const BatchInput& input, const capacity::SearchResult& found, double wall_seconds);
+                         Seconds wall);
+// The load exceeds the capacity, so nothing was simulated; exit code 2.
+Outcome overloaded_outcome(const BatchInput& input, const capacity::Configuration& configuration, double capacity);
+Outcome searched_outcome(const BatchInput& input, const capacity::SearchResult& found, Seconds wall);
 
 }  // namespace rightsize::app

@@ -1,174 +1,241 @@
 // The JSON document of `rightsize service`.
-#include "base/usage_units.h"
-#include "rightsize/service/report.h"
+#include <cmath>
+
+#include "base/format.h"
+#include "rightsize/service/fields.h"
 
 namespace rightsize::app {
 namespace {
 
+using live_service::Description;
+using live_service::GaugeUse;
+using live_service::LearnedSpeed;
 using live_service::Quantile;
-using live_service::SizedPlan;
-using report::Json;
-using report::json_number;
+using live_service::Signal;
+using live_service::SloVerdict;
+using live_service::Spread;
+using report::Fields;
+using report::when;
 
-Json value_of(const std::optional<Quantile>& q) { return q ? json_number(q->value) : Json(nullptr); }
+std::optional<double> value_of(const std::optional<Quantile>& q) { return q ? std::optional(q->value) : std::nullopt; }
 
-// A percentile and the bucket it lies in: what a histogram leaves open.
-void add_percentiles(const live_service::Spread& spread, bool tail, Json& into) {
-  into["mean"] = json_number(spread.mean);
-  into["p50"] = value_of(spread.p50);
-  into["p95"] = value_of(spread.p95);
-  if (tail) into["p99"] = value_of(spread.p99);
-  if (!spread.p95) return;
-  into["p95_bucket"] = {{"low", json_number(spread.p95->low)}, {"high", json_number(spread.p95->high)}};
+const Fields<Quantile> kBucketFields = {
+    {"low", "lower bound", &Quantile::low},
+    {"high", "upper bound; null: unbounded", [](const Quantile& q) { return when(std::isfinite(q.high), q.high); }},
+};
+const Fields<Spread> kLengthFields = {
+    {"mean", "mean", &Spread::mean},
+    {"p50", "median", [](const Spread& s) { return value_of(s.p50); }},
+    {"p95", "95th percentile", [](const Spread& s) { return value_of(s.p95); }},
+    {"p95_bucket?", "the histogram bucket of the 95th percentile", kBucketFields, &Spread::p95},
+};
+const Fields<Spread> kTimeFields = {
+    {kLengthFields, [](const Spread& s) { return s; }},
+    {"p99", "99th percentile", [](const Spread& s) { return value_of(s.p99); }},
+};
+
+const Fields<SloVerdict> kSloFields = {
+    {"quantity", "TTFT or TPOT", [](const SloVerdict& v) { return v.slo.quantity; }},
+    {"at", "the statistic that is limited", [](const SloVerdict& v) { return capacity::name_of(v.slo.at); }},
+    {"limit_seconds", "the limit", [](const SloVerdict& v) { return v.slo.limit; }},
+    {"over_share", "share of requests above the limit", [](const SloVerdict& v) { return value_of(v.over); }},
+    {"over_share_low", "its lower bound, from the histogram buckets",
+     [](const SloVerdict& v) { return v.over ? std::optional(v.over->low) : std::nullopt; }},
+    {"over_share_high", "its upper bound",
+     [](const SloVerdict& v) { return v.over ? std::optional(v.over->high) : std::nullopt; }},
+    {"kept", "whether the SLO was met; null: unpublished", &SloVerdict::kept},
+    {"sure", "whether that holds for both bounds", &SloVerdict::sure},
+};
+
+const Fields<GaugeUse> kGaugeFields = {
+    {"mean", "mean", &GaugeUse::mean},
+    {"p95", "95th percentile", &GaugeUse::p95},
+    {"max", "maximum", &GaugeUse::max},
+};
+template <Signal signal>
+const GaugeUse* gauge(const SizedService& s) {
+  return s.reading.gauge(signal);
 }
 
-Json spread(const live_service::Spread& values, bool tail) {
-  Json json = Json::object();
-  add_percentiles(values, tail, json);
-  return json;
-}
+struct PredictedTpot {
+  Seconds tpot;
+  perf::Interval interval;
+};
+const Fields<PredictedTpot> kPredictedFields = {
+    {"tpot_seconds", "predicted TPOT", &PredictedTpot::tpot},
+    {"low", "lower end of its 80 % interval", [](const PredictedTpot& p) { return p.tpot * p.interval.low; }},
+    {"high", "upper end of its 80 % interval", [](const PredictedTpot& p) { return p.tpot * p.interval.high; }},
+};
+const Fields<LearnedSpeed> kCalibrationFields = {
+    {"prior", "before the calibration", kPredictedFields,
+     [](const LearnedSpeed& s) {
+       return PredictedTpot{s.prior_tpot, s.prior_interval};
+     }},
+    {"corrected", "after the calibration", kPredictedFields,
+     [](const LearnedSpeed& s) {
+       return PredictedTpot{s.corrected_tpot, s.corrected_interval};
+     }},
+    {"prior_tpot_seconds", "TPOT predicted before the calibration", &LearnedSpeed::prior_tpot},
+    {"measured_tpot_seconds", "measured mean TPOT", &LearnedSpeed::measured_tpot},
+    {"corrected_tpot_seconds", "TPOT predicted after the calibration", &LearnedSpeed::corrected_tpot},
+    {"factor", "ratio of the two predictions", &LearnedSpeed::factor},
+    {"device", "factor on the GPU's time", [](const LearnedSpeed& s) { return s.factors.device; }},
+    {"host", "factor on the host's time", [](const LearnedSpeed& s) { return s.factors.host; }},
+    {"prefill", "factor on the prefill time", [](const LearnedSpeed& s) { return s.factors.prefill; }},
+    {"rows", "measurements used", &LearnedSpeed::rows},
+};
 
-Json slos(const live_service::Description& d) {
-  Json list = Json::array();
-  for (const live_service::SloVerdict& v : d.slos) {
-    list.push_back({{"quantity", capacity::name_of(v.slo.quantity)},
-                    {"at", capacity::name_of(v.slo.at)},
-                    {"limit_seconds", in_seconds(v.slo.limit)},
-                    {"over_share", v.over ? json_number(v.over->value) : Json(nullptr)},
-                    {"over_share_low", v.over ? json_number(v.over->low) : Json(nullptr)},
-                    {"over_share_high", v.over ? json_number(v.over->high) : Json(nullptr)},
-                    {"kept", v.kept ? Json(*v.kept) : Json(nullptr)},
-                    {"sure", v.sure}});
-  }
-  return list;
-}
+const Fields<Description> kRateFields = {
+    {"mean", "over the window", &Description::requests_per_second},
+    {"peak_hour", "in the busiest clock hour", &Description::peak_hour},
+    {"peak_hour_begin", "its begin, seconds since 1970", &Description::peak_hour_begin},
+    {"burst", "rate of the busiest five minutes over that of the busiest hour", &Description::burst},
+    {"by_hour_utc", "mean of each hour of the day", &Description::by_hour},
+};
 
-Json gauge(const live_service::GaugeUse* use) {
-  if (use == nullptr) return nullptr;
-  return {{"mean", json_number(use->mean)}, {"p95", json_number(use->p95)}, {"max", json_number(use->max)}};
-}
+struct SavingView {
+  Usd now, month;
+  perf::Interval interval;
+};
+const Fields<SavingView> kSavingFields = {
+    {"low", "lower end", [](const SavingView& v) { return v.now - v.month * v.interval.high; }},
+    {"likely", "expected", [](const SavingView& v) { return v.now - v.month; }},
+    {"high", "upper end", [](const SavingView& v) { return v.now - v.month * v.interval.low; }},
+};
+const Fields<plan::Plan> kMoveFields = {
+    {"provider", "provider of the machines", [](const plan::Plan& p) { return p.offer.machine->provider; }},
+    {"instance", "instance type", [](const plan::Plan& p) { return p.offer.machine->instance; }},
+    {"instances", "number of machines", &plan::Plan::machines},
+    {"region", "region of the price", [](const plan::Plan& p) { return p.offer.price->region; }},
+    {"purchase", "terms of the price", [](const plan::Plan& p) { return p.offer.price->purchase; }},
+};
 
-Json calibration(const live_service::LearnedSpeed& learned) {
-  const auto side = [](Seconds tpot, const perf::Interval& interval) {
-    return Json{{"tpot_seconds", in_seconds(tpot)},
-                {"low", in_seconds(tpot) * interval.low},
-                {"high", in_seconds(tpot) * interval.high}};
-  };
-  return {{"prior", side(learned.prior_tpot, learned.prior_interval)},
-          {"corrected", side(learned.corrected_tpot, learned.corrected_interval)},
-          {"prior_tpot_seconds", in_seconds(learned.prior_tpot)},
-          {"measured_tpot_seconds", in_seconds(learned.measured_tpot)},
-          {"corrected_tpot_seconds", in_seconds(learned.corrected_tpot)},
-          {"factor", json_number(learned.factor())},
-          {"device", json_number(learned.factors.device)},
-          {"host", json_number(learned.factors.host)},
-          {"prefill", json_number(learned.factors.prefill)},
-          {"rows", learned.rows}};
-}
+const Fields<ConfidenceStep> kStepFields = {
+    {"what", "window, histograms, buckets, speed or price", &ConfidenceStep::what},
+    {"text", "what to do", &ConfidenceStep::text},
+};
 
-Json plan(const SizedService& one, const SizedPlan& p, std::size_t rank) {
-  const std::optional<Usd>& now = one.description.month;
-  const double month = in_usd(p.month);
-  Json json{{"rank", rank},
-            {"change", live_service::name_of(p.kind)},
-            {"gpu", p.gpu->name},
-            {"gpus", p.gpus},
-            {"replicas", p.replicas},
-            {"tp", p.tensor},
-            {"precision", model::name_of(p.precision)},
-            {"ttft_seconds", in_seconds(p.ttft)},
-            {"tpot_seconds", in_seconds(p.tpot)},
-            {"utilization", json_number(p.load)},
-            {"max_sequences", p.sequences},
-            {"max_batched_tokens", p.token_budget},
-            {"usd_per_month", json_number(month)},
-            {"low", json_number(month * p.interval.low)},
-            {"high", json_number(month * p.interval.high)},
-            {"price_source", p.price_source}};
-  if (now) {
-    json["saving_usd_per_month"] = {{"low", json_number(in_usd(*now) - month * p.interval.high)},
-                                    {"likely", json_number(in_usd(*now) - month)},
-                                    {"high", json_number(in_usd(*now) - month * p.interval.low)}};
-  }
-  if (p.kind == live_service::ChangeKind::kSchedule) {
-    json["replicas_by_hour_utc"] = std::vector<int>(p.schedule.begin(), p.schedule.end());
-  }
-  if (p.move) {
-    json["provider"] = p.move->offer.machine->provider;
-    json["instance"] = p.move->offer.machine->instance;
-    json["instances"] = p.move->machines;
-    json["region"] = p.move->offer.price->region;
-    json["purchase"] = catalog::name_of(p.move->offer.price->purchase);
-  }
-  return json;
-}
+const Fields<SizedService> kServiceFields = {
+    {"name", "namespace/workload", [](const SizedService& s) { return s.reading.name(); }},
+    {"namespace", "Kubernetes namespace", [](const SizedService& s) { return s.reading.space; }},
+    {"workload", "common name of the pods, or the job", [](const SizedService& s) { return s.reading.workload; }},
+    {"engine", "serving engine", [](const SizedService& s) { return s.reading.engine; }},
+    {"model", "served model",
+     [](const SizedService& s) { return s.reading.model.empty() && s.model ? s.model->name : s.reading.model; }},
+    {"replicas", "at the end of the window", [](const SizedService& s) { return s.description.replicas; }},
+    {"replicas_range", "fewest and most in the window",
+     [](const SizedService& s) {
+       return std::vector{s.reading.least_replicas, s.reading.most_replicas};
+     }},
+    {"gpus", "at the end of the window", [](const SizedService& s) { return s.description.gpus; }},
+    {"gpu", "the GPU",
+     [](const SizedService& s) {
+       return s.description.gpu != nullptr ? std::optional(s.description.gpu->name) : std::nullopt;
+     }},
+    {"gpus_per_replica", "GPUs per replica", [](const SizedService& s) { return s.description.gpus_per_replica; }},
+    {"gpu_hours", "GPU-hours in the window", [](const SizedService& s) { return s.description.gpu_hours; }},
+    {"restarts", "restarts of replicas", [](const SizedService& s) { return s.reading.restarts; }},
+    {"requests_per_second", "request rate", kRateFields, &SizedService::description},
+    {"isl", "prompt tokens", kLengthFields, [](const SizedService& s) { return s.description.isl; }},
+    {"osl", "output tokens", kLengthFields, [](const SizedService& s) { return s.description.osl; }},
+    {"prefix_hit", "share of prompt tokens in the prefix cache",
+     [](const SizedService& s) { return s.description.prefix_hit; }},
+    {"ttft_seconds", "time to first token", kTimeFields, [](const SizedService& s) { return s.description.ttft; }},
+    {"tpot_seconds", "time per output token", kTimeFields, [](const SizedService& s) { return s.description.tpot; }},
+    {"latency_seconds", "end-to-end latency", kTimeFields, [](const SizedService& s) { return s.description.latency; }},
+    {"preemptions", "preempted requests", [](const SizedService& s) { return s.description.preemptions; }},
+    {"running", "running requests", kGaugeFields, gauge<Signal::kRunning>},
+    {"waiting", "waiting requests", kGaugeFields, gauge<Signal::kWaiting>},
+    {"kv_use", "share of the KV cache in use", kGaugeFields, gauge<Signal::kKvUse>},
+    {"slo_kept", "whether every SLO was met", [](const SizedService& s) { return s.description.slo_kept; }},
+    {"slo", "every SLO", kSloFields, [](const SizedService& s) { return s.description.slos; }},
+    {"unexplained", "why the plans cannot be trusted",
+     [](const SizedService& s) {
+       return when(s.sized && !s.sized->unexplained.empty(), s.sized ? s.sized->unexplained : std::string());
+     }},
+    {"usd_per_month", "current monthly cost", [](const SizedService& s) { return s.description.month; }},
+    {"usd_per_million_output_tokens", "current cost per 1M output tokens", usd_per_million_output_tokens},
+    {"price_source", "source of the price",
+     [](const SizedService& s) {
+       return s.description.price ? std::optional(s.description.price->source()) : std::nullopt;
+     }},
+    {"headroom", "unused share of the capacity in the busiest hour",
+     [](const SizedService& s) { return s.sized ? s.sized->headroom : std::nullopt; }},
+    {"calibration", "speed calibrated with the service's own times", kCalibrationFields, &SizedService::learned},
+    {"first_change?", "rank of the cheapest plan on the current GPUs that saves money",
+     [](const SizedService& s) { return s.sized ? rank(s.sized->first_change) : std::nullopt; }},
+    {"best?", "rank of the cheapest plan that saves money",
+     [](const SizedService& s) { return s.sized ? rank(s.sized->best) : std::nullopt; }},
+    {"plans", "plans that meet every SLO, cheapest first", kServicePlanFields, ranked_plans},
+    {"surer", "what would raise the confidence", kStepFields, confidence_steps},
+    {"notes", "missing information", &SizedService::notes},
+};
 
-Json one_service(const SizedService& one) {
-  const live_service::ServiceReading& r = one.reading;
-  const live_service::Description& d = one.description;
-  Json json{{"name", r.name()},
-            {"namespace", r.space},
-            {"workload", r.workload},
-            {"engine", live_service::name_of(r.engine)},
-            {"model", r.model.empty() && one.model ? one.model->name : r.model},
-            {"replicas", d.replicas},
-            {"replicas_range", {r.least_replicas, r.most_replicas}},
-            {"gpus", d.gpus},
-            {"gpu", d.gpu != nullptr ? Json(d.gpu->name) : Json(nullptr)},
-            {"gpus_per_replica", d.gpus_per_replica},
-            {"gpu_hours", json_number(d.gpu_hours)},
-            {"restarts", json_number(r.restarts)}};
-  json["requests_per_second"] = {{"mean", json_number(d.requests_per_second)},
-                                 {"peak_hour", json_number(d.peak_hour)},
-                                 {"peak_hour_begin", d.peak_hour_begin},
-                                 {"burst", json_number(d.burst)},
-                                 {"by_hour_utc", d.by_hour}};
-  json["isl"] = spread(d.isl, false);
-  json["osl"] = spread(d.osl, false);
-  json["prefix_hit"] = json_number(d.prefix_hit);
-  json["ttft_seconds"] = spread(d.ttft, true);
-  json["tpot_seconds"] = spread(d.tpot, true);
-  json["latency_seconds"] = spread(d.latency, true);
-  json["preemptions"] = json_number(d.preemptions);
-  json["running"] = gauge(r.gauge(live_service::Signal::kRunning));
-  json["waiting"] = gauge(r.gauge(live_service::Signal::kWaiting));
-  json["kv_use"] = gauge(r.gauge(live_service::Signal::kKvUse));
-  json["slo_kept"] = d.slo_kept ? Json(*d.slo_kept) : Json(nullptr);
-  json["slo"] = slos(d);
-  json["unexplained"] = one.sized && !one.sized->unexplained.empty() ? Json(one.sized->unexplained) : Json(nullptr);
-  json["usd_per_month"] = json_number(d.month, in_usd);
-  json["usd_per_million_output_tokens"] =
-      d.spend && d.output_tokens > 0 ? json_number(1e6 * in_usd(*d.spend) / d.output_tokens) : Json(nullptr);
-  json["price_source"] = d.price ? Json(d.price->source()) : Json(nullptr);
-  json["headroom"] = one.sized ? json_number(one.sized->headroom) : Json(nullptr);
-  json["calibration"] = one.learned ? calibration(*one.learned) : Json(nullptr);
-  Json plans = Json::array();
-  if (one.sized) {
-    for (std::size_t i = 0; i < one.sized->plans.size(); ++i) plans.push_back(plan(one, one.sized->plans[i], i + 1));
-    json["first_change"] = one.sized->first_change ? Json(*one.sized->first_change + 1) : Json(nullptr);
-    json["best"] = one.sized->best ? Json(*one.sized->best + 1) : Json(nullptr);
-  }
-  json["plans"] = std::move(plans);
-  json["surer"] = Json::array();
-  for (const Surer& step : surer(one)) json["surer"].push_back({{"what", step.what}, {"text", step.text}});
-  json["notes"] = one.notes;
-  return json;
-}
+const Fields<live_service::WhatIf> kWhatIfFields = {
+    {"traffic", "factor on the request rate", &live_service::WhatIf::traffic},
+    {"longer_prompts", "factor on the prompt length", &live_service::WhatIf::isl},
+    {"longer_answers", "factor on the output length", &live_service::WhatIf::osl},
+};
+
+struct DocumentView {
+  const ServiceInput* input;
+  const ServiceFacts* facts;
+};
+const Fields<DocumentView> kDocumentFields = {
+    {"from", "begin of the window, seconds since 1970", [](const DocumentView& v) { return v.facts->from; }},
+    {"until", "end of the window, seconds since 1970", [](const DocumentView& v) { return v.facts->until; }},
+    {"slo_percentile", "percentile of the SLOs",
+     [](const DocumentView& v) { return capacity::name_of(v.input->size.percentile); }},
+    {"what_if", "changed traffic", kWhatIfFields, [](const DocumentView& v) { return v.input->size.what_if; }},
+    {"services", "running services", kServiceFields,
+     [](const DocumentView& v) { return std::cref(v.facts->services); }},
+    {"notes", "problems of the source", [](const DocumentView& v) { return v.facts->notes; }},
+    {"emitted?", "the files of --emit", [](const DocumentView& v) { return v.facts->emitted; }},
+};
+const report::Document<DocumentView> kServiceDocument("service", "Running services and cheaper ways to run them",
+                                                      kDocumentFields);
 
 }  // namespace
 
+const Fields<RankedPlan> kServicePlanFields = {
+    {"rank", "#", "rank by cost", &RankedPlan::rank},
+    {"change", "change", "replicas, schedule, layout or move", [](const RankedPlan& p) { return p.plan->kind; }},
+    {"gpu", "the GPU", [](const RankedPlan& p) { return p.plan->gpu->name; }},
+    {"gpus", "GPUs of all replicas", [](const RankedPlan& p) { return p.plan->gpus; }},
+    {"replicas", "replicas", "replicas, at the peak of a schedule",
+     [](const RankedPlan& p) { return p.plan->replicas; }},
+    {"tp", "GPUs per replica", [](const RankedPlan& p) { return p.plan->tensor; }},
+    {"precision", "format", "precision of the weights", [](const RankedPlan& p) { return p.plan->precision; }},
+    {"ttft_seconds", "TTFT", "simulated TTFT at the percentile", [](const RankedPlan& p) { return p.plan->ttft; }},
+    {"tpot_seconds", "TPOT", "simulated TPOT at the percentile", [](const RankedPlan& p) { return p.plan->tpot; }},
+    {"utilization", "load", "share of the capacity at the peak", [](const RankedPlan& p) { return p.plan->load; },
+     [](double load) { return format_percent(Ratio::fraction(load)); }},
+    {"max_sequences", "limit on running sequences", [](const RankedPlan& p) { return p.plan->sequences; }},
+    {"max_batched_tokens", "limit on tokens per step", [](const RankedPlan& p) { return p.plan->token_budget; }},
+    {"usd_per_month", "$/month", "monthly cost", [](const RankedPlan& p) { return p.plan->month; }},
+    {"low", "lower end of the monthly cost", [](const RankedPlan& p) { return p.plan->month * p.plan->interval.low; }},
+    {"high", "upper end of the monthly cost",
+     [](const RankedPlan& p) { return p.plan->month * p.plan->interval.high; }},
+    {"price_source", "source of the price", [](const RankedPlan& p) { return p.plan->price_source; }},
+    {"saving_usd_per_month?", "saving against the current cost", kSavingFields,
+     [](const RankedPlan& p) {
+       return when(p.now.has_value(), SavingView{p.now.value_or(Usd{}), p.plan->month, p.plan->interval});
+     }},
+    {"replicas_by_hour_utc?", "replicas in each hour of the day",
+     [](const RankedPlan& p) {
+       return when(p.plan->kind == live_service::ChangeKind::kSchedule,
+                   std::vector<int>(p.plan->schedule.begin(), p.plan->schedule.end()));
+     }},
+    {kMoveFields, [](const RankedPlan& p) { return p.plan->move; }},
+    // Columns of the table.
+    {"gpus_shown", "GPUs", "number and type of the GPUs",
+     [](const RankedPlan& p) { return fmt::format("{} x {}", p.plan->gpus, p.plan->gpu->name); }, report::kTableOnly},
+    {"machines", "machines", "machines to rent", [](const RankedPlan& p) { return machines_shown(*p.plan); },
+     report::kTableOnly},
+};
+
 report::Json service_document(const ServiceInput& input, const ServiceFacts& facts) {
-  Json document{{"schema", "rightsize/service/1"}, {"from", facts.from}, {"until", facts.until}};
-  document["slo_percentile"] = capacity::name_of(input.size.percentile);
-  Json what_if{{"traffic", input.size.what_if.traffic},
-               {"longer_prompts", input.size.what_if.isl},
-               {"longer_answers", input.size.what_if.osl}};
-  document["what_if"] = std::move(what_if);
-  Json services = Json::array();
-  for (const SizedService& one : facts.services) services.push_back(one_service(one));
-  document["services"] = std::move(services);
-  document["notes"] = facts.notes;
-  return document;
+  return kServiceDocument.of({&input, &facts});
 }
 
 }  // namespace rightsize::app

@@ -5,6 +5,7 @@
 #include "base/parse_units.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "plan/read_request.h"
 #include "rightsize/input/named_gpu.h"
 
 namespace rightsize::app {
@@ -25,7 +26,7 @@ Result<double> parse_factor(const char* flag, const std::string& text) {
   const Result<double> value = parse_number(number);
   if (!value || !(*value > 0.001 && *value < 1000))
     return fail(
-        bad_input(fmt::format("{} '{}': how many times as much expected", flag, text)).with_hint("for example 2x"));
+        bad_input(fmt::format("{} '{}' must be a factor between 0.001 and 1000", flag, text)).with_hint("write 2x"));
   return *value;
 }
 
@@ -34,10 +35,10 @@ Result<std::vector<capacity::Slo>> parse_limits(const ServiceFlags& flags, capac
   RIGHTSIZE_TRY(std::vector<capacity::Slo> slos, capacity::parse_slos(flags.slo, percentile));
   for (const capacity::Slo& slo : slos) {
     if (slo.quantity == capacity::Quantity::kLatency)
-      return fail(bad_input(fmt::format("--slo '{}': limits on ttft and tpot expected", flags.slo))
-                      .with_hint("for example ttft=0.5s,tpot=25ms"));
+      return fail(bad_input(fmt::format("--slo '{}' must limit ttft or tpot", flags.slo))
+                      .with_hint("write ttft=0.5s,tpot=25ms"));
     if (slo.at != percentile)
-      return fail(bad_input("limits at different percentiles").with_hint("use --slo-percentile for all of them"));
+      return fail(bad_input("all limits must have the same percentile").with_hint("set it with --slo-percentile"));
   }
   return slos;
 }
@@ -52,7 +53,7 @@ NamedModel parse_model(const std::string& text) {
 
 Checked<ServiceInput> read_input(const ServiceFlags& flags, const catalog::Catalog& catalog) {
   if (flags.from.empty() == flags.prometheus.empty()) {
-    return fail((bad_input(flags.from.empty() ? "nothing to read" : "give --from or --prometheus, not both")
+    return fail((bad_input(flags.from.empty() ? "no source given" : "use either --from or --prometheus")
                      .with_hint("rightsize service --prometheus http://prometheus:9090 --slo ttft=0.5s,tpot=25ms")
                      .with_hint("rightsize service --from scrapes/*.txt")));
   }
@@ -93,6 +94,11 @@ Checked<ServiceInput> read_input(const ServiceFlags& flags, const catalog::Catal
   input.only = flags.name;
   for (std::string_view target : split_list(flags.emit, ',')) input.emit.emplace_back(target);
   if (!errors.empty()) return fail(std::move(errors));
+  // Mistakes in the settings for `recommend` are the user's, not those of a service.
+  std::vector<model::Setting> settings{{"model", "llama-3.1-8b", {}}, {"job", "serve", {}}};
+  settings.insert(settings.end(), input.size.settings.begin(), input.size.settings.end());
+  if (Checked<plan::Request> request = plan::read_request(settings, catalog); !request)
+    return fail(std::move(request).error());
   return input;
 }
 
@@ -101,26 +107,28 @@ void declare(FlagSet& command, ServiceFlags& f) {
   command.add_option(
       "--from,files", f.from,
       "files instead: scrapes of /metrics in order of time, or Prometheus JSON exports; plain, gzip or zstd");
-  command.add_option("--service", f.name, "only services whose name holds this");
+  command.add_option("--service", f.name, "only services whose name contains this");
   command.add_option("--slo", f.slo, "limits: ttft=0.5s,tpot=25ms");
-  command.add_option("--slo-percentile", f.slo_percentile, "at which they hold: 50, 90, 95 or 99")->default_str("95");
+  command.add_option("--slo-percentile", f.slo_percentile, "percentile of the limits: 50, 90, 95 or 99")
+      ->default_str("95");
   add_price_flag(command, f.prices);
   command
       .add_option("--model", f.models,
-                  "what is served, where its name does not tell: llama-3.1-8b, a config.json, or SERVICE=MODEL; repeat")
+                  "the model, if its served name is unknown: llama-3.1-8b, a config.json, or SERVICE=MODEL; repeat")
       ->one_value_each();
-  command.add_option("--gpu", f.gpu, "the service's GPU, where no metric tells");
-  command.add_option("--gpus-per-replica", f.gpus_per_replica, "GPUs of a replica, where no metric tells");
+  command.add_option("--gpu", f.gpu, "the service's GPU, if the metrics do not name it");
+  command.add_option("--gpus-per-replica", f.gpus_per_replica, "GPUs per replica, if the metrics do not show it");
   command.add_option("--to-gpu", f.gpus, "move to these GPUs only: l40s,h100-sxm")->delimiter(',');
-  command.add_option("--precision", f.precisions, "number formats to move to: bf16,fp8; as today when not given")
+  command.add_option("--precision", f.precisions, "precisions to consider: bf16,fp8; default: as today")
       ->delimiter(',');
-  command.add_option("--provider,--providers", f.providers, "where machines may be rented: aws,gcp")->delimiter(',');
-  command.add_option("--region,--regions", f.regions, "in which regions: us-east-1, or us, eu, asia")->delimiter(',');
+  command.add_option("--provider,--providers", f.providers, "providers to consider: aws,gcp")->delimiter(',');
+  command.add_option("--region,--regions", f.regions, "regions to consider: us-east-1, or us, eu, asia")
+      ->delimiter(',');
   command.add_option("--purchase", f.purchase, "terms: on-demand, spot, 1y, 3y")->default_str("on-demand");
-  command.add_option("--traffic", f.traffic, "what if there were so many times the requests: 2x");
-  command.add_option("--longer-prompts", f.longer_prompts, "what if prompts were so many times as long: 1.5x");
-  command.add_option("--longer-answers", f.longer_answers, "what if answers were so many times as long: 1.5x");
-  command.add_option("--other-model", f.other_model, "what if this model were served instead");
+  command.add_option("--traffic", f.traffic, "plan for this many times the requests: 2x");
+  command.add_option("--longer-prompts", f.longer_prompts, "plan for prompts this many times as long: 1.5x");
+  command.add_option("--longer-answers", f.longer_answers, "plan for responses this many times as long: 1.5x");
+  command.add_option("--other-model", f.other_model, "plan for this model instead");
   command.add_option("--top", f.top, "plans to show")->default_str("10")->range(1, 100);
   command.add_option("--emit", f.emit,
                      "instead of the report, the best plan of the first service for: keda, hpa, deployment, "

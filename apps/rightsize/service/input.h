@@ -1,4 +1,4 @@
-// The flags of `rightsize service`, and what they mean once read.
+// The flags of `rightsize service` and their meaning.
 #pragma once
 
 #include <string>
@@ -21,25 +21,24 @@ struct ServiceFlags : ServerFlags {
   std::string traffic, longer_prompts, longer_answers, other_model, catalog;
 };
 
-// A model the user names, for one service or for all whose served name is no model we know.
+// A model given by the user, for one service or for all whose served name is unknown.
 struct NamedModel {
   std::string service;  // empty: all
   std::string model;
 };
 
 struct ServiceInput {
-  std::vector<std::string> from;  // files; empty: the server is asked
+  std::vector<std::string> from;  // files; empty: read the server
   live_service::ServerSource server;
   std::vector<NamedModel> models;
   live_service::KnownGpus known;
   live_service::SizeOptions size;
-  std::string other_model;  // what if this were served instead; empty: as it is
-  std::string only;         // services whose name holds this; empty: all
+  std::string other_model;  // planned for instead; empty: the served model
+  std::string only;         // only services whose name contains this
   std::vector<std::string> emit;
 };
 
 void declare(FlagSet& command, ServiceFlags& flags);
-// Every mistake of the flags at once, as far as they can be told apart.
 Checked<ServiceInput> read_input(const ServiceFlags& flags, const catalog::Catalog& catalog);
 
 }  // namespace rightsize::app

@@ -1,4 +1,4 @@
-// A service's numbers as Prometheus metrics.
+// Services as Prometheus metrics.
 #include <cmath>
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ std::string quoted(const std::string& text) {
   return out;
 }
 
-// One gauge over all services; those without the figure are left out.
+// One gauge over all services that have a value.
 template <class Figure>
 void add(std::string& text, const char* name, const char* help, const ServiceFacts& facts, Figure figure) {
   std::string lines;
@@ -49,19 +49,18 @@ std::string service_metrics(const ServiceFacts& facts) {
   gauge("rightsize_service_replicas", "Replicas at the end of the window.",
         [](One s) -> Value { return s.description.replicas; });
   gauge("rightsize_service_gpus", "GPUs at the end of the window.", [](One s) -> Value { return s.description.gpus; });
-  gauge("rightsize_service_usd_per_month", "What the service costs a month.",
+  gauge("rightsize_service_usd_per_month", "Monthly cost of the service.",
         [](One s) -> Value { return s.description.month ? Value(in_usd(*s.description.month)) : std::nullopt; });
-  gauge("rightsize_service_usd_per_million_output_tokens", "What a million output tokens cost.", [](One s) -> Value {
-    const live_service::Description& d = s.description;
-    return d.spend && d.output_tokens > 0 ? Value(1e6 * in_usd(*d.spend) / d.output_tokens) : std::nullopt;
-  });
-  gauge("rightsize_service_slo_kept", "1 when every SLO is kept, 0 when one is violated.",
+  gauge("rightsize_service_usd_per_million_output_tokens", "Cost per million output tokens.",
+        usd_per_million_output_tokens);
+  gauge("rightsize_service_slo_kept", "1 if every SLO is met, 0 if one is violated.",
         [](One s) -> Value { return s.description.slo_kept ? Value(*s.description.slo_kept ? 1 : 0) : std::nullopt; });
-  gauge("rightsize_service_headroom", "Share of capacity left at the busiest hour.",
+  gauge("rightsize_service_headroom", "Unused share of the capacity in the busiest hour.",
         [](One s) -> Value { return s.sized ? s.sized->headroom : std::nullopt; });
-  gauge("rightsize_service_waste_usd_per_month", "What the cheapest plan that keeps the SLOs would save.",
+  gauge("rightsize_service_waste_usd_per_month", "Monthly saving of the cheapest plan that meets the SLOs.",
         [](One s) -> Value { return s.sized ? saving_of(s, s.sized->best) : std::nullopt; });
-  gauge("rightsize_service_waste_without_move_usd_per_month", "The same without other GPUs.",
+  gauge("rightsize_service_waste_without_move_usd_per_month",
+        "Monthly saving of the cheapest plan on the current GPUs.",
         [](One s) -> Value { return s.sized ? saving_of(s, s.sized->first_change) : std::nullopt; });
   return text;
 }

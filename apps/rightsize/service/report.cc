@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "rightsize/service/fields.h"
 
 namespace rightsize::app {
 namespace {
@@ -12,8 +13,6 @@ namespace {
 using live_service::ChangeKind;
 using live_service::Signal;
 using live_service::SizedPlan;
-using report::Align;
-using report::number_cell;
 using report::Paragraph;
 using report::Table;
 using report::text_cell;
@@ -27,48 +26,41 @@ std::string time_or_unknown(const std::optional<live_service::Quantile>& q) {
   return std::isinf(q->high) ? "over " + format_duration(seconds(q->low)) : format_duration(seconds(q->value));
 }
 
-std::string where(const SizedPlan& p) {
-  return p.move ? fmt::format("{} x {} ({})", p.move->machines, p.move->offer.machine->instance,
-                              p.move->offer.machine->provider)
-                : "today's machines";
-}
-
 std::string what(const SizedPlan& p) {
   std::string layout = fmt::format("{} of {} x {}{}", plural(p.replicas, "replica"), p.tensor, p.gpu->name,
                                    p.move ? fmt::format(" in {}", model::name_of(p.precision)) : "");
-  if (p.kind == ChangeKind::kSchedule) return "by the hour, at most " + layout;
+  if (p.kind == ChangeKind::kSchedule) return "a schedule of up to " + layout;
   return layout;
 }
 
 std::string saving(const SizedService& one, const SizedPlan& p) {
-  if (!one.description.month) return "what it costs today is not known";
+  if (!one.description.month) return "today's cost unknown: pass --gpu and --price";
   const Usd now = *one.description.month;
   const std::string likely = format_usd(now - p.month), least = format_usd(now - p.month * p.interval.high),
                     most = format_usd(now - p.month * p.interval.low);
   return fmt::format("{}/month less", likely) + (least == most ? "" : fmt::format(" ({} to {})", least, most));
 }
 
-// The conclusion.
 std::string advice(const SizedService& one) {
   if (!one.sized) return "No plan: see the notes.";
   const live_service::RightSize& s = *one.sized;
   std::string text;
   if (!s.unexplained.empty()) {
     return fmt::format(
-        "Do not size it down yet: {}. The plans hold for the traffic that was counted; find out first what else slows "
-        "it.",
+        "Do not size it down yet: {}. The plans only hold for the counted traffic; find out first what else slows the "
+        "service down.",
         s.unexplained);
   }
   if (s.best) {
     const SizedPlan& best = s.plans[*s.best];
-    text =
-        fmt::format("Best: {}, {}: {}/month, {}.", what(best), where(best), format_usd(best.month), saving(one, best));
+    text = fmt::format("Best: {}, {}: {}/month, {}.", what(best), machines_shown(best), format_usd(best.month),
+                       saving(one, best));
   } else if (s.plans.empty()) {
-    text = "No plan keeps the SLOs.";
+    text = "No plan meets the SLOs.";
   } else {
     const SizedPlan& least = s.plans.front();
-    text = fmt::format("Nothing that keeps the SLOs costs less. The cheapest that does: {}, {}: {}/month.", what(least),
-                       where(least), format_usd(least.month));
+    text = fmt::format("No plan that meets the SLOs costs less. The cheapest is {}, {}: {}/month.", what(least),
+                       machines_shown(least), format_usd(least.month));
   }
   if (s.first_change && s.first_change != s.best) {
     const SizedPlan& first = s.plans[*s.first_change];
@@ -83,23 +75,24 @@ std::string cost_line(const SizedService& one) {
       fmt::format("{}, {} on {}", live_service::name_of(one.reading.engine), plural(d.replicas, "replica"),
                   d.gpu != nullptr ? fmt::format("{} x {}", d.gpus, d.gpu->name) : "unknown GPUs");
   if (d.month) text += fmt::format(": {}/month", format_usd(*d.month));
-  if (d.spend && d.output_tokens > 0)
-    text += fmt::format(", {} per 1M output tokens", format_usd(*d.spend * (1e6 / d.output_tokens)));
+  if (const auto cost = usd_per_million_output_tokens(one))
+    text += fmt::format(", {} per 1M output tokens", format_usd(usd(*cost)));
   if (one.sized && one.sized->headroom)
-    text += fmt::format(". Headroom at the busiest hour: {}", format_percent(Ratio::fraction(*one.sized->headroom)));
+    text += fmt::format(". Headroom in the busiest hour: {}", format_percent(Ratio::fraction(*one.sized->headroom)));
   return text + ".";
 }
 
 std::string slo_line(const live_service::Description& d) {
-  if (d.slos.empty()) return "No SLO was given: --slo ttft=0.5s,tpot=25ms.";
+  if (d.slos.empty()) return "No SLO given; pass --slo ttft=0.5s,tpot=25ms.";
   std::string text;
   for (const live_service::SloVerdict& v : d.slos) {
     text += fmt::format("{}{} {}: ", text.empty() ? "" : "; ", capacity::describe(v.slo), format_duration(v.slo.limit));
     if (!v.kept)
       text += "not published";
     else
-      text += fmt::format("{}{}, {} of requests over", *v.kept ? "kept" : "violated",
-                          v.sure ? "" : " (buckets leave it open)", format_percent(Ratio::fraction(v.over->value)));
+      text += fmt::format("{}{}, {} of requests over", *v.kept ? "met" : "violated",
+                          v.sure ? "" : " (the histogram buckets leave it open)",
+                          format_percent(Ratio::fraction(v.over->value)));
   }
   return text + ".";
 }
@@ -113,8 +106,9 @@ Table description_table(const SizedService& one) {
   const live_service::Description& d = one.description;
   Table table{"", {{"", "fact"}, {"", "value"}}, {}};
   add_row(table, "requests",
-          fmt::format("{}/s, {}/s in the busiest hour, bursts of {}x that over five minutes",
-                      format_number(d.requests_per_second), format_number(d.peak_hour), format_number(d.burst, 2)));
+          fmt::format(
+              "{}/s, {}/s in the busiest hour, {}", format_number(d.requests_per_second), format_number(d.peak_hour),
+              d.burst < 1.05 ? "no bursts" : fmt::format("{}x that in five-minute bursts", format_number(d.burst, 2))));
   const auto lengths = [](const live_service::Spread& s) {
     if (!s.mean) return std::string("not published");
     std::string text = fmt::format("mean {}", format_number(*s.mean, 4));
@@ -163,47 +157,29 @@ Table description_table(const SizedService& one) {
 
 Table plans_table(const SizedService& one, capacity::Statistic at) {
   const std::string percentile(capacity::name_of(at));
-  Table table{"Plans, simulated with the service's own busiest hour; all keep every SLO",
-              {{"#", "rank", Align::kRight},
-               {"change", "change"},
-               {"replicas", "replicas", Align::kRight},
-               {"GPUs", "gpus"},
-               {"format", "precision"},
-               {"machines", "machines", Align::kLeft, 34},
-               {percentile + " TTFT", "ttft_seconds", Align::kRight},
-               {percentile + " TPOT", "tpot_seconds", Align::kRight},
-               {"load", "utilization", Align::kRight},
-               {"$/month", "usd_per_month", Align::kRight}},
-              {}};
-  for (std::size_t i = 0; i < one.sized->plans.size(); ++i) {
-    const SizedPlan& p = one.sized->plans[i];
-    table.rows.push_back({number_cell(std::to_string(i + 1), static_cast<double>(i + 1)),
-                          text_cell(live_service::name_of(p.kind)), number_cell(std::to_string(p.replicas), p.replicas),
-                          text_cell(fmt::format("{} x {}", p.gpus, p.gpu->name)),
-                          text_cell(model::name_of(p.precision)), text_cell(where(p)),
-                          number_cell(format_duration(p.ttft), in_seconds(p.ttft)),
-                          number_cell(format_duration(p.tpot), in_seconds(p.tpot)),
-                          number_cell(format_percent(Ratio::fraction(p.load)), p.load),
-                          number_cell(format_usd(p.month), in_usd(p.month))});
-  }
+  const std::string ttft = percentile + " TTFT", tpot = percentile + " TPOT";
+  Table table = table_of(kServicePlanFields, ranked_plans(one),
+                         {"rank", "change", "replicas", report::renamed("gpus_shown", "gpus"), "precision",
+                          report::cut("machines", 34), report::renamed("ttft_seconds", "ttft_seconds", ttft),
+                          report::renamed("tpot_seconds", "tpot_seconds", tpot), "utilization", "usd_per_month"});
+  table.title = "Plans that meet every SLO, simulated with the service's busiest hour";
   return table;
 }
 
 std::string speed_line(const live_service::LearnedSpeed& s) {
   return fmt::format(
-      "Speed: the model expects {} a token ({} to {}) at this load; the service shows {}. Corrected by it: {} ({} to "
-      "{}), "
-      "learned from {}.",
+      "Speed: the model predicts a TPOT of {} ({} to {}) at this load; measured: {}. Calibrated: {} ({} to {}), from "
+      "{}.",
       format_duration(s.prior_tpot), format_duration(s.prior_tpot * s.prior_interval.low),
       format_duration(s.prior_tpot * s.prior_interval.high), format_duration(s.measured_tpot),
       format_duration(s.corrected_tpot), format_duration(s.corrected_tpot * s.corrected_interval.low),
-      format_duration(s.corrected_tpot * s.corrected_interval.high), plural(s.rows, "reading"));
+      format_duration(s.corrected_tpot * s.corrected_interval.high), plural(s.rows, "measurement"));
 }
 
 std::string schedule_line(const SizedService& one) {
   for (const SizedPlan& p : one.sized->plans) {
     if (p.kind != ChangeKind::kSchedule) continue;
-    std::string text = "Replicas by the hour (UTC, from 0 to 23 h):";
+    std::string text = "Replicas by the hour (UTC, 0 to 23 h):";
     for (int replicas : p.schedule) text += fmt::format(" {}", replicas);
     return text + ".";
   }
@@ -225,15 +201,22 @@ void add_service(const ServiceInput& input, const SizedService& one, report::Rep
     report.blocks.emplace_back(plans_table(one, input.size.percentile));
     say(schedule_line(one));
   }
-  if (const std::vector<Surer> steps = surer(one); !steps.empty()) {
+  if (const std::vector<ConfidenceStep> steps = confidence_steps(one); !steps.empty()) {
     std::string text = "To raise confidence: ";
-    for (const Surer& step : steps) text += fmt::format("{}{}", &step == &steps.front() ? "" : "; ", step.text);
+    for (const ConfidenceStep& step : steps)
+      text += fmt::format("{}{}", &step == &steps.front() ? "" : "; ", step.text);
     say(text + ".");
   }
   for (const std::string& note : one.notes) say("Note: " + note + ".");
 }
 
 }  // namespace
+
+std::optional<double> usd_per_million_output_tokens(const SizedService& one) {
+  const live_service::Description& d = one.description;
+  if (!d.spend || !(d.output_tokens > 0)) return std::nullopt;
+  return in_usd(*d.spend) / (d.output_tokens / 1e6);
+}
 
 const SizedPlan* best_plan(const SizedService& one) {
   if (!one.sized || one.sized->plans.empty() || !one.sized->unexplained.empty()) return nullptr;

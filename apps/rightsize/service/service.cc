@@ -1,4 +1,4 @@
-// rightsize service: what a running LLM service is, from its own metrics, and what would cost less.
+// rightsize service: describes running LLM services from their metrics and finds cheaper ways to run them.
 #include <memory>
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 namespace rightsize::app {
 namespace {
 
-// The model of a service: as the user names it, else by its served name.
+// The model of a service: given by the user, or found by its served name.
 Checked<live_service::ServedModel> model_of(const ServiceInput& input, const live_service::ServiceReading& reading) {
   const NamedModel* general = nullptr;
   for (const NamedModel& named : input.models) {
@@ -26,8 +26,7 @@ Checked<live_service::ServedModel> model_of(const ServiceInput& input, const liv
   }
   Checked<live_service::ServedModel> served =
       reading.model.empty()
-          ? fail(Errors(
-                bad_input("the engine does not say which model it serves").with_hint("name it: --model llama-3.1-8b")))
+          ? fail(Errors(bad_input("the engine does not publish its model").with_hint("pass --model llama-3.1-8b")))
           : live_service::find_served_model(reading.model);
   if (!served && general != nullptr) return live_service::find_served_model(general->model);
   return served;
@@ -63,13 +62,13 @@ SizedService size(const ServiceInput& input, const Facts& facts, const market::P
     return one;
   }
   if (cancelled()) {
-    one.notes.emplace_back("no plan: stopped before it");
+    one.notes.emplace_back("no plan: cancelled");
     return one;
   }
   Result<live_service::RightSize> sized =
       live_service::right_size(one.reading, one.description, *planned, one.learned, facts.constants, book, input.size);
-  if (cancelled()) {  // what was cut off in the middle is no plan
-    one.notes.emplace_back("no plan: stopped before it was found");
+  if (cancelled()) {  // an interrupted search is not a plan
+    one.notes.emplace_back("no plan: cancelled");
   } else if (sized) {
     one.notes.insert(one.notes.end(), sized->notes.begin(), sized->notes.end());
     one.sized = *std::move(sized);
@@ -79,13 +78,13 @@ SizedService size(const ServiceInput& input, const Facts& facts, const market::P
   return one;
 }
 
-// The best plan for the tools that carry it out, one text after the other.
+// The best plan as files for other tools, one after the other.
 Checked<std::string> emitted(const ServiceInput& input, const SizedService& one, const std::string& server) {
   const live_service::SizedPlan* plan = best_plan(one);
   if (plan == nullptr) {
     const std::string why = one.sized ? one.sized->unexplained : "";
     return fail(Errors(bad_input(
-        fmt::format("{}: no plan to hand over{}", one.reading.name(), why.empty() ? "" : fmt::format(": {}", why)))));
+        fmt::format("{}: no plan to write{}", one.reading.name(), why.empty() ? "" : fmt::format(": {}", why)))));
   }
   std::string all;
   for (const std::string& name : input.emit) {
@@ -95,12 +94,11 @@ Checked<std::string> emitted(const ServiceInput& input, const SizedService& one,
       continue;
     }
     const Result<plan::Target> target = plan::parse_target(name);
-    if (!target)
-      return fail(Error(target.error()).with_hint("'rightsize service' also knows keda, hpa and deployment"));
+    if (!target) return fail(Error(target.error()).with_hint("rightsize service also writes keda, hpa and deployment"));
     if (!plan->move || !one.sized->request) {
-      return fail(
-          Errors(bad_input(fmt::format("the best plan keeps today's machines: there is nothing to rent for {}", name))
-                     .with_hint("--emit deployment writes the change, keda and hpa its scaling")));
+      return fail(Errors(
+          bad_input(fmt::format("the best plan uses the current machines, so there is nothing to rent for {}", name))
+              .with_hint("use --emit deployment for the change, keda or hpa for scaling")));
     }
     RIGHTSIZE_TRY(const std::string text, plan::hand_over(*target, *one.sized->request, *plan->move));
     all += text;
@@ -122,7 +120,7 @@ Checked<ServiceFacts> run_services(const ServiceInput& input, const Facts& facts
   all.source = input.from.empty() ? fmt::format("{}, {}, {} requests", http::shown_url(input.server.url),
                                                 format_duration(input.server.window), read->requests)
                                   : fmt::format("{} file{}", input.from.size(), input.from.size() == 1 ? "" : "s");
-  const LongWork counted("services looked at", read->services.size());
+  const LongWork counted("services planned", read->services.size());
   for (live_service::ServiceReading& reading : read->services) {
     all.from = reading.from, all.until = reading.until;
     if (reading.name().find(input.only) == std::string::npos) continue;
@@ -130,8 +128,8 @@ Checked<ServiceFacts> run_services(const ServiceInput& input, const Facts& facts
     LongWork::step();
   }
   if (!all.services.empty()) return all;
-  return fail(bad_input(fmt::format("no service has '{}' in its name", input.only))
-                  .with_hint("without --service all of them are shown"));
+  return fail(bad_input(fmt::format("no service name contains '{}'", input.only))
+                  .with_hint("omit --service to show all of them"));
 }
 
 namespace {
@@ -143,14 +141,15 @@ Checked<Outcome> run(const ServiceFlags& flags) {
   if (flags.progress || isatty(STDERR_FILENO) != 0) {
     input.server.progress = [](const std::string& what) { std::fputs(("reading " + what + "\n").c_str(), stderr); };
   }
-  RIGHTSIZE_TRY(const ServiceFacts all, run_services(input, facts, book));
+  RIGHTSIZE_TRY(ServiceFacts all, run_services(input, facts, book));
   Outcome outcome;
+  if (!input.emit.empty()) {
+    RIGHTSIZE_TRY(all.emitted, emitted(input, all.services.front(), flags.prometheus));
+  }
   outcome.report = service_report(input, all);
   if (!input.emit.empty()) {
-    RIGHTSIZE_TRY(const std::string text, emitted(input, all.services.front(), flags.prometheus));
-    outcome.report.blocks = {report::Verbatim{"", text}};
+    outcome.report.blocks = {report::Verbatim{"", all.emitted}};
     outcome.report.title.clear();
-    outcome.report.document["emitted"] = text;
   }
   return outcome;
 }

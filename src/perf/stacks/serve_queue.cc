@@ -6,63 +6,38 @@
 namespace rightsize::perf {
 namespace {
 
-double answer_of(const Replica& r) { return std::max(1.0, r.answer); }
+double answer_of(const EngineCopy& r) { return std::max(1.0, r.answer); }
 
-// A prompt on a pipeline: its own stage's share of the work, and what the other stages lose to it.
-double stage_share(const Replica& r) { return 1 / r.pipeline + r.c.pipeline_loss * (1 - 1 / r.pipeline); }
+// The share of a prompt's time that its own pipeline stage takes, and what the other stages lose to it.
+double stage_share(const EngineCopy& r) { return 1 / r.pipeline + r.c.pipeline_loss * (1 - 1 / r.pipeline); }
 
-// Time at a station of service time s that `requests` visit in turn, spending z elsewhere between visits: Schweitzer's
-// approximation of mean value analysis, R = s (1 + (N-1)/N Q) with Q = N R / (R + z), solved for R. Where others come
-// together with a request, it finds `together` at an idle station, itself among them: R = s (together + ...).
+// Time at a station with service time s that `requests` visit in turn, spending z elsewhere between visits:
+// Schweitzer's approximation of mean value analysis, R = s (1 + (N-1)/N Q) with Q = N R / (R + z), solved for R. If
+// requests arrive in groups, each finds `together` of them at an idle station, itself included: R = s (together + ...).
 double station_time(double s, double requests, double z, double together = 1) {
   const double b = s * requests - z;
   return 0.5 * (b + std::sqrt(b * b + 4 * together * s * z));
 }
 
-// One process takes requests in (HTTP, template, tokenizer) and turns tokens into text and sends them: seconds of each
-// request. Tokens guessed right together are sent together.
+// Seconds per request that the front-end process spends on receiving it (HTTP, template, tokenizer) and on sending its
+// output. Tokens accepted together by speculative decoding are sent together.
 struct FrontEnd {
-  double taking, sending;
+  double receiving, sending;
 };
-FrontEnd front_end(const Replica& r) {
+FrontEnd front_end(const EngineCopy& r) {
   return {in_seconds(r.c.front_request), in_seconds(r.c.front_token) * answer_of(r) / r.accepted};
-}
-
-// The batch at which `served` of it, which grows with it, reaches `rate`, between 1 and `most`, which is enough: the
-// Illinois method in logarithms (Dowell and Jarratt 1971, BIT 11), to a few parts in ten thousand.
-template <typename Served>
-double batch_that_serves(const Served& served, double rate, double most) {
-  double low = 0, high = std::log(most);
-  double below = std::log(served(1.0) / rate), above = std::log(served(most) / rate);
-  if (below >= 0) return 1;
-  int side = 0;
-  for (int i = 0; i < 16 && high - low > 3e-4; ++i) {
-    const double at = high - above * (high - low) / (above - below);
-    const double value = std::log(served(std::exp(at)) / rate);
-    if (std::abs(value) < 1e-4) return std::exp(at);
-    if (value < 0) {
-      low = at, below = value;
-      if (side < 0) above /= 2;
-      side = -1;
-    } else {
-      high = at, above = value;
-      if (side > 0) below /= 2;
-      side = 1;
-    }
-  }
-  return std::exp(high);
 }
 
 }  // namespace
 
-// TPOT: the step, and the prefills of the others, each of which falls into this answer once, packed as they arrive.
-// TTFT: own prefill, in a pass with the step of the others. Groups of attention that start prompts together wait for
-// each other: a prompt finds the other groups without one.
-Latency arriving_at(const Replica& r, const Prefill& prefill, double running) {
+// TPOT: the decode step, plus the prefills of the other running requests, each of which interrupts this output once.
+// TTFT: the own prefill, in a pass with the decode step of the others. Attention groups wait for each other when one of
+// them processes a prompt.
+Latency arriving_at(const EngineCopy& r, const Prefill& prefill, double running) {
   Latency l;
   l.step = decode_step(r, running);
   const double answer = answer_of(r);
-  const double together = running * r.accepted / answer;  // prompts that arrive during a step
+  const double together = running * r.accepted / answer;  // prompts that arrive during one step
   l.tpot = l.step.time / r.accepted + prefill.beside(r, l.step, together) * (r.c.prefill_interference * stage_share(r) *
                                                                              std::max(0.0, running - 1) / answer);
   const double steps = 1 + r.c.group_wait * (1 - 1.0 / r.layout.attention);
@@ -71,12 +46,12 @@ Latency arriving_at(const Replica& r, const Prefill& prefill, double running) {
   return l;
 }
 
-// TTFT besides. Requests of a closed loop come together: all at once when a benchmark starts, and again where those
-// that were admitted together end together. A prompt waits for those before it; where the engine decodes nothing
-// meanwhile, nobody ends and the group stays together, the longer the more of the time prompts take. Where slots are
-// short there is a queue for them. And everything passes the front end, which the engine does not wait for: tokens that
-// it cannot send in time pile up until the requests whose ends are among them slow the loop down.
-Latency latency_at(const Replica& r, const Prefill& prefill, double running, double waiting) {
+// Adds what TTFT gains in a closed loop. Its requests arrive in groups: all at once when a benchmark starts, and again
+// when those admitted together finish together. A prompt waits for the prompts before it. If the engine decodes nothing
+// meanwhile, no request finishes and the group stays together. If slots are short, requests queue for them. All tokens
+// pass the front end, which the engine does not wait for: a backlog there delays the ends of requests and slows the
+// loop.
+Latency latency_at(const EngineCopy& r, const Prefill& prefill, double running, double waiting) {
   Latency l = arriving_at(r, prefill, running);
   const double answer = answer_of(r), decoding = in_seconds(l.tpot) * answer;
   const double together = 1 + r.c.burst_wait * (running - 1);
@@ -85,53 +60,36 @@ Latency latency_at(const Replica& r, const Prefill& prefill, double running, dou
   l.ttft += seconds(prompts - prompt);
   if (waiting > 0) l.ttft += l.tpot * (waiting / running * answer);
   const FrontEnd front = front_end(r);
-  const double rest = in_seconds(l.ttft) - front.taking + decoding, own = front.taking + front.sending;
+  const double rest = in_seconds(l.ttft) - front.receiving + decoding, own = front.receiving + front.sending;
   const double passed = station_time(own, running + waiting, rest, together);
-  // The first token waits for what is before it; sending the answer itself is no wait while the engine is slower.
+  // The first token waits for the tokens before it; sending the output itself overlaps with the slower engine.
   const double sending = together * front.sending * rest / (passed - own + rest);
-  l.ttft += seconds(passed - sending - front.taking);
+  l.ttft += seconds(passed - sending - front.receiving);
   return l;
 }
 
-// Little's law: requests in flight = rate x time in the system. Arrivals are Poisson, so a new prompt finds another in
-// prefill with the waiting of an M/G/1 queue (Pollaczek and Khinchine).
-OpenLoop open_loop(const Replica& r, const Prefill& prefill, double rate) {
-  const double answer = answer_of(r);
-  auto served = [&](double running) {
-    const Latency l = arriving_at(r, prefill, running);
-    return running / in_seconds(l.ttft + l.tpot * answer);
-  };
-  OpenLoop loop;
-  const double most = std::max(1.0, r.slots);
-  const Seconds prompt = prefill.alone.time;
-  const double busy = rate * in_seconds(prompt);
+OpenLoop open_loop(const EngineCopy& r, const Prefill& prefill, double rate) {
   const FrontEnd front = front_end(r);
-  loop.utilization = std::max({rate / served(most), busy, rate * (front.taking + front.sending)});
-  loop.stable = loop.utilization < 1;
-  if (!loop.stable) {
-    loop.running = most;
-    return loop;
-  }
-  loop.running = batch_that_serves(served, rate, most);
-  loop.queue = prompt * (busy / (2 * (1 - busy)));
-  return loop;
+  return open_loop(
+      [&](double running) { return arriving_at(r, prefill, running); },
+      {rate, std::max(1.0, r.slots), answer_of(r), prefill.alone.time, rate * (front.receiving + front.sending)});
 }
 
-Seconds transfer_time(const Replica& decode, const model::Disaggregated& workers) {
+Seconds transfer_time(const EngineCopy& decode, const model::Disaggregated& workers) {
   double width = 0;
   for (const LayerWork& layer : decode.work.kinds) width += layer.count * static_cast<double>(layer.attentions.size());
   const Bytes cache = bytes((decode.prompt + decode.cached) * width * decode.work.key_width * decode.layout.kv_bytes);
   const double links = std::min(workers.prefill_tensor, workers.decode_tensor);
-  // Every GPU of the narrower side sends or receives its share; a pair of GPUs moves what an all-to-all of two does.
+  // Every GPU of the narrower side sends or receives its share; a pair of GPUs transfers as in an all-to-all of two.
   const int group = workers.gpus() > decode.cluster.node_gpus ? decode.cluster.node_gpus + 1 : 2;
   return decode.c.transfer_overhead +
          collective_time(decode.gpu, decode.cluster, Collective::kAllToAll, group, cache * (2 / links));
 }
 
-// A closed loop of two stations: prompts queue for the prefill workers (as for one that is so many times faster), then
-// decode together. How many decode follows from how fast they come, and how fast they come from how long the others
-// take: a few rounds settle it, since a step grows slower than its batch.
-Separate separate_workers(const Replica& decode, const Prefill& prefill, const model::Disaggregated& workers,
+// A closed loop of two stations: prompts queue for the prefill workers (modelled as one worker that is n times as
+// fast), then decode together. The decode batch depends on the arrival rate from prefill, and that rate on the time in
+// decode. A few iterations converge because a step grows more slowly than its batch.
+Separate separate_workers(const EngineCopy& decode, const Prefill& prefill, const model::Disaggregated& workers,
                           double requests, Seconds transfer) {
   constexpr int kRounds = 8;
   Separate found;
@@ -158,7 +116,7 @@ Separate separate_workers(const Replica& decode, const Prefill& prefill, const m
   const Seconds burst = prefill.each(requests / prefills) * (decode.c.burst_wait * requests / prefills);
   const Seconds arrival = decode.c.request_overhead + transfer + found.latency.step.time;
   found.latency.ttft = arrival + prompt * decode.c.prefill_wait + burst;
-  // Whoever finds no slot waits until one of the others has answered.
+  // A request without a slot waits until another one finishes.
   const double system = requests / found.requests_per_second - in_seconds(found.latency.tpot) * answer;
   if (found.full) found.latency.ttft = std::max(found.latency.ttft, seconds(system));
   return found;

@@ -1,7 +1,8 @@
-// How requests share a replica: what each waits for, in closed and open loops and with separate workers. Not for
-// callers.
+// How long requests wait while they share one copy of the model: closed loop, open loop (perf/open_loop.h) and separate
+// workers. Internal to perf.
 #pragma once
 
+#include "perf/open_loop.h"
 #include "perf/stacks/serve_replica.h"
 
 namespace rightsize::perf {
@@ -11,33 +12,26 @@ struct Latency {
   Step step;
 };
 
-// With `running` requests that decode together and `waiting` ones in the queue of a closed loop, whose first prompts
-// all come at once.
-Latency latency_at(const Replica& r, const Prefill& prefill, double running, double waiting);
+// A closed loop with `running` requests that decode together and `waiting` ones in the queue.
+Latency latency_at(const EngineCopy& r, const Prefill& prefill, double running, double waiting);
 
-// The same of requests that arrive by themselves; whatever they wait for is open_loop()'s.
-Latency arriving_at(const Replica& r, const Prefill& prefill, double running);
+// Requests that arrive independently, without the wait that open_loop() adds.
+Latency arriving_at(const EngineCopy& r, const Prefill& prefill, double running);
 
-// Requests that arrive by themselves.
-struct OpenLoop {
-  double running = 0;
-  double utilization = 0;
-  bool stable = true;
-  Seconds queue;
-};
-OpenLoop open_loop(const Replica& r, const Prefill& prefill, double rate);
+// Requests that arrive independently, at `rate` per second.
+OpenLoop open_loop(const EngineCopy& r, const Prefill& prefill, double rate);
 
-// Separate workers for prompts and answers, `requests` in flight over all of them.
+// Separate prefill and decode workers with `requests` in flight over all of them.
 struct Separate {
   Latency latency;
   double running = 0;  // on one decode worker
   double requests_per_second = 0;
-  bool full = false;  // the decode workers take no more
+  bool full = false;  // every decode slot is taken
 };
-Separate separate_workers(const Replica& decode, const Prefill& prefill, const model::Disaggregated& workers,
+Separate separate_workers(const EngineCopy& decode, const Prefill& prefill, const model::Disaggregated& workers,
                           double requests, Seconds transfer);
 
-// The cache of one prompt, moved over the links of a machine or the network.
-Seconds transfer_time(const Replica& decode, const model::Disaggregated& workers);
+// Time to send the cache of one prompt over the links of a machine or the network.
+Seconds transfer_time(const EngineCopy& decode, const model::Disaggregated& workers);
 
 }  // namespace rightsize::perf

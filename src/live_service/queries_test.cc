@@ -1,4 +1,4 @@
-#include "live_service/questions.h"
+#include "live_service/queries.h"
 
 #include <regex>
 
@@ -12,11 +12,11 @@ const std::vector<std::string> kNames = {"vllm:request_success_total", "vllm:pre
                                          "nv_inference_request_success"};
 const Selection kChat{"cluster=\"a\"", "namespace", "chat", "pod", {"x-1", "x.2"}, "model_name", "m\"1"};
 
-TEST(Questions, SeriesAreChosenByNamespaceReplicasAndModel) {
+TEST(Queries, SeriesAreChosenByNamespaceReplicasAndModel) {
   EXPECT_EQ(series_of(kChat, "up"), "up{cluster=\"a\",namespace=\"chat\",model_name=\"m\\\"1\",pod=~\"x-1|x\\\\.2\"}");
 }
 
-TEST(Questions, GrowthIsAddedUpInTheServer) {
+TEST(Queries, GrowthIsAddedUpInTheServer) {
   const Selection bare{"", "", "", "pod", {"a"}, "", ""};
   EXPECT_EQ(growth(bare, metrics_of(Engine::kVllm, Signal::kRequests, kNames), "", 86400),
             "sum (increase(vllm:request_success_total{pod=~\"a\",finished_reason!~\"abort|error\"}[1d]))");
@@ -24,20 +24,20 @@ TEST(Questions, GrowthIsAddedUpInTheServer) {
             "sum by (le) (increase(vllm:time_to_first_token_seconds_bucket{pod=~\"a\"}[1h]))");
 }
 
-TEST(Questions, AnOldNameAnswersOnlyForReplicasWithoutTheNewOne) {
+TEST(Queries, AnOldNameAnswersOnlyForReplicasWithoutTheNewOne) {
   const Selection bare{"", "", "", "pod", {"a"}, "", ""};
   EXPECT_EQ(growth(bare, metrics_of(Engine::kVllm, Signal::kCacheHits, kNames), "", 3600),
             "sum (increase(vllm:prefix_cache_hits_total{pod=~\"a\"}[1h]) or on (pod) "
             "increase(vllm:gpu_prefix_cache_hits_total{pod=~\"a\"}[1h]))");
 }
 
-TEST(Questions, ModelsOfAnEnsembleAreOneRequest) {
+TEST(Queries, ModelsOfAnEnsembleAreOneRequest) {
   const Selection bare{"", "", "", "pod", {"a"}, "", ""};
   EXPECT_EQ(growth(bare, metrics_of(Engine::kTriton, Signal::kRequests, kNames), "", 3600),
             "sum (max by (pod) (increase(nv_inference_request_success{pod=~\"a\"}[1h])))");
 }
 
-TEST(Questions, AThousandReplicasAreNamedExactlyAndShortly) {
+TEST(Queries, AThousandReplicasAreNamedExactlyAndShortly) {
   std::vector<std::string> pods;
   for (int i = 0; i < 1000; ++i) pods.push_back("chat.v2-7d4b9c6f5-" + std::to_string(10'000 + i));
   const std::string text = any_of(pods);

@@ -1,4 +1,4 @@
-// The questions about one service, as PromQL that Prometheus 2.26 and everything later understands.
+// PromQL queries about one service, for Prometheus 2.26 and later.
 #pragma once
 
 #include <string>
@@ -8,31 +8,31 @@
 
 namespace rightsize::live_service {
 
-// A service on a server: which series are its.
+// Selects the series of one service.
 struct Selection {
-  std::string matchers;  // the user's
+  std::string matchers;  // given by the user
   std::string space_label, space;
-  std::string id_label;  // tells replicas apart: pod, instance
+  std::string id_label;  // identifies a replica: pod, instance
   std::vector<std::string> ids;
   std::string model_label, model;
 };
 
-// name{matchers, namespace="x", pod=~"a|b", ...}
-// A regular expression of exactly these pods or instances; what their names have in common is said once.
+// A regular expression that matches exactly these pods or instances, with common prefixes factored out.
 std::string any_of(const std::vector<std::string>& ids);
 
+// name{matchers, namespace="x", pod=~"a|b", ...}
 std::string series_of(const Selection& selection, const std::string& name, std::string_view matcher = {});
 
-// What a signal grew by in the last `range` seconds, all replicas together: one number, or one a bucket. `part` is
-// "_bucket", "_sum", "_count" or nothing. Replicas that publish a signal by two names count once.
+// The increase of a signal in the last `range` seconds over all replicas: one number, or one per bucket. `part` is
+// "_bucket", "_sum", "_count" or empty. Replicas that publish a signal under two names count once.
 std::string growth(const Selection& selection, const std::vector<PublishedMetric>& names, std::string_view part,
                    double range);
 
-// The last value of a counter in `range` seconds, one number a replica.
+// The last value of a counter within `range` seconds, per replica.
 std::string last_values(const Selection& selection, const std::vector<PublishedMetric>& names, std::string_view part,
                         double range);
 
-// A gauge's last value in `range` seconds, by `how` ("sum", "avg", "max") over replicas.
+// The last value of a gauge within `range` seconds, aggregated over replicas by `how` ("sum", "avg", "max").
 std::string gauge_now(const Selection& selection, const std::vector<PublishedMetric>& names, std::string_view how,
                       double range);
 

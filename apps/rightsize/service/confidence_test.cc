@@ -7,7 +7,7 @@
 namespace rightsize::app {
 namespace {
 
-// A service about which nothing is in doubt: a week, an SLO no bucket hides, its own price, a plan on its own GPU.
+// A service without doubts: a week of data, an SLO at a bucket bound, its own price, a plan on its own GPU.
 struct Known {
   catalog::Gpu today{}, other{};
   SizedService service;
@@ -33,45 +33,45 @@ struct Known {
 
   std::vector<std::string> doubts() const {
     std::vector<std::string> words;
-    for (const Surer& step : surer(service)) words.emplace_back(step.what);
+    for (const ConfidenceStep& step : confidence_steps(service)) words.emplace_back(step.what);
     return words;
   }
 };
 
 using Words = std::vector<std::string>;
 
-TEST(Surer, AsksForNothingWhereNothingIsInDoubt) { EXPECT_EQ(Known().doubts(), Words{}); }
+TEST(ConfidenceSteps, AreEmptyWithoutDoubts) { EXPECT_EQ(Known().doubts(), Words{}); }
 
-TEST(Surer, ADayIsNotAWeek) {
+TEST(ConfidenceSteps, ADayIsNotAWeek) {
   Known known;
   known.service.reading.until = 86400;
   EXPECT_EQ(known.doubts(), Words{"window"});
 }
 
-TEST(Surer, AnOpenLastBucketHidesAPercentile) {
+TEST(ConfidenceSteps, AnOpenLastBucketHidesAPercentile) {
   Known known;
   known.service.description.isl.p95->high = INFINITY;
   known.service.description.ttft.p95.reset();
   EXPECT_EQ(known.doubts(), Words{"histograms"});
-  EXPECT_NE(surer(known.service)[0].text.find("prompt lengths, TTFT"), std::string::npos);
+  EXPECT_NE(confidence_steps(known.service)[0].text.find("prompt lengths, TTFT"), std::string::npos);
 }
 
-TEST(Surer, AnSloInsideABucketWantsABucketThere) {
+TEST(ConfidenceSteps, AnSloInsideABucketNeedsABound) {
   Known known;
   known.service.description.slos[0].sure = false;
   EXPECT_EQ(known.doubts(), Words{"buckets"});
 }
 
-TEST(Surer, AnotherGpuWantsToBeMeasuredAndSaysWhetherTheSloHangsOnIt) {
+TEST(ConfidenceSteps, AnotherGpuNeedsAMeasurement) {
   Known known;
   known.service.sized->plans[0].gpu = &known.other;
   EXPECT_EQ(known.doubts(), Words{"speed"});
-  EXPECT_NE(surer(known.service)[0].text.find("misses an SLO"), std::string::npos);
+  EXPECT_NE(confidence_steps(known.service)[0].text.find("misses an SLO"), std::string::npos);
   known.service.sized->plans[0].tpot = seconds(0.03);
-  EXPECT_EQ(surer(known.service)[0].text.find("misses an SLO"), std::string::npos);
+  EXPECT_EQ(confidence_steps(known.service)[0].text.find("misses an SLO"), std::string::npos);
 }
 
-TEST(Surer, AListPriceIsNotWhatIsPaid) {
+TEST(ConfidenceSteps, AListPriceIsADoubt) {
   Known known;
   known.service.description.price.reset();
   EXPECT_EQ(known.doubts(), Words{"price"});

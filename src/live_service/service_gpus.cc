@@ -1,4 +1,4 @@
-#include "live_service/gpus_of.h"
+#include "live_service/service_gpus.h"
 
 #include <algorithm>
 #include <map>
@@ -8,12 +8,12 @@
 
 #include "fleet/promql.h"
 #include "fleet/scan.h"
-#include "live_service/questions.h"
+#include "live_service/queries.h"
 
 namespace rightsize::live_service {
 namespace {
 
-// Exporters that keep a scraped pod's labels apart from their own rename them.
+// Prometheus renames the pod label of an exporter that conflicts with its own.
 std::string pod_label(const std::vector<std::string>& labels) {
   for (const char* name : {"exported_pod", "pod_name", "pod"}) {
     if (std::find(labels.begin(), labels.end(), name) != labels.end()) return name;
@@ -69,8 +69,7 @@ void add_gpus(const ServerSource& source, double from, double until, fleet::Prom
   const std::string label = labels ? pod_label(*labels) : std::string();
   if (label.empty()) {
     all.notes.emplace_back(
-        "no GPU metrics that name pods on this server: GPU-hours and dollars need --gpu and "
-        "--gpus-per-replica");
+        "this server has no GPU metrics that name pods; pass --gpu and --gpus-per-replica to get GPU-hours and cost");
     return;
   }
   fleet::ServerOptions options;

@@ -1,7 +1,7 @@
-// One replica of continuous batching, as the simulator runs it. Not for callers.
+// One replica with continuous batching, as the simulator runs it. Internal to the simulator.
 //
-// Steps that only decode differ by one token a sequence, so that the time of k of them has a closed form; only steps
-// that admit, process prompts or end a sequence are taken one by one.
+// Successive decode-only steps differ by one token per sequence, so the time of k of them has a closed form. Only steps
+// that admit a request, process prompts or finish a sequence are simulated one by one.
 #pragma once
 
 #include <algorithm>
@@ -14,20 +14,20 @@
 
 namespace rightsize::sim {
 
-// As many as run at once are gone through again and again: one takes 64 bytes.
+// Sequences are scanned often, so one fits a cache line of 64 bytes.
 struct Sequence {
   SimTime arrived = 0;
   SimTime first_token = kNever;
-  std::int32_t prompt = 0;     // tokens to process before the next output token; grows when it is preempted
+  std::int32_t prompt = 0;     // tokens to process before the next output token; grows with a preemption
   std::int32_t processed = 0;  // of the prompt
   std::int32_t output = 0;     // tokens to generate in all
   std::int32_t generated = 0;  // as of joined_step
   std::int64_t joined_step = 0;
-  std::uint32_t admitted = 0;  // order of admission; the newest gives way first
-  std::int32_t kind = 0;       // of request, from 1; 0: not told apart
-  std::uint32_t version = 0;   // told apart from an earlier user of the slot
+  std::uint32_t admitted = 0;  // order of admission; the newest is preempted first
+  std::int32_t kind = 0;       // Arrival::kind
+  std::uint32_t version = 0;   // distinguishes it from an earlier sequence in the same slot
   bool decoding = false;
-  double work = 0;  // what the router counted for it
+  double work = 0;  // as counted by the router
 };
 
 // The end of a sequence, in the replica's count of decode steps.
@@ -37,11 +37,11 @@ struct Finish {
   bool operator<(const Finish& o) const { return step > o.step; }  // the heap keeps the earliest on top
 };
 
-// What a replica does of a request.
+// Which part of a request a replica serves.
 enum class Role { kWhole, kPrefill, kDecode };
 
 struct ContinuousTotals {
-  // A request takes many steps and runs are short: intervals begin with shorter stretches than those of batches.
+  // Runs are short because a request takes many steps, so batch means start shorter than those of dynamic batching.
   static constexpr std::uint64_t kFirstRun = 400;
   LatencyStatistics latency{kFirstRun}, ttft{kFirstRun}, tpot{kFirstRun};
   struct Kind {
@@ -50,7 +50,7 @@ struct ContinuousTotals {
   std::vector<Kind> kinds;
   std::uint64_t steps = 0, preemptions = 0, output_tokens = 0;
   std::int64_t present = 0, presence = 0;
-  SimTime last_change = 0;
+  SimTime last_change = 0, measured_since = 0;
   double sequence_steps = 0;
   SimTime busy = 0;
 
@@ -65,17 +65,17 @@ struct ContinuousTotals {
   }
 };
 
-class ContinuousReplica {
+class ContinuousEngine {
  public:
-  // `alike`: has the same cost and limits, or nullptr.
-  ContinuousReplica(const StepCost& cost, const ContinuousConfig& config, Role role, ContinuousTotals& totals,
-                    const ContinuousReplica* alike)
+  // `same`: an engine with the same cost and limits whose table can be copied, or nullptr.
+  ContinuousEngine(const StepCost& cost, const ContinuousConfig& config, Role role, ContinuousTotals& totals,
+                   const ContinuousEngine* same)
       : cost_(cost), config_(config), role_(role), totals_(&totals), request_(static_cast<SimTime>(cost.request)) {
     if (cost.kv_tokens > 0) config_.kv_tokens = cost.kv_tokens;
     kv_free_ = config_.kv_tokens;
-    config_.max_sequences = std::min(config_.max_sequences, config_.token_budget);  // each takes one token a step
-    if (alike != nullptr) {
-      without_context_ = alike->without_context_;
+    config_.max_sequences = std::min(config_.max_sequences, config_.token_budget);  // each takes one token per step
+    if (same != nullptr) {
+      without_context_ = same->without_context_;
     } else if (cost.experts > 0) {
       for (std::int64_t n = 0; n <= config_.max_sequences; ++n)
         without_context_.push_back(cost.decode(static_cast<double>(n), 0));
@@ -84,13 +84,13 @@ class ContinuousReplica {
 
   SimTime next() const { return step_ends_; }
   double work() const { return work_; }
-  // The longest request that can ever run. Without chunks the budget must hold prompt and answer: one that gives way
-  // comes back with all it has said as its prompt (vLLM demands the same of its longest sequence).
+  // The longest request that can ever run. Without chunked prefill the token budget must hold prompt and output: a
+  // preempted sequence returns with its output so far as part of the prompt (vLLM requires the same).
   std::int64_t most_tokens() const {
     return config_.chunked_prefill ? config_.kv_tokens : std::min(config_.kv_tokens, config_.token_budget);
   }
 
-  // A request, at a decode worker with its cache.
+  // At a decode worker a request arrives with its cache.
   void arrive(const Arrival& arrival, SimTime now) {
     const std::uint32_t slot = take_slot();
     Sequence& s = sequences_[slot];
@@ -109,9 +109,10 @@ class ContinuousReplica {
     }
   }
 
-  // A step (or a run of equal ones) ends now.
+  // Ends the current step, or run of equal steps.
   void end_step() {
     const SimTime now = step_ends_;
+    count_run(now);
     decode_step_ += run_steps_;
     kv_free_ -= run_steps_ * decoding_;
     context_ += run_steps_ * decoding_;
@@ -123,12 +124,12 @@ class ContinuousReplica {
     begin(now);
   }
 
-  // Prompts done since this was last asked, for a decode worker; their first token is yet to come.
+  // Prompts processed since the last call, to be sent to a decode worker that gives their first token.
   std::vector<Arrival> take_done() { return std::exchange(done_, {}); }
 
  private:
   double work_of(const Sequence& s) const {
-    // For the router only: replicas are compared, so the batch that shares a step's base need not be right.
+    // Only the router uses this, to compare replicas, so a typical batch is good enough to share the base of a step.
     constexpr double kTypicalBatch = 16;
     const double prompt = static_cast<double>(s.prompt) * cost_.prefill;
     const double answer = static_cast<double>(s.output) * (cost_.sequence + cost_.base / kTypicalBatch);
@@ -150,7 +151,7 @@ class ContinuousReplica {
 
   void begin(SimTime now) {
     const bool only_decodes =
-        waiting_.empty() && prefilling_.empty() && received_.empty() && decoding_ <= kv_free_;  // no plan is needed
+        waiting_.empty() && prefilling_.empty() && received_.empty() && decoding_ <= kv_free_;  // nothing to schedule
     const std::int64_t prompt_tokens = only_decodes ? 0 : schedule();
     kv_free_ -= prompt_tokens;
     if (decoding_ == 0 && prompt_tokens == 0) {
@@ -162,10 +163,9 @@ class ContinuousReplica {
         run_time(run_steps_) + static_cast<SimTime>(std::round(cost_.prompts(static_cast<double>(prompt_tokens))));
     run_began_ = now;
     step_ends_ = now + std::max<SimTime>(taken, 1);
-    count_run(1);
   }
 
-  // Who gives way, who begins, and the prompt tokens of the step.
+  // Preempts and admits; returns the prompt tokens of the step.
   std::int64_t schedule() {
     for (;;) {
       gather_view();
@@ -184,17 +184,18 @@ class ContinuousReplica {
     return prompt_tokens;
   }
 
-  // Adds the run at hand to the totals, or with -1 takes it out again.
-  void count_run(int sign) {
-    const auto running = static_cast<double>(decoding_) + static_cast<double>(prefilling_.size());
-    totals_->busy += sign * (step_ends_ - run_began_);
-    if (role_ == Role::kPrefill) return;  // batches are those that decode
-    totals_->steps += static_cast<std::uint64_t>(sign * run_steps_);
-    totals_->sequence_steps += static_cast<double>(sign * run_steps_) * running;
+  // A run is counted when it ends: an arrival may cut it short. Of a run that began during warm-up, only the part after
+  // it is busy time.
+  void count_run(SimTime now) {
+    totals_->busy += now - std::max(run_began_, totals_->measured_since);
+    if (role_ == Role::kPrefill) return;  // `steps` and batches are those that decode
+    totals_->steps += static_cast<std::uint64_t>(run_steps_);
+    totals_->sequence_steps += static_cast<double>(run_steps_) * static_cast<double>(decoding_ + prefilling_count());
   }
+  std::int64_t prefilling_count() const { return static_cast<std::int64_t>(prefilling_.size()); }
 
-  // Somebody arrived who could be admitted: the run ends at the first step boundary after that. The time of a run is
-  // a square of its steps; rounding may be one off.
+  // A request arrived that could be admitted: the run ends at the next step boundary. The time of a run is quadratic in
+  // its steps, so the root gives their number to within one.
   void cut_run(SimTime now) {
     const double square = cost_.context * static_cast<double>(decoding_) / 2, line = first_step() - square;
     const double passed = static_cast<double>(now - run_began_);
@@ -204,13 +205,11 @@ class ContinuousReplica {
     while (steps < run_steps_ && run_began_ + run_time(steps) <= now) ++steps;
     while (steps > 1 && run_began_ + run_time(steps - 1) > now) --steps;
     if (steps == run_steps_) return;
-    count_run(-1);
     run_steps_ = steps;
     step_ends_ = run_began_ + std::max<SimTime>(run_time(steps), 1);
-    count_run(1);
   }
 
-  // The next step that only decodes.
+  // Time of the next decode-only step.
   double first_step() const {
     const auto at = static_cast<std::size_t>(decoding_);
     return at < without_context_.size() ? without_context_[at] + cost_.context * static_cast<double>(context_)
@@ -223,7 +222,7 @@ class ContinuousReplica {
     return static_cast<SimTime>(std::round(steps * first_step() + cost_.context * n * steps * (steps - 1) / 2));
   }
 
-  // How many steps pass before a sequence ends or the cache is full. Somebody who arrives meanwhile cuts the run short.
+  // Steps until a sequence finishes or the cache is full. An arrival may cut the run short.
   std::int64_t equal_steps() {
     drop_stale_finishes();
     const std::int64_t k = finishes_.empty() ? 1 : finishes_.front().step - decode_step_;
@@ -236,7 +235,7 @@ class ContinuousReplica {
       prefilling_left_.push_back(sequences_[slot].prompt - sequences_[slot].processed);
     waiting_prompts_.clear();
     std::int64_t sum = 0;
-    for (std::uint32_t slot : waiting_) {  // no more than could be admitted
+    for (std::uint32_t slot : waiting_) {  // at most what could be admitted
       if (sum >= config_.token_budget) break;
       if (decoding_ + static_cast<std::int64_t>(prefilling_.size() + waiting_prompts_.size()) >= config_.max_sequences)
         break;
@@ -253,8 +252,8 @@ class ContinuousReplica {
     }
   }
 
-  // Sequences that came with their cache begin to decode where it has room; whoever gave way before goes first. Whether
-  // any did.
+  // Sequences that arrived with their cache begin to decode if it fits; preempted ones go first. Returns whether any
+  // began.
   bool take_received() {
     bool any = false;
     while (!received_.empty() && waiting_.empty()) {
@@ -280,7 +279,7 @@ class ContinuousReplica {
     totals_->ttft.checkpoint();
   }
 
-  // Sequences whose prompt is done give their first token at the end of this step, or leave for a decode worker.
+  // Sequences whose prompt is complete give their first token at the end of this step, or leave for a decode worker.
   void finish_prompts(SimTime now) {
     std::size_t kept = 0;
     for (std::uint32_t slot : prefilling_) {
@@ -324,8 +323,7 @@ class ContinuousReplica {
     std::push_heap(finishes_.begin(), finishes_.end());
   }
 
-  // A preempted sequence leaves its finish in the heap: its version tells that it is stale when it comes up, which is
-  // cheaper than looking for it.
+  // A preempted sequence leaves its finish in the heap. Recognizing it by its version later is cheaper than searching.
   void drop_stale_finishes() {
     while (!finishes_.empty() && stale(finishes_.front())) pop_finish();
   }
@@ -340,7 +338,7 @@ class ContinuousReplica {
     if (!stale(f)) leave(f.slot, now);
   }
 
-  // Tokens of a decoding sequence in the cache: its prompt and what it has decoded since.
+  // Tokens of a sequence in the cache: its prompt, and the output since.
   std::int64_t cached(const Sequence& s) const {
     return s.decoding ? s.prompt + decode_step_ - s.joined_step : s.processed;
   }
@@ -365,7 +363,7 @@ class ContinuousReplica {
     free_.push_back(slot);
   }
 
-  // Recomputation: the sequence goes back to the front of the line with what it has said so far as part of its prompt.
+  // Recomputation: the sequence returns to the front of the queue with its output so far as part of its prompt.
   void preempt_newest() {
     std::uint32_t newest = 0;
     std::uint32_t latest = 0;
@@ -377,10 +375,10 @@ class ContinuousReplica {
     Sequence& s = sequences_[newest];
     kv_free_ += cached(s);
     if (s.decoding) {
-      const auto said = static_cast<std::int32_t>(decode_step_ - s.joined_step);
+      const auto generated = static_cast<std::int32_t>(decode_step_ - s.joined_step);
       context_ -= cached(s);
-      s.prompt += said + 1;  // and the token that was about to enter the cache
-      s.generated += said;
+      s.prompt += generated + 1;  // and the token that was about to enter the cache
+      s.generated += generated;
       --decoding_;
       s.decoding = false;
       ++s.version;
@@ -396,8 +394,9 @@ class ContinuousReplica {
   ContinuousConfig config_;
   Role role_;
   ContinuousTotals* totals_;
-  SimTime request_;                      // passes outside the steps
-  std::vector<double> without_context_;  // of a decode step, by sequences: experts take a power each
+  SimTime request_;  // time outside the steps
+  std::vector<double>
+      without_context_;  // time of a decode step by number of sequences; computing the share of experts takes a power
   std::int64_t kv_free_ = 0;
   std::int64_t decoding_ = 0, context_ = 0, decode_step_ = 0, run_steps_ = 0;
   SimTime run_began_ = 0, step_ends_ = kNever;
@@ -406,7 +405,7 @@ class ContinuousReplica {
   std::vector<Sequence> sequences_;
   std::vector<std::uint32_t> free_, prefilling_;
   std::deque<std::uint32_t> waiting_, received_;
-  std::vector<std::uint32_t> begun_;  // received, their first token comes with this step
+  std::vector<std::uint32_t> begun_;  // received; their first token comes with this step
   std::vector<Arrival> done_;
   std::vector<Finish> finishes_;
   std::vector<std::int64_t> prefilling_left_, waiting_prompts_;

@@ -1,4 +1,4 @@
-// The GPUs of services and their hours, as fleet counts them.
+// The GPUs of services and their GPU-hours, as counted by fleet.
 #pragma once
 
 #include "fleet/prometheus_client.h"
@@ -7,11 +7,11 @@
 
 namespace rightsize::live_service {
 
-// Asks for the GPUs that carry the services' pods; where there are none, a note says so and services have no GPUs.
+// Reads the GPUs that run the services' pods. If no GPU metrics name pods, adds a note and no GPUs.
 void add_gpus(const ServerSource& source, double from, double until, fleet::PrometheusClient& client,
               ServicesRead& all);
 
-// The tenancies of these GPUs that are a service's, by its namespace and pods.
+// Adds those of the GPUs that ran the service's pods, by namespace and pod.
 void take_gpus(const std::vector<fleet::GpuUse>& gpus, ServiceReading& service);
 
 }  // namespace rightsize::live_service

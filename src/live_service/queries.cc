@@ -1,4 +1,4 @@
-#include "live_service/questions.h"
+#include "live_service/queries.h"
 
 #include <functional>
 #include <map>
@@ -10,7 +10,7 @@
 namespace rightsize::live_service {
 namespace {
 
-// The names of a signal in order; a later one answers only for replicas no earlier one tells of.
+// The names of a signal in order; a later name only counts for replicas without an earlier one.
 std::string either(const std::vector<PublishedMetric>& names, const std::string& on,
                    const std::function<std::string(const PublishedMetric&)>& text) {
   std::string all;
@@ -23,7 +23,7 @@ std::string scaled(const std::vector<PublishedMetric>& names, std::string_view p
   return scale == 1 || part == "_bucket" || part == "_count" ? inner : fmt::format("{} * {}", inner, scale);
 }
 
-// A pod that publishes a figure once for each of its models counts once.
+// A pod that publishes a metric once per model counts once.
 std::string summed(const Selection& s, const std::vector<PublishedMetric>& names, std::string_view by,
                    const std::string& inner) {
   const std::string of = by.empty() ? "" : fmt::format(" by ({})", by);
@@ -32,10 +32,18 @@ std::string summed(const Selection& s, const std::vector<PublishedMetric>& names
   return fmt::format("sum{} (max by ({}) ({}))", of, each, inner);
 }
 
+std::string last_over_time(const Selection& s, const std::vector<PublishedMetric>& names, std::string_view part,
+                           double range) {
+  return either(names, s.id_label, [&](const PublishedMetric& one) {
+    return fmt::format("last_over_time({}[{}])", series_of(s, one.name + std::string(part), one.metric->matcher),
+                       fleet::duration_text(seconds(range)));
+  });
+}
+
 }  // namespace
 
 std::string any_of(const std::vector<std::string>& ids) {
-  constexpr std::size_t kShort = 2'000;  // servers take queries of 16 kB; a query names its replicas up to twice
+  constexpr std::size_t kShort = 2'000;  // servers accept queries of 16 kB; a query names its replicas up to twice
   std::map<std::string, std::vector<std::string>> ends;
   std::string plain;
   for (const std::string& id : ids) {
@@ -73,20 +81,12 @@ std::string growth(const Selection& s, const std::vector<PublishedMetric>& names
 
 std::string last_values(const Selection& s, const std::vector<PublishedMetric>& names, std::string_view part,
                         double range) {
-  const std::string inner = either(names, s.id_label, [&](const PublishedMetric& one) {
-    return fmt::format("last_over_time({}[{}])", series_of(s, one.name + std::string(part), one.metric->matcher),
-                       fleet::duration_text(seconds(range)));
-  });
-  return summed(s, names, s.id_label, inner);
+  return summed(s, names, s.id_label, last_over_time(s, names, part, range));
 }
 
 std::string gauge_now(const Selection& s, const std::vector<PublishedMetric>& names, std::string_view how,
                       double range) {
-  const std::string inner = either(names, s.id_label, [&](const PublishedMetric& one) {
-    return fmt::format("last_over_time({}[{}])", series_of(s, one.name, one.metric->matcher),
-                       fleet::duration_text(seconds(range)));
-  });
-  return fmt::format("{} ({})", how, inner);
+  return fmt::format("{} ({})", how, last_over_time(s, names, "", range));
 }
 
 }  // namespace rightsize::live_service

@@ -1,4 +1,4 @@
-// What would narrow the doubt about a service's plans.
+// What would raise the confidence in a service's plans.
 #include <algorithm>
 #include <cmath>
 
@@ -13,38 +13,39 @@ namespace {
 
 using live_service::SizedPlan;
 
-void add_window(const SizedService& one, std::vector<Surer>& steps) {
+void add_window(const SizedService& one, std::vector<ConfidenceStep>& steps) {
   constexpr double kWeek = 7 * 86400.0;
   const double seen = one.reading.seconds();
   if (seen > 0.98 * kWeek) return;
-  steps.push_back({"window", fmt::format("look at a whole week: {} may miss the busiest hour",
+  steps.push_back({"window", fmt::format("read a whole week; {} may miss the busiest hour",
                                          format_duration(seconds(std::round(seen / 60) * 60)))});
 }
 
-// A percentile above an engine's last bucket is as unknown as one that is not published.
+// A percentile above the last bucket is as unknown as an unpublished one.
 bool open_ended(const live_service::Spread& spread) { return !spread.p95 || std::isinf(spread.p95->high); }
 
-void add_histograms(const live_service::Description& d, std::vector<Surer>& steps) {
+void add_histograms(const live_service::Description& d, std::vector<ConfidenceStep>& steps) {
   std::vector<std::string_view> missing;
   if (open_ended(d.isl)) missing.emplace_back("prompt lengths");
-  if (open_ended(d.osl)) missing.emplace_back("answer lengths");
+  if (open_ended(d.osl)) missing.emplace_back("output lengths");
   if (open_ended(d.ttft)) missing.emplace_back("TTFT");
   if (open_ended(d.tpot)) missing.emplace_back("TPOT");
   if (missing.empty()) return;
-  steps.push_back(
-      {"histograms", fmt::format("have the engine publish histograms that reach p95 of {}", fmt::join(missing, ", "))});
+  steps.push_back({"histograms", fmt::format("let the engine publish histograms that cover the p95 of {}",
+                                             fmt::join(missing, ", "))});
 }
 
-void add_buckets(const live_service::Description& d, std::vector<Surer>& steps) {
+void add_buckets(const live_service::Description& d, std::vector<ConfidenceStep>& steps) {
   for (const live_service::SloVerdict& v : d.slos) {
     if (!v.kept || v.sure) continue;
-    steps.push_back({"buckets", fmt::format("add a histogram bucket at {}: {} lies inside one, so that {} is a guess",
-                                            format_duration(v.slo.limit), capacity::describe(v.slo),
-                                            *v.kept ? "kept" : "violated")});
+    steps.push_back(
+        {"buckets",
+         fmt::format("add a histogram bucket at {}; the limit of {} is inside one, so '{}' is a guess",
+                     format_duration(v.slo.limit), capacity::describe(v.slo), *v.kept ? "met" : "violated")});
   }
 }
 
-// A limit the plan keeps as predicted and misses where the GPU turns out as slow as it may.
+// Whether the plan misses a limit at the slow end of its predicted speed.
 bool missed_when_slow(const SizedPlan& plan, const live_service::Description& d) {
   return std::any_of(d.slos.begin(), d.slos.end(), [&](const live_service::SloVerdict& v) {
     const bool first = v.slo.quantity == capacity::Quantity::kTtft;
@@ -53,7 +54,7 @@ bool missed_when_slow(const SizedPlan& plan, const live_service::Description& d)
   });
 }
 
-void add_speed(const SizedService& one, std::vector<Surer>& steps) {
+void add_speed(const SizedService& one, std::vector<ConfidenceStep>& steps) {
   const SizedPlan* best = best_plan(one);
   if (best == nullptr) return;
   const bool elsewhere = best->gpu != one.description.gpu;
@@ -65,16 +66,16 @@ void add_speed(const SizedService& one, std::vector<Surer>& steps) {
                             missed_when_slow(*best, one.description) ? ", and at the slow end it misses an SLO" : "")});
 }
 
-void add_price(const live_service::Description& d, std::vector<Surer>& steps) {
+void add_price(const live_service::Description& d, std::vector<ConfidenceStep>& steps) {
   if (d.price && d.price->is_own()) return;
-  steps.push_back({"price", d.price ? "say what you pay with --price: today's cost is a list price"
-                                    : "say what you pay with --price: today's cost is not known"});
+  steps.push_back({"price", d.price ? "pass what you pay with --price; today's cost is a list price"
+                                    : "pass what you pay with --price; today's cost is unknown"});
 }
 
 }  // namespace
 
-std::vector<Surer> surer(const SizedService& one) {
-  std::vector<Surer> steps;
+std::vector<ConfidenceStep> confidence_steps(const SizedService& one) {
+  std::vector<ConfidenceStep> steps;
   if (!one.sized) return steps;
   add_speed(one, steps);
   add_window(one, steps);

@@ -1,0 +1,315 @@
+// The JSON document of `rightsize batch`.
+#include "rightsize/batch/fields.h"
+
+#include <algorithm>
+
+namespace rightsize::app {
+namespace {
+
+using capacity::Configuration;
+using capacity::Quantity;
+using capacity::Slo;
+using report::Fields;
+using report::when;
+
+struct Statistics {
+  sim::StatisticValues ns;
+};
+template <std::size_t i>
+double in_ms(const Statistics& s) {
+  return s.ns[i] * 1e-6;
+}
+const Fields<Statistics> kStatisticFields = {
+    {"mean", "mean", in_ms<0>},           {"p50", "median", in_ms<1>},          {"p90", "90th percentile", in_ms<2>},
+    {"p95", "95th percentile", in_ms<3>}, {"p99", "99th percentile", in_ms<4>},
+};
+
+template <int i>
+std::optional<double> finite_ms(const Statistics& s) {
+  return when(std::isfinite(in_ms<i>(s)), in_ms<i>(s));
+}
+const Fields<Statistics> kHalfWidthFields = {
+    {"mean", "of the mean", finite_ms<0>}, {"p50", "of the median", finite_ms<1>}, {"p90", "of p90", finite_ms<2>},
+    {"p95", "of p95", finite_ms<3>},       {"p99", "of p99", finite_ms<4>},
+};
+
+// How scripts name a limit: "p99" of the latency, "ttft", "tpot".
+std::string metric_of(const Slo& slo) {
+  if (slo.quantity == Quantity::kLatency) return std::string(capacity::name_of(slo.at));
+  return slo.quantity == Quantity::kTtft ? "ttft" : "tpot";
+}
+
+struct SloView {
+  const capacity::Assessment* run;
+  Slo slo;
+};
+const Fields<SloView> kSloFields = {
+    {"metric", "the limited quantity: a statistic of the latency, ttft or tpot",
+     [](const SloView& v) { return metric_of(v.slo); }},
+    {"slo_percentile", "the statistic that is limited", [](const SloView& v) { return capacity::name_of(v.slo.at); }},
+    {"limit_ms", "the limit", [](const SloView& v) { return v.slo.limit; }},
+    {"value_ms", "the simulated value", [](const SloView& v) { return v.run->value(v.slo); }},
+    {"half_width_ms", "half the width of its 95 % confidence interval",
+     [](const SloView& v) { return v.run->half_width(v.slo); }},
+};
+
+struct SecondType {
+  std::string gpu;
+  int replicas = 0, tp = 1;
+};
+const Fields<SecondType> kSecondFields = {
+    {"gpu", "the GPU", &SecondType::gpu},
+    {"replicas", "replicas of this type", &SecondType::replicas},
+    {"tp", "GPUs per replica", &SecondType::tp},
+};
+std::optional<SecondType> second_type(const BatchPlan& p) {
+  const auto& groups = p.run->configuration.groups;
+  if (groups.size() < 2) return std::nullopt;
+  const BatchOffer& offer = p.input->offers[groups[1].replica];
+  return SecondType{offer.gpu, groups[1].count, offer.gpus_each};
+}
+
+std::vector<SloView> slo_views(const BatchPlan& p) {
+  std::vector<SloView> all;
+  for (const Slo& slo : p.input->service.slos) all.push_back({p.run, slo});
+  return all;
+}
+
+std::optional<double> known(double value) { return when(std::isfinite(value), value); }
+
+const Fields<capacity::Assessment> kTokenFields = {
+    {"ttft_ms", "time to first token", kStatisticFields,
+     [](const capacity::Assessment& a) { return Statistics{a.profile.ttft}; }},
+    {"tpot_ms", "time per output token after the first", kStatisticFields,
+     [](const capacity::Assessment& a) { return Statistics{a.profile.tpot}; }},
+};
+const capacity::Assessment* token_run(const BatchPlan& p) { return p.input->continuous ? p.run : nullptr; }
+
+const Fields<sim::RequestShape> kLengthFields = {
+    {"isl", "mean prompt tokens", &sim::RequestShape::size},
+    {"osl", "mean output tokens", &sim::RequestShape::output},
+    {"isl_p95", "95th percentile of the prompt tokens",
+     [](const sim::RequestShape& s) { return s.size_at(sim::Statistic::kP95); }},
+    {"osl_p95", "95th percentile of the output tokens",
+     [](const sim::RequestShape& s) { return s.output_at(sim::Statistic::kP95); }},
+};
+
+// The measurements of one simulated configuration.
+const Fields<BatchPlan> kRunFields = {
+    {"latency_ms", "latency of completed requests", kStatisticFields,
+     [](const BatchPlan& p) { return Statistics{p.run->profile.latency}; }},
+    {"half_width_ms", "half the widths of their 95 % confidence intervals", kHalfWidthFields,
+     [](const BatchPlan& p) { return Statistics{p.run->profile.interval.half_widths()}; }},
+    {kTokenFields, token_run},
+    {"steps?", "steps of the engine",
+     [](const BatchPlan& p) { return when(p.input->continuous, p.run->profile.batches); }},
+    {"lengths?", "request lengths of synthetic arrivals", kLengthFields,
+     [](const BatchPlan& p) {
+       return when(p.input->continuous && sim::trace_of(p.input->service.arrivals) == nullptr,
+                   p.input->service.lengths);
+     }},
+    {"preemptions?", "sequences preempted because the cache was full",
+     [](const BatchPlan& p) { return when(p.input->continuous, p.run->profile.preemptions); }},
+    {"output_tokens_per_second?", "output tokens per second",
+     [](const BatchPlan& p) { return when(p.input->continuous, p.run->profile.output_rate); }},
+    {"mean_batch", "mean items of a batch, or sequences of a step",
+     [](const BatchPlan& p) { return p.run->profile.mean_batch; }},
+    {"utilization", "share of time with work on the GPU", [](const BatchPlan& p) { return p.run->busy; }},
+    {"batches", "batches or steps", [](const BatchPlan& p) { return p.run->profile.batches; }},
+    {"rejected", "rejected requests", [](const BatchPlan& p) { return p.run->profile.rejected; }},
+    {"requests", "simulated requests", [](const BatchPlan& p) { return p.run->profile.requests; }},
+    {"requests_left_out?", "requests of the trace that were not replayed because of --requests",
+     [](const BatchPlan& p) { return report::positive(p.input->left_out()); }},
+    {"capacity_per_second", "requests per second with batches as large as allowed",
+     [](const BatchPlan& p) { return p.run->capacity; }},
+    {"load", "arrival rate over capacity", [](const BatchPlan& p) { return p.run->load; }},
+    {"simulated_seconds", "simulated time",
+     [](const BatchPlan& p) { return sim::from_sim_time(p.run->profile.elapsed); }},
+    {"quantile_relative_error", "largest relative error of the percentiles' histogram",
+     [](const BatchPlan&) { return sim::LatencyHistogram::kRelativeError; }},
+};
+
+const Fields<LoadPoint> kLoadFields = {
+    {kStatisticFields, [](const LoadPoint& p) { return Statistics{p.latency}; }},
+    {"requests_per_second", "arrival rate", &LoadPoint::rate},
+};
+
+const Fields<BatchOffer> kFitFields = {
+    {"gpu", "the GPU", &BatchOffer::gpu},
+    {"tp", "GPUs per replica", &BatchOffer::gpus_each},
+    {"base_ms", "time of every step", [](const BatchOffer& o) { return o.replica.step.base * 1e-6; }},
+    {"sequence_ms", "added per decoding sequence", [](const BatchOffer& o) { return o.replica.step.sequence * 1e-6; }},
+    {"context_token_ms", "added per token in the cache",
+     [](const BatchOffer& o) { return o.replica.step.context * 1e-6; }},
+    {"prompt_token_ms", "added per prompt token", [](const BatchOffer& o) { return o.replica.step.prefill * 1e-6; }},
+    {"with_prompts_ms", "added to a step with prompts",
+     [](const BatchOffer& o) { return o.replica.step.with_prompts * 1e-6; }},
+    {"request_ms", "per request, outside the steps", [](const BatchOffer& o) { return o.replica.step.request * 1e-6; }},
+    {"kv_tokens", "capacity of the KV cache in tokens", [](const BatchOffer& o) { return o.replica.step.kv_tokens; }},
+    {"worst_step_error", "largest relative error of the fit over decode steps",
+     [](const BatchOffer& o) { return o.replica.fit->worst_step_error; }},
+    {"worst_prompt_error", "largest relative error for prompts of half and twice the length",
+     [](const BatchOffer& o) { return o.replica.fit->worst_prompt_error; }},
+    {"tpot_interval", "80 % interval of the TPOT, as factors",
+     [](const BatchOffer& o) {
+       return std::vector{o.replica.fit->tpot_interval.low, o.replica.fit->tpot_interval.high};
+     }},
+    {"ttft_interval", "80 % interval of the TTFT, as factors",
+     [](const BatchOffer& o) {
+       return std::vector{o.replica.fit->ttft_interval.low, o.replica.fit->ttft_interval.high};
+     }},
+};
+
+std::vector<BatchOffer> fitted_offers(const BatchDocument& d) {
+  std::vector<BatchOffer> fitted;
+  std::copy_if(d.input->offers.begin(), d.input->offers.end(), std::back_inserter(fitted),
+               [](const BatchOffer& o) { return o.replica.fit.has_value(); });
+  return fitted;
+}
+
+const Fields<Relaxation> kRelaxationFields = {
+    {"value_ms", "the relaxed limit", &Relaxation::value},
+    {"gpus", "GPUs that are then needed", &Relaxation::gpus},
+    {"saving_usd_per_month", "monthly saving", [](const Relaxation& r) { return known(r.saving); }},
+};
+
+const Fields<capacity::SearchResult> kSearchFields = {
+    {"considered", "settings", &capacity::SearchResult::considered},
+    {"pruned_unstable", "settings that cannot carry the load", &capacity::SearchResult::unstable},
+    {"pruned_by_bound", "settings excluded by the latency of an idle replica", &capacity::SearchResult::bounded},
+    {"simulated", "settings simulated", &capacity::SearchResult::simulated},
+    {"confirmed", "settings confirmed with confidence intervals", &capacity::SearchResult::confirmed},
+};
+
+std::optional<BatchPlan> run_of(const BatchDocument& d) {
+  return d.run != nullptr ? std::optional(BatchPlan{d.input, d.run}) : std::nullopt;
+}
+std::optional<BatchPlan> plan_of(const BatchDocument& d, const std::optional<capacity::Assessment>& run) {
+  return run ? std::optional(BatchPlan{d.input, &*run}) : std::nullopt;
+}
+
+// What a search adds.
+const Fields<BatchDocument> kFoundFields = {
+    {"plan", "the cheapest configuration that meets every SLO", kBatchPlanFields,
+     [](const BatchDocument& d) { return plan_of(d, d.found->best); }},
+    {"unbatched", "the cheapest one with one request at a time", kBatchPlanFields,
+     [](const BatchDocument& d) { return plan_of(d, d.found->unbatched); }},
+    {"relaxations?", "savings from relaxed SLOs", kRelaxationFields,
+     [](const BatchDocument& d) { return d.relaxations; }},
+    {kSearchFields, [](const BatchDocument& d) { return d.found; }},
+    {"frontier", "the fastest configuration at each price", kBatchPlanFields,
+     [](const BatchDocument& d) {
+       std::vector<BatchPlan> all;
+       for (const capacity::Assessment& a : d.found->frontier) all.push_back({d.input, &a});
+       return all;
+     }},
+};
+
+const Fields<BatchDocument> kDocumentFields = {
+    {"stable?", "whether the server can carry the load",
+     [](const BatchDocument& d) { return when(d.run != nullptr || d.overload, d.run != nullptr); }},
+    {"arrivals_per_second?", "arrival rate of an overloaded server",
+     [](const BatchDocument& d) { return when(d.overload.has_value(), d.input->rate()); }},
+    {"capacity_per_second?", "capacity of an overloaded server", &BatchDocument::overload},
+    {kRunFields, run_of},
+    {kFoundFields, [](const BatchDocument& d) { return d.found != nullptr ? &d : nullptr; }},
+    {"seconds?", "wall-clock time of the simulation", [](const BatchDocument& d) { return report::positive(d.wall); }},
+    {"step_fits?", "steps predicted by the speed model", kFitFields, fitted_offers},
+    {"load_curve?", "latency at other loads", kLoadFields, &BatchDocument::curve},
+    {"triton_config?", "config.pbtxt for Triton", &BatchDocument::triton_config},
+    {"emit?", "files for other tools, by name", &BatchDocument::emitted},
+};
+const report::Document<BatchDocument> kBatchDocument("batch", "Latency of a batching server under load",
+                                                     kDocumentFields);
+
+}  // namespace
+
+const Slo& tightest_slo(const BatchPlan& p) {
+  const auto excess = [&](const Slo& slo) { return p.run->value(slo) / slo.limit; };
+  const auto& slos = p.input->service.slos;
+  return *std::max_element(slos.begin(), slos.end(), [&](const Slo& a, const Slo& b) { return excess(a) < excess(b); });
+}
+
+double usd_per_month(const BatchPlan& p) {
+  double sum = 0;
+  for (const capacity::Group& group : p.run->configuration.groups)
+    sum += p.input->offers[group.replica].usd_per_hour.value_or(NAN) * group.count;
+  return sum * in_hours(kMonth);
+}
+
+int gpu_count(const BatchInput& input, const Configuration& c) {
+  int sum = 0;
+  for (const capacity::Group& group : c.groups) sum += group.count * input.offers[group.replica].gpus_each;
+  return sum;
+}
+
+const BatchOffer& first_offer(const BatchInput& input, const Configuration& c) {
+  return input.offers[c.groups.front().replica];
+}
+
+std::int64_t most_together(const BatchInput& input, const Configuration& c) {
+  return input.continuous ? c.engine.max_sequences : c.batching.max_batch;
+}
+
+namespace {
+
+const Configuration& setting(const BatchPlan& p) { return p.run->configuration; }
+Seconds first_slo_half_width(const BatchPlan& p) { return p.run->half_width(p.input->service.slos.front()); }
+
+}  // namespace
+
+const Fields<BatchPlan> kBatchPlanFields = {
+    {"gpu", "the GPU", [](const BatchPlan& p) { return first_offer(*p.input, setting(p)).gpu; }},
+    {"gpus", "GPUs", "GPUs of all replicas", [](const BatchPlan& p) { return gpu_count(*p.input, setting(p)); }},
+    {"replicas", "replicas of the first type", [](const BatchPlan& p) { return setting(p).groups.front().count; }},
+    {"tp", "GPUs per replica", [](const BatchPlan& p) { return first_offer(*p.input, setting(p)).gpus_each; }},
+    {"max_batch", "batch", "largest batch, or sequences at once",
+     [](const BatchPlan& p) { return most_together(*p.input, setting(p)); }},
+    {"max_delay_ms", "how long a batch waits for more requests",
+     [](const BatchPlan& p) { return sim::from_sim_time(setting(p).batching.max_delay); }},
+    {"instances", "instances", "model instances per GPU", [](const BatchPlan& p) { return setting(p).executors; }},
+    {"beside?", "a second type of GPU behind the same router", kSecondFields, second_type},
+    {"token_budget?", "tokens per step",
+     [](const BatchPlan& p) { return when(p.input->continuous, setting(p).engine.token_budget); }},
+    {"usd_per_month", "$/month", "monthly cost", [](const BatchPlan& p) { return known(usd_per_month(p)); },
+     [](double usd_amount) { return format_usd(usd(usd_amount)); }},
+    {"metric", "the SLO closest to its limit", [](const BatchPlan& p) { return metric_of(tightest_slo(p)); }},
+    {"slo_percentile", "its statistic", [](const BatchPlan& p) { return capacity::name_of(tightest_slo(p).at); }},
+    {"value_ms", "its simulated value", [](const BatchPlan& p) { return p.run->value(tightest_slo(p)); }},
+    {"half_width_ms", "half the width of its 95 % confidence interval",
+     [](const BatchPlan& p) { return p.run->half_width(tightest_slo(p)); }},
+    {"slos", "every SLO", kSloFields, slo_views},
+    {"latency_ms", "latency of completed requests", kStatisticFields,
+     [](const BatchPlan& p) { return Statistics{p.run->profile.latency}; }},
+    {kTokenFields, token_run},
+    {"mean_batch", "mean items of a batch, or sequences of a step",
+     [](const BatchPlan& p) { return p.run->profile.mean_batch; }},
+    {"utilization", "share of time with work on the GPU", [](const BatchPlan& p) { return p.run->busy; }},
+    {"load", "load", "arrival rate over capacity", [](const BatchPlan& p) { return p.run->load; },
+     [](double load) { return format_percent(Ratio::fraction(load)); }},
+    {"rejected_share", "share of rejected requests", [](const BatchPlan& p) { return p.run->rejected_share(); }},
+    {"price_source", "source of the price",
+     [](const BatchPlan& p) { return first_offer(*p.input, setting(p)).price_source; }},
+    // Columns of the frontier.
+    {"gpu_name", "GPU", "the GPU and GPUs per replica",
+     [](const BatchPlan& p) {
+       const BatchOffer& offer = first_offer(*p.input, setting(p));
+       return offer.gpu.empty() ? std::string() : offer.name();
+     },
+     report::kTableOnly},
+    {"delay", "delay", "how long a batch waits for more requests",
+     [](const BatchPlan& p) { return sim::from_sim_time(setting(p).batching.max_delay); }, report::kTableOnly},
+    {"value", "value", "value of the first SLO",
+     [](const BatchPlan& p) { return p.run->value(p.input->service.slos.front()); }, report::kTableOnly},
+    {"half_width", "±", "half the width of its 95 % confidence interval",
+     [](const BatchPlan& p) {
+       return when(std::isfinite(in_seconds(first_slo_half_width(p))), first_slo_half_width(p));
+     },
+     report::kTableOnly},
+    {"keeps_slo", "SLO", "whether every SLO is met",
+     [](const BatchPlan& p) { return p.run->keeps(p.input->service) ? "kept" : "broken"; }, report::kTableOnly},
+};
+
+report::Json batch_document(const BatchDocument& document) { return kBatchDocument.of(document); }
+
+}  // namespace rightsize::app

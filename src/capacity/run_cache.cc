@@ -1,0 +1,57 @@
+#include "capacity/run_cache.h"
+
+#include <algorithm>
+
+namespace rightsize::capacity {
+namespace {
+
+bool same_arrivals(const sim::ArrivalProcess& a, const sim::ArrivalProcess& b) {
+  const sim::Trace *one = sim::trace_of(a), *other = sim::trace_of(b);
+  if (one == nullptr || other == nullptr) return a == b;
+  return one == other || (one->has_tokens == other->has_tokens && one->arrivals == other->arrivals);
+}
+
+bool same_traffic(const Service& a, const Service& b) {
+  return a.lengths == b.lengths && a.queue == b.queue && a.priorities == b.priorities &&
+         same_arrivals(a.arrivals, b.arrivals);
+}
+
+bool same_times(const Replica& a, const Replica& b) {
+  return a.continuous == b.continuous && a.step == b.step && a.separate == b.separate && a.overlap == b.overlap &&
+         a.times.shortest == b.times.shortest && a.times.scale == b.times.scale;
+}
+
+template <class T, class Same>
+std::size_t number_of(std::vector<T>& known, const T& one, const Same& same) {
+  const auto found = std::find_if(known.begin(), known.end(), [&](const T& other) { return same(one, other); });
+  const auto number = static_cast<std::size_t>(found - known.begin());
+  if (found == known.end()) known.push_back(one);
+  return number;
+}
+
+}  // namespace
+
+sim::LatencyProfile SharedRun::at(std::size_t look) {
+  const std::lock_guard lock(mutex_);
+  while (seen_.size() <= look) seen_.push_back(run_->until(looks_[seen_.size()]));
+  return seen_[look];
+}
+
+std::size_t RunCache::traffic_number(const Service& service) {
+  const std::lock_guard lock(mutex_);
+  return number_of(traffic_, service, same_traffic);
+}
+
+std::size_t RunCache::replica_number(const Replica& replica) {
+  const std::lock_guard lock(mutex_);
+  return number_of(replicas_, replica, same_times);
+}
+
+std::shared_ptr<SharedRun> RunCache::run(const Key& key, const std::function<std::shared_ptr<SharedRun>()>& start) {
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<SharedRun>& run = runs_[key];
+  if (!run) run = start();
+  return run;
+}
+
+}  // namespace rightsize::capacity

@@ -1,0 +1,60 @@
+// Simulations shared between planners: the variants that `recommend` explores mostly ask for the same replicas under
+// the same traffic, with other limits.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "capacity/assessment.h"
+#include "capacity/replica.h"
+
+namespace rightsize::capacity {
+
+// A run that is measured at fixed numbers of arrivals. It continues from the last of them when a later one is needed.
+class SharedRun {
+ public:
+  SharedRun(std::unique_ptr<sim::Run> run, std::vector<std::uint64_t> looks)
+      : run_(std::move(run)), looks_(std::move(looks)) {}
+
+  // The measurements after looks[look] arrivals. They do not depend on what else was asked before. Thread-safe.
+  sim::LatencyProfile at(std::size_t look);
+
+ private:
+  std::mutex mutex_;
+  std::unique_ptr<sim::Run> run_;
+  std::vector<std::uint64_t> looks_;
+  std::vector<sim::LatencyProfile> seen_;
+};
+
+// Thread-safe.
+class RunCache {
+ public:
+  // Equal traffic and replicas with equal times get equal numbers, whichever planner or GPU they belong to.
+  std::size_t traffic_number(const Service& service);
+  std::size_t replica_number(const Replica& replica);
+
+  struct Key {
+    std::size_t traffic = 0;
+    std::uint64_t seed = 0;
+    std::vector<Group> groups;  // Group::replica is a replica_number()
+    sim::ContinuousConfig engine;
+    sim::DynamicBatchConfig batching;
+    int executors = 1;
+
+    auto operator<=>(const Key&) const = default;
+  };
+  std::shared_ptr<SharedRun> run(const Key& key, const std::function<std::shared_ptr<SharedRun>()>& start);
+
+ private:
+  std::mutex mutex_;
+  std::vector<Service> traffic_;
+  std::vector<Replica> replicas_;
+  std::map<Key, std::shared_ptr<SharedRun>> runs_;
+};
+
+}  // namespace rightsize::capacity

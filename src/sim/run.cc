@@ -1,0 +1,34 @@
+#include "sim/run.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/cancel.h"
+
+namespace rightsize::sim {
+
+LatencyProfile Run::until(std::uint64_t requests) {
+  std::array<Arrival, 512> block;
+  while (!ended_ && seen_ < requests) {
+    const std::uint64_t stop = seen_ < warm_up_ ? std::min(warm_up_, requests) : requests;
+    const std::size_t wanted = std::min<std::uint64_t>(block.size(), stop - seen_);
+    const std::size_t got = stream_->fill(std::span(block.data(), wanted));
+    arrive(std::span(block.data(), got));
+    seen_ += got;
+    if (warm_up_ > 0 && seen_ == warm_up_) start_measuring();
+    ended_ = got < wanted || cancelled();
+    if (ended_) advance(kNever);
+  }
+  LatencyProfile profile = measured();
+  profile.requests = seen_ >= warm_up_ ? seen_ - warm_up_ : seen_;
+  return profile;
+}
+
+LatencyProfile Run::to_the_end(std::uint64_t requests) {
+  until(requests);
+  ended_ = true;
+  advance(kNever);
+  return until(requests);
+}
+
+}  // namespace rightsize::sim
